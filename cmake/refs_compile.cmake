@@ -1,0 +1,22 @@
+# How every target is compiled: warnings, sanitizers.
+
+add_library(refs_compile INTERFACE)
+target_compile_options(refs_compile INTERFACE
+  -Wall -Wextra -Wshadow -Wvla -Wpointer-arith -Wcast-qual -Wformat=2
+  $<$<COMPILE_LANGUAGE:C>:-Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wpedantic>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wsuggest-override -Woverloaded-virtual>
+  # Messages are cut to their buffers on purpose.
+  $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation>
+  $<$<BOOL:${REFS_WERROR}>:-Werror>)
+target_compile_definitions(refs_compile INTERFACE _FILE_OFFSET_BITS=64 _POSIX_C_SOURCE=200809L
+                                                  _DEFAULT_SOURCE)
+
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  target_compile_options(refs_compile INTERFACE -Wno-suggest-override)
+endif()
+
+if(REFS_SANITIZE)
+  target_compile_options(refs_compile INTERFACE
+    -fsanitize=${REFS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(refs_compile INTERFACE -fsanitize=${REFS_SANITIZE})
+endif()

@@ -1,0 +1,56 @@
+# Rooms: the parts of the core, and which of them may enter which.
+#
+#   refs_room(zarr HEADERS zarr.h ENTERS base store SOURCES v2.c hierarchy.c [LIBRARIES ...])
+#
+# Each room is an OBJECT library that sees the public headers of the rooms it may enter and no
+# others: the headers are linked into one include folder per room, so that a wrong arrow does not
+# compile. What a room needs from elsewhere comes in by LIBRARIES, in that room alone.
+
+set_property(GLOBAL PROPERTY REFS_ROOMS "")
+
+function(refs_room name)
+  cmake_parse_arguments(ROOM "" "" "HEADERS;ENTERS;SOURCES;LIBRARIES" ${ARGN})
+
+  # BOOTSTRAP: sources that are not written yet are left out
+  set(existing "")
+  foreach(source IN LISTS ROOM_SOURCES)
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+      list(APPEND existing ${source})
+    endif()
+  endforeach()
+  set(ROOM_SOURCES ${existing})
+  if(NOT ROOM_SOURCES)
+    file(WRITE ${PROJECT_BINARY_DIR}/empty_${name}.c "typedef int refs_nothing;\n")
+    set(ROOM_SOURCES ${PROJECT_BINARY_DIR}/empty_${name}.c)
+  endif()
+
+  set(folder ${PROJECT_BINARY_DIR}/rooms/${name})
+  file(MAKE_DIRECTORY ${folder}/refs)
+  foreach(header IN LISTS ROOM_HEADERS)
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/refs/${header} ${folder}/refs/${header} SYMBOLIC)
+  endforeach()
+
+  add_library(refs_${name} OBJECT ${ROOM_SOURCES})
+  target_include_directories(refs_${name} PRIVATE ${folder} ${CMAKE_CURRENT_SOURCE_DIR})
+  foreach(room IN LISTS ROOM_ENTERS)
+    target_include_directories(refs_${name} PRIVATE ${PROJECT_BINARY_DIR}/rooms/${room})
+  endforeach()
+  target_link_libraries(refs_${name} PRIVATE refs_compile ${ROOM_LIBRARIES})
+
+  set_property(GLOBAL APPEND PROPERTY REFS_ROOMS ${name})
+  set_property(GLOBAL APPEND PROPERTY REFS_ROOM_LIBRARIES ${ROOM_LIBRARIES})
+endfunction()
+
+# The core as one static library, refs_core, from all rooms declared so far.
+function(refs_core)
+  get_property(rooms GLOBAL PROPERTY REFS_ROOMS)
+  get_property(libraries GLOBAL PROPERTY REFS_ROOM_LIBRARIES)
+  list(REMOVE_DUPLICATES libraries)
+  set(objects "")
+  foreach(room IN LISTS rooms)
+    list(APPEND objects $<TARGET_OBJECTS:refs_${room}>)
+  endforeach()
+  add_library(refs_core STATIC ${objects})
+  target_include_directories(refs_core PUBLIC ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(refs_core PUBLIC ${libraries})
+endfunction()

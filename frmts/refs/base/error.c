@@ -1,0 +1,63 @@
+/* error.c -- see error.h. */
+#include "refs/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+refs_status refs_fail(refs_error *err, refs_status status, const char *format, ...) {
+    if (err == NULL || err->status != REFS_OK) return status;
+    va_list arguments;
+    va_start(arguments, format);
+    err->status = status;
+    vsnprintf(err->message, sizeof err->message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+refs_status refs_fail_nomem(refs_error *err) {
+    return refs_fail(err, REFS_NOMEM, "out of memory");
+}
+
+void refs_error_prefix(refs_error *err, const char *format, ...) {
+    if (err == NULL || err->status == REFS_OK) return;
+    char message[REFS_ERROR_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+
+    size_t used = strlen(message);
+    snprintf(message + used, sizeof message - used, ": %s", err->message);
+    memcpy(err->message, message, sizeof message);
+}
+
+void refs_error_clear(refs_error *err) {
+    if (err == NULL) return;
+    err->status = REFS_OK;
+    err->message[0] = '\0';
+}
+
+const char *refs_status_text(refs_status status) {
+    switch (status) {
+    case REFS_OK: return "ok";
+    case REFS_NOMEM: return "out of memory";
+    case REFS_INVALID: return "invalid";
+    case REFS_NOT_FOUND: return "not found";
+    case REFS_UNSUPPORTED: return "not supported";
+    case REFS_CORRUPT: return "corrupt";
+    case REFS_IO: return "cannot be read";
+    case REFS_LIMIT: return "over a limit";
+    case REFS_CANCELLED: return "cancelled";
+    }
+    return "unknown status";
+}
+
+void refs_note(const refs_notes *notes, refs_note_kind kind, const char *format, ...) {
+    if (notes == NULL || notes->fn == NULL) return;
+    char text[REFS_ERROR_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    notes->fn(notes->user, kind, text);
+}

@@ -1,0 +1,84 @@
+/* intern.c -- see intern.h. Linear probing over a table at most two thirds full. */
+#include "refs/intern.h"
+
+/* FNV-1a over eight bytes at a time, mixed at the end: quick for URLs of a hundred bytes. */
+static uint32_t hash_of(refs_str text) {
+    uint64_t hash = 14695981039346656037u ^ text.size;
+    size_t i = 0;
+    for (; i + 8 <= text.size; i += 8) {
+        uint64_t word;
+        memcpy(&word, text.data + i, 8);
+        hash = (hash ^ word) * 1099511628211u;
+        hash ^= hash >> 29;
+    }
+    for (; i < text.size; i++) hash = (hash ^ (uint8_t)text.data[i]) * 1099511628211u;
+    hash ^= hash >> 32;
+    return (uint32_t)(hash * 0x9E3779B97F4A7C15u >> 32);
+}
+
+void refs_intern_clear(refs_intern *table) {
+    refs_buf_clear(&table->text);
+    refs_free(table->entries);
+    refs_free(table->slots);
+    memset(table, 0, sizeof *table);
+}
+
+refs_str refs_intern_get(const refs_intern *table, uint32_t id) {
+    const struct refs_intern_entry *entry = &table->entries[id];
+    return refs_str_view((const char *)table->text.data + entry->begin, entry->size);
+}
+
+/* The slot that holds `text`, or the free one where it belongs. */
+static size_t slot_of(const refs_intern *table, refs_str text, uint32_t hash) {
+    size_t slot = hash & (table->n_slots - 1);
+    while (table->slots[slot] != REFS_INTERN_NONE) {
+        uint32_t id = table->slots[slot];
+        if (table->entries[id].hash == hash && refs_str_equal(refs_intern_get(table, id), text))
+            break;
+        slot = (slot + 1) & (table->n_slots - 1);
+    }
+    return slot;
+}
+
+static refs_status grow_slots(refs_intern *table, refs_error *err) {
+    size_t n_slots = table->n_slots > 0 ? table->n_slots * 2 : 16;
+    uint32_t *slots = refs_alloc(n_slots * sizeof *slots);
+    if (slots == NULL) return refs_fail_nomem(err);
+    memset(slots, 0xff, n_slots * sizeof *slots);
+    for (uint32_t id = 0; id < table->count; id++) {
+        size_t slot = table->entries[id].hash & (n_slots - 1);
+        while (slots[slot] != REFS_INTERN_NONE) slot = (slot + 1) & (n_slots - 1);
+        slots[slot] = id;
+    }
+    refs_free(table->slots);
+    table->slots = slots;
+    table->n_slots = n_slots;
+    return REFS_OK;
+}
+
+refs_status refs_intern_add(refs_intern *table, refs_str text, uint32_t *id, refs_error *err) {
+    if (text.size > UINT32_MAX - 1 || table->count >= UINT32_MAX - 1)
+        return refs_fail(err, REFS_LIMIT, "too many or too long texts");
+    if ((table->count + 1) * 3 > table->n_slots * 2) REFS_TRY(grow_slots(table, err));
+    uint32_t hash = hash_of(text);
+    size_t slot = slot_of(table, text, hash);
+    if (table->slots[slot] != REFS_INTERN_NONE) {
+        *id = table->slots[slot];
+        return REFS_OK;
+    }
+    if (!refs_grow((void **)&table->entries, &table->capacity, table->count,
+                   sizeof *table->entries))
+        return refs_fail_nomem(err);
+    uint64_t begin = table->text.size;
+    REFS_TRY(refs_buf_append_str(&table->text, text, err));
+    REFS_TRY(refs_buf_append(&table->text, "", 1, err));
+    table->entries[table->count] = (struct refs_intern_entry){begin, (uint32_t)text.size, hash};
+    *id = (uint32_t)table->count++;
+    table->slots[slot] = *id;
+    return REFS_OK;
+}
+
+uint32_t refs_intern_find(const refs_intern *table, refs_str text) {
+    if (table->n_slots == 0) return REFS_INTERN_NONE;
+    return table->slots[slot_of(table, text, hash_of(text))];
+}

@@ -1,0 +1,49 @@
+/* str.c -- views of text, see bytes.h. */
+#include "refs/bytes.h"
+
+bool refs_str_starts(refs_str text, const char *part) {
+    size_t size = strlen(part);
+    return text.size >= size && memcmp(text.data, part, size) == 0;
+}
+
+bool refs_str_ends(refs_str text, const char *part) {
+    size_t size = strlen(part);
+    return text.size >= size && memcmp(text.data + text.size - size, part, size) == 0;
+}
+
+size_t refs_str_find(refs_str text, char c) {
+    const char *found = text.size > 0 ? memchr(text.data, c, text.size) : NULL;
+    return found != NULL ? (size_t)(found - text.data) : SIZE_MAX;
+}
+
+size_t refs_str_find_last(refs_str text, char c) {
+    for (size_t i = text.size; i > 0; i--)
+        if (text.data[i - 1] == c) return i - 1;
+    return SIZE_MAX;
+}
+
+refs_str refs_str_part(refs_str text, size_t begin, size_t end) {
+    if (end > text.size) end = text.size;
+    if (begin > end) begin = end;
+    return refs_str_view(text.data + begin, end - begin);
+}
+
+char *refs_str_copy(refs_str text) {
+    char *copy = refs_alloc(text.size + 1);
+    if (copy == NULL) return NULL;
+    if (text.size > 0) memcpy(copy, text.data, text.size);
+    copy[text.size] = '\0';
+    return copy;
+}
+
+bool refs_str_to_u64(refs_str text, uint64_t *number) {
+    if (text.size == 0 || (text.size > 1 && text.data[0] == '0')) return false;
+    uint64_t value = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        unsigned digit = (unsigned)(unsigned char)text.data[i] - '0';
+        if (digit > 9 || !refs_mul_u64(value, 10, &value) || !refs_add_u64(value, digit, &value))
+            return false;
+    }
+    *number = value;
+    return true;
+}

@@ -1,0 +1,27 @@
+/* vfs.c -- what every refs_vfs can do, see vfs.h. */
+#include "refs/vfs.h"
+
+static refs_status read_opened(const refs_vfs *vfs, void *handle, size_t max_size,
+                               refs_buf *content, refs_error *err) {
+    uint64_t size;
+    REFS_TRY(vfs->size(vfs->self, handle, &size, err));
+    if (size > max_size)
+        return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %zu",
+                         (unsigned long long)size, max_size);
+    size_t begin = content->size, got = 0;
+    REFS_TRY(refs_buf_resize(content, begin + (size_t)size, err));
+    REFS_TRY(vfs->read(vfs->self, handle, 0, (size_t)size, content->data + begin, &got, err));
+    if (got != size)
+        return refs_fail(err, REFS_IO, "only %zu of %llu bytes could be read", got,
+                         (unsigned long long)size);
+    return REFS_OK;
+}
+
+refs_status refs_vfs_read_whole(const refs_vfs *vfs, const char *location, size_t max_size,
+                                refs_buf *content, refs_error *err) {
+    void *handle = NULL;
+    REFS_TRY(vfs->open(vfs->self, location, &handle, err));
+    refs_status status = read_opened(vfs, handle, max_size, content, err);
+    vfs->close(vfs->self, handle);
+    return status;
+}

@@ -1,0 +1,88 @@
+/* array.h -- region -> chunks -> bytes -> values -> the caller's buffer, and the chunk cache.
+ *
+ * This is where the other rooms meet: the grid of an array gives chunk keys,
+ * the store their bytes, the codec chain their values. Decoded chunks are kept
+ * in a cache by bytes that all arrays and all threads share: a chunk that
+ * spans many bands is fetched once and decoded once.
+ *
+ * Arrays are immutable and may be read from any number of threads at once.
+ *
+ * Read before this: store.h, zarr.h, codec.h.
+ */
+#ifndef REFS_ARRAY_H
+#define REFS_ARRAY_H
+
+#include "refs/bytes.h"
+#include "refs/zarr.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct refs_store;
+
+/* -- the chunk cache ------------------------------------------------------------------------------ */
+
+/** Decoded chunks, least recently used first to go. One lock; safe from any thread. */
+typedef struct refs_cache refs_cache;
+
+/** A cache of at most `max_bytes`; a chunk larger than that is used and not kept. */
+refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *err);
+
+/** Frees the cache; arrays that use it must be freed before. */
+void refs_cache_free(refs_cache *cache);
+
+/* -- arrays --------------------------------------------------------------------------------------- */
+
+/** Counts since the array was opened. */
+typedef struct refs_array_stats {
+    uint64_t chunks_decoded; /**< stored bytes turned into values */
+    uint64_t chunks_absent;  /**< filled, because the set has no such key */
+    uint64_t cache_hits;     /**< chunks that needed neither */
+} refs_array_stats;
+
+typedef struct refs_array refs_array;
+
+/** Opens an array for reading. `meta` and `store` must outlive it; `cache` may be NULL. An unknown
+ * codec is no failure here but at the first read. REFS_LIMIT where a decoded chunk would be larger
+ * than `max_chunk_bytes` (0: REFS_MAX_CHUNK_BYTES). */
+refs_status refs_array_open(struct refs_store *store, const refs_array_meta *meta,
+                            refs_cache *cache, size_t max_chunk_bytes, refs_array **array,
+                            refs_error *err);
+void refs_array_free(refs_array *array);
+
+const refs_array_meta *refs_array_meta_of(const refs_array *array);
+
+/** Which elements: along each dimension, `count` of them from `start` on, `step` apart (negative
+ * goes backwards, NULL steps are all 1). All must lie inside the array (REFS_INVALID). */
+typedef struct refs_region {
+    const uint64_t *start;
+    const uint64_t *count;
+    const int64_t *step;
+} refs_region;
+
+/** Reads a region into `dst` as elements of the array's type in this machine's byte order (one
+ * byte for booleans). Element (i0, i1, …) of the region goes to dst + i0 * stride[0] + i1 *
+ * stride[1] + …; strides are in bytes, may be negative, and NULL means tightly packed in C order.
+ * All chunks that the region needs are planned as one fetch. Absent chunks give the fill value;
+ * any other failure names array, chunk, URL and range. */
+refs_status refs_array_read(refs_array *array, const refs_region *region, void *dst,
+                            const int64_t *stride, refs_error *err);
+
+/** Reads a whole numeric array of at most `max_elements` elements as doubles, in C order, to `values`
+ * (room for all elements). Integers beyond 2^53 are rounded; complex numbers give their real part;
+ * half floats, dates and durations (ticks) are numbers too. REFS_UNSUPPORTED for texts. */
+refs_status refs_array_read_doubles(refs_array *array, uint64_t max_elements, double *values,
+                                    refs_error *err);
+
+/** Reads an array of texts (S, U, O) of at most `max_elements` elements: appends each as UTF-8
+ * with a NUL after it. */
+refs_status refs_array_read_texts(refs_array *array, uint64_t max_elements, refs_buf *texts,
+                                  refs_error *err);
+
+void refs_array_get_stats(const refs_array *array, refs_array_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,160 @@
+/* cf.h -- what an array means on Earth: attributes -> axes, CRS, geotransform, time, packing.
+ *
+ * Follows the CF conventions (1.11) and, where they leave a choice, what
+ * GDAL's netCDF driver shows for the same file, because that is what its users
+ * compare with. docs/cf.md lists the rules and the departures.
+ *
+ * cf reads attributes by itself, and values of coordinate variables through a
+ * function that the caller gives, since it does not enter the array room.
+ *
+ * A description is a plain struct that owns its texts; nothing is shared.
+ *
+ * Read before this: zarr.h.
+ */
+#ifndef REFS_CF_H
+#define REFS_CF_H
+
+#include "refs/bytes.h"
+#include "refs/zarr.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Longest coordinate variable whose values are read. */
+#define REFS_CF_MAX_AXIS 10000000
+
+/** No dimension. */
+#define REFS_CF_NO_DIM SIZE_MAX
+
+/** Reads all values of `array` as doubles in C order: room for all its elements. */
+typedef struct refs_cf_values {
+    refs_status (*read)(void *user, const refs_array_meta *array, double *values, refs_error *err);
+    /** Appends all values of an array of texts, each with a NUL after it. May be NULL. */
+    refs_status (*read_texts)(void *user, const refs_array_meta *array, refs_buf *texts,
+                              refs_error *err);
+    void *user;
+} refs_cf_values;
+
+typedef struct refs_cf_options {
+    size_t struct_size;  /**< sizeof(refs_cf_options) */
+    bool assume_longlat; /**< longitude/latitude axes without grid mapping are WGS 84 */
+    refs_notes notes;
+} refs_cf_options;
+
+#define REFS_CF_OPTIONS_INIT                                                                       \
+    {                                                                                              \
+        sizeof(refs_cf_options), true, { NULL, NULL }                                              \
+    }
+
+/** What runs along a dimension. */
+typedef enum refs_cf_axis_kind {
+    REFS_CF_AXIS_OTHER,
+    REFS_CF_AXIS_X,
+    REFS_CF_AXIS_Y,
+    REFS_CF_AXIS_Z,
+    REFS_CF_AXIS_TIME
+} refs_cf_axis_kind;
+
+/** A dimension of the array that becomes bands: everything but x and y. */
+typedef struct refs_cf_band_axis {
+    size_t dim;                        /**< dimension of the array */
+    const char *name;                  /**< of the dimension, without its group; borrowed */
+    refs_cf_axis_kind kind;
+    const refs_array_meta *coordinate; /**< its coordinate variable, or NULL */
+    uint64_t n;                        /**< elements */
+    double *values;                    /**< of the coordinate variable, as stored; NULL if none */
+    char **labels;                     /**< n texts of a text coordinate; NULL if none */
+    char *units;                       /**< of the coordinate variable, or NULL */
+    char *calendar;                    /**< of the coordinate variable, or NULL */
+} refs_cf_band_axis;
+
+/** How a missing value is told: exactly, for integers beyond 2^53. */
+typedef enum refs_cf_nodata_kind {
+    REFS_CF_NODATA_NONE,
+    REFS_CF_NODATA_DOUBLE,
+    REFS_CF_NODATA_INT64,
+    REFS_CF_NODATA_UINT64
+} refs_cf_nodata_kind;
+
+/** A list of NAME=VALUE texts, in order. */
+typedef struct refs_cf_items {
+    char **items; /**< `n` owned texts */
+    size_t n;
+    size_t capacity;
+} refs_cf_items;
+
+typedef struct refs_cf_meaning {
+    /* Which dimensions are the picture. Rank 1 has x only; rank 0 neither. */
+    size_t x_dim; /**< or REFS_CF_NO_DIM */
+    size_t y_dim; /**< or REFS_CF_NO_DIM */
+    bool flip_y;  /**< rows are stored south first and shown north first */
+
+    refs_cf_band_axis *band_axes; /**< slowest first: band = row-major index over them */
+    size_t n_band_axes;
+
+    bool has_geotransform;
+    double geotransform[6]; /**< as GDAL's: corner x, dx, 0, corner y, 0, dy; for the rows as shown */
+    char *crs;              /**< WKT (1 or 2), PROJJSON or AUTHORITY:CODE; NULL when unknown */
+    bool crs_assumed;       /**< crs is there because of assume_longlat */
+
+    refs_cf_items geolocation;           /**< items of GDAL's GEOLOCATION domain, but for the names
+                                              of the datasets: X_DATASET and Y_DATASET follow from … */
+    const refs_array_meta *geolocation_x; /**< … these two arrays; NULL when there is none */
+    const refs_array_meta *geolocation_y;
+
+    refs_cf_nodata_kind nodata_kind;
+    double nodata;
+    int64_t nodata_int64;
+    uint64_t nodata_uint64;
+    bool unsigned_values; /**< _Unsigned: signed integers are to be read as unsigned */
+    bool has_scale;
+    double scale;
+    bool has_offset;
+    double offset;
+    char *unit; /**< or NULL */
+
+    refs_cf_items metadata; /**< dataset metadata as the netCDF driver has it: NC_GLOBAL#…, var#…,
+                                 NETCDF_DIM_… ; for band metadata see refs_cf_band_metadata */
+} refs_cf_meaning;
+
+/** Describes `array`. Wherever attributes make no sense a note is given and the rest described;
+ * only memory and coordinate variables that cannot be read (present but unreadable) are failures.
+ * `options` may be NULL. *meaning is to be cleared also after a failure. */
+refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+                             const refs_cf_values *values, const refs_cf_options *options,
+                             refs_cf_meaning *meaning, refs_error *err);
+void refs_cf_meaning_clear(refs_cf_meaning *meaning);
+
+/** Number of bands: product of the band axes; false where that overflows. */
+bool refs_cf_n_bands(const refs_cf_meaning *meaning, uint64_t *n_bands);
+
+/** Splits band number `band`, from 0, into one index for each band axis. */
+void refs_cf_band_index(const refs_cf_meaning *meaning, uint64_t band, uint64_t *index);
+
+/** Metadata items of one band: the variable's attributes, NETCDF_VARNAME, NETCDF_DIM_<axis> for
+ * each band axis, and what time they mean. Appends to `items`. */
+refs_status refs_cf_band_metadata(const refs_cf_meaning *meaning, const refs_array_meta *array,
+                                  uint64_t band, refs_cf_items *items, refs_error *err);
+
+/** Frees the texts in a list and leaves it empty; a zeroed list is empty. */
+void refs_cf_items_clear(refs_cf_items *items);
+
+/** Appends the metadata items of the root: global attributes as NC_GLOBAL#name=value. */
+refs_status refs_cf_global_metadata(const refs_hierarchy *hierarchy, refs_cf_items *items,
+                                    refs_error *err);
+
+/** Whether `array` only describes another: named by the `bounds` or `climatology` attribute of
+ * some array. Such arrays are not offered as subdatasets. */
+bool refs_cf_is_bounds(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
+/** Appends the description of a subdataset in the netCDF driver's words:
+ * "[1x585x1386] air_temperature (16-bit unsigned integer)". */
+refs_status refs_cf_subdataset_description(const refs_hierarchy *hierarchy,
+                                           const refs_array_meta *array, refs_buf *text,
+                                           refs_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,116 @@
+/* codec.h -- what bytes mean: the stored bytes of one chunk -> the bytes of its elements.
+ *
+ * A codec is one file of this room that exports one constant refs_codec_type;
+ * the build gathers them in a table. A chain is made once for an array from
+ * the codec specs in its metadata, is immutable afterwards and may be used
+ * from any number of threads: all working memory is a refs_scratch, which
+ * belongs to one thread at a time.
+ *
+ * Codecs see bytes only. Those that compute on numbers (delta, fixed scale)
+ * carry their own element types in their configuration, as numcodecs has it.
+ *
+ * Read before this: bytes.h, json.h.   Read after this: array.h.
+ */
+#ifndef REFS_CODEC_H
+#define REFS_CODEC_H
+
+#include "refs/bytes.h"
+#include "refs/json.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Largest decoded chunk, in bytes, unless the caller says otherwise. */
+#define REFS_MAX_CHUNK_BYTES (1024 * REFS_MIB)
+
+/* -- one codec: for those who add one ----------------------------------------------------------- */
+
+/** What a codec is told when it is opened. */
+typedef struct refs_codec_context {
+    const char *id;          /**< the name under which the metadata ask for it */
+    const refs_json *config; /**< its configuration; NULL or an object */
+    const char *dtype;       /**< NumPy type string of the array, "<f4"; "" when unknown */
+    size_t element_size;     /**< bytes of the array's elements, 0 when unknown */
+    size_t n_elements;       /**< elements in a whole chunk */
+    size_t decoded_size;     /**< bytes that decoding must give; 0 when that is not known */
+} refs_codec_context;
+
+/** What a codec file provides. */
+typedef struct refs_codec_type {
+    const char *name;           /**< numcodecs' id, "zlib" */
+    const char *const *aliases; /**< other names, NULL-ended, or NULL */
+    const char *library;        /**< what does the work, for people: "libdeflate", "REFS" */
+    const char *missing;        /**< NULL, or the library that this build lacks: all calls below
+                                     are then NULL */
+
+    /** Reads the configuration into *self (NULL is allowed where there is none), and sets
+     * *encoded_size to the bytes that go in for context->decoded_size bytes out where the codec
+     * fixes that, else to 0. Unknown members of the configuration are ignored. */
+    refs_status (*open)(const refs_codec_context *context, void **self, size_t *encoded_size,
+                        refs_error *err);
+
+    /** Appends the decoded bytes of `encoded` to `decoded`, which is empty. `decoded_size` is
+     * what must come out, or 0 when that is not known; then no more than `max_size` may. A
+     * message says what is wrong with the bytes, without naming the codec. */
+    refs_status (*decode)(const void *self, refs_bytes encoded, size_t decoded_size,
+                          size_t max_size, refs_buf *decoded, refs_error *err);
+
+    /** Frees *self; NULL when there is nothing to free. */
+    void (*close)(void *self);
+} refs_codec_type;
+
+/** Codec number `i` of this build's table, those with a missing library included; NULL past the
+ * end. */
+const refs_codec_type *refs_codec_at(size_t i);
+
+/** The codec called `id`, or NULL. */
+const refs_codec_type *refs_codec_find(refs_str id);
+
+/* -- a chain of them ----------------------------------------------------------------------------- */
+
+/** A codec to undo: as in zarr.h, which this room does not enter. */
+typedef struct refs_chain_step {
+    const char *id;
+    const refs_json *config;
+} refs_chain_step;
+
+typedef struct refs_chain_spec {
+    const refs_chain_step *steps; /**< in the order of encoding */
+    size_t n_steps;
+    const char *dtype;   /**< NumPy type string of the array */
+    size_t element_size; /**< bytes; 0 for objects of variable length */
+    size_t n_elements;   /**< elements in a whole chunk */
+    size_t max_bytes;    /**< no step may give more; 0 is REFS_MAX_CHUNK_BYTES */
+} refs_chain_spec;
+
+typedef struct refs_chain refs_chain;
+
+/** Working memory of one thread. Zeroed is empty. */
+typedef struct refs_scratch {
+    refs_buf buffers[2];
+} refs_scratch;
+
+void refs_scratch_clear(refs_scratch *scratch);
+
+/** Makes a chain. REFS_UNSUPPORTED names a codec that nobody knows, or that this build lacks. */
+refs_status refs_chain_open(const refs_chain_spec *spec, refs_chain **chain, refs_error *err);
+void refs_chain_free(refs_chain *chain);
+
+/** Decodes one chunk: exactly n_elements * element_size bytes to `dst`, in the array's own byte
+ * order. REFS_CORRUPT where the bytes cannot be decoded or the size differs (both are named). */
+refs_status refs_chain_decode(const refs_chain *chain, refs_bytes encoded, refs_scratch *scratch,
+                              uint8_t *dst, refs_error *err);
+
+/** As above for elements of variable length: whatever comes out, in a buffer of `scratch`,
+ * borrowed until its next use. */
+refs_status refs_chain_decode_any(const refs_chain *chain, refs_bytes encoded,
+                                  refs_scratch *scratch, refs_bytes *decoded, refs_error *err);
+
+/** Whether the chain has no step: stored bytes are the elements. */
+bool refs_chain_is_empty(const refs_chain *chain);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

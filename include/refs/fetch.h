@@ -1,0 +1,107 @@
+/* fetch.h -- how bytes arrive: ranges -> requests -> bytes.
+ *
+ * The planner is a pure function: it sorts ranges, drops duplicates and merges
+ * neighbours into requests. A fetcher carries requests out, several at a time
+ * where its transport can, and hands each range over as it arrives.
+ *
+ * A fetcher may be used from any number of threads at once.
+ *
+ * Read before this: bytes.h, vfs.h.   Read after this: store.h.
+ */
+#ifndef REFS_FETCH_H
+#define REFS_FETCH_H
+
+#include "refs/bytes.h"
+#include "refs/vfs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -- planning --------------------------------------------------------------------------------- */
+
+/** Bytes [offset, offset + length) of a location. Ranges of equal `location_id` are of one
+ * location. A length of REFS_FETCH_WHOLE means all of it (offset is then 0). */
+typedef struct refs_range {
+    uint32_t location_id;
+    const char *location;
+    uint64_t offset;
+    uint64_t length;
+} refs_range;
+
+#define REFS_FETCH_WHOLE UINT64_MAX
+
+typedef struct refs_fetch_policy {
+    uint64_t max_gap_bytes;     /**< ranges this close are fetched together */
+    uint64_t max_request_bytes; /**< merging stops here; a single longer range stays whole */
+} refs_fetch_policy;
+
+#define REFS_FETCH_POLICY_INIT                                                                     \
+    { 64 * REFS_KIB, 8 * REFS_MIB }
+
+/** One request: bytes [offset, offset + length) of the location of its first member. */
+typedef struct refs_request {
+    uint64_t offset;
+    uint64_t length;     /**< or REFS_FETCH_WHOLE */
+    size_t first_member; /**< members [first_member, first_member + n_members) of the plan */
+    size_t n_members;
+} refs_request;
+
+/** Requests that cover all ranges, ascending by location and offset. Zeroed is empty. */
+typedef struct refs_plan {
+    refs_request *requests;
+    size_t n_requests;
+    size_t *members; /**< indices of the ranges, those of one request together, ascending */
+    size_t n_members;
+} refs_plan;
+
+/** Plans requests for `n` ranges in any order, duplicates and overlaps welcome: every byte asked
+ * for is in exactly one request, except where a range overlaps the cap of another. A range whose
+ * end overflows is REFS_CORRUPT. */
+refs_status refs_fetch_plan(const refs_range *ranges, size_t n, const refs_fetch_policy *policy,
+                            refs_plan *plan, refs_error *err);
+void refs_plan_clear(refs_plan *plan);
+
+/* -- fetching --------------------------------------------------------------------------------- */
+
+/** Counts since the fetcher was opened. */
+typedef struct refs_fetch_stats {
+    uint64_t requests;
+    uint64_t bytes;
+} refs_fetch_stats;
+
+typedef struct refs_fetch_options {
+    size_t struct_size; /**< sizeof(refs_fetch_options) */
+    refs_fetch_policy policy;
+    uint64_t max_whole_bytes; /**< the largest whole location that is read */
+} refs_fetch_options;
+
+#define REFS_FETCH_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(refs_fetch_options), REFS_FETCH_POLICY_INIT, 2048 * (uint64_t)REFS_MIB              \
+    }
+
+typedef struct refs_fetcher refs_fetcher;
+
+/** A fetcher over `vfs`, which must outlive it; `options` may be NULL. */
+refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *options,
+                              refs_fetcher **fetcher, refs_error *err);
+void refs_fetcher_free(refs_fetcher *fetcher);
+
+/** Receives the bytes of range `index`, borrowed for the call. A failure ends the fetch. */
+typedef refs_status (*refs_fetch_sink)(void *user, size_t index, refs_bytes bytes,
+                                       refs_error *err);
+
+/** Fetches all `n` ranges and hands each over once, in the order of arrival, on the calling
+ * thread. Fewer bytes than asked for, or a location that cannot be opened, is REFS_IO with
+ * location, offset, length and size: also where the location does not exist. *failed, unless
+ * NULL, is then the index of a range that did not arrive (else SIZE_MAX). */
+refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
+                       refs_fetch_sink sink, void *user, size_t *failed, refs_error *err);
+
+void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,52 @@
+/* intern.h -- a table of distinct strings, numbered 0, 1, 2 … in the order of their arrival.
+ *
+ * One structure for every "have I seen this text before": URLs, keys, folder
+ * names. What belongs to a string is kept by its owner in an array under the
+ * string's number.
+ *
+ * A table has one writer at a time; once nobody adds, any number of threads may read.
+ *
+ * Read before this: bytes.h.
+ */
+#ifndef REFS_INTERN_H
+#define REFS_INTERN_H
+
+#include "refs/bytes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The number of no string. */
+#define REFS_INTERN_NONE UINT32_MAX
+
+/** Zeroed is empty. */
+typedef struct refs_intern {
+    refs_buf text;      /**< all strings, each with a NUL after it */
+    struct refs_intern_entry {
+        uint64_t begin; /**< in text */
+        uint32_t size;
+        uint32_t hash;
+    } *entries;
+    size_t count;
+    size_t capacity;
+    uint32_t *slots; /**< open addressing: a number, or REFS_INTERN_NONE */
+    size_t n_slots;  /**< zero or a power of two */
+} refs_intern;
+
+/** Frees what the table holds and leaves it empty. */
+void refs_intern_clear(refs_intern *table);
+
+/** The number of `text`, which is added when new (its number is then the former count). */
+refs_status refs_intern_add(refs_intern *table, refs_str text, uint32_t *id, refs_error *err);
+
+/** The number of `text`, or REFS_INTERN_NONE. */
+uint32_t refs_intern_find(const refs_intern *table, refs_str text);
+
+/** String number `id` with a NUL after it, borrowed until the next string is added. */
+refs_str refs_intern_get(const refs_intern *table, uint32_t id);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,172 @@
+/* refset.h -- where chunks are: key -> absent | inline bytes | bytes of some URL.
+ *
+ * A reference set says, for keys such as "t2m/3.0.1" or "t2m/.zarray", where
+ * their bytes are. It may come from JSON (versions 0 and 1 of the fsspec
+ * specification, templates and generators included), from a directory of
+ * parquet files, or from a format to come: each format is one file of this
+ * room with `sniff` and `open` that feeds the builder below.
+ *
+ * A key that a set does not hold is absent (REFS_NOT_FOUND): Zarr's rule makes
+ * its values the fill value. A key that it holds but that cannot be resolved
+ * (a template nobody defined, a URL scheme nobody knows) is any other failure,
+ * and never fill.
+ *
+ * A set is immutable after it was opened; any number of threads may look up.
+ *
+ * Read before this: bytes.h, vfs.h.   Read after this: store.h.
+ */
+#ifndef REFS_REFSET_H
+#define REFS_REFSET_H
+
+#include "refs/bytes.h"
+#include "refs/vfs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -- one reference --------------------------------------------------------------------------- */
+
+typedef enum refs_ref_kind {
+    REFS_REF_INLINE, /**< the bytes are in the set */
+    REFS_REF_RANGE,  /**< bytes [offset, offset + length) of a location */
+    REFS_REF_WHOLE   /**< all bytes of a location */
+} refs_ref_kind;
+
+/** What a key refers to; views and texts are borrowed from the set. */
+typedef struct refs_ref {
+    refs_ref_kind kind;
+    refs_bytes bytes;     /**< INLINE: the value */
+    const char *url;      /**< RANGE, WHOLE: as the set says it, templates rendered; for people */
+    const char *location; /**< RANGE, WHOLE: the name that the host opens, see refs_url_map */
+    uint32_t location_id; /**< RANGE, WHOLE: equal for equal locations, below refs_set_n_locations */
+    uint64_t offset;      /**< RANGE: bytes */
+    uint64_t length;      /**< RANGE: bytes, at least 1 */
+} refs_ref;
+
+/* -- opening --------------------------------------------------------------------------------- */
+
+/** Budgets of one set; a set that needs more is refused with REFS_LIMIT. */
+typedef struct refs_set_limits {
+    uint64_t max_references;   /**< keys in all, generated ones included */
+    uint64_t max_generated;    /**< keys that generators may make */
+    size_t max_inline_bytes;   /**< all inline values together */
+    size_t max_value_bytes;    /**< one inline value or one other text */
+    size_t max_rendered_bytes; /**< what one template expression may grow to */
+} refs_set_limits;
+
+#define REFS_SET_LIMITS_INIT                                                                       \
+    {                                                                                              \
+        200000000u, 10000000u, 2048 * REFS_MIB, 1024 * REFS_MIB, 64 * REFS_KIB                     \
+    }
+
+typedef struct refs_set_options {
+    size_t struct_size;           /**< sizeof(refs_set_options) */
+    const char *const *templates; /**< "name=value" overrides, NULL-ended, or NULL */
+    const char *const *rewrites;  /**< "old=>new" replacements of a URL's beginning, or NULL */
+    const char *target;           /**< the URL that [null, offset, length] means, or NULL */
+    int64_t set_index;            /**< which of a list of sets to open, from 0; -1: not said */
+    bool remote_to_local;         /**< let a remote set name local files */
+    refs_set_limits limits;
+    refs_notes notes;
+} refs_set_options;
+
+#define REFS_SET_OPTIONS_INIT                                                                      \
+    {                                                                                              \
+        sizeof(refs_set_options), NULL, NULL, NULL, -1, false, REFS_SET_LIMITS_INIT, {             \
+            NULL, NULL                                                                             \
+        }                                                                                          \
+    }
+
+typedef struct refs_set refs_set;
+
+/** Opens the set at `location` (a name for `vfs`; relative URLs in the set are relative to its
+ * folder), whichever format its content says. `options` may be NULL.
+ * REFS_NOT_FOUND: nothing is there. REFS_INVALID: it is no reference set, with the reason (line
+ * and column for JSON). REFS_UNSUPPORTED: a list of sets and no set_index. */
+refs_status refs_set_open(const refs_vfs *vfs, const char *location,
+                          const refs_set_options *options, refs_set **set, refs_error *err);
+
+/** Frees the set; NULL is allowed. */
+void refs_set_free(refs_set *set);
+
+/** How likely the beginning of a file makes a reference set, from its first bytes alone: only
+ * true where a plain name may be claimed (checklist 8: GeoJSON, STAC and other JSON are not). */
+bool refs_set_sniff(refs_bytes head);
+
+/** How many sets the list or dictionary at `location` holds; zero where it is a single set. Names
+ * in a dictionary are appended to `names` one per line; list elements have empty lines. */
+refs_status refs_set_count(const refs_vfs *vfs, const char *location, size_t *n_sets,
+                           refs_buf *names, refs_error *err);
+
+/* -- looking up ------------------------------------------------------------------------------- */
+
+/** What `key` (no leading slash) refers to. REFS_NOT_FOUND without a message: absent. */
+refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err);
+
+/** Calls `visit` for every key of the set that is no chunk key, in the order of first arrival;
+ * stops at the first failure of `visit` and returns it. Keys that look like chunks (a folder and
+ * numbers, "t2m/3.0.1", "t2m/c/3/0/1") are left out, there may be hundreds of millions. */
+refs_status refs_set_each_name(const refs_set *set,
+                               refs_status (*visit)(void *user, refs_str key, refs_error *err),
+                               void *user, refs_error *err);
+
+/** Keys in the set. */
+uint64_t refs_set_size(const refs_set *set);
+
+/** Distinct locations; every refs_ref.location_id is below. */
+uint32_t refs_set_n_locations(const refs_set *set);
+
+/** The name the set was opened by. */
+const char *refs_set_location(const refs_set *set);
+
+/* -- URLs ------------------------------------------------------------------------------------- */
+
+/** What refs_url_map needs to know of the set. */
+typedef struct refs_url_context {
+    const char *base;            /**< location of the set; relative URLs start at its folder */
+    const char *const *rewrites; /**< as in refs_set_options */
+    bool remote_to_local;        /**< as in refs_set_options */
+} refs_url_context;
+
+/** Appends the name by which the host opens `url`: http(s), s3, gs, az and kin become /vsicurl/,
+ * /vsis3/, /vsigs/, /vsiaz/ …, file: URLs and relative names become paths, chained zip:: and
+ * tar:: URLs /vsizip/ and /vsitar/. Rewrites apply first. REFS_UNSUPPORTED for a scheme nobody
+ * knows, naming those that are known; REFS_INVALID where a remote set names a local file and may
+ * not (checked after rewriting and mapping; specification: checklist 29 to 34, 66). */
+refs_status refs_url_map(refs_str url, const refs_url_context *context, refs_buf *location,
+                         refs_error *err);
+
+/** Whether a location is fetched from another machine. */
+bool refs_location_is_remote(refs_str location);
+
+/* -- building: for formats and for tests -------------------------------------------------------- */
+
+/** Collects references and becomes a set. Belongs to one thread. */
+typedef struct refs_set_builder refs_set_builder;
+
+/** `location` names the set that is built; `options` may be NULL and must outlive the builder. */
+refs_status refs_set_builder_open(const char *location, const refs_set_options *options,
+                                  refs_set_builder **builder, refs_error *err);
+void refs_set_builder_free(refs_set_builder *builder);
+
+/** Adds a key (a leading slash is dropped; a later one replaces an earlier of the same name).
+ * `offset` and `length` in bytes; a `length` of zero is kept and fails when it is read. */
+refs_status refs_set_builder_inline(refs_set_builder *builder, refs_str key, refs_bytes bytes,
+                                    refs_error *err);
+refs_status refs_set_builder_range(refs_set_builder *builder, refs_str key, refs_str url,
+                                   uint64_t offset, uint64_t length, refs_error *err);
+refs_status refs_set_builder_whole(refs_set_builder *builder, refs_str key, refs_str url,
+                                   refs_error *err);
+
+/** Adds a key whose value is unusable: looking it up fails with `status` and `message`. */
+refs_status refs_set_builder_broken(refs_set_builder *builder, refs_str key, refs_status status,
+                                    const char *message, refs_error *err);
+
+/** Ends building: `*set` is complete and the builder freed, also on failure. */
+refs_status refs_set_builder_finish(refs_set_builder *builder, refs_set **set, refs_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

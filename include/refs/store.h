@@ -1,0 +1,54 @@
+/* store.h -- a reference set joined with a fetcher: key -> bytes.
+ *
+ * A store knows nothing of Zarr: keys are texts, values are bytes.
+ * Immutable; may be used from any number of threads at once.
+ *
+ * Read before this: refset.h, fetch.h.   Read after this: zarr.h, array.h.
+ */
+#ifndef REFS_STORE_H
+#define REFS_STORE_H
+
+#include "refs/bytes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct refs_set;
+struct refs_fetcher;
+
+typedef struct refs_store refs_store;
+
+/** A store over `set` and `fetcher`; both must outlive it. */
+refs_status refs_store_open(const struct refs_set *set, struct refs_fetcher *fetcher,
+                            refs_store **store, refs_error *err);
+void refs_store_free(refs_store *store);
+
+/** Appends the value of `key`, which may not exceed `max_size` bytes. REFS_NOT_FOUND without a
+ * message: absent. Every other failure names the set, the key, the URL and the range. */
+refs_status refs_store_get(refs_store *store, refs_str key, size_t max_size, refs_buf *value,
+                           refs_error *err);
+
+/** Receives the value of key number `index`, borrowed for the call; `present` is false, and
+ * `value` empty, where the key is absent. A failure ends the reading. */
+typedef refs_status (*refs_store_sink)(void *user, size_t index, bool present, refs_bytes value,
+                                       refs_error *err);
+
+/** Hands over the values of `n` keys, each once, planned as one fetch: absent and inline ones
+ * first, the others as they arrive; on the calling thread. Failures, those of the sink included,
+ * name the set, the key, the URL and the range. */
+refs_status refs_store_get_many(refs_store *store, const refs_str *keys, size_t n,
+                                refs_store_sink sink, void *user, refs_error *err);
+
+/** Calls `visit` for every key that is no chunk, as refs_set_each_name does. */
+refs_status refs_store_each_name(const refs_store *store,
+                                 refs_status (*visit)(void *user, refs_str key, refs_error *err),
+                                 void *user, refs_error *err);
+
+/** The name of the set, for messages. */
+const char *refs_store_name(const refs_store *store);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

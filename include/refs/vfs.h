@@ -1,0 +1,69 @@
+/* vfs.h -- named things that can be read at an offset: what the core asks of its host.
+ *
+ * The core opens no file and no connection by itself. Its host (the GDAL
+ * driver over VSI, a test over memory, a program over POSIX) hands in a
+ * refs_vfs. All members may be called from several threads at once, each with
+ * handles of its own.
+ *
+ * Read before this: bytes.h.
+ */
+#ifndef REFS_VFS_H
+#define REFS_VFS_H
+
+#include "refs/bytes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One range of a read_many: fill `dst` with the bytes [offset, offset + length). */
+typedef struct refs_vfs_range {
+    uint64_t offset;
+    size_t length;
+    uint8_t *dst;
+} refs_vfs_range;
+
+/** What tells one state of a thing from another. Members that are not known are zero or "". */
+typedef struct refs_vfs_stamp {
+    uint64_t size;
+    int64_t modified_s; /**< seconds since 1970 */
+    char etag[128];
+} refs_vfs_stamp;
+
+typedef struct refs_vfs {
+    void *self;
+
+    /** As per open(2) for reading. REFS_NOT_FOUND only where it is certain that nothing has this
+     * name; everything else that prevents opening is REFS_IO. */
+    refs_status (*open)(void *self, const char *location, void **handle, refs_error *err);
+
+    /** Size in bytes. */
+    refs_status (*size)(void *self, void *handle, uint64_t *size, refs_error *err);
+
+    /** As per pread(2), repeated until `length` bytes are read or the end is reached; *got tells
+     * how many came. Fewer than `length` without the end having been reached is REFS_IO. */
+    refs_status (*read)(void *self, void *handle, uint64_t offset, size_t length, uint8_t *dst,
+                        size_t *got, refs_error *err);
+
+    /** Reads several ranges, ascending and apart; all of them whole, or an error. May be NULL. */
+    refs_status (*read_many)(void *self, void *handle, const refs_vfs_range *ranges, size_t n,
+                             refs_error *err);
+
+    /** As per close(2); never fails. */
+    void (*close)(void *self, void *handle);
+
+    /** What is known of `location` now, without reading it. May be NULL: nothing is known. */
+    refs_status (*stamp)(void *self, const char *location, refs_vfs_stamp *stamp, refs_error *err);
+} refs_vfs;
+
+/** Appends all of `location` to `content`; REFS_LIMIT where it is larger than `max_size` bytes. */
+refs_status refs_vfs_read_whole(const refs_vfs *vfs, const char *location, size_t max_size,
+                                refs_buf *content, refs_error *err);
+
+/** Local files by POSIX calls: `location` is a path. Needs no clean-up. */
+const refs_vfs *refs_vfs_posix(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,163 @@
+/* zarr.h -- what keys mean: Zarr metadata -> groups, arrays, element types, chunk grids.
+ *
+ * A hierarchy is read once from the metadata keys of a store (".zgroup",
+ * ".zattrs", ".zarray" of Zarr v2, "zarr.json" of v3; ".zmetadata" only for
+ * what has no key of its own) and is immutable afterwards; any number of
+ * threads may use it. The tree follows from the keys: a group needs no key of
+ * its own. An array whose metadata cannot be understood stays in the tree and
+ * says why.
+ *
+ * Sources: Zarr v2 specification; Zarr v3 core specification; NumPy's
+ * array-protocol type strings.
+ *
+ * Read before this: store.h, json.h.   Read after this: codec.h, array.h, cf.h.
+ */
+#ifndef REFS_ZARR_H
+#define REFS_ZARR_H
+
+#include "refs/bytes.h"
+#include "refs/json.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct refs_store;
+
+/** Most dimensions an array may have. */
+#define REFS_MAX_RANK 32
+
+/** Largest metadata document that is read. */
+#define REFS_MAX_METADATA_BYTES (64 * REFS_MIB)
+
+/* -- element types ---------------------------------------------------------------------------- */
+
+typedef enum refs_type {
+    REFS_TYPE_BOOL,       /**< b1: one byte, 0 or 1 */
+    REFS_TYPE_INT,        /**< i1 i2 i4 i8 */
+    REFS_TYPE_UINT,       /**< u1 u2 u4 u8 */
+    REFS_TYPE_FLOAT,      /**< f2 f4 f8 */
+    REFS_TYPE_COMPLEX,    /**< c8 c16 */
+    REFS_TYPE_DATETIME,   /**< M8: int64 ticks since 1970 */
+    REFS_TYPE_TIMEDELTA,  /**< m8: int64 ticks */
+    REFS_TYPE_BYTES,      /**< S: fixed-length text, padded with NULs */
+    REFS_TYPE_UNICODE,    /**< U: fixed-length text of four-byte code points */
+    REFS_TYPE_OBJECT,     /**< O, v3 string: variable-length, made by a vlen codec */
+    REFS_TYPE_RAW         /**< V and structured types: opaque */
+} refs_type;
+
+typedef struct refs_dtype {
+    refs_type type;
+    size_t size;     /**< bytes of one element; 0 for REFS_TYPE_OBJECT */
+    bool big_endian; /**< meaningful where elements have more than one byte */
+    char unit[8];    /**< DATETIME, TIMEDELTA: "s", "ns", "D" …; else "" */
+    int64_t step;    /**< DATETIME, TIMEDELTA: units in a tick, usually 1; else 0 */
+} refs_dtype;
+
+/** Reads a NumPy type string such as "<i2", "|S80" or "<M8[us]". REFS_UNSUPPORTED names any
+ * other. */
+refs_status refs_dtype_parse(refs_str text, refs_dtype *dtype, refs_error *err);
+
+/** Bytes in which byte order swaps elements: the size, half of it for complex, 1 for texts. */
+size_t refs_dtype_swap_size(const refs_dtype *dtype);
+
+/** Whether arrays of this type can be rasters. */
+bool refs_dtype_is_numeric(const refs_dtype *dtype);
+
+/** Turns a fill value of the metadata into one element of `dtype` in this machine's byte order:
+ * `fill` has room for dtype->size bytes. Numbers, "NaN", "Infinity", "-Infinity", bare NaN, bool,
+ * [re, im], base64 text for S, V and numbers, ticks, "0x…" bit patterns (v3).
+ * *has_fill is false for null or no value: elements are then zero. REFS_INVALID names any other. */
+refs_status refs_fill_value_parse(const refs_json *value, const refs_dtype *dtype, uint8_t *fill,
+                                  bool *has_fill, refs_error *err);
+
+/* -- arrays ----------------------------------------------------------------------------------- */
+
+/** One step of how chunk bytes were made, to be undone by a codec of this name. */
+typedef struct refs_codec_spec {
+    const char *id;          /**< numcodecs' id or v3 name; "" where the metadata has none */
+    const refs_json *config; /**< v2: the object with "id"; v3: "configuration", may be NULL */
+} refs_codec_spec;
+
+/** What metadata say about an array; everything is borrowed from the hierarchy. */
+typedef struct refs_array_meta {
+    const char *path;  /**< with leading slash: "/t2m", "/forecast/t2m" */
+    const char *name;  /**< the part behind the last slash */
+    const char *group; /**< the part before it: "" for the root, "/forecast" */
+    int zarr_format;   /**< 2 or 3 */
+
+    size_t rank;
+    uint64_t shape[REFS_MAX_RANK]; /**< elements */
+    uint64_t chunk[REFS_MAX_RANK]; /**< elements of a whole chunk; at least 1 */
+    const char *const *dims;       /**< `rank` names of dimensions; never NULL, see named_dims */
+    bool named_dims;               /**< false where names were made up: "dim0", "dim1" … */
+
+    refs_dtype dtype;
+    bool fortran;  /**< first dimension varies fastest inside a chunk */
+    bool has_fill; /**< metadata have a fill value that is not null */
+    const uint8_t *fill; /**< dtype.size bytes in this machine's byte order, zero without one */
+
+    const char *key_prefix; /**< what chunk keys begin with: "t2m/" or "t2m/c/" */
+    char separator;         /**< between numbers in chunk keys: '.' or '/' */
+
+    size_t n_codecs;
+    const refs_codec_spec *codecs; /**< in the order of encoding: filters, then compressor */
+
+    const refs_json *attributes; /**< an object, or NULL */
+
+    refs_status status;  /**< not REFS_OK where metadata cannot be understood; then … */
+    const char *problem; /**< … this says why, and only path, name, group, attributes hold */
+} refs_array_meta;
+
+/** Elements in the array and in one whole chunk; false where that overflows. */
+bool refs_array_meta_elements(const refs_array_meta *array, uint64_t *elements);
+bool refs_array_meta_chunk_elements(const refs_array_meta *array, uint64_t *elements);
+
+/** Chunks along dimension `dim`, the last one perhaps partly outside the array. */
+uint64_t refs_array_meta_n_chunks(const refs_array_meta *array, size_t dim);
+
+/** Appends the key of the chunk at `index` (one number for each dimension), for example
+ * "t2m/3.0.1"; arrays of rank 0 have "t2m/0" (v2) or "t2m/c" (v3). */
+refs_status refs_chunk_key(const refs_array_meta *array, const uint64_t *index, refs_buf *key,
+                           refs_error *err);
+
+/* -- hierarchy -------------------------------------------------------------------------------- */
+
+/** A group; everything is borrowed from the hierarchy. */
+typedef struct refs_group_meta {
+    const char *path;            /**< "" for the root, else with leading slash */
+    const char *name;            /**< "" for the root */
+    const refs_json *attributes; /**< an object, or NULL */
+} refs_group_meta;
+
+typedef struct refs_hierarchy refs_hierarchy;
+
+/** Reads all metadata of `store`, which must outlive the hierarchy. A metadata document that
+ * cannot be read or parsed fails for its array alone; with no array and no group at all,
+ * REFS_INVALID. */
+refs_status refs_hierarchy_open(struct refs_store *store, const refs_notes *notes,
+                                refs_hierarchy **hierarchy, refs_error *err);
+void refs_hierarchy_free(refs_hierarchy *hierarchy);
+
+/** Arrays and groups in the order in which the set first names them; group 0 is the root. */
+size_t refs_hierarchy_n_arrays(const refs_hierarchy *hierarchy);
+const refs_array_meta *refs_hierarchy_array(const refs_hierarchy *hierarchy, size_t i);
+size_t refs_hierarchy_n_groups(const refs_hierarchy *hierarchy);
+const refs_group_meta *refs_hierarchy_group(const refs_hierarchy *hierarchy, size_t i);
+
+/** By path, with or without leading slash; NULL when there is none. */
+const refs_array_meta *refs_hierarchy_find_array(const refs_hierarchy *hierarchy, refs_str path);
+const refs_group_meta *refs_hierarchy_find_group(const refs_hierarchy *hierarchy, refs_str path);
+
+/** The array called `name` as seen from `group` (its path): as a path when it has a slash, else in
+ * `group`, then in the groups above it, as CF 2.7 searches. NULL when there is none. */
+const refs_array_meta *refs_hierarchy_resolve(const refs_hierarchy *hierarchy, const char *group,
+                                              refs_str name);
+
+/** The store the hierarchy was read from. */
+struct refs_store *refs_hierarchy_store(const refs_hierarchy *hierarchy);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
