@@ -21,7 +21,8 @@ extern "C" {
 
 struct refs_store;
 
-/* -- the chunk cache ------------------------------------------------------------------------------ */
+/* -- the chunk cache ------------------------------------------------------------------------------
+ */
 
 /** Decoded chunks, least recently used first to go. One lock; safe from any thread. */
 typedef struct refs_cache refs_cache;
@@ -32,7 +33,8 @@ refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *er
 /** Frees the cache; arrays that use it must be freed before. */
 void refs_cache_free(refs_cache *cache);
 
-/* -- arrays --------------------------------------------------------------------------------------- */
+/* -- arrays ---------------------------------------------------------------------------------------
+ */
 
 /** Counts since the array was opened. */
 typedef struct refs_array_stats {
@@ -69,9 +71,10 @@ typedef struct refs_region {
 refs_status refs_array_read(refs_array *array, const refs_region *region, void *dst,
                             const int64_t *stride, refs_error *err);
 
-/** Reads a whole numeric array of at most `max_elements` elements as doubles, in C order, to `values`
- * (room for all elements). Integers beyond 2^53 are rounded; complex numbers give their real part;
- * half floats, dates and durations (ticks) are numbers too. REFS_UNSUPPORTED for texts. */
+/** Reads a whole numeric array of at most `max_elements` elements as doubles, in C order, to
+ * `values` (room for all elements). Integers beyond 2^53 are rounded; complex numbers give their
+ * real part; half floats, dates and durations (ticks) are numbers too. REFS_UNSUPPORTED for texts.
+ */
 refs_status refs_array_read_doubles(refs_array *array, uint64_t max_elements, double *values,
                                     refs_error *err);
 

@@ -44,7 +44,9 @@ typedef struct refs_cf_options {
 
 #define REFS_CF_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(refs_cf_options), true, { NULL, NULL }                                              \
+        sizeof(refs_cf_options), true, {                                                           \
+            NULL, NULL                                                                             \
+        }                                                                                          \
     }
 
 /** What runs along a dimension. */
@@ -58,8 +60,8 @@ typedef enum refs_cf_axis_kind {
 
 /** A dimension of the array that becomes bands: everything but x and y. */
 typedef struct refs_cf_band_axis {
-    size_t dim;                        /**< dimension of the array */
-    const char *name;                  /**< of the dimension, without its group; borrowed */
+    size_t dim;       /**< dimension of the array */
+    const char *name; /**< of the dimension, without its group; borrowed */
     refs_cf_axis_kind kind;
     const refs_array_meta *coordinate; /**< its coordinate variable, or NULL */
     uint64_t n;                        /**< elements */
@@ -94,12 +96,13 @@ typedef struct refs_cf_meaning {
     size_t n_band_axes;
 
     bool has_geotransform;
-    double geotransform[6]; /**< as GDAL's: corner x, dx, 0, corner y, 0, dy; for the rows as shown */
-    char *crs;              /**< WKT (1 or 2), PROJJSON or AUTHORITY:CODE; NULL when unknown */
-    bool crs_assumed;       /**< crs is there because of assume_longlat */
+    double
+        geotransform[6]; /**< as GDAL's: corner x, dx, 0, corner y, 0, dy; for the rows as shown */
+    char *crs;           /**< WKT (1 or 2), PROJJSON or AUTHORITY:CODE; NULL when unknown */
+    bool crs_assumed;    /**< crs is there because of assume_longlat */
 
-    refs_cf_items geolocation;           /**< items of GDAL's GEOLOCATION domain, but for the names
-                                              of the datasets: X_DATASET and Y_DATASET follow from … */
+    refs_cf_items geolocation;            /**< items of GDAL's GEOLOCATION domain, but for the names
+                                               of the datasets: X_DATASET and Y_DATASET follow from … */
     const refs_array_meta *geolocation_x; /**< … these two arrays; NULL when there is none */
     const refs_array_meta *geolocation_y;
 
@@ -108,6 +111,9 @@ typedef struct refs_cf_meaning {
     int64_t nodata_int64;
     uint64_t nodata_uint64;
     bool unsigned_values; /**< _Unsigned: signed integers are to be read as unsigned */
+    bool has_valid_range; /**< values outside are as good as missing; in stored values */
+    double valid_min;
+    double valid_max;
     bool has_scale;
     double scale;
     bool has_offset;
@@ -116,6 +122,7 @@ typedef struct refs_cf_meaning {
 
     refs_cf_items metadata; /**< dataset metadata as the netCDF driver has it: NC_GLOBAL#…, var#…,
                                  NETCDF_DIM_… ; for band metadata see refs_cf_band_metadata */
+    refs_cf_items band_items; /**< what all bands share of refs_cf_band_metadata */
 } refs_cf_meaning;
 
 /** Describes `array`. Wherever attributes make no sense a note is given and the rest described;
@@ -132,6 +139,12 @@ bool refs_cf_n_bands(const refs_cf_meaning *meaning, uint64_t *n_bands);
 /** Splits band number `band`, from 0, into one index for each band axis. */
 void refs_cf_band_index(const refs_cf_meaning *meaning, uint64_t band, uint64_t *index);
 
+/** Appends the time that value `index` of a band axis means as ISO 8601 ("2020-01-01T06:00:00", with
+ * milliseconds where there are any), in the axis's own calendar. Nothing is appended where the axis
+ * is no time, or its units or calendar are not understood. */
+refs_status refs_cf_time_text(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
+                              refs_error *err);
+
 /** Metadata items of one band: the variable's attributes, NETCDF_VARNAME, NETCDF_DIM_<axis> for
  * each band axis, and what time they mean. Appends to `items`. */
 refs_status refs_cf_band_metadata(const refs_cf_meaning *meaning, const refs_array_meta *array,
@@ -147,6 +160,10 @@ refs_status refs_cf_global_metadata(const refs_hierarchy *hierarchy, refs_cf_ite
 /** Whether `array` only describes another: named by the `bounds` or `climatology` attribute of
  * some array. Such arrays are not offered as subdatasets. */
 bool refs_cf_is_bounds(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
+/** Whether the `coordinates` attribute of some array names `array`. Such arrays are offered, but a
+ * set of one other array opens as that array. */
+bool refs_cf_is_coordinate(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /** Appends the description of a subdataset in the netCDF driver's words:
  * "[1x585x1386] air_temperature (16-bit unsigned integer)". */

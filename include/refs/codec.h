@@ -24,7 +24,11 @@ extern "C" {
 /** Largest decoded chunk, in bytes, unless the caller says otherwise. */
 #define REFS_MAX_CHUNK_BYTES (1024 * REFS_MIB)
 
-/* -- one codec: for those who add one ----------------------------------------------------------- */
+/* -- one codec: for those who add one -----------------------------------------------------------
+ */
+
+/** Where a codec puts what it decodes: memory of a known size, or a buffer that grows. */
+struct refs_codec_output;
 
 /** What a codec is told when it is opened. */
 typedef struct refs_codec_context {
@@ -44,17 +48,17 @@ typedef struct refs_codec_type {
     const char *missing;        /**< NULL, or the library that this build lacks: all calls below
                                      are then NULL */
 
-    /** Reads the configuration into *self (NULL is allowed where there is none), and sets
-     * *encoded_size to the bytes that go in for context->decoded_size bytes out where the codec
-     * fixes that, else to 0. Unknown members of the configuration are ignored. */
+    /** Reads the configuration into *self, which is NULL before, and sets *encoded_size, which is 0
+     * before, to the bytes that go in for context->decoded_size bytes out where the codec fixes
+     * that. Unknown members of the configuration are ignored. NULL: there is nothing to read. */
     refs_status (*open)(const refs_codec_context *context, void **self, size_t *encoded_size,
                         refs_error *err);
 
-    /** Appends the decoded bytes of `encoded` to `decoded`, which is empty. `decoded_size` is
-     * what must come out, or 0 when that is not known; then no more than `max_size` may. A
-     * message says what is wrong with the bytes, without naming the codec. */
-    refs_status (*decode)(const void *self, refs_bytes encoded, size_t decoded_size,
-                          size_t max_size, refs_buf *decoded, refs_error *err);
+    /** Puts the decoded bytes of `encoded` into `output`, which is empty: the room's output.h has
+     * the calls for that, and what they do where the size is known and where it is not. A message
+     * says what is wrong with the bytes, without naming the codec. */
+    refs_status (*decode)(const void *self, refs_bytes encoded, struct refs_codec_output *output,
+                          refs_error *err);
 
     /** Frees *self; NULL when there is nothing to free. */
     void (*close)(void *self);
@@ -64,10 +68,11 @@ typedef struct refs_codec_type {
  * end. */
 const refs_codec_type *refs_codec_at(size_t i);
 
-/** The codec called `id`, or NULL. */
+/** The codec called `id`, or NULL; Zarr v3 has numcodecs' names with "numcodecs." before them. */
 const refs_codec_type *refs_codec_find(refs_str id);
 
-/* -- a chain of them ----------------------------------------------------------------------------- */
+/* -- a chain of them -----------------------------------------------------------------------------
+ */
 
 /** A codec to undo: as in zarr.h, which this room does not enter. */
 typedef struct refs_chain_step {

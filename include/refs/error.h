@@ -56,8 +56,9 @@ typedef struct refs_error {
 #define REFS_ERROR_INIT                                                                            \
     { REFS_OK, "" }
 
-/** Records `status` with a printf-style message unless `err` is NULL or already set; returns
- * `status` in every case, so that `return refs_fail(err, REFS_CORRUPT, "...")` ends a function. */
+/** Records `status` with a printf-style message unless it is REFS_OK, or `err` NULL or already set;
+ * returns `status` in every case, so that `return refs_fail(err, REFS_CORRUPT, "...")` ends a
+ * function. */
 refs_status refs_fail(refs_error *err, refs_status status, const char *format, ...)
     REFS_PRINTF(3, 4);
 

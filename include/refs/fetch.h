@@ -77,9 +77,7 @@ typedef struct refs_fetch_options {
 } refs_fetch_options;
 
 #define REFS_FETCH_OPTIONS_INIT                                                                    \
-    {                                                                                              \
-        sizeof(refs_fetch_options), REFS_FETCH_POLICY_INIT, 2048 * (uint64_t)REFS_MIB              \
-    }
+    { sizeof(refs_fetch_options), REFS_FETCH_POLICY_INIT, 2048 * (uint64_t)REFS_MIB }
 
 typedef struct refs_fetcher refs_fetcher;
 
@@ -89,8 +87,7 @@ refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *opt
 void refs_fetcher_free(refs_fetcher *fetcher);
 
 /** Receives the bytes of range `index`, borrowed for the call. A failure ends the fetch. */
-typedef refs_status (*refs_fetch_sink)(void *user, size_t index, refs_bytes bytes,
-                                       refs_error *err);
+typedef refs_status (*refs_fetch_sink)(void *user, size_t index, refs_bytes bytes, refs_error *err);
 
 /** Fetches all `n` ranges and hands each over once, in the order of arrival, on the calling
  * thread. Fewer bytes than asked for, or a location that cannot be opened, is REFS_IO with

@@ -22,12 +22,12 @@ extern "C" {
 
 /** Zeroed is empty. */
 typedef struct refs_intern {
-    refs_buf text;      /**< all strings, each with a NUL after it */
+    refs_buf text; /**< all strings, each with a NUL after it */
     struct refs_intern_entry {
         uint64_t begin; /**< in text */
         uint32_t size;
         uint32_t hash;
-    } *entries;
+    } * entries;
     size_t count;
     size_t capacity;
     uint32_t *slots; /**< open addressing: a number, or REFS_INTERN_NONE */

@@ -25,14 +25,14 @@ extern "C" {
 /* -- tokens ---------------------------------------------------------------------------------- */
 
 typedef enum refs_json_token {
-    REFS_JSON_END,          /**< after the last value; only white space follows */
+    REFS_JSON_END, /**< after the last value; only white space follows */
     REFS_JSON_OBJECT_BEGIN,
     REFS_JSON_OBJECT_END,
     REFS_JSON_ARRAY_BEGIN,
     REFS_JSON_ARRAY_END,
-    REFS_JSON_KEY,          /**< a member's name: text is set */
-    REFS_JSON_STRING,       /**< text is set */
-    REFS_JSON_NUMBER,       /**< text is set: the number as written, or NaN, Infinity, -Infinity */
+    REFS_JSON_KEY,    /**< a member's name: text is set */
+    REFS_JSON_STRING, /**< text is set */
+    REFS_JSON_NUMBER, /**< text is set: the number as written, or NaN, Infinity, -Infinity */
     REFS_JSON_TRUE,
     REFS_JSON_FALSE,
     REFS_JSON_NULL

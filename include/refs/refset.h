@@ -39,9 +39,10 @@ typedef struct refs_ref {
     refs_bytes bytes;     /**< INLINE: the value */
     const char *url;      /**< RANGE, WHOLE: as the set says it, templates rendered; for people */
     const char *location; /**< RANGE, WHOLE: the name that the host opens, see refs_url_map */
-    uint32_t location_id; /**< RANGE, WHOLE: equal for equal locations, below refs_set_n_locations */
-    uint64_t offset;      /**< RANGE: bytes */
-    uint64_t length;      /**< RANGE: bytes, at least 1 */
+    uint32_t
+        location_id; /**< RANGE, WHOLE: equal for equal locations, below refs_set_n_locations */
+    uint64_t offset; /**< RANGE: bytes */
+    uint64_t length; /**< RANGE: bytes, at least 1 */
 } refs_ref;
 
 /* -- opening --------------------------------------------------------------------------------- */
@@ -56,9 +57,7 @@ typedef struct refs_set_limits {
 } refs_set_limits;
 
 #define REFS_SET_LIMITS_INIT                                                                       \
-    {                                                                                              \
-        200000000u, 10000000u, 2048 * REFS_MIB, 1024 * REFS_MIB, 64 * REFS_KIB                     \
-    }
+    { 200000000u, 10000000u, 2048 * REFS_MIB, 1024 * REFS_MIB, 64 * REFS_KIB }
 
 typedef struct refs_set_options {
     size_t struct_size;           /**< sizeof(refs_set_options) */
@@ -140,7 +139,8 @@ refs_status refs_url_map(refs_str url, const refs_url_context *context, refs_buf
 /** Whether a location is fetched from another machine. */
 bool refs_location_is_remote(refs_str location);
 
-/* -- building: for formats and for tests -------------------------------------------------------- */
+/* -- building: for formats and for tests --------------------------------------------------------
+ */
 
 /** Collects references and becomes a set. Belongs to one thread. */
 typedef struct refs_set_builder refs_set_builder;

@@ -33,17 +33,17 @@ struct refs_store;
 /* -- element types ---------------------------------------------------------------------------- */
 
 typedef enum refs_type {
-    REFS_TYPE_BOOL,       /**< b1: one byte, 0 or 1 */
-    REFS_TYPE_INT,        /**< i1 i2 i4 i8 */
-    REFS_TYPE_UINT,       /**< u1 u2 u4 u8 */
-    REFS_TYPE_FLOAT,      /**< f2 f4 f8 */
-    REFS_TYPE_COMPLEX,    /**< c8 c16 */
-    REFS_TYPE_DATETIME,   /**< M8: int64 ticks since 1970 */
-    REFS_TYPE_TIMEDELTA,  /**< m8: int64 ticks */
-    REFS_TYPE_BYTES,      /**< S: fixed-length text, padded with NULs */
-    REFS_TYPE_UNICODE,    /**< U: fixed-length text of four-byte code points */
-    REFS_TYPE_OBJECT,     /**< O, v3 string: variable-length, made by a vlen codec */
-    REFS_TYPE_RAW         /**< V and structured types: opaque */
+    REFS_TYPE_BOOL,      /**< b1: one byte, 0 or 1 */
+    REFS_TYPE_INT,       /**< i1 i2 i4 i8 */
+    REFS_TYPE_UINT,      /**< u1 u2 u4 u8 */
+    REFS_TYPE_FLOAT,     /**< f2 f4 f8 */
+    REFS_TYPE_COMPLEX,   /**< c8 c16 */
+    REFS_TYPE_DATETIME,  /**< M8: int64 ticks since 1970 */
+    REFS_TYPE_TIMEDELTA, /**< m8: int64 ticks */
+    REFS_TYPE_BYTES,     /**< S: fixed-length text, padded with NULs */
+    REFS_TYPE_UNICODE,   /**< U: fixed-length text of four-byte code points */
+    REFS_TYPE_OBJECT,    /**< O, v3 string: variable-length, made by a vlen codec */
+    REFS_TYPE_RAW        /**< V and structured types: opaque */
 } refs_type;
 
 typedef struct refs_dtype {
@@ -57,6 +57,10 @@ typedef struct refs_dtype {
 /** Reads a NumPy type string such as "<i2", "|S80" or "<M8[us]". REFS_UNSUPPORTED names any
  * other. */
 refs_status refs_dtype_parse(refs_str text, refs_dtype *dtype, refs_error *err);
+
+/** Writes `dtype` as a NumPy type string with a NUL after it, cut to `size` bytes; "" for opaque
+ * types. */
+void refs_dtype_format(const refs_dtype *dtype, char *text, size_t size);
 
 /** Bytes in which byte order swaps elements: the size, half of it for complex, 1 for texts. */
 size_t refs_dtype_swap_size(const refs_dtype *dtype);
@@ -93,8 +97,8 @@ typedef struct refs_array_meta {
     bool named_dims;               /**< false where names were made up: "dim0", "dim1" … */
 
     refs_dtype dtype;
-    bool fortran;  /**< first dimension varies fastest inside a chunk */
-    bool has_fill; /**< metadata have a fill value that is not null */
+    bool fortran;        /**< first dimension varies fastest inside a chunk */
+    bool has_fill;       /**< metadata have a fill value that is not null */
     const uint8_t *fill; /**< dtype.size bytes in this machine's byte order, zero without one */
 
     const char *key_prefix; /**< what chunk keys begin with: "t2m/" or "t2m/c/" */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 refs_status refs_fail(refs_error *err, refs_status status, const char *format, ...) {
-    if (err == NULL || err->status != REFS_OK) return status;
+    if (err == NULL || err->status != REFS_OK || status == REFS_OK) return status;
     va_list arguments;
     va_start(arguments, format);
     err->status = status;
@@ -39,15 +39,24 @@ void refs_error_clear(refs_error *err) {
 
 const char *refs_status_text(refs_status status) {
     switch (status) {
-    case REFS_OK: return "ok";
-    case REFS_NOMEM: return "out of memory";
-    case REFS_INVALID: return "invalid";
-    case REFS_NOT_FOUND: return "not found";
-    case REFS_UNSUPPORTED: return "not supported";
-    case REFS_CORRUPT: return "corrupt";
-    case REFS_IO: return "cannot be read";
-    case REFS_LIMIT: return "over a limit";
-    case REFS_CANCELLED: return "cancelled";
+    case REFS_OK:
+        return "ok";
+    case REFS_NOMEM:
+        return "out of memory";
+    case REFS_INVALID:
+        return "invalid";
+    case REFS_NOT_FOUND:
+        return "not found";
+    case REFS_UNSUPPORTED:
+        return "not supported";
+    case REFS_CORRUPT:
+        return "corrupt";
+    case REFS_IO:
+        return "cannot be read";
+    case REFS_LIMIT:
+        return "over a limit";
+    case REFS_CANCELLED:
+        return "cancelled";
     }
     return "unknown status";
 }

@@ -10,7 +10,9 @@ void refs_allocator_set(const refs_allocator *allocator) {
     current = allocator != NULL ? *allocator : c_library;
 }
 
-void *refs_alloc(size_t size) { return current.malloc_fn(size > 0 ? size : 1); }
+void *refs_alloc(size_t size) {
+    return current.malloc_fn(size > 0 ? size : 1);
+}
 
 void *refs_calloc(size_t count, size_t size) {
     size_t bytes;

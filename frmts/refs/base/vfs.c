@@ -10,7 +10,8 @@ static refs_status read_opened(const refs_vfs *vfs, void *handle, size_t max_siz
                          (unsigned long long)size, max_size);
     size_t begin = content->size, got = 0;
     REFS_TRY(refs_buf_resize(content, begin + (size_t)size, err));
-    REFS_TRY(vfs->read(vfs->self, handle, 0, (size_t)size, content->data + begin, &got, err));
+    if (size > 0)
+        REFS_TRY(vfs->read(vfs->self, handle, 0, (size_t)size, content->data + begin, &got, err));
     if (got != size)
         return refs_fail(err, REFS_IO, "only %zu of %llu bytes could be read", got,
                          (unsigned long long)size);

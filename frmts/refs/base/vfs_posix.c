@@ -69,7 +69,7 @@ static refs_status posix_stamp(void *self, const char *location, refs_vfs_stamp 
 }
 
 const refs_vfs *refs_vfs_posix(void) {
-    static const refs_vfs posix = {NULL,       posix_open,  posix_size, posix_read,
-                                   NULL,       posix_close, posix_stamp};
+    static const refs_vfs posix = {NULL, posix_open,  posix_size, posix_read,
+                                   NULL, posix_close, posix_stamp};
     return &posix;
 }

@@ -1,0 +1,175 @@
+/* bad_input_test.cc -- bad sets and bad targets: one error that says which set, key, URL and range,
+ * and never a pixel that is made up.
+ */
+#include "driver_test.h"
+
+using namespace refs_test;
+
+namespace {
+
+void expect_parts(const std::string &message, const std::vector<std::string> &parts) {
+    for (const std::string &part : parts)
+        EXPECT_NE(message.find(part), std::string::npos) << "no \"" << part << "\" in: " << message;
+}
+
+} // namespace
+
+TEST(BadInput, ThatIsNoSetFailsToOpenWithOneError) {
+    const struct {
+        const char *name, *content;
+        std::vector<std::string> parts;
+    } rows[] = {
+        {"empty-file", "", {}},
+        {"cut-in-a-string", "{\"version\": 1,\n \"refs\": {\".zgr", {"line 2", "column"}},
+        {"cut-after-a-comma", "{\"version\": 1,\n \"refs\": {\"a\": \"b\",", {"line 2", "column"}},
+        {"stray-token", "{\"version\": 1,\n\n \"refs\": {\"a\" = \"b\"}}", {"line 3", "column"}},
+        {"trailing-data", "{\"version\": 1, \"refs\": {}} x", {"line 1", "column"}},
+        {"version-2", R"({"version": 2, "refs": {}})", {"version", "2"}},
+        {"version-0", R"({"version": 0, "refs": {}})", {"version", "0"}},
+        {"version-text", R"({"version": "1", "refs": {}})", {"version"}},
+        {"refs-null", R"({"version": 1, "refs": null})", {"refs"}},
+        {"refs-list", R"({"version": 1, "refs": []})", {"refs"}},
+        {"templates-list", R"({"version": 1, "templates": [], "refs": {}})", {"templates"}},
+        {"gen-object", R"({"version": 1, "gen": {}, "refs": {}})", {"gen"}},
+        {"gen-step-0",
+         R"({"version": 1, "refs": {}, "gen": [{"key": "{{i}}", "url": "u",
+             "dimensions": {"i": {"stop": 5, "step": 0}}}]})",
+         {"gen"}},
+        {"gen-without-length",
+         R"({"version": 1, "refs": {}, "gen": [{"key": "{{i}}", "url": "u", "offset": "0",
+             "dimensions": {"i": {"stop": 5}}}]})",
+         {"gen"}},
+        {"number", "42", {}},
+        {"words", "this is no set", {"line 1", "column"}},
+    };
+    for (const auto &row : rows) {
+        SCOPED_TRACE(row.name);
+        const std::string path = memory_path(std::string(row.name) + ".json");
+        write_file(path, row.content);
+        ErrorLog log;
+        EXPECT_EQ(open("REFS:\"" + path + "\""), nullptr);
+        ASSERT_EQ(log.failures().size(), 1u) << log.text();
+        expect_parts(log.text(), {path});
+        expect_parts(log.text(), row.parts);
+    }
+}
+
+TEST(BadInput, AListOfSetsSaysThatItIsOne) {
+    const std::string path = memory_path("list.json");
+    write_file(path, R"([{"version": 1, "refs": {".zgroup": "{\"zarr_format\": 2}"}},
+                         {"version": 1, "refs": {".zgroup": "{\"zarr_format\": 2}"}}])");
+    ErrorLog log;
+    EXPECT_EQ(open("REFS:\"" + path + "\""), nullptr);
+    ASSERT_EQ(log.failures().size(), 1u) << log.text();
+    expect_parts(log.text(), {path, "2"});
+}
+
+TEST(BadInput, AChunkThatCannotBeReadIsNeverFilled) {
+    write_file(memory_path("short.bin"), std::string(100, 'x'));
+    const std::string absent = memory_path("absent.bin"), cut = memory_path("short.bin");
+    const struct {
+        const char *name;
+        std::string reference;
+        std::vector<std::string> parts;
+    } rows[] = {
+        {"absent-target", "[" + json_string(absent) + ", 7, 24]", {absent, "7", "24"}},
+        {"absent-whole", "[" + json_string(absent) + "]", {absent}},
+        {"relative-absent", R"(["nowhere/a.bin", 7, 24])", {"nowhere/a.bin", "7", "24"}},
+        {"range-over-the-end", "[" + json_string(cut) + ", 90, 24]", {cut, "90", "24", "100"}},
+        {"range-behind-the-end", "[" + json_string(cut) + ", 4000, 24]", {cut, "4000", "24"}},
+        {"range-overflows",
+         "[" + json_string(cut) + ", 18446744073709551615, 24]",
+         {"18446744073709551615"}},
+        {"no-bytes", "[" + json_string(cut) + ", 5, 0]", {cut}},
+        {"too-few-bytes", "[" + json_string(cut) + ", 5, 20]", {cut, "20", "24"}},
+        {"too-many-bytes", "[" + json_string(cut) + ", 5, 28]", {cut, "28", "24"}},
+        {"unknown-scheme", R"(["gopher://host/a.bin", 0, 24])", {"gopher://host/a.bin", "s3"}},
+        {"unknown-template", R"(["{{nobody}}/a.bin", 0, 24])", {}},
+        {"two-elements", R"(["a.bin", 0])", {}},
+        {"no-elements", "[]", {}},
+        {"four-elements", R"(["a.bin", 0, 24, 1])", {}},
+        {"negative-offset", R"(["a.bin", -1, 24])", {}},
+        {"half-a-byte", R"(["a.bin", 0.5, 24])", {}},
+        {"text-offset", R"(["a.bin", "0", "24"])", {}},
+        {"number-as-url", R"([5, 0, 24])", {}},
+        {"null-as-url", R"([null, 0, 24])", {}},
+        {"null", "null", {}},
+        {"a-number", "5", {}},
+        {"inlined-by-mistake", R"(["__inlined__", 0, 24])", {"__inlined__"}},
+        {"no-base64", R"("base64:????")", {}},
+        {"empty-base64", R"("base64:")", {}},
+        {"short-text", R"("abc")", {"3", "24"}},
+    };
+    for (const auto &row : rows) {
+        SCOPED_TRACE(row.name);
+        const std::string path = memory_path(std::string(row.name) + ".json");
+        Set set;
+        set.array({"v", {2, 3}}).json("v/0.0", row.reference);
+        write_file(path,
+                   R"({"version": 1, "templates": {"u": "x"}, "refs": {)" + set.members() + "}}");
+        const Dataset dataset = open(subdataset(path, "v"));
+        ASSERT_NE(dataset, nullptr);
+        const std::string message = failure_of_reading(dataset);
+        expect_parts(message, {path, "v/0.0"});
+        expect_parts(message, row.parts);
+    }
+}
+
+TEST(BadInput, AChunkThatDecodesToTheWrongSizeNamesBothSizes) {
+    for (size_t n : {5, 7}) {
+        Array array{"v", {2, 3}};
+        array.compressor = R"({"id": "zlib", "level": 1})";
+        Set set;
+        set.values(array, compressed("zlib", bytes_of(counting<int32_t>(n))));
+        const std::string path = set.save(std::to_string(n) + ".json");
+        const Dataset dataset = open(subdataset(path, "v"));
+        ASSERT_NE(dataset, nullptr);
+        expect_parts(failure_of_reading(dataset), {path, "v/0.0", "24"});
+    }
+}
+
+TEST(BadInput, OneBadChunkLeavesTheOthersReadable) {
+    Set set;
+    set.array({"v", {2, 2, 3}, "<i4", {1, 2, 3}});
+    set.bytes("v/0.0.0", bytes_of(counting<int32_t>(6)));
+    set.range("v/1.0.0", "absent.bin", 0, 24);
+    const Dataset dataset = open(subdataset(set.save(), "v"));
+    ASSERT_NE(dataset, nullptr);
+    expect_parts(failure_of_reading(dataset, 2), {"v/1.0.0", "absent.bin"});
+    EXPECT_EQ(pixels(dataset, 1), counting<double>(6));
+}
+
+TEST(BadInput, HostileShapesAreRefusedWithoutTakingMemory) {
+    const size_t huge = size_t{1} << 40;
+    const struct {
+        const char *name;
+        Array array;
+    } rows[] = {
+        {"huge-chunk", {"v", {100000, 100000}, "<f8", {100000, 100000}}},
+        {"huge-grid", {"v", {huge, 3}, "<f8", {1, 3}}},
+        {"many-bands", {"v", {huge, 2, 3}, "<f8", {1, 2, 3}}},
+        {"chunk-of-nothing", {"v", {2, 3}, "<f8", {0, 3}}},
+        {"wrong-rank", {"v", {2, 3}, "<f8", {2}}},
+    };
+    for (const auto &row : rows) {
+        SCOPED_TRACE(row.name);
+        Set set;
+        const std::string path = set.array(row.array).save(std::string(row.name) + ".json");
+        ErrorLog log;
+        EXPECT_EQ(open(subdataset(path, "v")), nullptr);
+        EXPECT_EQ(log.failures().size(), 1u) << log.text();
+        expect_parts(log.text(), {path});
+    }
+}
+
+TEST(BadInput, CoordinatesThatCannotBeReadAreNotPassedOverInSilence) {
+    Set set;
+    set.array({"x", {3}, "<f8", {}, {"x"}}).range("x/0", "absent.bin", 0, 24);
+    set.values({"v", {2, 3}, "<i4", {}, {"y", "x"}}, bytes_of(counting<int32_t>(6)));
+    const std::string path = set.save();
+    ErrorLog log;
+    const Dataset dataset = open(subdataset(path, "v"));
+    const std::string said = log.text() + (log.warnings().empty() ? "" : log.warnings()[0]);
+    expect_parts(said, {"x/0", "absent.bin"});
+    (void)dataset;
+}

@@ -1,0 +1,232 @@
+/* open_test.cc -- which names and contents the driver takes, and what values of a set mean. */
+#include "driver_test.h"
+
+#include <cpl_conv.h>
+#include <cpl_string.h>
+#include <cpl_vsi.h>
+
+using namespace refs_test;
+
+namespace {
+
+/** Whether the driver claims a plain name, asked alone. */
+bool claims(const std::string &name) {
+    static const char *const only_refs[] = {"REFS", nullptr};
+    return GDALIdentifyDriverEx(name.c_str(), GDAL_OF_RASTER, only_refs, nullptr) != nullptr;
+}
+
+/** A set with "v", "w" and "grp/v", each of 2 rows and 3 columns. */
+std::string three_arrays() {
+    Set set;
+    add_small_array(set);
+    add_small_array(set, "w");
+    add_small_array(set, "grp/v");
+    return set.save();
+}
+
+} // namespace
+
+TEST(Open, TakesEveryFormOfASubdatasetName) {
+    const std::string path = three_arrays();
+    const std::string names[] = {
+        "REFS:\"" + path + "\":/v",    "REFS:\"" + path + "\":v",  "REFS:" + path + ":/v",
+        "REFS:" + path + ":v",         "refs:\"" + path + "\":/v", "REFS:\"" + path + "\":/grp/v",
+        "REFS:\"" + path + "\":grp/v", "REFS:" + path + ":grp/v",
+    };
+    for (const std::string &name : names) {
+        const Dataset dataset = open(name);
+        ASSERT_NE(dataset, nullptr) << name;
+        EXPECT_EQ(driver_of(dataset), "REFS") << name;
+        EXPECT_EQ(pixels(dataset), counting<double>(6)) << name;
+    }
+}
+
+TEST(Open, TakesEveryFormOfASetsName) {
+    const std::string path = three_arrays();
+    for (const std::string &name : {path, "REFS:" + path, "REFS:\"" + path + "\""}) {
+        const Dataset dataset = open(name);
+        ASSERT_NE(dataset, nullptr) << name;
+        EXPECT_EQ(driver_of(dataset), "REFS") << name;
+        EXPECT_EQ(item(dataset.get(), "SUBDATASET_2_NAME", "SUBDATASETS"), subdataset(path, "w"));
+    }
+}
+
+TEST(Open, SaysWhichArrayThereIsNot) {
+    const std::string path = three_arrays();
+    ErrorLog log;
+    EXPECT_EQ(open(subdataset(path, "absent")), nullptr);
+    ASSERT_EQ(log.failures().size(), 1u);
+    EXPECT_NE(log.text().find("absent"), std::string::npos) << log.text();
+    EXPECT_NE(log.text().find(path), std::string::npos) << log.text();
+}
+
+TEST(Open, SaysThatThereIsNoFile) {
+    ErrorLog log;
+    EXPECT_EQ(open("REFS:" + memory_path("absent.json")), nullptr);
+    ASSERT_EQ(log.failures().size(), 1u);
+    EXPECT_NE(log.text().find(memory_path("absent.json")), std::string::npos) << log.text();
+}
+
+TEST(Open, IsReadOnly) {
+    const std::string path = three_arrays();
+    ErrorLog log;
+    EXPECT_EQ(GDALOpenEx(subdataset(path, "v").c_str(), GDAL_OF_RASTER | GDAL_OF_UPDATE, nullptr,
+                         nullptr, nullptr),
+              nullptr);
+}
+
+/* -- by content ----------------------------------------------------------------------------------
+ */
+
+TEST(OpenByContent, ClaimsSetsWhateverTheirLayout) {
+    Set set;
+    add_small_array(set);
+    const std::string refs = "{" + set.members() + "}";
+    const std::string padding(3000, ' ');
+    const std::pair<const char *, std::string> rows[] = {
+        {"version-0", refs},
+        {"version-1", set.document(1)},
+        {"refs-first", R"({"refs": )" + refs + R"(, "version": 1})"},
+        {"templates-first", R"({"templates": {"u": "x"}, "version": 1, "refs": )" + refs + "}"},
+        {"gen-first", R"({"gen": [], "version": 1, "refs": )" + refs + "}"},
+        {"white-space", "\r\n\t {\n\t\"version\"\t:\r\n1\n,\t\"refs\" :\n" + refs + "\n}\n"},
+        {"byte-order-mark", "\xEF\xBB\xBF" + set.document(1)},
+        {"no-white-space", R"({"version":1,"refs":{".zgroup":"{\"zarr_format\":2}",)" +
+                               set.members().substr(set.members().find(",") + 1) + "}}"},
+        {"array-first", "{" + set.members().substr(set.members().find("\"v/.zarray\"")) + "}"},
+        {"other-extension.data", set.document(1)},
+    };
+    for (const auto &[name, content] : rows) {
+        const std::string path = memory_path(name);
+        write_file(path, content);
+        const Dataset dataset = open(path);
+        ASSERT_EQ(driver_of(dataset), "REFS") << name;
+        EXPECT_EQ(pixels(dataset), counting<double>(6)) << name;
+    }
+}
+
+TEST(OpenByContent, LeavesOtherFilesAlone) {
+    const std::pair<const char *, const char *> rows[] = {
+        {"geo.json", R"({"type": "FeatureCollection", "features": [{"type": "Feature",
+                        "properties": {"version": 1, "refs": {}}, "geometry": null}]})"},
+        {"point.geojson", R"({"type": "Point", "coordinates": [1, 2]})"},
+        {"stac-item.json", R"({"type": "Feature", "stac_version": "1.0.0", "id": "a", "properties":
+                              {}, "geometry": null, "links": [], "assets": {}})"},
+        {"stac-collection.json",
+         R"({"stac_version": "1.0.0", "type": "Collection", "id": "refs"})"},
+        {"tile.json", R"({"tilejson": "2.2.0", "version": "1.0.0", "tiles": []})"},
+        {"topo.json", R"({"type": "Topology", "objects": {}, "arcs": []})"},
+        {"version.json", R"({"version": 1, "name": "refs"})"},
+        {"refs.json", R"({"refs": "heads/main"})"},
+        {"list.json", R"([1, 2, 3])"},
+        {"text.json", R"("version 1 refs .zgroup")"},
+        {"empty.json", ""},
+        {"spaces.json", "   \n  "},
+        {"truncated.json", R"({"ver)"},
+        {"not-json.txt", "version: 1, refs: .zgroup"},
+        {"consolidated/.zmetadata", R"({"metadata": {".zgroup": {"zarr_format": 2}},
+                                       "zarr_consolidated_format": 1})"},
+        {"hierarchy.zarr/.zgroup", R"({"zarr_format": 2})"},
+        {"v3.zarr/zarr.json", R"({"zarr_format": 3, "node_type": "group"})"},
+    };
+    for (const auto &[name, content] : rows) {
+        write_file(memory_path(name), content);
+        EXPECT_FALSE(claims(memory_path(name))) << name;
+    }
+    for (const char *folder : {"", "hierarchy.zarr", "v3.zarr", "consolidated"})
+        EXPECT_FALSE(claims(memory_path(folder))) << folder;
+}
+
+TEST(OpenByContent, LeavesNetcdfFilesToTheirDriver) {
+    EXPECT_FALSE(claims(sample("sample.nc")));
+    if (GDALGetDriverByName("netCDF") == nullptr) GTEST_SKIP() << "GDAL has no netCDF driver";
+    EXPECT_EQ(driver_of(open(sample("sample.nc"))), "netCDF");
+}
+
+TEST(OpenByContent, LeavesNamesOfOtherDriversAlone) {
+    const std::string path = three_arrays();
+    for (const std::string &name : {"ZARR:\"" + path + "\"", "NETCDF:\"" + path + "\":v",
+                                    "/vsikerchunk_json_ref/{" + path + "}"})
+        EXPECT_FALSE(claims(name)) << name;
+}
+
+/* -- values --------------------------------------------------------------------------------------
+ */
+
+TEST(OpenValues, TakesTextBase64AndObjects) {
+    const char *const members = R"(
+        ".zgroup": {"zarr_format": 2},
+        ".zattrs": "{\"title\": \"text\"}",
+        "/text/.zarray": {"zarr_format": 2, "shape": [1, 4], "chunks": [1, 4], "dtype": "|u1",
+            "order": "C", "fill_value": 0, "filters": null, "compressor": null},
+        "text/0.0": "A\u0000\u001f~",
+        "base64/.zarray": "{\"zarr_format\": 2, \"shape\": [1, 4], \"chunks\": [1, 4],
+            \"dtype\": \"|u1\", \"order\": \"C\", \"fill_value\": 0, \"filters\": null,
+            \"compressor\": null}",
+        "base64/0.0": "base64:QQAffg==")";
+    std::string text = members;
+    for (size_t at; (at = text.find('\n')) != std::string::npos;) text[at] = ' ';
+    const std::vector<double> expected = {65, 0, 31, 126};
+    const std::pair<const char *, std::string> rows[] = {
+        {"v0.json", "{" + text + "}"}, {"v1.json", R"({"version": 1, "refs": {)" + text + "}}"}};
+    for (const auto &[name, content] : rows) {
+        const std::string path = memory_path(name);
+        write_file(path, content);
+        for (const char *variable : {"text", "base64"}) {
+            const Dataset dataset = open(subdataset(path, variable));
+            ASSERT_NE(dataset, nullptr) << name << " " << variable;
+            EXPECT_EQ(pixels(dataset), expected) << name << " " << variable;
+            EXPECT_EQ(item(dataset.get(), "NC_GLOBAL#title"), "text");
+        }
+    }
+}
+
+TEST(OpenValues, FindsTargetsWholeInPartRelativeAndAbsolute) {
+    const std::string bytes = bytes_of(counting<int32_t>(6));
+    write_file(memory_path("v.bin"), bytes);
+    write_file(memory_path("data/v.bin"), "head" + bytes + "tail");
+    const std::string absolute = memory_path("data/v.bin");
+    const std::pair<const char *, std::string> rows[] = {
+        {"whole", R"(["v.bin"])"},
+        {"part", R"(["data/v.bin", 4, 24])"},
+        {"dot", R"(["./data/v.bin", 4, 24])"},
+        {"absolute", "[" + json_string(absolute) + ", 4, 24]"},
+        {"file-url", "[" + json_string("file://" + absolute) + ", 4, 24]"},
+        {"integral-floats", R"(["data/v.bin", 4.0, 24.0])"},
+    };
+    for (const auto &[name, reference] : rows) {
+        Set set;
+        const std::string path =
+            set.array({"v", {2, 3}}).json("v/0.0", reference).save(std::string(name) + ".json");
+        const Dataset dataset = open(subdataset(path, "v"));
+        ASSERT_NE(dataset, nullptr) << name;
+        EXPECT_EQ(pixels(dataset), counting<double>(6)) << name;
+    }
+}
+
+TEST(OpenValues, ExpandsTemplatesAndGenerators) {
+    const std::vector<int32_t> values = counting<int32_t>(24);
+    write_file(memory_path("v.bin"), bytes_of(values));
+    Set set;
+    set.array({"v", {4, 6}, "<i4", {1, 3}});
+    const std::string path = memory_path("refs.json");
+    write_file(path, R"({"version": 1, "templates": {"name": "v", "file": "{{stem}}.{{kind}}"},
+        "gen": [{"key": "{{name}}/{{row}}.{{half}}", "url": "{{file(stem=name, kind='bin')}}",
+                 "offset": "{{row * 24 + half * 12}}", "length": "{{ 3 * 4 }}",
+                 "dimensions": {"row": {"start": 0, "stop": 4}, "half": [0, 1]}}],
+        "refs": {)" + set.members() +
+                         "}}");
+    const Dataset dataset = open(subdataset(path, "v"));
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(pixels<int32_t>(dataset), values);
+}
+
+TEST(OpenValues, GivesTheSamplesPixelsWithAndWithoutTemplates) {
+    for (const char *variable : {"t2m", "z"}) {
+        const Dataset plain = open(subdataset(sample("sample.json"), variable));
+        const Dataset templated = open(subdataset(sample("sample_templates.json"), variable));
+        ASSERT_NE(plain, nullptr);
+        ASSERT_NE(templated, nullptr);
+        EXPECT_EQ(all_pixels(plain), all_pixels(templated)) << variable;
+    }
+}

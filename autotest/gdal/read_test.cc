@@ -1,0 +1,260 @@
+/* read_test.cc -- reading through GDAL: blocks, windows, buffers, and what each costs. */
+#include "driver_test.h"
+
+#include <random>
+#include <thread>
+
+#include <cpl_conv.h>
+#include <cpl_vsi.h>
+
+using namespace refs_test;
+
+namespace {
+
+constexpr int width = 11, height = 9, bands = 5;
+
+int32_t value_at(int band, int row, int column) {
+    return band * 1000 + row * 20 + column;
+}
+
+/** The bytes of one chunk of 2 bands, 4 rows and 3 columns. */
+std::string chunk_at(int i, int j, int k) {
+    std::vector<int32_t> values;
+    for (int band = 2 * i; band < 2 * i + 2; band++)
+        for (int row = 4 * j; row < 4 * j + 4; row++)
+            for (int column = 3 * k; column < 3 * k + 3; column++)
+                values.push_back(value_at(band, row, column));
+    return bytes_of(values);
+}
+
+/** An array of which no side is a multiple of its chunks'. */
+std::string save_uneven() {
+    Set set;
+    set.array({"v", {bands, height, width}, "<i4", {2, 4, 3}});
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            for (int k = 0; k < 4; k++)
+                set.bytes("v/" + std::to_string(i) + "." + std::to_string(j) + "." +
+                              std::to_string(k),
+                          chunk_at(i, j, k));
+    return set.save();
+}
+
+Dataset open_uneven() {
+    return open(subdataset(save_uneven(), "v"));
+}
+
+/** The same pixels in GDAL's own memory driver: what GDAL makes of any request. */
+Dataset oracle() {
+    Dataset dataset(
+        GDALCreate(GDALGetDriverByName("MEM"), "", width, height, bands, GDT_Int32, nullptr));
+    for (int band = 0; band < bands; band++) {
+        std::vector<int32_t> values;
+        for (int row = 0; row < height; row++)
+            for (int column = 0; column < width; column++)
+                values.push_back(value_at(band, row, column));
+        EXPECT_EQ(GDALRasterIO(GDALGetRasterBand(dataset.get(), band + 1), GF_Write, 0, 0, width,
+                               height, values.data(), width, height, GDT_Int32, 0, 0),
+                  CE_None);
+    }
+    return dataset;
+}
+
+/** A request to GDALDatasetRasterIO. */
+struct Request {
+    int x, y, x_size, y_size;
+    int buffer_width, buffer_height;
+    std::vector<int> band_list;
+    GDALDataType type;
+    bool pixel_interleaved;
+};
+
+std::ostream &operator<<(std::ostream &out, const Request &r) {
+    out << r.x_size << "x" << r.y_size << "+" << r.x << "+" << r.y << " as " << r.buffer_width
+        << "x" << r.buffer_height << " " << GDALGetDataTypeName(r.type) << " bands";
+    for (int band : r.band_list) out << " " << band;
+    return out << (r.pixel_interleaved ? " by pixel" : " by band");
+}
+
+std::vector<char> answer(const Dataset &dataset, Request request) {
+    const int size = GDALGetDataTypeSizeBytes(request.type);
+    const int n_bands = static_cast<int>(request.band_list.size());
+    const int row = request.buffer_width * size;
+    std::vector<char> buffer(static_cast<size_t>(row * request.buffer_height * n_bands));
+    const bool by_pixel = request.pixel_interleaved;
+    EXPECT_EQ(GDALDatasetRasterIO(
+                  dataset.get(), GF_Read, request.x, request.y, request.x_size, request.y_size,
+                  buffer.data(), request.buffer_width, request.buffer_height, request.type, n_bands,
+                  request.band_list.data(), by_pixel ? size * n_bands : size,
+                  by_pixel ? row * n_bands : row, by_pixel ? size : row * request.buffer_height),
+              CE_None)
+        << request;
+    return buffer;
+}
+
+/** Any request that GDAL allows. */
+Request random_request(std::mt19937 &random, bool may_resample) {
+    auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    static const GDALDataType types[] = {GDT_Byte,  GDT_Int16,   GDT_Int32,
+                                         GDT_Int64, GDT_Float32, GDT_Float64};
+    Request request;
+    request.x = below(width);
+    request.y = below(height);
+    request.x_size = 1 + below(width - request.x);
+    request.y_size = 1 + below(height - request.y);
+    request.buffer_width = may_resample ? 1 + below(2 * width) : request.x_size;
+    request.buffer_height = may_resample ? 1 + below(2 * height) : request.y_size;
+    const int n_bands = 1 + below(bands + 1);
+    for (int i = 0; i < n_bands; i++) request.band_list.push_back(1 + below(bands));
+    request.type = types[below(6)];
+    request.pixel_interleaved = below(2) == 0;
+    return request;
+}
+
+} // namespace
+
+TEST(Read, BlocksHoldTheChunks) {
+    const Dataset dataset = open_uneven();
+    ASSERT_NE(dataset, nullptr);
+    GDALRasterBandH band = GDALGetRasterBand(dataset.get(), 4);
+    int block_width = 0, block_height = 0;
+    GDALGetBlockSize(band, &block_width, &block_height);
+    ASSERT_EQ(block_width, 3);
+    ASSERT_EQ(block_height, 4);
+    for (int y = 0; y * block_height < height; y++)
+        for (int x = 0; x * block_width < width; x++) {
+            std::vector<int32_t> block(12, -1);
+            ASSERT_EQ(GDALReadBlock(band, x, y, block.data()), CE_None);
+            for (int row = 0; row < 4 && y * 4 + row < height; row++)
+                for (int column = 0; column < 3 && x * 3 + column < width; column++)
+                    EXPECT_EQ(block[static_cast<size_t>(row * 3 + column)],
+                              value_at(3, y * 4 + row, x * 3 + column))
+                        << "block " << x << "," << y;
+        }
+}
+
+TEST(Read, EveryWindowTypeAndInterleavingIsWhatGdalMakesOfThePixels) {
+    const Dataset dataset = open_uneven();
+    const Dataset expected = oracle();
+    ASSERT_NE(dataset, nullptr);
+    std::mt19937 random(1);
+    for (int i = 0; i < 500; i++) {
+        const Request request = random_request(random, false);
+        ASSERT_EQ(answer(dataset, request), answer(expected, request)) << request;
+    }
+}
+
+TEST(Read, NearestResamplingIsWhatGdalMakesOfThePixels) {
+    const Dataset dataset = open_uneven();
+    const Dataset expected = oracle();
+    ASSERT_NE(dataset, nullptr);
+    std::mt19937 random(2);
+    for (int i = 0; i < 500; i++) {
+        const Request request = random_request(random, true);
+        ASSERT_EQ(answer(dataset, request), answer(expected, request)) << request;
+    }
+}
+
+TEST(Read, AveragingIsWhatGdalMakesOfThePixels) {
+    const Dataset dataset = open_uneven();
+    const Dataset expected = oracle();
+    ASSERT_NE(dataset, nullptr);
+    GDALRasterIOExtraArg extra;
+    INIT_RASTERIO_EXTRA_ARG(extra);
+    extra.eResampleAlg = GRIORA_Average;
+    std::vector<double> ours(12), theirs(12);
+    for (int band = 1; band <= bands; band++) {
+        for (const auto &[source, values] : {std::pair(&dataset, &ours), {&expected, &theirs}})
+            ASSERT_EQ(GDALRasterIOEx(GDALGetRasterBand(source->get(), band), GF_Read, 0, 0, 8, 6,
+                                     values->data(), 4, 3, GDT_Float64, 0, 0, &extra),
+                      CE_None);
+        EXPECT_EQ(ours, theirs);
+    }
+}
+
+TEST(Read, InManyThreadsAtOnceGivesEachItsPixels) {
+    const std::string name = subdataset(save_uneven(), "v");
+    const std::vector<double> expected = all_pixels(oracle());
+    std::vector<std::vector<double>> answers(4);
+    std::vector<std::thread> threads;
+    for (std::vector<double> &answer : answers)
+        threads.emplace_back([&answer, &name] { answer = all_pixels(open(name)); });
+    for (std::thread &thread : threads) thread.join();
+    for (const std::vector<double> &answer : answers) EXPECT_EQ(answer, expected);
+}
+
+/* -- what it costs --------------------------------------------------------------------------------
+ */
+
+namespace {
+
+/** An array of 24 bands in one compressed chunk for each quarter of the picture: [24, 8, 8]. */
+Dataset open_24_bands() {
+    const std::string bytes = compressed("zlib", bytes_of(counting<int32_t>(24 * 4 * 4)));
+    write_file(memory_path("v.bin"), bytes + bytes + bytes + bytes);
+    Array array{"v", {24, 8, 8}, "<i4", {24, 4, 4}};
+    array.compressor = R"({"id": "zlib", "level": 6})";
+    Set set;
+    set.array(array);
+    for (uint64_t i = 0; i < 4; i++)
+        set.range("v/0." + std::to_string(i / 2) + "." + std::to_string(i % 2), "v.bin",
+                  i * bytes.size(), bytes.size());
+    return open(subdataset(set.save(), "v"));
+}
+
+} // namespace
+
+TEST(ReadCost, AChunkOf24BandsIsFetchedOnceAndDecodedOnceBlockByBlock) {
+    const Dataset dataset = open_24_bands();
+    ASSERT_NE(dataset, nullptr);
+    const int64_t requests = count(dataset, "REQUESTS"), bytes = count(dataset, "BYTES");
+    std::vector<int32_t> block(16);
+    for (int band = 1; band <= 24; band++)
+        ASSERT_EQ(GDALReadBlock(GDALGetRasterBand(dataset.get(), band), 1, 0, block.data()),
+                  CE_None);
+    EXPECT_EQ(block, counting<int32_t>(16, 23 * 16));
+    EXPECT_EQ(count(dataset, "CHUNKS_DECODED"), 1);
+    EXPECT_EQ(count(dataset, "CHUNKS_ABSENT"), 0);
+    EXPECT_EQ(count(dataset, "CACHE_HITS"), 23);
+    EXPECT_EQ(count(dataset, "REQUESTS") - requests, 1);
+    const auto chunk =
+        static_cast<int64_t>(compressed("zlib", bytes_of(counting<int32_t>(24 * 4 * 4))).size());
+    EXPECT_EQ(count(dataset, "BYTES") - bytes, chunk);
+}
+
+TEST(ReadCost, AllBandsAtOnceDecodeEachChunkOnceInOneRequest) {
+    const Dataset dataset = open_24_bands();
+    ASSERT_NE(dataset, nullptr);
+    const int64_t requests = count(dataset, "REQUESTS");
+    std::vector<int32_t> values(24 * 64);
+    ASSERT_EQ(GDALDatasetRasterIO(dataset.get(), GF_Read, 0, 0, 8, 8, values.data(), 8, 8,
+                                  GDT_Int32, 24, nullptr, 0, 0, 0),
+              CE_None);
+    EXPECT_EQ(count(dataset, "CHUNKS_DECODED"), 4);
+    EXPECT_EQ(count(dataset, "REQUESTS") - requests, 1) << "neighbours in a file are read together";
+}
+
+TEST(ReadCost, BandAfterBandDecodesEachChunkOnce) {
+    const Dataset dataset = open_24_bands();
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(all_pixels(dataset).size(), 24u * 64u);
+    EXPECT_EQ(count(dataset, "CHUNKS_DECODED"), 4);
+}
+
+TEST(ReadCost, OpeningTouchesNoChunkOfTheVariable) {
+    Set set;
+    set.array({"v", {2, 3}}).range("v/0.0", memory_path("absent.bin"), 0, 24);
+    const Dataset dataset = open(subdataset(set.save(), "v"));
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(count(dataset, "REQUESTS"), 0);
+}
+
+TEST(ReadCost, NearestDownsamplingFetchesOnlyTheChunksItNeeds) {
+    const Dataset dataset = open_24_bands();
+    ASSERT_NE(dataset, nullptr);
+    std::vector<int32_t> value(1);
+    ASSERT_EQ(GDALRasterIO(GDALGetRasterBand(dataset.get(), 1), GF_Read, 0, 0, 8, 8, value.data(),
+                           1, 1, GDT_Int32, 0, 0),
+              CE_None);
+    EXPECT_EQ(count(dataset, "CHUNKS_DECODED"), 1);
+}

@@ -1,0 +1,110 @@
+/* remote_test.cc -- sets and targets on an HTTP server. */
+#include "driver_test.h"
+#include "range_server.h"
+
+#include <filesystem>
+
+#include <cpl_conv.h>
+#include <cpl_vsi.h>
+#include <unistd.h>
+
+using namespace refs_test;
+
+namespace {
+
+class Remote : public testing::Test {
+  protected:
+    Remote() : folder(testing::TempDir() + "refs-remote-" + std::to_string(getpid())) {
+        std::filesystem::create_directory(folder);
+        for (const char *file : {"sample.json", "sample_templates.json", "sample.nc"})
+            std::filesystem::copy_file(sample(file), folder + "/" + file,
+                                       std::filesystem::copy_options::overwrite_existing);
+        server = std::make_unique<RangeServer>(folder);
+    }
+    ~Remote() override {
+        server.reset();
+        std::filesystem::remove_all(folder);
+    }
+
+    /** Serves a set under a name. */
+    std::string serve(const Set &set, const char *name = "refs.json") {
+        write_file(folder + "/" + name, set.document());
+        return server->url(name);
+    }
+
+    std::string folder;
+    std::unique_ptr<RangeServer> server;
+};
+
+} // namespace
+
+TEST_F(Remote, SetsOpenUnderEveryFormOfTheirName) {
+    const Dataset local = open(subdataset(sample("sample.json"), "t2m"));
+    ASSERT_NE(local, nullptr);
+    const std::string url = server->url("sample.json");
+    for (const std::string &name :
+         {subdataset(url, "t2m"), "REFS:" + url + ":/t2m", "REFS:" + url + ":t2m",
+          subdataset("/vsicurl/" + url, "t2m"), "REFS:/vsicurl/" + url + ":t2m"}) {
+        const Dataset remote = open(name);
+        ASSERT_NE(remote, nullptr) << name;
+        EXPECT_EQ(pixels(remote, 14), pixels(local, 14)) << name;
+        EXPECT_EQ(item(GDALGetRasterBand(remote.get(), 14), "NETCDF_DIM_time"), "13") << name;
+    }
+}
+
+TEST_F(Remote, SetsListTheirVariables) {
+    const std::string url = server->url("sample_templates.json");
+    const Dataset dataset = open("REFS:" + url);
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(item(dataset.get(), "SUBDATASET_1_NAME", "SUBDATASETS"), subdataset(url, "t2m"));
+    EXPECT_NE(open(item(dataset.get(), "SUBDATASET_2_NAME", "SUBDATASETS")), nullptr);
+}
+
+TEST_F(Remote, OpeningAVariableTouchesNoDataFile) {
+    ASSERT_NE(open(subdataset(server->url("sample.json"), "t2m")), nullptr);
+    for (const ServedRequest &request : server->requests())
+        EXPECT_NE(request.path, "/sample.nc") << request.method;
+}
+
+TEST_F(Remote, LocalSetsReadRemoteTargets) {
+    write_file(folder + "/v.bin", "head" + bytes_of(counting<int32_t>(6)));
+    Set set;
+    set.array({"v", {2, 3}}).range("v/0.0", server->url("v.bin"), 4, 24);
+    const Dataset dataset = open(subdataset(set.save(), "v"));
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(pixels(dataset), counting<double>(6));
+}
+
+TEST_F(Remote, TargetsThatAreNotThereAreErrorsAndNotFill) {
+    Array array{"v", {2, 3}};
+    array.fill = "-1";
+    Set set;
+    const std::string url = server->url("absent.bin");
+    const std::string path = set.array(array).range("v/0.0", url, 4, 24).save();
+    const Dataset dataset = open(subdataset(path, "v"));
+    ASSERT_NE(dataset, nullptr);
+    const std::string message = failure_of_reading(dataset);
+    for (const std::string &part : {path, std::string("v/0.0"), url, std::string("24")})
+        EXPECT_NE(message.find(part), std::string::npos) << "no " << part << " in: " << message;
+}
+
+TEST_F(Remote, SetsMayNotReadLocalFiles) {
+    const std::string local = folder + "/v.bin";
+    write_file(local, bytes_of(counting<int32_t>(6)));
+    for (const std::string &target : {local, "file://" + local}) {
+        Set set;
+        const std::string url = serve(set.array({"v", {2, 3}}).range("v/0.0", target, 0, 24));
+        const Dataset dataset = open(subdataset(url, "v"));
+        ASSERT_NE(dataset, nullptr);
+        const std::string message = failure_of_reading(dataset);
+        EXPECT_NE(message.find(target), std::string::npos) << message;
+        VSICurlClearCache();
+    }
+}
+
+TEST_F(Remote, SetsThatAreNotThereSayWhich) {
+    ErrorLog log;
+    EXPECT_EQ(open("REFS:" + server->url("absent.json")), nullptr);
+    ASSERT_EQ(log.failures().size(), 1u) << log.text();
+    EXPECT_NE(log.text().find(server->url("absent.json")), std::string::npos) << log.text();
+}

@@ -1,0 +1,48 @@
+"""Real files against GDAL's netCDF driver: no total falls below what was reached.
+
+Runs diff_netcdf.py of the folder shared/ beside the repository over its data; skips where that is
+absent. REFS_SHARED_DATA names another folder of data.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
+TOOL = os.path.join(DATA, "../tools/diff_netcdf.py")
+SKIPPED = 77
+
+# Raise these when the driver gets better; never lower them.
+FLOORS = {
+    "netcdf4": {},
+    "netcdf3": {},
+}
+
+
+def totals(folder):
+    """What the tool counts in a folder, and all it says."""
+    path = os.path.join(DATA, folder)
+    said = subprocess.run([sys.executable, TOOL, "refs", path, path], check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
+    return json.loads(said.splitlines()[-1].removeprefix("TOTAL refs ")), said
+
+
+def main():
+    if not os.path.exists(TOOL):
+        print(TOOL, "is absent")
+        return SKIPPED
+    failed = False
+    for folder, floor in FLOORS.items():
+        reached, said = totals(folder)
+        print(folder, said, sep="\n")
+        for name, least in floor.items():
+            if reached[name] < least:
+                failed = True
+                print(f"{folder}: {name} is {reached[name]}, was {least}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

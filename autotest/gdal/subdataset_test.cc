@@ -1,0 +1,159 @@
+/* subdataset_test.cc -- which arrays a set offers, in which order, and under which names. */
+#include "driver_test.h"
+
+#include <cpl_string.h>
+
+using namespace refs_test;
+
+namespace {
+
+/** The names (or descriptions, "DESC") of all subdatasets, in order. */
+std::vector<std::string> listed(const Dataset &dataset, const char *what = "NAME") {
+    std::vector<std::string> list;
+    for (int i = 1;; i++) {
+        const std::string name = "SUBDATASET_" + std::to_string(i) + "_" + what;
+        const std::string value = item(dataset.get(), name, "SUBDATASETS");
+        if (value.empty()) return list;
+        list.push_back(value);
+    }
+}
+
+} // namespace
+
+TEST(Subdatasets, AreTheArraysWithTwoDimensionsOrMoreInTheOrderOfTheSet) {
+    Set set;
+    set.values({"x", {3}}, bytes_of(counting<int32_t>(3)));
+    add_small_array(set, "zeta");
+    add_small_array(set, "alpha");
+    set.values({"scalar", {}}, bytes_of<int32_t>({7}));
+    set.array({"deep/er/cube", {2, 3, 4}, "<f8"});
+    set.array({"beta", {2, 3, 4, 5}, "|u1"});
+    const std::string path = set.save();
+    const Dataset dataset = open("REFS:" + path);
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(GDALGetRasterCount(dataset.get()), 0);
+    EXPECT_EQ(listed(dataset), (std::vector<std::string>{
+                                   subdataset(path, "zeta"), subdataset(path, "alpha"),
+                                   subdataset(path, "deep/er/cube"), subdataset(path, "beta")}));
+}
+
+TEST(Subdatasets, OpenUnderTheirNames) {
+    const Dataset dataset = open("REFS:" + sample("sample.json"));
+    ASSERT_NE(dataset, nullptr);
+    const std::vector<std::string> names = listed(dataset);
+    EXPECT_EQ(names, (std::vector<std::string>{subdataset(sample("sample.json"), "t2m"),
+                                               subdataset(sample("sample.json"), "z")}));
+    for (const std::string &name : names) EXPECT_EQ(driver_of(open(name)), "REFS") << name;
+}
+
+TEST(Subdatasets, AreDescribedAsTheNetcdfDriverDescribesThem) {
+    Set set;
+    const std::tuple<const char *, const char *, const char *> rows[] = {
+        {"a", "|i1", "[2x3] a (8-bit integer)"},
+        {"b", "|u1", "[2x3] b (8-bit unsigned character)"},
+        {"c", "<i2", "[2x3] c (16-bit integer)"},
+        {"d", "<u2", "[2x3] d (16-bit unsigned integer)"},
+        {"e", "<i4", "[2x3] e (32-bit integer)"},
+        {"f", "<u4", "[2x3] f (32-bit unsigned integer)"},
+        {"g", "<i8", "[2x3] g (64-bit integer)"},
+        {"h", "<u8", "[2x3] h (64-bit unsigned integer)"},
+        {"i", "<f4", "[2x3] i (32-bit floating-point)"},
+        {"j", ">f8", "[2x3] j (64-bit floating-point)"},
+    };
+    std::vector<std::string> expected;
+    for (const auto &[name, dtype, description] : rows) {
+        set.array({name, {2, 3}, dtype});
+        expected.push_back(description);
+    }
+    set.array({"k", {4, 2, 3}, "<f4", {}, {}, R"("standard_name": "air_temperature")"});
+    expected.push_back("[4x2x3] air_temperature (32-bit floating-point)");
+    const Dataset dataset = open("REFS:" + set.save());
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(listed(dataset, "DESC"), expected);
+}
+
+TEST(Subdatasets, DescribeTheSampleAsTheNetcdfDriverDoes) {
+    if (GDALGetDriverByName("netCDF") == nullptr) GTEST_SKIP() << "GDAL has no netCDF driver";
+    const Dataset ours = open("REFS:" + sample("sample.json"));
+    const Dataset theirs = open("NETCDF:" + sample("sample.nc"));
+    ASSERT_NE(ours, nullptr);
+    ASSERT_NE(theirs, nullptr);
+    std::vector<std::string> expected = listed(theirs, "DESC");
+    /* netCDF offers the bounds of the time as well. */
+    expected.erase(expected.begin());
+    EXPECT_EQ(listed(ours, "DESC"), expected);
+}
+
+TEST(Subdatasets, LeaveOutBoundsWhichOpenByName) {
+    Set set;
+    const std::string bounds = R"("bounds": "lat_bnds")", climatology = R"("climatology": "clim")";
+    set.array({"lat", {3}, "<f8", {}, {"lat"}, bounds});
+    set.array({"time", {3}, "<f8", {}, {"time"}, climatology});
+    add_small_array(set, "v");
+    add_small_array(set, "lat_bnds");
+    add_small_array(set, "clim");
+    add_small_array(set, "w");
+    const std::string path = set.save();
+    const Dataset dataset = open("REFS:" + path);
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(listed(dataset),
+              (std::vector<std::string>{subdataset(path, "v"), subdataset(path, "w")}));
+    const Dataset by_name = open(subdataset(path, "lat_bnds"));
+    ASSERT_NE(by_name, nullptr);
+    EXPECT_EQ(pixels(by_name), counting<double>(6));
+}
+
+TEST(Subdatasets, OfASetWithOneRasterAreThatRaster) {
+    Set set;
+    set.values({"x", {3}, "<i4", {}, {"x"}}, bytes_of(counting<int32_t>(3)));
+    add_small_array(set);
+    const Dataset dataset = open("REFS:" + set.save());
+    ASSERT_NE(dataset, nullptr);
+    ASSERT_EQ(GDALGetRasterCount(dataset.get()), 1);
+    EXPECT_EQ(pixels(dataset), counting<double>(6));
+}
+
+TEST(Subdatasets, AreNoneInAnEmptySet) {
+    write_file(memory_path("empty.json"), R"({"version": 1, "refs": {".zgroup":
+        "{\"zarr_format\": 2}", ".zattrs": "{\"title\": \"nothing\"}"}})");
+    const Dataset dataset = open("REFS:" + memory_path("empty.json"));
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_TRUE(listed(dataset).empty());
+    EXPECT_EQ(item(dataset.get(), "NC_GLOBAL#title"), "nothing");
+}
+
+TEST(Subdatasets, LeaveOutWhatIsNoRaster) {
+    Set set;
+    set.array({"texts", {2, 3}, "|S8"});
+    set.array({"nothing", {0, 3}});
+    add_small_array(set, "v");
+    add_small_array(set, "w");
+    const std::string path = set.save();
+    const Dataset dataset = open("REFS:" + path);
+    ASSERT_NE(dataset, nullptr);
+    for (const std::string &name : listed(dataset))
+        EXPECT_EQ(name.find("texts"), std::string::npos) << name;
+    EXPECT_EQ(pixels(open(subdataset(path, "w"))), counting<double>(6));
+}
+
+TEST(Subdatasets, KeepArraysWhoseMetadataCannotBeReadFromHidingOthers) {
+    Set set;
+    set.json("broken/.zarray", R"("{\"shape\": [2")");
+    set.array({"strange", {2, 3}, "<q9"});
+    add_small_array(set, "v");
+    const std::string path = set.save();
+    ErrorLog log;
+    const Dataset dataset = open(subdataset(path, "v"));
+    ASSERT_NE(dataset, nullptr) << log.text();
+    EXPECT_EQ(pixels(dataset), counting<double>(6));
+    EXPECT_EQ(open(subdataset(path, "strange")), nullptr);
+    ASSERT_EQ(log.failures().size(), 1u) << log.text();
+    EXPECT_NE(log.text().find("<q9"), std::string::npos) << log.text();
+}
+
+TEST(Subdatasets, CarryGlobalAttributesAtTheRoot) {
+    const Dataset dataset = open("REFS:" + sample("sample.json"));
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(item(dataset.get(), "NC_GLOBAL#Conventions"), "CF-1.8");
+    EXPECT_EQ(item(dataset.get(), "NC_GLOBAL#institution"), "REFS");
+}

@@ -1,0 +1,26 @@
+#!/bin/sh
+# usage: forgotten_files.sh ROOT
+# Every source and test is named in the CMakeLists.txt of its folder, every public header in one of
+# a room, and every private header is included somewhere.
+set -eu
+cd "$1"
+forgotten=0
+
+forget() {
+    echo "$1 is $2"
+    forgotten=1
+}
+
+for file in $(find frmts autotest -name '*.c' -o -name '*.cc' -o -name '*.cpp'); do
+    name=${file##*/}
+    grep -qsE "\b$name\b|refs_add_codec\(${name%.c}\b" "${file%/*}/CMakeLists.txt" ||
+        forget "$file" "in no CMakeLists.txt"
+done
+for file in include/refs/*.h; do
+    grep -qw -- "${file##*/}" frmts/refs/*/CMakeLists.txt || forget "$file" "in no room"
+done
+for file in $(find frmts autotest -name '*.h'); do
+    grep -rq --include='*.c*' --include='*.h' "[\"/]${file##*/}\"" "${file%%/*}" ||
+        forget "$file" "not included"
+done
+exit $forgotten

@@ -1,0 +1,69 @@
+"""The test server does what it says: ranges, HEAD, faults, and a line of log for each request."""
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "range_server.py")
+
+
+class RangeServerTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.log_path = os.path.join(folder.name, "log")
+        served = os.path.join(folder.name, "served")
+        faults = os.path.join(folder.name, "faults.json")
+        os.mkdir(served)
+        with open(os.path.join(served, "digits"), "wb") as file:
+            file.write(b"0123456789")
+        with open(faults, "w", encoding="utf-8") as file:
+            json.dump({"/digits": {"status": 503, "times": 1}, "/never": {"status": 403}}, file)
+        self.server = subprocess.Popen(
+            [sys.executable, SERVER, served, self.log_path, "--faults", faults],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(self.stop)
+        self.port = int(self.server.stdout.readline())
+
+    def stop(self):
+        self.server.stdin.close()
+        self.server.wait(10)
+        self.server.stdout.close()
+
+    def ask(self, method, path, byte_range=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        self.addCleanup(connection.close)
+        connection.request(method, path, headers={"Range": byte_range} if byte_range else {})
+        answer = connection.getresponse()
+        return answer.status, answer.headers.get("Content-Range"), answer.read()
+
+    def test_serves_ranges_logs_them_and_fails_on_demand(self):
+        rows = [
+            ("GET", "/digits", None, 503, None, b""),
+            ("GET", "/digits", None, 200, None, b"0123456789"),
+            ("GET", "/digits", "bytes=2-4", 206, "bytes 2-4/10", b"234"),
+            ("GET", "/digits", "bytes=8-100", 206, "bytes 8-9/10", b"89"),
+            ("GET", "/digits", "bytes=7-", 206, "bytes 7-9/10", b"789"),
+            ("GET", "/digits", "bytes=-2", 206, "bytes 8-9/10", b"89"),
+            ("GET", "/digits", "bytes=10-11", 416, "bytes */10", b""),
+            ("HEAD", "/digits", None, 200, None, b""),
+            ("GET", "/never", None, 403, None, b""),
+            ("GET", "/absent", None, 404, None, b""),
+            ("GET", "/../log", None, 404, None, b""),
+        ]
+        for method, path, byte_range, *expected in rows:
+            with self.subTest(method=method, path=path, byte_range=byte_range):
+                self.assertEqual(self.ask(method, path, byte_range), tuple(expected))
+        with open(self.log_path, encoding="utf-8") as file:
+            lines = [line.rstrip("\n").split("\t") for line in file]
+        self.assertEqual(lines, [
+            [method, path, byte_range or "-", str(status), str(len(body))]
+            for method, path, byte_range, status, _, body in rows])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Installs what the build and the tests need and is missing (Debian), and configures the release
+# build. Needs no network and a moment only where everything is there.
+set -eu
+cd "$(dirname "$0")/.."
+
+packages="build-essential cmake ninja-build pkg-config
+    libgdal-dev gdal-bin libproj-dev
+    libdeflate-dev libzstd-dev liblz4-dev libblosc-dev
+    libgtest-dev python3 python3-numpy python3-gdal"
+
+is_missing() {
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" != installed ]
+}
+
+missing=
+for package in $packages; do
+    if is_missing "$package"; then missing="$missing $package"; fi
+done
+
+if [ -n "$missing" ]; then
+    echo "Installing$missing"
+    if [ "$(id -u)" -eq 0 ]; then as_root=; else as_root=sudo; fi
+    export DEBIAN_FRONTEND=noninteractive
+    $as_root apt-get update -qq
+    # Unquoted: a list of words.
+    $as_root apt-get install -qq -y --no-install-recommends $missing >/dev/null
+fi
+
+if [ ! -f build/release/build.ninja ]; then
+    launcher=
+    if command -v ccache >/dev/null; then
+        launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
+    fi
+    cmake --preset release $launcher
+fi

@@ -1,0 +1,93 @@
+/* convert_test.cc -- elements as numbers and as texts. */
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "array_internal.h"
+
+namespace {
+
+refs_dtype type(refs_type kind, size_t size, bool big_endian = false) {
+    refs_dtype dtype = {};
+    dtype.type = kind;
+    dtype.size = size;
+    dtype.big_endian = big_endian;
+    return dtype;
+}
+
+template <class T>
+std::vector<double> doublesOf(const refs_dtype &dtype, const std::vector<T> &elements) {
+    std::vector<double> values(elements.size());
+    EXPECT_TRUE(refs_array__to_doubles(&dtype, reinterpret_cast<const uint8_t *>(elements.data()),
+                                       elements.size(), values.data()));
+    return values;
+}
+
+using Doubles = std::vector<double>;
+
+TEST(ArrayConvert, WidensEveryKindOfNumber) {
+    EXPECT_EQ(doublesOf<int8_t>(type(REFS_TYPE_INT, 1), {-1, 127}), (Doubles{-1, 127}));
+    EXPECT_EQ(doublesOf<uint8_t>(type(REFS_TYPE_UINT, 1), {255}), (Doubles{255}));
+    EXPECT_EQ(doublesOf<uint8_t>(type(REFS_TYPE_BOOL, 1), {0, 1}), (Doubles{0, 1}));
+    EXPECT_EQ(doublesOf<int64_t>(type(REFS_TYPE_INT, 8), {-5}), (Doubles{-5}));
+    EXPECT_EQ(doublesOf<uint64_t>(type(REFS_TYPE_UINT, 8), {1u << 31}), (Doubles{2147483648.0}));
+    EXPECT_EQ(doublesOf<float>(type(REFS_TYPE_FLOAT, 4), {1.5f}), (Doubles{1.5}));
+    EXPECT_EQ(doublesOf<int64_t>(type(REFS_TYPE_DATETIME, 8), {86400}), (Doubles{86400}));
+}
+
+TEST(ArrayConvert, TakesTheRealPartOfComplexNumbers) {
+    const refs_dtype dtype = type(REFS_TYPE_COMPLEX, 8);
+    const float elements[] = {1, 2, 3, 4};
+    double values[2];
+    ASSERT_TRUE(
+        refs_array__to_doubles(&dtype, reinterpret_cast<const uint8_t *>(elements), 2, values));
+    EXPECT_EQ(values[0], 1);
+    EXPECT_EQ(values[1], 3);
+}
+
+TEST(ArrayConvert, ReadsHalfFloats) {
+    const auto values = doublesOf<uint16_t>(
+        type(REFS_TYPE_FLOAT, 2), {0x3C00, 0xC000, 0x0001, 0x7C00, 0xFC00, 0x7E00, 0x7BFF});
+    EXPECT_EQ(values[0], 1);
+    EXPECT_EQ(values[1], -2);
+    EXPECT_EQ(values[2], std::ldexp(1, -24));
+    EXPECT_EQ(values[3], INFINITY);
+    EXPECT_EQ(values[4], -INFINITY);
+    EXPECT_TRUE(std::isnan(values[5]));
+    EXPECT_EQ(values[6], 65504);
+}
+
+TEST(ArrayConvert, SwapsBothPartsOfComplexNumbers) {
+    const refs_dtype dtype = type(REFS_TYPE_COMPLEX, 8, true);
+    uint8_t elements[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    refs_array__to_host_order(&dtype, elements, 1);
+    const uint8_t expected[] = {4, 3, 2, 1, 8, 7, 6, 5};
+    EXPECT_EQ(memcmp(elements, expected, 8), 0);
+}
+
+TEST(ArrayConvert, WritesUnicodeAsUtf8) {
+    const refs_dtype dtype = type(REFS_TYPE_UNICODE, 16);
+    const uint32_t elements[] = {'a', 0xE9, 0x20AC, 0x1F30D, 'b', 0, 0, 0};
+    refs_buf texts = REFS_BUF_INIT;
+    ASSERT_EQ(refs_array__to_texts(&dtype, reinterpret_cast<const uint8_t *>(elements), 2, &texts,
+                                   nullptr),
+              REFS_OK);
+    EXPECT_EQ(std::string(reinterpret_cast<char *>(texts.data), texts.size),
+              std::string("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x8C\x8D\0b\0", 13));
+    refs_buf_clear(&texts);
+}
+
+TEST(ArrayConvert, RefusesWhatIsNoCharacter) {
+    const refs_dtype dtype = type(REFS_TYPE_UNICODE, 4);
+    for (uint32_t element : {0x110000u, 0xD800u}) {
+        refs_buf texts = REFS_BUF_INIT;
+        EXPECT_EQ(refs_array__to_texts(&dtype, reinterpret_cast<const uint8_t *>(&element), 1,
+                                       &texts, nullptr),
+                  REFS_CORRUPT);
+        refs_buf_clear(&texts);
+    }
+}
+
+} // namespace

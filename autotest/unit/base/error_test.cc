@@ -1,0 +1,81 @@
+#include "refs/error.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+TEST(Error, RecordsStatusAndMessage) {
+    refs_error err = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_fail(&err, REFS_CORRUPT, "%s at %d", "cut", 7), REFS_CORRUPT);
+    EXPECT_EQ(err.status, REFS_CORRUPT);
+    EXPECT_STREQ(err.message, "cut at 7");
+}
+
+TEST(Error, KeepsTheFirstFailure) {
+    refs_error err = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_fail(&err, REFS_IO, "first"), REFS_IO);
+    EXPECT_EQ(refs_fail(&err, REFS_LIMIT, "second"), REFS_LIMIT);
+    EXPECT_EQ(err.status, REFS_IO);
+    EXPECT_STREQ(err.message, "first");
+}
+
+TEST(Error, MayBeNull) {
+    EXPECT_EQ(refs_fail(nullptr, REFS_INVALID, "lost"), REFS_INVALID);
+    EXPECT_EQ(refs_fail_nomem(nullptr), REFS_NOMEM);
+    refs_error_prefix(nullptr, "lost");
+    refs_error_clear(nullptr);
+}
+
+TEST(Error, PutsContextBeforeTheMessageOfAFailureOnly) {
+    refs_error err = REFS_ERROR_INIT;
+    refs_error_prefix(&err, "chunk %d", 1);
+    EXPECT_STREQ(err.message, "");
+    EXPECT_EQ(refs_fail(&err, REFS_IO, "reset"), REFS_IO);
+    refs_error_prefix(&err, "chunk %d", 1);
+    refs_error_prefix(&err, "/t2m");
+    EXPECT_STREQ(err.message, "/t2m: chunk 1: reset");
+}
+
+TEST(Error, CutsWhatIsTooLong) {
+    const std::string lengthy(3 * REFS_ERROR_SIZE, 'x');
+    refs_error err = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_fail(&err, REFS_IO, "%s", lengthy.c_str()), REFS_IO);
+    refs_error_prefix(&err, "%s", lengthy.c_str());
+    EXPECT_EQ(std::string(err.message), std::string(REFS_ERROR_SIZE - 1, 'x'));
+}
+
+TEST(Error, IsForgottenWhenCleared) {
+    refs_error err = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_fail(&err, REFS_IO, "first"), REFS_IO);
+    refs_error_clear(&err);
+    EXPECT_EQ(refs_fail(&err, REFS_LIMIT, "second"), REFS_LIMIT);
+    EXPECT_STREQ(err.message, "second");
+}
+
+TEST(Error, NamesEveryStatusDifferently) {
+    std::set<std::string> names;
+    for (int status = REFS_OK; status <= REFS_CANCELLED; status++)
+        names.insert(refs_status_text(static_cast<refs_status>(status)));
+    EXPECT_EQ(names.size(), static_cast<size_t>(REFS_CANCELLED) + 1);
+    EXPECT_EQ(names.count("unknown status"), 0u);
+}
+
+TEST(Notes, ReachTheirReceiver) {
+    std::string heard;
+    const refs_notes notes = {[](void *user, refs_note_kind kind, const char *text) {
+                                  *static_cast<std::string *>(user) +=
+                                      kind == REFS_NOTE_WARNING ? "W:" : "D:";
+                                  *static_cast<std::string *>(user) += text;
+                              },
+                              &heard};
+    refs_note(&notes, REFS_NOTE_WARNING, "%d duplicate keys", 3);
+    refs_note(&notes, REFS_NOTE_DEBUG, ";");
+    EXPECT_EQ(heard, "W:3 duplicate keysD:;");
+}
+
+TEST(Notes, NeedNoReceiver) {
+    const refs_notes nobody = {nullptr, nullptr};
+    refs_note(nullptr, REFS_NOTE_WARNING, "unheard");
+    refs_note(&nobody, REFS_NOTE_WARNING, "unheard");
+}

@@ -1,0 +1,50 @@
+#include <gtest/gtest.h>
+
+#include "text.h"
+
+TEST(Str, ComparesBytesAndSizes) {
+    EXPECT_TRUE(refs_str_is(View("t2m"), "t2m"));
+    EXPECT_FALSE(refs_str_is(View("t2m"), "t2"));
+    EXPECT_FALSE(refs_str_equal(View(std::string("a\0b", 3)), View(std::string("a\0c", 3))));
+    EXPECT_TRUE(refs_str_equal(refs_str_view(nullptr, 0), View("")));
+}
+
+TEST(Str, KnowsItsBeginningAndEnd) {
+    EXPECT_TRUE(refs_str_starts(View("/vsis3/a"), "/vsis3/"));
+    EXPECT_FALSE(refs_str_starts(View("/vsi"), "/vsis3/"));
+    EXPECT_TRUE(refs_str_ends(View("x/.zarray"), "/.zarray"));
+    EXPECT_FALSE(refs_str_ends(View("zarray"), "/.zarray"));
+    EXPECT_TRUE(refs_str_starts(View(""), ""));
+}
+
+TEST(Str, FindsTheFirstAndTheLast) {
+    EXPECT_EQ(refs_str_find(View("a/b/c"), '/'), 1u);
+    EXPECT_EQ(refs_str_find_last(View("a/b/c"), '/'), 3u);
+    EXPECT_EQ(refs_str_find(View("abc"), '/'), SIZE_MAX);
+    EXPECT_EQ(refs_str_find_last(View(""), '/'), SIZE_MAX);
+}
+
+TEST(Str, ClampsItsParts) {
+    EXPECT_EQ(Text(refs_str_part(View("abcdef"), 2, 4)), "cd");
+    EXPECT_EQ(Text(refs_str_part(View("abcdef"), 4, 99)), "ef");
+    EXPECT_EQ(Text(refs_str_part(View("abcdef"), 9, 12)), "");
+    EXPECT_EQ(Text(refs_str_part(View("abcdef"), 5, 2)), "");
+}
+
+TEST(Str, IsCopiedWithANulBehind) {
+    char *copy = refs_str_copy(refs_str_part(View("abcdef"), 0, 3));
+    EXPECT_STREQ(copy, "abc");
+    refs_free(copy);
+}
+
+TEST(Str, ReadsPlainDecimalNumbersOnly) {
+    uint64_t number = 0;
+    EXPECT_TRUE(refs_str_to_u64(View("0"), &number));
+    EXPECT_EQ(number, 0u);
+    EXPECT_TRUE(refs_str_to_u64(View("18446744073709551615"), &number));
+    EXPECT_EQ(number, UINT64_MAX);
+    for (const char *bad : {"", "-1", "+1", " 1", "1 ", "01", "1.0", "1e3", "0x1", "/", ":",
+                            "18446744073709551616", "99999999999999999999"})
+        EXPECT_FALSE(refs_str_to_u64(View(bad), &number)) << bad;
+    EXPECT_EQ(number, UINT64_MAX) << "left alone";
+}

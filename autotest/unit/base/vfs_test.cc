@@ -1,0 +1,66 @@
+#include "refs/vfs.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "text.h"
+
+namespace {
+
+class PosixFiles : public testing::Test {
+  protected:
+    void SetUp() override { std::ofstream(path_, std::ios::binary) << "0123456789"; }
+    void TearDown() override { std::remove(path_.c_str()); }
+
+    const std::string path_ = testing::TempDir() + "refs_" +
+                              testing::UnitTest::GetInstance()->current_test_info()->name() +
+                              ".bin";
+    const refs_vfs *vfs_ = refs_vfs_posix();
+};
+
+} // namespace
+
+TEST_F(PosixFiles, AreReadWhole) {
+    Buf content;
+    ASSERT_EQ(refs_vfs_read_whole(vfs_, path_.c_str(), 10, &content, nullptr), REFS_OK);
+    EXPECT_EQ(content.Text(), "0123456789");
+}
+
+TEST_F(PosixFiles, AreRefusedBeyondTheLimit) {
+    Buf content;
+    refs_error err = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_vfs_read_whole(vfs_, path_.c_str(), 9, &content, &err), REFS_LIMIT);
+}
+
+TEST_F(PosixFiles, AreReadAtAnOffsetUpToTheirEnd) {
+    void *handle = nullptr;
+    ASSERT_EQ(vfs_->open(vfs_->self, path_.c_str(), &handle, nullptr), REFS_OK);
+    uint8_t bytes[8];
+    size_t got = 99;
+    EXPECT_EQ(vfs_->read(vfs_->self, handle, 7, sizeof bytes, bytes, &got, nullptr), REFS_OK);
+    EXPECT_EQ(std::string(reinterpret_cast<char *>(bytes), got), "789");
+    EXPECT_EQ(vfs_->read(vfs_->self, handle, 10, sizeof bytes, bytes, &got, nullptr), REFS_OK);
+    EXPECT_EQ(got, 0u);
+    EXPECT_EQ(vfs_->read(vfs_->self, handle, UINT64_MAX, sizeof bytes, bytes, &got, nullptr),
+              REFS_OK);
+    EXPECT_EQ(got, 0u);
+    vfs_->close(vfs_->self, handle);
+}
+
+TEST_F(PosixFiles, ThatAreMissingAreNotFound) {
+    void *handle = nullptr;
+    refs_error err = REFS_ERROR_INIT;
+    EXPECT_EQ(vfs_->open(vfs_->self, (path_ + ".no").c_str(), &handle, &err), REFS_NOT_FOUND);
+    EXPECT_NE(std::string(err.message).find(path_ + ".no"), std::string::npos);
+    EXPECT_EQ(vfs_->open(vfs_->self, (path_ + "/below").c_str(), &handle, nullptr), REFS_NOT_FOUND);
+}
+
+TEST_F(PosixFiles, HaveAStamp) {
+    refs_vfs_stamp stamp;
+    ASSERT_EQ(vfs_->stamp(vfs_->self, path_.c_str(), &stamp, nullptr), REFS_OK);
+    EXPECT_EQ(stamp.size, 10u);
+    EXPECT_GT(stamp.modified_s, 0);
+    EXPECT_STREQ(stamp.etag, "");
+}

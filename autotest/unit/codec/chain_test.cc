@@ -1,0 +1,111 @@
+/* chain_test.cc -- what a chain does with any codec. */
+#include "codec_chain.h"
+
+namespace {
+
+const std::string kText = "refs refs refs refs";
+const std::string kZlib = bytes("\x78\xda\x2b\x4a\x4d\x2b\x56\x28\x42\x21\x00\x47\x4b\x07\x21");
+
+TEST(Chain, CopiesWithoutCodecs) {
+    CodecChain chain("[]", 4);
+    ASSERT_EQ(chain.status, REFS_OK);
+    EXPECT_TRUE(refs_chain_is_empty(chain.get()));
+    EXPECT_EQ(chain.decode("abcd").bytes, "abcd");
+}
+
+TEST(Chain, ChecksTheSizeWithoutCodecs) {
+    CodecChain chain("[]", 4);
+    const Decoded decoded = chain.decode("abc");
+    EXPECT_EQ(decoded.status, REFS_CORRUPT);
+    EXPECT_EQ(decoded.message, "has 3 bytes, 4 expected");
+}
+
+TEST(Chain, UndoesTheLastCodecFirst) {
+    // Shuffled in pairs, then compressed: "aabb" -> "abab".
+    CodecChain chain(R"([{"id":"shuffle","elementsize":2},{"id":"gzip"}])", 4);
+    const std::string gzip = bytes("\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff\x4b\x4c\x4a\x4c\x02"
+                                   "\x00\xa6\x0a\xd7\x36\x04\x00\x00\x00");
+    EXPECT_EQ(chain.decode(gzip).bytes, "aabb") << chain.decode(gzip).message;
+}
+
+TEST(Chain, NamesBothSizesWhereTheyDiffer) {
+    const Decoded shorter = decodeWith(R"({"id":"zlib"})", kZlib, 1024);
+    EXPECT_EQ(shorter.status, REFS_CORRUPT);
+    EXPECT_EQ(shorter.message, "zlib: decodes to 19 bytes, 1024 expected");
+    const Decoded longer = decodeWith(R"({"id":"zlib"})", kZlib, 18);
+    EXPECT_EQ(longer.status, REFS_CORRUPT);
+    EXPECT_EQ(longer.message, "zlib: decodes to more than the 18 bytes expected");
+}
+
+TEST(Chain, ChecksTheSizesBetweenCodecs) {
+    // Shuffle does not change sizes, so that zlib must give the chunk's.
+    const char *codecs = R"([{"id":"shuffle","elementsize":1},{"id":"zlib"}])";
+    CodecChain chain(codecs, 20);
+    EXPECT_EQ(chain.decode(kZlib).message, "zlib: decodes to 19 bytes, 20 expected");
+}
+
+TEST(Chain, DecodesToAnySizeWhereNoneIsKnown) {
+    CodecChain chain(R"([{"id":"zlib"}])", 0);
+    EXPECT_EQ(chain.decode(kZlib).bytes, kText);
+    CodecChain empty("[]", 0);
+    EXPECT_EQ(empty.decode("abc").bytes, "abc");
+    EXPECT_EQ(empty.decode("").bytes, "");
+}
+
+TEST(Chain, KeepsToItsBudget) {
+    CodecChain small(R"([{"id":"zlib"}])", 0, "|O", 18);
+    const Decoded decoded = small.decode(kZlib);
+    EXPECT_EQ(decoded.status, REFS_LIMIT);
+    EXPECT_EQ(decoded.message, "zlib: decodes to more than 18 bytes");
+    EXPECT_EQ(CodecChain("[]", 19, "|u1", 18).status, REFS_LIMIT);
+    EXPECT_EQ(CodecChain("[]", 18, "|u1", 18).status, REFS_OK);
+}
+
+TEST(Chain, KeepsTheStepsBetweenToItsBudget) {
+    const std::string codecs = R"([{"id":"delta","dtype":"|i1","astype":"<i8"},{"id":"zlib"}])";
+    CodecChain chain(codecs, 16, "|i1", 127);
+    EXPECT_EQ(chain.status, REFS_LIMIT);
+    EXPECT_EQ(chain.message(), "zlib: decodes to 128 bytes, more than 127");
+    EXPECT_EQ(CodecChain(codecs, 16, "|i1", 128).status, REFS_OK);
+}
+
+TEST(Chain, RefusesChunksWhoseSizeOverflows) {
+    const refs_chain_spec spec = {nullptr, 0, "<f8", 8, SIZE_MAX / 4, 0};
+    refs_chain *chain = nullptr;
+    EXPECT_EQ(refs_chain_open(&spec, &chain, nullptr), REFS_LIMIT);
+}
+
+TEST(Chain, NamesACodecThatNobodyKnows) {
+    CodecChain chain(R"([{"id":"zlib"},{"id":"foo"}])", 4);
+    EXPECT_EQ(chain.status, REFS_UNSUPPORTED);
+    EXPECT_EQ(chain.message(), "unknown codec 'foo'");
+}
+
+TEST(Chain, RefusesPicklesWithoutReadingThem) {
+    CodecChain chain(R"([{"id":"pickle"}])", 4);
+    EXPECT_EQ(chain.status, REFS_UNSUPPORTED);
+    EXPECT_EQ(chain.message().rfind("pickle: ", 0), 0u) << chain.message();
+}
+
+TEST(Chain, FindsCodecsByAllTheirNames) {
+    const refs_codec_type *zlib = refs_codec_find(refs_str_from("zlib"));
+    ASSERT_NE(zlib, nullptr);
+    EXPECT_EQ(refs_codec_find(refs_str_from("numcodecs.zlib")), zlib);
+    EXPECT_EQ(refs_codec_find(refs_str_from("imagecodecs_zlib")), zlib);
+    EXPECT_EQ(refs_codec_find(refs_str_from("zlib2")), nullptr);
+    EXPECT_EQ(refs_codec_find(refs_str_from("")), nullptr);
+}
+
+TEST(Chain, ReusesScratchForChunksOfOtherSizes) {
+    refs_scratch scratch = {};
+    const char *codecs = R"([{"id":"shuffle","elementsize":1},{"id":"zlib"}])";
+    CodecChain known(codecs, kText.size());
+    CodecChain unknown(codecs, 0);
+    for (int i = 0; i < 3; i++) {
+        EXPECT_EQ(known.decode(kZlib, &scratch).bytes, kText);
+        EXPECT_EQ(unknown.decode(kZlib, &scratch).bytes, kText);
+    }
+    refs_scratch_clear(&scratch);
+}
+
+} // namespace

@@ -1,0 +1,94 @@
+/* compressors_test.cc -- zstd, lz4 and blosc, with bytes from the zstd program and by hand from
+ * the formats' descriptions. */
+#include "codec_chain.h"
+
+namespace {
+
+const std::string kText = "refs refs refs refs";
+
+Decoded decode(const char *codec, const std::string &encoded, size_t size = kText.size()) {
+    return decodeWith(std::string(R"({"id":")") + codec + "\"}", encoded, size);
+}
+
+// By `zstd kText`, with and without the size and the checksum of the content.
+const std::string kFrame = bytes("\x28\xb5\x2f\xfd\x24\x13\x5d\x00\x00\x28\x72\x65\x66\x73\x20\x01"
+                                 "\x00\x90\x8b\x16\x55\x57\xe1\x8f");
+const std::string kUnsizedFrame = bytes("\x28\xb5\x2f\xfd\x00\x58\x5d\x00\x00\x28\x72\x65\x66\x73"
+                                        "\x20\x01\x00\x90\x8b\x16");
+
+TEST(Zstd, DecodesFramesWithAndWithoutSize) {
+    for (const std::string &frame : {kFrame, kUnsizedFrame}) {
+        EXPECT_EQ(decode("zstd", frame).bytes, kText) << decode("zstd", frame).message;
+        EXPECT_EQ(decode("zstd", frame, 0).bytes, kText);
+    }
+}
+
+TEST(Zstd, JoinsFrames) {
+    EXPECT_EQ(decode("zstd", kFrame + kUnsizedFrame, 38).bytes, kText + kText);
+    EXPECT_EQ(decode("zstd", kUnsizedFrame + kFrame, 0).bytes, kText + kText);
+}
+
+TEST(Zstd, RefusesCutFrames) {
+    for (size_t size = 0; size < kFrame.size(); size++)
+        EXPECT_EQ(decode("zstd", kFrame.substr(0, size)).status, REFS_CORRUPT) << size;
+    EXPECT_EQ(decode("zstd", kUnsizedFrame.substr(0, 19)).message,
+              "zstd: the stream ends too early, after 19 bytes");
+}
+
+TEST(Zstd, VerifiesTheChecksum) {
+    std::string damaged = kFrame;
+    damaged.back() ^= 1;
+    EXPECT_EQ(decode("zstd", damaged).status, REFS_CORRUPT);
+}
+
+TEST(Zstd, RefusesMoreThanExpected) {
+    EXPECT_EQ(decode("zstd", kFrame, 18).message,
+              "zstd: decodes to more than the 18 bytes expected");
+    EXPECT_EQ(decode("zstd", kFrame + kFrame).status, REFS_CORRUPT);
+}
+
+// Five literals, nine bytes from five back, five literals.
+const std::string kBlock = bytes("\x55refs \x05\x00\x50 refs");
+const std::string kLz4 = bytes("\x13\x00\x00\x00") + kBlock;
+
+TEST(Lz4, DecodesASizeAndABlock) {
+    EXPECT_EQ(decode("lz4", kLz4).bytes, kText) << decode("lz4", kLz4).message;
+    EXPECT_EQ(decode("lz4", kLz4, 0).bytes, kText);
+}
+
+TEST(Lz4, RefusesSizesThatTheBlockDoesNotHave) {
+    EXPECT_EQ(decode("lz4", bytes("\x12\x00\x00\x00") + kBlock, 18).status, REFS_CORRUPT);
+    EXPECT_EQ(decode("lz4", bytes("\x14\x00\x00\x00") + kBlock, 20).message,
+              "lz4: the block decodes to 19 bytes, its header says 20");
+    EXPECT_EQ(decode("lz4", bytes("\xff\xff\xff\xff") + kBlock, 0).status, REFS_CORRUPT);
+    EXPECT_EQ(decode("lz4", bytes("\xff\xff\xff\x7f") + kBlock, 0).status, REFS_LIMIT);
+}
+
+TEST(Lz4, NamesBothSizesBeforeItDecodes) {
+    EXPECT_EQ(decode("lz4", kLz4, 1024).message, "lz4: decodes to 19 bytes, 1024 expected");
+    EXPECT_EQ(decode("lz4", kLz4, 4).message, "lz4: decodes to 19 bytes, 4 expected");
+}
+
+TEST(Lz4, RefusesCutBlocks) {
+    for (size_t size = 0; size < kLz4.size(); size++)
+        EXPECT_EQ(decode("lz4", kLz4.substr(0, size)).status, REFS_CORRUPT) << size;
+}
+
+// Version 2, format 1, flags "stored", elements of one byte; sizes of content, block, container.
+const std::string kStored = bytes("\x02\x01\x02\x01\x13\x00\x00\x00\x13\x00\x00\x00\x23\x00\x00\x00"
+                                  "refs refs refs refs");
+
+TEST(Blosc, DecodesStoredBytes) {
+    EXPECT_EQ(decode("blosc", kStored).bytes, kText) << decode("blosc", kStored).message;
+    EXPECT_EQ(decode("blosc", kStored, 0).bytes, kText);
+}
+
+TEST(Blosc, RefusesContainersOfAnotherSizeThanTheySay) {
+    for (size_t size = 0; size < kStored.size(); size++)
+        EXPECT_EQ(decode("blosc", kStored.substr(0, size)).message,
+                  "blosc: " + std::to_string(size) + " bytes are no whole Blosc container");
+    EXPECT_EQ(decode("blosc", kStored + "x").status, REFS_CORRUPT);
+    EXPECT_EQ(decode("blosc", kStored, 20).message, "blosc: decodes to 19 bytes, 20 expected");
+}
+
+} // namespace

@@ -1,0 +1,155 @@
+/* numbers_test.cc -- codecs that compute: delta, fixedscaleoffset. Expected numbers are NumPy's. */
+#include "codec_chain.h"
+
+#include <cmath>
+
+namespace {
+
+std::string delta(const std::string &dtype, const std::string &astype) {
+    return R"({"id":"delta","dtype":")" + dtype + R"(","astype":")" + astype + "\"}";
+}
+
+std::string scale(const std::string &scaleAndOffset, const std::string &dtype,
+                  const std::string &astype) {
+    return R"({"id":"fixedscaleoffset",)" + scaleAndOffset + R"(,"dtype":")" + dtype +
+           R"(","astype":")" + astype + "\"}";
+}
+
+/* Decodes numbers of type E to as many of type D. */
+template <class D, class E>
+std::vector<D> decodeNumbers(const std::string &codec, const std::vector<E> &encoded) {
+    const size_t size = encoded.size() * sizeof(D);
+    const Decoded decoded = decodeWith(codec, bytesOf(encoded), size);
+    EXPECT_EQ(decoded.status, REFS_OK) << decoded.message;
+    std::vector<D> numbers(encoded.size());
+    if (decoded.bytes.size() == size) memcpy(numbers.data(), decoded.bytes.data(), size);
+    return numbers;
+}
+
+TEST(Delta, SumsDifferences) {
+    EXPECT_EQ((decodeNumbers<int16_t, int8_t>(delta("<i2", "|i1"), {100, 2, 2, -104})),
+              (std::vector<int16_t>{100, 102, 104, 0}));
+    EXPECT_EQ((decodeNumbers<double, double>(delta("<f8", "<f8"), {0.5, 0.25, -1})),
+              (std::vector<double>{0.5, 0.75, -0.25}));
+}
+
+TEST(Delta, WrapsAroundInTheDecodedType) {
+    EXPECT_EQ((decodeNumbers<uint8_t, uint8_t>(delta("|u1", "|u1"), {250, 10, 255})),
+              (std::vector<uint8_t>{250, 4, 3}));
+    EXPECT_EQ((decodeNumbers<int64_t, int64_t>(delta("<i8", "<i8"), {INT64_MAX, 1})),
+              (std::vector<int64_t>{INT64_MAX, INT64_MIN}));
+    EXPECT_EQ((decodeNumbers<uint64_t, int8_t>(delta("<u8", "|i1"), {5, -6})),
+              (std::vector<uint64_t>{5, UINT64_MAX}));
+}
+
+TEST(Delta, RoundsEachSumToTheDecodedType) {
+    EXPECT_EQ((decodeNumbers<float, float>(delta("<f4", "<f4"), {16777216, 1, 1, 2})),
+              (std::vector<float>{16777216, 16777216, 16777216, 16777218}));
+    // 2048 + 1 is no half float: 0x6800 is 2048.
+    EXPECT_EQ((decodeNumbers<uint16_t, float>(delta("<f2", "<f4"), {2048, 1, 1})),
+              (std::vector<uint16_t>{0x6800, 0x6800, 0x6800}));
+}
+
+TEST(Delta, ReadsAndWritesBothByteOrders) {
+    EXPECT_EQ(decodeWith(delta(">i2", ">i2"), bytes("\x01\x00\x00\x01"), 4).bytes,
+              bytes("\x01\x00\x01\x01"));
+    EXPECT_EQ(decodeWith(delta(">i4", "<i2"), bytes("\x01\x00\xff\xff"), 8).bytes,
+              bytes("\x00\x00\x00\x01\x00\x00\x00\x00"));
+    EXPECT_EQ(decodeWith(delta(">f8", "<f4"), bytesOf<float>({1.0f}), 8).bytes,
+              bytes("\x3f\xf0\x00\x00\x00\x00\x00\x00"));
+}
+
+TEST(Delta, SumsAcrossBlocks) {
+    std::vector<int32_t> ones(1000, 1);
+    EXPECT_EQ((decodeNumbers<int32_t, int32_t>(delta("<i4", "<i4"), ones)).back(), 1000);
+    EXPECT_EQ((decodeNumbers<double, int32_t>(delta("<f8", "<i4"), ones)).back(), 1000.0);
+}
+
+TEST(Delta, TakesTheTypeOfTheArrayWhereItHasNone) {
+    EXPECT_EQ(decodeWith(R"({"id":"delta"})", bytesOf<int16_t>({300, 1}), 4, "<i2").bytes,
+              bytesOf<int16_t>({300, 301}));
+    EXPECT_EQ(decodeWith(R"({"id":"delta"})", "ab", 2, "|S1").status, REFS_UNSUPPORTED);
+}
+
+TEST(Delta, RefusesWhatIsNoNumberOfElements) {
+    EXPECT_EQ(decodeWith(delta("<i4", "<i2"), "abc", 8).message,
+              "delta: 3 bytes are no multiple of the element size 2");
+    EXPECT_EQ(decodeWith(delta("<i4", "<i2"), "abcd", 6).status, REFS_INVALID);
+    EXPECT_EQ(decodeWith(delta("<i4", "<i2"), "ab", 8).message,
+              "delta: decodes to 4 bytes, 8 expected");
+}
+
+TEST(NumberTypes, AreCodesAndNames) {
+    for (const char *type : {"<i2", "i2", "=i2", "int16"})
+        EXPECT_EQ(decodeWith(delta(type, type), bytesOf<int16_t>({7}), 2).bytes,
+                  bytesOf<int16_t>({7}))
+            << type;
+    for (const char *type : {"", "<", "<i3", "<f1", "<c8", "<M8[s]", "i22", "<int16x", "float"}) {
+        const Decoded decoded = decodeWith(delta(type, "<i2"), "ab", 2);
+        EXPECT_EQ(decoded.status, REFS_UNSUPPORTED) << type;
+        EXPECT_EQ(decoded.message,
+                  "delta: dtype: '" + std::string(type) + "' is no type of numbers");
+    }
+}
+
+TEST(FixedScaleOffset, DividesAndAdds) {
+    EXPECT_EQ((decodeNumbers<double, uint8_t>(scale(R"("scale":10,"offset":1000)", "<f8", "|u1"),
+                                              {0, 6, 255})),
+              (std::vector<double>{1000, 1000.6, 1025.5}));
+    EXPECT_EQ(
+        (decodeNumbers<float, int32_t>(scale(R"("scale":0.5,"offset":-1)", "<f4", "<i4"), {-3, 4})),
+        (std::vector<float>{-7, 7}));
+}
+
+TEST(FixedScaleOffset, ComputesInFloatsWhereFloatsAreEncoded) {
+    EXPECT_EQ((decodeNumbers<double, float>(scale(R"("scale":3,"offset":0)", "<f8", "<f4"), {1})),
+              (std::vector<double>{static_cast<double>(1.0f / 3.0f)}));
+}
+
+TEST(FixedScaleOffset, CutsAndClampsToIntegers) {
+    const std::string halves = scale(R"("scale":2,"offset":0)", "|i1", "<f8");
+    EXPECT_EQ((decodeNumbers<int8_t, double>(halves, {3, -3, 1000, -1000, NAN, HUGE_VAL})),
+              (std::vector<int8_t>{1, -1, 127, -128, 0, 127}));
+    const std::string wide = scale(R"("scale":1,"offset":0)", "<u8", "<f8");
+    EXPECT_EQ((decodeNumbers<uint64_t, double>(wide, {-1, 1e30, 9007199254740993.0})),
+              (std::vector<uint64_t>{0, UINT64_MAX, 9007199254740992}));
+}
+
+TEST(FixedScaleOffset, NeedsBothNumbers) {
+    EXPECT_EQ(decodeWith(scale(R"("scale":2)", "<f8", "<f8"), "", 8).message,
+              "fixedscaleoffset: offset is missing or no number");
+    EXPECT_EQ(decodeWith(scale(R"("scale":"2","offset":0)", "<f8", "<f8"), "", 8).status,
+              REFS_INVALID);
+}
+
+TEST(HalfFloats, AreReadAndWritten) {
+    const struct {
+        uint16_t half;
+        double number;
+    } known[] = {
+        {0x0000, 0.0},       {0x3c00, 1.0},           {0xc000, -2.0},           {0x7bff, 65504.0},
+        {0x0001, 0x1p-24},   {0x0400, 0x1p-14},       {0x03ff, 1023 * 0x1p-24}, {0x7c00, HUGE_VAL},
+        {0xfc00, -HUGE_VAL}, {0x3555, 0.333251953125}};
+    for (const auto &k : known) {
+        EXPECT_EQ((decodeNumbers<double, uint16_t>(delta("<f8", "<f2"), {k.half}))[0], k.number);
+        EXPECT_EQ((decodeNumbers<uint16_t, double>(delta("<f2", "<f8"), {k.number}))[0], k.half);
+    }
+}
+
+TEST(HalfFloats, AreTheNearestAndEvenOnes) {
+    const struct {
+        double number;
+        uint16_t half;
+    } rounded[] = {
+        {1.0 + 0x1p-11, 0x3c00}, {1.0 + 3 * 0x1p-11, 0x3c02}, {1.0 + 0x1p-11 + 0x1p-40, 0x3c01},
+        {65519.0, 0x7bff},       {65520.0, 0x7c00},           {0x1p-25, 0x0000},
+        {1.5 * 0x1p-24, 0x0002}, {0x1p-14 - 0x1p-26, 0x0400}, {2048 - 0.5, 0x6800},
+        {-0.0, 0x8000}};
+    for (const auto &r : rounded)
+        EXPECT_EQ((decodeNumbers<uint16_t, double>(
+                      scale(R"("scale":1,"offset":-0.0)", "<f2", "<f8"), {r.number}))[0],
+                  r.half)
+            << r.number;
+}
+
+} // namespace

@@ -1,0 +1,62 @@
+/* shuffle_test.cc -- elements from planes of bytes. */
+#include "codec_chain.h"
+
+namespace {
+
+Decoded unshuffle(size_t elementSize, const std::string &encoded) {
+    return decodeWith(R"({"id":"shuffle","elementsize":)" + std::to_string(elementSize) + "}",
+                      encoded, encoded.size());
+}
+
+/* The inverse, as numcodecs describes it. */
+std::string shuffled(size_t elementSize, const std::string &elements) {
+    std::string planes;
+    for (size_t plane = 0; plane < elementSize; plane++)
+        for (size_t i = plane; i < elements.size(); i += elementSize) planes += elements[i];
+    return planes;
+}
+
+TEST(Shuffle, PutsPlanesTogether) {
+    EXPECT_EQ(unshuffle(2, "abcABC").bytes, "aAbBcC");
+    EXPECT_EQ(unshuffle(3, "aAbBcC").bytes, "abcABC");
+}
+
+TEST(Shuffle, WorksForAnySizeOfElementsAndAnyNumber) {
+    for (size_t elementSize : {1, 2, 3, 4, 5, 7, 8, 12, 16, 31})
+        for (size_t n : {1, 2, 15, 16, 17, 100}) {
+            std::string elements;
+            for (size_t i = 0; i < n * elementSize; i++)
+                elements += static_cast<char>(i * 37 + i / 251);
+            EXPECT_EQ(unshuffle(elementSize, shuffled(elementSize, elements)).bytes, elements)
+                << n << " elements of " << elementSize;
+        }
+}
+
+TEST(Shuffle, TakesFourBytesWhereNoSizeIsGiven) {
+    EXPECT_EQ(decodeWith(R"({"id":"shuffle"})", "abABxyXY", 8).bytes, "aAxXbByY");
+}
+
+TEST(Shuffle, PassesElementsOfNoSizeThrough) {
+    EXPECT_EQ(unshuffle(0, "abc").bytes, "abc");
+}
+
+TEST(Shuffle, SuspectsASkippedFilterWhereElementsAreNotWhole) {
+    const Decoded decoded = unshuffle(4, "abcdefg");
+    EXPECT_EQ(decoded.status, REFS_CORRUPT);
+    EXPECT_EQ(decoded.message, "shuffle: 7 bytes are no multiple of the element size 4: "
+                               "perhaps the filter was skipped for this chunk");
+}
+
+TEST(Shuffle, RefusesSizesThatAreNone) {
+    for (const char *size : {"-1", "1.5", "\"4\"", "18446744073709551616"}) {
+        const std::string codec = std::string(R"({"id":"shuffle","elementsize":)") + size + "}";
+        EXPECT_EQ(decodeWith(codec, "abcd", 4).status, REFS_INVALID) << size;
+    }
+}
+
+TEST(Shuffle, TakesSizesLargerThanTheChunk) {
+    EXPECT_EQ(decodeWith(R"({"id":"shuffle","elementsize":4294967296})", "abcd", 4).status,
+              REFS_CORRUPT);
+}
+
+} // namespace

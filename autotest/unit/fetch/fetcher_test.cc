@@ -1,0 +1,107 @@
+/* fetcher_test.cc -- ranges of files in memory, fetched. */
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "memory_vfs.h"
+#include "refs/fetch.h"
+
+namespace {
+
+class Fetcher : public testing::Test {
+  protected:
+    void SetUp() override {
+        vfs.files["digits"] = "0123456789";
+        vfs.files["letters"] = "abcdefghij";
+        refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+        options.policy = {2, 8};
+        options.max_whole_bytes = 64;
+        ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, &error), REFS_OK);
+    }
+    void TearDown() override { refs_fetcher_free(fetcher); }
+
+    refs_status fetch(const std::vector<refs_range> &ranges) {
+        got.assign(ranges.size(), "");
+        return refs_fetch(fetcher, ranges.data(), ranges.size(), keep, this, &failed, &error);
+    }
+    static refs_status keep(void *user, size_t index, refs_bytes bytes, refs_error *err) {
+        auto *self = static_cast<Fetcher *>(user);
+        if (self->refuse == index) return refs_fail(err, REFS_CORRUPT, "not wanted");
+        self->got[index] += std::string(reinterpret_cast<const char *>(bytes.data), bytes.size);
+        return REFS_OK;
+    }
+    refs_fetch_stats stats() const {
+        refs_fetch_stats counts;
+        refs_fetcher_stats(fetcher, &counts);
+        return counts;
+    }
+
+    MemoryVfs vfs;
+    refs_error error = REFS_ERROR_INIT;
+    refs_fetcher *fetcher = nullptr;
+    std::vector<std::string> got;
+    size_t failed = 0;
+    size_t refuse = SIZE_MAX;
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_F(Fetcher, HandsEachRangeOverOnceWhateverItsPlace) {
+    ASSERT_EQ(fetch({{0, "digits", 8, 2}, {1, "letters", 0, 3}, {0, "digits", 0, 1}}), REFS_OK);
+    EXPECT_EQ(got, (Texts{"89", "abc", "0"}));
+    EXPECT_EQ(failed, SIZE_MAX);
+}
+
+TEST_F(Fetcher, OpensALocationOnceAndReadsNeighboursInOneRequest) {
+    ASSERT_EQ(fetch({{0, "digits", 0, 2}, {0, "digits", 2, 2}, {0, "digits", 5, 2}}), REFS_OK);
+    EXPECT_EQ(got, (Texts{"01", "23", "56"}));
+    EXPECT_EQ(vfs.opens, 1);
+    EXPECT_EQ(stats().requests, 1u);
+    EXPECT_EQ(stats().bytes, 7u);
+}
+
+TEST_F(Fetcher, SharesTheFetchOfAWholeLocation) {
+    ASSERT_EQ(fetch({{0, "digits", 4, 2}, {0, "digits", 0, REFS_FETCH_WHOLE}}), REFS_OK);
+    EXPECT_EQ(got, (Texts{"45", "0123456789"}));
+    EXPECT_EQ(stats().requests, 1u);
+}
+
+TEST_F(Fetcher, FailsForARangeThatReachesBeyondTheEnd) {
+    EXPECT_EQ(fetch({{1, "letters", 0, 1}, {0, "digits", 8, 5}}), REFS_IO);
+    EXPECT_STREQ(error.message, "ends at byte 10, before the range [8+5] does");
+    EXPECT_EQ(failed, 1u);
+}
+
+TEST_F(Fetcher, FailsForARangeOfAWholeLocationThatReachesBeyondTheEnd) {
+    EXPECT_EQ(fetch({{0, "digits", 8, 5}, {0, "digits", 0, REFS_FETCH_WHOLE}}), REFS_IO);
+    EXPECT_EQ(failed, 0u);
+}
+
+TEST_F(Fetcher, TakesAnAbsentLocationForAFailureAndNotForAbsence) {
+    EXPECT_EQ(fetch({{0, "nowhere", 0, 1}}), REFS_IO);
+    EXPECT_EQ(error.status, REFS_IO);
+    EXPECT_STREQ(error.message, "nowhere: there is no such file");
+    EXPECT_EQ(failed, 0u);
+}
+
+TEST_F(Fetcher, PassesOnWhyBytesDoNotArrive) {
+    vfs.failReadsOf = "letters";
+    EXPECT_EQ(fetch({{0, "digits", 0, 1}, {1, "letters", 0, 1}}), REFS_IO);
+    EXPECT_STREQ(error.message, "the line is cut");
+    EXPECT_EQ(failed, 1u);
+}
+
+TEST_F(Fetcher, StopsWhereTheSinkFails) {
+    refuse = 0;
+    EXPECT_EQ(fetch({{0, "digits", 0, 1}, {0, "digits", 9, 1}}), REFS_CORRUPT);
+    EXPECT_EQ(got, (Texts{"", ""}));
+    EXPECT_EQ(failed, 0u);
+}
+
+TEST_F(Fetcher, RefusesAWholeLocationAboveTheLimit) {
+    vfs.files["digits"] = std::string(65, 'x');
+    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE}}), REFS_LIMIT);
+    EXPECT_STREQ(error.message, "65 bytes are more than the limit of 64");
+}
+
+} // namespace

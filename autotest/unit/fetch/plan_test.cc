@@ -1,0 +1,153 @@
+/* plan_test.cc -- the planner: examples, and properties over random ranges. */
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "refs/fetch.h"
+
+namespace {
+
+class Plan {
+  public:
+    explicit Plan(std::vector<refs_range> ranges, refs_fetch_policy policy = {10, 100})
+        : ranges_(std::move(ranges)) {
+        status = refs_fetch_plan(ranges_.data(), ranges_.size(), &policy, &plan, &error);
+    }
+    ~Plan() { refs_plan_clear(&plan); }
+
+    const refs_request &request(size_t i) const { return plan.requests[i]; }
+    const refs_range &member(const refs_request &request, size_t i) const {
+        return ranges_[plan.members[request.first_member + i]];
+    }
+
+    refs_error error = REFS_ERROR_INIT;
+    refs_plan plan;
+    refs_status status;
+
+  private:
+    std::vector<refs_range> ranges_;
+};
+
+refs_range range(uint64_t offset, uint64_t length, uint32_t location = 0) {
+    return {location, "file", offset, length};
+}
+
+TEST(FetchPlan, MakesNoRequestOfNoRange) {
+    Plan plan({});
+    EXPECT_EQ(plan.status, REFS_OK);
+    EXPECT_EQ(plan.plan.n_requests, 0u);
+}
+
+TEST(FetchPlan, MergesNeighboursInAnyOrder) {
+    Plan plan({range(20, 10), range(0, 10), range(10, 10)});
+    ASSERT_EQ(plan.plan.n_requests, 1u);
+    EXPECT_EQ(plan.request(0).offset, 0u);
+    EXPECT_EQ(plan.request(0).length, 30u);
+    EXPECT_EQ(plan.request(0).n_members, 3u);
+}
+
+TEST(FetchPlan, MergesAcrossAGapUpToThePolicy) {
+    EXPECT_EQ(Plan({range(0, 10), range(20, 10)}).plan.n_requests, 1u);
+    EXPECT_EQ(Plan({range(0, 10), range(21, 10)}).plan.n_requests, 2u);
+}
+
+TEST(FetchPlan, StopsMergingAtTheLargestRequest) {
+    EXPECT_EQ(Plan({range(0, 50), range(50, 50)}).plan.n_requests, 1u);
+    EXPECT_EQ(Plan({range(0, 50), range(50, 51)}).plan.n_requests, 2u);
+}
+
+TEST(FetchPlan, LeavesOneLongRangeWhole) {
+    Plan plan({range(5, 1000), range(105, 10)});
+    ASSERT_EQ(plan.plan.n_requests, 1u);
+    EXPECT_EQ(plan.request(0).length, 1000u);
+}
+
+TEST(FetchPlan, FetchesDuplicatesOnce) {
+    Plan plan({range(7, 5), range(7, 5), range(7, 5)});
+    ASSERT_EQ(plan.plan.n_requests, 1u);
+    EXPECT_EQ(plan.request(0).length, 5u);
+    EXPECT_EQ(plan.request(0).n_members, 3u);
+}
+
+TEST(FetchPlan, KeepsLocationsApart) {
+    EXPECT_EQ(Plan({range(0, 10, 0), range(10, 10, 1)}).plan.n_requests, 2u);
+}
+
+TEST(FetchPlan, ServesRangesFromAWholeLocation) {
+    Plan plan({range(4, 6), range(0, REFS_FETCH_WHOLE), range(500, 1)});
+    ASSERT_EQ(plan.plan.n_requests, 1u);
+    EXPECT_EQ(plan.request(0).length, REFS_FETCH_WHOLE);
+    EXPECT_EQ(plan.request(0).n_members, 3u);
+}
+
+TEST(FetchPlan, RefusesARangeWhoseEndOverflows) {
+    Plan plan({range(UINT64_MAX - 3, 8)});
+    EXPECT_EQ(plan.status, REFS_CORRUPT);
+    EXPECT_STREQ(plan.error.message, "offset 18446744073709551612 and length 8 overflow");
+}
+
+std::vector<refs_range> randomRanges(std::mt19937 &random) {
+    std::vector<refs_range> ranges(random() % 60);
+    for (auto &r : ranges) r = range(random() % 2000, 1 + random() % 150, random() % 3);
+    return ranges;
+}
+
+class FetchPlanProperty : public testing::TestWithParam<unsigned> {};
+
+TEST_P(FetchPlanProperty, CoversEveryRangeByExactlyOneRequestWithinThePolicy) {
+    std::mt19937 random(GetParam());
+    const refs_fetch_policy policy = {random() % 50, 100 + random() % 400};
+    const auto ranges = randomRanges(random);
+    Plan plan(ranges, policy);
+    ASSERT_EQ(plan.status, REFS_OK);
+
+    std::vector<int> served(ranges.size(), 0);
+    for (size_t i = 0; i < plan.plan.n_requests; i++) {
+        const refs_request &request = plan.request(i);
+        uint64_t longest = 0;
+        for (size_t k = 0; k < request.n_members; k++) {
+            served[plan.plan.members[request.first_member + k]]++;
+            const refs_range &member = plan.member(request, k);
+            EXPECT_EQ(member.location_id, plan.member(request, 0).location_id);
+            EXPECT_GE(member.offset, request.offset);
+            EXPECT_LE(member.offset + member.length, request.offset + request.length);
+            longest = std::max(longest, member.length);
+        }
+        EXPECT_LE(request.length, std::max(policy.max_request_bytes, longest));
+    }
+    EXPECT_TRUE(std::all_of(served.begin(), served.end(), [](int n) { return n == 1; }));
+}
+
+TEST_P(FetchPlanProperty, FetchesNoByteBeyondTheRangesAndTheirSmallGaps) {
+    std::mt19937 random(GetParam());
+    const refs_fetch_policy policy = {random() % 50, 100 + random() % 400};
+    Plan plan(randomRanges(random), policy);
+    for (size_t i = 0; i < plan.plan.n_requests; i++) {
+        uint64_t end = plan.request(i).offset;
+        for (size_t k = 0; k < plan.request(i).n_members; k++) {
+            const refs_range &member = plan.member(plan.request(i), k);
+            EXPECT_LE(member.offset, end + policy.max_gap_bytes);
+            end = std::max(end, member.offset + member.length);
+        }
+        EXPECT_EQ(end, plan.request(i).offset + plan.request(i).length);
+    }
+}
+
+TEST_P(FetchPlanProperty, DoesNotDependOnTheOrderOfRanges) {
+    std::mt19937 random(GetParam());
+    auto ranges = randomRanges(random);
+    Plan plan(ranges);
+    std::shuffle(ranges.begin(), ranges.end(), random);
+    Plan shuffled(ranges);
+    ASSERT_EQ(plan.plan.n_requests, shuffled.plan.n_requests);
+    for (size_t i = 0; i < plan.plan.n_requests; i++) {
+        EXPECT_EQ(plan.request(i).offset, shuffled.request(i).offset);
+        EXPECT_EQ(plan.request(i).length, shuffled.request(i).length);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, FetchPlanProperty, testing::Range(0u, 40u));
+
+} // namespace

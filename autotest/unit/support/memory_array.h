@@ -1,0 +1,113 @@
+/* memory_array.h -- arrays in memory: a store, its hierarchy, and one array opened. */
+#ifndef REFS_TEST_MEMORY_ARRAY_H
+#define REFS_TEST_MEMORY_ARRAY_H
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "memory_store.h"
+#include "refs/array.h"
+#include "refs/zarr.h"
+
+/** How an array of 4-byte integers is cut into chunks. */
+struct ArrayShape {
+    std::vector<uint64_t> shape, chunks;
+    char order = 'C';
+
+    size_t rank() const { return shape.size(); }
+
+    /** What element `index` holds: its row-major number in the array. */
+    int32_t valueAt(const std::vector<uint64_t> &index) const {
+        uint64_t number = 0;
+        for (size_t dim = 0; dim < rank(); dim++) number = number * shape[dim] + index[dim];
+        return static_cast<int32_t>(number);
+    }
+};
+
+inline std::string jsonList(const std::vector<uint64_t> &numbers) {
+    std::string text = "[";
+    for (size_t i = 0; i < numbers.size(); i++)
+        text += (i > 0 ? "," : "") + std::to_string(numbers[i]);
+    return text + "]";
+}
+
+/** Calls `visit` with every index below `shape`, the last dimension fastest. */
+template <class Visit> void forEachIndex(const std::vector<uint64_t> &shape, Visit visit) {
+    for (uint64_t n : shape)
+        if (n == 0) return;
+    std::vector<uint64_t> index(shape.size(), 0);
+    for (;;) {
+        visit(index);
+        size_t dim = shape.size();
+        while (dim > 0 && ++index[dim - 1] == shape[dim - 1]) index[--dim] = 0;
+        if (dim == 0) return;
+    }
+}
+
+class MemoryArray {
+  public:
+    ~MemoryArray() {
+        refs_array_free(array);
+        refs_hierarchy_free(hierarchy_);
+    }
+
+    /** Adds array "v" with all its chunks uncompressed; elements outside the array are -9. */
+    void addIntegers(const ArrayShape &v, const std::string &more = "") {
+        store.put("v/.zarray", "{\"zarr_format\":2,\"shape\":" + jsonList(v.shape) +
+                                   ",\"chunks\":" + jsonList(v.chunks) + ",\"order\":\"" + v.order +
+                                   "\",\"dtype\":\"<i4\",\"fill_value\":-1,\"compressor\":null,"
+                                   "\"filters\":null" +
+                                   more + "}");
+        std::vector<uint64_t> grid;
+        for (size_t dim = 0; dim < v.rank(); dim++)
+            grid.push_back((v.shape[dim] + v.chunks[dim] - 1) / v.chunks[dim]);
+        forEachIndex(grid, [&](const std::vector<uint64_t> &chunk) {
+            store.put(chunkKey(chunk), chunkBytes(v, chunk));
+        });
+    }
+
+    static std::string chunkKey(const std::vector<uint64_t> &chunk) {
+        std::string key = "v/";
+        for (size_t dim = 0; dim < chunk.size(); dim++)
+            key += (dim > 0 ? "." : "") + std::to_string(chunk[dim]);
+        return chunk.empty() ? "v/0" : key;
+    }
+
+    /** Opens array "v"; with `cache` NULL nothing is cached. */
+    void open(refs_cache *cache = nullptr) {
+        ASSERT_EQ(refs_hierarchy_open(store.get(), nullptr, &hierarchy_, &error), REFS_OK)
+            << error.message;
+        const refs_array_meta *meta = refs_hierarchy_find_array(hierarchy_, refs_str_from("v"));
+        ASSERT_NE(meta, nullptr);
+        ASSERT_EQ(refs_array_open(store.get(), meta, cache, 0, &array, &error), REFS_OK)
+            << error.message;
+    }
+
+    MemoryStore store;
+    refs_array *array = nullptr;
+    refs_error error = REFS_ERROR_INIT;
+
+  private:
+    static std::string chunkBytes(const ArrayShape &v, const std::vector<uint64_t> &chunk) {
+        const uint64_t elements =
+            std::accumulate(v.chunks.begin(), v.chunks.end(), uint64_t{1}, std::multiplies<>());
+        std::vector<int32_t> values(elements, -9);
+        forEachIndex(v.chunks, [&](const std::vector<uint64_t> &inside) {
+            std::vector<uint64_t> index(v.rank());
+            uint64_t position = 0;
+            for (size_t dim = 0; dim < v.rank(); dim++) {
+                const size_t slowest = v.order == 'C' ? dim : v.rank() - 1 - dim;
+                position = position * v.chunks[slowest] + inside[slowest];
+                index[dim] = chunk[dim] * v.chunks[dim] + inside[dim];
+                if (index[dim] >= v.shape[dim]) return;
+            }
+            values[position] = v.valueAt(index);
+        });
+        return std::string(reinterpret_cast<const char *>(values.data()), values.size() * 4);
+    }
+
+    refs_hierarchy *hierarchy_ = nullptr;
+};
+
+#endif

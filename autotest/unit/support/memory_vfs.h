@@ -1,0 +1,58 @@
+/* memory_vfs.h -- a refs_vfs over texts in memory that counts what is asked of it. */
+#ifndef REFS_TEST_MEMORY_VFS_H
+#define REFS_TEST_MEMORY_VFS_H
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "refs/vfs.h"
+
+class MemoryVfs {
+  public:
+    MemoryVfs() : vfs_{this, open, size, read, nullptr, close, nullptr} {}
+
+    std::map<std::string, std::string> files;
+    std::string failReadsOf; ///< reads of this file fail
+    int opens = 0, reads = 0;
+
+    const refs_vfs *get() const { return &vfs_; }
+
+  private:
+    struct Handle {
+        const std::string *content;
+        bool fails;
+    };
+
+    static MemoryVfs *from(void *self) { return static_cast<MemoryVfs *>(self); }
+
+    static refs_status open(void *self, const char *location, void **handle, refs_error *err) {
+        MemoryVfs *vfs = from(self);
+        auto file = vfs->files.find(location);
+        if (file == vfs->files.end())
+            return refs_fail(err, REFS_NOT_FOUND, "%s: there is no such file", location);
+        vfs->opens++;
+        *handle = new Handle{&file->second, vfs->failReadsOf == location};
+        return REFS_OK;
+    }
+    static refs_status size(void *, void *handle, uint64_t *size, refs_error *) {
+        *size = static_cast<Handle *>(handle)->content->size();
+        return REFS_OK;
+    }
+    static refs_status read(void *self, void *handle, uint64_t offset, size_t length, uint8_t *dst,
+                            size_t *got, refs_error *err) {
+        from(self)->reads++;
+        const Handle *file = static_cast<Handle *>(handle);
+        *got = 0;
+        if (file->fails) return refs_fail(err, REFS_IO, "the line is cut");
+        if (offset >= file->content->size()) return REFS_OK;
+        *got = std::min(length, file->content->size() - static_cast<size_t>(offset));
+        memcpy(dst, file->content->data() + offset, *got);
+        return REFS_OK;
+    }
+    static void close(void *, void *handle) { delete static_cast<Handle *>(handle); }
+
+    refs_vfs vfs_;
+};
+
+#endif

@@ -1,0 +1,170 @@
+/* array_v3_test.cc -- zarr.json. */
+#include "memory_hierarchy.h"
+
+namespace {
+
+const std::string kBytes = R"({"name":"bytes","configuration":{"endian":"little"}})";
+
+struct V3 {
+    std::string codecs = "[" + kBytes + "]";
+    std::string type = "\"float32\"";
+    std::string encoding = R"({"name":"default"})";
+    std::string grid = R"({"name":"regular","configuration":{"chunk_shape":[2,3]}})";
+    std::string shape = "[4,6]";
+    std::string more;
+
+    std::string json() const {
+        return R"({"zarr_format":3,"node_type":"array","shape":)" + shape + R"(,"data_type":)" +
+               type + R"(,"chunk_grid":)" + grid + R"(,"chunk_key_encoding":)" + encoding +
+               R"(,"fill_value":0,"codecs":)" + codecs + more + "}";
+    }
+};
+
+struct V3Array : MemoryHierarchy {
+    explicit V3Array(const V3 &v3) { store.put("g/v/zarr.json", v3.json()); }
+    const refs_array_meta &get() { return good("g/v"); }
+    const refs_array_meta &bad() { return array("g/v"); }
+};
+
+TEST(ArrayV3, HasShapeChunksTypeAndKeys) {
+    V3Array h({});
+    const refs_array_meta &meta = h.get();
+    EXPECT_STREQ(meta.path, "/g/v");
+    EXPECT_STREQ(meta.group, "/g");
+    EXPECT_EQ(meta.zarr_format, 3);
+    ASSERT_EQ(meta.rank, 2u);
+    EXPECT_EQ(meta.chunk[1], 3u);
+    EXPECT_EQ(meta.dtype.size, 4u);
+    EXPECT_TRUE(meta.has_fill);
+    EXPECT_STREQ(meta.key_prefix, "g/v/c/");
+    EXPECT_EQ(meta.separator, '/');
+    EXPECT_EQ(meta.n_codecs, 0u);
+    EXPECT_FALSE(meta.named_dims);
+}
+
+TEST(ArrayV3, EncodesKeysInEveryWay) {
+    const struct {
+        const char *encoding, *shape, *grid, *key;
+    } encodings[] = {
+        {R"("default")", "[4]", "[2]", "g/v/c/1"},
+        {R"({"name":"default","configuration":{"separator":"."}})", "[4]", "[2]", "g/v/c.1"},
+        {R"({"name":"v2"})", "[4]", "[2]", "g/v/1"},
+        {R"({"name":"v2","configuration":{"separator":"/"}})", "[4]", "[2]", "g/v/1"},
+        {R"("default")", "[]", "[]", "g/v/c"},
+        {R"({"name":"default","configuration":{"separator":"."}})", "[]", "[]", "g/v/c"},
+        {R"({"name":"v2"})", "[]", "[]", "g/v/0"},
+    };
+    for (const auto &e : encodings) {
+        V3 v3;
+        v3.encoding = e.encoding;
+        v3.shape = e.shape;
+        v3.grid =
+            R"({"name":"regular","configuration":{"chunk_shape":)" + std::string(e.grid) + "}}";
+        V3Array h(v3);
+        const uint64_t index[] = {1};
+        refs_buf key = REFS_BUF_INIT;
+        EXPECT_EQ(refs_chunk_key(&h.get(), index, &key, nullptr), REFS_OK);
+        EXPECT_EQ(std::string(reinterpret_cast<char *>(key.data), key.size), e.key);
+        refs_buf_clear(&key);
+    }
+}
+
+TEST(ArrayV3, KnowsTypesByName) {
+    const struct {
+        const char *name;
+        refs_type type;
+        size_t size;
+    } types[] = {{"bool", REFS_TYPE_BOOL, 1},     {"int8", REFS_TYPE_INT, 1},
+                 {"uint16", REFS_TYPE_UINT, 2},   {"float16", REFS_TYPE_FLOAT, 2},
+                 {"float64", REFS_TYPE_FLOAT, 8}, {"complex64", REFS_TYPE_COMPLEX, 8},
+                 {"r24", REFS_TYPE_RAW, 3},       {"complex128", REFS_TYPE_COMPLEX, 16}};
+    for (const auto &t : types) {
+        V3 v3;
+        v3.type = "\"" + std::string(t.name) + "\"";
+        V3Array h(v3);
+        EXPECT_EQ(h.get().dtype.type, t.type) << t.name;
+        EXPECT_EQ(h.get().dtype.size, t.size) << t.name;
+    }
+}
+
+TEST(ArrayV3, TakesByteOrderAndElementOrderFromItsCodecs) {
+    V3 v3;
+    v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,0]}},
+                    {"name":"bytes","configuration":{"endian":"big"}},
+                    {"name":"gzip","configuration":{"level":5}},"crc32c"])";
+    V3Array h(v3);
+    EXPECT_TRUE(h.get().fortran);
+    EXPECT_TRUE(h.get().dtype.big_endian);
+    ASSERT_EQ(h.get().n_codecs, 2u);
+    EXPECT_STREQ(h.get().codecs[0].id, "gzip");
+    EXPECT_NE(refs_json_get(h.get().codecs[0].config, "level"), nullptr);
+    EXPECT_STREQ(h.get().codecs[1].id, "crc32c");
+    EXPECT_EQ(h.get().codecs[1].config, nullptr);
+}
+
+TEST(ArrayV3, TransposesToTheSameOrderWithoutEffect) {
+    V3 v3;
+    v3.codecs = R"([{"name":"transpose","configuration":{"order":[0,1]}},)" + kBytes + "]";
+    EXPECT_FALSE(V3Array(v3).get().fortran);
+}
+
+TEST(ArrayV3, NamesItsDimensions) {
+    V3 v3;
+    v3.more = R"(,"dimension_names":["lat",null],"attributes":{"units":"K"})";
+    V3Array h(v3);
+    EXPECT_TRUE(h.get().named_dims);
+    EXPECT_STREQ(h.get().dims[0], "lat");
+    EXPECT_STREQ(h.get().dims[1], "dim1");
+    EXPECT_NE(refs_json_get(h.get().attributes, "units"), nullptr);
+}
+
+TEST(ArrayV3, SaysWhatItDoesNotSupport) {
+    struct {
+        V3 v3;
+        refs_status status;
+        const char *problem;
+    } broken[8];
+    broken[0] = {{}, REFS_UNSUPPORTED, "chunk_grid 'rectilinear' is not supported"};
+    broken[0].v3.grid = R"({"name":"rectilinear"})";
+    broken[1] = {{}, REFS_UNSUPPORTED, "data_type 'numpy.datetime64' is not supported"};
+    broken[1].v3.type = R"({"name":"numpy.datetime64"})";
+    broken[2] = {{}, REFS_UNSUPPORTED, "codec 'sharding_indexed' is not supported"};
+    broken[2].v3.codecs = R"([{"name":"sharding_indexed","configuration":{}}])";
+    broken[3] = {{}, REFS_UNSUPPORTED, "this order of 'transpose' is not supported"};
+    broken[3].v3.shape = "[1,2,3]";
+    broken[3].v3.grid = R"({"name":"regular","configuration":{"chunk_shape":[1,2,3]}})";
+    broken[3].v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,0,2]}}])";
+    broken[4] = {{}, REFS_UNSUPPORTED, "storage transformers are not supported"};
+    broken[4].v3.more = R"(,"storage_transformers":[{"name":"x"}])";
+    broken[5] = {{}, REFS_UNSUPPORTED, "chunk_key_encoding 'other' is not supported"};
+    broken[5].v3.encoding = "\"other\"";
+    broken[6] = {{}, REFS_INVALID, "chunk_shape is missing or no list"};
+    broken[6].v3.grid = "\"regular\"";
+    broken[7] = {{}, REFS_INVALID, "codecs[0] has no name"};
+    broken[7].v3.codecs = "[{}]";
+    for (const auto &b : broken) {
+        V3Array h(b.v3);
+        EXPECT_EQ(h.bad().status, b.status);
+        EXPECT_STREQ(h.bad().problem, b.problem);
+    }
+}
+
+TEST(ArrayV3, LivesInGroupsWithAttributes) {
+    MemoryHierarchy h;
+    h.store.put("zarr.json", R"({"zarr_format":3,"node_type":"group","attributes":{"title":"x"}})");
+    h.store.put("v/zarr.json", V3().json());
+    EXPECT_EQ(h.arrayPaths(), std::vector<std::string>{"/v"});
+    const refs_group_meta *root = refs_hierarchy_group(h.get(), 0);
+    EXPECT_NE(refs_json_get(root->attributes, "title"), nullptr);
+}
+
+TEST(ArrayV3, IsFoundInConsolidatedMetadata) {
+    MemoryHierarchy h;
+    h.store.put("zarr.json", R"({"zarr_format":3,"node_type":"group","consolidated_metadata":
+        {"kind":"inline","metadata":{"g/v":)" +
+                                 V3().json() + "}}}");
+    EXPECT_EQ(h.arrayPaths(), std::vector<std::string>{"/g/v"});
+    h.good("g/v");
+}
+
+} // namespace

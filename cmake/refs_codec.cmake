@@ -1,0 +1,69 @@
+# Codecs: one file each, gathered in a table when the build is configured.
+#
+#   refs_codec_library(zstd HEADER zstd.h PACKAGE libzstd-dev)     looks for libzstd
+#   refs_add_codec(shuffle)                                        shuffle.c, needs nothing
+#   refs_add_codec(zstd LIBRARY zstd SHARES stream.c)              zstd.c, stream.c, needs libzstd
+#   refs_codec_table(sources libraries)                            what refs_room is to be given
+#
+# A codec whose library is not found stays in the table as a row that names the library, so that
+# the error for data which need it can say so.
+
+set(REFS_WITHOUT "" CACHE STRING "Codec libraries not to use even if found, for example blosc;lz4")
+
+# Makes the target refs::<name> where the library is found, and a message where it is not.
+function(refs_codec_library name)
+  cmake_parse_arguments(LIB "" "HEADER;PACKAGE" "" ${ARGN})
+  if(name IN_LIST REFS_WITHOUT)
+    message(STATUS "Codec library lib${name}: left out")
+    return()
+  endif()
+  find_path(REFS_${name}_INCLUDE ${LIB_HEADER})
+  find_library(REFS_${name}_LIBRARY ${name})
+  mark_as_advanced(REFS_${name}_INCLUDE REFS_${name}_LIBRARY)
+  if(NOT REFS_${name}_INCLUDE OR NOT REFS_${name}_LIBRARY)
+    message(STATUS "Codec library lib${name}: not found (Debian: ${LIB_PACKAGE})")
+    return()
+  endif()
+  message(STATUS "Codec library lib${name}: ${REFS_${name}_LIBRARY}")
+  if(NOT TARGET refs::${name})
+    add_library(refs::${name} UNKNOWN IMPORTED GLOBAL)
+    set_target_properties(refs::${name} PROPERTIES
+      IMPORTED_LOCATION ${REFS_${name}_LIBRARY}
+      INTERFACE_INCLUDE_DIRECTORIES ${REFS_${name}_INCLUDE})
+  endif()
+endfunction()
+
+macro(refs_add_codec name)
+  cmake_parse_arguments(CODEC "" "LIBRARY" "SHARES" ${ARGN})
+  if(NOT CODEC_LIBRARY OR TARGET refs::${CODEC_LIBRARY})
+    list(APPEND refs_codec_sources ${name}.c ${CODEC_SHARES})
+    if(CODEC_LIBRARY)
+      list(APPEND refs_codec_libraries refs::${CODEC_LIBRARY})
+    endif()
+    string(APPEND refs_codec_rows "extern const refs_codec_type refs_codec_${name};\n")
+  else()
+    message(STATUS "Codec ${name}: not in this build (needs lib${CODEC_LIBRARY})")
+    string(APPEND refs_codec_rows "static const refs_codec_type refs_codec_${name} = {\n"
+      "    .name = \"${name}\", .library = \"lib${CODEC_LIBRARY}\", "
+      ".missing = \"lib${CODEC_LIBRARY}\"};\n")
+  endif()
+  string(APPEND refs_codec_pointers "    &refs_codec_${name},\n")
+endmacro()
+
+# Writes the table, and sets the variables named by the arguments.
+macro(refs_codec_table sources libraries)
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/table.c @ONLY CONTENT
+"/* table.c -- see table.h. Written by cmake/refs_codec.cmake. */
+#include \"table.h\"
+
+@refs_codec_rows@
+const refs_codec_type *const refs_codec__table[] = {
+@refs_codec_pointers@    NULL,
+};
+")
+  list(REMOVE_DUPLICATES refs_codec_sources)
+  list(REMOVE_DUPLICATES refs_codec_libraries)
+  file(RELATIVE_PATH ${sources} ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/table.c)
+  list(APPEND ${sources} ${refs_codec_sources})
+  set(${libraries} ${refs_codec_libraries})
+endmacro()

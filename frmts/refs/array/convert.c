@@ -1,0 +1,185 @@
+/* convert.c -- elements in this machine's byte order, as doubles, as texts. */
+#include "array_internal.h"
+
+#include <math.h>
+
+/* -- byte order -----------------------------------------------------------------------------------
+ */
+
+static bool host_is_big_endian(void) {
+    const uint16_t one = 1;
+    uint8_t first;
+    memcpy(&first, &one, 1);
+    return first == 0;
+}
+
+#define SWAP_ALL(type, swap)                                                                       \
+    for (size_t i = 0; i < n; i++, elements += sizeof(type)) {                                     \
+        type element;                                                                              \
+        memcpy(&element, elements, sizeof element);                                                \
+        element = swap(element);                                                                   \
+        memcpy(elements, &element, sizeof element);                                                \
+    }
+
+static void swap_all(uint8_t *elements, size_t n, size_t size) {
+    switch (size) {
+    case 2:
+        SWAP_ALL(uint16_t, __builtin_bswap16);
+        break;
+    case 4:
+        SWAP_ALL(uint32_t, __builtin_bswap32);
+        break;
+    case 8:
+        SWAP_ALL(uint64_t, __builtin_bswap64);
+        break;
+    default:
+        break;
+    }
+}
+
+void refs_array__to_host_order(const refs_dtype *dtype, uint8_t *elements, size_t n) {
+    size_t size = refs_dtype_swap_size(dtype);
+    if (size < 2 || dtype->big_endian == host_is_big_endian()) return;
+    swap_all(elements, n * (dtype->size / size), size);
+}
+
+/* -- numbers --------------------------------------------------------------------------------------
+ */
+
+/* IEEE 754 binary16. */
+static double half_to_double(uint16_t half) {
+    int exponent = half >> 10 & 31;
+    double fraction = half & 1023;
+    double value = exponent == 0   ? ldexp(fraction, -24)
+                   : exponent < 31 ? ldexp(fraction + 1024, exponent - 25)
+                   : fraction == 0 ? (double)INFINITY
+                                   : (double)NAN;
+    return half & 0x8000 ? -value : value;
+}
+
+#define IDENTITY(value) (value)
+#define TO_DOUBLES(type, convert)                                                                  \
+    do {                                                                                           \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            type element;                                                                          \
+            memcpy(&element, elements + i * dtype->size, sizeof element);                          \
+            values[i] = (double)convert(element);                                                  \
+        }                                                                                          \
+        return true;                                                                               \
+    } while (0)
+
+static bool signed_to_doubles(const refs_dtype *dtype, const uint8_t *elements, size_t n,
+                              double *values) {
+    switch (dtype->size) {
+    case 1:
+        TO_DOUBLES(int8_t, IDENTITY);
+    case 2:
+        TO_DOUBLES(int16_t, IDENTITY);
+    case 4:
+        TO_DOUBLES(int32_t, IDENTITY);
+    case 8:
+        TO_DOUBLES(int64_t, IDENTITY);
+    default:
+        return false;
+    }
+}
+
+static bool unsigned_to_doubles(const refs_dtype *dtype, const uint8_t *elements, size_t n,
+                                double *values) {
+    switch (dtype->size) {
+    case 1:
+        TO_DOUBLES(uint8_t, IDENTITY);
+    case 2:
+        TO_DOUBLES(uint16_t, IDENTITY);
+    case 4:
+        TO_DOUBLES(uint32_t, IDENTITY);
+    case 8:
+        TO_DOUBLES(uint64_t, IDENTITY);
+    default:
+        return false;
+    }
+}
+
+static bool floats_to_doubles(const refs_dtype *dtype, const uint8_t *elements, size_t n,
+                              double *values) {
+    switch (refs_dtype_swap_size(dtype)) {
+    case 2:
+        TO_DOUBLES(uint16_t, half_to_double);
+    case 4:
+        TO_DOUBLES(float, IDENTITY);
+    case 8:
+        TO_DOUBLES(double, IDENTITY);
+    default:
+        return false;
+    }
+}
+
+bool refs_array__to_doubles(const refs_dtype *dtype, const uint8_t *elements, size_t n,
+                            double *values) {
+    switch (dtype->type) {
+    case REFS_TYPE_INT:
+    case REFS_TYPE_DATETIME:
+    case REFS_TYPE_TIMEDELTA:
+        return signed_to_doubles(dtype, elements, n, values);
+    case REFS_TYPE_BOOL:
+    case REFS_TYPE_UINT:
+        return unsigned_to_doubles(dtype, elements, n, values);
+    case REFS_TYPE_FLOAT:
+    case REFS_TYPE_COMPLEX:
+        return floats_to_doubles(dtype, elements, n, values);
+    default:
+        return false;
+    }
+}
+
+/* -- texts ----------------------------------------------------------------------------------------
+ */
+
+static refs_status append_code_point(uint32_t c, refs_buf *texts, refs_error *err) {
+    uint8_t utf8[4];
+    size_t size;
+    if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
+        return refs_fail(err, REFS_CORRUPT, "0x%x is no Unicode character", (unsigned)c);
+    if (c < 0x80) {
+        size = 1;
+        utf8[0] = (uint8_t)c;
+    } else if (c < 0x800) {
+        size = 2;
+        utf8[0] = (uint8_t)(0xC0 | c >> 6);
+    } else if (c < 0x10000) {
+        size = 3;
+        utf8[0] = (uint8_t)(0xE0 | c >> 12);
+    } else {
+        size = 4;
+        utf8[0] = (uint8_t)(0xF0 | c >> 18);
+    }
+    for (size_t i = 1; i < size; i++) utf8[i] = (uint8_t)(0x80 | (c >> 6 * (size - 1 - i) & 0x3F));
+    return refs_buf_append(texts, utf8, size, err);
+}
+
+static refs_status append_unicode(const uint8_t *element, size_t size, refs_buf *texts,
+                                  refs_error *err) {
+    for (size_t i = 0; i + 4 <= size; i += 4) {
+        uint32_t c;
+        memcpy(&c, element + i, sizeof c);
+        if (c == 0) break;
+        REFS_TRY(append_code_point(c, texts, err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_array__to_texts(const refs_dtype *dtype, const uint8_t *elements, size_t n,
+                                 refs_buf *texts, refs_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *element = elements + i * dtype->size;
+        if (dtype->type == REFS_TYPE_UNICODE) {
+            REFS_TRY(append_unicode(element, dtype->size, texts, err));
+        } else {
+            const uint8_t *end = memchr(element, 0, dtype->size);
+            size_t size = end != NULL ? (size_t)(end - element) : dtype->size;
+            REFS_TRY(refs_buf_append(texts, element, size, err));
+        }
+        REFS_TRY(refs_buf_append(texts, "", 1, err));
+    }
+    return REFS_OK;
+}

@@ -1,0 +1,72 @@
+/* region.c -- a region cut at chunk borders, see array_internal.h. */
+#include "array_internal.h"
+
+static int64_t step_of(const refs_region *region, size_t dim) {
+    return region->step != NULL ? region->step[dim] : 1;
+}
+
+/* Whether all of `count` elements from `start` on lie inside [0, size). */
+static bool fits(uint64_t size, uint64_t start, uint64_t count, int64_t step) {
+    if (start >= size || step == 0) return false;
+    uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+    uint64_t room = step > 0 ? size - 1 - start : start;
+    return (count - 1) <= room / stride;
+}
+
+/* The part of a region along one dimension, from element `first` on, that is in one chunk. */
+static refs_span span_from(const refs_region *region, size_t dim, uint64_t chunk_size,
+                           uint64_t first) {
+    int64_t step = step_of(region, dim);
+    uint64_t position = region->start[dim] + first * (uint64_t)step;
+    refs_span span = {position / chunk_size, first, 0, position % chunk_size};
+    uint64_t left = step > 0 ? chunk_size - 1 - span.begin : span.begin;
+    span.n = left / (step > 0 ? (uint64_t)step : 0 - (uint64_t)step) + 1;
+    if (span.n > region->count[dim] - first) span.n = region->count[dim] - first;
+    return span;
+}
+
+static refs_status cut_dim(const refs_array_meta *meta, const refs_region *region, size_t dim,
+                           refs_cut *cut, refs_error *err) {
+    uint64_t count = region->count[dim];
+    if (!fits(meta->shape[dim], region->start[dim], count, step_of(region, dim)))
+        return refs_fail(err, REFS_INVALID,
+                         "%s: %llu elements from %llu on, %lld apart, are not inside dimension %zu "
+                         "of %llu",
+                         meta->path, (unsigned long long)count,
+                         (unsigned long long)region->start[dim], (long long)step_of(region, dim),
+                         dim, (unsigned long long)meta->shape[dim]);
+    size_t capacity = 0;
+    for (uint64_t first = 0; first < count;) {
+        if (!refs_grow((void **)&cut->spans[dim], &capacity, cut->n_spans[dim], sizeof(refs_span)))
+            return refs_fail_nomem(err);
+        refs_span span = span_from(region, dim, meta->chunk[dim], first);
+        cut->spans[dim][cut->n_spans[dim]++] = span;
+        first += span.n;
+    }
+    if (!refs_mul_u64(cut->n_chunks, cut->n_spans[dim], &cut->n_chunks))
+        return refs_fail(err, REFS_LIMIT, "%s: the region has too many chunks", meta->path);
+    return REFS_OK;
+}
+
+refs_status refs_array__cut(const refs_array_meta *meta, const refs_region *region, refs_cut *cut,
+                            refs_error *err) {
+    memset(cut, 0, sizeof *cut);
+    cut->rank = meta->rank;
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        if (region->count[dim] == 0) return REFS_OK;
+    cut->n_chunks = 1;
+    for (size_t dim = 0; dim < meta->rank; dim++) REFS_TRY(cut_dim(meta, region, dim, cut, err));
+    return REFS_OK;
+}
+
+void refs_array__cut_clear(refs_cut *cut) {
+    for (size_t dim = 0; dim < cut->rank; dim++) refs_free(cut->spans[dim]);
+    memset(cut, 0, sizeof *cut);
+}
+
+void refs_array__cut_at(const refs_cut *cut, uint64_t number, const refs_span **spans) {
+    for (size_t dim = cut->rank; dim-- > 0;) {
+        spans[dim] = &cut->spans[dim][number % cut->n_spans[dim]];
+        number /= cut->n_spans[dim];
+    }
+}

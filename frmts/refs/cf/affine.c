@@ -1,0 +1,162 @@
+/* affine.c -- the order of rows and the geotransform. */
+#include "cf_internal.h"
+
+/* How much spacings may differ, as the netCDF driver has it: relative to the largest, more in
+ * single precision, and for latitudes also in degrees, because of Gaussian grids. */
+static const double double_tolerance = 0.0005;
+static const double float_tolerance = 0.002;
+static const double latitude_tolerance_degrees = 0.1;
+
+/* One axis: the coordinates of the first and the last pixel, in units of the CRS. */
+typedef struct axis_span {
+    double first;
+    double last;
+    bool regular;
+    bool from_range; /* the attribute actual_range gave the ends */
+} axis_span;
+
+static bool is_single(const refs_array_meta *variable) {
+    return variable->dtype.type == REFS_TYPE_FLOAT && variable->dtype.size == 4;
+}
+
+/* actual_range of two numbers; a text of words is none, unless a writer made it of an array. */
+static bool actual_range(const refs_array_meta *variable, double ends[2]) {
+    refs_str text = refs_cf__text(variable->attributes, "actual_range");
+    if (text.data != NULL && !refs_str_starts(text, "[")) return false;
+    return refs_cf__numbers(variable->attributes, "actual_range", ends, 2) == 2;
+}
+
+/* What a coordinate is multiplied with to be in units of the CRS. */
+static double unit_factor(const refs_array_meta *variable, const refs_cf__crs *crs) {
+    if (crs->kind != REFS_CF__CRS_PROJECTED) return 1;
+    refs_str unit = refs_cf__text(variable->attributes, "units");
+    double metres = refs_cf__unit_metres(unit);
+    /* Scanning angles of geostationary satellites are lengths at the satellite's height. */
+    if (crs->height_metres > 0 && metres == 0)
+        metres = refs_cf__unit_radians(unit) * crs->height_metres;
+    return metres > 0 ? metres / crs->unit_metres : 1;
+}
+
+static void find_ends(const refs_array_meta *variable, const double *values, size_t n,
+                      axis_span *span) {
+    double ends[2] = {values[0], values[n - 1]};
+    span->from_range = actual_range(variable, ends);
+    double scale, offset;
+    if (refs_cf__number(variable->attributes, "scale_factor", &scale) &&
+        refs_cf__number(variable->attributes, "add_offset", &offset))
+        for (size_t i = 0; i < 2; i++) ends[i] = offset + ends[i] * scale;
+    span->first = ends[0];
+    span->last = ends[1];
+}
+
+/* Whether longitudes of this variable may be moved by 360: not when they are lengths. */
+static bool wraps(const refs_array_meta *variable) {
+    return refs_cf__is_longitude(variable) &&
+           refs_cf__unit_metres(refs_cf__text(variable->attributes, "units")) == 0;
+}
+
+static refs_status read_span(const refs_cf__input *input, const refs_array_meta *variable,
+                             double absolute, axis_span *span, refs_error *err) {
+    double *values = NULL;
+    REFS_TRY(refs_cf__read_values(input, variable, &values, err));
+    if (values == NULL) return REFS_OK;
+    size_t n = (size_t)variable->shape[0];
+    if (wraps(variable)) refs_cf__unwrap_longitudes(values, n);
+    double relative = is_single(variable) ? float_tolerance : double_tolerance;
+    span->regular = refs_cf__is_regular(values, n, relative, absolute);
+    if (span->regular) find_ends(variable, values, n, span);
+    refs_free(values);
+    return REFS_OK;
+}
+
+/* GMT's node_offset = 1: ranges are those of pixel edges, not of their centres. */
+static bool ends_are_edges(const refs_cf__input *input, const axis_span *x, const axis_span *y) {
+    const refs_group_meta *root = refs_hierarchy_group(input->hierarchy, 0);
+    double offset = 0;
+    return x->from_range && y->from_range && root != NULL &&
+           refs_cf__number(root->attributes, "node_offset", &offset) && offset == 1;
+}
+
+static void set_geotransform(refs_cf_meaning *meaning, const double x[2], const double y[2]) {
+    const double transform[6] = {x[0], x[1], 0, y[0], 0, y[1]};
+    memcpy(meaning->geotransform, transform, sizeof transform);
+    meaning->has_geotransform = true;
+}
+
+/* The corner and the size of pixels from `first` to `last`, their centres unless `edges`. */
+static void corner_and_step(double first, double last, uint64_t n, double half, double out[2]) {
+    out[1] = (last - first) / ((double)n - 2 * half);
+    out[0] = first - half * out[1];
+}
+
+static refs_status from_axes(const refs_cf__input *input, const refs_cf__frame *frame,
+                             refs_cf_meaning *meaning, refs_error *err) {
+    axis_span x = {0}, y = {0};
+    double absolute = frame->crs.kind == REFS_CF__CRS_PROJECTED ? 0 : latitude_tolerance_degrees;
+    REFS_TRY(read_span(input, frame->axes.x, 0, &x, err));
+    REFS_TRY(read_span(input, frame->axes.y, absolute, &y, err));
+    if (!x.regular || !y.regular) return REFS_OK;
+
+    double x_factor = unit_factor(frame->axes.x, &frame->crs);
+    double y_factor = unit_factor(frame->axes.y, &frame->crs);
+    double half = ends_are_edges(input, &x, &y) ? 0 : 0.5;
+    if (!frame->axes.transposed) meaning->flip_y = y.first <= y.last;
+    double top = (meaning->flip_y ? y.last : y.first) * y_factor;
+    double bottom = (meaning->flip_y ? y.first : y.last) * y_factor;
+    double columns[2], rows[2];
+    corner_and_step(x.first * x_factor, x.last * x_factor, frame->axes.x->shape[0], half, columns);
+    corner_and_step(top, bottom, frame->axes.y->shape[0], half, rows);
+    set_geotransform(meaning, columns, rows);
+    return REFS_OK;
+}
+
+/* -- without coordinate variables
+ * ------------------------------------------------------------------- */
+
+/* GDAL's own attribute: six numbers parted by spaces. */
+static bool from_text(const refs_json *mapping, refs_cf_meaning *meaning) {
+    double transform[7];
+    if (refs_cf__numbers(mapping, "GeoTransform", transform, 7) != 6) return false;
+    memcpy(meaning->geotransform, transform, sizeof meaning->geotransform);
+    meaning->has_geotransform = true;
+    return true;
+}
+
+static void from_corners(const refs_cf__input *input, const refs_json *mapping,
+                         refs_cf_meaning *meaning) {
+    double west, east, north, south, columns[2], rows[2];
+    uint64_t n_x = input->array->shape[meaning->x_dim], n_y = input->array->shape[meaning->y_dim];
+    if (n_x < 2 || n_y < 2 || !refs_cf__number(mapping, "Westernmost_Easting", &west) ||
+        !refs_cf__number(mapping, "Easternmost_Easting", &east) ||
+        !refs_cf__number(mapping, "Northernmost_Northing", &north) ||
+        !refs_cf__number(mapping, "Southernmost_Northing", &south))
+        return;
+    corner_and_step(west, east, n_x, 0.5, columns);
+    corner_and_step(north, south, n_y, 0.5, rows);
+    set_geotransform(meaning, columns, rows);
+}
+
+/* Whether rows are south first where no axis tells: so netCDF files are by custom, but not those
+ * that GDAL wrote before it followed CF, which have WKT, GeoTransform and no mark of their maker.
+ */
+static bool south_first_by_custom(const refs_cf__input *input, const refs_cf__frame *frame) {
+    if (frame->axes.transposed) return false;
+    if (frame->mapping == NULL || !refs_cf__has_crs_text(frame->mapping->attributes)) return true;
+    const refs_group_meta *root = refs_hierarchy_group(input->hierarchy, 0);
+    bool marked = root != NULL && refs_json_get(root->attributes, "GDAL") != NULL;
+    return marked || refs_json_get(frame->mapping->attributes, "GeoTransform") == NULL;
+}
+
+refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf__frame *frame,
+                                     refs_cf_meaning *meaning, refs_error *err) {
+    if (meaning->y_dim == REFS_CF_NO_DIM) return REFS_OK;
+    const refs_cf__axes *axes = &frame->axes;
+    meaning->flip_y = south_first_by_custom(input, frame);
+    if (axes->x != NULL && axes->y != NULL && axes->x->shape[0] > 1 && axes->y->shape[0] > 1)
+        REFS_TRY(from_axes(input, frame, meaning, err));
+    if (meaning->has_geotransform || frame->mapping == NULL) return REFS_OK;
+    const refs_json *mapping = frame->mapping->attributes;
+    bool described = refs_cf__has_crs_text(mapping) && from_text(mapping, meaning);
+    if (!described) from_corners(input, mapping, meaning);
+    return REFS_OK;
+}

@@ -1,0 +1,189 @@
+/* attributes.c -- texts and numbers out of attributes, and back. */
+#include "cf_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Digits that tell apart all numbers of single and of double precision in the netCDF driver. */
+enum { FLOAT_DIGITS = 8, DOUBLE_DIGITS = 16 };
+
+static const char list_separators[] = " \t\r\n,;[]{}()";
+
+static char lower(char c) {
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+bool refs_cf__begins(refs_str text, const char *word) {
+    size_t size = strlen(word);
+    if (text.size < size) return false;
+    for (size_t i = 0; i < size; i++)
+        if (lower(text.data[i]) != lower(word[i])) return false;
+    return true;
+}
+
+bool refs_cf__same_word(refs_str text, const char *word) {
+    return text.size == strlen(word) && refs_cf__begins(text, word);
+}
+
+static refs_str text_of(const refs_json *value) {
+    if (refs_json_is_array(value) && refs_json_size(value) == 1) value = refs_json_at(value, 0);
+    if (!refs_json_is_string(value)) return refs_str_view(NULL, 0);
+    refs_str text = refs_json_text(value);
+    return refs_str_part(text, 0, refs_str_find(text, '\0'));
+}
+
+refs_str refs_cf__text(const refs_json *attributes, const char *name) {
+    return text_of(refs_json_get(attributes, name));
+}
+
+refs_str refs_cf__text_any_case(const refs_json *attributes, const char *name) {
+    refs_str text = refs_cf__text(attributes, name);
+    for (size_t i = 0; text.data == NULL && i < refs_json_size(attributes); i++)
+        if (refs_cf__same_word(refs_json_name_at(attributes, i), name))
+            text = text_of(refs_json_at(attributes, i));
+    return text;
+}
+
+bool refs_cf__next_word(refs_str *text, const char *separators, refs_str *word) {
+    size_t begin = 0;
+    while (begin < text->size && strchr(separators, text->data[begin]) != NULL) begin++;
+    size_t end = begin;
+    while (end < text->size && strchr(separators, text->data[end]) == NULL) end++;
+    *word = refs_str_part(*text, begin, end);
+    *text = refs_str_part(*text, end, text->size);
+    return word->size > 0;
+}
+
+/* -- numbers in
+ * ------------------------------------------------------------------------------------- */
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* Writes `text` as JSON wants numbers: no leading plus, digits before the point and after it.
+ * Returns its size, zero where it is no number. */
+static size_t to_json_number(refs_str text, char *out, size_t capacity) {
+    size_t used = 0, i = 0;
+    bool digits = false;
+    if (text.size + 3 > capacity) return 0;
+    if (i < text.size && (text.data[i] == '-' || text.data[i] == '+'))
+        if (text.data[i++] == '-') out[used++] = '-';
+    while (i + 1 < text.size && text.data[i] == '0' && is_digit(text.data[i + 1])) i++;
+    for (; i < text.size && is_digit(text.data[i]); digits = true) out[used++] = text.data[i++];
+    if (!digits) out[used++] = '0';
+    if (i < text.size && text.data[i] == '.') {
+        out[used++] = text.data[i++];
+        if (i == text.size || !is_digit(text.data[i])) out[used++] = '0';
+        for (; i < text.size && is_digit(text.data[i]); digits = true) out[used++] = text.data[i++];
+    }
+    if (digits && i + 1 < text.size && lower(text.data[i]) == 'e') {
+        out[used++] = text.data[i++];
+        if (text.data[i] == '-' || text.data[i] == '+') out[used++] = text.data[i++];
+        if (i == text.size) return 0;
+        while (i < text.size && is_digit(text.data[i])) out[used++] = text.data[i++];
+    }
+    return digits && i == text.size ? used : 0;
+}
+
+bool refs_cf__parse_number(refs_str text, double *number) {
+    if (refs_cf__same_word(text, "nan")) {
+        *number = (double)NAN;
+        return true;
+    }
+    char json[80];
+    size_t size = to_json_number(text, json, sizeof json);
+    if (size > 0) *number = refs_json_number_to_double(refs_str_view(json, size));
+    return size > 0;
+}
+
+static size_t numbers_in_text(refs_str text, double *numbers, size_t max) {
+    size_t n = 0;
+    refs_str word;
+    while (n < max && refs_cf__next_word(&text, list_separators, &word)) {
+        if (!refs_cf__parse_number(word, &numbers[n])) return 0;
+        n++;
+    }
+    return n;
+}
+
+size_t refs_cf__numbers(const refs_json *attributes, const char *name, double *numbers,
+                        size_t max) {
+    const refs_json *value = refs_json_get(attributes, name);
+    if (refs_json_is_string(value)) return numbers_in_text(text_of(value), numbers, max);
+    if (refs_json_is_number(value)) return max > 0 && refs_json_double(value, numbers) ? 1 : 0;
+    if (!refs_json_is_array(value)) return 0;
+    size_t n = refs_json_size(value) < max ? refs_json_size(value) : max;
+    for (size_t i = 0; i < n; i++) {
+        const refs_json *element = refs_json_at(value, i);
+        if (refs_json_double(element, &numbers[i])) continue;
+        if (!refs_cf__parse_number(text_of(element), &numbers[i])) return 0;
+    }
+    return n;
+}
+
+bool refs_cf__number(const refs_json *attributes, const char *name, double *number) {
+    return refs_cf__numbers(attributes, name, number, 1) == 1;
+}
+
+/* -- numbers out
+ * ------------------------------------------------------------------------------------ */
+
+refs_status refs_cf__print_number(double number, int digits, refs_buf *text, refs_error *err) {
+    if (isnan(number)) return refs_buf_printf(text, err, "nan");
+    if (isinf(number)) return refs_buf_printf(text, err, number > 0 ? "inf" : "-inf");
+    char printed[64];
+    snprintf(printed, sizeof printed, "%.*g", digits, number);
+    /* Whatever else stands there is the decimal point of the process's locale. */
+    bool point = false;
+    for (const char *c = printed; *c != '\0'; c++) {
+        bool plain = is_digit(*c) || *c == '-' || *c == '+' || *c == 'e';
+        if (plain) REFS_TRY(refs_buf_append(text, c, 1, err));
+        if (!plain && !point) REFS_TRY(refs_buf_append(text, ".", 1, err));
+        point = point || !plain;
+    }
+    return REFS_OK;
+}
+
+refs_status refs_cf__print_typed(double number, const refs_dtype *dtype, refs_buf *text,
+                                 refs_error *err) {
+    bool real = dtype->type == REFS_TYPE_FLOAT || dtype->type == REFS_TYPE_COMPLEX;
+    if (!real && fabs(number) < 0x1p63) return refs_buf_printf(text, err, "%.0f", number);
+    bool single = dtype->type == REFS_TYPE_FLOAT && dtype->size <= 4;
+    return refs_cf__print_number(number, single ? FLOAT_DIGITS : DOUBLE_DIGITS, text, err);
+}
+
+static refs_status print_json_number(const refs_json *value, refs_buf *text, refs_error *err) {
+    refs_str written = refs_json_text(value);
+    bool integer = true;
+    for (size_t i = 0; i < written.size; i++)
+        integer = integer && (is_digit(written.data[i]) || written.data[i] == '-');
+    if (integer) return refs_buf_append_str(text, written, err);
+    double number = 0;
+    refs_json_double(value, &number);
+    bool single = fabs(number) < 3.4e38 && (double)(float)number == number;
+    return refs_cf__print_number(number, single ? FLOAT_DIGITS : DOUBLE_DIGITS, text, err);
+}
+
+static refs_status print_scalar(const refs_json *value, refs_buf *text, refs_error *err) {
+    switch (refs_json_kind_of(value)) {
+    case REFS_JSON_KIND_STRING:
+        return refs_buf_append_str(text, text_of(value), err);
+    case REFS_JSON_KIND_NUMBER:
+        return print_json_number(value, text, err);
+    default:
+        return refs_json_write(value, text, err);
+    }
+}
+
+refs_status refs_cf__print_attribute(const refs_json *value, refs_buf *text, refs_error *err) {
+    if (!refs_json_is_array(value)) return print_scalar(value, text, err);
+    size_t n = refs_json_size(value);
+    if (n != 1) REFS_TRY(refs_buf_append(text, "{", 1, err));
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0) REFS_TRY(refs_buf_append(text, ",", 1, err));
+        REFS_TRY(print_scalar(refs_json_at(value, i), text, err));
+    }
+    if (n != 1) REFS_TRY(refs_buf_append(text, "}", 1, err));
+    return REFS_OK;
+}

@@ -1,0 +1,227 @@
+/* axes.c -- which variable places a dimension on Earth, and what else runs along dimensions. */
+#include "cf_internal.h"
+
+/* An attribute that tells an axis, and its value in any case (CF 4, and what the netCDF driver
+ * accepts besides). */
+typedef struct sign {
+    const char *attribute;
+    const char *value;
+} sign;
+
+static const sign longitude_signs[] = {{"units", "degrees_east"},
+                                       {"units", "degree_east"},
+                                       {"units", "degrees_E"},
+                                       {"standard_name", "longitude"},
+                                       {"axis", "X"},
+                                       {"long_name", "longitude"}};
+static const sign latitude_signs[] = {{"units", "degrees_north"},
+                                      {"units", "degree_north"},
+                                      {"units", "degrees_N"},
+                                      {"standard_name", "latitude"},
+                                      {"axis", "Y"},
+                                      {"long_name", "latitude"}};
+static const sign projection_x_signs[] = {{"standard_name", "projection_x_coordinate"},
+                                          {"axis", "X"}};
+static const sign projection_y_signs[] = {{"standard_name", "projection_y_coordinate"},
+                                          {"axis", "Y"}};
+static const sign vertical_signs[] = {{"axis", "Z"}, {"positive", "up"}, {"positive", "down"}};
+static const sign time_signs[] = {{"axis", "T"}, {"standard_name", "time"}};
+
+#define COUNT(table) (sizeof(table) / sizeof(table)[0])
+
+static bool shows(const refs_array_meta *variable, const sign *signs, size_t n) {
+    for (size_t i = 0; variable != NULL && i < n; i++)
+        if (refs_cf__same_word(refs_cf__text(variable->attributes, signs[i].attribute),
+                               signs[i].value))
+            return true;
+    return false;
+}
+
+/* Indices of cells have units "1"; coordinates of a projection in metres are no longitudes. */
+static bool has_units(const refs_array_meta *variable, const char *units) {
+    return refs_cf__same_word(refs_cf__text(variable->attributes, "units"), units);
+}
+
+bool refs_cf__is_longitude(const refs_array_meta *variable) {
+    return shows(variable, longitude_signs, COUNT(longitude_signs)) && !has_units(variable, "m") &&
+           !has_units(variable, "1");
+}
+
+bool refs_cf__is_latitude(const refs_array_meta *variable) {
+    return shows(variable, latitude_signs, COUNT(latitude_signs)) && !has_units(variable, "m") &&
+           !has_units(variable, "1");
+}
+
+bool refs_cf__is_projection_x(const refs_array_meta *variable) {
+    return shows(variable, projection_x_signs, COUNT(projection_x_signs)) &&
+           !has_units(variable, "1");
+}
+
+bool refs_cf__is_projection_y(const refs_array_meta *variable) {
+    return shows(variable, projection_y_signs, COUNT(projection_y_signs)) &&
+           !has_units(variable, "1");
+}
+
+/* A rotated pole has an X axis, too, and is measured in plain degrees. */
+static bool shows_but_axis(const refs_array_meta *variable, const sign *signs, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(signs[i].attribute, "axis") != 0 && shows(variable, &signs[i], 1)) return true;
+    return false;
+}
+
+static bool is_called(const refs_array_meta *variable, const char *short_name,
+                      const char *long_name) {
+    refs_str name = refs_str_from(variable->name);
+    return refs_cf__same_word(name, short_name) || refs_cf__same_word(name, long_name);
+}
+
+bool refs_cf__is_longlat(const refs_array_meta *x, const refs_array_meta *y) {
+    if (x == NULL || y == NULL) return false;
+    return (shows_but_axis(x, longitude_signs, COUNT(longitude_signs)) ||
+            is_called(x, "lon", "longitude")) &&
+           (shows_but_axis(y, latitude_signs, COUNT(latitude_signs)) ||
+            is_called(y, "lat", "latitude"));
+}
+
+static bool is_time(const refs_array_meta *variable) {
+    refs_str units = refs_cf__text(variable->attributes, "units"), word;
+    bool since = refs_cf__next_word(&units, " ", &word) && refs_cf__next_word(&units, " ", &word) &&
+                 refs_cf__same_word(word, "since");
+    return since || variable->dtype.type == REFS_TYPE_DATETIME ||
+           shows(variable, time_signs, COUNT(time_signs));
+}
+
+refs_cf_axis_kind refs_cf__axis_kind(const refs_array_meta *variable) {
+    if (variable == NULL) return REFS_CF_AXIS_OTHER;
+    if (is_time(variable)) return REFS_CF_AXIS_TIME;
+    if (shows(variable, vertical_signs, COUNT(vertical_signs))) return REFS_CF_AXIS_Z;
+    return REFS_CF_AXIS_OTHER;
+}
+
+/* -- from dimensions to variables ----------------------------------------------------------------
+ */
+
+const char *refs_cf__dim_name(const refs_array_meta *array, size_t dim) {
+    const char *slash = strrchr(array->dims[dim], '/');
+    return slash != NULL ? slash + 1 : array->dims[dim];
+}
+
+/* Whether a dimension's name ties arrays together: HDF5 files without dimension scales number
+ * theirs, and equal numbers mean nothing. */
+static bool is_named(const refs_array_meta *array, size_t dim) {
+    return array->named_dims && !refs_str_starts(refs_str_from(array->dims[dim]), "phony_dim_");
+}
+
+static const refs_array_meta *resolve(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+                                      refs_str name) {
+    const refs_array_meta *found = refs_hierarchy_resolve(hierarchy, array->group, name);
+    return found != NULL && found->status == REFS_OK ? found : NULL;
+}
+
+const refs_array_meta *refs_cf__dim_variable(const refs_hierarchy *hierarchy,
+                                             const refs_array_meta *array, size_t dim) {
+    if (!is_named(array, dim)) return NULL;
+    const refs_array_meta *found = resolve(hierarchy, array, refs_str_from(array->dims[dim]));
+    if (found != NULL) return found;
+    return resolve(hierarchy, array, refs_str_from(refs_cf__dim_name(array, dim)));
+}
+
+static bool runs_along(const refs_array_meta *variable, const refs_array_meta *array, size_t dim) {
+    return variable->status == REFS_OK && variable->rank == 1 &&
+           variable->shape[0] == array->shape[dim] &&
+           strcmp(refs_cf__dim_name(variable, 0), refs_cf__dim_name(array, dim)) == 0;
+}
+
+const refs_array_meta *refs_cf__coordinate(const refs_hierarchy *hierarchy,
+                                           const refs_array_meta *array, size_t dim) {
+    if (!is_named(array, dim)) return NULL;
+    const refs_array_meta *named = refs_cf__dim_variable(hierarchy, array, dim);
+    if (named != NULL && runs_along(named, array, dim)) return named;
+
+    const refs_array_meta *only = NULL;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *other = refs_hierarchy_array(hierarchy, i);
+        if (strcmp(other->group, array->group) != 0 || !runs_along(other, array, dim)) continue;
+        if (only != NULL) return NULL;
+        only = other;
+    }
+    return only;
+}
+
+/* -- the axes of the picture ----------------------------------------------------------------------
+ */
+
+/* Whether a dimension is longitude or x (latitude or y): by its variable's attributes, or by its
+ * name when it has no variable. */
+static bool is_x(const refs_array_meta *variable, refs_str name) {
+    if (variable == NULL)
+        return refs_cf__same_word(name, "lon") || refs_cf__same_word(name, "longitude") ||
+               refs_cf__same_word(name, "x") || refs_cf__same_word(name, "xc");
+    return refs_cf__is_longitude(variable) || refs_cf__is_projection_x(variable);
+}
+
+static bool is_y(const refs_array_meta *variable, refs_str name) {
+    if (variable == NULL)
+        return refs_cf__same_word(name, "lat") || refs_cf__same_word(name, "latitude") ||
+               refs_cf__same_word(name, "y") || refs_cf__same_word(name, "yc");
+    return refs_cf__is_latitude(variable) || refs_cf__is_projection_y(variable);
+}
+
+static bool follows_cf(const refs_hierarchy *hierarchy) {
+    const refs_group_meta *root = refs_hierarchy_group(hierarchy, 0);
+    return root != NULL && refs_cf__begins(refs_cf__text(root->attributes, "Conventions"), "CF");
+}
+
+/* Whether anything says that the dimension's variable is a coordinate on Earth: either axis will
+ * do, arrays may be transposed; without such attributes the names longitude and latitude. */
+static bool places(const refs_array_meta *variable, const char *short_name, const char *long_name) {
+    refs_str name = refs_str_from(variable->name);
+    return is_x(variable, name) || is_y(variable, name) ||
+           is_called(variable, short_name, long_name);
+}
+
+refs_cf__axes refs_cf__find_axes(const refs_cf__input *input, const refs_cf_meaning *meaning) {
+    refs_cf__axes axes = {NULL, NULL, false};
+    const refs_array_meta *array = input->array;
+    if (meaning->y_dim == REFS_CF_NO_DIM) return axes;
+    const refs_array_meta *x = refs_cf__dim_variable(input->hierarchy, array, meaning->x_dim);
+    const refs_array_meta *y = refs_cf__dim_variable(input->hierarchy, array, meaning->y_dim);
+    refs_str x_name = refs_str_from(refs_cf__dim_name(array, meaning->x_dim));
+    refs_str y_name = refs_str_from(refs_cf__dim_name(array, meaning->y_dim));
+    axes.transposed = follows_cf(input->hierarchy) && is_y(x, x_name) && is_x(y, y_name);
+
+    /* A variable with both attributes says by itself that its axes count. */
+    bool unchecked = refs_json_get(array->attributes, "res") != NULL &&
+                     refs_json_get(array->attributes, "transform") != NULL;
+    if (x != NULL && runs_along(x, array, meaning->x_dim) &&
+        (unchecked || places(x, "lon", "longitude")))
+        axes.x = x;
+    if (y != NULL && runs_along(y, array, meaning->y_dim) &&
+        (unchecked || places(y, "lat", "latitude")))
+        axes.y = y;
+    return axes;
+}
+
+refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_meta *variable,
+                                 double **values, refs_error *err) {
+    *values = NULL;
+    uint64_t n;
+    refs_type type = variable->dtype.type;
+    bool numeric = refs_dtype_is_numeric(&variable->dtype) || type == REFS_TYPE_DATETIME ||
+                   type == REFS_TYPE_TIMEDELTA;
+    if (!numeric || input->values == NULL || input->values->read == NULL) return REFS_OK;
+    if (!refs_array_meta_elements(variable, &n) || n > REFS_CF_MAX_AXIS) {
+        refs_note(&input->options.notes, REFS_NOTE_WARNING,
+                  "%s: has too many values for a coordinate variable, which are not read",
+                  variable->path);
+        return REFS_OK;
+    }
+    double *read = refs_calloc((size_t)n, sizeof *read);
+    if (read == NULL) return refs_fail_nomem(err);
+    refs_status status = input->values->read(input->values->user, variable, read, err);
+    if (status != REFS_OK)
+        refs_free(read);
+    else
+        *values = read;
+    return status;
+}

@@ -1,0 +1,106 @@
+/* bands.c -- the dimensions that become bands, and which band is where along them. */
+#include "cf_internal.h"
+
+static bool is_text(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_BYTES || dtype->type == REFS_TYPE_UNICODE ||
+           dtype->type == REFS_TYPE_OBJECT;
+}
+
+/* Makes one owned text of each of the `n` texts in `texts`; fewer texts leave NULLs. */
+static refs_status split_texts(const refs_buf *texts, uint64_t n, char ***labels, refs_error *err) {
+    *labels = refs_calloc((size_t)n, sizeof **labels);
+    if (*labels == NULL) return refs_fail_nomem(err);
+    refs_str left = refs_str_view((const char *)texts->data, texts->size);
+    for (uint64_t i = 0; i < n && left.size > 0; i++) {
+        size_t end = refs_str_find(left, '\0');
+        (*labels)[i] = refs_str_copy(refs_str_part(left, 0, end));
+        if ((*labels)[i] == NULL) return refs_fail_nomem(err);
+        left = refs_str_part(left, end < left.size ? end + 1 : left.size, left.size);
+    }
+    return REFS_OK;
+}
+
+static refs_status read_labels(const refs_cf__input *input, refs_cf_band_axis *axis,
+                               refs_error *err) {
+    const refs_cf_values *values = input->values;
+    if (!is_text(&axis->coordinate->dtype) || values == NULL || values->read_texts == NULL ||
+        axis->n > REFS_CF_MAX_AXIS)
+        return REFS_OK;
+    refs_buf texts = REFS_BUF_INIT;
+    refs_status status = values->read_texts(values->user, axis->coordinate, &texts, err);
+    if (status == REFS_OK) status = split_texts(&texts, axis->n, &axis->labels, err);
+    refs_buf_clear(&texts);
+    return status;
+}
+
+static refs_status copy_text(refs_str text, char **copy, refs_error *err) {
+    if (text.data == NULL) return REFS_OK;
+    *copy = refs_str_copy(text);
+    return *copy != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status describe_axis(const refs_cf__input *input, size_t dim, refs_cf_band_axis *axis,
+                                 refs_error *err) {
+    axis->dim = dim;
+    axis->name = refs_cf__dim_name(input->array, dim);
+    axis->n = input->array->shape[dim];
+    axis->coordinate = refs_cf__coordinate(input->hierarchy, input->array, dim);
+    axis->kind = refs_cf__axis_kind(axis->coordinate);
+    if (axis->coordinate == NULL) return REFS_OK;
+
+    const refs_json *attributes = axis->coordinate->attributes;
+    REFS_TRY(copy_text(refs_cf__text(attributes, "units"), &axis->units, err));
+    REFS_TRY(copy_text(refs_cf__text(attributes, "calendar"), &axis->calendar, err));
+    REFS_TRY(read_labels(input, axis, err));
+    return refs_cf__read_values(input, axis->coordinate, &axis->values, err);
+}
+
+refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_meaning *meaning,
+                                    refs_error *err) {
+    if (input->array->rank <= 2) return REFS_OK;
+    meaning->band_axes = refs_calloc(input->array->rank - 2, sizeof *meaning->band_axes);
+    if (meaning->band_axes == NULL) return refs_fail_nomem(err);
+    for (size_t dim = 0; dim < input->array->rank; dim++) {
+        if (dim == meaning->x_dim || dim == meaning->y_dim) continue;
+        refs_cf_band_axis *axis = &meaning->band_axes[meaning->n_band_axes++];
+        REFS_TRY(describe_axis(input, dim, axis, err));
+    }
+    return REFS_OK;
+}
+
+void refs_cf__bands_clear(refs_cf_meaning *meaning) {
+    for (size_t i = 0; i < meaning->n_band_axes; i++) {
+        refs_cf_band_axis *axis = &meaning->band_axes[i];
+        for (uint64_t k = 0; axis->labels != NULL && k < axis->n; k++) refs_free(axis->labels[k]);
+        refs_free(axis->labels);
+        refs_free(axis->values);
+        refs_free(axis->units);
+        refs_free(axis->calendar);
+    }
+    refs_free(meaning->band_axes);
+}
+
+bool refs_cf_n_bands(const refs_cf_meaning *meaning, uint64_t *n_bands) {
+    uint64_t n = 1;
+    for (size_t i = 0; i < meaning->n_band_axes; i++)
+        if (!refs_mul_u64(n, meaning->band_axes[i].n, &n)) return false;
+    *n_bands = n;
+    return true;
+}
+
+void refs_cf_band_index(const refs_cf_meaning *meaning, uint64_t band, uint64_t *index) {
+    for (size_t i = meaning->n_band_axes; i-- > 0;) {
+        uint64_t n = meaning->band_axes[i].n > 0 ? meaning->band_axes[i].n : 1;
+        index[i] = band % n;
+        band /= n;
+    }
+}
+
+refs_status refs_cf__print_band_value(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
+                                      refs_error *err) {
+    if (axis->labels != NULL && index < axis->n && axis->labels[index] != NULL)
+        return refs_buf_append_str(text, refs_str_from(axis->labels[index]), err);
+    if (axis->values != NULL && index < axis->n)
+        return refs_cf__print_typed(axis->values[index], &axis->coordinate->dtype, text, err);
+    return refs_buf_printf(text, err, "%llu", (unsigned long long)index + 1);
+}

@@ -1,0 +1,123 @@
+/* calendar.c -- days and dates in the calendars of CF 4.4.1. */
+#include "cf_internal.h"
+
+/* The first day of the Gregorian calendar, 1582-10-15, as a Julian day number. */
+static const int64_t gregorian_reform = 2299161;
+
+static const struct {
+    const char *name;
+    refs_cf__calendar calendar;
+} calendars[] = {
+    {"standard", REFS_CF__STANDARD},
+    {"gregorian", REFS_CF__STANDARD},
+    {"proleptic_gregorian", REFS_CF__GREGORIAN},
+    {"julian", REFS_CF__JULIAN},
+    {"noleap", REFS_CF__NO_LEAP},
+    {"365_day", REFS_CF__NO_LEAP},
+    {"all_leap", REFS_CF__ALL_LEAP},
+    {"366_day", REFS_CF__ALL_LEAP},
+    {"360_day", REFS_CF__360_DAY},
+};
+
+bool refs_cf__find_calendar(const char *name, refs_cf__calendar *calendar) {
+    *calendar = REFS_CF__STANDARD;
+    if (name == NULL || name[0] == '\0') return true;
+    for (size_t i = 0; i < sizeof calendars / sizeof calendars[0]; i++) {
+        if (!refs_cf__same_word(refs_str_from(name), calendars[i].name)) continue;
+        *calendar = calendars[i].calendar;
+        return true;
+    }
+    return false;
+}
+
+static int64_t floor_divide(int64_t a, int64_t b) {
+    return a / b - (a % b != 0 && (a < 0));
+}
+
+/* -- Julian and Gregorian: months counted from March, so that leap days come last
+ * -------------------- */
+
+/* Days from the first of March to the first of month `m` (0 is March): 31, 30, 31, 30, 31 … */
+static int64_t days_before_month(int64_t m) {
+    return (153 * m + 2) / 5;
+}
+
+static int64_t julian_or_gregorian_day(int64_t year, int month, int day, bool gregorian) {
+    int64_t m = (month + 9) % 12;
+    int64_t y = year - m / 10;
+    int64_t days = 365 * y + floor_divide(y, 4) + days_before_month(m) + day - 1;
+    if (gregorian) days += floor_divide(y, 400) - floor_divide(y, 100);
+    /* 1 March of year 0 is day 1721118 of the Julian calendar, 1721120 of the Gregorian. */
+    return days + (gregorian ? 1721120 : 1721118);
+}
+
+static refs_cf__date julian_or_gregorian_date(int64_t day, bool gregorian) {
+    int64_t days = day - (gregorian ? 1721120 : 1721118);
+    int64_t century = 0;
+    if (gregorian) {
+        century = floor_divide(4 * days + 3, 146097);
+        days -= floor_divide(146097 * century, 4);
+    }
+    int64_t year = floor_divide(4 * days + 3, 1461);
+    int64_t rest = days - floor_divide(1461 * year, 4);
+    int64_t m = (5 * rest + 2) / 153;
+    refs_cf__date date = {100 * century + year + m / 10, (int)(m < 10 ? m + 3 : m - 9),
+                          (int)(rest - days_before_month(m)) + 1};
+    return date;
+}
+
+/* -- calendars whose years are all alike
+ * ----------------------------------------------------------------- */
+
+static const int month_ends[3][13] = {
+    {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365},
+    {0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335, 366},
+    {0, 30, 60, 90, 120, 150, 180, 210, 240, 270, 300, 330, 360},
+};
+
+static const int *months_of(refs_cf__calendar calendar) {
+    return month_ends[calendar == REFS_CF__NO_LEAP ? 0 : calendar == REFS_CF__ALL_LEAP ? 1 : 2];
+}
+
+static refs_cf__date uniform_date(const int *ends, int64_t day) {
+    refs_cf__date date = {floor_divide(day, ends[12]), 1, 0};
+    int rest = (int)(day - date.year * ends[12]);
+    while (ends[date.month] <= rest) date.month++;
+    date.day = rest - ends[date.month - 1] + 1;
+    return date;
+}
+
+/* -----------------------------------------------------------------------------------------------------------
+ */
+
+int64_t refs_cf__day_of_date(refs_cf__calendar calendar, refs_cf__date date) {
+    switch (calendar) {
+    case REFS_CF__GREGORIAN:
+        return julian_or_gregorian_day(date.year, date.month, date.day, true);
+    case REFS_CF__JULIAN:
+        return julian_or_gregorian_day(date.year, date.month, date.day, false);
+    case REFS_CF__STANDARD: {
+        int64_t day = julian_or_gregorian_day(date.year, date.month, date.day, true);
+        return day >= gregorian_reform
+                   ? day
+                   : julian_or_gregorian_day(date.year, date.month, date.day, false);
+    }
+    default: {
+        const int *ends = months_of(calendar);
+        return date.year * ends[12] + ends[date.month - 1] + date.day - 1;
+    }
+    }
+}
+
+refs_cf__date refs_cf__date_of_day(refs_cf__calendar calendar, int64_t day) {
+    switch (calendar) {
+    case REFS_CF__GREGORIAN:
+        return julian_or_gregorian_date(day, true);
+    case REFS_CF__JULIAN:
+        return julian_or_gregorian_date(day, false);
+    case REFS_CF__STANDARD:
+        return julian_or_gregorian_date(day, day >= gregorian_reform);
+    default:
+        return uniform_date(months_of(calendar), day);
+    }
+}

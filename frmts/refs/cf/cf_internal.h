@@ -1,0 +1,278 @@
+/* cf_internal.h -- what the files of this room share.
+ *
+ * describe.c takes the decisions in order; every other file answers one
+ * question and knows nothing of the rest. Rules and departures are listed in
+ * docs/cf.md.
+ *
+ * Read before this: cf.h.
+ */
+#ifndef REFS_CF_INTERNAL_H
+#define REFS_CF_INTERNAL_H
+
+#include "refs/bytes.h"
+#include "refs/cf.h"
+#include "refs/zarr.h"
+
+/** What a description is made from; the same in all steps. */
+typedef struct refs_cf__input {
+    const refs_hierarchy *hierarchy;
+    const refs_array_meta *array;
+    const refs_cf_values *values;
+    refs_cf_options options;
+} refs_cf__input;
+
+/* -- attributes.c: reading texts and numbers ------------------------------------------------------
+ */
+
+/** The text of a string attribute (or of a list of one string); empty with a NULL `data` when it
+ * is absent or no text. Ends before a NUL. */
+refs_str refs_cf__text(const refs_json *attributes, const char *name);
+
+/** As refs_cf__text, for a name in any case. */
+refs_str refs_cf__text_any_case(const refs_json *attributes, const char *name);
+
+/** Whether `text` is `word`, or begins with it, in any case. */
+bool refs_cf__same_word(refs_str text, const char *word);
+bool refs_cf__begins(refs_str text, const char *word);
+
+/** Reads up to `max` numbers of an attribute: a number, a list, or a text such as "[49. 46.]"
+ * that a writer made of one. Returns how many it has, zero when anything in it is no number. */
+size_t refs_cf__numbers(const refs_json *attributes, const char *name, double *numbers, size_t max);
+
+/** The first of refs_cf__numbers. */
+bool refs_cf__number(const refs_json *attributes, const char *name, double *number);
+
+/** Cuts the next word, ended by one of `separators`, from the front of `*text`. */
+bool refs_cf__next_word(refs_str *text, const char *separators, refs_str *word);
+
+/** Reads a number with or without digits on both sides of its point. */
+bool refs_cf__parse_number(refs_str text, double *number);
+
+/** Appends a number with `digits` significant digits as printf's %g does, always with a point. */
+refs_status refs_cf__print_number(double number, int digits, refs_buf *text, refs_error *err);
+
+/** Appends a number with the digits that the netCDF driver gives an attribute or a value of its
+ * type: 8 for single precision, 16 for double. */
+refs_status refs_cf__print_typed(double number, const refs_dtype *dtype, refs_buf *text,
+                                 refs_error *err);
+
+/** Appends an attribute's value as the netCDF driver shows it: {1,2} for lists. JSON has lost the
+ * type: a number that single precision holds exactly is taken for one. */
+refs_status refs_cf__print_attribute(const refs_json *value, refs_buf *text, refs_error *err);
+
+/* -- axes.c: what runs along a dimension
+ * ----------------------------------------------------------- */
+
+/** The variable's attributes, or its name where the driver accepts one, say that it holds … */
+bool refs_cf__is_longitude(const refs_array_meta *variable);
+bool refs_cf__is_latitude(const refs_array_meta *variable);
+bool refs_cf__is_projection_x(const refs_array_meta *variable);
+bool refs_cf__is_projection_y(const refs_array_meta *variable);
+
+/** Whether the two variables hold geographic longitudes and latitudes, and not merely an axis. */
+bool refs_cf__is_longlat(const refs_array_meta *x, const refs_array_meta *y);
+
+/** What a coordinate variable stands for along a band axis. */
+refs_cf_axis_kind refs_cf__axis_kind(const refs_array_meta *variable);
+
+/** The name of dimension `dim` of `array` without its group. */
+const char *refs_cf__dim_name(const refs_array_meta *array, size_t dim);
+
+/** The variable called as dimension `dim`, whatever its rank; NULL when there is none, and for
+ * dimensions whose names were made up. */
+const refs_array_meta *refs_cf__dim_variable(const refs_hierarchy *hierarchy,
+                                             const refs_array_meta *array, size_t dim);
+
+/** The coordinate variable of dimension `dim`: the variable called like it, else the only
+ * one-dimensional variable along it in the array's group. */
+const refs_array_meta *refs_cf__coordinate(const refs_hierarchy *hierarchy,
+                                           const refs_array_meta *array, size_t dim);
+
+/** The variables that may place the picture on Earth. */
+typedef struct refs_cf__axes {
+    const refs_array_meta *x; /**< NULL when the dimension has none that names itself an axis */
+    const refs_array_meta *y;
+    bool transposed; /**< rows run along longitude: (lon, lat) in a file that follows CF */
+} refs_cf__axes;
+
+refs_cf__axes refs_cf__find_axes(const refs_cf__input *input, const refs_cf_meaning *meaning);
+
+/** Reads all values of a coordinate variable; *values is NULL where there are none to be had:
+ * texts, too many, or a reader that was not given. For the caller to refs_free. */
+refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_meta *variable,
+                                 double **values, refs_error *err);
+
+/* -- regular.c: one-dimensional coordinates
+ * ---------------------------------------------------------- */
+
+/** Whether the first, the middle and the last of `n` values are spaced equally: differences of
+ * spacings are within `relative` times the largest spacing, or within `absolute`. */
+bool refs_cf__is_regular(const double *values, size_t n, double relative, double absolute);
+
+/** Brings longitudes to (-180, 180] where all are in (180, 540], and undoes one jump by 360. */
+void refs_cf__unwrap_longitudes(double *values, size_t n);
+
+/* -- grid_mapping.c, crs.c, projection.c: the coordinate reference system
+ * ---------------------------- */
+
+typedef enum refs_cf__crs_kind {
+    REFS_CF__CRS_NONE,
+    REFS_CF__CRS_GEOGRAPHIC,
+    REFS_CF__CRS_PROJECTED
+} refs_cf__crs_kind;
+
+/** A coordinate reference system, and what its coordinates mean. Zeroed is none. */
+typedef struct refs_cf__crs {
+    refs_cf__crs_kind kind;
+    char *text;           /**< owned */
+    double unit_metres;   /**< projected: metres in a unit of its axes */
+    double height_metres; /**< geostationary: of the satellite; else zero */
+} refs_cf__crs;
+
+void refs_cf__crs_clear(refs_cf__crs *crs);
+
+/** The grid mapping variable of the array (also of the expanded form "crs: x y"), or NULL. */
+const refs_array_meta *refs_cf__grid_mapping(const refs_cf__input *input,
+                                             const refs_cf_meaning *meaning);
+
+/** Whether the grid mapping variable gives its CRS as WKT. */
+bool refs_cf__has_crs_text(const refs_json *mapping);
+
+/** How a picture is placed: its axes, its grid mapping variable or NULL, and its CRS. */
+typedef struct refs_cf__frame {
+    refs_cf__axes axes;
+    const refs_array_meta *mapping;
+    refs_cf__crs crs;
+} refs_cf__frame;
+
+/** Finds the CRS of a frame from its grid mapping, else from the array's attribute `crs`; the units
+ * of the axes become those of a projected CRS. */
+refs_status refs_cf__find_crs(const refs_cf__input *input, refs_cf__frame *frame, refs_error *err);
+
+/** Fills in the kind and the units of the CRS that `text` describes; kind stays NONE when PROJ does
+ * not understand it. */
+void refs_cf__crs_inspect(const char *text, refs_cf__crs *crs);
+
+/** Appends as WKT 2 what an authority's code, a URN, or a PROJ string names; nothing when PROJ does
+ * not know it. */
+refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *err);
+
+/** Appends the CRS that the attributes of a grid mapping variable describe, as WKT 2. Nothing is
+ * appended for a grid mapping that CF does not know. */
+refs_status refs_cf__print_crs(const refs_json *mapping, double unit_metres, refs_buf *wkt,
+                               refs_error *err);
+
+/** Appends the CONVERSION of a projected CRS as WKT 2; *directions becomes the directions of its
+ * two axes, and nothing is appended for an unknown projection. */
+refs_status refs_cf__print_conversion(refs_str mapping_name, const refs_json *mapping,
+                                      const char *const **directions, refs_buf *wkt,
+                                      refs_error *err);
+
+/** Appends the REMARK that belongs to some conversions, with a comma before it. */
+refs_status refs_cf__print_remark(refs_str mapping_name, const refs_json *mapping, refs_buf *wkt,
+                                  refs_error *err);
+
+/** An ellipsoid; inverse_flattening is zero for a sphere. */
+typedef struct refs_cf__ellipsoid {
+    double radius_metres;
+    double inverse_flattening;
+    bool given; /**< false: nothing is said, WGS 84 is meant */
+} refs_cf__ellipsoid;
+
+refs_cf__ellipsoid refs_cf__read_ellipsoid(const refs_json *mapping);
+
+/** Metres in a unit of length, or zero for any other unit. */
+double refs_cf__unit_metres(refs_str unit);
+
+/** Radians in a unit of angle that geostationary grids use, or zero for any other unit. */
+double refs_cf__unit_radians(refs_str unit);
+
+/* -- affine.c, geolocation.c: where pixels are
+ * ------------------------------------------------------- */
+
+/** Decides the order of rows and the geotransform. */
+refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf__frame *frame,
+                                     refs_cf_meaning *meaning, refs_error *err);
+
+/** Fills in geolocation arrays from the `coordinates` attribute. */
+refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const refs_cf__axes *axes,
+                                          refs_cf_meaning *meaning, refs_error *err);
+
+/* -- packing.c: what stored numbers mean
+ * ------------------------------------------------------------- */
+
+void refs_cf__describe_packing(const refs_cf__input *input, refs_cf_meaning *meaning);
+
+/** Whether the fill value in the array's metadata was an attribute _FillValue before a writer moved
+ * it there, and not merely what the format fills gaps with. */
+bool refs_cf__fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
+/** A negative stored value as the unsigned one that has the same bits. */
+double refs_cf__to_unsigned(const refs_dtype *dtype, double number);
+
+/** The fill value as a number. */
+double refs_cf__fill_number(const refs_array_meta *array);
+
+/* -- bands.c
+ * ------------------------------------------------------------------------------------------ */
+
+refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_meaning *meaning,
+                                    refs_error *err);
+void refs_cf__bands_clear(refs_cf_meaning *meaning);
+
+/** Appends value `index` of a band axis as the netCDF driver prints it; its number from 1 when
+ * there is no coordinate variable. */
+refs_status refs_cf__print_band_value(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
+                                      refs_error *err);
+
+/* -- calendar.c: days and dates
+ * ------------------------------------------------------------------------- */
+
+typedef enum refs_cf__calendar {
+    REFS_CF__STANDARD,  /**< Julian before 1582-10-15, Gregorian from then on */
+    REFS_CF__GREGORIAN, /**< also before */
+    REFS_CF__JULIAN,
+    REFS_CF__NO_LEAP,
+    REFS_CF__ALL_LEAP,
+    REFS_CF__360_DAY
+} refs_cf__calendar;
+
+typedef struct refs_cf__date {
+    int64_t year; /**< 0 is the year before 1 */
+    int month;    /**< from 1 */
+    int day;      /**< from 1 */
+} refs_cf__date;
+
+/** Finds a calendar by its CF name; NULL is the standard one. */
+bool refs_cf__find_calendar(const char *name, refs_cf__calendar *calendar);
+
+/** Days count from an origin of the calendar's own. */
+int64_t refs_cf__day_of_date(refs_cf__calendar calendar, refs_cf__date date);
+refs_cf__date refs_cf__date_of_day(refs_cf__calendar calendar, int64_t day);
+
+/* -- items.c, metadata.c
+ * ------------------------------------------------------------------------------- */
+
+/** Appends "<name>=<value>". */
+refs_status refs_cf__add_item(refs_cf_items *items, const char *name, refs_str value,
+                              refs_error *err);
+
+/** Appends a copy of an item. */
+refs_status refs_cf__copy_item(refs_cf_items *items, const char *item, refs_error *err);
+
+/** Appends "<prefix><name>=<value>" for an attribute, for all attributes, as the netCDF driver
+ * prints them. */
+refs_status refs_cf__add_attribute(refs_cf_items *items, refs_str prefix, refs_str name,
+                                   const refs_json *value, refs_error *err);
+refs_status refs_cf__add_attributes(refs_cf_items *items, refs_str prefix,
+                                    const refs_json *attributes, refs_error *err);
+
+/** Fills in the metadata of the dataset. */
+refs_status refs_cf__describe_metadata(const refs_cf__input *input, const refs_array_meta *mapping,
+                                       refs_cf_meaning *meaning, refs_error *err);
+
+/** Fills in what the metadata of all bands have in common. */
+refs_status refs_cf__describe_band_items(const refs_cf__input *input, refs_cf_meaning *meaning,
+                                         refs_error *err);
+
+#endif

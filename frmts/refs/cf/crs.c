@@ -1,0 +1,95 @@
+/* crs.c -- the coordinate reference system of an array: as text, or from CF attributes. */
+#include "cf_internal.h"
+
+/* Attributes of a grid mapping that hold its CRS as WKT, and win over the parameters of CF. */
+static const char *const wkt_attributes[] = {"spatial_ref", "crs_wkt"};
+
+/* Attributes that name a CRS some other way: for a mapping without such parameters. */
+static const char *const name_attributes[] = {"esri_pe_string", "srid"};
+
+void refs_cf__crs_clear(refs_cf__crs *crs) {
+    refs_free(crs->text);
+    *crs = (refs_cf__crs){REFS_CF__CRS_NONE, NULL, 1, 0};
+}
+
+/* Takes `text` for the CRS if PROJ understands it and there is none yet. */
+static refs_status try_text(refs_str text, refs_cf__crs *crs, refs_error *err) {
+    if (text.size == 0 || crs->kind != REFS_CF__CRS_NONE) return REFS_OK;
+    char *copy = refs_str_copy(text);
+    if (copy == NULL) return refs_fail_nomem(err);
+    refs_cf__crs_inspect(copy, crs);
+    if (crs->kind != REFS_CF__CRS_NONE)
+        crs->text = copy;
+    else
+        refs_free(copy);
+    return REFS_OK;
+}
+
+/* As try_text, for a name: an authority's code, a URN, a PROJ string. */
+static refs_status try_name(refs_str name, refs_cf__crs *crs, refs_error *err) {
+    if (name.size == 0 || crs->kind != REFS_CF__CRS_NONE) return REFS_OK;
+    refs_buf wkt = REFS_BUF_INIT;
+    refs_status status = refs_cf__expand_crs_name(name, &wkt, err);
+    if (status == REFS_OK)
+        status = try_text(refs_str_view((const char *)wkt.data, wkt.size), crs, err);
+    refs_buf_clear(&wkt);
+    return status;
+}
+
+static refs_str wkt_of(const refs_json *mapping) {
+    refs_str wkt = {NULL, 0};
+    for (size_t i = 0; i < sizeof wkt_attributes / sizeof wkt_attributes[0]; i++)
+        if (wkt.size == 0) wkt = refs_cf__text(mapping, wkt_attributes[i]);
+    return wkt;
+}
+
+bool refs_cf__has_crs_text(const refs_json *mapping) {
+    return wkt_of(mapping).size > 0;
+}
+
+/* Metres in the unit of both axes; 1 where they differ or say nothing. */
+static double common_unit(const refs_cf__axes *axes) {
+    if (axes->x == NULL || axes->y == NULL) return 1;
+    double x = refs_cf__unit_metres(refs_cf__text(axes->x->attributes, "units"));
+    double y = refs_cf__unit_metres(refs_cf__text(axes->y->attributes, "units"));
+    return x == y && x > 0 ? x : 1;
+}
+
+static refs_status from_attributes(const refs_json *mapping, const refs_cf__axes *axes,
+                                   refs_cf__crs *crs, refs_error *err) {
+    refs_buf wkt = REFS_BUF_INIT;
+    refs_status status = refs_cf__print_crs(mapping, common_unit(axes), &wkt, err);
+    if (status == REFS_OK)
+        status = try_text(refs_str_view((const char *)wkt.data, wkt.size), crs, err);
+    refs_buf_clear(&wkt);
+    return status;
+}
+
+/* Texts of the attribute `crs` that some writers put on the variable itself. */
+static bool names_crs(refs_str text) {
+    static const char *const beginnings[] = {"+proj=", "GEOGC", "PROJC", "EPSG:"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
+        if (refs_str_starts(text, beginnings[i])) return true;
+    return false;
+}
+
+static refs_status from_mapping(const refs_cf__input *input, refs_cf__frame *frame,
+                                refs_error *err) {
+    const refs_json *attributes = frame->mapping->attributes;
+    refs_cf__crs *crs = &frame->crs;
+    REFS_TRY(try_text(wkt_of(attributes), crs, err));
+    REFS_TRY(from_attributes(attributes, &frame->axes, crs, err));
+    for (size_t i = 0; i < sizeof name_attributes / sizeof name_attributes[0]; i++)
+        REFS_TRY(try_name(refs_cf__text(attributes, name_attributes[i]), crs, err));
+    if (crs->kind == REFS_CF__CRS_NONE)
+        refs_note(&input->options.notes, REFS_NOTE_WARNING,
+                  "%s: grid mapping %s describes no coordinate reference system that is understood",
+                  input->array->path, frame->mapping->path);
+    return REFS_OK;
+}
+
+refs_status refs_cf__find_crs(const refs_cf__input *input, refs_cf__frame *frame, refs_error *err) {
+    if (frame->mapping != NULL) return from_mapping(input, frame, err);
+    refs_str named = refs_cf__text(input->array->attributes, "crs");
+    return names_crs(named) ? try_name(named, &frame->crs, err) : REFS_OK;
+}

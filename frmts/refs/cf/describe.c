@@ -1,0 +1,78 @@
+/* describe.c -- the order in which an array's meaning is decided. */
+#include "cf_internal.h"
+
+/* Classic rasters: the last two dimensions are the picture, as the netCDF driver has it. */
+static void choose_picture(const refs_array_meta *array, refs_cf_meaning *meaning) {
+    meaning->x_dim = array->rank > 0 ? array->rank - 1 : REFS_CF_NO_DIM;
+    meaning->y_dim = array->rank > 1 ? array->rank - 2 : REFS_CF_NO_DIM;
+}
+
+static refs_status describe_unit(const refs_array_meta *array, refs_cf_meaning *meaning,
+                                 refs_error *err) {
+    refs_str unit = refs_cf__text_any_case(array->attributes, "units");
+    if (unit.size == 0) return REFS_OK;
+    meaning->unit = refs_str_copy(unit);
+    return meaning->unit != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+/* A grid that is not on Earth but has longitudes and latitudes is placed by these: the netCDF
+ * driver drops its geotransform, unless they are the very axes. */
+static void choose_placement(const refs_cf__frame *frame, refs_cf_meaning *meaning) {
+    bool same = meaning->geolocation_x == frame->axes.x && meaning->geolocation_y == frame->axes.y;
+    if (meaning->geolocation_x != NULL && frame->crs.kind == REFS_CF__CRS_NONE && !same)
+        meaning->has_geotransform = false;
+}
+
+static refs_status choose_crs(const refs_cf__input *input, refs_cf__frame *frame,
+                              refs_cf_meaning *meaning, refs_error *err) {
+    meaning->crs = frame->crs.text;
+    frame->crs.text = NULL;
+    if (meaning->crs != NULL || !input->options.assume_longlat || !meaning->has_geotransform ||
+        !refs_cf__is_longlat(frame->axes.x, frame->axes.y))
+        return REFS_OK;
+    meaning->crs = refs_str_copy(refs_str_from("EPSG:4326"));
+    meaning->crs_assumed = true;
+    return meaning->crs != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status place(const refs_cf__input *input, refs_cf__frame *frame,
+                         refs_cf_meaning *meaning, refs_error *err) {
+    frame->axes = refs_cf__find_axes(input, meaning);
+    frame->mapping = refs_cf__grid_mapping(input, meaning);
+    REFS_TRY(refs_cf__find_crs(input, frame, err));
+    REFS_TRY(refs_cf__describe_affine(input, frame, meaning, err));
+    REFS_TRY(refs_cf__describe_geolocation(input, &frame->axes, meaning, err));
+    choose_placement(frame, meaning);
+    return choose_crs(input, frame, meaning, err);
+}
+
+refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+                             const refs_cf_values *values, const refs_cf_options *options,
+                             refs_cf_meaning *meaning, refs_error *err) {
+    memset(meaning, 0, sizeof *meaning);
+    if (array->status != REFS_OK) return refs_fail(err, array->status, "%s", array->problem);
+    refs_cf_options defaults = REFS_CF_OPTIONS_INIT;
+    refs_cf__input input = {hierarchy, array, values, options != NULL ? *options : defaults};
+    refs_cf__frame frame = {.mapping = NULL};
+    refs_cf__crs_clear(&frame.crs);
+
+    choose_picture(array, meaning);
+    refs_cf__describe_packing(&input, meaning);
+    refs_status status = describe_unit(array, meaning, err);
+    if (status == REFS_OK) status = refs_cf__describe_bands(&input, meaning, err);
+    if (status == REFS_OK) status = place(&input, &frame, meaning, err);
+    if (status == REFS_OK) status = refs_cf__describe_metadata(&input, frame.mapping, meaning, err);
+    if (status == REFS_OK) status = refs_cf__describe_band_items(&input, meaning, err);
+    refs_cf__crs_clear(&frame.crs);
+    return status;
+}
+
+void refs_cf_meaning_clear(refs_cf_meaning *meaning) {
+    refs_cf__bands_clear(meaning);
+    refs_free(meaning->crs);
+    refs_free(meaning->unit);
+    refs_cf_items_clear(&meaning->geolocation);
+    refs_cf_items_clear(&meaning->metadata);
+    refs_cf_items_clear(&meaning->band_items);
+    memset(meaning, 0, sizeof *meaning);
+}

@@ -1,0 +1,43 @@
+/* grid_mapping.c -- which variable holds the grid mapping of an array (CF 5.6). */
+#include "cf_internal.h"
+
+static const refs_array_meta *find_variable(const refs_cf__input *input, refs_str name) {
+    if (name.size == 0) return NULL;
+    return refs_hierarchy_resolve(input->hierarchy, input->array->group, name);
+}
+
+/* One "name: coordinate coordinate …" of the expanded form. */
+typedef struct mapping_words {
+    refs_str name;
+    bool x; /* whether the coordinates along the picture are listed */
+    bool y;
+} mapping_words;
+
+/* Cuts the next mapping from the front of `text`; words before the first name count for nothing. */
+static bool next_mapping(const refs_cf__input *input, const refs_cf_meaning *meaning,
+                         refs_str *text, mapping_words *words) {
+    *words = (mapping_words){{NULL, 0}, false, false};
+    refs_str rest = *text, word;
+    while (refs_cf__next_word(&rest, " \t\r\n", &word)) {
+        if (word.data[word.size - 1] == ':') {
+            if (words->name.data != NULL) break;
+            words->name = refs_str_part(word, 0, word.size - 1);
+        }
+        words->x = words->x || refs_str_is(word, refs_cf__dim_name(input->array, meaning->x_dim));
+        words->y = words->y || refs_str_is(word, refs_cf__dim_name(input->array, meaning->y_dim));
+        *text = rest;
+    }
+    return words->name.data != NULL;
+}
+
+const refs_array_meta *refs_cf__grid_mapping(const refs_cf__input *input,
+                                             const refs_cf_meaning *meaning) {
+    refs_str text = refs_cf__text(input->array->attributes, "grid_mapping");
+    if (text.data == NULL || meaning->y_dim == REFS_CF_NO_DIM) return NULL;
+    if (refs_str_find(text, ':') == SIZE_MAX) return find_variable(input, text);
+
+    mapping_words words;
+    while (next_mapping(input, meaning, &text, &words))
+        if (words.x && words.y) return find_variable(input, words.name);
+    return NULL;
+}

@@ -1,0 +1,64 @@
+/* items.c -- lists of NAME=VALUE texts. */
+#include "cf_internal.h"
+
+void refs_cf_items_clear(refs_cf_items *items) {
+    for (size_t i = 0; i < items->n; i++) refs_free(items->items[i]);
+    refs_free(items->items);
+    *items = (refs_cf_items){NULL, 0, 0};
+}
+
+/* Adds the text in `item`, which is empty then. */
+static refs_status take_item(refs_cf_items *items, refs_buf *item, refs_error *err) {
+    if (!refs_grow((void **)&items->items, &items->capacity, items->n, sizeof *items->items))
+        return refs_fail_nomem(err);
+    char *text = refs_buf_take_text(item);
+    if (text == NULL) return refs_fail_nomem(err);
+    items->items[items->n++] = text;
+    return REFS_OK;
+}
+
+refs_status refs_cf__add_item(refs_cf_items *items, const char *name, refs_str value,
+                              refs_error *err) {
+    refs_buf item = REFS_BUF_INIT;
+    refs_status status = refs_buf_append_str(&item, refs_str_from(name), err);
+    if (status == REFS_OK) status = refs_buf_append(&item, "=", 1, err);
+    if (status == REFS_OK) status = refs_buf_append_str(&item, value, err);
+    if (status == REFS_OK) status = take_item(items, &item, err);
+    refs_buf_clear(&item);
+    return status;
+}
+
+refs_status refs_cf__copy_item(refs_cf_items *items, const char *item, refs_error *err) {
+    refs_buf copy = REFS_BUF_INIT;
+    refs_status status = refs_buf_append_str(&copy, refs_str_from(item), err);
+    if (status == REFS_OK) status = take_item(items, &copy, err);
+    refs_buf_clear(&copy);
+    return status;
+}
+
+/* xarray's names of dimensions are no attribute of the file; null says nothing. */
+static bool is_shown(refs_str name, const refs_json *value) {
+    return !refs_str_is(name, "_ARRAY_DIMENSIONS") &&
+           refs_json_kind_of(value) != REFS_JSON_KIND_NULL;
+}
+
+refs_status refs_cf__add_attribute(refs_cf_items *items, refs_str prefix, refs_str name,
+                                   const refs_json *value, refs_error *err) {
+    if (!is_shown(name, value)) return REFS_OK;
+    refs_buf item = REFS_BUF_INIT;
+    refs_status status = refs_buf_append_str(&item, prefix, err);
+    if (status == REFS_OK) status = refs_buf_append_str(&item, name, err);
+    if (status == REFS_OK) status = refs_buf_append(&item, "=", 1, err);
+    if (status == REFS_OK) status = refs_cf__print_attribute(value, &item, err);
+    if (status == REFS_OK) status = take_item(items, &item, err);
+    refs_buf_clear(&item);
+    return status;
+}
+
+refs_status refs_cf__add_attributes(refs_cf_items *items, refs_str prefix,
+                                    const refs_json *attributes, refs_error *err) {
+    for (size_t i = 0; i < refs_json_size(attributes); i++)
+        REFS_TRY(refs_cf__add_attribute(items, prefix, refs_json_name_at(attributes, i),
+                                        refs_json_at(attributes, i), err));
+    return REFS_OK;
+}

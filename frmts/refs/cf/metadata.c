@@ -1,0 +1,263 @@
+/* metadata.c -- metadata items under the names that the netCDF driver gives them. */
+#include "cf_internal.h"
+
+/* -- attributes of groups and variables
+ * ------------------------------------------------------------- */
+
+refs_status refs_cf_global_metadata(const refs_hierarchy *hierarchy, refs_cf_items *items,
+                                    refs_error *err) {
+    refs_buf prefix = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < refs_hierarchy_n_groups(hierarchy) && status == REFS_OK; i++) {
+        const refs_group_meta *group = refs_hierarchy_group(hierarchy, i);
+        prefix.size = 0;
+        status = refs_buf_printf(&prefix, err, "%s%sNC_GLOBAL#", group->path,
+                                 group->path[0] != '\0' ? "/" : "");
+        if (status == REFS_OK)
+            status = refs_cf__add_attributes(items,
+                                             refs_str_view((const char *)prefix.data, prefix.size),
+                                             group->attributes, err);
+    }
+    refs_buf_clear(&prefix);
+    return status;
+}
+
+/* Variables of the root go by their bare name, others by their path. */
+static const char *shown_name(const refs_array_meta *array) {
+    return array->group[0] == '\0' ? array->name : array->path;
+}
+
+/* Whether a writer of reference sets made the attribute _FillValue the fill value. */
+static bool lost_fill(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return refs_json_get(array->attributes, "_FillValue") == NULL &&
+           refs_cf__fill_is_declared(hierarchy, array);
+}
+
+/* Adds <prefix>_FillValue=<fill>, as a value of the array's type. */
+static refs_status add_fill(const refs_array_meta *array, const char *prefix, double fill,
+                            refs_cf_items *items, refs_error *err) {
+    refs_buf name = REFS_BUF_INIT, value = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&name, err, "%s_FillValue", prefix);
+    if (status == REFS_OK) status = refs_cf__print_typed(fill, &array->dtype, &value, err);
+    if (status == REFS_OK)
+        status = refs_cf__add_item(items, (const char *)name.data,
+                                   refs_str_view((const char *)value.data, value.size), err);
+    refs_buf_clear(&name);
+    refs_buf_clear(&value);
+    return status;
+}
+
+static refs_status add_variable(const refs_hierarchy *hierarchy, const refs_array_meta *variable,
+                                refs_cf_items *items, refs_error *err) {
+    refs_buf prefix = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&prefix, err, "%s#", shown_name(variable));
+    if (status == REFS_OK)
+        status =
+            refs_cf__add_attributes(items, refs_str_view((const char *)prefix.data, prefix.size),
+                                    variable->attributes, err);
+    if (status == REFS_OK && lost_fill(hierarchy, variable))
+        status = add_fill(variable, (const char *)prefix.data, refs_cf__fill_number(variable),
+                          items, err);
+    refs_buf_clear(&prefix);
+    return status;
+}
+
+/* The variables that are called like the array's dimensions. */
+static refs_status add_dims(const refs_cf__input *input, const refs_array_meta *mapping,
+                            refs_cf_items *items, refs_error *err) {
+    const refs_array_meta *added[REFS_MAX_RANK + 2] = {input->array, mapping};
+    size_t n = 2;
+    for (size_t dim = 0; dim < input->array->rank; dim++) {
+        const refs_array_meta *variable =
+            refs_cf__dim_variable(input->hierarchy, input->array, dim);
+        bool known = variable == NULL;
+        for (size_t i = 0; i < n; i++) known = known || added[i] == variable;
+        if (known) continue;
+        added[n++] = variable;
+        REFS_TRY(add_variable(input->hierarchy, variable, items, err));
+    }
+    return REFS_OK;
+}
+
+/* -- NETCDF_DIM_ items
+ * ---------------------------------------------------------------------------------- */
+
+/* The numbers of netCDF's types (netcdf.h). */
+static int netcdf_type(const refs_dtype *dtype) {
+    static const int of_int[] = {1, 3, 4, 10}, of_uint[] = {7, 8, 9, 11};
+    size_t log = dtype->size >= 8 ? 3 : dtype->size >= 4 ? 2 : dtype->size >= 2 ? 1 : 0;
+    switch (dtype->type) {
+    case REFS_TYPE_INT:
+        return of_int[log];
+    case REFS_TYPE_UINT:
+        return of_uint[log];
+    case REFS_TYPE_BOOL:
+        return 7;
+    case REFS_TYPE_FLOAT:
+        return dtype->size == 8 ? 6 : 5;
+    case REFS_TYPE_DATETIME:
+    case REFS_TYPE_TIMEDELTA:
+        return 10;
+    case REFS_TYPE_BYTES:
+        return dtype->size == 1 ? 2 : 12;
+    default:
+        return 12;
+    }
+}
+
+static refs_status print_values(const refs_cf_band_axis *axis, refs_buf *text, refs_error *err) {
+    if (axis->n != 1) REFS_TRY(refs_buf_append(text, "{", 1, err));
+    for (uint64_t i = 0; i < axis->n; i++) {
+        if (i > 0) REFS_TRY(refs_buf_append(text, ",", 1, err));
+        REFS_TRY(refs_cf__print_band_value(axis, i, text, err));
+    }
+    if (axis->n != 1) REFS_TRY(refs_buf_append(text, "}", 1, err));
+    return REFS_OK;
+}
+
+/* Adds NETCDF_DIM_<axis><suffix>=<value>. */
+static refs_status add_dim_item(const refs_cf_band_axis *axis, const char *suffix,
+                                const refs_buf *value, refs_cf_items *items, refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&name, err, "NETCDF_DIM_%s%s", axis->name, suffix);
+    if (status == REFS_OK)
+        status = refs_cf__add_item(items, (const char *)name.data,
+                                   refs_str_view((const char *)value->data, value->size), err);
+    refs_buf_clear(&name);
+    return status;
+}
+
+static refs_status add_band_axis(const refs_cf_band_axis *axis, refs_cf_items *items,
+                                 refs_error *err) {
+    if (axis->coordinate == NULL) return REFS_OK;
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&text, err, "{%llu,%d}", (unsigned long long)axis->n,
+                                         netcdf_type(&axis->coordinate->dtype));
+    if (status == REFS_OK) status = add_dim_item(axis, "_DEF", &text, items, err);
+    text.size = 0;
+    if (status == REFS_OK && (axis->values != NULL || axis->labels != NULL)) {
+        status = print_values(axis, &text, err);
+        if (status == REFS_OK) status = add_dim_item(axis, "_VALUES", &text, items, err);
+    }
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status add_band_axes(refs_cf_meaning *meaning, refs_error *err) {
+    if (meaning->n_band_axes == 0) return REFS_OK;
+    refs_buf names = REFS_BUF_INIT;
+    refs_status status = refs_buf_append(&names, "{", 1, err);
+    for (size_t i = 0; i < meaning->n_band_axes && status == REFS_OK; i++)
+        status = refs_buf_printf(&names, err, "%s%s", i > 0 ? "," : "", meaning->band_axes[i].name);
+    if (status == REFS_OK) status = refs_buf_append(&names, "}", 1, err);
+    if (status == REFS_OK)
+        status = refs_cf__add_item(&meaning->metadata, "NETCDF_DIM_EXTRA",
+                                   refs_str_view((const char *)names.data, names.size), err);
+    for (size_t i = 0; i < meaning->n_band_axes && status == REFS_OK; i++)
+        status = add_band_axis(&meaning->band_axes[i], &meaning->metadata, err);
+    refs_buf_clear(&names);
+    return status;
+}
+
+refs_status refs_cf__describe_metadata(const refs_cf__input *input, const refs_array_meta *mapping,
+                                       refs_cf_meaning *meaning, refs_error *err) {
+    refs_cf_items *items = &meaning->metadata;
+    REFS_TRY(refs_cf_global_metadata(input->hierarchy, items, err));
+    REFS_TRY(add_variable(input->hierarchy, input->array, items, err));
+    REFS_TRY(add_dims(input, mapping, items, err));
+    if (mapping != NULL) REFS_TRY(add_variable(input->hierarchy, mapping, items, err));
+    return add_band_axes(meaning, err);
+}
+
+/* -- one band
+ * --------------------------------------------------------------------------------------------- */
+
+/* Attributes that hold stored values: signed in the file, they are shown as the band's. */
+static bool holds_stored_values(refs_str name) {
+    return refs_str_is(name, "_FillValue") || refs_str_is(name, "missing_value") ||
+           refs_str_is(name, "valid_range");
+}
+
+static refs_status print_unsigned(const refs_cf__input *input, const char *name, refs_buf *text,
+                                  refs_error *err) {
+    double numbers[2];
+    size_t n = refs_cf__numbers(input->array->attributes, name, numbers, 2);
+    REFS_TRY(refs_buf_printf(text, err, "%s", n > 1 ? "{" : ""));
+    for (size_t i = 0; i < n; i++) {
+        double number = refs_cf__to_unsigned(&input->array->dtype, numbers[i]);
+        REFS_TRY(refs_buf_printf(text, err, "%s%.0f", i > 0 ? "," : "", number));
+    }
+    return refs_buf_printf(text, err, "%s", n > 1 ? "}" : "");
+}
+
+static refs_status add_unsigned(const refs_cf__input *input, const char *name, refs_cf_items *items,
+                                refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = print_unsigned(input, name, &text, err);
+    if (status == REFS_OK)
+        status =
+            refs_cf__add_item(items, name, refs_str_view((const char *)text.data, text.size), err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* Fills in what the metadata of all bands have in common. */
+refs_status refs_cf__describe_band_items(const refs_cf__input *input, refs_cf_meaning *meaning,
+                                         refs_error *err) {
+    const refs_array_meta *array = input->array;
+    refs_cf_items *items = &meaning->band_items;
+    REFS_TRY(refs_cf__add_item(items, "NETCDF_VARNAME", refs_str_from(array->name), err));
+    for (size_t i = 0; i < refs_json_size(array->attributes); i++) {
+        refs_str name = refs_json_name_at(array->attributes, i);
+        if (meaning->unsigned_values && holds_stored_values(name))
+            REFS_TRY(add_unsigned(input, name.data, items, err));
+        else
+            REFS_TRY(refs_cf__add_attribute(items, refs_str_from(""), name,
+                                            refs_json_at(array->attributes, i), err));
+    }
+    if (!lost_fill(input->hierarchy, array)) return REFS_OK;
+    double fill = refs_cf__fill_number(array);
+    if (meaning->unsigned_values) fill = refs_cf__to_unsigned(&array->dtype, fill);
+    return add_fill(array, "", fill, items, err);
+}
+
+static refs_status add_band_position(const refs_cf_band_axis *axis, uint64_t index,
+                                     refs_cf_items *items, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_cf__print_band_value(axis, index, &text, err);
+    if (status == REFS_OK) status = add_dim_item(axis, "", &text, items, err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status add_time(const refs_cf_band_axis *axis, uint64_t index, refs_cf_items *items,
+                            refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_cf_time_text(axis, index, &text, err);
+    if (status == REFS_OK && text.size > 0)
+        status = refs_cf__add_item(items, "TIME", refs_str_view((const char *)text.data, text.size),
+                                   err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* The band axis of time, or NULL. */
+static const refs_cf_band_axis *time_axis(const refs_cf_meaning *meaning, size_t *i) {
+    for (*i = 0; *i < meaning->n_band_axes; (*i)++)
+        if (meaning->band_axes[*i].kind == REFS_CF_AXIS_TIME) return &meaning->band_axes[*i];
+    return NULL;
+}
+
+refs_status refs_cf_band_metadata(const refs_cf_meaning *meaning, const refs_array_meta *array,
+                                  uint64_t band, refs_cf_items *items, refs_error *err) {
+    (void)array; /* its attributes are in the meaning */
+    for (size_t i = 0; i < meaning->band_items.n; i++)
+        REFS_TRY(refs_cf__copy_item(items, meaning->band_items.items[i], err));
+    uint64_t index[REFS_MAX_RANK];
+    refs_cf_band_index(meaning, band, index);
+    for (size_t i = 0; i < meaning->n_band_axes; i++)
+        REFS_TRY(add_band_position(&meaning->band_axes[i], index[i], items, err));
+    size_t which;
+    const refs_cf_band_axis *time = time_axis(meaning, &which);
+    return time != NULL ? add_time(time, index[which], items, err) : REFS_OK;
+}

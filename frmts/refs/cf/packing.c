@@ -1,0 +1,294 @@
+/* packing.c -- nodata, scale and offset, unit, signs: what stored numbers mean.
+ *
+ * Writers of reference sets move the attribute _FillValue into the metadata's
+ * fill_value, where it meets the value that the format fills gaps with when
+ * there is no such attribute. Which one it was decides whether it is nodata.
+ */
+#include "cf_internal.h"
+
+#include <math.h>
+
+/* What netCDF fills gaps with unless told otherwise (NUG, appendix "Fill values"). */
+typedef struct default_fill {
+    refs_type type;
+    size_t size;
+    double value;
+} default_fill;
+
+static const default_fill default_fills[] = {
+    {REFS_TYPE_INT, 1, -127},
+    {REFS_TYPE_UINT, 1, 255},
+    {REFS_TYPE_INT, 2, -32767},
+    {REFS_TYPE_UINT, 2, 65535},
+    {REFS_TYPE_INT, 4, -2147483647},
+    {REFS_TYPE_UINT, 4, 4294967295},
+    {REFS_TYPE_INT, 8, -9223372036854775806.},
+    {REFS_TYPE_UINT, 8, 18446744073709551614.},
+    {REFS_TYPE_FLOAT, 4, 9.9692099683868690e+36},
+    {REFS_TYPE_FLOAT, 8, 9.9692099683868690e+36},
+};
+
+static const int64_t default_int64 = -9223372036854775806;
+static const uint64_t default_uint64 = 18446744073709551614u;
+
+static const default_fill *find_default(const refs_dtype *dtype) {
+    for (size_t i = 0; i < sizeof default_fills / sizeof default_fills[0]; i++)
+        if (default_fills[i].type == dtype->type && default_fills[i].size == dtype->size)
+            return &default_fills[i];
+    return NULL;
+}
+
+/* -- the fill value of the metadata
+ * ----------------------------------------------------------------- */
+
+#define LOAD(type)                                                                                 \
+    do {                                                                                           \
+        type loaded;                                                                               \
+        memcpy(&loaded, fill, sizeof loaded);                                                      \
+        return (double)loaded;                                                                     \
+    } while (0)
+
+static double load_signed(const uint8_t *fill, size_t size) {
+    switch (size) {
+    case 1:
+        LOAD(int8_t);
+    case 2:
+        LOAD(int16_t);
+    case 4:
+        LOAD(int32_t);
+    default:
+        LOAD(int64_t);
+    }
+}
+
+static double load_unsigned(const uint8_t *fill, size_t size) {
+    switch (size) {
+    case 1:
+        LOAD(uint8_t);
+    case 2:
+        LOAD(uint16_t);
+    case 4:
+        LOAD(uint32_t);
+    default:
+        LOAD(uint64_t);
+    }
+}
+
+/* IEEE 754 binary16: one bit of sign, five of exponent, ten of fraction. */
+static double load_half(const uint8_t *fill) {
+    uint16_t bits;
+    memcpy(&bits, fill, sizeof bits);
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double value = exponent == 31  ? (fraction == 0 ? (double)INFINITY : (double)NAN)
+                   : exponent == 0 ? ldexp(fraction, -24)
+                                   : ldexp(fraction + 1024, exponent - 25);
+    return bits >> 15 ? -value : value;
+}
+
+static double load_float(const uint8_t *fill, size_t size) {
+    switch (size) {
+    case 2:
+        return load_half(fill);
+    case 4:
+        LOAD(float);
+    default:
+        LOAD(double);
+    }
+}
+
+double refs_cf__fill_number(const refs_array_meta *array) {
+    switch (array->dtype.type) {
+    case REFS_TYPE_INT:
+        return load_signed(array->fill, array->dtype.size);
+    case REFS_TYPE_FLOAT:
+        return load_float(array->fill, array->dtype.size);
+    case REFS_TYPE_COMPLEX:
+        return load_float(array->fill, array->dtype.size / 2);
+    default:
+        return load_unsigned(array->fill, array->dtype.size);
+    }
+}
+
+static bool has_number_fill(const refs_array_meta *array) {
+    return array->status == REFS_OK && array->has_fill && refs_dtype_is_numeric(&array->dtype) &&
+           array->dtype.type != REFS_TYPE_BOOL;
+}
+
+static bool fill_is_default(const refs_array_meta *array) {
+    const default_fill *expected = find_default(&array->dtype);
+    return expected != NULL && refs_cf__fill_number(array) == expected->value;
+}
+
+/* Whether the netCDF library made the file: it then fills with its own defaults, never with zero.
+ */
+static bool fills_with_defaults(const refs_hierarchy *hierarchy) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (has_number_fill(array) && array->dtype.size > 1 && fill_is_default(array)) return true;
+    }
+    return false;
+}
+
+/* Whether attributes say which values are valid: then the largest byte is a deliberate choice. */
+static bool tells_valid_values(const refs_json *attributes) {
+    static const char *const names[] = {"valid_range", "valid_max", "flag_values", "flag_masks"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (refs_json_get(attributes, names[i]) != NULL) return true;
+    return false;
+}
+
+bool refs_cf__fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    if (!has_number_fill(array)) return false;
+    if (fill_is_default(array))
+        return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
+               tells_valid_values(array->attributes);
+    /* HDF5 fills with zero where nobody said anything. */
+    return refs_cf__fill_number(array) != 0 || fills_with_defaults(hierarchy);
+}
+
+/* Hyrax answers subset requests with netCDF files that it writes with filling switched off. */
+static bool is_never_filled(const refs_hierarchy *hierarchy) {
+    const refs_group_meta *root = refs_hierarchy_group(hierarchy, 0);
+    return root != NULL && refs_json_get(root->attributes, "build_dmrpp_metadata.bes") != NULL;
+}
+
+/* -- nodata
+ * -------------------------------------------------------------------------------------------- */
+
+static void set_double(refs_cf_meaning *meaning, const refs_dtype *dtype, double value) {
+    meaning->nodata_kind = REFS_CF_NODATA_DOUBLE;
+    bool single = dtype->type == REFS_TYPE_FLOAT && dtype->size == 4 && fabs(value) < 3.5e38;
+    meaning->nodata = single ? (double)(float)value : value;
+}
+
+static void set_int64(refs_cf_meaning *meaning, int64_t value) {
+    meaning->nodata_kind = REFS_CF_NODATA_INT64;
+    meaning->nodata_int64 = value;
+}
+
+static void set_uint64(refs_cf_meaning *meaning, uint64_t value) {
+    meaning->nodata_kind = REFS_CF_NODATA_UINT64;
+    meaning->nodata_uint64 = value;
+}
+
+static bool is_wide(const refs_dtype *dtype, refs_type type) {
+    return dtype->type == type && dtype->size == 8;
+}
+
+/* Little-endian double precision in base64: how zarr-python 3 writes _FillValue of floats. */
+static bool decode_base64(refs_str text, double *number) {
+    refs_buf bytes = REFS_BUF_INIT;
+    bool decoded = refs_base64_decode(text, &bytes, NULL) == REFS_OK && bytes.size == 8;
+    if (decoded) {
+        uint64_t bits = refs_load_le64(bytes.data);
+        memcpy(number, &bits, sizeof *number);
+    }
+    refs_buf_clear(&bytes);
+    return decoded;
+}
+
+static bool set_from_attribute(const refs_array_meta *array, const char *name,
+                               refs_cf_meaning *meaning) {
+    const refs_json *value = refs_json_get(array->attributes, name);
+    if (refs_json_is_array(value)) value = refs_json_at(value, 0);
+    int64_t int64;
+    uint64_t uint64;
+    double number;
+    if (is_wide(&array->dtype, REFS_TYPE_INT) && refs_json_i64(value, &int64))
+        set_int64(meaning, int64);
+    else if (is_wide(&array->dtype, REFS_TYPE_UINT) && refs_json_u64(value, &uint64))
+        set_uint64(meaning, uint64);
+    else if (refs_cf__number(array->attributes, name, &number) ||
+             decode_base64(refs_cf__text(array->attributes, name), &number))
+        set_double(meaning, &array->dtype, number);
+    return meaning->nodata_kind != REFS_CF_NODATA_NONE;
+}
+
+static void set_from_fill(const refs_array_meta *array, refs_cf_meaning *meaning) {
+    int64_t int64;
+    uint64_t uint64;
+    if (is_wide(&array->dtype, REFS_TYPE_INT)) {
+        memcpy(&int64, array->fill, sizeof int64);
+        set_int64(meaning, int64);
+    } else if (is_wide(&array->dtype, REFS_TYPE_UINT)) {
+        memcpy(&uint64, array->fill, sizeof uint64);
+        set_uint64(meaning, uint64);
+    } else {
+        set_double(meaning, &array->dtype, refs_cf__fill_number(array));
+    }
+}
+
+/* Bytes have no default nodata: all their values are common. */
+static void set_default(const refs_array_meta *array, refs_cf_meaning *meaning) {
+    const default_fill *fill = find_default(&array->dtype);
+    if (fill == NULL || fill->size == 1) return;
+    if (is_wide(&array->dtype, REFS_TYPE_INT))
+        set_int64(meaning, default_int64);
+    else if (is_wide(&array->dtype, REFS_TYPE_UINT))
+        set_uint64(meaning, default_uint64);
+    else
+        set_double(meaning, &array->dtype, fill->value);
+}
+
+static void describe_nodata(const refs_cf__input *input, refs_cf_meaning *meaning) {
+    const refs_array_meta *array = input->array;
+    bool declared = refs_cf__fill_is_declared(input->hierarchy, array);
+    bool zero = declared && refs_cf__fill_number(array) == 0;
+    if (set_from_attribute(array, "_FillValue", meaning)) return;
+    if (declared && !zero)
+        set_from_fill(array, meaning);
+    else if (set_from_attribute(array, "missing_value", meaning))
+        return;
+    else if (zero)
+        set_from_fill(array, meaning);
+    else if (array->has_fill ? has_number_fill(array) && fill_is_default(array)
+                             : array->named_dims && !is_never_filled(input->hierarchy))
+        set_default(array, meaning);
+}
+
+/* -- signs
+ * --------------------------------------------------------------------------------------------- */
+
+static bool read_valid_range(const refs_json *attributes, double range[2]) {
+    return refs_cf__numbers(attributes, "valid_range", range, 2) == 2 ||
+           (refs_cf__number(attributes, "valid_min", &range[0]) &&
+            refs_cf__number(attributes, "valid_max", &range[1]));
+}
+
+/* Bytes are unsigned when their valid range is that of unsigned bytes; _Unsigned counts only
+ * without a valid range, as in the netCDF driver. Wider integers than 16 bits stay as they are. */
+static bool is_unsigned(const refs_array_meta *array) {
+    const refs_dtype *dtype = &array->dtype;
+    if (dtype->type != REFS_TYPE_INT || dtype->size > 2) return false;
+    double range[2];
+    if (dtype->size == 1 && read_valid_range(array->attributes, range) && range[0] <= range[1])
+        return range[0] == 0 && range[1] == 255;
+    return refs_cf__same_word(refs_cf__text(array->attributes, "_Unsigned"), "true");
+}
+
+double refs_cf__to_unsigned(const refs_dtype *dtype, double number) {
+    return number < 0 ? number + ldexp(1, (int)dtype->size * 8) : number;
+}
+
+static void describe_valid_range(const refs_array_meta *array, refs_cf_meaning *meaning) {
+    double range[2];
+    if (!read_valid_range(array->attributes, range)) return;
+    for (size_t i = 0; meaning->unsigned_values && i < 2; i++)
+        range[i] = refs_cf__to_unsigned(&array->dtype, range[i]);
+    bool all_bytes = array->dtype.size == 1 &&
+                     ((range[0] == 0 && range[1] == 255) || (range[0] == -128 && range[1] == 127));
+    meaning->has_valid_range = range[0] <= range[1] && !all_bytes;
+    meaning->valid_min = range[0];
+    meaning->valid_max = range[1];
+}
+
+void refs_cf__describe_packing(const refs_cf__input *input, refs_cf_meaning *meaning) {
+    const refs_array_meta *array = input->array;
+    describe_nodata(input, meaning);
+    meaning->unsigned_values = is_unsigned(array);
+    if (meaning->unsigned_values && meaning->nodata_kind == REFS_CF_NODATA_DOUBLE)
+        meaning->nodata = refs_cf__to_unsigned(&array->dtype, meaning->nodata);
+    describe_valid_range(array, meaning);
+    meaning->has_scale = refs_cf__number(array->attributes, "scale_factor", &meaning->scale);
+    meaning->has_offset = refs_cf__number(array->attributes, "add_offset", &meaning->offset);
+}

@@ -1,0 +1,104 @@
+/* proj_text.c -- what the text of a CRS means, asked of PROJ. The only file that knows PROJ. */
+#include "cf_internal.h"
+
+#include <proj.h>
+
+static void be_silent(void *user, int level, const char *message) {
+    (void)user;
+    (void)level;
+    (void)message;
+}
+
+static double unit_of_axes(PJ_CONTEXT *context, const PJ *crs) {
+    double factor = 1;
+    PJ *system = proj_crs_get_coordinate_system(context, crs);
+    if (system != NULL)
+        proj_cs_get_axis_info(context, system, 0, NULL, NULL, NULL, &factor, NULL, NULL, NULL);
+    proj_destroy(system);
+    return factor > 0 ? factor : 1;
+}
+
+/* The height of the satellite where `crs` is a geostationary projection, else zero. */
+static double satellite_height(PJ_CONTEXT *context, const PJ *crs) {
+    double height = 0, factor = 1;
+    PJ *conversion = proj_crs_get_coordoperation(context, crs);
+    int n = conversion != NULL ? proj_coordoperation_get_param_count(context, conversion) : 0;
+    for (int i = 0; i < n; i++) {
+        const char *name = NULL;
+        double value = 0;
+        if (proj_coordoperation_get_param(context, conversion, i, &name, NULL, NULL, &value, NULL,
+                                          &factor, NULL, NULL, NULL, NULL) &&
+            name != NULL && strcmp(name, "Satellite Height") == 0)
+            height = value * factor;
+    }
+    proj_destroy(conversion);
+    return height;
+}
+
+/* The horizontal CRS in `crs`, which is freed where it is another one. */
+static PJ *horizontal(PJ_CONTEXT *context, PJ *crs) {
+    PJ *inner = NULL;
+    switch (proj_get_type(crs)) {
+    case PJ_TYPE_COMPOUND_CRS:
+        inner = proj_crs_get_sub_crs(context, crs, 0);
+        break;
+    case PJ_TYPE_BOUND_CRS:
+        inner = proj_get_source_crs(context, crs);
+        break;
+    default:
+        return crs;
+    }
+    proj_destroy(crs);
+    return inner;
+}
+
+static void inspect(PJ_CONTEXT *context, const PJ *object, refs_cf__crs *crs) {
+    switch (proj_get_type(object)) {
+    case PJ_TYPE_GEOGRAPHIC_2D_CRS:
+    case PJ_TYPE_GEOGRAPHIC_3D_CRS:
+        crs->kind = REFS_CF__CRS_GEOGRAPHIC;
+        break;
+    case PJ_TYPE_PROJECTED_CRS:
+        crs->kind = REFS_CF__CRS_PROJECTED;
+        crs->unit_metres = unit_of_axes(context, object);
+        crs->height_metres = satellite_height(context, object);
+        break;
+    default:
+        break;
+    }
+}
+
+/* A context for one call: PROJ's must not be shared between threads. NULL when memory ran out. */
+static PJ_CONTEXT *open_context(void) {
+    PJ_CONTEXT *context = proj_context_create();
+    if (context != NULL) proj_log_func(context, NULL, be_silent);
+    return context;
+}
+
+void refs_cf__crs_inspect(const char *text, refs_cf__crs *crs) {
+    PJ_CONTEXT *context = open_context();
+    if (context == NULL) return;
+    PJ *object = proj_create(context, text);
+    if (object != NULL) object = horizontal(context, object);
+    if (object != NULL) inspect(context, object, crs);
+    proj_destroy(object);
+    proj_context_destroy(context);
+}
+
+refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *err) {
+    static const char *const options[] = {"MULTILINE=NO", NULL};
+    refs_buf text = REFS_BUF_INIT;
+    const char *type = refs_str_starts(name, "+proj=") ? " +type=crs" : "";
+    refs_status status = refs_buf_printf(&text, err, "%.*s%s", REFS_STR_ARG(name), type);
+    PJ_CONTEXT *context = status == REFS_OK ? open_context() : NULL;
+    if (context != NULL) {
+        PJ *object = proj_create(context, (const char *)text.data);
+        const char *made =
+            object != NULL ? proj_as_wkt(context, object, PJ_WKT2_2019, options) : NULL;
+        if (made != NULL) status = refs_buf_append_str(wkt, refs_str_from(made), err);
+        proj_destroy(object);
+        proj_context_destroy(context);
+    }
+    refs_buf_clear(&text);
+    return status;
+}

@@ -1,0 +1,179 @@
+/* time.c -- times of CF ("hours since 1970-01-01") and of NumPy as ISO 8601. */
+#include "cf_internal.h"
+
+#include <math.h>
+
+/* Times further away than this from their origin are not times. */
+static const double max_days = 1e8;
+
+typedef struct time_unit {
+    const char *name;
+    double seconds;
+} time_unit;
+
+/* Months and years of UDUNITS are fractions of a tropical year, which nobody means: left out. */
+static const time_unit cf_units[] = {
+    {"microsecond", 1e-6},
+    {"microsec", 1e-6},
+    {"us", 1e-6},
+    {"millisecond", 1e-3},
+    {"millisec", 1e-3},
+    {"msec", 1e-3},
+    {"ms", 1e-3},
+    {"second", 1},
+    {"sec", 1},
+    {"s", 1},
+    {"minute", 60},
+    {"min", 60},
+    {"hour", 3600},
+    {"hr", 3600},
+    {"h", 3600},
+    {"day", 86400},
+    {"d", 86400},
+    {"week", 604800},
+};
+
+/* NumPy's codes; "M" (month) and "Y" have no fixed length. */
+static const time_unit numpy_units[] = {
+    {"as", 1e-18}, {"fs", 1e-15}, {"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6},  {"ms", 1e-3},
+    {"s", 1},      {"m", 60},     {"h", 3600},   {"D", 86400}, {"W", 604800},
+};
+
+/* Where times are counted from, and in which steps. */
+typedef struct time_clock {
+    refs_cf__calendar calendar;
+    double unit_seconds;
+    int64_t origin_day;
+    double origin_seconds; /* since the beginning of that day, time zone undone */
+} time_clock;
+
+static bool find_cf_unit(refs_str name, double *seconds) {
+    for (size_t i = 0; i < sizeof cf_units / sizeof cf_units[0]; i++) {
+        refs_str singular = name;
+        if (name.size > 2 && refs_str_ends(name, "s") &&
+            !refs_cf__same_word(name, cf_units[i].name))
+            singular = refs_str_part(name, 0, name.size - 1);
+        if (!refs_cf__same_word(singular, cf_units[i].name)) continue;
+        *seconds = cf_units[i].seconds;
+        return true;
+    }
+    return false;
+}
+
+/* -- the origin: "1970-01-01 00:00:00.0 +01:00", and much that looks like it
+ * -------------------------- */
+
+/* Cuts an unsigned number and the character behind it, if that is in `ends`, from `*text`. */
+static bool cut_number(refs_str *text, const char *ends, double *number) {
+    size_t size = 0;
+    while (size < text->size &&
+           ((text->data[size] >= '0' && text->data[size] <= '9') || text->data[size] == '.'))
+        size++;
+    if (!refs_cf__parse_number(refs_str_part(*text, 0, size), number)) return false;
+    bool ended = size < text->size && strchr(ends, text->data[size]) != NULL;
+    *text = refs_str_part(*text, size + ended, text->size);
+    return true;
+}
+
+static bool cut_date(refs_str *text, refs_cf__date *date) {
+    double year, month = 1, day = 1;
+    bool negative = refs_str_starts(*text, "-");
+    if (negative) *text = refs_str_part(*text, 1, text->size);
+    if (!cut_number(text, "-", &year) || year > 99999) return false;
+    if (text->size > 0 && !cut_number(text, "-", &month)) return false;
+    if (text->size > 0 && text->data[0] != ' ' && text->data[0] != 'T' &&
+        !cut_number(text, "", &day))
+        return false;
+    if (!(month >= 1 && month <= 12 && day >= 1 && day <= 31)) return false;
+    *date = (refs_cf__date){(int64_t)(negative ? -year : year), (int)month, (int)day};
+    return true;
+}
+
+/* Hours, minutes and seconds as far as they are there. */
+static double cut_clock_time(refs_str *text) {
+    double hours = 0, minutes = 0, seconds = 0;
+    if (!cut_number(text, ":", &hours)) return 0;
+    if (cut_number(text, ":", &minutes)) cut_number(text, "", &seconds);
+    return hours * 3600 + minutes * 60 + seconds;
+}
+
+/* Seconds that a time zone such as "-5:00" or "+0130" is ahead of UTC. */
+static double cut_zone(refs_str text) {
+    double sign = refs_str_starts(text, "-") ? -1 : 1;
+    if (text.size == 0 || (text.data[0] != '-' && text.data[0] != '+')) return 0;
+    text = refs_str_part(text, 1, text.size);
+    double hours = 0, minutes = 0;
+    cut_number(&text, ":", &hours);
+    cut_number(&text, "", &minutes);
+    if (hours >= 100) return sign * (floor(hours / 100) * 3600 + fmod(hours, 100) * 60);
+    return sign * (hours * 3600 + minutes * 60);
+}
+
+static refs_str without_spaces(refs_str text) {
+    while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == 'T' || text.data[0] == 't'))
+        text = refs_str_part(text, 1, text.size);
+    return text;
+}
+
+static bool read_cf_clock(const refs_cf_band_axis *axis, time_clock *ticks) {
+    if (axis->units == NULL || !refs_cf__find_calendar(axis->calendar, &ticks->calendar))
+        return false;
+    refs_str text = refs_str_from(axis->units), name, since;
+    if (!refs_cf__next_word(&text, " ", &name) || !refs_cf__next_word(&text, " ", &since) ||
+        !refs_cf__same_word(since, "since") || !find_cf_unit(name, &ticks->unit_seconds))
+        return false;
+    refs_cf__date date;
+    text = without_spaces(text);
+    if (!cut_date(&text, &date)) return false;
+    ticks->origin_day = refs_cf__day_of_date(ticks->calendar, date);
+    text = without_spaces(text);
+    ticks->origin_seconds = cut_clock_time(&text);
+    ticks->origin_seconds -= cut_zone(without_spaces(text));
+    return true;
+}
+
+static bool read_numpy_clock(const refs_dtype *dtype, time_clock *ticks) {
+    *ticks = (time_clock){REFS_CF__GREGORIAN, 0, 0, 0};
+    for (size_t i = 0; i < sizeof numpy_units / sizeof numpy_units[0]; i++)
+        if (strcmp(dtype->unit, numpy_units[i].name) == 0)
+            ticks->unit_seconds = numpy_units[i].seconds * (double)dtype->step;
+    ticks->origin_day = refs_cf__day_of_date(ticks->calendar, (refs_cf__date){1970, 1, 1});
+    return ticks->unit_seconds > 0;
+}
+
+/* -- text
+ * -------------------------------------------------------------------------------------------------
+ */
+
+static refs_status print_time(refs_cf__date date, double seconds, refs_buf *text, refs_error *err) {
+    long long milliseconds = (long long)(seconds * 1000 + 0.5);
+    long long whole = milliseconds / 1000;
+    REFS_TRY(refs_buf_printf(text, err, "%s%04lld-%02d-%02dT%02lld:%02lld:%02lld",
+                             date.year < 0 ? "-" : "",
+                             (long long)(date.year < 0 ? -date.year : date.year), date.month,
+                             date.day, whole / 3600, whole / 60 % 60, whole % 60));
+    if (milliseconds % 1000 == 0) return REFS_OK;
+    return refs_buf_printf(text, err, ".%03lld", milliseconds % 1000);
+}
+
+refs_status refs_cf_time_text(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
+                              refs_error *err) {
+    time_clock ticks = {REFS_CF__STANDARD, 0, 0, 0};
+    if (axis->kind != REFS_CF_AXIS_TIME || axis->values == NULL || index >= axis->n) return REFS_OK;
+    bool numpy = axis->coordinate->dtype.type == REFS_TYPE_DATETIME;
+    double value = axis->values[index];
+    bool not_a_time = isnan(value) || (numpy && value == -0x1p63);
+    if (not_a_time ||
+        !(numpy ? read_numpy_clock(&axis->coordinate->dtype, &ticks) : read_cf_clock(axis, &ticks)))
+        return REFS_OK;
+
+    double days = floor(value * ticks.unit_seconds / 86400);
+    if (!(fabs(days) < max_days)) return REFS_OK;
+    /* Whole days apart from the rest, which then keeps its digits; rounded as it is printed. */
+    double seconds = value * ticks.unit_seconds - days * 86400 + ticks.origin_seconds;
+    seconds = floor(seconds * 1000 + 0.5) / 1000;
+    double carried = floor(seconds / 86400);
+    int64_t day = ticks.origin_day + (int64_t)days + (int64_t)carried;
+    return print_time(refs_cf__date_of_day(ticks.calendar, day), seconds - carried * 86400, text,
+                      err);
+}

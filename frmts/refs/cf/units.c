@@ -1,0 +1,47 @@
+/* units.c -- units of axes, as files spell them. */
+#include "cf_internal.h"
+
+typedef struct unit_name {
+    const char *name;
+    double factor;
+} unit_name;
+
+/* US survey foot: 1200/3937 m. */
+static const unit_name lengths[] = {
+    {"m", 1},
+    {"metre", 1},
+    {"metres", 1},
+    {"meter", 1},
+    {"meters", 1},
+    {"km", 1000},
+    {"kilometre", 1000},
+    {"kilometres", 1000},
+    {"kilometer", 1000},
+    {"kilometers", 1000},
+    {"US_survey_foot", 1200. / 3937},
+    {"US_survey_feet", 1200. / 3937},
+    {"US survey foot", 1200. / 3937},
+    {"ft", 0.3048},
+    {"foot", 0.3048},
+    {"feet", 0.3048},
+};
+
+static const unit_name angles[] = {
+    {"rad", 1},     {"radian", 1},         {"radians", 1},
+    {"mrad", 1e-3}, {"milliradian", 1e-3}, {"milliradians", 1e-3},
+    {"urad", 1e-6}, {"microradian", 1e-6}, {"microradians", 1e-6},
+};
+
+static double find(const unit_name *units, size_t n, refs_str name) {
+    for (size_t i = 0; i < n; i++)
+        if (refs_cf__same_word(name, units[i].name)) return units[i].factor;
+    return 0;
+}
+
+double refs_cf__unit_metres(refs_str name) {
+    return find(lengths, sizeof lengths / sizeof lengths[0], name);
+}
+
+double refs_cf__unit_radians(refs_str name) {
+    return find(angles, sizeof angles / sizeof angles[0], name);
+}

@@ -1,0 +1,49 @@
+/* delta.c -- codec "delta": the first number, then differences to the one before. As numcodecs
+ * does, differences are cast to `dtype` before they are summed in it: integers wrap around, and
+ * each sum of floats is rounded. */
+#include "numbers.h"
+
+static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
+                              refs_error *err) {
+    refs_recast *opened = refs_alloc(sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    *self = opened;
+    return refs_codec__recast_open(context, "dtype", "astype", opened, encoded_size, err);
+}
+
+static void sum_ints(refs_recast_pass *pass) {
+    uint64_t numbers[REFS_NUMBER_BLOCK];
+    uint64_t sum = 0;
+    for (size_t n; (n = refs_codec__take_ints(pass, numbers)) > 0;) {
+        for (size_t i = 0; i < n; i++) numbers[i] = sum += numbers[i];
+        refs_codec__put_ints(pass, numbers, n);
+    }
+}
+
+static void sum_doubles(refs_recast_pass *pass) {
+    const refs_number_type *type = &pass->types->decoded;
+    double numbers[REFS_NUMBER_BLOCK];
+    double sum = 0;
+    for (size_t n; (n = refs_codec__take_doubles(pass, numbers)) > 0;) {
+        for (size_t i = 0; i < n; i++) {
+            sum = refs_codec__round(type, sum + refs_codec__round(type, numbers[i]));
+            numbers[i] = sum;
+        }
+        refs_codec__put_doubles(pass, numbers, n);
+    }
+}
+
+static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                          refs_error *err) {
+    const refs_recast *types = self;
+    refs_recast_pass pass;
+    REFS_TRY(refs_codec__recast_begin(types, encoded, output, &pass, err));
+    if (types->decoded.kind == REFS_NUMBER_FLOAT)
+        sum_doubles(&pass);
+    else
+        sum_ints(&pass);
+    return REFS_OK;
+}
+
+const refs_codec_type refs_codec_delta = {
+    .name = "delta", .library = "REFS", .open = open_codec, .decode = decode, .close = refs_free};

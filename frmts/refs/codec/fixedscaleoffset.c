@@ -1,0 +1,52 @@
+/* fixedscaleoffset.c -- codec "fixedscaleoffset": encoded / scale + offset. NumPy computes that in
+ * the encoded type where it is a float, else in doubles. */
+#include "numbers.h"
+
+typedef struct fixed_scale {
+    refs_recast types;
+    double scale;
+    double offset;
+} fixed_scale;
+
+static refs_status read_number(const refs_json *config, const char *member, double *number,
+                               refs_error *err) {
+    if (refs_json_double(refs_json_get(config, member), number)) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "%s is missing or no number", member);
+}
+
+static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
+                              refs_error *err) {
+    fixed_scale *opened = refs_alloc(sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    *self = opened;
+    REFS_TRY(
+        refs_codec__recast_open(context, "dtype", "astype", &opened->types, encoded_size, err));
+    REFS_TRY(read_number(context->config, "scale", &opened->scale, err));
+    REFS_TRY(read_number(context->config, "offset", &opened->offset, err));
+    opened->scale = refs_codec__round(&opened->types.encoded, opened->scale);
+    opened->offset = refs_codec__round(&opened->types.encoded, opened->offset);
+    return REFS_OK;
+}
+
+static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                          refs_error *err) {
+    const fixed_scale *codec = self;
+    const refs_number_type *type = &codec->types.encoded;
+    refs_recast_pass pass;
+    REFS_TRY(refs_codec__recast_begin(&codec->types, encoded, output, &pass, err));
+    double numbers[REFS_NUMBER_BLOCK];
+    for (size_t n; (n = refs_codec__take_doubles(&pass, numbers)) > 0;) {
+        for (size_t i = 0; i < n; i++) {
+            double scaled = refs_codec__round(type, numbers[i] / codec->scale);
+            numbers[i] = refs_codec__round(type, scaled + codec->offset);
+        }
+        refs_codec__put_doubles(&pass, numbers, n);
+    }
+    return REFS_OK;
+}
+
+const refs_codec_type refs_codec_fixedscaleoffset = {.name = "fixedscaleoffset",
+                                                     .library = "REFS",
+                                                     .open = open_codec,
+                                                     .decode = decode,
+                                                     .close = refs_free};

@@ -1,0 +1,60 @@
+/* fletcher32.c -- codec "fletcher32": HDF5's checksum of the bytes before it, in the last four,
+ * little-endian. */
+#include "output.h"
+
+#define CHECKSUM_SIZE 4
+
+/* As many words as can be summed before 32 bits overflow. */
+#define WORDS_PER_FOLD 360
+
+/* Carries are added, not dropped: 0xffff and 0 stay apart here, which a remainder by 65535 would
+ * make equal. */
+static uint32_t fold(uint32_t sum) {
+    return (sum & 0xffff) + (sum >> 16);
+}
+
+/* HDF5's H5_checksum_fletcher32: over big-endian words, an odd last byte being the upper half of
+ * one. */
+static uint32_t fletcher32(refs_bytes bytes) {
+    uint32_t sum1 = 0, sum2 = 0;
+    const uint8_t *p = bytes.data;
+    for (size_t words = (bytes.size + 1) / 2; words > 0;) {
+        size_t n = words < WORDS_PER_FOLD ? words : WORDS_PER_FOLD;
+        for (size_t i = 0; i < n; i++, p += 2) {
+            bool halved = p + 1 == bytes.data + bytes.size;
+            sum1 += (uint32_t)p[0] << 8 | (halved ? 0u : p[1]);
+            sum2 += sum1;
+        }
+        sum1 = fold(sum1);
+        sum2 = fold(sum2);
+        words -= n;
+    }
+    return fold(sum2) << 16 | fold(sum1);
+}
+
+static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
+                              refs_error *err) {
+    (void)self, (void)err;
+    if (context->decoded_size > 0) *encoded_size = context->decoded_size + CHECKSUM_SIZE;
+    return REFS_OK;
+}
+
+static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                          refs_error *err) {
+    (void)self;
+    if (encoded.size < CHECKSUM_SIZE)
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are too few for a checksum", encoded.size);
+    refs_bytes content = refs_bytes_view(encoded.data, encoded.size - CHECKSUM_SIZE);
+    uint32_t stored = refs_load_le32(content.data + content.size);
+    uint32_t computed = fletcher32(content);
+    if (stored != computed)
+        return refs_fail(err, REFS_CORRUPT, "the checksum is %08x, %08x expected",
+                         (unsigned)computed, (unsigned)stored);
+    uint8_t *at;
+    REFS_TRY(refs_codec__output_add(output, content.size, &at, err));
+    memcpy(at, content.data, content.size);
+    return REFS_OK;
+}
+
+const refs_codec_type refs_codec_fletcher32 = {
+    .name = "fletcher32", .library = "REFS", .open = open_codec, .decode = decode};

@@ -1,0 +1,81 @@
+/* numbers.h -- bytes as numbers, for codecs that compute.
+ *
+ * Such a codec turns numbers of one type into as many of another. It works on
+ * blocks of them, as 64-bit integers or as doubles, so that it is one loop
+ * whatever the types in its configuration are:
+ *
+ *     while ((n = refs_codec__take_doubles(&pass, numbers)) > 0) {
+ *         ... compute numbers[0, n) ...
+ *         refs_codec__put_doubles(&pass, numbers, n);
+ *     }
+ *
+ * Read before this: output.h.
+ */
+#ifndef REFS_CODEC_NUMBERS_H
+#define REFS_CODEC_NUMBERS_H
+
+#include "output.h"
+
+typedef enum refs_number_kind {
+    REFS_NUMBER_INT,
+    REFS_NUMBER_UINT,
+    REFS_NUMBER_FLOAT
+} refs_number_kind;
+
+/** How one number is stored. */
+typedef struct refs_number_type {
+    refs_number_kind kind;
+    size_t size;  /**< 1, 2, 4 or 8 bytes; floats have at least 2 */
+    bool swapped; /**< not in this machine's byte order */
+} refs_number_type;
+
+/** Reads a NumPy type string, "<f4", or type name, "float32"; booleans are unsigned bytes.
+ * REFS_UNSUPPORTED names any other. */
+refs_status refs_codec__number_parse(refs_str text, refs_number_type *type, refs_error *err);
+
+/** The nearest number that a float type holds; `number` itself for integer types. */
+double refs_codec__round(const refs_number_type *type, double number);
+
+/** Which type is turned into which. */
+typedef struct refs_recast {
+    refs_number_type encoded;
+    refs_number_type decoded;
+} refs_recast;
+
+/** Reads the types from the members of these names: that of decoded numbers (where there is none,
+ * the array's type) and of encoded ones (where there is none, the same). Sets *encoded_size. */
+refs_status refs_codec__recast_open(const refs_codec_context *context, const char *decoded_member,
+                                    const char *encoded_member, refs_recast *recast,
+                                    size_t *encoded_size, refs_error *err);
+
+/** Most numbers in a block. */
+#define REFS_NUMBER_BLOCK 256
+
+/** One decoding: what is left to take and where to put it. */
+typedef struct refs_recast_pass {
+    const refs_recast *types;
+    const uint8_t *src;
+    uint8_t *dst;
+    size_t n_left;
+} refs_recast_pass;
+
+/** Begins to decode: REFS_CORRUPT where `encoded` is no whole number of elements. */
+refs_status refs_codec__recast_begin(const refs_recast *types, refs_bytes encoded,
+                                     refs_codec_output *output, refs_recast_pass *pass,
+                                     refs_error *err);
+
+/** Takes the next block and returns how many numbers it has, 0 at the end. As integers, modulo
+ * 2^64, what floats have behind the point is dropped. */
+size_t refs_codec__take_ints(refs_recast_pass *pass, uint64_t *numbers);
+size_t refs_codec__take_doubles(refs_recast_pass *pass, double *numbers);
+
+/** Puts a block. Doubles become integers towards zero, those out of range the nearest limit and
+ * NaN zero; integers are cut to their size. */
+void refs_codec__put_ints(refs_recast_pass *pass, const uint64_t *numbers, size_t n);
+void refs_codec__put_doubles(refs_recast_pass *pass, const double *numbers, size_t n);
+
+/** Decodes by casting alone. */
+refs_status refs_codec__recast(const refs_recast *types, refs_bytes encoded,
+                               refs_codec_output *output, refs_error *err);
+
+#endif

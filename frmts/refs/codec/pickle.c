@@ -1,0 +1,11 @@
+/* pickle.c -- codec "pickle": known, so that the refusal can say why. */
+#include "refs/codec.h"
+
+static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
+                              refs_error *err) {
+    (void)context, (void)self, (void)encoded_size;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "pickled chunks are programs and are never run, whoever made them");
+}
+
+const refs_codec_type refs_codec_pickle = {.name = "pickle", .library = "REFS", .open = open_codec};

@@ -1,0 +1,68 @@
+/* recast.c -- codecs that turn numbers of one type into as many of another, see numbers.h. */
+#include "numbers.h"
+
+/* The type that a member of the configuration names; without such a member, *type stays. */
+static refs_status read_type(const refs_json *config, const char *member, refs_number_type *type,
+                             refs_error *err) {
+    const refs_json *given = refs_json_get(config, member);
+    if (given == NULL) return REFS_OK;
+    refs_status status = refs_codec__number_parse(refs_json_text(given), type, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", member);
+    return status;
+}
+
+refs_status refs_codec__recast_open(const refs_codec_context *context, const char *decoded_member,
+                                    const char *encoded_member, refs_recast *recast,
+                                    size_t *encoded_size, refs_error *err) {
+    if (refs_json_get(context->config, decoded_member) == NULL)
+        REFS_TRY(refs_codec__number_parse(refs_str_from(context->dtype), &recast->decoded, err));
+    REFS_TRY(read_type(context->config, decoded_member, &recast->decoded, err));
+    recast->encoded = recast->decoded;
+    REFS_TRY(read_type(context->config, encoded_member, &recast->encoded, err));
+    size_t n = context->decoded_size / recast->decoded.size;
+    if (context->decoded_size % recast->decoded.size != 0)
+        return refs_fail(err, REFS_INVALID, "%zu bytes of a chunk are no multiple of %s's %zu",
+                         context->decoded_size, decoded_member, recast->decoded.size);
+    if (!refs_mul_size(n, recast->encoded.size, encoded_size))
+        return refs_fail(err, REFS_LIMIT, "%zu numbers are too many", n);
+    return REFS_OK;
+}
+
+refs_status refs_codec__recast_begin(const refs_recast *types, refs_bytes encoded,
+                                     refs_codec_output *output, refs_recast_pass *pass,
+                                     refs_error *err) {
+    size_t n = encoded.size / types->encoded.size;
+    size_t decoded_size;
+    if (encoded.size % types->encoded.size != 0)
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no multiple of the element size %zu",
+                         encoded.size, types->encoded.size);
+    if (!refs_mul_size(n, types->decoded.size, &decoded_size))
+        return refs_fail(err, REFS_LIMIT, "%zu numbers are too many", n);
+    *pass = (refs_recast_pass){types, encoded.data, NULL, n};
+    return refs_codec__output_add(output, decoded_size, &pass->dst, err);
+}
+
+static void recast_ints(refs_recast_pass *pass) {
+    uint64_t numbers[REFS_NUMBER_BLOCK];
+    for (size_t n; (n = refs_codec__take_ints(pass, numbers)) > 0;)
+        refs_codec__put_ints(pass, numbers, n);
+}
+
+static void recast_doubles(refs_recast_pass *pass) {
+    double numbers[REFS_NUMBER_BLOCK];
+    for (size_t n; (n = refs_codec__take_doubles(pass, numbers)) > 0;)
+        refs_codec__put_doubles(pass, numbers, n);
+}
+
+refs_status refs_codec__recast(const refs_recast *types, refs_bytes encoded,
+                               refs_codec_output *output, refs_error *err) {
+    refs_recast_pass pass;
+    REFS_TRY(refs_codec__recast_begin(types, encoded, output, &pass, err));
+    bool through_doubles =
+        types->encoded.kind == REFS_NUMBER_FLOAT || types->decoded.kind == REFS_NUMBER_FLOAT;
+    if (through_doubles)
+        recast_doubles(&pass);
+    else
+        recast_ints(&pass);
+    return REFS_OK;
+}

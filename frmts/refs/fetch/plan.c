@@ -1,0 +1,100 @@
+/* plan.c -- ranges -> requests, see fetch.h. A pure function of its arguments. */
+#include "refs/fetch.h"
+
+#include <stdlib.h>
+
+/* A range beside its place in the caller's list, so that sorting needs no context. */
+typedef struct placed_range {
+    const refs_range *range;
+    size_t index;
+} placed_range;
+
+static int compare_u64(uint64_t a, uint64_t b) {
+    return (a > b) - (a < b);
+}
+
+/* Whole locations come first: whatever else is wanted of a location is then part of them. */
+static int compare_ranges(const void *left, const void *right) {
+    const placed_range *a = left, *b = right;
+    int order = compare_u64(a->range->location_id, b->range->location_id);
+    if (order == 0)
+        order = (b->range->length == REFS_FETCH_WHOLE) - (a->range->length == REFS_FETCH_WHOLE);
+    if (order == 0) order = compare_u64(a->range->offset, b->range->offset);
+    if (order == 0) order = compare_u64(b->range->length, a->range->length);
+    return order != 0 ? order : compare_u64(a->index, b->index);
+}
+
+static refs_status sort_ranges(const refs_range *ranges, size_t n, placed_range *placed,
+                               refs_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        uint64_t end;
+        if (ranges[i].length != REFS_FETCH_WHOLE &&
+            !refs_add_u64(ranges[i].offset, ranges[i].length, &end))
+            return refs_fail(err, REFS_CORRUPT, "offset %llu and length %llu overflow",
+                             (unsigned long long)ranges[i].offset,
+                             (unsigned long long)ranges[i].length);
+        placed[i] = (placed_range){&ranges[i], i};
+    }
+    qsort(placed, n, sizeof *placed, compare_ranges);
+    return REFS_OK;
+}
+
+/* Whether `request`, whose first member is of `first`, may grow to hold `range` as well. */
+static bool can_join(const refs_request *request, const refs_range *first, const refs_range *range,
+                     const refs_fetch_policy *policy) {
+    if (range->location_id != first->location_id) return false;
+    if (request->length == REFS_FETCH_WHOLE) return true;
+    uint64_t request_end = request->offset + request->length;
+    uint64_t end = range->offset + range->length;
+    if (end <= request_end) return true;
+    if (range->offset > request_end && range->offset - request_end > policy->max_gap_bytes)
+        return false;
+    return end - request->offset <= policy->max_request_bytes;
+}
+
+static void join(refs_request *request, const refs_range *range) {
+    request->n_members++;
+    if (request->length == REFS_FETCH_WHOLE) return;
+    uint64_t length = range->offset + range->length - request->offset;
+    if (length > request->length) request->length = length;
+}
+
+static void merge(const placed_range *placed, size_t n, const refs_fetch_policy *policy,
+                  refs_plan *plan) {
+    const refs_range *first = NULL;
+    for (size_t i = 0; i < n; i++) {
+        plan->members[i] = placed[i].index;
+        const refs_range *range = placed[i].range;
+        if (first != NULL &&
+            can_join(&plan->requests[plan->n_requests - 1], first, range, policy)) {
+            join(&plan->requests[plan->n_requests - 1], range);
+            continue;
+        }
+        first = range;
+        plan->requests[plan->n_requests++] = (refs_request){range->offset, range->length, i, 1};
+    }
+    plan->n_members = n;
+}
+
+refs_status refs_fetch_plan(const refs_range *ranges, size_t n, const refs_fetch_policy *policy,
+                            refs_plan *plan, refs_error *err) {
+    *plan = (refs_plan){NULL, 0, NULL, 0};
+    placed_range *placed = refs_calloc(n, sizeof *placed);
+    plan->requests = refs_calloc(n, sizeof *plan->requests);
+    plan->members = refs_calloc(n, sizeof *plan->members);
+    refs_status status = placed != NULL && plan->requests != NULL && plan->members != NULL
+                             ? sort_ranges(ranges, n, placed, err)
+                             : refs_fail_nomem(err);
+    if (status == REFS_OK)
+        merge(placed, n, policy, plan);
+    else
+        refs_plan_clear(plan);
+    refs_free(placed);
+    return status;
+}
+
+void refs_plan_clear(refs_plan *plan) {
+    refs_free(plan->requests);
+    refs_free(plan->members);
+    *plan = (refs_plan){NULL, 0, NULL, 0};
+}

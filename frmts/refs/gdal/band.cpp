@@ -1,0 +1,133 @@
+/* band.cpp -- one index along the band axes, see dataset.h. */
+#include <algorithm>
+#include <climits>
+
+#include "dataset.h"
+#include "report.h"
+
+namespace {
+
+/** Blocks follow chunks, but GDAL caches blocks whole: larger chunks are shown in slices. */
+constexpr uint64_t maxBlockBytes = 8 * 1024 * 1024;
+
+int chunkSize(const refs_array_meta *meta, size_t dim, int rasterSize) {
+    if (dim == REFS_CF_NO_DIM) return 1;
+    return static_cast<int>(
+        std::min<uint64_t>(meta->chunk[dim], static_cast<uint64_t>(rasterSize)));
+}
+
+} // namespace
+
+RefsBand::RefsBand(RefsDataset *dataset, int number) {
+    poDS = dataset;
+    nBand = number;
+    eDataType = dataset->pixelType().gdal;
+    nRasterXSize = dataset->GetRasterXSize();
+    nRasterYSize = dataset->GetRasterYSize();
+    nBlockXSize = chunkSize(dataset->meta(), dataset->meaning().x_dim, nRasterXSize);
+    nBlockYSize = chunkSize(dataset->meta(), dataset->meaning().y_dim, nRasterYSize);
+    const uint64_t rowBytes = static_cast<uint64_t>(nBlockXSize) *
+                              static_cast<uint64_t>(GDALGetDataTypeSizeBytes(eDataType));
+    const uint64_t rows = std::max<uint64_t>(1, maxBlockBytes / std::max<uint64_t>(1, rowBytes));
+    nBlockYSize = static_cast<int>(std::min<uint64_t>(static_cast<uint64_t>(nBlockYSize), rows));
+}
+
+CPLErr RefsBand::IReadBlock(int xBlock, int yBlock, void *data) {
+    const int x = xBlock * nBlockXSize, y = yBlock * nBlockYSize;
+    const GSpacing pixel = GDALGetDataTypeSizeBytes(eDataType);
+    return refs()->readWindow({x, y, std::min(nBlockXSize, nRasterXSize - x),
+                               std::min(nBlockYSize, nRasterYSize - y), &nBand, 1, data, eDataType,
+                               pixel, pixel * nBlockXSize, 0});
+}
+
+CPLErr RefsBand::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize, int ySize,
+                           void *data, int bufferXSize, int bufferYSize, GDALDataType bufferType,
+                           GSpacing pixelSpace, GSpacing lineSpace, GDALRasterIOExtraArg *extra) {
+    if (flag == GF_Read && bufferXSize == xSize && bufferYSize == ySize)
+        return refs()->readWindow({xOffset, yOffset, xSize, ySize, &nBand, 1, data, bufferType,
+                                   pixelSpace, lineSpace, 0});
+    return GDALPamRasterBand::IRasterIO(flag, xOffset, yOffset, xSize, ySize, data, bufferXSize,
+                                        bufferYSize, bufferType, pixelSpace, lineSpace, extra);
+}
+
+double RefsBand::GetNoDataValue(int *success) {
+    const refs_cf_meaning &meaning = refs()->meaning();
+    switch (meaning.nodata_kind) {
+    case REFS_CF_NODATA_NONE:
+        return GDALPamRasterBand::GetNoDataValue(success);
+    case REFS_CF_NODATA_DOUBLE:
+        if (success != nullptr) *success = TRUE;
+        return meaning.nodata;
+    case REFS_CF_NODATA_INT64:
+        if (success != nullptr) *success = TRUE;
+        return static_cast<double>(meaning.nodata_int64);
+    case REFS_CF_NODATA_UINT64:
+        if (success != nullptr) *success = TRUE;
+        return static_cast<double>(meaning.nodata_uint64);
+    }
+    return 0;
+}
+
+int64_t RefsBand::GetNoDataValueAsInt64(int *success) {
+    if (refs()->meaning().nodata_kind != REFS_CF_NODATA_INT64)
+        return GDALPamRasterBand::GetNoDataValueAsInt64(success);
+    if (success != nullptr) *success = TRUE;
+    return refs()->meaning().nodata_int64;
+}
+
+uint64_t RefsBand::GetNoDataValueAsUInt64(int *success) {
+    if (refs()->meaning().nodata_kind != REFS_CF_NODATA_UINT64)
+        return GDALPamRasterBand::GetNoDataValueAsUInt64(success);
+    if (success != nullptr) *success = TRUE;
+    return refs()->meaning().nodata_uint64;
+}
+
+double RefsBand::GetScale(int *success) {
+    if (!refs()->meaning().has_scale) return GDALPamRasterBand::GetScale(success);
+    if (success != nullptr) *success = TRUE;
+    return refs()->meaning().scale;
+}
+
+double RefsBand::GetOffset(int *success) {
+    if (!refs()->meaning().has_offset) return GDALPamRasterBand::GetOffset(success);
+    if (success != nullptr) *success = TRUE;
+    return refs()->meaning().offset;
+}
+
+const char *RefsBand::GetUnitType() {
+    const char *unit = refs()->meaning().unit;
+    return unit != nullptr ? unit : GDALPamRasterBand::GetUnitType();
+}
+
+/* Made when it is asked for: there may be tens of thousands of bands. */
+void RefsBand::describe() {
+    if (described_) return;
+    described_ = true;
+    refs_error error = REFS_ERROR_INIT;
+    refs_cf_items items = {nullptr, 0, 0};
+    if (refs_cf_band_metadata(&refs()->meaning(), refs()->meta(), static_cast<uint64_t>(nBand - 1),
+                              &items, &error) == REFS_OK)
+        metadata_ = RefsListOf(items);
+    else
+        RefsReport(error);
+    refs_cf_items_clear(&items);
+}
+
+/* What the array says, and then what PAM keeps beside it: statistics, for example. */
+RefsMetadataList RefsBand::GetMetadata(const char *domain) {
+    if (!RefsIsDefaultDomain(domain)) return GDALPamRasterBand::GetMetadata(domain);
+    describe();
+    for (CSLConstList kept = GDALPamRasterBand::GetMetadata(domain);
+         kept != nullptr && *kept != nullptr; kept++) {
+        char *name = nullptr;
+        if (const char *value = CPLParseNameValue(*kept, &name))
+            metadata_.SetNameValue(name, value);
+        CPLFree(name);
+    }
+    return metadata_.List();
+}
+
+const char *RefsBand::GetMetadataItem(const char *item, const char *domain) {
+    if (!RefsIsDefaultDomain(domain)) return GDALPamRasterBand::GetMetadataItem(item, domain);
+    return CSLFetchNameValue(GetMetadata(domain), item);
+}

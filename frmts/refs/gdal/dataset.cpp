@@ -1,0 +1,167 @@
+/* dataset.cpp -- one array as a raster, see dataset.h. */
+#include "dataset.h"
+
+#include <algorithm>
+
+#include "report.h"
+
+namespace {
+
+/** GDAL's own limit on bands. */
+constexpr uint64_t maxBands = 65536;
+
+/** A raster dimension of GDAL, or REFS_LIMIT. */
+refs_status rasterSize(const refs_array_meta *meta, size_t dim, int *size, refs_error *error) {
+    const uint64_t n = dim == REFS_CF_NO_DIM ? 1 : meta->shape[dim];
+    if (n == 0)
+        return refs_fail(error, REFS_INVALID, "%s: dimension %s is empty: there are no pixels",
+                         meta->path, meta->dims[dim]);
+    if (n > INT_MAX)
+        return refs_fail(error, REFS_LIMIT, "%s: dimension %s is longer than %d", meta->path,
+                         meta->dims[dim], INT_MAX);
+    *size = static_cast<int>(n);
+    return REFS_OK;
+}
+
+} // namespace
+
+RefsDataset::RefsDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive,
+                         const refs_array_meta *meta)
+    : name_(name), archive_(std::move(archive)), meta_(meta) {
+    spatialRef_.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
+    SetPhysicalFilename(name_.location.c_str());
+    SetSubdatasetName(meta->path);
+    if (refs_location_is_remote(refs_str_from(name_.location.c_str()))) nPamFlags |= GPF_NOSAVE;
+}
+
+GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
+                                 const refs_array_meta *meta, CSLConstList options,
+                                 refs_error *error) {
+    std::unique_ptr<RefsDataset> dataset(new RefsDataset(name, std::move(archive), meta));
+    if (dataset->describe(options, error) != REFS_OK || dataset->addBands(error) != REFS_OK) {
+        refs_error_prefix(error, "%s", name.location.c_str());
+        return nullptr;
+    }
+    dataset->SetDescription(RefsSubdatasetName(name.set, meta->path).c_str());
+    dataset->TryLoadXML();
+    return dataset.release();
+}
+
+refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
+    array_ = archive_->array(meta_, error);
+    if (array_ == nullptr) return error->status;
+    const refs_cf_values values = archive_->values();
+    refs_cf_options cfOptions = REFS_CF_OPTIONS_INIT;
+    cfOptions.assume_longlat = CPLFetchBool(options, "ASSUME_LONGLAT", true);
+    cfOptions.notes = RefsReportNotes();
+    REFS_TRY(refs_cf_describe(archive_->hierarchy(), meta_, &values, &cfOptions, &meaning_, error));
+
+    pixelType_ = RefsPixelTypeOf(meta_->dtype, meaning_.unsigned_values);
+    if (pixelType_.gdal == GDT_Unknown)
+        return refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are no numbers", meta_->path);
+    if (meaning_.crs != nullptr) {
+        RefsQuietErrors quiet;
+        if (spatialRef_.SetFromUserInput(meaning_.crs) != OGRERR_NONE) {
+            spatialRef_.Clear();
+            refs_note(&cfOptions.notes, REFS_NOTE_WARNING, "%s: its CRS is not understood: %s",
+                      meta_->path, quiet.said().c_str());
+        }
+    }
+    metadata_ = RefsListOf(meaning_.metadata);
+    if (name_.array.empty()) // the set was opened, which has more arrays than this one
+        REFS_TRY(RefsListSubdatasets(name_, archive_->hierarchy(), subdatasets_, error));
+    if (subdatasets_.size() == 2) subdatasets_.Clear();
+    setGeolocation();
+    return REFS_OK;
+}
+
+refs_status RefsDataset::addBands(refs_error *error) {
+    REFS_TRY(rasterSize(meta_, meaning_.x_dim, &nRasterXSize, error));
+    REFS_TRY(rasterSize(meta_, meaning_.y_dim, &nRasterYSize, error));
+    uint64_t n;
+    if (!refs_cf_n_bands(&meaning_, &n) || n > maxBands)
+        return refs_fail(error, REFS_LIMIT, "%s: has more than %d bands", meta_->path,
+                         static_cast<int>(maxBands));
+    for (int number = 1; number <= static_cast<int>(n); number++)
+        SetBand(number, new RefsBand(this, number));
+    return REFS_OK;
+}
+
+void RefsDataset::setGeolocation() {
+    if (meaning_.geolocation_x == nullptr || meaning_.geolocation_y == nullptr) return;
+    geolocation_ = RefsListOf(meaning_.geolocation);
+    geolocation_.SetNameValue("X_DATASET",
+                              RefsSubdatasetName(name_.set, meaning_.geolocation_x->path).c_str());
+    geolocation_.SetNameValue("Y_DATASET",
+                              RefsSubdatasetName(name_.set, meaning_.geolocation_y->path).c_str());
+}
+
+CPLErr RefsDataset::GetGeoTransform(RefsGeoTransform transform) REFS_GEOTRANSFORM_CONST {
+    if (!meaning_.has_geotransform) return GDALPamDataset::GetGeoTransform(transform);
+    for (int i = 0; i < 6; i++) transform[i] = meaning_.geotransform[i];
+    return CE_None;
+}
+
+const OGRSpatialReference *RefsDataset::GetSpatialRef() const {
+    return spatialRef_.IsEmpty() ? GDALPamDataset::GetSpatialRef() : &spatialRef_;
+}
+
+char **RefsDataset::GetMetadataDomainList() {
+    char **domains =
+        BuildMetadataDomainList(GDALPamDataset::GetMetadataDomainList(), TRUE, "", "REFS", nullptr);
+    if (subdatasets_.size() > 0) domains = CSLAddString(domains, "SUBDATASETS");
+    return geolocation_.size() > 0 ? CSLAddString(domains, "GEOLOCATION") : domains;
+}
+
+RefsMetadataList RefsDataset::GetMetadata(const char *domain) {
+    if (RefsIsDefaultDomain(domain)) return metadata_.List();
+    if (EQUAL(domain, "GEOLOCATION") && geolocation_.size() > 0) return geolocation_.List();
+    if (EQUAL(domain, "SUBDATASETS") && subdatasets_.size() > 0) return subdatasets_.List();
+    if (EQUAL(domain, "REFS")) {
+        readCounts();
+        return counts_.List();
+    }
+    return GDALPamDataset::GetMetadata(domain);
+}
+
+const char *RefsDataset::GetMetadataItem(const char *item, const char *domain) {
+    for (const char *own : {"", "GEOLOCATION", "REFS", "SUBDATASETS"})
+        if (EQUAL(domain != nullptr ? domain : "", own))
+            return CSLFetchNameValue(GetMetadata(domain), item);
+    return GDALPamDataset::GetMetadataItem(item, domain);
+}
+
+void RefsDataset::readCounts() {
+    const refs_fetch_stats fetched = archive_->fetchStats();
+    refs_array_stats read;
+    refs_array_get_stats(array_, &read);
+    const std::pair<const char *, uint64_t> counts[] = {{"REQUESTS", fetched.requests},
+                                                        {"BYTES", fetched.bytes},
+                                                        {"CHUNKS_DECODED", read.chunks_decoded},
+                                                        {"CHUNKS_ABSENT", read.chunks_absent},
+                                                        {"CACHE_HITS", read.cache_hits}};
+    for (const auto &count : counts)
+        counts_.SetNameValue(count.first, std::to_string(count.second).c_str());
+}
+
+char **RefsDataset::GetFileList() {
+    return CSLAddString(nullptr, name_.location.c_str());
+}
+
+CPLErr RefsDataset::readWindow(const RefsWindow &window) const {
+    refs_error error = REFS_ERROR_INIT;
+    const RefsWindowReader reader(array_, meaning_, pixelType_);
+    return reader.read(window, &error) == REFS_OK ? CE_None : RefsReport(error);
+}
+
+CPLErr RefsDataset::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize, int ySize,
+                              void *data, int bufferXSize, int bufferYSize, GDALDataType bufferType,
+                              int nBandsWanted, BANDMAP_TYPE bandMap, GSpacing pixelSpace,
+                              GSpacing lineSpace, GSpacing bandSpace, GDALRasterIOExtraArg *extra) {
+    if (flag == GF_Read && bufferXSize == xSize && bufferYSize == ySize)
+        return readWindow({xOffset, yOffset, xSize, ySize, bandMap, nBandsWanted, data, bufferType,
+                           pixelSpace, lineSpace, bandSpace});
+    return GDALPamDataset::IRasterIO(flag, xOffset, yOffset, xSize, ySize, data, bufferXSize,
+                                     bufferYSize, bufferType, nBandsWanted, bandMap, pixelSpace,
+                                     lineSpace, bandSpace, extra);
+}

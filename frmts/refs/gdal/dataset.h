@@ -1,0 +1,122 @@
+/* dataset.h -- datasets: a whole set with its subdatasets, and one array as a raster. */
+#ifndef REFS_DATASET_H
+#define REFS_DATASET_H
+
+#include <memory>
+#include <string>
+
+#include "archive.h"
+#include "gdal_compat.h"
+#include "open_name.h"
+#include "window.h"
+
+/** A set of several variables: no bands, but subdatasets and global attributes. */
+class RefsRootDataset final : public GDALPamDataset {
+  public:
+    /** Null on failure. */
+    static GDALDataset *create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
+                               refs_error *error);
+
+    char **GetMetadataDomainList() override;
+    RefsMetadataList GetMetadata(const char *domain) override;
+    const char *GetMetadataItem(const char *item, const char *domain) override;
+    char **GetFileList() override;
+
+  private:
+    RefsRootDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive);
+
+    RefsName name_;
+    std::shared_ptr<RefsArchive> archive_;
+    CPLStringList globals_, subdatasets_;
+};
+
+/** One array: bands are its dimensions other than x and y, flattened. */
+class RefsDataset final : public GDALPamDataset {
+  public:
+    /** Array `meta` of the set that `name` is of; null on failure. */
+    static GDALDataset *create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
+                               const refs_array_meta *meta, CSLConstList options,
+                               refs_error *error);
+
+    CPLErr GetGeoTransform(RefsGeoTransform transform) REFS_GEOTRANSFORM_CONST override;
+    const OGRSpatialReference *GetSpatialRef() const override;
+    char **GetMetadataDomainList() override;
+    RefsMetadataList GetMetadata(const char *domain) override;
+    const char *GetMetadataItem(const char *item, const char *domain) override;
+    char **GetFileList() override;
+
+    const refs_array_meta *meta() const { return meta_; }
+    const refs_cf_meaning &meaning() const { return meaning_; }
+    const RefsPixelType &pixelType() const { return pixelType_; }
+
+    /** Reads a window at full resolution; failures are raised. */
+    CPLErr readWindow(const RefsWindow &window) const;
+
+  protected:
+    CPLErr IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize, int ySize, void *data,
+                     int bufferXSize, int bufferYSize, GDALDataType bufferType, int nBands,
+                     BANDMAP_TYPE bandMap, GSpacing pixelSpace, GSpacing lineSpace,
+                     GSpacing bandSpace, GDALRasterIOExtraArg *extra) override;
+
+  private:
+    RefsDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive,
+                const refs_array_meta *meta);
+    refs_status describe(CSLConstList options, refs_error *error);
+    refs_status addBands(refs_error *error);
+    void setGeolocation();
+    void readCounts();
+
+    RefsName name_;
+    std::shared_ptr<RefsArchive> archive_;
+    const refs_array_meta *meta_;
+    refs_array *array_ = nullptr; // of archive_
+    RefsMeaning meaning_;
+    RefsPixelType pixelType_;
+    OGRSpatialReference spatialRef_;
+    CPLStringList metadata_, subdatasets_, geolocation_, counts_;
+};
+
+/** One index along the band axes of an array. */
+class RefsBand final : public GDALPamRasterBand {
+  public:
+    RefsBand(RefsDataset *dataset, int number);
+
+    double GetNoDataValue(int *success) override;
+    int64_t GetNoDataValueAsInt64(int *success) override;
+    uint64_t GetNoDataValueAsUInt64(int *success) override;
+    double GetScale(int *success) override;
+    double GetOffset(int *success) override;
+    const char *GetUnitType() override;
+    RefsMetadataList GetMetadata(const char *domain) override;
+    const char *GetMetadataItem(const char *item, const char *domain) override;
+
+  protected:
+    CPLErr IReadBlock(int xBlock, int yBlock, void *data) override;
+    CPLErr IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize, int ySize, void *data,
+                     int bufferXSize, int bufferYSize, GDALDataType bufferType, GSpacing pixelSpace,
+                     GSpacing lineSpace, GDALRasterIOExtraArg *extra) override;
+
+  private:
+    RefsDataset *refs() const { return static_cast<RefsDataset *>(poDS); }
+    void describe();
+
+    bool described_ = false;
+    CPLStringList metadata_;
+};
+
+/** Whether `domain` is the default one of GDAL's metadata calls. */
+inline bool RefsIsDefaultDomain(const char *domain) {
+    return domain == nullptr || *domain == 0;
+}
+
+/** Items of the core as a list of GDAL. */
+CPLStringList RefsListOf(const refs_cf_items &items);
+
+/** Whether `array` is offered as a subdataset of its set. */
+bool RefsIsSubdataset(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
+/** The SUBDATASETS domain of the set that `name` is of. */
+refs_status RefsListSubdatasets(const RefsName &name, const refs_hierarchy *hierarchy,
+                                CPLStringList &list, refs_error *error);
+
+#endif

@@ -1,0 +1,120 @@
+/* driver.cpp -- how GDAL finds the driver, and how the driver finds what to open. */
+#include "dataset.h"
+#include "report.h"
+
+namespace {
+
+/** How much of a file without REFS: before its name is looked at. */
+constexpr int sniffBytes = 64 * 1024;
+
+const char openOptions[] =
+    "<OpenOptionList>"
+    "<Option name='ASSUME_LONGLAT' type='boolean' default='YES' description='Whether longitude "
+    "and latitude axes without a grid mapping are taken as WGS 84'/>"
+    "<Option name='TEMPLATES' type='string' description='Templates of the set to define or "
+    "override: name=value[,name=value]*'/>"
+    "<Option name='URL_REWRITE' type='string' description='Beginnings of URLs to replace, for "
+    "moved data: old=&gt;new[,old=&gt;new]*'/>"
+    "<Option name='TARGET' type='string' description='The URL that references without one "
+    "mean'/>"
+    "<Option name='SET' type='integer' min='0' description='Which set to open of a file that "
+    "holds a list of them, from 0'/>"
+    "</OpenOptionList>";
+
+bool beginsLikeJson(const GByte *head, int n) {
+    for (int i = 0; i < n; i++)
+        if (strchr(" \t\r\n\xEF\xBB\xBF", head[i]) == nullptr || head[i] == 0)
+            return head[i] == '{' || head[i] == '[';
+    return false;
+}
+
+int identify(GDALOpenInfo *info) {
+    if (RefsNameIsPrefixed(info->pszFilename)) return TRUE;
+    if (!beginsLikeJson(info->pabyHeader, info->nHeaderBytes)) return FALSE;
+    if (refs_set_sniff(refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes))))
+        return TRUE;
+    return info->TryToIngest(sniffBytes) &&
+           refs_set_sniff(
+               refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes)));
+}
+
+/** The array that `name` asks for, or the only one that holds data and not coordinates; null with
+ * `error` clear where the whole set is wanted. */
+const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *hierarchy,
+                                   refs_error *error) {
+    if (!name.array.empty()) {
+        const refs_array_meta *array = refs_hierarchy_find_array(
+            hierarchy, refs_str_view(name.array.data(), name.array.size()));
+        if (array == nullptr)
+            refs_fail(error, REFS_NOT_FOUND, "%s: there is no array %s", name.location.c_str(),
+                      name.array.c_str());
+        return array;
+    }
+    const refs_array_meta *only = nullptr;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (!RefsIsSubdataset(hierarchy, array) || refs_cf_is_coordinate(hierarchy, array))
+            continue;
+        if (only != nullptr) return nullptr;
+        only = array;
+    }
+    return only;
+}
+
+GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *error) {
+    if (!name.selection.empty()) {
+        refs_fail(error, REFS_UNSUPPORTED, "%s: selections such as [%s] are not supported yet",
+                  name.location.c_str(), name.selection.c_str());
+        return nullptr;
+    }
+    auto archive = RefsArchive::open(name.location, options, error);
+    if (archive == nullptr) return nullptr;
+    const refs_array_meta *array = chooseArray(name, archive->hierarchy(), error);
+    if (error->status != REFS_OK) return nullptr;
+    if (array != nullptr)
+        return RefsDataset::create(name, std::move(archive), array, options, error);
+    return RefsRootDataset::create(name, std::move(archive), error);
+}
+
+GDALDataset *open(GDALOpenInfo *info) {
+    if (!identify(info)) return nullptr;
+    refs_error error = REFS_ERROR_INIT;
+    RefsName name;
+    std::string problem;
+    GDALDataset *dataset = nullptr;
+    if (info->eAccess == GA_Update)
+        refs_fail(&error, REFS_UNSUPPORTED, "%s: reference sets can only be read",
+                  info->pszFilename);
+    else if (!RefsNameParse(info->pszFilename, name, problem))
+        refs_fail(&error, REFS_INVALID, "%s: %s", info->pszFilename, problem.c_str());
+    else
+        dataset = openName(name, info->papszOpenOptions, &error);
+    if (dataset == nullptr) RefsReport(error);
+    return dataset;
+}
+
+void unload(GDALDriver *) {
+    RefsArchive::forgetAll();
+}
+
+} // namespace
+
+extern "C" void CPL_DLL GDALRegister_REFS();
+
+void GDALRegister_REFS() {
+    if (!GDAL_CHECK_VERSION("REFS") || GDALGetDriverByName("REFS") != nullptr) return;
+    auto *driver = new GDALDriver();
+    driver->SetDescription("REFS");
+    driver->SetMetadataItem(GDAL_DCAP_RASTER, "YES");
+    driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Reference sets (kerchunk, VirtualiZarr, tifffile)");
+    driver->SetMetadataItem(GDAL_DMD_HELPTOPIC, "drivers/raster/refs.html");
+    driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "json parq");
+    driver->SetMetadataItem(GDAL_DMD_CONNECTION_PREFIX, "REFS:");
+    driver->SetMetadataItem(GDAL_DMD_SUBDATASETS, "YES");
+    driver->SetMetadataItem(GDAL_DCAP_VIRTUALIO, "YES");
+    driver->SetMetadataItem(GDAL_DMD_OPENOPTIONLIST, openOptions);
+    driver->pfnIdentify = identify;
+    driver->pfnOpen = open;
+    driver->pfnUnloadDriver = unload;
+    GetGDALDriverManager()->RegisterDriver(driver);
+}

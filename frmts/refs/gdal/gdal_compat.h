@@ -1,0 +1,42 @@
+/* gdal_compat.h -- where GDAL 3.6 to 3.13 differ, and nowhere else. */
+#ifndef REFS_GDAL_COMPAT_H
+#define REFS_GDAL_COMPAT_H
+
+#include "gdal_pam.h"
+#include "gdal_priv.h"
+
+#define REFS_GDAL_AT_LEAST(major, minor) (GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(major, minor, 0))
+
+// GDAL 3.12 passes geotransforms as a class.
+#if REFS_GDAL_AT_LEAST(3, 12)
+using RefsGeoTransform = GDALGeoTransform &;
+#define REFS_GEOTRANSFORM_CONST const
+#else
+using RefsGeoTransform = double *;
+#define REFS_GEOTRANSFORM_CONST
+#endif
+
+// GDAL 3.13 returns metadata lists as constant.
+#if REFS_GDAL_AT_LEAST(3, 13)
+using RefsMetadataList = CSLConstList;
+#else
+using RefsMetadataList = char **;
+#endif
+
+#ifndef BANDMAP_TYPE
+#define BANDMAP_TYPE int *
+#endif
+
+// Types that older versions lack are promoted, see docs.
+#if REFS_GDAL_AT_LEAST(3, 7)
+#define REFS_HAS_INT8 1
+#else
+#define REFS_HAS_INT8 0
+#endif
+#if REFS_GDAL_AT_LEAST(3, 11)
+#define REFS_HAS_FLOAT16 1
+#else
+#define REFS_HAS_FLOAT16 0
+#endif
+
+#endif

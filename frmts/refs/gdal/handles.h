@@ -1,0 +1,46 @@
+/* handles.h -- handles of the C core as std::unique_ptr: freed where they go out of scope. */
+#ifndef REFS_HANDLES_H
+#define REFS_HANDLES_H
+
+#include <memory>
+#include <string>
+
+#include "refs/array.h"
+#include "refs/cf.h"
+#include "refs/fetch.h"
+#include "refs/refset.h"
+#include "refs/store.h"
+#include "refs/zarr.h"
+
+template <class T, void (*Free)(T *)> struct RefsFree {
+    void operator()(T *handle) const { Free(handle); }
+};
+
+template <class T, void (*Free)(T *)> using RefsHandle = std::unique_ptr<T, RefsFree<T, Free>>;
+
+using RefsSetHandle = RefsHandle<refs_set, refs_set_free>;
+using RefsFetcherHandle = RefsHandle<refs_fetcher, refs_fetcher_free>;
+using RefsStoreHandle = RefsHandle<refs_store, refs_store_free>;
+using RefsHierarchyHandle = RefsHandle<refs_hierarchy, refs_hierarchy_free>;
+using RefsCacheHandle = RefsHandle<refs_cache, refs_cache_free>;
+using RefsArrayHandle = RefsHandle<refs_array, refs_array_free>;
+
+/** A meaning that clears itself. */
+struct RefsMeaning : refs_cf_meaning {
+    RefsMeaning() : refs_cf_meaning() {}
+    ~RefsMeaning() { refs_cf_meaning_clear(this); }
+    RefsMeaning(const RefsMeaning &) = delete;
+    RefsMeaning &operator=(const RefsMeaning &) = delete;
+};
+
+/** A buffer of the core that clears itself. */
+struct RefsBuffer : refs_buf {
+    RefsBuffer() : refs_buf() {}
+    ~RefsBuffer() { refs_buf_clear(this); }
+    RefsBuffer(const RefsBuffer &) = delete;
+    RefsBuffer &operator=(const RefsBuffer &) = delete;
+
+    std::string text() const { return std::string(reinterpret_cast<const char *>(data), size); }
+};
+
+#endif

@@ -1,0 +1,114 @@
+/* open_name.cpp -- see open_name.h. */
+#include "open_name.h"
+
+#include <cctype>
+
+#include "cpl_string.h"
+#include "cpl_vsi.h"
+#include "handles.h"
+
+namespace {
+
+const char prefix[] = "REFS:";
+constexpr size_t prefixSize = sizeof prefix - 1;
+
+/** Where the part of an unquoted name begins in which a colon can stand before an array: behind
+ * "scheme://host:port" and behind a drive letter. */
+size_t colonsCountFrom(const std::string &name) {
+    const size_t scheme = name.rfind("://");
+    if (scheme != std::string::npos) {
+        const size_t path = name.find('/', scheme + 3);
+        return path == std::string::npos ? name.size() : path;
+    }
+    const bool drive = name.size() > 2 && std::isalpha(static_cast<unsigned char>(name[0])) &&
+                       name[1] == ':' && (name[2] == '\\' || name[2] == '/');
+    return drive ? 2 : 0;
+}
+
+bool isLocalFile(const std::string &name) {
+    VSIStatBufL status;
+    return name.compare(0, 4, "/vsi") != 0 && name.find("://") == std::string::npos &&
+           VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
+}
+
+/** Splits `set:array[selection]` without quotes. */
+void splitBare(const std::string &text, RefsName &parsed, std::string &rest) {
+    const size_t bracket = text.back() == ']' ? text.find('[') : std::string::npos;
+    const size_t colon = text.rfind(':', bracket);
+    if (colon == std::string::npos || colon < colonsCountFrom(text) || isLocalFile(text)) {
+        parsed.set = text;
+        return;
+    }
+    parsed.set = text.substr(0, colon);
+    rest = text.substr(colon + 1);
+}
+
+bool splitQuoted(const std::string &text, RefsName &parsed, std::string &rest,
+                 std::string &problem) {
+    const size_t end = text.find('"', 1);
+    if (end == std::string::npos) {
+        problem = "the quote before the set's name is not closed";
+        return false;
+    }
+    parsed.set = text.substr(1, end - 1);
+    if (end + 1 == text.size()) return true;
+    if (text[end + 1] != ':') {
+        problem = "a colon and the name of an array may follow the quoted name, nothing else";
+        return false;
+    }
+    rest = text.substr(end + 2);
+    return true;
+}
+
+void splitSelection(const std::string &rest, RefsName &parsed) {
+    parsed.array = rest;
+    if (rest.empty() || rest.back() != ']') return;
+    const size_t bracket = rest.find('[');
+    if (bracket == std::string::npos) return;
+    parsed.array = rest.substr(0, bracket);
+    parsed.selection = rest.substr(bracket + 1, rest.size() - bracket - 2);
+}
+
+/** The user may name any local or remote file: the rules for URLs inside sets do not apply. */
+bool mapLocation(RefsName &parsed, std::string &problem) {
+    const refs_url_context context = {"", nullptr, true};
+    RefsBuffer location;
+    refs_error error = REFS_ERROR_INIT;
+    if (refs_url_map(refs_str_view(parsed.set.data(), parsed.set.size()), &context, &location,
+                     &error) != REFS_OK) {
+        problem = error.message;
+        return false;
+    }
+    parsed.location = location.text();
+    return true;
+}
+
+} // namespace
+
+bool RefsNameIsPrefixed(const char *name) {
+    return STARTS_WITH_CI(name, prefix);
+}
+
+bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem) {
+    std::string rest;
+    if (!RefsNameIsPrefixed(name)) {
+        parsed.set = name;
+        parsed.location = name;
+        return true;
+    }
+    const std::string text(name + prefixSize);
+    if (text.empty()) {
+        problem = "the name of a reference set is missing behind REFS:";
+        return false;
+    }
+    if (text[0] != '"')
+        splitBare(text, parsed, rest);
+    else if (!splitQuoted(text, parsed, rest, problem))
+        return false;
+    splitSelection(rest, parsed);
+    return mapLocation(parsed, problem);
+}
+
+std::string RefsSubdatasetName(const std::string &set, const char *array) {
+    return std::string(prefix) + '"' + set + "\":" + array;
+}

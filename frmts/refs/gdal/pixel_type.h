@@ -1,0 +1,23 @@
+/* pixel_type.h -- element types of arrays as pixel types of GDAL. */
+#ifndef REFS_PIXEL_TYPE_H
+#define REFS_PIXEL_TYPE_H
+
+#include <cstddef>
+
+#include "gdal_compat.h"
+#include "refs/cf.h"
+
+/** How elements of an array become pixels. */
+struct RefsPixelType {
+    GDALDataType gdal = GDT_Unknown; ///< GDT_Unknown: elements are no pixels
+    size_t elementSize = 0;          ///< bytes of an element as the core gives it
+
+    /** Widens `n` elements at `elements` to `gdal`, which this version of GDAL lacks the exact type
+     * for; null where elements are pixels as they are. */
+    void (*promote)(const void *elements, void *pixels, size_t n) = nullptr;
+};
+
+/** `unsignedValues`: CF's _Unsigned, signed integers are to be read as unsigned. */
+RefsPixelType RefsPixelTypeOf(const refs_dtype &dtype, bool unsignedValues);
+
+#endif

@@ -1,0 +1,58 @@
+/* report.cpp -- see report.h. */
+#include "report.h"
+
+#include <array>
+
+namespace {
+
+struct ErrorNumber {
+    refs_status status;
+    CPLErrorNum number;
+};
+
+constexpr std::array<ErrorNumber, 8> errorNumbers{{{REFS_NOMEM, CPLE_OutOfMemory},
+                                                   {REFS_INVALID, CPLE_AppDefined},
+                                                   {REFS_NOT_FOUND, CPLE_OpenFailed},
+                                                   {REFS_UNSUPPORTED, CPLE_NotSupported},
+                                                   {REFS_CORRUPT, CPLE_AppDefined},
+                                                   {REFS_IO, CPLE_FileIO},
+                                                   {REFS_LIMIT, CPLE_AppDefined},
+                                                   {REFS_CANCELLED, CPLE_UserInterrupt}}};
+
+CPLErrorNum errorNumberOf(refs_status status) {
+    for (const auto &entry : errorNumbers)
+        if (entry.status == status) return entry.number;
+    return CPLE_AppDefined;
+}
+
+void showNote(void *, refs_note_kind kind, const char *text) {
+    if (kind == REFS_NOTE_WARNING)
+        CPLError(CE_Warning, CPLE_AppDefined, "%s", text);
+    else
+        CPLDebug("REFS", "%s", text);
+}
+
+} // namespace
+
+CPLErr RefsReport(const refs_error &error) {
+    CPLError(CE_Failure, errorNumberOf(error.status), "%s",
+             error.message[0] != '\0' ? error.message : refs_status_text(error.status));
+    return CE_Failure;
+}
+
+refs_notes RefsReportNotes() {
+    return refs_notes{showNote, nullptr};
+}
+
+RefsQuietErrors::RefsQuietErrors() {
+    CPLPushErrorHandlerEx(keep, this);
+}
+
+RefsQuietErrors::~RefsQuietErrors() {
+    CPLPopErrorHandler();
+}
+
+void CPL_STDCALL RefsQuietErrors::keep(CPLErr kind, CPLErrorNum, const char *message) {
+    auto *self = static_cast<RefsQuietErrors *>(CPLGetErrorHandlerUserData());
+    if (kind >= CE_Failure && self->said_.empty()) self->said_ = message;
+}

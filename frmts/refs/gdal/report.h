@@ -1,0 +1,34 @@
+/* report.h -- the one place where failures and notes of the core become GDAL's. */
+#ifndef REFS_REPORT_H
+#define REFS_REPORT_H
+
+#include <string>
+
+#include "cpl_error.h"
+#include "refs/error.h"
+
+/** Raises `error` as one CPLError and returns CE_Failure. */
+CPLErr RefsReport(const refs_error &error);
+
+/** Notes of the core as warnings and debug messages of GDAL. */
+refs_notes RefsReportNotes();
+
+/** While it lives, what GDAL says on this thread is kept instead of shown: it becomes part of the
+ * one message that the driver raises. The error state of before is put back at the end. */
+class RefsQuietErrors {
+  public:
+    RefsQuietErrors();
+    ~RefsQuietErrors();
+    RefsQuietErrors(const RefsQuietErrors &) = delete;
+    RefsQuietErrors &operator=(const RefsQuietErrors &) = delete;
+
+    /** The first thing that GDAL said, or "". */
+    const std::string &said() const { return said_; }
+
+  private:
+    static void CPL_STDCALL keep(CPLErr kind, CPLErrorNum number, const char *message);
+    CPLErrorStateBackuper state_;
+    std::string said_;
+};
+
+#endif

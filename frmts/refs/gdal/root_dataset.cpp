@@ -1,0 +1,81 @@
+/* root_dataset.cpp -- a set of several variables, see dataset.h. */
+#include "dataset.h"
+
+namespace {
+
+CPLString itemName(int number, const char *what) {
+    return CPLString().Printf("SUBDATASET_%d_%s", number, what);
+}
+
+} // namespace
+
+CPLStringList RefsListOf(const refs_cf_items &items) {
+    CPLStringList list;
+    for (size_t i = 0; i < items.n; i++) list.AddString(items.items[i]);
+    return list;
+}
+
+bool RefsIsSubdataset(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return array->status == REFS_OK && array->rank >= 2 &&
+           RefsPixelTypeOf(array->dtype, false).gdal != GDT_Unknown &&
+           !refs_cf_is_bounds(hierarchy, array);
+}
+
+refs_status RefsListSubdatasets(const RefsName &name, const refs_hierarchy *hierarchy,
+                                CPLStringList &list, refs_error *error) {
+    int number = 0;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (!RefsIsSubdataset(hierarchy, array)) continue;
+        RefsBuffer text;
+        REFS_TRY(refs_cf_subdataset_description(hierarchy, array, &text, error));
+        number++;
+        list.SetNameValue(itemName(number, "NAME"),
+                          RefsSubdatasetName(name.set, array->path).c_str());
+        list.SetNameValue(itemName(number, "DESC"), text.text().c_str());
+    }
+    return REFS_OK;
+}
+
+RefsRootDataset::RefsRootDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive)
+    : name_(name), archive_(std::move(archive)) {
+    nRasterXSize = 512;
+    nRasterYSize = 512;
+    SetPhysicalFilename(name_.location.c_str());
+}
+
+GDALDataset *RefsRootDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
+                                     refs_error *error) {
+    std::unique_ptr<RefsRootDataset> root(new RefsRootDataset(name, std::move(archive)));
+    const refs_hierarchy *hierarchy = root->archive_->hierarchy();
+
+    refs_cf_items globals = {nullptr, 0, 0};
+    if (refs_cf_global_metadata(hierarchy, &globals, error) == REFS_OK)
+        root->globals_ = RefsListOf(globals);
+    refs_cf_items_clear(&globals);
+    if (error->status != REFS_OK) return nullptr;
+
+    return RefsListSubdatasets(name, hierarchy, root->subdatasets_, error) == REFS_OK
+               ? root.release()
+               : nullptr;
+}
+
+char **RefsRootDataset::GetMetadataDomainList() {
+    return BuildMetadataDomainList(GDALPamDataset::GetMetadataDomainList(), TRUE, "SUBDATASETS",
+                                   nullptr);
+}
+
+RefsMetadataList RefsRootDataset::GetMetadata(const char *domain) {
+    if (RefsIsDefaultDomain(domain)) return globals_.List();
+    if (EQUAL(domain, "SUBDATASETS")) return subdatasets_.List();
+    return GDALPamDataset::GetMetadata(domain);
+}
+
+const char *RefsRootDataset::GetMetadataItem(const char *item, const char *domain) {
+    if (RefsIsDefaultDomain(domain)) return globals_.FetchNameValue(item);
+    return GDALPamDataset::GetMetadataItem(item, domain);
+}
+
+char **RefsRootDataset::GetFileList() {
+    return CSLAddString(nullptr, name_.location.c_str());
+}

@@ -1,0 +1,136 @@
+/* vsi_source.cpp -- see vsi_source.h and vfs.h. */
+#include "vsi_source.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "cpl_conv.h"
+#include "cpl_vsi.h"
+#include "cpl_vsi_error.h"
+#include "refs/refset.h"
+#include "report.h"
+
+namespace {
+
+bool isRemote(const char *location) {
+    return refs_location_is_remote(refs_str_from(location));
+}
+
+VSILFILE *fileOf(void *handle) {
+    return static_cast<VSILFILE *>(handle);
+}
+
+/** Names are known beforehand: listing the folder around a remote file is a wasted request. */
+class NoListing {
+  public:
+    explicit NoListing(const char *location)
+        : wanted_(isRemote(location) &&
+                  CPLGetConfigOption("GDAL_DISABLE_READDIR_ON_OPEN", nullptr) == nullptr) {
+        if (wanted_) CPLSetThreadLocalConfigOption("GDAL_DISABLE_READDIR_ON_OPEN", "EMPTY_DIR");
+    }
+    ~NoListing() {
+        if (wanted_) CPLSetThreadLocalConfigOption("GDAL_DISABLE_READDIR_ON_OPEN", nullptr);
+    }
+    NoListing(const NoListing &) = delete;
+    NoListing &operator=(const NoListing &) = delete;
+
+  private:
+    bool wanted_;
+};
+
+refs_status failOpen(const char *location, const std::string &said, refs_error *err) {
+    const int number = errno;
+    std::string why = said;
+    if (why.empty() && VSIGetLastErrorNo() != 0) why = VSIGetLastErrorMsg();
+    const bool absent = isRemote(location) ? why.find("404") != std::string::npos
+                                           : number == ENOENT || number == ENOTDIR;
+    if (why.empty()) why = absent ? "No such file or directory" : "cannot be opened";
+    // VSI mostly says the name itself.
+    if (why.find(location) != std::string::npos)
+        return refs_fail(err, absent ? REFS_NOT_FOUND : REFS_IO, "%s", why.c_str());
+    return refs_fail(err, absent ? REFS_NOT_FOUND : REFS_IO, "%s: %s", location, why.c_str());
+}
+
+refs_status open(void *, const char *location, void **handle, refs_error *err) {
+    RefsQuietErrors quiet;
+    NoListing noListing(location);
+    VSIErrorReset();
+    VSIStatBufL status;
+    if (!isRemote(location) && VSIStatExL(location, &status, VSI_STAT_NATURE_FLAG) == 0 &&
+        VSI_ISDIR(status.st_mode))
+        return refs_fail(err, REFS_IO, "%s: is a directory", location);
+    errno = ENOENT;
+    VSILFILE *file = VSIFOpenExL(location, "rb", TRUE);
+    if (file == nullptr) return failOpen(location, quiet.said(), err);
+    *handle = file;
+    return REFS_OK;
+}
+
+refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
+    RefsQuietErrors quiet;
+    if (VSIFSeekL(fileOf(handle), 0, SEEK_END) != 0)
+        return refs_fail(err, REFS_IO, "its size is not known%s%s",
+                         quiet.said().empty() ? "" : ": ", quiet.said().c_str());
+    *size = VSIFTellL(fileOf(handle));
+    return REFS_OK;
+}
+
+refs_status read(void *, void *handle, uint64_t offset, size_t length, uint8_t *dst, size_t *got,
+                 refs_error *err) {
+    RefsQuietErrors quiet;
+    *got = 0;
+    if (VSIFSeekL(fileOf(handle), offset, SEEK_SET) != 0)
+        return refs_fail(err, REFS_IO, "cannot seek to byte %llu",
+                         static_cast<unsigned long long>(offset));
+    while (*got < length) {
+        const size_t n = VSIFReadL(dst + *got, 1, length - *got, fileOf(handle));
+        if (n == 0) break;
+        *got += n;
+    }
+    if (*got < length && !quiet.said().empty())
+        return refs_fail(err, REFS_IO, "%s", quiet.said().c_str());
+    return REFS_OK;
+}
+
+refs_status readMany(void *, void *handle, const refs_vfs_range *ranges, size_t n,
+                     refs_error *err) {
+    RefsQuietErrors quiet;
+    std::vector<void *> data;
+    std::vector<vsi_l_offset> offsets;
+    std::vector<size_t> sizes;
+    for (size_t i = 0; i < n; i++) {
+        data.push_back(ranges[i].dst);
+        offsets.push_back(ranges[i].offset);
+        sizes.push_back(ranges[i].length);
+    }
+    if (VSIFReadMultiRangeL(static_cast<int>(n), data.data(), offsets.data(), sizes.data(),
+                            fileOf(handle)) == 0)
+        return REFS_OK;
+    return refs_fail(err, REFS_IO, "%s",
+                     quiet.said().empty() ? "ranges did not arrive" : quiet.said().c_str());
+}
+
+void close(void *, void *handle) {
+    VSIFCloseL(fileOf(handle));
+}
+
+refs_status stamp(void *, const char *location, refs_vfs_stamp *stamp, refs_error *err) {
+    RefsQuietErrors quiet;
+    NoListing noListing(location);
+    VSIStatBufL status;
+    if (VSIStatL(location, &status) != 0)
+        return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
+    *stamp = refs_vfs_stamp();
+    stamp->size = static_cast<uint64_t>(status.st_size);
+    stamp->modified_s = static_cast<int64_t>(status.st_mtime);
+    return REFS_OK;
+}
+
+} // namespace
+
+const refs_vfs *RefsVsiSource() {
+    static const refs_vfs source = {nullptr, open, size, read, readMany, close, stamp};
+    return &source;
+}

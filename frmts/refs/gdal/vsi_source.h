@@ -1,0 +1,10 @@
+/* vsi_source.h -- GDAL's file layer as what the core reads from. */
+#ifndef REFS_VSI_SOURCE_H
+#define REFS_VSI_SOURCE_H
+
+#include "refs/vfs.h"
+
+/** Any name that VSIFOpenL takes; whatever options the user gave GDAL hold. */
+const refs_vfs *RefsVsiSource();
+
+#endif

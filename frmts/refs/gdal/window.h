@@ -1,0 +1,46 @@
+/* window.h -- a window of bands -> regions of an array -> the caller's pixels. */
+#ifndef REFS_WINDOW_H
+#define REFS_WINDOW_H
+
+#include "handles.h"
+#include "pixel_type.h"
+
+/** Which pixels, and where they go: as GDAL's RasterIO has it, at full resolution. */
+struct RefsWindow {
+    int x, y, width, height;
+    const int *bands; ///< from 1
+    int nBands;
+    void *dst;
+    GDALDataType type;
+    GSpacing pixelSpace, lineSpace, bandSpace; ///< bytes
+};
+
+/** Reads windows of one array, as bands are numbered by its meaning. */
+class RefsWindowReader {
+  public:
+    RefsWindowReader(refs_array *array, const refs_cf_meaning &meaning, const RefsPixelType &type)
+        : array_(array), meaning_(meaning), type_(type) {}
+
+    /** Consecutive bands are read as one region, so that their fetches are planned together. */
+    refs_status read(const RefsWindow &window, refs_error *error) const;
+
+  private:
+    /** Bands [first, first + n), from 0, that are one box of the array: elements of the band axis
+     * `axis`, and all of the axes behind it. */
+    struct Run {
+        uint64_t first, n;
+        size_t axis;
+        uint64_t elements; ///< along `axis`
+    };
+    Run longestRun(uint64_t first, uint64_t n, uint64_t maxBands) const;
+    refs_status readRun(const RefsWindow &window, const Run &run, GByte *dst,
+                        refs_error *error) const;
+    refs_status readRegion(const RefsWindow &window, const Run &run, void *dst,
+                           const int64_t spaces[3], refs_error *error) const;
+
+    refs_array *array_;
+    const refs_cf_meaning &meaning_;
+    const RefsPixelType &type_;
+};
+
+#endif

@@ -1,0 +1,354 @@
+/* builder.c -- collecting references into a set, see refset.h and builder.h. */
+#include "builder.h"
+
+#include "set.h"
+
+struct refs_set_builder {
+    refs_set *set;
+    refs_set_options options;
+    uint64_t n_added;
+    uint32_t last_table; /* neighbours mostly share both, */
+    uint32_t last_url;   /* and comparing is quicker than looking up */
+};
+
+static const refs_set_options default_options = REFS_SET_OPTIONS_INIT;
+
+refs_status refs_set_builder_open(const char *location, const refs_set_options *options,
+                                  refs_set_builder **builder, refs_error *err) {
+    refs_set_builder *b = refs_calloc(1, sizeof *b);
+    refs_set *set = refs_calloc(1, sizeof *set);
+    char *name = refs_str_copy(refs_str_from(location));
+    if (b == NULL || set == NULL || name == NULL) {
+        refs_free(b);
+        refs_free(set);
+        refs_free(name);
+        return refs_fail_nomem(err);
+    }
+    set->location = name;
+    b->set = set;
+    b->options = default_options;
+    if (options != NULL)
+        memcpy(&b->options, options,
+               options->struct_size < sizeof b->options ? options->struct_size : sizeof b->options);
+    b->last_table = b->last_url = REFS_INTERN_NONE;
+    *builder = b;
+    return REFS_OK;
+}
+
+void refs_set_builder_free(refs_set_builder *builder) {
+    if (builder == NULL) return;
+    refs_set_free(builder->set);
+    refs_free(builder);
+}
+
+const refs_set_options *refs_refset__builder_options(const refs_set_builder *builder) {
+    return &builder->options;
+}
+
+/* -- keys ------------------------------------------------------------------------------------- */
+
+static refs_status add_prefix(refs_set *set, refs_str prefix, uint32_t *id, refs_error *err) {
+    size_t known = set->prefixes.count;
+    REFS_TRY(refs_intern_add(&set->prefixes, prefix, id, err));
+    if (*id < known) return REFS_OK;
+    if (!refs_grow((void **)&set->first_table, &set->first_table_capacity, known,
+                   sizeof *set->first_table))
+        return refs_fail_nomem(err);
+    set->first_table[*id] = REFS_INTERN_NONE;
+    return REFS_OK;
+}
+
+static refs_status add_table(refs_set *set, const refs_chunk_key *split, uint32_t *id,
+                             refs_error *err) {
+    const refs_chunk_table *known = refs_refset__set_table(set, split);
+    if (known != NULL) {
+        *id = (uint32_t)(known - set->tables);
+        return REFS_OK;
+    }
+    uint32_t prefix;
+    REFS_TRY(add_prefix(set, split->prefix, &prefix, err));
+    if (!refs_grow((void **)&set->tables, &set->table_capacity, set->n_tables, sizeof *set->tables))
+        return refs_fail_nomem(err);
+    *id = (uint32_t)set->n_tables++;
+    set->tables[*id] = (refs_chunk_table){.prefix = prefix,
+                                          .next = set->first_table[prefix],
+                                          .separator = split->separator,
+                                          .rank = split->rank};
+    set->first_table[prefix] = *id;
+    return REFS_OK;
+}
+
+static refs_status add_name(refs_set *set, refs_str key, refs_slot *slot, refs_error *err) {
+    uint32_t id;
+    size_t known = set->names.count;
+    if (!refs_grow((void **)&set->named, &set->named_capacity, known, sizeof *set->named))
+        return refs_fail_nomem(err);
+    REFS_TRY(refs_intern_add(&set->names, key, &id, err));
+    *slot = (refs_slot){REFS_INTERN_NONE, id};
+    return REFS_OK;
+}
+
+static bool slot_in_last_table(const refs_set_builder *builder, refs_str key, refs_slot *slot) {
+    if (builder->last_table == REFS_INTERN_NONE) return false;
+    const refs_chunk_table *table = &builder->set->tables[builder->last_table];
+    uint64_t index[REFS_CHUNK_MAX_RANK];
+    slot->table = builder->last_table;
+    return refs_refset__chunk_key_resplit(key,
+                                          refs_intern_get(&builder->set->prefixes, table->prefix),
+                                          table->separator, table->rank, index) &&
+           refs_refset__chunk_index_pack(index, table->rank, &slot->place);
+}
+
+static refs_status add_key(refs_set_builder *builder, refs_str key, refs_slot *slot,
+                           refs_error *err) {
+    refs_chunk_key split;
+    if (slot_in_last_table(builder, key, slot)) return REFS_OK;
+    if (!refs_refset__chunk_key_split(key, &split) ||
+        !refs_refset__chunk_index_pack(split.index, split.rank, &slot->place))
+        return add_name(builder->set, key, slot, err);
+    REFS_TRY(add_table(builder->set, &split, &slot->table, err));
+    builder->last_table = slot->table;
+    return REFS_OK;
+}
+
+/* "x/" is how some writers name the one chunk "x/0" of a scalar (checklist 18). */
+static refs_status add_scalar_key(refs_set_builder *builder, refs_str key, refs_slot *slot,
+                                  refs_error *err) {
+    refs_buf whole = REFS_BUF_INIT;
+    refs_status status = refs_buf_append_str(&whole, key, err);
+    if (status == REFS_OK) status = refs_buf_append(&whole, "0", 1, err);
+    if (status == REFS_OK)
+        status = add_key(builder, refs_str_view((const char *)whole.data, whole.size), slot, err);
+    refs_buf_clear(&whole);
+    return status;
+}
+
+refs_status refs_refset__builder_slot(refs_set_builder *builder, refs_str key, refs_slot *slot,
+                                      refs_error *err) {
+    if (builder->n_added++ >= builder->options.limits.max_references)
+        return refs_fail(err, REFS_LIMIT, "more than %llu references",
+                         (unsigned long long)builder->options.limits.max_references);
+    if (key.size > 0 && key.data[0] == '/') key = refs_str_part(key, 1, key.size);
+    if (key.size > 0 && key.data[key.size - 1] == '/')
+        return add_scalar_key(builder, key, slot, err);
+    return add_key(builder, key, slot, err);
+}
+
+/* -- URLs ------------------------------------------------------------------------------------- */
+
+static refs_status add_url(refs_set *set, refs_str url, uint32_t *id, refs_error *err) {
+    size_t known = set->urls.count;
+    if (known >= REFS_ENTRY_MAX_URLS) return refs_fail(err, REFS_LIMIT, "too many URLs");
+    if (!refs_grow((void **)&set->url_of, &set->url_of_capacity, known, sizeof *set->url_of))
+        return refs_fail_nomem(err);
+    REFS_TRY(refs_intern_add(&set->urls, url, id, err));
+    if (*id == known)
+        set->url_of[known] = (refs_set_url){*id, REFS_INTERN_NONE, REFS_INTERN_NONE, REFS_OK};
+    return REFS_OK;
+}
+
+refs_status refs_refset__builder_url(refs_set_builder *builder, refs_str url, uint32_t *id,
+                                     refs_error *err) {
+    refs_set *set = builder->set;
+    if (builder->last_url != REFS_INTERN_NONE &&
+        refs_str_equal(refs_intern_get(&set->urls, builder->last_url), url)) {
+        *id = builder->last_url;
+        return REFS_OK;
+    }
+    if (url.size > builder->options.limits.max_value_bytes)
+        return refs_fail(err, REFS_LIMIT, "a URL has %zu bytes", url.size);
+    REFS_TRY(add_url(set, url, id, err));
+    builder->last_url = *id;
+    return REFS_OK;
+}
+
+/* Remembers why a URL cannot be used; running out of memory is nobody's URL's fault. */
+static refs_status mark_problem(refs_set *set, uint32_t id, const refs_error *problem,
+                                refs_error *err) {
+    if (problem->status == REFS_NOMEM) return refs_fail_nomem(err);
+    set->url_of[id].status = problem->status;
+    return refs_intern_add(&set->problems, refs_str_from(problem->message),
+                           &set->url_of[id].problem, err);
+}
+
+static bool holds_template(refs_str url) {
+    for (size_t i = 0; i + 1 < url.size; i++)
+        if (url.data[i] == '{' && url.data[i + 1] == '{') return true;
+    return false;
+}
+
+static refs_status render_url(refs_set *set, uint32_t id, refs_url_renderer render, void *user,
+                              refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = render(user, refs_intern_get(&set->urls, id), &text, &problem);
+    if (status != REFS_OK) {
+        status = mark_problem(set, id, &problem, err);
+    } else {
+        uint32_t rendered;
+        status = add_url(set, refs_str_view((const char *)text.data, text.size), &rendered, err);
+        if (status == REFS_OK) set->url_of[id].text = rendered;
+    }
+    refs_buf_clear(&text);
+    return status;
+}
+
+refs_status refs_refset__builder_render(refs_set_builder *builder, refs_url_renderer render,
+                                        void *user, refs_error *err) {
+    refs_set *set = builder->set;
+    for (uint32_t id = 0, n = (uint32_t)set->urls.count; id < n; id++)
+        if (holds_template(refs_intern_get(&set->urls, id)))
+            REFS_TRY(render_url(set, id, render, user, err));
+    return REFS_OK;
+}
+
+static refs_status map_text(refs_str text, const refs_url_context *context, refs_buf *location,
+                            refs_error *err) {
+    if (holds_template(text))
+        return refs_fail(err, REFS_INVALID, "URL \"%.*s\" holds a template that was not rendered",
+                         REFS_STR_ARG(text));
+    return refs_url_map(text, context, location, err);
+}
+
+static refs_status map_url(refs_set *set, uint32_t id, const refs_url_context *context,
+                           refs_buf *location, refs_error *err) {
+    refs_set_url *url = &set->url_of[id];
+    refs_error problem = REFS_ERROR_INIT;
+    if (url->status != REFS_OK) return REFS_OK;
+    location->size = 0;
+    if (map_text(refs_intern_get(&set->urls, url->text), context, location, &problem) != REFS_OK)
+        return mark_problem(set, id, &problem, err);
+    return refs_intern_add(&set->locations,
+                           refs_str_view((const char *)location->data, location->size),
+                           &url->location, err);
+}
+
+static refs_status map_urls(refs_set_builder *builder, refs_error *err) {
+    const refs_set_options *options = &builder->options;
+    refs_set *set = builder->set;
+    const refs_url_context context = {set->location, options->rewrites, options->remote_to_local};
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (uint32_t id = 0; id < set->urls.count && status == REFS_OK; id++)
+        status = map_url(set, id, &context, &location, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+/* -- values ----------------------------------------------------------------------------------- */
+
+static refs_status put(refs_set *set, const refs_slot *slot, refs_entry entry, refs_error *err) {
+    if (slot->table != REFS_INTERN_NONE)
+        return refs_refset__chunk_table_add(&set->tables[slot->table], slot->place, entry, err);
+    set->named[slot->place] = entry;
+    return REFS_OK;
+}
+
+/* Puts bytes into the set, as an inline value or as what `code` says. */
+static refs_status put_bytes(refs_set_builder *builder, const refs_slot *slot, refs_bytes bytes,
+                             uint32_t code, refs_error *err) {
+    const refs_set_limits *limits = &builder->options.limits;
+    refs_buf *arena = &builder->set->inline_bytes;
+    if (bytes.size > limits->max_value_bytes || bytes.size > UINT32_MAX - 1)
+        return refs_fail(err, REFS_LIMIT, "an inline value has %zu bytes", bytes.size);
+    if (arena->size > limits->max_inline_bytes ||
+        bytes.size > limits->max_inline_bytes - arena->size)
+        return refs_fail(err, REFS_LIMIT, "inline values have more than %zu bytes",
+                         limits->max_inline_bytes);
+    refs_entry entry = {arena->size, (uint32_t)bytes.size, code};
+    REFS_TRY(refs_buf_append(arena, bytes.data, bytes.size, err));
+    return put(builder->set, slot, entry, err);
+}
+
+refs_status refs_refset__builder_put_inline(refs_set_builder *builder, const refs_slot *slot,
+                                            refs_bytes bytes, refs_error *err) {
+    return put_bytes(builder, slot, bytes, REFS_ENTRY_INLINE, err);
+}
+
+refs_status refs_refset__builder_put_broken(refs_set_builder *builder, const refs_slot *slot,
+                                            const refs_error *problem, refs_error *err) {
+    if (problem->status == REFS_NOMEM) return refs_fail_nomem(err);
+    return put_bytes(builder, slot, refs_bytes_view(problem->message, strlen(problem->message)),
+                     REFS_ENTRY_BROKEN + (uint32_t)problem->status, err);
+}
+
+refs_status refs_refset__builder_put_whole(refs_set_builder *builder, const refs_slot *slot,
+                                           uint32_t url, refs_error *err) {
+    return put(builder->set, slot, (refs_entry){0, REFS_ENTRY_WHOLE, url}, err);
+}
+
+refs_status refs_refset__builder_put_range(refs_set_builder *builder, const refs_slot *slot,
+                                           const refs_wide_range *range, refs_error *err) {
+    refs_set *set = builder->set;
+    uint64_t end;
+    if (!refs_add_u64(range->offset, range->length, &end)) {
+        refs_error problem = REFS_ERROR_INIT;
+        (void)!refs_fail(&problem, REFS_INVALID, "offset %llu and length %llu overflow",
+                         (unsigned long long)range->offset, (unsigned long long)range->length);
+        return refs_refset__builder_put_broken(builder, slot, &problem, err);
+    }
+    if (range->length < REFS_ENTRY_WHOLE)
+        return put(set, slot, (refs_entry){range->offset, (uint32_t)range->length, range->url},
+                   err);
+    if (!refs_grow((void **)&set->wide, &set->wide_capacity, set->n_wide, sizeof *set->wide))
+        return refs_fail_nomem(err);
+    set->wide[set->n_wide] = *range;
+    return put(set, slot, (refs_entry){set->n_wide++, 0, REFS_ENTRY_WIDE}, err);
+}
+
+/* -- the public calls ------------------------------------------------------------------------- */
+
+refs_status refs_set_builder_inline(refs_set_builder *builder, refs_str key, refs_bytes bytes,
+                                    refs_error *err) {
+    refs_slot slot;
+    REFS_TRY(refs_refset__builder_slot(builder, key, &slot, err));
+    return refs_refset__builder_put_inline(builder, &slot, bytes, err);
+}
+
+refs_status refs_set_builder_range(refs_set_builder *builder, refs_str key, refs_str url,
+                                   uint64_t offset, uint64_t length, refs_error *err) {
+    refs_slot slot;
+    refs_wide_range range = {offset, length, 0};
+    REFS_TRY(refs_refset__builder_slot(builder, key, &slot, err));
+    REFS_TRY(refs_refset__builder_url(builder, url, &range.url, err));
+    return refs_refset__builder_put_range(builder, &slot, &range, err);
+}
+
+refs_status refs_set_builder_whole(refs_set_builder *builder, refs_str key, refs_str url,
+                                   refs_error *err) {
+    refs_slot slot;
+    uint32_t id;
+    REFS_TRY(refs_refset__builder_slot(builder, key, &slot, err));
+    REFS_TRY(refs_refset__builder_url(builder, url, &id, err));
+    return refs_refset__builder_put_whole(builder, &slot, id, err);
+}
+
+refs_status refs_set_builder_broken(refs_set_builder *builder, refs_str key, refs_status status,
+                                    const char *message, refs_error *err) {
+    refs_slot slot;
+    refs_error problem = REFS_ERROR_INIT;
+    (void)!refs_fail(&problem, status, "%s", message);
+    REFS_TRY(refs_refset__builder_slot(builder, key, &slot, err));
+    return refs_refset__builder_put_broken(builder, &slot, &problem, err);
+}
+
+static refs_status finish(refs_set_builder *builder, refs_error *err) {
+    refs_set *set = builder->set;
+    set->size = set->names.count;
+    for (size_t i = 0; i < set->n_tables; i++) {
+        REFS_TRY(refs_refset__chunk_table_finish(&set->tables[i], err));
+        set->size += set->tables[i].count;
+    }
+    return map_urls(builder, err);
+}
+
+refs_status refs_set_builder_finish(refs_set_builder *builder, refs_set **set, refs_error *err) {
+    *set = NULL;
+    refs_status status = finish(builder, err);
+    if (status == REFS_OK) {
+        *set = builder->set;
+        builder->set = NULL;
+    }
+    refs_set_builder_free(builder);
+    return status;
+}

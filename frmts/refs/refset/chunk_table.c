@@ -1,0 +1,173 @@
+/* chunk_table.c -- see chunk_table.h. */
+#include "chunk_table.h"
+
+#include "chunk_key.h"
+
+void refs_refset__chunk_table_clear(refs_chunk_table *table) {
+    refs_free(table->keys);
+    refs_free(table->entries);
+    refs_free(table->extent);
+    memset(table, 0, sizeof *table);
+}
+
+refs_status refs_refset__chunk_table_add(refs_chunk_table *table, uint64_t packed, refs_entry entry,
+                                         refs_error *err) {
+    if (table->count > 0 && packed <= table->keys[table->count - 1]) {
+        if (packed == table->keys[table->count - 1]) {
+            table->entries[table->count - 1] = entry;
+            return REFS_OK;
+        }
+        table->unsorted = true;
+    }
+    if (table->count == UINT32_MAX)
+        return refs_fail(err, REFS_LIMIT, "an array has more than %zu chunks", table->count);
+    if (!refs_grow((void **)&table->keys, &table->key_capacity, table->count,
+                   sizeof *table->keys) ||
+        !refs_grow((void **)&table->entries, &table->entry_capacity, table->count,
+                   sizeof *table->entries))
+        return refs_fail_nomem(err);
+    table->keys[table->count] = packed;
+    table->entries[table->count++] = entry;
+    return REFS_OK;
+}
+
+/* -- sorting ---------------------------------------------------------------------------------- */
+
+/* One pass of a radix sort: `from` to `to`, stably, by the byte at `shift`. Writers that sort their
+ * keys as texts make long tables unsorted, so this has to be quick. */
+static void sort_by_byte(const uint64_t *keys, const uint32_t *from, uint32_t *to, size_t n,
+                         unsigned shift) {
+    size_t begin[257] = {0};
+    for (size_t i = 0; i < n; i++) begin[(keys[i] >> shift & 0xff) + 1]++;
+    for (size_t byte = 0; byte < 256; byte++) begin[byte + 1] += begin[byte];
+    for (size_t i = 0; i < n; i++) to[begin[keys[from[i]] >> shift & 0xff]++] = from[i];
+}
+
+/* Sets `order` to the places of the keys in ascending order; `spare` has as much room. Returns
+ * which of the two holds the result. */
+static uint32_t *sort_places(const uint64_t *keys, size_t n, uint32_t *order, uint32_t *spare) {
+    uint64_t differing = 0;
+    for (size_t i = 0; i < n; i++) {
+        order[i] = (uint32_t)i;
+        differing |= keys[i] ^ keys[0];
+    }
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        if ((differing >> shift & 0xff) == 0) continue;
+        sort_by_byte(keys, order, spare, n, shift);
+        uint32_t *sorted = spare;
+        spare = order;
+        order = sorted;
+    }
+    return order;
+}
+
+/* Drops all but the last of equal keys from sorted places; returns how many are left. */
+static size_t drop_replaced(const uint64_t *keys, uint32_t *order, size_t n) {
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i + 1 == n || keys[order[i]] != keys[order[i + 1]]) order[kept++] = order[i];
+    return kept;
+}
+
+static refs_status reorder(refs_chunk_table *table, const uint32_t *order, size_t n,
+                           refs_error *err) {
+    uint64_t *keys = refs_alloc(n * sizeof *keys);
+    if (keys == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) keys[i] = table->keys[order[i]];
+    refs_free(table->keys);
+    table->keys = keys;
+    table->key_capacity = n;
+
+    refs_entry *entries = refs_alloc(n * sizeof *entries);
+    if (entries == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) entries[i] = table->entries[order[i]];
+    refs_free(table->entries);
+    table->entries = entries;
+    table->entry_capacity = n;
+    table->count = n;
+    return REFS_OK;
+}
+
+static refs_status sort(refs_chunk_table *table, refs_error *err) {
+    uint32_t *order = refs_calloc(table->count, sizeof *order);
+    uint32_t *spare = refs_calloc(table->count, sizeof *spare);
+    refs_status status = REFS_OK;
+    if (order == NULL || spare == NULL) {
+        status = refs_fail_nomem(err);
+    } else {
+        uint32_t *sorted = sort_places(table->keys, table->count, order, spare);
+        size_t n = drop_replaced(table->keys, sorted, table->count);
+        status = reorder(table, sorted, n, err);
+    }
+    refs_free(order);
+    refs_free(spare);
+    table->unsorted = false;
+    return status;
+}
+
+/* -- finishing -------------------------------------------------------------------------------- */
+
+/* Gives back what growth left over; a shrinking that fails changes nothing. */
+static void shrink(refs_chunk_table *table) {
+    uint64_t *keys = refs_realloc(table->keys, table->count * sizeof *keys);
+    if (keys != NULL) table->keys = keys;
+    refs_entry *entries = refs_realloc(table->entries, table->count * sizeof *entries);
+    if (entries != NULL) table->entries = entries;
+}
+
+/* Distinct indices inside a grid of as many cells are all of that grid, in its order. */
+static bool fills_grid(const refs_chunk_table *table, uint64_t *extent) {
+    uint64_t cells = 1;
+    for (size_t dim = 0; dim < table->rank; dim++) {
+        uint64_t last = 0;
+        for (size_t i = 0; i < table->count; i++) {
+            uint64_t part = refs_refset__chunk_index_part(table->keys[i], table->rank, dim);
+            if (part > last) last = part;
+        }
+        if (last >= table->count || !refs_mul_u64(cells, last + 1, &cells)) return false;
+        extent[dim] = last + 1;
+    }
+    return cells == table->count;
+}
+
+refs_status refs_refset__chunk_table_finish(refs_chunk_table *table, refs_error *err) {
+    if (table->unsorted)
+        REFS_TRY(sort(table, err));
+    else if (table->count > 0)
+        shrink(table);
+    uint64_t *extent = refs_calloc(table->rank, sizeof *extent);
+    if (extent == NULL) return refs_fail_nomem(err);
+    if (table->count > 0 && fills_grid(table, extent)) {
+        table->extent = extent;
+        refs_free(table->keys);
+        table->keys = NULL;
+    } else {
+        refs_free(extent);
+    }
+    return REFS_OK;
+}
+
+/* -- finding ---------------------------------------------------------------------------------- */
+
+static const refs_entry *find_in_grid(const refs_chunk_table *table, uint64_t packed) {
+    uint64_t place = 0;
+    for (size_t dim = 0; dim < table->rank; dim++) {
+        uint64_t part = refs_refset__chunk_index_part(packed, table->rank, dim);
+        if (part >= table->extent[dim]) return NULL;
+        place = place * table->extent[dim] + part;
+    }
+    return &table->entries[place];
+}
+
+const refs_entry *refs_refset__chunk_table_find(const refs_chunk_table *table, uint64_t packed) {
+    if (table->extent != NULL) return find_in_grid(table, packed);
+    size_t begin = 0, end = table->count;
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+        if (table->keys[middle] < packed)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin < table->count && table->keys[begin] == packed ? &table->entries[begin] : NULL;
+}

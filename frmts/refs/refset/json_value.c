@@ -1,0 +1,147 @@
+/* json_value.c -- see json_value.h. The shapes are those of the fsspec specification, the treatment
+ * of others follows checklist 9 to 19 of the project's notes on it. */
+#include "json_value.h"
+
+/* The elements of [url, offset, length] as far as they were read. */
+typedef struct url_array {
+    size_t n;
+    refs_wide_range range;
+} url_array;
+
+void refs_refset__json_value_clear(refs_json_value_reader *values) {
+    refs_buf_clear(&values->scratch);
+}
+
+/* Notes that the value is unusable because of the last token. */
+static void mark_broken(refs_json_value_reader *values, const char *why) {
+    uint64_t line, column, position;
+    refs_json_where(values->reader, &line, &column, &position);
+    (void)!refs_fail(&values->problem, REFS_INVALID, "line %llu, column %llu: %s",
+                     (unsigned long long)line, (unsigned long long)column, why);
+}
+
+/* -- [url], [url, offset, length] ------------------------------------------------------------- */
+
+static refs_status read_url(refs_json_value_reader *values, refs_json_token token, refs_str text,
+                            uint32_t *url, refs_error *err) {
+    const char *target = refs_refset__builder_options(values->builder)->target;
+    if (token == REFS_JSON_NULL && target != NULL)
+        text = refs_str_from(target);
+    else if (token == REFS_JSON_NULL)
+        mark_broken(values, "the URL is null, and no target was given for such references");
+    else if (token != REFS_JSON_STRING)
+        mark_broken(values, "the URL is no string");
+    else if (refs_json_reader_lone_surrogate(values->reader))
+        mark_broken(values, "the URL holds a lone surrogate");
+    else if (refs_str_is(text, "__inlined__"))
+        mark_broken(values, "the writer (VirtualiZarr before 2.6.1) left the inline data out of "
+                            "the file: it has to be written again");
+    if (values->problem.status != REFS_OK) return REFS_OK;
+    return refs_refset__builder_url(values->builder, text, url, err);
+}
+
+static void read_number(refs_json_value_reader *values, refs_json_token token, refs_str text,
+                        uint64_t *number) {
+    bool integral;
+    if (token != REFS_JSON_NUMBER || !refs_json_number_to_u64(text, number, &integral))
+        mark_broken(values, "offset and length must be whole numbers from 0 to 2^64 - 1");
+    else if (!integral)
+        values->n_fractional++;
+}
+
+static refs_status read_element(refs_json_value_reader *values, url_array *array,
+                                refs_json_token token, refs_str text, refs_error *err) {
+    switch (array->n++) {
+    case 0:
+        REFS_TRY(read_url(values, token, text, &array->range.url, err));
+        break;
+    case 1:
+        read_number(values, token, text, &array->range.offset);
+        break;
+    case 2:
+        read_number(values, token, text, &array->range.length);
+        break;
+    default:
+        break;
+    }
+    return refs_json_skip(values->reader, token, err);
+}
+
+static refs_status read_array(refs_json_value_reader *values, const refs_slot *slot,
+                              refs_error *err) {
+    url_array array = {0};
+    for (;;) {
+        refs_json_token token;
+        refs_str text;
+        REFS_TRY(refs_json_next(values->reader, &token, &text, err));
+        if (token == REFS_JSON_ARRAY_END) break;
+        REFS_TRY(read_element(values, &array, token, text, err));
+    }
+    if (array.n != 1 && array.n != 3)
+        mark_broken(values, "a reference is [url] or [url, offset, length], of 1 or 3 elements");
+    if (values->problem.status != REFS_OK) return REFS_OK;
+    return array.n == 1
+               ? refs_refset__builder_put_whole(values->builder, slot, array.range.url, err)
+               : refs_refset__builder_put_range(values->builder, slot, &array.range, err);
+}
+
+/* -- inline values ---------------------------------------------------------------------------- */
+
+static refs_status put_scratch(refs_json_value_reader *values, const refs_slot *slot,
+                               refs_error *err) {
+    return refs_refset__builder_put_inline(values->builder, slot, refs_buf_view(&values->scratch),
+                                           err);
+}
+
+static refs_status read_base64(refs_json_value_reader *values, const refs_slot *slot, refs_str text,
+                               refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    values->scratch.size = 0;
+    refs_status status = refs_base64_decode(text, &values->scratch, &problem);
+    if (status == REFS_NOMEM) return refs_fail_nomem(err);
+    if (status == REFS_OK) return put_scratch(values, slot, err);
+    mark_broken(values, problem.message);
+    return REFS_OK;
+}
+
+static refs_status read_string(refs_json_value_reader *values, const refs_slot *slot, refs_str text,
+                               refs_error *err) {
+    if (refs_json_reader_lone_surrogate(values->reader)) {
+        mark_broken(values, "the text holds a lone surrogate, which no bytes stand for");
+        return REFS_OK;
+    }
+    if (refs_str_starts(text, "base64:"))
+        return read_base64(values, slot, refs_str_part(text, 7, text.size), err);
+    return refs_refset__builder_put_inline(values->builder, slot,
+                                           refs_bytes_view(text.data, text.size), err);
+}
+
+static refs_status read_object(refs_json_value_reader *values, const refs_slot *slot,
+                               refs_error *err) {
+    values->scratch.size = 0;
+    REFS_TRY(
+        refs_json_capture(values->reader, REFS_JSON_OBJECT_BEGIN, &values->scratch, err));
+    return put_scratch(values, slot, err);
+}
+
+refs_status refs_refset__json_value_read(refs_json_value_reader *values, refs_str key,
+                                         refs_error *err) {
+    refs_slot slot;
+    refs_json_token token;
+    refs_str text;
+    REFS_TRY(refs_refset__builder_slot(values->builder, key, &slot, err));
+    REFS_TRY(refs_json_next(values->reader, &token, &text, err));
+    if (token == REFS_JSON_ARRAY_BEGIN)
+        REFS_TRY(read_array(values, &slot, err));
+    else if (token == REFS_JSON_STRING)
+        REFS_TRY(read_string(values, &slot, text, err));
+    else if (token == REFS_JSON_OBJECT_BEGIN)
+        REFS_TRY(read_object(values, &slot, err));
+    else
+        mark_broken(values, "a reference is a string, an object or an array");
+    if (values->problem.status == REFS_OK) return REFS_OK;
+    refs_status status =
+        refs_refset__builder_put_broken(values->builder, &slot, &values->problem, err);
+    refs_error_clear(&values->problem);
+    return status;
+}

@@ -1,0 +1,108 @@
+/* set.c -- looking up in a finished set, see refset.h. */
+#include "set.h"
+
+void refs_set_free(refs_set *set) {
+    if (set == NULL) return;
+    for (size_t i = 0; i < set->n_tables; i++) refs_refset__chunk_table_clear(&set->tables[i]);
+    refs_intern_clear(&set->names);
+    refs_intern_clear(&set->prefixes);
+    refs_intern_clear(&set->urls);
+    refs_intern_clear(&set->locations);
+    refs_intern_clear(&set->problems);
+    refs_buf_clear(&set->inline_bytes);
+    refs_free(set->named);
+    refs_free(set->first_table);
+    refs_free(set->tables);
+    refs_free(set->url_of);
+    refs_free(set->wide);
+    refs_free(set->location);
+    refs_free(set);
+}
+
+refs_chunk_table *refs_refset__set_table(const refs_set *set, const refs_chunk_key *split) {
+    uint32_t prefix = refs_intern_find(&set->prefixes, split->prefix);
+    if (prefix == REFS_INTERN_NONE) return NULL;
+    for (uint32_t i = set->first_table[prefix]; i != REFS_INTERN_NONE; i = set->tables[i].next)
+        if (set->tables[i].rank == split->rank && set->tables[i].separator == split->separator)
+            return &set->tables[i];
+    return NULL;
+}
+
+static const refs_entry *find_entry(const refs_set *set, refs_str key) {
+    refs_chunk_key split;
+    uint64_t packed;
+    if (refs_refset__chunk_key_split(key, &split) &&
+        refs_refset__chunk_index_pack(split.index, split.rank, &packed)) {
+        const refs_chunk_table *table = refs_refset__set_table(set, &split);
+        return table != NULL ? refs_refset__chunk_table_find(table, packed) : NULL;
+    }
+    uint32_t name = refs_intern_find(&set->names, key);
+    return name != REFS_INTERN_NONE ? &set->named[name] : NULL;
+}
+
+static refs_bytes inline_bytes_of(const refs_set *set, const refs_entry *entry) {
+    if (entry->length == 0) return refs_bytes_view("", 0);
+    return refs_bytes_view(set->inline_bytes.data + entry->offset, entry->length);
+}
+
+static refs_status set_location(const refs_set *set, uint32_t url, refs_ref *ref, refs_error *err) {
+    const refs_set_url *info = &set->url_of[url];
+    ref->url = refs_intern_get(&set->urls, info->text).data;
+    if (info->location == REFS_INTERN_NONE)
+        return refs_fail(err, info->status, "%s",
+                         refs_intern_get(&set->problems, info->problem).data);
+    ref->location = refs_intern_get(&set->locations, info->location).data;
+    ref->location_id = info->location;
+    return REFS_OK;
+}
+
+refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err) {
+    memset(ref, 0, sizeof *ref);
+    const refs_entry *entry = find_entry(set, key);
+    if (entry == NULL) return REFS_NOT_FOUND;
+    if (entry->url == REFS_ENTRY_INLINE) {
+        ref->kind = REFS_REF_INLINE;
+        ref->bytes = inline_bytes_of(set, entry);
+        return REFS_OK;
+    }
+    if (entry->url == REFS_ENTRY_WIDE) {
+        const refs_wide_range *wide = &set->wide[entry->offset];
+        ref->kind = REFS_REF_RANGE;
+        ref->offset = wide->offset;
+        ref->length = wide->length;
+        return set_location(set, wide->url, ref, err);
+    }
+    if (entry->url >= REFS_ENTRY_BROKEN) {
+        refs_bytes message = inline_bytes_of(set, entry);
+        return refs_fail(err, (refs_status)(entry->url - REFS_ENTRY_BROKEN), "%.*s",
+                         (int)message.size, (const char *)message.data);
+    }
+    bool whole = entry->length == REFS_ENTRY_WHOLE;
+    ref->kind = whole ? REFS_REF_WHOLE : REFS_REF_RANGE;
+    ref->offset = entry->offset;
+    ref->length = whole ? 0 : entry->length;
+    return set_location(set, entry->url, ref, err);
+}
+
+refs_status refs_set_each_name(const refs_set *set,
+                               refs_status (*visit)(void *user, refs_str key, refs_error *err),
+                               void *user, refs_error *err) {
+    for (uint32_t id = 0; id < set->names.count; id++) {
+        refs_chunk_key split;
+        refs_str key = refs_intern_get(&set->names, id);
+        if (!refs_refset__chunk_key_split(key, &split)) REFS_TRY(visit(user, key, err));
+    }
+    return REFS_OK;
+}
+
+uint64_t refs_set_size(const refs_set *set) {
+    return set->size;
+}
+
+uint32_t refs_set_n_locations(const refs_set *set) {
+    return (uint32_t)set->locations.count;
+}
+
+const char *refs_set_location(const refs_set *set) {
+    return set->location;
+}

@@ -1,0 +1,46 @@
+/* set.h -- what a set is made of, for those who build it. */
+#ifndef REFS_REFSET_SET_H
+#define REFS_REFSET_SET_H
+
+#include "chunk_key.h"
+#include "chunk_table.h"
+#include "refs/intern.h"
+#include "refs/refset.h"
+
+/** What became of a URL. */
+typedef struct refs_set_url {
+    uint32_t text;      /**< number of the rendered text in `urls` */
+    uint32_t location;  /**< number in `locations`, or REFS_INTERN_NONE: then … */
+    uint32_t problem;   /**< … number of the reason in `problems` … */
+    refs_status status; /**< … and its kind */
+} refs_set_url;
+
+struct refs_set {
+    char *location;
+    uint64_t size;
+
+    refs_intern names; /**< keys that are no chunk's, or whose numbers are too large */
+    refs_entry *named; /**< one for each */
+    size_t named_capacity;
+
+    refs_intern prefixes;  /**< of chunk keys */
+    uint32_t *first_table; /**< of each prefix */
+    size_t first_table_capacity;
+    refs_chunk_table *tables;
+    size_t n_tables, table_capacity;
+
+    refs_intern urls;     /**< as the set has them, and as they are rendered */
+    refs_set_url *url_of; /**< one for each */
+    size_t url_of_capacity;
+    refs_intern locations;
+    refs_intern problems;
+
+    refs_buf inline_bytes;
+    refs_wide_range *wide;
+    size_t n_wide, wide_capacity;
+};
+
+/** The table for chunk keys like `split`, or NULL. */
+refs_chunk_table *refs_refset__set_table(const refs_set *set, const refs_chunk_key *split);
+
+#endif

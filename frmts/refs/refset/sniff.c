@@ -1,0 +1,86 @@
+/* sniff.c -- telling reference sets from other JSON by their beginning, see refset.h. */
+#include "set_list.h"
+
+#include "refs/refset.h"
+
+/* What the beginning of a document showed. */
+typedef struct signs {
+    bool version_1;
+    bool refs;      /* a member that is an object */
+    bool templates; /* or generators */
+    bool metadata;  /* a key of Zarr metadata, at the top or in `refs` */
+} signs;
+
+static bool are_enough(const signs *seen) {
+    return seen->metadata || (seen->version_1 && (seen->refs || seen->templates));
+}
+
+static bool is_version_1(refs_json_token token, refs_str text) {
+    uint64_t number;
+    bool integral;
+    if (token == REFS_JSON_TRUE) return true;
+    return token == REFS_JSON_NUMBER && refs_json_number_to_u64(text, &number, &integral) &&
+           number == 1;
+}
+
+/* Looks at the keys of the object that was entered, to its end. */
+static refs_status look_into_refs(refs_json_reader *reader, signs *seen) {
+    for (;;) {
+        refs_json_token token;
+        refs_str key;
+        REFS_TRY(refs_json_next(reader, &token, &key, NULL));
+        if (token == REFS_JSON_OBJECT_END) return REFS_OK;
+        if (refs_refset__is_metadata_key(key)) seen->metadata = true;
+        REFS_TRY(refs_json_next(reader, &token, NULL, NULL));
+        REFS_TRY(refs_json_skip(reader, token, NULL));
+    }
+}
+
+static refs_status look_into_set(refs_json_reader *reader, signs *seen) {
+    for (;;) {
+        refs_json_token token;
+        refs_str text;
+        REFS_TRY(refs_json_next(reader, &token, &text, NULL));
+        if (token == REFS_JSON_OBJECT_END) return REFS_OK;
+        bool version = refs_str_is(text, "version"), refs = refs_str_is(text, "refs");
+        bool templates = refs_str_is(text, "templates") || refs_str_is(text, "gen");
+        if (refs_refset__is_metadata_key(text)) seen->metadata = true;
+        REFS_TRY(refs_json_next(reader, &token, &text, NULL));
+        if (version && is_version_1(token, text)) seen->version_1 = true;
+        if (templates) seen->templates = true;
+        if (refs && token == REFS_JSON_OBJECT_BEGIN) {
+            seen->refs = true;
+            REFS_TRY(look_into_refs(reader, seen));
+        } else {
+            REFS_TRY(refs_json_skip(reader, token, NULL));
+        }
+    }
+}
+
+/* The end of the beginning fails as a document that was cut: what was seen until then counts. */
+static refs_status look(refs_json_reader *reader, signs *seen) {
+    refs_json_token token;
+    REFS_TRY(refs_json_next(reader, &token, NULL, NULL));
+    if (token == REFS_JSON_ARRAY_BEGIN) REFS_TRY(refs_json_next(reader, &token, NULL, NULL));
+    return token == REFS_JSON_OBJECT_BEGIN ? look_into_set(reader, seen) : REFS_OK;
+}
+
+/* Whether JSON may begin so; hosts ask about every file that they open. */
+static bool begins_as_json(refs_str head) {
+    if (refs_str_starts(head, "\xef\xbb\xbf")) head = refs_str_part(head, 3, head.size);
+    for (size_t i = 0; i < head.size; i++)
+        if (strchr(" \t\r\n", head.data[i]) == NULL || head.data[i] == '\0')
+            return head.data[i] == '{' || head.data[i] == '[';
+    return false;
+}
+
+bool refs_set_sniff(refs_bytes head) {
+    refs_str text = refs_str_view((const char *)head.data, head.size);
+    refs_json_reader *reader = NULL;
+    signs seen = {0};
+    if (!begins_as_json(text)) return false;
+    if (refs_json_reader_open_text(text, &reader, NULL) != REFS_OK) return false;
+    refs_status status = look(reader, &seen);
+    refs_json_reader_free(reader);
+    return are_enough(&seen) && (status == REFS_OK || status == REFS_CORRUPT);
+}

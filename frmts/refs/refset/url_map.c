@@ -1,0 +1,277 @@
+/* url_map.c -- URLs of a set -> names that the host opens, see refset.h.
+ *
+ * Names are those of GDAL's virtual file systems
+ * (https://gdal.org/user/virtual_file_systems.html).
+ */
+#include "refs/refset.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+/* Deepest nesting of archives in archives. */
+#define MAX_ARCHIVES 4
+
+/* -- schemes ---------------------------------------------------------------------------------- */
+
+typedef enum scheme_form {
+    KEEP_URL,       /* all of the URL follows the prefix */
+    DROP_SCHEME,    /* what is behind "://" does */
+    CONTAINER_FIRST /* so too, and "container@account/path" is "container/path" */
+} scheme_form;
+
+static const struct {
+    const char *scheme;
+    const char *prefix;
+    scheme_form form;
+} schemes[] = {
+    {"http", "/vsicurl/", KEEP_URL},      {"https", "/vsicurl/", KEEP_URL},
+    {"ftp", "/vsicurl/", KEEP_URL},       {"s3", "/vsis3/", DROP_SCHEME},
+    {"s3a", "/vsis3/", DROP_SCHEME},      {"gs", "/vsigs/", DROP_SCHEME},
+    {"gcs", "/vsigs/", DROP_SCHEME},      {"az", "/vsiaz/", CONTAINER_FIRST},
+    {"abfs", "/vsiaz/", CONTAINER_FIRST}, {"abfss", "/vsiaz/", CONTAINER_FIRST},
+    {"adl", "/vsiaz/", CONTAINER_FIRST},  {"oss", "/vsioss/", DROP_SCHEME},
+    {"swift", "/vsiswift/", DROP_SCHEME}, {"hdfs", "/vsihdfs/", KEEP_URL},
+};
+#define N_SCHEMES (sizeof schemes / sizeof schemes[0])
+
+/* Prefixes of fsspec that only say where to keep copies. */
+static const char *const caches[] = {"simplecache", "filecache", "blockcache"};
+
+static const struct {
+    const char *scheme;
+    const char *prefix;
+} archives[] = {{"zip", "/vsizip/"}, {"tar", "/vsitar/"}};
+
+/* Splits "scheme://rest" or "C:rest" (then the scheme has one letter); false for neither. */
+static bool split_scheme(refs_str url, refs_str *scheme, refs_str *rest) {
+    size_t end = refs_str_find(url, ':');
+    if (end == 0 || end == SIZE_MAX) return false;
+    for (size_t i = 0; i < end; i++) {
+        char c = url.data[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && (i == 0 || ((c < '0' || c > '9') && c != '+' && c != '-' && c != '.')))
+            return false;
+    }
+    *scheme = refs_str_part(url, 0, end);
+    *rest = refs_str_part(url, end + 1, url.size);
+    if (end == 1) return rest->size > 0 && (rest->data[0] == '/' || rest->data[0] == '\\');
+    if (!refs_str_starts(*rest, "//")) return false;
+    *rest = refs_str_part(*rest, 2, rest->size);
+    return true;
+}
+
+static bool is_scheme(refs_str scheme, const char *name) {
+    return scheme.size == strlen(name) && strncasecmp(scheme.data, name, scheme.size) == 0;
+}
+
+static refs_status fail_unknown(refs_str scheme, refs_error *err) {
+    char known[256] = "";
+    for (size_t i = 0; i < N_SCHEMES; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s, ", schemes[i].scheme);
+    }
+    return refs_fail(err, REFS_UNSUPPORTED, "scheme \"%.*s\" is none of %sfile, local, zip, tar",
+                     REFS_STR_ARG(scheme), known);
+}
+
+static refs_status append_container(refs_str rest, refs_buf *location, refs_error *err) {
+    size_t slash = refs_str_find(rest, '/');
+    refs_str container = refs_str_part(rest, 0, slash);
+    size_t at = refs_str_find(container, '@');
+    REFS_TRY(refs_buf_append_str(location, refs_str_part(container, 0, at), err));
+    return refs_buf_append_str(location, refs_str_part(rest, container.size, rest.size), err);
+}
+
+static refs_status map_scheme(refs_str url, refs_str scheme, refs_str rest, refs_buf *location,
+                              refs_error *err) {
+    for (size_t i = 0; i < N_SCHEMES; i++) {
+        if (!is_scheme(scheme, schemes[i].scheme)) continue;
+        REFS_TRY(refs_buf_append_str(location, refs_str_from(schemes[i].prefix), err));
+        if (schemes[i].form == CONTAINER_FIRST) return append_container(rest, location, err);
+        return refs_buf_append_str(location, schemes[i].form == KEEP_URL ? url : rest, err);
+    }
+    return fail_unknown(scheme, err);
+}
+
+/* -- relative names --------------------------------------------------------------------------- */
+
+static size_t find_text(refs_str text, const char *wanted) {
+    for (size_t i = 0; i < text.size; i++)
+        if (refs_str_starts(refs_str_part(text, i, text.size), wanted)) return i;
+    return SIZE_MAX;
+}
+
+/* What relative names are relative to; a set that is a folder lies in the folder above it. */
+static refs_str folder_of(refs_str base) {
+    size_t scheme = find_text(base, "://");
+    if (scheme != SIZE_MAX) {
+        size_t query = refs_str_find(refs_str_part(base, scheme, base.size), '?');
+        if (query != SIZE_MAX) base = refs_str_part(base, 0, scheme + query);
+    }
+    while (base.size > 0 && base.data[base.size - 1] == '/') base.size--;
+    size_t slash = refs_str_find_last(base, '/');
+    return refs_str_part(base, 0, slash == SIZE_MAX ? 0 : slash + 1);
+}
+
+/* Bytes of a folder's name that ".." may not take away: "/", a host, a bucket, an archive. */
+static size_t root_size(refs_str folder) {
+    size_t brace = refs_str_find_last(folder, '}'), scheme = find_text(folder, "://"), begin;
+    if (brace != SIZE_MAX)
+        begin = brace;
+    else if (scheme != SIZE_MAX)
+        begin = scheme + 3;
+    else if (refs_str_starts(folder, "/vsi"))
+        begin = refs_str_find(refs_str_part(folder, 1, folder.size), '/') + 2;
+    else
+        return refs_str_starts(folder, "/") ? 1 : 0;
+    size_t slash = refs_str_find(refs_str_part(folder, begin, folder.size), '/');
+    return slash == SIZE_MAX ? folder.size : begin + slash + 1;
+}
+
+/* Takes the last folder away from the name that begins at `root`, or adds one step up. */
+static refs_status step_up(refs_buf *location, size_t root, size_t protected, refs_error *err) {
+    refs_str name = refs_str_view((const char *)location->data + root, location->size - root);
+    if (name.size <= protected)
+        return protected > 0 ? REFS_OK : refs_buf_append(location, "../", 3, err);
+    refs_str parent = refs_str_part(name, 0, name.size - 1);
+    size_t slash = refs_str_find_last(parent, '/');
+    size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
+    if (refs_str_is(refs_str_part(parent, begin, parent.size), ".."))
+        return refs_buf_append(location, "../", 3, err);
+    location->size = root + begin;
+    return REFS_OK;
+}
+
+static refs_status append_relative(refs_str path, refs_str base, refs_buf *location,
+                                   refs_error *err) {
+    refs_str folder = folder_of(base);
+    size_t root = location->size, protected = root_size(folder);
+    REFS_TRY(refs_buf_append_str(location, folder, err));
+    while (path.size > 0) {
+        size_t slash = refs_str_find(path, '/');
+        size_t end = slash == SIZE_MAX ? path.size : slash + 1;
+        refs_str step = refs_str_part(path, 0, slash);
+        if (refs_str_is(step, ".."))
+            REFS_TRY(step_up(location, root, protected, err));
+        else if (!refs_str_is(step, "."))
+            REFS_TRY(refs_buf_append_str(location, refs_str_part(path, 0, end), err));
+        path = refs_str_part(path, end, path.size);
+    }
+    return REFS_OK;
+}
+
+/* -- one URL ---------------------------------------------------------------------------------- */
+
+static refs_status map_url(refs_str url, const refs_url_context *context, size_t n_archives,
+                           refs_buf *location, refs_error *err);
+
+static bool is_confined(const refs_url_context *context) {
+    return !context->remote_to_local && refs_location_is_remote(refs_str_from(context->base));
+}
+
+static refs_status map_path(refs_str path, const refs_url_context *context, refs_buf *location,
+                            refs_error *err) {
+    if (path.size == 0) return refs_fail(err, REFS_INVALID, "URL is empty");
+    if (refs_str_starts(path, "/vsi") && is_confined(context))
+        return refs_fail(err, REFS_INVALID, "a remote set may not use GDAL's name \"%.*s\"",
+                         REFS_STR_ARG(path));
+    refs_str drive, rest;
+    if (path.data[0] == '/' || (split_scheme(path, &drive, &rest) && drive.size == 1))
+        return refs_buf_append_str(location, path, err);
+    return append_relative(path, refs_str_from(context->base), location, err);
+}
+
+/* What "file://" is followed by: a path, "localhost" and a path, or "/C:/path". */
+static refs_str file_path(refs_str rest) {
+    refs_str drive, ignored;
+    if (refs_str_starts(rest, "localhost/")) rest = refs_str_part(rest, 9, rest.size);
+    refs_str behind = refs_str_part(rest, 1, rest.size);
+    bool has_drive = split_scheme(behind, &drive, &ignored) && drive.size == 1;
+    return has_drive && rest.data[0] == '/' ? behind : rest;
+}
+
+static refs_status map_archive(refs_str rest, const refs_url_context *context, size_t n_archives,
+                               refs_buf *location, refs_error *err) {
+    size_t chain = find_text(rest, "::");
+    if (chain == SIZE_MAX)
+        return refs_fail(err, REFS_INVALID, "\"%.*s\" lies in an archive that is not named",
+                         REFS_STR_ARG(rest));
+    if (n_archives == MAX_ARCHIVES)
+        return refs_fail(err, REFS_LIMIT, "more than %d archives in archives", MAX_ARCHIVES);
+    REFS_TRY(refs_buf_append(location, "{", 1, err));
+    REFS_TRY(
+        map_url(refs_str_part(rest, chain + 2, rest.size), context, n_archives + 1, location, err));
+    REFS_TRY(refs_buf_append(location, "}/", 2, err));
+    return refs_buf_append_str(location, refs_str_part(rest, 0, chain), err);
+}
+
+static refs_str drop_caches(refs_str url) {
+    for (size_t i = 0; i < sizeof caches / sizeof caches[0]; i++) {
+        size_t size = strlen(caches[i]);
+        if (!refs_str_starts(url, caches[i])) continue;
+        refs_str behind = refs_str_part(url, size, url.size);
+        if (refs_str_starts(behind, "::"))
+            return drop_caches(refs_str_part(behind, 2, behind.size));
+    }
+    return url;
+}
+
+static refs_status map_url(refs_str url, const refs_url_context *context, size_t n_archives,
+                           refs_buf *location, refs_error *err) {
+    refs_str scheme, rest;
+    url = drop_caches(url);
+    if (!split_scheme(url, &scheme, &rest) || scheme.size == 1)
+        return map_path(url, context, location, err);
+    if (is_scheme(scheme, "file") || is_scheme(scheme, "local"))
+        return map_path(file_path(rest), context, location, err);
+    for (size_t i = 0; i < sizeof archives / sizeof archives[0]; i++) {
+        if (!is_scheme(scheme, archives[i].scheme)) continue;
+        REFS_TRY(refs_buf_append_str(location, refs_str_from(archives[i].prefix), err));
+        return map_archive(rest, context, n_archives, location, err);
+    }
+    return map_scheme(url, scheme, rest, location, err);
+}
+
+/* Replaces the beginning of `url` by the first rewrite that fits. */
+static refs_status rewrite(refs_str url, const char *const *rewrites, refs_buf *rewritten,
+                           refs_error *err) {
+    for (; rewrites != NULL && *rewrites != NULL; rewrites++) {
+        const char *arrow = strstr(*rewrites, "=>");
+        if (arrow == NULL)
+            return refs_fail(err, REFS_INVALID, "rewrite \"%s\" has no \"=>\"", *rewrites);
+        refs_str old = refs_str_view(*rewrites, (size_t)(arrow - *rewrites));
+        if (!refs_str_equal(refs_str_part(url, 0, old.size), old)) continue;
+        REFS_TRY(refs_buf_append_str(rewritten, refs_str_from(arrow + 2), err));
+        url = refs_str_part(url, old.size, url.size);
+        break;
+    }
+    return refs_buf_append_str(rewritten, url, err);
+}
+
+static refs_status map_rewritten(refs_str url, const refs_url_context *context, refs_buf *location,
+                                 refs_error *err) {
+    size_t from = location->size;
+    if (refs_str_find(url, '\0') != SIZE_MAX)
+        return refs_fail(err, REFS_INVALID, "URL \"%.*s\" holds a NUL", REFS_STR_ARG(url));
+    REFS_TRY(map_url(url, context, 0, location, err));
+    refs_str mapped = refs_str_view((const char *)location->data + from, location->size - from);
+    if (is_confined(context) && !refs_location_is_remote(mapped))
+        return refs_fail(err, REFS_INVALID,
+                         "a remote set may not name the local file \"%.*s\" unless "
+                         "GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE is YES",
+                         REFS_STR_ARG(mapped));
+    return REFS_OK;
+}
+
+refs_status refs_url_map(refs_str url, const refs_url_context *context, refs_buf *location,
+                         refs_error *err) {
+    refs_buf rewritten = REFS_BUF_INIT;
+    size_t from = location->size;
+    refs_status status = rewrite(url, context->rewrites, &rewritten, err);
+    if (status == REFS_OK)
+        status = map_rewritten(refs_str_view((const char *)rewritten.data, rewritten.size), context,
+                               location, err);
+    if (status != REFS_OK) location->size = from;
+    refs_buf_clear(&rewritten);
+    return status;
+}

@@ -1,0 +1,53 @@
+/* chunk_key.c -- counting and naming chunks, see zarr.h. */
+#include "refs/zarr.h"
+
+static bool product(const uint64_t *numbers, size_t n, uint64_t *result) {
+    uint64_t all = 1;
+    bool fits = true;
+    for (size_t i = 0; i < n; i++) {
+        if (numbers[i] == 0) {
+            *result = 0;
+            return true;
+        }
+        fits = fits && refs_mul_u64(all, numbers[i], &all);
+    }
+    if (fits) *result = all;
+    return fits;
+}
+
+bool refs_array_meta_elements(const refs_array_meta *array, uint64_t *elements) {
+    return product(array->shape, array->rank, elements);
+}
+
+bool refs_array_meta_chunk_elements(const refs_array_meta *array, uint64_t *elements) {
+    return product(array->chunk, array->rank, elements);
+}
+
+uint64_t refs_array_meta_n_chunks(const refs_array_meta *array, size_t dim) {
+    uint64_t n = array->shape[dim];
+    return n == 0 ? 0 : (n - 1) / array->chunk[dim] + 1;
+}
+
+/* Decimal digits of `number`, right-aligned; returns where they begin. */
+static char *write_digits(uint64_t number, char *end) {
+    do {
+        *--end = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    return end;
+}
+
+refs_status refs_chunk_key(const refs_array_meta *array, const uint64_t *index, refs_buf *key,
+                           refs_error *err) {
+    char text[REFS_MAX_RANK * 21];
+    char *end = text + sizeof text, *begin = end;
+    for (size_t dim = array->rank; dim-- > 0;) {
+        begin = write_digits(index[dim], begin);
+        if (dim > 0) *--begin = array->separator;
+    }
+    refs_str prefix = refs_str_from(array->key_prefix);
+    /* Rank 0 has the one chunk "0", but "c" alone as v3's default. */
+    if (array->rank == 0 && (prefix.size == 0 || refs_str_ends(prefix, "/"))) *--begin = '0';
+    REFS_TRY(refs_buf_append_str(key, prefix, err));
+    return refs_buf_append(key, begin, (size_t)(end - begin), err);
+}

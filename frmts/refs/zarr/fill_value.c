@@ -1,0 +1,235 @@
+/* fill_value.c -- a fill value of the metadata as one element, see zarr.h.
+ *
+ * Sources: Zarr v2 specification, "Fill value encoding"; Zarr v3 core specification, "Fill value";
+ * and what writers of reference sets put there besides. */
+#include <math.h>
+
+#include "refs/zarr.h"
+
+/* A parser gives REFS_INVALID, without a message, for what it does not understand; `fill` is zeroed
+ * before. */
+typedef refs_status (*parser)(const refs_json *value, const refs_dtype *dtype, uint8_t *fill);
+
+static refs_status valid_if(bool valid) {
+    return valid ? REFS_OK : REFS_INVALID;
+}
+
+/* -- elements from bits --------------------------------------------------------------------------
+ */
+
+static void put_bits(uint64_t bits, size_t size, uint8_t *fill) {
+    for (size_t i = 0; i < size; i++) {
+        size_t at = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? i : size - 1 - i;
+        fill[at] = (uint8_t)(bits >> 8 * i);
+    }
+}
+
+/* The nearest half float, of two equally near ones the even; a fraction that rounds up carries
+ * into the exponent. */
+static uint16_t half_bits(double number) {
+    double size = fabs(number);
+    unsigned sign = signbit(number) ? 0x8000 : 0;
+    int exponent = 0;
+    if (isnan(number)) return (uint16_t)(sign | 0x7e00);
+    if (size >= 65520) return (uint16_t)(sign | 0x7c00);
+    if (size < 0x1p-14) return (uint16_t)(sign | (unsigned)nearbyint(ldexp(size, 24)));
+    double significand = frexp(size, &exponent);
+    unsigned fraction = (unsigned)nearbyint(ldexp(significand, 11)) - 1024;
+    return (uint16_t)(sign | (((unsigned)(exponent + 14) << 10) + fraction));
+}
+
+static void put_float(double number, size_t size, uint8_t *fill) {
+    float narrow = (float)number;
+    uint16_t half = half_bits(number);
+    const void *element = size == 2 ? (void *)&half : size == 4 ? (void *)&narrow : (void *)&number;
+    memcpy(fill, element, size);
+}
+
+/* -- texts that stand for numbers -----------------------------------------------------------------
+ */
+
+static bool parse_hex(refs_str text, size_t size, uint8_t *fill) {
+    uint64_t bits = 0;
+    size_t n_digits = text.size - 2;
+    if (n_digits == 0 || n_digits > 2 * size || size > 8) return false;
+    for (size_t i = 2; i < text.size; i++) {
+        static const char digits[] = "0123456789abcdefABCDEF";
+        const char *digit = text.data[i] != '\0' ? strchr(digits, text.data[i]) : NULL;
+        if (digit == NULL) return false;
+        unsigned value = (unsigned)(digit - digits);
+        bits = bits << 4 | (value < 16 ? value : value - 6);
+    }
+    put_bits(bits, size, fill);
+    return true;
+}
+
+static refs_status decode_base64(refs_str text, refs_buf *bytes) {
+    refs_status status = refs_base64_decode(text, bytes, NULL);
+    return status == REFS_CORRUPT ? REFS_INVALID : status;
+}
+
+/* The bytes of a whole element, little-endian. */
+static refs_status parse_base64_number(refs_str text, const refs_dtype *dtype, uint8_t *fill) {
+    refs_buf bytes = REFS_BUF_INIT;
+    size_t unit = refs_dtype_swap_size(dtype);
+    refs_status status = decode_base64(text, &bytes);
+    if (status == REFS_OK) status = valid_if(bytes.size == dtype->size);
+    for (size_t at = 0; status == REFS_OK && at < bytes.size; at += unit) {
+        uint64_t bits = 0;
+        for (size_t i = 0; i < unit; i++) bits |= (uint64_t)bytes.data[at + i] << 8 * i;
+        put_bits(bits, unit, fill + at);
+    }
+    refs_buf_clear(&bytes);
+    return status;
+}
+
+static refs_status parse_encoded_number(refs_str text, const refs_dtype *dtype, uint8_t *fill) {
+    if (refs_str_starts(text, "0x")) return valid_if(parse_hex(text, dtype->size, fill));
+    return parse_base64_number(text, dtype, fill);
+}
+
+static bool parse_float_name(refs_str text, double *number) {
+    static const struct {
+        const char *name;
+        double number;
+    } names[] = {{"NaN", (double)NAN}, {"nan", (double)NAN},     {"Infinity", HUGE_VAL},
+                 {"inf", HUGE_VAL},    {"-Infinity", -HUGE_VAL}, {"-inf", -HUGE_VAL}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!refs_str_is(text, names[i].name)) continue;
+        *number = names[i].number;
+        return true;
+    }
+    return false;
+}
+
+/* -- one parser per type -------------------------------------------------------------------------
+ */
+
+/* Numbers that fit the size, signed or not: writers disagree about 255 and -1 of one byte. */
+static refs_status parse_integer(const refs_json *value, const refs_dtype *dtype, uint8_t *fill) {
+    unsigned n_unused = 64 - 8 * (unsigned)dtype->size;
+    int64_t number;
+    uint64_t bits;
+    bool truth;
+    if (refs_json_is_string(value)) return parse_encoded_number(refs_json_text(value), dtype, fill);
+    if (refs_json_bool(value, &truth)) {
+        bits = truth;
+    } else if (refs_json_i64(value, &number) && number < 0) {
+        if (number < INT64_MIN >> n_unused) return REFS_INVALID;
+        bits = (uint64_t)number;
+    } else if (!refs_json_u64(value, &bits) || bits > UINT64_MAX >> n_unused) {
+        return REFS_INVALID;
+    }
+    put_bits(bits, dtype->size, fill);
+    return REFS_OK;
+}
+
+static refs_status parse_ticks(const refs_json *value, const refs_dtype *dtype, uint8_t *fill) {
+    bool not_a_time = refs_json_is_string(value) && refs_str_is(refs_json_text(value), "NaT");
+    if (!not_a_time) return parse_integer(value, dtype, fill);
+    put_bits((uint64_t)INT64_MIN, dtype->size, fill);
+    return REFS_OK;
+}
+
+static refs_status parse_boolean(const refs_json *value, const refs_dtype *dtype, uint8_t *fill) {
+    REFS_TRY(parse_integer(value, dtype, fill));
+    return valid_if(fill[0] <= 1);
+}
+
+static refs_status parse_float(const refs_json *value, const refs_dtype *dtype, uint8_t *fill) {
+    double number;
+    bool is_text = refs_json_is_string(value);
+    if (is_text && !parse_float_name(refs_json_text(value), &number))
+        return parse_encoded_number(refs_json_text(value), dtype, fill);
+    if (!is_text && !refs_json_double(value, &number)) return REFS_INVALID;
+    put_float(number, dtype->size, fill);
+    return REFS_OK;
+}
+
+static refs_status parse_complex(const refs_json *value, const refs_dtype *dtype, uint8_t *fill) {
+    double number;
+    refs_dtype part = {.type = REFS_TYPE_FLOAT, .size = dtype->size / 2};
+    bool is_text = refs_json_is_string(value);
+    if (is_text && !parse_float_name(refs_json_text(value), &number))
+        return parse_base64_number(refs_json_text(value), dtype, fill);
+    if (!refs_json_is_array(value)) return parse_float(value, &part, fill);
+    if (refs_json_size(value) != 2) return REFS_INVALID;
+    REFS_TRY(parse_float(refs_json_at(value, 0), &part, fill));
+    return parse_float(refs_json_at(value, 1), &part, fill + part.size);
+}
+
+/* The number 0 stands for zero bytes in every type. */
+static bool is_zero(const refs_json *value) {
+    uint64_t number;
+    return refs_json_u64(value, &number) && number == 0;
+}
+
+static refs_status parse_bytes(const refs_json *value, const refs_dtype *dtype, uint8_t *fill) {
+    if (is_zero(value)) return REFS_OK;
+    if (!refs_json_is_string(value)) return REFS_INVALID;
+    refs_buf bytes = REFS_BUF_INIT;
+    refs_status status = decode_base64(refs_json_text(value), &bytes);
+    if (status == REFS_OK) status = valid_if(bytes.size <= dtype->size);
+    if (status == REFS_OK && bytes.size > 0) memcpy(fill, bytes.data, bytes.size);
+    refs_buf_clear(&bytes);
+    return status;
+}
+
+/* Moves *text on by one code point of UTF-8, which the JSON reader has checked. */
+static uint32_t next_code_point(refs_str *text) {
+    unsigned char first = (unsigned char)text->data[0];
+    size_t size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    uint32_t point = size == 1 ? first : first & (0xffu >> (size + 1));
+    for (size_t i = 1; i < size && i < text->size; i++)
+        point = point << 6 | ((unsigned char)text->data[i] & 0x3f);
+    *text = refs_str_part(*text, size, text->size);
+    return point;
+}
+
+static refs_status parse_unicode(const refs_json *value, const refs_dtype *dtype, uint8_t *fill) {
+    if (is_zero(value)) return REFS_OK;
+    if (!refs_json_is_string(value)) return REFS_INVALID;
+    refs_str text = refs_json_text(value);
+    size_t at = 0;
+    for (; text.size > 0 && at < dtype->size; at += 4) {
+        uint32_t point = next_code_point(&text);
+        memcpy(fill + at, &point, sizeof point);
+    }
+    return valid_if(text.size == 0);
+}
+
+/* Objects have no size, so that there is nothing to fill in. */
+static refs_status parse_object(const refs_json *value, const refs_dtype *dtype, uint8_t *fill) {
+    (void)dtype, (void)fill;
+    return valid_if(refs_json_is_string(value) || is_zero(value));
+}
+
+static const parser parsers[] = {
+    [REFS_TYPE_BOOL] = parse_boolean,    [REFS_TYPE_INT] = parse_integer,
+    [REFS_TYPE_UINT] = parse_integer,    [REFS_TYPE_FLOAT] = parse_float,
+    [REFS_TYPE_COMPLEX] = parse_complex, [REFS_TYPE_DATETIME] = parse_ticks,
+    [REFS_TYPE_TIMEDELTA] = parse_ticks, [REFS_TYPE_BYTES] = parse_bytes,
+    [REFS_TYPE_UNICODE] = parse_unicode, [REFS_TYPE_OBJECT] = parse_object,
+    [REFS_TYPE_RAW] = parse_bytes,
+};
+
+static refs_status fail_with_value(const refs_json *value, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_json_write(value, &text, err);
+    refs_str shown = refs_str_view((const char *)text.data, text.size < 60 ? text.size : 60);
+    if (status == REFS_OK)
+        status = refs_fail(err, REFS_INVALID, "fill_value %.*s%s does not fit the data type",
+                           REFS_STR_ARG(shown), shown.size < text.size ? "..." : "");
+    refs_buf_clear(&text);
+    return status;
+}
+
+refs_status refs_fill_value_parse(const refs_json *value, const refs_dtype *dtype, uint8_t *fill,
+                                  bool *has_fill, refs_error *err) {
+    if (dtype->size > 0) memset(fill, 0, dtype->size);
+    *has_fill = refs_json_kind_of(value) != REFS_JSON_KIND_NULL;
+    if (!*has_fill) return REFS_OK;
+    refs_status status = parsers[dtype->type](value, dtype, fill);
+    if (status == REFS_NOMEM) return refs_fail_nomem(err);
+    return status == REFS_OK ? REFS_OK : fail_with_value(value, err);
+}
