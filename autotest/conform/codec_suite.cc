@@ -76,8 +76,11 @@ TEST_P(CodecSuite, DecodesInSeveralThreadsWithOneChain) {
     for (int count : right) EXPECT_EQ(count, 50);
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, CodecSuite, testing::ValuesIn(samples()),
-                         [](const auto &sample) { return sample.param.name; });
+INSTANTIATE_TEST_SUITE_P(Table, CodecSuite, testing::ValuesIn(samples()), [](const auto &sample) {
+    std::string name = sample.param.name;
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+});
 
 TEST(CodecTable, HasASampleOfEveryCodec) {
     const std::vector<Sample> all = samples();

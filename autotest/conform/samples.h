@@ -34,6 +34,36 @@ inline std::vector<Sample> samples() {
         {"fixedscaleoffset",
          R"({"id":"fixedscaleoffset","scale":2,"offset":1,"dtype":"|u1","astype":">i2"})",
          bytes("\x00\xc0\x00\xc2"), "ab"},
+        {"bz2", R"({"id":"bz2"})",
+         bytes("\x42\x5a\x68\x39\x31\x41\x59\x26\x53\x59\x01\xfe\xdc\xca\x00\x00"
+               "\x05\x91\x80\x40\x00\x03\x00\x18\x00\x20\x00\x30\xcd\x00\x92\x36"
+               "\x8c\x42\x87\xd8\x86\x17\x72\x45\x38\x50\x90\x01\xfe\xdc\xca"),
+         text},
+        {"lzma", R"({"id":"lzma"})",
+         bytes("\xfd\x37\x7a\x58\x5a\x00\x00\x04\xe6\xd6\xb4\x46\x02\x00\x21\x01"
+               "\x16\x00\x00\x00\x74\x2f\xe5\xa3\xe0\x00\x12\x00\x0b\x5d\x00\x39"
+               "\x19\x49\x05\xcf\x5c\x24\xae\xc0\x00\x00\x00\x00\x5c\xd1\xbb\xe7"
+               "\x17\x56\xe5\xc6\x00\x01\x27\x13\x90\x46\xfd\x7e\x1f\xb6\xf3\x7d"
+               "\x01\x00\x00\x00\x00\x04\x59\x5a"),
+         text},
+        {"quantize", R"({"id":"quantize","digits":1,"dtype":"|u1","astype":"<f2"})",
+         bytes("\x10\x56\x20\x56"), "ab"},
+        {"astype", R"({"id":"astype","encode_dtype":">i2","decode_dtype":"|u1"})",
+         bytes("\x00\x61\x00\x62"), "ab"},
+        {"bitround", R"({"id":"bitround","keepbits":3})", "abcd", "abcd"},
+        {"packbits", R"({"id":"packbits"})", bytes("\x05\xb0\x40"),
+         bytes("\x01\x00\x01\x01\x00\x00\x00\x00\x00\x01\x00")},
+        {"base64", R"({"id":"base64"})", "cmVmcyBy", "refs r"},
+        {"crc32", R"({"id":"crc32"})",
+         bytes("\x67\x52\xc5\x54"
+               "refs"),
+         "refs"},
+        {"crc32c", R"({"id":"crc32c"})", bytes("123456789\x83\x92\x06\xe3"), "123456789"},
+        {"adler32", R"({"id":"adler32","location":"end"})", bytes("refs\xb1\x01\x3a\x04"), "refs"},
+        {"vlen-utf8", R"({"id":"vlen-utf8"})", bytes("\x01\x00\x00\x00\x02\x00\x00\x00hi"),
+         bytes("\x01\x00\x00\x00\x02\x00\x00\x00hi")},
+        {"vlen-bytes", R"({"id":"vlen-bytes"})", bytes("\x00\x00\x00\x00"),
+         bytes("\x00\x00\x00\x00")},
         {"fletcher32", R"({"id":"fletcher32"})", bytes("\x01\x00\x03\x02\x02\x04\x02\x05"),
          bytes("\x01\x00\x03\x02")},
     };

@@ -75,7 +75,7 @@ void write_file(const std::string &path, const std::string &content) {
 }
 
 std::string item(GDALMajorObjectH object, const std::string &name, const char *domain) {
-    const char *value = GDALGetMetadataItem(object, name.c_str(), domain);
+    const char *value = CSLFetchNameValue(GDALGetMetadata(object, domain), name.c_str());
     return value ? value : "";
 }
 
@@ -209,19 +209,29 @@ Set &Set::values(const Array &array, const std::string &bytes) {
     return this->array(array).bytes(first_key(array), bytes);
 }
 
+Set &Set::axes(size_t rows, size_t columns) {
+    std::vector<double> y, x;
+    for (size_t i = 0; i < rows; i++) y.push_back(static_cast<double>(rows - i));
+    for (size_t i = 0; i < columns; i++) x.push_back(static_cast<double>(i));
+    return values({"lat", {rows}, "<f8", {}, {"lat"}}, bytes_of(y))
+        .values({"lon", {columns}, "<f8", {}, {"lon"}}, bytes_of(x));
+}
+
 std::string Set::document(int version) const {
     const std::string refs = "{" + members_ + "}";
     return version == 0 ? refs : R"({"version": 1, "refs": )" + refs + "}";
 }
 
 std::string Set::save(const std::string &name) const {
-    const std::string path = memory_path(name);
+    static int number = 0;
+    const std::string path =
+        memory_path(name.empty() ? "refs-" + std::to_string(++number) + ".json" : name);
     write_file(path, document());
     return path;
 }
 
 Set &add_small_array(Set &set, const std::string &path) {
-    return set.values({path, {2, 3}}, bytes_of(counting<int32_t>(6)));
+    return set.values({path, {1, 6}}, bytes_of(counting<int32_t>(6)));
 }
 
 } // namespace refs_test

@@ -179,6 +179,10 @@ class Set {
     Set &range(const std::string &key, const std::string &url, uint64_t offset, uint64_t length);
     Set &json(const std::string &key, const std::string &value);
 
+    /** Adds coordinate variables "lat", from north to south, and "lon". Rows without them are taken
+     * to run from south to north, as netCDF files have it by custom. */
+    Set &axes(size_t rows, size_t columns);
+
     /** Adds an array and all its bytes as the one chunk it has. */
     Set &values(const Array &array, const std::string &bytes);
 
@@ -188,14 +192,15 @@ class Set {
     /** The document, as version 0 or 1. */
     std::string document(int version = 1) const;
 
-    /** Writes version 1 into the running test's folder in memory; returns its path. */
-    std::string save(const std::string &name = "refs.json") const;
+    /** Writes version 1 into the running test's folder in memory; returns its path. Without a
+     * name it gets one that was not used before. */
+    std::string save(const std::string &name = "") const;
 
   private:
     std::string members_;
 };
 
-/** An array of two dimensions, "v" of 2 rows and 3 columns with the values 0 to 5. */
+/** Adds an array of two dimensions: one row, which holds the values 0 to 5. */
 Set &add_small_array(Set &set, const std::string &path = "v");
 
 } // namespace refs_test

@@ -15,7 +15,7 @@ bool claims(const std::string &name) {
     return GDALIdentifyDriverEx(name.c_str(), GDAL_OF_RASTER, only_refs, nullptr) != nullptr;
 }
 
-/** A set with "v", "w" and "grp/v", each of 2 rows and 3 columns. */
+/** A set with "v", "w" and "grp/v", each with the values 0 to 5. */
 std::string three_arrays() {
     Set set;
     add_small_array(set);
@@ -150,6 +150,15 @@ TEST(OpenByContent, LeavesNamesOfOtherDriversAlone) {
         EXPECT_FALSE(claims(name)) << name;
 }
 
+TEST(Open, SeesASetThatWasJustRewritten) {
+    const std::string path = memory_path("refs.json");
+    for (int32_t first : {0, 5}) {
+        Set set;
+        set.values({"v", {1, 6}}, bytes_of(counting<int32_t>(6, first))).save("refs.json");
+        EXPECT_EQ(pixels(open(path)), counting<double>(6, first));
+    }
+}
+
 /* -- values --------------------------------------------------------------------------------------
  */
 
@@ -197,7 +206,7 @@ TEST(OpenValues, FindsTargetsWholeInPartRelativeAndAbsolute) {
     for (const auto &[name, reference] : rows) {
         Set set;
         const std::string path =
-            set.array({"v", {2, 3}}).json("v/0.0", reference).save(std::string(name) + ".json");
+            set.array({"v", {1, 6}}).json("v/0.0", reference).save(std::string(name) + ".json");
         const Dataset dataset = open(subdataset(path, "v"));
         ASSERT_NE(dataset, nullptr) << name;
         EXPECT_EQ(pixels(dataset), counting<double>(6)) << name;
@@ -208,7 +217,7 @@ TEST(OpenValues, ExpandsTemplatesAndGenerators) {
     const std::vector<int32_t> values = counting<int32_t>(24);
     write_file(memory_path("v.bin"), bytes_of(values));
     Set set;
-    set.array({"v", {4, 6}, "<i4", {1, 3}});
+    set.axes(4, 6).array({"v", {4, 6}, "<i4", {1, 3}, {"lat", "lon"}});
     const std::string path = memory_path("refs.json");
     write_file(path, R"({"version": 1, "templates": {"name": "v", "file": "{{stem}}.{{kind}}"},
         "gen": [{"key": "{{name}}/{{row}}.{{half}}", "url": "{{file(stem=name, kind='bin')}}",

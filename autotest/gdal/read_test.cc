@@ -30,7 +30,8 @@ std::string chunk_at(int i, int j, int k) {
 /** An array of which no side is a multiple of its chunks'. */
 std::string save_uneven() {
     Set set;
-    set.array({"v", {bands, height, width}, "<i4", {2, 4, 3}});
+    set.axes(height, width)
+        .array({"v", {bands, height, width}, "<i4", {2, 4, 3}, {"t", "lat", "lon"}});
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             for (int k = 0; k < 4; k++)
@@ -192,10 +193,10 @@ namespace {
 Dataset open_24_bands() {
     const std::string bytes = compressed("zlib", bytes_of(counting<int32_t>(24 * 4 * 4)));
     write_file(memory_path("v.bin"), bytes + bytes + bytes + bytes);
-    Array array{"v", {24, 8, 8}, "<i4", {24, 4, 4}};
+    Array array{"v", {24, 8, 8}, "<i4", {24, 4, 4}, {"t", "lat", "lon"}};
     array.compressor = R"({"id": "zlib", "level": 6})";
     Set set;
-    set.array(array);
+    set.axes(8, 8).array(array);
     for (uint64_t i = 0; i < 4; i++)
         set.range("v/0." + std::to_string(i / 2) + "." + std::to_string(i % 2), "v.bin",
                   i * bytes.size(), bytes.size());

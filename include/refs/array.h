@@ -19,10 +19,10 @@
 extern "C" {
 #endif
 
+struct refs_pool;
 struct refs_store;
 
-/* -- the chunk cache ------------------------------------------------------------------------------
- */
+/* -- the chunk cache --------------------------------------------------------------------------- */
 
 /** Decoded chunks, least recently used first to go. One lock; safe from any thread. */
 typedef struct refs_cache refs_cache;
@@ -33,8 +33,7 @@ refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *er
 /** Frees the cache; arrays that use it must be freed before. */
 void refs_cache_free(refs_cache *cache);
 
-/* -- arrays ---------------------------------------------------------------------------------------
- */
+/* -- arrays ------------------------------------------------------------------------------------ */
 
 /** Counts since the array was opened. */
 typedef struct refs_array_stats {
@@ -45,12 +44,18 @@ typedef struct refs_array_stats {
 
 typedef struct refs_array refs_array;
 
-/** Opens an array for reading. `meta` and `store` must outlive it; `cache` may be NULL. An unknown
- * codec is no failure here but at the first read. REFS_LIMIT where a decoded chunk would be larger
- * than `max_chunk_bytes` (0: REFS_MAX_CHUNK_BYTES). */
-refs_status refs_array_open(struct refs_store *store, const refs_array_meta *meta,
-                            refs_cache *cache, size_t max_chunk_bytes, refs_array **array,
-                            refs_error *err);
+/** What arrays are read with; all of it must outlive them. */
+typedef struct refs_array_tools {
+    struct refs_store *store;
+    refs_cache *cache;      /**< or NULL: nothing is kept */
+    struct refs_pool *pool; /**< that decodes; or NULL: the thread that reads does */
+    size_t max_chunk_bytes; /**< largest decoded chunk; 0: REFS_MAX_CHUNK_BYTES */
+} refs_array_tools;
+
+/** Opens an array for reading; `meta` must outlive it. An unknown codec is no failure here but at
+ * the first read. REFS_LIMIT where a decoded chunk would be too large. */
+refs_status refs_array_open(const refs_array_tools *tools, const refs_array_meta *meta,
+                            refs_array **array, refs_error *err);
 void refs_array_free(refs_array *array);
 
 const refs_array_meta *refs_array_meta_of(const refs_array *array);
@@ -66,8 +71,9 @@ typedef struct refs_region {
 /** Reads a region into `dst` as elements of the array's type in this machine's byte order (one
  * byte for booleans). Element (i0, i1, …) of the region goes to dst + i0 * stride[0] + i1 *
  * stride[1] + …; strides are in bytes, may be negative, and NULL means tightly packed in C order.
- * All chunks that the region needs are planned as one fetch. Absent chunks give the fill value;
- * any other failure names array, chunk, URL and range. */
+ * All chunks that the region needs are planned as one fetch, and decoded while later ones are
+ * arriving. Absent chunks give the fill value; any other failure names array, chunk, URL and
+ * range. */
 refs_status refs_array_read(refs_array *array, const refs_region *region, void *dst,
                             const int64_t *stride, refs_error *err);
 

@@ -139,9 +139,9 @@ bool refs_cf_n_bands(const refs_cf_meaning *meaning, uint64_t *n_bands);
 /** Splits band number `band`, from 0, into one index for each band axis. */
 void refs_cf_band_index(const refs_cf_meaning *meaning, uint64_t band, uint64_t *index);
 
-/** Appends the time that value `index` of a band axis means as ISO 8601 ("2020-01-01T06:00:00", with
- * milliseconds where there are any), in the axis's own calendar. Nothing is appended where the axis
- * is no time, or its units or calendar are not understood. */
+/** Appends the time that value `index` of a band axis means as ISO 8601 ("2020-01-01T06:00:00",
+ * with milliseconds where there are any), in the axis's own calendar. Nothing is appended where the
+ * axis is no time, or its units or calendar are not understood. */
 refs_status refs_cf_time_text(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
                               refs_error *err);
 

@@ -24,8 +24,7 @@ extern "C" {
 /** Largest decoded chunk, in bytes, unless the caller says otherwise. */
 #define REFS_MAX_CHUNK_BYTES (1024 * REFS_MIB)
 
-/* -- one codec: for those who add one -----------------------------------------------------------
- */
+/* -- one codec: for those who add one ---------------------------------------------------------- */
 
 /** Where a codec puts what it decodes: memory of a known size, or a buffer that grows. */
 struct refs_codec_output;
@@ -71,8 +70,7 @@ const refs_codec_type *refs_codec_at(size_t i);
 /** The codec called `id`, or NULL; Zarr v3 has numcodecs' names with "numcodecs." before them. */
 const refs_codec_type *refs_codec_find(refs_str id);
 
-/* -- a chain of them -----------------------------------------------------------------------------
- */
+/* -- a chain of them --------------------------------------------------------------------------- */
 
 /** A codec to undo: as in zarr.h, which this room does not enter. */
 typedef struct refs_chain_step {
@@ -108,7 +106,9 @@ refs_status refs_chain_decode(const refs_chain *chain, refs_bytes encoded, refs_
                               uint8_t *dst, refs_error *err);
 
 /** As above for elements of variable length: whatever comes out, in a buffer of `scratch`,
- * borrowed until its next use. */
+ * borrowed until its next use. "vlen-utf8" and "vlen-bytes" give their elements as numcodecs
+ * frames them, and check that: the number of elements in four bytes, little-endian, then the size
+ * of each in four bytes and its bytes. */
 refs_status refs_chain_decode_any(const refs_chain *chain, refs_bytes encoded,
                                   refs_scratch *scratch, refs_bytes *decoded, refs_error *err);
 

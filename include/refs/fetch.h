@@ -14,11 +14,14 @@
 #include "refs/bytes.h"
 #include "refs/vfs.h"
 
+struct refs_block;
+struct refs_http;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* -- planning --------------------------------------------------------------------------------- */
+/* -- planning ---------------------------------------------------------------------------------- */
 
 /** Bytes [offset, offset + length) of a location. Ranges of equal `location_id` are of one
  * location. A length of REFS_FETCH_WHOLE means all of it (offset is then 0). */
@@ -62,7 +65,7 @@ refs_status refs_fetch_plan(const refs_range *ranges, size_t n, const refs_fetch
                             refs_plan *plan, refs_error *err);
 void refs_plan_clear(refs_plan *plan);
 
-/* -- fetching --------------------------------------------------------------------------------- */
+/* -- fetching ---------------------------------------------------------------------------------- */
 
 /** Counts since the fetcher was opened. */
 typedef struct refs_fetch_stats {
@@ -73,11 +76,17 @@ typedef struct refs_fetch_stats {
 typedef struct refs_fetch_options {
     size_t struct_size; /**< sizeof(refs_fetch_options) */
     refs_fetch_policy policy;
-    uint64_t max_whole_bytes; /**< the largest whole location that is read */
+    uint64_t max_whole_bytes;  /**< the largest whole location that is read */
+    uint64_t max_memory_bytes; /**< of bytes in flight and bytes that arrived and are still held,
+                                    in one call of refs_fetch; one request may exceed it */
+    struct refs_http *http;    /**< for locations that have a URL; NULL: everything by the vfs */
 } refs_fetch_options;
 
 #define REFS_FETCH_OPTIONS_INIT                                                                    \
-    { sizeof(refs_fetch_options), REFS_FETCH_POLICY_INIT, 2048 * (uint64_t)REFS_MIB }
+    {                                                                                              \
+        sizeof(refs_fetch_options), REFS_FETCH_POLICY_INIT, 2048 * (uint64_t)REFS_MIB,             \
+            64 * (uint64_t)REFS_MIB, NULL                                                          \
+    }
 
 typedef struct refs_fetcher refs_fetcher;
 
@@ -86,13 +95,16 @@ refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *opt
                               refs_fetcher **fetcher, refs_error *err);
 void refs_fetcher_free(refs_fetcher *fetcher);
 
-/** Receives the bytes of range `index`, borrowed for the call. A failure ends the fetch. */
-typedef refs_status (*refs_fetch_sink)(void *user, size_t index, refs_bytes bytes, refs_error *err);
+/** Receives the bytes of range `index`, borrowed for the call; who needs them for longer, on a
+ * worker thread, holds `block` until then. A failure ends the fetch. */
+typedef refs_status (*refs_fetch_sink)(void *user, size_t index, refs_bytes bytes,
+                                       struct refs_block *block, refs_error *err);
 
 /** Fetches all `n` ranges and hands each over once, in the order of arrival, on the calling
- * thread. Fewer bytes than asked for, or a location that cannot be opened, is REFS_IO with
- * location, offset, length and size: also where the location does not exist. *failed, unless
- * NULL, is then the index of a range that did not arrive (else SIZE_MAX). */
+ * thread; returns when all blocks were let go, so that the thread which calls must not hold one.
+ * Fewer bytes than asked for, or a location that cannot be opened, is REFS_IO with location,
+ * offset, length and size: also where the location does not exist. *failed, unless NULL, is then
+ * the index of a range that did not arrive (else SIZE_MAX). */
 refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
                        refs_fetch_sink sink, void *user, size_t *failed, refs_error *err);
 

@@ -14,8 +14,9 @@
 extern "C" {
 #endif
 
-struct refs_set;
+struct refs_block;
 struct refs_fetcher;
+struct refs_set;
 
 typedef struct refs_store refs_store;
 
@@ -29,16 +30,21 @@ void refs_store_free(refs_store *store);
 refs_status refs_store_get(refs_store *store, refs_str key, size_t max_size, refs_buf *value,
                            refs_error *err);
 
-/** Receives the value of key number `index`, borrowed for the call; `present` is false, and
- * `value` empty, where the key is absent. A failure ends the reading. */
+/** Receives the value of key number `index`, borrowed for the call; who needs it for longer, on a
+ * worker thread, holds `block` until then (NULL: the value lives as long as the store). `present`
+ * is false, and `value` empty, where the key is absent. A failure ends the reading. */
 typedef refs_status (*refs_store_sink)(void *user, size_t index, bool present, refs_bytes value,
-                                       refs_error *err);
+                                       struct refs_block *block, refs_error *err);
 
 /** Hands over the values of `n` keys, each once, planned as one fetch: absent and inline ones
  * first, the others as they arrive; on the calling thread. Failures, those of the sink included,
  * name the set, the key, the URL and the range. */
 refs_status refs_store_get_many(refs_store *store, const refs_str *keys, size_t n,
                                 refs_store_sink sink, void *user, refs_error *err);
+
+/** Puts the set, `key`, and its URL and range before the message of a failure that was found
+ * later, on another thread. */
+void refs_store_locate(const refs_store *store, refs_str key, refs_error *err);
 
 /** Calls `visit` for every key that is no chunk, as refs_set_each_name does. */
 refs_status refs_store_each_name(const refs_store *store,

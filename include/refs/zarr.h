@@ -30,7 +30,7 @@ struct refs_store;
 /** Largest metadata document that is read. */
 #define REFS_MAX_METADATA_BYTES (64 * REFS_MIB)
 
-/* -- element types ---------------------------------------------------------------------------- */
+/* -- element types ----------------------------------------------------------------------------- */
 
 typedef enum refs_type {
     REFS_TYPE_BOOL,      /**< b1: one byte, 0 or 1 */
@@ -75,7 +75,7 @@ bool refs_dtype_is_numeric(const refs_dtype *dtype);
 refs_status refs_fill_value_parse(const refs_json *value, const refs_dtype *dtype, uint8_t *fill,
                                   bool *has_fill, refs_error *err);
 
-/* -- arrays ----------------------------------------------------------------------------------- */
+/* -- arrays ------------------------------------------------------------------------------------ */
 
 /** One step of how chunk bytes were made, to be undone by a codec of this name. */
 typedef struct refs_codec_spec {
@@ -125,7 +125,7 @@ uint64_t refs_array_meta_n_chunks(const refs_array_meta *array, size_t dim);
 refs_status refs_chunk_key(const refs_array_meta *array, const uint64_t *index, refs_buf *key,
                            refs_error *err);
 
-/* -- hierarchy -------------------------------------------------------------------------------- */
+/* -- hierarchy --------------------------------------------------------------------------------- */
 
 /** A group; everything is borrowed from the hierarchy. */
 typedef struct refs_group_meta {

@@ -24,7 +24,8 @@ class Fetcher : public testing::Test {
         got.assign(ranges.size(), "");
         return refs_fetch(fetcher, ranges.data(), ranges.size(), keep, this, &failed, &error);
     }
-    static refs_status keep(void *user, size_t index, refs_bytes bytes, refs_error *err) {
+    static refs_status keep(void *user, size_t index, refs_bytes bytes, refs_block *,
+                            refs_error *err) {
         auto *self = static_cast<Fetcher *>(user);
         if (self->refuse == index) return refs_fail(err, REFS_CORRUPT, "not wanted");
         self->got[index] += std::string(reinterpret_cast<const char *>(bytes.data), bytes.size);

@@ -80,8 +80,8 @@ class MemoryArray {
             << error.message;
         const refs_array_meta *meta = refs_hierarchy_find_array(hierarchy_, refs_str_from("v"));
         ASSERT_NE(meta, nullptr);
-        ASSERT_EQ(refs_array_open(store.get(), meta, cache, 0, &array, &error), REFS_OK)
-            << error.message;
+        const refs_array_tools tools = {store.get(), cache, nullptr, 0};
+        ASSERT_EQ(refs_array_open(&tools, meta, &array, &error), REFS_OK) << error.message;
     }
 
     MemoryStore store;

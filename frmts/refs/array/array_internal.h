@@ -11,8 +11,7 @@
 extern "C" {
 #endif
 
-/* -- region.c: which chunks, and which part of each ---------------------------------------------
- */
+/* -- region.c: which chunks, and which part of each -------------------------------------------- */
 
 /** Elements [first, first + n) of a region along one dimension that lie in one chunk. */
 typedef struct refs_span {
@@ -39,8 +38,7 @@ void refs_array__cut_clear(refs_cut *cut);
 /** Splits the number of a chunk of the cut, below n_chunks, into one span per dimension. */
 void refs_array__cut_at(const refs_cut *cut, uint64_t number, const refs_span **spans);
 
-/* -- scatter.c: moving elements -------------------------------------------------------------------
- */
+/* -- scatter.c: moving elements ---------------------------------------------------------------- */
 
 /** An N-dimensional copy of elements of `element_size` bytes; strides are in bytes. */
 typedef struct refs_copy {
@@ -55,8 +53,7 @@ typedef struct refs_copy {
  * repeat one element. */
 void refs_array__copy(const refs_copy *copy, const uint8_t *src, uint8_t *dst);
 
-/* -- convert.c: elements as other things ----------------------------------------------------------
- */
+/* -- convert.c: elements as other things ------------------------------------------------------- */
 
 /** Turns `n` elements from the array's byte order into this machine's, in place. */
 void refs_array__to_host_order(const refs_dtype *dtype, uint8_t *elements, size_t n);
@@ -69,8 +66,7 @@ bool refs_array__to_doubles(const refs_dtype *dtype, const uint8_t *elements, si
 refs_status refs_array__to_texts(const refs_dtype *dtype, const uint8_t *elements, size_t n,
                                  refs_buf *texts, refs_error *err);
 
-/* -- cache.c: decoded chunks ----------------------------------------------------------------------
- */
+/* -- cache.c: decoded chunks ------------------------------------------------------------------- */
 
 /** The elements of one chunk. Whoever holds a reference may read; nobody writes after it was added
  * to a cache. */

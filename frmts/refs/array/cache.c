@@ -27,8 +27,7 @@ struct refs_cache {
 
 #define FIRST_BUCKETS 64
 
-/* -- chunks ---------------------------------------------------------------------------------------
- */
+/* -- chunks ------------------------------------------------------------------------------------ */
 
 refs_chunk *refs_chunk__new(size_t size) {
     size_t total;
@@ -53,8 +52,7 @@ static size_t cost_of(const refs_chunk *chunk) {
     return sizeof *chunk + chunk->size;
 }
 
-/* -- the cache ------------------------------------------------------------------------------------
- */
+/* -- the cache --------------------------------------------------------------------------------- */
 
 refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *err) {
     refs_cache *opened = refs_calloc(1, sizeof *opened);

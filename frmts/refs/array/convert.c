@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-/* -- byte order -----------------------------------------------------------------------------------
- */
+/* -- byte order -------------------------------------------------------------------------------- */
 
 static bool host_is_big_endian(void) {
     const uint16_t one = 1;
@@ -43,8 +42,7 @@ void refs_array__to_host_order(const refs_dtype *dtype, uint8_t *elements, size_
     swap_all(elements, n * (dtype->size / size), size);
 }
 
-/* -- numbers --------------------------------------------------------------------------------------
- */
+/* -- numbers ----------------------------------------------------------------------------------- */
 
 /* IEEE 754 binary16. */
 static double half_to_double(uint16_t half) {
@@ -132,8 +130,7 @@ bool refs_array__to_doubles(const refs_dtype *dtype, const uint8_t *elements, si
     }
 }
 
-/* -- texts ----------------------------------------------------------------------------------------
- */
+/* -- texts ------------------------------------------------------------------------------------- */
 
 static refs_status append_code_point(uint32_t c, refs_buf *texts, refs_error *err) {
     uint8_t utf8[4];

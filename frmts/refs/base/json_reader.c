@@ -46,7 +46,7 @@ struct refs_json_reader {
     size_t capture_room;     /* bytes that may still go there */
 };
 
-/* -- the window ------------------------------------------------------------------------------- */
+/* -- the window -------------------------------------------------------------------------------- */
 
 static uint64_t position_of(const refs_json_reader *reader, const uint8_t *p) {
     return reader->window_from + (uint64_t)(p - reader->window);
@@ -127,7 +127,7 @@ static refs_status skip_white(refs_json_reader *reader, refs_error *err) {
     }
 }
 
-/* -- strings ---------------------------------------------------------------------------------- */
+/* -- strings ----------------------------------------------------------------------------------- */
 
 /* Reads four hexadecimal digits; UINT32_MAX where they are not. */
 static uint32_t hex4(const uint8_t *p) {
@@ -218,7 +218,7 @@ static inline refs_status read_string(refs_json_reader *reader, refs_str *text, 
     return REFS_OK;
 }
 
-/* -- other tokens ----------------------------------------------------------------------------- */
+/* -- other tokens ------------------------------------------------------------------------------ */
 
 static void mark_token(refs_json_reader *reader) {
     reader->token_from = position_of(reader, reader->at);
@@ -402,7 +402,7 @@ void refs_json_where(const refs_json_reader *reader, uint64_t *line, uint64_t *c
     *position = reader->token_from;
 }
 
-/* -- opening ---------------------------------------------------------------------------------- */
+/* -- opening ----------------------------------------------------------------------------------- */
 
 static refs_status refill_from_text(void *user, uint8_t *dst, size_t capacity, size_t *got,
                                     refs_error *err) {

@@ -25,7 +25,7 @@ struct json_member {
     refs_json value;
 };
 
-/* -- memory ----------------------------------------------------------------------------------- */
+/* -- memory ------------------------------------------------------------------------------------ */
 
 typedef struct arena_block {
     struct arena_block *next;
@@ -75,7 +75,7 @@ void refs_json_doc_free(refs_json_doc *doc) {
     refs_free(doc);
 }
 
-/* -- building --------------------------------------------------------------------------------- */
+/* -- building ---------------------------------------------------------------------------------- */
 
 /* What is read waits on a stack until its container ends and takes it; names go with values. */
 typedef struct builder {
@@ -215,7 +215,7 @@ refs_status refs_json_parse(refs_str text, refs_json_doc **doc, refs_error *err)
     return status;
 }
 
-/* -- reading ---------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------- */
 
 const refs_json *refs_json_root(const refs_json_doc *doc) {
     return &doc->root;
@@ -303,7 +303,7 @@ bool refs_json_double(const refs_json *value, double *number) {
     return true;
 }
 
-/* -- writing ---------------------------------------------------------------------------------- */
+/* -- writing ----------------------------------------------------------------------------------- */
 
 refs_status refs_json_write_string(refs_str text, refs_buf *json, refs_error *err) {
     static const char specials[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";

@@ -19,11 +19,18 @@ static bool is_single(const refs_array_meta *variable) {
     return variable->dtype.type == REFS_TYPE_FLOAT && variable->dtype.size == 4;
 }
 
-/* actual_range of two numbers; a text of words is none, unless a writer made it of an array. */
-static bool actual_range(const refs_array_meta *variable, double ends[2]) {
+/* Takes two numbers of actual_range for the ends, in the order in which the ends are; a text is
+ * none, unless a writer made it of an array. */
+static bool take_actual_range(const refs_array_meta *variable, double ends[2]) {
     refs_str text = refs_cf__text(variable->attributes, "actual_range");
-    if (text.data != NULL && !refs_str_starts(text, "[")) return false;
-    return refs_cf__numbers(variable->attributes, "actual_range", ends, 2) == 2;
+    double range[2];
+    if ((text.data != NULL && !refs_str_starts(text, "[")) ||
+        refs_cf__numbers(variable->attributes, "actual_range", range, 2) != 2)
+        return false;
+    bool same_order = (ends[0] <= ends[1]) == (range[0] <= range[1]);
+    ends[0] = range[same_order ? 0 : 1];
+    ends[1] = range[same_order ? 1 : 0];
+    return true;
 }
 
 /* What a coordinate is multiplied with to be in units of the CRS. */
@@ -40,7 +47,7 @@ static double unit_factor(const refs_array_meta *variable, const refs_cf__crs *c
 static void find_ends(const refs_array_meta *variable, const double *values, size_t n,
                       axis_span *span) {
     double ends[2] = {values[0], values[n - 1]};
-    span->from_range = actual_range(variable, ends);
+    span->from_range = take_actual_range(variable, ends);
     double scale, offset;
     if (refs_cf__number(variable->attributes, "scale_factor", &scale) &&
         refs_cf__number(variable->attributes, "add_offset", &offset))

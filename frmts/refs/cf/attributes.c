@@ -45,6 +45,7 @@ refs_str refs_cf__text_any_case(const refs_json *attributes, const char *name) {
 }
 
 bool refs_cf__next_word(refs_str *text, const char *separators, refs_str *word) {
+    if (text->size == 0) return false;
     size_t begin = 0;
     while (begin < text->size && strchr(separators, text->data[begin]) != NULL) begin++;
     size_t end = begin;

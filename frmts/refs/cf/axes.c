@@ -98,8 +98,7 @@ refs_cf_axis_kind refs_cf__axis_kind(const refs_array_meta *variable) {
     return REFS_CF_AXIS_OTHER;
 }
 
-/* -- from dimensions to variables ----------------------------------------------------------------
- */
+/* -- from dimensions to variables -------------------------------------------------------------- */
 
 const char *refs_cf__dim_name(const refs_array_meta *array, size_t dim) {
     const char *slash = strrchr(array->dims[dim], '/');
@@ -148,8 +147,7 @@ const refs_array_meta *refs_cf__coordinate(const refs_hierarchy *hierarchy,
     return only;
 }
 
-/* -- the axes of the picture ----------------------------------------------------------------------
- */
+/* -- the axes of the picture ------------------------------------------------------------------- */
 
 /* Whether a dimension is longitude or x (latitude or y): by its variable's attributes, or by its
  * name when it has no variable. */
@@ -202,6 +200,16 @@ refs_cf__axes refs_cf__find_axes(const refs_cf__input *input, const refs_cf_mean
     return axes;
 }
 
+refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta *variable,
+                             refs_status status, refs_error *err) {
+    if (status != REFS_UNSUPPORTED) return status;
+    refs_note(&input->options.notes, REFS_NOTE_WARNING,
+              "%s: is left out as coordinate variable: %s", variable->path,
+              err != NULL ? err->message : "cannot be read by this build");
+    refs_error_clear(err);
+    return REFS_OK;
+}
+
 refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_meta *variable,
                                  double **values, refs_error *err) {
     *values = NULL;
@@ -223,5 +231,5 @@ refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_m
         refs_free(read);
     else
         *values = read;
-    return status;
+    return refs_cf__forgive(input, variable, status, err);
 }

@@ -30,7 +30,7 @@ static refs_status read_labels(const refs_cf__input *input, refs_cf_band_axis *a
     refs_status status = values->read_texts(values->user, axis->coordinate, &texts, err);
     if (status == REFS_OK) status = split_texts(&texts, axis->n, &axis->labels, err);
     refs_buf_clear(&texts);
-    return status;
+    return refs_cf__forgive(input, axis->coordinate, status, err);
 }
 
 static refs_status copy_text(refs_str text, char **copy, refs_error *err) {

@@ -21,8 +21,7 @@ typedef struct refs_cf__input {
     refs_cf_options options;
 } refs_cf__input;
 
-/* -- attributes.c: reading texts and numbers ------------------------------------------------------
- */
+/* -- attributes.c: reading texts and numbers --------------------------------------------------- */
 
 /** The text of a string attribute (or of a list of one string); empty with a NULL `data` when it
  * is absent or no text. Ends before a NUL. */
@@ -101,6 +100,11 @@ refs_cf__axes refs_cf__find_axes(const refs_cf__input *input, const refs_cf_mean
  * texts, too many, or a reader that was not given. For the caller to refs_free. */
 refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_meta *variable,
                                  double **values, refs_error *err);
+
+/** Makes a note of it where a coordinate variable is stored in a way that this build cannot read;
+ * the array is then described without. Any other status stays. */
+refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta *variable,
+                             refs_status status, refs_error *err);
 
 /* -- regular.c: one-dimensional coordinates
  * ---------------------------------------------------------- */
@@ -198,10 +202,25 @@ refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf_
 refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const refs_cf__axes *axes,
                                           refs_cf_meaning *meaning, refs_error *err);
 
+/* -- geotiff.c: sets made of TIFF files
+ * --------------------------------------------------------------- */
+
+/** Whether the array is an image of a TIFF file: its rows are north first, its axes have letters.
+ */
+bool refs_cf__is_tiff(const refs_cf__input *input);
+
+/** Takes the dimensions called X… and Y… for the picture; others stay as they were chosen. */
+void refs_cf__choose_tiff_picture(const refs_array_meta *array, refs_cf_meaning *meaning);
+
+/** Fills in geotransform and CRS from tags and GeoKeys, as far as they are there. */
+refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_meaning *meaning,
+                                refs_error *err);
+
 /* -- packing.c: what stored numbers mean
  * ------------------------------------------------------------- */
 
-void refs_cf__describe_packing(const refs_cf__input *input, refs_cf_meaning *meaning);
+refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_meaning *meaning,
+                                      refs_error *err);
 
 /** Whether the fill value in the array's metadata was an attribute _FillValue before a writer moved
  * it there, and not merely what the format fills gaps with. */

@@ -35,8 +35,8 @@ static refs_status choose_crs(const refs_cf__input *input, refs_cf__frame *frame
     return meaning->crs != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-static refs_status place(const refs_cf__input *input, refs_cf__frame *frame,
-                         refs_cf_meaning *meaning, refs_error *err) {
+static refs_status place_grid(const refs_cf__input *input, refs_cf__frame *frame,
+                              refs_cf_meaning *meaning, refs_error *err) {
     frame->axes = refs_cf__find_axes(input, meaning);
     frame->mapping = refs_cf__grid_mapping(input, meaning);
     REFS_TRY(refs_cf__find_crs(input, frame, err));
@@ -44,6 +44,20 @@ static refs_status place(const refs_cf__input *input, refs_cf__frame *frame,
     REFS_TRY(refs_cf__describe_geolocation(input, &frame->axes, meaning, err));
     choose_placement(frame, meaning);
     return choose_crs(input, frame, meaning, err);
+}
+
+static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *frame,
+                                refs_cf_meaning *meaning, refs_error *err) {
+    bool tiff = refs_cf__is_tiff(input);
+    choose_picture(input->array, meaning);
+    if (tiff) refs_cf__choose_tiff_picture(input->array, meaning);
+    REFS_TRY(refs_cf__describe_packing(input, meaning, err));
+    REFS_TRY(describe_unit(input->array, meaning, err));
+    REFS_TRY(refs_cf__describe_bands(input, meaning, err));
+    REFS_TRY(tiff ? refs_cf__place_tiff(input, meaning, err)
+                  : place_grid(input, frame, meaning, err));
+    REFS_TRY(refs_cf__describe_metadata(input, frame->mapping, meaning, err));
+    return refs_cf__describe_band_items(input, meaning, err);
 }
 
 refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
@@ -55,14 +69,7 @@ refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_m
     refs_cf__input input = {hierarchy, array, values, options != NULL ? *options : defaults};
     refs_cf__frame frame = {.mapping = NULL};
     refs_cf__crs_clear(&frame.crs);
-
-    choose_picture(array, meaning);
-    refs_cf__describe_packing(&input, meaning);
-    refs_status status = describe_unit(array, meaning, err);
-    if (status == REFS_OK) status = refs_cf__describe_bands(&input, meaning, err);
-    if (status == REFS_OK) status = place(&input, &frame, meaning, err);
-    if (status == REFS_OK) status = refs_cf__describe_metadata(&input, frame.mapping, meaning, err);
-    if (status == REFS_OK) status = refs_cf__describe_band_items(&input, meaning, err);
+    refs_status status = describe_all(&input, &frame, meaning, err);
     refs_cf__crs_clear(&frame.crs);
     return status;
 }

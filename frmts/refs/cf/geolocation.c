@@ -26,22 +26,56 @@ static refs_status add_items(const refs_cf__axes *axes, refs_cf_items *items, re
     return REFS_OK;
 }
 
-refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const refs_cf__axes *axes,
-                                          refs_cf_meaning *meaning, refs_error *err) {
-    if (meaning->y_dim == REFS_CF_NO_DIM) return REFS_OK;
-    refs_str text = refs_cf__text(input->array->attributes, "coordinates"), word;
-    const refs_array_meta *x = NULL, *y = NULL;
+/* What a list of coordinates says is longitude and latitude. */
+typedef struct longlat {
+    const refs_array_meta *longitude;
+    const refs_array_meta *latitude;
+} longlat;
+
+static longlat find_longlat(const refs_cf__input *input, refs_str text) {
+    longlat found = {NULL, NULL};
+    refs_str word;
     while (refs_cf__next_word(&text, " \t\r\n", &word)) {
         const refs_array_meta *variable =
             refs_hierarchy_resolve(input->hierarchy, input->array->group, word);
         if (variable == NULL || variable->status != REFS_OK) continue;
         if (refs_cf__is_longitude(variable))
-            x = variable;
+            found.longitude = variable;
         else if (refs_cf__is_latitude(variable))
-            y = variable;
+            found.latitude = variable;
     }
-    if (x == NULL || y == NULL) return REFS_OK;
-    meaning->geolocation_x = axes->transposed ? y : x;
-    meaning->geolocation_y = axes->transposed ? x : y;
+    return found;
+}
+
+/* Whether `variable` has a value for each pixel: the dimensions of the picture and no others. */
+static bool covers_picture(const refs_array_meta *variable, const refs_cf__input *input,
+                           const refs_cf_meaning *meaning) {
+    const refs_array_meta *array = input->array;
+    return variable != NULL && variable->rank == 2 &&
+           strcmp(variable->dims[0], array->dims[meaning->y_dim]) == 0 &&
+           strcmp(variable->dims[1], array->dims[meaning->x_dim]) == 0;
+}
+
+/* Some writers list the coordinates of all arrays once, as an attribute of the group. */
+static longlat find_group_longlat(const refs_cf__input *input, const refs_cf_meaning *meaning) {
+    const refs_group_meta *group =
+        refs_hierarchy_find_group(input->hierarchy, refs_str_from(input->array->group));
+    longlat found = {NULL, NULL};
+    if (group != NULL) found = find_longlat(input, refs_cf__text(group->attributes, "coordinates"));
+    if (covers_picture(found.longitude, input, meaning) &&
+        covers_picture(found.latitude, input, meaning))
+        return found;
+    return (longlat){NULL, NULL};
+}
+
+refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const refs_cf__axes *axes,
+                                          refs_cf_meaning *meaning, refs_error *err) {
+    if (meaning->y_dim == REFS_CF_NO_DIM) return REFS_OK;
+    refs_str text = refs_cf__text(input->array->attributes, "coordinates");
+    longlat found =
+        text.data != NULL ? find_longlat(input, text) : find_group_longlat(input, meaning);
+    if (found.longitude == NULL || found.latitude == NULL) return REFS_OK;
+    meaning->geolocation_x = axes->transposed ? found.latitude : found.longitude;
+    meaning->geolocation_y = axes->transposed ? found.longitude : found.latitude;
     return add_items(axes, &meaning->geolocation, err);
 }

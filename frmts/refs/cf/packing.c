@@ -119,11 +119,17 @@ static bool fill_is_default(const refs_array_meta *array) {
     return expected != NULL && refs_cf__fill_number(array) == expected->value;
 }
 
-/* Whether the netCDF library made the file: it then fills with its own defaults, never with zero.
+/* Whether the netCDF library made the file, which fills gaps with its own defaults and never with
+ * zero: such a default stands somewhere, or numbers are big-endian as in netCDF-3, or a writer of
+ * reference sets left out a fill value, as they do for netCDF-4 alone (and for times in any file).
  */
-static bool fills_with_defaults(const refs_hierarchy *hierarchy) {
+static bool made_by_netcdf(const refs_hierarchy *hierarchy) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (array->status != REFS_OK || !refs_dtype_is_numeric(&array->dtype)) continue;
+        if (array->dtype.big_endian && array->dtype.size > 1) return true;
+        if (!array->has_fill && array->rank > 0 && refs_cf__axis_kind(array) != REFS_CF_AXIS_TIME)
+            return true;
         if (has_number_fill(array) && array->dtype.size > 1 && fill_is_default(array)) return true;
     }
     return false;
@@ -143,7 +149,7 @@ bool refs_cf__fill_is_declared(const refs_hierarchy *hierarchy, const refs_array
         return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
                tells_valid_values(array->attributes);
     /* HDF5 fills with zero where nobody said anything. */
-    return refs_cf__fill_number(array) != 0 || fills_with_defaults(hierarchy);
+    return refs_cf__fill_number(array) != 0 || made_by_netcdf(hierarchy);
 }
 
 /* Hyrax answers subset requests with netCDF files that it writes with filling switched off. */
@@ -176,19 +182,23 @@ static bool is_wide(const refs_dtype *dtype, refs_type type) {
 }
 
 /* Little-endian double precision in base64: how zarr-python 3 writes _FillValue of floats. */
-static bool decode_base64(refs_str text, double *number) {
+static refs_status set_from_base64(const refs_array_meta *array, refs_str text,
+                                   refs_cf_meaning *meaning, refs_error *err) {
     refs_buf bytes = REFS_BUF_INIT;
-    bool decoded = refs_base64_decode(text, &bytes, NULL) == REFS_OK && bytes.size == 8;
-    if (decoded) {
+    refs_status status = text.size == 12 ? refs_base64_decode(text, &bytes, NULL) : REFS_CORRUPT;
+    if (status == REFS_OK && bytes.size == 8) {
+        double number;
         uint64_t bits = refs_load_le64(bytes.data);
-        memcpy(number, &bits, sizeof *number);
+        memcpy(&number, &bits, sizeof number);
+        set_double(meaning, &array->dtype, number);
     }
     refs_buf_clear(&bytes);
-    return decoded;
+    return status == REFS_NOMEM ? refs_fail_nomem(err) : REFS_OK;
 }
 
-static bool set_from_attribute(const refs_array_meta *array, const char *name,
-                               refs_cf_meaning *meaning) {
+/* Takes nodata from an attribute; its kind stays NONE where that is no value. */
+static refs_status set_from_attribute(const refs_array_meta *array, const char *name,
+                                      refs_cf_meaning *meaning, refs_error *err) {
     const refs_json *value = refs_json_get(array->attributes, name);
     if (refs_json_is_array(value)) value = refs_json_at(value, 0);
     int64_t int64;
@@ -198,10 +208,11 @@ static bool set_from_attribute(const refs_array_meta *array, const char *name,
         set_int64(meaning, int64);
     else if (is_wide(&array->dtype, REFS_TYPE_UINT) && refs_json_u64(value, &uint64))
         set_uint64(meaning, uint64);
-    else if (refs_cf__number(array->attributes, name, &number) ||
-             decode_base64(refs_cf__text(array->attributes, name), &number))
+    else if (refs_cf__number(array->attributes, name, &number))
         set_double(meaning, &array->dtype, number);
-    return meaning->nodata_kind != REFS_CF_NODATA_NONE;
+    else
+        return set_from_base64(array, refs_cf__text(array->attributes, name), meaning, err);
+    return REFS_OK;
 }
 
 static void set_from_fill(const refs_array_meta *array, refs_cf_meaning *meaning) {
@@ -230,20 +241,23 @@ static void set_default(const refs_array_meta *array, refs_cf_meaning *meaning) 
         set_double(meaning, &array->dtype, fill->value);
 }
 
-static void describe_nodata(const refs_cf__input *input, refs_cf_meaning *meaning) {
+static refs_status describe_nodata(const refs_cf__input *input, refs_cf_meaning *meaning,
+                                   refs_error *err) {
     const refs_array_meta *array = input->array;
     bool declared = refs_cf__fill_is_declared(input->hierarchy, array);
     bool zero = declared && refs_cf__fill_number(array) == 0;
-    if (set_from_attribute(array, "_FillValue", meaning)) return;
-    if (declared && !zero)
+    REFS_TRY(set_from_attribute(array, "_FillValue", meaning, err));
+    if (meaning->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
+    if (!declared || zero) REFS_TRY(set_from_attribute(array, "missing_value", meaning, err));
+    if (meaning->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
+    if (declared)
         set_from_fill(array, meaning);
-    else if (set_from_attribute(array, "missing_value", meaning))
-        return;
-    else if (zero)
-        set_from_fill(array, meaning);
+    else if (refs_json_get(array->attributes, "GRIB_missingValue") != NULL)
+        set_double(meaning, &array->dtype, (double)NAN); /* which decoders put in its place */
     else if (array->has_fill ? has_number_fill(array) && fill_is_default(array)
                              : array->named_dims && !is_never_filled(input->hierarchy))
         set_default(array, meaning);
+    return REFS_OK;
 }
 
 /* -- signs
@@ -282,13 +296,15 @@ static void describe_valid_range(const refs_array_meta *array, refs_cf_meaning *
     meaning->valid_max = range[1];
 }
 
-void refs_cf__describe_packing(const refs_cf__input *input, refs_cf_meaning *meaning) {
+refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_meaning *meaning,
+                                      refs_error *err) {
     const refs_array_meta *array = input->array;
-    describe_nodata(input, meaning);
+    REFS_TRY(describe_nodata(input, meaning, err));
     meaning->unsigned_values = is_unsigned(array);
     if (meaning->unsigned_values && meaning->nodata_kind == REFS_CF_NODATA_DOUBLE)
         meaning->nodata = refs_cf__to_unsigned(&array->dtype, meaning->nodata);
     describe_valid_range(array, meaning);
     meaning->has_scale = refs_cf__number(array->attributes, "scale_factor", &meaning->scale);
     meaning->has_offset = refs_cf__number(array->attributes, "add_offset", &meaning->offset);
+    return REFS_OK;
 }

@@ -1,23 +1,31 @@
 /* subdataset.c -- which arrays are worth offering, and how they are described. */
 #include "cf_internal.h"
 
-/* Whether `other` names `array` in one of its attributes as what bounds its cells (CF 7.1, 7.4). */
-static bool is_bounded_by(const refs_hierarchy *hierarchy, const refs_array_meta *other,
-                          const refs_array_meta *array) {
-    static const char *const attributes[] = {"bounds", "climatology"};
-    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
-        refs_str name = refs_cf__text(other->attributes, attributes[i]);
-        if (refs_str_ends(name, array->name) &&
-            refs_hierarchy_resolve(hierarchy, other->group, name) == array)
+/* Whether a word in attribute `attribute` of `other` names `array`. */
+static bool names(const refs_hierarchy *hierarchy, const refs_array_meta *other,
+                  const char *attribute, const refs_array_meta *array) {
+    refs_str text = refs_cf__text(other->attributes, attribute), word;
+    while (refs_cf__next_word(&text, " \t\r\n", &word))
+        if (refs_str_ends(word, array->name) &&
+            refs_hierarchy_resolve(hierarchy, other->group, word) == array)
             return true;
-    }
     return false;
 }
 
-bool refs_cf_is_bounds(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+static bool is_named(const refs_hierarchy *hierarchy, const char *attribute,
+                     const refs_array_meta *array) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++)
-        if (is_bounded_by(hierarchy, refs_hierarchy_array(hierarchy, i), array)) return true;
+        if (names(hierarchy, refs_hierarchy_array(hierarchy, i), attribute, array)) return true;
     return false;
+}
+
+/* CF 7.1 and 7.4. */
+bool refs_cf_is_bounds(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return is_named(hierarchy, "bounds", array) || is_named(hierarchy, "climatology", array);
+}
+
+bool refs_cf_is_coordinate(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return is_named(hierarchy, "coordinates", array);
 }
 
 static const char *noun_of(const refs_dtype *dtype) {

@@ -19,8 +19,7 @@ void refs_scratch_clear(refs_scratch *scratch) {
     refs_buf_clear(&scratch->buffers[1]);
 }
 
-/* -- opening --------------------------------------------------------------------------------------
- */
+/* -- opening ----------------------------------------------------------------------------------- */
 
 static refs_status find_type(const char *id, const refs_codec_type **type, refs_error *err) {
     *type = refs_codec_find(refs_str_from(id));
@@ -95,8 +94,7 @@ bool refs_chain_is_empty(const refs_chain *chain) {
     return chain->n_links == 0;
 }
 
-/* -- decoding -------------------------------------------------------------------------------------
- */
+/* -- decoding ---------------------------------------------------------------------------------- */
 
 static refs_status check_size(size_t size, size_t expected, refs_error *err) {
     if (size == expected) return REFS_OK;

@@ -1,8 +1,5 @@
-/* fletcher32.c -- codec "fletcher32": HDF5's checksum of the bytes before it, in the last four,
- * little-endian. */
-#include "output.h"
-
-#define CHECKSUM_SIZE 4
+/* fletcher32.c -- codec "fletcher32": HDF5's checksum behind the content. */
+#include "checksum.h"
 
 /* As many words as can be summed before 32 bits overflow. */
 #define WORDS_PER_FOLD 360
@@ -34,27 +31,16 @@ static uint32_t fletcher32(refs_bytes bytes) {
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
                               refs_error *err) {
-    (void)self, (void)err;
-    if (context->decoded_size > 0) *encoded_size = context->decoded_size + CHECKSUM_SIZE;
-    return REFS_OK;
+    return refs_codec__checksum_open(context, REFS_CHECKSUM_AT_END, self, encoded_size, err);
 }
 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
-    (void)self;
-    if (encoded.size < CHECKSUM_SIZE)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are too few for a checksum", encoded.size);
-    refs_bytes content = refs_bytes_view(encoded.data, encoded.size - CHECKSUM_SIZE);
-    uint32_t stored = refs_load_le32(content.data + content.size);
-    uint32_t computed = fletcher32(content);
-    if (stored != computed)
-        return refs_fail(err, REFS_CORRUPT, "the checksum is %08x, %08x expected",
-                         (unsigned)computed, (unsigned)stored);
-    uint8_t *at;
-    REFS_TRY(refs_codec__output_add(output, content.size, &at, err));
-    memcpy(at, content.data, content.size);
-    return REFS_OK;
+    return refs_codec__checksum_decode(self, fletcher32, encoded, output, err);
 }
 
-const refs_codec_type refs_codec_fletcher32 = {
-    .name = "fletcher32", .library = "REFS", .open = open_codec, .decode = decode};
+const refs_codec_type refs_codec_fletcher32 = {.name = "fletcher32",
+                                               .library = "REFS",
+                                               .open = open_codec,
+                                               .decode = decode,
+                                               .close = refs_free};

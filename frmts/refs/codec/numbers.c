@@ -5,8 +5,7 @@
 
 #include "half.h"
 
-/* -- types ---------------------------------------------------------------------------------------
- */
+/* -- types ------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -44,8 +43,7 @@ double refs_codec__round(const refs_number_type *type, double number) {
     return refs_codec__half_to_double(refs_codec__half_from_double(number));
 }
 
-/* -- bits ----------------------------------------------------------------------------------------
- */
+/* -- bits -------------------------------------------------------------------------------------- */
 
 static inline uint8_t swap_8(uint8_t bits) {
     return bits;
@@ -82,8 +80,7 @@ typedef void (*store_bits)(bool swapped, const uint64_t *bits, size_t n, uint8_t
 static const load_bits loads[] = {[1] = load_8, [2] = load_16, [4] = load_32, [8] = load_64};
 static const store_bits stores[] = {[1] = store_8, [2] = store_16, [4] = store_32, [8] = store_64};
 
-/* -- numbers from bits and back -------------------------------------------------------------------
- */
+/* -- numbers from bits and back ---------------------------------------------------------------- */
 
 static int64_t sign_extend(uint64_t bits, size_t size) {
     unsigned unused = 64 - 8 * (unsigned)size;
@@ -129,8 +126,7 @@ static uint64_t int_from_double(const refs_number_type *type, double number) {
     return number > -end ? (uint64_t)(int64_t)number : UINT64_MAX << (n_bits - 1);
 }
 
-/* -- blocks --------------------------------------------------------------------------------------
- */
+/* -- blocks ------------------------------------------------------------------------------------ */
 
 static size_t take_bits(refs_recast_pass *pass, uint64_t *bits) {
     const refs_number_type *type = &pass->types->encoded;

@@ -7,7 +7,8 @@
 
 #include "output.h"
 
-/** What one step of a stream works on, and moves on: bytes not yet read, room not yet written. */
+/** What one step of a stream works on. It moves `in` on, and makes `room` less by what it writes.
+ */
 typedef struct refs_codec_stream {
     refs_bytes in;
     uint8_t *out;

@@ -12,7 +12,6 @@ static refs_status step(void *user, refs_codec_stream *stream, refs_error *err) 
         return refs_fail(err, REFS_CORRUPT, "%s, %zu bytes before the end of the stream",
                          ZSTD_getErrorName(hint), stream->in.size - in.pos);
     stream->in = refs_bytes_view(stream->in.data + in.pos, stream->in.size - in.pos);
-    stream->out += out.pos;
     stream->room -= out.pos;
     stream->ended = hint == 0;
     return REFS_OK;

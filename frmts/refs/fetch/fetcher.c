@@ -1,29 +1,9 @@
-/* fetcher.c -- carries planned requests out over a refs_vfs, see fetch.h. */
-#include "refs/fetch.h"
+/* fetcher.c -- ranges -> plan -> requests -> the sink; see fetch.h and fetch_internal.h. */
+#include "fetch_internal.h"
+#include "http_internal.h"
 
-#include <stdatomic.h>
-
-struct refs_fetcher {
-    const refs_vfs *vfs;
-    refs_fetch_options options;
-    _Atomic uint64_t requests;
-    _Atomic uint64_t bytes;
-};
-
-/* What one call of refs_fetch works on. */
-typedef struct fetch_job {
-    refs_fetcher *fetcher;
-    const refs_range *ranges;
-    const refs_plan *plan;
-    refs_fetch_sink sink;
-    void *user;
-    size_t failed; /* the range that is being served, or SIZE_MAX */
-    refs_buf buffer;
-} fetch_job;
-
-/* Requests of one location that are read in one go, and how many bytes they may be together. */
-#define MAX_BATCH_REQUESTS 64
-#define MAX_BATCH_BYTES    (16 * (uint64_t)REFS_MIB)
+/* -- the fetcher
+ * ------------------------------------------------------------------------------------ */
 
 refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *options,
                               refs_fetcher **fetcher, refs_error *err) {
@@ -31,11 +11,16 @@ refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *opt
     if (opened == NULL) return refs_fail_nomem(err);
     opened->vfs = vfs;
     opened->options = options != NULL ? *options : (refs_fetch_options)REFS_FETCH_OPTIONS_INIT;
+    pthread_mutex_init(&opened->etags_lock, NULL);
     *fetcher = opened;
     return REFS_OK;
 }
 
 void refs_fetcher_free(refs_fetcher *fetcher) {
+    if (fetcher == NULL) return;
+    for (size_t i = 0; i < fetcher->n_etags; i++) refs_free(fetcher->etags[i]);
+    refs_free(fetcher->etags);
+    pthread_mutex_destroy(&fetcher->etags_lock);
     refs_free(fetcher);
 }
 
@@ -44,150 +29,225 @@ void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats) {
     stats->bytes = atomic_load(&fetcher->bytes);
 }
 
-/* Says how large a location is that ends before a range does. */
-static refs_status fail_short(const refs_vfs *vfs, void *handle, uint64_t offset, uint64_t length,
-                              uint64_t got, refs_error *err) {
-    uint64_t size;
-    if (vfs->size(vfs->self, handle, &size, NULL) == REFS_OK)
-        return refs_fail(err, REFS_IO, "ends at byte %llu, before the range [%llu+%llu] does",
-                         (unsigned long long)size, (unsigned long long)offset,
-                         (unsigned long long)length);
-    return refs_fail(err, REFS_IO, "only %llu of %llu bytes arrived", (unsigned long long)got,
-                     (unsigned long long)length);
-}
+/* -- ETags
+ * ------------------------------------------------------------------------------------------- */
 
-/* Hands the members of a request over, whose bytes are `bytes`. */
-static refs_status serve(fetch_job *job, const refs_request *request, refs_bytes bytes,
-                         refs_error *err) {
-    for (size_t i = 0; i < request->n_members; i++) {
-        size_t index = job->plan->members[request->first_member + i];
-        const refs_range *range = &job->ranges[index];
-        job->failed = index;
-        refs_bytes part = bytes;
-        if (range->length != REFS_FETCH_WHOLE) {
-            uint64_t begin = range->offset - request->offset;
-            if (begin > bytes.size || range->length > bytes.size - begin)
-                return refs_fail(err, REFS_IO, "ends at byte %zu, before the range does",
-                                 bytes.size);
-            part = refs_bytes_view(bytes.data + begin, (size_t)range->length);
-        }
-        REFS_TRY(job->sink(job->user, index, part, err));
+/* The place for the ETag of a location; under the lock. */
+static char **etag_slot(refs_fetcher *fetcher, uint32_t location_id) {
+    if (location_id >= fetcher->n_etags) {
+        size_t n = (size_t)location_id + 16;
+        char **etags = refs_realloc(fetcher->etags, n * sizeof *etags);
+        if (etags == NULL) return NULL;
+        memset(etags + fetcher->n_etags, 0, (n - fetcher->n_etags) * sizeof *etags);
+        fetcher->etags = etags;
+        fetcher->n_etags = n;
     }
-    return REFS_OK;
+    return &fetcher->etags[location_id];
 }
 
-static void count(refs_fetcher *fetcher, uint64_t requests, uint64_t bytes) {
-    atomic_fetch_add(&fetcher->requests, requests);
-    atomic_fetch_add(&fetcher->bytes, bytes);
-}
-
-/* Reads requests one after another, or all in one call where the host can. */
-static refs_status read_batch(fetch_job *job, void *handle, const refs_request *requests, size_t n,
-                              refs_error *err) {
-    const refs_vfs *vfs = job->fetcher->vfs;
-    refs_vfs_range ranges[MAX_BATCH_REQUESTS];
-    uint64_t total = 0;
-    for (size_t i = 0; i < n; i++) total += requests[i].length;
-    if (total > SIZE_MAX)
-        return refs_fail(err, REFS_LIMIT, "%llu bytes are too many at once",
-                         (unsigned long long)total);
-    REFS_TRY(refs_buf_resize(&job->buffer, (size_t)total, err));
-    uint8_t *dst = job->buffer.data;
-    for (size_t i = 0; i < n; dst += requests[i++].length)
-        ranges[i] = (refs_vfs_range){requests[i].offset, (size_t)requests[i].length, dst};
-
-    if (n > 1 && vfs->read_many != NULL) {
-        REFS_TRY(vfs->read_many(vfs->self, handle, ranges, n, err));
-    } else {
-        for (size_t i = 0; i < n; i++) {
-            job->failed = job->plan->members[requests[i].first_member];
-            size_t got = 0;
-            REFS_TRY(vfs->read(vfs->self, handle, ranges[i].offset, ranges[i].length, ranges[i].dst,
-                               &got, err));
-            if (got != ranges[i].length)
-                return fail_short(vfs, handle, requests[i].offset, requests[i].length, got, err);
-        }
-    }
-    count(job->fetcher, n, total);
-    for (size_t i = 0; i < n; i++)
-        REFS_TRY(serve(job, &requests[i], refs_bytes_view(ranges[i].dst, ranges[i].length), err));
-    return REFS_OK;
-}
-
-static refs_status read_whole(fetch_job *job, void *handle, const refs_request *request,
-                              refs_error *err) {
-    const refs_vfs *vfs = job->fetcher->vfs;
-    uint64_t size, limit = job->fetcher->options.max_whole_bytes;
-    REFS_TRY(vfs->size(vfs->self, handle, &size, err));
-    if (size > limit || size > SIZE_MAX)
-        return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
-                         (unsigned long long)size, (unsigned long long)limit);
-    REFS_TRY(refs_buf_resize(&job->buffer, (size_t)size, err));
-    size_t got = 0;
-    REFS_TRY(vfs->read(vfs->self, handle, 0, (size_t)size, job->buffer.data, &got, err));
-    if (got != size) return fail_short(vfs, handle, 0, size, got, err);
-    count(job->fetcher, 1, size);
-    return serve(job, request, refs_bytes_view(job->buffer.data, got), err);
-}
-
-/* How many of `n` requests make the next batch: at least one. */
-static size_t batch_size(const refs_request *requests, size_t n) {
-    uint64_t bytes = 0;
-    size_t size = 0;
-    while (size < n && size < MAX_BATCH_REQUESTS) {
-        if (requests[size].length == REFS_FETCH_WHOLE) break;
-        if (size > 0 && requests[size].length > MAX_BATCH_BYTES - bytes) break;
-        bytes += requests[size++].length;
-        if (bytes >= MAX_BATCH_BYTES) break;
-    }
-    return size > 0 ? size : 1;
-}
-
-/* Carries out the requests [begin, end), all of one location. */
-static refs_status fetch_location(fetch_job *job, size_t begin, size_t end, refs_error *err) {
-    const refs_vfs *vfs = job->fetcher->vfs;
-    job->failed = job->plan->members[job->plan->requests[begin].first_member];
-    const char *location = job->ranges[job->failed].location;
-    void *handle = NULL;
-    refs_status status = vfs->open(vfs->self, location, &handle, err);
-    if (status == REFS_NOT_FOUND) {
-        /* A reference promises the bytes: their absence is a failure, never a fill value. */
-        if (err != NULL) err->status = REFS_IO;
-        return REFS_IO;
-    }
-    while (status == REFS_OK && begin < end) {
-        const refs_request *requests = &job->plan->requests[begin];
-        size_t n = batch_size(requests, end - begin);
-        status = requests->length == REFS_FETCH_WHOLE ? read_whole(job, handle, requests, err)
-                                                      : read_batch(job, handle, requests, n, err);
-        begin += n;
-    }
-    if (handle != NULL) vfs->close(vfs->self, handle);
+refs_status refs_fetch__check_etag(refs_fetcher *fetcher, const refs_range *range, const char *etag,
+                                   refs_error *err) {
+    if (*etag == '\0') return REFS_OK;
+    pthread_mutex_lock(&fetcher->etags_lock);
+    char **seen = etag_slot(fetcher, range->location_id);
+    refs_status status = REFS_OK;
+    if (seen != NULL && *seen == NULL)
+        *seen = refs_str_copy(refs_str_from(etag));
+    else if (seen != NULL && strcmp(*seen, etag) != 0)
+        status = refs_fail(err, REFS_IO,
+                           "the object was replaced while it was read: ETag %s, "
+                           "and %s before",
+                           etag, *seen);
+    pthread_mutex_unlock(&fetcher->etags_lock);
     return status;
 }
 
-static uint32_t location_of(const fetch_job *job, size_t request) {
-    return job->ranges[job->plan->members[job->plan->requests[request].first_member]].location_id;
+/* -- memory
+ * ------------------------------------------------------------------------------------------ */
+
+static bool fits(const refs_fetch_job *job, uint64_t size) {
+    uint64_t limit = job->fetcher->options.max_memory_bytes;
+    return job->waiter.memory == 0 ||
+           (job->waiter.memory < limit && size <= limit - job->waiter.memory);
 }
 
-static refs_status fetch_all(fetch_job *job, refs_error *err) {
-    for (size_t begin = 0, end; begin < job->plan->n_requests; begin = end) {
-        for (end = begin + 1; end < job->plan->n_requests; end++)
-            if (location_of(job, end) != location_of(job, begin)) break;
-        REFS_TRY(fetch_location(job, begin, end, err));
+static void give_back(void *user, size_t size) {
+    refs_waiter *waiter = user;
+    pthread_mutex_lock(&waiter->lock);
+    waiter->memory -= size;
+    pthread_cond_broadcast(&waiter->moved);
+    pthread_mutex_unlock(&waiter->lock);
+}
+
+bool refs_fetch__has_memory(refs_fetch_job *job, uint64_t size) {
+    pthread_mutex_lock(&job->waiter.lock);
+    bool has = fits(job, size);
+    pthread_mutex_unlock(&job->waiter.lock);
+    return has;
+}
+
+refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t size, refs_block **block,
+                                  refs_error *err) {
+    if (size > SIZE_MAX) return refs_fail_nomem(err);
+    pthread_mutex_lock(&job->waiter.lock);
+    while (!fits(job, size)) pthread_cond_wait(&job->waiter.moved, &job->waiter.lock);
+    job->waiter.memory += (size_t)size;
+    pthread_mutex_unlock(&job->waiter.lock);
+    *block = refs_block_new((size_t)size, give_back, &job->waiter);
+    if (*block != NULL) return REFS_OK;
+    give_back(&job->waiter, (size_t)size);
+    return refs_fail_nomem(err);
+}
+
+static void wait_for_workers(refs_fetch_job *job) {
+    pthread_mutex_lock(&job->waiter.lock);
+    while (job->waiter.memory > 0) pthread_cond_wait(&job->waiter.moved, &job->waiter.lock);
+    pthread_mutex_unlock(&job->waiter.lock);
+}
+
+/* -- serving
+ * ------------------------------------------------------------------------------------------ */
+
+const refs_range *refs_fetch__first_range(const refs_fetch_job *job, size_t request) {
+    return &job->ranges[job->plan->members[job->plan->requests[request].first_member]];
+}
+
+refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
+                              refs_arrival *arrival, refs_error *err) {
+    bool whole = request->length == REFS_FETCH_WHOLE;
+    bool complete = whole || arrival->got >= request->length;
+    for (; arrival->served < request->n_members; arrival->served++) {
+        size_t index = job->plan->members[request->first_member + arrival->served];
+        const refs_range *range = &job->ranges[index];
+        uint64_t begin = range->offset - request->offset;
+        uint64_t length = range->length == REFS_FETCH_WHOLE ? arrival->got : range->length;
+        bool there = begin <= arrival->got && length <= arrival->got - begin;
+        if (!there && !complete) return REFS_OK;
+        job->failed = index;
+        if (!there)
+            return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does",
+                             (unsigned long long)arrival->got);
+        refs_bytes bytes = refs_bytes_view(arrival->bytes + begin, (size_t)length);
+        REFS_TRY(job->sink(job->user, index, bytes, arrival->block, err));
     }
     return REFS_OK;
+}
+
+/* -- one call
+ * ------------------------------------------------------------------------------------------ */
+
+/* The URL of each request that goes over HTTP, else NULL. */
+static refs_status find_urls(const refs_fetch_job *job, char **urls, refs_error *err) {
+    const refs_http_host *host = refs_http__host(job->fetcher->options.http);
+    const refs_range *previous = NULL;
+    for (size_t i = 0; i < job->plan->n_requests; i++) {
+        const refs_range *range = refs_fetch__first_range(job, i);
+        refs_buf url = REFS_BUF_INIT;
+        refs_status status = REFS_OK;
+        if (previous != NULL && previous->location_id == range->location_id)
+            status = urls[i - 1] != NULL
+                         ? refs_buf_append_str(&url, refs_str_from(urls[i - 1]), err)
+                         : REFS_UNSUPPORTED;
+        else
+            status = host->url(host->self, range->location, &url, err);
+        if (status == REFS_OK && (urls[i] = refs_buf_take_text(&url)) == NULL)
+            status = refs_fail_nomem(err);
+        refs_buf_clear(&url);
+        if (status != REFS_OK && status != REFS_UNSUPPORTED) return status;
+        previous = range;
+    }
+    return REFS_OK;
+}
+
+static refs_status fetch_over_http(refs_fetch_job *job, char **urls, refs_fetch_again *again,
+                                   refs_error *err) {
+    if (job->fetcher->options.http == NULL) return REFS_OK;
+    REFS_TRY(find_urls(job, urls, err));
+    return refs_fetch__by_http(job, urls, again, err);
+}
+
+static refs_status fetch_by_vfs(refs_fetch_job *job, char *const *urls, refs_error *err) {
+    const refs_plan *plan = job->plan;
+    for (size_t begin = 0, end; begin < plan->n_requests; begin = end) {
+        uint32_t location = refs_fetch__first_range(job, begin)->location_id;
+        for (end = begin + 1; end < plan->n_requests; end++)
+            if (refs_fetch__first_range(job, end)->location_id != location) break;
+        if (urls[begin] == NULL) REFS_TRY(refs_fetch__by_vfs(job, begin, end, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status fetch_planned(refs_fetch_job *job, refs_fetch_again *again, refs_error *err) {
+    char **urls = refs_calloc(job->plan->n_requests, sizeof *urls);
+    if (urls == NULL) return refs_fail_nomem(err);
+    refs_status status = fetch_over_http(job, urls, again, err);
+    if (status == REFS_OK) status = fetch_by_vfs(job, urls, err);
+    for (size_t i = 0; i < job->plan->n_requests; i++) refs_free(urls[i]);
+    refs_free(urls);
+    return status;
+}
+
+static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *again,
+                              refs_error *err) {
+    refs_plan plan;
+    REFS_TRY(refs_fetch_plan(job->ranges, n, &job->fetcher->options.policy, &plan, err));
+    job->plan = &plan;
+    pthread_mutex_init(&job->waiter.lock, NULL);
+    pthread_cond_init(&job->waiter.moved, NULL);
+    refs_status status = fetch_planned(job, again, err);
+    wait_for_workers(job);
+    pthread_cond_destroy(&job->waiter.moved);
+    pthread_mutex_destroy(&job->waiter.lock);
+    refs_plan_clear(&plan);
+    return status;
+}
+
+/* -- servers that ignore ranges
+ * ------------------------------------------------------------------------ */
+
+/* A second call for some ranges of the first: the whole locations are asked for as well, so that
+ * the plan serves all their ranges from one request each. */
+typedef struct second_call {
+    refs_fetch_sink sink;
+    void *user;
+    const refs_fetch_again *again;
+    refs_range *ranges;
+} second_call;
+
+static refs_status forward(void *user, size_t index, refs_bytes bytes, refs_block *block,
+                           refs_error *err) {
+    second_call *second = user;
+    if (index >= second->again->n) return REFS_OK; /* the whole location itself */
+    return second->sink(second->user, second->again->indices[index], bytes, block, err);
+}
+
+static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_fetch_again *again,
+                                         size_t *failed, refs_error *err) {
+    size_t n = again->n;
+    second_call second = {job->sink, job->user, again, refs_calloc(n, 2 * sizeof(refs_range))};
+    if (second.ranges == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        second.ranges[i] = second.ranges[n + i] = job->ranges[again->indices[i]];
+        second.ranges[n + i].offset = 0;
+        second.ranges[n + i].length = REFS_FETCH_WHOLE;
+    }
+    refs_status status =
+        refs_fetch(job->fetcher, second.ranges, 2 * n, forward, &second, failed, err);
+    if (*failed != SIZE_MAX) *failed = again->indices[*failed % n];
+    refs_free(second.ranges);
+    return status;
 }
 
 refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
                        refs_fetch_sink sink, void *user, size_t *failed, refs_error *err) {
-    if (failed != NULL) *failed = SIZE_MAX;
-    refs_plan plan;
-    REFS_TRY(refs_fetch_plan(ranges, n, &fetcher->options.policy, &plan, err));
-    fetch_job job = {fetcher, ranges, &plan, sink, user, SIZE_MAX, REFS_BUF_INIT};
-    refs_status status = fetch_all(&job, err);
-    if (status != REFS_OK && failed != NULL) *failed = job.failed;
-    refs_buf_clear(&job.buffer);
-    refs_plan_clear(&plan);
+    size_t ignored;
+    if (failed == NULL) failed = &ignored;
+    refs_fetch_job job = {
+        .fetcher = fetcher, .ranges = ranges, .sink = sink, .user = user, .failed = SIZE_MAX};
+    refs_fetch_again again = {NULL, 0, 0};
+    refs_status status = fetch_once(&job, n, &again, err);
+    *failed = status != REFS_OK ? job.failed : SIZE_MAX;
+    if (status == REFS_OK && again.n > 0) status = fetch_whole_locations(&job, &again, failed, err);
+    refs_free(again.indices);
     return status;
 }

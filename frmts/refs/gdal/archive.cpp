@@ -123,6 +123,8 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
     setOptions.notes = RefsReportNotes();
 
     std::shared_ptr<RefsArchive> archive(new RefsArchive);
+    archive->tools_ = RefsTools::shared(error);
+    if (archive->tools_ == nullptr) return nullptr;
     archive->location_ = location;
     refs_set *set = nullptr;
     refs_fetcher *fetcher = nullptr;
@@ -133,7 +135,10 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
     if (refs_set_open(RefsVsiSource(), location.c_str(), &setOptions, &set, error) != REFS_OK)
         return nullptr;
     archive->set_.reset(set);
-    if (refs_fetcher_open(RefsVsiSource(), nullptr, &fetcher, error) != REFS_OK) return nullptr;
+    refs_fetch_options fetchOptions = REFS_FETCH_OPTIONS_INIT;
+    fetchOptions.http = archive->tools_->http();
+    if (refs_fetcher_open(RefsVsiSource(), &fetchOptions, &fetcher, error) != REFS_OK)
+        return nullptr;
     archive->fetcher_.reset(fetcher);
     if (refs_store_open(set, fetcher, &store, error) != REFS_OK) return nullptr;
     archive->store_.reset(store);
@@ -149,8 +154,8 @@ refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
     RefsArrayHandle &slot = arrays_[meta];
     if (slot == nullptr) {
         refs_array *opened = nullptr;
-        if (refs_array_open(store_.get(), meta, cache_.get(), 0, &opened, error) != REFS_OK)
-            return nullptr;
+        const refs_array_tools tools = {store_.get(), cache_.get(), tools_->pool(), 0};
+        if (refs_array_open(&tools, meta, &opened, error) != REFS_OK) return nullptr;
         slot.reset(opened);
     }
     return slot.get();

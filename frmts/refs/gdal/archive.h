@@ -9,6 +9,7 @@
 
 #include "cpl_string.h"
 #include "handles.h"
+#include "tools.h"
 
 /** Instances are shared and may be used from several threads. */
 class RefsArchive {
@@ -42,6 +43,7 @@ class RefsArchive {
                                  refs_error *error);
 
     // Destroyed from the last to the first: each needs those before it.
+    std::shared_ptr<RefsTools> tools_;
     std::string location_;
     RefsSetHandle set_;
     RefsFetcherHandle fetcher_;

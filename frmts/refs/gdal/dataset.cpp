@@ -68,9 +68,8 @@ refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
         }
     }
     metadata_ = RefsListOf(meaning_.metadata);
-    if (name_.array.empty()) // the set was opened, which has more arrays than this one
+    if (name_.array.empty()) // the set was asked for, which may have more arrays
         REFS_TRY(RefsListSubdatasets(name_, archive_->hierarchy(), subdatasets_, error));
-    if (subdatasets_.size() == 2) subdatasets_.Clear();
     setGeolocation();
     return REFS_OK;
 }

@@ -45,7 +45,7 @@ const refs_set_options *refs_refset__builder_options(const refs_set_builder *bui
     return &builder->options;
 }
 
-/* -- keys ------------------------------------------------------------------------------------- */
+/* -- keys -------------------------------------------------------------------------------------- */
 
 static refs_status add_prefix(refs_set *set, refs_str prefix, uint32_t *id, refs_error *err) {
     size_t known = set->prefixes.count;
@@ -134,7 +134,7 @@ refs_status refs_refset__builder_slot(refs_set_builder *builder, refs_str key, r
     return add_key(builder, key, slot, err);
 }
 
-/* -- URLs ------------------------------------------------------------------------------------- */
+/* -- URLs -------------------------------------------------------------------------------------- */
 
 static refs_status add_url(refs_set *set, refs_str url, uint32_t *id, refs_error *err) {
     size_t known = set->urls.count;
@@ -235,7 +235,7 @@ static refs_status map_urls(refs_set_builder *builder, refs_error *err) {
     return status;
 }
 
-/* -- values ----------------------------------------------------------------------------------- */
+/* -- values ------------------------------------------------------------------------------------ */
 
 static refs_status put(refs_set *set, const refs_slot *slot, refs_entry entry, refs_error *err) {
     if (slot->table != REFS_INTERN_NONE)
@@ -296,7 +296,7 @@ refs_status refs_refset__builder_put_range(refs_set_builder *builder, const refs
     return put(set, slot, (refs_entry){set->n_wide++, 0, REFS_ENTRY_WIDE}, err);
 }
 
-/* -- the public calls ------------------------------------------------------------------------- */
+/* -- the public calls -------------------------------------------------------------------------- */
 
 refs_status refs_set_builder_inline(refs_set_builder *builder, refs_str key, refs_bytes bytes,
                                     refs_error *err) {

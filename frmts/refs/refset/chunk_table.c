@@ -31,7 +31,7 @@ refs_status refs_refset__chunk_table_add(refs_chunk_table *table, uint64_t packe
     return REFS_OK;
 }
 
-/* -- sorting ---------------------------------------------------------------------------------- */
+/* -- sorting ----------------------------------------------------------------------------------- */
 
 /* One pass of a radix sort: `from` to `to`, stably, by the byte at `shift`. Writers that sort their
  * keys as texts make long tables unsorted, so this has to be quick. */
@@ -105,7 +105,7 @@ static refs_status sort(refs_chunk_table *table, refs_error *err) {
     return status;
 }
 
-/* -- finishing -------------------------------------------------------------------------------- */
+/* -- finishing --------------------------------------------------------------------------------- */
 
 /* Gives back what growth left over; a shrinking that fails changes nothing. */
 static void shrink(refs_chunk_table *table) {
@@ -147,7 +147,7 @@ refs_status refs_refset__chunk_table_finish(refs_chunk_table *table, refs_error 
     return REFS_OK;
 }
 
-/* -- finding ---------------------------------------------------------------------------------- */
+/* -- finding ----------------------------------------------------------------------------------- */
 
 static const refs_entry *find_in_grid(const refs_chunk_table *table, uint64_t packed) {
     uint64_t place = 0;

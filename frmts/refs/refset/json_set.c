@@ -1,6 +1,7 @@
 /* json_set.c -- see json_set.h. */
 #include "json_set.h"
 
+#include "generator.h"
 #include "json_value.h"
 #include "set_list.h"
 
@@ -29,7 +30,7 @@ static refs_status fail_at(const set_reader *set, refs_error *err, const char *w
                      REFS_STR_ARG(value));
 }
 
-/* -- members ---------------------------------------------------------------------------------- */
+/* -- members ----------------------------------------------------------------------------------- */
 
 static refs_status read_version(set_reader *set, refs_error *err) {
     refs_json_token token;
@@ -38,9 +39,9 @@ static refs_status read_version(set_reader *set, refs_error *err) {
     bool integral;
     REFS_TRY(refs_json_next(set->reader, &token, &text, err));
     if (token == REFS_JSON_NULL) return REFS_OK;
-    bool one = token == REFS_JSON_TRUE || (token == REFS_JSON_NUMBER &&
-                                           refs_json_number_to_u64(text, &number, &integral) &&
-                                           number == 1);
+    bool one = token == REFS_JSON_TRUE ||
+               (token == REFS_JSON_NUMBER && refs_json_number_to_u64(text, &number, &integral) &&
+                number == 1);
     if (token == REFS_JSON_FALSE) text = refs_str_from("false");
     if (!one) return fail_at(set, err, "the version of a reference set is 1, not", text);
     set->said = true;
@@ -76,7 +77,8 @@ static refs_status keep_text(set_reader *set, refs_buf *kept, refs_error *err) {
     if (token == REFS_JSON_OBJECT_BEGIN || token == REFS_JSON_ARRAY_BEGIN)
         return refs_json_capture(set->reader, token, kept, err);
     if (token == REFS_JSON_NULL) return REFS_OK;
-    return fail_at(set, err, "there should be an object or array as", refs_str_from("templates, gen"));
+    return fail_at(set, err, "there should be an object or array as",
+                   refs_str_from("templates, gen"));
 }
 
 static refs_status read_reference(set_reader *set, refs_str key, refs_error *err) {
@@ -112,26 +114,83 @@ static refs_json_version refuted(const set_reader *set, refs_json_version known)
     return known;
 }
 
-static refs_status read_members(set_reader *set, refs_error *err) {
+static refs_status read_members(set_reader *set, refs_json_version known, refs_error *err) {
     for (;;) {
         refs_json_token token;
         refs_str key;
         REFS_TRY(refs_json_next(set->reader, &token, &key, err));
         if (token == REFS_JSON_OBJECT_END) return REFS_OK;
         REFS_TRY(read_member(set, key, err));
+        if (set->said && refuted(set, known) != known) return REFS_OK;
     }
 }
 
-/* -- the whole -------------------------------------------------------------------------------- */
+/* -- the whole --------------------------------------------------------------------------------- */
 
 static void warn(const set_reader *set) {
-    const char *empty = set->has_refs || set->gen.size > 0 ? NULL : "set has no references";
-    if (set->version != REFS_JSON_VERSION_1)
-        empty = set->n_members > 0 ? NULL : "set has no references";
-    else if (!set->said)
+    bool of_version_1 = set->version == REFS_JSON_VERSION_1;
+    bool empty = of_version_1 ? !set->has_refs && set->gen.size == 0 : set->n_members == 0;
+    if (of_version_1 && !set->said)
         refs_note(set->notes, REFS_NOTE_WARNING, "set has \"refs\" but no version: 1 is assumed");
-    if (empty != NULL) refs_note(set->notes, REFS_NOTE_WARNING, "%s", empty);
+    if (empty) refs_note(set->notes, REFS_NOTE_WARNING, "set has no references");
     if (set->values.n_fractional > 0)
         refs_note(set->notes, REFS_NOTE_WARNING, "%llu offsets or lengths are written as fractions",
                   (unsigned long long)set->values.n_fractional);
+}
+
+static refs_status parse_kept(const refs_buf *kept, refs_json_doc **doc, refs_error *err) {
+    if (kept->size == 0) return REFS_OK;
+    return refs_json_parse(refs_str_view((const char *)kept->data, kept->size), doc, err);
+}
+
+/* Renders the URLs and expands the generators, which override the references. */
+static refs_status apply(set_reader *set, const refs_json *members, const refs_json *gen,
+                         refs_error *err) {
+    refs_templates *templates;
+    REFS_TRY(refs_refset__templates_open(members, refs_refset__builder_options(set->builder),
+                                         &templates, err));
+    refs_status status = REFS_OK;
+    if (refs_refset__templates_count(templates) > 0)
+        status = refs_refset__builder_render(set->builder, refs_refset__templates_render, templates,
+                                             err);
+    if (status == REFS_OK && gen != NULL)
+        status = refs_refset__generate(gen, templates, set->builder, err);
+    refs_refset__templates_free(templates);
+    return status;
+}
+
+static refs_status apply_kept(set_reader *set, refs_error *err) {
+    refs_json_doc *members = NULL, *gen = NULL;
+    refs_status status = parse_kept(&set->templates, &members, err);
+    if (status == REFS_OK) status = parse_kept(&set->gen, &gen, err);
+    if (status == REFS_OK)
+        status = apply(set, members != NULL ? refs_json_root(members) : NULL,
+                       gen != NULL ? refs_json_root(gen) : NULL, err);
+    refs_json_doc_free(members);
+    refs_json_doc_free(gen);
+    return status;
+}
+
+static refs_status read_set(set_reader *set, refs_json_version *version, refs_error *err) {
+    const refs_json_version known = *version;
+    REFS_TRY(read_members(set, known, err));
+    *version = refuted(set, known);
+    if (*version != known) return REFS_OK;
+    if (set->version == REFS_JSON_VERSION_1) REFS_TRY(apply_kept(set, err));
+    warn(set);
+    return REFS_OK;
+}
+
+refs_status refs_refset__json_set_read(refs_json_reader *reader, refs_json_version *version,
+                                       refs_set_builder *builder, refs_error *err) {
+    set_reader set = {.reader = reader,
+                      .builder = builder,
+                      .values = {.reader = reader, .builder = builder},
+                      .notes = &refs_refset__builder_options(builder)->notes,
+                      .version = *version};
+    refs_status status = read_set(&set, version, err);
+    refs_refset__json_value_clear(&set.values);
+    refs_buf_clear(&set.templates);
+    refs_buf_clear(&set.gen);
+    return status;
 }

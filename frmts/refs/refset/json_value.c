@@ -20,7 +20,7 @@ static void mark_broken(refs_json_value_reader *values, const char *why) {
                      (unsigned long long)line, (unsigned long long)column, why);
 }
 
-/* -- [url], [url, offset, length] ------------------------------------------------------------- */
+/* -- [url], [url, offset, length] -------------------------------------------------------------- */
 
 static refs_status read_url(refs_json_value_reader *values, refs_json_token token, refs_str text,
                             uint32_t *url, refs_error *err) {
@@ -85,7 +85,7 @@ static refs_status read_array(refs_json_value_reader *values, const refs_slot *s
                : refs_refset__builder_put_range(values->builder, slot, &array.range, err);
 }
 
-/* -- inline values ---------------------------------------------------------------------------- */
+/* -- inline values ----------------------------------------------------------------------------- */
 
 static refs_status put_scratch(refs_json_value_reader *values, const refs_slot *slot,
                                refs_error *err) {
@@ -119,8 +119,7 @@ static refs_status read_string(refs_json_value_reader *values, const refs_slot *
 static refs_status read_object(refs_json_value_reader *values, const refs_slot *slot,
                                refs_error *err) {
     values->scratch.size = 0;
-    REFS_TRY(
-        refs_json_capture(values->reader, REFS_JSON_OBJECT_BEGIN, &values->scratch, err));
+    REFS_TRY(refs_json_capture(values->reader, REFS_JSON_OBJECT_BEGIN, &values->scratch, err));
     return put_scratch(values, slot, err);
 }
 

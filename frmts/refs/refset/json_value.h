@@ -10,8 +10,8 @@ typedef struct refs_json_value_reader {
     refs_json_reader *reader;
     refs_set_builder *builder;
     refs_buf scratch;
-    refs_error problem;     /**< why the value that is being read is unusable */
-    uint64_t n_fractional;  /**< offsets and lengths that were written as 1.0 */
+    refs_error problem;    /**< why the value that is being read is unusable */
+    uint64_t n_fractional; /**< offsets and lengths that were written as 1.0 */
 } refs_json_value_reader;
 
 void refs_refset__json_value_clear(refs_json_value_reader *values);

@@ -19,7 +19,7 @@ static refs_status fail_at(const refs_json_reader *reader, const char *what, ref
                      (unsigned long long)column, what);
 }
 
-/* -- layout ----------------------------------------------------------------------------------- */
+/* -- layout ------------------------------------------------------------------------------------ */
 
 /* Whether the object that was entered has members as sets have. */
 static refs_status looks_like_set(refs_json_reader *reader, bool *result, refs_error *err) {
@@ -62,7 +62,7 @@ refs_status refs_refset__layout(refs_json_reader *reader, refs_set_layout *layou
     return REFS_OK;
 }
 
-/* -- one set of several ----------------------------------------------------------------------- */
+/* -- one set of several ------------------------------------------------------------------------ */
 
 /* Moves to the next set of a list or dictionary: `token` begins it, or ends the whole. */
 static refs_status next_set(refs_json_reader *reader, refs_buf *names, refs_json_token *token,

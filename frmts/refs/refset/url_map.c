@@ -11,7 +11,7 @@
 /* Deepest nesting of archives in archives. */
 #define MAX_ARCHIVES 4
 
-/* -- schemes ---------------------------------------------------------------------------------- */
+/* -- schemes ----------------------------------------------------------------------------------- */
 
 typedef enum scheme_form {
     KEEP_URL,       /* all of the URL follows the prefix */
@@ -93,7 +93,7 @@ static refs_status map_scheme(refs_str url, refs_str scheme, refs_str rest, refs
     return fail_unknown(scheme, err);
 }
 
-/* -- relative names --------------------------------------------------------------------------- */
+/* -- relative names ---------------------------------------------------------------------------- */
 
 static size_t find_text(refs_str text, const char *wanted) {
     for (size_t i = 0; i < text.size; i++)
@@ -160,7 +160,7 @@ static refs_status append_relative(refs_str path, refs_str base, refs_buf *locat
     return REFS_OK;
 }
 
-/* -- one URL ---------------------------------------------------------------------------------- */
+/* -- one URL ----------------------------------------------------------------------------------- */
 
 static refs_status map_url(refs_str url, const refs_url_context *context, size_t n_archives,
                            refs_buf *location, refs_error *err);

@@ -1,6 +1,7 @@
 /* store.c -- see store.h. */
 #include "refs/store.h"
 
+#include "refs/block.h"
 #include "refs/fetch.h"
 #include "refs/refset.h"
 
@@ -32,8 +33,7 @@ refs_status refs_store_each_name(const refs_store *store,
     return refs_set_each_name(store->set, visit, user, err);
 }
 
-/* -- many keys at once --------------------------------------------------------------------------
- */
+/* -- many keys at once ------------------------------------------------------------------------- */
 
 /* The keys of one call that are ranges of some location: range i belongs to key index[i]. */
 typedef struct pending {
@@ -42,81 +42,87 @@ typedef struct pending {
     refs_store_sink sink;
     void *user;
     refs_range *ranges;
-    const char **urls;
     size_t *index;
     size_t n;
 } pending;
 
-static void prefix_key(const refs_store *store, refs_str key, refs_error *err) {
+/* Puts what is read, if it is not in the set itself, before a message, and before that the key. */
+static void prefix(const refs_store *store, refs_str key, const refs_ref *ref, refs_error *err) {
+    if (ref->kind == REFS_REF_WHOLE)
+        refs_error_prefix(err, "%s", ref->url);
+    else if (ref->kind == REFS_REF_RANGE)
+        refs_error_prefix(err, "%s [%llu+%llu]", ref->url, (unsigned long long)ref->offset,
+                          (unsigned long long)ref->length);
     refs_error_prefix(err, "%s: %.*s", refs_store_name(store), REFS_STR_ARG(key));
 }
 
-static void prefix_range(const pending *job, size_t i, refs_error *err) {
-    const refs_range *range = &job->ranges[i];
-    if (range->length == REFS_FETCH_WHOLE)
-        refs_error_prefix(err, "%s", job->urls[i]);
-    else
-        refs_error_prefix(err, "%s [%llu+%llu]", job->urls[i], (unsigned long long)range->offset,
-                          (unsigned long long)range->length);
-    prefix_key(job->store, job->keys[job->index[i]], err);
+void refs_store_locate(const refs_store *store, refs_str key, refs_error *err) {
+    refs_ref ref = {.kind = REFS_REF_INLINE};
+    (void)refs_set_find(store->set, key, &ref, NULL);
+    prefix(store, key, &ref, err);
+}
+
+static refs_status check_ref(const refs_ref *ref, refs_error *err) {
+    if (ref->kind == REFS_REF_INLINE && ref->bytes.size == 0)
+        return refs_fail(err, REFS_CORRUPT, "the set holds an empty value");
+    if (ref->kind == REFS_REF_RANGE && ref->length == 0)
+        return refs_fail(err, REFS_CORRUPT, "the range is empty");
+    return REFS_OK;
+}
+
+static void note_range(pending *job, size_t index, const refs_ref *ref) {
+    bool whole = ref->kind == REFS_REF_WHOLE;
+    job->ranges[job->n] = (refs_range){ref->location_id, ref->location, whole ? 0 : ref->offset,
+                                       whole ? REFS_FETCH_WHOLE : ref->length};
+    job->index[job->n++] = index;
 }
 
 /* Hands inline and absent values over, and notes down what must be fetched. */
 static refs_status look_up(pending *job, size_t index, refs_error *err) {
-    refs_ref ref;
-    refs_status status = refs_set_find(job->store->set, job->keys[index], &ref, err);
+    refs_str key = job->keys[index];
+    refs_ref ref = {.kind = REFS_REF_INLINE};
+    refs_status status = refs_set_find(job->store->set, key, &ref, err);
     if (status == REFS_NOT_FOUND)
-        return job->sink(job->user, index, false, refs_bytes_view(NULL, 0), err);
-    if (status == REFS_OK && ref.kind == REFS_REF_INLINE) {
-        status = ref.bytes.size > 0 ? job->sink(job->user, index, true, ref.bytes, err)
-                                    : refs_fail(err, REFS_CORRUPT, "the set holds an empty value");
-    } else if (status == REFS_OK) {
-        bool whole = ref.kind == REFS_REF_WHOLE;
-        if (!whole && ref.length == 0)
-            status = refs_fail(err, REFS_CORRUPT, "%s [%llu+0]: the range is empty", ref.url,
-                               (unsigned long long)ref.offset);
-        job->ranges[job->n] = (refs_range){ref.location_id, ref.location, whole ? 0 : ref.offset,
-                                           whole ? REFS_FETCH_WHOLE : ref.length};
-        job->urls[job->n] = ref.url;
-        job->index[job->n++] = index;
-    }
-    if (status != REFS_OK) prefix_key(job->store, job->keys[index], err);
+        return job->sink(job->user, index, false, refs_bytes_view(NULL, 0), NULL, err);
+    if (status == REFS_OK) status = check_ref(&ref, err);
+    if (status == REFS_OK && ref.kind == REFS_REF_INLINE)
+        status = job->sink(job->user, index, true, ref.bytes, NULL, err);
+    else if (status == REFS_OK)
+        note_range(job, index, &ref);
+    if (status != REFS_OK) prefix(job->store, key, &ref, err);
     return status;
 }
 
-static refs_status forward(void *user, size_t i, refs_bytes bytes, refs_error *err) {
+static refs_status forward(void *user, size_t i, refs_bytes bytes, refs_block *block,
+                           refs_error *err) {
     pending *job = user;
     if (bytes.size == 0) return refs_fail(err, REFS_CORRUPT, "it is empty");
-    return job->sink(job->user, job->index[i], true, bytes, err);
+    return job->sink(job->user, job->index[i], true, bytes, block, err);
 }
 
 static refs_status fetch_pending(pending *job, refs_error *err) {
     size_t failed;
     refs_status status =
         refs_fetch(job->store->fetcher, job->ranges, job->n, forward, job, &failed, err);
-    if (status != REFS_OK && failed != SIZE_MAX) prefix_range(job, failed, err);
+    if (status != REFS_OK && failed != SIZE_MAX)
+        refs_store_locate(job->store, job->keys[job->index[failed]], err);
     return status;
 }
 
 refs_status refs_store_get_many(refs_store *store, const refs_str *keys, size_t n,
                                 refs_store_sink sink, void *user, refs_error *err) {
-    pending job = {store, keys, sink, user, NULL, NULL, NULL, 0};
+    pending job = {store, keys, sink, user, NULL, NULL, 0};
     job.ranges = refs_calloc(n, sizeof *job.ranges);
-    job.urls = refs_calloc(n, sizeof *job.urls);
     job.index = refs_calloc(n, sizeof *job.index);
-    refs_status status = job.ranges != NULL && job.urls != NULL && job.index != NULL
-                             ? REFS_OK
-                             : refs_fail_nomem(err);
+    refs_status status = job.ranges != NULL && job.index != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(&job, i, err);
     if (status == REFS_OK && job.n > 0) status = fetch_pending(&job, err);
     refs_free(job.ranges);
-    refs_free(job.urls);
     refs_free(job.index);
     return status;
 }
 
-/* -- one key --------------------------------------------------------------------------------------
- */
+/* -- one key ----------------------------------------------------------------------------------- */
 
 typedef struct one_value {
     size_t max_size;
@@ -125,8 +131,9 @@ typedef struct one_value {
 } one_value;
 
 static refs_status keep_one(void *user, size_t index, bool present, refs_bytes value,
-                            refs_error *err) {
+                            refs_block *block, refs_error *err) {
     (void)index;
+    (void)block;
     one_value *one = user;
     one->present = present;
     if (value.size > one->max_size)

@@ -26,8 +26,7 @@ static refs_status read_letter(const refs_json *document, const char *member, co
     return REFS_OK;
 }
 
-/* -- data types -----------------------------------------------------------------------------------
- */
+/* -- data types -------------------------------------------------------------------------------- */
 
 static refs_status read_dtype(const refs_json *value, refs_dtype *dtype, refs_error *err);
 
@@ -61,8 +60,7 @@ static refs_status read_dtype(const refs_json *value, refs_dtype *dtype, refs_er
     return REFS_OK;
 }
 
-/* -- codecs ---------------------------------------------------------------------------------------
- */
+/* -- codecs ------------------------------------------------------------------------------------ */
 
 /* One codec, a list of them, or null, as a list: *n codecs, of which number i is codec_at(…, i). */
 static refs_status count_codecs(const refs_json *value, const char *member, size_t *n,

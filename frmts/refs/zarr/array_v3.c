@@ -6,8 +6,7 @@
  */
 #include "zarr_internal.h"
 
-/* -- named configurations: "name", or {"name": …, "configuration": {…}} --------------------------
- */
+/* -- named configurations: "name", or {"name": …, "configuration": {…}} ------------------------ */
 
 static refs_str name_of(const refs_json *extension) {
     return refs_json_text(refs_json_is_string(extension) ? extension
@@ -24,8 +23,7 @@ static refs_status refuse(const char *what, const refs_json *extension, refs_err
                      REFS_STR_ARG(name_of(extension)));
 }
 
-/* -- data types -----------------------------------------------------------------------------------
- */
+/* -- data types -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -54,8 +52,7 @@ static refs_status read_dtype(const refs_json *value, refs_dtype *dtype, refs_er
     return parse_raw(name, dtype) ? REFS_OK : refuse("data_type", value, err);
 }
 
-/* -- grid and keys --------------------------------------------------------------------------------
- */
+/* -- grid and keys ----------------------------------------------------------------------------- */
 
 static refs_status read_grid(const refs_json *document, refs_array_meta *meta, refs_error *err) {
     const refs_json *grid = refs_json_get(document, "chunk_grid");
@@ -82,8 +79,7 @@ static refs_status read_key_encoding(const refs_array_source *source, refs_array
     return meta->key_prefix != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-/* -- codecs ---------------------------------------------------------------------------------------
- */
+/* -- codecs ------------------------------------------------------------------------------------ */
 
 /* Orders that are C's, or C's reversed; in one dimension and less both are the same. */
 static refs_status read_transpose(const refs_json *codec, refs_array_meta *meta, refs_error *err) {

@@ -105,13 +105,15 @@ void refs_dtype_format(const refs_dtype *dtype, char *text, size_t size) {
     if (dtype->type == REFS_TYPE_OBJECT) snprintf(text, size, "|O");
     if (dtype->type == REFS_TYPE_OBJECT || dtype->type == REFS_TYPE_RAW) return;
     while (kind->type != dtype->type) kind++;
-    int used = snprintf(text, size, "%c%c%zu", order_of(dtype), kind->code,
-                        dtype->size / kind->unit);
+    int used =
+        snprintf(text, size, "%c%c%zu", order_of(dtype), kind->code, dtype->size / kind->unit);
     if (dtype->unit[0] == '\0' || (size_t)used >= size) return;
     text += used;
     size -= (size_t)used;
-    if (dtype->step == 1) snprintf(text, size, "[%s]", dtype->unit);
-    else snprintf(text, size, "[%lld%s]", (long long)dtype->step, dtype->unit);
+    if (dtype->step == 1)
+        snprintf(text, size, "[%s]", dtype->unit);
+    else
+        snprintf(text, size, "[%lld%s]", (long long)dtype->step, dtype->unit);
 }
 
 size_t refs_dtype_swap_size(const refs_dtype *dtype) {

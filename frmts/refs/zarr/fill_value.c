@@ -14,8 +14,7 @@ static refs_status valid_if(bool valid) {
     return valid ? REFS_OK : REFS_INVALID;
 }
 
-/* -- elements from bits --------------------------------------------------------------------------
- */
+/* -- elements from bits ------------------------------------------------------------------------ */
 
 static void put_bits(uint64_t bits, size_t size, uint8_t *fill) {
     for (size_t i = 0; i < size; i++) {
@@ -45,8 +44,7 @@ static void put_float(double number, size_t size, uint8_t *fill) {
     memcpy(fill, element, size);
 }
 
-/* -- texts that stand for numbers -----------------------------------------------------------------
- */
+/* -- texts that stand for numbers -------------------------------------------------------------- */
 
 static bool parse_hex(refs_str text, size_t size, uint8_t *fill) {
     uint64_t bits = 0;
@@ -102,8 +100,7 @@ static bool parse_float_name(refs_str text, double *number) {
     return false;
 }
 
-/* -- one parser per type -------------------------------------------------------------------------
- */
+/* -- one parser per type ----------------------------------------------------------------------- */
 
 /* Numbers that fit the size, signed or not: writers disagree about 255 and -1 of one byte. */
 static refs_status parse_integer(const refs_json *value, const refs_dtype *dtype, uint8_t *fill) {

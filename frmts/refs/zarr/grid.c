@@ -36,8 +36,7 @@ refs_status refs_zarr__read_grid(const refs_grid_lists *lists, refs_array_meta *
     return REFS_OK;
 }
 
-/* -- names of dimensions --------------------------------------------------------------------------
- */
+/* -- names of dimensions ----------------------------------------------------------------------- */
 
 /* Whether `names` has one name for each dimension; v3 allows null in the place of one. */
 static bool names_fit(const refs_json *names, size_t rank, int zarr_format) {

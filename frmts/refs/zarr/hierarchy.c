@@ -26,8 +26,7 @@ void refs_hierarchy_free(refs_hierarchy *hierarchy) {
     refs_free(hierarchy);
 }
 
-/* -- what is at a node ----------------------------------------------------------------------------
- */
+/* -- what is at a node ------------------------------------------------------------------------- */
 
 static bool exists(const refs_document *document) {
     return document->root != NULL || document->problem != NULL;
@@ -80,8 +79,7 @@ static refs_status add_group(refs_hierarchy *hierarchy, uint32_t id, const refs_
     return REFS_OK;
 }
 
-/* -- arrays ---------------------------------------------------------------------------------------
- */
+/* -- arrays ------------------------------------------------------------------------------------ */
 
 static refs_status read_meta(const refs_document *document, const refs_array_source *source,
                              refs_array_meta *meta, refs_error *err) {
@@ -126,8 +124,7 @@ static refs_status add_array(refs_hierarchy *hierarchy, uint32_t id, const refs_
     return REFS_OK;
 }
 
-/* -- opening --------------------------------------------------------------------------------------
- */
+/* -- opening ----------------------------------------------------------------------------------- */
 
 static refs_status read_nodes(refs_hierarchy *hierarchy, const refs_notes *notes, refs_error *err) {
     size_t n = hierarchy->tree.n_nodes;

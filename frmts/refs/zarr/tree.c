@@ -16,8 +16,7 @@ void refs_zarr__tree_clear(refs_tree *tree) {
     refs_zarr__arena_clear(&tree->arena);
 }
 
-/* -- paths ----------------------------------------------------------------------------------------
- */
+/* -- paths ------------------------------------------------------------------------------------- */
 
 /* Adds the node of `path`, whose parent is known. */
 static refs_status add_node(refs_tree *tree, refs_str path, uint32_t parent, uint32_t *id,
@@ -58,8 +57,7 @@ static bool split_key(refs_str key, refs_str *path, refs_document_kind *kind) {
     return false;
 }
 
-/* -- documents ------------------------------------------------------------------------------------
- */
+/* -- documents --------------------------------------------------------------------------------- */
 
 /* The metadata keys of a store, numbered, and what each one is for. */
 typedef struct reading {
@@ -130,7 +128,9 @@ static refs_status parse(refs_tree *tree, refs_bytes text, refs_document *docume
     return status == REFS_OK ? REFS_OK : set_problem(tree, document, status, problem.message, err);
 }
 
-static refs_status keep(void *user, size_t index, bool present, refs_bytes value, refs_error *err) {
+static refs_status keep(void *user, size_t index, bool present, refs_bytes value,
+                        struct refs_block *block, refs_error *err) {
+    (void)block;
     const reading *job = user;
     return present ? parse(job->tree, value, document_of(job, index), err) : REFS_OK;
 }
@@ -166,8 +166,7 @@ static refs_status read_documents(reading *job, struct refs_store *store, refs_e
     return REFS_OK;
 }
 
-/* -- consolidated metadata ------------------------------------------------------------------------
- */
+/* -- consolidated metadata --------------------------------------------------------------------- */
 
 /* Takes one document for `key`, unless that has one of its own. */
 static refs_status adopt_document(refs_tree *tree, refs_str key, const refs_json *root,

@@ -16,8 +16,7 @@
 /** Bytes of all fill values of a hierarchy together: short metadata can ask for huge elements. */
 #define REFS_MAX_FILL_BYTES (256 * REFS_MIB)
 
-/* -- arena.c: memory that is freed at once -------------------------------------------------------
- */
+/* -- arena.c: memory that is freed at once ----------------------------------------------------- */
 
 /** Zeroed is empty. */
 typedef struct refs_arena {
@@ -32,8 +31,7 @@ void *refs_zarr__arena_take(refs_arena *arena, size_t count, size_t size);
 /** Printf-style text, likewise. */
 const char *refs_zarr__arena_printf(refs_arena *arena, const char *format, ...) REFS_PRINTF(2, 3);
 
-/* -- tree.c: paths, and the metadata documents at each -------------------------------------------
- */
+/* -- tree.c: paths, and the metadata documents at each ----------------------------------------- */
 
 /** The kinds of metadata documents, by the last part of their keys. */
 typedef enum refs_document_kind {
@@ -76,8 +74,7 @@ void refs_zarr__tree_clear(refs_tree *tree);
 refs_status refs_zarr__tree_read(struct refs_store *store, const refs_notes *notes, refs_tree *tree,
                                  refs_error *err);
 
-/* -- array_v2.c, array_v3.c, grid.c: one array ----------------------------------------------------
- */
+/* -- array_v2.c, array_v3.c, grid.c: one array ------------------------------------------------- */
 
 /** What an array is read from. */
 typedef struct refs_array_source {

@@ -1,0 +1,207 @@
+/* affine_test.cc -- the order of rows and the geotransform. */
+#include "dataset.h"
+
+namespace {
+
+const char wkt[] = R"(PROJCS[\"a\",GEOGCS[\"WGS 84\",DATUM[\"WGS_1984\",SPHEROID[\"WGS 84\",)"
+                   R"(6378137,298.257223563]],PRIMEM[\"Greenwich\",0],)"
+                   R"(UNIT[\"degree\",0.0174532925199433]],PROJECTION[\"Transverse_Mercator\"],)"
+                   R"(PARAMETER[\"latitude_of_origin\",0],PARAMETER[\"central_meridian\",-51],)"
+                   R"(PARAMETER[\"scale_factor\",0.9996],PARAMETER[\"false_easting\",500000],)"
+                   R"(PARAMETER[\"false_northing\",0],UNIT[\"metre\",1]])";
+
+/** A data set with array "v" along lat and lon. */
+class Affine : public testing::Test {
+  protected:
+    void describe(const Values &lat, const Values &lon) {
+        set.latlon(lat, lon);
+        set.array("v", {{"lat", "lon"}, {lat.size(), lon.size()}});
+        set.describe();
+    }
+    Dataset set;
+};
+
+TEST_F(Affine, PutsCornersHalfAPixelOutsideTheCentres) {
+    describe({3, 2, 1, 0}, {10, 12, 14, 16, 18});
+    EXPECT_FALSE(set.meaning.flip_y);
+    EXPECT_EQ(set.geotransform(), Values({9, 2, 0, 3.5, 0, -1}));
+}
+
+TEST_F(Affine, TurnsRowsThatAreStoredSouthFirst) {
+    describe({0, 1, 2, 3}, {10, 12, 14, 16, 18});
+    EXPECT_TRUE(set.meaning.flip_y);
+    EXPECT_EQ(set.geotransform(), Values({9, 2, 0, 3.5, 0, -1}));
+}
+
+TEST_F(Affine, BringsLongitudesBackWestWhereAllAreEast) {
+    describe({0, 1}, {200, 220, 240});
+    EXPECT_EQ(set.geotransform(), Values({-170, 20, 0, 1.5, 0, -1}));
+}
+
+TEST_F(Affine, JoinsLongitudesAcrossTheMeridian) {
+    describe({0, 1}, {300, 320, 340, 0, 20, 40});
+    EXPECT_EQ(set.geotransform(), Values({-70, 20, 0, 1.5, 0, -1}));
+}
+
+TEST_F(Affine, NeedsEqualSpacing) {
+    describe({0, 1, 2, 3}, {0, 1, 2, 4, 8});
+    EXPECT_FALSE(set.meaning.has_geotransform);
+    EXPECT_TRUE(set.meaning.flip_y) << "rows are south first by custom";
+}
+
+TEST_F(Affine, ForgivesGaussianLatitudes) {
+    describe({0, 1, 2.05, 3.08, 4.15, 5.2}, {0, 1, 2, 3});
+    EXPECT_NEAR(set.geotransform().at(5), -1.04, 1e-12);
+}
+
+TEST_F(Affine, HasNoPixelSizeForASingleRowOrColumn) {
+    describe({0}, {0, 1, 2});
+    EXPECT_FALSE(set.meaning.has_geotransform);
+}
+
+TEST(AffineOfFloats, ForgivesWhatSinglePrecisionRounds) {
+    Dataset set;
+    Values lon, lat = {0, 1};
+    for (int i = 0; i < 3600; i++) lon.push_back(static_cast<float>(i * 0.1 - 179.95));
+    set.latlon(lat, lon, "<f4");
+    set.array("v", {{"lat", "lon"}, {lat.size(), lon.size()}});
+    set.describe();
+    ASSERT_TRUE(set.meaning.has_geotransform);
+    EXPECT_NEAR(set.geotransform().at(1), 0.1, 1e-8);
+}
+
+TEST(AffineOfFloats, AreForgivenMoreThanDoubles) {
+    for (const char *dtype : {"<f4", "<f8"}) {
+        Dataset set;
+        set.latlon({0, 1}, {0, 1, 2, 3, 4.001}, dtype);
+        set.array("v", {{"lat", "lon"}, {2, 5}});
+        EXPECT_EQ(set.describe().has_geotransform, dtype == std::string("<f4"));
+    }
+}
+
+TEST(AffineOfPackedAxes, UnpacksWithScaleAndOffsetTogetherOnly) {
+    Dataset set;
+    set.coordinate("lat", {0, 10, 20},
+                   R"("units":"degrees_north","scale_factor":-0.5,"add_offset":50)", "<i2");
+    set.coordinate("lon", {0, 10, 20}, R"("units":"degrees_east","scale_factor":0.5)", "<i2");
+    set.array("v", {{"lat", "lon"}, {3, 3}});
+    EXPECT_FALSE(set.describe().flip_y);
+    EXPECT_EQ(set.geotransform(), Values({-5, 10, 0, 52.5, 0, -5}));
+}
+
+TEST(AffineOfRanges, TakesTheEndsFromActualRangeInTheOrderOfValues) {
+    for (const char *range : {"[-90,90]", "[90.0,-90.0]", "\"[-90.  90.]\""}) {
+        Dataset set;
+        set.coordinate("lat", {0, 1, 2, 3},
+                       std::string(R"("units":"degrees_north","actual_range":)") + range);
+        set.coordinate("lon", {0, 1, 2}, R"("units":"degrees_east","actual_range":"0, 7")");
+        set.array("v", {{"lat", "lon"}, {4, 3}});
+        EXPECT_TRUE(set.describe().flip_y);
+        EXPECT_EQ(set.geotransform(), Values({-0.5, 1, 0, 120, 0, -60})) << range;
+    }
+}
+
+TEST(AffineOfRanges, ReachFromEdgeToEdgeWithGmtsNodeOffset) {
+    Dataset set;
+    set.global(R"("node_offset":1)");
+    set.coordinate("lat", {0, 1}, R"("units":"degrees_north","actual_range":[0,2])");
+    set.coordinate("lon", {0, 1, 2}, R"("units":"degrees_east","actual_range":[0,3])");
+    set.array("v", {{"lat", "lon"}, {2, 3}});
+    set.describe();
+    EXPECT_EQ(set.geotransform(), Values({0, 1, 0, 2, 0, -1}));
+}
+
+TEST(AffineOfUnits, ScalesAxesToTheUnitOfACrsThatIsGivenAsText) {
+    Dataset set;
+    set.projected("km");
+    set.mapped(std::string("\"crs_wkt\":\"") + wkt + "\"");
+    set.describe();
+    EXPECT_EQ(set.geotransform(), Values({-500, 1000, 0, 3500, 0, -1000}));
+}
+
+TEST(AffineOfUnits, LeavesAxesInTheUnitThatTheCrsTakesFromThem) {
+    Dataset set;
+    set.projected("km");
+    set.mapped(R"("grid_mapping_name":"transverse_mercator")");
+    set.describe();
+    EXPECT_EQ(set.geotransform(), Values({-0.5, 1, 0, 3.5, 0, -1}));
+}
+
+TEST(AffineOfUnits, TurnsScanningAnglesIntoLengthsAtTheSatellite) {
+    const struct {
+        const char *unit;
+        double factor;
+    } cases[] = {{"rad", 1}, {"radians", 1}, {"microradian", 1e-6}, {"m", 1e-3}};
+    for (const auto &c : cases) {
+        Dataset set;
+        set.projected(c.unit);
+        set.mapped(R"("grid_mapping_name":"geostationary","perspective_point_height":1000)");
+        set.describe();
+        EXPECT_NEAR(set.geotransform().at(1), 1000 * c.factor, 1e-9) << c.unit;
+    }
+}
+
+TEST(AffineOfUnits, KnowsTheSatellitesHeightInAnyUnit) {
+    Dataset set;
+    set.projected("rad");
+    set.mapped(R"("crs_wkt":"PROJCS[\"g\",GEOGCS[\"a\",DATUM[\"b\",SPHEROID[\"c\",6378137,298]],)"
+               R"(PRIMEM[\"Greenwich\",0],UNIT[\"degree\",0.0174532925199433]],)"
+               R"(PROJECTION[\"Geostationary_Satellite\"],PARAMETER[\"central_meridian\",0],)"
+               R"(PARAMETER[\"satellite_height\",7],PARAMETER[\"false_easting\",0],)"
+               R"(PARAMETER[\"false_northing\",0],UNIT[\"kilometre\",1000]]")");
+    set.describe();
+    EXPECT_NEAR(set.geotransform().at(1), 7, 1e-9);
+}
+
+TEST(AffineOfMappings, FallsBackToGdalsAttributeBesideWkt) {
+    Dataset set;
+    set.mapped(std::string(R"("GeoTransform":"100 10 0 200 0 -10 ","spatial_ref":")") + wkt + "\"");
+    EXPECT_FALSE(set.describe().flip_y) << "GDAL wrote such files north first";
+    EXPECT_EQ(set.geotransform(), Values({100, 10, 0, 200, 0, -10}));
+}
+
+TEST(AffineOfMappings, KnowsFilesThatGdalMarkedAsSouthFirst) {
+    Dataset set;
+    set.global(R"("GDAL":"GDAL 3.6.2, released 2023/01/02")");
+    set.mapped(std::string(R"("GeoTransform":"100 10 0 200 0 -10","spatial_ref":")") + wkt + "\"");
+    EXPECT_TRUE(set.describe().flip_y);
+}
+
+TEST(AffineOfMappings, IgnoresGdalsAttributeWithoutWktOrWithoutSixNumbers) {
+    for (const std::string &mapping :
+         {std::string(R"("GeoTransform":"100 10 0 200 0 -10")"),
+          std::string(R"("GeoTransform":"100 10 0 200 -10","spatial_ref":")") + wkt + "\""}) {
+        Dataset set;
+        set.mapped(mapping);
+        EXPECT_FALSE(set.describe().has_geotransform) << mapping;
+    }
+}
+
+TEST(AffineOfMappings, FallsBackToCorners) {
+    Dataset set;
+    set.mapped(R"("Northernmost_Northing":400,"Southernmost_Northing":100,)"
+               R"("Easternmost_Easting":500,"Westernmost_Easting":100)");
+    set.describe();
+    EXPECT_EQ(set.geotransform(), Values({50, 100, 0, 450, 0, -100}));
+}
+
+TEST(AffineOfUnreadableAxes, FailsWhenValuesDoNotArrive) {
+    Dataset set;
+    set.latlon({0, 1}, {0, 1});
+    set.array("v", {{"lat", "lon"}, {2, 2}});
+    set.readStatus = REFS_IO;
+    EXPECT_EQ(set.tryToDescribe(), REFS_IO);
+    EXPECT_STREQ(set.error.message, "/lon: no values");
+}
+
+TEST(AffineOfUnreadableAxes, DoesWithoutValuesThatThisBuildCannotDecode) {
+    Dataset set;
+    set.latlon({0, 1}, {0, 1});
+    set.array("v", {{"lat", "lon"}, {2, 2}});
+    set.readStatus = REFS_UNSUPPORTED;
+    EXPECT_FALSE(set.describe().has_geotransform);
+    ASSERT_FALSE(set.notes.empty());
+    EXPECT_EQ(set.notes[0], "/lon: is left out as coordinate variable: /lon: no values");
+}
+
+} // namespace

@@ -1,0 +1,120 @@
+/* axes_test.cc -- which variables place the picture. */
+#include "dataset.h"
+
+namespace {
+
+/** A data set of four rows and five columns along these variables. */
+struct Axes {
+    const char *y, *x, *yAttributes, *xAttributes;
+    bool placed;
+};
+
+const Axes cases[] = {
+    {"a", "b", R"("units":"degrees_north")", R"("units":"degrees_east")", true},
+    {"a", "b", R"("units":"degree_north")", R"("units":"degree_east")", true},
+    {"a", "b", R"("units":"degrees_N")", R"("units":"degrees_E")", true},
+    {"a", "b", R"("standard_name":"latitude")", R"("standard_name":"longitude")", true},
+    {"a", "b", R"("long_name":"Latitude")", R"("long_name":"LONGITUDE")", true},
+    {"a", "b", R"("axis":"Y")", R"("axis":"X")", true},
+    {"a", "b", R"("standard_name":"projection_y_coordinate","units":"m")",
+     R"("standard_name":"projection_x_coordinate","units":"m")", true},
+    {"lat", "lon", "", "", true},
+    {"Latitude", "LONGITUDE", "", "", true},
+    {"lat", "lon", R"("units":"m")", R"("units":"m")", true},
+    {"y", "x", "", "", false},
+    {"y", "x", R"("units":"m")", R"("units":"m")", false},
+    {"lat", "x", "", "", false},
+    {"a", "b", R"("units":"degrees_north")", R"("standard_name":"longitude","units":"1")", false},
+    {"a", "b", R"("units":"degrees")", R"("units":"degrees")", false},
+};
+
+TEST(Axes, AreKnownByAttributesElseByTheNamesOfLongitudeAndLatitude) {
+    for (const Axes &c : cases) {
+        Dataset set;
+        set.coordinate(c.y, {0, 1, 2, 3}, c.yAttributes);
+        set.coordinate(c.x, {0, 1, 2, 3, 4}, c.xAttributes);
+        set.array("v", {{c.y, c.x}, {4, 5}});
+        EXPECT_EQ(set.describe().has_geotransform, c.placed)
+            << c.y << " " << c.yAttributes << " " << c.x << " " << c.xAttributes;
+    }
+}
+
+TEST(Axes, AreTheLastTwoDimensionsOfTheArray) {
+    Dataset set;
+    set.array("v4", {{"t", "z", "y", "x"}, {2, 3, 4, 5}});
+    set.array("v2", {{"y", "x"}, {4, 5}});
+    set.array("v1", {{"x"}, {5}});
+    set.array("v0", {{}, {}});
+    EXPECT_EQ(set.describe("v4").x_dim, 3u);
+    EXPECT_EQ(set.meaning.y_dim, 2u);
+    EXPECT_EQ(set.meaning.n_band_axes, 2u);
+    EXPECT_EQ(set.describe("v2").x_dim, 1u);
+    EXPECT_EQ(set.meaning.y_dim, 0u);
+    EXPECT_EQ(set.describe("v1").x_dim, 0u);
+    EXPECT_EQ(set.meaning.y_dim, REFS_CF_NO_DIM);
+    EXPECT_FALSE(set.meaning.flip_y);
+    EXPECT_EQ(set.describe("v0").x_dim, REFS_CF_NO_DIM);
+    EXPECT_EQ(set.meaning.y_dim, REFS_CF_NO_DIM);
+}
+
+TEST(Axes, AreFoundInGroupsAboveAndByTheBareNameOfADimension) {
+    Dataset set;
+    set.latlon({0, 1, 2, 3}, {0, 1, 2, 3, 4});
+    set.group("g", "");
+    set.array("g/v", {{"lat", "lon"}, {4, 5}});
+    set.array("g/w", {{"g/lat", "g/lon"}, {4, 5}});
+    EXPECT_EQ(set.describe("g/v").has_geotransform, true);
+    EXPECT_EQ(set.describe("g/w").has_geotransform, true);
+}
+
+TEST(Axes, TieNothingTogetherWhereNamesWereMadeUp) {
+    Dataset set;
+    set.coordinate("phony_dim_0", {0, 1, 2, 3}, R"("units":"degrees_north")");
+    set.coordinate("phony_dim_1", {0, 1, 2, 3, 4}, R"("units":"degrees_east")");
+    set.array("v", {{"phony_dim_0", "phony_dim_1"}, {4, 5}});
+    EXPECT_FALSE(set.describe().has_geotransform);
+}
+
+TEST(Axes, IgnoreVariablesOfAnotherShape) {
+    Dataset set;
+    set.latlon({0, 1, 2}, {0, 1, 2, 3, 4});
+    set.array("v", {{"lat", "lon"}, {4, 5}});
+    EXPECT_FALSE(set.describe().has_geotransform);
+}
+
+TEST(Axes, MayBeTransposedInFilesThatFollowCf) {
+    Dataset set;
+    set.global(R"("Conventions":"CF-1.8")");
+    set.latlon({10, 11, 12, 13}, {0, 1, 2, 3, 4});
+    set.array("v", {{"lon", "lat"}, {5, 4}});
+    EXPECT_FALSE(set.describe().flip_y);
+    EXPECT_EQ(set.geotransform(), Values({9.5, 1, 0, -0.5, 0, 1}));
+    EXPECT_EQ(set.meaning.crs, nullptr);
+}
+
+TEST(Axes, AreTakenAsTheyComeInOtherFiles) {
+    Dataset set;
+    set.latlon({10, 11, 12, 13}, {0, 1, 2, 3, 4});
+    set.array("v", {{"lon", "lat"}, {5, 4}});
+    EXPECT_TRUE(set.describe().flip_y);
+    EXPECT_EQ(set.geotransform(), Values({9.5, 1, 0, 4.5, 0, -1}));
+}
+
+TEST(Axes, AreTransposedAlsoByNameAlone) {
+    Dataset set;
+    set.global(R"("Conventions":"cf-1.6")");
+    set.array("v", {{"lon", "lat"}, {5, 4}});
+    set.array("w", {{"lat", "lon"}, {4, 5}});
+    EXPECT_FALSE(set.describe("v").flip_y);
+    EXPECT_TRUE(set.describe("w").flip_y);
+}
+
+TEST(Axes, CountWithoutAttributesWhereTheVariableHasATransform) {
+    Dataset set;
+    set.coordinate("y", {0, 1, 2, 3}, "");
+    set.coordinate("x", {0, 1, 2, 3, 4}, "");
+    set.array("v", {{"y", "x"}, {4, 5}, R"("res":[1,1],"transform":[1,0,0,0,1,0])"});
+    EXPECT_TRUE(set.describe().has_geotransform);
+}
+
+} // namespace

@@ -1,0 +1,260 @@
+/* crs_test.cc -- coordinate reference systems of grid mappings. */
+#include "dataset.h"
+extern "C" {
+#include "cf_internal.h"
+}
+
+namespace {
+
+using testing::Test;
+
+bool contains(const char *text, const std::string &part) {
+    return text != nullptr && std::string(text).find(part) != std::string::npos;
+}
+
+/** What PROJ takes the CRS of a mapping for. */
+refs_cf__crs_kind kindOf(const char *text) {
+    refs_cf__crs crs = {REFS_CF__CRS_NONE, nullptr, 1, 0};
+    if (text != nullptr) refs_cf__crs_inspect(text, &crs);
+    return crs.kind;
+}
+
+/** Attributes of a grid mapping variable and parts of the WKT that they come to. */
+struct Mapping {
+    const char *attributes;
+    std::vector<const char *> parts;
+};
+
+const Mapping mappings[] = {
+    {R"("grid_mapping_name":"albers_conical_equal_area","standard_parallel":[30,50],)"
+     R"("latitude_of_projection_origin":40,"longitude_of_central_meridian":-96)",
+     {R"(METHOD["Albers Equal Area",ID["EPSG",9822]])",
+      R"(PARAMETER["Latitude of false origin",40,)",
+      R"(PARAMETER["Longitude of false origin",-96,)",
+      R"(["Latitude of 1st standard parallel",30,)",
+      R"(["Latitude of 2nd standard parallel",50,)"}},
+    {R"("grid_mapping_name":"azimuthal_equidistant","latitude_of_projection_origin":40)",
+     {"Modified Azimuthal Equidistant", R"(["Latitude of natural origin",40,)"}},
+    {R"("grid_mapping_name":"geostationary","longitude_of_projection_origin":-75,)"
+     R"("perspective_point_height":35786023,"sweep_angle_axis":"x")",
+     {"Geostationary Satellite (Sweep X)", R"(["Satellite Height",35786023,)",
+      "REMARK[\"PROJ CRS string: +proj=geos +sweep=x +lon_0=-75 +h=35786023 "}},
+    {R"("grid_mapping_name":"geostationary","fixed_angle_axis":"y")", {"(Sweep X)"}},
+    {R"("grid_mapping_name":"geostationary","sweep_angle_axis":"y")", {"(Sweep Y)"}},
+    {R"("grid_mapping_name":"lambert_azimuthal_equal_area","false_easting":4321000)",
+     {"Lambert Azimuthal Equal Area", R"(["False easting",4321000,LENGTHUNIT["metre",1])"}},
+    {R"("grid_mapping_name":"lambert_conformal_conic","standard_parallel":"[49. 46.]")",
+     {"(2SP)", R"(1st standard parallel",49,)", R"(2nd standard parallel",46,)"}},
+    {R"("grid_mapping_name":"lambert_conformal_conic","standard_parallel_1":49,)"
+     R"("standard_parallel_2":46)",
+     {"(2SP)", R"(1st standard parallel",49,)", R"(2nd standard parallel",46,)"}},
+    {R"("grid_mapping_name":"lambert_conformal_conic","standard_parallel":38.5,)"
+     R"("latitude_of_projection_origin":38.5)",
+     {"(1SP)", R"(["Scale factor at natural origin",1,)", R"(["standard_parallel_1",38.5,)"}},
+    {R"("grid_mapping_name":"lambert_conformal_conic","standard_parallel":30,)"
+     R"("latitude_of_projection_origin":40)",
+     {"(2SP)", R"(1st standard parallel",30,)", R"(2nd standard parallel",30,)"}},
+    {R"("grid_mapping_name":"lambert_conformal_conic","scale_factor_at_projection_origin":0.99)",
+     {"(1SP)", R"(["Scale factor at natural origin",0.99,)"}},
+    {R"("grid_mapping_name":"lambert_cylindrical_equal_area","standard_parallel":30)",
+     {"Lambert Cylindrical Equal Area", R"(1st standard parallel",30,)"}},
+    {R"("grid_mapping_name":"mercator","standard_parallel":30)",
+     {"Mercator (variant B)", R"(1st standard parallel",30,)"}},
+    {R"("grid_mapping_name":"mercator","scale_factor_at_projection_origin":0.9)",
+     {"Mercator (variant A)", R"(natural origin",0.9,SCALEUNIT)"}},
+    {R"("grid_mapping_name":"oblique_mercator","azimuth_of_central_line":30)",
+     {"Hotine Oblique Mercator (variant B)", R"(["Azimuth of initial line",30,)",
+      R"(["Angle from Rectified to Skew Grid",30,)"}},
+    {R"("grid_mapping_name":"orthographic")", {"Orthographic"}},
+    {R"("grid_mapping_name":"polar_stereographic","standard_parallel":70,)"
+     R"("straight_vertical_longitude_from_pole":-45)",
+     {"(variant B)", R"(["Latitude of standard parallel",70,)", R"(["Longitude of origin",-45,)",
+      R"(AXIS["easting",south,)", R"(AXIS["northing",south,)"}},
+    {R"("grid_mapping_name":"polar_stereographic","standard_parallel":-71)",
+     {"(variant B)", R"(AXIS["easting",north,)", R"(AXIS["northing",north,)"}},
+    {R"("grid_mapping_name":"polar_stereographic","latitude_of_projection_origin":90,)"
+     R"("scale_factor_at_projection_origin":1)",
+     {"(variant B)", R"(["Latitude of standard parallel",90,)"}},
+    {R"("grid_mapping_name":"polar_stereographic","latitude_of_projection_origin":-90,)"
+     R"("scale_factor_at_projection_origin":0.97)",
+     {"(variant A)", R"(["Latitude of natural origin",-90,)", R"(AXIS["easting",north,)"}},
+    {R"("grid_mapping_name":"sinusoidal","earth_radius":6371007.181)",
+     {R"(METHOD["Sinusoidal"])", R"(ELLIPSOID["Sphere",6371007.181,0,)"}},
+    {R"("grid_mapping_name":"stereographic")", {R"(METHOD["Stereographic"])"}},
+    {R"("grid_mapping_name":"transverse_mercator","scale_factor_at_central_meridian":0.9996)",
+     {"Transverse Mercator", R"(natural origin",0.9996,)"}},
+    {R"("grid_mapping_name":"vertical_perspective","perspective_point_height":35785831)",
+     {"Vertical Perspective", R"(["Viewpoint height",35785831,)"}},
+    {R"("grid_mapping_name":"Transverse_Mercator","projected_crs_name":"a \"b\"")",
+     {R"(PROJCRS["a ""b""",)"}},
+};
+
+TEST(GridMapping, BecomesTheConversionOfItsName) {
+    for (const Mapping &mapping : mappings) {
+        Dataset set;
+        set.projected();
+        set.mapped(mapping.attributes);
+        const char *crs = set.describe().crs;
+        ASSERT_EQ(kindOf(crs), REFS_CF__CRS_PROJECTED) << mapping.attributes;
+        for (const char *part : mapping.parts) EXPECT_TRUE(contains(crs, part)) << part << crs;
+    }
+}
+
+TEST(GridMapping, TakesTheEllipsoidFromItsAttributes) {
+    const Mapping cases[] = {
+        {R"("earth_radius":6371229)",
+         {R"(GEOGCRS["unknown",DATUM["unnamed",)", R"(ELLIPSOID["Sphere",6371229,0,)"}},
+        {R"("semi_major_axis":6378137,"inverse_flattening":298.25)",
+         {R"(ELLIPSOID["Spheroid",6378137,298.25,)"}},
+        {R"("semi_major_axis":200,"semi_minor_axis":100)", {R"(ELLIPSOID["Spheroid",200,2,)"}},
+        {R"("semi_major_axis":200,"semi_minor_axis":200)", {R"(ELLIPSOID["Sphere",200,0,)"}},
+        {R"("spherical_earth_radius_meters":6e6)", {R"(ELLIPSOID["Sphere",6000000,0,)"}},
+        {R"("semi_major_axis":-1)", {R"(GEOGCRS["WGS 84",)"}},
+        {"\"a\":1",
+         {R"(GEOGCRS["WGS 84",DATUM["World Geodetic System 1984",ELLIPSOID["WGS 84",)"
+          R"(6378137,298.257223563,)"}},
+        {R"("semi_major_axis":6378137,"inverse_flattening":298,"geographic_crs_name":"ETRS89",)"
+         R"("horizontal_datum_name":"E 89","reference_ellipsoid_name":"GRS 80",)"
+         R"("prime_meridian_name":"Paris","longitude_of_prime_meridian":2.3372)",
+         {R"(GEOGCRS["ETRS89",DATUM["E 89",ELLIPSOID["GRS 80",6378137,298,)",
+          R"(PRIMEM["Paris",2.3372,)"}},
+    };
+    for (const Mapping &mapping : cases) {
+        Dataset set;
+        set.projected();
+        set.mapped(std::string(R"("grid_mapping_name":"latitude_longitude",)") +
+                   mapping.attributes);
+        const char *crs = set.describe().crs;
+        ASSERT_EQ(kindOf(crs), REFS_CF__CRS_GEOGRAPHIC) << mapping.attributes;
+        for (const char *part : mapping.parts) EXPECT_TRUE(contains(crs, part)) << part << crs;
+    }
+}
+
+TEST(GridMapping, RotatesThePoleOfAnEllipsoidThatIsGiven) {
+    const std::string pole = R"("grid_north_pole_latitude":37.5,"grid_north_pole_longitude":177.5)";
+    for (const std::string name : {"", R"("grid_mapping_name":"rotated_latitude_longitude",)"}) {
+        Dataset set;
+        set.projected();
+        set.mapped(name + pole + R"(,"earth_radius":6371229)");
+        EXPECT_EQ(kindOf(set.describe().crs), REFS_CF__CRS_GEOGRAPHIC);
+        EXPECT_TRUE(contains(set.meaning.crs, "Grid north pole latitude"));
+        EXPECT_TRUE(contains(set.meaning.crs, "37.5,ANGLEUNIT"));
+    }
+    Dataset set;
+    set.mapped(pole);
+    EXPECT_EQ(set.describe().crs, nullptr);
+}
+
+TEST(GridMapping, MayHoldTheCrsAsText) {
+    const std::string wkt =
+        R"(GEOGCS[\"a\",DATUM[\"b\",SPHEROID[\"c\",6378137,298]],PRIMEM[\"Greenwich\",0],)"
+        R"(UNIT[\"degree\",0.0174532925199433]])";
+    for (const char *attribute : {"crs_wkt", "spatial_ref"}) {
+        Dataset set;
+        set.mapped("\"" + std::string(attribute) + "\":\"" + wkt +
+                   R"(","grid_mapping_name":"transverse_mercator")");
+        EXPECT_TRUE(contains(set.describe().crs, R"(GEOGCS["a")")) << attribute;
+    }
+    Dataset set;
+    set.mapped(R"("srid":"urn:ogc:def:crs:EPSG::6931")");
+    EXPECT_TRUE(contains(set.describe().crs, "WGS 84 / NSIDC EASE-Grid 2.0 North"));
+}
+
+TEST(GridMapping, FallsBackToParametersWhereTheTextIsNoCrs) {
+    Dataset set;
+    set.projected();
+    set.mapped(R"("crs_wkt":"nonsense","grid_mapping_name":"transverse_mercator")");
+    EXPECT_TRUE(contains(set.describe().crs, "Transverse Mercator"));
+}
+
+TEST(GridMapping, IsNotedWhenNothingInItIsUnderstood) {
+    for (const char *mapping : {R"("grid_mapping_name":"flat_earth")", R"("foo":1)",
+                                R"("grid_mapping_name":"mercator","earth_radius":1e999)"}) {
+        Dataset set;
+        set.projected();
+        set.mapped(mapping);
+        EXPECT_EQ(set.describe().crs, nullptr) << mapping;
+        EXPECT_FALSE(set.notes.empty()) << mapping;
+    }
+}
+
+TEST(GridMapping, TakesTheUnitOfBothAxes) {
+    const struct {
+        const char *units, *part;
+    } cases[] = {
+        {"m", R"(LENGTHUNIT["metre",1]])"},
+        {"meters", R"(LENGTHUNIT["metre",1]])"},
+        {"km", R"(LENGTHUNIT["kilometre",1000]])"},
+        {"US_survey_foot", R"(LENGTHUNIT["US survey foot",0.304800609601219]])"},
+        {"feet", R"(LENGTHUNIT["foot",0.3048]])"},
+        {"furlong", R"(LENGTHUNIT["metre",1]])"},
+    };
+    for (const auto &c : cases) {
+        Dataset set;
+        set.projected(c.units);
+        set.mapped(R"("grid_mapping_name":"transverse_mercator")");
+        EXPECT_TRUE(contains(set.describe().crs, std::string(R"(ORDER[2],)") + c.part))
+            << c.units << set.meaning.crs;
+    }
+}
+
+TEST(GridMapping, IsChosenByTheAxesOfThePictureInTheExpandedForm) {
+    const struct {
+        const char *text;
+        bool found;
+    } cases[] = {
+        {"crs: x y", true},
+        {"crs: y x z", true},
+        {"ll: lat lon crs: x y", true},
+        {"crs: x y ll: lat lon", true},
+        {"crs: lat lon", false},
+        {"crs:", false},
+        {"x y", false},
+        {"ll: x y", false},
+        {"crs: x lat", false},
+    };
+    for (const auto &c : cases) {
+        Dataset set;
+        set.projected();
+        set.array("crs", {{}, {}, R"("grid_mapping_name":"transverse_mercator")", "<i4"});
+        set.array("v", {{"y", "x"}, {4, 5}, std::string(R"("grid_mapping":")") + c.text + "\""});
+        EXPECT_EQ(set.describe().crs != nullptr, c.found) << c.text;
+    }
+}
+
+TEST(Crs, MayBeNamedByTheArrayItself) {
+    const struct {
+        const char *text, *part;
+    } cases[] = {{"EPSG:3857", "WGS 84 / Pseudo-Mercator"},
+                 {"+proj=utm +zone=33 +datum=WGS84", "UTM zone 33N"}};
+    for (const auto &c : cases) {
+        Dataset set;
+        set.array("v", {{"y", "x"}, {4, 5}, std::string(R"("crs":")") + c.text + "\""});
+        EXPECT_TRUE(contains(set.describe().crs, c.part)) << c.text;
+    }
+    Dataset set;
+    set.array("v", {{"y", "x"}, {4, 5}, R"("crs":"see below")"});
+    EXPECT_EQ(set.describe().crs, nullptr);
+}
+
+TEST(Crs, IsAssumedForLongitudesAndLatitudesUnlessToldOtherwise) {
+    for (const bool assume : {true, false}) {
+        Dataset set;
+        set.latlon({0, 1}, {0, 1, 2});
+        set.array("v", {{"lat", "lon"}, {2, 3}});
+        set.options.assume_longlat = assume;
+        EXPECT_EQ(set.describe().crs_assumed, assume);
+        EXPECT_STREQ(set.meaning.crs, assume ? "EPSG:4326" : nullptr);
+    }
+}
+
+TEST(Crs, IsNotAssumedForAxesThatAreMerelyCalledXAndY) {
+    Dataset set;
+    set.coordinate("rlat", {0, 1}, R"("axis":"Y","units":"degrees")");
+    set.coordinate("rlon", {0, 1, 2}, R"("axis":"X","units":"degrees")");
+    set.array("v", {{"rlat", "rlon"}, {2, 3}});
+    EXPECT_TRUE(set.describe().has_geotransform);
+    EXPECT_EQ(set.meaning.crs, nullptr);
+}
+
+} // namespace

@@ -1,0 +1,82 @@
+/* geolocation_test.cc -- longitude and latitude arrays. */
+#include "dataset.h"
+
+namespace {
+
+/** Array "v" along projected y and x, with two-dimensional lat and lon in its coordinates. */
+class Geolocation : public testing::Test {
+  protected:
+    void SetUp() override {
+        set.projected();
+        set.array("lat", {{"y", "x"}, {4, 5}, R"("units":"degrees_north")"});
+        set.array("lon", {{"y", "x"}, {4, 5}, R"("units":"degrees_east")"});
+    }
+    void addV(const std::string &attributes) {
+        set.array("v", {{"y", "x"}, {4, 5}, attributes});
+        set.describe();
+    }
+    Dataset set;
+};
+
+TEST_F(Geolocation, ReplacesTheGeotransformOfAGridThatIsNotOnEarth) {
+    addV(R"("coordinates":"time lat lon gone")");
+    ASSERT_NE(set.meaning.geolocation_x, nullptr);
+    EXPECT_STREQ(set.meaning.geolocation_x->path, "/lon");
+    EXPECT_STREQ(set.meaning.geolocation_y->path, "/lat");
+    EXPECT_FALSE(set.meaning.has_geotransform);
+    auto items = Dataset::mapOf(set.meaning.geolocation);
+    EXPECT_EQ(items["PIXEL_STEP"], "1");
+    EXPECT_EQ(items["GEOREFERENCING_CONVENTION"], "PIXEL_CENTER");
+    EXPECT_EQ(items["SRS"].substr(0, 15), "GEOGCS[\"WGS 84\"");
+    EXPECT_EQ(items.count("SWAP_XY"), 0u);
+}
+
+TEST_F(Geolocation, StandsBesideTheGeotransformOfAMappedGrid) {
+    set.array("crs", {{}, {}, R"("grid_mapping_name":"transverse_mercator")", "<i4"});
+    addV(R"("coordinates":"lat lon","grid_mapping":"crs")");
+    EXPECT_NE(set.meaning.geolocation_x, nullptr);
+    EXPECT_TRUE(set.meaning.has_geotransform);
+}
+
+TEST_F(Geolocation, NeedsBothArrays) {
+    addV(R"("coordinates":"lat time")");
+    EXPECT_EQ(set.meaning.geolocation_x, nullptr);
+    EXPECT_EQ(set.meaning.geolocation_y, nullptr);
+    EXPECT_EQ(set.meaning.geolocation.n, 0u);
+    EXPECT_TRUE(set.meaning.has_geotransform);
+}
+
+TEST_F(Geolocation, MayBeListedOnceForTheWholeGroup) {
+    set.global(R"("coordinates":"lat lon")");
+    set.array("w", {{"x", "y"}, {5, 4}});
+    addV("");
+    EXPECT_NE(set.meaning.geolocation_x, nullptr);
+    EXPECT_EQ(set.describe("w").geolocation_x, nullptr) << "its dimensions are others";
+}
+
+TEST(GeolocationOfAxes, KeepsTheGeotransformWhereItNamesTheAxesThemselves) {
+    Dataset set;
+    set.latlon({0, 1}, {0, 1, 2});
+    set.array("v", {{"lat", "lon"}, {2, 3}, R"("coordinates":"lat lon")"});
+    EXPECT_TRUE(set.describe().has_geotransform);
+    EXPECT_STREQ(set.meaning.geolocation_x->path, "/lon");
+}
+
+TEST(GeolocationOfAxes, DropsItWhereTheyAreTheOtherWayRound) {
+    Dataset set;
+    set.latlon({0, 1}, {0, 1, 2});
+    set.array("v", {{"lon", "lat"}, {3, 2}, R"("coordinates":"lat lon")"});
+    EXPECT_FALSE(set.describe().has_geotransform);
+}
+
+TEST(GeolocationOfAxes, SwapsInTransposedArrays) {
+    Dataset set;
+    set.global(R"("Conventions":"CF-1.8")");
+    set.latlon({0, 1}, {0, 1, 2});
+    set.array("v", {{"lon", "lat"}, {3, 2}, R"("coordinates":"lat lon")"});
+    EXPECT_TRUE(set.describe().has_geotransform);
+    EXPECT_STREQ(set.meaning.geolocation_x->path, "/lat");
+    EXPECT_EQ(Dataset::mapOf(set.meaning.geolocation)["SWAP_XY"], "YES");
+}
+
+} // namespace

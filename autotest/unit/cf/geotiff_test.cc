@@ -1,0 +1,65 @@
+/* geotiff_test.cc -- sets made of TIFF files. */
+#include "dataset.h"
+
+namespace {
+
+/** An image of eight by four and a reduced one, under these tags. */
+class GeoTiff : public testing::Test {
+  protected:
+    void describe(const std::string &tags, const std::string &image = "0") {
+        set.global(tags);
+        set.array("0", {{"Y", "X"}, {4, 8}});
+        set.array("1", {{"Y1", "X1"}, {2, 4}});
+        set.array("rgb", {{"Y", "X", "S"}, {4, 8, 3}});
+        set.describe(image);
+    }
+    Dataset set;
+};
+
+const std::string scale = R"("ModelPixelScale":[10,20,0],"ModelTiepoint":[1,1,0,100,200,0])";
+
+TEST_F(GeoTiff, PlacesImagesByScaleAndTiepointNorthFirst) {
+    describe(scale + R"(,"GTRasterTypeGeoKey":1,"ProjectedCSTypeGeoKey":32621)");
+    EXPECT_FALSE(set.meaning.flip_y);
+    EXPECT_EQ(set.geotransform(), Values({90, 10, 0, 220, 0, -20}));
+    EXPECT_STREQ(set.meaning.crs, "EPSG:32621");
+    EXPECT_FALSE(set.meaning.crs_assumed);
+}
+
+TEST_F(GeoTiff, MovesByHalfAPixelWherePixelsArePoints) {
+    describe(scale + R"(,"GTRasterTypeGeoKey":2,"GeographicTypeGeoKey":4326)");
+    EXPECT_EQ(set.geotransform(), Values({85, 10, 0, 230, 0, -20}));
+    EXPECT_STREQ(set.meaning.crs, "EPSG:4326");
+}
+
+TEST_F(GeoTiff, EnlargesThePixelsOfReducedImages) {
+    describe(scale, "1");
+    EXPECT_EQ(set.geotransform(), Values({90, 20, 0, 220, 0, -40}));
+}
+
+TEST_F(GeoTiff, TakesAMatrix) {
+    describe(R"("ModelTransformation":[1,2,0,3,4,5,0,6,0,0,0,0,0,0,0,1])");
+    EXPECT_EQ(set.geotransform(), Values({3, 1, 2, 6, 4, 5}));
+}
+
+TEST_F(GeoTiff, KnowsAxesByTheirLetters) {
+    describe(R"("multiscales":[])", "rgb");
+    EXPECT_EQ(set.meaning.y_dim, 0u);
+    EXPECT_EQ(set.meaning.x_dim, 1u);
+    ASSERT_EQ(set.meaning.n_band_axes, 1u);
+    EXPECT_EQ(set.meaning.band_axes[0].n, 3u);
+    EXPECT_FALSE(set.meaning.has_geotransform);
+    EXPECT_FALSE(set.meaning.flip_y);
+}
+
+TEST_F(GeoTiff, LeavesUserDefinedCodesUnknown) {
+    describe(scale + R"(,"ProjectedCSTypeGeoKey":32767,"GeographicTypeGeoKey":4326)");
+    EXPECT_EQ(set.meaning.crs, nullptr);
+}
+
+TEST_F(GeoTiff, NeedsAllNumbersOfATag) {
+    describe(R"("ModelPixelScale":[10,20,0],"ModelTiepoint":[1,1,0])");
+    EXPECT_FALSE(set.meaning.has_geotransform);
+}
+
+} // namespace

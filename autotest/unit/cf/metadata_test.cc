@@ -1,0 +1,110 @@
+/* metadata_test.cc -- items under the names of the netCDF driver. */
+#include "dataset.h"
+
+namespace {
+
+using Items = std::map<std::string, std::string>;
+
+TEST(Metadata, HoldsGlobalsTheVariableItsAxesAndItsMapping) {
+    Dataset set;
+    set.global(R"("title":"T","n":[1,2])");
+    set.latlon({0, 1}, {0, 1, 2});
+    set.coordinate("time", {0, 6.5}, R"("units":"hours since 2000-01-01")");
+    set.coordinate("other", {0, 6.5}, R"("units":"K")");
+    set.array("crs", {{}, {}, R"("grid_mapping_name":"latitude_longitude")", "<i4"});
+    set.array("v", {{"time", "lat", "lon"}, {2, 2, 3}, R"("grid_mapping":"crs","a":0.5)"});
+    set.describe();
+    EXPECT_EQ(Dataset::mapOf(set.meaning.metadata),
+              Items({{"NC_GLOBAL#title", "T"},
+                     {"NC_GLOBAL#n", "{1,2}"},
+                     {"v#grid_mapping", "crs"},
+                     {"v#a", "0.5"},
+                     {"lat#units", "degrees_north"},
+                     {"lon#units", "degrees_east"},
+                     {"time#units", "hours since 2000-01-01"},
+                     {"crs#grid_mapping_name", "latitude_longitude"},
+                     {"NETCDF_DIM_EXTRA", "{time}"},
+                     {"NETCDF_DIM_time_DEF", "{2,6}"},
+                     {"NETCDF_DIM_time_VALUES", "{0,6.5}"}}));
+}
+
+TEST(Metadata, NamesVariablesOfGroupsByTheirPath) {
+    Dataset set;
+    set.group("g", R"("a":1)");
+    set.coordinate("g/t", {3}, R"("b":2)", "<i4");
+    set.array("g/v", {{"t", "y", "x"}, {1, 4, 5}, R"("c":3)"});
+    set.describe("g/v");
+    EXPECT_EQ(Dataset::mapOf(set.meaning.metadata), Items({{"/g/NC_GLOBAL#a", "1"},
+                                                           {"/g/v#c", "3"},
+                                                           {"/g/t#b", "2"},
+                                                           {"NETCDF_DIM_EXTRA", "{t}"},
+                                                           {"NETCDF_DIM_t_DEF", "{1,4}"},
+                                                           {"NETCDF_DIM_t_VALUES", "3"}}));
+    refs_cf_items items = {nullptr, 0, 0};
+    ASSERT_EQ(refs_cf_global_metadata(set.hierarchy(), &items, nullptr), REFS_OK);
+    EXPECT_EQ(Dataset::mapOf(items), Items({{"/g/NC_GLOBAL#a", "1"}}));
+    refs_cf_items_clear(&items);
+}
+
+TEST(Metadata, NumbersTypesAsNetcdfDoes) {
+    const struct {
+        const char *dtype, *definition, *values;
+    } cases[] = {
+        {"|i1", "{2,1}", "{1,2}"},  {"|u1", "{2,7}", "{1,2}"},     {"<i2", "{2,3}", "{1,2}"},
+        {"<u2", "{2,8}", "{1,2}"},  {"<i4", "{2,4}", "{1,2}"},     {"<u4", "{2,9}", "{1,2}"},
+        {"<i8", "{2,10}", "{1,2}"}, {"<u8", "{2,11}", "{1,2}"},    {"<f4", "{2,5}", "{1,2}"},
+        {"<f8", "{2,6}", "{1,2}"},  {"<M8[s]", "{2,10}", "{1,2}"}, {"|S3", "{2,12}", "{a,b}"},
+        {"|S1", "{2,2}", "{a,b}"},
+    };
+    for (const auto &c : cases) {
+        Dataset set;
+        set.coordinate("t", {1, 2}, "", c.dtype);
+        set.texts["/t"] = {"a", "b"};
+        set.array("v", {{"t", "y", "x"}, {2, 4, 5}});
+        set.describe();
+        auto items = Dataset::mapOf(set.meaning.metadata);
+        EXPECT_EQ(items["NETCDF_DIM_t_DEF"], c.definition) << c.dtype;
+        EXPECT_EQ(items["NETCDF_DIM_t_VALUES"], c.values) << c.dtype;
+    }
+}
+
+TEST(BandMetadata, HoldsAttributesPositionAndTime) {
+    Dataset set;
+    set.coordinate("time", {0, 6.5}, R"("units":"hours since 2000-01-01")");
+    set.coordinate("lev", {1000, 0.1f}, R"("units":"hPa")", "<f4");
+    set.array("v", {{"time", "ens", "lev", "y", "x"}, {2, 2, 2, 4, 5}, R"("units":"K")"});
+    set.describe();
+    EXPECT_EQ(set.bandItems(7), Items({{"NETCDF_VARNAME", "v"},
+                                       {"units", "K"},
+                                       {"NETCDF_DIM_time", "6.5"},
+                                       {"NETCDF_DIM_ens", "2"},
+                                       {"NETCDF_DIM_lev", "0.1"},
+                                       {"TIME", "2000-01-01T06:30:00"}}));
+}
+
+TEST(BandMetadata, ShowsTheFillValueThatWasAnAttribute) {
+    Dataset set;
+    set.array("v", {{"y", "x"}, {4, 5}, "", "<f4", "-9999.9"});
+    set.describe();
+    EXPECT_EQ(set.bandItems(0)["_FillValue"], "-9999.9004");
+    EXPECT_EQ(Dataset::mapOf(set.meaning.metadata)["v#_FillValue"], "-9999.9004");
+}
+
+TEST(BandMetadata, ShowsStoredValuesAsTheBandHasThem) {
+    Dataset set;
+    set.array("v", {{"y", "x"},
+                    {4, 5},
+                    R"("_Unsigned":"true","valid_range":[0,-9536],"missing_value":-2,"n":-5)",
+                    "<i2",
+                    "-1"});
+    set.describe();
+    EXPECT_EQ(set.bandItems(0), Items({{"NETCDF_VARNAME", "v"},
+                                       {"_Unsigned", "true"},
+                                       {"valid_range", "{0,56000}"},
+                                       {"missing_value", "65534"},
+                                       {"n", "-5"},
+                                       {"_FillValue", "65535"}}));
+    EXPECT_EQ(Dataset::mapOf(set.meaning.metadata)["v#valid_range"], "{0,-9536}");
+}
+
+} // namespace

@@ -1,0 +1,176 @@
+/* packing_test.cc -- nodata, scale, offset, unit, signs. */
+#include "dataset.h"
+
+#include <cmath>
+
+namespace {
+
+/** One variable "v", and what its nodata comes to; NAN stands for NaN, NONE for no nodata. */
+constexpr double NONE = -12345.678;
+
+struct Nodata {
+    const char *dtype, *fill, *attributes;
+    double nodata;
+};
+
+double nodataOf(Dataset &set, const Nodata &c) {
+    set.array("v", {{"y", "x"}, {4, 5}, c.attributes, c.dtype, c.fill});
+    const refs_cf_meaning &meaning = set.describe();
+    switch (meaning.nodata_kind) {
+    case REFS_CF_NODATA_NONE:
+        return NONE;
+    case REFS_CF_NODATA_DOUBLE:
+        return meaning.nodata;
+    case REFS_CF_NODATA_INT64:
+        return static_cast<double>(meaning.nodata_int64);
+    default:
+        return static_cast<double>(meaning.nodata_uint64);
+    }
+}
+
+void expectNodata(const Nodata &c, const std::string &globals = "", bool netcdf = false) {
+    Dataset set;
+    set.global(globals);
+    if (netcdf) set.array("crs", {{}, {}, "", "<i4", "-2147483647"});
+    const double nodata = nodataOf(set, c);
+    EXPECT_TRUE(std::isnan(c.nodata) ? std::isnan(nodata) : nodata == c.nodata)
+        << c.dtype << " " << c.fill << " {" << c.attributes << "}: " << nodata;
+}
+
+TEST(Nodata, ComesFromTheFillValueThatWasAnAttribute) {
+    for (const Nodata &c : {
+             Nodata{"<f4", "-9999.0", "", -9999},
+             Nodata{"<f4", "1e20", "", 1.0000000200408773e+20},
+             Nodata{"<f8", "\"NaN\"", "", NAN},
+             Nodata{"<f2", "-0.5", "", -0.5},
+             Nodata{"<i2", "-999", "", -999},
+             Nodata{"|i1", "-1", "", -1},
+             Nodata{"|u1", "7", "", 7},
+             Nodata{">i4", "5", "", 5},
+             Nodata{"<i8", "-5", "", -5},
+         })
+        expectNodata(c);
+}
+
+TEST(Nodata, PrefersTheAttributeFillValueThenTheFillValueThenMissingValue) {
+    expectNodata({"<f4", "3", R"("_FillValue":1,"missing_value":2)", 1});
+    expectNodata({"<f4", "3", R"("missing_value":2)", 3});
+    expectNodata({"<f4", "null", R"("missing_value":2)", 2});
+    expectNodata({"<f4", "9.969209968386869e+36", R"("missing_value":[2,3])", 2});
+    expectNodata({"<f4", "0", R"("missing_value":2)", 2}, "", true);
+}
+
+TEST(Nodata, ReadsAttributesOfAnyForm) {
+    expectNodata({"<f4", "null", R"("_FillValue":"-99")", -99});
+    expectNodata({"<f4", "null", R"("_FillValue":[-99])", -99});
+    expectNodata({"<f4", "null", R"("_FillValue":NaN)", NAN});
+    expectNodata({"<f4", "null", R"("_FillValue":"AAAAAAAA+H8=")", NAN});
+    expectNodata({"<f4", "null", R"("_FillValue":"AAAAAAAA8D8=")", 1});
+    expectNodata({"|u1", "null", R"("_FillValue":"nothing")", NONE});
+}
+
+TEST(Nodata, IsTheDefaultOfTheTypeWhereNetcdfFilled) {
+    for (const char *fill : {"null", "9.969209968386869e+36"})
+        expectNodata({"<f4", fill, "", 9.969209968386869e+36});
+    expectNodata({"<f8", "null", "", 9.969209968386869e+36});
+    expectNodata({"<i2", "null", "", -32767});
+    expectNodata({"<u2", "null", "", 65535});
+    expectNodata({"<i4", "-2147483647", "", -2147483647});
+    expectNodata({"<i8", "null", "", -9223372036854775806.});
+    expectNodata({"<u8", "null", "", 18446744073709551614.});
+}
+
+TEST(Nodata, HasNoDefaultForBytes) {
+    expectNodata({"|i1", "-127", "", NONE});
+    expectNodata({"|u1", "255", "", NONE});
+    expectNodata({"|i1", "null", "", NONE});
+    expectNodata({"|u1", "255", R"("flag_values":[0,1])", 255});
+}
+
+TEST(Nodata, HasNoDefaultInFilesThatHyraxWrote) {
+    expectNodata({"<f4", "null", "", NONE}, R"("build_dmrpp_metadata.bes":"3.20")");
+    expectNodata({"<f4", "-1", "", -1}, R"("build_dmrpp_metadata.bes":"3.20")");
+}
+
+TEST(Nodata, IsNotANumberInGrib) {
+    expectNodata({"<f8", "null", R"("GRIB_missingValue":9999)", NAN});
+}
+
+TEST(Nodata, IsZeroOnlyWhereNobodyElseFillsWithZero) {
+    expectNodata({"<i2", "0", "", NONE});
+    expectNodata({"<i2", "0", "", 0}, "", true);
+    expectNodata({">i2", "0", "", 0});
+}
+
+TEST(Nodata, KeepsAllDigitsOfWideIntegers) {
+    Dataset set;
+    set.array("v", {{"y", "x"}, {4, 5}, "", "<i8", "9007199254740993"});
+    set.array("w", {{"y", "x"}, {4, 5}, R"("_FillValue":18446744073709551615)", "<u8"});
+    EXPECT_EQ(set.describe("v").nodata_int64, 9007199254740993);
+    EXPECT_EQ(set.describe("w").nodata_kind, REFS_CF_NODATA_UINT64);
+    EXPECT_EQ(set.meaning.nodata_uint64, 18446744073709551615u);
+}
+
+struct Signs {
+    const char *dtype, *attributes;
+    bool isUnsigned;
+    double nodata; // of fill value -3
+};
+
+TEST(Unsigned, ChangesSmallSignedIntegersAndTheirNodata) {
+    for (const Signs &c : {
+             Signs{"|i1", R"("_Unsigned":"true")", true, 253},
+             Signs{"<i2", R"("_Unsigned":"TRUE")", true, 65533},
+             Signs{"<i4", R"("_Unsigned":"true")", false, -3},
+             Signs{"<i2", R"("_Unsigned":"false")", false, -3},
+             Signs{"|i1", R"("valid_range":[0,255])", true, 253},
+             Signs{"|i1", R"("valid_range":[-128,127],"_Unsigned":"true")", false, -3},
+             Signs{"|i1", R"("valid_range":[0,100],"_Unsigned":"true")", false, -3},
+             Signs{"|i1", R"("valid_min":0,"valid_max":100,"_Unsigned":"true")", false, -3},
+             Signs{"|i1", R"("valid_range":[0,-2],"_Unsigned":"true")", true, 253},
+             Signs{"<i2", R"("valid_range":[0,100],"_Unsigned":"true")", true, 65533},
+         }) {
+        Dataset set;
+        EXPECT_EQ(nodataOf(set, {c.dtype, "-3", c.attributes, 0}), c.nodata) << c.attributes;
+        EXPECT_EQ(set.meaning.unsigned_values, c.isUnsigned) << c.dtype << c.attributes;
+    }
+}
+
+TEST(ValidRange, IsToldInStoredValues) {
+    const struct {
+        const char *dtype, *attributes;
+        bool has;
+        double min, max;
+    } cases[] = {
+        {"<f4", R"("valid_range":[-1,1.5])", true, -1, 1.5},
+        {"<f4", R"("valid_min":-1,"valid_max":2)", true, -1, 2},
+        {"<f4", R"("valid_min":-1)", false, 0, 0},
+        {"<f4", R"("valid_range":[1,-1])", false, 0, 0},
+        {"<i2", R"("valid_range":[9200,-9536],"_Unsigned":"true")", true, 9200, 56000},
+        {"|i1", R"("valid_range":[0,255])", false, 0, 0},
+    };
+    for (const auto &c : cases) {
+        Dataset set;
+        set.array("v", {{"y", "x"}, {4, 5}, c.attributes, c.dtype});
+        ASSERT_EQ(set.describe().has_valid_range, c.has) << c.attributes;
+        if (!c.has) continue;
+        EXPECT_EQ(set.meaning.valid_min, c.min);
+        EXPECT_EQ(set.meaning.valid_max, c.max);
+    }
+}
+
+TEST(Packing, ReadsScaleOffsetAndUnit) {
+    Dataset set;
+    set.array("v", {{"y", "x"}, {4, 5}, R"("scale_factor":[0.5],"add_offset":"2","Units":"K")"});
+    set.array("w", {{"y", "x"}, {4, 5}});
+    EXPECT_TRUE(set.describe("v").has_scale);
+    EXPECT_EQ(set.meaning.scale, 0.5);
+    EXPECT_TRUE(set.meaning.has_offset);
+    EXPECT_EQ(set.meaning.offset, 2);
+    EXPECT_STREQ(set.meaning.unit, "K");
+    EXPECT_FALSE(set.describe("w").has_scale);
+    EXPECT_FALSE(set.meaning.has_offset);
+    EXPECT_EQ(set.meaning.unit, nullptr);
+}
+
+} // namespace

@@ -1,0 +1,73 @@
+/* subdataset_test.cc -- which arrays are offered, and their descriptions. */
+#include "dataset.h"
+
+namespace {
+
+TEST(Bounds, AreArraysThatABoundsOrClimatologyAttributeNames) {
+    Dataset set;
+    set.coordinate("lat", {0, 1}, R"("bounds":"lat_bnds")");
+    set.coordinate("time", {0, 1}, R"("climatology":"clim")");
+    set.group("g", "");
+    set.coordinate("g/lon", {0, 1}, R"("bounds":"lon_bnds")");
+    for (const char *name : {"lat_bnds", "clim", "v", "lon_bnds", "g/lon_bnds"})
+        set.array(name, {{"a", "b"}, {2, 2}});
+    const refs_hierarchy *all = set.hierarchy();
+    EXPECT_TRUE(refs_cf_is_bounds(all, set.find("lat_bnds")));
+    EXPECT_TRUE(refs_cf_is_bounds(all, set.find("clim")));
+    EXPECT_TRUE(refs_cf_is_bounds(all, set.find("g/lon_bnds")));
+    EXPECT_FALSE(refs_cf_is_bounds(all, set.find("lon_bnds"))) << "the group's own comes first";
+    EXPECT_FALSE(refs_cf_is_bounds(all, set.find("v")));
+    EXPECT_FALSE(refs_cf_is_bounds(all, set.find("lat")));
+}
+
+TEST(Coordinates, AreArraysThatACoordinatesAttributeNames) {
+    Dataset set;
+    for (const char *name : {"lat", "lon", "at"}) set.array(name, {{"y", "x"}, {4, 5}});
+    set.array("v", {{"y", "x"}, {4, 5}, R"("coordinates":"time  lat lon")"});
+    EXPECT_TRUE(refs_cf_is_coordinate(set.hierarchy(), set.find("lat")));
+    EXPECT_TRUE(refs_cf_is_coordinate(set.hierarchy(), set.find("lon")));
+    EXPECT_FALSE(refs_cf_is_coordinate(set.hierarchy(), set.find("at")));
+    EXPECT_FALSE(refs_cf_is_coordinate(set.hierarchy(), set.find("v")));
+}
+
+TEST(Description, IsThatOfTheNetcdfDriver) {
+    const struct {
+        const char *dtype, *type;
+    } types[] = {
+        {"|i1", "8-bit integer"},
+        {"|u1", "8-bit unsigned integer"},
+        {"|S1", "8-bit character"},
+        {"<i2", "16-bit integer"},
+        {"<u4", "32-bit unsigned integer"},
+        {"<i8", "64-bit integer"},
+        {"<f4", "32-bit floating-point"},
+        {"<f8", "64-bit floating-point"},
+        {"<c8", "64-bit complex floating-point"},
+    };
+    for (const auto &c : types) {
+        Dataset set;
+        set.array("v", {{"t", "y", "x"}, {1, 585, 1386}, "", c.dtype});
+        refs_buf text = REFS_BUF_INIT;
+        ASSERT_EQ(refs_cf_subdataset_description(set.hierarchy(), set.find("v"), &text, nullptr),
+                  REFS_OK);
+        EXPECT_EQ(std::string(reinterpret_cast<char *>(text.data), text.size),
+                  std::string("[1x585x1386] v (") + c.type + ")");
+        refs_buf_clear(&text);
+    }
+}
+
+TEST(Description, PrefersTheStandardNameToTheName) {
+    Dataset set;
+    set.group("g", "");
+    set.array("g/v", {{"y", "x"}, {4, 5}});
+    set.array("w", {{"y", "x"}, {4, 5}, R"("standard_name":"air_temperature")"});
+    refs_buf text = REFS_BUF_INIT;
+    for (const char *path : {"g/v", "w"})
+        ASSERT_EQ(refs_cf_subdataset_description(set.hierarchy(), set.find(path), &text, nullptr),
+                  REFS_OK);
+    EXPECT_EQ(std::string(reinterpret_cast<char *>(text.data), text.size),
+              "[4x5] /g/v (32-bit floating-point)[4x5] air_temperature (32-bit floating-point)");
+    refs_buf_clear(&text);
+}
+
+} // namespace

@@ -1,0 +1,230 @@
+/* pool.c -- see pool.h. One queue; a caller that waits works off tasks of its own group. */
+#include "refs/pool.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+typedef struct task {
+    refs_group *group;
+    refs_status (*run)(void *argument, refs_error *err);
+    void (*drop)(void *argument);
+    void *argument;
+    struct task *next, *previous;
+} task;
+
+struct refs_pool {
+    pthread_mutex_t lock; /* guards all that follows, and the members of groups */
+    pthread_cond_t work;  /* a task was queued, or the pool ends */
+    pthread_t *threads;
+    unsigned n_threads, n_started, n_idle;
+    task *first, *last;
+    size_t n_queued;
+    bool ending;
+    pid_t process; /* whose threads these are */
+};
+
+struct refs_group {
+    refs_pool *pool;
+    size_t n_unfinished;
+    pthread_cond_t finished; /* a task of the group was finished */
+    refs_error error;
+};
+
+/* -- the queue: under the lock ----------------------------------------------------------------- */
+
+static void enqueue(refs_pool *pool, task *added) {
+    added->next = NULL;
+    added->previous = pool->last;
+    if (pool->last != NULL)
+        pool->last->next = added;
+    else
+        pool->first = added;
+    pool->last = added;
+    pool->n_queued++;
+}
+
+static void dequeue(refs_pool *pool, task *taken) {
+    if (taken->previous != NULL)
+        taken->previous->next = taken->next;
+    else
+        pool->first = taken->next;
+    if (taken->next != NULL)
+        taken->next->previous = taken->previous;
+    else
+        pool->last = taken->previous;
+    pool->n_queued--;
+}
+
+static task *first_of(const refs_pool *pool, const refs_group *group) {
+    task *found = pool->first;
+    while (found != NULL && found->group != group) found = found->next;
+    return found;
+}
+
+/* Runs a task that was taken from the queue; the lock is held before and after, not meanwhile. */
+static void perform(refs_pool *pool, task *taken) {
+    refs_group *group = taken->group;
+    bool wanted = group->error.status == REFS_OK;
+    pthread_mutex_unlock(&pool->lock);
+    refs_error error = REFS_ERROR_INIT;
+    refs_status status = wanted ? taken->run(taken->argument, &error) : REFS_OK;
+    (void)refs_fail(&error, status, "%s", refs_status_text(status));
+    if (taken->drop != NULL) taken->drop(taken->argument);
+    refs_free(taken);
+    pthread_mutex_lock(&pool->lock);
+    if (group->error.status == REFS_OK) group->error = error;
+    group->n_unfinished--;
+    pthread_cond_broadcast(&group->finished);
+}
+
+/* -- workers
+ * --------------------------------------------------------------------------------------- */
+
+static void *work(void *argument) {
+    refs_pool *pool = argument;
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->ending) {
+        task *next = pool->first;
+        if (next != NULL) {
+            dequeue(pool, next);
+            perform(pool, next);
+        } else {
+            pool->n_idle++;
+            pthread_cond_wait(&pool->work, &pool->lock);
+            pool->n_idle--;
+        }
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+/* A fork leaves the child without workers, and perhaps with a lock that a worker held. */
+static void adopt(refs_pool *pool) {
+    if (pool->process == getpid()) return;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->work, NULL);
+    pool->n_threads = pool->n_started = pool->n_idle = 0;
+    pool->first = pool->last = NULL;
+    pool->n_queued = 0;
+    pool->process = getpid();
+}
+
+static void start_worker(refs_pool *pool) {
+    if (pool->n_queued <= pool->n_idle || pool->n_started == pool->n_threads) return;
+    if (pthread_create(&pool->threads[pool->n_started], NULL, work, pool) == 0) pool->n_started++;
+}
+
+refs_status refs_pool_open(unsigned n_threads, refs_pool **pool, refs_error *err) {
+    refs_pool *opened = refs_calloc(1, sizeof *opened);
+    pthread_t *threads = refs_calloc(n_threads, sizeof *threads);
+    if (opened == NULL || threads == NULL) {
+        refs_free(opened);
+        refs_free(threads);
+        return refs_fail_nomem(err);
+    }
+    pthread_mutex_init(&opened->lock, NULL);
+    pthread_cond_init(&opened->work, NULL);
+    opened->threads = threads;
+    opened->n_threads = n_threads;
+    opened->process = getpid();
+    *pool = opened;
+    return REFS_OK;
+}
+
+void refs_pool_free(refs_pool *pool) {
+    if (pool == NULL) return;
+    adopt(pool);
+    pthread_mutex_lock(&pool->lock);
+    pool->ending = true;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    for (unsigned i = 0; i < pool->n_started; i++) pthread_join(pool->threads[i], NULL);
+    pthread_cond_destroy(&pool->work);
+    pthread_mutex_destroy(&pool->lock);
+    refs_free(pool->threads);
+    refs_free(pool);
+}
+
+unsigned refs_pool_n_threads(const refs_pool *pool) {
+    return pool->n_threads;
+}
+
+/* -- groups
+ * ----------------------------------------------------------------------------------------- */
+
+refs_status refs_group_open(refs_pool *pool, refs_group **group, refs_error *err) {
+    refs_group *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    if (pool != NULL) adopt(pool);
+    opened->pool = pool;
+    pthread_cond_init(&opened->finished, NULL);
+    *group = opened;
+    return REFS_OK;
+}
+
+void refs_group_free(refs_group *group) {
+    if (group == NULL) return;
+    (void)refs_group_wait(group, NULL);
+    pthread_cond_destroy(&group->finished);
+    refs_free(group);
+}
+
+static refs_status run_here(refs_group *group, refs_status (*run)(void *argument, refs_error *err),
+                            void (*drop)(void *argument), void *argument) {
+    if (group->error.status == REFS_OK) {
+        refs_status status = run(argument, &group->error);
+        (void)refs_fail(&group->error, status, "%s", refs_status_text(status));
+    }
+    if (drop != NULL) drop(argument);
+    return REFS_OK;
+}
+
+refs_status refs_group_add(refs_group *group, refs_status (*run)(void *argument, refs_error *err),
+                           void (*drop)(void *argument), void *argument, refs_error *err) {
+    refs_pool *pool = group->pool;
+    if (pool == NULL) return run_here(group, run, drop, argument);
+    task *added = refs_alloc(sizeof *added);
+    if (added == NULL) {
+        if (drop != NULL) drop(argument);
+        return refs_fail_nomem(err);
+    }
+    *added = (task){group, run, drop, argument, NULL, NULL};
+    pthread_mutex_lock(&pool->lock);
+    enqueue(pool, added);
+    group->n_unfinished++;
+    start_worker(pool);
+    if (pool->n_started > 0) {
+        pthread_cond_signal(&pool->work);
+    } else { /* nobody else ever would: whoever adds may wait for what the task holds */
+        dequeue(pool, added);
+        perform(pool, added);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return REFS_OK;
+}
+
+bool refs_group_failed(refs_group *group) {
+    if (group->pool == NULL) return group->error.status != REFS_OK;
+    pthread_mutex_lock(&group->pool->lock);
+    bool failed = group->error.status != REFS_OK;
+    pthread_mutex_unlock(&group->pool->lock);
+    return failed;
+}
+
+refs_status refs_group_wait(refs_group *group, refs_error *err) {
+    refs_pool *pool = group->pool;
+    if (pool != NULL) {
+        pthread_mutex_lock(&pool->lock);
+        while (group->n_unfinished > 0) {
+            task *own = first_of(pool, group);
+            if (own != NULL) {
+                dequeue(pool, own);
+                perform(pool, own);
+            } else {
+                pthread_cond_wait(&group->finished, &pool->lock);
+            }
+        }
+        pthread_mutex_unlock(&pool->lock);
+    }
+    return refs_fail(err, group->error.status, "%s", group->error.message);
+}

@@ -1,0 +1,103 @@
+/* geotiff.c -- sets made of TIFF files, whose tags and GeoKeys are attributes of the group.
+ *
+ * OGC GeoTIFF 1.1 (19-008r4), sections 7 and B.6; names as tifffile spells them.
+ */
+#include "cf_internal.h"
+
+/* GeoKey values: "user-defined", and the raster type whose coordinates are those of centres. */
+enum { USER_DEFINED = 32767, PIXEL_IS_POINT = 2 };
+
+/* Attributes that only sets of TIFF files have. */
+static const char *const signs[] = {"ModelPixelScale", "ModelTransformation", "GTModelTypeGeoKey",
+                                    "multiscales"};
+
+static const refs_json *group_attributes(const refs_cf__input *input) {
+    const refs_group_meta *group =
+        refs_hierarchy_find_group(input->hierarchy, refs_str_from(input->array->group));
+    return group != NULL ? group->attributes : NULL;
+}
+
+bool refs_cf__is_tiff(const refs_cf__input *input) {
+    const refs_json *tags = group_attributes(input);
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+        if (refs_json_get(tags, signs[i]) != NULL) return true;
+    return false;
+}
+
+void refs_cf__choose_tiff_picture(const refs_array_meta *array, refs_cf_meaning *meaning) {
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        const char *name = refs_cf__dim_name(array, dim);
+        if (name[0] == 'X') meaning->x_dim = dim;
+        if (name[0] == 'Y') meaning->y_dim = dim;
+    }
+}
+
+/* -- placement
+ * ----------------------------------------------------------------------------------------- */
+
+static bool read_transformation(const refs_json *tags, double transform[6]) {
+    static const size_t places[6] = {3, 0, 1, 7, 4, 5};
+    double matrix[16];
+    if (refs_cf__numbers(tags, "ModelTransformation", matrix, 16) != 16) return false;
+    for (size_t i = 0; i < 6; i++) transform[i] = matrix[places[i]];
+    return true;
+}
+
+static bool read_scale(const refs_json *tags, double transform[6]) {
+    double scale[3], tie[6];
+    if (refs_cf__numbers(tags, "ModelPixelScale", scale, 3) < 2 ||
+        refs_cf__numbers(tags, "ModelTiepoint", tie, 6) != 6)
+        return false;
+    const double made[6] = {tie[3] - tie[0] * scale[0], scale[0], 0,
+                            tie[4] + tie[1] * scale[1], 0,        -scale[1]};
+    memcpy(transform, made, sizeof made);
+    return true;
+}
+
+/* How many times larger pixels of a reduced image are: images are called 0, 1, 2 … by size. */
+static double reduction(const refs_cf__input *input, size_t dim) {
+    const refs_array_meta *array = input->array;
+    const refs_array_meta *full =
+        refs_hierarchy_resolve(input->hierarchy, array->group, refs_str_from("0"));
+    if (full == NULL || full->status != REFS_OK || full->rank != array->rank ||
+        full->shape[dim] < array->shape[dim] || array->shape[dim] == 0)
+        return 1;
+    return (double)full->shape[dim] / (double)array->shape[dim];
+}
+
+static void place(const refs_cf__input *input, const refs_json *tags, refs_cf_meaning *meaning) {
+    double *transform = meaning->geotransform, type = 0;
+    if (!read_transformation(tags, transform) && !read_scale(tags, transform)) return;
+    if (refs_cf__number(tags, "GTRasterTypeGeoKey", &type) && type == PIXEL_IS_POINT) {
+        transform[0] -= (transform[1] + transform[2]) / 2;
+        transform[3] -= (transform[4] + transform[5]) / 2;
+    }
+    for (size_t i = 0; i < 6; i += 3) {
+        transform[i + 1] *= reduction(input, meaning->x_dim);
+        transform[i + 2] *= reduction(input, meaning->y_dim);
+    }
+    meaning->has_geotransform = true;
+}
+
+/* -- the CRS by its code
+ * ---------------------------------------------------------------------------------- */
+
+static refs_status name_crs(const refs_json *tags, refs_cf_meaning *meaning, refs_error *err) {
+    double code = USER_DEFINED;
+    if (!refs_cf__number(tags, "ProjectedCSTypeGeoKey", &code))
+        refs_cf__number(tags, "GeographicTypeGeoKey", &code);
+    if (!(code > 0 && code < USER_DEFINED)) return REFS_OK;
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&text, err, "EPSG:%d", (int)code);
+    if (status == REFS_OK) meaning->crs = refs_buf_take_text(&text);
+    refs_buf_clear(&text);
+    return status == REFS_OK && meaning->crs == NULL ? refs_fail_nomem(err) : status;
+}
+
+refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_meaning *meaning,
+                                refs_error *err) {
+    const refs_json *tags = group_attributes(input);
+    if (meaning->x_dim == REFS_CF_NO_DIM || meaning->y_dim == REFS_CF_NO_DIM) return REFS_OK;
+    place(input, tags, meaning);
+    return name_crs(tags, meaning, err);
+}

@@ -1,0 +1,24 @@
+/* adler32.c -- codec "adler32": the checksum of zlib, before the content unless told otherwise. */
+#include <libdeflate.h>
+
+#include "checksum.h"
+
+static uint32_t adler32(refs_bytes content) {
+    return libdeflate_adler32(1, content.data, content.size);
+}
+
+static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
+                              refs_error *err) {
+    return refs_codec__checksum_open(context, REFS_CHECKSUM_AT_START, self, encoded_size, err);
+}
+
+static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                          refs_error *err) {
+    return refs_codec__checksum_decode(self, adler32, encoded, output, err);
+}
+
+const refs_codec_type refs_codec_adler32 = {.name = "adler32",
+                                            .library = "libdeflate",
+                                            .open = open_codec,
+                                            .decode = decode,
+                                            .close = refs_free};

@@ -1,0 +1,24 @@
+/* crc32.c -- codec "crc32": the checksum of gzip, before the content unless told otherwise. */
+#include <libdeflate.h>
+
+#include "checksum.h"
+
+static uint32_t crc32(refs_bytes content) {
+    return libdeflate_crc32(0, content.data, content.size);
+}
+
+static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
+                              refs_error *err) {
+    return refs_codec__checksum_open(context, REFS_CHECKSUM_AT_START, self, encoded_size, err);
+}
+
+static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                          refs_error *err) {
+    return refs_codec__checksum_decode(self, crc32, encoded, output, err);
+}
+
+const refs_codec_type refs_codec_crc32 = {.name = "crc32",
+                                          .library = "libdeflate",
+                                          .open = open_codec,
+                                          .decode = decode,
+                                          .close = refs_free};

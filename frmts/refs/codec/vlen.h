@@ -1,0 +1,15 @@
+/* vlen.h -- elements of variable length, as numcodecs frames them: their number in four bytes,
+ * little-endian, then each one's size in four bytes and its bytes.
+ *
+ * Read before this: output.h.
+ */
+#ifndef REFS_CODEC_VLEN_H
+#define REFS_CODEC_VLEN_H
+
+#include "output.h"
+
+/** Checks the framing and hands it on as it is: see refs_chain_decode_any. */
+refs_status refs_codec__vlen_decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                                    refs_error *err);
+
+#endif

@@ -1,0 +1,79 @@
+/* fetch_internal.h -- one call of refs_fetch, and the ways in which bytes come; see fetch.h. */
+#ifndef REFS_FETCH_INTERNAL_H
+#define REFS_FETCH_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "refs/block.h"
+#include "refs/fetch.h"
+
+struct refs_fetcher {
+    const refs_vfs *vfs;
+    refs_fetch_options options;
+    _Atomic uint64_t requests;
+    _Atomic uint64_t bytes;
+    pthread_mutex_t etags_lock; /* guards etags */
+    char **etags;               /* by location_id; NULL where none was seen */
+    size_t n_etags;
+};
+
+/** Whoever waits for bytes: woken as they arrive, and when memory is given back. */
+typedef struct refs_waiter {
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    size_t memory; /**< bytes of blocks that are held; under the lock */
+} refs_waiter;
+
+/** What one call of refs_fetch works on. */
+typedef struct refs_fetch_job {
+    refs_fetcher *fetcher;
+    const refs_range *ranges;
+    const refs_plan *plan;
+    refs_fetch_sink sink;
+    void *user;
+    size_t failed; /**< the range that is being served, or SIZE_MAX */
+    refs_waiter waiter;
+} refs_fetch_job;
+
+/** The first range of a request. */
+const refs_range *refs_fetch__first_range(const refs_fetch_job *job, size_t request);
+
+/** A block for `size` bytes that arrive, made as soon as the memory budget allows: it waits for
+ * workers to let go of earlier ones. */
+refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t size, refs_block **block,
+                                  refs_error *err);
+
+/** Whether the budget allows a block of `size` bytes now. */
+bool refs_fetch__has_memory(refs_fetch_job *job, uint64_t size);
+
+/** What has come of a request. */
+typedef struct refs_arrival {
+    refs_block *block;    /**< that holds the bytes */
+    const uint8_t *bytes; /**< of the request, from its first byte on */
+    uint64_t got;         /**< how many are there */
+    size_t served;        /**< members of the request that were handed over */
+} refs_arrival;
+
+/** Hands over those members that have come and were not yet handed over. */
+refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
+                              refs_arrival *arrival, refs_error *err);
+
+/** REFS_IO where the location has another ETag than before. */
+refs_status refs_fetch__check_etag(refs_fetcher *fetcher, const refs_range *range, const char *etag,
+                                   refs_error *err);
+
+/** Carries out the requests [begin, end), all of one location, by the host's refs_vfs. */
+refs_status refs_fetch__by_vfs(refs_fetch_job *job, size_t begin, size_t end, refs_error *err);
+
+/** Ranges whose server ignores ranges: to be fetched as whole locations. */
+typedef struct refs_fetch_again {
+    size_t *indices; /**< of ranges */
+    size_t n, capacity;
+} refs_fetch_again;
+
+/** Carries out those requests whose `urls` member is not NULL over HTTP. */
+refs_status refs_fetch__by_http(refs_fetch_job *job, char *const *urls, refs_fetch_again *again,
+                                refs_error *err);
+
+#endif

@@ -1,0 +1,119 @@
+/* fetch_vfs.c -- requests carried out by the host's refs_vfs, see fetch_internal.h. */
+#include "fetch_internal.h"
+
+/* Requests of one location that are read in one go, and how many bytes they may be together. */
+#define MAX_BATCH_REQUESTS 64
+#define MAX_BATCH_BYTES    (16 * (uint64_t)REFS_MIB)
+
+/* Says how large a location is that ends before a range does. */
+static refs_status fail_short(const refs_vfs *vfs, void *handle, const refs_request *request,
+                              uint64_t got, refs_error *err) {
+    uint64_t size;
+    if (vfs->size(vfs->self, handle, &size, NULL) == REFS_OK &&
+        size < request->offset + request->length)
+        return refs_fail(err, REFS_IO, "ends at byte %llu, before the range [%llu+%llu] does",
+                         (unsigned long long)size, (unsigned long long)request->offset,
+                         (unsigned long long)request->length);
+    return refs_fail(err, REFS_IO, "only %llu of %llu bytes arrived", (unsigned long long)got,
+                     (unsigned long long)request->length);
+}
+
+static void count(refs_fetcher *fetcher, uint64_t requests, uint64_t bytes) {
+    atomic_fetch_add(&fetcher->requests, requests);
+    atomic_fetch_add(&fetcher->bytes, bytes);
+}
+
+static refs_status read_one(refs_fetch_job *job, void *handle, const refs_request *request,
+                            uint8_t *dst, refs_error *err) {
+    const refs_vfs *vfs = job->fetcher->vfs;
+    size_t got = 0;
+    job->failed = job->plan->members[request->first_member];
+    REFS_TRY(
+        vfs->read(vfs->self, handle, request->offset, (size_t)request->length, dst, &got, err));
+    return got == request->length ? REFS_OK : fail_short(vfs, handle, request, got, err);
+}
+
+/* Reads requests one behind the other into `dst`: in one call where the host can. */
+static refs_status read_requests(refs_fetch_job *job, void *handle, const refs_request *requests,
+                                 size_t n, uint8_t *dst, refs_error *err) {
+    const refs_vfs *vfs = job->fetcher->vfs;
+    refs_vfs_range ranges[MAX_BATCH_REQUESTS];
+    for (size_t i = 0; i < n; dst += requests[i++].length)
+        ranges[i] = (refs_vfs_range){requests[i].offset, (size_t)requests[i].length, dst};
+    if (n > 1 && vfs->read_many != NULL) return vfs->read_many(vfs->self, handle, ranges, n, err);
+    for (size_t i = 0; i < n; i++)
+        REFS_TRY(read_one(job, handle, &requests[i], ranges[i].dst, err));
+    return REFS_OK;
+}
+
+static refs_status read_batch(refs_fetch_job *job, void *handle, const refs_request *requests,
+                              size_t n, refs_error *err) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < n; i++) total += requests[i].length;
+    refs_block *block = NULL;
+    REFS_TRY(refs_fetch__new_block(job, total, &block, err));
+    uint8_t *bytes = refs_block_data(block);
+    refs_status status = read_requests(job, handle, requests, n, bytes, err);
+    for (size_t i = 0; i < n && status == REFS_OK; bytes += requests[i++].length) {
+        refs_arrival arrival = {block, bytes, requests[i].length, 0};
+        count(job->fetcher, 1, requests[i].length);
+        status = refs_fetch__serve(job, &requests[i], &arrival, err);
+    }
+    refs_block_release(block);
+    return status;
+}
+
+static refs_status read_whole(refs_fetch_job *job, void *handle, const refs_request *request,
+                              refs_error *err) {
+    const refs_vfs *vfs = job->fetcher->vfs;
+    uint64_t limit = job->fetcher->options.max_whole_bytes;
+    refs_request all = *request;
+    all.offset = 0;
+    REFS_TRY(vfs->size(vfs->self, handle, &all.length, err));
+    if (all.length > limit || all.length > SIZE_MAX)
+        return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
+                         (unsigned long long)all.length, (unsigned long long)limit);
+    return read_batch(job, handle, &all, 1, err);
+}
+
+/* How many of `n` requests make the next batch: at least one. */
+static size_t batch_size(const refs_request *requests, size_t n) {
+    uint64_t bytes = 0;
+    size_t size = 0;
+    while (size < n && size < MAX_BATCH_REQUESTS && requests[size].length != REFS_FETCH_WHOLE) {
+        if (size > 0 && requests[size].length > MAX_BATCH_BYTES - bytes) break;
+        bytes += requests[size++].length;
+        if (bytes >= MAX_BATCH_BYTES) break;
+    }
+    return size > 0 ? size : 1;
+}
+
+static refs_status read_all(refs_fetch_job *job, void *handle, size_t begin, size_t end,
+                            refs_error *err) {
+    for (size_t n; begin < end; begin += n) {
+        const refs_request *requests = &job->plan->requests[begin];
+        n = batch_size(requests, end - begin);
+        if (requests->length == REFS_FETCH_WHOLE)
+            REFS_TRY(read_whole(job, handle, requests, err));
+        else
+            REFS_TRY(read_batch(job, handle, requests, n, err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_fetch__by_vfs(refs_fetch_job *job, size_t begin, size_t end, refs_error *err) {
+    const refs_vfs *vfs = job->fetcher->vfs;
+    job->failed = job->plan->members[job->plan->requests[begin].first_member];
+    void *handle = NULL;
+    refs_status status =
+        vfs->open(vfs->self, refs_fetch__first_range(job, begin)->location, &handle, err);
+    if (status == REFS_NOT_FOUND) {
+        /* A reference promises the bytes: their absence is a failure, never a fill value. */
+        if (err != NULL) err->status = REFS_IO;
+        return REFS_IO;
+    }
+    if (status != REFS_OK) return status;
+    status = read_all(job, handle, begin, end, err);
+    vfs->close(vfs->self, handle);
+    return status;
+}

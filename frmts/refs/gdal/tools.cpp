@@ -1,0 +1,45 @@
+/* tools.cpp -- see tools.h. */
+#include "tools.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "cpl_conv.h"
+#include "cpl_multiproc.h"
+#include "http_host.h"
+
+namespace {
+
+std::mutex lock; // guards current
+std::shared_ptr<RefsTools> current;
+
+/** GDAL_NUM_THREADS, all processors unless it says otherwise. One thread decodes where it reads. */
+unsigned nWorkers() {
+    const char *text = CPLGetConfigOption("GDAL_NUM_THREADS", "ALL_CPUS");
+    const int n = EQUAL(text, "ALL_CPUS") ? CPLGetNumCPUs() : atoi(text);
+    return n > 1 ? static_cast<unsigned>(std::min(n, 128)) : 0;
+}
+
+} // namespace
+
+std::shared_ptr<RefsTools> RefsTools::shared(refs_error *error) {
+    std::lock_guard<std::mutex> guard(lock);
+    if (current != nullptr) return current;
+    auto tools = std::make_shared<RefsTools>();
+    if (const unsigned n = nWorkers()) {
+        refs_pool *pool = nullptr;
+        if (refs_pool_open(n, &pool, error) != REFS_OK) return nullptr;
+        tools->pool_.reset(pool);
+    }
+    refs_http *http = nullptr;
+    const refs_http_options options = RefsHttpOptions();
+    if (refs_http_open(RefsHttpHost(), &options, &http, error) != REFS_OK) return nullptr;
+    tools->http_.reset(http);
+    current = tools;
+    return tools;
+}
+
+void RefsTools::forget() {
+    std::lock_guard<std::mutex> guard(lock);
+    current.reset();
+}

@@ -1,0 +1,28 @@
+/* tools.h -- what all reference sets of the process share: workers and the HTTP engine. */
+#ifndef REFS_TOOLS_H
+#define REFS_TOOLS_H
+
+#include <memory>
+
+#include "handles.h"
+#include "refs/http.h"
+#include "refs/pool.h"
+
+/** Made when the first set is opened, and gone when the driver and the last set are. */
+class RefsTools {
+  public:
+    /** Null when memory ran out. */
+    static std::shared_ptr<RefsTools> shared(refs_error *error);
+
+    /** Lets go; sets that are still open keep their tools. */
+    static void forget();
+
+    refs_pool *pool() const { return pool_.get(); }
+    refs_http *http() const { return http_.get(); }
+
+  private:
+    RefsHandle<refs_pool, refs_pool_free> pool_;
+    RefsHandle<refs_http, refs_http_free> http_;
+};
+
+#endif

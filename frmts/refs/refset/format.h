@@ -1,0 +1,23 @@
+/* format.h -- the formats that sets come in: one row of a table each. */
+#ifndef REFS_REFSET_FORMAT_H
+#define REFS_REFSET_FORMAT_H
+
+#include "refs/refset.h"
+
+/** What is to be opened. */
+typedef struct refs_set_input {
+    const refs_vfs *vfs;
+    const char *location;
+    const refs_set_options *options; /**< never NULL */
+} refs_set_input;
+
+typedef struct refs_set_format {
+    const char *name;
+    /** Whether a location whose first bytes are `head` may be of this format. */
+    bool (*sniff)(const refs_set_input *input, refs_bytes head);
+    refs_status (*open)(const refs_set_input *input, refs_set **set, refs_error *err);
+} refs_set_format;
+
+extern const refs_set_format refs_refset__json;
+
+#endif

@@ -1,0 +1,238 @@
+/* generator.c -- see generator.h. Rules: the fsspec specification, "gen". */
+#include "generator.h"
+
+#include "builder.h"
+
+/* A variable and what it runs through: a list, or a range as Python's. */
+typedef struct dimension {
+    const refs_json *list; /* NULL: a range */
+    int64_t start, step;
+    uint64_t n;
+    uint64_t at;
+} dimension;
+
+typedef enum field { FIELD_KEY, FIELD_URL, FIELD_OFFSET, FIELD_LENGTH, N_FIELDS } field;
+
+static const char *const field_names[N_FIELDS] = {"key", "url", "offset", "length"};
+
+typedef struct generator {
+    refs_template *field[N_FIELDS]; /* NULL: not said, or a number */
+    uint64_t number[N_FIELDS];
+    bool has_range;
+    dimension *dimensions;
+    refs_binding *bindings; /* one for each dimension */
+    size_t n_dimensions;
+} generator;
+
+static void generator_clear(generator *g) {
+    for (size_t i = 0; i < N_FIELDS; i++) refs_refset__template_free(g->field[i]);
+    refs_free(g->dimensions);
+    refs_free(g->bindings);
+}
+
+/* -- reading ---------------------------------------------------------------------------------- */
+
+static refs_status read_field(const refs_json *item, field i, generator *g, refs_error *err) {
+    const refs_json *value = refs_json_get(item, field_names[i]);
+    bool may_be_number = i == FIELD_OFFSET || i == FIELD_LENGTH;
+    if (may_be_number && refs_json_u64(value, &g->number[i])) return REFS_OK;
+    if (!refs_json_is_string(value))
+        return refs_fail(err, REFS_INVALID, "\"%s\" is missing or no text", field_names[i]);
+    return refs_refset__template_open(refs_json_text(value), &g->field[i], err);
+}
+
+static refs_status read_fields(const refs_json *item, generator *g, refs_error *err) {
+    bool offset = refs_json_get(item, "offset") != NULL;
+    bool length = refs_json_get(item, "length") != NULL;
+    if (offset != length)
+        return refs_fail(err, REFS_INVALID, "\"offset\" and \"length\" go together only");
+    g->has_range = offset;
+    for (field i = FIELD_KEY; i < (offset ? N_FIELDS : FIELD_OFFSET); i++)
+        REFS_TRY(read_field(item, i, g, err));
+    return REFS_OK;
+}
+
+static refs_status read_bound(const refs_json *range, const char *name, int64_t *bound,
+                              refs_error *err) {
+    const refs_json *value = refs_json_get(range, name);
+    bool integral = false;
+    if (value == NULL) return REFS_OK;
+    if (refs_json_is_number(value) &&
+        refs_json_number_to_i64(refs_json_text(value), bound, &integral) && integral)
+        return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "\"%s\" is no integer", name);
+}
+
+static refs_status read_range(const refs_json *range, dimension *d, refs_error *err) {
+    int64_t stop = 0;
+    d->step = 1;
+    if (refs_json_get(range, "stop") == NULL)
+        return refs_fail(err, REFS_INVALID, "the range has no \"stop\"");
+    REFS_TRY(read_bound(range, "start", &d->start, err));
+    REFS_TRY(read_bound(range, "stop", &stop, err));
+    REFS_TRY(read_bound(range, "step", &d->step, err));
+    if (d->step == 0) return refs_fail(err, REFS_INVALID, "the range has step 0");
+    uint64_t first = (uint64_t)d->start, last = (uint64_t)stop, step = (uint64_t)d->step;
+    if (d->step > 0)
+        d->n = stop > d->start ? (last - first - 1) / step + 1 : 0;
+    else
+        d->n = stop < d->start ? (first - last - 1) / (0 - step) + 1 : 0;
+    return REFS_OK;
+}
+
+static refs_status read_list(const refs_json *list, dimension *d, refs_error *err) {
+    d->list = list;
+    d->n = refs_json_size(list);
+    for (size_t i = 0; i < d->n; i++)
+        if (refs_json_is_array(refs_json_at(list, i)) || refs_json_is_object(refs_json_at(list, i)))
+            return refs_fail(err, REFS_INVALID, "value %zu is no number, text or truth value", i);
+    return REFS_OK;
+}
+
+static refs_status read_dimension(const refs_json *value, dimension *d, refs_error *err) {
+    if (refs_json_is_array(value)) return read_list(value, d, err);
+    if (refs_json_is_object(value)) return read_range(value, d, err);
+    return refs_fail(err, REFS_INVALID, "it is neither a list nor a range");
+}
+
+static refs_status read_dimensions(const refs_json *item, const refs_templates *templates,
+                                   generator *g, refs_error *err) {
+    const refs_json *members = refs_json_get(item, "dimensions");
+    if (!refs_json_is_object(members))
+        return refs_fail(err, REFS_INVALID, "\"dimensions\" is missing or no object");
+    g->n_dimensions = refs_json_size(members);
+    g->dimensions = refs_calloc(g->n_dimensions, sizeof *g->dimensions);
+    g->bindings = refs_calloc(g->n_dimensions, sizeof *g->bindings);
+    if (g->dimensions == NULL || g->bindings == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < g->n_dimensions; i++) {
+        refs_value value;
+        refs_str name = g->bindings[i].name = refs_json_name_at(members, i);
+        if (refs_refset__templates_find(templates, name, &value))
+            return refs_fail(err, REFS_INVALID, "\"%.*s\" is a dimension and a template",
+                             REFS_STR_ARG(name));
+        refs_status status = read_dimension(refs_json_at(members, i), &g->dimensions[i], err);
+        if (status != REFS_OK) refs_error_prefix(err, "dimension \"%.*s\"", REFS_STR_ARG(name));
+        REFS_TRY(status);
+    }
+    return REFS_OK;
+}
+
+/* -- expanding -------------------------------------------------------------------------------- */
+
+static refs_status number_value(refs_str text, refs_value *value, refs_error *err) {
+    int64_t integer;
+    bool integral;
+    *value = refs_refset__float(refs_json_number_to_double(text));
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] != '-' && (text.data[i] < '0' || text.data[i] > '9')) return REFS_OK;
+    if (!refs_json_number_to_i64(text, &integer, &integral))
+        return refs_fail(err, REFS_LIMIT, "%.*s needs more than 64 bits", REFS_STR_ARG(text));
+    *value = refs_refset__integer(integer);
+    return REFS_OK;
+}
+
+static refs_status list_value(const refs_json *element, refs_value *value, refs_error *err) {
+    bool truth;
+    *value = (refs_value){.kind = REFS_VALUE_NONE};
+    if (refs_json_bool(element, &truth)) *value = refs_refset__bool(truth);
+    if (refs_json_is_string(element)) *value = refs_refset__text(refs_json_text(element));
+    if (refs_json_is_number(element)) return number_value(refs_json_text(element), value, err);
+    return REFS_OK;
+}
+
+static refs_status bind(generator *g, size_t i, refs_error *err) {
+    const dimension *d = &g->dimensions[i];
+    if (d->list != NULL)
+        return list_value(refs_json_at(d->list, (size_t)d->at), &g->bindings[i].value, err);
+    uint64_t value = (uint64_t)d->start + d->at * (uint64_t)d->step;
+    g->bindings[i].value = refs_refset__integer((int64_t)value);
+    return REFS_OK;
+}
+
+/* Renders a field; an offset or length that is a template gives its number in g->number. */
+static refs_status render_field(generator *g, field i, const refs_scope *scope,
+                                refs_scratch *scratch, refs_str *text, refs_error *err) {
+    if (g->field[i] == NULL) return REFS_OK;
+    REFS_TRY(refs_refset__template_render(g->field[i], scope, scratch, text, err));
+    if (i != FIELD_OFFSET && i != FIELD_LENGTH) return REFS_OK;
+    const refs_value value = refs_refset__text(*text);
+    int64_t number;
+    refs_status status = refs_refset__to_integer(&value, &number, err);
+    if (status == REFS_OK && number < 0)
+        status = refs_fail(err, REFS_INVALID, "%lld is negative", (long long)number);
+    if (status != REFS_OK) refs_error_prefix(err, "\"%s\"", field_names[i]);
+    if (status == REFS_OK) g->number[i] = (uint64_t)number;
+    return status;
+}
+
+/* Adds the reference at the present place of all dimensions. */
+static refs_status add_reference(generator *g, refs_templates *templates, refs_set_builder *builder,
+                                 refs_error *err) {
+    const refs_scope scope = {g->bindings, g->n_dimensions, refs_refset__templates_find, templates};
+    refs_scratch *scratch = refs_refset__templates_scratch(templates);
+    refs_str text[N_FIELDS];
+    scratch->used = 0;
+    for (size_t i = 0; i < g->n_dimensions; i++) REFS_TRY(bind(g, i, err));
+    for (field i = FIELD_KEY; i < N_FIELDS; i++)
+        REFS_TRY(render_field(g, i, &scope, scratch, &text[i], err));
+    if (!g->has_range)
+        return refs_set_builder_whole(builder, text[FIELD_KEY], text[FIELD_URL], err);
+    return refs_set_builder_range(builder, text[FIELD_KEY], text[FIELD_URL],
+                                  g->number[FIELD_OFFSET], g->number[FIELD_LENGTH], err);
+}
+
+/* Moves on, the last dimension fastest; false behind the end. */
+static bool step(generator *g) {
+    for (size_t i = g->n_dimensions; i > 0; i--) {
+        dimension *d = &g->dimensions[i - 1];
+        if (++d->at < d->n) return true;
+        d->at = 0;
+    }
+    return false;
+}
+
+static refs_status count(const generator *g, uint64_t limit, uint64_t *n, refs_error *err) {
+    *n = 1;
+    for (size_t i = 0; i < g->n_dimensions; i++)
+        if (g->dimensions[i].n == 0) *n = 0;
+    for (size_t i = 0; i<g->n_dimensions && * n> 0; i++)
+        if (!refs_mul_u64(*n, g->dimensions[i].n, n) || *n > limit) *n = UINT64_MAX;
+    if (*n > limit)
+        return refs_fail(err, REFS_LIMIT, "generators make more references than the limit allows");
+    return REFS_OK;
+}
+
+static refs_status generate(generator *g, refs_templates *templates, refs_set_builder *builder,
+                            uint64_t *budget, refs_error *err) {
+    uint64_t n;
+    REFS_TRY(count(g, *budget, &n, err));
+    *budget -= n;
+    if (n == 0) return REFS_OK;
+    do REFS_TRY(add_reference(g, templates, builder, err));
+    while (step(g));
+    return REFS_OK;
+}
+
+static refs_status generate_item(const refs_json *item, refs_templates *templates,
+                                 refs_set_builder *builder, uint64_t *budget, refs_error *err) {
+    generator g = {0};
+    refs_status status = refs_json_is_object(item)
+                             ? read_fields(item, &g, err)
+                             : refs_fail(err, REFS_INVALID, "it is no object");
+    if (status == REFS_OK) status = read_dimensions(item, templates, &g, err);
+    if (status == REFS_OK) status = generate(&g, templates, builder, budget, err);
+    generator_clear(&g);
+    return status;
+}
+
+refs_status refs_refset__generate(const refs_json *gen, refs_templates *templates,
+                                  refs_set_builder *builder, refs_error *err) {
+    uint64_t budget = refs_refset__builder_options(builder)->limits.max_generated;
+    if (!refs_json_is_array(gen)) return refs_fail(err, REFS_INVALID, "\"gen\" is no list");
+    for (size_t i = 0; i < refs_json_size(gen); i++) {
+        refs_status status = generate_item(refs_json_at(gen, i), templates, builder, &budget, err);
+        if (status != REFS_OK) refs_error_prefix(err, "gen[%zu]", i);
+        REFS_TRY(status);
+    }
+    return REFS_OK;
+}

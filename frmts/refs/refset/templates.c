@@ -1,0 +1,147 @@
+/* templates.c -- the templates of a set, see template.h. */
+#include "template.h"
+
+#include "refs/intern.h"
+
+/* Expressions may use this many times the room of what they may make. */
+#define SCRATCH_FACTOR 16
+
+struct refs_templates {
+    refs_intern names;
+    struct named_template {
+        char *text;
+        size_t size;
+        refs_template *template; /* where the text has to be called, else NULL */
+    } * items;                   /* one for each name */
+    size_t capacity;
+    refs_scratch scratch;
+    size_t max_rendered;
+};
+
+void refs_refset__templates_free(refs_templates *templates) {
+    if (templates == NULL) return;
+    for (size_t i = 0; i < templates->names.count; i++) {
+        refs_free(templates->items[i].text);
+        refs_refset__template_free(templates->items[i].template);
+    }
+    refs_intern_clear(&templates->names);
+    refs_free(templates->items);
+    refs_free(templates->scratch.memory);
+    refs_free(templates);
+}
+
+static bool is_callable(refs_str text) {
+    for (size_t i = 0; i + 1 < text.size; i++)
+        if (text.data[i] == '{' && text.data[i + 1] == '{') return true;
+    return false;
+}
+
+/* Adds a template, or replaces the one of that name. */
+static refs_status set_template(refs_templates *templates, refs_str name, refs_str text,
+                                refs_error *err) {
+    uint32_t id;
+    size_t known = templates->names.count;
+    if (!refs_grow((void **)&templates->items, &templates->capacity, known,
+                   sizeof *templates->items))
+        return refs_fail_nomem(err);
+    memset(&templates->items[known], 0, sizeof *templates->items);
+    REFS_TRY(refs_intern_add(&templates->names, name, &id, err));
+
+    struct named_template made = {refs_str_copy(text), text.size, NULL};
+    refs_status status = made.text != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (status == REFS_OK && is_callable(text))
+        status = refs_refset__template_open(text, &made.template, err);
+    if (status != REFS_OK) {
+        refs_free(made.text);
+        return status;
+    }
+    refs_free(templates->items[id].text);
+    refs_refset__template_free(templates->items[id].template);
+    templates->items[id] = made;
+    return REFS_OK;
+}
+
+static refs_status set_all(refs_templates *templates, const refs_json *members,
+                           const char *const *overrides, refs_error *err) {
+    if (refs_json_kind_of(members) != REFS_JSON_KIND_NULL && !refs_json_is_object(members))
+        return refs_fail(err, REFS_INVALID, "\"templates\" is no object");
+    for (size_t i = 0; i < refs_json_size(members); i++) {
+        refs_str name = refs_json_name_at(members, i);
+        const refs_json *value = refs_json_at(members, i);
+        if (!refs_json_is_string(value))
+            return refs_fail(err, REFS_INVALID, "template \"%.*s\" is no text", REFS_STR_ARG(name));
+        REFS_TRY(set_template(templates, name, refs_json_text(value), err));
+    }
+    for (; overrides != NULL && *overrides != NULL; overrides++) {
+        refs_str option = refs_str_from(*overrides);
+        size_t equals = refs_str_find(option, '=');
+        if (equals == SIZE_MAX)
+            return refs_fail(err, REFS_INVALID, "template \"%s\" has no \"=\"", *overrides);
+        REFS_TRY(set_template(templates, refs_str_part(option, 0, equals),
+                              refs_str_part(option, equals + 1, option.size), err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_refset__templates_open(const refs_json *members, const refs_set_options *options,
+                                        refs_templates **templates, refs_error *err) {
+    size_t capacity;
+    *templates = NULL;
+    refs_templates *t = refs_calloc(1, sizeof *t);
+    if (t == NULL) return refs_fail_nomem(err);
+    t->max_rendered = options->limits.max_rendered_bytes;
+    refs_status status = REFS_OK;
+    if (!refs_mul_size(t->max_rendered, SCRATCH_FACTOR, &capacity))
+        status = refs_fail(err, REFS_LIMIT, "limit of rendered bytes is too large");
+    if (status == REFS_OK) {
+        t->scratch = (refs_scratch){refs_alloc(capacity), 0, capacity};
+        if (t->scratch.memory == NULL) status = refs_fail_nomem(err);
+    }
+    if (status == REFS_OK) status = set_all(t, members, options->templates, err);
+    if (status != REFS_OK) {
+        refs_refset__templates_free(t);
+        return status;
+    }
+    *templates = t;
+    return REFS_OK;
+}
+
+size_t refs_refset__templates_count(const refs_templates *templates) {
+    return templates->names.count;
+}
+
+refs_scratch *refs_refset__templates_scratch(refs_templates *templates) {
+    return &templates->scratch;
+}
+
+bool refs_refset__templates_find(const void *user, refs_str name, refs_value *value) {
+    const refs_templates *templates = user;
+    uint32_t id = refs_intern_find(&templates->names, name);
+    if (id == REFS_INTERN_NONE) return false;
+    const struct named_template *item = &templates->items[id];
+    *value = item->template != NULL
+                 ? (refs_value){.kind = REFS_VALUE_TEMPLATE, .callee = item->template}
+                 : refs_refset__text(refs_str_view(item->text, item->size));
+    return true;
+}
+
+static refs_status render(refs_templates *templates, const refs_template *template,
+                          refs_buf *rendered, refs_error *err) {
+    const refs_scope scope = {NULL, 0, refs_refset__templates_find, templates};
+    refs_str text;
+    templates->scratch.used = 0;
+    REFS_TRY(refs_refset__template_render(template, &scope, &templates->scratch, &text, err));
+    if (text.size > templates->max_rendered)
+        return refs_fail(err, REFS_LIMIT, "a rendered URL has more than %zu bytes",
+                         templates->max_rendered);
+    return refs_buf_append_str(rendered, text, err);
+}
+
+refs_status refs_refset__templates_render(void *user, refs_str text, refs_buf *rendered,
+                                          refs_error *err) {
+    refs_template *template;
+    REFS_TRY(refs_refset__template_open(text, &template, err));
+    refs_status status = render(user, template, rendered, err);
+    refs_refset__template_free(template);
+    return status;
+}

@@ -1,0 +1,173 @@
+/* value.c -- see value.h. */
+#include "value.h"
+
+#include "refs/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ALIGNMENT 16
+
+refs_status refs_refset__scratch_take(refs_scratch *scratch, size_t size, void **memory,
+                                      refs_error *err) {
+    size_t left = scratch->capacity - scratch->used;
+    if (size > left || left - size < ALIGNMENT)
+        return refs_fail(err, REFS_LIMIT, "expression needs more than %zu bytes",
+                         scratch->capacity);
+    *memory = scratch->memory + scratch->used;
+    scratch->used += size > 0 ? (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
+    return REFS_OK;
+}
+
+refs_status refs_refset__scratch_copy(refs_scratch *scratch, refs_str bytes, refs_str *text,
+                                      refs_error *err) {
+    void *memory = NULL;
+    REFS_TRY(refs_refset__scratch_take(scratch, bytes.size, &memory, err));
+    if (bytes.size > 0) memcpy(memory, bytes.data, bytes.size);
+    *text = refs_str_view(memory, bytes.size);
+    return REFS_OK;
+}
+
+const char *refs_refset__kind_text(refs_value_kind kind) {
+    static const char *const texts[] = {"none",
+                                        "a truth value",
+                                        "an integer",
+                                        "a float",
+                                        "a text",
+                                        "a tuple",
+                                        "a template with arguments"};
+    return texts[kind];
+}
+
+bool refs_refset__truth(const refs_value *value) {
+    switch (value->kind) {
+    case REFS_VALUE_NONE:
+        return false;
+    case REFS_VALUE_BOOL:
+    case REFS_VALUE_INTEGER:
+        return value->integer != 0;
+    case REFS_VALUE_FLOAT:
+        return value->number != 0;
+    case REFS_VALUE_TEXT:
+        return value->text.size > 0;
+    case REFS_VALUE_TUPLE:
+        return value->tuple.n > 0;
+    case REFS_VALUE_TEMPLATE:
+        break;
+    }
+    return true;
+}
+
+/* -- text -------------------------------------------------------------------------------------- */
+
+/* The shortest digits that read back as `number`, which is finite, and the exponent of the first.
+ * The locale's decimal point is whatever stands between digits. */
+static size_t shortest_digits(double number, char digits[20], int *exponent) {
+    char text[64];
+    for (int precision = 0; precision <= 16; precision++) {
+        snprintf(text, sizeof text, "%.*e", precision, number);
+        if (precision == 16 || strtod(text, NULL) == number) break;
+    }
+    size_t n = 0, i = 0;
+    for (; text[i] != '\0' && text[i] != 'e'; i++)
+        if (text[i] >= '0' && text[i] <= '9') digits[n++] = text[i];
+    *exponent = text[i] == 'e' ? atoi(text + i + 1) : 0;
+    return n;
+}
+
+/* repr() of a float: positional from 1e-4 up to 1e16, else with an exponent. */
+static void write_float(double number, char *text, size_t size) {
+    if (isnan(number) || isinf(number)) {
+        snprintf(text, size, "%s", isnan(number) ? "nan" : number < 0 ? "-inf" : "inf");
+        return;
+    }
+    char digits[20];
+    int exponent;
+    const char *sign = signbit(number) ? "-" : "";
+    int n = (int)shortest_digits(fabs(number), digits, &exponent);
+    if (exponent < -4 || exponent >= 16)
+        snprintf(text, size, "%s%c%s%.*se%c%02d", sign, digits[0], n > 1 ? "." : "", n - 1,
+                 digits + 1, exponent < 0 ? '-' : '+', abs(exponent));
+    else if (exponent < 0)
+        snprintf(text, size, "%s0.%.*s%.*s", sign, -exponent - 1, "0000", n, digits);
+    else if (n <= exponent + 1)
+        snprintf(text, size, "%s%.*s%.*s.0", sign, n, digits, exponent + 1 - n, "0000000000000000");
+    else
+        snprintf(text, size, "%s%.*s.%.*s", sign, exponent + 1, digits, n - exponent - 1,
+                 digits + exponent + 1);
+}
+
+refs_status refs_refset__to_text(const refs_value *value, refs_scratch *scratch, refs_str *text,
+                                 refs_error *err) {
+    char written[64];
+    switch (value->kind) {
+    case REFS_VALUE_TEXT:
+        *text = value->text;
+        return REFS_OK;
+    case REFS_VALUE_NONE:
+        *text = refs_str_from("None");
+        return REFS_OK;
+    case REFS_VALUE_BOOL:
+        *text = refs_str_from(value->integer != 0 ? "True" : "False");
+        return REFS_OK;
+    case REFS_VALUE_INTEGER:
+        snprintf(written, sizeof written, "%lld", (long long)value->integer);
+        break;
+    case REFS_VALUE_FLOAT:
+        write_float(value->number, written, sizeof written);
+        break;
+    case REFS_VALUE_TUPLE:
+    case REFS_VALUE_TEMPLATE:
+        return refs_fail(err, REFS_INVALID, "%s is no text", refs_refset__kind_text(value->kind));
+    }
+    return refs_refset__scratch_copy(scratch, refs_str_from(written), text, err);
+}
+
+/* -- integers ---------------------------------------------------------------------------------- */
+
+static refs_str trim(refs_str text) {
+    const char *white = " \t\n\r\f\v";
+    while (text.size > 0 && text.data[0] != '\0' && strchr(white, text.data[0]) != NULL)
+        text = refs_str_part(text, 1, text.size);
+    while (text.size > 0 && text.data[text.size - 1] != '\0' &&
+           strchr(white, text.data[text.size - 1]) != NULL)
+        text.size--;
+    return text;
+}
+
+/* int() of a text allows white space around, a sign and zeros before the digits. */
+static bool read_integer(refs_str text, int64_t *integer) {
+    text = trim(text);
+    bool negative = refs_str_starts(text, "-");
+    if (negative || refs_str_starts(text, "+")) text = refs_str_part(text, 1, text.size);
+    int64_t value = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        int digit = text.data[i] - '0';
+        if (digit < 0 || digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_sub_overflow(value, digit, &value))
+            return false;
+    }
+    /* The negative side is the larger one. */
+    if (text.size == 0 || (!negative && value == INT64_MIN)) return false;
+    *integer = negative ? value : -value;
+    return true;
+}
+
+refs_status refs_refset__to_integer(const refs_value *value, int64_t *integer, refs_error *err) {
+    if (refs_refset__is_integer(value)) {
+        *integer = value->integer;
+        return REFS_OK;
+    }
+    if (value->kind == REFS_VALUE_FLOAT && fabs(value->number) < 9.2e18) {
+        *integer = (int64_t)value->number;
+        return REFS_OK;
+    }
+    if (value->kind == REFS_VALUE_TEXT) {
+        if (read_integer(value->text, integer)) return REFS_OK;
+        return refs_fail(err, REFS_INVALID, "\"%.*s\" is no integer of 64 bits",
+                         REFS_STR_ARG(value->text));
+    }
+    return refs_fail(err, REFS_INVALID, "%s is no integer of 64 bits",
+                     refs_refset__kind_text(value->kind));
+}

@@ -1,0 +1,52 @@
+/* pool.h -- worker threads: one pool, many groups of tasks.
+ *
+ * A group is what one caller waits for. Tasks of all groups share the pool's
+ * threads; a caller that waits lends a hand, so that a group ends even where
+ * the pool has no thread at all.
+ *
+ * Safe from any thread. After fork(2) the child has no workers and works in the waiting thread.
+ *
+ * Read before this: error.h.
+ */
+#ifndef REFS_POOL_H
+#define REFS_POOL_H
+
+#include "refs/bytes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct refs_pool refs_pool;
+
+/** A pool of `n_threads` workers, 0 for none; they start when they are first needed. */
+refs_status refs_pool_open(unsigned n_threads, refs_pool **pool, refs_error *err);
+
+/** Ends the workers; no group may be left. */
+void refs_pool_free(refs_pool *pool);
+
+unsigned refs_pool_n_threads(const refs_pool *pool);
+
+typedef struct refs_group refs_group;
+
+/** A group of tasks in `pool` (NULL: tasks run where they are added). */
+refs_status refs_group_open(refs_pool *pool, refs_group **group, refs_error *err);
+
+/** Waits for all tasks of the group and frees it. */
+void refs_group_free(refs_group *group);
+
+/** Adds a task: `run(argument, err)` is called once on some thread, or not at all where a task of
+ * the group has failed before; `drop(argument)`, unless NULL, is called after it in either case. */
+refs_status refs_group_add(refs_group *group, refs_status (*run)(void *argument, refs_error *err),
+                           void (*drop)(void *argument), void *argument, refs_error *err);
+
+/** Whether a task of the group has failed: adding more is then of no use. */
+bool refs_group_failed(refs_group *group);
+
+/** Waits for all tasks added so far; the first failure among them. */
+refs_status refs_group_wait(refs_group *group, refs_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
