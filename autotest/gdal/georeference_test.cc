@@ -24,16 +24,8 @@ Set grid_set(const Grid &grid) {
     Set set;
     set.values({grid.y_name, {4}, "<f8", {}, {grid.y_name}, grid.y_attributes}, bytes_of(grid.y));
     set.values({grid.x_name, {5}, "<f8", {}, {grid.x_name}, grid.x_attributes}, bytes_of(grid.x));
-    std::vector<int32_t> values;
-    if (grid.x_first) {
-        for (int i = 0; i < 20; i++) values.push_back(i % 4 * 5 + i / 4);
-        set.values({"v", {5, 4}, "<i4", {}, {grid.x_name, grid.y_name}, grid.attributes},
-                   bytes_of(values));
-    } else {
-        set.values({"v", {4, 5}, "<i4", {}, {grid.y_name, grid.x_name}, grid.attributes},
-                   bytes_of(counting<int32_t>(20)));
-    }
-    return set;
+    return set.values({"v", {4, 5}, "<i4", {}, {grid.y_name, grid.x_name}, grid.attributes},
+                      bytes_of(counting<int32_t>(20)));
 }
 
 Dataset open_grid(const Grid &grid, const std::vector<std::string> &options = {}) {
@@ -162,20 +154,28 @@ TEST(Axes, AreFoundByAxisUnitsStandardNameAndName) {
         {"short names", "lat", "lon", "", ""},
         {"long names", "latitude", "longitude", "", ""},
     };
-    for (const auto &row : rows)
-        for (bool x_first : {false, true}) {
-            Grid grid;
-            grid.y_name = row.y_name;
-            grid.x_name = row.x_name;
-            grid.y_attributes = row.y_attributes;
-            grid.x_attributes = row.x_attributes;
-            grid.x_first = x_first;
-            const Dataset dataset = open_grid(grid);
-            ASSERT_NE(dataset, nullptr) << row.why;
-            EXPECT_EQ(GDALGetRasterXSize(dataset.get()), 5) << row.why << x_first;
-            EXPECT_EQ(geotransform(dataset), grid_geotransform) << row.why << x_first;
-            EXPECT_EQ(pixels(dataset), counting<double>(20)) << row.why << x_first;
-        }
+    for (const auto &row : rows) {
+        Grid grid;
+        grid.y_name = row.y_name;
+        grid.x_name = row.x_name;
+        grid.y_attributes = row.y_attributes;
+        grid.x_attributes = row.x_attributes;
+        const Dataset dataset = open_grid(grid);
+        ASSERT_NE(dataset, nullptr) << row.why;
+        EXPECT_EQ(geotransform(dataset), grid_geotransform) << row.why;
+        EXPECT_EQ(pixels(dataset), counting<double>(20)) << row.why;
+    }
+}
+
+/* As in the netCDF driver: the last dimension runs along the rows, whatever it means. */
+TEST(Axes, OfAnArrayWithLatitudeLastStayWhereTheyAre) {
+    Set set;
+    set.axes(2, 3).values({"v", {3, 2}, "<i4", {}, {"lon", "lat"}}, bytes_of(counting<int32_t>(6)));
+    const Dataset dataset = open(subdataset(set.save(), "v"));
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(GDALGetRasterXSize(dataset.get()), 2);
+    EXPECT_EQ(GDALGetRasterYSize(dataset.get()), 3);
+    EXPECT_EQ(GDALGetSpatialRef(dataset.get()), nullptr) << "x would be taken for longitude";
 }
 
 TEST(Axes, StoredSouthFirstAreShownNorthFirst) {
@@ -251,6 +251,8 @@ TEST(Crs, IsWhatTheGridMappingSaysInWkt) {
                 Grid grid;
                 grid.y_name = "y";
                 grid.x_name = "x";
+                grid.y_attributes = R"("standard_name": "projection_y_coordinate", "units": "m")";
+                grid.x_attributes = R"("standard_name": "projection_x_coordinate", "units": "m")";
                 grid.attributes = R"("grid_mapping": )" + json_string(mapping);
                 Set set = grid_set(grid);
                 set.array(

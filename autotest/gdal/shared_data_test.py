@@ -14,10 +14,11 @@ DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
 TOOL = os.path.join(DATA, "../tools/diff_netcdf.py")
 SKIPPED = 77
 
-# Raise these when the driver gets better; never lower them.
+# Raise these when the driver gets better; never lower them. In bcsd_obs_1999.nc two variables hold
+# NaN, which the netCDF driver shows as the no-data value.
 FLOORS = {
-    "netcdf4": {},
-    "netcdf3": {},
+    "netcdf4": {"opened": 20, "vars": 61, "pixels": 61, "georef": 61, "packing": 61, "time": 61},
+    "netcdf3": {"opened": 6, "vars": 14, "pixels": 12, "georef": 14, "packing": 14, "time": 14},
 }
 
 

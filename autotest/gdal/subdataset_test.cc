@@ -50,7 +50,7 @@ TEST(Subdatasets, AreDescribedAsTheNetcdfDriverDescribesThem) {
     Set set;
     const std::tuple<const char *, const char *, const char *> rows[] = {
         {"a", "|i1", "[2x3] a (8-bit integer)"},
-        {"b", "|u1", "[2x3] b (8-bit unsigned character)"},
+        {"b", "|u1", "[2x3] b (8-bit unsigned integer)"},
         {"c", "<i2", "[2x3] c (16-bit integer)"},
         {"d", "<u2", "[2x3] d (16-bit unsigned integer)"},
         {"e", "<i4", "[2x3] e (32-bit integer)"},

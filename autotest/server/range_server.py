@@ -88,15 +88,15 @@ class Handler(BaseHTTPRequestHandler):
         return self.send(206, where, content[begin:end])
 
     def send(self, status, headers=None, body=b""):
+        sent = b"" if self.command == "HEAD" else body
+        # First of all: who has the answer may look at the log at once.
+        self.server.log(self.command, self.path, self.headers.get("Range", "-"), status, len(sent))
         self.send_response(status)
         self.send_header("Accept-Ranges", "bytes")
         self.send_header("Content-Length", str(len(body)))
         for name, value in (headers or {}).items():
             self.send_header(name, value)
         self.end_headers()
-        sent = b"" if self.command == "HEAD" else body
-        # Logged first: who has the answer may look at the log at once.
-        self.server.log(self.command, self.path, self.headers.get("Range", "-"), status, len(sent))
         self.wfile.write(sent)
 
     def log_message(self, *args):

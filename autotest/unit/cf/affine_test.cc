@@ -43,6 +43,21 @@ TEST_F(Affine, JoinsLongitudesAcrossTheMeridian) {
     EXPECT_EQ(set.geotransform(), Values({-70, 20, 0, 1.5, 0, -1}));
 }
 
+TEST_F(Affine, LeavesLongitudesThatAreRowsAsTheyAre) {
+    set.latlon({0, 1, 2}, {200, 220, 240});
+    set.array("v", {{"lon", "lat"}, {3, 3}});
+    set.describe();
+    EXPECT_EQ(set.geotransform(), Values({-0.5, 1, 0, 250, 0, -20}));
+}
+
+TEST_F(Affine, LeavesLengthsAsTheyAre) {
+    set.coordinate("lat", {0, 1}, R"("axis":"Y","units":"km")");
+    set.coordinate("lon", {200, 220, 240}, R"("axis":"X","units":"km")");
+    set.array("v", {{"lat", "lon"}, {2, 3}});
+    set.describe();
+    EXPECT_EQ(set.geotransform(), Values({190, 20, 0, 1.5, 0, -1}));
+}
+
 TEST_F(Affine, NeedsEqualSpacing) {
     describe({0, 1, 2, 3}, {0, 1, 2, 4, 8});
     EXPECT_FALSE(set.meaning.has_geotransform);

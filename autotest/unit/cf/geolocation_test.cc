@@ -62,6 +62,16 @@ TEST(GeolocationOfAxes, KeepsTheGeotransformWhereItNamesTheAxesThemselves) {
     EXPECT_STREQ(set.meaning.geolocation_x->path, "/lon");
 }
 
+TEST(GeolocationOfAxes, KeepsTheGeotransformOfTransposedArrays) {
+    Dataset set;
+    set.global(R"("Conventions":"CF-1.8")");
+    set.projected();
+    set.array("lat", {{"y", "x"}, {4, 5}, R"("units":"degrees_north")"});
+    set.array("lon", {{"y", "x"}, {4, 5}, R"("units":"degrees_east")"});
+    set.array("v", {{"x", "y"}, {5, 4}, R"("coordinates":"lat lon")"});
+    EXPECT_TRUE(set.describe().has_geotransform);
+}
+
 TEST(GeolocationOfAxes, DropsItWhereTheyAreTheOtherWayRound) {
     Dataset set;
     set.latlon({0, 1}, {0, 1, 2});

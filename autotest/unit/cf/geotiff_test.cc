@@ -52,6 +52,14 @@ TEST_F(GeoTiff, KnowsAxesByTheirLetters) {
     EXPECT_FALSE(set.meaning.flip_y);
 }
 
+TEST_F(GeoTiff, TakesTheLastTwoAxesWhereLettersAreMissing) {
+    set.array("odd", {{"X", "Q"}, {4, 8}});
+    describe(scale, "odd");
+    EXPECT_EQ(set.meaning.y_dim, 0u);
+    EXPECT_EQ(set.meaning.x_dim, 1u);
+    EXPECT_EQ(set.meaning.n_band_axes, 0u);
+}
+
 TEST_F(GeoTiff, LeavesUserDefinedCodesUnknown) {
     describe(scale + R"(,"ProjectedCSTypeGeoKey":32767,"GeographicTypeGeoKey":4326)");
     EXPECT_EQ(set.meaning.crs, nullptr);

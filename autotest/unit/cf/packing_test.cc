@@ -57,7 +57,8 @@ TEST(Nodata, PrefersTheAttributeFillValueThenTheFillValueThenMissingValue) {
     expectNodata({"<f4", "3", R"("missing_value":2)", 3});
     expectNodata({"<f4", "null", R"("missing_value":2)", 2});
     expectNodata({"<f4", "9.969209968386869e+36", R"("missing_value":[2,3])", 2});
-    expectNodata({"<f4", "0", R"("missing_value":2)", 2}, "", true);
+    expectNodata({"<i2", "0", R"("missing_value":2)", 2});
+    expectNodata({"<i2", "0", R"("missing_value":2)", 0}, "", true);
 }
 
 TEST(Nodata, ReadsAttributesOfAnyForm) {
@@ -90,6 +91,14 @@ TEST(Nodata, HasNoDefaultForBytes) {
 TEST(Nodata, HasNoDefaultInFilesThatHyraxWrote) {
     expectNodata({"<f4", "null", "", NONE}, R"("build_dmrpp_metadata.bes":"3.20")");
     expectNodata({"<f4", "-1", "", -1}, R"("build_dmrpp_metadata.bes":"3.20")");
+}
+
+TEST(Nodata, HasNoDefaultInHdf5FilesWithoutDimensions) {
+    Dataset set;
+    set.array("v", {{"phony_dim_0", "phony_dim_1"}, {4, 5}, "", "<i4"});
+    set.array("w", {{}, {4, 5}, "", "<i4"});
+    EXPECT_EQ(set.describe("v").nodata_kind, REFS_CF_NODATA_NONE);
+    EXPECT_EQ(set.describe("w").nodata_kind, REFS_CF_NODATA_NONE);
 }
 
 TEST(Nodata, IsNotANumberInGrib) {

@@ -62,6 +62,7 @@ TEST(Lzma, JoinsXzStreamsUnlessToldOtherwise) {
 
 TEST(Lzma, ReadsLzmaFiles) {
     EXPECT_EQ(lzma(R"(,"format":2)", kAlone).bytes, kText);
+    EXPECT_EQ(lzma(R"(,"format":2)", kAlone + "more").bytes, kText) << "what follows is ignored";
     EXPECT_EQ(lzma(R"(,"format":2)", kXzA).status, REFS_CORRUPT);
 }
 

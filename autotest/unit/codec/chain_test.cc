@@ -28,6 +28,12 @@ TEST(Chain, UndoesTheLastCodecFirst) {
     EXPECT_EQ(chain.decode(gzip).bytes, "aabb") << chain.decode(gzip).message;
 }
 
+TEST(Chain, NeverDecodesABufferIntoItself) {
+    CodecChain chain(R"([{"id":"bitround"},{"id":"shuffle","elementsize":2},{"id":"bitround"}])",
+                     4);
+    EXPECT_EQ(chain.decode("abcd").bytes, "acbd");
+}
+
 TEST(Chain, NamesBothSizesWhereTheyDiffer) {
     const Decoded shorter = decodeWith(R"({"id":"zlib"})", kZlib, 1024);
     EXPECT_EQ(shorter.status, REFS_CORRUPT);

@@ -9,7 +9,7 @@
 
 #include "refs/codec.h"
 
-/** What decoding gave. */
+/** What decoding gave; no bytes where it failed. */
 struct Decoded {
     refs_status status = REFS_OK;
     std::string bytes;
@@ -74,6 +74,7 @@ class CodecChain {
             if (any.size > 0)
                 decoded.bytes.assign(reinterpret_cast<const char *>(any.data), any.size);
         }
+        if (decoded.status != REFS_OK) decoded.bytes.clear();
         decoded.message = error.message;
         return decoded;
     }

@@ -104,6 +104,10 @@ TEST(FixedScaleOffset, DividesAndAdds) {
 TEST(FixedScaleOffset, ComputesInFloatsWhereFloatsAreEncoded) {
     EXPECT_EQ((decodeNumbers<double, float>(scale(R"("scale":3,"offset":0)", "<f8", "<f4"), {1})),
               (std::vector<double>{static_cast<double>(1.0f / 3.0f)}));
+    const std::string third = R"("scale":3,"offset":-0.3333333432674408)";
+    EXPECT_EQ((decodeNumbers<double, float>(scale(third, "<f8", "<f4"), {1})),
+              (std::vector<double>{0}))
+        << "the quotient is rounded, too";
 }
 
 TEST(FixedScaleOffset, CutsAndClampsToIntegers) {

@@ -87,6 +87,7 @@ TEST(Vlen, RefusesItemsThatAreCut) {
                   .status,
               REFS_CORRUPT);
     EXPECT_EQ(decode(codec, bytes("\xff\xff\xff\xff"), 0).status, REFS_CORRUPT);
+    EXPECT_EQ(decode(codec, bytes("\1\0\0\0\4\0\0\0abc"), 0).status, REFS_CORRUPT);
     EXPECT_EQ(decode(codec, "abc", 0).message, "vlen-utf8: 3 bytes are too few for a count");
 }
 

@@ -6,8 +6,8 @@
 
 namespace {
 
-// Opens a set whose generator makes one URL, "x" and `expression`, where i = 7, f = 2.5, s = "text",
-// e = "", n = "5", big = 2^40 and t = true.
+// Opens a set whose generator makes one URL, "x" and `expression`, where i = 7, f = 2.5, s =
+// "text", e = "", n = "5", big = 2^40 and t = true.
 struct Rendered {
     explicit Rendered(const std::string &expression) {
         refs_buf url = REFS_BUF_INIT;
@@ -162,6 +162,7 @@ const Case kResults[] = {
     {R"('%e' % 12345.678)", R"(1.234568e+04)"},
     {R"('%s-%s' % ('a', 1))", R"(a-1)"},
     {R"('%5s|%-5s|%.2s' % ('ab', 'ab', 'abc'))", R"(   ab|ab   |ab)"},
+    {R"('%05s' % 'ab')", R"(   ab)"},
     {R"('100%%' % ())", R"(100%)"},
     {R"('%s' % (1,))", R"(1)"},
     {R"('%s%s'|format('a', 2))", R"(a2)"},
@@ -262,6 +263,7 @@ const Case kFailures[] = {
     {"'{:d}'.format(1.0)", "a float cannot be formatted as 'd'"},
     {"'{:.2d}'.format(1)", "integers have no precision"},
     {"'{:.2}'.format(1.5)", "needs a type"},
+    {"'{:04}'.format(s)", "a text has no sign to fill behind"},
     {"'{:,}'.format(1)", "format type ',' is not supported"},
     // limits
     {"'aaaaaaaaaaaaaaaa' * 1000000000", "expression needs more than 1048576 bytes"},
@@ -288,9 +290,8 @@ TEST(RefsetExpression, FailsWithAReasonThatQuotesIt) {
     for (const Case &c : kFailures) {
         const Rendered rendered(c.expression);
         EXPECT_NE(rendered.status, REFS_OK) << c.expression;
-        EXPECT_NE(rendered.Result().find(c.result), std::string::npos)
-            << c.expression << "\n"
-            << rendered.Result();
+        EXPECT_NE(rendered.Result().find(c.result), std::string::npos) << c.expression << "\n"
+                                                                       << rendered.Result();
         const std::string quoted = std::string("gen[0]: template \"x{{") + c.expression;
         EXPECT_NE(rendered.Result().find(quoted), std::string::npos) << rendered.Result();
     }

@@ -1,1 +1,117 @@
+// Sets in JSON that are large, come in parts, or are opened with options; values and versions are
+// golden cases.
+
 #include <gtest/gtest.h>
+
+#include "set_under_test.h"
+
+TEST(RefsetJson, IsNotFoundWhereThereIsNoFile) {
+    MemoryVfs vfs;
+    refs_set *set = nullptr;
+    refs_error err = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_set_open(vfs.get(), "none.json", nullptr, &set, &err), REFS_NOT_FOUND);
+    EXPECT_EQ(set, nullptr);
+    EXPECT_STREQ(err.message, "none.json: there is no such file");
+}
+
+TEST(RefsetJson, IsReadInParts) {
+    std::string json = R"({"version": 1, "refs": {"v/.zarray": "{}")";
+    for (int i = 0; i < 30000; i++)
+        json += ",\n\"v/" + std::to_string(i / 100) + "." + std::to_string(i % 100) +
+                "\": [\"s3://bucket/file_" + std::to_string(i / 1000) + ".nc\", " +
+                std::to_string(i * 100) + ", 100]";
+    SetUnderTest set;
+    ASSERT_EQ(set.Open(json + "}}"), REFS_OK) << set.error.message;
+    EXPECT_EQ(refs_set_size(set.set), 30001u);
+    EXPECT_EQ(refs_set_n_locations(set.set), 30u);
+    for (int i : {0, 1, 99, 100, 12345, 29999})
+        EXPECT_EQ(set.At("v/" + std::to_string(i / 100) + "." + std::to_string(i % 100)),
+                  "[s3://bucket/file_" + std::to_string(i / 1000) + ".nc, " +
+                      std::to_string(i * 100) + ", 100]");
+    EXPECT_LT(set.vfs.reads, 20);
+}
+
+TEST(RefsetJson, TellsWhereAMistakeIsInALargeDocument) {
+    std::string json = "{";
+    for (int i = 0; i < 50000; i++) json += "\"v/" + std::to_string(i) + "\": [\"u\"],\n";
+    SetUnderTest broken, wrong;
+    EXPECT_EQ(broken.Open(json + "\"x\" 5}"), REFS_CORRUPT);
+    EXPECT_STREQ(broken.error.message, "refs.json: line 50001, column 5: '5' where ':' should be");
+    ASSERT_EQ(wrong.Open(json + "\"x\": 5}"), REFS_OK);
+    EXPECT_EQ(wrong.At("x"),
+              "invalid: line 50001, column 6: a reference is a string, an object or an array");
+}
+
+TEST(RefsetJson, HoldsALargeInlineValue) {
+    const std::string value(3000000, 'x');
+    SetUnderTest set;
+    ASSERT_EQ(set.Open(R"({"a": ")" + value + R"(", "b": {"c": ")" + value + R"("}})"), REFS_OK);
+    EXPECT_EQ(set.At("a"), "\"" + value + "\"");
+    EXPECT_EQ(set.At("b"), "\"{\\\"c\\\": \\\"" + value + "\\\"}\"");
+}
+
+TEST(RefsetJson, LimitsOneValue) {
+    for (const char *json :
+         {R"({"a": "%"})", R"({"a": {"b": "%"}})", R"({"a": "base64:%"})", R"({"a": ["%"]})"}) {
+        std::string text = json;
+        text.replace(text.find('%'), 1, std::string(4000, 'A'));
+        SetUnderTest set;
+        set.options.limits.max_value_bytes = 2500;
+        EXPECT_EQ(set.Open(text), REFS_LIMIT) << json;
+    }
+}
+
+TEST(RefsetJson, LimitsAllInlineValues) {
+    SetUnderTest set;
+    set.options.limits.max_inline_bytes = 5;
+    EXPECT_EQ(set.Open(R"({"a": "123", "b": "base64:MTIz"})"), REFS_LIMIT);
+    EXPECT_STREQ(set.error.message, "refs.json: inline values have more than 5 bytes");
+}
+
+TEST(RefsetJson, ReadsAgainOnlyWhereTheVersionComesTooLate) {
+    SetUnderTest early, late;
+    ASSERT_EQ(early.Open(R"({"refs": {"a": "x"}, "version": 1})"), REFS_OK);
+    ASSERT_EQ(late.Open(R"({"made_by": "me", "refs": {"a": "x"}, "version": 1})"), REFS_OK);
+    EXPECT_GT(late.vfs.reads, early.vfs.reads);
+    EXPECT_EQ(refs_set_size(late.set), 1u);
+}
+
+TEST(RefsetJson, IsNamedInMessagesByItsLocation) {
+    SetUnderTest set;
+    set.location = "/vsicurl/https://h/x.json";
+    EXPECT_EQ(set.Open("{\"version\": 3}"), REFS_INVALID);
+    EXPECT_STREQ(set.error.message, "/vsicurl/https://h/x.json: line 1, column 13: the version of "
+                                    "a reference set is 1, not \"3\"");
+}
+
+TEST(RefsetJson, AppliesRewrites) {
+    SetUnderTest set;
+    set.rewrites = {"/home/me/=>s3://bucket/"};
+    ASSERT_EQ(set.Open(R"({"version": 1, "templates": {"u": "/home/me/d"},
+                           "refs": {"a": ["{{u}}/x.nc"]}})"),
+              REFS_OK);
+    EXPECT_EQ(set.At("a"), "[/home/me/d/x.nc]") << "people see what the set says";
+    EXPECT_EQ(set.LocationAt("a"), "/vsis3/bucket/d/x.nc");
+}
+
+TEST(RefsetJson, RefusesATemplateOptionWithoutValue) {
+    SetUnderTest set;
+    set.templates = {"u"};
+    EXPECT_EQ(set.Open(R"({"version": 1, "refs": {}})"), REFS_INVALID);
+    EXPECT_STREQ(set.error.message, "refs.json: template \"u\" has no \"=\"");
+}
+
+TEST(RefsetJson, LetsRemoteSetsNameLocalFilesWhenTold) {
+    SetUnderTest set;
+    set.location = "/vsis3/b/refs.json";
+    set.options.remote_to_local = true;
+    ASSERT_EQ(set.Open(R"({"a": ["/data/x.nc"]})"), REFS_OK);
+    EXPECT_EQ(set.LocationAt("a"), "/data/x.nc");
+}
+
+TEST(RefsetJson, WarnsOnceForAllFractions) {
+    SetUnderTest set;
+    ASSERT_EQ(set.Open(R"({"a": ["u", 1.0, 2.0], "b": ["u", 3.0, 4]})"), REFS_OK);
+    ASSERT_EQ(set.warnings.size(), 1u);
+    EXPECT_EQ(set.warnings[0], "3 offsets or lengths are written as fractions");
+}

@@ -1,4 +1,5 @@
-// set_under_test.h -- a set opened from text in memory, and what its keys refer to in one line each.
+// set_under_test.h -- a set opened from text in memory, and what its keys refer to in one line
+// each.
 #ifndef REFS_TEST_SET_UNDER_TEST_H
 #define REFS_TEST_SET_UNDER_TEST_H
 
@@ -9,15 +10,17 @@
 #include "refs/json.h"
 #include "refs/refset.h"
 
-inline refs_str View(const std::string &text) { return refs_str_view(text.data(), text.size()); }
+inline refs_str View(const std::string &text) {
+    return refs_str_view(text.data(), text.size());
+}
 
-inline std::string Text(refs_str text) { return std::string(text.data, text.size); }
+inline std::string Text(refs_str text) {
+    return std::string(text.data, text.size);
+}
 
 class SetUnderTest {
   public:
-    SetUnderTest() {
-        options.notes = {Note, this};
-    }
+    SetUnderTest() { options.notes = {Note, this}; }
     SetUnderTest(const SetUnderTest &) = delete;
     SetUnderTest &operator=(const SetUnderTest &) = delete;
     ~SetUnderTest() { refs_set_free(set); }

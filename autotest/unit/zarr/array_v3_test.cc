@@ -123,7 +123,7 @@ TEST(ArrayV3, SaysWhatItDoesNotSupport) {
         V3 v3;
         refs_status status;
         const char *problem;
-    } broken[8];
+    } broken[9];
     broken[0] = {{}, REFS_UNSUPPORTED, "chunk_grid 'rectilinear' is not supported"};
     broken[0].v3.grid = R"({"name":"rectilinear"})";
     broken[1] = {{}, REFS_UNSUPPORTED, "data_type 'numpy.datetime64' is not supported"};
@@ -142,6 +142,9 @@ TEST(ArrayV3, SaysWhatItDoesNotSupport) {
     broken[6].v3.grid = "\"regular\"";
     broken[7] = {{}, REFS_INVALID, "codecs[0] has no name"};
     broken[7].v3.codecs = "[{}]";
+    broken[8] = {{}, REFS_UNSUPPORTED, "this order of 'transpose' is not supported"};
+    broken[8].v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,0]}},
+                              {"name":"transpose","configuration":{"order":[1,0]}}])";
     for (const auto &b : broken) {
         V3Array h(b.v3);
         EXPECT_EQ(h.bad().status, b.status);

@@ -72,7 +72,7 @@ TEST(ElementCounts, AreProducts) {
 
 TEST(ElementCounts, SayWhereTheyOverflow) {
     uint64_t n = 7;
-    refs_array_meta meta = metaOf({UINT64_C(1) << 32, UINT64_C(1) << 32}, {1, 1});
+    refs_array_meta meta = metaOf({UINT64_C(1) << 32, UINT64_C(1) << 32, 1}, {1, 1, 1});
     EXPECT_FALSE(refs_array_meta_elements(&meta, &n));
     EXPECT_EQ(n, 7u);
     meta = metaOf({UINT64_C(1) << 32, UINT64_C(1) << 32, 0}, {1, 1, 1});

@@ -127,6 +127,15 @@ TEST(Hierarchy, DoesWithoutBrokenConsolidatedMetadata) {
     EXPECT_EQ(h.notes[0].rfind(".zmetadata is not used: ", 0), 0u) << h.notes[0];
 }
 
+TEST(Hierarchy, KeepsAGroupWhoseMetadataAreBroken) {
+    MemoryHierarchy h;
+    h.store.put("g/.zgroup", "{");
+    h.store.put("g/v/.zarray", zarray());
+    EXPECT_EQ(h.groupPaths(), (Paths{"", "/g"}));
+    ASSERT_EQ(h.notes.size(), 1u);
+    EXPECT_EQ(h.notes[0].rfind("/g/: metadata of the group are not used: ", 0), 0u) << h.notes[0];
+}
+
 TEST(Hierarchy, IgnoresPathsThatNobodyCouldMean) {
     MemoryHierarchy h;
     std::string deep;

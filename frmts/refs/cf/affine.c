@@ -7,8 +7,10 @@ static const double double_tolerance = 0.0005;
 static const double float_tolerance = 0.002;
 static const double latitude_tolerance_degrees = 0.1;
 
-/* One axis: the coordinates of the first and the last pixel, in units of the CRS. */
+/* One axis: how it is read, and the coordinates of its first and its last pixel. */
 typedef struct axis_span {
+    bool wraps;      /* values are longitudes that may be moved by 360 */
+    double absolute; /* how much spacings may differ */
     double first;
     double last;
     bool regular;
@@ -63,14 +65,14 @@ static bool wraps(const refs_array_meta *variable) {
 }
 
 static refs_status read_span(const refs_cf__input *input, const refs_array_meta *variable,
-                             double absolute, axis_span *span, refs_error *err) {
+                             axis_span *span, refs_error *err) {
     double *values = NULL;
     REFS_TRY(refs_cf__read_values(input, variable, &values, err));
     if (values == NULL) return REFS_OK;
     size_t n = (size_t)variable->shape[0];
-    if (wraps(variable)) refs_cf__unwrap_longitudes(values, n);
+    if (span->wraps) refs_cf__unwrap_longitudes(values, n);
     double relative = is_single(variable) ? float_tolerance : double_tolerance;
-    span->regular = refs_cf__is_regular(values, n, relative, absolute);
+    span->regular = refs_cf__is_regular(values, n, relative, span->absolute);
     if (span->regular) find_ends(variable, values, n, span);
     refs_free(values);
     return REFS_OK;
@@ -98,10 +100,11 @@ static void corner_and_step(double first, double last, uint64_t n, double half, 
 
 static refs_status from_axes(const refs_cf__input *input, const refs_cf__frame *frame,
                              refs_cf_meaning *meaning, refs_error *err) {
-    axis_span x = {0}, y = {0};
-    double absolute = frame->crs.kind == REFS_CF__CRS_PROJECTED ? 0 : latitude_tolerance_degrees;
-    REFS_TRY(read_span(input, frame->axes.x, 0, &x, err));
-    REFS_TRY(read_span(input, frame->axes.y, absolute, &y, err));
+    bool projected = frame->crs.kind == REFS_CF__CRS_PROJECTED;
+    axis_span x = {.wraps = wraps(frame->axes.x)};
+    axis_span y = {.absolute = projected ? 0 : latitude_tolerance_degrees};
+    REFS_TRY(read_span(input, frame->axes.x, &x, err));
+    REFS_TRY(read_span(input, frame->axes.y, &y, err));
     if (!x.regular || !y.regular) return REFS_OK;
 
     double x_factor = unit_factor(frame->axes.x, &frame->crs);
@@ -117,8 +120,7 @@ static refs_status from_axes(const refs_cf__input *input, const refs_cf__frame *
     return REFS_OK;
 }
 
-/* -- without coordinate variables
- * ------------------------------------------------------------------- */
+/* -- without coordinate variables -------------------------------------------------------------- */
 
 /* GDAL's own attribute: six numbers parted by spaces. */
 static bool from_text(const refs_json *mapping, refs_cf_meaning *meaning) {

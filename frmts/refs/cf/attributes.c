@@ -55,8 +55,7 @@ bool refs_cf__next_word(refs_str *text, const char *separators, refs_str *word) 
     return word->size > 0;
 }
 
-/* -- numbers in
- * ------------------------------------------------------------------------------------- */
+/* -- numbers in -------------------------------------------------------------------------------- */
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -127,8 +126,7 @@ bool refs_cf__number(const refs_json *attributes, const char *name, double *numb
     return refs_cf__numbers(attributes, name, number, 1) == 1;
 }
 
-/* -- numbers out
- * ------------------------------------------------------------------------------------ */
+/* -- numbers out ------------------------------------------------------------------------------- */
 
 refs_status refs_cf__print_number(double number, int digits, refs_buf *text, refs_error *err) {
     if (isnan(number)) return refs_buf_printf(text, err, "nan");

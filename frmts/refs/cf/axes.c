@@ -37,18 +37,26 @@ static bool shows(const refs_array_meta *variable, const sign *signs, size_t n) 
     return false;
 }
 
+bool refs_cf__says_longitude(const refs_array_meta *variable) {
+    return shows(variable, longitude_signs, COUNT(longitude_signs));
+}
+
+bool refs_cf__says_latitude(const refs_array_meta *variable) {
+    return shows(variable, latitude_signs, COUNT(latitude_signs));
+}
+
 /* Indices of cells have units "1"; coordinates of a projection in metres are no longitudes. */
 static bool has_units(const refs_array_meta *variable, const char *units) {
     return refs_cf__same_word(refs_cf__text(variable->attributes, "units"), units);
 }
 
 bool refs_cf__is_longitude(const refs_array_meta *variable) {
-    return shows(variable, longitude_signs, COUNT(longitude_signs)) && !has_units(variable, "m") &&
+    return refs_cf__says_longitude(variable) && !has_units(variable, "m") &&
            !has_units(variable, "1");
 }
 
 bool refs_cf__is_latitude(const refs_array_meta *variable) {
-    return shows(variable, latitude_signs, COUNT(latitude_signs)) && !has_units(variable, "m") &&
+    return refs_cf__says_latitude(variable) && !has_units(variable, "m") &&
            !has_units(variable, "1");
 }
 
@@ -111,6 +119,12 @@ static bool is_named(const refs_array_meta *array, size_t dim) {
     return array->named_dims && !refs_str_starts(refs_str_from(array->dims[dim]), "phony_dim_");
 }
 
+bool refs_cf__has_named_dims(const refs_array_meta *array) {
+    for (size_t dim = 0; dim < array->rank; dim++)
+        if (!is_named(array, dim)) return false;
+    return array->rank > 0;
+}
+
 static const refs_array_meta *resolve(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                                       refs_str name) {
     const refs_array_meta *found = refs_hierarchy_resolve(hierarchy, array->group, name);
@@ -149,20 +163,22 @@ const refs_array_meta *refs_cf__coordinate(const refs_hierarchy *hierarchy,
 
 /* -- the axes of the picture ------------------------------------------------------------------- */
 
-/* Whether a dimension is longitude or x (latitude or y): by its variable's attributes, or by its
- * name when it has no variable. */
+/* Whether a dimension is longitude or x (latitude or y), whatever its units: by its variable's
+ * attributes, or by its name when it has no variable. */
 static bool is_x(const refs_array_meta *variable, refs_str name) {
     if (variable == NULL)
         return refs_cf__same_word(name, "lon") || refs_cf__same_word(name, "longitude") ||
                refs_cf__same_word(name, "x") || refs_cf__same_word(name, "xc");
-    return refs_cf__is_longitude(variable) || refs_cf__is_projection_x(variable);
+    return refs_cf__says_longitude(variable) ||
+           shows(variable, projection_x_signs, COUNT(projection_x_signs));
 }
 
 static bool is_y(const refs_array_meta *variable, refs_str name) {
     if (variable == NULL)
         return refs_cf__same_word(name, "lat") || refs_cf__same_word(name, "latitude") ||
                refs_cf__same_word(name, "y") || refs_cf__same_word(name, "yc");
-    return refs_cf__is_latitude(variable) || refs_cf__is_projection_y(variable);
+    return refs_cf__says_latitude(variable) ||
+           shows(variable, projection_y_signs, COUNT(projection_y_signs));
 }
 
 static bool follows_cf(const refs_hierarchy *hierarchy) {
@@ -173,8 +189,8 @@ static bool follows_cf(const refs_hierarchy *hierarchy) {
 /* Whether anything says that the dimension's variable is a coordinate on Earth: either axis will
  * do, arrays may be transposed; without such attributes the names longitude and latitude. */
 static bool places(const refs_array_meta *variable, const char *short_name, const char *long_name) {
-    refs_str name = refs_str_from(variable->name);
-    return is_x(variable, name) || is_y(variable, name) ||
+    return refs_cf__is_longitude(variable) || refs_cf__is_projection_x(variable) ||
+           refs_cf__is_latitude(variable) || refs_cf__is_projection_y(variable) ||
            is_called(variable, short_name, long_name);
 }
 

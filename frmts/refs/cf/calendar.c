@@ -34,8 +34,7 @@ static int64_t floor_divide(int64_t a, int64_t b) {
     return a / b - (a % b != 0 && (a < 0));
 }
 
-/* -- Julian and Gregorian: months counted from March, so that leap days come last
- * -------------------- */
+/* -- Julian and Gregorian: months counted from March, so that leap days come last -------------- */
 
 /* Days from the first of March to the first of month `m` (0 is March): 31, 30, 31, 30, 31 … */
 static int64_t days_before_month(int64_t m) {
@@ -66,8 +65,7 @@ static refs_cf__date julian_or_gregorian_date(int64_t day, bool gregorian) {
     return date;
 }
 
-/* -- calendars whose years are all alike
- * ----------------------------------------------------------------- */
+/* -- calendars whose years are all alike ------------------------------------------------------- */
 
 static const int month_ends[3][13] = {
     {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365},
@@ -87,8 +85,7 @@ static refs_cf__date uniform_date(const int *ends, int64_t day) {
     return date;
 }
 
-/* -----------------------------------------------------------------------------------------------------------
- */
+/* ---------------------------------------------------------------------------------------------- */
 
 int64_t refs_cf__day_of_date(refs_cf__calendar calendar, refs_cf__date date) {
     switch (calendar) {

@@ -59,10 +59,13 @@ refs_status refs_cf__print_typed(double number, const refs_dtype *dtype, refs_bu
  * type: a number that single precision holds exactly is taken for one. */
 refs_status refs_cf__print_attribute(const refs_json *value, refs_buf *text, refs_error *err);
 
-/* -- axes.c: what runs along a dimension
- * ----------------------------------------------------------- */
+/* -- axes.c: what runs along a dimension ------------------------------------------------------- */
 
-/** The variable's attributes, or its name where the driver accepts one, say that it holds … */
+/** Whether attributes of the variable say that it holds longitudes, latitudes. */
+bool refs_cf__says_longitude(const refs_array_meta *variable);
+bool refs_cf__says_latitude(const refs_array_meta *variable);
+
+/** Whether attributes of the variable say that it holds …, and its units do not belie it. */
 bool refs_cf__is_longitude(const refs_array_meta *variable);
 bool refs_cf__is_latitude(const refs_array_meta *variable);
 bool refs_cf__is_projection_x(const refs_array_meta *variable);
@@ -76,6 +79,9 @@ refs_cf_axis_kind refs_cf__axis_kind(const refs_array_meta *variable);
 
 /** The name of dimension `dim` of `array` without its group. */
 const char *refs_cf__dim_name(const refs_array_meta *array, size_t dim);
+
+/** Whether all dimensions of the array have names that were not made up by a writer or a reader. */
+bool refs_cf__has_named_dims(const refs_array_meta *array);
 
 /** The variable called as dimension `dim`, whatever its rank; NULL when there is none, and for
  * dimensions whose names were made up. */
@@ -106,8 +112,7 @@ refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_m
 refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta *variable,
                              refs_status status, refs_error *err);
 
-/* -- regular.c: one-dimensional coordinates
- * ---------------------------------------------------------- */
+/* -- regular.c: one-dimensional coordinates ---------------------------------------------------- */
 
 /** Whether the first, the middle and the last of `n` values are spaced equally: differences of
  * spacings are within `relative` times the largest spacing, or within `absolute`. */
@@ -116,8 +121,7 @@ bool refs_cf__is_regular(const double *values, size_t n, double relative, double
 /** Brings longitudes to (-180, 180] where all are in (180, 540], and undoes one jump by 360. */
 void refs_cf__unwrap_longitudes(double *values, size_t n);
 
-/* -- grid_mapping.c, crs.c, projection.c: the coordinate reference system
- * ---------------------------- */
+/* -- grid_mapping.c, crs.c, projection.c: the coordinate reference system ---------------------- */
 
 typedef enum refs_cf__crs_kind {
     REFS_CF__CRS_NONE,
@@ -191,8 +195,7 @@ double refs_cf__unit_metres(refs_str unit);
 /** Radians in a unit of angle that geostationary grids use, or zero for any other unit. */
 double refs_cf__unit_radians(refs_str unit);
 
-/* -- affine.c, geolocation.c: where pixels are
- * ------------------------------------------------------- */
+/* -- affine.c, geolocation.c: where pixels are ------------------------------------------------- */
 
 /** Decides the order of rows and the geotransform. */
 refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf__frame *frame,
@@ -202,22 +205,20 @@ refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf_
 refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const refs_cf__axes *axes,
                                           refs_cf_meaning *meaning, refs_error *err);
 
-/* -- geotiff.c: sets made of TIFF files
- * --------------------------------------------------------------- */
+/* -- geotiff.c: sets made of TIFF files -------------------------------------------------------- */
 
 /** Whether the array is an image of a TIFF file: its rows are north first, its axes have letters.
  */
 bool refs_cf__is_tiff(const refs_cf__input *input);
 
-/** Takes the dimensions called X… and Y… for the picture; others stay as they were chosen. */
+/** Takes the dimensions called X… and Y… for the picture if there are both. */
 void refs_cf__choose_tiff_picture(const refs_array_meta *array, refs_cf_meaning *meaning);
 
 /** Fills in geotransform and CRS from tags and GeoKeys, as far as they are there. */
 refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_meaning *meaning,
                                 refs_error *err);
 
-/* -- packing.c: what stored numbers mean
- * ------------------------------------------------------------- */
+/* -- packing.c: what stored numbers mean ------------------------------------------------------- */
 
 refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_meaning *meaning,
                                       refs_error *err);
@@ -232,8 +233,7 @@ double refs_cf__to_unsigned(const refs_dtype *dtype, double number);
 /** The fill value as a number. */
 double refs_cf__fill_number(const refs_array_meta *array);
 
-/* -- bands.c
- * ------------------------------------------------------------------------------------------ */
+/* -- bands.c ----------------------------------------------------------------------------------- */
 
 refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_meaning *meaning,
                                     refs_error *err);
@@ -244,8 +244,7 @@ void refs_cf__bands_clear(refs_cf_meaning *meaning);
 refs_status refs_cf__print_band_value(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
                                       refs_error *err);
 
-/* -- calendar.c: days and dates
- * ------------------------------------------------------------------------- */
+/* -- calendar.c: days and dates ---------------------------------------------------------------- */
 
 typedef enum refs_cf__calendar {
     REFS_CF__STANDARD,  /**< Julian before 1582-10-15, Gregorian from then on */
@@ -269,8 +268,7 @@ bool refs_cf__find_calendar(const char *name, refs_cf__calendar *calendar);
 int64_t refs_cf__day_of_date(refs_cf__calendar calendar, refs_cf__date date);
 refs_cf__date refs_cf__date_of_day(refs_cf__calendar calendar, int64_t day);
 
-/* -- items.c, metadata.c
- * ------------------------------------------------------------------------------- */
+/* -- items.c, metadata.c ----------------------------------------------------------------------- */
 
 /** Appends "<name>=<value>". */
 refs_status refs_cf__add_item(refs_cf_items *items, const char *name, refs_str value,

@@ -16,11 +16,11 @@ static refs_status describe_unit(const refs_array_meta *array, refs_cf_meaning *
 }
 
 /* A grid that is not on Earth but has longitudes and latitudes is placed by these: the netCDF
- * driver drops its geotransform, unless they are the very axes. */
+ * driver drops its geotransform, unless they are the very axes, or the grid is transposed. */
 static void choose_placement(const refs_cf__frame *frame, refs_cf_meaning *meaning) {
     bool same = meaning->geolocation_x == frame->axes.x && meaning->geolocation_y == frame->axes.y;
-    if (meaning->geolocation_x != NULL && frame->crs.kind == REFS_CF__CRS_NONE && !same)
-        meaning->has_geotransform = false;
+    bool unknown = frame->crs.kind == REFS_CF__CRS_NONE && !frame->axes.transposed;
+    if (meaning->geolocation_x != NULL && unknown && !same) meaning->has_geotransform = false;
 }
 
 static refs_status choose_crs(const refs_cf__input *input, refs_cf__frame *frame,

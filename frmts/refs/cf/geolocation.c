@@ -39,9 +39,9 @@ static longlat find_longlat(const refs_cf__input *input, refs_str text) {
         const refs_array_meta *variable =
             refs_hierarchy_resolve(input->hierarchy, input->array->group, word);
         if (variable == NULL || variable->status != REFS_OK) continue;
-        if (refs_cf__is_longitude(variable))
+        if (refs_cf__says_longitude(variable))
             found.longitude = variable;
-        else if (refs_cf__is_latitude(variable))
+        else if (refs_cf__says_latitude(variable))
             found.latitude = variable;
     }
     return found;

@@ -25,15 +25,18 @@ bool refs_cf__is_tiff(const refs_cf__input *input) {
 }
 
 void refs_cf__choose_tiff_picture(const refs_array_meta *array, refs_cf_meaning *meaning) {
+    size_t x = REFS_CF_NO_DIM, y = REFS_CF_NO_DIM;
     for (size_t dim = 0; dim < array->rank; dim++) {
         const char *name = refs_cf__dim_name(array, dim);
-        if (name[0] == 'X') meaning->x_dim = dim;
-        if (name[0] == 'Y') meaning->y_dim = dim;
+        if (name[0] == 'X') x = dim;
+        if (name[0] == 'Y') y = dim;
     }
+    if (x == REFS_CF_NO_DIM || y == REFS_CF_NO_DIM) return;
+    meaning->x_dim = x;
+    meaning->y_dim = y;
 }
 
-/* -- placement
- * ----------------------------------------------------------------------------------------- */
+/* -- placement --------------------------------------------------------------------------------- */
 
 static bool read_transformation(const refs_json *tags, double transform[6]) {
     static const size_t places[6] = {3, 0, 1, 7, 4, 5};
@@ -79,8 +82,7 @@ static void place(const refs_cf__input *input, const refs_json *tags, refs_cf_me
     meaning->has_geotransform = true;
 }
 
-/* -- the CRS by its code
- * ---------------------------------------------------------------------------------- */
+/* -- the CRS by its code ----------------------------------------------------------------------- */
 
 static refs_status name_crs(const refs_json *tags, refs_cf_meaning *meaning, refs_error *err) {
     double code = USER_DEFINED;

@@ -1,8 +1,7 @@
 /* metadata.c -- metadata items under the names that the netCDF driver gives them. */
 #include "cf_internal.h"
 
-/* -- attributes of groups and variables
- * ------------------------------------------------------------- */
+/* -- attributes of groups and variables -------------------------------------------------------- */
 
 refs_status refs_cf_global_metadata(const refs_hierarchy *hierarchy, refs_cf_items *items,
                                     refs_error *err) {
@@ -79,8 +78,7 @@ static refs_status add_dims(const refs_cf__input *input, const refs_array_meta *
     return REFS_OK;
 }
 
-/* -- NETCDF_DIM_ items
- * ---------------------------------------------------------------------------------- */
+/* -- NETCDF_DIM_ items ------------------------------------------------------------------------- */
 
 /* The numbers of netCDF's types (netcdf.h). */
 static int netcdf_type(const refs_dtype *dtype) {
@@ -169,8 +167,7 @@ refs_status refs_cf__describe_metadata(const refs_cf__input *input, const refs_a
     return add_band_axes(meaning, err);
 }
 
-/* -- one band
- * --------------------------------------------------------------------------------------------- */
+/* -- one band ---------------------------------------------------------------------------------- */
 
 /* Attributes that hold stored values: signed in the file, they are shown as the band's. */
 static bool holds_stored_values(refs_str name) {

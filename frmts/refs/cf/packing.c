@@ -38,8 +38,7 @@ static const default_fill *find_default(const refs_dtype *dtype) {
     return NULL;
 }
 
-/* -- the fill value of the metadata
- * ----------------------------------------------------------------- */
+/* -- the fill value of the metadata ------------------------------------------------------------ */
 
 #define LOAD(type)                                                                                 \
     do {                                                                                           \
@@ -128,7 +127,8 @@ static bool made_by_netcdf(const refs_hierarchy *hierarchy) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
         if (array->status != REFS_OK || !refs_dtype_is_numeric(&array->dtype)) continue;
         if (array->dtype.big_endian && array->dtype.size > 1) return true;
-        if (!array->has_fill && array->rank > 0 && refs_cf__axis_kind(array) != REFS_CF_AXIS_TIME)
+        if (!array->has_fill && refs_cf__has_named_dims(array) &&
+            refs_cf__axis_kind(array) != REFS_CF_AXIS_TIME)
             return true;
         if (has_number_fill(array) && array->dtype.size > 1 && fill_is_default(array)) return true;
     }
@@ -158,8 +158,7 @@ static bool is_never_filled(const refs_hierarchy *hierarchy) {
     return root != NULL && refs_json_get(root->attributes, "build_dmrpp_metadata.bes") != NULL;
 }
 
-/* -- nodata
- * -------------------------------------------------------------------------------------------- */
+/* -- nodata ------------------------------------------------------------------------------------ */
 
 static void set_double(refs_cf_meaning *meaning, const refs_dtype *dtype, double value) {
     meaning->nodata_kind = REFS_CF_NODATA_DOUBLE;
@@ -245,23 +244,21 @@ static refs_status describe_nodata(const refs_cf__input *input, refs_cf_meaning 
                                    refs_error *err) {
     const refs_array_meta *array = input->array;
     bool declared = refs_cf__fill_is_declared(input->hierarchy, array);
-    bool zero = declared && refs_cf__fill_number(array) == 0;
     REFS_TRY(set_from_attribute(array, "_FillValue", meaning, err));
     if (meaning->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
-    if (!declared || zero) REFS_TRY(set_from_attribute(array, "missing_value", meaning, err));
+    if (!declared) REFS_TRY(set_from_attribute(array, "missing_value", meaning, err));
     if (meaning->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
     if (declared)
         set_from_fill(array, meaning);
     else if (refs_json_get(array->attributes, "GRIB_missingValue") != NULL)
         set_double(meaning, &array->dtype, (double)NAN); /* which decoders put in its place */
     else if (array->has_fill ? has_number_fill(array) && fill_is_default(array)
-                             : array->named_dims && !is_never_filled(input->hierarchy))
+                             : refs_cf__has_named_dims(array) && !is_never_filled(input->hierarchy))
         set_default(array, meaning);
     return REFS_OK;
 }
 
-/* -- signs
- * --------------------------------------------------------------------------------------------- */
+/* -- signs ------------------------------------------------------------------------------------- */
 
 static bool read_valid_range(const refs_json *attributes, double range[2]) {
     return refs_cf__numbers(attributes, "valid_range", range, 2) == 2 ||

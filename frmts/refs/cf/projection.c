@@ -205,8 +205,7 @@ static const projection_method methods[] = {
       {"perspective_point_height", "Viewpoint height", 8840, LENGTH, 0}}},
 };
 
-/* -- values
- * ------------------------------------------------------------------------------------------- */
+/* -- values ------------------------------------------------------------------------------------ */
 
 /* The standard parallels: of CF's attribute, or of GDAL's two. */
 static size_t read_parallels(const refs_json *mapping, double parallels[2]) {
@@ -256,7 +255,7 @@ static bool applies(method_variant variant, const refs_json *mapping) {
     case WITH_SCALE:
         return has_scale;
     case WITH_TRUE_SCALE_AT_POLE:
-        return scale == 1;
+        return has_scale && scale == 1;
     case SWEEPING_X:
         return sweeps_x(mapping);
     default:
@@ -272,8 +271,7 @@ static const projection_method *find_method(refs_str mapping_name, const refs_js
     return NULL;
 }
 
-/* -- text
- * --------------------------------------------------------------------------------------------- */
+/* -- text -------------------------------------------------------------------------------------- */
 
 static refs_status print_id(int code, refs_buf *wkt, refs_error *err) {
     return code != 0 ? refs_buf_printf(wkt, err, ",ID[\"EPSG\",%d]", code) : REFS_OK;

@@ -60,8 +60,7 @@ static bool find_cf_unit(refs_str name, double *seconds) {
     return false;
 }
 
-/* -- the origin: "1970-01-01 00:00:00.0 +01:00", and much that looks like it
- * -------------------------- */
+/* -- the origin: "1970-01-01 00:00:00.0 +01:00", and much that looks like it ------------------- */
 
 /* Cuts an unsigned number and the character behind it, if that is in `ends`, from `*text`. */
 static bool cut_number(refs_str *text, const char *ends, double *number) {
@@ -141,9 +140,7 @@ static bool read_numpy_clock(const refs_dtype *dtype, time_clock *ticks) {
     return ticks->unit_seconds > 0;
 }
 
-/* -- text
- * -------------------------------------------------------------------------------------------------
- */
+/* -- text -------------------------------------------------------------------------------------- */
 
 static refs_status print_time(refs_cf__date date, double seconds, refs_buf *text, refs_error *err) {
     long long milliseconds = (long long)(seconds * 1000 + 0.5);

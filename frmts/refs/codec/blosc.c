@@ -7,8 +7,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
                           refs_error *err) {
     (void)self;
     size_t size;
-    if (encoded.size < BLOSC_MIN_HEADER_LENGTH ||
-        blosc_cbuffer_validate(encoded.data, encoded.size, &size) < 0)
+    if (blosc_cbuffer_validate(encoded.data, encoded.size, &size) < 0)
         return refs_fail(err, REFS_CORRUPT, "%zu bytes are no whole Blosc container", encoded.size);
     uint8_t *at;
     REFS_TRY(refs_codec__output_add(output, size, &at, err));

@@ -97,16 +97,19 @@ static refs_status serve(flights *self, flight *served, uint64_t got, refs_error
     return refs_fetch__serve(self->job, served->request, &served->arrival, err);
 }
 
+/* A transfer that is done: its last members are handed over, or it is said what went wrong. */
 static refs_status land(flights *self, flight *landed, refs_error *err) {
+    refs_fetch_job *job = self->job;
     refs_transfer *transfer = &landed->transfer;
-    size_t first = self->job->plan->members[landed->request->first_member + landed->arrival.served];
-    atomic_fetch_add(&self->job->fetcher->requests, transfer->n_requests);
-    atomic_fetch_add(&self->job->fetcher->bytes, transfer->n_bytes);
+    atomic_fetch_add(&job->fetcher->requests, transfer->n_requests);
+    atomic_fetch_add(&job->fetcher->bytes, transfer->n_bytes);
     if (transfer->ranges_ignored) return note_again(self, landed, err);
-    self->job->failed = first;
+    size_t member = landed->arrival.served;
+    if (member == landed->request->n_members) member--;
+    job->failed = job->plan->members[landed->request->first_member + member];
     if (transfer->error.status != REFS_OK)
         return refs_fail(err, transfer->error.status, "%s", transfer->error.message);
-    REFS_TRY(refs_fetch__check_etag(self->job->fetcher, &self->job->ranges[first],
+    REFS_TRY(refs_fetch__check_etag(job->fetcher, &job->ranges[job->failed],
                                     transfer->response.etag, err));
     return serve(self, landed, atomic_load(&transfer->got), err);
 }

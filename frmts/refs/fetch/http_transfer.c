@@ -225,7 +225,6 @@ static bool is_transient_status(long status) {
 static bool is_transient_code(CURLcode code) {
     switch (code) {
     case CURLE_COULDNT_CONNECT:
-    case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_OPERATION_TIMEDOUT:
     case CURLE_PARTIAL_FILE:
     case CURLE_GOT_NOTHING:

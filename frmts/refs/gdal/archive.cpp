@@ -1,6 +1,7 @@
 /* archive.cpp -- see archive.h. */
 #include "archive.h"
 
+#include <ctime>
 #include <list>
 #include <vector>
 
@@ -14,6 +15,13 @@ constexpr size_t maxKept = 4;
 
 /** Decoded chunks kept for one set, unless REFS_CACHE_MAX says otherwise. */
 constexpr const char *defaultCacheMegabytes = "128";
+
+/** Times of files are told in seconds: one that changed so lately may change again unnoticed. */
+constexpr int64_t settledSeconds = 2;
+
+bool isSettled(const refs_vfs_stamp &stamp) {
+    return stamp.modified_s != 0 && time(nullptr) - stamp.modified_s >= settledSeconds;
+}
 
 /** What must be equal for an opened set to serve again. */
 struct Identity {
@@ -98,7 +106,9 @@ std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLC
                                                refs_error *error) {
     Identity identity{location, optionsText(options), refs_vfs_stamp()};
     const refs_vfs *vfs = RefsVsiSource();
-    const bool known = vfs->stamp(vfs->self, location.c_str(), &identity.stamp, nullptr) == REFS_OK;
+    const bool known =
+        vfs->stamp(vfs->self, location.c_str(), &identity.stamp, nullptr) == REFS_OK &&
+        isSettled(identity.stamp);
     if (known)
         if (auto archive = kept().find(identity)) return archive;
     auto archive = openNew(location, options, error);

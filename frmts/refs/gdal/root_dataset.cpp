@@ -73,6 +73,7 @@ RefsMetadataList RefsRootDataset::GetMetadata(const char *domain) {
 
 const char *RefsRootDataset::GetMetadataItem(const char *item, const char *domain) {
     if (RefsIsDefaultDomain(domain)) return globals_.FetchNameValue(item);
+    if (EQUAL(domain, "SUBDATASETS")) return subdatasets_.FetchNameValue(item);
     return GDALPamDataset::GetMetadataItem(item, domain);
 }
 

@@ -73,6 +73,7 @@ static refs_status append_text(formatter *f, format_spec spec, refs_str text, re
         if (((unsigned char)text.data[end] & 0xc0) == 0x80) continue;
         if (n++ == spec.precision) break;
     }
+    if (spec.align == '=') return refs_fail(err, REFS_INVALID, "a text has no sign to fill behind");
     if (spec.align == 0) spec.align = '<';
     return append_aligned(f, &spec, refs_str_view("", 0), refs_str_part(text, 0, end), err);
 }
@@ -216,7 +217,8 @@ static refs_status read_percent_spec(formatter *f, format_spec *spec, refs_error
                          REFS_STR_ARG(f->format));
     spec->type = f->format.data[f->at++];
     if (spec->type == 'i' || spec->type == 'u') spec->type = 'd';
-    if (spec->align == '=' && spec->type != 's') spec->fill = '0';
+    if (spec->align == '=' && spec->type == 's') spec->align = '>';
+    if (spec->align == '=') spec->fill = '0';
     return REFS_OK;
 }
 

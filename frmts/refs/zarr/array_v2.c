@@ -32,7 +32,7 @@ static refs_status read_dtype(const refs_json *value, refs_dtype *dtype, refs_er
 
 /* A field of a structured type, ["name", type] or ["name", type, shape]: its bytes are added. */
 static refs_status add_field(const refs_json *field, size_t *size, refs_error *err) {
-    refs_dtype dtype;
+    refs_dtype dtype = {.type = REFS_TYPE_RAW};
     REFS_TRY(read_dtype(refs_json_at(field, 1), &dtype, err));
     const refs_json *shape = refs_json_at(field, 2);
     size_t bytes = dtype.size;

@@ -69,13 +69,23 @@ static const char *name_in(const char *path) {
     return slash != NULL ? slash + 1 : path;
 }
 
+/* A group whose documents cannot be read is a group all the same. */
+static void note_problem(const refs_document *document, const char *path, const refs_notes *notes) {
+    if (document->problem != NULL)
+        refs_note(notes, REFS_NOTE_WARNING, "%s/: metadata of the group are not used: %s", path,
+                  document->problem);
+}
+
 static refs_status add_group(refs_hierarchy *hierarchy, uint32_t id, const refs_notes *notes,
                              refs_error *err) {
     const char *path = path_of(hierarchy, id, "");
     if (path == NULL) return refs_fail_nomem(err);
+    const refs_node *node = &hierarchy->tree.nodes[id];
+    note_problem(&node->documents[REFS_DOCUMENT_ZGROUP], path, notes);
+    note_problem(&node->documents[REFS_DOCUMENT_V3], path, notes);
     hierarchy->places[id].group = (uint32_t)hierarchy->n_groups;
-    hierarchy->groups[hierarchy->n_groups++] = (refs_group_meta){
-        path, name_in(path), attributes_of(&hierarchy->tree.nodes[id], path, notes)};
+    hierarchy->groups[hierarchy->n_groups++] =
+        (refs_group_meta){path, name_in(path), attributes_of(node, path, notes)};
     return REFS_OK;
 }
 
