@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 packages="build-essential cmake ninja-build pkg-config
     libgdal-dev gdal-bin libproj-dev
-    libdeflate-dev libzstd-dev liblz4-dev libblosc-dev libbz2-dev liblzma-dev
+    libdeflate-dev libzstd-dev liblz4-dev libblosc-dev libbz2-dev liblzma-dev libsnappy-dev
     libgtest-dev python3 python3-numpy python3-gdal"
 
 is_missing() {

@@ -28,8 +28,7 @@ bool same(double a, double b) {
 
 } // namespace
 
-/* -- ranks ---------------------------------------------------------------------------------------
- */
+/* -- ranks ------------------------------------------------------------------------------------- */
 
 TEST(ArrayRank, FlattensAllButTheLastTwoDimensionsToBands) {
     const struct {
@@ -59,8 +58,7 @@ TEST(ArrayRank, FlattensAllButTheLastTwoDimensionsToBands) {
     }
 }
 
-/* -- element types -------------------------------------------------------------------------------
- */
+/* -- element types ----------------------------------------------------------------------------- */
 
 template <class T> struct Element {
     const char *dtype; /**< without byte order */
@@ -152,8 +150,7 @@ TEST(ArrayType, ComplexNumbersKeepBothParts) {
     }
 }
 
-/* -- grids ---------------------------------------------------------------------------------------
- */
+/* -- grids ------------------------------------------------------------------------------------- */
 
 /** Adds all chunks of a 3-D array that holds 0, 1, 2 … in C order; what lies outside is -1. */
 void add_chunks(Set &set, const Array &array) {
@@ -213,8 +210,7 @@ TEST(ArrayGrid, HasBlocksOfOneChunkEach) {
     EXPECT_EQ(height, 4);
 }
 
-/* -- fill values ---------------------------------------------------------------------------------
- */
+/* -- fill values ------------------------------------------------------------------------------- */
 
 TEST(ArrayFill, IsWhatAbsentChunksHold) {
     Array array{"v", {2, 4}, "<i4", {2, 2}, {"lat", "lon"}};

@@ -162,13 +162,22 @@ TEST(BadInput, HostileShapesAreRefusedWithoutTakingMemory) {
     }
 }
 
-TEST(BadInput, CoordinatesThatCannotBeReadAreNotPassedOverInSilence) {
+TEST(BadInput, CoordinatesThatCannotBeReadAreAWarningOrAFailure) {
     Set set;
     set.axes(2, 3).range("lon/0", "absent.bin", 0, 24);
     set.values({"v", {2, 3}, "<i4", {}, {"lat", "lon"}}, bytes_of(counting<int32_t>(6)));
     const std::string path = set.save();
+    {
+        ErrorLog log;
+        const Dataset dataset = open(subdataset(path, "v"));
+        ASSERT_NE(dataset, nullptr) << log.text();
+        ASSERT_FALSE(log.warnings().empty());
+        expect_parts(log.warnings()[0], {"lon/0", "absent.bin"});
+        double geotransform[6];
+        EXPECT_EQ(GDALGetGeoTransform(dataset.get(), geotransform), CE_Failure);
+    }
     ErrorLog log;
-    EXPECT_EQ(open(subdataset(path, "v")), nullptr);
+    EXPECT_EQ(open(subdataset(path, "v"), {"COORDINATES=REQUIRED"}), nullptr);
     ASSERT_EQ(log.failures().size(), 1u);
     expect_parts(log.text(), {path, "lon/0", "absent.bin"});
 }

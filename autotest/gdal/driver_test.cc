@@ -209,9 +209,10 @@ Set &Set::values(const Array &array, const std::string &bytes) {
     return this->array(array).bytes(first_key(array), bytes);
 }
 
-Set &Set::axes(size_t rows, size_t columns) {
+Set &Set::axes(size_t rows, size_t columns, Rows order) {
     std::vector<double> y, x;
-    for (size_t i = 0; i < rows; i++) y.push_back(static_cast<double>(rows - i));
+    for (size_t i = 0; i < rows; i++)
+        y.push_back(static_cast<double>(order == Rows::NorthFirst ? rows - i : i + 1));
     for (size_t i = 0; i < columns; i++) x.push_back(static_cast<double>(i));
     return values({"lat", {rows}, "<f8", {}, {"lat"}}, bytes_of(y))
         .values({"lon", {columns}, "<f8", {}, {"lon"}}, bytes_of(x));

@@ -165,6 +165,9 @@ std::string json_list(const std::vector<std::string> &texts);
 /** Text as a JSON string. */
 std::string json_string(const std::string &text);
 
+/** How the rows of a picture are stored. */
+enum class Rows { NorthFirst, SouthFirst };
+
 /** A reference set that grows key by key, in order. */
 class Set {
   public:
@@ -179,9 +182,9 @@ class Set {
     Set &range(const std::string &key, const std::string &url, uint64_t offset, uint64_t length);
     Set &json(const std::string &key, const std::string &value);
 
-    /** Adds coordinate variables "lat", from north to south, and "lon". Rows without them are taken
-     * to run from south to north, as netCDF files have it by custom. */
-    Set &axes(size_t rows, size_t columns);
+    /** Adds coordinate variables "lat" and "lon". Rows without them are taken to run from south to
+     * north, as netCDF files have it by custom. */
+    Set &axes(size_t rows, size_t columns, Rows order = Rows::NorthFirst);
 
     /** Adds an array and all its bytes as the one chunk it has. */
     Set &values(const Array &array, const std::string &bytes);

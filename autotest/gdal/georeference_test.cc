@@ -63,8 +63,7 @@ std::string wkt_of_epsg(int code, const char *format = "WKT1_GDAL") {
 
 } // namespace
 
-/* -- as the netCDF driver has it
- * -------------------------------------------------------------------- */
+/* -- as the netCDF driver has it --------------------------------------------------------------- */
 
 class SampleAgainstNetcdf : public testing::TestWithParam<const char *> {
   protected:
@@ -138,8 +137,7 @@ TEST_P(SampleAgainstNetcdf, HasAllItsMetadata) {
     }
 }
 
-/* -- axes ----------------------------------------------------------------------------------------
- */
+/* -- axes -------------------------------------------------------------------------------------- */
 
 TEST(Axes, AreFoundByAxisUnitsStandardNameAndName) {
     const struct {
@@ -213,8 +211,7 @@ TEST(Axes, ThatAreAbsentMeanRowsFromSouthToNorthAsInNetcdf) {
     EXPECT_EQ(pixels(dataset), (std::vector<double>{3, 4, 5, 0, 1, 2}));
 }
 
-/* -- coordinate reference systems ----------------------------------------------------------------
- */
+/* -- coordinate reference systems -------------------------------------------------------------- */
 
 TEST(Crs, OfLongitudeAndLatitudeAxesIsWgs84UnlessForbidden) {
     Grid grid;
@@ -269,8 +266,7 @@ TEST(Crs, IsWhatTheGridMappingSaysInWkt) {
             }
 }
 
-/* -- bands
- * ------------------------------------------------------------------------------------------ */
+/* -- bands ------------------------------------------------------------------------------------- */
 
 TEST(Bands, CarryTheValuesOfTheirDimensions) {
     Set set;

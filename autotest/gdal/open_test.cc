@@ -75,8 +75,7 @@ TEST(Open, IsReadOnly) {
               nullptr);
 }
 
-/* -- by content ----------------------------------------------------------------------------------
- */
+/* -- by content -------------------------------------------------------------------------------- */
 
 TEST(OpenByContent, ClaimsSetsWhateverTheirLayout) {
     Set set;
@@ -159,8 +158,7 @@ TEST(Open, SeesASetThatWasJustRewritten) {
     }
 }
 
-/* -- values --------------------------------------------------------------------------------------
- */
+/* -- values ------------------------------------------------------------------------------------ */
 
 TEST(OpenValues, TakesTextBase64AndObjects) {
     const char *const members = R"(

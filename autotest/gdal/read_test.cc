@@ -11,38 +11,42 @@ using namespace refs_test;
 
 namespace {
 
-constexpr int width = 11, height = 9, bands = 5;
+constexpr int width = 11, height = 9, times = 2, levels = 3, bands = times * levels;
 
+/** The pixel of a band, from 0, at a row and a column of the picture. */
 int32_t value_at(int band, int row, int column) {
     return band * 1000 + row * 20 + column;
 }
 
-/** The bytes of one chunk of 2 bands, 4 rows and 3 columns. */
-std::string chunk_at(int i, int j, int k) {
+/** Chunk number `i` along the times, and so on, of 1 time, 2 levels, 4 rows and 3 columns. */
+std::string chunk_at(int i, int j, int k, int l, Rows order) {
     std::vector<int32_t> values;
-    for (int band = 2 * i; band < 2 * i + 2; band++)
-        for (int row = 4 * j; row < 4 * j + 4; row++)
-            for (int column = 3 * k; column < 3 * k + 3; column++)
-                values.push_back(value_at(band, row, column));
+    for (int level = 2 * j; level < 2 * j + 2; level++)
+        for (int row = 4 * k; row < 4 * k + 4; row++)
+            for (int column = 3 * l; column < 3 * l + 3; column++)
+                values.push_back(value_at(i * levels + level,
+                                          order == Rows::NorthFirst ? row : height - 1 - row,
+                                          column));
     return bytes_of(values);
 }
 
-/** An array of which no side is a multiple of its chunks'. */
-std::string save_uneven() {
+/** An array of which no side but the first is a multiple of its chunks'. */
+std::string save_uneven(Rows order) {
     Set set;
-    set.axes(height, width)
-        .array({"v", {bands, height, width}, "<i4", {2, 4, 3}, {"t", "lat", "lon"}});
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            for (int k = 0; k < 4; k++)
-                set.bytes("v/" + std::to_string(i) + "." + std::to_string(j) + "." +
-                              std::to_string(k),
-                          chunk_at(i, j, k));
+    set.axes(height, width, order)
+        .array({"v",
+                {times, levels, height, width},
+                "<i4",
+                {1, 2, 4, 3},
+                {"time", "level", "lat", "lon"}});
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            for (int k = 0; k < 3; k++)
+                for (int l = 0; l < 4; l++)
+                    set.bytes("v/" + std::to_string(i) + "." + std::to_string(j) + "." +
+                                  std::to_string(k) + "." + std::to_string(l),
+                              chunk_at(i, j, k, l, order));
     return set.save();
-}
-
-Dataset open_uneven() {
-    return open(subdataset(save_uneven(), "v"));
 }
 
 /** The same pixels in GDAL's own memory driver: what GDAL makes of any request. */
@@ -105,8 +109,10 @@ Request random_request(std::mt19937 &random, bool may_resample) {
     request.y_size = 1 + below(height - request.y);
     request.buffer_width = may_resample ? 1 + below(2 * width) : request.x_size;
     request.buffer_height = may_resample ? 1 + below(2 * height) : request.y_size;
-    const int n_bands = 1 + below(bands + 1);
-    for (int i = 0; i < n_bands; i++) request.band_list.push_back(1 + below(bands));
+    const int first = below(bands), n_bands = 1 + below(bands - first);
+    const bool in_order = below(2) == 0;
+    for (int i = 0; i < n_bands; i++)
+        request.band_list.push_back(1 + (in_order ? first + i : below(bands)));
     request.type = types[below(6)];
     request.pixel_interleaved = below(2) == 0;
     return request;
@@ -114,10 +120,21 @@ Request random_request(std::mt19937 &random, bool may_resample) {
 
 } // namespace
 
-TEST(Read, BlocksHoldTheChunks) {
-    const Dataset dataset = open_uneven();
+class Read : public testing::TestWithParam<Rows> {
+  protected:
+    void SetUp() override { name = subdataset(save_uneven(GetParam()), "v"); }
+    std::string name;
+};
+
+INSTANTIATE_TEST_SUITE_P(Rows, Read, testing::Values(Rows::NorthFirst, Rows::SouthFirst),
+                         [](const auto &rows) {
+                             return rows.param == Rows::NorthFirst ? "NorthFirst" : "SouthFirst";
+                         });
+
+TEST_P(Read, BlocksAreOfTheSizeOfChunks) {
+    const Dataset dataset = open(name);
     ASSERT_NE(dataset, nullptr);
-    GDALRasterBandH band = GDALGetRasterBand(dataset.get(), 4);
+    GDALRasterBandH band = GDALGetRasterBand(dataset.get(), 5);
     int block_width = 0, block_height = 0;
     GDALGetBlockSize(band, &block_width, &block_height);
     ASSERT_EQ(block_width, 3);
@@ -129,13 +146,13 @@ TEST(Read, BlocksHoldTheChunks) {
             for (int row = 0; row < 4 && y * 4 + row < height; row++)
                 for (int column = 0; column < 3 && x * 3 + column < width; column++)
                     EXPECT_EQ(block[static_cast<size_t>(row * 3 + column)],
-                              value_at(3, y * 4 + row, x * 3 + column))
+                              value_at(4, y * 4 + row, x * 3 + column))
                         << "block " << x << "," << y;
         }
 }
 
-TEST(Read, EveryWindowTypeAndInterleavingIsWhatGdalMakesOfThePixels) {
-    const Dataset dataset = open_uneven();
+TEST_P(Read, EveryWindowTypeAndInterleavingIsWhatGdalMakesOfThePixels) {
+    const Dataset dataset = open(name);
     const Dataset expected = oracle();
     ASSERT_NE(dataset, nullptr);
     std::mt19937 random(1);
@@ -145,8 +162,8 @@ TEST(Read, EveryWindowTypeAndInterleavingIsWhatGdalMakesOfThePixels) {
     }
 }
 
-TEST(Read, NearestResamplingIsWhatGdalMakesOfThePixels) {
-    const Dataset dataset = open_uneven();
+TEST_P(Read, NearestResamplingIsWhatGdalMakesOfThePixels) {
+    const Dataset dataset = open(name);
     const Dataset expected = oracle();
     ASSERT_NE(dataset, nullptr);
     std::mt19937 random(2);
@@ -156,8 +173,8 @@ TEST(Read, NearestResamplingIsWhatGdalMakesOfThePixels) {
     }
 }
 
-TEST(Read, AveragingIsWhatGdalMakesOfThePixels) {
-    const Dataset dataset = open_uneven();
+TEST_P(Read, AveragingIsWhatGdalMakesOfThePixels) {
+    const Dataset dataset = open(name);
     const Dataset expected = oracle();
     ASSERT_NE(dataset, nullptr);
     GDALRasterIOExtraArg extra;
@@ -173,19 +190,17 @@ TEST(Read, AveragingIsWhatGdalMakesOfThePixels) {
     }
 }
 
-TEST(Read, InManyThreadsAtOnceGivesEachItsPixels) {
-    const std::string name = subdataset(save_uneven(), "v");
+TEST_P(Read, InManyThreadsAtOnceGivesEachItsPixels) {
     const std::vector<double> expected = all_pixels(oracle());
     std::vector<std::vector<double>> answers(4);
     std::vector<std::thread> threads;
     for (std::vector<double> &answer : answers)
-        threads.emplace_back([&answer, &name] { answer = all_pixels(open(name)); });
+        threads.emplace_back([&answer, this] { answer = all_pixels(open(name)); });
     for (std::thread &thread : threads) thread.join();
     for (const std::vector<double> &answer : answers) EXPECT_EQ(answer, expected);
 }
 
-/* -- what it costs --------------------------------------------------------------------------------
- */
+/* -- what it costs ----------------------------------------------------------------------------- */
 
 namespace {
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: forgotten_files.sh ROOT
-# Every source and test is named in the CMakeLists.txt of its folder, every public header in one of
-# a room, and every private header is included somewhere.
+# Every source and test is named in the CMakeLists.txt of its folder, every public header in that of
+# a room and in CHANGELOG.md, and every private header is included somewhere.
 set -eu
 cd "$1"
 forgotten=0
@@ -18,6 +18,7 @@ for file in $(find frmts autotest -name '*.c' -o -name '*.cc' -o -name '*.cpp');
 done
 for file in include/refs/*.h; do
     grep -qw -- "${file##*/}" frmts/refs/*/CMakeLists.txt || forget "$file" "in no room"
+    grep -qF -- "\`${file##*/}\`" CHANGELOG.md || forget "$file" "not in CHANGELOG.md"
 done
 for file in $(find frmts autotest -name '*.h'); do
     grep -rq --include='*.c*' --include='*.h' "[\"/]${file##*/}\"" "${file%%/*}" ||

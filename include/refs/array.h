@@ -50,6 +50,7 @@ typedef struct refs_array_tools {
     refs_cache *cache;      /**< or NULL: nothing is kept */
     struct refs_pool *pool; /**< that decodes; or NULL: the thread that reads does */
     size_t max_chunk_bytes; /**< largest decoded chunk; 0: REFS_MAX_CHUNK_BYTES */
+    bool read_ahead;        /**< bring what reads seem to ask for next, into half of the cache */
 } refs_array_tools;
 
 /** Opens an array for reading; `meta` must outlive it. An unknown codec is no failure here but at
@@ -76,6 +77,11 @@ typedef struct refs_region {
  * range. */
 refs_status refs_array_read(refs_array *array, const refs_region *region, void *dst,
                             const int64_t *stride, refs_error *err);
+
+/** Says that all of a region is going to be read soon, part by part in the order of its elements:
+ * its chunks are brought ahead by a thread, as the cache allows. Does nothing without read_ahead,
+ * or while an earlier advice is being followed. */
+void refs_array_advise(refs_array *array, const refs_region *region);
 
 /** Reads a whole numeric array of at most `max_elements` elements as doubles, in C order, to
  * `values` (room for all elements). Integers beyond 2^53 are rounded; complex numbers give their

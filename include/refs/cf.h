@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/** Longest coordinate variable whose values are read. */
+/** Most values that are read of one coordinate variable, and of those of all bands together. */
 #define REFS_CF_MAX_AXIS 10000000
 
 /** No dimension. */
@@ -37,14 +37,16 @@ typedef struct refs_cf_values {
 } refs_cf_values;
 
 typedef struct refs_cf_options {
-    size_t struct_size;  /**< sizeof(refs_cf_options) */
-    bool assume_longlat; /**< longitude/latitude axes without grid mapping are WGS 84 */
+    size_t struct_size;       /**< sizeof(refs_cf_options) */
+    bool assume_longlat;      /**< longitude/latitude axes without grid mapping are WGS 84 */
+    bool require_coordinates; /**< coordinates that do not arrive are a failure; else a warning,
+                                   and what follows from them is left out */
     refs_notes notes;
 } refs_cf_options;
 
 #define REFS_CF_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(refs_cf_options), true, {                                                           \
+        sizeof(refs_cf_options), true, false, {                                                    \
             NULL, NULL                                                                             \
         }                                                                                          \
     }
@@ -97,7 +99,7 @@ typedef struct refs_cf_meaning {
 
     bool has_geotransform;
     double
-        geotransform[6]; /**< as GDAL's: corner x, dx, 0, corner y, 0, dy; for the rows as shown */
+        geotransform[6]; /**< as GDAL's, for the rows as shown: corner x, dx, 0, corner y, 0, dy */
     char *crs;           /**< WKT (1 or 2), PROJJSON or AUTHORITY:CODE; NULL when unknown */
     bool crs_assumed;    /**< crs is there because of assume_longlat */
 
@@ -111,7 +113,7 @@ typedef struct refs_cf_meaning {
     int64_t nodata_int64;
     uint64_t nodata_uint64;
     bool unsigned_values; /**< _Unsigned: signed integers are to be read as unsigned */
-    bool has_valid_range; /**< values outside are as good as missing; in stored values */
+    bool has_valid_range; /**< stored values outside are as good as missing */
     double valid_min;
     double valid_max;
     bool has_scale;
@@ -126,7 +128,7 @@ typedef struct refs_cf_meaning {
 } refs_cf_meaning;
 
 /** Describes `array`. Wherever attributes make no sense a note is given and the rest described;
- * only memory and coordinate variables that cannot be read (present but unreadable) are failures.
+ * only memory, and with require_coordinates coordinate variables that do not arrive, are failures.
  * `options` may be NULL. *meaning is to be cleared also after a failure. */
 refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                              const refs_cf_values *values, const refs_cf_options *options,

@@ -31,12 +31,10 @@ struct refs_codec_output;
 
 /** What a codec is told when it is opened. */
 typedef struct refs_codec_context {
-    const char *id;          /**< the name under which the metadata ask for it */
-    const refs_json *config; /**< its configuration; NULL or an object */
-    const char *dtype;       /**< NumPy type string of the array, "<f4"; "" when unknown */
-    size_t element_size;     /**< bytes of the array's elements, 0 when unknown */
-    size_t n_elements;       /**< elements in a whole chunk */
-    size_t decoded_size;     /**< bytes that decoding must give; 0 when that is not known */
+    const char *id;                      /**< the name under which the metadata ask for it */
+    const refs_json *config;             /**< its configuration; NULL or an object */
+    const struct refs_chain_spec *array; /**< what the metadata say of the array */
+    size_t decoded_size; /**< bytes that decoding must give; 0 when that is not known */
 } refs_codec_context;
 
 /** What a codec file provides. */
@@ -81,10 +79,13 @@ typedef struct refs_chain_step {
 typedef struct refs_chain_spec {
     const refs_chain_step *steps; /**< in the order of encoding */
     size_t n_steps;
-    const char *dtype;   /**< NumPy type string of the array */
-    size_t element_size; /**< bytes; 0 for objects of variable length */
-    size_t n_elements;   /**< elements in a whole chunk */
-    size_t max_bytes;    /**< no step may give more; 0 is REFS_MAX_CHUNK_BYTES */
+    const char *dtype;     /**< NumPy type string of the array, "<f4"; "" when unknown */
+    size_t element_size;   /**< bytes; 0 for objects of variable length */
+    size_t n_elements;     /**< elements in a whole chunk */
+    size_t rank;           /**< dimensions of a chunk, slowest first as they lie in its bytes … */
+    const uint64_t *shape; /**< … and elements along each; NULL when unknown */
+    const uint8_t *fill;   /**< an element that is absent, in the array's byte order; NULL: zero */
+    size_t max_bytes;      /**< no step may give more; 0 is REFS_MAX_CHUNK_BYTES */
 } refs_chain_spec;
 
 typedef struct refs_chain refs_chain;
@@ -104,6 +105,12 @@ void refs_chain_free(refs_chain *chain);
  * order. REFS_CORRUPT where the bytes cannot be decoded or the size differs (both are named). */
 refs_status refs_chain_decode(const refs_chain *chain, refs_bytes encoded, refs_scratch *scratch,
                               uint8_t *dst, refs_error *err);
+
+/** As above for a chunk that may lack its last elements: at most that many bytes, *size of them.
+ * Callers know which sizes make sense. */
+refs_status refs_chain_decode_short(const refs_chain *chain, refs_bytes encoded,
+                                    refs_scratch *scratch, uint8_t *dst, size_t *size,
+                                    refs_error *err);
 
 /** As above for elements of variable length: whatever comes out, in a buffer of `scratch`,
  * borrowed until its next use. "vlen-utf8" and "vlen-bytes" give their elements as numcodecs

@@ -68,7 +68,7 @@ bool refs_json_reader_lone_surrogate(const refs_json_reader *reader);
 refs_status refs_json_skip(refs_json_reader *reader, refs_json_token token, refs_error *err);
 
 /** As refs_json_skip for an object or array, appending its text as it stands in the document,
- * from its bracket to its bracket, to `text`. */
+ * from its bracket to its bracket, to `text`; REFS_LIMIT beyond `max_token` bytes. */
 refs_status refs_json_capture(refs_json_reader *reader, refs_json_token token, refs_buf *text,
                               refs_error *err);
 
@@ -105,7 +105,8 @@ typedef struct refs_json refs_json;
 /** The document that owns a tree. */
 typedef struct refs_json_doc refs_json_doc;
 
-/** Reads all of `text` into a tree, which does not need `text` afterwards. */
+/** Reads all of `text` into a tree, which does not need `text` afterwards. A string with a lone
+ * surrogate ends before it. */
 refs_status refs_json_parse(refs_str text, refs_json_doc **doc, refs_error *err);
 
 void refs_json_doc_free(refs_json_doc *doc);

@@ -33,7 +33,10 @@ typedef enum refs_ref_kind {
     REFS_REF_WHOLE   /**< all bytes of a location */
 } refs_ref_kind;
 
-/** What a key refers to; views and texts are borrowed from the set. */
+struct refs_block;
+
+/** What a key refers to. Views and texts are borrowed from the set where `block` is NULL; otherwise
+ * they live as long as the block is held. */
 typedef struct refs_ref {
     refs_ref_kind kind;
     refs_bytes bytes;     /**< INLINE: the value */
@@ -43,6 +46,7 @@ typedef struct refs_ref {
         location_id; /**< RANGE, WHOLE: equal for equal locations, below refs_set_n_locations */
     uint64_t offset; /**< RANGE: bytes */
     uint64_t length; /**< RANGE: bytes, at least 1 */
+    struct refs_block *block; /**< held for the caller, who calls refs_ref_release */
 } refs_ref;
 
 /* -- opening --------------------------------------------------------------------------------- */
@@ -54,10 +58,11 @@ typedef struct refs_set_limits {
     size_t max_inline_bytes;   /**< all inline values together */
     size_t max_value_bytes;    /**< one inline value or one other text */
     size_t max_rendered_bytes; /**< what one template expression may grow to */
+    size_t max_record_bytes;   /**< files of a parquet set that are kept in memory */
 } refs_set_limits;
 
 #define REFS_SET_LIMITS_INIT                                                                       \
-    { 200000000u, 10000000u, 2048 * REFS_MIB, 1024 * REFS_MIB, 64 * REFS_KIB }
+    { 200000000u, 10000000u, 2048 * REFS_MIB, 1024 * REFS_MIB, 64 * REFS_KIB, 64 * REFS_MIB }
 
 typedef struct refs_set_options {
     size_t struct_size;           /**< sizeof(refs_set_options) */
@@ -79,8 +84,9 @@ typedef struct refs_set_options {
 
 typedef struct refs_set refs_set;
 
-/** Opens the set at `location` (a name for `vfs`; relative URLs in the set are relative to its
- * folder), whichever format its content says. `options` may be NULL.
+/** Opens the set at `location` (a name for `vfs`; relative URLs in the set are relative to the
+ * folder that it lies in), whichever format its content says. A parquet set is named by its folder
+ * or by the file ".zmetadata" in it. `options` may be NULL; `vfs` must outlive the set.
  * REFS_NOT_FOUND: nothing is there. REFS_INVALID: it is no reference set, with the reason (line
  * and column for JSON). REFS_UNSUPPORTED: a list of sets and no set_index. */
 refs_status refs_set_open(const refs_vfs *vfs, const char *location,
@@ -93,6 +99,15 @@ void refs_set_free(refs_set *set);
  * true where a plain name may be claimed (checklist 8: GeoJSON, STAC and other JSON are not). */
 bool refs_set_sniff(refs_bytes head);
 
+/** As above for a parquet set, at a location that is a folder or ".zmetadata" in one: whether there
+ * is such a file with a record size. Reads it. */
+bool refs_set_sniff_folder(const refs_vfs *vfs, const char *location);
+
+/** What tells one state of the set at `location` from another: the stamp of the file that makes it
+ * a set. */
+refs_status refs_set_stamp(const refs_vfs *vfs, const char *location, refs_vfs_stamp *stamp,
+                           refs_error *err);
+
 /** How many sets the list or dictionary at `location` holds; zero where it is a single set. Names
  * in a dictionary are appended to `names` one per line; list elements have empty lines. */
 refs_status refs_set_count(const refs_vfs *vfs, const char *location, size_t *n_sets,
@@ -100,8 +115,12 @@ refs_status refs_set_count(const refs_vfs *vfs, const char *location, size_t *n_
 
 /* -- looking up ------------------------------------------------------------------------------- */
 
-/** What `key` (no leading slash) refers to. REFS_NOT_FOUND without a message: absent. */
+/** What `key` (no leading slash) refers to; `ref` is to be released after a success. REFS_NOT_FOUND
+ * without a message: absent. May read a file of a parquet set, and keeps it for the next to ask. */
 refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err);
+
+/** Lets go of what `ref` holds; no harm where it holds nothing, or was never found. */
+void refs_ref_release(refs_ref *ref);
 
 /** Calls `visit` for every key of the set that is no chunk key, in the order of first arrival;
  * stops at the first failure of `visit` and returns it. Keys that look like chunks (a folder and
@@ -110,10 +129,11 @@ refs_status refs_set_each_name(const refs_set *set,
                                refs_status (*visit)(void *user, refs_str key, refs_error *err),
                                void *user, refs_error *err);
 
-/** Keys in the set. */
+/** Keys in the set, without the chunks of a parquet set. */
 uint64_t refs_set_size(const refs_set *set);
 
-/** Distinct locations; every refs_ref.location_id is below. */
+/** Distinct locations; every refs_ref.location_id is below. Those of a parquet set are numbered as
+ * they are found. */
 uint32_t refs_set_n_locations(const refs_set *set);
 
 /** The name the set was opened by. */

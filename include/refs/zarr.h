@@ -97,9 +97,10 @@ typedef struct refs_array_meta {
     bool named_dims;               /**< false where names were made up: "dim0", "dim1" … */
 
     refs_dtype dtype;
-    bool fortran;        /**< first dimension varies fastest inside a chunk */
-    bool has_fill;       /**< metadata have a fill value that is not null */
-    const uint8_t *fill; /**< dtype.size bytes in this machine's byte order, zero without one */
+    uint8_t order[REFS_MAX_RANK]; /**< dimensions as elements lie in a chunk: slowest first */
+    bool has_fill;                /**< metadata have a fill value that is not null */
+    const uint8_t *fill;   /**< dtype.size bytes in this machine's byte order, zero without one */
+    const char *fill_text; /**< OBJECT: what absent texts are, "" without a fill value */
 
     const char *key_prefix; /**< what chunk keys begin with: "t2m/" or "t2m/c/" */
     char separator;         /**< between numbers in chunk keys: '.' or '/' */
@@ -137,8 +138,8 @@ typedef struct refs_group_meta {
 typedef struct refs_hierarchy refs_hierarchy;
 
 /** Reads all metadata of `store`, which must outlive the hierarchy. A metadata document that
- * cannot be read or parsed fails for its array alone; with no array and no group at all,
- * REFS_INVALID. */
+ * cannot be read or parsed fails for its array alone. A set that names nothing is an empty root, with
+ * a note; one that only names other things than metadata, REFS_INVALID. */
 refs_status refs_hierarchy_open(struct refs_store *store, const refs_notes *notes,
                                 refs_hierarchy **hierarchy, refs_error *err);
 void refs_hierarchy_free(refs_hierarchy *hierarchy);

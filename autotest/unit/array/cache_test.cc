@@ -17,11 +17,11 @@ class Cache : public testing::Test {
         refs_chunk *chunk = refs_chunk__new(size);
         ASSERT_NE(chunk, nullptr);
         memset(refs_chunk__data(chunk), static_cast<int>(number), size);
-        refs_cache__add(cache, owner, number, chunk);
+        refs_cache__add(cache, {owner, number}, chunk, REFS_USE_NOW);
         refs_chunk__release(chunk);
     }
     bool has(uint64_t owner, uint64_t number) {
-        refs_chunk *chunk = refs_cache__find(cache, owner, number);
+        refs_chunk *chunk = refs_cache__await(cache, {owner, number});
         if (chunk == nullptr) return false;
         EXPECT_EQ(refs_chunk__data(chunk)[0], static_cast<uint8_t>(number));
         refs_chunk__release(chunk);
@@ -56,7 +56,7 @@ TEST_F(Cache, KeepsTheNewestWhateverItsSize) {
 
 TEST_F(Cache, LeavesAChunkToThoseWhoStillReadIt) {
     add(1, 3);
-    refs_chunk *chunk = refs_cache__find(cache, 1, 3);
+    refs_chunk *chunk = refs_cache__await(cache, {1, 3});
     ASSERT_NE(chunk, nullptr);
     refs_cache__drop_owner(cache, 1);
     EXPECT_FALSE(has(1, 3));

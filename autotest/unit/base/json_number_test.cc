@@ -54,7 +54,9 @@ TEST(JsonNumber, IsAnUnsignedIntegerWhereItIsOne) {
         ASSERT_EQ(refs_json_number_to_u64(View(c.text), &number, &integral), c.u64.has_value())
             << c.text;
         EXPECT_EQ(number, c.u64.value_or(77)) << c.text;
-        if (c.u64) { EXPECT_EQ(integral, c.integral) << c.text; }
+        if (c.u64) {
+            EXPECT_EQ(integral, c.integral) << c.text;
+        }
     }
 }
 
@@ -65,7 +67,9 @@ TEST(JsonNumber, IsASignedIntegerWhereItIsOne) {
         ASSERT_EQ(refs_json_number_to_i64(View(c.text), &number, &integral), c.i64.has_value())
             << c.text;
         EXPECT_EQ(number, c.i64.value_or(77)) << c.text;
-        if (c.i64) { EXPECT_EQ(integral, c.integral) << c.text; }
+        if (c.i64) {
+            EXPECT_EQ(integral, c.integral) << c.text;
+        }
     }
 }
 

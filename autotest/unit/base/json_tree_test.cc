@@ -68,6 +68,7 @@ TEST(JsonTree, KeepsOnlyTheLastOfDuplicates) {
     Doc doc = Parse(R"({"a": 1, "b": 2, "a": 3, "c": 4, "a": [5], "b": 6})");
     EXPECT_EQ(Written(refs_json_root(doc.get())), R"({"c":4,"a":[5],"b":6})");
     EXPECT_EQ(Written(refs_json_get(refs_json_root(doc.get()), "a")), "[5]");
+    EXPECT_EQ(Written(refs_json_root(Parse(R"({"z": 1, "z": 2})").get())), R"({"z":2})");
 }
 
 TEST(JsonTree, TellsNamesWithNulsApart) {

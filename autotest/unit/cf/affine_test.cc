@@ -200,11 +200,22 @@ TEST(AffineOfMappings, FallsBackToCorners) {
     EXPECT_EQ(set.geotransform(), Values({50, 100, 0, 450, 0, -100}));
 }
 
-TEST(AffineOfUnreadableAxes, FailsWhenValuesDoNotArrive) {
+TEST(AffineOfUnreadableAxes, WarnsWhenValuesDoNotArrive) {
     Dataset set;
     set.latlon({0, 1}, {0, 1});
     set.array("v", {{"lat", "lon"}, {2, 2}});
     set.readStatus = REFS_IO;
+    EXPECT_FALSE(set.describe().has_geotransform);
+    ASSERT_FALSE(set.notes.empty());
+    EXPECT_EQ(set.notes[0], "/lon: is left out as coordinate variable: /lon: no values");
+}
+
+TEST(AffineOfUnreadableAxes, FailsWhenValuesAreRequiredAndDoNotArrive) {
+    Dataset set;
+    set.latlon({0, 1}, {0, 1});
+    set.array("v", {{"lat", "lon"}, {2, 2}});
+    set.readStatus = REFS_IO;
+    set.options.require_coordinates = true;
     EXPECT_EQ(set.tryToDescribe(), REFS_IO);
     EXPECT_STREQ(set.error.message, "/lon: no values");
 }

@@ -55,10 +55,13 @@ TEST_F(Bands, TellAnOverflowingNumberOfBands) {
     EXPECT_FALSE(refs_cf_n_bands(&set.describe("big"), &n));
 }
 
-TEST_F(Bands, LeaveOutCoordinatesOfTooManyValues) {
-    set.array("long", {{"long"}, {REFS_CF_MAX_AXIS + 1}});
-    set.array("w", {{"long", "y", "x"}, {REFS_CF_MAX_AXIS + 1, 4, 5}});
-    EXPECT_EQ(set.describe("w").band_axes[0].values, nullptr);
+TEST_F(Bands, AreNotGivenValuesWhereThereAreTooMany) {
+    const uint64_t tooMany = REFS_CF_MAX_AXIS - 2;
+    set.array("long", {{"long"}, {tooMany}});
+    set.array("w", {{"time", "long", "y", "x"}, {3, tooMany, 4, 5}});
+    EXPECT_NE(set.describe("w").band_axes[1].coordinate, nullptr);
+    EXPECT_EQ(set.meaning.band_axes[0].values, nullptr);
+    EXPECT_EQ(set.meaning.band_axes[1].values, nullptr);
     EXPECT_FALSE(set.notes.empty());
 }
 

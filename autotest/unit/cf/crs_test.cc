@@ -250,6 +250,20 @@ TEST(Crs, IsAssumedForLongitudesAndLatitudesUnlessToldOtherwise) {
     }
 }
 
+TEST(Crs, IsNotAssumedForValuesThatAreNoDegrees) {
+    for (const Values &lon : {Values({0, 1000, 2000}), Values({-1000, 0, 1000})}) {
+        Dataset set;
+        set.latlon({0, 1}, lon);
+        set.array("v", {{"lat", "lon"}, {2, 3}});
+        EXPECT_TRUE(set.describe().has_geotransform);
+        EXPECT_EQ(set.meaning.crs, nullptr);
+    }
+    Dataset set;
+    set.latlon({0, 100}, {0, 1});
+    set.array("v", {{"lat", "lon"}, {2, 2}});
+    EXPECT_EQ(set.describe().crs, nullptr);
+}
+
 TEST(Crs, IsNotAssumedForAxesThatAreMerelyCalledXAndY) {
     Dataset set;
     set.coordinate("rlat", {0, 1}, R"("axis":"Y","units":"degrees")");

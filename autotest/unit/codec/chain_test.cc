@@ -76,7 +76,7 @@ TEST(Chain, KeepsTheStepsBetweenToItsBudget) {
 }
 
 TEST(Chain, RefusesChunksWhoseSizeOverflows) {
-    const refs_chain_spec spec = {nullptr, 0, "<f8", 8, SIZE_MAX / 4, 0};
+    const refs_chain_spec spec = {nullptr, 0, "<f8", 8, SIZE_MAX / 4, 0, nullptr, nullptr, 0};
     refs_chain *chain = nullptr;
     EXPECT_EQ(refs_chain_open(&spec, &chain, nullptr), REFS_LIMIT);
 }

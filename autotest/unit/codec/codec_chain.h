@@ -26,12 +26,18 @@ template <class T> std::string bytesOf(const std::vector<T> &numbers) {
     return std::string(reinterpret_cast<const char *>(numbers.data()), numbers.size() * sizeof(T));
 }
 
+/** What a chunk is made of, for codecs that need to know. */
+struct Chunk {
+    std::vector<uint64_t> shape;
+    std::string fill;
+};
+
 class CodecChain {
   public:
     /** `codecs` is a JSON list of configurations with "id"; chunks have `size` bytes, or an unknown
      * number of them where that is zero. */
     CodecChain(const std::string &codecs, size_t size, const char *dtype = "|u1",
-               size_t maxBytes = 0) {
+               size_t maxBytes = 0, const Chunk &chunk = {}) {
         EXPECT_EQ(refs_json_parse(refs_str_view(codecs.data(), codecs.size()), &doc_, &error_),
                   REFS_OK)
             << error_.message;
@@ -41,8 +47,17 @@ class CodecChain {
             const refs_json *config = refs_json_at(list, i);
             steps.push_back({refs_json_text(refs_json_get(config, "id")).data, config});
         }
-        const refs_chain_spec spec = {steps.data(),       steps.size(),        dtype,
-                                      size > 0 ? 1u : 0u, size > 0 ? size : 1, maxBytes};
+        refs_chain_spec spec = {};
+        spec.steps = steps.data();
+        spec.n_steps = steps.size();
+        spec.dtype = dtype;
+        spec.n_elements = 1;
+        for (uint64_t n : chunk.shape) spec.n_elements *= n;
+        spec.element_size = size / spec.n_elements;
+        spec.rank = chunk.shape.size();
+        spec.shape = chunk.shape.empty() ? nullptr : chunk.shape.data();
+        if (!chunk.fill.empty()) spec.fill = reinterpret_cast<const uint8_t *>(chunk.fill.data());
+        spec.max_bytes = maxBytes;
         size_ = size;
         status = refs_chain_open(&spec, &chain_, &error_);
     }

@@ -80,6 +80,9 @@ const Case kResults[] = {
     {R"(7.5 // 2)", R"(3.0)"},
     {R"( -7.5 // 2)", R"(-4.0)"},
     {R"(7.5 % 2)", R"(1.5)"},
+    {R"( -1.0 // -3)", R"(0.0)"},
+    {R"( -3 % 0.25)", R"(0.0)"},
+    {R"( 3 % -0.25)", R"(-0.0)"},
     {R"( -7.5 % 2)", R"(0.5)"},
     {R"(2**10)", R"(1024)"},
     {R"(2**-1)", R"(0.5)"},
@@ -115,6 +118,10 @@ const Case kResults[] = {
     {R"(1.0 ~ true ~ none)", R"(1.0TrueNone)"},
     // comparisons and choices
     {R"(1 < 2)", R"(True)"},
+    {R"(1 < 1)", R"(False)"},
+    {R"(1 > 1)", R"(False)"},
+    {R"('a' < 'a')", R"(False)"},
+    {R"('a' >= 'a')", R"(True)"},
     {R"(1 == 1.0)", R"(True)"},
     {R"(1 != 1)", R"(False)"},
     {R"('a' < 'b')", R"(True)"},
@@ -132,6 +139,11 @@ const Case kResults[] = {
     {R"('a' if e else 'b')", R"(b)"},
     {R"('a' if 0 else 'b' if 0 else 'c')", R"(c)"},
     {R"(1/0 if 0 else 5)", R"(5)"},
+    {R"(0.0 or 'z')", R"(z)"},
+    {R"(0.5 and 'z')", R"(z)"},
+    {R"(none or () or 'z')", R"(z)"},
+    {R"((0,) and 'z')", R"(z)"},
+    {R"('a' if 0)", R"()"},
     {R"(1 or 1/0)", R"(1)"},
     {R"(0 and 1/0)", R"(0)"},
     {R"(none == none)", R"(True)"},
@@ -143,6 +155,8 @@ const Case kResults[] = {
     {R"(true|int)", R"(1)"},
     {R"(5|string * 2)", R"(55)"},
     {R"(5|float)", R"(5.0)"},
+    {R"(( -2.5)|abs)", R"(2.5)"},
+    {R"(( -2)|abs + 2|abs)", R"(4)"},
     {R"(s|length)", R"(4)"},
     {R"(i|string|length)", R"(1)"},
     {R"(s.zfill(6))", R"(00text)"},
@@ -176,6 +190,7 @@ const Case kResults[] = {
     {R"('{:5}|{:5}'.format(i, 'a'))", R"(    7|a    )"},
     {R"('{:+d} {:x} {:#X}'.format(i, 255, 255))", R"(+7 ff 0XFF)"},
     {R"('{:.2f} {:08.3f} {:e}'.format(f, f, f))", R"(2.50 0002.500 2.500000e+00)"},
+    {R"('{:8.1f}|{:<8.1f}|'.format(f, f))", R"(     2.5|2.5     |)"},
     {R"('{} {}'.format(f, 1.0))", R"(2.5 1.0)"},
     {R"('{:.2}'.format('abc'))", R"(ab)"},
     {R"('{{}}'.format())", R"({})"},
@@ -263,7 +278,11 @@ const Case kFailures[] = {
     {"'{:d}'.format(1.0)", "a float cannot be formatted as 'd'"},
     {"'{:.2d}'.format(1)", "integers have no precision"},
     {"'{:.2}'.format(1.5)", "needs a type"},
+    {"'{:.2}'.format(1)", "needs a type"},
     {"'{:04}'.format(s)", "a text has no sign to fill behind"},
+    {"'{:5}'.format(true)", "the format of a truth value needs a type"},
+    {"'{:>5}'.format(none)", "the format of none needs a type"},
+    {"10.0 ** 400", "a power is too large for a float"},
     {"'{:,}'.format(1)", "format type ',' is not supported"},
     // limits
     {"'aaaaaaaaaaaaaaaa' * 1000000000", "expression needs more than 1048576 bytes"},
@@ -295,6 +314,11 @@ TEST(RefsetExpression, FailsWithAReasonThatQuotesIt) {
         const std::string quoted = std::string("gen[0]: template \"x{{") + c.expression;
         EXPECT_NE(rendered.Result().find(quoted), std::string::npos) << rendered.Result();
     }
+}
+
+TEST(RefsetExpression, RefusesNulsBehindBackslashes) {
+    const Rendered rendered(std::string("'\\\0'", 4));
+    EXPECT_EQ(rendered.status, REFS_UNSUPPORTED);
 }
 
 TEST(RefsetExpression, TrimsWhiteSpaceAroundDashes) {

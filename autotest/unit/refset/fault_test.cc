@@ -8,20 +8,25 @@
 
 namespace {
 
-int64_t allocations_left = 0;
+int64_t until_failure = 0; // allocations
+bool goes_on = false;      // whether all that follow fail too
+
+bool Fails() {
+    return goes_on ? until_failure-- <= 0 : until_failure-- == 0;
+}
 
 void *FailingMalloc(size_t size) {
-    return allocations_left-- > 0 ? std::malloc(size) : nullptr;
+    return Fails() ? nullptr : std::malloc(size);
 }
 
 void *FailingRealloc(void *memory, size_t size) {
-    return allocations_left-- > 0 ? std::realloc(memory, size) : nullptr;
+    return Fails() ? nullptr : std::realloc(memory, size);
 }
 
 // Uses every way through the room; sets of the two versions.
 const char kVersion1[] = R"({
     "junk": "first", "version": 1,
-    "templates": {"u": "s3://b", "f": "{{c}}/{{'%03d' % 5}}{{'{:>4}'.format(c)}}{{(1, 2)[0:0]|x}}"},
+    "templates": {"u": "s3://b", "f": "{{c}}/{{'%03d' % 5}}{{'{:>4}'.format(c)}}"},
     "refs": {"a/.zarray": {"x": [1, {"y": 2}]}, "a/0.1": ["{{u}}/x", 1, 2], "a/0.0": ["../y.nc"],
              "b": "base64:aGVsbG8=", "c\u0041": "\n", "d": 5, "e/": ["zip://m::https://h/z", 1, 2],
              "g": ["memory://x"], "h": ["u", 1, 9000000000], "i": ["{{u}}{{f(c=1.5)}}"]},
@@ -36,28 +41,30 @@ refs_status OpenOnce(const char *json) {
     return set.Open(json);
 }
 
-// MemoryVfs and the test itself allocate too, with new, which does not fail.
-int64_t CountUntilSuccess(const char *json) {
+// Fails every allocation of opening in turn; returns how many there are. MemoryVfs and the test
+// itself allocate with new, which does not fail.
+int64_t FailEach(const char *json) {
     const refs_allocator failing = {FailingMalloc, FailingRealloc, std::free};
     refs_allocator_set(&failing);
     int64_t n = 0;
-    refs_status status = REFS_NOMEM;
-    for (; status == REFS_NOMEM && n < 10000; n++) {
-        allocations_left = n;
-        status = OpenOnce(json);
-    }
+    do {
+        until_failure = n;
+        const refs_status status = OpenOnce(json);
+        EXPECT_TRUE(status == REFS_NOMEM || status == REFS_OK) << n;
+    } while (until_failure < 0 && n++ < 10000);
     refs_allocator_set(nullptr);
-    EXPECT_EQ(status, REFS_OK);
+    EXPECT_EQ(OpenOnce(json), REFS_OK);
     return n;
 }
 
 } // namespace
 
 TEST(RefsetFaults, AreReportedForEveryAllocation) {
-    std::string version_1 = kVersion1;
-    version_1.replace(version_1.find("{{(1, 2)[0:0]|x}}"), 17, "");
-    EXPECT_GT(CountUntilSuccess(version_1.c_str()), 60);
-    EXPECT_GT(CountUntilSuccess(kVersion0), 20);
+    for (bool go_on : {false, true}) {
+        goes_on = go_on;
+        EXPECT_GT(FailEach(kVersion1), 60);
+        EXPECT_GT(FailEach(kVersion0), 20);
+    }
 }
 
 TEST(RefsetFaults, OfReadingArePassedOn) {
@@ -80,7 +87,7 @@ TEST(RefsetFaults, OfCuttingTheTextAnywhereAreErrors) {
 TEST(RefsetFaults, OfAnyByteAreSurvived) {
     std::string json = kVersion1;
     for (size_t i = 0; i < json.size(); i++)
-        for (const char byte : {'\0', '"', '{', '}', '[', ']', ',', '\\', '9', '-', '%', '\xff'}) {
+        for (const char byte : {'\0', '"', '}', '\\', '9', '%'}) {
             std::string damaged = json;
             damaged[i] = byte;
             SetUnderTest set;

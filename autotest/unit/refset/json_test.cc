@@ -61,6 +61,13 @@ TEST(RefsetJson, LimitsOneValue) {
     }
 }
 
+TEST(RefsetJson, AcceptsBase64OfAValueAtTheLimit) {
+    const std::string encoded(4000, 'A');
+    SetUnderTest set;
+    set.options.limits.max_value_bytes = 3000;
+    EXPECT_EQ(set.Open(R"({"a": "base64:)" + encoded + R"("})"), REFS_OK) << set.error.message;
+}
+
 TEST(RefsetJson, LimitsAllInlineValues) {
     SetUnderTest set;
     set.options.limits.max_inline_bytes = 5;
@@ -114,4 +121,7 @@ TEST(RefsetJson, WarnsOnceForAllFractions) {
     ASSERT_EQ(set.Open(R"({"a": ["u", 1.0, 2.0], "b": ["u", 3.0, 4]})"), REFS_OK);
     ASSERT_EQ(set.warnings.size(), 1u);
     EXPECT_EQ(set.warnings[0], "3 offsets or lengths are written as fractions");
+    SetUnderTest other;
+    ASSERT_EQ(other.Open(R"({"a": ["u", 1.0, 2]})"), REFS_OK);
+    EXPECT_EQ(other.warnings.size(), 1u);
 }

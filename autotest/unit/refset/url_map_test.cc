@@ -85,6 +85,9 @@ TEST(RefsetUrl, WithoutSchemeIsRelativeToTheFolderOfTheSet) {
            {"/data/refs.parq", "a.nc", "/data/a.nc"},
            {"/data/refs.parq/", "a.nc", "/data/a.nc"},
            {"/data/refs.json", "a:b.nc", "/data/a:b.nc"},
+           {"/data/refs.json", "a b://c", "/data/a b://c"},
+           {"/data/refs.json", "3a://c", "/data/3a://c"},
+           {"/data/refs.json", "://c", "/data/://c"},
            {"/data/refs.json", "2020-01-01T00:00/a.nc", "/data/2020-01-01T00:00/a.nc"}});
 }
 

@@ -80,7 +80,7 @@ class MemoryArray {
             << error.message;
         const refs_array_meta *meta = refs_hierarchy_find_array(hierarchy_, refs_str_from("v"));
         ASSERT_NE(meta, nullptr);
-        const refs_array_tools tools = {store.get(), cache, nullptr, 0};
+        const refs_array_tools tools = {store.get(), cache, nullptr, 0, false};
         ASSERT_EQ(refs_array_open(&tools, meta, &array, &error), REFS_OK) << error.message;
     }
 

@@ -39,7 +39,8 @@ TEST(ArrayV2, HasShapeChunksTypeAndKeys) {
     EXPECT_EQ(meta.shape[1], 6u);
     EXPECT_EQ(meta.chunk[1], 3u);
     EXPECT_EQ(meta.dtype.type, REFS_TYPE_FLOAT);
-    EXPECT_FALSE(meta.fortran);
+    EXPECT_EQ(meta.order[0], 0);
+    EXPECT_EQ(meta.order[1], 1);
     EXPECT_FALSE(meta.has_fill);
     EXPECT_STREQ(meta.key_prefix, "v/");
     EXPECT_EQ(meta.separator, '.');
@@ -59,7 +60,7 @@ TEST(ArrayV2, IgnoresMembersItDoesNotKnow) {
 }
 
 TEST(ArrayV2, IsStoredInFortranOrderWhereItSaysSo) {
-    EXPECT_TRUE(MemoryHierarchy(with("order", "\"F\"")).good().fortran);
+    EXPECT_EQ(MemoryHierarchy(with("order", "\"F\"")).good().order[0], 1);
 }
 
 TEST(ArrayV2, HasASeparator) {

@@ -87,13 +87,47 @@ TEST(ArrayV3, KnowsTypesByName) {
     }
 }
 
+TEST(ArrayV3, KnowsTypesByNameAndConfiguration) {
+    const struct {
+        const char *type, *numpy;
+        size_t size;
+    } types[] = {
+        {R"({"name":"numpy.datetime64","configuration":{"unit":"s","scale_factor":1}})", "<M8[s]",
+         8},
+        {R"({"name":"numpy.timedelta64","configuration":{"unit":"us","scale_factor":10}})",
+         "<m8[10us]", 8},
+        {R"({"name":"numpy.datetime64","configuration":{"unit":"generic","scale_factor":1}})",
+         "<M8", 8},
+        {R"({"name":"null_terminated_bytes","configuration":{"length_bytes":5}})", "|S5", 5},
+        {R"({"name":"fixed_length_utf32","configuration":{"length_bytes":12}})", "<U3", 12},
+        {R"({"name":"raw_bytes","configuration":{"length_bytes":3}})", "", 3},
+        {R"({"name":"struct","configuration":{"fields":[{"name":"a","data_type":"int16"},
+            {"name":"b","data_type":"r24"}]}})",
+         "", 5},
+        {R"({"name":"structured","configuration":{"fields":[["a","int16"],["b","float32"]]}})", "",
+         6},
+        {R"("string")", "|O", 0},
+        {R"("variable_length_bytes")", "|O", 0},
+    };
+    for (const auto &t : types) {
+        V3 v3;
+        v3.type = t.type;
+        V3Array h(v3);
+        char numpy[16];
+        refs_dtype_format(&h.get().dtype, numpy, sizeof numpy);
+        EXPECT_STREQ(numpy, t.numpy) << t.type;
+        EXPECT_EQ(h.get().dtype.size, t.size) << t.type;
+    }
+}
+
 TEST(ArrayV3, TakesByteOrderAndElementOrderFromItsCodecs) {
     V3 v3;
     v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,0]}},
                     {"name":"bytes","configuration":{"endian":"big"}},
                     {"name":"gzip","configuration":{"level":5}},"crc32c"])";
     V3Array h(v3);
-    EXPECT_TRUE(h.get().fortran);
+    EXPECT_EQ(h.get().order[0], 1);
+    EXPECT_EQ(h.get().order[1], 0);
     EXPECT_TRUE(h.get().dtype.big_endian);
     ASSERT_EQ(h.get().n_codecs, 2u);
     EXPECT_STREQ(h.get().codecs[0].id, "gzip");
@@ -102,10 +136,39 @@ TEST(ArrayV3, TakesByteOrderAndElementOrderFromItsCodecs) {
     EXPECT_EQ(h.get().codecs[1].config, nullptr);
 }
 
-TEST(ArrayV3, TransposesToTheSameOrderWithoutEffect) {
+TEST(ArrayV3, TransposesToAnyOrderAndAgain) {
+    const struct {
+        std::vector<std::string> orders;
+        std::string together;
+    } chains[] = {{{"[0,1,2]"}, "012"},
+                  {{"[1,0,2]"}, "102"},
+                  {{"[1,2,0]"}, "120"},
+                  {{"[1,2,0]", "[1,2,0]"}, "201"},
+                  {{"[2,1,0]", "[2,1,0]"}, "012"}};
+    for (const auto &chain : chains) {
+        V3 v3;
+        v3.shape = "[4,6,8]";
+        v3.grid = R"({"name":"regular","configuration":{"chunk_shape":[2,3,4]}})";
+        v3.codecs = "[";
+        for (const std::string &order : chain.orders)
+            v3.codecs += R"({"name":"transpose","configuration":{"order":)" + order + "}},";
+        v3.codecs += kBytes + "]";
+        V3Array h(v3);
+        std::string together;
+        for (size_t i = 0; i < 3; i++) together += static_cast<char>('0' + h.get().order[i]);
+        EXPECT_EQ(together, chain.together);
+    }
+}
+
+TEST(ArrayV3, TakesTheByteOrderOfShardsFromTheirInnerCodecs) {
     V3 v3;
-    v3.codecs = R"([{"name":"transpose","configuration":{"order":[0,1]}},)" + kBytes + "]";
-    EXPECT_FALSE(V3Array(v3).get().fortran);
+    v3.codecs = R"([{"name":"sharding_indexed","configuration":{"chunk_shape":[1,3],"codecs":[
+        {"name":"sharding_indexed","configuration":{"chunk_shape":[1,1],"codecs":[
+            {"name":"bytes","configuration":{"endian":"big"}}]}}]}}])";
+    V3Array h(v3);
+    EXPECT_TRUE(h.get().dtype.big_endian);
+    ASSERT_EQ(h.get().n_codecs, 1u);
+    EXPECT_STREQ(h.get().codecs[0].id, "sharding_indexed");
 }
 
 TEST(ArrayV3, NamesItsDimensions) {
@@ -123,17 +186,15 @@ TEST(ArrayV3, SaysWhatItDoesNotSupport) {
         V3 v3;
         refs_status status;
         const char *problem;
-    } broken[9];
+    } broken[10];
     broken[0] = {{}, REFS_UNSUPPORTED, "chunk_grid 'rectilinear' is not supported"};
     broken[0].v3.grid = R"({"name":"rectilinear"})";
     broken[1] = {{}, REFS_UNSUPPORTED, "data_type 'numpy.datetime64' is not supported"};
-    broken[1].v3.type = R"({"name":"numpy.datetime64"})";
-    broken[2] = {{}, REFS_UNSUPPORTED, "codec 'sharding_indexed' is not supported"};
-    broken[2].v3.codecs = R"([{"name":"sharding_indexed","configuration":{}}])";
-    broken[3] = {{}, REFS_UNSUPPORTED, "this order of 'transpose' is not supported"};
-    broken[3].v3.shape = "[1,2,3]";
-    broken[3].v3.grid = R"({"name":"regular","configuration":{"chunk_shape":[1,2,3]}})";
-    broken[3].v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,0,2]}}])";
+    broken[1].v3.type = R"({"name":"numpy.datetime64","configuration":{"unit":"eon"}})";
+    broken[2] = {{}, REFS_INVALID, "transpose has an order of 1 numbers for rank 2"};
+    broken[2].v3.codecs = R"([{"name":"transpose","configuration":{"order":[0]}}])";
+    broken[3] = {{}, REFS_INVALID, "transpose has an order that is no permutation"};
+    broken[3].v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,2]}}])";
     broken[4] = {{}, REFS_UNSUPPORTED, "storage transformers are not supported"};
     broken[4].v3.more = R"(,"storage_transformers":[{"name":"x"}])";
     broken[5] = {{}, REFS_UNSUPPORTED, "chunk_key_encoding 'other' is not supported"};
@@ -142,9 +203,10 @@ TEST(ArrayV3, SaysWhatItDoesNotSupport) {
     broken[6].v3.grid = "\"regular\"";
     broken[7] = {{}, REFS_INVALID, "codecs[0] has no name"};
     broken[7].v3.codecs = "[{}]";
-    broken[8] = {{}, REFS_UNSUPPORTED, "this order of 'transpose' is not supported"};
-    broken[8].v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,0]}},
-                              {"name":"transpose","configuration":{"order":[1,0]}}])";
+    broken[8] = {{}, REFS_INVALID, "transpose has an order that is no permutation"};
+    broken[8].v3.codecs = R"([{"name":"transpose","configuration":{"order":[1,1]}}])";
+    broken[9] = {{}, REFS_UNSUPPORTED, "data_type 'fixed_length_utf32' is not supported"};
+    broken[9].v3.type = R"({"name":"fixed_length_utf32","configuration":{"length_bytes":6}})";
     for (const auto &b : broken) {
         V3Array h(b.v3);
         EXPECT_EQ(h.bad().status, b.status);

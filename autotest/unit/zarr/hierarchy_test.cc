@@ -56,11 +56,19 @@ TEST(Hierarchy, MayBeASingleArray) {
     EXPECT_EQ(h.groupPaths(), (Paths{""}));
 }
 
-TEST(Hierarchy, IsNoneWithoutMetadata) {
+TEST(Hierarchy, IsNoneWhereOnlyOtherThingsAreNamed) {
     MemoryHierarchy h;
-    h.store.put("t2m/0.0", "chunk");
+    h.store.put("readme", "text");
     EXPECT_EQ(h.open(), REFS_INVALID);
     EXPECT_EQ(std::string(h.error.message).rfind("no Zarr metadata", 0), 0u) << h.error.message;
+}
+
+TEST(Hierarchy, IsEmptyWhereTheSetIs) {
+    MemoryHierarchy h;
+    EXPECT_TRUE(h.arrayPaths().empty());
+    EXPECT_EQ(h.groupPaths(), Paths{""});
+    ASSERT_EQ(h.notes.size(), 1u);
+    EXPECT_EQ(h.notes[0], "there is no array: the set has no metadata");
 }
 
 TEST(Hierarchy, MayBeAGroupAlone) {

@@ -17,32 +17,50 @@ static refs_status measure_chunk(refs_array *array, refs_error *err) {
 
     int64_t stride = (int64_t)meta->dtype.size;
     for (size_t i = 0; i < meta->rank; i++) {
-        size_t dim = meta->fortran ? i : meta->rank - 1 - i;
+        size_t dim = meta->order[meta->rank - 1 - i];
         array->stride[dim] = stride;
         stride *= (int64_t)meta->chunk[dim];
     }
     return REFS_OK;
 }
 
+/* What decoding a chunk takes; `steps`, `shape` and `fill` have room for it. */
+static void describe_chunk(const refs_array *array, refs_chain_step *steps, uint64_t *shape,
+                           uint8_t *fill) {
+    const refs_array_meta *meta = array->meta;
+    for (size_t i = 0; i < meta->n_codecs; i++)
+        steps[i] = (refs_chain_step){meta->codecs[i].id, meta->codecs[i].config};
+    for (size_t i = 0; i < meta->rank; i++) shape[i] = meta->chunk[meta->order[i]];
+    if (meta->dtype.size > 0) memcpy(fill, meta->fill, meta->dtype.size);
+    /* The other way round, which is the same. */
+    refs_array__to_host_order(&meta->dtype, fill, 1);
+}
+
 /* Unknown codecs must not keep an array from being looked at: they fail when it is read. */
 static refs_status open_chain(refs_array *array, refs_error *err) {
     const refs_array_meta *meta = array->meta;
-    refs_chain_step *steps = refs_calloc(meta->n_codecs, sizeof *steps);
-    if (steps == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < meta->n_codecs; i++)
-        steps[i] = (refs_chain_step){meta->codecs[i].id, meta->codecs[i].config};
     char dtype[16];
-    refs_dtype_format(&meta->dtype, dtype, sizeof dtype);
-    refs_chain_spec spec = {.steps = steps,
-                            .n_steps = meta->n_codecs,
-                            .dtype = dtype,
-                            .element_size = meta->dtype.size,
-                            .n_elements = array->chunk_elements,
-                            .max_bytes = array->tools.max_chunk_bytes};
-    refs_status status = refs_chain_open(&spec, &array->chain, &array->chain_error);
+    uint64_t shape[REFS_MAX_RANK];
+    refs_chain_step *steps = refs_calloc(meta->n_codecs, sizeof *steps);
+    uint8_t *fill = refs_calloc(meta->dtype.size, 1);
+    refs_status status = REFS_NOMEM;
+    if (steps != NULL && fill != NULL) {
+        refs_dtype_format(&meta->dtype, dtype, sizeof dtype);
+        describe_chunk(array, steps, shape, fill);
+        refs_chain_spec spec = {.steps = steps,
+                                .n_steps = meta->n_codecs,
+                                .dtype = dtype,
+                                .element_size = meta->dtype.size,
+                                .n_elements = array->chunk_elements,
+                                .rank = meta->rank,
+                                .shape = shape,
+                                .fill = fill,
+                                .max_bytes = array->tools.max_chunk_bytes};
+        status = refs_chain_open(&spec, &array->chain, &array->chain_error);
+    }
     refs_free(steps);
-    if (status == REFS_NOMEM) return refs_fail_nomem(err);
-    return REFS_OK;
+    refs_free(fill);
+    return status == REFS_NOMEM ? refs_fail_nomem(err) : REFS_OK;
 }
 
 refs_status refs_array_open(const refs_array_tools *tools, const refs_array_meta *meta,
@@ -56,6 +74,7 @@ refs_status refs_array_open(const refs_array_tools *tools, const refs_array_meta
     opened->meta = meta;
     if (tools->cache != NULL) opened->owner = refs_cache__new_owner(tools->cache);
     refs_scratch_list__init(&opened->scratches);
+    refs_watch__init(&opened->watch);
     refs_status status = measure_chunk(opened, err);
     if (status == REFS_OK) status = open_chain(opened, err);
     if (status != REFS_OK) {
@@ -69,6 +88,7 @@ refs_status refs_array_open(const refs_array_tools *tools, const refs_array_meta
 
 void refs_array_free(refs_array *array) {
     if (array == NULL) return;
+    refs_watch__clear(&array->watch);
     if (array->tools.cache != NULL) refs_cache__drop_owner(array->tools.cache, array->owner);
     refs_scratch_list__clear(&array->scratches);
     refs_chain_free(array->chain);
@@ -88,9 +108,8 @@ void refs_array_get_stats(const refs_array *array, refs_array_stats *stats) {
 /* -- reading whole arrays
  * --------------------------------------------------------------------------- */
 
-/* Reads all elements, tightly packed, into `elements`. */
-static refs_status read_elements(refs_array *array, uint64_t max_elements, refs_buf *elements,
-                                 size_t *n, refs_error *err) {
+refs_status refs_array__read_elements(refs_array *array, uint64_t max_elements, refs_buf *elements,
+                                      size_t *n, refs_error *err) {
     const refs_array_meta *meta = array->meta;
     uint64_t count, bytes;
     if (!refs_array_meta_elements(meta, &count) || count > max_elements ||
@@ -108,22 +127,9 @@ refs_status refs_array_read_doubles(refs_array *array, uint64_t max_elements, do
                                     refs_error *err) {
     refs_buf elements = REFS_BUF_INIT;
     size_t n = 0;
-    refs_status status = read_elements(array, max_elements, &elements, &n, err);
+    refs_status status = refs_array__read_elements(array, max_elements, &elements, &n, err);
     if (status == REFS_OK && !refs_array__to_doubles(&array->meta->dtype, elements.data, n, values))
         status = refs_fail(err, REFS_UNSUPPORTED, "%s: elements are no numbers", array->meta->path);
-    refs_buf_clear(&elements);
-    return status;
-}
-
-refs_status refs_array_read_texts(refs_array *array, uint64_t max_elements, refs_buf *texts,
-                                  refs_error *err) {
-    const refs_dtype *dtype = &array->meta->dtype;
-    if (dtype->type != REFS_TYPE_BYTES && dtype->type != REFS_TYPE_UNICODE)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: elements are no texts", array->meta->path);
-    refs_buf elements = REFS_BUF_INIT;
-    size_t n = 0;
-    refs_status status = read_elements(array, max_elements, &elements, &n, err);
-    if (status == REFS_OK) status = refs_array__to_texts(dtype, elements.data, n, texts, err);
     refs_buf_clear(&elements);
     return status;
 }

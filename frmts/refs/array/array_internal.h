@@ -75,22 +75,58 @@ typedef struct refs_chunk refs_chunk;
 /** A chunk of `size` bytes, not initialised, with one reference; NULL when memory ran out. */
 refs_chunk *refs_chunk__new(size_t size);
 
+/** The same for a chunk that is going to be added to `cache` (or NULL): where that is full, what it
+ * would let go for it is used again, which spares the system the giving and taking of memory. */
+refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size);
+
 /** Gives one reference back; NULL is allowed. */
 void refs_chunk__release(refs_chunk *chunk);
 
 /** The elements. */
 uint8_t *refs_chunk__data(refs_chunk *chunk);
 
+/** What the cache knows a chunk by. */
+typedef struct refs_chunk_id {
+    uint64_t owner;  /**< of refs_cache__new_owner */
+    uint64_t number; /**< in the owner's array */
+} refs_chunk_id;
+
+/** What a chunk is wanted for: to be read now, or ahead of a read that is expected. */
+typedef enum refs_chunk_use { REFS_USE_NOW, REFS_USE_AHEAD } refs_chunk_use;
+
+/** What came of asking for a chunk. */
+typedef enum refs_claim {
+    REFS_CLAIM_FOUND, /**< it is there */
+    REFS_CLAIM_MINE,  /**< the caller is to bring it: refs_cache__add or refs_cache__abandon */
+    REFS_CLAIM_BUSY   /**< another caller brings it */
+} refs_claim;
+
 /** A number for an array whose chunks are to be kept in the cache. */
 uint64_t refs_cache__new_owner(refs_cache *cache);
 
-/** Chunk `number` of `owner` with a reference for the caller, or NULL. */
-refs_chunk *refs_cache__find(refs_cache *cache, uint64_t owner, uint64_t number);
+/** Asks for a chunk; FOUND sets *chunk, with a reference for the caller. */
+refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_chunk_use use,
+                             refs_chunk **chunk);
 
-/** Keeps `chunk` as number `number` of `owner`, and lets others go until the budget holds; the
- * newest chunk is kept whatever its size, and an earlier one of the same number stays. Without
- * memory the chunk is just not kept. */
-void refs_cache__add(refs_cache *cache, uint64_t owner, uint64_t number, refs_chunk *chunk);
+/** Waits until nobody brings the chunk any more: it is there, with a reference for the caller, or
+ * NULL. */
+refs_chunk *refs_cache__await(refs_cache *cache, refs_chunk_id id);
+
+/** Keeps `chunk` and lets others go until the budget holds; the newest chunk is kept whatever its
+ * size, and an earlier one of the same name stays. Without memory the chunk is just not kept. */
+void refs_cache__add(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk, refs_chunk_use use);
+
+/** Gives a claim up that was not fulfilled; nothing where it was. */
+void refs_cache__abandon(refs_cache *cache, refs_chunk_id id);
+
+/** How reading ahead goes. */
+typedef struct refs_ahead {
+    size_t max_bytes;  /**< budget of the cache */
+    size_t bytes;      /**< of chunks that were read ahead and not yet used */
+    uint64_t n_wasted; /**< chunks that were read ahead and let go unused */
+} refs_ahead;
+
+void refs_cache__get_ahead(refs_cache *cache, refs_ahead *ahead);
 
 /** Lets all chunks of `owner` go. */
 void refs_cache__drop_owner(refs_cache *cache, uint64_t owner);

@@ -12,7 +12,7 @@
 #include "refs/codec.h"
 #include "refs/store.h"
 
-/* -- scratch.c: working memory of threads -- */
+/* -- scratch.c: working memory of threads ------------------------------------------------------ */
 
 /** Scratches that no thread uses now. */
 typedef struct refs_scratch_list {
@@ -32,7 +32,49 @@ void refs_scratch_list__clear(refs_scratch_list *list);
 refs_scratch_node *refs_scratch_list__take(refs_scratch_list *list);
 void refs_scratch_list__put(refs_scratch_list *list, refs_scratch_node *node);
 
-/* -- the array -- */
+/* -- cache.c: for the stream ------------------------------------------------------------------- */
+
+/** Waits until at most `max_bytes` are read ahead and unused; false where that did not come about
+ * because some were wasted since there were `n_wasted`, because *stop was set (which
+ * refs_cache__wake makes known), or because nothing was used for a while. */
+bool refs_cache__await_use(refs_cache *cache, size_t max_bytes, uint64_t n_wasted,
+                           const _Atomic bool *stop);
+void refs_cache__wake(refs_cache *cache);
+
+/* -- stream.c: reading ahead ------------------------------------------------------------------- */
+
+/** Chunks of an array brought by a thread of their own before they are asked for. */
+typedef struct refs_stream {
+    bool started; /**< under the lock of the watch: there is a thread to join */
+    pthread_t thread;
+    struct refs_array *array;
+    refs_cut cut;
+    size_t window_bytes;        /**< how much is read ahead at first */
+    _Atomic bool stop;          /**< set by others: end soon */
+    _Atomic bool ended;         /**< set by the thread: it may be joined */
+    _Atomic uint64_t reader_at; /**< the number in the cut that was asked for last */
+} refs_stream;
+
+/** The chunks that reads ask for, and what they seem to ask for next. */
+typedef struct refs_watch {
+    pthread_mutex_t lock;         /* guards what follows */
+    bool any;                     /**< something was read */
+    uint64_t last[REFS_MAX_RANK]; /**< first chunk of the last read along each dimension */
+    size_t moved_dim;             /**< along which the last read had moved, by … */
+    uint64_t moved_by;            /**< … so many chunks; 0: none */
+    unsigned n_moves;             /**< in a row that were equal */
+    refs_stream stream;
+} refs_watch;
+
+void refs_watch__init(refs_watch *watch);
+
+/** Ends the stream and frees what the watch holds. */
+void refs_watch__clear(refs_watch *watch);
+
+/** Notes what a read asks for, and starts a stream where reads move on step by step. */
+void refs_array__watch(struct refs_array *array, const refs_cut *cut);
+
+/* -- the array --------------------------------------------------------------------------------- */
 
 struct refs_array {
     refs_array_tools tools;
@@ -44,7 +86,31 @@ struct refs_array {
     refs_chain *chain;             /**< NULL where the codecs are unknown, and … */
     refs_error chain_error;        /**< … this says why */
     refs_scratch_list scratches;
+    refs_watch watch;
     _Atomic uint64_t chunks_decoded, chunks_absent, cache_hits;
 };
+
+/** Reads all elements, `*n` and at most `max_elements` of them, tightly packed. */
+refs_status refs_array__read_elements(struct refs_array *array, uint64_t max_elements,
+                                      refs_buf *elements, size_t *n, refs_error *err);
+
+/* -- bring.c ----------------------------------------------------------------------------------- */
+
+/** Chunks of a cut that are to come. */
+typedef struct refs_bringing {
+    struct refs_array *array;
+    const refs_cut *cut;
+
+    /** Receives the elements of chunk `number` of the cut, in this machine's byte order, or NULL
+     * where the chunk is absent; on any thread. NULL: chunks only go to the cache. */
+    void (*deliver)(void *user, uint64_t number, const uint8_t *elements);
+    void *user;
+    refs_chunk_use use;
+} refs_bringing;
+
+/** Brings chunks [begin, end) of the cut: from the cache, from other threads that bring them
+ * already (AHEAD: leaves them to those), or from the store, planned as one fetch. */
+refs_status refs_array__bring(const refs_bringing *bringing, uint64_t begin, uint64_t end,
+                              refs_error *err);
 
 #endif

@@ -1,14 +1,14 @@
 /* cache.c -- decoded chunks by (owner, number), least recently used first to go. */
-#include "array_internal.h"
+#include "array_object.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
+#include <time.h>
 
 struct refs_chunk {
     _Atomic unsigned references;
-    uint64_t owner;
-    uint64_t number;
+    refs_chunk_id id;
     size_t size;
+    bool pending; /* somebody brings it: it has no data and no age */
+    bool unused;  /* it was read ahead */
     refs_chunk *bucket_next;
     refs_chunk *newer, *older;
     uint8_t data[];
@@ -23,6 +23,9 @@ struct refs_cache {
     size_t n_buckets; /* a power of two */
     refs_chunk *newest, *oldest;
     uint64_t n_owners;
+    size_t ahead_bytes; /* of unused chunks */
+    uint64_t n_wasted;
+    pthread_cond_t moved; /* a claim was settled, or a chunk that was read ahead used */
 };
 
 #define FIRST_BUCKETS 64
@@ -63,6 +66,7 @@ refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *er
         return refs_fail_nomem(err);
     }
     pthread_mutex_init(&opened->lock, NULL);
+    pthread_cond_init(&opened->moved, NULL);
     opened->max_bytes = max_bytes;
     opened->buckets = buckets;
     opened->n_buckets = FIRST_BUCKETS;
@@ -76,6 +80,7 @@ void refs_cache_free(refs_cache *cache) {
         older = chunk->older;
         refs_chunk__release(chunk);
     }
+    pthread_cond_destroy(&cache->moved);
     pthread_mutex_destroy(&cache->lock);
     refs_free(cache->buckets);
     refs_free(cache);
@@ -88,14 +93,14 @@ uint64_t refs_cache__new_owner(refs_cache *cache) {
     return owner;
 }
 
-static refs_chunk **bucket_of(const refs_cache *cache, uint64_t owner, uint64_t number) {
-    uint64_t hash = (number ^ owner * 0x9E3779B97F4A7C15u) * 0xBF58476D1CE4E5B9u;
+static refs_chunk **bucket_of(const refs_cache *cache, refs_chunk_id id) {
+    uint64_t hash = (id.number ^ id.owner * 0x9E3779B97F4A7C15u) * 0xBF58476D1CE4E5B9u;
     return &cache->buckets[(hash ^ hash >> 32) & (cache->n_buckets - 1)];
 }
 
-static refs_chunk *find(const refs_cache *cache, uint64_t owner, uint64_t number) {
-    refs_chunk *chunk = *bucket_of(cache, owner, number);
-    while (chunk != NULL && (chunk->owner != owner || chunk->number != number))
+static refs_chunk *find(const refs_cache *cache, refs_chunk_id id) {
+    refs_chunk *chunk = *bucket_of(cache, id);
+    while (chunk != NULL && (chunk->id.owner != id.owner || chunk->id.number != id.number))
         chunk = chunk->bucket_next;
     return chunk;
 }
@@ -121,56 +126,155 @@ static void link_newest(refs_cache *cache, refs_chunk *chunk) {
     cache->newest = chunk;
 }
 
-static void drop(refs_cache *cache, refs_chunk *chunk) {
-    refs_chunk **link = bucket_of(cache, chunk->owner, chunk->number);
+static void link_bucket(refs_cache *cache, refs_chunk *chunk) {
+    refs_chunk **bucket = bucket_of(cache, chunk->id);
+    chunk->bucket_next = *bucket;
+    *bucket = chunk;
+    cache->n_chunks++;
+}
+
+static void unlink_bucket(refs_cache *cache, refs_chunk *chunk) {
+    refs_chunk **link = bucket_of(cache, chunk->id);
     while (*link != chunk) link = &(*link)->bucket_next;
     *link = chunk->bucket_next;
+    cache->n_chunks--;
+}
+
+static void settle_use(refs_cache *cache, refs_chunk *chunk) {
+    if (!chunk->unused) return;
+    chunk->unused = false;
+    cache->ahead_bytes -= chunk->size;
+    pthread_cond_broadcast(&cache->moved);
+}
+
+static void drop(refs_cache *cache, refs_chunk *chunk) {
+    if (chunk->unused) cache->n_wasted++;
+    settle_use(cache, chunk);
+    unlink_bucket(cache, chunk);
     unlink_age(cache, chunk);
     cache->bytes -= cost_of(chunk);
-    cache->n_chunks--;
     refs_chunk__release(chunk);
+}
+
+/* The chunk that is let go next, if nobody reads it and it has the right size; else NULL. */
+static refs_chunk *take_oldest(refs_cache *cache, size_t size) {
+    refs_chunk *oldest = cache->oldest;
+    if (oldest == NULL || oldest->size != size ||
+        cache->bytes + cost_of(oldest) <= cache->max_bytes)
+        return NULL;
+    if (atomic_load(&oldest->references) > 1) return NULL;
+    atomic_fetch_add(&oldest->references, 1);
+    drop(cache, oldest);
+    return oldest;
+}
+
+refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size) {
+    refs_chunk *chunk = NULL;
+    if (cache != NULL) {
+        pthread_mutex_lock(&cache->lock);
+        chunk = take_oldest(cache, size);
+        pthread_mutex_unlock(&cache->lock);
+    }
+    return chunk != NULL ? chunk : refs_chunk__new(size);
+}
+
+static void move_bucket(refs_cache *to, refs_chunk *chunk) {
+    for (refs_chunk *next; chunk != NULL; chunk = next) {
+        next = chunk->bucket_next;
+        refs_chunk **bucket = bucket_of(to, chunk->id);
+        chunk->bucket_next = *bucket;
+        *bucket = chunk;
+    }
 }
 
 /* More buckets keep chains short; without memory for them, chains just get longer. */
 static void grow_buckets(refs_cache *cache) {
     if (cache->n_chunks < cache->n_buckets) return;
-    refs_chunk **buckets = refs_calloc(cache->n_buckets * 2, sizeof *buckets);
-    if (buckets == NULL) return;
-    refs_free(cache->buckets);
-    cache->buckets = buckets;
+    refs_chunk **old = cache->buckets, **grown = refs_calloc(cache->n_buckets * 2, sizeof *grown);
+    size_t n_old = cache->n_buckets;
+    if (grown == NULL) return;
+    cache->buckets = grown;
     cache->n_buckets *= 2;
-    for (refs_chunk *chunk = cache->newest; chunk != NULL; chunk = chunk->older) {
-        refs_chunk **bucket = bucket_of(cache, chunk->owner, chunk->number);
-        chunk->bucket_next = *bucket;
-        *bucket = chunk;
-    }
+    for (size_t i = 0; i < n_old; i++) move_bucket(cache, old[i]);
+    refs_free(old);
 }
 
-refs_chunk *refs_cache__find(refs_cache *cache, uint64_t owner, uint64_t number) {
+/* A chunk that is there, with a reference for the caller. */
+static refs_chunk *use(refs_cache *cache, refs_chunk *chunk) {
+    atomic_fetch_add(&chunk->references, 1);
+    settle_use(cache, chunk);
+    unlink_age(cache, chunk);
+    link_newest(cache, chunk);
+    return chunk;
+}
+
+/* Marks a chunk as being brought; without memory several may bring it. */
+static void add_pending(refs_cache *cache, refs_chunk_id id) {
+    refs_chunk *mark = refs_chunk__new(0);
+    if (mark == NULL) return;
+    mark->id = id;
+    mark->pending = true;
+    grow_buckets(cache);
+    link_bucket(cache, mark);
+}
+
+static void drop_pending(refs_cache *cache, refs_chunk_id id) {
+    refs_chunk *mark = find(cache, id);
+    if (mark == NULL || !mark->pending) return;
+    unlink_bucket(cache, mark);
+    refs_chunk__release(mark);
+    pthread_cond_broadcast(&cache->moved);
+}
+
+refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_chunk_use wanted,
+                             refs_chunk **chunk) {
+    refs_claim claim = REFS_CLAIM_MINE;
     pthread_mutex_lock(&cache->lock);
-    refs_chunk *chunk = find(cache, owner, number);
-    if (chunk != NULL) {
-        atomic_fetch_add(&chunk->references, 1);
-        unlink_age(cache, chunk);
-        link_newest(cache, chunk);
+    refs_chunk *found = find(cache, id);
+    if (found == NULL) {
+        add_pending(cache, id);
+    } else if (found->pending) {
+        claim = REFS_CLAIM_BUSY;
+    } else {
+        claim = REFS_CLAIM_FOUND;
+        if (wanted == REFS_USE_NOW)
+            *chunk = use(cache, found);
+        else
+            atomic_fetch_add(&(*chunk = found)->references, 1);
     }
+    pthread_mutex_unlock(&cache->lock);
+    return claim;
+}
+
+refs_chunk *refs_cache__await(refs_cache *cache, refs_chunk_id id) {
+    pthread_mutex_lock(&cache->lock);
+    refs_chunk *chunk;
+    while ((chunk = find(cache, id)) != NULL && chunk->pending)
+        pthread_cond_wait(&cache->moved, &cache->lock);
+    if (chunk != NULL) use(cache, chunk);
     pthread_mutex_unlock(&cache->lock);
     return chunk;
 }
 
-void refs_cache__add(refs_cache *cache, uint64_t owner, uint64_t number, refs_chunk *chunk) {
+void refs_cache__abandon(refs_cache *cache, refs_chunk_id id) {
     pthread_mutex_lock(&cache->lock);
-    if (find(cache, owner, number) == NULL) {
-        chunk->owner = owner;
-        chunk->number = number;
+    drop_pending(cache, id);
+    pthread_mutex_unlock(&cache->lock);
+}
+
+void refs_cache__add(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk,
+                     refs_chunk_use wanted) {
+    pthread_mutex_lock(&cache->lock);
+    drop_pending(cache, id);
+    if (find(cache, id) == NULL) {
+        chunk->id = id;
+        chunk->unused = wanted == REFS_USE_AHEAD;
         grow_buckets(cache);
-        refs_chunk **bucket = bucket_of(cache, owner, number);
-        chunk->bucket_next = *bucket;
-        *bucket = chunk;
+        link_bucket(cache, chunk);
         link_newest(cache, chunk);
         atomic_fetch_add(&chunk->references, 1);
         cache->bytes += cost_of(chunk);
-        cache->n_chunks++;
+        if (chunk->unused) cache->ahead_bytes += chunk->size;
         while (cache->bytes > cache->max_bytes && cache->oldest != cache->newest)
             drop(cache, cache->oldest);
     }
@@ -181,7 +285,39 @@ void refs_cache__drop_owner(refs_cache *cache, uint64_t owner) {
     pthread_mutex_lock(&cache->lock);
     for (refs_chunk *chunk = cache->newest, *older; chunk != NULL; chunk = older) {
         older = chunk->older;
-        if (chunk->owner == owner) drop(cache, chunk);
+        if (chunk->id.owner == owner) drop(cache, chunk);
     }
+    pthread_mutex_unlock(&cache->lock);
+}
+
+/* -- reading ahead -- */
+
+void refs_cache__get_ahead(refs_cache *cache, refs_ahead *ahead) {
+    pthread_mutex_lock(&cache->lock);
+    *ahead = (refs_ahead){cache->max_bytes, cache->ahead_bytes, cache->n_wasted};
+    pthread_mutex_unlock(&cache->lock);
+}
+
+/* A reader that has used nothing for so long has other things to do. */
+#define PATIENCE_S 2
+
+bool refs_cache__await_use(refs_cache *cache, size_t max_bytes, uint64_t n_wasted,
+                           const _Atomic bool *stop) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_S;
+    pthread_mutex_lock(&cache->lock);
+    bool wanted = true;
+    while (wanted && cache->ahead_bytes > max_bytes)
+        wanted =
+            !atomic_load(stop) && pthread_cond_timedwait(&cache->moved, &cache->lock, &until) == 0;
+    wanted = wanted && cache->n_wasted == n_wasted && !atomic_load(stop);
+    pthread_mutex_unlock(&cache->lock);
+    return wanted;
+}
+
+void refs_cache__wake(refs_cache *cache) {
+    pthread_mutex_lock(&cache->lock);
+    pthread_cond_broadcast(&cache->moved);
     pthread_mutex_unlock(&cache->lock);
 }

@@ -1,7 +1,6 @@
 /* convert.c -- elements in this machine's byte order, as doubles, as texts. */
 #include "array_internal.h"
-
-#include <math.h>
+#include "refs/half.h"
 
 /* -- byte order -------------------------------------------------------------------------------- */
 
@@ -43,17 +42,6 @@ void refs_array__to_host_order(const refs_dtype *dtype, uint8_t *elements, size_
 }
 
 /* -- numbers ----------------------------------------------------------------------------------- */
-
-/* IEEE 754 binary16. */
-static double half_to_double(uint16_t half) {
-    int exponent = half >> 10 & 31;
-    double fraction = half & 1023;
-    double value = exponent == 0   ? ldexp(fraction, -24)
-                   : exponent < 31 ? ldexp(fraction + 1024, exponent - 25)
-                   : fraction == 0 ? (double)INFINITY
-                                   : (double)NAN;
-    return half & 0x8000 ? -value : value;
-}
 
 #define IDENTITY(value) (value)
 #define TO_DOUBLES(type, convert)                                                                  \
@@ -102,7 +90,7 @@ static bool floats_to_doubles(const refs_dtype *dtype, const uint8_t *elements, 
                               double *values) {
     switch (refs_dtype_swap_size(dtype)) {
     case 2:
-        TO_DOUBLES(uint16_t, half_to_double);
+        TO_DOUBLES(uint16_t, refs_half_to_double);
     case 4:
         TO_DOUBLES(float, IDENTITY);
     case 8:

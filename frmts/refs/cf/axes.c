@@ -218,7 +218,8 @@ refs_cf__axes refs_cf__find_axes(const refs_cf__input *input, const refs_cf_mean
 
 refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta *variable,
                              refs_status status, refs_error *err) {
-    if (status != REFS_UNSUPPORTED) return status;
+    if (status == REFS_OK || status == REFS_NOMEM || status == REFS_CANCELLED) return status;
+    if (status != REFS_UNSUPPORTED && input->options.require_coordinates) return status;
     refs_note(&input->options.notes, REFS_NOTE_WARNING,
               "%s: is left out as coordinate variable: %s", variable->path,
               err != NULL ? err->message : "cannot be read by this build");

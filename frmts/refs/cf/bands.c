@@ -23,8 +23,7 @@ static refs_status split_texts(const refs_buf *texts, uint64_t n, char ***labels
 static refs_status read_labels(const refs_cf__input *input, refs_cf_band_axis *axis,
                                refs_error *err) {
     const refs_cf_values *values = input->values;
-    if (!is_text(&axis->coordinate->dtype) || values == NULL || values->read_texts == NULL ||
-        axis->n > REFS_CF_MAX_AXIS)
+    if (!is_text(&axis->coordinate->dtype) || values == NULL || values->read_texts == NULL)
         return REFS_OK;
     refs_buf texts = REFS_BUF_INIT;
     refs_status status = values->read_texts(values->user, axis->coordinate, &texts, err);
@@ -47,12 +46,33 @@ static refs_status describe_axis(const refs_cf__input *input, size_t dim, refs_c
     axis->coordinate = refs_cf__coordinate(input->hierarchy, input->array, dim);
     axis->kind = refs_cf__axis_kind(axis->coordinate);
     if (axis->coordinate == NULL) return REFS_OK;
-
     const refs_json *attributes = axis->coordinate->attributes;
     REFS_TRY(copy_text(refs_cf__text(attributes, "units"), &axis->units, err));
-    REFS_TRY(copy_text(refs_cf__text(attributes, "calendar"), &axis->calendar, err));
-    REFS_TRY(read_labels(input, axis, err));
-    return refs_cf__read_values(input, axis->coordinate, &axis->values, err);
+    return copy_text(refs_cf__text(attributes, "calendar"), &axis->calendar, err);
+}
+
+/* Whether all axes together have few enough values to be read. */
+static bool is_readable(const refs_cf_meaning *meaning) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < meaning->n_band_axes; i++)
+        if (!refs_add_u64(n, meaning->band_axes[i].n, &n)) return false;
+    return n <= REFS_CF_MAX_AXIS;
+}
+
+static refs_status read_axes(const refs_cf__input *input, refs_cf_meaning *meaning,
+                             refs_error *err) {
+    if (!is_readable(meaning)) {
+        refs_note(&input->options.notes, REFS_NOTE_WARNING,
+                  "%s: has too many bands: values of their axes are not read", input->array->path);
+        return REFS_OK;
+    }
+    for (size_t i = 0; i < meaning->n_band_axes; i++) {
+        refs_cf_band_axis *axis = &meaning->band_axes[i];
+        if (axis->coordinate == NULL) continue;
+        REFS_TRY(read_labels(input, axis, err));
+        REFS_TRY(refs_cf__read_values(input, axis->coordinate, &axis->values, err));
+    }
+    return REFS_OK;
 }
 
 refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_meaning *meaning,
@@ -65,7 +85,7 @@ refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_meaning
         refs_cf_band_axis *axis = &meaning->band_axes[meaning->n_band_axes++];
         REFS_TRY(describe_axis(input, dim, axis, err));
     }
-    return REFS_OK;
+    return read_axes(input, meaning, err);
 }
 
 void refs_cf__bands_clear(refs_cf_meaning *meaning) {

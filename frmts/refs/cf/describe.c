@@ -23,12 +23,20 @@ static void choose_placement(const refs_cf__frame *frame, refs_cf_meaning *meani
     if (meaning->geolocation_x != NULL && unknown && !same) meaning->has_geotransform = false;
 }
 
+/* Whether the picture lies where longitudes and latitudes are, a pixel more or less. */
+static bool is_on_earth(const refs_array_meta *array, const refs_cf_meaning *meaning) {
+    const double *transform = meaning->geotransform;
+    double east = transform[0] + transform[1] * (double)array->shape[meaning->x_dim];
+    double south = transform[3] + transform[5] * (double)array->shape[meaning->y_dim];
+    return transform[0] >= -361 && east <= 541 && transform[3] <= 91 && south >= -91;
+}
+
 static refs_status choose_crs(const refs_cf__input *input, refs_cf__frame *frame,
                               refs_cf_meaning *meaning, refs_error *err) {
     meaning->crs = frame->crs.text;
     frame->crs.text = NULL;
     if (meaning->crs != NULL || !input->options.assume_longlat || !meaning->has_geotransform ||
-        !refs_cf__is_longlat(frame->axes.x, frame->axes.y))
+        !refs_cf__is_longlat(frame->axes.x, frame->axes.y) || !is_on_earth(input->array, meaning))
         return REFS_OK;
     meaning->crs = refs_str_copy(refs_str_from("EPSG:4326"));
     meaning->crs_assumed = true;

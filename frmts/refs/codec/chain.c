@@ -44,8 +44,7 @@ static refs_status open_link(refs_chain *chain, const refs_chain_spec *spec, siz
     chain->n_links++;
     size_t encoded_size = 0;
     if (link->type->open != NULL) {
-        refs_codec_context context = {step->id,           step->config,     spec->dtype,
-                                      spec->element_size, spec->n_elements, *size};
+        refs_codec_context context = {step->id, step->config, spec, *size};
         refs_status status = link->type->open(&context, &link->self, &encoded_size, err);
         if (status != REFS_OK) refs_error_prefix(err, "%s", link->type->name);
         REFS_TRY(status);
@@ -96,61 +95,84 @@ bool refs_chain_is_empty(const refs_chain *chain) {
 
 /* -- decoding ---------------------------------------------------------------------------------- */
 
+/* Whether sizes that are known must come out exactly, or are the most that may. */
+typedef enum completeness { WHOLE, PERHAPS_SHORT } completeness;
+
+/* One decoding on its way from the last link to the first. */
+typedef struct decoding {
+    const refs_chain *chain;
+    refs_scratch *scratch;
+    completeness completeness;
+    refs_bytes bytes; /* what the links so far have given */
+} decoding;
+
 static refs_status check_size(size_t size, size_t expected, refs_error *err) {
     if (size == expected) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT, "decodes to %zu bytes, %zu expected", size, expected);
 }
 
-static refs_status run_link(const chain_link *link, refs_bytes encoded, refs_codec_output *output,
+static refs_status run_link(decoding *job, const chain_link *link, refs_codec_output *output,
                             refs_error *err) {
-    refs_status status = link->type->decode(link->self, encoded, output, err);
+    refs_status status = link->type->decode(link->self, job->bytes, output, err);
     refs_codec__output_end(output);
-    if (status == REFS_OK && link->decoded_size > 0)
+    if (status == REFS_OK && link->decoded_size > 0 && job->completeness == WHOLE)
         status = check_size(output->size, link->decoded_size, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", link->type->name);
+    job->bytes = refs_bytes_view(output->data, output->size);
     return status;
 }
 
 /* Undoes link number `i` into its buffer of `scratch`: neighbours have different ones. */
-static refs_status run_to_scratch(const refs_chain *chain, size_t i, refs_bytes *bytes,
-                                  refs_scratch *scratch, refs_error *err) {
-    const chain_link *link = &chain->links[i];
-    refs_buf *buffer = &scratch->buffers[i % 2];
-    refs_codec_output output = refs_codec__output_growing(buffer, chain->max_bytes);
+static refs_status run_to_scratch(decoding *job, size_t i, refs_error *err) {
+    const chain_link *link = &job->chain->links[i];
+    refs_buf *buffer = &job->scratch->buffers[i % 2];
+    refs_codec_output output = refs_codec__output_growing(buffer, job->chain->max_bytes);
     if (link->decoded_size > 0) {
         REFS_TRY(refs_buf_reserve(buffer, link->decoded_size, err));
         output = refs_codec__output_fixed(buffer->data, link->decoded_size);
     }
-    REFS_TRY(run_link(link, *bytes, &output, err));
-    *bytes = refs_bytes_view(output.data, output.size);
+    return run_link(job, link, &output, err);
+}
+
+/* Undoes all links, the first one to `dst`. */
+static refs_status run_to(decoding *job, uint8_t *dst, refs_error *err) {
+    for (size_t i = job->chain->n_links; i > 1; i--) REFS_TRY(run_to_scratch(job, i - 1, err));
+    size_t size = job->chain->decoded_size;
+    if (job->chain->n_links > 0) {
+        refs_codec_output output = refs_codec__output_fixed(dst, size);
+        return run_link(job, &job->chain->links[0], &output, err);
+    }
+    if (job->bytes.size > size || (job->bytes.size < size && job->completeness == WHOLE))
+        return refs_fail(err, REFS_CORRUPT, "has %zu bytes, %zu expected", job->bytes.size, size);
+    if (job->bytes.size > 0) memcpy(dst, job->bytes.data, job->bytes.size);
     return REFS_OK;
 }
 
 refs_status refs_chain_decode(const refs_chain *chain, refs_bytes encoded, refs_scratch *scratch,
                               uint8_t *dst, refs_error *err) {
-    for (size_t i = chain->n_links; i > 1; i--)
-        REFS_TRY(run_to_scratch(chain, i - 1, &encoded, scratch, err));
-    if (chain->n_links > 0) {
-        refs_codec_output output = refs_codec__output_fixed(dst, chain->decoded_size);
-        return run_link(&chain->links[0], encoded, &output, err);
-    }
-    if (encoded.size != chain->decoded_size)
-        return refs_fail(err, REFS_CORRUPT, "has %zu bytes, %zu expected", encoded.size,
-                         chain->decoded_size);
-    memcpy(dst, encoded.data, encoded.size);
+    decoding job = {chain, scratch, WHOLE, encoded};
+    return run_to(&job, dst, err);
+}
+
+refs_status refs_chain_decode_short(const refs_chain *chain, refs_bytes encoded,
+                                    refs_scratch *scratch, uint8_t *dst, size_t *size,
+                                    refs_error *err) {
+    decoding job = {chain, scratch, PERHAPS_SHORT, encoded};
+    REFS_TRY(run_to(&job, dst, err));
+    *size = job.bytes.size;
     return REFS_OK;
 }
 
 refs_status refs_chain_decode_any(const refs_chain *chain, refs_bytes encoded,
                                   refs_scratch *scratch, refs_bytes *decoded, refs_error *err) {
-    for (size_t i = chain->n_links; i > 0; i--)
-        REFS_TRY(run_to_scratch(chain, i - 1, &encoded, scratch, err));
+    decoding job = {chain, scratch, WHOLE, encoded};
+    for (size_t i = chain->n_links; i > 0; i--) REFS_TRY(run_to_scratch(&job, i - 1, err));
     if (chain->n_links == 0) {
         refs_buf *buffer = &scratch->buffers[0];
         buffer->size = 0;
         REFS_TRY(refs_buf_append(buffer, encoded.data, encoded.size, err));
-        encoded = refs_buf_view(buffer);
+        job.bytes = refs_buf_view(buffer);
     }
-    *decoded = encoded;
+    *decoded = job.bytes;
     return REFS_OK;
 }

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "half.h"
+#include "refs/half.h"
 
 /* -- types ------------------------------------------------------------------------------------- */
 
@@ -40,7 +40,7 @@ refs_status refs_codec__number_parse(refs_str text, refs_number_type *type, refs
 double refs_codec__round(const refs_number_type *type, double number) {
     if (type->kind != REFS_NUMBER_FLOAT || type->size == 8) return number;
     if (type->size == 4) return (double)(float)number;
-    return refs_codec__half_to_double(refs_codec__half_from_double(number));
+    return refs_half_to_double(refs_half_from_double(number));
 }
 
 /* -- bits -------------------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static int64_t sign_extend(uint64_t bits, size_t size) {
 }
 
 static double float_from_bits(uint64_t bits, size_t size) {
-    if (size == 2) return refs_codec__half_to_double((uint16_t)bits);
+    if (size == 2) return refs_half_to_double((uint16_t)bits);
     if (size == 4) {
         uint32_t half = (uint32_t)bits;
         float number;
@@ -101,7 +101,7 @@ static double float_from_bits(uint64_t bits, size_t size) {
 }
 
 static uint64_t bits_from_float(double number, size_t size) {
-    if (size == 2) return refs_codec__half_from_double(number);
+    if (size == 2) return refs_half_from_double(number);
     if (size == 4) {
         float narrow = (float)number;
         uint32_t bits;
@@ -124,6 +124,19 @@ static uint64_t int_from_double(const refs_number_type *type, double number) {
     if (isnan(number)) return 0;
     if (number >= end) return UINT64_MAX >> (65 - n_bits);
     return number > -end ? (uint64_t)(int64_t)number : UINT64_MAX << (n_bits - 1);
+}
+
+static uint64_t bits_from_double(const refs_number_type *type, double number) {
+    return type->kind == REFS_NUMBER_FLOAT ? bits_from_float(number, type->size)
+                                           : int_from_double(type, number);
+}
+
+void refs_codec__store_uint(const refs_number_type *type, uint64_t number, uint8_t *at) {
+    stores[type->size](type->swapped, &number, 1, at);
+}
+
+void refs_codec__store_double(const refs_number_type *type, double number, uint8_t *at) {
+    refs_codec__store_uint(type, bits_from_double(type, number), at);
 }
 
 /* -- blocks ------------------------------------------------------------------------------------ */
@@ -178,8 +191,6 @@ void refs_codec__put_ints(refs_recast_pass *pass, const uint64_t *numbers, size_
 void refs_codec__put_doubles(refs_recast_pass *pass, const double *numbers, size_t n) {
     const refs_number_type *type = &pass->types->decoded;
     uint64_t bits[REFS_NUMBER_BLOCK];
-    for (size_t i = 0; i < n; i++)
-        bits[i] = type->kind == REFS_NUMBER_FLOAT ? bits_from_float(numbers[i], type->size)
-                                                  : int_from_double(type, numbers[i]);
+    for (size_t i = 0; i < n; i++) bits[i] = bits_from_double(type, numbers[i]);
     put_bits(pass, bits, n);
 }

@@ -36,6 +36,11 @@ refs_status refs_codec__number_parse(refs_str text, refs_number_type *type, refs
 /** The nearest number that a float type holds; `number` itself for integer types. */
 double refs_codec__round(const refs_number_type *type, double number);
 
+/** Write one number at `at`, as refs_codec__put_ints and refs_codec__put_doubles do; an integer as
+ * such, whatever the type. */
+void refs_codec__store_uint(const refs_number_type *type, uint64_t number, uint8_t *at);
+void refs_codec__store_double(const refs_number_type *type, double number, uint8_t *at);
+
 /** Which type is turned into which. */
 typedef struct refs_recast {
     refs_number_type encoded;

@@ -13,8 +13,12 @@ namespace {
 /** Sets kept open though no dataset uses them: the next subdataset is likely of the same set. */
 constexpr size_t maxKept = 4;
 
+/** Requests are larger than the planner's own limit: what they bring is decoded while it arrives.
+ */
+constexpr uint64_t maxRequestBytes = 16 * REFS_MIB;
+
 /** Decoded chunks kept for one set, unless REFS_CACHE_MAX says otherwise. */
-constexpr const char *defaultCacheMegabytes = "128";
+constexpr const char *defaultCacheMegabytes = "64";
 
 /** Times of files are told in seconds: one that changed so lately may change again unnoticed. */
 constexpr int64_t settledSeconds = 2;
@@ -146,6 +150,7 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
         return nullptr;
     archive->set_.reset(set);
     refs_fetch_options fetchOptions = REFS_FETCH_OPTIONS_INIT;
+    fetchOptions.policy.max_request_bytes = maxRequestBytes;
     fetchOptions.http = archive->tools_->http();
     if (refs_fetcher_open(RefsVsiSource(), &fetchOptions, &fetcher, error) != REFS_OK)
         return nullptr;
@@ -164,7 +169,8 @@ refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
     RefsArrayHandle &slot = arrays_[meta];
     if (slot == nullptr) {
         refs_array *opened = nullptr;
-        const refs_array_tools tools = {store_.get(), cache_.get(), tools_->pool(), 0};
+        const bool readAhead = CPLTestBool(CPLGetConfigOption("REFS_READ_AHEAD", "YES"));
+        const refs_array_tools tools = {store_.get(), cache_.get(), tools_->pool(), 0, readAhead};
         if (refs_array_open(&tools, meta, &opened, error) != REFS_OK) return nullptr;
         slot.reset(opened);
     }

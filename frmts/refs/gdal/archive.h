@@ -22,6 +22,7 @@ class RefsArchive {
     /** Lets go of sets that are only kept for the next to come. */
     static void forgetAll();
 
+    const refs_set *set() const { return set_.get(); }
     const refs_hierarchy *hierarchy() const { return hierarchy_.get(); }
     const std::string &location() const { return location_; }
 

@@ -50,6 +50,12 @@ CPLErr RefsBand::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize,
                                         bufferYSize, bufferType, pixelSpace, lineSpace, extra);
 }
 
+CPLErr RefsBand::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
+                            int bufferYSize, GDALDataType bufferType, RefsAdviseOptions options) {
+    return refs()->AdviseRead(xOffset, yOffset, xSize, ySize, bufferXSize, bufferYSize, bufferType,
+                              1, &nBand, options);
+}
+
 double RefsBand::GetNoDataValue(int *success) {
     const refs_cf_meaning &meaning = refs()->meaning();
     switch (meaning.nodata_kind) {

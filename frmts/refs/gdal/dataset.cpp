@@ -1,7 +1,8 @@
 /* dataset.cpp -- one array as a raster, see dataset.h. */
 #include "dataset.h"
 
-#include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "report.h"
 
@@ -53,6 +54,8 @@ refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
     const refs_cf_values values = archive_->values();
     refs_cf_options cfOptions = REFS_CF_OPTIONS_INIT;
     cfOptions.assume_longlat = CPLFetchBool(options, "ASSUME_LONGLAT", true);
+    cfOptions.require_coordinates =
+        EQUAL(CSLFetchNameValueDef(options, "COORDINATES", "OPTIONAL"), "REQUIRED");
     cfOptions.notes = RefsReportNotes();
     REFS_TRY(refs_cf_describe(archive_->hierarchy(), meta_, &values, &cfOptions, &meaning_, error));
 
@@ -151,6 +154,25 @@ CPLErr RefsDataset::readWindow(const RefsWindow &window) const {
     refs_error error = REFS_ERROR_INIT;
     const RefsWindowReader reader(array_, meaning_, pixelType_);
     return reader.read(window, &error) == REFS_OK ? CE_None : RefsReport(error);
+}
+
+/* Reduced resolutions are read from blocks here and there: only full ones are worth reading ahead.
+ */
+CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
+                               int bufferYSize, GDALDataType bufferType, int nBandsWanted,
+                               int *bandMap, RefsAdviseOptions) {
+    if (bufferXSize != xSize || bufferYSize != ySize) return CE_None;
+    std::vector<int> all;
+    if (bandMap == nullptr) {
+        all.resize(static_cast<size_t>(GetRasterCount()));
+        std::iota(all.begin(), all.end(), 1);
+        bandMap = all.data();
+        nBandsWanted = GetRasterCount();
+    }
+    const RefsWindowReader reader(array_, meaning_, pixelType_);
+    reader.advise(
+        {xOffset, yOffset, xSize, ySize, bandMap, nBandsWanted, nullptr, bufferType, 0, 0, 0});
+    return CE_None;
 }
 
 CPLErr RefsDataset::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize, int ySize,

@@ -49,6 +49,10 @@ class RefsDataset final : public GDALPamDataset {
     const refs_cf_meaning &meaning() const { return meaning_; }
     const RefsPixelType &pixelType() const { return pixelType_; }
 
+    CPLErr AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
+                      int bufferYSize, GDALDataType bufferType, int nBands, int *bandMap,
+                      RefsAdviseOptions options) override;
+
     /** Reads a window at full resolution; failures are raised. */
     CPLErr readWindow(const RefsWindow &window) const;
 
@@ -87,6 +91,8 @@ class RefsBand final : public GDALPamRasterBand {
     double GetScale(int *success) override;
     double GetOffset(int *success) override;
     const char *GetUnitType() override;
+    CPLErr AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
+                      int bufferYSize, GDALDataType bufferType, RefsAdviseOptions options) override;
     RefsMetadataList GetMetadata(const char *domain) override;
     const char *GetMetadataItem(const char *item, const char *domain) override;
 

@@ -1,5 +1,6 @@
 /* driver.cpp -- how GDAL finds the driver, and how the driver finds what to open. */
 #include "dataset.h"
+#include "multidim.h"
 #include "report.h"
 
 namespace {
@@ -11,6 +12,10 @@ const char openOptions[] =
     "<OpenOptionList>"
     "<Option name='ASSUME_LONGLAT' type='boolean' default='YES' description='Whether longitude "
     "and latitude axes without a grid mapping are taken as WGS 84'/>"
+    "<Option name='COORDINATES' type='string-select' default='OPTIONAL' description='What happens "
+    "where values of coordinate variables do not arrive: a warning and no georeferencing from "
+    "them, "
+    "or a failure'><Value>OPTIONAL</Value><Value>REQUIRED</Value></Option>"
     "<Option name='TEMPLATES' type='string' description='Templates of the set to define or "
     "override: name=value[,name=value]*'/>"
     "<Option name='URL_REWRITE' type='string' description='Beginnings of URLs to replace, for "
@@ -76,6 +81,17 @@ GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *er
     return RefsRootDataset::create(name, std::move(archive), error);
 }
 
+GDALDataset *openMultidim(const RefsName &name, CSLConstList options, refs_error *error) {
+    if (!name.array.empty()) {
+        refs_fail(error, REFS_INVALID,
+                  "%s: the multidimensional API opens whole sets: leave out the array %s",
+                  name.location.c_str(), name.array.c_str());
+        return nullptr;
+    }
+    auto archive = RefsArchive::open(name.location, options, error);
+    return archive != nullptr ? new RefsMultidimDataset(std::move(archive), options) : nullptr;
+}
+
 GDALDataset *open(GDALOpenInfo *info) {
     if (!identify(info)) return nullptr;
     refs_error error = REFS_ERROR_INIT;
@@ -88,7 +104,9 @@ GDALDataset *open(GDALOpenInfo *info) {
     else if (!RefsNameParse(info->pszFilename, name, problem))
         refs_fail(&error, REFS_INVALID, "%s: %s", info->pszFilename, problem.c_str());
     else
-        dataset = openName(name, info->papszOpenOptions, &error);
+        dataset = (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0
+                      ? openMultidim(name, info->papszOpenOptions, &error)
+                      : openName(name, info->papszOpenOptions, &error);
     if (dataset == nullptr) RefsReport(error);
     return dataset;
 }
@@ -106,6 +124,7 @@ void GDALRegister_REFS() {
     auto *driver = new GDALDriver();
     driver->SetDescription("REFS");
     driver->SetMetadataItem(GDAL_DCAP_RASTER, "YES");
+    driver->SetMetadataItem(GDAL_DCAP_MULTIDIM_RASTER, "YES");
     driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Reference sets (kerchunk, VirtualiZarr, tifffile)");
     driver->SetMetadataItem(GDAL_DMD_HELPTOPIC, "drivers/raster/refs.html");
     driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "json parq");

@@ -19,8 +19,10 @@ using RefsGeoTransform = double *;
 // GDAL 3.13 returns metadata lists as constant.
 #if REFS_GDAL_AT_LEAST(3, 13)
 using RefsMetadataList = CSLConstList;
+using RefsAdviseOptions = CSLConstList;
 #else
 using RefsMetadataList = char **;
+using RefsAdviseOptions = char **;
 #endif
 
 #ifndef BANDMAP_TYPE
@@ -37,6 +39,13 @@ using RefsMetadataList = char **;
 #define REFS_HAS_FLOAT16 1
 #else
 #define REFS_HAS_FLOAT16 0
+#endif
+
+// GDAL 3.12 asks arrays where the bytes of a chunk are.
+#if REFS_GDAL_AT_LEAST(3, 12)
+#define REFS_HAS_RAW_BLOCK_INFO 1
+#else
+#define REFS_HAS_RAW_BLOCK_INFO 0
 #endif
 
 #endif

@@ -2,9 +2,9 @@
 #include "pixel_type.h"
 
 #include <array>
-#include <cmath>
 #include <cstdint>
-#include <cstring>
+
+#include "refs/half.h"
 
 namespace {
 
@@ -14,19 +14,10 @@ namespace {
     for (size_t i = 0; i < n; i++) to[i] = from[i];
 }
 
-float floatFromHalf(uint16_t half) {
-    const int exponent = half >> 10 & 31, fraction = half & 1023;
-    float value = exponent == 0   ? std::ldexp(static_cast<float>(fraction), -24)
-                  : exponent < 31 ? std::ldexp(static_cast<float>(fraction + 1024), exponent - 25)
-                  : fraction == 0 ? HUGE_VALF
-                                  : NAN;
-    return half & 0x8000 ? -value : value;
-}
-
 [[maybe_unused]] void promoteHalf(const void *elements, void *pixels, size_t n) {
     const auto *from = static_cast<const uint16_t *>(elements);
     auto *to = static_cast<float *>(pixels);
-    for (size_t i = 0; i < n; i++) to[i] = floatFromHalf(from[i]);
+    for (size_t i = 0; i < n; i++) to[i] = static_cast<float>(refs_half_to_double(from[i]));
 }
 
 #if REFS_HAS_INT8

@@ -54,32 +54,40 @@ RefsWindowReader::Run RefsWindowReader::longestRun(uint64_t first, uint64_t n,
 
 refs_status RefsWindowReader::readRun(const RefsWindow &window, const Run &run, GByte *dst,
                                       refs_error *error) const {
-    if (type_.promote == nullptr && window.type == type_.gdal) {
-        const int64_t spaces[3] = {window.pixelSpace, window.lineSpace, window.bandSpace};
-        return readRegion(window, run, dst, spaces, error);
-    }
+    if (type_.promote != nullptr || window.type != type_.gdal)
+        return readConverted(window, run, dst, error);
+    const int64_t spaces[3] = {window.pixelSpace, window.lineSpace, window.bandSpace};
+    REFS_TRY(readRegion(window, run, dst, spaces, error));
+    maskRows(window, run, dst, spaces);
+    return REFS_OK;
+}
+
+/* By way of a buffer: elements -> pixels of the band's type -> pixels of the caller's type. */
+refs_status RefsWindowReader::readConverted(const RefsWindow &window, const Run &run, GByte *dst,
+                                            refs_error *error) const {
     const size_t width = static_cast<size_t>(window.width);
     const size_t plane = width * static_cast<size_t>(window.height);
     const size_t n = plane * static_cast<size_t>(run.n);
     const auto size = static_cast<int64_t>(type_.elementSize);
-    const int64_t spaces[3] = {size, size * static_cast<int64_t>(width),
-                               size * static_cast<int64_t>(plane)};
+    const int64_t elementSpaces[3] = {size, size * static_cast<int64_t>(width),
+                                      size * static_cast<int64_t>(plane)};
     const int pixelSize = GDALGetDataTypeSizeBytes(type_.gdal);
-
-    std::vector<GByte> elements, pixels;
+    const int64_t spaces[3] = {pixelSize, pixelSize * static_cast<int64_t>(width),
+                               pixelSize * static_cast<int64_t>(plane)};
+    std::vector<GByte> elements, promoted;
     try {
         elements.resize(n * type_.elementSize);
-        if (type_.promote != nullptr) pixels.resize(n * static_cast<size_t>(pixelSize));
+        if (type_.promote != nullptr) promoted.resize(n * static_cast<size_t>(pixelSize));
     } catch (const std::bad_alloc &) {
         return refs_fail_nomem(error);
     }
-    REFS_TRY(readRegion(window, run, elements.data(), spaces, error));
-    if (type_.promote != nullptr) type_.promote(elements.data(), pixels.data(), n);
+    REFS_TRY(readRegion(window, run, elements.data(), elementSpaces, error));
+    if (type_.promote != nullptr) type_.promote(elements.data(), promoted.data(), n);
+    GByte *from = type_.promote != nullptr ? promoted.data() : elements.data();
+    maskRows(window, run, from, spaces);
 
-    GByte *from = type_.promote != nullptr ? pixels.data() : elements.data();
     for (uint64_t band = 0; band < run.n; band++)
-        for (int row = 0; row < window.height;
-             row++, from += width * static_cast<size_t>(pixelSize))
+        for (int row = 0; row < window.height; row++, from += spaces[lineSpace])
             GDALCopyWords64(from, type_.gdal, pixelSize,
                             dst + static_cast<GSpacing>(band) * window.bandSpace +
                                 row * window.lineSpace,
@@ -87,37 +95,61 @@ refs_status RefsWindowReader::readRun(const RefsWindow &window, const Run &run, 
     return REFS_OK;
 }
 
+void RefsWindowReader::maskRows(const RefsWindow &window, const Run &run, GByte *pixels,
+                                const int64_t spaces[3]) const {
+    if (!mask_.isNeeded()) return;
+    for (uint64_t band = 0; band < run.n; band++)
+        for (int row = 0; row < window.height; row++)
+            mask_.apply(pixels + static_cast<int64_t>(band) * spaces[bandSpace] +
+                            row * spaces[lineSpace],
+                        static_cast<size_t>(window.width), spaces[pixelSpace]);
+}
+
 refs_status RefsWindowReader::readRegion(const RefsWindow &window, const Run &run, void *dst,
                                          const int64_t spaces[3], refs_error *error) const {
-    std::array<uint64_t, REFS_MAX_RANK> start{}, count{}, index{};
-    std::array<int64_t, REFS_MAX_RANK> step, stride{};
-    count.fill(1);
-    step.fill(1);
+    const Region region = regionOf(window, run, spaces);
+    const refs_region view = region.view();
+    return refs_array_read(array_, &view, dst, region.stride.data(), error);
+}
+
+void RefsWindowReader::advise(const RefsWindow &window) const {
+    static const int64_t noSpaces[3] = {0, 0, 0};
+    int n = 1;
+    while (n < window.nBands && window.bands[n] == window.bands[n - 1] + 1) n++;
+    const Run run = longestRun(static_cast<uint64_t>(window.bands[0] - 1), static_cast<uint64_t>(n),
+                               UINT64_MAX);
+    const Region region = regionOf(window, run, noSpaces);
+    const refs_region view = region.view();
+    refs_array_advise(array_, &view);
+}
+
+RefsWindowReader::Region RefsWindowReader::regionOf(const RefsWindow &window, const Run &run,
+                                                    const int64_t spaces[3]) const {
+    Region region;
+    region.count.fill(1);
+    region.step.fill(1);
     if (meaning_.x_dim != REFS_CF_NO_DIM) {
-        start[meaning_.x_dim] = static_cast<uint64_t>(window.x);
-        count[meaning_.x_dim] = static_cast<uint64_t>(window.width);
-        stride[meaning_.x_dim] = spaces[pixelSpace];
+        region.start[meaning_.x_dim] = static_cast<uint64_t>(window.x);
+        region.count[meaning_.x_dim] = static_cast<uint64_t>(window.width);
+        region.stride[meaning_.x_dim] = spaces[pixelSpace];
     }
     if (meaning_.y_dim != REFS_CF_NO_DIM) {
         const size_t y = meaning_.y_dim;
-        const uint64_t rows = refs_array_meta_of(array_)->shape[y];
-        start[y] = static_cast<uint64_t>(window.y);
-        count[y] = static_cast<uint64_t>(window.height);
-        stride[y] = spaces[lineSpace];
-        if (meaning_.flip_y) {
-            start[y] = rows - 1 - start[y];
-            step[y] = -1;
-        }
+        const uint64_t row = static_cast<uint64_t>(window.y);
+        region.start[y] = meaning_.flip_y ? refs_array_meta_of(array_)->shape[y] - 1 - row : row;
+        region.count[y] = static_cast<uint64_t>(window.height);
+        region.step[y] = meaning_.flip_y ? -1 : 1;
+        region.stride[y] = spaces[lineSpace];
     }
+    std::array<uint64_t, REFS_MAX_RANK> index{};
     refs_cf_band_index(&meaning_, run.first, index.data());
     int64_t space = spaces[bandSpace];
     for (size_t axis = meaning_.n_band_axes; axis-- > 0;) {
         const refs_cf_band_axis &band = meaning_.band_axes[axis];
-        start[band.dim] = index[axis];
-        count[band.dim] = axis > run.axis ? band.n : axis == run.axis ? run.elements : 1;
-        stride[band.dim] = space;
+        region.start[band.dim] = index[axis];
+        region.count[band.dim] = axis > run.axis ? band.n : axis == run.axis ? run.elements : 1;
+        region.stride[band.dim] = space;
         space *= static_cast<int64_t>(band.n);
     }
-    const refs_region region = {start.data(), count.data(), step.data()};
-    return refs_array_read(array_, &region, dst, stride.data(), error);
+    return region;
 }

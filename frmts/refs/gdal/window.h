@@ -2,7 +2,10 @@
 #ifndef REFS_WINDOW_H
 #define REFS_WINDOW_H
 
+#include <array>
+
 #include "handles.h"
+#include "mask.h"
 #include "pixel_type.h"
 
 /** Which pixels, and where they go: as GDAL's RasterIO has it, at full resolution. */
@@ -19,10 +22,13 @@ struct RefsWindow {
 class RefsWindowReader {
   public:
     RefsWindowReader(refs_array *array, const refs_cf_meaning &meaning, const RefsPixelType &type)
-        : array_(array), meaning_(meaning), type_(type) {}
+        : array_(array), meaning_(meaning), type_(type), mask_(meaning, type.gdal) {}
 
     /** Consecutive bands are read as one region, so that their fetches are planned together. */
     refs_status read(const RefsWindow &window, refs_error *error) const;
+
+    /** Says that a window is going to be read soon: as much of it as is one region. */
+    void advise(const RefsWindow &window) const;
 
   private:
     /** Bands [first, first + n), from 0, that are one box of the array: elements of the band axis
@@ -35,12 +41,25 @@ class RefsWindowReader {
     Run longestRun(uint64_t first, uint64_t n, uint64_t maxBands) const;
     refs_status readRun(const RefsWindow &window, const Run &run, GByte *dst,
                         refs_error *error) const;
+    refs_status readConverted(const RefsWindow &window, const Run &run, GByte *dst,
+                              refs_error *error) const;
+    void maskRows(const RefsWindow &window, const Run &run, GByte *pixels,
+                  const int64_t spaces[3]) const;
     refs_status readRegion(const RefsWindow &window, const Run &run, void *dst,
                            const int64_t spaces[3], refs_error *error) const;
+
+    /** A window of a run of bands in the array's own dimensions; strides for `spaces`. */
+    struct Region {
+        std::array<uint64_t, REFS_MAX_RANK> start{}, count{};
+        std::array<int64_t, REFS_MAX_RANK> step{}, stride{};
+        refs_region view() const { return {start.data(), count.data(), step.data()}; }
+    };
+    Region regionOf(const RefsWindow &window, const Run &run, const int64_t spaces[3]) const;
 
     refs_array *array_;
     const refs_cf_meaning &meaning_;
     const RefsPixelType &type_;
+    RefsMask mask_;
 };
 
 #endif

@@ -283,8 +283,8 @@ refs_status refs_refset__builder_put_range(refs_set_builder *builder, const refs
     uint64_t end;
     if (!refs_add_u64(range->offset, range->length, &end)) {
         refs_error problem = REFS_ERROR_INIT;
-        (void)!refs_fail(&problem, REFS_INVALID, "offset %llu and length %llu overflow",
-                         (unsigned long long)range->offset, (unsigned long long)range->length);
+        (void)refs_fail(&problem, REFS_INVALID, "offset %llu and length %llu overflow",
+                        (unsigned long long)range->offset, (unsigned long long)range->length);
         return refs_refset__builder_put_broken(builder, slot, &problem, err);
     }
     if (range->length < REFS_ENTRY_WHOLE)
@@ -327,7 +327,7 @@ refs_status refs_set_builder_broken(refs_set_builder *builder, refs_str key, ref
                                     const char *message, refs_error *err) {
     refs_slot slot;
     refs_error problem = REFS_ERROR_INIT;
-    (void)!refs_fail(&problem, status, "%s", message);
+    (void)refs_fail(&problem, status, "%s", message);
     REFS_TRY(refs_refset__builder_slot(builder, key, &slot, err));
     return refs_refset__builder_put_broken(builder, &slot, &problem, err);
 }

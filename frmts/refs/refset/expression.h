@@ -87,6 +87,10 @@ typedef struct refs_evaluation {
 refs_status refs_refset__expression_evaluate(const refs_evaluation *evaluation, uint32_t root,
                                              refs_value *value, refs_error *err);
 
+/** What a binary operator, REFS_OP_ADD to REFS_OP_GREATER_EQUAL, makes of two values. */
+refs_status refs_refset__apply_operator(const refs_value operands[2], refs_op op,
+                                        refs_scratch *scratch, refs_value *result, refs_error *err);
+
 /** A function of texts: the filters and methods. args[0] is what it is applied to. */
 typedef refs_status (*refs_text_function)(const refs_binding *args, size_t n, refs_scratch *scratch,
                                           refs_value *result, refs_error *err);

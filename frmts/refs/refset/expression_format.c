@@ -299,16 +299,22 @@ static refs_status read_brace_spec(formatter *f, format_spec *spec, refs_error *
     return REFS_OK;
 }
 
-/* Without a type, integers and texts are written as such, floats as str() does. */
+static bool needs_type(const format_spec *spec, refs_value_kind kind) {
+    bool precise = spec->precision != SIZE_MAX, special = spec->sign != 0 || spec->align == '=';
+    if (kind == REFS_VALUE_TEXT) return false;
+    if (kind == REFS_VALUE_INTEGER) return precise;
+    if (kind == REFS_VALUE_FLOAT) return precise || special;
+    return precise || special || spec->width > 0 || spec->align != 0;
+}
+
+/* Without a type, integers and texts are written as such, other values as str() does. */
 static refs_status append_untyped(formatter *f, format_spec spec, const refs_value *value,
                                   refs_error *err) {
-    bool aligns_right = spec.align == 0 && refs_refset__is_number(value);
-    spec.type = value->kind == REFS_VALUE_INTEGER ? 'd' : 's';
-    if (aligns_right) spec.align = '>';
-    if (spec.type == 's' && refs_refset__is_number(value) &&
-        (spec.precision != SIZE_MAX || spec.sign != 0 || spec.align == '='))
+    if (needs_type(&spec, value->kind))
         return refs_fail(err, REFS_UNSUPPORTED, "the format of %s needs a type",
                          refs_refset__kind_text(value->kind));
+    spec.type = value->kind == REFS_VALUE_INTEGER ? 'd' : 's';
+    if (spec.align == 0 && refs_refset__is_number(value)) spec.align = '>';
     return append_value(f, &spec, value, err);
 }
 

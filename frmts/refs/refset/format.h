@@ -7,7 +7,8 @@
 /** What is to be opened. */
 typedef struct refs_set_input {
     const refs_vfs *vfs;
-    const char *location;
+    const char *location;            /**< of the document */
+    const char *name;                /**< of the set: what was asked for */
     const refs_set_options *options; /**< never NULL */
 } refs_set_input;
 
@@ -19,5 +20,6 @@ typedef struct refs_set_format {
 } refs_set_format;
 
 extern const refs_set_format refs_refset__json;
+extern const refs_set_format refs_refset__parquet;
 
 #endif

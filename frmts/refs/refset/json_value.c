@@ -16,8 +16,8 @@ void refs_refset__json_value_clear(refs_json_value_reader *values) {
 static void mark_broken(refs_json_value_reader *values, const char *why) {
     uint64_t line, column, position;
     refs_json_where(values->reader, &line, &column, &position);
-    (void)!refs_fail(&values->problem, REFS_INVALID, "line %llu, column %llu: %s",
-                     (unsigned long long)line, (unsigned long long)column, why);
+    (void)refs_fail(&values->problem, REFS_INVALID, "line %llu, column %llu: %s",
+                    (unsigned long long)line, (unsigned long long)column, why);
 }
 
 /* -- [url], [url, offset, length] -------------------------------------------------------------- */

@@ -1,6 +1,9 @@
 /* set.c -- looking up in a finished set, see refset.h. */
 #include "set.h"
 
+#include "parquet_set.h"
+#include "refs/block.h"
+
 void refs_set_free(refs_set *set) {
     if (set == NULL) return;
     for (size_t i = 0; i < set->n_tables; i++) refs_refset__chunk_table_clear(&set->tables[i]);
@@ -15,6 +18,7 @@ void refs_set_free(refs_set *set) {
     refs_free(set->tables);
     refs_free(set->url_of);
     refs_free(set->wide);
+    refs_refset__parquet_free(set->chunks);
     refs_free(set->location);
     refs_free(set);
 }
@@ -59,6 +63,8 @@ static refs_status set_location(const refs_set *set, uint32_t url, refs_ref *ref
 refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err) {
     memset(ref, 0, sizeof *ref);
     const refs_entry *entry = find_entry(set, key);
+    if (entry == NULL && set->chunks != NULL)
+        return refs_refset__parquet_find(set->chunks, key, ref, err);
     if (entry == NULL) return REFS_NOT_FOUND;
     if (entry->url == REFS_ENTRY_INLINE) {
         ref->kind = REFS_REF_INLINE;
@@ -84,6 +90,11 @@ refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs
     return set_location(set, entry->url, ref, err);
 }
 
+void refs_ref_release(refs_ref *ref) {
+    refs_block_release(ref->block);
+    ref->block = NULL;
+}
+
 refs_status refs_set_each_name(const refs_set *set,
                                refs_status (*visit)(void *user, refs_str key, refs_error *err),
                                void *user, refs_error *err) {
@@ -100,6 +111,7 @@ uint64_t refs_set_size(const refs_set *set) {
 }
 
 uint32_t refs_set_n_locations(const refs_set *set) {
+    if (set->chunks != NULL) return refs_refset__parquet_n_locations(set->chunks);
     return (uint32_t)set->locations.count;
 }
 

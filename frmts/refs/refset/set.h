@@ -38,6 +38,8 @@ struct refs_set {
     refs_buf inline_bytes;
     refs_wide_range *wide;
     size_t n_wide, wide_capacity;
+
+    struct refs_parquet_set *chunks; /**< where all other chunks are, or NULL */
 };
 
 /** The table for chunk keys like `split`, or NULL. */

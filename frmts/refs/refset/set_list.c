@@ -105,7 +105,8 @@ static refs_status enter_one_of(refs_json_reader *reader, int64_t index, refs_er
 
 refs_status refs_refset__enter_set(refs_json_reader *reader, refs_set_layout layout, int64_t index,
                                    refs_error *err) {
-    REFS_TRY(refs_json_next(reader, &(refs_json_token){REFS_JSON_END}, NULL, err));
+    refs_json_token token;
+    REFS_TRY(refs_json_next(reader, &token, NULL, err));
     if (layout == REFS_LAYOUT_SINGLE) {
         if (index <= 0) return REFS_OK;
         return refs_fail(err, REFS_INVALID, "there is no set number %lld: it is a single set",
@@ -122,12 +123,13 @@ static refs_status count_in_source(refs_json_source *source, refs_json_reader **
                                    refs_buf *names, size_t *n_sets, refs_error *err) {
     const refs_set_limits limits = REFS_SET_LIMITS_INIT;
     refs_set_layout layout;
+    refs_json_token token;
     REFS_TRY(refs_refset__json_source_read(source, limits.max_value_bytes, reader, err));
     REFS_TRY(refs_refset__layout(*reader, &layout, err));
     *n_sets = 0;
     if (layout == REFS_LAYOUT_SINGLE) return REFS_OK;
     REFS_TRY(refs_refset__json_source_read(source, limits.max_value_bytes, reader, err));
-    REFS_TRY(refs_json_next(*reader, &(refs_json_token){REFS_JSON_END}, NULL, err));
+    REFS_TRY(refs_json_next(*reader, &token, NULL, err));
     return count_sets(*reader, names, n_sets, err);
 }
 

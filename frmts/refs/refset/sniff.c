@@ -1,4 +1,6 @@
 /* sniff.c -- telling reference sets from other JSON by their beginning, see refset.h. */
+#include "json_source.h"
+#include "metadata_file.h"
 #include "set_list.h"
 
 #include "refs/refset.h"
@@ -83,4 +85,51 @@ bool refs_set_sniff(refs_bytes head) {
     refs_status status = look(reader, &seen);
     refs_json_reader_free(reader);
     return are_enough(&seen) && (status == REFS_OK || status == REFS_CORRUPT);
+}
+
+/* -- folders ----------------------------------------------------------------------------------- */
+
+/* Whether the document is an object with the members that make it a parquet set's. */
+static bool describes_parquet(refs_json_reader *reader) {
+    refs_json_token token;
+    bool metadata = false, record_size = false;
+    if (refs_json_next(reader, &token, NULL, NULL) != REFS_OK || token != REFS_JSON_OBJECT_BEGIN)
+        return false;
+    while (!metadata || !record_size) {
+        refs_str name;
+        if (refs_json_next(reader, &token, &name, NULL) != REFS_OK || token != REFS_JSON_KEY)
+            return false;
+        if (refs_str_is(name, "metadata")) metadata = true;
+        if (refs_str_is(name, "record_size")) record_size = true;
+        if (refs_json_next(reader, &token, NULL, NULL) != REFS_OK ||
+            refs_json_skip(reader, token, NULL) != REFS_OK)
+            return false;
+    }
+    return true;
+}
+
+static bool sniff_metadata(const refs_vfs *vfs, const char *location) {
+    const refs_set_limits limits = REFS_SET_LIMITS_INIT;
+    refs_json_source source;
+    refs_json_reader *reader = NULL;
+    if (refs_refset__json_source_open(vfs, location, &source, NULL) != REFS_OK) return false;
+    bool found =
+        refs_refset__json_source_read(&source, limits.max_value_bytes, &reader, NULL) == REFS_OK &&
+        describes_parquet(reader);
+    refs_json_reader_free(reader);
+    refs_refset__json_source_clear(&source);
+    return found;
+}
+
+bool refs_set_sniff_folder(const refs_vfs *vfs, const char *location) {
+    refs_candidates candidates;
+    bool found = false;
+    refs_status status = refs_refset__candidates(location, &candidates, NULL);
+    for (size_t i = 0; i < 2 && status == REFS_OK && !found; i++) {
+        const char *candidate = candidates.location[i];
+        if (candidate != NULL && refs_refset__is_metadata_file(refs_str_from(candidate)))
+            found = sniff_metadata(vfs, candidate);
+    }
+    refs_refset__candidates_clear(&candidates);
+    return found;
 }

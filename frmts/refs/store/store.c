@@ -35,12 +35,14 @@ refs_status refs_store_each_name(const refs_store *store,
 
 /* -- many keys at once ------------------------------------------------------------------------- */
 
-/* The keys of one call that are ranges of some location: range i belongs to key index[i]. */
+/* The keys of one call that are ranges of some location: range i belongs to key index[i], and is of
+ * the location that reference i holds. */
 typedef struct pending {
     refs_store *store;
     const refs_str *keys;
     refs_store_sink sink;
     void *user;
+    refs_ref *refs;
     refs_range *ranges;
     size_t *index;
     size_t n;
@@ -60,6 +62,7 @@ void refs_store_locate(const refs_store *store, refs_str key, refs_error *err) {
     refs_ref ref = {.kind = REFS_REF_INLINE};
     (void)refs_set_find(store->set, key, &ref, NULL);
     prefix(store, key, &ref, err);
+    refs_ref_release(&ref);
 }
 
 static refs_status check_ref(const refs_ref *ref, refs_error *err) {
@@ -70,11 +73,14 @@ static refs_status check_ref(const refs_ref *ref, refs_error *err) {
     return REFS_OK;
 }
 
-static void note_range(pending *job, size_t index, const refs_ref *ref) {
+/* Takes over what `ref` holds. */
+static void note_range(pending *job, size_t index, refs_ref *ref) {
     bool whole = ref->kind == REFS_REF_WHOLE;
     job->ranges[job->n] = (refs_range){ref->location_id, ref->location, whole ? 0 : ref->offset,
                                        whole ? REFS_FETCH_WHOLE : ref->length};
+    job->refs[job->n] = *ref;
     job->index[job->n++] = index;
+    ref->block = NULL;
 }
 
 /* Hands inline and absent values over, and notes down what must be fetched. */
@@ -86,10 +92,11 @@ static refs_status look_up(pending *job, size_t index, refs_error *err) {
         return job->sink(job->user, index, false, refs_bytes_view(NULL, 0), NULL, err);
     if (status == REFS_OK) status = check_ref(&ref, err);
     if (status == REFS_OK && ref.kind == REFS_REF_INLINE)
-        status = job->sink(job->user, index, true, ref.bytes, NULL, err);
+        status = job->sink(job->user, index, true, ref.bytes, ref.block, err);
     else if (status == REFS_OK)
         note_range(job, index, &ref);
     if (status != REFS_OK) prefix(job->store, key, &ref, err);
+    refs_ref_release(&ref);
     return status;
 }
 
@@ -111,12 +118,16 @@ static refs_status fetch_pending(pending *job, refs_error *err) {
 
 refs_status refs_store_get_many(refs_store *store, const refs_str *keys, size_t n,
                                 refs_store_sink sink, void *user, refs_error *err) {
-    pending job = {store, keys, sink, user, NULL, NULL, 0};
+    pending job = {store, keys, sink, user, NULL, NULL, NULL, 0};
+    job.refs = refs_calloc(n, sizeof *job.refs);
     job.ranges = refs_calloc(n, sizeof *job.ranges);
     job.index = refs_calloc(n, sizeof *job.index);
-    refs_status status = job.ranges != NULL && job.index != NULL ? REFS_OK : refs_fail_nomem(err);
+    bool complete = job.refs != NULL && job.ranges != NULL && job.index != NULL;
+    refs_status status = complete ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(&job, i, err);
     if (status == REFS_OK && job.n > 0) status = fetch_pending(&job, err);
+    for (size_t i = 0; i < job.n; i++) refs_ref_release(&job.refs[i]);
+    refs_free(job.refs);
     refs_free(job.ranges);
     refs_free(job.index);
     return status;

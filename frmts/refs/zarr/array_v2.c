@@ -110,7 +110,8 @@ refs_status refs_zarr__read_v2(const refs_array_source *source, refs_array_meta 
     REFS_TRY(refs_zarr__read_grid(&grid, meta, err));
     REFS_TRY(read_dtype(refs_json_get(document, "dtype"), &meta->dtype, err));
     REFS_TRY(read_letter(document, "order", "CF", &order, err));
-    meta->fortran = order == 'F';
+    for (size_t i = 0; i < meta->rank; i++)
+        meta->order[i] = (uint8_t)(order == 'F' ? meta->rank - 1 - i : i);
     REFS_TRY(read_letter(document, "dimension_separator", "./", &meta->separator, err));
     REFS_TRY(refs_zarr__read_fill(source, meta, err));
     REFS_TRY(read_codecs(source, meta, err));

@@ -1,74 +1,33 @@
 /* array_v3.c -- the metadata of one array in Zarr v3 ("zarr.json").
  *
- * Source: Zarr v3 core specification, "Array metadata". Read are regular grids, both chunk key
- * encodings, fixed-size numbers, and chains of "transpose" (C or Fortran order), "bytes" and what
- * the codec room knows; everything else is refused by its name.
+ * Source: Zarr v3 core specification, "Array metadata". Read are regular grids and both chunk key
+ * encodings. Of the codecs, "transpose" and "bytes" say how elements lie in a chunk, those of a
+ * shard's inner chunks included; the codec room has all others.
  */
 #include "zarr_internal.h"
-
-/* -- named configurations: "name", or {"name": …, "configuration": {…}} ------------------------ */
-
-static refs_str name_of(const refs_json *extension) {
-    return refs_json_text(refs_json_is_string(extension) ? extension
-                                                         : refs_json_get(extension, "name"));
-}
-
-static const refs_json *config_of(const refs_json *extension) {
-    const refs_json *config = refs_json_get(extension, "configuration");
-    return refs_json_is_object(config) ? config : NULL;
-}
-
-static refs_status refuse(const char *what, const refs_json *extension, refs_error *err) {
-    return refs_fail(err, REFS_UNSUPPORTED, "%s '%.*s' is not supported", what,
-                     REFS_STR_ARG(name_of(extension)));
-}
-
-/* -- data types -------------------------------------------------------------------------------- */
-
-static const struct {
-    const char *name;
-    const char *numpy;
-} type_names[] = {
-    {"bool", "|b1"},   {"int8", "|i1"},    {"int16", "<i2"},     {"int32", "<i4"},
-    {"int64", "<i8"},  {"uint8", "|u1"},   {"uint16", "<u2"},    {"uint32", "<u4"},
-    {"uint64", "<u8"}, {"float16", "<f2"}, {"float32", "<f4"},   {"float64", "<f8"},
-    {"string", "|O"},  {"bytes", "|O"},    {"complex64", "<c8"}, {"complex128", "<c16"},
-};
-
-/* "r16": that many opaque bits. */
-static bool parse_raw(refs_str name, refs_dtype *dtype) {
-    uint64_t n_bits;
-    if (!refs_str_starts(name, "r") || !refs_str_to_u64(refs_str_part(name, 1, name.size), &n_bits))
-        return false;
-    *dtype = (refs_dtype){.type = REFS_TYPE_RAW, .size = (size_t)(n_bits / 8)};
-    return n_bits > 0 && n_bits % 8 == 0 && n_bits / 8 <= INT32_MAX;
-}
-
-static refs_status read_dtype(const refs_json *value, refs_dtype *dtype, refs_error *err) {
-    refs_str name = name_of(value);
-    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++)
-        if (refs_str_is(name, type_names[i].name))
-            return refs_dtype_parse(refs_str_from(type_names[i].numpy), dtype, err);
-    return parse_raw(name, dtype) ? REFS_OK : refuse("data_type", value, err);
-}
 
 /* -- grid and keys ----------------------------------------------------------------------------- */
 
 static refs_status read_grid(const refs_json *document, refs_array_meta *meta, refs_error *err) {
     const refs_json *grid = refs_json_get(document, "chunk_grid");
     refs_grid_lists lists = {refs_json_get(document, "shape"),
-                             refs_json_get(config_of(grid), "chunk_shape"), "chunk_shape"};
-    if (!refs_str_is(name_of(grid), "regular")) return refuse("chunk_grid", grid, err);
-    return refs_zarr__read_grid(&lists, meta, err);
+                             refs_json_get(refs_zarr__config_v3(grid), "chunk_shape"),
+                             "chunk_shape"};
+    if (!refs_str_is(refs_zarr__name_v3(grid), "regular"))
+        return refs_zarr__refuse_v3("chunk_grid", grid, err);
+    REFS_TRY(refs_zarr__read_grid(&lists, meta, err));
+    for (size_t i = 0; i < meta->rank; i++) meta->order[i] = (uint8_t)i;
+    return REFS_OK;
 }
 
 static refs_status read_key_encoding(const refs_array_source *source, refs_array_meta *meta,
                                      refs_error *err) {
     const refs_json *encoding = refs_json_get(source->document, "chunk_key_encoding");
-    bool as_v2 = refs_str_is(name_of(encoding), "v2");
-    if (!as_v2 && !refs_str_is(name_of(encoding), "default"))
-        return refuse("chunk_key_encoding", encoding, err);
-    const refs_json *given = refs_json_get(config_of(encoding), "separator");
+    refs_str name = refs_zarr__name_v3(encoding);
+    bool as_v2 = refs_str_is(name, "v2");
+    if (!as_v2 && !refs_str_is(name, "default"))
+        return refs_zarr__refuse_v3("chunk_key_encoding", encoding, err);
+    const refs_json *given = refs_json_get(refs_zarr__config_v3(encoding), "separator");
     refs_str separator = given != NULL ? refs_json_text(given) : refs_str_from(as_v2 ? "." : "/");
     if (!refs_str_is(separator, ".") && !refs_str_is(separator, "/"))
         return refs_fail(err, REFS_INVALID, "the separator of chunk keys is neither . nor /");
@@ -81,31 +40,59 @@ static refs_status read_key_encoding(const refs_array_source *source, refs_array
 
 /* -- codecs ------------------------------------------------------------------------------------ */
 
-/* Orders that are C's, or C's reversed; in one dimension and less both are the same. */
+/* Dimension i of what is encoded is dimension order[i] of what it was before. */
 static refs_status read_transpose(const refs_json *codec, refs_array_meta *meta, refs_error *err) {
-    const refs_json *order = refs_json_get(config_of(codec), "order");
-    bool same = true, reversed = true;
+    const refs_json *order = refs_json_get(refs_zarr__config_v3(codec), "order");
+    uint8_t before[REFS_MAX_RANK];
+    bool seen[REFS_MAX_RANK] = {false};
     if (refs_json_size(order) != meta->rank)
         return refs_fail(err, REFS_INVALID, "transpose has an order of %zu numbers for rank %zu",
                          refs_json_size(order), meta->rank);
-    for (size_t dim = 0; dim < meta->rank; dim++) {
+    memcpy(before, meta->order, sizeof before);
+    for (size_t i = 0; i < meta->rank; i++) {
         uint64_t from = UINT64_MAX;
-        bool is_number = refs_json_u64(refs_json_at(order, dim), &from);
-        same = same && is_number && from == dim;
-        reversed = reversed && is_number && from == meta->rank - 1 - dim;
+        if (!refs_json_u64(refs_json_at(order, i), &from) || from >= meta->rank || seen[from])
+            return refs_fail(err, REFS_INVALID, "transpose has an order that is no permutation");
+        seen[from] = true;
+        meta->order[i] = before[from];
     }
-    if (same) return REFS_OK;
-    if (!reversed || meta->fortran) return refuse("this order of", codec, err);
-    meta->fortran = true;
     return REFS_OK;
 }
 
 static refs_status read_bytes(const refs_json *codec, refs_array_meta *meta, refs_error *err) {
-    refs_str endian = refs_json_text(refs_json_get(config_of(codec), "endian"));
+    refs_str endian = refs_json_text(refs_json_get(refs_zarr__config_v3(codec), "endian"));
     bool big = refs_str_is(endian, "big");
     if (!big && endian.size > 0 && !refs_str_is(endian, "little"))
         return refs_fail(err, REFS_INVALID, "endian '%.*s'", REFS_STR_ARG(endian));
     meta->dtype.big_endian = big && refs_dtype_swap_size(&meta->dtype) > 1;
+    return REFS_OK;
+}
+
+/* "endian" was the name of "bytes" in drafts of the specification. */
+static bool is_bytes(refs_str name) {
+    return refs_str_is(name, "bytes") || refs_str_is(name, "endian");
+}
+
+/* The byte order of a shard's elements is a matter of its inner codecs. */
+static refs_status read_inner_bytes(const refs_json *codec, refs_array_meta *meta,
+                                    refs_error *err) {
+    const refs_json *codecs = refs_json_get(refs_zarr__config_v3(codec), "codecs");
+    for (size_t i = 0; i < refs_json_size(codecs); i++) {
+        const refs_json *inner = refs_json_at(codecs, i);
+        if (is_bytes(refs_zarr__name_v3(inner))) return read_bytes(inner, meta, err);
+        if (refs_str_is(refs_zarr__name_v3(inner), "sharding_indexed"))
+            return read_inner_bytes(inner, meta, err);
+    }
+    return REFS_OK;
+}
+
+static refs_status read_codec(const refs_json *codec, refs_codec_spec *specs, refs_array_meta *meta,
+                              refs_error *err) {
+    refs_str name = refs_zarr__name_v3(codec);
+    if (refs_str_is(name, "transpose")) return read_transpose(codec, meta, err);
+    if (is_bytes(name)) return read_bytes(codec, meta, err);
+    if (refs_str_is(name, "sharding_indexed")) REFS_TRY(read_inner_bytes(codec, meta, err));
+    specs[meta->n_codecs++] = (refs_codec_spec){name.data, refs_zarr__config_v3(codec)};
     return REFS_OK;
 }
 
@@ -121,15 +108,9 @@ static refs_status read_codecs(const refs_array_source *source, refs_array_meta 
     meta->codecs = specs;
     for (size_t i = 0; i < n; i++) {
         const refs_json *codec = refs_json_at(codecs, i);
-        refs_str name = name_of(codec);
-        if (name.size == 0) return refs_fail(err, REFS_INVALID, "codecs[%zu] has no name", i);
-        if (refs_str_is(name, "sharding_indexed")) return refuse("codec", codec, err);
-        if (refs_str_is(name, "transpose"))
-            REFS_TRY(read_transpose(codec, meta, err));
-        else if (refs_str_is(name, "bytes"))
-            REFS_TRY(read_bytes(codec, meta, err));
-        else
-            specs[meta->n_codecs++] = (refs_codec_spec){name.data, config_of(codec)};
+        if (refs_zarr__name_v3(codec).size == 0)
+            return refs_fail(err, REFS_INVALID, "codecs[%zu] has no name", i);
+        REFS_TRY(read_codec(codec, specs, meta, err));
     }
     return REFS_OK;
 }
@@ -141,7 +122,7 @@ refs_status refs_zarr__read_v3(const refs_array_source *source, refs_array_meta 
     if (refs_json_size(refs_json_get(document, "storage_transformers")) > 0)
         return refs_fail(err, REFS_UNSUPPORTED, "storage transformers are not supported");
     REFS_TRY(read_grid(document, meta, err));
-    REFS_TRY(read_dtype(refs_json_get(document, "data_type"), &meta->dtype, err));
+    REFS_TRY(refs_zarr__dtype_v3(refs_json_get(document, "data_type"), &meta->dtype, err));
     REFS_TRY(refs_zarr__read_fill(source, meta, err));
     REFS_TRY(read_key_encoding(source, meta, err));
     REFS_TRY(read_codecs(source, meta, err));

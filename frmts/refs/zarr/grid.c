@@ -86,6 +86,8 @@ refs_status refs_zarr__read_fill(const refs_array_source *source, refs_array_met
     if (fill == NULL) return refs_fail_nomem(err);
     *source->fill_bytes -= size;
     meta->fill = fill;
-    return refs_fill_value_parse(refs_json_get(source->document, "fill_value"), &meta->dtype, fill,
-                                 &meta->has_fill, err);
+    const refs_json *value = refs_json_get(source->document, "fill_value");
+    bool is_text = refs_json_is_string(value) && meta->dtype.type == REFS_TYPE_OBJECT;
+    meta->fill_text = is_text ? refs_json_text(value).data : "";
+    return refs_fill_value_parse(value, &meta->dtype, fill, &meta->has_fill, err);
 }

@@ -155,10 +155,12 @@ static refs_status read_nodes(refs_hierarchy *hierarchy, const refs_notes *notes
 static refs_status read_hierarchy(refs_hierarchy *hierarchy, const refs_notes *notes,
                                   refs_error *err) {
     REFS_TRY(refs_zarr__tree_read(hierarchy->store, notes, &hierarchy->tree, err));
-    if (!hierarchy->tree.any_document)
+    if (!hierarchy->tree.any_document && hierarchy->tree.any_key)
         return refs_fail(err, REFS_INVALID,
                          "no Zarr metadata: no key ends with .zgroup, .zarray, "
                          ".zmetadata or zarr.json");
+    if (!hierarchy->tree.any_document)
+        refs_note(notes, REFS_NOTE_WARNING, "there is no array: the set has no metadata");
     return read_nodes(hierarchy, notes, err);
 }
 

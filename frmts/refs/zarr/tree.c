@@ -89,6 +89,7 @@ static refs_status want(void *user, refs_str key, refs_error *err) {
     struct wanted wanted;
     refs_str path;
     uint32_t id;
+    job->tree->any_key = true;
     if (!split_key(key, &path, &wanted.kind)) return REFS_OK;
     REFS_TRY(node_of(job->tree, path, &wanted.node, err));
     if (!refs_grow((void **)&job->wanted, &job->capacity, job->n_wanted, sizeof *job->wanted))

@@ -65,6 +65,7 @@ typedef struct refs_tree {
     refs_json_doc **docs; /**< what owns the documents */
     size_t n_docs;
     size_t docs_capacity;
+    bool any_key; /**< of metadata or other names; chunks do not count */
     bool any_document;
 } refs_tree;
 
@@ -74,7 +75,7 @@ void refs_zarr__tree_clear(refs_tree *tree);
 refs_status refs_zarr__tree_read(struct refs_store *store, const refs_notes *notes, refs_tree *tree,
                                  refs_error *err);
 
-/* -- array_v2.c, array_v3.c, grid.c: one array ------------------------------------------------- */
+/* -- array_v2.c, array_v3.c: one array --------------------------------------------------------- */
 
 /** What an array is read from. */
 typedef struct refs_array_source {
@@ -90,6 +91,19 @@ refs_status refs_zarr__read_v2(const refs_array_source *source, refs_array_meta 
                                refs_error *err);
 refs_status refs_zarr__read_v3(const refs_array_source *source, refs_array_meta *meta,
                                refs_error *err);
+
+/* -- dtype_v3.c: what has a name in v3: "name", or {"name": …, "configuration": {…}} ----------- */
+
+refs_str refs_zarr__name_v3(const refs_json *extension);
+const refs_json *refs_zarr__config_v3(const refs_json *extension); /**< an object, or NULL */
+
+/** REFS_UNSUPPORTED, with the name of `what`. */
+refs_status refs_zarr__refuse_v3(const char *what, const refs_json *extension, refs_error *err);
+
+/** Reads a data type. REFS_UNSUPPORTED names any that is not known. */
+refs_status refs_zarr__dtype_v3(const refs_json *value, refs_dtype *dtype, refs_error *err);
+
+/* -- grid.c ------------------------------------------------------------------------------------ */
 
 /** Sets rank, shape and chunk from two lists of numbers, as messages are to call them. */
 typedef struct refs_grid_lists {

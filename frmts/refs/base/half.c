@@ -1,18 +1,17 @@
 /* half.c -- see half.h. One sign bit, five exponent bits (bias 15), ten fraction bits. */
-#include "half.h"
+#include "refs/half.h"
 
 #include <math.h>
+#include <string.h>
 
-double refs_codec__half_to_double(uint16_t bits) {
-    int exponent = bits >> 10 & 31;
-    int fraction = bits & 1023;
+double refs_half_to_double(uint16_t bits) {
+    /* Exponent and fraction where a double has them: only its bias is greater, by 1008, which a
+     * multiplication makes up for, small fractions without exponent included. */
+    uint64_t wide = (uint64_t)(bits & 0x7fff) << 42;
+    if ((bits & 0x7c00) == 0x7c00) wide |= UINT64_C(0x7ff) << 52;
     double size;
-    if (exponent == 31)
-        size = fraction != 0 ? (double)NAN : (double)INFINITY;
-    else if (exponent == 0)
-        size = ldexp(fraction, -24);
-    else
-        size = ldexp(1024 + fraction, exponent - 25);
+    memcpy(&size, &wide, sizeof size);
+    size *= 0x1p1008;
     return (bits & 0x8000) != 0 ? -size : size;
 }
 
@@ -25,7 +24,7 @@ static unsigned finite_bits(double size) {
     return ((unsigned)(exponent + 14) << 10) + (unsigned)nearbyint(ldexp(significand, 11)) - 1024;
 }
 
-uint16_t refs_codec__half_from_double(double number) {
+uint16_t refs_half_from_double(double number) {
     unsigned bits = signbit(number) ? 0x8000 : 0;
     double size = fabs(number);
     if (isnan(number))

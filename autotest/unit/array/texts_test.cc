@@ -1,0 +1,117 @@
+/* texts_test.cc -- arrays of texts, read whole. */
+#include "memory_array.h"
+
+namespace {
+
+/** What numcodecs' "vlen-utf8" makes of texts. */
+std::string framed(const std::vector<std::string> &texts) {
+    const auto number = [](size_t n) {
+        return std::string{static_cast<char>(n), static_cast<char>(n >> 8), '\0', '\0'};
+    };
+    std::string bytes = number(texts.size());
+    for (const std::string &text : texts) bytes += number(text.size()) + text;
+    return bytes;
+}
+
+std::string metadata(const std::string &shape, const std::string &chunks,
+                     const std::string &more = R"("fill_value":null,"order":"C")") {
+    return R"({"zarr_format":2,"dtype":"|O","filters":[{"id":"vlen-utf8"}],"compressor":null,)"
+           R"("shape":)" +
+           shape + R"(,"chunks":)" + chunks + "," + more + "}";
+}
+
+/** Array "v", its texts joined by commas. */
+struct TextArray : MemoryArray {
+    std::string read(uint64_t most = 100) {
+        refs_buf texts = REFS_BUF_INIT;
+        status = refs_array_read_texts(array, most, &texts, &error);
+        std::string joined(reinterpret_cast<char *>(texts.data), texts.size);
+        std::replace(joined.begin(), joined.end(), '\0', ',');
+        refs_buf_clear(&texts);
+        return joined;
+    }
+    refs_status status = REFS_OK;
+};
+
+TEST(Texts, OfVariableLengthArePutTogetherFromChunks) {
+    TextArray v;
+    v.store.put("v/.zarray", metadata("[5]", "[2]"));
+    v.store.put("v/0", framed({"spring", ""}));
+    v.store.put("v/1", framed({"été", "a\0b"}));
+    v.store.put("v/2", framed({"winter", "beyond"}));
+    v.open();
+    EXPECT_EQ(v.read(), "spring,,été,a,winter,") << v.error.message;
+}
+
+TEST(Texts, LieInChunksInAnyOrder) {
+    for (const char *order : {"C", "F"}) {
+        TextArray v;
+        const bool isC = *order == 'C';
+        v.store.put("v/.zarray", metadata("[2,3]", "[2,2]",
+                                          R"("fill_value":"-","order":")" + std::string(order) +
+                                              "\""));
+        v.store.put("v/0.0", isC ? framed({"a", "b", "d", "e"}) : framed({"a", "d", "b", "e"}));
+        v.store.put("v/0.1", isC ? framed({"c", "", "f", ""}) : framed({"c", "f", "", ""}));
+        v.open();
+        EXPECT_EQ(v.read(), "a,b,c,d,e,f,") << order;
+    }
+}
+
+TEST(Texts, ThatAreAbsentAreTheFillValue) {
+    TextArray v;
+    v.store.put("v/.zarray", metadata("[3]", "[2]", R"("fill_value":"none","order":"C")"));
+    v.store.put("v/1", framed({"there", ""}));
+    v.open();
+    EXPECT_EQ(v.read(), "none,none,there,");
+}
+
+TEST(Texts, AreRefusedWhereChunksHaveOthers) {
+    const struct {
+        std::string chunk, message;
+    } broken[] = {
+        {framed({"one"}), "these are not the 2 texts expected"},
+        {framed({"one", "two"}).substr(0, 12), "vlen-utf8: item 1 of 2 is cut at byte 11 of 12"},
+        {framed({"one", "two", "three"}), "these are not the 2 texts expected"},
+        {"abc", "vlen-utf8: 3 bytes are too few for a count"}};
+    for (const auto &b : broken) {
+        TextArray v;
+        v.store.put("v/.zarray", metadata("[2]", "[2]"));
+        v.store.put("v/0", b.chunk);
+        v.open();
+        v.read();
+        EXPECT_EQ(v.status, REFS_CORRUPT);
+        EXPECT_EQ(v.error.message, "set.json: v/0: " + b.message);
+    }
+}
+
+TEST(Texts, AreRefusedWithoutACodecThatMakesThem) {
+    TextArray v;
+    v.store.put("v/.zarray",
+                R"({"zarr_format":2,"dtype":"|O","filters":null,"compressor":null,"order":"C",
+                    "shape":[2],"chunks":[2],"fill_value":null})");
+    v.store.put("v/0", std::string("\2\0\0\0\5\0\0\0ab", 10));
+    v.open();
+    v.read();
+    EXPECT_STREQ(v.error.message, "set.json: v/0: text 0 of 2 is cut");
+}
+
+TEST(Texts, AreKeptToTheNumberAskedFor) {
+    TextArray v;
+    v.store.put("v/.zarray", metadata("[4]", "[2]"));
+    v.open();
+    EXPECT_EQ(v.read(4), ",,,,");
+    v.read(3);
+    EXPECT_EQ(v.status, REFS_LIMIT);
+}
+
+TEST(Texts, AreKeptToTheirBudget) {
+    TextArray v;
+    v.store.put("v/.zarray", metadata("[100]", "[1]"));
+    const std::string large = std::string("\1\0\0\0\0\0\x10\0", 8) + std::string(1 << 20, 'x');
+    for (int i = 0; i < 100; i++) v.store.put("v/" + std::to_string(i), large);
+    v.open();
+    v.read();
+    EXPECT_EQ(v.status, REFS_LIMIT) << v.error.message;
+}
+
+} // namespace

@@ -1,0 +1,303 @@
+// malformed_test.cc -- files that lie: an error in words, and no more memory than the limits allow.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "table_under_test.h"
+
+using parquet::Column;
+using parquet::File;
+using parquet::Integers;
+using parquet::Layout;
+using parquet::LittleEndian;
+using parquet::Strings;
+using parquet::Struct;
+
+namespace {
+
+constexpr refs_parquet_limits kSmall = {1000, 64 * REFS_KIB, 256 * REFS_KIB};
+
+// What reading the columns "path" and "offset" says.
+std::string Said(const std::string &file) {
+    const TableUnderTest table(file, {"path", "offset"}, UINT64_MAX, kSmall);
+    return table.status == REFS_OK
+               ? "fine"
+               : std::string(refs_status_text(table.status)) + ": " + table.error.message;
+}
+
+std::string WithFooter(const Struct &footer, const std::string &pages = "") {
+    const std::string bytes = footer.Bytes();
+    return "PAR1" + pages + bytes + LittleEndian(bytes.size(), 4) + "PAR1";
+}
+
+std::vector<Struct> OneColumn() {
+    return {Struct().Text(4, "schema").Integer(5, 1),
+            Struct().Integer(1, 2).Integer(3, 0).Text(4, "offset")};
+}
+
+// A row group of `n_rows` rows, whose one column has pages at [offset, offset + size).
+Struct Group(int64_t n_rows, int64_t offset, int64_t size) {
+    const Struct meta = Struct().Integer(4, 0).Integer(7, size).Integer(9, offset);
+    return Struct().List(1, {Struct().Inner(3, meta)}).Integer(3, n_rows);
+}
+
+// A file of one column "offset", whose pages are `pages`.
+std::string WithPages(const std::string &pages, int64_t n_rows) {
+    return WithFooter(Struct()
+                          .List(2, OneColumn())
+                          .List(4, {Group(n_rows, 4, static_cast<int64_t>(pages.size()))}),
+                      pages);
+}
+
+// A data page, plain, that says of itself what it is told to.
+std::string Page(int64_t n_values, int64_t uncompressed, int64_t compressed,
+                 const std::string &values) {
+    return Struct()
+               .Integer(1, 0)
+               .Integer(2, uncompressed)
+               .Integer(3, compressed)
+               .Inner(5, Struct().Integer(1, n_values).Integer(2, 0))
+               .Bytes() +
+           values;
+}
+
+std::vector<Column> SmallColumns() {
+    Column path = Strings("path", {"a", "b", {}, "b"});
+    path.dictionary = true;
+    return {path, Integers("offset", {1, 2, {}, 4})};
+}
+
+// Spoils the pages of SmallColumns() by `spoil`.
+std::string Spoiled(std::function<void(std::string &levels, std::string &values)> spoil,
+                    int version = 1) {
+    Layout layout;
+    layout.page_version = version;
+    layout.spoil_page = std::move(spoil);
+    return Said(File(SmallColumns(), layout));
+}
+
+} // namespace
+
+TEST(ParquetMalformed, FilesAreNoParquet) {
+    EXPECT_EQ(Said(""), "corrupt: its 0 bytes are no parquet file");
+    EXPECT_EQ(Said("PAR1PAR1"), "corrupt: its 8 bytes are no parquet file");
+    EXPECT_EQ(Said("{\"version\": 1}"), "corrupt: its 14 bytes are no parquet file");
+    EXPECT_EQ(Said("PAR1" + std::string(20, 'x')),
+              "corrupt: it is cut: its 24 bytes do not end as a parquet file");
+    EXPECT_EQ(Said("PAR1" + LittleEndian(5, 4) + "PAR1"),
+              "corrupt: its footer of 5 bytes is longer than the file");
+    EXPECT_EQ(Said("PAR1" + LittleEndian(0, 4) + "PARE"), "unsupported: it is encrypted");
+}
+
+TEST(ParquetMalformed, FootersContradictThemselves) {
+    const struct {
+        Struct footer;
+        const char *said;
+    } cases[] = {
+        {Struct().List(2, OneColumn()).List(4, {Group(-1, 4, 0)}),
+         "corrupt: row group 0 is not complete"},
+        {Struct().List(2, OneColumn()).List(4, {Struct().Integer(3, 5)}),
+         "corrupt: row group 0 is not complete"},
+        {Struct().List(4, {Group(1, 4, 0)}), "corrupt: a row group has 1 columns and the schema 0"},
+        {Struct().List(2, OneColumn()).List(4, {Group(1, 2, 0)}), "corrupt: pages are [2+0]"},
+        {Struct().List(2, OneColumn()).List(4, {Group(1, 4, -1)}), "corrupt: pages are [4+-1]"},
+        {Struct()
+             .List(2, OneColumn())
+             .List(4, {Group(1, 4, 0)})
+             .Field(2, Struct::kList, "\x2c" + OneColumn()[0].Bytes() + OneColumn()[1].Bytes()),
+         "corrupt: row groups and schema do not fit each other"},
+        {Struct().Field(2, Struct::kList, std::string("\x15\x02")),
+         "corrupt: the schema is no list"},
+        {Struct().Field(4, Struct::kList, std::string("\x15\x02")),
+         "corrupt: row groups are no list"},
+        {Struct().List(2, {Struct().Text(4, "r"), Struct().Text(4, "c").Integer(5, INT64_MAX)}),
+         "corrupt: a column has 9223372036854775807 children"},
+        {Struct().List(2, OneColumn()).List(4, {Group(1, 4, INT64_MAX)}),
+         "corrupt: column offset: pages [4+9223372036854775807] are not in the file of 58 bytes"},
+        {Struct()
+             .List(2, OneColumn())
+             .List(4, {Group(INT64_MAX, 4, 0), Group(INT64_MAX, 4, 0), Group(INT64_MAX, 4, 0)}),
+         "limit exceeded: 18446744073709551615 rows are over the limit of 1000"},
+        {Struct().List(2, OneColumn()).List(4, {Group(3, 4, 0)}),
+         "corrupt: column offset: pages end 3 rows too early"},
+    };
+    for (const auto &c : cases) EXPECT_EQ(Said(WithFooter(c.footer)), c.said);
+}
+
+TEST(ParquetMalformed, NestedColumnsMatterOnlyWhereTheyAreWanted) {
+    const std::vector<Struct> schema = {Struct().Text(4, "schema").Integer(5, 2),
+                                        Struct().Text(4, "group").Integer(5, 2),
+                                        Struct().Text(4, "inner").Integer(5, 1),
+                                        Struct().Integer(1, 2).Integer(3, 0).Text(4, "path"),
+                                        Struct().Integer(1, 2).Integer(3, 0).Text(4, "path"),
+                                        Struct().Integer(1, 2).Integer(3, 0).Text(4, "offset")};
+    const Struct chunk = Struct().Inner(3, Struct().Integer(4, 0).Integer(7, 0).Integer(9, 4));
+    const std::string values = LittleEndian(77, 8);
+    const std::string page = Page(1, 8, 8, values);
+    const Struct last = Struct().Inner(
+        3, Struct().Integer(4, 0).Integer(7, static_cast<int64_t>(page.size())).Integer(9, 4));
+    const std::string file = WithFooter(
+        Struct().List(2, schema).List(4, {Struct().List(1, {chunk, chunk, last}).Integer(3, 1)}),
+        page);
+    const TableUnderTest table(file, {"path", "offset"});
+    ASSERT_EQ(table.status, REFS_OK) << table.error.message;
+    EXPECT_EQ(table.column(0).kind, REFS_PARQUET_NOTHING);
+    EXPECT_EQ(table.All(1), "77 ");
+}
+
+TEST(ParquetMalformed, PagesDoNotHoldWhatTheyPromise) {
+    const std::string one = LittleEndian(1, 8);
+    const struct {
+        std::string pages;
+        int64_t n_rows;
+        const char *said;
+    } cases[] = {
+        {Page(1, 8, 8, one), 1, "fine"},
+        {Page(1, 8, 8, one), 2, "corrupt: column offset: pages end 1 rows too early"},
+        {Page(2, 8, 8, one), 2, "corrupt: column offset: values are cut at byte 8"},
+        {Page(2, 8, 8, one), 1, "corrupt: column offset: a page has 2 values for 1 rows"},
+        {Page(-1, 8, 8, one), 1,
+         "corrupt: column offset: the page before byte 14 of 22 makes no sense"},
+        {Page(1, 8, 9, one), 1,
+         "corrupt: column offset: the page before byte 14 of 22 makes no sense"},
+        {Page(1, 9, 8, one), 1,
+         "corrupt: column offset: 8 bytes of UNCOMPRESSED do not give 9 bytes"},
+        {Page(1, -1, 8, one), 1,
+         "corrupt: column offset: the page before byte 14 of 22 makes no sense"},
+        {Page(1, INT64_MAX, 8, one), 1,
+         "limit exceeded: column offset: a page of 9223372036854775807 bytes is over the limit of "
+         "65536"},
+        {Page(INT64_MAX, 8, 8, one), 1,
+         "corrupt: column offset: the page before byte 23 of 31 makes no sense"},
+        {Page(0, 0, 0, "") + Page(1, 8, 8, one), 1, "fine"},
+        {Struct().Bytes(), 1, "corrupt: column offset: the page before byte 1 of 1 makes no sense"},
+        {"\xff\xff", 1, "corrupt: column offset: metadata make no sense at byte 1"},
+    };
+    for (const auto &c : cases) EXPECT_EQ(Said(WithPages(c.pages, c.n_rows)), c.said);
+}
+
+TEST(ParquetMalformed, EncodingsAreNotRead) {
+    const auto page = [](int64_t encoding) {
+        return Struct()
+                   .Integer(1, 0)
+                   .Integer(2, 8)
+                   .Integer(3, 8)
+                   .Inner(5, Struct().Integer(1, 1).Integer(2, encoding))
+                   .Bytes() +
+               LittleEndian(0, 8);
+    };
+    EXPECT_EQ(Said(WithPages(page(5), 1)), "unsupported: column offset: encoding 5 is not read");
+    EXPECT_EQ(Said(WithPages(page(8), 1)),
+              "corrupt: column offset: numbers of 0 bits end at byte 7");
+}
+
+TEST(ParquetMalformed, LevelsAreCut) {
+    for (const int version : {1, 2}) {
+        const std::string said =
+            Spoiled([](std::string &levels, std::string &) { levels = ""; }, version);
+        EXPECT_EQ(said, "corrupt: column path: numbers of 1 bits end at byte 0") << version;
+    }
+}
+
+TEST(ParquetMalformed, LevelsAreLongerThanTheirPage) {
+    // The length of levels of version 1 stands in the page itself.
+    const std::string page = Struct()
+                                 .Integer(1, 0)
+                                 .Integer(2, 8)
+                                 .Integer(3, 8)
+                                 .Inner(5, Struct().Integer(1, 1).Integer(2, 0).Integer(3, 3))
+                                 .Bytes();
+    std::vector<Struct> schema = OneColumn();
+    schema[1] = Struct().Integer(1, 2).Integer(3, 1).Text(4, "offset");
+    const Struct group = Group(1, 4, static_cast<int64_t>(page.size()) + 8);
+    EXPECT_EQ(Said(WithFooter(Struct().List(2, schema).List(4, {group}),
+                              page + LittleEndian(5, 4) + "abcd")),
+              "corrupt: column offset: definition levels of 5 bytes are cut");
+}
+
+TEST(ParquetMalformed, OldLevelsAreNotRead) {
+    const std::string page = Struct()
+                                 .Integer(1, 0)
+                                 .Integer(2, 8)
+                                 .Integer(3, 8)
+                                 .Inner(5, Struct().Integer(1, 1).Integer(2, 0).Integer(3, 4))
+                                 .Bytes();
+    std::vector<Struct> schema = OneColumn();
+    schema[1] = Struct().Integer(1, 2).Integer(3, 1).Text(4, "offset");
+    const Struct group = Group(1, 4, static_cast<int64_t>(page.size()) + 8);
+    EXPECT_EQ(Said(WithFooter(Struct().List(2, schema).List(4, {group}), page + "12345678")),
+              "unsupported: column offset: encoding 4 of levels is not read");
+}
+
+TEST(ParquetMalformed, DictionaryNumbersAreOutOfRange) {
+    for (const int version : {1, 2}) {
+        const std::string said = Spoiled(
+            [](std::string &, std::string &values) {
+                if (values[0] == 8) values = std::string("\x08\x06\x02");
+            },
+            version);
+        EXPECT_EQ(said, "corrupt: column path: dictionary number 2 of 2");
+    }
+}
+
+TEST(ParquetMalformed, DictionaryNumbersAreTooWide) {
+    EXPECT_EQ(Spoiled([](std::string &, std::string &values) {
+                  if (values[0] == 8) values[0] = 33;
+              }),
+              "corrupt: column path: dictionary numbers have 33 bits");
+}
+
+TEST(ParquetMalformed, DictionariesAreCut) {
+    const auto dictionary = [](int64_t n, const std::string &values) {
+        const auto size = static_cast<int64_t>(values.size());
+        return Struct()
+                   .Integer(1, 2)
+                   .Integer(2, size)
+                   .Integer(3, size)
+                   .Inner(7, Struct().Integer(1, n).Integer(2, 0))
+                   .Bytes() +
+               values;
+    };
+    EXPECT_EQ(Said(WithPages(dictionary(100000000, "12345678"), 1)),
+              "corrupt: column offset: a dictionary of 100000000 values is cut");
+    EXPECT_EQ(Said(WithPages(dictionary(2, "12345678"), 1)),
+              "corrupt: column offset: values are cut at byte 8");
+    EXPECT_EQ(Said(WithPages(dictionary(1, "12345678"), 1)),
+              "corrupt: column offset: pages end 1 rows too early");
+}
+
+TEST(ParquetMalformed, ManyPagesMayNotUnpackWithoutEnd) {
+    std::string pages;
+    for (int i = 0; i < 100; i++) pages += Page(0, 60000, 60000, std::string(60000, 'x'));
+    EXPECT_EQ(Said(WithPages(pages, 1)),
+              "limit exceeded: column offset: it is over the limit of 262144 bytes");
+}
+
+TEST(ParquetMalformed, CutsAnywhereAreErrors) {
+    for (const int version : {1, 2}) {
+        Layout layout;
+        layout.page_version = version;
+        const std::string file = File(SmallColumns(), layout);
+        ASSERT_EQ(Said(file), "fine");
+        for (size_t size = 0; size < file.size(); size++)
+            EXPECT_EQ(Said(file.substr(0, size)).substr(0, 7), "corrupt") << size;
+    }
+}
+
+TEST(ParquetMalformed, AnyByteMayBeWrong) {
+    for (const parquet::Codec codec : {parquet::kUncompressed, parquet::kZstd})
+        for (const int version : {1, 2}) {
+            Layout layout;
+            layout.page_version = version;
+            layout.codec = codec;
+            layout.rows_per_page = 3;
+            const std::string file = File(SmallColumns(), layout);
+            for (size_t i = 0; i < file.size(); i++)
+                for (const int byte : {0x00, 0x01, 0x19, 0x7f, 0x80, 0xf9, 0xff}) {
+                    std::string damaged = file;
+                    damaged[i] = static_cast<char>(byte);
+                    EXPECT_NE(Said(damaged), "");
+                }
+        }
+}

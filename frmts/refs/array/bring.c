@@ -1,0 +1,287 @@
+/* bring.c -- chunks: from the cache, from a thread that is at it already, or from the store; see
+ * array_object.h. */
+#include "array_object.h"
+#include "refs/block.h"
+#include "refs/pool.h"
+
+/* One batch of chunks. Chunks are numbered as the cut numbers them. */
+typedef struct batch {
+    const refs_bringing *bringing;
+    refs_group *group;
+    refs_buf key_text; /* keys of the chunks that are fetched, end to end */
+    size_t *key_end;   /* where each ends */
+    refs_str *keys;    /* the same as views */
+    uint64_t *numbers; /* which chunk each is */
+    size_t n_keys;
+    uint64_t *busy; /* chunks that other threads bring */
+    size_t n_busy;
+} batch;
+
+/* A chunk's number in the whole array: what the cache knows it by. */
+static uint64_t number_in_array(const refs_bringing *bringing, uint64_t number) {
+    const refs_array_meta *meta = bringing->array->meta;
+    const refs_span *spans[REFS_MAX_RANK];
+    refs_array__cut_at(bringing->cut, number, spans);
+    uint64_t in_array = 0;
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        in_array = in_array * refs_array_meta_n_chunks(meta, dim) + spans[dim]->chunk;
+    return in_array;
+}
+
+static void deliver(const refs_bringing *bringing, uint64_t number, const uint8_t *elements) {
+    if (bringing->deliver != NULL) bringing->deliver(bringing->user, number, elements);
+}
+
+static void deliver_chunk(const refs_bringing *bringing, uint64_t number, refs_chunk *chunk) {
+    deliver(bringing, number, refs_chunk__data(chunk));
+    refs_chunk__release(chunk);
+}
+
+/* -- decoding one chunk -- */
+
+/* Stored bytes on their way to a worker. */
+typedef struct decode_task {
+    const batch *job;
+    size_t index; /* of its key */
+    refs_bytes stored;
+    refs_block *block; /* that holds them, or NULL */
+} decode_task;
+
+/* Where the elements of a chunk go. */
+typedef struct chunk_room {
+    uint8_t *elements;
+    size_t least; /* bytes that must come */
+} chunk_room;
+
+/* Bytes that chunk `number` has at least: producers may leave out what is outside the array along
+ * the dimension that varies slowest, and everywhere else elements would lie differently. */
+static size_t least_bytes(const refs_bringing *bringing, uint64_t number) {
+    const refs_array_meta *meta = bringing->array->meta;
+    const refs_span *spans[REFS_MAX_RANK];
+    size_t dim = meta->order[0];
+    if (meta->rank == 0) return bringing->array->chunk_bytes;
+    refs_array__cut_at(bringing->cut, number, spans);
+    uint64_t left = meta->shape[dim] - spans[dim]->chunk * meta->chunk[dim];
+    if (left >= meta->chunk[dim]) return bringing->array->chunk_bytes;
+    return bringing->array->chunk_bytes / (size_t)meta->chunk[dim] * (size_t)left;
+}
+
+static refs_status run_chain(const refs_array *array, refs_bytes stored, refs_scratch *scratch,
+                             chunk_room room, refs_error *err) {
+    size_t size;
+    if (room.least == array->chunk_bytes)
+        return refs_chain_decode(array->chain, stored, scratch, room.elements, err);
+    REFS_TRY(refs_chain_decode_short(array->chain, stored, scratch, room.elements, &size, err));
+    if (size != array->chunk_bytes && size != room.least)
+        return refs_fail(err, REFS_CORRUPT, "has %zu bytes, %zu or %zu expected", size,
+                         array->chunk_bytes, room.least);
+    memset(room.elements + size, 0, array->chunk_bytes - size);
+    return REFS_OK;
+}
+
+static refs_status decode(refs_array *array, refs_bytes stored, chunk_room room, refs_error *err) {
+    if (array->chain == NULL)
+        return refs_fail(err, array->chain_error.status, "%s", array->chain_error.message);
+    refs_scratch_node *node = refs_scratch_list__take(&array->scratches);
+    if (node == NULL) return refs_fail_nomem(err);
+    refs_status status = run_chain(array, stored, &node->scratch, room, err);
+    refs_scratch_list__put(&array->scratches, node);
+    if (status != REFS_OK) return status;
+    refs_array__to_host_order(&array->meta->dtype, room.elements, array->chunk_elements);
+    atomic_fetch_add(&array->chunks_decoded, 1);
+    return REFS_OK;
+}
+
+static refs_status run_decode(void *argument, refs_error *err) {
+    const decode_task *task = argument;
+    const refs_bringing *bringing = task->job->bringing;
+    refs_array *array = bringing->array;
+    uint64_t number = task->job->numbers[task->index];
+    refs_chunk *chunk = refs_chunk__new_for(array->tools.cache, array->chunk_bytes);
+    if (chunk == NULL) return refs_fail_nomem(err);
+    chunk_room room = {refs_chunk__data(chunk), least_bytes(bringing, number)};
+    refs_status status = decode(array, task->stored, room, err);
+    if (status != REFS_OK) {
+        refs_store_locate(array->tools.store, task->job->keys[task->index], err);
+        refs_chunk__release(chunk);
+        return status;
+    }
+    if (array->tools.cache != NULL)
+        refs_cache__add(array->tools.cache,
+                        (refs_chunk_id){array->owner, number_in_array(bringing, number)}, chunk,
+                        bringing->use);
+    deliver_chunk(bringing, number, chunk);
+    return REFS_OK;
+}
+
+static void drop_decode(void *argument) {
+    decode_task *task = argument;
+    refs_block_release(task->block);
+    refs_free(task);
+}
+
+/* Whether an array has one chunk, which kerchunk calls "0" if it inlines a GRIB2 array, whatever its
+ * rank. */
+static bool may_be_called_zero(const refs_array_meta *meta) {
+    uint64_t n_chunks = 1;
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        if (refs_array_meta_n_chunks(meta, dim) != 1) n_chunks = 0;
+    return meta->rank > 1 && n_chunks == 1;
+}
+
+/* Looks for an absent chunk under that name. REFS_NOT_FOUND: it is not there either. */
+static refs_status receive_zero(const batch *job, size_t index, refs_error *err) {
+    const refs_array *array = job->bringing->array;
+    refs_buf key = REFS_BUF_INIT, value = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&key, err, "%s0", array->meta->key_prefix);
+    if (status == REFS_OK)
+        status = refs_store_get(array->tools.store, refs_str_view((char *)key.data, key.size),
+                                REFS_MAX_CHUNK_BYTES, &value, err);
+    decode_task task = {job, index, refs_buf_view(&value), NULL};
+    if (status == REFS_OK) status = run_decode(&task, err);
+    refs_buf_clear(&key);
+    refs_buf_clear(&value);
+    return status;
+}
+
+static refs_status receive_absent(const batch *job, size_t index, refs_error *err) {
+    refs_array *array = job->bringing->array;
+    refs_status status =
+        may_be_called_zero(array->meta) ? receive_zero(job, index, err) : REFS_NOT_FOUND;
+    if (status != REFS_NOT_FOUND) return status;
+    atomic_fetch_add(&array->chunks_absent, 1);
+    deliver(job->bringing, job->numbers[index], NULL);
+    return REFS_OK;
+}
+
+static refs_status receive(void *user, size_t index, bool present, refs_bytes stored,
+                           refs_block *block, refs_error *err) {
+    batch *job = user;
+    if (refs_group_failed(job->group)) return refs_fail(err, REFS_CANCELLED, "cancelled");
+    if (!present) return receive_absent(job, index, err);
+    decode_task *task = refs_alloc(sizeof *task);
+    if (task == NULL) return refs_fail_nomem(err);
+    *task = (decode_task){job, index, stored, refs_block_hold(block)};
+    return refs_group_add(job->group, run_decode, drop_decode, task, err);
+}
+
+/* -- a batch -- */
+
+static refs_status note_key(batch *job, uint64_t number, refs_error *err) {
+    const refs_span *spans[REFS_MAX_RANK];
+    uint64_t index[REFS_MAX_RANK];
+    refs_array__cut_at(job->bringing->cut, number, spans);
+    for (size_t dim = 0; dim < job->bringing->cut->rank; dim++) index[dim] = spans[dim]->chunk;
+    job->numbers[job->n_keys++] = number;
+    REFS_TRY(refs_chunk_key(job->bringing->array->meta, index, &job->key_text, err));
+    job->key_end[job->n_keys - 1] = job->key_text.size;
+    return REFS_OK;
+}
+
+/* Delivers a chunk that is in the cache, and notes down one that is to be brought. */
+static refs_status look_up(batch *job, uint64_t number, refs_error *err) {
+    const refs_bringing *bringing = job->bringing;
+    refs_array *array = bringing->array;
+    if (array->tools.cache == NULL) return note_key(job, number, err);
+    refs_chunk_id id = {array->owner, number_in_array(bringing, number)};
+    refs_chunk *chunk = NULL;
+    switch (refs_cache__claim(array->tools.cache, id, bringing->use, &chunk)) {
+    case REFS_CLAIM_MINE:
+        return note_key(job, number, err);
+    case REFS_CLAIM_BUSY:
+        job->busy[job->n_busy++] = number;
+        return REFS_OK;
+    case REFS_CLAIM_FOUND:
+        break;
+    }
+    atomic_fetch_add(&array->cache_hits, 1);
+    deliver_chunk(bringing, number, chunk);
+    return REFS_OK;
+}
+
+/* Fetches and decodes what was noted down. What went wrong with a chunk explains more than that the
+ * fetch was cancelled for it. */
+static refs_status fetch(batch *job, refs_error *err) {
+    const refs_array_tools *tools = &job->bringing->array->tools;
+    const char *text = (const char *)job->key_text.data;
+    for (size_t i = 0, from = 0; i < job->n_keys; from = job->key_end[i++])
+        job->keys[i] = refs_str_view(text + from, job->key_end[i] - from);
+    REFS_TRY(refs_group_open(job->n_keys > 1 ? tools->pool : NULL, &job->group, err));
+    refs_error fetch_error = REFS_ERROR_INIT;
+    refs_status fetched =
+        refs_store_get_many(tools->store, job->keys, job->n_keys, receive, job, &fetch_error);
+    refs_status decoded = refs_group_wait(job->group, err);
+    refs_group_free(job->group);
+    if (decoded != REFS_OK) return decoded;
+    return refs_fail(err, fetched, "%s", fetch_error.message);
+}
+
+/* Lets others try who wait for chunks that did not come: absent ones, and all after a failure. */
+static void abandon_claims(const batch *job) {
+    const refs_array *array = job->bringing->array;
+    if (array->tools.cache == NULL) return;
+    for (size_t i = 0; i < job->n_keys; i++)
+        refs_cache__abandon(
+            array->tools.cache,
+            (refs_chunk_id){array->owner, number_in_array(job->bringing, job->numbers[i])});
+}
+
+/* Waits for what other threads bring; what did not come is left in `busy`, to be tried again. */
+static void await_busy(batch *job) {
+    const refs_array *array = job->bringing->array;
+    size_t n_left = 0;
+    for (size_t i = 0; i < job->n_busy; i++) {
+        refs_chunk_id id = {array->owner, number_in_array(job->bringing, job->busy[i])};
+        refs_chunk *chunk = refs_cache__await(array->tools.cache, id);
+        if (chunk != NULL)
+            deliver_chunk(job->bringing, job->busy[i], chunk);
+        else
+            job->busy[n_left++] = job->busy[i];
+    }
+    job->n_busy = n_left;
+}
+
+/* Brings `n` chunks. Own ones first, and only then those of others: two threads that want each
+ * other's chunks both get on. */
+static refs_status bring(batch *job, const uint64_t *numbers, size_t n, refs_error *err) {
+    refs_status status = REFS_OK;
+    job->n_keys = job->n_busy = 0;
+    job->key_text.size = 0;
+    for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(job, numbers[i], err);
+    if (status == REFS_OK && job->n_keys > 0) status = fetch(job, err);
+    abandon_claims(job);
+    if (status == REFS_OK && job->bringing->use == REFS_USE_NOW) await_busy(job);
+    return status;
+}
+
+static refs_status bring_all(batch *job, uint64_t *numbers, size_t n, refs_error *err) {
+    while (n > 0) {
+        REFS_TRY(bring(job, numbers, n, err));
+        if (job->bringing->use != REFS_USE_NOW) return REFS_OK;
+        n = job->n_busy;
+        if (n > 0) memcpy(numbers, job->busy, n * sizeof *numbers);
+    }
+    return REFS_OK;
+}
+
+refs_status refs_array__bring(const refs_bringing *bringing, uint64_t begin, uint64_t end,
+                              refs_error *err) {
+    size_t n = (size_t)(end - begin);
+    batch job = {.bringing = bringing};
+    uint64_t *numbers = refs_calloc(n, sizeof *numbers);
+    job.keys = refs_calloc(n, sizeof *job.keys);
+    job.key_end = refs_calloc(n, sizeof *job.key_end);
+    job.numbers = refs_calloc(n, sizeof *job.numbers);
+    job.busy = refs_calloc(n, sizeof *job.busy);
+    bool complete = numbers != NULL && job.keys != NULL && job.key_end != NULL &&
+                    job.numbers != NULL && job.busy != NULL;
+    for (size_t i = 0; complete && i < n; i++) numbers[i] = begin + i;
+    refs_status status = complete ? bring_all(&job, numbers, n, err) : refs_fail_nomem(err);
+    refs_buf_clear(&job.key_text);
+    refs_free(numbers);
+    refs_free(job.keys);
+    refs_free(job.key_end);
+    refs_free(job.numbers);
+    refs_free(job.busy);
+    return status;
+}

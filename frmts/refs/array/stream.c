@@ -1,0 +1,193 @@
+/* stream.c -- reading ahead: reads that move on step by step, and chunks brought before they are
+ * asked for; see array_object.h.
+ *
+ * Programs read band by band and block by block, and each of their reads alone is one request. A
+ * thread that knows what comes next turns hundreds of them into a few. It follows the reader: what
+ * is read ahead and not yet used stays within half of the cache. */
+#include "array_object.h"
+
+/* Equal moves in a row after which the next one is expected. */
+#define MOVES_TO_TRUST 2
+
+/* What is read ahead at first; each later part is so many times larger, up to the budget. */
+#define FIRST_CHUNKS  8
+#define WINDOW_GROWTH 4
+
+/* Chunks that one stream brings at most: reads that go on start another. */
+#define MAX_STREAM_CHUNKS 65536
+
+/* -- the thread -------------------------------------------------------------------------------- */
+
+/* Skips what the reader has passed: it was faster. */
+static uint64_t catch_up(const refs_stream *stream, uint64_t next) {
+    uint64_t reader_at = atomic_load(&stream->reader_at);
+    return reader_at != UINT64_MAX && reader_at >= next ? reader_at + 1 : next;
+}
+
+static size_t chunks_in(const refs_stream *stream, size_t bytes, uint64_t most) {
+    size_t n = bytes / stream->array->chunk_bytes;
+    if (n == 0) n = 1;
+    return n < most ? n : (size_t)most;
+}
+
+static void *run(void *argument) {
+    refs_stream *stream = argument;
+    refs_cache *cache = stream->array->tools.cache;
+    const refs_bringing bringing = {stream->array, &stream->cut, NULL, NULL, REFS_USE_AHEAD};
+    refs_ahead ahead;
+    refs_cache__get_ahead(cache, &ahead);
+    const size_t budget = ahead.max_bytes / 2;
+    const uint64_t n_wasted = ahead.n_wasted;
+    size_t window = stream->window_bytes < budget ? stream->window_bytes : budget;
+
+    for (uint64_t next = 0; (next = catch_up(stream, next)) < stream->cut.n_chunks;) {
+        if (!refs_cache__await_use(cache, window / 2, n_wasted, &stream->stop)) break;
+        refs_cache__get_ahead(cache, &ahead);
+        size_t room = ahead.bytes < window ? window - ahead.bytes : 0;
+        size_t n = chunks_in(stream, room, stream->cut.n_chunks - next);
+        /* Whoever reads the chunk meets the failure too, and tells it. */
+        if (refs_array__bring(&bringing, next, next + n, NULL) != REFS_OK) break;
+        next += n;
+        window = window < budget / WINDOW_GROWTH ? window * WINDOW_GROWTH : budget;
+    }
+    atomic_store(&stream->ended, true);
+    return NULL;
+}
+
+/* -- streams: under the lock of the watch ------------------------------------------------------ */
+
+/* The number in a stream's cut of the chunk at `chunk`, or UINT64_MAX. */
+static uint64_t number_in(const refs_cut *cut, const uint64_t *chunk) {
+    uint64_t number = 0;
+    for (size_t dim = 0; dim < cut->rank; dim++) {
+        uint64_t first = cut->spans[dim][0].chunk;
+        uint64_t step = cut->n_spans[dim] > 1 ? cut->spans[dim][1].chunk - first : 1;
+        if (chunk[dim] < first || (chunk[dim] - first) % step != 0) return UINT64_MAX;
+        uint64_t index = (chunk[dim] - first) / step;
+        if (index >= cut->n_spans[dim]) return UINT64_MAX;
+        number = number * cut->n_spans[dim] + index;
+    }
+    return number;
+}
+
+/* Frees a stream whose thread has ended; false while it has not. */
+static bool reap(refs_stream *stream) {
+    if (!stream->started) return true;
+    if (!atomic_load(&stream->ended)) return false;
+    pthread_join(stream->thread, NULL);
+    refs_array__cut_clear(&stream->cut);
+    stream->started = false;
+    return true;
+}
+
+/* Takes over `cut`. Without a thread to be had nothing is read ahead. */
+static void start(refs_stream *stream, refs_array *array, refs_cut *cut, size_t window_bytes) {
+    stream->array = array;
+    stream->cut = *cut;
+    stream->window_bytes = window_bytes;
+    atomic_store(&stream->stop, false);
+    atomic_store(&stream->ended, false);
+    atomic_store(&stream->reader_at, UINT64_MAX);
+    stream->started = pthread_create(&stream->thread, NULL, run, stream) == 0;
+    if (!stream->started) refs_array__cut_clear(&stream->cut);
+}
+
+/* -- the watch --------------------------------------------------------------------------------- */
+
+void refs_watch__init(refs_watch *watch) {
+    memset(watch, 0, sizeof *watch);
+    pthread_mutex_init(&watch->lock, NULL);
+}
+
+void refs_watch__clear(refs_watch *watch) {
+    refs_stream *stream = &watch->stream;
+    if (stream->started) {
+        atomic_store(&stream->stop, true);
+        refs_cache__wake(stream->array->tools.cache);
+        pthread_join(stream->thread, NULL);
+        refs_array__cut_clear(&stream->cut);
+    }
+    pthread_mutex_destroy(&watch->lock);
+}
+
+/* Compares a read with the last one: along which single dimension it moved on, and how far. */
+static void note_move(refs_watch *watch, const uint64_t *first, size_t rank) {
+    size_t dim = 0, n_changed = 0;
+    for (size_t i = 0; i < rank; i++) {
+        if (first[i] == watch->last[i]) continue;
+        dim = i;
+        n_changed++;
+    }
+    bool forward = watch->any && n_changed == 1 && first[dim] > watch->last[dim];
+    uint64_t moved_by = forward ? first[dim] - watch->last[dim] : 0;
+    bool again = forward && moved_by == watch->moved_by && dim == watch->moved_dim;
+    watch->n_moves = again ? watch->n_moves + 1 : forward ? 1 : 0;
+    watch->moved_dim = dim;
+    watch->moved_by = moved_by;
+    watch->any = true;
+    memcpy(watch->last, first, rank * sizeof *first);
+}
+
+/* The boxes of chunks that follow `cut` when reads go on as they did. Dimensions slower than the
+ * one that moves must be a single chunk thick, or boxes would not follow each other in the cut. */
+static bool cut_ahead(const refs_watch *watch, const refs_array_meta *meta, const refs_cut *cut,
+                      refs_cut *following) {
+    size_t moved = watch->moved_dim;
+    uint64_t last = cut->spans[moved][cut->n_spans[moved] - 1].chunk, box = 1;
+    for (size_t dim = 0; dim < cut->rank; dim++) {
+        if (dim < moved && cut->n_spans[dim] > 1) return false;
+        box *= cut->n_spans[dim];
+    }
+    uint64_t n = (refs_array_meta_n_chunks(meta, moved) - 1 - last) / watch->moved_by;
+    if (cut->n_spans[moved] > 1 || n == 0 || box > MAX_STREAM_CHUNKS) return false;
+    if (n > MAX_STREAM_CHUNKS / box) n = MAX_STREAM_CHUNKS / box;
+    following->rank = cut->rank;
+    following->n_chunks = n * box;
+    for (size_t dim = 0; dim < cut->rank; dim++) {
+        size_t n_spans = dim == moved ? (size_t)n : cut->n_spans[dim];
+        refs_span *spans = refs_calloc(n_spans, sizeof *spans);
+        following->spans[dim] = spans;
+        following->n_spans[dim] = n_spans;
+        if (spans == NULL) return false;
+        for (size_t i = 0; i < n_spans; i++)
+            spans[i].chunk =
+                dim == moved ? last + (i + 1) * watch->moved_by : cut->spans[dim][i].chunk;
+    }
+    return true;
+}
+
+static void follow(refs_watch *watch, refs_array *array, const refs_cut *cut) {
+    refs_cut following = {0};
+    if (cut_ahead(watch, array->meta, cut, &following))
+        start(&watch->stream, array, &following, FIRST_CHUNKS * array->chunk_bytes);
+    else
+        refs_array__cut_clear(&following);
+}
+
+void refs_array__watch(refs_array *array, const refs_cut *cut) {
+    if (array->tools.cache == NULL || !array->tools.read_ahead) return;
+    uint64_t first[REFS_MAX_RANK];
+    for (size_t dim = 0; dim < cut->rank; dim++) first[dim] = cut->spans[dim][0].chunk;
+    refs_watch *watch = &array->watch;
+    pthread_mutex_lock(&watch->lock);
+    if (!watch->any || memcmp(first, watch->last, cut->rank * sizeof *first) != 0) {
+        note_move(watch, first, cut->rank);
+        if (watch->stream.started)
+            atomic_store(&watch->stream.reader_at, number_in(&watch->stream.cut, first));
+        if (watch->n_moves >= MOVES_TO_TRUST && reap(&watch->stream)) follow(watch, array, cut);
+    }
+    pthread_mutex_unlock(&watch->lock);
+}
+
+void refs_array_advise(refs_array *array, const refs_region *region) {
+    if (array->tools.cache == NULL || !array->tools.read_ahead) return;
+    refs_cut cut = {0};
+    refs_watch *watch = &array->watch;
+    pthread_mutex_lock(&watch->lock);
+    if (reap(&watch->stream) && refs_array__cut(array->meta, region, &cut, NULL) == REFS_OK &&
+        cut.n_chunks > 1)
+        start(&watch->stream, array, &cut, SIZE_MAX);
+    else
+        refs_array__cut_clear(&cut);
+    pthread_mutex_unlock(&watch->lock);
+}

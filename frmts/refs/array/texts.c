@@ -1,0 +1,179 @@
+/* texts.c -- arrays of texts, of fixed and of variable length, read whole; see array.h. */
+#include "array_object.h"
+
+/* Bytes of all texts of an array together: a small set can name a large chunk many times. */
+#define MAX_TEXT_BYTES (64 * REFS_MIB)
+
+/* One text of an array in the buffer that holds them all. */
+typedef struct piece {
+    size_t begin;
+    size_t size;
+} piece;
+
+/* An array of objects that is being read. Chunks arrive in any order. */
+typedef struct texts_reading {
+    refs_array *array;
+    refs_cut cut;
+    refs_buf bytes;
+    piece *pieces; /* one for each element, in C order */
+    refs_scratch scratch;
+} texts_reading;
+
+/* -- one chunk --------------------------------------------------------------------------------- */
+
+static refs_status add_piece(texts_reading *job, piece *element, refs_bytes text, refs_error *err) {
+    if (text.size > MAX_TEXT_BYTES - job->bytes.size)
+        return refs_fail(err, REFS_LIMIT, "texts of more than %zu bytes", MAX_TEXT_BYTES);
+    *element = (piece){job->bytes.size, text.size};
+    return refs_buf_append(&job->bytes, text.data, text.size, err);
+}
+
+/* Where the element at `position` of a chunk is in the array; false where that is outside. */
+static bool place_of(const texts_reading *job, const refs_span *const *spans, size_t position,
+                     size_t *element) {
+    const refs_array_meta *meta = job->array->meta;
+    uint64_t index[REFS_MAX_RANK];
+    for (size_t i = meta->rank; i-- > 0;) {
+        size_t dim = meta->order[i];
+        index[dim] = spans[dim]->chunk * meta->chunk[dim] + position % meta->chunk[dim];
+        position /= (size_t)meta->chunk[dim];
+        if (index[dim] >= meta->shape[dim]) return false;
+    }
+    *element = 0;
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        *element = *element * (size_t)meta->shape[dim] + (size_t)index[dim];
+    return true;
+}
+
+/* Takes the next text from items that are framed as codec.h says. */
+static bool next_text(refs_bytes *items, refs_bytes *text) {
+    if (items->size < 4 || refs_load_le32(items->data) > items->size - 4) return false;
+    *text = refs_bytes_view(items->data + 4, refs_load_le32(items->data));
+    *items = refs_bytes_view(text->data + text->size, items->size - 4 - text->size);
+    return true;
+}
+
+static refs_status take_items(texts_reading *job, const refs_span *const *spans, refs_bytes items,
+                              refs_error *err) {
+    size_t n = job->array->chunk_elements;
+    if (items.size < 4 || refs_load_le32(items.data) != n)
+        return refs_fail(err, REFS_CORRUPT, "these are not the %zu texts expected", n);
+    items = refs_bytes_view(items.data + 4, items.size - 4);
+    for (size_t i = 0; i < n; i++) {
+        refs_bytes text;
+        size_t element;
+        if (!next_text(&items, &text))
+            return refs_fail(err, REFS_CORRUPT, "text %zu of %zu is cut", i, n);
+        if (place_of(job, spans, i, &element))
+            REFS_TRY(add_piece(job, &job->pieces[element], text, err));
+    }
+    return REFS_OK;
+}
+
+/* Fills the chunk with one text, which all its elements share. */
+static refs_status take_fill(texts_reading *job, const refs_span *const *spans, refs_error *err) {
+    piece fill;
+    refs_str text = refs_str_from(job->array->meta->fill_text);
+    REFS_TRY(add_piece(job, &fill, refs_bytes_view(text.data, text.size), err));
+    for (size_t i = 0; i < job->array->chunk_elements; i++) {
+        size_t element;
+        if (place_of(job, spans, i, &element)) job->pieces[element] = fill;
+    }
+    return REFS_OK;
+}
+
+static refs_status receive(void *user, size_t index, bool present, refs_bytes stored,
+                           struct refs_block *block, refs_error *err) {
+    (void)block;
+    texts_reading *job = user;
+    const refs_array *array = job->array;
+    const refs_span *spans[REFS_MAX_RANK];
+    refs_array__cut_at(&job->cut, index, spans);
+    if (!present) return take_fill(job, spans, err);
+    if (array->chain == NULL)
+        return refs_fail(err, array->chain_error.status, "%s", array->chain_error.message);
+    refs_bytes items;
+    REFS_TRY(refs_chain_decode_any(array->chain, stored, &job->scratch, &items, err));
+    return take_items(job, spans, items, err);
+}
+
+/* -- all chunks -------------------------------------------------------------------------------- */
+
+static refs_status name_chunks(const texts_reading *job, refs_buf *text, size_t *ends,
+                               refs_error *err) {
+    for (size_t number = 0; number < job->cut.n_chunks; number++) {
+        const refs_span *spans[REFS_MAX_RANK];
+        uint64_t index[REFS_MAX_RANK];
+        refs_array__cut_at(&job->cut, number, spans);
+        for (size_t dim = 0; dim < job->cut.rank; dim++) index[dim] = spans[dim]->chunk;
+        REFS_TRY(refs_chunk_key(job->array->meta, index, text, err));
+        ends[number] = text->size;
+    }
+    return REFS_OK;
+}
+
+static refs_status read_chunks(texts_reading *job, refs_error *err) {
+    size_t n = (size_t)job->cut.n_chunks;
+    refs_buf text = REFS_BUF_INIT;
+    size_t *ends = refs_calloc(n, sizeof *ends);
+    refs_str *keys = refs_calloc(n, sizeof *keys);
+    refs_status status = ends != NULL && keys != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (status == REFS_OK) status = name_chunks(job, &text, ends, err);
+    for (size_t i = 0, begin = 0; i < n && status == REFS_OK; begin = ends[i++])
+        keys[i] = refs_str_view((const char *)text.data + begin, ends[i] - begin);
+    if (status == REFS_OK)
+        status = refs_store_get_many(job->array->tools.store, keys, n, receive, job, err);
+    refs_free(ends);
+    refs_free(keys);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* A text ends with its first NUL, whatever follows. */
+static refs_status append_texts(const texts_reading *job, size_t n, refs_buf *texts,
+                                refs_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *text = job->bytes.data + job->pieces[i].begin;
+        size_t size = job->pieces[i].size;
+        const uint8_t *end = size > 0 ? memchr(text, 0, size) : NULL;
+        REFS_TRY(refs_buf_append(texts, text, end != NULL ? (size_t)(end - text) : size, err));
+        REFS_TRY(refs_buf_append(texts, "", 1, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status read_objects(refs_array *array, uint64_t max_elements, refs_buf *texts,
+                                refs_error *err) {
+    const refs_array_meta *meta = array->meta;
+    static const uint64_t origin[REFS_MAX_RANK] = {0};
+    refs_region all = {origin, meta->shape, NULL};
+    uint64_t n;
+    if (!refs_array_meta_elements(meta, &n) || n > max_elements)
+        return refs_fail(err, REFS_LIMIT, "%s: has more than %llu elements", meta->path,
+                         (unsigned long long)max_elements);
+    texts_reading job = {.array = array};
+    job.pieces = refs_calloc((size_t)n, sizeof *job.pieces);
+    refs_status status = job.pieces != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (status == REFS_OK) status = refs_array__cut(meta, &all, &job.cut, err);
+    if (status == REFS_OK) status = read_chunks(&job, err);
+    if (status == REFS_OK) status = append_texts(&job, (size_t)n, texts, err);
+    refs_array__cut_clear(&job.cut);
+    refs_scratch_clear(&job.scratch);
+    refs_buf_clear(&job.bytes);
+    refs_free(job.pieces);
+    return status;
+}
+
+refs_status refs_array_read_texts(refs_array *array, uint64_t max_elements, refs_buf *texts,
+                                  refs_error *err) {
+    const refs_dtype *dtype = &array->meta->dtype;
+    if (dtype->type == REFS_TYPE_OBJECT) return read_objects(array, max_elements, texts, err);
+    if (dtype->type != REFS_TYPE_BYTES && dtype->type != REFS_TYPE_UNICODE)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: elements are no texts", array->meta->path);
+    refs_buf elements = REFS_BUF_INIT;
+    size_t n = 0;
+    refs_status status = refs_array__read_elements(array, max_elements, &elements, &n, err);
+    if (status == REFS_OK) status = refs_array__to_texts(dtype, elements.data, n, texts, err);
+    refs_buf_clear(&elements);
+    return status;
+}

@@ -1,0 +1,53 @@
+/* mask.cpp -- see mask.h. */
+#include "mask.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+/* A pixel that is not a number is not inside any range. */
+template <class Pixel>
+void RefsMask::applyTo(const RefsMask &mask, GByte *pixels, size_t n, GSpacing space) {
+    const Pixel nodata = static_cast<Pixel>(mask.nodata_);
+    for (size_t i = 0; i < n; i++, pixels += space) {
+        Pixel pixel;
+        memcpy(&pixel, pixels, sizeof pixel);
+        const double value = static_cast<double>(pixel);
+        if (!(value >= mask.least_ && value <= mask.most_)) memcpy(pixels, &nodata, sizeof nodata);
+    }
+}
+
+RefsMask::Apply RefsMask::chooseApply(GDALDataType type) {
+    switch (type) {
+    case GDT_Byte:
+        return applyTo<GByte>;
+    case GDT_UInt16:
+        return applyTo<GUInt16>;
+    case GDT_Int16:
+        return applyTo<GInt16>;
+    case GDT_UInt32:
+        return applyTo<GUInt32>;
+    case GDT_Int32:
+        return applyTo<GInt32>;
+    case GDT_Float32:
+        return applyTo<float>;
+    case GDT_Float64:
+        return applyTo<double>;
+    default:
+        return nullptr;
+    }
+}
+
+RefsMask::RefsMask(const refs_cf_meaning &meaning, GDALDataType type)
+    : least_(-std::numeric_limits<double>::infinity()),
+      most_(std::numeric_limits<double>::infinity()) {
+    const bool isFloat = type == GDT_Float32 || type == GDT_Float64;
+    if (meaning.nodata_kind != REFS_CF_NODATA_DOUBLE || std::isnan(meaning.nodata)) return;
+    if (!isFloat && !meaning.has_valid_range) return;
+    nodata_ = meaning.nodata;
+    if (meaning.has_valid_range) {
+        least_ = meaning.valid_min;
+        most_ = meaning.valid_max;
+    }
+    apply_ = chooseApply(type);
+}

@@ -1,0 +1,33 @@
+/* mask.h -- pixels that are as good as missing are shown as nodata, as the netCDF driver does.
+ *
+ * That are floating-point pixels which are not a number, and pixels outside of the valid range. */
+#ifndef REFS_MASK_H
+#define REFS_MASK_H
+
+#include "gdal_compat.h"
+#include "refs/cf.h"
+
+class RefsMask {
+  public:
+    /** For pixels of `type` in an array that means `meaning`. */
+    RefsMask(const refs_cf_meaning &meaning, GDALDataType type);
+
+    /** Whether any pixel could be concerned. */
+    bool isNeeded() const { return apply_ != nullptr; }
+
+    /** Replaces what is concerned among `n` pixels, `space` bytes apart. */
+    void apply(void *pixels, size_t n, GSpacing space) const {
+        apply_(*this, static_cast<GByte *>(pixels), n, space);
+    }
+
+  private:
+    using Apply = void (*)(const RefsMask &mask, GByte *pixels, size_t n, GSpacing space);
+    template <class Pixel>
+    static void applyTo(const RefsMask &mask, GByte *pixels, size_t n, GSpacing space);
+    static Apply chooseApply(GDALDataType type);
+
+    double nodata_ = 0, least_, most_;
+    Apply apply_ = nullptr;
+};
+
+#endif

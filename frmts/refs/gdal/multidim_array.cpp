@@ -1,0 +1,169 @@
+/* multidim_array.cpp -- arrays, see multidim.h. */
+#include <algorithm>
+
+#include "multidim.h"
+#include "multidim_attribute.h"
+#include "multidim_conventions.h"
+#include "multidim_raw_block.h"
+#include "report.h"
+
+namespace {
+
+/** Attributes that have methods of their own. */
+const char *const hiddenAttributes[] = {"_FillValue", "units",        "scale_factor",
+                                        "add_offset", "grid_mapping", nullptr};
+const char *const hiddenOfBytes[] = {"_FillValue",   "units",     "scale_factor", "add_offset",
+                                     "grid_mapping", "_Unsigned", nullptr};
+
+/** Compressors, in the words of GDAL's creation options. */
+struct Compressor {
+    const char *codec, *name;
+};
+constexpr Compressor compressors[] = {{"zlib", "DEFLATE"}, {"gzip", "DEFLATE"}, {"zstd", "ZSTD"},
+                                      {"lz4", "LZ4"},      {"blosc", "BLOSC"},  {"bz2", "BZIP2"},
+                                      {"lzma", "LZMA"}};
+
+CPLStringList structureOf(const refs_array_meta *meta) {
+    CPLStringList structure;
+    for (size_t i = 0; i < meta->n_codecs; i++) {
+        const std::string id(meta->codecs[i].id);
+        for (const Compressor &compressor : compressors)
+            if (id == compressor.codec || id == std::string("numcodecs.") + compressor.codec)
+                structure.SetNameValue("COMPRESS", compressor.name);
+    }
+    return structure;
+}
+
+std::string parentName(const refs_array_meta *meta) {
+    return *meta->group != '\0' ? meta->group : "/";
+}
+
+double valueOf(const RefsPacking &packing, double otherwise, bool *has, GDALDataType *storage) {
+    if (has != nullptr) *has = packing.has;
+    if (storage != nullptr && packing.has) *storage = packing.storage;
+    return packing.has ? packing.value : otherwise;
+}
+
+} // namespace
+
+std::shared_ptr<GDALMDArray> RefsMDArray::create(const RefsMultidimSetPtr &set,
+                                                 const refs_array_meta *meta, refs_error *error) {
+    refs_array *array = set->archive->array(meta, error);
+    if (array == nullptr) return nullptr;
+    const RefsElements elements =
+        RefsElementsOf(meta->dtype, set->dimensions.holdsCharacters(meta));
+    if (elements == RefsElements::Opaque) {
+        refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are neither numbers nor texts",
+                  meta->path);
+        return nullptr;
+    }
+    std::shared_ptr<RefsMDArray> created(new RefsMDArray(set, array, elements));
+    created->SetSelf(created);
+    return created;
+}
+
+RefsMDArray::RefsMDArray(const RefsMultidimSetPtr &set, refs_array *array, RefsElements elements)
+    : GDALAbstractMDArray(parentName(refs_array_meta_of(array)), refs_array_meta_of(array)->name),
+      GDALMDArray(parentName(refs_array_meta_of(array)), refs_array_meta_of(array)->name),
+      set_(set), array_(array), meta_(refs_array_meta_of(array)),
+      reader_(array, elements, RefsHasUnsignedBytes(meta_)), structure_(structureOf(meta_)) {
+    for (const RefsDimensionId &id : set_->dimensions.of(meta_))
+        dimensions_.push_back(RefsDimension::create(set_, id));
+    if (elements == RefsElements::Characters) dimensions_.pop_back();
+}
+
+const RefsArrayMeaning &RefsMDArray::meaning() const {
+    std::call_once(described_, [this] {
+        meaning_ = RefsDescribeArray(*set_->archive, meta_, dimensions_, set_->assumeLongLat);
+    });
+    return meaning_;
+}
+
+/* -- what attributes say -- */
+
+std::shared_ptr<GDALAttribute> RefsMDArray::GetAttribute(const std::string &name) const {
+    return RefsAttributeOf(GetFullName(), name, meta_->attributes,
+                           GetDataType().GetNumericDataType());
+}
+
+std::vector<std::shared_ptr<GDALAttribute>> RefsMDArray::GetAttributes(CSLConstList options) const {
+    const bool bytes = meta_->dtype.size == 1;
+    const char *const *hidden = CPLFetchBool(options, "SHOW_ALL", false) ? nullptr
+                                : bytes                                  ? hiddenOfBytes
+                                                                         : hiddenAttributes;
+    return RefsAttributesOf(GetFullName(), meta_->attributes, GetDataType().GetNumericDataType(),
+                            hidden);
+}
+
+const void *RefsMDArray::GetRawNoDataValue() const {
+    return meaning().nodata.empty() ? nullptr : meaning().nodata.data();
+}
+
+double RefsMDArray::GetOffset(bool *has, GDALDataType *storage) const {
+    return valueOf(meaning().offset, 0, has, storage);
+}
+
+double RefsMDArray::GetScale(bool *has, GDALDataType *storage) const {
+    return valueOf(meaning().scale, 1, has, storage);
+}
+
+std::shared_ptr<OGRSpatialReference> RefsMDArray::GetSpatialRef() const {
+    return meaning().spatialRef;
+}
+
+/* CF 5: names between blanks. */
+std::vector<std::shared_ptr<GDALMDArray>> RefsMDArray::GetCoordinateVariables() const {
+    std::vector<std::shared_ptr<GDALMDArray>> variables;
+    const std::string names = RefsAttributeText(meta_->attributes, "coordinates");
+    const CPLStringList words(CSLTokenizeString2(names.c_str(), " ", 0));
+    for (int i = 0; i < words.size(); i++) {
+        const refs_array_meta *variable = refs_hierarchy_resolve(
+            set_->archive->hierarchy(), meta_->group, refs_str_from(words[i]));
+        auto opened = variable != nullptr ? RefsMDArray::create(set_, variable, nullptr) : nullptr;
+        if (opened != nullptr) variables.push_back(std::move(opened));
+    }
+    return variables;
+}
+
+/* -- chunks and elements -- */
+
+std::vector<GUInt64> RefsMDArray::GetBlockSize() const {
+    return std::vector<GUInt64>(meta_->chunk, meta_->chunk + dimensions_.size());
+}
+
+bool RefsMDArray::IRead(const GUInt64 *start, const size_t *count, const GInt64 *step,
+                        const GPtrDiff_t *stride, const GDALExtendedDataType &bufferType,
+                        void *buffer) const {
+    RefsSlice slice;
+    slice.rank = dimensions_.size();
+    for (size_t dim = 0; dim < slice.rank; dim++) {
+        slice.start[dim] = start[dim];
+        slice.count[dim] = count[dim];
+        slice.step[dim] = count[dim] > 1 ? step[dim] : 1;
+        slice.stride[dim] = stride[dim];
+    }
+    refs_error error = REFS_ERROR_INIT;
+    if (reader_.read(slice, bufferType, buffer, &error) == REFS_OK) return true;
+    RefsReport(error);
+    return false;
+}
+
+bool RefsMDArray::IAdviseRead(const GUInt64 *start, const size_t *count, CSLConstList) const {
+    if (dimensions_.size() != meta_->rank) return true; // texts are read all at once
+    std::array<uint64_t, REFS_MAX_RANK> first{}, n{};
+    std::copy_n(start, meta_->rank, first.begin());
+    std::copy_n(count, meta_->rank, n.begin());
+    const refs_region region = {first.data(), n.data(), nullptr};
+    refs_array_advise(array_, &region);
+    return true;
+}
+
+#if REFS_HAS_RAW_BLOCK_INFO
+bool RefsMDArray::GetRawBlockInfo(const uint64_t *block, GDALMDArrayRawBlockInfo &info) const {
+    refs_error error = REFS_ERROR_INIT;
+    if (RefsFindRawBlock(*set_->archive, meta_, block, dimensions_.size(), info, &error) == REFS_OK)
+        return true;
+    RefsReport(error);
+    return false;
+}
+#endif

@@ -1,0 +1,15 @@
+/* multidim_dataset.cpp -- a set opened for the multidimensional API, see multidim.h. */
+#include "multidim.h"
+
+RefsMultidimSet::RefsMultidimSet(std::shared_ptr<RefsArchive> opened, CSLConstList options)
+    : archive(std::move(opened)), assumeLongLat(CPLFetchBool(options, "ASSUME_LONGLAT", false)),
+      dimensions(archive->hierarchy()) {}
+
+RefsMultidimDataset::RefsMultidimDataset(std::shared_ptr<RefsArchive> archive, CSLConstList options)
+    : set_(std::make_shared<RefsMultidimSet>(std::move(archive), options)),
+      root_(
+          std::make_shared<RefsGroup>(set_, refs_hierarchy_group(set_->archive->hierarchy(), 0))) {}
+
+char **RefsMultidimDataset::GetFileList() {
+    return CSLAddString(nullptr, set_->archive->location().c_str());
+}

@@ -1,0 +1,35 @@
+/* multidim_meaning.h -- what attributes say of an array, as GDAL's arrays have it. */
+#ifndef REFS_MULTIDIM_MEANING_H
+#define REFS_MULTIDIM_MEANING_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "archive.h"
+#include "gdal_compat.h"
+
+/** A factor or an offset, and the type that its attribute has. */
+struct RefsPacking {
+    bool has = false;
+    double value = 0;
+    GDALDataType storage = GDT_Unknown;
+};
+
+struct RefsArrayMeaning {
+    std::string unit;
+    std::vector<GByte> nodata; ///< one element as GDAL sees it, or nothing
+    RefsPacking scale, offset;
+    std::shared_ptr<OGRSpatialReference> spatialRef; ///< or null
+};
+
+/** Whether elements are bytes that the attribute _Unsigned takes for unsigned ones. */
+bool RefsHasUnsignedBytes(const refs_array_meta *meta);
+
+/** Describes an array along `dimensions`, without reading any values unless longitudes and
+ * latitudes are to be taken for WGS 84. What cannot be understood is left out. */
+RefsArrayMeaning RefsDescribeArray(RefsArchive &archive, const refs_array_meta *meta,
+                                   const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
+                                   bool assumeLongLat);
+
+#endif

@@ -1,0 +1,92 @@
+/* multidim_number.cpp -- see multidim_number.h. */
+#include "multidim_number.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+namespace {
+
+/** Single precision is told by nine digits: a number with more was widened by its writer. */
+constexpr int singleDigits = 9;
+
+// CF 2.5.1 and 3.5, NetCDF User Guide "Attribute conventions".
+constexpr std::array<const char *, 7> namesOfVariableType{{"_FillValue", "missing_value",
+                                                           "valid_range", "valid_min", "valid_max",
+                                                           "flag_values", "flag_masks"}};
+
+bool isWrittenAsInteger(const refs_json *number) {
+    const refs_str text = refs_json_text(number);
+    return std::all_of(text.data, text.data + text.size,
+                       [](char c) { return c == '-' || (c >= '0' && c <= '9'); });
+}
+
+int digitsOf(const refs_json *number) {
+    const refs_str text = refs_json_text(number);
+    const char *const end =
+        std::find_if(text.data, text.data + text.size, [](char c) { return c == 'e' || c == 'E'; });
+    return static_cast<int>(
+        std::count_if(text.data, end, [](char c) { return c >= '0' && c <= '9'; }));
+}
+
+/** Whether `type` holds the number exactly. */
+bool holds(GDALDataType type, const refs_json *number) {
+    double value, back;
+    GByte element[sizeof(double)];
+    if (!refs_json_double(number, &value)) return false;
+    RefsNumberStore(number, type, element);
+    GDALCopyWords(element, type, 0, &back, GDT_Float64, 0, 1);
+    return back == value || (std::isnan(back) && std::isnan(value));
+}
+
+bool holdsAll(GDALDataType type, const refs_json *value) {
+    return type != GDT_Unknown && !GDALDataTypeIsComplex(type) &&
+           RefsJsonAll(value, [type](const refs_json *number) { return holds(type, number); });
+}
+
+GDALDataType integerTypeOf(const refs_json *value) {
+    int64_t int64;
+    uint64_t uint64;
+    if (holdsAll(GDT_Int32, value)) return GDT_Int32;
+    if (RefsJsonAll(value, [&](const refs_json *number) { return refs_json_i64(number, &int64); }))
+        return GDT_Int64;
+    if (RefsJsonAll(value, [&](const refs_json *number) { return refs_json_u64(number, &uint64); }))
+        return GDT_UInt64;
+    return GDT_Float64;
+}
+
+} // namespace
+
+size_t RefsJsonCount(const refs_json *value) {
+    return refs_json_is_array(value) ? refs_json_size(value) : 1;
+}
+
+const refs_json *RefsJsonAt(const refs_json *value, size_t i) {
+    return refs_json_is_array(value) ? refs_json_at(value, i) : value;
+}
+
+GDALDataType RefsNumberTypeOf(const std::string &name, const refs_json *value,
+                              GDALDataType variableType) {
+    const bool ofVariable = std::find(namesOfVariableType.begin(), namesOfVariableType.end(),
+                                      name) != namesOfVariableType.end();
+    if (ofVariable && holdsAll(variableType, value)) return variableType;
+    if (RefsJsonAll(value, isWrittenAsInteger)) return integerTypeOf(value);
+    const bool isShort = RefsJsonAll(
+        value, [](const refs_json *number) { return digitsOf(number) <= singleDigits; });
+    return !isShort && holdsAll(GDT_Float32, value) ? GDT_Float32 : GDT_Float64;
+}
+
+void RefsNumberStore(const refs_json *number, GDALDataType type, void *element) {
+    int64_t int64;
+    uint64_t uint64;
+    double real = 0;
+    if (refs_json_i64(number, &int64)) {
+        GDALCopyWords(&int64, GDT_Int64, 0, element, type, 0, 1);
+    } else if (refs_json_u64(number, &uint64)) {
+        GDALCopyWords(&uint64, GDT_UInt64, 0, element, type, 0, 1);
+    } else {
+        refs_json_double(number, &real);
+        GDALCopyWords(&real, GDT_Float64, 0, element, type, 0, 1);
+    }
+}

@@ -1,0 +1,73 @@
+/* multidim_raw_block.cpp -- see multidim_raw_block.h. */
+#include "multidim_raw_block.h"
+
+#if REFS_HAS_RAW_BLOCK_INFO
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace {
+
+refs_status setInline(refs_bytes bytes, GDALMDArrayRawBlockInfo &info, refs_error *error) {
+    info.pabyInlineData = static_cast<GByte *>(VSIMalloc(std::max<size_t>(1, bytes.size)));
+    if (info.pabyInlineData == nullptr) return refs_fail_nomem(error);
+    std::copy_n(bytes.data, bytes.size, info.pabyInlineData);
+    info.nSize = bytes.size;
+    return REFS_OK;
+}
+
+refs_status setFile(const refs_ref &ref, GDALMDArrayRawBlockInfo &info, refs_error *error) {
+    info.pszFilename = VSIStrdup(ref.location);
+    if (info.pszFilename == nullptr) return refs_fail_nomem(error);
+    VSIStatBufL status;
+    if (ref.kind == REFS_REF_RANGE) {
+        info.nOffset = ref.offset;
+        info.nSize = ref.length;
+    } else if (VSIStatL(ref.location, &status) == 0) {
+        info.nSize = static_cast<uint64_t>(status.st_size);
+    } else {
+        return refs_fail(error, REFS_IO, "%s: cannot be found", ref.url);
+    }
+    return REFS_OK;
+}
+
+/** Codecs in the order of encoding: "CODECS=shuffle,zlib". */
+CPLStringList codecsOf(const refs_array_meta *meta) {
+    std::string names;
+    for (size_t i = 0; i < meta->n_codecs; i++)
+        names += (i > 0 ? "," : "") + std::string(meta->codecs[i].id);
+    CPLStringList list;
+    if (!names.empty()) list.SetNameValue("CODECS", names.c_str());
+    return list;
+}
+
+} // namespace
+
+refs_status RefsFindRawBlock(const RefsArchive &archive, const refs_array_meta *meta,
+                             const uint64_t *block, size_t rank, GDALMDArrayRawBlockInfo &info,
+                             refs_error *error) {
+    info.clear();
+    std::array<uint64_t, REFS_MAX_RANK> index{};
+    for (size_t dim = 0; dim < rank; dim++) {
+        index[dim] = block[dim];
+        if (block[dim] >= refs_array_meta_n_chunks(meta, dim))
+            return refs_fail(error, REFS_INVALID,
+                             "%s: chunk %llu is asked for along dimension %zu, which has %llu",
+                             meta->path, static_cast<unsigned long long>(block[dim]), dim,
+                             static_cast<unsigned long long>(refs_array_meta_n_chunks(meta, dim)));
+    }
+    RefsBuffer key;
+    refs_ref ref;
+    REFS_TRY(refs_chunk_key(meta, index.data(), &key, error));
+    const std::string text = key.text();
+    const refs_status found =
+        refs_set_find(archive.set(), refs_str_view(text.data(), text.size()), &ref, error);
+    if (found == REFS_NOT_FOUND) return REFS_OK;
+    if (found != REFS_OK) return found;
+    info.papszInfo = codecsOf(meta).StealList();
+    return ref.kind == REFS_REF_INLINE ? setInline(ref.bytes, info, error)
+                                       : setFile(ref, info, error);
+}
+
+#endif

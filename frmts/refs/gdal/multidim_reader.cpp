@@ -1,0 +1,206 @@
+/* multidim_reader.cpp -- see multidim_reader.h. */
+#include "multidim_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace {
+
+/** Elements that are converted by way of a buffer are read in parts of at most this many bytes. */
+constexpr uint64_t maxPartBytes = 64 * 1024 * 1024;
+
+/** Texts are read all at once and kept. */
+constexpr uint64_t maxTexts = 10 * 1000 * 1000;
+constexpr uint64_t maxTextBytes = 256 * 1024 * 1024;
+
+GDALExtendedDataType typeOf(const refs_array_meta *meta, RefsElements elements,
+                            const RefsPixelType &pixels) {
+    switch (elements) {
+    case RefsElements::Texts: // four bytes are a code point, which has at most four in UTF-8
+        return GDALExtendedDataType::CreateString(meta->dtype.size);
+    case RefsElements::Characters:
+        return GDALExtendedDataType::CreateString(static_cast<size_t>(meta->shape[1]));
+    default:
+        return GDALExtendedDataType::Create(pixels.gdal);
+    }
+}
+
+/** The part [first, first + n) of a slice along one dimension. */
+RefsSlice partOf(const RefsSlice &slice, size_t dim, uint64_t first, uint64_t n) {
+    RefsSlice part = slice;
+    part.start[dim] += first * static_cast<uint64_t>(slice.step[dim]);
+    part.count[dim] = n;
+    return part;
+}
+
+/** Elements of a slice; false where that overflows. */
+bool countElements(const RefsSlice &slice, uint64_t *n) {
+    *n = 1;
+    for (size_t dim = 0; dim < slice.rank; dim++)
+        if (!refs_mul_u64(*n, slice.count[dim], n)) return false;
+    return true;
+}
+
+/** Packed elements on their way to where a slice wants them. */
+class Scatter {
+  public:
+    Scatter(const RefsSlice &slice, const GDALExtendedDataType &from,
+            const GDALExtendedDataType &to)
+        : slice_(slice), from_(from), to_(to) {}
+
+    /** Copies those along `dim` and the dimensions behind it; returns the first that is left. */
+    const GByte *copy(size_t dim, const GByte *source, GByte *target) const {
+        const size_t n = dim < slice_.rank ? static_cast<size_t>(slice_.count[dim]) : 1;
+        const int64_t stride = dim < slice_.rank ? slice_.stride[dim] : 1;
+        if (dim + 1 >= slice_.rank) {
+            GDALExtendedDataType::CopyValues(source, from_, 1, target, to_, stride, n);
+            return source + n * from_.GetSize();
+        }
+        const int64_t bytes = stride * static_cast<int64_t>(to_.GetSize());
+        for (size_t i = 0; i < n; i++, target += bytes) source = copy(dim + 1, source, target);
+        return source;
+    }
+
+  private:
+    const RefsSlice &slice_;
+    const GDALExtendedDataType &from_, &to_;
+};
+
+} // namespace
+
+RefsElements RefsElementsOf(const refs_dtype &dtype, bool holdsCharacters) {
+    switch (dtype.type) {
+    case REFS_TYPE_BYTES:
+        return holdsCharacters   ? RefsElements::Characters
+               : dtype.size == 1 ? RefsElements::Numbers
+                                 : RefsElements::Texts;
+    case REFS_TYPE_UNICODE:
+    case REFS_TYPE_OBJECT:
+        return RefsElements::Texts;
+    default:
+        return RefsPixelTypeOf(dtype, false).gdal != GDT_Unknown ? RefsElements::Numbers
+                                                                 : RefsElements::Opaque;
+    }
+}
+
+RefsReader::RefsReader(refs_array *array, RefsElements elements, bool unsignedValues)
+    : array_(array), meta_(refs_array_meta_of(array)), elements_(elements),
+      pixels_(RefsPixelTypeOf(meta_->dtype, unsignedValues)),
+      type_(typeOf(meta_, elements, pixels_)) {}
+
+refs_status RefsReader::read(const RefsSlice &slice, const GDALExtendedDataType &bufferType,
+                             void *buffer, refs_error *error) const {
+    const bool asIs =
+        elements_ == RefsElements::Numbers && pixels_.promote == nullptr && bufferType == type_;
+    return asIs ? readAsIs(slice, buffer, error)
+                : readParts(slice, bufferType, static_cast<GByte *>(buffer), error);
+}
+
+refs_status RefsReader::readAsIs(const RefsSlice &slice, void *buffer, refs_error *error) const {
+    std::array<int64_t, REFS_MAX_RANK> bytes{};
+    for (size_t dim = 0; dim < slice.rank; dim++)
+        bytes[dim] = slice.stride[dim] * static_cast<int64_t>(type_.GetSize());
+    const refs_region region = slice.region();
+    return refs_array_read(array_, &region, buffer, bytes.data(), error);
+}
+
+/* Cuts along the first dimension that there is something to cut of. */
+refs_status RefsReader::readParts(const RefsSlice &slice, const GDALExtendedDataType &bufferType,
+                                  GByte *buffer, refs_error *error) const {
+    const uint64_t maxElements = maxPartBytes / type_.GetSize();
+    uint64_t n;
+    if (countElements(slice, &n) && n <= maxElements)
+        return readPart(slice, static_cast<size_t>(n), bufferType, buffer, error);
+
+    size_t dim = 0;
+    while (slice.count[dim] == 1) dim++;
+    RefsSlice row = slice;
+    row.count[dim] = 1;
+    const uint64_t inRow = countElements(row, &n) ? n : UINT64_MAX;
+    const uint64_t rows = std::max<uint64_t>(1, maxElements / inRow);
+    for (uint64_t first = 0; first < slice.count[dim]; first += rows) {
+        const RefsSlice part = partOf(slice, dim, first, std::min(rows, slice.count[dim] - first));
+        const int64_t skipped = static_cast<int64_t>(first) * slice.stride[dim];
+        REFS_TRY(readParts(part, bufferType,
+                           buffer + skipped * static_cast<int64_t>(bufferType.GetSize()), error));
+    }
+    return REFS_OK;
+}
+
+refs_status RefsReader::readPart(const RefsSlice &slice, size_t n,
+                                 const GDALExtendedDataType &bufferType, GByte *buffer,
+                                 refs_error *error) const {
+    std::vector<GByte> packed;
+    try {
+        packed.resize(n * type_.GetSize());
+        REFS_TRY(elements_ == RefsElements::Numbers ? readNumbers(slice, n, packed, error)
+                                                    : pickTexts(slice, packed, error));
+    } catch (const std::bad_alloc &) {
+        return refs_fail_nomem(error);
+    }
+    Scatter(slice, type_, bufferType).copy(0, packed.data(), buffer);
+    return REFS_OK;
+}
+
+refs_status RefsReader::readNumbers(const RefsSlice &slice, size_t n, std::vector<GByte> &packed,
+                                    refs_error *error) const {
+    const refs_region region = slice.region();
+    if (pixels_.promote == nullptr)
+        return refs_array_read(array_, &region, packed.data(), nullptr, error);
+    std::vector<GByte> elements(n * pixels_.elementSize);
+    REFS_TRY(refs_array_read(array_, &region, elements.data(), nullptr, error));
+    pixels_.promote(elements.data(), packed.data(), n);
+    return REFS_OK;
+}
+
+/* -- texts -- */
+
+/* Pointers to texts, as GDAL's strings are. */
+refs_status RefsReader::pickTexts(const RefsSlice &slice, std::vector<GByte> &packed,
+                                  refs_error *error) const {
+    REFS_TRY(loadTexts(error));
+    std::array<uint64_t, REFS_MAX_RANK> index{};
+    const size_t n = packed.size() / sizeof(char *);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t number = 0;
+        for (size_t dim = 0; dim < slice.rank; dim++)
+            number = number * meta_->shape[dim] + slice.start[dim] +
+                     index[dim] * static_cast<uint64_t>(slice.step[dim]);
+        memcpy(&packed[i * sizeof(char *)], &texts_[number], sizeof(char *));
+        for (size_t dim = slice.rank; dim-- > 0 && ++index[dim] == slice.count[dim];)
+            index[dim] = 0;
+    }
+    return REFS_OK;
+}
+
+refs_status RefsReader::loadTexts(refs_error *error) const {
+    std::lock_guard<std::mutex> guard(textsLock_);
+    if (!texts_.empty()) return REFS_OK;
+    refs_buf_clear(&textBytes_);
+    REFS_TRY(elements_ == RefsElements::Characters
+                 ? loadCharacters(error)
+                 : refs_array_read_texts(array_, maxTexts, &textBytes_, error));
+    const char *const begin = reinterpret_cast<const char *>(textBytes_.data);
+    std::vector<const char *> texts;
+    for (const char *text = begin; text != begin + textBytes_.size; text += strlen(text) + 1)
+        texts.push_back(text);
+    texts_.swap(texts);
+    return REFS_OK;
+}
+
+refs_status RefsReader::loadCharacters(refs_error *error) const {
+    uint64_t n;
+    if (!refs_array_meta_elements(meta_, &n) || n > maxTextBytes)
+        return refs_fail(error, REFS_LIMIT, "%s: has more than %llu characters", meta_->path,
+                         static_cast<unsigned long long>(maxTextBytes));
+    std::vector<char> characters(static_cast<size_t>(n));
+    const std::array<uint64_t, 2> origin{};
+    const refs_region region = {origin.data(), meta_->shape, nullptr};
+    REFS_TRY(refs_array_read(array_, &region, characters.data(), nullptr, error));
+    const size_t length = static_cast<size_t>(meta_->shape[1]);
+    for (const char *row = characters.data(), *end = row + n; row != end; row += length) {
+        REFS_TRY(refs_buf_append(&textBytes_, row, strnlen(row, length), error));
+        REFS_TRY(refs_buf_append(&textBytes_, "", 1, error));
+    }
+    return REFS_OK;
+}

@@ -1,0 +1,57 @@
+/* parquet_format.c -- sets that are folders of parquet files as a format, see format.h. */
+#include "format.h"
+
+#include "metadata_file.h"
+#include "parquet_set.h"
+#include "set.h"
+
+/* The largest ".zmetadata" that is read. */
+#define MAX_METADATA_BYTES (64 * REFS_MIB)
+
+/* What is needed of the content mostly stands at its end: its name says enough. */
+static bool sniff(const refs_set_input *input, refs_bytes head) {
+    (void)head;
+    return refs_refset__is_metadata_file(refs_str_from(input->location));
+}
+
+static refs_status read_document(const refs_set_input *input, refs_json_doc **document,
+                                 refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status =
+        refs_vfs_read_whole(input->vfs, input->location, MAX_METADATA_BYTES, &text, err);
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), document, err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status build(const refs_set_input *input, const refs_json *document, refs_set **set,
+                         refs_error *err) {
+    const refs_parquet_source source = {
+        input->vfs, refs_refset__folder_of_metadata(refs_str_from(input->location)), document,
+        input->options};
+    refs_parquet_set *chunks;
+    refs_set_builder *builder;
+    REFS_TRY(refs_set_builder_open(input->name, input->options, &builder, err));
+    refs_status status = refs_refset__parquet_open(&source, builder, &chunks, err);
+    if (status != REFS_OK) {
+        refs_set_builder_free(builder);
+        return status;
+    }
+    status = refs_set_builder_finish(builder, set, err);
+    if (status == REFS_OK)
+        (*set)->chunks = chunks;
+    else
+        refs_refset__parquet_free(chunks);
+    return status;
+}
+
+static refs_status open_parquet(const refs_set_input *input, refs_set **set, refs_error *err) {
+    refs_json_doc *document = NULL;
+    refs_status status = read_document(input, &document, err);
+    if (status == REFS_OK) status = build(input, refs_json_root(document), set, err);
+    refs_json_doc_free(document);
+    return status;
+}
+
+const refs_set_format refs_refset__parquet = {"parquet", sniff, open_parquet};

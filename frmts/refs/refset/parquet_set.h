@@ -1,0 +1,37 @@
+/* parquet_set.h -- where the chunks are of sets that are folders of parquet files.
+ *
+ * ".zmetadata" holds all metadata; the reference of chunk number n of an array
+ * (see chunk_grid.h) is row n % record_size of "<array>/refs.<n / record_size>.parq".
+ * A record file is read when a chunk in it is asked for; see record_cache.h.
+ */
+#ifndef REFS_REFSET_PARQUET_SET_H
+#define REFS_REFSET_PARQUET_SET_H
+
+#include "refs/json.h"
+#include "refs/refset.h"
+
+typedef struct refs_parquet_set refs_parquet_set;
+
+/** What such a set is made of. */
+typedef struct refs_parquet_source {
+    const refs_vfs *vfs;
+    refs_str folder; /**< its location, without a slash at the end */
+    const refs_json *document;
+    const refs_set_options *options;
+} refs_parquet_source;
+
+/** Adds the metadata in the document to `builder` and prepares looking up chunks. Of the source,
+ * only the vfs must outlive the result. */
+refs_status refs_refset__parquet_open(const refs_parquet_source *source, refs_set_builder *builder,
+                                      refs_parquet_set **set, refs_error *err);
+void refs_refset__parquet_free(refs_parquet_set *set);
+
+/** What chunk `key` refers to. REFS_NOT_FOUND without a message: absent, or no chunk of any array.
+ * Safe from any thread. */
+refs_status refs_refset__parquet_find(refs_parquet_set *set, refs_str key, refs_ref *ref,
+                                      refs_error *err);
+
+/** Distinct locations that were found so far. */
+uint32_t refs_refset__parquet_n_locations(refs_parquet_set *set);
+
+#endif

@@ -1,0 +1,163 @@
+/* record_cache.c -- see record_cache.h. */
+#include "record_cache.h"
+
+#include <pthread.h>
+
+#define N_BUCKETS 4096
+
+/* A record that is there, or on its way, or known not to exist. */
+typedef struct entry {
+    refs_record_id id;
+    enum { LOADING, LOADED, FAILED } state;
+    refs_record *record; /* held; NULL: there is no such file */
+    refs_error error;    /* FAILED: why */
+    unsigned n_users;    /* threads that are yet to look at it */
+    bool in_cache;
+    struct entry *bucket_next;
+    struct entry *newer, *older; /* LOADED and in the cache */
+} entry;
+
+struct refs_record_cache {
+    refs_record_loader loader;
+    void *user;
+    size_t max_bytes;
+
+    pthread_mutex_t lock;   /* guards what follows, entries included */
+    pthread_cond_t settled; /* an entry is LOADING no more */
+    entry *buckets[N_BUCKETS];
+    entry *newest, *oldest;
+    size_t n_bytes; /* of LOADED entries */
+};
+
+refs_status refs_refset__record_cache_open(size_t max_bytes, refs_record_loader loader, void *user,
+                                           refs_record_cache **cache, refs_error *err) {
+    refs_record_cache *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    opened->loader = loader;
+    opened->user = user;
+    opened->max_bytes = max_bytes;
+    pthread_mutex_init(&opened->lock, NULL);
+    pthread_cond_init(&opened->settled, NULL);
+    *cache = opened;
+    return REFS_OK;
+}
+
+/* -- entries: all under the lock --------------------------------------------------------------- */
+
+static entry **place_of(refs_record_cache *cache, refs_record_id id) {
+    uint64_t hash = (id.number * UINT64_C(0x9E3779B97F4A7C15)) ^ id.array;
+    entry **place = &cache->buckets[(hash ^ hash >> 32) % N_BUCKETS];
+    while (*place != NULL && ((*place)->id.array != id.array || (*place)->id.number != id.number))
+        place = &(*place)->bucket_next;
+    return place;
+}
+
+static void free_if_unused(entry *e) {
+    if (e->in_cache || e->n_users > 0) return;
+    refs_block_release(refs_refset__record_block(e->record));
+    refs_free(e);
+}
+
+static size_t cost_of(const entry *e) {
+    return sizeof *e + (e->record != NULL ? refs_refset__record_bytes(e->record) : 0);
+}
+
+static void link_newest(refs_record_cache *cache, entry *e) {
+    e->newer = NULL;
+    e->older = cache->newest;
+    *(cache->newest != NULL ? &cache->newest->newer : &cache->oldest) = e;
+    cache->newest = e;
+}
+
+static void unlink_from_ages(refs_record_cache *cache, entry *e) {
+    *(e->newer != NULL ? &e->newer->older : &cache->newest) = e->older;
+    *(e->older != NULL ? &e->older->newer : &cache->oldest) = e->newer;
+}
+
+static void remove_from_bucket(refs_record_cache *cache, entry *e) {
+    *place_of(cache, e->id) = e->bucket_next;
+    e->in_cache = false;
+}
+
+static void drop_oldest(refs_record_cache *cache) {
+    entry *e = cache->oldest;
+    cache->n_bytes -= cost_of(e);
+    unlink_from_ages(cache, e);
+    remove_from_bucket(cache, e);
+    free_if_unused(e);
+}
+
+static entry *add_entry(entry **place, refs_record_id id) {
+    entry *e = refs_calloc(1, sizeof *e);
+    if (e == NULL) return NULL;
+    e->id = id;
+    e->in_cache = true;
+    *place = e;
+    return e;
+}
+
+/* Ends loading, in whatever way. */
+static void settle(refs_record_cache *cache, entry *e, refs_status status) {
+    if (status == REFS_OK) {
+        e->state = LOADED;
+        link_newest(cache, e);
+        cache->n_bytes += cost_of(e);
+        while (cache->n_bytes > cache->max_bytes && cache->oldest != e) drop_oldest(cache);
+    } else {
+        e->state = FAILED;
+        e->error.status = status;
+        remove_from_bucket(cache, e);
+    }
+    pthread_cond_broadcast(&cache->settled);
+}
+
+/* -- asking ------------------------------------------------------------------------------------ */
+
+/* Nobody waits for the lock while the file is read. */
+static void load(refs_record_cache *cache, entry *e) {
+    refs_record *record = NULL;
+    refs_error error = REFS_ERROR_INIT;
+    pthread_mutex_unlock(&cache->lock);
+    refs_status status = cache->loader(cache->user, e->id, &record, &error);
+    pthread_mutex_lock(&cache->lock);
+    e->record = record;
+    e->error = error;
+    settle(cache, e, status);
+}
+
+static refs_status get(refs_record_cache *cache, refs_record_id id, refs_record **record,
+                       refs_error *err) {
+    entry **place = place_of(cache, id), *e = *place;
+    bool is_new = e == NULL;
+    if (is_new && (e = add_entry(place, id)) == NULL) return refs_fail_nomem(err);
+    e->n_users++;
+    if (is_new) load(cache, e);
+    while (e->state == LOADING) pthread_cond_wait(&cache->settled, &cache->lock);
+    if (e->state == LOADED && e->in_cache) {
+        unlink_from_ages(cache, e);
+        link_newest(cache, e);
+    }
+    *record = e->record;
+    refs_block_hold(refs_refset__record_block(e->record));
+    refs_status status = refs_fail(err, e->error.status, "%s", e->error.message);
+    e->n_users--;
+    free_if_unused(e);
+    return status;
+}
+
+refs_status refs_refset__record_cache_get(refs_record_cache *cache, refs_record_id id,
+                                          refs_record **record, refs_error *err) {
+    *record = NULL;
+    pthread_mutex_lock(&cache->lock);
+    refs_status status = get(cache, id, record, err);
+    pthread_mutex_unlock(&cache->lock);
+    return status;
+}
+
+void refs_refset__record_cache_free(refs_record_cache *cache) {
+    if (cache == NULL) return;
+    while (cache->oldest != NULL) drop_oldest(cache);
+    pthread_cond_destroy(&cache->settled);
+    pthread_mutex_destroy(&cache->lock);
+    refs_free(cache);
+}

@@ -1,0 +1,23 @@
+/* half.h -- IEEE 754 half floats (binary16), by their bits.
+ *
+ * Pure functions.
+ */
+#ifndef REFS_HALF_H
+#define REFS_HALF_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What the bits mean: exact, as every half is a double. */
+double refs_half_to_double(uint16_t bits);
+
+/** The bits of the nearest half, of two equally near ones the even. */
+uint16_t refs_half_from_double(double number);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
