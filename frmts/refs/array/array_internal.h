@@ -75,10 +75,6 @@ typedef struct refs_chunk refs_chunk;
 /** A chunk of `size` bytes, not initialised, with one reference; NULL when memory ran out. */
 refs_chunk *refs_chunk__new(size_t size);
 
-/** The same for a chunk that is going to be added to `cache` (or NULL): where that is full, what it
- * would let go for it is used again, which spares the system the giving and taking of memory. */
-refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size);
-
 /** Gives one reference back; NULL is allowed. */
 void refs_chunk__release(refs_chunk *chunk);
 
@@ -101,6 +97,11 @@ typedef enum refs_claim {
     REFS_CLAIM_BUSY   /**< another caller brings it */
 } refs_claim;
 
+/** A chunk as refs_chunk__new gives it, to be added to `cache` (or NULL): where that is full, and
+ * where chunks that were read to their end make room for what is read ahead, memory of the cache
+ * is used again, which spares the system the giving and taking. */
+refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size, refs_chunk_use use);
+
 /** A number for an array whose chunks are to be kept in the cache. */
 uint64_t refs_cache__new_owner(refs_cache *cache);
 
@@ -115,6 +116,10 @@ refs_chunk *refs_cache__await(refs_cache *cache, refs_chunk_id id);
 /** Keeps `chunk` and lets others go until the budget holds; the newest chunk is kept whatever its
  * size, and an earlier one of the same name stays. Without memory the chunk is just not kept. */
 void refs_cache__add(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk, refs_chunk_use use);
+
+/** Notes that `n` of the `n_all` elements of a chunk that count were read. A chunk that was read to
+ * its end is the first to go. */
+void refs_cache__spend(refs_cache *cache, refs_chunk *chunk, uint64_t n, uint64_t n_all);
 
 /** Gives a claim up that was not fulfilled; nothing where it was. */
 void refs_cache__abandon(refs_cache *cache, refs_chunk_id id);

@@ -43,15 +43,23 @@ void refs_cache__wake(refs_cache *cache);
 
 /* -- stream.c: reading ahead ------------------------------------------------------------------- */
 
-/** Chunks of an array brought by a thread of their own before they are asked for. */
+#define REFS_STREAM_THREADS 2
+
+/** Chunks of an array brought by threads of their own before they are asked for. */
 typedef struct refs_stream {
-    bool started; /**< under the lock of the watch: there is a thread to join */
-    pthread_t thread;
+    unsigned n_threads; /**< under the lock of the watch: to be joined */
+    pthread_t threads[REFS_STREAM_THREADS];
     struct refs_array *array;
     refs_cut cut;
-    size_t window_bytes;        /**< how much is read ahead at first */
-    _Atomic bool stop;          /**< set by others: end soon */
-    _Atomic bool ended;         /**< set by the thread: it may be joined */
+    size_t ahead_bytes; /**< a part is brought when no more than this waits to be used */
+    uint64_t n_wasted;  /**< of the cache when the stream began */
+
+    pthread_mutex_t lock; /* guards next and part_bytes */
+    uint64_t next;        /**< chunk of the cut */
+    size_t part_bytes;    /**< how much is brought in one go */
+
+    _Atomic unsigned n_running; /**< threads that have not ended */
+    _Atomic bool stop;          /**< end soon */
     _Atomic uint64_t reader_at; /**< the number in the cut that was asked for last */
 } refs_stream;
 

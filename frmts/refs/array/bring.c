@@ -32,8 +32,28 @@ static void deliver(const refs_bringing *bringing, uint64_t number, const uint8_
     if (bringing->deliver != NULL) bringing->deliver(bringing->user, number, elements);
 }
 
+/* How many elements of a chunk a read takes, and how many there are inside the array. */
+static void count_elements(const refs_bringing *bringing, uint64_t number, uint64_t *taken,
+                           uint64_t *all) {
+    const refs_array_meta *meta = bringing->array->meta;
+    const refs_span *spans[REFS_MAX_RANK];
+    refs_array__cut_at(bringing->cut, number, spans);
+    *taken = *all = 1;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        uint64_t left = meta->shape[dim] - spans[dim]->chunk * meta->chunk[dim];
+        *taken *= spans[dim]->n;
+        *all *= left < meta->chunk[dim] ? left : meta->chunk[dim];
+    }
+}
+
 static void deliver_chunk(const refs_bringing *bringing, uint64_t number, refs_chunk *chunk) {
     deliver(bringing, number, refs_chunk__data(chunk));
+    refs_cache *cache = bringing->array->tools.cache;
+    if (cache != NULL && bringing->deliver != NULL) {
+        uint64_t taken, all;
+        count_elements(bringing, number, &taken, &all);
+        refs_cache__spend(cache, chunk, taken, all);
+    }
     refs_chunk__release(chunk);
 }
 
@@ -97,7 +117,7 @@ static refs_status run_decode(void *argument, refs_error *err) {
     const refs_bringing *bringing = task->job->bringing;
     refs_array *array = bringing->array;
     uint64_t number = task->job->numbers[task->index];
-    refs_chunk *chunk = refs_chunk__new_for(array->tools.cache, array->chunk_bytes);
+    refs_chunk *chunk = refs_chunk__new_for(array->tools.cache, array->chunk_bytes, bringing->use);
     if (chunk == NULL) return refs_fail_nomem(err);
     chunk_room room = {refs_chunk__data(chunk), least_bytes(bringing, number)};
     refs_status status = decode(array, task->stored, room, err);
@@ -120,8 +140,8 @@ static void drop_decode(void *argument) {
     refs_free(task);
 }
 
-/* Whether an array has one chunk, which kerchunk calls "0" if it inlines a GRIB2 array, whatever its
- * rank. */
+/* Whether an array has one chunk, which kerchunk calls "0" if it inlines a GRIB2 array, whatever
+ * its rank. */
 static bool may_be_called_zero(const refs_array_meta *meta) {
     uint64_t n_chunks = 1;
     for (size_t dim = 0; dim < meta->rank; dim++)

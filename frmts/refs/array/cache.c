@@ -7,12 +7,19 @@ struct refs_chunk {
     _Atomic unsigned references;
     refs_chunk_id id;
     size_t size;
-    bool pending; /* somebody brings it: it has no data and no age */
-    bool unused;  /* it was read ahead */
+    bool pending;  /* somebody brings it: it has no data and no age */
+    bool unused;   /* it was read ahead */
+    bool spent;    /* all of it was read: it is likely not read again soon */
+    uint64_t left; /* elements that were not yet read */
     refs_chunk *bucket_next;
     refs_chunk *newer, *older;
     uint8_t data[];
 };
+
+/* Chunks by age. */
+typedef struct age_list {
+    refs_chunk *newest, *oldest;
+} age_list;
 
 struct refs_cache {
     pthread_mutex_t lock; /* guards all that follows */
@@ -21,7 +28,8 @@ struct refs_cache {
     size_t n_chunks;
     refs_chunk **buckets;
     size_t n_buckets; /* a power of two */
-    refs_chunk *newest, *oldest;
+    age_list used;    /* spent ones at the old end */
+    age_list ahead;   /* read ahead and not used: they are not let go for others */
     uint64_t n_owners;
     size_t ahead_bytes; /* of unused chunks */
     uint64_t n_wasted;
@@ -74,12 +82,17 @@ refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *er
     return REFS_OK;
 }
 
-void refs_cache_free(refs_cache *cache) {
-    if (cache == NULL) return;
-    for (refs_chunk *chunk = cache->newest, *older; chunk != NULL; chunk = older) {
+static void release_all(age_list *list) {
+    for (refs_chunk *chunk = list->newest, *older; chunk != NULL; chunk = older) {
         older = chunk->older;
         refs_chunk__release(chunk);
     }
+}
+
+void refs_cache_free(refs_cache *cache) {
+    if (cache == NULL) return;
+    release_all(&cache->used);
+    release_all(&cache->ahead);
     pthread_cond_destroy(&cache->moved);
     pthread_mutex_destroy(&cache->lock);
     refs_free(cache->buckets);
@@ -105,25 +118,30 @@ static refs_chunk *find(const refs_cache *cache, refs_chunk_id id) {
     return chunk;
 }
 
+static age_list *list_of(refs_cache *cache, const refs_chunk *chunk) {
+    return chunk->unused ? &cache->ahead : &cache->used;
+}
+
 static void unlink_age(refs_cache *cache, refs_chunk *chunk) {
-    if (chunk->newer != NULL)
-        chunk->newer->older = chunk->older;
-    else
-        cache->newest = chunk->older;
-    if (chunk->older != NULL)
-        chunk->older->newer = chunk->newer;
-    else
-        cache->oldest = chunk->newer;
+    age_list *list = list_of(cache, chunk);
+    *(chunk->newer != NULL ? &chunk->newer->older : &list->newest) = chunk->older;
+    *(chunk->older != NULL ? &chunk->older->newer : &list->oldest) = chunk->newer;
 }
 
 static void link_newest(refs_cache *cache, refs_chunk *chunk) {
+    age_list *list = list_of(cache, chunk);
     chunk->newer = NULL;
-    chunk->older = cache->newest;
-    if (cache->newest != NULL)
-        cache->newest->newer = chunk;
-    else
-        cache->oldest = chunk;
-    cache->newest = chunk;
+    chunk->older = list->newest;
+    *(list->newest != NULL ? &list->newest->newer : &list->oldest) = chunk;
+    list->newest = chunk;
+}
+
+static void link_oldest(refs_cache *cache, refs_chunk *chunk) {
+    age_list *list = list_of(cache, chunk);
+    chunk->older = NULL;
+    chunk->newer = list->oldest;
+    *(list->oldest != NULL ? &list->oldest->older : &list->newest) = chunk;
+    list->oldest = chunk;
 }
 
 static void link_bucket(refs_cache *cache, refs_chunk *chunk) {
@@ -140,7 +158,8 @@ static void unlink_bucket(refs_cache *cache, refs_chunk *chunk) {
     cache->n_chunks--;
 }
 
-static void settle_use(refs_cache *cache, refs_chunk *chunk) {
+/* What was read ahead is asked for, or let go: it is in no list now. */
+static void settle_ahead(refs_cache *cache, refs_chunk *chunk) {
     if (!chunk->unused) return;
     chunk->unused = false;
     cache->ahead_bytes -= chunk->size;
@@ -149,30 +168,37 @@ static void settle_use(refs_cache *cache, refs_chunk *chunk) {
 
 static void drop(refs_cache *cache, refs_chunk *chunk) {
     if (chunk->unused) cache->n_wasted++;
-    settle_use(cache, chunk);
     unlink_bucket(cache, chunk);
     unlink_age(cache, chunk);
+    settle_ahead(cache, chunk);
     cache->bytes -= cost_of(chunk);
     refs_chunk__release(chunk);
 }
 
-/* The chunk that is let go next, if nobody reads it and it has the right size; else NULL. */
-static refs_chunk *take_oldest(refs_cache *cache, size_t size) {
-    refs_chunk *oldest = cache->oldest;
-    if (oldest == NULL || oldest->size != size ||
-        cache->bytes + cost_of(oldest) <= cache->max_bytes)
-        return NULL;
-    if (atomic_load(&oldest->references) > 1) return NULL;
+/* Whether there is more than the budget allows, and something beside `added` that can go. */
+static refs_chunk *next_to_go(const refs_cache *cache, const refs_chunk *added) {
+    if (cache->bytes <= cache->max_bytes) return NULL;
+    if (cache->used.oldest != NULL && cache->used.oldest != added) return cache->used.oldest;
+    return cache->ahead.oldest != added ? cache->ahead.oldest : NULL;
+}
+
+/* A chunk to be used again: one that would be let go, or that was read to its end while others are
+ * read ahead. Nobody else may hold it. */
+static refs_chunk *take_oldest(refs_cache *cache, size_t size, refs_chunk_use wanted) {
+    refs_chunk *oldest = cache->used.oldest;
+    if (oldest == NULL || oldest->size != size || atomic_load(&oldest->references) > 1) return NULL;
+    bool full = cache->bytes + cost_of(oldest) > cache->max_bytes;
+    if (!full && !(oldest->spent && wanted == REFS_USE_AHEAD)) return NULL;
     atomic_fetch_add(&oldest->references, 1);
     drop(cache, oldest);
     return oldest;
 }
 
-refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size) {
+refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size, refs_chunk_use wanted) {
     refs_chunk *chunk = NULL;
     if (cache != NULL) {
         pthread_mutex_lock(&cache->lock);
-        chunk = take_oldest(cache, size);
+        chunk = take_oldest(cache, size, wanted);
         pthread_mutex_unlock(&cache->lock);
     }
     return chunk != NULL ? chunk : refs_chunk__new(size);
@@ -202,8 +228,8 @@ static void grow_buckets(refs_cache *cache) {
 /* A chunk that is there, with a reference for the caller. */
 static refs_chunk *use(refs_cache *cache, refs_chunk *chunk) {
     atomic_fetch_add(&chunk->references, 1);
-    settle_use(cache, chunk);
     unlink_age(cache, chunk);
+    settle_ahead(cache, chunk);
     link_newest(cache, chunk);
     return chunk;
 }
@@ -269,24 +295,42 @@ void refs_cache__add(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk,
     if (find(cache, id) == NULL) {
         chunk->id = id;
         chunk->unused = wanted == REFS_USE_AHEAD;
+        chunk->spent = false;
+        chunk->left = UINT64_MAX;
         grow_buckets(cache);
         link_bucket(cache, chunk);
         link_newest(cache, chunk);
         atomic_fetch_add(&chunk->references, 1);
         cache->bytes += cost_of(chunk);
         if (chunk->unused) cache->ahead_bytes += chunk->size;
-        while (cache->bytes > cache->max_bytes && cache->oldest != cache->newest)
-            drop(cache, cache->oldest);
+        for (refs_chunk *gone; (gone = next_to_go(cache, chunk)) != NULL;) drop(cache, gone);
     }
     pthread_mutex_unlock(&cache->lock);
 }
 
-void refs_cache__drop_owner(refs_cache *cache, uint64_t owner) {
+void refs_cache__spend(refs_cache *cache, refs_chunk *chunk, uint64_t n, uint64_t n_all) {
     pthread_mutex_lock(&cache->lock);
-    for (refs_chunk *chunk = cache->newest, *older; chunk != NULL; chunk = older) {
+    if (chunk->left > n_all) chunk->left = n_all;
+    chunk->left -= n < chunk->left ? n : chunk->left;
+    if (chunk->left == 0 && !chunk->spent && find(cache, chunk->id) == chunk) {
+        chunk->spent = true;
+        unlink_age(cache, chunk);
+        link_oldest(cache, chunk);
+    }
+    pthread_mutex_unlock(&cache->lock);
+}
+
+static void drop_from(refs_cache *cache, const age_list *list, uint64_t owner) {
+    for (refs_chunk *chunk = list->newest, *older; chunk != NULL; chunk = older) {
         older = chunk->older;
         if (chunk->id.owner == owner) drop(cache, chunk);
     }
+}
+
+void refs_cache__drop_owner(refs_cache *cache, uint64_t owner) {
+    pthread_mutex_lock(&cache->lock);
+    drop_from(cache, &cache->used, owner);
+    drop_from(cache, &cache->ahead, owner);
     pthread_mutex_unlock(&cache->lock);
 }
 

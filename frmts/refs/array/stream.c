@@ -9,48 +9,55 @@
 /* Equal moves in a row after which the next one is expected. */
 #define MOVES_TO_TRUST 2
 
-/* What is read ahead at first; each later part is so many times larger, up to the budget. */
-#define FIRST_CHUNKS  8
-#define WINDOW_GROWTH 4
+/* What is read ahead at first, in chunks, and at most, in bytes of values: enough that requests are
+ * few, and so little that nobody minds the memory. Each part is so many times larger than the one
+ * before. */
+#define FIRST_CHUNKS   8
+#define MAX_PART_BYTES (14 * REFS_MIB)
+#define PART_GROWTH    4
 
 /* Chunks that one stream brings at most: reads that go on start another. */
 #define MAX_STREAM_CHUNKS 65536
 
-/* -- the thread -------------------------------------------------------------------------------- */
+/* -- the threads ------------------------------------------------------------------------------- */
 
-/* Skips what the reader has passed: it was faster. */
-static uint64_t catch_up(const refs_stream *stream, uint64_t next) {
+/* Takes the next part of the cut: [*begin, *end). Parts end where the slowest dimension moves on,
+ * if they can, for what lies together is mostly stored together. */
+static bool take_part(refs_stream *stream, uint64_t *begin, uint64_t *end) {
+    pthread_mutex_lock(&stream->lock);
     uint64_t reader_at = atomic_load(&stream->reader_at);
-    return reader_at != UINT64_MAX && reader_at >= next ? reader_at + 1 : next;
-}
-
-static size_t chunks_in(const refs_stream *stream, size_t bytes, uint64_t most) {
-    size_t n = bytes / stream->array->chunk_bytes;
+    if (reader_at != UINT64_MAX && reader_at >= stream->next) stream->next = reader_at + 1;
+    uint64_t left = stream->cut.n_chunks > stream->next ? stream->cut.n_chunks - stream->next : 0;
+    uint64_t n = stream->part_bytes / stream->array->chunk_bytes;
+    uint64_t row = stream->cut.n_chunks / stream->cut.n_spans[0];
+    if (n >= row)
+        n -= n % row;
+    else if (2 * row <= 3 * n)
+        n = row;
     if (n == 0) n = 1;
-    return n < most ? n : (size_t)most;
+    *begin = stream->next;
+    *end = stream->next + (n < left ? n : left);
+    stream->next = *end;
+    stream->part_bytes = stream->part_bytes < MAX_PART_BYTES / PART_GROWTH
+                             ? stream->part_bytes * PART_GROWTH
+                             : MAX_PART_BYTES;
+    pthread_mutex_unlock(&stream->lock);
+    return left > 0;
 }
 
+/* Two threads do this: while one decodes, the other's bytes are on their way. */
 static void *run(void *argument) {
     refs_stream *stream = argument;
     refs_cache *cache = stream->array->tools.cache;
     const refs_bringing bringing = {stream->array, &stream->cut, NULL, NULL, REFS_USE_AHEAD};
-    refs_ahead ahead;
-    refs_cache__get_ahead(cache, &ahead);
-    const size_t budget = ahead.max_bytes / 2;
-    const uint64_t n_wasted = ahead.n_wasted;
-    size_t window = stream->window_bytes < budget ? stream->window_bytes : budget;
-
-    for (uint64_t next = 0; (next = catch_up(stream, next)) < stream->cut.n_chunks;) {
-        if (!refs_cache__await_use(cache, window / 2, n_wasted, &stream->stop)) break;
-        refs_cache__get_ahead(cache, &ahead);
-        size_t room = ahead.bytes < window ? window - ahead.bytes : 0;
-        size_t n = chunks_in(stream, room, stream->cut.n_chunks - next);
+    uint64_t begin, end;
+    while (refs_cache__await_use(cache, stream->ahead_bytes, stream->n_wasted, &stream->stop) &&
+           take_part(stream, &begin, &end)) {
         /* Whoever reads the chunk meets the failure too, and tells it. */
-        if (refs_array__bring(&bringing, next, next + n, NULL) != REFS_OK) break;
-        next += n;
-        window = window < budget / WINDOW_GROWTH ? window * WINDOW_GROWTH : budget;
+        if (refs_array__bring(&bringing, begin, end, NULL) != REFS_OK) break;
     }
-    atomic_store(&stream->ended, true);
+    atomic_store(&stream->stop, true);
+    atomic_fetch_sub(&stream->n_running, 1);
     return NULL;
 }
 
@@ -70,26 +77,47 @@ static uint64_t number_in(const refs_cut *cut, const uint64_t *chunk) {
     return number;
 }
 
-/* Frees a stream whose thread has ended; false while it has not. */
-static bool reap(refs_stream *stream) {
-    if (!stream->started) return true;
-    if (!atomic_load(&stream->ended)) return false;
-    pthread_join(stream->thread, NULL);
+static void join(refs_stream *stream) {
+    for (unsigned i = 0; i < stream->n_threads; i++) pthread_join(stream->threads[i], NULL);
+    stream->n_threads = 0;
     refs_array__cut_clear(&stream->cut);
-    stream->started = false;
+}
+
+/* Frees a stream whose threads have ended; false while they have not. */
+static bool reap(refs_stream *stream) {
+    if (stream->n_threads == 0) return true;
+    if (atomic_load(&stream->n_running) > 0) return false;
+    join(stream);
     return true;
 }
 
+/* Where a stream begins in its cut, and how much it brings at first. */
+typedef struct stream_begin {
+    uint64_t chunk;
+    size_t part_bytes;
+} stream_begin;
+
 /* Takes over `cut`. Without a thread to be had nothing is read ahead. */
-static void start(refs_stream *stream, refs_array *array, refs_cut *cut, size_t window_bytes) {
+static void start(refs_stream *stream, refs_array *array, refs_cut *cut, stream_begin begin) {
+    refs_ahead ahead;
+    refs_cache__get_ahead(array->tools.cache, &ahead);
+    size_t budget = ahead.max_bytes / 2 < MAX_PART_BYTES ? ahead.max_bytes / 2 : MAX_PART_BYTES;
     stream->array = array;
     stream->cut = *cut;
-    stream->window_bytes = window_bytes;
+    stream->next = begin.chunk;
+    stream->part_bytes = begin.part_bytes < budget ? begin.part_bytes : budget;
+    stream->ahead_bytes = budget / 2;
+    stream->n_wasted = ahead.n_wasted;
     atomic_store(&stream->stop, false);
-    atomic_store(&stream->ended, false);
     atomic_store(&stream->reader_at, UINT64_MAX);
-    stream->started = pthread_create(&stream->thread, NULL, run, stream) == 0;
-    if (!stream->started) refs_array__cut_clear(&stream->cut);
+    atomic_store(&stream->n_running, REFS_STREAM_THREADS);
+    for (unsigned i = 0; i < REFS_STREAM_THREADS; i++) {
+        if (pthread_create(&stream->threads[stream->n_threads], NULL, run, stream) == 0)
+            stream->n_threads++;
+        else
+            atomic_fetch_sub(&stream->n_running, 1);
+    }
+    if (stream->n_threads == 0) refs_array__cut_clear(&stream->cut);
 }
 
 /* -- the watch --------------------------------------------------------------------------------- */
@@ -97,16 +125,17 @@ static void start(refs_stream *stream, refs_array *array, refs_cut *cut, size_t 
 void refs_watch__init(refs_watch *watch) {
     memset(watch, 0, sizeof *watch);
     pthread_mutex_init(&watch->lock, NULL);
+    pthread_mutex_init(&watch->stream.lock, NULL);
 }
 
 void refs_watch__clear(refs_watch *watch) {
     refs_stream *stream = &watch->stream;
-    if (stream->started) {
+    if (stream->n_threads > 0) {
         atomic_store(&stream->stop, true);
         refs_cache__wake(stream->array->tools.cache);
-        pthread_join(stream->thread, NULL);
-        refs_array__cut_clear(&stream->cut);
+        join(stream);
     }
+    pthread_mutex_destroy(&stream->lock);
     pthread_mutex_destroy(&watch->lock);
 }
 
@@ -159,7 +188,8 @@ static bool cut_ahead(const refs_watch *watch, const refs_array_meta *meta, cons
 static void follow(refs_watch *watch, refs_array *array, const refs_cut *cut) {
     refs_cut following = {0};
     if (cut_ahead(watch, array->meta, cut, &following))
-        start(&watch->stream, array, &following, FIRST_CHUNKS * array->chunk_bytes);
+        start(&watch->stream, array, &following,
+              (stream_begin){0, FIRST_CHUNKS * array->chunk_bytes});
     else
         refs_array__cut_clear(&following);
 }
@@ -172,7 +202,7 @@ void refs_array__watch(refs_array *array, const refs_cut *cut) {
     pthread_mutex_lock(&watch->lock);
     if (!watch->any || memcmp(first, watch->last, cut->rank * sizeof *first) != 0) {
         note_move(watch, first, cut->rank);
-        if (watch->stream.started)
+        if (watch->stream.n_threads > 0)
             atomic_store(&watch->stream.reader_at, number_in(&watch->stream.cut, first));
         if (watch->n_moves >= MOVES_TO_TRUST && reap(&watch->stream)) follow(watch, array, cut);
     }
@@ -185,9 +215,12 @@ void refs_array_advise(refs_array *array, const refs_region *region) {
     refs_watch *watch = &array->watch;
     pthread_mutex_lock(&watch->lock);
     if (reap(&watch->stream) && refs_array__cut(array->meta, region, &cut, NULL) == REFS_OK &&
-        cut.n_chunks > 1)
-        start(&watch->stream, array, &cut, SIZE_MAX);
-    else
+        cut.n_chunks > 1) {
+        /* The reader is about to ask for the first row itself. */
+        uint64_t row = cut.n_spans[0] > 1 ? cut.n_chunks / cut.n_spans[0] : 0;
+        start(&watch->stream, array, &cut, (stream_begin){row, SIZE_MAX});
+    } else {
         refs_array__cut_clear(&cut);
+    }
     pthread_mutex_unlock(&watch->lock);
 }

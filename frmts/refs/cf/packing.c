@@ -113,7 +113,15 @@ static bool has_number_fill(const refs_array_meta *array) {
            array->dtype.type != REFS_TYPE_BOOL;
 }
 
+static bool is_wide(const refs_dtype *dtype, refs_type type) {
+    return dtype->type == type && dtype->size == 8;
+}
+
 static bool fill_is_default(const refs_array_meta *array) {
+    if (is_wide(&array->dtype, REFS_TYPE_INT))
+        return memcmp(array->fill, &default_int64, sizeof default_int64) == 0;
+    if (is_wide(&array->dtype, REFS_TYPE_UINT))
+        return memcmp(array->fill, &default_uint64, sizeof default_uint64) == 0;
     const default_fill *expected = find_default(&array->dtype);
     return expected != NULL && refs_cf__fill_number(array) == expected->value;
 }
@@ -174,10 +182,6 @@ static void set_int64(refs_cf_meaning *meaning, int64_t value) {
 static void set_uint64(refs_cf_meaning *meaning, uint64_t value) {
     meaning->nodata_kind = REFS_CF_NODATA_UINT64;
     meaning->nodata_uint64 = value;
-}
-
-static bool is_wide(const refs_dtype *dtype, refs_type type) {
-    return dtype->type == type && dtype->size == 8;
 }
 
 /* Little-endian double precision in base64: how zarr-python 3 writes _FillValue of floats. */
