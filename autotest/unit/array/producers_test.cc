@@ -36,9 +36,8 @@ TEST(ShortChunks, MayEndWithTheArray) {
 
 TEST(ShortChunks, AreJudgedByWhatTheyDecodeTo) {
     ByteArray v;
-    v.store.put("v/.zarray",
-                metadata("[3,2]", "[2,2]",
-                         R"(,"order":"C","filters":[{"id":"shuffle","elementsize":2},
+    v.store.put("v/.zarray", metadata("[3,2]", "[2,2]",
+                                      R"(,"order":"C","filters":[{"id":"shuffle","elementsize":2},
                             {"id":"delta","dtype":"|u1"}])"));
     v.store.put("v/0.0", std::string("\x61\x02\xff\x02", 4)); // "acbd", that is "abcd"
     v.store.put("v/1.0", std::string("\x65\x01", 2));

@@ -47,9 +47,9 @@ TEST(Texts, LieInChunksInAnyOrder) {
     for (const char *order : {"C", "F"}) {
         TextArray v;
         const bool isC = *order == 'C';
-        v.store.put("v/.zarray", metadata("[2,3]", "[2,2]",
-                                          R"("fill_value":"-","order":")" + std::string(order) +
-                                              "\""));
+        v.store.put("v/.zarray",
+                    metadata("[2,3]", "[2,2]",
+                             R"("fill_value":"-","order":")" + std::string(order) + "\""));
         v.store.put("v/0.0", isC ? framed({"a", "b", "d", "e"}) : framed({"a", "d", "b", "e"}));
         v.store.put("v/0.1", isC ? framed({"c", "", "f", ""}) : framed({"c", "f", "", ""}));
         v.open();

@@ -47,9 +47,13 @@ template <class Visit> void forEachIndex(const std::vector<uint64_t> &shape, Vis
 
 class MemoryArray {
   public:
-    ~MemoryArray() {
+    ~MemoryArray() { close(); }
+
+    void close() {
         refs_array_free(array);
         refs_hierarchy_free(hierarchy_);
+        array = nullptr;
+        hierarchy_ = nullptr;
     }
 
     /** Adds array "v" with all its chunks uncompressed; elements outside the array are -9. */
@@ -75,12 +79,12 @@ class MemoryArray {
     }
 
     /** Opens array "v"; with `cache` NULL nothing is cached. */
-    void open(refs_cache *cache = nullptr) {
+    void open(refs_cache *cache = nullptr, bool read_ahead = false) {
         ASSERT_EQ(refs_hierarchy_open(store.get(), nullptr, &hierarchy_, &error), REFS_OK)
             << error.message;
         const refs_array_meta *meta = refs_hierarchy_find_array(hierarchy_, refs_str_from("v"));
         ASSERT_NE(meta, nullptr);
-        const refs_array_tools tools = {store.get(), cache, nullptr, 0, false};
+        const refs_array_tools tools = {store.get(), cache, nullptr, 0, read_ahead};
         ASSERT_EQ(refs_array_open(&tools, meta, &array, &error), REFS_OK) << error.message;
     }
 

@@ -3,6 +3,8 @@
 #define REFS_TEST_MEMORY_VFS_H
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -13,8 +15,10 @@ class MemoryVfs {
     MemoryVfs() : vfs_{this, open, size, read, nullptr, close, nullptr} {}
 
     std::map<std::string, std::string> files;
-    std::string failReadsOf; ///< reads of this file fail
-    int opens = 0, reads = 0;
+    std::string failReadsOf;                         ///< reads of this file fail
+    std::string failOpensOf;                         ///< so does opening this one
+    std::function<void(const std::string &)> onOpen; ///< sees names, and may make files for them
+    std::atomic<int> opens{0}, reads{0};
 
     const refs_vfs *get() const { return &vfs_; }
 
@@ -28,6 +32,9 @@ class MemoryVfs {
 
     static refs_status open(void *self, const char *location, void **handle, refs_error *err) {
         MemoryVfs *vfs = from(self);
+        if (vfs->onOpen) vfs->onOpen(location);
+        if (vfs->failOpensOf == location)
+            return refs_fail(err, REFS_IO, "%s: HTTP error 403", location);
         auto file = vfs->files.find(location);
         if (file == vfs->files.end())
             return refs_fail(err, REFS_NOT_FOUND, "%s: there is no such file", location);

@@ -54,7 +54,9 @@ typedef struct refs_stream {
     size_t ahead_bytes; /**< a part is brought when no more than this waits to be used */
     uint64_t n_wasted;  /**< of the cache when the stream began */
 
-    pthread_mutex_t lock; /* guards next and part_bytes */
+    pthread_mutex_t lock; /* guards what follows, up to n_running */
+    pthread_cond_t moved; /* n_claimed or n_running changed */
+    unsigned n_claimed;   /**< parts whose chunks others leave to the stream by now */
     uint64_t next;        /**< chunk of the cut */
     size_t part_bytes;    /**< how much is brought in one go */
 
@@ -112,6 +114,9 @@ typedef struct refs_bringing {
     /** Receives the elements of chunk `number` of the cut, in this machine's byte order, or NULL
      * where the chunk is absent; on any thread. NULL: chunks only go to the cache. */
     void (*deliver)(void *user, uint64_t number, const uint8_t *elements);
+
+    /** Called when all chunks were asked for: others that want them wait from now on. Or NULL. */
+    void (*claimed)(void *user);
     void *user;
     refs_chunk_use use;
 } refs_bringing;

@@ -268,6 +268,7 @@ static refs_status bring(batch *job, const uint64_t *numbers, size_t n, refs_err
     job->n_keys = job->n_busy = 0;
     job->key_text.size = 0;
     for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(job, numbers[i], err);
+    if (job->bringing->claimed != NULL) job->bringing->claimed(job->bringing->user);
     if (status == REFS_OK && job->n_keys > 0) status = fetch(job, err);
     abandon_claims(job);
     if (status == REFS_OK && job->bringing->use == REFS_USE_NOW) await_busy(job);

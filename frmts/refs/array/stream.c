@@ -45,19 +45,35 @@ static bool take_part(refs_stream *stream, uint64_t *begin, uint64_t *end) {
     return left > 0;
 }
 
+static void note_claimed(void *user) {
+    refs_stream *stream = user;
+    pthread_mutex_lock(&stream->lock);
+    stream->n_claimed++;
+    pthread_cond_broadcast(&stream->moved);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+static void note_end(refs_stream *stream) {
+    atomic_store(&stream->stop, true);
+    pthread_mutex_lock(&stream->lock);
+    atomic_fetch_sub(&stream->n_running, 1);
+    pthread_cond_broadcast(&stream->moved);
+    pthread_mutex_unlock(&stream->lock);
+}
+
 /* Two threads do this: while one decodes, the other's bytes are on their way. */
 static void *run(void *argument) {
     refs_stream *stream = argument;
     refs_cache *cache = stream->array->tools.cache;
-    const refs_bringing bringing = {stream->array, &stream->cut, NULL, NULL, REFS_USE_AHEAD};
+    const refs_bringing bringing = {stream->array, &stream->cut, NULL,
+                                    note_claimed,  stream,       REFS_USE_AHEAD};
     uint64_t begin, end;
     while (refs_cache__await_use(cache, stream->ahead_bytes, stream->n_wasted, &stream->stop) &&
            take_part(stream, &begin, &end)) {
         /* Whoever reads the chunk meets the failure too, and tells it. */
         if (refs_array__bring(&bringing, begin, end, NULL) != REFS_OK) break;
     }
-    atomic_store(&stream->stop, true);
-    atomic_fetch_sub(&stream->n_running, 1);
+    note_end(stream);
     return NULL;
 }
 
@@ -91,21 +107,16 @@ static bool reap(refs_stream *stream) {
     return true;
 }
 
-/* Where a stream begins in its cut, and how much it brings at first. */
-typedef struct stream_begin {
-    uint64_t chunk;
-    size_t part_bytes;
-} stream_begin;
-
 /* Takes over `cut`. Without a thread to be had nothing is read ahead. */
-static void start(refs_stream *stream, refs_array *array, refs_cut *cut, stream_begin begin) {
+static void start(refs_stream *stream, refs_array *array, refs_cut *cut, size_t part_bytes) {
     refs_ahead ahead;
     refs_cache__get_ahead(array->tools.cache, &ahead);
     size_t budget = ahead.max_bytes / 2 < MAX_PART_BYTES ? ahead.max_bytes / 2 : MAX_PART_BYTES;
     stream->array = array;
     stream->cut = *cut;
-    stream->next = begin.chunk;
-    stream->part_bytes = begin.part_bytes < budget ? begin.part_bytes : budget;
+    stream->next = 0;
+    stream->n_claimed = 0;
+    stream->part_bytes = part_bytes < budget ? part_bytes : budget;
     stream->ahead_bytes = budget / 2;
     stream->n_wasted = ahead.n_wasted;
     atomic_store(&stream->stop, false);
@@ -126,6 +137,7 @@ void refs_watch__init(refs_watch *watch) {
     memset(watch, 0, sizeof *watch);
     pthread_mutex_init(&watch->lock, NULL);
     pthread_mutex_init(&watch->stream.lock, NULL);
+    pthread_cond_init(&watch->stream.moved, NULL);
 }
 
 void refs_watch__clear(refs_watch *watch) {
@@ -135,6 +147,7 @@ void refs_watch__clear(refs_watch *watch) {
         refs_cache__wake(stream->array->tools.cache);
         join(stream);
     }
+    pthread_cond_destroy(&stream->moved);
     pthread_mutex_destroy(&stream->lock);
     pthread_mutex_destroy(&watch->lock);
 }
@@ -188,8 +201,7 @@ static bool cut_ahead(const refs_watch *watch, const refs_array_meta *meta, cons
 static void follow(refs_watch *watch, refs_array *array, const refs_cut *cut) {
     refs_cut following = {0};
     if (cut_ahead(watch, array->meta, cut, &following))
-        start(&watch->stream, array, &following,
-              (stream_begin){0, FIRST_CHUNKS * array->chunk_bytes});
+        start(&watch->stream, array, &following, FIRST_CHUNKS * array->chunk_bytes);
     else
         refs_array__cut_clear(&following);
 }
@@ -209,6 +221,14 @@ void refs_array__watch(refs_array *array, const refs_cut *cut) {
     pthread_mutex_unlock(&watch->lock);
 }
 
+/* The reader is about to ask for the first chunks: it shall find them claimed. */
+static void await_first_claim(refs_stream *stream) {
+    pthread_mutex_lock(&stream->lock);
+    while (stream->n_claimed == 0 && atomic_load(&stream->n_running) > 0)
+        pthread_cond_wait(&stream->moved, &stream->lock);
+    pthread_mutex_unlock(&stream->lock);
+}
+
 void refs_array_advise(refs_array *array, const refs_region *region) {
     if (array->tools.cache == NULL || !array->tools.read_ahead) return;
     refs_cut cut = {0};
@@ -216,9 +236,8 @@ void refs_array_advise(refs_array *array, const refs_region *region) {
     pthread_mutex_lock(&watch->lock);
     if (reap(&watch->stream) && refs_array__cut(array->meta, region, &cut, NULL) == REFS_OK &&
         cut.n_chunks > 1) {
-        /* The reader is about to ask for the first row itself. */
-        uint64_t row = cut.n_spans[0] > 1 ? cut.n_chunks / cut.n_spans[0] : 0;
-        start(&watch->stream, array, &cut, (stream_begin){row, SIZE_MAX});
+        start(&watch->stream, array, &cut, SIZE_MAX);
+        await_first_claim(&watch->stream);
     } else {
         refs_array__cut_clear(&cut);
     }

@@ -1,0 +1,128 @@
+/* stream_test.cc -- reading ahead: fewer requests, the same values. */
+#include "memory_array.h"
+
+#include <random>
+#include <set>
+#include <thread>
+
+namespace {
+
+/** 400 steps of one chunk each, one behind the other in a file. */
+class Stream : public testing::Test {
+  protected:
+    static constexpr uint64_t steps = 400, width = 50;
+
+    void SetUp() override {
+        std::string file;
+        for (uint64_t t = 0; t < steps; t++) {
+            for (uint64_t x = 0; x < width; x++) {
+                const int32_t value = static_cast<int32_t>(t * width + x);
+                file.append(reinterpret_cast<const char *>(&value), 4);
+            }
+            v.store.range("v/" + std::to_string(t) + ".0", "steps.bin", t * width * 4, width * 4);
+        }
+        v.store.vfs.files["steps.bin"] = file;
+        v.store.put("v/.zarray", R"({"zarr_format":2,"shape":[400,50],"chunks":[1,50],"order":"C",
+            "dtype":"<i4","fill_value":-1,"compressor":null,"filters":null})");
+    }
+    void TearDown() override {
+        v.close();
+        refs_cache_free(cache);
+    }
+
+    void open(size_t cache_bytes) {
+        ASSERT_EQ(refs_cache_open(cache_bytes, &cache, nullptr), REFS_OK);
+        v.open(cache, true);
+    }
+    void expectStep(uint64_t t) {
+        std::vector<int32_t> values(width, -7);
+        const uint64_t start[] = {t, 0}, count[] = {1, width};
+        const refs_region region = {start, count, nullptr};
+        refs_error error = REFS_ERROR_INIT;
+        ASSERT_EQ(refs_array_read(v.array, &region, values.data(), nullptr, &error), REFS_OK)
+            << error.message;
+        for (uint64_t x = 0; x < width; x++)
+            ASSERT_EQ(values[x], static_cast<int32_t>(t * width + x));
+    }
+    uint64_t decoded() const {
+        refs_array_stats stats;
+        refs_array_get_stats(v.array, &stats);
+        return stats.chunks_decoded;
+    }
+
+    MemoryArray v;
+    refs_cache *cache = nullptr;
+};
+
+TEST_F(Stream, TurnsStepByStepReadsIntoFewRequests) {
+    open(1 << 20);
+    for (uint64_t t = 0; t < steps; t++) expectStep(t);
+    EXPECT_LT(v.store.stats().requests, steps / 8);
+    EXPECT_EQ(decoded(), steps);
+}
+
+TEST_F(Stream, FollowsReadsThatLeaveOutSteps) {
+    open(1 << 20);
+    for (uint64_t t = 0; t < steps; t += 3) expectStep(t);
+    EXPECT_LE(decoded(), steps / 3 + 1);
+}
+
+TEST_F(Stream, CostsReadsHereAndThereNothing) {
+    open(1 << 20);
+    std::mt19937 random(1);
+    std::set<uint64_t> read;
+    for (int i = 0; i < 60; i++) {
+        const uint64_t t = random() % steps;
+        expectStep(t);
+        read.insert(t);
+    }
+    EXPECT_EQ(decoded(), read.size());
+}
+
+TEST_F(Stream, KeepsWithinASmallCache) {
+    open(20 * (width * 4 + 128));
+    for (uint64_t t = 0; t < steps; t++) expectStep(t);
+    EXPECT_LE(decoded(), steps + steps / 10);
+}
+
+TEST_F(Stream, TakesAdviceFromTheFirstReadOn) {
+    open(1 << 20);
+    const uint64_t start[] = {0, 0}, count[] = {steps, width};
+    const refs_region region = {start, count, nullptr};
+    refs_array_advise(v.array, &region);
+    for (uint64_t t = 0; t < steps; t++) expectStep(t);
+    EXPECT_LE(v.store.stats().requests, 4u);
+    EXPECT_EQ(decoded(), steps);
+}
+
+TEST_F(Stream, EndsWithTheArrayWhateverIsLeft) {
+    open(1 << 20);
+    for (uint64_t t = 0; t < 5; t++) expectStep(t);
+}
+
+TEST_F(Stream, TellsAFailureToTheReaderOfThatChunkAlone) {
+    v.store.range("v/30.0", "nowhere.bin", 0, 200);
+    open(1 << 20);
+    for (uint64_t t = 0; t < 30; t++) expectStep(t);
+    int32_t values[width];
+    const uint64_t start[] = {30, 0}, count[] = {1, width};
+    const refs_region region = {start, count, nullptr};
+    refs_error error = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_array_read(v.array, &region, values, nullptr, &error), REFS_IO);
+    EXPECT_EQ(std::string(error.message).find("set.json: v/30.0: nowhere.bin [0+200]"), 0u)
+        << error.message;
+    for (uint64_t t = 31; t < steps; t++) expectStep(t);
+}
+
+TEST_F(Stream, ServesSeveralReadersOfOneArray) {
+    open(1 << 20);
+    std::vector<std::thread> readers;
+    for (int i = 0; i < 4; i++)
+        readers.emplace_back([this] {
+            for (uint64_t t = 0; t < steps; t++) expectStep(t);
+        });
+    for (auto &reader : readers) reader.join();
+    EXPECT_LE(decoded(), steps + steps / 2);
+}
+
+} // namespace
