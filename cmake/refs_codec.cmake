@@ -2,7 +2,8 @@
 #
 #   refs_codec_library(zstd HEADER zstd.h PACKAGE libzstd-dev)     looks for libzstd
 #   refs_add_codec(shuffle)                                        shuffle.c, needs nothing
-#   refs_add_codec(zstd LIBRARY zstd SHARES stream.c)              zstd.c, stream.c, needs libzstd
+#   refs_add_codec(zstd LIBRARIES zstd SHARES stream.c)            zstd.c, stream.c, needs libzstd
+#   refs_add_codec(webp ID imagecodecs_webp LIBRARIES webp)        where the id is not the file's name
 #   refs_codec_table(sources libraries)                            what refs_room is to be given
 #
 # A codec whose library is not found stays in the table as a row that names the library, so that
@@ -12,12 +13,13 @@ set(REFS_WITHOUT "" CACHE STRING "Codec libraries not to use even if found, for 
 
 # Makes the target refs::<name> where the library is found, and a message where it is not.
 function(refs_codec_library name)
-  cmake_parse_arguments(LIB "" "HEADER;PACKAGE" "" ${ARGN})
+  cmake_parse_arguments(LIB "" "HEADER;PACKAGE" "FOLDERS" ${ARGN})
   if(name IN_LIST REFS_WITHOUT)
     message(STATUS "Codec library lib${name}: left out")
     return()
   endif()
-  find_path(REFS_${name}_INCLUDE ${LIB_HEADER})
+  find_path(REFS_${name}_INCLUDE ${LIB_HEADER} PATH_SUFFIXES ${LIB_FOLDERS}
+            HINTS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE})
   find_library(REFS_${name}_LIBRARY ${name})
   mark_as_advanced(REFS_${name}_INCLUDE REFS_${name}_LIBRARY)
   if(NOT REFS_${name}_INCLUDE OR NOT REFS_${name}_LIBRARY)
@@ -34,18 +36,26 @@ function(refs_codec_library name)
 endfunction()
 
 macro(refs_add_codec name)
-  cmake_parse_arguments(CODEC "" "LIBRARY" "SHARES" ${ARGN})
-  if(NOT CODEC_LIBRARY OR TARGET refs::${CODEC_LIBRARY})
-    list(APPEND refs_codec_sources ${name}.c ${CODEC_SHARES})
-    if(CODEC_LIBRARY)
-      list(APPEND refs_codec_libraries refs::${CODEC_LIBRARY})
+  cmake_parse_arguments(CODEC "" "ID" "LIBRARIES;SHARES" ${ARGN})
+  set(missing "")
+  foreach(library IN LISTS CODEC_LIBRARIES)
+    if(NOT TARGET refs::${library})
+      string(APPEND missing " lib${library}")
     endif()
+  endforeach()
+  if(NOT missing)
+    list(APPEND refs_codec_sources ${name}.c ${CODEC_SHARES})
+    list(TRANSFORM CODEC_LIBRARIES PREPEND refs::)
+    list(APPEND refs_codec_libraries ${CODEC_LIBRARIES})
     string(APPEND refs_codec_rows "extern const refs_codec_type refs_codec_${name};\n")
   else()
-    message(STATUS "Codec ${name}: not in this build (needs lib${CODEC_LIBRARY})")
+    string(STRIP "${missing}" missing)
+    if(NOT CODEC_ID)
+      set(CODEC_ID ${name})
+    endif()
+    message(STATUS "Codec ${CODEC_ID}: not in this build (needs ${missing})")
     string(APPEND refs_codec_rows "static const refs_codec_type refs_codec_${name} = {\n"
-      "    .name = \"${name}\", .library = \"lib${CODEC_LIBRARY}\", "
-      ".missing = \"lib${CODEC_LIBRARY}\"};\n")
+      "    .name = \"${CODEC_ID}\", .library = \"${missing}\", .missing = \"${missing}\"};\n")
   endif()
   string(APPEND refs_codec_pointers "    &refs_codec_${name},\n")
 endmacro()

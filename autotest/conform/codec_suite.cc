@@ -15,13 +15,21 @@ class CodecSuite : public testing::TestWithParam<Sample> {
     }
 
     static Decoded decode(const std::string &encoded, size_t size = GetParam().decoded.size()) {
-        return decodeWith(GetParam().codec, encoded, size);
+        CodecChain chain("[" + GetParam().codec + "]", size, GetParam().dtype.c_str(), 0,
+                         size == GetParam().decoded.size() ? GetParam().chunk : Chunk());
+        if (chain.status != REFS_OK) return {chain.status, "", chain.message()};
+        return chain.decode(encoded);
     }
+
+    /** Some codecs are nothing without the shape of a chunk or its size. */
+    static bool needsShape() { return decode("", 0).status != REFS_CORRUPT; }
 };
 
 TEST_P(CodecSuite, DecodesToAKnownAndToAnUnknownSize) {
     const Sample &sample = GetParam();
-    EXPECT_EQ(decode(sample.encoded).bytes, sample.decoded) << decode(sample.encoded).message;
+    EXPECT_EQ(decode(sample.encoded).message, "");
+    EXPECT_EQ(decode(sample.encoded).bytes, sample.decoded);
+    if (needsShape()) return;
     EXPECT_EQ(decode(sample.encoded, 0).bytes, sample.decoded);
 }
 
@@ -42,12 +50,17 @@ TEST_P(CodecSuite, RefusesInputThatIsCut) {
 
 TEST_P(CodecSuite, SurvivesAnyFlippedBit) {
     const Sample &sample = GetParam();
-    CodecChain known("[" + sample.codec + "]", sample.decoded.size());
-    CodecChain unknown("[" + sample.codec + "]", 0, "|u1", 1 << 20);
-    for (size_t bit = 0; bit < sample.encoded.size() * 8; bit++) {
+    CodecChain known("[" + sample.codec + "]", sample.decoded.size(), sample.dtype.c_str(), 0,
+                     sample.chunk);
+    CodecChain unknown("[" + sample.codec + "]", 0, sample.dtype.c_str(), 1 << 20);
+    // All of the first ones, where headers are, and some of the others.
+    size_t step = 1;
+    for (size_t bit = 0; bit < sample.encoded.size() * 8; bit += step) {
+        if (bit > 800) step = 37;
         std::string damaged = sample.encoded;
         damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
         for (CodecChain *chain : {&known, &unknown}) {
+            if (chain->status != REFS_OK) continue;
             const Decoded decoded = chain->decode(damaged);
             EXPECT_EQ(decoded.status == REFS_OK, decoded.message.empty());
         }
@@ -57,12 +70,15 @@ TEST_P(CodecSuite, SurvivesAnyFlippedBit) {
 TEST_P(CodecSuite, RefusesEveryOtherSize) {
     const size_t right = GetParam().decoded.size();
     for (size_t size : {right - 1, right + 1, right * 2, right * 1000})
-        EXPECT_EQ(decode(GetParam().encoded, size).status, REFS_CORRUPT) << size;
+        EXPECT_EQ(decode(GetParam().encoded, size).status,
+                  needsShape() ? decode("", size).status : REFS_CORRUPT)
+            << size;
 }
 
 TEST_P(CodecSuite, DecodesInSeveralThreadsWithOneChain) {
     const Sample &sample = GetParam();
-    const CodecChain chain("[" + sample.codec + "]", sample.decoded.size());
+    const CodecChain chain("[" + sample.codec + "]", sample.decoded.size(), sample.dtype.c_str(), 0,
+                           sample.chunk);
     std::vector<int> right(4, 0);
     std::vector<std::thread> threads;
     for (int &count : right)
@@ -77,7 +93,7 @@ TEST_P(CodecSuite, DecodesInSeveralThreadsWithOneChain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, CodecSuite, testing::ValuesIn(samples()), [](const auto &sample) {
-    std::string name = sample.param.name;
+    std::string name = sample.param.label;
     std::replace(name.begin(), name.end(), '-', '_');
     return name;
 });
@@ -86,7 +102,7 @@ TEST(CodecTable, HasASampleOfEveryCodec) {
     const std::vector<Sample> all = samples();
     for (size_t i = 0; refs_codec_at(i) != nullptr; i++) {
         const std::string name = refs_codec_at(i)->name;
-        if (name == "pickle") continue;
+        if (name == "pickle" || refs_codec_at(i)->missing != nullptr) continue;
         EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const Sample &sample) {
             return sample.name == name;
         })) << name;

@@ -1,6 +1,11 @@
-/* samples.h -- for each codec, bytes that it decodes. */
+/* samples.h -- for each codec, bytes that it decodes: short ones here, others in data/, from where
+ * data/generate.py and data/generate_zarr3.py wrote them. */
 #ifndef REFS_TEST_SAMPLES_H
 #define REFS_TEST_SAMPLES_H
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "codec_chain.h"
 
@@ -8,10 +13,61 @@ struct Sample {
     std::string name;  ///< of the codec
     std::string codec; ///< its configuration
     std::string encoded, decoded;
+    std::string dtype = "|u1";
+    Chunk chunk = {};
+    std::string label = name; ///< of the sample
 };
 
-/** At least one sample of every codec that can decode. */
-inline std::vector<Sample> samples() {
+/** The sample in one file. */
+inline Sample readSample(const std::filesystem::path &path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream content;
+    content << file.rdbuf();
+    const std::string text = content.str();
+    refs_json_doc *doc = nullptr;
+    EXPECT_EQ(refs_json_parse(refs_str_view(text.data(), text.size()), &doc, nullptr), REFS_OK)
+        << path;
+    const refs_json *root = refs_json_root(doc);
+    const auto bytesAt = [&](const char *member) {
+        refs_buf bytes = REFS_BUF_INIT;
+        EXPECT_EQ(refs_base64_decode(refs_json_text(refs_json_get(root, member)), &bytes, nullptr),
+                  REFS_OK);
+        const std::string copy(reinterpret_cast<const char *>(bytes.data), bytes.size);
+        refs_buf_clear(&bytes);
+        return copy;
+    };
+    Sample sample;
+    const refs_json *config = refs_json_get(root, "codec");
+    const refs_codec_type *type = refs_codec_find(refs_json_text(refs_json_get(config, "id")));
+    if (type != nullptr) sample.name = type->name;
+    refs_buf written = REFS_BUF_INIT;
+    EXPECT_EQ(refs_json_write(config, &written, nullptr), REFS_OK);
+    sample.codec.assign(reinterpret_cast<const char *>(written.data), written.size);
+    refs_buf_clear(&written);
+    sample.encoded = bytesAt("encoded");
+    sample.decoded = bytesAt("decoded");
+    sample.dtype = refs_json_text(refs_json_get(root, "dtype")).data;
+    const refs_json *shape = refs_json_get(root, "shape");
+    for (size_t i = 0; i < refs_json_size(shape); i++) {
+        uint64_t n = 0;
+        refs_json_u64(refs_json_at(shape, i), &n);
+        sample.chunk.shape.push_back(n);
+    }
+    sample.chunk.fill = bytesAt("fill");
+    sample.label = path.stem().string();
+    refs_json_doc_free(doc);
+    return sample;
+}
+
+inline std::vector<Sample> samplesInFiles() {
+    std::vector<Sample> samples;
+    for (const auto &entry : std::filesystem::directory_iterator(REFS_CONFORM_DATA))
+        if (entry.path().extension() == ".json") samples.push_back(readSample(entry.path()));
+    return samples;
+}
+
+/** Short samples of codecs that need no more. */
+inline std::vector<Sample> shortSamples() {
     const std::string text = "refs refs refs refs";
     return {
         {"zlib", R"({"id":"zlib"})",
@@ -66,7 +122,16 @@ inline std::vector<Sample> samples() {
          bytes("\x00\x00\x00\x00")},
         {"fletcher32", R"({"id":"fletcher32"})", bytes("\x01\x00\x03\x02\x02\x04\x02\x05"),
          bytes("\x01\x00\x03\x02")},
+        {"jenkins_lookup3", R"({"id":"jenkins_lookup3"})", bytes("123456789\x96\x9a\x5d\x84"),
+         "123456789"},
     };
+}
+
+/** At least one sample of every codec that can decode. */
+inline std::vector<Sample> samples() {
+    std::vector<Sample> all = shortSamples();
+    for (const Sample &sample : samplesInFiles()) all.push_back(sample);
+    return all;
 }
 
 #endif

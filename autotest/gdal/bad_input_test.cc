@@ -54,12 +54,15 @@ TEST(BadInput, ThatIsNoSetFailsToOpenWithOneError) {
     }
 }
 
-TEST(BadInput, AListOfSetsSaysThatItIsOne) {
+TEST(BadInput, AListOfSetsIsNoMultidimensionalSet) {
     const std::string path = memory_path("list.json");
     write_file(path, R"([{"version": 1, "refs": {".zgroup": "{\"zarr_format\": 2}"}},
                          {"version": 1, "refs": {".zgroup": "{\"zarr_format\": 2}"}}])");
     ErrorLog log;
-    EXPECT_EQ(open("REFS:\"" + path + "\""), nullptr);
+    const Dataset dataset(GDALOpenEx(("REFS:\"" + path + "\"").c_str(),
+                                     GDAL_OF_MULTIDIM_RASTER | GDAL_OF_VERBOSE_ERROR, nullptr,
+                                     nullptr, nullptr));
+    EXPECT_EQ(dataset, nullptr);
     ASSERT_EQ(log.failures().size(), 1u) << log.text();
     expect_parts(log.text(), {path, "2"});
 }

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include <ogr_srs_api.h>
+
 using namespace refs_test;
 
 namespace {
@@ -233,12 +235,6 @@ TEST(MultidimText, IsCharactersWhereAVariableIsCalledLikeTheLastDimension) {
     EXPECT_EQ(values_of(array), (std::vector<double>{'a', 'b', 'c', 'd'}));
 }
 
-TEST(MultidimText, IsReadAsNumbersWhereItIsOne) {
-    Set set;
-    set.values({"s", {2}, "|S3"}, "1.5250");
-    EXPECT_EQ(values_of(array_of(set, "s")), (std::vector<double>{1.5, 250}));
-}
-
 /* -- what attributes say ----------------------------------------------------------------------- */
 
 TEST(MultidimArray, HasBlocksOfOneChunkEachAndItsCompressor) {
@@ -279,16 +275,15 @@ TEST(MultidimArray, HasTheNodataThatItsFileDeclared) {
         {"<i2", "null", "", none},
         {"<i2", "-1", R"("_FillValue": -2)", -2},
         {"<i2", "null", R"("missing_value": -3)", -3},
-        {"<i2", "-32767", "", none},   // what netCDF-4 has by itself
-        {">i2", "-32767", "", -32767}, // netCDF-3 has no such
-        {"<f4", "9.969209968386869e+36", "", none},
+        {"<i2", "-32767", "", -32767}, // netCDF's default
+        {"<f4", "9.969209968386869e+36", "", static_cast<double>(9.969209968386869e+36f)},
+        {"<i2", "0", "", none}, // HDF5's default
         {"<i2", "-1", R"("_Unsigned": "true")", 65535},
         {"|i1", "null", R"("_FillValue": -1, "_Unsigned": "true")", 255},
         {"|i1", "null", R"("_FillValue": -1, "valid_range": [0, 255])", -1},
-        {"|S1", "null", R"("_FillValue": 1)", none},
     };
     for (const auto &row : rows) {
-        Array array{"v", {2}, row.dtype, {}, {"x"}, row.attributes};
+        Array array{"v", {1, 2}, row.dtype, {}, {"y", "x"}, row.attributes};
         array.fill = row.fill;
         Set set;
         set.array(array);
@@ -296,6 +291,27 @@ TEST(MultidimArray, HasTheNodataThatItsFileDeclared) {
         const MDArray opened = array_of(set);
         const double nodata = GDALMDArrayGetNoDataValueAsDouble(opened.get(), &has);
         EXPECT_EQ(has ? nodata : none, row.nodata) << row.dtype << row.fill << row.attributes;
+    }
+}
+
+TEST(MultidimArray, HasNoDefaultNodataAsACoordinateOrBounds) {
+    const auto with_default_fill = [](const char *name, const std::vector<std::string> &dims,
+                                      const char *dtype) {
+        Array array{name, std::vector<size_t>(dims.size(), 2), dtype, {}, dims};
+        array.fill = "-32767";
+        return array;
+    };
+    Set set;
+    set.array({"v", {2, 2}, "<i2", {}, {"y", "x"}, R"("coordinates": "lat", "bounds": "b")"})
+        .array(with_default_fill("x", {"x"}, "<i2"))
+        .array(with_default_fill("lat", {"y", "x"}, "<i2"))
+        .array(with_default_fill("b", {"y", "two"}, "<i2"))
+        .array(with_default_fill("big", {"x"}, ">i2")); // of netCDF-3: declared
+    const Group root = root_of(set);
+    for (const char *name : {"x", "lat", "b", "big"}) {
+        int has = FALSE;
+        GDALMDArrayGetNoDataValueAsDouble(array_of(root, name).get(), &has);
+        EXPECT_EQ(has != FALSE, std::string(name) == "big") << name;
     }
 }
 

@@ -2,6 +2,7 @@
 #include "multidim_test.h"
 
 #include <array>
+#include <limits>
 
 using namespace refs_test;
 
@@ -192,45 +193,73 @@ TEST(MultidimDimension, BelongsToItsArrayAloneWithoutANameOrWithAnotherSize) {
 
 /* -- attributes -------------------------------------------------------------------------------- */
 
-TEST(MultidimAttribute, HasTheTypeThatItsJsonSuggests) {
-    const std::vector<std::array<const char *, 4>> rows = {
-        // JSON, type, number of dimensions, as text
-        {R"("K")", "String", "0", "K"},
-        {R"("")", "String", "0", ""},
-        {R"(["a", "b"])", "String", "1", "a"},
-        {R"(["a"])", "String", "0", "a"},
-        {"3", "Int32", "0", "3"},
-        {"-2147483648", "Int32", "0", "-2147483648"},
-        {"2147483648", "Int64", "0", "2147483648"},
-        {"18446744073709551615", "UInt64", "0", "18446744073709551615"},
-        {"[1, 2147483648]", "Int64", "1", "1"},
-        {"[5]", "Int32", "0", "5"},
-        {"1.5", "Float64", "0", "1.5"},
-        {"[1, 2.5]", "Float64", "1", "1"},
-        {"1e3", "Float64", "0", "1000"},
-        {"0.1", "Float64", "0", "0.1"},
-        {"0.20000000298023224", "Float32", "0", "0.2"}, // what 0.2f is
-        {"0.20000000298023225", "Float32", "0", "0.2"}, // the same double
-        {"0.2000000029802", "Float64", "0", "0.2000000029802"},
-        {"NaN", "Float64", "0", "nan"},
-        {"true", "String", "0", "true"},
-        {"null", "String", "0", "null"},
-        {R"({"a": [1, 2]})", "String", "0", R"({"a":[1,2]})"},
-        {R"([1, "a"])", "String", "0", R"([1,"a"])"},
-        {"[[1, 2], [3, 4]]", "String", "0", "[[1,2],[3,4]]"},
-        {"[]", "String", "0", "[]"},
+namespace {
+
+/** Attribute "x" of an array of 16-bit integers, given in JSON. */
+Attribute attribute_of(const std::string &json) {
+    Set set;
+    set.array({"v", {2}, "<i2", {}, {}, R"("x": )" + json});
+    return Attribute(GDALMDArrayGetAttribute(array_of(set).get(), "x"));
+}
+
+std::string type_of(const Attribute &attribute) {
+    return type_name(DataType(GDALAttributeGetDataType(attribute.get())));
+}
+
+} // namespace
+
+TEST(MultidimAttribute, IsATextWhereItsJsonIsOneOrNoNumber) {
+    const std::vector<std::pair<const char *, std::vector<std::string>>> rows = {
+        {R"("K")", {"K"}},
+        {R"("")", {""}},
+        {R"(["a", "b"])", {"a", "b"}},
+        {R"(["a"])", {"a"}},
+        {"true", {"true"}},
+        {"null", {"null"}},
+        {R"({"a": [1, 2]})", {R"({"a":[1,2]})"}},
+        {R"([1, "a"])", {R"([1,"a"])"}},
+        {"[[1, 2], [3, 4]]", {"[[1,2],[3,4]]"}},
+        {"[]", {"[]"}},
     };
     for (const auto &row : rows) {
-        Set set;
-        set.array({"v", {2}, "<i2", {}, {}, std::string(R"("x": )") + row[0]});
-        const MDArray array = array_of(set);
-        const Attribute attribute(GDALMDArrayGetAttribute(array.get(), "x"));
-        ASSERT_NE(attribute, nullptr) << row[0];
-        EXPECT_EQ(type_name(DataType(GDALAttributeGetDataType(attribute.get()))), row[1]) << row[0];
-        EXPECT_EQ(std::to_string(GDALAttributeGetDimensionCount(attribute.get())), row[2])
-            << row[0];
-        EXPECT_TRUE(STRCASECMP(GDALAttributeReadAsString(attribute.get()), row[3]) == 0)
-            << row[0] << ": " << GDALAttributeReadAsString(attribute.get());
+        const Attribute attribute = attribute_of(row.first);
+        ASSERT_NE(attribute, nullptr) << row.first;
+        EXPECT_EQ(type_of(attribute), "String") << row.first;
+        EXPECT_EQ(texts_of(GDALAttributeReadAsStringArray(attribute.get())), row.second);
+        EXPECT_EQ(GDALAttributeGetDimensionCount(attribute.get()), row.second.size() > 1 ? 1u : 0u);
+    }
+}
+
+TEST(MultidimAttribute, IsANumberOfTheTypeThatItsDigitsSuggest) {
+    constexpr double single = static_cast<double>(0.2f);
+    const struct {
+        const char *json, *type;
+        std::vector<double> values;
+    } rows[] = {
+        {"3", "Int32", {3}},
+        {"-2147483648", "Int32", {-2147483648.0}},
+        {"2147483648", "Int64", {2147483648.0}},
+        {"18446744073709551615", "UInt64", {18446744073709551615.0}},
+        {"[1, 2147483648]", "Int64", {1, 2147483648.0}},
+        {"[5]", "Int32", {5}},
+        {"1.5", "Float64", {1.5}},
+        {"[1, 2.5]", "Float64", {1, 2.5}},
+        {"1e3", "Float64", {1000}},
+        {"0.2", "Float64", {0.2}},
+        {"0.20000000298023224", "Float32", {single}},
+        {"[0.20000000298023224, 1.0]", "Float32", {single, 1}},
+        {"[0.20000000298023224, 0.1]", "Float64", {single, 0.1}},
+        {"0.2000000029802", "Float64", {0.2000000029802}},
+        {"Infinity", "Float64", {std::numeric_limits<double>::infinity()}},
+    };
+    for (const auto &row : rows) {
+        const Attribute attribute = attribute_of(row.json);
+        ASSERT_NE(attribute, nullptr) << row.json;
+        EXPECT_EQ(type_of(attribute), row.type) << row.json;
+        size_t n = 0;
+        double *values = GDALAttributeReadAsDoubleArray(attribute.get(), &n);
+        EXPECT_EQ(std::vector<double>(values, values + n), row.values) << row.json;
+        CPLFree(values);
     }
 }
 
@@ -254,8 +283,7 @@ TEST(MultidimAttribute, HasTheTypeOfItsVariableWhereCfSaysSo) {
         const std::string name = text.substr(1, text.find('"', 1) - 1);
         const Attribute attribute(GDALMDArrayGetAttribute(array.get(), name.c_str()));
         ASSERT_NE(attribute, nullptr) << row[2];
-        EXPECT_EQ(type_name(DataType(GDALAttributeGetDataType(attribute.get()))), row[3])
-            << row[0] << row[2];
+        EXPECT_EQ(type_of(attribute), row[3]) << row[0] << row[2];
     }
 }
 
@@ -293,16 +321,4 @@ TEST(MultidimAttribute, IsNotListedWhereAMethodStandsForIt) {
     EXPECT_EQ(attribute_names(array), std::vector<std::string>{"long_name"});
     EXPECT_EQ(attribute_names(array, "SHOW_ALL=YES").size(), 7u);
     EXPECT_EQ(Attribute(GDALMDArrayGetAttribute(array.get(), "_ARRAY_DIMENSIONS")), nullptr);
-}
-
-TEST(MultidimAttribute, IsReadAsAnyType) {
-    Set set;
-    set.array({"v", {2}, "<i2", {}, {}, R"("x": [0, 1, 2, 3, 4, 5])"});
-    const MDArray array = array_of(set);
-    const Attribute attribute(GDALMDArrayGetAttribute(array.get(), "x"));
-    EXPECT_STREQ(GDALAttributeReadAsString(attribute.get()), "0");
-    size_t n = 0;
-    double *values = GDALAttributeReadAsDoubleArray(attribute.get(), &n);
-    EXPECT_EQ(std::vector<double>(values, values + n), counting<double>(6));
-    CPLFree(values);
 }

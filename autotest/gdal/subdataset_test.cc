@@ -166,3 +166,84 @@ TEST(Subdatasets, AnswerForSingleItems) {
     ASSERT_NE(name, nullptr);
     EXPECT_EQ(name, subdataset(path, "z"));
 }
+
+/* -- lists of sets ----------------------------------------------------------------------------- */
+
+namespace {
+
+std::string list_of_sets() {
+    Set first, second;
+    add_small_array(first, "a");
+    add_small_array(second, "b");
+    add_small_array(second, "c");
+    const std::string path = memory_path("list.json");
+    write_file(path, "[" + first.document() + ", " + second.document(0) + "]");
+    return path;
+}
+
+} // namespace
+
+TEST(SetList, IsListedAsSubdatasets) {
+    const std::string path = list_of_sets();
+    const Dataset dataset = open(path);
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(item(dataset.get(), "REFERENCE_SETS"), "2");
+    EXPECT_EQ(listed(dataset), (std::vector<std::string>{"REFS:\"" + path + "\":#0",
+                                                         "REFS:\"" + path + "\":#1"}));
+    EXPECT_EQ(listed(dataset, "DESC"), (std::vector<std::string>{"set 0: a", "set 1: b, c"}));
+}
+
+TEST(SetList, HasNamesInADictionary) {
+    Set set;
+    add_small_array(set, "a");
+    const std::string path = memory_path("dictionary.json");
+    write_file(path, "{\"wind\": " + set.document() + ", \"rain\": {}}");
+    const Dataset dataset = open("REFS:" + path);
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(listed(dataset, "DESC"),
+              (std::vector<std::string>{"set 0 (wind): a", "set 1 (rain)"}));
+}
+
+TEST(SetList, OpensOneSetByNameOrOption) {
+    const std::string path = list_of_sets();
+    const std::vector<std::string> expected = {"REFS:\"" + path + "\":#1/b",
+                                               "REFS:\"" + path + "\":#1/c"};
+    EXPECT_EQ(listed(open("REFS:\"" + path + "\":#1")), expected);
+    EXPECT_EQ(listed(open("REFS:" + path + ":#1")), expected);
+    EXPECT_EQ(listed(open("REFS:" + path, {"SET=1"})), expected);
+    EXPECT_EQ(listed(open(path, {"SET=1"})), expected);
+    for (const std::string &name : expected)
+        EXPECT_EQ(pixels(open(name)), (std::vector<double>{0, 1, 2, 3, 4, 5})) << name;
+    EXPECT_EQ(pixels(open("REFS:" + path + ":#0")), (std::vector<double>{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(SetList, RefusesNumbersThatMakeNoSense) {
+    const std::string path = list_of_sets();
+    const std::pair<std::string, const char *> rows[] = {
+        {"#2", "there is no set number 2 among 2"},
+        {"#", "the number of a set and the path of an array may follow \"#\""},
+        {"#1x", "the number of a set and the path of an array may follow \"#\""},
+        {"#12345678901234567890", "the number of a set and the path of an array"},
+        {"#1/a", "there is no array /a"}};
+    for (const auto &[name, message] : rows) {
+        const ErrorLog log;
+        EXPECT_EQ(open("REFS:\"" + path + "\":" + name), nullptr) << name;
+        EXPECT_NE(log.text().find(message), std::string::npos) << log.text();
+    }
+    const ErrorLog log;
+    EXPECT_EQ(open("REFS:\"" + path + "\":#1", {"SET=0"}), nullptr);
+    EXPECT_NE(log.text().find("the name asks for set 1, the option for SET=0"), std::string::npos)
+        << log.text();
+}
+
+TEST(SetList, OpensCompressedSetsByTheirContent) {
+    Set set;
+    add_small_array(set, "a");
+    for (const char *compressor : {"gzip", "zstd"}) {
+        const std::string path = memory_path(std::string("set.") + compressor);
+        write_file(path, compressed(compressor, set.document()));
+        const Dataset dataset = open(path);
+        ASSERT_NE(dataset, nullptr) << compressor;
+        EXPECT_EQ(pixels(dataset), (std::vector<double>{0, 1, 2, 3, 4, 5}));
+    }
+}

@@ -42,14 +42,23 @@ typedef struct refs_cf_options {
     bool require_coordinates; /**< coordinates that do not arrive are a failure; else a warning,
                                    and what follows from them is left out */
     refs_notes notes;
+    const char *selection; /**< which bands: see below; NULL or "" for all */
 } refs_cf_options;
 
+/* A selection keeps part of some band axes, for example "time=2020-01-01T06:00,level=850":
+ *
+ *   selection  = part *("," part)
+ *   part       = axis "=" end [":" end]    axis: name of a dimension or its coordinate variable
+ *   end        = index / label / period / number
+ *
+ * From one end to the other, both included, in either order. An end is the first of these that it
+ * can be, the same for both ends: an index from 0; a text of a text coordinate; on a time axis a
+ * period of ISO 8601, "2020" to "2020-01-01T06:00:00.000", in the axis's calendar; a value of the
+ * coordinate, to the precision of its type. "850." is never an index. A part without its colon is
+ * tried before one with it, and colons from left to right: those of a time separate nothing. */
+
 #define REFS_CF_OPTIONS_INIT                                                                       \
-    {                                                                                              \
-        sizeof(refs_cf_options), true, false, {                                                    \
-            NULL, NULL                                                                             \
-        }                                                                                          \
-    }
+    { sizeof(refs_cf_options), true, false, {NULL, NULL}, NULL }
 
 /** What runs along a dimension. */
 typedef enum refs_cf_axis_kind {
@@ -66,7 +75,8 @@ typedef struct refs_cf_band_axis {
     const char *name; /**< of the dimension, without its group; borrowed */
     refs_cf_axis_kind kind;
     const refs_array_meta *coordinate; /**< its coordinate variable, or NULL */
-    uint64_t n;                        /**< elements */
+    uint64_t first;                    /**< of the selected elements, along the dimension */
+    uint64_t n;                        /**< selected elements; what follows has as many */
     double *values;                    /**< of the coordinate variable, as stored; NULL if none */
     char **labels;                     /**< n texts of a text coordinate; NULL if none */
     char *units;                       /**< of the coordinate variable, or NULL */
@@ -120,7 +130,8 @@ typedef struct refs_cf_meaning {
     double scale;
     bool has_offset;
     double offset;
-    char *unit; /**< or NULL */
+    char *unit;               /**< or NULL */
+    refs_cf_items categories; /**< plain texts: names of the values 0, 1, … or empty; or none */
 
     refs_cf_items metadata; /**< dataset metadata as the netCDF driver has it: NC_GLOBAL#…, var#…,
                                  NETCDF_DIM_… ; for band metadata see refs_cf_band_metadata */
@@ -128,7 +139,8 @@ typedef struct refs_cf_meaning {
 } refs_cf_meaning;
 
 /** Describes `array`. Wherever attributes make no sense a note is given and the rest described;
- * only memory, and with require_coordinates coordinate variables that do not arrive, are failures.
+ * only memory, a selection of what is not there, and with require_coordinates coordinate variables
+ * that do not arrive, are failures.
  * `options` may be NULL. *meaning is to be cleared also after a failure. */
 refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                              const refs_cf_values *values, const refs_cf_options *options,
@@ -138,7 +150,10 @@ void refs_cf_meaning_clear(refs_cf_meaning *meaning);
 /** Number of bands: product of the band axes; false where that overflows. */
 bool refs_cf_n_bands(const refs_cf_meaning *meaning, uint64_t *n_bands);
 
-/** Splits band number `band`, from 0, into one index for each band axis. */
+/** Appends the band axes and how long they are: "time (124), level (37)". */
+refs_status refs_cf_list_band_axes(const refs_cf_meaning *meaning, refs_buf *text, refs_error *err);
+
+/** Splits band number `band`, from 0, into one index for each band axis, among what is selected. */
 void refs_cf_band_index(const refs_cf_meaning *meaning, uint64_t band, uint64_t *index);
 
 /** Appends the time that value `index` of a band axis means as ISO 8601 ("2020-01-01T06:00:00",
@@ -151,6 +166,11 @@ refs_status refs_cf_time_text(const refs_cf_band_axis *axis, uint64_t index, ref
  * each band axis, and what time they mean. Appends to `items`. */
 refs_status refs_cf_band_metadata(const refs_cf_meaning *meaning, const refs_array_meta *array,
                                   uint64_t band, refs_cf_items *items, refs_error *err);
+
+/** Appends where band number `band` is along the band axes: "time=2020-01-01T06:00:00 level=850";
+ * an index from 0 for axes without coordinate variable. */
+refs_status refs_cf_band_description(const refs_cf_meaning *meaning, uint64_t band, refs_buf *text,
+                                     refs_error *err);
 
 /** Frees the texts in a list and leaves it empty; a zeroed list is empty. */
 void refs_cf_items_clear(refs_cf_items *items);

@@ -53,16 +53,20 @@ typedef struct refs_ref {
 
 /** Budgets of one set; a set that needs more is refused with REFS_LIMIT. */
 typedef struct refs_set_limits {
-    uint64_t max_references;   /**< keys in all, generated ones included */
-    uint64_t max_generated;    /**< keys that generators may make */
-    size_t max_inline_bytes;   /**< all inline values together */
-    size_t max_value_bytes;    /**< one inline value or one other text */
-    size_t max_rendered_bytes; /**< what one template expression may grow to */
-    size_t max_record_bytes;   /**< files of a parquet set that are kept in memory */
+    uint64_t max_references;     /**< keys in all, generated ones included */
+    uint64_t max_generated;      /**< keys that generators may make */
+    size_t max_inline_bytes;     /**< all inline values together */
+    size_t max_value_bytes;      /**< one inline value or one other text */
+    size_t max_rendered_bytes;   /**< what one template expression may grow to */
+    size_t max_record_bytes;     /**< files of a parquet set that are kept in memory */
+    uint64_t max_unpacked_bytes; /**< what a compressed document may unpack to */
 } refs_set_limits;
 
 #define REFS_SET_LIMITS_INIT                                                                       \
-    { 200000000u, 10000000u, 2048 * REFS_MIB, 1024 * REFS_MIB, 64 * REFS_KIB, 64 * REFS_MIB }
+    {                                                                                              \
+        200000000u, 10000000u, 2048 * REFS_MIB, 1024 * REFS_MIB, 64 * REFS_KIB, 64 * REFS_MIB,     \
+            (uint64_t)32 << 30                                                                     \
+    }
 
 typedef struct refs_set_options {
     size_t struct_size;           /**< sizeof(refs_set_options) */
@@ -96,7 +100,8 @@ refs_status refs_set_open(const refs_vfs *vfs, const char *location,
 void refs_set_free(refs_set *set);
 
 /** How likely the beginning of a file makes a reference set, from its first bytes alone: only
- * true where a plain name may be claimed (checklist 8: GeoJSON, STAC and other JSON are not). */
+ * true where a plain name may be claimed (checklist 8: GeoJSON, STAC and other JSON are not). What
+ * is compressed by gzip or zstd is told by what it unpacks to. */
 bool refs_set_sniff(refs_bytes head);
 
 /** As above for a parquet set, at a location that is a folder or ".zmetadata" in one: whether there
@@ -108,10 +113,20 @@ bool refs_set_sniff_folder(const refs_vfs *vfs, const char *location);
 refs_status refs_set_stamp(const refs_vfs *vfs, const char *location, refs_vfs_stamp *stamp,
                            refs_error *err);
 
-/** How many sets the list or dictionary at `location` holds; zero where it is a single set. Names
- * in a dictionary are appended to `names` one per line; list elements have empty lines. */
-refs_status refs_set_count(const refs_vfs *vfs, const char *location, size_t *n_sets,
-                           refs_buf *names, refs_error *err);
+/** One set of a list or dictionary; texts are borrowed for the call that they come with. */
+typedef struct refs_set_summary {
+    size_t index;    /**< from 0, as refs_set_options.set_index has it */
+    refs_str name;   /**< in a dictionary, else empty */
+    refs_str arrays; /**< paths of its arrays, ", " between them; "..." where there are many */
+} refs_set_summary;
+
+/** Calls `visit` for each set of the list or dictionary at `location`, in order, and never for a
+ * single set; stops at the first failure of `visit` and returns it. *n_sets is how many there were.
+ * May be compressed. */
+refs_status refs_set_each_of_list(const refs_vfs *vfs, const char *location,
+                                  refs_status (*visit)(void *user, const refs_set_summary *set,
+                                                       refs_error *err),
+                                  void *user, size_t *n_sets, refs_error *err);
 
 /* -- looking up ------------------------------------------------------------------------------- */
 

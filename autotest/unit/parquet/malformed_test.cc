@@ -87,7 +87,7 @@ TEST(ParquetMalformed, FilesAreNoParquet) {
               "corrupt: it is cut: its 24 bytes do not end as a parquet file");
     EXPECT_EQ(Said("PAR1" + LittleEndian(5, 4) + "PAR1"),
               "corrupt: its footer of 5 bytes is longer than the file");
-    EXPECT_EQ(Said("PAR1" + LittleEndian(0, 4) + "PARE"), "unsupported: it is encrypted");
+    EXPECT_EQ(Said("PAR1" + LittleEndian(0, 4) + "PARE"), "not supported: it is encrypted");
 }
 
 TEST(ParquetMalformed, FootersContradictThemselves) {
@@ -114,11 +114,11 @@ TEST(ParquetMalformed, FootersContradictThemselves) {
         {Struct().List(2, {Struct().Text(4, "r"), Struct().Text(4, "c").Integer(5, INT64_MAX)}),
          "corrupt: a column has 9223372036854775807 children"},
         {Struct().List(2, OneColumn()).List(4, {Group(1, 4, INT64_MAX)}),
-         "corrupt: column offset: pages [4+9223372036854775807] are not in the file of 58 bytes"},
+         "corrupt: column offset: pages [4+9223372036854775807] are not in the file of 64 bytes"},
         {Struct()
              .List(2, OneColumn())
              .List(4, {Group(INT64_MAX, 4, 0), Group(INT64_MAX, 4, 0), Group(INT64_MAX, 4, 0)}),
-         "limit exceeded: 18446744073709551615 rows are over the limit of 1000"},
+         "over a limit: 18446744073709551615 rows are over the limit of 1000"},
         {Struct().List(2, OneColumn()).List(4, {Group(3, 4, 0)}),
          "corrupt: column offset: pages end 3 rows too early"},
     };
@@ -158,18 +158,18 @@ TEST(ParquetMalformed, PagesDoNotHoldWhatTheyPromise) {
         {Page(2, 8, 8, one), 2, "corrupt: column offset: values are cut at byte 8"},
         {Page(2, 8, 8, one), 1, "corrupt: column offset: a page has 2 values for 1 rows"},
         {Page(-1, 8, 8, one), 1,
-         "corrupt: column offset: the page before byte 14 of 22 makes no sense"},
+         "corrupt: column offset: the page before byte 13 of 21 makes no sense"},
         {Page(1, 8, 9, one), 1,
-         "corrupt: column offset: the page before byte 14 of 22 makes no sense"},
+         "corrupt: column offset: the page before byte 13 of 21 makes no sense"},
         {Page(1, 9, 8, one), 1,
          "corrupt: column offset: 8 bytes of UNCOMPRESSED do not give 9 bytes"},
         {Page(1, -1, 8, one), 1,
-         "corrupt: column offset: the page before byte 14 of 22 makes no sense"},
+         "corrupt: column offset: the page before byte 13 of 21 makes no sense"},
         {Page(1, INT64_MAX, 8, one), 1,
-         "limit exceeded: column offset: a page of 9223372036854775807 bytes is over the limit of "
+         "over a limit: column offset: a page of 9223372036854775807 bytes is over the limit of "
          "65536"},
         {Page(INT64_MAX, 8, 8, one), 1,
-         "corrupt: column offset: the page before byte 23 of 31 makes no sense"},
+         "corrupt: column offset: the page before byte 22 of 30 makes no sense"},
         {Page(0, 0, 0, "") + Page(1, 8, 8, one), 1, "fine"},
         {Struct().Bytes(), 1, "corrupt: column offset: the page before byte 1 of 1 makes no sense"},
         {"\xff\xff", 1, "corrupt: column offset: metadata make no sense at byte 1"},
@@ -187,7 +187,7 @@ TEST(ParquetMalformed, EncodingsAreNotRead) {
                    .Bytes() +
                LittleEndian(0, 8);
     };
-    EXPECT_EQ(Said(WithPages(page(5), 1)), "unsupported: column offset: encoding 5 is not read");
+    EXPECT_EQ(Said(WithPages(page(5), 1)), "not supported: column offset: encoding 5 is not read");
     EXPECT_EQ(Said(WithPages(page(8), 1)),
               "corrupt: column offset: numbers of 0 bits end at byte 7");
 }
@@ -227,7 +227,7 @@ TEST(ParquetMalformed, OldLevelsAreNotRead) {
     schema[1] = Struct().Integer(1, 2).Integer(3, 1).Text(4, "offset");
     const Struct group = Group(1, 4, static_cast<int64_t>(page.size()) + 8);
     EXPECT_EQ(Said(WithFooter(Struct().List(2, schema).List(4, {group}), page + "12345678")),
-              "unsupported: column offset: encoding 4 of levels is not read");
+              "not supported: column offset: encoding 4 of levels is not read");
 }
 
 TEST(ParquetMalformed, DictionaryNumbersAreOutOfRange) {
@@ -271,7 +271,7 @@ TEST(ParquetMalformed, ManyPagesMayNotUnpackWithoutEnd) {
     std::string pages;
     for (int i = 0; i < 100; i++) pages += Page(0, 60000, 60000, std::string(60000, 'x'));
     EXPECT_EQ(Said(WithPages(pages, 1)),
-              "limit exceeded: column offset: it is over the limit of 262144 bytes");
+              "over a limit: column offset: it is over the limit of 262144 bytes");
 }
 
 TEST(ParquetMalformed, CutsAnywhereAreErrors) {

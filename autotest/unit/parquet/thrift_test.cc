@@ -11,28 +11,36 @@ extern "C" {
 
 namespace {
 
-refs_thrift At(const std::string &bytes) {
-    return {refs_bytes_view(bytes.data(), bytes.size()), 0, 0};
-}
+// Bytes, and a place in them.
+struct Reader {
+    explicit Reader(std::string text) : bytes(std::move(text)) {
+        thrift.bytes = refs_bytes_view(bytes.data(), bytes.size());
+    }
+    std::string bytes;
+    refs_thrift thrift = {};
+    Reader(const Reader &) = delete;
+    Reader &operator=(const Reader &) = delete;
+};
 
 // The fields of a struct as "number:type", with values skipped; the failure in words at the end.
 std::string Fields(const std::string &bytes) {
-    refs_thrift thrift = At(bytes);
+    Reader reader(bytes);
     refs_thrift_field field = {0, REFS_THRIFT_STOP};
     refs_error err = REFS_ERROR_INIT;
     std::string text;
-    while (refs_thrift__next(&thrift, &field, &err) == REFS_OK && field.type != REFS_THRIFT_STOP) {
+    while (refs_thrift__next(&reader.thrift, &field, &err) == REFS_OK &&
+           field.type != REFS_THRIFT_STOP) {
         text += std::to_string(field.id) + ":" + std::to_string(field.type) + " ";
-        if (refs_thrift__skip(&thrift, field.type, &err) != REFS_OK) break;
+        if (refs_thrift__skip(&reader.thrift, field.type, &err) != REFS_OK) break;
     }
     return text + err.message;
 }
 
 int64_t Integer(const std::string &bytes, refs_thrift_type type) {
-    refs_thrift thrift = At(bytes);
+    Reader reader(bytes);
     int64_t value = 0;
-    EXPECT_EQ(refs_thrift__integer(&thrift, type, &value, nullptr), REFS_OK);
-    EXPECT_EQ(thrift.at, bytes.size());
+    EXPECT_EQ(refs_thrift__integer(&reader.thrift, type, &value, nullptr), REFS_OK);
+    EXPECT_EQ(reader.thrift.at, bytes.size());
     return value;
 }
 
@@ -56,11 +64,12 @@ TEST(ParquetThrift, ReadsIntegersOfEverySize) {
 
 TEST(ParquetThrift, RefusesWhatIsNoInteger) {
     int64_t value = 0;
-    refs_thrift text = At("\x01x");
-    EXPECT_EQ(refs_thrift__integer(&text, REFS_THRIFT_BINARY, &value, nullptr), REFS_CORRUPT);
+    Reader text("\x01x");
+    EXPECT_EQ(refs_thrift__integer(&text.thrift, REFS_THRIFT_BINARY, &value, nullptr),
+              REFS_CORRUPT);
     const std::string endless(11, '\xff');
-    refs_thrift number = At(endless);
-    EXPECT_EQ(refs_thrift__integer(&number, REFS_THRIFT_I64, &value, nullptr), REFS_CORRUPT);
+    Reader number(endless);
+    EXPECT_EQ(refs_thrift__integer(&number.thrift, REFS_THRIFT_I64, &value, nullptr), REFS_CORRUPT);
 }
 
 TEST(ParquetThrift, NumbersFieldsByStepsAndInFull) {
@@ -97,10 +106,10 @@ TEST(ParquetThrift, SkipsEveryType) {
 }
 
 TEST(ParquetThrift, NestsToALimit) {
-    refs_thrift shallow = At(Nested(20)), deep = At(Nested(40));
-    EXPECT_EQ(refs_thrift__skip(&shallow, REFS_THRIFT_LIST, nullptr), REFS_OK);
+    Reader shallow(Nested(20)), deep(Nested(40));
+    EXPECT_EQ(refs_thrift__skip(&shallow.thrift, REFS_THRIFT_LIST, nullptr), REFS_OK);
     refs_error err = REFS_ERROR_INIT;
-    EXPECT_EQ(refs_thrift__skip(&deep, REFS_THRIFT_LIST, &err), REFS_CORRUPT);
+    EXPECT_EQ(refs_thrift__skip(&deep.thrift, REFS_THRIFT_LIST, &err), REFS_CORRUPT);
     EXPECT_STREQ(err.message, "metadata are nested too deeply");
 }
 
@@ -109,17 +118,17 @@ TEST(ParquetThrift, BelievesNoCountThatTheBytesCannotHold) {
     refs_thrift_type type;
     size_t n = 0;
     refs_bytes value;
-    refs_thrift list = At('\xfc' + huge + "xx"), text = At(huge + "xx"), map = At(huge + "xx");
-    EXPECT_EQ(refs_thrift__list(&list, &type, &n, nullptr), REFS_CORRUPT);
-    EXPECT_EQ(refs_thrift__binary(&text, &value, nullptr), REFS_CORRUPT);
-    EXPECT_EQ(refs_thrift__skip(&map, REFS_THRIFT_MAP, nullptr), REFS_CORRUPT);
+    Reader list('\xfc' + huge + "xx"), text(huge + "xx"), map(huge + "xx");
+    EXPECT_EQ(refs_thrift__list(&list.thrift, &type, &n, nullptr), REFS_CORRUPT);
+    EXPECT_EQ(refs_thrift__binary(&text.thrift, &value, nullptr), REFS_CORRUPT);
+    EXPECT_EQ(refs_thrift__skip(&map.thrift, REFS_THRIFT_MAP, nullptr), REFS_CORRUPT);
 }
 
 TEST(ParquetThrift, RefusesTypesThatThereAreNot) {
     EXPECT_EQ(Fields("\x1e"), "metadata make no sense at byte 1");
     EXPECT_EQ(Fields("\x10"), "metadata make no sense at byte 1");
     EXPECT_EQ(Fields('\x05' + parquet::Zigzag(70000)), "metadata make no sense at byte 4");
-    EXPECT_EQ(Fields("\x19\x10"), "1:9 metadata hold type 0 for a number");
+    EXPECT_EQ(Fields(std::string("\x19\x10x")), "1:9 metadata hold type 0 for a number");
 }
 
 TEST(ParquetThrift, TellsWhereBytesEnd) {

@@ -39,7 +39,10 @@ TEST_F(PublishedSets, AllOpen) {
             continue;
         SetUnderTest set;
         size_t n_sets = 0;
-        ASSERT_EQ(refs_set_count(refs_vfs_posix(), entry.path().c_str(), &n_sets, nullptr, nullptr),
+        ASSERT_EQ(refs_set_each_of_list(
+                      refs_vfs_posix(), entry.path().c_str(),
+                      [](void *, const refs_set_summary *, refs_error *) { return REFS_OK; },
+                      nullptr, &n_sets, nullptr),
                   REFS_OK);
         set.options.set_index = n_sets > 0 ? static_cast<int64_t>(n_sets) - 1 : -1;
         Open(fs::relative(entry.path(), folder_), &set);

@@ -4,46 +4,74 @@
 
 namespace {
 
-struct Count {
+struct Listed {
     refs_status status;
     size_t n;
-    std::string names, message;
+    std::string sets, message;
 };
 
-Count CountSets(const std::string &json) {
+// Each set as "index name: arrays" in a line.
+Listed ListSets(const std::string &json) {
     MemoryVfs vfs;
     vfs.files["sets.json"] = json;
-    refs_buf names = REFS_BUF_INIT;
     refs_error err = REFS_ERROR_INIT;
-    Count count = {REFS_OK, 99, "", ""};
-    count.status = refs_set_count(vfs.get(), "sets.json", &count.n, &names, &err);
-    count.names.assign(reinterpret_cast<const char *>(names.data), names.size);
-    count.message = err.message;
-    refs_buf_clear(&names);
-    return count;
+    Listed listed = {REFS_OK, 99, "", ""};
+    listed.status = refs_set_each_of_list(
+        vfs.get(), "sets.json",
+        [](void *user, const refs_set_summary *set, refs_error *) {
+            *static_cast<std::string *>(user) += std::to_string(set->index) + " " +
+                                                 Text(set->name) + ": " + Text(set->arrays) + "\n";
+            return REFS_OK;
+        },
+        &listed.sets, &listed.n, &err);
+    listed.message = err.message;
+    return listed;
 }
 
 } // namespace
 
-TEST(RefsetList, IsCounted) {
-    const Count count = CountSets(R"([{"version": 1, "refs": {}}, {"a": "x"}, {}])");
-    EXPECT_EQ(count.n, 3u) << count.message;
-    EXPECT_EQ(count.names, "\n\n\n");
+TEST(RefsetList, TellsTheArraysOfEachSet) {
+    const Listed listed = ListSets(
+        R"([{"version": 1, "refs": {".zgroup": "", "t/.zarray": "", "t/0": [], "g/u/.zarray": {}}},
+                     {"v/.zarray": "x"}, {}])");
+    EXPECT_EQ(listed.n, 3u) << listed.message;
+    EXPECT_EQ(listed.sets, "0 : t, g/u\n1 : v\n2 : \n");
+}
+
+TEST(RefsetList, TellsOnlyTheFirstOfManyArrays) {
+    std::string json = "[{";
+    for (int i = 0; i < 100; i++) json += "\"array_" + std::to_string(i) + "/.zarray\": 1, ";
+    const Listed listed = ListSets(json + "\"v/.zarray\": 1}]");
+    EXPECT_EQ(listed.sets.substr(0, 20), "0 : array_0, array_1") << listed.message;
+    EXPECT_EQ(listed.sets.substr(listed.sets.size() - 15), " array_16, ...\n") << listed.sets;
+}
+
+TEST(RefsetList, StopsWhereAVisitFails) {
+    MemoryVfs vfs;
+    vfs.files["sets.json"] = "[{}, {}, {}]";
+    size_t n = 0, visits = 0;
+    const auto refuse = [](void *user, const refs_set_summary *, refs_error *err) {
+        ++*static_cast<size_t *>(user);
+        return refs_fail(err, REFS_CANCELLED, "enough");
+    };
+    EXPECT_EQ(refs_set_each_of_list(vfs.get(), "sets.json", refuse, &visits, &n, nullptr),
+              REFS_CANCELLED);
+    EXPECT_EQ(visits, 1u);
 }
 
 TEST(RefsetList, MayBeEmpty) {
-    EXPECT_EQ(CountSets("[]").n, 0u);
+    EXPECT_EQ(ListSets("[]").n, 0u);
     SetUnderTest set;
     EXPECT_EQ(set.Open("[]"), REFS_UNSUPPORTED);
     EXPECT_STREQ(set.error.message, "refs.json: holds 0 reference sets: choose one by its number, "
                                     "counted from 0");
 }
 
-TEST(RefsetList, CountsADictionaryWithItsNames) {
-    const Count count = CountSets(
+TEST(RefsetList, TellsTheNamesInADictionary) {
+    const Listed listed = ListSets(
         R"({"temperature": {"x": [], "refs": {}, "version": 1}, "wind": {".zgroup": "{}"}})");
-    EXPECT_EQ(count.n, 2u) << count.message;
-    EXPECT_EQ(count.names, "temperature\nwind\n");
+    EXPECT_EQ(listed.n, 2u) << listed.message;
+    EXPECT_EQ(listed.sets, "0 temperature: \n1 wind: \n");
 }
 
 TEST(RefsetList, IsNotASingleSet) {
@@ -51,28 +79,29 @@ TEST(RefsetList, IsNotASingleSet) {
          {R"({"version": 1, "refs": {"a": {"refs": {}}}})", R"({"refs": {".zgroup": "{}"}})",
           R"({".zgroup": {"x/.zarray": 1}})", R"({"a": {"b": 1}})", R"({"a": {}})", R"({})",
           R"({"templates": {"refs": {}}})", R"({"a": ["u"]})", R"({"a": {"refs": 5}})"}) {
-        const Count count = CountSets(json);
-        EXPECT_EQ(count.status, REFS_OK) << json;
-        EXPECT_EQ(count.n, 0u) << json;
+        const Listed listed = ListSets(json);
+        EXPECT_EQ(listed.status, REFS_OK) << json;
+        EXPECT_EQ(listed.n, 0u) << json;
     }
 }
 
 TEST(RefsetList, FailsWhereItIsNone) {
-    const Count other = CountSets("[{}, 5]");
+    const Listed other = ListSets("[{}, 5]");
     EXPECT_EQ(other.status, REFS_INVALID);
     EXPECT_EQ(other.message,
               "sets.json: line 1, column 6: this is no reference set, as others here are");
-    const Count scalar = CountSets("5");
+    const Listed scalar = ListSets("5");
     EXPECT_EQ(scalar.status, REFS_INVALID);
     EXPECT_EQ(scalar.message,
               "sets.json: line 1, column 1: a reference set is an object or a list of them");
-    EXPECT_EQ(CountSets("[{}").status, REFS_CORRUPT);
+    EXPECT_EQ(ListSets("[{}").status, REFS_CORRUPT);
 }
 
 TEST(RefsetList, FailsWhereThereIsNoFile) {
     MemoryVfs vfs;
     size_t n;
-    EXPECT_EQ(refs_set_count(vfs.get(), "none.json", &n, nullptr, nullptr), REFS_NOT_FOUND);
+    EXPECT_EQ(refs_set_each_of_list(vfs.get(), "none.json", nullptr, nullptr, &n, nullptr),
+              REFS_NOT_FOUND);
 }
 
 TEST(RefsetList, OpensEachOfItsSets) {

@@ -27,6 +27,11 @@ class SetUnderTest {
 
     refs_status Open(const std::string &json) {
         vfs.files[location] = json;
+        return OpenIt();
+    }
+
+    // Opens what there is.
+    refs_status OpenIt() {
         options.templates = List(templates, templateList_);
         options.rewrites = List(rewrites, rewriteList_);
         return refs_set_open(vfs.get(), location.c_str(), &options, &set, &error);
@@ -39,16 +44,17 @@ class SetUnderTest {
         const refs_status status = refs_set_find(set, View(key), &ref, &err);
         if (status == REFS_NOT_FOUND && err.status == REFS_OK) return "absent";
         if (status != REFS_OK) return std::string(refs_status_text(status)) + ": " + err.message;
-        if (ref.kind == REFS_REF_INLINE) return Quoted(ref.bytes);
-        if (ref.kind == REFS_REF_WHOLE) return std::string("[") + ref.url + "]";
-        return std::string("[") + ref.url + ", " + std::to_string(ref.offset) + ", " +
-               std::to_string(ref.length) + "]";
+        const std::string text = Text(ref);
+        refs_ref_release(&ref);
+        return text;
     }
 
     std::string LocationAt(const std::string &key) const {
         refs_ref ref;
         const refs_status status = refs_set_find(set, View(key), &ref, nullptr);
-        return status == REFS_OK && ref.location != nullptr ? ref.location : "";
+        const std::string found = status == REFS_OK && ref.location != nullptr ? ref.location : "";
+        refs_ref_release(&ref);
+        return found;
     }
 
     // The keys that are no chunks', each with a blank behind it.
@@ -57,7 +63,7 @@ class SetUnderTest {
         const refs_status status = refs_set_each_name(
             set,
             [](void *user, refs_str key, refs_error *) {
-                *static_cast<std::string *>(user) += Text(key) + " ";
+                *static_cast<std::string *>(user) += ::Text(key) + " ";
                 return REFS_OK;
             },
             &names, nullptr);
@@ -75,6 +81,13 @@ class SetUnderTest {
   private:
     static void Note(void *user, refs_note_kind kind, const char *text) {
         if (kind == REFS_NOTE_WARNING) static_cast<SetUnderTest *>(user)->warnings.push_back(text);
+    }
+
+    static std::string Text(const refs_ref &ref) {
+        if (ref.kind == REFS_REF_INLINE) return Quoted(ref.bytes);
+        if (ref.kind == REFS_REF_WHOLE) return std::string("[") + ref.url + "]";
+        return std::string("[") + ref.url + ", " + std::to_string(ref.offset) + ", " +
+               std::to_string(ref.length) + "]";
     }
 
     static const char *const *List(const std::vector<std::string> &texts,

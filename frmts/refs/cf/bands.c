@@ -122,5 +122,36 @@ refs_status refs_cf__print_band_value(const refs_cf_band_axis *axis, uint64_t in
         return refs_buf_append_str(text, refs_str_from(axis->labels[index]), err);
     if (axis->values != NULL && index < axis->n)
         return refs_cf__print_typed(axis->values[index], &axis->coordinate->dtype, text, err);
-    return refs_buf_printf(text, err, "%llu", (unsigned long long)index + 1);
+    return refs_buf_printf(text, err, "%llu", (unsigned long long)(axis->first + index + 1));
+}
+
+refs_status refs_cf__print_element(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
+                                   refs_error *err) {
+    size_t before = text->size;
+    REFS_TRY(refs_cf_time_text(axis, index, text, err));
+    if (text->size > before) return REFS_OK;
+    if (axis->values != NULL || axis->labels != NULL)
+        return refs_cf__print_band_value(axis, index, text, err);
+    return refs_buf_printf(text, err, "%llu", (unsigned long long)(axis->first + index));
+}
+
+refs_status refs_cf_band_description(const refs_cf_meaning *meaning, uint64_t band, refs_buf *text,
+                                     refs_error *err) {
+    uint64_t index[REFS_MAX_RANK];
+    refs_cf_band_index(meaning, band, index);
+    for (size_t i = 0; i < meaning->n_band_axes; i++) {
+        const refs_cf_band_axis *axis = &meaning->band_axes[i];
+        REFS_TRY(refs_buf_printf(text, err, "%s%s=", i > 0 ? " " : "", axis->name));
+        REFS_TRY(refs_cf__print_element(axis, index[i], text, err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_cf_list_band_axes(const refs_cf_meaning *meaning, refs_buf *text,
+                                   refs_error *err) {
+    for (size_t i = 0; i < meaning->n_band_axes; i++)
+        REFS_TRY(refs_buf_printf(text, err, "%s%s (%llu)", i > 0 ? ", " : "",
+                                 meaning->band_axes[i].name,
+                                 (unsigned long long)meaning->band_axes[i].n));
+    return REFS_OK;
 }

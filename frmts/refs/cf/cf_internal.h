@@ -233,6 +233,12 @@ double refs_cf__to_unsigned(const refs_dtype *dtype, double number);
 /** The fill value as a number. */
 double refs_cf__fill_number(const refs_array_meta *array);
 
+/* -- flags.c ----------------------------------------------------------------------------------- */
+
+/** Fills in the names of values, where these are known to be unsigned or not. */
+refs_status refs_cf__describe_flags(const refs_cf__input *input, refs_cf_meaning *meaning,
+                                    refs_error *err);
+
 /* -- bands.c ----------------------------------------------------------------------------------- */
 
 refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_meaning *meaning,
@@ -243,6 +249,17 @@ void refs_cf__bands_clear(refs_cf_meaning *meaning);
  * there is no coordinate variable. */
 refs_status refs_cf__print_band_value(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
                                       refs_error *err);
+
+/** Appends element `index` of a band axis for people: its time, its value, or where there are none
+ * its index from 0 along the dimension. */
+refs_status refs_cf__print_element(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
+                                   refs_error *err);
+
+/* -- select.c ---------------------------------------------------------------------------------- */
+
+/** Shrinks the band axes to what `selection` keeps of them (see cf.h); NULL keeps all.
+ * REFS_INVALID where it makes no sense, REFS_NOT_FOUND where nothing is there. */
+refs_status refs_cf__select(refs_cf_meaning *meaning, const char *selection, refs_error *err);
 
 /* -- calendar.c: days and dates ---------------------------------------------------------------- */
 
@@ -267,6 +284,36 @@ bool refs_cf__find_calendar(const char *name, refs_cf__calendar *calendar);
 /** Days count from an origin of the calendar's own. */
 int64_t refs_cf__day_of_date(refs_cf__calendar calendar, refs_cf__date date);
 refs_cf__date refs_cf__date_of_day(refs_cf__calendar calendar, int64_t day);
+
+/* -- time.c, iso8601.c: instants, in milliseconds from the calendar's own origin ----------------
+ */
+
+enum { REFS_CF__DAY_MILLISECONDS = 86400000 };
+
+/** Where the values of a time axis count from, and in which steps. */
+typedef struct refs_cf__clock {
+    refs_cf__calendar calendar;
+    double unit_seconds;
+    int64_t origin_day;
+    double origin_seconds; /**< since the beginning of that day, time zone undone */
+    bool numpy;            /**< the least integer is no time */
+} refs_cf__clock;
+
+/** The clock of a band axis; false where it is none of time, or one that is not understood. */
+bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks);
+
+/** What a value means; false where it is no time. */
+bool refs_cf__instant(const refs_cf__clock *ticks, double value, int64_t *milliseconds);
+
+/** From the first to the last millisecond. */
+typedef struct refs_cf__period {
+    int64_t first;
+    int64_t last;
+} refs_cf__period;
+
+/** Reads a period of ISO 8601: a year, or date or time to any precision, all of which is meant;
+ * "Z" may follow. False for anything else, and for dates that the calendar does not have. */
+bool refs_cf__parse_period(refs_str text, refs_cf__calendar calendar, refs_cf__period *period);
 
 /* -- items.c, metadata.c ----------------------------------------------------------------------- */
 

@@ -60,8 +60,10 @@ static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *fra
     choose_picture(input->array, meaning);
     if (tiff) refs_cf__choose_tiff_picture(input->array, meaning);
     REFS_TRY(refs_cf__describe_packing(input, meaning, err));
+    REFS_TRY(refs_cf__describe_flags(input, meaning, err));
     REFS_TRY(describe_unit(input->array, meaning, err));
     REFS_TRY(refs_cf__describe_bands(input, meaning, err));
+    REFS_TRY(refs_cf__select(meaning, input->options.selection, err));
     REFS_TRY(tiff ? refs_cf__place_tiff(input, meaning, err)
                   : place_grid(input, frame, meaning, err));
     REFS_TRY(refs_cf__describe_metadata(input, frame->mapping, meaning, err));
@@ -86,6 +88,7 @@ void refs_cf_meaning_clear(refs_cf_meaning *meaning) {
     refs_cf__bands_clear(meaning);
     refs_free(meaning->crs);
     refs_free(meaning->unit);
+    refs_cf_items_clear(&meaning->categories);
     refs_cf_items_clear(&meaning->geolocation);
     refs_cf_items_clear(&meaning->metadata);
     refs_cf_items_clear(&meaning->band_items);

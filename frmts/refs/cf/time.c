@@ -39,14 +39,6 @@ static const time_unit numpy_units[] = {
     {"s", 1},      {"m", 60},     {"h", 3600},   {"D", 86400}, {"W", 604800},
 };
 
-/* Where times are counted from, and in which steps. */
-typedef struct time_clock {
-    refs_cf__calendar calendar;
-    double unit_seconds;
-    int64_t origin_day;
-    double origin_seconds; /* since the beginning of that day, time zone undone */
-} time_clock;
-
 static bool find_cf_unit(refs_str name, double *seconds) {
     for (size_t i = 0; i < sizeof cf_units / sizeof cf_units[0]; i++) {
         refs_str singular = name;
@@ -114,7 +106,7 @@ static refs_str without_spaces(refs_str text) {
     return text;
 }
 
-static bool read_cf_clock(const refs_cf_band_axis *axis, time_clock *ticks) {
+static bool read_cf_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks) {
     if (axis->units == NULL || !refs_cf__find_calendar(axis->calendar, &ticks->calendar))
         return false;
     refs_str text = refs_str_from(axis->units), name, since;
@@ -131,8 +123,9 @@ static bool read_cf_clock(const refs_cf_band_axis *axis, time_clock *ticks) {
     return true;
 }
 
-static bool read_numpy_clock(const refs_dtype *dtype, time_clock *ticks) {
-    *ticks = (time_clock){REFS_CF__GREGORIAN, 0, 0, 0};
+static bool read_numpy_clock(const refs_dtype *dtype, refs_cf__clock *ticks) {
+    ticks->calendar = REFS_CF__GREGORIAN;
+    ticks->numpy = true;
     for (size_t i = 0; i < sizeof numpy_units / sizeof numpy_units[0]; i++)
         if (strcmp(dtype->unit, numpy_units[i].name) == 0)
             ticks->unit_seconds = numpy_units[i].seconds * (double)dtype->step;
@@ -140,37 +133,50 @@ static bool read_numpy_clock(const refs_dtype *dtype, time_clock *ticks) {
     return ticks->unit_seconds > 0;
 }
 
+bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks) {
+    *ticks = (refs_cf__clock){.calendar = REFS_CF__STANDARD};
+    if (axis->kind != REFS_CF_AXIS_TIME || axis->values == NULL) return false;
+    const refs_dtype *dtype = &axis->coordinate->dtype;
+    return dtype->type == REFS_TYPE_DATETIME ? read_numpy_clock(dtype, ticks)
+                                             : read_cf_clock(axis, ticks);
+}
+
+bool refs_cf__instant(const refs_cf__clock *ticks, double value, int64_t *milliseconds) {
+    bool not_a_time = isnan(value) || (ticks->numpy && value == -0x1p63);
+    double days = floor(value * ticks->unit_seconds / 86400);
+    if (not_a_time || !(fabs(days) < max_days)) return false;
+    /* Whole days apart from the rest, which then keeps its digits. */
+    double seconds = value * ticks->unit_seconds - days * 86400 + ticks->origin_seconds;
+    *milliseconds = (ticks->origin_day + (int64_t)days) * REFS_CF__DAY_MILLISECONDS +
+                    (int64_t)floor(seconds * 1000 + 0.5);
+    return true;
+}
+
 /* -- text -------------------------------------------------------------------------------------- */
 
-static refs_status print_time(refs_cf__date date, double seconds, refs_buf *text, refs_error *err) {
-    long long milliseconds = (long long)(seconds * 1000 + 0.5);
-    long long whole = milliseconds / 1000;
-    REFS_TRY(refs_buf_printf(text, err, "%s%04lld-%02d-%02dT%02lld:%02lld:%02lld",
+static refs_status print_time(refs_cf__date date, int milliseconds, refs_buf *text,
+                              refs_error *err) {
+    int whole = milliseconds / 1000;
+    REFS_TRY(refs_buf_printf(text, err, "%s%04lld-%02d-%02dT%02d:%02d:%02d",
                              date.year < 0 ? "-" : "",
                              (long long)(date.year < 0 ? -date.year : date.year), date.month,
                              date.day, whole / 3600, whole / 60 % 60, whole % 60));
     if (milliseconds % 1000 == 0) return REFS_OK;
-    return refs_buf_printf(text, err, ".%03lld", milliseconds % 1000);
+    return refs_buf_printf(text, err, ".%03d", milliseconds % 1000);
 }
 
 refs_status refs_cf_time_text(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
                               refs_error *err) {
-    time_clock ticks = {REFS_CF__STANDARD, 0, 0, 0};
-    if (axis->kind != REFS_CF_AXIS_TIME || axis->values == NULL || index >= axis->n) return REFS_OK;
-    bool numpy = axis->coordinate->dtype.type == REFS_TYPE_DATETIME;
-    double value = axis->values[index];
-    bool not_a_time = isnan(value) || (numpy && value == -0x1p63);
-    if (not_a_time ||
-        !(numpy ? read_numpy_clock(&axis->coordinate->dtype, &ticks) : read_cf_clock(axis, &ticks)))
+    refs_cf__clock ticks;
+    int64_t instant;
+    if (index >= axis->n || !refs_cf__read_clock(axis, &ticks) ||
+        !refs_cf__instant(&ticks, axis->values[index], &instant))
         return REFS_OK;
-
-    double days = floor(value * ticks.unit_seconds / 86400);
-    if (!(fabs(days) < max_days)) return REFS_OK;
-    /* Whole days apart from the rest, which then keeps its digits; rounded as it is printed. */
-    double seconds = value * ticks.unit_seconds - days * 86400 + ticks.origin_seconds;
-    seconds = floor(seconds * 1000 + 0.5) / 1000;
-    double carried = floor(seconds / 86400);
-    int64_t day = ticks.origin_day + (int64_t)days + (int64_t)carried;
-    return print_time(refs_cf__date_of_day(ticks.calendar, day), seconds - carried * 86400, text,
-                      err);
+    int64_t day = instant / REFS_CF__DAY_MILLISECONDS;
+    int64_t rest = instant % REFS_CF__DAY_MILLISECONDS;
+    if (rest < 0) {
+        rest += REFS_CF__DAY_MILLISECONDS;
+        day--;
+    }
+    return print_time(refs_cf__date_of_day(ticks.calendar, day), (int)rest, text, err);
 }

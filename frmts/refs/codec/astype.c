@@ -1,4 +1,5 @@
-/* astype.c -- codec "astype": numbers cast from one type to another. */
+/* astype.c -- codec "astype": numbers cast from one type to another. "cast_value" of Zarr v3 is the
+ * same, from the type it names to the array's. */
 #include "numbers.h"
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
@@ -6,8 +7,9 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     refs_recast *opened = refs_alloc(sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
-    return refs_codec__recast_open(context, "decode_dtype", "encode_dtype", opened, encoded_size,
-                                   err);
+    bool is_v3 = strcmp(context->id, "cast_value") == 0;
+    return refs_codec__recast_open(context, "decode_dtype", is_v3 ? "data_type" : "encode_dtype",
+                                   opened, encoded_size, err);
 }
 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
@@ -15,5 +17,11 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return refs_codec__recast(self, encoded, output, err);
 }
 
-const refs_codec_type refs_codec_astype = {
-    .name = "astype", .library = "REFS", .open = open_codec, .decode = decode, .close = refs_free};
+static const char *const aliases[] = {"cast_value", NULL};
+
+const refs_codec_type refs_codec_astype = {.name = "astype",
+                                           .aliases = aliases,
+                                           .library = "REFS",
+                                           .open = open_codec,
+                                           .decode = decode,
+                                           .close = refs_free};

@@ -18,4 +18,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return REFS_OK;
 }
 
-const refs_codec_type refs_codec_blosc = {.name = "blosc", .library = "libblosc", .decode = decode};
+static const char *const aliases[] = {"imagecodecs_blosc", NULL};
+
+const refs_codec_type refs_codec_blosc = {
+    .name = "blosc", .aliases = aliases, .library = "libblosc", .decode = decode};

@@ -65,4 +65,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return status;
 }
 
-const refs_codec_type refs_codec_bz2 = {.name = "bz2", .library = "libbz2", .decode = decode};
+static const char *const aliases[] = {"imagecodecs_bz2", NULL};
+
+const refs_codec_type refs_codec_bz2 = {
+    .name = "bz2", .aliases = aliases, .library = "libbz2", .decode = decode};

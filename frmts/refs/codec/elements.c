@@ -110,35 +110,31 @@ refs_status refs_codec__put_text(refs_element_writer *writer, refs_str text, ref
 
 /* -- numbers ----------------------------------------------------------------------------------- */
 
-static refs_status put_printed(refs_element_writer *writer, const char *printed, refs_error *err) {
-    return refs_codec__put_text(writer, refs_str_from(printed), err);
+/* An integer, or what it is as a text or as a float. */
+static refs_status put_integer(refs_element_writer *writer, uint64_t bits, double number,
+                               const char *printed, refs_error *err) {
+    const refs_element_type *type = writer->type;
+    uint8_t *at;
+    if (type->kind != REFS_ELEMENT_NUMBER)
+        return refs_codec__put_text(writer, refs_str_from(printed), err);
+    REFS_TRY(add_element(writer, type->size, &at, err));
+    if (type->number.kind == REFS_NUMBER_FLOAT)
+        refs_codec__store_double(&type->number, number, at);
+    else
+        refs_codec__store_uint(&type->number, bits, at);
+    return REFS_OK;
 }
 
 refs_status refs_codec__put_int(refs_element_writer *writer, int64_t number, refs_error *err) {
-    if (number >= 0) return refs_codec__put_uint(writer, (uint64_t)number, err);
-    char printed[32];
-    uint8_t *at;
+    char printed[24];
     snprintf(printed, sizeof printed, "%" PRId64, number);
-    if (writer->type->kind != REFS_ELEMENT_NUMBER) return put_printed(writer, printed, err);
-    REFS_TRY(add_element(writer, writer->type->size, &at, err));
-    if (writer->type->number.kind == REFS_NUMBER_FLOAT)
-        refs_codec__store_double(&writer->type->number, (double)number, at);
-    else
-        refs_codec__store_uint(&writer->type->number, (uint64_t)number, at);
-    return REFS_OK;
+    return put_integer(writer, (uint64_t)number, (double)number, printed, err);
 }
 
 refs_status refs_codec__put_uint(refs_element_writer *writer, uint64_t number, refs_error *err) {
-    char printed[32];
-    uint8_t *at;
+    char printed[24];
     snprintf(printed, sizeof printed, "%" PRIu64, number);
-    if (writer->type->kind != REFS_ELEMENT_NUMBER) return put_printed(writer, printed, err);
-    REFS_TRY(add_element(writer, writer->type->size, &at, err));
-    if (writer->type->number.kind == REFS_NUMBER_FLOAT)
-        refs_codec__store_double(&writer->type->number, (double)number, at);
-    else
-        refs_codec__store_uint(&writer->type->number, number, at);
-    return REFS_OK;
+    return put_integer(writer, number, (double)number, printed, err);
 }
 
 /* With as many digits as the number needs. */
@@ -154,7 +150,7 @@ refs_status refs_codec__put_double(refs_element_writer *writer, double number, r
     uint8_t *at;
     if (writer->type->kind != REFS_ELEMENT_NUMBER) {
         print_double(number, printed, sizeof printed);
-        return put_printed(writer, printed, err);
+        return refs_codec__put_text(writer, refs_str_from(printed), err);
     }
     REFS_TRY(add_element(writer, writer->type->size, &at, err));
     refs_codec__store_double(&writer->type->number, number, at);

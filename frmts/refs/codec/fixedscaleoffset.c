@@ -1,5 +1,6 @@
-/* fixedscaleoffset.c -- codec "fixedscaleoffset": encoded / scale + offset. NumPy computes that in
- * the encoded type where it is a float, else in doubles. */
+/* fixedscaleoffset.c -- codec "fixedscaleoffset", and "scale_offset" of Zarr v3, which casts nothing:
+ * encoded / scale + offset. NumPy computes that in the encoded type where it is a float, else in
+ * doubles. */
 #include "numbers.h"
 
 typedef struct fixed_scale {
@@ -8,9 +9,12 @@ typedef struct fixed_scale {
     double offset;
 } fixed_scale;
 
-static refs_status read_number(const refs_json *config, const char *member, double *number,
-                               refs_error *err) {
-    if (refs_json_double(refs_json_get(config, member), number)) return REFS_OK;
+/* Only v3's codec may leave a number out, which is then as it was. */
+static refs_status read_number(const refs_codec_context *context, const char *member,
+                               double *number, refs_error *err) {
+    const refs_json *given = refs_json_get(context->config, member);
+    if (given == NULL && strcmp(context->id, "scale_offset") == 0) return REFS_OK;
+    if (refs_json_double(given, number)) return REFS_OK;
     return refs_fail(err, REFS_INVALID, "%s is missing or no number", member);
 }
 
@@ -21,8 +25,10 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     *self = opened;
     REFS_TRY(
         refs_codec__recast_open(context, "dtype", "astype", &opened->types, encoded_size, err));
-    REFS_TRY(read_number(context->config, "scale", &opened->scale, err));
-    REFS_TRY(read_number(context->config, "offset", &opened->offset, err));
+    opened->scale = 1;
+    opened->offset = 0;
+    REFS_TRY(read_number(context, "scale", &opened->scale, err));
+    REFS_TRY(read_number(context, "offset", &opened->offset, err));
     opened->scale = refs_codec__round(&opened->types.encoded, opened->scale);
     opened->offset = refs_codec__round(&opened->types.encoded, opened->offset);
     return REFS_OK;
@@ -45,7 +51,10 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return REFS_OK;
 }
 
+static const char *const aliases[] = {"scale_offset", NULL};
+
 const refs_codec_type refs_codec_fixedscaleoffset = {.name = "fixedscaleoffset",
+                                                     .aliases = aliases,
                                                      .library = "REFS",
                                                      .open = open_codec,
                                                      .decode = decode,

@@ -21,3 +21,12 @@ refs_status refs_codec__inflate(struct libdeflate_decompressor *decompressor,
         }
     }
 }
+
+refs_status refs_codec__inflate_one(refs_codec_inflate inflate, refs_bytes encoded,
+                                    refs_codec_output *output, refs_error *err) {
+    struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
+    if (decompressor == NULL) return refs_fail_nomem(err);
+    refs_status status = refs_codec__inflate(decompressor, inflate, &encoded, output, err);
+    libdeflate_free_decompressor(decompressor);
+    return status;
+}

@@ -20,4 +20,8 @@ refs_status refs_codec__inflate(struct libdeflate_decompressor *decompressor,
                                 refs_codec_inflate inflate, refs_bytes *encoded,
                                 refs_codec_output *output, refs_error *err);
 
+/** Decodes the one stream at the beginning of `encoded`; what follows it is ignored. */
+refs_status refs_codec__inflate_one(refs_codec_inflate inflate, refs_bytes encoded,
+                                    refs_codec_output *output, refs_error *err);
+
 #endif

@@ -138,5 +138,11 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return status;
 }
 
-const refs_codec_type refs_codec_lzma = {
-    .name = "lzma", .library = "liblzma", .open = open_codec, .decode = decode, .close = refs_free};
+static const char *const aliases[] = {"imagecodecs_lzma", NULL};
+
+const refs_codec_type refs_codec_lzma = {.name = "lzma",
+                                         .aliases = aliases,
+                                         .library = "liblzma",
+                                         .open = open_codec,
+                                         .decode = decode,
+                                         .close = refs_free};

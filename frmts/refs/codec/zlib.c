@@ -1,19 +1,35 @@
-/* zlib.c -- codec "zlib": a zlib stream (RFC 1950). Bytes behind its end are ignored, as numcodecs
- * does. */
+/* zlib.c -- codec "zlib": a zlib stream (RFC 1950); "imagecodecs_deflate" may ask for one without its
+ * wrapper (RFC 1951). Bytes behind its end are ignored, as numcodecs does. */
 #include "inflate.h"
+
+typedef struct zlib_codec {
+    refs_codec_inflate inflate;
+} zlib_codec;
+
+static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
+                              refs_error *err) {
+    (void)encoded_size;
+    bool raw = false;
+    zlib_codec *opened = refs_alloc(sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    *self = opened;
+    refs_json_bool(refs_json_get(context->config, "raw"), &raw);
+    opened->inflate = raw ? libdeflate_deflate_decompress_ex : libdeflate_zlib_decompress_ex;
+    return REFS_OK;
+}
 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
-    (void)self;
-    struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
-    if (decompressor == NULL) return refs_fail_nomem(err);
-    refs_status status =
-        refs_codec__inflate(decompressor, libdeflate_zlib_decompress_ex, &encoded, output, err);
-    libdeflate_free_decompressor(decompressor);
-    return status;
+    const zlib_codec *codec = self;
+    return refs_codec__inflate_one(codec->inflate, encoded, output, err);
 }
 
-static const char *const aliases[] = {"imagecodecs_zlib", "imagecodecs_deflate", NULL};
+static const char *const aliases[] = {"imagecodecs_zlib", "imagecodecs_deflate",
+                                      "imagecodecs_zlibng", "imagecodecs_zopfli", NULL};
 
-const refs_codec_type refs_codec_zlib = {
-    .name = "zlib", .aliases = aliases, .library = "libdeflate", .decode = decode};
+const refs_codec_type refs_codec_zlib = {.name = "zlib",
+                                         .aliases = aliases,
+                                         .library = "libdeflate",
+                                         .open = open_codec,
+                                         .decode = decode,
+                                         .close = refs_free};

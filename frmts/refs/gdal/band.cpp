@@ -105,6 +105,24 @@ const char *RefsBand::GetUnitType() {
     return unit != nullptr ? unit : GDALPamRasterBand::GetUnitType();
 }
 
+char **RefsBand::GetCategoryNames() {
+    char **given = GDALPamRasterBand::GetCategoryNames();
+    return given != nullptr ? given : refs()->categories();
+}
+
+/* Made when it is asked for, too, unless PAM or a user has given another. */
+const char *RefsBand::GetDescription() const {
+    const char *given = GDALPamRasterBand::GetDescription();
+    if (*given != '\0') return given;
+    RefsBuffer text;
+    refs_error error = REFS_ERROR_INIT;
+    if (position_.empty() &&
+        refs_cf_band_description(&refs()->meaning(), static_cast<uint64_t>(nBand - 1), &text,
+                                 &error) == REFS_OK)
+        position_ = text.text();
+    return position_.c_str();
+}
+
 /* Made when it is asked for: there may be tens of thousands of bands. */
 void RefsBand::describe() {
     if (described_) return;

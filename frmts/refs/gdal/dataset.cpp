@@ -24,6 +24,16 @@ refs_status rasterSize(const refs_array_meta *meta, size_t dim, int *size, refs_
     return REFS_OK;
 }
 
+refs_status failOnTooManyBands(const refs_array_meta *meta, const refs_cf_meaning &meaning,
+                               refs_error *error) {
+    RefsBuffer axes;
+    REFS_TRY(refs_cf_list_band_axes(&meaning, &axes, error));
+    return refs_fail(error, REFS_LIMIT,
+                     "%s: has more than %d bands: select fewer along %s, as in %s[%s=0:99]",
+                     meta->path, static_cast<int>(maxBands), axes.text().c_str(), meta->path,
+                     meaning.band_axes[0].name);
+}
+
 } // namespace
 
 RefsDataset::RefsDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive,
@@ -31,7 +41,7 @@ RefsDataset::RefsDataset(const RefsName &name, std::shared_ptr<RefsArchive> arch
     : name_(name), archive_(std::move(archive)), meta_(meta) {
     spatialRef_.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
     SetPhysicalFilename(name_.location.c_str());
-    SetSubdatasetName(meta->path);
+    SetSubdatasetName((RefsArrayName(name_, meta->path) + RefsSelectionSuffix(name_)).c_str());
     if (refs_location_is_remote(refs_str_from(name_.location.c_str()))) nPamFlags |= GPF_NOSAVE;
 }
 
@@ -43,7 +53,8 @@ GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchi
         refs_error_prefix(error, "%s", name.location.c_str());
         return nullptr;
     }
-    dataset->SetDescription(RefsSubdatasetName(name.set, meta->path).c_str());
+    dataset->SetDescription(
+        (RefsSubdatasetName(name, meta->path) + RefsSelectionSuffix(name)).c_str());
     dataset->TryLoadXML();
     return dataset.release();
 }
@@ -57,6 +68,7 @@ refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
     cfOptions.require_coordinates =
         EQUAL(CSLFetchNameValueDef(options, "COORDINATES", "OPTIONAL"), "REQUIRED");
     cfOptions.notes = RefsReportNotes();
+    cfOptions.selection = name_.selection.c_str();
     REFS_TRY(refs_cf_describe(archive_->hierarchy(), meta_, &values, &cfOptions, &meaning_, error));
 
     pixelType_ = RefsPixelTypeOf(meta_->dtype, meaning_.unsigned_values);
@@ -71,6 +83,7 @@ refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
         }
     }
     metadata_ = RefsListOf(meaning_.metadata);
+    categories_ = RefsListOf(meaning_.categories);
     if (name_.array.empty()) // the set was asked for, which may have more arrays
         REFS_TRY(RefsListSubdatasets(name_, archive_->hierarchy(), subdatasets_, error));
     setGeolocation();
@@ -82,8 +95,7 @@ refs_status RefsDataset::addBands(refs_error *error) {
     REFS_TRY(rasterSize(meta_, meaning_.y_dim, &nRasterYSize, error));
     uint64_t n;
     if (!refs_cf_n_bands(&meaning_, &n) || n > maxBands)
-        return refs_fail(error, REFS_LIMIT, "%s: has more than %d bands", meta_->path,
-                         static_cast<int>(maxBands));
+        return failOnTooManyBands(meta_, meaning_, error);
     for (int number = 1; number <= static_cast<int>(n); number++)
         SetBand(number, new RefsBand(this, number));
     return REFS_OK;
@@ -93,9 +105,9 @@ void RefsDataset::setGeolocation() {
     if (meaning_.geolocation_x == nullptr || meaning_.geolocation_y == nullptr) return;
     geolocation_ = RefsListOf(meaning_.geolocation);
     geolocation_.SetNameValue("X_DATASET",
-                              RefsSubdatasetName(name_.set, meaning_.geolocation_x->path).c_str());
+                              RefsSubdatasetName(name_, meaning_.geolocation_x->path).c_str());
     geolocation_.SetNameValue("Y_DATASET",
-                              RefsSubdatasetName(name_.set, meaning_.geolocation_y->path).c_str());
+                              RefsSubdatasetName(name_, meaning_.geolocation_y->path).c_str());
 }
 
 CPLErr RefsDataset::GetGeoTransform(RefsGeoTransform transform) REFS_GEOTRANSFORM_CONST {

@@ -17,6 +17,10 @@ class RefsRootDataset final : public GDALPamDataset {
     static GDALDataset *create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
                                refs_error *error);
 
+    /** The sets of the list or dictionary that `name` is of; null, and `error` as it was, where it
+     * is none. */
+    static GDALDataset *createOfList(const RefsName &name, refs_error *error);
+
     char **GetMetadataDomainList() override;
     RefsMetadataList GetMetadata(const char *domain) override;
     const char *GetMetadataItem(const char *item, const char *domain) override;
@@ -24,6 +28,7 @@ class RefsRootDataset final : public GDALPamDataset {
 
   private:
     RefsRootDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive);
+    static refs_status addSet(void *self, const refs_set_summary *set, refs_error *error);
 
     RefsName name_;
     std::shared_ptr<RefsArchive> archive_;
@@ -48,6 +53,7 @@ class RefsDataset final : public GDALPamDataset {
     const refs_array_meta *meta() const { return meta_; }
     const refs_cf_meaning &meaning() const { return meaning_; }
     const RefsPixelType &pixelType() const { return pixelType_; }
+    char **categories() { return categories_.List(); }
 
     CPLErr AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
                       int bufferYSize, GDALDataType bufferType, int nBands, int *bandMap,
@@ -77,7 +83,7 @@ class RefsDataset final : public GDALPamDataset {
     RefsMeaning meaning_;
     RefsPixelType pixelType_;
     OGRSpatialReference spatialRef_;
-    CPLStringList metadata_, subdatasets_, geolocation_, counts_;
+    CPLStringList metadata_, subdatasets_, geolocation_, counts_, categories_;
 };
 
 /** One index along the band axes of an array. */
@@ -91,6 +97,8 @@ class RefsBand final : public GDALPamRasterBand {
     double GetScale(int *success) override;
     double GetOffset(int *success) override;
     const char *GetUnitType() override;
+    char **GetCategoryNames() override;
+    const char *GetDescription() const override;
     CPLErr AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
                       int bufferYSize, GDALDataType bufferType, RefsAdviseOptions options) override;
     RefsMetadataList GetMetadata(const char *domain) override;
@@ -108,6 +116,7 @@ class RefsBand final : public GDALPamRasterBand {
 
     bool described_ = false;
     CPLStringList metadata_;
+    mutable std::string position_; ///< along the band axes
 };
 
 /** Whether `domain` is the default one of GDAL's metadata calls. */

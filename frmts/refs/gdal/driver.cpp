@@ -2,6 +2,7 @@
 #include "dataset.h"
 #include "multidim.h"
 #include "report.h"
+#include "vsi_source.h"
 
 namespace {
 
@@ -26,16 +27,29 @@ const char openOptions[] =
     "holds a list of them, from 0'/>"
     "</OpenOptionList>";
 
-bool beginsLikeJson(const GByte *head, int n) {
+/** Whether the beginning is that of JSON, or of a compressed file which may hold such. */
+bool mayBeJson(const GByte *head, int n) {
+    if (n > 2 && (memcmp(head, "\x1f\x8b", 2) == 0 || memcmp(head, "\x28\xb5", 2) == 0))
+        return true;
     for (int i = 0; i < n; i++)
         if (strchr(" \t\r\n\xEF\xBB\xBF", head[i]) == nullptr || head[i] == 0)
             return head[i] == '{' || head[i] == '[';
     return false;
 }
 
+/** Whether a plain name may be that of a parquet set: of a folder, or of the file that makes it
+ * one. What is a folder on another machine only its name can tell. */
+bool mayBeParquet(const GDALOpenInfo *info) {
+    const char *name = info->pszFilename;
+    if (info->bIsDirectory || EQUAL(CPLGetFilename(name), ".zmetadata")) return true;
+    return info->nHeaderBytes == 0 && STARTS_WITH(name, "/vsi") &&
+           EQUAL(CPLGetExtension(name), "parq");
+}
+
 int identify(GDALOpenInfo *info) {
     if (RefsNameIsPrefixed(info->pszFilename)) return TRUE;
-    if (!beginsLikeJson(info->pabyHeader, info->nHeaderBytes)) return FALSE;
+    if (mayBeParquet(info)) return refs_set_sniff_folder(RefsVsiSource(), info->pszFilename);
+    if (!mayBeJson(info->pabyHeader, info->nHeaderBytes)) return FALSE;
     if (refs_set_sniff(refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes))))
         return TRUE;
     return info->TryToIngest(sniffBytes) &&
@@ -67,29 +81,50 @@ const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *h
 }
 
 GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *error) {
-    if (!name.selection.empty()) {
-        refs_fail(error, REFS_UNSUPPORTED, "%s: selections such as [%s] are not supported yet",
-                  name.location.c_str(), name.selection.c_str());
-        return nullptr;
-    }
     auto archive = RefsArchive::open(name.location, options, error);
-    if (archive == nullptr) return nullptr;
+    if (archive == nullptr)
+        return error->status == REFS_UNSUPPORTED && name.setIndex < 0
+                   ? RefsRootDataset::createOfList(name, error)
+                   : nullptr;
     const refs_array_meta *array = chooseArray(name, archive->hierarchy(), error);
     if (error->status != REFS_OK) return nullptr;
     if (array != nullptr)
         return RefsDataset::create(name, std::move(archive), array, options, error);
+    if (!name.selection.empty()) {
+        refs_fail(error, REFS_INVALID, "%s: [%s] selects bands of an array, which is not named",
+                  name.location.c_str(), name.selection.c_str());
+        return nullptr;
+    }
     return RefsRootDataset::create(name, std::move(archive), error);
 }
 
 GDALDataset *openMultidim(const RefsName &name, CSLConstList options, refs_error *error) {
-    if (!name.array.empty()) {
+    const std::string part = name.array + RefsSelectionSuffix(name);
+    if (!part.empty()) {
         refs_fail(error, REFS_INVALID,
                   "%s: the multidimensional API opens whole sets: leave out the array %s",
-                  name.location.c_str(), name.array.c_str());
+                  name.location.c_str(), part.c_str());
         return nullptr;
     }
     auto archive = RefsArchive::open(name.location, options, error);
     return archive != nullptr ? new RefsMultidimDataset(std::move(archive), options) : nullptr;
+}
+
+/** The number of the set, from the name or the option SET, in both; false where they differ. */
+bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
+    const char *option = options.FetchNameValue("SET");
+    if (option == nullptr && name.setIndex < 0) return true;
+    if (option == nullptr) {
+        options.SetNameValue("SET", std::to_string(name.setIndex).c_str());
+        return true;
+    }
+    if (name.setIndex >= 0 && name.setIndex != CPLAtoGIntBig(option)) {
+        refs_fail(error, REFS_INVALID, "%s: the name asks for set %lld, the option for SET=%s",
+                  name.location.c_str(), static_cast<long long>(name.setIndex), option);
+        return false;
+    }
+    name.setIndex = CPLAtoGIntBig(option);
+    return true;
 }
 
 GDALDataset *open(GDALOpenInfo *info) {
@@ -97,16 +132,17 @@ GDALDataset *open(GDALOpenInfo *info) {
     refs_error error = REFS_ERROR_INIT;
     RefsName name;
     std::string problem;
+    CPLStringList options(CSLDuplicate(info->papszOpenOptions));
     GDALDataset *dataset = nullptr;
     if (info->eAccess == GA_Update)
         refs_fail(&error, REFS_UNSUPPORTED, "%s: reference sets can only be read",
                   info->pszFilename);
     else if (!RefsNameParse(info->pszFilename, name, problem))
         refs_fail(&error, REFS_INVALID, "%s: %s", info->pszFilename, problem.c_str());
-    else
+    else if (settleSetIndex(name, options, &error))
         dataset = (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0
-                      ? openMultidim(name, info->papszOpenOptions, &error)
-                      : openName(name, info->papszOpenOptions, &error);
+                      ? openMultidim(name, options.List(), &error)
+                      : openName(name, options.List(), &error);
     if (dataset == nullptr) RefsReport(error);
     return dataset;
 }

@@ -9,11 +9,10 @@
 
 namespace {
 
-/** Attributes that have methods of their own. */
-const char *const hiddenAttributes[] = {"_FillValue", "units",        "scale_factor",
-                                        "add_offset", "grid_mapping", nullptr};
-const char *const hiddenOfBytes[] = {"_FillValue",   "units",     "scale_factor", "add_offset",
-                                     "grid_mapping", "_Unsigned", nullptr};
+/** Attributes that methods of their own stand for; the first only where elements follow it. */
+const char *const hiddenOfUnsigned[] = {"_Unsigned",    "_FillValue", "missing_value", "units",
+                                        "scale_factor", "add_offset", "grid_mapping",  nullptr};
+const char *const *const hiddenAttributes = hiddenOfUnsigned + 1;
 
 /** Compressors, in the words of GDAL's creation options. */
 struct Compressor {
@@ -66,16 +65,14 @@ RefsMDArray::RefsMDArray(const RefsMultidimSetPtr &set, refs_array *array, RefsE
     : GDALAbstractMDArray(parentName(refs_array_meta_of(array)), refs_array_meta_of(array)->name),
       GDALMDArray(parentName(refs_array_meta_of(array)), refs_array_meta_of(array)->name),
       set_(set), array_(array), meta_(refs_array_meta_of(array)),
-      reader_(array, elements, RefsHasUnsignedBytes(meta_)), structure_(structureOf(meta_)) {
+      reader_(array, elements, RefsIsMarkedUnsigned(meta_)), structure_(structureOf(meta_)) {
     for (const RefsDimensionId &id : set_->dimensions.of(meta_))
         dimensions_.push_back(RefsDimension::create(set_, id));
     if (elements == RefsElements::Characters) dimensions_.pop_back();
 }
 
 const RefsArrayMeaning &RefsMDArray::meaning() const {
-    std::call_once(described_, [this] {
-        meaning_ = RefsDescribeArray(*set_->archive, meta_, dimensions_, set_->assumeLongLat);
-    });
+    std::call_once(described_, [this] { meaning_ = RefsDescribeArray(*set_, meta_, dimensions_); });
     return meaning_;
 }
 
@@ -87,9 +84,8 @@ std::shared_ptr<GDALAttribute> RefsMDArray::GetAttribute(const std::string &name
 }
 
 std::vector<std::shared_ptr<GDALAttribute>> RefsMDArray::GetAttributes(CSLConstList options) const {
-    const bool bytes = meta_->dtype.size == 1;
     const char *const *hidden = CPLFetchBool(options, "SHOW_ALL", false) ? nullptr
-                                : bytes                                  ? hiddenOfBytes
+                                : RefsIsMarkedUnsigned(meta_)            ? hiddenOfUnsigned
                                                                          : hiddenAttributes;
     return RefsAttributesOf(GetFullName(), meta_->attributes, GetDataType().GetNumericDataType(),
                             hidden);

@@ -1,6 +1,8 @@
 /* multidim_dimensions.cpp -- see multidim_dimensions.h. */
 #include "multidim_dimensions.h"
 
+#include <algorithm>
+
 namespace {
 
 std::string parentOf(const std::string &group) {
@@ -32,18 +34,19 @@ RefsDimensionTable::RefsDimensionTable(const refs_hierarchy *hierarchy) : hierar
     });
 }
 
-/* Names may be qualified by a group: "forecast/lat". */
+/* Writers of sets from HDF5 put the group before the name: "forecast/lat". */
 RefsDimensionId RefsDimensionTable::written(const refs_array_meta *array, size_t dim) const {
     RefsDimensionId dimension;
     dimension.name = array->dims[dim];
     dimension.group = array->group;
     dimension.size = array->shape[dim];
-    const size_t slash = dimension.name.rfind('/');
-    if (slash == std::string::npos) return dimension;
-    dimension.group = dimension.name.substr(0, slash);
-    if (!dimension.group.empty() && dimension.group[0] != '/')
-        dimension.group.insert(dimension.group.begin(), '/');
-    dimension.name.erase(0, slash + 1);
+    const refs_json *names = refs_json_get(array->attributes, "_ARRAY_DIMENSIONS");
+    const refs_str name = refs_json_text(refs_json_at(names, dim));
+    const size_t slash = array->named_dims ? refs_str_find_last(name, '/') : SIZE_MAX;
+    if (slash == SIZE_MAX) return dimension;
+    const size_t begin = name.data[0] == '/' ? 1 : 0;
+    dimension.group = "/" + std::string(name.data + begin, std::max(slash, begin) - begin);
+    if (dimension.group == "/") dimension.group.clear();
     return dimension;
 }
 

@@ -1,8 +1,9 @@
 /* multidim_meaning.cpp -- see multidim_meaning.h. */
 #include "multidim_meaning.h"
 
-#include <algorithm>
+#include <cmath>
 
+#include "multidim.h"
 #include "multidim_conventions.h"
 #include "multidim_number.h"
 #include "pixel_type.h"
@@ -10,64 +11,53 @@
 
 namespace {
 
-/* -- nodata -- */
-
-std::vector<GByte> elementOf(const refs_array_meta *meta, const RefsPixelType &pixels) {
-    std::vector<GByte> element(static_cast<size_t>(GDALGetDataTypeSizeBytes(pixels.gdal)));
-    if (pixels.promote != nullptr)
-        pixels.promote(meta->fill, element.data(), 1);
-    else
-        std::copy_n(meta->fill, element.size(), element.begin());
-    return element;
-}
-
-template <class T>
-std::vector<GByte> elementOf(T value, GDALDataType from, const RefsPixelType &pixels) {
-    std::vector<GByte> element(static_cast<size_t>(GDALGetDataTypeSizeBytes(pixels.gdal)));
-    GDALCopyWords(&value, from, 0, element.data(), pixels.gdal, 0, 1);
-    return element;
-}
-
-/* Bands are unsigned more often than arrays are, and their nodata with them. */
+/* A valid range makes bytes of bands unsigned, too, and their nodata with them. */
 double asStored(const refs_array_meta *meta, const refs_cf_meaning &meaning) {
-    const int bits = static_cast<int>(meta->dtype.size) * 8;
-    const bool wrapped = meaning.unsigned_values && !RefsHasUnsignedBytes(meta) &&
-                         meaning.nodata >= static_cast<double>(1 << (bits - 1));
-    return wrapped ? meaning.nodata - static_cast<double>(1 << bits) : meaning.nodata;
+    const double range = std::ldexp(1, static_cast<int>(meta->dtype.size) * 8);
+    const bool wrapped =
+        meaning.unsigned_values && !RefsIsMarkedUnsigned(meta) && meaning.nodata >= range / 2;
+    return wrapped ? meaning.nodata - range : meaning.nodata;
 }
 
-std::vector<GByte> nodataOfAttribute(const refs_array_meta *meta, const refs_cf_meaning &meaning,
-                                     const RefsPixelType &pixels) {
+template <class T> std::vector<GByte> elementOf(T value, GDALDataType from, GDALDataType to) {
+    std::vector<GByte> element(static_cast<size_t>(GDALGetDataTypeSizeBytes(to)));
+    GDALCopyWords(&value, from, 0, element.data(), to, 0, 1);
+    return element;
+}
+
+/* CF 2.5.1 and 5: those have no missing values. */
+bool isCoordinate(const RefsMultidimSet &set, const refs_array_meta *meta) {
+    const refs_hierarchy *hierarchy = set.archive->hierarchy();
+    const std::vector<RefsDimensionId> &dimensions = set.dimensions.of(meta);
+    return (dimensions.size() == 1 && set.dimensions.variable(dimensions[0]) == meta) ||
+           refs_cf_is_coordinate(hierarchy, meta) || refs_cf_is_bounds(hierarchy, meta);
+}
+
+/* Attributes, or the fill value that writers of sets move _FillValue to. That of netCDF-4 may be
+ * there by itself, and is then nodata of data alone; netCDF-3, big-endian, has none by itself. */
+bool isDeclared(const RefsMultidimSet &set, const refs_array_meta *meta) {
+    for (const char *name : {"_FillValue", "missing_value"})
+        if (refs_json_get(meta->attributes, name) != nullptr) return true;
+    return meta->has_fill &&
+           (meta->dtype.big_endian || !RefsFillIsDefault(meta) || !isCoordinate(set, meta));
+}
+
+std::vector<GByte> nodataOf(const RefsMultidimSet &set, const refs_array_meta *meta,
+                            const refs_cf_meaning &meaning) {
+    const GDALDataType type = RefsPixelTypeOf(meta->dtype, RefsIsMarkedUnsigned(meta)).gdal;
+    if (type == GDT_Unknown || !isDeclared(set, meta)) return {};
     switch (meaning.nodata_kind) {
+    case REFS_CF_NODATA_NONE:
+        return {};
     case REFS_CF_NODATA_INT64:
-        return elementOf(meaning.nodata_int64, GDT_Int64, pixels);
+        return elementOf(meaning.nodata_int64, GDT_Int64, type);
     case REFS_CF_NODATA_UINT64:
-        return elementOf(meaning.nodata_uint64, GDT_UInt64, pixels);
-    default:
-        return elementOf(asStored(meta, meaning), GDT_Float64, pixels);
+        return elementOf(meaning.nodata_uint64, GDT_UInt64, type);
+    case REFS_CF_NODATA_DOUBLE:
+        return elementOf(asStored(meta, meaning), GDT_Float64, type);
     }
+    return {};
 }
-
-/* What was the attribute _FillValue before a writer of sets moved it: not what a format fills with
- * by itself, which for HDF5 is zero. */
-bool fillIsDeclared(const refs_array_meta *meta, const refs_cf_meaning &meaning) {
-    const bool zero = std::all_of(meta->fill, meta->fill + meta->dtype.size,
-                                  [](uint8_t byte) { return byte == 0; });
-    const bool sameValue =
-        !zero || (meaning.nodata_kind == REFS_CF_NODATA_DOUBLE && meaning.nodata == 0);
-    return meta->has_fill && !RefsFillIsDefault(meta) && sameValue;
-}
-
-/* Only _FillValue: other missing values stay attributes, which GDALMDArray::GetMask reads. */
-std::vector<GByte> nodataOf(const refs_array_meta *meta, const refs_cf_meaning &meaning) {
-    const RefsPixelType pixels = RefsPixelTypeOf(meta->dtype, RefsHasUnsignedBytes(meta));
-    if (meaning.nodata_kind == REFS_CF_NODATA_NONE || pixels.gdal == GDT_Unknown) return {};
-    if (refs_json_get(meta->attributes, "_FillValue") != nullptr)
-        return nodataOfAttribute(meta, meaning, pixels);
-    return fillIsDeclared(meta, meaning) ? elementOf(meta, pixels) : std::vector<GByte>();
-}
-
-/* -- packing -- */
 
 RefsPacking packingOf(const refs_array_meta *meta, const char *name, bool has, double value) {
     const refs_json *attribute = refs_json_get(meta->attributes, name);
@@ -76,8 +66,6 @@ RefsPacking packingOf(const refs_array_meta *meta, const char *name, bool has, d
                                      : GDT_Float64;
     return {has, value, storage};
 }
-
-/* -- spatial reference -- */
 
 /** Numbers of the dimensions that x and y are, from 1: the last two where nothing tells. */
 std::vector<int> axisMapping(const OGRSpatialReference &spatialRef,
@@ -110,27 +98,26 @@ spatialRefOf(const refs_cf_meaning &meaning,
 
 } // namespace
 
-bool RefsHasUnsignedBytes(const refs_array_meta *meta) {
-    return meta->dtype.type == REFS_TYPE_INT && meta->dtype.size == 1 &&
+bool RefsIsMarkedUnsigned(const refs_array_meta *meta) {
+    return meta->dtype.type == REFS_TYPE_INT && meta->dtype.size <= 2 &&
            EQUAL(RefsAttributeText(meta->attributes, "_Unsigned").c_str(), "true");
 }
 
-RefsArrayMeaning RefsDescribeArray(RefsArchive &archive, const refs_array_meta *meta,
-                                   const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
-                                   bool assumeLongLat) {
-    const refs_cf_values values = archive.values();
+RefsArrayMeaning RefsDescribeArray(const RefsMultidimSet &set, const refs_array_meta *meta,
+                                   const std::vector<std::shared_ptr<GDALDimension>> &dimensions) {
+    const refs_cf_values values = set.archive->values();
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
-    options.assume_longlat = assumeLongLat;
+    options.assume_longlat = set.assumeLongLat;
     options.notes = RefsReportNotes();
     RefsMeaning meaning;
     refs_error error = REFS_ERROR_INIT;
-    if (refs_cf_describe(archive.hierarchy(), meta, assumeLongLat ? &values : nullptr, &options,
-                         &meaning, &error) != REFS_OK)
+    if (refs_cf_describe(set.archive->hierarchy(), meta, set.assumeLongLat ? &values : nullptr,
+                         &options, &meaning, &error) != REFS_OK)
         RefsReport(error);
 
     RefsArrayMeaning described;
     if (meaning.unit != nullptr) described.unit = meaning.unit;
-    described.nodata = nodataOf(meta, meaning);
+    described.nodata = nodataOf(set, meta, meaning);
     described.scale = packingOf(meta, "scale_factor", meaning.has_scale, meaning.scale);
     described.offset = packingOf(meta, "add_offset", meaning.has_offset, meaning.offset);
     described.spatialRef = spatialRefOf(meaning, dimensions);

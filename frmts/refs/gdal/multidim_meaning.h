@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "archive.h"
 #include "gdal_compat.h"
+#include "refs/zarr.h"
+
+struct RefsMultidimSet;
 
 /** A factor or an offset, and the type that its attribute has. */
 struct RefsPacking {
@@ -23,13 +25,13 @@ struct RefsArrayMeaning {
     std::shared_ptr<OGRSpatialReference> spatialRef; ///< or null
 };
 
-/** Whether elements are bytes that the attribute _Unsigned takes for unsigned ones. */
-bool RefsHasUnsignedBytes(const refs_array_meta *meta);
+/** Whether the attribute _Unsigned makes unsigned numbers of signed elements: those of one or two
+ * bytes, as in the netCDF driver. */
+bool RefsIsMarkedUnsigned(const refs_array_meta *meta);
 
 /** Describes an array along `dimensions`, without reading any values unless longitudes and
  * latitudes are to be taken for WGS 84. What cannot be understood is left out. */
-RefsArrayMeaning RefsDescribeArray(RefsArchive &archive, const refs_array_meta *meta,
-                                   const std::vector<std::shared_ptr<GDALDimension>> &dimensions,
-                                   bool assumeLongLat);
+RefsArrayMeaning RefsDescribeArray(const RefsMultidimSet &set, const refs_array_meta *meta,
+                                   const std::vector<std::shared_ptr<GDALDimension>> &dimensions);
 
 #endif

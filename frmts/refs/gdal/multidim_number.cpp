@@ -30,14 +30,21 @@ int digitsOf(const refs_json *number) {
         std::count_if(text.data, end, [](char c) { return c >= '0' && c <= '9'; }));
 }
 
-/** Whether `type` holds the number exactly. */
+/** What is to be added to a negative number for the unsigned one that has the same bits. */
+int64_t rangeOf(GDALDataType type) {
+    return type == GDT_Byte ? 256 : type == GDT_UInt16 ? 65536 : 0;
+}
+
+/** Whether `type` holds the number exactly, or, unsigned, its bits. */
 bool holds(GDALDataType type, const refs_json *number) {
     double value, back;
     GByte element[sizeof(double)];
     if (!refs_json_double(number, &value)) return false;
     RefsNumberStore(number, type, element);
     GDALCopyWords(element, type, 0, &back, GDT_Float64, 0, 1);
-    return back == value || (std::isnan(back) && std::isnan(value));
+    const double range = static_cast<double>(rangeOf(type));
+    return back == value || (back == value + range && value >= -range / 2) ||
+           (std::isnan(back) && std::isnan(value));
 }
 
 bool holdsAll(GDALDataType type, const refs_json *value) {
@@ -68,13 +75,14 @@ const refs_json *RefsJsonAt(const refs_json *value, size_t i) {
 
 GDALDataType RefsNumberTypeOf(const std::string &name, const refs_json *value,
                               GDALDataType variableType) {
+    const bool isShort = RefsJsonAll(
+        value, [](const refs_json *number) { return digitsOf(number) <= singleDigits; });
+    if (!isShort && !RefsJsonAll(value, isWrittenAsInteger) && holdsAll(GDT_Float32, value))
+        return GDT_Float32;
     const bool ofVariable = std::find(namesOfVariableType.begin(), namesOfVariableType.end(),
                                       name) != namesOfVariableType.end();
     if (ofVariable && holdsAll(variableType, value)) return variableType;
-    if (RefsJsonAll(value, isWrittenAsInteger)) return integerTypeOf(value);
-    const bool isShort = RefsJsonAll(
-        value, [](const refs_json *number) { return digitsOf(number) <= singleDigits; });
-    return !isShort && holdsAll(GDT_Float32, value) ? GDT_Float32 : GDT_Float64;
+    return RefsJsonAll(value, isWrittenAsInteger) ? integerTypeOf(value) : GDT_Float64;
 }
 
 void RefsNumberStore(const refs_json *number, GDALDataType type, void *element) {
@@ -82,6 +90,7 @@ void RefsNumberStore(const refs_json *number, GDALDataType type, void *element) 
     uint64_t uint64;
     double real = 0;
     if (refs_json_i64(number, &int64)) {
+        if (int64 < 0) int64 += rangeOf(type);
         GDALCopyWords(&int64, GDT_Int64, 0, element, type, 0, 1);
     } else if (refs_json_u64(number, &uint64)) {
         GDALCopyWords(&uint64, GDT_UInt64, 0, element, type, 0, 1);

@@ -2,7 +2,8 @@
  *
  * Numbers without a point are Int32, or the next larger type that holds them. With one they are
  * Float64, or Float32 where they have the many digits that a widened one has. Attributes to which
- * CF gives the type of their variable have it wherever it holds them.
+ * CF gives the type of their variable have it wherever it holds them; those of an unsigned one may
+ * be written as signed, with the same bits.
  */
 #ifndef REFS_MULTIDIM_NUMBER_H
 #define REFS_MULTIDIM_NUMBER_H

@@ -1,6 +1,7 @@
 /* open_name.cpp -- see open_name.h. */
 #include "open_name.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "cpl_string.h"
@@ -33,7 +34,7 @@ bool isLocalFile(const std::string &name) {
 
 /** Splits `set:array[selection]` without quotes. */
 void splitBare(const std::string &text, RefsName &parsed, std::string &rest) {
-    const size_t bracket = text.back() == ']' ? text.find('[') : std::string::npos;
+    const size_t bracket = text.back() == ']' ? text.rfind('[') : std::string::npos;
     const size_t colon = text.rfind(':', bracket);
     if (colon == std::string::npos || colon < colonsCountFrom(text) || isLocalFile(text)) {
         parsed.set = text;
@@ -60,10 +61,26 @@ bool splitQuoted(const std::string &text, RefsName &parsed, std::string &rest,
     return true;
 }
 
+/** Takes "#3" from the beginning of `rest`; what else may follow begins with a slash. */
+bool splitSetIndex(std::string &rest, RefsName &parsed, std::string &problem) {
+    constexpr size_t maxDigits = 9;
+    if (rest.empty() || rest[0] != '#') return true;
+    const size_t slash = std::min(rest.find('/'), rest.size());
+    const std::string digits = rest.substr(1, slash - 1);
+    if (digits.empty() || digits.size() > maxDigits ||
+        digits.find_first_not_of("0123456789") != std::string::npos) {
+        problem = "the number of a set and the path of an array may follow \"#\", nothing else";
+        return false;
+    }
+    parsed.setIndex = std::stol(digits);
+    rest.erase(0, slash);
+    return true;
+}
+
 void splitSelection(const std::string &rest, RefsName &parsed) {
     parsed.array = rest;
     if (rest.empty() || rest.back() != ']') return;
-    const size_t bracket = rest.find('[');
+    const size_t bracket = rest.rfind('[');
     if (bracket == std::string::npos) return;
     parsed.array = rest.substr(0, bracket);
     parsed.selection = rest.substr(bracket + 1, rest.size() - bracket - 2);
@@ -105,10 +122,19 @@ bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem) {
         splitBare(text, parsed, rest);
     else if (!splitQuoted(text, parsed, rest, problem))
         return false;
+    if (!splitSetIndex(rest, parsed, problem)) return false;
     splitSelection(rest, parsed);
     return mapLocation(parsed, problem);
 }
 
-std::string RefsSubdatasetName(const std::string &set, const char *array) {
-    return std::string(prefix) + '"' + set + "\":" + array;
+std::string RefsSelectionSuffix(const RefsName &name) {
+    return name.selection.empty() ? "" : '[' + name.selection + ']';
+}
+
+std::string RefsArrayName(const RefsName &name, const char *array) {
+    return name.setIndex < 0 ? array : '#' + std::to_string(name.setIndex) + array;
+}
+
+std::string RefsSubdatasetName(const RefsName &name, const char *array) {
+    return std::string(prefix) + '"' + name.set + "\":" + RefsArrayName(name, array);
 }

@@ -1,17 +1,20 @@
 /* open_name.h -- the names that users write, parsed once.
  *
  *   REFS:"refs.json":/group/t2m     REFS:refs.json:t2m     REFS:https://host/refs.json
- *   refs.json
+ *   refs.json                       REFS:"refs.json":/t2m[time=2020-01-01T06:00,level=850]
+ *   REFS:"list.json":#3             REFS:"list.json":#3/t2m
  */
 #ifndef REFS_OPEN_NAME_H
 #define REFS_OPEN_NAME_H
 
+#include <cstdint>
 #include <string>
 
 struct RefsName {
     std::string set;       ///< as written: a path, a URL or a /vsi name
     std::string location;  ///< the same as a name for VSI
     std::string array;     ///< path of an array, or "" for the whole set
+    int64_t setIndex = -1; ///< which set of a list, or -1
     std::string selection; ///< what stands in brackets behind it, or ""
 };
 
@@ -21,7 +24,13 @@ bool RefsNameIsPrefixed(const char *name);
 /** Parses `name`, which need not be prefixed; false with `problem` where it makes no sense. */
 bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem);
 
-/** The name of a subdataset: REFS:"<set>":<array>. */
-std::string RefsSubdatasetName(const std::string &set, const char *array);
+/** What a selection adds to the name of its array: "[time=3]", or nothing. */
+std::string RefsSelectionSuffix(const RefsName &name);
+
+/** The path of an array in the file: <array>, or #<number><array> in a set of a list. */
+std::string RefsArrayName(const RefsName &name, const char *array);
+
+/** The name of a subdataset: REFS:"<set>":<array>, or REFS:"<set>":#<number><array>. */
+std::string RefsSubdatasetName(const RefsName &name, const char *array);
 
 #endif

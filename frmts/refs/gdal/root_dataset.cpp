@@ -1,5 +1,6 @@
 /* root_dataset.cpp -- a set of several variables, see dataset.h. */
 #include "dataset.h"
+#include "vsi_source.h"
 
 namespace {
 
@@ -30,8 +31,7 @@ refs_status RefsListSubdatasets(const RefsName &name, const refs_hierarchy *hier
         RefsBuffer text;
         REFS_TRY(refs_cf_subdataset_description(hierarchy, array, &text, error));
         number++;
-        list.SetNameValue(itemName(number, "NAME"),
-                          RefsSubdatasetName(name.set, array->path).c_str());
+        list.SetNameValue(itemName(number, "NAME"), RefsSubdatasetName(name, array->path).c_str());
         list.SetNameValue(itemName(number, "DESC"), text.text().c_str());
     }
     return REFS_OK;
@@ -58,6 +58,33 @@ GDALDataset *RefsRootDataset::create(const RefsName &name, std::shared_ptr<RefsA
     return RefsListSubdatasets(name, hierarchy, root->subdatasets_, error) == REFS_OK
                ? root.release()
                : nullptr;
+}
+
+GDALDataset *RefsRootDataset::createOfList(const RefsName &name, refs_error *error) {
+    std::unique_ptr<RefsRootDataset> root(new RefsRootDataset(name, nullptr));
+    size_t count = 0;
+    if (refs_set_each_of_list(RefsVsiSource(), name.location.c_str(), addSet, root.get(), &count,
+                              nullptr) != REFS_OK ||
+        count == 0)
+        return nullptr;
+    root->globals_.SetNameValue("REFERENCE_SETS", std::to_string(count).c_str());
+    refs_error_clear(error);
+    return root.release();
+}
+
+refs_status RefsRootDataset::addSet(void *self, const refs_set_summary *set, refs_error *) {
+    auto *root = static_cast<RefsRootDataset *>(self);
+    RefsName name = root->name_;
+    name.setIndex = static_cast<int64_t>(set->index);
+    const int number = static_cast<int>(set->index) + 1;
+    const std::string title(set->name.data, set->name.size),
+        arrays(set->arrays.data, set->arrays.size);
+    std::string description = "set " + std::to_string(name.setIndex);
+    if (!title.empty()) description += " (" + title + ")";
+    if (!arrays.empty()) description += ": " + arrays;
+    root->subdatasets_.SetNameValue(itemName(number, "NAME"), RefsSubdatasetName(name, "").c_str());
+    root->subdatasets_.SetNameValue(itemName(number, "DESC"), description.c_str());
+    return REFS_OK;
 }
 
 char **RefsRootDataset::GetMetadataDomainList() {

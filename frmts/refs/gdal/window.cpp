@@ -146,7 +146,7 @@ RefsWindowReader::Region RefsWindowReader::regionOf(const RefsWindow &window, co
     int64_t space = spaces[bandSpace];
     for (size_t axis = meaning_.n_band_axes; axis-- > 0;) {
         const refs_cf_band_axis &band = meaning_.band_axes[axis];
-        region.start[band.dim] = index[axis];
+        region.start[band.dim] = band.first + index[axis];
         region.count[band.dim] = axis > run.axis ? band.n : axis == run.axis ? run.elements : 1;
         region.stride[band.dim] = space;
         space *= static_cast<int64_t>(band.n);

@@ -16,6 +16,7 @@ typedef struct json_input {
 static bool sniff(const refs_set_input *input, refs_bytes head) {
     (void)input;
     refs_str text = refs_str_view((const char *)head.data, head.size);
+    if (refs_refset__is_packed(head)) return true;
     if (refs_str_starts(text, "\xef\xbb\xbf")) text = refs_str_part(text, 3, text.size);
     for (size_t i = 0; i < text.size; i++)
         if (text.data[i] == '\0' || strchr(" \t\r\n", text.data[i]) == NULL)
@@ -72,6 +73,7 @@ static refs_status open_json(const refs_set_input *input, refs_set **set, refs_e
     /* Inline values may be written in base64, in four bytes for three. */
     json.max_token = input->options->limits.max_value_bytes / 3 * 4 + REFS_KIB;
     REFS_TRY(refs_refset__json_source_open(input->vfs, input->location, &json.source, err));
+    json.source.max_unpacked = input->options->limits.max_unpacked_bytes;
     refs_status status = read(&json, set, err);
     refs_json_reader_free(json.reader);
     refs_refset__json_source_clear(&json.source);

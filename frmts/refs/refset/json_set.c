@@ -136,6 +136,9 @@ static void warn(const set_reader *set) {
     if (set->values.n_fractional > 0)
         refs_note(set->notes, REFS_NOTE_WARNING, "%llu offsets or lengths are written as fractions",
                   (unsigned long long)set->values.n_fractional);
+    if (set->values.n_unpadded > 0)
+        refs_note(set->notes, REFS_NOTE_WARNING, "%llu values in base64 lack padding",
+                  (unsigned long long)set->values.n_unpadded);
 }
 
 static refs_status parse_kept(const refs_buf *kept, refs_json_doc **doc, refs_error *err) {

@@ -1,14 +1,17 @@
-/* json_source.h -- a JSON document of the host, opened for reading in parts. */
+/* json_source.h -- a JSON document of the host, opened for reading in parts; it may be compressed.
+ */
 #ifndef REFS_REFSET_JSON_SOURCE_H
 #define REFS_REFSET_JSON_SOURCE_H
 
-#include "refs/json.h"
 #include "refs/vfs.h"
+#include "unpack.h"
 
 typedef struct refs_json_source {
     const refs_vfs *vfs;
     void *handle;
     uint64_t offset;
+    uint64_t max_unpacked;   /**< bytes that a compressed document may unpack to */
+    refs_unpacker *unpacker; /**< NULL where it is not compressed */
 } refs_json_source;
 
 refs_status refs_refset__json_source_open(const refs_vfs *vfs, const char *location,

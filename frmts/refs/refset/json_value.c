@@ -2,10 +2,13 @@
  * of others follows checklist 9 to 19 of the project's notes on it. */
 #include "json_value.h"
 
+#include "data_url.h"
+
 /* The elements of [url, offset, length] as far as they were read. */
 typedef struct url_array {
     size_t n;
     refs_wide_range range;
+    bool is_data; /* the URL is its own content, which is in the scratch */
 } url_array;
 
 void refs_refset__json_value_clear(refs_json_value_reader *values) {
@@ -22,8 +25,17 @@ static void mark_broken(refs_json_value_reader *values, const char *why) {
 
 /* -- [url], [url, offset, length] -------------------------------------------------------------- */
 
+static refs_status read_data_url(refs_json_value_reader *values, refs_str url, refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    values->scratch.size = 0;
+    refs_status status = refs_refset__data_url_decode(url, &values->scratch, &problem);
+    if (status == REFS_NOMEM) return refs_fail_nomem(err);
+    if (status != REFS_OK) mark_broken(values, problem.message);
+    return REFS_OK;
+}
+
 static refs_status read_url(refs_json_value_reader *values, refs_json_token token, refs_str text,
-                            uint32_t *url, refs_error *err) {
+                            url_array *array, refs_error *err) {
     const char *target = refs_refset__builder_options(values->builder)->target;
     if (token == REFS_JSON_NULL && target != NULL)
         text = refs_str_from(target);
@@ -37,7 +49,9 @@ static refs_status read_url(refs_json_value_reader *values, refs_json_token toke
         mark_broken(values, "the writer (VirtualiZarr before 2.6.1) left the inline data out of "
                             "the file: it has to be written again");
     if (values->problem.status != REFS_OK) return REFS_OK;
-    return refs_refset__builder_url(values->builder, text, url, err);
+    array->is_data = refs_refset__is_data_url(text);
+    if (array->is_data) return read_data_url(values, text, err);
+    return refs_refset__builder_url(values->builder, text, &array->range.url, err);
 }
 
 static void read_number(refs_json_value_reader *values, refs_json_token token, refs_str text,
@@ -53,7 +67,7 @@ static refs_status read_element(refs_json_value_reader *values, url_array *array
                                 refs_json_token token, refs_str text, refs_error *err) {
     switch (array->n++) {
     case 0:
-        REFS_TRY(read_url(values, token, text, &array->range.url, err));
+        REFS_TRY(read_url(values, token, text, array, err));
         break;
     case 1:
         read_number(values, token, text, &array->range.offset);
@@ -65,6 +79,21 @@ static refs_status read_element(refs_json_value_reader *values, url_array *array
         break;
     }
     return refs_json_skip(values->reader, token, err);
+}
+
+/* Puts all of what a data: URL holds, or the part that the reference asks for. */
+static refs_status put_data(refs_json_value_reader *values, const refs_slot *slot,
+                            const url_array *array, refs_error *err) {
+    refs_bytes bytes = refs_buf_view(&values->scratch);
+    const refs_wide_range *range = &array->range;
+    if (array->n == 3) {
+        if (range->offset > bytes.size || range->length > bytes.size - range->offset) {
+            mark_broken(values, "offset and length are beyond what the data: URL holds");
+            return REFS_OK;
+        }
+        bytes = refs_bytes_view(bytes.data + range->offset, (size_t)range->length);
+    }
+    return refs_refset__builder_put_inline(values->builder, slot, bytes, err);
 }
 
 static refs_status read_array(refs_json_value_reader *values, const refs_slot *slot,
@@ -80,6 +109,7 @@ static refs_status read_array(refs_json_value_reader *values, const refs_slot *s
     if (array.n != 1 && array.n != 3)
         mark_broken(values, "a reference is [url] or [url, offset, length], of 1 or 3 elements");
     if (values->problem.status != REFS_OK) return REFS_OK;
+    if (array.is_data) return put_data(values, slot, &array, err);
     return array.n == 1
                ? refs_refset__builder_put_whole(values->builder, slot, array.range.url, err)
                : refs_refset__builder_put_range(values->builder, slot, &array.range, err);
@@ -93,13 +123,22 @@ static refs_status put_scratch(refs_json_value_reader *values, const refs_slot *
                                            err);
 }
 
+/* Texts that are broken into lines are not looked at closely. */
+static bool lacks_padding(refs_str text) {
+    while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]) != NULL) text.size--;
+    return text.size % 4 != 0 && !refs_str_ends(text, "=") && refs_str_find(text, '\n') == SIZE_MAX;
+}
+
 static refs_status read_base64(refs_json_value_reader *values, const refs_slot *slot, refs_str text,
                                refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     values->scratch.size = 0;
     refs_status status = refs_base64_decode(text, &values->scratch, &problem);
     if (status == REFS_NOMEM) return refs_fail_nomem(err);
-    if (status == REFS_OK) return put_scratch(values, slot, err);
+    if (status == REFS_OK) {
+        values->n_unpadded += lacks_padding(text);
+        return put_scratch(values, slot, err);
+    }
     mark_broken(values, problem.message);
     return REFS_OK;
 }

@@ -1,10 +1,12 @@
 /* metadata_file.c -- see metadata_file.h; and refs_set_stamp of refset.h. */
 #include "metadata_file.h"
 
-#define NAME "/.zmetadata"
+#define NAME ".zmetadata"
 
 bool refs_refset__is_metadata_file(refs_str location) {
-    return refs_str_ends(location, NAME) || refs_str_is(location, NAME + 1);
+    size_t slash = refs_str_find_last(location, '/');
+    return refs_str_is(refs_str_part(location, slash == SIZE_MAX ? 0 : slash + 1, location.size),
+                       NAME);
 }
 
 refs_str refs_refset__folder_of_metadata(refs_str location) {
@@ -15,7 +17,7 @@ refs_str refs_refset__folder_of_metadata(refs_str location) {
 static char *metadata_in(refs_str folder) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_buf_append_str(&text, folder, NULL);
-    if (status == REFS_OK) status = refs_buf_append(&text, NAME, strlen(NAME), NULL);
+    if (status == REFS_OK) status = refs_buf_append_str(&text, refs_str_from("/" NAME), NULL);
     char *location = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
     refs_buf_clear(&text);
     return location;
@@ -23,7 +25,7 @@ static char *metadata_in(refs_str folder) {
 
 refs_status refs_refset__candidates(const char *name, refs_candidates *candidates,
                                     refs_error *err) {
-    refs_str text = refs_str_from(name), folder = text;
+    refs_str text = refs_str_from(name), folder = text.size > 0 ? text : refs_str_from(".");
     while (refs_str_ends(folder, "/")) folder.size--;
     /* Asking a local file system costs nothing. */
     bool folder_first =

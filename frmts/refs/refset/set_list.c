@@ -1,7 +1,10 @@
-/* set_list.c -- see set_list.h; and refs_set_count of refset.h. */
+/* set_list.c -- see set_list.h; and refs_set_each_of_list of refset.h. */
 #include "set_list.h"
 
 #include "refs/refset.h"
+
+/* Bytes of a summary's list of arrays, beyond which there are only dots. */
+#define MAX_LISTED 160
 
 bool refs_refset__is_metadata_key(refs_str key) {
     static const char *const names[] = {".zgroup", ".zattrs", ".zarray", ".zmetadata", "zarr.json"};
@@ -64,28 +67,27 @@ refs_status refs_refset__layout(refs_json_reader *reader, refs_set_layout *layou
 
 /* -- one set of several ------------------------------------------------------------------------ */
 
-/* Moves to the next set of a list or dictionary: `token` begins it, or ends the whole. */
-static refs_status next_set(refs_json_reader *reader, refs_buf *names, refs_json_token *token,
+/* Moves to the next set of a list or dictionary: `token` begins it, or ends the whole. Appends its
+ * name in a dictionary to `name`, unless NULL. */
+static refs_status next_set(refs_json_reader *reader, refs_buf *name, refs_json_token *token,
                             refs_error *err) {
-    refs_str name;
-    REFS_TRY(refs_json_next(reader, token, &name, err));
+    refs_str key;
+    REFS_TRY(refs_json_next(reader, token, &key, err));
     if (*token == REFS_JSON_ARRAY_END || *token == REFS_JSON_OBJECT_END) return REFS_OK;
-    if (names != NULL) {
-        if (*token == REFS_JSON_KEY) REFS_TRY(refs_buf_append_str(names, name, err));
-        REFS_TRY(refs_buf_append(names, "\n", 1, err));
+    if (*token == REFS_JSON_KEY) {
+        if (name != NULL) REFS_TRY(refs_buf_append_str(name, key, err));
+        REFS_TRY(refs_json_next(reader, token, NULL, err));
     }
-    if (*token == REFS_JSON_KEY) REFS_TRY(refs_json_next(reader, token, NULL, err));
     if (*token != REFS_JSON_OBJECT_BEGIN)
         return fail_at(reader, "this is no reference set, as others here are", err);
     return REFS_OK;
 }
 
 /* Counts the sets that follow. */
-static refs_status count_sets(refs_json_reader *reader, refs_buf *names, size_t *n_sets,
-                              refs_error *err) {
+static refs_status count_sets(refs_json_reader *reader, size_t *n_sets, refs_error *err) {
     for (*n_sets = 0;; ++*n_sets) {
         refs_json_token token;
-        REFS_TRY(next_set(reader, names, &token, err));
+        REFS_TRY(next_set(reader, NULL, &token, err));
         if (token != REFS_JSON_OBJECT_BEGIN) return REFS_OK;
         REFS_TRY(refs_json_skip(reader, token, err));
     }
@@ -114,13 +116,63 @@ refs_status refs_refset__enter_set(refs_json_reader *reader, refs_set_layout lay
     }
     if (index >= 0) return enter_one_of(reader, index, err);
     size_t n_sets;
-    REFS_TRY(count_sets(reader, NULL, &n_sets, err));
+    REFS_TRY(count_sets(reader, &n_sets, err));
     return refs_fail(err, REFS_UNSUPPORTED,
                      "holds %zu reference sets: choose one by its number, counted from 0", n_sets);
 }
 
-static refs_status count_in_source(refs_json_source *source, refs_json_reader **reader,
-                                   refs_buf *names, size_t *n_sets, refs_error *err) {
+/* -- all of them ------------------------------------------------------------------------------- */
+
+typedef struct set_visitor {
+    refs_status (*visit)(void *user, const refs_set_summary *set, refs_error *err);
+    void *user;
+    refs_buf name, arrays; /* of the set that is being read */
+} set_visitor;
+
+static refs_status add_array(refs_str key, refs_buf *arrays, refs_error *err) {
+    static const char metadata[] = "/.zarray";
+    refs_str listed = refs_str_view((const char *)arrays->data, arrays->size);
+    if (!refs_str_ends(key, metadata) || refs_str_ends(listed, "...")) return REFS_OK;
+    refs_str path = refs_str_part(key, 0, key.size - strlen(metadata));
+    if (listed.size + path.size > MAX_LISTED) path = refs_str_from("...");
+    if (listed.size > 0) REFS_TRY(refs_buf_append(arrays, ", ", 2, err));
+    return refs_buf_append_str(arrays, path, err);
+}
+
+/* Reads to the end of the object that was entered, a set or its "refs". */
+static refs_status list_arrays(refs_json_reader *reader, refs_buf *arrays, refs_error *err) {
+    for (;;) {
+        refs_json_token token;
+        refs_str key;
+        REFS_TRY(refs_json_next(reader, &token, &key, err));
+        if (token == REFS_JSON_OBJECT_END) return REFS_OK;
+        bool refs = refs_str_is(key, "refs");
+        REFS_TRY(add_array(key, arrays, err));
+        REFS_TRY(refs_json_next(reader, &token, NULL, err));
+        if (refs && token == REFS_JSON_OBJECT_BEGIN)
+            REFS_TRY(list_arrays(reader, arrays, err));
+        else
+            REFS_TRY(refs_json_skip(reader, token, err));
+    }
+}
+
+static refs_status visit_sets(refs_json_reader *reader, set_visitor *visitor, size_t *n_sets,
+                              refs_error *err) {
+    for (*n_sets = 0;; ++*n_sets) {
+        refs_json_token token;
+        visitor->name.size = visitor->arrays.size = 0;
+        REFS_TRY(next_set(reader, &visitor->name, &token, err));
+        if (token != REFS_JSON_OBJECT_BEGIN) return REFS_OK;
+        REFS_TRY(list_arrays(reader, &visitor->arrays, err));
+        const refs_set_summary summary = {
+            *n_sets, refs_str_view((const char *)visitor->name.data, visitor->name.size),
+            refs_str_view((const char *)visitor->arrays.data, visitor->arrays.size)};
+        REFS_TRY(visitor->visit(visitor->user, &summary, err));
+    }
+}
+
+static refs_status visit_source(refs_json_source *source, refs_json_reader **reader,
+                                set_visitor *visitor, size_t *n_sets, refs_error *err) {
     const refs_set_limits limits = REFS_SET_LIMITS_INIT;
     refs_set_layout layout;
     refs_json_token token;
@@ -130,17 +182,22 @@ static refs_status count_in_source(refs_json_source *source, refs_json_reader **
     if (layout == REFS_LAYOUT_SINGLE) return REFS_OK;
     REFS_TRY(refs_refset__json_source_read(source, limits.max_value_bytes, reader, err));
     REFS_TRY(refs_json_next(*reader, &token, NULL, err));
-    return count_sets(*reader, names, n_sets, err);
+    return visit_sets(*reader, visitor, n_sets, err);
 }
 
-refs_status refs_set_count(const refs_vfs *vfs, const char *location, size_t *n_sets,
-                           refs_buf *names, refs_error *err) {
+refs_status refs_set_each_of_list(const refs_vfs *vfs, const char *location,
+                                  refs_status (*visit)(void *user, const refs_set_summary *set,
+                                                       refs_error *err),
+                                  void *user, size_t *n_sets, refs_error *err) {
     refs_json_source source;
     refs_json_reader *reader = NULL;
+    set_visitor visitor = {visit, user, REFS_BUF_INIT, REFS_BUF_INIT};
     REFS_TRY(refs_refset__json_source_open(vfs, location, &source, err));
-    refs_status status = count_in_source(&source, &reader, names, n_sets, err);
+    refs_status status = visit_source(&source, &reader, &visitor, n_sets, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", location);
     refs_json_reader_free(reader);
     refs_refset__json_source_clear(&source);
+    refs_buf_clear(&visitor.name);
+    refs_buf_clear(&visitor.arrays);
     return status;
 }

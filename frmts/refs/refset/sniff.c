@@ -5,6 +5,9 @@
 
 #include "refs/refset.h"
 
+/* How much of a compressed document is unpacked to look at. */
+#define UNPACKED_SIZE (64 * REFS_KIB)
+
 /* What the beginning of a document showed. */
 typedef struct signs {
     bool version_1;
@@ -76,8 +79,7 @@ static bool begins_as_json(refs_str head) {
     return false;
 }
 
-bool refs_set_sniff(refs_bytes head) {
-    refs_str text = refs_str_view((const char *)head.data, head.size);
+static bool sniff_text(refs_str text) {
     refs_json_reader *reader = NULL;
     signs seen = {0};
     if (!begins_as_json(text)) return false;
@@ -85,6 +87,44 @@ bool refs_set_sniff(refs_bytes head) {
     refs_status status = look(reader, &seen);
     refs_json_reader_free(reader);
     return are_enough(&seen) && (status == REFS_OK || status == REFS_CORRUPT);
+}
+
+static refs_status refill_from_head(void *user, uint8_t *dst, size_t capacity, size_t *got,
+                                    refs_error *err) {
+    (void)err;
+    refs_bytes *rest = user;
+    *got = rest->size < capacity ? rest->size : capacity;
+    if (*got > 0) memcpy(dst, rest->data, *got);
+    *rest = refs_bytes_view(rest->data + *got, rest->size - *got);
+    return REFS_OK;
+}
+
+/* Unpacks into `text` what the head holds of the beginning, up to UNPACKED_SIZE. */
+static void unpack_head(refs_bytes head, refs_buf *text) {
+    refs_unpacker *unpacker;
+    size_t got = 1;
+    if (refs_refset__unpacker_open(head, refill_from_head, &head, &unpacker, NULL) != REFS_OK)
+        return;
+    while (got > 0 && text->size < UNPACKED_SIZE) {
+        if (refs_refset__unpacker_refill(unpacker, text->data + text->size,
+                                         UNPACKED_SIZE - text->size, &got, NULL) != REFS_OK)
+            break;
+        text->size += got;
+    }
+    refs_refset__unpacker_free(unpacker);
+}
+
+static bool sniff_packed(refs_bytes head) {
+    refs_buf text = REFS_BUF_INIT;
+    if (refs_buf_reserve(&text, UNPACKED_SIZE, NULL) == REFS_OK) unpack_head(head, &text);
+    bool found = sniff_text(refs_str_view((const char *)text.data, text.size));
+    refs_buf_clear(&text);
+    return found;
+}
+
+bool refs_set_sniff(refs_bytes head) {
+    if (refs_refset__is_packed(head)) return sniff_packed(head);
+    return sniff_text(refs_str_view((const char *)head.data, head.size));
 }
 
 /* -- folders ----------------------------------------------------------------------------------- */

@@ -36,23 +36,28 @@ static bool is_callable(refs_str text) {
     return false;
 }
 
-/* Adds a template, or replaces the one of that name. */
-static refs_status set_template(refs_templates *templates, refs_str name, refs_str text,
-                                refs_error *err) {
-    uint32_t id;
+static refs_status add_name(refs_templates *templates, refs_str name, uint32_t *id,
+                            refs_error *err) {
     size_t known = templates->names.count;
     if (!refs_grow((void **)&templates->items, &templates->capacity, known,
                    sizeof *templates->items))
         return refs_fail_nomem(err);
     memset(&templates->items[known], 0, sizeof *templates->items);
-    REFS_TRY(refs_intern_add(&templates->names, name, &id, err));
+    return refs_intern_add(&templates->names, name, id, err);
+}
 
+/* Adds a template, or replaces the one of that name. */
+static refs_status set_template(refs_templates *templates, refs_str name, refs_str text,
+                                refs_error *err) {
+    uint32_t id = 0;
     struct named_template made = {refs_str_copy(text), text.size, NULL};
     refs_status status = made.text != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK && is_callable(text))
         status = refs_refset__template_open(text, &made.template, err);
+    if (status == REFS_OK) status = add_name(templates, name, &id, err);
     if (status != REFS_OK) {
         refs_free(made.text);
+        refs_refset__template_free(made.template);
         return status;
     }
     refs_free(templates->items[id].text);
@@ -61,8 +66,22 @@ static refs_status set_template(refs_templates *templates, refs_str name, refs_s
     return REFS_OK;
 }
 
+/* Adds a template of the set. One that cannot be parsed stays undefined: whether it is needed only
+ * the URLs tell. */
+static refs_status set_member(refs_templates *templates, refs_str name, refs_str text,
+                              const refs_notes *notes, refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = set_template(templates, name, text, &problem);
+    if (status == REFS_OK) return REFS_OK;
+    if (status == REFS_NOMEM) return refs_fail_nomem(err);
+    refs_note(notes, REFS_NOTE_WARNING, "template \"%.*s\" is left out: %s", REFS_STR_ARG(name),
+              problem.message);
+    return REFS_OK;
+}
+
 static refs_status set_all(refs_templates *templates, const refs_json *members,
-                           const char *const *overrides, refs_error *err) {
+                           const refs_set_options *options, refs_error *err) {
+    const char *const *overrides = options->templates;
     if (refs_json_kind_of(members) != REFS_JSON_KIND_NULL && !refs_json_is_object(members))
         return refs_fail(err, REFS_INVALID, "\"templates\" is no object");
     for (size_t i = 0; i < refs_json_size(members); i++) {
@@ -70,7 +89,7 @@ static refs_status set_all(refs_templates *templates, const refs_json *members,
         const refs_json *value = refs_json_at(members, i);
         if (!refs_json_is_string(value))
             return refs_fail(err, REFS_INVALID, "template \"%.*s\" is no text", REFS_STR_ARG(name));
-        REFS_TRY(set_template(templates, name, refs_json_text(value), err));
+        REFS_TRY(set_member(templates, name, refs_json_text(value), &options->notes, err));
     }
     for (; overrides != NULL && *overrides != NULL; overrides++) {
         refs_str option = refs_str_from(*overrides);
@@ -97,7 +116,7 @@ refs_status refs_refset__templates_open(const refs_json *members, const refs_set
         t->scratch = (refs_scratch){refs_alloc(capacity), 0, capacity};
         if (t->scratch.memory == NULL) status = refs_fail_nomem(err);
     }
-    if (status == REFS_OK) status = set_all(t, members, options->templates, err);
+    if (status == REFS_OK) status = set_all(t, members, options, err);
     if (status != REFS_OK) {
         refs_refset__templates_free(t);
         return status;

@@ -1,0 +1,104 @@
+/* budget_test.cc -- what reading costs: requests, bytes and decodings, counted at the server. */
+#include "driver_test.h"
+#include "range_server.h"
+
+#include <filesystem>
+
+#include <unistd.h>
+
+using namespace refs_test;
+
+namespace {
+
+/** 24 steps of an 8 by 8 picture, in chunks of 1 by 4 by 4: four chunks a step, end to end. */
+class Budget : public testing::Test {
+  protected:
+    static constexpr int steps = 24;
+
+    Budget() : folder(testing::TempDir() + "refs-budget-" + std::to_string(getpid())) {
+        std::filesystem::create_directory(folder);
+    }
+    ~Budget() override {
+        server.reset();
+        std::filesystem::remove_all(folder);
+    }
+
+    /** Serves the set's file and opens its array. */
+    Dataset serve(const std::vector<std::string> &options = {}) {
+        const std::vector<int32_t> values = counting<int32_t>(steps * 64);
+        write_file(folder + "/v.bin", bytes_of(values));
+        server = std::make_unique<RangeServer>(folder, options);
+        Set set;
+        set.array({"v", {steps, 8, 8}, "<i4", {1, 4, 4}, {"t", "lat", "lon"}}).axes(8, 8);
+        int chunk = 0;
+        for (int t = 0; t < steps; t++)
+            for (const char *place : {".0.0", ".0.1", ".1.0", ".1.1"})
+                set.range("v/" + std::to_string(t) + place, server->url("v.bin"),
+                          static_cast<uint64_t>(64 * chunk++), 64);
+        return open(subdataset(set.save(), "v"));
+    }
+    size_t n_requests() const { return server->requests().size(); }
+
+    std::string folder;
+    std::unique_ptr<RangeServer> server;
+};
+
+TEST_F(Budget, OpeningReadsNoDataChunk) {
+    ASSERT_NE(serve(), nullptr);
+    EXPECT_EQ(n_requests(), 0u);
+}
+
+TEST_F(Budget, OneBlockIsOneRangeRequestOfItsBytes) {
+    const Dataset dataset = serve();
+    ASSERT_NE(dataset, nullptr);
+    int32_t block[16];
+    ASSERT_EQ(GDALReadBlock(GDALGetRasterBand(dataset.get(), 3), 1, 1, block), CE_None);
+    ASSERT_EQ(n_requests(), 1u);
+    EXPECT_EQ(server->requests()[0].method, "GET");
+    EXPECT_EQ(server->requests()[0].status, 206);
+    EXPECT_EQ(server->requests()[0].bytes, 64);
+}
+
+TEST_F(Budget, OneBandOfAdjacentChunksIsOneRequest) {
+    const Dataset dataset = serve();
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(pixels<int32_t>(dataset, 5).size(), 64u);
+    EXPECT_EQ(n_requests(), 1u);
+}
+
+TEST_F(Budget, AllBandsOfAdjacentChunksAreOneRequest) {
+    const Dataset dataset = serve();
+    ASSERT_NE(dataset, nullptr);
+    std::vector<int32_t> values(steps * 64);
+    ASSERT_EQ(GDALDatasetRasterIO(dataset.get(), GF_Read, 0, 0, 8, 8, values.data(), 8, 8,
+                                  GDT_Int32, steps, nullptr, 0, 0, 0),
+              CE_None);
+    EXPECT_EQ(n_requests(), 1u);
+    EXPECT_EQ(count(dataset, "CHUNKS_DECODED"), steps * 4);
+}
+
+TEST_F(Budget, TheSecondReadOfAWindowIsNoRequest) {
+    const Dataset dataset = serve();
+    ASSERT_NE(dataset, nullptr);
+    const auto first = pixels<int32_t>(dataset, 5);
+    const size_t before = n_requests();
+    EXPECT_EQ(pixels<int32_t>(dataset, 5), first);
+    EXPECT_EQ(n_requests(), before);
+}
+
+TEST_F(Budget, BandByBandIsFewerRequestsThanBands) {
+    const Dataset dataset = serve();
+    ASSERT_NE(dataset, nullptr);
+    all_pixels<int32_t>(dataset);
+    EXPECT_LE(n_requests(), static_cast<size_t>(steps) / 2);
+    EXPECT_EQ(count(dataset, "CHUNKS_DECODED"), steps * 4);
+}
+
+TEST_F(Budget, NothingIsAskedForByHead) {
+    const Dataset dataset = serve();
+    ASSERT_NE(dataset, nullptr);
+    all_pixels<int32_t>(dataset);
+    for (const ServedRequest &request : server->requests()) EXPECT_EQ(request.method, "GET");
+}
+
+} // namespace

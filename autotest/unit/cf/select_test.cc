@@ -1,0 +1,180 @@
+/* select_test.cc -- selections in names. */
+#include "dataset.h"
+
+namespace {
+
+/** Six-hourly times of two days and a bit, levels from below, members without coordinate, and
+ * names of sites. */
+class Select : public testing::Test {
+  protected:
+    void SetUp() override {
+        set.coordinate("time", {0, 6, 12, 18, 24, 30, 36, 42, 48, 744},
+                       R"("units":"hours since 2020-01-01")");
+        set.coordinate("level", {1000, 850, 500, 250}, R"("units":"hPa")", "<f4");
+        set.array("site", {{"site"}, {3}, "", "|S4", "null"});
+        set.texts["/site"] = {"oslo", "a:b", "7"};
+        set.array("v", {{"time", "level", "ens", "site", "y", "x"}, {10, 4, 5, 3, 4, 5}});
+    }
+
+    /** What a selection keeps along an axis, "first+n", or the message of its failure. */
+    std::string kept(const std::string &selection, size_t axis) {
+        set.options.selection = selection.c_str();
+        refs_error_clear(&set.error);
+        if (set.tryToDescribe() != REFS_OK) return set.error.message;
+        const refs_cf_band_axis &of = set.meaning.band_axes[axis];
+        return std::to_string(of.first) + "+" + std::to_string(of.n);
+    }
+    std::string time(const std::string &text) { return kept("time=" + text, 0); }
+    std::string level(const std::string &text) { return kept("level=" + text, 1); }
+    std::string member(const std::string &text) { return kept("ens=" + text, 2); }
+    std::string site(const std::string &text) { return kept("site=" + text, 3); }
+
+    static bool holds(const std::string &text, const std::string &part) {
+        return text.find(part) != std::string::npos;
+    }
+
+    Dataset set;
+};
+
+TEST_F(Select, ByIndexAndByRangeOfIndicesFromZero) {
+    EXPECT_EQ(member("0"), "0+1");
+    EXPECT_EQ(member("4"), "4+1");
+    EXPECT_EQ(member("1:3"), "1+3");
+    EXPECT_EQ(member("3:1"), "1+3") << "in either order";
+    EXPECT_EQ(member(" 2 "), "2+1");
+    EXPECT_EQ(time("0:9"), "0+10");
+}
+
+TEST_F(Select, ByPeriodsOfWhichAllIsMeant) {
+    EXPECT_EQ(time("2020-01-01T06:00"), "1+1");
+    EXPECT_EQ(time("2020-01-01T06:00:00.000Z"), "1+1");
+    EXPECT_EQ(time("2020-01-01 06"), "1+1");
+    EXPECT_EQ(time("2020-01-01"), "0+4");
+    EXPECT_EQ(time("2020-01"), "0+9");
+    EXPECT_EQ(time("2020-02"), "9+1");
+    EXPECT_EQ(time("2020"), "0+10");
+}
+
+TEST_F(Select, ByRangesOfTimesWhoseColonsSeparateNothing) {
+    EXPECT_EQ(time("2020-01-01T06:00:2020-01-02T06:00"), "1+5");
+    EXPECT_EQ(time("2020-01-01T06:00:00:2020-01-02T06:00:00"), "1+5");
+    EXPECT_EQ(time("2020-01-01T06:2020-01-02T06"), "1+5");
+    EXPECT_EQ(time("2020-01-02:2020-01-02T06"), "4+2");
+    EXPECT_EQ(time("2020-01:2020-03"), "0+10");
+    EXPECT_EQ(time("2020-01-01T06:00:2020"), "1+9");
+    EXPECT_EQ(time("2019:2020-01-01T00"), "0+1") << "an end need not be there";
+}
+
+TEST_F(Select, ByTimesOfTheAxisOwnCalendar) {
+    set.coordinate("time", {58, 59, 60, 61, 62, 63, 64, 65, 66, 67},
+                   R"("units":"days since 2001-01-01","calendar":"360_day")");
+    EXPECT_EQ(time("2001-02-30"), "1+1");
+    EXPECT_EQ(time("2001-02"), "0+2");
+    EXPECT_TRUE(holds(time("2001-02-31"), "nothing of this axis"));
+}
+
+TEST_F(Select, ByValuesThatAreNoIndices) {
+    EXPECT_EQ(level("850"), "1+1");
+    EXPECT_EQ(level("850.0"), "1+1");
+    EXPECT_EQ(level("900:300"), "1+2") << "along an axis that descends";
+    EXPECT_EQ(level("0:850"), "1+3") << "both ends are values where one is no index";
+    EXPECT_EQ(level("2"), "2+1") << "an index goes before a value";
+    EXPECT_EQ(time("6."), "1+1") << "a number with its point is a value, also of a time";
+}
+
+TEST_F(Select, ByValuesToThePrecisionOfTheirType) {
+    set.coordinate("level", {0.1f, 0.2f, 1e6f, 1e6f + 1}, "", "<f4");
+    EXPECT_EQ(level("0.1"), "0+1");
+    EXPECT_EQ(level("1000001"), "3+1");
+    EXPECT_TRUE(holds(level("0.1001"), "nothing is there"));
+}
+
+TEST_F(Select, ByLabels) {
+    EXPECT_EQ(site("oslo"), "0+1");
+    EXPECT_EQ(site("a:b"), "1+1");
+    EXPECT_EQ(site("oslo:a:b"), "0+2");
+    EXPECT_EQ(site("7"), "2+1");
+    EXPECT_STREQ(set.meaning.band_axes[3].labels[0], "7");
+}
+
+TEST_F(Select, ByTheNameOfTheCoordinateVariableToo) {
+    set.array("pressure", {{"lev"}, {2}, R"("units":"hPa")"});
+    set.values["/pressure"] = {1000, 850};
+    set.array("w", {{"lev", "y", "x"}, {2, 4, 5}});
+    set.options.selection = "pressure=850";
+    EXPECT_EQ(set.describe("w").band_axes[0].first, 1u);
+}
+
+TEST_F(Select, SeveralAxesAtOnce) {
+    EXPECT_EQ(kept("time=2020-01-01T06:00, level=850:500, ens = 3", 0), "1+1");
+    EXPECT_EQ(set.meaning.band_axes[1].first, 1u);
+    EXPECT_EQ(set.meaning.band_axes[1].n, 2u);
+    EXPECT_EQ(set.meaning.band_axes[2].first, 3u);
+    uint64_t n = 0;
+    EXPECT_TRUE(refs_cf_n_bands(&set.meaning, &n));
+    EXPECT_EQ(n, 6u);
+}
+
+TEST_F(Select, ShowsInMetadataWhatIsKept) {
+    ASSERT_EQ(kept("time=2020-01-02,level=1:2,ens=3:4,site=1", 0), "4+4");
+    const auto items = Dataset::mapOf(set.meaning.metadata);
+    EXPECT_EQ(items.at("NETCDF_DIM_time_DEF"), "{4,6}");
+    EXPECT_EQ(items.at("NETCDF_DIM_time_VALUES"), "{24,30,36,42}");
+    auto band = set.bandItems(15);
+    EXPECT_EQ(band["NETCDF_DIM_time"], "42");
+    EXPECT_EQ(band["TIME"], "2020-01-02T18:00:00");
+    EXPECT_EQ(band["NETCDF_DIM_level"], "500");
+    EXPECT_EQ(band["NETCDF_DIM_ens"], "5") << "counted from 1, as the netCDF driver does";
+    EXPECT_EQ(band["NETCDF_DIM_site"], "a:b");
+}
+
+TEST_F(Select, GivesBandsDescriptions) {
+    ASSERT_EQ(kept("time=2020-01-02,level=1:2,ens=3:4,site=1", 0), "4+4");
+    refs_buf text = REFS_BUF_INIT;
+    ASSERT_EQ(refs_cf_band_description(&set.meaning, 1, &text, nullptr), REFS_OK);
+    EXPECT_EQ(std::string(reinterpret_cast<char *>(text.data), text.size),
+              "time=2020-01-02T00:00:00 level=850 ens=4 site=a:b");
+    refs_buf_clear(&text);
+}
+
+TEST_F(Select, SaysWhatThereIsWhereNothingIsFound) {
+    EXPECT_EQ(time("2021"), "[time=2021]: nothing is there; time has 10 elements: "
+                            "2020-01-01T00:00:00, 2020-01-01T06:00:00, 2020-01-01T12:00:00, ..., "
+                            "2020-02-01T00:00:00");
+    EXPECT_EQ(set.error.status, REFS_NOT_FOUND);
+    EXPECT_EQ(level("851"),
+              "[level=851]: nothing is there; level has 4 elements: 1000, 850, 500, 250");
+    EXPECT_EQ(member("5"),
+              "[ens=5]: that is nothing of this axis; ens has 5 elements: 0, 1, 2, ..., 4");
+}
+
+TEST_F(Select, RefusesWhatMakesNoSense) {
+    const char *const axes = "), level (4), ens (5), site (3)";
+    for (const char *text : {"height=3", "time", "x=3", "time=1,", ",", "=", " ", "time=1,,ens=2"})
+        EXPECT_TRUE(holds(kept(text, 0), axes)) << text << ": " << set.error.message;
+    EXPECT_EQ(kept("ens=1,time=2,ens=3", 0), "[ens=3]: ens is selected twice");
+    for (const char *text : {"", ":", "1:", ":1", "2020-13", "2020-1-1", "2020-01-01T25",
+                             "2020-02-30", "2020-01-01T06:60", "2020-01-01T06:00:00.", "nan", "x"})
+        EXPECT_TRUE(holds(time(text), "nothing of this axis")) << text << ": " << time(text);
+}
+
+TEST_F(Select, RefusesElementsThatAreNotSideBySide) {
+    set.coordinate("level", {1, 30, 2, 40}, "", "<f4");
+    EXPECT_TRUE(holds(level("25:45"), "not side by side"));
+    EXPECT_EQ(level("1.:40."), "0+4");
+}
+
+TEST_F(Select, RefusesValuesThatAreMissing) {
+    set.values.erase("/level");
+    EXPECT_EQ(level("1"), "1+1");
+    EXPECT_TRUE(holds(level("850"), "nothing of this axis")) << set.error.message;
+}
+
+TEST_F(Select, FindsNoAxesInAPicture) {
+    set.array("flat", {{"y", "x"}, {4, 5}});
+    set.options.selection = "time=1";
+    EXPECT_NE(set.tryToDescribe("flat"), REFS_OK);
+    EXPECT_TRUE(holds(set.error.message, "along are: none"));
+}
+
+} // namespace

@@ -1,0 +1,201 @@
+// Record files in memory: read once, by one thread, while the others go on.
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+extern "C" {
+#include "record_cache.h"
+}
+#include "parquet_under_test.h"
+
+namespace {
+
+// Hands out records of one row, and counts.
+class Cache {
+  public:
+    explicit Cache(size_t max_bytes = SIZE_MAX) {
+        vfs_.files["record"] = RecordFile({Raw("x")});
+        EXPECT_EQ(refs_refset__record_cache_open(max_bytes, Load, this, &cache_, nullptr), REFS_OK);
+    }
+    Cache(const Cache &) = delete;
+    Cache &operator=(const Cache &) = delete;
+    ~Cache() { refs_refset__record_cache_free(cache_); }
+
+    // The first row of a record, "none" where there is no file, or the error.
+    std::string Get(uint64_t number, uint32_t array = 0) {
+        refs_record *record = nullptr;
+        refs_error err = REFS_ERROR_INIT;
+        if (refs_refset__record_cache_get(cache_, {array, number}, &record, &err) != REFS_OK)
+            return err.message;
+        if (record == nullptr) return "none";
+        refs_record_row row;
+        EXPECT_EQ(refs_refset__record_row(record, 0, &row, nullptr), REFS_OK);
+        const std::string text(reinterpret_cast<const char *>(row.bytes.data), row.bytes.size);
+        refs_block_release(refs_refset__record_block(record));
+        return text;
+    }
+
+    int Loads(uint64_t number, uint32_t array = 0) {
+        std::lock_guard<std::mutex> guard(lock_);
+        return loads_[{array, number}];
+    }
+
+    // Numbers whose loading waits until they are let go.
+    void Block(uint64_t number) { blocked_[number] = true; }
+    void LetGo(uint64_t number) {
+        std::lock_guard<std::mutex> guard(lock_);
+        blocked_[number] = false;
+        moved_.notify_all();
+    }
+    void WaitForLoad(uint64_t number) {
+        std::unique_lock<std::mutex> guard(lock_);
+        moved_.wait(guard, [&] { return loads_[{0, number}] > 0; });
+    }
+
+    uint64_t absent = UINT64_MAX, failing = UINT64_MAX;
+
+  private:
+    static refs_status Load(void *user, refs_record_id id, refs_record **record, refs_error *err) {
+        auto *self = static_cast<Cache *>(user);
+        std::unique_lock<std::mutex> guard(self->lock_);
+        self->loads_[{id.array, id.number}]++;
+        self->moved_.notify_all();
+        self->moved_.wait(guard, [&] { return !self->blocked_[id.number]; });
+        *record = nullptr;
+        if (id.number == self->absent) return REFS_OK;
+        if (id.number == self->failing) return refs_fail(err, REFS_IO, "the line is cut");
+        return refs_refset__record_open(self->vfs_.get(), "record", UINT64_MAX, record, err);
+    }
+
+    MemoryVfs vfs_;
+    refs_record_cache *cache_ = nullptr;
+    std::mutex lock_;
+    std::condition_variable moved_;
+    std::map<std::pair<uint32_t, uint64_t>, int> loads_;
+    std::map<uint64_t, bool> blocked_;
+};
+
+// What a record and its place cost.
+size_t Cost() {
+    MemoryVfs vfs;
+    vfs.files["record"] = RecordFile({Raw("x")});
+    refs_record *record = nullptr;
+    EXPECT_EQ(refs_refset__record_open(vfs.get(), "record", UINT64_MAX, &record, nullptr), REFS_OK);
+    const size_t bytes = refs_refset__record_bytes(record);
+    refs_block_release(refs_refset__record_block(record));
+    return bytes + sizeof(refs_error);
+}
+
+} // namespace
+
+TEST(ParquetCache, LoadsEachRecordOnce) {
+    Cache cache;
+    cache.absent = 7;
+    for (int i = 0; i < 3; i++) {
+        EXPECT_EQ(cache.Get(1), "x");
+        EXPECT_EQ(cache.Get(1, 5), "x");
+        EXPECT_EQ(cache.Get(7), "none");
+    }
+    EXPECT_EQ(cache.Loads(1), 1);
+    EXPECT_EQ(cache.Loads(1, 5), 1);
+    EXPECT_EQ(cache.Loads(7), 1) << "that there is no file is remembered too";
+}
+
+TEST(ParquetCache, RemembersNoFailure) {
+    Cache cache;
+    cache.failing = 1;
+    EXPECT_EQ(cache.Get(1), "the line is cut");
+    cache.failing = 2;
+    EXPECT_EQ(cache.Get(1), "x");
+}
+
+TEST(ParquetCache, LetsTheLeastRecentlyUsedGo) {
+    Cache cache(3 * Cost() + Cost() / 2);
+    for (const uint64_t number : {1, 2, 3, 1, 4}) cache.Get(number);
+    for (const uint64_t number : {1, 3, 4}) cache.Get(number);
+    EXPECT_EQ(cache.Loads(1), 1);
+    EXPECT_EQ(cache.Loads(3), 1);
+    cache.Get(2);
+    EXPECT_EQ(cache.Loads(2), 2);
+    cache.Get(1);
+    EXPECT_EQ(cache.Loads(1), 2) << "it was the least recently used when 2 came again";
+}
+
+TEST(ParquetCache, KeepsTheLastOneWhateverItsSize) {
+    Cache cache(0);
+    for (const uint64_t number : {1, 1, 2, 2, 1}) EXPECT_EQ(cache.Get(number), "x");
+    EXPECT_EQ(cache.Loads(1), 2);
+    EXPECT_EQ(cache.Loads(2), 1);
+}
+
+TEST(ParquetCache, HoldsManyRecords) {
+    Cache cache;
+    for (int i = 0; i < 2; i++)
+        for (uint64_t number = 0; number < 10000; number++)
+            ASSERT_EQ(cache.Get(number, static_cast<uint32_t>(number % 3)), "x");
+    for (uint64_t number = 0; number < 10000; number++)
+        ASSERT_EQ(cache.Loads(number, static_cast<uint32_t>(number % 3)), 1);
+}
+
+TEST(ParquetCache, LetsOthersGoOnWhileARecordIsLoaded) {
+    Cache cache;
+    EXPECT_EQ(cache.Get(1), "x");
+    cache.Block(2);
+    std::thread slow([&] { EXPECT_EQ(cache.Get(2), "x"); });
+    cache.WaitForLoad(2);
+    EXPECT_EQ(cache.Get(1), "x") << "one that is there";
+    EXPECT_EQ(cache.Get(3), "x") << "and one that is not";
+    cache.LetGo(2);
+    slow.join();
+}
+
+TEST(ParquetCache, LoadsOnceForAllWhoWait) {
+    Cache cache;
+    cache.Block(2);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++) threads.emplace_back([&] { EXPECT_EQ(cache.Get(2), "x"); });
+    cache.WaitForLoad(2);
+    cache.LetGo(2);
+    for (std::thread &thread : threads) thread.join();
+    EXPECT_EQ(cache.Loads(2), 1);
+}
+
+TEST(ParquetCache, TellsAllWhoWaitOfAFailure) {
+    Cache cache;
+    cache.failing = 2;
+    cache.Block(2);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++)
+        threads.emplace_back([&] { EXPECT_EQ(cache.Get(2), "the line is cut"); });
+    cache.WaitForLoad(2);
+    cache.LetGo(2);
+    for (std::thread &thread : threads) thread.join();
+}
+
+TEST(ParquetCache, ServesThoseWhoWaitedForWhatHadToGoAtOnce) {
+    Cache cache(0);
+    cache.Block(2);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++)
+        threads.emplace_back([&] {
+            EXPECT_EQ(cache.Get(2), "x");
+            EXPECT_EQ(cache.Get(3), "x") << "which drops the other";
+        });
+    cache.WaitForLoad(2);
+    cache.LetGo(2);
+    for (std::thread &thread : threads) thread.join();
+}
+
+TEST(ParquetCache, ServesManyThreads) {
+    Cache cache(5 * Cost());
+    std::vector<std::thread> threads;
+    for (uint64_t thread = 0; thread < 4; thread++)
+        threads.emplace_back([&cache, thread] {
+            for (uint64_t i = 0; i < 500; i++) EXPECT_EQ(cache.Get((i * 7 + thread) % 13), "x");
+        });
+    for (std::thread &thread : threads) thread.join();
+}

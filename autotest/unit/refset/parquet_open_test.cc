@@ -1,0 +1,135 @@
+// Where parquet sets are looked for, what is asked for on the way, and what is no such set.
+
+#include <gtest/gtest.h>
+
+#include "set_under_test.h"
+
+namespace {
+
+constexpr char kParquet[] = R"({"metadata": {".zgroup": {}}, "record_size": 10})";
+constexpr char kJson[] = R"({".zgroup": "{}", "a/0": ["x"]})";
+constexpr char kZarr[] = R"({"metadata": {".zgroup": {}}, "zarr_consolidated_format": 1})";
+
+// Opens what there is, and says which names were tried and what came of it.
+struct Attempt {
+    std::string tried, said;
+};
+
+Attempt Open(const std::string &location, const std::map<std::string, std::string> &files,
+             const std::string &failing = "") {
+    SetUnderTest set;
+    Attempt attempt;
+    set.location = location;
+    set.vfs.files = files;
+    set.vfs.failOpensOf = failing;
+    set.vfs.onOpen = [&](const std::string &name) { attempt.tried += name + " "; };
+    attempt.said = set.OpenIt() == REFS_OK ? "opened" : set.error.message;
+    return attempt;
+}
+
+bool Sniff(const std::string &location, const std::map<std::string, std::string> &files) {
+    MemoryVfs vfs;
+    vfs.files = files;
+    return refs_set_sniff_folder(vfs.get(), location.c_str());
+}
+
+} // namespace
+
+TEST(ParquetOpen, TriesTheFolderFirstWhereNamesSayOrAskingIsCheap) {
+    const struct {
+        const char *location, *tried;
+    } cases[] = {
+        {"dir", "dir/.zmetadata dir/.zmetadata "},
+        {"dir/", "dir/.zmetadata dir/.zmetadata "},
+        {"dir/.zmetadata", "dir/.zmetadata dir/.zmetadata "},
+        {"/vsis3/b/dir.parq", "/vsis3/b/dir.parq/.zmetadata /vsis3/b/dir.parq/.zmetadata "},
+        {"/vsis3/b/dir/", "/vsis3/b/dir/.zmetadata /vsis3/b/dir/.zmetadata "},
+        {"/vsis3/b/dir", "/vsis3/b/dir /vsis3/b/dir/.zmetadata /vsis3/b/dir/.zmetadata "},
+    };
+    for (const auto &c : cases) {
+        const std::string location = c.location;
+        const size_t slash = location.find("/.z");
+        std::string folder = location.substr(0, slash);
+        if (folder.back() == '/') folder.pop_back();
+        const Attempt attempt = Open(location, {{folder + "/.zmetadata", kParquet}});
+        EXPECT_EQ(attempt.said, "opened") << location;
+        EXPECT_EQ(attempt.tried, c.tried);
+    }
+}
+
+TEST(ParquetOpen, TakesDocumentsWhateverTheirName) {
+    for (const char *location : {"set.parq", "/vsis3/b/set.parq", "/vsis3/b/set.json"})
+        EXPECT_EQ(Open(location, {{location, kJson}}).said, "opened") << location;
+    EXPECT_EQ(Open("/vsis3/b/set.json", {{"/vsis3/b/set.json", kJson}}).tried,
+              "/vsis3/b/set.json /vsis3/b/set.json ");
+}
+
+TEST(ParquetOpen, LooksIntoFoldersThatServersShowAsPages) {
+    EXPECT_EQ(Open("/vsicurl/http://h/dir", {{"/vsicurl/http://h/dir", "<html>"},
+                                             {"/vsicurl/http://h/dir/.zmetadata", kParquet}})
+                  .said,
+              "opened");
+}
+
+TEST(ParquetOpen, SaysWhatIsWrongWithTheNameThatWasGiven) {
+    EXPECT_EQ(Open("dir", {}).said, "dir: there is no such file");
+    EXPECT_EQ(Open("/vsis3/b/dir.parq", {}).said, "/vsis3/b/dir.parq: there is no such file");
+    EXPECT_EQ(Open("dir/.zmetadata", {}).said, "dir/.zmetadata: there is no such file");
+    EXPECT_EQ(Open("dir", {}, "dir").said, "dir: HTTP error 403");
+    EXPECT_EQ(Open("dir", {}, "dir/.zmetadata").said, "dir/.zmetadata: HTTP error 403");
+    EXPECT_EQ(Open("page", {{"page", "<html>"}}).said,
+              "page: it does not begin as a reference set: neither \"{\" nor \"[\"");
+    EXPECT_EQ(Open("dir", {{"dir/.zmetadata", kZarr}}).said,
+              "dir/.zmetadata: it has no \"record_size\": this is plain Zarr, no set of "
+              "references");
+}
+
+TEST(ParquetOpen, KnowsItsFoldersByTheirMetadata) {
+    const std::map<std::string, std::string> files = {
+        {"dir/.zmetadata", kParquet},
+        {"zarr/.zmetadata", kZarr},
+        {"cut/.zmetadata", R"({"metadata": {".zgroup": {}}, "reco)"},
+        {"list/.zmetadata", R"([{"metadata": {}, "record_size": 10}])"},
+        {"inner/.zmetadata", R"({"x": {"metadata": {}, "record_size": 10}})"},
+        {"size/.zmetadata", R"({"record_size": 10})"},
+        {"set.json", kParquet}};
+    EXPECT_TRUE(Sniff("dir", files));
+    EXPECT_TRUE(Sniff("dir/", files));
+    EXPECT_TRUE(Sniff("dir/.zmetadata", files));
+    for (const char *location :
+         {"zarr", "zarr/.zmetadata", "cut", "list", "inner", "size", "none", "set.json", ""})
+        EXPECT_FALSE(Sniff(location, files)) << location;
+}
+
+TEST(ParquetOpen, StampsTheFileThatMakesTheSet) {
+    static std::string asked;
+    refs_vfs vfs = {};
+    vfs.stamp = [](void *, const char *location, refs_vfs_stamp *stamp, refs_error *err) {
+        asked += std::string(location) + " ";
+        const std::string name = location;
+        if (name != "dir/.zmetadata" && name != "set.json")
+            return refs_fail(err, REFS_NOT_FOUND, "%s: nothing", location);
+        *stamp = refs_vfs_stamp();
+        stamp->size = name.size();
+        return REFS_OK;
+    };
+    const struct {
+        const char *location, *asked;
+        uint64_t size;
+    } cases[] = {{"dir", "dir/.zmetadata ", 14},
+                 {"dir/.zmetadata", "dir/.zmetadata ", 14},
+                 {"set.json", "set.json/.zmetadata set.json ", 8}};
+    for (const auto &c : cases) {
+        refs_vfs_stamp stamp;
+        asked.clear();
+        ASSERT_EQ(refs_set_stamp(&vfs, c.location, &stamp, nullptr), REFS_OK);
+        EXPECT_EQ(asked, c.asked);
+        EXPECT_EQ(stamp.size, c.size);
+    }
+    refs_vfs_stamp stamp;
+    refs_error err = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_set_stamp(&vfs, "none", &stamp, &err), REFS_NOT_FOUND);
+    EXPECT_STREQ(err.message, "none: nothing");
+    vfs.stamp = nullptr;
+    EXPECT_EQ(refs_set_stamp(&vfs, "dir", &stamp, nullptr), REFS_NOT_FOUND);
+}

@@ -1,0 +1,84 @@
+/* aec.c -- codec "imagecodecs_aec": the extended Rice codes of CCSDS 121.0, as in szip, without a
+ * header. */
+#include <libaec.h>
+
+#include "numbers.h"
+#include "stream.h"
+
+typedef struct aec_codec {
+    struct aec_stream parameters; /* of which only those are set */
+} aec_codec;
+
+static refs_status read_parameter(const refs_json *config, const char *member, unsigned max,
+                                  unsigned *parameter, refs_error *err) {
+    const refs_json *given = refs_json_get(config, member);
+    uint64_t number;
+    if (refs_json_kind_of(given) == REFS_JSON_KIND_NULL) return REFS_OK;
+    if (!refs_json_u64(given, &number) || number > max)
+        return refs_fail(err, REFS_INVALID, "%s is no number up to %u", member, max);
+    *parameter = (unsigned)number;
+    return REFS_OK;
+}
+
+/* What is not given is what imagecodecs takes for an array of this type. */
+static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
+                              refs_error *err) {
+    (void)encoded_size;
+    refs_number_type type = {REFS_NUMBER_UINT, 1, false};
+    aec_codec *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    *self = opened;
+    struct aec_stream *parameters = &opened->parameters;
+    (void)refs_codec__number_parse(refs_str_from(context->array->dtype), &type, NULL);
+    parameters->bits_per_sample = 8 * (unsigned)type.size;
+    parameters->block_size = 8;
+    parameters->rsi = 2;
+    parameters->flags = AEC_DATA_PREPROCESS;
+    if (type.kind != REFS_NUMBER_UINT) parameters->flags |= AEC_DATA_SIGNED;
+    REFS_TRY(read_parameter(context->config, "bitspersample", 32, &parameters->bits_per_sample,
+                            err));
+    REFS_TRY(read_parameter(context->config, "blocksize", 64, &parameters->block_size, err));
+    REFS_TRY(read_parameter(context->config, "rsi", 4096, &parameters->rsi, err));
+    return read_parameter(context->config, "flags", 255, &parameters->flags, err);
+}
+
+static refs_status step(void *user, refs_codec_stream *stream, refs_error *err) {
+    struct aec_stream *library = user;
+    library->next_in = stream->in.data;
+    library->avail_in = stream->in.size;
+    library->next_out = stream->out;
+    library->avail_out = stream->room;
+    int result = aec_decode(library, AEC_FLUSH);
+    /* Of memory there is enough: what the library calls so is room for a part of a sample. */
+    if (result == AEC_MEM_ERROR)
+        return refs_fail(err, REFS_CORRUPT, "decodes to no %zu bytes", library->total_out + stream->room);
+    if (result != AEC_OK)
+        return refs_fail(err, REFS_CORRUPT, "damaged %zu bytes before the end of the stream",
+                         library->avail_in);
+    /* The codes have no end: where all are read and room is left, there is no more. */
+    stream->in = refs_bytes_view(library->next_in, library->avail_in);
+    stream->room = library->avail_out;
+    stream->ended = stream->in.size == 0 && stream->room > 0;
+    return REFS_OK;
+}
+
+static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                          refs_error *err) {
+    struct aec_stream library = ((const aec_codec *)self)->parameters;
+    if (encoded.size == 0) return refs_fail(err, REFS_CORRUPT, "there are no bytes");
+    int begun = aec_decode_init(&library);
+    if (begun == AEC_MEM_ERROR) return refs_fail_nomem(err);
+    if (begun != AEC_OK) return refs_fail(err, REFS_INVALID, "parameters that do not go together");
+    refs_status status = refs_codec__stream(step, &library, encoded, output, err);
+    aec_decode_end(&library);
+    return status;
+}
+
+static const char *const aliases[] = {"aec", NULL};
+
+const refs_codec_type refs_codec_aec = {.name = "imagecodecs_aec",
+                                        .aliases = aliases,
+                                        .library = "libaec",
+                                        .open = open_codec,
+                                        .decode = decode,
+                                        .close = refs_free};

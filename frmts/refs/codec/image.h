@@ -1,0 +1,29 @@
+/* image.h -- decoding with libraries for pictures: rows of pixels of one or more samples.
+ *
+ * Read before this: numbers.h.
+ */
+#ifndef REFS_CODEC_IMAGE_H
+#define REFS_CODEC_IMAGE_H
+
+#include "numbers.h"
+
+/** What a picture is. */
+typedef struct refs_image {
+    size_t width;
+    size_t height;
+    size_t n_samples;
+    size_t sample_size; /**< bytes */
+} refs_image;
+
+/** Adds room for the picture to `output`. Fails as refs_codec__output_add does. */
+refs_status refs_codec__image_add(const refs_image *image, refs_codec_output *output, uint8_t **at,
+                                  refs_error *err);
+
+/** Whether the array's elements are not in this machine's byte order, in which libraries give
+ * them. */
+bool refs_codec__array_is_swapped(const refs_codec_context *context);
+
+/** Swaps the bytes of all samples. */
+void refs_codec__image_swap(const refs_image *image, uint8_t *samples);
+
+#endif

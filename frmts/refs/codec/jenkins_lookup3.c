@@ -1,0 +1,132 @@
+/* jenkins_lookup3.c -- codec "jenkins_lookup3": Bob Jenkins' hash lookup3 as HDF5 has it, behind the
+ * content. It may begin with another value, and with bytes that are not stored.
+ *
+ * Source: http://burtleburtle.net/bob/c/lookup3.c, hashlittle, which is in the public domain.
+ */
+#include "output.h"
+
+#define CHECKSUM_SIZE 4
+
+typedef struct lookup3_codec {
+    uint32_t initial;
+    refs_buf prefix;
+} lookup3_codec;
+
+/* -- the hash ---------------------------------------------------------------------------------- */
+
+typedef struct hash {
+    uint32_t a, b, c;
+} hash;
+
+static uint32_t rotate(uint32_t word, int n) {
+    return word << n | word >> (32 - n);
+}
+
+static void mix(hash *h) {
+    static const int turns[] = {4, 6, 8, 16, 19, 4};
+    for (int i = 0; i < 6; i++) {
+        uint32_t a = (h->a - h->c) ^ rotate(h->c, turns[i]);
+        *h = (hash){h->b, h->c + h->b, a};
+    }
+}
+
+/* The words change places seven times: what would be c then is b. */
+static void finish(hash *h) {
+    static const int turns[] = {14, 11, 25, 16, 4, 14, 24};
+    for (int i = 0; i < 7; i++) {
+        uint32_t c = (h->c ^ h->b) - rotate(h->b, turns[i]);
+        *h = (hash){h->b, c, h->a};
+    }
+}
+
+/* Three words at a time; the last ones, which may be incomplete but not none, are mixed otherwise. */
+static uint32_t lookup3(refs_bytes bytes, uint32_t initial) {
+    uint32_t begin = 0xdeadbeef + (uint32_t)bytes.size + initial;
+    hash h = {begin, begin, begin};
+    for (; bytes.size > 12; bytes = refs_bytes_view(bytes.data + 12, bytes.size - 12)) {
+        h.a += refs_load_le32(bytes.data);
+        h.b += refs_load_le32(bytes.data + 4);
+        h.c += refs_load_le32(bytes.data + 8);
+        mix(&h);
+    }
+    if (bytes.size == 0) return h.c;
+    uint8_t last[12] = {0};
+    memcpy(last, bytes.data, bytes.size);
+    h.a += refs_load_le32(last);
+    h.b += refs_load_le32(last + 4);
+    h.c += refs_load_le32(last + 8);
+    finish(&h);
+    return h.b;
+}
+
+/* -- the codec --------------------------------------------------------------------------------- */
+
+/* A text, or a list of bytes. */
+static refs_status read_prefix(const refs_json *prefix, refs_buf *bytes, refs_error *err) {
+    for (size_t i = 0; i < refs_json_size(prefix); i++) {
+        uint64_t number;
+        if (!refs_json_u64(refs_json_at(prefix, i), &number) || number > UINT8_MAX)
+            return refs_fail(err, REFS_INVALID, "prefix[%zu] is no byte", i);
+        uint8_t byte = (uint8_t)number;
+        REFS_TRY(refs_buf_append(bytes, &byte, 1, err));
+    }
+    return refs_buf_append_str(bytes, refs_json_text(prefix), err);
+}
+
+static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
+                              refs_error *err) {
+    const refs_json *initial = refs_json_get(context->config, "initval");
+    uint64_t number = 0;
+    if (initial != NULL && (!refs_json_u64(initial, &number) || number > UINT32_MAX))
+        return refs_fail(err, REFS_INVALID, "initval is no number of 32 bits");
+    lookup3_codec *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    *self = opened;
+    opened->initial = (uint32_t)number;
+    if (context->decoded_size > 0) *encoded_size = context->decoded_size + CHECKSUM_SIZE;
+    return read_prefix(refs_json_get(context->config, "prefix"), &opened->prefix, err);
+}
+
+static void close_codec(void *self) {
+    lookup3_codec *codec = self;
+    refs_buf_clear(&codec->prefix);
+    refs_free(codec);
+}
+
+/* The hash of prefix and content, which are one behind the other nowhere. */
+static refs_status hash_content(const lookup3_codec *codec, refs_bytes content, uint32_t *sum,
+                                refs_error *err) {
+    refs_buf joined = REFS_BUF_INIT;
+    refs_bytes bytes = content;
+    refs_status status = REFS_OK;
+    if (codec->prefix.size > 0) {
+        status = refs_buf_append(&joined, codec->prefix.data, codec->prefix.size, err);
+        if (status == REFS_OK) status = refs_buf_append(&joined, content.data, content.size, err);
+        bytes = refs_buf_view(&joined);
+    }
+    if (status == REFS_OK) *sum = lookup3(bytes, codec->initial);
+    refs_buf_clear(&joined);
+    return status;
+}
+
+static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                          refs_error *err) {
+    if (encoded.size < CHECKSUM_SIZE)
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are too few for a checksum", encoded.size);
+    refs_bytes content = refs_bytes_view(encoded.data, encoded.size - CHECKSUM_SIZE);
+    uint32_t stored = refs_load_le32(encoded.data + content.size), computed = 0;
+    REFS_TRY(hash_content(self, content, &computed, err));
+    if (stored != computed)
+        return refs_fail(err, REFS_CORRUPT, "the checksum is %08x, %08x expected",
+                         (unsigned)computed, (unsigned)stored);
+    uint8_t *at;
+    REFS_TRY(refs_codec__output_add(output, content.size, &at, err));
+    if (content.size > 0) memcpy(at, content.data, content.size);
+    return REFS_OK;
+}
+
+const refs_codec_type refs_codec_jenkins_lookup3 = {.name = "jenkins_lookup3",
+                                                    .library = "REFS",
+                                                    .open = open_codec,
+                                                    .decode = decode,
+                                                    .close = close_codec};

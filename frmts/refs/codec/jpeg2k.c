@@ -1,0 +1,156 @@
+/* jpeg2k.c -- codec "imagecodecs_jpeg2k": a JPEG 2000 picture, a JP2 file or its codestream alone;
+ * samples of up to 32 bits. */
+#include <openjpeg.h>
+
+#include "image.h"
+
+typedef struct jpeg2k_codec {
+    bool planar; /* all first samples, then all second ones … */
+    bool swapped;
+} jpeg2k_codec;
+
+static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
+                              refs_error *err) {
+    (void)encoded_size;
+    jpeg2k_codec *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    *self = opened;
+    refs_json_bool(refs_json_get(context->config, "planar"), &opened->planar);
+    opened->swapped = refs_codec__array_is_swapped(context);
+    return REFS_OK;
+}
+
+/* -- a stream from memory ---------------------------------------------------------------------- */
+
+typedef struct source {
+    refs_bytes bytes;
+    size_t at;
+} source;
+
+static OPJ_SIZE_T read_source(void *dst, OPJ_SIZE_T size, void *user) {
+    source *from = user;
+    size_t left = from->bytes.size - from->at;
+    if (left == 0) return (OPJ_SIZE_T)-1;
+    if (size > left) size = left;
+    memcpy(dst, from->bytes.data + from->at, size);
+    from->at += size;
+    return size;
+}
+
+static OPJ_OFF_T skip_source(OPJ_OFF_T size, void *user) {
+    source *from = user;
+    if (size < 0 || (uint64_t)size > from->bytes.size - from->at) return -1;
+    from->at += (size_t)size;
+    return size;
+}
+
+static OPJ_BOOL seek_source(OPJ_OFF_T at, void *user) {
+    source *from = user;
+    if (at < 0 || (uint64_t)at > from->bytes.size) return OPJ_FALSE;
+    from->at = (size_t)at;
+    return OPJ_TRUE;
+}
+
+static opj_stream_t *open_stream(source *from) {
+    opj_stream_t *stream = opj_stream_default_create(OPJ_TRUE);
+    if (stream == NULL) return NULL;
+    opj_stream_set_user_data(stream, from, NULL);
+    opj_stream_set_user_data_length(stream, from->bytes.size);
+    opj_stream_set_read_function(stream, read_source);
+    opj_stream_set_skip_function(stream, skip_source);
+    opj_stream_set_seek_function(stream, seek_source);
+    return stream;
+}
+
+/* -- decoding ---------------------------------------------------------------------------------- */
+
+/* The library's objects for one picture. */
+typedef struct picture {
+    opj_codec_t *library;
+    opj_stream_t *stream;
+    opj_image_t *image;
+    refs_image size;
+} picture;
+
+static void clear(picture *p) {
+    if (p->image != NULL) opj_image_destroy(p->image);
+    if (p->stream != NULL) opj_stream_destroy(p->stream);
+    if (p->library != NULL) opj_destroy_codec(p->library);
+}
+
+static refs_status damaged(refs_bytes encoded, refs_error *err) {
+    return refs_fail(err, REFS_CORRUPT, "the picture of %zu bytes is cut or damaged",
+                     encoded.size);
+}
+
+static refs_status read_header(picture *p, refs_bytes encoded, refs_error *err) {
+    opj_dparameters_t parameters;
+    opj_set_default_decoder_parameters(&parameters);
+    if (!opj_setup_decoder(p->library, &parameters)) return refs_fail_nomem(err);
+    if (!opj_read_header(p->stream, p->library, &p->image) || p->image->numcomps == 0)
+        return damaged(encoded, err);
+    const opj_image_comp_t *first = &p->image->comps[0];
+    for (OPJ_UINT32 i = 0; i < p->image->numcomps; i++) {
+        const opj_image_comp_t *other = &p->image->comps[i];
+        if (other->w != first->w || other->h != first->h || other->prec != first->prec)
+            return refs_fail(err, REFS_UNSUPPORTED, "samples of different sizes");
+    }
+    p->size = (refs_image){first->w, first->h, p->image->numcomps,
+                           first->prec <= 8 ? 1 : first->prec <= 16 ? 2 : 4};
+    return REFS_OK;
+}
+
+/* Samples come as numbers of 32 bits, each kind by itself. */
+static void put_samples(const picture *p, const jpeg2k_codec *codec, uint8_t *at) {
+    const refs_number_type type = {REFS_NUMBER_UINT, p->size.sample_size, codec->swapped};
+    size_t n = p->size.width * p->size.height, n_kinds = p->size.n_samples;
+    for (size_t kind = 0; kind < n_kinds; kind++) {
+        const OPJ_INT32 *samples = p->image->comps[kind].data;
+        for (size_t i = 0; i < n; i++) {
+            size_t place = codec->planar ? kind * n + i : i * n_kinds + kind;
+            refs_codec__store_uint(&type, (uint64_t)(int64_t)samples[i],
+                                   at + place * type.size);
+        }
+    }
+}
+
+static refs_status decode_picture(picture *p, const jpeg2k_codec *codec, refs_bytes encoded,
+                                  refs_codec_output *output, refs_error *err) {
+    uint8_t *at;
+    REFS_TRY(read_header(p, encoded, err));
+    REFS_TRY(refs_codec__image_add(&p->size, output, &at, err));
+    if (!opj_decode(p->library, p->stream, p->image) ||
+        !opj_end_decompress(p->library, p->stream))
+        return damaged(encoded, err);
+    for (size_t i = 0; i < p->size.n_samples; i++) {
+        const opj_image_comp_t *samples = &p->image->comps[i];
+        if (samples->data == NULL || samples->w != p->size.width || samples->h != p->size.height)
+            return damaged(encoded, err);
+    }
+    put_samples(p, codec, at);
+    return REFS_OK;
+}
+
+/* The file format begins with a box of twelve bytes, a codestream with its marker. */
+static OPJ_CODEC_FORMAT format_of(refs_bytes encoded) {
+    bool is_file = encoded.size > 12 && memcmp(encoded.data, "\0\0\0\x0cjP  ", 8) == 0;
+    return is_file ? OPJ_CODEC_JP2 : OPJ_CODEC_J2K;
+}
+
+static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                          refs_error *err) {
+    source from = {encoded, 0};
+    picture p = {.library = opj_create_decompress(format_of(encoded)),
+                 .stream = open_stream(&from)};
+    refs_status status = p.library != NULL && p.stream != NULL
+                             ? decode_picture(&p, self, encoded, output, err)
+                             : refs_fail_nomem(err);
+    clear(&p);
+    return status;
+}
+
+const refs_codec_type refs_codec_jpeg2k = {.name = "imagecodecs_jpeg2k",
+                                           .library = "libopenjp2",
+                                           .open = open_codec,
+                                           .decode = decode,
+                                           .close = refs_free};

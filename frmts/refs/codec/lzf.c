@@ -1,0 +1,68 @@
+/* lzf.c -- codec "imagecodecs_lzf": LibLZF as HDF5's filter "lzf" stores it, a block alone, or with
+ * its decoded size in four bytes before it, little-endian. */
+#include <errno.h>
+#include <liblzf/lzf.h>
+#include <limits.h>
+
+#include "output.h"
+
+#define HEADER_SIZE 4
+
+typedef struct lzf_codec {
+    bool has_header;
+} lzf_codec;
+
+static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
+                              refs_error *err) {
+    (void)encoded_size;
+    lzf_codec *opened = refs_alloc(sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    *self = opened;
+    /* The default of imagecodecs, which knows the codec by this name alone. */
+    opened->has_header = strcmp(context->id, "imagecodecs_lzf") == 0;
+    refs_json_bool(refs_json_get(context->config, "header"), &opened->has_header);
+    return REFS_OK;
+}
+
+/* A block whose size is known is decoded in one go; else room grows until it suffices. */
+static refs_status decode_block(refs_bytes block, refs_codec_output *output, refs_error *err) {
+    for (;;) {
+        uint8_t *at;
+        size_t room;
+        REFS_TRY(refs_codec__output_room(output, &at, &room, err));
+        errno = 0;
+        unsigned written = lzf_decompress(block.data, (unsigned)block.size, at,
+                                          room < UINT_MAX ? (unsigned)room : UINT_MAX);
+        if (written > 0) return refs_codec__output_wrote(output, written, err);
+        if (errno != E2BIG)
+            return refs_fail(err, REFS_CORRUPT, "the block of %zu bytes is cut or damaged",
+                             block.size);
+        REFS_TRY(refs_codec__output_grow(output, err));
+    }
+}
+
+/* VirtualiZarr asks for a header, as it is imagecodecs' default, where HDF5's filter has written
+ * none: only the right size is taken for one. */
+static bool begins_with_size(refs_bytes encoded, const refs_codec_output *output) {
+    if (encoded.size < HEADER_SIZE) return false;
+    return output->growing != NULL || refs_load_le32(encoded.data) == output->capacity;
+}
+
+static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                          refs_error *err) {
+    const lzf_codec *codec = self;
+    if (codec->has_header && begins_with_size(encoded, output))
+        encoded = refs_bytes_view(encoded.data + HEADER_SIZE, encoded.size - HEADER_SIZE);
+    if (encoded.size == 0 || encoded.size > UINT_MAX)
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes cannot be a block", encoded.size);
+    return decode_block(encoded, output, err);
+}
+
+static const char *const aliases[] = {"lzf", NULL};
+
+const refs_codec_type refs_codec_lzf = {.name = "imagecodecs_lzf",
+                                        .aliases = aliases,
+                                        .library = "liblzf",
+                                        .open = open_codec,
+                                        .decode = decode,
+                                        .close = refs_free};

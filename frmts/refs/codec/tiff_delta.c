@@ -1,0 +1,46 @@
+/* tiff_delta.c -- codec "imagecodecs_delta": TIFF's horizontal differencing (predictor 2), of floats
+ * as if their bits were integers. */
+#include "predictor.h"
+
+#define swap_8(number) (number)
+#define swap_16 __builtin_bswap16
+#define swap_32 __builtin_bswap32
+#define swap_64 __builtin_bswap64
+
+#define DEFINE_UNDO(width)                                                                         \
+    static uint##width##_t load_##width(bool swapped, const uint8_t *at) {                         \
+        uint##width##_t number;                                                                    \
+        memcpy(&number, at, sizeof number);                                                        \
+        return swapped ? swap_##width(number) : number;                                            \
+    }                                                                                              \
+    static void undo_##width(const refs_predictor *predictor, const uint8_t *src, uint8_t *dst) {  \
+        bool swapped = predictor->type.swapped;                                                    \
+        size_t n = predictor->row_bytes;                                                           \
+        size_t first = predictor->distance * predictor->n_samples * sizeof(uint##width##_t);       \
+        for (size_t at = 0; at < n; at += sizeof(uint##width##_t)) {                               \
+            uint##width##_t number = load_##width(swapped, src + at);                              \
+            if (at >= first)                                                                       \
+                number = (uint##width##_t)(number + load_##width(swapped, dst + at - first));      \
+            if (swapped) number = swap_##width(number);                                            \
+            memcpy(dst + at, &number, sizeof number);                                              \
+        }                                                                                          \
+    }
+
+DEFINE_UNDO(8)
+DEFINE_UNDO(16)
+DEFINE_UNDO(32)
+DEFINE_UNDO(64)
+
+static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                          refs_error *err) {
+    static const refs_undo_row undo[] = {[1] = undo_8, [2] = undo_16, [4] = undo_32, [8] = undo_64};
+    const refs_predictor *predictor = self;
+    return refs_codec__predictor_decode(predictor, encoded, output, undo[predictor->type.size],
+                                        err);
+}
+
+const refs_codec_type refs_codec_tiff_delta = {.name = "imagecodecs_delta",
+                                               .library = "REFS",
+                                               .open = refs_codec__predictor_open,
+                                               .decode = decode,
+                                               .close = refs_free};

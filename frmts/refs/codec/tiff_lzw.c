@@ -1,0 +1,102 @@
+/* tiff_lzw.c -- codec "imagecodecs_lzw": TIFF's variant of LZW: codes of nine to twelve bits, the
+ * highest bit first, each length left one code early.
+ *
+ * Source: TIFF 6.0, section 13.
+ */
+#include "output.h"
+
+#define CLEAR 256u
+#define END 257u
+#define FIRST_FREE 258u
+#define MIN_BITS 9u
+#define MAX_BITS 12u
+#define NO_CODE UINT32_MAX
+
+/* What a code stands for: a part of what is decoded already. */
+typedef struct entry {
+    size_t begin;
+    size_t size;
+} entry;
+
+typedef struct lzw {
+    refs_bytes encoded;
+    size_t at;          /* bits read */
+    uint32_t n_entries; /* those of single bytes and the two commands included */
+    entry last;         /* what the code before stood for; no bytes: there is none */
+    entry entries[1u << MAX_BITS];
+} lzw;
+
+static uint32_t take_code(lzw *state) {
+    uint32_t n = state->n_entries + 1, n_bits = MIN_BITS, code = 0;
+    while (n >= 1u << n_bits && n_bits < MAX_BITS) n_bits++;
+    if (n_bits > 8 * state->encoded.size - state->at) return NO_CODE;
+    for (uint32_t i = 0; i < n_bits; i++, state->at++)
+        code = code << 1 | ((uint32_t)state->encoded.data[state->at / 8] >> (7 - state->at % 8) & 1);
+    return code;
+}
+
+/* Adds `size` bytes of what is decoded from `begin` on, with which they may overlap. */
+static refs_status repeat(refs_codec_output *output, entry what, refs_error *err) {
+    uint8_t *at;
+    REFS_TRY(refs_codec__output_add(output, what.size, &at, err));
+    const uint8_t *from = output->data + what.begin;
+    for (size_t i = 0; i < what.size; i++) at[i] = from[i];
+    return REFS_OK;
+}
+
+static refs_status put_code(lzw *state, uint32_t code, refs_codec_output *output, refs_error *err) {
+    entry what = {output->size, 1};
+    uint8_t *at;
+    if (state->last.size > 0 && state->n_entries < 1u << MAX_BITS)
+        /* The last one and the byte behind it, which comes now. */
+        state->entries[state->n_entries++] =
+            (entry){state->last.begin, state->last.size + 1};
+    if (code < CLEAR) {
+        REFS_TRY(refs_codec__output_add(output, 1, &at, err));
+        *at = (uint8_t)code;
+    } else if (code >= FIRST_FREE && code < state->n_entries) {
+        what.size = state->entries[code].size;
+        REFS_TRY(repeat(output, state->entries[code], err));
+    } else {
+        return refs_fail(err, REFS_CORRUPT, "code %u before bit %zu of %zu has no meaning",
+                         (unsigned)code, state->at, 8 * state->encoded.size);
+    }
+    state->last = what;
+    return REFS_OK;
+}
+
+static refs_status decode_codes(lzw *state, refs_codec_output *output, refs_error *err) {
+    for (;;) {
+        uint32_t code = take_code(state);
+        if (code == END) return REFS_OK;
+        if (code == NO_CODE)
+            return refs_fail(err, REFS_CORRUPT, "the codes end too early, after %zu bytes",
+                             state->encoded.size);
+        if (code != CLEAR) {
+            REFS_TRY(put_code(state, code, output, err));
+            continue;
+        }
+        state->n_entries = FIRST_FREE;
+        state->last = (entry){0, 0};
+    }
+}
+
+static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                          refs_error *err) {
+    (void)self;
+    if (encoded.size > 1 && encoded.data[0] == 0 && (encoded.data[1] & 1) != 0)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "codes with the lowest bit first, as before TIFF 6.0");
+    lzw *state = refs_alloc(sizeof *state);
+    if (state == NULL) return refs_fail_nomem(err);
+    state->encoded = encoded;
+    state->at = 0;
+    state->n_entries = FIRST_FREE;
+    state->last = (entry){0, 0};
+    refs_status status = decode_codes(state, output, err);
+    refs_free(state);
+    return status;
+}
+
+const refs_codec_type refs_codec_tiff_lzw = {
+    .name = "imagecodecs_lzw", .library = "REFS", .decode = decode};

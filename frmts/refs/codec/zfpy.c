@@ -1,0 +1,101 @@
+/* zfpy.c -- codec "zfpy": a zfp stream with its full header, which says how it was made.
+ *
+ * Source: https://zfp.readthedocs.io
+ */
+#include <zfp.h>
+
+#include "output.h"
+
+/* Bytes in which any header fits, in whole words. */
+#define HEADER_ROOM 32
+
+/* What a damaged stream may make the library read of each block beyond what it would write. */
+#define SLACK_PER_BLOCK 32
+
+/* The library's objects for one decoding. */
+typedef struct zfp_job {
+    zfp_stream *stream;
+    zfp_field *field;
+    bitstream *bits;
+    uint8_t *padded; /* what it reads */
+} zfp_job;
+
+static void clear(zfp_job *job) {
+    if (job->field != NULL) zfp_field_free(job->field);
+    if (job->stream != NULL) zfp_stream_close(job->stream);
+    if (job->bits != NULL) stream_close(job->bits);
+    refs_free(job->padded);
+}
+
+/* Begins to read a copy of `encoded` with zeros behind it up to `size`, as the library reads on
+ * without looking where its input ends. */
+static refs_status read_header(zfp_job *job, refs_bytes encoded, size_t size, refs_error *err) {
+    if (job->bits != NULL) stream_close(job->bits);
+    refs_free(job->padded);
+    job->padded = refs_calloc(size, 1);
+    job->bits = job->padded != NULL ? stream_open(job->padded, size) : NULL;
+    if (job->bits == NULL) return refs_fail_nomem(err);
+    memcpy(job->padded, encoded.data, encoded.size < size ? encoded.size : size);
+    zfp_stream_set_bit_stream(job->stream, job->bits);
+    zfp_stream_rewind(job->stream);
+    if (zfp_read_header(job->stream, job->field, ZFP_HEADER_FULL) > 0) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "%zu bytes have no header of zfp", encoded.size);
+}
+
+static bool decoded_size(const zfp_field *field, size_t *size) {
+    size_t extent[4] = {0};
+    size_t dims = zfp_field_dimensionality(field);
+    *size = zfp_type_size(field->type);
+    zfp_field_size(field, extent);
+    for (size_t dim = 0; dim < dims && dim < 4; dim++)
+        if (!refs_mul_size(*size, extent[dim], size)) return false;
+    return true;
+}
+
+/* How much the library may read for all blocks. A stream whose blocks have all the same size must
+ * be that large. */
+static refs_status most_read(const zfp_job *job, refs_bytes encoded, size_t *size,
+                             refs_error *err) {
+    unsigned min_bits = 0;
+    size_t blocks = zfp_field_blocks(job->field), least;
+    zfp_stream_params(job->stream, &min_bits, NULL, NULL, NULL);
+    if (!refs_mul_size(blocks, min_bits, &least) || least / 8 > encoded.size)
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are too few for %zu blocks", encoded.size,
+                         blocks);
+    *size = zfp_stream_maximum_size(job->stream, job->field) + encoded.size;
+    if (refs_mul_size(blocks, SLACK_PER_BLOCK, &least) && refs_add_size(*size, least, size))
+        return REFS_OK;
+    return refs_fail(err, REFS_LIMIT, "%zu blocks are too many", blocks);
+}
+
+static refs_status decompress(zfp_job *job, refs_bytes encoded, refs_codec_output *output,
+                              refs_error *err) {
+    size_t size, room = 0;
+    uint8_t *dst;
+    REFS_TRY(read_header(job, encoded, HEADER_ROOM, err));
+    if (!decoded_size(job->field, &size))
+        return refs_fail(err, REFS_LIMIT, "the header promises too many numbers");
+    REFS_TRY(refs_codec__output_add(output, size, &dst, err));
+    REFS_TRY(most_read(job, encoded, &room, err));
+    REFS_TRY(read_header(job, encoded, room - room % sizeof(uint64_t) + sizeof(uint64_t), err));
+    zfp_field_set_pointer(job->field, dst);
+    size_t used = zfp_decompress(job->stream, job->field);
+    if (used > 0 && used <= encoded.size) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "the stream of %zu bytes is cut or damaged", encoded.size);
+}
+
+static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                          refs_error *err) {
+    (void)self;
+    zfp_job job = {.stream = zfp_stream_open(NULL), .field = zfp_field_alloc()};
+    refs_status status = job.stream != NULL && job.field != NULL
+                             ? decompress(&job, encoded, output, err)
+                             : refs_fail_nomem(err);
+    clear(&job);
+    return status;
+}
+
+static const char *const aliases[] = {"imagecodecs_zfp", NULL};
+
+const refs_codec_type refs_codec_zfpy = {
+    .name = "zfpy", .aliases = aliases, .library = "libzfp", .decode = decode};

@@ -1,0 +1,52 @@
+/* data_url.c -- see data_url.h. */
+#include "data_url.h"
+
+#define SCHEME "data:"
+
+bool refs_refset__is_data_url(refs_str url) {
+    return refs_str_starts(url, SCHEME);
+}
+
+/* The value of a hexadecimal digit, or 16. */
+static unsigned hex_value(char c) {
+    if (c >= '0' && c <= '9') return (unsigned)(c - '0');
+    if (c >= 'A' && c <= 'F') return (unsigned)(c - 'A') + 10;
+    if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
+    return 16;
+}
+
+static refs_status decode_percent(refs_str text, refs_buf *decoded, refs_error *err) {
+    REFS_TRY(refs_buf_reserve(decoded, decoded->size + text.size, err));
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.data[i];
+        if (c == '%') {
+            unsigned high = text.size - i > 2 ? hex_value(text.data[i + 1]) : 16;
+            unsigned low = text.size - i > 2 ? hex_value(text.data[i + 2]) : 16;
+            if (high == 16 || low == 16)
+                return refs_fail(err, REFS_INVALID, "data: URL has a \"%%\" without two digits");
+            c = (char)(high << 4 | low);
+            i += 2;
+        }
+        decoded->data[decoded->size++] = (uint8_t)c;
+    }
+    return REFS_OK;
+}
+
+static refs_status decode_base64(refs_str text, refs_buf *bytes, refs_error *err) {
+    refs_buf plain = REFS_BUF_INIT;
+    refs_status status = decode_percent(text, &plain, err);
+    if (status == REFS_OK)
+        status =
+            refs_base64_decode(refs_str_view((const char *)plain.data, plain.size), bytes, err);
+    refs_buf_clear(&plain);
+    return status;
+}
+
+refs_status refs_refset__data_url_decode(refs_str url, refs_buf *bytes, refs_error *err) {
+    size_t comma = refs_str_find(url, ',');
+    if (comma == SIZE_MAX) return refs_fail(err, REFS_INVALID, "data: URL has no \",\"");
+    refs_str content = refs_str_part(url, comma + 1, url.size);
+    return refs_str_ends(refs_str_part(url, 0, comma), ";base64")
+               ? decode_base64(content, bytes, err)
+               : decode_percent(content, bytes, err);
+}

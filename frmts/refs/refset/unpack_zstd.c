@@ -1,0 +1,26 @@
+/* unpack_zstd.c -- Zstandard frames (RFC 8878) one behind the other, see unpack.h. */
+#include "unpack.h"
+
+#include <zstd.h>
+
+static void *open_stream(void) {
+    return ZSTD_createDStream();
+}
+
+static refs_status step(void *stream, refs_unpack_step *step, refs_error *err) {
+    ZSTD_inBuffer in = {step->in.data, step->in.size, 0};
+    ZSTD_outBuffer out = {step->out, step->room, 0};
+    size_t hint = ZSTD_decompressStream(stream, &out, &in);
+    if (ZSTD_isError(hint)) return refs_fail(err, REFS_CORRUPT, "%s", ZSTD_getErrorName(hint));
+    step->in = refs_bytes_view(step->in.data + in.pos, step->in.size - in.pos);
+    step->out += out.pos;
+    step->room -= out.pos;
+    step->ended = hint == 0;
+    return REFS_OK;
+}
+
+static void close_stream(void *stream) {
+    (void)ZSTD_freeDStream(stream);
+}
+
+const refs_packing refs_refset__zstd = {open_stream, step, close_stream};
