@@ -121,7 +121,7 @@ TEST_F(Stream, ServesSeveralReadersOfOneArray) {
             for (uint64_t t = 0; t < steps; t++) expectStep(t);
         });
     for (auto &reader : readers) reader.join();
-    EXPECT_LE(decoded(), steps + steps / 2);
+    EXPECT_LE(decoded(), 4 * steps); // chunks that one reader has spent make room
 }
 
 } // namespace
