@@ -12,9 +12,13 @@ typedef struct batch {
     size_t *key_end;   /* where each ends */
     refs_str *keys;    /* the same as views */
     uint64_t *numbers; /* which chunk each is */
+    bool *claimed;     /* whether others wait for this batch to bring it */
     size_t n_keys;
+    bool *rides;    /* working memory */
     uint64_t *busy; /* chunks that other threads bring */
     size_t n_busy;
+    bool
+        awaited; /* somebody waits for a chunk that this batch brings; the cache's lock guards it */
 } batch;
 
 /* A chunk's number in the whole array: what the cache knows it by. */
@@ -136,6 +140,9 @@ static refs_status run_decode(void *argument, refs_error *err) {
 
 static void drop_decode(void *argument) {
     decode_task *task = argument;
+    const refs_bringing *bringing = task->job->bringing;
+    if (bringing->await_room != NULL)
+        refs_cache__give_room(bringing->array->tools.cache, bringing->array->chunk_bytes);
     refs_block_release(task->block);
     refs_free(task);
 }
@@ -176,11 +183,16 @@ static refs_status receive_absent(const batch *job, size_t index, refs_error *er
 
 static refs_status receive(void *user, size_t index, bool present, refs_bytes stored,
                            refs_block *block, refs_error *err) {
-    batch *job = user;
+    const batch *job = user;
+    const refs_bringing *bringing = job->bringing;
     if (refs_group_failed(job->group)) return refs_fail(err, REFS_CANCELLED, "cancelled");
     if (!present) return receive_absent(job, index, err);
     decode_task *task = refs_alloc(sizeof *task);
     if (task == NULL) return refs_fail_nomem(err);
+    if (bringing->await_room != NULL && !bringing->await_room(bringing->user, &job->awaited)) {
+        refs_free(task);
+        return refs_fail(err, REFS_CANCELLED, "not wanted any more");
+    }
     *task = (decode_task){job, index, stored, refs_block_hold(block)};
     return refs_group_add(job->group, run_decode, drop_decode, task, err);
 }
@@ -205,8 +217,9 @@ static refs_status look_up(batch *job, uint64_t number, refs_error *err) {
     if (array->tools.cache == NULL) return note_key(job, number, err);
     refs_chunk_id id = {array->owner, number_in_array(bringing, number)};
     refs_chunk *chunk = NULL;
-    switch (refs_cache__claim(array->tools.cache, id, bringing->use, &chunk)) {
+    switch (refs_cache__claim(array->tools.cache, id, bringing->use, &job->awaited, &chunk)) {
     case REFS_CLAIM_MINE:
+        job->claimed[job->n_keys] = true;
         return note_key(job, number, err);
     case REFS_CLAIM_BUSY:
         job->busy[job->n_busy++] = number;
@@ -219,13 +232,46 @@ static refs_status look_up(batch *job, uint64_t number, refs_error *err) {
     return REFS_OK;
 }
 
+static void view_keys(batch *job) {
+    const char *text = (const char *)job->key_text.data;
+    for (size_t i = 0, from = 0; i < job->n_keys; from = job->key_end[i++])
+        job->keys[i] = refs_str_view(text + from, job->key_end[i] - from);
+}
+
+static bool claim_rider(batch *job, uint64_t number) {
+    const refs_array *array = job->bringing->array;
+    refs_chunk_id id = {array->owner, number_in_array(job->bringing, number)};
+    refs_chunk *chunk = NULL;
+    refs_claim claim =
+        refs_cache__claim(array->tools.cache, id, REFS_USE_LATER, &job->awaited, &chunk);
+    refs_chunk__release(chunk);
+    return claim == REFS_CLAIM_MINE;
+}
+
+/* Adds the chunks that had better come along; not more of them than are wanted, for they take
+ * memory of the cache long before they are read. */
+static refs_status add_riders(batch *job, uint64_t begin, uint64_t end, refs_error *err) {
+    size_t n_wanted = job->n_keys;
+    if (n_wanted == 0 || begin == end) return REFS_OK;
+    for (uint64_t number = begin; number < end; number++) REFS_TRY(note_key(job, number, err));
+    view_keys(job);
+    size_t n = job->n_keys;
+    job->n_keys = n_wanted;
+    REFS_TRY(refs_store_find_riders(job->bringing->array->tools.store, job->keys, n, n_wanted,
+                                    job->rides, err));
+    for (size_t i = n_wanted; i < n && job->n_keys < 2 * n_wanted; i++) {
+        if (!job->rides[i - n_wanted] || !claim_rider(job, job->numbers[i])) continue;
+        job->claimed[job->n_keys] = true;
+        job->keys[job->n_keys] = job->keys[i];
+        job->numbers[job->n_keys++] = job->numbers[i];
+    }
+    return REFS_OK;
+}
+
 /* Fetches and decodes what was noted down. What went wrong with a chunk explains more than that the
  * fetch was cancelled for it. */
 static refs_status fetch(batch *job, refs_error *err) {
     const refs_array_tools *tools = &job->bringing->array->tools;
-    const char *text = (const char *)job->key_text.data;
-    for (size_t i = 0, from = 0; i < job->n_keys; from = job->key_end[i++])
-        job->keys[i] = refs_str_view(text + from, job->key_end[i] - from);
     REFS_TRY(refs_group_open(job->n_keys > 1 ? tools->pool : NULL, &job->group, err));
     refs_error fetch_error = REFS_ERROR_INIT;
     refs_status fetched =
@@ -239,11 +285,10 @@ static refs_status fetch(batch *job, refs_error *err) {
 /* Lets others try who wait for chunks that did not come: absent ones, and all after a failure. */
 static void abandon_claims(const batch *job) {
     const refs_array *array = job->bringing->array;
-    if (array->tools.cache == NULL) return;
-    for (size_t i = 0; i < job->n_keys; i++)
-        refs_cache__abandon(
-            array->tools.cache,
-            (refs_chunk_id){array->owner, number_in_array(job->bringing, job->numbers[i])});
+    for (size_t i = 0; i < job->n_keys; i++) {
+        refs_chunk_id id = {array->owner, number_in_array(job->bringing, job->numbers[i])};
+        if (job->claimed[i]) refs_cache__abandon(array->tools.cache, id);
+    }
 }
 
 /* Waits for what other threads bring; what did not come is left in `busy`, to be tried again. */
@@ -263,11 +308,15 @@ static void await_busy(batch *job) {
 
 /* Brings `n` chunks. Own ones first, and only then those of others: two threads that want each
  * other's chunks both get on. */
-static refs_status bring(batch *job, const uint64_t *numbers, size_t n, refs_error *err) {
+static refs_status bring(batch *job, const uint64_t *numbers, size_t n, uint64_t end_riders,
+                         refs_error *err) {
     refs_status status = REFS_OK;
     job->n_keys = job->n_busy = 0;
     job->key_text.size = 0;
     for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(job, numbers[i], err);
+    view_keys(job);
+    if (status == REFS_OK && job->bringing->use == REFS_USE_AHEAD)
+        status = add_riders(job, numbers[n - 1] + 1, end_riders, err);
     if (job->bringing->claimed != NULL) job->bringing->claimed(job->bringing->user);
     if (status == REFS_OK && job->n_keys > 0) status = fetch(job, err);
     abandon_claims(job);
@@ -275,9 +324,10 @@ static refs_status bring(batch *job, const uint64_t *numbers, size_t n, refs_err
     return status;
 }
 
-static refs_status bring_all(batch *job, uint64_t *numbers, size_t n, refs_error *err) {
+static refs_status bring_all(batch *job, uint64_t *numbers, size_t n, uint64_t end_riders,
+                             refs_error *err) {
     while (n > 0) {
-        REFS_TRY(bring(job, numbers, n, err));
+        REFS_TRY(bring(job, numbers, n, end_riders, err));
         if (job->bringing->use != REFS_USE_NOW) return REFS_OK;
         n = job->n_busy;
         if (n > 0) memcpy(numbers, job->busy, n * sizeof *numbers);
@@ -285,24 +335,38 @@ static refs_status bring_all(batch *job, uint64_t *numbers, size_t n, refs_error
     return REFS_OK;
 }
 
+/* Memory for `n` chunks that are wanted, of `n_all`. */
+static bool open_batch(batch *job, size_t n, size_t n_all) {
+    job->keys = refs_calloc(n_all, sizeof *job->keys);
+    job->key_end = refs_calloc(n_all, sizeof *job->key_end);
+    job->numbers = refs_calloc(n_all, sizeof *job->numbers);
+    job->claimed = refs_calloc(n_all, sizeof *job->claimed);
+    job->rides = refs_calloc(n_all - n, sizeof *job->rides);
+    job->busy = refs_calloc(n, sizeof *job->busy);
+    return job->keys != NULL && job->key_end != NULL && job->numbers != NULL &&
+           job->claimed != NULL && job->rides != NULL && job->busy != NULL;
+}
+
+static void clear_batch(batch *job) {
+    refs_buf_clear(&job->key_text);
+    refs_free(job->keys);
+    refs_free(job->key_end);
+    refs_free(job->numbers);
+    refs_free(job->claimed);
+    refs_free(job->rides);
+    refs_free(job->busy);
+}
+
 refs_status refs_array__bring(const refs_bringing *bringing, uint64_t begin, uint64_t end,
-                              refs_error *err) {
+                              uint64_t end_riders, refs_error *err) {
     size_t n = (size_t)(end - begin);
     batch job = {.bringing = bringing};
     uint64_t *numbers = refs_calloc(n, sizeof *numbers);
-    job.keys = refs_calloc(n, sizeof *job.keys);
-    job.key_end = refs_calloc(n, sizeof *job.key_end);
-    job.numbers = refs_calloc(n, sizeof *job.numbers);
-    job.busy = refs_calloc(n, sizeof *job.busy);
-    bool complete = numbers != NULL && job.keys != NULL && job.key_end != NULL &&
-                    job.numbers != NULL && job.busy != NULL;
+    bool complete = open_batch(&job, n, (size_t)(end_riders - begin)) && numbers != NULL;
     for (size_t i = 0; complete && i < n; i++) numbers[i] = begin + i;
-    refs_status status = complete ? bring_all(&job, numbers, n, err) : refs_fail_nomem(err);
-    refs_buf_clear(&job.key_text);
+    refs_status status =
+        complete ? bring_all(&job, numbers, n, end_riders, err) : refs_fail_nomem(err);
     refs_free(numbers);
-    refs_free(job.keys);
-    refs_free(job.key_end);
-    refs_free(job.numbers);
-    refs_free(job.busy);
+    clear_batch(&job);
     return status;
 }

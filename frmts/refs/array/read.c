@@ -47,11 +47,11 @@ static void deliver(void *user, uint64_t number, const uint8_t *elements) {
 }
 
 static refs_status read_all(reading *job, refs_error *err) {
-    const refs_bringing bringing = {job->array, &job->cut, deliver, NULL, job, REFS_USE_NOW};
+    const refs_bringing bringing = {job->array, &job->cut, deliver, NULL, NULL, job, REFS_USE_NOW};
     uint64_t n = job->cut.n_chunks;
     for (uint64_t begin = 0; begin < n; begin += MAX_BATCH_CHUNKS) {
         uint64_t end = n - begin < MAX_BATCH_CHUNKS ? n : begin + MAX_BATCH_CHUNKS;
-        REFS_TRY(refs_array__bring(&bringing, begin, end, err));
+        REFS_TRY(refs_array__bring(&bringing, begin, end, end, err));
     }
     return REFS_OK;
 }
