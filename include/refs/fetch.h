@@ -67,8 +67,9 @@ void refs_plan_clear(refs_plan *plan);
 
 /** Which of ranges [n_wanted, n), that will be wanted later, are better fetched now: those that lie
  * behind a request for the first `n_wanted` that is small (a quarter of the largest), until it is
- * five eighths as large as the largest. Chunks that are read together are not always stored together, and
- * what is next to one of them belongs to the next ones. Sets rides[i] for range n_wanted + i. */
+ * five eighths as large as the largest. Chunks that are read together are not always stored
+ * together, and what is next to one of them belongs to the next ones. Sets rides[i] for range
+ * n_wanted + i. */
 refs_status refs_fetch_riders(const refs_range *ranges, size_t n, size_t n_wanted,
                               const refs_fetch_policy *policy, bool *rides, refs_error *err);
 

@@ -9,7 +9,7 @@ refs_status ahead_bring(refs_array *array, uint64_t begin, uint64_t end, uint64_
     refs_region region = {start, array->meta->shape, NULL};
     refs_cut cut = {0};
     REFS_TRY(refs_array__cut(array->meta, &region, &cut, NULL));
-    const refs_bringing bringing = {array, &cut, NULL, NULL, NULL, NULL, use};
+    const refs_bringing bringing = {.array = array, .cut = &cut, .use = use};
     refs_status status = refs_array__bring(&bringing, begin, end, end_riders, NULL);
     refs_array__cut_clear(&cut);
     return status;

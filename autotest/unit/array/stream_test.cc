@@ -125,6 +125,61 @@ TEST_F(Stream, ServesSeveralReadersOfOneArray) {
     EXPECT_LE(decoded(), 4 * steps); // chunks that one reader has spent make room
 }
 
+/** Reads `n` steps from `first` on, `by` apart, in one go. */
+std::vector<int32_t> read_steps(const MemoryArray &v, uint64_t first, uint64_t n, int64_t by,
+                                uint64_t width) {
+    std::vector<int32_t> values(n * width, -7);
+    const uint64_t start[] = {first, 0}, count[] = {n, width};
+    const int64_t step[] = {by, 1};
+    const refs_region region = {start, count, step};
+    refs_error error = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_array_read(v.array, &region, values.data(), nullptr, &error), REFS_OK)
+        << error.message;
+    return values;
+}
+
+class InPlace : public Stream {
+  protected:
+    uint64_t copied() const {
+        refs_array_stats stats;
+        refs_array_get_stats(v.array, &stats);
+        return stats.bytes_copied;
+    }
+    void expectSteps(uint64_t first, uint64_t n, int64_t by, uint64_t columns = width) {
+        const auto values = read_steps(v, first, n, by, columns);
+        for (uint64_t i = 0; i < n; i++)
+            for (uint64_t x = 0; x < columns; x++)
+                ASSERT_EQ(
+                    values[i * columns + x],
+                    static_cast<int32_t>((first + i * static_cast<uint64_t>(by)) * width + x));
+    }
+};
+
+TEST_F(InPlace, DecodesReadsThatAreLargerThanTheCache) {
+    open(steps * width);
+    expectSteps(0, steps, 1);
+    EXPECT_EQ(copied(), 0u);
+    EXPECT_EQ(decoded(), steps);
+    expectSteps(3, steps - 5, 1);
+    EXPECT_EQ(copied(), 0u);
+}
+
+TEST_F(InPlace, KeepsWhatFitsInTheCache) {
+    open(1 << 20);
+    expectSteps(0, steps, 1);
+    EXPECT_EQ(copied(), steps * width * 4);
+    expectSteps(0, steps, 1);
+    EXPECT_EQ(decoded(), steps);
+}
+
+TEST_F(InPlace, CopiesPartsOfChunksAndOtherOrders) {
+    open(steps * width);
+    expectSteps(0, steps, 1, width - 1);
+    EXPECT_EQ(copied(), steps * (width - 1) * 4);
+    expectSteps(steps - 1, steps, -1);
+    expectSteps(0, steps / 2, 2);
+}
+
 /* Of each step one chunk, and far away from it another one. */
 class Riders : public testing::Test {
   protected:

@@ -108,7 +108,7 @@ struct refs_array {
     refs_error chain_error;        /**< … this says why */
     refs_scratch_list scratches;
     refs_watch watch;
-    _Atomic uint64_t chunks_decoded, chunks_absent, cache_hits;
+    _Atomic uint64_t chunks_decoded, chunks_absent, cache_hits, bytes_copied;
 };
 
 /** Reads all elements, `*n` and at most `max_elements` of them, tightly packed. */
@@ -125,6 +125,10 @@ typedef struct refs_bringing {
     /** Receives the elements of chunk `number` of the cut, in this machine's byte order, or NULL
      * where the chunk is absent; on any thread. NULL: chunks only go to the cache. */
     void (*deliver)(void *user, uint64_t number, const uint8_t *elements);
+
+    /** Where the elements of chunk `number` are wanted, all of them and in their order: it is
+     * decoded there, and neither delivered nor kept. NULL: nowhere; or no such function. */
+    uint8_t *(*place)(void *user, uint64_t number);
 
     /** Called when all chunks were asked for: others that want them wait from now on. Or NULL. */
     void (*claimed)(void *user);

@@ -116,19 +116,29 @@ static refs_status decode(refs_array *array, refs_bytes stored, chunk_room room,
     return REFS_OK;
 }
 
-static refs_status run_decode(void *argument, refs_error *err) {
-    const decode_task *task = argument;
+/* A failure that a worker found, which does not know what it reads. */
+static refs_status fail_located(const decode_task *task, refs_status status, refs_error *err) {
+    refs_store_locate(task->job->bringing->array->tools.store, task->job->keys[task->index], err);
+    return status;
+}
+
+static refs_status decode_in_place(const decode_task *task, uint8_t *elements, refs_error *err) {
+    const refs_bringing *bringing = task->job->bringing;
+    chunk_room room = {elements, bringing->array->chunk_bytes};
+    refs_status status = decode(bringing->array, task->stored, room, err);
+    return status == REFS_OK ? REFS_OK : fail_located(task, status, err);
+}
+
+static refs_status decode_to_chunk(const decode_task *task, uint64_t number, refs_error *err) {
     const refs_bringing *bringing = task->job->bringing;
     refs_array *array = bringing->array;
-    uint64_t number = task->job->numbers[task->index];
     refs_chunk *chunk = refs_chunk__new_for(array->tools.cache, array->chunk_bytes, bringing->use);
     if (chunk == NULL) return refs_fail_nomem(err);
     chunk_room room = {refs_chunk__data(chunk), least_bytes(bringing, number)};
     refs_status status = decode(array, task->stored, room, err);
     if (status != REFS_OK) {
-        refs_store_locate(array->tools.store, task->job->keys[task->index], err);
         refs_chunk__release(chunk);
-        return status;
+        return fail_located(task, status, err);
     }
     if (array->tools.cache != NULL)
         refs_cache__add(array->tools.cache,
@@ -136,6 +146,14 @@ static refs_status run_decode(void *argument, refs_error *err) {
                         bringing->use);
     deliver_chunk(bringing, number, chunk);
     return REFS_OK;
+}
+
+static refs_status run_decode(void *argument, refs_error *err) {
+    const decode_task *task = argument;
+    const refs_bringing *bringing = task->job->bringing;
+    uint64_t number = task->job->numbers[task->index];
+    uint8_t *place = bringing->place != NULL ? bringing->place(bringing->user, number) : NULL;
+    return place != NULL ? decode_in_place(task, place, err) : decode_to_chunk(task, number, err);
 }
 
 static void drop_decode(void *argument) {

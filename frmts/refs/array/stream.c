@@ -83,8 +83,12 @@ static uint64_t last_rider(const refs_stream *stream, uint64_t begin, uint64_t e
 /* Whoever reads a chunk that failed meets the failure too, and tells it. */
 static bool bring_parts(refs_stream *stream) {
     refs_cache *cache = stream->array->tools.cache;
-    const refs_bringing bringing = {stream->array, &stream->cut, NULL,          note_claimed,
-                                    await_room,    stream,       REFS_USE_AHEAD};
+    const refs_bringing bringing = {.array = stream->array,
+                                    .cut = &stream->cut,
+                                    .claimed = note_claimed,
+                                    .await_room = await_room,
+                                    .user = stream,
+                                    .use = REFS_USE_AHEAD};
     uint64_t begin, end;
     while (refs_cache__await_use(cache, stream->ahead_bytes, stream->n_wasted, &stream->stop)) {
         if (!take_part(stream, &begin, &end)) return true;

@@ -149,11 +149,10 @@ void RefsDataset::readCounts() {
     const refs_fetch_stats fetched = archive_->fetchStats();
     refs_array_stats read;
     refs_array_get_stats(array_, &read);
-    const std::pair<const char *, uint64_t> counts[] = {{"REQUESTS", fetched.requests},
-                                                        {"BYTES", fetched.bytes},
-                                                        {"CHUNKS_DECODED", read.chunks_decoded},
-                                                        {"CHUNKS_ABSENT", read.chunks_absent},
-                                                        {"CACHE_HITS", read.cache_hits}};
+    const std::pair<const char *, uint64_t> counts[] = {
+        {"REQUESTS", fetched.requests},          {"BYTES", fetched.bytes},
+        {"CHUNKS_DECODED", read.chunks_decoded}, {"CHUNKS_ABSENT", read.chunks_absent},
+        {"CACHE_HITS", read.cache_hits},         {"BYTES_COPIED", read.bytes_copied}};
     for (const auto &count : counts)
         counts_.SetNameValue(count.first, std::to_string(count.second).c_str());
 }
