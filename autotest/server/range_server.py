@@ -21,10 +21,11 @@ applies is taken. A fault is an object that may have
   "skip"           let so many requests of the path pass first
   "times"          only for so many requests; without it, for all that follow
   "require"        header -> regular expression: applies only to requests that do not have it
+  "method"         applies only to requests of this method
   "status"         answer with this status and no content
   "body_bytes"     ... and so many bytes of a body
   "headers"        header -> value of the answer, or null to leave it out; values may hold {begin},
-                   {last}, {size}, {port}, {now+N} and {etag}
+                   {last}, {size}, {path} (without its label), {port} and {now+N}
   "reset"          reset the connection instead of answering
   "reset_after"    ... after so many bytes of the body
   "close_after"    close it after so many bytes of the body, which was announced whole
@@ -96,11 +97,11 @@ class Faults:
         self._kinds = itertools.cycle([{"status": 503}, {"reset": True}, {"reset_after": 100}])
         self._lock = threading.Lock()
 
-    def take(self, path, headers):
+    def take(self, path, method, headers):
         """The fault for the next request of `path`: {} without one."""
         with self._lock:
             for fault in self._table.get(path, []):
-                if self._applies(fault, headers):
+                if fault.get("method", method) == method and self._applies(fault, headers):
                     return fault
             if self._random.uniform(0, 100) < self._fail_percent:
                 return next(self._kinds)
@@ -143,7 +144,7 @@ class Handler(BaseHTTPRequestHandler):
     def respond(self):
         time.sleep(self.server.latency_s)
         path = unquote(urlsplit(self.path).path)
-        fault = self.server.faults.take(path, self.headers)
+        fault = self.server.faults.take(path, self.command, self.headers)
         time.sleep(fault.get("stall_s", 0))
         if fault.get("reset"):
             self.log_answer(0, 0)
@@ -227,7 +228,8 @@ class Handler(BaseHTTPRequestHandler):
             raise Broken
 
     def fill_in(self, text, values):
-        known = {**values, "port": self.server.server_address[1], "other": self.server.other_port}
+        known = {**values, "port": self.server.server_address[1],
+                 "path": self.server.without_label(unquote(urlsplit(self.path).path))}
         text = re.sub(r"\{now\+(\d+)\}",
                       lambda match: email.utils.formatdate(time.time() + int(match[1]), usegmt=True),
                       text)
@@ -306,7 +308,6 @@ class RangeServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.latency_s = options.latency_ms / 1000
         self.faults = faults
-        self.other_port = 0
         self.connections = itertools.count()
         self.under_way = UnderWay()
         self._folder = os.path.realpath(options.folder)
@@ -329,10 +330,14 @@ class RangeServer(ThreadingHTTPServer):
     def handle_error(self, request, client_address):
         """Connections end in many ways here."""
 
+    @staticmethod
+    def without_label(path):
+        return re.sub(r"^/@[^/]*", "", path)
+
     def content(self, path):
         """A file in the folder, opened, or None."""
-        path = re.sub(r"^/@[^/]*", "", path)
-        file_path = os.path.realpath(os.path.join(self._folder, path.lstrip("/")))
+        file_path = os.path.realpath(
+            os.path.join(self._folder, self.without_label(path).lstrip("/")))
         if not file_path.startswith(self._folder + os.sep) or not os.path.isfile(file_path):
             return None
         return open(file_path, "rb")

@@ -139,7 +139,7 @@ refs_status refs_transfer__check_response(refs_transfer *transfer, refs_error *e
         transfer->identity = transfer->response.identity;
         return REFS_OK;
     }
-    if (transfer->response.encoded && !transfer->any_encoding)
+    if (transfer->response.encoded && !transfer->compressible)
         return refs_fail(err, REFS_IO,
                          "the server sent an encoding of its own instead of the bytes (HTTP %ld)",
                          status);

@@ -21,7 +21,7 @@ typedef struct refs_transfer {
     refs_transfer_kind kind;
     uint64_t offset, length;
     uint64_t max_size;
-    bool any_encoding; /**< take the bytes as they come */
+    bool compressible; /**< whole: let the server compress them on their way */
     refs_block *block; /**< where bytes go; made by the engine for a whole location */
     refs_waiter *waiter;
 

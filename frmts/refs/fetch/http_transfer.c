@@ -50,12 +50,14 @@ static void set_invariants(refs_transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_text);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
-    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, NULL);
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, transfer->compressible ? "gzip" : NULL);
     if (strncasecmp(transfer->url, "https:", 6) == 0) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
 }
 
-/* Without the header any encoding would do (RFC 9110, section 12.5.3). */
-static bool ask_for_bytes(struct curl_slist **headers) {
+/* Without the header any encoding would do (RFC 9110, section 12.5.3). libcurl sends one of its own
+ * where it is to undo the encoding. */
+static bool ask_for_bytes(const refs_transfer *transfer, struct curl_slist **headers) {
+    if (transfer->compressible) return true;
     for (const struct curl_slist *header = *headers; header != NULL; header = header->next)
         if (strncasecmp(header->data, ACCEPT_ENCODING, sizeof ACCEPT_ENCODING - 1) == 0)
             return true;
@@ -80,7 +82,7 @@ refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http *htt
     transfer->rules.retry_codes = transfer->retry_codes;
     set_defaults(transfer);
     transfer->headers = host->prepare(host->self, transfer->location, url, transfer->easy);
-    if (!ask_for_bytes(&transfer->headers)) return refs_fail_nomem(err);
+    if (!ask_for_bytes(transfer, &transfer->headers)) return refs_fail_nomem(err);
     set_invariants(transfer);
     return REFS_OK;
 }
@@ -90,7 +92,7 @@ refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http *htt
 static refs_status make_away(refs_transfer *transfer, refs_error *err) {
     if (transfer->away != NULL) return REFS_OK;
     CURL *away = transfer->away = curl_easy_duphandle(transfer->easy);
-    if (away == NULL || !ask_for_bytes(&transfer->away_headers)) return refs_fail_nomem(err);
+    if (away == NULL || !ask_for_bytes(transfer, &transfer->away_headers)) return refs_fail_nomem(err);
     curl_easy_setopt(away, CURLOPT_HTTPHEADER, transfer->away_headers);
     curl_easy_setopt(away, CURLOPT_USERPWD, NULL);
     curl_easy_setopt(away, CURLOPT_USERNAME, NULL);

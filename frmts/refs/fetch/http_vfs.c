@@ -60,7 +60,7 @@ static refs_status carry_out(const refs_http_vfs *vfs, refs_transfer *transfer, 
     const refs_transfer asked = {.location = transfer->location,
                                  .kind = transfer->kind,
                                  .max_size = transfer->max_size,
-                                 .any_encoding = transfer->any_encoding,
+                                 .compressible = transfer->compressible,
                                  .waiter = &waiter};
     pthread_mutex_init(&waiter.lock, NULL);
     pthread_cond_init(&waiter.moved, NULL);
@@ -160,7 +160,7 @@ static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
     refs_transfer transfer = {.location = object->location,
                               .kind = REFS_TRANSFER_WHOLE,
                               .max_size = vfs->max_whole_bytes,
-                              .any_encoding = true};
+                              .compressible = true};
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = carry_out(vfs, &transfer, &problem);
     if (status == REFS_OK) {

@@ -42,6 +42,7 @@ RefsRootDataset::RefsRootDataset(const RefsName &name, std::shared_ptr<RefsArchi
     nRasterXSize = 512;
     nRasterYSize = 512;
     SetPhysicalFilename(name_.location.c_str());
+    if (RefsHasNoSidecar(name_)) nPamFlags |= GPF_DISABLED;
 }
 
 GDALDataset *RefsRootDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
