@@ -106,6 +106,14 @@ void refs_fetcher_free(refs_fetcher *fetcher);
 /** By what the fetcher plans. */
 const refs_fetch_policy *refs_fetcher_policy(const refs_fetcher *fetcher);
 
+/** Ends the calls of refs_fetch that are under way, and all to come, with REFS_CANCELLED, and soon:
+ * none of them waits for the network any more. */
+void refs_fetcher_cancel(refs_fetcher *fetcher);
+
+/** Whether a location was found replaced since it was first read: what was read of it before is of
+ * another state. */
+bool refs_fetcher_saw_replacement(const refs_fetcher *fetcher);
+
 /** Receives the bytes of range `index`, borrowed for the call; who needs them for longer, on a
  * worker thread, holds `block` until then. A failure ends the fetch. */
 typedef refs_status (*refs_fetch_sink)(void *user, size_t index, refs_bytes bytes,

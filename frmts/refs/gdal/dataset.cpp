@@ -42,7 +42,7 @@ RefsDataset::RefsDataset(const RefsName &name, std::shared_ptr<RefsArchive> arch
     spatialRef_.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
     SetPhysicalFilename(name_.location.c_str());
     SetSubdatasetName((RefsArrayName(name_, meta->path) + RefsSelectionSuffix(name_)).c_str());
-    if (refs_location_is_remote(refs_str_from(name_.location.c_str()))) nPamFlags |= GPF_NOSAVE;
+    if (RefsHasNoSidecar(name_)) nPamFlags |= GPF_DISABLED;
 }
 
 GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,

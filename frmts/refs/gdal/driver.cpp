@@ -149,6 +149,7 @@ GDALDataset *open(GDALOpenInfo *info) {
 
 void unload(GDALDriver *) {
     RefsArchive::forgetAll();
+    RefsTools::forget();
 }
 
 } // namespace
