@@ -228,6 +228,32 @@ TEST(OpenValues, ExpandsTemplatesAndGenerators) {
     EXPECT_EQ(pixels<int32_t>(dataset), values);
 }
 
+TEST(OpenValues, LimitsAreOptions) {
+    Set set;
+    const std::string path = memory_path("refs.json");
+    write_file(path, R"({"version": 1, "templates": {"f": "{{c}}", "u": "/path"},
+        "gen": [{"key": "v/0.{{i}}", "url": "{{u}}{{f(c=i)}}", "dimensions": {"i": {"stop": 2}}}],
+        "refs": {)" + set.array({"v", {1, 2}, "<i4", {1, 1}}).members() +
+                         "}}");
+    EXPECT_NE(open(subdataset(path, "v")), nullptr);
+    const struct {
+        const char *option, *said;
+    } cases[] = {
+        {"MAX_REFERENCES=2", "more than 2 references"},
+        {"MAX_GENERATED=1", "generators make more references than the limit allows"},
+        {"MAX_TEMPLATE_DEPTH=0", "templates call each other more than 0 deep"},
+        {"MAX_RENDERED_BYTES=5", "it renders to more than 5 bytes"},
+        {"MAX_INLINE_BYTES=5", "inline values have more than 5 bytes"},
+        {"MAX_TEMPLATE_DEPTH=33", "MAX_TEMPLATE_DEPTH=33: a whole number up to 32 is needed"},
+        {"MAX_REFERENCES=many", "MAX_REFERENCES=many: a whole number up to"},
+    };
+    for (const auto &c : cases) {
+        ErrorLog log;
+        EXPECT_EQ(open(subdataset(path, "v"), {c.option}), nullptr) << c.option;
+        EXPECT_NE(log.text().find(c.said), std::string::npos) << c.option << ": " << log.text();
+    }
+}
+
 TEST(OpenValues, GivesTheSamplesPixelsWithAndWithoutTemplates) {
     for (const char *variable : {"t2m", "z"}) {
         const Dataset plain = open(subdataset(sample("sample.json"), variable));

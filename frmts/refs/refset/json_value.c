@@ -49,7 +49,7 @@ static refs_status read_url(refs_json_value_reader *values, refs_json_token toke
         mark_broken(values, "the writer (VirtualiZarr before 2.6.1) left the inline data out of "
                             "the file: it has to be written again");
     if (values->problem.status != REFS_OK) return REFS_OK;
-    array->is_data = refs_refset__is_data_url(text);
+    array->is_data = refs_refset__is_data_url(text) && !refs_refset__holds_template(text);
     if (array->is_data) return read_data_url(values, text, err);
     return refs_refset__builder_url(values->builder, text, &array->range.url, err);
 }
@@ -84,16 +84,14 @@ static refs_status read_element(refs_json_value_reader *values, url_array *array
 /* Puts all of what a data: URL holds, or the part that the reference asks for. */
 static refs_status put_data(refs_json_value_reader *values, const refs_slot *slot,
                             const url_array *array, refs_error *err) {
-    refs_bytes bytes = refs_buf_view(&values->scratch);
-    const refs_wide_range *range = &array->range;
-    if (array->n == 3) {
-        if (range->offset > bytes.size || range->length > bytes.size - range->offset) {
-            mark_broken(values, "offset and length are beyond what the data: URL holds");
-            return REFS_OK;
-        }
-        bytes = refs_bytes_view(bytes.data + range->offset, (size_t)range->length);
-    }
-    return refs_refset__builder_put_inline(values->builder, slot, bytes, err);
+    refs_ref part = {.kind = array->n == 3 ? REFS_REF_RANGE : REFS_REF_WHOLE,
+                     .offset = array->range.offset,
+                     .length = array->range.length};
+    refs_error problem = REFS_ERROR_INIT;
+    if (refs_refset__data_url_part(refs_buf_view(&values->scratch), &part, &problem) == REFS_OK)
+        return refs_refset__builder_put_inline(values->builder, slot, part.bytes, err);
+    mark_broken(values, problem.message);
+    return REFS_OK;
 }
 
 static refs_status read_array(refs_json_value_reader *values, const refs_slot *slot,

@@ -222,9 +222,7 @@ static refs_status map_url(refs_str url, const refs_url_context *context, size_t
     refs_str scheme, rest;
     url = drop_caches(url);
     if (refs_refset__is_data_url(url))
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "a data: URL may only stand in a reference itself, "
-                         "not come from a template or a table");
+        return refs_fail(err, REFS_UNSUPPORTED, "a data: URL is its own content, and no archive");
     if (!split_scheme(url, &scheme, &rest) || scheme.size == 1)
         return map_path(url, context, location, err);
     if (is_scheme(scheme, "file") || is_scheme(scheme, "local"))
