@@ -22,8 +22,24 @@ static refs_status next_drop(void *user, uint8_t *dst, size_t capacity, size_t *
     return REFS_OK;
 }
 
+/* What is peeked at behind a key is what the tokens say. */
+static void check_peeked(const refs_json_range *range, size_t i, refs_json_token token,
+                         refs_str text) {
+    static const refs_json_token tokens[] = {REFS_JSON_ARRAY_BEGIN, REFS_JSON_STRING,
+                                             REFS_JSON_NUMBER, REFS_JSON_NUMBER,
+                                             REFS_JSON_ARRAY_END};
+    uint64_t number;
+    bool integral;
+    if (token != tokens[i] || (i == 1 && !refs_str_equal(text, range->text))) abort();
+    if (token == REFS_JSON_NUMBER && (!refs_json_number_to_u64(text, &number, &integral) ||
+                                      !integral || number != range->numbers[i - 2]))
+        abort();
+}
+
 /* Reads both to the end; returns how that was. */
 static refs_status compare(refs_json_reader *whole, refs_json_reader *parts) {
+    refs_json_range range;
+    size_t n_peeked = 0;
     for (;;) {
         refs_json_token a = REFS_JSON_END, b = REFS_JSON_END;
         refs_str a_text, b_text;
@@ -31,9 +47,12 @@ static refs_status compare(refs_json_reader *whole, refs_json_reader *parts) {
         refs_status status = refs_json_next(whole, &a, &a_text, &a_err);
         if (status != refs_json_next(parts, &b, &b_text, &b_err)) abort();
         if (strcmp(a_err.message, b_err.message) != 0) abort();
+        if (status != REFS_OK && n_peeked > 0) abort();
         if (status != REFS_OK) return status;
         if (a != b || !refs_str_equal(a_text, b_text)) abort();
         if (a == REFS_JSON_END) return REFS_OK;
+        if (n_peeked > 0) check_peeked(&range, 5 - n_peeked--, a, a_text);
+        if (a == REFS_JSON_KEY && refs_json_peek_range(whole, &range)) n_peeked = 5;
     }
 }
 

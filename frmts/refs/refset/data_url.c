@@ -6,7 +6,8 @@
 #define SCHEME "data:"
 
 bool refs_refset__is_data_url(refs_str url) {
-    return url.size >= strlen(SCHEME) && strncasecmp(url.data, SCHEME, strlen(SCHEME)) == 0;
+    return url.size >= strlen(SCHEME) && (url.data[0] | 0x20) == SCHEME[0] &&
+           strncasecmp(url.data, SCHEME, strlen(SCHEME)) == 0;
 }
 
 /* The value of a hexadecimal digit, or 16. */

@@ -4,6 +4,9 @@
 
 #include "data_url.h"
 
+/* What VirtualiZarr wrote in place of a URL before its version 2.6.1. */
+#define LOST_INLINE "__inlined__"
+
 /* The elements of [url, offset, length] as far as they were read. */
 typedef struct url_array {
     size_t n;
@@ -45,7 +48,7 @@ static refs_status read_url(refs_json_value_reader *values, refs_json_token toke
         mark_broken(values, "the URL is no string");
     else if (refs_json_reader_lone_surrogate(values->reader))
         mark_broken(values, "the URL holds a lone surrogate");
-    else if (refs_str_is(text, "__inlined__"))
+    else if (refs_str_is(text, LOST_INLINE))
         mark_broken(values, "the writer (VirtualiZarr before 2.6.1) left the inline data out of "
                             "the file: it has to be written again");
     if (values->problem.status != REFS_OK) return REFS_OK;
@@ -160,12 +163,30 @@ static refs_status read_object(refs_json_value_reader *values, const refs_slot *
     return put_scratch(values, slot, err);
 }
 
+/* Most values of large sets: ranges of URLs that are neither content nor a writer's mistake. */
+static bool take_plain_range(refs_json_value_reader *values, refs_json_range *range) {
+    if (!refs_json_peek_range(values->reader, range) || refs_str_is(range->text, LOST_INLINE) ||
+        refs_refset__is_data_url(range->text))
+        return false;
+    refs_json_take_range(values->reader, range);
+    return true;
+}
+
+static refs_status put_plain_range(refs_json_value_reader *values, const refs_slot *slot,
+                                   const refs_json_range *range, refs_error *err) {
+    refs_wide_range wide = {range->numbers[0], range->numbers[1], 0};
+    REFS_TRY(refs_refset__builder_url(values->builder, range->text, &wide.url, err));
+    return refs_refset__builder_put_range(values->builder, slot, &wide, err);
+}
+
 refs_status refs_refset__json_value_read(refs_json_value_reader *values, refs_str key,
                                          refs_error *err) {
     refs_slot slot;
     refs_json_token token;
+    refs_json_range range;
     refs_str text;
     REFS_TRY(refs_refset__builder_slot(values->builder, key, &slot, err));
+    if (take_plain_range(values, &range)) return put_plain_range(values, &slot, &range, err);
     REFS_TRY(refs_json_next(values->reader, &token, &text, err));
     if (token == REFS_JSON_ARRAY_BEGIN)
         REFS_TRY(read_array(values, &slot, err));

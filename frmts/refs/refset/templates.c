@@ -6,6 +6,9 @@
 /* Expressions may use this many times the room of what they may make. */
 #define SCRATCH_FACTOR 16
 
+/* … or this much: values take room whatever their texts are. */
+#define SCRATCH_LEAST (64 * REFS_KIB)
+
 struct refs_templates {
     refs_intern names;
     struct named_template {
@@ -112,6 +115,7 @@ refs_status refs_refset__templates_open(const refs_json *members, const refs_set
     if (!refs_mul_size(limits->max_rendered_bytes, SCRATCH_FACTOR, &capacity))
         status = refs_fail(err, REFS_LIMIT, "limit of rendered bytes is too large");
     if (status == REFS_OK) {
+        if (capacity < SCRATCH_LEAST) capacity = SCRATCH_LEAST;
         t->scratch = (refs_scratch){refs_alloc(capacity), 0, capacity, limits->max_rendered_bytes,
                                     limits->max_template_depth};
         if (t->scratch.memory == NULL) status = refs_fail_nomem(err);
