@@ -126,6 +126,7 @@ typedef struct refs_cf_meaning {
     bool has_valid_range; /**< stored values outside are as good as missing */
     double valid_min;
     double valid_max;
+    bool longitudes; /**< values are longitudes: the netCDF driver moves those beyond 180 */
     bool has_scale;
     double scale;
     bool has_offset;

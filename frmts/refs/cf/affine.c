@@ -145,15 +145,25 @@ static void from_corners(const refs_cf__input *input, const refs_json *mapping,
     set_geotransform(meaning, columns, rows);
 }
 
+/* Whether the file says that GDAL wrote it, and since it follows CF: from version 1.9 on. */
+static bool made_by_cf_gdal(const refs_hierarchy *hierarchy) {
+    const refs_group_meta *root = refs_hierarchy_group(hierarchy, 0);
+    refs_str text = root != NULL ? refs_cf__text(root->attributes, "GDAL") : refs_str_view(NULL, 0);
+    refs_str word;
+    double major, minor;
+    return refs_cf__next_word(&text, " ", &word) && refs_cf__same_word(word, "GDAL") &&
+           refs_cf__next_word(&text, " .,", &word) && refs_cf__parse_number(word, &major) &&
+           (major > 1 || (refs_cf__next_word(&text, ".,", &word) &&
+                          refs_cf__parse_number(refs_str_part(word, 0, 1), &minor) && minor >= 9));
+}
+
 /* Whether rows are south first where no axis tells: so netCDF files are by custom, but not those
- * that GDAL wrote before it followed CF, which have WKT, GeoTransform and no mark of their maker.
- */
+ * that GDAL wrote before it followed CF, which have WKT and GeoTransform. */
 static bool south_first_by_custom(const refs_cf__input *input, const refs_cf__frame *frame) {
     if (frame->axes.transposed) return false;
     if (frame->mapping == NULL || !refs_cf__has_crs_text(frame->mapping->attributes)) return true;
-    const refs_group_meta *root = refs_hierarchy_group(input->hierarchy, 0);
-    bool marked = root != NULL && refs_json_get(root->attributes, "GDAL") != NULL;
-    return marked || refs_json_get(frame->mapping->attributes, "GeoTransform") == NULL;
+    return made_by_cf_gdal(input->hierarchy) ||
+           refs_json_get(frame->mapping->attributes, "GeoTransform") == NULL;
 }
 
 refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf__frame *frame,

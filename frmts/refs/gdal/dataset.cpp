@@ -74,6 +74,7 @@ refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
     pixelType_ = RefsPixelTypeOf(meta_->dtype, meaning_.unsigned_values);
     if (pixelType_.gdal == GDT_Unknown)
         return refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are no numbers", meta_->path);
+    longitudes_.reset(new RefsLongitudes(meta_, meaning_, pixelType_.gdal));
     if (meaning_.crs != nullptr) {
         RefsQuietErrors quiet;
         if (spatialRef_.SetFromUserInput(meaning_.crs) != OGRERR_NONE) {
@@ -164,7 +165,7 @@ char **RefsDataset::GetFileList() {
 
 CPLErr RefsDataset::readWindow(const RefsWindow &window) const {
     refs_error error = REFS_ERROR_INIT;
-    const RefsWindowReader reader(array_, meaning_, pixelType_);
+    const RefsWindowReader reader(array_, meaning_, pixelType_, longitudes_.get());
     return reader.read(window, &error) == REFS_OK ? CE_None : RefsReport(error);
 }
 
@@ -181,7 +182,7 @@ CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, i
         bandMap = all.data();
         nBandsWanted = GetRasterCount();
     }
-    const RefsWindowReader reader(array_, meaning_, pixelType_);
+    const RefsWindowReader reader(array_, meaning_, pixelType_, longitudes_.get());
     reader.advise(
         {xOffset, yOffset, xSize, ySize, bandMap, nBandsWanted, nullptr, bufferType, 0, 0, 0});
     return CE_None;

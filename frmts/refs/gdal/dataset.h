@@ -82,6 +82,7 @@ class RefsDataset final : public GDALPamDataset {
     refs_array *array_ = nullptr; // of archive_
     RefsMeaning meaning_;
     RefsPixelType pixelType_;
+    std::unique_ptr<RefsLongitudes> longitudes_;
     OGRSpatialReference spatialRef_;
     CPLStringList metadata_, subdatasets_, geolocation_, counts_, categories_;
 };
