@@ -126,4 +126,8 @@ typedef struct refs_bringing {
 refs_status refs_array__bring(const refs_bringing *bringing, uint64_t begin, uint64_t end,
                               refs_error *err);
 
+/** Brings all chunks of several arrays that share their tools, planned as one fetch; `use` and
+ * `claimed` of the first count for all. */
+refs_status refs_array__bring_all(const refs_bringing *bringings, size_t n, refs_error *err);
+
 #endif

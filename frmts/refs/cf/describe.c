@@ -100,7 +100,9 @@ void refs_cf_meaning_clear(refs_cf_meaning *meaning) {
     refs_free(meaning->crs);
     refs_free(meaning->unit);
     refs_cf_items_clear(&meaning->categories);
+    refs_free(meaning->colors);
     refs_cf_items_clear(&meaning->geolocation);
+    refs_cf_items_clear(&meaning->geolocation2);
     refs_cf_items_clear(&meaning->metadata);
     refs_cf_items_clear(&meaning->band_items);
     memset(meaning, 0, sizeof *meaning);
