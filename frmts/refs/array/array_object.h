@@ -147,4 +147,8 @@ typedef struct refs_bringing {
 refs_status refs_array__bring(const refs_bringing *bringing, uint64_t begin, uint64_t end,
                               uint64_t end_riders, refs_error *err);
 
+/** Brings all chunks of several arrays that share their tools, planned as one fetch; `use` and
+ * `claimed` of the first count for all. */
+refs_status refs_array__bring_all(const refs_bringing *bringings, size_t n, refs_error *err);
+
 #endif

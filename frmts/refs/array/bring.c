@@ -4,32 +4,38 @@
 #include "refs/block.h"
 #include "refs/pool.h"
 
-/* One batch of chunks. Chunks are numbered as the cut numbers them. */
-typedef struct batch {
+/* A chunk, numbered as its cut numbers it. */
+typedef struct wanted_chunk {
     const refs_bringing *bringing;
+    uint64_t number;
+} wanted_chunk;
+
+/* One batch of chunks, of one array or several that share their tools. */
+typedef struct batch {
+    const refs_bringing *bringing; /* of the first: all are for the same use */
     refs_group *group;
-    refs_buf key_text; /* keys of the chunks that are fetched, end to end */
-    size_t *key_end;   /* where each ends */
-    refs_str *keys;    /* the same as views */
-    uint64_t *numbers; /* which chunk each is */
-    bool *claimed;     /* whether others wait for this batch to bring it */
+    refs_buf key_text;    /* keys of the chunks that are fetched, end to end */
+    size_t *key_end;      /* where each ends */
+    refs_str *keys;       /* the same as views */
+    wanted_chunk *chunks; /* which chunk each is */
+    bool *claimed;        /* whether others wait for this batch to bring it */
     size_t n_keys;
-    bool *rides;    /* working memory */
-    uint64_t *busy; /* chunks that other threads bring */
+    bool *rides;        /* working memory */
+    wanted_chunk *busy; /* chunks that other threads bring */
     size_t n_busy;
     bool
         awaited; /* somebody waits for a chunk that this batch brings; the cache's lock guards it */
 } batch;
 
-/* A chunk's number in the whole array: what the cache knows it by. */
-static uint64_t number_in_array(const refs_bringing *bringing, uint64_t number) {
+/* What the cache knows a chunk by: its number in the whole array. */
+static refs_chunk_id id_of(const refs_bringing *bringing, uint64_t number) {
     const refs_array_meta *meta = bringing->array->meta;
     const refs_span *spans[REFS_MAX_RANK];
     refs_array__cut_at(bringing->cut, number, spans);
     uint64_t in_array = 0;
     for (size_t dim = 0; dim < meta->rank; dim++)
         in_array = in_array * refs_array_meta_n_chunks(meta, dim) + spans[dim]->chunk;
-    return in_array;
+    return (refs_chunk_id){bringing->array->owner, in_array};
 }
 
 static void deliver(const refs_bringing *bringing, uint64_t number, const uint8_t *elements) {
@@ -117,20 +123,22 @@ static refs_status decode(refs_array *array, refs_bytes stored, chunk_room room,
 }
 
 /* A failure that a worker found, which does not know what it reads. */
-static refs_status fail_located(const decode_task *task, refs_status status, refs_error *err) {
-    refs_store_locate(task->job->bringing->array->tools.store, task->job->keys[task->index], err);
+static refs_status fail_located(const decode_task *task, const refs_bringing *bringing,
+                                refs_status status, refs_error *err) {
+    refs_store_locate(bringing->array->tools.store, task->job->keys[task->index], err);
     return status;
 }
 
-static refs_status decode_in_place(const decode_task *task, uint8_t *elements, refs_error *err) {
-    const refs_bringing *bringing = task->job->bringing;
+static refs_status decode_in_place(const decode_task *task, const refs_bringing *bringing,
+                                   uint8_t *elements, refs_error *err) {
     chunk_room room = {elements, bringing->array->chunk_bytes};
     refs_status status = decode(bringing->array, task->stored, room, err);
-    return status == REFS_OK ? REFS_OK : fail_located(task, status, err);
+    return status == REFS_OK ? REFS_OK : fail_located(task, bringing, status, err);
 }
 
-static refs_status decode_to_chunk(const decode_task *task, uint64_t number, refs_error *err) {
-    const refs_bringing *bringing = task->job->bringing;
+static refs_status decode_to_chunk(const decode_task *task, wanted_chunk wanted, refs_error *err) {
+    const refs_bringing *bringing = wanted.bringing;
+    uint64_t number = wanted.number;
     refs_array *array = bringing->array;
     refs_chunk *chunk = refs_chunk__new_for(array->tools.cache, array->chunk_bytes, bringing->use);
     if (chunk == NULL) return refs_fail_nomem(err);
@@ -138,22 +146,22 @@ static refs_status decode_to_chunk(const decode_task *task, uint64_t number, ref
     refs_status status = decode(array, task->stored, room, err);
     if (status != REFS_OK) {
         refs_chunk__release(chunk);
-        return fail_located(task, status, err);
+        return fail_located(task, bringing, status, err);
     }
     if (array->tools.cache != NULL)
-        refs_cache__add(array->tools.cache,
-                        (refs_chunk_id){array->owner, number_in_array(bringing, number)}, chunk,
-                        bringing->use);
+        refs_cache__add(array->tools.cache, id_of(bringing, number), chunk, bringing->use);
     deliver_chunk(bringing, number, chunk);
     return REFS_OK;
 }
 
 static refs_status run_decode(void *argument, refs_error *err) {
     const decode_task *task = argument;
-    const refs_bringing *bringing = task->job->bringing;
-    uint64_t number = task->job->numbers[task->index];
-    uint8_t *place = bringing->place != NULL ? bringing->place(bringing->user, number) : NULL;
-    return place != NULL ? decode_in_place(task, place, err) : decode_to_chunk(task, number, err);
+    const wanted_chunk wanted = task->job->chunks[task->index];
+    const refs_bringing *bringing = wanted.bringing;
+    uint8_t *place =
+        bringing->place != NULL ? bringing->place(bringing->user, wanted.number) : NULL;
+    return place != NULL ? decode_in_place(task, bringing, place, err)
+                         : decode_to_chunk(task, wanted, err);
 }
 
 static void drop_decode(void *argument) {
@@ -176,7 +184,7 @@ static bool may_be_called_zero(const refs_array_meta *meta) {
 
 /* Looks for an absent chunk under that name. REFS_NOT_FOUND: it is not there either. */
 static refs_status receive_zero(const batch *job, size_t index, refs_error *err) {
-    const refs_array *array = job->bringing->array;
+    const refs_array *array = job->chunks[index].bringing->array;
     refs_buf key = REFS_BUF_INIT, value = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&key, err, "%s0", array->meta->key_prefix);
     if (status == REFS_OK)
@@ -190,12 +198,12 @@ static refs_status receive_zero(const batch *job, size_t index, refs_error *err)
 }
 
 static refs_status receive_absent(const batch *job, size_t index, refs_error *err) {
-    refs_array *array = job->bringing->array;
+    refs_array *array = job->chunks[index].bringing->array;
     refs_status status =
         may_be_called_zero(array->meta) ? receive_zero(job, index, err) : REFS_NOT_FOUND;
     if (status != REFS_NOT_FOUND) return status;
     atomic_fetch_add(&array->chunks_absent, 1);
-    deliver(job->bringing, job->numbers[index], NULL);
+    deliver(job->chunks[index].bringing, job->chunks[index].number, NULL);
     return REFS_OK;
 }
 
@@ -217,36 +225,37 @@ static refs_status receive(void *user, size_t index, bool present, refs_bytes st
 
 /* -- a batch -- */
 
-static refs_status note_key(batch *job, uint64_t number, refs_error *err) {
+static refs_status note_key(batch *job, wanted_chunk wanted, refs_error *err) {
     const refs_span *spans[REFS_MAX_RANK];
     uint64_t index[REFS_MAX_RANK];
-    refs_array__cut_at(job->bringing->cut, number, spans);
-    for (size_t dim = 0; dim < job->bringing->cut->rank; dim++) index[dim] = spans[dim]->chunk;
-    job->numbers[job->n_keys++] = number;
-    REFS_TRY(refs_chunk_key(job->bringing->array->meta, index, &job->key_text, err));
+    const refs_cut *cut = wanted.bringing->cut;
+    refs_array__cut_at(cut, wanted.number, spans);
+    for (size_t dim = 0; dim < cut->rank; dim++) index[dim] = spans[dim]->chunk;
+    job->chunks[job->n_keys++] = wanted;
+    REFS_TRY(refs_chunk_key(wanted.bringing->array->meta, index, &job->key_text, err));
     job->key_end[job->n_keys - 1] = job->key_text.size;
     return REFS_OK;
 }
 
 /* Delivers a chunk that is in the cache, and notes down one that is to be brought. */
-static refs_status look_up(batch *job, uint64_t number, refs_error *err) {
-    const refs_bringing *bringing = job->bringing;
+static refs_status look_up(batch *job, wanted_chunk wanted, refs_error *err) {
+    const refs_bringing *bringing = wanted.bringing;
     refs_array *array = bringing->array;
-    if (array->tools.cache == NULL) return note_key(job, number, err);
-    refs_chunk_id id = {array->owner, number_in_array(bringing, number)};
+    if (array->tools.cache == NULL) return note_key(job, wanted, err);
+    refs_chunk_id id = id_of(bringing, wanted.number);
     refs_chunk *chunk = NULL;
     switch (refs_cache__claim(array->tools.cache, id, bringing->use, &job->awaited, &chunk)) {
     case REFS_CLAIM_MINE:
         job->claimed[job->n_keys] = true;
-        return note_key(job, number, err);
+        return note_key(job, wanted, err);
     case REFS_CLAIM_BUSY:
-        job->busy[job->n_busy++] = number;
+        job->busy[job->n_busy++] = wanted;
         return REFS_OK;
     case REFS_CLAIM_FOUND:
         break;
     }
     atomic_fetch_add(&array->cache_hits, 1);
-    deliver_chunk(bringing, number, chunk);
+    deliver_chunk(bringing, wanted.number, chunk);
     return REFS_OK;
 }
 
@@ -256,12 +265,11 @@ static void view_keys(batch *job) {
         job->keys[i] = refs_str_view(text + from, job->key_end[i] - from);
 }
 
-static bool claim_rider(batch *job, uint64_t number) {
-    const refs_array *array = job->bringing->array;
-    refs_chunk_id id = {array->owner, number_in_array(job->bringing, number)};
+static bool claim_rider(batch *job, wanted_chunk rider) {
     refs_chunk *chunk = NULL;
     refs_claim claim =
-        refs_cache__claim(array->tools.cache, id, REFS_USE_LATER, &job->awaited, &chunk);
+        refs_cache__claim(rider.bringing->array->tools.cache, id_of(rider.bringing, rider.number),
+                          REFS_USE_LATER, &job->awaited, &chunk);
     refs_chunk__release(chunk);
     return claim == REFS_CLAIM_MINE;
 }
@@ -271,17 +279,18 @@ static bool claim_rider(batch *job, uint64_t number) {
 static refs_status add_riders(batch *job, uint64_t begin, uint64_t end, refs_error *err) {
     size_t n_wanted = job->n_keys;
     if (n_wanted == 0 || begin == end) return REFS_OK;
-    for (uint64_t number = begin; number < end; number++) REFS_TRY(note_key(job, number, err));
+    for (uint64_t number = begin; number < end; number++)
+        REFS_TRY(note_key(job, (wanted_chunk){job->bringing, number}, err));
     view_keys(job);
     size_t n = job->n_keys;
     job->n_keys = n_wanted;
     REFS_TRY(refs_store_find_riders(job->bringing->array->tools.store, job->keys, n, n_wanted,
                                     job->rides, err));
     for (size_t i = n_wanted; i < n && job->n_keys < 2 * n_wanted; i++) {
-        if (!job->rides[i - n_wanted] || !claim_rider(job, job->numbers[i])) continue;
+        if (!job->rides[i - n_wanted] || !claim_rider(job, job->chunks[i])) continue;
         job->claimed[job->n_keys] = true;
         job->keys[job->n_keys] = job->keys[i];
-        job->numbers[job->n_keys++] = job->numbers[i];
+        job->chunks[job->n_keys++] = job->chunks[i];
     }
     return REFS_OK;
 }
@@ -303,10 +312,10 @@ static refs_status fetch(batch *job, refs_error *err) {
 /* Lets others try who wait for chunks that did not come: absent ones, and all after a failure. */
 static void abandon_claims(const batch *job) {
     const refs_array *array = job->bringing->array;
-    for (size_t i = 0; i < job->n_keys; i++) {
-        refs_chunk_id id = {array->owner, number_in_array(job->bringing, job->numbers[i])};
-        if (job->claimed[i]) refs_cache__abandon(array->tools.cache, id);
-    }
+    for (size_t i = 0; i < job->n_keys; i++)
+        if (job->claimed[i])
+            refs_cache__abandon(array->tools.cache,
+                                id_of(job->chunks[i].bringing, job->chunks[i].number));
 }
 
 /* Waits for what other threads bring; what did not come is left in `busy`, to be tried again. */
@@ -314,10 +323,10 @@ static void await_busy(batch *job) {
     const refs_array *array = job->bringing->array;
     size_t n_left = 0;
     for (size_t i = 0; i < job->n_busy; i++) {
-        refs_chunk_id id = {array->owner, number_in_array(job->bringing, job->busy[i])};
+        refs_chunk_id id = id_of(job->busy[i].bringing, job->busy[i].number);
         refs_chunk *chunk = refs_cache__await(array->tools.cache, id);
         if (chunk != NULL)
-            deliver_chunk(job->bringing, job->busy[i], chunk);
+            deliver_chunk(job->busy[i].bringing, job->busy[i].number, chunk);
         else
             job->busy[n_left++] = job->busy[i];
     }
@@ -326,15 +335,15 @@ static void await_busy(batch *job) {
 
 /* Brings `n` chunks. Own ones first, and only then those of others: two threads that want each
  * other's chunks both get on. */
-static refs_status bring(batch *job, const uint64_t *numbers, size_t n, uint64_t end_riders,
+static refs_status bring(batch *job, const wanted_chunk *wanted, size_t n, uint64_t end_riders,
                          refs_error *err) {
     refs_status status = REFS_OK;
     job->n_keys = job->n_busy = 0;
     job->key_text.size = 0;
-    for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(job, numbers[i], err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(job, wanted[i], err);
     view_keys(job);
     if (status == REFS_OK && job->bringing->use == REFS_USE_AHEAD)
-        status = add_riders(job, numbers[n - 1] + 1, end_riders, err);
+        status = add_riders(job, wanted[n - 1].number + 1, end_riders, err);
     if (job->bringing->claimed != NULL) job->bringing->claimed(job->bringing->user);
     if (status == REFS_OK && job->n_keys > 0) status = fetch(job, err);
     abandon_claims(job);
@@ -342,26 +351,27 @@ static refs_status bring(batch *job, const uint64_t *numbers, size_t n, uint64_t
     return status;
 }
 
-static refs_status bring_all(batch *job, uint64_t *numbers, size_t n, uint64_t end_riders,
+static refs_status bring_all(batch *job, wanted_chunk *wanted, size_t n, uint64_t end_riders,
                              refs_error *err) {
     while (n > 0) {
-        REFS_TRY(bring(job, numbers, n, end_riders, err));
+        REFS_TRY(bring(job, wanted, n, end_riders, err));
         if (job->bringing->use != REFS_USE_NOW) return REFS_OK;
         n = job->n_busy;
-        if (n > 0) memcpy(numbers, job->busy, n * sizeof *numbers);
+        if (n > 0) memcpy(wanted, job->busy, n * sizeof *wanted);
     }
     return REFS_OK;
 }
 
-/* Memory for `n` chunks that are wanted, of `n_all`. */
-static bool open_batch(batch *job, size_t n, size_t n_all) {
+/* Memory for `n` chunks that are wanted, and riders. */
+static bool open_batch(batch *job, size_t n, size_t n_riders) {
+    size_t n_all = n + n_riders;
     job->keys = refs_calloc(n_all, sizeof *job->keys);
     job->key_end = refs_calloc(n_all, sizeof *job->key_end);
-    job->numbers = refs_calloc(n_all, sizeof *job->numbers);
+    job->chunks = refs_calloc(n_all, sizeof *job->chunks);
     job->claimed = refs_calloc(n_all, sizeof *job->claimed);
-    job->rides = refs_calloc(n_all - n, sizeof *job->rides);
+    job->rides = refs_calloc(n_riders, sizeof *job->rides);
     job->busy = refs_calloc(n, sizeof *job->busy);
-    return job->keys != NULL && job->key_end != NULL && job->numbers != NULL &&
+    return job->keys != NULL && job->key_end != NULL && job->chunks != NULL &&
            job->claimed != NULL && job->rides != NULL && job->busy != NULL;
 }
 
@@ -369,22 +379,43 @@ static void clear_batch(batch *job) {
     refs_buf_clear(&job->key_text);
     refs_free(job->keys);
     refs_free(job->key_end);
-    refs_free(job->numbers);
+    refs_free(job->chunks);
     refs_free(job->claimed);
     refs_free(job->rides);
     refs_free(job->busy);
 }
 
+static refs_status run_batch(wanted_chunk *wanted, size_t n, size_t n_riders, refs_error *err) {
+    batch job = {.bringing = wanted[0].bringing};
+    refs_status status = open_batch(&job, n, n_riders)
+                             ? bring_all(&job, wanted, n, wanted[n - 1].number + 1 + n_riders, err)
+                             : refs_fail_nomem(err);
+    clear_batch(&job);
+    return status;
+}
+
 refs_status refs_array__bring(const refs_bringing *bringing, uint64_t begin, uint64_t end,
                               uint64_t end_riders, refs_error *err) {
     size_t n = (size_t)(end - begin);
-    batch job = {.bringing = bringing};
-    uint64_t *numbers = refs_calloc(n, sizeof *numbers);
-    bool complete = open_batch(&job, n, (size_t)(end_riders - begin)) && numbers != NULL;
-    for (size_t i = 0; complete && i < n; i++) numbers[i] = begin + i;
-    refs_status status =
-        complete ? bring_all(&job, numbers, n, end_riders, err) : refs_fail_nomem(err);
-    refs_free(numbers);
-    clear_batch(&job);
+    if (n == 0) return REFS_OK;
+    wanted_chunk *wanted = refs_calloc(n, sizeof *wanted);
+    if (wanted == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) wanted[i] = (wanted_chunk){bringing, begin + i};
+    refs_status status = run_batch(wanted, n, (size_t)(end_riders - end), err);
+    refs_free(wanted);
+    return status;
+}
+
+refs_status refs_array__bring_all(const refs_bringing *bringings, size_t n, refs_error *err) {
+    size_t n_chunks = 0, filled = 0;
+    for (size_t i = 0; i < n; i++) n_chunks += (size_t)bringings[i].cut->n_chunks;
+    if (n_chunks == 0) return REFS_OK;
+    wanted_chunk *wanted = refs_calloc(n_chunks, sizeof *wanted);
+    if (wanted == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t number = 0; number < bringings[i].cut->n_chunks; number++)
+            wanted[filled++] = (wanted_chunk){&bringings[i], number};
+    refs_status status = run_batch(wanted, n_chunks, 0, err);
+    refs_free(wanted);
     return status;
 }

@@ -263,7 +263,15 @@ refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
 }
 
 refs_cf_values RefsArchive::values() {
-    return refs_cf_values{readValues, readTexts, this};
+    return refs_cf_values{readValues, readTexts, announce, this};
+}
+
+void RefsArchive::announce(void *self, const refs_array_meta *const *metas, size_t n) {
+    std::vector<refs_array *> arrays;
+    for (size_t i = 0; i < n; i++)
+        if (refs_array *array = static_cast<RefsArchive *>(self)->array(metas[i], nullptr))
+            arrays.push_back(array);
+    if (!arrays.empty()) refs_arrays_bring(arrays.data(), arrays.size());
 }
 
 refs_status RefsArchive::readValues(void *self, const refs_array_meta *meta, double *values,

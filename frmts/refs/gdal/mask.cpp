@@ -59,8 +59,10 @@ RefsMask::RefsMask(const refs_cf_meaning &meaning, GDALDataType type)
     : least_(-std::numeric_limits<double>::infinity()),
       most_(std::numeric_limits<double>::infinity()) {
     const bool isFloat = type == GDT_Float32 || type == GDT_Float64;
-    if (meaning.nodata_kind != REFS_CF_NODATA_DOUBLE || std::isnan(meaning.nodata)) return;
-    if (!isFloat && !meaning.has_valid_range) return;
+    if (meaning.nodata_kind != REFS_CF_NODATA_DOUBLE) return;
+    const bool isNan = std::isnan(meaning.nodata);
+    if (!meaning.has_valid_range && (!isFloat || isNan)) return;
+    if (!isFloat && isNan) return;
     nodata_ = meaning.nodata;
     if (meaning.has_valid_range) {
         least_ = meaning.valid_min;
