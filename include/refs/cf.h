@@ -36,6 +36,14 @@ typedef struct refs_cf_values {
     void *user;
 } refs_cf_values;
 
+/** Knows what GeoKeys mean. Zeroed is nothing that does. */
+typedef struct refs_cf_geotiff {
+    /** Appends the CRS of the GeoTIFF file `file` as WKT, which has GeoKeys and one pixel; nothing
+     * where they make no sense. */
+    refs_status (*read_crs)(void *user, refs_bytes file, refs_buf *wkt, refs_error *err);
+    void *user;
+} refs_cf_geotiff;
+
 typedef struct refs_cf_options {
     size_t struct_size;       /**< sizeof(refs_cf_options) */
     bool assume_longlat;      /**< longitude/latitude axes without grid mapping are WGS 84 */
@@ -43,6 +51,8 @@ typedef struct refs_cf_options {
                                    and what follows from them is left out */
     refs_notes notes;
     const char *selection; /**< which bands: see below; NULL or "" for all */
+    refs_cf_geotiff
+        geotiff; /**< for sets made of TIFF files; without it EPSG's codes count alone */
 } refs_cf_options;
 
 /* A selection keeps part of some band axes, for example "time=2020-01-01T06:00,level=850":
@@ -58,7 +68,11 @@ typedef struct refs_cf_options {
  * tried before one with it, and colons from left to right: those of a time separate nothing. */
 
 #define REFS_CF_OPTIONS_INIT                                                                       \
-    { sizeof(refs_cf_options), true, false, {NULL, NULL}, NULL }
+    {                                                                                              \
+        sizeof(refs_cf_options), true, false, {NULL, NULL}, NULL, {                                \
+            NULL, NULL                                                                             \
+        }                                                                                          \
+    }
 
 /** What runs along a dimension. */
 typedef enum refs_cf_axis_kind {
