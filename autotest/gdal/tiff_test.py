@@ -41,7 +41,8 @@ def problems(path):
         return
     for number in range(1, tiff.RasterCount + 1):
         ours, theirs = refs.GetRasterBand(number), tiff.GetRasterBand(number)
-        if ours.GetNoDataValue() != theirs.GetNoDataValue():
+        # A set does not tell a nodata value of zero from none.
+        if ours.GetNoDataValue() != (theirs.GetNoDataValue() or None):
             yield f"band {number}: nodata {ours.GetNoDataValue()} is not {theirs.GetNoDataValue()}"
         if ours.GetOverviewCount() != theirs.GetOverviewCount():
             yield f"band {number}: {ours.GetOverviewCount()} overviews are not {theirs.GetOverviewCount()}"

@@ -201,6 +201,18 @@ bool refs_cf_is_bounds(const refs_hierarchy *hierarchy, const refs_array_meta *a
  * set of one other array opens as that array. */
 bool refs_cf_is_coordinate(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
+/** Most sizes of one picture that are found. */
+#define REFS_CF_MAX_OVERVIEWS 64
+
+/** The arrays that show the picture of `array` in fewer pixels, those with the most pixels first:
+ * as the attribute `multiscales` of a group lists them. Returns how many there are. */
+size_t refs_cf_find_overviews(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+                              const refs_array_meta *overviews[REFS_CF_MAX_OVERVIEWS]);
+
+/** Whether some array shows the picture of `array` in more pixels. Such arrays are offered, but a
+ * set of one other array opens as that array. */
+bool refs_cf_is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
 /** Appends the description of a subdataset in the netCDF driver's words:
  * "[1x585x1386] air_temperature (16-bit unsigned integer)". */
 refs_status refs_cf_subdataset_description(const refs_hierarchy *hierarchy,

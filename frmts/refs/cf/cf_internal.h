@@ -59,6 +59,11 @@ refs_status refs_cf__print_typed(double number, const refs_dtype *dtype, refs_bu
  * type: a number that single precision holds exactly is taken for one. */
 refs_status refs_cf__print_attribute(const refs_json *value, refs_buf *text, refs_error *err);
 
+/* -- describe.c -------------------------------------------------------------------------------- */
+
+/** Decides which dimensions are the picture. */
+void refs_cf__choose_picture(const refs_cf__input *input, refs_cf_meaning *meaning);
+
 /* -- axes.c: what runs along a dimension ------------------------------------------------------- */
 
 /** Whether attributes of the variable say that it holds longitudes, latitudes. */

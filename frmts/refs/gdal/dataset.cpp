@@ -89,6 +89,8 @@ refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
     if (name_.array.empty()) // the set was asked for, which may have more arrays
         REFS_TRY(RefsListSubdatasets(name_, archive_->hierarchy(), subdatasets_, error));
     setGeolocation();
+    overviews_.reset(new RefsOverviews(name_, archive_, options));
+    overviews_->find(meta_);
     return REFS_OK;
 }
 
