@@ -22,7 +22,7 @@ static refs_str level_path(const refs_json *levels, size_t i) {
     const refs_json *level = refs_json_at(levels, i);
     if (refs_json_is_string(level)) return refs_json_text(level);
     refs_str path = refs_json_text(refs_json_get(level, "path"));
-    return path.data != NULL ? path : refs_json_text(refs_json_get(level, "asset"));
+    return path.size > 0 ? path : refs_json_text(refs_json_get(level, "asset"));
 }
 
 /* The path of `array` below `group`; empty where it is elsewhere. */
