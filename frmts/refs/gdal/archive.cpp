@@ -2,7 +2,6 @@
 #include "archive.h"
 
 #include <algorithm>
-
 #include <ctime>
 #include <list>
 #include <vector>
