@@ -23,6 +23,10 @@ void refs_fetcher_free(refs_fetcher *fetcher) {
     refs_free(fetcher);
 }
 
+const refs_fetch_policy *refs_fetcher_policy(const refs_fetcher *fetcher) {
+    return &fetcher->options.policy;
+}
+
 void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats) {
     stats->requests = atomic_load(&fetcher->requests);
     stats->bytes = atomic_load(&fetcher->bytes);

@@ -5,6 +5,7 @@
 #include <list>
 #include <vector>
 
+#include "refs/json.h"
 #include "report.h"
 #include "vsi_source.h"
 
@@ -97,11 +98,61 @@ bool remoteToLocal() {
     return CPLTestBool(CPLGetConfigOption("GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", "NO"));
 }
 
+/** An open option that changes a limit of sets. */
+struct LimitOption {
+    const char *name;
+    uint64_t largest; ///< that the option may be
+    void (*set)(refs_set_limits &limits, uint64_t value);
+};
+
+/** How deep templates may ever call each other: each level takes stack. */
+constexpr uint64_t deepestTemplates = 32;
+
+const LimitOption limitOptions[] = {
+    {"MAX_REFERENCES", UINT64_MAX,
+     [](refs_set_limits &limits, uint64_t value) { limits.max_references = value; }},
+    {"MAX_GENERATED", UINT64_MAX,
+     [](refs_set_limits &limits, uint64_t value) { limits.max_generated = value; }},
+    {"MAX_TEMPLATE_DEPTH", deepestTemplates,
+     [](refs_set_limits &limits, uint64_t value) {
+         limits.max_template_depth = static_cast<size_t>(value);
+     }},
+    {"MAX_RENDERED_BYTES", 16 * REFS_MIB,
+     [](refs_set_limits &limits, uint64_t value) {
+         limits.max_rendered_bytes = static_cast<size_t>(value);
+     }},
+    {"MAX_INLINE_BYTES", SIZE_MAX,
+     [](refs_set_limits &limits, uint64_t value) {
+         limits.max_inline_bytes = static_cast<size_t>(value);
+     }},
+    {"MAX_UNPACKED_BYTES", UINT64_MAX,
+     [](refs_set_limits &limits, uint64_t value) { limits.max_unpacked_bytes = value; }},
+};
+
+bool readLimits(CSLConstList options, refs_set_limits &limits, refs_error *error) {
+    for (const LimitOption &option : limitOptions) {
+        const char *text = CSLFetchNameValue(options, option.name);
+        uint64_t value = 0;
+        bool integral = false;
+        if (text == nullptr) continue;
+        if (!refs_json_number_to_u64(refs_str_from(text), &value, &integral) || !integral ||
+            value > option.largest) {
+            refs_fail(error, REFS_INVALID, "%s=%s: a whole number up to %llu is needed",
+                      option.name, text, static_cast<unsigned long long>(option.largest));
+            return false;
+        }
+        option.set(limits, value);
+    }
+    return true;
+}
+
 /** Options that change what a set means, as one text. */
 std::string optionsText(CSLConstList options) {
     std::string text = remoteToLocal() ? "remote_to_local" : "";
     for (const char *name : {"SET", "TARGET", "TEMPLATES", "URL_REWRITE"})
         text += std::string("\n") + CSLFetchNameValueDef(options, name, "");
+    for (const LimitOption &option : limitOptions)
+        text += std::string("\n") + CSLFetchNameValueDef(options, option.name, "");
     return text;
 }
 
@@ -168,6 +219,7 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
     if (const char *index = CSLFetchNameValue(options, "SET"))
         setOptions.set_index = CPLAtoGIntBig(index);
     setOptions.remote_to_local = remoteToLocal();
+    if (!readLimits(options, setOptions.limits, error)) return nullptr;
     setOptions.notes = RefsReportNotes();
 
     std::shared_ptr<RefsArchive> archive(new RefsArchive);
@@ -211,7 +263,15 @@ refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
 }
 
 refs_cf_values RefsArchive::values() {
-    return refs_cf_values{readValues, readTexts, this};
+    return refs_cf_values{readValues, readTexts, announce, this};
+}
+
+void RefsArchive::announce(void *self, const refs_array_meta *const *metas, size_t n) {
+    std::vector<refs_array *> arrays;
+    for (size_t i = 0; i < n; i++)
+        if (refs_array *array = static_cast<RefsArchive *>(self)->array(metas[i], nullptr))
+            arrays.push_back(array);
+    if (!arrays.empty()) refs_arrays_bring(arrays.data(), arrays.size());
 }
 
 refs_status RefsArchive::readValues(void *self, const refs_array_meta *meta, double *values,

@@ -44,6 +44,7 @@ class RefsArchive {
     bool isCurrent() const;
     static std::shared_ptr<RefsArchive> openNew(const std::string &location, CSLConstList options,
                                                 refs_error *error);
+    static void announce(void *self, const refs_array_meta *const *metas, size_t n);
     static refs_status readValues(void *self, const refs_array_meta *meta, double *values,
                                   refs_error *error);
     static refs_status readTexts(void *self, const refs_array_meta *meta, refs_buf *texts,
