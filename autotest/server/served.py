@@ -55,6 +55,7 @@ class Server:
     def __init__(self, folder, faults=None, tls=False, options=(), name=""):
         self._log = folder.file(f"log{name}")
         self._detail = folder.file(f"detail{name}")
+        self._process = None
         command = [sys.executable, os.path.join(HERE, "range_server.py"), folder.served, self._log,
                    "--detail", self._detail, *options]
         if tls:
@@ -74,6 +75,15 @@ class Server:
 
     def url(self, name):
         return f"{self.base}/{name}"
+
+    def counts(self):
+        """How many requests there were, and how many were made to fail."""
+        counts = {"all": 0, "failed": 0}
+        with open(self._detail, encoding="utf-8") as file:
+            for line in file:
+                counts["all"] += 1
+                counts["failed"] += '"fault": true' in line
+        return counts
 
     def requests(self, path=None):
         """What was asked for so far: see --detail of range_server.py."""
