@@ -312,7 +312,7 @@ def grib():
     import eccodes
     from osgeo import gdal
 
-    def message(sample, missing=False, packing=None):
+    def message(sample, missing=False, packing=None, constant=False):
         handle = eccodes.codes_grib_new_from_samples(sample)
         for key, value in dict(Ni=12, Nj=8, latitudeOfFirstGridPointInDegrees=40,
                                latitudeOfLastGridPointInDegrees=33,
@@ -321,6 +321,8 @@ def grib():
                                jDirectionIncrementInDegrees=1).items():
             eccodes.codes_set(handle, key, value)
         numbers = 270 + ramp("f8", (96,)) / 4
+        if constant:
+            numbers[:] = 280
         if missing:
             eccodes.codes_set(handle, "bitmapPresent", 1)
             numbers[30:35] = eccodes.codes_get(handle, "missingValue")
@@ -348,6 +350,11 @@ def grib():
         ("grib2-ccsds", "regular_ll_pl_grib2", {"packing": "grid_ccsds"}),
         ("grib2-jpeg", "regular_ll_pl_grib2", {"packing": "grid_jpeg"}),
         ("grib2-ieee", "regular_ll_pl_grib2", {"packing": "grid_ieee"}),
+        ("grib2-png", "regular_ll_pl_grib2", {"packing": "grid_png"}),
+        ("grib2-complex", "regular_ll_pl_grib2", {"packing": "grid_complex"}),
+        ("grib2-differences", "regular_ll_pl_grib2",
+         {"packing": "grid_complex_spatial_differencing"}),
+        ("grib2-constant", "regular_ll_pl_grib2", {"constant": True}),
     ):
         content, latitudes = message(sample, **options)
         numbers = as_gdal(content) if options.get("packing") != "grid_ccsds" else None

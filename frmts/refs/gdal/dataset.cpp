@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "geotiff.h"
 #include "report.h"
 
 namespace {
@@ -69,6 +70,7 @@ refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
         EQUAL(CSLFetchNameValueDef(options, "COORDINATES", "OPTIONAL"), "REQUIRED");
     cfOptions.notes = RefsReportNotes();
     cfOptions.selection = name_.selection.c_str();
+    cfOptions.geotiff = RefsGeoTiff();
     REFS_TRY(refs_cf_describe(archive_->hierarchy(), meta_, &values, &cfOptions, &meaning_, error));
 
     pixelType_ = RefsPixelTypeOf(meta_->dtype, meaning_.unsigned_values);
@@ -89,6 +91,8 @@ refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
         REFS_TRY(RefsListSubdatasets(name_, archive_->hierarchy(), subdatasets_, error));
     setGeolocation();
     setColors();
+    overviews_.reset(new RefsOverviews(name_, archive_, options));
+    overviews_->find(meta_);
     return REFS_OK;
 }
 

@@ -84,7 +84,8 @@ const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *h
     const refs_array_meta *only = nullptr;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (!RefsIsSubdataset(hierarchy, array) || refs_cf_is_coordinate(hierarchy, array))
+        if (!RefsIsSubdataset(hierarchy, array) || refs_cf_is_coordinate(hierarchy, array) ||
+            refs_cf_is_overview(hierarchy, array))
             continue;
         if (only != nullptr) return nullptr;
         only = array;
