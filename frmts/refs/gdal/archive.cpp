@@ -6,6 +6,7 @@
 #include <list>
 #include <vector>
 
+#include "refs/codec.h"
 #include "refs/json.h"
 #include "report.h"
 #include "vsi_source.h"
@@ -205,6 +206,7 @@ refs_status RefsArchive::openSet(const refs_set_options &options, refs_error *er
 
 /** What is only read ahead is not worth waiting for. */
 RefsArchive::~RefsArchive() {
+    if (vfs_ != nullptr) refs_http_vfs_cancel(vfs_.get());
     if (fetcher_ != nullptr) refs_fetcher_cancel(fetcher_.get());
 }
 
@@ -239,6 +241,7 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
     if (archive->openSet(setOptions, error) != REFS_OK) return nullptr;
     refs_fetch_options fetchOptions = REFS_FETCH_OPTIONS_INIT;
     fetchOptions.policy.max_request_bytes = maxRequestBytes;
+    fetchOptions.max_whole_bytes = REFS_MAX_CHUNK_BYTES;
     fetchOptions.http = archive->tools_->http();
     if (refs_fetcher_open(RefsVsiSource(), &fetchOptions, &fetcher, error) != REFS_OK)
         return nullptr;
