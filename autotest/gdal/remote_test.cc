@@ -66,6 +66,34 @@ TEST_F(Remote, OpeningAVariableTouchesNoDataFile) {
         EXPECT_NE(request.path, "/sample.nc") << request.method;
 }
 
+TEST_F(Remote, CoordinatesOfAVariableArriveInOneRequest) {
+    const size_t nTimes = 1000, nLat = 6, nLon = 8;
+    const std::vector<double> values = counting<double>(nTimes + nLat + nLon);
+    write_file(folder + "/axes.bin", bytes_of(values));
+    const std::string axes = server->url("axes.bin"), pixels = server->url("pixels.bin");
+    Set set;
+    Array time{"time", {nTimes}, "<f8"}, lat{"lat", {nLat}, "<f8"}, lon{"lon", {nLon}, "<f8"};
+    time.chunks = {1};
+    time.attributes = R"("_ARRAY_DIMENSIONS":["time"],"units":"hours since 2000-01-01")";
+    lat.attributes = R"("_ARRAY_DIMENSIONS":["lat"],"units":"degrees_north")";
+    lon.attributes = R"("_ARRAY_DIMENSIONS":["lon"],"units":"degrees_east")";
+    Array v{"v", {nTimes, nLat, nLon}};
+    v.attributes = R"("_ARRAY_DIMENSIONS":["time","lat","lon"])";
+    set.array(time).array(lat).array(lon).array(v);
+    for (size_t i = 0; i < nTimes; i++) set.range("time/" + std::to_string(i), axes, 8 * i, 8);
+    set.range("lat/0", axes, 8 * nTimes, 8 * nLat);
+    set.range("lon/0", axes, 8 * (nTimes + nLat), 8 * nLon);
+    set.range("v/0.0.0", pixels, 0, 4 * nTimes * nLat * nLon);
+
+    const Dataset dataset = open(subdataset(set.save(), "v"));
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(item(GDALGetRasterBand(dataset.get(), 1000), "TIME"), "2000-02-11T15:00:00");
+    double transform[6];
+    EXPECT_EQ(GDALGetGeoTransform(dataset.get(), transform), CE_None);
+    EXPECT_EQ(count(dataset, "REQUESTS"), 1);
+    EXPECT_EQ(server->requests().size(), 1u);
+}
+
 TEST_F(Remote, LocalSetsReadRemoteTargets) {
     write_file(folder + "/v.bin", "head" + bytes_of(counting<int32_t>(6)));
     Set set;

@@ -25,44 +25,50 @@ constexpr const char *defaultCacheMegabytes = "64";
 constexpr int64_t settledSeconds = 2;
 
 bool isSettled(const refs_vfs_stamp &stamp) {
-    return stamp.modified_s != 0 && time(nullptr) - stamp.modified_s >= settledSeconds;
+    return stamp.etag[0] != '\0' ||
+           (stamp.modified_s != 0 && time(nullptr) - stamp.modified_s >= settledSeconds);
 }
 
-/** What must be equal for an opened set to serve again. */
-struct Identity {
-    std::string location;
-    std::string options;
-    refs_vfs_stamp stamp;
+/** An ETag without the mark that servers put on one where they compress what they send. */
+std::string opaqueTag(const refs_vfs_stamp &stamp) {
+    return stamp.etag + (STARTS_WITH(stamp.etag, "W/") ? 2 : 0);
+}
 
-    bool operator==(const Identity &other) const {
-        return location == other.location && options == other.options &&
-               stamp.size == other.stamp.size && stamp.modified_s == other.stamp.modified_s &&
-               std::string(stamp.etag) == other.stamp.etag;
-    }
-};
+/** Sizes of what was compressed on its way are not known. */
+bool isSame(const refs_vfs_stamp &one, const refs_vfs_stamp &other) {
+    const bool sizesDiffer = one.size != other.size && one.size != 0 && other.size != 0;
+    return !sizesDiffer && one.modified_s == other.modified_s && opaqueTag(one) == opaqueTag(other);
+}
+
+/** What a kept set is found by. */
+using Identity = std::pair<std::string, std::string>; // location and options
 
 class Kept {
   public:
     std::shared_ptr<RefsArchive> find(const Identity &identity) {
         std::lock_guard<std::mutex> guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-            if (!(entry->first == identity)) continue;
+            if (entry->first != identity) continue;
             entries_.splice(entries_.begin(), entries_, entry);
             return entries_.front().second;
         }
         return nullptr;
     }
     void add(const Identity &identity, const std::shared_ptr<RefsArchive> &archive) {
+        std::list<Entry> gone; // ends after the lock does: closing a set takes its time
         std::lock_guard<std::mutex> guard(lock_);
-        entries_.remove_if([&](const Entry &e) {
-            return e.first.location == identity.location && e.first.options == identity.options;
-        });
+        for (auto entry = entries_.begin(); entry != entries_.end();) {
+            const auto next = std::next(entry);
+            if (entry->first == identity) gone.splice(gone.end(), entries_, entry);
+            entry = next;
+        }
         entries_.emplace_front(identity, archive);
-        if (entries_.size() > maxKept) entries_.pop_back();
+        if (entries_.size() > maxKept) gone.splice(gone.end(), entries_, --entries_.end());
     }
     void clear() {
+        std::list<Entry> gone;
         std::lock_guard<std::mutex> guard(lock_);
-        entries_.clear();
+        gone.swap(entries_);
     }
 
   private:
@@ -159,16 +165,44 @@ size_t cacheBytes() {
 
 std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLConstList options,
                                                refs_error *error) {
-    Identity identity{location, optionsText(options), refs_vfs_stamp()};
-    const refs_vfs *vfs = RefsVsiSource();
-    const bool known =
-        vfs->stamp(vfs->self, location.c_str(), &identity.stamp, nullptr) == REFS_OK &&
-        isSettled(identity.stamp);
-    if (known)
-        if (auto archive = kept().find(identity)) return archive;
+    const Identity identity{location, optionsText(options)};
+    if (auto archive = kept().find(identity))
+        if (archive->isCurrent()) return archive;
     auto archive = openNew(location, options, error);
-    if (archive != nullptr && known) kept().add(identity, archive);
+    if (archive != nullptr && archive->known_) kept().add(identity, archive);
     return archive;
+}
+
+bool RefsArchive::isCurrent() const {
+    if (refs_fetcher_saw_replacement(fetcher_.get())) return false;
+    const RefsHttpVfsHandle fresh = RefsOpenHttpVfs(*tools_, nullptr);
+    refs_vfs_stamp now{};
+    return fresh != nullptr &&
+           refs_set_stamp(refs_http_vfs_functions(fresh.get()), location_.c_str(), &now, nullptr) ==
+               REFS_OK &&
+           isSame(stamp_, now);
+}
+
+/** What comes over HTTP is known by the answer that brought it, all else by what was known before:
+ * later it may be of another state. */
+refs_status RefsArchive::openSet(const refs_set_options &options, refs_error *error) {
+    const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
+    const auto takeStamp = [&] {
+        known_ = refs_set_stamp(vfs, location_.c_str(), &stamp_, nullptr) == REFS_OK &&
+                 isSettled(stamp_);
+    };
+    const bool overHttp = refs_http_vfs_takes(vfs_.get(), location_.c_str());
+    if (!overHttp) takeStamp();
+    refs_set *set = nullptr;
+    REFS_TRY(refs_set_open(vfs, location_.c_str(), &options, &set, error));
+    set_.reset(set);
+    if (overHttp) takeStamp();
+    return REFS_OK;
+}
+
+/** What is only read ahead is not worth waiting for. */
+RefsArchive::~RefsArchive() {
+    if (fetcher_ != nullptr) refs_fetcher_cancel(fetcher_.get());
 }
 
 void RefsArchive::forgetAll() {
@@ -192,22 +226,21 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
     archive->tools_ = RefsTools::shared(error);
     if (archive->tools_ == nullptr) return nullptr;
     archive->location_ = location;
-    refs_set *set = nullptr;
+    archive->vfs_ = RefsOpenHttpVfs(*archive->tools_, error);
+    if (archive->vfs_ == nullptr) return nullptr;
     refs_fetcher *fetcher = nullptr;
     refs_store *store = nullptr;
     refs_hierarchy *hierarchy = nullptr;
     refs_cache *cache = nullptr;
 
-    if (refs_set_open(RefsVsiSource(), location.c_str(), &setOptions, &set, error) != REFS_OK)
-        return nullptr;
-    archive->set_.reset(set);
+    if (archive->openSet(setOptions, error) != REFS_OK) return nullptr;
     refs_fetch_options fetchOptions = REFS_FETCH_OPTIONS_INIT;
     fetchOptions.policy.max_request_bytes = maxRequestBytes;
     fetchOptions.http = archive->tools_->http();
     if (refs_fetcher_open(RefsVsiSource(), &fetchOptions, &fetcher, error) != REFS_OK)
         return nullptr;
     archive->fetcher_.reset(fetcher);
-    if (refs_store_open(set, fetcher, &store, error) != REFS_OK) return nullptr;
+    if (refs_store_open(archive->set(), fetcher, &store, error) != REFS_OK) return nullptr;
     archive->store_.reset(store);
     if (refs_hierarchy_open(store, &setOptions.notes, &hierarchy, error) != REFS_OK) return nullptr;
     archive->hierarchy_.reset(hierarchy);
@@ -230,7 +263,15 @@ refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
 }
 
 refs_cf_values RefsArchive::values() {
-    return refs_cf_values{readValues, readTexts, this};
+    return refs_cf_values{readValues, readTexts, announce, this};
+}
+
+void RefsArchive::announce(void *self, const refs_array_meta *const *metas, size_t n) {
+    std::vector<refs_array *> arrays;
+    for (size_t i = 0; i < n; i++)
+        if (refs_array *array = static_cast<RefsArchive *>(self)->array(metas[i], nullptr))
+            arrays.push_back(array);
+    if (!arrays.empty()) refs_arrays_bring(arrays.data(), arrays.size());
 }
 
 refs_status RefsArchive::readValues(void *self, const refs_array_meta *meta, double *values,

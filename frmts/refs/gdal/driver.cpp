@@ -161,6 +161,7 @@ GDALDataset *open(GDALOpenInfo *info) {
 
 void unload(GDALDriver *) {
     RefsArchive::forgetAll();
+    RefsTools::forget();
 }
 
 } // namespace
