@@ -43,6 +43,9 @@ typedef struct projection_method {
 #define PARALLEL_1 "standard_parallel[0]"
 #define PARALLEL_2 "standard_parallel[1]"
 
+/* The standard parallel, or the one where a scale factor at the equator makes lengths true. */
+#define PARALLEL_BY_SCALE "standard_parallel or scale_factor_at_projection_origin"
+
 /* MODIS products call the origin of a sinusoidal grid its central meridian. */
 #define ORIGIN_OR_MERIDIAN "longitude_of_projection_origin or longitude_of_central_meridian"
 
@@ -66,6 +69,8 @@ typedef struct projection_method {
     { "latitude_of_projection_origin", "Latitude of false origin", 8821, ANGLE, 0 }
 #define FALSE_LONGITUDE                                                                            \
     { "longitude_of_central_meridian", "Longitude of false origin", 8822, ANGLE, 0 }
+#define PARALLEL_OF_SCALE                                                                          \
+    { PARALLEL_BY_SCALE, "Latitude of 1st standard parallel", 8823, ANGLE, 0 }
 #define FIRST_PARALLEL                                                                             \
     { PARALLEL_1, "Latitude of 1st standard parallel", 8823, ANGLE, 0 }
 #define SECOND_PARALLEL                                                                            \
@@ -132,12 +137,12 @@ static const projection_method methods[] = {
      ALWAYS,
      "Lambert Cylindrical Equal Area",
      9835,
-     {FIRST_PARALLEL, MERIDIAN, EASTING, NORTHING}},
+     {PARALLEL_OF_SCALE, MERIDIAN, EASTING, NORTHING}},
     {"cylindrical_equal_area",
      ALWAYS,
      "Lambert Cylindrical Equal Area",
      9835,
-     {FIRST_PARALLEL, MERIDIAN, EASTING, NORTHING}},
+     {PARALLEL_OF_SCALE, MERIDIAN, EASTING, NORTHING}},
     {"mercator",
      WITH_PARALLEL,
      "Mercator (variant B)",
@@ -232,7 +237,22 @@ static double read_parallel(const refs_json *mapping, size_t i, double otherwise
     return parallels[i < n ? i : n - 1];
 }
 
+/* Of a cylindrical equal-area projection (Snyder, Map Projections, equation 10-4 turned round). */
+static double parallel_of_scale(const refs_json *mapping) {
+    double scale;
+    if (!refs_cf__parameter(mapping, "scale_factor_at_projection_origin", &scale) || scale <= 0 ||
+        scale > 1)
+        return 0;
+    refs_cf__ellipsoid ellipsoid = refs_cf__read_ellipsoid(mapping);
+    double flattening = ellipsoid.inverse_flattening > 0 ? 1 / ellipsoid.inverse_flattening : 0;
+    double squared_eccentricity = flattening * (2 - flattening);
+    double squared_sine = (1 - scale * scale) / (1 - scale * scale * squared_eccentricity);
+    return asin(sqrt(squared_sine)) * 57.295779513082323;
+}
+
 static double read_value(const refs_json *mapping, const method_parameter *parameter) {
+    if (strcmp(parameter->attribute, PARALLEL_BY_SCALE) == 0)
+        return read_parallel(mapping, 0, parallel_of_scale(mapping));
     if (strcmp(parameter->attribute, PARALLEL_1) == 0)
         return read_parallel(mapping, 0, parameter->otherwise);
     if (strcmp(parameter->attribute, PARALLEL_2) == 0)
