@@ -40,6 +40,8 @@ typedef struct refs_array_stats {
     uint64_t chunks_decoded; /**< stored bytes turned into values */
     uint64_t chunks_absent;  /**< filled, because the set has no such key */
     uint64_t cache_hits;     /**< chunks that needed neither */
+    uint64_t bytes_copied;   /**< of values, from chunks to callers; none of a chunk that is decoded
+                                  where the caller wants it */
 } refs_array_stats;
 
 typedef struct refs_array refs_array;

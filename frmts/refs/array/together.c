@@ -33,7 +33,7 @@ static void add(bundle *all, refs_array *array) {
         refs_array__cut_clear(cut);
         return;
     }
-    all->bringings[all->n++] = (refs_bringing){array, cut, NULL, NULL, NULL, REFS_USE_NOW};
+    all->bringings[all->n++] = (refs_bringing){.array = array, .cut = cut, .use = REFS_USE_NOW};
     all->n_chunks += cut->n_chunks;
     all->bytes += (size_t)cut->n_chunks * array->chunk_bytes;
 }

@@ -42,7 +42,7 @@ RefsDataset::RefsDataset(const RefsName &name, std::shared_ptr<RefsArchive> arch
     spatialRef_.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
     SetPhysicalFilename(name_.location.c_str());
     SetSubdatasetName((RefsArrayName(name_, meta->path) + RefsSelectionSuffix(name_)).c_str());
-    if (refs_location_is_remote(refs_str_from(name_.location.c_str()))) nPamFlags |= GPF_NOSAVE;
+    if (RefsHasNoSidecar(name_)) nPamFlags |= GPF_DISABLED;
 }
 
 GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
@@ -166,11 +166,10 @@ void RefsDataset::readCounts() {
     const refs_fetch_stats fetched = archive_->fetchStats();
     refs_array_stats read;
     refs_array_get_stats(array_, &read);
-    const std::pair<const char *, uint64_t> counts[] = {{"REQUESTS", fetched.requests},
-                                                        {"BYTES", fetched.bytes},
-                                                        {"CHUNKS_DECODED", read.chunks_decoded},
-                                                        {"CHUNKS_ABSENT", read.chunks_absent},
-                                                        {"CACHE_HITS", read.cache_hits}};
+    const std::pair<const char *, uint64_t> counts[] = {
+        {"REQUESTS", fetched.requests},          {"BYTES", fetched.bytes},
+        {"CHUNKS_DECODED", read.chunks_decoded}, {"CHUNKS_ABSENT", read.chunks_absent},
+        {"CACHE_HITS", read.cache_hits},         {"BYTES_COPIED", read.bytes_copied}};
     for (const auto &count : counts)
         counts_.SetNameValue(count.first, std::to_string(count.second).c_str());
 }

@@ -2,18 +2,35 @@
 #include "mask.h"
 
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 
+namespace {
+
 /* A pixel that is not a number is not inside any range. */
+template <class Pixel> Pixel masked(Pixel pixel, double least, double most, Pixel nodata) {
+    const double value = static_cast<double>(pixel);
+    return value >= least && value <= most ? pixel : nodata;
+}
+
+} // namespace
+
 template <class Pixel>
 void RefsMask::applyTo(const RefsMask &mask, GByte *pixels, size_t n, GSpacing space) {
     const Pixel nodata = static_cast<Pixel>(mask.nodata_);
+    const double least = mask.least_, most = mask.most_;
+    if (space == static_cast<GSpacing>(sizeof(Pixel)) &&
+        reinterpret_cast<uintptr_t>(pixels) % alignof(Pixel) == 0) {
+        auto *row = reinterpret_cast<Pixel *>(pixels);
+        for (size_t i = 0; i < n; i++) row[i] = masked(row[i], least, most, nodata);
+        return;
+    }
     for (size_t i = 0; i < n; i++, pixels += space) {
         Pixel pixel;
         memcpy(&pixel, pixels, sizeof pixel);
-        const double value = static_cast<double>(pixel);
-        if (!(value >= mask.least_ && value <= mask.most_)) memcpy(pixels, &nodata, sizeof nodata);
+        pixel = masked(pixel, least, most, nodata);
+        memcpy(pixels, &pixel, sizeof pixel);
     }
 }
 
