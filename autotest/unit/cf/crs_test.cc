@@ -123,6 +123,31 @@ TEST(GridMapping, HasTheAxesOfAPoleWhereGdalHasThem) {
     }
 }
 
+/* CF: false eastings are in the unit of the coordinate; heights of satellites are not. */
+TEST(GridMapping, MeasuresFalseEastingsInTheUnitOfTheAxes) {
+    Dataset set;
+    set.projected("km");
+    set.mapped(R"("grid_mapping_name":"geostationary","false_easting":5,"sweep_angle_axis":"x")");
+    const char *crs = set.describe().crs;
+    EXPECT_TRUE(contains(crs, R"("False easting",5,LENGTHUNIT["kilometre",1000])")) << crs;
+    EXPECT_TRUE(contains(crs, R"("Satellite Height",35785831,LENGTHUNIT["metre",1])")) << crs;
+    EXPECT_TRUE(contains(crs, "+to_meter=1000")) << crs;
+}
+
+/* GDAL turns a true scale at the pole into a parallel there when it sets the unit. */
+TEST(GridMapping, AtThePoleIsOfTheVariantThatGdalMakesOfIt) {
+    const char *const atPole[] = {R"("standard_parallel":90)",
+                                  R"("latitude_of_projection_origin":90)"};
+    for (const char *attributes : atPole)
+        for (const char *units : {"m", "meters"}) {
+            Dataset set;
+            set.projected(units);
+            set.mapped(std::string(R"("grid_mapping_name":"polar_stereographic",)") + attributes);
+            const std::string variant = std::string(units) == "m" ? "variant B" : "variant A";
+            EXPECT_TRUE(contains(set.describe().crs, variant)) << attributes << units;
+        }
+}
+
 /* 0.2 in single precision is 0.20000000298023224, and would be shown so. */
 TEST(GridMapping, HasParametersInSinglePrecisionAsTheyArePrinted) {
     Dataset set;
