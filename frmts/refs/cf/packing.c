@@ -252,7 +252,11 @@ static refs_status describe_nodata(const refs_cf__input *input, refs_cf_meaning 
     if (meaning->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
     if (!declared) REFS_TRY(set_from_attribute(array, "missing_value", meaning, err));
     if (meaning->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
-    if (declared)
+    if (refs_cf__is_tiff(input)) {
+        /* Their writers put zero where a file has no nodata value. */
+        if (has_number_fill(array) && refs_cf__fill_number(array) != 0)
+            set_from_fill(array, meaning);
+    } else if (declared)
         set_from_fill(array, meaning);
     else if (refs_json_get(array->attributes, "GRIB_missingValue") != NULL)
         set_double(meaning, &array->dtype, (double)NAN); /* which decoders put in its place */
