@@ -164,6 +164,7 @@ static const char *const aliases[] = {"imagecodecs_jpeg8", NULL};
 
 const refs_codec_type refs_codec_jpeg = {.name = "imagecodecs_jpeg",
                                          .aliases = aliases,
+                                         .reads = "JPEG, with tables of TIFF files",
                                          .library = "libjpeg",
                                          .open = open_codec,
                                          .decode = decode,

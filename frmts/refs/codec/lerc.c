@@ -129,5 +129,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return status;
 }
 
-const refs_codec_type refs_codec_lerc = {
-    .name = "imagecodecs_lerc", .library = "libLerc", .decode = decode};
+const refs_codec_type refs_codec_lerc = {.name = "imagecodecs_lerc",
+                                         .reads = "Esri LERC, also compressed again",
+                                         .library = "libLerc",
+                                         .decode = decode};
