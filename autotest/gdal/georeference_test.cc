@@ -112,7 +112,7 @@ TEST_P(SampleAgainstNetcdf, HasTheSamePackingAndUnit) {
 TEST_P(SampleAgainstNetcdf, HasAllItsBandMetadata) {
     for (int i = 1; i <= GDALGetRasterCount(ours.get()); i++) {
         GDALRasterBandH band = GDALGetRasterBand(ours.get(), i);
-        char **items = GDALGetMetadata(GDALGetRasterBand(theirs.get(), i), nullptr);
+        CSLConstList items = GDALGetMetadata(GDALGetRasterBand(theirs.get(), i), nullptr);
         for (int k = 0; items && items[k]; k++) {
             char *key = nullptr;
             const std::string value = CPLParseNameValue(items[k], &key);
@@ -126,7 +126,7 @@ TEST_P(SampleAgainstNetcdf, HasAllItsBandMetadata) {
 }
 
 TEST_P(SampleAgainstNetcdf, HasAllItsMetadata) {
-    char **items = GDALGetMetadata(theirs.get(), nullptr);
+    CSLConstList items = GDALGetMetadata(theirs.get(), nullptr);
     for (int k = 0; items && items[k]; k++) {
         char *key = nullptr;
         const std::string value = CPLParseNameValue(items[k], &key);

@@ -4,6 +4,7 @@
 #include <cpl_conv.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
+#include <unistd.h>
 
 using namespace refs_test;
 
@@ -211,6 +212,48 @@ TEST(OpenValues, FindsTargetsWholeInPartRelativeAndAbsolute) {
     }
 }
 
+TEST(OpenValues, ReadsTargetsAboveFourGibibytes) {
+    const std::string path = testing::TempDir() + "refs-sparse-" + std::to_string(getpid());
+    const std::string bytes = bytes_of(counting<int32_t>(6));
+    const uint64_t offset = (uint64_t{5} << 30) + 3;
+    VSILFILE *file = VSIFOpenL(path.c_str(), "wb");
+    ASSERT_NE(file, nullptr);
+    ASSERT_EQ(VSIFSeekL(file, offset, SEEK_SET), 0);
+    ASSERT_EQ(VSIFWriteL(bytes.data(), 1, bytes.size(), file), bytes.size());
+    ASSERT_EQ(VSIFCloseL(file), 0);
+    Set set;
+    set.array({"v", {1, 6}}).range("v/0.0", path, offset, 24);
+    set.array({"w", {1, 6}}).range("w/0.0", path, 3, uint64_t{5} << 40);
+    const std::string name = set.save();
+    EXPECT_EQ(pixels(open(subdataset(name, "v"))), counting<double>(6));
+    const std::string message = failure_of_reading(open(subdataset(name, "w")));
+    EXPECT_NE(message.find("5497558138880"), std::string::npos) << message;
+    VSIUnlink(path.c_str());
+}
+
+/* The shape of the sample in the request for such sets in netCDF-C: an absolute path, and a key of
+ * three numbers. */
+TEST(OpenValues, FindsChunksOfSatelliteImages) {
+    const std::vector<int16_t> values = counting<int16_t>(3, 7);
+    const std::string path =
+        memory_path("css/GOES-17/2022/001/23/OR_ABI-L1b-RadF-M6C01_G17_s20220012350320.nc");
+    write_file(path, std::string(39046, 'x') +
+                         compressed("zlib", shuffled(bytes_of(values), sizeof values[0])));
+    Array rad{"Rad", {1, 1, 69}, "<i2", {1, 1, 3}};
+    rad.fill = "-1";
+    rad.filters = R"([{"id": "shuffle", "elementsize": 2}])";
+    rad.compressor = R"({"id": "zlib", "level": 1})";
+    const size_t size = compressed("zlib", shuffled(bytes_of(values), sizeof values[0])).size();
+    Set set;
+    const Dataset dataset =
+        open(subdataset(set.array(rad).range("Rad/0.0.22", path, 39046, size).save(), "Rad"));
+    ASSERT_NE(dataset, nullptr);
+    const std::vector<int16_t> got = pixels<int16_t>(dataset);
+    ASSERT_EQ(got.size(), 69u);
+    EXPECT_EQ(std::vector<int16_t>(got.end() - 3, got.end()), values);
+    EXPECT_EQ(got[65], -1);
+}
+
 TEST(OpenValues, ExpandsTemplatesAndGenerators) {
     const std::vector<int32_t> values = counting<int32_t>(24);
     write_file(memory_path("v.bin"), bytes_of(values));
@@ -226,6 +269,32 @@ TEST(OpenValues, ExpandsTemplatesAndGenerators) {
     const Dataset dataset = open(subdataset(path, "v"));
     ASSERT_NE(dataset, nullptr);
     EXPECT_EQ(pixels<int32_t>(dataset), values);
+}
+
+TEST(OpenValues, LimitsAreOptions) {
+    Set set;
+    const std::string path = memory_path("refs.json");
+    write_file(path, R"({"version": 1, "templates": {"f": "{{c}}", "u": "/path"},
+        "gen": [{"key": "v/0.{{i}}", "url": "{{u}}{{f(c=i)}}", "dimensions": {"i": {"stop": 2}}}],
+        "refs": {)" + set.array({"v", {1, 2}, "<i4", {1, 1}}).members() +
+                         "}}");
+    EXPECT_NE(open(subdataset(path, "v")), nullptr);
+    const struct {
+        const char *option, *said;
+    } cases[] = {
+        {"MAX_REFERENCES=2", "more than 2 references"},
+        {"MAX_GENERATED=1", "generators make more references than the limit allows"},
+        {"MAX_TEMPLATE_DEPTH=0", "templates call each other more than 0 deep"},
+        {"MAX_RENDERED_BYTES=5", "it renders to more than 5 bytes"},
+        {"MAX_INLINE_BYTES=5", "inline values have more than 5 bytes"},
+        {"MAX_TEMPLATE_DEPTH=33", "MAX_TEMPLATE_DEPTH=33: a whole number up to 32 is needed"},
+        {"MAX_REFERENCES=many", "MAX_REFERENCES=many: a whole number up to"},
+    };
+    for (const auto &c : cases) {
+        ErrorLog log;
+        EXPECT_EQ(open(subdataset(path, "v"), {c.option}), nullptr) << c.option;
+        EXPECT_NE(log.text().find(c.said), std::string::npos) << c.option << ": " << log.text();
+    }
 }
 
 TEST(OpenValues, GivesTheSamplesPixelsWithAndWithoutTemplates) {

@@ -171,6 +171,24 @@ TEST_F(RemoteParquet, OpensWithoutThePrefixByItsExtension) {
     EXPECT_EQ(driver_of(dataset), "REFS");
 }
 
+TEST_F(RemoteParquet, MayNotReadLocalFiles) {
+    const std::string local = folder + "-local.bin";
+    write_file(local, bytes_of(counting<int32_t>(8)));
+    const RangeServer server(folder);
+    for (const std::string &name :
+         {local, "file://" + local, "FILE://" + local, "/vsisubfile/0_99," + local,
+          "../../../../../../../.." + local, "simplecache::" + local}) {
+        write_file(folder + "/set.parq/v/refs.0.parq",
+                   parquet::File({parquet::Strings("path", {name, name}),
+                                  parquet::Integers("offset", {0, 8}),
+                                  parquet::Integers("size", {8, 8})}));
+        const Dataset dataset = open("REFS:" + server.url("set.parq") + ":v");
+        ASSERT_NE(dataset, nullptr);
+        EXPECT_NE(failure_of_reading(dataset), "") << name;
+    }
+    std::filesystem::remove(local);
+}
+
 TEST_F(RemoteParquet, TakesOnly404ForAbsence) {
     std::filesystem::remove(folder + "/set.parq/v/refs.1.parq");
     {

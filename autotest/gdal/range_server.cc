@@ -1,6 +1,7 @@
 /* range_server.cc -- see range_server.h. */
 #include "range_server.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -31,8 +32,10 @@ namespace {
 
 } // namespace
 
-RangeServer::RangeServer(const std::string &folder, const std::vector<std::string> &options)
-    : log_path_(testing::TempDir() + "refs-server-" + std::to_string(getpid()) + ".log") {
+RangeServer::RangeServer(const std::string &folder, const std::vector<std::string> &options,
+                         const std::string &name)
+    : log_path_(testing::TempDir() + "refs-server-" + std::to_string(getpid()) + name + ".log"),
+      scheme_(std::count(options.begin(), options.end(), "--tls") > 0 ? "https" : "http") {
     int input[2], output[2];
     if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0)
         throw std::runtime_error("no pipes");
@@ -56,7 +59,7 @@ RangeServer::~RangeServer() {
 }
 
 std::string RangeServer::url(const std::string &file) const {
-    return "http://127.0.0.1:" + std::to_string(port_) + "/" + file;
+    return scheme_ + "://127.0.0.1:" + std::to_string(port_) + "/" + file;
 }
 
 std::vector<ServedRequest> RangeServer::requests() const {

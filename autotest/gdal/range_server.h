@@ -20,8 +20,9 @@ struct ServedRequest {
 /** Serves a folder from construction to destruction. */
 class RangeServer {
   public:
-    /** `options` are those of range_server.py. */
-    explicit RangeServer(const std::string &folder, const std::vector<std::string> &options = {});
+    /** `options` are those of range_server.py; `name` tells servers of one test apart. */
+    explicit RangeServer(const std::string &folder, const std::vector<std::string> &options = {},
+                         const std::string &name = "");
     ~RangeServer();
     RangeServer(const RangeServer &) = delete;
     RangeServer &operator=(const RangeServer &) = delete;
@@ -34,6 +35,7 @@ class RangeServer {
 
   private:
     std::string log_path_;
+    std::string scheme_;
     pid_t process_;
     int input_; /**< the server runs until this is closed */
     int port_ = 0;

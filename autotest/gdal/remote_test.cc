@@ -66,6 +66,34 @@ TEST_F(Remote, OpeningAVariableTouchesNoDataFile) {
         EXPECT_NE(request.path, "/sample.nc") << request.method;
 }
 
+TEST_F(Remote, CoordinatesOfAVariableArriveInOneRequest) {
+    const size_t nTimes = 1000, nLat = 6, nLon = 8;
+    const std::vector<double> values = counting<double>(nTimes + nLat + nLon);
+    write_file(folder + "/axes.bin", bytes_of(values));
+    const std::string axes = server->url("axes.bin"), pixels = server->url("pixels.bin");
+    Set set;
+    Array time{"time", {nTimes}, "<f8"}, lat{"lat", {nLat}, "<f8"}, lon{"lon", {nLon}, "<f8"};
+    time.chunks = {1};
+    time.attributes = R"("_ARRAY_DIMENSIONS":["time"],"units":"hours since 2000-01-01")";
+    lat.attributes = R"("_ARRAY_DIMENSIONS":["lat"],"units":"degrees_north")";
+    lon.attributes = R"("_ARRAY_DIMENSIONS":["lon"],"units":"degrees_east")";
+    Array v{"v", {nTimes, nLat, nLon}};
+    v.attributes = R"("_ARRAY_DIMENSIONS":["time","lat","lon"])";
+    set.array(time).array(lat).array(lon).array(v);
+    for (size_t i = 0; i < nTimes; i++) set.range("time/" + std::to_string(i), axes, 8 * i, 8);
+    set.range("lat/0", axes, 8 * nTimes, 8 * nLat);
+    set.range("lon/0", axes, 8 * (nTimes + nLat), 8 * nLon);
+    set.range("v/0.0.0", pixels, 0, 4 * nTimes * nLat * nLon);
+
+    const Dataset dataset = open(subdataset(set.save(), "v"));
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(item(GDALGetRasterBand(dataset.get(), 1000), "TIME"), "2000-02-11T15:00:00");
+    double transform[6];
+    EXPECT_EQ(GDALGetGeoTransform(dataset.get(), transform), CE_None);
+    EXPECT_EQ(count(dataset, "REQUESTS"), 1);
+    EXPECT_EQ(server->requests().size(), 1u);
+}
+
 TEST_F(Remote, LocalSetsReadRemoteTargets) {
     write_file(folder + "/v.bin", "head" + bytes_of(counting<int32_t>(6)));
     Set set;
@@ -88,18 +116,114 @@ TEST_F(Remote, TargetsThatAreNotThereAreErrorsAndNotFill) {
         EXPECT_NE(message.find(part), std::string::npos) << "no " << part << " in: " << message;
 }
 
-TEST_F(Remote, SetsMayNotReadLocalFiles) {
-    const std::string local = folder + "/v.bin";
-    write_file(local, bytes_of(counting<int32_t>(6)));
-    for (const std::string &target : {local, "file://" + local}) {
-        Set set;
-        const std::string url = serve(set.array({"v", {2, 3}}).range("v/0.0", target, 0, 24));
-        const Dataset dataset = open(subdataset(url, "v"));
-        ASSERT_NE(dataset, nullptr);
-        const std::string message = failure_of_reading(dataset);
-        EXPECT_NE(message.find(target), std::string::npos) << message;
-        VSICurlClearCache();
+namespace {
+
+/** A document with one way to name a local file as the only chunk of "v". */
+struct Hostile {
+    std::string document, option = "";
+};
+
+std::string version_1(const std::string &more, const std::string &chunk) {
+    Set set;
+    set.array({"v", {1, 6}});
+    if (!chunk.empty()) set.json("v/0.0", chunk);
+    return R"({"version": 1, )" + more + R"("refs": {)" + set.members() + "}}";
+}
+
+/** Every way through which a name may come. */
+std::vector<Hostile> hostile_documents(const std::string &local) {
+    const std::string folder = local.substr(0, local.rfind('/')), range = ", 0, 24]";
+    const std::string up = "../../../../../../../..";
+    std::vector<Hostile> documents;
+    const std::vector<std::string> names = {local,
+                                            "/" + local,
+                                            folder + "/./v.bin",
+                                            folder + "/../" + folder.substr(folder.rfind('/') + 1) +
+                                                "/v.bin",
+                                            "file://" + local,
+                                            "FILE://" + local,
+                                            "file://LOCALHOST" + local,
+                                            "local://" + local,
+                                            up + local,
+                                            "/vsisubfile/0_24," + local,
+                                            "/vsicurl?url=file://" + local,
+                                            "/vsicurl/file://" + local,
+                                            "x&url=file://" + local,
+                                            "simplecache::" + local,
+                                            "zip://v.bin::" + local + ".zip",
+                                            "zip://v.bin::file://" + local + ".zip",
+                                            "zip://v.bin::/vsizip/" + local + ".zip",
+                                            "/vsizip/{" + local + ".zip}/v.bin",
+                                            "%2F" + local.substr(1),
+                                            "link/v.bin"};
+    for (const std::string &name : names) {
+        documents.push_back({version_1("", "[" + json_string(name) + range)});
+        documents.push_back({version_1("", "[" + json_string(name) + "]")});
+        documents.push_back({version_1(R"("templates": {"u": )" + json_string(name) + "}, ",
+                                       R"(["{{u}}")" + range)});
+        documents.push_back({version_1(R"("gen": [{"key": "v/0.{{i}}", "url": )" +
+                                           json_string(name) + R"(, "dimensions": {"i": [0]}}], )",
+                                       "")});
+        documents.push_back({"[" + version_1("", "[" + json_string(name) + range) + "]", "SET=0"});
+        documents.push_back({version_1("", "[null" + range), "TARGET=" + name});
+        documents.push_back(
+            {version_1("", R"(["s3://b/k")" + range), "URL_REWRITE=\"s3://b/k=>" + name + "\""});
+        documents.push_back({version_1(R"("templates": {"u": "s3://b"}, )", R"(["{{u}}")" + range),
+                             "TEMPLATES=\"u=" + name + "\""});
     }
+    return documents;
+}
+
+} // namespace
+
+TEST_F(Remote, SetsMayNotReadLocalFiles) {
+    const std::string secrets = folder + "-secrets", local = secrets + "/v.bin";
+    std::filesystem::create_directory(secrets);
+    write_file(local, bytes_of(counting<int32_t>(6)));
+    write_file("/vsizip/" + local + ".zip/v.bin", bytes_of(counting<int32_t>(6)));
+    int number = 0;
+    for (const Hostile &hostile : hostile_documents(local)) {
+        const std::string name = "hostile" + std::to_string(number++) + ".json";
+        write_file(folder + "/" + name, hostile.document);
+        std::vector<std::string> options;
+        if (!hostile.option.empty()) options.push_back(hostile.option);
+        const Dataset dataset = open(subdataset(server->url(name), "v"), options);
+        ASSERT_NE(dataset, nullptr) << hostile.document;
+        EXPECT_NE(failure_of_reading(dataset), "") << hostile.document << hostile.option;
+    }
+    std::filesystem::remove_all(secrets);
+}
+
+TEST_F(Remote, SetsMayNotTakeMetadataFromLocalFiles) {
+    const std::string local = folder + "-attributes.json";
+    write_file(local, R"({"secret": "of this machine"})");
+    Set set;
+    add_small_array(set).json("v/.zattrs", "[" + json_string(local) + "]");
+    ErrorLog log;
+    const Dataset dataset = open(subdataset(serve(set), "v"));
+    EXPECT_EQ(dataset != nullptr ? item(dataset.get(), "v#secret") : "", "");
+    const Dataset allowed = [&] {
+        CPLSetThreadLocalConfigOption("GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", "YES");
+        Dataset opened = open(subdataset(server->url("refs.json"), "v"));
+        CPLSetThreadLocalConfigOption("GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", nullptr);
+        return opened;
+    }();
+    ASSERT_NE(allowed, nullptr);
+    EXPECT_EQ(item(allowed.get(), "v#secret"), "of this machine");
+    std::filesystem::remove(local);
+}
+
+TEST_F(Remote, SetsReadLocalFilesWhereThatIsAllowed) {
+    const std::string local = folder + "-local.bin";
+    write_file(local, bytes_of(counting<int32_t>(6)));
+    Set set;
+    const std::string url = serve(set.array({"v", {1, 6}}).range("v/0.0", local, 0, 24));
+    CPLSetThreadLocalConfigOption("GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", "YES");
+    EXPECT_EQ(pixels(open(subdataset(url, "v"))), counting<double>(6));
+    CPLSetThreadLocalConfigOption("GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", nullptr);
+    EXPECT_NE(failure_of_reading(open(subdataset(url, "v"))).find(local), std::string::npos)
+        << "what was opened with leave does not serve without";
+    std::filesystem::remove(local);
 }
 
 TEST_F(Remote, SetsThatAreNotThereSayWhich) {

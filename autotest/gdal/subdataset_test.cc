@@ -188,8 +188,8 @@ TEST(SetList, IsListedAsSubdatasets) {
     const Dataset dataset = open(path);
     ASSERT_NE(dataset, nullptr);
     EXPECT_EQ(item(dataset.get(), "REFERENCE_SETS"), "2");
-    EXPECT_EQ(listed(dataset), (std::vector<std::string>{"REFS:\"" + path + "\":#0",
-                                                         "REFS:\"" + path + "\":#1"}));
+    EXPECT_EQ(listed(dataset),
+              (std::vector<std::string>{"REFS:\"" + path + "\":#0", "REFS:\"" + path + "\":#1"}));
     EXPECT_EQ(listed(dataset, "DESC"), (std::vector<std::string>{"set 0: a", "set 1: b, c"}));
 }
 

@@ -40,6 +40,8 @@ typedef struct refs_array_stats {
     uint64_t chunks_decoded; /**< stored bytes turned into values */
     uint64_t chunks_absent;  /**< filled, because the set has no such key */
     uint64_t cache_hits;     /**< chunks that needed neither */
+    uint64_t bytes_copied;   /**< of values, from chunks to callers; none of a chunk that is decoded
+                                  where the caller wants it */
 } refs_array_stats;
 
 typedef struct refs_array refs_array;
@@ -77,6 +79,12 @@ typedef struct refs_region {
  * range. */
 refs_status refs_array_read(refs_array *array, const refs_region *region, void *dst,
                             const int64_t *stride, refs_error *err);
+
+/** Brings all chunks of `n` arrays of one store and one cache into that cache, planned as one
+ * fetch, so that reading them next asks for nothing. Only helps: chunks that do not come are left
+ * to the reads, which say why; so are arrays that the cache cannot hold, and texts of variable
+ * length. */
+void refs_arrays_bring(refs_array *const *arrays, size_t n);
 
 /** Says that all of a region is going to be read soon, part by part in the order of its elements:
  * its chunks are brought ahead by a thread, as the cache allows. Does nothing without read_ahead,

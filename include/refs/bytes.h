@@ -36,6 +36,11 @@ typedef struct refs_allocator {
  * is called: not thread-safe. */
 void refs_allocator_set(const refs_allocator *allocator);
 
+/** `size` bytes from the system's pages, or NULL: they go back to it as soon as they are freed, with
+ * refs_pages_free and the same size. From the allocator, if one was set, or a sanitizer watches. */
+void *refs_pages_alloc(size_t size);
+void refs_pages_free(void *pages, size_t size);
+
 /** `size` bytes, or NULL. A size of zero gives one byte. Freed with refs_free. */
 void *refs_alloc(size_t size);
 

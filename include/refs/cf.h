@@ -33,6 +33,8 @@ typedef struct refs_cf_values {
     /** Appends all values of an array of texts, each with a NUL after it. May be NULL. */
     refs_status (*read_texts)(void *user, const refs_array_meta *array, refs_buf *texts,
                               refs_error *err);
+    /** Hears which arrays are going to be read, to bring them together. May be NULL. */
+    void (*announce)(void *user, const refs_array_meta *const *arrays, size_t n);
     void *user;
 } refs_cf_values;
 
@@ -112,6 +114,14 @@ typedef struct refs_cf_items {
     size_t capacity;
 } refs_cf_items;
 
+/** A colour; alpha is zero for values that have none. */
+typedef struct refs_cf_color {
+    uint8_t red;
+    uint8_t green;
+    uint8_t blue;
+    uint8_t alpha;
+} refs_cf_color;
+
 typedef struct refs_cf_meaning {
     /* Which dimensions are the picture. Rank 1 has x only; rank 0 neither. */
     size_t x_dim; /**< or REFS_CF_NO_DIM */
@@ -131,6 +141,8 @@ typedef struct refs_cf_meaning {
                                                of the datasets: X_DATASET and Y_DATASET follow from … */
     const refs_array_meta *geolocation_x; /**< … these two arrays; NULL when there is none */
     const refs_array_meta *geolocation_y;
+    refs_cf_items geolocation2; /**< items of the netCDF driver's GEOLOCATION2 domain: Y_VALUES,
+                                     the latitudes of a grid that is only nearly regular */
 
     refs_cf_nodata_kind nodata_kind;
     double nodata;
@@ -140,12 +152,15 @@ typedef struct refs_cf_meaning {
     bool has_valid_range; /**< stored values outside are as good as missing */
     double valid_min;
     double valid_max;
+    bool longitudes; /**< values are longitudes: the netCDF driver moves those beyond 180 */
     bool has_scale;
     double scale;
     bool has_offset;
     double offset;
     char *unit;               /**< or NULL */
     refs_cf_items categories; /**< plain texts: names of the values 0, 1, … or empty; or none */
+    refs_cf_color *colors;    /**< of the values 0, 1, …; NULL when there are none */
+    size_t n_colors;
 
     refs_cf_items metadata; /**< dataset metadata as the netCDF driver has it: NC_GLOBAL#…, var#…,
                                  NETCDF_DIM_… ; for band metadata see refs_cf_band_metadata */

@@ -65,6 +65,14 @@ refs_status refs_fetch_plan(const refs_range *ranges, size_t n, const refs_fetch
                             refs_plan *plan, refs_error *err);
 void refs_plan_clear(refs_plan *plan);
 
+/** Which of ranges [n_wanted, n), that will be wanted later, are better fetched now: those that lie
+ * behind a request for the first `n_wanted` that is small (a quarter of the largest), until it is
+ * five eighths as large as the largest. Chunks that are read together are not always stored
+ * together, and what is next to one of them belongs to the next ones. Sets rides[i] for range
+ * n_wanted + i. */
+refs_status refs_fetch_riders(const refs_range *ranges, size_t n, size_t n_wanted,
+                              const refs_fetch_policy *policy, bool *rides, refs_error *err);
+
 /* -- fetching ---------------------------------------------------------------------------------- */
 
 /** Counts since the fetcher was opened. */
@@ -94,6 +102,17 @@ typedef struct refs_fetcher refs_fetcher;
 refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *options,
                               refs_fetcher **fetcher, refs_error *err);
 void refs_fetcher_free(refs_fetcher *fetcher);
+
+/** By what the fetcher plans. */
+const refs_fetch_policy *refs_fetcher_policy(const refs_fetcher *fetcher);
+
+/** Ends the calls of refs_fetch that are under way, and all to come, with REFS_CANCELLED, and soon:
+ * none of them waits for the network any more. */
+void refs_fetcher_cancel(refs_fetcher *fetcher);
+
+/** Whether a location was found replaced since it was first read: what was read of it before is of
+ * another state. */
+bool refs_fetcher_saw_replacement(const refs_fetcher *fetcher);
 
 /** Receives the bytes of range `index`, borrowed for the call; who needs them for longer, on a
  * worker thread, holds `block` until then. A failure ends the fetch. */

@@ -8,18 +8,37 @@
  * An engine may be used from any number of threads. After fork(2) the child
  * starts over with connections of its own.
  *
- * Sources: RFC 9110, sections 14 (range requests) and 15 (status codes), 10.2.3 (Retry-After).
+ * Redirects are followed by the engine itself: not to other schemes than http and https, not from
+ * https to http, and without credentials, cookies of options and headers of options where they
+ * lead to another origin (scheme, host and port).
  *
- * Read before this: bytes.h.   Read after this: fetch.h.
+ * Sources: RFC 9110, sections 14 (range requests), 15 (status codes), 8.8 (validators) and 10.2.3
+ * (Retry-After); RFC 6454 (origins).
+ *
+ * Read before this: bytes.h, vfs.h.   Read after this: fetch.h.
  */
 #ifndef REFS_HTTP_H
 #define REFS_HTTP_H
 
 #include "refs/bytes.h"
+#include "refs/vfs.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** How one request is carried out. The engine fills in its own figures; its host may change them
+ * for a location. */
+typedef struct refs_http_rules {
+    unsigned max_retries;    /**< in a row, after transient failures that brought next to nothing */
+    unsigned retry_delay_ms; /**< before the first retry; doubled for each that follows */
+    unsigned stall_ms; /**< a connection takes so long at most, and a transfer that brings less
+                            than REFS_HTTP_MIN_SPEED for so long has failed */
+    const char *retry_codes; /**< HTTP status codes to retry instead of the transient ones: numbers
+                                  with anything between them, or "ALL"; NULL: the transient ones */
+    bool trust_redirects;    /**< send credentials wherever a redirect leads */
+    bool is_signed;          /**< the URL holds a signature: one that expired is made anew, once */
+} refs_http_rules;
 
 /** What the engine asks of its host. Called on the thread that fetches, so that options which hold
  * for that thread alone are heeded. */
@@ -30,24 +49,50 @@ typedef struct refs_http_host {
      * without a message: not by HTTP, read it otherwise. */
     refs_status (*url)(void *self, const char *location, refs_buf *url, refs_error *err);
 
+    /** Changes `rules`, as the engine has them, for `location`; texts in it are copied. The member
+     * may be NULL. */
+    void (*rules)(void *self, const char *location, refs_http_rules *rules);
+
     /** Sets options of `easy`, a CURL *, for a request of `url`, and gives the headers to send, a
      * struct curl_slist *, or NULL. */
     void *(*prepare)(void *self, const char *location, const char *url, void *easy);
+
+    /** What to try where a server refuses `location`, for people; NULL without advice. The member
+     * may be NULL. */
+    const char *(*advice)(void *self, const char *location);
 } refs_http_host;
 
 typedef struct refs_http_options {
-    size_t struct_size;      /**< sizeof(refs_http_options) */
-    unsigned max_in_flight;  /**< requests at a time */
-    unsigned max_retries;    /**< of one request, after transient failures */
-    unsigned retry_delay_ms; /**< before the first retry; doubled for each that follows */
-    unsigned stall_ms;       /**< a transfer that moves no byte for so long has failed */
+    size_t struct_size;     /**< sizeof(refs_http_options) */
+    unsigned max_in_flight; /**< requests at a time */
+    refs_http_rules rules;  /**< unless the host says otherwise */
 } refs_http_options;
 
 #define REFS_HTTP_OPTIONS_INIT                                                                     \
-    { sizeof(refs_http_options), 16, 4, 250, 30000 }
+    {                                                                                              \
+        sizeof(refs_http_options), 16, {                                                           \
+            4, 250, 30000, NULL, false, false                                                      \
+        }                                                                                          \
+    }
 
-/** The longest that a server's Retry-After is obeyed. */
+/* -- budgets ----------------------------------------------------------------------------------- */
+
+/** The longest that a server's Retry-After is obeyed; one that asks for more has failed. */
 #define REFS_HTTP_MAX_RETRY_AFTER_MS 60000
+
+/** Redirects of one request, and the longest URL they may lead to. */
+#define REFS_HTTP_MAX_REDIRECTS 10
+#define REFS_HTTP_MAX_URL_BYTES (16 * REFS_KIB)
+
+/** Bytes per second below which a transfer stalls. */
+#define REFS_HTTP_MIN_SPEED 100
+
+/** Bytes of the body of a refusal that are read over to keep the connection. */
+#define REFS_HTTP_MAX_REFUSAL_BYTES (64 * REFS_KIB)
+
+/** The largest object that is fetched whole, and kept, where its server ignores ranges. Of larger
+ * ones everything before a range is read over. */
+#define REFS_HTTP_MAX_RANGELESS_BYTES (64 * REFS_MIB)
 
 typedef struct refs_http refs_http;
 
@@ -62,6 +107,26 @@ void refs_http_free(refs_http *http);
 /** Version of the libcurl that the engine runs on, with its TLS library: to be compared with the
  * host's, whose options are set on the engine's handles. */
 const char *refs_http_curl_version(void);
+
+/* -- whole objects ----------------------------------------------------------------------------- */
+
+/** A refs_vfs that reads what has a URL over HTTP, whole and with one GET, and everything else by
+ * another. An object that was only looked at is kept until it is opened again; one that is larger
+ * than `max_whole_bytes` is left to the other. A Content-Encoding is not undone: the bytes are
+ * those that were sent. */
+typedef struct refs_http_vfs refs_http_vfs;
+
+/** Both `http` and `other` must outlive it. */
+refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t max_whole_bytes,
+                               refs_http_vfs **vfs, refs_error *err);
+void refs_http_vfs_free(refs_http_vfs *vfs);
+
+/** Its functions. `stamp` says without a request what the last answer said of a location that was
+ * opened, else asks for its first byte. */
+const refs_vfs *refs_http_vfs_functions(const refs_http_vfs *vfs);
+
+/** Whether `location` would be read over HTTP. */
+bool refs_http_vfs_takes(const refs_http_vfs *vfs, const char *location);
 
 #ifdef __cplusplus
 }

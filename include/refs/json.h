@@ -72,6 +72,22 @@ refs_status refs_json_skip(refs_json_reader *reader, refs_json_token token, refs
 refs_status refs_json_capture(refs_json_reader *reader, refs_json_token token, refs_buf *text,
                               refs_error *err);
 
+/** The text of ["text", number, number], what reference sets are mostly made of. */
+typedef struct refs_json_range {
+    refs_str text;
+    uint64_t numbers[2];
+    const uint8_t *end;
+} refs_json_range;
+
+/** After a REFS_JSON_KEY: whether its value is such an array, as it is mostly written: no escape in
+ * the text, no line break, plain numbers of at most 19 digits. False says nothing about the value.
+ * Reads nothing on; `range` is good for refs_json_take_range and until the next call. */
+bool refs_json_peek_range(const refs_json_reader *reader, refs_json_range *range);
+
+/** Moves behind what was peeked, as five tokens would; the last token is then where the array
+ * begins. */
+void refs_json_take_range(refs_json_reader *reader, const refs_json_range *range);
+
 /** Where the last token began: line and column from 1, in bytes; position from 0. */
 void refs_json_where(const refs_json_reader *reader, uint64_t *line, uint64_t *column,
                      uint64_t *position);

@@ -57,15 +57,16 @@ typedef struct refs_set_limits {
     uint64_t max_generated;      /**< keys that generators may make */
     size_t max_inline_bytes;     /**< all inline values together */
     size_t max_value_bytes;      /**< one inline value or one other text */
-    size_t max_rendered_bytes;   /**< what one template expression may grow to */
+    size_t max_rendered_bytes;   /**< what one template may render to */
     size_t max_record_bytes;     /**< files of a parquet set that are kept in memory */
     uint64_t max_unpacked_bytes; /**< what a compressed document may unpack to */
+    size_t max_template_depth;   /**< of templates that call templates */
 } refs_set_limits;
 
 #define REFS_SET_LIMITS_INIT                                                                       \
     {                                                                                              \
         200000000u, 10000000u, 2048 * REFS_MIB, 1024 * REFS_MIB, 64 * REFS_KIB, 64 * REFS_MIB,     \
-            (uint64_t)32 << 30                                                                     \
+            (uint64_t)32 << 30, 8                                                                  \
     }
 
 typedef struct refs_set_options {

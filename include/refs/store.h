@@ -42,6 +42,11 @@ typedef refs_status (*refs_store_sink)(void *user, size_t index, bool present, r
 refs_status refs_store_get_many(refs_store *store, const refs_str *keys, size_t n,
                                 refs_store_sink sink, void *user, refs_error *err);
 
+/** Which of keys [n_wanted, n), that will be wanted later, are better fetched together with the
+ * first `n_wanted` (refs_fetch_riders). Sets rides[i] for key n_wanted + i. */
+refs_status refs_store_find_riders(const refs_store *store, const refs_str *keys, size_t n,
+                                   size_t n_wanted, bool *rides, refs_error *err);
+
 /** Puts the set, `key`, and its URL and range before the message of a failure that was found
  * later, on another thread. */
 void refs_store_locate(const refs_store *store, refs_str key, refs_error *err);

@@ -150,7 +150,8 @@ const refs_array_meta *refs_hierarchy_array(const refs_hierarchy *hierarchy, siz
 size_t refs_hierarchy_n_groups(const refs_hierarchy *hierarchy);
 const refs_group_meta *refs_hierarchy_group(const refs_hierarchy *hierarchy, size_t i);
 
-/** By path, with or without leading slash; NULL when there is none. */
+/** By path, with or without leading slash; NULL when there is none. Also by the name that a
+ * netCDF-4 file hides behind "_nc4_non_coord_", which is an array's `name`. */
 const refs_array_meta *refs_hierarchy_find_array(const refs_hierarchy *hierarchy, refs_str path);
 const refs_group_meta *refs_hierarchy_find_group(const refs_hierarchy *hierarchy, refs_str path);
 

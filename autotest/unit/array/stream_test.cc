@@ -1,4 +1,5 @@
 /* stream_test.cc -- reading ahead: fewer requests, the same values. */
+#include "ahead.h"
 #include "memory_array.h"
 
 #include <random>
@@ -122,6 +123,139 @@ TEST_F(Stream, ServesSeveralReadersOfOneArray) {
         });
     for (auto &reader : readers) reader.join();
     EXPECT_LE(decoded(), 4 * steps); // chunks that one reader has spent make room
+}
+
+/** Reads `n` steps from `first` on, `by` apart, in one go. */
+std::vector<int32_t> read_steps(const MemoryArray &v, uint64_t first, uint64_t n, int64_t by,
+                                uint64_t width) {
+    std::vector<int32_t> values(n * width, -7);
+    const uint64_t start[] = {first, 0}, count[] = {n, width};
+    const int64_t step[] = {by, 1};
+    const refs_region region = {start, count, step};
+    refs_error error = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_array_read(v.array, &region, values.data(), nullptr, &error), REFS_OK)
+        << error.message;
+    return values;
+}
+
+class InPlace : public Stream {
+  protected:
+    uint64_t copied() const {
+        refs_array_stats stats;
+        refs_array_get_stats(v.array, &stats);
+        return stats.bytes_copied;
+    }
+    void expectSteps(uint64_t first, uint64_t n, int64_t by, uint64_t columns = width) {
+        const auto values = read_steps(v, first, n, by, columns);
+        for (uint64_t i = 0; i < n; i++)
+            for (uint64_t x = 0; x < columns; x++)
+                ASSERT_EQ(
+                    values[i * columns + x],
+                    static_cast<int32_t>((first + i * static_cast<uint64_t>(by)) * width + x));
+    }
+};
+
+TEST_F(InPlace, DecodesReadsThatAreLargerThanTheCache) {
+    open(steps * width);
+    expectSteps(0, steps, 1);
+    EXPECT_EQ(copied(), 0u);
+    EXPECT_EQ(decoded(), steps);
+    expectSteps(3, steps - 5, 1);
+    EXPECT_EQ(copied(), 0u);
+}
+
+TEST_F(InPlace, KeepsWhatFitsInTheCache) {
+    open(1 << 20);
+    expectSteps(0, steps, 1);
+    EXPECT_EQ(copied(), steps * width * 4);
+    expectSteps(0, steps, 1);
+    EXPECT_EQ(decoded(), steps);
+}
+
+TEST_F(InPlace, CopiesPartsOfChunksAndOtherOrders) {
+    open(steps * width);
+    expectSteps(0, steps, 1, width - 1);
+    EXPECT_EQ(copied(), steps * (width - 1) * 4);
+    expectSteps(steps - 1, steps, -1);
+    expectSteps(0, steps / 2, 2);
+}
+
+/* Of each step one chunk, and far away from it another one. */
+class Riders : public testing::Test {
+  protected:
+    static constexpr uint64_t steps = 6, chunk_bytes = 40, far_away = 1 << 20;
+
+    void SetUp() override {
+        std::string file(far_away + steps * chunk_bytes, '\0');
+        for (uint64_t t = 0; t < steps; t++)
+            for (uint64_t x = 0; x < 2; x++) {
+                const uint64_t offset = t * chunk_bytes + x * far_away;
+                v.store.range("v/" + std::to_string(t) + "." + std::to_string(x), "steps.bin",
+                              offset, chunk_bytes);
+                memset(&file[offset], static_cast<int>(10 * t + x), chunk_bytes);
+            }
+        v.store.vfs.files["steps.bin"] = file;
+        v.store.put("v/.zarray", R"({"zarr_format":2,"shape":[6,20],"chunks":[1,10],"order":"C",
+            "dtype":"<i4","fill_value":-1,"compressor":null,"filters":null})");
+        ASSERT_EQ(refs_cache_open(1 << 20, &cache, nullptr), REFS_OK);
+        v.open(cache, true);
+    }
+    void TearDown() override {
+        v.close();
+        refs_cache_free(cache);
+    }
+    void bring(uint64_t begin, uint64_t end, uint64_t end_riders, refs_chunk_use use) {
+        EXPECT_EQ(ahead_bring(v.array, begin, end, end_riders, use), REFS_OK);
+    }
+    refs_array_stats stats() const {
+        refs_array_stats stats;
+        refs_array_get_stats(v.array, &stats);
+        return stats;
+    }
+
+    MemoryArray v;
+    refs_cache *cache = nullptr;
+};
+
+TEST_F(Riders, ComeAlongWithWhatIsReadAhead) {
+    bring(0, 2, 12, REFS_USE_AHEAD);
+    EXPECT_EQ(v.store.stats().requests, 2u);
+    EXPECT_EQ(stats().chunks_decoded, 4u) << "not more of them than were wanted";
+    bring(2, 4, 12, REFS_USE_AHEAD);
+    EXPECT_EQ(stats().chunks_decoded, 4u) << "they are there";
+    bring(0, 4, 4, REFS_USE_NOW);
+    EXPECT_EQ(v.store.stats().requests, 2u);
+    EXPECT_EQ(stats().chunks_decoded, 4u);
+}
+
+TEST_F(Riders, AreCountedAsAheadWhenTheirTurnComes) {
+    refs_ahead ahead;
+    bring(0, 2, 12, REFS_USE_AHEAD);
+    refs_cache__get_ahead(cache, &ahead);
+    EXPECT_EQ(ahead.bytes, 2 * chunk_bytes);
+    bring(2, 4, 4, REFS_USE_AHEAD);
+    refs_cache__get_ahead(cache, &ahead);
+    EXPECT_EQ(ahead.bytes, 4 * chunk_bytes);
+    bring(0, 4, 4, REFS_USE_NOW);
+    refs_cache__get_ahead(cache, &ahead);
+    EXPECT_EQ(ahead.bytes, 0u);
+}
+
+TEST_F(Riders, DoNotComeWithWhatIsReadNow) {
+    bring(0, 2, 12, REFS_USE_NOW);
+    EXPECT_EQ(stats().chunks_decoded, 2u);
+}
+
+TEST(Room, IsGivenWhileLittleIsAheadOrSomebodyWaits) {
+    refs_cache *cache = nullptr;
+    ASSERT_EQ(refs_cache_open(1 << 20, &cache, nullptr), REFS_OK);
+    EXPECT_TRUE(ahead_await_room(cache, 100, 50, false, false));
+    EXPECT_FALSE(ahead_await_room(cache, 100, 50, false, true)) << "it is to end";
+    std::thread other([&] { ahead_give_room(cache, 100); });
+    EXPECT_TRUE(ahead_await_room(cache, 100, 50, false, false)) << "when it is given back";
+    other.join();
+    EXPECT_TRUE(ahead_await_room(cache, 100, 50, true, false));
+    refs_cache_free(cache);
 }
 
 } // namespace

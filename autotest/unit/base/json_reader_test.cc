@@ -192,6 +192,75 @@ TEST(JsonReader, LimitsNesting) {
     EXPECT_EQ(reader.status(), REFS_LIMIT);
 }
 
+namespace {
+
+// What is peeked at behind the first key of a document, and what follows it: "text 1 2 | ...".
+std::string Peeked(const std::string &text, size_t part) {
+    Reader reader(text, part, 100);
+    if (reader.Next() != "{" || reader.Next() != "K:k") return "no key";
+    refs_json_range range;
+    if (!refs_json_peek_range(reader.get(), &range)) return "nothing";
+    const std::string peeked = Text(range.text) + " " + std::to_string(range.numbers[0]) + " " +
+                               std::to_string(range.numbers[1]);
+    uint64_t line, column, position;
+    refs_json_take_range(reader.get(), &range);
+    refs_json_where(reader.get(), &line, &column, &position);
+    return peeked + " at " + std::to_string(position) + " | " + reader.Rest();
+}
+
+} // namespace
+
+TEST(JsonReader, PeeksAtRanges) {
+    EXPECT_EQ(Peeked(R"({"k": ["u/v", 0, 9999999999999999999], "l": 1})", 100),
+              "u/v 0 9999999999999999999 at 6 | K:l N:1 } E");
+    EXPECT_EQ(Peeked(R"({"k":["",1,2]})", 100), " 1 2 at 5 | } E");
+    EXPECT_EQ(Peeked(R"({"k"  :  [  "a"  ,  1  ,  2  ]  })", 100), "a 1 2 at 9 | } E");
+    EXPECT_EQ(Peeked(R"({"k": ["é", 1, 2], 5})", 100),
+              "é 1 2 at 6 | error: line 1, column 21: '5' where the name of a member should be");
+}
+
+TEST(JsonReader, PeeksAtNothingElse) {
+    for (const char *value : {R"(["a"])",
+                              R"(["a", 1])",
+                              R"(["a", 1, 2, 3])",
+                              R"(["a\n", 1, 2])",
+                              R"([null, 1, 2])",
+                              R"(["a", 1.0, 2])",
+                              R"(["a", 1, 2e3])",
+                              R"(["a", -1, 2])",
+                              R"(["a", 01, 2])",
+                              R"(["a", 1, 10000000000000000000])",
+                              R"(["a", "1", 2])",
+                              R"(["a",1,2)",
+                              R"(["a",1,])",
+                              R"(["a",,2])",
+                              R"(["a" 1,2])",
+                              R"("a")",
+                              R"({"a": 1})",
+                              "[\"a\",\n1, 2]",
+                              "[]",
+                              ""})
+        EXPECT_EQ(Peeked(std::string("{\"k\": ") + value + "}", 200), "nothing") << value;
+    EXPECT_EQ(Peeked(R"({"k" ["a", 1, 2]})", 200), "nothing");
+    EXPECT_EQ(Peeked(R"({"k": [")" + std::string(101, 'x') + R"(", 1, 2]})", 200), "nothing");
+}
+
+TEST(JsonReader, PeeksOnlyBehindKeys) {
+    Reader reader(R"([["a", 1, 2]])");
+    refs_json_range range;
+    EXPECT_FALSE(refs_json_peek_range(reader.get(), &range));
+    EXPECT_EQ(reader.Next(), "[");
+    EXPECT_FALSE(refs_json_peek_range(reader.get(), &range));
+}
+
+TEST(JsonReader, PeeksNoFurtherThanItsWindow) {
+    const std::string text = R"({"k": ["abc", 12, 34], "l": 1})";
+    for (size_t part = 1; part < text.size(); part++) {
+        const std::string peeked = Peeked(text, part);
+        EXPECT_TRUE(peeked == "nothing" || peeked == "abc 12 34 at 6 | K:l N:1 } E") << peeked;
+    }
+}
+
 TEST(JsonReader, TellsWhereTokensBegin) {
     Reader reader("{\n  \"a\": 1,\n\"b\":\n   [2]}");
     const struct {

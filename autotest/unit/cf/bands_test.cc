@@ -84,3 +84,13 @@ TEST_F(Bands, MayHaveFewerLabelsThanElements) {
 }
 
 } // namespace
+
+TEST(BandAxes, AreAnnouncedTogetherWithTheAxesOfThePicture) {
+    Dataset set;
+    set.latlon({10, 11, 12}, {0, 1});
+    set.coordinate("time", {1, 2}, R"("units":"days since 2000-01-01")");
+    set.array("v", {{"time", "lat", "lon"}, {2, 3, 2}});
+    set.describe();
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(set.announced, std::vector<Names>(1, Names{"time", "lon", "lat"}));
+}

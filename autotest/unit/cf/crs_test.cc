@@ -76,7 +76,7 @@ const Mapping mappings[] = {
      R"("scale_factor_at_projection_origin":1)",
      {"(variant B)", R"(["Latitude of standard parallel",90,)"}},
     {R"("grid_mapping_name":"polar_stereographic","latitude_of_projection_origin":90)",
-     {"(variant A)", R"(["Scale factor at natural origin",1,)"}},
+     {"(variant B)", R"(["Latitude of standard parallel",90,)"}},
     {R"("grid_mapping_name":"polar_stereographic","latitude_of_projection_origin":-90,)"
      R"("scale_factor_at_projection_origin":0.97)",
      {"(variant A)", R"(["Latitude of natural origin",-90,)", R"(AXIS["easting",north,)"}},

@@ -101,7 +101,7 @@ class Dataset {
 
     /** Describes the array at `path` into `meaning`. */
     refs_status tryToDescribe(const std::string &path = "v") {
-        refs_cf_values reader = {read, readTexts, this};
+        refs_cf_values reader = {read, readTexts, announce, this};
         options.notes = {collect, this};
         const refs_array_meta *meta = find(path);
         refs_cf_meaning_clear(&meaning);
@@ -136,6 +136,7 @@ class Dataset {
     std::map<std::string, Values> values;                  ///< by path, with leading slash
     std::map<std::string, std::vector<std::string>> texts; ///< likewise
     refs_status readStatus = REFS_OK;                      ///< what reading values comes to
+    std::vector<std::vector<std::string>> announced;       ///< names, for each announcement
     std::vector<std::string> notes;
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
     refs_cf_meaning meaning = {};
@@ -160,6 +161,11 @@ class Dataset {
         for (const std::string &text : self->texts.at(array->path))
             REFS_TRY(refs_buf_append(out, text.c_str(), text.size() + 1, err));
         return REFS_OK;
+    }
+    static void announce(void *user, const refs_array_meta *const *arrays, size_t n) {
+        std::vector<std::string> names;
+        for (size_t i = 0; i < n; i++) names.push_back(arrays[i]->name);
+        static_cast<Dataset *>(user)->announced.push_back(names);
     }
     static void collect(void *user, refs_note_kind, const char *text) {
         static_cast<Dataset *>(user)->notes.push_back(text);

@@ -47,4 +47,33 @@ TEST(Flags, ThatAreNoSuchListHaveNoNames) {
         EXPECT_EQ(namesOf(attributes, dtype), Names{}) << attributes;
 }
 
+TEST(Flags, HaveTheColoursOfTheirAttribute) {
+    Dataset set;
+    set.array("v", {{"y", "x"},
+                    {2, 2},
+                    R"("flag_values":[0,2,-1],"flag_meanings":"a b c","_Unsigned":"true",)"
+                    R"("flag_colors":"#000000 #fFfF64 #00a000")",
+                    "|i1"});
+    const refs_cf_meaning &meaning = set.describe();
+    ASSERT_EQ(meaning.n_colors, 256u);
+    EXPECT_EQ(meaning.colors[2].green, 255);
+    EXPECT_EQ(meaning.colors[2].blue, 100);
+    EXPECT_EQ(meaning.colors[255].green, 160);
+    EXPECT_EQ(meaning.colors[0].alpha, 255);
+    EXPECT_EQ(meaning.colors[1].alpha, 0);
+}
+
+TEST(Flags, HaveAllTheirColoursOrNone) {
+    for (const char *colors : {"#000000", "#000000 #ffffff #ffffff", "#000000 #ffff", "black white",
+                               "#000000 #00000g", "0000000 1111111"}) {
+        Dataset set;
+        set.array("v", {{"y", "x"},
+                        {2, 2},
+                        R"("flag_values":[0,1],"flag_meanings":"a b","flag_colors":")" +
+                            std::string(colors) + "\"",
+                        "|u1"});
+        EXPECT_EQ(set.describe().n_colors, 0u) << colors;
+    }
+}
+
 } // namespace

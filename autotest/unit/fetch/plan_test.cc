@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -149,5 +150,43 @@ TEST_P(FetchPlanProperty, DoesNotDependOnTheOrderOfRanges) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, FetchPlanProperty, testing::Range(0u, 40u));
+
+/** Which of `more` ride with `wanted`; a small request is below 40 bytes, and grows up to 100. */
+std::vector<bool> riders(std::vector<refs_range> wanted, const std::vector<refs_range> &more) {
+    const refs_fetch_policy policy = {10, 160};
+    const size_t n_wanted = wanted.size();
+    wanted.insert(wanted.end(), more.begin(), more.end());
+    auto rides = std::make_unique<bool[]>(more.size());
+    EXPECT_EQ(
+        refs_fetch_riders(wanted.data(), wanted.size(), n_wanted, &policy, rides.get(), nullptr),
+        REFS_OK);
+    return std::vector<bool>(rides.get(), rides.get() + more.size());
+}
+
+using Rides = std::vector<bool>;
+
+TEST(FetchRiders, FollowASmallRequestUntilItIsLarge) {
+    EXPECT_EQ(riders({range(0, 30)}, {range(30, 40), range(80, 20), range(100, 5)}),
+              (Rides{true, true, false}));
+    EXPECT_EQ(riders({range(0, 30)}, {range(95, 6), range(30, 65)}), (Rides{false, true}))
+        << "in any order";
+}
+
+TEST(FetchRiders, DoNotFollowALargeRequest) {
+    EXPECT_EQ(riders({range(0, 40)}, {range(40, 1)}), (Rides{false}));
+    EXPECT_EQ(riders({range(0, 20), range(25, 15)}, {range(40, 1)}), (Rides{false}));
+}
+
+TEST(FetchRiders, AreNoFurtherThanAGapAndOfTheSameLocation) {
+    EXPECT_EQ(riders({range(50, 10)}, {range(70, 1), range(82, 1), range(0, 49), range(60, 1, 1)}),
+              (Rides{true, false, false, false}));
+    EXPECT_EQ(riders({range(50, 10), range(50, 10, 2)}, {range(60, 1, 2), range(60, 1, 1)}),
+              (Rides{true, false}));
+}
+
+TEST(FetchRiders, AreNeverWholeLocations) {
+    EXPECT_EQ(riders({range(0, REFS_FETCH_WHOLE)}, {range(0, 5)}), (Rides{false}));
+    EXPECT_EQ(riders({range(0, 5)}, {range(0, REFS_FETCH_WHOLE)}), (Rides{false}));
+}
 
 } // namespace

@@ -216,6 +216,28 @@ TEST(ParquetMalformed, LevelsAreLongerThanTheirPage) {
               "corrupt: column offset: definition levels of 5 bytes are cut");
 }
 
+TEST(ParquetMalformed, LevelsAreLongerThanTheirPageOfVersion2) {
+    const auto said = [](int64_t definition_size, int64_t repetition_size) {
+        const std::string page = Struct()
+                                     .Integer(1, 3)
+                                     .Integer(2, 8)
+                                     .Integer(3, 8)
+                                     .Inner(8, Struct()
+                                                   .Integer(1, 1)
+                                                   .Integer(4, 0)
+                                                   .Integer(5, definition_size)
+                                                   .Integer(6, repetition_size))
+                                     .Bytes();
+        return Said(WithPages(page + "12345678", 1));
+    };
+    EXPECT_EQ(said(0, 0), "fine");
+    for (const auto &[definition, repetition] :
+         {std::pair<int64_t, int64_t>{9, 0}, {-1, 0}, {0, 1}, {INT64_MAX, 0}})
+        EXPECT_EQ(said(definition, repetition), "corrupt: column offset: a page has levels of " +
+                                                    std::to_string(repetition) + " and " +
+                                                    std::to_string(definition) + " bytes");
+}
+
 TEST(ParquetMalformed, OldLevelsAreNotRead) {
     const std::string page = Struct()
                                  .Integer(1, 0)

@@ -75,6 +75,15 @@ TEST(ParquetTable, ReadsEveryLayout) {
                     }
 }
 
+TEST(ParquetTable, ReadsPagesThatSayTheyAreNotCompressed) {
+    std::vector<Column> columns = References(20);
+    Layout layout;
+    layout.page_version = 2;
+    layout.codec = parquet::kZstd;
+    layout.compressed = false;
+    ExpectReferences(File(columns, layout), columns);
+}
+
 TEST(ParquetTable, ReadsDictionaryNumbersOfEveryWidth) {
     for (unsigned width = 4; width <= 32; width++) {
         std::vector<Column> columns = References(40);
@@ -238,6 +247,18 @@ TEST(ParquetTable, HoldsTheLimits) {
         EXPECT_STREQ(table.error.message, c.message);
     }
     EXPECT_EQ(TableUnderTest(file, names, 999, cases[0].limits).status, REFS_OK);
+}
+
+TEST(ParquetTable, CountsEveryPageOnce) {
+    Column path =
+        Strings("path", std::vector<std::optional<std::string>>(100, std::string(6000, 'x')));
+    path.dictionary = true;
+    Layout layout;
+    layout.page_version = 2;
+    layout.compressed = false;
+    layout.rows_per_page = 1;
+    const TableUnderTest table(File({path}, layout), {"path"}, UINT64_MAX, {100, 7000, 10000});
+    EXPECT_EQ(table.status, REFS_OK) << table.error.message;
 }
 
 TEST(ParquetTable, KnowsItsMemory) {

@@ -116,6 +116,49 @@ TEST(RefsetJson, LetsRemoteSetsNameLocalFilesWhenTold) {
     EXPECT_EQ(set.LocationAt("a"), "/data/x.nc");
 }
 
+TEST(RefsetJson, NotesHowManyReferencesWereReplaced) {
+    SetUnderTest set, plain;
+    ASSERT_EQ(set.Open(R"({"a": "1", "v/0.0": ["u"], "a": "2", "/a": "3", "v/0.0": ["w"],
+                           "v/0.1": ["u"]})"),
+              REFS_OK);
+    EXPECT_EQ(set.debug_notes,
+              (std::vector<std::string>{"refs.json: 3 references are replaced by later ones of the "
+                                        "same key"}));
+    EXPECT_EQ(set.At("a") + set.At("v/0.0"), "\"3\"[w]");
+    ASSERT_EQ(plain.Open(R"({"a": "1", "b": "2"})"), REFS_OK);
+    EXPECT_TRUE(plain.debug_notes.empty());
+}
+
+TEST(RefsetJson, LimitsWhatATemplateRendersTo) {
+    const char *json = R"({"version": 1, "templates": {"u": "12345"},
+                           "gen": [{"key": "g/{{i}}", "url": "{{u}}{{u}}",
+                                    "dimensions": {"i": {"stop": 1}}}],
+                           "refs": {"a": ["{{u}}{{u}}{{u}}"]}})";
+    SetUnderTest ten, nine;
+    ten.options.limits.max_rendered_bytes = 10;
+    ASSERT_EQ(ten.Open(json), REFS_OK) << ten.error.message;
+    EXPECT_EQ(ten.At("g/0"), "[1234512345]");
+    EXPECT_EQ(ten.At("a"), "over a limit: template \"{{u}}{{u}}{{u}}\": it renders to more than "
+                           "10 bytes");
+    nine.options.limits.max_rendered_bytes = 9;
+    EXPECT_EQ(nine.Open(json), REFS_LIMIT);
+    EXPECT_STREQ(nine.error.message, "refs.json: gen[0]: template \"{{u}}{{u}}\": it renders to "
+                                     "more than 9 bytes");
+}
+
+TEST(RefsetJson, LimitsHowDeepTemplatesCallEachOther) {
+    const char *json = R"({"version": 1, "templates": {"f": "{{c}}", "g": "{{f(c=c)}}"},
+                           "refs": {"a": ["{{f(c='x')}}"]}})";
+    SetUnderTest none, one;
+    none.options.limits.max_template_depth = 0;
+    one.options.limits.max_template_depth = 1;
+    ASSERT_EQ(none.Open(json), REFS_OK);
+    EXPECT_EQ(none.At("a").find("over a limit: "), 0u) << none.At("a");
+    EXPECT_NE(none.At("a").find("more than 0 deep"), std::string::npos) << none.At("a");
+    ASSERT_EQ(one.Open(json), REFS_OK);
+    EXPECT_EQ(one.At("a"), "[x]");
+}
+
 TEST(RefsetJson, WarnsOnceForAllFractions) {
     SetUnderTest set;
     ASSERT_EQ(set.Open(R"({"a": ["u", 1.0, 2.0], "b": ["u", 3.0, 4]})"), REFS_OK);

@@ -223,7 +223,7 @@ TEST(ParquetSet, RefusesChunksOfArraysThatItCannotCount) {
         {"a/.zarray", R"({"shape": [-4], "chunks": [2]})", "a/0",
          "invalid: dimension 0 of shape and chunks makes no grid"},
         {"a/.zarray", R"("no JSON")", "a/0",
-         "invalid: shape and chunks are no lists of one length up to 32"},
+         "corrupt: line 1, column 1: 'n' where a value should be"},
         {"a/.zarray", R"({"shape": [1e15, 1e15], "chunks": [1, 1]})", "a/0.0",
          "over a limit: there are more chunks than can be counted"},
         {"../x/.zarray", R"({"shape": [4], "chunks": [1]})", "../x/0",
@@ -302,6 +302,21 @@ TEST(ParquetSet, SaysWhichUrlItCannotUse) {
               0u);
     EXPECT_EQ(set.At("a/3").find("invalid: x"), 0u);
     EXPECT_EQ(set.At("a/4"), "[s3://b/k]");
+}
+
+TEST(ParquetSet, DecodesDataUrlsInRows) {
+    ParquetUnderTest set;
+    set.Array("a", "[6]", "[1]");
+    set.Record("a/refs.0.parq",
+               {Whole("data:,hello"), Range("data:;base64,aGVsbG8=", 1, 3),
+                Range("data:,hello", 4, 2), Whole("data:hello"), Whole("data:,{{u}}")});
+    ASSERT_EQ(set.OpenFolder(), REFS_OK);
+    EXPECT_EQ(set.At("a/0"), "\"hello\"");
+    EXPECT_EQ(set.At("a/1"), "\"ell\"");
+    EXPECT_EQ(set.At("a/2"), "invalid: offset and length are beyond what the data: URL holds");
+    EXPECT_EQ(set.At("a/3"), "invalid: data: URL has no \",\"");
+    EXPECT_EQ(set.At("a/4"),
+              "invalid: data:,{{u}}: a template that was not rendered when the set was written");
 }
 
 TEST(ParquetSet, NumbersEqualLocationsEqually) {

@@ -76,11 +76,12 @@ class SetUnderTest {
     MemoryVfs vfs;
     refs_set *set = nullptr;
     refs_error error = REFS_ERROR_INIT;
-    std::vector<std::string> warnings;
+    std::vector<std::string> warnings, debug_notes;
 
   private:
     static void Note(void *user, refs_note_kind kind, const char *text) {
-        if (kind == REFS_NOTE_WARNING) static_cast<SetUnderTest *>(user)->warnings.push_back(text);
+        auto *self = static_cast<SetUnderTest *>(user);
+        (kind == REFS_NOTE_WARNING ? self->warnings : self->debug_notes).push_back(text);
     }
 
     static std::string Text(const refs_ref &ref) {

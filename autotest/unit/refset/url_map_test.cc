@@ -149,6 +149,137 @@ TEST(RefsetUrl, OfALocalFileIsRefusedInARemoteSet) {
     }
 }
 
+namespace {
+
+// Places that a set may have come from another machine from.
+const char *const untrusted[] = {"/vsicurl/https://h/d/refs.json",
+                                 "/vsicurl?max_retry=3&url=https%3A//h/d/refs.json",
+                                 "/vsicurl?url=https%3A%2F%2Fh%2Frefs.json",
+                                 "/vsicurl_streaming/http://h/refs.json",
+                                 "/vsis3/b/refs.json",
+                                 "/vsigs/b/d/refs.json",
+                                 "/vsiaz/c/refs.json",
+                                 "/vsiwebhdfs/http://h/refs.json",
+                                 "/vsizip/{/vsicurl/https://h/a.zip}/refs.json",
+                                 "/vsizip/vsicurl/https://h/a.zip/refs.json",
+                                 "/vsigzip//vsis3/b/refs.json.gz",
+                                 "/vsitar/{/vsizip/{/vsis3/b/a.zip}/b.tar}/refs.json",
+                                 "/vsisubfile/10_20,/vsicurl/https://h/refs.bin",
+                                 "/vsicached?chunk_size=1&file=/vsicurl/https://h/refs.json",
+                                 "/vsizip/{/vsicached?file=/vsis3/b/a.zip}/refs.json",
+                                 "/vsicrypt/key=a,file=/vsicurl/https://h/refs.json",
+                                 "/vsianother/refs.json",
+                                 "https://h/refs.json",
+                                 "http://h/refs.json"};
+
+// What a set may say to get at a file of the machine that reads it.
+const char *const hostile[] = {
+    // plain paths
+    "/etc/passwd", "//etc/passwd", "/./etc/passwd", "/../etc/passwd", "/proc/self/environ",
+    "/dev/stdin", "C:/Users/me/x", "C:\\Users\\me", "c:/x", "/etc/passwd?x=1", "/etc/passwd#x",
+    // file: URLs
+    "file:///etc/passwd", "file://localhost/etc/passwd", "FILE:///etc/passwd",
+    "File://LOCALHOST/etc/passwd", "fIlE:////etc/passwd", "local:///etc/passwd",
+    "LOCAL:///etc/passwd", "file:///C:/x", "file://C:/x", "file:///./etc/passwd",
+    // names of GDAL
+    "/vsimem/x", "/vsistdin/", "/vsicurl/file:///etc/passwd", "/vsicurl?url=file%3A///etc/passwd",
+    "/vsicurl?url=file:///etc/passwd", "/vsizip//etc/x.zip/m", "/vsizip/{/etc/x.zip}/m",
+    "/vsigzip//etc/x.gz", "/vsitar/{/etc/x.tar}/m", "/vsisubfile/0_9,/etc/passwd", "/vsisparse/x",
+    "/vsis3/private/k", "/VSIMEM/x", "/VsiCurl/https://h/x", "//vsicurl/https://h/x",
+    "file:///vsimem/x", "file:///vsicurl?url=file:///etc/passwd", "local:///vsis3/private/k",
+    "/vsihdfs/file:/etc/passwd", "/vsicurl//vsimem/x",
+    // archives and caches around them
+    "zip://m::/etc/x.zip", "zip://m::file:///etc/x.zip", "tar://m::FILE:///etc/x.tar",
+    "zip://m::/vsimem/x.zip", "zip://m::zip://n::/etc/x.zip", "zip://m::tar://n::C:/x.tar",
+    "zip://../../etc/passwd::/etc/x.zip", "ZIP://m::/etc/x.zip", "zip://}::/etc/x.zip",
+    "zip://m::/vsicurl/https://h/x.zip", "simplecache::/etc/passwd",
+    "simplecache::file:///etc/passwd", "filecache::blockcache::/etc/passwd",
+    "zip://m::simplecache::/etc/x.zip", "simplecache::zip://m::filecache::file:///etc/x.zip",
+    "tar://vsicurl/x::/etc/vsis3/x.tar"};
+
+// What looks hostile and stays on the machine of the set, or is refused.
+const char *const lookalikes[] = {"../../../../../../etc/passwd",
+                                  "./../etc/passwd",
+                                  "a/../../../../../etc/passwd",
+                                  "..",
+                                  "../..",
+                                  ".//../..//etc/passwd",
+                                  "file:/etc/passwd",
+                                  "file:etc/passwd",
+                                  "file%3A///etc/passwd",
+                                  "%2Fetc%2Fpasswd",
+                                  "%2e%2e/%2e%2e/etc/passwd",
+                                  "..%2f..%2fetc%2fpasswd",
+                                  "vsimem/x",
+                                  "vsicurl/file:///etc/passwd",
+                                  "\\etc\\passwd",
+                                  "..\\..\\etc\\passwd",
+                                  "~/x",
+                                  "~root/x",
+                                  " /etc/passwd",
+                                  "\t/etc/passwd",
+                                  "x&url=file:///etc/passwd",
+                                  "x%26url=file:///etc/passwd",
+                                  "x?url=file:///etc/passwd",
+                                  "}/../../etc/passwd",
+                                  "{/etc/x.zip}/m",
+                                  "link-to-etc/passwd",
+                                  "s3://../../etc/passwd",
+                                  "s3:///etc/passwd",
+                                  "http:///etc/passwd",
+                                  "https://h/../../etc/passwd",
+                                  "http://h/%2e%2e/etc/passwd",
+                                  "zip://}/../../etc/passwd::https://h/x.zip",
+                                  "zip://m::https://h/}/../x.zip",
+                                  "zip://m::s3://}/x.zip",
+                                  "SIMPLECACHE::/etc/passwd",
+                                  "Simplecache::file:///etc/passwd",
+                                  "data:,x",
+                                  "http://h/x,/vsimem/x",
+                                  "hdfs://h/../etc/passwd"};
+
+bool IsRefused(const std::string &mapped) {
+    return mapped.find("invalid: a remote set may not ") == 0;
+}
+
+} // namespace
+
+TEST(RefsetUrl, OfARemoteSetNeverNamesALocalFile) {
+    for (const char *base : untrusted) {
+        for (const char *url : hostile) {
+            EXPECT_TRUE(IsRefused(Map(base, url)))
+                << url << " in " << base << ": " << Map(base, url);
+            EXPECT_FALSE(IsRefused(Map(base, url, {nullptr}, true))) << url << " in " << base;
+            const std::string rewrite = std::string("s3://b/k=>") + url;
+            EXPECT_TRUE(IsRefused(Map(base, "s3://b/k", {rewrite.c_str(), nullptr})))
+                << rewrite << " in " << base;
+        }
+        for (const char *url : lookalikes) {
+            const std::string mapped = Map(base, url);
+            EXPECT_TRUE(mapped[0] != '/' || refs_location_is_remote(View(mapped)))
+                << url << " in " << base << ": " << mapped;
+        }
+    }
+}
+
+TEST(RefsetUrl, OfALocalSetMayNameWhatItLikes) {
+    for (const char *base : {"/data/refs.json", "refs.json", "/vsimem/refs.json",
+                             "/vsizip/{/data/a.zip}/refs.json", "/vsigzip//data/refs.json.gz",
+                             "/vsistdin/", "/vsisubfile/1_2,/data/x", "/data/vsis3/refs.json"})
+        for (const char *url : {"/etc/passwd", "file:///etc/passwd", "/vsimem/x"})
+            EXPECT_FALSE(IsRefused(Map(base, url))) << url << " in " << base;
+}
+
+TEST(RefsetUrl, IsEncodedBehindOptionsOfVsicurl) {
+    Check(
+        {{"/vsicurl?max_retry=3&url=https%3A//h/d/refs.json", "a b&c=%+\xc3\xa9/x.nc",
+          "/vsicurl?max_retry=3&url=https%3A//h/d/a%20b%26c%3D%25%2B%C3%A9/x.nc"},
+         {"/vsicurl?url=https%3A//h/d/refs.json", "../x.nc", "/vsicurl?url=https%3A//h/x.nc"},
+         {"/vsicurl?url=https%3A//h/d/refs.json", "../../../x.nc", "/vsicurl?url=https%3A//h/x.nc"},
+         {"/vsicurl?url=https://h/d/refs.json&max_retry=3", "x.nc",
+          "/vsicurl?url=https://h/d/x.nc"}});
+}
+
 TEST(RefsetUrl, OfGdalIsRefusedInARemoteSet) {
     const std::string base = "/vsicurl/https://h/refs.json";
     for (const char *url : {"/vsis3/private/x", "/vsimem/x", "file:///vsis3/private/x"}) {

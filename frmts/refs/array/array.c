@@ -103,10 +103,10 @@ void refs_array_get_stats(const refs_array *array, refs_array_stats *stats) {
     stats->chunks_decoded = atomic_load(&array->chunks_decoded);
     stats->chunks_absent = atomic_load(&array->chunks_absent);
     stats->cache_hits = atomic_load(&array->cache_hits);
+    stats->bytes_copied = atomic_load(&array->bytes_copied);
 }
 
-/* -- reading whole arrays
- * --------------------------------------------------------------------------- */
+/* -- reading whole arrays ---------------------------------------------------------------------- */
 
 refs_status refs_array__read_elements(refs_array *array, uint64_t max_elements, refs_buf *elements,
                                       size_t *n, refs_error *err) {

@@ -87,8 +87,12 @@ typedef struct refs_chunk_id {
     uint64_t number; /**< in the owner's array */
 } refs_chunk_id;
 
-/** What a chunk is wanted for: to be read now, or ahead of a read that is expected. */
-typedef enum refs_chunk_use { REFS_USE_NOW, REFS_USE_AHEAD } refs_chunk_use;
+/** What a chunk is wanted for. */
+typedef enum refs_chunk_use {
+    REFS_USE_NOW,   /**< to be read now */
+    REFS_USE_AHEAD, /**< ahead of a read that is expected */
+    REFS_USE_LATER  /**< later than that; it comes along, and is not counted as ahead yet */
+} refs_chunk_use;
 
 /** What came of asking for a chunk. */
 typedef enum refs_claim {
@@ -105,8 +109,9 @@ refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size, refs_chunk_use u
 /** A number for an array whose chunks are to be kept in the cache. */
 uint64_t refs_cache__new_owner(refs_cache *cache);
 
-/** Asks for a chunk; FOUND sets *chunk, with a reference for the caller. */
-refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_chunk_use use,
+/** Asks for a chunk; FOUND sets *chunk, with a reference for the caller. Of one that the caller is
+ * to bring, *awaited is set when somebody waits for it, which refs_cache__await_room reads. */
+refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_chunk_use use, bool *awaited,
                              refs_chunk **chunk);
 
 /** Waits until nobody brings the chunk any more: it is there, with a reference for the caller, or

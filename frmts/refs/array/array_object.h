@@ -41,6 +41,15 @@ bool refs_cache__await_use(refs_cache *cache, size_t max_bytes, uint64_t n_waste
                            const _Atomic bool *stop);
 void refs_cache__wake(refs_cache *cache);
 
+/** Waits until `size` bytes more may be decoded ahead: until no more than `max_bytes` of them are
+ * unused or being decoded, or *awaited, for what a reader waits for is not ahead of it. False where
+ * that did not come about: as for refs_cache__await_use. */
+bool refs_cache__await_room(refs_cache *cache, size_t size, size_t max_bytes, const bool *awaited,
+                            const _Atomic bool *stop);
+
+/** What was waited for is decoded by now, or never will be. */
+void refs_cache__give_room(refs_cache *cache, size_t size);
+
 /* -- stream.c: reading ahead ------------------------------------------------------------------- */
 
 #define REFS_STREAM_THREADS 2
@@ -51,12 +60,14 @@ typedef struct refs_stream {
     pthread_t threads[REFS_STREAM_THREADS];
     struct refs_array *array;
     refs_cut cut;
-    size_t ahead_bytes; /**< a part is brought when no more than this waits to be used */
+    size_t ahead_bytes; /**< no more than this waits to be used before a part is brought, and
+                             before one more chunk of it is decoded */
     uint64_t n_wasted;  /**< of the cache when the stream began */
 
     pthread_mutex_t lock; /* guards what follows, up to n_running */
     pthread_cond_t moved; /* n_claimed or n_running changed */
     unsigned n_claimed;   /**< parts whose chunks others leave to the stream by now */
+    bool claiming;        /**< a thread has taken a part and not claimed its chunks yet */
     uint64_t next;        /**< chunk of the cut */
     size_t part_bytes;    /**< how much is brought in one go */
 
@@ -97,7 +108,7 @@ struct refs_array {
     refs_error chain_error;        /**< … this says why */
     refs_scratch_list scratches;
     refs_watch watch;
-    _Atomic uint64_t chunks_decoded, chunks_absent, cache_hits;
+    _Atomic uint64_t chunks_decoded, chunks_absent, cache_hits, bytes_copied;
 };
 
 /** Reads all elements, `*n` and at most `max_elements` of them, tightly packed. */
@@ -115,15 +126,29 @@ typedef struct refs_bringing {
      * where the chunk is absent; on any thread. NULL: chunks only go to the cache. */
     void (*deliver)(void *user, uint64_t number, const uint8_t *elements);
 
+    /** Where the elements of chunk `number` are wanted, all of them and in their order: it is
+     * decoded there, and neither delivered nor kept. NULL: nowhere; or no such function. */
+    uint8_t *(*place)(void *user, uint64_t number);
+
     /** Called when all chunks were asked for: others that want them wait from now on. Or NULL. */
     void (*claimed)(void *user);
+
+    /** Called before a chunk is decoded: waits until it may be, or until *awaited, where somebody
+     * waits for one of these chunks; false: it is not wanted any more. The room that it was given
+     * ends with the decoding (refs_cache__give_room). Or NULL. */
+    bool (*await_room)(void *user, const bool *awaited);
     void *user;
     refs_chunk_use use;
 } refs_bringing;
 
 /** Brings chunks [begin, end) of the cut: from the cache, from other threads that bring them
- * already (AHEAD: leaves them to those), or from the store, planned as one fetch. */
+ * already (AHEAD: leaves them to those), or from the store, planned as one fetch. AHEAD, chunks
+ * [end, end_riders) come along where the store finds that better. */
 refs_status refs_array__bring(const refs_bringing *bringing, uint64_t begin, uint64_t end,
-                              refs_error *err);
+                              uint64_t end_riders, refs_error *err);
+
+/** Brings all chunks of several arrays that share their tools, planned as one fetch; `use` and
+ * `claimed` of the first count for all. */
+refs_status refs_array__bring_all(const refs_bringing *bringings, size_t n, refs_error *err);
 
 #endif

@@ -4,28 +4,38 @@
 #include "refs/block.h"
 #include "refs/pool.h"
 
-/* One batch of chunks. Chunks are numbered as the cut numbers them. */
-typedef struct batch {
+/* A chunk, numbered as its cut numbers it. */
+typedef struct wanted_chunk {
     const refs_bringing *bringing;
+    uint64_t number;
+} wanted_chunk;
+
+/* One batch of chunks, of one array or several that share their tools. */
+typedef struct batch {
+    const refs_bringing *bringing; /* of the first: all are for the same use */
     refs_group *group;
-    refs_buf key_text; /* keys of the chunks that are fetched, end to end */
-    size_t *key_end;   /* where each ends */
-    refs_str *keys;    /* the same as views */
-    uint64_t *numbers; /* which chunk each is */
+    refs_buf key_text;    /* keys of the chunks that are fetched, end to end */
+    size_t *key_end;      /* where each ends */
+    refs_str *keys;       /* the same as views */
+    wanted_chunk *chunks; /* which chunk each is */
+    bool *claimed;        /* whether others wait for this batch to bring it */
     size_t n_keys;
-    uint64_t *busy; /* chunks that other threads bring */
+    bool *rides;        /* working memory */
+    wanted_chunk *busy; /* chunks that other threads bring */
     size_t n_busy;
+    bool
+        awaited; /* somebody waits for a chunk that this batch brings; the cache's lock guards it */
 } batch;
 
-/* A chunk's number in the whole array: what the cache knows it by. */
-static uint64_t number_in_array(const refs_bringing *bringing, uint64_t number) {
+/* What the cache knows a chunk by: its number in the whole array. */
+static refs_chunk_id id_of(const refs_bringing *bringing, uint64_t number) {
     const refs_array_meta *meta = bringing->array->meta;
     const refs_span *spans[REFS_MAX_RANK];
     refs_array__cut_at(bringing->cut, number, spans);
     uint64_t in_array = 0;
     for (size_t dim = 0; dim < meta->rank; dim++)
         in_array = in_array * refs_array_meta_n_chunks(meta, dim) + spans[dim]->chunk;
-    return in_array;
+    return (refs_chunk_id){bringing->array->owner, in_array};
 }
 
 static void deliver(const refs_bringing *bringing, uint64_t number, const uint8_t *elements) {
@@ -112,30 +122,53 @@ static refs_status decode(refs_array *array, refs_bytes stored, chunk_room room,
     return REFS_OK;
 }
 
-static refs_status run_decode(void *argument, refs_error *err) {
-    const decode_task *task = argument;
-    const refs_bringing *bringing = task->job->bringing;
+/* A failure that a worker found, which does not know what it reads. */
+static refs_status fail_located(const decode_task *task, const refs_bringing *bringing,
+                                refs_status status, refs_error *err) {
+    refs_store_locate(bringing->array->tools.store, task->job->keys[task->index], err);
+    return status;
+}
+
+static refs_status decode_in_place(const decode_task *task, const refs_bringing *bringing,
+                                   uint8_t *elements, refs_error *err) {
+    chunk_room room = {elements, bringing->array->chunk_bytes};
+    refs_status status = decode(bringing->array, task->stored, room, err);
+    return status == REFS_OK ? REFS_OK : fail_located(task, bringing, status, err);
+}
+
+static refs_status decode_to_chunk(const decode_task *task, wanted_chunk wanted, refs_error *err) {
+    const refs_bringing *bringing = wanted.bringing;
+    uint64_t number = wanted.number;
     refs_array *array = bringing->array;
-    uint64_t number = task->job->numbers[task->index];
     refs_chunk *chunk = refs_chunk__new_for(array->tools.cache, array->chunk_bytes, bringing->use);
     if (chunk == NULL) return refs_fail_nomem(err);
     chunk_room room = {refs_chunk__data(chunk), least_bytes(bringing, number)};
     refs_status status = decode(array, task->stored, room, err);
     if (status != REFS_OK) {
-        refs_store_locate(array->tools.store, task->job->keys[task->index], err);
         refs_chunk__release(chunk);
-        return status;
+        return fail_located(task, bringing, status, err);
     }
     if (array->tools.cache != NULL)
-        refs_cache__add(array->tools.cache,
-                        (refs_chunk_id){array->owner, number_in_array(bringing, number)}, chunk,
-                        bringing->use);
+        refs_cache__add(array->tools.cache, id_of(bringing, number), chunk, bringing->use);
     deliver_chunk(bringing, number, chunk);
     return REFS_OK;
 }
 
+static refs_status run_decode(void *argument, refs_error *err) {
+    const decode_task *task = argument;
+    const wanted_chunk wanted = task->job->chunks[task->index];
+    const refs_bringing *bringing = wanted.bringing;
+    uint8_t *place =
+        bringing->place != NULL ? bringing->place(bringing->user, wanted.number) : NULL;
+    return place != NULL ? decode_in_place(task, bringing, place, err)
+                         : decode_to_chunk(task, wanted, err);
+}
+
 static void drop_decode(void *argument) {
     decode_task *task = argument;
+    const refs_bringing *bringing = task->job->bringing;
+    if (bringing->await_room != NULL)
+        refs_cache__give_room(bringing->array->tools.cache, bringing->array->chunk_bytes);
     refs_block_release(task->block);
     refs_free(task);
 }
@@ -151,7 +184,7 @@ static bool may_be_called_zero(const refs_array_meta *meta) {
 
 /* Looks for an absent chunk under that name. REFS_NOT_FOUND: it is not there either. */
 static refs_status receive_zero(const batch *job, size_t index, refs_error *err) {
-    const refs_array *array = job->bringing->array;
+    const refs_array *array = job->chunks[index].bringing->array;
     refs_buf key = REFS_BUF_INIT, value = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&key, err, "%s0", array->meta->key_prefix);
     if (status == REFS_OK)
@@ -165,57 +198,100 @@ static refs_status receive_zero(const batch *job, size_t index, refs_error *err)
 }
 
 static refs_status receive_absent(const batch *job, size_t index, refs_error *err) {
-    refs_array *array = job->bringing->array;
+    refs_array *array = job->chunks[index].bringing->array;
     refs_status status =
         may_be_called_zero(array->meta) ? receive_zero(job, index, err) : REFS_NOT_FOUND;
     if (status != REFS_NOT_FOUND) return status;
     atomic_fetch_add(&array->chunks_absent, 1);
-    deliver(job->bringing, job->numbers[index], NULL);
+    deliver(job->chunks[index].bringing, job->chunks[index].number, NULL);
     return REFS_OK;
 }
 
 static refs_status receive(void *user, size_t index, bool present, refs_bytes stored,
                            refs_block *block, refs_error *err) {
-    batch *job = user;
+    const batch *job = user;
+    const refs_bringing *bringing = job->bringing;
     if (refs_group_failed(job->group)) return refs_fail(err, REFS_CANCELLED, "cancelled");
     if (!present) return receive_absent(job, index, err);
     decode_task *task = refs_alloc(sizeof *task);
     if (task == NULL) return refs_fail_nomem(err);
+    if (bringing->await_room != NULL && !bringing->await_room(bringing->user, &job->awaited)) {
+        refs_free(task);
+        return refs_fail(err, REFS_CANCELLED, "not wanted any more");
+    }
     *task = (decode_task){job, index, stored, refs_block_hold(block)};
     return refs_group_add(job->group, run_decode, drop_decode, task, err);
 }
 
 /* -- a batch -- */
 
-static refs_status note_key(batch *job, uint64_t number, refs_error *err) {
+static refs_status note_key(batch *job, wanted_chunk wanted, refs_error *err) {
     const refs_span *spans[REFS_MAX_RANK];
     uint64_t index[REFS_MAX_RANK];
-    refs_array__cut_at(job->bringing->cut, number, spans);
-    for (size_t dim = 0; dim < job->bringing->cut->rank; dim++) index[dim] = spans[dim]->chunk;
-    job->numbers[job->n_keys++] = number;
-    REFS_TRY(refs_chunk_key(job->bringing->array->meta, index, &job->key_text, err));
+    const refs_cut *cut = wanted.bringing->cut;
+    refs_array__cut_at(cut, wanted.number, spans);
+    for (size_t dim = 0; dim < cut->rank; dim++) index[dim] = spans[dim]->chunk;
+    job->chunks[job->n_keys++] = wanted;
+    REFS_TRY(refs_chunk_key(wanted.bringing->array->meta, index, &job->key_text, err));
     job->key_end[job->n_keys - 1] = job->key_text.size;
     return REFS_OK;
 }
 
 /* Delivers a chunk that is in the cache, and notes down one that is to be brought. */
-static refs_status look_up(batch *job, uint64_t number, refs_error *err) {
-    const refs_bringing *bringing = job->bringing;
+static refs_status look_up(batch *job, wanted_chunk wanted, refs_error *err) {
+    const refs_bringing *bringing = wanted.bringing;
     refs_array *array = bringing->array;
-    if (array->tools.cache == NULL) return note_key(job, number, err);
-    refs_chunk_id id = {array->owner, number_in_array(bringing, number)};
+    if (array->tools.cache == NULL) return note_key(job, wanted, err);
+    refs_chunk_id id = id_of(bringing, wanted.number);
     refs_chunk *chunk = NULL;
-    switch (refs_cache__claim(array->tools.cache, id, bringing->use, &chunk)) {
+    switch (refs_cache__claim(array->tools.cache, id, bringing->use, &job->awaited, &chunk)) {
     case REFS_CLAIM_MINE:
-        return note_key(job, number, err);
+        job->claimed[job->n_keys] = true;
+        return note_key(job, wanted, err);
     case REFS_CLAIM_BUSY:
-        job->busy[job->n_busy++] = number;
+        job->busy[job->n_busy++] = wanted;
         return REFS_OK;
     case REFS_CLAIM_FOUND:
         break;
     }
     atomic_fetch_add(&array->cache_hits, 1);
-    deliver_chunk(bringing, number, chunk);
+    deliver_chunk(bringing, wanted.number, chunk);
+    return REFS_OK;
+}
+
+static void view_keys(batch *job) {
+    const char *text = (const char *)job->key_text.data;
+    for (size_t i = 0, from = 0; i < job->n_keys; from = job->key_end[i++])
+        job->keys[i] = refs_str_view(text + from, job->key_end[i] - from);
+}
+
+static bool claim_rider(batch *job, wanted_chunk rider) {
+    refs_chunk *chunk = NULL;
+    refs_claim claim =
+        refs_cache__claim(rider.bringing->array->tools.cache, id_of(rider.bringing, rider.number),
+                          REFS_USE_LATER, &job->awaited, &chunk);
+    refs_chunk__release(chunk);
+    return claim == REFS_CLAIM_MINE;
+}
+
+/* Adds the chunks that had better come along; not more of them than are wanted, for they take
+ * memory of the cache long before they are read. */
+static refs_status add_riders(batch *job, uint64_t begin, uint64_t end, refs_error *err) {
+    size_t n_wanted = job->n_keys;
+    if (n_wanted == 0 || begin == end) return REFS_OK;
+    for (uint64_t number = begin; number < end; number++)
+        REFS_TRY(note_key(job, (wanted_chunk){job->bringing, number}, err));
+    view_keys(job);
+    size_t n = job->n_keys;
+    job->n_keys = n_wanted;
+    REFS_TRY(refs_store_find_riders(job->bringing->array->tools.store, job->keys, n, n_wanted,
+                                    job->rides, err));
+    for (size_t i = n_wanted; i < n && job->n_keys < 2 * n_wanted; i++) {
+        if (!job->rides[i - n_wanted] || !claim_rider(job, job->chunks[i])) continue;
+        job->claimed[job->n_keys] = true;
+        job->keys[job->n_keys] = job->keys[i];
+        job->chunks[job->n_keys++] = job->chunks[i];
+    }
     return REFS_OK;
 }
 
@@ -223,9 +299,6 @@ static refs_status look_up(batch *job, uint64_t number, refs_error *err) {
  * fetch was cancelled for it. */
 static refs_status fetch(batch *job, refs_error *err) {
     const refs_array_tools *tools = &job->bringing->array->tools;
-    const char *text = (const char *)job->key_text.data;
-    for (size_t i = 0, from = 0; i < job->n_keys; from = job->key_end[i++])
-        job->keys[i] = refs_str_view(text + from, job->key_end[i] - from);
     REFS_TRY(refs_group_open(job->n_keys > 1 ? tools->pool : NULL, &job->group, err));
     refs_error fetch_error = REFS_ERROR_INIT;
     refs_status fetched =
@@ -239,11 +312,10 @@ static refs_status fetch(batch *job, refs_error *err) {
 /* Lets others try who wait for chunks that did not come: absent ones, and all after a failure. */
 static void abandon_claims(const batch *job) {
     const refs_array *array = job->bringing->array;
-    if (array->tools.cache == NULL) return;
     for (size_t i = 0; i < job->n_keys; i++)
-        refs_cache__abandon(
-            array->tools.cache,
-            (refs_chunk_id){array->owner, number_in_array(job->bringing, job->numbers[i])});
+        if (job->claimed[i])
+            refs_cache__abandon(array->tools.cache,
+                                id_of(job->chunks[i].bringing, job->chunks[i].number));
 }
 
 /* Waits for what other threads bring; what did not come is left in `busy`, to be tried again. */
@@ -251,10 +323,10 @@ static void await_busy(batch *job) {
     const refs_array *array = job->bringing->array;
     size_t n_left = 0;
     for (size_t i = 0; i < job->n_busy; i++) {
-        refs_chunk_id id = {array->owner, number_in_array(job->bringing, job->busy[i])};
+        refs_chunk_id id = id_of(job->busy[i].bringing, job->busy[i].number);
         refs_chunk *chunk = refs_cache__await(array->tools.cache, id);
         if (chunk != NULL)
-            deliver_chunk(job->bringing, job->busy[i], chunk);
+            deliver_chunk(job->busy[i].bringing, job->busy[i].number, chunk);
         else
             job->busy[n_left++] = job->busy[i];
     }
@@ -263,11 +335,15 @@ static void await_busy(batch *job) {
 
 /* Brings `n` chunks. Own ones first, and only then those of others: two threads that want each
  * other's chunks both get on. */
-static refs_status bring(batch *job, const uint64_t *numbers, size_t n, refs_error *err) {
+static refs_status bring(batch *job, const wanted_chunk *wanted, size_t n, uint64_t end_riders,
+                         refs_error *err) {
     refs_status status = REFS_OK;
     job->n_keys = job->n_busy = 0;
     job->key_text.size = 0;
-    for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(job, numbers[i], err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(job, wanted[i], err);
+    view_keys(job);
+    if (status == REFS_OK && job->bringing->use == REFS_USE_AHEAD)
+        status = add_riders(job, wanted[n - 1].number + 1, end_riders, err);
     if (job->bringing->claimed != NULL) job->bringing->claimed(job->bringing->user);
     if (status == REFS_OK && job->n_keys > 0) status = fetch(job, err);
     abandon_claims(job);
@@ -275,34 +351,71 @@ static refs_status bring(batch *job, const uint64_t *numbers, size_t n, refs_err
     return status;
 }
 
-static refs_status bring_all(batch *job, uint64_t *numbers, size_t n, refs_error *err) {
+static refs_status bring_all(batch *job, wanted_chunk *wanted, size_t n, uint64_t end_riders,
+                             refs_error *err) {
     while (n > 0) {
-        REFS_TRY(bring(job, numbers, n, err));
+        REFS_TRY(bring(job, wanted, n, end_riders, err));
         if (job->bringing->use != REFS_USE_NOW) return REFS_OK;
         n = job->n_busy;
-        if (n > 0) memcpy(numbers, job->busy, n * sizeof *numbers);
+        if (n > 0) memcpy(wanted, job->busy, n * sizeof *wanted);
     }
     return REFS_OK;
 }
 
+/* Memory for `n` chunks that are wanted, and riders. */
+static bool open_batch(batch *job, size_t n, size_t n_riders) {
+    size_t n_all = n + n_riders;
+    job->keys = refs_calloc(n_all, sizeof *job->keys);
+    job->key_end = refs_calloc(n_all, sizeof *job->key_end);
+    job->chunks = refs_calloc(n_all, sizeof *job->chunks);
+    job->claimed = refs_calloc(n_all, sizeof *job->claimed);
+    job->rides = refs_calloc(n_riders, sizeof *job->rides);
+    job->busy = refs_calloc(n, sizeof *job->busy);
+    return job->keys != NULL && job->key_end != NULL && job->chunks != NULL &&
+           job->claimed != NULL && job->rides != NULL && job->busy != NULL;
+}
+
+static void clear_batch(batch *job) {
+    refs_buf_clear(&job->key_text);
+    refs_free(job->keys);
+    refs_free(job->key_end);
+    refs_free(job->chunks);
+    refs_free(job->claimed);
+    refs_free(job->rides);
+    refs_free(job->busy);
+}
+
+static refs_status run_batch(wanted_chunk *wanted, size_t n, size_t n_riders, refs_error *err) {
+    batch job = {.bringing = wanted[0].bringing};
+    refs_status status = open_batch(&job, n, n_riders)
+                             ? bring_all(&job, wanted, n, wanted[n - 1].number + 1 + n_riders, err)
+                             : refs_fail_nomem(err);
+    clear_batch(&job);
+    return status;
+}
+
 refs_status refs_array__bring(const refs_bringing *bringing, uint64_t begin, uint64_t end,
-                              refs_error *err) {
+                              uint64_t end_riders, refs_error *err) {
     size_t n = (size_t)(end - begin);
-    batch job = {.bringing = bringing};
-    uint64_t *numbers = refs_calloc(n, sizeof *numbers);
-    job.keys = refs_calloc(n, sizeof *job.keys);
-    job.key_end = refs_calloc(n, sizeof *job.key_end);
-    job.numbers = refs_calloc(n, sizeof *job.numbers);
-    job.busy = refs_calloc(n, sizeof *job.busy);
-    bool complete = numbers != NULL && job.keys != NULL && job.key_end != NULL &&
-                    job.numbers != NULL && job.busy != NULL;
-    for (size_t i = 0; complete && i < n; i++) numbers[i] = begin + i;
-    refs_status status = complete ? bring_all(&job, numbers, n, err) : refs_fail_nomem(err);
-    refs_buf_clear(&job.key_text);
-    refs_free(numbers);
-    refs_free(job.keys);
-    refs_free(job.key_end);
-    refs_free(job.numbers);
-    refs_free(job.busy);
+    if (n == 0) return REFS_OK;
+    wanted_chunk *wanted = refs_calloc(n, sizeof *wanted);
+    if (wanted == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) wanted[i] = (wanted_chunk){bringing, begin + i};
+    refs_status status = run_batch(wanted, n, (size_t)(end_riders - end), err);
+    refs_free(wanted);
+    return status;
+}
+
+refs_status refs_array__bring_all(const refs_bringing *bringings, size_t n, refs_error *err) {
+    size_t n_chunks = 0, filled = 0;
+    for (size_t i = 0; i < n; i++) n_chunks += (size_t)bringings[i].cut->n_chunks;
+    if (n_chunks == 0) return REFS_OK;
+    wanted_chunk *wanted = refs_calloc(n_chunks, sizeof *wanted);
+    if (wanted == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t number = 0; number < bringings[i].cut->n_chunks; number++)
+            wanted[filled++] = (wanted_chunk){&bringings[i], number};
+    refs_status status = run_batch(wanted, n_chunks, 0, err);
+    refs_free(wanted);
     return status;
 }

@@ -9,7 +9,9 @@ struct refs_chunk {
     size_t size;
     bool pending;  /* somebody brings it: it has no data and no age */
     bool unused;   /* it was read ahead */
+    bool later;    /* it came along with what was read ahead: not in ahead_bytes */
     bool spent;    /* all of it was read: it is likely not read again soon */
+    bool *awaited; /* while it is pending: to be set when somebody waits for it */
     uint64_t left; /* elements that were not yet read */
     refs_chunk *bucket_next;
     refs_chunk *newer, *older;
@@ -31,9 +33,11 @@ struct refs_cache {
     age_list used;    /* spent ones at the old end */
     age_list ahead;   /* read ahead and not used: they are not let go for others */
     uint64_t n_owners;
-    size_t ahead_bytes; /* of unused chunks */
+    size_t ahead_bytes;  /* of unused chunks, without those for later */
+    size_t coming_bytes; /* of chunks that are decoded ahead just now */
     uint64_t n_wasted;
-    pthread_cond_t moved; /* a claim was settled, or a chunk that was read ahead used */
+    pthread_cond_t moved; /* a claim was settled or awaited, a chunk that was read ahead was used,
+                             or coming_bytes changed */
 };
 
 #define FIRST_BUCKETS 64
@@ -162,7 +166,7 @@ static void unlink_bucket(refs_cache *cache, refs_chunk *chunk) {
 static void settle_ahead(refs_cache *cache, refs_chunk *chunk) {
     if (!chunk->unused) return;
     chunk->unused = false;
-    cache->ahead_bytes -= chunk->size;
+    if (!chunk->later) cache->ahead_bytes -= chunk->size;
     pthread_cond_broadcast(&cache->moved);
 }
 
@@ -235,30 +239,43 @@ static refs_chunk *use(refs_cache *cache, refs_chunk *chunk) {
 }
 
 /* Marks a chunk as being brought; without memory several may bring it. */
-static void add_pending(refs_cache *cache, refs_chunk_id id) {
+static void add_pending(refs_cache *cache, refs_chunk_id id, bool later, bool *awaited) {
     refs_chunk *mark = refs_chunk__new(0);
     if (mark == NULL) return;
     mark->id = id;
+    mark->later = later;
+    mark->awaited = awaited;
     mark->pending = true;
     grow_buckets(cache);
     link_bucket(cache, mark);
 }
 
-static void drop_pending(refs_cache *cache, refs_chunk_id id) {
+/* Returns whether the chunk was to come for later. */
+static bool drop_pending(refs_cache *cache, refs_chunk_id id) {
     refs_chunk *mark = find(cache, id);
-    if (mark == NULL || !mark->pending) return;
+    if (mark == NULL || !mark->pending) return false;
+    bool later = mark->later;
     unlink_bucket(cache, mark);
     refs_chunk__release(mark);
     pthread_cond_broadcast(&cache->moved);
+    return later;
+}
+
+/* What came for later is wanted ahead now, be it there or still pending. */
+static void want_ahead(refs_cache *cache, refs_chunk *chunk) {
+    if (!chunk->later) return;
+    chunk->later = false;
+    if (chunk->unused) cache->ahead_bytes += chunk->size;
 }
 
 refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_chunk_use wanted,
-                             refs_chunk **chunk) {
+                             bool *awaited, refs_chunk **chunk) {
     refs_claim claim = REFS_CLAIM_MINE;
     pthread_mutex_lock(&cache->lock);
     refs_chunk *found = find(cache, id);
+    if (found != NULL && wanted == REFS_USE_AHEAD) want_ahead(cache, found);
     if (found == NULL) {
-        add_pending(cache, id);
+        add_pending(cache, id, wanted == REFS_USE_LATER, awaited);
     } else if (found->pending) {
         claim = REFS_CLAIM_BUSY;
     } else {
@@ -275,8 +292,11 @@ refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_chunk_use
 refs_chunk *refs_cache__await(refs_cache *cache, refs_chunk_id id) {
     pthread_mutex_lock(&cache->lock);
     refs_chunk *chunk;
-    while ((chunk = find(cache, id)) != NULL && chunk->pending)
+    while ((chunk = find(cache, id)) != NULL && chunk->pending) {
+        if (!*chunk->awaited) pthread_cond_broadcast(&cache->moved);
+        *chunk->awaited = true;
         pthread_cond_wait(&cache->moved, &cache->lock);
+    }
     if (chunk != NULL) use(cache, chunk);
     pthread_mutex_unlock(&cache->lock);
     return chunk;
@@ -284,16 +304,17 @@ refs_chunk *refs_cache__await(refs_cache *cache, refs_chunk_id id) {
 
 void refs_cache__abandon(refs_cache *cache, refs_chunk_id id) {
     pthread_mutex_lock(&cache->lock);
-    drop_pending(cache, id);
+    (void)drop_pending(cache, id);
     pthread_mutex_unlock(&cache->lock);
 }
 
 void refs_cache__add(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk,
                      refs_chunk_use wanted) {
     pthread_mutex_lock(&cache->lock);
-    drop_pending(cache, id);
+    bool later = drop_pending(cache, id);
     if (find(cache, id) == NULL) {
         chunk->id = id;
+        chunk->later = later;
         chunk->unused = wanted == REFS_USE_AHEAD;
         chunk->spent = false;
         chunk->left = UINT64_MAX;
@@ -302,7 +323,7 @@ void refs_cache__add(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk,
         link_newest(cache, chunk);
         atomic_fetch_add(&chunk->references, 1);
         cache->bytes += cost_of(chunk);
-        if (chunk->unused) cache->ahead_bytes += chunk->size;
+        if (chunk->unused && !later) cache->ahead_bytes += chunk->size;
         for (refs_chunk *gone; (gone = next_to_go(cache, chunk)) != NULL;) drop(cache, gone);
     }
     pthread_mutex_unlock(&cache->lock);
@@ -345,19 +366,46 @@ void refs_cache__get_ahead(refs_cache *cache, refs_ahead *ahead) {
 /* A reader that has used nothing for so long has other things to do. */
 #define PATIENCE_S 2
 
-bool refs_cache__await_use(refs_cache *cache, size_t max_bytes, uint64_t n_wasted,
-                           const _Atomic bool *stop) {
+/* Waits for a use, at most until a reader's patience ends; false: it ended, or *stop was set. */
+static bool await_move(refs_cache *cache, const struct timespec *until, const _Atomic bool *stop) {
+    return !atomic_load(stop) && pthread_cond_timedwait(&cache->moved, &cache->lock, until) == 0;
+}
+
+static struct timespec end_of_patience(void) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += PATIENCE_S;
+    return until;
+}
+
+bool refs_cache__await_use(refs_cache *cache, size_t max_bytes, uint64_t n_wasted,
+                           const _Atomic bool *stop) {
+    struct timespec until = end_of_patience();
     pthread_mutex_lock(&cache->lock);
     bool wanted = true;
-    while (wanted && cache->ahead_bytes > max_bytes)
-        wanted =
-            !atomic_load(stop) && pthread_cond_timedwait(&cache->moved, &cache->lock, &until) == 0;
+    while (wanted && cache->ahead_bytes > max_bytes) wanted = await_move(cache, &until, stop);
     wanted = wanted && cache->n_wasted == n_wasted && !atomic_load(stop);
     pthread_mutex_unlock(&cache->lock);
     return wanted;
+}
+
+bool refs_cache__await_room(refs_cache *cache, size_t size, size_t max_bytes, const bool *awaited,
+                            const _Atomic bool *stop) {
+    struct timespec until = end_of_patience();
+    pthread_mutex_lock(&cache->lock);
+    bool wanted = !atomic_load(stop);
+    while (wanted && !*awaited && cache->ahead_bytes + cache->coming_bytes > max_bytes)
+        wanted = await_move(cache, &until, stop);
+    if (wanted) cache->coming_bytes += size;
+    pthread_mutex_unlock(&cache->lock);
+    return wanted;
+}
+
+void refs_cache__give_room(refs_cache *cache, size_t size) {
+    pthread_mutex_lock(&cache->lock);
+    cache->coming_bytes -= size;
+    pthread_cond_broadcast(&cache->moved);
+    pthread_mutex_unlock(&cache->lock);
 }
 
 void refs_cache__wake(refs_cache *cache) {

@@ -16,6 +16,9 @@
 #define MAX_PART_BYTES (14 * REFS_MIB)
 #define PART_GROWTH    4
 
+/* Of so many following parts may chunks come along that are stored next to those of a part. */
+#define RIDER_PARTS 2
+
 /* Chunks that one stream brings at most: reads that go on start another. */
 #define MAX_STREAM_CHUNKS 65536
 
@@ -25,11 +28,14 @@
  * if they can, for what lies together is mostly stored together. */
 static bool take_part(refs_stream *stream, uint64_t *begin, uint64_t *end) {
     pthread_mutex_lock(&stream->lock);
+    while (stream->claiming) pthread_cond_wait(&stream->moved, &stream->lock);
+    stream->claiming = true;
     uint64_t reader_at = atomic_load(&stream->reader_at);
-    if (reader_at != UINT64_MAX && reader_at >= stream->next) stream->next = reader_at + 1;
-    uint64_t left = stream->cut.n_chunks > stream->next ? stream->cut.n_chunks - stream->next : 0;
     uint64_t n = stream->part_bytes / stream->array->chunk_bytes;
     uint64_t row = stream->cut.n_chunks / stream->cut.n_spans[0];
+    if (reader_at != UINT64_MAX && reader_at >= stream->next)
+        stream->next = n < row ? reader_at + 1 : reader_at - reader_at % row + row;
+    uint64_t left = stream->cut.n_chunks > stream->next ? stream->cut.n_chunks - stream->next : 0;
     if (n >= row)
         n -= n % row;
     else if (2 * row <= 3 * n)
@@ -48,31 +54,56 @@ static bool take_part(refs_stream *stream, uint64_t *begin, uint64_t *end) {
 static void note_claimed(void *user) {
     refs_stream *stream = user;
     pthread_mutex_lock(&stream->lock);
+    stream->claiming = false;
     stream->n_claimed++;
     pthread_cond_broadcast(&stream->moved);
     pthread_mutex_unlock(&stream->lock);
 }
 
+static bool await_room(void *user, const bool *awaited) {
+    const refs_stream *stream = user;
+    return refs_cache__await_room(stream->array->tools.cache, stream->array->chunk_bytes,
+                                  stream->ahead_bytes, awaited, &stream->stop);
+}
+
 static void note_end(refs_stream *stream) {
-    atomic_store(&stream->stop, true);
     pthread_mutex_lock(&stream->lock);
+    stream->claiming = false;
     atomic_fetch_sub(&stream->n_running, 1);
     pthread_cond_broadcast(&stream->moved);
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* Two threads do this: while one decodes, the other's bytes are on their way. */
+/* Of the chunks behind [begin, end), the end of those that may come along. */
+static uint64_t last_rider(const refs_stream *stream, uint64_t begin, uint64_t end) {
+    uint64_t left = stream->cut.n_chunks - end, n = RIDER_PARTS * (end - begin);
+    return end + (n < left ? n : left);
+}
+
+/* Whoever reads a chunk that failed meets the failure too, and tells it. */
+static bool bring_parts(refs_stream *stream) {
+    refs_cache *cache = stream->array->tools.cache;
+    const refs_bringing bringing = {.array = stream->array,
+                                    .cut = &stream->cut,
+                                    .claimed = note_claimed,
+                                    .await_room = await_room,
+                                    .user = stream,
+                                    .use = REFS_USE_AHEAD};
+    uint64_t begin, end;
+    while (refs_cache__await_use(cache, stream->ahead_bytes, stream->n_wasted, &stream->stop)) {
+        if (!take_part(stream, &begin, &end)) return true;
+        if (refs_array__bring(&bringing, begin, end, last_rider(stream, begin, end), NULL) !=
+            REFS_OK)
+            return false;
+    }
+    return false;
+}
+
+/* Two threads do this: while one decodes, the other's bytes are on their way. Where one has to give
+ * up, so does the other. */
 static void *run(void *argument) {
     refs_stream *stream = argument;
-    refs_cache *cache = stream->array->tools.cache;
-    const refs_bringing bringing = {stream->array, &stream->cut, NULL,
-                                    note_claimed,  stream,       REFS_USE_AHEAD};
-    uint64_t begin, end;
-    while (refs_cache__await_use(cache, stream->ahead_bytes, stream->n_wasted, &stream->stop) &&
-           take_part(stream, &begin, &end)) {
-        /* Whoever reads the chunk meets the failure too, and tells it. */
-        if (refs_array__bring(&bringing, begin, end, NULL) != REFS_OK) break;
-    }
+    if (!bring_parts(stream)) atomic_store(&stream->stop, true);
     note_end(stream);
     return NULL;
 }
@@ -116,6 +147,7 @@ static void start(refs_stream *stream, refs_array *array, refs_cut *cut, size_t 
     stream->cut = *cut;
     stream->next = 0;
     stream->n_claimed = 0;
+    stream->claiming = false;
     stream->part_bytes = part_bytes < budget ? part_bytes : budget;
     stream->ahead_bytes = budget / 2;
     stream->n_wasted = ahead.n_wasted;

@@ -3,6 +3,9 @@
 
 #include <stdatomic.h>
 
+/* The C library would keep the memory of such blocks, for each thread that let one go. */
+#define PAGES_FROM REFS_MIB
+
 struct refs_block {
     _Atomic unsigned holders;
     size_t size;
@@ -14,7 +17,7 @@ struct refs_block {
 refs_block *refs_block_new(size_t size, void (*freed)(void *user, size_t size), void *user) {
     size_t total;
     if (!refs_add_size(sizeof(refs_block), size, &total)) return NULL;
-    refs_block *block = refs_alloc(total);
+    refs_block *block = size >= PAGES_FROM ? refs_pages_alloc(total) : refs_alloc(total);
     if (block == NULL) return NULL;
     atomic_init(&block->holders, 1);
     block->size = size;
@@ -33,7 +36,10 @@ void refs_block_release(refs_block *block) {
     void (*freed)(void *, size_t) = block->freed;
     void *user = block->user;
     size_t size = block->size;
-    refs_free(block);
+    if (size >= PAGES_FROM)
+        refs_pages_free(block, sizeof *block + size);
+    else
+        refs_free(block);
     if (freed != NULL) freed(user, size);
 }
 

@@ -371,6 +371,52 @@ refs_status refs_json_next(refs_json_reader *reader, refs_json_token *token, ref
     return read_end(reader, token, err);
 }
 
+/* -- ranges ------------------------------------------------------------------------------------ */
+
+/* NULs behind the window stop each of these: what goes on behind it is left to the tokens. */
+
+static inline const uint8_t *skip_blanks(const uint8_t *p) {
+    while (*p == ' ') p++;
+    return p;
+}
+
+/* Reads a number behind a comma; NULL where there is none that is plain and below 10^19. */
+static inline const uint8_t *peek_number(const uint8_t *p, uint64_t *number) {
+    p = skip_blanks(p);
+    if (*p != ',') return NULL;
+    const uint8_t *begin = p = skip_blanks(p + 1);
+    *number = 0;
+    for (; (uint8_t)(*p - '0') <= 9; p++) *number = *number * 10 + (uint8_t)(*p - '0');
+    size_t n = (size_t)(p - begin);
+    return n == 0 || n > 19 || (*begin == '0' && n > 1) ? NULL : p;
+}
+
+bool refs_json_peek_range(const refs_json_reader *reader, refs_json_range *range) {
+    const uint8_t *p = skip_blanks(reader->at);
+    if (reader->expect != EXPECT_COLON || *p != ':') return false;
+    p = skip_blanks(p + 1);
+    if (*p != '[') return false;
+    p = skip_blanks(p + 1);
+    if (*p != '"') return false;
+    const uint8_t *begin = p + 1;
+    p = refs_json__skip_plain(begin);
+    if (*p != '"' || (size_t)(p - begin) > reader->max_token) return false;
+    range->text = refs_str_view((const char *)begin, (size_t)(p - begin));
+    p = peek_number(p + 1, &range->numbers[0]);
+    if (p != NULL) p = peek_number(p, &range->numbers[1]);
+    if (p == NULL || *(p = skip_blanks(p)) != ']') return false;
+    range->end = p + 1;
+    return reader->depth < REFS_JSON_MAX_DEPTH;
+}
+
+void refs_json_take_range(refs_json_reader *reader, const refs_json_range *range) {
+    reader->at = skip_blanks(skip_blanks(reader->at) + 1);
+    mark_token(reader);
+    reader->at = range->end;
+    reader->lone_surrogate = false;
+    finish_value(reader);
+}
+
 bool refs_json_reader_lone_surrogate(const refs_json_reader *reader) {
     return reader->lone_surrogate;
 }

@@ -8,6 +8,10 @@
 
 #include "refs/bytes.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #define REFS_JSON_PAD 16
 
 /** The high bit of each byte of `word` that is below `limit` (at most 128). Bytes above the first
@@ -17,7 +21,25 @@ static inline uint64_t refs_json__below(uint64_t word, uint8_t limit) {
     return (word - ones * limit) & ~word & ones * 0x80;
 }
 
+#ifdef __SSE2__
+
 /** The first quote, backslash or control character from `p` on. */
+static inline const uint8_t *refs_json__skip_plain(const uint8_t *p) {
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    const __m128i control = _mm_set1_epi8(0x1f);
+    for (;; p += 16) {
+        __m128i bytes = _mm_loadu_si128((const void *)p);
+        __m128i stops = _mm_or_si128(
+            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)),
+            _mm_cmpeq_epi8(_mm_min_epu8(bytes, control), bytes));
+        unsigned mask = (unsigned)_mm_movemask_epi8(stops);
+        if (mask != 0) return p + __builtin_ctz(mask);
+    }
+}
+
+#else
+
+/** As above, eight bytes at a time. */
 static inline const uint8_t *refs_json__skip_plain(const uint8_t *p) {
     const uint64_t ones = 0x0101010101010101u;
     for (;; p += 8) {
@@ -27,6 +49,8 @@ static inline const uint8_t *refs_json__skip_plain(const uint8_t *p) {
         if (stops != 0) return p + __builtin_ctzll(stops) / 8;
     }
 }
+
+#endif
 
 /** The first byte from `p` on that is no digit. */
 static inline const uint8_t *refs_json__skip_digits(const uint8_t *p) {

@@ -1,7 +1,20 @@
 /* memory.c -- allocation and lists, see bytes.h. */
 #include "refs/bytes.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
 
 static const refs_allocator c_library = {malloc, realloc, free};
 static refs_allocator current = {malloc, realloc, free};
@@ -28,6 +41,33 @@ void *refs_realloc(void *memory, size_t size) {
 
 void refs_free(void *memory) {
     if (memory != NULL) current.free_fn(memory);
+}
+
+/* An allocator that was set is to see everything. What it gave before it was set goes back in the
+ * same way: the first word says so. */
+typedef union pages_head {
+    bool mapped;
+    max_align_t align;
+} pages_head;
+
+void *refs_pages_alloc(size_t size) {
+    bool mapped = !SANITIZED && current.malloc_fn == c_library.malloc_fn;
+    if (!refs_add_size(size, sizeof(pages_head), &size)) return NULL;
+    pages_head *head = mapped ? mmap(NULL, size, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0)
+                              : refs_alloc(size);
+    if (head == NULL || head == MAP_FAILED) return NULL;
+    head->mapped = mapped;
+    return head + 1;
+}
+
+void refs_pages_free(void *pages, size_t size) {
+    if (pages == NULL) return;
+    pages_head *head = (pages_head *)pages - 1;
+    if (head->mapped)
+        munmap(head, size + sizeof *head);
+    else
+        refs_free(head);
 }
 
 bool refs_grow(void **memory, size_t *capacity, size_t count, size_t element_size) {

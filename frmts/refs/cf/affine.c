@@ -14,6 +14,7 @@ typedef struct axis_span {
     double first;
     double last;
     bool regular;
+    bool nearly;     /* regular, but only for what latitudes may differ */
     bool from_range; /* the attribute actual_range gave the ends */
 } axis_span;
 
@@ -64,8 +65,26 @@ static bool wraps(const refs_array_meta *variable) {
            refs_cf__unit_metres(refs_cf__text(variable->attributes, "units")) == 0;
 }
 
+/* The values of a grid that is not quite regular: "{89.5,88.3,…}". */
+static refs_status keep_values(const refs_array_meta *variable, const double *values,
+                               refs_cf_items *items, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_buf_append(&text, "{", 1, err);
+    for (size_t i = 0; i < (size_t)variable->shape[0] && status == REFS_OK; i++) {
+        if (i > 0) status = refs_buf_append(&text, ",", 1, err);
+        if (status == REFS_OK)
+            status = refs_cf__print_typed(values[i], &variable->dtype, &text, err);
+    }
+    if (status == REFS_OK) status = refs_buf_append(&text, "}", 1, err);
+    if (status == REFS_OK)
+        status = refs_cf__add_item(items, "Y_VALUES",
+                                   refs_str_view((const char *)text.data, text.size), err);
+    refs_buf_clear(&text);
+    return status;
+}
+
 static refs_status read_span(const refs_cf__input *input, const refs_array_meta *variable,
-                             axis_span *span, refs_error *err) {
+                             axis_span *span, refs_cf_meaning *meaning, refs_error *err) {
     double *values = NULL;
     REFS_TRY(refs_cf__read_values(input, variable, &values, err));
     if (values == NULL) return REFS_OK;
@@ -73,9 +92,12 @@ static refs_status read_span(const refs_cf__input *input, const refs_array_meta 
     if (span->wraps) refs_cf__unwrap_longitudes(values, n);
     double relative = is_single(variable) ? float_tolerance : double_tolerance;
     span->regular = refs_cf__is_regular(values, n, relative, span->absolute);
+    span->nearly = span->regular && !refs_cf__is_regular(values, n, relative, 0);
     if (span->regular) find_ends(variable, values, n, span);
+    refs_status status = REFS_OK;
+    if (span->nearly) status = keep_values(variable, values, &meaning->geolocation2, err);
     refs_free(values);
-    return REFS_OK;
+    return status;
 }
 
 /* GMT's node_offset = 1: ranges are those of pixel edges, not of their centres. */
@@ -103,8 +125,8 @@ static refs_status from_axes(const refs_cf__input *input, const refs_cf__frame *
     bool projected = frame->crs.kind == REFS_CF__CRS_PROJECTED;
     axis_span x = {.wraps = wraps(frame->axes.x)};
     axis_span y = {.absolute = projected ? 0 : latitude_tolerance_degrees};
-    REFS_TRY(read_span(input, frame->axes.x, &x, err));
-    REFS_TRY(read_span(input, frame->axes.y, &y, err));
+    REFS_TRY(read_span(input, frame->axes.x, &x, meaning, err));
+    REFS_TRY(read_span(input, frame->axes.y, &y, meaning, err));
     if (!x.regular || !y.regular) return REFS_OK;
 
     double x_factor = unit_factor(frame->axes.x, &frame->crs);
@@ -145,15 +167,25 @@ static void from_corners(const refs_cf__input *input, const refs_json *mapping,
     set_geotransform(meaning, columns, rows);
 }
 
+/* Whether the file says that GDAL wrote it, and since it follows CF: from version 1.9 on. */
+static bool made_by_cf_gdal(const refs_hierarchy *hierarchy) {
+    const refs_group_meta *root = refs_hierarchy_group(hierarchy, 0);
+    refs_str text = root != NULL ? refs_cf__text(root->attributes, "GDAL") : refs_str_view(NULL, 0);
+    refs_str word;
+    double major, minor;
+    return refs_cf__next_word(&text, " ", &word) && refs_cf__same_word(word, "GDAL") &&
+           refs_cf__next_word(&text, " .,", &word) && refs_cf__parse_number(word, &major) &&
+           (major > 1 || (refs_cf__next_word(&text, ".,", &word) &&
+                          refs_cf__parse_number(refs_str_part(word, 0, 1), &minor) && minor >= 9));
+}
+
 /* Whether rows are south first where no axis tells: so netCDF files are by custom, but not those
- * that GDAL wrote before it followed CF, which have WKT, GeoTransform and no mark of their maker.
- */
+ * that GDAL wrote before it followed CF, which have WKT and GeoTransform. */
 static bool south_first_by_custom(const refs_cf__input *input, const refs_cf__frame *frame) {
     if (frame->axes.transposed) return false;
     if (frame->mapping == NULL || !refs_cf__has_crs_text(frame->mapping->attributes)) return true;
-    const refs_group_meta *root = refs_hierarchy_group(input->hierarchy, 0);
-    bool marked = root != NULL && refs_json_get(root->attributes, "GDAL") != NULL;
-    return marked || refs_json_get(frame->mapping->attributes, "GeoTransform") == NULL;
+    return made_by_cf_gdal(input->hierarchy) ||
+           refs_json_get(frame->mapping->attributes, "GeoTransform") == NULL;
 }
 
 refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf__frame *frame,

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Digits that tell apart all numbers of single and of double precision in the netCDF driver. */
 enum { FLOAT_DIGITS = 8, DOUBLE_DIGITS = 16 };
@@ -126,6 +127,26 @@ bool refs_cf__number(const refs_json *attributes, const char *name, double *numb
     return refs_cf__numbers(attributes, name, number, 1) == 1;
 }
 
+static bool is_single(double number) {
+    return fabs(number) < 3.4e38 && (double)(float)number == number;
+}
+
+size_t refs_cf__parameters(const refs_json *attributes, const char *name, double *numbers,
+                           size_t max) {
+    size_t n = refs_cf__numbers(attributes, name, numbers, max);
+    for (size_t i = 0; i < n; i++) {
+        char printed[64];
+        if (is_single(numbers[i]) &&
+            snprintf(printed, sizeof printed, "%.*e", FLOAT_DIGITS - 1, numbers[i]) > 0)
+            numbers[i] = strtod(printed, NULL); /* of the same locale */
+    }
+    return n;
+}
+
+bool refs_cf__parameter(const refs_json *attributes, const char *name, double *number) {
+    return refs_cf__parameters(attributes, name, number, 1) == 1;
+}
+
 /* -- numbers out ------------------------------------------------------------------------------- */
 
 refs_status refs_cf__print_number(double number, int digits, refs_buf *text, refs_error *err) {
@@ -160,8 +181,8 @@ static refs_status print_json_number(const refs_json *value, refs_buf *text, ref
     if (integer) return refs_buf_append_str(text, written, err);
     double number = 0;
     refs_json_double(value, &number);
-    bool single = fabs(number) < 3.4e38 && (double)(float)number == number;
-    return refs_cf__print_number(number, single ? FLOAT_DIGITS : DOUBLE_DIGITS, text, err);
+    return refs_cf__print_number(number, is_single(number) ? FLOAT_DIGITS : DOUBLE_DIGITS, text,
+                                 err);
 }
 
 static refs_status print_scalar(const refs_json *value, refs_buf *text, refs_error *err) {

@@ -194,6 +194,17 @@ static bool places(const refs_array_meta *variable, const char *short_name, cons
            is_called(variable, short_name, long_name);
 }
 
+/* Whether axes count whatever they are called: a variable with both attributes says so by itself,
+ * and grids of GMT have no others. */
+static bool has_sure_axes(const refs_cf__input *input) {
+    const refs_json *attributes = input->array->attributes;
+    const refs_group_meta *group =
+        refs_hierarchy_find_group(input->hierarchy, refs_str_from(input->array->group));
+    return (refs_json_get(attributes, "res") != NULL &&
+            refs_json_get(attributes, "transform") != NULL) ||
+           (group != NULL && refs_json_get(group->attributes, "GMT_version") != NULL);
+}
+
 refs_cf__axes refs_cf__find_axes(const refs_cf__input *input, const refs_cf_meaning *meaning) {
     refs_cf__axes axes = {NULL, NULL, false};
     const refs_array_meta *array = input->array;
@@ -204,9 +215,7 @@ refs_cf__axes refs_cf__find_axes(const refs_cf__input *input, const refs_cf_mean
     refs_str y_name = refs_str_from(refs_cf__dim_name(array, meaning->y_dim));
     axes.transposed = follows_cf(input->hierarchy) && is_y(x, x_name) && is_x(y, y_name);
 
-    /* A variable with both attributes says by itself that its axes count. */
-    bool unchecked = refs_json_get(array->attributes, "res") != NULL &&
-                     refs_json_get(array->attributes, "transform") != NULL;
+    bool unchecked = has_sure_axes(input);
     if (x != NULL && runs_along(x, array, meaning->x_dim) &&
         (unchecked || places(x, "lon", "longitude")))
         axes.x = x;

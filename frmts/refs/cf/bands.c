@@ -59,6 +59,22 @@ static bool is_readable(const refs_cf_meaning *meaning) {
     return n <= REFS_CF_MAX_AXIS;
 }
 
+/* Tells the reader which arrays will be asked for: those of the bands and of the picture. */
+static void announce_axes(const refs_cf__input *input, const refs_cf_meaning *meaning) {
+    const refs_array_meta *coming[REFS_MAX_RANK + 2];
+    size_t n = 0;
+    for (size_t i = 0; i < meaning->n_band_axes && is_readable(meaning); i++)
+        if (meaning->band_axes[i].coordinate != NULL)
+            coming[n++] = meaning->band_axes[i].coordinate;
+    refs_cf__axes axes = refs_cf__find_axes(input, meaning);
+    if (axes.x != NULL && axes.y != NULL) {
+        coming[n++] = axes.x;
+        coming[n++] = axes.y;
+    }
+    if (n > 1 && input->values != NULL && input->values->announce != NULL)
+        input->values->announce(input->values->user, coming, n);
+}
+
 static refs_status read_axes(const refs_cf__input *input, refs_cf_meaning *meaning,
                              refs_error *err) {
     if (!is_readable(meaning)) {
@@ -77,7 +93,10 @@ static refs_status read_axes(const refs_cf__input *input, refs_cf_meaning *meani
 
 refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_meaning *meaning,
                                     refs_error *err) {
-    if (input->array->rank <= 2) return REFS_OK;
+    if (input->array->rank <= 2) {
+        announce_axes(input, meaning);
+        return REFS_OK;
+    }
     meaning->band_axes = refs_calloc(input->array->rank - 2, sizeof *meaning->band_axes);
     if (meaning->band_axes == NULL) return refs_fail_nomem(err);
     for (size_t dim = 0; dim < input->array->rank; dim++) {
@@ -85,6 +104,7 @@ refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_meaning
         refs_cf_band_axis *axis = &meaning->band_axes[meaning->n_band_axes++];
         REFS_TRY(describe_axis(input, dim, axis, err));
     }
+    announce_axes(input, meaning);
     return read_axes(input, meaning, err);
 }
 

@@ -41,6 +41,12 @@ size_t refs_cf__numbers(const refs_json *attributes, const char *name, double *n
 /** The first of refs_cf__numbers. */
 bool refs_cf__number(const refs_json *attributes, const char *name, double *number);
 
+/** As refs_cf__numbers and refs_cf__number, for what describes a CRS: of a number that single
+ * precision holds exactly, the 8 digits that the netCDF driver makes its CRS of. */
+size_t refs_cf__parameters(const refs_json *attributes, const char *name, double *numbers,
+                           size_t max);
+bool refs_cf__parameter(const refs_json *attributes, const char *name, double *number);
+
 /** Cuts the next word, ended by one of `separators`, from the front of `*text`. */
 bool refs_cf__next_word(refs_str *text, const char *separators, refs_str *word);
 
@@ -63,6 +69,12 @@ refs_status refs_cf__print_attribute(const refs_json *value, refs_buf *text, ref
 
 /** Decides which dimensions are the picture. */
 void refs_cf__choose_picture(const refs_cf__input *input, refs_cf_meaning *meaning);
+
+/* -- resolve.c --------------------------------------------------------------------------------- */
+
+/** The variable that an attribute of the array names: a path, or a name that is searched for in the
+ * array's group and those above it, then in the groups beside and below, nearest first. */
+const refs_array_meta *refs_cf__resolve(const refs_cf__input *input, refs_str name);
 
 /* -- axes.c: what runs along a dimension ------------------------------------------------------- */
 
@@ -131,7 +143,8 @@ void refs_cf__unwrap_longitudes(double *values, size_t n);
 typedef enum refs_cf__crs_kind {
     REFS_CF__CRS_NONE,
     REFS_CF__CRS_GEOGRAPHIC,
-    REFS_CF__CRS_PROJECTED
+    REFS_CF__CRS_PROJECTED,
+    REFS_CF__CRS_OTHER /**< vertical, local, … */
 } refs_cf__crs_kind;
 
 /** A coordinate reference system, and what its coordinates mean. Zeroed is none. */
@@ -178,6 +191,9 @@ refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *e
  * appended for a grid mapping that CF does not know. */
 refs_status refs_cf__print_crs(const refs_json *mapping, double unit_metres, refs_buf *wkt,
                                refs_error *err);
+
+/** Appends the geographic CRS on the ellipsoid of a grid mapping variable, as WKT 2. */
+refs_status refs_cf__print_longlat(const refs_json *mapping, refs_buf *wkt, refs_error *err);
 
 /** Appends the CONVERSION of a projected CRS as WKT 2; *directions becomes the directions of its
  * two axes, and nothing is appended for an unknown projection. */

@@ -55,10 +55,19 @@ static double common_unit(const refs_cf__axes *axes) {
     return x == y && x > 0 ? x : 1;
 }
 
+/* A grid mapping that CF does not know, of axes that are longitude and latitude all the same: its
+ * ellipsoid holds. */
+static bool is_unknown_on_longlat(const refs_json *mapping, const refs_cf__axes *axes) {
+    return refs_cf__text(mapping, "grid_mapping_name").size > 0 &&
+           refs_cf__read_ellipsoid(mapping).given && refs_cf__is_longlat(axes->x, axes->y);
+}
+
 static refs_status from_attributes(const refs_json *mapping, const refs_cf__axes *axes,
                                    refs_cf__crs *crs, refs_error *err) {
     refs_buf wkt = REFS_BUF_INIT;
     refs_status status = refs_cf__print_crs(mapping, common_unit(axes), &wkt, err);
+    if (status == REFS_OK && wkt.size == 0 && is_unknown_on_longlat(mapping, axes))
+        status = refs_cf__print_longlat(mapping, &wkt, err);
     if (status == REFS_OK)
         status = try_text(refs_str_view((const char *)wkt.data, wkt.size), crs, err);
     refs_buf_clear(&wkt);
@@ -67,10 +76,18 @@ static refs_status from_attributes(const refs_json *mapping, const refs_cf__axes
 
 /* Texts of the attribute `crs` that some writers put on the variable itself. */
 static bool names_crs(refs_str text) {
-    static const char *const beginnings[] = {"+proj=", "GEOGC", "PROJC", "EPSG:"};
-    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
-        if (refs_str_starts(text, beginnings[i])) return true;
+    static const char *const signs[] = {"+proj=", "GEOGC", "PROJC", "EPSG:"};
+    for (; text.size > 0; text = refs_str_part(text, 1, text.size))
+        for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+            if (refs_str_starts(text, signs[i])) return true;
     return false;
+}
+
+static refs_str without_blanks(refs_str text) {
+    while (text.size > 0 && text.data[0] == ' ') text = refs_str_part(text, 1, text.size);
+    while (text.size > 0 && text.data[text.size - 1] == ' ')
+        text = refs_str_part(text, 0, text.size - 1);
+    return text;
 }
 
 static refs_status from_mapping(const refs_cf__input *input, refs_cf__frame *frame,
@@ -90,6 +107,6 @@ static refs_status from_mapping(const refs_cf__input *input, refs_cf__frame *fra
 
 refs_status refs_cf__find_crs(const refs_cf__input *input, refs_cf__frame *frame, refs_error *err) {
     if (frame->mapping != NULL) return from_mapping(input, frame, err);
-    refs_str named = refs_cf__text(input->array->attributes, "crs");
+    refs_str named = without_blanks(refs_cf__text(input->array->attributes, "crs"));
     return names_crs(named) ? try_name(named, &frame->crs, err) : REFS_OK;
 }

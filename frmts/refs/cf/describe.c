@@ -11,10 +11,21 @@ void refs_cf__choose_picture(const refs_cf__input *input, refs_cf_meaning *meani
 
 static refs_status describe_unit(const refs_array_meta *array, refs_cf_meaning *meaning,
                                  refs_error *err) {
+    const refs_json *number = refs_json_get(array->attributes, "units");
     refs_str unit = refs_cf__text_any_case(array->attributes, "units");
-    if (unit.size == 0) return REFS_OK;
-    meaning->unit = refs_str_copy(unit);
-    return meaning->unit != NULL ? REFS_OK : refs_fail_nomem(err);
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    /* kerchunk writes an empty text as a blank. */
+    if (unit.data != NULL && !refs_str_is(unit, " "))
+        status = refs_buf_append_str(&text, unit, err);
+    else if (unit.data == NULL && number != NULL)
+        status = refs_cf__print_attribute(number, &text, err);
+    if (status == REFS_OK && text.size > 0) {
+        meaning->unit = refs_buf_take_text(&text);
+        if (meaning->unit == NULL) status = refs_fail_nomem(err);
+    }
+    refs_buf_clear(&text);
+    return status;
 }
 
 /* A grid that is not on Earth but has longitudes and latitudes is placed by these: the netCDF
@@ -91,7 +102,9 @@ void refs_cf_meaning_clear(refs_cf_meaning *meaning) {
     refs_free(meaning->crs);
     refs_free(meaning->unit);
     refs_cf_items_clear(&meaning->categories);
+    refs_free(meaning->colors);
     refs_cf_items_clear(&meaning->geolocation);
+    refs_cf_items_clear(&meaning->geolocation2);
     refs_cf_items_clear(&meaning->metadata);
     refs_cf_items_clear(&meaning->band_items);
     memset(meaning, 0, sizeof *meaning);

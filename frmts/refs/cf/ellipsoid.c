@@ -6,16 +6,16 @@ refs_cf__ellipsoid refs_cf__read_ellipsoid(const refs_json *mapping) {
                                         "spherical_earth_radius_meters"};
     refs_cf__ellipsoid ellipsoid = {0, 0, false};
     for (size_t i = 0; i < sizeof radii / sizeof radii[0] && !ellipsoid.given; i++)
-        ellipsoid.given = refs_cf__number(mapping, radii[i], &ellipsoid.radius_metres) &&
+        ellipsoid.given = refs_cf__parameter(mapping, radii[i], &ellipsoid.radius_metres) &&
                           ellipsoid.radius_metres > 0;
     if (!ellipsoid.given) return (refs_cf__ellipsoid){6378137, 298.257223563, false};
 
     double minor;
-    if (refs_cf__number(mapping, "inverse_flattening", &ellipsoid.inverse_flattening) &&
+    if (refs_cf__parameter(mapping, "inverse_flattening", &ellipsoid.inverse_flattening) &&
         ellipsoid.inverse_flattening >= 0)
         return ellipsoid;
     ellipsoid.inverse_flattening = 0;
-    if (refs_cf__number(mapping, "semi_minor_axis", &minor) && minor > 0 &&
+    if (refs_cf__parameter(mapping, "semi_minor_axis", &minor) && minor > 0 &&
         minor < ellipsoid.radius_metres)
         ellipsoid.inverse_flattening = ellipsoid.radius_metres / (ellipsoid.radius_metres - minor);
     return ellipsoid;

@@ -1,4 +1,5 @@
-/* flags.c -- names of values: flag_values and flag_meanings (CF 3.5). */
+/* flags.c -- names and colours of values: flag_values and flag_meanings (CF 3.5), and flag_colors,
+ * which land cover products add to them: "#000000 #ffff64 …". */
 #include "cf_internal.h"
 
 /* Most flags of an array, and the largest value that a list from 0 on is made for. */
@@ -28,6 +29,46 @@ static bool is_list(const double *values, size_t n, refs_str meanings) {
     return n > 0 && !refs_cf__next_word(&meanings, " \t\r\n", &name);
 }
 
+static bool hex_digit(char c, unsigned *digit) {
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *found = c != '\0' ? strchr(digits, c) : NULL;
+    if (found != NULL) *digit = (unsigned)(found - digits) % 16;
+    return found != NULL;
+}
+
+/* "#ffff64". */
+static bool parse_color(refs_str word, refs_cf_color *color) {
+    uint8_t parts[3];
+    if (word.size != 7 || word.data[0] != '#') return false;
+    for (size_t i = 0; i < 3; i++) {
+        unsigned high, low;
+        if (!hex_digit(word.data[1 + 2 * i], &high) || !hex_digit(word.data[2 + 2 * i], &low))
+            return false;
+        parts[i] = (uint8_t)(16 * high + low);
+    }
+    *color = (refs_cf_color){parts[0], parts[1], parts[2], 255};
+    return true;
+}
+
+/* Gives each of the `n` values its colour; none at all unless each has one. */
+static refs_status color_values(refs_str text, const double *values, size_t n,
+                                refs_cf_meaning *meaning, refs_error *err) {
+    refs_cf_color *colors = refs_calloc(meaning->categories.n, sizeof *colors);
+    if (colors == NULL) return refs_fail_nomem(err);
+    refs_str word;
+    bool all = true;
+    for (size_t i = 0; i < n && all; i++)
+        all = refs_cf__next_word(&text, " ,\t\r\n", &word) &&
+              parse_color(word, &colors[(size_t)values[i]]);
+    if (all && !refs_cf__next_word(&text, " ,\t\r\n", &word)) {
+        meaning->colors = colors;
+        meaning->n_colors = meaning->categories.n;
+    } else {
+        refs_free(colors);
+    }
+    return REFS_OK;
+}
+
 static refs_status name_values(const refs_cf__input *input, double *values,
                                refs_cf_meaning *meaning, refs_error *err) {
     const refs_json *attributes = input->array->attributes;
@@ -38,7 +79,8 @@ static refs_status name_values(const refs_cf__input *input, double *values,
     if (!is_list(values, n, meanings)) return REFS_OK;
     for (size_t i = 0; i < n && refs_cf__next_word(&meanings, " \t\r\n", &name); i++)
         REFS_TRY(set_name(&meaning->categories, (size_t)values[i], name, err));
-    return REFS_OK;
+    refs_str colors = refs_cf__text(attributes, "flag_colors");
+    return colors.size > 0 ? color_values(colors, values, n, meaning, err) : REFS_OK;
 }
 
 /* Masks make each value several flags, which no single name fits. */

@@ -36,8 +36,7 @@ static longlat find_longlat(const refs_cf__input *input, refs_str text) {
     longlat found = {NULL, NULL};
     refs_str word;
     while (refs_cf__next_word(&text, " \t\r\n", &word)) {
-        const refs_array_meta *variable =
-            refs_hierarchy_resolve(input->hierarchy, input->array->group, word);
+        const refs_array_meta *variable = refs_cf__resolve(input, word);
         if (variable == NULL || variable->status != REFS_OK) continue;
         if (refs_cf__says_longitude(variable))
             found.longitude = variable;

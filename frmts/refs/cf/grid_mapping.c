@@ -1,11 +1,6 @@
 /* grid_mapping.c -- which variable holds the grid mapping of an array (CF 5.6). */
 #include "cf_internal.h"
 
-static const refs_array_meta *find_variable(const refs_cf__input *input, refs_str name) {
-    if (name.size == 0) return NULL;
-    return refs_hierarchy_resolve(input->hierarchy, input->array->group, name);
-}
-
 /* One "name: coordinate coordinate …" of the expanded form. */
 typedef struct mapping_words {
     refs_str name;
@@ -34,10 +29,10 @@ const refs_array_meta *refs_cf__grid_mapping(const refs_cf__input *input,
                                              const refs_cf_meaning *meaning) {
     refs_str text = refs_cf__text(input->array->attributes, "grid_mapping");
     if (text.data == NULL || meaning->y_dim == REFS_CF_NO_DIM) return NULL;
-    if (refs_str_find(text, ':') == SIZE_MAX) return find_variable(input, text);
+    if (refs_str_find(text, ':') == SIZE_MAX) return refs_cf__resolve(input, text);
 
     mapping_words words;
     while (next_mapping(input, meaning, &text, &words))
-        if (words.x && words.y) return find_variable(input, words.name);
+        if (words.x && words.y) return refs_cf__resolve(input, words.name);
     return NULL;
 }

@@ -151,11 +151,27 @@ static bool tells_valid_values(const refs_json *attributes) {
     return false;
 }
 
+/* Whether kerchunk leaves out what nobody declared in this file: it does so for the variables whose
+ * dimensions the netCDF library has noted, all or none of two dimensions and more. Times are always
+ * left without. */
+static bool leaves_out_undeclared(const refs_hierarchy *hierarchy) {
+    bool any = false;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (array->status != REFS_OK || array->rank < 2 || !refs_dtype_is_numeric(&array->dtype) ||
+            refs_cf__axis_kind(array) == REFS_CF_AXIS_TIME)
+            continue;
+        if (array->has_fill && array->dtype.size > 1 && fill_is_default(array)) return false;
+        any = any || (!array->has_fill && refs_cf__has_named_dims(array));
+    }
+    return any;
+}
+
 bool refs_cf__fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
     if (fill_is_default(array))
         return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
-               tells_valid_values(array->attributes);
+               (tells_valid_values(array->attributes) || leaves_out_undeclared(hierarchy));
     /* HDF5 fills with zero where nobody said anything. */
     return refs_cf__fill_number(array) != 0 || made_by_netcdf(hierarchy);
 }
@@ -182,6 +198,17 @@ static void set_int64(refs_cf_meaning *meaning, int64_t value) {
 static void set_uint64(refs_cf_meaning *meaning, uint64_t value) {
     meaning->nodata_kind = REFS_CF_NODATA_UINT64;
     meaning->nodata_uint64 = value;
+}
+
+/* A number that was a text, or has a fraction. */
+static void set_number(refs_cf_meaning *meaning, const refs_dtype *dtype, double number) {
+    bool whole = number == floor(number);
+    if (is_wide(dtype, REFS_TYPE_INT) && whole && fabs(number) < 0x1p63)
+        set_int64(meaning, (int64_t)number);
+    else if (is_wide(dtype, REFS_TYPE_UINT) && whole && number >= 0 && number < 0x1p64)
+        set_uint64(meaning, (uint64_t)number);
+    else
+        set_double(meaning, dtype, number);
 }
 
 /* Little-endian double precision in base64: how zarr-python 3 writes _FillValue of floats. */
@@ -212,7 +239,7 @@ static refs_status set_from_attribute(const refs_array_meta *array, const char *
     else if (is_wide(&array->dtype, REFS_TYPE_UINT) && refs_json_u64(value, &uint64))
         set_uint64(meaning, uint64);
     else if (refs_cf__number(array->attributes, name, &number))
-        set_double(meaning, &array->dtype, number);
+        set_number(meaning, &array->dtype, number);
     else
         return set_from_base64(array, refs_cf__text(array->attributes, name), meaning, err);
     return REFS_OK;
@@ -244,13 +271,20 @@ static void set_default(const refs_array_meta *array, refs_cf_meaning *meaning) 
         set_double(meaning, &array->dtype, fill->value);
 }
 
+/* "NaN" and other words in place of a number. */
+static bool is_word(const refs_json *attributes, const char *name) {
+    refs_str text = refs_cf__text(attributes, name);
+    return text.size > 0 && ((text.data[0] | 32) >= 'a' && (text.data[0] | 32) <= 'z');
+}
+
 static refs_status describe_nodata(const refs_cf__input *input, refs_cf_meaning *meaning,
                                    refs_error *err) {
     const refs_array_meta *array = input->array;
     bool declared = refs_cf__fill_is_declared(input->hierarchy, array);
     REFS_TRY(set_from_attribute(array, "_FillValue", meaning, err));
     if (meaning->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
-    if (!declared) REFS_TRY(set_from_attribute(array, "missing_value", meaning, err));
+    if (!declared && !is_word(array->attributes, "missing_value"))
+        REFS_TRY(set_from_attribute(array, "missing_value", meaning, err));
     if (meaning->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
     if (refs_cf__is_tiff(input)) {
         /* Their writers put zero where a file has no nodata value. */
@@ -268,8 +302,21 @@ static refs_status describe_nodata(const refs_cf__input *input, refs_cf_meaning 
 
 /* -- signs ------------------------------------------------------------------------------------- */
 
+/* Two numbers, and no text, unless a writer made it of a list. */
+static bool read_range_list(const refs_json *attributes, double range[2]) {
+    double numbers[3];
+    refs_str text = refs_cf__text(attributes, "valid_range");
+    if ((text.data != NULL && !refs_str_starts(text, "[")) ||
+        refs_cf__numbers(attributes, "valid_range", numbers, 3) != 2 || isinf(numbers[0]) ||
+        isinf(numbers[1]))
+        return false;
+    range[0] = numbers[0];
+    range[1] = numbers[1];
+    return true;
+}
+
 static bool read_valid_range(const refs_json *attributes, double range[2]) {
-    return refs_cf__numbers(attributes, "valid_range", range, 2) == 2 ||
+    return read_range_list(attributes, range) ||
            (refs_cf__number(attributes, "valid_min", &range[0]) &&
             refs_cf__number(attributes, "valid_max", &range[1]));
 }
@@ -292,8 +339,11 @@ double refs_cf__to_unsigned(const refs_dtype *dtype, double number) {
 static void describe_valid_range(const refs_array_meta *array, refs_cf_meaning *meaning) {
     double range[2];
     if (!read_valid_range(array->attributes, range)) return;
-    for (size_t i = 0; meaning->unsigned_values && i < 2; i++)
-        range[i] = refs_cf__to_unsigned(&array->dtype, range[i]);
+    bool real = array->dtype.type == REFS_TYPE_FLOAT;
+    for (size_t i = 0; i < 2; i++) {
+        if (!real) range[i] = trunc(range[i]);
+        if (meaning->unsigned_values) range[i] = refs_cf__to_unsigned(&array->dtype, range[i]);
+    }
     bool all_bytes = array->dtype.size == 1 &&
                      ((range[0] == 0 && range[1] == 255) || (range[0] == -128 && range[1] == 127));
     meaning->has_valid_range = range[0] <= range[1] && !all_bytes;
@@ -309,6 +359,7 @@ refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_meani
     if (meaning->unsigned_values && meaning->nodata_kind == REFS_CF_NODATA_DOUBLE)
         meaning->nodata = refs_cf__to_unsigned(&array->dtype, meaning->nodata);
     describe_valid_range(array, meaning);
+    meaning->longitudes = refs_cf__is_longitude(array);
     meaning->has_scale = refs_cf__number(array->attributes, "scale_factor", &meaning->scale);
     meaning->has_offset = refs_cf__number(array->attributes, "add_offset", &meaning->offset);
     return REFS_OK;

@@ -65,6 +65,7 @@ static void inspect(PJ_CONTEXT *context, const PJ *object, refs_cf__crs *crs) {
         crs->height_metres = satellite_height(context, object);
         break;
     default:
+        if (proj_is_crs(object)) crs->kind = REFS_CF__CRS_OTHER;
         break;
     }
 }
@@ -90,7 +91,8 @@ refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *e
     static const char *const options[] = {"MULTILINE=NO", NULL};
     refs_buf text = REFS_BUF_INIT;
     const char *type = refs_str_starts(name, "+proj=") ? " +type=crs" : "";
-    refs_status status = refs_buf_printf(&text, err, "%.*s%s", REFS_STR_ARG(name), type);
+    refs_status status = refs_buf_append_str(&text, name, err);
+    if (status == REFS_OK) status = refs_buf_printf(&text, err, "%s", type);
     PJ_CONTEXT *context = status == REFS_OK ? open_context() : NULL;
     if (context != NULL) {
         PJ *object = proj_create(context, (const char *)text.data);

@@ -5,6 +5,8 @@
  */
 #include "cf_internal.h"
 
+#include <math.h>
+
 /* What a parameter is measured in. */
 typedef enum quantity_kind { ANGLE, LENGTH, SCALE } quantity_kind;
 
@@ -40,6 +42,9 @@ typedef struct projection_method {
 /* Attributes of the standard parallels, which are one attribute in CF. */
 #define PARALLEL_1 "standard_parallel[0]"
 #define PARALLEL_2 "standard_parallel[1]"
+
+/* MODIS products call the origin of a sinusoidal grid its central meridian. */
+#define ORIGIN_OR_MERIDIAN "longitude_of_projection_origin or longitude_of_central_meridian"
 
 #define EASTING                                                                                    \
     { "false_easting", "False easting", 8806, LENGTH, 0 }
@@ -180,7 +185,11 @@ static const projection_method methods[] = {
       SCALE_OF_ORIGIN,
       EASTING,
       NORTHING}},
-    {"sinusoidal", ALWAYS, "Sinusoidal", 0, {LONGITUDE, EASTING, NORTHING}},
+    {"sinusoidal",
+     ALWAYS,
+     "Sinusoidal",
+     0,
+     {{ORIGIN_OR_MERIDIAN, "Longitude of natural origin", 8802, ANGLE, 0}, EASTING, NORTHING}},
     {"stereographic",
      ALWAYS,
      "Stereographic",
@@ -209,10 +218,10 @@ static const projection_method methods[] = {
 
 /* The standard parallels: of CF's attribute, or of GDAL's two. */
 static size_t read_parallels(const refs_json *mapping, double parallels[2]) {
-    size_t n = refs_cf__numbers(mapping, "standard_parallel", parallels, 2);
+    size_t n = refs_cf__parameters(mapping, "standard_parallel", parallels, 2);
     if (n > 0) return n;
-    n = refs_cf__number(mapping, "standard_parallel_1", &parallels[0]);
-    return n + refs_cf__number(mapping, "standard_parallel_2", &parallels[n]);
+    n = refs_cf__parameter(mapping, "standard_parallel_1", &parallels[0]);
+    return n + refs_cf__parameter(mapping, "standard_parallel_2", &parallels[n]);
 }
 
 /* With one standard parallel, both are that. */
@@ -229,7 +238,11 @@ static double read_value(const refs_json *mapping, const method_parameter *param
     if (strcmp(parameter->attribute, PARALLEL_2) == 0)
         return read_parallel(mapping, 1, parameter->otherwise);
     double value;
-    return refs_cf__number(mapping, parameter->attribute, &value) ? value : parameter->otherwise;
+    bool either = strcmp(parameter->attribute, ORIGIN_OR_MERIDIAN) == 0;
+    if (either && refs_cf__parameter(mapping, "longitude_of_projection_origin", &value))
+        return value;
+    const char *name = either ? "longitude_of_central_meridian" : parameter->attribute;
+    return refs_cf__parameter(mapping, name, &value) ? value : parameter->otherwise;
 }
 
 /* GOES sweeps about x, which files say outright or by the axis that stays fixed (CF F.4). */
@@ -242,9 +255,9 @@ static bool applies(method_variant variant, const refs_json *mapping) {
     double parallels[2];
     size_t n = read_parallels(mapping, parallels);
     double scale = 1;
-    bool has_scale = refs_cf__number(mapping, "scale_factor_at_projection_origin", &scale);
+    bool has_scale = refs_cf__parameter(mapping, "scale_factor_at_projection_origin", &scale);
     double origin = 0;
-    refs_cf__number(mapping, "latitude_of_projection_origin", &origin);
+    refs_cf__parameter(mapping, "latitude_of_projection_origin", &origin);
     switch (variant) {
     case WITH_TWO_PARALLELS:
         return n == 2;
@@ -255,7 +268,7 @@ static bool applies(method_variant variant, const refs_json *mapping) {
     case WITH_SCALE:
         return has_scale;
     case WITH_TRUE_SCALE_AT_POLE:
-        return has_scale && scale == 1;
+        return scale == 1;
     case SWEEPING_X:
         return sweeps_x(mapping);
     default:
@@ -288,12 +301,21 @@ static refs_status print_parameter(const refs_json *mapping, const method_parame
     return refs_buf_printf(wkt, err, "]");
 }
 
+/* Whether the middle of the projection is a pole, as GDAL sees it: with equal areas only where the
+ * meridian of Greenwich points downwards. */
+static bool is_polar(const projection_method *method, const refs_json *mapping) {
+    if (strcmp(method->grid_mapping, "polar_stereographic") == 0) return true;
+    return strcmp(method->grid_mapping, "lambert_azimuthal_equal_area") == 0 &&
+           fabs(read_value(mapping, &method->parameters[0])) == 90 &&
+           read_value(mapping, &method->parameters[1]) == 0;
+}
+
 /* At a pole both axes point away from it, at the south pole towards north. */
 static const char *const *directions_of(const projection_method *method, const refs_json *mapping) {
     static const char *const usual[] = {"east", "north"};
     static const char *const north_pole[] = {"south", "south"};
     static const char *const south_pole[] = {"north", "north"};
-    if (strcmp(method->grid_mapping, "polar_stereographic") != 0) return usual;
+    if (!is_polar(method, mapping)) return usual;
     return read_value(mapping, &method->parameters[0]) >= 0 ? north_pole : south_pole;
 }
 

@@ -34,7 +34,7 @@ static refs_status print_ellipsoid(const refs_json *mapping, refs_cf__ellipsoid 
 
 static refs_status print_prime_meridian(const refs_json *mapping, refs_buf *wkt, refs_error *err) {
     double longitude = 0;
-    refs_cf__number(mapping, "longitude_of_prime_meridian", &longitude);
+    refs_cf__parameter(mapping, "longitude_of_prime_meridian", &longitude);
     REFS_TRY(refs_buf_printf(wkt, err, ",PRIMEM["));
     REFS_TRY(print_name(refs_cf__text(mapping, "prime_meridian_name"),
                         longitude == 0 ? "Greenwich" : "unknown", wkt, err));
@@ -113,7 +113,7 @@ static refs_status print_rotated(const refs_json *mapping, refs_buf *wkt, refs_e
                              how->method));
     for (size_t i = 0; i < sizeof how->parameters / sizeof how->parameters[0]; i++) {
         double angle = 0;
-        refs_cf__number(mapping, how->parameters[i].attribute, &angle);
+        refs_cf__parameter(mapping, how->parameters[i].attribute, &angle);
         REFS_TRY(refs_buf_printf(wkt, err, ",PARAMETER[\"%s\",", how->parameters[i].name));
         REFS_TRY(refs_cf__print_number(angle, 15, wkt, err));
         REFS_TRY(refs_buf_printf(wkt, err, "," DEGREE "]"));
@@ -141,6 +141,11 @@ static refs_status print_projected(refs_str name, const refs_json *mapping, doub
     return refs_buf_printf(wkt, err, "]");
 }
 
+refs_status refs_cf__print_longlat(const refs_json *mapping, refs_buf *wkt, refs_error *err) {
+    REFS_TRY(print_geographic("GEOGCRS", mapping, wkt, err));
+    return print_ellipsoidal_system(wkt, err);
+}
+
 refs_status refs_cf__print_crs(const refs_json *mapping, double unit_metres, refs_buf *wkt,
                                refs_error *err) {
     refs_str name = refs_cf__text(mapping, "grid_mapping_name");
@@ -152,6 +157,5 @@ refs_status refs_cf__print_crs(const refs_json *mapping, double unit_metres, ref
     if (rotated) return print_rotated(mapping, wkt, err);
     if (!refs_cf__same_word(name, "latitude_longitude"))
         return print_projected(name, mapping, unit_metres, wkt, err);
-    REFS_TRY(print_geographic("GEOGCRS", mapping, wkt, err));
-    return print_ellipsoidal_system(wkt, err);
+    return refs_cf__print_longlat(mapping, wkt, err);
 }

@@ -10,6 +10,8 @@ typedef struct flight {
     refs_transfer transfer;
     refs_arrival arrival;
     const refs_request *request;
+    bool identified;   /* its answer was compared with earlier ones */
+    bool signed_again; /* after the first signature was refused */
     struct flight *next;
 } flight;
 
@@ -26,20 +28,25 @@ typedef struct flights {
 /* -- submitting
  * ------------------------------------------------------------------------------------ */
 
-static refs_status prepare(flights *self, flight *made, size_t request, refs_error *err) {
+/* The location of a request. */
+static const refs_range *place_of(const flights *self, const flight *asked) {
+    return refs_fetch__first_range(self->job, (size_t)(asked->request - self->job->plan->requests));
+}
+
+static refs_status prepare(flights *self, flight *made, const char *url, refs_error *err) {
     refs_fetch_job *job = self->job;
-    made->request = &job->plan->requests[request];
     refs_transfer *transfer = &made->transfer;
-    transfer->location = refs_fetch__first_range(job, request)->location;
+    memset(transfer, 0, sizeof *transfer);
+    transfer->location = place_of(self, made)->location;
+    transfer->kind =
+        made->request->length == REFS_FETCH_WHOLE ? REFS_TRANSFER_WHOLE : REFS_TRANSFER_RANGE;
     transfer->offset = made->request->offset;
     transfer->length = made->request->length;
     transfer->max_size = job->fetcher->options.max_whole_bytes;
     transfer->waiter = &job->waiter;
-    transfer->options = refs_http__options(self->http);
-    if (transfer->length != REFS_FETCH_WHOLE)
+    if (transfer->kind == REFS_TRANSFER_RANGE)
         REFS_TRY(refs_fetch__new_block(job, transfer->length, &transfer->block, err));
-    REFS_TRY(
-        refs_transfer__prepare(transfer, refs_http__host(self->http), self->urls[request], err));
+    REFS_TRY(refs_transfer__prepare(transfer, self->http, url, err));
     return refs_http__submit(self->http, transfer, err);
 }
 
@@ -47,7 +54,8 @@ static refs_status submit(flights *self, size_t request, refs_error *err) {
     self->job->failed = self->job->plan->members[self->job->plan->requests[request].first_member];
     flight *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);
-    refs_status status = prepare(self, made, request, err);
+    made->request = &self->job->plan->requests[request];
+    refs_status status = prepare(self, made, self->urls[request], err);
     if (status != REFS_OK) {
         refs_transfer__clear(&made->transfer);
         refs_free(made);
@@ -60,6 +68,35 @@ static refs_status submit(flights *self, size_t request, refs_error *err) {
     return REFS_OK;
 }
 
+static refs_status note_again(flights *self, const refs_request *request, size_t n_served,
+                              refs_error *err) {
+    for (size_t i = n_served; i < request->n_members; i++) {
+        refs_fetch_again *again = self->again;
+        if (!refs_grow((void **)&again->indices, &again->capacity, again->n,
+                       sizeof *again->indices))
+            return refs_fail_nomem(err);
+        again->indices[again->n++] = self->job->plan->members[request->first_member + i];
+    }
+    return REFS_OK;
+}
+
+/* Of a location that is only to be had whole: from what was kept of it, or to be asked for again as
+ * a whole. */
+static refs_status submit_rangeless(flights *self, size_t request, refs_error *err) {
+    const refs_request *planned = &self->job->plan->requests[request];
+    uint32_t id = refs_fetch__first_range(self->job, request)->location_id;
+    uint64_t n_bytes = 0;
+    refs_block *whole = refs_fetch__kept_whole(self->job->fetcher, id, &n_bytes);
+    if (whole == NULL) return note_again(self, planned, 0, err);
+    refs_arrival arrival = {whole, refs_block_data(whole), n_bytes, 0};
+    refs_request all = *planned;
+    all.offset = 0;
+    all.length = n_bytes;
+    refs_status status = refs_fetch__serve(self->job, &all, &arrival, err);
+    refs_block_release(whole);
+    return status;
+}
+
 /* Twice as many as are in flight are submitted, so that the engine never waits for this thread. */
 static refs_status submit_more(flights *self, refs_error *err) {
     const refs_plan *plan = self->job->plan;
@@ -67,7 +104,13 @@ static refs_status submit_more(flights *self, refs_error *err) {
     for (; self->next < plan->n_requests && self->n < most; self->next++) {
         if (self->urls[self->next] == NULL) continue;
         uint64_t length = plan->requests[self->next].length;
-        if (length == REFS_FETCH_WHOLE) length = 0;
+        uint32_t id = refs_fetch__first_range(self->job, self->next)->location_id;
+        if (length == REFS_FETCH_WHOLE) {
+            length = 0;
+        } else if (refs_fetch__is_rangeless(self->job->fetcher, id)) {
+            REFS_TRY(submit_rangeless(self, self->next, err));
+            continue;
+        }
         if (self->n > 0 && !refs_fetch__has_memory(self->job, length)) break;
         REFS_TRY(submit(self, self->next, err));
     }
@@ -77,15 +120,13 @@ static refs_status submit_more(flights *self, refs_error *err) {
 /* -- serving
  * --------------------------------------------------------------------------------------- */
 
-static refs_status note_again(flights *self, const flight *landed, refs_error *err) {
-    for (size_t i = landed->arrival.served; i < landed->request->n_members; i++) {
-        refs_fetch_again *again = self->again;
-        if (!refs_grow((void **)&again->indices, &again->capacity, again->n,
-                       sizeof *again->indices))
-            return refs_fail_nomem(err);
-        again->indices[again->n++] = self->job->plan->members[landed->request->first_member + i];
-    }
-    return REFS_OK;
+/* Before the first byte of an answer is handed over, it must be known to be of the same state of
+ * the object as what came before. */
+static refs_status check_identity(flights *self, flight *asked, refs_error *err) {
+    if (asked->identified) return REFS_OK;
+    asked->identified = true;
+    return refs_fetch__check_identity(self->job->fetcher, place_of(self, asked)->location_id,
+                                      &asked->transfer.identity, err);
 }
 
 static refs_status serve(flights *self, flight *served, uint64_t got, refs_error *err) {
@@ -94,24 +135,58 @@ static refs_status serve(flights *self, flight *served, uint64_t got, refs_error
     served->arrival.block = transfer->block;
     served->arrival.bytes = refs_block_data(transfer->block);
     served->arrival.got = got;
+    self->job->failed = self->job->plan->members[served->request->first_member];
+    REFS_TRY(check_identity(self, served, err));
     return refs_fetch__serve(self->job, served->request, &served->arrival, err);
+}
+
+static bool may_sign_again(const flight *landed) {
+    const refs_transfer *transfer = &landed->transfer;
+    return transfer->error.status != REFS_OK && transfer->rules.is_signed &&
+           transfer->status == 403 && !landed->signed_again;
+}
+
+/* Signatures expire; whether that is why this one was refused, a new one tells. */
+static refs_status sign_again(flights *self, flight *landed, refs_error *err) {
+    const refs_http_host *host = refs_http__host(self->http);
+    refs_buf url = REFS_BUF_INIT;
+    landed->signed_again = true;
+    refs_transfer__clear(&landed->transfer);
+    landed->arrival.got = 0;
+    refs_status status = host->url(host->self, place_of(self, landed)->location, &url, err);
+    char *text = status == REFS_OK ? refs_buf_take_text(&url) : NULL;
+    if (status == REFS_OK && text == NULL) status = refs_fail_nomem(err);
+    if (status == REFS_OK) status = prepare(self, landed, text, err);
+    refs_buf_clear(&url);
+    refs_free(text);
+    if (status != REFS_OK) landed->transfer.done = true; /* nobody else ever would */
+    return status;
 }
 
 /* A transfer that is done: its last members are handed over, or it is said what went wrong. */
 static refs_status land(flights *self, flight *landed, refs_error *err) {
     refs_fetch_job *job = self->job;
     refs_transfer *transfer = &landed->transfer;
-    atomic_fetch_add(&job->fetcher->requests, transfer->n_requests);
-    atomic_fetch_add(&job->fetcher->bytes, transfer->n_bytes);
-    if (transfer->ranges_ignored) return note_again(self, landed, err);
+    uint32_t id = place_of(self, landed)->location_id;
+    if (transfer->ranges_ignored) {
+        refs_fetch__note_rangeless(job->fetcher, id);
+        return note_again(self, landed->request, landed->arrival.served, err);
+    }
     size_t member = landed->arrival.served;
     if (member == landed->request->n_members) member--;
     job->failed = job->plan->members[landed->request->first_member + member];
     if (transfer->error.status != REFS_OK)
         return refs_fail(err, transfer->error.status, "%s", transfer->error.message);
-    REFS_TRY(refs_fetch__check_etag(job->fetcher, &job->ranges[job->failed],
-                                    transfer->response.etag, err));
-    return serve(self, landed, atomic_load(&transfer->got), err);
+    uint64_t got = atomic_load(&transfer->got);
+    REFS_TRY(serve(self, landed, got, err));
+    if (transfer->kind == REFS_TRANSFER_WHOLE)
+        refs_fetch__keep_whole(job->fetcher, id, transfer->block, got);
+    return REFS_OK;
+}
+
+static void count(const flights *self, const flight *landed) {
+    atomic_fetch_add(&self->job->fetcher->requests, landed->transfer.n_requests);
+    atomic_fetch_add(&self->job->fetcher->bytes, landed->transfer.n_bytes);
 }
 
 static void forget(flights *self, flight *forgotten) {
@@ -132,7 +207,7 @@ static bool is_done(refs_fetch_job *job, const flight *asked) {
 
 /* The bytes that are there and were not yet looked at; whole locations may still move in memory. */
 static uint64_t fresh_bytes(const flight *asked) {
-    if (asked->transfer.length == REFS_FETCH_WHOLE) return 0;
+    if (asked->transfer.kind == REFS_TRANSFER_WHOLE) return 0;
     uint64_t got = atomic_load(&asked->transfer.got);
     return got > asked->arrival.got ? got : 0;
 }
@@ -141,6 +216,11 @@ static refs_status serve_all(flights *self, refs_error *err) {
     for (flight *asked = self->first, *next; asked != NULL; asked = next) {
         next = asked->next;
         if (is_done(self->job, asked)) {
+            count(self, asked);
+            if (may_sign_again(asked)) {
+                REFS_TRY(sign_again(self, asked, err));
+                continue;
+            }
             refs_status status = land(self, asked, err);
             forget(self, asked);
             if (status != REFS_OK) return status;
@@ -165,7 +245,8 @@ static bool anything_new(const flights *self) {
 static void wait_for_bytes(flights *self) {
     refs_waiter *waiter = &self->job->waiter;
     pthread_mutex_lock(&waiter->lock);
-    if (!anything_new(self)) pthread_cond_wait(&waiter->moved, &waiter->lock);
+    if (!anything_new(self) && !atomic_load(&self->job->fetcher->cancelled))
+        pthread_cond_wait(&waiter->moved, &waiter->lock);
     pthread_mutex_unlock(&waiter->lock);
 }
 
@@ -188,7 +269,9 @@ refs_status refs_fetch__by_http(refs_fetch_job *job, char *const *urls, refs_fet
     refs_status status = submit_more(&self, err);
     while (status == REFS_OK && self.n > 0) {
         wait_for_bytes(&self);
-        status = serve_all(&self, err);
+        if (atomic_load(&job->fetcher->cancelled))
+            status = refs_fail(err, REFS_CANCELLED, "cancelled");
+        if (status == REFS_OK) status = serve_all(&self, err);
         if (status == REFS_OK) status = submit_more(&self, err);
     }
     cancel_all(&self);

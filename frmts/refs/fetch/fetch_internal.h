@@ -5,17 +5,31 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "http_response.h"
 #include "refs/block.h"
 #include "refs/fetch.h"
+
+struct refs_fetch_job;
+
+/** What was learned of a location. */
+typedef struct refs_fetch_place {
+    refs_identity *identity; /**< of the first answer; NULL before */
+    bool ignores_ranges;
+} refs_fetch_place;
 
 struct refs_fetcher {
     const refs_vfs *vfs;
     refs_fetch_options options;
     _Atomic uint64_t requests;
     _Atomic uint64_t bytes;
-    pthread_mutex_t etags_lock; /* guards etags */
-    char **etags;               /* by location_id; NULL where none was seen */
-    size_t n_etags;
+    _Atomic bool cancelled, replaced;
+    pthread_mutex_t lock;     /* guards what follows */
+    refs_fetch_place *places; /* by location_id */
+    size_t n_places;
+    refs_block *whole; /* the last whole object of a server that ignores ranges, or NULL */
+    uint64_t whole_bytes;
+    uint32_t whole_id;
+    struct refs_fetch_job *jobs; /* under way */
 };
 
 /** Whoever waits for bytes: woken as they arrive, and when memory is given back. */
@@ -34,6 +48,7 @@ typedef struct refs_fetch_job {
     void *user;
     size_t failed; /**< the range that is being served, or SIZE_MAX */
     refs_waiter waiter;
+    struct refs_fetch_job *next; /**< under the fetcher's lock */
 } refs_fetch_job;
 
 /** The first range of a request. */
@@ -59,9 +74,26 @@ typedef struct refs_arrival {
 refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
                               refs_arrival *arrival, refs_error *err);
 
-/** REFS_IO where the location has another ETag than before. */
-refs_status refs_fetch__check_etag(refs_fetcher *fetcher, const refs_range *range, const char *etag,
-                                   refs_error *err);
+/* -- places.c: what was learned of locations --------------------------------------------------- */
+
+/** REFS_IO where the answer is of another state of the location than earlier ones. */
+refs_status refs_fetch__check_identity(refs_fetcher *fetcher, uint32_t location_id,
+                                       const refs_identity *identity, refs_error *err);
+
+/** Notes, and tells, that a location is only to be had whole. */
+void refs_fetch__note_rangeless(refs_fetcher *fetcher, uint32_t location_id);
+bool refs_fetch__is_rangeless(refs_fetcher *fetcher, uint32_t location_id);
+
+/** Keeps all bytes of such a location until another one's are kept; not those of other ones. */
+void refs_fetch__keep_whole(refs_fetcher *fetcher, uint32_t location_id, refs_block *block,
+                            uint64_t n_bytes);
+
+/** All bytes of a location, held for the caller, or NULL. */
+refs_block *refs_fetch__kept_whole(refs_fetcher *fetcher, uint32_t location_id, uint64_t *n_bytes);
+
+void refs_fetch__clear_places(refs_fetcher *fetcher);
+
+/* -- ways in which bytes come ------------------------------------------------------------------ */
 
 /** Carries out the requests [begin, end), all of one location, by the host's refs_vfs. */
 refs_status refs_fetch__by_vfs(refs_fetch_job *job, size_t begin, size_t end, refs_error *err);

@@ -11,17 +11,20 @@ refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *opt
     if (opened == NULL) return refs_fail_nomem(err);
     opened->vfs = vfs;
     opened->options = options != NULL ? *options : (refs_fetch_options)REFS_FETCH_OPTIONS_INIT;
-    pthread_mutex_init(&opened->etags_lock, NULL);
+    pthread_mutex_init(&opened->lock, NULL);
     *fetcher = opened;
     return REFS_OK;
 }
 
 void refs_fetcher_free(refs_fetcher *fetcher) {
     if (fetcher == NULL) return;
-    for (size_t i = 0; i < fetcher->n_etags; i++) refs_free(fetcher->etags[i]);
-    refs_free(fetcher->etags);
-    pthread_mutex_destroy(&fetcher->etags_lock);
+    refs_fetch__clear_places(fetcher);
+    pthread_mutex_destroy(&fetcher->lock);
     refs_free(fetcher);
+}
+
+const refs_fetch_policy *refs_fetcher_policy(const refs_fetcher *fetcher) {
+    return &fetcher->options.policy;
 }
 
 void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats) {
@@ -29,37 +32,36 @@ void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats) {
     stats->bytes = atomic_load(&fetcher->bytes);
 }
 
-/* -- ETags
- * ------------------------------------------------------------------------------------------- */
-
-/* The place for the ETag of a location; under the lock. */
-static char **etag_slot(refs_fetcher *fetcher, uint32_t location_id) {
-    if (location_id >= fetcher->n_etags) {
-        size_t n = (size_t)location_id + 16;
-        char **etags = refs_realloc(fetcher->etags, n * sizeof *etags);
-        if (etags == NULL) return NULL;
-        memset(etags + fetcher->n_etags, 0, (n - fetcher->n_etags) * sizeof *etags);
-        fetcher->etags = etags;
-        fetcher->n_etags = n;
-    }
-    return &fetcher->etags[location_id];
+bool refs_fetcher_saw_replacement(const refs_fetcher *fetcher) {
+    return atomic_load(&fetcher->replaced);
 }
 
-refs_status refs_fetch__check_etag(refs_fetcher *fetcher, const refs_range *range, const char *etag,
-                                   refs_error *err) {
-    if (*etag == '\0') return REFS_OK;
-    pthread_mutex_lock(&fetcher->etags_lock);
-    char **seen = etag_slot(fetcher, range->location_id);
-    refs_status status = REFS_OK;
-    if (seen != NULL && *seen == NULL)
-        *seen = refs_str_copy(refs_str_from(etag));
-    else if (seen != NULL && strcmp(*seen, etag) != 0)
-        status = refs_fail(err, REFS_IO,
-                           "the object was replaced while it was read: ETag %s, "
-                           "and %s before",
-                           etag, *seen);
-    pthread_mutex_unlock(&fetcher->etags_lock);
-    return status;
+/* -- cancelling -------------------------------------------------------------------------------- */
+
+void refs_fetcher_cancel(refs_fetcher *fetcher) {
+    atomic_store(&fetcher->cancelled, true);
+    pthread_mutex_lock(&fetcher->lock);
+    for (refs_fetch_job *job = fetcher->jobs; job != NULL; job = job->next) {
+        pthread_mutex_lock(&job->waiter.lock);
+        pthread_cond_broadcast(&job->waiter.moved);
+        pthread_mutex_unlock(&job->waiter.lock);
+    }
+    pthread_mutex_unlock(&fetcher->lock);
+}
+
+static void enlist(refs_fetch_job *job) {
+    pthread_mutex_lock(&job->fetcher->lock);
+    job->next = job->fetcher->jobs;
+    job->fetcher->jobs = job;
+    pthread_mutex_unlock(&job->fetcher->lock);
+}
+
+static void strike_off(refs_fetch_job *job) {
+    pthread_mutex_lock(&job->fetcher->lock);
+    refs_fetch_job **link = &job->fetcher->jobs;
+    while (*link != job) link = &(*link)->next;
+    *link = job->next;
+    pthread_mutex_unlock(&job->fetcher->lock);
 }
 
 /* -- memory
@@ -140,6 +142,7 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
 static refs_status find_urls(const refs_fetch_job *job, char **urls, refs_error *err) {
     const refs_http_host *host = refs_http__host(job->fetcher->options.http);
     const refs_range *previous = NULL;
+    if (atomic_load(&job->fetcher->cancelled)) return refs_fail(err, REFS_CANCELLED, "cancelled");
     for (size_t i = 0; i < job->plan->n_requests; i++) {
         const refs_range *range = refs_fetch__first_range(job, i);
         refs_buf url = REFS_BUF_INIT;
@@ -194,8 +197,10 @@ static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *a
     job->plan = &plan;
     pthread_mutex_init(&job->waiter.lock, NULL);
     pthread_cond_init(&job->waiter.moved, NULL);
+    enlist(job);
     refs_status status = fetch_planned(job, again, err);
     wait_for_workers(job);
+    strike_off(job);
     pthread_cond_destroy(&job->waiter.moved);
     pthread_mutex_destroy(&job->waiter.lock);
     refs_plan_clear(&plan);

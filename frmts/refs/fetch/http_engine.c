@@ -62,6 +62,19 @@ static void cancel(refs_transfer *transfer) {
     refs_transfer__finish(transfer);
 }
 
+static void activate(engine *self, refs_transfer *transfer) {
+    refs_transfer__begin_attempt(transfer);
+    CURLMcode code = curl_multi_add_handle(self->http->multi, transfer->current);
+    if (code != CURLM_OK) {
+        (void)refs_fail(&transfer->error, REFS_IO, "%s", curl_multi_strerror(code));
+        refs_transfer__finish(transfer);
+        return;
+    }
+    transfer->next = self->active;
+    self->active = transfer;
+    self->n_active++;
+}
+
 /* Starts what is due while there is room; the rest stays, in order. */
 static void start_due(engine *self) {
     uint64_t now = now_ms();
@@ -75,11 +88,7 @@ static void start_due(engine *self) {
         } else if (transfer->due_ms > now || self->n_active == self->http->options.max_in_flight) {
             add_waiting(self, transfer);
         } else {
-            refs_transfer__begin_attempt(transfer);
-            curl_multi_add_handle(self->http->multi, transfer->easy);
-            transfer->next = self->active;
-            self->active = transfer;
-            self->n_active++;
+            activate(self, transfer);
         }
     }
 }
@@ -98,7 +107,7 @@ static void remove_active(engine *self, refs_transfer *transfer) {
     while (*link != transfer) link = &(*link)->next;
     *link = transfer->next;
     self->n_active--;
-    curl_multi_remove_handle(self->http->multi, transfer->easy);
+    curl_multi_remove_handle(self->http->multi, transfer->current);
 }
 
 static void drop_cancelled(engine *self) {

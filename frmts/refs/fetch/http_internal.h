@@ -5,61 +5,83 @@
 #include <curl/curl.h>
 
 #include "fetch_internal.h"
+#include "http_response.h"
 #include "refs/http.h"
 
-/** What a response says before its body. */
-typedef struct refs_response {
-    bool has_range;
-    uint64_t range_begin, range_end; /**< [begin, end), from Content-Range */
-    bool has_total;
-    uint64_t total; /**< bytes of the whole object */
-    bool encoded;   /**< a Content-Encoding other than identity */
-    uint64_t retry_after_ms;
-    char etag[128];
-} refs_response;
+typedef enum refs_transfer_kind {
+    REFS_TRANSFER_RANGE, /**< bytes [offset, offset + length) */
+    REFS_TRANSFER_WHOLE, /**< all bytes, at most max_size */
+    REFS_TRANSFER_STAMP  /**< no bytes: what a response says of the object */
+} refs_transfer_kind;
 
 /** One request. Members of the first group are set by whoever asks, those of the second may be
  * read while it runs or when it is done, the rest belongs to the engine. */
 typedef struct refs_transfer {
     const char *location;
-    uint64_t offset;
-    uint64_t length;   /**< or REFS_FETCH_WHOLE */
-    uint64_t max_size; /**< of a whole location */
+    refs_transfer_kind kind;
+    uint64_t offset, length;
+    uint64_t max_size;
+    bool compressible; /**< whole: let the server compress them on their way */
     refs_block *block; /**< where bytes go; made by the engine for a whole location */
     refs_waiter *waiter;
 
     _Atomic uint64_t got;   /**< bytes of the block that are there */
+    refs_identity identity; /**< when got is above 0, and when done */
     bool done;              /**< under waiter->lock */
     bool ranges_ignored;    /**< when done: the server sends the whole object for any range */
     refs_error error;       /**< when done */
-    refs_response response; /**< when done */
-    unsigned n_requests;    /**< when done: sent, retries included */
+    long status;            /**< when done: of HTTP, 0 without an answer */
+    unsigned n_requests;    /**< when done: sent, retries and redirects included */
     uint64_t n_bytes;       /**< when done: received, of all of them */
 
     _Atomic bool cancelled;
-    const refs_http_options *options;
-    CURL *easy;
-    struct curl_slist *headers;
+    const refs_http_host *host;
+    refs_http_rules rules;
+    char *retry_codes;   /* that of the rules */
+    char *url, *url_now; /* as the host gave it, and where redirects led */
+    CURL *easy, *away;   /* for the origin of `url`, and, without credentials, for others */
+    CURL *current;       /* one of them */
+    struct curl_slist *headers, *away_headers;
     char curl_text[CURL_ERROR_SIZE];
-    bool checked;  /* the response of this attempt was looked at */
-    bool refused;  /* ... and its body is not wanted: error says why */
-    uint64_t told; /* got when the waiter was last woken */
+    refs_response response;
+    bool identified;        /* identity is known */
+    bool checked;           /* the response of this attempt was looked at */
+    bool refused;           /* ... and its body is not wanted: error says why */
+    uint64_t skip, skipped; /* bytes before the range, of a whole object that came instead */
+    uint64_t refusal_bytes; /* of the body of a refusal */
+    uint64_t got_before;    /* this attempt */
+    uint64_t told;          /* got when the waiter was last woken */
+    unsigned n_failures;    /* in a row */
+    unsigned n_redirects;
     uint64_t due_ms;
     struct refs_transfer *next;
 } refs_transfer;
 
-/* -- http_transfer.c: one attempt
- * ------------------------------------------------------------------ */
+/* -- http_body.c: what is accepted ------------------------------------------------------------- */
+
+/** Looks at a response before its first byte is kept. */
+refs_status refs_transfer__check_response(refs_transfer *transfer, refs_error *err);
+
+/** Takes in bytes of the body: as CURLOPT_WRITEFUNCTION. */
+size_t refs_transfer__on_body(char *data, size_t item_size, size_t n, void *user);
+
+/** Whether all that was asked for is there, whatever came after it. */
+bool refs_transfer__is_complete(const refs_transfer *transfer);
+
+/** The HTTP status of the current attempt, 0 without an answer. */
+long refs_transfer__status(const refs_transfer *transfer);
+
+/* -- http_transfer.c: attempts ----------------------------------------------------------------- */
 
 /** Makes the handle of a transfer. */
-refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http_host *host,
-                                   const char *url, refs_error *err);
+refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http *http, const char *url,
+                                   refs_error *err);
 
 /** Sets the handle up for the bytes that are still missing. */
 void refs_transfer__begin_attempt(refs_transfer *transfer);
 
 /** Judges an attempt that ended with `code`: true where the transfer is done, for good or bad;
- * false where it is to be tried again after *delay_ms. */
+ * false where another is to be made after *delay_ms. */
 bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t *delay_ms);
 
 /** Frees what the transfer holds, its block included. */
@@ -68,8 +90,7 @@ void refs_transfer__clear(refs_transfer *transfer);
 /** Sets `done` and wakes the waiter. */
 void refs_transfer__finish(refs_transfer *transfer);
 
-/* -- http_engine.c
- * ----------------------------------------------------------------------------------- */
+/* -- http_engine.c ----------------------------------------------------------------------------- */
 
 const refs_http_host *refs_http__host(const refs_http *http);
 const refs_http_options *refs_http__options(const refs_http *http);

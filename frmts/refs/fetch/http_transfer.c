@@ -1,229 +1,200 @@
-/* http_transfer.c -- one request: what is asked, what is accepted, what is tried again. */
+/* http_transfer.c -- one request: how it is asked, where it is sent, and when it is tried again. */
 #include "http_internal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 
-/* The waiter is woken when so much has arrived: often enough to keep decoders busy. */
-#define TELL_BYTES (256 * (uint64_t)REFS_KIB)
+#include "http_redirect.h"
 
-static bool is_whole(const refs_transfer *transfer) {
-    return transfer->length == REFS_FETCH_WHOLE;
-}
+/* An attempt that brought so much was none in vain: failures are counted from the next one on. */
+#define PROGRESS_BYTES (64 * (uint64_t)REFS_KIB)
 
-/* -- the response's head ----------------------------------------------------------------------- */
+#define ACCEPT_ENCODING "Accept-Encoding:"
 
-/* The value of header `name` (lower case, with colon) in `line`, or NULL. */
-static const char *header_value(const char *line, size_t size, const char *name) {
-    size_t length = strlen(name);
-    if (size <= length || strncasecmp(line, name, length) != 0) return NULL;
-    const char *value = line + length;
-    while (*value == ' ' || *value == '\t') value++;
-    return value;
-}
+/* -- the handle -------------------------------------------------------------------------------- */
 
-/* "bytes 0-99/1000", "bytes 0-99/" followed by "*", or "bytes" with "*" for the range. */
-static void read_content_range(const char *value, refs_response *response) {
-    unsigned long long begin, last, total;
-    if (sscanf(value, "bytes %llu-%llu", &begin, &last) == 2 && last >= begin &&
-        last < UINT64_MAX) {
-        response->has_range = true;
-        response->range_begin = begin;
-        response->range_end = last + 1;
-    }
-    const char *slash = strchr(value, '/');
-    if (slash != NULL && sscanf(slash, "/%llu", &total) == 1) {
-        response->has_total = true;
-        response->total = total;
-    }
-}
-
-static void read_retry_after(const char *value, refs_response *response) {
-    char *end;
-    unsigned long long seconds = strtoull(value, &end, 10);
-    if (end != value && seconds <= REFS_HTTP_MAX_RETRY_AFTER_MS / 1000)
-        response->retry_after_ms = seconds * 1000;
-    else if (end != value)
-        response->retry_after_ms = REFS_HTTP_MAX_RETRY_AFTER_MS;
-}
-
-static void copy_line(const char *value, char *copy, size_t size) {
-    size_t length = strcspn(value, "\r\n");
-    if (length >= size) length = size - 1;
-    memcpy(copy, value, length);
-    copy[length] = '\0';
-}
-
-/* libcurl ends each line with CRLF but not with a NUL. */
 static size_t on_header(char *data, size_t item_size, size_t n, void *user) {
     refs_transfer *transfer = user;
-    refs_response *response = &transfer->response;
-    char line[512];
-    size_t size = item_size * n;
-    size_t kept = size < sizeof line ? size : sizeof line - 1;
-    memcpy(line, data, kept);
-    line[kept] = '\0';
-
-    const char *value;
-    if (strncmp(line, "HTTP/", 5) == 0) /* a redirect or an interim response came before */
-        *response = (refs_response){0};
-    else if ((value = header_value(line, kept, "content-range:")) != NULL)
-        read_content_range(value, response);
-    else if ((value = header_value(line, kept, "retry-after:")) != NULL)
-        read_retry_after(value, response);
-    else if ((value = header_value(line, kept, "etag:")) != NULL)
-        copy_line(value, response->etag, sizeof response->etag);
-    else if ((value = header_value(line, kept, "content-encoding:")) != NULL)
-        response->encoded = strncasecmp(value, "identity", 8) != 0;
-    return size;
+    refs_response__line(&transfer->response, refs_str_view(data, item_size * n));
+    return item_size * n;
 }
 
-/* -- the response's body
- * ---------------------------------------------------------------------------- */
-
-static long http_status(const refs_transfer *transfer) {
-    long status = 0;
-    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
-    return status;
+/* What users may change by options of the host. */
+static void set_defaults(refs_transfer *transfer) {
+    CURL *easy = transfer->easy;
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->rules.stall_ms);
+    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)REFS_HTTP_MIN_SPEED);
+    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)(transfer->rules.stall_ms + 999) / 1000);
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L * 1024);
 }
 
-static refs_status make_room(refs_transfer *transfer, uint64_t size, refs_error *err) {
-    if (size > transfer->max_size)
-        return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
-                         (unsigned long long)size, (unsigned long long)transfer->max_size);
-    refs_block *larger = refs_block_new((size_t)size, NULL, NULL);
-    if (larger == NULL) return refs_fail_nomem(err);
-    if (transfer->block != NULL)
-        memcpy(refs_block_data(larger), refs_block_data(transfer->block),
-               (size_t)atomic_load(&transfer->got));
-    refs_block_release(transfer->block);
-    transfer->block = larger;
-    return REFS_OK;
-}
-
-/* A whole location: its size is mostly known, and found by growing where it is not. */
-static refs_status check_whole(refs_transfer *transfer, refs_error *err) {
-    curl_off_t size = -1;
-    curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &size);
-    atomic_store(&transfer->got, 0);
-    return make_room(transfer, size >= 0 ? (uint64_t)size : 64 * REFS_KIB, err);
-}
-
-static refs_status check_range(refs_transfer *transfer, refs_error *err) {
-    const refs_response *response = &transfer->response;
-    uint64_t begin = transfer->offset + atomic_load(&transfer->got);
-    uint64_t end = transfer->offset + transfer->length;
-    if (!response->has_range)
-        return refs_fail(err, REFS_IO, "HTTP 206 without the range that it is");
-    if (response->range_begin != begin || response->range_end > end)
-        return refs_fail(err, REFS_IO, "the server sent [%llu+%llu] for [%llu+%llu]",
-                         (unsigned long long)response->range_begin,
-                         (unsigned long long)(response->range_end - response->range_begin),
-                         (unsigned long long)begin, (unsigned long long)(end - begin));
-    if (response->range_end < end)
-        return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does",
-                         (unsigned long long)response->range_end);
-    return REFS_OK;
-}
-
-/* Looks at a response before its first byte is kept. */
-static refs_status check_response(refs_transfer *transfer, refs_error *err) {
-    long status = http_status(transfer);
-    if (transfer->response.encoded)
-        return refs_fail(err, REFS_IO, "the server sent its own encoding instead of bytes");
-    if (status == 200 && is_whole(transfer)) return check_whole(transfer, err);
-    if (status == 206 && !is_whole(transfer)) return check_range(transfer, err);
-    transfer->ranges_ignored = status == 200;
-    return refs_fail(err, REFS_IO, "HTTP %ld for a %s", status,
-                     is_whole(transfer) ? "whole object" : "range");
-}
-
-static void tell(refs_transfer *transfer, uint64_t got) {
-    if (got - transfer->told < TELL_BYTES) return;
-    transfer->told = got;
-    pthread_mutex_lock(&transfer->waiter->lock);
-    pthread_cond_broadcast(&transfer->waiter->moved);
-    pthread_mutex_unlock(&transfer->waiter->lock);
-}
-
-static refs_status keep_body(refs_transfer *transfer, const char *data, size_t size,
-                             refs_error *err) {
-    if (!transfer->checked) {
-        transfer->checked = true;
-        REFS_TRY(check_response(transfer, err));
-    }
-    uint64_t got = atomic_load(&transfer->got);
-    size_t room = refs_block_size(transfer->block);
-    if (is_whole(transfer) && size > room - got) {
-        REFS_TRY(make_room(transfer, (got + size) * 2, err));
-        room = refs_block_size(transfer->block);
-    }
-    if (size > room - got) return refs_fail(err, REFS_IO, "the server sent more than the range");
-    memcpy(refs_block_data(transfer->block) + got, data, size);
-    atomic_store(&transfer->got, got + size);
-    if (!is_whole(transfer)) tell(transfer, got + size);
-    return REFS_OK;
-}
-
-/* Bodies of error responses are of no use: they are read over, so that the connection lives on. */
-static size_t on_body(char *data, size_t item_size, size_t n, void *user) {
-    refs_transfer *transfer = user;
-    size_t size = item_size * n;
-    transfer->n_bytes += size;
-    if (http_status(transfer) >= 300) return size;
-    transfer->refused = keep_body(transfer, data, size, &transfer->error) != REFS_OK;
-    return transfer->refused ? 0 : size;
-}
-
-/* -- an attempt
- * --------------------------------------------------------------------------------------- */
-
-refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http_host *host,
-                                   const char *url, refs_error *err) {
-    CURL *easy = curl_easy_init();
-    if (easy == NULL) return refs_fail_nomem(err);
-    transfer->easy = easy;
-    transfer->headers = host->prepare(host->self, transfer->location, url, easy);
-    curl_easy_setopt(easy, CURLOPT_URL, url);
+/* What holds whatever the host set. */
+static void set_invariants(refs_transfer *transfer) {
+    CURL *easy = transfer->easy;
+#if LIBCURL_VERSION_NUM >= 0x075500
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+#else
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+    curl_easy_setopt(easy, CURLOPT_URL, transfer->url);
     curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, refs_transfer__on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->curl_text);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
-    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, NULL);
-    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME,
-                     (long)(transfer->options->stall_ms + 999) / 1000);
-    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L * 1024);
-    if (strncmp(url, "https:", 6) == 0) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, transfer->compressible ? "gzip" : NULL);
+    if (strncasecmp(transfer->url, "https:", 6) == 0) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+}
+
+/* Without the header any encoding would do (RFC 9110, section 12.5.3). libcurl sends one of its own
+ * where it is to undo the encoding. */
+static bool ask_for_bytes(const refs_transfer *transfer, struct curl_slist **headers) {
+    if (transfer->compressible) return true;
+    for (const struct curl_slist *header = *headers; header != NULL; header = header->next)
+        if (strncasecmp(header->data, ACCEPT_ENCODING, sizeof ACCEPT_ENCODING - 1) == 0)
+            return true;
+    struct curl_slist *longer = curl_slist_append(*headers, ACCEPT_ENCODING " identity");
+    if (longer != NULL) *headers = longer;
+    return longer != NULL;
+}
+
+refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http *http, const char *url,
+                                   refs_error *err) {
+    const refs_http_host *host = refs_http__host(http);
+    transfer->host = host;
+    transfer->rules = refs_http__options(http)->rules;
+    transfer->easy = transfer->current = curl_easy_init();
+    transfer->url = refs_str_copy(refs_str_from(url));
+    transfer->url_now = refs_str_copy(refs_str_from(url));
+    if (transfer->easy == NULL || transfer->url == NULL || transfer->url_now == NULL)
+        return refs_fail_nomem(err);
+    if (host->rules != NULL) host->rules(host->self, transfer->location, &transfer->rules);
+    if (transfer->rules.retry_codes != NULL)
+        transfer->retry_codes = refs_str_copy(refs_str_from(transfer->rules.retry_codes));
+    transfer->rules.retry_codes = transfer->retry_codes;
+    set_defaults(transfer);
+    transfer->headers = host->prepare(host->self, transfer->location, url, transfer->easy);
+    if (!ask_for_bytes(transfer, &transfer->headers)) return refs_fail_nomem(err);
+    set_invariants(transfer);
     return REFS_OK;
 }
+
+/* A handle for other origins: as the first, without what is secret. What .netrc says of the other
+ * host stays. */
+static refs_status make_away(refs_transfer *transfer, refs_error *err) {
+    if (transfer->away != NULL) return REFS_OK;
+    CURL *away = transfer->away = curl_easy_duphandle(transfer->easy);
+    if (away == NULL || !ask_for_bytes(transfer, &transfer->away_headers)) return refs_fail_nomem(err);
+    curl_easy_setopt(away, CURLOPT_HTTPHEADER, transfer->away_headers);
+    curl_easy_setopt(away, CURLOPT_USERPWD, NULL);
+    curl_easy_setopt(away, CURLOPT_USERNAME, NULL);
+    curl_easy_setopt(away, CURLOPT_PASSWORD, NULL);
+    curl_easy_setopt(away, CURLOPT_XOAUTH2_BEARER, NULL);
+    curl_easy_setopt(away, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+    curl_easy_setopt(away, CURLOPT_COOKIE, NULL);
+    curl_easy_setopt(away, CURLOPT_COOKIEJAR, NULL);
+    curl_easy_setopt(away, CURLOPT_SSLCERT, NULL);
+    curl_easy_setopt(away, CURLOPT_SSLKEY, NULL);
+    curl_easy_setopt(away, CURLOPT_KEYPASSWD, NULL);
+    return REFS_OK;
+}
+
+/* Cookies that servers set go along: libcurl sends each to the host that it is of. */
+static void move_cookies(CURL *from, CURL *to) {
+    struct curl_slist *cookies = NULL;
+    curl_easy_getinfo(from, CURLINFO_COOKIELIST, &cookies);
+    for (const struct curl_slist *cookie = cookies; cookie != NULL; cookie = cookie->next)
+        curl_easy_setopt(to, CURLOPT_COOKIELIST, cookie->data);
+    curl_slist_free_all(cookies);
+}
+
+/* -- where it is sent -------------------------------------------------------------------------- */
+
+/* Takes over `url`. */
+static refs_status go_to(refs_transfer *transfer, char *url, refs_error *err) {
+    refs_free(transfer->url_now);
+    transfer->url_now = url;
+    bool home = transfer->rules.trust_redirects || refs_redirect__same_origin(transfer->url, url);
+    if (!home) REFS_TRY(make_away(transfer, err));
+    CURL *to = home ? transfer->easy : transfer->away;
+    if (to != transfer->current) move_cookies(transfer->current, to);
+    transfer->current = to;
+    curl_easy_setopt(to, CURLOPT_URL, url);
+    return REFS_OK;
+}
+
+static refs_status follow(refs_transfer *transfer, long status, refs_error *err) {
+    char *url = NULL;
+    curl_easy_getinfo(transfer->current, CURLINFO_REDIRECT_URL, &url);
+    if (url == NULL)
+        return refs_fail(err, REFS_IO, "a redirect that leads nowhere (HTTP %ld)", status);
+    if (transfer->n_redirects++ == REFS_HTTP_MAX_REDIRECTS)
+        return refs_fail(err, REFS_IO, "more than %d redirects (HTTP %ld)", REFS_HTTP_MAX_REDIRECTS,
+                         status);
+    if (strlen(url) > REFS_HTTP_MAX_URL_BYTES)
+        return refs_fail(err, REFS_LIMIT, "a redirect to a URL of %zu bytes (HTTP %ld)",
+                         strlen(url), status);
+    refs_status checked = refs_redirect__check(transfer->url_now, url, err);
+    if (checked != REFS_OK && err != NULL) {
+        size_t size = strlen(err->message);
+        snprintf(err->message + size, sizeof err->message - size, " (HTTP %ld)", status);
+    }
+    if (checked != REFS_OK) return checked;
+    char *next = refs_redirect__with_user(transfer->url_now, url);
+    return next != NULL ? go_to(transfer, next, err) : refs_fail_nomem(err);
+}
+
+/* A retry starts over where the first attempt did: redirects may lead elsewhere by then. */
+static void go_home(refs_transfer *transfer) {
+    if (transfer->n_redirects == 0) return;
+    char *url = refs_str_copy(refs_str_from(transfer->url));
+    transfer->n_redirects = 0;
+    if (url != NULL) (void)go_to(transfer, url, NULL);
+}
+
+/* -- attempts ---------------------------------------------------------------------------------- */
 
 void refs_transfer__begin_attempt(refs_transfer *transfer) {
     transfer->checked = transfer->refused = transfer->ranges_ignored = false;
     transfer->response = (refs_response){0};
     transfer->curl_text[0] = '\0';
+    transfer->skip = transfer->skipped = transfer->refusal_bytes = 0;
+    transfer->got_before = atomic_load(&transfer->got);
     transfer->n_requests++;
-    if (is_whole(transfer)) return;
+    if (transfer->kind == REFS_TRANSFER_WHOLE) return;
+    uint64_t begin = transfer->offset + transfer->got_before;
+    uint64_t last =
+        transfer->kind == REFS_TRANSFER_STAMP ? 0 : transfer->offset + transfer->length - 1;
     char range[64];
-    snprintf(range, sizeof range, "%llu-%llu",
-             (unsigned long long)(transfer->offset + atomic_load(&transfer->got)),
-             (unsigned long long)(transfer->offset + transfer->length - 1));
-    curl_easy_setopt(transfer->easy, CURLOPT_RANGE, range);
+    snprintf(range, sizeof range, "%llu-%llu", (unsigned long long)begin, (unsigned long long)last);
+    curl_easy_setopt(transfer->current, CURLOPT_RANGE, range);
 }
 
-static bool is_transient_status(long status) {
-    return status == 408 || status == 429 || status == 500 || status == 502 || status == 503 ||
-           status == 504;
+static bool is_listed(const char *codes, long status) {
+    char number[24];
+    snprintf(number, sizeof number, "%ld", status);
+    return strcasecmp(codes, "ALL") == 0 ? status >= 400 : strstr(codes, number) != NULL;
+}
+
+/* Too early, too many, and failures of servers and of those before them; not that they cannot do
+ * what was asked (501, 505, 511). */
+static bool is_transient_status(const refs_transfer *transfer, long status) {
+    if (transfer->rules.retry_codes != NULL) return is_listed(transfer->rules.retry_codes, status);
+    return status == 408 || status == 425 || status == 429 ||
+           (status >= 500 && status != 501 && status != 505 && status != 511);
 }
 
 static bool is_transient_code(CURLcode code) {
     switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_CONNECT:
     case CURLE_OPERATION_TIMEDOUT:
     case CURLE_PARTIAL_FILE:
@@ -240,67 +211,118 @@ static bool is_transient_code(CURLcode code) {
 }
 
 static refs_status fail_status(const refs_transfer *transfer, long status, refs_error *err) {
-    if (status == 416 && transfer->response.has_total)
+    const refs_identity *identity = &transfer->response.identity;
+    const refs_http_host *host = transfer->host;
+    if (status == 416 && identity->has_total)
         return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does (HTTP 416)",
-                         (unsigned long long)transfer->response.total);
-    const char *hint =
-        status == 401 || status == 403 ? " (for a public bucket try AWS_NO_SIGN_REQUEST=YES)" : "";
-    return refs_fail(err, REFS_IO, "HTTP %ld%s", status, hint);
+                         (unsigned long long)identity->total);
+    const char *advice = NULL;
+    if ((status == 401 || status == 403) && host->advice != NULL)
+        advice = host->advice(host->self, transfer->location);
+    return refs_fail(err, REFS_IO, "HTTP %ld%s%s%s", status, advice != NULL ? " (" : "",
+                     advice != NULL ? advice : "", advice != NULL ? ")" : "");
 }
 
-/* Sets the error of an attempt that ended, if it has one. */
-static void judge(refs_transfer *transfer, CURLcode code, long status) {
-    refs_error *err = &transfer->error;
-    if (transfer->refused) return;
-    if (status >= 300 && (code == CURLE_OK || code == CURLE_PARTIAL_FILE)) {
-        (void)fail_status(transfer, status, err);
-        return;
-    }
-    if (code != CURLE_OK) {
-        const char *text = transfer->curl_text;
-        (void)refs_fail(err, REFS_IO, "%s", *text != '\0' ? text : curl_easy_strerror(code));
-        return;
-    }
+static refs_status fail_code(const refs_transfer *transfer, CURLcode code, long status,
+                             refs_error *err) {
+    const char *text = transfer->curl_text;
+    if (*text == '\0') text = curl_easy_strerror(code);
+    return status > 0 ? refs_fail(err, REFS_IO, "%s (HTTP %ld)", text, status)
+                      : refs_fail(err, REFS_IO, "%s", text);
+}
+
+/* An answer that ended as it announced: all there is to say against it is that it is too short. */
+static refs_status judge_end(refs_transfer *transfer, long status, refs_error *err) {
     if (!transfer->checked) { /* no byte came: whatever else is wrong, say it */
         transfer->checked = true;
-        if (check_response(transfer, err) != REFS_OK) return;
+        transfer->refused = refs_transfer__check_response(transfer, err) != REFS_OK;
+        if (transfer->refused) return REFS_IO;
     }
     uint64_t got = atomic_load(&transfer->got);
-    if (!is_whole(transfer) && got < transfer->length)
-        (void)refs_fail(err, REFS_IO, "only %llu of %llu bytes arrived", (unsigned long long)got,
-                        (unsigned long long)transfer->length);
+    if (transfer->kind != REFS_TRANSFER_RANGE || got == transfer->length) return REFS_OK;
+    if (status == 200) {
+        transfer->refused = true;
+        return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does (HTTP 200)",
+                         (unsigned long long)(transfer->skipped + got - transfer->got_before));
+    }
+    return refs_fail(err, REFS_IO, "only %llu of %llu bytes arrived (HTTP %ld)",
+                     (unsigned long long)got, (unsigned long long)transfer->length, status);
 }
 
-static bool may_retry(const refs_transfer *transfer, CURLcode code, long status) {
-    if (transfer->refused || transfer->n_requests > transfer->options->max_retries) return false;
-    if (code == CURLE_OK) return is_transient_status(status);
-    return is_transient_code(code) || is_transient_status(status);
+/* What is wrong with an attempt that ended, in `error`; nothing where it is not. */
+static void judge(refs_transfer *transfer, CURLcode code, long status) {
+    refs_error *err = &transfer->error;
+    if (transfer->refused || refs_transfer__is_complete(transfer)) return;
+    bool answered = code == CURLE_OK || code == CURLE_PARTIAL_FILE || code == CURLE_WRITE_ERROR;
+    if (status >= 300 && answered)
+        (void)fail_status(transfer, status, err);
+    else if (code != CURLE_OK)
+        (void)fail_code(transfer, code, status, err);
+    else
+        (void)judge_end(transfer, status, err);
+}
+
+static bool may_retry(refs_transfer *transfer, CURLcode code, long status) {
+    uint64_t brought = atomic_load(&transfer->got) - transfer->got_before;
+    bool short_range = code == CURLE_OK && status == 206;
+    bool transient = status >= 300 ? is_transient_status(transfer, status)
+                                   : is_transient_code(code) || short_range;
+    if (transfer->refused || !transient) return false;
+    if (transfer->kind == REFS_TRANSFER_RANGE && brought >= PROGRESS_BYTES)
+        transfer->n_failures = 0;
+    return transfer->n_failures++ < transfer->rules.max_retries;
+}
+
+static uint64_t delay_of(const refs_transfer *transfer) {
+    unsigned doublings = transfer->n_failures < 11 ? transfer->n_failures : 11;
+    uint64_t delay_ms = (uint64_t)transfer->rules.retry_delay_ms
+                        << (doublings > 0 ? doublings - 1 : 0);
+    return transfer->response.retry_after_ms > delay_ms ? transfer->response.retry_after_ms
+                                                        : delay_ms;
+}
+
+/* Whether there is to be another attempt after one that failed. */
+static bool try_again(refs_transfer *transfer, CURLcode code, long status, uint64_t *delay_ms) {
+    bool again = may_retry(transfer, code, status);
+    uint64_t asked_ms = transfer->response.retry_after_ms;
+    if (again && asked_ms > REFS_HTTP_MAX_RETRY_AFTER_MS) {
+        refs_error_prefix(&transfer->error, "the server asks to come back after %llu s",
+                          (unsigned long long)(asked_ms / 1000));
+        again = false;
+    }
+    if (!again && transfer->n_failures > 1)
+        refs_error_prefix(&transfer->error, "after %u attempts", transfer->n_requests);
+    if (!again) return false;
+    *delay_ms = delay_of(transfer);
+    if (transfer->kind == REFS_TRANSFER_WHOLE) atomic_store(&transfer->got, 0);
+    refs_error_clear(&transfer->error);
+    go_home(transfer);
+    return true;
 }
 
 bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t *delay_ms) {
-    long status = http_status(transfer);
+    long status = transfer->status = refs_transfer__status(transfer);
+    if (refs_redirect__is_one(status) && !is_transient_code(code)) {
+        *delay_ms = 0;
+        return follow(transfer, status, &transfer->error) != REFS_OK;
+    }
     judge(transfer, code, status);
     if (transfer->error.status == REFS_OK) return true;
-    if (!may_retry(transfer, code, status)) {
-        if (transfer->n_requests > 1)
-            refs_error_prefix(&transfer->error, "after %u attempts", transfer->n_requests);
-        return true;
-    }
-    unsigned doublings = transfer->n_requests - 1 < 10 ? transfer->n_requests - 1 : 10;
-    *delay_ms = (uint64_t)transfer->options->retry_delay_ms << doublings;
-    if (transfer->response.retry_after_ms > *delay_ms)
-        *delay_ms = transfer->response.retry_after_ms;
-    if (is_whole(transfer)) atomic_store(&transfer->got, 0);
-    refs_error_clear(&transfer->error);
-    return false;
+    return !try_again(transfer, code, status, delay_ms);
 }
 
 void refs_transfer__clear(refs_transfer *transfer) {
+    if (transfer->away != NULL) curl_easy_cleanup(transfer->away);
     if (transfer->easy != NULL) curl_easy_cleanup(transfer->easy);
+    curl_slist_free_all(transfer->away_headers);
     curl_slist_free_all(transfer->headers);
+    refs_free(transfer->retry_codes);
+    refs_free(transfer->url_now);
+    refs_free(transfer->url);
     refs_block_release(transfer->block);
-    transfer->easy = NULL;
-    transfer->headers = NULL;
+    transfer->easy = transfer->away = transfer->current = NULL;
+    transfer->headers = transfer->away_headers = NULL;
+    transfer->url = transfer->url_now = transfer->retry_codes = NULL;
     transfer->block = NULL;
 }
 

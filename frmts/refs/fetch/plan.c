@@ -98,3 +98,54 @@ void refs_plan_clear(refs_plan *plan) {
     refs_free(plan->members);
     *plan = (refs_plan){NULL, 0, NULL, 0};
 }
+
+/* -- riders ------------------------------------------------------------------------------------ */
+
+static bool lies_before(const refs_range *range, uint32_t location_id, uint64_t offset) {
+    return range->location_id < location_id ||
+           (range->location_id == location_id && range->offset < offset);
+}
+
+/* Lets ranges that follow the request ride; `placed` are those from its offset on. */
+static void take_riders(const refs_request *request, uint32_t location_id,
+                        const refs_fetch_policy *policy, const placed_range *placed, size_t n,
+                        bool *rides) {
+    uint64_t end = request->offset + request->length;
+    for (size_t i = 0; i < n; i++) {
+        const refs_range *range = placed[i].range;
+        if (range->location_id != location_id || range->length == REFS_FETCH_WHOLE) return;
+        uint64_t range_end = range->offset + range->length;
+        if (range->offset > end && range->offset - end > policy->max_gap_bytes) return;
+        if (range_end - request->offset > policy->max_request_bytes / 8 * 5) return;
+        rides[placed[i].index] = true;
+        if (range_end > end) end = range_end;
+    }
+}
+
+static void find_riders(const refs_range *ranges, const refs_plan *plan,
+                        const refs_fetch_policy *policy, const placed_range *placed, size_t n,
+                        bool *rides) {
+    size_t next = 0;
+    for (size_t i = 0; i < plan->n_requests; i++) {
+        const refs_request *request = &plan->requests[i];
+        uint32_t location_id = ranges[plan->members[request->first_member]].location_id;
+        while (next < n && lies_before(placed[next].range, location_id, request->offset)) next++;
+        if (request->length < policy->max_request_bytes / 4)
+            take_riders(request, location_id, policy, placed + next, n - next, rides);
+    }
+}
+
+refs_status refs_fetch_riders(const refs_range *ranges, size_t n, size_t n_wanted,
+                              const refs_fetch_policy *policy, bool *rides, refs_error *err) {
+    size_t n_more = n - n_wanted;
+    refs_plan plan;
+    memset(rides, 0, n_more * sizeof *rides);
+    REFS_TRY(refs_fetch_plan(ranges, n_wanted, policy, &plan, err));
+    placed_range *placed = refs_calloc(n_more, sizeof *placed);
+    refs_status status =
+        placed != NULL ? sort_ranges(ranges + n_wanted, n_more, placed, err) : refs_fail_nomem(err);
+    if (status == REFS_OK) find_riders(ranges, &plan, policy, placed, n_more, rides);
+    refs_free(placed);
+    refs_plan_clear(&plan);
+    return status;
+}

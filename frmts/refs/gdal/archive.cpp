@@ -5,6 +5,7 @@
 #include <list>
 #include <vector>
 
+#include "refs/json.h"
 #include "report.h"
 #include "vsi_source.h"
 
@@ -24,44 +25,50 @@ constexpr const char *defaultCacheMegabytes = "64";
 constexpr int64_t settledSeconds = 2;
 
 bool isSettled(const refs_vfs_stamp &stamp) {
-    return stamp.modified_s != 0 && time(nullptr) - stamp.modified_s >= settledSeconds;
+    return stamp.etag[0] != '\0' ||
+           (stamp.modified_s != 0 && time(nullptr) - stamp.modified_s >= settledSeconds);
 }
 
-/** What must be equal for an opened set to serve again. */
-struct Identity {
-    std::string location;
-    std::string options;
-    refs_vfs_stamp stamp;
+/** An ETag without the mark that servers put on one where they compress what they send. */
+std::string opaqueTag(const refs_vfs_stamp &stamp) {
+    return stamp.etag + (STARTS_WITH(stamp.etag, "W/") ? 2 : 0);
+}
 
-    bool operator==(const Identity &other) const {
-        return location == other.location && options == other.options &&
-               stamp.size == other.stamp.size && stamp.modified_s == other.stamp.modified_s &&
-               std::string(stamp.etag) == other.stamp.etag;
-    }
-};
+/** Sizes of what was compressed on its way are not known. */
+bool isSame(const refs_vfs_stamp &one, const refs_vfs_stamp &other) {
+    const bool sizesDiffer = one.size != other.size && one.size != 0 && other.size != 0;
+    return !sizesDiffer && one.modified_s == other.modified_s && opaqueTag(one) == opaqueTag(other);
+}
+
+/** What a kept set is found by. */
+using Identity = std::pair<std::string, std::string>; // location and options
 
 class Kept {
   public:
     std::shared_ptr<RefsArchive> find(const Identity &identity) {
         std::lock_guard<std::mutex> guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-            if (!(entry->first == identity)) continue;
+            if (entry->first != identity) continue;
             entries_.splice(entries_.begin(), entries_, entry);
             return entries_.front().second;
         }
         return nullptr;
     }
     void add(const Identity &identity, const std::shared_ptr<RefsArchive> &archive) {
+        std::list<Entry> gone; // ends after the lock does: closing a set takes its time
         std::lock_guard<std::mutex> guard(lock_);
-        entries_.remove_if([&](const Entry &e) {
-            return e.first.location == identity.location && e.first.options == identity.options;
-        });
+        for (auto entry = entries_.begin(); entry != entries_.end();) {
+            const auto next = std::next(entry);
+            if (entry->first == identity) gone.splice(gone.end(), entries_, entry);
+            entry = next;
+        }
         entries_.emplace_front(identity, archive);
-        if (entries_.size() > maxKept) entries_.pop_back();
+        if (entries_.size() > maxKept) gone.splice(gone.end(), entries_, --entries_.end());
     }
     void clear() {
+        std::list<Entry> gone;
         std::lock_guard<std::mutex> guard(lock_);
-        entries_.clear();
+        gone.swap(entries_);
     }
 
   private:
@@ -91,11 +98,61 @@ bool remoteToLocal() {
     return CPLTestBool(CPLGetConfigOption("GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", "NO"));
 }
 
+/** An open option that changes a limit of sets. */
+struct LimitOption {
+    const char *name;
+    uint64_t largest; ///< that the option may be
+    void (*set)(refs_set_limits &limits, uint64_t value);
+};
+
+/** How deep templates may ever call each other: each level takes stack. */
+constexpr uint64_t deepestTemplates = 32;
+
+const LimitOption limitOptions[] = {
+    {"MAX_REFERENCES", UINT64_MAX,
+     [](refs_set_limits &limits, uint64_t value) { limits.max_references = value; }},
+    {"MAX_GENERATED", UINT64_MAX,
+     [](refs_set_limits &limits, uint64_t value) { limits.max_generated = value; }},
+    {"MAX_TEMPLATE_DEPTH", deepestTemplates,
+     [](refs_set_limits &limits, uint64_t value) {
+         limits.max_template_depth = static_cast<size_t>(value);
+     }},
+    {"MAX_RENDERED_BYTES", 16 * REFS_MIB,
+     [](refs_set_limits &limits, uint64_t value) {
+         limits.max_rendered_bytes = static_cast<size_t>(value);
+     }},
+    {"MAX_INLINE_BYTES", SIZE_MAX,
+     [](refs_set_limits &limits, uint64_t value) {
+         limits.max_inline_bytes = static_cast<size_t>(value);
+     }},
+    {"MAX_UNPACKED_BYTES", UINT64_MAX,
+     [](refs_set_limits &limits, uint64_t value) { limits.max_unpacked_bytes = value; }},
+};
+
+bool readLimits(CSLConstList options, refs_set_limits &limits, refs_error *error) {
+    for (const LimitOption &option : limitOptions) {
+        const char *text = CSLFetchNameValue(options, option.name);
+        uint64_t value = 0;
+        bool integral = false;
+        if (text == nullptr) continue;
+        if (!refs_json_number_to_u64(refs_str_from(text), &value, &integral) || !integral ||
+            value > option.largest) {
+            refs_fail(error, REFS_INVALID, "%s=%s: a whole number up to %llu is needed",
+                      option.name, text, static_cast<unsigned long long>(option.largest));
+            return false;
+        }
+        option.set(limits, value);
+    }
+    return true;
+}
+
 /** Options that change what a set means, as one text. */
 std::string optionsText(CSLConstList options) {
     std::string text = remoteToLocal() ? "remote_to_local" : "";
     for (const char *name : {"SET", "TARGET", "TEMPLATES", "URL_REWRITE"})
         text += std::string("\n") + CSLFetchNameValueDef(options, name, "");
+    for (const LimitOption &option : limitOptions)
+        text += std::string("\n") + CSLFetchNameValueDef(options, option.name, "");
     return text;
 }
 
@@ -108,16 +165,44 @@ size_t cacheBytes() {
 
 std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLConstList options,
                                                refs_error *error) {
-    Identity identity{location, optionsText(options), refs_vfs_stamp()};
-    const refs_vfs *vfs = RefsVsiSource();
-    const bool known =
-        vfs->stamp(vfs->self, location.c_str(), &identity.stamp, nullptr) == REFS_OK &&
-        isSettled(identity.stamp);
-    if (known)
-        if (auto archive = kept().find(identity)) return archive;
+    const Identity identity{location, optionsText(options)};
+    if (auto archive = kept().find(identity))
+        if (archive->isCurrent()) return archive;
     auto archive = openNew(location, options, error);
-    if (archive != nullptr && known) kept().add(identity, archive);
+    if (archive != nullptr && archive->known_) kept().add(identity, archive);
     return archive;
+}
+
+bool RefsArchive::isCurrent() const {
+    if (refs_fetcher_saw_replacement(fetcher_.get())) return false;
+    const RefsHttpVfsHandle fresh = RefsOpenHttpVfs(*tools_, nullptr);
+    refs_vfs_stamp now{};
+    return fresh != nullptr &&
+           refs_set_stamp(refs_http_vfs_functions(fresh.get()), location_.c_str(), &now, nullptr) ==
+               REFS_OK &&
+           isSame(stamp_, now);
+}
+
+/** What comes over HTTP is known by the answer that brought it, all else by what was known before:
+ * later it may be of another state. */
+refs_status RefsArchive::openSet(const refs_set_options &options, refs_error *error) {
+    const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
+    const auto takeStamp = [&] {
+        known_ = refs_set_stamp(vfs, location_.c_str(), &stamp_, nullptr) == REFS_OK &&
+                 isSettled(stamp_);
+    };
+    const bool overHttp = refs_http_vfs_takes(vfs_.get(), location_.c_str());
+    if (!overHttp) takeStamp();
+    refs_set *set = nullptr;
+    REFS_TRY(refs_set_open(vfs, location_.c_str(), &options, &set, error));
+    set_.reset(set);
+    if (overHttp) takeStamp();
+    return REFS_OK;
+}
+
+/** What is only read ahead is not worth waiting for. */
+RefsArchive::~RefsArchive() {
+    if (fetcher_ != nullptr) refs_fetcher_cancel(fetcher_.get());
 }
 
 void RefsArchive::forgetAll() {
@@ -134,28 +219,28 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
     if (const char *index = CSLFetchNameValue(options, "SET"))
         setOptions.set_index = CPLAtoGIntBig(index);
     setOptions.remote_to_local = remoteToLocal();
+    if (!readLimits(options, setOptions.limits, error)) return nullptr;
     setOptions.notes = RefsReportNotes();
 
     std::shared_ptr<RefsArchive> archive(new RefsArchive);
     archive->tools_ = RefsTools::shared(error);
     if (archive->tools_ == nullptr) return nullptr;
     archive->location_ = location;
-    refs_set *set = nullptr;
+    archive->vfs_ = RefsOpenHttpVfs(*archive->tools_, error);
+    if (archive->vfs_ == nullptr) return nullptr;
     refs_fetcher *fetcher = nullptr;
     refs_store *store = nullptr;
     refs_hierarchy *hierarchy = nullptr;
     refs_cache *cache = nullptr;
 
-    if (refs_set_open(RefsVsiSource(), location.c_str(), &setOptions, &set, error) != REFS_OK)
-        return nullptr;
-    archive->set_.reset(set);
+    if (archive->openSet(setOptions, error) != REFS_OK) return nullptr;
     refs_fetch_options fetchOptions = REFS_FETCH_OPTIONS_INIT;
     fetchOptions.policy.max_request_bytes = maxRequestBytes;
     fetchOptions.http = archive->tools_->http();
     if (refs_fetcher_open(RefsVsiSource(), &fetchOptions, &fetcher, error) != REFS_OK)
         return nullptr;
     archive->fetcher_.reset(fetcher);
-    if (refs_store_open(set, fetcher, &store, error) != REFS_OK) return nullptr;
+    if (refs_store_open(archive->set(), fetcher, &store, error) != REFS_OK) return nullptr;
     archive->store_.reset(store);
     if (refs_hierarchy_open(store, &setOptions.notes, &hierarchy, error) != REFS_OK) return nullptr;
     archive->hierarchy_.reset(hierarchy);
@@ -178,7 +263,15 @@ refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
 }
 
 refs_cf_values RefsArchive::values() {
-    return refs_cf_values{readValues, readTexts, this};
+    return refs_cf_values{readValues, readTexts, announce, this};
+}
+
+void RefsArchive::announce(void *self, const refs_array_meta *const *metas, size_t n) {
+    std::vector<refs_array *> arrays;
+    for (size_t i = 0; i < n; i++)
+        if (refs_array *array = static_cast<RefsArchive *>(self)->array(metas[i], nullptr))
+            arrays.push_back(array);
+    if (!arrays.empty()) refs_arrays_bring(arrays.data(), arrays.size());
 }
 
 refs_status RefsArchive::readValues(void *self, const refs_array_meta *meta, double *values,

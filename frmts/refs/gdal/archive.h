@@ -22,6 +22,10 @@ class RefsArchive {
     /** Lets go of sets that are only kept for the next to come. */
     static void forgetAll();
 
+    ~RefsArchive();
+    RefsArchive(const RefsArchive &) = delete;
+    RefsArchive &operator=(const RefsArchive &) = delete;
+
     const refs_set *set() const { return set_.get(); }
     const refs_hierarchy *hierarchy() const { return hierarchy_.get(); }
     const std::string &location() const { return location_; }
@@ -36,8 +40,11 @@ class RefsArchive {
 
   private:
     RefsArchive() = default;
+    refs_status openSet(const refs_set_options &options, refs_error *error);
+    bool isCurrent() const;
     static std::shared_ptr<RefsArchive> openNew(const std::string &location, CSLConstList options,
                                                 refs_error *error);
+    static void announce(void *self, const refs_array_meta *const *metas, size_t n);
     static refs_status readValues(void *self, const refs_array_meta *meta, double *values,
                                   refs_error *error);
     static refs_status readTexts(void *self, const refs_array_meta *meta, refs_buf *texts,
@@ -46,6 +53,9 @@ class RefsArchive {
     // Destroyed from the last to the first: each needs those before it.
     std::shared_ptr<RefsTools> tools_;
     std::string location_;
+    refs_vfs_stamp stamp_{}; ///< of the set as it was read
+    bool known_ = false;     ///< whether that tells it from later states
+    RefsHttpVfsHandle vfs_;  ///< by which it is read
     RefsSetHandle set_;
     RefsFetcherHandle fetcher_;
     RefsStoreHandle store_;

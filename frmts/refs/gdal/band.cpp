@@ -125,6 +125,16 @@ GDALRasterBand *RefsBand::GetOverview(int i) {
                : nullptr;
 }
 
+GDALColorTable *RefsBand::GetColorTable() {
+    GDALColorTable *given = GDALPamRasterBand::GetColorTable();
+    return given != nullptr ? given : refs()->colors();
+}
+
+GDALColorInterp RefsBand::GetColorInterpretation() {
+    const GDALColorInterp given = GDALPamRasterBand::GetColorInterpretation();
+    return given == GCI_Undefined && refs()->colors() != nullptr ? GCI_PaletteIndex : given;
+}
+
 /* Made when it is asked for, too, unless PAM or a user has given another. */
 const char *RefsBand::GetDescription() const {
     const char *given = GDALPamRasterBand::GetDescription();

@@ -43,7 +43,7 @@ RefsDataset::RefsDataset(const RefsName &name, std::shared_ptr<RefsArchive> arch
     spatialRef_.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
     SetPhysicalFilename(name_.location.c_str());
     SetSubdatasetName((RefsArrayName(name_, meta->path) + RefsSelectionSuffix(name_)).c_str());
-    if (refs_location_is_remote(refs_str_from(name_.location.c_str()))) nPamFlags |= GPF_NOSAVE;
+    if (RefsHasNoSidecar(name_)) nPamFlags |= GPF_DISABLED;
 }
 
 GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
@@ -76,6 +76,7 @@ refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
     pixelType_ = RefsPixelTypeOf(meta_->dtype, meaning_.unsigned_values);
     if (pixelType_.gdal == GDT_Unknown)
         return refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are no numbers", meta_->path);
+    longitudes_.reset(new RefsLongitudes(meta_, meaning_, pixelType_.gdal));
     if (meaning_.crs != nullptr) {
         RefsQuietErrors quiet;
         if (spatialRef_.SetFromUserInput(meaning_.crs) != OGRERR_NONE) {
@@ -91,6 +92,7 @@ refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
     setGeolocation();
     overviews_.reset(new RefsOverviews(name_, archive_, options));
     overviews_->find(meta_);
+    setColors();
     return REFS_OK;
 }
 
@@ -105,7 +107,20 @@ refs_status RefsDataset::addBands(refs_error *error) {
     return REFS_OK;
 }
 
+/** GDAL has colour tables for these types alone. */
+void RefsDataset::setColors() {
+    if (meaning_.n_colors == 0 || (pixelType_.gdal != GDT_Byte && pixelType_.gdal != GDT_UInt16))
+        return;
+    colors_.reset(new GDALColorTable(GPI_RGB));
+    for (size_t i = 0; i < meaning_.n_colors; i++) {
+        const refs_cf_color &color = meaning_.colors[i];
+        const GDALColorEntry entry = {color.red, color.green, color.blue, color.alpha};
+        colors_->SetColorEntry(static_cast<int>(i), &entry);
+    }
+}
+
 void RefsDataset::setGeolocation() {
+    geolocation2_ = RefsListOf(meaning_.geolocation2);
     if (meaning_.geolocation_x == nullptr || meaning_.geolocation_y == nullptr) return;
     geolocation_ = RefsListOf(meaning_.geolocation);
     geolocation_.SetNameValue("X_DATASET",
@@ -128,12 +143,14 @@ char **RefsDataset::GetMetadataDomainList() {
     char **domains =
         BuildMetadataDomainList(GDALPamDataset::GetMetadataDomainList(), TRUE, "", "REFS", nullptr);
     if (subdatasets_.size() > 0) domains = CSLAddString(domains, "SUBDATASETS");
+    if (geolocation2_.size() > 0) domains = CSLAddString(domains, "GEOLOCATION2");
     return geolocation_.size() > 0 ? CSLAddString(domains, "GEOLOCATION") : domains;
 }
 
 RefsMetadataList RefsDataset::GetMetadata(const char *domain) {
     if (RefsIsDefaultDomain(domain)) return metadata_.List();
     if (EQUAL(domain, "GEOLOCATION") && geolocation_.size() > 0) return geolocation_.List();
+    if (EQUAL(domain, "GEOLOCATION2") && geolocation2_.size() > 0) return geolocation2_.List();
     if (EQUAL(domain, "SUBDATASETS") && subdatasets_.size() > 0) return subdatasets_.List();
     if (EQUAL(domain, "REFS")) {
         readCounts();
@@ -143,7 +160,7 @@ RefsMetadataList RefsDataset::GetMetadata(const char *domain) {
 }
 
 const char *RefsDataset::GetMetadataItem(const char *item, const char *domain) {
-    for (const char *own : {"", "GEOLOCATION", "REFS", "SUBDATASETS"})
+    for (const char *own : {"", "GEOLOCATION", "GEOLOCATION2", "REFS", "SUBDATASETS"})
         if (EQUAL(domain != nullptr ? domain : "", own))
             return CSLFetchNameValue(GetMetadata(domain), item);
     return GDALPamDataset::GetMetadataItem(item, domain);
@@ -153,11 +170,10 @@ void RefsDataset::readCounts() {
     const refs_fetch_stats fetched = archive_->fetchStats();
     refs_array_stats read;
     refs_array_get_stats(array_, &read);
-    const std::pair<const char *, uint64_t> counts[] = {{"REQUESTS", fetched.requests},
-                                                        {"BYTES", fetched.bytes},
-                                                        {"CHUNKS_DECODED", read.chunks_decoded},
-                                                        {"CHUNKS_ABSENT", read.chunks_absent},
-                                                        {"CACHE_HITS", read.cache_hits}};
+    const std::pair<const char *, uint64_t> counts[] = {
+        {"REQUESTS", fetched.requests},          {"BYTES", fetched.bytes},
+        {"CHUNKS_DECODED", read.chunks_decoded}, {"CHUNKS_ABSENT", read.chunks_absent},
+        {"CACHE_HITS", read.cache_hits},         {"BYTES_COPIED", read.bytes_copied}};
     for (const auto &count : counts)
         counts_.SetNameValue(count.first, std::to_string(count.second).c_str());
 }
@@ -168,7 +184,7 @@ char **RefsDataset::GetFileList() {
 
 CPLErr RefsDataset::readWindow(const RefsWindow &window) const {
     refs_error error = REFS_ERROR_INIT;
-    const RefsWindowReader reader(array_, meaning_, pixelType_);
+    const RefsWindowReader reader(array_, meaning_, pixelType_, longitudes_.get());
     return reader.read(window, &error) == REFS_OK ? CE_None : RefsReport(error);
 }
 
@@ -185,7 +201,7 @@ CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, i
         bandMap = all.data();
         nBandsWanted = GetRasterCount();
     }
-    const RefsWindowReader reader(array_, meaning_, pixelType_);
+    const RefsWindowReader reader(array_, meaning_, pixelType_, longitudes_.get());
     reader.advise(
         {xOffset, yOffset, xSize, ySize, bandMap, nBandsWanted, nullptr, bufferType, 0, 0, 0});
     return CE_None;

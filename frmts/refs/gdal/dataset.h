@@ -57,6 +57,9 @@ class RefsDataset final : public GDALPamDataset {
     char **categories() { return categories_.List(); }
     RefsOverviews &overviews() { return *overviews_; }
 
+    /** The colours of values, or null. */
+    GDALColorTable *colors() { return colors_.get(); }
+
     CPLErr AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
                       int bufferYSize, GDALDataType bufferType, int nBands, int *bandMap,
                       RefsAdviseOptions options) override;
@@ -76,6 +79,7 @@ class RefsDataset final : public GDALPamDataset {
     refs_status describe(CSLConstList options, refs_error *error);
     refs_status addBands(refs_error *error);
     void setGeolocation();
+    void setColors();
     void readCounts();
 
     RefsName name_;
@@ -84,9 +88,11 @@ class RefsDataset final : public GDALPamDataset {
     refs_array *array_ = nullptr; // of archive_
     RefsMeaning meaning_;
     RefsPixelType pixelType_;
+    std::unique_ptr<RefsLongitudes> longitudes_;
     OGRSpatialReference spatialRef_;
     std::unique_ptr<RefsOverviews> overviews_;
-    CPLStringList metadata_, subdatasets_, geolocation_, counts_, categories_;
+    CPLStringList metadata_, subdatasets_, geolocation_, geolocation2_, counts_, categories_;
+    std::unique_ptr<GDALColorTable> colors_;
 };
 
 /** One index along the band axes of an array. */
@@ -103,6 +109,8 @@ class RefsBand final : public GDALPamRasterBand {
     char **GetCategoryNames() override;
     int GetOverviewCount() override;
     GDALRasterBand *GetOverview(int i) override;
+    GDALColorTable *GetColorTable() override;
+    GDALColorInterp GetColorInterpretation() override;
     const char *GetDescription() const override;
     CPLErr AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
                       int bufferYSize, GDALDataType bufferType, RefsAdviseOptions options) override;

@@ -25,6 +25,18 @@ const char openOptions[] =
     "mean'/>"
     "<Option name='SET' type='integer' min='0' description='Which set to open of a file that "
     "holds a list of them, from 0'/>"
+    "<Option name='MAX_REFERENCES' type='integer' min='0' default='200000000' description='Most "
+    "references that a set may have'/>"
+    "<Option name='MAX_GENERATED' type='integer' min='0' default='10000000' description='Most "
+    "references that its generators may make'/>"
+    "<Option name='MAX_TEMPLATE_DEPTH' type='integer' min='0' max='32' default='8' "
+    "description='How deep templates may call each other'/>"
+    "<Option name='MAX_RENDERED_BYTES' type='integer' min='0' max='16777216' default='65536' "
+    "description='Most bytes that a template may render to'/>"
+    "<Option name='MAX_INLINE_BYTES' type='integer' min='0' default='2147483648' description='Most "
+    "bytes of all values that stand in the set itself'/>"
+    "<Option name='MAX_UNPACKED_BYTES' type='integer' min='0' default='34359738368' "
+    "description='Most bytes that a compressed set may unpack to'/>"
     "</OpenOptionList>";
 
 /** Whether the beginning is that of JSON, or of a compressed file which may hold such. */
@@ -150,6 +162,7 @@ GDALDataset *open(GDALOpenInfo *info) {
 
 void unload(GDALDriver *) {
     RefsArchive::forgetAll();
+    RefsTools::forget();
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "refs/array.h"
 #include "refs/cf.h"
 #include "refs/fetch.h"
+#include "refs/http.h"
 #include "refs/refset.h"
 #include "refs/store.h"
 #include "refs/zarr.h"
@@ -20,6 +21,7 @@ template <class T, void (*Free)(T *)> using RefsHandle = std::unique_ptr<T, Refs
 
 using RefsSetHandle = RefsHandle<refs_set, refs_set_free>;
 using RefsFetcherHandle = RefsHandle<refs_fetcher, refs_fetcher_free>;
+using RefsHttpVfsHandle = RefsHandle<refs_http_vfs, refs_http_vfs_free>;
 using RefsStoreHandle = RefsHandle<refs_store, refs_store_free>;
 using RefsHierarchyHandle = RefsHandle<refs_hierarchy, refs_hierarchy_free>;
 using RefsCacheHandle = RefsHandle<refs_cache, refs_cache_free>;

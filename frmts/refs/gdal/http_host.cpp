@@ -26,13 +26,50 @@ constexpr ObjectStore objectStores[] = {{"/vsis3/", "AWS_NO_SIGN_REQUEST", "AWS_
                                         {"/vsiaz/", "AZURE_NO_SIGN_REQUEST", nullptr},
                                         {"/vsioss/", nullptr, nullptr}};
 
-/** Options of HTTP that may be set for parts of the name space; the others are read by
- * CPLHTTPSetOptions itself. */
-constexpr const char *pathOptions[] = {
-    "CONNECTTIMEOUT", "COOKIE",   "COOKIEFILE", "COOKIEJAR",      "HEADERS",         "HEADER_FILE",
-    "HTTP_VERSION",   "HTTPAUTH", "BEARER",     "LOW_SPEED_TIME", "LOW_SPEED_LIMIT", "NETRC",
-    "NETRC_FILE",     "PROXY",    "PROXYAUTH",  "PROXYUSERPWD",   "SSLCERT",         "SSLKEY",
-    "KEYPASSWD",      "TIMEOUT",  "UNSAFESSL",  "USERAGENT",      "USERPWD"};
+/** An option of GDAL that may be set for parts of the name space, and what CPLHTTPSetOptions calls
+ * it. Those that hold everywhere it reads itself. */
+struct PathOption {
+    const char *option;
+    const char *name;
+};
+
+constexpr PathOption pathOptions[] = {
+    {"GDAL_HTTP_VERSION", "HTTP_VERSION"},
+    {"GDAL_HTTP_CONNECTTIMEOUT", "CONNECTTIMEOUT"},
+    {"GDAL_HTTP_TIMEOUT", "TIMEOUT"},
+    {"GDAL_HTTP_LOW_SPEED_TIME", "LOW_SPEED_TIME"},
+    {"GDAL_HTTP_LOW_SPEED_LIMIT", "LOW_SPEED_LIMIT"},
+    {"GDAL_HTTP_USERPWD", "USERPWD"},
+    {"GDAL_HTTP_AUTH", "HTTPAUTH"},
+    {"GDAL_HTTP_BEARER", "HTTP_BEARER"},
+    {"GDAL_GSSAPI_DELEGATION", "GSSAPI_DELEGATION"},
+    {"GDAL_HTTP_NETRC", "NETRC"},
+    {"GDAL_HTTP_NETRC_FILE", "NETRC_FILE"},
+    {"GDAL_HTTP_PROXY", "PROXY"},
+    {"GDAL_HTTPS_PROXY", "HTTPS_PROXY"},
+    {"GDAL_HTTP_PROXYUSERPWD", "PROXYUSERPWD"},
+    {"GDAL_PROXY_AUTH", "PROXYAUTH"},
+    {"SSL_CERT_FILE", "CAINFO"},
+    {"CURL_CA_BUNDLE", "CAINFO"},
+    {"GDAL_CURL_CA_BUNDLE", "CAINFO"},
+    {"GDAL_HTTP_CAPATH", "CAPATH"},
+    {"GDAL_HTTP_SSL_VERIFYSTATUS", "SSL_VERIFYSTATUS"},
+    {"GDAL_HTTP_USE_CAPI_STORE", "USE_CAPI_STORE"},
+    {"GDAL_HTTP_UNSAFESSL", "UNSAFESSL"},
+    {"GDAL_HTTP_SSLCERT", "SSLCERT"},
+    {"GDAL_HTTP_SSLCERTTYPE", "SSLCERTTYPE"},
+    {"GDAL_HTTP_SSLKEY", "SSLKEY"},
+    {"GDAL_HTTP_KEYPASSWD", "KEYPASSWD"},
+    {"GDAL_HTTP_HEADERS", "HEADERS"},
+    {"GDAL_HTTP_HEADER_FILE", "HEADER_FILE"},
+    {"GDAL_HTTP_USERAGENT", "USERAGENT"},
+    {"GDAL_HTTP_COOKIE", "COOKIE"},
+    {"GDAL_HTTP_COOKIEFILE", "COOKIEFILE"},
+    {"GDAL_HTTP_COOKIEJAR", "COOKIEJAR"},
+    {"GDAL_HTTP_TCP_KEEPALIVE", "TCP_KEEPALIVE"},
+    {"GDAL_HTTP_TCP_KEEPIDLE", "TCP_KEEPIDLE"},
+    {"GDAL_HTTP_TCP_KEEPINTVL", "TCP_KEEPINTVL"},
+};
 
 const char *pathOption(const char *location, const char *name, const char *otherwise) {
     return VSIGetPathSpecificOption(location, name, otherwise);
@@ -48,9 +85,13 @@ const ObjectStore *storeOf(const char *location) {
     return nullptr;
 }
 
+bool isSigned(const ObjectStore &store, const char *location) {
+    return !isTrue(location, store.unsignedOption);
+}
+
 /** The URL of an object, or "" where only VSI can ask for it. */
 std::string objectUrl(const ObjectStore &store, const char *location) {
-    if (isTrue(location, store.unsignedOption)) {
+    if (!isSigned(store, location)) {
         const char *url = VSIGetActualURL(location);
         return url != nullptr ? url : "";
     }
@@ -69,7 +110,7 @@ std::string urlOf(const char *location) {
 }
 
 refs_status url(void *, const char *location, refs_buf *buffer, refs_error *err) {
-    if (EQUAL(CPLGetConfigOption("REFS_HTTP_ENGINE", "AUTO"), "VSI")) return REFS_UNSUPPORTED;
+    if (EQUAL(pathOption(location, "REFS_HTTP_ENGINE", "AUTO"), "VSI")) return REFS_UNSUPPORTED;
     RefsQuietErrors quiet;
     const std::string url = urlOf(location);
     if (url.compare(0, 7, "http://") != 0 && url.compare(0, 8, "https://") != 0)
@@ -80,42 +121,66 @@ refs_status url(void *, const char *location, refs_buf *buffer, refs_error *err)
     return REFS_OK;
 }
 
-void *prepare(void *, const char *location, const char *url, void *easy) {
-    CPLStringList options;
-    for (const char *name : pathOptions)
-        if (const char *value =
-                pathOption(location, (std::string("GDAL_HTTP_") + name).c_str(), nullptr))
-            options.SetNameValue(name, value);
-    if (options.FetchNameValue("HTTP_VERSION") == nullptr)
-        options.SetNameValue("HTTP_VERSION", "2TLS");
-    return CPLHTTPSetOptions(easy, url, options.List());
-}
-
-/** A configuration option as a number of [0, most], or `otherwise`. */
-double number(const char *name, double otherwise, double most) {
-    const char *text = CPLGetConfigOption(name, nullptr);
+/** An option as a number of [0, most], or `otherwise`. */
+double number(const char *text, double otherwise, double most) {
     if (text == nullptr) return otherwise;
     const double value = CPLAtof(text);
     return value >= 0 && value <= most ? value : otherwise;
 }
 
+unsigned milliseconds(const char *text, unsigned otherwise, double mostSeconds) {
+    return static_cast<unsigned>(1000 * number(text, otherwise / 1000.0, mostSeconds));
+}
+
+void setRules(void *, const char *location, refs_http_rules *rules) {
+    constexpr double mostRetries = 1000, mostDelay = 3600, mostStall = 86400;
+    const auto option = [&](const char *name) { return pathOption(location, name, nullptr); };
+    rules->max_retries = static_cast<unsigned>(
+        number(option("GDAL_HTTP_MAX_RETRY"), rules->max_retries, mostRetries));
+    rules->retry_delay_ms =
+        milliseconds(option("GDAL_HTTP_RETRY_DELAY"), rules->retry_delay_ms, mostDelay);
+    rules->retry_codes = option("GDAL_HTTP_RETRY_CODES");
+    rules->stall_ms = milliseconds(option("REFS_HTTP_STALL"), rules->stall_ms, mostStall);
+    const char *trust = option("CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT");
+    rules->trust_redirects =
+        trust != nullptr && !EQUAL(trust, "IF_SAME_HOST") && CPLTestBool(trust);
+    const ObjectStore *store = storeOf(location);
+    rules->is_signed = store != nullptr && isSigned(*store, location);
+}
+
+void *prepare(void *, const char *location, const char *url, void *easy) {
+    CPLStringList options;
+    for (const PathOption &path : pathOptions)
+        if (const char *value = pathOption(location, path.option, nullptr))
+            options.SetNameValue(path.name, value);
+    if (options.FetchNameValue("HTTP_VERSION") == nullptr)
+        options.SetNameValue("HTTP_VERSION", "2TLS");
+    return CPLHTTPSetOptions(easy, url, options.List());
+}
+
+const char *advice(void *, const char *location) {
+    const ObjectStore *store = storeOf(location);
+    if (store == nullptr || store->unsignedOption == nullptr || !isSigned(*store, location))
+        return nullptr;
+    if (STARTS_WITH(location, "/vsis3/")) return "for a public bucket try AWS_NO_SIGN_REQUEST=YES";
+    return STARTS_WITH(location, "/vsigs/")
+               ? "for a public bucket try GS_NO_SIGN_REQUEST=YES"
+               : "for a public container try AZURE_NO_SIGN_REQUEST=YES";
+}
+
 } // namespace
 
 const refs_http_host *RefsHttpHost() {
-    static const refs_http_host host = {nullptr, url, prepare};
+    static const refs_http_host host = {nullptr, url, setRules, prepare, advice};
     return &host;
 }
 
 refs_http_options RefsHttpOptions() {
+    constexpr double mostRequests = 1024;
     refs_http_options options = REFS_HTTP_OPTIONS_INIT;
     options.max_in_flight =
-        static_cast<unsigned>(number("REFS_HTTP_MAX_REQUESTS", options.max_in_flight, 1024));
+        static_cast<unsigned>(number(CPLGetConfigOption("REFS_HTTP_MAX_REQUESTS", nullptr),
+                                     options.max_in_flight, mostRequests));
     if (options.max_in_flight == 0) options.max_in_flight = 1;
-    options.max_retries =
-        static_cast<unsigned>(number("GDAL_HTTP_MAX_RETRY", options.max_retries, 1000));
-    options.retry_delay_ms = static_cast<unsigned>(
-        1000 * number("GDAL_HTTP_RETRY_DELAY", options.retry_delay_ms / 1000.0, 3600));
-    options.stall_ms =
-        static_cast<unsigned>(1000 * number("REFS_HTTP_STALL", options.stall_ms / 1000.0, 86400));
     return options;
 }

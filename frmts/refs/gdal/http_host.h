@@ -8,8 +8,10 @@
  * nothing. */
 const refs_http_host *RefsHttpHost();
 
-/** Numbers that users may set: GDAL_HTTP_MAX_RETRY, GDAL_HTTP_RETRY_DELAY (seconds),
- * REFS_HTTP_MAX_REQUESTS, REFS_HTTP_STALL (seconds). */
+/** What holds for the engine as a whole: REFS_HTTP_MAX_REQUESTS. What holds for single requests is
+ * read as they are made, and may be set for parts of the name space: GDAL_HTTP_MAX_RETRY,
+ * GDAL_HTTP_RETRY_DELAY (seconds), GDAL_HTTP_RETRY_CODES, REFS_HTTP_STALL (seconds), and all that
+ * GDAL sets on its own requests. */
 refs_http_options RefsHttpOptions();
 
 #endif

@@ -2,18 +2,35 @@
 #include "mask.h"
 
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 
+namespace {
+
 /* A pixel that is not a number is not inside any range. */
+template <class Pixel> Pixel masked(Pixel pixel, double least, double most, Pixel nodata) {
+    const double value = static_cast<double>(pixel);
+    return value >= least && value <= most ? pixel : nodata;
+}
+
+} // namespace
+
 template <class Pixel>
 void RefsMask::applyTo(const RefsMask &mask, GByte *pixels, size_t n, GSpacing space) {
     const Pixel nodata = static_cast<Pixel>(mask.nodata_);
+    const double least = mask.least_, most = mask.most_;
+    if (space == static_cast<GSpacing>(sizeof(Pixel)) &&
+        reinterpret_cast<uintptr_t>(pixels) % alignof(Pixel) == 0) {
+        auto *row = reinterpret_cast<Pixel *>(pixels);
+        for (size_t i = 0; i < n; i++) row[i] = masked(row[i], least, most, nodata);
+        return;
+    }
     for (size_t i = 0; i < n; i++, pixels += space) {
         Pixel pixel;
         memcpy(&pixel, pixels, sizeof pixel);
-        const double value = static_cast<double>(pixel);
-        if (!(value >= mask.least_ && value <= mask.most_)) memcpy(pixels, &nodata, sizeof nodata);
+        pixel = masked(pixel, least, most, nodata);
+        memcpy(pixels, &pixel, sizeof pixel);
     }
 }
 
@@ -42,8 +59,10 @@ RefsMask::RefsMask(const refs_cf_meaning &meaning, GDALDataType type)
     : least_(-std::numeric_limits<double>::infinity()),
       most_(std::numeric_limits<double>::infinity()) {
     const bool isFloat = type == GDT_Float32 || type == GDT_Float64;
-    if (meaning.nodata_kind != REFS_CF_NODATA_DOUBLE || std::isnan(meaning.nodata)) return;
-    if (!isFloat && !meaning.has_valid_range) return;
+    if (meaning.nodata_kind != REFS_CF_NODATA_DOUBLE) return;
+    const bool isNan = std::isnan(meaning.nodata);
+    if (!meaning.has_valid_range && (!isFloat || isNan)) return;
+    if (!isFloat && isNan) return;
     nodata_ = meaning.nodata;
     if (meaning.has_valid_range) {
         least_ = meaning.valid_min;

@@ -127,6 +127,10 @@ bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem) {
     return mapLocation(parsed, problem);
 }
 
+bool RefsHasNoSidecar(const RefsName &name) {
+    return refs_location_is_remote(refs_str_from(name.location.c_str()));
+}
+
 std::string RefsSelectionSuffix(const RefsName &name) {
     return name.selection.empty() ? "" : '[' + name.selection + ']';
 }

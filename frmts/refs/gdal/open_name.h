@@ -24,6 +24,10 @@ bool RefsNameIsPrefixed(const char *name);
 /** Parses `name`, which need not be prefixed; false with `problem` where it makes no sense. */
 bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem);
 
+/** Whether no .aux.xml is looked for: beside a remote set that would take a request for each of the
+ * names that it may have. */
+bool RefsHasNoSidecar(const RefsName &name);
+
 /** What a selection adds to the name of its array: "[time=3]", or nothing. */
 std::string RefsSelectionSuffix(const RefsName &name);
 

@@ -1,6 +1,6 @@
 /* root_dataset.cpp -- a set of several variables, see dataset.h. */
 #include "dataset.h"
-#include "vsi_source.h"
+#include "tools.h"
 
 namespace {
 
@@ -42,6 +42,7 @@ RefsRootDataset::RefsRootDataset(const RefsName &name, std::shared_ptr<RefsArchi
     nRasterXSize = 512;
     nRasterYSize = 512;
     SetPhysicalFilename(name_.location.c_str());
+    if (RefsHasNoSidecar(name_)) nPamFlags |= GPF_DISABLED;
 }
 
 GDALDataset *RefsRootDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
@@ -63,8 +64,11 @@ GDALDataset *RefsRootDataset::create(const RefsName &name, std::shared_ptr<RefsA
 GDALDataset *RefsRootDataset::createOfList(const RefsName &name, refs_error *error) {
     std::unique_ptr<RefsRootDataset> root(new RefsRootDataset(name, nullptr));
     size_t count = 0;
-    if (refs_set_each_of_list(RefsVsiSource(), name.location.c_str(), addSet, root.get(), &count,
-                              nullptr) != REFS_OK ||
+    const auto tools = RefsTools::shared(nullptr);
+    const RefsHttpVfsHandle vfs = tools != nullptr ? RefsOpenHttpVfs(*tools, nullptr) : nullptr;
+    if (vfs == nullptr ||
+        refs_set_each_of_list(refs_http_vfs_functions(vfs.get()), name.location.c_str(), addSet,
+                              root.get(), &count, nullptr) != REFS_OK ||
         count == 0)
         return nullptr;
     root->globals_.SetNameValue("REFERENCE_SETS", std::to_string(count).c_str());

@@ -7,8 +7,12 @@
 #include "cpl_conv.h"
 #include "cpl_multiproc.h"
 #include "http_host.h"
+#include "vsi_source.h"
 
 namespace {
+
+/** Files of a set that are larger are read piece by piece. */
+constexpr uint64_t maxWholeBytes = 1024 * static_cast<uint64_t>(REFS_MIB);
 
 std::mutex lock; // guards current
 std::shared_ptr<RefsTools> current;
@@ -42,4 +46,11 @@ std::shared_ptr<RefsTools> RefsTools::shared(refs_error *error) {
 void RefsTools::forget() {
     std::lock_guard<std::mutex> guard(lock);
     current.reset();
+}
+
+RefsHttpVfsHandle RefsOpenHttpVfs(const RefsTools &tools, refs_error *error) {
+    refs_http_vfs *vfs = nullptr;
+    if (refs_http_vfs_open(tools.http(), RefsVsiSource(), maxWholeBytes, &vfs, error) != REFS_OK)
+        return nullptr;
+    return RefsHttpVfsHandle(vfs);
 }

@@ -25,4 +25,8 @@ class RefsTools {
     RefsHandle<refs_http, refs_http_free> http_;
 };
 
+/** By which sets are read: over HTTP with the engine of `tools`, and by VSI. Null without memory.
+ */
+RefsHttpVfsHandle RefsOpenHttpVfs(const RefsTools &tools, refs_error *error);
+
 #endif

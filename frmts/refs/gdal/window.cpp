@@ -59,7 +59,7 @@ refs_status RefsWindowReader::readRun(const RefsWindow &window, const Run &run, 
     const int64_t spaces[3] = {window.pixelSpace, window.lineSpace, window.bandSpace};
     REFS_TRY(readRegion(window, run, dst, spaces, error));
     maskRows(window, run, dst, spaces);
-    return REFS_OK;
+    return moveRows(window, run, dst, spaces, error);
 }
 
 /* By way of a buffer: elements -> pixels of the band's type -> pixels of the caller's type. */
@@ -85,6 +85,7 @@ refs_status RefsWindowReader::readConverted(const RefsWindow &window, const Run 
     if (type_.promote != nullptr) type_.promote(elements.data(), promoted.data(), n);
     GByte *from = type_.promote != nullptr ? promoted.data() : elements.data();
     maskRows(window, run, from, spaces);
+    REFS_TRY(moveRows(window, run, from, spaces, error));
 
     for (uint64_t band = 0; band < run.n; band++)
         for (int row = 0; row < window.height; row++, from += spaces[lineSpace])
@@ -103,6 +104,20 @@ void RefsWindowReader::maskRows(const RefsWindow &window, const Run &run, GByte 
             mask_.apply(pixels + static_cast<int64_t>(band) * spaces[bandSpace] +
                             row * spaces[lineSpace],
                         static_cast<size_t>(window.width), spaces[pixelSpace]);
+}
+
+refs_status RefsWindowReader::moveRows(const RefsWindow &window, const Run &run, GByte *pixels,
+                                       const int64_t spaces[3], refs_error *error) const {
+    if (longitudes_ == nullptr) return REFS_OK;
+    for (uint64_t band = 0; band < run.n; band++) {
+        bool moved = false;
+        REFS_TRY(longitudes_->isMoved(run.first + band, *this, &moved, error));
+        for (int row = 0; moved && row < window.height; row++)
+            longitudes_->move(pixels + static_cast<int64_t>(band) * spaces[bandSpace] +
+                                  row * spaces[lineSpace],
+                              static_cast<size_t>(window.width), spaces[pixelSpace]);
+    }
+    return REFS_OK;
 }
 
 refs_status RefsWindowReader::readRegion(const RefsWindow &window, const Run &run, void *dst,

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "handles.h"
+#include "longitudes.h"
 #include "mask.h"
 #include "pixel_type.h"
 
@@ -21,11 +22,19 @@ struct RefsWindow {
 /** Reads windows of one array, as bands are numbered by its meaning. */
 class RefsWindowReader {
   public:
-    RefsWindowReader(refs_array *array, const refs_cf_meaning &meaning, const RefsPixelType &type)
-        : array_(array), meaning_(meaning), type_(type), mask_(meaning, type.gdal) {}
+    /** `longitudes` of the same array tells which bands to move; NULL moves none. */
+    RefsWindowReader(refs_array *array, const refs_cf_meaning &meaning, const RefsPixelType &type,
+                     RefsLongitudes *longitudes)
+        : array_(array), meaning_(meaning), type_(type), mask_(meaning, type.gdal),
+          longitudes_(longitudes != nullptr && longitudes->isNeeded() ? longitudes : nullptr) {}
 
     /** Consecutive bands are read as one region, so that their fetches are planned together. */
     refs_status read(const RefsWindow &window, refs_error *error) const;
+
+    /** As read, with longitudes as they are stored. */
+    refs_status readStored(const RefsWindow &window, refs_error *error) const {
+        return RefsWindowReader(array_, meaning_, type_, nullptr).read(window, error);
+    }
 
     /** Says that a window is going to be read soon: as much of it as is one region. */
     void advise(const RefsWindow &window) const;
@@ -45,6 +54,8 @@ class RefsWindowReader {
                               refs_error *error) const;
     void maskRows(const RefsWindow &window, const Run &run, GByte *pixels,
                   const int64_t spaces[3]) const;
+    refs_status moveRows(const RefsWindow &window, const Run &run, GByte *pixels,
+                         const int64_t spaces[3], refs_error *error) const;
     refs_status readRegion(const RefsWindow &window, const Run &run, void *dst,
                            const int64_t spaces[3], refs_error *error) const;
 
@@ -60,6 +71,7 @@ class RefsWindowReader {
     const refs_cf_meaning &meaning_;
     const RefsPixelType &type_;
     RefsMask mask_;
+    RefsLongitudes *longitudes_;
 };
 
 #endif

@@ -1,6 +1,7 @@
 /* builder.c -- collecting references into a set, see refset.h and builder.h. */
 #include "builder.h"
 
+#include "data_url.h"
 #include "set.h"
 
 struct refs_set_builder {
@@ -134,6 +135,23 @@ refs_status refs_refset__builder_slot(refs_set_builder *builder, refs_str key, r
     return add_key(builder, key, slot, err);
 }
 
+/* -- inline bytes ------------------------------------------------------------------------------ */
+
+/* Puts bytes into the set; the entry refers to them. */
+static refs_status keep_bytes(refs_set_builder *builder, refs_bytes bytes, refs_entry *entry,
+                              refs_error *err) {
+    const refs_set_limits *limits = &builder->options.limits;
+    refs_buf *arena = &builder->set->inline_bytes;
+    if (bytes.size > limits->max_value_bytes || bytes.size > UINT32_MAX - 1)
+        return refs_fail(err, REFS_LIMIT, "an inline value has %zu bytes", bytes.size);
+    if (arena->size > limits->max_inline_bytes ||
+        bytes.size > limits->max_inline_bytes - arena->size)
+        return refs_fail(err, REFS_LIMIT, "inline values have more than %zu bytes",
+                         limits->max_inline_bytes);
+    *entry = (refs_entry){arena->size, (uint32_t)bytes.size, REFS_ENTRY_INLINE};
+    return refs_buf_append(arena, bytes.data, bytes.size, err);
+}
+
 /* -- URLs -------------------------------------------------------------------------------------- */
 
 static refs_status add_url(refs_set *set, refs_str url, uint32_t *id, refs_error *err) {
@@ -167,11 +185,11 @@ static refs_status mark_problem(refs_set *set, uint32_t id, const refs_error *pr
                                 refs_error *err) {
     if (problem->status == REFS_NOMEM) return refs_fail_nomem(err);
     set->url_of[id].status = problem->status;
-    return refs_intern_add(&set->problems, refs_str_from(problem->message),
-                           &set->url_of[id].problem, err);
+    return refs_intern_add(&set->problems, refs_str_from(problem->message), &set->url_of[id].detail,
+                           err);
 }
 
-static bool holds_template(refs_str url) {
+bool refs_refset__holds_template(refs_str url) {
     for (size_t i = 0; i + 1 < url.size; i++)
         if (url.data[i] == '{' && url.data[i + 1] == '{') return true;
     return false;
@@ -197,26 +215,48 @@ refs_status refs_refset__builder_render(refs_set_builder *builder, refs_url_rend
                                         void *user, refs_error *err) {
     refs_set *set = builder->set;
     for (uint32_t id = 0, n = (uint32_t)set->urls.count; id < n; id++)
-        if (holds_template(refs_intern_get(&set->urls, id)))
+        if (refs_refset__holds_template(refs_intern_get(&set->urls, id)))
             REFS_TRY(render_url(set, id, render, user, err));
     return REFS_OK;
 }
 
 static refs_status map_text(refs_str text, const refs_url_context *context, refs_buf *location,
                             refs_error *err) {
-    if (holds_template(text))
+    if (refs_refset__holds_template(text))
         return refs_fail(err, REFS_INVALID, "URL \"%.*s\" holds a template that was not rendered",
                          REFS_STR_ARG(text));
     return refs_url_map(text, context, location, err);
 }
 
-static refs_status map_url(refs_set *set, uint32_t id, const refs_url_context *context,
+/* Decodes a data: URL that a template or generator made, or that was added as any other. */
+static refs_status add_content(refs_set_builder *builder, uint32_t id, refs_buf *decoded,
+                               refs_error *err) {
+    refs_set *set = builder->set;
+    refs_error problem = REFS_ERROR_INIT;
+    refs_str text = refs_intern_get(&set->urls, set->url_of[id].text);
+    if (refs_refset__data_url_decode(text, decoded, &problem) != REFS_OK)
+        return mark_problem(set, id, &problem, err);
+    if (!refs_grow((void **)&set->contents, &set->contents_capacity, set->n_contents,
+                   sizeof *set->contents) ||
+        set->n_contents == UINT32_MAX)
+        return refs_fail_nomem(err);
+    REFS_TRY(keep_bytes(builder, refs_buf_view(decoded), &set->contents[set->n_contents], err));
+    set->url_of[id].location = REFS_URL_CONTENT;
+    set->url_of[id].detail = (uint32_t)set->n_contents++;
+    return REFS_OK;
+}
+
+static refs_status map_url(refs_set_builder *builder, uint32_t id, const refs_url_context *context,
                            refs_buf *location, refs_error *err) {
+    refs_set *set = builder->set;
     refs_set_url *url = &set->url_of[id];
+    refs_str text = refs_intern_get(&set->urls, url->text);
     refs_error problem = REFS_ERROR_INIT;
     if (url->status != REFS_OK) return REFS_OK;
     location->size = 0;
-    if (map_text(refs_intern_get(&set->urls, url->text), context, location, &problem) != REFS_OK)
+    if (refs_refset__is_data_url(text) && !refs_refset__holds_template(text))
+        return add_content(builder, id, location, err);
+    if (map_text(text, context, location, &problem) != REFS_OK)
         return mark_problem(set, id, &problem, err);
     return refs_intern_add(&set->locations,
                            refs_str_view((const char *)location->data, location->size),
@@ -230,7 +270,7 @@ static refs_status map_urls(refs_set_builder *builder, refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (uint32_t id = 0; id < set->urls.count && status == REFS_OK; id++)
-        status = map_url(set, id, &context, &location, err);
+        status = map_url(builder, id, &context, &location, err);
     refs_buf_clear(&location);
     return status;
 }
@@ -247,16 +287,9 @@ static refs_status put(refs_set *set, const refs_slot *slot, refs_entry entry, r
 /* Puts bytes into the set, as an inline value or as what `code` says. */
 static refs_status put_bytes(refs_set_builder *builder, const refs_slot *slot, refs_bytes bytes,
                              uint32_t code, refs_error *err) {
-    const refs_set_limits *limits = &builder->options.limits;
-    refs_buf *arena = &builder->set->inline_bytes;
-    if (bytes.size > limits->max_value_bytes || bytes.size > UINT32_MAX - 1)
-        return refs_fail(err, REFS_LIMIT, "an inline value has %zu bytes", bytes.size);
-    if (arena->size > limits->max_inline_bytes ||
-        bytes.size > limits->max_inline_bytes - arena->size)
-        return refs_fail(err, REFS_LIMIT, "inline values have more than %zu bytes",
-                         limits->max_inline_bytes);
-    refs_entry entry = {arena->size, (uint32_t)bytes.size, code};
-    REFS_TRY(refs_buf_append(arena, bytes.data, bytes.size, err));
+    refs_entry entry = {0};
+    REFS_TRY(keep_bytes(builder, bytes, &entry, err));
+    entry.url = code;
     return put(builder->set, slot, entry, err);
 }
 
@@ -339,6 +372,10 @@ static refs_status finish(refs_set_builder *builder, refs_error *err) {
         REFS_TRY(refs_refset__chunk_table_finish(&set->tables[i], err));
         set->size += set->tables[i].count;
     }
+    if (builder->n_added > set->size)
+        refs_note(&builder->options.notes, REFS_NOTE_DEBUG,
+                  "%s: %llu references are replaced by later ones of the same key", set->location,
+                  (unsigned long long)(builder->n_added - set->size));
     return map_urls(builder, err);
 }
 

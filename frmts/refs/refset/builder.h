@@ -41,6 +41,9 @@ typedef refs_status (*refs_url_renderer)(void *user, refs_str url, refs_buf *tex
 refs_status refs_refset__builder_render(refs_set_builder *builder, refs_url_renderer render,
                                         void *user, refs_error *err);
 
+/** Whether there is a "{{" in a URL: it is to be rendered, or was not. */
+bool refs_refset__holds_template(refs_str url);
+
 /** The options, filled up with defaults. */
 const refs_set_options *refs_refset__builder_options(const refs_set_builder *builder);
 

@@ -1,6 +1,9 @@
 /* chunk_key.c -- see chunk_key.h. */
 #include "chunk_key.h"
 
+/* Digits that never make more than 64 bits. */
+#define SAFE_DIGITS 19
+
 /* Reads numbers joined by dots from all of `text`; zero where it holds anything else. */
 static size_t read_dotted(refs_str text, size_t max_rank, uint64_t *index) {
     size_t rank = 0, begin = 0;
@@ -10,7 +13,9 @@ static size_t read_dotted(refs_str text, size_t max_rank, uint64_t *index) {
         for (; end < text.size; end++) {
             unsigned digit = (unsigned)(unsigned char)text.data[end] - '0';
             if (digit > 9) break;
-            if (!refs_mul_u64(number, 10, &number) || !refs_add_u64(number, digit, &number))
+            if (end - begin < SAFE_DIGITS)
+                number = number * 10 + digit;
+            else if (!refs_mul_u64(number, 10, &number) || !refs_add_u64(number, digit, &number))
                 return 0;
         }
         bool plain = end - begin == 1 || (end > begin && text.data[begin] != '0');
@@ -69,12 +74,19 @@ bool refs_refset__chunk_key_resplit(refs_str key, refs_str prefix, char separato
     return resplit_slashed(text, rank, index);
 }
 
+unsigned refs_refset__chunk_index_bits(size_t rank) {
+    static const uint8_t bits[REFS_CHUNK_MAX_RANK + 1] = {0, 64, 32, 21, 16, 12, 10, 9, 8, 7, 6,
+                                                          5, 5,  4,  4,  4,  4,  3,  3, 3, 3, 3,
+                                                          2, 2,  2,  2,  2,  2,  2,  2, 2, 2, 2};
+    return bits[rank];
+}
+
 bool refs_refset__chunk_index_pack(const uint64_t *index, size_t rank, uint64_t *packed) {
     if (rank == 1) {
         *packed = index[0];
         return true;
     }
-    const unsigned bits = (unsigned)(64 / rank);
+    const unsigned bits = refs_refset__chunk_index_bits(rank);
     uint64_t value = 0;
     for (size_t dim = 0; dim < rank; dim++) {
         if (index[dim] >> bits != 0) return false;
@@ -86,6 +98,6 @@ bool refs_refset__chunk_index_pack(const uint64_t *index, size_t rank, uint64_t 
 
 uint64_t refs_refset__chunk_index_part(uint64_t packed, size_t rank, size_t dim) {
     if (rank == 1) return packed;
-    const unsigned bits = (unsigned)(64 / rank);
+    const unsigned bits = refs_refset__chunk_index_bits(rank);
     return packed >> bits * (rank - 1 - dim) & (((uint64_t)1 << bits) - 1);
 }

@@ -28,6 +28,9 @@ bool refs_refset__chunk_key_split(refs_str key, refs_chunk_key *split);
 bool refs_refset__chunk_key_resplit(refs_str key, refs_str prefix, char separator, size_t rank,
                                     uint64_t *index);
 
+/** Bits that each number of an index of that rank has in a packed one: 64 / rank. */
+unsigned refs_refset__chunk_index_bits(size_t rank);
+
 /** Packs an index into one number of the same order, 64 / rank bits for each of its own; false
  * where one does not fit. */
 bool refs_refset__chunk_index_pack(const uint64_t *index, size_t rank, uint64_t *packed);

@@ -117,11 +117,14 @@ static void shrink(refs_chunk_table *table) {
 
 /* Distinct indices inside a grid of as many cells are all of that grid, in its order. */
 static bool fills_grid(const refs_chunk_table *table, uint64_t *extent) {
+    const unsigned bits = refs_refset__chunk_index_bits(table->rank);
+    const uint64_t mask = bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
     uint64_t cells = 1;
     for (size_t dim = 0; dim < table->rank; dim++) {
+        const unsigned shift = bits * (unsigned)(table->rank - 1 - dim);
         uint64_t last = 0;
         for (size_t i = 0; i < table->count; i++) {
-            uint64_t part = refs_refset__chunk_index_part(table->keys[i], table->rank, dim);
+            uint64_t part = table->keys[i] >> shift & mask;
             if (part > last) last = part;
         }
         if (last >= table->count || !refs_mul_u64(cells, last + 1, &cells)) return false;

@@ -1,10 +1,13 @@
 /* data_url.c -- see data_url.h. */
 #include "data_url.h"
 
+#include <strings.h>
+
 #define SCHEME "data:"
 
 bool refs_refset__is_data_url(refs_str url) {
-    return refs_str_starts(url, SCHEME);
+    return url.size >= strlen(SCHEME) && (url.data[0] | 0x20) == SCHEME[0] &&
+           strncasecmp(url.data, SCHEME, strlen(SCHEME)) == 0;
 }
 
 /* The value of a hexadecimal digit, or 16. */
@@ -49,4 +52,16 @@ refs_status refs_refset__data_url_decode(refs_str url, refs_buf *bytes, refs_err
     return refs_str_ends(refs_str_part(url, 0, comma), ";base64")
                ? decode_base64(content, bytes, err)
                : decode_percent(content, bytes, err);
+}
+
+refs_status refs_refset__data_url_part(refs_bytes content, refs_ref *ref, refs_error *err) {
+    if (ref->kind == REFS_REF_WHOLE) ref->length = content.size;
+    if (ref->offset > content.size || ref->length > content.size - ref->offset)
+        return refs_fail(err, REFS_INVALID,
+                         "offset and length are beyond what the data: URL holds");
+    ref->bytes = refs_bytes_view(content.data + ref->offset, (size_t)ref->length);
+    ref->kind = REFS_REF_INLINE;
+    ref->offset = ref->length = 0;
+    ref->url = NULL;
+    return REFS_OK;
 }

@@ -4,6 +4,9 @@
 
 #include "data_url.h"
 
+/* What VirtualiZarr wrote in place of a URL before its version 2.6.1. */
+#define LOST_INLINE "__inlined__"
+
 /* The elements of [url, offset, length] as far as they were read. */
 typedef struct url_array {
     size_t n;
@@ -45,11 +48,11 @@ static refs_status read_url(refs_json_value_reader *values, refs_json_token toke
         mark_broken(values, "the URL is no string");
     else if (refs_json_reader_lone_surrogate(values->reader))
         mark_broken(values, "the URL holds a lone surrogate");
-    else if (refs_str_is(text, "__inlined__"))
+    else if (refs_str_is(text, LOST_INLINE))
         mark_broken(values, "the writer (VirtualiZarr before 2.6.1) left the inline data out of "
                             "the file: it has to be written again");
     if (values->problem.status != REFS_OK) return REFS_OK;
-    array->is_data = refs_refset__is_data_url(text);
+    array->is_data = refs_refset__is_data_url(text) && !refs_refset__holds_template(text);
     if (array->is_data) return read_data_url(values, text, err);
     return refs_refset__builder_url(values->builder, text, &array->range.url, err);
 }
@@ -84,16 +87,14 @@ static refs_status read_element(refs_json_value_reader *values, url_array *array
 /* Puts all of what a data: URL holds, or the part that the reference asks for. */
 static refs_status put_data(refs_json_value_reader *values, const refs_slot *slot,
                             const url_array *array, refs_error *err) {
-    refs_bytes bytes = refs_buf_view(&values->scratch);
-    const refs_wide_range *range = &array->range;
-    if (array->n == 3) {
-        if (range->offset > bytes.size || range->length > bytes.size - range->offset) {
-            mark_broken(values, "offset and length are beyond what the data: URL holds");
-            return REFS_OK;
-        }
-        bytes = refs_bytes_view(bytes.data + range->offset, (size_t)range->length);
-    }
-    return refs_refset__builder_put_inline(values->builder, slot, bytes, err);
+    refs_ref part = {.kind = array->n == 3 ? REFS_REF_RANGE : REFS_REF_WHOLE,
+                     .offset = array->range.offset,
+                     .length = array->range.length};
+    refs_error problem = REFS_ERROR_INIT;
+    if (refs_refset__data_url_part(refs_buf_view(&values->scratch), &part, &problem) == REFS_OK)
+        return refs_refset__builder_put_inline(values->builder, slot, part.bytes, err);
+    mark_broken(values, problem.message);
+    return REFS_OK;
 }
 
 static refs_status read_array(refs_json_value_reader *values, const refs_slot *slot,
@@ -162,12 +163,30 @@ static refs_status read_object(refs_json_value_reader *values, const refs_slot *
     return put_scratch(values, slot, err);
 }
 
+/* Most values of large sets: ranges of URLs that are neither content nor a writer's mistake. */
+static bool take_plain_range(refs_json_value_reader *values, refs_json_range *range) {
+    if (!refs_json_peek_range(values->reader, range) || refs_str_is(range->text, LOST_INLINE) ||
+        refs_refset__is_data_url(range->text))
+        return false;
+    refs_json_take_range(values->reader, range);
+    return true;
+}
+
+static refs_status put_plain_range(refs_json_value_reader *values, const refs_slot *slot,
+                                   const refs_json_range *range, refs_error *err) {
+    refs_wide_range wide = {range->numbers[0], range->numbers[1], 0};
+    REFS_TRY(refs_refset__builder_url(values->builder, range->text, &wide.url, err));
+    return refs_refset__builder_put_range(values->builder, slot, &wide, err);
+}
+
 refs_status refs_refset__json_value_read(refs_json_value_reader *values, refs_str key,
                                          refs_error *err) {
     refs_slot slot;
     refs_json_token token;
+    refs_json_range range;
     refs_str text;
     REFS_TRY(refs_refset__builder_slot(values->builder, key, &slot, err));
+    if (take_plain_range(values, &range)) return put_plain_range(values, &slot, &range, err);
     REFS_TRY(refs_json_next(values->reader, &token, &text, err));
     if (token == REFS_JSON_ARRAY_BEGIN)
         REFS_TRY(read_array(values, &slot, err));

@@ -1,9 +1,12 @@
-/* location.c -- what the name of a location says about it, see refset.h. */
-#include "refs/refset.h"
+/* location.c -- what the name of a location says about it, see refset.h and location.h. */
+#include "location.h"
 
 /* File systems that ask another machine; each has a form for reading without seeking too. */
 static const char *const remote[] = {"vsicurl", "vsis3",    "vsigs",      "vsiaz",  "vsiadls",
                                      "vsioss",  "vsiswift", "vsiwebhdfs", "vsihdfs"};
+
+/* File systems of this machine alone. */
+static const char *const local[] = {"vsimem/", "vsistdin/", "vsistdin?"};
 
 /* File systems over another file, whose name follows. */
 static const char *const wrappers[] = {"vsizip/", "vsitar/", "vsigzip/", "vsi7z/", "vsirar/"};
@@ -44,4 +47,14 @@ bool refs_location_is_remote(refs_str location) {
             return true;
     }
     return false;
+}
+
+bool refs_refset__location_may_be_remote(refs_str location) {
+    if (refs_location_is_remote(location)) return true;
+    if (!refs_str_starts(location, "/vsi")) return false;
+    refs_str name = drop(location, 1);
+    while (unwrap(&name)) continue;
+    for (size_t i = 0; i < sizeof local / sizeof local[0]; i++)
+        if (refs_str_starts(name, local[i])) return false;
+    return refs_str_starts(name, "vsi");
 }

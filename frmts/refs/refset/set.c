@@ -1,6 +1,7 @@
 /* set.c -- looking up in a finished set, see refset.h. */
 #include "set.h"
 
+#include "data_url.h"
 #include "parquet_set.h"
 #include "refs/block.h"
 
@@ -18,6 +19,7 @@ void refs_set_free(refs_set *set) {
     refs_free(set->tables);
     refs_free(set->url_of);
     refs_free(set->wide);
+    refs_free(set->contents);
     refs_refset__parquet_free(set->chunks);
     refs_free(set->location);
     refs_free(set);
@@ -52,9 +54,12 @@ static refs_bytes inline_bytes_of(const refs_set *set, const refs_entry *entry) 
 static refs_status set_location(const refs_set *set, uint32_t url, refs_ref *ref, refs_error *err) {
     const refs_set_url *info = &set->url_of[url];
     ref->url = refs_intern_get(&set->urls, info->text).data;
-    if (info->location == REFS_INTERN_NONE)
+    if (info->location == REFS_URL_CONTENT)
+        return refs_refset__data_url_part(inline_bytes_of(set, &set->contents[info->detail]), ref,
+                                          err);
+    if (info->location == REFS_URL_UNUSABLE)
         return refs_fail(err, info->status, "%s",
-                         refs_intern_get(&set->problems, info->problem).data);
+                         refs_intern_get(&set->problems, info->detail).data);
     ref->location = refs_intern_get(&set->locations, info->location).data;
     ref->location_id = info->location;
     return REFS_OK;

@@ -10,10 +10,14 @@
 /** What became of a URL. */
 typedef struct refs_set_url {
     uint32_t text;      /**< number of the rendered text in `urls` */
-    uint32_t location;  /**< number in `locations`, or REFS_INTERN_NONE: then … */
-    uint32_t problem;   /**< … number of the reason in `problems` … */
-    refs_status status; /**< … and its kind */
+    uint32_t location;  /**< number in `locations`, or one of the two below */
+    uint32_t detail;    /**< REFS_URL_UNUSABLE: number of the reason in `problems`;
+                             REFS_URL_CONTENT: number in `contents` */
+    refs_status status; /**< REFS_URL_UNUSABLE: the kind of the reason */
 } refs_set_url;
+
+#define REFS_URL_UNUSABLE REFS_INTERN_NONE
+#define REFS_URL_CONTENT  (REFS_INTERN_NONE - 1) /**< a data: URL */
 
 struct refs_set {
     char *location;
@@ -38,6 +42,8 @@ struct refs_set {
     refs_buf inline_bytes;
     refs_wide_range *wide;
     size_t n_wide, wide_capacity;
+    refs_entry *contents; /**< of data: URLs, inline */
+    size_t n_contents, contents_capacity;
 
     struct refs_parquet_set *chunks; /**< where all other chunks are, or NULL */
 };

@@ -1,9 +1,6 @@
 /* template.c -- one text with expressions, see template.h. */
 #include "template.h"
 
-/* Deepest nesting of templates that call templates. */
-#define MAX_DEPTH 8
-
 /* A part of a template: literal text, or the value of an expression. */
 typedef struct template_part {
     refs_str literal;
@@ -155,9 +152,13 @@ refs_status refs_refset__template_call(const refs_template *template, const refs
                                        refs_scratch *scratch, size_t depth, refs_str *text,
                                        refs_error *err) {
     const refs_evaluation evaluation = {&template->expressions, scope, scratch, depth};
-    refs_status status = depth > MAX_DEPTH
-                             ? refs_fail(err, REFS_LIMIT, "templates call each other too deeply")
-                             : render(template, &evaluation, text, err);
+    refs_status status = REFS_OK;
+    if (depth > scratch->max_depth)
+        status = refs_fail(err, REFS_LIMIT, "templates call each other more than %zu deep",
+                           scratch->max_depth);
+    if (status == REFS_OK) status = render(template, &evaluation, text, err);
+    if (status == REFS_OK && text->size > scratch->max_text)
+        status = refs_fail(err, REFS_LIMIT, "it renders to more than %zu bytes", scratch->max_text);
     if (status != REFS_OK)
         refs_error_prefix(err, "template \"%.*s\"", REFS_STR_ARG(template->text));
     return status;

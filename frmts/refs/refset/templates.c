@@ -6,6 +6,9 @@
 /* Expressions may use this many times the room of what they may make. */
 #define SCRATCH_FACTOR 16
 
+/* … or this much: values take room whatever their texts are. */
+#define SCRATCH_LEAST (64 * REFS_KIB)
+
 struct refs_templates {
     refs_intern names;
     struct named_template {
@@ -15,7 +18,6 @@ struct refs_templates {
     } * items;                   /* one for each name */
     size_t capacity;
     refs_scratch scratch;
-    size_t max_rendered;
 };
 
 void refs_refset__templates_free(refs_templates *templates) {
@@ -108,12 +110,14 @@ refs_status refs_refset__templates_open(const refs_json *members, const refs_set
     *templates = NULL;
     refs_templates *t = refs_calloc(1, sizeof *t);
     if (t == NULL) return refs_fail_nomem(err);
-    t->max_rendered = options->limits.max_rendered_bytes;
+    const refs_set_limits *limits = &options->limits;
     refs_status status = REFS_OK;
-    if (!refs_mul_size(t->max_rendered, SCRATCH_FACTOR, &capacity))
+    if (!refs_mul_size(limits->max_rendered_bytes, SCRATCH_FACTOR, &capacity))
         status = refs_fail(err, REFS_LIMIT, "limit of rendered bytes is too large");
     if (status == REFS_OK) {
-        t->scratch = (refs_scratch){refs_alloc(capacity), 0, capacity};
+        if (capacity < SCRATCH_LEAST) capacity = SCRATCH_LEAST;
+        t->scratch = (refs_scratch){refs_alloc(capacity), 0, capacity, limits->max_rendered_bytes,
+                                    limits->max_template_depth};
         if (t->scratch.memory == NULL) status = refs_fail_nomem(err);
     }
     if (status == REFS_OK) status = set_all(t, members, options, err);
@@ -150,9 +154,6 @@ static refs_status render(refs_templates *templates, const refs_template *templa
     refs_str text;
     templates->scratch.used = 0;
     REFS_TRY(refs_refset__template_render(template, &scope, &templates->scratch, &text, err));
-    if (text.size > templates->max_rendered)
-        return refs_fail(err, REFS_LIMIT, "a rendered URL has more than %zu bytes",
-                         templates->max_rendered);
     return refs_buf_append_str(rendered, text, err);
 }
 

@@ -4,7 +4,7 @@
  * (https://gdal.org/user/virtual_file_systems.html).
  */
 #include "data_url.h"
-#include "refs/refset.h"
+#include "location.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -114,13 +114,23 @@ static refs_str folder_of(refs_str base) {
     return refs_str_part(base, 0, slash == SIZE_MAX ? 0 : slash + 1);
 }
 
+/* Where the host begins in a name with a URL, which may be the value of an option. */
+static size_t host_begin(refs_str name) {
+    static const char *const marks[] = {"://", "%3A//", "%3a//"};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        size_t mark = find_text(name, marks[i]);
+        if (mark != SIZE_MAX) return mark + strlen(marks[i]);
+    }
+    return SIZE_MAX;
+}
+
 /* Bytes of a folder's name that ".." may not take away: "/", a host, a bucket, an archive. */
 static size_t root_size(refs_str folder) {
-    size_t brace = refs_str_find_last(folder, '}'), scheme = find_text(folder, "://"), begin;
+    size_t brace = refs_str_find_last(folder, '}'), host = host_begin(folder), begin;
     if (brace != SIZE_MAX)
         begin = brace;
-    else if (scheme != SIZE_MAX)
-        begin = scheme + 3;
+    else if (host != SIZE_MAX)
+        begin = host;
     else if (refs_str_starts(folder, "/vsi"))
         begin = refs_str_find(refs_str_part(folder, 1, folder.size), '/') + 2;
     else
@@ -143,9 +153,26 @@ static refs_status step_up(refs_buf *location, size_t root, size_t protected, re
     return REFS_OK;
 }
 
+/* Appends a part of a path; in the value of an option of "/vsicurl?", percent-encoded: "&" would
+ * begin another option there. */
+static refs_status append_part(refs_str part, bool encoded, refs_buf *location, refs_error *err) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-._~/:";
+    if (!encoded) return refs_buf_append_str(location, part, err);
+    for (size_t i = 0; i < part.size; i++) {
+        char c = part.data[i];
+        if (c != '\0' && strchr(plain, c) != NULL)
+            REFS_TRY(refs_buf_append(location, &c, 1, err));
+        else
+            REFS_TRY(refs_buf_printf(location, err, "%%%02X", (unsigned)(unsigned char)c));
+    }
+    return REFS_OK;
+}
+
 static refs_status append_relative(refs_str path, refs_str base, refs_buf *location,
                                    refs_error *err) {
     refs_str folder = folder_of(base);
+    const bool encoded = find_text(folder, "/vsicurl?") != SIZE_MAX;
     size_t root = location->size, protected = root_size(folder);
     REFS_TRY(refs_buf_append_str(location, folder, err));
     while (path.size > 0) {
@@ -155,7 +182,7 @@ static refs_status append_relative(refs_str path, refs_str base, refs_buf *locat
         if (refs_str_is(step, ".."))
             REFS_TRY(step_up(location, root, protected, err));
         else if (!refs_str_is(step, "."))
-            REFS_TRY(refs_buf_append_str(location, refs_str_part(path, 0, end), err));
+            REFS_TRY(append_part(refs_str_part(path, 0, end), encoded, location, err));
         path = refs_str_part(path, end, path.size);
     }
     return REFS_OK;
@@ -167,7 +194,8 @@ static refs_status map_url(refs_str url, const refs_url_context *context, size_t
                            refs_buf *location, refs_error *err);
 
 static bool is_confined(const refs_url_context *context) {
-    return !context->remote_to_local && refs_location_is_remote(refs_str_from(context->base));
+    return !context->remote_to_local &&
+           refs_refset__location_may_be_remote(refs_str_from(context->base));
 }
 
 static refs_status map_path(refs_str path, const refs_url_context *context, refs_buf *location,
@@ -185,7 +213,8 @@ static refs_status map_path(refs_str path, const refs_url_context *context, refs
 /* What "file://" is followed by: a path, "localhost" and a path, or "/C:/path". */
 static refs_str file_path(refs_str rest) {
     refs_str drive, ignored;
-    if (refs_str_starts(rest, "localhost/")) rest = refs_str_part(rest, 9, rest.size);
+    if (rest.size > 9 && rest.data[9] == '/' && strncasecmp(rest.data, "localhost", 9) == 0)
+        rest = refs_str_part(rest, 9, rest.size);
     refs_str behind = refs_str_part(rest, 1, rest.size);
     bool has_drive = split_scheme(behind, &drive, &ignored) && drive.size == 1;
     return has_drive && rest.data[0] == '/' ? behind : rest;
@@ -222,9 +251,7 @@ static refs_status map_url(refs_str url, const refs_url_context *context, size_t
     refs_str scheme, rest;
     url = drop_caches(url);
     if (refs_refset__is_data_url(url))
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "a data: URL may only stand in a reference itself, "
-                         "not come from a template or a table");
+        return refs_fail(err, REFS_UNSUPPORTED, "a data: URL is its own content, and no archive");
     if (!split_scheme(url, &scheme, &rest) || scheme.size == 1)
         return map_path(url, context, location, err);
     if (is_scheme(scheme, "file") || is_scheme(scheme, "local"))

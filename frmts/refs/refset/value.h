@@ -44,9 +44,12 @@ typedef struct refs_binding {
 
 /* -- scratch ----------------------------------------------------------------------------------- */
 
+/** Memory of what is being rendered, and its limits. */
 typedef struct refs_scratch {
     uint8_t *memory;
     size_t used, capacity;
+    size_t max_text;  /**< bytes that one template may make */
+    size_t max_depth; /**< of templates that call templates */
 } refs_scratch;
 
 /** Sets *memory to `size` bytes, aligned for any value; REFS_LIMIT where nothing is left. Takes at

@@ -38,7 +38,7 @@ refs_status refs_store_each_name(const refs_store *store,
 /* The keys of one call that are ranges of some location: range i belongs to key index[i], and is of
  * the location that reference i holds. */
 typedef struct pending {
-    refs_store *store;
+    const refs_store *store;
     const refs_str *keys;
     refs_store_sink sink;
     void *user;
@@ -116,20 +116,67 @@ static refs_status fetch_pending(pending *job, refs_error *err) {
     return status;
 }
 
+static refs_status open_pending(pending *job, size_t n, refs_error *err) {
+    job->refs = refs_calloc(n, sizeof *job->refs);
+    job->ranges = refs_calloc(n, sizeof *job->ranges);
+    job->index = refs_calloc(n, sizeof *job->index);
+    bool complete = job->refs != NULL && job->ranges != NULL && job->index != NULL;
+    return complete ? REFS_OK : refs_fail_nomem(err);
+}
+
+static void clear_pending(pending *job) {
+    for (size_t i = 0; i < job->n; i++) refs_ref_release(&job->refs[i]);
+    refs_free(job->refs);
+    refs_free(job->ranges);
+    refs_free(job->index);
+}
+
 refs_status refs_store_get_many(refs_store *store, const refs_str *keys, size_t n,
                                 refs_store_sink sink, void *user, refs_error *err) {
     pending job = {store, keys, sink, user, NULL, NULL, NULL, 0};
-    job.refs = refs_calloc(n, sizeof *job.refs);
-    job.ranges = refs_calloc(n, sizeof *job.ranges);
-    job.index = refs_calloc(n, sizeof *job.index);
-    bool complete = job.refs != NULL && job.ranges != NULL && job.index != NULL;
-    refs_status status = complete ? REFS_OK : refs_fail_nomem(err);
+    refs_status status = open_pending(&job, n, err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(&job, i, err);
     if (status == REFS_OK && job.n > 0) status = fetch_pending(&job, err);
-    for (size_t i = 0; i < job.n; i++) refs_ref_release(&job.refs[i]);
-    refs_free(job.refs);
-    refs_free(job.ranges);
-    refs_free(job.index);
+    clear_pending(&job);
+    return status;
+}
+
+/* -- riders ------------------------------------------------------------------------------------ */
+
+/* Notes down the range of a key, if it has one: what is wrong with it is told when it is read. */
+static void note_range_of(pending *job, size_t index) {
+    refs_ref ref = {.kind = REFS_REF_INLINE};
+    if (refs_set_find(job->store->set, job->keys[index], &ref, NULL) == REFS_OK &&
+        check_ref(&ref, NULL) == REFS_OK && ref.kind == REFS_REF_RANGE)
+        note_range(job, index, &ref);
+    refs_ref_release(&ref);
+}
+
+static refs_status find_riders(const pending *job, size_t n_ranges_wanted, size_t n_wanted,
+                               bool *rides, refs_error *err) {
+    size_t n = job->n - n_ranges_wanted;
+    bool *range_rides = refs_calloc(n, sizeof *range_rides);
+    if (range_rides == NULL) return refs_fail_nomem(err);
+    refs_status status =
+        refs_fetch_riders(job->ranges, job->n, n_ranges_wanted,
+                          refs_fetcher_policy(job->store->fetcher), range_rides, err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++)
+        rides[job->index[n_ranges_wanted + i] - n_wanted] = range_rides[i];
+    refs_free(range_rides);
+    return status;
+}
+
+refs_status refs_store_find_riders(const refs_store *store, const refs_str *keys, size_t n,
+                                   size_t n_wanted, bool *rides, refs_error *err) {
+    pending job = {.store = store, .keys = keys};
+    memset(rides, 0, (n - n_wanted) * sizeof *rides);
+    refs_status status = open_pending(&job, n, err);
+    for (size_t i = 0; i < n_wanted && status == REFS_OK; i++) note_range_of(&job, i);
+    size_t n_ranges_wanted = job.n;
+    for (size_t i = n_wanted; i < n && n_ranges_wanted > 0; i++) note_range_of(&job, i);
+    if (status == REFS_OK && job.n > n_ranges_wanted)
+        status = find_riders(&job, n_ranges_wanted, n_wanted, rides, err);
+    clear_pending(&job);
     return status;
 }
 

@@ -69,6 +69,16 @@ static const char *name_in(const char *path) {
     return slash != NULL ? slash + 1 : path;
 }
 
+/* What netCDF-4 puts before the name of a variable that is called as a dimension without being its
+ * coordinate, to tell the two apart in HDF5 (netCDF file format specifications). */
+static const char hidden_prefix[] = "_nc4_non_coord_";
+
+static const char *variable_name_in(const char *path) {
+    const char *name = name_in(path);
+    size_t size = strlen(hidden_prefix);
+    return strncmp(name, hidden_prefix, size) == 0 && name[size] != '\0' ? name + size : name;
+}
+
 /* A group whose documents cannot be read is a group all the same. */
 static void note_problem(const refs_document *document, const char *path, const refs_notes *notes) {
     if (document->problem != NULL)
@@ -114,7 +124,7 @@ static refs_status add_array(refs_hierarchy *hierarchy, uint32_t id, const refs_
     const char *path = path_of(hierarchy, id, "/");
     if (path == NULL) return refs_fail_nomem(err);
     refs_array_meta bare = {.path = path,
-                            .name = name_in(path),
+                            .name = variable_name_in(path),
                             .group = group_of(hierarchy, node),
                             .dims = no_dims,
                             .attributes = attributes_of(node, path, notes)};
@@ -209,8 +219,23 @@ static struct place find(const refs_hierarchy *hierarchy, refs_str path) {
     return id != REFS_INTERN_NONE ? hierarchy->places[id] : nowhere;
 }
 
+/* Finds `path` with the prefix before its last name. */
+static struct place find_hidden(const refs_hierarchy *hierarchy, refs_str path) {
+    struct place place = {NONE, NONE};
+    refs_buf hidden = REFS_BUF_INIT;
+    size_t slash = refs_str_find_last(path, '/');
+    size_t name = slash == SIZE_MAX ? 0 : slash + 1;
+    if (refs_buf_append_str(&hidden, refs_str_part(path, 0, name), NULL) == REFS_OK &&
+        refs_buf_append_str(&hidden, refs_str_from(hidden_prefix), NULL) == REFS_OK &&
+        refs_buf_append_str(&hidden, refs_str_part(path, name, path.size), NULL) == REFS_OK)
+        place = find(hierarchy, refs_str_view((const char *)hidden.data, hidden.size));
+    refs_buf_clear(&hidden);
+    return place;
+}
+
 const refs_array_meta *refs_hierarchy_find_array(const refs_hierarchy *hierarchy, refs_str path) {
     struct place place = find(hierarchy, path);
+    if (place.array == NONE && place.group == NONE) place = find_hidden(hierarchy, path);
     return place.array != NONE ? &hierarchy->arrays[place.array] : NULL;
 }
 

@@ -1,0 +1,536 @@
+"""The HTTP engine as users see it: how often it asks, over how many connections, with which
+credentials and options of GDAL, where redirects lead, and what it shows of secrets."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+from contextlib import contextmanager
+
+from osgeo import gdal
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
+from served import CERTIFICATE, Folder, Server  # noqa: E402
+
+gdal.UseExceptions()
+
+FAST = {"GDAL_HTTP_RETRY_DELAY": "0.01", "REFS_READ_AHEAD": "NO"}
+VERSION = int(gdal.VersionInfo())
+
+
+@contextmanager
+def options(**values):
+    """Configuration options for a while."""
+    for name, value in values.items():
+        gdal.SetConfigOption(name, value)
+    try:
+        yield
+    finally:
+        for name in values:
+            gdal.SetConfigOption(name, None)
+
+
+@contextmanager
+def environment(**values):
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def read(url, band=None):
+    """The values of an array of Folder.write_array, of one band or all."""
+    dataset = gdal.Open(f'REFS:"{url}":/v')
+    array = (dataset.GetRasterBand(band) if band else dataset).ReadAsArray()
+    return array.ravel().tolist()
+
+
+class Case(unittest.TestCase):
+    bands, width = 3, 1000
+
+    def setUp(self):
+        self.folder = Folder()
+        self.addCleanup(self.folder.close)
+        self.folder.write_array(self.bands, self.width)
+        for name, value in FAST.items():
+            gdal.SetConfigOption(name, value)
+            self.addCleanup(gdal.SetConfigOption, name, None)
+
+    def serve(self, **arguments):
+        server = Server(self.folder, **arguments)
+        self.addCleanup(server.close)
+        return server
+
+    @property
+    def values(self):
+        return list(range(self.bands * self.width))
+
+    def fails(self, url):
+        """What reading says, in one error."""
+        errors = []
+        gdal.PushErrorHandler(lambda kind, number, text:
+                              errors.append(text) if kind >= gdal.CE_Failure else None)
+        try:
+            with self.assertRaises(RuntimeError):
+                read(url)
+        finally:
+            gdal.PopErrorHandler()
+        return str(errors)
+
+
+class Requests(Case):
+    def test_opening_and_reading_takes_two(self):
+        server = self.serve()
+        self.assertEqual(read(server.url("refs.json")), self.values)
+        asked = [(r["method"], r["path"], r["headers"].get("range")) for r in server.requests()]
+        self.assertEqual(asked, [("GET", "/refs.json", None),
+                                 ("GET", "/v.bin", "bytes=0-11999")])
+
+    def test_an_unchanged_set_is_not_read_again(self):
+        server = self.serve()
+        os.utime(os.path.join(self.folder.served, "refs.json"), (1e9, 1e9))
+        for _ in range(3):
+            gdal.Open(f"REFS:{server.url('refs.json')}")
+        ranges = [r["headers"].get("range") for r in server.requests()]
+        self.assertEqual(ranges, [None, "bytes=0-0", "bytes=0-0"])
+
+    def test_a_changed_set_is_read_again(self):
+        for stamp in ("ETag", "Last-Modified"):
+            with self.subTest(stamp):
+                before = {"ETag": '"1"', "Last-Modified": "Sat, 01 Jan 2000 00:00:00 GMT"}
+                after = {"ETag": '"2"', "Last-Modified": "Sat, 01 Jan 2000 00:00:01 GMT"}
+                other = {"Last-Modified": None} if stamp == "ETag" else {}
+                server = self.serve(faults={"/@s/refs.json": [
+                    {"headers": {**other, stamp: before[stamp]}, "times": 1},
+                    {"headers": {**other, stamp: after[stamp]}}]}, name=stamp)
+                for _ in range(2):
+                    read(server.url("@s/refs.json"))
+                ranges = [r["headers"].get("range") for r in server.requests("refs.json")]
+                self.assertEqual(ranges, [None, "bytes=0-0", None])
+
+    def test_sets_may_come_compressed(self):
+        server = self.serve(faults={"/@z/refs.json": {"gzip": True}})
+        self.assertEqual(read(server.url("@z/refs.json")), self.values)
+        headers = [r["headers"].get("accept-encoding") for r in server.requests()]
+        self.assertEqual(headers, ["gzip", "identity"])
+
+    def test_retries_back_off_and_are_bounded(self):
+        with options(GDAL_HTTP_MAX_RETRY="3", GDAL_HTTP_RETRY_DELAY="0.05"):
+            server = self.serve(faults={"/v.bin": {"status": 503}})
+            self.assertIn("after 4 attempts: HTTP 503", self.fails(server.url("refs.json")))
+            times = [r["at"] for r in server.requests("v.bin")]
+            self.assertEqual(len(times), 4)
+            gaps = [b - a for a, b in zip(times, times[1:])]
+            for gap, least in zip(gaps, (0.05, 0.1, 0.2)):
+                self.assertGreaterEqual(gap, 0.95 * least)
+
+    def test_retry_after_is_obeyed(self):
+        for name, text in (("seconds", "1"), ("date", "{now+2}")):
+            with self.subTest(name):
+                server = self.serve(faults={"/v.bin": {
+                    "status": 429, "headers": {"Retry-After": text}, "times": 1}}, name=name)
+                self.assertEqual(read(server.url("refs.json")), self.values)
+                first, second = [r["at"] for r in server.requests("v.bin")]
+                self.assertGreaterEqual(second - first, 0.9)
+
+    def test_codes_to_retry_can_be_chosen(self):
+        with options(GDAL_HTTP_RETRY_CODES="418,500"):
+            server = self.serve(faults={"/v.bin": {"status": 418, "times": 2},
+                                        "/@x/v.bin": {"status": 503, "times": 2}})
+            self.assertEqual(read(server.url("refs.json")), self.values)
+            self.assertIn("HTTP 503", self.fails(server.url("@x/refs.json")))
+            self.assertEqual(len(server.requests("/@x/v.bin")), 1)
+
+    def test_what_came_is_not_asked_for_again(self):
+        server = self.serve(faults={"/v.bin": {"reset_after": 5000, "times": 1}})
+        self.assertEqual(read(server.url("refs.json")), self.values)
+        first, second = [r["headers"]["range"] for r in server.requests("v.bin")]
+        self.assertEqual(first, "bytes=0-11999")
+        begin, last = re.fullmatch(r"bytes=(\d+)-(\d+)", second).groups()
+        self.assertTrue(0 < int(begin) <= 5000, second)
+        self.assertEqual(last, "11999")
+
+    def test_a_server_without_ranges_is_asked_once_for_each_file(self):
+        server = self.serve(faults={"/v.bin": {"ignore_range": True}})
+        dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
+        for band in range(1, 4):
+            self.assertEqual(dataset.GetRasterBand(band).ReadAsArray().ravel().tolist(),
+                             self.values[(band - 1) * 1000:band * 1000])
+        # The first answer is given up, for the whole file serves all that follows.
+        self.assertEqual([r["headers"].get("range") for r in server.requests("v.bin")],
+                         ["bytes=0-3999", None])
+
+    def test_a_large_file_of_such_a_server_takes_little_memory(self):
+        with open(os.path.join(self.folder.served, "v.bin"), "r+b") as file:
+            data = file.read()
+            file.truncate(0)
+            file.truncate(150 << 20)
+            file.seek(140 << 20)
+            file.write(data)
+        refs = os.path.join(self.folder.served, "refs.json")
+        with open(refs, encoding="utf-8") as file:
+            text = file.read()
+        for band in range(3):
+            text = text.replace(f'"v.bin", {band * 4000},', f'"v.bin", {(140 << 20) + band * 4000},')
+        self.folder.write("refs.json", text)
+        for name, fault in (("length", {"ignore_range": True}),
+                            ("chunked", {"ignore_range": True, "chunked": True})):
+            with self.subTest(name):
+                server = self.serve(faults={"/v.bin": fault}, name=name)
+                code = (f"from osgeo import gdal; import resource, sys\n"
+                        f"gdal.UseExceptions()\n"
+                        f"gdal.Open('data/x') if 0 else None\n"
+                        f"before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+                        f"d = gdal.Open('REFS:\"{server.url('refs.json')}\":/v')\n"
+                        f"assert d.ReadAsArray().ravel().tolist() == list(range(3000))\n"
+                        f"print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)")
+                grown_kib = int(subprocess.run([sys.executable, "-c", code], check=True,
+                                               stdout=subprocess.PIPE).stdout)
+                self.assertLess(grown_kib, 64 << 10)
+
+    def test_no_head_is_ever_sent(self):
+        server = self.serve()
+        gdal.Open(f"REFS:{server.url('refs.json')}")
+        read(server.url("refs.json"))
+        self.assertEqual({r["method"] for r in server.requests()}, {"GET"})
+
+
+class Connections(Case):
+    bands, width = 40, 100
+
+    def setUp(self):
+        super().setUp()
+        # Too far apart to be merged.
+        self.folder.write_array(self.bands, self.width, chunk_gap=100000)
+
+    def test_requests_in_flight_are_bounded(self):
+        script = ("from osgeo import gdal; import sys\n"
+                  "gdal.UseExceptions()\n"
+                  "a = gdal.Open(sys.argv[1]).ReadAsArray().ravel().tolist()\n"
+                  "assert a == list(range(4000))")
+        for most in (1, 3, None):
+            with self.subTest(most):
+                server = self.serve(options=["--latency-ms", "20"], name=str(most))
+                env = {**os.environ, **({"REFS_HTTP_MAX_REQUESTS": str(most)} if most else {})}
+                subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v'],
+                               check=True, env=env)
+                asked = server.requests("v.bin")
+                self.assertEqual(len(asked), self.bands)
+                self.assertEqual(max(r["under_way"] for r in asked), most or 16)
+                self.assertLessEqual(len({r["connection"] for r in asked}), (most or 16) + 1)
+
+    def test_are_used_again_across_datasets_and_threads(self):
+        server = self.serve()
+        with options(GDAL_NUM_THREADS="1"):
+            for label in ("@1", "@2", "@3"):
+                read(server.url(f"{label}/refs.json"), 1)
+            threads = [threading.Thread(target=read, args=(server.url(f"@t{n}/refs.json"), 1))
+                       for n in range(3)]
+            for thread in threads:
+                thread.start()
+                thread.join()
+        self.assertEqual(len({r["connection"] for r in server.requests()}), 1)
+
+    def test_that_the_server_closed_are_opened_again(self):
+        server = self.serve(faults={"/v.bin": {"close": True}})
+        self.assertEqual(read(server.url("refs.json")), self.values)
+
+    def test_are_not_shared_with_children(self):
+        server = self.serve()
+        dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
+        first = dataset.GetRasterBand(1).ReadAsArray().ravel().tolist()
+        self.assertEqual(first, self.values[:100])
+        before = {r["connection"] for r in server.requests()}
+        child = os.fork()
+        if child == 0:
+            os.alarm = signal.alarm(60)
+            same = dataset.GetRasterBand(2).ReadAsArray().ravel().tolist()
+            other = read(server.url("@child/refs.json"))
+            os._exit(0 if same == self.values[100:200] and other == self.values else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        third = dataset.GetRasterBand(3).ReadAsArray().ravel().tolist()
+        self.assertEqual(third, self.values[200:300])
+        asked = server.requests()
+        of_child = {r["connection"] for r in asked[2:-1]}
+        self.assertFalse(before & of_child, asked)
+        self.assertIn(asked[-1]["connection"], before)
+
+    def test_close_with_their_dataset_though_answers_are_due(self):
+        server = self.serve(faults={"/v.bin": {"stall_s": 60, "skip": 3}})
+        script = (
+            "from osgeo import gdal; import os, sys\n"
+            "gdal.UseExceptions()\n"
+            "d = gdal.Open(sys.argv[1])\n"
+            "for b in 1, 2, 3: d.GetRasterBand(b).ReadAsArray()\n"
+            "d = None\n")
+        began = time.monotonic()
+        subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v'],
+                       check=True, timeout=30, env={**os.environ, "REFS_READ_AHEAD": "YES"})
+        self.assertGreater(len(server.requests("v.bin")), 3, "nothing was read ahead")
+        self.assertLess(time.monotonic() - began, 30)
+
+
+class Options(Case):
+    """GDAL's options hold for sets and for chunks."""
+
+    def headers(self, server):
+        """Those of the requests for the set and for the chunks."""
+        found = [r["headers"] for r in server.requests()]
+        self.assertEqual(len(found), 2)
+        return found
+
+    def expect(self, header, value, **values):
+        server = self.serve()
+        with options(**values):
+            self.assertEqual(read(server.url("refs.json")), self.values)
+        for sent in self.headers(server):
+            self.assertEqual(sent.get(header), value)
+
+    def test_headers(self):
+        self.expect("x-one", "1", GDAL_HTTP_HEADERS="X-One: 1,X-Two: 2")
+
+    def test_header_file(self):
+        path = self.folder.file("headers")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("X-File: yes\n")
+        self.expect("x-file", "yes", GDAL_HTTP_HEADER_FILE=path)
+
+    def test_user_agent(self):
+        self.expect("user-agent", "tester/1", GDAL_HTTP_USERAGENT="tester/1")
+
+    def test_user_and_password(self):
+        self.expect("authorization", "Basic dXNlcjpwYXNz", GDAL_HTTP_USERPWD="user:pass")
+
+    def test_authentication_that_is_negotiated(self):
+        challenge = {"status": 401, "headers": {"WWW-Authenticate": 'Basic realm="x"'},
+                     "require": {"Authorization": "^Basic dXNlcjpwYXNz$"}}
+        server = self.serve(faults={"/refs.json": challenge, "/v.bin": challenge})
+        with options(GDAL_HTTP_AUTH="ANY", GDAL_HTTP_USERPWD="user:pass"):
+            self.assertEqual(read(server.url("refs.json")), self.values)
+
+    @unittest.skipIf(VERSION < 3090000, "GDAL has the option since 3.9")
+    def test_bearer(self):
+        self.expect("authorization", "Bearer abc", GDAL_HTTP_AUTH="BEARER", GDAL_HTTP_BEARER="abc")
+
+    def test_netrc(self):
+        path = self.folder.file("netrc")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("machine 127.0.0.1 login user password pass\n")
+        if VERSION >= 3070000:
+            self.expect("authorization", "Basic dXNlcjpwYXNz", GDAL_HTTP_NETRC_FILE=path)
+        with environment(HOME=self.folder.path):
+            os.rename(path, self.folder.file(".netrc"))
+            server = self.serve(name="home")
+            subprocess.run(["gdalinfo", f"REFS:{server.url('refs.json')}"], check=True,
+                           stdout=subprocess.DEVNULL)
+            self.assertEqual(server.requests()[0]["headers"].get("authorization"),
+                             "Basic dXNlcjpwYXNz")
+
+    def test_cookies(self):
+        self.expect("cookie", "a=b", GDAL_HTTP_COOKIE="a=b")
+        path = self.folder.file("cookies")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("127.0.0.1\tFALSE\t/\tFALSE\t0\tname\tvalue\n")
+        with options(GDAL_HTTP_COOKIEFILE=path):
+            server = self.serve(name="file")
+            read(server.url("refs.json"))
+            self.assertEqual([sent.get("cookie") for sent in self.headers(server)],
+                             ["name=value"] * 2)
+
+    def test_proxy(self):
+        server = self.serve()
+        with options(GDAL_HTTP_PROXY=server.base, GDAL_HTTP_PROXYUSERPWD="user:pass"):
+            self.assertEqual(read("http://data.invalid/refs.json"), self.values)
+        for request in server.requests():
+            self.assertTrue(request["path"].startswith("http://data.invalid/"), request)
+            self.assertEqual(request["headers"]["proxy-authorization"], "Basic dXNlcjpwYXNz")
+
+    def test_certificates(self):
+        server = self.serve(tls=True)
+        self.assertIn("certificate", self.fails(server.url("refs.json")))
+        for values in ({"CURL_CA_BUNDLE": CERTIFICATE}, {"GDAL_CURL_CA_BUNDLE": CERTIFICATE},
+                       {"SSL_CERT_FILE": CERTIFICATE}, {"GDAL_HTTP_UNSAFESSL": "YES"}):
+            if VERSION < 3070000 and "GDAL_CURL_CA_BUNDLE" in values:
+                continue
+            with self.subTest(values), options(**values):
+                label = f"@{list(values)[0]}"
+                self.assertEqual(read(server.url(f"{label}/refs.json")), self.values)
+
+    def test_time_outs(self):
+        stall = {"/v.bin": {"stall_s": 5}}
+        drip = {"/v.bin": {"drip_s": 0.05}}
+        rows = [(stall, {"GDAL_HTTP_TIMEOUT": "1"}, "timed out"),
+                (stall, {"GDAL_HTTP_LOW_SPEED_TIME": "1"}, "too slow"),
+                (drip, {"GDAL_HTTP_LOW_SPEED_TIME": "1", "GDAL_HTTP_LOW_SPEED_LIMIT": "1000"},
+                 "Less than 1000 bytes"),
+                (stall, {"REFS_HTTP_STALL": "1"}, "too slow")]
+        for n, (fault, values, said) in enumerate(rows):
+            with self.subTest(values):
+                server = self.serve(faults=fault, name=str(n))
+                with options(GDAL_HTTP_MAX_RETRY="0", **values):
+                    self.assertIn(said, self.fails(server.url("refs.json")))
+
+    def test_of_paths(self):
+        server = self.serve()
+        prefix = f"/vsicurl/{server.base}/@mine"
+        rows = [("GDAL_HTTP_HEADERS", "X-One: 1", "x-one", "1"),
+                ("GDAL_HTTP_USERPWD", "user:pass", "authorization", "Basic dXNlcjpwYXNz"),
+                ("GDAL_HTTP_USERAGENT", "tester/2", "user-agent", "tester/2"),
+                ("GDAL_HTTP_COOKIE", "a=b", "cookie", "a=b")]
+        for name, value, _, _ in rows:
+            gdal.SetPathSpecificOption(prefix, name, value)
+            self.addCleanup(gdal.SetPathSpecificOption, prefix, name, None)
+        read(server.url("@mine/refs.json"))
+        read(server.url("@other/refs.json"))
+        for request in server.requests():
+            for name, _, header, value in rows:
+                with self.subTest(name=name, path=request["path"]):
+                    same = request["headers"].get(header) == value
+                    self.assertEqual(same, request["path"].startswith("/@mine/"))
+
+    def test_of_paths_rule_retries(self):
+        server = self.serve(faults={"/@mine/v.bin": {"status": 503}, "/@other/v.bin": {"status": 503}})
+        prefix = f"/vsicurl/{server.base}/@mine"
+        gdal.SetPathSpecificOption(prefix, "GDAL_HTTP_MAX_RETRY", "1")
+        self.addCleanup(gdal.SetPathSpecificOption, prefix, "GDAL_HTTP_MAX_RETRY", None)
+        with options(GDAL_HTTP_MAX_RETRY="2"):
+            self.fails(server.url("@mine/refs.json"))
+            self.fails(server.url("@other/refs.json"))
+        self.assertEqual(len(server.requests("/@mine/v.bin")), 2)
+        self.assertEqual(len(server.requests("/@other/v.bin")), 3)
+
+    def test_of_the_configuration_file(self):
+        server = self.serve()
+        path = self.folder.file("gdalrc")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"[configoptions]\nGDAL_HTTP_USERAGENT=from-file\n"
+                       f"[credentials]\n[.mine]\npath=/vsicurl/{server.base}/\n"
+                       f"GDAL_HTTP_COOKIE=c=d\n")
+        subprocess.run(["gdalinfo", "-checksum", f"REFS:{server.url('refs.json')}"], check=True,
+                       stdout=subprocess.DEVNULL, env={**os.environ, "GDAL_CONFIG_FILE": path})
+        for sent in self.headers(server):
+            self.assertEqual((sent["user-agent"], sent["cookie"]), ("from-file", "c=d"))
+
+
+class ObjectStores(Case):
+    """Names of object stores, against a server that looks at signatures and not into them."""
+
+    aws = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "topsecret",
+           "AWS_REGION": "eu-west-1", "AWS_HTTPS": "NO", "AWS_VIRTUAL_HOSTING": "FALSE"}
+
+    def serve_bucket(self, **arguments):
+        self.folder.write_array(self.bands, self.width, name="bucket/refs.json")
+        os.rename(os.path.join(self.folder.served, "v.bin"),
+                  os.path.join(self.folder.served, "bucket/v.bin"))
+        return self.serve(**arguments)
+
+    def read(self, name):
+        return read(name)
+
+    def test_s3_is_asked_with_a_signature(self):
+        server = self.serve_bucket()
+        with options(**self.aws, AWS_S3_ENDPOINT=f"127.0.0.1:{server.port}"):
+            self.assertEqual(read("s3://bucket/refs.json"), self.values)
+        for request in server.requests():
+            self.assertRegex(request["path"], r"^/bucket/[^?]*\?.*X-Amz-Signature=[0-9a-f]{64}")
+            self.assertEqual(request["method"], "GET")
+
+    def test_s3_session_tokens_go_along(self):
+        server = self.serve_bucket()
+        with options(**self.aws, AWS_S3_ENDPOINT=f"127.0.0.1:{server.port}",
+                     AWS_SESSION_TOKEN="session"):
+            self.assertEqual(read("s3://bucket/refs.json"), self.values)
+        for request in server.requests():
+            self.assertIn("X-Amz-Security-Token=session", request["path"])
+
+    def test_s3_without_a_signature(self):
+        server = self.serve_bucket()
+        with options(AWS_NO_SIGN_REQUEST="YES", AWS_HTTPS="NO", AWS_VIRTUAL_HOSTING="FALSE",
+                     AWS_S3_ENDPOINT=f"127.0.0.1:{server.port}"):
+            self.assertEqual(read("s3://bucket/refs.json"), self.values)
+        for request in server.requests():
+            self.assertNotIn("?", request["path"])
+            self.assertNotIn("authorization", request["headers"])
+
+    def test_s3_at_the_expense_of_who_asks(self):
+        server = self.serve_bucket()
+        with options(**self.aws, AWS_S3_ENDPOINT=f"127.0.0.1:{server.port}",
+                     AWS_REQUEST_PAYER="requester"):
+            self.assertEqual(read("s3://bucket/refs.json"), self.values)
+        asked = [r for r in server.requests() if r["path"].startswith(("/bucket/refs", "/bucket/v"))]
+        for request in asked:
+            self.assertEqual(request["headers"].get("x-amz-request-payer"), "requester")
+
+    def test_expired_signatures_are_made_anew_once(self):
+        # The clock of the test cannot be moved: the first signature of each file is refused.
+        refuse = {"status": 403, "times": 1}
+        server = self.serve_bucket(faults={"/bucket/refs.json": refuse, "/bucket/v.bin": dict(refuse)})
+        with options(**self.aws, AWS_S3_ENDPOINT=f"127.0.0.1:{server.port}"):
+            self.assertEqual(read("s3://bucket/refs.json"), self.values)
+        self.assertEqual(len(server.requests()), 4)
+
+    def test_refused_signatures_are_not_made_again_and_again(self):
+        server = self.serve_bucket(faults={"/bucket/v.bin": {"status": 403}})
+        with options(**self.aws, AWS_S3_ENDPOINT=f"127.0.0.1:{server.port}"):
+            said = self.fails("s3://bucket/refs.json")
+        self.assertIn("HTTP 403 (for a public bucket try AWS_NO_SIGN_REQUEST=YES)", said)
+        self.assertEqual(len([r for r in server.requests() if "v.bin" in r["path"]]), 2)
+
+    def test_gs_without_a_signature(self):
+        server = self.serve_bucket()
+        with options(GS_NO_SIGN_REQUEST="YES", CPL_GS_ENDPOINT=f"{server.base}/"):
+            self.assertEqual(read("gs://bucket/refs.json"), self.values)
+        for request in server.requests():
+            self.assertNotIn("authorization", request["headers"])
+
+    def test_gs_with_keys(self):
+        server = self.serve_bucket()
+        with options(GS_SECRET_ACCESS_KEY="topsecret", GS_ACCESS_KEY_ID="id",
+                     CPL_GS_ENDPOINT=f"{server.base}/"):
+            self.assertEqual(read("gs://bucket/refs.json"), self.values)
+        for request in server.requests():
+            signed = request["headers"].get("authorization", "").startswith("GOOG1 id:")
+            self.assertTrue(signed or "Signature=" in request["path"], request)
+
+    def azure(self, server):
+        return {"AZURE_STORAGE_CONNECTION_STRING":
+                f"DefaultEndpointsProtocol=http;AccountName=account;AccountKey=dG9wc2VjcmV0;"
+                f"BlobEndpoint={server.base}"}
+
+    def test_azure_is_asked_with_a_signature(self):
+        server = self.serve_bucket()
+        with options(**self.azure(server)):
+            self.assertEqual(read("az://bucket/refs.json"), self.values)
+        for request in server.requests():
+            self.assertRegex(request["path"], r"^/bucket/[^?]*\?.*sig=")
+
+    def test_azure_with_a_sas_token(self):
+        server = self.serve_bucket()
+        with options(AZURE_STORAGE_CONNECTION_STRING=f"BlobEndpoint={server.base};"
+                     "SharedAccessSignature=sv=1&sig=topsecret"):
+            self.assertEqual(read("az://bucket/refs.json"), self.values)
+        for request in server.requests():
+            self.assertIn("sig=topsecret", request["path"])
+
+    def test_azure_without_a_signature(self):
+        server = self.serve_bucket()
+        with options(AZURE_NO_SIGN_REQUEST="YES", AZURE_STORAGE_ACCOUNT="account",
+                     CPL_AZURE_ENDPOINT=server.base, CPL_AZURE_USE_HTTPS="NO",
+                     AZURE_STORAGE_CONNECTION_STRING=f"AccountName=account;BlobEndpoint={server.base}"):
+            self.assertEqual(read("az://bucket/refs.json"), self.values)
+        for request in server.requests():
+            self.assertNotIn("sig=", request["path"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,216 @@
+/* http_body.c -- one answer: which are accepted, and where their bytes go. */
+#include "http_internal.h"
+
+#include <string.h>
+
+/* The waiter is woken when so much has arrived: often enough to keep decoders busy. */
+#define TELL_BYTES (256 * (uint64_t)REFS_KIB)
+
+/* What a whole object is given before its bytes come, whatever size the server claims. */
+#define FIRST_WHOLE_BYTES (4 * (uint64_t)REFS_MIB)
+
+long refs_transfer__status(const refs_transfer *transfer) {
+    long status = 0;
+    curl_easy_getinfo(transfer->current, CURLINFO_RESPONSE_CODE, &status);
+    return status;
+}
+
+bool refs_transfer__is_complete(const refs_transfer *transfer) {
+    if (!transfer->checked || transfer->refused) return false;
+    return transfer->kind == REFS_TRANSFER_STAMP ||
+           (transfer->kind == REFS_TRANSFER_RANGE &&
+            atomic_load(&transfer->got) == transfer->length);
+}
+
+/* -- whole objects ----------------------------------------------------------------------------- */
+
+static refs_status make_room(refs_transfer *transfer, uint64_t size, refs_error *err) {
+    if (size > transfer->max_size)
+        return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
+                         (unsigned long long)size, (unsigned long long)transfer->max_size);
+    refs_block *larger = refs_block_new((size_t)size, NULL, NULL);
+    if (larger == NULL) return refs_fail_nomem(err);
+    uint64_t got = atomic_load(&transfer->got);
+    if (got > 0) memcpy(refs_block_data(larger), refs_block_data(transfer->block), (size_t)got);
+    refs_block_release(transfer->block);
+    transfer->block = larger;
+    return REFS_OK;
+}
+
+/* Room for `more` bytes: twice what there was, up to the size that was announced. */
+static refs_status grow(refs_transfer *transfer, uint64_t more, refs_error *err) {
+    uint64_t needed = atomic_load(&transfer->got) + more;
+    const refs_identity *identity = &transfer->identity;
+    if (needed <= refs_block_size(transfer->block)) return REFS_OK;
+    uint64_t size = 2 * needed;
+    if (identity->has_total && identity->total >= needed && identity->total < size)
+        size = identity->total;
+    if (size > transfer->max_size && needed <= transfer->max_size) size = transfer->max_size;
+    return make_room(transfer, size, err);
+}
+
+static bool content_length(const refs_transfer *transfer, uint64_t *length) {
+    curl_off_t size = -1;
+    curl_easy_getinfo(transfer->current, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &size);
+    *length = size >= 0 ? (uint64_t)size : 0;
+    return size >= 0;
+}
+
+static refs_status begin_whole(refs_transfer *transfer, refs_error *err) {
+    refs_identity *identity = &transfer->response.identity;
+    if (!identity->has_total) identity->has_total = content_length(transfer, &identity->total);
+    transfer->identity = *identity;
+    atomic_store(&transfer->got, 0);
+    if (identity->has_total && identity->total > transfer->max_size)
+        return make_room(transfer, identity->total, err); /* which says why not */
+    uint64_t first = 64 * REFS_KIB;
+    if (identity->has_total)
+        first = identity->total < FIRST_WHOLE_BYTES ? identity->total : FIRST_WHOLE_BYTES;
+    return make_room(transfer, first < transfer->max_size ? first : transfer->max_size, err);
+}
+
+/* An answer to a request without a range that is a range all the same must be all of it. */
+static refs_status check_whole_part(const refs_transfer *transfer, refs_error *err) {
+    const refs_response *response = &transfer->response;
+    if (response->has_range && response->range_begin == 0 && response->identity.has_total &&
+        response->range_end == response->identity.total)
+        return REFS_OK;
+    return refs_fail(err, REFS_IO, "HTTP 206 for a whole object");
+}
+
+/* -- ranges ------------------------------------------------------------------------------------ */
+
+static refs_status fail_end(uint64_t end, refs_error *err) {
+    return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does",
+                     (unsigned long long)end);
+}
+
+/* What came before, of this attempt's object, must be of the same state of it. */
+static refs_status identify(refs_transfer *transfer, refs_error *err) {
+    const refs_identity *now = &transfer->response.identity;
+    const char *difference =
+        transfer->identified ? refs_identity__difference(&transfer->identity, now) : "";
+    if (*difference != '\0')
+        return refs_fail(err, REFS_IO, "the object was replaced while it was read: another %s",
+                         difference);
+    if (!transfer->identified) transfer->identity = *now;
+    transfer->identified = true;
+    return REFS_OK;
+}
+
+/* A server may send less than the range (RFC 9110, section 15.3.7): the rest is asked for then. */
+static refs_status check_range(refs_transfer *transfer, refs_error *err) {
+    const refs_response *response = &transfer->response;
+    uint64_t begin = transfer->offset + atomic_load(&transfer->got);
+    uint64_t end = transfer->offset + transfer->length;
+    if (response->multipart)
+        return refs_fail(err, REFS_IO, "HTTP 206 with several parts for one range");
+    if (!response->has_range)
+        return refs_fail(err, REFS_IO, "HTTP 206 without the range that it is");
+    if (response->range_begin != begin || response->range_end > end)
+        return refs_fail(err, REFS_IO, "the server sent [%llu+%llu] for [%llu+%llu] (HTTP 206)",
+                         (unsigned long long)response->range_begin,
+                         (unsigned long long)(response->range_end - response->range_begin),
+                         (unsigned long long)begin, (unsigned long long)(end - begin));
+    if (response->range_end < end && response->identity.has_total &&
+        response->identity.total == response->range_end)
+        return fail_end(response->range_end, err);
+    return identify(transfer, err);
+}
+
+/* The whole object came for a range. A small one is asked for as such, so that it serves all its
+ * ranges; of a large one what lies before the range is read over, whatever that costs. */
+static refs_status begin_rangeless(refs_transfer *transfer, refs_error *err) {
+    refs_identity *identity = &transfer->response.identity;
+    identity->has_total = content_length(transfer, &identity->total);
+    if (identity->has_total && identity->total < transfer->offset + transfer->length)
+        return fail_end(identity->total, err);
+    transfer->ranges_ignored =
+        identity->has_total && identity->total <= REFS_HTTP_MAX_RANGELESS_BYTES;
+    if (transfer->ranges_ignored) return refs_fail(err, REFS_IO, "HTTP 200 for a range");
+    transfer->skip = transfer->offset + atomic_load(&transfer->got);
+    return identify(transfer, err);
+}
+
+refs_status refs_transfer__check_response(refs_transfer *transfer, refs_error *err) {
+    long status = refs_transfer__status(transfer);
+    bool is_stamp = transfer->kind == REFS_TRANSFER_STAMP;
+    if (is_stamp && (status == 200 || status == 206)) {
+        transfer->identity = transfer->response.identity;
+        return REFS_OK;
+    }
+    if (transfer->response.encoded && !transfer->compressible)
+        return refs_fail(err, REFS_IO,
+                         "the server sent an encoding of its own instead of the bytes (HTTP %ld)",
+                         status);
+    if (transfer->kind == REFS_TRANSFER_WHOLE) {
+        if (status == 206) REFS_TRY(check_whole_part(transfer, err));
+        if (status == 200 || status == 206) return begin_whole(transfer, err);
+    }
+    if (transfer->kind == REFS_TRANSFER_RANGE) {
+        if (status == 206) return check_range(transfer, err);
+        if (status == 200) return begin_rangeless(transfer, err);
+    }
+    return refs_fail(err, REFS_IO, "HTTP %ld for a %s", status,
+                     transfer->kind == REFS_TRANSFER_WHOLE ? "whole object" : "range");
+}
+
+/* -- bytes ------------------------------------------------------------------------------------- */
+
+static void tell(refs_transfer *transfer, uint64_t got) {
+    if (got - transfer->told < TELL_BYTES) return;
+    transfer->told = got;
+    pthread_mutex_lock(&transfer->waiter->lock);
+    pthread_cond_broadcast(&transfer->waiter->moved);
+    pthread_mutex_unlock(&transfer->waiter->lock);
+}
+
+/* Of a whole object that came for a range, only the range is kept. */
+static refs_bytes cut_to_range(refs_transfer *transfer, refs_bytes bytes) {
+    uint64_t left = transfer->skip - transfer->skipped;
+    size_t over = bytes.size < left ? bytes.size : (size_t)left;
+    transfer->skipped += over;
+    uint64_t wanted = transfer->length - atomic_load(&transfer->got);
+    size_t rest = bytes.size - over;
+    return refs_bytes_view(bytes.data + over, rest < wanted ? rest : (size_t)wanted);
+}
+
+static refs_status keep(refs_transfer *transfer, refs_bytes bytes, refs_error *err) {
+    bool whole = transfer->kind == REFS_TRANSFER_WHOLE;
+    if (whole) REFS_TRY(grow(transfer, bytes.size, err));
+    uint64_t got = atomic_load(&transfer->got);
+    if (bytes.size > refs_block_size(transfer->block) - got)
+        return refs_fail(err, REFS_IO, "the server sent more than the range (HTTP 206)");
+    if (bytes.size > 0) memcpy(refs_block_data(transfer->block) + got, bytes.data, bytes.size);
+    atomic_store(&transfer->got, got + bytes.size);
+    if (!whole) tell(transfer, got + bytes.size);
+    return REFS_OK;
+}
+
+static refs_status take_body(refs_transfer *transfer, refs_bytes bytes, refs_error *err) {
+    if (!transfer->checked) {
+        transfer->checked = true;
+        REFS_TRY(refs_transfer__check_response(transfer, err));
+    }
+    if (transfer->kind == REFS_TRANSFER_STAMP) return REFS_OK;
+    bool rangeless =
+        transfer->kind == REFS_TRANSFER_RANGE && refs_transfer__status(transfer) == 200;
+    return keep(transfer, rangeless ? cut_to_range(transfer, bytes) : bytes, err);
+}
+
+/* Bodies of refusals are of no use: they are read over, so that the connection lives on. Whatever
+ * follows what was asked for ends the connection instead. */
+size_t refs_transfer__on_body(char *data, size_t item_size, size_t n, void *user) {
+    refs_transfer *transfer = user;
+    size_t size = item_size * n;
+    transfer->n_bytes += size;
+    long status = refs_transfer__status(transfer);
+    if (status >= 300) {
+        transfer->refusal_bytes += size;
+        return transfer->refusal_bytes <= REFS_HTTP_MAX_REFUSAL_BYTES ? size : 0;
+    }
+    refs_bytes bytes = refs_bytes_view((const uint8_t *)data, size);
+    transfer->refused = take_body(transfer, bytes, &transfer->error) != REFS_OK;
+    if (transfer->refused) return 0;
+    return status == 200 && refs_transfer__is_complete(transfer) ? 0 : size;
+}

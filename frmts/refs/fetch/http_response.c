@@ -1,0 +1,128 @@
+/* http_response.c -- see http_response.h. */
+#include "http_response.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+static refs_str trim(refs_str text) {
+    while (text.size > 0 && (*text.data == ' ' || *text.data == '\t')) {
+        text.data++;
+        text.size--;
+    }
+    while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]) != NULL) text.size--;
+    return text;
+}
+
+static bool starts(refs_str text, const char *with) {
+    size_t size = strlen(with);
+    return text.size >= size && strncasecmp(text.data, with, size) == 0;
+}
+
+/* Takes digits from the beginning of `text`; false without any, or where they are too many. */
+static bool take_number(refs_str *text, uint64_t *number) {
+    size_t n = 0;
+    *number = 0;
+    for (; n < text->size && text->data[n] >= '0' && text->data[n] <= '9'; n++)
+        if (!refs_mul_u64(*number, 10, number) ||
+            !refs_add_u64(*number, (uint64_t)(text->data[n] - '0'), number))
+            return false;
+    *text = refs_str_part(*text, n, text->size);
+    return n > 0;
+}
+
+static bool take(refs_str *text, const char *expected) {
+    if (!starts(*text, expected)) return false;
+    *text = refs_str_part(*text, strlen(expected), text->size);
+    return true;
+}
+
+/* RFC 9110, section 14.4: "bytes 0-99/1000", with "*" for a total or a range that is not known. */
+static void read_content_range(refs_str value, refs_response *response) {
+    uint64_t begin, last, total;
+    if (!take(&value, "bytes ")) return;
+    value = trim(value);
+    bool has_range = false;
+    if (!take(&value, "*")) {
+        if (!take_number(&value, &begin) || !take(&value, "-") || !take_number(&value, &last))
+            return;
+        if (last < begin || last == UINT64_MAX) return;
+        has_range = true;
+    }
+    if (!take(&value, "/")) return;
+    bool has_total = !take(&value, "*");
+    if (has_total && (!take_number(&value, &total) || (has_range && last >= total))) return;
+    if (value.size > 0) return;
+    response->has_range = has_range;
+    response->range_begin = has_range ? begin : 0;
+    response->range_end = has_range ? last + 1 : 0;
+    response->identity.has_total = has_total;
+    response->identity.total = has_total ? total : 0;
+}
+
+/* A date as seconds since 1970, or -1. */
+static time_t read_date(refs_str value) {
+    char text[64];
+    if (value.size >= sizeof text) return -1;
+    memcpy(text, value.data, value.size);
+    text[value.size] = '\0';
+    return curl_getdate(text, NULL);
+}
+
+/* RFC 9110, section 10.2.3: seconds, or the date to come back at. */
+static void read_retry_after(refs_str value, refs_response *response) {
+    uint64_t seconds = 0;
+    refs_str rest = value;
+    bool is_number = value.size > 0 && value.data[0] >= '0' && value.data[0] <= '9';
+    if (is_number && (!take_number(&rest, &seconds) || seconds > UINT64_MAX / 1000))
+        seconds = UINT64_MAX / 1000;
+    if (!is_number) {
+        time_t date = read_date(value), now = time(NULL);
+        seconds = date > now ? (uint64_t)(date - now) : 0;
+    }
+    response->retry_after_ms = seconds * 1000;
+}
+
+static void copy_text(refs_str value, char *copy, size_t size) {
+    size_t length = value.size < size ? value.size : size - 1;
+    memcpy(copy, value.data, length);
+    copy[length] = '\0';
+}
+
+void refs_response__line(refs_response *response, refs_str line) {
+    if (starts(line, "HTTP/")) {
+        *response = (refs_response){0};
+        return;
+    }
+    size_t colon = refs_str_find(line, ':');
+    if (colon == SIZE_MAX) return;
+    refs_str name = refs_str_part(line, 0, colon + 1);
+    refs_str value = trim(refs_str_part(line, colon + 1, line.size));
+    if (starts(name, "content-range:"))
+        read_content_range(value, response);
+    else if (starts(name, "retry-after:"))
+        read_retry_after(value, response);
+    else if (starts(name, "etag:"))
+        copy_text(value, response->identity.etag, sizeof response->identity.etag);
+    else if (starts(name, "last-modified:"))
+        response->identity.modified_s = read_date(value) > 0 ? (int64_t)read_date(value) : 0;
+    else if (starts(name, "content-encoding:"))
+        response->encoded = value.size > 0 && !starts(value, "identity");
+    else if (starts(name, "content-type:"))
+        response->multipart = starts(value, "multipart/byteranges");
+}
+
+static const char *opaque(const char *etag) {
+    return strncmp(etag, "W/", 2) == 0 ? etag + 2 : etag;
+}
+
+const char *refs_identity__difference(const refs_identity *one, const refs_identity *other) {
+    if (one->has_total && other->has_total && one->total != other->total) return "size";
+    if (one->etag[0] != '\0' && other->etag[0] != '\0')
+        return strcmp(opaque(one->etag), opaque(other->etag)) != 0 ? "ETag" : "";
+    if (one->modified_s != 0 && other->modified_s != 0 && one->modified_s != other->modified_s)
+        return "Last-Modified";
+    return "";
+}

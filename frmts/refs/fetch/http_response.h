@@ -1,0 +1,32 @@
+/* http_response.h -- what a response says before its body. Pure functions of its header lines. */
+#ifndef REFS_HTTP_RESPONSE_H
+#define REFS_HTTP_RESPONSE_H
+
+#include "refs/bytes.h"
+
+/** What tells one state of an object from another. */
+typedef struct refs_identity {
+    int64_t modified_s; /**< seconds since 1970; 0 where it is not known */
+    uint64_t total;     /**< bytes of the whole object */
+    bool has_total;
+    char etag[128]; /**< "" where none was sent; the last member */
+} refs_identity;
+
+typedef struct refs_response {
+    bool has_range;
+    uint64_t range_begin, range_end; /**< [begin, end), from Content-Range */
+    bool encoded;                    /**< a Content-Encoding other than identity */
+    bool multipart;                  /**< several ranges in one body */
+    uint64_t retry_after_ms;
+    refs_identity identity;
+} refs_response;
+
+/** Takes in one header line, with or without its end. A status line begins a new response: a
+ * redirect or an interim response came before. */
+void refs_response__line(refs_response *response, refs_str line);
+
+/** "" where both may be of one state of an object, else what differs. ETags compare weakly: servers
+ * that compress as they send mark the same bytes as weak. */
+const char *refs_identity__difference(const refs_identity *one, const refs_identity *other);
+
+#endif

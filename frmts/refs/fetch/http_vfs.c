@@ -1,0 +1,289 @@
+/* http_vfs.c -- whole objects over HTTP as a refs_vfs, see http.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "http_internal.h"
+
+/* As much may be read of an object that is only looked at. */
+#define LOOK_BYTES (4 * REFS_KIB)
+
+/* An object that was fetched, or a handle of the other refs_vfs. */
+typedef struct opened {
+    char *location;
+    refs_block *block; /* NULL: of the other */
+    uint64_t size, read_to;
+    void *other;
+} opened;
+
+struct refs_http_vfs {
+    refs_vfs functions;
+    refs_http *http;
+    const refs_vfs *other;
+    uint64_t max_whole_bytes;
+    pthread_mutex_t lock; /* guards what follows */
+    opened *looked_at;    /* closed without having been read, or NULL */
+    char *stamped;        /* the location that `stamp` is of, or NULL */
+    refs_vfs_stamp stamp;
+};
+
+/* -- one request ------------------------------------------------------------------------------- */
+
+static void await(refs_transfer *transfer) {
+    pthread_mutex_lock(&transfer->waiter->lock);
+    while (!transfer->done) pthread_cond_wait(&transfer->waiter->moved, &transfer->waiter->lock);
+    pthread_mutex_unlock(&transfer->waiter->lock);
+}
+
+static refs_status attempt(const refs_http_vfs *vfs, refs_transfer *transfer, const char *url,
+                           refs_error *err) {
+    REFS_TRY(refs_transfer__prepare(transfer, vfs->http, url, err));
+    REFS_TRY(refs_http__submit(vfs->http, transfer, err));
+    await(transfer);
+    return refs_fail(err, transfer->error.status, "%s", transfer->error.message);
+}
+
+static refs_status url_of(const refs_http_vfs *vfs, const char *location, char **url,
+                          refs_error *err) {
+    const refs_http_host *host = refs_http__host(vfs->http);
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = host->url(host->self, location, &text, err);
+    if (status == REFS_OK && (*url = refs_buf_take_text(&text)) == NULL)
+        status = refs_fail_nomem(err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* Carries out a transfer of which location, kind and limits are set. */
+static refs_status carry_out(const refs_http_vfs *vfs, refs_transfer *transfer, refs_error *err) {
+    refs_waiter waiter = {.memory = 0};
+    refs_status status = REFS_OK;
+    const refs_transfer asked = {.location = transfer->location,
+                                 .kind = transfer->kind,
+                                 .max_size = transfer->max_size,
+                                 .compressible = transfer->compressible,
+                                 .waiter = &waiter};
+    pthread_mutex_init(&waiter.lock, NULL);
+    pthread_cond_init(&waiter.moved, NULL);
+    for (int attempts = 0; attempts < 2; attempts++) { /* the second where a signature expired */
+        char *url = NULL;
+        memcpy(transfer, &asked, sizeof asked);
+        status = url_of(vfs, asked.location, &url, err);
+        refs_error problem = REFS_ERROR_INIT;
+        if (status == REFS_OK) status = attempt(vfs, transfer, url, &problem);
+        refs_free(url);
+        bool again = attempts == 0 && problem.status != REFS_OK && transfer->rules.is_signed &&
+                     transfer->status == 403;
+        if (!again) {
+            status = refs_fail(err, status, "%s", problem.message);
+            break;
+        }
+        refs_transfer__clear(transfer);
+    }
+    pthread_cond_destroy(&waiter.moved);
+    pthread_mutex_destroy(&waiter.lock);
+    return status;
+}
+
+/* Puts the location before a message that the engine made without it. */
+static refs_status fail_at(const char *location, long http_status, refs_error *problem,
+                           refs_error *err) {
+    refs_status status = http_status == 404 ? REFS_NOT_FOUND : problem->status;
+    return refs_fail(err, status, "%s: %s", location, problem->message);
+}
+
+/* -- stamps ------------------------------------------------------------------------------------ */
+
+static void fill_stamp(const refs_identity *identity, refs_vfs_stamp *stamp) {
+    memset(stamp, 0, sizeof *stamp);
+    stamp->size = identity->total;
+    stamp->modified_s = identity->modified_s;
+    snprintf(stamp->etag, sizeof stamp->etag, "%s", identity->etag);
+}
+
+static void keep_stamp(refs_http_vfs *vfs, const char *location, const refs_identity *identity) {
+    char *copy = refs_str_copy(refs_str_from(location));
+    pthread_mutex_lock(&vfs->lock);
+    char *previous = vfs->stamped;
+    vfs->stamped = copy;
+    fill_stamp(identity, &vfs->stamp);
+    pthread_mutex_unlock(&vfs->lock);
+    refs_free(previous);
+}
+
+static bool kept_stamp(refs_http_vfs *vfs, const char *location, refs_vfs_stamp *stamp) {
+    pthread_mutex_lock(&vfs->lock);
+    bool kept = vfs->stamped != NULL && strcmp(vfs->stamped, location) == 0;
+    if (kept) *stamp = vfs->stamp;
+    pthread_mutex_unlock(&vfs->lock);
+    return kept;
+}
+
+static refs_status stamp(void *self, const char *location, refs_vfs_stamp *stamp, refs_error *err) {
+    refs_http_vfs *vfs = self;
+    if (kept_stamp(vfs, location, stamp)) return REFS_OK;
+    refs_transfer transfer = {.location = location, .kind = REFS_TRANSFER_STAMP};
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = carry_out(vfs, &transfer, &problem);
+    fill_stamp(&transfer.identity, stamp);
+    long http_status = transfer.status;
+    refs_transfer__clear(&transfer);
+    if (status == REFS_OK) return REFS_OK;
+    if (status != REFS_UNSUPPORTED) return fail_at(location, http_status, &problem, err);
+    if (vfs->other->stamp == NULL)
+        return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
+    return vfs->other->stamp(vfs->other->self, location, stamp, err);
+}
+
+/* -- objects ----------------------------------------------------------------------------------- */
+
+static void discard(opened *object) {
+    if (object == NULL) return;
+    refs_block_release(object->block);
+    refs_free(object->location);
+    refs_free(object);
+}
+
+static opened *new_object(const char *location) {
+    opened *made = refs_calloc(1, sizeof *made);
+    char *copy = refs_str_copy(refs_str_from(location));
+    if (made != NULL && copy != NULL) {
+        made->location = copy;
+        return made;
+    }
+    refs_free(made);
+    refs_free(copy);
+    return NULL;
+}
+
+/* REFS_UNSUPPORTED and REFS_LIMIT leave the location to the other refs_vfs. */
+static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
+    refs_transfer transfer = {.location = object->location,
+                              .kind = REFS_TRANSFER_WHOLE,
+                              .max_size = vfs->max_whole_bytes,
+                              .compressible = true};
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = carry_out(vfs, &transfer, &problem);
+    if (status == REFS_OK) {
+        object->block = refs_block_hold(transfer.block);
+        object->size = atomic_load(&transfer.got);
+        keep_stamp(vfs, object->location, &transfer.identity);
+    }
+    long http_status = transfer.status;
+    refs_transfer__clear(&transfer);
+    if (status == REFS_OK || status == REFS_UNSUPPORTED || status == REFS_LIMIT) return status;
+    return fail_at(object->location, http_status, &problem, err);
+}
+
+static opened *take_looked_at(refs_http_vfs *vfs, const char *location) {
+    pthread_mutex_lock(&vfs->lock);
+    opened *object = vfs->looked_at;
+    if (object != NULL && strcmp(object->location, location) == 0)
+        vfs->looked_at = NULL;
+    else
+        object = NULL;
+    pthread_mutex_unlock(&vfs->lock);
+    return object;
+}
+
+static refs_status open_object(void *self, const char *location, void **handle, refs_error *err) {
+    refs_http_vfs *vfs = self;
+    opened *object = take_looked_at(vfs, location);
+    if (object == NULL) {
+        object = new_object(location);
+        if (object == NULL) return refs_fail_nomem(err);
+        refs_status status = fetch(vfs, object, err);
+        if (status == REFS_UNSUPPORTED || status == REFS_LIMIT)
+            status = vfs->other->open(vfs->other->self, location, &object->other, err);
+        if (status != REFS_OK) {
+            discard(object);
+            return status;
+        }
+    }
+    *handle = object;
+    return REFS_OK;
+}
+
+static refs_status size_of(void *self, void *handle, uint64_t *size, refs_error *err) {
+    const refs_http_vfs *vfs = self;
+    const opened *object = handle;
+    if (object->block == NULL) return vfs->other->size(vfs->other->self, object->other, size, err);
+    *size = object->size;
+    return REFS_OK;
+}
+
+static refs_status read_object(void *self, void *handle, uint64_t offset, size_t length,
+                               uint8_t *dst, size_t *got, refs_error *err) {
+    const refs_http_vfs *vfs = self;
+    opened *object = handle;
+    if (object->block == NULL)
+        return vfs->other->read(vfs->other->self, object->other, offset, length, dst, got, err);
+    uint64_t left = offset < object->size ? object->size - offset : 0;
+    *got = length < left ? length : (size_t)left;
+    if (*got > 0) memcpy(dst, refs_block_data(object->block) + offset, *got);
+    if (offset + *got > object->read_to) object->read_to = offset + *got;
+    return REFS_OK;
+}
+
+static refs_status read_many(void *self, void *handle, const refs_vfs_range *ranges, size_t n,
+                             refs_error *err) {
+    const refs_http_vfs *vfs = self;
+    const opened *object = handle;
+    if (object->block == NULL && vfs->other->read_many != NULL)
+        return vfs->other->read_many(vfs->other->self, object->other, ranges, n, err);
+    for (size_t i = 0; i < n; i++) {
+        size_t got = 0;
+        REFS_TRY(read_object(self, handle, ranges[i].offset, ranges[i].length, ranges[i].dst, &got,
+                             err));
+        if (got < ranges[i].length) return refs_fail(err, REFS_IO, "ranges did not arrive");
+    }
+    return REFS_OK;
+}
+
+static void close_object(void *self, void *handle) {
+    refs_http_vfs *vfs = self;
+    opened *object = handle;
+    if (object->block == NULL) vfs->other->close(vfs->other->self, object->other);
+    if (object->block != NULL && object->read_to <= LOOK_BYTES) {
+        pthread_mutex_lock(&vfs->lock);
+        opened *previous = vfs->looked_at;
+        vfs->looked_at = object;
+        pthread_mutex_unlock(&vfs->lock);
+        object = previous;
+    }
+    discard(object);
+}
+
+/* -- the whole --------------------------------------------------------------------------------- */
+
+refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t max_whole_bytes,
+                               refs_http_vfs **vfs, refs_error *err) {
+    refs_http_vfs *made = refs_calloc(1, sizeof *made);
+    if (made == NULL) return refs_fail_nomem(err);
+    made->functions =
+        (refs_vfs){made, open_object, size_of, read_object, read_many, close_object, stamp};
+    made->http = http;
+    made->other = other;
+    made->max_whole_bytes = max_whole_bytes;
+    pthread_mutex_init(&made->lock, NULL);
+    *vfs = made;
+    return REFS_OK;
+}
+
+void refs_http_vfs_free(refs_http_vfs *vfs) {
+    if (vfs == NULL) return;
+    discard(vfs->looked_at);
+    refs_free(vfs->stamped);
+    pthread_mutex_destroy(&vfs->lock);
+    refs_free(vfs);
+}
+
+const refs_vfs *refs_http_vfs_functions(const refs_http_vfs *vfs) {
+    return &vfs->functions;
+}
+
+bool refs_http_vfs_takes(const refs_http_vfs *vfs, const char *location) {
+    char *url = NULL;
+    bool takes = url_of(vfs, location, &url, NULL) == REFS_OK;
+    refs_free(url);
+    return takes;
+}
