@@ -65,16 +65,16 @@ refs_status refs_cf__print_typed(double number, const refs_dtype *dtype, refs_bu
  * type: a number that single precision holds exactly is taken for one. */
 refs_status refs_cf__print_attribute(const refs_json *value, refs_buf *text, refs_error *err);
 
-/* -- describe.c -------------------------------------------------------------------------------- */
-
-/** Decides which dimensions are the picture. */
-void refs_cf__choose_picture(const refs_cf__input *input, refs_cf_meaning *meaning);
-
 /* -- resolve.c --------------------------------------------------------------------------------- */
 
 /** The variable that an attribute of the array names: a path, or a name that is searched for in the
  * array's group and those above it, then in the groups beside and below, nearest first. */
 const refs_array_meta *refs_cf__resolve(const refs_cf__input *input, refs_str name);
+
+/* -- describe.c -------------------------------------------------------------------------------- */
+
+/** Decides which dimensions are the picture. */
+void refs_cf__choose_picture(const refs_cf__input *input, refs_cf_meaning *meaning);
 
 /* -- axes.c: what runs along a dimension ------------------------------------------------------- */
 

@@ -110,6 +110,16 @@ char **RefsBand::GetCategoryNames() {
     return given != nullptr ? given : refs()->categories();
 }
 
+GDALColorTable *RefsBand::GetColorTable() {
+    GDALColorTable *given = GDALPamRasterBand::GetColorTable();
+    return given != nullptr ? given : refs()->colors();
+}
+
+GDALColorInterp RefsBand::GetColorInterpretation() {
+    const GDALColorInterp given = GDALPamRasterBand::GetColorInterpretation();
+    return given == GCI_Undefined && refs()->colors() != nullptr ? GCI_PaletteIndex : given;
+}
+
 /* Overviews that a user has built go first. */
 int RefsBand::GetOverviewCount() {
     const int built = GDALPamRasterBand::GetOverviewCount();
@@ -123,16 +133,6 @@ GDALRasterBand *RefsBand::GetOverview(int i) {
     return overview != nullptr && overview->GetRasterCount() == refs()->GetRasterCount()
                ? overview->GetRasterBand(nBand)
                : nullptr;
-}
-
-GDALColorTable *RefsBand::GetColorTable() {
-    GDALColorTable *given = GDALPamRasterBand::GetColorTable();
-    return given != nullptr ? given : refs()->colors();
-}
-
-GDALColorInterp RefsBand::GetColorInterpretation() {
-    const GDALColorInterp given = GDALPamRasterBand::GetColorInterpretation();
-    return given == GCI_Undefined && refs()->colors() != nullptr ? GCI_PaletteIndex : given;
 }
 
 /* Made when it is asked for, too, unless PAM or a user has given another. */

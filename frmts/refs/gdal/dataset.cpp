@@ -90,9 +90,9 @@ refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
     if (name_.array.empty()) // the set was asked for, which may have more arrays
         REFS_TRY(RefsListSubdatasets(name_, archive_->hierarchy(), subdatasets_, error));
     setGeolocation();
+    setColors();
     overviews_.reset(new RefsOverviews(name_, archive_, options));
     overviews_->find(meta_);
-    setColors();
     return REFS_OK;
 }
 

@@ -107,10 +107,10 @@ class RefsBand final : public GDALPamRasterBand {
     double GetOffset(int *success) override;
     const char *GetUnitType() override;
     char **GetCategoryNames() override;
-    int GetOverviewCount() override;
-    GDALRasterBand *GetOverview(int i) override;
     GDALColorTable *GetColorTable() override;
     GDALColorInterp GetColorInterpretation() override;
+    int GetOverviewCount() override;
+    GDALRasterBand *GetOverview(int i) override;
     const char *GetDescription() const override;
     CPLErr AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
                       int bufferYSize, GDALDataType bufferType, RefsAdviseOptions options) override;
