@@ -226,6 +226,10 @@ refs_cf__ellipsoid refs_cf__read_ellipsoid(const refs_json *mapping);
 /** Metres in a unit of length, or zero for any other unit. */
 double refs_cf__unit_metres(refs_str unit);
 
+/** Appends what a tick of NumPy's times is, as CF has units: "seconds since 1970-01-01", "10
+ * milliseconds"; nothing for any other type. */
+refs_status refs_cf__print_tick_unit(const refs_dtype *dtype, refs_buf *text, refs_error *err);
+
 /** Radians in a unit of angle that geostationary grids use, or zero for any other unit. */
 double refs_cf__unit_radians(refs_str unit);
 
