@@ -187,23 +187,32 @@ bool refs_cf__project(const char *text, double *x, double *y);
  * not know it. */
 refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *err);
 
+/** A grid mapping, and what its axes say of their unit. */
+typedef struct refs_cf__mapping {
+    refs_str name; /**< grid_mapping_name */
+    const refs_json *attributes;
+    double unit_metres; /**< of both axes; 1 where they do not tell */
+    bool unit_told;     /**< in words that the netCDF driver knows */
+} refs_cf__mapping;
+
 /** Appends the CRS that the attributes of a grid mapping variable describe, as WKT 2. Nothing is
  * appended for a grid mapping that CF does not know. */
-refs_status refs_cf__print_crs(const refs_json *mapping, double unit_metres, refs_buf *wkt,
-                               refs_error *err);
+refs_status refs_cf__print_crs(const refs_cf__mapping *mapping, refs_buf *wkt, refs_error *err);
 
 /** Appends the geographic CRS on the ellipsoid of a grid mapping variable, as WKT 2. */
 refs_status refs_cf__print_longlat(const refs_json *mapping, refs_buf *wkt, refs_error *err);
 
 /** Appends the CONVERSION of a projected CRS as WKT 2; *directions becomes the directions of its
  * two axes, and nothing is appended for an unknown projection. */
-refs_status refs_cf__print_conversion(refs_str mapping_name, const refs_json *mapping,
+refs_status refs_cf__print_conversion(const refs_cf__mapping *mapping,
                                       const char *const **directions, refs_buf *wkt,
                                       refs_error *err);
 
+/** Appends LENGTHUNIT of WKT 2, for one of the units that refs_cf__unit_metres knows. */
+refs_status refs_cf__print_length_unit(double metres, refs_buf *wkt, refs_error *err);
+
 /** Appends the REMARK that belongs to some conversions, with a comma before it. */
-refs_status refs_cf__print_remark(refs_str mapping_name, const refs_json *mapping, refs_buf *wkt,
-                                  refs_error *err);
+refs_status refs_cf__print_remark(const refs_cf__mapping *mapping, refs_buf *wkt, refs_error *err);
 
 /** An ellipsoid; inverse_flattening is zero for a sphere. */
 typedef struct refs_cf__ellipsoid {

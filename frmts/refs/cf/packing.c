@@ -134,10 +134,10 @@ static bool made_by_netcdf(const refs_hierarchy *hierarchy) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
         if (array->status != REFS_OK || !refs_dtype_is_numeric(&array->dtype)) continue;
-        if (array->dtype.big_endian && array->dtype.size > 1 && array->zarr_format == 2)
+        bool named = refs_cf__has_named_dims(array);
+        if (named && array->dtype.big_endian && array->dtype.size > 1 && array->zarr_format == 2)
             return true;
-        if (!array->has_fill && refs_cf__has_named_dims(array) &&
-            refs_cf__axis_kind(array) != REFS_CF_AXIS_TIME)
+        if (named && !array->has_fill && refs_cf__axis_kind(array) != REFS_CF_AXIS_TIME)
             return true;
         if (has_number_fill(array) && array->dtype.size > 1 && fill_is_default(array)) return true;
     }

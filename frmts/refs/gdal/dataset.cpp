@@ -41,7 +41,7 @@ RefsDataset::RefsDataset(const RefsName &name, std::shared_ptr<RefsArchive> arch
                          const refs_array_meta *meta)
     : name_(name), archive_(std::move(archive)), meta_(meta) {
     spatialRef_.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
-    SetPhysicalFilename(name_.location.c_str());
+    SetPhysicalFilename(RefsHideSecrets(name_.location.c_str()).c_str());
     SetSubdatasetName((RefsArrayName(name_, meta->path) + RefsSelectionSuffix(name_)).c_str());
     if (RefsHasNoSidecar(name_)) nPamFlags |= GPF_DISABLED;
 }
@@ -179,7 +179,7 @@ void RefsDataset::readCounts() {
 }
 
 char **RefsDataset::GetFileList() {
-    return CSLAddString(nullptr, name_.location.c_str());
+    return CSLAddString(nullptr, RefsHideSecrets(name_.location.c_str()).c_str());
 }
 
 CPLErr RefsDataset::readWindow(const RefsWindow &window) const {

@@ -161,6 +161,13 @@ bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
     return true;
 }
 
+/** GDAL would take the name that was opened for the description, secrets included. */
+void describe(GDALDataset *dataset, const char *opened, const RefsName &name) {
+    const bool isSecret = RefsHideSecrets(opened) != opened;
+    if (*dataset->GetDescription() == '\0' && isSecret)
+        dataset->SetDescription(("REFS:\"" + RefsShownSet(name.set) + '"').c_str());
+}
+
 GDALDataset *open(GDALOpenInfo *info) {
     if (!identify(info)) return nullptr;
     refs_error error = REFS_ERROR_INIT;
@@ -177,7 +184,10 @@ GDALDataset *open(GDALOpenInfo *info) {
         dataset = (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0
                       ? openMultidim(name, options.List(), &error)
                       : openName(name, options.List(), &error);
-    if (dataset == nullptr) RefsReport(error);
+    if (dataset == nullptr)
+        RefsReport(error);
+    else
+        describe(dataset, info->pszFilename, name);
     return dataset;
 }
 
