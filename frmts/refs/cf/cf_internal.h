@@ -71,6 +71,11 @@ refs_status refs_cf__print_attribute(const refs_json *value, refs_buf *text, ref
  * array's group and those above it, then in the groups beside and below, nearest first. */
 const refs_array_meta *refs_cf__resolve(const refs_cf__input *input, refs_str name);
 
+/* -- describe.c -------------------------------------------------------------------------------- */
+
+/** Decides which dimensions are the picture. */
+void refs_cf__choose_picture(const refs_cf__input *input, refs_cf_meaning *meaning);
+
 /* -- axes.c: what runs along a dimension ------------------------------------------------------- */
 
 /** Whether attributes of the variable say that it holds longitudes, latitudes. */
@@ -174,27 +179,40 @@ refs_status refs_cf__find_crs(const refs_cf__input *input, refs_cf__frame *frame
  * not understand it. */
 void refs_cf__crs_inspect(const char *text, refs_cf__crs *crs);
 
+/** Turns a longitude and a latitude, in degrees, into easting and northing of the projected CRS
+ * that `text` describes; false where PROJ cannot. */
+bool refs_cf__project(const char *text, double *x, double *y);
+
 /** Appends as WKT 2 what an authority's code, a URN, or a PROJ string names; nothing when PROJ does
  * not know it. */
 refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *err);
 
+/** A grid mapping, and what its axes say of their unit. */
+typedef struct refs_cf__mapping {
+    refs_str name; /**< grid_mapping_name */
+    const refs_json *attributes;
+    double unit_metres; /**< of both axes; 1 where they do not tell */
+    bool unit_told;     /**< in words that the netCDF driver knows */
+} refs_cf__mapping;
+
 /** Appends the CRS that the attributes of a grid mapping variable describe, as WKT 2. Nothing is
  * appended for a grid mapping that CF does not know. */
-refs_status refs_cf__print_crs(const refs_json *mapping, double unit_metres, refs_buf *wkt,
-                               refs_error *err);
+refs_status refs_cf__print_crs(const refs_cf__mapping *mapping, refs_buf *wkt, refs_error *err);
 
 /** Appends the geographic CRS on the ellipsoid of a grid mapping variable, as WKT 2. */
 refs_status refs_cf__print_longlat(const refs_json *mapping, refs_buf *wkt, refs_error *err);
 
 /** Appends the CONVERSION of a projected CRS as WKT 2; *directions becomes the directions of its
  * two axes, and nothing is appended for an unknown projection. */
-refs_status refs_cf__print_conversion(refs_str mapping_name, const refs_json *mapping,
+refs_status refs_cf__print_conversion(const refs_cf__mapping *mapping,
                                       const char *const **directions, refs_buf *wkt,
                                       refs_error *err);
 
+/** Appends LENGTHUNIT of WKT 2, for one of the units that refs_cf__unit_metres knows. */
+refs_status refs_cf__print_length_unit(double metres, refs_buf *wkt, refs_error *err);
+
 /** Appends the REMARK that belongs to some conversions, with a comma before it. */
-refs_status refs_cf__print_remark(refs_str mapping_name, const refs_json *mapping, refs_buf *wkt,
-                                  refs_error *err);
+refs_status refs_cf__print_remark(const refs_cf__mapping *mapping, refs_buf *wkt, refs_error *err);
 
 /** An ellipsoid; inverse_flattening is zero for a sphere. */
 typedef struct refs_cf__ellipsoid {
@@ -207,6 +225,10 @@ refs_cf__ellipsoid refs_cf__read_ellipsoid(const refs_json *mapping);
 
 /** Metres in a unit of length, or zero for any other unit. */
 double refs_cf__unit_metres(refs_str unit);
+
+/** Appends what a tick of NumPy's times is, as CF has units: "seconds since 1970-01-01", "10
+ * milliseconds"; nothing for any other type. */
+refs_status refs_cf__print_tick_unit(const refs_dtype *dtype, refs_buf *text, refs_error *err);
 
 /** Radians in a unit of angle that geostationary grids use, or zero for any other unit. */
 double refs_cf__unit_radians(refs_str unit);
@@ -232,6 +254,19 @@ void refs_cf__choose_tiff_picture(const refs_array_meta *array, refs_cf_meaning 
 
 /** Fills in geotransform and CRS from tags and GeoKeys, as far as they are there. */
 refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_meaning *meaning,
+                                refs_error *err);
+
+/* -- geokeys.c --------------------------------------------------------------------------------- */
+
+/** Appends a TIFF file that has the GeoKeys among the attributes; nothing where there are none. */
+refs_status refs_cf__write_geokeys(const refs_json *attributes, refs_buf *file, refs_error *err);
+
+/* -- grib.c: sets made of GRIB messages ---------------------------------------------------------
+ */
+
+/** Fills in the CRS, and where coordinates have not given them the geotransform and the order of
+ * rows, from keys of a GRIB message among the attributes. */
+refs_status refs_cf__place_grib(const refs_cf__input *input, refs_cf_meaning *meaning,
                                 refs_error *err);
 
 /* -- packing.c: what stored numbers mean ------------------------------------------------------- */
