@@ -282,6 +282,20 @@ class Connections(Case):
         self.assertFalse(before & of_child, asked)
         self.assertIn(asked[-1]["connection"], before)
 
+    def test_are_not_waited_for_by_children_that_open_the_set_anew(self):
+        os.utime(os.path.join(self.folder.served, "refs.json"), (1e9, 1e9))  # so that it is kept
+        server = self.serve(options=["--latency-ms", "100"])
+        with options(REFS_READ_AHEAD="YES"):
+            dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
+            for band in range(1, 5):
+                dataset.GetRasterBand(band).ReadAsArray()
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                os._exit(0 if read(server.url("refs.json")) == self.values else 1)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            self.assertEqual(dataset.ReadAsArray().ravel().tolist(), self.values)
+
     def test_close_with_their_dataset_though_answers_are_due(self):
         refs = json.loads(self.folder.read("refs.json"))
         for band in range(3, self.bands):
@@ -299,7 +313,8 @@ class Connections(Case):
         # Far less than the stall, and far more than it takes.
         subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v',
                         server.detail], check=True, timeout=30,
-                       env={**os.environ, "REFS_READ_AHEAD": "YES"})
+                       env={**os.environ, "REFS_READ_AHEAD": "YES",
+                            "REFS_HTTP_MAX_REQUESTS": "64"})  # for all that is ahead, and more
 
 
 class Replaced(Case):
