@@ -44,6 +44,13 @@ TEST(Pyramid, ShowsReducedImagesAsOverviewsLargestFirst) {
     }
 }
 
+TEST(Pyramid, FindsListsInsideOfAnAttributeOme) {
+    Set set;
+    set.attributes("", std::string("\"ome\": {\"multiscales\": ") + datasets + "}");
+    set.array({"0", {2, 8, 12}}).array({"1", {2, 4, 6}});
+    EXPECT_EQ(overview_widths(open("REFS:" + set.save())), std::vector<int>{6});
+}
+
 TEST(Pyramid, FindsTheSameVariableInOtherGroups) {
     Set set = pyramid(datasets, "/t2m");
     set.values({"2/other", {2, 2, 3}}, bytes_of(counting<int32_t>(12)));

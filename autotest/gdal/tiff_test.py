@@ -50,7 +50,8 @@ def problems(path):
         levels = [(ours, theirs)] + [(ours.GetOverview(i), theirs.GetOverview(i))
                                      for i in range(theirs.GetOverviewCount())]
         for level, (a, b) in enumerate(levels):
-            if not np.array_equal(a.ReadAsArray(), b.ReadAsArray()):
+            is_float = a.DataType in (gdal.GDT_Float32, gdal.GDT_Float64, gdal.GDT_CFloat32)
+            if not np.array_equal(a.ReadAsArray(), b.ReadAsArray(), equal_nan=is_float):
                 yield f"band {number}: pixels of level {level} differ"
 
 

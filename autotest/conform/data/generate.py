@@ -342,6 +342,16 @@ def grib():
             numbers[numbers == band.GetNoDataValue()] = np.nan
         return numbers
 
+    def with_second_field(content):
+        """The message with a second field: its sections from the fourth on again, other numbers."""
+        at = 16
+        while content[at + 4] < 4:
+            at += int.from_bytes(content[at:at + 4], "big")
+        field = bytearray(content[at:-4])
+        field[-20:] = bytes(20)
+        size = len(content) + len(field)
+        return content[:8] + size.to_bytes(8, "big") + content[16:-4] + bytes(field) + b"7777"
+
     config = {"id": "grib", "var": "t"}
     for name, sample, options in (
         ("grib1", "regular_ll_pl_grib1", {}),
@@ -365,6 +375,8 @@ def grib():
         write(name, config, content, numbers.astype("<f4"))
         if name == "grib2":
             write("grib2-float64", {**config, "dtype": "float64"}, content, numbers)
+            two = with_second_field(content)
+            write("grib2-two-fields", {**config, "dtype": "float64"}, two, as_gdal(two) + 273.15)
             write("grib2-latitude", {"id": "grib", "var": "latitude"}, content,
                   latitudes.reshape(8, 12))
 

@@ -69,6 +69,17 @@ TEST_F(Affine, ForgivesGaussianLatitudes) {
     EXPECT_NEAR(set.geotransform().at(5), -1.04, 1e-12);
 }
 
+TEST(AffineOfGaussianGrids, KeepsLatitudesAsTheyAre) {
+    Dataset gaussian;
+    gaussian.latlon({89.05, 86, 83}, {0, 1, 2});
+    gaussian.array("g", {{"lat", "lon"}, {3, 3}});
+    EXPECT_EQ(Dataset::mapOf(gaussian.describe("g").geolocation2)["Y_VALUES"], "{89.05,86,83}");
+    Dataset regular;
+    regular.latlon({89, 86, 83}, {0, 1, 2});
+    regular.array("g", {{"lat", "lon"}, {3, 3}});
+    EXPECT_EQ(regular.describe("g").geolocation2.n, 0u);
+}
+
 TEST_F(Affine, HasNoPixelSizeForASingleRowOrColumn) {
     describe({0}, {0, 1, 2});
     EXPECT_FALSE(set.meaning.has_geotransform);
@@ -180,6 +191,19 @@ TEST(AffineOfMappings, KnowsFilesThatGdalMarkedAsSouthFirst) {
     set.global(R"("GDAL":"GDAL 3.6.2, released 2023/01/02")");
     set.mapped(std::string(R"("GeoTransform":"100 10 0 200 0 -10","spatial_ref":")") + wkt + "\"");
     EXPECT_TRUE(set.describe().flip_y);
+}
+
+TEST(AffineOfMappings, KnowsFilesOfGdalBeforeItFollowedCf) {
+    const std::pair<const char *, bool> rows[] = {{"GDAL 1.8.1, released 2011/07/09", false},
+                                                  {"GDAL 1.9.0, released 2011/12/29", true},
+                                                  {"GDAL 3.6.2, released 2023/01/02", true},
+                                                  {"some tool", false}};
+    for (const auto &[version, southFirst] : rows) {
+        Dataset set;
+        set.global(std::string(R"("GDAL":")") + version + "\"");
+        set.mapped(R"("spatial_ref":"EPSG:32632","GeoTransform":"1 2 0 3 0 -4")");
+        EXPECT_EQ(set.describe().flip_y, southFirst) << version;
+    }
 }
 
 TEST(AffineOfMappings, IgnoresGdalsAttributeWithoutWktOrWithoutSixNumbers) {

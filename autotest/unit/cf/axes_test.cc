@@ -109,6 +109,17 @@ TEST(Axes, AreTransposedAlsoByNameAlone) {
     EXPECT_TRUE(set.describe("w").flip_y);
 }
 
+TEST(Axes, CountWithoutAttributesInGridsOfGmt) {
+    for (const bool gmt : {true, false}) {
+        Dataset set;
+        set.global(gmt ? R"("GMT_version":"6.0.0")" : "");
+        set.coordinate("y", {0, 1, 2, 3}, R"("long_name":"y")");
+        set.coordinate("x", {0, 1, 2, 3, 4}, R"("long_name":"x")");
+        set.array("z", {{"y", "x"}, {4, 5}});
+        EXPECT_EQ(set.describe("z").has_geotransform, gmt);
+    }
+}
+
 TEST(Axes, CountWithoutAttributesWhereTheVariableHasATransform) {
     Dataset set;
     set.coordinate("y", {0, 1, 2, 3}, "");

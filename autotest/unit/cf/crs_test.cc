@@ -80,6 +80,8 @@ const Mapping mappings[] = {
     {R"("grid_mapping_name":"polar_stereographic","latitude_of_projection_origin":-90,)"
      R"("scale_factor_at_projection_origin":0.97)",
      {"(variant A)", R"(["Latitude of natural origin",-90,)", R"(AXIS["easting",north,)"}},
+    {R"("grid_mapping_name":"sinusoidal","longitude_of_central_meridian":20)",
+     {R"(["Longitude of natural origin",20,)"}},
     {R"("grid_mapping_name":"sinusoidal","earth_radius":6371007.181)",
      {R"(METHOD["Sinusoidal"])", R"(ELLIPSOID["Sphere",6371007.181,0,)"}},
     {R"("grid_mapping_name":"stereographic")", {R"(METHOD["Stereographic"])"}},
@@ -100,6 +102,107 @@ TEST(GridMapping, BecomesTheConversionOfItsName) {
         ASSERT_EQ(kindOf(crs), REFS_CF__CRS_PROJECTED) << mapping.attributes;
         for (const char *part : mapping.parts) EXPECT_TRUE(contains(crs, part)) << part << crs;
     }
+}
+
+TEST(GridMapping, HasTheAxesOfAPoleWhereGdalHasThem) {
+    const struct {
+        const char *attributes, *part;
+    } cases[] = {
+        {R"("latitude_of_projection_origin":90)", R"(AXIS["easting",south,)"},
+        {R"("latitude_of_projection_origin":-90)", R"(AXIS["northing",north,)"},
+        {R"("latitude_of_projection_origin":90,"longitude_of_projection_origin":10)",
+         R"(AXIS["easting",east,)"},
+        {R"("latitude_of_projection_origin":52)", R"(AXIS["easting",east,)"},
+    };
+    for (const auto &c : cases) {
+        Dataset set;
+        set.projected();
+        set.mapped(std::string(R"("grid_mapping_name":"lambert_azimuthal_equal_area",)") +
+                   c.attributes);
+        EXPECT_TRUE(contains(set.describe().crs, c.part)) << c.attributes << set.meaning.crs;
+    }
+}
+
+/* CF: false eastings are in the unit of the coordinate; heights of satellites are not. */
+TEST(GridMapping, MeasuresFalseEastingsInTheUnitOfTheAxes) {
+    Dataset set;
+    set.projected("km");
+    set.mapped(R"("grid_mapping_name":"geostationary","false_easting":5,"sweep_angle_axis":"x")");
+    const char *crs = set.describe().crs;
+    EXPECT_TRUE(contains(crs, R"("False easting",5,LENGTHUNIT["kilometre",1000])")) << crs;
+    EXPECT_TRUE(contains(crs, R"("Satellite Height",35785831,LENGTHUNIT["metre",1])")) << crs;
+    EXPECT_TRUE(contains(crs, "+to_meter=1000")) << crs;
+}
+
+/* GDAL turns a true scale at the pole into a parallel there when it sets the unit. */
+TEST(GridMapping, AtThePoleIsOfTheVariantThatGdalMakesOfIt) {
+    const char *const atPole[] = {R"("standard_parallel":90)",
+                                  R"("latitude_of_projection_origin":90)"};
+    for (const char *attributes : atPole)
+        for (const char *units : {"m", "meters"}) {
+            Dataset set;
+            set.projected(units);
+            set.mapped(std::string(R"("grid_mapping_name":"polar_stereographic",)") + attributes);
+            const std::string variant = std::string(units) == "m" ? "variant B" : "variant A";
+            EXPECT_TRUE(contains(set.describe().crs, variant)) << attributes << units;
+        }
+}
+
+/* 0.2 in single precision is 0.20000000298023224, and would be shown so. */
+TEST(GridMapping, HasParametersInSinglePrecisionAsTheyArePrinted) {
+    Dataset set;
+    set.projected();
+    set.mapped(R"("grid_mapping_name":"lambert_conformal_conic","standard_parallel":)"
+               R"([25.100000381469727,60.299999237060547],"earth_radius":6371229,)"
+               R"("longitude_of_central_meridian":-100.2)");
+    const char *crs = set.describe().crs;
+    EXPECT_TRUE(contains(crs, R"(1st standard parallel",25.1,)")) << crs;
+    EXPECT_TRUE(contains(crs, R"(2nd standard parallel",60.299999,)")) << crs;
+    EXPECT_TRUE(contains(crs, R"("Sphere",6371229,)")) << crs;
+    EXPECT_TRUE(contains(crs, R"(false origin",-100.2,)")) << crs;
+}
+
+TEST(GridMapping, OfAnUnknownNameKeepsItsEllipsoidOnLongitudeAndLatitude) {
+    for (const bool onEarth : {true, false}) {
+        Dataset set;
+        if (onEarth)
+            set.latlon({0, 1}, {0, 1, 2});
+        else
+            set.projected();
+        set.array("crs",
+                  {{}, {}, R"("grid_mapping_name":"healpix","earth_radius":6371000)", "<i4"});
+        const std::vector<std::string> dims =
+            onEarth ? std::vector<std::string>{"lat", "lon"} : std::vector<std::string>{"y", "x"};
+        set.array("v", {dims, {onEarth ? 2u : 4u, onEarth ? 3u : 5u}, R"("grid_mapping":"crs")"});
+        EXPECT_EQ(contains(set.describe().crs, R"(ELLIPSOID["Sphere",6371000,)"), onEarth);
+    }
+}
+
+TEST(GridMapping, IsFoundInGroupsBesideAndBelow) {
+    const char *const mapping = R"("grid_mapping_name":"transverse_mercator")";
+    for (const char *group : {"meta", "data/meta", ""}) {
+        Dataset set;
+        set.projected();
+        set.group("data", "");
+        if (*group != '\0') set.group(group, "");
+        set.array(std::string(group) + (*group != '\0' ? "/crs" : "crs"), {{}, {}, mapping, "<i4"});
+        set.array("data/v", {{"y", "x"}, {4, 5}, R"("grid_mapping":"crs")"});
+        EXPECT_TRUE(contains(set.describe("data/v").crs, "Transverse Mercator")) << group;
+    }
+}
+
+/* The group of the array itself, then the nearest. */
+TEST(GridMapping, IsTheNearestOfSeveral) {
+    Dataset set;
+    set.projected();
+    set.array("other/deep/crs", {{}, {}, R"("grid_mapping_name":"mercator")", "<i4"});
+    set.array("other/crs", {{}, {}, R"("grid_mapping_name":"orthographic")", "<i4"});
+    set.array("others", {{}, {}, "", "<i4"});
+    set.group("other", "");
+    set.group("other/deep", "");
+    set.group("data", "");
+    set.array("data/v", {{"y", "x"}, {4, 5}, R"("grid_mapping":"crs")"});
+    EXPECT_TRUE(contains(set.describe("data/v").crs, "Orthographic")) << set.meaning.crs;
 }
 
 TEST(GridMapping, TakesTheEllipsoidFromItsAttributes) {
@@ -237,6 +340,25 @@ TEST(Crs, MayBeNamedByTheArrayItself) {
     Dataset set;
     set.array("v", {{"y", "x"}, {4, 5}, R"("crs":"see below")"});
     EXPECT_EQ(set.describe().crs, nullptr);
+}
+
+TEST(Crs, MayBeALongTextOrOneInBlanks) {
+    std::string wkt =
+        R"(GEOGCS[\"a\",DATUM[\"b\",SPHEROID[\"c\",6378137,298]],PRIMEM[\"Greenwich\",0],)"
+        R"(UNIT[\"degree\",0.0174532925199433],EXTENSION[\"note\",\")";
+    wkt += std::string(500, 'x') + R"(\"]])";
+    for (const std::string &text : {wkt, std::string("  +proj=utm +zone=33 +datum=WGS84 ")}) {
+        Dataset set;
+        set.array("v", {{"y", "x"}, {4, 5}, R"("crs":")" + text + "\""});
+        EXPECT_NE(set.describe().crs, nullptr) << text;
+    }
+}
+
+TEST(Crs, MayBeNeitherGeographicNorProjected) {
+    Dataset set;
+    set.projected();
+    set.mapped(R"("crs_wkt":"LOCAL_CS[\"site\",UNIT[\"metre\",1]]")");
+    EXPECT_TRUE(contains(set.describe().crs, "LOCAL_CS"));
 }
 
 TEST(Crs, IsAssumedForLongitudesAndLatitudesUnlessToldOtherwise) {

@@ -54,6 +54,27 @@ TEST_F(Geolocation, MayBeListedOnceForTheWholeGroup) {
     EXPECT_EQ(set.describe("w").geolocation_x, nullptr) << "its dimensions are others";
 }
 
+TEST(GeolocationOfGroups, LiesBesideTheArray) {
+    Dataset set;
+    set.group("geo", "");
+    set.group("data", "");
+    set.array("geo/lon", {{"y", "x"}, {4, 5}, R"("units":"degrees_east")"});
+    set.array("geo/lat", {{"y", "x"}, {4, 5}, R"("units":"degrees_north")"});
+    set.array("data/v", {{"y", "x"}, {4, 5}, R"("coordinates":"lat lon")"});
+    EXPECT_EQ(set.describe("data/v").geolocation_x, set.find("geo/lon"));
+    EXPECT_EQ(set.meaning.geolocation_y, set.find("geo/lat"));
+}
+
+/* A variable that is called like a dimension but is no coordinate has another name in HDF5. */
+TEST(GeolocationOfGroups, MayBeCalledLikeDimensions) {
+    Dataset set;
+    set.array("_nc4_non_coord_lon", {{"lat", "lon"}, {4, 5}, R"("units":"degrees_east")"});
+    set.array("lat", {{"lat", "lon"}, {4, 5}, R"("units":"degrees_north")"});
+    set.array("v", {{"lat", "lon"}, {4, 5}, R"("coordinates":"lat lon")"});
+    EXPECT_STREQ(set.find("lon")->name, "lon");
+    EXPECT_EQ(set.describe().geolocation_x, set.find("lon"));
+}
+
 TEST(GeolocationOfAxes, KeepsTheGeotransformWhereItNamesTheAxesThemselves) {
     Dataset set;
     set.latlon({0, 1}, {0, 1, 2});

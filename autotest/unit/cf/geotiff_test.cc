@@ -79,6 +79,28 @@ TEST_F(GeoTiff, KnowsAxesByTheirLetters) {
     EXPECT_FALSE(set.meaning.flip_y);
 }
 
+TEST_F(GeoTiff, KnowsImagesByTheLettersOfTheirAxesAlone) {
+    describe("", "rgb");
+    EXPECT_EQ(set.meaning.x_dim, 1u);
+    EXPECT_FALSE(set.meaning.flip_y);
+    Dataset gridded;
+    gridded.array("v", {{"T", "Y", "X"}, {3, 4, 5}});
+    gridded.coordinate("X", {1, 2, 3, 4, 5}, "");
+    gridded.describe("v");
+    EXPECT_TRUE(gridded.meaning.flip_y);
+}
+
+TEST_F(GeoTiff, HasNoNodataValueOfZero) {
+    set.array("zero", {{"Y", "X"}, {4, 8}, "", ">i2", "0"});
+    describe(scale, "zero");
+    EXPECT_EQ(set.meaning.nodata_kind, REFS_CF_NODATA_NONE);
+    Dataset other;
+    other.global(scale);
+    other.array("five", {{"Y", "X"}, {4, 8}, "", "|u1", "255"});
+    other.describe("five");
+    EXPECT_EQ(other.meaning.nodata, 255);
+}
+
 TEST_F(GeoTiff, TakesTheLastTwoAxesWhereLettersAreMissing) {
     set.array("odd", {{"X", "Q"}, {4, 8}});
     describe(scale, "odd");

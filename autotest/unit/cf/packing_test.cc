@@ -68,6 +68,16 @@ TEST(Nodata, ReadsAttributesOfAnyForm) {
     expectNodata({"<f4", "null", R"("_FillValue":"AAAAAAAA+H8=")", NAN});
     expectNodata({"<f4", "null", R"("_FillValue":"AAAAAAAA8D8=")", 1});
     expectNodata({"|u1", "null", R"("_FillValue":"nothing")", NONE});
+    expectNodata({"<f4", "null", R"("missing_value":"-99")", -99});
+    expectNodata({"|u1", "null", R"("missing_value":"NaN")", NONE});
+    expectNodata({"<f8", "null", R"("missing_value":"none")", 9.969209968386869e+36});
+}
+
+TEST(Nodata, OfWideIntegersIsOneAlsoWhereItWasAText) {
+    Dataset set;
+    set.array("v", {{"y", "x"}, {4, 5}, R"("missing_value":"-99")", "<i8"});
+    EXPECT_EQ(set.describe().nodata_kind, REFS_CF_NODATA_INT64);
+    EXPECT_EQ(set.meaning.nodata_int64, -99);
 }
 
 TEST(Nodata, IsTheDefaultOfTheTypeWhereNetcdfFilled) {
@@ -86,6 +96,27 @@ TEST(Nodata, HasNoDefaultForBytes) {
     expectNodata({"|u1", "255", "", NONE});
     expectNodata({"|i1", "null", "", NONE});
     expectNodata({"|u1", "255", R"("flag_values":[0,1])", 255});
+}
+
+/* kerchunk writes null for what nobody declared where the netCDF library noted the dimensions. */
+TEST(Nodata, MayBeTheLargestByteWhereOthersHaveNone) {
+    const struct {
+        const char *dtype, *fill, *attributes;
+        bool declared;
+    } others[] = {
+        {"<f4", "null", "", true},
+        {"<i2", "-999", "", false},
+        {"<f4", "null", R"("units":"days since 2000-01-01")", false},
+    };
+    for (const auto &other : others) {
+        Dataset set;
+        set.array("other", {{"y", "x"}, {4, 5}, other.attributes, other.dtype, other.fill});
+        EXPECT_EQ(nodataOf(set, {"|u1", "255", "", 0}), other.declared ? 255 : NONE) << other.fill;
+    }
+    Dataset set;
+    set.array("some", {{"y", "x"}, {4, 5}});
+    set.array("filled", {{"y", "x"}, {4, 5}, "", "<i2", "-32767"});
+    EXPECT_EQ(nodataOf(set, {"|u1", "255", "", 0}), NONE) << "defaults are not left out";
 }
 
 TEST(Nodata, HasNoDefaultInFilesThatHyraxWrote) {
@@ -109,6 +140,9 @@ TEST(Nodata, IsZeroOnlyWhereNobodyElseFillsWithZero) {
     expectNodata({"<i2", "0", "", NONE});
     expectNodata({"<i2", "0", "", 0}, "", true);
     expectNodata({">i2", "0", "", 0});
+    Dataset set;
+    set.array("v", {{"phony_dim_0", "phony_dim_1"}, {4, 5}, "", ">i2", "0"});
+    EXPECT_EQ(set.describe().nodata_kind, REFS_CF_NODATA_NONE) << "HDF5, not netCDF-3";
 }
 
 TEST(Nodata, KeepsAllDigitsOfWideIntegers) {
@@ -157,6 +191,11 @@ TEST(ValidRange, IsToldInStoredValues) {
         {"<f4", R"("valid_range":[1,-1])", false, 0, 0},
         {"<i2", R"("valid_range":[9200,-9536],"_Unsigned":"true")", true, 9200, 56000},
         {"|i1", R"("valid_range":[0,255])", false, 0, 0},
+        {"<i2", R"("valid_range":[-2.5,20.5])", true, -2, 20},
+        {"<i2", R"("valid_range":"[ 3 30]")", true, 3, 30},
+        {"<i2", R"("valid_range":"3 30")", false, 0, 0},
+        {"<i2", R"("valid_range":[3,4,5])", false, 0, 0},
+        {"<f4", R"("valid_range":[-Infinity,20])", false, 0, 0},
     };
     for (const auto &c : cases) {
         Dataset set;
@@ -165,6 +204,28 @@ TEST(ValidRange, IsToldInStoredValues) {
         if (!c.has) continue;
         EXPECT_EQ(set.meaning.valid_min, c.min);
         EXPECT_EQ(set.meaning.valid_max, c.max);
+    }
+}
+
+TEST(Packing, TakesUnitsOfAnyKindButABlank) {
+    const std::pair<const char *, const char *> rows[] = {
+        {R"("units":3)", "3"}, {R"("units":" ")", nullptr}, {R"("units":" K")", " K"}};
+    for (const auto &[attributes, unit] : rows) {
+        Dataset set;
+        set.array("v", {{"y", "x"}, {4, 5}, attributes});
+        EXPECT_STREQ(set.describe().unit, unit) << attributes;
+    }
+}
+
+TEST(Packing, KnowsLongitudes) {
+    const std::pair<const char *, bool> rows[] = {
+        {R"("units":"degrees_east")", true},
+        {R"("standard_name":"longitude","units":"m")", false},
+        {R"("units":"degrees_north")", false}};
+    for (const auto &[attributes, longitudes] : rows) {
+        Dataset set;
+        set.array("v", {{"y", "x"}, {4, 5}, attributes});
+        EXPECT_EQ(set.describe().longitudes, longitudes) << attributes;
     }
 }
 
@@ -180,6 +241,25 @@ TEST(Packing, ReadsScaleOffsetAndUnit) {
     EXPECT_FALSE(set.describe("w").has_scale);
     EXPECT_FALSE(set.meaning.has_offset);
     EXPECT_EQ(set.meaning.unit, nullptr);
+}
+
+TEST(Packing, GivesTimesOfNumPyTheUnitOfTheirTicks) {
+    const struct {
+        const char *dtype, *attributes, *unit;
+    } cases[] = {
+        {"<M8[s]", "", "seconds since 1970-01-01"},
+        {">M8[10us]", "", "10 microseconds since 1970-01-01"},
+        {"<m8[D]", "", "days"},
+        {"<m8[ns]", R"("units":"hours")", "hours"},
+    };
+    for (const auto &c : cases) {
+        Dataset set;
+        set.array("v", {{"y", "x"}, {4, 5}, c.attributes, c.dtype});
+        set.describe();
+        EXPECT_STREQ(set.meaning.unit, c.unit) << c.dtype;
+        EXPECT_EQ(set.meaning.nodata_kind, REFS_CF_NODATA_INT64) << c.dtype;
+        EXPECT_EQ(set.meaning.nodata_int64, INT64_MIN) << c.dtype;
+    }
 }
 
 } // namespace

@@ -30,7 +30,7 @@ static bool take_actual_range(const refs_array_meta *variable, double ends[2]) {
     if ((text.data != NULL && !refs_str_starts(text, "[")) ||
         refs_cf__numbers(variable->attributes, "actual_range", range, 2) != 2)
         return false;
-    bool same_order = (ends[0] <= ends[1]) == (range[0] <= range[1]);
+    bool same_order = ends[0] == ends[1] || (ends[0] <= ends[1]) == (range[0] <= range[1]);
     ends[0] = range[same_order ? 0 : 1];
     ends[1] = range[same_order ? 1 : 0];
     return true;

@@ -187,23 +187,32 @@ bool refs_cf__project(const char *text, double *x, double *y);
  * not know it. */
 refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *err);
 
+/** A grid mapping, and what its axes say of their unit. */
+typedef struct refs_cf__mapping {
+    refs_str name; /**< grid_mapping_name */
+    const refs_json *attributes;
+    double unit_metres; /**< of both axes; 1 where they do not tell */
+    bool unit_told;     /**< in words that the netCDF driver knows */
+} refs_cf__mapping;
+
 /** Appends the CRS that the attributes of a grid mapping variable describe, as WKT 2. Nothing is
  * appended for a grid mapping that CF does not know. */
-refs_status refs_cf__print_crs(const refs_json *mapping, double unit_metres, refs_buf *wkt,
-                               refs_error *err);
+refs_status refs_cf__print_crs(const refs_cf__mapping *mapping, refs_buf *wkt, refs_error *err);
 
 /** Appends the geographic CRS on the ellipsoid of a grid mapping variable, as WKT 2. */
 refs_status refs_cf__print_longlat(const refs_json *mapping, refs_buf *wkt, refs_error *err);
 
 /** Appends the CONVERSION of a projected CRS as WKT 2; *directions becomes the directions of its
  * two axes, and nothing is appended for an unknown projection. */
-refs_status refs_cf__print_conversion(refs_str mapping_name, const refs_json *mapping,
+refs_status refs_cf__print_conversion(const refs_cf__mapping *mapping,
                                       const char *const **directions, refs_buf *wkt,
                                       refs_error *err);
 
+/** Appends LENGTHUNIT of WKT 2, for one of the units that refs_cf__unit_metres knows. */
+refs_status refs_cf__print_length_unit(double metres, refs_buf *wkt, refs_error *err);
+
 /** Appends the REMARK that belongs to some conversions, with a comma before it. */
-refs_status refs_cf__print_remark(refs_str mapping_name, const refs_json *mapping, refs_buf *wkt,
-                                  refs_error *err);
+refs_status refs_cf__print_remark(const refs_cf__mapping *mapping, refs_buf *wkt, refs_error *err);
 
 /** An ellipsoid; inverse_flattening is zero for a sphere. */
 typedef struct refs_cf__ellipsoid {
@@ -216,6 +225,10 @@ refs_cf__ellipsoid refs_cf__read_ellipsoid(const refs_json *mapping);
 
 /** Metres in a unit of length, or zero for any other unit. */
 double refs_cf__unit_metres(refs_str unit);
+
+/** Appends what a tick of NumPy's times is, as CF has units: "seconds since 1970-01-01", "10
+ * milliseconds"; nothing for any other type. */
+refs_status refs_cf__print_tick_unit(const refs_dtype *dtype, refs_buf *text, refs_error *err);
 
 /** Radians in a unit of angle that geostationary grids use, or zero for any other unit. */
 double refs_cf__unit_radians(refs_str unit);
@@ -335,6 +348,8 @@ typedef struct refs_cf__clock {
     int64_t origin_day;
     double origin_seconds; /**< since the beginning of that day, time zone undone */
     bool numpy;            /**< the least integer is no time */
+    double scale;          /**< of packed times: multiplied first, … */
+    double offset;         /**< … and then added, in units of time */
 } refs_cf__clock;
 
 /** The clock of a band axis; false where it is none of time, or one that is not understood. */

@@ -47,12 +47,24 @@ bool refs_cf__has_crs_text(const refs_json *mapping) {
     return wkt_of(mapping).size > 0;
 }
 
-/* Metres in the unit of both axes; 1 where they differ or say nothing. */
-static double common_unit(const refs_cf__axes *axes) {
-    if (axes->x == NULL || axes->y == NULL) return 1;
-    double x = refs_cf__unit_metres(refs_cf__text(axes->x->attributes, "units"));
-    double y = refs_cf__unit_metres(refs_cf__text(axes->y->attributes, "units"));
-    return x == y && x > 0 ? x : 1;
+/* Whether the netCDF driver knows a unit by this name. */
+static bool is_known_unit(refs_str unit) {
+    static const char *const names[] = {"m", "km", "US_survey_foot", "US_survey_feet"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (refs_cf__same_word(unit, names[i])) return true;
+    return false;
+}
+
+/* Reads the unit of both axes, unless they differ or say nothing. */
+static void read_unit(const refs_cf__axes *axes, refs_cf__mapping *mapping) {
+    if (axes->x == NULL || axes->y == NULL) return;
+    refs_str x = refs_cf__text(axes->x->attributes, "units");
+    refs_str y = refs_cf__text(axes->y->attributes, "units");
+    double metres = refs_cf__unit_metres(x);
+    if (metres == 0 || metres != refs_cf__unit_metres(y)) return;
+    mapping->unit_metres = metres;
+    mapping->unit_told =
+        is_known_unit(x) && is_known_unit(y) && axes->x->shape[0] > 1 && axes->y->shape[0] > 1;
 }
 
 /* A grid mapping that CF does not know, of axes that are longitude and latitude all the same: its
@@ -65,7 +77,9 @@ static bool is_unknown_on_longlat(const refs_json *mapping, const refs_cf__axes 
 static refs_status from_attributes(const refs_json *mapping, const refs_cf__axes *axes,
                                    refs_cf__crs *crs, refs_error *err) {
     refs_buf wkt = REFS_BUF_INIT;
-    refs_status status = refs_cf__print_crs(mapping, common_unit(axes), &wkt, err);
+    refs_cf__mapping described = {refs_cf__text(mapping, "grid_mapping_name"), mapping, 1, false};
+    read_unit(axes, &described);
+    refs_status status = refs_cf__print_crs(&described, &wkt, err);
     if (status == REFS_OK && wkt.size == 0 && is_unknown_on_longlat(mapping, axes))
         status = refs_cf__print_longlat(mapping, &wkt, err);
     if (status == REFS_OK)

@@ -20,6 +20,8 @@ static refs_status describe_unit(const refs_array_meta *array, refs_cf_meaning *
         status = refs_buf_append_str(&text, unit, err);
     else if (unit.data == NULL && number != NULL)
         status = refs_cf__print_attribute(number, &text, err);
+    else if (number == NULL)
+        status = refs_cf__print_tick_unit(&array->dtype, &text, err);
     if (status == REFS_OK && text.size > 0) {
         meaning->unit = refs_buf_take_text(&text);
         if (meaning->unit == NULL) status = refs_fail_nomem(err);

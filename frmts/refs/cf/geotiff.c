@@ -19,11 +19,31 @@ static const refs_json *group_attributes(const refs_cf__input *input) {
     return group != NULL ? group->attributes : NULL;
 }
 
+/* Names as tifffile gives axes: a capital letter, and the number of the level in reduced images. */
+static bool is_letter(const char *name) {
+    if (name[0] < 'A' || name[0] > 'Z') return false;
+    return name[1 + strspn(name + 1, "0123456789")] == '\0';
+}
+
+/* Whether the axes are those of an image, X and Y among them, and no variable says otherwise. */
+static bool has_axes_of_image(const refs_cf__input *input) {
+    const refs_array_meta *array = input->array;
+    bool has_x = false, has_y = false;
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        const char *name = refs_cf__dim_name(array, dim);
+        if (!is_letter(name) || refs_cf__dim_variable(input->hierarchy, array, dim) != NULL)
+            return false;
+        has_x = has_x || name[0] == 'X';
+        has_y = has_y || name[0] == 'Y';
+    }
+    return has_x && has_y && array->named_dims;
+}
+
 bool refs_cf__is_tiff(const refs_cf__input *input) {
     const refs_json *tags = group_attributes(input);
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
         if (refs_json_get(tags, signs[i]) != NULL) return true;
-    return false;
+    return refs_json_get(tags, "Conventions") == NULL && has_axes_of_image(input);
 }
 
 void refs_cf__choose_tiff_picture(const refs_array_meta *array, refs_cf_meaning *meaning) {

@@ -32,12 +32,25 @@ static bool lost_fill(const refs_hierarchy *hierarchy, const refs_array_meta *ar
            refs_cf__fill_is_declared(hierarchy, array);
 }
 
+/* Appends a fill value of the array's type, which is exact in 64 bits. */
+static refs_status print_fill(const refs_array_meta *array, double fill, refs_buf *text,
+                              refs_error *err) {
+    if (array->dtype.size != 8 ||
+        (array->dtype.type != REFS_TYPE_INT && array->dtype.type != REFS_TYPE_UINT))
+        return refs_cf__print_typed(fill, &array->dtype, text, err);
+    int64_t number;
+    memcpy(&number, array->fill, sizeof number);
+    return array->dtype.type == REFS_TYPE_INT
+               ? refs_buf_printf(text, err, "%lld", (long long)number)
+               : refs_buf_printf(text, err, "%llu", (unsigned long long)number);
+}
+
 /* Adds <prefix>_FillValue=<fill>, as a value of the array's type. */
 static refs_status add_fill(const refs_array_meta *array, const char *prefix, double fill,
                             refs_cf_items *items, refs_error *err) {
     refs_buf name = REFS_BUF_INIT, value = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&name, err, "%s_FillValue", prefix);
-    if (status == REFS_OK) status = refs_cf__print_typed(fill, &array->dtype, &value, err);
+    if (status == REFS_OK) status = print_fill(array, fill, &value, err);
     if (status == REFS_OK)
         status = refs_cf__add_item(items, (const char *)name.data,
                                    refs_str_view((const char *)value.data, value.size), err);

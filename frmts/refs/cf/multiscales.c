@@ -1,13 +1,20 @@
 /* multiscales.c -- one picture in several sizes, as the attribute "multiscales" of a group lists
  * them.
  *
- * NGFF 0.4, "multiscales" metadata, which tifffile and ndpyramid write: "datasets" with a "path";
- * and the Zarr convention "multiscales": a "layout" with an "asset". A path is an array, or a group
- * whose arrays have the same names at each level.
+ * NGFF 0.4 and 0.5, "multiscales" metadata, which tifffile and ndpyramid write: "datasets" with a
+ * "path"; and the Zarr convention "multiscales": a "layout" with an "asset". A path is an array, or
+ * a group whose arrays have the same names at each level.
  */
 #include "cf_internal.h"
 
 /* -- lists of levels --------------------------------------------------------------------------- */
+
+/* NGFF 0.5 has it inside of an attribute "ome". */
+static const refs_json *multiscales_of(const refs_group_meta *group) {
+    const refs_json *plain = refs_json_get(group->attributes, "multiscales");
+    return plain != NULL ? plain
+                         : refs_json_get(refs_json_get(group->attributes, "ome"), "multiscales");
+}
 
 /* List number `i` of levels in the attribute; NULL past the end. */
 static const refs_json *levels_of(const refs_json *multiscales, size_t i) {
@@ -78,9 +85,10 @@ static void add_levels(siblings *found, const refs_group_meta *group, const refs
 static void find_siblings(const refs_array_meta *array, siblings *found) {
     for (size_t i = 0; i < refs_hierarchy_n_groups(found->hierarchy); i++) {
         const refs_group_meta *group = refs_hierarchy_group(found->hierarchy, i);
-        const refs_json *multiscales = refs_json_get(group->attributes, "multiscales");
         refs_str path = path_below(group, array);
-        for (size_t k = 0; path.size > 0 && levels_of(multiscales, k) != NULL; k++)
+        if (path.size == 0) continue;
+        const refs_json *multiscales = multiscales_of(group);
+        for (size_t k = 0; levels_of(multiscales, k) != NULL; k++)
             add_levels(found, group, levels_of(multiscales, k), path);
     }
 }

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/* What a parameter is measured in. */
-typedef enum quantity_kind { ANGLE, LENGTH, SCALE } quantity_kind;
+/* What a parameter is measured in: COORDINATE is the unit of the axes. */
+typedef enum quantity_kind { ANGLE, LENGTH, SCALE, COORDINATE } quantity_kind;
 
 typedef struct method_parameter {
     const char *attribute;
@@ -27,6 +27,7 @@ typedef enum method_variant {
     WITH_PARALLEL,
     WITH_PARALLEL_ON_ORIGIN,
     WITH_SCALE,
+    WITH_PARALLEL_OFF_POLE,
     WITH_TRUE_SCALE_AT_POLE,
     SWEEPING_X
 } method_variant;
@@ -43,17 +44,23 @@ typedef struct projection_method {
 #define PARALLEL_1 "standard_parallel[0]"
 #define PARALLEL_2 "standard_parallel[1]"
 
+/* The standard parallel, or the one where a scale factor at the equator makes lengths true. */
+#define PARALLEL_BY_SCALE "standard_parallel or scale_factor_at_projection_origin"
+
+/* Which pole: where the parallel is, or the origin. */
+#define POLE "standard_parallel or latitude_of_projection_origin"
+
 /* MODIS products call the origin of a sinusoidal grid its central meridian. */
 #define ORIGIN_OR_MERIDIAN "longitude_of_projection_origin or longitude_of_central_meridian"
 
 #define EASTING                                                                                    \
-    { "false_easting", "False easting", 8806, LENGTH, 0 }
+    { "false_easting", "False easting", 8806, COORDINATE, 0 }
 #define NORTHING                                                                                   \
-    { "false_northing", "False northing", 8807, LENGTH, 0 }
+    { "false_northing", "False northing", 8807, COORDINATE, 0 }
 #define EASTING_OF_ORIGIN                                                                          \
-    { "false_easting", "Easting at false origin", 8826, LENGTH, 0 }
+    { "false_easting", "Easting at false origin", 8826, COORDINATE, 0 }
 #define NORTHING_OF_ORIGIN                                                                         \
-    { "false_northing", "Northing at false origin", 8827, LENGTH, 0 }
+    { "false_northing", "Northing at false origin", 8827, COORDINATE, 0 }
 #define LATITUDE                                                                                   \
     { "latitude_of_projection_origin", "Latitude of natural origin", 8801, ANGLE, 0 }
 #define LONGITUDE                                                                                  \
@@ -66,6 +73,8 @@ typedef struct projection_method {
     { "latitude_of_projection_origin", "Latitude of false origin", 8821, ANGLE, 0 }
 #define FALSE_LONGITUDE                                                                            \
     { "longitude_of_central_meridian", "Longitude of false origin", 8822, ANGLE, 0 }
+#define PARALLEL_OF_SCALE                                                                          \
+    { PARALLEL_BY_SCALE, "Latitude of 1st standard parallel", 8823, ANGLE, 0 }
 #define FIRST_PARALLEL                                                                             \
     { PARALLEL_1, "Latitude of 1st standard parallel", 8823, ANGLE, 0 }
 #define SECOND_PARALLEL                                                                            \
@@ -132,12 +141,12 @@ static const projection_method methods[] = {
      ALWAYS,
      "Lambert Cylindrical Equal Area",
      9835,
-     {FIRST_PARALLEL, MERIDIAN, EASTING, NORTHING}},
+     {PARALLEL_OF_SCALE, MERIDIAN, EASTING, NORTHING}},
     {"cylindrical_equal_area",
      ALWAYS,
      "Lambert Cylindrical Equal Area",
      9835,
-     {FIRST_PARALLEL, MERIDIAN, EASTING, NORTHING}},
+     {PARALLEL_OF_SCALE, MERIDIAN, EASTING, NORTHING}},
     {"mercator",
      WITH_PARALLEL,
      "Mercator (variant B)",
@@ -157,22 +166,24 @@ static const projection_method methods[] = {
       {"azimuth_of_central_line", "Azimuth of initial line", 8813, ANGLE, 0},
       {"azimuth_of_central_line", "Angle from Rectified to Skew Grid", 8814, ANGLE, 0},
       {"scale_factor_at_projection_origin", "Scale factor on initial line", 8815, SCALE, 1},
-      {"false_easting", "Easting at projection centre", 8816, LENGTH, 0},
-      {"false_northing", "Northing at projection centre", 8817, LENGTH, 0}}},
+      {"false_easting", "Easting at projection centre", 8816, COORDINATE, 0},
+      {"false_northing", "Northing at projection centre", 8817, COORDINATE, 0}}},
     {"orthographic", ALWAYS, "Orthographic", 9840, {LATITUDE, LONGITUDE, EASTING, NORTHING}},
     {"polar_stereographic",
-     WITH_PARALLEL,
+     WITH_PARALLEL_OFF_POLE,
      "Polar Stereographic (variant B)",
      9829,
      {{PARALLEL_1, "Latitude of standard parallel", 8832, ANGLE, 0},
       {"straight_vertical_longitude_from_pole", "Longitude of origin", 8833, ANGLE, 0},
       EASTING,
       NORTHING}},
+    /* Of a true scale at the pole GDAL makes variant B when it sets the unit of the axes, and A
+     * when it does not. */
     {"polar_stereographic",
      WITH_TRUE_SCALE_AT_POLE,
      "Polar Stereographic (variant B)",
      9829,
-     {{"latitude_of_projection_origin", "Latitude of standard parallel", 8832, ANGLE, 90},
+     {{POLE, "Latitude of standard parallel", 8832, ANGLE, 90},
       {"straight_vertical_longitude_from_pole", "Longitude of origin", 8833, ANGLE, 0},
       EASTING,
       NORTHING}},
@@ -180,7 +191,7 @@ static const projection_method methods[] = {
      ALWAYS,
      "Polar Stereographic (variant A)",
      9810,
-     {{"latitude_of_projection_origin", "Latitude of natural origin", 8801, ANGLE, 90},
+     {{POLE, "Latitude of natural origin", 8801, ANGLE, 90},
       {"straight_vertical_longitude_from_pole", "Longitude of natural origin", 8802, ANGLE, 0},
       SCALE_OF_ORIGIN,
       EASTING,
@@ -232,7 +243,31 @@ static double read_parallel(const refs_json *mapping, size_t i, double otherwise
     return parallels[i < n ? i : n - 1];
 }
 
+/* Of a cylindrical equal-area projection (Snyder, Map Projections, equation 10-4 turned round). */
+static double parallel_of_scale(const refs_json *mapping) {
+    double scale;
+    if (!refs_cf__parameter(mapping, "scale_factor_at_projection_origin", &scale) || scale <= 0 ||
+        scale > 1)
+        return 0;
+    refs_cf__ellipsoid ellipsoid = refs_cf__read_ellipsoid(mapping);
+    double flattening = ellipsoid.inverse_flattening > 0 ? 1 / ellipsoid.inverse_flattening : 0;
+    double squared_eccentricity = flattening * (2 - flattening);
+    double squared_sine = (1 - scale * scale) / (1 - scale * scale * squared_eccentricity);
+    return asin(sqrt(squared_sine)) * 57.295779513082323;
+}
+
+/* The origin, which only can be a pole, unless a parallel is one. */
+static double pole_of(const refs_json *mapping) {
+    double latitude = 90;
+    if (read_parallel(mapping, 0, 0) != 0) return read_parallel(mapping, 0, 0);
+    refs_cf__parameter(mapping, "latitude_of_projection_origin", &latitude);
+    return latitude == -90 ? -90 : 90;
+}
+
 static double read_value(const refs_json *mapping, const method_parameter *parameter) {
+    if (strcmp(parameter->attribute, POLE) == 0) return pole_of(mapping);
+    if (strcmp(parameter->attribute, PARALLEL_BY_SCALE) == 0)
+        return read_parallel(mapping, 0, parallel_of_scale(mapping));
     if (strcmp(parameter->attribute, PARALLEL_1) == 0)
         return read_parallel(mapping, 0, parameter->otherwise);
     if (strcmp(parameter->attribute, PARALLEL_2) == 0)
@@ -251,7 +286,8 @@ static bool sweeps_x(const refs_json *mapping) {
            refs_cf__same_word(refs_cf__text(mapping, "fixed_angle_axis"), "y");
 }
 
-static bool applies(method_variant variant, const refs_json *mapping) {
+static bool applies(method_variant variant, const refs_cf__mapping *described) {
+    const refs_json *mapping = described->attributes;
     double parallels[2];
     size_t n = read_parallels(mapping, parallels);
     double scale = 1;
@@ -267,8 +303,10 @@ static bool applies(method_variant variant, const refs_json *mapping) {
         return n == 0 || parallels[0] == origin;
     case WITH_SCALE:
         return has_scale;
+    case WITH_PARALLEL_OFF_POLE:
+        return n > 0 && fabs(parallels[0]) != 90;
     case WITH_TRUE_SCALE_AT_POLE:
-        return scale == 1;
+        return (n > 0 || scale == 1) && described->unit_told;
     case SWEEPING_X:
         return sweeps_x(mapping);
     default:
@@ -276,9 +314,9 @@ static bool applies(method_variant variant, const refs_json *mapping) {
     }
 }
 
-static const projection_method *find_method(refs_str mapping_name, const refs_json *mapping) {
+static const projection_method *find_method(const refs_cf__mapping *mapping) {
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
-        if (refs_cf__same_word(mapping_name, methods[i].grid_mapping) &&
+        if (refs_cf__same_word(mapping->name, methods[i].grid_mapping) &&
             applies(methods[i].variant, mapping))
             return &methods[i];
     return NULL;
@@ -290,13 +328,21 @@ static refs_status print_id(int code, refs_buf *wkt, refs_error *err) {
     return code != 0 ? refs_buf_printf(wkt, err, ",ID[\"EPSG\",%d]", code) : REFS_OK;
 }
 
-static refs_status print_parameter(const refs_json *mapping, const method_parameter *parameter,
-                                   refs_buf *wkt, refs_error *err) {
+static refs_status print_unit(quantity_kind quantity, double unit_metres, refs_buf *wkt,
+                              refs_error *err) {
     static const char *const units[] = {"ANGLEUNIT[\"degree\",0.0174532925199433]",
                                         "LENGTHUNIT[\"metre\",1]", "SCALEUNIT[\"unity\",1]"};
+    if (quantity != COORDINATE) return refs_buf_printf(wkt, err, ",%s", units[quantity]);
+    REFS_TRY(refs_buf_printf(wkt, err, ","));
+    return refs_cf__print_length_unit(unit_metres, wkt, err);
+}
+
+static refs_status print_parameter(const refs_cf__mapping *mapping,
+                                   const method_parameter *parameter, refs_buf *wkt,
+                                   refs_error *err) {
     REFS_TRY(refs_buf_printf(wkt, err, ",PARAMETER[\"%s\",", parameter->name));
-    REFS_TRY(refs_cf__print_number(read_value(mapping, parameter), 15, wkt, err));
-    REFS_TRY(refs_buf_printf(wkt, err, ",%s", units[parameter->quantity]));
+    REFS_TRY(refs_cf__print_number(read_value(mapping->attributes, parameter), 15, wkt, err));
+    REFS_TRY(print_unit(parameter->quantity, mapping->unit_metres, wkt, err));
     REFS_TRY(print_id(parameter->code, wkt, err));
     return refs_buf_printf(wkt, err, "]");
 }
@@ -319,38 +365,41 @@ static const char *const *directions_of(const projection_method *method, const r
     return read_value(mapping, &method->parameters[0]) >= 0 ? north_pole : south_pole;
 }
 
-refs_status refs_cf__print_conversion(refs_str mapping_name, const refs_json *mapping,
+refs_status refs_cf__print_conversion(const refs_cf__mapping *mapping,
                                       const char *const **directions, refs_buf *wkt,
                                       refs_error *err) {
     *directions = NULL;
-    const projection_method *method = find_method(mapping_name, mapping);
+    const projection_method *method = find_method(mapping);
     if (method == NULL) return REFS_OK;
     REFS_TRY(refs_buf_printf(wkt, err, "CONVERSION[\"unnamed\",METHOD[\"%s\"", method->name));
     REFS_TRY(print_id(method->code, wkt, err));
     REFS_TRY(refs_buf_printf(wkt, err, "]"));
     for (size_t i = 0; i < MAX_PARAMETERS && method->parameters[i].name != NULL; i++)
         REFS_TRY(print_parameter(mapping, &method->parameters[i], wkt, err));
-    *directions = directions_of(method, mapping);
+    *directions = directions_of(method, mapping->attributes);
     return refs_buf_printf(wkt, err, "]");
 }
 
 /* The netCDF driver tells the sweep by a PROJ string, and GDAL compares that, too. */
-refs_status refs_cf__print_remark(refs_str mapping_name, const refs_json *mapping, refs_buf *wkt,
-                                  refs_error *err) {
-    const projection_method *method = find_method(mapping_name, mapping);
+refs_status refs_cf__print_remark(const refs_cf__mapping *mapping, refs_buf *wkt, refs_error *err) {
+    const projection_method *method = find_method(mapping);
     if (method == NULL || method->variant != SWEEPING_X) return REFS_OK;
     static const char *const names[] = {" +lon_0=", " +h=", " +x_0=", " +y_0="};
     REFS_TRY(refs_buf_printf(wkt, err, ",REMARK[\"PROJ CRS string: +proj=geos +sweep=x"));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         REFS_TRY(refs_buf_printf(wkt, err, "%s", names[i]));
-        REFS_TRY(refs_cf__print_number(read_value(mapping, &method->parameters[i]), 15, wkt, err));
+        REFS_TRY(refs_cf__print_number(read_value(mapping->attributes, &method->parameters[i]), 15,
+                                       wkt, err));
     }
-    refs_cf__ellipsoid ellipsoid = refs_cf__read_ellipsoid(mapping);
+    refs_cf__ellipsoid ellipsoid = refs_cf__read_ellipsoid(mapping->attributes);
     REFS_TRY(refs_buf_printf(wkt, err, ellipsoid.inverse_flattening > 0 ? " +a=" : " +R="));
     REFS_TRY(refs_cf__print_number(ellipsoid.radius_metres, 15, wkt, err));
     if (ellipsoid.inverse_flattening > 0) {
         REFS_TRY(refs_buf_printf(wkt, err, " +rf="));
         REFS_TRY(refs_cf__print_number(ellipsoid.inverse_flattening, 15, wkt, err));
     }
-    return refs_buf_printf(wkt, err, " +units=m +no_defs\"]");
+    if (mapping->unit_metres == 1) return refs_buf_printf(wkt, err, " +units=m +no_defs\"]");
+    REFS_TRY(refs_buf_printf(wkt, err, " +to_meter="));
+    REFS_TRY(refs_cf__print_number(mapping->unit_metres, 15, wkt, err));
+    return refs_buf_printf(wkt, err, " +no_defs\"]");
 }

@@ -65,19 +65,25 @@ static refs_status print_ellipsoidal_system(refs_buf *wkt, refs_error *err) {
                            "],AXIS[\"longitude\",east,ORDER[2]," DEGREE "]]");
 }
 
+refs_status refs_cf__print_length_unit(double metres, refs_buf *wkt, refs_error *err) {
+    const char *name = metres == 1          ? "metre"
+                       : metres == 1000     ? "kilometre"
+                       : metres < 0.3048003 ? "foot"
+                                            : "US survey foot";
+    REFS_TRY(refs_buf_printf(wkt, err, "LENGTHUNIT[\"%s\",", name));
+    REFS_TRY(refs_cf__print_number(metres, 15, wkt, err));
+    return refs_buf_printf(wkt, err, "]");
+}
+
 static refs_status print_cartesian_system(const char *const directions[2], double unit_metres,
                                           refs_buf *wkt, refs_error *err) {
     static const char *const names[] = {"easting", "northing"};
-    const char *unit = unit_metres == 1          ? "metre"
-                       : unit_metres == 1000     ? "kilometre"
-                       : unit_metres < 0.3048003 ? "foot"
-                                                 : "US survey foot";
     REFS_TRY(refs_buf_printf(wkt, err, ",CS[Cartesian,2]"));
     for (int i = 0; i < 2; i++) {
-        REFS_TRY(refs_buf_printf(wkt, err, ",AXIS[\"%s\",%s,ORDER[%d],LENGTHUNIT[\"%s\",", names[i],
-                                 directions[i], i + 1, unit));
-        REFS_TRY(refs_cf__print_number(unit_metres, 15, wkt, err));
-        REFS_TRY(refs_buf_printf(wkt, err, "]]"));
+        REFS_TRY(refs_buf_printf(wkt, err, ",AXIS[\"%s\",%s,ORDER[%d],", names[i], directions[i],
+                                 i + 1));
+        REFS_TRY(refs_cf__print_length_unit(unit_metres, wkt, err));
+        REFS_TRY(refs_buf_printf(wkt, err, "]"));
     }
     return REFS_OK;
 }
@@ -122,22 +128,23 @@ static refs_status print_rotated(const refs_json *mapping, refs_buf *wkt, refs_e
     return print_ellipsoidal_system(wkt, err);
 }
 
-static refs_status print_projected(refs_str name, const refs_json *mapping, double unit_metres,
-                                   refs_buf *wkt, refs_error *err) {
+static refs_status print_projected(const refs_cf__mapping *mapping, refs_buf *wkt,
+                                   refs_error *err) {
     const char *const *directions = NULL;
     size_t begin = wkt->size;
     REFS_TRY(refs_buf_printf(wkt, err, "PROJCRS["));
-    REFS_TRY(print_name(refs_cf__text(mapping, "projected_crs_name"), "unnamed", wkt, err));
+    REFS_TRY(
+        print_name(refs_cf__text(mapping->attributes, "projected_crs_name"), "unnamed", wkt, err));
     REFS_TRY(refs_buf_printf(wkt, err, ","));
-    REFS_TRY(print_geographic("BASEGEOGCRS", mapping, wkt, err));
+    REFS_TRY(print_geographic("BASEGEOGCRS", mapping->attributes, wkt, err));
     REFS_TRY(refs_buf_printf(wkt, err, "],"));
-    REFS_TRY(refs_cf__print_conversion(name, mapping, &directions, wkt, err));
+    REFS_TRY(refs_cf__print_conversion(mapping, &directions, wkt, err));
     if (directions == NULL) {
         wkt->size = begin;
         return REFS_OK;
     }
-    REFS_TRY(print_cartesian_system(directions, unit_metres, wkt, err));
-    REFS_TRY(refs_cf__print_remark(name, mapping, wkt, err));
+    REFS_TRY(print_cartesian_system(directions, mapping->unit_metres, wkt, err));
+    REFS_TRY(refs_cf__print_remark(mapping, wkt, err));
     return refs_buf_printf(wkt, err, "]");
 }
 
@@ -146,16 +153,16 @@ refs_status refs_cf__print_longlat(const refs_json *mapping, refs_buf *wkt, refs
     return print_ellipsoidal_system(wkt, err);
 }
 
-refs_status refs_cf__print_crs(const refs_json *mapping, double unit_metres, refs_buf *wkt,
-                               refs_error *err) {
-    refs_str name = refs_cf__text(mapping, "grid_mapping_name");
+refs_status refs_cf__print_crs(const refs_cf__mapping *mapping, refs_buf *wkt, refs_error *err) {
+    const refs_json *attributes = mapping->attributes;
     /* Some files leave the name out and can still mean nothing else. */
-    bool rotated = refs_cf__same_word(name, "rotated_latitude_longitude") ||
-                   (name.size == 0 && refs_json_get(mapping, "grid_north_pole_longitude") != NULL);
+    bool rotated =
+        refs_cf__same_word(mapping->name, "rotated_latitude_longitude") ||
+        (mapping->name.size == 0 && refs_json_get(attributes, "grid_north_pole_longitude") != NULL);
     /* Without an ellipsoid the netCDF driver leaves such a grid to its geolocation arrays. */
-    if (rotated && !refs_cf__read_ellipsoid(mapping).given) return REFS_OK;
-    if (rotated) return print_rotated(mapping, wkt, err);
-    if (!refs_cf__same_word(name, "latitude_longitude"))
-        return print_projected(name, mapping, unit_metres, wkt, err);
-    return refs_cf__print_longlat(mapping, wkt, err);
+    if (rotated && !refs_cf__read_ellipsoid(attributes).given) return REFS_OK;
+    if (rotated) return print_rotated(attributes, wkt, err);
+    if (!refs_cf__same_word(mapping->name, "latitude_longitude"))
+        return print_projected(mapping, wkt, err);
+    return refs_cf__print_longlat(attributes, wkt, err);
 }

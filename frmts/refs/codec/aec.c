@@ -96,6 +96,7 @@ static const char *const aliases[] = {"aec", NULL};
 
 const refs_codec_type refs_codec_aec = {.name = "imagecodecs_aec",
                                         .aliases = aliases,
+                                        .reads = "streams of CCSDS 121.0 as libaec writes them",
                                         .library = "libaec",
                                         .open = open_codec,
                                         .decode = decode,

@@ -83,8 +83,11 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return status;
 }
 
-const refs_codec_type refs_codec_grib = {.name = "grib",
-                                         .library = "REFS, ecCodes for coordinates",
-                                         .open = open_codec,
-                                         .decode = decode,
-                                         .close = refs_free};
+const refs_codec_type refs_codec_grib = {
+    .name = "grib",
+    .reads = "one GRIB message of edition 1 or 2: values in simple, complex, IEEE, JPEG 2000, PNG "
+             "and CCSDS packing, latitudes, longitudes",
+    .library = "REFS, ecCodes for coordinates",
+    .open = open_codec,
+    .decode = decode,
+    .close = refs_free};

@@ -50,15 +50,21 @@ typedef struct sections {
     refs_bytes section[8];
 } sections;
 
+/* Sections from 2, 3 or 4 to 7 may follow again: fields behind the first, which is the message's as
+ * ecCodes has it. */
 static refs_status find_sections(refs_bytes whole, sections *found, refs_error *err) {
     unsigned last = 0;
+    bool is_first_field = true;
     for (size_t at = 16; at < whole.size - 4;) {
         uint32_t size = whole.size - 4 - at >= 5 ? refs_load_be32(whole.data + at) : 0;
         unsigned number = size > 0 ? whole.data[at + 4] : 0;
-        if (size < 5 || size > whole.size - 4 - at || number <= last || number > 7)
+        bool begins_field = last == 7 && number >= 2 && number <= 4;
+        if (size < 5 || size > whole.size - 4 - at || (number <= last && !begins_field) ||
+            number > 7)
             return refs_fail(err, REFS_CORRUPT, "section %u at byte %zu does not follow section %u",
                              number, at, last);
-        found->section[number] = refs_bytes_view(whole.data + at, size);
+        if (begins_field) is_first_field = false;
+        if (is_first_field) found->section[number] = refs_bytes_view(whole.data + at, size);
         last = number;
         at += size;
     }

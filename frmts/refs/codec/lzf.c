@@ -72,9 +72,11 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 
 static const char *const aliases[] = {"lzf", NULL};
 
-const refs_codec_type refs_codec_lzf = {.name = "imagecodecs_lzf",
-                                        .aliases = aliases,
-                                        .library = "liblzf",
-                                        .open = open_codec,
-                                        .decode = decode,
-                                        .close = refs_free};
+const refs_codec_type refs_codec_lzf = {
+    .name = "imagecodecs_lzf",
+    .aliases = aliases,
+    .reads = "HDF5 filter 32000: an LZF block, with or without its size before it",
+    .library = "liblzf",
+    .open = open_codec,
+    .decode = decode,
+    .close = refs_free};

@@ -267,6 +267,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 }
 
 const refs_codec_type refs_codec_sharding = {.name = "sharding_indexed",
+                                             .reads = "a chunk of smaller ones with an index",
                                              .library = "REFS",
                                              .open = open_codec,
                                              .decode = decode,

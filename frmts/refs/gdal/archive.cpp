@@ -1,6 +1,7 @@
 /* archive.cpp -- see archive.h. */
 #include "archive.h"
 
+#include <algorithm>
 #include <atomic>
 #include <ctime>
 #include <list>
@@ -24,6 +25,7 @@ constexpr uint64_t maxRequestBytes = 16 * REFS_MIB;
 
 /** Decoded chunks kept for one set, unless REFS_CACHE_MAX says otherwise. */
 constexpr const char *defaultCacheMegabytes = "64";
+constexpr double maxCacheMegabytes = 1024 * 1024;
 
 /** Times of files are told in seconds: one that changed so lately may change again unnoticed. */
 constexpr int64_t settledSeconds = 2;
@@ -181,7 +183,8 @@ std::string optionsText(CSLConstList options) {
 
 size_t cacheBytes() {
     const double megabytes = CPLAtof(CPLGetConfigOption("REFS_CACHE_MAX", defaultCacheMegabytes));
-    return megabytes > 0 ? static_cast<size_t>(megabytes * 1024 * 1024) : 0;
+    if (!(megabytes > 0)) return 0;
+    return static_cast<size_t>(std::min(megabytes, maxCacheMegabytes) * 1024 * 1024);
 }
 
 } // namespace
