@@ -1,6 +1,7 @@
 """The HTTP engine as users see it: how often it asks, over how many connections, with which
 credentials and options of GDAL, where redirects lead, and what it shows of secrets."""
 
+import itertools
 import json
 import os
 import re
@@ -486,10 +487,11 @@ class Secrets(Case):
 
     def test_of_urls_in_sets_are_in_no_error(self):
         server = self.serve(faults={"/v.bin": {"status": 403}})
-        for kind in self.names:
+        for kind, engine in itertools.product(self.names, ("CURL", "VSI")):
             self.folder.write_array(self.bands, self.width, url=self.name_of(server, kind, "v.bin"),
-                                    name=f"{kind}.json")
-            said = self.fails(server.url(f"{kind}.json"))
+                                    name=f"{kind}{engine}.json")
+            with options(REFS_HTTP_ENGINE=engine):
+                said = self.fails(server.url(f"{kind}{engine}.json"))
             self.assertIn(server.url("v.bin"), said)
             self.assertNotIn("topsecret", said)
 
