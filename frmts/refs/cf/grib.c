@@ -145,7 +145,11 @@ static refs_status make_crs(const refs_cf__input *input, const grid_kind *kind,
     refs_status status = print_mapping(input, kind, keys, &text, err);
     if (status == REFS_OK)
         status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &mapping, err);
-    if (status == REFS_OK) status = refs_cf__print_crs(refs_json_root(mapping), 1, wkt, err);
+    if (status == REFS_OK) {
+        refs_cf__mapping described = {refs_str_from(kind->mapping), refs_json_root(mapping), 1,
+                                      true};
+        status = refs_cf__print_crs(&described, wkt, err);
+    }
     refs_json_doc_free(mapping);
     refs_buf_clear(&text);
     return status == REFS_NOT_FOUND ? REFS_OK : status;

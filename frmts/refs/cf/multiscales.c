@@ -85,9 +85,10 @@ static void add_levels(siblings *found, const refs_group_meta *group, const refs
 static void find_siblings(const refs_array_meta *array, siblings *found) {
     for (size_t i = 0; i < refs_hierarchy_n_groups(found->hierarchy); i++) {
         const refs_group_meta *group = refs_hierarchy_group(found->hierarchy, i);
-        const refs_json *multiscales = multiscales_of(group);
         refs_str path = path_below(group, array);
-        for (size_t k = 0; path.size > 0 && levels_of(multiscales, k) != NULL; k++)
+        if (path.size == 0) continue;
+        const refs_json *multiscales = multiscales_of(group);
+        for (size_t k = 0; levels_of(multiscales, k) != NULL; k++)
             add_levels(found, group, levels_of(multiscales, k), path);
     }
 }
