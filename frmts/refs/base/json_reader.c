@@ -202,7 +202,8 @@ static refs_status read_string_parts(refs_json_reader *reader, refs_str *text, r
             return fail_unexpected(reader, err, "a closing quote");
     }
     reader->at++;
-    *text = refs_str_view((const char *)reader->unescaped.data, reader->unescaped.size);
+    if (reader->unescaped.size > 0)
+        *text = refs_str_view((const char *)reader->unescaped.data, reader->unescaped.size);
     return REFS_OK;
 }
 
