@@ -27,6 +27,7 @@ function(refs_codec_library name)
     return()
   endif()
   message(STATUS "Codec library lib${name}: ${REFS_${name}_LIBRARY}")
+  set_property(GLOBAL APPEND PROPERTY REFS_DEV_PACKAGES ${LIB_PACKAGE})
   if(NOT TARGET refs::${name})
     add_library(refs::${name} UNKNOWN IMPORTED GLOBAL)
     set_target_properties(refs::${name} PROPERTIES

@@ -5,7 +5,7 @@
 #include "refs/parquet.h"
 
 /* Small enough that a file which asks for more stands out. */
-static const refs_parquet_limits limits = {65536, 1024 * 1024, 4 * 1024 * 1024};
+static const refs_parquet_limits limits = {2000, 16 * 1024, 64 * 1024};
 
 static refs_status read_rows(refs_bytes file, uint64_t first_rows, refs_parquet_table *table) {
     static const char *const names[] = {"path", "offset", "size", "raw"};

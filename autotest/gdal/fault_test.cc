@@ -46,11 +46,13 @@ const Fault faults[] = {
     {"Content-Length too large", R"({"claim": 100})", "PFFF", "HTTP 20", 1},
     {"body longer than asked for", R"({"more": 100})", "FFFF", "", 1},
     {"200 for a range", R"({"ignore_range": true})", "PPPP", "", 2},
-    {"200 for a range, without length", R"({"ignore_range": true, "chunked": true})", "PPPP", "", 1},
+    {"200 for a range, without length", R"({"ignore_range": true, "chunked": true})", "PPPP", "",
+     1},
     {"Content-Range of another start", R"({"headers": {"Content-Range": "bytes 0-{last}/{size}"}})",
      "FPPP", "the server sent \\[0\\+", 1},
     {"Content-Range of another end",
-     R"({"headers": {"Content-Range": "bytes {begin}-40010/99999"}})", "FPPP", "the server sent", 1},
+     R"({"headers": {"Content-Range": "bytes {begin}-40010/99999"}})", "FPPP", "the server sent",
+     1},
     {"Content-Range of another total",
      R"({"headers": {"Content-Range": "bytes {begin}-{last}/999999"}})", "PPPP", "", 1},
     {"Content-Range missing", R"({"headers": {"Content-Range": null}})", "FPPP",
@@ -69,7 +71,8 @@ const Fault faults[] = {
     {"302 to another host",
      R"({"status": 302, "headers": {"Location": "http://localhost:{port}/@well{path}"}})", "PPPP",
      "", 1},
-    {"302 in a circle", R"({"status": 302, "headers": {"Location": "?"}})", "FFFF", "redirects", 11},
+    {"302 in a circle", R"({"status": 302, "headers": {"Location": "?"}})", "FFFF", "redirects",
+     11},
     {"302 to a local file", R"({"status": 302, "headers": {"Location": "file:///etc/passwd"}})",
      "FFFF", "redirect to the scheme \"file\"", 1},
     {"302 to ftp", R"({"status": 302, "headers": {"Location": "ftp://127.0.0.1/x"}})", "FFFF",
@@ -82,12 +85,12 @@ const Fault faults[] = {
     {"404", R"({"status": 404})", "FFFA", "404", 1},
     {"410", R"({"status": 410})", "FFFF", "410", 1},
     {"416", R"({"status": 416, "headers": {"Content-Range": "bytes */10"}})", "FFFF", "416", 1},
-    {"429, Retry-After in seconds", R"({"status": 429, "headers": {"Retry-After": "1"}, "times": 1})",
-     "PPPP", "", 2},
+    {"429, Retry-After in seconds",
+     R"({"status": 429, "headers": {"Retry-After": "1"}, "times": 1})", "PPPP", "", 2},
     {"429, Retry-After as a date",
      R"({"status": 429, "headers": {"Retry-After": "{now+1}"}, "times": 1})", "PPPP", "", 2},
-    {"429, Retry-After in an hour", R"({"status": 429, "headers": {"Retry-After": "3600"}})", "FFFF",
-     "come back after 3600 s.*429", 1},
+    {"429, Retry-After in an hour", R"({"status": 429, "headers": {"Retry-After": "3600"}})",
+     "FFFF", "come back after 3600 s.*429", 1},
     {"500, twice", R"({"status": 500, "times": 2})", "PPPP", "", 3},
     {"500", R"({"status": 500})", "FFFF", "after 3 attempts: HTTP 500", 3},
     {"501", R"({"status": 501})", "FFFF", "501", 1},
@@ -200,10 +203,10 @@ class FaultTable : public testing::Test {
     static Outcome read(const std::string &raster, ErrorLog &log) {
         const Dataset dataset = open(raster);
         std::vector<double> values(width, -7);
-        const bool came =
-            dataset != nullptr && GDALGetRasterXSize(dataset.get()) == static_cast<int>(width) &&
-            GDALRasterIO(GDALGetRasterBand(dataset.get(), 1), GF_Read, 0, 0, width, 1,
-                         values.data(), width, 1, GDT_Float64, 0, 0) == CE_None;
+        const bool came = dataset != nullptr &&
+                          GDALGetRasterXSize(dataset.get()) == static_cast<int>(width) &&
+                          GDALRasterIO(GDALGetRasterBand(dataset.get(), 1), GF_Read, 0, 0, width, 1,
+                                       values.data(), width, 1, GDT_Float64, 0, 0) == CE_None;
         if (!came) return log.failures().size() == 1 ? Outcome::Failure : Outcome::Wrong;
         if (values == counting<double>(width)) return Outcome::Pixels;
         return values == std::vector<double>(width, -1) ? Outcome::Fill : Outcome::Wrong;
@@ -254,8 +257,8 @@ class FaultTable : public testing::Test {
     void expect_of_engine(Path path) const {
         CPLSetConfigOption("REFS_HTTP_ENGINE", "CURL");
         const RangeServer plain(folder + "/served", {"--faults", write_faults(path)});
-        const RangeServer tls(folder + "/served", {"--tls", REFS_TLS "/certificate.pem",
-                                                   REFS_TLS "/key.pem"}, "tls");
+        const RangeServer tls(folder + "/served",
+                              {"--tls", REFS_TLS "/certificate.pem", REFS_TLS "/key.pem"}, "tls");
         for (size_t i = 0; i < std::size(faults); i++) {
             SCOPED_TRACE(faults[i].name);
             const Names name = names(path, i, plain, tls);
@@ -276,8 +279,8 @@ class FaultTable : public testing::Test {
     void expect_of_vsi(Path path) const {
         CPLSetConfigOption("REFS_HTTP_ENGINE", "VSI");
         const RangeServer plain(folder + "/served", {"--faults", write_faults(path)});
-        const RangeServer tls(folder + "/served", {"--tls", REFS_TLS "/certificate.pem",
-                                                   REFS_TLS "/key.pem"}, "tls");
+        const RangeServer tls(folder + "/served",
+                              {"--tls", REFS_TLS "/certificate.pem", REFS_TLS "/key.pem"}, "tls");
         for (size_t i = 0; i < std::size(faults); i++) {
             SCOPED_TRACE(faults[i].name);
             const Names name = names(path, i, plain, tls);

@@ -226,6 +226,26 @@ TEST_F(Remote, SetsReadLocalFilesWhereThatIsAllowed) {
     std::filesystem::remove(local);
 }
 
+TEST_F(Remote, TargetsThatAreForbiddenSuggestNotToSign) {
+    write_file(folder + "/faults.json", R"({"/bucket/key": {"status": 403}})");
+    const RangeServer bucket(folder, {"--faults", folder + "/faults.json"});
+    const std::string url = bucket.url(""), host = url.substr(url.find("//") + 2);
+    const std::pair<const char *, std::string> settings[] = {
+        {"AWS_S3_ENDPOINT", host.substr(0, host.find('/'))},
+        {"AWS_HTTPS", "NO"},
+        {"AWS_VIRTUAL_HOSTING", "FALSE"},
+        {"AWS_ACCESS_KEY_ID", "key"},
+        {"AWS_SECRET_ACCESS_KEY", "secret"}};
+    for (const auto &[name, value] : settings) CPLSetConfigOption(name, value.c_str());
+    Set set;
+    const std::string path =
+        set.array({"v", {1, 6}}).range("v/0.0", "s3://bucket/key", 0, 24).save();
+    const std::string message = failure_of_reading(open(subdataset(path, "v")));
+    for (const char *part : {"s3://bucket/key", "403", "AWS_NO_SIGN_REQUEST"})
+        EXPECT_NE(message.find(part), std::string::npos) << "no " << part << " in: " << message;
+    for (const auto &[name, value] : settings) CPLSetConfigOption(name, nullptr);
+}
+
 TEST_F(Remote, SetsThatAreNotThereSayWhich) {
     ErrorLog log;
     EXPECT_EQ(open("REFS:" + server->url("absent.json")), nullptr);

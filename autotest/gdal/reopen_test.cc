@@ -1,12 +1,16 @@
 /* reopen_test.cc -- when a set is read again, and when not: counted by a file system of the test's
  * own, which says whatever time and size a file shall have. */
 #include "driver_test.h"
+#include "range_server.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <map>
 
 #include <cpl_vsi.h>
+#include <unistd.h>
 
 using namespace refs_test;
 
@@ -157,4 +161,42 @@ TEST(Reopen, ReadsASetAgainWithOtherOptions) {
         EXPECT_NE(open(subdataset(std::string(prefix) + "set.json", "v"), {option}), nullptr);
         EXPECT_GE(file.bytes_read, file.content.size()) << option;
     }
+}
+
+namespace {
+
+/** Writes the set as it was so many hours ago: what was written just now may change once more. */
+void write_old(const std::string &path, const std::string &content, int hours) {
+    write_file(path, content);
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() -
+                                               std::chrono::hours(hours));
+}
+
+/** Bytes that a server sent of the set. */
+int64_t bytes_served(const RangeServer &server) {
+    int64_t bytes = 0;
+    for (const ServedRequest &request : server.requests())
+        if (request.path == "/set.json") bytes += request.bytes;
+    return bytes;
+}
+
+} // namespace
+
+TEST(Reopen, OfARemoteSetFollowsItsState) {
+    const std::string folder = testing::TempDir() + "refs-reopen-" + std::to_string(getpid());
+    std::filesystem::create_directory(folder);
+    write_old(folder + "/set.json", document(0), 5);
+    const auto size = static_cast<int64_t>(document(0).size());
+    {
+        const RangeServer server(folder);
+        EXPECT_EQ(pixels(open(subdataset(server.url("set.json"), "v"))), counting<double>(6));
+        const int64_t once = bytes_served(server);
+        EXPECT_LT(once, size * 2);
+        EXPECT_EQ(pixels(open(subdataset(server.url("set.json"), "w"))), counting<double>(6));
+        EXPECT_LT(bytes_served(server) - once, size / 4) << "another variable, the same state";
+        write_old(folder + "/set.json", document(3), 4);
+        EXPECT_EQ(pixels(open(subdataset(server.url("set.json"), "w"))), counting<double>(6, 3))
+            << "another state of the same size";
+    }
+    std::filesystem::remove_all(folder);
 }

@@ -217,6 +217,22 @@ TEST(SetList, OpensOneSetByNameOrOption) {
     EXPECT_EQ(pixels(open("REFS:" + path + ":#0")), (std::vector<double>{0, 1, 2, 3, 4, 5}));
 }
 
+TEST(SetList, OfOneSetIsThatSet) {
+    Set set;
+    add_small_array(set, "a");
+    const std::string path = memory_path("one.json");
+    write_file(path, "[" + set.document() + "]");
+    for (const std::string &name : {"REFS:" + path, "REFS:\"" + path + "\":/a"})
+        EXPECT_EQ(pixels(open(name)), (std::vector<double>{0, 1, 2, 3, 4, 5})) << name;
+}
+
+TEST(SetList, OfSeveralAsksWhichOneAnArrayIsOf) {
+    const ErrorLog log;
+    EXPECT_EQ(open("REFS:\"" + list_of_sets() + "\":/b"), nullptr);
+    EXPECT_NE(log.text().find("has 2 sets: say which one /b is of"), std::string::npos)
+        << log.text();
+}
+
 TEST(SetList, RefusesNumbersThatMakeNoSense) {
     const std::string path = list_of_sets();
     const std::pair<std::string, const char *> rows[] = {

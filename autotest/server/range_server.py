@@ -7,7 +7,7 @@ usage: range_server.py FOLDER LOG [--latency-ms N] [--faults FILE] [--detail FIL
 Prints the port it listens on, in one line, and serves until its standard input ends. Each request
 adds one line to LOG: method, path, range ("-" without one), status and bytes of the body sent, with
 tabs between. --detail adds a JSON object a request to another file: also the headers, the number of
-the connection, how many requests were under way, and when it came.
+the connection, how many requests were under way, whether it was made to fail, and when it came.
 
 A first folder that begins with "@" is a label: /@slow/a.nc is the file a.nc, with faults of its own.
 A request for an absolute URL, as proxies get it, is served as its path.
@@ -133,18 +133,18 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         with self.server.under_way as n:
-            self.server.detail(self, n)
+            path = unquote(urlsplit(self.path).path)
+            fault = self.server.faults.take(path, self.command, self.headers)
+            self.server.detail(self, n, bool(fault))
             try:
-                self.respond()
+                self.respond(path, fault)
             except (Broken, ConnectionError):
                 self.close_connection = True
 
     do_HEAD = do_GET
 
-    def respond(self):
+    def respond(self, path, fault):
         time.sleep(self.server.latency_s)
-        path = unquote(urlsplit(self.path).path)
-        fault = self.server.faults.take(path, self.command, self.headers)
         time.sleep(fault.get("stall_s", 0))
         if fault.get("reset"):
             self.log_answer(0, 0)
@@ -204,7 +204,8 @@ class Handler(BaseHTTPRequestHandler):
         return pieces
 
     def send(self, fault, status, headers=None, pieces=(), values=None):
-        headers = {"Accept-Ranges": "bytes", **(headers or {})}
+        headers = {"Date": email.utils.formatdate(usegmt=True), "Accept-Ranges": "bytes",
+                   **(headers or {})}
         size = int((values or {}).get("last", -1)) - int((values or {}).get("begin", 0)) + 1
         if values is None:
             size = sum(len(piece) for piece in pieces)
@@ -346,12 +347,13 @@ class RangeServer(ThreadingHTTPServer):
         with self._log_lock:
             print(*fields, sep="\t", file=self._log_file, flush=True)
 
-    def detail(self, handler, n_under_way):
+    def detail(self, handler, n_under_way, fault):
         if self._detail_file is None:
             return
         entry = {"method": handler.command, "path": handler.path,
                  "headers": {name.lower(): value for name, value in handler.headers.items()},
                  "connection": handler.connection_number, "under_way": n_under_way,
+                 "fault": fault,
                  "at": round(time.monotonic() - self._began, 4)}
         with self._log_lock:
             print(json.dumps(entry), file=self._detail_file, flush=True)

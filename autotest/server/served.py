@@ -34,6 +34,10 @@ class Folder:
         with open(path, "wb") as file:
             file.write(content if isinstance(content, bytes) else content.encode())
 
+    def read(self, name):
+        with open(os.path.join(self.served, name), "rb") as file:
+            return file.read()
+
     def write_array(self, bands, width, url="v.bin", name="refs.json", chunk_gap=0):
         """An array v of so many bands of one row, a chunk each, whose values count up; the chunks lie
         in v.bin, so many bytes apart."""
@@ -54,9 +58,10 @@ class Server:
 
     def __init__(self, folder, faults=None, tls=False, options=(), name=""):
         self._log = folder.file(f"log{name}")
-        self._detail = folder.file(f"detail{name}")
+        self.detail = folder.file(f"detail{name}")
+        self._process = None
         command = [sys.executable, os.path.join(HERE, "range_server.py"), folder.served, self._log,
-                   "--detail", self._detail, *options]
+                   "--detail", self.detail, *options]
         if tls:
             command += ["--tls", CERTIFICATE, KEY]
         if faults:
@@ -75,8 +80,17 @@ class Server:
     def url(self, name):
         return f"{self.base}/{name}"
 
+    def counts(self):
+        """How many requests there were, and how many were made to fail."""
+        counts = {"all": 0, "failed": 0}
+        with open(self.detail, encoding="utf-8") as file:
+            for line in file:
+                counts["all"] += 1
+                counts["failed"] += '"fault": true' in line
+        return counts
+
     def requests(self, path=None):
         """What was asked for so far: see --detail of range_server.py."""
-        with open(self._detail, encoding="utf-8") as file:
+        with open(self.detail, encoding="utf-8") as file:
             entries = [json.loads(line) for line in file]
         return [entry for entry in entries if path is None or entry["path"].endswith(path)]

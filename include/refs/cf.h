@@ -38,6 +38,14 @@ typedef struct refs_cf_values {
     void *user;
 } refs_cf_values;
 
+/** Knows what GeoKeys mean. Zeroed is nothing that does. */
+typedef struct refs_cf_geotiff {
+    /** Appends the CRS of the GeoTIFF file `file` as WKT, which has GeoKeys and one pixel; nothing
+     * where they make no sense. */
+    refs_status (*read_crs)(void *user, refs_bytes file, refs_buf *wkt, refs_error *err);
+    void *user;
+} refs_cf_geotiff;
+
 typedef struct refs_cf_options {
     size_t struct_size;       /**< sizeof(refs_cf_options) */
     bool assume_longlat;      /**< longitude/latitude axes without grid mapping are WGS 84 */
@@ -45,6 +53,8 @@ typedef struct refs_cf_options {
                                    and what follows from them is left out */
     refs_notes notes;
     const char *selection; /**< which bands: see below; NULL or "" for all */
+    refs_cf_geotiff
+        geotiff; /**< for sets made of TIFF files; without it EPSG's codes count alone */
 } refs_cf_options;
 
 /* A selection keeps part of some band axes, for example "time=2020-01-01T06:00,level=850":
@@ -60,7 +70,11 @@ typedef struct refs_cf_options {
  * tried before one with it, and colons from left to right: those of a time separate nothing. */
 
 #define REFS_CF_OPTIONS_INIT                                                                       \
-    { sizeof(refs_cf_options), true, false, {NULL, NULL}, NULL }
+    {                                                                                              \
+        sizeof(refs_cf_options), true, false, {NULL, NULL}, NULL, {                                \
+            NULL, NULL                                                                             \
+        }                                                                                          \
+    }
 
 /** What runs along a dimension. */
 typedef enum refs_cf_axis_kind {
@@ -201,6 +215,18 @@ bool refs_cf_is_bounds(const refs_hierarchy *hierarchy, const refs_array_meta *a
 /** Whether the `coordinates` attribute of some array names `array`. Such arrays are offered, but a
  * set of one other array opens as that array. */
 bool refs_cf_is_coordinate(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
+/** Most sizes of one picture that are found. */
+#define REFS_CF_MAX_OVERVIEWS 64
+
+/** The arrays that show the picture of `array` in fewer pixels, those with the most pixels first:
+ * as the attribute `multiscales` of a group lists them. Returns how many there are. */
+size_t refs_cf_find_overviews(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+                              const refs_array_meta *overviews[REFS_CF_MAX_OVERVIEWS]);
+
+/** Whether some array shows the picture of `array` in more pixels. Such arrays are offered, but a
+ * set of one other array opens as that array. */
+bool refs_cf_is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /** Appends the description of a subdataset in the netCDF driver's words:
  * "[1x585x1386] air_temperature (16-bit unsigned integer)". */

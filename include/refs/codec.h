@@ -41,6 +41,7 @@ typedef struct refs_codec_context {
 typedef struct refs_codec_type {
     const char *name;           /**< numcodecs' id, "zlib" */
     const char *const *aliases; /**< other names, NULL-ended, or NULL */
+    const char *reads;          /**< what it decodes, for people; NULL in builds that lack it */
     const char *library;        /**< what does the work, for people: "libdeflate", "REFS" */
     const char *missing;        /**< NULL, or the library that this build lacks: all calls below
                                      are then NULL */

@@ -121,6 +121,9 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
                                refs_http_vfs **vfs, refs_error *err);
 void refs_http_vfs_free(refs_http_vfs *vfs);
 
+/** Ends requests that are under way, and all to come, with REFS_CANCELLED, and soon. */
+void refs_http_vfs_cancel(refs_http_vfs *vfs);
+
 /** Its functions. `stamp` says without a request what the last answer said of a location that was
  * opened, else asks for its first byte. */
 const refs_vfs *refs_http_vfs_functions(const refs_http_vfs *vfs);

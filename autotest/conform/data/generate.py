@@ -312,7 +312,7 @@ def grib():
     import eccodes
     from osgeo import gdal
 
-    def message(sample, missing=False, packing=None):
+    def message(sample, missing=False, packing=None, constant=False):
         handle = eccodes.codes_grib_new_from_samples(sample)
         for key, value in dict(Ni=12, Nj=8, latitudeOfFirstGridPointInDegrees=40,
                                latitudeOfLastGridPointInDegrees=33,
@@ -321,6 +321,8 @@ def grib():
                                jDirectionIncrementInDegrees=1).items():
             eccodes.codes_set(handle, key, value)
         numbers = 270 + ramp("f8", (96,)) / 4
+        if constant:
+            numbers[:] = 280
         if missing:
             eccodes.codes_set(handle, "bitmapPresent", 1)
             numbers[30:35] = eccodes.codes_get(handle, "missingValue")
@@ -340,6 +342,16 @@ def grib():
             numbers[numbers == band.GetNoDataValue()] = np.nan
         return numbers
 
+    def with_second_field(content):
+        """The message with a second field: its sections from the fourth on again, other numbers."""
+        at = 16
+        while content[at + 4] < 4:
+            at += int.from_bytes(content[at:at + 4], "big")
+        field = bytearray(content[at:-4])
+        field[-20:] = bytes(20)
+        size = len(content) + len(field)
+        return content[:8] + size.to_bytes(8, "big") + content[16:-4] + bytes(field) + b"7777"
+
     config = {"id": "grib", "var": "t"}
     for name, sample, options in (
         ("grib1", "regular_ll_pl_grib1", {}),
@@ -348,6 +360,11 @@ def grib():
         ("grib2-ccsds", "regular_ll_pl_grib2", {"packing": "grid_ccsds"}),
         ("grib2-jpeg", "regular_ll_pl_grib2", {"packing": "grid_jpeg"}),
         ("grib2-ieee", "regular_ll_pl_grib2", {"packing": "grid_ieee"}),
+        ("grib2-png", "regular_ll_pl_grib2", {"packing": "grid_png"}),
+        ("grib2-complex", "regular_ll_pl_grib2", {"packing": "grid_complex"}),
+        ("grib2-differences", "regular_ll_pl_grib2",
+         {"packing": "grid_complex_spatial_differencing"}),
+        ("grib2-constant", "regular_ll_pl_grib2", {"constant": True}),
     ):
         content, latitudes = message(sample, **options)
         numbers = as_gdal(content) if options.get("packing") != "grid_ccsds" else None
@@ -358,6 +375,8 @@ def grib():
         write(name, config, content, numbers.astype("<f4"))
         if name == "grib2":
             write("grib2-float64", {**config, "dtype": "float64"}, content, numbers)
+            two = with_second_field(content)
+            write("grib2-two-fields", {**config, "dtype": "float64"}, two, as_gdal(two) + 273.15)
             write("grib2-latitude", {"id": "grib", "var": "latitude"}, content,
                   latitudes.reshape(8, 12))
 

@@ -42,6 +42,21 @@ class Faults : public testing::Test {
                         R"("_FillValue":"AAAAAAAA+H8=")",
                         "<f4"});
         set.array("w", {{"y", "x"}, {4, 5}, R"("flag_values":[1,3],"flag_meanings":"a b")", "|u1"});
+        set.group("tiff", R"("ModelPixelScale":[1,1,0],"ModelTiepoint":[0,0,0,5,9,0],)"
+                          R"("GTCitationGeoKey":"Mine","ProjNatOriginLatGeoKey":5,)"
+                          R"("ProjectedCSTypeGeoKey":32767)");
+        set.array("tiff/0", {{"Y", "X"}, {4, 5}});
+        set.options.geotiff.read_crs = [](void *, refs_bytes, refs_buf *wkt, refs_error *err) {
+            return refs_buf_append_str(wkt, refs_str_from("EPSG:3857"), err);
+        };
+        set.array("grib", {{"j", "i"},
+                           {4, 5},
+                           R"("GRIB_gridType":"lambert","GRIB_LaDInDegrees":38.5,)"
+                           R"("GRIB_LoVInDegrees":262.5,"GRIB_Latin1InDegrees":38.5,)"
+                           R"("GRIB_Latin2InDegrees":38.5,"GRIB_DxInMetres":1,"GRIB_DyInMetres":1,)"
+                           R"("GRIB_latitudeOfFirstGridPointInDegrees":38,)"
+                           R"("GRIB_longitudeOfFirstGridPointInDegrees":262,)"
+                           R"("GRIB_jScansPositively":1)"});
         set.options.selection = "time=2000-01-01:2000-01-02,s=no:so";
         set.find("v");
     }
@@ -77,6 +92,18 @@ TEST_F(Faults, NamesOfValuesToo) {
     set.options.selection = nullptr;
     EXPECT_GT(allocationsOfDescribing("w"), 10);
     EXPECT_EQ(set.meaning.categories.n, 4u);
+}
+
+TEST_F(Faults, SetsOfTiffFilesToo) {
+    set.options.selection = nullptr;
+    EXPECT_GT(allocationsOfDescribing("tiff/0"), 10);
+    EXPECT_STREQ(set.meaning.crs, "EPSG:3857");
+}
+
+TEST_F(Faults, SetsOfGribMessagesToo) {
+    set.options.selection = nullptr;
+    EXPECT_GT(allocationsOfDescribing("grib"), 10);
+    EXPECT_TRUE(set.meaning.has_geotransform);
 }
 
 TEST_F(Faults, FailuresOfSelectionsToo) {

@@ -42,6 +42,33 @@ TEST_F(GeoTiff, TakesAMatrix) {
     EXPECT_EQ(set.geotransform(), Values({3, 1, 2, 6, 4, 5}));
 }
 
+TEST_F(GeoTiff, TakesTagsInRows) {
+    describe(R"("ModelTransformation":[[1,2,0,3],[4,5,0,6],[0,0,0,0],[0,0,0,1]])");
+    EXPECT_EQ(set.geotransform(), Values({3, 1, 2, 6, 4, 5}));
+    Dataset tied;
+    tied.global(
+        R"("ModelPixelScale":[10,-20,0],"ModelTiepoint":[[1,1,0,100,200,0],[2,1,0,110,200,0]])");
+    tied.array("0", {{"Y", "X"}, {4, 8}});
+    tied.describe("0");
+    EXPECT_EQ(tied.geotransform(), Values({90, 10, 0, 220, 0, -20}));
+}
+
+TEST_F(GeoTiff, TakesTheCrsOfWhoeverKnowsGeoKeys) {
+    std::string file;
+    set.options.geotiff = {[](void *user, refs_bytes bytes, refs_buf *wkt, refs_error *err) {
+                               static_cast<std::string *>(user)->assign(
+                                   reinterpret_cast<const char *>(bytes.data), bytes.size);
+                               return refs_buf_append_str(wkt, refs_str_from("a CRS"), err);
+                           },
+                           &file};
+    describe(scale + R"(,"ProjectedCSTypeGeoKey":32621,"GTCitationGeoKey":"Albers",
+                        "ProjStdParallel1GeoKey":29.5)");
+    EXPECT_STREQ(set.meaning.crs, "a CRS");
+    EXPECT_EQ(file.substr(0, 4), std::string("II*\0", 4));
+    EXPECT_NE(file.find(std::string("\0\x0c\0\0\x01\0\x6d\x7f", 8)), std::string::npos);
+    EXPECT_NE(file.find("Albers|"), std::string::npos);
+}
+
 TEST_F(GeoTiff, KnowsAxesByTheirLetters) {
     describe(R"("multiscales":[])", "rgb");
     EXPECT_EQ(set.meaning.y_dim, 0u);
@@ -50,6 +77,28 @@ TEST_F(GeoTiff, KnowsAxesByTheirLetters) {
     EXPECT_EQ(set.meaning.band_axes[0].n, 3u);
     EXPECT_FALSE(set.meaning.has_geotransform);
     EXPECT_FALSE(set.meaning.flip_y);
+}
+
+TEST_F(GeoTiff, KnowsImagesByTheLettersOfTheirAxesAlone) {
+    describe("", "rgb");
+    EXPECT_EQ(set.meaning.x_dim, 1u);
+    EXPECT_FALSE(set.meaning.flip_y);
+    Dataset gridded;
+    gridded.array("v", {{"T", "Y", "X"}, {3, 4, 5}});
+    gridded.coordinate("X", {1, 2, 3, 4, 5}, "");
+    gridded.describe("v");
+    EXPECT_TRUE(gridded.meaning.flip_y);
+}
+
+TEST_F(GeoTiff, HasNoNodataValueOfZero) {
+    set.array("zero", {{"Y", "X"}, {4, 8}, "", ">i2", "0"});
+    describe(scale, "zero");
+    EXPECT_EQ(set.meaning.nodata_kind, REFS_CF_NODATA_NONE);
+    Dataset other;
+    other.global(scale);
+    other.array("five", {{"Y", "X"}, {4, 8}, "", "|u1", "255"});
+    other.describe("five");
+    EXPECT_EQ(other.meaning.nodata, 255);
 }
 
 TEST_F(GeoTiff, TakesTheLastTwoAxesWhereLettersAreMissing) {

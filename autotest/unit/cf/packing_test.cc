@@ -268,4 +268,23 @@ TEST(Packing, ReadsScaleOffsetAndUnit) {
     EXPECT_EQ(set.meaning.unit, nullptr);
 }
 
+TEST(Packing, GivesTimesOfNumPyTheUnitOfTheirTicks) {
+    const struct {
+        const char *dtype, *attributes, *unit;
+    } cases[] = {
+        {"<M8[s]", "", "seconds since 1970-01-01"},
+        {">M8[10us]", "", "10 microseconds since 1970-01-01"},
+        {"<m8[D]", "", "days"},
+        {"<m8[ns]", R"("units":"hours")", "hours"},
+    };
+    for (const auto &c : cases) {
+        Dataset set;
+        set.array("v", {{"y", "x"}, {4, 5}, c.attributes, c.dtype});
+        set.describe();
+        EXPECT_STREQ(set.meaning.unit, c.unit) << c.dtype;
+        EXPECT_EQ(set.meaning.nodata_kind, REFS_CF_NODATA_INT64) << c.dtype;
+        EXPECT_EQ(set.meaning.nodata_int64, INT64_MIN) << c.dtype;
+    }
+}
+
 } // namespace

@@ -115,6 +115,41 @@ TEST_F(PublishedParquet, GivesTheAnswersThatAreExpected) {
     }
 }
 
+TEST_F(PublishedParquet, GivesEveryRow) {
+    const auto range = [](const std::string &url, int offset) {
+        return "[" + url + ", " + std::to_string(offset) + ", 4]";
+    };
+    const auto number = [](int i) {
+        const std::string digits = std::to_string(i);
+        return std::string(3 - digits.size(), '0') + digits;
+    };
+    for (const char *store : {"B_cat", "M_v2cat"}) {
+        SetUnderTest set;
+        Open(folder_ / "parquet" / store, &set);
+        for (int i = 0; i < 30; i++)
+            EXPECT_EQ(set.At("a/" + std::to_string(i)),
+                      i == 7 ? "absent" : range("/same.bin", 4 * i));
+    }
+    for (const char *store : {"J_cat16", "K_cat16_trunc979"}) {
+        SetUnderTest set;
+        Open(folder_ / "parquet" / store, &set);
+        for (int i = 0; i < 403; i++)
+            EXPECT_EQ(set.At("a/" + std::to_string(i)),
+                      range("s3://b/f" + number(i % 200) + ".nc", 4 * i));
+    }
+    SetUnderTest many, records;
+    Open(folder_ / "parquet/H_manyurls", &many);
+    for (int i = 0; i < 600; i++)
+        EXPECT_EQ(
+            many.At("a/" + std::to_string(i)),
+            range("s3://bucket/some/long/prefix/file_" + std::to_string(i / 2) + ".nc", 4 * i));
+    Open(folder_ / "parquet/F_multi", &records);
+    for (int i = 0; i < 16; i++)
+        EXPECT_EQ(records.At("a/" + std::to_string(i / 4) + "." + std::to_string(i % 4)),
+                  i / 4 == 2 ? "absent"
+                             : range("/f" + std::to_string(i / 4) + ".bin", 4 * (i % 4)));
+}
+
 TEST_F(PublishedParquet, GivesUrlsOfOtherSchemesAsTheyAre) {
     // The targets are memory:// names, which only fsspec can open.
     const struct {

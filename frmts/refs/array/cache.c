@@ -42,6 +42,9 @@ struct refs_cache {
 
 #define FIRST_BUCKETS 64
 
+/* Chunks that are looked at for one whose memory can be used again. */
+#define MAX_HELD 16
+
 /* -- chunks ------------------------------------------------------------------------------------ */
 
 refs_chunk *refs_chunk__new(size_t size) {
@@ -186,16 +189,25 @@ static refs_chunk *next_to_go(const refs_cache *cache, const refs_chunk *added) 
     return cache->ahead.oldest != added ? cache->ahead.oldest : NULL;
 }
 
-/* A chunk to be used again: one that would be let go, or that was read to its end while others are
- * read ahead. Nobody else may hold it. */
+/* Whether a chunk's memory may be used again: nobody else holds it, and it would be let go, or it
+ * was read to its end while others are read ahead. */
+static bool may_reuse(const refs_cache *cache, const refs_chunk *chunk, size_t size,
+                      refs_chunk_use wanted) {
+    if (chunk->size != size || atomic_load(&chunk->references) > 1) return false;
+    bool full = cache->bytes + cost_of(chunk) > cache->max_bytes;
+    return full || (chunk->spent && wanted == REFS_USE_AHEAD);
+}
+
+/* Who has just read or decoded a chunk may still hold it: then it is one of the next. */
 static refs_chunk *take_oldest(refs_cache *cache, size_t size, refs_chunk_use wanted) {
-    refs_chunk *oldest = cache->used.oldest;
-    if (oldest == NULL || oldest->size != size || atomic_load(&oldest->references) > 1) return NULL;
-    bool full = cache->bytes + cost_of(oldest) > cache->max_bytes;
-    if (!full && !(oldest->spent && wanted == REFS_USE_AHEAD)) return NULL;
-    atomic_fetch_add(&oldest->references, 1);
-    drop(cache, oldest);
-    return oldest;
+    refs_chunk *chunk = cache->used.oldest;
+    for (int i = 0; i < MAX_HELD && chunk != NULL; i++, chunk = chunk->newer) {
+        if (!may_reuse(cache, chunk, size, wanted)) continue;
+        atomic_fetch_add(&chunk->references, 1);
+        drop(cache, chunk);
+        return chunk;
+    }
+    return NULL;
 }
 
 refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size, refs_chunk_use wanted) {

@@ -53,10 +53,13 @@ typedef union pages_head {
 void *refs_pages_alloc(size_t size) {
     bool mapped = !SANITIZED && current.malloc_fn == c_library.malloc_fn;
     if (!refs_add_size(size, sizeof(pages_head), &size)) return NULL;
-    pages_head *head = mapped ? mmap(NULL, size, PROT_READ | PROT_WRITE,
-                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0)
-                              : refs_alloc(size);
+    pages_head *head =
+        mapped ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+               : refs_alloc(size);
     if (head == NULL || head == MAP_FAILED) return NULL;
+#ifdef MADV_HUGEPAGE
+    if (mapped) (void)madvise(head, size, MADV_HUGEPAGE); /* a wish: fewer faults */
+#endif
     head->mapped = mapped;
     return head + 1;
 }

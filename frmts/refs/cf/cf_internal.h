@@ -71,6 +71,11 @@ refs_status refs_cf__print_attribute(const refs_json *value, refs_buf *text, ref
  * array's group and those above it, then in the groups beside and below, nearest first. */
 const refs_array_meta *refs_cf__resolve(const refs_cf__input *input, refs_str name);
 
+/* -- describe.c -------------------------------------------------------------------------------- */
+
+/** Decides which dimensions are the picture. */
+void refs_cf__choose_picture(const refs_cf__input *input, refs_cf_meaning *meaning);
+
 /* -- axes.c: what runs along a dimension ------------------------------------------------------- */
 
 /** Whether attributes of the variable say that it holds longitudes, latitudes. */
@@ -174,6 +179,10 @@ refs_status refs_cf__find_crs(const refs_cf__input *input, refs_cf__frame *frame
  * not understand it. */
 void refs_cf__crs_inspect(const char *text, refs_cf__crs *crs);
 
+/** Turns a longitude and a latitude, in degrees, into easting and northing of the projected CRS
+ * that `text` describes; false where PROJ cannot. */
+bool refs_cf__project(const char *text, double *x, double *y);
+
 /** Appends as WKT 2 what an authority's code, a URN, or a PROJ string names; nothing when PROJ does
  * not know it. */
 refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *err);
@@ -217,6 +226,10 @@ refs_cf__ellipsoid refs_cf__read_ellipsoid(const refs_json *mapping);
 /** Metres in a unit of length, or zero for any other unit. */
 double refs_cf__unit_metres(refs_str unit);
 
+/** Appends what a tick of NumPy's times is, as CF has units: "seconds since 1970-01-01", "10
+ * milliseconds"; nothing for any other type. */
+refs_status refs_cf__print_tick_unit(const refs_dtype *dtype, refs_buf *text, refs_error *err);
+
 /** Radians in a unit of angle that geostationary grids use, or zero for any other unit. */
 double refs_cf__unit_radians(refs_str unit);
 
@@ -245,6 +258,19 @@ void refs_cf__choose_tiff_picture(const refs_array_meta *array, refs_cf_meaning 
 
 /** Fills in geotransform and CRS from tags and GeoKeys, as far as they are there. */
 refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_meaning *meaning,
+                                refs_error *err);
+
+/* -- geokeys.c --------------------------------------------------------------------------------- */
+
+/** Appends a TIFF file that has the GeoKeys among the attributes; nothing where there are none. */
+refs_status refs_cf__write_geokeys(const refs_json *attributes, refs_buf *file, refs_error *err);
+
+/* -- grib.c: sets made of GRIB messages ---------------------------------------------------------
+ */
+
+/** Fills in the CRS, and where coordinates have not given them the geotransform and the order of
+ * rows, from keys of a GRIB message among the attributes. */
+refs_status refs_cf__place_grib(const refs_cf__input *input, refs_cf_meaning *meaning,
                                 refs_error *err);
 
 /* -- packing.c: what stored numbers mean ------------------------------------------------------- */

@@ -2,9 +2,11 @@
 #include "cf_internal.h"
 
 /* Classic rasters: the last two dimensions are the picture, as the netCDF driver has it. */
-static void choose_picture(const refs_array_meta *array, refs_cf_meaning *meaning) {
-    meaning->x_dim = array->rank > 0 ? array->rank - 1 : REFS_CF_NO_DIM;
-    meaning->y_dim = array->rank > 1 ? array->rank - 2 : REFS_CF_NO_DIM;
+void refs_cf__choose_picture(const refs_cf__input *input, refs_cf_meaning *meaning) {
+    size_t rank = input->array->rank;
+    meaning->x_dim = rank > 0 ? rank - 1 : REFS_CF_NO_DIM;
+    meaning->y_dim = rank > 1 ? rank - 2 : REFS_CF_NO_DIM;
+    if (refs_cf__is_tiff(input)) refs_cf__choose_tiff_picture(input->array, meaning);
 }
 
 static refs_status describe_unit(const refs_array_meta *array, refs_cf_meaning *meaning,
@@ -18,6 +20,8 @@ static refs_status describe_unit(const refs_array_meta *array, refs_cf_meaning *
         status = refs_buf_append_str(&text, unit, err);
     else if (unit.data == NULL && number != NULL)
         status = refs_cf__print_attribute(number, &text, err);
+    else if (number == NULL)
+        status = refs_cf__print_tick_unit(&array->dtype, &text, err);
     if (status == REFS_OK && text.size > 0) {
         meaning->unit = refs_buf_take_text(&text);
         if (meaning->unit == NULL) status = refs_fail_nomem(err);
@@ -68,8 +72,7 @@ static refs_status place_grid(const refs_cf__input *input, refs_cf__frame *frame
 static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *frame,
                                 refs_cf_meaning *meaning, refs_error *err) {
     bool tiff = refs_cf__is_tiff(input);
-    choose_picture(input->array, meaning);
-    if (tiff) refs_cf__choose_tiff_picture(input->array, meaning);
+    refs_cf__choose_picture(input, meaning);
     REFS_TRY(refs_cf__describe_packing(input, meaning, err));
     REFS_TRY(refs_cf__describe_flags(input, meaning, err));
     REFS_TRY(describe_unit(input->array, meaning, err));
@@ -77,6 +80,7 @@ static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *fra
     REFS_TRY(refs_cf__select(meaning, input->options.selection, err));
     REFS_TRY(tiff ? refs_cf__place_tiff(input, meaning, err)
                   : place_grid(input, frame, meaning, err));
+    if (!tiff) REFS_TRY(refs_cf__place_grib(input, meaning, err));
     REFS_TRY(refs_cf__describe_metadata(input, frame->mapping, meaning, err));
     return refs_cf__describe_band_items(input, meaning, err);
 }

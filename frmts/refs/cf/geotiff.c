@@ -2,6 +2,8 @@
  *
  * OGC GeoTIFF 1.1 (19-008r4), sections 7 and B.6; names as tifffile spells them.
  */
+#include <math.h>
+
 #include "cf_internal.h"
 
 /* GeoKey values: "user-defined", and the raster type whose coordinates are those of centres. */
@@ -17,11 +19,31 @@ static const refs_json *group_attributes(const refs_cf__input *input) {
     return group != NULL ? group->attributes : NULL;
 }
 
+/* Names as tifffile gives axes: a capital letter, and the number of the level in reduced images. */
+static bool is_letter(const char *name) {
+    if (name[0] < 'A' || name[0] > 'Z') return false;
+    return name[1 + strspn(name + 1, "0123456789")] == '\0';
+}
+
+/* Whether the axes are those of an image, X and Y among them, and no variable says otherwise. */
+static bool has_axes_of_image(const refs_cf__input *input) {
+    const refs_array_meta *array = input->array;
+    bool has_x = false, has_y = false;
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        const char *name = refs_cf__dim_name(array, dim);
+        if (!is_letter(name) || refs_cf__dim_variable(input->hierarchy, array, dim) != NULL)
+            return false;
+        has_x = has_x || name[0] == 'X';
+        has_y = has_y || name[0] == 'Y';
+    }
+    return has_x && has_y && array->named_dims;
+}
+
 bool refs_cf__is_tiff(const refs_cf__input *input) {
     const refs_json *tags = group_attributes(input);
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
         if (refs_json_get(tags, signs[i]) != NULL) return true;
-    return false;
+    return refs_json_get(tags, "Conventions") == NULL && has_axes_of_image(input);
 }
 
 void refs_cf__choose_tiff_picture(const refs_array_meta *array, refs_cf_meaning *meaning) {
@@ -38,19 +60,34 @@ void refs_cf__choose_tiff_picture(const refs_array_meta *array, refs_cf_meaning 
 
 /* -- placement --------------------------------------------------------------------------------- */
 
+/* At most `max` numbers of a tag, which may be in rows. */
+static size_t tag_numbers(const refs_json *tags, const char *name, double *numbers, size_t max) {
+    const refs_json *rows = refs_json_get(tags, name);
+    size_t n = 0;
+    if (!refs_json_is_array(refs_json_at(rows, 0)))
+        return refs_cf__numbers(tags, name, numbers, max);
+    for (size_t i = 0; i < refs_json_size(rows); i++) {
+        const refs_json *row = refs_json_at(rows, i);
+        for (size_t j = 0; j < refs_json_size(row) && n < max; j++)
+            if (refs_json_double(refs_json_at(row, j), &numbers[n])) n++;
+    }
+    return n;
+}
+
 static bool read_transformation(const refs_json *tags, double transform[6]) {
     static const size_t places[6] = {3, 0, 1, 7, 4, 5};
     double matrix[16];
-    if (refs_cf__numbers(tags, "ModelTransformation", matrix, 16) != 16) return false;
+    if (tag_numbers(tags, "ModelTransformation", matrix, 16) != 16) return false;
     for (size_t i = 0; i < 6; i++) transform[i] = matrix[places[i]];
     return true;
 }
 
 static bool read_scale(const refs_json *tags, double transform[6]) {
     double scale[3], tie[6];
-    if (refs_cf__numbers(tags, "ModelPixelScale", scale, 3) < 2 ||
-        refs_cf__numbers(tags, "ModelTiepoint", tie, 6) != 6)
+    if (tag_numbers(tags, "ModelPixelScale", scale, 3) < 2 || scale[0] == 0 || scale[1] == 0 ||
+        tag_numbers(tags, "ModelTiepoint", tie, 6) != 6)
         return false;
+    scale[1] = fabs(scale[1]); /* a sign is a writer's mistake, as GDAL has it */
     const double made[6] = {tie[3] - tie[0] * scale[0], scale[0], 0,
                             tie[4] + tie[1] * scale[1], 0,        -scale[1]};
     memcpy(transform, made, sizeof made);
@@ -70,7 +107,7 @@ static double reduction(const refs_cf__input *input, size_t dim) {
 
 static void place(const refs_cf__input *input, const refs_json *tags, refs_cf_meaning *meaning) {
     double *transform = meaning->geotransform, type = 0;
-    if (!read_transformation(tags, transform) && !read_scale(tags, transform)) return;
+    if (!read_scale(tags, transform) && !read_transformation(tags, transform)) return;
     if (refs_cf__number(tags, "GTRasterTypeGeoKey", &type) && type == PIXEL_IS_POINT) {
         transform[0] -= (transform[1] + transform[2]) / 2;
         transform[3] -= (transform[4] + transform[5]) / 2;
@@ -82,18 +119,37 @@ static void place(const refs_cf__input *input, const refs_json *tags, refs_cf_me
     meaning->has_geotransform = true;
 }
 
-/* -- the CRS by its code ----------------------------------------------------------------------- */
+/* -- the CRS ----------------------------------------------------------------------------------- */
 
-static refs_status name_crs(const refs_json *tags, refs_cf_meaning *meaning, refs_error *err) {
+static refs_status take_crs(refs_buf *text, refs_cf_meaning *meaning, refs_error *err) {
+    meaning->crs = refs_buf_take_text(text);
+    return meaning->crs != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status crs_by_code(const refs_json *tags, refs_cf_meaning *meaning, refs_error *err) {
     double code = USER_DEFINED;
     if (!refs_cf__number(tags, "ProjectedCSTypeGeoKey", &code))
         refs_cf__number(tags, "GeographicTypeGeoKey", &code);
     if (!(code > 0 && code < USER_DEFINED)) return REFS_OK;
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&text, err, "EPSG:%d", (int)code);
-    if (status == REFS_OK) meaning->crs = refs_buf_take_text(&text);
+    if (status == REFS_OK) status = take_crs(&text, meaning, err);
     refs_buf_clear(&text);
-    return status == REFS_OK && meaning->crs == NULL ? refs_fail_nomem(err) : status;
+    return status;
+}
+
+static refs_status crs_by_keys(const refs_cf__input *input, const refs_json *tags,
+                               refs_cf_meaning *meaning, refs_error *err) {
+    const refs_cf_geotiff *geotiff = &input->options.geotiff;
+    refs_buf file = REFS_BUF_INIT, wkt = REFS_BUF_INIT;
+    if (geotiff->read_crs == NULL) return REFS_OK;
+    refs_status status = refs_cf__write_geokeys(tags, &file, err);
+    if (status == REFS_OK && file.size > 0)
+        status = geotiff->read_crs(geotiff->user, refs_buf_view(&file), &wkt, err);
+    if (status == REFS_OK && wkt.size > 0) status = take_crs(&wkt, meaning, err);
+    refs_buf_clear(&file);
+    refs_buf_clear(&wkt);
+    return status;
 }
 
 refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_meaning *meaning,
@@ -101,5 +157,6 @@ refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_meaning *me
     const refs_json *tags = group_attributes(input);
     if (meaning->x_dim == REFS_CF_NO_DIM || meaning->y_dim == REFS_CF_NO_DIM) return REFS_OK;
     place(input, tags, meaning);
-    return name_crs(tags, meaning, err);
+    REFS_TRY(crs_by_keys(input, tags, meaning, err));
+    return meaning->crs == NULL ? crs_by_code(tags, meaning, err) : REFS_OK;
 }

@@ -135,7 +135,8 @@ static bool made_by_netcdf(const refs_hierarchy *hierarchy) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
         if (array->status != REFS_OK || !refs_dtype_is_numeric(&array->dtype)) continue;
         bool named = refs_cf__has_named_dims(array);
-        if (named && array->dtype.big_endian && array->dtype.size > 1) return true;
+        if (named && array->dtype.big_endian && array->dtype.size > 1 && array->zarr_format == 2)
+            return true;
         if (named && !array->has_fill && refs_cf__axis_kind(array) != REFS_CF_AXIS_TIME)
             return true;
         if (has_number_fill(array) && array->dtype.size > 1 && fill_is_default(array)) return true;
@@ -277,6 +278,28 @@ static bool is_word(const refs_json *attributes, const char *name) {
     return text.size > 0 && ((text.data[0] | 32) >= 'a' && (text.data[0] | 32) <= 'z');
 }
 
+static bool holds_ticks(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_DATETIME || dtype->type == REFS_TYPE_TIMEDELTA;
+}
+
+/* What no attribute says follows from the fill value, and from who wrote the array. */
+static void infer_nodata(const refs_cf__input *input, bool declared, refs_cf_meaning *meaning) {
+    const refs_array_meta *array = input->array;
+    /* Writers of sets put zero where a TIFF file has no nodata value. */
+    bool is_tiff = refs_cf__is_tiff(input);
+    if (is_tiff) declared = has_number_fill(array) && refs_cf__fill_number(array) != 0;
+    if (holds_ticks(&array->dtype))
+        set_int64(meaning, INT64_MIN); /* NumPy's "not a time" */
+    else if (declared)
+        set_from_fill(array, meaning);
+    else if (refs_json_get(array->attributes, "GRIB_missingValue") != NULL)
+        set_double(meaning, &array->dtype, (double)NAN); /* which decoders put in its place */
+    else if (!is_tiff && (array->has_fill ? has_number_fill(array) && fill_is_default(array)
+                                          : refs_cf__has_named_dims(array) &&
+                                                !is_never_filled(input->hierarchy)))
+        set_default(array, meaning);
+}
+
 static refs_status describe_nodata(const refs_cf__input *input, refs_cf_meaning *meaning,
                                    refs_error *err) {
     const refs_array_meta *array = input->array;
@@ -285,14 +308,7 @@ static refs_status describe_nodata(const refs_cf__input *input, refs_cf_meaning 
     if (meaning->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
     if (!declared && !is_word(array->attributes, "missing_value"))
         REFS_TRY(set_from_attribute(array, "missing_value", meaning, err));
-    if (meaning->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
-    if (declared)
-        set_from_fill(array, meaning);
-    else if (refs_json_get(array->attributes, "GRIB_missingValue") != NULL)
-        set_double(meaning, &array->dtype, (double)NAN); /* which decoders put in its place */
-    else if (array->has_fill ? has_number_fill(array) && fill_is_default(array)
-                             : refs_cf__has_named_dims(array) && !is_never_filled(input->hierarchy))
-        set_default(array, meaning);
+    if (meaning->nodata_kind == REFS_CF_NODATA_NONE) infer_nodata(input, declared, meaning);
     return REFS_OK;
 }
 

@@ -1,6 +1,7 @@
 /* proj_text.c -- what the text of a CRS means, asked of PROJ. The only file that knows PROJ. */
 #include "cf_internal.h"
 
+#include <math.h>
 #include <proj.h>
 
 static void be_silent(void *user, int level, const char *message) {
@@ -103,4 +104,32 @@ refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *e
     }
     refs_buf_clear(&text);
     return status;
+}
+
+/* From longitudes and latitudes, in this order, to `crs`. */
+static PJ *open_projection(PJ_CONTEXT *context, const PJ *crs) {
+    PJ *base = proj_crs_get_geodetic_crs(context, crs);
+    PJ *both = base != NULL ? proj_create_crs_to_crs_from_pj(context, base, crs, NULL, NULL) : NULL;
+    PJ *ordered = both != NULL ? proj_normalize_for_visualization(context, both) : NULL;
+    proj_destroy(both);
+    proj_destroy(base);
+    return ordered;
+}
+
+bool refs_cf__project(const char *text, double *x, double *y) {
+    PJ_CONTEXT *context = open_context();
+    if (context == NULL) return false;
+    PJ *crs = proj_create(context, text);
+    PJ *projection = crs != NULL ? open_projection(context, crs) : NULL;
+    bool projected = false;
+    if (projection != NULL) {
+        PJ_COORD at = proj_trans(projection, PJ_FWD, proj_coord(*x, *y, 0, 0));
+        projected = at.xy.x < HUGE_VAL && at.xy.y < HUGE_VAL;
+        *x = at.xy.x;
+        *y = at.xy.y;
+    }
+    proj_destroy(projection);
+    proj_destroy(crs);
+    proj_context_destroy(context);
+    return projected;
 }

@@ -45,3 +45,23 @@ double refs_cf__unit_metres(refs_str name) {
 double refs_cf__unit_radians(refs_str name) {
     return find(angles, sizeof angles / sizeof angles[0], name);
 }
+
+/* -- ticks of NumPy ---------------------------------------------------------------------------- */
+
+static const char *const tick_names[][2] = {
+    {"Y", "years"},         {"M", "months"},       {"W", "weeks"},        {"D", "days"},
+    {"h", "hours"},         {"m", "minutes"},      {"s", "seconds"},      {"ms", "milliseconds"},
+    {"us", "microseconds"}, {"ns", "nanoseconds"}, {"ps", "picoseconds"}, {"fs", "femtoseconds"},
+    {"as", "attoseconds"},
+};
+
+refs_status refs_cf__print_tick_unit(const refs_dtype *dtype, refs_buf *text, refs_error *err) {
+    const char *since = dtype->type == REFS_TYPE_DATETIME ? " since 1970-01-01" : "";
+    bool has_ticks = dtype->type == REFS_TYPE_DATETIME || dtype->type == REFS_TYPE_TIMEDELTA;
+    for (size_t i = 0; i < sizeof tick_names / sizeof tick_names[0] && has_ticks; i++) {
+        if (strcmp(dtype->unit, tick_names[i][0]) != 0) continue;
+        if (dtype->step > 1) REFS_TRY(refs_buf_printf(text, err, "%lld ", (long long)dtype->step));
+        return refs_buf_printf(text, err, "%s%s", tick_names[i][1], since);
+    }
+    return REFS_OK;
+}

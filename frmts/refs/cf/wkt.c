@@ -88,25 +88,39 @@ static refs_status print_cartesian_system(const char *const directions[2], doubl
     return REFS_OK;
 }
 
-/* A rotated pole is a geographic CRS that is derived from another. */
-static refs_status print_rotated(const refs_json *mapping, refs_buf *wkt, refs_error *err) {
-    static const struct {
+/* A rotated pole is a geographic CRS that is derived from another, by the place of one of its
+ * poles: CF gives the north pole, GRIB the south pole. */
+typedef struct rotation {
+    const char *method;
+    struct {
         const char *attribute;
-        const char *parameter;
-    } parameters[] = {
-        {"grid_north_pole_latitude", "Grid north pole latitude (netCDF CF convention)"},
-        {"grid_north_pole_longitude", "Grid north pole longitude (netCDF CF convention)"},
-        {"north_pole_grid_longitude", "North pole grid longitude (netCDF CF convention)"},
-    };
+        const char *name;
+    } parameters[3];
+} rotation;
+
+static const rotation by_north_pole = {
+    "Pole rotation (netCDF CF convention)",
+    {{"grid_north_pole_latitude", "Grid north pole latitude (netCDF CF convention)"},
+     {"grid_north_pole_longitude", "Grid north pole longitude (netCDF CF convention)"},
+     {"north_pole_grid_longitude", "North pole grid longitude (netCDF CF convention)"}}};
+
+static const rotation by_south_pole = {
+    "Pole rotation (GRIB convention)",
+    {{"grid_south_pole_latitude", "Latitude of the southern pole (GRIB convention)"},
+     {"grid_south_pole_longitude", "Longitude of the southern pole (GRIB convention)"},
+     {"axis_rotation", "Axis rotation (GRIB convention)"}}};
+
+static refs_status print_rotated(const refs_json *mapping, refs_buf *wkt, refs_error *err) {
+    bool has_south_pole = refs_json_get(mapping, by_south_pole.parameters[0].attribute) != NULL;
+    const rotation *how = has_south_pole ? &by_south_pole : &by_north_pole;
     REFS_TRY(refs_buf_printf(wkt, err, "GEOGCRS[\"Rotated_pole\","));
     REFS_TRY(print_geographic("BASEGEOGCRS", mapping, wkt, err));
-    REFS_TRY(refs_buf_printf(wkt, err,
-                             "],DERIVINGCONVERSION[\"Pole rotation (netCDF CF convention)\","
-                             "METHOD[\"Pole rotation (netCDF CF convention)\"]"));
-    for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++) {
+    REFS_TRY(refs_buf_printf(wkt, err, "],DERIVINGCONVERSION[\"%s\",METHOD[\"%s\"]", how->method,
+                             how->method));
+    for (size_t i = 0; i < sizeof how->parameters / sizeof how->parameters[0]; i++) {
         double angle = 0;
-        refs_cf__parameter(mapping, parameters[i].attribute, &angle);
-        REFS_TRY(refs_buf_printf(wkt, err, ",PARAMETER[\"%s\",", parameters[i].parameter));
+        refs_cf__parameter(mapping, how->parameters[i].attribute, &angle);
+        REFS_TRY(refs_buf_printf(wkt, err, ",PARAMETER[\"%s\",", how->parameters[i].name));
         REFS_TRY(refs_cf__print_number(angle, 15, wkt, err));
         REFS_TRY(refs_buf_printf(wkt, err, "," DEGREE "]"));
     }

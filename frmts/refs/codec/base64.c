@@ -14,4 +14,5 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return status;
 }
 
-const refs_codec_type refs_codec_base64 = {.name = "base64", .library = "REFS", .decode = decode};
+const refs_codec_type refs_codec_base64 = {
+    .name = "base64", .reads = "base64 text", .library = "REFS", .decode = decode};

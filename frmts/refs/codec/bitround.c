@@ -18,5 +18,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return REFS_OK;
 }
 
-const refs_codec_type refs_codec_bitround = {
-    .name = "bitround", .library = "REFS", .open = open_codec, .decode = decode};
+const refs_codec_type refs_codec_bitround = {.name = "bitround",
+                                             .reads = "floats with rounded mantissas, as they are",
+                                             .library = "REFS",
+                                             .open = open_codec,
+                                             .decode = decode};

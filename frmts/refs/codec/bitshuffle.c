@@ -11,7 +11,7 @@ typedef bool (*decompressor)(refs_bytes block, uint8_t *dst, size_t size);
 
 typedef struct bitshuffle_codec {
     size_t element_size;
-    size_t block; /* elements; 0: as many as the filter takes by itself */
+    size_t block;            /* elements; 0: as many as the filter takes by itself */
     decompressor decompress; /* NULL: blocks are neither compressed nor framed */
 } bitshuffle_codec;
 
@@ -64,8 +64,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     REFS_TRY(read_size(context->config, "elementsize", &opened->element_size, err));
     REFS_TRY(read_size(context->config, "blocksize", &opened->block, err));
     REFS_TRY(read_compressor(context->config, &opened->decompress, err));
-    if (opened->element_size == 0)
-        return refs_fail(err, REFS_INVALID, "elements have no size");
+    if (opened->element_size == 0) return refs_fail(err, REFS_INVALID, "elements have no size");
     if (opened->block % REFS_BITSHUFFLE_MULTIPLE != 0)
         return refs_fail(err, REFS_INVALID, "blocksize is no multiple of %d",
                          REFS_BITSHUFFLE_MULTIPLE);
@@ -89,8 +88,7 @@ static refs_status take_block(unshuffling *job, size_t size, const uint8_t **pla
     refs_bytes block;
     if (job->codec->decompress == NULL) {
         *planes = job->blocks.rest.data;
-        job->blocks.rest =
-            refs_bytes_view(*planes + size, job->blocks.rest.size - size);
+        job->blocks.rest = refs_bytes_view(*planes + size, job->blocks.rest.size - size);
         return REFS_OK;
     }
     REFS_TRY(refs_codec__blocks_next(&job->blocks, &block, err));
@@ -148,9 +146,11 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 
 static const char *const aliases[] = {"imagecodecs_bitshuffle", "hdf5_bitshuffle", NULL};
 
-const refs_codec_type refs_codec_bitshuffle = {.name = "bitshuffle",
-                                               .aliases = aliases,
-                                               .library = "liblz4, libzstd",
-                                               .open = open_codec,
-                                               .decode = decode,
-                                               .close = refs_free};
+const refs_codec_type refs_codec_bitshuffle = {
+    .name = "bitshuffle",
+    .aliases = aliases,
+    .reads = "HDF5 filter 32008: bits in planes, blocks of LZ4 or Zstandard or none",
+    .library = "liblz4, libzstd",
+    .open = open_codec,
+    .decode = decode,
+    .close = refs_free};

@@ -21,4 +21,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 static const char *const aliases[] = {"imagecodecs_blosc", NULL};
 
 const refs_codec_type refs_codec_blosc = {
-    .name = "blosc", .aliases = aliases, .library = "libblosc", .decode = decode};
+    .name = "blosc",
+    .aliases = aliases,
+    .reads = "Blosc 1 containers: every compressor and shuffle of theirs",
+    .library = "libblosc",
+    .decode = decode};

@@ -67,5 +67,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 
 static const char *const aliases[] = {"imagecodecs_bz2", NULL};
 
-const refs_codec_type refs_codec_bz2 = {
-    .name = "bz2", .aliases = aliases, .library = "libbz2", .decode = decode};
+const refs_codec_type refs_codec_bz2 = {.name = "bz2",
+                                        .aliases = aliases,
+                                        .reads = "bzip2, one stream or several",
+                                        .library = "libbz2",
+                                        .decode = decode};

@@ -26,8 +26,8 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     if (opened->type.kind == REFS_ELEMENT_OBJECT) *encoded_size = 0;
     const refs_json *labels = refs_json_get(context->config, "labels");
     for (size_t i = 0; i < refs_json_size(labels); i++)
-        REFS_TRY(refs_codec__text_list_add(&opened->labels,
-                                           refs_json_text(refs_json_at(labels, i)), err));
+        REFS_TRY(refs_codec__text_list_add(&opened->labels, refs_json_text(refs_json_at(labels, i)),
+                                           err));
     if (refs_json_is_array(labels)) return REFS_OK;
     return refs_fail(err, REFS_INVALID, "labels is no list");
 }
@@ -62,6 +62,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 }
 
 const refs_codec_type refs_codec_categorize = {.name = "categorize",
+                                               .reads = "numbers that stand for texts",
                                                .library = "REFS",
                                                .open = open_codec,
                                                .decode = decode,

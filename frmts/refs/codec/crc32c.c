@@ -41,5 +41,10 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return refs_codec__checksum_decode(self, crc32c, encoded, output, err);
 }
 
-const refs_codec_type refs_codec_crc32c = {
-    .name = "crc32c", .library = "REFS", .open = open_codec, .decode = decode, .close = refs_free};
+const refs_codec_type refs_codec_crc32c = {.name = "crc32c",
+                                           .reads =
+                                               "a checksum of four bytes before or behind the data",
+                                           .library = "REFS",
+                                           .open = open_codec,
+                                           .decode = decode,
+                                           .close = refs_free};

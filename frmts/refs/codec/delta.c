@@ -45,5 +45,9 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return REFS_OK;
 }
 
-const refs_codec_type refs_codec_delta = {
-    .name = "delta", .library = "REFS", .open = open_codec, .decode = decode, .close = refs_free};
+const refs_codec_type refs_codec_delta = {.name = "delta",
+                                          .reads = "differences between neighbours",
+                                          .library = "REFS",
+                                          .open = open_codec,
+                                          .decode = decode,
+                                          .close = refs_free};

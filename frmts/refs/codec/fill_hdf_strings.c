@@ -1,5 +1,5 @@
-/* fill_hdf_strings.c -- codec "fill_hdf_strings": where HDF5 has addresses of texts, kerchunk has one
- * text for all of them or one for each that occurs. */
+/* fill_hdf_strings.c -- codec "fill_hdf_strings": where HDF5 has addresses of texts, kerchunk has
+ * one text for all of them or one for each that occurs. */
 #include "elements.h"
 #include "refs/intern.h"
 #include "text_list.h"
@@ -85,6 +85,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 }
 
 const refs_codec_type refs_codec_fill_hdf_strings = {.name = "fill_hdf_strings",
+                                                     .reads = "HDF5 texts whose places are given",
                                                      .library = "REFS",
                                                      .open = open_codec,
                                                      .decode = decode,

@@ -27,8 +27,8 @@ static refs_status read_column(const refs_codec_context *context, size_t i, fits
                                refs_error *err) {
     fits_column *column = &table->columns[i];
     refs_field record;
-    REFS_TRY(refs_codec__read_field(refs_json_get(context->config, "indtypes"), i,
-                                    &table->row_size, &column->field, err));
+    REFS_TRY(refs_codec__read_field(refs_json_get(context->config, "indtypes"), i, &table->row_size,
+                                    &column->field, err));
     REFS_TRY(refs_codec__read_field(refs_json_get(context->config, "outdtypes"), i,
                                     &table->record_size, &record, err));
     column->size = record.size;
@@ -41,7 +41,8 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     size_t n = refs_json_size(refs_json_get(context->config, "indtypes")), size;
     if (n == 0 || n != refs_json_size(refs_json_get(context->config, "outdtypes")))
         return refs_fail(err, REFS_INVALID, "indtypes and outdtypes are no lists of one length");
-    if (!refs_mul_size(n, sizeof(fits_column), &size) || !refs_add_size(size, sizeof(fits_table), &size))
+    if (!refs_mul_size(n, sizeof(fits_column), &size) ||
+        !refs_add_size(size, sizeof(fits_table), &size))
         return refs_fail_nomem(err);
     fits_table *opened = refs_calloc(1, size);
     if (opened == NULL) return refs_fail_nomem(err);
@@ -112,6 +113,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 }
 
 const refs_codec_type refs_codec_fits_ascii = {.name = "FITSAscii",
+                                               .reads = "FITS ASCII tables",
                                                .library = "REFS",
                                                .open = open_codec,
                                                .decode = decode,

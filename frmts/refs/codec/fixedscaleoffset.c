@@ -1,6 +1,6 @@
-/* fixedscaleoffset.c -- codec "fixedscaleoffset", and "scale_offset" of Zarr v3, which casts nothing:
- * encoded / scale + offset. NumPy computes that in the encoded type where it is a float, else in
- * doubles. */
+/* fixedscaleoffset.c -- codec "fixedscaleoffset", and "scale_offset" of Zarr v3, which casts
+ * nothing: encoded / scale + offset. NumPy computes that in the encoded type where it is a float,
+ * else in doubles. */
 #include "numbers.h"
 
 typedef struct fixed_scale {
@@ -55,6 +55,7 @@ static const char *const aliases[] = {"scale_offset", NULL};
 
 const refs_codec_type refs_codec_fixedscaleoffset = {.name = "fixedscaleoffset",
                                                      .aliases = aliases,
+                                                     .reads = "scaled numbers",
                                                      .library = "REFS",
                                                      .open = open_codec,
                                                      .decode = decode,

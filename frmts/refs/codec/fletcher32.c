@@ -40,6 +40,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 }
 
 const refs_codec_type refs_codec_fletcher32 = {.name = "fletcher32",
+                                               .reads = "the checksum of HDF5's filter",
                                                .library = "REFS",
                                                .open = open_codec,
                                                .decode = decode,

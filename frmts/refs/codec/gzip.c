@@ -26,4 +26,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return status;
 }
 
-const refs_codec_type refs_codec_gzip = {.name = "gzip", .library = "libdeflate", .decode = decode};
+const refs_codec_type refs_codec_gzip = {.name = "gzip",
+                                         .reads = "gzip, one member or several",
+                                         .library = "libdeflate",
+                                         .decode = decode};

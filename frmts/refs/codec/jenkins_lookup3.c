@@ -1,5 +1,5 @@
-/* jenkins_lookup3.c -- codec "jenkins_lookup3": Bob Jenkins' hash lookup3 as HDF5 has it, behind the
- * content. It may begin with another value, and with bytes that are not stored.
+/* jenkins_lookup3.c -- codec "jenkins_lookup3": Bob Jenkins' hash lookup3 as HDF5 has it, behind
+ * the content. It may begin with another value, and with bytes that are not stored.
  *
  * Source: http://burtleburtle.net/bob/c/lookup3.c, hashlittle, which is in the public domain.
  */
@@ -39,7 +39,8 @@ static void finish(hash *h) {
     }
 }
 
-/* Three words at a time; the last ones, which may be incomplete but not none, are mixed otherwise. */
+/* Three words at a time; the last ones, which may be incomplete but not none, are mixed otherwise.
+ */
 static uint32_t lookup3(refs_bytes bytes, uint32_t initial) {
     uint32_t begin = 0xdeadbeef + (uint32_t)bytes.size + initial;
     hash h = {begin, begin, begin};
@@ -126,6 +127,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 }
 
 const refs_codec_type refs_codec_jenkins_lookup3 = {.name = "jenkins_lookup3",
+                                                    .reads =
+                                                        "a checksum of four bytes behind the data",
                                                     .library = "REFS",
                                                     .open = open_codec,
                                                     .decode = decode,

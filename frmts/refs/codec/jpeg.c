@@ -1,5 +1,5 @@
-/* jpeg.c -- codec "imagecodecs_jpeg": a JPEG picture of 8 bits a sample, as TIFF stores tiles of it:
- * tables may be in the configuration, and so may be a header that goes before. */
+/* jpeg.c -- codec "imagecodecs_jpeg": a JPEG picture of 8 bits a sample, as TIFF stores tiles of
+ * it: tables may be in the configuration, and so may be a header that goes before. */
 #include <stdio.h>
 /* After what it relies on. */
 #include <jerror.h>
@@ -23,10 +23,14 @@ static refs_status read_colors(const refs_json *config, const char *member, J_CO
     static const struct {
         const char *name;
         J_COLOR_SPACE colors;
-    } names[] = {{"MINISWHITE", JCS_GRAYSCALE}, {"MINISBLACK", JCS_GRAYSCALE},
-                 {"GRAYSCALE", JCS_GRAYSCALE},  {"RGB", JCS_RGB},
-                 {"YCBCR", JCS_YCbCr},          {"SEPARATED", JCS_CMYK},
-                 {"CMYK", JCS_CMYK},            {"YCCK", JCS_YCCK}};
+    } names[] = {{"MINISWHITE", JCS_GRAYSCALE},
+                 {"MINISBLACK", JCS_GRAYSCALE},
+                 {"GRAYSCALE", JCS_GRAYSCALE},
+                 {"RGB", JCS_RGB},
+                 {"YCBCR", JCS_YCbCr},
+                 {"SEPARATED", JCS_CMYK},
+                 {"CMYK", JCS_CMYK},
+                 {"YCCK", JCS_YCCK}};
     const refs_json *given = refs_json_get(config, member);
     uint64_t number;
     *colors = JCS_UNKNOWN;
@@ -53,8 +57,8 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     *self = opened;
     REFS_TRY(read_colors(config, "colorspace_jpeg", &opened->stored, err));
     REFS_TRY(read_colors(config, "colorspace_data", &opened->decoded, err));
-    REFS_TRY(refs_base64_decode(refs_json_text(refs_json_get(config, "tables")), &opened->tables,
-                                err));
+    REFS_TRY(
+        refs_base64_decode(refs_json_text(refs_json_get(config, "tables")), &opened->tables, err));
     return refs_base64_decode(refs_json_text(refs_json_get(config, "header")), &opened->header,
                               err);
 }
@@ -105,8 +109,10 @@ static void read_picture(const jpeg_codec *codec, refs_bytes encoded, picture *p
     }
     jpeg_mem_src(&p->library, encoded.data, (unsigned long)encoded.size);
     jpeg_read_header(&p->library, TRUE);
-    if (codec->stored != JCS_UNKNOWN) p->library.jpeg_color_space = codec->stored;
-    if (codec->decoded != JCS_UNKNOWN) p->library.out_color_space = codec->decoded;
+    /* A plane of its own has no colours, whatever is said of the whole picture. */
+    bool has_colors = p->library.num_components > 1;
+    if (has_colors && codec->stored != JCS_UNKNOWN) p->library.jpeg_color_space = codec->stored;
+    if (has_colors && codec->decoded != JCS_UNKNOWN) p->library.out_color_space = codec->decoded;
     jpeg_calc_output_dimensions(&p->library);
     refs_image image = {p->library.output_width, p->library.output_height,
                         (size_t)p->library.output_components, 1};
@@ -158,6 +164,7 @@ static const char *const aliases[] = {"imagecodecs_jpeg8", NULL};
 
 const refs_codec_type refs_codec_jpeg = {.name = "imagecodecs_jpeg",
                                          .aliases = aliases,
+                                         .reads = "JPEG, with tables of TIFF files",
                                          .library = "libjpeg",
                                          .open = open_codec,
                                          .decode = decode,

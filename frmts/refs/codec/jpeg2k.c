@@ -79,8 +79,7 @@ static void clear(picture *p) {
 }
 
 static refs_status damaged(refs_bytes encoded, refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT, "the picture of %zu bytes is cut or damaged",
-                     encoded.size);
+    return refs_fail(err, REFS_CORRUPT, "the picture of %zu bytes is cut or damaged", encoded.size);
 }
 
 static refs_status read_header(picture *p, refs_bytes encoded, refs_error *err) {
@@ -96,7 +95,9 @@ static refs_status read_header(picture *p, refs_bytes encoded, refs_error *err) 
             return refs_fail(err, REFS_UNSUPPORTED, "samples of different sizes");
     }
     p->size = (refs_image){first->w, first->h, p->image->numcomps,
-                           first->prec <= 8 ? 1 : first->prec <= 16 ? 2 : 4};
+                           first->prec <= 8    ? 1
+                           : first->prec <= 16 ? 2
+                                               : 4};
     return REFS_OK;
 }
 
@@ -108,8 +109,7 @@ static void put_samples(const picture *p, const jpeg2k_codec *codec, uint8_t *at
         const OPJ_INT32 *samples = p->image->comps[kind].data;
         for (size_t i = 0; i < n; i++) {
             size_t place = codec->planar ? kind * n + i : i * n_kinds + kind;
-            refs_codec__store_uint(&type, (uint64_t)(int64_t)samples[i],
-                                   at + place * type.size);
+            refs_codec__store_uint(&type, (uint64_t)(int64_t)samples[i], at + place * type.size);
         }
     }
 }
@@ -119,8 +119,7 @@ static refs_status decode_picture(picture *p, const jpeg2k_codec *codec, refs_by
     uint8_t *at;
     REFS_TRY(read_header(p, encoded, err));
     REFS_TRY(refs_codec__image_add(&p->size, output, &at, err));
-    if (!opj_decode(p->library, p->stream, p->image) ||
-        !opj_end_decompress(p->library, p->stream))
+    if (!opj_decode(p->library, p->stream, p->image) || !opj_end_decompress(p->library, p->stream))
         return damaged(encoded, err);
     for (size_t i = 0; i < p->size.n_samples; i++) {
         const opj_image_comp_t *samples = &p->image->comps[i];
@@ -150,6 +149,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 }
 
 const refs_codec_type refs_codec_jpeg2k = {.name = "imagecodecs_jpeg2k",
+                                           .reads = "JPEG 2000, in JP2 files or bare",
                                            .library = "libopenjp2",
                                            .open = open_codec,
                                            .decode = decode,

@@ -1,5 +1,7 @@
-/* lerc.c -- codec "imagecodecs_lerc": an Esri LERC picture, perhaps compressed again as TIFF has it.
- * Pixels that it says are not valid are NaN where samples are floats, as libtiff has them.
+/* lerc.c -- codec "imagecodecs_lerc": an Esri LERC picture, perhaps compressed again as TIFF has
+ * it. Pixels that it says are not valid are NaN where samples are floats, as libtiff has them.
+ * Samples stay as the library gives them also in arrays of the other byte order: libtiff has
+ * swapped their bytes before.
  *
  * Source: https://github.com/Esri/lerc
  */
@@ -8,20 +10,6 @@
 #include <math.h>
 
 #include "image.h"
-
-typedef struct lerc_codec {
-    bool swapped;
-} lerc_codec;
-
-static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
-                              refs_error *err) {
-    (void)encoded_size;
-    lerc_codec *opened = refs_alloc(sizeof *opened);
-    if (opened == NULL) return refs_fail_nomem(err);
-    *self = opened;
-    opened->swapped = refs_codec__array_is_swapped(context);
-    return REFS_OK;
-}
 
 /* -- one picture ------------------------------------------------------------------------------- */
 
@@ -58,8 +46,7 @@ static refs_status read_info(picture *p, refs_error *err) {
         info[INFO_BANDS] > INT_MAX ||
         !refs_mul_size(info[INFO_DEPTH], info[INFO_BANDS], &n_samples))
         return refs_fail(err, REFS_LIMIT, "the picture is too large");
-    p->image = (refs_image){info[INFO_WIDTH], info[INFO_HEIGHT], n_samples,
-                            sizes[info[INFO_TYPE]]};
+    p->image = (refs_image){info[INFO_WIDTH], info[INFO_HEIGHT], n_samples, sizes[info[INFO_TYPE]]};
     return REFS_OK;
 }
 
@@ -130,21 +117,19 @@ static refs_status undo_outer(const refs_codec_type *outer, refs_bytes encoded, 
 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
-    const lerc_codec *codec = self;
+    (void)self;
     picture p = {.blob = encoded};
     refs_buf blob = REFS_BUF_INIT;
     const refs_codec_type *outer = outer_codec(encoded);
     refs_status status = outer != NULL ? undo_outer(outer, encoded, &blob, err) : REFS_OK;
     if (outer != NULL) p.blob = refs_buf_view(&blob);
     if (status == REFS_OK) status = decode_picture(&p, output, err);
-    if (status == REFS_OK && codec->swapped) refs_codec__image_swap(&p.image, p.samples);
     refs_free(p.masks);
     refs_buf_clear(&blob);
     return status;
 }
 
 const refs_codec_type refs_codec_lerc = {.name = "imagecodecs_lerc",
+                                         .reads = "Esri LERC, also compressed again",
                                          .library = "libLerc",
-                                         .open = open_codec,
-                                         .decode = decode,
-                                         .close = refs_free};
+                                         .decode = decode};

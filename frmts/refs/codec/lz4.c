@@ -26,4 +26,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return REFS_OK;
 }
 
-const refs_codec_type refs_codec_lz4 = {.name = "lz4", .library = "liblz4", .decode = decode};
+const refs_codec_type refs_codec_lz4 = {.name = "lz4",
+                                        .reads = "an LZ4 block with its size before it",
+                                        .library = "liblz4",
+                                        .decode = decode};

@@ -1,5 +1,5 @@
-/* lz4h5.c -- codec "imagecodecs_lz4h5": LZ4 blocks as the HDF5 filter 32004 frames them. Blocks that
- * would not become smaller are stored as they are. */
+/* lz4h5.c -- codec "imagecodecs_lz4h5": LZ4 blocks as the HDF5 filter 32004 frames them. Blocks
+ * that would not become smaller are stored as they are. */
 #include <limits.h>
 #include <lz4.h>
 
@@ -31,13 +31,16 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
         size_t left = blocks.decoded_size - at;
         refs_bytes block;
         REFS_TRY(refs_codec__blocks_next(&blocks, &block, err));
-        REFS_TRY(decode_block(block, dst + at,
-                              left < blocks.block_size ? left : blocks.block_size, err));
+        REFS_TRY(decode_block(block, dst + at, left < blocks.block_size ? left : blocks.block_size,
+                              err));
     }
     return REFS_OK;
 }
 
 static const char *const aliases[] = {"lz4h5", "hdf5_lz4", NULL};
 
-const refs_codec_type refs_codec_lz4h5 = {
-    .name = "imagecodecs_lz4h5", .aliases = aliases, .library = "liblz4", .decode = decode};
+const refs_codec_type refs_codec_lz4h5 = {.name = "imagecodecs_lz4h5",
+                                          .aliases = aliases,
+                                          .reads = "HDF5 filter 32004: LZ4 in blocks",
+                                          .library = "liblz4",
+                                          .decode = decode};

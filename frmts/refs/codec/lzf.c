@@ -26,6 +26,8 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
 
 /* A block whose size is known is decoded in one go; else room grows until it suffices. */
 static refs_status decode_block(refs_bytes block, refs_codec_output *output, refs_error *err) {
+    if (block.size == 0 || block.size > UINT_MAX)
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes cannot be a block", block.size);
     for (;;) {
         uint8_t *at;
         size_t room;
@@ -41,28 +43,40 @@ static refs_status decode_block(refs_bytes block, refs_codec_output *output, ref
     }
 }
 
-/* VirtualiZarr asks for a header, as it is imagecodecs' default, where HDF5's filter has written
- * none: only the right size is taken for one. */
-static bool begins_with_size(refs_bytes encoded, const refs_codec_output *output) {
-    if (encoded.size < HEADER_SIZE) return false;
-    return output->growing != NULL || refs_load_le32(encoded.data) == output->capacity;
+/* Where the size is not known: decodes what follows a header to as many bytes as that says; false
+ * where it is none. Three bytes of a block decode to 264 at most. */
+static bool decode_after_header(refs_bytes encoded, refs_codec_output *output) {
+    if (encoded.size <= HEADER_SIZE || encoded.size > UINT_MAX) return false;
+    size_t size = refs_load_le32(encoded.data);
+    bool is_plausible = size > 0 && size / 88 <= encoded.size;
+    while (is_plausible && output->capacity < size)
+        is_plausible = refs_codec__output_grow(output, NULL) == REFS_OK;
+    return is_plausible &&
+           lzf_decompress(encoded.data + HEADER_SIZE, (unsigned)(encoded.size - HEADER_SIZE),
+                          output->data, (unsigned)size) == size;
 }
 
+/* VirtualiZarr asks for a header, as it is imagecodecs' default, where HDF5's filter has written
+ * none: only the right size is taken for one. */
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
     const lzf_codec *codec = self;
-    if (codec->has_header && begins_with_size(encoded, output))
+    bool may_begin_with_size = codec->has_header && encoded.size >= HEADER_SIZE;
+    if (may_begin_with_size && output->growing != NULL && decode_after_header(encoded, output))
+        return refs_codec__output_wrote(output, refs_load_le32(encoded.data), err);
+    if (may_begin_with_size && output->growing == NULL &&
+        refs_load_le32(encoded.data) == output->capacity)
         encoded = refs_bytes_view(encoded.data + HEADER_SIZE, encoded.size - HEADER_SIZE);
-    if (encoded.size == 0 || encoded.size > UINT_MAX)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes cannot be a block", encoded.size);
     return decode_block(encoded, output, err);
 }
 
 static const char *const aliases[] = {"lzf", NULL};
 
-const refs_codec_type refs_codec_lzf = {.name = "imagecodecs_lzf",
-                                        .aliases = aliases,
-                                        .library = "liblzf",
-                                        .open = open_codec,
-                                        .decode = decode,
-                                        .close = refs_free};
+const refs_codec_type refs_codec_lzf = {
+    .name = "imagecodecs_lzf",
+    .aliases = aliases,
+    .reads = "HDF5 filter 32000: an LZF block, with or without its size before it",
+    .library = "liblzf",
+    .open = open_codec,
+    .decode = decode,
+    .close = refs_free};

@@ -142,6 +142,7 @@ static const char *const aliases[] = {"imagecodecs_lzma", NULL};
 
 const refs_codec_type refs_codec_lzma = {.name = "lzma",
                                          .aliases = aliases,
+                                         .reads = "XZ, LZMA alone, and raw with its filters",
                                          .library = "liblzma",
                                          .open = open_codec,
                                          .decode = decode,

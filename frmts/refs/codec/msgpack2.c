@@ -40,10 +40,10 @@ static const struct {
     item_kind kind;
     uint8_t size;
 } leads[] = {
-    {0xc0, NOTHING, 0}, {0xc4, TEXT, 1},  {0xc5, TEXT, 2}, {0xc6, TEXT, 4}, {0xca, FLOAT, 4},
-    {0xcb, FLOAT, 8},   {0xcc, UINT, 1},  {0xcd, UINT, 2}, {0xce, UINT, 4}, {0xcf, UINT, 8},
-    {0xd0, INT, 1},     {0xd1, INT, 2},   {0xd2, INT, 4},  {0xd3, INT, 8},  {0xd9, TEXT, 1},
-    {0xda, TEXT, 2},    {0xdb, TEXT, 4},  {0xdc, LIST, 2}, {0xdd, LIST, 4},
+    {0xc0, NOTHING, 0}, {0xc4, TEXT, 1}, {0xc5, TEXT, 2}, {0xc6, TEXT, 4}, {0xca, FLOAT, 4},
+    {0xcb, FLOAT, 8},   {0xcc, UINT, 1}, {0xcd, UINT, 2}, {0xce, UINT, 4}, {0xcf, UINT, 8},
+    {0xd0, INT, 1},     {0xd1, INT, 2},  {0xd2, INT, 4},  {0xd3, INT, 8},  {0xd9, TEXT, 1},
+    {0xda, TEXT, 2},    {0xdb, TEXT, 4}, {0xdc, LIST, 2}, {0xdd, LIST, 4},
 };
 
 /* Items whose leading byte holds their number or length, too. */
@@ -65,7 +65,8 @@ static bool take_short(uint8_t lead, msgpack_item *item) {
     for (size_t i = 0; i < sizeof short_leads / sizeof *short_leads; i++) {
         if ((lead & short_leads[i].mask) != short_leads[i].bits) continue;
         bool negative = short_leads[i].kind == INT;
-        *item = (msgpack_item){short_leads[i].kind, negative ? lead : lead & ~short_leads[i].mask, 1};
+        *item =
+            (msgpack_item){short_leads[i].kind, negative ? lead : lead & ~short_leads[i].mask, 1};
         return true;
     }
     return false;
@@ -81,7 +82,8 @@ static refs_status take_item(refs_bytes *bytes, msgpack_item *item, refs_error *
         if (lead != leads[i].lead) continue;
         if (leads[i].size > bytes->size) return refs_fail(err, REFS_CORRUPT, "the items are cut");
         *item = (msgpack_item){leads[i].kind, 0, leads[i].size};
-        for (size_t at = 0; at < leads[i].size; at++) item->bits = item->bits << 8 | bytes->data[at];
+        for (size_t at = 0; at < leads[i].size; at++)
+            item->bits = item->bits << 8 | bytes->data[at];
         *bytes = behind(*bytes, leads[i].size);
         return REFS_OK;
     }
@@ -107,7 +109,8 @@ static int64_t int_of(const msgpack_item *item) {
     return (int64_t)(item->bits << n_unused) >> n_unused;
 }
 
-static refs_status take_text(refs_bytes *bytes, const msgpack_item *item, refs_str *text, refs_error *err) {
+static refs_status take_text(refs_bytes *bytes, const msgpack_item *item, refs_str *text,
+                             refs_error *err) {
     if (item->bits > bytes->size) return refs_fail(err, REFS_CORRUPT, "a text is cut");
     *text = refs_str_view((const char *)bytes->data, (size_t)item->bits);
     *bytes = behind(*bytes, text->size);
@@ -181,6 +184,7 @@ static const char *const aliases[] = {"msgpack", NULL};
 
 const refs_codec_type refs_codec_msgpack2 = {.name = "msgpack2",
                                              .aliases = aliases,
+                                             .reads = "texts and numbers as MessagePack",
                                              .library = "REFS",
                                              .open = open_codec,
                                              .decode = decode,

@@ -26,5 +26,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return REFS_OK;
 }
 
-const refs_codec_type refs_codec_packbits = {
-    .name = "packbits", .library = "REFS", .open = open_codec, .decode = decode};
+const refs_codec_type refs_codec_packbits = {.name = "packbits",
+                                             .reads = "booleans, eight to a byte",
+                                             .library = "REFS",
+                                             .open = open_codec,
+                                             .decode = decode};

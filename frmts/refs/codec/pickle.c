@@ -8,4 +8,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
                      "pickled chunks are programs and are never run, whoever made them");
 }
 
-const refs_codec_type refs_codec_pickle = {.name = "pickle", .library = "REFS", .open = open_codec};
+const refs_codec_type refs_codec_pickle = {.name = "pickle",
+                                           .reads = "nothing: refused, since pickles are programs",
+                                           .library = "REFS",
+                                           .open = open_codec};

@@ -1,5 +1,5 @@
-/* png.c -- codec "imagecodecs_png": a PNG picture of 1 to 16 bits a sample; palettes become colours,
- * transparent ones a sample more. */
+/* png.c -- codec "imagecodecs_png": a PNG picture of 1 to 16 bits a sample; palettes become
+ * colours, transparent ones a sample more. */
 #include <png.h>
 #include <setjmp.h>
 
@@ -91,12 +91,10 @@ static refs_status make_room(picture *p, refs_codec_output *output, refs_error *
 
 /* Two stops at which the library may jump back; nothing between them belongs to this function. */
 static refs_status decode_picture(picture *p, refs_codec_output *output, refs_error *err) {
-    if (setjmp(png_jmpbuf(p->library)) != 0)
-        return refs_fail(err, REFS_CORRUPT, "%s", p->message);
+    if (setjmp(png_jmpbuf(p->library)) != 0) return refs_fail(err, REFS_CORRUPT, "%s", p->message);
     read_header(p);
     REFS_TRY(make_room(p, output, err));
-    if (setjmp(png_jmpbuf(p->library)) != 0)
-        return refs_fail(err, REFS_CORRUPT, "%s", p->message);
+    if (setjmp(png_jmpbuf(p->library)) != 0) return refs_fail(err, REFS_CORRUPT, "%s", p->message);
     png_read_image(p->library, p->rows);
     png_read_end(p->library, NULL);
     return REFS_OK;
@@ -107,8 +105,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     const png_codec *codec = self;
     picture p = {.encoded = encoded};
     refs_status status = REFS_NOMEM;
-    p.library = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &p, fail_in_library,
-                                         ignore_warning, NULL, allocate, release);
+    p.library = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &p, fail_in_library, ignore_warning,
+                                         NULL, allocate, release);
     if (p.library != NULL) p.info = png_create_info_struct(p.library);
     if (p.info != NULL) status = decode_picture(&p, output, err);
     if (p.library != NULL) png_destroy_read_struct(&p.library, &p.info, NULL);
@@ -118,6 +116,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 }
 
 const refs_codec_type refs_codec_png = {.name = "imagecodecs_png",
+                                        .reads = "PNG",
                                         .library = "libpng",
                                         .open = open_codec,
                                         .decode = decode,

@@ -15,6 +15,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 }
 
 const refs_codec_type refs_codec_quantize = {.name = "quantize",
+                                             .reads = "rounded numbers",
                                              .library = "REFS",
                                              .open = open_codec,
                                              .decode = decode,

@@ -15,7 +15,8 @@ refs_status refs_codec__recast_open(const refs_codec_context *context, const cha
                                     const char *encoded_member, refs_recast *recast,
                                     size_t *encoded_size, refs_error *err) {
     if (refs_json_get(context->config, decoded_member) == NULL)
-        REFS_TRY(refs_codec__number_parse(refs_str_from(context->array->dtype), &recast->decoded, err));
+        REFS_TRY(
+            refs_codec__number_parse(refs_str_from(context->array->dtype), &recast->decoded, err));
     REFS_TRY(read_type(context->config, decoded_member, &recast->decoded, err));
     recast->encoded = recast->decoded;
     REFS_TRY(read_type(context->config, encoded_member, &recast->encoded, err));

@@ -41,6 +41,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 }
 
 const refs_codec_type refs_codec_record_member = {.name = "record_member",
+                                                  .reads = "one member of structured records",
                                                   .library = "REFS",
                                                   .open = open_codec,
                                                   .decode = decode,

@@ -68,5 +68,9 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return REFS_OK;
 }
 
-const refs_codec_type refs_codec_shuffle = {
-    .name = "shuffle", .library = "REFS", .open = open_codec, .decode = decode, .close = refs_free};
+const refs_codec_type refs_codec_shuffle = {.name = "shuffle",
+                                            .reads = "bytes in planes, for elements of any size",
+                                            .library = "REFS",
+                                            .open = open_codec,
+                                            .decode = decode,
+                                            .close = refs_free};

@@ -80,9 +80,11 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 
 static const char *const aliases[] = {"szip", NULL};
 
-const refs_codec_type refs_codec_szip = {.name = "imagecodecs_szip",
-                                         .aliases = aliases,
-                                         .library = "libsz",
-                                         .open = open_codec,
-                                         .decode = decode,
-                                         .close = refs_free};
+const refs_codec_type refs_codec_szip = {
+    .name = "imagecodecs_szip",
+    .aliases = aliases,
+    .reads = "HDF5 filter 4: szip, with or without its size before it",
+    .library = "libsz",
+    .open = open_codec,
+    .decode = decode,
+    .close = refs_free};

@@ -1,11 +1,11 @@
-/* tiff_delta.c -- codec "imagecodecs_delta": TIFF's horizontal differencing (predictor 2), of floats
- * as if their bits were integers. */
+/* tiff_delta.c -- codec "imagecodecs_delta": TIFF's horizontal differencing (predictor 2), of
+ * floats as if their bits were integers. */
 #include "predictor.h"
 
 #define swap_8(number) (number)
-#define swap_16 __builtin_bswap16
-#define swap_32 __builtin_bswap32
-#define swap_64 __builtin_bswap64
+#define swap_16        __builtin_bswap16
+#define swap_32        __builtin_bswap32
+#define swap_64        __builtin_bswap64
 
 #define DEFINE_UNDO(width)                                                                         \
     static uint##width##_t load_##width(bool swapped, const uint8_t *at) {                         \
@@ -40,6 +40,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 }
 
 const refs_codec_type refs_codec_tiff_delta = {.name = "imagecodecs_delta",
+                                               .reads = "TIFF predictor 2: differences along rows",
                                                .library = "REFS",
                                                .open = refs_codec__predictor_open,
                                                .decode = decode,

@@ -35,8 +35,10 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return refs_codec__predictor_decode(self, encoded, output, undo_row, err);
 }
 
-const refs_codec_type refs_codec_tiff_floatpred = {.name = "imagecodecs_floatpred",
-                                                   .library = "REFS",
-                                                   .open = refs_codec__predictor_open,
-                                                   .decode = decode,
-                                                   .close = refs_free};
+const refs_codec_type refs_codec_tiff_floatpred = {
+    .name = "imagecodecs_floatpred",
+    .reads = "TIFF predictor 3: floats in planes of differences",
+    .library = "REFS",
+    .open = refs_codec__predictor_open,
+    .decode = decode,
+    .close = refs_free};

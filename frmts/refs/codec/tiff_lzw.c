@@ -5,12 +5,12 @@
  */
 #include "output.h"
 
-#define CLEAR 256u
-#define END 257u
+#define CLEAR      256u
+#define END        257u
 #define FIRST_FREE 258u
-#define MIN_BITS 9u
-#define MAX_BITS 12u
-#define NO_CODE UINT32_MAX
+#define MIN_BITS   9u
+#define MAX_BITS   12u
+#define NO_CODE    UINT32_MAX
 
 /* What a code stands for: a part of what is decoded already. */
 typedef struct entry {
@@ -31,7 +31,8 @@ static uint32_t take_code(lzw *state) {
     while (n >= 1u << n_bits && n_bits < MAX_BITS) n_bits++;
     if (n_bits > 8 * state->encoded.size - state->at) return NO_CODE;
     for (uint32_t i = 0; i < n_bits; i++, state->at++)
-        code = code << 1 | ((uint32_t)state->encoded.data[state->at / 8] >> (7 - state->at % 8) & 1);
+        code =
+            code << 1 | ((uint32_t)state->encoded.data[state->at / 8] >> (7 - state->at % 8) & 1);
     return code;
 }
 
@@ -49,8 +50,7 @@ static refs_status put_code(lzw *state, uint32_t code, refs_codec_output *output
     uint8_t *at;
     if (state->last.size > 0 && state->n_entries < 1u << MAX_BITS)
         /* The last one and the byte behind it, which comes now. */
-        state->entries[state->n_entries++] =
-            (entry){state->last.begin, state->last.size + 1};
+        state->entries[state->n_entries++] = (entry){state->last.begin, state->last.size + 1};
     if (code < CLEAR) {
         REFS_TRY(refs_codec__output_add(output, 1, &at, err));
         *at = (uint8_t)code;
@@ -98,5 +98,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return status;
 }
 
-const refs_codec_type refs_codec_tiff_lzw = {
-    .name = "imagecodecs_lzw", .library = "REFS", .decode = decode};
+const refs_codec_type refs_codec_tiff_lzw = {.name = "imagecodecs_lzw",
+                                             .reads = "TIFF compression 5",
+                                             .library = "REFS",
+                                             .decode = decode};

@@ -28,5 +28,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return REFS_OK;
 }
 
-const refs_codec_type refs_codec_tiff_packbits = {
-    .name = "imagecodecs_packbits", .library = "REFS", .decode = decode};
+const refs_codec_type refs_codec_tiff_packbits = {.name = "imagecodecs_packbits",
+                                                  .reads = "TIFF compression 32773",
+                                                  .library = "REFS",
+                                                  .decode = decode};

@@ -36,11 +36,11 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
         codec->has_alpha ? WebPDecodeRGBAInto(encoded.data, encoded.size, at, size, row_bytes)
                          : WebPDecodeRGBInto(encoded.data, encoded.size, at, size, row_bytes);
     if (decoded != NULL) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "the picture of %zu bytes is cut or damaged",
-                     encoded.size);
+    return refs_fail(err, REFS_CORRUPT, "the picture of %zu bytes is cut or damaged", encoded.size);
 }
 
 const refs_codec_type refs_codec_webp = {.name = "imagecodecs_webp",
+                                         .reads = "WebP",
                                          .library = "libwebp",
                                          .open = open_codec,
                                          .decode = decode,

@@ -97,5 +97,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 
 static const char *const aliases[] = {"imagecodecs_zfp", NULL};
 
-const refs_codec_type refs_codec_zfpy = {
-    .name = "zfpy", .aliases = aliases, .library = "libzfp", .decode = decode};
+const refs_codec_type refs_codec_zfpy = {.name = "zfpy",
+                                         .aliases = aliases,
+                                         .reads = "zfp streams with header",
+                                         .library = "libzfp",
+                                         .decode = decode};

@@ -6,8 +6,8 @@
 #include "inflate.h"
 
 #define HEADER_SIZE 30
-#define STORED 0
-#define DEFLATED 8
+#define STORED      0
+#define DEFLATED    8
 
 static unsigned load_le16(const uint8_t *p) {
     return (unsigned)(p[0] | p[1] << 8);
@@ -49,5 +49,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return refs_codec__inflate_one(libdeflate_deflate_decompress_ex, content, output, err);
 }
 
-const refs_codec_type refs_codec_zip_deflate = {
-    .name = "deflate", .library = "libdeflate", .decode = decode};
+const refs_codec_type refs_codec_zip_deflate = {.name = "deflate",
+                                                .reads =
+                                                    "a member of a ZIP archive, with its header",
+                                                .library = "libdeflate",
+                                                .decode = decode};

@@ -1,5 +1,5 @@
-/* zlib.c -- codec "zlib": a zlib stream (RFC 1950); "imagecodecs_deflate" may ask for one without its
- * wrapper (RFC 1951). Bytes behind its end are ignored, as numcodecs does. */
+/* zlib.c -- codec "zlib": a zlib stream (RFC 1950); "imagecodecs_deflate" may ask for one without
+ * its wrapper (RFC 1951). Bytes behind its end are ignored, as numcodecs does. */
 #include "inflate.h"
 
 typedef struct zlib_codec {
@@ -29,6 +29,7 @@ static const char *const aliases[] = {"imagecodecs_zlib", "imagecodecs_deflate",
 
 const refs_codec_type refs_codec_zlib = {.name = "zlib",
                                          .aliases = aliases,
+                                         .reads = "zlib streams",
                                          .library = "libdeflate",
                                          .open = open_codec,
                                          .decode = decode,

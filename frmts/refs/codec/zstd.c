@@ -30,4 +30,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 static const char *const aliases[] = {"imagecodecs_zstd", NULL};
 
 const refs_codec_type refs_codec_zstd = {
-    .name = "zstd", .aliases = aliases, .library = "libzstd", .decode = decode};
+    .name = "zstd",
+    .aliases = aliases,
+    .reads = "Zstandard, one frame or several, of known or unknown size",
+    .library = "libzstd",
+    .decode = decode};

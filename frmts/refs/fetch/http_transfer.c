@@ -92,7 +92,8 @@ refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http *htt
 static refs_status make_away(refs_transfer *transfer, refs_error *err) {
     if (transfer->away != NULL) return REFS_OK;
     CURL *away = transfer->away = curl_easy_duphandle(transfer->easy);
-    if (away == NULL || !ask_for_bytes(transfer, &transfer->away_headers)) return refs_fail_nomem(err);
+    if (away == NULL || !ask_for_bytes(transfer, &transfer->away_headers))
+        return refs_fail_nomem(err);
     curl_easy_setopt(away, CURLOPT_HTTPHEADER, transfer->away_headers);
     curl_easy_setopt(away, CURLOPT_USERPWD, NULL);
     curl_easy_setopt(away, CURLOPT_USERNAME, NULL);

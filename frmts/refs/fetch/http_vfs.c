@@ -15,14 +15,22 @@ typedef struct opened {
     void *other;
 } opened;
 
+/* A request that somebody waits for. */
+typedef struct pending {
+    refs_transfer *transfer;
+    struct pending *next;
+} pending;
+
 struct refs_http_vfs {
     refs_vfs functions;
     refs_http *http;
     const refs_vfs *other;
     uint64_t max_whole_bytes;
     pthread_mutex_t lock; /* guards what follows */
-    opened *looked_at;    /* closed without having been read, or NULL */
-    char *stamped;        /* the location that `stamp` is of, or NULL */
+    bool cancelled;
+    pending *first;    /* under way */
+    opened *looked_at; /* closed without having been read, or NULL */
+    char *stamped;     /* the location that `stamp` is of, or NULL */
     refs_vfs_stamp stamp;
 };
 
@@ -34,11 +42,40 @@ static void await(refs_transfer *transfer) {
     pthread_mutex_unlock(&transfer->waiter->lock);
 }
 
-static refs_status attempt(const refs_http_vfs *vfs, refs_transfer *transfer, const char *url,
+/* Enters a transfer among those that a cancellation ends. */
+static void enlist(refs_http_vfs *vfs, pending *entry) {
+    pthread_mutex_lock(&vfs->lock);
+    atomic_store(&entry->transfer->cancelled, vfs->cancelled);
+    entry->next = vfs->first;
+    vfs->first = entry;
+    pthread_mutex_unlock(&vfs->lock);
+}
+
+static void strike_off(refs_http_vfs *vfs, const pending *entry) {
+    pthread_mutex_lock(&vfs->lock);
+    pending **link = &vfs->first;
+    while (*link != entry) link = &(*link)->next;
+    *link = entry->next;
+    pthread_mutex_unlock(&vfs->lock);
+}
+
+void refs_http_vfs_cancel(refs_http_vfs *vfs) {
+    pthread_mutex_lock(&vfs->lock);
+    vfs->cancelled = true;
+    for (pending *entry = vfs->first; entry != NULL; entry = entry->next)
+        atomic_store(&entry->transfer->cancelled, true);
+    if (vfs->first != NULL) refs_http__wake(vfs->http);
+    pthread_mutex_unlock(&vfs->lock);
+}
+
+static refs_status attempt(refs_http_vfs *vfs, refs_transfer *transfer, const char *url,
                            refs_error *err) {
     REFS_TRY(refs_transfer__prepare(transfer, vfs->http, url, err));
     REFS_TRY(refs_http__submit(vfs->http, transfer, err));
+    pending entry = {transfer, NULL};
+    enlist(vfs, &entry);
     await(transfer);
+    strike_off(vfs, &entry);
     return refs_fail(err, transfer->error.status, "%s", transfer->error.message);
 }
 
@@ -54,7 +91,7 @@ static refs_status url_of(const refs_http_vfs *vfs, const char *location, char *
 }
 
 /* Carries out a transfer of which location, kind and limits are set. */
-static refs_status carry_out(const refs_http_vfs *vfs, refs_transfer *transfer, refs_error *err) {
+static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_error *err) {
     refs_waiter waiter = {.memory = 0};
     refs_status status = REFS_OK;
     const refs_transfer asked = {.location = transfer->location,

@@ -82,10 +82,9 @@ refs_status refs_fetch_plan(const refs_range *ranges, size_t n, const refs_fetch
     placed_range *placed = refs_calloc(n, sizeof *placed);
     plan->requests = refs_calloc(n, sizeof *plan->requests);
     plan->members = refs_calloc(n, sizeof *plan->members);
-    refs_status status = placed != NULL && plan->requests != NULL && plan->members != NULL
-                             ? sort_ranges(ranges, n, placed, err)
-                             : refs_fail_nomem(err);
-    if (status == REFS_OK)
+    bool complete = placed != NULL && plan->requests != NULL && plan->members != NULL;
+    refs_status status = complete ? sort_ranges(ranges, n, placed, err) : refs_fail_nomem(err);
+    if (complete && status == REFS_OK)
         merge(placed, n, policy, plan);
     else
         refs_plan_clear(plan);

@@ -1,10 +1,12 @@
 /* archive.cpp -- see archive.h. */
 #include "archive.h"
 
+#include <algorithm>
 #include <ctime>
 #include <list>
 #include <vector>
 
+#include "refs/codec.h"
 #include "refs/json.h"
 #include "report.h"
 #include "vsi_source.h"
@@ -20,6 +22,7 @@ constexpr uint64_t maxRequestBytes = 16 * REFS_MIB;
 
 /** Decoded chunks kept for one set, unless REFS_CACHE_MAX says otherwise. */
 constexpr const char *defaultCacheMegabytes = "64";
+constexpr double maxCacheMegabytes = 1024 * 1024;
 
 /** Times of files are told in seconds: one that changed so lately may change again unnoticed. */
 constexpr int64_t settledSeconds = 2;
@@ -158,7 +161,8 @@ std::string optionsText(CSLConstList options) {
 
 size_t cacheBytes() {
     const double megabytes = CPLAtof(CPLGetConfigOption("REFS_CACHE_MAX", defaultCacheMegabytes));
-    return megabytes > 0 ? static_cast<size_t>(megabytes * 1024 * 1024) : 0;
+    if (!(megabytes > 0)) return 0;
+    return static_cast<size_t>(std::min(megabytes, maxCacheMegabytes) * 1024 * 1024);
 }
 
 } // namespace
@@ -202,6 +206,7 @@ refs_status RefsArchive::openSet(const refs_set_options &options, refs_error *er
 
 /** What is only read ahead is not worth waiting for. */
 RefsArchive::~RefsArchive() {
+    if (vfs_ != nullptr) refs_http_vfs_cancel(vfs_.get());
     if (fetcher_ != nullptr) refs_fetcher_cancel(fetcher_.get());
 }
 
@@ -236,6 +241,7 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
     if (archive->openSet(setOptions, error) != REFS_OK) return nullptr;
     refs_fetch_options fetchOptions = REFS_FETCH_OPTIONS_INIT;
     fetchOptions.policy.max_request_bytes = maxRequestBytes;
+    fetchOptions.max_whole_bytes = REFS_MAX_CHUNK_BYTES;
     fetchOptions.http = archive->tools_->http();
     if (refs_fetcher_open(RefsVsiSource(), &fetchOptions, &fetcher, error) != REFS_OK)
         return nullptr;

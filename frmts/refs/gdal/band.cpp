@@ -120,6 +120,21 @@ GDALColorInterp RefsBand::GetColorInterpretation() {
     return given == GCI_Undefined && refs()->colors() != nullptr ? GCI_PaletteIndex : given;
 }
 
+/* Overviews that a user has built go first. */
+int RefsBand::GetOverviewCount() {
+    const int built = GDALPamRasterBand::GetOverviewCount();
+    return built > 0 ? built : refs()->overviews().count();
+}
+
+GDALRasterBand *RefsBand::GetOverview(int i) {
+    if (GDALPamRasterBand::GetOverviewCount() > 0) return GDALPamRasterBand::GetOverview(i);
+    if (i < 0 || i >= refs()->overviews().count()) return nullptr;
+    RefsDataset *overview = refs()->overviews().open(i);
+    return overview != nullptr && overview->GetRasterCount() == refs()->GetRasterCount()
+               ? overview->GetRasterBand(nBand)
+               : nullptr;
+}
+
 /* Made when it is asked for, too, unless PAM or a user has given another. */
 const char *RefsBand::GetDescription() const {
     const char *given = GDALPamRasterBand::GetDescription();

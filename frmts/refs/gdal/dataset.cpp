@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "geotiff.h"
 #include "report.h"
 
 namespace {
@@ -40,7 +41,7 @@ RefsDataset::RefsDataset(const RefsName &name, std::shared_ptr<RefsArchive> arch
                          const refs_array_meta *meta)
     : name_(name), archive_(std::move(archive)), meta_(meta) {
     spatialRef_.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
-    SetPhysicalFilename(name_.location.c_str());
+    SetPhysicalFilename(RefsHideSecrets(name_.location.c_str()).c_str());
     SetSubdatasetName((RefsArrayName(name_, meta->path) + RefsSelectionSuffix(name_)).c_str());
     if (RefsHasNoSidecar(name_)) nPamFlags |= GPF_DISABLED;
 }
@@ -69,6 +70,7 @@ refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
         EQUAL(CSLFetchNameValueDef(options, "COORDINATES", "OPTIONAL"), "REQUIRED");
     cfOptions.notes = RefsReportNotes();
     cfOptions.selection = name_.selection.c_str();
+    cfOptions.geotiff = RefsGeoTiff();
     REFS_TRY(refs_cf_describe(archive_->hierarchy(), meta_, &values, &cfOptions, &meaning_, error));
 
     pixelType_ = RefsPixelTypeOf(meta_->dtype, meaning_.unsigned_values);
@@ -89,6 +91,8 @@ refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
         REFS_TRY(RefsListSubdatasets(name_, archive_->hierarchy(), subdatasets_, error));
     setGeolocation();
     setColors();
+    overviews_.reset(new RefsOverviews(name_, archive_, options));
+    overviews_->find(meta_);
     return REFS_OK;
 }
 
@@ -175,7 +179,7 @@ void RefsDataset::readCounts() {
 }
 
 char **RefsDataset::GetFileList() {
-    return CSLAddString(nullptr, name_.location.c_str());
+    return CSLAddString(nullptr, RefsHideSecrets(name_.location.c_str()).c_str());
 }
 
 CPLErr RefsDataset::readWindow(const RefsWindow &window) const {

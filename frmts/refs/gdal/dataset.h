@@ -8,6 +8,7 @@
 #include "archive.h"
 #include "gdal_compat.h"
 #include "open_name.h"
+#include "overviews.h"
 #include "window.h"
 
 /** A set of several variables: no bands, but subdatasets and global attributes. */
@@ -54,6 +55,7 @@ class RefsDataset final : public GDALPamDataset {
     const refs_cf_meaning &meaning() const { return meaning_; }
     const RefsPixelType &pixelType() const { return pixelType_; }
     char **categories() { return categories_.List(); }
+    RefsOverviews &overviews() { return *overviews_; }
 
     /** The colours of values, or null. */
     GDALColorTable *colors() { return colors_.get(); }
@@ -88,6 +90,7 @@ class RefsDataset final : public GDALPamDataset {
     RefsPixelType pixelType_;
     std::unique_ptr<RefsLongitudes> longitudes_;
     OGRSpatialReference spatialRef_;
+    std::unique_ptr<RefsOverviews> overviews_;
     CPLStringList metadata_, subdatasets_, geolocation_, geolocation2_, counts_, categories_;
     std::unique_ptr<GDALColorTable> colors_;
 };
@@ -106,6 +109,8 @@ class RefsBand final : public GDALPamRasterBand {
     char **GetCategoryNames() override;
     GDALColorTable *GetColorTable() override;
     GDALColorInterp GetColorInterpretation() override;
+    int GetOverviewCount() override;
+    GDALRasterBand *GetOverview(int i) override;
     const char *GetDescription() const override;
     CPLErr AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
                       int bufferYSize, GDALDataType bufferType, RefsAdviseOptions options) override;

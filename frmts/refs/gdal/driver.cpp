@@ -84,7 +84,8 @@ const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *h
     const refs_array_meta *only = nullptr;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (!RefsIsSubdataset(hierarchy, array) || refs_cf_is_coordinate(hierarchy, array))
+        if (!RefsIsSubdataset(hierarchy, array) || refs_cf_is_coordinate(hierarchy, array) ||
+            refs_cf_is_overview(hierarchy, array))
             continue;
         if (only != nullptr) return nullptr;
         only = array;
@@ -92,11 +93,32 @@ const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *h
     return only;
 }
 
+GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *error);
+
+/** A list of one set is that set; of several, the name says which one. */
+GDALDataset *openList(const RefsName &name, CSLConstList options, refs_error *error) {
+    std::unique_ptr<GDALDataset> list(RefsRootDataset::createOfList(name, error));
+    if (list == nullptr) return nullptr;
+    const char *count = list->GetMetadataItem("REFERENCE_SETS");
+    if (EQUAL(count, "1")) {
+        RefsName only = name;
+        CPLStringList withSet(CSLDuplicate(options));
+        withSet.SetNameValue("SET", "0");
+        only.setIndex = 0;
+        return openName(only, withSet.List(), error);
+    }
+    if (name.array.empty() && name.selection.empty()) return list.release();
+    refs_fail(
+        error, REFS_INVALID, "%s: has %s sets: say which one %s is of, as in REFS:\"%s\":#0%s",
+        name.location.c_str(), count, name.array.c_str(), name.set.c_str(), name.array.c_str());
+    return nullptr;
+}
+
 GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *error) {
     auto archive = RefsArchive::open(name.location, options, error);
     if (archive == nullptr)
         return error->status == REFS_UNSUPPORTED && name.setIndex < 0
-                   ? RefsRootDataset::createOfList(name, error)
+                   ? openList(name, options, error)
                    : nullptr;
     const refs_array_meta *array = chooseArray(name, archive->hierarchy(), error);
     if (error->status != REFS_OK) return nullptr;
@@ -139,6 +161,13 @@ bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
     return true;
 }
 
+/** GDAL would take the name that was opened for the description, secrets included. */
+void describe(GDALDataset *dataset, const char *opened, const RefsName &name) {
+    const bool isSecret = RefsHideSecrets(opened) != opened;
+    if (*dataset->GetDescription() == '\0' && isSecret)
+        dataset->SetDescription(("REFS:\"" + RefsShownSet(name.set) + '"').c_str());
+}
+
 GDALDataset *open(GDALOpenInfo *info) {
     if (!identify(info)) return nullptr;
     refs_error error = REFS_ERROR_INIT;
@@ -155,7 +184,10 @@ GDALDataset *open(GDALOpenInfo *info) {
         dataset = (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0
                       ? openMultidim(name, options.List(), &error)
                       : openName(name, options.List(), &error);
-    if (dataset == nullptr) RefsReport(error);
+    if (dataset == nullptr)
+        RefsReport(error);
+    else
+        describe(dataset, info->pszFilename, name);
     return dataset;
 }
 

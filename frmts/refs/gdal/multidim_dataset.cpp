@@ -1,5 +1,6 @@
 /* multidim_dataset.cpp -- a set opened for the multidimensional API, see multidim.h. */
 #include "multidim.h"
+#include "report.h"
 
 RefsMultidimSet::RefsMultidimSet(std::shared_ptr<RefsArchive> opened, CSLConstList options)
     : archive(std::move(opened)), assumeLongLat(CPLFetchBool(options, "ASSUME_LONGLAT", false)),
@@ -11,5 +12,5 @@ RefsMultidimDataset::RefsMultidimDataset(std::shared_ptr<RefsArchive> archive, C
           std::make_shared<RefsGroup>(set_, refs_hierarchy_group(set_->archive->hierarchy(), 0))) {}
 
 char **RefsMultidimDataset::GetFileList() {
-    return CSLAddString(nullptr, set_->archive->location().c_str());
+    return CSLAddString(nullptr, RefsHideSecrets(set_->archive->location().c_str()).c_str());
 }

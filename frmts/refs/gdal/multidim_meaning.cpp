@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "geotiff.h"
 #include "multidim.h"
 #include "multidim_conventions.h"
 #include "multidim_number.h"
@@ -109,6 +110,7 @@ RefsArrayMeaning RefsDescribeArray(const RefsMultidimSet &set, const refs_array_
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
     options.assume_longlat = set.assumeLongLat;
     options.notes = RefsReportNotes();
+    options.geotiff = RefsGeoTiff();
     RefsMeaning meaning;
     refs_error error = REFS_ERROR_INIT;
     if (refs_cf_describe(set.archive->hierarchy(), meta, set.assumeLongLat ? &values : nullptr,

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <mutex>
+#include <vector>
 
 #include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "handles.h"
+#include "report.h"
 
 namespace {
 
@@ -86,6 +89,53 @@ void splitSelection(const std::string &rest, RefsName &parsed) {
     parsed.selection = rest.substr(bracket + 1, rest.size() - bracket - 2);
 }
 
+/** Whole names of sets that were shown without their secrets. A set has its number for good: there
+ * are as many as a process opens. */
+class HiddenNames {
+  public:
+    size_t add(const std::string &set) {
+        std::lock_guard<std::mutex> guard(lock_);
+        const auto found = std::find(names_.begin(), names_.end(), set);
+        const auto number = static_cast<size_t>(found - names_.begin());
+        if (found == names_.end()) names_.push_back(set);
+        return number;
+    }
+    std::string get(size_t number) {
+        std::lock_guard<std::mutex> guard(lock_);
+        return number < names_.size() ? names_[number] : "";
+    }
+
+  private:
+    std::mutex lock_; // guards names_
+    std::vector<std::string> names_;
+};
+
+HiddenNames &hiddenNames() {
+    static HiddenNames names;
+    return names;
+}
+
+const char hiddenMark[] = "#hidden-";
+
+/** Puts back what was hidden when the name was shown. */
+bool restoreHidden(RefsName &parsed, std::string &problem) {
+    constexpr size_t maxDigits = 9;
+    const size_t mark = parsed.set.rfind(hiddenMark);
+    if (mark == std::string::npos) return true;
+    const std::string digits = parsed.set.substr(mark + sizeof hiddenMark - 1);
+    if (digits.empty() || digits.size() > maxDigits ||
+        digits.find_first_not_of("0123456789") != std::string::npos)
+        return true;
+    const std::string whole = hiddenNames().get(std::stoul(digits));
+    if (whole.empty() || RefsHideSecrets(whole.c_str()) != parsed.set.substr(0, mark)) {
+        problem =
+            "a part of this name was hidden when another process showed it: give the whole URL";
+        return false;
+    }
+    parsed.set = whole;
+    return true;
+}
+
 /** The user may name any local or remote file: the rules for URLs inside sets do not apply. */
 bool mapLocation(RefsName &parsed, std::string &problem) {
     const refs_url_context context = {"", nullptr, true};
@@ -110,7 +160,8 @@ bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem) {
     std::string rest;
     if (!RefsNameIsPrefixed(name)) {
         parsed.set = name;
-        parsed.location = name;
+        if (!restoreHidden(parsed, problem)) return false;
+        parsed.location = parsed.set;
         return true;
     }
     const std::string text(name + prefixSize);
@@ -124,7 +175,13 @@ bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem) {
         return false;
     if (!splitSetIndex(rest, parsed, problem)) return false;
     splitSelection(rest, parsed);
+    if (!restoreHidden(parsed, problem)) return false;
     return mapLocation(parsed, problem);
+}
+
+std::string RefsShownSet(const std::string &set) {
+    const std::string shown = RefsHideSecrets(set.c_str());
+    return shown == set ? set : shown + hiddenMark + std::to_string(hiddenNames().add(set));
 }
 
 bool RefsHasNoSidecar(const RefsName &name) {
@@ -140,5 +197,5 @@ std::string RefsArrayName(const RefsName &name, const char *array) {
 }
 
 std::string RefsSubdatasetName(const RefsName &name, const char *array) {
-    return std::string(prefix) + '"' + name.set + "\":" + RefsArrayName(name, array);
+    return std::string(prefix) + '"' + RefsShownSet(name.set) + "\":" + RefsArrayName(name, array);
 }

@@ -28,6 +28,10 @@ bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem);
  * names that it may have. */
 bool RefsHasNoSidecar(const RefsName &name);
 
+/** The name of a set as it is shown: without secrets, and where there are any with
+ * "#hidden-<number>" behind it, by which this process, and no other, knows the whole name again. */
+std::string RefsShownSet(const std::string &set);
+
 /** What a selection adds to the name of its array: "[time=3]", or nothing. */
 std::string RefsSelectionSuffix(const RefsName &name);
 

@@ -2,6 +2,9 @@
 #include "report.h"
 
 #include <array>
+#include <cstring>
+
+#include "refs/hide.h"
 
 namespace {
 
@@ -25,7 +28,9 @@ CPLErrorNum errorNumberOf(refs_status status) {
     return CPLE_AppDefined;
 }
 
-void showNote(void *, refs_note_kind kind, const char *text) {
+void showNote(void *, refs_note_kind kind, const char *note) {
+    const std::string shown = RefsHideSecrets(note);
+    const char *text = shown.c_str();
     if (kind == REFS_NOTE_WARNING)
         CPLError(CE_Warning, CPLE_AppDefined, "%s", text);
     else
@@ -34,9 +39,17 @@ void showNote(void *, refs_note_kind kind, const char *text) {
 
 } // namespace
 
+std::string RefsHideSecrets(const char *text) {
+    std::string shown(text);
+    refs_hide_secrets(&shown[0]);
+    shown.resize(strlen(shown.c_str()));
+    return shown;
+}
+
 CPLErr RefsReport(const refs_error &error) {
     CPLError(CE_Failure, errorNumberOf(error.status), "%s",
-             error.message[0] != '\0' ? error.message : refs_status_text(error.status));
+             error.message[0] != '\0' ? RefsHideSecrets(error.message).c_str()
+                                      : refs_status_text(error.status));
     return CE_Failure;
 }
 

@@ -7,6 +7,9 @@
 #include "cpl_error.h"
 #include "refs/error.h"
 
+/** `text` with all that is secret taken out of its URLs. */
+std::string RefsHideSecrets(const char *text);
+
 /** Raises `error` as one CPLError and returns CE_Failure. */
 CPLErr RefsReport(const refs_error &error);
 

@@ -1,5 +1,6 @@
 /* root_dataset.cpp -- a set of several variables, see dataset.h. */
 #include "dataset.h"
+#include "report.h"
 #include "tools.h"
 
 namespace {
@@ -41,7 +42,7 @@ RefsRootDataset::RefsRootDataset(const RefsName &name, std::shared_ptr<RefsArchi
     : name_(name), archive_(std::move(archive)) {
     nRasterXSize = 512;
     nRasterYSize = 512;
-    SetPhysicalFilename(name_.location.c_str());
+    SetPhysicalFilename(RefsHideSecrets(name_.location.c_str()).c_str());
     if (RefsHasNoSidecar(name_)) nPamFlags |= GPF_DISABLED;
 }
 
@@ -109,5 +110,5 @@ const char *RefsRootDataset::GetMetadataItem(const char *item, const char *domai
 }
 
 char **RefsRootDataset::GetFileList() {
-    return CSLAddString(nullptr, name_.location.c_str());
+    return CSLAddString(nullptr, RefsHideSecrets(name_.location.c_str()).c_str());
 }

@@ -12,7 +12,7 @@
 namespace {
 
 /** Files of a set that are larger are read piece by piece. */
-constexpr uint64_t maxWholeBytes = 1024 * static_cast<uint64_t>(REFS_MIB);
+constexpr uint64_t maxWholeBytes = 512 * static_cast<uint64_t>(REFS_MIB);
 
 std::mutex lock; // guards current
 std::shared_ptr<RefsTools> current;

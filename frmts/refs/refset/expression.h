@@ -99,6 +99,9 @@ typedef refs_status (*refs_text_function)(const refs_binding *args, size_t n, re
 refs_text_function refs_refset__find_filter(refs_str name);
 refs_text_function refs_refset__find_method(refs_str name);
 
+/** Characters of a text in UTF-8, which is what widths count. */
+size_t refs_refset__count_characters(refs_str text);
+
 /** Python's `format % args`, where args[0] is the format. */
 refs_status refs_refset__format_percent(const refs_binding *args, size_t n, refs_scratch *scratch,
                                         refs_value *result, refs_error *err);

@@ -47,7 +47,7 @@ static refs_status append_fill(formatter *f, char fill, size_t n, refs_error *er
 
 /* -- one value -------------------------------------------------------------------------------- */
 
-static size_t count_characters(refs_str text) {
+size_t refs_refset__count_characters(refs_str text) {
     size_t n = 0;
     for (size_t i = 0; i < text.size; i++)
         if (((unsigned char)text.data[i] & 0xc0) != 0x80) n++;
@@ -57,7 +57,7 @@ static size_t count_characters(refs_str text) {
 /* Writes a sign (or prefix) and a body with the fill where the alignment wants it. */
 static refs_status append_aligned(formatter *f, const format_spec *spec, refs_str sign,
                                   refs_str body, refs_error *err) {
-    size_t size = sign.size + count_characters(body);
+    size_t size = sign.size + refs_refset__count_characters(body);
     size_t fill = spec->width > size ? spec->width - size : 0;
     size_t before = spec->align == '<' ? 0 : spec->align == '^' ? fill / 2 : fill;
     if (spec->align != '=') REFS_TRY(append_fill(f, spec->fill, before, err));
@@ -259,6 +259,8 @@ static refs_status read_field(formatter *f, const refs_value **value, refs_error
     uint64_t number;
     while (f->at < f->format.size && peek(f) != ':' && peek(f) != '}') f->at++;
     refs_str name = refs_str_part(f->format, begin, f->at);
+    if (name.size == 0 && f->next_arg < f->n_args && f->args[f->next_arg].name.size > 0)
+        return refs_fail(err, REFS_INVALID, "there is no value for a field without a name");
     if (name.size == 0) return next_argument(f, value, err);
     bool numbered = refs_str_to_u64(name, &number);
     for (size_t i = 0; i < f->n_args; i++) {

@@ -56,13 +56,10 @@ static refs_status length(const refs_binding *args, size_t n, refs_scratch *scra
     (void)scratch;
     REFS_TRY(expect_no_arguments(n, err));
     const refs_value *value = &args[0].value;
-    int64_t n_characters = 0;
     if (value->kind != REFS_VALUE_TEXT)
         return refs_fail(err, REFS_INVALID, "%s has no length",
                          refs_refset__kind_text(value->kind));
-    for (size_t i = 0; i < value->text.size; i++)
-        if (((unsigned char)value->text.data[i] & 0xc0) != 0x80) n_characters++;
-    *result = refs_refset__integer(n_characters);
+    *result = refs_refset__integer((int64_t)refs_refset__count_characters(value->text));
     return REFS_OK;
 }
 
@@ -73,14 +70,16 @@ static refs_status zfill(const refs_binding *args, size_t n, refs_scratch *scrat
     void *memory;
     if (n != 2) return refs_fail(err, REFS_INVALID, "zfill takes the width as its one argument");
     REFS_TRY(refs_refset__to_integer(&args[1].value, &wanted, err));
-    size_t width = wanted > 0 ? (size_t)wanted : 0;
-    if (width < text.size) width = text.size;
-    REFS_TRY(refs_refset__scratch_take(scratch, width, &memory, err));
+    size_t width = wanted > 0 ? (size_t)wanted : 0, n_characters, size;
+    n_characters = refs_refset__count_characters(text);
+    if (width < n_characters) width = n_characters;
+    if (!refs_add_size(width - n_characters, text.size, &size)) return refs_fail_nomem(err);
+    REFS_TRY(refs_refset__scratch_take(scratch, size, &memory, err));
     size_t sign = refs_str_starts(text, "-") || refs_str_starts(text, "+") ? 1 : 0;
-    memset(memory, '0', width);
+    memset(memory, '0', size);
     memcpy(memory, text.data, sign);
-    memcpy((char *)memory + width - text.size + sign, text.data + sign, text.size - sign);
-    *result = refs_refset__text(refs_str_view(memory, width));
+    memcpy((char *)memory + size - text.size + sign, text.data + sign, text.size - sign);
+    *result = refs_refset__text(refs_str_view(memory, size));
     return REFS_OK;
 }
 

@@ -72,7 +72,8 @@ static refs_status parse_marked(refs_template *template, size_t *at, refs_error 
     if (refs_str_starts(rest, "{#")) return skip_comment(template->text, at, err);
     if (refs_str_starts(rest, "{%"))
         return refs_fail(err, REFS_UNSUPPORTED, "statements ({%% ... %%}) are not supported");
-    *at += refs_str_starts(rest, "{{-") ? 3 : 2;
+    /* jinja2 takes a sign right behind the braces for one of its own; "+" keeps white space. */
+    *at += refs_str_starts(rest, "{{-") || refs_str_starts(rest, "{{+") ? 3 : 2;
     REFS_TRY(
         refs_refset__expression_parse(&template->expressions, template->text, at, &part.root, err));
     return add_part(template, part, err);

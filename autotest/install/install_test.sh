@@ -1,0 +1,51 @@
+#!/bin/sh
+# Installs the build into a folder of its own, and builds and runs the example against it, once by
+# pkg-config and once by CMake's package.
+#   install_test.sh SOURCE_DIR BINARY_DIR CMAKE CC
+set -eu
+source=$1 binary=$2 cmake=$3 cc=$4
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
+"$cmake" --install "$binary" --component dev --prefix "$work/prefix" >/dev/null
+DESTDIR="$work/root" "$cmake" --install "$binary" --component plugin >/dev/null
+plugin=$(find "$work/root" -name gdal_REFS.so)
+case $plugin in
+*/gdalplugins/gdal_REFS.so) ;;
+*) fail "the plugin is installed as: $plugin" ;;
+esac
+
+PKG_CONFIG_PATH=$(find "$work/prefix" -name pkgconfig)
+export PKG_CONFIG_PATH
+# Unquoted: a list of words.
+$cc -std=c11 -Wall -Wextra -Werror "$source/examples/read_slab.c" \
+    $(pkg-config --cflags --libs refs) -o "$work/by_pkg_config"
+
+mkdir "$work/project"
+cp "$source/examples/read_slab.c" "$work/project"
+cat >"$work/project/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.22)
+project(example C)
+find_package(refs 0.1 REQUIRED)
+add_executable(by_cmake read_slab.c)
+target_link_libraries(by_cmake PRIVATE refs::core)
+CMAKE
+"$cmake" -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$work/prefix" \
+    -DCMAKE_C_COMPILER="$cc" >/dev/null
+"$cmake" --build "$work/project/build" >/dev/null
+
+for program in "$work/by_pkg_config" "$work/project/build/by_cmake"; do
+    "$program" "$source/data/sample.json" | grep -qx '/t2m <i2 time=24 lat=81 lon=121' ||
+        fail "$program does not list /t2m"
+    values=$("$program" "$source/data/sample.json" /z 1,0,10,20 1,1,1,3 | wc -w)
+    [ "$values" -eq 3 ] || fail "$program reads $values values"
+    ! "$program" "$source/data/sample.json" /z 9,0,10,20 1,1,1,3 2>"$work/error" ||
+        fail "$program reads what is outside"
+    grep -q '/z: ' "$work/error" || fail "$program does not say what is wrong"
+done
+echo "fine"

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Makes the packages and installs the plugin's on a clean Debian, in a tree of its own; needs root,
+# the network, and some minutes.
+#   package.sh [SUITE]      bookworm
+set -eu
+cd "$(dirname "$0")/.."
+suite=${1:-bookworm}
+build=build/package
+root=$PWD/$build/$suite
+
+command -v debootstrap >/dev/null || apt-get install -qq -y debootstrap >/dev/null
+command -v dpkg-shlibdeps >/dev/null || apt-get install -qq -y dpkg-dev >/dev/null
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=/usr \
+    -DREFS_TESTS=OFF >/dev/null
+cmake --build "$build" >/dev/null
+(cd "$build" && rm -f ./*.deb && cpack -G DEB >/dev/null)
+ls "$build"/*.deb
+
+[ -x "$root/usr/bin/apt-get" ] || debootstrap --variant=minbase "$suite" "$root" >/dev/null
+cp "$build"/gdal-plugin-refs_*.deb "$root/root/plugin.deb"
+cp data/sample.json data/sample.nc "$root/root/"
+in_tree() {
+    DEBIAN_FRONTEND=noninteractive chroot "$root" "$@"
+}
+in_tree apt-get update -qq
+in_tree apt-get install -qq -y --no-install-recommends gdal-bin /root/plugin.deb >/dev/null 2>&1
+in_tree gdalinfo --formats | grep REFS
+in_tree gdalinfo 'REFS:"/root/sample.json":/t2m' | grep -E 'Size is|Origin'
+in_tree gdallocationinfo -valonly -b 14 'REFS:"/root/sample.json":/t2m' 60 40
+in_tree apt-get remove -qq -y gdal-plugin-refs >/dev/null 2>&1
+! in_tree gdalinfo --formats | grep REFS
+echo "The package installs, works and goes again on $suite"

@@ -1,0 +1,120 @@
+/* response_test.cc -- header lines, and what they say. */
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "http_response.h"
+}
+
+namespace {
+
+refs_response response_of(const std::vector<std::string> &lines) {
+    refs_response response = {};
+    for (const std::string &line : lines)
+        refs_response__line(&response, refs_str_view(line.data(), line.size()));
+    return response;
+}
+
+} // namespace
+
+TEST(Response, ReadsContentRange) {
+    const struct {
+        const char *value;
+        bool has_range;
+        uint64_t begin, end;
+        bool has_total;
+        uint64_t total;
+    } rows[] = {
+        {"bytes 0-99/1000", true, 0, 100, true, 1000},
+        {"Bytes 5-5/*", true, 5, 6, false, 0},
+        {"bytes   7-9/10", true, 7, 10, true, 10},
+        {"bytes */47", false, 0, 0, true, 47},
+        {"bytes 9-7/10", false, 0, 0, false, 0},
+        {"bytes 0-10/10", false, 0, 0, false, 0},
+        {"bytes 0-9", false, 0, 0, false, 0},
+        {"bytes 0-9/10 and more", false, 0, 0, false, 0},
+        {"bytes -1-9/10", false, 0, 0, false, 0},
+        {"bytes 0-18446744073709551615/*", false, 0, 0, false, 0},
+        {"bytes 0-18446744073709551616/*", false, 0, 0, false, 0},
+        {"items 0-9/10", false, 0, 0, false, 0},
+        {"", false, 0, 0, false, 0},
+    };
+    for (const auto &row : rows) {
+        const refs_response response = response_of(
+            {"HTTP/1.1 206 Partial Content", std::string("Content-Range: ") + row.value});
+        EXPECT_EQ(response.has_range, row.has_range) << row.value;
+        EXPECT_EQ(response.range_begin, row.begin) << row.value;
+        EXPECT_EQ(response.range_end, row.end) << row.value;
+        EXPECT_EQ(response.identity.has_total, row.has_total) << row.value;
+        EXPECT_EQ(response.identity.total, row.total) << row.value;
+    }
+}
+
+TEST(Response, ReadsRetryAfterInSecondsAndAsADate) {
+    EXPECT_EQ(response_of({"Retry-After: 120\r\n"}).retry_after_ms, 120000u);
+    EXPECT_EQ(response_of({"retry-after:0"}).retry_after_ms, 0u);
+    EXPECT_EQ(response_of({"Retry-After: Sat, 01 Jan 2000 00:00:00 GMT"}).retry_after_ms, 0u);
+    EXPECT_GT(response_of({"Retry-After: Fri, 31 Dec 2199 23:59:59 GMT"}).retry_after_ms, 1000u);
+    EXPECT_EQ(response_of({"Retry-After: soon"}).retry_after_ms, 0u);
+    EXPECT_GT(response_of({"Retry-After: 99999999999999999999999"}).retry_after_ms, 1000u);
+}
+
+TEST(Response, ReadsWhatTellsOneStateFromAnother) {
+    const refs_response response =
+        response_of({"ETag:  \"abc\" \r\n", "Last-Modified: Sat, 01 Jan 2000 00:00:01 GMT\r\n"});
+    EXPECT_STREQ(response.identity.etag, "\"abc\"");
+    EXPECT_EQ(response.identity.modified_s, 946684801);
+    EXPECT_FALSE(response.encoded);
+    EXPECT_TRUE(response_of({"Content-Encoding: gzip"}).encoded);
+    EXPECT_FALSE(response_of({"Content-Encoding: identity"}).encoded);
+    EXPECT_TRUE(response_of({"Content-Type: multipart/byteranges; boundary=x"}).multipart);
+}
+
+TEST(Response, DoesNotTrustADateOfNow) {
+    const char *const now = "Date: Sat, 01 Jan 2000 00:00:10 GMT";
+    EXPECT_EQ(response_of({now, "Last-Modified: Sat, 01 Jan 2000 00:00:10 GMT", "\r\n"})
+                  .identity.modified_s,
+              0);
+    EXPECT_EQ(response_of({now, "Last-Modified: Sat, 01 Jan 2000 00:00:08 GMT", "\r\n"})
+                  .identity.modified_s,
+              946684808);
+}
+
+TEST(Response, ForgetsWhatCameBeforeAStatusLine) {
+    const refs_response response =
+        response_of({"HTTP/1.1 401 x", "ETag: \"1\"", "Retry-After: 5", "HTTP/1.1 206 x"});
+    EXPECT_STREQ(response.identity.etag, "");
+    EXPECT_EQ(response.retry_after_ms, 0u);
+}
+
+TEST(Response, CutsTextsThatAreTooLong) {
+    const refs_response response = response_of({"ETag: " + std::string(1000, 'x')});
+    EXPECT_EQ(std::string(response.identity.etag).size(), sizeof response.identity.etag - 1);
+}
+
+TEST(Identity, DiffersWhereAnythingKnownOfBothDoes) {
+    const auto identity = [](const char *etag, int64_t modified, uint64_t total) {
+        refs_identity made = {};
+        snprintf(made.etag, sizeof made.etag, "%s", etag);
+        made.modified_s = modified;
+        made.has_total = total > 0;
+        made.total = total;
+        return made;
+    };
+    const struct {
+        refs_identity one, other;
+        const char *difference;
+    } rows[] = {
+        {identity("", 0, 0), identity("\"1\"", 5, 10), ""},
+        {identity("\"1\"", 5, 10), identity("\"1\"", 5, 10), ""},
+        {identity("\"1\"", 5, 10), identity("W/\"1\"", 5, 10), ""},
+        {identity("\"1\"", 5, 10), identity("\"2\"", 5, 10), "ETag"},
+        {identity("\"1\"", 5, 10), identity("\"1\"", 6, 10), ""}, // the ETag knows better
+        {identity("", 5, 10), identity("\"1\"", 6, 10), "Last-Modified"},
+        {identity("\"1\"", 5, 10), identity("\"1\"", 5, 11), "size"},
+    };
+    for (const auto &row : rows)
+        EXPECT_STREQ(refs_identity__difference(&row.one, &row.other), row.difference);
+}

@@ -1,0 +1,117 @@
+# cmake --install: the plugin where GDAL looks for it, the C core for programs without GDAL, and
+# packages of both (cpack -G DEB).
+include(GNUInstallDirs)
+
+# -- the plugin -------------------------------------------------------------------------------------
+
+# Where the installed GDAL looks for plugins: it says so itself from 3.9 on; before, the folder is a
+# text in the library.
+function(refs_find_plugin_dir result)
+  find_program(REFS_GDAL_CONFIG gdal-config)
+  mark_as_advanced(REFS_GDAL_CONFIG)
+  if(REFS_GDAL_CONFIG)
+    execute_process(COMMAND ${REFS_GDAL_CONFIG} --plugindir OUTPUT_VARIABLE folder ERROR_QUIET
+                    OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status)
+    if(status EQUAL 0 AND folder MATCHES "^/[^\n]*$")
+      set(${result} ${folder} PARENT_SCOPE)
+      return()
+    endif()
+  endif()
+  get_target_property(library GDAL::GDAL LOCATION)
+  file(STRINGS ${library} folders REGEX "^/.*/gdalplugins$")
+  list(GET folders 0 folder)
+  set(${result} ${folder} PARENT_SCOPE)
+endfunction()
+
+find_package(GDAL 3.6 REQUIRED)
+if(NOT REFS_PLUGIN_DIR)
+  refs_find_plugin_dir(folder)
+  set(REFS_PLUGIN_DIR ${folder} CACHE PATH "Where GDAL looks for plugins" FORCE)
+endif()
+message(STATUS "The plugin is installed in: ${REFS_PLUGIN_DIR}")
+install(TARGETS gdal_REFS LIBRARY DESTINATION ${REFS_PLUGIN_DIR} COMPONENT plugin)
+
+# -- the core ---------------------------------------------------------------------------------------
+
+# Files of the libraries that targets stand for: what programs link after the core.
+function(refs_library_files result)
+  set(files "")
+  foreach(library IN LISTS ARGN)
+    if(NOT TARGET ${library})
+      list(APPEND files ${library})
+      continue()
+    endif()
+    get_target_property(kind ${library} TYPE)
+    if(NOT kind STREQUAL INTERFACE_LIBRARY)
+      foreach(configuration "" _RELEASE _NONE _RELWITHDEBINFO)
+        get_target_property(file ${library} IMPORTED_LOCATION${configuration})
+        if(file)
+          list(APPEND files ${file})
+          break()
+        endif()
+      endforeach()
+    endif()
+    get_target_property(more ${library} INTERFACE_LINK_LIBRARIES)
+    if(more)
+      refs_library_files(inner ${more})
+      list(APPEND files ${inner})
+    endif()
+  endforeach()
+  list(FILTER files EXCLUDE REGEX "^\\$<")
+  list(REMOVE_DUPLICATES files)
+  set(${result} ${files} PARENT_SCOPE)
+endfunction()
+
+get_property(refs_libraries GLOBAL PROPERTY REFS_ROOM_LIBRARIES)
+refs_library_files(REFS_LINKED_FILES ${refs_libraries})
+set(REFS_LINKED_FLAGS "")
+foreach(file IN LISTS REFS_LINKED_FILES)
+  if(file MATCHES "^[/-]")
+    string(APPEND REFS_LINKED_FLAGS " ${file}")
+  else()
+    string(APPEND REFS_LINKED_FLAGS " -l${file}")
+  endif()
+endforeach()
+
+# Both files find the rest from where they lie, so that the tree may be moved.
+file(RELATIVE_PATH REFS_PC_TO_INCLUDE ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
+     ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+file(RELATIVE_PATH REFS_CMAKE_TO_INCLUDE ${CMAKE_INSTALL_FULL_LIBDIR}/cmake/refs
+     ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/refs.pc.in refs.pc @ONLY)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/refs-config.cmake.in refs-config.cmake @ONLY)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(refs-config-version.cmake COMPATIBILITY SameMinorVersion)
+
+install(TARGETS refs_core ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(DIRECTORY include/refs DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+install(FILES ${PROJECT_BINARY_DIR}/refs.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT dev)
+install(FILES ${PROJECT_BINARY_DIR}/refs-config.cmake ${PROJECT_BINARY_DIR}/refs-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/refs COMPONENT dev)
+
+# -- packages ---------------------------------------------------------------------------------------
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME refs)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_CONTACT "The REFS authors <refs@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_SET_DESTDIR ON)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL plugin dev)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME gdal-plugin-refs)
+set(CPACK_DEBIAN_PLUGIN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PLUGIN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME librefs-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
+get_property(refs_packages GLOBAL PROPERTY REFS_DEV_PACKAGES)
+list(APPEND refs_packages libproj-dev)
+list(REMOVE_DUPLICATES refs_packages)
+list(JOIN refs_packages ", " CPACK_DEBIAN_DEV_PACKAGE_DEPENDS)
+include(CPack)

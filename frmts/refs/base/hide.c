@@ -1,0 +1,71 @@
+/* hide.c -- see hide.h. The parts of a URL are those of RFC 3986, section 3. */
+#include "refs/hide.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static bool is_space(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Whether a URL that no quote precedes ends at `at`. */
+static bool is_end(const char *at) {
+    if (*at == '\0' || is_space(*at) || strchr("\"'<>`", *at) != NULL) return true;
+    size_t punctuation = strspn(at, ":,;)]}");
+    return punctuation > 0 && (at[punctuation] == '\0' || is_space(at[punctuation]));
+}
+
+static char *find_end(char *from, char quote) {
+    while (quote != '\0' ? *from != '\0' && *from != quote : !is_end(from)) from++;
+    return from;
+}
+
+/* Takes [begin, end) out of the text. */
+static void cut(char *begin, const char *end) {
+    memmove(begin, end, strlen(end) + 1);
+}
+
+/* The quote before the word that holds `at`, or NUL. */
+static char quote_before(const char *text, const char *at) {
+    while (at > text && !is_space(at[-1])) {
+        at--;
+        if (*at == '"' || *at == '\'') return *at;
+    }
+    return '\0';
+}
+
+/* Whether an authority that ends the text may have been cut in its password: what is behind the
+ * colon is no port. */
+static bool may_be_cut(const char *authority) {
+    const char *colon = strchr(authority, ':');
+    return colon != NULL && *authority != '[' && colon[1 + strspn(colon + 1, "0123456789")] != '\0';
+}
+
+/* `authority` is what follows "://". */
+static void hide_url(char *authority, char quote) {
+    char *end = find_end(authority, quote);
+    char *path = authority + strcspn(authority, "/?#");
+    if (path > end) path = end;
+    if (*path == '\0' && strchr(authority, '@') == NULL && may_be_cut(authority)) {
+        *authority = '\0';
+        return;
+    }
+    for (char *at = path; at > authority; at--) {
+        if (at[-1] != '@') continue;
+        cut(authority, at);
+        path -= at - authority;
+        end -= at - authority;
+        break;
+    }
+    char *query = path + strcspn(path, "?#");
+    if (query < end) cut(query, end);
+}
+
+void refs_hide_secrets(char *text) {
+    static const char *const prefixes[] = {"/vsicurl?", "/vsicurl_streaming?"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        for (char *found = text; (found = strstr(found, prefixes[i])) != NULL; found++)
+            cut(found + strlen(prefixes[i]) - 1, find_end(found, quote_before(text, found)));
+    for (char *found = text; (found = strstr(found, "://")) != NULL; found += 3)
+        hide_url(found + 3, quote_before(text, found));
+}

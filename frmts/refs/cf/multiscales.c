@@ -1,0 +1,142 @@
+/* multiscales.c -- one picture in several sizes, as the attribute "multiscales" of a group lists
+ * them.
+ *
+ * NGFF 0.4 and 0.5, "multiscales" metadata, which tifffile and ndpyramid write: "datasets" with a
+ * "path"; and the Zarr convention "multiscales": a "layout" with an "asset". A path is an array, or
+ * a group whose arrays have the same names at each level.
+ */
+#include "cf_internal.h"
+
+/* -- lists of levels --------------------------------------------------------------------------- */
+
+/* NGFF 0.5 has it inside of an attribute "ome". */
+static const refs_json *multiscales_of(const refs_group_meta *group) {
+    const refs_json *plain = refs_json_get(group->attributes, "multiscales");
+    return plain != NULL ? plain
+                         : refs_json_get(refs_json_get(group->attributes, "ome"), "multiscales");
+}
+
+/* List number `i` of levels in the attribute; NULL past the end. */
+static const refs_json *levels_of(const refs_json *multiscales, size_t i) {
+    const refs_json *scale = refs_json_is_array(multiscales) ? refs_json_at(multiscales, i)
+                             : i == 0                        ? multiscales
+                                                             : NULL;
+    const refs_json *datasets = refs_json_get(scale, "datasets");
+    return datasets != NULL ? datasets : refs_json_get(scale, "layout");
+}
+
+static refs_str level_path(const refs_json *levels, size_t i) {
+    const refs_json *level = refs_json_at(levels, i);
+    if (refs_json_is_string(level)) return refs_json_text(level);
+    refs_str path = refs_json_text(refs_json_get(level, "path"));
+    return path.size > 0 ? path : refs_json_text(refs_json_get(level, "asset"));
+}
+
+/* The path of `array` below `group`; empty where it is elsewhere. */
+static refs_str path_below(const refs_group_meta *group, const refs_array_meta *array) {
+    refs_str path = refs_str_from(array->path);
+    if (!refs_str_starts(path, group->path)) return (refs_str){NULL, 0};
+    size_t size = strlen(group->path);
+    if (size >= path.size || path.data[size] != '/') return (refs_str){NULL, 0};
+    size++;
+    return refs_str_view(path.data + size, path.size - size);
+}
+
+/* Whether `path` is the level's or leads through it; *rest is what follows. */
+static bool leads_through(refs_str path, refs_str level, refs_str *rest) {
+    if (level.size == 0 || path.size < level.size || memcmp(path.data, level.data, level.size) != 0)
+        return false;
+    *rest = refs_str_view(path.data + level.size, path.size - level.size);
+    return rest->size == 0 || rest->data[0] == '/';
+}
+
+/* -- the same picture at other levels ---------------------------------------------------------- */
+
+typedef struct siblings {
+    const refs_hierarchy *hierarchy;
+    const refs_array_meta *arrays[REFS_CF_MAX_OVERVIEWS];
+    size_t n;
+} siblings;
+
+static void add_sibling(siblings *found, const refs_group_meta *group, refs_str level,
+                        refs_str rest) {
+    refs_buf path = REFS_BUF_INIT;
+    if (refs_buf_printf(&path, NULL, "%s/%.*s%.*s", group->path, REFS_STR_ARG(level),
+                        REFS_STR_ARG(rest)) == REFS_OK) {
+        const refs_array_meta *array = refs_hierarchy_find_array(
+            found->hierarchy, refs_str_view((const char *)path.data, path.size));
+        bool is_new = array != NULL && array->status == REFS_OK;
+        for (size_t i = 0; i < found->n; i++) is_new = is_new && found->arrays[i] != array;
+        if (is_new && found->n < REFS_CF_MAX_OVERVIEWS) found->arrays[found->n++] = array;
+    }
+    refs_buf_clear(&path);
+}
+
+static void add_levels(siblings *found, const refs_group_meta *group, const refs_json *levels,
+                       refs_str path) {
+    refs_str rest = {NULL, 0};
+    bool is_listed = false;
+    for (size_t i = 0; i < refs_json_size(levels) && !is_listed; i++)
+        is_listed = leads_through(path, level_path(levels, i), &rest);
+    for (size_t i = 0; i < refs_json_size(levels) && is_listed; i++)
+        add_sibling(found, group, level_path(levels, i), rest);
+}
+
+static void find_siblings(const refs_array_meta *array, siblings *found) {
+    for (size_t i = 0; i < refs_hierarchy_n_groups(found->hierarchy); i++) {
+        const refs_group_meta *group = refs_hierarchy_group(found->hierarchy, i);
+        refs_str path = path_below(group, array);
+        if (path.size == 0) continue;
+        const refs_json *multiscales = multiscales_of(group);
+        for (size_t k = 0; levels_of(multiscales, k) != NULL; k++)
+            add_levels(found, group, levels_of(multiscales, k), path);
+    }
+}
+
+/* Whether `small` has fewer pixels than `large` and is like it in all else. */
+static bool is_reduced(const refs_hierarchy *hierarchy, const refs_array_meta *small,
+                       const refs_array_meta *large) {
+    refs_cf_meaning picture = {.x_dim = REFS_CF_NO_DIM, .y_dim = REFS_CF_NO_DIM};
+    const refs_cf__input input = {.hierarchy = hierarchy, .array = large};
+    refs_cf__choose_picture(&input, &picture);
+    if (small->rank != large->rank || small->dtype.type != large->dtype.type ||
+        small->dtype.size != large->dtype.size)
+        return false;
+    bool is_smaller = false;
+    for (size_t dim = 0; dim < large->rank; dim++) {
+        bool in_picture = dim == picture.x_dim || dim == picture.y_dim;
+        if (small->shape[dim] > large->shape[dim] || small->shape[dim] == 0) return false;
+        if (small->shape[dim] < large->shape[dim] && !in_picture) return false;
+        is_smaller = is_smaller || small->shape[dim] < large->shape[dim];
+    }
+    return is_smaller;
+}
+
+/* Of two levels that are both smaller than a third, the larger one goes first. */
+static void insert_by_size(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+                           const refs_array_meta **overviews, size_t n) {
+    size_t at = n;
+    for (; at > 0 && is_reduced(hierarchy, overviews[at - 1], array); at--)
+        overviews[at] = overviews[at - 1];
+    overviews[at] = array;
+}
+
+size_t refs_cf_find_overviews(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+                              const refs_array_meta *overviews[REFS_CF_MAX_OVERVIEWS]) {
+    siblings found = {.hierarchy = hierarchy};
+    size_t n = 0;
+    find_siblings(array, &found);
+    for (size_t i = 0; i < found.n; i++)
+        if (is_reduced(hierarchy, found.arrays[i], array))
+            insert_by_size(hierarchy, found.arrays[i], overviews, n++);
+    return n;
+}
+
+bool refs_cf_is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    siblings found = {.hierarchy = hierarchy};
+    if (array->status != REFS_OK) return false;
+    find_siblings(array, &found);
+    for (size_t i = 0; i < found.n; i++)
+        if (is_reduced(hierarchy, array, found.arrays[i])) return true;
+    return false;
+}

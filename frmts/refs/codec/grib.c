@@ -1,0 +1,93 @@
+/* grib.c -- codec "grib" of kerchunk: the values, latitudes or longitudes of one GRIB message, in
+ * the order of the message; missing values are NaN. */
+#include <eccodes.h>
+#include <pthread.h>
+
+#include "grib_message.h"
+#include "numbers.h"
+
+/* ecCodes has one context for a process, and is safe for several threads only where it was built
+ * for that, which it does not tell. */
+static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
+
+typedef struct grib_codec {
+    const char *coordinate; /* the key of the message that has it; NULL: values */
+    refs_recast types;
+} grib_codec;
+
+static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
+                              refs_error *err) {
+    (void)encoded_size;
+    refs_str var = refs_json_text(refs_json_get(context->config, "var"));
+    const refs_json *dtype = refs_json_get(context->config, "dtype");
+    grib_codec *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    *self = opened;
+    opened->coordinate = refs_str_is(var, "latitude")    ? "latitudes"
+                         : refs_str_is(var, "longitude") ? "longitudes"
+                                                         : NULL;
+    refs_str type = refs_json_is_string(dtype)   ? refs_json_text(dtype)
+                    : opened->coordinate != NULL ? refs_str_from("float64")
+                                                 : refs_str_from("float32");
+    return refs_codec__number_parse(type, &opened->types.decoded, err);
+}
+
+static refs_status get_array(codes_handle *handle, const char *key, double *numbers, size_t n,
+                             refs_error *err) {
+    size_t size = 0;
+    int result = codes_get_size(handle, key, &size);
+    if (result == CODES_SUCCESS && size != n) result = CODES_WRONG_ARRAY_SIZE;
+    if (result == CODES_SUCCESS) result = codes_get_double_array(handle, key, numbers, &size);
+    if (result == CODES_SUCCESS) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "%s: %s", key, codes_get_error_message(result));
+}
+
+static refs_status read_coordinate(const refs_grib_message *message, const char *key,
+                                   double *numbers, refs_error *err) {
+    REFS_TRY(refs_codec__grib_check_grid(message, err));
+    pthread_mutex_lock(&library_lock);
+    codes_handle *handle =
+        codes_handle_new_from_message(NULL, message->whole.data, message->whole.size);
+    refs_status status = handle != NULL
+                             ? get_array(handle, key, numbers, message->n_points, err)
+                             : refs_fail(err, REFS_CORRUPT, "ecCodes cannot read the message");
+    if (handle != NULL) codes_handle_delete(handle);
+    pthread_mutex_unlock(&library_lock);
+    return status;
+}
+
+static void put_numbers(const grib_codec *codec, const double *numbers, size_t n, uint8_t *dst) {
+    refs_recast_pass pass = {.types = &codec->types, .dst = dst};
+    for (size_t i = 0; i < n; i += REFS_NUMBER_BLOCK)
+        refs_codec__put_doubles(&pass, numbers + i,
+                                n - i < REFS_NUMBER_BLOCK ? n - i : REFS_NUMBER_BLOCK);
+}
+
+static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
+                          refs_error *err) {
+    const grib_codec *codec = self;
+    refs_grib_message message;
+    size_t size;
+    uint8_t *dst;
+    REFS_TRY(refs_codec__grib_parse(encoded, &message, err));
+    if (!refs_mul_size(message.n_points, codec->types.decoded.size, &size))
+        return refs_fail(err, REFS_LIMIT, "%zu points are too many", message.n_points);
+    REFS_TRY(refs_codec__output_add(output, size, &dst, err));
+    double *numbers = refs_calloc(message.n_points, sizeof *numbers);
+    if (numbers == NULL) return refs_fail_nomem(err);
+    refs_status status = codec->coordinate != NULL
+                             ? read_coordinate(&message, codec->coordinate, numbers, err)
+                             : refs_codec__grib_unpack(&message, numbers, err);
+    if (status == REFS_OK) put_numbers(codec, numbers, message.n_points, dst);
+    refs_free(numbers);
+    return status;
+}
+
+const refs_codec_type refs_codec_grib = {
+    .name = "grib",
+    .reads = "one GRIB message of edition 1 or 2: values in simple, complex, IEEE, JPEG 2000, PNG "
+             "and CCSDS packing, latitudes, longitudes",
+    .library = "REFS, ecCodes for coordinates",
+    .open = open_codec,
+    .decode = decode,
+    .close = refs_free};

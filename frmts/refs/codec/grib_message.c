@@ -1,0 +1,244 @@
+/* grib_message.c -- the sections of a GRIB message, see grib_message.h. */
+#include "grib_message.h"
+
+#include <math.h>
+
+static unsigned load_be16(const uint8_t *p) {
+    return (unsigned)(p[0] << 8 | p[1]);
+}
+
+static uint32_t load_be24(const uint8_t *p) {
+    return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+}
+
+int64_t refs_codec__sign_magnitude(uint32_t number, unsigned n_bits) {
+    uint32_t sign = UINT32_C(1) << (n_bits - 1);
+    return (number & sign) != 0 ? -(int64_t)(number & ~sign) : (int64_t)number;
+}
+
+/* Powers as ecCodes computes them, so that values are the same to the last bit. */
+static double power(double base, int64_t exponent) {
+    double result = 1;
+    for (int64_t i = exponent < 0 ? -exponent : exponent; i > 0; i--) result *= base;
+    return exponent < 0 ? 1 / result : result;
+}
+
+static void set_scales(refs_grib_message *message, unsigned binary, unsigned decimal) {
+    message->binary_factor = power(2, refs_codec__sign_magnitude(binary, 16));
+    message->decimal_factor = power(10, -refs_codec__sign_magnitude(decimal, 16));
+}
+
+static refs_status damaged(const char *what, refs_error *err) {
+    return refs_fail(err, REFS_CORRUPT, "the message has no whole %s", what);
+}
+
+static bool has_end(refs_bytes message) {
+    return memcmp(message.data + message.size - 4, "7777", 4) == 0;
+}
+
+static size_t count_ones(refs_bytes bytes, size_t n_bits) {
+    size_t n = 0;
+    for (size_t i = 0; i < n_bits; i++) n += bytes.data[i / 8] >> (7 - i % 8) & 1;
+    return n;
+}
+
+/* -- edition 2 --------------------------------------------------------------------------------- */
+
+/* The sections by their numbers, with their headers of five bytes; those that are absent have no
+ * bytes. */
+typedef struct sections {
+    refs_bytes section[8];
+} sections;
+
+/* Sections from 2, 3 or 4 to 7 may follow again: fields behind the first, which is the message's as
+ * ecCodes has it. */
+static refs_status find_sections(refs_bytes whole, sections *found, refs_error *err) {
+    unsigned last = 0;
+    bool is_first_field = true;
+    for (size_t at = 16; at < whole.size - 4;) {
+        uint32_t size = whole.size - 4 - at >= 5 ? refs_load_be32(whole.data + at) : 0;
+        unsigned number = size > 0 ? whole.data[at + 4] : 0;
+        bool begins_field = last == 7 && number >= 2 && number <= 4;
+        if (size < 5 || size > whole.size - 4 - at || (number <= last && !begins_field) ||
+            number > 7)
+            return refs_fail(err, REFS_CORRUPT, "section %u at byte %zu does not follow section %u",
+                             number, at, last);
+        if (begins_field) is_first_field = false;
+        if (is_first_field) found->section[number] = refs_bytes_view(whole.data + at, size);
+        last = number;
+        at += size;
+    }
+    return REFS_OK;
+}
+
+/* Bytes that section 5 has at least, for each packing. */
+static const struct {
+    refs_grib_packing packing;
+    size_t size;
+} packings[] = {
+    {REFS_GRIB_SIMPLE, 21}, {REFS_GRIB_COMPLEX, 47},  {REFS_GRIB_COMPLEX_DIFFERENCES, 49},
+    {REFS_GRIB_IEEE, 12},   {REFS_GRIB_JPEG2000, 21}, {REFS_GRIB_PNG, 21},
+    {REFS_GRIB_CCSDS, 25}};
+
+static refs_status read_representation(refs_bytes section, refs_grib_message *message,
+                                       refs_error *err) {
+    if (section.size < 12) return damaged("section 5", err);
+    unsigned number = load_be16(section.data + 9);
+    message->n_values = refs_load_be32(section.data + 5);
+    message->parameters = section;
+    for (size_t i = 0; i < sizeof packings / sizeof *packings; i++) {
+        if (packings[i].packing != (refs_grib_packing)number) continue;
+        if (section.size < packings[i].size) return damaged("section 5", err);
+        message->packing = packings[i].packing;
+        if (message->packing == REFS_GRIB_IEEE) return REFS_OK;
+        uint32_t bits = refs_load_be32(section.data + 11);
+        float reference;
+        memcpy(&reference, &bits, sizeof reference);
+        message->reference = (double)reference;
+        set_scales(message, load_be16(section.data + 15), load_be16(section.data + 17));
+        message->n_bits = section.data[19];
+        return REFS_OK;
+    }
+    return refs_fail(err, REFS_UNSUPPORTED, "data representation template 5.%u", number);
+}
+
+static refs_status read_bitmap(refs_bytes section, refs_grib_message *message, refs_error *err) {
+    size_t n_present = message->n_points;
+    if (section.size < 6) return damaged("section 6", err);
+    if (section.data[5] == 0) {
+        message->bitmap = refs_bytes_view(section.data + 6, section.size - 6);
+        if (message->bitmap.size < (message->n_points + 7) / 8) return damaged("bitmap", err);
+        n_present = count_ones(message->bitmap, message->n_points);
+    } else if (section.data[5] != 255) {
+        return refs_fail(err, REFS_UNSUPPORTED, "bitmap number %u, which is elsewhere",
+                         section.data[5]);
+    }
+    if (message->n_values == n_present) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "%zu values for %zu points", message->n_values, n_present);
+}
+
+static refs_status parse_2(refs_bytes whole, refs_grib_message *message, refs_error *err) {
+    sections found = {{{NULL, 0}}};
+    REFS_TRY(find_sections(whole, &found, err));
+    if (found.section[3].size < 15) return damaged("section 3", err);
+    message->grid = found.section[3];
+    message->n_points = refs_load_be32(message->grid.data + 6);
+    REFS_TRY(read_representation(found.section[5], message, err));
+    REFS_TRY(read_bitmap(found.section[6], message, err));
+    if (found.section[7].size < 5) return damaged("section 7", err);
+    message->data = refs_bytes_view(found.section[7].data + 5, found.section[7].size - 5);
+    return REFS_OK;
+}
+
+/* -- edition 1 --------------------------------------------------------------------------------- */
+
+/* Takes the next section, whose size is in its first three bytes. */
+static bool take_section(refs_bytes *rest, size_t least, refs_bytes *section) {
+    if (rest->size < least || load_be24(rest->data) < least || load_be24(rest->data) > rest->size)
+        return false;
+    *section = refs_bytes_view(rest->data, load_be24(rest->data));
+    *rest = refs_bytes_view(rest->data + section->size, rest->size - section->size);
+    return true;
+}
+
+/* A sign, seven bits of exponent to the base 16, 24 bits of fraction. */
+static double ibm_float(uint32_t bits) {
+    double size = ldexp((double)(bits & 0xffffff), 4 * ((int)(bits >> 24 & 127) - 64) - 24);
+    return bits >> 31 != 0 ? -size : size;
+}
+
+/* The points along each dimension; false where there is no such thing. */
+static bool grid_size_1(const refs_grib_message *message, size_t *n_points) {
+    if (message->grid.size < 10) return false;
+    unsigned nx = load_be16(message->grid.data + 6), ny = load_be16(message->grid.data + 8);
+    *n_points = (size_t)nx * ny;
+    return nx != UINT16_MAX && ny != UINT16_MAX;
+}
+
+/* How many points there are, if not from a bitmap: what is packed says it, unless that is nothing,
+ * when all values are equal. */
+static refs_status count_points(refs_bytes data, refs_grib_message *message, refs_error *err) {
+    size_t n_bits = 8 * (data.size - 11), n_unused = data.data[3] & 15u;
+    if (message->n_bits > 0)
+        message->n_points = n_bits < n_unused ? 0 : (n_bits - n_unused) / message->n_bits;
+    else if (!grid_size_1(message, &message->n_points))
+        return damaged("grid description", err);
+    message->n_values = message->n_points;
+    return REFS_OK;
+}
+
+static refs_status read_data_1(refs_bytes data, refs_grib_message *message, refs_error *err) {
+    unsigned flags = data.data[3] >> 4;
+    if ((flags & 0xc) != 0)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s of edition 1",
+                         (flags & 8) != 0 ? "spherical harmonics" : "second-order packing");
+    message->packing = REFS_GRIB_SIMPLE;
+    message->n_bits = data.data[10];
+    message->reference = ibm_float(refs_load_be32(data.data + 6));
+    message->data = refs_bytes_view(data.data + 11, data.size - 11);
+    return REFS_OK;
+}
+
+static refs_status parse_1(refs_bytes whole, refs_grib_message *message, refs_error *err) {
+    refs_bytes rest = refs_bytes_view(whole.data + 8, whole.size - 12);
+    refs_bytes product, bitmap = {NULL, 0}, data;
+    if (!take_section(&rest, 28, &product)) return damaged("product definition", err);
+    unsigned flags = product.data[7];
+    if ((flags & 0x80) != 0 && !take_section(&rest, 6, &message->grid))
+        return damaged("grid description", err);
+    if ((flags & 0x40) != 0 && !take_section(&rest, 6, &bitmap)) return damaged("bitmap", err);
+    if (!take_section(&rest, 11, &data)) return damaged("data", err);
+    REFS_TRY(read_data_1(data, message, err));
+    set_scales(message, load_be16(data.data + 4), load_be16(product.data + 26));
+    if (bitmap.size == 0) return count_points(data, message, err);
+    if (load_be16(bitmap.data + 4) != 0)
+        return refs_fail(err, REFS_UNSUPPORTED, "a bitmap that is elsewhere");
+    size_t n_bits = 8 * (bitmap.size - 6), n_unused = bitmap.data[3];
+    if (n_unused > n_bits) return damaged("bitmap", err);
+    message->bitmap = refs_bytes_view(bitmap.data + 6, bitmap.size - 6);
+    message->n_points = n_bits - n_unused;
+    message->n_values = count_ones(message->bitmap, message->n_points);
+    return REFS_OK;
+}
+
+/* -- both editions ----------------------------------------------------------------------------- */
+
+/* Grids of edition 2 that have nx and ny behind the shape of the Earth. */
+static bool grid_size_2(const refs_grib_message *message, size_t *n_points) {
+    static const unsigned templates[] = {0, 1, 2, 3, 10, 12, 20, 30, 31, 40, 41, 42, 43, 90, 140};
+    const uint8_t *section = message->grid.data;
+    if (message->grid.size < 38) return false;
+    uint64_t nx = refs_load_be32(section + 30), ny = refs_load_be32(section + 34);
+    *n_points = (size_t)(nx * ny);
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof templates / sizeof *templates; i++)
+        is_known = is_known || templates[i] == load_be16(section + 12);
+    return is_known && nx != UINT32_MAX && ny != UINT32_MAX;
+}
+
+refs_status refs_codec__grib_check_grid(const refs_grib_message *message, refs_error *err) {
+    size_t n_points = 0;
+    bool is_known = message->whole.data[7] == 1 ? grid_size_1(message, &n_points)
+                                                : grid_size_2(message, &n_points);
+    if (!is_known) return refs_fail(err, REFS_UNSUPPORTED, "the coordinates of this kind of grid");
+    if (n_points == message->n_points) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "a grid of %zu points in a message of %zu", n_points,
+                     message->n_points);
+}
+
+refs_status refs_codec__grib_parse(refs_bytes bytes, refs_grib_message *message, refs_error *err) {
+    *message = (refs_grib_message){.n_points = 0};
+    if (bytes.size < 20 || memcmp(bytes.data, "GRIB", 4) != 0)
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no GRIB message", bytes.size);
+    unsigned edition = bytes.data[7];
+    if (edition != 1 && edition != 2)
+        return refs_fail(err, REFS_UNSUPPORTED, "edition %u of GRIB", edition);
+    uint64_t size = edition == 1 ? load_be24(bytes.data + 4) : refs_load_be64(bytes.data + 8);
+    if (size > bytes.size || size < 20)
+        return refs_fail(err, REFS_CORRUPT, "the message has %llu bytes, of which %zu are here",
+                         (unsigned long long)size, bytes.size);
+    message->whole = refs_bytes_view(bytes.data, (size_t)size);
+    if (!has_end(message->whole)) return damaged("end", err);
+    return edition == 1 ? parse_1(message->whole, message, err)
+                        : parse_2(message->whole, message, err);
+}

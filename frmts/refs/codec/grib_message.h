@@ -1,0 +1,78 @@
+/* grib_message.h -- one GRIB message: where its parts are, and its values.
+ *
+ * ecCodes ends the process where a message contradicts itself, so that values
+ * are read here; it is asked for coordinates alone, of grids that are checked.
+ *
+ * Sources: WMO Manual on Codes, FM 92 GRIB edition 2, and FM 92-XI Ext. GRIB edition 1.
+ *
+ * Read before this: refs/bytes.h.
+ */
+#ifndef REFS_CODEC_GRIB_MESSAGE_H
+#define REFS_CODEC_GRIB_MESSAGE_H
+
+#include "refs/bytes.h"
+
+/** Numbers of templates in section 5 of edition 2, "Data representation". */
+typedef enum refs_grib_packing {
+    REFS_GRIB_SIMPLE = 0,
+    REFS_GRIB_COMPLEX = 2,
+    REFS_GRIB_COMPLEX_DIFFERENCES = 3,
+    REFS_GRIB_IEEE = 4,
+    REFS_GRIB_JPEG2000 = 40,
+    REFS_GRIB_PNG = 41,
+    REFS_GRIB_CCSDS = 42
+} refs_grib_packing;
+
+/** The parts of a message, borrowed from its bytes. */
+typedef struct refs_grib_message {
+    refs_bytes whole;
+    refs_bytes grid; /**< the section that describes it: 3, or the second of edition 1 */
+    size_t n_points; /**< of the grid */
+    size_t n_values; /**< those that are packed: where a bitmap says so, fewer */
+
+    refs_grib_packing packing;
+    refs_bytes parameters; /**< section 5, for what only some packings have; empty in edition 1 */
+    double reference;      /**< a value is (reference + packed * binary_factor) * decimal_factor */
+    double binary_factor;
+    double decimal_factor;
+    unsigned n_bits; /**< of a packed value */
+
+    refs_bytes bitmap; /**< a bit for each point, the highest first; empty: all have a value */
+    refs_bytes data;
+} refs_grib_message;
+
+/** Finds the parts of the message at the beginning of `bytes`. REFS_CORRUPT where they do not fit
+ * together, REFS_UNSUPPORTED names a packing that is not known. */
+refs_status refs_codec__grib_parse(refs_bytes bytes, refs_grib_message *message, refs_error *err);
+
+/** Whether the grid has as many points along each dimension as it has in all: REFS_CORRUPT where
+ * not, REFS_UNSUPPORTED for grids of which that is not known. */
+refs_status refs_codec__grib_check_grid(const refs_grib_message *message, refs_error *err);
+
+/** Unpacks the values, NaN where one is missing, one for each point of the grid. */
+refs_status refs_codec__grib_unpack(const refs_grib_message *message, double *values,
+                                    refs_error *err);
+
+/** Unpacks what complex packing, with or without spatial differences, has to `n_values` scaled
+ * integers; *missing is set for those without a value. */
+refs_status refs_codec__grib_complex(const refs_grib_message *message, int64_t *values,
+                                     bool *missing, refs_error *err);
+
+/* -- bits -------------------------------------------------------------------------------------- */
+
+/** Numbers of any number of bits, the highest first. */
+typedef struct refs_bit_reader {
+    refs_bytes bytes;
+    size_t at; /**< bits read */
+} refs_bit_reader;
+
+/** Takes a number of at most 32 bits; false, and 0, where the bytes end before. */
+bool refs_codec__take_bits(refs_bit_reader *reader, unsigned n_bits, uint32_t *number);
+
+/** Goes on to the next whole byte. */
+void refs_codec__align_bits(refs_bit_reader *reader);
+
+/** A sign and a magnitude, as GRIB has negative numbers, from `n_bits` of them. */
+int64_t refs_codec__sign_magnitude(uint32_t number, unsigned n_bits);
+
+#endif

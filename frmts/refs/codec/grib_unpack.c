@@ -1,0 +1,225 @@
+/* grib_unpack.c -- the values of a GRIB message, see grib_message.h. */
+#include <math.h>
+
+#include "grib_message.h"
+#include "refs/codec.h"
+
+/* -- bits -------------------------------------------------------------------------------------- */
+
+bool refs_codec__take_bits(refs_bit_reader *reader, unsigned n_bits, uint32_t *number) {
+    uint64_t bits = 0;
+    *number = 0;
+    if (n_bits > 8 * reader->bytes.size - reader->at) return false;
+    size_t begin = reader->at / 8, end = (reader->at + n_bits + 7) / 8;
+    for (size_t i = begin; i < end; i++) bits = bits << 8 | reader->bytes.data[i];
+    reader->at += n_bits;
+    bits >>= 8 * end - reader->at;
+    *number = (uint32_t)(bits & ((UINT64_C(1) << n_bits) - 1));
+    return true;
+}
+
+void refs_codec__align_bits(refs_bit_reader *reader) {
+    reader->at = (reader->at + 7) / 8 * 8;
+}
+
+/* -- packings ---------------------------------------------------------------------------------- */
+
+static refs_status data_cut(const refs_grib_message *message, refs_error *err) {
+    return refs_fail(err, REFS_CORRUPT, "%zu bytes do not hold %zu values", message->data.size,
+                     message->n_values);
+}
+
+static double scaled(const refs_grib_message *message, double packed) {
+    return (packed * message->binary_factor + message->reference) * message->decimal_factor;
+}
+
+static refs_status unpack_simple(const refs_grib_message *message, double *values,
+                                 refs_error *err) {
+    refs_bit_reader reader = {message->data, 0};
+    for (size_t i = 0; i < message->n_values; i++) {
+        uint32_t packed;
+        if (!refs_codec__take_bits(&reader, message->n_bits, &packed))
+            return data_cut(message, err);
+        values[i] = scaled(message, (double)packed);
+    }
+    return REFS_OK;
+}
+
+static refs_status unpack_ieee(const refs_grib_message *message, double *values, refs_error *err) {
+    unsigned precision = message->parameters.data[11];
+    size_t size = precision == 1 ? 4 : 8;
+    if (precision != 1 && precision != 2)
+        return refs_fail(err, REFS_UNSUPPORTED, "floats of precision %u", precision);
+    if (message->data.size / size < message->n_values) return data_cut(message, err);
+    for (size_t i = 0; i < message->n_values; i++) {
+        const uint8_t *at = message->data.data + i * size;
+        uint64_t wide_bits = size == 8 ? refs_load_be64(at) : 0;
+        uint32_t narrow_bits = refs_load_be32(at);
+        float narrow;
+        memcpy(&narrow, &narrow_bits, sizeof narrow);
+        memcpy(&values[i], &wide_bits, sizeof *values);
+        if (size == 4) values[i] = (double)narrow;
+    }
+    return REFS_OK;
+}
+
+static refs_status unpack_complex(const refs_grib_message *message, double *values,
+                                  refs_error *err) {
+    int64_t *packed = refs_calloc(message->n_values, sizeof *packed);
+    bool *missing = refs_calloc(message->n_values, sizeof *missing);
+    refs_status status = packed != NULL && missing != NULL
+                             ? refs_codec__grib_complex(message, packed, missing, err)
+                             : refs_fail_nomem(err);
+    for (size_t i = 0; i < message->n_values && status == REFS_OK; i++)
+        values[i] = missing[i] ? (double)NAN : scaled(message, (double)packed[i]);
+    refs_free(packed);
+    refs_free(missing);
+    return status;
+}
+
+/* -- packings that other codecs know ----------------------------------------------------------- */
+
+/* Undoes one codec: bytes for each of the values come out, *size of them or, where that is 0, as
+ * many as there are. */
+static refs_status undo_codec(const refs_grib_message *message, const refs_chain_step *step,
+                              refs_buf *decoded, size_t *size, refs_error *err) {
+    size_t n = message->n_values;
+    refs_chain_spec spec = {
+        .steps = step, .n_steps = 1, .dtype = "", .element_size = *size, .n_elements = n};
+    refs_chain *chain = NULL;
+    refs_scratch scratch = {{REFS_BUF_INIT, REFS_BUF_INIT}};
+    refs_bytes bytes = {NULL, 0};
+    REFS_TRY(refs_chain_open(&spec, &chain, err));
+    refs_status status = refs_chain_decode_any(chain, message->data, &scratch, &bytes, err);
+    if (status == REFS_OK) status = refs_buf_append(decoded, bytes.data, bytes.size, err);
+    refs_scratch_clear(&scratch);
+    refs_chain_free(chain);
+    REFS_TRY(status);
+    *size = n > 0 ? decoded->size / n : 0;
+    if (*size >= 1 && *size <= 4 && decoded->size == *size * n) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "%s: %zu bytes for %zu values", step->id, decoded->size, n);
+}
+
+typedef uint32_t (*load_packed)(const uint8_t *at, size_t size);
+
+static uint32_t load_host(const uint8_t *at, size_t size) {
+    uint32_t number = 0;
+    uint16_t half;
+    if (size == 2) {
+        memcpy(&half, at, 2);
+        return half;
+    }
+    if (size == 4) memcpy(&number, at, 4);
+    return size == 1 ? *at : number;
+}
+
+static uint32_t load_big(const uint8_t *at, size_t size) {
+    uint32_t number = 0;
+    for (size_t i = 0; i < size; i++) number = number << 8 | at[i];
+    return number;
+}
+
+/* How the samples of a codec are turned into numbers. */
+typedef struct sample_kind {
+    size_t size; /* bytes; 0: the codec tells */
+    load_packed load;
+} sample_kind;
+
+static refs_status unpack_with(const refs_grib_message *message, const refs_chain_step *step,
+                               sample_kind kind, double *values, refs_error *err) {
+    refs_buf decoded = REFS_BUF_INIT;
+    refs_status status = undo_codec(message, step, &decoded, &kind.size, err);
+    for (size_t i = 0; i < message->n_values && status == REFS_OK; i++)
+        values[i] = scaled(message, (double)kind.load(decoded.data + i * kind.size, kind.size));
+    refs_buf_clear(&decoded);
+    return status;
+}
+
+static refs_status unpack_jpeg2000(const refs_grib_message *message, double *values,
+                                   refs_error *err) {
+    static const refs_chain_step step = {"imagecodecs_jpeg2k", NULL};
+    return unpack_with(message, &step, (sample_kind){0, load_host}, values, err);
+}
+
+/* Up to 16 bits are gray, 24 and 32 colours one behind the other. */
+static refs_status unpack_png(const refs_grib_message *message, double *values, refs_error *err) {
+    static const refs_chain_step step = {"imagecodecs_png", NULL};
+    sample_kind kind = {0, message->n_bits > 16 ? load_big : load_host};
+    return unpack_with(message, &step, kind, values, err);
+}
+
+/* Flags of libaec that are about memory, not about the stream: the highest byte first, and three
+ * bytes for what has so many. They are what suits us, whatever the message says. */
+#define AEC_THREE_BYTES   2u
+#define AEC_HIGHEST_FIRST 4u
+
+static refs_status unpack_ccsds(const refs_grib_message *message, double *values, refs_error *err) {
+    const uint8_t *section = message->parameters.data;
+    refs_buf text = REFS_BUF_INIT;
+    refs_json_doc *config = NULL;
+    sample_kind kind = {(message->n_bits + 7) / 8, load_big};
+    unsigned flags = (section[21] & ~AEC_THREE_BYTES) | AEC_HIGHEST_FIRST;
+    if (kind.size == 3) flags |= AEC_THREE_BYTES;
+    refs_status status = refs_buf_printf(
+        &text, err, "{\"bitspersample\":%u,\"flags\":%u,\"blocksize\":%u,\"rsi\":%u}",
+        message->n_bits, flags, section[22], (unsigned)(section[23] << 8 | section[24]));
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &config, err);
+    refs_chain_step step = {"imagecodecs_aec", refs_json_root(config)};
+    if (status == REFS_OK) status = unpack_with(message, &step, kind, values, err);
+    refs_json_doc_free(config);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* -- all of them ------------------------------------------------------------------------------- */
+
+static const struct {
+    refs_grib_packing packing;
+    refs_status (*unpack)(const refs_grib_message *message, double *values, refs_error *err);
+} unpackers[] = {
+    {REFS_GRIB_SIMPLE, unpack_simple},
+    {REFS_GRIB_COMPLEX, unpack_complex},
+    {REFS_GRIB_COMPLEX_DIFFERENCES, unpack_complex},
+    {REFS_GRIB_IEEE, unpack_ieee},
+    {REFS_GRIB_JPEG2000, unpack_jpeg2000},
+    {REFS_GRIB_PNG, unpack_png},
+    {REFS_GRIB_CCSDS, unpack_ccsds},
+};
+
+/* Without bits, all values are the reference. */
+static bool is_constant(const refs_grib_message *message) {
+    bool has_groups =
+        message->packing == REFS_GRIB_COMPLEX || message->packing == REFS_GRIB_COMPLEX_DIFFERENCES;
+    return message->n_bits == 0 && message->packing != REFS_GRIB_IEEE && !has_groups;
+}
+
+static refs_status unpack_values(const refs_grib_message *message, double *values,
+                                 refs_error *err) {
+    if (is_constant(message)) {
+        for (size_t i = 0; i < message->n_values; i++) values[i] = scaled(message, 0);
+        return REFS_OK;
+    }
+    if (message->n_bits > 32)
+        return refs_fail(err, REFS_UNSUPPORTED, "values of %u bits", message->n_bits);
+    for (size_t i = 0; i < sizeof unpackers / sizeof *unpackers; i++)
+        if (unpackers[i].packing == message->packing)
+            return unpackers[i].unpack(message, values, err);
+    return refs_fail(err, REFS_UNSUPPORTED, "packing %d", (int)message->packing);
+}
+
+/* Moves the values to their points, the last one first: none is overwritten before it has moved. */
+static void spread(const refs_grib_message *message, double *values) {
+    size_t left = message->n_values;
+    for (size_t i = message->n_points; i-- > 0;) {
+        bool is_present = (message->bitmap.data[i / 8] >> (7 - i % 8) & 1) != 0;
+        values[i] = is_present ? values[--left] : (double)NAN;
+    }
+}
+
+refs_status refs_codec__grib_unpack(const refs_grib_message *message, double *values,
+                                    refs_error *err) {
+    REFS_TRY(unpack_values(message, values, err));
+    if (message->bitmap.size > 0) spread(message, values);
+    return REFS_OK;
+}

@@ -1,0 +1,52 @@
+/* geotiff.cpp -- GeoKeys as GDAL's GeoTIFF driver reads them, see geotiff.h. */
+#include "geotiff.h"
+
+#include <atomic>
+#include <string>
+
+#include "gdal_compat.h"
+#include "report.h"
+
+namespace {
+
+/** A file in GDAL's memory that is gone at the end, with what PAM may have put beside it. */
+class MemoryFile {
+  public:
+    explicit MemoryFile(refs_bytes bytes) {
+        static std::atomic<unsigned> number{0};
+        name_ = "/vsimem/refs_geokeys_" + std::to_string(number++) + ".tif";
+        VSILFILE *file =
+            VSIFileFromMemBuffer(name_.c_str(), const_cast<GByte *>(bytes.data), bytes.size, FALSE);
+        if (file != nullptr) VSIFCloseL(file);
+    }
+    ~MemoryFile() { VSIUnlink(name_.c_str()); }
+    MemoryFile(const MemoryFile &) = delete;
+    MemoryFile &operator=(const MemoryFile &) = delete;
+
+    const char *name() const { return name_.c_str(); }
+
+  private:
+    std::string name_;
+};
+
+refs_status readCrs(void *, refs_bytes bytes, refs_buf *wkt, refs_error *error) {
+    const RefsQuietErrors quiet;
+    const MemoryFile file(bytes);
+    const char *const drivers[] = {"GTiff", nullptr};
+    const char *const wkt2[] = {"FORMAT=WKT2_2019", "MULTILINE=NO", nullptr};
+    const std::unique_ptr<GDALDataset> dataset(GDALDataset::Open(
+        file.name(), GDAL_OF_RASTER | GDAL_OF_INTERNAL, drivers, nullptr, nullptr));
+    const OGRSpatialReference *crs = dataset != nullptr ? dataset->GetSpatialRef() : nullptr;
+    char *text = nullptr;
+    refs_status status = REFS_OK;
+    if (crs != nullptr && crs->exportToWkt(&text, wkt2) == OGRERR_NONE)
+        status = refs_buf_append_str(wkt, refs_str_from(text), error);
+    CPLFree(text);
+    return status;
+}
+
+} // namespace
+
+refs_cf_geotiff RefsGeoTiff() {
+    return {readCrs, nullptr};
+}
