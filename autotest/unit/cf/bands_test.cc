@@ -94,3 +94,15 @@ TEST(BandAxes, AreAnnouncedTogetherWithTheAxesOfThePicture) {
     using Names = std::vector<std::string>;
     EXPECT_EQ(set.announced, std::vector<Names>(1, Names{"time", "lon", "lat"}));
 }
+
+TEST(BandAxes, AreNotAnnouncedWhereTheyWillNotBeRead) {
+    Dataset set;
+    set.latlon({10}, {0, 1});
+    set.array("long", {{"long"}, {REFS_CF_MAX_AXIS + 1}});
+    set.coordinate("time", {1, 2}, R"("units":"days since 2000-01-01")");
+    set.array("v", {{"time", "lat", "lon"}, {2, 1, 2}});
+    set.array("w", {{"long", "lat", "lon"}, {REFS_CF_MAX_AXIS + 1, 1, 2}});
+    set.describe("v");
+    set.describe("w");
+    EXPECT_TRUE(set.announced.empty());
+}
