@@ -96,13 +96,17 @@ TEST(BandAxes, AreAnnouncedTogetherWithTheAxesOfThePicture) {
 }
 
 TEST(BandAxes, AreNotAnnouncedWhereTheyWillNotBeRead) {
-    Dataset set;
-    set.latlon({10}, {0, 1});
-    set.array("long", {{"long"}, {REFS_CF_MAX_AXIS + 1}});
-    set.coordinate("time", {1, 2}, R"("units":"days since 2000-01-01")");
-    set.array("v", {{"time", "lat", "lon"}, {2, 1, 2}});
-    set.array("w", {{"long", "lat", "lon"}, {REFS_CF_MAX_AXIS + 1, 1, 2}});
-    set.describe("v");
-    set.describe("w");
-    EXPECT_TRUE(set.announced.empty());
+    Dataset narrow;
+    narrow.latlon({10}, {0, 1});
+    narrow.coordinate("time", {1, 2}, R"("units":"days since 2000-01-01")");
+    narrow.array("v", {{"time", "lat", "lon"}, {2, 1, 2}});
+    narrow.describe("v");
+    EXPECT_TRUE(narrow.announced.empty()) << "a single row has no spacing";
+
+    Dataset wide;
+    wide.coordinate("lat", {10, 11}, R"("units":"degrees_north")");
+    wide.array("lon", {{"lon"}, {REFS_CF_MAX_AXIS + 1}, R"("units":"degrees_east")"});
+    wide.array("v", {{"lat", "lon"}, {2, REFS_CF_MAX_AXIS + 1}});
+    wide.describe("v");
+    EXPECT_TRUE(wide.announced.empty()) << "one is too long to be read";
 }
