@@ -30,7 +30,8 @@ def existing_tests(root):
     for path in files(root, (".cc", ".txt")):
         text = read(root, path)
         found.update(map(".".join, re.findall(r"\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", text)))
-        found.update(re.findall(r"add_test\(NAME ([\w.]+)", text))
+        for name in re.findall(r"add_test\(NAME ([\w.]+)", text):
+            found.update([name, name.removeprefix("driver.")])
     return found
 
 

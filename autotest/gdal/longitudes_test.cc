@@ -74,6 +74,17 @@ TEST(ValidRange, HoldsAlsoWhereNodataIsNotANumber) {
     EXPECT_NE(values[5], values[5]);
 }
 
+TEST(ValidRange, HoldsAlsoForWideIntegers) {
+    Set set;
+    set.axes(1, 3).values(
+        {"v", {1, 3}, "<i8", {}, {"lat", "lon"}, R"("valid_range": [2, 5])", "-9007199254740993"},
+        bytes_of<int64_t>({1, 5, 9007199254740993}));
+    const Dataset dataset = open(subdataset(set.save(), "v"));
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(pixels<int64_t>(dataset),
+              (std::vector<int64_t>{-9007199254740993, 5, -9007199254740993}));
+}
+
 TEST(GaussianGrid, KeepsItsLatitudes) {
     Set set;
     set.values({"lat", {3}, "<f8", {}, {"lat"}, R"("units": "degrees_north")"},

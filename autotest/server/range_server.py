@@ -204,7 +204,8 @@ class Handler(BaseHTTPRequestHandler):
         return pieces
 
     def send(self, fault, status, headers=None, pieces=(), values=None):
-        headers = {"Accept-Ranges": "bytes", **(headers or {})}
+        headers = {"Date": email.utils.formatdate(usegmt=True), "Accept-Ranges": "bytes",
+                   **(headers or {})}
         size = int((values or {}).get("last", -1)) - int((values or {}).get("begin", 0)) + 1
         if values is None:
             size = sum(len(piece) for piece in pieces)

@@ -22,7 +22,12 @@ class RangeServerTest(unittest.TestCase):
         with open(os.path.join(served, "digits"), "wb") as file:
             file.write(b"0123456789")
         with open(faults, "w", encoding="utf-8") as file:
-            json.dump({"/digits": {"status": 503, "times": 1}, "/never": {"status": 403}}, file)
+            json.dump({"/digits": {"status": 503, "times": 1}, "/never": {"status": 403},
+                       "/@more/digits": {"more": 2}, "/@whole/digits": {"ignore_range": True},
+                       "/@chunked/digits": {"chunked": True}, "/@most/digits": {"at_most": 2},
+                       "/@shift/digits": {"shift": 1}, "/@http10/digits": {"http10": True},
+                       "/@reset/digits": {"reset": True}, "/@cut/digits": {"close_after": 4},
+                       "/@to/digits": {"status": 302, "headers": {"Location": "/@x{path}"}}}, file)
         self.server = subprocess.Popen(
             [sys.executable, SERVER, served, self.log_path, "--faults", faults],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -40,6 +45,25 @@ class RangeServerTest(unittest.TestCase):
         connection.request(method, path, headers={"Range": byte_range} if byte_range else {})
         answer = connection.getresponse()
         return answer.status, answer.headers.get("Content-Range"), answer.read()
+
+    def test_misbehaves_as_told(self):
+        rows = [
+            ("/@more/digits", "bytes=2-4", 206, b"23456"),
+            ("/@whole/digits", "bytes=2-4", 200, b"0123456789"),
+            ("/@chunked/digits", "bytes=2-4", 206, b"234"),
+            ("/@most/digits", "bytes=2-4", 206, b"23"),
+            ("/@shift/digits", "bytes=2-4", 206, b"345"),
+            ("/@http10/digits", "bytes=2-4", 206, b"234"),
+            ("/@to/digits", "bytes=2-4", 302, b""),
+        ]
+        for path, byte_range, status, body in rows:
+            with self.subTest(path):
+                answer = self.ask("GET", path, byte_range)
+                self.assertEqual((answer[0], answer[2]), (status, body))
+        for path, error in (("/@reset/digits", ConnectionResetError),
+                            ("/@cut/digits", http.client.IncompleteRead)):
+            with self.subTest(path), self.assertRaises(error):
+                self.ask("GET", path)
 
     def test_serves_ranges_logs_them_and_fails_on_demand(self):
         rows = [

@@ -48,6 +48,24 @@ TEST(Time, KeepsToTheCalendar) {
     EXPECT_EQ(timeOf(1, "days since 1582-10-04", "proleptic_gregorian"), "1582-10-05T00:00:00");
 }
 
+TEST(Time, KnowsMonthsAndYearsWhereAllAreEqual) {
+    EXPECT_EQ(timeOf(1.5, "months since 1960-01-01", "360_day"), "1960-02-16T00:00:00");
+    EXPECT_EQ(timeOf(2, "years since 1960-02-30", "360_day"), "1962-02-30T00:00:00");
+    EXPECT_EQ(timeOf(41, "common_years since 1960-03-01", "noleap"), "2001-03-01T00:00:00");
+    EXPECT_EQ(timeOf(1, "year since 2001-02-29", "all_leap"), "2002-02-29T00:00:00");
+    EXPECT_EQ(timeOf(1, "months since 1960-01-01"), "");
+    EXPECT_EQ(timeOf(1, "months since 1960-01-01", "noleap"), "");
+}
+
+TEST(Time, MayBePacked) {
+    Dataset set;
+    set.coordinate("time", {3},
+                   R"("units":"days since 2000-01-01","scale_factor":0.5,"add_offset":10)", "<i2");
+    set.array("v", {{"time", "y", "x"}, {1, 4, 5}});
+    set.describe();
+    EXPECT_EQ(set.bandItems(0)["TIME"], "2000-01-12T12:00:00");
+}
+
 TEST(Time, RoundsToMillisecondsAndCarries) {
     EXPECT_EQ(timeOf(347921.1666666716, "hours since 1970-01-01 00:00:00"), "2009-09-09T17:10:00");
     EXPECT_EQ(timeOf(0.99999999999, "days since 1999-12-31"), "2000-01-01T00:00:00");

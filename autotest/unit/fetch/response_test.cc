@@ -72,6 +72,16 @@ TEST(Response, ReadsWhatTellsOneStateFromAnother) {
     EXPECT_TRUE(response_of({"Content-Type: multipart/byteranges; boundary=x"}).multipart);
 }
 
+TEST(Response, DoesNotTrustADateOfNow) {
+    const char *const now = "Date: Sat, 01 Jan 2000 00:00:10 GMT";
+    EXPECT_EQ(response_of({now, "Last-Modified: Sat, 01 Jan 2000 00:00:10 GMT", "\r\n"})
+                  .identity.modified_s,
+              0);
+    EXPECT_EQ(response_of({now, "Last-Modified: Sat, 01 Jan 2000 00:00:08 GMT", "\r\n"})
+                  .identity.modified_s,
+              946684808);
+}
+
 TEST(Response, ForgetsWhatCameBeforeAStatusLine) {
     const refs_response response =
         response_of({"HTTP/1.1 401 x", "ETag: \"1\"", "Retry-After: 5", "HTTP/1.1 206 x"});

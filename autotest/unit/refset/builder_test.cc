@@ -237,9 +237,41 @@ TEST_F(RefsetBuilder, AcceptsOptionsOfAnOlderCaller) {
     EXPECT_EQ(Inline("a", ""), REFS_OK);
 }
 
+TEST(RefsetMemory, HoldsNoSecondCopyOfWhatComesSortedAsTexts) {
+    const refs_allocator counted = {CountedMalloc, CountedRealloc, CountedFree};
+    const uint64_t n = 250000;
+    std::vector<std::string> keys;
+    for (uint64_t i = 0; i < n; i++)
+        keys.push_back("v/" + std::to_string(i / 500) + "." + std::to_string(i % 500));
+    std::sort(keys.begin(), keys.end());
+    keys.push_back(keys[0]);
+    keys.push_back(keys[1000]);
+    refs_allocator_set(&counted);
+    live_bytes = most_bytes = 0;
+    refs_set_builder *builder = nullptr;
+    refs_set *set = nullptr;
+    EXPECT_EQ(refs_set_builder_open("refs.json", nullptr, &builder, nullptr), REFS_OK);
+    for (size_t i = 0; i < keys.size(); i++)
+        ASSERT_EQ(refs_set_builder_range(builder, View(keys[i]), View("s3://b/k"), i, 100, nullptr),
+                  REFS_OK);
+    EXPECT_EQ(refs_set_builder_finish(builder, &set, nullptr), REFS_OK);
+    EXPECT_EQ(refs_set_size(set), n);
+    EXPECT_LT(most_bytes, n * 50) << "while it is built";
+    for (size_t i = 0; i < keys.size(); i += i + 40 < n ? 40 : 1) {
+        refs_ref ref;
+        ASSERT_EQ(refs_set_find(set, View(keys[i]), &ref, nullptr), REFS_OK);
+        const bool replaced = i == 0 || i == 1000;
+        EXPECT_EQ(ref.offset == i, !replaced) << keys[i];
+    }
+    refs_set_free(set);
+    EXPECT_EQ(live_bytes, 0u);
+    refs_allocator_set(nullptr);
+}
+
 TEST(RefsetMemory, IsSixteenBytesForAReferenceOfAFullGrid) {
     const refs_allocator counted = {CountedMalloc, CountedRealloc, CountedFree};
     refs_allocator_set(&counted);
+    live_bytes = most_bytes = 0;
     refs_set_builder *builder = nullptr;
     refs_set *set = nullptr;
     const uint64_t n = 200000;

@@ -348,6 +348,8 @@ typedef struct refs_cf__clock {
     int64_t origin_day;
     double origin_seconds; /**< since the beginning of that day, time zone undone */
     bool numpy;            /**< the least integer is no time */
+    double scale;          /**< of packed times: multiplied first, … */
+    double offset;         /**< … and then added, in units of time */
 } refs_cf__clock;
 
 /** The clock of a band axis; false where it is none of time, or one that is not understood. */

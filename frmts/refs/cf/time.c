@@ -11,7 +11,8 @@ typedef struct time_unit {
     double seconds;
 } time_unit;
 
-/* Months and years of UDUNITS are fractions of a tropical year, which nobody means: left out. */
+/* Months and years of UDUNITS are fractions of a tropical year, which nobody means: left out, but
+ * for calendars in which all are equally long. */
 static const time_unit cf_units[] = {
     {"microsecond", 1e-6},
     {"microsec", 1e-6},
@@ -39,17 +40,36 @@ static const time_unit numpy_units[] = {
     {"s", 1},      {"m", 60},     {"h", 3600},   {"D", 86400}, {"W", 604800},
 };
 
-static bool find_cf_unit(refs_str name, double *seconds) {
-    for (size_t i = 0; i < sizeof cf_units / sizeof cf_units[0]; i++) {
+static const time_unit units_of_360_days[] = {{"month", 30 * 86400}, {"year", 360 * 86400}};
+static const time_unit units_of_365_days[] = {{"year", 365 * 86400}, {"common_year", 365 * 86400}};
+static const time_unit units_of_366_days[] = {{"year", 366 * 86400}};
+
+static bool find_unit(const time_unit *units, size_t n, refs_str name, double *seconds) {
+    for (size_t i = 0; i < n; i++) {
         refs_str singular = name;
-        if (name.size > 2 && refs_str_ends(name, "s") &&
-            !refs_cf__same_word(name, cf_units[i].name))
+        if (name.size > 2 && refs_str_ends(name, "s") && !refs_cf__same_word(name, units[i].name))
             singular = refs_str_part(name, 0, name.size - 1);
-        if (!refs_cf__same_word(singular, cf_units[i].name)) continue;
-        *seconds = cf_units[i].seconds;
+        if (!refs_cf__same_word(singular, units[i].name)) continue;
+        *seconds = units[i].seconds;
         return true;
     }
     return false;
+}
+
+#define COUNT(table) (sizeof(table) / sizeof(table)[0])
+
+static bool find_cf_unit(refs_cf__calendar calendar, refs_str name, double *seconds) {
+    if (find_unit(cf_units, COUNT(cf_units), name, seconds)) return true;
+    switch (calendar) {
+    case REFS_CF__360_DAY:
+        return find_unit(units_of_360_days, COUNT(units_of_360_days), name, seconds);
+    case REFS_CF__NO_LEAP:
+        return find_unit(units_of_365_days, COUNT(units_of_365_days), name, seconds);
+    case REFS_CF__ALL_LEAP:
+        return find_unit(units_of_366_days, COUNT(units_of_366_days), name, seconds);
+    default:
+        return false;
+    }
 }
 
 /* -- the origin: "1970-01-01 00:00:00.0 +01:00", and much that looks like it ------------------- */
@@ -111,7 +131,8 @@ static bool read_cf_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks) 
         return false;
     refs_str text = refs_str_from(axis->units), name, since;
     if (!refs_cf__next_word(&text, " ", &name) || !refs_cf__next_word(&text, " ", &since) ||
-        !refs_cf__same_word(since, "since") || !find_cf_unit(name, &ticks->unit_seconds))
+        !refs_cf__same_word(since, "since") ||
+        !find_cf_unit(ticks->calendar, name, &ticks->unit_seconds))
         return false;
     refs_cf__date date;
     text = without_spaces(text);
@@ -134,15 +155,19 @@ static bool read_numpy_clock(const refs_dtype *dtype, refs_cf__clock *ticks) {
 }
 
 bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks) {
-    *ticks = (refs_cf__clock){.calendar = REFS_CF__STANDARD};
+    *ticks = (refs_cf__clock){.calendar = REFS_CF__STANDARD, .scale = 1};
     if (axis->kind != REFS_CF_AXIS_TIME || axis->values == NULL) return false;
     const refs_dtype *dtype = &axis->coordinate->dtype;
+    const refs_json *attributes = axis->coordinate->attributes;
+    refs_cf__number(attributes, "scale_factor", &ticks->scale);
+    refs_cf__number(attributes, "add_offset", &ticks->offset);
     return dtype->type == REFS_TYPE_DATETIME ? read_numpy_clock(dtype, ticks)
                                              : read_cf_clock(axis, ticks);
 }
 
 bool refs_cf__instant(const refs_cf__clock *ticks, double value, int64_t *milliseconds) {
     bool not_a_time = isnan(value) || (ticks->numpy && value == -0x1p63);
+    value = value * ticks->scale + ticks->offset;
     double days = floor(value * ticks->unit_seconds / 86400);
     if (not_a_time || !(fabs(days) < max_days)) return false;
     /* Whole days apart from the rest, which then keeps its digits. */

@@ -91,11 +91,24 @@ static void copy_text(refs_str value, char *copy, size_t size) {
     copy[length] = '\0';
 }
 
+/* What was modified as the response was made says nothing of the object: it may change again within
+ * the second, and there are servers that date all answers so (RFC 9110, section 8.8.2.2). */
+static void settle(refs_response *response) {
+    if (response->date_s != 0 && response->identity.modified_s >= response->date_s - 1)
+        response->identity.modified_s = 0;
+}
+
+static int64_t date_or_zero(refs_str value) {
+    time_t date = read_date(value);
+    return date > 0 ? (int64_t)date : 0;
+}
+
 void refs_response__line(refs_response *response, refs_str line) {
     if (starts(line, "HTTP/")) {
         *response = (refs_response){0};
         return;
     }
+    if (trim(line).size == 0) settle(response);
     size_t colon = refs_str_find(line, ':');
     if (colon == SIZE_MAX) return;
     refs_str name = refs_str_part(line, 0, colon + 1);
@@ -107,7 +120,9 @@ void refs_response__line(refs_response *response, refs_str line) {
     else if (starts(name, "etag:"))
         copy_text(value, response->identity.etag, sizeof response->identity.etag);
     else if (starts(name, "last-modified:"))
-        response->identity.modified_s = read_date(value) > 0 ? (int64_t)read_date(value) : 0;
+        response->identity.modified_s = date_or_zero(value);
+    else if (starts(name, "date:"))
+        response->date_s = date_or_zero(value);
     else if (starts(name, "content-encoding:"))
         response->encoded = value.size > 0 && !starts(value, "identity");
     else if (starts(name, "content-type:"))

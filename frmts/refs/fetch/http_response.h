@@ -18,11 +18,12 @@ typedef struct refs_response {
     bool encoded;                    /**< a Content-Encoding other than identity */
     bool multipart;                  /**< several ranges in one body */
     uint64_t retry_after_ms;
+    int64_t date_s; /**< when the response was made; 0 where it does not say */
     refs_identity identity;
 } refs_response;
 
 /** Takes in one header line, with or without its end. A status line begins a new response: a
- * redirect or an interim response came before. */
+ * redirect or an interim response came before. The empty line ends it. */
 void refs_response__line(refs_response *response, refs_str line);
 
 /** "" where both may be of one state of an object, else what differs. ETags compare weakly: servers

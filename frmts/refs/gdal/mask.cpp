@@ -6,6 +6,16 @@
 #include <cstring>
 #include <limits>
 
+template <class Pixel> Pixel RefsMask::nodataAs() const {
+    return static_cast<Pixel>(nodata_);
+}
+template <> int64_t RefsMask::nodataAs() const {
+    return nodataInt64_;
+}
+template <> uint64_t RefsMask::nodataAs() const {
+    return nodataUint64_;
+}
+
 namespace {
 
 /* A pixel that is not a number is not inside any range. */
@@ -18,7 +28,7 @@ template <class Pixel> Pixel masked(Pixel pixel, double least, double most, Pixe
 
 template <class Pixel>
 void RefsMask::applyTo(const RefsMask &mask, GByte *pixels, size_t n, GSpacing space) {
-    const Pixel nodata = static_cast<Pixel>(mask.nodata_);
+    const Pixel nodata = mask.nodataAs<Pixel>();
     const double least = mask.least_, most = mask.most_;
     if (space == static_cast<GSpacing>(sizeof(Pixel)) &&
         reinterpret_cast<uintptr_t>(pixels) % alignof(Pixel) == 0) {
@@ -46,6 +56,10 @@ RefsMask::Apply RefsMask::chooseApply(GDALDataType type) {
         return applyTo<GUInt32>;
     case GDT_Int32:
         return applyTo<GInt32>;
+    case GDT_Int64:
+        return applyTo<int64_t>;
+    case GDT_UInt64:
+        return applyTo<uint64_t>;
     case GDT_Float32:
         return applyTo<float>;
     case GDT_Float64:
@@ -59,8 +73,13 @@ RefsMask::RefsMask(const refs_cf_meaning &meaning, GDALDataType type)
     : least_(-std::numeric_limits<double>::infinity()),
       most_(std::numeric_limits<double>::infinity()) {
     const bool isFloat = type == GDT_Float32 || type == GDT_Float64;
-    if (meaning.nodata_kind != REFS_CF_NODATA_DOUBLE) return;
-    const bool isNan = std::isnan(meaning.nodata);
+    const refs_cf_nodata_kind kind = type == GDT_Int64    ? REFS_CF_NODATA_INT64
+                                     : type == GDT_UInt64 ? REFS_CF_NODATA_UINT64
+                                                          : REFS_CF_NODATA_DOUBLE;
+    if (meaning.nodata_kind != kind) return;
+    nodataInt64_ = meaning.nodata_int64;
+    nodataUint64_ = meaning.nodata_uint64;
+    const bool isNan = kind == REFS_CF_NODATA_DOUBLE && std::isnan(meaning.nodata);
     if (!meaning.has_valid_range && (!isFloat || isNan)) return;
     if (!isFloat && isNan) return;
     nodata_ = meaning.nodata;

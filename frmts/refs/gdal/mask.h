@@ -25,8 +25,11 @@ class RefsMask {
     template <class Pixel>
     static void applyTo(const RefsMask &mask, GByte *pixels, size_t n, GSpacing space);
     static Apply chooseApply(GDALDataType type);
+    template <class Pixel> Pixel nodataAs() const;
 
     double nodata_ = 0, least_, most_;
+    int64_t nodataInt64_ = 0;
+    uint64_t nodataUint64_ = 0;
     Apply apply_ = nullptr;
 };
 

@@ -61,31 +61,35 @@ static uint32_t *sort_places(const uint64_t *keys, size_t n, uint32_t *order, ui
     return order;
 }
 
-/* Drops all but the last of equal keys from sorted places; returns how many are left. */
-static size_t drop_replaced(const uint64_t *keys, uint32_t *order, size_t n) {
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (i + 1 == n || keys[order[i]] != keys[order[i + 1]]) order[kept++] = order[i];
-    return kept;
+/* Puts the references in the order of `order`, which says for each place where it comes from, cycle
+ * by cycle: long tables leave no room for a copy. */
+static void reorder(refs_chunk_table *table, uint32_t *order) {
+    for (size_t i = 0; i < table->count; i++) {
+        const uint64_t key = table->keys[i];
+        const refs_entry entry = table->entries[i];
+        size_t to = i;
+        while (order[to] != i) {
+            const size_t from = order[to];
+            table->keys[to] = table->keys[from];
+            table->entries[to] = table->entries[from];
+            order[to] = (uint32_t)to;
+            to = from;
+        }
+        table->keys[to] = key;
+        table->entries[to] = entry;
+        order[to] = (uint32_t)to;
+    }
 }
 
-static refs_status reorder(refs_chunk_table *table, const uint32_t *order, size_t n,
-                           refs_error *err) {
-    uint64_t *keys = refs_alloc(n * sizeof *keys);
-    if (keys == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < n; i++) keys[i] = table->keys[order[i]];
-    refs_free(table->keys);
-    table->keys = keys;
-    table->key_capacity = n;
-
-    refs_entry *entries = refs_alloc(n * sizeof *entries);
-    if (entries == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < n; i++) entries[i] = table->entries[order[i]];
-    refs_free(table->entries);
-    table->entries = entries;
-    table->entry_capacity = n;
-    table->count = n;
-    return REFS_OK;
+/* Drops all but the last of equal keys from a sorted table. */
+static void drop_replaced(refs_chunk_table *table) {
+    size_t kept = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        if (i + 1 < table->count && table->keys[i] == table->keys[i + 1]) continue;
+        table->keys[kept] = table->keys[i];
+        table->entries[kept++] = table->entries[i];
+    }
+    table->count = kept;
 }
 
 static refs_status sort(refs_chunk_table *table, refs_error *err) {
@@ -95,9 +99,8 @@ static refs_status sort(refs_chunk_table *table, refs_error *err) {
     if (order == NULL || spare == NULL) {
         status = refs_fail_nomem(err);
     } else {
-        uint32_t *sorted = sort_places(table->keys, table->count, order, spare);
-        size_t n = drop_replaced(table->keys, sorted, table->count);
-        status = reorder(table, sorted, n, err);
+        reorder(table, sort_places(table->keys, table->count, order, spare));
+        drop_replaced(table);
     }
     refs_free(order);
     refs_free(spare);
@@ -134,10 +137,8 @@ static bool fills_grid(const refs_chunk_table *table, uint64_t *extent) {
 }
 
 refs_status refs_refset__chunk_table_finish(refs_chunk_table *table, refs_error *err) {
-    if (table->unsorted)
-        REFS_TRY(sort(table, err));
-    else if (table->count > 0)
-        shrink(table);
+    if (table->unsorted) REFS_TRY(sort(table, err));
+    if (table->count > 0) shrink(table);
     uint64_t *extent = refs_calloc(table->rank, sizeof *extent);
     if (extent == NULL) return refs_fail_nomem(err);
     if (table->count > 0 && fills_grid(table, extent)) {
