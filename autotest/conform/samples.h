@@ -18,6 +18,11 @@ struct Sample {
     std::string label = name; ///< of the sample
 };
 
+/** What tests call it: not its bytes in memory. */
+inline void PrintTo(const Sample &sample, std::ostream *out) {
+    *out << sample.label;
+}
+
 /** The sample in one file. */
 inline Sample readSample(const std::filesystem::path &path) {
     std::ifstream file(path, std::ios::binary);

@@ -124,4 +124,5 @@ TEST(TiffSet, MakesACrsOfUserDefinedKeys) {
     EXPECT_EQ(OSRGetProjParm(crs, "false_easting", 0, nullptr), 1000);
     EXPECT_EQ(OSRGetSemiMajor(crs, nullptr), 6370000);
     EXPECT_STREQ(OSRGetAttrValue(crs, "PROJCS", 0), "Mine");
+    EXPECT_EQ(item(dataset.get(), "AREA_OR_POINT"), "Area");
 }

@@ -36,6 +36,8 @@ def problems(path):
         yield f"geotransform {refs.GetGeoTransform()} is not {tiff.GetGeoTransform()}"
     if not is_same_crs(refs, tiff):
         yield f"CRS {refs.GetSpatialRef()} is not {tiff.GetSpatialRef()}"
+    if refs.GetMetadataItem("AREA_OR_POINT") != tiff.GetMetadataItem("AREA_OR_POINT"):
+        yield f"AREA_OR_POINT is {refs.GetMetadataItem('AREA_OR_POINT')}"
     if refs.RasterCount != tiff.RasterCount:
         yield f"{refs.RasterCount} bands are not {tiff.RasterCount}"
         return

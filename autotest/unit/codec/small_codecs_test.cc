@@ -91,4 +91,14 @@ TEST(Vlen, RefusesItemsThatAreCut) {
     EXPECT_EQ(decode(codec, "abc", 0).message, "vlen-utf8: 3 bytes are too few for a count");
 }
 
+TEST(Szip, RefusesBlocksOfAnOddNumberOfPixels) {
+    const refs_codec_type *szip = refs_codec_find(refs_str_from("szip"));
+    if (szip->missing != nullptr) GTEST_SKIP() << "needs " << szip->missing;
+    EXPECT_EQ(decode(R"({"id":"szip","options_mask":169,"pixels_per_block":9,"bits_per_pixel":8,
+                         "pixels_per_scanline":24})",
+                     "", 24)
+                  .message,
+              "imagecodecs_szip: pixels_per_block is odd: 9");
+}
+
 } // namespace

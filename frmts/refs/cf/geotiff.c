@@ -119,6 +119,15 @@ static void place(const refs_cf__input *input, const refs_json *tags, refs_cf_me
     meaning->has_geotransform = true;
 }
 
+/* In GDAL's words: its geotransform is that of corners in both cases. */
+static refs_status add_raster_type(const refs_json *tags, refs_cf_meaning *meaning,
+                                   refs_error *err) {
+    double type = 0;
+    if (!refs_cf__number(tags, "GTRasterTypeGeoKey", &type)) return REFS_OK;
+    return refs_cf__add_item(&meaning->metadata, "AREA_OR_POINT",
+                             refs_str_from(type == PIXEL_IS_POINT ? "Point" : "Area"), err);
+}
+
 /* -- the CRS ----------------------------------------------------------------------------------- */
 
 static refs_status take_crs(refs_buf *text, refs_cf_meaning *meaning, refs_error *err) {
@@ -157,6 +166,7 @@ refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_meaning *me
     const refs_json *tags = group_attributes(input);
     if (meaning->x_dim == REFS_CF_NO_DIM || meaning->y_dim == REFS_CF_NO_DIM) return REFS_OK;
     place(input, tags, meaning);
+    REFS_TRY(add_raster_type(tags, meaning, err));
     REFS_TRY(crs_by_keys(input, tags, meaning, err));
     return meaning->crs == NULL ? crs_by_code(tags, meaning, err) : REFS_OK;
 }

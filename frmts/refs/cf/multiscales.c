@@ -72,13 +72,19 @@ static void add_sibling(siblings *found, const refs_group_meta *group, refs_str 
     refs_buf_clear(&path);
 }
 
+/* Longer lists are no pictures in several sizes. */
+static size_t at_most(size_t n) {
+    return n < REFS_CF_MAX_OVERVIEWS ? n : REFS_CF_MAX_OVERVIEWS;
+}
+
 static void add_levels(siblings *found, const refs_group_meta *group, const refs_json *levels,
                        refs_str path) {
     refs_str rest = {NULL, 0};
     bool is_listed = false;
-    for (size_t i = 0; i < refs_json_size(levels) && !is_listed; i++)
+    size_t n = at_most(refs_json_size(levels));
+    for (size_t i = 0; i < n && !is_listed; i++)
         is_listed = leads_through(path, level_path(levels, i), &rest);
-    for (size_t i = 0; i < refs_json_size(levels) && is_listed; i++)
+    for (size_t i = 0; i < n && is_listed; i++)
         add_sibling(found, group, level_path(levels, i), rest);
 }
 
@@ -88,7 +94,7 @@ static void find_siblings(const refs_array_meta *array, siblings *found) {
         refs_str path = path_below(group, array);
         if (path.size == 0) continue;
         const refs_json *multiscales = multiscales_of(group);
-        for (size_t k = 0; levels_of(multiscales, k) != NULL; k++)
+        for (size_t k = 0; k < REFS_CF_MAX_OVERVIEWS && levels_of(multiscales, k) != NULL; k++)
             add_levels(found, group, levels_of(multiscales, k), path);
     }
 }
