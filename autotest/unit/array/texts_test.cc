@@ -43,6 +43,14 @@ TEST(Texts, OfVariableLengthArePutTogetherFromChunks) {
     EXPECT_EQ(v.read(), "spring,,été,a,winter,") << v.error.message;
 }
 
+TEST(Texts, MayAllBeEmpty) {
+    TextArray v;
+    v.store.put("v/.zarray", metadata("[2]", "[2]"));
+    v.store.put("v/0", framed({"", ""}));
+    v.open();
+    EXPECT_EQ(v.read(), ",,") << v.error.message;
+}
+
 TEST(Texts, LieInChunksInAnyOrder) {
     for (const char *order : {"C", "F"}) {
         TextArray v;

@@ -88,6 +88,7 @@ TEST(Time, SaysNothingWhereItUnderstandsNothing) {
     EXPECT_EQ(timeOf(NAN, "days since 2000-01-01"), "");
     EXPECT_EQ(timeOf(1e300, "days since 2000-01-01"), "");
     EXPECT_EQ(timeOf(9.969209968386869e+36, "seconds since 2000-01-01"), "");
+    EXPECT_EQ(timeOf(0, "days since 2000-01-01 " + std::string(60, '7') + ":00"), "");
 }
 
 } // namespace

@@ -133,8 +133,8 @@ static refs_status read_chunks(texts_reading *job, refs_error *err) {
 static refs_status append_texts(const texts_reading *job, size_t n, refs_buf *texts,
                                 refs_error *err) {
     for (size_t i = 0; i < n; i++) {
-        const uint8_t *text = job->bytes.data + job->pieces[i].begin;
         size_t size = job->pieces[i].size;
+        const uint8_t *text = size > 0 ? job->bytes.data + job->pieces[i].begin : NULL;
         const uint8_t *end = size > 0 ? memchr(text, 0, size) : NULL;
         REFS_TRY(refs_buf_append(texts, text, end != NULL ? (size_t)(end - text) : size, err));
         REFS_TRY(refs_buf_append(texts, "", 1, err));

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Times further away than this from their origin are not times. */
+/* Times further away than this from their origin are not times, nor is that from its day. */
 static const double max_days = 1e8;
 
 typedef struct time_unit {
@@ -141,7 +141,7 @@ static bool read_cf_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks) 
     text = without_spaces(text);
     ticks->origin_seconds = cut_clock_time(&text);
     ticks->origin_seconds -= cut_zone(without_spaces(text));
-    return true;
+    return fabs(ticks->origin_seconds) < max_days * 86400;
 }
 
 static bool read_numpy_clock(const refs_dtype *dtype, refs_cf__clock *ticks) {

@@ -1,0 +1,126 @@
+/* fuzz_core.c -- the whole core over a set in JSON: opened, listed, described and read, whatever it
+ * says. References to "data.bin" are to the set itself. */
+#include <stdlib.h>
+
+#include "fuzz.h"
+#include "refs/array.h"
+#include "support.h"
+
+#define MAX_ARRAYS 8
+#define MAX_VALUES 1000
+
+/* Of a region along each dimension; and of a region in all. */
+#define MAX_COUNT  3
+#define MAX_REGION (64 * REFS_KIB)
+
+static refs_status read_doubles(void *user, const refs_array_meta *meta, double *values,
+                                refs_error *err) {
+    refs_array *array = NULL;
+    REFS_TRY(refs_array_open(user, meta, &array, err));
+    refs_status status = refs_array_read_doubles(array, MAX_VALUES, values, err);
+    refs_array_free(array);
+    return status;
+}
+
+static refs_status read_texts(void *user, const refs_array_meta *meta, refs_buf *texts,
+                              refs_error *err) {
+    refs_array *array = NULL;
+    REFS_TRY(refs_array_open(user, meta, &array, err));
+    refs_status status = refs_array_read_texts(array, MAX_VALUES, texts, err);
+    refs_array_free(array);
+    return status;
+}
+
+/* The last few elements along each dimension; zero bytes where that is too much or nothing. */
+static size_t choose_region(const refs_array_meta *meta, uint64_t *start, uint64_t *count) {
+    size_t size = meta->dtype.size;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        count[dim] = meta->shape[dim] < MAX_COUNT ? meta->shape[dim] : MAX_COUNT;
+        start[dim] = meta->shape[dim] - count[dim];
+        if (!refs_mul_size(size, (size_t)count[dim], &size) || size > MAX_REGION) return 0;
+    }
+    return size <= MAX_REGION ? size : 0;
+}
+
+/* Read twice, the second time from the cache, a region is the same. */
+static void read_region(refs_array *array) {
+    const refs_array_meta *meta = refs_array_meta_of(array);
+    uint64_t start[REFS_MAX_RANK], count[REFS_MAX_RANK];
+    const refs_region region = {start, count, NULL};
+    size_t size = choose_region(meta, start, count);
+    if (size == 0) return;
+    uint8_t *once = calloc(1, size), *again = calloc(1, size);
+    refs_error err = REFS_ERROR_INIT, second = REFS_ERROR_INIT;
+    if (once == NULL || again == NULL) abort();
+    refs_status status = refs_array_read(array, &region, once, NULL, &err);
+    fuzz_check_words(status, &err);
+    if (refs_array_read(array, &region, again, NULL, &second) != status) abort();
+    if (status == REFS_OK && memcmp(once, again, size) != 0) abort();
+    free(once);
+    free(again);
+}
+
+static void read_texts_of(refs_array *array) {
+    refs_buf texts = REFS_BUF_INIT;
+    refs_error err = REFS_ERROR_INIT;
+    refs_status status = refs_array_read_texts(array, MAX_VALUES, &texts, &err);
+    fuzz_check_words(status, &err);
+    refs_buf_clear(&texts);
+}
+
+static void read_array(refs_array_tools *tools, const refs_array_meta *meta) {
+    refs_array *array = NULL;
+    refs_error err = REFS_ERROR_INIT;
+    refs_status status = refs_array_open(tools, meta, &array, &err);
+    fuzz_check_words(status, &err);
+    if (status != REFS_OK) return;
+    refs_arrays_bring(&array, 1);
+    if (refs_dtype_is_numeric(&meta->dtype))
+        read_region(array);
+    else
+        read_texts_of(array);
+    refs_array_free(array);
+}
+
+static refs_status hear_of_set(void *user, const refs_set_summary *set, refs_error *err) {
+    (void)err;
+    size_t *next = user;
+    if (set->index != (*next)++) abort();
+    return REFS_OK;
+}
+
+static void list_sets(refs_bytes document) {
+    const refs_vfs vfs = fuzz_host(&document);
+    size_t heard = 0, n_sets = 0;
+    refs_error err = REFS_ERROR_INIT;
+    (void)refs_set_sniff(document);
+    refs_status status = refs_set_each_of_list(&vfs, "s.json", hear_of_set, &heard, &n_sets, &err);
+    fuzz_check_words(status, &err);
+    if (status == REFS_OK && heard != n_sets && heard != 0) abort();
+}
+
+static void try_arrays(const fuzz_stack *stack) {
+    refs_cache *cache = NULL;
+    if (refs_cache_open(REFS_MIB, &cache, NULL) != REFS_OK) abort();
+    refs_array_tools tools = {stack->store, cache, NULL, REFS_MIB, false};
+    const refs_cf_values values = {read_doubles, read_texts, NULL, &tools};
+    size_t n = refs_hierarchy_n_arrays(stack->hierarchy);
+    for (size_t i = 0; i < n && i < MAX_ARRAYS; i++) {
+        const refs_array_meta *array = refs_hierarchy_array(stack->hierarchy, i);
+        if (array->status != REFS_OK) continue;
+        fuzz_describe(stack->hierarchy, array, &values, "");
+        read_array(&tools, array);
+    }
+    refs_cache_free(cache);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    fuzz_stack stack = {.hierarchy = NULL};
+    list_sets(refs_bytes_view(data, size));
+    if (fuzz_stack_of_document(refs_bytes_view(data, size), &stack)) {
+        fuzz_check_hierarchy(stack.hierarchy);
+        try_arrays(&stack);
+    }
+    fuzz_stack_clear(&stack);
+    return 0;
+}

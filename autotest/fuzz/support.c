@@ -1,0 +1,235 @@
+/* support.c -- see support.h. */
+#include "support.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void fuzz_check_words(refs_status status, const refs_error *err) {
+    if ((status != REFS_OK) != (err->message[0] != '\0')) abort();
+}
+
+bool fuzz_next_line(refs_str *text, refs_str *line) {
+    if (text->size == 0) return false;
+    *line = refs_str_part(*text, 0, refs_str_find(*text, '\n'));
+    *text = refs_str_part(*text, line->size + 1, text->size);
+    return true;
+}
+
+/* -- a host with one document ------------------------------------------------------------------ */
+
+static refs_status open_document(void *self, const char *location, void **handle, refs_error *err) {
+    refs_str name = refs_str_from(location);
+    if (!refs_str_is(name, "s.json") && !refs_str_ends(name, "data.bin"))
+        return refs_fail(err, REFS_NOT_FOUND, "%s", location);
+    *handle = self;
+    return REFS_OK;
+}
+
+static refs_status size_of_document(void *self, void *handle, uint64_t *size, refs_error *err) {
+    (void)handle;
+    (void)err;
+    *size = ((const refs_bytes *)self)->size;
+    return REFS_OK;
+}
+
+static refs_status read_document(void *self, void *handle, uint64_t offset, size_t length,
+                                 uint8_t *dst, size_t *got, refs_error *err) {
+    (void)handle;
+    (void)err;
+    const refs_bytes *document = self;
+    *got = 0;
+    if (offset >= document->size) return REFS_OK;
+    *got = document->size - (size_t)offset < length ? document->size - (size_t)offset : length;
+    memcpy(dst, document->data + offset, *got);
+    return REFS_OK;
+}
+
+static void close_document(void *self, void *handle) {
+    (void)self;
+    (void)handle;
+}
+
+refs_vfs fuzz_host(const refs_bytes *document) {
+    return (refs_vfs){(void *)(uintptr_t)document,
+                      open_document,
+                      size_of_document,
+                      read_document,
+                      NULL,
+                      close_document,
+                      NULL};
+}
+
+/* -- from a set to its hierarchy --------------------------------------------------------------- */
+
+static bool open_hierarchy(fuzz_stack *stack) {
+    refs_error err = REFS_ERROR_INIT;
+    stack->vfs = fuzz_host(&stack->document);
+    if (refs_fetcher_open(&stack->vfs, NULL, &stack->fetcher, NULL) != REFS_OK ||
+        refs_store_open(stack->set, stack->fetcher, &stack->store, NULL) != REFS_OK)
+        abort();
+    refs_status status = refs_hierarchy_open(stack->store, NULL, &stack->hierarchy, &err);
+    fuzz_check_words(status, &err);
+    return status == REFS_OK;
+}
+
+bool fuzz_stack_of_lines(refs_str lines, fuzz_stack *stack) {
+    refs_set_builder *builder = NULL;
+    refs_status status = refs_set_builder_open("s.json", NULL, &builder, NULL);
+    for (refs_str line; status == REFS_OK && fuzz_next_line(&lines, &line);) {
+        refs_str key = refs_str_part(line, 0, refs_str_find(line, ' '));
+        refs_str value = refs_str_part(line, key.size + 1, line.size);
+        status =
+            refs_set_builder_inline(builder, key, refs_bytes_view(value.data, value.size), NULL);
+    }
+    if (status == REFS_OK)
+        status = refs_set_builder_finish(builder, &stack->set, NULL);
+    else
+        refs_set_builder_free(builder);
+    return status == REFS_OK && open_hierarchy(stack);
+}
+
+bool fuzz_stack_of_document(refs_bytes document, fuzz_stack *stack) {
+    stack->document = document;
+    stack->vfs = fuzz_host(&stack->document);
+    refs_set_options options = REFS_SET_OPTIONS_INIT;
+    options.set_index = 0;
+    options.limits.max_references = 5000;
+    options.limits.max_generated = 1000;
+    options.limits.max_inline_bytes = REFS_MIB;
+    refs_error err = REFS_ERROR_INIT;
+    refs_status status = refs_set_open(&stack->vfs, "s.json", &options, &stack->set, &err);
+    fuzz_check_words(status, &err);
+    return status == REFS_OK && open_hierarchy(stack);
+}
+
+void fuzz_stack_clear(fuzz_stack *stack) {
+    refs_hierarchy_free(stack->hierarchy);
+    refs_store_free(stack->store);
+    refs_fetcher_free(stack->fetcher);
+    refs_set_free(stack->set);
+    *stack = (fuzz_stack){.hierarchy = NULL};
+}
+
+/* -- what holds for every hierarchy ------------------------------------------------------------ */
+
+static void check_dtype(const refs_dtype *dtype) {
+    char text[32];
+    refs_dtype again;
+    refs_dtype_format(dtype, text, sizeof text);
+    if (text[0] == '\0' || dtype->type == REFS_TYPE_RAW || dtype->type == REFS_TYPE_OBJECT) return;
+    if (refs_dtype_parse(refs_str_from(text), &again, NULL) != REFS_OK) abort();
+    if (again.type != dtype->type || again.size != dtype->size) abort();
+}
+
+static void check_key(const refs_array_meta *array) {
+    uint64_t index[REFS_MAX_RANK] = {0};
+    refs_buf key = REFS_BUF_INIT;
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        uint64_t n = refs_array_meta_n_chunks(array, dim);
+        if ((n == 0) != (array->shape[dim] == 0)) abort();
+        if (n > 0 && (n - 1 > (array->shape[dim] - 1) / array->chunk[dim])) abort();
+        index[dim] = n > 0 ? n - 1 : 0;
+    }
+    if (refs_chunk_key(array, index, &key, NULL) != REFS_OK) abort();
+    if (!refs_str_starts(refs_str_view((char *)key.data, key.size), array->key_prefix)) abort();
+    refs_buf_clear(&key);
+}
+
+static void check_array(const refs_array_meta *array) {
+    uint64_t elements = 0;
+    bool slowest[REFS_MAX_RANK] = {false};
+    if (array->rank > REFS_MAX_RANK || array->dims == NULL || array->fill == NULL) abort();
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        if (array->chunk[dim] == 0 || array->dims[dim] == NULL) abort();
+        if (array->order[dim] >= array->rank || slowest[array->order[dim]]) abort();
+        slowest[array->order[dim]] = true;
+    }
+    if (array->rank == 0 && (!refs_array_meta_elements(array, &elements) || elements != 1)) abort();
+    for (size_t i = 0; i < array->n_codecs; i++)
+        if (array->codecs[i].id == NULL) abort();
+    check_dtype(&array->dtype);
+    check_key(array);
+}
+
+void fuzz_check_hierarchy(const refs_hierarchy *hierarchy) {
+    for (size_t i = 0; i < refs_hierarchy_n_groups(hierarchy); i++) {
+        const refs_group_meta *group = refs_hierarchy_group(hierarchy, i);
+        if (refs_hierarchy_find_group(hierarchy, refs_str_from(group->path)) != group) abort();
+    }
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (refs_hierarchy_find_array(hierarchy, refs_str_from(array->path)) == NULL) abort();
+        (void)refs_hierarchy_resolve(hierarchy, array->group, refs_str_from(array->name));
+        if (array->status == REFS_OK)
+            check_array(array);
+        else if (array->problem == NULL || array->problem[0] == '\0')
+            abort();
+    }
+}
+
+/* -- describing -------------------------------------------------------------------------------- */
+
+static void describe_band(const refs_cf_meaning *meaning, const refs_array_meta *array,
+                          uint64_t band) {
+    refs_cf_items items = {NULL, 0, 0};
+    refs_buf text = REFS_BUF_INIT;
+    if (refs_cf_band_metadata(meaning, array, band, &items, NULL) != REFS_OK) abort();
+    if (refs_cf_band_description(meaning, band, &text, NULL) != REFS_OK) abort();
+    for (size_t i = 0; i < items.n; i++)
+        if (strchr(items.items[i], '=') == NULL) abort();
+    refs_cf_items_clear(&items);
+    refs_buf_clear(&text);
+}
+
+static void describe_axis(const refs_cf_band_axis *axis, const refs_array_meta *array) {
+    refs_buf text = REFS_BUF_INIT;
+    if (axis->dim >= array->rank || axis->first > array->shape[axis->dim] ||
+        axis->n > array->shape[axis->dim] - axis->first)
+        abort();
+    if (axis->n > 0 && (refs_cf_time_text(axis, 0, &text, NULL) != REFS_OK ||
+                        refs_cf_time_text(axis, axis->n - 1, &text, NULL) != REFS_OK))
+        abort();
+    refs_buf_clear(&text);
+}
+
+static void check_meaning(const refs_cf_meaning *meaning, const refs_array_meta *array) {
+    uint64_t n_bands = 0;
+    refs_buf text = REFS_BUF_INIT;
+    if (meaning->x_dim != REFS_CF_NO_DIM && meaning->x_dim >= array->rank) abort();
+    if (meaning->y_dim != REFS_CF_NO_DIM && meaning->y_dim >= array->rank) abort();
+    for (size_t i = 0; i < meaning->n_band_axes; i++) describe_axis(&meaning->band_axes[i], array);
+    if (refs_cf_list_band_axes(meaning, &text, NULL) != REFS_OK) abort();
+    refs_buf_clear(&text);
+    if (!refs_cf_n_bands(meaning, &n_bands) || n_bands == 0) return;
+    describe_band(meaning, array, 0);
+    describe_band(meaning, array, n_bands - 1);
+}
+
+static void describe_others(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    const refs_array_meta *overviews[REFS_CF_MAX_OVERVIEWS];
+    refs_buf text = REFS_BUF_INIT;
+    refs_cf_items items = {NULL, 0, 0};
+    (void)refs_cf_is_bounds(hierarchy, array);
+    (void)refs_cf_is_coordinate(hierarchy, array);
+    (void)refs_cf_is_overview(hierarchy, array);
+    if (refs_cf_find_overviews(hierarchy, array, overviews) > REFS_CF_MAX_OVERVIEWS) abort();
+    if (refs_cf_subdataset_description(hierarchy, array, &text, NULL) != REFS_OK) abort();
+    if (refs_cf_global_metadata(hierarchy, &items, NULL) != REFS_OK) abort();
+    refs_buf_clear(&text);
+    refs_cf_items_clear(&items);
+}
+
+void fuzz_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+                   const refs_cf_values *values, const char *selection) {
+    refs_cf_options options = REFS_CF_OPTIONS_INIT;
+    refs_cf_meaning meaning;
+    refs_error err = REFS_ERROR_INIT;
+    options.selection = selection;
+    refs_status status = refs_cf_describe(hierarchy, array, values, &options, &meaning, &err);
+    fuzz_check_words(status, &err);
+    if (status == REFS_OK) check_meaning(&meaning, array);
+    /* Only a selection that makes no sense is a failure, and budgets. */
+    if (status != REFS_OK && status != REFS_LIMIT && *selection == '\0') abort();
+    refs_cf_meaning_clear(&meaning);
+    describe_others(hierarchy, array);
+}

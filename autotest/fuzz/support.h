@@ -1,0 +1,44 @@
+/* support.h -- what several harnesses need: a host with one document, and a store made of lines. */
+#ifndef REFS_FUZZ_SUPPORT_H
+#define REFS_FUZZ_SUPPORT_H
+
+#include "refs/cf.h"
+#include "refs/fetch.h"
+#include "refs/refset.h"
+#include "refs/store.h"
+#include "refs/zarr.h"
+
+/** Ends the program unless a failure has words, and a success none. */
+void fuzz_check_words(refs_status status, const refs_error *err);
+
+/** Cuts the next line, without its end, from the front of `*text`; false when nothing is left. */
+bool fuzz_next_line(refs_str *text, refs_str *line);
+
+/** A host that has `document`, which must outlive it, under the names "s.json" and "data.bin". */
+refs_vfs fuzz_host(const refs_bytes *document);
+
+/** Everything between a set and its hierarchy. Zeroed is nothing. */
+typedef struct fuzz_stack {
+    refs_bytes document;
+    refs_vfs vfs;
+    refs_set *set;
+    refs_fetcher *fetcher;
+    refs_store *store;
+    refs_hierarchy *hierarchy;
+} fuzz_stack;
+
+/** Makes a set of lines: a key and its value in each, a space between. Then as below. */
+bool fuzz_stack_of_lines(refs_str lines, fuzz_stack *stack);
+
+/** Opens `document` as a set with small budgets, and its hierarchy; false where that fails. */
+bool fuzz_stack_of_document(refs_bytes document, fuzz_stack *stack);
+void fuzz_stack_clear(fuzz_stack *stack);
+
+/** Checks what holds for all that a hierarchy says. */
+void fuzz_check_hierarchy(const refs_hierarchy *hierarchy);
+
+/** Describes an array, and asks for everything that can be asked of its bands. */
+void fuzz_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+                   const refs_cf_values *values, const char *selection);
+
+#endif
