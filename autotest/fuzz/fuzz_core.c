@@ -89,11 +89,11 @@ static refs_status hear_of_set(void *user, const refs_set_summary *set, refs_err
     return REFS_OK;
 }
 
-static void list_sets(refs_bytes document) {
-    const refs_vfs vfs = fuzz_host(&document);
+static void list_sets(const fuzz_file *files) {
+    const refs_vfs vfs = fuzz_host(files);
     size_t heard = 0, n_sets = 0;
     refs_error err = REFS_ERROR_INIT;
-    (void)refs_set_sniff(document);
+    (void)refs_set_sniff(files[0].content);
     refs_status status = refs_set_each_of_list(&vfs, "s.json", hear_of_set, &heard, &n_sets, &err);
     fuzz_check_words(status, &err);
     if (status == REFS_OK && heard != n_sets && heard != 0) abort();
@@ -115,9 +115,11 @@ static void try_arrays(const fuzz_stack *stack) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    const refs_bytes document = refs_bytes_view(data, size);
+    const fuzz_file files[] = {{"s.json", document}, {"data.bin", document}, {NULL, {NULL, 0}}};
     fuzz_stack stack = {.hierarchy = NULL};
-    list_sets(refs_bytes_view(data, size));
-    if (fuzz_stack_of_document(refs_bytes_view(data, size), &stack)) {
+    list_sets(files);
+    if (fuzz_stack_of_files(files, "s.json", &stack)) {
         fuzz_check_hierarchy(stack.hierarchy);
         try_arrays(&stack);
     }

@@ -2,39 +2,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "refs/refset.h"
-
-/* -- a host with one document ------------------------------------------------------------------ */
-
-static refs_status open_document(void *self, const char *location, void **handle, refs_error *err) {
-    if (strcmp(location, "s.json") != 0) return refs_fail(err, REFS_NOT_FOUND, "%s", location);
-    *handle = self;
-    return REFS_OK;
-}
-
-static refs_status size_of_document(void *self, void *handle, uint64_t *size, refs_error *err) {
-    (void)handle;
-    (void)err;
-    *size = ((const refs_bytes *)self)->size;
-    return REFS_OK;
-}
-
-static refs_status read_document(void *self, void *handle, uint64_t offset, size_t length,
-                                 uint8_t *dst, size_t *got, refs_error *err) {
-    (void)handle;
-    (void)err;
-    const refs_bytes *document = self;
-    *got = 0;
-    if (offset >= document->size) return REFS_OK;
-    *got = document->size - (size_t)offset < length ? document->size - (size_t)offset : length;
-    memcpy(dst, document->data + offset, *got);
-    return REFS_OK;
-}
-
-static void close_document(void *self, void *handle) {
-    (void)self;
-    (void)handle;
-}
+#include "support.h"
 
 /* -- looking up -------------------------------------------------------------------------------- */
 
@@ -63,9 +31,8 @@ static void look_around(refs_set *set) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    refs_bytes document = refs_bytes_view(data, size);
-    const refs_vfs vfs = {&document,      open_document, size_of_document, read_document, NULL,
-                          close_document, NULL};
+    const fuzz_file files[] = {{"s.json", refs_bytes_view(data, size)}, {NULL, {NULL, 0}}};
+    const refs_vfs vfs = fuzz_host(files);
     refs_set_options options = REFS_SET_OPTIONS_INIT;
     options.set_index = 0;
     options.limits.max_references = 5000;

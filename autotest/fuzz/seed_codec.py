@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes corpus/codec: the samples of ../conform/data, and what numcodecs encodes.
+"""Writes corpus/codec but for zfpy, see seed_zfp.c: samples of ../conform/data, and what numcodecs encodes.
 
     python3 seed_codec.py        (numcodecs 0.16; bytes may differ where it is newer)
 """
@@ -35,6 +35,12 @@ def of_samples():
               base64.b64decode(sample["encoded"]), sample.get("shape", []))
 
 
+def of_prediction():
+    """The samples are too large; any bytes are differences."""
+    codec = {"id": "imagecodecs_floatpred", "shape": [2, 3], "axis": -1, "dtype": "<f4", "dist": 1}
+    write("floatpred", [codec], "<f4", bytes(range(24)), [2, 3])
+
+
 def of_numcodecs():
     numbers = (np.arange(60) * 7 % 41).astype("<i4").reshape(6, 10)
     for name, *codecs in (
@@ -58,12 +64,19 @@ def of_numcodecs():
             encoded = codec.encode(encoded)
         write(name, [codec.get_config() for codec in codecs], numbers,
               np.ascontiguousarray(encoded).tobytes() if not isinstance(encoded, bytes) else encoded)
+    fractions = (numbers / 8).astype("<f4")
+    for name, codec in (("quantize", numcodecs.Quantize(2, "<f4")), ("bitround", numcodecs.BitRound(8))):
+        write(name, [codec.get_config()], fractions, np.ascontiguousarray(codec.encode(fractions)).tobytes())
     booleans = numbers > 20
     write("packbits", [{"id": "packbits"}], booleans, numcodecs.PackBits().encode(booleans).tobytes())
     texts = np.array(["spring", "été", ""], object)
+    blobs = np.array([b"spring", b"", b"\0"], object)
+    write("vlen-bytes", [{"id": "vlen-bytes"}], "|O", bytes(numcodecs.VLenBytes().encode(blobs)), [3])
+    write("pickle", [numcodecs.Pickle().get_config()], "|O", numcodecs.Pickle().encode(texts), [3])
     write("vlen-utf8", [{"id": "vlen-utf8"}], "|O", bytes(numcodecs.VLenUTF8().encode(texts)), [3])
 
 
 os.makedirs(CORPUS, exist_ok=True)
 of_samples()
+of_prediction()
 of_numcodecs()

@@ -15,55 +15,49 @@ bool fuzz_next_line(refs_str *text, refs_str *line) {
     return true;
 }
 
-/* -- a host with one document ------------------------------------------------------------------ */
+/* -- a host with a few files ------------------------------------------------------------------- */
 
-static refs_status open_document(void *self, const char *location, void **handle, refs_error *err) {
-    refs_str name = refs_str_from(location);
-    if (!refs_str_is(name, "s.json") && !refs_str_ends(name, "data.bin"))
-        return refs_fail(err, REFS_NOT_FOUND, "%s", location);
-    *handle = self;
+static refs_status open_file(void *self, const char *location, void **handle, refs_error *err) {
+    fuzz_file *file = self;
+    while (file->ending != NULL && !refs_str_ends(refs_str_from(location), file->ending)) file++;
+    if (file->ending == NULL) return refs_fail(err, REFS_NOT_FOUND, "%s", location);
+    *handle = &file->content;
     return REFS_OK;
 }
 
-static refs_status size_of_document(void *self, void *handle, uint64_t *size, refs_error *err) {
-    (void)handle;
+static refs_status size_of_file(void *self, void *handle, uint64_t *size, refs_error *err) {
+    (void)self;
     (void)err;
-    *size = ((const refs_bytes *)self)->size;
+    *size = ((const refs_bytes *)handle)->size;
     return REFS_OK;
 }
 
-static refs_status read_document(void *self, void *handle, uint64_t offset, size_t length,
-                                 uint8_t *dst, size_t *got, refs_error *err) {
-    (void)handle;
+static refs_status read_file(void *self, void *handle, uint64_t offset, size_t length, uint8_t *dst,
+                             size_t *got, refs_error *err) {
+    (void)self;
     (void)err;
-    const refs_bytes *document = self;
+    const refs_bytes *content = handle;
     *got = 0;
-    if (offset >= document->size) return REFS_OK;
-    *got = document->size - (size_t)offset < length ? document->size - (size_t)offset : length;
-    memcpy(dst, document->data + offset, *got);
+    if (offset >= content->size) return REFS_OK;
+    *got = content->size - (size_t)offset < length ? content->size - (size_t)offset : length;
+    memcpy(dst, content->data + offset, *got);
     return REFS_OK;
 }
 
-static void close_document(void *self, void *handle) {
+static void close_file(void *self, void *handle) {
     (void)self;
     (void)handle;
 }
 
-refs_vfs fuzz_host(const refs_bytes *document) {
-    return (refs_vfs){(void *)(uintptr_t)document,
-                      open_document,
-                      size_of_document,
-                      read_document,
-                      NULL,
-                      close_document,
-                      NULL};
+refs_vfs fuzz_host(const fuzz_file *files) {
+    void *self = (void *)(uintptr_t)files;
+    return (refs_vfs){self, open_file, size_of_file, read_file, NULL, close_file, NULL};
 }
 
 /* -- from a set to its hierarchy --------------------------------------------------------------- */
 
 static bool open_hierarchy(fuzz_stack *stack) {
     refs_error err = REFS_ERROR_INIT;
-    stack->vfs = fuzz_host(&stack->document);
     if (refs_fetcher_open(&stack->vfs, NULL, &stack->fetcher, NULL) != REFS_OK ||
         refs_store_open(stack->set, stack->fetcher, &stack->store, NULL) != REFS_OK)
         abort();
@@ -73,6 +67,8 @@ static bool open_hierarchy(fuzz_stack *stack) {
 }
 
 bool fuzz_stack_of_lines(refs_str lines, fuzz_stack *stack) {
+    static const fuzz_file none = {NULL, {NULL, 0}};
+    stack->vfs = fuzz_host(&none);
     refs_set_builder *builder = NULL;
     refs_status status = refs_set_builder_open("s.json", NULL, &builder, NULL);
     for (refs_str line; status == REFS_OK && fuzz_next_line(&lines, &line);) {
@@ -88,16 +84,15 @@ bool fuzz_stack_of_lines(refs_str lines, fuzz_stack *stack) {
     return status == REFS_OK && open_hierarchy(stack);
 }
 
-bool fuzz_stack_of_document(refs_bytes document, fuzz_stack *stack) {
-    stack->document = document;
-    stack->vfs = fuzz_host(&stack->document);
+bool fuzz_stack_of_files(const fuzz_file *files, const char *location, fuzz_stack *stack) {
+    stack->vfs = fuzz_host(files);
     refs_set_options options = REFS_SET_OPTIONS_INIT;
     options.set_index = 0;
     options.limits.max_references = 5000;
     options.limits.max_generated = 1000;
     options.limits.max_inline_bytes = REFS_MIB;
     refs_error err = REFS_ERROR_INIT;
-    refs_status status = refs_set_open(&stack->vfs, "s.json", &options, &stack->set, &err);
+    refs_status status = refs_set_open(&stack->vfs, location, &options, &stack->set, &err);
     fuzz_check_words(status, &err);
     return status == REFS_OK && open_hierarchy(stack);
 }

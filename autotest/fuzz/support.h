@@ -1,4 +1,4 @@
-/* support.h -- what several harnesses need: a host with one document, and a store made of lines. */
+/* support.h -- what several harnesses need: a host with a few files, and a store made of lines. */
 #ifndef REFS_FUZZ_SUPPORT_H
 #define REFS_FUZZ_SUPPORT_H
 
@@ -14,12 +14,17 @@ void fuzz_check_words(refs_status status, const refs_error *err);
 /** Cuts the next line, without its end, from the front of `*text`; false when nothing is left. */
 bool fuzz_next_line(refs_str *text, refs_str *line);
 
-/** A host that has `document`, which must outlive it, under the names "s.json" and "data.bin". */
-refs_vfs fuzz_host(const refs_bytes *document);
+/** A file of a host, by how its name ends. */
+typedef struct fuzz_file {
+    const char *ending;
+    refs_bytes content;
+} fuzz_file;
+
+/** A host that has these files, the last of which has no ending; they must outlive it. */
+refs_vfs fuzz_host(const fuzz_file *files);
 
 /** Everything between a set and its hierarchy. Zeroed is nothing. */
 typedef struct fuzz_stack {
-    refs_bytes document;
     refs_vfs vfs;
     refs_set *set;
     refs_fetcher *fetcher;
@@ -30,8 +35,9 @@ typedef struct fuzz_stack {
 /** Makes a set of lines: a key and its value in each, a space between. Then as below. */
 bool fuzz_stack_of_lines(refs_str lines, fuzz_stack *stack);
 
-/** Opens `document` as a set with small budgets, and its hierarchy; false where that fails. */
-bool fuzz_stack_of_document(refs_bytes document, fuzz_stack *stack);
+/** Opens a set that a host of these files has, with small budgets, and its hierarchy; false where
+ * that fails. */
+bool fuzz_stack_of_files(const fuzz_file *files, const char *location, fuzz_stack *stack);
 void fuzz_stack_clear(fuzz_stack *stack);
 
 /** Checks what holds for all that a hierarchy says. */
