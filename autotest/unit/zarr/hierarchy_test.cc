@@ -2,6 +2,7 @@
 #include "memory_hierarchy.h"
 
 #include <chrono>
+#include <cstdlib>
 
 namespace {
 
@@ -162,6 +163,24 @@ TEST(Hierarchy, KeepsAllFillValuesToTheirBudget) {
                     R"({"shape":[1],"chunks":[1],"dtype":"|S100000000"})");
     EXPECT_EQ(h.array("v1").status, REFS_OK);
     EXPECT_EQ(h.array("v2").status, REFS_LIMIT);
+}
+
+TEST(Hierarchy, FindsHiddenNamesWhereMemoryRanOut) {
+    MemoryHierarchy h;
+    h.store.put("_nc4_non_coord_v/.zarray", zarray());
+    h.store.put("g/_nc4_non_coord_w/.zarray", zarray());
+    h.get();
+    const refs_allocator none = {[](size_t) -> void * { return nullptr; },
+                                 [](void *, size_t) -> void * { return nullptr; }, std::free};
+    refs_allocator_set(&none);
+    const refs_array_meta *v = refs_hierarchy_find_array(h.get(), refs_str_from("v"));
+    const refs_array_meta *w = refs_hierarchy_find_array(h.get(), refs_str_from("/g/w"));
+    const std::string far(5000, 'x');
+    const refs_array_meta *nothing = refs_hierarchy_find_array(h.get(), MemoryStore::view(far));
+    refs_allocator_set(nullptr);
+    EXPECT_EQ(v, &h.array("_nc4_non_coord_v"));
+    EXPECT_EQ(w, &h.array("g/_nc4_non_coord_w"));
+    EXPECT_EQ(nothing, nullptr);
 }
 
 TEST(Hierarchy, OpensAThousandArraysQuickly) {

@@ -219,18 +219,16 @@ static struct place find(const refs_hierarchy *hierarchy, refs_str path) {
     return id != REFS_INTERN_NONE ? hierarchy->places[id] : nowhere;
 }
 
-/* Finds `path` with the prefix before its last name. */
+/* Finds `path` with the prefix before its last name, without memory that may run out. */
 static struct place find_hidden(const refs_hierarchy *hierarchy, refs_str path) {
-    struct place place = {NONE, NONE};
-    refs_buf hidden = REFS_BUF_INIT;
-    size_t slash = refs_str_find_last(path, '/');
+    char hidden[REFS_MAX_PATH_BYTES + sizeof hidden_prefix];
+    size_t slash = refs_str_find_last(path, '/'), prefix = strlen(hidden_prefix);
     size_t name = slash == SIZE_MAX ? 0 : slash + 1;
-    if (refs_buf_append_str(&hidden, refs_str_part(path, 0, name), NULL) == REFS_OK &&
-        refs_buf_append_str(&hidden, refs_str_from(hidden_prefix), NULL) == REFS_OK &&
-        refs_buf_append_str(&hidden, refs_str_part(path, name, path.size), NULL) == REFS_OK)
-        place = find(hierarchy, refs_str_view((const char *)hidden.data, hidden.size));
-    refs_buf_clear(&hidden);
-    return place;
+    if (path.size == 0 || path.size > REFS_MAX_PATH_BYTES) return (struct place){NONE, NONE};
+    memcpy(hidden, path.data, name);
+    memcpy(hidden + name, hidden_prefix, prefix);
+    memcpy(hidden + name + prefix, path.data + name, path.size - name);
+    return find(hierarchy, refs_str_view(hidden, path.size + prefix));
 }
 
 const refs_array_meta *refs_hierarchy_find_array(const refs_hierarchy *hierarchy, refs_str path) {
