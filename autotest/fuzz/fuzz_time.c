@@ -63,8 +63,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         dtype = (refs_dtype){.type = REFS_TYPE_FLOAT, .size = 8};
     refs_cf__parse_number(lines[3], &value);
     tell_time(units, *calendar != '\0' ? calendar : NULL, &dtype, value);
-    for (int i = REFS_CF__STANDARD; i <= REFS_CF__360_DAY; i++)
+    for (int i = REFS_CF__STANDARD; i <= REFS_CF__360_DAY; i++) {
         check_period(lines[2], (refs_cf__calendar)i);
+        if (fabs(value) < 1e9) check_day((refs_cf__calendar)i, (int64_t)value);
+    }
     refs_free(units);
     refs_free(calendar);
     return 0;
