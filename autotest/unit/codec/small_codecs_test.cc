@@ -101,4 +101,11 @@ TEST(Szip, RefusesBlocksOfAnOddNumberOfPixels) {
               "imagecodecs_szip: pixels_per_block is odd: 9");
 }
 
+TEST(Aec, RefusesBlocksOfAnOddNumberOfSamples) {
+    const refs_codec_type *aec = refs_codec_find(refs_str_from("imagecodecs_aec"));
+    if (aec->missing != nullptr) GTEST_SKIP() << "needs " << aec->missing;
+    EXPECT_EQ(decode(R"({"id":"imagecodecs_aec","blocksize":9})", "", 24).message,
+              "imagecodecs_aec: blocksize is odd: 9");
+}
+
 } // namespace

@@ -45,6 +45,9 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     REFS_TRY(read_parameter(context->config, "blocksize", 64, &parameters->block_size, err));
     REFS_TRY(read_parameter(context->config, "rsi", 4096, &parameters->rsi, err));
     REFS_TRY(read_parameter(context->config, "flags", UINT8_MAX, &parameters->flags, err));
+    /* With odd numbers, libaec 1.0 writes where it must not. */
+    if (parameters->block_size % 2 != 0)
+        return refs_fail(err, REFS_INVALID, "blocksize is odd: %u", parameters->block_size);
     if ((parameters->flags & ~KNOWN_FLAGS) == 0) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED, "flags %u", parameters->flags);
 }
