@@ -1,6 +1,7 @@
 """The HTTP engine as users see it: how often it asks, over how many connections, with which
 credentials and options of GDAL, where redirects lead, and what it shows of secrets."""
 
+import itertools
 import json
 import os
 import re
@@ -282,6 +283,20 @@ class Connections(Case):
         self.assertFalse(before & of_child, asked)
         self.assertIn(asked[-1]["connection"], before)
 
+    def test_are_not_waited_for_by_children_that_open_the_set_anew(self):
+        os.utime(os.path.join(self.folder.served, "refs.json"), (1e9, 1e9))  # so that it is kept
+        server = self.serve(options=["--latency-ms", "100"])
+        with options(REFS_READ_AHEAD="YES"):
+            dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
+            for band in range(1, 5):
+                dataset.GetRasterBand(band).ReadAsArray()
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                os._exit(0 if read(server.url("refs.json")) == self.values else 1)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            self.assertEqual(dataset.ReadAsArray().ravel().tolist(), self.values)
+
     def test_close_with_their_dataset_though_answers_are_due(self):
         refs = json.loads(self.folder.read("refs.json"))
         for band in range(3, self.bands):
@@ -299,7 +314,8 @@ class Connections(Case):
         # Far less than the stall, and far more than it takes.
         subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v',
                         server.detail], check=True, timeout=30,
-                       env={**os.environ, "REFS_READ_AHEAD": "YES"})
+                       env={**os.environ, "REFS_READ_AHEAD": "YES",
+                            "REFS_HTTP_MAX_REQUESTS": "64"})  # for all that is ahead, and more
 
 
 class Replaced(Case):
@@ -471,10 +487,11 @@ class Secrets(Case):
 
     def test_of_urls_in_sets_are_in_no_error(self):
         server = self.serve(faults={"/v.bin": {"status": 403}})
-        for kind in self.names:
+        for kind, engine in itertools.product(self.names, ("CURL", "VSI")):
             self.folder.write_array(self.bands, self.width, url=self.name_of(server, kind, "v.bin"),
-                                    name=f"{kind}.json")
-            said = self.fails(server.url(f"{kind}.json"))
+                                    name=f"{kind}{engine}.json")
+            with options(REFS_HTTP_ENGINE=engine):
+                said = self.fails(server.url(f"{kind}{engine}.json"))
             self.assertIn(server.url("v.bin"), said)
             self.assertNotIn("topsecret", said)
 

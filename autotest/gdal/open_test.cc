@@ -271,6 +271,57 @@ TEST(OpenValues, ExpandsTemplatesAndGenerators) {
     EXPECT_EQ(pixels<int32_t>(dataset), values);
 }
 
+TEST(OpenValues, OptionsSayWhereTargetsAre) {
+    const std::string bytes = bytes_of(counting<int32_t>(6));
+    write_file(memory_path("new/v.bin"), "head" + bytes);
+    const std::string file = memory_path("new/v.bin"), folder = file.substr(0, file.rfind('/'));
+    const struct {
+        std::string value, option;
+    } cases[] = {
+        {"[null, 4, 24]", "TARGET=" + file},
+        {"[null, 4, 24]", "TARGET=new/v.bin"},
+        {"[null, 4.0, 24]", "TARGET=file://" + file},
+        {R"(["s3://gone/bucket/v.bin", 4, 24])", "URL_REWRITE=s3://gone/bucket=>" + folder},
+        {R"(["/home/me/v.bin", 4, 24])", "URL_REWRITE=s3://a=>s3://b,/home/me/=>" + folder + "/"},
+        {R"(["v.bin", 4, 24])", "URL_REWRITE==>" + folder + "/"},
+        {R"(["{{u}}/v.bin", 4, 24])", "TEMPLATES=u=" + folder},
+        {R"(["{{ d }}/{{n}}.bin", 4, 24])", "TEMPLATES=n=v,d=" + folder},
+    };
+    for (const auto &c : cases) {
+        Set set;
+        const std::string path = memory_path("refs.json");
+        write_file(path, R"({"version": 1.0, "templates": {"u": "s3://gone"}, "refs": {)" +
+                             set.array({"v", {1, 6}}).json("v/0.0", c.value).members() + "}}");
+        EXPECT_EQ(pixels(open(subdataset(path, "v"), {c.option})), counting<double>(6))
+            << c.value << " " << c.option;
+    }
+}
+
+TEST(OpenValues, TakesWhatWritersDo) {
+    const std::string values = "\"base64:AAAAAAEAAAACAAAAAwAAAAQAAAAFAAAA\"";
+    const std::string zarray =
+        R"({"zarr_format": 2, "shape": [1, 6], "chunks": [1, 6], "dtype": "<i4", "order": "C", )"
+        "\"compressor\":\tnull, \"filters\": null, \"fill_value\": null}";
+    const std::string scalar =
+        R"({"zarr_format": 2, "shape": [], "chunks": [], "dtype": "<i4", "order": "C",
+            "compressor": null, "filters": null, "fill_value": NaN})";
+    const std::string documents[] = {
+        "\xef\xbb\xbf\t{\"refs\": {\"/v/.zarray\": " + zarray + ", \"/v/0.0\": " + values +
+            ", \"/v/.zattrs\": {\"x\": NaN, \"y\": -Infinity}},\n\t\"version\": 1}",
+        R"({"version": 1, "templates": {}, "gen": [], "more": [null], "refs": {"v/.zarray": )" +
+            zarray + R"(, "v/0.0": "wrong", "v/0.0": )" + values + R"(, "s/.zarray": )" + scalar +
+            R"(, "s/": "\u0000\u0000\u0000\u0001"}})",
+        R"({"refs": {"v/.zarray": )" + json_string(zarray) + R"(, "v\/0.0": )" + values + "}}",
+    };
+    for (const std::string &document : documents) {
+        const std::string path = memory_path("refs.json");
+        write_file(path, document);
+        ErrorLog log;
+        EXPECT_EQ(pixels(open("REFS:" + path + ":v")), counting<double>(6)) << document;
+        EXPECT_EQ(log.text(), "") << document;
+    }
+}
+
 TEST(OpenValues, LimitsAreOptions) {
     Set set;
     const std::string path = memory_path("refs.json");

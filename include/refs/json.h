@@ -2,7 +2,7 @@
  *
  * The grammar is RFC 8259 and what writers of reference sets add to it: a byte
  * order mark, the bare tokens NaN, Infinity and -Infinity, integers of any
- * length, escaped NULs, lone surrogates (kept apart as an error of that string
+ * length, tabs in strings, escaped NULs, lone surrogates (kept apart as an error of that string
  * only), duplicate members (the last one wins). Everything else is an error
  * with line and column. docs/decisions/0002 says why this is our own.
  *

@@ -112,6 +112,10 @@ TEST(JsonReader, ResolvesEscapes) {
     EXPECT_EQ(Tokens(R"({"a\/b": 1})"), "{ K:a/b N:1 } E");
 }
 
+TEST(JsonReader, TakesTabsInStrings) {
+    EXPECT_EQ(Tokens("{\"a\tb\": \"\t\t\\t\"}"), "{ K:a\tb S:\t\t\t } E");
+}
+
 TEST(JsonReader, KeepsEscapedNuls) {
     EXPECT_EQ(Tokens(R"("a\u0000\u0001b")"), std::string("S:a\0\1b E", 8));
 }

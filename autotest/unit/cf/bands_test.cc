@@ -94,3 +94,19 @@ TEST(BandAxes, AreAnnouncedTogetherWithTheAxesOfThePicture) {
     using Names = std::vector<std::string>;
     EXPECT_EQ(set.announced, std::vector<Names>(1, Names{"time", "lon", "lat"}));
 }
+
+TEST(BandAxes, AreNotAnnouncedWhereTheyWillNotBeRead) {
+    Dataset narrow;
+    narrow.latlon({10}, {0, 1});
+    narrow.coordinate("time", {1, 2}, R"("units":"days since 2000-01-01")");
+    narrow.array("v", {{"time", "lat", "lon"}, {2, 1, 2}});
+    narrow.describe("v");
+    EXPECT_TRUE(narrow.announced.empty()) << "a single row has no spacing";
+
+    Dataset wide;
+    wide.coordinate("lat", {10, 11}, R"("units":"degrees_north")");
+    wide.array("lon", {{"lon"}, {REFS_CF_MAX_AXIS + 1}, R"("units":"degrees_east")"});
+    wide.array("v", {{"lat", "lon"}, {2, REFS_CF_MAX_AXIS + 1}});
+    wide.describe("v");
+    EXPECT_TRUE(wide.announced.empty()) << "one is too long to be read";
+}

@@ -265,6 +265,27 @@ TEST(GridMapping, MayHoldTheCrsAsText) {
     EXPECT_TRUE(contains(set.describe().crs, "WGS 84 / NSIDC EASE-Grid 2.0 North"));
 }
 
+TEST(GridMapping, MayNameItsCrsInOtherWays) {
+    const struct {
+        const char *attribute, *value, *part;
+    } cases[] = {
+        {"proj4", "+proj=utm +zone=33 +datum=WGS84", "UTM zone 33N"},
+        {"proj4_params", "+proj=utm +zone=33 +datum=WGS84", "UTM zone 33N"},
+        {"proj4_string", "+proj=utm +zone=33 +datum=WGS84", "UTM zone 33N"},
+        {"proj4text", "+proj=utm +zone=33 +datum=WGS84", "UTM zone 33N"},
+        {"epsg_code", "EPSG:3857", "WGS 84 / Pseudo-Mercator"},
+    };
+    for (const auto &c : cases) {
+        const std::string named = "\"" + std::string(c.attribute) + "\":\"" + c.value + "\"";
+        Dataset set;
+        set.mapped(named);
+        EXPECT_TRUE(contains(set.describe().crs, c.part)) << c.attribute;
+        Dataset told;
+        told.mapped(named + R"(,"grid_mapping_name":"orthographic")");
+        EXPECT_TRUE(contains(told.describe().crs, "Orthographic")) << c.attribute;
+    }
+}
+
 TEST(GridMapping, FallsBackToParametersWhereTheTextIsNoCrs) {
     Dataset set;
     set.projected();

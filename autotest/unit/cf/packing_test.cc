@@ -179,6 +179,31 @@ TEST(Unsigned, ChangesSmallSignedIntegersAndTheirNodata) {
     }
 }
 
+/* Bytes of netCDF-3, in which all numbers are big-endian, by GDAL. */
+TEST(Unsigned, AreBytesThatGdalWroteWhereNothingElseIsTold) {
+    const struct {
+        const char *globals, *axis, *attributes;
+        bool isUnsigned;
+    } cases[] = {
+        {R"("GDAL":"GDAL 3.6.2, released")", ">f8", "", true},
+        {R"("GDAL":"GDAL 3.6.2, released")", ">f8", R"("_Unsigned":"false")", false},
+        {R"("GDAL":"GDAL 3.6.2, released")", ">f8", R"("valid_range":[2,60])", true},
+        {R"("GDAL":"GDAL 3.6.2, released")", ">f8", R"("valid_range":[-128,127])", false},
+        {R"("GDAL":"GDAL 3.6.2, released")", "<f8", "", false},
+        {"", ">f8", "", false},
+        {"", ">f8", R"("grid_mapping":"crs")", true},
+    };
+    for (const auto &c : cases) {
+        Dataset set;
+        set.global(c.globals);
+        set.coordinate("y", {1, 2, 3, 4}, "", c.axis);
+        set.array("crs",
+                  {{}, {}, R"("spatial_ref":"GEOGCS[]","GeoTransform":"1 2 0 3 0 4")", "|S1"});
+        set.array("v", {{"y", "x"}, {4, 5}, c.attributes, "|i1"});
+        EXPECT_EQ(set.describe().unsigned_values, c.isUnsigned) << c.axis << c.attributes;
+    }
+}
+
 TEST(ValidRange, IsToldInStoredValues) {
     const struct {
         const char *dtype, *attributes;

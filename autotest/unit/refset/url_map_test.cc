@@ -125,6 +125,8 @@ TEST(RefsetUrl, IsRefusedWhereItMeansNothing) {
            {base, "zip://m::memory://x", "not supported: scheme \"memory\" is none of " + known},
            {base, "", "invalid: URL is empty"},
            {base, "file://", "invalid: URL is empty"},
+           {"refs.json", ".", "invalid: URL \".\" names no file"},
+           {"refs.json", "./a/..", "invalid: URL \"./a/..\" names no file"},
            {base, "zip://m.nc", "invalid: \"m.nc\" lies in an archive that is not named"},
            {base, "zip://a::zip://b::zip://c::zip://d::zip://e::f.zip",
             "over a limit: more than 4 archives in archives"}});

@@ -60,8 +60,8 @@ typedef struct refs_stream {
     pthread_t threads[REFS_STREAM_THREADS];
     struct refs_array *array;
     refs_cut cut;
-    size_t ahead_bytes; /**< no more than this waits to be used before a part is brought, and
-                             before one more chunk of it is decoded */
+    size_t ahead_bytes; /**< a part is brought when no more than this waits to be used */
+    size_t room_bytes;  /**< a chunk is decoded when no more than this waits to be used */
     uint64_t n_wasted;  /**< of the cache when the stream began */
 
     pthread_mutex_t lock; /* guards what follows, up to n_running */

@@ -24,6 +24,11 @@
 
 /* -- the threads ------------------------------------------------------------------------------- */
 
+/* Chunks for one step along the slowest dimension. */
+static uint64_t row_of(const refs_stream *stream) {
+    return stream->cut.n_chunks / stream->cut.n_spans[0];
+}
+
 /* Takes the next part of the cut: [*begin, *end). Parts end where the slowest dimension moves on,
  * if they can, for what lies together is mostly stored together. */
 static bool take_part(refs_stream *stream, uint64_t *begin, uint64_t *end) {
@@ -32,7 +37,7 @@ static bool take_part(refs_stream *stream, uint64_t *begin, uint64_t *end) {
     stream->claiming = true;
     uint64_t reader_at = atomic_load(&stream->reader_at);
     uint64_t n = stream->part_bytes / stream->array->chunk_bytes;
-    uint64_t row = stream->cut.n_chunks / stream->cut.n_spans[0];
+    uint64_t row = row_of(stream);
     if (reader_at != UINT64_MAX && reader_at >= stream->next)
         stream->next = n < row ? reader_at + 1 : reader_at - reader_at % row + row;
     uint64_t left = stream->cut.n_chunks > stream->next ? stream->cut.n_chunks - stream->next : 0;
@@ -63,7 +68,7 @@ static void note_claimed(void *user) {
 static bool await_room(void *user, const bool *awaited) {
     const refs_stream *stream = user;
     return refs_cache__await_room(stream->array->tools.cache, stream->array->chunk_bytes,
-                                  stream->ahead_bytes, awaited, &stream->stop);
+                                  stream->room_bytes, awaited, &stream->stop);
 }
 
 static void note_end(refs_stream *stream) {
@@ -138,6 +143,13 @@ static bool reap(refs_stream *stream) {
     return true;
 }
 
+/* Half of the budget; but where a reader takes its time with the chunks of a whole row, the next
+ * row should be there when it has done with them. */
+static size_t room_for_row(const refs_stream *stream, size_t budget) {
+    uint64_t row_bytes = row_of(stream) * stream->array->chunk_bytes;
+    return row_bytes > budget / 2 && row_bytes / 3 * 2 <= budget ? (size_t)row_bytes : budget / 2;
+}
+
 /* Takes over `cut`. Without a thread to be had nothing is read ahead. */
 static void start(refs_stream *stream, refs_array *array, refs_cut *cut, size_t part_bytes) {
     refs_ahead ahead;
@@ -150,6 +162,7 @@ static void start(refs_stream *stream, refs_array *array, refs_cut *cut, size_t 
     stream->claiming = false;
     stream->part_bytes = part_bytes < budget ? part_bytes : budget;
     stream->ahead_bytes = budget / 2;
+    stream->room_bytes = room_for_row(stream, budget);
     stream->n_wasted = ahead.n_wasted;
     atomic_store(&stream->stop, false);
     atomic_store(&stream->reader_at, UINT64_MAX);

@@ -186,7 +186,12 @@ static refs_status read_escape(refs_json_reader *reader, refs_error *err) {
     return add_unescaped(reader, &meanings[found - letters], 1, err);
 }
 
-/* Reads on in a string that has escapes or goes on behind the window. */
+static refs_status read_tab(refs_json_reader *reader, refs_error *err) {
+    reader->at++;
+    return add_unescaped(reader, "\t", 1, err);
+}
+
+/* Reads on in a string that has escapes or tabs, or goes on behind the window. */
 static refs_status read_string_parts(refs_json_reader *reader, refs_str *text, refs_error *err) {
     reader->unescaped.size = 0;
     for (;;) {
@@ -196,13 +201,16 @@ static refs_status read_string_parts(refs_json_reader *reader, refs_str *text, r
         if (*stop == '"') break;
         if (*stop == '\\')
             REFS_TRY(read_escape(reader, err));
+        else if (*stop == '\t')
+            REFS_TRY(read_tab(reader, err));
         else if (stop == reader->end && !reader->complete)
             REFS_TRY(refill(reader, err));
         else
             return fail_unexpected(reader, err, "a closing quote");
     }
     reader->at++;
-    *text = refs_str_view((const char *)reader->unescaped.data, reader->unescaped.size);
+    if (reader->unescaped.size > 0)
+        *text = refs_str_view((const char *)reader->unescaped.data, reader->unescaped.size);
     return REFS_OK;
 }
 

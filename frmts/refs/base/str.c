@@ -25,7 +25,8 @@ size_t refs_str_find_last(refs_str text, char c) {
 refs_str refs_str_part(refs_str text, size_t begin, size_t end) {
     if (end > text.size) end = text.size;
     if (begin > end) begin = end;
-    return refs_str_view(text.data + begin, end - begin);
+    /* An empty text may have no memory at all. */
+    return refs_str_view(begin > 0 ? text.data + begin : text.data, end - begin);
 }
 
 char *refs_str_copy(refs_str text) {

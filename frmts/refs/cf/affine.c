@@ -179,6 +179,12 @@ static bool made_by_cf_gdal(const refs_hierarchy *hierarchy) {
                           refs_cf__parse_number(refs_str_part(word, 0, 1), &minor) && minor >= 9));
 }
 
+bool refs_cf__made_by_gdal(const refs_cf__input *input, const refs_array_meta *mapping) {
+    return made_by_cf_gdal(input->hierarchy) ||
+           (mapping != NULL && refs_cf__has_crs_text(mapping->attributes) &&
+            refs_json_get(mapping->attributes, "GeoTransform") != NULL);
+}
+
 /* Whether rows are south first where no axis tells: so netCDF files are by custom, but not those
  * that GDAL wrote before it followed CF, which have WKT and GeoTransform. */
 static bool south_first_by_custom(const refs_cf__input *input, const refs_cf__frame *frame) {

@@ -59,20 +59,30 @@ static bool is_readable(const refs_cf_meaning *meaning) {
     return n <= REFS_CF_MAX_AXIS;
 }
 
-/* Tells the reader which arrays will be asked for: those of the bands and of the picture. */
+/* The arrays that will be asked for, in the order of asking. */
+typedef struct coming_arrays {
+    const refs_array_meta *arrays[REFS_MAX_RANK + 2];
+    size_t n;
+} coming_arrays;
+
+static void expect(coming_arrays *coming, const refs_array_meta *variable) {
+    uint64_t n;
+    if (variable != NULL && refs_array_meta_elements(variable, &n) && n <= REFS_CF_MAX_AXIS)
+        coming->arrays[coming->n++] = variable;
+}
+
+/* Tells the reader what is coming: the coordinates of the bands and of the picture. */
 static void announce_axes(const refs_cf__input *input, const refs_cf_meaning *meaning) {
-    const refs_array_meta *coming[REFS_MAX_RANK + 2];
-    size_t n = 0;
+    coming_arrays coming = {.n = 0};
     for (size_t i = 0; i < meaning->n_band_axes && is_readable(meaning); i++)
-        if (meaning->band_axes[i].coordinate != NULL)
-            coming[n++] = meaning->band_axes[i].coordinate;
+        expect(&coming, meaning->band_axes[i].coordinate);
     refs_cf__axes axes = refs_cf__find_axes(input, meaning);
-    if (axes.x != NULL && axes.y != NULL) {
-        coming[n++] = axes.x;
-        coming[n++] = axes.y;
+    if (axes.x != NULL && axes.y != NULL && axes.x->shape[0] > 1 && axes.y->shape[0] > 1) {
+        expect(&coming, axes.x);
+        expect(&coming, axes.y);
     }
-    if (n > 1 && input->values != NULL && input->values->announce != NULL)
-        input->values->announce(input->values->user, coming, n);
+    if (coming.n > 1 && input->values != NULL && input->values->announce != NULL)
+        input->values->announce(input->values->user, coming.arrays, coming.n);
 }
 
 static refs_status read_axes(const refs_cf__input *input, refs_cf_meaning *meaning,

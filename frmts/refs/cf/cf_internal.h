@@ -235,6 +235,10 @@ double refs_cf__unit_radians(refs_str unit);
 
 /* -- affine.c, geolocation.c: where pixels are ------------------------------------------------- */
 
+/** Whether GDAL seems to have written the file, by its own mark or by WKT and GeoTransform in the
+ * array's grid mapping (or NULL). */
+bool refs_cf__made_by_gdal(const refs_cf__input *input, const refs_array_meta *mapping);
+
 /** Decides the order of rows and the geotransform. */
 refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf__frame *frame,
                                      refs_cf_meaning *meaning, refs_error *err);

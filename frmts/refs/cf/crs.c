@@ -5,7 +5,8 @@
 static const char *const wkt_attributes[] = {"spatial_ref", "crs_wkt"};
 
 /* Attributes that name a CRS some other way: for a mapping without such parameters. */
-static const char *const name_attributes[] = {"esri_pe_string", "srid"};
+static const char *const name_attributes[] = {
+    "esri_pe_string", "srid", "proj4", "proj4_params", "proj4_string", "proj4text", "epsg_code"};
 
 void refs_cf__crs_clear(refs_cf__crs *crs) {
     refs_free(crs->text);

@@ -333,15 +333,38 @@ static bool read_valid_range(const refs_json *attributes, double range[2]) {
             refs_cf__number(attributes, "valid_max", &range[1]));
 }
 
+/* Numbers of netCDF-3 are big-endian, all of them. */
+static bool is_netcdf3(const refs_hierarchy *hierarchy) {
+    bool any = false;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (array->status != REFS_OK || !refs_dtype_is_numeric(&array->dtype) ||
+            array->dtype.size == 1)
+            continue;
+        if (!array->dtype.big_endian) return false;
+        any = any || refs_cf__has_named_dims(array);
+    }
+    return any;
+}
+
 /* Bytes are unsigned when their valid range is that of unsigned bytes; _Unsigned counts only
- * without a valid range, as in the netCDF driver. Wider integers than 16 bits stay as they are. */
-static bool is_unsigned(const refs_array_meta *array) {
+ * without a valid range, as in the netCDF driver. Those that GDAL wrote as netCDF-3 are unsigned
+ * where nothing else is told. Wider integers than 16 bits stay as they are. */
+static bool is_unsigned(const refs_cf__input *input, const refs_cf_meaning *meaning) {
+    const refs_array_meta *array = input->array;
     const refs_dtype *dtype = &array->dtype;
     if (dtype->type != REFS_TYPE_INT || dtype->size > 2) return false;
     double range[2];
-    if (dtype->size == 1 && read_valid_range(array->attributes, range) && range[0] <= range[1])
-        return range[0] == 0 && range[1] == 255;
-    return refs_cf__same_word(refs_cf__text(array->attributes, "_Unsigned"), "true");
+    bool has_range =
+        dtype->size == 1 && read_valid_range(array->attributes, range) && range[0] <= range[1];
+    bool all_bytes = has_range && range[0] == 0 && range[1] == 255;
+    bool all_signed = has_range && range[0] == -128 && range[1] == 127;
+    refs_str told = refs_cf__text(array->attributes, "_Unsigned");
+    if (all_bytes || all_signed) return all_bytes;
+    if (!has_range && refs_cf__same_word(told, "true")) return true;
+    if (!has_range && refs_cf__same_word(told, "false")) return false;
+    return dtype->size == 1 && is_netcdf3(input->hierarchy) &&
+           refs_cf__made_by_gdal(input, refs_cf__grid_mapping(input, meaning));
 }
 
 double refs_cf__to_unsigned(const refs_dtype *dtype, double number) {
@@ -367,7 +390,7 @@ refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_meani
                                       refs_error *err) {
     const refs_array_meta *array = input->array;
     REFS_TRY(describe_nodata(input, meaning, err));
-    meaning->unsigned_values = is_unsigned(array);
+    meaning->unsigned_values = is_unsigned(input, meaning);
     if (meaning->unsigned_values && meaning->nodata_kind == REFS_CF_NODATA_DOUBLE)
         meaning->nodata = refs_cf__to_unsigned(&array->dtype, meaning->nodata);
     describe_valid_range(array, meaning);

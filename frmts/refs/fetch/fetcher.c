@@ -238,7 +238,7 @@ static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_f
     }
     refs_status status =
         refs_fetch(job->fetcher, second.ranges, 2 * n, forward, &second, failed, err);
-    if (*failed != SIZE_MAX) *failed = again->indices[*failed % n];
+    if (n > 0 && *failed != SIZE_MAX) *failed = again->indices[*failed % n];
     refs_free(second.ranges);
     return status;
 }

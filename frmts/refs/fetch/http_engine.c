@@ -104,7 +104,8 @@ static int sleep_ms(const engine *self) {
 
 static void remove_active(engine *self, refs_transfer *transfer) {
     refs_transfer **link = &self->active;
-    while (*link != transfer) link = &(*link)->next;
+    while (*link != NULL && *link != transfer) link = &(*link)->next;
+    if (*link == NULL) return;
     *link = transfer->next;
     self->n_active--;
     curl_multi_remove_handle(self->http->multi, transfer->current);
@@ -127,6 +128,7 @@ static void end_finished(engine *self) {
         char *user = NULL;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &user);
         refs_transfer *transfer = (refs_transfer *)(void *)user;
+        if (transfer == NULL) continue; /* which cannot be: every handle has one */
         remove_active(self, transfer);
         uint64_t delay_ms = 0;
         if (refs_transfer__end_attempt(transfer, code, &delay_ms)) {

@@ -83,8 +83,12 @@ refs_status refs_fetch_plan(const refs_range *ranges, size_t n, const refs_fetch
     plan->requests = refs_calloc(n, sizeof *plan->requests);
     plan->members = refs_calloc(n, sizeof *plan->members);
     bool complete = placed != NULL && plan->requests != NULL && plan->members != NULL;
-    refs_status status = complete ? sort_ranges(ranges, n, placed, err) : refs_fail_nomem(err);
-    if (complete && status == REFS_OK)
+    refs_status status = REFS_NOMEM;
+    if (complete)
+        status = sort_ranges(ranges, n, placed, err);
+    else
+        (void)refs_fail_nomem(err);
+    if (status == REFS_OK)
         merge(placed, n, policy, plan);
     else
         refs_plan_clear(plan);
@@ -143,7 +147,8 @@ refs_status refs_fetch_riders(const refs_range *ranges, size_t n, size_t n_wante
     placed_range *placed = refs_calloc(n_more, sizeof *placed);
     refs_status status =
         placed != NULL ? sort_ranges(ranges + n_wanted, n_more, placed, err) : refs_fail_nomem(err);
-    if (status == REFS_OK) find_riders(ranges, &plan, policy, placed, n_more, rides);
+    if (placed != NULL && status == REFS_OK)
+        find_riders(ranges, &plan, policy, placed, n_more, rides);
     refs_free(placed);
     refs_plan_clear(&plan);
     return status;

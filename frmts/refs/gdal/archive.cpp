@@ -2,9 +2,12 @@
 #include "archive.h"
 
 #include <algorithm>
+#include <atomic>
 #include <ctime>
 #include <list>
 #include <vector>
+
+#include <unistd.h>
 
 #include "refs/codec.h"
 #include "refs/json.h"
@@ -48,6 +51,14 @@ using Identity = std::pair<std::string, std::string>; // location and options
 
 class Kept {
   public:
+    Kept() = default;
+    Kept(const Kept &) = delete;
+    Kept &operator=(const Kept &) = delete;
+    /** In the child of a fork the threads that read ahead are gone, and not to be waited for. */
+    ~Kept() {
+        if (process_ != getpid()) new std::list<Entry>(std::move(entries_));
+    }
+    bool isOfThisProcess() const { return process_ == getpid(); }
     std::shared_ptr<RefsArchive> find(const Identity &identity) {
         std::lock_guard<std::mutex> guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
@@ -76,13 +87,24 @@ class Kept {
 
   private:
     using Entry = std::pair<Identity, std::shared_ptr<RefsArchive>>;
+    const pid_t process_ = getpid();
     std::mutex lock_; // guards entries_
     std::list<Entry> entries_;
 };
 
+/** A child opens its sets anew: those of its parent may wait for threads that it does not have. */
 Kept &kept() {
-    static Kept archives;
-    return archives;
+    static Kept first;
+    static std::atomic<Kept *> current{&first};
+    Kept *archives = current;
+    if (!archives->isOfThisProcess()) {
+        auto *own = new Kept;
+        if (current.compare_exchange_strong(archives, own))
+            archives = own;
+        else
+            delete own;
+    }
+    return *archives;
 }
 
 /** A comma-separated open option as a list that ends with NULL. */

@@ -285,7 +285,11 @@ static refs_status map_rewritten(refs_str url, const refs_url_context *context, 
     size_t from = location->size;
     if (refs_str_find(url, '\0') != SIZE_MAX)
         return refs_fail(err, REFS_INVALID, "URL \"%.*s\" holds a NUL", REFS_STR_ARG(url));
+    /* Whatever is looked at in the buffer is then part of some memory. */
+    REFS_TRY(refs_buf_reserve(location, from + 1, err));
     REFS_TRY(map_url(url, context, 0, location, err));
+    if (location->size == from)
+        return refs_fail(err, REFS_INVALID, "URL \"%.*s\" names no file", REFS_STR_ARG(url));
     refs_str mapped = refs_str_view((const char *)location->data + from, location->size - from);
     if (is_confined(context) && !refs_location_is_remote(mapped))
         return refs_fail(err, REFS_INVALID,

@@ -1,0 +1,119 @@
+/* together_test.cc -- several arrays brought in one fetch, for the reads that follow. */
+#include "memory_array.h"
+
+#include <memory>
+
+namespace {
+
+struct FreeCache {
+    void operator()(refs_cache *cache) const { refs_cache_free(cache); }
+};
+
+/** Arrays "a", "b" … of eight integers each, in chunks of two, that share a store and a cache. */
+class Together : public testing::Test {
+  protected:
+    static constexpr size_t nChunks = 4;
+
+    ~Together() override {
+        for (refs_array *array : arrays) refs_array_free(array);
+        refs_hierarchy_free(hierarchy_);
+    }
+
+    void put(const std::string &name) {
+        names_.push_back(name);
+        store.put(name + "/.zarray", R"({"zarr_format":2,"shape":[8],"chunks":[2],"dtype":"|u1",)"
+                                     R"("order":"C","fill_value":9,"compressor":null,)"
+                                     R"("filters":null})");
+        for (char i = 0; i < static_cast<char>(nChunks); i++)
+            store.put(name + "/" + std::string(1, static_cast<char>('0' + i)),
+                      {static_cast<char>(2 * i), static_cast<char>(2 * i + 1)});
+    }
+
+    void open(size_t cacheBytes) {
+        if (cacheBytes > 0) {
+            refs_cache *opened = nullptr;
+            ASSERT_EQ(refs_cache_open(cacheBytes, &opened, nullptr), REFS_OK);
+            cache_.reset(opened);
+        }
+        ASSERT_EQ(refs_hierarchy_open(store.get(), nullptr, &hierarchy_, &error), REFS_OK);
+        for (const std::string &name : names_) {
+            const refs_array_tools tools = {store.get(), cache_.get(), nullptr, 0, false};
+            arrays.push_back(nullptr);
+            ASSERT_EQ(
+                refs_array_open(&tools,
+                                refs_hierarchy_find_array(hierarchy_, refs_str_from(name.c_str())),
+                                &arrays.back(), &error),
+                REFS_OK);
+        }
+    }
+
+    refs_array_stats stats(size_t i) const {
+        refs_array_stats counts;
+        refs_array_get_stats(arrays[i], &counts);
+        return counts;
+    }
+
+    refs_status read(size_t i) {
+        values.assign(8, -1);
+        return refs_array_read_doubles(arrays[i], 8, values.data(), &error);
+    }
+
+    MemoryStore store;
+    std::vector<refs_array *> arrays;
+    std::vector<double> values;
+    refs_error error = REFS_ERROR_INIT;
+
+  private:
+    std::unique_ptr<refs_cache, FreeCache> cache_;
+    refs_hierarchy *hierarchy_ = nullptr;
+    std::vector<std::string> names_;
+};
+
+const std::vector<double> counted = {0, 1, 2, 3, 4, 5, 6, 7};
+
+} // namespace
+
+TEST_F(Together, WaitsInTheCacheForTheReads) {
+    put("a");
+    put("b");
+    open(1 << 20);
+    refs_arrays_bring(arrays.data(), arrays.size());
+    for (size_t i = 0; i < arrays.size(); i++) {
+        EXPECT_EQ(stats(i).chunks_decoded, nChunks);
+        EXPECT_EQ(read(i), REFS_OK) << error.message;
+        EXPECT_EQ(values, counted);
+        EXPECT_EQ(stats(i).chunks_decoded, nChunks);
+        EXPECT_EQ(stats(i).cache_hits, nChunks);
+    }
+}
+
+TEST_F(Together, LeavesWhatDoesNotComeToTheReads) {
+    put("a");
+    put("b");
+    store.put("b/2", "short of nothing");
+    open(1 << 20);
+    refs_arrays_bring(arrays.data(), arrays.size());
+    EXPECT_EQ(read(0), REFS_OK) << error.message;
+    EXPECT_EQ(values, counted);
+    EXPECT_NE(read(1), REFS_OK);
+    EXPECT_NE(std::string(error.message).find("b/2"), std::string::npos) << error.message;
+}
+
+TEST_F(Together, BringsNothingThatCannotBeKept) {
+    put("a");
+    open(0);
+    refs_arrays_bring(arrays.data(), arrays.size());
+    EXPECT_EQ(stats(0).chunks_decoded, 0u) << "there is no cache";
+
+    refs_array_stats counts = stats(0);
+    EXPECT_EQ(counts.cache_hits, 0u);
+    EXPECT_EQ(read(0), REFS_OK) << error.message;
+    EXPECT_EQ(values, counted);
+}
+
+TEST_F(Together, LeavesOutWhatIsLargerThanTheCache) {
+    put("a");
+    open(3);
+    refs_arrays_bring(arrays.data(), arrays.size());
+    EXPECT_EQ(stats(0).chunks_decoded, 0u);
+}
