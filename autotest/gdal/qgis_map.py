@@ -1,4 +1,4 @@
-"""QGIS without a window, and the map that its test and its pictures show: the temperature of the
+"""QGIS without a screen, and the map that its test and its pictures show: the temperature of the
 sample at one hour, with a colour ramp."""
 import os
 import sys
@@ -30,7 +30,7 @@ except ImportError:
 
 def start(profile):
     """QGIS with no settings but those in the folder `profile`."""
-    application = QgsApplication([], False, profile)
+    application = QgsApplication([], True, profile)
     application.initQgis()
     return application
 

@@ -19,6 +19,7 @@ from osgeo import gdal
 import qgis_map
 from qgis.core import (QgsPointXY, QgsProject, QgsProviderRegistry, QgsRasterBandStats,
                        QgsRasterLayer, QgsRectangle)
+from qgis.gui import QgsFileWidget, QgsGui
 from qgis.PyQt.QtGui import QImage
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -101,6 +102,19 @@ class Sample(unittest.TestCase):
         sublayers = QgsProviderRegistry.instance().querySublayers(f"{qgis_map.DATA}/sample.json")
         self.assertEqual([(one.providerKey(), one.name()) for one in sublayers],
                          [("gdal", "/t2m"), ("gdal", "/z")])
+
+    def test_dialog_takes_names(self):
+        """It takes quotes out of them, as it has marks of its own between files."""
+        providers = QgsGui.sourceSelectProviderRegistry().providers()
+        gdal_provider = next(one for one in providers if one.providerKey() == "gdal")
+        for name, bands in ((qgis_map.name_of("t2m"), 24), (qgis_map.name_of("z"), 4),
+                            (qgis_map.name_of("t2m[time=2024-06-01T13:00]"), 1)):
+            dialog = gdal_provider.createDataSourceWidget()
+            added = []
+            dialog.addRasterLayers.connect(added.extend)
+            dialog.findChild(QgsFileWidget, "mFileWidget").setFilePath(name)
+            dialog.addButtonClicked()
+            self.assertEqual([qgis_map.open_layer(one).bandCount() for one in added], [bands])
 
 
 class Map(unittest.TestCase):
@@ -228,6 +242,11 @@ class Served(unittest.TestCase):
         layer = QgsRasterLayer(self.name, "v", "gdal")
         self.assertTrue(layer.isValid(), layer.error().message())
         return layer
+
+    def test_url_as_the_dialog_writes_it_opens(self):
+        layer = QgsRasterLayer("/vsicurl/" + self.server.url("refs.json"), "v", "gdal")
+        self.assertTrue(layer.isValid(), layer.error().message())
+        self.assertEqual(layer.bandCount(), self.BANDS)
 
     def test_opening_samples_the_bands_it_shows(self):
         self.open()
