@@ -188,8 +188,8 @@ class Documentation(unittest.TestCase):
             os.chdir(before)
 
 
-class Served(unittest.TestCase):
-    """A band of 40 x 40 chunks. What is counted is the chunks whose bytes were asked for."""
+class ServedSet(unittest.TestCase):
+    """Bands of 40 x 40 chunks. What is counted is the chunks whose bytes were asked for."""
     CHUNK, ACROSS, BANDS = 32, 40, 4
 
     def setUp(self):
@@ -200,21 +200,22 @@ class Served(unittest.TestCase):
         self.addCleanup(self.server.close)
         self.name = f'REFS:"{self.server.url("refs.json")}":/v'
 
-    def write_set(self):
-        size, n = self.CHUNK, self.ACROSS * self.CHUNK
-        chunks = self.BANDS * self.ACROSS ** 2
-        self.folder.write("v.bin", np.arange(chunks * size * size).astype("<u2").tobytes())
-        refs = {".zgroup": '{"zarr_format": 2}', "v/.zarray": json.dumps(
+    def write_array(self, name, across):
+        """References of an array of so many chunks across and down, whose bytes lie in one file."""
+        size, n = self.CHUNK, across * self.CHUNK
+        chunks = self.BANDS * across ** 2
+        self.folder.write(f"{name}.bin", np.arange(chunks * size * size).astype("<u2").tobytes())
+        refs = {f"{name}/.zarray": json.dumps(
             {"zarr_format": 2, "shape": [self.BANDS, n, n], "chunks": [1, size, size],
              "dtype": "<u2", "fill_value": None, "order": "C", "compressor": None,
              "filters": None})}
         numbers = iter(range(chunks))
         for band in range(self.BANDS):
-            for y in range(self.ACROSS):
-                for x in range(self.ACROSS):
-                    refs[f"v/{band}.{y}.{x}"] = ["v.bin", next(numbers) * 2 * size * size,
-                                                 2 * size * size]
-        self.folder.write("refs.json", json.dumps(refs))
+            for y in range(across):
+                for x in range(across):
+                    refs[f"{name}/{band}.{y}.{x}"] = [
+                        f"{name}.bin", next(numbers) * 2 * size * size, 2 * size * size]
+        return refs
 
     def chunks_read(self):
         """How many chunks of each band were fetched so far."""
@@ -229,6 +230,18 @@ class Served(unittest.TestCase):
         return [sum(number // self.ACROSS ** 2 == band for number in touched)
                 for band in range(self.BANDS)]
 
+    def open(self):
+        layer = QgsRasterLayer(self.name, "v", "gdal")
+        self.assertTrue(layer.isValid(), layer.error().message())
+        return layer
+
+
+class Served(ServedSet):
+    def write_set(self):
+        refs = {".zgroup": '{"zarr_format": 2}'}
+        refs.update(self.write_array("v", self.ACROSS))
+        self.folder.write("refs.json", json.dumps(refs))
+
     def assert_sampled(self, bands, count):
         """Band by band about the square root of its chunks was read, or none."""
         few = 2 * math.isqrt(self.ACROSS ** 2)
@@ -237,11 +250,6 @@ class Served(unittest.TestCase):
                 self.assertTrue(0 < n <= few, count)
             else:
                 self.assertEqual(n, 0, count)
-
-    def open(self):
-        layer = QgsRasterLayer(self.name, "v", "gdal")
-        self.assertTrue(layer.isValid(), layer.error().message())
-        return layer
 
     def test_url_as_the_dialog_writes_it_opens(self):
         layer = QgsRasterLayer("/vsicurl/" + self.server.url("refs.json"), "v", "gdal")
@@ -280,10 +288,30 @@ class Served(unittest.TestCase):
         self.assertEqual((found.minimumValue, found.maximumValue), (0, 65535))
         self.assertEqual(self.chunks_read()[3], self.ACROSS ** 2)
 
-    def test_nothing_is_read_for_other_sublayers(self):
+    def test_sublayers_are_listed_without_pixels(self):
         sublayers = QgsProviderRegistry.instance().providerMetadata("gdal").querySublayers(self.name)
         self.assertEqual(len(sublayers), 1)
         self.assertEqual(self.chunks_read(), [0] * self.BANDS)
+
+
+class ServedPyramid(ServedSet):
+    """The same with a quarter of its pixels across and down in another array."""
+
+    def write_set(self):
+        refs = {".zgroup": '{"zarr_format": 2}', ".zattrs": json.dumps(
+            {"multiscales": [{"datasets": [{"path": "v"}, {"path": "quarter"}]}]})}
+        refs.update(self.write_array("v", self.ACROSS))
+        refs.update(self.write_array("quarter", self.ACROSS // 4))
+        self.folder.write("refs.json", json.dumps(refs))
+
+    def test_whole_is_drawn_and_sampled_from_the_pyramid(self):
+        layer = self.open()
+        provider = layer.dataProvider()
+        provider.bandStatistics(4, MIN_MAX, QgsRectangle(), SAMPLE_SIZE)
+        provider.histogram(4, 256, 0, 65535, QgsRectangle(), SAMPLE_SIZE)
+        self.assertTrue(provider.block(4, layer.extent(), 300, 300).isValid())
+        self.assertEqual(self.chunks_read(), [0] * self.BANDS)
+        self.assertGreater(len(self.server.requests("quarter.bin")), 0)
 
 
 def main():
