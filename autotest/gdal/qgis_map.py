@@ -3,8 +3,9 @@ sample at one hour, with a colour ramp."""
 import os
 import sys
 
-DATA = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data"))
-PICTURES = os.path.normpath(os.path.join(DATA, "..", "docs", "pictures"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+DATA = os.path.normpath(os.path.join(HERE, "..", "..", "data"))
+PICTURES = os.path.normpath(os.path.join(HERE, "..", "..", "docs", "pictures"))
 WIDTH, HEIGHT = 320, 220
 BAND = 14  # 13:00
 

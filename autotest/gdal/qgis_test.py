@@ -289,7 +289,8 @@ class Served(ServedSet):
         self.assertEqual(self.chunks_read()[3], self.ACROSS ** 2)
 
     def test_sublayers_are_listed_without_pixels(self):
-        sublayers = QgsProviderRegistry.instance().providerMetadata("gdal").querySublayers(self.name)
+        provider = QgsProviderRegistry.instance().providerMetadata("gdal")
+        sublayers = provider.querySublayers(self.name)
         self.assertEqual(len(sublayers), 1)
         self.assertEqual(self.chunks_read(), [0] * self.BANDS)
 

@@ -22,7 +22,8 @@ def wait(milliseconds=1500):
 def grab(widget, name, height=None):
     """A picture of a widget, or of its upper part."""
     wait()
-    qgis_map.save(widget.grab(QRect(0, 0, widget.width(), height or widget.height())).toImage(), name)
+    part = QRect(0, 0, widget.width(), height or widget.height())
+    qgis_map.save(widget.grab(part).toImage(), name)
 
 
 def tidy(window):
@@ -34,7 +35,7 @@ def tidy(window):
 
 
 def draw_sublayers():
-    """What QGIS asks when it is given a set: its answer is awaited, so the picture comes by itself."""
+    """What QGIS asks when it is given a set. It waits for an answer: the picture draws itself."""
     def draw_and_cancel():
         dialog = QApplication.activeModalWidget()
         dialog.resize(640, 260)
