@@ -79,7 +79,7 @@ class Tools(unittest.TestCase):
 
     def test_gdaldem_makes_a_relief(self):
         with open(self.path("colours"), "w") as out:
-            out.write("0% blue\n100% red\nnv black\n")
+            out.write("-200 blue\n400 red\nnv black\n")
         self.run_tool("gdaldem", "color-relief", "-q", "-b", "14", T2M, self.path("colours"),
                       self.path("relief.tif"))
         self.assertEqual(self.read("relief.tif").shape, (3, 81, 121))

@@ -41,6 +41,10 @@ void refs_allocator_set(const refs_allocator *allocator);
 void *refs_pages_alloc(size_t size);
 void refs_pages_free(void *pages, size_t size);
 
+/** Lets go of what lies in bytes [begin, end) of `pages` and is not needed any more, as far as the
+ * system can take it: it is undefined from then on, and may be written again. */
+void refs_pages_forget(void *pages, size_t begin, size_t end);
+
 /** `size` bytes, or NULL. A size of zero gives one byte. Freed with refs_free. */
 void *refs_alloc(size_t size);
 

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 fs::path sharedData() {
     if (const char *folder = getenv("REFS_SHARED_DATA")) return folder;
-    return fs::path(__FILE__).parent_path() / "../../../../shared/data";
+    return REFS_SHARED_DATA_DEFAULT;
 }
 
 refs_status readDoubles(void *user, const refs_array_meta *meta, double *values, refs_error *err) {

@@ -169,6 +169,7 @@ static void drop_decode(void *argument) {
     const refs_bringing *bringing = task->job->bringing;
     if (bringing->await_room != NULL)
         refs_cache__give_room(bringing->array->tools.cache, bringing->array->chunk_bytes);
+    refs_block_finish(task->block, task->stored.data);
     refs_block_release(task->block);
     refs_free(task);
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
@@ -62,6 +63,14 @@ void *refs_pages_alloc(size_t size) {
 #endif
     head->mapped = mapped;
     return head + 1;
+}
+
+void refs_pages_forget(void *pages, size_t begin, size_t end) {
+    const pages_head *head = (pages_head *)pages - 1;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = ((uintptr_t)pages + begin + page - 1) / page * page;
+    uintptr_t last = ((uintptr_t)pages + end) / page * page;
+    if (head->mapped && first < last) madvise((void *)first, last - first, MADV_DONTNEED);
 }
 
 void refs_pages_free(void *pages, size_t size) {

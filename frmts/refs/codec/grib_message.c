@@ -36,6 +36,12 @@ static bool has_end(refs_bytes message) {
     return memcmp(message.data + message.size - 4, "7777", 4) == 0;
 }
 
+static bool is_one_of(unsigned number, const unsigned *numbers, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (numbers[i] == number) return true;
+    return false;
+}
+
 static size_t count_ones(refs_bytes bytes, size_t n_bits) {
     size_t n = 0;
     for (size_t i = 0; i < n_bits; i++) n += bytes.data[i / 8] >> (7 - i % 8) & 1;
@@ -203,23 +209,32 @@ static refs_status parse_1(refs_bytes whole, refs_grib_message *message, refs_er
 
 /* -- both editions ----------------------------------------------------------------------------- */
 
-/* Grids of edition 2 that have nx and ny behind the shape of the Earth. */
+/* Grids of edition 2 that have nx and ny behind the shape of the Earth: regular, rotated, polar
+ * stereographic, Lambert's, Albers'. ecCodes frees twice, and reads what it should not, where the
+ * description of a Mercator or a Gaussian grid is damaged; their coordinates run along axes and are
+ * not asked for. */
 static bool grid_size_2(const refs_grib_message *message, size_t *n_points) {
-    static const unsigned templates[] = {0, 1, 2, 3, 10, 12, 20, 30, 31, 40, 41, 42, 43, 90, 140};
+    static const unsigned templates[] = {0, 1, 20, 30, 31, 140};
     const uint8_t *section = message->grid.data;
     if (message->grid.size < 38) return false;
     uint64_t nx = refs_load_be32(section + 30), ny = refs_load_be32(section + 34);
     *n_points = (size_t)(nx * ny);
-    bool is_known = false;
-    for (size_t i = 0; i < sizeof templates / sizeof *templates; i++)
-        is_known = is_known || templates[i] == load_be16(section + 12);
-    return is_known && nx != UINT32_MAX && ny != UINT32_MAX;
+    return nx != UINT32_MAX && ny != UINT32_MAX &&
+           is_one_of(load_be16(section + 12), templates, sizeof templates / sizeof *templates);
+}
+
+/* The same of edition 1. */
+static bool is_known_grid_1(const refs_grib_message *message) {
+    static const unsigned types[] = {0, 3, 5, 10};
+    return message->grid.size >= 10 &&
+           is_one_of(message->grid.data[5], types, sizeof types / sizeof *types);
 }
 
 refs_status refs_codec__grib_check_grid(const refs_grib_message *message, refs_error *err) {
     size_t n_points = 0;
-    bool is_known = message->whole.data[7] == 1 ? grid_size_1(message, &n_points)
-                                                : grid_size_2(message, &n_points);
+    bool is_known = message->whole.data[7] == 1
+                        ? is_known_grid_1(message) && grid_size_1(message, &n_points)
+                        : grid_size_2(message, &n_points);
     if (!is_known) return refs_fail(err, REFS_UNSUPPORTED, "the coordinates of this kind of grid");
     if (n_points == message->n_points) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT, "a grid of %zu points in a message of %zu", n_points,

@@ -25,12 +25,22 @@ typedef struct flights {
     refs_fetch_again *again;
 } flights;
 
-/* -- submitting
- * ------------------------------------------------------------------------------------ */
+/* -- submitting -------------------------------------------------------------------------------- */
 
 /* The location of a request. */
 static const refs_range *place_of(const flights *self, const flight *asked) {
     return refs_fetch__first_range(self->job, (size_t)(asked->request - self->job->plan->requests));
+}
+
+/* Members are decoded while others arrive: what was decoded need not stay. */
+static void split_block(const refs_fetch_job *job, const refs_request *request, refs_block *block) {
+    size_t *begins = refs_calloc(request->n_members, sizeof *begins);
+    if (begins == NULL) return;
+    for (size_t i = 0; i < request->n_members; i++) {
+        size_t member = job->plan->members[request->first_member + i];
+        begins[i] = (size_t)(job->ranges[member].offset - request->offset);
+    }
+    refs_block_split(block, begins, request->n_members);
 }
 
 static refs_status prepare(flights *self, flight *made, const char *url, refs_error *err) {
@@ -44,8 +54,10 @@ static refs_status prepare(flights *self, flight *made, const char *url, refs_er
     transfer->length = made->request->length;
     transfer->max_size = job->fetcher->options.max_whole_bytes;
     transfer->waiter = &job->waiter;
-    if (transfer->kind == REFS_TRANSFER_RANGE)
+    if (transfer->kind == REFS_TRANSFER_RANGE) {
         REFS_TRY(refs_fetch__new_block(job, transfer->length, &transfer->block, err));
+        split_block(job, made->request, transfer->block);
+    }
     REFS_TRY(refs_transfer__prepare(transfer, self->http, url, err));
     return refs_http__submit(self->http, transfer, err);
 }
