@@ -30,7 +30,9 @@ def existing_tests(root):
     for path in files(root, (".cc", ".txt")):
         text = read(root, path)
         found.update(map(".".join, re.findall(r"\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", text)))
-        for name in re.findall(r"add_test\(NAME ([\w.]+)", text):
+        named = re.findall(r"add_test\(NAME ([\w.]+)", text)
+        named += ["driver." + name for name in re.findall(r"python_test\(([\w.]+) ", text)]
+        for name in named:
             found.update([name, name.removeprefix("driver.")])
     return found
 

@@ -228,3 +228,14 @@ void fuzz_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array
     refs_cf_meaning_clear(&meaning);
     describe_others(hierarchy, array);
 }
+
+bool fuzz_look_up(const refs_set *set, refs_str key, refs_ref *ref) {
+    refs_error err = REFS_ERROR_INIT;
+    refs_status status = refs_set_find(set, key, ref, &err);
+    bool silent = status == REFS_OK || status == REFS_NOT_FOUND;
+    if (silent != (err.message[0] == '\0')) abort();
+    if (status == REFS_OK && ref->kind != REFS_REF_INLINE &&
+        (ref->location == NULL || ref->location_id >= refs_set_n_locations(set)))
+        abort();
+    return status == REFS_OK;
+}

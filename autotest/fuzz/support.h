@@ -40,6 +40,9 @@ bool fuzz_stack_of_lines(refs_str lines, fuzz_stack *stack);
 bool fuzz_stack_of_files(const fuzz_file *files, const char *location, fuzz_stack *stack);
 void fuzz_stack_clear(fuzz_stack *stack);
 
+/** Looks a key up and checks what holds for any answer; who gets true calls refs_ref_release. */
+bool fuzz_look_up(const refs_set *set, refs_str key, refs_ref *ref);
+
 /** Checks what holds for all that a hierarchy says. */
 void fuzz_check_hierarchy(const refs_hierarchy *hierarchy);
 

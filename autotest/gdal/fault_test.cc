@@ -254,8 +254,18 @@ class FaultTable : public testing::Test {
         return n;
     }
 
-    void expect_of_engine(Path path) const {
-        CPLSetConfigOption("REFS_HTTP_ENGINE", "CURL");
+    /** What was read of each fault, and what was said of it. */
+    struct Answer {
+        size_t i;
+        const Names &name;
+        Outcome outcome;
+        const ErrorLog &log;
+        const RangeServer &server;
+    };
+
+    template <class Expect>
+    void for_each_fault(Path path, const char *engine, Expect expect) const {
+        CPLSetConfigOption("REFS_HTTP_ENGINE", engine);
         const RangeServer plain(folder + "/served", {"--faults", write_faults(path)});
         const RangeServer tls(folder + "/served",
                               {"--tls", REFS_TLS "/certificate.pem", REFS_TLS "/key.pem"}, "tls");
@@ -264,36 +274,37 @@ class FaultTable : public testing::Test {
             const Names name = names(path, i, plain, tls);
             ErrorLog log;
             const Outcome outcome = read(name.raster, log);
-            print(faults[i], path, "CURL", outcome, log);
-            EXPECT_EQ(outcome, expected(faults[i], path)) << log.text();
-            if (outcome == Outcome::Failure) expect_message(faults[i], path, name, log);
-            if (path == Chunk && faults[i].requests > 0) {
-                EXPECT_EQ(count_requests(plain, "/" + label(i) + pathFiles[path]),
-                          faults[i].requests);
-            }
+            print(faults[i], path, engine, outcome, log);
+            expect(Answer{i, name, outcome, log, plain});
         }
+        if (std::string(engine) != "CURL") return;
         for (const ServedRequest &request : plain.requests()) EXPECT_EQ(request.method, "GET");
+    }
+
+    void expect_of_engine(Path path) const {
+        for_each_fault(path, "CURL", [&](const Answer &answer) {
+            const auto &fault = faults[answer.i];
+            EXPECT_EQ(answer.outcome, expected(fault, path)) << answer.log.text();
+            if (answer.outcome == Outcome::Failure)
+                expect_message(fault, path, answer.name, answer.log);
+            if (path == Chunk && fault.requests > 0) {
+                EXPECT_EQ(count_requests(answer.server, "/" + label(answer.i) + pathFiles[path]),
+                          fault.requests);
+            }
+        });
     }
 
     /** What GDAL makes of a fault is up to GDAL; what is read must be right, or fail. */
     void expect_of_vsi(Path path) const {
-        CPLSetConfigOption("REFS_HTTP_ENGINE", "VSI");
-        const RangeServer plain(folder + "/served", {"--faults", write_faults(path)});
-        const RangeServer tls(folder + "/served",
-                              {"--tls", REFS_TLS "/certificate.pem", REFS_TLS "/key.pem"}, "tls");
-        for (size_t i = 0; i < std::size(faults); i++) {
-            SCOPED_TRACE(faults[i].name);
-            const Names name = names(path, i, plain, tls);
-            ErrorLog log;
-            const Outcome outcome = read(name.raster, log);
-            print(faults[i], path, "VSI", outcome, log);
+        for_each_fault(path, "VSI", [&](const Answer &answer) {
+            const auto &fault = faults[answer.i];
             // GDAL takes the first bytes of the body for those of the range.
-            if (std::string(faults[i].name) == "multipart/byteranges" && path == Chunk) continue;
-            EXPECT_NE(outcome, Outcome::Wrong) << log.text();
-            if (expected(faults[i], path) != Outcome::Fill) {
-                EXPECT_NE(outcome, Outcome::Fill) << log.text();
+            if (std::string(fault.name) == "multipart/byteranges" && path == Chunk) return;
+            EXPECT_NE(answer.outcome, Outcome::Wrong) << answer.log.text();
+            if (expected(fault, path) != Outcome::Fill) {
+                EXPECT_NE(answer.outcome, Outcome::Fill) << answer.log.text();
             }
-        }
+        });
     }
 
     const std::vector<std::pair<const char *, const char *>> options = {

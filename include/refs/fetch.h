@@ -65,6 +65,10 @@ refs_status refs_fetch_plan(const refs_range *ranges, size_t n, const refs_fetch
                             refs_plan *plan, refs_error *err);
 void refs_plan_clear(refs_plan *plan);
 
+/** Whether requests for these ranges would take riders: see below. */
+refs_status refs_fetch_takes_riders(const refs_range *ranges, size_t n,
+                                    const refs_fetch_policy *policy, bool *takes, refs_error *err);
+
 /** Which of ranges [n_wanted, n), that will be wanted later, are better fetched now: those that lie
  * behind a request for the first `n_wanted` that is small (a quarter of the largest), until it is
  * five eighths as large as the largest. Chunks that are read together are not always stored

@@ -138,8 +138,7 @@ TEST(Array, ReadsTextsOfFixedLength) {
     refs_buf_clear(&texts);
 }
 
-/* -- random arrays and regions
- * --------------------------------------------------------------------- */
+/* -- random arrays and regions ----------------------------------------------------------------- */
 
 struct Draw {
     ArrayShape v;

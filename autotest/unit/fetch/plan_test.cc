@@ -184,6 +184,21 @@ TEST(FetchRiders, AreNoFurtherThanAGapAndOfTheSameLocation) {
               (Rides{true, false}));
 }
 
+TEST(FetchRiders, AreTakenWhereARequestIsSmall) {
+    const auto takes = [](const std::vector<refs_range> &ranges) {
+        const refs_fetch_policy policy = {10, 160};
+        bool said = false;
+        EXPECT_EQ(refs_fetch_takes_riders(ranges.data(), ranges.size(), &policy, &said, nullptr),
+                  REFS_OK);
+        return said;
+    };
+    EXPECT_TRUE(takes({range(0, 100), range(200, 39)}));
+    EXPECT_FALSE(takes({range(0, 100), range(200, 40)}));
+    EXPECT_FALSE(takes({range(0, 20), range(20, 20)})) << "together they are not";
+    EXPECT_FALSE(takes({range(0, REFS_FETCH_WHOLE)}));
+    EXPECT_FALSE(takes({}));
+}
+
 TEST(FetchRiders, AreNeverWholeLocations) {
     EXPECT_EQ(riders({range(0, REFS_FETCH_WHOLE)}, {range(0, 5)}), (Rides{false}));
     EXPECT_EQ(riders({range(0, 5)}, {range(0, REFS_FETCH_WHOLE)}), (Rides{false}));

@@ -29,23 +29,25 @@ static uint64_t row_of(const refs_stream *stream) {
     return stream->cut.n_chunks / stream->cut.n_spans[0];
 }
 
-/* Takes the next part of the cut: [*begin, *end). Parts end where the slowest dimension moves on,
- * if they can, for what lies together is mostly stored together. */
+/* Chunks of the next part: parts are whole rows, if they can, for what lies together is mostly
+ * stored together. */
+static uint64_t part_size(const refs_stream *stream, uint64_t row) {
+    uint64_t n = stream->part_bytes / stream->array->chunk_bytes;
+    if (n >= row) return n - n % row;
+    if (2 * row <= 3 * n) return row;
+    return n > 0 ? n : 1;
+}
+
+/* Takes the next part of the cut: [*begin, *end). What the reader is at already is left to it. */
 static bool take_part(refs_stream *stream, uint64_t *begin, uint64_t *end) {
     pthread_mutex_lock(&stream->lock);
     while (stream->claiming) pthread_cond_wait(&stream->moved, &stream->lock);
     stream->claiming = true;
     uint64_t reader_at = atomic_load(&stream->reader_at);
-    uint64_t n = stream->part_bytes / stream->array->chunk_bytes;
-    uint64_t row = row_of(stream);
+    uint64_t row = row_of(stream), n = part_size(stream, row);
     if (reader_at != UINT64_MAX && reader_at >= stream->next)
         stream->next = n < row ? reader_at + 1 : reader_at - reader_at % row + row;
     uint64_t left = stream->cut.n_chunks > stream->next ? stream->cut.n_chunks - stream->next : 0;
-    if (n >= row)
-        n -= n % row;
-    else if (2 * row <= 3 * n)
-        n = row;
-    if (n == 0) n = 1;
     *begin = stream->next;
     *end = stream->next + (n < left ? n : left);
     stream->next = *end;

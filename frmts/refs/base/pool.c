@@ -77,8 +77,7 @@ static void perform(refs_pool *pool, task *taken) {
     pthread_cond_broadcast(&group->finished);
 }
 
-/* -- workers
- * --------------------------------------------------------------------------------------- */
+/* -- workers ----------------------------------------------------------------------------------- */
 
 static void *work(void *argument) {
     refs_pool *pool = argument;
@@ -149,8 +148,7 @@ unsigned refs_pool_n_threads(const refs_pool *pool) {
     return pool->n_threads;
 }
 
-/* -- groups
- * ----------------------------------------------------------------------------------------- */
+/* -- groups ------------------------------------------------------------------------------------ */
 
 refs_status refs_group_open(refs_pool *pool, refs_group **group, refs_error *err) {
     refs_group *opened = refs_calloc(1, sizeof *opened);

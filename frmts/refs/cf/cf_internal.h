@@ -265,8 +265,7 @@ refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_meaning *me
 /** Appends a TIFF file that has the GeoKeys among the attributes; nothing where there are none. */
 refs_status refs_cf__write_geokeys(const refs_json *attributes, refs_buf *file, refs_error *err);
 
-/* -- grib.c: sets made of GRIB messages ---------------------------------------------------------
- */
+/* -- grib.c: sets made of GRIB messages -------------------------------------------------------- */
 
 /** Fills in the CRS, and where coordinates have not given them the geotransform and the order of
  * rows, from keys of a GRIB message among the attributes. */

@@ -129,8 +129,7 @@ static refs_status submit_more(flights *self, refs_error *err) {
     return REFS_OK;
 }
 
-/* -- serving
- * --------------------------------------------------------------------------------------- */
+/* -- serving ----------------------------------------------------------------------------------- */
 
 /* Before the first byte of an answer is handed over, it must be known to be of the same state of
  * the object as what came before. */
@@ -243,8 +242,7 @@ static refs_status serve_all(flights *self, refs_error *err) {
     return REFS_OK;
 }
 
-/* -- the whole
- * ------------------------------------------------------------------------------------- */
+/* -- the whole --------------------------------------------------------------------------------- */
 
 /* Whether anything moved since serve_all looked; under the waiter's lock. */
 static bool anything_new(const flights *self) {

@@ -2,8 +2,7 @@
 #include "fetch_internal.h"
 #include "http_internal.h"
 
-/* -- the fetcher
- * ------------------------------------------------------------------------------------ */
+/* -- the fetcher ------------------------------------------------------------------------------- */
 
 refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *options,
                               refs_fetcher **fetcher, refs_error *err) {
@@ -64,8 +63,7 @@ static void strike_off(refs_fetch_job *job) {
     pthread_mutex_unlock(&job->fetcher->lock);
 }
 
-/* -- memory
- * ------------------------------------------------------------------------------------------ */
+/* -- memory ------------------------------------------------------------------------------------ */
 
 static bool fits(const refs_fetch_job *job, uint64_t size) {
     uint64_t limit = job->fetcher->options.max_memory_bytes;
@@ -107,8 +105,7 @@ static void wait_for_workers(refs_fetch_job *job) {
     pthread_mutex_unlock(&job->waiter.lock);
 }
 
-/* -- serving
- * ------------------------------------------------------------------------------------------ */
+/* -- serving ----------------------------------------------------------------------------------- */
 
 const refs_range *refs_fetch__first_range(const refs_fetch_job *job, size_t request) {
     return &job->ranges[job->plan->members[job->plan->requests[request].first_member]];
@@ -135,8 +132,7 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
     return REFS_OK;
 }
 
-/* -- one call
- * ------------------------------------------------------------------------------------------ */
+/* -- one call ---------------------------------------------------------------------------------- */
 
 /* The URL of each request that goes over HTTP, else NULL. */
 static refs_status find_urls(const refs_fetch_job *job, char **urls, refs_error *err) {
@@ -207,8 +203,7 @@ static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *a
     return status;
 }
 
-/* -- servers that ignore ranges
- * ------------------------------------------------------------------------ */
+/* -- servers that ignore ranges ---------------------------------------------------------------- */
 
 /* A second call for some ranges of the first: the whole locations are asked for as well, so that
  * the plan serves all their ranges from one request each. */

@@ -33,8 +33,7 @@ static uint64_t now_ms(void) {
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* -- the thread
- * -------------------------------------------------------------------------------------- */
+/* -- the thread -------------------------------------------------------------------------------- */
 
 static void add_waiting(engine *self, refs_transfer *transfer) {
     transfer->next = NULL;
@@ -154,8 +153,7 @@ static void *run(void *argument) {
     return NULL;
 }
 
-/* -- from other threads
- * ------------------------------------------------------------------------------- */
+/* -- from other threads ------------------------------------------------------------------------ */
 
 refs_status refs_http_open(const refs_http_host *host, const refs_http_options *options,
                            refs_http **http, refs_error *err) {

@@ -104,6 +104,21 @@ void refs_plan_clear(refs_plan *plan) {
 
 /* -- riders ------------------------------------------------------------------------------------ */
 
+static bool is_small(const refs_request *request, const refs_fetch_policy *policy) {
+    return request->length < policy->max_request_bytes / 4;
+}
+
+refs_status refs_fetch_takes_riders(const refs_range *ranges, size_t n,
+                                    const refs_fetch_policy *policy, bool *takes, refs_error *err) {
+    refs_plan plan;
+    REFS_TRY(refs_fetch_plan(ranges, n, policy, &plan, err));
+    *takes = false;
+    for (size_t i = 0; i < plan.n_requests; i++)
+        *takes = *takes || is_small(&plan.requests[i], policy);
+    refs_plan_clear(&plan);
+    return REFS_OK;
+}
+
 static bool lies_before(const refs_range *range, uint32_t location_id, uint64_t offset) {
     return range->location_id < location_id ||
            (range->location_id == location_id && range->offset < offset);
@@ -133,7 +148,7 @@ static void find_riders(const refs_range *ranges, const refs_plan *plan,
         const refs_request *request = &plan->requests[i];
         uint32_t location_id = ranges[plan->members[request->first_member]].location_id;
         while (next < n && lies_before(placed[next].range, location_id, request->offset)) next++;
-        if (request->length < policy->max_request_bytes / 4)
+        if (is_small(request, policy))
             take_riders(request, location_id, policy, placed + next, n - next, rides);
     }
 }

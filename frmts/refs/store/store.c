@@ -173,7 +173,12 @@ refs_status refs_store_find_riders(const refs_store *store, const refs_str *keys
     refs_status status = open_pending(&job, n, err);
     for (size_t i = 0; i < n_wanted && status == REFS_OK; i++) note_range_of(&job, i);
     size_t n_ranges_wanted = job.n;
-    for (size_t i = n_wanted; i < n && n_ranges_wanted > 0; i++) note_range_of(&job, i);
+    bool takes = false;
+    if (status == REFS_OK)
+        status = refs_fetch_takes_riders(job.ranges, job.n, refs_fetcher_policy(store->fetcher),
+                                         &takes, err);
+    /* Looking keys up is not free: a parquet set may have to read a file for it. */
+    for (size_t i = n_wanted; i < n && takes; i++) note_range_of(&job, i);
     if (status == REFS_OK && job.n > n_ranges_wanted)
         status = find_riders(&job, n_ranges_wanted, n_wanted, rides, err);
     clear_pending(&job);

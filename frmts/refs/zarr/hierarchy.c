@@ -188,9 +188,7 @@ refs_status refs_hierarchy_open(struct refs_store *store, const refs_notes *note
     return status;
 }
 
-/* -- looking
- * ---------------------------------------------------------------------------------------
- */
+/* -- looking ----------------------------------------------------------------------------------- */
 
 size_t refs_hierarchy_n_arrays(const refs_hierarchy *hierarchy) {
     return hierarchy->n_arrays;
