@@ -1,10 +1,10 @@
 /* grib.c -- codec "grib" of kerchunk: the values, latitudes or longitudes of one GRIB message, in
  * the order of the message; missing values are NaN. */
 #include <eccodes.h>
-#include <pthread.h>
 
 #include "grib_message.h"
 #include "numbers.h"
+#include "refs/fork.h"
 
 /* ecCodes has one context for a process, and is safe for several threads only where it was built
  * for that, which it does not tell. */
@@ -45,14 +45,14 @@ static refs_status get_array(codes_handle *handle, const char *key, double *numb
 static refs_status read_coordinate(const refs_grib_message *message, const char *key,
                                    double *numbers, refs_error *err) {
     REFS_TRY(refs_codec__grib_check_grid(message, err));
-    pthread_mutex_lock(&library_lock);
+    refs_lock(&library_lock);
     codes_handle *handle =
         codes_handle_new_from_message(NULL, message->whole.data, message->whole.size);
     refs_status status = handle != NULL
                              ? get_array(handle, key, numbers, message->n_points, err)
                              : refs_fail(err, REFS_CORRUPT, "ecCodes cannot read the message");
     if (handle != NULL) codes_handle_delete(handle);
-    pthread_mutex_unlock(&library_lock);
+    refs_unlock(&library_lock);
     return status;
 }
 
