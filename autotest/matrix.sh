@@ -30,7 +30,7 @@ make_tree() {
 test_tree() {
     rm -rf "$tree/root/refs"
     git clone -q . "$tree/root/refs"
-    in_tree sh /root/refs/autotest/run.sh >"$log" 2>&1 || return 1
+    in_tree sh /root/refs/autotest/run.sh release >"$log" 2>&1 || return 1
 }
 
 mkdir -p build/matrix
