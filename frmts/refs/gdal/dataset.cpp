@@ -71,6 +71,7 @@ refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {
     cfOptions.notes = RefsReportNotes();
     cfOptions.selection = name_.selection.c_str();
     cfOptions.geotiff = RefsGeoTiff();
+    cfOptions.placement = refsPlacement;
     REFS_TRY(refs_cf_describe(archive_->hierarchy(), meta_, &values, &cfOptions, &meaning_, error));
 
     pixelType_ = RefsPixelTypeOf(meta_->dtype, meaning_.unsigned_values);
