@@ -42,6 +42,13 @@ using RefsAdviseOptions = char **;
 #define REFS_HAS_FLOAT16 0
 #endif
 
+// GDAL 3.10 clones datasets for the threads that read one.
+#if REFS_GDAL_AT_LEAST(3, 10)
+#define REFS_HAS_THREAD_SAFE 1
+#else
+#define REFS_HAS_THREAD_SAFE 0
+#endif
+
 // The netCDF driver came to place more files, or otherwise.
 constexpr refs_cf_placement refsPlacement = {REFS_GDAL_AT_LEAST(3, 7), REFS_GDAL_AT_LEAST(3, 8),
                                              REFS_GDAL_AT_LEAST(3, 9), REFS_GDAL_AT_LEAST(3, 11),
