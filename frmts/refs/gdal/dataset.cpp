@@ -105,10 +105,7 @@ RefsMetadataList RefsDataset::GetMetadata(const char *domain) {
     if (EQUAL(domain, "GEOLOCATION") && geolocation_.size() > 0) return geolocation_.List();
     if (EQUAL(domain, "GEOLOCATION2") && geolocation2_.size() > 0) return geolocation2_.List();
     if (EQUAL(domain, "SUBDATASETS") && subdatasets_.size() > 0) return subdatasets_.List();
-    if (EQUAL(domain, "REFS")) {
-        readCounts();
-        return counts_.List();
-    }
+    if (EQUAL(domain, "REFS")) return readCounts().List();
     return GDALPamDataset::GetMetadata(domain);
 }
 
@@ -119,7 +116,8 @@ const char *RefsDataset::GetMetadataItem(const char *item, const char *domain) {
     return GDALPamDataset::GetMetadataItem(item, domain);
 }
 
-void RefsDataset::readCounts() {
+CPLStringList &RefsDataset::readCounts() {
+    CPLStringList &own = counts_[std::this_thread::get_id()];
     const refs_fetch_stats fetched = picture_->archive()->fetchStats();
     refs_array_stats read;
     refs_array_get_stats(picture_->array(), &read);
@@ -128,7 +126,8 @@ void RefsDataset::readCounts() {
         {"CHUNKS_DECODED", read.chunks_decoded}, {"CHUNKS_ABSENT", read.chunks_absent},
         {"CACHE_HITS", read.cache_hits},         {"BYTES_COPIED", read.bytes_copied}};
     for (const auto &count : counts)
-        counts_.SetNameValue(count.first, std::to_string(count.second).c_str());
+        own.SetNameValue(count.first, std::to_string(count.second).c_str());
+    return own;
 }
 
 char **RefsDataset::GetFileList() {

@@ -2,8 +2,10 @@
 #ifndef REFS_DATASET_H
 #define REFS_DATASET_H
 
+#include <map>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "archive.h"
 #include "gdal_compat.h"
@@ -83,12 +85,15 @@ class RefsDataset final : public GDALPamDataset {
     RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string &problem);
     void setGeolocation();
     void setColors();
-    void readCounts();
+    CPLStringList &readCounts();
 
     const std::shared_ptr<const RefsPicture> picture_;
     OGRSpatialReference spatialRef_;
     std::unique_ptr<RefsOverviews> overviews_;
-    CPLStringList metadata_, subdatasets_, geolocation_, geolocation2_, counts_, categories_;
+    CPLStringList metadata_, subdatasets_, geolocation_, geolocation2_, categories_;
+
+    /** By the threads that were given them: GDAL asks one dataset, one call at a time, for all. */
+    std::map<std::thread::id, CPLStringList> counts_;
     std::unique_ptr<GDALColorTable> colors_;
 };
 

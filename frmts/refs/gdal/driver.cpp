@@ -1,6 +1,7 @@
 /* driver.cpp -- how GDAL finds the driver, and how the driver finds what to open. */
 #include "dataset.h"
 #include "multidim.h"
+#include "name_info.h"
 #include "report.h"
 #include "vsi_source.h"
 
@@ -216,5 +217,6 @@ void GDALRegister_REFS() {
     driver->pfnIdentify = identify;
     driver->pfnOpen = open;
     driver->pfnUnloadDriver = unload;
+    RefsTellNameInfo(driver);
     GetGDALDriverManager()->RegisterDriver(driver);
 }

@@ -42,6 +42,13 @@ using RefsAdviseOptions = char **;
 #define REFS_HAS_FLOAT16 0
 #endif
 
+// GDAL 3.8 asks drivers for the parts of their names.
+#if REFS_GDAL_AT_LEAST(3, 8)
+#define REFS_HAS_SUBDATASET_INFO 1
+#else
+#define REFS_HAS_SUBDATASET_INFO 0
+#endif
+
 // GDAL 3.10 clones datasets for the threads that read one.
 #if REFS_GDAL_AT_LEAST(3, 10)
 #define REFS_HAS_THREAD_SAFE 1
