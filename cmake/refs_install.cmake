@@ -110,6 +110,18 @@ set(CPACK_DEBIAN_PLUGIN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME librefs-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
+
+# Libraries that are loaded when they are used, which dpkg-shlibdeps does not see.
+get_property(refs_lazy GLOBAL PROPERTY REFS_LAZY_LIBRARIES)
+foreach(library IN LISTS refs_lazy)
+  file(REAL_PATH ${library} library)
+  execute_process(COMMAND dpkg-query -S ${library} OUTPUT_VARIABLE owner ERROR_QUIET)
+  if(owner MATCHES "^([^:, ]+)[:,]")
+    list(APPEND refs_lazy_packages ${CMAKE_MATCH_1})
+  endif()
+endforeach()
+list(JOIN refs_lazy_packages ", " CPACK_DEBIAN_PLUGIN_PACKAGE_DEPENDS)
+
 get_property(refs_packages GLOBAL PROPERTY REFS_DEV_PACKAGES)
 list(APPEND refs_packages libproj-dev)
 list(REMOVE_DUPLICATES refs_packages)

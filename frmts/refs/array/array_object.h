@@ -32,6 +32,9 @@ void refs_scratch_list__clear(refs_scratch_list *list);
 refs_scratch_node *refs_scratch_list__take(refs_scratch_list *list);
 void refs_scratch_list__put(refs_scratch_list *list, refs_scratch_node *node);
 
+/** Lets go of the memory of those that nobody uses now. */
+void refs_scratch_list__forget(refs_scratch_list *list);
+
 /* -- cache.c: for the stream ------------------------------------------------------------------- */
 
 /** Waits until at most `max_bytes` are read ahead and unused; false where that did not come about

@@ -40,3 +40,10 @@ void refs_scratch_list__put(refs_scratch_list *list, refs_scratch_node *node) {
     list->first = node;
     pthread_mutex_unlock(&list->lock);
 }
+
+void refs_scratch_list__forget(refs_scratch_list *list) {
+    pthread_mutex_lock(&list->lock);
+    for (refs_scratch_node *node = list->first; node != NULL; node = node->next)
+        refs_scratch_forget(&node->scratch);
+    pthread_mutex_unlock(&list->lock);
+}

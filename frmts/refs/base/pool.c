@@ -1,4 +1,5 @@
-/* pool.c -- see pool.h. One queue; a caller that waits works off tasks of its own group. */
+/* pool.c -- see pool.h. One queue; whoever waits works off tasks of its own group that workers do
+ * not come to. */
 #include "refs/pool.h"
 
 #include <pthread.h>
@@ -30,6 +31,8 @@ struct refs_group {
     refs_error error;
 };
 
+static _Thread_local bool is_worker;
+
 /* -- the queue: under the lock ----------------------------------------------------------------- */
 
 static void enqueue(refs_pool *pool, task *added) {
@@ -55,8 +58,11 @@ static void dequeue(refs_pool *pool, task *taken) {
     pool->n_queued--;
 }
 
-static task *first_of(const refs_pool *pool, const refs_group *group) {
+/* The task that whoever waits for a group is to do itself, or NULL. What comes next anyway is left
+ * to the workers: one thread more than there are cores is no faster, and takes memory. */
+static task *left_for(const refs_pool *pool, const refs_group *group) {
     task *found = pool->first;
+    if (found != NULL && found->group == group && pool->n_started > 0 && !is_worker) return NULL;
     while (found != NULL && found->group != group) found = found->next;
     return found;
 }
@@ -81,6 +87,7 @@ static void perform(refs_pool *pool, task *taken) {
 
 static void *work(void *argument) {
     refs_pool *pool = argument;
+    is_worker = true;
     pthread_mutex_lock(&pool->lock);
     while (!pool->ending) {
         task *next = pool->first;
@@ -214,7 +221,7 @@ refs_status refs_group_wait(refs_group *group, refs_error *err) {
     if (pool != NULL) {
         pthread_mutex_lock(&pool->lock);
         while (group->n_unfinished > 0) {
-            task *own = first_of(pool, group);
+            task *own = left_for(pool, group);
             if (own != NULL) {
                 dequeue(pool, own);
                 perform(pool, own);

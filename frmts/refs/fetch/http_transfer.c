@@ -25,7 +25,7 @@ static void set_defaults(refs_transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->rules.stall_ms);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)REFS_HTTP_MIN_SPEED);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)(transfer->rules.stall_ms + 999) / 1000);
-    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L * 1024);
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 128L * 1024);
 }
 
 /* What holds whatever the host set. */

@@ -162,7 +162,7 @@ bool readLimits(CSLConstList options, refs_set_limits &limits, refs_error *error
         if (text == nullptr) continue;
         if (!refs_json_number_to_u64(refs_str_from(text), &value, &integral) || !integral ||
             value > option.largest) {
-            refs_fail(error, REFS_INVALID, "%s=%s: a whole number up to %llu is needed",
+            (void)refs_fail(error, REFS_INVALID, "%s=%s: a whole number up to %llu is needed",
                       option.name, text, static_cast<unsigned long long>(option.largest));
             return false;
         }
