@@ -95,7 +95,8 @@ TEST(Neighbours, NamesOfItsOwnReaderAreNotTaken) {
     const std::string path = strict_set();
     for (const std::string &name : {"ZARR:" + path, "ZARR:\"" + path + "\":/v",
                                     "ZARR:\"/vsikerchunk_json_ref/{" + path + "}\"",
-                                    "ZARR:\"/vsikerchunk_json_ref/{" + path + "}\":/v"})
+                                    "ZARR:\"/vsikerchunk_json_ref/{" + path + "}\":/v",
+                                    "/vsikerchunk_json_ref/{" + path + "}"})
         EXPECT_NE(taker_of(name), "REFS") << name;
 }
 
