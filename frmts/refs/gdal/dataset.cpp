@@ -22,24 +22,38 @@ RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string
         SetBand(number, new RefsBand(this, number));
     setGeolocation();
     setColors();
-    overviews_.reset(new RefsOverviews(name, picture_->archive(), picture_->options()));
-    overviews_->find(meta());
+    overviews_.resize(static_cast<size_t>(picture_->nOverviews()));
     TryLoadXML();
+}
+
+RefsDataset *RefsDataset::show(std::shared_ptr<const RefsPicture> picture) {
+    std::string problem;
+    auto *dataset = new RefsDataset(std::move(picture), problem);
+    if (!problem.empty()) {
+        const refs_notes notes = RefsReportNotes();
+        refs_note(&notes, REFS_NOTE_WARNING, "%s: its CRS is not understood: %s",
+                  dataset->meta()->path, problem.c_str());
+    }
+    return dataset;
 }
 
 GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
                                  const refs_array_meta *meta, CSLConstList options,
                                  refs_error *error) {
     auto picture = RefsPicture::create(name, std::move(archive), meta, options, error);
-    if (picture == nullptr) return nullptr;
-    std::string problem;
-    auto *dataset = new RefsDataset(std::move(picture), problem);
-    if (!problem.empty()) {
-        const refs_notes notes = RefsReportNotes();
-        refs_note(&notes, REFS_NOTE_WARNING, "%s: its CRS is not understood: %s", meta->path,
-                  problem.c_str());
-    }
-    return dataset;
+    return picture != nullptr ? show(std::move(picture)) : nullptr;
+}
+
+RefsDataset *RefsDataset::overview(int i) {
+    std::unique_ptr<RefsDataset> &opened = overviews_[static_cast<size_t>(i)];
+    if (opened != nullptr) return opened.get();
+    refs_error error = REFS_ERROR_INIT;
+    auto picture = picture_->overview(i, &error);
+    if (picture != nullptr)
+        opened.reset(show(std::move(picture)));
+    else
+        RefsReport(error);
+    return opened.get();
 }
 
 #if REFS_HAS_THREAD_SAFE
