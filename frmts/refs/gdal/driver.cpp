@@ -77,8 +77,8 @@ const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *h
         const refs_array_meta *array = refs_hierarchy_find_array(
             hierarchy, refs_str_view(name.array.data(), name.array.size()));
         if (array == nullptr)
-            refs_fail(error, REFS_NOT_FOUND, "%s: there is no array %s", name.location.c_str(),
-                      name.array.c_str());
+            (void)refs_fail(error, REFS_NOT_FOUND, "%s: there is no array %s",
+                            name.location.c_str(), name.array.c_str());
         return array;
     }
     const refs_array_meta *only = nullptr;
@@ -108,7 +108,7 @@ GDALDataset *openList(const RefsName &name, CSLConstList options, refs_error *er
         return openName(only, withSet.List(), error);
     }
     if (name.array.empty() && name.selection.empty()) return list.release();
-    refs_fail(
+    (void)refs_fail(
         error, REFS_INVALID, "%s: has %s sets: say which one %s is of, as in REFS:\"%s\":#0%s",
         name.location.c_str(), count, name.array.c_str(), name.set.c_str(), name.array.c_str());
     return nullptr;
@@ -125,8 +125,9 @@ GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *er
     if (array != nullptr)
         return RefsDataset::create(name, std::move(archive), array, options, error);
     if (!name.selection.empty()) {
-        refs_fail(error, REFS_INVALID, "%s: [%s] selects bands of an array, which is not named",
-                  name.location.c_str(), name.selection.c_str());
+        (void)refs_fail(error, REFS_INVALID,
+                        "%s: [%s] selects bands of an array, which is not named",
+                        name.location.c_str(), name.selection.c_str());
         return nullptr;
     }
     return RefsRootDataset::create(name, std::move(archive), error);
@@ -135,9 +136,9 @@ GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *er
 GDALDataset *openMultidim(const RefsName &name, CSLConstList options, refs_error *error) {
     const std::string part = name.array + RefsSelectionSuffix(name);
     if (!part.empty()) {
-        refs_fail(error, REFS_INVALID,
-                  "%s: the multidimensional API opens whole sets: leave out the array %s",
-                  name.location.c_str(), part.c_str());
+        (void)refs_fail(error, REFS_INVALID,
+                        "%s: the multidimensional API opens whole sets: leave out the array %s",
+                        name.location.c_str(), part.c_str());
         return nullptr;
     }
     auto archive = RefsArchive::open(name.location, options, error);
@@ -153,8 +154,9 @@ bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
         return true;
     }
     if (name.setIndex >= 0 && name.setIndex != CPLAtoGIntBig(option)) {
-        refs_fail(error, REFS_INVALID, "%s: the name asks for set %lld, the option for SET=%s",
-                  name.location.c_str(), static_cast<long long>(name.setIndex), option);
+        (void)refs_fail(error, REFS_INVALID,
+                        "%s: the name asks for set %lld, the option for SET=%s",
+                        name.location.c_str(), static_cast<long long>(name.setIndex), option);
         return false;
     }
     name.setIndex = CPLAtoGIntBig(option);
@@ -176,10 +178,10 @@ GDALDataset *open(GDALOpenInfo *info) {
     CPLStringList options(CSLDuplicate(info->papszOpenOptions));
     GDALDataset *dataset = nullptr;
     if (info->eAccess == GA_Update)
-        refs_fail(&error, REFS_UNSUPPORTED, "%s: reference sets can only be read",
-                  info->pszFilename);
+        (void)refs_fail(&error, REFS_UNSUPPORTED, "%s: reference sets can only be read",
+                        info->pszFilename);
     else if (!RefsNameParse(info->pszFilename, name, problem))
-        refs_fail(&error, REFS_INVALID, "%s: %s", info->pszFilename, problem.c_str());
+        (void)refs_fail(&error, REFS_INVALID, "%s: %s", info->pszFilename, problem.c_str());
     else if (settleSetIndex(name, options, &error))
         dataset = (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0
                       ? openMultidim(name, options.List(), &error)
