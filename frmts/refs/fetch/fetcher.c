@@ -4,6 +4,11 @@
 
 /* -- the fetcher ------------------------------------------------------------------------------- */
 
+/* In the child of a fork no other thread's calls are under way. */
+static void in_child(void *self) {
+    ((refs_fetcher *)self)->jobs = NULL;
+}
+
 refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *options,
                               refs_fetcher **fetcher, refs_error *err) {
     refs_fetcher *opened = refs_calloc(1, sizeof *opened);
@@ -11,12 +16,15 @@ refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *opt
     opened->vfs = vfs;
     opened->options = options != NULL ? *options : (refs_fetch_options)REFS_FETCH_OPTIONS_INIT;
     pthread_mutex_init(&opened->lock, NULL);
+    opened->forked = (refs_forked){in_child, opened, NULL, NULL};
+    refs_fork_enlist(&opened->forked);
     *fetcher = opened;
     return REFS_OK;
 }
 
 void refs_fetcher_free(refs_fetcher *fetcher) {
     if (fetcher == NULL) return;
+    refs_fork_strike_off(&fetcher->forked);
     refs_fetch__clear_places(fetcher);
     pthread_mutex_destroy(&fetcher->lock);
     refs_free(fetcher);
@@ -39,28 +47,28 @@ bool refs_fetcher_saw_replacement(const refs_fetcher *fetcher) {
 
 void refs_fetcher_cancel(refs_fetcher *fetcher) {
     atomic_store(&fetcher->cancelled, true);
-    pthread_mutex_lock(&fetcher->lock);
+    refs_lock(&fetcher->lock);
     for (refs_fetch_job *job = fetcher->jobs; job != NULL; job = job->next) {
-        pthread_mutex_lock(&job->waiter.lock);
+        refs_lock(&job->waiter.lock);
         pthread_cond_broadcast(&job->waiter.moved);
-        pthread_mutex_unlock(&job->waiter.lock);
+        refs_unlock(&job->waiter.lock);
     }
-    pthread_mutex_unlock(&fetcher->lock);
+    refs_unlock(&fetcher->lock);
 }
 
 static void enlist(refs_fetch_job *job) {
-    pthread_mutex_lock(&job->fetcher->lock);
+    refs_lock(&job->fetcher->lock);
     job->next = job->fetcher->jobs;
     job->fetcher->jobs = job;
-    pthread_mutex_unlock(&job->fetcher->lock);
+    refs_unlock(&job->fetcher->lock);
 }
 
 static void strike_off(refs_fetch_job *job) {
-    pthread_mutex_lock(&job->fetcher->lock);
+    refs_lock(&job->fetcher->lock);
     refs_fetch_job **link = &job->fetcher->jobs;
-    while (*link != job) link = &(*link)->next;
-    *link = job->next;
-    pthread_mutex_unlock(&job->fetcher->lock);
+    while (*link != NULL && *link != job) link = &(*link)->next;
+    if (*link != NULL) *link = job->next; /* else a fork came between */
+    refs_unlock(&job->fetcher->lock);
 }
 
 /* -- memory ------------------------------------------------------------------------------------ */
@@ -73,26 +81,26 @@ static bool fits(const refs_fetch_job *job, uint64_t size) {
 
 static void give_back(void *user, size_t size) {
     refs_waiter *waiter = user;
-    pthread_mutex_lock(&waiter->lock);
+    refs_lock(&waiter->lock);
     waiter->memory -= size;
     pthread_cond_broadcast(&waiter->moved);
-    pthread_mutex_unlock(&waiter->lock);
+    refs_unlock(&waiter->lock);
 }
 
 bool refs_fetch__has_memory(refs_fetch_job *job, uint64_t size) {
-    pthread_mutex_lock(&job->waiter.lock);
+    refs_lock(&job->waiter.lock);
     bool has = fits(job, size);
-    pthread_mutex_unlock(&job->waiter.lock);
+    refs_unlock(&job->waiter.lock);
     return has;
 }
 
 refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t size, refs_block **block,
                                   refs_error *err) {
     if (size > SIZE_MAX) return refs_fail_nomem(err);
-    pthread_mutex_lock(&job->waiter.lock);
-    while (!fits(job, size)) pthread_cond_wait(&job->waiter.moved, &job->waiter.lock);
+    refs_lock(&job->waiter.lock);
+    while (!fits(job, size)) refs_wait(&job->waiter.moved, &job->waiter.lock);
     job->waiter.memory += (size_t)size;
-    pthread_mutex_unlock(&job->waiter.lock);
+    refs_unlock(&job->waiter.lock);
     *block = refs_block_new((size_t)size, give_back, &job->waiter);
     if (*block != NULL) return REFS_OK;
     give_back(&job->waiter, (size_t)size);
@@ -100,9 +108,9 @@ refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t size, refs_block
 }
 
 static void wait_for_workers(refs_fetch_job *job) {
-    pthread_mutex_lock(&job->waiter.lock);
-    while (job->waiter.memory > 0) pthread_cond_wait(&job->waiter.moved, &job->waiter.lock);
-    pthread_mutex_unlock(&job->waiter.lock);
+    refs_lock(&job->waiter.lock);
+    while (job->waiter.memory > 0) refs_wait(&job->waiter.moved, &job->waiter.lock);
+    refs_unlock(&job->waiter.lock);
 }
 
 /* -- serving ----------------------------------------------------------------------------------- */

@@ -2,13 +2,11 @@
 #include "archive.h"
 
 #include <algorithm>
-#include <atomic>
 #include <ctime>
 #include <list>
 #include <vector>
 
-#include <unistd.h>
-
+#include "fork_guard.h"
 #include "refs/codec.h"
 #include "refs/json.h"
 #include "report.h"
@@ -54,13 +52,9 @@ class Kept {
     Kept() = default;
     Kept(const Kept &) = delete;
     Kept &operator=(const Kept &) = delete;
-    /** In the child of a fork the threads that read ahead are gone, and not to be waited for. */
-    ~Kept() {
-        if (process_ != getpid()) new std::list<Entry>(std::move(entries_));
-    }
-    bool isOfThisProcess() const { return process_ == getpid(); }
+
     std::shared_ptr<RefsArchive> find(const Identity &identity) {
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsGuard guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
             if (entry->first != identity) continue;
             entries_.splice(entries_.begin(), entries_, entry);
@@ -70,7 +64,7 @@ class Kept {
     }
     void add(const Identity &identity, const std::shared_ptr<RefsArchive> &archive) {
         std::list<Entry> gone; // ends after the lock does: closing a set takes its time
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsGuard guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end();) {
             const auto next = std::next(entry);
             if (entry->first == identity) gone.splice(gone.end(), entries_, entry);
@@ -81,30 +75,19 @@ class Kept {
     }
     void clear() {
         std::list<Entry> gone;
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsGuard guard(lock_);
         gone.swap(entries_);
     }
 
   private:
     using Entry = std::pair<Identity, std::shared_ptr<RefsArchive>>;
-    const pid_t process_ = getpid();
     std::mutex lock_; // guards entries_
     std::list<Entry> entries_;
 };
 
-/** A child opens its sets anew: those of its parent may wait for threads that it does not have. */
 Kept &kept() {
-    static Kept first;
-    static std::atomic<Kept *> current{&first};
-    Kept *archives = current;
-    if (!archives->isOfThisProcess()) {
-        auto *own = new Kept;
-        if (current.compare_exchange_strong(archives, own))
-            archives = own;
-        else
-            delete own;
-    }
-    return *archives;
+    static Kept archives;
+    return archives;
 }
 
 /** A comma-separated open option as a list that ends with NULL. */
@@ -278,7 +261,7 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
 }
 
 refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
-    std::lock_guard<std::mutex> guard(arraysLock_);
+    RefsGuard guard(arraysLock_);
     RefsArrayHandle &slot = arrays_[meta];
     if (slot == nullptr) {
         refs_array *opened = nullptr;

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <mutex>
 #include <vector>
 
 #include "cpl_string.h"
 #include "cpl_vsi.h"
+#include "fork_guard.h"
 #include "handles.h"
 #include "report.h"
 
@@ -94,14 +94,14 @@ void splitSelection(const std::string &rest, RefsName &parsed) {
 class HiddenNames {
   public:
     size_t add(const std::string &set) {
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsGuard guard(lock_);
         const auto found = std::find(names_.begin(), names_.end(), set);
         const auto number = static_cast<size_t>(found - names_.begin());
         if (found == names_.end()) names_.push_back(set);
         return number;
     }
     std::string get(size_t number) {
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsGuard guard(lock_);
         return number < names_.size() ? names_[number] : "";
     }
 
