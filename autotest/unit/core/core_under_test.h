@@ -91,6 +91,7 @@ inline refs_status readTexts(void *user, const refs_array_meta *meta, refs_buf *
 /** How a set is read. */
 struct Ways {
     unsigned threads = 0;                 ///< that decode
+    bool together = false;                ///< all arrays in one fetch, at first
     bool readAhead = false;               ///< and row by row, so that there is something to expect
     const refs_http_host *host = nullptr; ///< over HTTP, by an engine of its own
 };
@@ -112,7 +113,7 @@ class Core {
     refs_status tryAll() {
         if (ways_.host != nullptr) REFS_TRY(openHttp());
         REFS_TRY(open());
-        REFS_TRY(bringAll());
+        if (ways_.together) REFS_TRY(bringAll());
         for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy_.get()); i++) {
             const refs_array_meta *meta = refs_hierarchy_array(hierarchy_.get(), i);
             if (meta->status != REFS_OK)
@@ -235,8 +236,6 @@ class Core {
         REFS_TRY(take(array, [&](refs_array **made) {
             return refs_array_open(&tools_, meta, made, &error_);
         }));
-        refs_array *arrays[] = {array.get()};
-        refs_arrays_bring(arrays, 1);
         if (meta->dtype.type == REFS_TYPE_OBJECT) return readAllTexts(array.get());
         if (ways_.readAhead && meta->rank > 0) return readRows(array.get());
         std::string pixels(size, '\0');

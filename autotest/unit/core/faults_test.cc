@@ -28,7 +28,7 @@ TEST(CoreFaults, OfTemplatesAreToldForEveryAllocation) {
 TEST(CoreFaults, OfThreadsThatDecodeAreToldForEveryAllocation) {
     const std::string location = sample("sample.json");
     EXPECT_GT(failEachInBothWays([&] {
-                  return Core(refs_vfs_posix(), location, {2, false, nullptr}).run();
+                  return Core(refs_vfs_posix(), location, {2, true, false, nullptr}).run();
               }),
               500);
 }
@@ -36,7 +36,7 @@ TEST(CoreFaults, OfThreadsThatDecodeAreToldForEveryAllocation) {
 TEST(CoreFaults, OfReadingAheadAreToldForEveryAllocation) {
     const std::string location = sample("sample.json");
     EXPECT_GT(failEachInBothWays([&] {
-                  return Core(refs_vfs_posix(), location, {2, true, nullptr}).run();
+                  return Core(refs_vfs_posix(), location, {2, false, true, nullptr}).run();
               }),
               500);
 }
