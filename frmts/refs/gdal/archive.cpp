@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "guard.h"
 #include "refs/codec.h"
 #include "refs/json.h"
 #include "report.h"
@@ -278,6 +279,10 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
 }
 
 refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
+    return RefsGuardMade(error, [&] { return arrayOf(meta, error); });
+}
+
+refs_array *RefsArchive::arrayOf(const refs_array_meta *meta, refs_error *error) {
     std::lock_guard<std::mutex> guard(arraysLock_);
     RefsArrayHandle &slot = arrays_[meta];
     if (slot == nullptr) {
@@ -295,11 +300,14 @@ refs_cf_values RefsArchive::values() {
 }
 
 void RefsArchive::announce(void *self, const refs_array_meta *const *metas, size_t n) {
-    std::vector<refs_array *> arrays;
-    for (size_t i = 0; i < n; i++)
-        if (refs_array *array = static_cast<RefsArchive *>(self)->array(metas[i], nullptr))
-            arrays.push_back(array);
-    if (!arrays.empty()) refs_arrays_bring(arrays.data(), arrays.size());
+    (void)RefsGuard(nullptr, [&] {
+        std::vector<refs_array *> arrays;
+        for (size_t i = 0; i < n; i++)
+            if (refs_array *array = static_cast<RefsArchive *>(self)->array(metas[i], nullptr))
+                arrays.push_back(array);
+        if (!arrays.empty()) refs_arrays_bring(arrays.data(), arrays.size());
+        return REFS_OK;
+    });
 }
 
 refs_status RefsArchive::readValues(void *self, const refs_array_meta *meta, double *values,

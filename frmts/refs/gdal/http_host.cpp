@@ -8,6 +8,7 @@
 #include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "gdal_compat.h"
+#include "guard.h"
 #include "report.h"
 
 namespace {
@@ -112,7 +113,11 @@ std::string urlOf(const char *location) {
 refs_status url(void *, const char *location, refs_buf *buffer, refs_error *err) {
     if (EQUAL(pathOption(location, "REFS_HTTP_ENGINE", "AUTO"), "VSI")) return REFS_UNSUPPORTED;
     RefsQuietErrors quiet;
-    const std::string url = urlOf(location);
+    std::string url;
+    REFS_TRY(RefsGuard(err, [&] {
+        url = urlOf(location);
+        return REFS_OK;
+    }));
     if (url.compare(0, 7, "http://") != 0 && url.compare(0, 8, "https://") != 0)
         return REFS_UNSUPPORTED;
     for (const char c : url)
