@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fork_guard.h"
+#include "guard.h"
 #include "refs/codec.h"
 #include "refs/json.h"
 #include "report.h"
@@ -146,7 +147,7 @@ bool readLimits(CSLConstList options, refs_set_limits &limits, refs_error *error
         if (!refs_json_number_to_u64(refs_str_from(text), &value, &integral) || !integral ||
             value > option.largest) {
             (void)refs_fail(error, REFS_INVALID, "%s=%s: a whole number up to %llu is needed",
-                      option.name, text, static_cast<unsigned long long>(option.largest));
+                            option.name, text, static_cast<unsigned long long>(option.largest));
             return false;
         }
         option.set(limits, value);
@@ -261,6 +262,10 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
 }
 
 refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
+    return RefsGuardMade(error, [&] { return arrayOf(meta, error); });
+}
+
+refs_array *RefsArchive::arrayOf(const refs_array_meta *meta, refs_error *error) {
     RefsGuard guard(arraysLock_);
     RefsArrayHandle &slot = arrays_[meta];
     if (slot == nullptr) {
@@ -278,11 +283,14 @@ refs_cf_values RefsArchive::values() {
 }
 
 void RefsArchive::announce(void *self, const refs_array_meta *const *metas, size_t n) {
-    std::vector<refs_array *> arrays;
-    for (size_t i = 0; i < n; i++)
-        if (refs_array *array = static_cast<RefsArchive *>(self)->array(metas[i], nullptr))
-            arrays.push_back(array);
-    if (!arrays.empty()) refs_arrays_bring(arrays.data(), arrays.size());
+    (void)RefsGuard(nullptr, [&] {
+        std::vector<refs_array *> arrays;
+        for (size_t i = 0; i < n; i++)
+            if (refs_array *array = static_cast<RefsArchive *>(self)->array(metas[i], nullptr))
+                arrays.push_back(array);
+        if (!arrays.empty()) refs_arrays_bring(arrays.data(), arrays.size());
+        return REFS_OK;
+    });
 }
 
 refs_status RefsArchive::readValues(void *self, const refs_array_meta *meta, double *values,

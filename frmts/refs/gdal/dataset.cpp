@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "geotiff.h"
+#include "guard.h"
 #include "report.h"
 
 namespace {
@@ -179,13 +180,15 @@ void RefsDataset::readCounts() {
 }
 
 char **RefsDataset::GetFileList() {
-    return CSLAddString(nullptr, RefsHideSecrets(name_.location.c_str()).c_str());
+    return RefsGuardRaised(
+        [this] { return CSLAddString(nullptr, RefsHideSecrets(name_.location.c_str()).c_str()); });
 }
 
 CPLErr RefsDataset::readWindow(const RefsWindow &window) const {
     refs_error error = REFS_ERROR_INIT;
     const RefsWindowReader reader(array_, meaning_, pixelType_, longitudes_.get());
-    return reader.read(window, &error) == REFS_OK ? CE_None : RefsReport(error);
+    const refs_status status = RefsGuard(&error, [&] { return reader.read(window, &error); });
+    return status == REFS_OK ? CE_None : RefsReport(error);
 }
 
 /* Reduced resolutions are read from blocks here and there: only full ones are worth reading ahead.
@@ -196,7 +199,11 @@ CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, i
     if (bufferXSize != xSize || bufferYSize != ySize) return CE_None;
     std::vector<int> all;
     if (bandMap == nullptr) {
-        all.resize(static_cast<size_t>(GetRasterCount()));
+        const refs_status status = RefsGuard(nullptr, [&] {
+            all.resize(static_cast<size_t>(GetRasterCount()));
+            return REFS_OK;
+        });
+        if (status != REFS_OK) return CE_None; // an advice that is not followed
         std::iota(all.begin(), all.end(), 1);
         bandMap = all.data();
         nBandsWanted = GetRasterCount();

@@ -30,6 +30,7 @@ class RefsRootDataset final : public GDALPamDataset {
   private:
     RefsRootDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive);
     static refs_status addSet(void *self, const refs_set_summary *set, refs_error *error);
+    refs_status add(const refs_set_summary &set);
 
     RefsName name_;
     std::shared_ptr<RefsArchive> archive_;

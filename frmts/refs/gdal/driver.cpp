@@ -1,5 +1,6 @@
 /* driver.cpp -- how GDAL finds the driver, and how the driver finds what to open. */
 #include "dataset.h"
+#include "guard.h"
 #include "multidim.h"
 #include "report.h"
 #include "vsi_source.h"
@@ -170,26 +171,29 @@ void describe(GDALDataset *dataset, const char *opened, const RefsName &name) {
         dataset->SetDescription(("REFS:\"" + RefsShownSet(name.set) + '"').c_str());
 }
 
-GDALDataset *open(GDALOpenInfo *info) {
-    if (!identify(info)) return nullptr;
-    refs_error error = REFS_ERROR_INIT;
+GDALDataset *openIdentified(GDALOpenInfo *info, refs_error *error) {
     RefsName name;
     std::string problem;
     CPLStringList options(CSLDuplicate(info->papszOpenOptions));
-    GDALDataset *dataset = nullptr;
+    std::unique_ptr<GDALDataset> dataset;
     if (info->eAccess == GA_Update)
-        (void)refs_fail(&error, REFS_UNSUPPORTED, "%s: reference sets can only be read",
+        (void)refs_fail(error, REFS_UNSUPPORTED, "%s: reference sets can only be read",
                         info->pszFilename);
     else if (!RefsNameParse(info->pszFilename, name, problem))
-        (void)refs_fail(&error, REFS_INVALID, "%s: %s", info->pszFilename, problem.c_str());
-    else if (settleSetIndex(name, options, &error))
-        dataset = (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0
-                      ? openMultidim(name, options.List(), &error)
-                      : openName(name, options.List(), &error);
-    if (dataset == nullptr)
-        RefsReport(error);
-    else
-        describe(dataset, info->pszFilename, name);
+        (void)refs_fail(error, REFS_INVALID, "%s: %s", info->pszFilename, problem.c_str());
+    else if (settleSetIndex(name, options, error))
+        dataset.reset((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0
+                          ? openMultidim(name, options.List(), error)
+                          : openName(name, options.List(), error));
+    if (dataset != nullptr) describe(dataset.get(), info->pszFilename, name);
+    return dataset.release();
+}
+
+GDALDataset *open(GDALOpenInfo *info) {
+    if (!identify(info)) return nullptr;
+    refs_error error = REFS_ERROR_INIT;
+    GDALDataset *dataset = RefsGuardMade(&error, [&] { return openIdentified(info, &error); });
+    if (dataset == nullptr) RefsReport(error);
     return dataset;
 }
 

@@ -133,14 +133,9 @@ refs_status RefsReader::readParts(const RefsSlice &slice, const GDALExtendedData
 refs_status RefsReader::readPart(const RefsSlice &slice, size_t n,
                                  const GDALExtendedDataType &bufferType, GByte *buffer,
                                  refs_error *error) const {
-    std::vector<GByte> packed;
-    try {
-        packed.resize(n * type_.GetSize());
-        REFS_TRY(elements_ == RefsElements::Numbers ? readNumbers(slice, n, packed, error)
-                                                    : pickTexts(slice, packed, error));
-    } catch (const std::bad_alloc &) {
-        return refs_fail_nomem(error);
-    }
+    std::vector<GByte> packed(n * type_.GetSize());
+    REFS_TRY(elements_ == RefsElements::Numbers ? readNumbers(slice, n, packed, error)
+                                                : pickTexts(slice, packed, error));
     Scatter(slice, type_, bufferType).copy(0, packed.data(), buffer);
     return REFS_OK;
 }
