@@ -55,7 +55,7 @@ class Kept {
     Kept &operator=(const Kept &) = delete;
 
     std::shared_ptr<RefsArchive> find(const Identity &identity) {
-        RefsGuard guard(lock_);
+        RefsLocked guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
             if (entry->first != identity) continue;
             entries_.splice(entries_.begin(), entries_, entry);
@@ -65,7 +65,7 @@ class Kept {
     }
     void add(const Identity &identity, const std::shared_ptr<RefsArchive> &archive) {
         std::list<Entry> gone; // ends after the lock does: closing a set takes its time
-        RefsGuard guard(lock_);
+        RefsLocked guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end();) {
             const auto next = std::next(entry);
             if (entry->first == identity) gone.splice(gone.end(), entries_, entry);
@@ -76,7 +76,7 @@ class Kept {
     }
     void clear() {
         std::list<Entry> gone;
-        RefsGuard guard(lock_);
+        RefsLocked guard(lock_);
         gone.swap(entries_);
     }
 
@@ -266,7 +266,7 @@ refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
 }
 
 refs_array *RefsArchive::arrayOf(const refs_array_meta *meta, refs_error *error) {
-    RefsGuard guard(arraysLock_);
+    RefsLocked guard(arraysLock_);
     RefsArrayHandle &slot = arrays_[meta];
     if (slot == nullptr) {
         refs_array *opened = nullptr;

@@ -2,6 +2,7 @@
 #include "dataset.h"
 #include "guard.h"
 #include "multidim.h"
+#include "name_info.h"
 #include "report.h"
 #include "vsi_source.h"
 
@@ -222,5 +223,6 @@ void GDALRegister_REFS() {
     driver->pfnIdentify = identify;
     driver->pfnOpen = open;
     driver->pfnUnloadDriver = unload;
+    RefsTellNameInfo(driver);
     GetGDALDriverManager()->RegisterDriver(driver);
 }

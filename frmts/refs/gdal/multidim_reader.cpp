@@ -173,7 +173,7 @@ refs_status RefsReader::pickTexts(const RefsSlice &slice, std::vector<GByte> &pa
 
 refs_status RefsReader::loadTexts(refs_error *error) const {
     {
-        RefsGuard guard(textsLock_);
+        RefsLocked guard(textsLock_);
         if (!texts_.empty()) return REFS_OK;
     }
     RefsBuffer bytes;
@@ -184,7 +184,7 @@ refs_status RefsReader::loadTexts(refs_error *error) const {
     std::vector<const char *> texts;
     for (const char *text = begin; text != begin + bytes.size; text += strlen(text) + 1)
         texts.push_back(text);
-    RefsGuard guard(textsLock_);
+    RefsLocked guard(textsLock_);
     if (!texts_.empty()) return REFS_OK; // another thread was faster
     std::swap<refs_buf>(textBytes_, bytes);
     texts_.swap(texts);

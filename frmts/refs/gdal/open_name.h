@@ -24,6 +24,16 @@ bool RefsNameIsPrefixed(const char *name);
 /** Parses `name`, which need not be prefixed; false with `problem` where it makes no sense. */
 bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem);
 
+/** The parts of a prefixed name as they stand in it. */
+struct RefsNameParts {
+    std::string set;     ///< without its quotes
+    std::string rest;    ///< what stands behind the colon: an array with its selection, or ""
+    bool quoted = false; ///< whether `set` is in quotes
+};
+
+/** Takes a prefixed name apart; false with `problem` where that cannot be done. */
+bool RefsNameSplit(const char *name, RefsNameParts &parts, std::string &problem);
+
 /** Whether no .aux.xml is looked for: beside a remote set that would take a request for each of the
  * names that it may have. */
 bool RefsHasNoSidecar(const RefsName &name);
