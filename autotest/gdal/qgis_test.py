@@ -170,7 +170,7 @@ class Map(unittest.TestCase):
 class Documentation(unittest.TestCase):
     def test_its_python_runs(self):
         with open(os.path.join(HERE, "..", "..", "docs", "qgis.md"), encoding="utf-8") as page:
-            blocks = re.findall(r"^```python\n(.*?)^```$", page.read(), re.MULTILINE | re.DOTALL)
+            blocks = re.findall(r"^```python qgis.*?\n(.*?)^```$", page.read(), re.MULTILINE | re.DOTALL)
         self.assertGreater(len(blocks), 0)
         before = os.getcwd()
         os.chdir(os.path.join(qgis_map.DATA, ".."))

@@ -39,11 +39,16 @@ refs_status failOnTooManyBands(const refs_array_meta *meta, const refs_cf_meanin
 
 RefsDataset::RefsDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive,
                          const refs_array_meta *meta)
-    : name_(name), archive_(std::move(archive)), meta_(meta) {
+    : name_(name), keeping_(RefsKeepsIn(name)), archive_(std::move(archive)), meta_(meta) {
     spatialRef_.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
-    SetPhysicalFilename(RefsHideSecrets(name_.location.c_str()).c_str());
+    if (keeping_ == RefsKeeping::nowhere) nPamFlags |= GPF_DISABLED;
+    SetPhysicalFilename(RefsKeptBeside(name_).c_str());
     SetSubdatasetName((RefsArrayName(name_, meta->path) + RefsSelectionSuffix(name_)).c_str());
-    if (RefsHasNoSidecar(name_)) nPamFlags |= GPF_DISABLED;
+}
+
+/* GDALPamDataset's would not call TrySaveXML of this class. */
+RefsDataset::~RefsDataset() {
+    RefsDataset::FlushCache(true);
 }
 
 GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
@@ -56,8 +61,31 @@ GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchi
     }
     dataset->SetDescription(
         (RefsSubdatasetName(name, meta->path) + RefsSelectionSuffix(name)).c_str());
-    dataset->TryLoadXML();
+    dataset->loadKept();
     return dataset.release();
+}
+
+/* GDAL would look beside a remote set for what is not in the proxy folder, .aux files among it,
+ * unless it believes to know all files there. */
+void RefsDataset::loadKept() {
+    const std::string file = RefsKeptBeside(name_);
+    if (keeping_ == RefsKeeping::beside) {
+        TryLoadXML();
+        oOvManager.Initialize(this, ":::VIRTUAL:::");
+    } else if (PamGetProxy(file.c_str()) != nullptr) {
+        CPLStringList onlyFile;
+        onlyFile.AddString(CPLGetFilename(file.c_str()));
+        TryLoadXML(onlyFile.List());
+    }
+}
+
+/* GDAL would first try beside a remote set, and in an object store that may succeed. */
+CPLErr RefsDataset::TrySaveXML() {
+    const std::string file = RefsKeptBeside(name_);
+    if (keeping_ == RefsKeeping::inProxyFolder && PamGetProxy(file.c_str()) == nullptr &&
+        PamAllocateProxy(file.c_str()) == nullptr)
+        nPamFlags |= GPF_NOSAVE;
+    return GDALPamDataset::TrySaveXML();
 }
 
 refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {

@@ -11,7 +11,8 @@
 #include "overviews.h"
 #include "window.h"
 
-/** A set of several variables: no bands, but subdatasets and global attributes. */
+/** A set of several variables: no bands, but subdatasets and global attributes. Nothing is kept of
+ * it: GDAL would write that over what is kept of its variables. */
 class RefsRootDataset final : public GDALPamDataset {
   public:
     /** Null on failure. */
@@ -39,6 +40,8 @@ class RefsRootDataset final : public GDALPamDataset {
 /** One array: bands are its dimensions other than x and y, flattened. */
 class RefsDataset final : public GDALPamDataset {
   public:
+    ~RefsDataset() override;
+
     /** Array `meta` of the set that `name` is of; null on failure. */
     static GDALDataset *create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
                                const refs_array_meta *meta, CSLConstList options,
@@ -72,6 +75,7 @@ class RefsDataset final : public GDALPamDataset {
                      int bufferXSize, int bufferYSize, GDALDataType bufferType, int nBands,
                      BANDMAP_TYPE bandMap, GSpacing pixelSpace, GSpacing lineSpace,
                      GSpacing bandSpace, GDALRasterIOExtraArg *extra) override;
+    CPLErr TrySaveXML() override;
 
   private:
     RefsDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive,
@@ -81,8 +85,10 @@ class RefsDataset final : public GDALPamDataset {
     void setGeolocation();
     void setColors();
     void readCounts();
+    void loadKept();
 
     RefsName name_;
+    RefsKeeping keeping_;
     std::shared_ptr<RefsArchive> archive_;
     const refs_array_meta *meta_;
     refs_array *array_ = nullptr; // of archive_
