@@ -13,6 +13,7 @@ from glob import glob
 from osgeo import gdal
 
 ROOT = sys.argv.pop(1)
+gdal.UseExceptions()
 UNITS = {"KiB": 10, "MiB": 20, "GiB": 30}
 
 

@@ -46,7 +46,7 @@ RefsDataset::RefsDataset(const RefsName &name, std::shared_ptr<RefsArchive> arch
     SetSubdatasetName((RefsArrayName(name_, meta->path) + RefsSelectionSuffix(name_)).c_str());
 }
 
-/* GDALPamDataset's would not call TrySaveXML of this class. */
+/* GDALPamDataset's would not call BuildPamFilename of this class. */
 RefsDataset::~RefsDataset() {
     RefsDataset::FlushCache(true);
 }
@@ -79,13 +79,14 @@ void RefsDataset::loadKept() {
     }
 }
 
-/* GDAL would first try beside a remote set, and in an object store that may succeed. */
-CPLErr RefsDataset::TrySaveXML() {
+/* Asked for when there is something to keep. GDAL would first try beside a remote set, and in an
+ * object store that may succeed. */
+const char *RefsDataset::BuildPamFilename() {
     const std::string file = RefsKeptBeside(name_);
-    if (keeping_ == RefsKeeping::inProxyFolder && PamGetProxy(file.c_str()) == nullptr &&
-        PamAllocateProxy(file.c_str()) == nullptr)
-        nPamFlags |= GPF_NOSAVE;
-    return GDALPamDataset::TrySaveXML();
+    const bool isKept =
+        keeping_ == RefsKeeping::beside || PamGetProxy(file.c_str()) != nullptr ||
+        (keeping_ == RefsKeeping::inProxyFolder && PamAllocateProxy(file.c_str()) != nullptr);
+    return isKept ? GDALPamDataset::BuildPamFilename() : nullptr;
 }
 
 refs_status RefsDataset::describe(CSLConstList options, refs_error *error) {

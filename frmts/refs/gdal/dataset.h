@@ -75,7 +75,7 @@ class RefsDataset final : public GDALPamDataset {
                      int bufferXSize, int bufferYSize, GDALDataType bufferType, int nBands,
                      BANDMAP_TYPE bandMap, GSpacing pixelSpace, GSpacing lineSpace,
                      GSpacing bandSpace, GDALRasterIOExtraArg *extra) override;
-    CPLErr TrySaveXML() override;
+    const char *BuildPamFilename() override;
 
   private:
     RefsDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive,
