@@ -181,7 +181,28 @@ class ValuesTest(unittest.TestCase):
                 pair = [group.OpenMDArrayFromFullname(path) for group in (ours, theirs)]
                 if shape_of(pair[1]) and 0 not in shape_of(pair[0]) and \
                         kind in (None, pair[1].GetDataType().GetClass()):
-                    yield os.path.basename(name) + path, *pair
+                    yield os.path.relpath(name, DATA) + path, *pair
+
+    def kind_of(self, attribute):
+        """The class of the type of an attribute, and how many values it has."""
+        kind = attribute.GetDataType()
+        if kind.GetClass() == gdal.GEDTC_STRING:
+            return "text", attribute.GetTotalElementsCount()
+        name = gdal.GetDataTypeName(kind.GetNumericDataType())
+        return "float" if "Float" in name else "integer", attribute.GetTotalElementsCount()
+
+    def test_attributes_are_of_kinds_that_json_tells(self):
+        """kerchunk makes texts of the numbers of netCDF-3."""
+        n = 0
+        for what, ours, theirs in self.pairs("netCDF"):
+            for attribute in theirs.GetAttributes() or []:
+                name = attribute.GetName()
+                kinds = [self.kind_of(array.GetAttribute(name)) for array in (ours, theirs)]
+                with self.subTest(what, attribute=name):
+                    if kinds[0] != ("text", 1) or not what.startswith("netcdf3"):
+                        self.assertEqual(*kinds)
+                        n += 1
+        self.assertGreater(n, 100)
 
     def test_with_steps_backwards(self):
         for what, *pair in self.pairs("netCDF", gdal.GEDTC_NUMERIC):
