@@ -38,7 +38,7 @@ import textwrap
 
 FENCE = re.compile(r"^( *)```(.*)$")
 EXAMPLE = "https://example.org"
-PLUGINS = "build/release/gdalplugins"  # as pages write it
+BUILD = "build/release"  # as pages write it
 KINDS = {"sh": {"", "as-root", "background", "long", "window"},
          "python": {"", "continued", "qgis", "qgis continued"},
          "c": {""}, "cmake": {""}, "text": {"output", "form", "measured"}}
@@ -161,7 +161,7 @@ class Page:
     def __init__(self, path, folder, plugins):
         self.blocks = blocks_of(path)
         self.folder = folder
-        self.plugins = plugins
+        self.plugins = os.path.abspath(plugins)
         self.left_out = []
         self.servers = [Server(block) for block in self.blocks if block.kind == "background"]
 
@@ -174,7 +174,7 @@ class Page:
 
     def as_run(self, text):
         """What this machine has for what a reader has."""
-        text = text.replace(PLUGINS, os.path.relpath(self.plugins))
+        text = text.replace(BUILD, os.path.relpath(os.path.dirname(self.plugins)))
         return text.replace(EXAMPLE, self.servers[0].base) if self.servers else text
 
     def as_shown(self, text):
