@@ -254,7 +254,10 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
     archive->fetcher_.reset(fetcher);
     if (refs_store_open(archive->set(), fetcher, &store, error) != REFS_OK) return nullptr;
     archive->store_.reset(store);
-    if (refs_hierarchy_open(store, &setOptions.notes, &hierarchy, error) != REFS_OK) return nullptr;
+    if (refs_hierarchy_open(store, &setOptions.notes, &hierarchy, error) != REFS_OK) {
+        refs_error_prefix(error, "%s", location.c_str());
+        return nullptr;
+    }
     archive->hierarchy_.reset(hierarchy);
     if (refs_cache_open(cacheBytes(), &cache, error) != REFS_OK) return nullptr;
     archive->cache_.reset(cache);

@@ -8,15 +8,15 @@
 #include "report.h"
 
 RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string &problem)
-    : picture_(std::move(picture)), spatialRef_(picture_->spatialRef(problem)),
-      metadata_(RefsListOf(meaning().metadata)), subdatasets_(picture_->subdatasets()),
-      categories_(RefsListOf(meaning().categories)) {
+    : picture_(std::move(picture)), keeping_(RefsKeepsIn(picture_->name())),
+      spatialRef_(picture_->spatialRef(problem)), metadata_(RefsListOf(meaning().metadata)),
+      subdatasets_(picture_->subdatasets()), categories_(RefsListOf(meaning().categories)) {
     const RefsName &name = picture_->name();
     const std::string selection = RefsSelectionSuffix(name);
     SetDescription((RefsSubdatasetName(name, meta()->path) + selection).c_str());
-    SetPhysicalFilename(RefsHideSecrets(name.location.c_str()).c_str());
+    SetPhysicalFilename(RefsKeptBeside(name).c_str());
     SetSubdatasetName((RefsArrayName(name, meta()->path) + selection).c_str());
-    if (RefsHasNoSidecar(name)) nPamFlags |= GPF_DISABLED;
+    if (keeping_ == RefsKeeping::nowhere) nPamFlags |= GPF_DISABLED;
     nRasterXSize = picture_->width();
     nRasterYSize = picture_->height();
     for (int number = 1; number <= picture_->nBands(); number++)
@@ -25,7 +25,7 @@ RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string
     setColors();
     overviews_.reset(new RefsOverviews(name, picture_->archive(), picture_->options()));
     overviews_->find(meta());
-    TryLoadXML();
+    loadKept();
 }
 
 GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
@@ -41,6 +41,35 @@ GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchi
                   problem.c_str());
     }
     return dataset;
+}
+
+/* GDALPamDataset's would not call BuildPamFilename of this class. */
+RefsDataset::~RefsDataset() {
+    RefsDataset::FlushCache(true);
+}
+
+/* GDAL would look beside a remote set for what is not in the proxy folder, .aux files among it,
+ * unless it believes to know all files there. */
+void RefsDataset::loadKept() {
+    const std::string file = RefsKeptBeside(picture_->name());
+    if (keeping_ == RefsKeeping::beside) {
+        TryLoadXML();
+        oOvManager.Initialize(this, ":::VIRTUAL:::");
+    } else if (PamGetProxy(file.c_str()) != nullptr) {
+        CPLStringList onlyFile;
+        onlyFile.AddString(CPLGetFilename(file.c_str()));
+        TryLoadXML(onlyFile.List());
+    }
+}
+
+/* Asked for when there is something to keep. GDAL would first try beside a remote set, and in an
+ * object store that may succeed. */
+const char *RefsDataset::BuildPamFilename() {
+    const std::string file = RefsKeptBeside(picture_->name());
+    const bool isKept =
+        keeping_ == RefsKeeping::beside || PamGetProxy(file.c_str()) != nullptr ||
+        (keeping_ == RefsKeeping::inProxyFolder && PamAllocateProxy(file.c_str()) != nullptr);
+    return isKept ? GDALPamDataset::BuildPamFilename() : nullptr;
 }
 
 #if REFS_HAS_THREAD_SAFE

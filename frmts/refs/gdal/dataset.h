@@ -13,7 +13,8 @@
 #include "overviews.h"
 #include "picture.h"
 
-/** A set of several variables: no bands, but subdatasets and global attributes. */
+/** A set of several variables: no bands, but subdatasets and global attributes. Nothing is kept of
+ * it: GDAL would write that over what is kept of its variables. */
 class RefsRootDataset final : public GDALPamDataset {
   public:
     /** Null on failure. */
@@ -43,6 +44,8 @@ class RefsRootDataset final : public GDALPamDataset {
  * once; GDAL clones it for each that reads a dataset of GDAL_OF_THREAD_SAFE. */
 class RefsDataset final : public GDALPamDataset {
   public:
+    ~RefsDataset() override;
+
     /** Array `meta` of the set that `name` is of; null on failure. */
     static GDALDataset *create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
                                const refs_array_meta *meta, CSLConstList options,
@@ -80,6 +83,7 @@ class RefsDataset final : public GDALPamDataset {
     bool CanBeCloned(int scopes, bool canShareState) const override;
     std::unique_ptr<GDALDataset> Clone(int scopes, bool canShareState) const override;
 #endif
+    const char *BuildPamFilename() override;
 
   private:
     /** `problem` becomes why the CRS is not shown, if it is not. */
@@ -87,8 +91,10 @@ class RefsDataset final : public GDALPamDataset {
     void setGeolocation();
     void setColors();
     CPLStringList &readCounts();
+    void loadKept();
 
     const std::shared_ptr<const RefsPicture> picture_;
+    const RefsKeeping keeping_;
     OGRSpatialReference spatialRef_;
     std::unique_ptr<RefsOverviews> overviews_;
     CPLStringList metadata_, subdatasets_, geolocation_, geolocation2_, categories_;

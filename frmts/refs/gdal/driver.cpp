@@ -71,6 +71,20 @@ int identify(GDALOpenInfo *info) {
                refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes)));
 }
 
+/** The arrays that may have been meant, as words behind a message. */
+std::string arraysOf(const refs_hierarchy *hierarchy) {
+    constexpr size_t mostShown = 10;
+    size_t n = 0;
+    std::string names;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (!RefsIsSubdataset(hierarchy, array)) continue;
+        if (n < mostShown) names += (n > 0 ? ", " : "; there are ") + std::string(array->path);
+        n++;
+    }
+    return n > mostShown ? names + " and " + std::to_string(n - mostShown) + " more" : names;
+}
+
 /** The array that `name` asks for, or the only one that holds data and not coordinates; null with
  * `error` clear where the whole set is wanted. */
 const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *hierarchy,
@@ -79,8 +93,8 @@ const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *h
         const refs_array_meta *array = refs_hierarchy_find_array(
             hierarchy, refs_str_view(name.array.data(), name.array.size()));
         if (array == nullptr)
-            (void)refs_fail(error, REFS_NOT_FOUND, "%s: there is no array %s",
-                            name.location.c_str(), name.array.c_str());
+            (void)refs_fail(error, REFS_NOT_FOUND, "%s: there is no array %s%s",
+                            name.location.c_str(), name.array.c_str(), arraysOf(hierarchy).c_str());
         return array;
     }
     const refs_array_meta *only = nullptr;
