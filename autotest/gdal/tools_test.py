@@ -114,16 +114,6 @@ class Tools(unittest.TestCase):
                       self.path("copy.tif"))
         self.assertTrue((self.read("copy.tif")[36:44, 52:58] == 7).all())
 
-    def test_statistics_of_a_local_set_are_kept_beside_it(self):
-        for name in ("sample.json", "sample.nc"):
-            shutil.copy(os.path.join(DATA, name), self.folder)
-        name = f'REFS:"{self.path("sample.json")}":/t2m'
-        self.run_tool("gdalinfo", "-stats", name)
-        self.assertTrue(os.path.exists(self.path("sample.json.aux.xml")))
-        again, other = gdal.Open(name), gdal.Open(f'REFS:"{self.path("sample.json")}":/z')
-        self.assertIsNotNone(again.GetRasterBand(1).GetMetadataItem("STATISTICS_MEAN"))
-        self.assertIsNone(other.GetRasterBand(1).GetMetadataItem("STATISTICS_MEAN"))
-
     def test_rasterio_reads_the_same(self):
         script = ("import sys, numpy, rasterio\n"
                   "with rasterio.open(sys.argv[1]) as source:\n"

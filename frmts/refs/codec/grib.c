@@ -1,11 +1,11 @@
 /* grib.c -- codec "grib" of kerchunk: the values, latitudes or longitudes of one GRIB message, in
  * the order of the message; missing values are NaN. */
 #include <eccodes.h>
-#include <pthread.h>
 
 #include "grib_message.h"
 #include "lazy.h"
 #include "numbers.h"
+#include "refs/fork.h"
 
 /* ecCodes has one context for a process, and is safe for several threads only where it was built
  * for that, which it does not tell. */
@@ -69,9 +69,9 @@ static refs_status read_by_library(const refs_grib_message *message, const char 
 static refs_status read_coordinate(const refs_grib_message *message, const char *key,
                                    double *numbers, refs_error *err) {
     REFS_TRY(refs_codec__grib_check_grid(message, err));
-    pthread_mutex_lock(&library_lock);
+    refs_lock(&library_lock);
     refs_status status = read_by_library(message, key, numbers, err);
-    pthread_mutex_unlock(&library_lock);
+    refs_unlock(&library_lock);
     return status;
 }
 

@@ -21,9 +21,9 @@ static refs_status load(const refs_lazy_library *library, refs_error *err) {
 }
 
 refs_status refs_codec__load(refs_lazy_library *library, refs_error *err) {
-    pthread_mutex_lock(&library->lock);
+    refs_lock(&library->lock);
     refs_status status = library->loaded ? REFS_OK : load(library, err);
     library->loaded = status == REFS_OK;
-    pthread_mutex_unlock(&library->lock);
+    refs_unlock(&library->lock);
     return status;
 }

@@ -14,10 +14,10 @@
 #ifndef REFS_CODEC_LAZY_H
 #define REFS_CODEC_LAZY_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "refs/error.h"
+#include "refs/fork.h"
 
 /** A function of a library, and where a pointer to it is to be put; the last has no name. */
 typedef struct refs_lazy_function {

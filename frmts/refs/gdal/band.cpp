@@ -3,6 +3,7 @@
 #include <climits>
 
 #include "dataset.h"
+#include "guard.h"
 #include "report.h"
 
 namespace {
@@ -139,12 +140,16 @@ GDALRasterBand *RefsBand::GetOverview(int i) {
 const char *RefsBand::GetDescription() const {
     const char *given = GDALPamRasterBand::GetDescription();
     if (*given != '\0') return given;
-    RefsBuffer text;
+    if (!position_.empty()) return position_.c_str();
     refs_error error = REFS_ERROR_INIT;
-    if (position_.empty() &&
-        refs_cf_band_description(&refs()->meaning(), static_cast<uint64_t>(nBand - 1), &text,
-                                 &error) == REFS_OK)
+    const refs_status status = RefsGuard(&error, [&] {
+        RefsBuffer text;
+        REFS_TRY(refs_cf_band_description(&refs()->meaning(), static_cast<uint64_t>(nBand - 1),
+                                          &text, &error));
         position_ = text.text();
+        return REFS_OK;
+    });
+    if (status != REFS_OK) RefsReport(error);
     return position_.c_str();
 }
 

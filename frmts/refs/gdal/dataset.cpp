@@ -4,18 +4,19 @@
 #include <numeric>
 #include <vector>
 
+#include "guard.h"
 #include "report.h"
 
 RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string &problem)
-    : picture_(std::move(picture)), spatialRef_(picture_->spatialRef(problem)),
-      metadata_(RefsListOf(meaning().metadata)), subdatasets_(picture_->subdatasets()),
-      categories_(RefsListOf(meaning().categories)) {
+    : picture_(std::move(picture)), keeping_(RefsKeepsIn(picture_->name())),
+      spatialRef_(picture_->spatialRef(problem)), metadata_(RefsListOf(meaning().metadata)),
+      subdatasets_(picture_->subdatasets()), categories_(RefsListOf(meaning().categories)) {
     const RefsName &name = picture_->name();
     const std::string selection = RefsSelectionSuffix(name);
     SetDescription((RefsSubdatasetName(name, meta()->path) + selection).c_str());
-    SetPhysicalFilename(RefsHideSecrets(name.location.c_str()).c_str());
+    SetPhysicalFilename(RefsKeptBeside(name).c_str());
     SetSubdatasetName((RefsArrayName(name, meta()->path) + selection).c_str());
-    if (RefsHasNoSidecar(name)) nPamFlags |= GPF_DISABLED;
+    if (keeping_ == RefsKeeping::nowhere) nPamFlags |= GPF_DISABLED;
     nRasterXSize = picture_->width();
     nRasterYSize = picture_->height();
     for (int number = 1; number <= picture_->nBands(); number++)
@@ -23,7 +24,7 @@ RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string
     setGeolocation();
     setColors();
     overviews_.resize(static_cast<size_t>(picture_->nOverviews()));
-    TryLoadXML();
+    loadKept();
 }
 
 RefsDataset *RefsDataset::show(std::shared_ptr<const RefsPicture> picture) {
@@ -48,12 +49,41 @@ RefsDataset *RefsDataset::overview(int i) {
     std::unique_ptr<RefsDataset> &opened = overviews_[static_cast<size_t>(i)];
     if (opened != nullptr) return opened.get();
     refs_error error = REFS_ERROR_INIT;
-    auto picture = picture_->overview(i, &error);
-    if (picture != nullptr)
-        opened.reset(show(std::move(picture)));
-    else
-        RefsReport(error);
+    opened.reset(RefsGuardMade(&error, [&]() -> RefsDataset * {
+        auto picture = picture_->overview(i, &error);
+        return picture != nullptr ? show(std::move(picture)) : nullptr;
+    }));
+    if (opened == nullptr) RefsReport(error);
     return opened.get();
+}
+
+/* GDALPamDataset's would not call BuildPamFilename of this class. */
+RefsDataset::~RefsDataset() {
+    RefsDataset::FlushCache(true);
+}
+
+/* GDAL would look beside a remote set for what is not in the proxy folder, .aux files among it,
+ * unless it believes to know all files there. */
+void RefsDataset::loadKept() {
+    const std::string file = RefsKeptBeside(picture_->name());
+    if (keeping_ == RefsKeeping::beside) {
+        TryLoadXML();
+        oOvManager.Initialize(this, ":::VIRTUAL:::");
+    } else if (PamGetProxy(file.c_str()) != nullptr) {
+        CPLStringList onlyFile;
+        onlyFile.AddString(CPLGetFilename(file.c_str()));
+        TryLoadXML(onlyFile.List());
+    }
+}
+
+/* Asked for when there is something to keep. GDAL would first try beside a remote set, and in an
+ * object store that may succeed. */
+const char *RefsDataset::BuildPamFilename() {
+    const std::string file = RefsKeptBeside(picture_->name());
+    const bool isKept =
+        keeping_ == RefsKeeping::beside || PamGetProxy(file.c_str()) != nullptr ||
+        (keeping_ == RefsKeeping::inProxyFolder && PamAllocateProxy(file.c_str()) != nullptr);
+    return isKept ? GDALPamDataset::BuildPamFilename() : nullptr;
 }
 
 #if REFS_HAS_THREAD_SAFE
@@ -65,12 +95,14 @@ bool RefsDataset::CanBeCloned(int scopes, bool) const {
  * wants for a thread. */
 std::unique_ptr<GDALDataset> RefsDataset::Clone(int scopes, bool canShareState) const {
     if (!CanBeCloned(scopes, canShareState)) return nullptr;
-    std::string problem;
-    std::unique_ptr<RefsDataset> clone(new RefsDataset(picture_, problem));
-    clone->poDriver = poDriver;
-    clone->nOpenFlags = nOpenFlags;
-    clone->papszOpenOptions = CSLDuplicate(papszOpenOptions);
-    return clone;
+    return RefsGuardRaised([&]() -> std::unique_ptr<GDALDataset> {
+        std::string problem;
+        std::unique_ptr<RefsDataset> clone(new RefsDataset(picture_, problem));
+        clone->poDriver = poDriver;
+        clone->nOpenFlags = nOpenFlags;
+        clone->papszOpenOptions = CSLDuplicate(papszOpenOptions);
+        return clone;
+    });
 }
 #endif
 
@@ -145,12 +177,16 @@ CPLStringList &RefsDataset::readCounts() {
 }
 
 char **RefsDataset::GetFileList() {
-    return CSLAddString(nullptr, RefsHideSecrets(picture_->name().location.c_str()).c_str());
+    return RefsGuardRaised([this] {
+        return CSLAddString(nullptr, RefsHideSecrets(picture_->name().location.c_str()).c_str());
+    });
 }
 
 CPLErr RefsDataset::readWindow(const RefsWindow &window) const {
     refs_error error = REFS_ERROR_INIT;
-    return picture_->reader().read(window, &error) == REFS_OK ? CE_None : RefsReport(error);
+    const refs_status status =
+        RefsGuard(&error, [&] { return picture_->reader().read(window, &error); });
+    return status == REFS_OK ? CE_None : RefsReport(error);
 }
 
 /* Reduced resolutions are read from blocks here and there: only full ones are worth reading ahead.
@@ -161,7 +197,11 @@ CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, i
     if (bufferXSize != xSize || bufferYSize != ySize) return CE_None;
     std::vector<int> all;
     if (bandMap == nullptr) {
-        all.resize(static_cast<size_t>(GetRasterCount()));
+        const refs_status status = RefsGuard(nullptr, [&] {
+            all.resize(static_cast<size_t>(GetRasterCount()));
+            return REFS_OK;
+        });
+        if (status != REFS_OK) return CE_None; // an advice that is not followed
         std::iota(all.begin(), all.end(), 1);
         bandMap = all.data();
         nBandsWanted = GetRasterCount();

@@ -13,7 +13,8 @@
 #include "open_name.h"
 #include "picture.h"
 
-/** A set of several variables: no bands, but subdatasets and global attributes. */
+/** A set of several variables: no bands, but subdatasets and global attributes. Nothing is kept of
+ * it: GDAL would write that over what is kept of its variables. */
 class RefsRootDataset final : public GDALPamDataset {
   public:
     /** Null on failure. */
@@ -32,6 +33,7 @@ class RefsRootDataset final : public GDALPamDataset {
   private:
     RefsRootDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive);
     static refs_status addSet(void *self, const refs_set_summary *set, refs_error *error);
+    refs_status add(const refs_set_summary &set);
 
     RefsName name_;
     std::shared_ptr<RefsArchive> archive_;
@@ -42,6 +44,8 @@ class RefsRootDataset final : public GDALPamDataset {
  * once; GDAL clones it for each that reads a dataset of GDAL_OF_THREAD_SAFE. */
 class RefsDataset final : public GDALPamDataset {
   public:
+    ~RefsDataset() override;
+
     /** Array `meta` of the set that `name` is of; null on failure. */
     static GDALDataset *create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
                                const refs_array_meta *meta, CSLConstList options,
@@ -84,6 +88,7 @@ class RefsDataset final : public GDALPamDataset {
     bool CanBeCloned(int scopes, bool canShareState) const override;
     std::unique_ptr<GDALDataset> Clone(int scopes, bool canShareState) const override;
 #endif
+    const char *BuildPamFilename() override;
 
   private:
     /** `problem` becomes why the CRS is not shown, if it is not. */
@@ -94,8 +99,10 @@ class RefsDataset final : public GDALPamDataset {
     void setGeolocation();
     void setColors();
     CPLStringList &readCounts();
+    void loadKept();
 
     const std::shared_ptr<const RefsPicture> picture_;
+    const RefsKeeping keeping_;
     OGRSpatialReference spatialRef_;
     std::vector<std::unique_ptr<RefsDataset>> overviews_;
     CPLStringList metadata_, subdatasets_, geolocation_, geolocation2_, categories_;

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <mutex>
 #include <vector>
 
+#include "cpl_conv.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
+#include "fork_guard.h"
 #include "handles.h"
 #include "report.h"
 
@@ -94,14 +95,14 @@ void splitSelection(const std::string &rest, RefsName &parsed) {
 class HiddenNames {
   public:
     size_t add(const std::string &set) {
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsLocked guard(lock_);
         const auto found = std::find(names_.begin(), names_.end(), set);
         const auto number = static_cast<size_t>(found - names_.begin());
         if (found == names_.end()) names_.push_back(set);
         return number;
     }
     std::string get(size_t number) {
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsLocked guard(lock_);
         return number < names_.size() ? names_[number] : "";
     }
 
@@ -188,8 +189,22 @@ std::string RefsShownSet(const std::string &set) {
     return shown == set ? set : shown + hiddenMark + std::to_string(hiddenNames().add(set));
 }
 
-bool RefsHasNoSidecar(const RefsName &name) {
-    return refs_location_is_remote(refs_str_from(name.location.c_str()));
+RefsKeeping RefsKeepsIn(const RefsName &name) {
+    if (!refs_location_is_remote(refs_str_from(name.location.c_str()))) return RefsKeeping::beside;
+    const bool isSecret = RefsHideSecrets(name.location.c_str()) != name.location;
+    return isSecret || CPLGetConfigOption("GDAL_PAM_PROXY_DIR", nullptr) == nullptr
+               ? RefsKeeping::nowhere
+               : RefsKeeping::inProxyFolder;
+}
+
+std::string RefsKeptBeside(const RefsName &name) {
+    static const std::string metadata = "/.zmetadata";
+    std::string file = RefsHideSecrets(name.location.c_str());
+    if (file.size() > metadata.size() &&
+        file.compare(file.size() - metadata.size(), metadata.size(), metadata) == 0)
+        file.resize(file.size() - metadata.size());
+    while (file.size() > 1 && file.back() == '/') file.pop_back();
+    return file;
 }
 
 std::string RefsSelectionSuffix(const RefsName &name) {

@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "dataset.h"
+#include "fork_guard.h"
 #include "geotiff.h"
 #include "report.h"
 
@@ -94,12 +95,16 @@ void RefsPicture::findOverviews() {
 }
 
 std::shared_ptr<const RefsPicture> RefsPicture::overview(int i, refs_error *error) const {
-    std::lock_guard<std::mutex> guard(overviewsLock_);
     Overview &overview = overviews_[static_cast<size_t>(i)];
-    if (overview.picture != nullptr) return overview.picture;
+    {
+        RefsLocked guard(overviewsLock_);
+        if (overview.picture != nullptr) return overview.picture;
+    }
     RefsName name = name_;
     name.array = overview.meta->path;
-    overview.picture = create(name, archive_, overview.meta, options(), error);
+    auto made = create(name, archive_, overview.meta, options(), error);
+    RefsLocked guard(overviewsLock_);
+    if (overview.picture == nullptr) overview.picture = made; // else another thread was faster
     return overview.picture;
 }
 
