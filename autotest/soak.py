@@ -177,7 +177,10 @@ def judge(options, readers, memory, before, after):
 def forget_all():
     """Lets go of what the driver keeps for the next dataset."""
     gc.collect()
-    gdal.DontUseExceptions()  # the bindings of GDAL 3.13 do not survive the next call with them
+    # The bindings of GDAL 3.13 do not survive the next call with exceptions; those of 3.6 end what was
+    # begun last first.
+    osr.DontUseExceptions()
+    gdal.DontUseExceptions()
     gdal.GDALDestroyDriverManager()
     gdal.VSICurlClearCache()
 
