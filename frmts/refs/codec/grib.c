@@ -44,15 +44,18 @@ static refs_status get_array(codes_handle *handle, const char *key, double *numb
 
 static refs_status read_coordinate(const refs_grib_message *message, const char *key,
                                    double *numbers, refs_error *err) {
+    refs_buf alone = REFS_BUF_INIT;
     REFS_TRY(refs_codec__grib_check_grid(message, err));
-    pthread_mutex_lock(&library_lock);
-    codes_handle *handle =
-        codes_handle_new_from_message(NULL, message->whole.data, message->whole.size);
-    refs_status status = handle != NULL
-                             ? get_array(handle, key, numbers, message->n_points, err)
-                             : refs_fail(err, REFS_CORRUPT, "ecCodes cannot read the message");
-    if (handle != NULL) codes_handle_delete(handle);
-    pthread_mutex_unlock(&library_lock);
+    refs_status status = refs_codec__grib_grid_alone(message, &alone, err);
+    if (status == REFS_OK) {
+        pthread_mutex_lock(&library_lock);
+        codes_handle *handle = codes_handle_new_from_message(NULL, alone.data, alone.size);
+        status = handle != NULL ? get_array(handle, key, numbers, message->n_points, err)
+                                : refs_fail(err, REFS_CORRUPT, "ecCodes cannot read the grid");
+        if (handle != NULL) codes_handle_delete(handle);
+        pthread_mutex_unlock(&library_lock);
+    }
+    refs_buf_clear(&alone);
     return status;
 }
 
