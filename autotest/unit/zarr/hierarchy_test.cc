@@ -174,6 +174,19 @@ TEST(Hierarchy, HasNoMoreArraysAndGroupsThanItMay) {
     EXPECT_STREQ(error.message, "more than 200000 arrays and groups");
 }
 
+TEST(Hierarchy, KeepsAllTreesToTheirBudget) {
+    MemoryHierarchy h;
+    std::string zeros;
+    for (size_t i = 0; i < 1500000; i++) zeros += "0,";
+    for (int i = 0; i < 6; i++) {
+        h.store.put(std::to_string(i) + "/.zarray", zarray());
+        h.store.put(std::to_string(i) + "/.zattrs", "{\"a\":[" + zeros + "0]}");
+    }
+    h.get();
+    EXPECT_NE(h.array("0").attributes, nullptr);
+    EXPECT_EQ(h.array("5").attributes, nullptr);
+}
+
 TEST(Hierarchy, TriesNoMoreMetadataAfterManyThatCannotBeRead) {
     MemoryHierarchy h;
     for (int i = 0; i < 80; i++) h.store.range(std::to_string(i) + "/.zarray", "nowhere", 0, 9);

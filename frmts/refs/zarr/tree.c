@@ -119,7 +119,14 @@ static refs_status parse(refs_tree *tree, refs_bytes text, refs_document *docume
         return refs_fail_nomem(err);
     refs_status status =
         refs_json_parse(refs_str_view((const char *)text.data, text.size), &doc, &problem);
+    if (status == REFS_OK &&
+        tree->docs_memory + refs_json_doc_memory(doc) > REFS_JSON_MAX_TREE_BYTES) {
+        refs_json_doc_free(doc);
+        status = refs_fail(&problem, REFS_LIMIT, "all metadata take more than %zu bytes of memory",
+                           REFS_JSON_MAX_TREE_BYTES);
+    }
     if (status == REFS_OK) {
+        tree->docs_memory += refs_json_doc_memory(doc);
         tree->docs[tree->n_docs++] = doc;
         if (refs_json_is_object(refs_json_root(doc)))
             document->root = refs_json_root(doc);

@@ -70,6 +70,7 @@ typedef struct refs_tree {
     size_t capacity;
     refs_json_doc **docs; /**< what owns the documents */
     size_t n_docs;
+    size_t docs_memory; /**< bytes of their trees */
     size_t docs_capacity;
     bool any_key; /**< of metadata or other names; chunks do not count */
     bool any_document;
