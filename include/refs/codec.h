@@ -73,6 +73,11 @@ typedef struct refs_codec_type {
     refs_status (*decode)(const void *self, refs_bytes encoded, struct refs_codec_output *output,
                           refs_error *err);
 
+    /** NULL, or as decode, where `size` bytes become as many: it changes them where they lie.
+     * `spare` is working memory, of which a chain keeps less this way. */
+    refs_status (*decode_in_place)(const void *self, uint8_t *data, size_t size, refs_buf *spare,
+                                   refs_error *err);
+
     /** Frees *self; NULL when there is nothing to free. */
     void (*close)(void *self);
 } refs_codec_type;
@@ -112,6 +117,9 @@ typedef struct refs_scratch {
 } refs_scratch;
 
 void refs_scratch_clear(refs_scratch *scratch);
+
+/** Lets go of what is in it: it takes next to no memory until it is used again. */
+void refs_scratch_forget(refs_scratch *scratch);
 
 /** Makes a chain. REFS_UNSUPPORTED names a codec that nobody knows, or that this build lacks;
  * REFS_LIMIT says that there are too many. */

@@ -307,6 +307,7 @@ static refs_status fetch(batch *job, refs_error *err) {
         refs_store_get_many(tools->store, job->keys, job->n_keys, receive, job, &fetch_error);
     refs_status decoded = refs_group_wait(job->group, err);
     refs_group_free(job->group);
+    if (job->n_keys > 1) refs_scratch_list__forget(&job->bringing->array->scratches);
     if (decoded != REFS_OK) return decoded;
     return refs_fail(err, fetched, "%s", fetch_error.message);
 }

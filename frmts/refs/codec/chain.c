@@ -1,6 +1,10 @@
 /* chain.c -- codecs one after the other, see codec.h. */
 #include "output.h"
 
+/* Working memory that is needed for a small part of the time is let go of in between, if it is so
+ * many bytes: every thread has its own. */
+#define FORGET_FROM (256 * REFS_KIB)
+
 typedef struct chain_link {
     const refs_codec_type *type;
     void *self;
@@ -19,6 +23,11 @@ struct refs_chain {
 void refs_scratch_clear(refs_scratch *scratch) {
     refs_buf_clear(&scratch->buffers[0]);
     refs_buf_clear(&scratch->buffers[1]);
+}
+
+void refs_scratch_forget(refs_scratch *scratch) {
+    for (size_t i = 0; i < 2; i++)
+        refs_forget(scratch->buffers[i].data, scratch->buffers[i].capacity);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -177,15 +186,37 @@ static refs_status run_to_scratch(decoding *job, size_t i, refs_error *err) {
     return run_link(job, link, &output, err);
 }
 
+static refs_status run_to_fixed(decoding *job, size_t i, uint8_t *dst, refs_error *err) {
+    refs_codec_output output = refs_codec__output_fixed(dst, job->chain->decoded_size);
+    return run_link(job, &job->chain->links[i], &output, err);
+}
+
+/* Whether what the second link gives can lie where the first one is to put its bytes. */
+static bool ends_in_place(const decoding *job) {
+    const refs_chain *chain = job->chain;
+    return chain->n_links > 1 && chain->links[0].type->decode_in_place != NULL &&
+           job->completeness == WHOLE && chain->links[1].decoded_size == chain->decoded_size;
+}
+
+static refs_status run_in_place(decoding *job, uint8_t *dst, refs_error *err) {
+    const chain_link *link = &job->chain->links[0];
+    size_t size = job->chain->decoded_size;
+    for (size_t i = job->chain->n_links; i > 2; i--) REFS_TRY(run_to_scratch(job, i - 1, err));
+    REFS_TRY(run_to_fixed(job, 1, dst, err));
+    refs_buf *spare = &job->scratch->buffers[1];
+    refs_status status = link->type->decode_in_place(link->self, dst, size, spare, err);
+    if (spare->capacity >= FORGET_FROM) refs_forget(spare->data, spare->capacity);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", link->type->name);
+    return status;
+}
+
 /* Undoes all links, the first one to `dst`. */
 static refs_status run_to(decoding *job, uint8_t *dst, refs_error *err) {
     size_t size = job->chain->decoded_size;
     if (job->chain->n_links > 0) REFS_TRY(check_expansion(job, size, err));
+    if (ends_in_place(job)) return run_in_place(job, dst, err);
     for (size_t i = job->chain->n_links; i > 1; i--) REFS_TRY(run_to_scratch(job, i - 1, err));
-    if (job->chain->n_links > 0) {
-        refs_codec_output output = refs_codec__output_fixed(dst, size);
-        return run_link(job, &job->chain->links[0], &output, err);
-    }
+    if (job->chain->n_links > 0) return run_to_fixed(job, 0, dst, err);
     if (job->bytes.size > size || (job->bytes.size < size && job->completeness == WHOLE))
         return refs_fail(err, REFS_CORRUPT, "has %zu bytes, %zu expected", job->bytes.size, size);
     if (job->bytes.size > 0) memcpy(dst, job->bytes.data, job->bytes.size);

@@ -260,9 +260,9 @@ static void forget(flights *self, flight *forgotten) {
 }
 
 static bool is_done(refs_fetch_job *job, const flight *asked) {
-    pthread_mutex_lock(&job->waiter.lock);
+    refs_lock(&job->waiter.lock);
     bool done = asked->transfer.done;
-    pthread_mutex_unlock(&job->waiter.lock);
+    refs_unlock(&job->waiter.lock);
     return done;
 }
 
@@ -310,10 +310,10 @@ static bool anything_new(const flights *self) {
 
 static void wait_for_bytes(flights *self) {
     refs_waiter *waiter = &self->job->waiter;
-    pthread_mutex_lock(&waiter->lock);
+    refs_lock(&waiter->lock);
     if (!anything_new(self) && !atomic_load(&self->job->fetcher->cancelled))
-        pthread_cond_wait(&waiter->moved, &waiter->lock);
-    pthread_mutex_unlock(&waiter->lock);
+        refs_wait(&waiter->moved, &waiter->lock);
+    refs_unlock(&waiter->lock);
 }
 
 static void cancel_all(flights *self) {
@@ -321,10 +321,10 @@ static void cancel_all(flights *self) {
         atomic_store(&asked->transfer.cancelled, true);
     if (self->first != NULL) refs_http__wake(self->http);
     while (self->first != NULL) {
-        pthread_mutex_lock(&self->job->waiter.lock);
+        refs_lock(&self->job->waiter.lock);
         while (!self->first->transfer.done)
-            pthread_cond_wait(&self->job->waiter.moved, &self->job->waiter.lock);
-        pthread_mutex_unlock(&self->job->waiter.lock);
+            refs_wait(&self->job->waiter.moved, &self->job->waiter.lock);
+        refs_unlock(&self->job->waiter.lock);
         forget(self, self->first);
     }
 }

@@ -2,12 +2,12 @@
 #ifndef REFS_FETCH_INTERNAL_H
 #define REFS_FETCH_INTERNAL_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "http_response.h"
 #include "refs/block.h"
 #include "refs/fetch.h"
+#include "refs/fork.h"
 
 struct refs_fetch_job;
 
@@ -23,6 +23,7 @@ struct refs_fetcher {
     _Atomic uint64_t requests;
     _Atomic uint64_t bytes;
     _Atomic bool cancelled, replaced;
+    refs_forked forked;
     pthread_mutex_t lock;     /* guards what follows */
     refs_fetch_place *places; /* by location_id */
     size_t n_places;

@@ -4,6 +4,11 @@
 
 /* -- the fetcher ------------------------------------------------------------------------------- */
 
+/* In the child of a fork no other thread's calls are under way. */
+static void in_child(void *self) {
+    ((refs_fetcher *)self)->jobs = NULL;
+}
+
 refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *options,
                               refs_fetcher **fetcher, refs_error *err) {
     refs_fetcher *opened = refs_calloc(1, sizeof *opened);
@@ -11,12 +16,15 @@ refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *opt
     opened->vfs = vfs;
     opened->options = options != NULL ? *options : (refs_fetch_options)REFS_FETCH_OPTIONS_INIT;
     pthread_mutex_init(&opened->lock, NULL);
+    opened->forked = (refs_forked){in_child, opened, NULL, NULL};
+    refs_fork_enlist(&opened->forked);
     *fetcher = opened;
     return REFS_OK;
 }
 
 void refs_fetcher_free(refs_fetcher *fetcher) {
     if (fetcher == NULL) return;
+    refs_fork_strike_off(&fetcher->forked);
     refs_fetch__clear_places(fetcher);
     pthread_mutex_destroy(&fetcher->lock);
     refs_free(fetcher);
@@ -39,28 +47,28 @@ bool refs_fetcher_saw_replacement(const refs_fetcher *fetcher) {
 
 void refs_fetcher_cancel(refs_fetcher *fetcher) {
     atomic_store(&fetcher->cancelled, true);
-    pthread_mutex_lock(&fetcher->lock);
+    refs_lock(&fetcher->lock);
     for (refs_fetch_job *job = fetcher->jobs; job != NULL; job = job->next) {
-        pthread_mutex_lock(&job->waiter.lock);
+        refs_lock(&job->waiter.lock);
         pthread_cond_broadcast(&job->waiter.moved);
-        pthread_mutex_unlock(&job->waiter.lock);
+        refs_unlock(&job->waiter.lock);
     }
-    pthread_mutex_unlock(&fetcher->lock);
+    refs_unlock(&fetcher->lock);
 }
 
 static void enlist(refs_fetch_job *job) {
-    pthread_mutex_lock(&job->fetcher->lock);
+    refs_lock(&job->fetcher->lock);
     job->next = job->fetcher->jobs;
     job->fetcher->jobs = job;
-    pthread_mutex_unlock(&job->fetcher->lock);
+    refs_unlock(&job->fetcher->lock);
 }
 
 static void strike_off(refs_fetch_job *job) {
-    pthread_mutex_lock(&job->fetcher->lock);
+    refs_lock(&job->fetcher->lock);
     refs_fetch_job **link = &job->fetcher->jobs;
-    while (*link != job) link = &(*link)->next;
-    *link = job->next;
-    pthread_mutex_unlock(&job->fetcher->lock);
+    while (*link != NULL && *link != job) link = &(*link)->next;
+    if (*link != NULL) *link = job->next; /* else a fork came between */
+    refs_unlock(&job->fetcher->lock);
 }
 
 /* -- memory ------------------------------------------------------------------------------------ */
@@ -73,36 +81,36 @@ static bool fits(const refs_waiter *waiter, uint64_t others, uint64_t size) {
 
 bool refs_waiter__exchange(refs_waiter *waiter, uint64_t own, uint64_t size) {
     if (waiter->max_memory == 0) return true;
-    pthread_mutex_lock(&waiter->lock);
+    refs_lock(&waiter->lock);
     uint64_t others = waiter->memory - own;
     bool may = size <= own || fits(waiter, others, size);
     if (may) waiter->memory = (size_t)(others + size);
-    pthread_mutex_unlock(&waiter->lock);
+    refs_unlock(&waiter->lock);
     return may;
 }
 
 void refs_waiter__give_back(void *user, size_t size) {
     refs_waiter *waiter = user;
     if (waiter->max_memory == 0) return;
-    pthread_mutex_lock(&waiter->lock);
+    refs_lock(&waiter->lock);
     waiter->memory -= size;
     pthread_cond_broadcast(&waiter->moved);
-    pthread_mutex_unlock(&waiter->lock);
+    refs_unlock(&waiter->lock);
 }
 
 bool refs_fetch__has_memory(refs_fetch_job *job, uint64_t size) {
-    pthread_mutex_lock(&job->waiter.lock);
+    refs_lock(&job->waiter.lock);
     bool has = fits(&job->waiter, job->waiter.memory, size);
-    pthread_mutex_unlock(&job->waiter.lock);
+    refs_unlock(&job->waiter.lock);
     return has;
 }
 
 void refs_fetch__count_memory(refs_fetch_job *job, uint64_t size) {
     refs_waiter *waiter = &job->waiter;
-    pthread_mutex_lock(&waiter->lock);
-    while (!fits(waiter, waiter->memory, size)) pthread_cond_wait(&waiter->moved, &waiter->lock);
+    refs_lock(&waiter->lock);
+    while (!fits(waiter, waiter->memory, size)) refs_wait(&waiter->moved, &waiter->lock);
     waiter->memory += (size_t)size;
-    pthread_mutex_unlock(&waiter->lock);
+    refs_unlock(&waiter->lock);
 }
 
 refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t size, refs_block **block,
@@ -127,9 +135,9 @@ uint64_t refs_fetch__max_whole(const refs_fetch_job *job, const refs_request *re
 }
 
 static void wait_for_workers(refs_fetch_job *job) {
-    pthread_mutex_lock(&job->waiter.lock);
-    while (job->waiter.memory > 0) pthread_cond_wait(&job->waiter.moved, &job->waiter.lock);
-    pthread_mutex_unlock(&job->waiter.lock);
+    refs_lock(&job->waiter.lock);
+    while (job->waiter.memory > 0) refs_wait(&job->waiter.moved, &job->waiter.lock);
+    refs_unlock(&job->waiter.lock);
 }
 
 /* -- serving ----------------------------------------------------------------------------------- */

@@ -162,9 +162,9 @@ refs_status refs_transfer__check_response(refs_transfer *transfer, refs_error *e
 static void tell(refs_transfer *transfer, uint64_t got) {
     if (got - transfer->told < TELL_BYTES) return;
     transfer->told = got;
-    pthread_mutex_lock(&transfer->waiter->lock);
+    refs_lock(&transfer->waiter->lock);
     pthread_cond_broadcast(&transfer->waiter->moved);
-    pthread_mutex_unlock(&transfer->waiter->lock);
+    refs_unlock(&transfer->waiter->lock);
 }
 
 /* Of a whole object that came for a range, only the range is kept. */

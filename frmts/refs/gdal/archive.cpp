@@ -2,13 +2,11 @@
 #include "archive.h"
 
 #include <algorithm>
-#include <atomic>
 #include <ctime>
 #include <list>
 #include <vector>
 
-#include <unistd.h>
-
+#include "fork_guard.h"
 #include "guard.h"
 #include "refs/codec.h"
 #include "refs/json.h"
@@ -55,13 +53,9 @@ class Kept {
     Kept() = default;
     Kept(const Kept &) = delete;
     Kept &operator=(const Kept &) = delete;
-    /** In the child of a fork the threads that read ahead are gone, and not to be waited for. */
-    ~Kept() {
-        if (process_ != getpid()) new std::list<Entry>(std::move(entries_));
-    }
-    bool isOfThisProcess() const { return process_ == getpid(); }
+
     std::shared_ptr<RefsArchive> find(const Identity &identity) {
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsLocked guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
             if (entry->first != identity) continue;
             entries_.splice(entries_.begin(), entries_, entry);
@@ -71,7 +65,7 @@ class Kept {
     }
     void add(const Identity &identity, const std::shared_ptr<RefsArchive> &archive) {
         std::list<Entry> gone; // ends after the lock does: closing a set takes its time
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsLocked guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end();) {
             const auto next = std::next(entry);
             if (entry->first == identity) gone.splice(gone.end(), entries_, entry);
@@ -82,30 +76,19 @@ class Kept {
     }
     void clear() {
         std::list<Entry> gone;
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsLocked guard(lock_);
         gone.swap(entries_);
     }
 
   private:
     using Entry = std::pair<Identity, std::shared_ptr<RefsArchive>>;
-    const pid_t process_ = getpid();
     std::mutex lock_; // guards entries_
     std::list<Entry> entries_;
 };
 
-/** A child opens its sets anew: those of its parent may wait for threads that it does not have. */
 Kept &kept() {
-    static Kept first;
-    static std::atomic<Kept *> current{&first};
-    Kept *archives = current;
-    if (!archives->isOfThisProcess()) {
-        auto *own = new Kept;
-        if (current.compare_exchange_strong(archives, own))
-            archives = own;
-        else
-            delete own;
-    }
-    return *archives;
+    static Kept archives;
+    return archives;
 }
 
 /** A comma-separated open option as a list that ends with NULL. */
@@ -163,8 +146,8 @@ bool readLimits(CSLConstList options, refs_set_limits &limits, refs_error *error
         if (text == nullptr) continue;
         if (!refs_json_number_to_u64(refs_str_from(text), &value, &integral) || !integral ||
             value > option.largest) {
-            refs_fail(error, REFS_INVALID, "%s=%s: a whole number up to %llu is needed",
-                      option.name, text, static_cast<unsigned long long>(option.largest));
+            (void)refs_fail(error, REFS_INVALID, "%s=%s: a whole number up to %llu is needed",
+                            option.name, text, static_cast<unsigned long long>(option.largest));
             return false;
         }
         option.set(limits, value);
@@ -271,7 +254,10 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
     archive->fetcher_.reset(fetcher);
     if (refs_store_open(archive->set(), fetcher, &store, error) != REFS_OK) return nullptr;
     archive->store_.reset(store);
-    if (refs_hierarchy_open(store, &setOptions.notes, &hierarchy, error) != REFS_OK) return nullptr;
+    if (refs_hierarchy_open(store, &setOptions.notes, &hierarchy, error) != REFS_OK) {
+        refs_error_prefix(error, "%s", location.c_str());
+        return nullptr;
+    }
     archive->hierarchy_.reset(hierarchy);
     if (refs_cache_open(cacheBytes(), &cache, error) != REFS_OK) return nullptr;
     archive->cache_.reset(cache);
@@ -283,7 +269,7 @@ refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
 }
 
 refs_array *RefsArchive::arrayOf(const refs_array_meta *meta, refs_error *error) {
-    std::lock_guard<std::mutex> guard(arraysLock_);
+    RefsLocked guard(arraysLock_);
     RefsArrayHandle &slot = arrays_[meta];
     if (slot == nullptr) {
         refs_array *opened = nullptr;

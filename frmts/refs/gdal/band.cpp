@@ -167,14 +167,17 @@ void RefsBand::describe() {
     refs_cf_items_clear(&items);
 }
 
-/* What the array says, and then what PAM keeps beside it: statistics, for example. */
+/* What the array says, and then what PAM keeps beside it: statistics, for example. Texts that have
+ * not changed stay where they are: other threads may have been given them. */
 RefsMetadataList RefsBand::GetMetadata(const char *domain) {
     if (!RefsIsDefaultDomain(domain)) return GDALPamRasterBand::GetMetadata(domain);
     describe();
     for (CSLConstList kept = GDALPamRasterBand::GetMetadata(domain);
          kept != nullptr && *kept != nullptr; kept++) {
         char *name = nullptr;
-        if (const char *value = CPLParseNameValue(*kept, &name))
+        const char *value = CPLParseNameValue(*kept, &name);
+        const char *known = value != nullptr ? metadata_.FetchNameValue(name) : nullptr;
+        if (value != nullptr && (known == nullptr || strcmp(known, value) != 0))
             metadata_.SetNameValue(name, value);
         CPLFree(name);
     }

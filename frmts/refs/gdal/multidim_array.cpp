@@ -58,8 +58,8 @@ std::shared_ptr<GDALMDArray> RefsMDArray::createOf(const RefsMultidimSetPtr &set
     const RefsElements elements =
         RefsElementsOf(meta->dtype, set->dimensions.holdsCharacters(meta));
     if (elements == RefsElements::Opaque) {
-        refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are neither numbers nor texts",
-                  meta->path);
+        (void)refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are neither numbers nor texts",
+                        meta->path);
         return nullptr;
     }
     std::shared_ptr<RefsMDArray> created(new RefsMDArray(set, array, elements));

@@ -43,8 +43,7 @@ RefsRootDataset::RefsRootDataset(const RefsName &name, std::shared_ptr<RefsArchi
     : name_(name), archive_(std::move(archive)) {
     nRasterXSize = 512;
     nRasterYSize = 512;
-    SetPhysicalFilename(RefsHideSecrets(name_.location.c_str()).c_str());
-    if (RefsHasNoSidecar(name_)) nPamFlags |= GPF_DISABLED;
+    nPamFlags |= GPF_DISABLED;
 }
 
 GDALDataset *RefsRootDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,

@@ -9,6 +9,7 @@
 #include "cpl_conv.h"
 #include "cpl_vsi.h"
 #include "cpl_vsi_error.h"
+#include "fork_guard.h"
 #include "guard.h"
 #include "refs/refset.h"
 #include "report.h"
@@ -55,6 +56,7 @@ refs_status failOpen(const char *location, const std::string &said, refs_error *
 }
 
 refs_status open(void *, const char *location, void **handle, refs_error *err) {
+    RefsInGdal stretch;
     RefsQuietErrors quiet;
     NoListing noListing(location);
     VSIErrorReset();
@@ -71,6 +73,7 @@ refs_status open(void *, const char *location, void **handle, refs_error *err) {
 }
 
 refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
+    RefsInGdal stretch;
     RefsQuietErrors quiet;
     if (VSIFSeekL(fileOf(handle), 0, SEEK_END) != 0)
         return refs_fail(err, REFS_IO, "its size is not known%s%s",
@@ -81,6 +84,7 @@ refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
 
 refs_status read(void *, void *handle, uint64_t offset, size_t length, uint8_t *dst, size_t *got,
                  refs_error *err) {
+    RefsInGdal stretch;
     RefsQuietErrors quiet;
     *got = 0;
     if (VSIFSeekL(fileOf(handle), offset, SEEK_SET) != 0)
@@ -98,6 +102,7 @@ refs_status read(void *, void *handle, uint64_t offset, size_t length, uint8_t *
 
 refs_status readMany(void *, void *handle, const refs_vfs_range *ranges, size_t n,
                      refs_error *err) {
+    RefsInGdal stretch;
     RefsQuietErrors quiet;
     std::vector<void *> data;
     std::vector<vsi_l_offset> offsets;
@@ -118,10 +123,12 @@ refs_status readMany(void *, void *handle, const refs_vfs_range *ranges, size_t 
 }
 
 void close(void *, void *handle) {
+    RefsInGdal stretch;
     VSIFCloseL(fileOf(handle));
 }
 
 refs_status stamp(void *, const char *location, refs_vfs_stamp *stamp, refs_error *err) {
+    RefsInGdal stretch;
     RefsQuietErrors quiet;
     NoListing noListing(location);
     VSIStatBufL status;
