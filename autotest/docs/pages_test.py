@@ -133,6 +133,19 @@ class Options(unittest.TestCase):
                     self.assertTrue(name in known)
 
 
+class Conventions(unittest.TestCase):
+    def test_grid_mappings_are_those_of_the_code(self):
+        projections = SOURCES["frmts/refs/cf/projection.c"]
+        named = set(re.findall(r'^    \{"([a-z_]+)",', projections, re.M))
+        named |= {"latitude_longitude", "rotated_latitude_longitude"}  # no projections: wkt.c
+        table = rows(section("docs/cf.md", "Grid mappings"))
+        self.assertEqual({name for cells in table for name in cells[0].split(", ")}, named)
+        for cells in table:
+            for code in re.findall(r"\((\d{4})\)", cells[1]):
+                with self.subTest(cells[0]):
+                    self.assertRegex(projections, rf"\b{code}\b")
+
+
 class Architecture(unittest.TestCase):
     PAGE = "docs/architecture.md"
 
