@@ -177,6 +177,7 @@ def judge(options, readers, memory, before, after):
 def forget_all():
     """Lets go of what the driver keeps for the next dataset."""
     gc.collect()
+    gdal.DontUseExceptions()  # the bindings of GDAL 3.13 do not survive the next call with them
     gdal.GDALDestroyDriverManager()
     gdal.VSICurlClearCache()
 

@@ -1,6 +1,8 @@
 # Codecs: one file each, gathered in a table when the build is configured.
 #
 #   refs_codec_library(zstd HEADER zstd.h PACKAGE libzstd-dev)     looks for libzstd
+#   refs_codec_library(eccodes HEADER eccodes.h PACKAGE libeccodes-dev LAZY)
+#                                                                  which is loaded when it is used
 #   refs_add_codec(shuffle)                                        shuffle.c, needs nothing
 #   refs_add_codec(zstd LIBRARIES zstd SHARES stream.c)            zstd.c, stream.c, needs libzstd
 #   refs_add_codec(webp ID imagecodecs_webp LIBRARIES webp)        where the id is not the file's name
@@ -11,9 +13,31 @@
 
 set(REFS_WITHOUT "" CACHE STRING "Codec libraries not to use even if found, for example blosc;lz4")
 
+# Sets `target` to the name by which the dynamic linker knows `library`.
+function(refs_soname library target)
+  execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${library} OUTPUT_VARIABLE headers ERROR_QUIET)
+  string(REGEX MATCH "SONAME +([^ \n]+)" found "${headers}")
+  if(NOT found)
+    message(FATAL_ERROR "${library} has no SONAME: is it a shared library?")
+  endif()
+  set(${target} ${CMAKE_MATCH_1} PARENT_SCOPE)
+endfunction()
+
+# A library that few need and that takes megabytes just by being there is not linked: its codec
+# loads it (lazy.h), by the name in the definition REFS_LAZY_<name>.
+function(refs_lazy_target name)
+  add_library(refs::${name} INTERFACE IMPORTED GLOBAL)
+  refs_soname(${REFS_${name}_LIBRARY} soname)
+  set_target_properties(refs::${name} PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES ${REFS_${name}_INCLUDE}
+    INTERFACE_COMPILE_DEFINITIONS REFS_LAZY_${name}="${soname}"
+    INTERFACE_LINK_LIBRARIES "${CMAKE_DL_LIBS}")
+  set_property(GLOBAL APPEND PROPERTY REFS_LAZY_LIBRARIES ${REFS_${name}_LIBRARY})
+endfunction()
+
 # Makes the target refs::<name> where the library is found, and a message where it is not.
 function(refs_codec_library name)
-  cmake_parse_arguments(LIB "" "HEADER;PACKAGE" "FOLDERS" ${ARGN})
+  cmake_parse_arguments(LIB "LAZY" "HEADER;PACKAGE" "FOLDERS" ${ARGN})
   if(name IN_LIST REFS_WITHOUT)
     message(STATUS "Codec library lib${name}: left out")
     return()
@@ -28,7 +52,12 @@ function(refs_codec_library name)
   endif()
   message(STATUS "Codec library lib${name}: ${REFS_${name}_LIBRARY}")
   set_property(GLOBAL APPEND PROPERTY REFS_DEV_PACKAGES ${LIB_PACKAGE})
-  if(NOT TARGET refs::${name})
+  if(TARGET refs::${name})
+    return()
+  endif()
+  if(LIB_LAZY)
+    refs_lazy_target(${name})
+  else()
     add_library(refs::${name} UNKNOWN IMPORTED GLOBAL)
     set_target_properties(refs::${name} PROPERTIES
       IMPORTED_LOCATION ${REFS_${name}_LIBRARY}

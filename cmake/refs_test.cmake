@@ -1,13 +1,50 @@
 # Tests: one GoogleTest program per folder.
 #
-#   refs_gtest(unit_base SOURCES error_test.cc bytes_test.cc)
+#   refs_gtest(unit_base SOURCES error_test.cc bytes_test.cc [THREADS Fork.*] [LIBRARIES ...])
+#
+# THREADS: patterns of tests that are about threads. They have a label of their own, unit_base_threads,
+# so that `ctest -L threads` runs those of all programs, for ThreadSanitizer above all.
 
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
+# What sanitizers are told in tests, each with its reason:
+set(REFS_SANITIZER_OPTIONS "")
+if(REFS_SANITIZE MATCHES address)
+  # Tests ask for more memory than there is, five terabytes in one: that shall fail with a null
+  # pointer, as it does without sanitizers.
+  set(REFS_SANITIZER_OPTIONS ASAN_OPTIONS=allocator_may_return_null=1)
+elseif(REFS_SANITIZE MATCHES thread)
+  # The same; and children of fork(2) that start threads are what some tests are about.
+  string(JOIN ":" REFS_SANITIZER_OPTIONS
+    TSAN_OPTIONS=allocator_may_return_null=1
+    die_after_fork=0
+    suppressions=${PROJECT_SOURCE_DIR}/autotest/sanitize/tsan.supp)
+endif()
+
+function(refs_discover_tests name)
+  cmake_parse_arguments(TEST "" "PREFIX;LABEL;TIMEOUT" "THREADS" ${ARGN})
+  set(properties DISCOVERY_TIMEOUT 60 TEST_PREFIX "${TEST_PREFIX}" PROPERTIES)
+  if(TEST_TIMEOUT)
+    list(APPEND properties TIMEOUT ${TEST_TIMEOUT})
+  endif()
+  if(REFS_SANITIZER_OPTIONS)
+    list(APPEND properties ENVIRONMENT "${REFS_SANITIZER_OPTIONS}")
+  endif()
+  if(NOT TEST_THREADS)
+    gtest_discover_tests(${name} ${properties} LABELS ${TEST_LABEL})
+    return()
+  endif()
+  list(JOIN TEST_THREADS ":" threads)
+  gtest_discover_tests(${name} TEST_FILTER "-${threads}" TEST_LIST ${name}_others
+                       ${properties} LABELS ${TEST_LABEL})
+  gtest_discover_tests(${name} TEST_FILTER "${threads}" TEST_LIST ${name}_threads
+                       ${properties} LABELS ${TEST_LABEL}_threads)
+endfunction()
+
 function(refs_gtest name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "" "" "SOURCES;THREADS;LIBRARIES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE refs_compile refs_core ${TEST_LIBRARIES} GTest::gtest_main)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${name})
+  refs_discover_tests(${name} LABEL ${name} THREADS ${TEST_THREADS})
 endfunction()

@@ -34,6 +34,13 @@ def read_window(window):
     return window, opened, dataset.ReadAsArray(*window)
 
 
+inherited = None  # the dataset of a parent
+
+
+def read_inherited(window):
+    return window, 0, inherited.ReadAsArray(*window)
+
+
 def whole():
     return gdal.OpenEx(NAME, gdal.OF_RASTER).ReadAsArray()
 
@@ -56,6 +63,18 @@ class ManyProcesses(unittest.TestCase):
         with multiprocessing.get_context("fork").Pool(2) as pool:
             np.testing.assert_array_equal(put_together(pool.map(read_window, windows())), expected)
         np.testing.assert_array_equal(dataset.ReadAsArray(), expected)
+
+    def test_that_inherit_a_dataset_read_the_same(self):
+        global inherited
+        inherited = gdal.OpenEx(NAME, gdal.OF_RASTER)
+        expected = whole()
+        for band in range(1, 6):  # so that what follows is read ahead
+            inherited.GetRasterBand(band).ReadAsArray()
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            parts = pool.map_async(read_inherited, windows())
+            np.testing.assert_array_equal(inherited.ReadAsArray(), expected)
+            np.testing.assert_array_equal(put_together(parts.get(timeout=100)), expected)
+        inherited = None
 
     def test_of_a_cluster_read_the_same(self):
         try:

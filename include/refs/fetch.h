@@ -30,6 +30,8 @@ typedef struct refs_range {
     const char *location;
     uint64_t offset;
     uint64_t length;
+    uint64_t max_length; /**< of all of a location: REFS_LIMIT where it is longer; 0: the fetcher's
+                              own limit, which holds in any case */
 } refs_range;
 
 #define REFS_FETCH_WHOLE UINT64_MAX

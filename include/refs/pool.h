@@ -1,10 +1,11 @@
 /* pool.h -- worker threads: one pool, many groups of tasks.
  *
  * A group is what one caller waits for. Tasks of all groups share the pool's
- * threads; a caller that waits lends a hand, so that a group ends even where
- * the pool has no thread at all.
+ * threads; a caller that waits lends a hand where the workers are busy with
+ * other groups, so that a group ends even where the pool has no thread at all.
  *
- * Safe from any thread. After fork(2) the child has no workers and works in the waiting thread.
+ * Safe from any thread. After fork(2) the child's workers start anew; groups of its parent's other
+ * threads are gone.
  *
  * Read before this: error.h.
  */

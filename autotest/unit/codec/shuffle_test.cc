@@ -32,6 +32,23 @@ TEST(Shuffle, WorksForAnySizeOfElementsAndAnyNumber) {
         }
 }
 
+/* What a codec before it gives, whose size is known, is put together where it lies. */
+TEST(Shuffle, WorksInPlaceForAnySizeOfElementsAndAnyNumber) {
+    for (size_t elementSize : {1, 2, 3, 4, 5, 8, 31, 4095, 4096, 4097})
+        for (size_t n : {1, 2, 3, 511, 2049}) {
+            if (n * elementSize > 100000) continue;
+            std::string elements;
+            for (size_t i = 0; i < n * elementSize; i++)
+                elements += static_cast<char>(i * 37 + i / 251);
+            const std::string chain = R"({"id":"shuffle","elementsize":)" +
+                                      std::to_string(elementSize) +
+                                      R"(},{"id":"shuffle","elementsize":1})";
+            EXPECT_EQ(decodeWith(chain, shuffled(elementSize, elements), elements.size()).bytes,
+                      elements)
+                << n << " elements of " << elementSize;
+        }
+}
+
 TEST(Shuffle, TakesFourBytesWhereNoSizeIsGiven) {
     EXPECT_EQ(decodeWith(R"({"id":"shuffle"})", "abABxyXY", 8).bytes, "aAxXbByY");
 }

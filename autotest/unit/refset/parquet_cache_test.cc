@@ -10,6 +10,7 @@
 extern "C" {
 #include "record_cache.h"
 }
+#include "forked.h"
 #include "parquet_under_test.h"
 
 namespace {
@@ -45,7 +46,7 @@ class Cache {
     }
 
     // Numbers whose loading waits until they are let go.
-    void Block(uint64_t number) { blocked_[number] = true; }
+    void Block(uint64_t number, bool blocked = true) { blocked_[number] = blocked; }
     void LetGo(uint64_t number) {
         std::lock_guard<std::mutex> guard(lock_);
         blocked_[number] = false;
@@ -88,6 +89,19 @@ size_t Cost() {
     const size_t bytes = refs_refset__record_bytes(record);
     refs_block_release(refs_refset__record_block(record));
     return bytes + sizeof(refs_error);
+}
+
+TEST(ParquetCache, ChildOfAForkReadsWhatItsParentWasReading) {
+    Cache cache;
+    cache.Block(1);
+    std::thread reader([&] { EXPECT_EQ(cache.Get(1), "x"); });
+    cache.WaitForLoad(1);
+    EXPECT_TRUE(inChild([&] {
+        cache.Block(1, false);
+        EXPECT_EQ(cache.Get(1), "x");
+    }));
+    cache.LetGo(1);
+    reader.join();
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 
 #include "memory_store.h"
 #include "refs/array.h"
+#include "refs/pool.h"
 #include "refs/zarr.h"
 
 /** How an array of 4-byte integers is cut into chunks. */
@@ -79,12 +80,12 @@ class MemoryArray {
     }
 
     /** Opens array "v"; with `cache` NULL nothing is cached. */
-    void open(refs_cache *cache = nullptr, bool read_ahead = false) {
+    void open(refs_cache *cache = nullptr, bool read_ahead = false, refs_pool *pool = nullptr) {
         ASSERT_EQ(refs_hierarchy_open(store.get(), nullptr, &hierarchy_, &error), REFS_OK)
             << error.message;
         const refs_array_meta *meta = refs_hierarchy_find_array(hierarchy_, refs_str_from("v"));
         ASSERT_NE(meta, nullptr);
-        const refs_array_tools tools = {store.get(), cache, nullptr, 0, read_ahead};
+        const refs_array_tools tools = {store.get(), cache, pool, 0, read_ahead};
         ASSERT_EQ(refs_array_open(&tools, meta, &array, &error), REFS_OK) << error.message;
     }
 

@@ -45,6 +45,9 @@ class MemoryStore {
         EXPECT_EQ(refs_store_open(set_, fetcher_, &store_, nullptr), REFS_OK);
         return store_;
     }
+    /** The same once it was got. */
+    refs_store *opened() const { return store_; }
+
     refs_fetch_stats stats() const {
         refs_fetch_stats counts;
         refs_fetcher_stats(fetcher_, &counts);

@@ -5,11 +5,11 @@
 #ifndef REFS_ARRAY_OBJECT_H
 #define REFS_ARRAY_OBJECT_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "array_internal.h"
 #include "refs/codec.h"
+#include "refs/fork.h"
 #include "refs/store.h"
 
 /* -- scratch.c: working memory of threads ------------------------------------------------------ */
@@ -31,6 +31,9 @@ void refs_scratch_list__clear(refs_scratch_list *list);
 /** A scratch for the calling thread until it puts it back; NULL when memory ran out. */
 refs_scratch_node *refs_scratch_list__take(refs_scratch_list *list);
 void refs_scratch_list__put(refs_scratch_list *list, refs_scratch_node *node);
+
+/** Lets go of the memory of those that nobody uses now. */
+void refs_scratch_list__forget(refs_scratch_list *list);
 
 /* -- cache.c: for the stream ------------------------------------------------------------------- */
 
@@ -78,6 +81,7 @@ typedef struct refs_stream {
 
 /** The chunks that reads ask for, and what they seem to ask for next. */
 typedef struct refs_watch {
+    refs_forked forked;
     pthread_mutex_t lock;         /* guards what follows */
     bool any;                     /**< something was read */
     uint64_t last[REFS_MAX_RANK]; /**< first chunk of the last read along each dimension */
@@ -103,6 +107,7 @@ struct refs_array {
     uint64_t owner; /**< of chunks in the cache */
     size_t chunk_elements;
     size_t chunk_bytes;
+    uint64_t max_stored;           /**< the most bytes that a chunk may have as it is stored */
     int64_t stride[REFS_MAX_RANK]; /**< bytes between neighbours inside a chunk */
     refs_chain *chain;             /**< NULL where the codecs are unknown, and … */
     refs_error chain_error;        /**< … this says why */

@@ -24,6 +24,7 @@ typedef struct age_list {
 } age_list;
 
 struct refs_cache {
+    refs_forked forked;
     pthread_mutex_t lock; /* guards all that follows */
     size_t max_bytes;
     size_t bytes;
@@ -72,6 +73,8 @@ static size_t cost_of(const refs_chunk *chunk) {
 
 /* -- the cache --------------------------------------------------------------------------------- */
 
+static void in_child(void *self);
+
 refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *err) {
     refs_cache *opened = refs_calloc(1, sizeof *opened);
     refs_chunk **buckets = refs_calloc(FIRST_BUCKETS, sizeof *buckets);
@@ -85,6 +88,8 @@ refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *er
     opened->max_bytes = max_bytes;
     opened->buckets = buckets;
     opened->n_buckets = FIRST_BUCKETS;
+    opened->forked = (refs_forked){in_child, opened, NULL, NULL};
+    refs_fork_enlist(&opened->forked);
     *cache = opened;
     return REFS_OK;
 }
@@ -98,6 +103,7 @@ static void release_all(age_list *list) {
 
 void refs_cache_free(refs_cache *cache) {
     if (cache == NULL) return;
+    refs_fork_strike_off(&cache->forked);
     release_all(&cache->used);
     release_all(&cache->ahead);
     pthread_cond_destroy(&cache->moved);
@@ -107,9 +113,9 @@ void refs_cache_free(refs_cache *cache) {
 }
 
 uint64_t refs_cache__new_owner(refs_cache *cache) {
-    pthread_mutex_lock(&cache->lock);
+    refs_lock(&cache->lock);
     uint64_t owner = ++cache->n_owners;
-    pthread_mutex_unlock(&cache->lock);
+    refs_unlock(&cache->lock);
     return owner;
 }
 
@@ -213,9 +219,9 @@ static refs_chunk *take_oldest(refs_cache *cache, size_t size, refs_chunk_use wa
 refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size, refs_chunk_use wanted) {
     refs_chunk *chunk = NULL;
     if (cache != NULL) {
-        pthread_mutex_lock(&cache->lock);
+        refs_lock(&cache->lock);
         chunk = take_oldest(cache, size, wanted);
-        pthread_mutex_unlock(&cache->lock);
+        refs_unlock(&cache->lock);
     }
     return chunk != NULL ? chunk : refs_chunk__new(size);
 }
@@ -283,7 +289,7 @@ static void want_ahead(refs_cache *cache, refs_chunk *chunk) {
 refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_chunk_use wanted,
                              bool *awaited, refs_chunk **chunk) {
     refs_claim claim = REFS_CLAIM_MINE;
-    pthread_mutex_lock(&cache->lock);
+    refs_lock(&cache->lock);
     refs_chunk *found = find(cache, id);
     if (found != NULL && wanted == REFS_USE_AHEAD) want_ahead(cache, found);
     if (found == NULL) {
@@ -297,32 +303,32 @@ refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_chunk_use
         else
             atomic_fetch_add(&(*chunk = found)->references, 1);
     }
-    pthread_mutex_unlock(&cache->lock);
+    refs_unlock(&cache->lock);
     return claim;
 }
 
 refs_chunk *refs_cache__await(refs_cache *cache, refs_chunk_id id) {
-    pthread_mutex_lock(&cache->lock);
+    refs_lock(&cache->lock);
     refs_chunk *chunk;
     while ((chunk = find(cache, id)) != NULL && chunk->pending) {
         if (!*chunk->awaited) pthread_cond_broadcast(&cache->moved);
         *chunk->awaited = true;
-        pthread_cond_wait(&cache->moved, &cache->lock);
+        refs_wait(&cache->moved, &cache->lock);
     }
     if (chunk != NULL) use(cache, chunk);
-    pthread_mutex_unlock(&cache->lock);
+    refs_unlock(&cache->lock);
     return chunk;
 }
 
 void refs_cache__abandon(refs_cache *cache, refs_chunk_id id) {
-    pthread_mutex_lock(&cache->lock);
+    refs_lock(&cache->lock);
     (void)drop_pending(cache, id);
-    pthread_mutex_unlock(&cache->lock);
+    refs_unlock(&cache->lock);
 }
 
 void refs_cache__add(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk,
                      refs_chunk_use wanted) {
-    pthread_mutex_lock(&cache->lock);
+    refs_lock(&cache->lock);
     bool later = drop_pending(cache, id);
     if (find(cache, id) == NULL) {
         chunk->id = id;
@@ -338,11 +344,11 @@ void refs_cache__add(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk,
         if (chunk->unused && !later) cache->ahead_bytes += chunk->size;
         for (refs_chunk *gone; (gone = next_to_go(cache, chunk)) != NULL;) drop(cache, gone);
     }
-    pthread_mutex_unlock(&cache->lock);
+    refs_unlock(&cache->lock);
 }
 
 void refs_cache__spend(refs_cache *cache, refs_chunk *chunk, uint64_t n, uint64_t n_all) {
-    pthread_mutex_lock(&cache->lock);
+    refs_lock(&cache->lock);
     if (chunk->left > n_all) chunk->left = n_all;
     chunk->left -= n < chunk->left ? n : chunk->left;
     if (chunk->left == 0 && !chunk->spent && find(cache, chunk->id) == chunk) {
@@ -350,7 +356,7 @@ void refs_cache__spend(refs_cache *cache, refs_chunk *chunk, uint64_t n, uint64_
         unlink_age(cache, chunk);
         link_oldest(cache, chunk);
     }
-    pthread_mutex_unlock(&cache->lock);
+    refs_unlock(&cache->lock);
 }
 
 static void drop_from(refs_cache *cache, const age_list *list, uint64_t owner) {
@@ -361,18 +367,18 @@ static void drop_from(refs_cache *cache, const age_list *list, uint64_t owner) {
 }
 
 void refs_cache__drop_owner(refs_cache *cache, uint64_t owner) {
-    pthread_mutex_lock(&cache->lock);
+    refs_lock(&cache->lock);
     drop_from(cache, &cache->used, owner);
     drop_from(cache, &cache->ahead, owner);
-    pthread_mutex_unlock(&cache->lock);
+    refs_unlock(&cache->lock);
 }
 
 /* -- reading ahead -- */
 
 void refs_cache__get_ahead(refs_cache *cache, refs_ahead *ahead) {
-    pthread_mutex_lock(&cache->lock);
+    refs_lock(&cache->lock);
     *ahead = (refs_ahead){cache->max_bytes, cache->ahead_bytes, cache->n_wasted};
-    pthread_mutex_unlock(&cache->lock);
+    refs_unlock(&cache->lock);
 }
 
 /* A reader that has used nothing for so long has other things to do. */
@@ -380,7 +386,7 @@ void refs_cache__get_ahead(refs_cache *cache, refs_ahead *ahead) {
 
 /* Waits for a use, at most until a reader's patience ends; false: it ended, or *stop was set. */
 static bool await_move(refs_cache *cache, const struct timespec *until, const _Atomic bool *stop) {
-    return !atomic_load(stop) && pthread_cond_timedwait(&cache->moved, &cache->lock, until) == 0;
+    return !atomic_load(stop) && refs_wait_until(&cache->moved, &cache->lock, until);
 }
 
 static struct timespec end_of_patience(void) {
@@ -393,35 +399,60 @@ static struct timespec end_of_patience(void) {
 bool refs_cache__await_use(refs_cache *cache, size_t max_bytes, uint64_t n_wasted,
                            const _Atomic bool *stop) {
     struct timespec until = end_of_patience();
-    pthread_mutex_lock(&cache->lock);
+    refs_lock(&cache->lock);
     bool wanted = true;
     while (wanted && cache->ahead_bytes > max_bytes) wanted = await_move(cache, &until, stop);
     wanted = wanted && cache->n_wasted == n_wasted && !atomic_load(stop);
-    pthread_mutex_unlock(&cache->lock);
+    refs_unlock(&cache->lock);
     return wanted;
 }
 
 bool refs_cache__await_room(refs_cache *cache, size_t size, size_t max_bytes, const bool *awaited,
                             const _Atomic bool *stop) {
     struct timespec until = end_of_patience();
-    pthread_mutex_lock(&cache->lock);
+    refs_lock(&cache->lock);
     bool wanted = !atomic_load(stop);
     while (wanted && !*awaited && cache->ahead_bytes + cache->coming_bytes > max_bytes)
         wanted = await_move(cache, &until, stop);
     if (wanted) cache->coming_bytes += size;
-    pthread_mutex_unlock(&cache->lock);
+    refs_unlock(&cache->lock);
     return wanted;
 }
 
 void refs_cache__give_room(refs_cache *cache, size_t size) {
-    pthread_mutex_lock(&cache->lock);
+    refs_lock(&cache->lock);
     cache->coming_bytes -= size;
     pthread_cond_broadcast(&cache->moved);
-    pthread_mutex_unlock(&cache->lock);
+    refs_unlock(&cache->lock);
 }
 
 void refs_cache__wake(refs_cache *cache) {
-    pthread_mutex_lock(&cache->lock);
+    refs_lock(&cache->lock);
     pthread_cond_broadcast(&cache->moved);
-    pthread_mutex_unlock(&cache->lock);
+    refs_unlock(&cache->lock);
+}
+
+/* -- after fork(2) ----------------------------------------------------------------------------- */
+
+static void drop_all_pending(refs_chunk **link, size_t *n_chunks) {
+    while (*link != NULL) {
+        refs_chunk *chunk = *link;
+        if (chunk->pending) {
+            *link = chunk->bucket_next;
+            refs_chunk__release(chunk);
+            --*n_chunks;
+        } else {
+            link = &chunk->bucket_next;
+        }
+    }
+}
+
+/* Nobody brings what was being brought: whoever wants it claims it anew. */
+static void in_child(void *self) {
+    refs_cache *cache = self;
+    pthread_mutex_init(&cache->lock, NULL);
+    pthread_cond_init(&cache->moved, NULL);
+    cache->coming_bytes = 0;
+    for (size_t i = 0; i < cache->n_buckets; i++)
+        drop_all_pending(&cache->buckets[i], &cache->n_chunks);
 }

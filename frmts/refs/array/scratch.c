@@ -23,10 +23,10 @@ void refs_scratch_list__clear(refs_scratch_list *list) {
 }
 
 refs_scratch_node *refs_scratch_list__take(refs_scratch_list *list) {
-    pthread_mutex_lock(&list->lock);
+    refs_lock(&list->lock);
     refs_scratch_node *node = list->first;
     if (node != NULL) list->first = node->next;
-    pthread_mutex_unlock(&list->lock);
+    refs_unlock(&list->lock);
     return node != NULL ? node : refs_calloc(1, sizeof *node);
 }
 
@@ -35,8 +35,15 @@ void refs_scratch_list__put(refs_scratch_list *list, refs_scratch_node *node) {
         free_node(node);
         return;
     }
-    pthread_mutex_lock(&list->lock);
+    refs_lock(&list->lock);
     node->next = list->first;
     list->first = node;
-    pthread_mutex_unlock(&list->lock);
+    refs_unlock(&list->lock);
+}
+
+void refs_scratch_list__forget(refs_scratch_list *list) {
+    refs_lock(&list->lock);
+    for (refs_scratch_node *node = list->first; node != NULL; node = node->next)
+        refs_scratch_forget(&node->scratch);
+    refs_unlock(&list->lock);
 }

@@ -40,8 +40,8 @@ static uint64_t part_size(const refs_stream *stream, uint64_t row) {
 
 /* Takes the next part of the cut: [*begin, *end). What the reader is at already is left to it. */
 static bool take_part(refs_stream *stream, uint64_t *begin, uint64_t *end) {
-    pthread_mutex_lock(&stream->lock);
-    while (stream->claiming) pthread_cond_wait(&stream->moved, &stream->lock);
+    refs_lock(&stream->lock);
+    while (stream->claiming) refs_wait(&stream->moved, &stream->lock);
     stream->claiming = true;
     uint64_t reader_at = atomic_load(&stream->reader_at);
     uint64_t row = row_of(stream), n = part_size(stream, row);
@@ -54,17 +54,17 @@ static bool take_part(refs_stream *stream, uint64_t *begin, uint64_t *end) {
     stream->part_bytes = stream->part_bytes < MAX_PART_BYTES / PART_GROWTH
                              ? stream->part_bytes * PART_GROWTH
                              : MAX_PART_BYTES;
-    pthread_mutex_unlock(&stream->lock);
+    refs_unlock(&stream->lock);
     return left > 0;
 }
 
 static void note_claimed(void *user) {
     refs_stream *stream = user;
-    pthread_mutex_lock(&stream->lock);
+    refs_lock(&stream->lock);
     stream->claiming = false;
     stream->n_claimed++;
     pthread_cond_broadcast(&stream->moved);
-    pthread_mutex_unlock(&stream->lock);
+    refs_unlock(&stream->lock);
 }
 
 static bool await_room(void *user, const bool *awaited) {
@@ -74,11 +74,11 @@ static bool await_room(void *user, const bool *awaited) {
 }
 
 static void note_end(refs_stream *stream) {
-    pthread_mutex_lock(&stream->lock);
+    refs_lock(&stream->lock);
     stream->claiming = false;
     atomic_fetch_sub(&stream->n_running, 1);
     pthread_cond_broadcast(&stream->moved);
-    pthread_mutex_unlock(&stream->lock);
+    refs_unlock(&stream->lock);
 }
 
 /* Of the chunks behind [begin, end), the end of those that may come along. */
@@ -180,15 +180,28 @@ static void start(refs_stream *stream, refs_array *array, refs_cut *cut, size_t 
 
 /* -- the watch --------------------------------------------------------------------------------- */
 
+/* The child of a fork has none of the stream's threads: reads that go on start it anew. */
+static void in_child(void *self) {
+    refs_stream *stream = &((refs_watch *)self)->stream;
+    pthread_mutex_init(&stream->lock, NULL);
+    pthread_cond_init(&stream->moved, NULL);
+    if (stream->n_threads > 0) refs_array__cut_clear(&stream->cut);
+    stream->n_threads = 0;
+    atomic_store(&stream->n_running, 0);
+}
+
 void refs_watch__init(refs_watch *watch) {
     memset(watch, 0, sizeof *watch);
     pthread_mutex_init(&watch->lock, NULL);
     pthread_mutex_init(&watch->stream.lock, NULL);
     pthread_cond_init(&watch->stream.moved, NULL);
+    watch->forked = (refs_forked){in_child, watch, NULL, NULL};
+    refs_fork_enlist(&watch->forked);
 }
 
 void refs_watch__clear(refs_watch *watch) {
     refs_stream *stream = &watch->stream;
+    refs_fork_strike_off(&watch->forked);
     if (stream->n_threads > 0) {
         atomic_store(&stream->stop, true);
         refs_cache__wake(stream->array->tools.cache);
@@ -258,35 +271,35 @@ void refs_array__watch(refs_array *array, const refs_cut *cut) {
     uint64_t first[REFS_MAX_RANK];
     for (size_t dim = 0; dim < cut->rank; dim++) first[dim] = cut->spans[dim][0].chunk;
     refs_watch *watch = &array->watch;
-    pthread_mutex_lock(&watch->lock);
+    refs_lock(&watch->lock);
     if (!watch->any || memcmp(first, watch->last, cut->rank * sizeof *first) != 0) {
         note_move(watch, first, cut->rank);
         if (watch->stream.n_threads > 0)
             atomic_store(&watch->stream.reader_at, number_in(&watch->stream.cut, first));
         if (watch->n_moves >= MOVES_TO_TRUST && reap(&watch->stream)) follow(watch, array, cut);
     }
-    pthread_mutex_unlock(&watch->lock);
+    refs_unlock(&watch->lock);
 }
 
 /* The reader is about to ask for the first chunks: it shall find them claimed. */
 static void await_first_claim(refs_stream *stream) {
-    pthread_mutex_lock(&stream->lock);
+    refs_lock(&stream->lock);
     while (stream->n_claimed == 0 && atomic_load(&stream->n_running) > 0)
-        pthread_cond_wait(&stream->moved, &stream->lock);
-    pthread_mutex_unlock(&stream->lock);
+        refs_wait(&stream->moved, &stream->lock);
+    refs_unlock(&stream->lock);
 }
 
 void refs_array_advise(refs_array *array, const refs_region *region) {
     if (array->tools.cache == NULL || !array->tools.read_ahead) return;
     refs_cut cut = {0};
     refs_watch *watch = &array->watch;
-    pthread_mutex_lock(&watch->lock);
-    if (reap(&watch->stream) && refs_array__cut(array->meta, region, &cut, NULL) == REFS_OK &&
-        cut.n_chunks > 1) {
+    refs_lock(&watch->lock);
+    bool starts = reap(&watch->stream) &&
+                  refs_array__cut(array->meta, region, &cut, NULL) == REFS_OK && cut.n_chunks > 1;
+    if (starts)
         start(&watch->stream, array, &cut, SIZE_MAX);
-        await_first_claim(&watch->stream);
-    } else {
+    else
         refs_array__cut_clear(&cut);
-    }
-    pthread_mutex_unlock(&watch->lock);
+    refs_unlock(&watch->lock);
+    if (starts) await_first_claim(&watch->stream);
 }

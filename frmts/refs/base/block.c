@@ -1,8 +1,9 @@
 /* block.c -- see block.h. */
 #include "refs/block.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
+
+#include "refs/fork.h"
 
 /* The C library would keep the memory of such blocks, for each thread that let one go. */
 #define PAGES_FROM REFS_MIB
@@ -36,6 +37,11 @@ refs_block *refs_block_new(size_t size, void (*freed)(void *user, size_t size), 
     block->user = user;
     block->parts = NULL;
     return block;
+}
+
+void refs_block_on_free(refs_block *block, void (*freed)(void *user, size_t size), void *user) {
+    block->freed = freed;
+    block->user = user;
 }
 
 refs_block *refs_block_hold(refs_block *block) {
@@ -107,7 +113,7 @@ static size_t find_part(const block_parts *parts, size_t begin) {
 void refs_block_finish(refs_block *block, const uint8_t *part) {
     block_parts *parts = block != NULL ? block->parts : NULL;
     if (parts == NULL) return;
-    pthread_mutex_lock(&parts->lock);
+    refs_lock(&parts->lock);
     size_t found = find_part(parts, (size_t)(part - block->data));
     if (found < parts->n) parts->done[found] = true;
     size_t first = parts->n_first_done, last = first;
@@ -115,7 +121,7 @@ void refs_block_finish(refs_block *block, const uint8_t *part) {
     parts->n_first_done = last;
     size_t begin = first < parts->n ? parts->begins[first] : block->size;
     size_t end = last < parts->n ? parts->begins[last] : block->size;
-    pthread_mutex_unlock(&parts->lock);
+    refs_unlock(&parts->lock);
     size_t head = sizeof *block;
     if (begin < end) refs_pages_forget(block, head + begin, head + end);
 }

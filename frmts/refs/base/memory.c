@@ -51,8 +51,12 @@ typedef union pages_head {
     max_align_t align;
 } pages_head;
 
+static bool is_of_system(void) {
+    return !SANITIZED && current.malloc_fn == c_library.malloc_fn;
+}
+
 void *refs_pages_alloc(size_t size) {
-    bool mapped = !SANITIZED && current.malloc_fn == c_library.malloc_fn;
+    bool mapped = is_of_system();
     if (!refs_add_size(size, sizeof(pages_head), &size)) return NULL;
     pages_head *head =
         mapped ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -65,12 +69,20 @@ void *refs_pages_alloc(size_t size) {
     return head + 1;
 }
 
+/* Only whole pages can go. */
+static void forget_pages(uintptr_t begin, uintptr_t end) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
+    if (first < last) madvise((void *)first, last - first, MADV_DONTNEED);
+}
+
 void refs_pages_forget(void *pages, size_t begin, size_t end) {
     const pages_head *head = (pages_head *)pages - 1;
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t first = ((uintptr_t)pages + begin + page - 1) / page * page;
-    uintptr_t last = ((uintptr_t)pages + end) / page * page;
-    if (head->mapped && first < last) madvise((void *)first, last - first, MADV_DONTNEED);
+    if (head->mapped) forget_pages((uintptr_t)pages + begin, (uintptr_t)pages + end);
+}
+
+void refs_forget(void *memory, size_t size) {
+    if (memory != NULL && is_of_system()) forget_pages((uintptr_t)memory, (uintptr_t)memory + size);
 }
 
 void refs_pages_free(void *pages, size_t size) {

@@ -1,8 +1,8 @@
-/* pool.c -- see pool.h. One queue; a caller that waits works off tasks of its own group. */
+/* pool.c -- see pool.h. One queue; whoever waits works off tasks of its own group that workers do
+ * not come to. */
 #include "refs/pool.h"
 
-#include <pthread.h>
-#include <unistd.h>
+#include "refs/fork.h"
 
 typedef struct task {
     refs_group *group;
@@ -20,7 +20,7 @@ struct refs_pool {
     task *first, *last;
     size_t n_queued;
     bool ending;
-    pid_t process; /* whose threads these are */
+    refs_forked forked;
 };
 
 struct refs_group {
@@ -29,6 +29,8 @@ struct refs_group {
     pthread_cond_t finished; /* a task of the group was finished */
     refs_error error;
 };
+
+static _Thread_local bool is_worker;
 
 /* -- the queue: under the lock ----------------------------------------------------------------- */
 
@@ -55,8 +57,11 @@ static void dequeue(refs_pool *pool, task *taken) {
     pool->n_queued--;
 }
 
-static task *first_of(const refs_pool *pool, const refs_group *group) {
+/* The task that whoever waits for a group is to do itself, or NULL. What comes next anyway is left
+ * to the workers: one thread more than there are cores is no faster, and takes memory. */
+static task *left_for(const refs_pool *pool, const refs_group *group) {
     task *found = pool->first;
+    if (found != NULL && found->group == group && pool->n_started > 0 && !is_worker) return NULL;
     while (found != NULL && found->group != group) found = found->next;
     return found;
 }
@@ -65,13 +70,13 @@ static task *first_of(const refs_pool *pool, const refs_group *group) {
 static void perform(refs_pool *pool, task *taken) {
     refs_group *group = taken->group;
     bool wanted = group->error.status == REFS_OK;
-    pthread_mutex_unlock(&pool->lock);
+    refs_unlock(&pool->lock);
     refs_error error = REFS_ERROR_INIT;
     refs_status status = wanted ? taken->run(taken->argument, &error) : REFS_OK;
     (void)refs_fail(&error, status, "%s", refs_status_text(status));
     if (taken->drop != NULL) taken->drop(taken->argument);
     refs_free(taken);
-    pthread_mutex_lock(&pool->lock);
+    refs_lock(&pool->lock);
     if (group->error.status == REFS_OK) group->error = error;
     group->n_unfinished--;
     pthread_cond_broadcast(&group->finished);
@@ -81,7 +86,8 @@ static void perform(refs_pool *pool, task *taken) {
 
 static void *work(void *argument) {
     refs_pool *pool = argument;
-    pthread_mutex_lock(&pool->lock);
+    is_worker = true;
+    refs_lock(&pool->lock);
     while (!pool->ending) {
         task *next = pool->first;
         if (next != NULL) {
@@ -89,23 +95,22 @@ static void *work(void *argument) {
             perform(pool, next);
         } else {
             pool->n_idle++;
-            pthread_cond_wait(&pool->work, &pool->lock);
+            refs_wait(&pool->work, &pool->lock);
             pool->n_idle--;
         }
     }
-    pthread_mutex_unlock(&pool->lock);
+    refs_unlock(&pool->lock);
     return NULL;
 }
 
-/* A fork leaves the child without workers, and perhaps with a lock that a worker held. */
-static void adopt(refs_pool *pool) {
-    if (pool->process == getpid()) return;
+/* The child of a fork has no workers, and nobody who waits for what is queued. */
+static void in_child(void *self) {
+    refs_pool *pool = self;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->work, NULL);
-    pool->n_threads = pool->n_started = pool->n_idle = 0;
+    pool->n_started = pool->n_idle = 0;
     pool->first = pool->last = NULL;
     pool->n_queued = 0;
-    pool->process = getpid();
 }
 
 static void start_worker(refs_pool *pool) {
@@ -125,18 +130,19 @@ refs_status refs_pool_open(unsigned n_threads, refs_pool **pool, refs_error *err
     pthread_cond_init(&opened->work, NULL);
     opened->threads = threads;
     opened->n_threads = n_threads;
-    opened->process = getpid();
+    opened->forked = (refs_forked){in_child, opened, NULL, NULL};
+    refs_fork_enlist(&opened->forked);
     *pool = opened;
     return REFS_OK;
 }
 
 void refs_pool_free(refs_pool *pool) {
     if (pool == NULL) return;
-    adopt(pool);
-    pthread_mutex_lock(&pool->lock);
+    refs_fork_strike_off(&pool->forked);
+    refs_lock(&pool->lock);
     pool->ending = true;
     pthread_cond_broadcast(&pool->work);
-    pthread_mutex_unlock(&pool->lock);
+    refs_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->n_started; i++) pthread_join(pool->threads[i], NULL);
     pthread_cond_destroy(&pool->work);
     pthread_mutex_destroy(&pool->lock);
@@ -153,7 +159,6 @@ unsigned refs_pool_n_threads(const refs_pool *pool) {
 refs_status refs_group_open(refs_pool *pool, refs_group **group, refs_error *err) {
     refs_group *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
-    if (pool != NULL) adopt(pool);
     opened->pool = pool;
     pthread_cond_init(&opened->finished, NULL);
     *group = opened;
@@ -187,7 +192,7 @@ refs_status refs_group_add(refs_group *group, refs_status (*run)(void *argument,
         return refs_fail_nomem(err);
     }
     *added = (task){group, run, drop, argument, NULL, NULL};
-    pthread_mutex_lock(&pool->lock);
+    refs_lock(&pool->lock);
     enqueue(pool, added);
     group->n_unfinished++;
     start_worker(pool);
@@ -197,32 +202,32 @@ refs_status refs_group_add(refs_group *group, refs_status (*run)(void *argument,
         dequeue(pool, added);
         perform(pool, added);
     }
-    pthread_mutex_unlock(&pool->lock);
+    refs_unlock(&pool->lock);
     return REFS_OK;
 }
 
 bool refs_group_failed(refs_group *group) {
     if (group->pool == NULL) return group->error.status != REFS_OK;
-    pthread_mutex_lock(&group->pool->lock);
+    refs_lock(&group->pool->lock);
     bool failed = group->error.status != REFS_OK;
-    pthread_mutex_unlock(&group->pool->lock);
+    refs_unlock(&group->pool->lock);
     return failed;
 }
 
 refs_status refs_group_wait(refs_group *group, refs_error *err) {
     refs_pool *pool = group->pool;
     if (pool != NULL) {
-        pthread_mutex_lock(&pool->lock);
+        refs_lock(&pool->lock);
         while (group->n_unfinished > 0) {
-            task *own = first_of(pool, group);
+            task *own = left_for(pool, group);
             if (own != NULL) {
                 dequeue(pool, own);
                 perform(pool, own);
             } else {
-                pthread_cond_wait(&group->finished, &pool->lock);
+                refs_wait(&group->finished, &pool->lock);
             }
         }
-        pthread_mutex_unlock(&pool->lock);
+        refs_unlock(&pool->lock);
     }
     return refs_fail(err, group->error.status, "%s", group->error.message);
 }

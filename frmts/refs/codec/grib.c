@@ -1,14 +1,26 @@
 /* grib.c -- codec "grib" of kerchunk: the values, latitudes or longitudes of one GRIB message, in
  * the order of the message; missing values are NaN. */
 #include <eccodes.h>
-#include <pthread.h>
 
 #include "grib_message.h"
+#include "lazy.h"
 #include "numbers.h"
+#include "refs/fork.h"
 
 /* ecCodes has one context for a process, and is safe for several threads only where it was built
  * for that, which it does not tell. */
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* clang-format off */
+#define FUNCTIONS(F) \
+    F(codes_handle_new_from_message) F(codes_handle_delete) F(codes_get_size) \
+    F(codes_get_double_array) F(codes_get_error_message)
+/* clang-format on */
+#define ENTRY(function) REFS_LAZY_ENTRY(eccodes, function)
+
+static struct { FUNCTIONS(REFS_LAZY_MEMBER) } eccodes;
+static const refs_lazy_function functions[] = {FUNCTIONS(ENTRY){NULL, NULL}};
+static refs_lazy_library library = REFS_LAZY_LIBRARY(REFS_LAZY_eccodes, functions);
 
 typedef struct grib_codec {
     const char *coordinate; /* the key of the message that has it; NULL: values */
@@ -35,24 +47,31 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
 static refs_status get_array(codes_handle *handle, const char *key, double *numbers, size_t n,
                              refs_error *err) {
     size_t size = 0;
-    int result = codes_get_size(handle, key, &size);
+    int result = eccodes.codes_get_size(handle, key, &size);
     if (result == CODES_SUCCESS && size != n) result = CODES_WRONG_ARRAY_SIZE;
-    if (result == CODES_SUCCESS) result = codes_get_double_array(handle, key, numbers, &size);
+    if (result == CODES_SUCCESS)
+        result = eccodes.codes_get_double_array(handle, key, numbers, &size);
     if (result == CODES_SUCCESS) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "%s: %s", key, codes_get_error_message(result));
+    return refs_fail(err, REFS_CORRUPT, "%s: %s", key, eccodes.codes_get_error_message(result));
+}
+
+static refs_status read_by_library(const refs_grib_message *message, const char *key,
+                                   double *numbers, refs_error *err) {
+    REFS_TRY(refs_codec__load(&library, err));
+    codes_handle *handle =
+        eccodes.codes_handle_new_from_message(NULL, message->whole.data, message->whole.size);
+    if (handle == NULL) return refs_fail(err, REFS_CORRUPT, "ecCodes cannot read the message");
+    refs_status status = get_array(handle, key, numbers, message->n_points, err);
+    eccodes.codes_handle_delete(handle);
+    return status;
 }
 
 static refs_status read_coordinate(const refs_grib_message *message, const char *key,
                                    double *numbers, refs_error *err) {
     REFS_TRY(refs_codec__grib_check_grid(message, err));
-    pthread_mutex_lock(&library_lock);
-    codes_handle *handle =
-        codes_handle_new_from_message(NULL, message->whole.data, message->whole.size);
-    refs_status status = handle != NULL
-                             ? get_array(handle, key, numbers, message->n_points, err)
-                             : refs_fail(err, REFS_CORRUPT, "ecCodes cannot read the message");
-    if (handle != NULL) codes_handle_delete(handle);
-    pthread_mutex_unlock(&library_lock);
+    refs_lock(&library_lock);
+    refs_status status = read_by_library(message, key, numbers, err);
+    refs_unlock(&library_lock);
     return status;
 }
 

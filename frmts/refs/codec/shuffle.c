@@ -4,6 +4,9 @@
 /* numcodecs' default. */
 #define DEFAULT_ELEMENT_SIZE 4
 
+/* What is put together at a time: little enough to stay in the nearest cache. */
+#define BLOCK_BYTES 4096
+
 typedef struct shuffle {
     size_t element_size;
 } shuffle;
@@ -41,30 +44,71 @@ static void unshuffle_any(const uint8_t *src, size_t n, size_t element_size, uin
         for (size_t i = 0; i < n; i++) dst[i * element_size + plane] = src[plane * n + i];
 }
 
+static void unshuffle(const uint8_t *src, size_t n, size_t element_size, uint8_t *dst) {
+    switch (element_size) {
+    case 2:
+        unshuffle_2(src, n, dst);
+        break;
+    case 4:
+        unshuffle_4(src, n, dst);
+        break;
+    case 8:
+        unshuffle_8(src, n, dst);
+        break;
+    default:
+        unshuffle_any(src, n, element_size, dst);
+    }
+}
+
+static refs_status check_whole(size_t size, size_t element_size, refs_error *err) {
+    if (size % element_size == 0) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT,
+                     "%zu bytes are no multiple of the element size %zu: "
+                     "perhaps the filter was skipped for this chunk",
+                     size, element_size);
+}
+
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
     size_t element_size = ((const shuffle *)self)->element_size;
-    size_t n = encoded.size / element_size;
-    if (encoded.size % element_size != 0)
-        return refs_fail(err, REFS_CORRUPT,
-                         "%zu bytes are no multiple of the element size %zu: "
-                         "perhaps the filter was skipped for this chunk",
-                         encoded.size, element_size);
     uint8_t *dst;
+    REFS_TRY(check_whole(encoded.size, element_size, err));
     REFS_TRY(refs_codec__output_add(output, encoded.size, &dst, err));
-    switch (element_size) {
-    case 2:
-        unshuffle_2(encoded.data, n, dst);
-        break;
-    case 4:
-        unshuffle_4(encoded.data, n, dst);
-        break;
-    case 8:
-        unshuffle_8(encoded.data, n, dst);
-        break;
-    default:
-        unshuffle_any(encoded.data, n, element_size, dst);
+    unshuffle(encoded.data, encoded.size / element_size, element_size, dst);
+    return REFS_OK;
+}
+
+/* Elements [begin, begin + n) of `total`, of which the last planes still lie in `data`, behind all
+ * that was written so far, and the others in `planes`. */
+static void unshuffle_block(uint8_t *data, const uint8_t *planes, size_t total, size_t begin,
+                            size_t n, size_t element_size) {
+    uint8_t block[BLOCK_BYTES];
+    size_t last = element_size - 1;
+    for (size_t plane = 0; plane < last; plane++)
+        memcpy(block + plane * n, planes + plane * total + begin, n);
+    memcpy(block + last * n, data + last * total + begin, n);
+    unshuffle(block, n, element_size, data + begin * element_size);
+}
+
+/* All planes but the last are moved out of the way, of large elements the last one too. */
+static refs_status decode_in_place(const void *self, uint8_t *data, size_t size, refs_buf *spare,
+                                   refs_error *err) {
+    size_t element_size = ((const shuffle *)self)->element_size;
+    REFS_TRY(check_whole(size, element_size, err));
+    if (element_size == 1 || size == 0) return REFS_OK;
+    size_t n = size / element_size;
+    bool large = element_size > BLOCK_BYTES;
+    size_t moved = large ? size : size - n;
+    REFS_TRY(refs_buf_reserve(spare, moved, err));
+    memcpy(spare->data, data, moved);
+    if (large) {
+        unshuffle(spare->data, n, element_size, data);
+        return REFS_OK;
     }
+    size_t step = BLOCK_BYTES / element_size;
+    for (size_t begin = 0; begin < n; begin += step)
+        unshuffle_block(data, spare->data, n, begin, n - begin < step ? n - begin : step,
+                        element_size);
     return REFS_OK;
 }
 
@@ -73,4 +117,5 @@ const refs_codec_type refs_codec_shuffle = {.name = "shuffle",
                                             .library = "REFS",
                                             .open = open_codec,
                                             .decode = decode,
+                                            .decode_in_place = decode_in_place,
                                             .close = refs_free};

@@ -4,7 +4,22 @@
  */
 #include <zfp.h>
 
+#include "lazy.h"
 #include "output.h"
+
+/* clang-format off */
+#define FUNCTIONS(F) \
+    F(zfp_decompress) F(zfp_field_alloc) F(zfp_field_blocks) F(zfp_field_dimensionality) \
+    F(zfp_field_free) F(zfp_field_set_pointer) F(zfp_field_size) F(zfp_read_header) \
+    F(zfp_stream_close) F(zfp_stream_maximum_size) F(zfp_stream_open) F(zfp_stream_params) \
+    F(zfp_stream_rewind) F(zfp_stream_set_bit_stream) F(zfp_type_size) F(stream_open) \
+    F(stream_close)
+/* clang-format on */
+#define ENTRY(function) REFS_LAZY_ENTRY(zfp, function)
+
+static struct { FUNCTIONS(REFS_LAZY_MEMBER) } zfp;
+static const refs_lazy_function functions[] = {FUNCTIONS(ENTRY){NULL, NULL}};
+static refs_lazy_library library = REFS_LAZY_LIBRARY(REFS_LAZY_zfp, functions);
 
 /* Bytes in which any header fits, in whole words. */
 #define HEADER_ROOM 32
@@ -21,32 +36,32 @@ typedef struct zfp_job {
 } zfp_job;
 
 static void clear(zfp_job *job) {
-    if (job->field != NULL) zfp_field_free(job->field);
-    if (job->stream != NULL) zfp_stream_close(job->stream);
-    if (job->bits != NULL) stream_close(job->bits);
+    if (job->field != NULL) zfp.zfp_field_free(job->field);
+    if (job->stream != NULL) zfp.zfp_stream_close(job->stream);
+    if (job->bits != NULL) zfp.stream_close(job->bits);
     refs_free(job->padded);
 }
 
 /* Begins to read a copy of `encoded` with zeros behind it up to `size`, as the library reads on
  * without looking where its input ends. */
 static refs_status read_header(zfp_job *job, refs_bytes encoded, size_t size, refs_error *err) {
-    if (job->bits != NULL) stream_close(job->bits);
+    if (job->bits != NULL) zfp.stream_close(job->bits);
     refs_free(job->padded);
     job->padded = refs_calloc(size, 1);
-    job->bits = job->padded != NULL ? stream_open(job->padded, size) : NULL;
+    job->bits = job->padded != NULL ? zfp.stream_open(job->padded, size) : NULL;
     if (job->bits == NULL) return refs_fail_nomem(err);
     memcpy(job->padded, encoded.data, encoded.size < size ? encoded.size : size);
-    zfp_stream_set_bit_stream(job->stream, job->bits);
-    zfp_stream_rewind(job->stream);
-    if (zfp_read_header(job->stream, job->field, ZFP_HEADER_FULL) > 0) return REFS_OK;
+    zfp.zfp_stream_set_bit_stream(job->stream, job->bits);
+    zfp.zfp_stream_rewind(job->stream);
+    if (zfp.zfp_read_header(job->stream, job->field, ZFP_HEADER_FULL) > 0) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT, "%zu bytes have no header of zfp", encoded.size);
 }
 
 static bool decoded_size(const zfp_field *field, size_t *size) {
     size_t extent[4] = {0};
-    size_t dims = zfp_field_dimensionality(field);
-    *size = zfp_type_size(field->type);
-    zfp_field_size(field, extent);
+    size_t dims = zfp.zfp_field_dimensionality(field);
+    *size = zfp.zfp_type_size(field->type);
+    zfp.zfp_field_size(field, extent);
     for (size_t dim = 0; dim < dims && dim < 4; dim++)
         if (!refs_mul_size(*size, extent[dim], size)) return false;
     return true;
@@ -57,12 +72,12 @@ static bool decoded_size(const zfp_field *field, size_t *size) {
 static refs_status most_read(const zfp_job *job, refs_bytes encoded, size_t *size,
                              refs_error *err) {
     unsigned min_bits = 0;
-    size_t blocks = zfp_field_blocks(job->field), least;
-    zfp_stream_params(job->stream, &min_bits, NULL, NULL, NULL);
+    size_t blocks = zfp.zfp_field_blocks(job->field), least;
+    zfp.zfp_stream_params(job->stream, &min_bits, NULL, NULL, NULL);
     if (!refs_mul_size(blocks, min_bits, &least) || least / 8 > encoded.size)
         return refs_fail(err, REFS_CORRUPT, "%zu bytes are too few for %zu blocks", encoded.size,
                          blocks);
-    *size = zfp_stream_maximum_size(job->stream, job->field) + encoded.size;
+    *size = zfp.zfp_stream_maximum_size(job->stream, job->field) + encoded.size;
     if (refs_mul_size(blocks, SLACK_PER_BLOCK, &least) && refs_add_size(*size, least, size))
         return REFS_OK;
     return refs_fail(err, REFS_LIMIT, "%zu blocks are too many", blocks);
@@ -78,8 +93,8 @@ static refs_status decompress(zfp_job *job, refs_bytes encoded, refs_codec_outpu
     REFS_TRY(refs_codec__output_add(output, size, &dst, err));
     REFS_TRY(most_read(job, encoded, &room, err));
     REFS_TRY(read_header(job, encoded, room - room % sizeof(uint64_t) + sizeof(uint64_t), err));
-    zfp_field_set_pointer(job->field, dst);
-    size_t used = zfp_decompress(job->stream, job->field);
+    zfp.zfp_field_set_pointer(job->field, dst);
+    size_t used = zfp.zfp_decompress(job->stream, job->field);
     if (used > 0 && used <= encoded.size) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT, "the stream of %zu bytes is cut or damaged", encoded.size);
 }
@@ -87,7 +102,8 @@ static refs_status decompress(zfp_job *job, refs_bytes encoded, refs_codec_outpu
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
     (void)self;
-    zfp_job job = {.stream = zfp_stream_open(NULL), .field = zfp_field_alloc()};
+    REFS_TRY(refs_codec__load(&library, err));
+    zfp_job job = {.stream = zfp.zfp_stream_open(NULL), .field = zfp.zfp_field_alloc()};
     refs_status status = job.stream != NULL && job.field != NULL
                              ? decompress(&job, encoded, output, err)
                              : refs_fail_nomem(err);

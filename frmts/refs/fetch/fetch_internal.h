@@ -2,12 +2,12 @@
 #ifndef REFS_FETCH_INTERNAL_H
 #define REFS_FETCH_INTERNAL_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "http_response.h"
 #include "refs/block.h"
 #include "refs/fetch.h"
+#include "refs/fork.h"
 
 struct refs_fetch_job;
 
@@ -23,6 +23,7 @@ struct refs_fetcher {
     _Atomic uint64_t requests;
     _Atomic uint64_t bytes;
     _Atomic bool cancelled, replaced;
+    refs_forked forked;
     pthread_mutex_t lock;     /* guards what follows */
     refs_fetch_place *places; /* by location_id */
     size_t n_places;
@@ -36,8 +37,16 @@ struct refs_fetcher {
 typedef struct refs_waiter {
     pthread_mutex_t lock;
     pthread_cond_t moved;
-    size_t memory; /**< bytes of blocks that are held; under the lock */
+    size_t memory;       /**< bytes of blocks that are held or promised; under the lock */
+    uint64_t max_memory; /**< a single block may exceed it; 0: nothing is counted */
 } refs_waiter;
+
+/** Counts `size` bytes instead of `own` that were counted before for the same block; false, and
+ * nothing changes, where others hold too many for that. */
+bool refs_waiter__exchange(refs_waiter *waiter, uint64_t own, uint64_t size);
+
+/** Gives bytes back that were counted: as the `freed` of a block. */
+void refs_waiter__give_back(void *waiter, size_t size);
 
 /** What one call of refs_fetch works on. */
 typedef struct refs_fetch_job {
@@ -61,6 +70,12 @@ refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t size, refs_block
 
 /** Whether the budget allows a block of `size` bytes now. */
 bool refs_fetch__has_memory(refs_fetch_job *job, uint64_t size);
+
+/** Counts `size` bytes as soon as it does. */
+void refs_fetch__count_memory(refs_fetch_job *job, uint64_t size);
+
+/** The most bytes that a request for all of a location may bring. */
+uint64_t refs_fetch__max_whole(const refs_fetch_job *job, const refs_request *request);
 
 /** What has come of a request. */
 typedef struct refs_arrival {

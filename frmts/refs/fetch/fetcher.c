@@ -4,6 +4,11 @@
 
 /* -- the fetcher ------------------------------------------------------------------------------- */
 
+/* In the child of a fork no other thread's calls are under way. */
+static void in_child(void *self) {
+    ((refs_fetcher *)self)->jobs = NULL;
+}
+
 refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *options,
                               refs_fetcher **fetcher, refs_error *err) {
     refs_fetcher *opened = refs_calloc(1, sizeof *opened);
@@ -11,12 +16,15 @@ refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *opt
     opened->vfs = vfs;
     opened->options = options != NULL ? *options : (refs_fetch_options)REFS_FETCH_OPTIONS_INIT;
     pthread_mutex_init(&opened->lock, NULL);
+    opened->forked = (refs_forked){in_child, opened, NULL, NULL};
+    refs_fork_enlist(&opened->forked);
     *fetcher = opened;
     return REFS_OK;
 }
 
 void refs_fetcher_free(refs_fetcher *fetcher) {
     if (fetcher == NULL) return;
+    refs_fork_strike_off(&fetcher->forked);
     refs_fetch__clear_places(fetcher);
     pthread_mutex_destroy(&fetcher->lock);
     refs_free(fetcher);
@@ -39,70 +47,97 @@ bool refs_fetcher_saw_replacement(const refs_fetcher *fetcher) {
 
 void refs_fetcher_cancel(refs_fetcher *fetcher) {
     atomic_store(&fetcher->cancelled, true);
-    pthread_mutex_lock(&fetcher->lock);
+    refs_lock(&fetcher->lock);
     for (refs_fetch_job *job = fetcher->jobs; job != NULL; job = job->next) {
-        pthread_mutex_lock(&job->waiter.lock);
+        refs_lock(&job->waiter.lock);
         pthread_cond_broadcast(&job->waiter.moved);
-        pthread_mutex_unlock(&job->waiter.lock);
+        refs_unlock(&job->waiter.lock);
     }
-    pthread_mutex_unlock(&fetcher->lock);
+    refs_unlock(&fetcher->lock);
 }
 
 static void enlist(refs_fetch_job *job) {
-    pthread_mutex_lock(&job->fetcher->lock);
+    refs_lock(&job->fetcher->lock);
     job->next = job->fetcher->jobs;
     job->fetcher->jobs = job;
-    pthread_mutex_unlock(&job->fetcher->lock);
+    refs_unlock(&job->fetcher->lock);
 }
 
 static void strike_off(refs_fetch_job *job) {
-    pthread_mutex_lock(&job->fetcher->lock);
+    refs_lock(&job->fetcher->lock);
     refs_fetch_job **link = &job->fetcher->jobs;
-    while (*link != job) link = &(*link)->next;
-    *link = job->next;
-    pthread_mutex_unlock(&job->fetcher->lock);
+    while (*link != NULL && *link != job) link = &(*link)->next;
+    if (*link != NULL) *link = job->next; /* else a fork came between */
+    refs_unlock(&job->fetcher->lock);
 }
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
-static bool fits(const refs_fetch_job *job, uint64_t size) {
-    uint64_t limit = job->fetcher->options.max_memory_bytes;
-    return job->waiter.memory == 0 ||
-           (job->waiter.memory < limit && size <= limit - job->waiter.memory);
+/* Whether `size` bytes may be held beside those of others; under the lock. */
+static bool fits(const refs_waiter *waiter, uint64_t others, uint64_t size) {
+    uint64_t limit = waiter->max_memory;
+    return others == 0 || (others < limit && size <= limit - others);
 }
 
-static void give_back(void *user, size_t size) {
+bool refs_waiter__exchange(refs_waiter *waiter, uint64_t own, uint64_t size) {
+    if (waiter->max_memory == 0) return true;
+    refs_lock(&waiter->lock);
+    uint64_t others = waiter->memory - own;
+    bool may = size <= own || fits(waiter, others, size);
+    if (may) waiter->memory = (size_t)(others + size);
+    refs_unlock(&waiter->lock);
+    return may;
+}
+
+void refs_waiter__give_back(void *user, size_t size) {
     refs_waiter *waiter = user;
-    pthread_mutex_lock(&waiter->lock);
+    if (waiter->max_memory == 0) return;
+    refs_lock(&waiter->lock);
     waiter->memory -= size;
     pthread_cond_broadcast(&waiter->moved);
-    pthread_mutex_unlock(&waiter->lock);
+    refs_unlock(&waiter->lock);
 }
 
 bool refs_fetch__has_memory(refs_fetch_job *job, uint64_t size) {
-    pthread_mutex_lock(&job->waiter.lock);
-    bool has = fits(job, size);
-    pthread_mutex_unlock(&job->waiter.lock);
+    refs_lock(&job->waiter.lock);
+    bool has = fits(&job->waiter, job->waiter.memory, size);
+    refs_unlock(&job->waiter.lock);
     return has;
+}
+
+void refs_fetch__count_memory(refs_fetch_job *job, uint64_t size) {
+    refs_waiter *waiter = &job->waiter;
+    refs_lock(&waiter->lock);
+    while (!fits(waiter, waiter->memory, size)) refs_wait(&waiter->moved, &waiter->lock);
+    waiter->memory += (size_t)size;
+    refs_unlock(&waiter->lock);
 }
 
 refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t size, refs_block **block,
                                   refs_error *err) {
     if (size > SIZE_MAX) return refs_fail_nomem(err);
-    pthread_mutex_lock(&job->waiter.lock);
-    while (!fits(job, size)) pthread_cond_wait(&job->waiter.moved, &job->waiter.lock);
-    job->waiter.memory += (size_t)size;
-    pthread_mutex_unlock(&job->waiter.lock);
-    *block = refs_block_new((size_t)size, give_back, &job->waiter);
+    refs_fetch__count_memory(job, size);
+    *block = refs_block_new((size_t)size, refs_waiter__give_back, &job->waiter);
     if (*block != NULL) return REFS_OK;
-    give_back(&job->waiter, (size_t)size);
+    refs_waiter__give_back(&job->waiter, (size_t)size);
     return refs_fail_nomem(err);
 }
 
+uint64_t refs_fetch__max_whole(const refs_fetch_job *job, const refs_request *request) {
+    uint64_t limit = job->fetcher->options.max_whole_bytes, most = 0;
+    for (size_t i = 0; i < request->n_members; i++) {
+        const refs_range *range = &job->ranges[job->plan->members[request->first_member + i]];
+        if (range->length != REFS_FETCH_WHOLE) continue;
+        if (range->max_length == 0) return limit;
+        if (range->max_length > most) most = range->max_length;
+    }
+    return most < limit ? most : limit;
+}
+
 static void wait_for_workers(refs_fetch_job *job) {
-    pthread_mutex_lock(&job->waiter.lock);
-    while (job->waiter.memory > 0) pthread_cond_wait(&job->waiter.moved, &job->waiter.lock);
-    pthread_mutex_unlock(&job->waiter.lock);
+    refs_lock(&job->waiter.lock);
+    while (job->waiter.memory > 0) refs_wait(&job->waiter.moved, &job->waiter.lock);
+    refs_unlock(&job->waiter.lock);
 }
 
 /* -- serving ----------------------------------------------------------------------------------- */
@@ -123,6 +158,10 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
         bool there = begin <= arrival->got && length <= arrival->got - begin;
         if (!there && !complete) return REFS_OK;
         job->failed = index;
+        if (range->length == REFS_FETCH_WHOLE && range->max_length > 0 &&
+            length > range->max_length)
+            return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
+                             (unsigned long long)length, (unsigned long long)range->max_length);
         if (!there)
             return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does",
                              (unsigned long long)arrival->got);
@@ -193,6 +232,8 @@ static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *a
     job->plan = &plan;
     pthread_mutex_init(&job->waiter.lock, NULL);
     pthread_cond_init(&job->waiter.moved, NULL);
+    uint64_t max_memory = job->fetcher->options.max_memory_bytes;
+    job->waiter.max_memory = max_memory > 0 ? max_memory : 1;
     enlist(job);
     refs_status status = fetch_planned(job, again, err);
     wait_for_workers(job);
@@ -230,6 +271,7 @@ static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_f
         second.ranges[i] = second.ranges[n + i] = job->ranges[again->indices[i]];
         second.ranges[n + i].offset = 0;
         second.ranges[n + i].length = REFS_FETCH_WHOLE;
+        second.ranges[n + i].max_length = 0;
     }
     refs_status status =
         refs_fetch(job->fetcher, second.ranges, 2 * n, forward, &second, failed, err);

@@ -2,16 +2,15 @@
 #include "http_internal.h"
 
 #include <time.h>
-#include <unistd.h>
 
 struct refs_http {
     const refs_http_host *host;
     refs_http_options options;
+    refs_forked forked;
     pthread_mutex_t lock; /* guards what follows */
     refs_transfer *first_new, *last_new;
     bool ending;
-    bool running;  /* the thread was started … */
-    pid_t process; /* … in this process */
+    bool running; /* the thread was started, and multi made */
     pthread_t thread;
     CURLM *multi; /* used by the thread alone, but for curl_multi_wakeup */
 };
@@ -44,11 +43,11 @@ static void add_waiting(engine *self, refs_transfer *transfer) {
 /* Takes over what was submitted; false when the engine is to end. */
 static bool take_new(engine *self) {
     refs_http *http = self->http;
-    pthread_mutex_lock(&http->lock);
+    refs_lock(&http->lock);
     refs_transfer *transfer = http->first_new;
     http->first_new = http->last_new = NULL;
     bool ending = http->ending;
-    pthread_mutex_unlock(&http->lock);
+    refs_unlock(&http->lock);
     for (refs_transfer *next; transfer != NULL; transfer = next) {
         next = transfer->next;
         add_waiting(self, transfer);
@@ -139,21 +138,37 @@ static void end_finished(engine *self) {
     }
 }
 
+/* libcurl and what it calls have locks of their own; while it only sleeps, none of them is held. */
+static void move(engine *self) {
+    int n_running;
+    refs_fork_hold_off();
+    start_due(self);
+    curl_multi_perform(self->http->multi, &n_running);
+    end_finished(self);
+    drop_cancelled(self);
+    refs_fork_allow();
+}
+
 static void *run(void *argument) {
     engine self = {.http = argument};
     self.last_waiting = &self.waiting;
     while (take_new(&self)) {
-        int n_running;
-        start_due(&self);
-        curl_multi_perform(self.http->multi, &n_running);
-        end_finished(&self);
-        drop_cancelled(&self);
+        move(&self);
         curl_multi_poll(self.http->multi, NULL, 0, sleep_ms(&self), NULL);
     }
     return NULL;
 }
 
 /* -- from other threads ------------------------------------------------------------------------ */
+
+/* The child of a fork starts over: it must leave its parent's connections alone, even in closing
+ * them, and nobody waits there for what was submitted. */
+static void in_child(void *self) {
+    refs_http *http = self;
+    http->running = false;
+    http->multi = NULL;
+    http->first_new = http->last_new = NULL;
+}
 
 refs_status refs_http_open(const refs_http_host *host, const refs_http_options *options,
                            refs_http **http, refs_error *err) {
@@ -162,32 +177,30 @@ refs_status refs_http_open(const refs_http_host *host, const refs_http_options *
     opened->host = host;
     opened->options = options != NULL ? *options : (refs_http_options)REFS_HTTP_OPTIONS_INIT;
     pthread_mutex_init(&opened->lock, NULL);
+    opened->forked = (refs_forked){in_child, opened, NULL, NULL};
+    refs_fork_enlist(&opened->forked);
     *http = opened;
     return REFS_OK;
 }
 
-/* Starts the thread where it does not run: at first, and in the child of a fork, which must leave
- * the parent's connections alone. Under the lock. */
+/* Starts the thread where it does not run: at first, and in the child of a fork. Under the lock. */
 static refs_status start(refs_http *http, refs_error *err) {
-    if (http->running && http->process == getpid()) return REFS_OK;
-    http->running = false;
-    http->first_new = http->last_new = NULL;
+    if (http->running) return REFS_OK;
     http->multi = curl_multi_init();
     if (http->multi == NULL) return refs_fail_nomem(err);
     curl_multi_setopt(http->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
     curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, 4L * (long)http->options.max_in_flight);
     if (pthread_create(&http->thread, NULL, run, http) != 0) {
         curl_multi_cleanup(http->multi);
+        http->multi = NULL;
         return refs_fail(err, REFS_NOMEM, "the HTTP thread cannot be started");
     }
     http->running = true;
-    http->process = getpid();
     return REFS_OK;
 }
 
 refs_status refs_http__submit(refs_http *http, refs_transfer *transfer, refs_error *err) {
-    if (http->process != 0 && http->process != getpid()) pthread_mutex_init(&http->lock, NULL);
-    pthread_mutex_lock(&http->lock);
+    refs_lock(&http->lock);
     refs_status status = start(http, err);
     if (status == REFS_OK) {
         transfer->next = NULL;
@@ -198,7 +211,7 @@ refs_status refs_http__submit(refs_http *http, refs_transfer *transfer, refs_err
         http->last_new = transfer;
         curl_multi_wakeup(http->multi);
     }
-    pthread_mutex_unlock(&http->lock);
+    refs_unlock(&http->lock);
     return status;
 }
 
@@ -208,11 +221,12 @@ void refs_http__wake(refs_http *http) {
 
 void refs_http_free(refs_http *http) {
     if (http == NULL) return;
-    if (http->running && http->process == getpid()) {
-        pthread_mutex_lock(&http->lock);
+    refs_fork_strike_off(&http->forked);
+    if (http->running) {
+        refs_lock(&http->lock);
         http->ending = true;
         curl_multi_wakeup(http->multi);
-        pthread_mutex_unlock(&http->lock);
+        refs_unlock(&http->lock);
         pthread_join(http->thread, NULL);
         curl_multi_cleanup(http->multi);
     }

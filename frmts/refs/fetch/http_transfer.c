@@ -25,7 +25,7 @@ static void set_defaults(refs_transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)transfer->rules.stall_ms);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)REFS_HTTP_MIN_SPEED);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)(transfer->rules.stall_ms + 999) / 1000);
-    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 256L * 1024);
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 128L * 1024);
 }
 
 /* What holds whatever the host set. */
@@ -66,8 +66,8 @@ static bool ask_for_bytes(const refs_transfer *transfer, struct curl_slist **hea
     return longer != NULL;
 }
 
-refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http *http, const char *url,
-                                   refs_error *err) {
+static refs_status prepare(refs_transfer *transfer, const refs_http *http, const char *url,
+                           refs_error *err) {
     const refs_http_host *host = refs_http__host(http);
     transfer->host = host;
     transfer->rules = refs_http__options(http)->rules;
@@ -85,6 +85,14 @@ refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http *htt
     if (!ask_for_bytes(transfer, &transfer->headers)) return refs_fail_nomem(err);
     set_invariants(transfer);
     return REFS_OK;
+}
+
+refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http *http, const char *url,
+                                   refs_error *err) {
+    refs_fork_hold_off(); /* libcurl has locks */
+    refs_status status = prepare(transfer, http, url, err);
+    refs_fork_allow();
+    return status;
 }
 
 /* A handle for other origins: as the first, without what is secret. What .netrc says of the other
@@ -313,14 +321,18 @@ bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t
 }
 
 void refs_transfer__clear(refs_transfer *transfer) {
+    refs_fork_hold_off();
     if (transfer->away != NULL) curl_easy_cleanup(transfer->away);
     if (transfer->easy != NULL) curl_easy_cleanup(transfer->easy);
     curl_slist_free_all(transfer->away_headers);
     curl_slist_free_all(transfer->headers);
+    refs_fork_allow();
     refs_free(transfer->retry_codes);
     refs_free(transfer->url_now);
     refs_free(transfer->url);
     refs_block_release(transfer->block);
+    if (transfer->counted > 0) refs_waiter__give_back(transfer->waiter, (size_t)transfer->counted);
+    transfer->counted = 0;
     transfer->easy = transfer->away = transfer->current = NULL;
     transfer->headers = transfer->away_headers = NULL;
     transfer->url = transfer->url_now = transfer->retry_codes = NULL;
@@ -329,8 +341,8 @@ void refs_transfer__clear(refs_transfer *transfer) {
 
 void refs_transfer__finish(refs_transfer *transfer) {
     refs_waiter *waiter = transfer->waiter;
-    pthread_mutex_lock(&waiter->lock);
+    refs_lock(&waiter->lock);
     transfer->done = true;
     pthread_cond_broadcast(&waiter->moved);
-    pthread_mutex_unlock(&waiter->lock);
+    refs_unlock(&waiter->lock);
 }

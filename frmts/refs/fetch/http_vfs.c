@@ -26,6 +26,7 @@ struct refs_http_vfs {
     refs_http *http;
     const refs_vfs *other;
     uint64_t max_whole_bytes;
+    refs_forked forked;
     pthread_mutex_t lock; /* guards what follows */
     bool cancelled;
     pending *first;    /* under way */
@@ -37,35 +38,35 @@ struct refs_http_vfs {
 /* -- one request ------------------------------------------------------------------------------- */
 
 static void await(refs_transfer *transfer) {
-    pthread_mutex_lock(&transfer->waiter->lock);
-    while (!transfer->done) pthread_cond_wait(&transfer->waiter->moved, &transfer->waiter->lock);
-    pthread_mutex_unlock(&transfer->waiter->lock);
+    refs_lock(&transfer->waiter->lock);
+    while (!transfer->done) refs_wait(&transfer->waiter->moved, &transfer->waiter->lock);
+    refs_unlock(&transfer->waiter->lock);
 }
 
 /* Enters a transfer among those that a cancellation ends. */
 static void enlist(refs_http_vfs *vfs, pending *entry) {
-    pthread_mutex_lock(&vfs->lock);
+    refs_lock(&vfs->lock);
     atomic_store(&entry->transfer->cancelled, vfs->cancelled);
     entry->next = vfs->first;
     vfs->first = entry;
-    pthread_mutex_unlock(&vfs->lock);
+    refs_unlock(&vfs->lock);
 }
 
 static void strike_off(refs_http_vfs *vfs, const pending *entry) {
-    pthread_mutex_lock(&vfs->lock);
+    refs_lock(&vfs->lock);
     pending **link = &vfs->first;
-    while (*link != entry) link = &(*link)->next;
-    *link = entry->next;
-    pthread_mutex_unlock(&vfs->lock);
+    while (*link != NULL && *link != entry) link = &(*link)->next;
+    if (*link != NULL) *link = entry->next; /* else a fork came between */
+    refs_unlock(&vfs->lock);
 }
 
 void refs_http_vfs_cancel(refs_http_vfs *vfs) {
-    pthread_mutex_lock(&vfs->lock);
+    refs_lock(&vfs->lock);
     vfs->cancelled = true;
     for (pending *entry = vfs->first; entry != NULL; entry = entry->next)
         atomic_store(&entry->transfer->cancelled, true);
     if (vfs->first != NULL) refs_http__wake(vfs->http);
-    pthread_mutex_unlock(&vfs->lock);
+    refs_unlock(&vfs->lock);
 }
 
 static refs_status attempt(refs_http_vfs *vfs, refs_transfer *transfer, const char *url,
@@ -139,19 +140,19 @@ static void fill_stamp(const refs_identity *identity, refs_vfs_stamp *stamp) {
 
 static void keep_stamp(refs_http_vfs *vfs, const char *location, const refs_identity *identity) {
     char *copy = refs_str_copy(refs_str_from(location));
-    pthread_mutex_lock(&vfs->lock);
+    refs_lock(&vfs->lock);
     char *previous = vfs->stamped;
     vfs->stamped = copy;
     fill_stamp(identity, &vfs->stamp);
-    pthread_mutex_unlock(&vfs->lock);
+    refs_unlock(&vfs->lock);
     refs_free(previous);
 }
 
 static bool kept_stamp(refs_http_vfs *vfs, const char *location, refs_vfs_stamp *stamp) {
-    pthread_mutex_lock(&vfs->lock);
+    refs_lock(&vfs->lock);
     bool kept = vfs->stamped != NULL && strcmp(vfs->stamped, location) == 0;
     if (kept) *stamp = vfs->stamp;
-    pthread_mutex_unlock(&vfs->lock);
+    refs_unlock(&vfs->lock);
     return kept;
 }
 
@@ -212,13 +213,13 @@ static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
 }
 
 static opened *take_looked_at(refs_http_vfs *vfs, const char *location) {
-    pthread_mutex_lock(&vfs->lock);
+    refs_lock(&vfs->lock);
     opened *object = vfs->looked_at;
     if (object != NULL && strcmp(object->location, location) == 0)
         vfs->looked_at = NULL;
     else
         object = NULL;
-    pthread_mutex_unlock(&vfs->lock);
+    refs_unlock(&vfs->lock);
     return object;
 }
 
@@ -281,16 +282,21 @@ static void close_object(void *self, void *handle) {
     opened *object = handle;
     if (object->block == NULL) vfs->other->close(vfs->other->self, object->other);
     if (object->block != NULL && object->read_to <= LOOK_BYTES) {
-        pthread_mutex_lock(&vfs->lock);
+        refs_lock(&vfs->lock);
         opened *previous = vfs->looked_at;
         vfs->looked_at = object;
-        pthread_mutex_unlock(&vfs->lock);
+        refs_unlock(&vfs->lock);
         object = previous;
     }
     discard(object);
 }
 
 /* -- the whole --------------------------------------------------------------------------------- */
+
+/* In the child of a fork no other thread's requests are under way. */
+static void in_child(void *self) {
+    ((refs_http_vfs *)self)->first = NULL;
+}
 
 refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t max_whole_bytes,
                                refs_http_vfs **vfs, refs_error *err) {
@@ -302,12 +308,15 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
     made->other = other;
     made->max_whole_bytes = max_whole_bytes;
     pthread_mutex_init(&made->lock, NULL);
+    made->forked = (refs_forked){in_child, made, NULL, NULL};
+    refs_fork_enlist(&made->forked);
     *vfs = made;
     return REFS_OK;
 }
 
 void refs_http_vfs_free(refs_http_vfs *vfs) {
     if (vfs == NULL) return;
+    refs_fork_strike_off(&vfs->forked);
     discard(vfs->looked_at);
     refs_free(vfs->stamped);
     pthread_mutex_destroy(&vfs->lock);

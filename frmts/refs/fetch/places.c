@@ -29,13 +29,13 @@ static refs_identity *copy_identity(const refs_identity *identity) {
 refs_status refs_fetch__check_identity(refs_fetcher *fetcher, uint32_t location_id,
                                        const refs_identity *identity, refs_error *err) {
     const char *difference = "";
-    pthread_mutex_lock(&fetcher->lock);
+    refs_lock(&fetcher->lock);
     refs_fetch_place *place = place_of(fetcher, location_id);
     if (place != NULL && place->identity == NULL)
         place->identity = copy_identity(identity);
     else if (place != NULL)
         difference = refs_identity__difference(place->identity, identity);
-    pthread_mutex_unlock(&fetcher->lock);
+    refs_unlock(&fetcher->lock);
     if (place == NULL) return refs_fail_nomem(err);
     if (*difference == '\0') return REFS_OK;
     atomic_store(&fetcher->replaced, true);
@@ -44,10 +44,10 @@ refs_status refs_fetch__check_identity(refs_fetcher *fetcher, uint32_t location_
 }
 
 void refs_fetch__note_rangeless(refs_fetcher *fetcher, uint32_t location_id) {
-    pthread_mutex_lock(&fetcher->lock);
+    refs_lock(&fetcher->lock);
     refs_fetch_place *place = place_of(fetcher, location_id);
     if (place != NULL) place->ignores_ranges = true;
-    pthread_mutex_unlock(&fetcher->lock);
+    refs_unlock(&fetcher->lock);
 }
 
 static bool is_rangeless(const refs_fetcher *fetcher, uint32_t location_id) {
@@ -55,34 +55,34 @@ static bool is_rangeless(const refs_fetcher *fetcher, uint32_t location_id) {
 }
 
 bool refs_fetch__is_rangeless(refs_fetcher *fetcher, uint32_t location_id) {
-    pthread_mutex_lock(&fetcher->lock);
+    refs_lock(&fetcher->lock);
     bool rangeless = is_rangeless(fetcher, location_id);
-    pthread_mutex_unlock(&fetcher->lock);
+    refs_unlock(&fetcher->lock);
     return rangeless;
 }
 
 void refs_fetch__keep_whole(refs_fetcher *fetcher, uint32_t location_id, refs_block *block,
                             uint64_t n_bytes) {
     refs_block *previous = NULL;
-    pthread_mutex_lock(&fetcher->lock);
+    refs_lock(&fetcher->lock);
     if (is_rangeless(fetcher, location_id)) {
         previous = fetcher->whole;
         fetcher->whole = refs_block_hold(block);
         fetcher->whole_bytes = n_bytes;
         fetcher->whole_id = location_id;
     }
-    pthread_mutex_unlock(&fetcher->lock);
+    refs_unlock(&fetcher->lock);
     refs_block_release(previous);
 }
 
 refs_block *refs_fetch__kept_whole(refs_fetcher *fetcher, uint32_t location_id, uint64_t *n_bytes) {
     refs_block *block = NULL;
-    pthread_mutex_lock(&fetcher->lock);
+    refs_lock(&fetcher->lock);
     if (fetcher->whole != NULL && fetcher->whole_id == location_id) {
         block = refs_block_hold(fetcher->whole);
         *n_bytes = fetcher->whole_bytes;
     }
-    pthread_mutex_unlock(&fetcher->lock);
+    refs_unlock(&fetcher->lock);
     return block;
 }
 

@@ -2,13 +2,12 @@
 #include "archive.h"
 
 #include <algorithm>
-#include <atomic>
 #include <ctime>
 #include <list>
 #include <vector>
 
-#include <unistd.h>
-
+#include "fork_guard.h"
+#include "guard.h"
 #include "refs/codec.h"
 #include "refs/json.h"
 #include "report.h"
@@ -54,13 +53,9 @@ class Kept {
     Kept() = default;
     Kept(const Kept &) = delete;
     Kept &operator=(const Kept &) = delete;
-    /** In the child of a fork the threads that read ahead are gone, and not to be waited for. */
-    ~Kept() {
-        if (process_ != getpid()) new std::list<Entry>(std::move(entries_));
-    }
-    bool isOfThisProcess() const { return process_ == getpid(); }
+
     std::shared_ptr<RefsArchive> find(const Identity &identity) {
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsLocked guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
             if (entry->first != identity) continue;
             entries_.splice(entries_.begin(), entries_, entry);
@@ -70,7 +65,7 @@ class Kept {
     }
     void add(const Identity &identity, const std::shared_ptr<RefsArchive> &archive) {
         std::list<Entry> gone; // ends after the lock does: closing a set takes its time
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsLocked guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end();) {
             const auto next = std::next(entry);
             if (entry->first == identity) gone.splice(gone.end(), entries_, entry);
@@ -81,30 +76,19 @@ class Kept {
     }
     void clear() {
         std::list<Entry> gone;
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsLocked guard(lock_);
         gone.swap(entries_);
     }
 
   private:
     using Entry = std::pair<Identity, std::shared_ptr<RefsArchive>>;
-    const pid_t process_ = getpid();
     std::mutex lock_; // guards entries_
     std::list<Entry> entries_;
 };
 
-/** A child opens its sets anew: those of its parent may wait for threads that it does not have. */
 Kept &kept() {
-    static Kept first;
-    static std::atomic<Kept *> current{&first};
-    Kept *archives = current;
-    if (!archives->isOfThisProcess()) {
-        auto *own = new Kept;
-        if (current.compare_exchange_strong(archives, own))
-            archives = own;
-        else
-            delete own;
-    }
-    return *archives;
+    static Kept archives;
+    return archives;
 }
 
 /** A comma-separated open option as a list that ends with NULL. */
@@ -162,8 +146,8 @@ bool readLimits(CSLConstList options, refs_set_limits &limits, refs_error *error
         if (text == nullptr) continue;
         if (!refs_json_number_to_u64(refs_str_from(text), &value, &integral) || !integral ||
             value > option.largest) {
-            refs_fail(error, REFS_INVALID, "%s=%s: a whole number up to %llu is needed",
-                      option.name, text, static_cast<unsigned long long>(option.largest));
+            (void)refs_fail(error, REFS_INVALID, "%s=%s: a whole number up to %llu is needed",
+                            option.name, text, static_cast<unsigned long long>(option.largest));
             return false;
         }
         option.set(limits, value);
@@ -281,7 +265,11 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
 }
 
 refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
-    std::lock_guard<std::mutex> guard(arraysLock_);
+    return RefsGuardMade(error, [&] { return arrayOf(meta, error); });
+}
+
+refs_array *RefsArchive::arrayOf(const refs_array_meta *meta, refs_error *error) {
+    RefsLocked guard(arraysLock_);
     RefsArrayHandle &slot = arrays_[meta];
     if (slot == nullptr) {
         refs_array *opened = nullptr;
@@ -298,11 +286,14 @@ refs_cf_values RefsArchive::values() {
 }
 
 void RefsArchive::announce(void *self, const refs_array_meta *const *metas, size_t n) {
-    std::vector<refs_array *> arrays;
-    for (size_t i = 0; i < n; i++)
-        if (refs_array *array = static_cast<RefsArchive *>(self)->array(metas[i], nullptr))
-            arrays.push_back(array);
-    if (!arrays.empty()) refs_arrays_bring(arrays.data(), arrays.size());
+    (void)RefsGuard(nullptr, [&] {
+        std::vector<refs_array *> arrays;
+        for (size_t i = 0; i < n; i++)
+            if (refs_array *array = static_cast<RefsArchive *>(self)->array(metas[i], nullptr))
+                arrays.push_back(array);
+        if (!arrays.empty()) refs_arrays_bring(arrays.data(), arrays.size());
+        return REFS_OK;
+    });
 }
 
 refs_status RefsArchive::readValues(void *self, const refs_array_meta *meta, double *values,

@@ -7,7 +7,9 @@
 #include "cpl_http.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
+#include "fork_guard.h"
 #include "gdal_compat.h"
+#include "guard.h"
 #include "report.h"
 
 namespace {
@@ -110,9 +112,14 @@ std::string urlOf(const char *location) {
 }
 
 refs_status url(void *, const char *location, refs_buf *buffer, refs_error *err) {
+    RefsInGdal stretch;
     if (EQUAL(pathOption(location, "REFS_HTTP_ENGINE", "AUTO"), "VSI")) return REFS_UNSUPPORTED;
     RefsQuietErrors quiet;
-    const std::string url = urlOf(location);
+    std::string url;
+    REFS_TRY(RefsGuard(err, [&] {
+        url = urlOf(location);
+        return REFS_OK;
+    }));
     if (url.compare(0, 7, "http://") != 0 && url.compare(0, 8, "https://") != 0)
         return REFS_UNSUPPORTED;
     for (const char c : url)
@@ -133,6 +140,7 @@ unsigned milliseconds(const char *text, unsigned otherwise, double mostSeconds) 
 }
 
 void setRules(void *, const char *location, refs_http_rules *rules) {
+    RefsInGdal stretch;
     constexpr double mostRetries = 1000, mostDelay = 3600, mostStall = 86400;
     const auto option = [&](const char *name) { return pathOption(location, name, nullptr); };
     rules->max_retries = static_cast<unsigned>(
@@ -149,6 +157,7 @@ void setRules(void *, const char *location, refs_http_rules *rules) {
 }
 
 void *prepare(void *, const char *location, const char *url, void *easy) {
+    RefsInGdal stretch;
     CPLStringList options;
     for (const PathOption &path : pathOptions)
         if (const char *value = pathOption(location, path.option, nullptr))
@@ -159,6 +168,7 @@ void *prepare(void *, const char *location, const char *url, void *easy) {
 }
 
 const char *advice(void *, const char *location) {
+    RefsInGdal stretch;
     const ObjectStore *store = storeOf(location);
     if (store == nullptr || store->unsignedOption == nullptr || !isSigned(*store, location))
         return nullptr;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "fork_guard.h"
 
 namespace {
 
@@ -130,14 +133,9 @@ refs_status RefsReader::readParts(const RefsSlice &slice, const GDALExtendedData
 refs_status RefsReader::readPart(const RefsSlice &slice, size_t n,
                                  const GDALExtendedDataType &bufferType, GByte *buffer,
                                  refs_error *error) const {
-    std::vector<GByte> packed;
-    try {
-        packed.resize(n * type_.GetSize());
-        REFS_TRY(elements_ == RefsElements::Numbers ? readNumbers(slice, n, packed, error)
-                                                    : pickTexts(slice, packed, error));
-    } catch (const std::bad_alloc &) {
-        return refs_fail_nomem(error);
-    }
+    std::vector<GByte> packed(n * type_.GetSize());
+    REFS_TRY(elements_ == RefsElements::Numbers ? readNumbers(slice, n, packed, error)
+                                                : pickTexts(slice, packed, error));
     Scatter(slice, type_, bufferType).copy(0, packed.data(), buffer);
     return REFS_OK;
 }
@@ -174,21 +172,26 @@ refs_status RefsReader::pickTexts(const RefsSlice &slice, std::vector<GByte> &pa
 }
 
 refs_status RefsReader::loadTexts(refs_error *error) const {
-    std::lock_guard<std::mutex> guard(textsLock_);
-    if (!texts_.empty()) return REFS_OK;
-    refs_buf_clear(&textBytes_);
+    {
+        RefsLocked guard(textsLock_);
+        if (!texts_.empty()) return REFS_OK;
+    }
+    RefsBuffer bytes;
     REFS_TRY(elements_ == RefsElements::Characters
-                 ? loadCharacters(error)
-                 : refs_array_read_texts(array_, maxTexts, &textBytes_, error));
-    const char *const begin = reinterpret_cast<const char *>(textBytes_.data);
+                 ? loadCharacters(bytes, error)
+                 : refs_array_read_texts(array_, maxTexts, &bytes, error));
+    const char *const begin = reinterpret_cast<const char *>(bytes.data);
     std::vector<const char *> texts;
-    for (const char *text = begin; text != begin + textBytes_.size; text += strlen(text) + 1)
+    for (const char *text = begin; text != begin + bytes.size; text += strlen(text) + 1)
         texts.push_back(text);
+    RefsLocked guard(textsLock_);
+    if (!texts_.empty()) return REFS_OK; // another thread was faster
+    std::swap<refs_buf>(textBytes_, bytes);
     texts_.swap(texts);
     return REFS_OK;
 }
 
-refs_status RefsReader::loadCharacters(refs_error *error) const {
+refs_status RefsReader::loadCharacters(refs_buf &bytes, refs_error *error) const {
     uint64_t n;
     if (!refs_array_meta_elements(meta_, &n) || n > maxTextBytes)
         return refs_fail(error, REFS_LIMIT, "%s: has more than %llu characters", meta_->path,
@@ -199,8 +202,8 @@ refs_status RefsReader::loadCharacters(refs_error *error) const {
     REFS_TRY(refs_array_read(array_, &region, characters.data(), nullptr, error));
     const size_t length = static_cast<size_t>(meta_->shape[1]);
     for (const char *row = characters.data(), *end = row + n; row != end; row += length) {
-        REFS_TRY(refs_buf_append(&textBytes_, row, strnlen(row, length), error));
-        REFS_TRY(refs_buf_append(&textBytes_, "", 1, error));
+        REFS_TRY(refs_buf_append(&bytes, row, strnlen(row, length), error));
+        REFS_TRY(refs_buf_append(&bytes, "", 1, error));
     }
     return REFS_OK;
 }

@@ -52,14 +52,14 @@ class RefsReader {
     refs_status pickTexts(const RefsSlice &slice, std::vector<GByte> &packed,
                           refs_error *error) const;
     refs_status loadTexts(refs_error *error) const;
-    refs_status loadCharacters(refs_error *error) const;
+    refs_status loadCharacters(refs_buf &bytes, refs_error *error) const;
 
     refs_array *array_;
     const refs_array_meta *meta_;
     RefsElements elements_;
     RefsPixelType pixels_;
     GDALExtendedDataType type_;
-    mutable std::mutex textsLock_; // guards the texts until they are loaded
+    mutable std::mutex textsLock_; // guards the texts, which stay once they are loaded
     mutable RefsBuffer textBytes_;
     mutable std::vector<const char *> texts_;
 };

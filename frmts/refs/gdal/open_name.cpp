@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <mutex>
 #include <vector>
 
 #include "cpl_conv.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
+#include "fork_guard.h"
 #include "handles.h"
 #include "report.h"
 
@@ -37,31 +37,31 @@ bool isLocalFile(const std::string &name) {
 }
 
 /** Splits `set:array[selection]` without quotes. */
-void splitBare(const std::string &text, RefsName &parsed, std::string &rest) {
+void splitBare(const std::string &text, RefsNameParts &parts) {
     const size_t bracket = text.back() == ']' ? text.rfind('[') : std::string::npos;
     const size_t colon = text.rfind(':', bracket);
     if (colon == std::string::npos || colon < colonsCountFrom(text) || isLocalFile(text)) {
-        parsed.set = text;
+        parts.set = text;
         return;
     }
-    parsed.set = text.substr(0, colon);
-    rest = text.substr(colon + 1);
+    parts.set = text.substr(0, colon);
+    parts.rest = text.substr(colon + 1);
 }
 
-bool splitQuoted(const std::string &text, RefsName &parsed, std::string &rest,
-                 std::string &problem) {
+bool splitQuoted(const std::string &text, RefsNameParts &parts, std::string &problem) {
     const size_t end = text.find('"', 1);
     if (end == std::string::npos) {
         problem = "the quote before the set's name is not closed";
         return false;
     }
-    parsed.set = text.substr(1, end - 1);
+    parts.quoted = true;
+    parts.set = text.substr(1, end - 1);
     if (end + 1 == text.size()) return true;
     if (text[end + 1] != ':') {
         problem = "a colon and the name of an array may follow the quoted name, nothing else";
         return false;
     }
-    rest = text.substr(end + 2);
+    parts.rest = text.substr(end + 2);
     return true;
 }
 
@@ -95,14 +95,14 @@ void splitSelection(const std::string &rest, RefsName &parsed) {
 class HiddenNames {
   public:
     size_t add(const std::string &set) {
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsLocked guard(lock_);
         const auto found = std::find(names_.begin(), names_.end(), set);
         const auto number = static_cast<size_t>(found - names_.begin());
         if (found == names_.end()) names_.push_back(set);
         return number;
     }
     std::string get(size_t number) {
-        std::lock_guard<std::mutex> guard(lock_);
+        RefsLocked guard(lock_);
         return number < names_.size() ? names_[number] : "";
     }
 
@@ -157,25 +157,29 @@ bool RefsNameIsPrefixed(const char *name) {
     return STARTS_WITH_CI(name, prefix);
 }
 
+bool RefsNameSplit(const char *name, RefsNameParts &parts, std::string &problem) {
+    const std::string text(name + prefixSize);
+    if (text.empty()) {
+        problem = "the name of a reference set is missing behind REFS:";
+        return false;
+    }
+    if (text[0] == '"') return splitQuoted(text, parts, problem);
+    splitBare(text, parts);
+    return true;
+}
+
 bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem) {
-    std::string rest;
+    RefsNameParts parts;
     if (!RefsNameIsPrefixed(name)) {
         parsed.set = name;
         if (!restoreHidden(parsed, problem)) return false;
         parsed.location = parsed.set;
         return true;
     }
-    const std::string text(name + prefixSize);
-    if (text.empty()) {
-        problem = "the name of a reference set is missing behind REFS:";
-        return false;
-    }
-    if (text[0] != '"')
-        splitBare(text, parsed, rest);
-    else if (!splitQuoted(text, parsed, rest, problem))
-        return false;
-    if (!splitSetIndex(rest, parsed, problem)) return false;
-    splitSelection(rest, parsed);
+    if (!RefsNameSplit(name, parts, problem)) return false;
+    parsed.set = parts.set;
+    if (!splitSetIndex(parts.rest, parsed, problem)) return false;
+    splitSelection(parts.rest, parsed);
     if (!restoreHidden(parsed, problem)) return false;
     return mapLocation(parsed, problem);
 }

@@ -37,6 +37,16 @@ RefsKeeping RefsKeepsIn(const RefsName &name);
  * all names of a folder. */
 std::string RefsKeptBeside(const RefsName &name);
 
+/** The parts of a prefixed name as they stand in it. */
+struct RefsNameParts {
+    std::string set;     ///< without its quotes
+    std::string rest;    ///< what stands behind the colon: an array with its selection, or ""
+    bool quoted = false; ///< whether `set` is in quotes
+};
+
+/** Takes a prefixed name apart; false with `problem` where that cannot be done. */
+bool RefsNameSplit(const char *name, RefsNameParts &parts, std::string &problem);
+
 /** The name of a set as it is shown: without secrets, and where there are any with
  * "#hidden-<number>" behind it, by which this process, and no other, knows the whole name again. */
 std::string RefsShownSet(const std::string &set);

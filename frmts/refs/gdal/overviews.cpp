@@ -2,6 +2,7 @@
 #include "overviews.h"
 
 #include "dataset.h"
+#include "guard.h"
 #include "report.h"
 
 RefsOverviews::RefsOverviews(const RefsName &name, std::shared_ptr<RefsArchive> archive,
@@ -20,11 +21,13 @@ void RefsOverviews::find(const refs_array_meta *meta) {
 RefsDataset *RefsOverviews::open(int i) {
     Level &level = levels_[static_cast<size_t>(i)];
     if (level.dataset != nullptr) return level.dataset.get();
-    RefsName name = name_;
-    name.array = level.meta->path;
     refs_error error = REFS_ERROR_INIT;
-    level.dataset.reset(static_cast<RefsDataset *>(
-        RefsDataset::create(name, archive_, level.meta, options_.List(), &error)));
+    level.dataset.reset(RefsGuardMade(&error, [&] {
+        RefsName name = name_;
+        name.array = level.meta->path;
+        return static_cast<RefsDataset *>(
+            RefsDataset::create(name, archive_, level.meta, options_.List(), &error));
+    }));
     if (level.dataset == nullptr) RefsReport(error);
     return level.dataset.get();
 }

@@ -2,10 +2,10 @@
 #include "tools.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include "cpl_conv.h"
 #include "cpl_multiproc.h"
+#include "fork_guard.h"
 #include "http_host.h"
 #include "vsi_source.h"
 
@@ -27,7 +27,7 @@ unsigned nWorkers() {
 } // namespace
 
 std::shared_ptr<RefsTools> RefsTools::shared(refs_error *error) {
-    std::lock_guard<std::mutex> guard(lock);
+    RefsLocked guard(lock);
     if (current != nullptr) return current;
     auto tools = std::make_shared<RefsTools>();
     if (const unsigned n = nWorkers()) {
@@ -44,8 +44,9 @@ std::shared_ptr<RefsTools> RefsTools::shared(refs_error *error) {
 }
 
 void RefsTools::forget() {
-    std::lock_guard<std::mutex> guard(lock);
-    current.reset();
+    std::shared_ptr<RefsTools> gone; // ends after the lock does: its threads are waited for
+    RefsLocked guard(lock);
+    gone.swap(current);
 }
 
 RefsHttpVfsHandle RefsOpenHttpVfs(const RefsTools &tools, refs_error *error) {

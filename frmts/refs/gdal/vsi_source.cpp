@@ -9,6 +9,8 @@
 #include "cpl_conv.h"
 #include "cpl_vsi.h"
 #include "cpl_vsi_error.h"
+#include "fork_guard.h"
+#include "guard.h"
 #include "refs/refset.h"
 #include "report.h"
 
@@ -54,6 +56,7 @@ refs_status failOpen(const char *location, const std::string &said, refs_error *
 }
 
 refs_status open(void *, const char *location, void **handle, refs_error *err) {
+    RefsInGdal stretch;
     RefsQuietErrors quiet;
     NoListing noListing(location);
     VSIErrorReset();
@@ -63,12 +66,14 @@ refs_status open(void *, const char *location, void **handle, refs_error *err) {
         return refs_fail(err, REFS_IO, "%s: is a directory", location);
     errno = ENOENT;
     VSILFILE *file = VSIFOpenExL(location, "rb", TRUE);
-    if (file == nullptr) return failOpen(location, quiet.said(), err);
+    if (file == nullptr)
+        return RefsGuard(err, [&] { return failOpen(location, quiet.said(), err); });
     *handle = file;
     return REFS_OK;
 }
 
 refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
+    RefsInGdal stretch;
     RefsQuietErrors quiet;
     if (VSIFSeekL(fileOf(handle), 0, SEEK_END) != 0)
         return refs_fail(err, REFS_IO, "its size is not known%s%s",
@@ -79,6 +84,7 @@ refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
 
 refs_status read(void *, void *handle, uint64_t offset, size_t length, uint8_t *dst, size_t *got,
                  refs_error *err) {
+    RefsInGdal stretch;
     RefsQuietErrors quiet;
     *got = 0;
     if (VSIFSeekL(fileOf(handle), offset, SEEK_SET) != 0)
@@ -96,15 +102,19 @@ refs_status read(void *, void *handle, uint64_t offset, size_t length, uint8_t *
 
 refs_status readMany(void *, void *handle, const refs_vfs_range *ranges, size_t n,
                      refs_error *err) {
+    RefsInGdal stretch;
     RefsQuietErrors quiet;
     std::vector<void *> data;
     std::vector<vsi_l_offset> offsets;
     std::vector<size_t> sizes;
-    for (size_t i = 0; i < n; i++) {
-        data.push_back(ranges[i].dst);
-        offsets.push_back(ranges[i].offset);
-        sizes.push_back(ranges[i].length);
-    }
+    REFS_TRY(RefsGuard(err, [&] {
+        for (size_t i = 0; i < n; i++) {
+            data.push_back(ranges[i].dst);
+            offsets.push_back(ranges[i].offset);
+            sizes.push_back(ranges[i].length);
+        }
+        return REFS_OK;
+    }));
     if (VSIFReadMultiRangeL(static_cast<int>(n), data.data(), offsets.data(), sizes.data(),
                             fileOf(handle)) == 0)
         return REFS_OK;
@@ -113,10 +123,12 @@ refs_status readMany(void *, void *handle, const refs_vfs_range *ranges, size_t 
 }
 
 void close(void *, void *handle) {
+    RefsInGdal stretch;
     VSIFCloseL(fileOf(handle));
 }
 
 refs_status stamp(void *, const char *location, refs_vfs_stamp *stamp, refs_error *err) {
+    RefsInGdal stretch;
     RefsQuietErrors quiet;
     NoListing noListing(location);
     VSIStatBufL status;

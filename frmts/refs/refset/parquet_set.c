@@ -1,12 +1,11 @@
 /* parquet_set.c -- see parquet_set.h. */
 #include "parquet_set.h"
 
-#include <pthread.h>
-
 #include "builder.h"
 #include "chunk_grids.h"
 #include "data_url.h"
 #include "record_cache.h"
+#include "refs/fork.h"
 #include "refs/intern.h"
 
 struct refs_parquet_set {
@@ -147,9 +146,9 @@ void refs_refset__parquet_free(refs_parquet_set *set) {
 
 static refs_status number_location(refs_parquet_set *set, refs_str location, uint32_t *id,
                                    refs_error *err) {
-    pthread_mutex_lock(&set->lock);
+    refs_lock(&set->lock);
     refs_status status = refs_intern_add(&set->locations, location, id, err);
-    pthread_mutex_unlock(&set->lock);
+    refs_unlock(&set->lock);
     return status;
 }
 
@@ -237,8 +236,8 @@ refs_status refs_refset__parquet_find(refs_parquet_set *set, refs_str key, refs_
 }
 
 uint32_t refs_refset__parquet_n_locations(refs_parquet_set *set) {
-    pthread_mutex_lock(&set->lock);
+    refs_lock(&set->lock);
     uint32_t n = (uint32_t)set->locations.count;
-    pthread_mutex_unlock(&set->lock);
+    refs_unlock(&set->lock);
     return n;
 }

@@ -1,7 +1,7 @@
 /* record_cache.c -- see record_cache.h. */
 #include "record_cache.h"
 
-#include <pthread.h>
+#include "refs/fork.h"
 
 #define N_BUCKETS 4096
 
@@ -12,6 +12,7 @@ typedef struct entry {
     refs_record *record; /* held; NULL: there is no such file */
     refs_error error;    /* FAILED: why */
     unsigned n_users;    /* threads that are yet to look at it */
+    pthread_t loader;    /* LOADING: the thread that does */
     bool in_cache;
     struct entry *bucket_next;
     struct entry *newer, *older; /* LOADED and in the cache */
@@ -21,6 +22,7 @@ struct refs_record_cache {
     refs_record_loader loader;
     void *user;
     size_t max_bytes;
+    refs_forked forked;
 
     pthread_mutex_t lock;   /* guards what follows, entries included */
     pthread_cond_t settled; /* an entry is LOADING no more */
@@ -28,6 +30,8 @@ struct refs_record_cache {
     entry *newest, *oldest;
     size_t n_bytes; /* of LOADED entries */
 };
+
+static void in_child(void *self);
 
 refs_status refs_refset__record_cache_open(size_t max_bytes, refs_record_loader loader, void *user,
                                            refs_record_cache **cache, refs_error *err) {
@@ -38,6 +42,8 @@ refs_status refs_refset__record_cache_open(size_t max_bytes, refs_record_loader 
     opened->max_bytes = max_bytes;
     pthread_mutex_init(&opened->lock, NULL);
     pthread_cond_init(&opened->settled, NULL);
+    opened->forked = (refs_forked){in_child, opened, NULL, NULL};
+    refs_fork_enlist(&opened->forked);
     *cache = opened;
     return REFS_OK;
 }
@@ -117,9 +123,10 @@ static void settle(refs_record_cache *cache, entry *e, refs_status status) {
 static void load(refs_record_cache *cache, entry *e) {
     refs_record *record = NULL;
     refs_error error = REFS_ERROR_INIT;
-    pthread_mutex_unlock(&cache->lock);
+    e->loader = pthread_self();
+    refs_unlock(&cache->lock);
     refs_status status = cache->loader(cache->user, e->id, &record, &error);
-    pthread_mutex_lock(&cache->lock);
+    refs_lock(&cache->lock);
     e->record = record;
     e->error = error;
     settle(cache, e, status);
@@ -132,7 +139,7 @@ static refs_status get(refs_record_cache *cache, refs_record_id id, refs_record 
     if (is_new && (e = add_entry(place, id)) == NULL) return refs_fail_nomem(err);
     e->n_users++;
     if (is_new) load(cache, e);
-    while (e->state == LOADING) pthread_cond_wait(&cache->settled, &cache->lock);
+    while (e->state == LOADING) refs_wait(&cache->settled, &cache->lock);
     if (e->state == LOADED && e->in_cache) {
         unlink_from_ages(cache, e);
         link_newest(cache, e);
@@ -148,16 +155,36 @@ static refs_status get(refs_record_cache *cache, refs_record_id id, refs_record 
 refs_status refs_refset__record_cache_get(refs_record_cache *cache, refs_record_id id,
                                           refs_record **record, refs_error *err) {
     *record = NULL;
-    pthread_mutex_lock(&cache->lock);
+    refs_lock(&cache->lock);
     refs_status status = get(cache, id, record, err);
-    pthread_mutex_unlock(&cache->lock);
+    refs_unlock(&cache->lock);
     return status;
 }
 
 void refs_refset__record_cache_free(refs_record_cache *cache) {
     if (cache == NULL) return;
+    refs_fork_strike_off(&cache->forked);
     while (cache->oldest != NULL) drop_oldest(cache);
     pthread_cond_destroy(&cache->settled);
     pthread_mutex_destroy(&cache->lock);
     refs_free(cache);
+}
+
+/* -- after fork(2) ----------------------------------------------------------------------------- */
+
+/* Records that other threads were loading will be asked for again. */
+static void in_child(void *self) {
+    refs_record_cache *cache = self;
+    pthread_mutex_init(&cache->lock, NULL);
+    pthread_cond_init(&cache->settled, NULL);
+    for (size_t i = 0; i < N_BUCKETS; i++) {
+        for (entry **link = &cache->buckets[i]; *link != NULL;) {
+            entry *e = *link;
+            bool lost = e->state == LOADING && !pthread_equal(e->loader, pthread_self());
+            if (lost)
+                *link = e->bucket_next;
+            else
+                link = &e->bucket_next;
+        }
+    }
 }

@@ -116,9 +116,7 @@ static refs_status parse(refs_tree *tree, refs_bytes text, refs_document *docume
     if (!refs_grow((void **)&tree->docs, &tree->docs_capacity, tree->n_docs, sizeof *tree->docs))
         return refs_fail_nomem(err);
     refs_status status =
-        text.size <= REFS_MAX_METADATA_BYTES
-            ? refs_json_parse(refs_str_view((const char *)text.data, text.size), &doc, &problem)
-            : refs_fail(&problem, REFS_LIMIT, "%zu bytes are too many", text.size);
+        refs_json_parse(refs_str_view((const char *)text.data, text.size), &doc, &problem);
     if (status == REFS_OK) {
         tree->docs[tree->n_docs++] = doc;
         if (refs_json_is_object(refs_json_root(doc)))
@@ -156,9 +154,10 @@ static refs_status read_alone(reading *job, struct refs_store *store, uint32_t i
  * failure stays with its own document. */
 static refs_status read_documents(reading *job, struct refs_store *store, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
-    refs_str *keys = refs_calloc(job->n_wanted, sizeof *keys);
+    refs_store_key *keys = refs_calloc(job->n_wanted, sizeof *keys);
     if (keys == NULL) return refs_fail_nomem(err);
-    for (uint32_t i = 0; i < job->n_wanted; i++) keys[i] = refs_intern_get(&job->keys, i);
+    for (uint32_t i = 0; i < job->n_wanted; i++)
+        keys[i] = (refs_store_key){refs_intern_get(&job->keys, i), REFS_MAX_METADATA_BYTES};
     refs_status status = refs_store_get_many(store, keys, job->n_wanted, keep, job, &problem);
     refs_free(keys);
     if (is_fatal(status)) return refs_fail(err, status, "%s", problem.message);

@@ -1,0 +1,151 @@
+/* pool_test.cc -- worker threads, and who does what. */
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+
+#include "refs/pool.h"
+
+namespace {
+
+/** A gate that tasks wait at until it is opened. */
+struct Gate {
+    std::mutex lock;
+    std::condition_variable moved;
+    bool open = false;
+    int waiting = 0;
+
+    void wait() {
+        std::unique_lock<std::mutex> guard(lock);
+        waiting++;
+        moved.notify_all();
+        moved.wait(guard, [this] { return open; });
+    }
+    void awaitWaiter() {
+        std::unique_lock<std::mutex> guard(lock);
+        moved.wait(guard, [this] { return waiting > 0; });
+    }
+    void letAllPass() {
+        std::lock_guard<std::mutex> guard(lock);
+        open = true;
+        moved.notify_all();
+    }
+};
+
+/** Which threads were at work, and how often. */
+struct Work {
+    std::mutex lock;
+    std::set<pthread_t> threads;
+    int done = 0;
+    std::atomic<int> dropped{0};
+};
+
+refs_status note(void *argument, refs_error *) {
+    auto *work = static_cast<Work *>(argument);
+    std::lock_guard<std::mutex> guard(work->lock);
+    work->threads.insert(pthread_self());
+    work->done++;
+    return REFS_OK;
+}
+
+refs_status fail(void *, refs_error *err) {
+    return refs_fail(err, REFS_CORRUPT, "no good");
+}
+
+refs_status passGate(void *argument, refs_error *) {
+    static_cast<Gate *>(argument)->wait();
+    return REFS_OK;
+}
+
+refs_status openGate(void *argument, refs_error *) {
+    static_cast<Gate *>(argument)->letAllPass();
+    return REFS_OK;
+}
+
+void drop(void *argument) {
+    static_cast<Work *>(argument)->dropped++;
+}
+
+class Pool : public testing::Test {
+  protected:
+    void open(unsigned nThreads) { ASSERT_EQ(refs_pool_open(nThreads, &pool_, nullptr), REFS_OK); }
+    refs_group *group() {
+        refs_group *opened = nullptr;
+        EXPECT_EQ(refs_group_open(pool_, &opened, nullptr), REFS_OK);
+        return opened;
+    }
+    void TearDown() override { refs_pool_free(pool_); }
+
+    refs_pool *pool_ = nullptr;
+    Work work_;
+};
+
+TEST_F(Pool, DoesEveryTaskOnceAndDropsIt) {
+    open(3);
+    refs_group *tasks = group();
+    for (int i = 0; i < 100; i++)
+        EXPECT_EQ(refs_group_add(tasks, note, drop, &work_, nullptr), REFS_OK);
+    EXPECT_EQ(refs_group_wait(tasks, nullptr), REFS_OK);
+    EXPECT_EQ(work_.done, 100);
+    EXPECT_EQ(work_.dropped, 100);
+    refs_group_free(tasks);
+}
+
+TEST_F(Pool, LeavesTasksToItsWorkers) {
+    open(2);
+    refs_group *tasks = group();
+    for (int i = 0; i < 100; i++) refs_group_add(tasks, note, nullptr, &work_, nullptr);
+    EXPECT_EQ(refs_group_wait(tasks, nullptr), REFS_OK);
+    EXPECT_EQ(work_.threads.count(pthread_self()), 0U);
+    EXPECT_LE(work_.threads.size(), 2U);
+    refs_group_free(tasks);
+}
+
+/* The only worker is held up by the first task of another group, whose second opens the way: unless
+ * whoever waits does its own, which come after them, nothing ever moves. */
+TEST_F(Pool, LendsAHandWhereWorkersAreBusyWithOthers) {
+    open(1);
+    Gate gate;
+    refs_group *others = group(), *own = group();
+    refs_group_add(others, passGate, nullptr, &gate, nullptr);
+    gate.awaitWaiter();
+    refs_group_add(others, note, nullptr, &work_, nullptr);
+    refs_group_add(own, openGate, nullptr, &gate, nullptr);
+    EXPECT_EQ(refs_group_wait(own, nullptr), REFS_OK);
+    EXPECT_EQ(refs_group_wait(others, nullptr), REFS_OK);
+    EXPECT_EQ(work_.done, 1);
+    refs_group_free(own);
+    refs_group_free(others);
+}
+
+TEST_F(Pool, WorksWithoutAnyThread) {
+    open(0);
+    refs_group *tasks = group();
+    refs_group_add(tasks, note, drop, &work_, nullptr);
+    EXPECT_EQ(refs_group_wait(tasks, nullptr), REFS_OK);
+    EXPECT_EQ(work_.threads, std::set<pthread_t>{pthread_self()});
+    EXPECT_EQ(work_.dropped, 1);
+    refs_group_free(tasks);
+}
+
+TEST_F(Pool, TellsTheFirstFailureAndLeavesOutTheRest) {
+    open(1);
+    Gate gate;
+    refs_group *tasks = group();
+    refs_group_add(tasks, passGate, nullptr, &gate, nullptr);
+    refs_group_add(tasks, fail, nullptr, nullptr, nullptr);
+    refs_group_add(tasks, note, drop, &work_, nullptr);
+    gate.letAllPass();
+    refs_error error = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_group_wait(tasks, &error), REFS_CORRUPT);
+    EXPECT_STREQ(error.message, "no good");
+    EXPECT_TRUE(refs_group_failed(tasks));
+    EXPECT_EQ(work_.done, 0);
+    EXPECT_EQ(work_.dropped, 1);
+    refs_group_free(tasks);
+}
+
+} // namespace

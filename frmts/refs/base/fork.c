@@ -1,0 +1,128 @@
+/* fork.c -- see fork.h. */
+#include "refs/fork.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+/* Threads in a stretch, and whether a fork waits for them or happens. A thread counts itself before
+ * it looks, and a fork says so before it counts: one of them sees the other. */
+static _Atomic unsigned n_inside;
+static _Atomic bool forking;
+static _Thread_local unsigned depth; /* of this thread's stretches */
+
+/* Whoever waits for either to change. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* guards first */
+static refs_forked *first;
+
+/* -- stretches --------------------------------------------------------------------------------- */
+
+static void step_out(void) {
+    if (atomic_fetch_sub(&n_inside, 1) > 1 || !atomic_load(&forking)) return;
+    pthread_mutex_lock(&gate);
+    pthread_cond_broadcast(&moved);
+    pthread_mutex_unlock(&gate);
+}
+
+static void await_end_of_fork(void) {
+    pthread_mutex_lock(&gate);
+    while (atomic_load(&forking)) pthread_cond_wait(&moved, &gate);
+    pthread_mutex_unlock(&gate);
+}
+
+void refs_fork_hold_off(void) {
+    if (depth++ > 0) return;
+    atomic_fetch_add(&n_inside, 1);
+    while (atomic_load(&forking)) {
+        step_out();
+        await_end_of_fork();
+        atomic_fetch_add(&n_inside, 1);
+    }
+}
+
+void refs_fork_allow(void) {
+    if (--depth == 0) step_out();
+}
+
+void refs_lock(pthread_mutex_t *lock) {
+    refs_fork_hold_off();
+    pthread_mutex_lock(lock);
+}
+
+void refs_unlock(pthread_mutex_t *lock) {
+    pthread_mutex_unlock(lock);
+    refs_fork_allow();
+}
+
+/* Who wakes has the lock and is in no stretch: for as long as it takes to give it back. */
+void refs_wait(pthread_cond_t *changed, pthread_mutex_t *lock) {
+    refs_fork_allow();
+    pthread_cond_wait(changed, lock);
+    pthread_mutex_unlock(lock);
+    refs_lock(lock);
+}
+
+bool refs_wait_until(pthread_cond_t *changed, pthread_mutex_t *lock, const struct timespec *until) {
+    refs_fork_allow();
+    bool in_time = pthread_cond_timedwait(changed, lock, until) == 0;
+    pthread_mutex_unlock(lock);
+    refs_lock(lock);
+    return in_time;
+}
+
+/* -- the fork ---------------------------------------------------------------------------------- */
+
+/* A host that forks while the core calls it is in a stretch of its own, which must not keep it from
+ * forking, nor another one that forks. */
+static void before_fork(void) {
+    pthread_mutex_lock(&gate);
+    if (depth > 0) atomic_fetch_sub(&n_inside, 1);
+    pthread_cond_broadcast(&moved);
+    while (atomic_load(&forking)) pthread_cond_wait(&moved, &gate);
+    atomic_store(&forking, true);
+    while (atomic_load(&n_inside) > 0) pthread_cond_wait(&moved, &gate);
+    pthread_mutex_unlock(&gate);
+}
+
+static void after_fork_in_parent(void) {
+    pthread_mutex_lock(&gate);
+    if (depth > 0) atomic_fetch_add(&n_inside, 1);
+    atomic_store(&forking, false);
+    pthread_cond_broadcast(&moved);
+    pthread_mutex_unlock(&gate);
+}
+
+static void after_fork_in_child(void) {
+    pthread_mutex_init(&gate, NULL);
+    pthread_cond_init(&moved, NULL);
+    atomic_store(&n_inside, depth > 0 ? 1 : 0);
+    atomic_store(&forking, false);
+    for (const refs_forked *entry = first; entry != NULL; entry = entry->next)
+        entry->in_child(entry->self);
+}
+
+/* -- what is enlisted -------------------------------------------------------------------------- */
+
+static void install(void) {
+    (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+void refs_fork_enlist(refs_forked *entry) {
+    static pthread_once_t installed = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&installed, install);
+    refs_lock(&list_lock);
+    entry->previous = NULL;
+    entry->next = first;
+    if (first != NULL) first->previous = entry;
+    first = entry;
+    refs_unlock(&list_lock);
+}
+
+void refs_fork_strike_off(refs_forked *entry) {
+    refs_lock(&list_lock);
+    *(entry->previous != NULL ? &entry->previous->next : &first) = entry->next;
+    if (entry->next != NULL) entry->next->previous = entry->previous;
+    refs_unlock(&list_lock);
+}

@@ -1,0 +1,29 @@
+/* fork_guard.h -- stretches that no fork(2) cuts, as scopes; see fork.h. */
+#ifndef REFS_FORK_GUARD_H
+#define REFS_FORK_GUARD_H
+
+#include <mutex>
+
+#include "refs/fork.h"
+
+/** While it lives this thread calls GDAL for the core: GDAL's own locks would stay locked in a
+ * child. */
+class RefsInGdal {
+  public:
+    RefsInGdal() { refs_fork_hold_off(); }
+    ~RefsInGdal() { refs_fork_allow(); }
+    RefsInGdal(const RefsInGdal &) = delete;
+    RefsInGdal &operator=(const RefsInGdal &) = delete;
+};
+
+/** While it lives `lock` is held. Nothing is read meanwhile: reading waits for other threads. */
+class RefsLocked {
+  public:
+    explicit RefsLocked(std::mutex &lock) : guard_(lock) {}
+
+  private:
+    RefsInGdal stretch_;
+    std::lock_guard<std::mutex> guard_;
+};
+
+#endif
