@@ -29,8 +29,7 @@ gdal.UseExceptions()
 def rows():
     """The first cells of the page's table of differences."""
     with open(PAGE, encoding="utf-8") as page:
-        table = page.read().split("## What differs")[1]
-    cells = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")]
+        cells = [line.split("|")[1].strip() for line in page if line.startswith("| ")]
     return [cell for cell in cells if cell]
 
 

@@ -41,11 +41,6 @@ RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string
     loadKept();
 }
 
-/* GDALPamDataset's would not call BuildPamFilename of this class. */
-RefsDataset::~RefsDataset() {
-    RefsDataset::FlushCache(true);
-}
-
 GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
                                  const refs_array_meta *meta, CSLConstList options,
                                  refs_error *error) {
@@ -59,6 +54,11 @@ GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchi
                   problem.c_str());
     }
     return dataset;
+}
+
+/* GDALPamDataset's would not call BuildPamFilename of this class. */
+RefsDataset::~RefsDataset() {
+    RefsDataset::FlushCache(true);
 }
 
 /* GDAL would look beside a remote set for what is not in the proxy folder, .aux files among it,

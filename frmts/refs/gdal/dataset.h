@@ -79,11 +79,11 @@ class RefsDataset final : public GDALPamDataset {
                      int bufferXSize, int bufferYSize, GDALDataType bufferType, int nBands,
                      BANDMAP_TYPE bandMap, GSpacing pixelSpace, GSpacing lineSpace,
                      GSpacing bandSpace, GDALRasterIOExtraArg *extra) override;
-    const char *BuildPamFilename() override;
 #if REFS_HAS_THREAD_SAFE
     bool CanBeCloned(int scopes, bool canShareState) const override;
     std::unique_ptr<GDALDataset> Clone(int scopes, bool canShareState) const override;
 #endif
+    const char *BuildPamFilename() override;
 
   private:
     /** `problem` becomes why the CRS is not shown, if it is not. */
