@@ -184,7 +184,7 @@ class Architecture(unittest.TestCase):
 
     def test_drawing_has_the_arrows_that_are_declared(self):
         """Each arrow of the drawing is one that a room declares; and no room is left out."""
-        drawing = re.search(r"^```text form\n(.*?)^```", read(self.PAGE), re.M | re.S).group(1)
+        drawing = re.search(r"^```text drawing\n(.*?)^```", read(self.PAGE), re.M | re.S).group(1)
         declared = {name: set(enters) for name, (_, enters) in self.declared().items()}
         declared["gdal"] = set(declared)
         for line in drawing.splitlines():

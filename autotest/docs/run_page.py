@@ -21,7 +21,8 @@ opening fence say what a block is, and a block of which they say nothing known i
   c in=F             lines that stand in file F
   text output        what the block before it prints; … stands for anything, on a line of its own for
                      any lines
-  text form          names, or a drawing: no commands
+  text form          names: no commands
+  text drawing       lines of arrows
   text measured      what was printed once, by commands that are long
 
 A picture of the page that the commands leave in build/ must be like the one that the page shows, and
@@ -41,7 +42,7 @@ EXAMPLE = "https://example.org"
 BUILD = "build/release"  # as pages write it
 KINDS = {"sh": {"", "as-root", "background", "long", "window"},
          "python": {"", "continued", "qgis", "qgis continued"},
-         "c": {""}, "cmake": {""}, "text": {"output", "form", "measured"}}
+         "c": {""}, "cmake": {""}, "text": {"output", "form", "drawing", "measured"}}
 QGIS = """\
 import os, tempfile
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -122,6 +123,11 @@ def check_form(block):
         words = [word for word in line.split() if not re.match(r"\w+=", word)]
         if words and re.fullmatch(r"[\w./-]+", words[0]) and find_program(words[0]):
             raise PageError(f"{block.place}: this is a command: {line}")
+
+
+def check_drawing(block):
+    if not all("─" in line for line in block.text.splitlines()):
+        raise PageError(f"{block.place}: there is a line without arrows")
 
 
 def check_not_run(block):
@@ -225,6 +231,8 @@ class Page:
                 check_stands_in(block)
             elif block.kind == "form":
                 check_form(block)
+            elif block.kind == "drawing":
+                check_drawing(block)
             elif block.kind == "window" or block.kind == "long" and "REFS_DOCS_LONG" not in os.environ:
                 check_not_run(block)
             elif block.is_runnable() or block.kind == "long":

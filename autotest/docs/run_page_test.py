@@ -74,6 +74,8 @@ class Runner(unittest.TestCase):
     def test_forms_are_no_commands(self):
         self.assert_fine(block("text form", 'REFS:"<set>"'))
         self.assert_wrong("is a command", block("text form", "A=b ls REFS:x"))
+        self.assert_fine(block("text drawing", "ls ──> b"))
+        self.assert_wrong("without arrows", block("text drawing", "a ──> b", "ls"))
 
     def test_what_is_not_run_is_looked_at(self):
         self.assert_fine(block("sh long", "false && docs/page.md"))
