@@ -117,6 +117,11 @@ def find_program(word):
                           stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
+def is_program(path):
+    with open(path, "rb") as file:
+        return os.access(path, os.X_OK) and file.read(4) in (b"\x7fELF", b"#!/u", b"#!/b")
+
+
 def check_form(block):
     """Nobody should take for a form what could be run."""
     for line in block.text.splitlines():
@@ -138,6 +143,9 @@ def check_not_run(block):
         if os.path.isdir(word.split("/")[0]) and word.split("/")[0] != "build" \
                 and not os.path.exists(word):
             raise PageError(f"{block.place}: there is no {word}")
+    for program in re.findall(r"(?:^|[|;&]\s*)(?:\w+=\S*\s+)*([\w.-]+(?:/[\w.-]+)+)", block.text, re.M):
+        if os.path.isfile(program) and not is_program(program):
+            raise PageError(f"{block.place}: {program} is no program")
 
 
 def check_stands_in(block):

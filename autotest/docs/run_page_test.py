@@ -78,9 +78,10 @@ class Runner(unittest.TestCase):
         self.assert_wrong("without arrows", block("text drawing", "a ──> b", "ls"))
 
     def test_what_is_not_run_is_looked_at(self):
-        self.assert_fine(block("sh long", "false && docs/page.md"))
+        self.assert_fine(block("sh long", "false && cat docs/page.md"))
         self.assert_wrong("there is no docs/other.md", block("sh window", "true docs/other.md"))
         self.assert_wrong("does not understand", block("sh long", "if true"))
+        self.assert_wrong("is no program", block("sh long", "true | docs/page.md"))
 
     def test_root_installs_elsewhere(self):
         self.assert_fine(block("sh as-root", 'test -n "$DESTDIR"'), block("sh", 'test -z "${DESTDIR-}"'))
