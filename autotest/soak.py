@@ -177,10 +177,8 @@ def judge(options, readers, memory, before, after):
 def forget_all():
     """Lets go of what the driver keeps for the next dataset."""
     gc.collect()
-    # The bindings of GDAL 3.13 do not survive the next call with exceptions; those of 3.6 end what was
-    # begun last first.
-    osr.DontUseExceptions()
-    gdal.DontUseExceptions()
+    osr.DontUseExceptions()  # the last one first; the bindings of GDAL 3.13 do not survive the next
+    gdal.DontUseExceptions()  # call with them
     gdal.GDALDestroyDriverManager()
     gdal.VSICurlClearCache()
 

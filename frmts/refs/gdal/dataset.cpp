@@ -7,6 +7,19 @@
 #include "guard.h"
 #include "report.h"
 
+namespace {
+
+/** Whether there is a place for what GDAL has found out; in the proxy folder one is made. */
+refs_status mayKeep(const RefsName &name, RefsKeeping keeping) {
+    const std::string file = RefsKeptBeside(name);
+    if (keeping == RefsKeeping::beside || PamGetProxy(file.c_str()) != nullptr) return REFS_OK;
+    const bool isMade =
+        keeping == RefsKeeping::inProxyFolder && PamAllocateProxy(file.c_str()) != nullptr;
+    return isMade ? REFS_OK : REFS_NOT_FOUND;
+}
+
+} // namespace
+
 RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string &problem)
     : picture_(std::move(picture)), keeping_(RefsKeepsIn(picture_->name())),
       spatialRef_(picture_->spatialRef(problem)), metadata_(RefsListOf(meaning().metadata)),
@@ -14,9 +27,9 @@ RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string
     const RefsName &name = picture_->name();
     const std::string selection = RefsSelectionSuffix(name);
     SetDescription((RefsSubdatasetName(name, meta()->path) + selection).c_str());
+    if (keeping_ == RefsKeeping::nowhere) nPamFlags |= GPF_DISABLED;
     SetPhysicalFilename(RefsKeptBeside(name).c_str());
     SetSubdatasetName((RefsArrayName(name, meta()->path) + selection).c_str());
-    if (keeping_ == RefsKeeping::nowhere) nPamFlags |= GPF_DISABLED;
     nRasterXSize = picture_->width();
     nRasterYSize = picture_->height();
     for (int number = 1; number <= picture_->nBands(); number++)
@@ -79,11 +92,9 @@ void RefsDataset::loadKept() {
 /* Asked for when there is something to keep. GDAL would first try beside a remote set, and in an
  * object store that may succeed. */
 const char *RefsDataset::BuildPamFilename() {
-    const std::string file = RefsKeptBeside(picture_->name());
-    const bool isKept =
-        keeping_ == RefsKeeping::beside || PamGetProxy(file.c_str()) != nullptr ||
-        (keeping_ == RefsKeeping::inProxyFolder && PamAllocateProxy(file.c_str()) != nullptr);
-    return isKept ? GDALPamDataset::BuildPamFilename() : nullptr;
+    const refs_status status =
+        RefsGuard(nullptr, [this] { return mayKeep(picture_->name(), keeping_); });
+    return status == REFS_OK ? GDALPamDataset::BuildPamFilename() : nullptr;
 }
 
 #if REFS_HAS_THREAD_SAFE
