@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -170,15 +171,24 @@ static void read_file(refs_http *http) {
     refs_http_vfs_free(files);
 }
 
+/* A server may ask for a minute's patience. */
+static bool asks_to_wait(refs_str text) {
+    static const char header[] = "retry-after";
+    for (size_t i = 0; i + sizeof header <= text.size; i++)
+        if (strncasecmp(text.data + i, header, sizeof header - 1) == 0) return true;
+    return false;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     refs_http_options options = REFS_HTTP_OPTIONS_INIT;
     refs_http *http = NULL;
     if (size < 1) return 0;
     if (server.url[0] == '\0') start_server();
-    options.rules.max_retries = 2;
+    refs_str answers = refs_str_view((const char *)data + 1, size - 1);
+    options.rules.max_retries = asks_to_wait(answers) ? 0 : 2;
     options.rules.retry_delay_ms = 1;
     pthread_mutex_lock(&server.lock);
-    server.answers = refs_str_view((const char *)data + 1, size - 1);
+    server.answers = answers;
     pthread_mutex_unlock(&server.lock);
     if (refs_http_open(&host, &options, &http, NULL) != REFS_OK) abort();
     asked what = (asked)(data[0] % N_ASKED);
