@@ -1,6 +1,8 @@
 #!/bin/sh
-# Installs what the build and the tests need and is missing (Debian), and configures the release
-# build. Needs no network and a moment only where everything is there.
+# usage: setup.sh [PRESET …]
+#
+# Installs what the build and the tests need and is missing (Debian), and configures the builds of
+# the presets, or the release build. Needs no network and a moment only where everything is there.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -9,7 +11,7 @@ packages="build-essential cmake ninja-build pkg-config
     libdeflate-dev libzstd-dev liblz4-dev libblosc-dev libbz2-dev liblzma-dev libsnappy-dev
     zlib1g-dev liblzf-dev libaec-dev libzfp-dev libeccodes-dev
     libjpeg-dev libpng-dev libwebp-dev libopenjp2-7-dev liblerc-dev
-    libgtest-dev python3 python3-numpy python3-gdal"
+    libgtest-dev python3 python3-numpy python3-gdal python3-rasterio"
 
 is_missing() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" != installed ]
@@ -29,10 +31,10 @@ if [ -n "$missing" ]; then
     $as_root apt-get install -qq -y --no-install-recommends $missing >/dev/null
 fi
 
-if [ ! -f build/release/build.ninja ]; then
-    launcher=
-    if command -v ccache >/dev/null; then
-        launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
-    fi
-    cmake --preset release $launcher
+launcher=
+if command -v ccache >/dev/null; then
+    launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
 fi
+for preset in "${@:-release}"; do
+    if [ ! -f "build/$preset/build.ninja" ]; then cmake --preset "$preset" $launcher; fi
+done

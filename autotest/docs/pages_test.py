@@ -133,6 +133,19 @@ class Options(unittest.TestCase):
                     self.assertTrue(name in known)
 
 
+class Conventions(unittest.TestCase):
+    def test_grid_mappings_are_those_of_the_code(self):
+        projections = SOURCES["frmts/refs/cf/projection.c"]
+        named = set(re.findall(r'^    \{"([a-z_]+)",', projections, re.M))
+        named |= {"latitude_longitude", "rotated_latitude_longitude"}  # no projections: wkt.c
+        table = rows(section("docs/cf.md", "Grid mappings"))
+        self.assertEqual({name for cells in table for name in cells[0].split(", ")}, named)
+        for cells in table:
+            for code in re.findall(r"\((\d{4})\)", cells[1]):
+                with self.subTest(cells[0]):
+                    self.assertRegex(projections, rf"\b{code}\b")
+
+
 class Architecture(unittest.TestCase):
     PAGE = "docs/architecture.md"
 
@@ -171,7 +184,7 @@ class Architecture(unittest.TestCase):
 
     def test_drawing_has_the_arrows_that_are_declared(self):
         """Each arrow of the drawing is one that a room declares; and no room is left out."""
-        drawing = re.search(r"^```text form\n(.*?)^```", read(self.PAGE), re.M | re.S).group(1)
+        drawing = re.search(r"^```text drawing\n(.*?)^```", read(self.PAGE), re.M | re.S).group(1)
         declared = {name: set(enters) for name, (_, enters) in self.declared().items()}
         declared["gdal"] = set(declared)
         for line in drawing.splitlines():

@@ -21,7 +21,8 @@ opening fence say what a block is, and a block of which they say nothing known i
   c in=F             lines that stand in file F
   text output        what the block before it prints; … stands for anything, on a line of its own for
                      any lines
-  text form          names, or a drawing: no commands
+  text form          names: no commands
+  text drawing       lines of arrows
   text measured      what was printed once, by commands that are long
 
 A picture of the page that the commands leave in build/ must be like the one that the page shows, and
@@ -41,7 +42,7 @@ EXAMPLE = "https://example.org"
 BUILD = "build/release"  # as pages write it
 KINDS = {"sh": {"", "as-root", "background", "long", "window"},
          "python": {"", "continued", "qgis", "qgis continued"},
-         "c": {""}, "cmake": {""}, "text": {"output", "form", "measured"}}
+         "c": {""}, "cmake": {""}, "text": {"output", "form", "drawing", "measured"}}
 QGIS = """\
 import os, tempfile
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -116,12 +117,22 @@ def find_program(word):
                           stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
+def is_program(path):
+    with open(path, "rb") as file:
+        return os.access(path, os.X_OK) and file.read(4) in (b"\x7fELF", b"#!/u", b"#!/b")
+
+
 def check_form(block):
     """Nobody should take for a form what could be run."""
     for line in block.text.splitlines():
         words = [word for word in line.split() if not re.match(r"\w+=", word)]
         if words and re.fullmatch(r"[\w./-]+", words[0]) and find_program(words[0]):
             raise PageError(f"{block.place}: this is a command: {line}")
+
+
+def check_drawing(block):
+    if not all("─" in line for line in block.text.splitlines()):
+        raise PageError(f"{block.place}: there is a line without arrows")
 
 
 def check_not_run(block):
@@ -132,6 +143,9 @@ def check_not_run(block):
         if os.path.isdir(word.split("/")[0]) and word.split("/")[0] != "build" \
                 and not os.path.exists(word):
             raise PageError(f"{block.place}: there is no {word}")
+    for program in re.findall(r"(?:^|[|;&]\s*)(?:\w+=\S*\s+)*([\w.-]+(?:/[\w.-]+)+)", block.text, re.M):
+        if os.path.isfile(program) and not is_program(program):
+            raise PageError(f"{block.place}: {program} is no program")
 
 
 def check_stands_in(block):
@@ -225,6 +239,8 @@ class Page:
                 check_stands_in(block)
             elif block.kind == "form":
                 check_form(block)
+            elif block.kind == "drawing":
+                check_drawing(block)
             elif block.kind == "window" or block.kind == "long" and "REFS_DOCS_LONG" not in os.environ:
                 check_not_run(block)
             elif block.is_runnable() or block.kind == "long":

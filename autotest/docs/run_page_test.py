@@ -74,11 +74,14 @@ class Runner(unittest.TestCase):
     def test_forms_are_no_commands(self):
         self.assert_fine(block("text form", 'REFS:"<set>"'))
         self.assert_wrong("is a command", block("text form", "A=b ls REFS:x"))
+        self.assert_fine(block("text drawing", "ls ──> b"))
+        self.assert_wrong("without arrows", block("text drawing", "a ──> b", "ls"))
 
     def test_what_is_not_run_is_looked_at(self):
-        self.assert_fine(block("sh long", "false && docs/page.md"))
+        self.assert_fine(block("sh long", "false && cat docs/page.md"))
         self.assert_wrong("there is no docs/other.md", block("sh window", "true docs/other.md"))
         self.assert_wrong("does not understand", block("sh long", "if true"))
+        self.assert_wrong("is no program", block("sh long", "true | docs/page.md"))
 
     def test_root_installs_elsewhere(self):
         self.assert_fine(block("sh as-root", 'test -n "$DESTDIR"'), block("sh", 'test -z "${DESTDIR-}"'))

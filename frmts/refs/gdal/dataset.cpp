@@ -7,6 +7,19 @@
 #include "guard.h"
 #include "report.h"
 
+namespace {
+
+/** Whether there is a place for what GDAL has found out; in the proxy folder one is made. */
+refs_status mayKeep(const RefsName &name, RefsKeeping keeping) {
+    const std::string file = RefsKeptBeside(name);
+    if (keeping == RefsKeeping::beside || PamGetProxy(file.c_str()) != nullptr) return REFS_OK;
+    const bool isMade =
+        keeping == RefsKeeping::inProxyFolder && PamAllocateProxy(file.c_str()) != nullptr;
+    return isMade ? REFS_OK : REFS_NOT_FOUND;
+}
+
+} // namespace
+
 RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string &problem)
     : picture_(std::move(picture)), keeping_(RefsKeepsIn(picture_->name())),
       spatialRef_(picture_->spatialRef(problem)), metadata_(RefsListOf(meaning().metadata)),
@@ -14,33 +27,47 @@ RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string
     const RefsName &name = picture_->name();
     const std::string selection = RefsSelectionSuffix(name);
     SetDescription((RefsSubdatasetName(name, meta()->path) + selection).c_str());
+    if (keeping_ == RefsKeeping::nowhere) nPamFlags |= GPF_DISABLED;
     SetPhysicalFilename(RefsKeptBeside(name).c_str());
     SetSubdatasetName((RefsArrayName(name, meta()->path) + selection).c_str());
-    if (keeping_ == RefsKeeping::nowhere) nPamFlags |= GPF_DISABLED;
     nRasterXSize = picture_->width();
     nRasterYSize = picture_->height();
     for (int number = 1; number <= picture_->nBands(); number++)
         SetBand(number, new RefsBand(this, number));
     setGeolocation();
     setColors();
-    overviews_.reset(new RefsOverviews(name, picture_->archive(), picture_->options()));
-    overviews_->find(meta());
+    overviews_.resize(static_cast<size_t>(picture_->nOverviews()));
     loadKept();
+}
+
+RefsDataset *RefsDataset::show(std::shared_ptr<const RefsPicture> picture) {
+    std::string problem;
+    auto *dataset = new RefsDataset(std::move(picture), problem);
+    if (!problem.empty()) {
+        const refs_notes notes = RefsReportNotes();
+        refs_note(&notes, REFS_NOTE_WARNING, "%s: its CRS is not understood: %s",
+                  dataset->meta()->path, problem.c_str());
+    }
+    return dataset;
 }
 
 GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
                                  const refs_array_meta *meta, CSLConstList options,
                                  refs_error *error) {
     auto picture = RefsPicture::create(name, std::move(archive), meta, options, error);
-    if (picture == nullptr) return nullptr;
-    std::string problem;
-    auto *dataset = new RefsDataset(std::move(picture), problem);
-    if (!problem.empty()) {
-        const refs_notes notes = RefsReportNotes();
-        refs_note(&notes, REFS_NOTE_WARNING, "%s: its CRS is not understood: %s", meta->path,
-                  problem.c_str());
-    }
-    return dataset;
+    return picture != nullptr ? show(std::move(picture)) : nullptr;
+}
+
+RefsDataset *RefsDataset::overview(int i) {
+    std::unique_ptr<RefsDataset> &opened = overviews_[static_cast<size_t>(i)];
+    if (opened != nullptr) return opened.get();
+    refs_error error = REFS_ERROR_INIT;
+    opened.reset(RefsGuardMade(&error, [&]() -> RefsDataset * {
+        auto picture = picture_->overview(i, &error);
+        return picture != nullptr ? show(std::move(picture)) : nullptr;
+    }));
+    if (opened == nullptr) RefsReport(error);
+    return opened.get();
 }
 
 /* GDALPamDataset's would not call BuildPamFilename of this class. */
@@ -65,11 +92,9 @@ void RefsDataset::loadKept() {
 /* Asked for when there is something to keep. GDAL would first try beside a remote set, and in an
  * object store that may succeed. */
 const char *RefsDataset::BuildPamFilename() {
-    const std::string file = RefsKeptBeside(picture_->name());
-    const bool isKept =
-        keeping_ == RefsKeeping::beside || PamGetProxy(file.c_str()) != nullptr ||
-        (keeping_ == RefsKeeping::inProxyFolder && PamAllocateProxy(file.c_str()) != nullptr);
-    return isKept ? GDALPamDataset::BuildPamFilename() : nullptr;
+    const refs_status status =
+        RefsGuard(nullptr, [this] { return mayKeep(picture_->name(), keeping_); });
+    return status == REFS_OK ? GDALPamDataset::BuildPamFilename() : nullptr;
 }
 
 #if REFS_HAS_THREAD_SAFE
@@ -81,12 +106,14 @@ bool RefsDataset::CanBeCloned(int scopes, bool) const {
  * wants for a thread. */
 std::unique_ptr<GDALDataset> RefsDataset::Clone(int scopes, bool canShareState) const {
     if (!CanBeCloned(scopes, canShareState)) return nullptr;
-    std::string problem;
-    std::unique_ptr<RefsDataset> clone(new RefsDataset(picture_, problem));
-    clone->poDriver = poDriver;
-    clone->nOpenFlags = nOpenFlags;
-    clone->papszOpenOptions = CSLDuplicate(papszOpenOptions);
-    return clone;
+    return RefsGuardRaised([&]() -> std::unique_ptr<GDALDataset> {
+        std::string problem;
+        std::unique_ptr<RefsDataset> clone(new RefsDataset(picture_, problem));
+        clone->poDriver = poDriver;
+        clone->nOpenFlags = nOpenFlags;
+        clone->papszOpenOptions = CSLDuplicate(papszOpenOptions);
+        return clone;
+    });
 }
 #endif
 
