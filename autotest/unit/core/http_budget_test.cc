@@ -4,7 +4,10 @@
 #include <malloc.h>
 
 #include <atomic>
+#include <chrono>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "loopback_server.h"
@@ -116,4 +119,42 @@ TEST_F(WholeObjects, ThatAreTooLargeAreRefused) {
     ranges[3].max_length = kBytes - 1;
     EXPECT_EQ(fetch(), REFS_LIMIT);
     EXPECT_STREQ(error.message, "12582912 bytes are more than the limit of 12582911");
+}
+
+/* -- connections ------------------------------------------------------------------------------- */
+
+TEST(Connections, AreKeptFourTimesAsManyAsRequestsAtATime) {
+    constexpr uint32_t kServers = 12;
+    std::vector<std::unique_ptr<LoopbackServer>> servers;
+    std::vector<std::string> locations;
+    for (uint32_t i = 0; i < kServers; i++) {
+        servers.push_back(std::make_unique<LoopbackServer>());
+        servers[i]->files["/d"] = "0123456789";
+        locations.push_back(servers[i]->url("/d"));
+    }
+    MemoryVfs vfs;
+    refs_http_options httpOptions = REFS_HTTP_OPTIONS_INIT;
+    httpOptions.max_in_flight = 2;
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    ASSERT_EQ(refs_http_open(&host, &httpOptions, &options.http, nullptr), REFS_OK);
+    refs_fetcher *fetcher = nullptr;
+    ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+    const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
+        return REFS_OK;
+    };
+    for (uint32_t i = 0; i < kServers; i++) {
+        const refs_range range = {i, locations[i].c_str(), 0, 4, 0};
+        EXPECT_EQ(refs_fetch(fetcher, &range, 1, ignore, nullptr, nullptr, nullptr), REFS_OK);
+    }
+    const auto nConnected = [&] {
+        int n = 0;
+        for (const auto &server : servers) n += server->nConnected();
+        return n;
+    };
+    /* The servers learn a little later that a connection was ended. */
+    for (int i = 0; i < 1000 && nConnected() > 8; i++)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_EQ(nConnected(), 8);
+    refs_fetcher_free(fetcher);
+    refs_http_free(options.http);
 }

@@ -63,6 +63,20 @@ TEST_F(Fetcher, OpensALocationOnceAndReadsNeighboursInOneRequest) {
     EXPECT_EQ(stats().bytes, 7u);
 }
 
+TEST_F(Fetcher, HasOneFileOpenAtATime) {
+    std::vector<std::string> names;
+    for (int i = 0; i < 50; i++) names.push_back("file" + std::to_string(i));
+    std::vector<refs_range> ranges;
+    for (uint32_t i = 0; i < 100; i++) {
+        vfs.files[names[i % 50]] = "0123456789";
+        ranges.push_back({i % 50, names[i % 50].c_str(), i / 50, 2, 0});
+    }
+    ASSERT_EQ(fetch(ranges), REFS_OK);
+    EXPECT_EQ(vfs.opens, 50);
+    EXPECT_EQ(vfs.mostOpen, 1);
+    EXPECT_EQ(vfs.nOpen, 0);
+}
+
 TEST_F(Fetcher, SharesTheFetchOfAWholeLocation) {
     ASSERT_EQ(fetch({{0, "digits", 4, 2, 0}, {0, "digits", 0, REFS_FETCH_WHOLE, 0}}), REFS_OK);
     EXPECT_EQ(got, (Texts{"45", "0123456789"}));

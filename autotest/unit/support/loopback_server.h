@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -52,6 +53,9 @@ class LoopbackServer {
     /** Content by path; nothing may be added while requests are under way. */
     std::map<std::string, std::string> files;
 
+    /** Connections that the other side has not ended. */
+    int nConnected() const { return nConnected_; }
+
     std::string url(const std::string &path) const {
         return "http://127.0.0.1:" + std::to_string(port_) + path;
     }
@@ -75,6 +79,7 @@ class LoopbackServer {
     }
 
     void serve(int connection) {
+        nConnected_++;
         std::string text;
         for (char part[4096];;) {
             const size_t end = text.find("\r\n\r\n");
@@ -88,6 +93,7 @@ class LoopbackServer {
             if (n <= 0) break;
             text.append(part, static_cast<size_t>(n));
         }
+        nConnected_--;
         shutdown(connection, SHUT_RDWR); /* closed at the end: its number must not come back */
     }
 
@@ -147,6 +153,7 @@ class LoopbackServer {
     }
 
     int listener_, port_ = 0;
+    std::atomic<int> nConnected_{0};
     std::mutex lock_; /* guards nAsked_ */
     std::map<std::string, unsigned> nAsked_;
     std::vector<int> connections_; /* of the accepting thread while it lives */
