@@ -32,7 +32,7 @@ test_tree() {
     rm -rf "$tree/root/refs"
     git clone -q . "$tree/root/refs"
     [ ! -d ../shared/data ] || [ -e "$tree/root/shared" ] || cp -rL ../shared "$tree/root/shared"
-    in_tree sh /root/refs/autotest/run.sh >"$log" 2>&1 || return 1
+    in_tree sh /root/refs/autotest/run.sh release >"$log" 2>&1 || return 1
     ! grep -q -e 'CMake .*Warning' -e ' warning: ' "$log"
 }
 

@@ -1,6 +1,8 @@
 #!/bin/sh
-# Installs what the build and the tests need and is missing (Debian), and configures the release
-# build. Needs no network and a moment only where everything is there.
+# usage: setup.sh [PRESET …]
+#
+# Installs what the build and the tests need and is missing (Debian), and configures the builds of
+# the presets, or the release build. Needs no network and a moment only where everything is there.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -29,10 +31,10 @@ if [ -n "$missing" ]; then
     $as_root apt-get install -qq -y --no-install-recommends $missing >/dev/null
 fi
 
-if [ ! -f build/release/build.ninja ]; then
-    launcher=
-    if command -v ccache >/dev/null; then
-        launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
-    fi
-    cmake --preset release $launcher
+launcher=
+if command -v ccache >/dev/null; then
+    launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
 fi
+for preset in "${@:-release}"; do
+    if [ ! -f "build/$preset/build.ninja" ]; then cmake --preset "$preset" $launcher; fi
+done

@@ -30,7 +30,7 @@ void refs_store_free(refs_store *store);
 refs_status refs_store_get(refs_store *store, refs_str key, size_t max_size, refs_buf *value,
                            refs_error *err);
 
-/** A key, and the most bytes that its value may have. */
+/** A key, and the most bytes that are read for it. */
 typedef struct refs_store_key {
     refs_str text;
     uint64_t max_size;
@@ -43,9 +43,9 @@ typedef refs_status (*refs_store_sink)(void *user, size_t index, bool present, r
                                        struct refs_block *block, refs_error *err);
 
 /** Hands over the values of `n` keys, each once, planned as one fetch: absent and inline ones
- * first, the others as they arrive; on the calling thread. What is larger than it may be is
- * REFS_LIMIT before it is read. Failures, those of the sink included, name the set, the key, the
- * URL and the range. */
+ * first, the others as they arrive; on the calling thread. Ranges and objects that are larger than
+ * they may be are REFS_LIMIT before they are read. Failures, those of the sink included, name the
+ * set, the key, the URL and the range. */
 refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n,
                                 refs_store_sink sink, void *user, refs_error *err);
 

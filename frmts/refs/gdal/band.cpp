@@ -124,13 +124,13 @@ GDALColorInterp RefsBand::GetColorInterpretation() {
 /* Overviews that a user has built go first. */
 int RefsBand::GetOverviewCount() {
     const int built = GDALPamRasterBand::GetOverviewCount();
-    return built > 0 ? built : refs()->overviews().count();
+    return built > 0 ? built : refs()->nOverviews();
 }
 
 GDALRasterBand *RefsBand::GetOverview(int i) {
     if (GDALPamRasterBand::GetOverviewCount() > 0) return GDALPamRasterBand::GetOverview(i);
-    if (i < 0 || i >= refs()->overviews().count()) return nullptr;
-    RefsDataset *overview = refs()->overviews().open(i);
+    if (i < 0 || i >= refs()->nOverviews()) return nullptr;
+    RefsDataset *overview = refs()->overview(i);
     return overview != nullptr && overview->GetRasterCount() == refs()->GetRasterCount()
                ? overview->GetRasterBand(nBand)
                : nullptr;

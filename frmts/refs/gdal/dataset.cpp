@@ -36,24 +36,38 @@ RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string
         SetBand(number, new RefsBand(this, number));
     setGeolocation();
     setColors();
-    overviews_.reset(new RefsOverviews(name, picture_->archive(), picture_->options()));
-    overviews_->find(meta());
+    overviews_.resize(static_cast<size_t>(picture_->nOverviews()));
     loadKept();
+}
+
+RefsDataset *RefsDataset::show(std::shared_ptr<const RefsPicture> picture) {
+    std::string problem;
+    auto *dataset = new RefsDataset(std::move(picture), problem);
+    if (!problem.empty()) {
+        const refs_notes notes = RefsReportNotes();
+        refs_note(&notes, REFS_NOTE_WARNING, "%s: its CRS is not understood: %s",
+                  dataset->meta()->path, problem.c_str());
+    }
+    return dataset;
 }
 
 GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
                                  const refs_array_meta *meta, CSLConstList options,
                                  refs_error *error) {
     auto picture = RefsPicture::create(name, std::move(archive), meta, options, error);
-    if (picture == nullptr) return nullptr;
-    std::string problem;
-    auto *dataset = new RefsDataset(std::move(picture), problem);
-    if (!problem.empty()) {
-        const refs_notes notes = RefsReportNotes();
-        refs_note(&notes, REFS_NOTE_WARNING, "%s: its CRS is not understood: %s", meta->path,
-                  problem.c_str());
-    }
-    return dataset;
+    return picture != nullptr ? show(std::move(picture)) : nullptr;
+}
+
+RefsDataset *RefsDataset::overview(int i) {
+    std::unique_ptr<RefsDataset> &opened = overviews_[static_cast<size_t>(i)];
+    if (opened != nullptr) return opened.get();
+    refs_error error = REFS_ERROR_INIT;
+    opened.reset(RefsGuardMade(&error, [&]() -> RefsDataset * {
+        auto picture = picture_->overview(i, &error);
+        return picture != nullptr ? show(std::move(picture)) : nullptr;
+    }));
+    if (opened == nullptr) RefsReport(error);
+    return opened.get();
 }
 
 /* GDALPamDataset's would not call BuildPamFilename of this class. */
@@ -92,12 +106,14 @@ bool RefsDataset::CanBeCloned(int scopes, bool) const {
  * wants for a thread. */
 std::unique_ptr<GDALDataset> RefsDataset::Clone(int scopes, bool canShareState) const {
     if (!CanBeCloned(scopes, canShareState)) return nullptr;
-    std::string problem;
-    std::unique_ptr<RefsDataset> clone(new RefsDataset(picture_, problem));
-    clone->poDriver = poDriver;
-    clone->nOpenFlags = nOpenFlags;
-    clone->papszOpenOptions = CSLDuplicate(papszOpenOptions);
-    return clone;
+    return RefsGuardRaised([&]() -> std::unique_ptr<GDALDataset> {
+        std::string problem;
+        std::unique_ptr<RefsDataset> clone(new RefsDataset(picture_, problem));
+        clone->poDriver = poDriver;
+        clone->nOpenFlags = nOpenFlags;
+        clone->papszOpenOptions = CSLDuplicate(papszOpenOptions);
+        return clone;
+    });
 }
 #endif
 

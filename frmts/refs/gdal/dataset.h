@@ -6,11 +6,11 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "archive.h"
 #include "gdal_compat.h"
 #include "open_name.h"
-#include "overviews.h"
 #include "picture.h"
 
 /** A set of several variables: no bands, but subdatasets and global attributes. Nothing is kept of
@@ -62,7 +62,12 @@ class RefsDataset final : public GDALPamDataset {
     const refs_cf_meaning &meaning() const { return picture_->meaning(); }
     const RefsPixelType &pixelType() const { return picture_->pixelType(); }
     char **categories() { return categories_.List(); }
-    RefsOverviews &overviews() { return *overviews_; }
+
+    int nOverviews() const { return static_cast<int>(overviews_.size()); }
+
+    /** Overview `i`, from 0, the largest first, opened when it is first asked for; null on failure,
+     * which is raised. */
+    RefsDataset *overview(int i);
 
     /** The colours of values, or null. */
     GDALColorTable *colors() { return colors_.get(); }
@@ -88,6 +93,9 @@ class RefsDataset final : public GDALPamDataset {
   private:
     /** `problem` becomes why the CRS is not shown, if it is not. */
     RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string &problem);
+
+    /** As that, for the first dataset of a picture: raises the problem as a warning. */
+    static RefsDataset *show(std::shared_ptr<const RefsPicture> picture);
     void setGeolocation();
     void setColors();
     CPLStringList &readCounts();
@@ -96,7 +104,7 @@ class RefsDataset final : public GDALPamDataset {
     const std::shared_ptr<const RefsPicture> picture_;
     const RefsKeeping keeping_;
     OGRSpatialReference spatialRef_;
-    std::unique_ptr<RefsOverviews> overviews_;
+    std::vector<std::unique_ptr<RefsDataset>> overviews_;
     CPLStringList metadata_, subdatasets_, geolocation_, geolocation2_, categories_;
 
     /** By the threads that were given them: GDAL asks one dataset, one call at a time, for all. */

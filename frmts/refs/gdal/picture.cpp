@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "dataset.h"
+#include "fork_guard.h"
 #include "geotiff.h"
 #include "report.h"
 
@@ -46,9 +47,12 @@ std::shared_ptr<const RefsPicture> RefsPicture::create(const RefsName &name,
                                                        const refs_array_meta *meta,
                                                        CSLConstList options, refs_error *error) {
     std::shared_ptr<RefsPicture> picture(new RefsPicture(name, std::move(archive), meta, options));
-    if (picture->describe(error) == REFS_OK && picture->measure(error) == REFS_OK) return picture;
-    refs_error_prefix(error, "%s", name.location.c_str());
-    return nullptr;
+    if (picture->describe(error) != REFS_OK || picture->measure(error) != REFS_OK) {
+        refs_error_prefix(error, "%s", name.location.c_str());
+        return nullptr;
+    }
+    picture->findOverviews();
+    return picture;
 }
 
 refs_status RefsPicture::describe(refs_error *error) {
@@ -82,6 +86,26 @@ refs_status RefsPicture::measure(refs_error *error) {
         return failOnTooManyBands(meta_, meaning_, error);
     nBands_ = static_cast<int>(n);
     return REFS_OK;
+}
+
+void RefsPicture::findOverviews() {
+    const refs_array_meta *found[REFS_CF_MAX_OVERVIEWS];
+    const size_t n = refs_cf_find_overviews(archive_->hierarchy(), meta_, found);
+    for (size_t i = 0; i < n; i++) overviews_.push_back({found[i], nullptr});
+}
+
+std::shared_ptr<const RefsPicture> RefsPicture::overview(int i, refs_error *error) const {
+    Overview &overview = overviews_[static_cast<size_t>(i)];
+    {
+        RefsLocked guard(overviewsLock_);
+        if (overview.picture != nullptr) return overview.picture;
+    }
+    RefsName name = name_;
+    name.array = overview.meta->path;
+    auto made = create(name, archive_, overview.meta, options(), error);
+    RefsLocked guard(overviewsLock_);
+    if (overview.picture == nullptr) overview.picture = made; // else another thread was faster
+    return overview.picture;
 }
 
 OGRSpatialReference RefsPicture::spatialRef(std::string &problem) const {

@@ -3,7 +3,9 @@
 #define REFS_PICTURE_H
 
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "archive.h"
 #include "gdal_compat.h"
@@ -45,6 +47,12 @@ class RefsPicture {
      * threads. */
     OGRSpatialReference spatialRef(std::string &problem) const;
 
+    /** The arrays of the set that show the same in fewer pixels, the largest first. */
+    int nOverviews() const { return static_cast<int>(overviews_.size()); }
+
+    /** Overview `i`, from 0, made when it is first asked for; null on failure. */
+    std::shared_ptr<const RefsPicture> overview(int i, refs_error *error) const;
+
     /** Reads windows; as long as the picture lives. */
     RefsWindowReader reader() const {
         return RefsWindowReader(array_, meaning_, pixelType_, longitudes_.get());
@@ -55,6 +63,7 @@ class RefsPicture {
                 const refs_array_meta *meta, CSLConstList options);
     refs_status describe(refs_error *error);
     refs_status measure(refs_error *error);
+    void findOverviews();
 
     const RefsName name_;
     const std::shared_ptr<RefsArchive> archive_;
@@ -66,6 +75,13 @@ class RefsPicture {
     std::unique_ptr<RefsLongitudes> longitudes_;
     CPLStringList subdatasets_;
     int width_ = 0, height_ = 0, nBands_ = 0;
+
+    struct Overview {
+        const refs_array_meta *meta;
+        std::shared_ptr<const RefsPicture> picture; // guarded by overviewsLock_
+    };
+    mutable std::mutex overviewsLock_;
+    mutable std::vector<Overview> overviews_;
 };
 
 #endif

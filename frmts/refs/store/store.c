@@ -67,14 +67,13 @@ void refs_store_locate(const refs_store *store, refs_str key, refs_error *err) {
 
 /* A range is as long as the set says: what is too long need not be read to be refused. */
 static refs_status check_ref(const refs_ref *ref, uint64_t max_size, refs_error *err) {
-    uint64_t size = ref->kind == REFS_REF_INLINE ? ref->bytes.size : ref->length;
     if (ref->kind == REFS_REF_INLINE && ref->bytes.size == 0)
         return refs_fail(err, REFS_CORRUPT, "the set holds an empty value");
     if (ref->kind == REFS_REF_RANGE && ref->length == 0)
         return refs_fail(err, REFS_CORRUPT, "the range is empty");
-    if (ref->kind != REFS_REF_WHOLE && size > max_size)
+    if (ref->kind == REFS_REF_RANGE && ref->length > max_size)
         return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
-                         (unsigned long long)size, (unsigned long long)max_size);
+                         (unsigned long long)ref->length, (unsigned long long)max_size);
     return REFS_OK;
 }
 
@@ -197,6 +196,7 @@ refs_status refs_store_find_riders(const refs_store *store, const refs_store_key
 /* -- one key ----------------------------------------------------------------------------------- */
 
 typedef struct one_value {
+    size_t max_size;
     refs_buf *value;
     bool present;
 } one_value;
@@ -207,12 +207,15 @@ static refs_status keep_one(void *user, size_t index, bool present, refs_bytes v
     (void)block;
     one_value *one = user;
     one->present = present;
+    if (value.size > one->max_size)
+        return refs_fail(err, REFS_LIMIT, "%zu bytes are more than the limit of %zu", value.size,
+                         one->max_size);
     return refs_buf_append(one->value, value.data, value.size, err);
 }
 
 refs_status refs_store_get(refs_store *store, refs_str key, size_t max_size, refs_buf *value,
                            refs_error *err) {
-    one_value one = {value, false};
+    one_value one = {max_size, value, false};
     const refs_store_key wanted = {key, max_size};
     REFS_TRY(refs_store_get_many(store, &wanted, 1, keep_one, &one, err));
     return one.present ? REFS_OK : REFS_NOT_FOUND;
