@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds what is committed and runs all tests on several Debians, each with its GDAL; needs root, the
-# network, and half an hour.
+# network, and half an hour. A warning is a failure. Data beside the repository go along.
 #   matrix.sh [SUITE[=TREE] ...]    bookworm (GDAL 3.6) trixie (3.10) sid (3.13); a TREE that is
 #                                   there is used, one that is not is made (build/matrix/SUITE)
 set -eu
@@ -21,6 +21,7 @@ make_tree() {
     [ -x "$tree/usr/bin/apt-get" ] || debootstrap --variant=minbase "$suite" "$tree" >/dev/null
     mount_once proc
     mount_once dev
+    mount_once dev/pts
     cp /etc/resolv.conf "$tree/etc/"
     echo 'Acquire::Check-Valid-Until "false";' >"$tree/etc/apt/apt.conf.d/refs"
     in_tree apt-get update -qq
@@ -30,7 +31,9 @@ make_tree() {
 test_tree() {
     rm -rf "$tree/root/refs"
     git clone -q . "$tree/root/refs"
+    [ ! -d ../shared/data ] || [ -e "$tree/root/shared" ] || cp -rL ../shared "$tree/root/shared"
     in_tree sh /root/refs/autotest/run.sh release >"$log" 2>&1 || return 1
+    ! grep -q -e 'CMake .*Warning' -e ' warning: ' "$log"
 }
 
 mkdir -p build/matrix

@@ -177,6 +177,8 @@ def judge(options, readers, memory, before, after):
 def forget_all():
     """Lets go of what the driver keeps for the next dataset."""
     gc.collect()
+    osr.DontUseExceptions()  # the last one first; the bindings of GDAL 3.13 do not survive the next
+    gdal.DontUseExceptions()  # call with them
     gdal.GDALDestroyDriverManager()
     gdal.VSICurlClearCache()
 

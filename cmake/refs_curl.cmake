@@ -4,14 +4,8 @@
 # libcurl: Debian has several flavours of it side by side, and a handle of one must never reach
 # another. What libgdal itself was linked with is looked up in it.
 
-find_package(GDAL 3.6 REQUIRED)
-get_target_property(gdal_file GDAL::GDAL IMPORTED_LOCATION)
-if(NOT gdal_file)
-  get_target_property(gdal_file GDAL::GDAL IMPORTED_LOCATION_RELEASE)
-endif()
-if(NOT gdal_file)
-  get_target_property(gdal_file GDAL::GDAL IMPORTED_LOCATION_NONE)
-endif()
+include(refs_gdal)
+get_target_property(gdal_file GDAL::GDAL LOCATION)
 
 find_path(REFS_CURL_INCLUDE_DIR curl/curl.h PATH_SUFFIXES ${CMAKE_LIBRARY_ARCHITECTURE})
 if(NOT REFS_CURL_INCLUDE_DIR)

@@ -23,7 +23,7 @@ function(refs_find_plugin_dir result)
   set(${result} ${folder} PARENT_SCOPE)
 endfunction()
 
-find_package(GDAL 3.6 REQUIRED)
+include(refs_gdal)
 if(NOT REFS_PLUGIN_DIR)
   refs_find_plugin_dir(folder)
   set(REFS_PLUGIN_DIR ${folder} CACHE PATH "Where GDAL looks for plugins" FORCE)

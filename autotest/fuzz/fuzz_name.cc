@@ -37,7 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const bool parsed = RefsNameParse(text.c_str(), name, problem);
     if (parsed == !problem.empty()) abort();
     if (!parsed) return 0;
-    (void)RefsHasNoSidecar(name);
+    (void)RefsKeepsIn(name);
+    (void)RefsKeptBeside(name);
     if (RefsNameIsPrefixed(text.c_str())) checkShown(name);
     return 0;
 }

@@ -220,6 +220,7 @@ void fuzz_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array
     refs_cf_meaning meaning;
     refs_error err = REFS_ERROR_INIT;
     options.selection = selection;
+    options.placement = (refs_cf_placement){true, true, true, true, true};
     refs_status status = refs_cf_describe(hierarchy, array, values, &options, &meaning, &err);
     fuzz_check_words(status, &err);
     if (status == REFS_OK) check_meaning(&meaning, array);

@@ -1,6 +1,6 @@
 """Turns what the tests of faults print into the table of docs/faults.md.
 
-    build/release/autotest/gdal/driver_test --gtest_filter='FaultTable.*' | autotest/gdal/fault_table.py
+    build/release/autotest/gdal/driver_test --gtest_filter='FaultTable.*' | python3 autotest/gdal/fault_table.py
 """
 
 import sys

@@ -83,15 +83,18 @@ class Case(unittest.TestCase):
         return list(range(self.bands * self.width))
 
     def fails(self, url):
-        """What reading says, in one error."""
+        """All failures that reading says. Without exceptions: newer bindings keep from error handlers
+        what they raise."""
         errors = []
+        gdal.DontUseExceptions()
         gdal.PushErrorHandler(lambda kind, number, text:
                               errors.append(text) if kind >= gdal.CE_Failure else None)
         try:
-            with self.assertRaises(RuntimeError):
-                read(url)
+            dataset = gdal.Open(f'REFS:"{url}":/v')
+            self.assertTrue(dataset is None or dataset.ReadAsArray() is None)
         finally:
             gdal.PopErrorHandler()
+            gdal.UseExceptions()
         return str(errors)
 
 

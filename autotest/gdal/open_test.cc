@@ -322,7 +322,7 @@ TEST(OpenValues, TakesWhatWritersDo) {
     }
 }
 
-TEST(OpenValues, LimitsAreOptions) {
+TEST(OpenValues, OptionsAreLimitsAndChecked) {
     Set set;
     const std::string path = memory_path("refs.json");
     write_file(path, R"({"version": 1, "templates": {"f": "{{c}}", "u": "/path"},
@@ -334,6 +334,7 @@ TEST(OpenValues, LimitsAreOptions) {
         const char *option, *said;
     } cases[] = {
         {"MAX_REFERENCES=2", "more than 2 references"},
+        {"URL_REWRITE=old", "rewrite \"old\" has no \"=>\""},
         {"MAX_GENERATED=1", "generators make more references than the limit allows"},
         {"MAX_TEMPLATE_DEPTH=0", "templates call each other more than 0 deep"},
         {"MAX_RENDERED_BYTES=5", "it renders to more than 5 bytes"},

@@ -77,12 +77,12 @@ def show_at(layer, period):
     properties.setIsActive(True)
 
 
-def draw(layers, period=None):
-    """A map of the layers, and the extent it has."""
+def draw(layers, period=None, extent=None):
+    """A map of the layers, or of a part of them, and the extent it has."""
     settings = QgsMapSettings()
     settings.setLayers(layers)
     settings.setDestinationCrs(layers[0].crs())
-    settings.setExtent(layers[0].extent())
+    settings.setExtent(extent or layers[0].extent())
     settings.setOutputSize(QSize(WIDTH, HEIGHT))
     settings.setBackgroundColor(QColor("white"))
     if period is not None:

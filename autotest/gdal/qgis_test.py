@@ -170,7 +170,7 @@ class Map(unittest.TestCase):
 class Documentation(unittest.TestCase):
     def test_its_python_runs(self):
         with open(os.path.join(HERE, "..", "..", "docs", "qgis.md"), encoding="utf-8") as page:
-            blocks = re.findall(r"^```python\n(.*?)^```$", page.read(), re.MULTILINE | re.DOTALL)
+            blocks = re.findall(r"^```python qgis.*?\n(.*?)^```$", page.read(), re.MULTILINE | re.DOTALL)
         self.assertGreater(len(blocks), 0)
         before = os.getcwd()
         os.chdir(os.path.join(qgis_map.DATA, ".."))
@@ -313,6 +313,41 @@ class ServedPyramid(ServedSet):
         self.assertTrue(provider.block(4, layer.extent(), 300, 300).isValid())
         self.assertEqual(self.chunks_read(), [0] * self.BANDS)
         self.assertGreater(len(self.server.requests("quarter.bin")), 0)
+
+
+class ServedTerabyte(unittest.TestCase):
+    """One band of a million chunks."""
+
+    def setUp(self):
+        self.folder = Folder()
+        self.addCleanup(self.folder.close)
+        self.folder.write_terabyte()
+        self.server = Server(self.folder)
+        self.addCleanup(self.server.close)
+        self.across, self.size = Folder.TERABYTE
+
+    def chunks_read(self):
+        return len({request["path"] for request in self.server.requests("v.bin")})
+
+    def test_is_added_asked_and_drawn_without_being_read(self):
+        few = 2 * self.across
+        layer = QgsRasterLayer(f'REFS:"{self.server.url("refs.json")}":/v', "v", "gdal")
+        self.assertTrue(layer.isValid(), layer.error().message())
+        self.assertEqual(layer.width() * layer.height(), 1 << 40)
+        self.assertTrue(0 < self.chunks_read() <= few, self.chunks_read())
+        provider = layer.dataProvider()
+        provider.bandStatistics(1, MIN_MAX, layer.extent(), SAMPLE_SIZE)
+        provider.histogram(1, 256, 0, 255, layer.extent(), SAMPLE_SIZE)
+        provider.cumulativeCut(1, .02, .98, layer.extent(), SAMPLE_SIZE)
+        before = self.chunks_read()
+        self.assertLessEqual(before, few)  # the same ones again
+        extent, size = layer.extent(), self.size
+        corner = (extent.xMinimum() + 70 * size, extent.yMaximum() - 90 * size)
+        part = QgsRectangle(corner[0] - qgis_map.WIDTH / 2, corner[1] - qgis_map.HEIGHT / 2,
+                            corner[0] + qgis_map.WIDTH / 2, corner[1] + qgis_map.HEIGHT / 2)
+        drawn, _ = qgis_map.draw([layer], extent=part)
+        self.assertGreater(pixels(drawn).std(), 1)
+        self.assertLessEqual(self.chunks_read() - before, 4)
 
 
 def main():

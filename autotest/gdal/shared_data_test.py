@@ -10,6 +10,8 @@ import os
 import subprocess
 import sys
 
+from osgeo import gdal
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
 TOOL = os.path.join(DATA, "../tools/diff_netcdf.py")
@@ -20,6 +22,15 @@ FLOORS = {
     "netcdf4": {"opened": 20, "vars": 61, "pixels": 61, "georef": 61, "packing": 61, "time": 61},
     "netcdf3": {"opened": 6, "vars": 14, "pixels": 14, "georef": 14, "packing": 14, "time": 14},
 }
+
+VERSION = int(gdal.VersionInfo())
+
+# What newer netCDF drivers place where it is not, see docs/cf.md: by uneven axes of a rotated grid, and
+# classic files by arrays that are not there.
+if VERSION >= 3070000:
+    FLOORS["netcdf4"]["georef"] = 59
+if 3070000 <= VERSION < 3110000:
+    FLOORS["netcdf3"]["georef"] = 12
 
 
 def totals(form, folder):

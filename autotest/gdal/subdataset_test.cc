@@ -46,6 +46,25 @@ TEST(Subdatasets, OpenUnderTheirNames) {
     for (const std::string &name : names) EXPECT_EQ(driver_of(open(name)), "REFS") << name;
 }
 
+TEST(Subdatasets, AreNamedWhereAnotherIsAskedFor) {
+    Set set;
+    const auto said = [&set](const char *array) {
+        const std::string path = set.save();
+        const ErrorLog log;
+        EXPECT_EQ(open("REFS:" + path + ":" + array), nullptr);
+        const size_t begin = log.text().find("there is no array");
+        return begin == std::string::npos ? log.text() : log.text().substr(begin);
+    };
+    set.values({"x", {3}}, bytes_of(counting<int32_t>(3)));
+    EXPECT_EQ(said("v"), "there is no array v");
+    add_small_array(set, "v0");
+    add_small_array(set, "v1");
+    EXPECT_EQ(said("v"), "there is no array v; there are /v0, /v1");
+    for (int i = 2; i < 12; i++) add_small_array(set, ("v" + std::to_string(i)).c_str());
+    EXPECT_EQ(said("v"), "there is no array v; there are /v0, /v1, /v2, /v3, /v4, /v5, /v6, /v7, "
+                         "/v8, /v9 and 2 more");
+}
+
 TEST(Subdatasets, AreDescribedAsTheNetcdfDriverDescribesThem) {
     Set set;
     const std::tuple<const char *, const char *, const char *> rows[] = {

@@ -34,12 +34,19 @@ class Tools(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def run_tool(self, *command):
+    def run_tool(self, *command, warns=""):
+        """What it prints; it may say nothing else but `warns`."""
+        printed, said = self.hear_tool(*command)
+        self.assertEqual(said, warns, " ".join(command))
+        return printed
+
+    def hear_tool(self, *command):
+        """What it prints, and what it says of troubles."""
         if shutil.which(command[0]) is None:
             self.skipTest(f"{command[0]} is not installed")
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), " ".join(command))
-        return done.stdout
+        self.assertEqual(done.returncode, 0, f"{' '.join(command)}: {done.stderr}")
+        return done.stdout, done.stderr
 
     def read(self, name):
         return gdal.Open(self.path(name)).ReadAsArray()
@@ -51,8 +58,7 @@ class Tools(unittest.TestCase):
     def test_gdal_translate_makes_a_netcdf_file_with_times(self):
         if not has_driver("netCDF"):
             self.skipTest("this GDAL has no netCDF driver")
-        self.run_tool("gdal_translate", "-q", "-of", "netCDF", "-co", "WRITE_BOTTOMUP=NO", T2M,
-                      self.path("t2m.nc"))
+        self.run_tool("gdal_translate", "-q", "-of", "netCDF", T2M, self.path("t2m.nc"))
         made = gdal.Open(self.path("t2m.nc"))
         self.assertEqual(made.RasterCount, 24)
         np.testing.assert_array_equal(made.ReadAsArray(), self.t2m)
@@ -80,9 +86,14 @@ class Tools(unittest.TestCase):
     def test_gdaldem_makes_a_relief(self):
         with open(self.path("colours"), "w") as out:
             out.write("-200 blue\n400 red\nnv black\n")
+        self.run_tool("gdal_translate", "-q", "-b", "14", T2M, self.path("t2m.tif"))
+        # Newer versions of GDAL say that they do not know kelvins as a unit of heights.
+        _, said = self.hear_tool("gdaldem", "color-relief", "-q", self.path("t2m.tif"),
+                                 self.path("colours"), self.path("tiff.tif"))
         self.run_tool("gdaldem", "color-relief", "-q", "-b", "14", T2M, self.path("colours"),
-                      self.path("relief.tif"))
-        self.assertEqual(self.read("relief.tif").shape, (3, 81, 121))
+                      self.path("refs.tif"), warns=said)
+        self.assertEqual(self.read("refs.tif").shape, (3, 81, 121))
+        np.testing.assert_array_equal(self.read("refs.tif"), self.read("tiff.tif"))
 
     def test_gdal_calc_computes(self):
         self.run_tool("gdal_calc.py", "--quiet", "-A", T2M, "--A_band=2", "--calc=A+1",
@@ -102,16 +113,6 @@ class Tools(unittest.TestCase):
         self.run_tool("gdal_rasterize", "-q", "-burn", "7", self.path("box.geojson"),
                       self.path("copy.tif"))
         self.assertTrue((self.read("copy.tif")[36:44, 52:58] == 7).all())
-
-    def test_statistics_of_a_local_set_are_kept_beside_it(self):
-        for name in ("sample.json", "sample.nc"):
-            shutil.copy(os.path.join(DATA, name), self.folder)
-        name = f'REFS:"{self.path("sample.json")}":/t2m'
-        self.run_tool("gdalinfo", "-stats", name)
-        self.assertTrue(os.path.exists(self.path("sample.json.aux.xml")))
-        again, other = gdal.Open(name), gdal.Open(f'REFS:"{self.path("sample.json")}":/z')
-        self.assertIsNotNone(again.GetRasterBand(1).GetMetadataItem("STATISTICS_MEAN"))
-        self.assertIsNone(other.GetRasterBand(1).GetMetadataItem("STATISTICS_MEAN"))
 
     def test_rasterio_reads_the_same(self):
         script = ("import sys, numpy, rasterio\n"

@@ -374,7 +374,10 @@ def main():
     server = RangeServer(options, Faults(table, options.fail_percent, options.seed))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_address[1], flush=True)
-    sys.stdin.buffer.read()
+    try:
+        sys.stdin.buffer.read()
+    except KeyboardInterrupt:
+        pass
 
 
 if __name__ == "__main__":

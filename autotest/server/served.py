@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CERTIFICATE = os.path.join(HERE, "tls", "certificate.pem")
@@ -51,6 +52,21 @@ class Folder:
         for band in range(bands):
             refs[f"v/{band}.0.0"] = [url, band * size, 4 * width]
         self.write(name, json.dumps(refs))
+
+    TERABYTE = 1024, 1024  # chunks across and down, bytes across and down of each
+
+    def write_terabyte(self, name="refs.json"):
+        """An array v of 2^40 bytes: a million chunks, each with a URL of its own, which are all the same
+        few bytes."""
+        n, size = self.TERABYTE
+        self.write("v.bin", zlib.compress(bytes(i % 251 for i in range(size)) * size, 9))
+        array = {"zarr_format": 2, "shape": [n * size] * 2, "chunks": [size] * 2, "dtype": "|u1",
+                 "fill_value": None, "order": "C", "compressor": {"id": "zlib", "level": 9},
+                 "filters": None}
+        self.write(name, json.dumps({
+            "version": 1, "refs": {".zgroup": '{"zarr_format": 2}', "v/.zarray": json.dumps(array)},
+            "gen": [{"key": "v/{{y}}.{{x}}", "url": "@{{y}}.{{x}}/v.bin",
+                     "dimensions": {"y": {"stop": n}, "x": {"stop": n}}}]}))
 
 
 class Server:

@@ -19,6 +19,10 @@ typedef struct refs_block refs_block;
  * unless NULL, is called by the thread that lets go last, after the memory is gone. */
 refs_block *refs_block_new(size_t size, void (*freed)(void *user, size_t size), void *user);
 
+/** Sets whom to call when the last one lets go of a block that was made with NULL; by its only
+ * holder. */
+void refs_block_on_free(refs_block *block, void (*freed)(void *user, size_t size), void *user);
+
 /** One more holder; returns `block`, which may be NULL. */
 refs_block *refs_block_hold(refs_block *block);
 

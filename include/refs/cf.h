@@ -46,6 +46,21 @@ typedef struct refs_cf_geotiff {
     void *user;
 } refs_cf_geotiff;
 
+/** Where versions of GDAL's netCDF driver place the same file differently. A host sets what holds
+ * for its own GDAL, so that both drivers agree; all false is GDAL 3.6. */
+typedef struct refs_cf_placement {
+    bool lonlat_by_axes; /**< longitudes and latitudes along the picture that are not evenly spaced
+                              are its geolocation arrays (GDAL 3.7) */
+    bool in_metres;      /**< projected coordinates are in metres whatever the unit of the axes
+                              (3.8); else in that unit */
+    bool lonlat_on_crs;  /**< geolocation arrays are on the ellipsoid of the CRS (3.9); else on
+                              WGS 84 */
+    bool lonlat_by_name; /**< arrays called lon and lat beside one that has no attribute
+                              `coordinates` are its geolocation arrays (3.11) */
+    bool poles_need_no_ellipsoid; /**< a rotated pole without one is on WGS 84 (3.11); else it has
+                                     no CRS */
+} refs_cf_placement;
+
 typedef struct refs_cf_options {
     size_t struct_size;       /**< sizeof(refs_cf_options) */
     bool assume_longlat;      /**< longitude/latitude axes without grid mapping are WGS 84 */
@@ -55,6 +70,7 @@ typedef struct refs_cf_options {
     const char *selection; /**< which bands: see below; NULL or "" for all */
     refs_cf_geotiff
         geotiff; /**< for sets made of TIFF files; without it EPSG's codes count alone */
+    refs_cf_placement placement;
 } refs_cf_options;
 
 /* A selection keeps part of some band axes, for example "time=2020-01-01T06:00,level=850":
@@ -71,8 +87,8 @@ typedef struct refs_cf_options {
 
 #define REFS_CF_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(refs_cf_options), true, false, {NULL, NULL}, NULL, {                                \
-            NULL, NULL                                                                             \
+        sizeof(refs_cf_options), true, false, {NULL, NULL}, NULL, {NULL, NULL}, {                  \
+            false, false, false, false, false                                                      \
         }                                                                                          \
     }
 

@@ -24,6 +24,21 @@ extern "C" {
 /** Largest decoded chunk, in bytes, unless the caller says otherwise. */
 #define REFS_MAX_CHUNK_BYTES (1024 * REFS_MIB)
 
+/** Most steps of a chain: each may cost as much as decoding the whole chunk does. */
+#define REFS_MAX_CHAIN_STEPS 16
+
+/** What decodes to more than the first of these must be stored in more than that divided by the
+ * second: whoever sends so few bytes for so many sends a bomb. Chunks of one value all over are
+ * stored in less, but are rarely so large. */
+#define REFS_MAX_CHEAP_BYTES (256 * REFS_MIB)
+#define REFS_MAX_EXPANSION   4096
+
+/** Where no codec fixes it, a chunk may take so many times as many bytes stored as decoded (numbers
+ * as texts do), and so many more (headers, tables, profiles of colours); in all no more than
+ * REFS_MAX_CHUNK_BYTES and these. */
+#define REFS_MAX_INFLATION      64
+#define REFS_MAX_ENCODING_BYTES (16 * REFS_MIB)
+
 /* -- one codec: for those who add one ---------------------------------------------------------- */
 
 /** Where a codec puts what it decodes: memory of a known size, or a buffer that grows. */
@@ -106,7 +121,8 @@ void refs_scratch_clear(refs_scratch *scratch);
 /** Lets go of what is in it: it takes next to no memory until it is used again. */
 void refs_scratch_forget(refs_scratch *scratch);
 
-/** Makes a chain. REFS_UNSUPPORTED names a codec that nobody knows, or that this build lacks. */
+/** Makes a chain. REFS_UNSUPPORTED names a codec that nobody knows, or that this build lacks;
+ * REFS_LIMIT says that there are too many. */
 refs_status refs_chain_open(const refs_chain_spec *spec, refs_chain **chain, refs_error *err);
 void refs_chain_free(refs_chain *chain);
 
@@ -127,6 +143,10 @@ refs_status refs_chain_decode_short(const refs_chain *chain, refs_bytes encoded,
  * of each in four bytes and its bytes. */
 refs_status refs_chain_decode_any(const refs_chain *chain, refs_bytes encoded,
                                   refs_scratch *scratch, refs_bytes *decoded, refs_error *err);
+
+/** The most stored bytes that can decode to a chunk: what is larger need not be read. Exact where
+ * all codecs fix it. */
+uint64_t refs_chain_max_encoded(const refs_chain *chain);
 
 /** Whether the chain has no step: stored bytes are the elements. */
 bool refs_chain_is_empty(const refs_chain *chain);

@@ -22,6 +22,10 @@ extern "C" {
 /** Deepest nesting of objects and arrays that is read. */
 #define REFS_JSON_MAX_DEPTH 128
 
+/** Most memory that a tree takes, while it is built included: two bytes of text can be a value of
+ * forty. */
+#define REFS_JSON_MAX_TREE_BYTES (320 * REFS_MIB)
+
 /* -- tokens ---------------------------------------------------------------------------------- */
 
 typedef enum refs_json_token {
@@ -122,8 +126,11 @@ typedef struct refs_json refs_json;
 typedef struct refs_json_doc refs_json_doc;
 
 /** Reads all of `text` into a tree, which does not need `text` afterwards. A string with a lone
- * surrogate ends before it. */
+ * surrogate ends before it. REFS_LIMIT for a tree of more than REFS_JSON_MAX_TREE_BYTES. */
 refs_status refs_json_parse(refs_str text, refs_json_doc **doc, refs_error *err);
+
+/** Bytes that the tree takes. */
+size_t refs_json_doc_memory(const refs_json_doc *doc);
 
 void refs_json_doc_free(refs_json_doc *doc);
 const refs_json *refs_json_root(const refs_json_doc *doc);

@@ -30,6 +30,12 @@ void refs_store_free(refs_store *store);
 refs_status refs_store_get(refs_store *store, refs_str key, size_t max_size, refs_buf *value,
                            refs_error *err);
 
+/** A key, and the most bytes that are read for it. */
+typedef struct refs_store_key {
+    refs_str text;
+    uint64_t max_size;
+} refs_store_key;
+
 /** Receives the value of key number `index`, borrowed for the call; who needs it for longer, on a
  * worker thread, holds `block` until then (NULL: the value lives as long as the store). `present`
  * is false, and `value` empty, where the key is absent. A failure ends the reading. */
@@ -37,14 +43,16 @@ typedef refs_status (*refs_store_sink)(void *user, size_t index, bool present, r
                                        struct refs_block *block, refs_error *err);
 
 /** Hands over the values of `n` keys, each once, planned as one fetch: absent and inline ones
- * first, the others as they arrive; on the calling thread. Failures, those of the sink included,
- * name the set, the key, the URL and the range. */
-refs_status refs_store_get_many(refs_store *store, const refs_str *keys, size_t n,
+ * first, the others as they arrive; on the calling thread. Ranges and objects that are larger than
+ * they may be are REFS_LIMIT before they are read. Failures, those of the sink included, name the
+ * set, the key, the URL and the range. With `ahead` nobody waits for them yet: those who do wait
+ * for others come first. */
+refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n, bool ahead,
                                 refs_store_sink sink, void *user, refs_error *err);
 
 /** Which of keys [n_wanted, n), that will be wanted later, are better fetched together with the
  * first `n_wanted` (refs_fetch_riders). Sets rides[i] for key n_wanted + i. */
-refs_status refs_store_find_riders(const refs_store *store, const refs_str *keys, size_t n,
+refs_status refs_store_find_riders(const refs_store *store, const refs_store_key *keys, size_t n,
                                    size_t n_wanted, bool *rides, refs_error *err);
 
 /** Puts the set, `key`, and its URL and range before the message of a failure that was found

@@ -57,7 +57,7 @@ def differs(refs, path, array, expected):
         texts = texts_of(expected, data_type(refs, path))
         return None if read == texts else f"is {read}, not {texts}"
     kind = gdal_array.GDALTypeCodeToNumericTypeCode(array.GetDataType().GetNumericDataType())
-    elements = array.Read()
+    elements = array.Read(buffer_datatype=array.GetDataType())
     is_scalar = isinstance(elements, list)
     read = np.asarray(elements, kind) if is_scalar else np.frombuffer(elements, kind)
     written = np.frombuffer(base64.b64decode(expected["elements"]), data_type(refs, path))

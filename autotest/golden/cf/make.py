@@ -156,6 +156,22 @@ def files():
     add(grid, "matrix", "f8", ("level", "lat"), counting(2, 6))
     file.close()
 
+    # What the netCDF driver places in its newer versions: uneven axes, arrays beside, a sphere.
+    file = create("newer", "NETCDF4")
+    axes(file, 2000 - 100.0 * np.arange(12), -300 + 100.0 * np.arange(14), units="km")
+    lat, lon = curvilinear()
+    add(file, "lat", "f8", ("y", "x"), lat, units="degrees_north")
+    add(file, "lon", "f8", ("y", "x"), lon, units="degrees_east")
+    add(file, "beside", "i2", ("y", "x"), counting(12, 14), np.int16(-1))
+    add(file, "crs", "i4", (), grid_mapping_name="transverse_mercator", earth_radius=6371229.0)
+    add(file, "sphere", "i2", ("y", "x"), counting(12, 14), np.int16(-1), coordinates="lon lat",
+        grid_mapping="crs")
+    size(file, latitude=12, longitude=14)
+    add(file, "latitude", "f8", ("latitude",), 50 - np.arange(12) ** 1.5, units="degrees_north")
+    add(file, "longitude", "f8", ("longitude",), np.arange(14) ** 1.5, units="degrees_east")
+    add(file, "uneven", "i2", ("latitude", "longitude"), counting(12, 14), np.int16(-1))
+    file.close()
+
 
 def sets():
     from kerchunk.hdf import SingleHdf5ToZarr

@@ -153,6 +153,22 @@ TEST(AffineOfUnits, LeavesAxesInTheUnitThatTheCrsTakesFromThem) {
     EXPECT_EQ(set.geotransform(), Values({-0.5, 1, 0, 3.5, 0, -1}));
 }
 
+TEST(AffineOfUnits, ScalesAxesToMetresWhereTheHostSaysSo) {
+    const struct {
+        const char *unit;
+        double metres;
+    } cases[] = {{"km", 1000}, {"m", 1}, {"US_survey_foot", 1200.0 / 3937}};
+    for (const auto &c : cases) {
+        Dataset set;
+        set.options.placement.in_metres = true;
+        set.projected(c.unit);
+        set.mapped(R"("grid_mapping_name":"transverse_mercator")");
+        set.describe();
+        EXPECT_NEAR(set.geotransform()[1], c.metres, 1e-9) << c.unit;
+        EXPECT_NEAR(set.geotransform()[3], 3.5 * c.metres, 1e-9) << c.unit;
+    }
+}
+
 TEST(AffineOfUnits, TurnsScanningAnglesIntoLengthsAtTheSatellite) {
     const struct {
         const char *unit;

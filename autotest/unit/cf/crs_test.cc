@@ -134,6 +134,17 @@ TEST(GridMapping, MeasuresFalseEastingsInTheUnitOfTheAxes) {
     EXPECT_TRUE(contains(crs, "+to_meter=1000")) << crs;
 }
 
+TEST(GridMapping, IsInMetresWhereTheHostSaysSo) {
+    Dataset set;
+    set.options.placement.in_metres = true;
+    set.projected("km");
+    set.mapped(R"("grid_mapping_name":"geostationary","false_easting":5,"sweep_angle_axis":"x")");
+    const char *crs = set.describe().crs;
+    EXPECT_TRUE(contains(crs, R"("False easting",5,LENGTHUNIT["kilometre",1000])")) << crs;
+    EXPECT_TRUE(contains(crs, R"(AXIS["easting",east,ORDER[1],LENGTHUNIT["metre",1]])")) << crs;
+    EXPECT_TRUE(contains(crs, "+units=m")) << crs;
+}
+
 /* GDAL turns a true scale at the pole into a parallel there when it sets the unit. */
 TEST(GridMapping, AtThePoleIsOfTheVariantThatGdalMakesOfIt) {
     const char *const atPole[] = {R"("standard_parallel":90)",
@@ -245,9 +256,17 @@ TEST(GridMapping, RotatesThePoleOfAnEllipsoidThatIsGiven) {
         EXPECT_TRUE(contains(set.meaning.crs, "Grid north pole latitude"));
         EXPECT_TRUE(contains(set.meaning.crs, "37.5,ANGLEUNIT"));
     }
-    Dataset set;
-    set.mapped(pole);
-    EXPECT_EQ(set.describe().crs, nullptr);
+}
+
+TEST(GridMapping, RotatesThePoleOfWgs84WhereTheHostSaysSo) {
+    for (bool said : {false, true}) {
+        Dataset set;
+        set.options.placement.poles_need_no_ellipsoid = said;
+        set.projected();
+        set.mapped(R"("grid_north_pole_latitude":37.5,"grid_north_pole_longitude":177.5)");
+        EXPECT_EQ(contains(set.describe().crs, R"(BASEGEOGCRS["WGS 84")"), said);
+        EXPECT_EQ(set.notes.empty(), said);
+    }
 }
 
 TEST(GridMapping, MayHoldTheCrsAsText) {

@@ -3,19 +3,24 @@
 
 namespace {
 
-/** Array "v" along projected y and x, with two-dimensional lat and lon in its coordinates. */
-class Geolocation : public testing::Test {
-  protected:
-    void SetUp() override {
-        set.projected();
-        set.array("lat", {{"y", "x"}, {4, 5}, R"("units":"degrees_north")"});
-        set.array("lon", {{"y", "x"}, {4, 5}, R"("units":"degrees_east")"});
+/** A set with two-dimensional lat and lon along projected y and x. */
+class Grid : public Dataset {
+  public:
+    explicit Grid(const std::string &latitude = R"("units":"degrees_north")") {
+        projected();
+        array("lat", {{"y", "x"}, {4, 5}, latitude});
+        array("lon", {{"y", "x"}, {4, 5}, R"("units":"degrees_east")"});
     }
     void addV(const std::string &attributes) {
-        set.array("v", {{"y", "x"}, {4, 5}, attributes});
-        set.describe();
+        array("v", {{"y", "x"}, {4, 5}, attributes});
+        describe();
     }
-    Dataset set;
+};
+
+class Geolocation : public testing::Test {
+  protected:
+    void addV(const std::string &attributes) { set.addV(attributes); }
+    Grid set;
 };
 
 TEST_F(Geolocation, ReplacesTheGeotransformOfAGridThatIsNotOnEarth) {
@@ -52,6 +57,67 @@ TEST_F(Geolocation, MayBeListedOnceForTheWholeGroup) {
     addV("");
     EXPECT_NE(set.meaning.geolocation_x, nullptr);
     EXPECT_EQ(set.describe("w").geolocation_x, nullptr) << "its dimensions are others";
+}
+
+TEST(GeolocationByName, IsFoundWhereTheHostSaysSo) {
+    for (bool said : {false, true}) {
+        Grid set;
+        set.options.placement.lonlat_by_name = said;
+        set.addV("");
+        EXPECT_EQ(set.meaning.geolocation_x != nullptr, said);
+        EXPECT_EQ(set.meaning.has_geotransform, !said);
+        EXPECT_EQ(set.describe("lat").geolocation_x != nullptr, said) << "of the arrays, too";
+    }
+}
+
+TEST(GeolocationByName, IsNotFoundWhereCoordinatesAreTold) {
+    for (const char *told : {R"("coordinates":"")", R"("coordinates":"time")"}) {
+        Grid set;
+        set.options.placement.lonlat_by_name = true;
+        set.addV(told);
+        EXPECT_EQ(set.meaning.geolocation_x, nullptr) << told;
+    }
+}
+
+TEST(GeolocationByName, IsNotFoundInAnotherGroupOrAlongOtherDimensions) {
+    Grid set;
+    set.options.placement.lonlat_by_name = true;
+    set.group("g", "");
+    set.array("g/v", {{"y", "x"}, {4, 5}});
+    set.array("w", {{"x", "y"}, {5, 4}});
+    EXPECT_EQ(set.describe("g/v").geolocation_x, nullptr);
+    EXPECT_EQ(set.describe("w").geolocation_x, nullptr);
+}
+
+TEST(GeolocationByName, IsNotFoundWhereLatIsNoLatitude) {
+    Grid set(R"("units":"m")");
+    set.options.placement.lonlat_by_name = true;
+    set.addV("");
+    EXPECT_EQ(set.meaning.geolocation_x, nullptr);
+}
+
+TEST(GeolocationOnEarth, IsOnTheEllipsoidOfTheCrsWhereTheHostSaysSo) {
+    const std::string sphere = R"(,"earth_radius":6371229)";
+    for (const char *name :
+         {R"("grid_mapping_name":"transverse_mercator")",
+          R"("grid_mapping_name":"rotated_latitude_longitude","grid_north_pole_latitude":40)"})
+        for (bool said : {false, true}) {
+            Grid set;
+            set.options.placement.lonlat_on_crs = said;
+            set.array("crs", {{}, {}, name + sphere, "<i4"});
+            set.addV(R"("coordinates":"lat lon","grid_mapping":"crs")");
+            const std::string srs = Dataset::mapOf(set.meaning.geolocation)["SRS"];
+            EXPECT_EQ(srs.substr(0, 8), said ? "GEOGCRS[" : "GEOGCS[\"") << srs;
+            EXPECT_EQ(srs.find("6371229") != std::string::npos, said) << srs;
+            EXPECT_EQ(srs.find("otated"), std::string::npos) << srs;
+        }
+}
+
+TEST(GeolocationOnEarth, WithoutACrsIsOnWgs84) {
+    Grid set;
+    set.options.placement.lonlat_on_crs = true;
+    set.addV(R"("coordinates":"lat lon")");
+    EXPECT_EQ(Dataset::mapOf(set.meaning.geolocation)["SRS"].substr(0, 15), "GEOGCS[\"WGS 84\"");
 }
 
 TEST(GeolocationOfGroups, LiesBesideTheArray) {
@@ -108,6 +174,37 @@ TEST(GeolocationOfAxes, SwapsInTransposedArrays) {
     EXPECT_TRUE(set.describe().has_geotransform);
     EXPECT_STREQ(set.meaning.geolocation_x->path, "/lat");
     EXPECT_EQ(Dataset::mapOf(set.meaning.geolocation)["SWAP_XY"], "YES");
+}
+
+/* An axis of the picture that is not evenly spaced has no geotransform. */
+TEST(GeolocationOfAxes, IsTheAxesWhereTheyAreUnevenAndTheHostSaysSo) {
+    for (bool said : {false, true}) {
+        Dataset set;
+        set.options.placement.lonlat_by_axes = said;
+        set.latlon({0, 1, 3, 9}, {0, 1, 2});
+        set.array("v", {{"lat", "lon"}, {4, 3}});
+        EXPECT_FALSE(set.describe().has_geotransform);
+        EXPECT_EQ(set.meaning.geolocation_x, said ? set.find("lon") : nullptr);
+        EXPECT_EQ(set.meaning.geolocation_y, said ? set.find("lat") : nullptr);
+    }
+}
+
+TEST(GeolocationOfAxes, IsNoneWhereTheyAreEven) {
+    Dataset set;
+    set.options.placement.lonlat_by_axes = true;
+    set.latlon({0, 1, 2}, {0, 1, 2});
+    set.array("v", {{"lat", "lon"}, {3, 3}});
+    EXPECT_EQ(set.describe().geolocation_x, nullptr);
+}
+
+TEST(GeolocationOfAxes, IsNoneWhereTheyAreNoDegrees) {
+    Dataset set;
+    set.options.placement.lonlat_by_axes = true;
+    set.coordinate("y", {0, 1, 9}, R"("standard_name":"projection_y_coordinate","units":"m")");
+    set.coordinate("x", {0, 1, 9}, R"("standard_name":"projection_x_coordinate","units":"m")");
+    set.array("v", {{"y", "x"}, {3, 3}});
+    EXPECT_FALSE(set.describe().has_geotransform);
+    EXPECT_EQ(set.meaning.geolocation_x, nullptr);
 }
 
 } // namespace

@@ -114,4 +114,60 @@ TEST(Chain, ReusesScratchForChunksOfOtherSizes) {
     refs_scratch_clear(&scratch);
 }
 
+/** A zstd frame (RFC 8878) of so many blocks of 128 KiB of zeros, four bytes each. */
+std::string zeros(size_t n_blocks) {
+    std::string frame = bytes("\x28\xb5\x2f\xfd\x00\x58"); // a window of 2 MiB, no size
+    for (size_t i = 0; i < n_blocks; i++) {
+        const uint32_t header = 131072u << 3 | 1u << 1 | (i + 1 == n_blocks ? 1 : 0);
+        for (int shift = 0; shift < 24; shift += 8) frame += static_cast<char>(header >> shift);
+        frame += '\0';
+    }
+    return frame;
+}
+
+TEST(Chain, DecodesMuchFromLittle) {
+    CodecChain chain(R"([{"id":"zstd"}])", 64 * 131072);
+    EXPECT_EQ(chain.decode(zeros(64)).bytes, std::string(64 * 131072, '\0'));
+}
+
+TEST(Chain, RefusesBombs) {
+    const size_t n_blocks = 8 * 256 + 1;
+    CodecChain chain(R"([{"id":"zstd"}])", n_blocks * 131072);
+    const Decoded decoded = chain.decode(zeros(n_blocks));
+    EXPECT_EQ(decoded.status, REFS_LIMIT);
+    EXPECT_EQ(decoded.message, "8202 bytes are too few to decode to 268566528");
+}
+
+TEST(Chain, RefusesBombsBetweenCodecs) {
+    CodecChain chain(R"([{"id":"zlib"},{"id":"zstd"}])", 4);
+    const Decoded decoded = chain.decode(zeros(8 * 16 + 1));
+    EXPECT_EQ(decoded.status, REFS_LIMIT);
+    EXPECT_EQ(decoded.message, "zstd: decodes to more than 16777472 bytes");
+    CodecChain texts(R"([{"id":"zstd"}])", 0);
+    EXPECT_EQ(texts.decode(zeros(8 * 256 + 1)).status, REFS_LIMIT);
+}
+
+TEST(Chain, KnowsHowMuchAChunkMayTakeAsItIsStored) {
+    const auto most = [](const char *codecs, size_t size, size_t max_bytes = 0) {
+        return refs_chain_max_encoded(CodecChain(codecs, size, "|u1", max_bytes).get());
+    };
+    EXPECT_EQ(most("[]", 10), 10u);
+    EXPECT_EQ(most(R"([{"id":"shuffle","elementsize":2}])", 10), 10u);
+    EXPECT_EQ(most(R"([{"id":"shuffle","elementsize":2},{"id":"crc32"}])", 10), 14u);
+    EXPECT_EQ(most(R"([{"id":"zlib"}])", 10), 640u + 16 * REFS_MIB);
+    EXPECT_EQ(most(R"([{"id":"crc32"},{"id":"zlib"},{"id":"base64"}])", 10), 896u + 16 * REFS_MIB);
+    EXPECT_EQ(most(R"([{"id":"zlib"}])", 512 * REFS_MIB), 1040 * REFS_MIB);
+    EXPECT_EQ(most(R"([{"id":"zlib"}])", 10, 50), 50u + 16 * REFS_MIB);
+    EXPECT_EQ(most("[]", 0), 1040 * REFS_MIB);
+}
+
+TEST(Chain, RefusesTooManyCodecs) {
+    std::string codecs;
+    for (int i = 0; i < 16; i++) codecs += R"({"id":"bitround"},)";
+    EXPECT_EQ(CodecChain("[" + codecs.substr(0, codecs.size() - 1) + "]", 4).status, REFS_OK);
+    CodecChain more("[" + codecs + R"({"id":"bitround"}])", 4);
+    EXPECT_EQ(more.status, REFS_LIMIT);
+    EXPECT_EQ(more.message(), "17 codecs are more than 16");
+}
+
 } // namespace

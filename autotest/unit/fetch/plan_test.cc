@@ -32,7 +32,7 @@ class Plan {
 };
 
 refs_range range(uint64_t offset, uint64_t length, uint32_t location = 0) {
-    return {location, "file", offset, length};
+    return {location, "file", offset, length, 0};
 }
 
 TEST(FetchPlan, MakesNoRequestOfNoRange) {

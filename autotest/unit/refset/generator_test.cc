@@ -69,3 +69,17 @@ TEST(RefsetGenerator, RefusesIntegersOfMoreThan64Bits) {
                             {"i": {"stop": 9223372036854775808}}}]})"),
               REFS_INVALID);
 }
+
+TEST(RefsetGenerator, RefusesMoreTextThanItMayMake) {
+    SetUnderTest urls, keys;
+    const std::string long_text(60000, 'x');
+    EXPECT_EQ(urls.Open(R"({"version": 1, "gen": [{"key": "v/{{i}}", "url": "{{i}})" + long_text +
+                        R"(", "dimensions": {"i": {"stop": 4000}}}]})"),
+              REFS_LIMIT);
+    EXPECT_NE(std::string(urls.error.message).find("keys and URLs of more than 402653184 bytes"),
+              std::string::npos)
+        << urls.error.message;
+    EXPECT_EQ(keys.Open(R"({"version": 1, "gen": [{"key": "{{i}})" + long_text +
+                        R"(", "url": "u", "dimensions": {"i": {"stop": 8000}}}]})"),
+              REFS_LIMIT);
+}

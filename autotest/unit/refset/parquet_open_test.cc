@@ -77,11 +77,29 @@ TEST(ParquetOpen, SaysWhatIsWrongWithTheNameThatWasGiven) {
     EXPECT_EQ(Open("dir/.zmetadata", {}).said, "dir/.zmetadata: there is no such file");
     EXPECT_EQ(Open("dir", {}, "dir").said, "dir: HTTP error 403");
     EXPECT_EQ(Open("dir", {}, "dir/.zmetadata").said, "dir/.zmetadata: HTTP error 403");
-    EXPECT_EQ(Open("page", {{"page", "<html>"}}).said,
+    EXPECT_EQ(Open("page", {{"page", "no set"}}).said,
               "page: it does not begin as a reference set: neither \"{\" nor \"[\"");
     EXPECT_EQ(Open("dir", {{"dir/.zmetadata", kZarr}}).said,
               "dir/.zmetadata: it has no \"record_size\": this is plain Zarr, no set of "
               "references");
+}
+
+TEST(ParquetOpen, SaysWhatWasGivenForASet) {
+    const std::map<std::string, std::string> contents = {
+        {"<!DOCTYPE html>", "as a web page or XML"},
+        {"\x89HDF\r\n", "as a NetCDF-4 or HDF5 file"},
+        {"CDF\1", "as a NetCDF-3 file"},
+        {"GRIB", "as a GRIB file"},
+        {{"II*\0", 4}, "as a TIFF file"},
+        {{"MM\0*", 4}, "as a TIFF file"},
+        {"PAR1", "as a Parquet file"},
+        {"PK\3\4", "as a ZIP archive"}};
+    for (const auto &content : contents)
+        EXPECT_EQ(Open("file", {{"file", content.first}}).said,
+                  "file: it begins " + content.second + ", not as a reference set");
+    EXPECT_EQ(Open("file", {{"file", "GRI"}}).said,
+              "file: it does not begin as a reference set: neither \"{\" nor \"[\"");
+    EXPECT_EQ(Open("file", {{"file", ""}}).said, "file: the file is empty");
 }
 
 TEST(ParquetOpen, KnowsItsFoldersByTheirMetadata) {

@@ -68,6 +68,14 @@ TEST_F(Store, HoldsTheLimitOnAValue) {
     EXPECT_STREQ(error.message, "set.json: v/5: d.bin: 10 bytes are more than the limit of 9");
 }
 
+TEST_F(Store, RefusesWhatIsTooLongUnread) {
+    EXPECT_EQ(get("v/0", 2), REFS_LIMIT);
+    EXPECT_STREQ(error.message, "set.json: v/0: d.bin [2+3]: 3 bytes are more than the limit of 2");
+    refs_error_clear(&error);
+    EXPECT_EQ(get("v/.zarray", 1), REFS_LIMIT);
+    EXPECT_EQ(files.vfs.reads, 0);
+}
+
 struct Collected {
     std::vector<std::string> values;
     std::vector<bool> present;
@@ -83,11 +91,12 @@ refs_status collect(void *user, size_t index, bool present, refs_bytes bytes, re
 
 TEST_F(Store, GetsManyKeysByOnePlannedFetch) {
     const std::vector<std::string> names = {"v/1", "v/nothing", "v/0", ".zgroup", "v/.zarray"};
-    std::vector<refs_str> keys;
-    for (const auto &name : names) keys.push_back(MemoryStore::view(name));
+    std::vector<refs_store_key> keys;
+    for (const auto &name : names) keys.push_back({MemoryStore::view(name), 100});
     Collected all{std::vector<std::string>(5), std::vector<bool>(5)};
-    ASSERT_EQ(refs_store_get_many(files.get(), keys.data(), keys.size(), collect, &all, &error),
-              REFS_OK);
+    ASSERT_EQ(
+        refs_store_get_many(files.get(), keys.data(), keys.size(), false, collect, &all, &error),
+        REFS_OK);
     EXPECT_EQ(all.values, (std::vector<std::string>{"567", "", "234", "", "{}"}));
     EXPECT_EQ(all.present, (std::vector<bool>{true, false, true, false, true}));
     EXPECT_EQ(files.stats().requests, 1u);

@@ -18,7 +18,7 @@ class MemoryVfs {
     std::string failReadsOf;                         ///< reads of this file fail
     std::string failOpensOf;                         ///< so does opening this one
     std::function<void(const std::string &)> onOpen; ///< sees names, and may make files for them
-    std::atomic<int> opens{0}, reads{0};
+    std::atomic<int> opens{0}, reads{0}, nOpen{0}, mostOpen{0};
 
     const refs_vfs *get() const { return &vfs_; }
 
@@ -39,6 +39,7 @@ class MemoryVfs {
         if (file == vfs->files.end())
             return refs_fail(err, REFS_NOT_FOUND, "%s: there is no such file", location);
         vfs->opens++;
+        if (++vfs->nOpen > vfs->mostOpen) vfs->mostOpen = vfs->nOpen.load();
         *handle = new Handle{&file->second, vfs->failReadsOf == location};
         return REFS_OK;
     }
@@ -57,7 +58,10 @@ class MemoryVfs {
         memcpy(dst, file->content->data() + offset, *got);
         return REFS_OK;
     }
-    static void close(void *, void *handle) { delete static_cast<Handle *>(handle); }
+    static void close(void *self, void *handle) {
+        from(self)->nOpen--;
+        delete static_cast<Handle *>(handle);
+    }
 
     refs_vfs vfs_;
 };

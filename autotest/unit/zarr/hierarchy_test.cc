@@ -160,9 +160,38 @@ TEST(Hierarchy, KeepsAllFillValuesToTheirBudget) {
     MemoryHierarchy h;
     for (int i = 0; i < 3; i++)
         h.store.put("v" + std::to_string(i) + "/.zarray",
-                    R"({"shape":[1],"chunks":[1],"dtype":"|S100000000"})");
+                    R"({"shape":[1],"chunks":[1],"dtype":"|S30000000"})");
     EXPECT_EQ(h.array("v1").status, REFS_OK);
     EXPECT_EQ(h.array("v2").status, REFS_LIMIT);
+}
+
+TEST(Hierarchy, HasNoMoreArraysAndGroupsThanItMay) {
+    MemoryHierarchy h;
+    for (int i = 0; i < 200000; i++) h.store.put(std::to_string(i) + "/.zattrs", "{}");
+    refs_hierarchy *hierarchy = nullptr;
+    refs_error error = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_hierarchy_open(h.store.get(), nullptr, &hierarchy, &error), REFS_LIMIT);
+    EXPECT_STREQ(error.message, "more than 200000 arrays and groups");
+}
+
+TEST(Hierarchy, KeepsAllTreesToTheirBudget) {
+    MemoryHierarchy h;
+    std::string zeros;
+    for (size_t i = 0; i < 1500000; i++) zeros += "0,";
+    for (int i = 0; i < 6; i++) {
+        h.store.put(std::to_string(i) + "/.zarray", zarray());
+        h.store.put(std::to_string(i) + "/.zattrs", "{\"a\":[" + zeros + "0]}");
+    }
+    h.get();
+    EXPECT_NE(h.array("0").attributes, nullptr);
+    EXPECT_EQ(h.array("5").attributes, nullptr);
+}
+
+TEST(Hierarchy, TriesNoMoreMetadataAfterManyThatCannotBeRead) {
+    MemoryHierarchy h;
+    for (int i = 0; i < 80; i++) h.store.range(std::to_string(i) + "/.zarray", "nowhere", 0, 9);
+    EXPECT_NE(std::string(h.array("63").problem).find("nowhere"), std::string::npos);
+    EXPECT_STREQ(h.array("64").problem, "too many other metadata could not be read");
 }
 
 TEST(Hierarchy, FindsHiddenNamesWhereMemoryRanOut) {

@@ -60,6 +60,8 @@ static refs_status open_chain(refs_array *array, refs_error *err) {
     }
     refs_free(steps);
     refs_free(fill);
+    array->max_stored = array->chain != NULL ? refs_chain_max_encoded(array->chain)
+                                             : array->chunk_bytes + REFS_MAX_ENCODING_BYTES;
     return status == REFS_NOMEM ? refs_fail_nomem(err) : REFS_OK;
 }
 

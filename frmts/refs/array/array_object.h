@@ -107,6 +107,7 @@ struct refs_array {
     uint64_t owner; /**< of chunks in the cache */
     size_t chunk_elements;
     size_t chunk_bytes;
+    uint64_t max_stored;           /**< the most bytes that a chunk may have as it is stored */
     int64_t stride[REFS_MAX_RANK]; /**< bytes between neighbours inside a chunk */
     refs_chain *chain;             /**< NULL where the codecs are unknown, and … */
     refs_error chain_error;        /**< … this says why */

@@ -16,7 +16,7 @@ typedef struct batch {
     refs_group *group;
     refs_buf key_text;    /* keys of the chunks that are fetched, end to end */
     size_t *key_end;      /* where each ends */
-    refs_str *keys;       /* the same as views */
+    refs_store_key *keys; /* the same as views */
     wanted_chunk *chunks; /* which chunk each is */
     bool *claimed;        /* whether others wait for this batch to bring it */
     size_t n_keys;
@@ -125,7 +125,7 @@ static refs_status decode(refs_array *array, refs_bytes stored, chunk_room room,
 /* A failure that a worker found, which does not know what it reads. */
 static refs_status fail_located(const decode_task *task, const refs_bringing *bringing,
                                 refs_status status, refs_error *err) {
-    refs_store_locate(bringing->array->tools.store, task->job->keys[task->index], err);
+    refs_store_locate(bringing->array->tools.store, task->job->keys[task->index].text, err);
     return status;
 }
 
@@ -190,7 +190,7 @@ static refs_status receive_zero(const batch *job, size_t index, refs_error *err)
     refs_status status = refs_buf_printf(&key, err, "%s0", array->meta->key_prefix);
     if (status == REFS_OK)
         status = refs_store_get(array->tools.store, refs_str_view((char *)key.data, key.size),
-                                REFS_MAX_CHUNK_BYTES, &value, err);
+                                array->max_stored, &value, err);
     decode_task task = {job, index, refs_buf_view(&value), NULL};
     if (status == REFS_OK) status = run_decode(&task, err);
     refs_buf_clear(&key);
@@ -263,7 +263,8 @@ static refs_status look_up(batch *job, wanted_chunk wanted, refs_error *err) {
 static void view_keys(batch *job) {
     const char *text = (const char *)job->key_text.data;
     for (size_t i = 0, from = 0; i < job->n_keys; from = job->key_end[i++])
-        job->keys[i] = refs_str_view(text + from, job->key_end[i] - from);
+        job->keys[i] = (refs_store_key){refs_str_view(text + from, job->key_end[i] - from),
+                                        job->chunks[i].bringing->array->max_stored};
 }
 
 static bool claim_rider(batch *job, wanted_chunk rider) {
@@ -302,8 +303,9 @@ static refs_status fetch(batch *job, refs_error *err) {
     const refs_array_tools *tools = &job->bringing->array->tools;
     REFS_TRY(refs_group_open(job->n_keys > 1 ? tools->pool : NULL, &job->group, err));
     refs_error fetch_error = REFS_ERROR_INIT;
-    refs_status fetched =
-        refs_store_get_many(tools->store, job->keys, job->n_keys, receive, job, &fetch_error);
+    bool ahead = job->bringing->use != REFS_USE_NOW;
+    refs_status fetched = refs_store_get_many(tools->store, job->keys, job->n_keys, ahead, receive,
+                                              job, &fetch_error);
     refs_status decoded = refs_group_wait(job->group, err);
     refs_group_free(job->group);
     if (job->n_keys > 1) refs_scratch_list__forget(&job->bringing->array->scratches);

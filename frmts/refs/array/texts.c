@@ -4,6 +4,9 @@
 /* Bytes of all texts of an array together: a small set can name a large chunk many times. */
 #define MAX_TEXT_BYTES (64 * REFS_MIB)
 
+/* And of all elements of a fixed length, most of which is padding, or four bytes a letter. */
+#define MAX_PADDED_BYTES (4 * MAX_TEXT_BYTES)
+
 /* One text of an array in the buffer that holds them all. */
 typedef struct piece {
     size_t begin;
@@ -75,9 +78,15 @@ static refs_status take_fill(texts_reading *job, const refs_span *const *spans, 
     piece fill;
     refs_str text = refs_str_from(job->array->meta->fill_text);
     REFS_TRY(add_piece(job, &fill, refs_bytes_view(text.data, text.size), err));
-    for (size_t i = 0; i < job->array->chunk_elements; i++) {
-        size_t element;
-        if (place_of(job, spans, i, &element)) job->pieces[element] = fill;
+    size_t rank = job->cut.rank, n = 1;
+    for (size_t dim = 0; dim < rank; dim++) n *= (size_t)spans[dim]->n;
+    for (size_t i = 0; i < n; i++) { /* those inside the array: the chunk may be any size */
+        size_t element = 0, step = 1, left = i;
+        for (size_t dim = rank; dim-- > 0; left /= (size_t)spans[dim]->n) {
+            element += step * (size_t)(spans[dim]->first + left % spans[dim]->n);
+            step *= (size_t)job->array->meta->shape[dim];
+        }
+        job->pieces[element] = fill;
     }
     return REFS_OK;
 }
@@ -116,13 +125,14 @@ static refs_status read_chunks(texts_reading *job, refs_error *err) {
     size_t n = (size_t)job->cut.n_chunks;
     refs_buf text = REFS_BUF_INIT;
     size_t *ends = refs_calloc(n, sizeof *ends);
-    refs_str *keys = refs_calloc(n, sizeof *keys);
+    refs_store_key *keys = refs_calloc(n, sizeof *keys);
     refs_status status = ends != NULL && keys != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) status = name_chunks(job, &text, ends, err);
     for (size_t i = 0, begin = 0; i < n && status == REFS_OK; begin = ends[i++])
-        keys[i] = refs_str_view((const char *)text.data + begin, ends[i] - begin);
+        keys[i] = (refs_store_key){refs_str_view((const char *)text.data + begin, ends[i] - begin),
+                                   job->array->max_stored};
     if (status == REFS_OK)
-        status = refs_store_get_many(job->array->tools.store, keys, n, receive, job, err);
+        status = refs_store_get_many(job->array->tools.store, keys, n, false, receive, job, err);
     refs_free(ends);
     refs_free(keys);
     refs_buf_clear(&text);
@@ -132,8 +142,13 @@ static refs_status read_chunks(texts_reading *job, refs_error *err) {
 /* A text ends with its first NUL, whatever follows. */
 static refs_status append_texts(const texts_reading *job, size_t n, refs_buf *texts,
                                 refs_error *err) {
+    size_t total = 0; /* a fill value is kept once, and comes many times */
     for (size_t i = 0; i < n; i++) {
         size_t size = job->pieces[i].size;
+        total += size;
+        if (total > MAX_TEXT_BYTES)
+            return refs_fail(err, REFS_LIMIT, "%s: texts of more than %zu bytes",
+                             job->array->meta->path, MAX_TEXT_BYTES);
         const uint8_t *text = size > 0 ? job->bytes.data + job->pieces[i].begin : NULL;
         const uint8_t *end = size > 0 ? memchr(text, 0, size) : NULL;
         REFS_TRY(refs_buf_append(texts, text, end != NULL ? (size_t)(end - text) : size, err));
@@ -172,6 +187,11 @@ refs_status refs_array_read_texts(refs_array *array, uint64_t max_elements, refs
         return refs_fail(err, REFS_UNSUPPORTED, "%s: elements are no texts", array->meta->path);
     refs_buf elements = REFS_BUF_INIT;
     size_t n = 0;
+    uint64_t count;
+    if (refs_array_meta_elements(array->meta, &count) && count <= max_elements &&
+        count > MAX_PADDED_BYTES / dtype->size)
+        return refs_fail(err, REFS_LIMIT, "%s: texts of more than %zu bytes", array->meta->path,
+                         MAX_PADDED_BYTES);
     refs_status status = refs_array__read_elements(array, max_elements, &elements, &n, err);
     if (status == REFS_OK) status = refs_array__to_texts(dtype, elements.data, n, texts, err);
     refs_buf_clear(&elements);

@@ -39,6 +39,11 @@ refs_block *refs_block_new(size_t size, void (*freed)(void *user, size_t size), 
     return block;
 }
 
+void refs_block_on_free(refs_block *block, void (*freed)(void *user, size_t size), void *user) {
+    block->freed = freed;
+    block->user = user;
+}
+
 refs_block *refs_block_hold(refs_block *block) {
     if (block != NULL) atomic_fetch_add(&block->holders, 1);
     return block;

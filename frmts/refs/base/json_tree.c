@@ -34,6 +34,7 @@ typedef struct arena_block {
 
 struct refs_json_doc {
     arena_block *blocks; /* the one in use first */
+    size_t memory;       /* of all of them, and while it is built of what waits */
     refs_json root;
 };
 
@@ -46,6 +47,8 @@ static void *doc_alloc(refs_json_doc *doc, size_t size) {
         size_t capacity = block == NULL ? FIRST_BLOCK : block->capacity * 2;
         if (capacity > LARGEST_BLOCK) capacity = LARGEST_BLOCK;
         if (capacity < size) capacity = size;
+        doc->memory += capacity;
+        if (doc->memory > REFS_JSON_MAX_TREE_BYTES) return NULL;
         block = refs_alloc(sizeof *block + capacity);
         if (block == NULL) return NULL;
         *block = (arena_block){doc->blocks, 0, capacity};
@@ -169,8 +172,10 @@ static refs_json_kind kind_of_token(refs_json_token token) {
 }
 
 static refs_status push_value(builder *b, refs_json_token token, refs_str text, refs_error *err) {
+    size_t before = b->capacity;
     if (!refs_grow((void **)&b->stack, &b->capacity, b->n_stack, sizeof *b->stack))
         return refs_fail_nomem(err);
+    b->doc->memory += (b->capacity - before) * sizeof *b->stack;
     refs_json value = {.kind = kind_of_token(token), .truth = token == REFS_JSON_TRUE};
     if (value.kind == REFS_JSON_KIND_STRING || value.kind == REFS_JSON_KIND_NUMBER) {
         REFS_TRY(keep_text(b->doc, text, &text, err));
@@ -185,6 +190,7 @@ static refs_status push_value(builder *b, refs_json_token token, refs_str text, 
 
 static refs_status build(builder *b, refs_error *err) {
     for (;;) {
+        if (b->doc->memory > REFS_JSON_MAX_TREE_BYTES) return REFS_NOMEM; /* told by who called */
         refs_json_token token;
         refs_str text;
         REFS_TRY(refs_json_next(b->reader, &token, &text, err));
@@ -197,14 +203,25 @@ static refs_status build(builder *b, refs_error *err) {
             REFS_TRY(push_value(b, token, text, err));
     }
     b->doc->root = b->stack[0].value;
+    b->doc->memory -= b->capacity * sizeof *b->stack;
     return REFS_OK;
+}
+
+size_t refs_json_doc_memory(const refs_json_doc *doc) {
+    return doc->memory;
 }
 
 refs_status refs_json_parse(refs_str text, refs_json_doc **doc, refs_error *err) {
     builder b = {.doc = refs_calloc(1, sizeof *b.doc)};
     refs_status status = b.doc != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) status = refs_json_reader_open_text(text, &b.reader, err);
-    if (status == REFS_OK) status = build(&b, err);
+    refs_error problem = REFS_ERROR_INIT;
+    if (status == REFS_OK) status = build(&b, &problem);
+    if (status == REFS_NOMEM && b.doc != NULL && b.doc->memory > REFS_JSON_MAX_TREE_BYTES)
+        status = refs_fail(err, REFS_LIMIT, "JSON of %zu bytes takes more than %zu in memory",
+                           text.size, REFS_JSON_MAX_TREE_BYTES);
+    else if (problem.status != REFS_OK)
+        status = refs_fail(err, problem.status, "%s", problem.message);
     refs_json_reader_free(b.reader);
     refs_free(b.stack);
     if (status != REFS_OK) {

@@ -179,6 +179,10 @@ refs_status refs_cf__find_crs(const refs_cf__input *input, refs_cf__frame *frame
  * not understand it. */
 void refs_cf__crs_inspect(const char *text, refs_cf__crs *crs);
 
+/** Appends as WKT 2 the geographic CRS that the CRS in `text` is made from, or is; nothing where it
+ * is made from no such. */
+refs_status refs_cf__print_base(const char *text, refs_buf *wkt, refs_error *err);
+
 /** Turns a longitude and a latitude, in degrees, into easting and northing of the projected CRS
  * that `text` describes; false where PROJ cannot. */
 bool refs_cf__project(const char *text, double *x, double *y);
@@ -191,8 +195,10 @@ refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *e
 typedef struct refs_cf__mapping {
     refs_str name; /**< grid_mapping_name */
     const refs_json *attributes;
-    double unit_metres; /**< of both axes; 1 where they do not tell */
-    bool unit_told;     /**< in words that the netCDF driver knows */
+    double unit_metres;   /**< of both axes and of parameters; 1 where axes do not tell */
+    double crs_metres;    /**< in a unit of the CRS: of unit_metres, or 1 */
+    bool unit_told;       /**< in words that the netCDF driver knows */
+    bool needs_ellipsoid; /**< of a rotated pole: without one it describes no CRS */
 } refs_cf__mapping;
 
 /** Appends the CRS that the attributes of a grid mapping variable describe, as WKT 2. Nothing is
@@ -244,7 +250,7 @@ refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf_
                                      refs_cf_meaning *meaning, refs_error *err);
 
 /** Fills in geolocation arrays from the `coordinates` attribute. */
-refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const refs_cf__axes *axes,
+refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const refs_cf__frame *frame,
                                           refs_cf_meaning *meaning, refs_error *err);
 
 /* -- geotiff.c: sets made of TIFF files -------------------------------------------------------- */

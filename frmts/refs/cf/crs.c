@@ -75,16 +75,23 @@ static bool is_unknown_on_longlat(const refs_json *mapping, const refs_cf__axes 
            refs_cf__read_ellipsoid(mapping).given && refs_cf__is_longlat(axes->x, axes->y);
 }
 
-static refs_status from_attributes(const refs_json *mapping, const refs_cf__axes *axes,
-                                   refs_cf__crs *crs, refs_error *err) {
+static refs_status from_attributes(const refs_cf__input *input, refs_cf__frame *frame,
+                                   refs_error *err) {
+    const refs_json *mapping = frame->mapping->attributes;
+    const refs_cf__axes *axes = &frame->axes;
+    const refs_cf_placement *placement = &input->options.placement;
     refs_buf wkt = REFS_BUF_INIT;
-    refs_cf__mapping described = {refs_cf__text(mapping, "grid_mapping_name"), mapping, 1, false};
+    refs_cf__mapping described = {.name = refs_cf__text(mapping, "grid_mapping_name"),
+                                  .attributes = mapping,
+                                  .unit_metres = 1,
+                                  .needs_ellipsoid = !placement->poles_need_no_ellipsoid};
     read_unit(axes, &described);
+    described.crs_metres = placement->in_metres ? 1 : described.unit_metres;
     refs_status status = refs_cf__print_crs(&described, &wkt, err);
     if (status == REFS_OK && wkt.size == 0 && is_unknown_on_longlat(mapping, axes))
         status = refs_cf__print_longlat(mapping, &wkt, err);
     if (status == REFS_OK)
-        status = try_text(refs_str_view((const char *)wkt.data, wkt.size), crs, err);
+        status = try_text(refs_str_view((const char *)wkt.data, wkt.size), &frame->crs, err);
     refs_buf_clear(&wkt);
     return status;
 }
@@ -110,7 +117,7 @@ static refs_status from_mapping(const refs_cf__input *input, refs_cf__frame *fra
     const refs_json *attributes = frame->mapping->attributes;
     refs_cf__crs *crs = &frame->crs;
     REFS_TRY(try_text(wkt_of(attributes), crs, err));
-    REFS_TRY(from_attributes(attributes, &frame->axes, crs, err));
+    REFS_TRY(from_attributes(input, frame, err));
     for (size_t i = 0; i < sizeof name_attributes / sizeof name_attributes[0]; i++)
         REFS_TRY(try_name(refs_cf__text(attributes, name_attributes[i]), crs, err));
     if (crs->kind == REFS_CF__CRS_NONE)

@@ -64,7 +64,7 @@ static refs_status place_grid(const refs_cf__input *input, refs_cf__frame *frame
     frame->mapping = refs_cf__grid_mapping(input, meaning);
     REFS_TRY(refs_cf__find_crs(input, frame, err));
     REFS_TRY(refs_cf__describe_affine(input, frame, meaning, err));
-    REFS_TRY(refs_cf__describe_geolocation(input, &frame->axes, meaning, err));
+    REFS_TRY(refs_cf__describe_geolocation(input, frame, meaning, err));
     choose_placement(frame, meaning);
     return choose_crs(input, frame, meaning, err);
 }

@@ -9,15 +9,32 @@ static const char wgs84[] =
     "AUTHORITY[\"EPSG\",\"9122\"]],AXIS[\"Latitude\",NORTH],AXIS[\"Longitude\",EAST],"
     "AUTHORITY[\"EPSG\",\"4326\"]]";
 
+/* The CRS of longitudes and latitudes. */
+static refs_status add_srs(const refs_cf__input *input, const refs_cf__crs *crs,
+                           refs_cf_items *items, refs_error *err) {
+    refs_buf base = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    if (input->options.placement.lonlat_on_crs && crs->text != NULL)
+        status = refs_cf__print_base(crs->text, &base, err);
+    refs_str srs =
+        base.size > 0 ? refs_str_view((const char *)base.data, base.size) : refs_str_from(wgs84);
+    if (status == REFS_OK) status = refs_cf__add_item(items, "SRS", srs, err);
+    refs_buf_clear(&base);
+    return status;
+}
+
 static refs_status add_items(const refs_cf__axes *axes, refs_cf_items *items, refs_error *err) {
     static const struct {
         const char *name;
         const char *value;
     } constants[] = {
-        {"SRS", wgs84},      {"X_BAND", "1"},
-        {"Y_BAND", "1"},     {"PIXEL_OFFSET", "0"},
-        {"PIXEL_STEP", "1"}, {"LINE_OFFSET", "0"},
-        {"LINE_STEP", "1"},  {"GEOREFERENCING_CONVENTION", "PIXEL_CENTER"},
+        {"X_BAND", "1"},
+        {"Y_BAND", "1"},
+        {"PIXEL_OFFSET", "0"},
+        {"PIXEL_STEP", "1"},
+        {"LINE_OFFSET", "0"},
+        {"LINE_STEP", "1"},
+        {"GEOREFERENCING_CONVENTION", "PIXEL_CENTER"},
     };
     for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++)
         REFS_TRY(
@@ -67,14 +84,56 @@ static longlat find_group_longlat(const refs_cf__input *input, const refs_cf_mea
     return (longlat){NULL, NULL};
 }
 
-refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const refs_cf__axes *axes,
-                                          refs_cf_meaning *meaning, refs_error *err) {
-    if (meaning->y_dim == REFS_CF_NO_DIM) return REFS_OK;
+/* What needs no word of it: arrays of these very names beside the array. */
+static refs_status find_named(const refs_cf__input *input, const refs_cf_meaning *meaning,
+                              longlat *found, refs_error *err) {
+    const char *const names[] = {"lon", "lat"};
+    const refs_array_meta *arrays[] = {NULL, NULL};
+    for (size_t i = 0; i < 2; i++) {
+        refs_buf path = REFS_BUF_INIT;
+        refs_status status = refs_buf_printf(&path, err, "%s/%s", input->array->group, names[i]);
+        if (status == REFS_OK)
+            arrays[i] = refs_hierarchy_find_array(
+                input->hierarchy, refs_str_view((const char *)path.data, path.size));
+        refs_buf_clear(&path);
+        REFS_TRY(status);
+        if (!covers_picture(arrays[i], input, meaning) || arrays[i]->status != REFS_OK)
+            return REFS_OK;
+    }
+    if (refs_cf__says_longitude(arrays[0]) && refs_cf__says_latitude(arrays[1]))
+        *found = (longlat){arrays[0], arrays[1]};
+    return REFS_OK;
+}
+
+/* Longitudes and latitudes along the picture that no geotransform describes. */
+static longlat find_axes(const refs_cf__axes *axes, const refs_cf_meaning *meaning) {
+    if (meaning->has_geotransform || axes->transposed || !refs_cf__is_longlat(axes->x, axes->y))
+        return (longlat){NULL, NULL};
+    return (longlat){axes->x, axes->y};
+}
+
+static refs_status find(const refs_cf__input *input, const refs_cf__axes *axes,
+                        const refs_cf_meaning *meaning, longlat *found, refs_error *err) {
+    const refs_cf_placement *placement = &input->options.placement;
     refs_str text = refs_cf__text(input->array->attributes, "coordinates");
-    longlat found =
-        text.data != NULL ? find_longlat(input, text) : find_group_longlat(input, meaning);
+    *found = text.data != NULL ? find_longlat(input, text) : find_group_longlat(input, meaning);
+    if (found->longitude == NULL && placement->lonlat_by_name &&
+        refs_json_get(input->array->attributes, "coordinates") == NULL)
+        REFS_TRY(find_named(input, meaning, found, err));
+    if ((found->longitude == NULL || found->latitude == NULL) && placement->lonlat_by_axes)
+        *found = find_axes(axes, meaning);
+    return REFS_OK;
+}
+
+refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const refs_cf__frame *frame,
+                                          refs_cf_meaning *meaning, refs_error *err) {
+    const refs_cf__axes *axes = &frame->axes;
+    longlat found = {NULL, NULL};
+    if (meaning->y_dim == REFS_CF_NO_DIM) return REFS_OK;
+    REFS_TRY(find(input, axes, meaning, &found, err));
     if (found.longitude == NULL || found.latitude == NULL) return REFS_OK;
     meaning->geolocation_x = axes->transposed ? found.latitude : found.longitude;
     meaning->geolocation_y = axes->transposed ? found.longitude : found.latitude;
+    REFS_TRY(add_srs(input, &frame->crs, &meaning->geolocation, err));
     return add_items(axes, &meaning->geolocation, err);
 }

@@ -146,8 +146,8 @@ static refs_status make_crs(const refs_cf__input *input, const grid_kind *kind,
     if (status == REFS_OK)
         status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &mapping, err);
     if (status == REFS_OK) {
-        refs_cf__mapping described = {refs_str_from(kind->mapping), refs_json_root(mapping), 1,
-                                      true};
+        refs_cf__mapping described = {
+            refs_str_from(kind->mapping), refs_json_root(mapping), 1, 1, true, true};
         status = refs_cf__print_crs(&described, wkt, err);
     }
     refs_json_doc_free(mapping);

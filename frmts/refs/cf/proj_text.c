@@ -87,8 +87,36 @@ void refs_cf__crs_inspect(const char *text, refs_cf__crs *crs) {
     proj_context_destroy(context);
 }
 
-refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *err) {
+/* What `crs`, which is freed, is made from, or itself. */
+static PJ *base_of(PJ_CONTEXT *context, PJ *crs) {
+    for (PJ *base; crs != NULL && (base = proj_get_source_crs(context, crs)) != NULL; crs = base)
+        proj_destroy(crs);
+    return crs;
+}
+
+static refs_status print_wkt(PJ_CONTEXT *context, const PJ *object, refs_buf *wkt,
+                             refs_error *err) {
     static const char *const options[] = {"MULTILINE=NO", NULL};
+    const char *made = object != NULL ? proj_as_wkt(context, object, PJ_WKT2_2019, options) : NULL;
+    return made != NULL ? refs_buf_append_str(wkt, refs_str_from(made), err) : REFS_OK;
+}
+
+refs_status refs_cf__print_base(const char *text, refs_buf *wkt, refs_error *err) {
+    PJ_CONTEXT *context = open_context();
+    if (context == NULL) return REFS_OK;
+    PJ *crs = proj_create(context, text);
+    if (crs != NULL) crs = horizontal(context, crs);
+    crs = base_of(context, crs);
+    refs_cf__crs found = {REFS_CF__CRS_NONE, NULL, 1, 0};
+    if (crs != NULL) inspect(context, crs, &found);
+    refs_status status =
+        found.kind == REFS_CF__CRS_GEOGRAPHIC ? print_wkt(context, crs, wkt, err) : REFS_OK;
+    proj_destroy(crs);
+    proj_context_destroy(context);
+    return status;
+}
+
+refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     const char *type = refs_str_starts(name, "+proj=") ? " +type=crs" : "";
     refs_status status = refs_buf_append_str(&text, name, err);
@@ -96,9 +124,7 @@ refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *e
     PJ_CONTEXT *context = status == REFS_OK ? open_context() : NULL;
     if (context != NULL) {
         PJ *object = proj_create(context, (const char *)text.data);
-        const char *made =
-            object != NULL ? proj_as_wkt(context, object, PJ_WKT2_2019, options) : NULL;
-        if (made != NULL) status = refs_buf_append_str(wkt, refs_str_from(made), err);
+        status = print_wkt(context, object, wkt, err);
         proj_destroy(object);
         proj_context_destroy(context);
     }

@@ -398,8 +398,8 @@ refs_status refs_cf__print_remark(const refs_cf__mapping *mapping, refs_buf *wkt
         REFS_TRY(refs_buf_printf(wkt, err, " +rf="));
         REFS_TRY(refs_cf__print_number(ellipsoid.inverse_flattening, 15, wkt, err));
     }
-    if (mapping->unit_metres == 1) return refs_buf_printf(wkt, err, " +units=m +no_defs\"]");
+    if (mapping->crs_metres == 1) return refs_buf_printf(wkt, err, " +units=m +no_defs\"]");
     REFS_TRY(refs_buf_printf(wkt, err, " +to_meter="));
-    REFS_TRY(refs_cf__print_number(mapping->unit_metres, 15, wkt, err));
+    REFS_TRY(refs_cf__print_number(mapping->crs_metres, 15, wkt, err));
     return refs_buf_printf(wkt, err, " +no_defs\"]");
 }

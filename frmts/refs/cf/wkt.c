@@ -143,7 +143,7 @@ static refs_status print_projected(const refs_cf__mapping *mapping, refs_buf *wk
         wkt->size = begin;
         return REFS_OK;
     }
-    REFS_TRY(print_cartesian_system(directions, mapping->unit_metres, wkt, err));
+    REFS_TRY(print_cartesian_system(directions, mapping->crs_metres, wkt, err));
     REFS_TRY(refs_cf__print_remark(mapping, wkt, err));
     return refs_buf_printf(wkt, err, "]");
 }
@@ -159,8 +159,8 @@ refs_status refs_cf__print_crs(const refs_cf__mapping *mapping, refs_buf *wkt, r
     bool rotated =
         refs_cf__same_word(mapping->name, "rotated_latitude_longitude") ||
         (mapping->name.size == 0 && refs_json_get(attributes, "grid_north_pole_longitude") != NULL);
-    /* Without an ellipsoid the netCDF driver leaves such a grid to its geolocation arrays. */
-    if (rotated && !refs_cf__read_ellipsoid(attributes).given) return REFS_OK;
+    if (rotated && mapping->needs_ellipsoid && !refs_cf__read_ellipsoid(attributes).given)
+        return REFS_OK;
     if (rotated) return print_rotated(attributes, wkt, err);
     if (!refs_cf__same_word(mapping->name, "latitude_longitude"))
         return print_projected(mapping, wkt, err);

@@ -8,12 +8,14 @@
 typedef struct chain_link {
     const refs_codec_type *type;
     void *self;
-    size_t decoded_size; /* what decoding must give; 0 when that is not known */
+    size_t decoded_size; /* what decoding must give; 0 when that is not known, but … */
+    size_t max_decoded;  /* … no more than that */
 } chain_link;
 
 struct refs_chain {
     size_t decoded_size; /* of the whole chain */
     size_t max_bytes;
+    size_t max_encoded; /* of what is stored */
     size_t n_links;
     chain_link links[]; /* in the order of encoding */
 };
@@ -39,6 +41,16 @@ static refs_status find_type(const char *id, const refs_codec_type **type, refs_
     return REFS_OK;
 }
 
+/* The most bytes that something of `size` bytes may take encoded; of 0, which is not known, too. */
+static size_t most_encoded(const refs_chain *chain, size_t size) {
+    size_t most, limit;
+    if (!refs_add_size(chain->max_bytes, REFS_MAX_ENCODING_BYTES, &limit)) limit = SIZE_MAX;
+    if (size == 0 || !refs_mul_size(size, REFS_MAX_INFLATION, &most) ||
+        !refs_add_size(most, REFS_MAX_ENCODING_BYTES, &most) || most > limit)
+        return limit;
+    return most;
+}
+
 /* Opens the next link, which decodes to *size bytes (0: not known), and sets *size to what it is
  * decoded from. */
 static refs_status open_link(refs_chain *chain, const refs_chain_spec *spec, size_t *size,
@@ -50,6 +62,8 @@ static refs_status open_link(refs_chain *chain, const refs_chain_spec *spec, siz
         return refs_fail(err, REFS_LIMIT, "%s: decodes to %zu bytes, more than %zu",
                          link->type->name, *size, chain->max_bytes);
     link->decoded_size = *size;
+    link->max_decoded =
+        chain->max_encoded < chain->max_bytes ? chain->max_encoded : chain->max_bytes;
     chain->n_links++;
     size_t encoded_size = 0;
     if (link->type->open != NULL) {
@@ -58,6 +72,10 @@ static refs_status open_link(refs_chain *chain, const refs_chain_spec *spec, siz
         if (status != REFS_OK) refs_error_prefix(err, "%s", link->type->name);
         REFS_TRY(status);
     }
+    if (encoded_size > 0)
+        chain->max_encoded = encoded_size;
+    else if (*size > 0)
+        chain->max_encoded = most_encoded(chain, *size);
     *size = encoded_size;
     return REFS_OK;
 }
@@ -69,7 +87,11 @@ static refs_status open_links(refs_chain *chain, const refs_chain_spec *spec, re
         return refs_fail(err, REFS_LIMIT,
                          "a chunk of %zu elements of %zu bytes is more than %zu bytes",
                          spec->n_elements, spec->element_size, chain->max_bytes);
+    if (spec->n_steps > REFS_MAX_CHAIN_STEPS)
+        return refs_fail(err, REFS_LIMIT, "%zu codecs are more than %d", spec->n_steps,
+                         REFS_MAX_CHAIN_STEPS);
     size_t size = chain->decoded_size;
+    chain->max_encoded = size > 0 ? size : most_encoded(chain, 0);
     while (chain->n_links < spec->n_steps) REFS_TRY(open_link(chain, spec, &size, err));
     return REFS_OK;
 }
@@ -98,6 +120,10 @@ void refs_chain_free(refs_chain *chain) {
     refs_free(chain);
 }
 
+uint64_t refs_chain_max_encoded(const refs_chain *chain) {
+    return chain->max_encoded;
+}
+
 bool refs_chain_is_empty(const refs_chain *chain) {
     return chain->n_links == 0;
 }
@@ -112,8 +138,23 @@ typedef struct decoding {
     const refs_chain *chain;
     refs_scratch *scratch;
     completeness completeness;
-    refs_bytes bytes; /* what the links so far have given */
+    refs_bytes bytes;   /* what the links so far have given */
+    size_t max_decoded; /* what so few bytes as are stored may decode to */
 } decoding;
+
+static decoding begin(const refs_chain *chain, refs_scratch *scratch, completeness wanted,
+                      refs_bytes encoded) {
+    size_t most;
+    if (!refs_mul_size(encoded.size, REFS_MAX_EXPANSION, &most)) most = SIZE_MAX;
+    if (most < REFS_MAX_CHEAP_BYTES) most = REFS_MAX_CHEAP_BYTES;
+    return (decoding){chain, scratch, wanted, encoded, most};
+}
+
+static refs_status check_expansion(const decoding *job, size_t size, refs_error *err) {
+    if (size <= job->max_decoded) return REFS_OK;
+    return refs_fail(err, REFS_LIMIT, "%zu bytes are too few to decode to %zu", job->bytes.size,
+                     size);
+}
 
 static refs_status check_size(size_t size, size_t expected, refs_error *err) {
     if (size == expected) return REFS_OK;
@@ -135,8 +176,10 @@ static refs_status run_link(decoding *job, const chain_link *link, refs_codec_ou
 static refs_status run_to_scratch(decoding *job, size_t i, refs_error *err) {
     const chain_link *link = &job->chain->links[i];
     refs_buf *buffer = &job->scratch->buffers[i % 2];
-    refs_codec_output output = refs_codec__output_growing(buffer, job->chain->max_bytes);
+    size_t most = link->max_decoded < job->max_decoded ? link->max_decoded : job->max_decoded;
+    refs_codec_output output = refs_codec__output_growing(buffer, most);
     if (link->decoded_size > 0) {
+        REFS_TRY(check_expansion(job, link->decoded_size, err));
         REFS_TRY(refs_buf_reserve(buffer, link->decoded_size, err));
         output = refs_codec__output_fixed(buffer->data, link->decoded_size);
     }
@@ -169,9 +212,10 @@ static refs_status run_in_place(decoding *job, uint8_t *dst, refs_error *err) {
 
 /* Undoes all links, the first one to `dst`. */
 static refs_status run_to(decoding *job, uint8_t *dst, refs_error *err) {
+    size_t size = job->chain->decoded_size;
+    if (job->chain->n_links > 0) REFS_TRY(check_expansion(job, size, err));
     if (ends_in_place(job)) return run_in_place(job, dst, err);
     for (size_t i = job->chain->n_links; i > 1; i--) REFS_TRY(run_to_scratch(job, i - 1, err));
-    size_t size = job->chain->decoded_size;
     if (job->chain->n_links > 0) return run_to_fixed(job, 0, dst, err);
     if (job->bytes.size > size || (job->bytes.size < size && job->completeness == WHOLE))
         return refs_fail(err, REFS_CORRUPT, "has %zu bytes, %zu expected", job->bytes.size, size);
@@ -181,14 +225,14 @@ static refs_status run_to(decoding *job, uint8_t *dst, refs_error *err) {
 
 refs_status refs_chain_decode(const refs_chain *chain, refs_bytes encoded, refs_scratch *scratch,
                               uint8_t *dst, refs_error *err) {
-    decoding job = {chain, scratch, WHOLE, encoded};
+    decoding job = begin(chain, scratch, WHOLE, encoded);
     return run_to(&job, dst, err);
 }
 
 refs_status refs_chain_decode_short(const refs_chain *chain, refs_bytes encoded,
                                     refs_scratch *scratch, uint8_t *dst, size_t *size,
                                     refs_error *err) {
-    decoding job = {chain, scratch, PERHAPS_SHORT, encoded};
+    decoding job = begin(chain, scratch, PERHAPS_SHORT, encoded);
     REFS_TRY(run_to(&job, dst, err));
     *size = job.bytes.size;
     return REFS_OK;
@@ -196,7 +240,7 @@ refs_status refs_chain_decode_short(const refs_chain *chain, refs_bytes encoded,
 
 refs_status refs_chain_decode_any(const refs_chain *chain, refs_bytes encoded,
                                   refs_scratch *scratch, refs_bytes *decoded, refs_error *err) {
-    decoding job = {chain, scratch, WHOLE, encoded};
+    decoding job = begin(chain, scratch, WHOLE, encoded);
     for (size_t i = chain->n_links; i > 0; i--) REFS_TRY(run_to_scratch(&job, i - 1, err));
     if (chain->n_links == 0) {
         refs_buf *buffer = &scratch->buffers[0];

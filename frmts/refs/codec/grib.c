@@ -55,23 +55,27 @@ static refs_status get_array(codes_handle *handle, const char *key, double *numb
     return refs_fail(err, REFS_CORRUPT, "%s: %s", key, eccodes.codes_get_error_message(result));
 }
 
-static refs_status read_by_library(const refs_grib_message *message, const char *key,
-                                   double *numbers, refs_error *err) {
+static refs_status read_by_library(refs_bytes grid, const char *key, double *numbers, size_t n,
+                                   refs_error *err) {
     REFS_TRY(refs_codec__load(&library, err));
-    codes_handle *handle =
-        eccodes.codes_handle_new_from_message(NULL, message->whole.data, message->whole.size);
-    if (handle == NULL) return refs_fail(err, REFS_CORRUPT, "ecCodes cannot read the message");
-    refs_status status = get_array(handle, key, numbers, message->n_points, err);
+    codes_handle *handle = eccodes.codes_handle_new_from_message(NULL, grid.data, grid.size);
+    if (handle == NULL) return refs_fail(err, REFS_CORRUPT, "ecCodes cannot read the grid");
+    refs_status status = get_array(handle, key, numbers, n, err);
     eccodes.codes_handle_delete(handle);
     return status;
 }
 
 static refs_status read_coordinate(const refs_grib_message *message, const char *key,
                                    double *numbers, refs_error *err) {
+    refs_buf grid = REFS_BUF_INIT;
     REFS_TRY(refs_codec__grib_check_grid(message, err));
-    refs_lock(&library_lock);
-    refs_status status = read_by_library(message, key, numbers, err);
-    refs_unlock(&library_lock);
+    refs_status status = refs_codec__grib_grid_alone(message, &grid, err);
+    if (status == REFS_OK) {
+        refs_lock(&library_lock);
+        status = read_by_library(refs_buf_view(&grid), key, numbers, message->n_points, err);
+        refs_unlock(&library_lock);
+    }
+    refs_buf_clear(&grid);
     return status;
 }
 

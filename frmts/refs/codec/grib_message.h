@@ -49,6 +49,11 @@ refs_status refs_codec__grib_parse(refs_bytes bytes, refs_grib_message *message,
  * not, REFS_UNSUPPORTED for grids of which that is not known. */
 refs_status refs_codec__grib_check_grid(const refs_grib_message *message, refs_error *err);
 
+/** Appends a message that has the grid of this one, and else nothing of it: ecCodes leaks memory
+ * where other sections are damaged. */
+refs_status refs_codec__grib_grid_alone(const refs_grib_message *message, refs_buf *alone,
+                                        refs_error *err);
+
 /** Unpacks the values, NaN where one is missing, one for each point of the grid. */
 refs_status refs_codec__grib_unpack(const refs_grib_message *message, double *values,
                                     refs_error *err);

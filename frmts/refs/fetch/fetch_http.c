@@ -12,6 +12,7 @@ typedef struct flight {
     const refs_request *request;
     bool identified;   /* its answer was compared with earlier ones */
     bool signed_again; /* after the first signature was refused */
+    uint64_t awaits;   /* bytes of memory for which it was put off; 0: it is under way */
     struct flight *next;
 } flight;
 
@@ -43,6 +44,14 @@ static void split_block(const refs_fetch_job *job, const refs_request *request, 
     refs_block_split(block, begins, request->n_members);
 }
 
+/* The size of a whole object is not known: at first little is counted for it. One that needs more
+ * than there is comes again when there is so much. */
+static uint64_t first_share(const flights *self, const flight *made) {
+    uint64_t most = refs_fetch__max_whole(self->job, made->request);
+    if (made->awaits > 0) return made->awaits;
+    return most < REFS_FIRST_WHOLE_BYTES ? most : REFS_FIRST_WHOLE_BYTES;
+}
+
 static refs_status prepare(flights *self, flight *made, const char *url, refs_error *err) {
     refs_fetch_job *job = self->job;
     refs_transfer *transfer = &made->transfer;
@@ -52,12 +61,17 @@ static refs_status prepare(flights *self, flight *made, const char *url, refs_er
         made->request->length == REFS_FETCH_WHOLE ? REFS_TRANSFER_WHOLE : REFS_TRANSFER_RANGE;
     transfer->offset = made->request->offset;
     transfer->length = made->request->length;
-    transfer->max_size = job->fetcher->options.max_whole_bytes;
+    transfer->ahead = job->ahead;
     transfer->waiter = &job->waiter;
     if (transfer->kind == REFS_TRANSFER_RANGE) {
         REFS_TRY(refs_fetch__new_block(job, transfer->length, &transfer->block, err));
         split_block(job, made->request, transfer->block);
+    } else {
+        transfer->max_size = refs_fetch__max_whole(job, made->request);
+        transfer->counted = first_share(self, made);
+        refs_fetch__count_memory(job, transfer->counted);
     }
+    made->awaits = 0;
     REFS_TRY(refs_transfer__prepare(transfer, self->http, url, err));
     return refs_http__submit(self->http, transfer, err);
 }
@@ -109,16 +123,41 @@ static refs_status submit_rangeless(flights *self, size_t request, refs_error *e
     return status;
 }
 
+/* Sends those again that were put off, once there is memory for them, or nobody else to give it
+ * back. *any tells whether some are left. */
+static refs_status send_again(flights *self, bool *any, refs_error *err) {
+    bool under_way = false;
+    *any = false;
+    for (flight *asked = self->first; asked != NULL; asked = asked->next)
+        under_way = under_way || asked->awaits == 0;
+    for (flight *asked = self->first; asked != NULL; asked = asked->next) {
+        if (asked->awaits == 0) continue;
+        if (under_way && !refs_fetch__has_memory(self->job, asked->awaits)) {
+            *any = true;
+            continue;
+        }
+        size_t request = (size_t)(asked->request - self->job->plan->requests);
+        refs_status status = prepare(self, asked, self->urls[request], err);
+        if (status != REFS_OK) asked->transfer.done = true; /* nobody else ever would */
+        REFS_TRY(status);
+        under_way = true;
+    }
+    return REFS_OK;
+}
+
 /* Twice as many as are in flight are submitted, so that the engine never waits for this thread. */
 static refs_status submit_more(flights *self, refs_error *err) {
     const refs_plan *plan = self->job->plan;
+    bool any_left;
+    REFS_TRY(send_again(self, &any_left, err));
+    if (any_left) return REFS_OK;
     size_t most = 2 * (size_t)refs_http__options(self->http)->max_in_flight;
     for (; self->next < plan->n_requests && self->n < most; self->next++) {
         if (self->urls[self->next] == NULL) continue;
         uint64_t length = plan->requests[self->next].length;
         uint32_t id = refs_fetch__first_range(self->job, self->next)->location_id;
         if (length == REFS_FETCH_WHOLE) {
-            length = 0;
+            length = REFS_FIRST_WHOLE_BYTES;
         } else if (refs_fetch__is_rangeless(self->job->fetcher, id)) {
             REFS_TRY(submit_rangeless(self, self->next, err));
             continue;
@@ -189,10 +228,22 @@ static refs_status land(flights *self, flight *landed, refs_error *err) {
     if (transfer->error.status != REFS_OK)
         return refs_fail(err, transfer->error.status, "%s", transfer->error.message);
     uint64_t got = atomic_load(&transfer->got);
+    if (transfer->counted > 0 && transfer->block != NULL &&
+        !refs_fetch__is_rangeless(job->fetcher, id)) {
+        transfer->counted = 0; /* as long as anybody holds the block */
+        refs_block_on_free(transfer->block, refs_waiter__give_back, &job->waiter);
+    }
     REFS_TRY(serve(self, landed, got, err));
     if (transfer->kind == REFS_TRANSFER_WHOLE)
         refs_fetch__keep_whole(job->fetcher, id, transfer->block, got);
     return REFS_OK;
+}
+
+/* A transfer that would have taken too much memory beside others. */
+static void put_off(flight *landed) {
+    landed->awaits = landed->transfer.postponed;
+    landed->arrival.got = 0;
+    refs_transfer__clear(&landed->transfer);
 }
 
 static void count(const flights *self, const flight *landed) {
@@ -226,8 +277,13 @@ static uint64_t fresh_bytes(const flight *asked) {
 static refs_status serve_all(flights *self, refs_error *err) {
     for (flight *asked = self->first, *next; asked != NULL; asked = next) {
         next = asked->next;
+        if (asked->awaits > 0) continue;
         if (is_done(self->job, asked)) {
             count(self, asked);
+            if (asked->transfer.postponed > 0) {
+                put_off(asked);
+                continue;
+            }
             if (may_sign_again(asked)) {
                 REFS_TRY(sign_again(self, asked, err));
                 continue;
@@ -247,7 +303,8 @@ static refs_status serve_all(flights *self, refs_error *err) {
 /* Whether anything moved since serve_all looked; under the waiter's lock. */
 static bool anything_new(const flights *self) {
     for (const flight *asked = self->first; asked != NULL; asked = asked->next)
-        if (asked->transfer.done || fresh_bytes(asked) >= asked->arrival.got + 64 * REFS_KIB)
+        if (asked->awaits == 0 &&
+            (asked->transfer.done || fresh_bytes(asked) >= asked->arrival.got + 64 * REFS_KIB))
             return true;
     return false;
 }

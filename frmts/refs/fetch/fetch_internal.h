@@ -37,14 +37,23 @@ struct refs_fetcher {
 typedef struct refs_waiter {
     pthread_mutex_t lock;
     pthread_cond_t moved;
-    size_t memory; /**< bytes of blocks that are held; under the lock */
+    size_t memory;       /**< bytes of blocks that are held or promised; under the lock */
+    uint64_t max_memory; /**< a single block may exceed it; 0: nothing is counted */
 } refs_waiter;
+
+/** Counts `size` bytes instead of `own` that were counted before for the same block; false, and
+ * nothing changes, where others hold too many for that. */
+bool refs_waiter__exchange(refs_waiter *waiter, uint64_t own, uint64_t size);
+
+/** Gives bytes back that were counted: as the `freed` of a block. */
+void refs_waiter__give_back(void *waiter, size_t size);
 
 /** What one call of refs_fetch works on. */
 typedef struct refs_fetch_job {
     refs_fetcher *fetcher;
     const refs_range *ranges;
     const refs_plan *plan;
+    bool ahead; /**< nobody waits for the bytes yet */
     refs_fetch_sink sink;
     void *user;
     size_t failed; /**< the range that is being served, or SIZE_MAX */
@@ -62,6 +71,12 @@ refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t size, refs_block
 
 /** Whether the budget allows a block of `size` bytes now. */
 bool refs_fetch__has_memory(refs_fetch_job *job, uint64_t size);
+
+/** Counts `size` bytes as soon as it does. */
+void refs_fetch__count_memory(refs_fetch_job *job, uint64_t size);
+
+/** The most bytes that a request for all of a location may bring. */
+uint64_t refs_fetch__max_whole(const refs_fetch_job *job, const refs_request *request);
 
 /** What has come of a request. */
 typedef struct refs_arrival {

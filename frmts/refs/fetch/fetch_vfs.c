@@ -66,7 +66,7 @@ static refs_status read_batch(refs_fetch_job *job, void *handle, const refs_requ
 static refs_status read_whole(refs_fetch_job *job, void *handle, const refs_request *request,
                               refs_error *err) {
     const refs_vfs *vfs = job->fetcher->vfs;
-    uint64_t limit = job->fetcher->options.max_whole_bytes;
+    uint64_t limit = refs_fetch__max_whole(job, request);
     refs_request all = *request;
     all.offset = 0;
     REFS_TRY(vfs->size(vfs->self, handle, &all.length, err));

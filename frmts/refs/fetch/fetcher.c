@@ -73,14 +73,25 @@ static void strike_off(refs_fetch_job *job) {
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
-static bool fits(const refs_fetch_job *job, uint64_t size) {
-    uint64_t limit = job->fetcher->options.max_memory_bytes;
-    return job->waiter.memory == 0 ||
-           (job->waiter.memory < limit && size <= limit - job->waiter.memory);
+/* Whether `size` bytes may be held beside those of others; under the lock. */
+static bool fits(const refs_waiter *waiter, uint64_t others, uint64_t size) {
+    uint64_t limit = waiter->max_memory;
+    return others == 0 || (others < limit && size <= limit - others);
 }
 
-static void give_back(void *user, size_t size) {
+bool refs_waiter__exchange(refs_waiter *waiter, uint64_t own, uint64_t size) {
+    if (waiter->max_memory == 0) return true;
+    refs_lock(&waiter->lock);
+    uint64_t others = waiter->memory - own;
+    bool may = size <= own || fits(waiter, others, size);
+    if (may) waiter->memory = (size_t)(others + size);
+    refs_unlock(&waiter->lock);
+    return may;
+}
+
+void refs_waiter__give_back(void *user, size_t size) {
     refs_waiter *waiter = user;
+    if (waiter->max_memory == 0) return;
     refs_lock(&waiter->lock);
     waiter->memory -= size;
     pthread_cond_broadcast(&waiter->moved);
@@ -89,22 +100,38 @@ static void give_back(void *user, size_t size) {
 
 bool refs_fetch__has_memory(refs_fetch_job *job, uint64_t size) {
     refs_lock(&job->waiter.lock);
-    bool has = fits(job, size);
+    bool has = fits(&job->waiter, job->waiter.memory, size);
     refs_unlock(&job->waiter.lock);
     return has;
+}
+
+void refs_fetch__count_memory(refs_fetch_job *job, uint64_t size) {
+    refs_waiter *waiter = &job->waiter;
+    refs_lock(&waiter->lock);
+    while (!fits(waiter, waiter->memory, size)) refs_wait(&waiter->moved, &waiter->lock);
+    waiter->memory += (size_t)size;
+    refs_unlock(&waiter->lock);
 }
 
 refs_status refs_fetch__new_block(refs_fetch_job *job, uint64_t size, refs_block **block,
                                   refs_error *err) {
     if (size > SIZE_MAX) return refs_fail_nomem(err);
-    refs_lock(&job->waiter.lock);
-    while (!fits(job, size)) refs_wait(&job->waiter.moved, &job->waiter.lock);
-    job->waiter.memory += (size_t)size;
-    refs_unlock(&job->waiter.lock);
-    *block = refs_block_new((size_t)size, give_back, &job->waiter);
+    refs_fetch__count_memory(job, size);
+    *block = refs_block_new((size_t)size, refs_waiter__give_back, &job->waiter);
     if (*block != NULL) return REFS_OK;
-    give_back(&job->waiter, (size_t)size);
+    refs_waiter__give_back(&job->waiter, (size_t)size);
     return refs_fail_nomem(err);
+}
+
+uint64_t refs_fetch__max_whole(const refs_fetch_job *job, const refs_request *request) {
+    uint64_t limit = job->fetcher->options.max_whole_bytes, most = 0;
+    for (size_t i = 0; i < request->n_members; i++) {
+        const refs_range *range = &job->ranges[job->plan->members[request->first_member + i]];
+        if (range->length != REFS_FETCH_WHOLE) continue;
+        if (range->max_length == 0) return limit;
+        if (range->max_length > most) most = range->max_length;
+    }
+    return most < limit ? most : limit;
 }
 
 static void wait_for_workers(refs_fetch_job *job) {
@@ -131,6 +158,10 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
         bool there = begin <= arrival->got && length <= arrival->got - begin;
         if (!there && !complete) return REFS_OK;
         job->failed = index;
+        if (range->length == REFS_FETCH_WHOLE && range->max_length > 0 &&
+            length > range->max_length)
+            return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
+                             (unsigned long long)length, (unsigned long long)range->max_length);
         if (!there)
             return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does",
                              (unsigned long long)arrival->got);
@@ -201,6 +232,8 @@ static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *a
     job->plan = &plan;
     pthread_mutex_init(&job->waiter.lock, NULL);
     pthread_cond_init(&job->waiter.moved, NULL);
+    uint64_t max_memory = job->fetcher->options.max_memory_bytes;
+    job->waiter.max_memory = max_memory > 0 ? max_memory : 1;
     enlist(job);
     refs_status status = fetch_planned(job, again, err);
     wait_for_workers(job);
@@ -238,20 +271,25 @@ static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_f
         second.ranges[i] = second.ranges[n + i] = job->ranges[again->indices[i]];
         second.ranges[n + i].offset = 0;
         second.ranges[n + i].length = REFS_FETCH_WHOLE;
+        second.ranges[n + i].max_length = 0;
     }
     refs_status status =
-        refs_fetch(job->fetcher, second.ranges, 2 * n, forward, &second, failed, err);
+        refs_fetch(job->fetcher, second.ranges, 2 * n, job->ahead, forward, &second, failed, err);
     if (n > 0 && *failed != SIZE_MAX) *failed = again->indices[*failed % n];
     refs_free(second.ranges);
     return status;
 }
 
-refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
+refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n, bool ahead,
                        refs_fetch_sink sink, void *user, size_t *failed, refs_error *err) {
     size_t ignored;
     if (failed == NULL) failed = &ignored;
-    refs_fetch_job job = {
-        .fetcher = fetcher, .ranges = ranges, .sink = sink, .user = user, .failed = SIZE_MAX};
+    refs_fetch_job job = {.fetcher = fetcher,
+                          .ranges = ranges,
+                          .ahead = ahead,
+                          .sink = sink,
+                          .user = user,
+                          .failed = SIZE_MAX};
     refs_fetch_again again = {NULL, 0, 0};
     refs_status status = fetch_once(&job, n, &again, err);
     *failed = status != REFS_OK ? job.failed : SIZE_MAX;

@@ -6,9 +6,6 @@
 /* The waiter is woken when so much has arrived: often enough to keep decoders busy. */
 #define TELL_BYTES (256 * (uint64_t)REFS_KIB)
 
-/* What a whole object is given before its bytes come, whatever size the server claims. */
-#define FIRST_WHOLE_BYTES (4 * (uint64_t)REFS_MIB)
-
 long refs_transfer__status(const refs_transfer *transfer) {
     long status = 0;
     curl_easy_getinfo(transfer->current, CURLINFO_RESPONSE_CODE, &status);
@@ -28,6 +25,11 @@ static refs_status make_room(refs_transfer *transfer, uint64_t size, refs_error 
     if (size > transfer->max_size)
         return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
                          (unsigned long long)size, (unsigned long long)transfer->max_size);
+    if (!refs_waiter__exchange(transfer->waiter, transfer->counted, size)) {
+        transfer->postponed = size;
+        return refs_fail(err, REFS_LIMIT, "others take too much memory now");
+    }
+    if (transfer->waiter->max_memory > 0) transfer->counted = size;
     refs_block *larger = refs_block_new((size_t)size, NULL, NULL);
     if (larger == NULL) return refs_fail_nomem(err);
     uint64_t got = atomic_load(&transfer->got);
@@ -65,7 +67,7 @@ static refs_status begin_whole(refs_transfer *transfer, refs_error *err) {
         return make_room(transfer, identity->total, err); /* which says why not */
     uint64_t first = 64 * REFS_KIB;
     if (identity->has_total)
-        first = identity->total < FIRST_WHOLE_BYTES ? identity->total : FIRST_WHOLE_BYTES;
+        first = identity->total < REFS_FIRST_WHOLE_BYTES ? identity->total : REFS_FIRST_WHOLE_BYTES;
     return make_room(transfer, first < transfer->max_size ? first : transfer->max_size, err);
 }
 

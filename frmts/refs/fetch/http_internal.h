@@ -8,6 +8,9 @@
 #include "http_response.h"
 #include "refs/http.h"
 
+/** What a whole object is given before its bytes come, whatever size the server claims. */
+#define REFS_FIRST_WHOLE_BYTES (4 * (uint64_t)REFS_MIB)
+
 typedef enum refs_transfer_kind {
     REFS_TRANSFER_RANGE, /**< bytes [offset, offset + length) */
     REFS_TRANSFER_WHOLE, /**< all bytes, at most max_size */
@@ -21,6 +24,8 @@ typedef struct refs_transfer {
     refs_transfer_kind kind;
     uint64_t offset, length;
     uint64_t max_size;
+    uint64_t counted; /**< whole: bytes that the waiter counts for it, until somebody owns them */
+    bool ahead; /**< nobody waits for it yet: it is started after those for whom somebody does */
     bool compressible; /**< whole: let the server compress them on their way */
     refs_block *block; /**< where bytes go; made by the engine for a whole location */
     refs_waiter *waiter;
@@ -29,10 +34,11 @@ typedef struct refs_transfer {
     refs_identity identity; /**< when got is above 0, and when done */
     bool done;              /**< under waiter->lock */
     bool ranges_ignored;    /**< when done: the server sends the whole object for any range */
-    refs_error error;       /**< when done */
-    long status;            /**< when done: of HTTP, 0 without an answer */
-    unsigned n_requests;    /**< when done: sent, retries and redirects included */
-    uint64_t n_bytes;       /**< when done: received, of all of them */
+    uint64_t postponed;  /**< when done: to be asked for again when there is memory for so much */
+    refs_error error;    /**< when done */
+    long status;         /**< when done: of HTTP, 0 without an answer */
+    unsigned n_requests; /**< when done: sent, retries and redirects included */
+    uint64_t n_bytes;    /**< when done: received, of all of them */
 
     _Atomic bool cancelled;
     const refs_http_host *host;
@@ -84,7 +90,7 @@ void refs_transfer__begin_attempt(refs_transfer *transfer);
  * false where another is to be made after *delay_ms. */
 bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t *delay_ms);
 
-/** Frees what the transfer holds, its block included. */
+/** Frees what the transfer holds, its block included, and gives back what is counted for it. */
 void refs_transfer__clear(refs_transfer *transfer);
 
 /** Sets `done` and wakes the waiter. */

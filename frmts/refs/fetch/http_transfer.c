@@ -331,6 +331,8 @@ void refs_transfer__clear(refs_transfer *transfer) {
     refs_free(transfer->url_now);
     refs_free(transfer->url);
     refs_block_release(transfer->block);
+    if (transfer->counted > 0) refs_waiter__give_back(transfer->waiter, (size_t)transfer->counted);
+    transfer->counted = 0;
     transfer->easy = transfer->away = transfer->current = NULL;
     transfer->headers = transfer->away_headers = NULL;
     transfer->url = transfer->url_now = transfer->retry_codes = NULL;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fork_guard.h"
+#include "guard.h"
 #include "refs/codec.h"
 #include "refs/json.h"
 #include "report.h"
@@ -54,7 +55,7 @@ class Kept {
     Kept &operator=(const Kept &) = delete;
 
     std::shared_ptr<RefsArchive> find(const Identity &identity) {
-        RefsGuard guard(lock_);
+        RefsLocked guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
             if (entry->first != identity) continue;
             entries_.splice(entries_.begin(), entries_, entry);
@@ -64,7 +65,7 @@ class Kept {
     }
     void add(const Identity &identity, const std::shared_ptr<RefsArchive> &archive) {
         std::list<Entry> gone; // ends after the lock does: closing a set takes its time
-        RefsGuard guard(lock_);
+        RefsLocked guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end();) {
             const auto next = std::next(entry);
             if (entry->first == identity) gone.splice(gone.end(), entries_, entry);
@@ -75,7 +76,7 @@ class Kept {
     }
     void clear() {
         std::list<Entry> gone;
-        RefsGuard guard(lock_);
+        RefsLocked guard(lock_);
         gone.swap(entries_);
     }
 
@@ -146,7 +147,7 @@ bool readLimits(CSLConstList options, refs_set_limits &limits, refs_error *error
         if (!refs_json_number_to_u64(refs_str_from(text), &value, &integral) || !integral ||
             value > option.largest) {
             (void)refs_fail(error, REFS_INVALID, "%s=%s: a whole number up to %llu is needed",
-                      option.name, text, static_cast<unsigned long long>(option.largest));
+                            option.name, text, static_cast<unsigned long long>(option.largest));
             return false;
         }
         option.set(limits, value);
@@ -253,7 +254,10 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
     archive->fetcher_.reset(fetcher);
     if (refs_store_open(archive->set(), fetcher, &store, error) != REFS_OK) return nullptr;
     archive->store_.reset(store);
-    if (refs_hierarchy_open(store, &setOptions.notes, &hierarchy, error) != REFS_OK) return nullptr;
+    if (refs_hierarchy_open(store, &setOptions.notes, &hierarchy, error) != REFS_OK) {
+        refs_error_prefix(error, "%s", location.c_str());
+        return nullptr;
+    }
     archive->hierarchy_.reset(hierarchy);
     if (refs_cache_open(cacheBytes(), &cache, error) != REFS_OK) return nullptr;
     archive->cache_.reset(cache);
@@ -261,7 +265,11 @@ std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, C
 }
 
 refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
-    RefsGuard guard(arraysLock_);
+    return RefsGuardMade(error, [&] { return arrayOf(meta, error); });
+}
+
+refs_array *RefsArchive::arrayOf(const refs_array_meta *meta, refs_error *error) {
+    RefsLocked guard(arraysLock_);
     RefsArrayHandle &slot = arrays_[meta];
     if (slot == nullptr) {
         refs_array *opened = nullptr;
@@ -278,11 +286,14 @@ refs_cf_values RefsArchive::values() {
 }
 
 void RefsArchive::announce(void *self, const refs_array_meta *const *metas, size_t n) {
-    std::vector<refs_array *> arrays;
-    for (size_t i = 0; i < n; i++)
-        if (refs_array *array = static_cast<RefsArchive *>(self)->array(metas[i], nullptr))
-            arrays.push_back(array);
-    if (!arrays.empty()) refs_arrays_bring(arrays.data(), arrays.size());
+    (void)RefsGuard(nullptr, [&] {
+        std::vector<refs_array *> arrays;
+        for (size_t i = 0; i < n; i++)
+            if (refs_array *array = static_cast<RefsArchive *>(self)->array(metas[i], nullptr))
+                arrays.push_back(array);
+        if (!arrays.empty()) refs_arrays_bring(arrays.data(), arrays.size());
+        return REFS_OK;
+    });
 }
 
 refs_status RefsArchive::readValues(void *self, const refs_array_meta *meta, double *values,

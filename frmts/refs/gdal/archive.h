@@ -40,6 +40,7 @@ class RefsArchive {
 
   private:
     RefsArchive() = default;
+    refs_array *arrayOf(const refs_array_meta *meta, refs_error *error);
     refs_status openSet(const refs_set_options &options, refs_error *error);
     bool isCurrent() const;
     static std::shared_ptr<RefsArchive> openNew(const std::string &location, CSLConstList options,

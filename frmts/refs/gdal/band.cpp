@@ -3,6 +3,7 @@
 #include <climits>
 
 #include "dataset.h"
+#include "guard.h"
 #include "report.h"
 
 namespace {
@@ -123,13 +124,13 @@ GDALColorInterp RefsBand::GetColorInterpretation() {
 /* Overviews that a user has built go first. */
 int RefsBand::GetOverviewCount() {
     const int built = GDALPamRasterBand::GetOverviewCount();
-    return built > 0 ? built : refs()->overviews().count();
+    return built > 0 ? built : refs()->nOverviews();
 }
 
 GDALRasterBand *RefsBand::GetOverview(int i) {
     if (GDALPamRasterBand::GetOverviewCount() > 0) return GDALPamRasterBand::GetOverview(i);
-    if (i < 0 || i >= refs()->overviews().count()) return nullptr;
-    RefsDataset *overview = refs()->overviews().open(i);
+    if (i < 0 || i >= refs()->nOverviews()) return nullptr;
+    RefsDataset *overview = refs()->overview(i);
     return overview != nullptr && overview->GetRasterCount() == refs()->GetRasterCount()
                ? overview->GetRasterBand(nBand)
                : nullptr;
@@ -139,12 +140,16 @@ GDALRasterBand *RefsBand::GetOverview(int i) {
 const char *RefsBand::GetDescription() const {
     const char *given = GDALPamRasterBand::GetDescription();
     if (*given != '\0') return given;
-    RefsBuffer text;
+    if (!position_.empty()) return position_.c_str();
     refs_error error = REFS_ERROR_INIT;
-    if (position_.empty() &&
-        refs_cf_band_description(&refs()->meaning(), static_cast<uint64_t>(nBand - 1), &text,
-                                 &error) == REFS_OK)
+    const refs_status status = RefsGuard(&error, [&] {
+        RefsBuffer text;
+        REFS_TRY(refs_cf_band_description(&refs()->meaning(), static_cast<uint64_t>(nBand - 1),
+                                          &text, &error));
         position_ = text.text();
+        return REFS_OK;
+    });
+    if (status != REFS_OK) RefsReport(error);
     return position_.c_str();
 }
 
@@ -162,14 +167,17 @@ void RefsBand::describe() {
     refs_cf_items_clear(&items);
 }
 
-/* What the array says, and then what PAM keeps beside it: statistics, for example. */
+/* What the array says, and then what PAM keeps beside it: statistics, for example. Texts that have
+ * not changed stay where they are: other threads may have been given them. */
 RefsMetadataList RefsBand::GetMetadata(const char *domain) {
     if (!RefsIsDefaultDomain(domain)) return GDALPamRasterBand::GetMetadata(domain);
     describe();
     for (CSLConstList kept = GDALPamRasterBand::GetMetadata(domain);
          kept != nullptr && *kept != nullptr; kept++) {
         char *name = nullptr;
-        if (const char *value = CPLParseNameValue(*kept, &name))
+        const char *value = CPLParseNameValue(*kept, &name);
+        const char *known = value != nullptr ? metadata_.FetchNameValue(name) : nullptr;
+        if (value != nullptr && (known == nullptr || strcmp(known, value) != 0))
             metadata_.SetNameValue(name, value);
         CPLFree(name);
     }

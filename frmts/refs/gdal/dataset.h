@@ -2,16 +2,19 @@
 #ifndef REFS_DATASET_H
 #define REFS_DATASET_H
 
+#include <map>
 #include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "archive.h"
 #include "gdal_compat.h"
 #include "open_name.h"
-#include "overviews.h"
-#include "window.h"
+#include "picture.h"
 
-/** A set of several variables: no bands, but subdatasets and global attributes. */
+/** A set of several variables: no bands, but subdatasets and global attributes. Nothing is kept of
+ * it: GDAL would write that over what is kept of its variables. */
 class RefsRootDataset final : public GDALPamDataset {
   public:
     /** Null on failure. */
@@ -30,15 +33,19 @@ class RefsRootDataset final : public GDALPamDataset {
   private:
     RefsRootDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive);
     static refs_status addSet(void *self, const refs_set_summary *set, refs_error *error);
+    refs_status add(const refs_set_summary &set);
 
     RefsName name_;
     std::shared_ptr<RefsArchive> archive_;
     CPLStringList globals_, subdatasets_;
 };
 
-/** One array: bands are its dimensions other than x and y, flattened. */
+/** One array: bands are its dimensions other than x and y, flattened. Not for several threads at
+ * once; GDAL clones it for each that reads a dataset of GDAL_OF_THREAD_SAFE. */
 class RefsDataset final : public GDALPamDataset {
   public:
+    ~RefsDataset() override;
+
     /** Array `meta` of the set that `name` is of; null on failure. */
     static GDALDataset *create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
                                const refs_array_meta *meta, CSLConstList options,
@@ -51,11 +58,16 @@ class RefsDataset final : public GDALPamDataset {
     const char *GetMetadataItem(const char *item, const char *domain) override;
     char **GetFileList() override;
 
-    const refs_array_meta *meta() const { return meta_; }
-    const refs_cf_meaning &meaning() const { return meaning_; }
-    const RefsPixelType &pixelType() const { return pixelType_; }
+    const refs_array_meta *meta() const { return picture_->meta(); }
+    const refs_cf_meaning &meaning() const { return picture_->meaning(); }
+    const RefsPixelType &pixelType() const { return picture_->pixelType(); }
     char **categories() { return categories_.List(); }
-    RefsOverviews &overviews() { return *overviews_; }
+
+    int nOverviews() const { return static_cast<int>(overviews_.size()); }
+
+    /** Overview `i`, from 0, the largest first, opened when it is first asked for; null on failure,
+     * which is raised. */
+    RefsDataset *overview(int i);
 
     /** The colours of values, or null. */
     GDALColorTable *colors() { return colors_.get(); }
@@ -72,26 +84,31 @@ class RefsDataset final : public GDALPamDataset {
                      int bufferXSize, int bufferYSize, GDALDataType bufferType, int nBands,
                      BANDMAP_TYPE bandMap, GSpacing pixelSpace, GSpacing lineSpace,
                      GSpacing bandSpace, GDALRasterIOExtraArg *extra) override;
+#if REFS_HAS_THREAD_SAFE
+    bool CanBeCloned(int scopes, bool canShareState) const override;
+    std::unique_ptr<GDALDataset> Clone(int scopes, bool canShareState) const override;
+#endif
+    const char *BuildPamFilename() override;
 
   private:
-    RefsDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive,
-                const refs_array_meta *meta);
-    refs_status describe(CSLConstList options, refs_error *error);
-    refs_status addBands(refs_error *error);
+    /** `problem` becomes why the CRS is not shown, if it is not. */
+    RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string &problem);
+
+    /** As that, for the first dataset of a picture: raises the problem as a warning. */
+    static RefsDataset *show(std::shared_ptr<const RefsPicture> picture);
     void setGeolocation();
     void setColors();
-    void readCounts();
+    CPLStringList &readCounts();
+    void loadKept();
 
-    RefsName name_;
-    std::shared_ptr<RefsArchive> archive_;
-    const refs_array_meta *meta_;
-    refs_array *array_ = nullptr; // of archive_
-    RefsMeaning meaning_;
-    RefsPixelType pixelType_;
-    std::unique_ptr<RefsLongitudes> longitudes_;
+    const std::shared_ptr<const RefsPicture> picture_;
+    const RefsKeeping keeping_;
     OGRSpatialReference spatialRef_;
-    std::unique_ptr<RefsOverviews> overviews_;
-    CPLStringList metadata_, subdatasets_, geolocation_, geolocation2_, counts_, categories_;
+    std::vector<std::unique_ptr<RefsDataset>> overviews_;
+    CPLStringList metadata_, subdatasets_, geolocation_, geolocation2_, categories_;
+
+    /** By the threads that were given them: GDAL asks one dataset, one call at a time, for all. */
+    std::map<std::thread::id, CPLStringList> counts_;
     std::unique_ptr<GDALColorTable> colors_;
 };
 

@@ -1,6 +1,8 @@
 /* driver.cpp -- how GDAL finds the driver, and how the driver finds what to open. */
 #include "dataset.h"
+#include "guard.h"
 #include "multidim.h"
+#include "name_info.h"
 #include "report.h"
 #include "vsi_source.h"
 
@@ -69,6 +71,20 @@ int identify(GDALOpenInfo *info) {
                refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes)));
 }
 
+/** The arrays that may have been meant, as words behind a message. */
+std::string arraysOf(const refs_hierarchy *hierarchy) {
+    constexpr size_t mostShown = 10;
+    size_t n = 0;
+    std::string names;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (!RefsIsSubdataset(hierarchy, array)) continue;
+        if (n < mostShown) names += (n > 0 ? ", " : "; there are ") + std::string(array->path);
+        n++;
+    }
+    return n > mostShown ? names + " and " + std::to_string(n - mostShown) + " more" : names;
+}
+
 /** The array that `name` asks for, or the only one that holds data and not coordinates; null with
  * `error` clear where the whole set is wanted. */
 const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *hierarchy,
@@ -77,8 +93,8 @@ const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *h
         const refs_array_meta *array = refs_hierarchy_find_array(
             hierarchy, refs_str_view(name.array.data(), name.array.size()));
         if (array == nullptr)
-            refs_fail(error, REFS_NOT_FOUND, "%s: there is no array %s", name.location.c_str(),
-                      name.array.c_str());
+            (void)refs_fail(error, REFS_NOT_FOUND, "%s: there is no array %s%s",
+                            name.location.c_str(), name.array.c_str(), arraysOf(hierarchy).c_str());
         return array;
     }
     const refs_array_meta *only = nullptr;
@@ -108,7 +124,7 @@ GDALDataset *openList(const RefsName &name, CSLConstList options, refs_error *er
         return openName(only, withSet.List(), error);
     }
     if (name.array.empty() && name.selection.empty()) return list.release();
-    refs_fail(
+    (void)refs_fail(
         error, REFS_INVALID, "%s: has %s sets: say which one %s is of, as in REFS:\"%s\":#0%s",
         name.location.c_str(), count, name.array.c_str(), name.set.c_str(), name.array.c_str());
     return nullptr;
@@ -125,8 +141,9 @@ GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *er
     if (array != nullptr)
         return RefsDataset::create(name, std::move(archive), array, options, error);
     if (!name.selection.empty()) {
-        refs_fail(error, REFS_INVALID, "%s: [%s] selects bands of an array, which is not named",
-                  name.location.c_str(), name.selection.c_str());
+        (void)refs_fail(error, REFS_INVALID,
+                        "%s: [%s] selects bands of an array, which is not named",
+                        name.location.c_str(), name.selection.c_str());
         return nullptr;
     }
     return RefsRootDataset::create(name, std::move(archive), error);
@@ -135,9 +152,9 @@ GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *er
 GDALDataset *openMultidim(const RefsName &name, CSLConstList options, refs_error *error) {
     const std::string part = name.array + RefsSelectionSuffix(name);
     if (!part.empty()) {
-        refs_fail(error, REFS_INVALID,
-                  "%s: the multidimensional API opens whole sets: leave out the array %s",
-                  name.location.c_str(), part.c_str());
+        (void)refs_fail(error, REFS_INVALID,
+                        "%s: the multidimensional API opens whole sets: leave out the array %s",
+                        name.location.c_str(), part.c_str());
         return nullptr;
     }
     auto archive = RefsArchive::open(name.location, options, error);
@@ -153,8 +170,9 @@ bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
         return true;
     }
     if (name.setIndex >= 0 && name.setIndex != CPLAtoGIntBig(option)) {
-        refs_fail(error, REFS_INVALID, "%s: the name asks for set %lld, the option for SET=%s",
-                  name.location.c_str(), static_cast<long long>(name.setIndex), option);
+        (void)refs_fail(error, REFS_INVALID,
+                        "%s: the name asks for set %lld, the option for SET=%s",
+                        name.location.c_str(), static_cast<long long>(name.setIndex), option);
         return false;
     }
     name.setIndex = CPLAtoGIntBig(option);
@@ -168,26 +186,29 @@ void describe(GDALDataset *dataset, const char *opened, const RefsName &name) {
         dataset->SetDescription(("REFS:\"" + RefsShownSet(name.set) + '"').c_str());
 }
 
-GDALDataset *open(GDALOpenInfo *info) {
-    if (!identify(info)) return nullptr;
-    refs_error error = REFS_ERROR_INIT;
+GDALDataset *openIdentified(GDALOpenInfo *info, refs_error *error) {
     RefsName name;
     std::string problem;
     CPLStringList options(CSLDuplicate(info->papszOpenOptions));
-    GDALDataset *dataset = nullptr;
+    std::unique_ptr<GDALDataset> dataset;
     if (info->eAccess == GA_Update)
-        refs_fail(&error, REFS_UNSUPPORTED, "%s: reference sets can only be read",
-                  info->pszFilename);
+        (void)refs_fail(error, REFS_UNSUPPORTED, "%s: reference sets can only be read",
+                        info->pszFilename);
     else if (!RefsNameParse(info->pszFilename, name, problem))
-        refs_fail(&error, REFS_INVALID, "%s: %s", info->pszFilename, problem.c_str());
-    else if (settleSetIndex(name, options, &error))
-        dataset = (info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0
-                      ? openMultidim(name, options.List(), &error)
-                      : openName(name, options.List(), &error);
-    if (dataset == nullptr)
-        RefsReport(error);
-    else
-        describe(dataset, info->pszFilename, name);
+        (void)refs_fail(error, REFS_INVALID, "%s: %s", info->pszFilename, problem.c_str());
+    else if (settleSetIndex(name, options, error))
+        dataset.reset((info->nOpenFlags & GDAL_OF_MULTIDIM_RASTER) != 0
+                          ? openMultidim(name, options.List(), error)
+                          : openName(name, options.List(), error));
+    if (dataset != nullptr) describe(dataset.get(), info->pszFilename, name);
+    return dataset.release();
+}
+
+GDALDataset *open(GDALOpenInfo *info) {
+    if (!identify(info)) return nullptr;
+    refs_error error = REFS_ERROR_INIT;
+    GDALDataset *dataset = RefsGuardMade(&error, [&] { return openIdentified(info, &error); });
+    if (dataset == nullptr) RefsReport(error);
     return dataset;
 }
 
@@ -216,5 +237,6 @@ void GDALRegister_REFS() {
     driver->pfnIdentify = identify;
     driver->pfnOpen = open;
     driver->pfnUnloadDriver = unload;
+    RefsTellNameInfo(driver);
     GetGDALDriverManager()->RegisterDriver(driver);
 }

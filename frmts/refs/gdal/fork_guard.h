@@ -17,9 +17,9 @@ class RefsInGdal {
 };
 
 /** While it lives `lock` is held. Nothing is read meanwhile: reading waits for other threads. */
-class RefsGuard {
+class RefsLocked {
   public:
-    explicit RefsGuard(std::mutex &lock) : guard_(lock) {}
+    explicit RefsLocked(std::mutex &lock) : guard_(lock) {}
 
   private:
     RefsInGdal stretch_;

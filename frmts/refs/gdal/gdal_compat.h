@@ -4,6 +4,7 @@
 
 #include "gdal_pam.h"
 #include "gdal_priv.h"
+#include "refs/cf.h"
 
 #define REFS_GDAL_AT_LEAST(major, minor) (GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(major, minor, 0))
 
@@ -40,6 +41,25 @@ using RefsAdviseOptions = char **;
 #else
 #define REFS_HAS_FLOAT16 0
 #endif
+
+// GDAL 3.8 asks drivers for the parts of their names.
+#if REFS_GDAL_AT_LEAST(3, 8)
+#define REFS_HAS_SUBDATASET_INFO 1
+#else
+#define REFS_HAS_SUBDATASET_INFO 0
+#endif
+
+// GDAL 3.10 clones datasets for the threads that read one.
+#if REFS_GDAL_AT_LEAST(3, 10)
+#define REFS_HAS_THREAD_SAFE 1
+#else
+#define REFS_HAS_THREAD_SAFE 0
+#endif
+
+// The netCDF driver came to place more files, or otherwise.
+constexpr refs_cf_placement refsPlacement = {REFS_GDAL_AT_LEAST(3, 7), REFS_GDAL_AT_LEAST(3, 8),
+                                             REFS_GDAL_AT_LEAST(3, 9), REFS_GDAL_AT_LEAST(3, 11),
+                                             REFS_GDAL_AT_LEAST(3, 11)};
 
 // GDAL 3.12 asks arrays where the bytes of a chunk are.
 #if REFS_GDAL_AT_LEAST(3, 12)

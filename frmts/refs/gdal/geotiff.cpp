@@ -5,6 +5,7 @@
 #include <string>
 
 #include "gdal_compat.h"
+#include "guard.h"
 #include "report.h"
 
 namespace {
@@ -29,7 +30,7 @@ class MemoryFile {
     std::string name_;
 };
 
-refs_status readCrs(void *, refs_bytes bytes, refs_buf *wkt, refs_error *error) {
+refs_status readCrsOf(refs_bytes bytes, refs_buf *wkt, refs_error *error) {
     const RefsQuietErrors quiet;
     const MemoryFile file(bytes);
     const char *const drivers[] = {"GTiff", nullptr};
@@ -43,6 +44,10 @@ refs_status readCrs(void *, refs_bytes bytes, refs_buf *wkt, refs_error *error) 
         status = refs_buf_append_str(wkt, refs_str_from(text), error);
     CPLFree(text);
     return status;
+}
+
+refs_status readCrs(void *, refs_bytes bytes, refs_buf *wkt, refs_error *error) {
+    return RefsGuard(error, [&] { return readCrsOf(bytes, wkt, error); });
 }
 
 } // namespace

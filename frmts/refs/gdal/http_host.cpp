@@ -9,6 +9,7 @@
 #include "cpl_vsi.h"
 #include "fork_guard.h"
 #include "gdal_compat.h"
+#include "guard.h"
 #include "report.h"
 
 namespace {
@@ -114,7 +115,11 @@ refs_status url(void *, const char *location, refs_buf *buffer, refs_error *err)
     RefsInGdal stretch;
     if (EQUAL(pathOption(location, "REFS_HTTP_ENGINE", "AUTO"), "VSI")) return REFS_UNSUPPORTED;
     RefsQuietErrors quiet;
-    const std::string url = urlOf(location);
+    std::string url;
+    REFS_TRY(RefsGuard(err, [&] {
+        url = urlOf(location);
+        return REFS_OK;
+    }));
     if (url.compare(0, 7, "http://") != 0 && url.compare(0, 8, "https://") != 0)
         return REFS_UNSUPPORTED;
     for (const char c : url)

@@ -49,7 +49,7 @@ refs_status RefsLongitudes::readEnds(uint64_t band, const RefsWindowReader &read
 refs_status RefsLongitudes::isMoved(uint64_t band, const RefsWindowReader &reader, bool *moved,
                                     refs_error *error) {
     {
-        RefsGuard guard(lock_);
+        RefsLocked guard(lock_);
         const auto found = known_.find(band);
         if (found != known_.end()) {
             *moved = found->second;
@@ -59,7 +59,7 @@ refs_status RefsLongitudes::isMoved(uint64_t band, const RefsWindowReader &reade
     double ends[2] = {0, 0};
     REFS_TRY(readEnds(band, reader, ends, error));
     *moved = !isNodata(ends[0]) && !isNodata(ends[1]) && std::min(ends[0], ends[1]) > 180;
-    RefsGuard guard(lock_);
+    RefsLocked guard(lock_);
     known_[band] = *moved;
     return REFS_OK;
 }

@@ -111,7 +111,10 @@ class RefsMDArray final : public GDALMDArray {
 
   private:
     RefsMDArray(const RefsMultidimSetPtr &set, refs_array *array, RefsElements elements);
+    static std::shared_ptr<GDALMDArray> createOf(const RefsMultidimSetPtr &set,
+                                                 const refs_array_meta *meta, refs_error *error);
     const RefsArrayMeaning &meaning() const;
+    std::vector<std::shared_ptr<GDALMDArray>> coordinateVariables() const;
 
     RefsMultidimSetPtr set_;
     refs_array *array_; // of the archive

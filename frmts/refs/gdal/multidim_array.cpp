@@ -1,6 +1,7 @@
 /* multidim_array.cpp -- arrays, see multidim.h. */
 #include <algorithm>
 
+#include "guard.h"
 #include "multidim.h"
 #include "multidim_attribute.h"
 #include "multidim_conventions.h"
@@ -47,13 +48,18 @@ double valueOf(const RefsPacking &packing, double otherwise, bool *has, GDALData
 
 std::shared_ptr<GDALMDArray> RefsMDArray::create(const RefsMultidimSetPtr &set,
                                                  const refs_array_meta *meta, refs_error *error) {
+    return RefsGuardMade(error, [&] { return createOf(set, meta, error); });
+}
+
+std::shared_ptr<GDALMDArray> RefsMDArray::createOf(const RefsMultidimSetPtr &set,
+                                                   const refs_array_meta *meta, refs_error *error) {
     refs_array *array = set->archive->array(meta, error);
     if (array == nullptr) return nullptr;
     const RefsElements elements =
         RefsElementsOf(meta->dtype, set->dimensions.holdsCharacters(meta));
     if (elements == RefsElements::Opaque) {
-        refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are neither numbers nor texts",
-                  meta->path);
+        (void)refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are neither numbers nor texts",
+                        meta->path);
         return nullptr;
     }
     std::shared_ptr<RefsMDArray> created(new RefsMDArray(set, array, elements));
@@ -72,23 +78,31 @@ RefsMDArray::RefsMDArray(const RefsMultidimSetPtr &set, refs_array *array, RefsE
 }
 
 const RefsArrayMeaning &RefsMDArray::meaning() const {
-    std::call_once(described_, [this] { meaning_ = RefsDescribeArray(*set_, meta_, dimensions_); });
+    RefsGuardRaised([this] { // where that fails, the next call tries again
+        std::call_once(described_,
+                       [this] { meaning_ = RefsDescribeArray(*set_, meta_, dimensions_); });
+        return true;
+    });
     return meaning_;
 }
 
 /* -- what attributes say -- */
 
 std::shared_ptr<GDALAttribute> RefsMDArray::GetAttribute(const std::string &name) const {
-    return RefsAttributeOf(GetFullName(), name, meta_->attributes,
-                           GetDataType().GetNumericDataType());
+    return RefsGuardRaised([&] {
+        return RefsAttributeOf(GetFullName(), name, meta_->attributes,
+                               GetDataType().GetNumericDataType());
+    });
 }
 
 std::vector<std::shared_ptr<GDALAttribute>> RefsMDArray::GetAttributes(CSLConstList options) const {
     const char *const *hidden = CPLFetchBool(options, "SHOW_ALL", false) ? nullptr
                                 : RefsIsMarkedUnsigned(meta_)            ? hiddenOfUnsigned
                                                                          : hiddenAttributes;
-    return RefsAttributesOf(GetFullName(), meta_->attributes, GetDataType().GetNumericDataType(),
-                            hidden);
+    return RefsGuardRaised([&] {
+        return RefsAttributesOf(GetFullName(), meta_->attributes,
+                                GetDataType().GetNumericDataType(), hidden);
+    });
 }
 
 const void *RefsMDArray::GetRawNoDataValue() const {
@@ -109,6 +123,10 @@ std::shared_ptr<OGRSpatialReference> RefsMDArray::GetSpatialRef() const {
 
 /* CF 5: names between blanks. */
 std::vector<std::shared_ptr<GDALMDArray>> RefsMDArray::GetCoordinateVariables() const {
+    return RefsGuardRaised([this] { return coordinateVariables(); });
+}
+
+std::vector<std::shared_ptr<GDALMDArray>> RefsMDArray::coordinateVariables() const {
     std::vector<std::shared_ptr<GDALMDArray>> variables;
     const std::string names = RefsAttributeText(meta_->attributes, "coordinates");
     const CPLStringList words(CSLTokenizeString2(names.c_str(), " ", 0));
@@ -124,7 +142,8 @@ std::vector<std::shared_ptr<GDALMDArray>> RefsMDArray::GetCoordinateVariables() 
 /* -- chunks and elements -- */
 
 std::vector<GUInt64> RefsMDArray::GetBlockSize() const {
-    return std::vector<GUInt64>(meta_->chunk, meta_->chunk + dimensions_.size());
+    return RefsGuardRaised(
+        [this] { return std::vector<GUInt64>(meta_->chunk, meta_->chunk + dimensions_.size()); });
 }
 
 bool RefsMDArray::IRead(const GUInt64 *start, const size_t *count, const GInt64 *step,
@@ -139,9 +158,10 @@ bool RefsMDArray::IRead(const GUInt64 *start, const size_t *count, const GInt64 
         slice.stride[dim] = stride[dim];
     }
     refs_error error = REFS_ERROR_INIT;
-    if (reader_.read(slice, bufferType, buffer, &error) == REFS_OK) return true;
-    RefsReport(error);
-    return false;
+    const refs_status status =
+        RefsGuard(&error, [&] { return reader_.read(slice, bufferType, buffer, &error); });
+    if (status != REFS_OK) RefsReport(error);
+    return status == REFS_OK;
 }
 
 bool RefsMDArray::IAdviseRead(const GUInt64 *start, const size_t *count, CSLConstList) const {
@@ -157,9 +177,10 @@ bool RefsMDArray::IAdviseRead(const GUInt64 *start, const size_t *count, CSLCons
 #if REFS_HAS_RAW_BLOCK_INFO
 bool RefsMDArray::GetRawBlockInfo(const uint64_t *block, GDALMDArrayRawBlockInfo &info) const {
     refs_error error = REFS_ERROR_INIT;
-    if (RefsFindRawBlock(*set_->archive, meta_, block, dimensions_.size(), info, &error) == REFS_OK)
-        return true;
-    RefsReport(error);
-    return false;
+    const refs_status status = RefsGuard(&error, [&] {
+        return RefsFindRawBlock(*set_->archive, meta_, block, dimensions_.size(), info, &error);
+    });
+    if (status != REFS_OK) RefsReport(error);
+    return status == REFS_OK;
 }
 #endif

@@ -1,4 +1,5 @@
 /* multidim_dataset.cpp -- a set opened for the multidimensional API, see multidim.h. */
+#include "guard.h"
 #include "multidim.h"
 #include "report.h"
 
@@ -12,5 +13,7 @@ RefsMultidimDataset::RefsMultidimDataset(std::shared_ptr<RefsArchive> archive, C
           std::make_shared<RefsGroup>(set_, refs_hierarchy_group(set_->archive->hierarchy(), 0))) {}
 
 char **RefsMultidimDataset::GetFileList() {
-    return CSLAddString(nullptr, RefsHideSecrets(set_->archive->location().c_str()).c_str());
+    return RefsGuardRaised([this] {
+        return CSLAddString(nullptr, RefsHideSecrets(set_->archive->location().c_str()).c_str());
+    });
 }

@@ -1,4 +1,5 @@
 /* multidim_dimension.cpp -- dimensions, see multidim.h. */
+#include "guard.h"
 #include "multidim.h"
 #include "multidim_conventions.h"
 

@@ -1,4 +1,5 @@
 /* multidim_group.cpp -- groups, see multidim.h. */
+#include "guard.h"
 #include "multidim.h"
 #include "multidim_attribute.h"
 #include "multidim_conventions.h"
@@ -43,58 +44,72 @@ RefsGroup::RefsGroup(const RefsMultidimSetPtr &set, const refs_group_meta *meta)
 
 /* Arrays that GDAL has no type for are not listed. Opening them by name says why. */
 std::vector<std::string> RefsGroup::GetMDArrayNames(CSLConstList options) const {
-    const Shown shown(options);
-    std::vector<std::string> names;
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy()); i++) {
-        const refs_array_meta *array = refs_hierarchy_array(hierarchy(), i);
-        if (EQUAL(array->group, meta_->path) && array->status == REFS_OK &&
-            RefsElementsOf(array->dtype, false) != RefsElements::Opaque &&
-            shown.holds(hierarchy(), array))
-            names.push_back(array->name);
-    }
-    return names;
+    return RefsGuardRaised([&] {
+        const Shown shown(options);
+        std::vector<std::string> names;
+        for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy()); i++) {
+            const refs_array_meta *array = refs_hierarchy_array(hierarchy(), i);
+            if (EQUAL(array->group, meta_->path) && array->status == REFS_OK &&
+                RefsElementsOf(array->dtype, false) != RefsElements::Opaque &&
+                shown.holds(hierarchy(), array))
+                names.push_back(array->name);
+        }
+        return names;
+    });
 }
 
 std::shared_ptr<GDALMDArray> RefsGroup::OpenMDArray(const std::string &name, CSLConstList) const {
-    const std::string path = std::string(meta_->path) + "/" + name;
-    const refs_array_meta *array =
-        refs_hierarchy_find_array(hierarchy(), refs_str_view(path.data(), path.size()));
-    if (array == nullptr) return nullptr;
-    refs_error error = REFS_ERROR_INIT;
-    auto opened = RefsMDArray::create(set_, array, &error);
-    if (opened == nullptr) RefsReport(error);
-    return opened;
+    return RefsGuardRaised([&]() -> std::shared_ptr<GDALMDArray> {
+        const std::string path = std::string(meta_->path) + "/" + name;
+        const refs_array_meta *array =
+            refs_hierarchy_find_array(hierarchy(), refs_str_view(path.data(), path.size()));
+        if (array == nullptr) return nullptr;
+        refs_error error = REFS_ERROR_INIT;
+        auto opened = RefsMDArray::create(set_, array, &error);
+        if (opened == nullptr) RefsReport(error);
+        return opened;
+    });
 }
 
 std::vector<std::string> RefsGroup::GetGroupNames(CSLConstList) const {
-    std::vector<std::string> names;
-    for (size_t i = 1; i < refs_hierarchy_n_groups(hierarchy()); i++) {
-        const refs_group_meta *group = refs_hierarchy_group(hierarchy(), i);
-        if (parentName(group) == GetFullName()) names.push_back(group->name);
-    }
-    return names;
+    return RefsGuardRaised([&] {
+        std::vector<std::string> names;
+        for (size_t i = 1; i < refs_hierarchy_n_groups(hierarchy()); i++) {
+            const refs_group_meta *group = refs_hierarchy_group(hierarchy(), i);
+            if (parentName(group) == GetFullName()) names.push_back(group->name);
+        }
+        return names;
+    });
 }
 
 std::shared_ptr<GDALGroup> RefsGroup::OpenGroup(const std::string &name, CSLConstList) const {
-    const std::string path = std::string(meta_->path) + "/" + name;
-    const refs_group_meta *group =
-        refs_hierarchy_find_group(hierarchy(), refs_str_view(path.data(), path.size()));
-    return group != nullptr ? std::make_shared<RefsGroup>(set_, group) : nullptr;
+    return RefsGuardRaised([&] {
+        const std::string path = std::string(meta_->path) + "/" + name;
+        const refs_group_meta *group =
+            refs_hierarchy_find_group(hierarchy(), refs_str_view(path.data(), path.size()));
+        return group != nullptr ? std::make_shared<RefsGroup>(set_, group) : nullptr;
+    });
 }
 
 std::vector<std::shared_ptr<GDALDimension>> RefsGroup::GetDimensions(CSLConstList) const {
-    std::vector<std::shared_ptr<GDALDimension>> dimensions;
-    for (const RefsDimensionId &id : set_->dimensions.at(meta_->path))
-        dimensions.push_back(RefsDimension::create(set_, id));
-    return dimensions;
+    return RefsGuardRaised([&] {
+        std::vector<std::shared_ptr<GDALDimension>> dimensions;
+        for (const RefsDimensionId &id : set_->dimensions.at(meta_->path))
+            dimensions.push_back(RefsDimension::create(set_, id));
+        return dimensions;
+    });
 }
 
 std::shared_ptr<GDALAttribute> RefsGroup::GetAttribute(const std::string &name) const {
-    return RefsAttributeOf(std::string(meta_->path) + "/_GLOBAL_", name, meta_->attributes,
-                           GDT_Unknown);
+    return RefsGuardRaised([&] {
+        return RefsAttributeOf(std::string(meta_->path) + "/_GLOBAL_", name, meta_->attributes,
+                               GDT_Unknown);
+    });
 }
 
 std::vector<std::shared_ptr<GDALAttribute>> RefsGroup::GetAttributes(CSLConstList) const {
-    return RefsAttributesOf(std::string(meta_->path) + "/_GLOBAL_", meta_->attributes, GDT_Unknown,
-                            nullptr);
+    return RefsGuardRaised([&] {
+        return RefsAttributesOf(std::string(meta_->path) + "/_GLOBAL_", meta_->attributes,
+                                GDT_Unknown, nullptr);
+    });
 }

@@ -111,6 +111,8 @@ RefsArrayMeaning RefsDescribeArray(const RefsMultidimSet &set, const refs_array_
     options.assume_longlat = set.assumeLongLat;
     options.notes = RefsReportNotes();
     options.geotiff = RefsGeoTiff();
+    // Arrays keep their axes as they are: a CRS in metres would not be theirs.
+    options.placement.poles_need_no_ellipsoid = refsPlacement.poles_need_no_ellipsoid;
     RefsMeaning meaning;
     refs_error error = REFS_ERROR_INIT;
     if (refs_cf_describe(set.archive->hierarchy(), meta, set.assumeLongLat ? &values : nullptr,

@@ -7,6 +7,8 @@
 #include <array>
 #include <string>
 
+#include "guard.h"
+
 namespace {
 
 refs_status setInline(refs_bytes bytes, GDALMDArrayRawBlockInfo &info, refs_error *error) {
@@ -65,9 +67,13 @@ refs_status RefsFindRawBlock(const RefsArchive &archive, const refs_array_meta *
         refs_set_find(archive.set(), refs_str_view(text.data(), text.size()), &ref, error);
     if (found == REFS_NOT_FOUND) return REFS_OK;
     if (found != REFS_OK) return found;
-    info.papszInfo = codecsOf(meta).StealList();
-    return ref.kind == REFS_REF_INLINE ? setInline(ref.bytes, info, error)
-                                       : setFile(ref, info, error);
+    const refs_status status = RefsGuard(error, [&] {
+        info.papszInfo = codecsOf(meta).StealList();
+        return ref.kind == REFS_REF_INLINE ? setInline(ref.bytes, info, error)
+                                           : setFile(ref, info, error);
+    });
+    refs_ref_release(&ref);
+    return status;
 }
 
 #endif

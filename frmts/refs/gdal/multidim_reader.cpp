@@ -133,14 +133,9 @@ refs_status RefsReader::readParts(const RefsSlice &slice, const GDALExtendedData
 refs_status RefsReader::readPart(const RefsSlice &slice, size_t n,
                                  const GDALExtendedDataType &bufferType, GByte *buffer,
                                  refs_error *error) const {
-    std::vector<GByte> packed;
-    try {
-        packed.resize(n * type_.GetSize());
-        REFS_TRY(elements_ == RefsElements::Numbers ? readNumbers(slice, n, packed, error)
-                                                    : pickTexts(slice, packed, error));
-    } catch (const std::bad_alloc &) {
-        return refs_fail_nomem(error);
-    }
+    std::vector<GByte> packed(n * type_.GetSize());
+    REFS_TRY(elements_ == RefsElements::Numbers ? readNumbers(slice, n, packed, error)
+                                                : pickTexts(slice, packed, error));
     Scatter(slice, type_, bufferType).copy(0, packed.data(), buffer);
     return REFS_OK;
 }
@@ -178,7 +173,7 @@ refs_status RefsReader::pickTexts(const RefsSlice &slice, std::vector<GByte> &pa
 
 refs_status RefsReader::loadTexts(refs_error *error) const {
     {
-        RefsGuard guard(textsLock_);
+        RefsLocked guard(textsLock_);
         if (!texts_.empty()) return REFS_OK;
     }
     RefsBuffer bytes;
@@ -189,7 +184,7 @@ refs_status RefsReader::loadTexts(refs_error *error) const {
     std::vector<const char *> texts;
     for (const char *text = begin; text != begin + bytes.size; text += strlen(text) + 1)
         texts.push_back(text);
-    RefsGuard guard(textsLock_);
+    RefsLocked guard(textsLock_);
     if (!texts_.empty()) return REFS_OK; // another thread was faster
     std::swap<refs_buf>(textBytes_, bytes);
     texts_.swap(texts);

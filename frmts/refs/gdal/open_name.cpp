@@ -5,6 +5,7 @@
 #include <cctype>
 #include <vector>
 
+#include "cpl_conv.h"
 #include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "fork_guard.h"
@@ -36,31 +37,31 @@ bool isLocalFile(const std::string &name) {
 }
 
 /** Splits `set:array[selection]` without quotes. */
-void splitBare(const std::string &text, RefsName &parsed, std::string &rest) {
+void splitBare(const std::string &text, RefsNameParts &parts) {
     const size_t bracket = text.back() == ']' ? text.rfind('[') : std::string::npos;
     const size_t colon = text.rfind(':', bracket);
     if (colon == std::string::npos || colon < colonsCountFrom(text) || isLocalFile(text)) {
-        parsed.set = text;
+        parts.set = text;
         return;
     }
-    parsed.set = text.substr(0, colon);
-    rest = text.substr(colon + 1);
+    parts.set = text.substr(0, colon);
+    parts.rest = text.substr(colon + 1);
 }
 
-bool splitQuoted(const std::string &text, RefsName &parsed, std::string &rest,
-                 std::string &problem) {
+bool splitQuoted(const std::string &text, RefsNameParts &parts, std::string &problem) {
     const size_t end = text.find('"', 1);
     if (end == std::string::npos) {
         problem = "the quote before the set's name is not closed";
         return false;
     }
-    parsed.set = text.substr(1, end - 1);
+    parts.quoted = true;
+    parts.set = text.substr(1, end - 1);
     if (end + 1 == text.size()) return true;
     if (text[end + 1] != ':') {
         problem = "a colon and the name of an array may follow the quoted name, nothing else";
         return false;
     }
-    rest = text.substr(end + 2);
+    parts.rest = text.substr(end + 2);
     return true;
 }
 
@@ -94,14 +95,14 @@ void splitSelection(const std::string &rest, RefsName &parsed) {
 class HiddenNames {
   public:
     size_t add(const std::string &set) {
-        RefsGuard guard(lock_);
+        RefsLocked guard(lock_);
         const auto found = std::find(names_.begin(), names_.end(), set);
         const auto number = static_cast<size_t>(found - names_.begin());
         if (found == names_.end()) names_.push_back(set);
         return number;
     }
     std::string get(size_t number) {
-        RefsGuard guard(lock_);
+        RefsLocked guard(lock_);
         return number < names_.size() ? names_[number] : "";
     }
 
@@ -156,25 +157,29 @@ bool RefsNameIsPrefixed(const char *name) {
     return STARTS_WITH_CI(name, prefix);
 }
 
+bool RefsNameSplit(const char *name, RefsNameParts &parts, std::string &problem) {
+    const std::string text(name + prefixSize);
+    if (text.empty()) {
+        problem = "the name of a reference set is missing behind REFS:";
+        return false;
+    }
+    if (text[0] == '"') return splitQuoted(text, parts, problem);
+    splitBare(text, parts);
+    return true;
+}
+
 bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem) {
-    std::string rest;
+    RefsNameParts parts;
     if (!RefsNameIsPrefixed(name)) {
         parsed.set = name;
         if (!restoreHidden(parsed, problem)) return false;
         parsed.location = parsed.set;
         return true;
     }
-    const std::string text(name + prefixSize);
-    if (text.empty()) {
-        problem = "the name of a reference set is missing behind REFS:";
-        return false;
-    }
-    if (text[0] != '"')
-        splitBare(text, parsed, rest);
-    else if (!splitQuoted(text, parsed, rest, problem))
-        return false;
-    if (!splitSetIndex(rest, parsed, problem)) return false;
-    splitSelection(rest, parsed);
+    if (!RefsNameSplit(name, parts, problem)) return false;
+    parsed.set = parts.set;
+    if (!splitSetIndex(parts.rest, parsed, problem)) return false;
+    splitSelection(parts.rest, parsed);
     if (!restoreHidden(parsed, problem)) return false;
     return mapLocation(parsed, problem);
 }
@@ -184,8 +189,22 @@ std::string RefsShownSet(const std::string &set) {
     return shown == set ? set : shown + hiddenMark + std::to_string(hiddenNames().add(set));
 }
 
-bool RefsHasNoSidecar(const RefsName &name) {
-    return refs_location_is_remote(refs_str_from(name.location.c_str()));
+RefsKeeping RefsKeepsIn(const RefsName &name) {
+    if (!refs_location_is_remote(refs_str_from(name.location.c_str()))) return RefsKeeping::beside;
+    const bool isSecret = RefsHideSecrets(name.location.c_str()) != name.location;
+    return isSecret || CPLGetConfigOption("GDAL_PAM_PROXY_DIR", nullptr) == nullptr
+               ? RefsKeeping::nowhere
+               : RefsKeeping::inProxyFolder;
+}
+
+std::string RefsKeptBeside(const RefsName &name) {
+    static const std::string metadata = "/.zmetadata";
+    std::string file = RefsHideSecrets(name.location.c_str());
+    if (file.size() > metadata.size() &&
+        file.compare(file.size() - metadata.size(), metadata.size(), metadata) == 0)
+        file.resize(file.size() - metadata.size());
+    while (file.size() > 1 && file.back() == '/') file.pop_back();
+    return file;
 }
 
 std::string RefsSelectionSuffix(const RefsName &name) {

@@ -24,9 +24,28 @@ bool RefsNameIsPrefixed(const char *name);
 /** Parses `name`, which need not be prefixed; false with `problem` where it makes no sense. */
 bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem);
 
-/** Whether no .aux.xml is looked for: beside a remote set that would take a request for each of the
- * names that it may have. */
-bool RefsHasNoSidecar(const RefsName &name);
+/** The parts of a prefixed name as they stand in it. */
+struct RefsNameParts {
+    std::string set;     ///< without its quotes
+    std::string rest;    ///< what stands behind the colon: an array with its selection, or ""
+    bool quoted = false; ///< whether `set` is in quotes
+};
+
+/** Takes a prefixed name apart; false with `problem` where that cannot be done. */
+bool RefsNameSplit(const char *name, RefsNameParts &parts, std::string &problem);
+
+/** Where GDAL keeps statistics and what else it finds out of a raster (PAM). */
+enum class RefsKeeping {
+    beside,        ///< in a file beside the set, which is local
+    inProxyFolder, ///< the set is remote, and the user has named a folder: GDAL_PAM_PROXY_DIR
+    nowhere ///< it is remote. Looking beside it would take requests; or its name has secrets,
+            ///< without which it may be that of another
+};
+RefsKeeping RefsKeepsIn(const RefsName &name);
+
+/** The name of the set, without secrets, to which GDAL adds ".aux.xml" and ".ovr": the same for
+ * all names of a folder. */
+std::string RefsKeptBeside(const RefsName &name);
 
 /** The name of a set as it is shown: without secrets, and where there are any with
  * "#hidden-<number>" behind it, by which this process, and no other, knows the whole name again. */

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "guard.h"
 #include "refs/hide.h"
 
 namespace {
@@ -28,13 +29,23 @@ CPLErrorNum errorNumberOf(refs_status status) {
     return CPLE_AppDefined;
 }
 
+/** Calls `show` with `text` without its secrets. What there is no memory for is said in general. */
+template <class Show> void showHidden(const char *text, const char *general, Show show) {
+    std::string shown;
+    const refs_status status = RefsGuard(nullptr, [&] {
+        shown = RefsHideSecrets(text);
+        return REFS_OK;
+    });
+    show(status == REFS_OK ? shown.c_str() : general);
+}
+
 void showNote(void *, refs_note_kind kind, const char *note) {
-    const std::string shown = RefsHideSecrets(note);
-    const char *text = shown.c_str();
-    if (kind == REFS_NOTE_WARNING)
-        CPLError(CE_Warning, CPLE_AppDefined, "%s", text);
-    else
-        CPLDebug("REFS", "%s", text);
+    showHidden(note, refs_status_text(REFS_NOMEM), [kind](const char *text) {
+        if (kind == REFS_NOTE_WARNING)
+            CPLError(CE_Warning, CPLE_AppDefined, "%s", text);
+        else
+            CPLDebug("REFS", "%s", text);
+    });
 }
 
 } // namespace
@@ -47,9 +58,10 @@ std::string RefsHideSecrets(const char *text) {
 }
 
 CPLErr RefsReport(const refs_error &error) {
-    CPLError(CE_Failure, errorNumberOf(error.status), "%s",
-             error.message[0] != '\0' ? RefsHideSecrets(error.message).c_str()
-                                      : refs_status_text(error.status));
+    const char *general = refs_status_text(error.status);
+    showHidden(error.message[0] != '\0' ? error.message : general, general, [&](const char *text) {
+        CPLError(CE_Failure, errorNumberOf(error.status), "%s", text);
+    });
     return CE_Failure;
 }
 
@@ -67,5 +79,9 @@ RefsQuietErrors::~RefsQuietErrors() {
 
 void CPL_STDCALL RefsQuietErrors::keep(CPLErr kind, CPLErrorNum, const char *message) {
     auto *self = static_cast<RefsQuietErrors *>(CPLGetErrorHandlerUserData());
-    if (kind >= CE_Failure && self->said_.empty()) self->said_ = message;
+    if (kind < CE_Failure || !self->said_.empty()) return;
+    (void)RefsGuard(nullptr, [&] {
+        self->said_ = message;
+        return REFS_OK;
+    });
 }

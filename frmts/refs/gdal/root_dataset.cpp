@@ -1,5 +1,6 @@
 /* root_dataset.cpp -- a set of several variables, see dataset.h. */
 #include "dataset.h"
+#include "guard.h"
 #include "report.h"
 #include "tools.h"
 
@@ -42,8 +43,7 @@ RefsRootDataset::RefsRootDataset(const RefsName &name, std::shared_ptr<RefsArchi
     : name_(name), archive_(std::move(archive)) {
     nRasterXSize = 512;
     nRasterYSize = 512;
-    SetPhysicalFilename(RefsHideSecrets(name_.location.c_str()).c_str());
-    if (RefsHasNoSidecar(name_)) nPamFlags |= GPF_DISABLED;
+    nPamFlags |= GPF_DISABLED;
 }
 
 GDALDataset *RefsRootDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
@@ -77,18 +77,20 @@ GDALDataset *RefsRootDataset::createOfList(const RefsName &name, refs_error *err
     return root.release();
 }
 
-refs_status RefsRootDataset::addSet(void *self, const refs_set_summary *set, refs_error *) {
-    auto *root = static_cast<RefsRootDataset *>(self);
-    RefsName name = root->name_;
-    name.setIndex = static_cast<int64_t>(set->index);
-    const int number = static_cast<int>(set->index) + 1;
-    const std::string title(set->name.data, set->name.size),
-        arrays(set->arrays.data, set->arrays.size);
+refs_status RefsRootDataset::addSet(void *self, const refs_set_summary *set, refs_error *error) {
+    return RefsGuard(error, [&] { return static_cast<RefsRootDataset *>(self)->add(*set); });
+}
+
+refs_status RefsRootDataset::add(const refs_set_summary &set) {
+    RefsName name = name_;
+    name.setIndex = static_cast<int64_t>(set.index);
+    const int number = static_cast<int>(set.index) + 1;
+    const std::string title(set.name.data, set.name.size), arrays(set.arrays.data, set.arrays.size);
     std::string description = "set " + std::to_string(name.setIndex);
     if (!title.empty()) description += " (" + title + ")";
     if (!arrays.empty()) description += ": " + arrays;
-    root->subdatasets_.SetNameValue(itemName(number, "NAME"), RefsSubdatasetName(name, "").c_str());
-    root->subdatasets_.SetNameValue(itemName(number, "DESC"), description.c_str());
+    subdatasets_.SetNameValue(itemName(number, "NAME"), RefsSubdatasetName(name, "").c_str());
+    subdatasets_.SetNameValue(itemName(number, "DESC"), description.c_str());
     return REFS_OK;
 }
 
@@ -110,5 +112,6 @@ const char *RefsRootDataset::GetMetadataItem(const char *item, const char *domai
 }
 
 char **RefsRootDataset::GetFileList() {
-    return CSLAddString(nullptr, RefsHideSecrets(name_.location.c_str()).c_str());
+    return RefsGuardRaised(
+        [this] { return CSLAddString(nullptr, RefsHideSecrets(name_.location.c_str()).c_str()); });
 }

@@ -27,7 +27,7 @@ unsigned nWorkers() {
 } // namespace
 
 std::shared_ptr<RefsTools> RefsTools::shared(refs_error *error) {
-    RefsGuard guard(lock);
+    RefsLocked guard(lock);
     if (current != nullptr) return current;
     auto tools = std::make_shared<RefsTools>();
     if (const unsigned n = nWorkers()) {
@@ -45,7 +45,7 @@ std::shared_ptr<RefsTools> RefsTools::shared(refs_error *error) {
 
 void RefsTools::forget() {
     std::shared_ptr<RefsTools> gone; // ends after the lock does: its threads are waited for
-    RefsGuard guard(lock);
+    RefsLocked guard(lock);
     gone.swap(current);
 }
 

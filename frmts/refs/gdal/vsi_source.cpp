@@ -10,6 +10,7 @@
 #include "cpl_vsi.h"
 #include "cpl_vsi_error.h"
 #include "fork_guard.h"
+#include "guard.h"
 #include "refs/refset.h"
 #include "report.h"
 
@@ -65,7 +66,8 @@ refs_status open(void *, const char *location, void **handle, refs_error *err) {
         return refs_fail(err, REFS_IO, "%s: is a directory", location);
     errno = ENOENT;
     VSILFILE *file = VSIFOpenExL(location, "rb", TRUE);
-    if (file == nullptr) return failOpen(location, quiet.said(), err);
+    if (file == nullptr)
+        return RefsGuard(err, [&] { return failOpen(location, quiet.said(), err); });
     *handle = file;
     return REFS_OK;
 }
@@ -105,11 +107,14 @@ refs_status readMany(void *, void *handle, const refs_vfs_range *ranges, size_t 
     std::vector<void *> data;
     std::vector<vsi_l_offset> offsets;
     std::vector<size_t> sizes;
-    for (size_t i = 0; i < n; i++) {
-        data.push_back(ranges[i].dst);
-        offsets.push_back(ranges[i].offset);
-        sizes.push_back(ranges[i].length);
-    }
+    REFS_TRY(RefsGuard(err, [&] {
+        for (size_t i = 0; i < n; i++) {
+            data.push_back(ranges[i].dst);
+            offsets.push_back(ranges[i].offset);
+            sizes.push_back(ranges[i].length);
+        }
+        return REFS_OK;
+    }));
     if (VSIFReadMultiRangeL(static_cast<int>(n), data.data(), offsets.data(), sizes.data(),
                             fileOf(handle)) == 0)
         return REFS_OK;

@@ -74,13 +74,8 @@ refs_status RefsWindowReader::readConverted(const RefsWindow &window, const Run 
     const int pixelSize = GDALGetDataTypeSizeBytes(type_.gdal);
     const int64_t spaces[3] = {pixelSize, pixelSize * static_cast<int64_t>(width),
                                pixelSize * static_cast<int64_t>(plane)};
-    std::vector<GByte> elements, promoted;
-    try {
-        elements.resize(n * type_.elementSize);
-        if (type_.promote != nullptr) promoted.resize(n * static_cast<size_t>(pixelSize));
-    } catch (const std::bad_alloc &) {
-        return refs_fail_nomem(error);
-    }
+    std::vector<GByte> elements(n * type_.elementSize), promoted;
+    if (type_.promote != nullptr) promoted.resize(n * static_cast<size_t>(pixelSize));
     REFS_TRY(readRegion(window, run, elements.data(), elementSpaces, error));
     if (type_.promote != nullptr) type_.promote(elements.data(), promoted.data(), n);
     GByte *from = type_.promote != nullptr ? promoted.data() : elements.data();

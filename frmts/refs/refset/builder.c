@@ -135,6 +135,20 @@ refs_status refs_refset__builder_slot(refs_set_builder *builder, refs_str key, r
     return add_key(builder, key, slot, err);
 }
 
+/* What is kept beside each text: its place in a table, what it refers to. */
+#define TEXT_OVERHEAD 64
+
+static uint64_t text_bytes(const refs_intern *table) {
+    return table->text.size + TEXT_OVERHEAD * (uint64_t)table->count;
+}
+
+/* URLs will be kept a second time, as the names that the host opens. */
+uint64_t refs_refset__builder_text_bytes(const refs_set_builder *builder) {
+    const refs_set *set = builder->set;
+    return text_bytes(&set->names) + text_bytes(&set->prefixes) + 2 * text_bytes(&set->urls) +
+           set->n_tables * (uint64_t)sizeof *set->tables;
+}
+
 /* -- inline bytes ------------------------------------------------------------------------------ */
 
 /* Puts bytes into the set; the entry refers to them. */

@@ -24,6 +24,9 @@ refs_status refs_refset__builder_slot(refs_set_builder *builder, refs_str key, r
 refs_status refs_refset__builder_url(refs_set_builder *builder, refs_str url, uint32_t *id,
                                      refs_error *err);
 
+/** Bytes of memory that keys and URLs take by now, each once, or will take in the set; roughly. */
+uint64_t refs_refset__builder_text_bytes(const refs_set_builder *builder);
+
 /** Puts a value; the public calls say what each means. */
 refs_status refs_refset__builder_put_inline(refs_set_builder *builder, const refs_slot *slot,
                                             refs_bytes bytes, refs_error *err);

@@ -3,6 +3,10 @@
 
 #include "builder.h"
 
+/* Memory for all keys and URLs that generators make: a line of text can ask for any number of them.
+ * Chunks of one array, in files that are not many, take next to nothing of it. */
+#define MAX_GENERATED_BYTES (384 * (uint64_t)REFS_MIB)
+
 /* A variable and what it runs through: a list, or a range as Python's. */
 typedef struct dimension {
     const refs_json *list; /* NULL: a range */
@@ -202,14 +206,22 @@ static refs_status count(const generator *g, uint64_t limit, uint64_t *n, refs_e
     return REFS_OK;
 }
 
+static refs_status check_memory(const refs_set_builder *builder, uint64_t before, refs_error *err) {
+    if (refs_refset__builder_text_bytes(builder) - before <= MAX_GENERATED_BYTES) return REFS_OK;
+    return refs_fail(err, REFS_LIMIT, "generators make keys and URLs of more than %llu bytes",
+                     (unsigned long long)MAX_GENERATED_BYTES);
+}
+
 static refs_status generate(generator *g, refs_templates *templates, refs_set_builder *builder,
                             uint64_t *budget, refs_error *err) {
-    uint64_t n;
+    uint64_t n, before = refs_refset__builder_text_bytes(builder);
     REFS_TRY(count(g, *budget, &n, err));
     *budget -= n;
     if (n == 0) return REFS_OK;
-    do REFS_TRY(add_reference(g, templates, builder, err));
-    while (step(g));
+    do {
+        REFS_TRY(add_reference(g, templates, builder, err));
+        REFS_TRY(check_memory(builder, before, err));
+    } while (step(g));
     return REFS_OK;
 }
 

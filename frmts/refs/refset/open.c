@@ -19,6 +19,38 @@ static refs_status read_head(const refs_set_input *input, uint8_t *head, size_t 
     return status;
 }
 
+/* What people give for a set: mostly the file that one would be of. */
+static const char *other_content(refs_bytes head) {
+    static const struct {
+        const char *begins;
+        size_t size;
+        const char *is;
+    } contents[] = {{"\x89HDF", 4, "as a NetCDF-4 or HDF5 file"},
+                    {"CDF", 3, "as a NetCDF-3 file"},
+                    {"GRIB", 4, "as a GRIB file"},
+                    {"II*", 4, "as a TIFF file"},
+                    {"MM\0*", 4, "as a TIFF file"},
+                    {"PAR1", 4, "as a Parquet file"},
+                    {"PK\3\4", 4, "as a ZIP archive"},
+                    {"<", 1, "as a web page or XML"}};
+    for (size_t i = 0; i < sizeof contents / sizeof contents[0]; i++)
+        if (head.size >= contents[i].size &&
+            memcmp(head.data, contents[i].begins, contents[i].size) == 0)
+            return contents[i].is;
+    return NULL;
+}
+
+static refs_status fail_on_content(const char *location, refs_bytes head, refs_error *err) {
+    const char *other = other_content(head);
+    if (head.size == 0) return refs_fail(err, REFS_INVALID, "%s: the file is empty", location);
+    if (other == NULL)
+        return refs_fail(err, REFS_INVALID,
+                         "%s: it does not begin as a reference set: neither \"{\" nor \"[\"",
+                         location);
+    return refs_fail(err, REFS_INVALID, "%s: it begins %s, not as a reference set", location,
+                     other);
+}
+
 static refs_status find_format(const refs_set_input *input, const refs_set_format **format,
                                refs_error *err) {
     uint8_t head[HEAD_SIZE];
@@ -28,9 +60,7 @@ static refs_status find_format(const refs_set_input *input, const refs_set_forma
         *format = formats[i];
         if (formats[i]->sniff(input, refs_bytes_view(head, size))) return REFS_OK;
     }
-    return refs_fail(err, REFS_INVALID, "%s: %s", input->location,
-                     size == 0 ? "the file is empty"
-                               : "it does not begin as a reference set: neither \"{\" nor \"[\"");
+    return fail_on_content(input->location, refs_bytes_view(head, size), err);
 }
 
 /* Sets the location of the input to the first candidate that is there and may be a set. */
@@ -60,6 +90,14 @@ static refs_status open_chosen(const refs_candidates *candidates, refs_set_input
     return status;
 }
 
+/* Before any of them is needed: that may be much later, or never. */
+static refs_status check_rewrites(const char *const *rewrites, refs_error *err) {
+    for (; rewrites != NULL && *rewrites != NULL; rewrites++)
+        if (strstr(*rewrites, "=>") == NULL)
+            return refs_fail(err, REFS_INVALID, "rewrite \"%s\" has no \"=>\"", *rewrites);
+    return REFS_OK;
+}
+
 refs_status refs_set_open(const refs_vfs *vfs, const char *location,
                           const refs_set_options *options, refs_set **set, refs_error *err) {
     refs_set_options known = REFS_SET_OPTIONS_INIT;
@@ -69,6 +107,7 @@ refs_status refs_set_open(const refs_vfs *vfs, const char *location,
     if (options != NULL)
         memcpy(&known, options,
                options->struct_size < sizeof known ? options->struct_size : sizeof known);
+    REFS_TRY(check_rewrites(known.rewrites, err));
     refs_status status = refs_refset__candidates(location, &candidates, err);
     if (status == REFS_OK) status = open_chosen(&candidates, &input, set, err);
     refs_refset__candidates_clear(&candidates);

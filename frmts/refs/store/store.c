@@ -39,7 +39,7 @@ refs_status refs_store_each_name(const refs_store *store,
  * the location that reference i holds. */
 typedef struct pending {
     const refs_store *store;
-    const refs_str *keys;
+    const refs_store_key *keys;
     refs_store_sink sink;
     void *user;
     refs_ref *refs;
@@ -65,19 +65,26 @@ void refs_store_locate(const refs_store *store, refs_str key, refs_error *err) {
     refs_ref_release(&ref);
 }
 
-static refs_status check_ref(const refs_ref *ref, refs_error *err) {
+/* A range is as long as the set says: what is too long need not be read to be refused. */
+static refs_status check_ref(const refs_ref *ref, uint64_t max_size, refs_error *err) {
     if (ref->kind == REFS_REF_INLINE && ref->bytes.size == 0)
         return refs_fail(err, REFS_CORRUPT, "the set holds an empty value");
     if (ref->kind == REFS_REF_RANGE && ref->length == 0)
         return refs_fail(err, REFS_CORRUPT, "the range is empty");
+    if (ref->kind == REFS_REF_RANGE && ref->length > max_size)
+        return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
+                         (unsigned long long)ref->length, (unsigned long long)max_size);
     return REFS_OK;
 }
 
 /* Takes over what `ref` holds. */
 static void note_range(pending *job, size_t index, refs_ref *ref) {
     bool whole = ref->kind == REFS_REF_WHOLE;
-    job->ranges[job->n] = (refs_range){ref->location_id, ref->location, whole ? 0 : ref->offset,
-                                       whole ? REFS_FETCH_WHOLE : ref->length};
+    job->ranges[job->n] = (refs_range){.location_id = ref->location_id,
+                                       .location = ref->location,
+                                       .offset = whole ? 0 : ref->offset,
+                                       .length = whole ? REFS_FETCH_WHOLE : ref->length,
+                                       .max_length = whole ? job->keys[index].max_size : 0};
     job->refs[job->n] = *ref;
     job->index[job->n++] = index;
     ref->block = NULL;
@@ -85,17 +92,17 @@ static void note_range(pending *job, size_t index, refs_ref *ref) {
 
 /* Hands inline and absent values over, and notes down what must be fetched. */
 static refs_status look_up(pending *job, size_t index, refs_error *err) {
-    refs_str key = job->keys[index];
+    const refs_store_key *key = &job->keys[index];
     refs_ref ref = {.kind = REFS_REF_INLINE};
-    refs_status status = refs_set_find(job->store->set, key, &ref, err);
+    refs_status status = refs_set_find(job->store->set, key->text, &ref, err);
     if (status == REFS_NOT_FOUND)
         return job->sink(job->user, index, false, refs_bytes_view(NULL, 0), NULL, err);
-    if (status == REFS_OK) status = check_ref(&ref, err);
+    if (status == REFS_OK) status = check_ref(&ref, key->max_size, err);
     if (status == REFS_OK && ref.kind == REFS_REF_INLINE)
         status = job->sink(job->user, index, true, ref.bytes, ref.block, err);
     else if (status == REFS_OK)
         note_range(job, index, &ref);
-    if (status != REFS_OK) prefix(job->store, key, &ref, err);
+    if (status != REFS_OK) prefix(job->store, key->text, &ref, err);
     refs_ref_release(&ref);
     return status;
 }
@@ -107,12 +114,12 @@ static refs_status forward(void *user, size_t i, refs_bytes bytes, refs_block *b
     return job->sink(job->user, job->index[i], true, bytes, block, err);
 }
 
-static refs_status fetch_pending(pending *job, refs_error *err) {
+static refs_status fetch_pending(pending *job, bool ahead, refs_error *err) {
     size_t failed;
     refs_status status =
-        refs_fetch(job->store->fetcher, job->ranges, job->n, forward, job, &failed, err);
+        refs_fetch(job->store->fetcher, job->ranges, job->n, ahead, forward, job, &failed, err);
     if (status != REFS_OK && failed != SIZE_MAX)
-        refs_store_locate(job->store, job->keys[job->index[failed]], err);
+        refs_store_locate(job->store, job->keys[job->index[failed]].text, err);
     return status;
 }
 
@@ -131,12 +138,12 @@ static void clear_pending(pending *job) {
     refs_free(job->index);
 }
 
-refs_status refs_store_get_many(refs_store *store, const refs_str *keys, size_t n,
+refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n, bool ahead,
                                 refs_store_sink sink, void *user, refs_error *err) {
     pending job = {store, keys, sink, user, NULL, NULL, NULL, 0};
     refs_status status = open_pending(&job, n, err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(&job, i, err);
-    if (status == REFS_OK && job.n > 0) status = fetch_pending(&job, err);
+    if (status == REFS_OK && job.n > 0) status = fetch_pending(&job, ahead, err);
     clear_pending(&job);
     return status;
 }
@@ -146,8 +153,9 @@ refs_status refs_store_get_many(refs_store *store, const refs_str *keys, size_t 
 /* Notes down the range of a key, if it has one: what is wrong with it is told when it is read. */
 static void note_range_of(pending *job, size_t index) {
     refs_ref ref = {.kind = REFS_REF_INLINE};
-    if (refs_set_find(job->store->set, job->keys[index], &ref, NULL) == REFS_OK &&
-        check_ref(&ref, NULL) == REFS_OK && ref.kind == REFS_REF_RANGE)
+    const refs_store_key *key = &job->keys[index];
+    if (refs_set_find(job->store->set, key->text, &ref, NULL) == REFS_OK &&
+        check_ref(&ref, key->max_size, NULL) == REFS_OK && ref.kind == REFS_REF_RANGE)
         note_range(job, index, &ref);
     refs_ref_release(&ref);
 }
@@ -166,7 +174,7 @@ static refs_status find_riders(const pending *job, size_t n_ranges_wanted, size_
     return status;
 }
 
-refs_status refs_store_find_riders(const refs_store *store, const refs_str *keys, size_t n,
+refs_status refs_store_find_riders(const refs_store *store, const refs_store_key *keys, size_t n,
                                    size_t n_wanted, bool *rides, refs_error *err) {
     pending job = {.store = store, .keys = keys};
     memset(rides, 0, (n - n_wanted) * sizeof *rides);
@@ -208,6 +216,7 @@ static refs_status keep_one(void *user, size_t index, bool present, refs_bytes v
 refs_status refs_store_get(refs_store *store, refs_str key, size_t max_size, refs_buf *value,
                            refs_error *err) {
     one_value one = {max_size, value, false};
-    REFS_TRY(refs_store_get_many(store, &key, 1, keep_one, &one, err));
+    const refs_store_key wanted = {key, max_size};
+    REFS_TRY(refs_store_get_many(store, &wanted, 1, false, keep_one, &one, err));
     return one.present ? REFS_OK : REFS_NOT_FOUND;
 }

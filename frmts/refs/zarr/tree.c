@@ -23,6 +23,8 @@ static refs_status add_node(refs_tree *tree, refs_str path, uint32_t parent, uin
                             refs_error *err) {
     if (!refs_grow((void **)&tree->nodes, &tree->capacity, tree->n_nodes, sizeof *tree->nodes))
         return refs_fail_nomem(err);
+    if (tree->n_nodes == REFS_MAX_NODES && refs_intern_find(&tree->paths, path) == REFS_INTERN_NONE)
+        return refs_fail(err, REFS_LIMIT, "more than %d arrays and groups", REFS_MAX_NODES);
     REFS_TRY(refs_intern_add(&tree->paths, path, id, err));
     if (*id == tree->n_nodes) tree->nodes[tree->n_nodes++] = (refs_node){.parent = parent};
     return REFS_OK;
@@ -116,10 +118,15 @@ static refs_status parse(refs_tree *tree, refs_bytes text, refs_document *docume
     if (!refs_grow((void **)&tree->docs, &tree->docs_capacity, tree->n_docs, sizeof *tree->docs))
         return refs_fail_nomem(err);
     refs_status status =
-        text.size <= REFS_MAX_METADATA_BYTES
-            ? refs_json_parse(refs_str_view((const char *)text.data, text.size), &doc, &problem)
-            : refs_fail(&problem, REFS_LIMIT, "%zu bytes are too many", text.size);
+        refs_json_parse(refs_str_view((const char *)text.data, text.size), &doc, &problem);
+    if (status == REFS_OK &&
+        tree->docs_memory + refs_json_doc_memory(doc) > REFS_JSON_MAX_TREE_BYTES) {
+        refs_json_doc_free(doc);
+        status = refs_fail(&problem, REFS_LIMIT, "all metadata take more than %zu bytes of memory",
+                           REFS_JSON_MAX_TREE_BYTES);
+    }
     if (status == REFS_OK) {
+        tree->docs_memory += refs_json_doc_memory(doc);
         tree->docs[tree->n_docs++] = doc;
         if (refs_json_is_object(refs_json_root(doc)))
             document->root = refs_json_root(doc);
@@ -156,14 +163,24 @@ static refs_status read_alone(reading *job, struct refs_store *store, uint32_t i
  * failure stays with its own document. */
 static refs_status read_documents(reading *job, struct refs_store *store, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
-    refs_str *keys = refs_calloc(job->n_wanted, sizeof *keys);
+    refs_store_key *keys = refs_calloc(job->n_wanted, sizeof *keys);
     if (keys == NULL) return refs_fail_nomem(err);
-    for (uint32_t i = 0; i < job->n_wanted; i++) keys[i] = refs_intern_get(&job->keys, i);
-    refs_status status = refs_store_get_many(store, keys, job->n_wanted, keep, job, &problem);
+    for (uint32_t i = 0; i < job->n_wanted; i++)
+        keys[i] = (refs_store_key){refs_intern_get(&job->keys, i), REFS_MAX_METADATA_BYTES};
+    refs_status status = refs_store_get_many(store, keys, job->n_wanted, false, keep, job, &problem);
     refs_free(keys);
     if (is_fatal(status)) return refs_fail(err, status, "%s", problem.message);
-    for (uint32_t i = 0; status != REFS_OK && i < job->n_wanted; i++)
-        if (!is_read(document_of(job, i))) REFS_TRY(read_alone(job, store, i, err));
+    size_t n_bad = 0;
+    for (uint32_t i = 0; status != REFS_OK && i < job->n_wanted; i++) {
+        refs_document *document = document_of(job, i);
+        if (is_read(document)) continue;
+        if (n_bad == REFS_MAX_BAD_DOCUMENTS)
+            REFS_TRY(set_problem(job->tree, document, REFS_IO,
+                                 "too many other metadata could not be read", err));
+        else
+            REFS_TRY(read_alone(job, store, i, err));
+        if (document->problem != NULL && n_bad < REFS_MAX_BAD_DOCUMENTS) n_bad++;
+    }
     return REFS_OK;
 }
 

@@ -13,8 +13,14 @@
 #define REFS_MAX_PATH_BYTES 4096
 #define REFS_MAX_PATH_DEPTH 64
 
+/** Most arrays and groups: generated keys can be those of any number. */
+#define REFS_MAX_NODES 200000
+
+/** After so many metadata documents that could not be read, the others are not tried. */
+#define REFS_MAX_BAD_DOCUMENTS 64
+
 /** Bytes of all fill values of a hierarchy together: short metadata can ask for huge elements. */
-#define REFS_MAX_FILL_BYTES (256 * REFS_MIB)
+#define REFS_MAX_FILL_BYTES (64 * REFS_MIB)
 
 /* -- arena.c: memory that is freed at once ----------------------------------------------------- */
 
@@ -64,6 +70,7 @@ typedef struct refs_tree {
     size_t capacity;
     refs_json_doc **docs; /**< what owns the documents */
     size_t n_docs;
+    size_t docs_memory; /**< bytes of their trees */
     size_t docs_capacity;
     bool any_key; /**< of metadata or other names; chunks do not count */
     bool any_document;

@@ -1,0 +1,265 @@
+"""The pages say what the code has: options, rooms, files and names, and their links lead somewhere.
+
+usage: pages_test.py ROOT
+"""
+
+import functools
+import os
+import re
+import subprocess
+import sys
+import unittest
+import xml.etree.ElementTree as xml
+from glob import glob
+
+from osgeo import gdal
+
+ROOT = sys.argv.pop(1)
+gdal.UseExceptions()
+UNITS = {"KiB": 10, "MiB": 20, "GiB": 30}
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def names(pattern):
+    return sorted(os.path.relpath(path, ROOT) for path in glob(os.path.join(ROOT, pattern)))
+
+
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md",
+         *names("docs/*.md"), *names("docs/decisions/*.md")]
+SOURCES = {path: read(path) for extension in ("c", "h", "cpp")
+           for folder in ("frmts/refs/*", "frmts/refs/*/*", "include/refs")
+           for path in names(f"{folder}/*.{extension}")}
+CODE = "\n".join(SOURCES.values())
+
+
+def section(page, title):
+    """What stands under a heading, up to the next of its level."""
+    match = re.search(rf"^(#+) {re.escape(title)}\n(.*?)(?=^\1 |\Z)", read(page), re.M | re.S)
+    assert match, f"{page} has no section {title}"
+    return match.group(2)
+
+
+def rows(text):
+    """The cells of all rows of a table but its head."""
+    found = [[cell.strip() for cell in line.strip("|").split("|")]
+             for line in text.splitlines() if line.startswith("|")]
+    return [cells for cells in found[1:] if not set("".join(cells)) <= set("-")]
+
+
+def without_blocks(text):
+    return re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+
+
+def quoted(text):
+    return re.findall(r"`([^`]+)`", without_blocks(text))
+
+
+def anchors(text):
+    """The names that headings have in links."""
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+            for title in re.findall(r"^#+ (.*)$", text, re.M)}
+
+
+def links(page):
+    """(path in the repository, anchor) of each link of a page that leads into the repository."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_blocks(read(page))):
+        if not re.match(r"[a-z]+:", target):
+            path, _, anchor = target.partition("#")
+            here = os.path.dirname(page)
+            yield os.path.normpath(os.path.join(here, path)) if path else page, anchor
+
+
+class Links(unittest.TestCase):
+    def test_lead_somewhere(self):
+        for page in PAGES:
+            for path, anchor in links(page):
+                with self.subTest(page=page, path=path, anchor=anchor):
+                    self.assertTrue(os.path.exists(os.path.join(ROOT, path)))
+                    if anchor:
+                        self.assertIn(anchor, anchors(read(path)))
+
+    def test_lead_from_the_readme_to_every_page(self):
+        reached, todo = set(), ["README.md"]
+        while todo:
+            page = todo.pop()
+            if page not in reached and page.endswith(".md"):
+                reached.add(page)
+                todo += [path for path, _ in links(page)]
+        self.assertEqual([page for page in names("docs/*.md") if page not in reached], [])
+
+
+class Options(unittest.TestCase):
+    def documented(self, title):
+        """name -> default of the options in the table of a section of docs/driver.md."""
+        found = {}
+        for cells in rows(section("docs/driver.md", title)):
+            for name in quoted(cells[0]):
+                found[name] = cells[1].strip("`")
+        return found
+
+    def test_of_opening_are_those_of_the_driver(self):
+        driver = gdal.GetDriverByName("REFS")
+        options = {option.get("name"): option.get("default", "") for option in
+                   xml.fromstring(driver.GetMetadataItem("DMD_OPENOPTIONLIST"))}
+        documented = self.documented("Open options")
+        for name, default in documented.items():
+            number = re.fullmatch(r"(\d+) (\w+)", default)
+            if number:
+                documented[name] = str(int(number[1]) << UNITS[number[2]])
+        self.assertEqual(documented, options)
+
+    def test_of_configuration_are_those_that_the_code_asks_for(self):
+        asked = set(re.findall(r'"((?:REFS|GDAL|CPL|AWS|GS|AZURE|SSL|CURL)_[A-Z0-9_]+)"', CODE))
+        asked -= {"SSL_VERIFYSTATUS"}  # a name inside of GDAL
+        text = section("docs/driver.md", "Configuration options")
+        documented = {name for name in quoted(text) if re.fullmatch(r"[A-Z]+_[A-Z0-9_]+", name)}
+        elsewhere = {"GDAL_PAM_ENABLED", "AWS_ACCESS_KEY_ID", "IF_SAME_HOST"}  # GDAL asks for these
+        self.assertEqual(documented - elsewhere, asked)
+
+    def test_of_multidimensional_groups_are_those_that_the_code_asks_for(self):
+        self.assertEqual(set(re.findall(r"\b(SHOW_[A-Z_]+)", read("docs/multidim.md"))),
+                         set(re.findall(r'"(SHOW_[A-Z_]+)"', CODE)))
+
+    def test_that_pages_name_exist(self):
+        """Whatever begins with REFS_ on a page is an option, or a name of the code."""
+        known = set(re.findall(r"\bREFS_[A-Z0-9_]+", CODE + read("CMakeLists.txt"))) | \
+            set(re.findall(r"\bREFS_[A-Z0-9_]+", "\n".join(
+                read(path) for path in names("autotest/*/*.py"))))
+        for page in PAGES:
+            for name in re.findall(r"\bREFS_[A-Z0-9_]*[A-Z0-9]", read(page)):
+                with self.subTest(page=page, name=name):
+                    self.assertTrue(name in known)
+
+
+class Conventions(unittest.TestCase):
+    def test_grid_mappings_are_those_of_the_code(self):
+        projections = SOURCES["frmts/refs/cf/projection.c"]
+        named = set(re.findall(r'^    \{"([a-z_]+)",', projections, re.M))
+        named |= {"latitude_longitude", "rotated_latitude_longitude"}  # no projections: wkt.c
+        table = rows(section("docs/cf.md", "Grid mappings"))
+        self.assertEqual({name for cells in table for name in cells[0].split(", ")}, named)
+        for cells in table:
+            for code in re.findall(r"\((\d{4})\)", cells[1]):
+                with self.subTest(cells[0]):
+                    self.assertRegex(projections, rf"\b{code}\b")
+
+
+class Commands(unittest.TestCase):
+    """Those that stand in the text. Those in blocks are run."""
+
+    @staticmethod
+    @functools.lru_cache(maxsize=None)
+    def usage(program):
+        """All that a program of GDAL says of its options, in old and in new versions."""
+        said = [subprocess.run([program, option], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               text=True, check=False).stdout
+                for option in ("--help", "--long-usage", "--help-general")]
+        return "\n".join(said)
+
+    def test_have_options_that_their_programs_know(self):
+        n = 0
+        for page in PAGES:
+            for words in map(str.split, quoted(read(page))):
+                if not re.fullmatch(r"gdal[a-z_]+", words[0]) or len(words) < 2:
+                    continue
+                usage = self.usage(words[0])
+                for option in (word for word in words[1:] if word.startswith("-")):
+                    n += 1
+                    with self.subTest(page=page, command=" ".join(words)):
+                        self.assertRegex(usage, rf"(?<![\w-]){option}\b")
+        self.assertGreater(n, 5)
+
+    def test_of_python_are_functions_of_gdal(self):
+        for page in PAGES:
+            for text in quoted(read(page)):
+                for name in re.findall(r"\bgdal\.([A-Z]\w+)", text):
+                    with self.subTest(page=page, name=name):
+                        self.assertTrue(hasattr(gdal, name))
+
+
+class Architecture(unittest.TestCase):
+    PAGE = "docs/architecture.md"
+
+    def rooms(self):
+        """name -> (headers, rooms it may enter) of the table."""
+        return {quoted(cells[0])[0]: (quoted(cells[1]), cells[3].replace(",", "").split())
+                for cells in rows(section(self.PAGE, "Rooms"))}
+
+    def declared(self):
+        """The same, of CMake."""
+        found = {}
+        for path in names("frmts/refs/*/CMakeLists.txt"):
+            for name, rest in re.findall(r"refs_room\((\w+)(.*?)\)", read(path), re.S):
+                words = rest.split()
+                lists, current = {}, None
+                for word in words:
+                    if word in ("HEADERS", "ENTERS", "SOURCES", "LIBRARIES"):
+                        current = word
+                    else:
+                        lists.setdefault(current, []).append(word)
+                found[name] = (lists["HEADERS"], lists.get("ENTERS", []))
+        return found
+
+    def test_names_each_room_its_headers_and_what_it_may_enter(self):
+        rooms, declared = self.rooms(), self.declared()
+        self.assertEqual(rooms.pop("gdal"), ([], ["all"]))
+        self.assertEqual(rooms, declared)
+        folders = [os.path.basename(name) for name in names("frmts/refs/*/")]
+        self.assertEqual(sorted(folders), sorted([*rooms, "gdal"]))
+
+    def test_headers_of_rooms_are_all_that_there_are(self):
+        listed = sorted(header for headers, _ in self.rooms().values() for header in headers)
+        self.assertEqual(listed, sorted(os.path.basename(name) for name in names("include/refs/*.h")))
+        changelog = re.search(r"headers in `include/refs/`:(.*?)\.\n", read("CHANGELOG.md"), re.S)
+        self.assertEqual(sorted(quoted(changelog.group(1))), listed)
+
+    def test_drawing_has_the_arrows_that_are_declared(self):
+        """Each arrow of the drawing is one that a room declares; and no room is left out."""
+        drawing = re.search(r"^```text drawing\n(.*?)^```", read(self.PAGE), re.M | re.S).group(1)
+        declared = {name: set(enters) for name, (_, enters) in self.declared().items()}
+        declared["gdal"] = set(declared)
+        for line in drawing.splitlines():
+            chain = re.findall(r"[a-z]+", line)
+            for a, b in zip(chain, chain[1:]):
+                self.assertIn(b, declared[a], line)
+        self.assertEqual(set(re.findall(r"[a-z]+", drawing)), set(declared))
+
+
+class Names(unittest.TestCase):
+    """What stands between backquotes on the pages for those who carry on."""
+    PAGES = ["docs/architecture.md", "CONTRIBUTING.md", "docs/cf.md", "docs/security.md",
+             *names("docs/decisions/*.md")]
+
+    def test_of_functions_and_types_are_in_the_code(self):
+        others = [path for pattern in ("cmake/*.cmake", "autotest/*/*.cc", "autotest/unit/*/*.cc",
+                                       "CMakeLists.txt", "frmts/refs/*/CMakeLists.txt")
+                  for path in names(pattern)]
+        known = set(re.findall(r"\w+", CODE + "".join(map(read, others))))
+        for page in self.PAGES:
+            for text in quoted(read(page)):
+                for name in re.findall(r"\b(?:refs_|Refs)\w+", text):
+                    with self.subTest(page=page, name=name):
+                        self.assertTrue(name in known or name.endswith("_"))
+
+    def test_of_files_are_in_the_tree(self):
+        every = {os.path.relpath(os.path.join(folder, file), ROOT)
+                 for top in ("autotest", "cmake", "data", "docs", "examples", "frmts", "include")
+                 for folder, folders, files in os.walk(os.path.join(ROOT, top))
+                 for file in [*files, *folders]} | set(os.listdir(ROOT))
+        endings = (".c", ".h", ".cpp", ".cc", ".py", ".sh", ".md", ".cmake", ".txt")
+        for page in self.PAGES:
+            for text in quoted(read(page)):
+                name = text.strip("/")
+                if re.fullmatch(r"[\w./-]+", name) and (
+                        name.endswith(endings) or name.split("/")[0] in os.listdir(ROOT)):
+                    with self.subTest(page=page, name=name):
+                        self.assertTrue(name in every or any(
+                            path.endswith("/" + name) for path in every) or "build/" in name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,14 @@
+/* shim.cc -- see shim.h. */
+#include "shim.h"
+
+#include "archive.h"
+#include "tools.h"
+
+void shim_set_allocator(const refs_allocator *allocator) {
+    refs_allocator_set(allocator);
+}
+
+void shim_forget_all() {
+    RefsArchive::forgetAll();
+    RefsTools::forget();
+}

@@ -1,0 +1,205 @@
+/* http_budget_test.cc -- memory that whole objects take, whose sizes are not known beforehand. */
+#include <gtest/gtest.h>
+
+#include <malloc.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "loopback_server.h"
+#include "memory_vfs.h"
+#include "refs/bytes.h"
+#include "refs/fetch.h"
+#include "refs/http.h"
+
+namespace {
+
+/* -- memory that is counted -------------------------------------------------------------------- */
+
+std::atomic<size_t> held{0}, most{0};
+
+void *count(void *memory) {
+    const size_t now = held += malloc_usable_size(memory);
+    for (size_t before = most; before < now && !most.compare_exchange_weak(before, now);) continue;
+    return memory;
+}
+void *countedMalloc(size_t size) {
+    return count(malloc(size));
+}
+void *countedRealloc(void *memory, size_t size) {
+    held -= malloc_usable_size(memory);
+    return count(realloc(memory, size));
+}
+void countedFree(void *memory) {
+    held -= malloc_usable_size(memory);
+    free(memory);
+}
+const refs_allocator counted = {countedMalloc, countedRealloc, countedFree};
+
+/* -- whole objects ----------------------------------------------------------------------------- */
+
+refs_status url(void *, const char *location, refs_buf *url, refs_error *err) {
+    return refs_buf_append_str(url, refs_str_from(location), err);
+}
+void *prepare(void *, const char *, const char *, void *) {
+    return nullptr;
+}
+const refs_http_host host = {nullptr, url, nullptr, prepare, nullptr};
+
+constexpr size_t kObjects = 12, kBytes = 12 * REFS_MIB;
+
+class WholeObjects : public testing::Test {
+  protected:
+    void SetUp() override {
+        for (size_t i = 0; i < kObjects; i++) {
+            locations.push_back(server.url("/" + std::to_string(i)));
+            server.files["/" + std::to_string(i)] = std::string(kBytes, static_cast<char>(i));
+            ranges.push_back({static_cast<uint32_t>(i), nullptr, 0, REFS_FETCH_WHOLE, 0});
+        }
+        for (size_t i = 0; i < kObjects; i++) ranges[i].location = locations[i].c_str();
+        held = most = 0;
+        refs_allocator_set(&counted);
+        ASSERT_EQ(refs_http_open(&host, nullptr, &http, nullptr), REFS_OK);
+        options.http = http;
+    }
+    void TearDown() override {
+        refs_http_free(http);
+        EXPECT_EQ(held, 0u);
+        refs_allocator_set(nullptr);
+    }
+
+    refs_status fetch() {
+        refs_fetcher *fetcher = nullptr;
+        EXPECT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, &error), REFS_OK);
+        const refs_status status =
+            refs_fetch(fetcher, ranges.data(), ranges.size(), false, take, this, nullptr, &error);
+        refs_fetcher_free(fetcher);
+        return status;
+    }
+    static refs_status take(void *user, size_t index, refs_bytes bytes, refs_block *,
+                            refs_error *) {
+        EXPECT_EQ(bytes.size, kBytes);
+        EXPECT_EQ(bytes.data[0], index);
+        EXPECT_EQ(bytes.data[kBytes - 1], index);
+        static_cast<WholeObjects *>(user)->nTaken++;
+        return REFS_OK;
+    }
+
+    LoopbackServer server;
+    MemoryVfs vfs;
+    std::vector<std::string> locations;
+    std::vector<refs_range> ranges;
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    refs_http *http = nullptr;
+    refs_error error = REFS_ERROR_INIT;
+    size_t nTaken = 0;
+};
+
+} // namespace
+
+TEST_F(WholeObjects, TakeNoMoreMemoryTogetherThanTheyMay) {
+    options.max_memory_bytes = 16 * REFS_MIB;
+    ASSERT_EQ(fetch(), REFS_OK) << error.message;
+    EXPECT_EQ(nTaken, kObjects);
+    EXPECT_LT(most, 16 * REFS_MIB + kBytes); // one moves to a larger block
+}
+
+TEST_F(WholeObjects, MayEachBeLargerThanAllTogether) {
+    options.max_memory_bytes = REFS_MIB;
+    ASSERT_EQ(fetch(), REFS_OK) << error.message;
+    EXPECT_EQ(nTaken, kObjects);
+    EXPECT_LT(most, 2 * kBytes);
+}
+
+TEST_F(WholeObjects, ThatAreTooLargeAreRefused) {
+    ranges[3].max_length = kBytes - 1;
+    EXPECT_EQ(fetch(), REFS_LIMIT);
+    EXPECT_STREQ(error.message, "12582912 bytes are more than the limit of 12582911");
+}
+
+/* -- connections ------------------------------------------------------------------------------- */
+
+TEST(Connections, AreKeptFourTimesAsManyAsRequestsAtATime) {
+    constexpr uint32_t kServers = 12;
+    std::vector<std::unique_ptr<LoopbackServer>> servers;
+    std::vector<std::string> locations;
+    for (uint32_t i = 0; i < kServers; i++) {
+        servers.push_back(std::make_unique<LoopbackServer>());
+        servers[i]->files["/d"] = "0123456789";
+        locations.push_back(servers[i]->url("/d"));
+    }
+    MemoryVfs vfs;
+    refs_http_options httpOptions = REFS_HTTP_OPTIONS_INIT;
+    httpOptions.max_in_flight = 2;
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    ASSERT_EQ(refs_http_open(&host, &httpOptions, &options.http, nullptr), REFS_OK);
+    refs_fetcher *fetcher = nullptr;
+    ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+    const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
+        return REFS_OK;
+    };
+    for (uint32_t i = 0; i < kServers; i++) {
+        const refs_range range = {i, locations[i].c_str(), 0, 4, 0};
+        EXPECT_EQ(refs_fetch(fetcher, &range, 1, false, ignore, nullptr, nullptr, nullptr),
+                  REFS_OK);
+    }
+    const auto nConnected = [&] {
+        int n = 0;
+        for (const auto &server : servers) n += server->nConnected();
+        return n;
+    };
+    /* The servers learn a little later that a connection was ended. */
+    for (int i = 0; i < 1000 && nConnected() > 8; i++)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_EQ(nConnected(), 8);
+    refs_fetcher_free(fetcher);
+    refs_http_free(options.http);
+}
+
+/* -- reading ahead ----------------------------------------------------------------------------- */
+
+/* Two of three requests that may be in flight are held up: whoever waits for bytes gets them. */
+TEST(ReadingAhead, LeavesARequestToThoseWhoWait) {
+    LoopbackServer server;
+    std::vector<std::string> locations;
+    std::vector<refs_range> ahead;
+    for (uint32_t i = 0; i < 6; i++) {
+        const std::string path = "/" + std::to_string(i);
+        server.files[path] = "0123456789";
+        locations.push_back(server.url("/held" + path));
+    }
+    for (uint32_t i = 0; i < 6; i++) ahead.push_back({i, locations[i].c_str(), 0, 4, 0});
+    const std::string plain = server.url("/0");
+    const refs_range wanted = {6, plain.c_str(), 0, 4, 0};
+
+    MemoryVfs vfs;
+    refs_http_options httpOptions = REFS_HTTP_OPTIONS_INIT;
+    httpOptions.max_in_flight = 3;
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    ASSERT_EQ(refs_http_open(&host, &httpOptions, &options.http, nullptr), REFS_OK);
+    refs_fetcher *fetcher = nullptr;
+    ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+    const auto fetch = [&](const refs_range *ranges, size_t n, bool isAhead) {
+        return std::async(std::launch::async, [=] {
+            const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
+                return REFS_OK;
+            };
+            return refs_fetch(fetcher, ranges, n, isAhead, ignore, nullptr, nullptr, nullptr);
+        });
+    };
+    auto readingAhead = fetch(ahead.data(), ahead.size(), true);
+    server.awaitHeld(2);
+    auto reading = fetch(&wanted, 1, false);
+    EXPECT_EQ(reading.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+    EXPECT_EQ(server.nHeld(), 2);
+    server.answerHeld();
+    EXPECT_EQ(reading.get(), REFS_OK);
+    EXPECT_EQ(readingAhead.get(), REFS_OK);
+    refs_fetcher_free(fetcher);
+    refs_http_free(options.http);
+}

@@ -1,0 +1,196 @@
+/* loopback_server.h -- an HTTP server in the test itself: texts by path, in byte ranges, over
+ * connections that live on.
+ *
+ * The beginning of a path says how it is served: /flaky/ fails every second request for the same
+ * bytes with 503, /moved/ leads to the path behind it, /rangeless/ is only had whole, /signed/
+ * wants another signature than the first one that was made, and /held/ is answered when the test
+ * says so.
+ */
+#ifndef REFS_TEST_LOOPBACK_SERVER_H
+#define REFS_TEST_LOOPBACK_SERVER_H
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+class LoopbackServer {
+  public:
+    LoopbackServer() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        auto *generic = reinterpret_cast<sockaddr *>(&address);
+        if (bind(listener_, generic, size) != 0 || listen(listener_, 64) != 0 ||
+            getsockname(listener_, generic, &size) != 0)
+            throw std::runtime_error("no port to listen on");
+        port_ = ntohs(address.sin_port);
+        accepting_ = std::thread([this] { acceptAll(); });
+    }
+    ~LoopbackServer() {
+        answerHeld();
+        shutdown(listener_, SHUT_RDWR);
+        accepting_.join();
+        for (const int connection : connections_) shutdown(connection, SHUT_RDWR);
+        for (std::thread &thread : serving_) thread.join();
+        for (const int connection : connections_) close(connection);
+        close(listener_);
+    }
+    LoopbackServer(const LoopbackServer &) = delete;
+    LoopbackServer &operator=(const LoopbackServer &) = delete;
+
+    /** Content by path; nothing may be added while requests are under way. */
+    std::map<std::string, std::string> files;
+
+    /** Connections that the other side has not ended. */
+    int nConnected() const { return nConnected_; }
+
+    /** Waits until `n` requests for what is held have come. */
+    void awaitHeld(int n) {
+        std::unique_lock<std::mutex> guard(lock_);
+        moved_.wait(guard, [&] { return nHeld_ >= n; });
+    }
+    int nHeld() {
+        const std::lock_guard<std::mutex> guard(lock_);
+        return nHeld_;
+    }
+
+    /** Answers what is held, and all that will be asked for. */
+    void answerHeld() {
+        const std::lock_guard<std::mutex> guard(lock_);
+        holds_ = false;
+        moved_.notify_all();
+    }
+
+    std::string url(const std::string &path) const {
+        return "http://127.0.0.1:" + std::to_string(port_) + path;
+    }
+
+  private:
+    struct Request {
+        std::string path;
+        bool hasRange = false;
+        size_t begin = 0, end = SIZE_MAX;
+    };
+
+    void acceptAll() {
+        for (;;) {
+            const int connection = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+            if (connection < 0) return;
+            const int now = 1;
+            setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);
+            connections_.push_back(connection);
+            serving_.emplace_back([this, connection] { serve(connection); });
+        }
+    }
+
+    void serve(int connection) {
+        nConnected_++;
+        std::string text;
+        for (char part[4096];;) {
+            const size_t end = text.find("\r\n\r\n");
+            if (end != std::string::npos) {
+                const std::string answer = answerTo(requestOf(text.substr(0, end)));
+                text.erase(0, end + 4);
+                if (send(connection, answer.data(), answer.size(), MSG_NOSIGNAL) < 0) break;
+                continue;
+            }
+            const ssize_t n = recv(connection, part, sizeof part, 0);
+            if (n <= 0) break;
+            text.append(part, static_cast<size_t>(n));
+        }
+        nConnected_--;
+        shutdown(connection, SHUT_RDWR); /* closed at the end: its number must not come back */
+    }
+
+    static Request requestOf(const std::string &head) {
+        Request request;
+        const size_t from = head.find(' ') + 1;
+        request.path = head.substr(from, head.find(' ', from) - from);
+        const size_t range = head.find("Range: bytes=");
+        if (range == std::string::npos) return request;
+        char *rest = nullptr;
+        request.hasRange = true;
+        request.begin = strtoull(head.c_str() + range + 13, &rest, 10);
+        request.end = strtoull(rest + 1, nullptr, 10) + 1;
+        return request;
+    }
+
+    static bool take(std::string &path, const std::string &beginning) {
+        if (path.rfind(beginning, 0) != 0) return false;
+        path.erase(0, beginning.size() - 1);
+        return true;
+    }
+
+    /** Every second time that it is asked of the same. */
+    bool isFirst(const std::string &asked) {
+        const std::lock_guard<std::mutex> guard(lock_);
+        return nAsked_[asked]++ % 2 == 0;
+    }
+
+    void hold() {
+        std::unique_lock<std::mutex> guard(lock_);
+        nHeld_++;
+        moved_.notify_all();
+        moved_.wait(guard, [&] { return !holds_; });
+    }
+
+    static std::string refusal(const std::string &status, const std::string &header = "") {
+        return "HTTP/1.1 " + status + "\r\n" + header + "Content-Length: 0\r\n\r\n";
+    }
+
+    std::string answerTo(Request request) {
+        std::string &path = request.path;
+        const std::string query =
+            path.find('?') != std::string::npos ? path.substr(path.find('?')) : std::string();
+        path.erase(path.size() - query.size());
+        if (take(path, "/flaky/") && isFirst(path + std::to_string(request.begin)))
+            return refusal("503 Busy");
+        if (take(path, "/moved/")) return refusal("302 Found", "Location: " + path + "\r\n");
+        if (take(path, "/signed/") && query == "?first") return refusal("403 Forbidden");
+        if (take(path, "/held/")) hold();
+        if (take(path, "/rangeless/")) request.hasRange = false;
+        const auto file = files.find(path);
+        if (file == files.end()) return refusal("404 Not Found");
+        const std::string &content = file->second;
+        const std::string etag = "ETag: \"1\"\r\n";
+        if (!request.hasRange)
+            return "HTTP/1.1 200 OK\r\n" + etag +
+                   "Content-Length: " + std::to_string(content.size()) + "\r\n\r\n" + content;
+        if (request.begin >= content.size()) return refusal("416 Range Not Satisfiable");
+        const size_t end = std::min(request.end, content.size());
+        return "HTTP/1.1 206 Partial Content\r\n" + etag +
+               "Content-Length: " + std::to_string(end - request.begin) +
+               "\r\nContent-Range: bytes " + std::to_string(request.begin) + "-" +
+               std::to_string(end - 1) + "/" + std::to_string(content.size()) + "\r\n\r\n" +
+               content.substr(request.begin, end - request.begin);
+    }
+
+    int listener_, port_ = 0;
+    std::atomic<int> nConnected_{0};
+    std::mutex lock_; /* guards what follows */
+    std::condition_variable moved_;
+    std::map<std::string, unsigned> nAsked_;
+    int nHeld_ = 0;
+    bool holds_ = true;
+
+    std::vector<int> connections_; /* of the accepting thread while it lives */
+    std::vector<std::thread> serving_;
+    std::thread accepting_;
+};
+
+#endif

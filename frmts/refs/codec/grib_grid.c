@@ -1,0 +1,68 @@
+/* grib_grid.c -- a message that is nothing but a grid, see grib_message.h. All values are zero, and
+ * take no bits. */
+#include "grib_message.h"
+
+/* -- numbers, the highest byte first ----------------------------------------------------------- */
+
+static void store_be(uint64_t number, size_t size, uint8_t *at) {
+    for (size_t i = size; i-- > 0; number >>= 8) at[i] = (uint8_t)number;
+}
+
+static refs_status append(refs_buf *message, const uint8_t *bytes, size_t size, refs_error *err) {
+    return refs_buf_append(message, bytes, size, err);
+}
+
+/* -- edition 2 --------------------------------------------------------------------------------- */
+
+/* Sections 0 and 1: tables of version 4, an analysis of 2000-01-01. */
+static const uint8_t begin_2[] = {'G', 'R', 'I', 'B',  0xff, 0xff, 0,  2, 0, 0, 0, 0, 0,
+                                  0,   0,   0,   0,    0,    0,    21, 1, 0, 0, 0, 0, 4,
+                                  0,   0,   7,   0xd0, 1,    1,    0,  0, 0, 0, 0};
+
+/* Sections 4 to 8: temperature at the surface, simple packing with no bits, no bitmap. */
+static const uint8_t end_2[] = {
+    0, 0, 0, 34, 4, 0,   0,   0,   0,   0,   0,   2,   0,   0, 0, 0, 0, 1, 0, 0, 0,
+    0, 1, 0, 0,  0, 0,   0,   255, 255, 255, 255, 255, 255,                         /* section 5 */
+    0, 0, 0, 21, 5, 0,   0,   0,   0,   0,   0,   0,   0,   0, 0, 0, 0, 0, 0, 0, 0, /* 6 */
+    0, 0, 0, 6,  6, 255,                                                            /* 7 */
+    0, 0, 0, 5,  7, '7', '7', '7', '7'};
+
+enum { SIZE_AT_2 = 8, N_VALUES_AT_2 = 34 + 5 };
+
+static refs_status write_2(const refs_grib_message *message, refs_buf *alone, refs_error *err) {
+    REFS_TRY(append(alone, begin_2, sizeof begin_2, err));
+    REFS_TRY(append(alone, message->grid.data, message->grid.size, err));
+    size_t end = alone->size;
+    REFS_TRY(append(alone, end_2, sizeof end_2, err));
+    store_be(alone->size, 8, alone->data + SIZE_AT_2);
+    store_be(message->n_points, 4, alone->data + end + N_VALUES_AT_2);
+    return REFS_OK;
+}
+
+/* -- edition 1 --------------------------------------------------------------------------------- */
+
+/* Sections 0 and 1: the same of table 128 of centre 98, with a grid behind it. */
+static const uint8_t begin_1[] = {'G', 'R', 'I', 'B', 0,   0, 0, 1, 0,   0, 28, 128,
+                                  98,  255, 255, 128, 130, 1, 0, 0, 100, 1, 1,  0,
+                                  0,   1,   0,   0,   0,   0, 0, 0, 20,  0, 0,  0};
+
+/* Section 4, and the end. */
+static const uint8_t end_1[] = {0, 0, 12, 8, 0, 0, 0, 0, 0, 0, 0, 0, '7', '7', '7', '7'};
+
+enum { SIZE_AT_1 = 4 };
+
+static refs_status write_1(const refs_grib_message *message, refs_buf *alone, refs_error *err) {
+    REFS_TRY(append(alone, begin_1, sizeof begin_1, err));
+    REFS_TRY(append(alone, message->grid.data, message->grid.size, err));
+    REFS_TRY(append(alone, end_1, sizeof end_1, err));
+    if (alone->size >> 24 != 0)
+        return refs_fail(err, REFS_LIMIT, "a grid description of %zu bytes", message->grid.size);
+    store_be(alone->size, 3, alone->data + SIZE_AT_1);
+    return REFS_OK;
+}
+
+refs_status refs_codec__grib_grid_alone(const refs_grib_message *message, refs_buf *alone,
+                                        refs_error *err) {
+    return message->whole.data[7] == 1 ? write_1(message, alone, err)
+                                       : write_2(message, alone, err);
+}

@@ -1,0 +1,121 @@
+/* picture.cpp -- see picture.h. */
+#include "picture.h"
+
+#include <climits>
+
+#include "dataset.h"
+#include "fork_guard.h"
+#include "geotiff.h"
+#include "report.h"
+
+namespace {
+
+/** GDAL's own limit on bands. */
+constexpr uint64_t maxBands = 65536;
+
+/** A raster dimension of GDAL, or REFS_LIMIT. */
+refs_status rasterSize(const refs_array_meta *meta, size_t dim, int *size, refs_error *error) {
+    const uint64_t n = dim == REFS_CF_NO_DIM ? 1 : meta->shape[dim];
+    if (n == 0)
+        return refs_fail(error, REFS_INVALID, "%s: dimension %s is empty: there are no pixels",
+                         meta->path, meta->dims[dim]);
+    if (n > INT_MAX)
+        return refs_fail(error, REFS_LIMIT, "%s: dimension %s is longer than %d", meta->path,
+                         meta->dims[dim], INT_MAX);
+    *size = static_cast<int>(n);
+    return REFS_OK;
+}
+
+refs_status failOnTooManyBands(const refs_array_meta *meta, const refs_cf_meaning &meaning,
+                               refs_error *error) {
+    RefsBuffer axes;
+    REFS_TRY(refs_cf_list_band_axes(&meaning, &axes, error));
+    return refs_fail(error, REFS_LIMIT,
+                     "%s: has more than %d bands: select fewer along %s, as in %s[%s=0:99]",
+                     meta->path, static_cast<int>(maxBands), axes.text().c_str(), meta->path,
+                     meaning.band_axes[0].name);
+}
+
+} // namespace
+
+RefsPicture::RefsPicture(const RefsName &name, std::shared_ptr<RefsArchive> archive,
+                         const refs_array_meta *meta, CSLConstList options)
+    : name_(name), archive_(std::move(archive)), meta_(meta), options_(CSLDuplicate(options)) {}
+
+std::shared_ptr<const RefsPicture> RefsPicture::create(const RefsName &name,
+                                                       std::shared_ptr<RefsArchive> archive,
+                                                       const refs_array_meta *meta,
+                                                       CSLConstList options, refs_error *error) {
+    std::shared_ptr<RefsPicture> picture(new RefsPicture(name, std::move(archive), meta, options));
+    if (picture->describe(error) != REFS_OK || picture->measure(error) != REFS_OK) {
+        refs_error_prefix(error, "%s", name.location.c_str());
+        return nullptr;
+    }
+    picture->findOverviews();
+    return picture;
+}
+
+refs_status RefsPicture::describe(refs_error *error) {
+    array_ = archive_->array(meta_, error);
+    if (array_ == nullptr) return error->status;
+    const refs_cf_values values = archive_->values();
+    refs_cf_options cfOptions = REFS_CF_OPTIONS_INIT;
+    cfOptions.assume_longlat = CPLFetchBool(options(), "ASSUME_LONGLAT", true);
+    cfOptions.require_coordinates =
+        EQUAL(CSLFetchNameValueDef(options(), "COORDINATES", "OPTIONAL"), "REQUIRED");
+    cfOptions.notes = RefsReportNotes();
+    cfOptions.selection = name_.selection.c_str();
+    cfOptions.geotiff = RefsGeoTiff();
+    cfOptions.placement = refsPlacement;
+    REFS_TRY(refs_cf_describe(archive_->hierarchy(), meta_, &values, &cfOptions, &meaning_, error));
+
+    pixelType_ = RefsPixelTypeOf(meta_->dtype, meaning_.unsigned_values);
+    if (pixelType_.gdal == GDT_Unknown)
+        return refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are no numbers", meta_->path);
+    longitudes_.reset(new RefsLongitudes(meta_, meaning_, pixelType_.gdal));
+    if (!name_.array.empty()) return REFS_OK;
+    // The set was asked for, which may have more arrays.
+    return RefsListSubdatasets(name_, archive_->hierarchy(), subdatasets_, error);
+}
+
+refs_status RefsPicture::measure(refs_error *error) {
+    REFS_TRY(rasterSize(meta_, meaning_.x_dim, &width_, error));
+    REFS_TRY(rasterSize(meta_, meaning_.y_dim, &height_, error));
+    uint64_t n;
+    if (!refs_cf_n_bands(&meaning_, &n) || n > maxBands)
+        return failOnTooManyBands(meta_, meaning_, error);
+    nBands_ = static_cast<int>(n);
+    return REFS_OK;
+}
+
+void RefsPicture::findOverviews() {
+    const refs_array_meta *found[REFS_CF_MAX_OVERVIEWS];
+    const size_t n = refs_cf_find_overviews(archive_->hierarchy(), meta_, found);
+    for (size_t i = 0; i < n; i++) overviews_.push_back({found[i], nullptr});
+}
+
+std::shared_ptr<const RefsPicture> RefsPicture::overview(int i, refs_error *error) const {
+    Overview &overview = overviews_[static_cast<size_t>(i)];
+    {
+        RefsLocked guard(overviewsLock_);
+        if (overview.picture != nullptr) return overview.picture;
+    }
+    RefsName name = name_;
+    name.array = overview.meta->path;
+    auto made = create(name, archive_, overview.meta, options(), error);
+    RefsLocked guard(overviewsLock_);
+    if (overview.picture == nullptr) overview.picture = made; // else another thread was faster
+    return overview.picture;
+}
+
+OGRSpatialReference RefsPicture::spatialRef(std::string &problem) const {
+    OGRSpatialReference spatialRef;
+    spatialRef.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
+    if (meaning_.crs == nullptr) return spatialRef;
+    RefsQuietErrors quiet;
+    if (spatialRef.SetFromUserInput(meaning_.crs) != OGRERR_NONE) {
+        spatialRef.Clear();
+        problem = quiet.said();
+    }
+    return spatialRef;
+}

@@ -1,0 +1,87 @@
+/* picture.h -- what one array shows, the same for all datasets of it. */
+#ifndef REFS_PICTURE_H
+#define REFS_PICTURE_H
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "archive.h"
+#include "gdal_compat.h"
+#include "longitudes.h"
+#include "open_name.h"
+#include "pixel_type.h"
+#include "window.h"
+
+/** An array of a set with its meaning. Does not change once it is made, and may be read from any
+ * number of threads: a dataset, and the datasets that GDAL makes of it for other threads, share one
+ * and thereby one set and one cache. */
+class RefsPicture {
+  public:
+    /** Array `meta` of the set that `name` is of, with the driver's open options; null on failure.
+     */
+    static std::shared_ptr<const RefsPicture> create(const RefsName &name,
+                                                     std::shared_ptr<RefsArchive> archive,
+                                                     const refs_array_meta *meta,
+                                                     CSLConstList options, refs_error *error);
+
+    const RefsName &name() const { return name_; }
+    const std::shared_ptr<RefsArchive> &archive() const { return archive_; }
+    const refs_array_meta *meta() const { return meta_; }
+    CSLConstList options() const { return options_.List(); }
+    const refs_cf_meaning &meaning() const { return meaning_; }
+    const RefsPixelType &pixelType() const { return pixelType_; }
+    refs_array *array() const { return array_; }
+
+    /** Size of the raster in pixels, and its bands. */
+    int width() const { return width_; }
+    int height() const { return height_; }
+    int nBands() const { return nBands_; }
+
+    /** The SUBDATASETS domain where the set was asked for by its own name, else nothing. */
+    const CPLStringList &subdatasets() const { return subdatasets_; }
+
+    /** The CRS, with longitude before latitude; empty where there is none, or one that GDAL does
+     * not understand: `problem` then says why. Each caller gets its own: GDAL's are not for several
+     * threads. */
+    OGRSpatialReference spatialRef(std::string &problem) const;
+
+    /** The arrays of the set that show the same in fewer pixels, the largest first. */
+    int nOverviews() const { return static_cast<int>(overviews_.size()); }
+
+    /** Overview `i`, from 0, made when it is first asked for; null on failure. */
+    std::shared_ptr<const RefsPicture> overview(int i, refs_error *error) const;
+
+    /** Reads windows; as long as the picture lives. */
+    RefsWindowReader reader() const {
+        return RefsWindowReader(array_, meaning_, pixelType_, longitudes_.get());
+    }
+
+  private:
+    RefsPicture(const RefsName &name, std::shared_ptr<RefsArchive> archive,
+                const refs_array_meta *meta, CSLConstList options);
+    refs_status describe(refs_error *error);
+    refs_status measure(refs_error *error);
+    void findOverviews();
+
+    const RefsName name_;
+    const std::shared_ptr<RefsArchive> archive_;
+    const refs_array_meta *const meta_;
+    const CPLStringList options_;
+    refs_array *array_ = nullptr; // of archive_
+    RefsMeaning meaning_;
+    RefsPixelType pixelType_;
+    std::unique_ptr<RefsLongitudes> longitudes_;
+    CPLStringList subdatasets_;
+    int width_ = 0, height_ = 0, nBands_ = 0;
+
+    struct Overview {
+        const refs_array_meta *meta;
+        std::shared_ptr<const RefsPicture> picture; // guarded by overviewsLock_
+    };
+    mutable std::mutex overviewsLock_;
+    mutable std::vector<Overview> overviews_;
+};
+
+#endif
