@@ -94,6 +94,9 @@ typedef struct refs_http_options {
  * ones everything before a range is read over. */
 #define REFS_HTTP_MAX_RANGELESS_BYTES (64 * REFS_MIB)
 
+/** Bytes that are read over at most to get at a range of such a server. */
+#define REFS_HTTP_MAX_SKIPPED_BYTES (4096 * (uint64_t)REFS_MIB)
+
 typedef struct refs_http refs_http;
 
 /** An engine; `host` must outlive it, `options` may be NULL. Its thread starts at the first

@@ -2,8 +2,9 @@
  * connections that live on.
  *
  * The beginning of a path says how it is served: /flaky/ fails every second request for the same
- * bytes with 503, /moved/ leads to the path behind it, /rangeless/ is only had whole, and /signed/
- * wants another signature than the first one that was made.
+ * bytes with 503, /moved/ leads to the path behind it, /rangeless/ is only had whole,
+ * /endless/ is anything without an end, and /signed/ wants another signature than the first one
+ * that was made.
  */
 #ifndef REFS_TEST_LOOPBACK_SERVER_H
 #define REFS_TEST_LOOPBACK_SERVER_H
@@ -136,6 +137,7 @@ class LoopbackServer {
         if (take(path, "/moved/")) return refusal("302 Found", "Location: " + path + "\r\n");
         if (take(path, "/signed/") && query == "?first") return refusal("403 Forbidden");
         if (take(path, "/rangeless/")) request.hasRange = false;
+        if (take(path, "/endless/")) return "HTTP/1.1 200 OK\r\n\r\n" + std::string(1 << 20, 'x');
         const auto file = files.find(path);
         if (file == files.end()) return refusal("404 Not Found");
         const std::string &content = file->second;
