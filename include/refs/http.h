@@ -87,6 +87,9 @@ typedef struct refs_http_options {
 /** Bytes per second below which a transfer stalls. */
 #define REFS_HTTP_MIN_SPEED 100
 
+/** Bytes of all header lines of an attempt, those of interim answers included. */
+#define REFS_HTTP_MAX_HEADER_BYTES (256 * REFS_KIB)
+
 /** Bytes of the body of a refusal that are read over to keep the connection. */
 #define REFS_HTTP_MAX_REFUSAL_BYTES (64 * REFS_KIB)
 

@@ -145,6 +145,25 @@ TEST(Rangeless, IsNotReadOverForever) {
     refs_http_free(options.http);
 }
 
+TEST(Headers, DoNotComeForever) {
+    LoopbackServer server;
+    MemoryVfs vfs;
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    ASSERT_EQ(refs_http_open(&host, nullptr, &options.http, nullptr), REFS_OK);
+    refs_fetcher *fetcher = nullptr;
+    ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+    const std::string location = server.url("/headers/d");
+    const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
+        return REFS_OK;
+    };
+    refs_error error = REFS_ERROR_INIT;
+    const refs_range range = {0, location.c_str(), 0, 4, 0};
+    EXPECT_EQ(refs_fetch(fetcher, &range, 1, ignore, nullptr, nullptr, &error), REFS_LIMIT);
+    EXPECT_STREQ(error.message, "the server sends headers without end");
+    refs_fetcher_free(fetcher);
+    refs_http_free(options.http);
+}
+
 /* -- connections ------------------------------------------------------------------------------- */
 
 TEST(Connections, AreKeptFourTimesAsManyAsRequestsAtATime) {

@@ -47,7 +47,7 @@ static refs_status grow(refs_transfer *transfer, uint64_t more, refs_error *err)
     uint64_t size = 2 * needed;
     if (identity->has_total && identity->total >= needed && identity->total < size)
         size = identity->total;
-    if (size > transfer->max_size && needed <= transfer->max_size) size = transfer->max_size;
+    if (size > transfer->max_size) size = needed > transfer->max_size ? needed : transfer->max_size;
     return make_room(transfer, size, err);
 }
 

@@ -15,8 +15,15 @@
 
 static size_t on_header(char *data, size_t item_size, size_t n, void *user) {
     refs_transfer *transfer = user;
-    refs_response__line(&transfer->response, refs_str_view(data, item_size * n));
-    return item_size * n;
+    size_t size = item_size * n;
+    transfer->header_bytes += size;
+    if (transfer->header_bytes > REFS_HTTP_MAX_HEADER_BYTES) {
+        transfer->refused = true;
+        (void)refs_fail(&transfer->error, REFS_LIMIT, "the server sends headers without end");
+        return 0;
+    }
+    refs_response__line(&transfer->response, refs_str_view(data, size));
+    return size;
 }
 
 /* What users may change by options of the host. */
@@ -175,7 +182,7 @@ void refs_transfer__begin_attempt(refs_transfer *transfer) {
     transfer->checked = transfer->refused = transfer->ranges_ignored = false;
     transfer->response = (refs_response){0};
     transfer->curl_text[0] = '\0';
-    transfer->skip = transfer->skipped = transfer->refusal_bytes = 0;
+    transfer->skip = transfer->skipped = transfer->refusal_bytes = transfer->header_bytes = 0;
     transfer->got_before = atomic_load(&transfer->got);
     transfer->n_requests++;
     if (transfer->kind == REFS_TRANSFER_WHOLE) return;
