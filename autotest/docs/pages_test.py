@@ -3,8 +3,10 @@
 usage: pages_test.py ROOT
 """
 
+import functools
 import os
 import re
+import subprocess
 import sys
 import unittest
 import xml.etree.ElementTree as xml
@@ -144,6 +146,39 @@ class Conventions(unittest.TestCase):
             for code in re.findall(r"\((\d{4})\)", cells[1]):
                 with self.subTest(cells[0]):
                     self.assertRegex(projections, rf"\b{code}\b")
+
+
+class Commands(unittest.TestCase):
+    """Those that stand in the text. Those in blocks are run."""
+
+    @staticmethod
+    @functools.lru_cache(maxsize=None)
+    def usage(program):
+        """All that a program of GDAL says of its options, in old and in new versions."""
+        said = [subprocess.run([program, option], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               text=True, check=False).stdout
+                for option in ("--help", "--long-usage", "--help-general")]
+        return "\n".join(said)
+
+    def test_have_options_that_their_programs_know(self):
+        n = 0
+        for page in PAGES:
+            for words in map(str.split, quoted(read(page))):
+                if not re.fullmatch(r"gdal[a-z_]+", words[0]) or len(words) < 2:
+                    continue
+                usage = self.usage(words[0])
+                for option in (word for word in words[1:] if word.startswith("-")):
+                    n += 1
+                    with self.subTest(page=page, command=" ".join(words)):
+                        self.assertRegex(usage, rf"(?<![\w-]){option}\b")
+        self.assertGreater(n, 5)
+
+    def test_of_python_are_functions_of_gdal(self):
+        for page in PAGES:
+            for text in quoted(read(page)):
+                for name in re.findall(r"\bgdal\.([A-Z]\w+)", text):
+                    with self.subTest(page=page, name=name):
+                        self.assertTrue(hasattr(gdal, name))
 
 
 class Architecture(unittest.TestCase):

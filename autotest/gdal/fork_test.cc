@@ -6,15 +6,7 @@
 
 #include <random>
 
-
 using namespace refs_test;
-
-static const pid_t parent = getpid();
-
-/** Asked by LeakSanitizer: a child never frees what threads of its parent had in hand. */
-extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() {
-    return getpid() != parent;
-}
 
 namespace {
 
@@ -88,7 +80,7 @@ void expect_children_to_read(const std::string &name, int rounds) {
         for (int band = 0; band < n; band++) expect_band(dataset, band);
         usleep(random() % 3000);
         const Child child = static_cast<Child>(round % 5);
-        ASSERT_TRUE(inChildThatExits([&] { be_child(child, dataset, name, n); }))
+        ASSERT_TRUE(inChildOfThreads([&] { be_child(child, dataset, name, n); }, End::AsPrograms))
             << "kind " << round % 5 << " after " << n << " bands";
         for (int band = n; band < n + 4; band++) expect_band(dataset, band);
     }
@@ -117,9 +109,11 @@ TEST(Fork, LeavesTheChildAUsableDatasetThatWasAdvised) {
         EXPECT_EQ(GDALDatasetAdviseRead(dataset.get(), 0, 0, side, side, side, side, GDT_Int32,
                                         bands, nullptr, nullptr),
                   CE_None);
-        ASSERT_TRUE(inChildThatExits([&] {
-            for (int band = 0; band < bands; band++) expect_band(dataset, band);
-        }));
+        ASSERT_TRUE(inChildOfThreads(
+            [&] {
+                for (int band = 0; band < bands; band++) expect_band(dataset, band);
+            },
+            End::AsPrograms));
         for (int band = 0; band < bands; band++) expect_band(dataset, band);
     }
 }

@@ -129,8 +129,9 @@ typedef refs_status (*refs_fetch_sink)(void *user, size_t index, refs_bytes byte
  * thread; returns when all blocks were let go, so that the thread which calls must not hold one.
  * Fewer bytes than asked for, or a location that cannot be opened, is REFS_IO with location,
  * offset, length and size: also where the location does not exist. *failed, unless NULL, is then
- * the index of a range that did not arrive (else SIZE_MAX). */
-refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
+ * the index of a range that did not arrive (else SIZE_MAX). With `ahead` nobody waits for the
+ * bytes yet: some of the requests that may be in flight are left to those who do. */
+refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n, bool ahead,
                        refs_fetch_sink sink, void *user, size_t *failed, refs_error *err);
 
 void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats);

@@ -50,7 +50,8 @@ bool refs_wait_until(pthread_cond_t *changed, pthread_mutex_t *lock, const struc
 
 /** Something that is to be mended in children. */
 typedef struct refs_forked {
-    void (*in_child)(void *self); /**< called in the child, in its only thread */
+    void (*in_child)(void *self); /**< called in the child, in its only thread; neither takes
+                                       memory nor gives it back */
     void *self;
     struct refs_forked *next, *previous;
 } refs_forked;

@@ -45,8 +45,9 @@ typedef refs_status (*refs_store_sink)(void *user, size_t index, bool present, r
 /** Hands over the values of `n` keys, each once, planned as one fetch: absent and inline ones
  * first, the others as they arrive; on the calling thread. Ranges and objects that are larger than
  * they may be are REFS_LIMIT before they are read. Failures, those of the sink included, name the
- * set, the key, the URL and the range. */
-refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n,
+ * set, the key, the URL and the range. With `ahead` nobody waits for them yet: those who do wait
+ * for others come first. */
+refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n, bool ahead,
                                 refs_store_sink sink, void *user, refs_error *err);
 
 /** Which of keys [n_wanted, n), that will be wanted later, are better fetched together with the

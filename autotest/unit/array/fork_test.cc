@@ -2,7 +2,8 @@
 #include "forked.h"
 #include "memory_array.h"
 
-#include <condition_variable>
+#include <array>
+#include <atomic>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -45,7 +46,7 @@ class Forked : public testing::Test {
     static int32_t valueAt(uint64_t t, uint64_t x) { return static_cast<int32_t>(t * width + x); }
 
     void expectStep(uint64_t t) {
-        std::vector<int32_t> values(width, -7);
+        std::array<int32_t, width> values{};
         const uint64_t start[] = {t, 0}, count[] = {1, width};
         const refs_region region = {start, count, nullptr};
         refs_error error = REFS_ERROR_INIT;
@@ -113,7 +114,7 @@ TEST_F(Forked, ReaderDoesNotWaitForWhatItsParentReadsAhead) {
     const refs_region region = {start, count, nullptr};
     refs_array_advise(v.array, &region); /* its chunks are claimed, and do not come */
     awaitWaiting();
-    EXPECT_TRUE(inChild([&] {
+    EXPECT_TRUE(inChildOfThreads([&] {
         setBlocked(false);
         expectAllSteps();
         v.close();
@@ -130,7 +131,7 @@ TEST_F(Forked, ReadersGoOnFromAnyMoment) {
         const uint64_t until = 3 + random() % 20;
         const uint64_t first = random() % (steps - until);
         for (uint64_t t = first; t < first + until; t++) expectStep(t);
-        ASSERT_TRUE(inChild([&] {
+        ASSERT_TRUE(inChildOfThreads([&] {
             for (uint64_t t = first; t < first + until; t++) expectStep(t);
             for (uint64_t t = 0; t < steps; t += 7) expectStep(t);
             v.close();
@@ -147,7 +148,7 @@ TEST_F(Forked, ReaderOfEightReadsOn) {
             for (uint64_t t = i; !stop && !HasFailure(); t = (t + 1) % steps) expectStep(t);
         });
     for (int round = 0; round < 20 && !HasFailure(); round++)
-        EXPECT_TRUE(inChild([&] {
+        EXPECT_TRUE(inChildOfThreads([&] {
             expectAllSteps();
             v.close();
         }));

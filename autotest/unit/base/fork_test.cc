@@ -179,7 +179,7 @@ TEST(Fork, LeavesTheChildAPoolThatStartsOver) {
     for (int i = 0; i < 5; i++) /* two are at it, and three are queued */
         ASSERT_EQ(refs_group_add(group, passGate, nullptr, &gate, nullptr), REFS_OK);
     gate.awaitWaiting(2);
-    EXPECT_TRUE(inChild([&] {
+    EXPECT_TRUE(inChildOfThreads([&] {
         expectToWork(pool);
         refs_pool_free(pool);
     }));

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -76,7 +77,7 @@ class WholeObjects : public testing::Test {
         refs_fetcher *fetcher = nullptr;
         EXPECT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, &error), REFS_OK);
         const refs_status status =
-            refs_fetch(fetcher, ranges.data(), ranges.size(), take, this, nullptr, &error);
+            refs_fetch(fetcher, ranges.data(), ranges.size(), false, take, this, nullptr, &error);
         refs_fetcher_free(fetcher);
         return status;
     }
@@ -187,7 +188,8 @@ TEST(Connections, AreKeptFourTimesAsManyAsRequestsAtATime) {
     };
     for (uint32_t i = 0; i < kServers; i++) {
         const refs_range range = {i, locations[i].c_str(), 0, 4, 0};
-        EXPECT_EQ(refs_fetch(fetcher, &range, 1, ignore, nullptr, nullptr, nullptr), REFS_OK);
+        EXPECT_EQ(refs_fetch(fetcher, &range, 1, false, ignore, nullptr, nullptr, nullptr),
+                  REFS_OK);
     }
     const auto nConnected = [&] {
         int n = 0;
@@ -198,6 +200,49 @@ TEST(Connections, AreKeptFourTimesAsManyAsRequestsAtATime) {
     for (int i = 0; i < 1000 && nConnected() > 8; i++)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_EQ(nConnected(), 8);
+    refs_fetcher_free(fetcher);
+    refs_http_free(options.http);
+}
+
+/* -- reading ahead ----------------------------------------------------------------------------- */
+
+/* Two of three requests that may be in flight are held up: whoever waits for bytes gets them. */
+TEST(ReadingAhead, LeavesARequestToThoseWhoWait) {
+    LoopbackServer server;
+    std::vector<std::string> locations;
+    std::vector<refs_range> ahead;
+    for (uint32_t i = 0; i < 6; i++) {
+        const std::string path = "/" + std::to_string(i);
+        server.files[path] = "0123456789";
+        locations.push_back(server.url("/held" + path));
+    }
+    for (uint32_t i = 0; i < 6; i++) ahead.push_back({i, locations[i].c_str(), 0, 4, 0});
+    const std::string plain = server.url("/0");
+    const refs_range wanted = {6, plain.c_str(), 0, 4, 0};
+
+    MemoryVfs vfs;
+    refs_http_options httpOptions = REFS_HTTP_OPTIONS_INIT;
+    httpOptions.max_in_flight = 3;
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    ASSERT_EQ(refs_http_open(&host, &httpOptions, &options.http, nullptr), REFS_OK);
+    refs_fetcher *fetcher = nullptr;
+    ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+    const auto fetch = [&](const refs_range *ranges, size_t n, bool isAhead) {
+        return std::async(std::launch::async, [=] {
+            const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
+                return REFS_OK;
+            };
+            return refs_fetch(fetcher, ranges, n, isAhead, ignore, nullptr, nullptr, nullptr);
+        });
+    };
+    auto readingAhead = fetch(ahead.data(), ahead.size(), true);
+    server.awaitHeld(2);
+    auto reading = fetch(&wanted, 1, false);
+    EXPECT_EQ(reading.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+    EXPECT_EQ(server.nHeld(), 2);
+    server.answerHeld();
+    EXPECT_EQ(reading.get(), REFS_OK);
+    EXPECT_EQ(readingAhead.get(), REFS_OK);
     refs_fetcher_free(fetcher);
     refs_http_free(options.http);
 }

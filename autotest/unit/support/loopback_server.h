@@ -3,8 +3,8 @@
  *
  * The beginning of a path says how it is served: /flaky/ fails every second request for the same
  * bytes with 503, /moved/ leads to the path behind it, /rangeless/ is only had whole,
- * /endless/ is anything without an end, /headers/ nothing but headers, and /signed/ wants another
- * signature than the first one that was made.
+ * /endless/ is anything without an end, /headers/ nothing but headers, /signed/ wants another
+ * signature than the first one that was made, and /held/ is answered when the test says so.
  */
 #ifndef REFS_TEST_LOOPBACK_SERVER_H
 #define REFS_TEST_LOOPBACK_SERVER_H
@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -41,6 +42,7 @@ class LoopbackServer {
         accepting_ = std::thread([this] { acceptAll(); });
     }
     ~LoopbackServer() {
+        answerHeld();
         shutdown(listener_, SHUT_RDWR);
         accepting_.join();
         for (const int connection : connections_) shutdown(connection, SHUT_RDWR);
@@ -56,6 +58,23 @@ class LoopbackServer {
 
     /** Connections that the other side has not ended. */
     int nConnected() const { return nConnected_; }
+
+    /** Waits until `n` requests for what is held have come. */
+    void awaitHeld(int n) {
+        std::unique_lock<std::mutex> guard(lock_);
+        moved_.wait(guard, [&] { return nHeld_ >= n; });
+    }
+    int nHeld() {
+        const std::lock_guard<std::mutex> guard(lock_);
+        return nHeld_;
+    }
+
+    /** Answers what is held, and all that will be asked for. */
+    void answerHeld() {
+        const std::lock_guard<std::mutex> guard(lock_);
+        holds_ = false;
+        moved_.notify_all();
+    }
 
     std::string url(const std::string &path) const {
         return "http://127.0.0.1:" + std::to_string(port_) + path;
@@ -129,6 +148,13 @@ class LoopbackServer {
         return lines;
     }
 
+    void hold() {
+        std::unique_lock<std::mutex> guard(lock_);
+        nHeld_++;
+        moved_.notify_all();
+        moved_.wait(guard, [&] { return !holds_; });
+    }
+
     static std::string refusal(const std::string &status, const std::string &header = "") {
         return "HTTP/1.1 " + status + "\r\n" + header + "Content-Length: 0\r\n\r\n";
     }
@@ -142,6 +168,7 @@ class LoopbackServer {
             return refusal("503 Busy");
         if (take(path, "/moved/")) return refusal("302 Found", "Location: " + path + "\r\n");
         if (take(path, "/signed/") && query == "?first") return refusal("403 Forbidden");
+        if (take(path, "/held/")) hold();
         if (take(path, "/rangeless/")) request.hasRange = false;
         if (take(path, "/endless/")) return "HTTP/1.1 200 OK\r\n\r\n" + std::string(1 << 20, 'x');
         if (take(path, "/headers/")) return "HTTP/1.1 206 OK\r\n" + headers(1 << 20);
@@ -163,8 +190,12 @@ class LoopbackServer {
 
     int listener_, port_ = 0;
     std::atomic<int> nConnected_{0};
-    std::mutex lock_; /* guards nAsked_ */
+    std::mutex lock_; /* guards what follows */
+    std::condition_variable moved_;
     std::map<std::string, unsigned> nAsked_;
+    int nHeld_ = 0;
+    bool holds_ = true;
+
     std::vector<int> connections_; /* of the accepting thread while it lives */
     std::vector<std::thread> serving_;
     std::thread accepting_;

@@ -303,8 +303,9 @@ static refs_status fetch(batch *job, refs_error *err) {
     const refs_array_tools *tools = &job->bringing->array->tools;
     REFS_TRY(refs_group_open(job->n_keys > 1 ? tools->pool : NULL, &job->group, err));
     refs_error fetch_error = REFS_ERROR_INIT;
-    refs_status fetched =
-        refs_store_get_many(tools->store, job->keys, job->n_keys, receive, job, &fetch_error);
+    bool ahead = job->bringing->use != REFS_USE_NOW;
+    refs_status fetched = refs_store_get_many(tools->store, job->keys, job->n_keys, ahead, receive,
+                                              job, &fetch_error);
     refs_status decoded = refs_group_wait(job->group, err);
     refs_group_free(job->group);
     if (job->n_keys > 1) refs_scratch_list__forget(&job->bringing->array->scratches);

@@ -439,7 +439,6 @@ static void drop_all_pending(refs_chunk **link, size_t *n_chunks) {
         refs_chunk *chunk = *link;
         if (chunk->pending) {
             *link = chunk->bucket_next;
-            refs_chunk__release(chunk);
             --*n_chunks;
         } else {
             link = &chunk->bucket_next;
@@ -447,7 +446,8 @@ static void drop_all_pending(refs_chunk **link, size_t *n_chunks) {
     }
 }
 
-/* Nobody brings what was being brought: whoever wants it claims it anew. */
+/* Nobody brings what was being brought: whoever wants it claims it anew. The marks are lost, for
+ * there are allocators that a child cannot call here. */
 static void in_child(void *self) {
     refs_cache *cache = self;
     pthread_mutex_init(&cache->lock, NULL);

@@ -157,6 +157,7 @@ static void start(refs_stream *stream, refs_array *array, refs_cut *cut, size_t 
     refs_ahead ahead;
     refs_cache__get_ahead(array->tools.cache, &ahead);
     size_t budget = ahead.max_bytes / 2 < MAX_PART_BYTES ? ahead.max_bytes / 2 : MAX_PART_BYTES;
+    refs_array__cut_clear(&stream->cut); /* of a parent */
     stream->array = array;
     stream->cut = *cut;
     stream->next = 0;
@@ -180,12 +181,12 @@ static void start(refs_stream *stream, refs_array *array, refs_cut *cut, size_t 
 
 /* -- the watch --------------------------------------------------------------------------------- */
 
-/* The child of a fork has none of the stream's threads: reads that go on start it anew. */
+/* The child of a fork has none of the stream's threads: reads that go on start it anew. Its cut is
+ * freed then, for there are allocators that a child cannot call here. */
 static void in_child(void *self) {
     refs_stream *stream = &((refs_watch *)self)->stream;
     pthread_mutex_init(&stream->lock, NULL);
     pthread_cond_init(&stream->moved, NULL);
-    if (stream->n_threads > 0) refs_array__cut_clear(&stream->cut);
     stream->n_threads = 0;
     atomic_store(&stream->n_running, 0);
 }
@@ -207,6 +208,7 @@ void refs_watch__clear(refs_watch *watch) {
         refs_cache__wake(stream->array->tools.cache);
         join(stream);
     }
+    refs_array__cut_clear(&stream->cut);
     pthread_cond_destroy(&stream->moved);
     pthread_mutex_destroy(&stream->lock);
     pthread_mutex_destroy(&watch->lock);

@@ -132,7 +132,7 @@ static refs_status read_chunks(texts_reading *job, refs_error *err) {
         keys[i] = (refs_store_key){refs_str_view((const char *)text.data + begin, ends[i] - begin),
                                    job->array->max_stored};
     if (status == REFS_OK)
-        status = refs_store_get_many(job->array->tools.store, keys, n, receive, job, err);
+        status = refs_store_get_many(job->array->tools.store, keys, n, false, receive, job, err);
     refs_free(ends);
     refs_free(keys);
     refs_buf_clear(&text);

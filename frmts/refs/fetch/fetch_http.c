@@ -61,6 +61,7 @@ static refs_status prepare(flights *self, flight *made, const char *url, refs_er
         made->request->length == REFS_FETCH_WHOLE ? REFS_TRANSFER_WHOLE : REFS_TRANSFER_RANGE;
     transfer->offset = made->request->offset;
     transfer->length = made->request->length;
+    transfer->ahead = job->ahead;
     transfer->waiter = &job->waiter;
     if (transfer->kind == REFS_TRANSFER_RANGE) {
         REFS_TRY(refs_fetch__new_block(job, transfer->length, &transfer->block, err));

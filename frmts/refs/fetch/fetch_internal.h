@@ -53,6 +53,7 @@ typedef struct refs_fetch_job {
     refs_fetcher *fetcher;
     const refs_range *ranges;
     const refs_plan *plan;
+    bool ahead; /**< nobody waits for the bytes yet */
     refs_fetch_sink sink;
     void *user;
     size_t failed; /**< the range that is being served, or SIZE_MAX */

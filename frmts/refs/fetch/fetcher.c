@@ -274,18 +274,22 @@ static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_f
         second.ranges[n + i].max_length = 0;
     }
     refs_status status =
-        refs_fetch(job->fetcher, second.ranges, 2 * n, forward, &second, failed, err);
+        refs_fetch(job->fetcher, second.ranges, 2 * n, job->ahead, forward, &second, failed, err);
     if (n > 0 && *failed != SIZE_MAX) *failed = again->indices[*failed % n];
     refs_free(second.ranges);
     return status;
 }
 
-refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
+refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n, bool ahead,
                        refs_fetch_sink sink, void *user, size_t *failed, refs_error *err) {
     size_t ignored;
     if (failed == NULL) failed = &ignored;
-    refs_fetch_job job = {
-        .fetcher = fetcher, .ranges = ranges, .sink = sink, .user = user, .failed = SIZE_MAX};
+    refs_fetch_job job = {.fetcher = fetcher,
+                          .ranges = ranges,
+                          .ahead = ahead,
+                          .sink = sink,
+                          .user = user,
+                          .failed = SIZE_MAX};
     refs_fetch_again again = {NULL, 0, 0};
     refs_status status = fetch_once(&job, n, &again, err);
     *failed = status != REFS_OK ? job.failed : SIZE_MAX;

@@ -73,6 +73,13 @@ static void activate(engine *self, refs_transfer *transfer) {
     self->n_active++;
 }
 
+/* What is read ahead leaves one request, unless there is just one, to whoever waits. */
+static bool has_room_for(const engine *self, const refs_transfer *transfer) {
+    unsigned most = self->http->options.max_in_flight;
+    if (transfer->ahead && most > 1) most--;
+    return self->n_active < most;
+}
+
 /* Starts what is due while there is room; the rest stays, in order. */
 static void start_due(engine *self) {
     uint64_t now = now_ms();
@@ -83,7 +90,7 @@ static void start_due(engine *self) {
         next = transfer->next;
         if (atomic_load(&transfer->cancelled)) {
             cancel(transfer);
-        } else if (transfer->due_ms > now || self->n_active == self->http->options.max_in_flight) {
+        } else if (transfer->due_ms > now || !has_room_for(self, transfer)) {
             add_waiting(self, transfer);
         } else {
             activate(self, transfer);
@@ -93,10 +100,9 @@ static void start_due(engine *self) {
 
 /* How long the thread may sleep when nothing moves on the network. */
 static int sleep_ms(const engine *self) {
-    if (self->n_active == self->http->options.max_in_flight) return IDLE_MS;
     uint64_t now = now_ms(), until = now + IDLE_MS;
     for (const refs_transfer *transfer = self->waiting; transfer != NULL; transfer = transfer->next)
-        if (transfer->due_ms < until) until = transfer->due_ms;
+        if (transfer->due_ms < until && has_room_for(self, transfer)) until = transfer->due_ms;
     return until > now ? (int)(until - now) : 0;
 }
 

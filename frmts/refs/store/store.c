@@ -114,10 +114,10 @@ static refs_status forward(void *user, size_t i, refs_bytes bytes, refs_block *b
     return job->sink(job->user, job->index[i], true, bytes, block, err);
 }
 
-static refs_status fetch_pending(pending *job, refs_error *err) {
+static refs_status fetch_pending(pending *job, bool ahead, refs_error *err) {
     size_t failed;
     refs_status status =
-        refs_fetch(job->store->fetcher, job->ranges, job->n, forward, job, &failed, err);
+        refs_fetch(job->store->fetcher, job->ranges, job->n, ahead, forward, job, &failed, err);
     if (status != REFS_OK && failed != SIZE_MAX)
         refs_store_locate(job->store, job->keys[job->index[failed]].text, err);
     return status;
@@ -138,12 +138,12 @@ static void clear_pending(pending *job) {
     refs_free(job->index);
 }
 
-refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n,
+refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n, bool ahead,
                                 refs_store_sink sink, void *user, refs_error *err) {
     pending job = {store, keys, sink, user, NULL, NULL, NULL, 0};
     refs_status status = open_pending(&job, n, err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(&job, i, err);
-    if (status == REFS_OK && job.n > 0) status = fetch_pending(&job, err);
+    if (status == REFS_OK && job.n > 0) status = fetch_pending(&job, ahead, err);
     clear_pending(&job);
     return status;
 }
@@ -217,6 +217,6 @@ refs_status refs_store_get(refs_store *store, refs_str key, size_t max_size, ref
                            refs_error *err) {
     one_value one = {max_size, value, false};
     const refs_store_key wanted = {key, max_size};
-    REFS_TRY(refs_store_get_many(store, &wanted, 1, keep_one, &one, err));
+    REFS_TRY(refs_store_get_many(store, &wanted, 1, false, keep_one, &one, err));
     return one.present ? REFS_OK : REFS_NOT_FOUND;
 }
