@@ -137,11 +137,11 @@ TEST(Rangeless, IsNotReadOverForever) {
     };
     refs_error error = REFS_ERROR_INIT;
     const refs_range far = {0, location.c_str(), REFS_HTTP_MAX_SKIPPED_BYTES + 1, 4, 0};
-    EXPECT_EQ(refs_fetch(fetcher, &far, 1, ignore, nullptr, nullptr, &error), REFS_LIMIT);
+    EXPECT_EQ(refs_fetch(fetcher, &far, 1, false, ignore, nullptr, nullptr, &error), REFS_LIMIT);
     EXPECT_STREQ(error.message, "the server ignores ranges, and the 4294967297 bytes before this "
                                 "one are too many to read over (HTTP 200)");
     const refs_range near = {0, location.c_str(), 1000, 4, 0};
-    EXPECT_EQ(refs_fetch(fetcher, &near, 1, ignore, nullptr, nullptr, nullptr), REFS_OK);
+    EXPECT_EQ(refs_fetch(fetcher, &near, 1, false, ignore, nullptr, nullptr, nullptr), REFS_OK);
     refs_fetcher_free(fetcher);
     refs_http_free(options.http);
 }
@@ -159,7 +159,7 @@ TEST(Headers, DoNotComeForever) {
     };
     refs_error error = REFS_ERROR_INIT;
     const refs_range range = {0, location.c_str(), 0, 4, 0};
-    EXPECT_EQ(refs_fetch(fetcher, &range, 1, ignore, nullptr, nullptr, &error), REFS_LIMIT);
+    EXPECT_EQ(refs_fetch(fetcher, &range, 1, false, ignore, nullptr, nullptr, &error), REFS_LIMIT);
     EXPECT_STREQ(error.message, "the server sends headers without end");
     refs_fetcher_free(fetcher);
     refs_http_free(options.http);
