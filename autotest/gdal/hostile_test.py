@@ -16,10 +16,12 @@ import json
 import lzma
 import os
 import resource
+import socketserver
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import zlib
 
 MAX_SET_BYTES = 1024
@@ -436,6 +438,48 @@ def all_sets():
     return found
 
 
+# -- a server without end ------------------------------------------------------------------------------
+
+ENDLESS = {
+    "200": b"HTTP/1.1 200 OK\r\n\r\n",
+    "length": b"HTTP/1.1 200 OK\r\nContent-Length: 1152921504606846976\r\n\r\n",
+    "206": b"HTTP/1.1 206 OK\r\nContent-Range: bytes 0-3/4\r\nContent-Length: 1152921504606846976\r\n\r\n",
+    "403": b"HTTP/1.1 403 No\r\n\r\n", "chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "headers": b"HTTP/1.1 200 OK\r\n", "interim": b"", "status": b"HTTP/1.1 ", "gzip": b"HTTP/1.1 200 OK\r\n"
+    b"Content-Encoding: gzip\r\n\r\n",
+}
+ENDLESS_PARTS = {
+    "chunks": b"10000\r\n" + bytes(65536) + b"\r\n", "headers": b"X-Header: and another one\r\n" * 2000,
+    "interim": b"HTTP/1.1 103 Early\r\nLink: x\r\n\r\n" * 2000, "status": b"x" * 65536,
+    "gzip": gzip.compress(bytes(8 << 20), 9),
+}
+
+
+class Endless(socketserver.BaseRequestHandler):
+    """Answers as the path says, and never ends."""
+
+    def handle(self):
+        kind = self.request.recv(65536).split(b" ")[1].decode().strip("/").split("/")[0]
+        try:
+            self.request.sendall(ENDLESS[kind])
+            while True:
+                self.request.sendall(ENDLESS_PARTS.get(kind, bytes(65536)))
+        except OSError:
+            pass
+
+
+def endless(port):
+    """Sets whose bytes never end."""
+    found = {}
+    for kind in ENDLESS:
+        url = f"http://127.0.0.1:{port}/{kind}"
+        found[f"a range of {kind} without end"] = one(zarray([1, 4]), [url, 0, 4])
+        found[f"a far range of {kind} without end"] = one(zarray([1, 4]), [url, 1 << 60, 4])
+        found[f"an object of {kind} without end"] = one(zarray([1, 4], compressor={"id": "zlib"}), [url])
+        found[f"metadata of {kind} without end"] = refs({".zattrs": [url], "v/.zarray": [url, 0, 99]})
+    return found
+
+
 # -- looking -------------------------------------------------------------------------------------------
 
 
@@ -537,11 +581,22 @@ def write_files(folder):
 
 
 def main(part):
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Endless)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        return look_at_all(part, server.server_address[1])
+    finally:
+        server.shutdown()
+
+
+def look_at_all(part, port):
+    """Writes all sets and judges them."""
     good, most_memory, most_seconds, n = True, 0, 0.0, 0
     with tempfile.TemporaryDirectory() as folder:
         write_files(folder)
         sets = {}
-        for i, (name, document) in enumerate(all_sets().items()):
+        for i, (name, document) in enumerate({**all_sets(), **endless(port)}.items()):
             if part not in name:
                 continue
             os.mkdir(f"{folder}/{i}")

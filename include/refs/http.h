@@ -87,12 +87,18 @@ typedef struct refs_http_options {
 /** Bytes per second below which a transfer stalls. */
 #define REFS_HTTP_MIN_SPEED 100
 
+/** Bytes of all header lines of an attempt, those of interim answers included. */
+#define REFS_HTTP_MAX_HEADER_BYTES (256 * REFS_KIB)
+
 /** Bytes of the body of a refusal that are read over to keep the connection. */
 #define REFS_HTTP_MAX_REFUSAL_BYTES (64 * REFS_KIB)
 
 /** The largest object that is fetched whole, and kept, where its server ignores ranges. Of larger
  * ones everything before a range is read over. */
 #define REFS_HTTP_MAX_RANGELESS_BYTES (64 * REFS_MIB)
+
+/** Bytes that are read over at most to get at a range of such a server. */
+#define REFS_HTTP_MAX_SKIPPED_BYTES (4096 * (uint64_t)REFS_MIB)
 
 typedef struct refs_http refs_http;
 

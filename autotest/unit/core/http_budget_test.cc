@@ -122,6 +122,49 @@ TEST_F(WholeObjects, ThatAreTooLargeAreRefused) {
     EXPECT_STREQ(error.message, "12582912 bytes are more than the limit of 12582911");
 }
 
+/* -- servers that ignore ranges ---------------------------------------------------------------- */
+
+TEST(Rangeless, IsNotReadOverForever) {
+    LoopbackServer server;
+    MemoryVfs vfs;
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    ASSERT_EQ(refs_http_open(&host, nullptr, &options.http, nullptr), REFS_OK);
+    refs_fetcher *fetcher = nullptr;
+    ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+    const std::string location = server.url("/endless/d");
+    const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
+        return REFS_OK;
+    };
+    refs_error error = REFS_ERROR_INIT;
+    const refs_range far = {0, location.c_str(), REFS_HTTP_MAX_SKIPPED_BYTES + 1, 4, 0};
+    EXPECT_EQ(refs_fetch(fetcher, &far, 1, false, ignore, nullptr, nullptr, &error), REFS_LIMIT);
+    EXPECT_STREQ(error.message, "the server ignores ranges, and the 4294967297 bytes before this "
+                                "one are too many to read over (HTTP 200)");
+    const refs_range near = {0, location.c_str(), 1000, 4, 0};
+    EXPECT_EQ(refs_fetch(fetcher, &near, 1, false, ignore, nullptr, nullptr, nullptr), REFS_OK);
+    refs_fetcher_free(fetcher);
+    refs_http_free(options.http);
+}
+
+TEST(Headers, DoNotComeForever) {
+    LoopbackServer server;
+    MemoryVfs vfs;
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    ASSERT_EQ(refs_http_open(&host, nullptr, &options.http, nullptr), REFS_OK);
+    refs_fetcher *fetcher = nullptr;
+    ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+    const std::string location = server.url("/headers/d");
+    const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
+        return REFS_OK;
+    };
+    refs_error error = REFS_ERROR_INIT;
+    const refs_range range = {0, location.c_str(), 0, 4, 0};
+    EXPECT_EQ(refs_fetch(fetcher, &range, 1, false, ignore, nullptr, nullptr, &error), REFS_LIMIT);
+    EXPECT_STREQ(error.message, "the server sends headers without end");
+    refs_fetcher_free(fetcher);
+    refs_http_free(options.http);
+}
+
 /* -- connections ------------------------------------------------------------------------------- */
 
 TEST(Connections, AreKeptFourTimesAsManyAsRequestsAtATime) {

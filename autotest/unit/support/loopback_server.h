@@ -2,9 +2,9 @@
  * connections that live on.
  *
  * The beginning of a path says how it is served: /flaky/ fails every second request for the same
- * bytes with 503, /moved/ leads to the path behind it, /rangeless/ is only had whole, /signed/
- * wants another signature than the first one that was made, and /held/ is answered when the test
- * says so.
+ * bytes with 503, /moved/ leads to the path behind it, /rangeless/ is only had whole,
+ * /endless/ is anything without an end, /headers/ nothing but headers, /signed/ wants another
+ * signature than the first one that was made, and /held/ is answered when the test says so.
  */
 #ifndef REFS_TEST_LOOPBACK_SERVER_H
 #define REFS_TEST_LOOPBACK_SERVER_H
@@ -142,6 +142,12 @@ class LoopbackServer {
         return nAsked_[asked]++ % 2 == 0;
     }
 
+    static std::string headers(size_t size) {
+        std::string lines;
+        while (lines.size() < size) lines += "X-Line: " + std::string(200, 'x') + "\r\n";
+        return lines;
+    }
+
     void hold() {
         std::unique_lock<std::mutex> guard(lock_);
         nHeld_++;
@@ -164,6 +170,8 @@ class LoopbackServer {
         if (take(path, "/signed/") && query == "?first") return refusal("403 Forbidden");
         if (take(path, "/held/")) hold();
         if (take(path, "/rangeless/")) request.hasRange = false;
+        if (take(path, "/endless/")) return "HTTP/1.1 200 OK\r\n\r\n" + std::string(1 << 20, 'x');
+        if (take(path, "/headers/")) return "HTTP/1.1 206 OK\r\n" + headers(1 << 20);
         const auto file = files.find(path);
         if (file == files.end()) return refusal("404 Not Found");
         const std::string &content = file->second;

@@ -47,7 +47,7 @@ static refs_status grow(refs_transfer *transfer, uint64_t more, refs_error *err)
     uint64_t size = 2 * needed;
     if (identity->has_total && identity->total >= needed && identity->total < size)
         size = identity->total;
-    if (size > transfer->max_size && needed <= transfer->max_size) size = transfer->max_size;
+    if (size > transfer->max_size) size = needed > transfer->max_size ? needed : transfer->max_size;
     return make_room(transfer, size, err);
 }
 
@@ -121,7 +121,7 @@ static refs_status check_range(refs_transfer *transfer, refs_error *err) {
 }
 
 /* The whole object came for a range. A small one is asked for as such, so that it serves all its
- * ranges; of a large one what lies before the range is read over, whatever that costs. */
+ * ranges; of a large one what lies before the range is read over, up to a limit. */
 static refs_status begin_rangeless(refs_transfer *transfer, refs_error *err) {
     refs_identity *identity = &transfer->response.identity;
     identity->has_total = content_length(transfer, &identity->total);
@@ -131,6 +131,11 @@ static refs_status begin_rangeless(refs_transfer *transfer, refs_error *err) {
         identity->has_total && identity->total <= REFS_HTTP_MAX_RANGELESS_BYTES;
     if (transfer->ranges_ignored) return refs_fail(err, REFS_IO, "HTTP 200 for a range");
     transfer->skip = transfer->offset + atomic_load(&transfer->got);
+    if (transfer->skip > REFS_HTTP_MAX_SKIPPED_BYTES)
+        return refs_fail(err, REFS_LIMIT,
+                         "the server ignores ranges, and the %llu bytes before this one are too "
+                         "many to read over (HTTP 200)",
+                         (unsigned long long)transfer->skip);
     return identify(transfer, err);
 }
 

@@ -55,6 +55,7 @@ typedef struct refs_transfer {
     bool refused;           /* ... and its body is not wanted: error says why */
     uint64_t skip, skipped; /* bytes before the range, of a whole object that came instead */
     uint64_t refusal_bytes; /* of the body of a refusal */
+    uint64_t header_bytes;  /* of this attempt */
     uint64_t got_before;    /* this attempt */
     uint64_t told;          /* got when the waiter was last woken */
     unsigned n_failures;    /* in a row */

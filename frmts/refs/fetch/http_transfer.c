@@ -15,8 +15,15 @@
 
 static size_t on_header(char *data, size_t item_size, size_t n, void *user) {
     refs_transfer *transfer = user;
-    refs_response__line(&transfer->response, refs_str_view(data, item_size * n));
-    return item_size * n;
+    size_t size = item_size * n;
+    transfer->header_bytes += size;
+    if (transfer->header_bytes > REFS_HTTP_MAX_HEADER_BYTES) {
+        transfer->refused = true;
+        (void)refs_fail(&transfer->error, REFS_LIMIT, "the server sends headers without end");
+        return 0;
+    }
+    refs_response__line(&transfer->response, refs_str_view(data, size));
+    return size;
 }
 
 /* What users may change by options of the host. */
@@ -171,12 +178,30 @@ static void go_home(refs_transfer *transfer) {
 
 /* -- attempts ---------------------------------------------------------------------------------- */
 
+/* Each attempt has a handle of its own: libcurl before 8 keeps a pointer to the last header of the
+ * request before, which is freed by then, and follows it where an answer begins with a folded line.
+ * Without memory for another, the old one has to do. */
+static void renew(CURL **handle) {
+    CURL *fresh = curl_easy_duphandle(*handle);
+    if (fresh == NULL) return;
+    move_cookies(*handle, fresh);
+    curl_easy_cleanup(*handle);
+    *handle = fresh;
+}
+
+static void renew_current(refs_transfer *transfer) {
+    bool is_away = transfer->current == transfer->away;
+    renew(is_away ? &transfer->away : &transfer->easy);
+    transfer->current = is_away ? transfer->away : transfer->easy;
+}
+
 void refs_transfer__begin_attempt(refs_transfer *transfer) {
     transfer->checked = transfer->refused = transfer->ranges_ignored = false;
     transfer->response = (refs_response){0};
     transfer->curl_text[0] = '\0';
-    transfer->skip = transfer->skipped = transfer->refusal_bytes = 0;
+    transfer->skip = transfer->skipped = transfer->refusal_bytes = transfer->header_bytes = 0;
     transfer->got_before = atomic_load(&transfer->got);
+    if (transfer->n_requests > 0) renew_current(transfer);
     transfer->n_requests++;
     if (transfer->kind == REFS_TRANSFER_WHOLE) return;
     uint64_t begin = transfer->offset + transfer->got_before;
