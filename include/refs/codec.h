@@ -118,7 +118,7 @@ typedef struct refs_scratch {
 
 void refs_scratch_clear(refs_scratch *scratch);
 
-/** Lets go of what is in it: it takes next to no memory until it is used again. */
+/** Lets go of what is in it: it takes little memory until it is used again. */
 void refs_scratch_forget(refs_scratch *scratch);
 
 /** Makes a chain. REFS_UNSUPPORTED names a codec that nobody knows, or that this build lacks;

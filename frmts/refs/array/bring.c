@@ -109,12 +109,16 @@ static refs_status run_chain(const refs_array *array, refs_bytes stored, refs_sc
     return REFS_OK;
 }
 
-static refs_status decode(refs_array *array, refs_bytes stored, chunk_room room, refs_error *err) {
+/* Every thread has working memory of its own. What reads ahead goes on decoding, and keeps it. */
+static refs_status decode(const refs_bringing *bringing, refs_bytes stored, chunk_room room,
+                          refs_error *err) {
+    refs_array *array = bringing->array;
     if (array->chain == NULL)
         return refs_fail(err, array->chain_error.status, "%s", array->chain_error.message);
     refs_scratch_node *node = refs_scratch_list__take(&array->scratches);
     if (node == NULL) return refs_fail_nomem(err);
     refs_status status = run_chain(array, stored, &node->scratch, room, err);
+    if (bringing->use == REFS_USE_NOW) refs_scratch_forget(&node->scratch);
     refs_scratch_list__put(&array->scratches, node);
     if (status != REFS_OK) return status;
     refs_array__to_host_order(&array->meta->dtype, room.elements, array->chunk_elements);
@@ -132,7 +136,7 @@ static refs_status fail_located(const decode_task *task, const refs_bringing *br
 static refs_status decode_in_place(const decode_task *task, const refs_bringing *bringing,
                                    uint8_t *elements, refs_error *err) {
     chunk_room room = {elements, bringing->array->chunk_bytes};
-    refs_status status = decode(bringing->array, task->stored, room, err);
+    refs_status status = decode(bringing, task->stored, room, err);
     return status == REFS_OK ? REFS_OK : fail_located(task, bringing, status, err);
 }
 
@@ -143,7 +147,7 @@ static refs_status decode_to_chunk(const decode_task *task, wanted_chunk wanted,
     refs_chunk *chunk = refs_chunk__new_for(array->tools.cache, array->chunk_bytes, bringing->use);
     if (chunk == NULL) return refs_fail_nomem(err);
     chunk_room room = {refs_chunk__data(chunk), least_bytes(bringing, number)};
-    refs_status status = decode(array, task->stored, room, err);
+    refs_status status = decode(bringing, task->stored, room, err);
     if (status != REFS_OK) {
         refs_chunk__release(chunk);
         return fail_located(task, bringing, status, err);

@@ -1,8 +1,7 @@
 /* chain.c -- codecs one after the other, see codec.h. */
 #include "output.h"
 
-/* Working memory that is needed for a small part of the time is let go of in between, if it is so
- * many bytes: every thread has its own. */
+/* What is smaller is not worth a call of the system. */
 #define FORGET_FROM (256 * REFS_KIB)
 
 typedef struct chain_link {
@@ -27,7 +26,8 @@ void refs_scratch_clear(refs_scratch *scratch) {
 
 void refs_scratch_forget(refs_scratch *scratch) {
     for (size_t i = 0; i < 2; i++)
-        refs_forget(scratch->buffers[i].data, scratch->buffers[i].capacity);
+        if (scratch->buffers[i].capacity >= FORGET_FROM)
+            refs_forget(scratch->buffers[i].data, scratch->buffers[i].capacity);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -205,7 +205,6 @@ static refs_status run_in_place(decoding *job, uint8_t *dst, refs_error *err) {
     REFS_TRY(run_to_fixed(job, 1, dst, err));
     refs_buf *spare = &job->scratch->buffers[1];
     refs_status status = link->type->decode_in_place(link->self, dst, size, spare, err);
-    if (spare->capacity >= FORGET_FROM) refs_forget(spare->data, spare->capacity);
     if (status != REFS_OK) refs_error_prefix(err, "%s", link->type->name);
     return status;
 }
