@@ -122,52 +122,70 @@ TEST_F(WholeObjects, ThatAreTooLargeAreRefused) {
     EXPECT_STREQ(error.message, "12582912 bytes are more than the limit of 12582911");
 }
 
-/* -- servers that ignore ranges ---------------------------------------------------------------- */
+/* -- ranges ------------------------------------------------------------------------------------ */
 
-TEST(Rangeless, IsNotReadOverForever) {
+namespace {
+
+/** A fetcher that has so many requests in flight, or as many as it has by default. */
+class Fetching : public testing::Test {
+  protected:
+    void open(unsigned maxInFlight = 0) {
+        refs_http_options httpOptions = REFS_HTTP_OPTIONS_INIT;
+        if (maxInFlight > 0) httpOptions.max_in_flight = maxInFlight;
+        ASSERT_EQ(refs_http_open(&host, &httpOptions, &options.http, nullptr), REFS_OK);
+        ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+    }
+    void TearDown() override {
+        refs_fetcher_free(fetcher);
+        refs_http_free(options.http);
+    }
+
+    refs_status fetch(const refs_range *ranges, size_t n, bool ahead = false,
+                      refs_error *err = nullptr) {
+        const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
+            return REFS_OK;
+        };
+        return refs_fetch(fetcher, ranges, n, ahead, ignore, nullptr, nullptr, err);
+    }
+
     LoopbackServer server;
     MemoryVfs vfs;
     refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
-    ASSERT_EQ(refs_http_open(&host, nullptr, &options.http, nullptr), REFS_OK);
     refs_fetcher *fetcher = nullptr;
-    ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
-    const std::string location = server.url("/endless/d");
-    const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
-        return REFS_OK;
-    };
     refs_error error = REFS_ERROR_INIT;
+};
+
+class Rangeless : public Fetching {};
+class Headers : public Fetching {};
+class Connections : public Fetching {};
+class ReadingAhead : public Fetching {};
+
+} // namespace
+
+/* -- servers that ignore ranges ---------------------------------------------------------------- */
+
+TEST_F(Rangeless, IsNotReadOverForever) {
+    open();
+    const std::string location = server.url("/endless/d");
     const refs_range far = {0, location.c_str(), REFS_HTTP_MAX_SKIPPED_BYTES + 1, 4, 0};
-    EXPECT_EQ(refs_fetch(fetcher, &far, 1, false, ignore, nullptr, nullptr, &error), REFS_LIMIT);
+    EXPECT_EQ(fetch(&far, 1, false, &error), REFS_LIMIT);
     EXPECT_STREQ(error.message, "the server ignores ranges, and the 4294967297 bytes before this "
                                 "one are too many to read over (HTTP 200)");
     const refs_range near = {0, location.c_str(), 1000, 4, 0};
-    EXPECT_EQ(refs_fetch(fetcher, &near, 1, false, ignore, nullptr, nullptr, nullptr), REFS_OK);
-    refs_fetcher_free(fetcher);
-    refs_http_free(options.http);
+    EXPECT_EQ(fetch(&near, 1), REFS_OK);
 }
 
-TEST(Headers, DoNotComeForever) {
-    LoopbackServer server;
-    MemoryVfs vfs;
-    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
-    ASSERT_EQ(refs_http_open(&host, nullptr, &options.http, nullptr), REFS_OK);
-    refs_fetcher *fetcher = nullptr;
-    ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+TEST_F(Headers, DoNotComeForever) {
+    open();
     const std::string location = server.url("/headers/d");
-    const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
-        return REFS_OK;
-    };
-    refs_error error = REFS_ERROR_INIT;
     const refs_range range = {0, location.c_str(), 0, 4, 0};
-    EXPECT_EQ(refs_fetch(fetcher, &range, 1, false, ignore, nullptr, nullptr, &error), REFS_LIMIT);
+    EXPECT_EQ(fetch(&range, 1, false, &error), REFS_LIMIT);
     EXPECT_STREQ(error.message, "the server sends headers without end");
-    refs_fetcher_free(fetcher);
-    refs_http_free(options.http);
 }
 
 /* -- connections ------------------------------------------------------------------------------- */
 
-TEST(Connections, AreKeptFourTimesAsManyAsRequestsAtATime) {
+TEST_F(Connections, AreKeptFourTimesAsManyAsRequestsAtATime) {
     constexpr uint32_t kServers = 12;
     std::vector<std::unique_ptr<LoopbackServer>> servers;
     std::vector<std::string> locations;
@@ -176,39 +194,26 @@ TEST(Connections, AreKeptFourTimesAsManyAsRequestsAtATime) {
         servers[i]->files["/d"] = "0123456789";
         locations.push_back(servers[i]->url("/d"));
     }
-    MemoryVfs vfs;
-    refs_http_options httpOptions = REFS_HTTP_OPTIONS_INIT;
-    httpOptions.max_in_flight = 2;
-    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
-    ASSERT_EQ(refs_http_open(&host, &httpOptions, &options.http, nullptr), REFS_OK);
-    refs_fetcher *fetcher = nullptr;
-    ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
-    const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
-        return REFS_OK;
-    };
+    open(2);
     for (uint32_t i = 0; i < kServers; i++) {
         const refs_range range = {i, locations[i].c_str(), 0, 4, 0};
-        EXPECT_EQ(refs_fetch(fetcher, &range, 1, false, ignore, nullptr, nullptr, nullptr),
-                  REFS_OK);
+        EXPECT_EQ(fetch(&range, 1), REFS_OK);
     }
     const auto nConnected = [&] {
         int n = 0;
-        for (const auto &server : servers) n += server->nConnected();
+        for (const auto &each : servers) n += each->nConnected();
         return n;
     };
     /* The servers learn a little later that a connection was ended. */
     for (int i = 0; i < 1000 && nConnected() > 8; i++)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_EQ(nConnected(), 8);
-    refs_fetcher_free(fetcher);
-    refs_http_free(options.http);
 }
 
 /* -- reading ahead ----------------------------------------------------------------------------- */
 
 /* Two of three requests that may be in flight are held up: whoever waits for bytes gets them. */
-TEST(ReadingAhead, LeavesARequestToThoseWhoWait) {
-    LoopbackServer server;
+TEST_F(ReadingAhead, LeavesARequestToThoseWhoWait) {
     std::vector<std::string> locations;
     std::vector<refs_range> ahead;
     for (uint32_t i = 0; i < 6; i++) {
@@ -220,29 +225,14 @@ TEST(ReadingAhead, LeavesARequestToThoseWhoWait) {
     const std::string plain = server.url("/0");
     const refs_range wanted = {6, plain.c_str(), 0, 4, 0};
 
-    MemoryVfs vfs;
-    refs_http_options httpOptions = REFS_HTTP_OPTIONS_INIT;
-    httpOptions.max_in_flight = 3;
-    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
-    ASSERT_EQ(refs_http_open(&host, &httpOptions, &options.http, nullptr), REFS_OK);
-    refs_fetcher *fetcher = nullptr;
-    ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
-    const auto fetch = [&](const refs_range *ranges, size_t n, bool isAhead) {
-        return std::async(std::launch::async, [=] {
-            const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
-                return REFS_OK;
-            };
-            return refs_fetch(fetcher, ranges, n, isAhead, ignore, nullptr, nullptr, nullptr);
-        });
-    };
-    auto readingAhead = fetch(ahead.data(), ahead.size(), true);
+    open(3);
+    auto readingAhead =
+        std::async(std::launch::async, [&] { return fetch(ahead.data(), ahead.size(), true); });
     server.awaitHeld(2);
-    auto reading = fetch(&wanted, 1, false);
+    auto reading = std::async(std::launch::async, [&] { return fetch(&wanted, 1); });
     EXPECT_EQ(reading.wait_for(std::chrono::seconds(60)), std::future_status::ready);
     EXPECT_EQ(server.nHeld(), 2);
     server.answerHeld();
     EXPECT_EQ(reading.get(), REFS_OK);
     EXPECT_EQ(readingAhead.get(), REFS_OK);
-    refs_fetcher_free(fetcher);
-    refs_http_free(options.http);
 }

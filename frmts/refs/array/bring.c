@@ -312,7 +312,6 @@ static refs_status fetch(batch *job, refs_error *err) {
                                               job, &fetch_error);
     refs_status decoded = refs_group_wait(job->group, err);
     refs_group_free(job->group);
-    if (job->n_keys > 1) refs_scratch_list__forget(&job->bringing->array->scratches);
     if (decoded != REFS_OK) return decoded;
     return refs_fail(err, fetched, "%s", fetch_error.message);
 }

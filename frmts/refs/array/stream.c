@@ -111,6 +111,7 @@ static bool bring_parts(refs_stream *stream) {
 static void *run(void *argument) {
     refs_stream *stream = argument;
     if (!bring_parts(stream)) atomic_store(&stream->stop, true);
+    refs_scratch_list__forget(&stream->array->scratches);
     note_end(stream);
     return NULL;
 }
