@@ -51,7 +51,7 @@ static void close_file(void *self, void *handle) {
 
 refs_vfs fuzz_host(const fuzz_file *files) {
     void *self = (void *)(uintptr_t)files;
-    return (refs_vfs){self, open_file, size_of_file, read_file, NULL, close_file, NULL};
+    return (refs_vfs){self, open_file, size_of_file, read_file, NULL, close_file, NULL, NULL};
 }
 
 /* -- from a set to its hierarchy --------------------------------------------------------------- */

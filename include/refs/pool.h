@@ -33,6 +33,11 @@ typedef struct refs_group refs_group;
 /** A group of tasks in `pool` (NULL: tasks run where they are added). */
 refs_status refs_group_open(refs_pool *pool, refs_group **group, refs_error *err);
 
+/** Tasks of the group come before those of others while `is_awaited(user)` says so. Called from any
+ * thread until the group is freed, under a lock: it shall only look something up. Before the first
+ * task is added. */
+void refs_group_prefer(refs_group *group, bool (*is_awaited)(const void *user), const void *user);
+
 /** Waits for all tasks of the group and frees it. */
 void refs_group_free(refs_group *group);
 

@@ -54,6 +54,10 @@ typedef struct refs_vfs {
 
     /** What is known of `location` now, without reading it. May be NULL: nothing is known. */
     refs_status (*stamp)(void *self, const char *location, refs_vfs_stamp *stamp, refs_error *err);
+
+    /** Whether a read of `location` costs no more than its bytes, as one of a local file does. May
+     * be NULL: no. */
+    bool (*is_near)(void *self, const char *location);
 } refs_vfs;
 
 /** Appends all of `location` to `content`; REFS_LIMIT where it is larger than `max_size` bytes. */

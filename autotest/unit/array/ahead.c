@@ -15,9 +15,16 @@ refs_status ahead_bring(refs_array *array, uint64_t begin, uint64_t end, uint64_
     return status;
 }
 
+refs_claim ahead_claim(refs_cache *cache, refs_chunk_id id) {
+    static _Atomic bool awaited;
+    refs_chunk *chunk = NULL;
+    return refs_cache__claim(cache, id, REFS_USE_NOW, &awaited, &chunk);
+}
+
 bool ahead_await_room(refs_cache *cache, size_t size, size_t max_bytes, bool awaited, bool stop) {
+    const _Atomic bool atomic_awaited = awaited;
     const _Atomic bool atomic_stop = stop;
-    return refs_cache__await_room(cache, size, max_bytes, &awaited, &atomic_stop);
+    return refs_cache__await_room(cache, size, max_bytes, &atomic_awaited, &atomic_stop);
 }
 
 void ahead_give_room(refs_cache *cache, size_t size) {

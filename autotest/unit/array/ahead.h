@@ -12,6 +12,9 @@ extern "C" {
 refs_status ahead_bring(refs_array *array, uint64_t begin, uint64_t end, uint64_t end_riders,
                         refs_chunk_use use);
 
+/** Claims a chunk that is not there. */
+refs_claim ahead_claim(refs_cache *cache, refs_chunk_id id);
+
 bool ahead_await_room(refs_cache *cache, size_t size, size_t max_bytes, bool awaited, bool stop);
 void ahead_give_room(refs_cache *cache, size_t size);
 

@@ -2,6 +2,7 @@
 #include "ahead.h"
 #include "memory_array.h"
 
+#include <chrono>
 #include <random>
 #include <set>
 #include <thread>
@@ -59,6 +60,16 @@ TEST_F(Stream, DecodesNothingTwiceForStepByStepReads) {
     open(1 << 20);
     for (uint64_t t = 0; t < steps; t++) expectStep(t);
     EXPECT_EQ(decoded(), steps);
+}
+
+TEST_F(Stream, FollowsWhoGoesOnFromTheFirstChunkToTheSecond) {
+    open(1 << 20);
+    expectStep(0);
+    expectStep(1);
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (decoded() <= 2 && std::chrono::steady_clock::now() < patience)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_GT(decoded(), 2u);
 }
 
 TEST_F(Stream, FollowsReadsThatLeaveOutSteps) {

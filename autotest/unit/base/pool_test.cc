@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <set>
+#include <string>
 
 #include "refs/pool.h"
 
@@ -119,6 +120,46 @@ TEST_F(Pool, LendsAHandWhereWorkersAreBusyWithOthers) {
     EXPECT_EQ(work_.done, 1);
     refs_group_free(own);
     refs_group_free(others);
+}
+
+/** Tasks of one thread, in the order in which they were done. */
+struct Order {
+    std::mutex lock;
+    std::condition_variable moved;
+    std::string done;
+
+    void note(char task) {
+        std::lock_guard<std::mutex> guard(lock);
+        done += task;
+        moved.notify_all();
+    }
+    std::string await(size_t n) {
+        std::unique_lock<std::mutex> guard(lock);
+        moved.wait(guard, [&] { return done.size() == n; });
+        return done;
+    }
+};
+
+template <char task> refs_status noteTask(void *order, refs_error *) {
+    static_cast<Order *>(order)->note(task);
+    return REFS_OK;
+}
+
+TEST_F(Pool, DoesFirstWhatSomebodyWaitsFor) {
+    open(1);
+    Gate gate;
+    Order order;
+    refs_group *early = group(), *awaited = group();
+    refs_group_prefer(
+        awaited, [](const void *) { return true; }, nullptr);
+    refs_group_add(early, passGate, nullptr, &gate, nullptr);
+    gate.awaitWaiter();
+    for (int i = 0; i < 2; i++) refs_group_add(early, noteTask<'a'>, nullptr, &order, nullptr);
+    for (int i = 0; i < 2; i++) refs_group_add(awaited, noteTask<'b'>, nullptr, &order, nullptr);
+    gate.letAllPass();
+    EXPECT_EQ(order.await(4), "bbaa");
+    refs_group_free(awaited);
+    refs_group_free(early);
 }
 
 TEST_F(Pool, WorksWithoutAnyThread) {

@@ -12,12 +12,13 @@
 
 class MemoryVfs {
   public:
-    MemoryVfs() : vfs_{this, open, size, read, nullptr, close, nullptr} {}
+    MemoryVfs() : vfs_{this, open, size, read, nullptr, close, nullptr, isNear} {}
 
     std::map<std::string, std::string> files;
     std::string failReadsOf;                         ///< reads of this file fail
     std::string failOpensOf;                         ///< so does opening this one
     std::function<void(const std::string &)> onOpen; ///< sees names, and may make files for them
+    bool near = false;                               ///< as local files are
     std::atomic<int> opens{0}, reads{0}, nOpen{0}, mostOpen{0};
 
     const refs_vfs *get() const { return &vfs_; }
@@ -58,6 +59,7 @@ class MemoryVfs {
         memcpy(dst, file->content->data() + offset, *got);
         return REFS_OK;
     }
+    static bool isNear(void *self, const char *) { return from(self)->near; }
     static void close(void *self, void *handle) {
         from(self)->nOpen--;
         delete static_cast<Handle *>(handle);

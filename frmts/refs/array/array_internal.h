@@ -109,11 +109,6 @@ refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size, refs_chunk_use u
 /** A number for an array whose chunks are to be kept in the cache. */
 uint64_t refs_cache__new_owner(refs_cache *cache);
 
-/** Asks for a chunk; FOUND sets *chunk, with a reference for the caller. Of one that the caller is
- * to bring, *awaited is set when somebody waits for it, which refs_cache__await_room reads. */
-refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_chunk_use use, bool *awaited,
-                             refs_chunk **chunk);
-
 /** Waits until nobody brings the chunk any more: it is there, with a reference for the caller, or
  * NULL. */
 refs_chunk *refs_cache__await(refs_cache *cache, refs_chunk_id id);

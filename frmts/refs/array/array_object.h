@@ -44,11 +44,16 @@ bool refs_cache__await_use(refs_cache *cache, size_t max_bytes, uint64_t n_waste
                            const _Atomic bool *stop);
 void refs_cache__wake(refs_cache *cache);
 
+/** Asks for a chunk; FOUND sets *chunk, with a reference for the caller. Of one that the caller is
+ * to bring, *awaited is set when somebody waits for it, which refs_cache__await_room reads. */
+refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_chunk_use use,
+                             _Atomic bool *awaited, refs_chunk **chunk);
+
 /** Waits until `size` bytes more may be decoded ahead: until no more than `max_bytes` of them are
  * unused or being decoded, or *awaited, for what a reader waits for is not ahead of it. False where
  * that did not come about: as for refs_cache__await_use. */
-bool refs_cache__await_room(refs_cache *cache, size_t size, size_t max_bytes, const bool *awaited,
-                            const _Atomic bool *stop);
+bool refs_cache__await_room(refs_cache *cache, size_t size, size_t max_bytes,
+                            const _Atomic bool *awaited, const _Atomic bool *stop);
 
 /** What was waited for is decoded by now, or never will be. */
 void refs_cache__give_room(refs_cache *cache, size_t size);
@@ -141,7 +146,7 @@ typedef struct refs_bringing {
     /** Called before a chunk is decoded: waits until it may be, or until *awaited, where somebody
      * waits for one of these chunks; false: it is not wanted any more. The room that it was given
      * ends with the decoding (refs_cache__give_room). Or NULL. */
-    bool (*await_room)(void *user, const bool *awaited);
+    bool (*await_room)(void *user, const _Atomic bool *awaited);
     void *user;
     refs_chunk_use use;
 } refs_bringing;

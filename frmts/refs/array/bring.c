@@ -23,8 +23,7 @@ typedef struct batch {
     bool *rides;        /* working memory */
     wanted_chunk *busy; /* chunks that other threads bring */
     size_t n_busy;
-    bool
-        awaited; /* somebody waits for a chunk that this batch brings; the cache's lock guards it */
+    _Atomic bool awaited; /* somebody waits for a chunk that this batch brings */
 } batch;
 
 /* What the cache knows a chunk by: its number in the whole array. */
@@ -109,7 +108,7 @@ static refs_status run_chain(const refs_array *array, refs_bytes stored, refs_sc
     return REFS_OK;
 }
 
-/* Every thread has working memory of its own. What reads ahead goes on decoding, and keeps it. */
+/* Every thread has working memory of its own. */
 static refs_status decode(const refs_bringing *bringing, refs_bytes stored, chunk_room room,
                           refs_error *err) {
     refs_array *array = bringing->array;
@@ -118,7 +117,6 @@ static refs_status decode(const refs_bringing *bringing, refs_bytes stored, chun
     refs_scratch_node *node = refs_scratch_list__take(&array->scratches);
     if (node == NULL) return refs_fail_nomem(err);
     refs_status status = run_chain(array, stored, &node->scratch, room, err);
-    if (bringing->use == REFS_USE_NOW) refs_scratch_forget(&node->scratch);
     refs_scratch_list__put(&array->scratches, node);
     if (status != REFS_OK) return status;
     refs_array__to_host_order(&array->meta->dtype, room.elements, array->chunk_elements);
@@ -301,17 +299,34 @@ static refs_status add_riders(batch *job, uint64_t begin, uint64_t end, refs_err
     return REFS_OK;
 }
 
+static bool is_awaited(const void *job) {
+    return atomic_load(&((const batch *)job)->awaited);
+}
+
+/* What reads ahead goes on decoding, and keeps its working memory. */
+static void forget_scratches(const batch *job) {
+    refs_array *last = NULL;
+    if (job->bringing->use != REFS_USE_NOW) return;
+    for (size_t i = 0; i < job->n_keys; i++) {
+        refs_array *array = job->chunks[i].bringing->array;
+        if (array != last) refs_scratch_list__forget(&array->scratches);
+        last = array;
+    }
+}
+
 /* Fetches and decodes what was noted down. What went wrong with a chunk explains more than that the
  * fetch was cancelled for it. */
 static refs_status fetch(batch *job, refs_error *err) {
     const refs_array_tools *tools = &job->bringing->array->tools;
     REFS_TRY(refs_group_open(job->n_keys > 1 ? tools->pool : NULL, &job->group, err));
+    refs_group_prefer(job->group, is_awaited, job);
     refs_error fetch_error = REFS_ERROR_INIT;
     bool ahead = job->bringing->use != REFS_USE_NOW;
     refs_status fetched = refs_store_get_many(tools->store, job->keys, job->n_keys, ahead, receive,
                                               job, &fetch_error);
     refs_status decoded = refs_group_wait(job->group, err);
     refs_group_free(job->group);
+    forget_scratches(job);
     if (decoded != REFS_OK) return decoded;
     return refs_fail(err, fetched, "%s", fetch_error.message);
 }
@@ -394,6 +409,7 @@ static void clear_batch(batch *job) {
 
 static refs_status run_batch(wanted_chunk *wanted, size_t n, size_t n_riders, refs_error *err) {
     batch job = {.bringing = wanted[0].bringing};
+    atomic_init(&job.awaited, job.bringing->use == REFS_USE_NOW);
     refs_status status = open_batch(&job, n, n_riders)
                              ? bring_all(&job, wanted, n, wanted[n - 1].number + 1 + n_riders, err)
                              : refs_fail_nomem(err);

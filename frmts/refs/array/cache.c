@@ -7,12 +7,12 @@ struct refs_chunk {
     _Atomic unsigned references;
     refs_chunk_id id;
     size_t size;
-    bool pending;  /* somebody brings it: it has no data and no age */
-    bool unused;   /* it was read ahead */
-    bool later;    /* it came along with what was read ahead: not in ahead_bytes */
-    bool spent;    /* all of it was read: it is likely not read again soon */
-    bool *awaited; /* while it is pending: to be set when somebody waits for it */
-    uint64_t left; /* elements that were not yet read */
+    bool pending;          /* somebody brings it: it has no data and no age */
+    bool unused;           /* it was read ahead */
+    bool later;            /* it came along with what was read ahead: not in ahead_bytes */
+    bool spent;            /* all of it was read: it is likely not read again soon */
+    _Atomic bool *awaited; /* while it is pending: to be set when somebody waits for it */
+    uint64_t left;         /* elements that were not yet read */
     refs_chunk *bucket_next;
     refs_chunk *newer, *older;
     uint8_t data[];
@@ -257,7 +257,7 @@ static refs_chunk *use(refs_cache *cache, refs_chunk *chunk) {
 }
 
 /* Marks a chunk as being brought; without memory several may bring it. */
-static void add_pending(refs_cache *cache, refs_chunk_id id, bool later, bool *awaited) {
+static void add_pending(refs_cache *cache, refs_chunk_id id, bool later, _Atomic bool *awaited) {
     refs_chunk *mark = refs_chunk__new(0);
     if (mark == NULL) return;
     mark->id = id;
@@ -287,7 +287,7 @@ static void want_ahead(refs_cache *cache, refs_chunk *chunk) {
 }
 
 refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_chunk_use wanted,
-                             bool *awaited, refs_chunk **chunk) {
+                             _Atomic bool *awaited, refs_chunk **chunk) {
     refs_claim claim = REFS_CLAIM_MINE;
     refs_lock(&cache->lock);
     refs_chunk *found = find(cache, id);
@@ -407,8 +407,8 @@ bool refs_cache__await_use(refs_cache *cache, size_t max_bytes, uint64_t n_waste
     return wanted;
 }
 
-bool refs_cache__await_room(refs_cache *cache, size_t size, size_t max_bytes, const bool *awaited,
-                            const _Atomic bool *stop) {
+bool refs_cache__await_room(refs_cache *cache, size_t size, size_t max_bytes,
+                            const _Atomic bool *awaited, const _Atomic bool *stop) {
     struct timespec until = end_of_patience();
     refs_lock(&cache->lock);
     bool wanted = !atomic_load(stop);

@@ -6,7 +6,8 @@
  * is read ahead and not yet used stays within half of the cache. */
 #include "array_object.h"
 
-/* Equal moves in a row after which the next one is expected. */
+/* Equal moves in a row after which the next one is expected. From the first chunk of an array to
+ * the second one move is enough: so begins who reads all. */
 #define MOVES_TO_TRUST 2
 
 /* What is read ahead at first, in chunks, and at most, in bytes of values: enough that requests are
@@ -67,7 +68,7 @@ static void note_claimed(void *user) {
     refs_unlock(&stream->lock);
 }
 
-static bool await_room(void *user, const bool *awaited) {
+static bool await_room(void *user, const _Atomic bool *awaited) {
     const refs_stream *stream = user;
     return refs_cache__await_room(stream->array->tools.cache, stream->array->chunk_bytes,
                                   stream->room_bytes, awaited, &stream->stop);
@@ -215,6 +216,12 @@ void refs_watch__clear(refs_watch *watch) {
     pthread_mutex_destroy(&watch->lock);
 }
 
+static bool is_first_chunk(const uint64_t *chunk, size_t rank) {
+    for (size_t dim = 0; dim < rank; dim++)
+        if (chunk[dim] != 0) return false;
+    return true;
+}
+
 /* Compares a read with the last one: along which single dimension it moved on, and how far. */
 static void note_move(refs_watch *watch, const uint64_t *first, size_t rank) {
     size_t dim = 0, n_changed = 0;
@@ -226,7 +233,8 @@ static void note_move(refs_watch *watch, const uint64_t *first, size_t rank) {
     bool forward = watch->any && n_changed == 1 && first[dim] > watch->last[dim];
     uint64_t moved_by = forward ? first[dim] - watch->last[dim] : 0;
     bool again = forward && moved_by == watch->moved_by && dim == watch->moved_dim;
-    watch->n_moves = again ? watch->n_moves + 1 : forward ? 1 : 0;
+    bool begins = forward && moved_by == 1 && is_first_chunk(watch->last, rank);
+    watch->n_moves = begins ? MOVES_TO_TRUST : again ? watch->n_moves + 1 : forward ? 1 : 0;
     watch->moved_dim = dim;
     watch->moved_by = moved_by;
     watch->any = true;

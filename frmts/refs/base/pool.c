@@ -1,5 +1,5 @@
-/* pool.c -- see pool.h. One queue; whoever waits works off tasks of its own group that workers do
- * not come to. */
+/* pool.c -- see pool.h. One queue, in which tasks that somebody waits for overtake others; whoever
+ * waits works off tasks of its own group that workers do not come to. */
 #include "refs/pool.h"
 
 #include "refs/fork.h"
@@ -25,12 +25,17 @@ struct refs_pool {
 
 struct refs_group {
     refs_pool *pool;
+    bool (*is_awaited)(const void *user); /* or NULL */
+    const void *user;
     size_t n_unfinished;
     pthread_cond_t finished; /* a task of the group was finished */
     refs_error error;
 };
 
 static _Thread_local bool is_worker;
+
+/* Tasks that are looked at for one of a group that somebody waits for. */
+#define MAX_LOOKED_AT 64
 
 /* -- the queue: under the lock ----------------------------------------------------------------- */
 
@@ -57,11 +62,21 @@ static void dequeue(refs_pool *pool, task *taken) {
     pool->n_queued--;
 }
 
+/* What is to be done next: what somebody waits for, else what came first. */
+static task *most_wanted(const refs_pool *pool) {
+    task *found = pool->first;
+    for (unsigned i = 0; found != NULL && i < MAX_LOOKED_AT; i++, found = found->next)
+        if (found->group->is_awaited != NULL && found->group->is_awaited(found->group->user))
+            return found;
+    return pool->first;
+}
+
 /* The task that whoever waits for a group is to do itself, or NULL. What comes next anyway is left
  * to the workers: one thread more than there are cores is no faster, and takes memory. */
 static task *left_for(const refs_pool *pool, const refs_group *group) {
-    task *found = pool->first;
+    task *found = most_wanted(pool);
     if (found != NULL && found->group == group && pool->n_started > 0 && !is_worker) return NULL;
+    found = pool->first;
     while (found != NULL && found->group != group) found = found->next;
     return found;
 }
@@ -89,7 +104,7 @@ static void *work(void *argument) {
     is_worker = true;
     refs_lock(&pool->lock);
     while (!pool->ending) {
-        task *next = pool->first;
+        task *next = most_wanted(pool);
         if (next != NULL) {
             dequeue(pool, next);
             perform(pool, next);
@@ -163,6 +178,11 @@ refs_status refs_group_open(refs_pool *pool, refs_group **group, refs_error *err
     pthread_cond_init(&opened->finished, NULL);
     *group = opened;
     return REFS_OK;
+}
+
+void refs_group_prefer(refs_group *group, bool (*is_awaited)(const void *user), const void *user) {
+    group->is_awaited = is_awaited;
+    group->user = user;
 }
 
 void refs_group_free(refs_group *group) {

@@ -68,8 +68,14 @@ static refs_status posix_stamp(void *self, const char *location, refs_vfs_stamp 
     return REFS_OK;
 }
 
+static bool posix_is_near(void *self, const char *location) {
+    (void)self;
+    (void)location;
+    return true;
+}
+
 const refs_vfs *refs_vfs_posix(void) {
     static const refs_vfs posix = {NULL, posix_open,  posix_size, posix_read,
-                                   NULL, posix_close, posix_stamp};
+                                   NULL, posix_close, posix_stamp, posix_is_near};
     return &posix;
 }

@@ -58,6 +58,7 @@ typedef struct refs_fetch_job {
     void *user;
     size_t failed; /**< the range that is being served, or SIZE_MAX */
     refs_waiter waiter;
+    struct refs_near *near;      /**< memory for what is read of locations that are near, or NULL */
     struct refs_fetch_job *next; /**< under the fetcher's lock */
 } refs_fetch_job;
 
@@ -113,6 +114,21 @@ void refs_fetch__clear_places(refs_fetcher *fetcher);
 
 /** Carries out the requests [begin, end), all of one location, by the host's refs_vfs. */
 refs_status refs_fetch__by_vfs(refs_fetch_job *job, size_t begin, size_t end, refs_error *err);
+
+/** Reads a request, that has a length, from a handle of the host. */
+refs_status refs_fetch__read(refs_fetch_job *job, void *handle, const refs_request *request,
+                             uint8_t *dst, refs_error *err);
+
+/** Reads and serves requests that have lengths, in one go. */
+refs_status refs_fetch__read_batch(refs_fetch_job *job, void *handle, const refs_request *requests,
+                                   size_t n, refs_error *err);
+
+/** Reads and serves a request that has a length, of a location that is near. */
+refs_status refs_fetch__read_near(refs_fetch_job *job, void *handle, const refs_request *request,
+                                  refs_error *err);
+
+/** Frees what that has left with the job, when workers hold nothing of it any more. */
+void refs_fetch__clear_near(refs_fetch_job *job);
 
 /** Ranges whose server ignores ranges: to be fetched as whole locations. */
 typedef struct refs_fetch_again {

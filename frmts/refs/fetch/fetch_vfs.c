@@ -18,18 +18,14 @@ static refs_status fail_short(const refs_vfs *vfs, void *handle, const refs_requ
                      (unsigned long long)request->length);
 }
 
-static void count(refs_fetcher *fetcher, uint64_t requests, uint64_t bytes) {
-    atomic_fetch_add(&fetcher->requests, requests);
-    atomic_fetch_add(&fetcher->bytes, bytes);
-}
-
-static refs_status read_one(refs_fetch_job *job, void *handle, const refs_request *request,
-                            uint8_t *dst, refs_error *err) {
+refs_status refs_fetch__read(refs_fetch_job *job, void *handle, const refs_request *request,
+                             uint8_t *dst, refs_error *err) {
     const refs_vfs *vfs = job->fetcher->vfs;
     size_t got = 0;
     job->failed = job->plan->members[request->first_member];
     REFS_TRY(
         vfs->read(vfs->self, handle, request->offset, (size_t)request->length, dst, &got, err));
+    atomic_fetch_add(&job->fetcher->bytes, got);
     return got == request->length ? REFS_OK : fail_short(vfs, handle, request, got, err);
 }
 
@@ -38,16 +34,21 @@ static refs_status read_requests(refs_fetch_job *job, void *handle, const refs_r
                                  size_t n, uint8_t *dst, refs_error *err) {
     const refs_vfs *vfs = job->fetcher->vfs;
     refs_vfs_range ranges[MAX_BATCH_REQUESTS];
-    for (size_t i = 0; i < n; dst += requests[i++].length)
-        ranges[i] = (refs_vfs_range){requests[i].offset, (size_t)requests[i].length, dst};
-    if (n > 1 && vfs->read_many != NULL) return vfs->read_many(vfs->self, handle, ranges, n, err);
-    for (size_t i = 0; i < n; i++)
-        REFS_TRY(read_one(job, handle, &requests[i], ranges[i].dst, err));
+    uint64_t total = 0;
+    if (n == 1 || vfs->read_many == NULL) {
+        for (size_t i = 0; i < n; dst += requests[i++].length)
+            REFS_TRY(refs_fetch__read(job, handle, &requests[i], dst, err));
+        return REFS_OK;
+    }
+    for (size_t i = 0; i < n; total += requests[i++].length)
+        ranges[i] = (refs_vfs_range){requests[i].offset, (size_t)requests[i].length, dst + total};
+    REFS_TRY(vfs->read_many(vfs->self, handle, ranges, n, err));
+    atomic_fetch_add(&job->fetcher->bytes, total);
     return REFS_OK;
 }
 
-static refs_status read_batch(refs_fetch_job *job, void *handle, const refs_request *requests,
-                              size_t n, refs_error *err) {
+refs_status refs_fetch__read_batch(refs_fetch_job *job, void *handle, const refs_request *requests,
+                                   size_t n, refs_error *err) {
     uint64_t total = 0;
     for (size_t i = 0; i < n; i++) total += requests[i].length;
     refs_block *block = NULL;
@@ -56,7 +57,6 @@ static refs_status read_batch(refs_fetch_job *job, void *handle, const refs_requ
     refs_status status = read_requests(job, handle, requests, n, bytes, err);
     for (size_t i = 0; i < n && status == REFS_OK; bytes += requests[i++].length) {
         refs_arrival arrival = {block, bytes, requests[i].length, 0};
-        count(job->fetcher, 1, requests[i].length);
         status = refs_fetch__serve(job, &requests[i], &arrival, err);
     }
     refs_block_release(block);
@@ -73,7 +73,7 @@ static refs_status read_whole(refs_fetch_job *job, void *handle, const refs_requ
     if (all.length > limit || all.length > SIZE_MAX)
         return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
                          (unsigned long long)all.length, (unsigned long long)limit);
-    return read_batch(job, handle, &all, 1, err);
+    return refs_fetch__read_batch(job, handle, &all, 1, err);
 }
 
 /* How many of `n` requests make the next batch: at least one. */
@@ -88,15 +88,26 @@ static size_t batch_size(const refs_request *requests, size_t n) {
     return size > 0 ? size : 1;
 }
 
+/* Whether a request is of a location that is at hand. */
+static bool is_near(const refs_fetch_job *job, size_t request) {
+    const refs_vfs *vfs = job->fetcher->vfs;
+    return vfs->is_near != NULL &&
+           vfs->is_near(vfs->self, refs_fetch__first_range(job, request)->location);
+}
+
 static refs_status read_all(refs_fetch_job *job, void *handle, size_t begin, size_t end,
                             refs_error *err) {
+    bool near = is_near(job, begin);
     for (size_t n; begin < end; begin += n) {
         const refs_request *requests = &job->plan->requests[begin];
-        n = batch_size(requests, end - begin);
+        n = near ? 1 : batch_size(requests, end - begin);
+        atomic_fetch_add(&job->fetcher->requests, n);
         if (requests->length == REFS_FETCH_WHOLE)
             REFS_TRY(read_whole(job, handle, requests, err));
+        else if (near)
+            REFS_TRY(refs_fetch__read_near(job, handle, requests, err));
         else
-            REFS_TRY(read_batch(job, handle, requests, n, err));
+            REFS_TRY(refs_fetch__read_batch(job, handle, requests, n, err));
     }
     return REFS_OK;
 }

@@ -237,6 +237,7 @@ static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *a
     enlist(job);
     refs_status status = fetch_planned(job, again, err);
     wait_for_workers(job);
+    refs_fetch__clear_near(job);
     strike_off(job);
     pthread_cond_destroy(&job->waiter.moved);
     pthread_mutex_destroy(&job->waiter.lock);

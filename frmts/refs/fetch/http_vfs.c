@@ -291,6 +291,11 @@ static void close_object(void *self, void *handle) {
     discard(object);
 }
 
+static bool is_near(void *self, const char *location) {
+    const refs_http_vfs *vfs = self;
+    return vfs->other->is_near != NULL && vfs->other->is_near(vfs->other->self, location);
+}
+
 /* -- the whole --------------------------------------------------------------------------------- */
 
 /* In the child of a fork no other thread's requests are under way. */
@@ -302,8 +307,8 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
                                refs_http_vfs **vfs, refs_error *err) {
     refs_http_vfs *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);
-    made->functions =
-        (refs_vfs){made, open_object, size_of, read_object, read_many, close_object, stamp};
+    made->functions = (refs_vfs){made,      open_object,  size_of, read_object,
+                                 read_many, close_object, stamp,   is_near};
     made->http = http;
     made->other = other;
     made->max_whole_bytes = max_whole_bytes;

@@ -140,9 +140,13 @@ refs_status stamp(void *, const char *location, refs_vfs_stamp *stamp, refs_erro
     return REFS_OK;
 }
 
+bool isNear(void *, const char *location) {
+    return !STARTS_WITH(location, "/vsi");
+}
+
 } // namespace
 
 const refs_vfs *RefsVsiSource() {
-    static const refs_vfs source = {nullptr, open, size, read, readMany, close, stamp};
+    static const refs_vfs source = {nullptr, open, size, read, readMany, close, stamp, isNear};
     return &source;
 }

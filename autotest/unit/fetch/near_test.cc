@@ -1,0 +1,129 @@
+/* near_test.cc -- ranges of files that are at hand: read in pieces, in memory that is used again.
+ */
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "memory_vfs.h"
+#include "refs/block.h"
+#include "refs/fetch.h"
+
+namespace {
+
+class Near : public testing::Test {
+  protected:
+    static constexpr size_t fileBytes = 12 << 20;
+
+    void SetUp() override {
+        std::string content(fileBytes, '\0');
+        std::minstd_rand random(1);
+        for (char &byte : content) byte = static_cast<char>(random());
+        vfs.files["file"] = content;
+        vfs.near = true;
+        refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+        ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, &error), REFS_OK);
+    }
+    void TearDown() override { refs_fetcher_free(fetcher); }
+
+    /** Ranges of `length` bytes, one behind the other. */
+    static std::vector<refs_range> row(size_t n, uint64_t length) {
+        std::vector<refs_range> ranges;
+        for (size_t i = 0; i < n; i++) ranges.push_back({0, "file", i * length, length, 0});
+        return ranges;
+    }
+    refs_status fetch(const std::vector<refs_range> &asked) {
+        ranges = asked;
+        times.assign(ranges.size(), 0);
+        return refs_fetch(fetcher, ranges.data(), ranges.size(), false, check, this, &failed,
+                          &error);
+    }
+    static refs_status check(void *user, size_t index, refs_bytes bytes, refs_block *block,
+                             refs_error *) {
+        auto *self = static_cast<Near *>(user);
+        const refs_range &range = self->ranges[index];
+        const char *expected = self->vfs.files["file"].data() + range.offset;
+        EXPECT_EQ(bytes.size, range.length);
+        EXPECT_EQ(memcmp(bytes.data, expected, bytes.size), 0);
+        self->times[index]++;
+        self->places.insert(bytes.data);
+        if (self->holds) self->holdForAWhile(bytes, expected, block);
+        return REFS_OK;
+    }
+    /** As a worker does, which lets go on its own thread. */
+    void holdForAWhile(refs_bytes bytes, const char *expected, refs_block *block) {
+        refs_block_hold(block);
+        workers.emplace_back([=] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            EXPECT_EQ(memcmp(bytes.data, expected, bytes.size), 0);
+            refs_block_release(block);
+        });
+    }
+    refs_fetch_stats stats() const {
+        refs_fetch_stats counts;
+        refs_fetcher_stats(fetcher, &counts);
+        return counts;
+    }
+
+    MemoryVfs vfs;
+    refs_error error = REFS_ERROR_INIT;
+    refs_fetcher *fetcher = nullptr;
+    std::vector<refs_range> ranges;
+    std::vector<int> times;
+    std::set<const uint8_t *> places;
+    std::vector<std::thread> workers;
+    bool holds = false;
+    size_t failed = 0;
+};
+
+TEST_F(Near, ReadsPieceByPieceIntoThreePlaces) {
+    ASSERT_EQ(fetch(row(24, 400000)), REFS_OK);
+    EXPECT_EQ(times, std::vector<int>(24, 1));
+    EXPECT_EQ(vfs.reads, 24);
+    EXPECT_EQ(vfs.opens, 1);
+    EXPECT_LE(places.size(), 3u);
+    EXPECT_EQ(stats().bytes, 24 * 400000u);
+}
+
+TEST_F(Near, ReadsSmallNeighboursTogether) {
+    ASSERT_EQ(fetch(row(1000, 1000)), REFS_OK);
+    EXPECT_EQ(times, std::vector<int>(1000, 1));
+    EXPECT_EQ(vfs.reads, 2);
+    EXPECT_EQ(stats().requests, 1u);
+}
+
+TEST_F(Near, LeavesAPieceAloneUntilWorkersLetGoOfIt) {
+    holds = true;
+    ASSERT_EQ(fetch(row(24, 400000)), REFS_OK);
+    for (auto &worker : workers) worker.join();
+    EXPECT_EQ(times, std::vector<int>(24, 1));
+}
+
+TEST_F(Near, GivesALargePieceMemoryOfItsOwn) {
+    ASSERT_EQ(fetch(row(3, 3 << 20)), REFS_OK);
+    EXPECT_EQ(times, std::vector<int>(3, 1));
+    EXPECT_EQ(stats().bytes, 9u << 20);
+}
+
+TEST_F(Near, HandsOverRangesThatOverlap) {
+    std::minstd_rand random(2);
+    std::vector<refs_range> asked;
+    for (int i = 0; i < 300; i++) {
+        const uint64_t length = random() % 5 == 0 ? random() % 900000 : random() % 3000;
+        asked.push_back({0, "file", random() % (fileBytes - length), length, 0});
+    }
+    ASSERT_EQ(fetch(asked), REFS_OK) << error.message;
+    EXPECT_EQ(times, std::vector<int>(300, 1));
+}
+
+TEST_F(Near, SaysWhichRangeReachesBeyondTheEnd) {
+    auto asked = row(2, 400000);
+    asked.push_back({0, "file", fileBytes - 10, 20, 0});
+    EXPECT_EQ(fetch(asked), REFS_IO);
+    EXPECT_STREQ(error.message, "ends at byte 12582912, before the range [12582902+20] does");
+    EXPECT_EQ(failed, 2u);
+}
+
+} // namespace

@@ -1,0 +1,113 @@
+/* fetch_near.c -- requests of local files, piece by piece; see fetch_internal.h.
+ *
+ * A file that is at hand costs nothing per read. So its bytes are not brought in requests as large
+ * as those to a server, but in pieces that stay in the processor's cache until a worker has decoded
+ * them, in memory that is used again and again. */
+#include "fetch_internal.h"
+
+/* A piece holds as many ranges as fit in so many bytes, and at least one. */
+#define MAX_PIECE_BYTES (REFS_MIB / 2)
+
+/* Larger pieces have memory of their own. */
+#define MAX_SLOT_BYTES (2 * REFS_MIB)
+
+/* So many pieces are read before workers have let go of the first. */
+#define N_SLOTS 3
+
+/* Memory for one piece. */
+typedef struct slot {
+    refs_waiter *waiter;
+    uint8_t *memory;
+    size_t capacity;
+    size_t size; /* of the piece that somebody holds; under the waiter's lock, as is … */
+    bool held;
+} slot;
+
+struct refs_near {
+    slot slots[N_SLOTS];
+    size_t next;
+};
+
+static void let_go(void *user, size_t size) {
+    slot *held = user;
+    (void)size;
+    refs_lock(&held->waiter->lock);
+    held->waiter->memory -= held->size;
+    held->held = false;
+    pthread_cond_broadcast(&held->waiter->moved);
+    refs_unlock(&held->waiter->lock);
+}
+
+/* Waits until the slot may hold `size` bytes. */
+static refs_status take(refs_fetch_job *job, slot *taken, size_t size, refs_error *err) {
+    refs_lock(&job->waiter.lock);
+    while (taken->held) refs_wait(&job->waiter.moved, &job->waiter.lock);
+    refs_unlock(&job->waiter.lock);
+    if (taken->memory == NULL || taken->capacity < size) {
+        refs_free(taken->memory);
+        taken->memory = refs_alloc(size);
+        taken->capacity = size;
+    }
+    if (taken->memory == NULL) return refs_fail_nomem(err);
+    refs_fetch__count_memory(job, size);
+    taken->waiter = &job->waiter;
+    taken->size = size;
+    taken->held = true;
+    return REFS_OK;
+}
+
+static refs_status read_piece(refs_fetch_job *job, void *handle, const refs_request *piece,
+                              refs_error *err) {
+    slot *into = &job->near->slots[job->near->next++ % N_SLOTS];
+    REFS_TRY(take(job, into, (size_t)piece->length, err));
+    refs_block *block = refs_block_new(0, let_go, into);
+    if (block == NULL) {
+        let_go(into, 0);
+        return refs_fail_nomem(err);
+    }
+    refs_arrival arrival = {block, into->memory, piece->length, 0};
+    refs_status status = refs_fetch__read(job, handle, piece, into->memory, err);
+    if (status == REFS_OK) status = refs_fetch__serve(job, piece, &arrival, err);
+    refs_block_release(block);
+    return status;
+}
+
+/* The next members of a request that make a piece. */
+static refs_request piece_from(const refs_fetch_job *job, size_t member, size_t end) {
+    refs_request piece = {0, 0, member, 0};
+    for (; member < end; member++, piece.n_members++) {
+        const refs_range *range = &job->ranges[job->plan->members[member]];
+        if (piece.n_members == 0) piece.offset = range->offset;
+        uint64_t length = range->offset + range->length - piece.offset;
+        if (piece.n_members > 0 && length > MAX_PIECE_BYTES) break;
+        if (length > piece.length) piece.length = length;
+    }
+    return piece;
+}
+
+static refs_status read_pieces(refs_fetch_job *job, void *handle, const refs_request *request,
+                               refs_error *err) {
+    size_t member = request->first_member, end = member + request->n_members;
+    for (size_t n; member < end; member += n) {
+        refs_request piece = piece_from(job, member, end);
+        n = piece.n_members;
+        if (piece.length > MAX_SLOT_BYTES)
+            REFS_TRY(refs_fetch__read_batch(job, handle, &piece, 1, err));
+        else
+            REFS_TRY(read_piece(job, handle, &piece, err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_fetch__read_near(refs_fetch_job *job, void *handle, const refs_request *request,
+                                  refs_error *err) {
+    if (job->near == NULL) job->near = refs_calloc(1, sizeof *job->near);
+    if (job->near == NULL) return refs_fail_nomem(err);
+    return read_pieces(job, handle, request, err);
+}
+
+void refs_fetch__clear_near(refs_fetch_job *job) {
+    for (size_t i = 0; job->near != NULL && i < N_SLOTS; i++) refs_free(job->near->slots[i].memory);
+    refs_free(job->near);
+    job->near = NULL;
+}
