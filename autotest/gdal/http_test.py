@@ -144,6 +144,18 @@ class Requests(Case):
             for gap, least in zip(gaps, (0.05, 0.1, 0.2)):
                 self.assertGreaterEqual(gap, 0.95 * least)
 
+    def test_a_dead_server_costs_its_retries_once(self):
+        with socket.socket() as closed:
+            closed.bind(("127.0.0.1", 0))
+            self.folder.write_array(self.bands, self.width,
+                                    url=f"http://127.0.0.1:{closed.getsockname()[1]}/v.bin")
+            path = os.path.join(self.folder.served, "refs.json")
+            with options(GDAL_HTTP_MAX_RETRY="2"):
+                self.assertIn("after 3 attempts", self.fails(path))
+                again = self.fails(path)
+        self.assertIn("Failed to connect", again)
+        self.assertNotIn("attempts", again)
+
     def test_retry_after_is_obeyed(self):
         for name, text in (("seconds", "1"), ("date", "{now+2}")):
             with self.subTest(name):

@@ -113,6 +113,26 @@ TEST_P(CompressedSet, MayNotUnpackToMoreThanTheLimit) {
                                                   ": document unpacks to more than 100000 bytes");
 }
 
+TEST(CompressedSetByZstd, MayNotLookBackFurtherThanTheLimit) {
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    const std::string text = Large(1000);
+    for (int window_log : {27, 28}) {
+        ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log);
+        ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
+        std::string packed(ZSTD_compressBound(text.size()), '\0');
+        ZSTD_outBuffer out = {&packed[0], packed.size(), 0};
+        ZSTD_inBuffer start = {text.data(), 1, 0}, rest = {text.data(), text.size(), 1};
+        ZSTD_compressStream2(context, &out, &start, ZSTD_e_continue); // its size is not known
+        ASSERT_EQ(ZSTD_compressStream2(context, &out, &rest, ZSTD_e_end), 0u);
+        packed.resize(out.pos);
+        SetUnderTest set;
+        EXPECT_EQ(set.Open(packed), window_log == 27 ? REFS_OK : REFS_CORRUPT) << window_log;
+        const std::string said = set.error.message;
+        EXPECT_EQ(said.find("too much memory") != std::string::npos, window_log == 28) << said;
+    }
+    ZSTD_freeCCtx(context);
+}
+
 TEST_P(CompressedSet, IsSniffedByWhatItHolds) {
     EXPECT_TRUE(Sniff(Pack(kSmall)));
     EXPECT_FALSE(Sniff(Pack(R"({"type": "FeatureCollection", "features": []})")));

@@ -3,6 +3,8 @@
 
 #include <time.h>
 
+#include "http_origins.h"
+
 struct refs_http {
     const refs_http_host *host;
     refs_http_options options;
@@ -21,6 +23,7 @@ typedef struct engine {
     refs_transfer *waiting, **last_waiting; /* not started, or to be tried again */
     refs_transfer *active;
     unsigned n_active;
+    refs_origins origins;
 } engine;
 
 /* The longest that the thread sleeps: it is woken when there is work. */
@@ -124,6 +127,19 @@ static void drop_cancelled(engine *self) {
     }
 }
 
+/* Judges an attempt: true where the transfer is done. */
+static bool end_attempt(engine *self, refs_transfer *transfer, CURLcode code) {
+    uint64_t now = now_ms(), delay_ms = 0;
+    bool unreachable = refs_transfer__is_unreachable(transfer, code);
+    transfer->hopeless =
+        unreachable && refs_origins__is_dead(&self->origins, transfer->url_now, now);
+    if (!unreachable) refs_origins__note_alive(&self->origins, transfer->url_now);
+    bool done = refs_transfer__end_attempt(transfer, code, &delay_ms);
+    if (done && unreachable) refs_origins__note_dead(&self->origins, transfer->url_now, now);
+    transfer->due_ms = now + delay_ms;
+    return done;
+}
+
 static void end_finished(engine *self) {
     int left;
     for (CURLMsg *message; (message = curl_multi_info_read(self->http->multi, &left)) != NULL;) {
@@ -134,13 +150,10 @@ static void end_finished(engine *self) {
         refs_transfer *transfer = (refs_transfer *)(void *)user;
         if (transfer == NULL) continue; /* which cannot be: every handle has one */
         remove_active(self, transfer);
-        uint64_t delay_ms = 0;
-        if (refs_transfer__end_attempt(transfer, code, &delay_ms)) {
+        if (end_attempt(self, transfer, code))
             refs_transfer__finish(transfer);
-        } else {
-            transfer->due_ms = now_ms() + delay_ms;
+        else
             add_waiting(self, transfer);
-        }
     }
 }
 
@@ -162,6 +175,7 @@ static void *run(void *argument) {
         move(&self);
         curl_multi_poll(self.http->multi, NULL, 0, sleep_ms(&self), NULL);
     }
+    refs_origins__clear(&self.origins);
     return NULL;
 }
 

@@ -60,6 +60,7 @@ typedef struct refs_transfer {
     uint64_t told;          /* got when the waiter was last woken */
     unsigned n_failures;    /* in a row */
     unsigned n_redirects;
+    bool hopeless; /* nobody was there when others tried */
     uint64_t due_ms;
     struct refs_transfer *next;
 } refs_transfer;
@@ -90,6 +91,9 @@ void refs_transfer__begin_attempt(refs_transfer *transfer);
 /** Judges an attempt that ended with `code`: true where the transfer is done, for good or bad;
  * false where another is to be made after *delay_ms. */
 bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t *delay_ms);
+
+/** Whether an attempt that ended with `code` met nobody at all. */
+bool refs_transfer__is_unreachable(const refs_transfer *transfer, CURLcode code);
 
 /** Frees what the transfer holds, its block included, and gives back what is counted for it. */
 void refs_transfer__clear(refs_transfer *transfer);

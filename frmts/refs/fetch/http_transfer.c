@@ -244,6 +244,13 @@ static bool is_transient_code(CURLcode code) {
     }
 }
 
+bool refs_transfer__is_unreachable(const refs_transfer *transfer, CURLcode code) {
+    curl_off_t connected_us = 0;
+    if (code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_CONNECT) return true;
+    curl_easy_getinfo(transfer->current, CURLINFO_CONNECT_TIME_T, &connected_us);
+    return code == CURLE_OPERATION_TIMEDOUT && connected_us == 0;
+}
+
 static refs_status fail_status(const refs_transfer *transfer, long status, refs_error *err) {
     const refs_identity *identity = &transfer->response.identity;
     const refs_http_host *host = transfer->host;
@@ -301,7 +308,7 @@ static bool may_retry(refs_transfer *transfer, CURLcode code, long status) {
     bool short_range = code == CURLE_OK && status == 206;
     bool transient = status >= 300 ? is_transient_status(transfer, status)
                                    : is_transient_code(code) || short_range;
-    if (transfer->refused || !transient) return false;
+    if (transfer->refused || transfer->hopeless || !transient) return false;
     if (transfer->kind == REFS_TRANSFER_RANGE && brought >= PROGRESS_BYTES)
         transfer->n_failures = 0;
     return transfer->n_failures++ < transfer->rules.max_retries;

@@ -3,8 +3,14 @@
 
 #include <zstd.h>
 
+/* Memory that a frame may ask for to look back into, as a power of two in bytes: what every decoder
+ * of the format grants (zstd --long=27), whatever version this one is. */
+#define MAX_WINDOW_LOG 27
+
 static void *open_stream(void) {
-    return ZSTD_createDStream();
+    ZSTD_DStream *stream = ZSTD_createDStream();
+    if (stream != NULL) (void)ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, MAX_WINDOW_LOG);
+    return stream;
 }
 
 static refs_status step(void *stream, refs_unpack_step *step, refs_error *err) {
