@@ -48,7 +48,7 @@ for entry; do
     make_tree
     result=fine
     test_tree || { result="failed, see $log"; status=1; }
-    echo "$suite: $(in_tree gdalinfo --version | cut -d, -f1): $(grep 'tests passed' "$log" ||
+    echo "$suite: $(in_tree gdalinfo --version | cut -d, -f1): $(grep -m 1 'tests passed' "$log" ||
         echo 'no tests ran'): $result"
 done
 exit "$status"
