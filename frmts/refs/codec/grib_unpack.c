@@ -79,6 +79,9 @@ static refs_status unpack_complex(const refs_grib_message *message, double *valu
 
 /* -- packings that other codecs know ----------------------------------------------------------- */
 
+/* A picture has at most so many bytes for a value, however large it says it is. */
+#define MAX_SAMPLE_BYTES 4
+
 /* Undoes one codec: bytes for each of the values come out, *size of them or, where that is 0, as
  * many as there are. */
 static refs_status undo_codec(const refs_grib_message *message, const refs_chain_step *step,
@@ -89,6 +92,8 @@ static refs_status undo_codec(const refs_grib_message *message, const refs_chain
     refs_chain *chain = NULL;
     refs_scratch scratch = {{REFS_BUF_INIT, REFS_BUF_INIT}};
     refs_bytes bytes = {NULL, 0};
+    if (!refs_mul_size(n > 0 ? n : 1, MAX_SAMPLE_BYTES, &spec.max_bytes))
+        return refs_fail(err, REFS_LIMIT, "%zu values", n);
     REFS_TRY(refs_chain_open(&spec, &chain, err));
     refs_status status = refs_chain_decode_any(chain, message->data, &scratch, &bytes, err);
     if (status == REFS_OK) status = refs_buf_append(decoded, bytes.data, bytes.size, err);
@@ -96,7 +101,7 @@ static refs_status undo_codec(const refs_grib_message *message, const refs_chain
     refs_chain_free(chain);
     REFS_TRY(status);
     *size = n > 0 ? decoded->size / n : 0;
-    if (*size >= 1 && *size <= 4 && decoded->size == *size * n) return REFS_OK;
+    if (*size >= 1 && *size <= MAX_SAMPLE_BYTES && decoded->size == *size * n) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT, "%s: %zu bytes for %zu values", step->id, decoded->size, n);
 }
 
