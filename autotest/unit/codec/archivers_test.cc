@@ -66,6 +66,17 @@ TEST(Lzma, ReadsLzmaFiles) {
     EXPECT_EQ(lzma(R"(,"format":2)", kXzA).status, REFS_CORRUPT);
 }
 
+TEST(Lzma, HasNoLargerDictionaryThanItsLimit) {
+    std::string stream = kAlone;
+    stream[4] = '\x0f'; // of 240 MiB and a bit
+    EXPECT_EQ(lzma(R"(,"format":2)", stream).bytes, kText);
+    stream[4] = '\x10';
+    const Decoded refused = lzma(R"(,"format":2)", stream);
+    EXPECT_EQ(refused.status, REFS_LIMIT);
+    EXPECT_NE(refused.message.find("needs more than 268435456 bytes"), std::string::npos)
+        << refused.message;
+}
+
 TEST(Lzma, ReadsRawStreamsOfTheFiltersGiven) {
     EXPECT_EQ(lzma(R"(,"format":3,"filters":[{"id":33,"preset":1}])", kRaw).bytes, kText);
     const std::string differences = bytes("\x01\x00\x07\x61\x62\x02\x02\x02\x02\x02\x02\x00");
