@@ -62,6 +62,53 @@ static opj_stream_t *open_stream(source *from) {
     return stream;
 }
 
+/* -- what a picture may ask for ---------------------------------------------------------------- */
+
+/* openjpeg makes an entry for each tile that the header speaks of, whatever follows it. */
+#define MAX_TILE_BYTES     (64 * (uint64_t)REFS_MIB)
+#define TILE_BYTES         6000
+#define TILE_OF_KIND_BYTES 1200
+#define SIZ_BYTES          42 /* with the two markers before it */
+
+/* The codestream in a JP2 file (ISO/IEC 15444-1, annex I), or empty. */
+static refs_bytes find_codestream(refs_bytes file) {
+    while (file.size >= 16) {
+        uint64_t length = refs_load_be32(file.data);
+        size_t head = 8;
+        bool found = memcmp(file.data + 4, "jp2c", 4) == 0;
+        if (length == 1) {
+            length = refs_load_be64(file.data + 8);
+            head = 16;
+        }
+        if (found) return refs_bytes_view(file.data + head, file.size - head);
+        if (length < head || length > file.size) break;
+        file = refs_bytes_view(file.data + length, file.size - (size_t)length);
+    }
+    return refs_bytes_view(NULL, 0);
+}
+
+static uint64_t n_steps(uint64_t begin, uint64_t end, uint64_t step) {
+    return end > begin && step > 0 ? (end - begin + step - 1) / step : 0;
+}
+
+/* Judges the marker segment SIZ, which comes first (annex A.5.1). */
+static refs_status check_tiles(refs_bytes codestream, refs_error *err) {
+    static const uint8_t begin[] = {0xFF, 0x4F, 0xFF, 0x51};
+    const uint8_t *at = codestream.data;
+    if (codestream.size < SIZ_BYTES || memcmp(at, begin, sizeof begin) != 0)
+        return refs_fail(err, REFS_CORRUPT, "no codestream of JPEG 2000");
+    uint64_t across =
+        n_steps(refs_load_be32(at + 32), refs_load_be32(at + 8), refs_load_be32(at + 24));
+    uint64_t down =
+        n_steps(refs_load_be32(at + 36), refs_load_be32(at + 12), refs_load_be32(at + 28));
+    uint64_t n_kinds = (uint64_t)at[40] << 8 | at[41], tiles;
+    uint64_t each = TILE_BYTES + n_kinds * TILE_OF_KIND_BYTES;
+    if (refs_mul_u64(across, down, &tiles) && tiles <= MAX_TILE_BYTES / each) return REFS_OK;
+    return refs_fail(err, REFS_LIMIT, "%llu by %llu tiles of %llu samples",
+                     (unsigned long long)across, (unsigned long long)down,
+                     (unsigned long long)n_kinds);
+}
+
 /* -- decoding ---------------------------------------------------------------------------------- */
 
 /* The library's objects for one picture. */
@@ -131,13 +178,17 @@ static refs_status decode_picture(picture *p, const jpeg2k_codec *codec, refs_by
 }
 
 /* The file format begins with a box of twelve bytes, a codestream with its marker. */
+static bool is_file(refs_bytes encoded) {
+    return encoded.size > 12 && memcmp(encoded.data, "\0\0\0\x0cjP  ", 8) == 0;
+}
+
 static OPJ_CODEC_FORMAT format_of(refs_bytes encoded) {
-    bool is_file = encoded.size > 12 && memcmp(encoded.data, "\0\0\0\x0cjP  ", 8) == 0;
-    return is_file ? OPJ_CODEC_JP2 : OPJ_CODEC_J2K;
+    return is_file(encoded) ? OPJ_CODEC_JP2 : OPJ_CODEC_J2K;
 }
 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
+    REFS_TRY(check_tiles(is_file(encoded) ? find_codestream(encoded) : encoded, err));
     source from = {encoded, 0};
     picture p = {.library = opj_create_decompress(format_of(encoded)),
                  .stream = open_stream(&from)};
