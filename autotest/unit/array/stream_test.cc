@@ -149,6 +149,78 @@ std::vector<int32_t> read_steps(const MemoryArray &v, uint64_t first, uint64_t n
     return values;
 }
 
+/* Chunks of 8 steps each. */
+class Steps : public testing::Test {
+  protected:
+    void SetUp() override {
+        v.addIntegers({{96, 50}, {8, 50}});
+        ASSERT_EQ(refs_cache_open(1 << 20, &cache, nullptr), REFS_OK);
+        v.open(cache, true);
+    }
+    void TearDown() override {
+        v.close();
+        refs_cache_free(cache);
+    }
+    void read(uint64_t t) { read_steps(v, t, 1, 1, 50); }
+
+    /** Chunks decoded when the threads that read ahead, if there are any, have had time. */
+    uint64_t decoded(uint64_t at_least) const {
+        refs_array_stats stats;
+        const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        do {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            refs_array_get_stats(v.array, &stats);
+        } while (stats.chunks_decoded < at_least && std::chrono::steady_clock::now() < patience);
+        return stats.chunks_decoded;
+    }
+
+    MemoryArray v;
+    refs_cache *cache = nullptr;
+};
+
+TEST_F(Steps, InsideAChunkAreFollowedIntoTheNext) {
+    for (uint64_t t = 0; t < 4; t++) read(t);
+    EXPECT_GT(decoded(2), 1u);
+}
+
+TEST_F(Steps, AreNotFollowedForThreeBandsOfAPicture) {
+    for (uint64_t t = 0; t < 3; t++) read(t);
+    EXPECT_EQ(decoded(1), 1u);
+}
+
+TEST_F(Steps, AreNotFollowedWhereTheyDiffer) {
+    for (uint64_t t : {0, 1, 3, 4, 6, 7}) read(t);
+    EXPECT_EQ(decoded(1), 1u);
+}
+
+TEST_F(Steps, AreNotFollowedBackwards) {
+    for (uint64_t t = 31; t > 24; t--) read(t);
+    EXPECT_EQ(decoded(1), 1u);
+}
+
+TEST_F(Steps, DecodeNothingTwice) {
+    for (uint64_t t = 0; t < 96; t++) read(t);
+    EXPECT_EQ(decoded(12), 12u);
+}
+
+TEST(LongSteps, AreNotFollowedBeforeAThirdOfTheWay) {
+    MemoryArray v;
+    refs_cache *cache = nullptr;
+    v.addIntegers({{200, 50}, {100, 50}});
+    ASSERT_EQ(refs_cache_open(1 << 20, &cache, nullptr), REFS_OK);
+    v.open(cache, true);
+    refs_array_stats stats;
+    for (uint64_t t = 0; t < 33; t++) read_steps(v, t, 1, 1, 50);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    refs_array_get_stats(v.array, &stats);
+    EXPECT_EQ(stats.chunks_decoded, 1u);
+    for (uint64_t t = 33; t < 200; t++) read_steps(v, t, 1, 1, 50);
+    refs_array_get_stats(v.array, &stats);
+    EXPECT_EQ(stats.chunks_decoded, 2u);
+    v.close();
+    refs_cache_free(cache);
+}
+
 class InPlace : public Stream {
   protected:
     uint64_t copied() const {

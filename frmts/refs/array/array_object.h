@@ -84,15 +84,22 @@ typedef struct refs_stream {
     _Atomic uint64_t reader_at; /**< the number in the cut that was asked for last */
 } refs_stream;
 
-/** The chunks that reads ask for, and what they seem to ask for next. */
+/** Where reads begin, and how that moves. */
+typedef struct refs_walk {
+    bool any;                   /**< something was read */
+    uint64_t at[REFS_MAX_RANK]; /**< where the last read began, along each dimension */
+    size_t dim;                 /**< along which it had moved, by … */
+    uint64_t by;                /**< … so much; 0: none, or not that way */
+    unsigned n;                 /**< moves in a row that were equal */
+} refs_walk;
+
+/** What reads ask for, and seem to ask for next. */
 typedef struct refs_watch {
     refs_forked forked;
-    pthread_mutex_t lock;         /* guards what follows */
-    bool any;                     /**< something was read */
-    uint64_t last[REFS_MAX_RANK]; /**< first chunk of the last read along each dimension */
-    size_t moved_dim;             /**< along which the last read had moved, by … */
-    uint64_t moved_by;            /**< … so many chunks; 0: none */
-    unsigned n_moves;             /**< in a row that were equal */
+    pthread_mutex_t lock; /* guards what follows */
+    refs_walk elements;   /**< from element to element */
+    refs_walk chunks;     /**< from chunk to chunk */
+    bool stepped;         /**< a stream was started for steps inside the chunk */
     refs_stream stream;
 } refs_watch;
 

@@ -37,8 +37,9 @@ struct refs_cache {
     size_t ahead_bytes;  /* of unused chunks, without those for later */
     size_t coming_bytes; /* of chunks that are decoded ahead just now */
     uint64_t n_wasted;
-    pthread_cond_t moved; /* a claim was settled or awaited, a chunk that was read ahead was used,
-                             or coming_bytes changed */
+    pthread_cond_t settled; /* a claim was */
+    pthread_cond_t moved;   /* a claim was awaited, a chunk that was read ahead was used, or
+                               coming_bytes changed */
 };
 
 #define FIRST_BUCKETS 64
@@ -84,6 +85,7 @@ refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *er
         return refs_fail_nomem(err);
     }
     pthread_mutex_init(&opened->lock, NULL);
+    pthread_cond_init(&opened->settled, NULL);
     pthread_cond_init(&opened->moved, NULL);
     opened->max_bytes = max_bytes;
     opened->buckets = buckets;
@@ -106,6 +108,7 @@ void refs_cache_free(refs_cache *cache) {
     refs_fork_strike_off(&cache->forked);
     release_all(&cache->used);
     release_all(&cache->ahead);
+    pthread_cond_destroy(&cache->settled);
     pthread_cond_destroy(&cache->moved);
     pthread_mutex_destroy(&cache->lock);
     refs_free(cache->buckets);
@@ -275,7 +278,7 @@ static bool drop_pending(refs_cache *cache, refs_chunk_id id) {
     bool later = mark->later;
     unlink_bucket(cache, mark);
     refs_chunk__release(mark);
-    pthread_cond_broadcast(&cache->moved);
+    pthread_cond_broadcast(&cache->settled);
     return later;
 }
 
@@ -313,7 +316,7 @@ refs_chunk *refs_cache__await(refs_cache *cache, refs_chunk_id id) {
     while ((chunk = find(cache, id)) != NULL && chunk->pending) {
         if (!*chunk->awaited) pthread_cond_broadcast(&cache->moved);
         *chunk->awaited = true;
-        refs_wait(&cache->moved, &cache->lock);
+        refs_wait(&cache->settled, &cache->lock);
     }
     if (chunk != NULL) use(cache, chunk);
     refs_unlock(&cache->lock);
@@ -451,6 +454,7 @@ static void drop_all_pending(refs_chunk **link, size_t *n_chunks) {
 static void in_child(void *self) {
     refs_cache *cache = self;
     pthread_mutex_init(&cache->lock, NULL);
+    pthread_cond_init(&cache->settled, NULL);
     pthread_cond_init(&cache->moved, NULL);
     cache->coming_bytes = 0;
     for (size_t i = 0; i < cache->n_buckets; i++)

@@ -10,6 +10,10 @@
  * the second one move is enough: so begins who reads all. */
 #define MOVES_TO_TRUST 2
 
+/* Equal steps in a row inside one chunk after which the next chunk is expected, if they are a third
+ * of the way through it as well. Three bands of a picture in colours are two steps. */
+#define STEPS_TO_TRUST 3
+
 /* What is read ahead at first, in chunks, and at most, in bytes of values: enough that requests are
  * few, and so little that nobody minds the memory. Each part is so many times larger than the one
  * before. */
@@ -216,42 +220,44 @@ void refs_watch__clear(refs_watch *watch) {
     pthread_mutex_destroy(&watch->lock);
 }
 
-static bool is_first_chunk(const uint64_t *chunk, size_t rank) {
-    for (size_t dim = 0; dim < rank; dim++)
-        if (chunk[dim] != 0) return false;
-    return true;
-}
-
-/* Compares a read with the last one: along which single dimension it moved on, and how far. */
-static void note_move(refs_watch *watch, const uint64_t *first, size_t rank) {
+/* Compares a read with the last one: along which single dimension it moved on, and how far. False
+ * where it did not move. */
+static bool walk_on(refs_walk *walk, const uint64_t *to, size_t rank) {
     size_t dim = 0, n_changed = 0;
     for (size_t i = 0; i < rank; i++) {
-        if (first[i] == watch->last[i]) continue;
+        if (to[i] == walk->at[i]) continue;
         dim = i;
         n_changed++;
     }
-    bool forward = watch->any && n_changed == 1 && first[dim] > watch->last[dim];
-    uint64_t moved_by = forward ? first[dim] - watch->last[dim] : 0;
-    bool again = forward && moved_by == watch->moved_by && dim == watch->moved_dim;
-    bool begins = forward && moved_by == 1 && is_first_chunk(watch->last, rank);
-    watch->n_moves = begins ? MOVES_TO_TRUST : again ? watch->n_moves + 1 : forward ? 1 : 0;
-    watch->moved_dim = dim;
-    watch->moved_by = moved_by;
-    watch->any = true;
-    memcpy(watch->last, first, rank * sizeof *first);
+    if (walk->any && n_changed == 0) return false;
+    bool forward = walk->any && n_changed == 1 && to[dim] > walk->at[dim];
+    uint64_t by = forward ? to[dim] - walk->at[dim] : 0;
+    bool again = forward && by == walk->by && dim == walk->dim;
+    walk->n = again ? walk->n + 1 : forward ? 1 : 0;
+    walk->dim = dim;
+    walk->by = by;
+    walk->any = true;
+    memcpy(walk->at, to, rank * sizeof *to);
+    return true;
 }
 
-/* The boxes of chunks that follow `cut` when reads go on as they did. Dimensions slower than the
- * one that moves must be a single chunk thick, or boxes would not follow each other in the cut. */
-static bool cut_ahead(const refs_watch *watch, const refs_array_meta *meta, const refs_cut *cut,
+static bool is_at_first(const refs_walk *walk, size_t rank) {
+    for (size_t dim = 0; dim < rank; dim++)
+        if (walk->at[dim] != 0) return false;
+    return walk->any;
+}
+
+/* The boxes of chunks that follow `cut` when reads go on by `by` chunks along dimension `moved`.
+ * Dimensions slower than that one must be a single chunk thick, or boxes would not follow each
+ * other in the cut. */
+static bool cut_ahead(const refs_array_meta *meta, const refs_cut *cut, size_t moved, uint64_t by,
                       refs_cut *following) {
-    size_t moved = watch->moved_dim;
     uint64_t last = cut->spans[moved][cut->n_spans[moved] - 1].chunk, box = 1;
     for (size_t dim = 0; dim < cut->rank; dim++) {
         if (dim < moved && cut->n_spans[dim] > 1) return false;
         box *= cut->n_spans[dim];
     }
-    uint64_t n = (refs_array_meta_n_chunks(meta, moved) - 1 - last) / watch->moved_by;
+    uint64_t n = (refs_array_meta_n_chunks(meta, moved) - 1 - last) / by;
     if (cut->n_spans[moved] > 1 || n == 0 || box > MAX_STREAM_CHUNKS) return false;
     if (n > MAX_STREAM_CHUNKS / box) n = MAX_STREAM_CHUNKS / box;
     following->rank = cut->rank;
@@ -263,32 +269,61 @@ static bool cut_ahead(const refs_watch *watch, const refs_array_meta *meta, cons
         following->n_spans[dim] = n_spans;
         if (spans == NULL) return false;
         for (size_t i = 0; i < n_spans; i++)
-            spans[i].chunk =
-                dim == moved ? last + (i + 1) * watch->moved_by : cut->spans[dim][i].chunk;
+            spans[i].chunk = dim == moved ? last + (i + 1) * by : cut->spans[dim][i].chunk;
     }
     return true;
 }
 
-static void follow(refs_watch *watch, refs_array *array, const refs_cut *cut) {
+static void follow(refs_array *array, const refs_cut *cut, size_t moved, uint64_t by) {
+    refs_stream *stream = &array->watch.stream;
     refs_cut following = {0};
-    if (cut_ahead(watch, array->meta, cut, &following))
-        start(&watch->stream, array, &following, FIRST_CHUNKS * array->chunk_bytes);
+    if (!reap(stream)) return;
+    if (cut_ahead(array->meta, cut, moved, by, &following))
+        start(stream, array, &following, FIRST_CHUNKS * array->chunk_bytes);
     else
         refs_array__cut_clear(&following);
 }
 
+/* A read that begins in another chunk than the last one. */
+static void note_move(refs_array *array, const refs_cut *cut, bool from_first) {
+    refs_watch *watch = &array->watch;
+    refs_walk *walk = &watch->chunks;
+    watch->stepped = false;
+    if (from_first && walk->by == 1) walk->n = MOVES_TO_TRUST;
+    if (watch->stream.n_threads > 0)
+        atomic_store(&watch->stream.reader_at, number_in(&watch->stream.cut, walk->at));
+    if (walk->n >= MOVES_TO_TRUST) follow(array, cut, walk->dim, walk->by);
+}
+
+/* A read that begins in the same chunk as the last one, but elsewhere. Moves from chunk to chunk
+ * tell more, if there are any. */
+static void note_step(refs_array *array, const refs_cut *cut) {
+    refs_watch *watch = &array->watch;
+    const refs_walk *walk = &watch->elements;
+    if (watch->stepped || walk->n < STEPS_TO_TRUST || watch->chunks.n >= MOVES_TO_TRUST) return;
+    uint64_t length = array->meta->chunk[walk->dim];
+    uint64_t n_left = (length - 1 - walk->at[walk->dim] % length) / walk->by;
+    if (n_left / 2 > walk->n) return;
+    watch->stepped = true;
+    follow(array, cut, walk->dim, 1);
+}
+
 void refs_array__watch(refs_array *array, const refs_cut *cut) {
     if (array->tools.cache == NULL || !array->tools.read_ahead) return;
-    uint64_t first[REFS_MAX_RANK];
-    for (size_t dim = 0; dim < cut->rank; dim++) first[dim] = cut->spans[dim][0].chunk;
+    uint64_t chunk[REFS_MAX_RANK], element[REFS_MAX_RANK];
+    for (size_t dim = 0; dim < cut->rank; dim++) {
+        const refs_span *span = &cut->spans[dim][0];
+        chunk[dim] = span->chunk;
+        element[dim] = span->chunk * array->meta->chunk[dim] + span->begin;
+    }
     refs_watch *watch = &array->watch;
     refs_lock(&watch->lock);
-    if (!watch->any || memcmp(first, watch->last, cut->rank * sizeof *first) != 0) {
-        note_move(watch, first, cut->rank);
-        if (watch->stream.n_threads > 0)
-            atomic_store(&watch->stream.reader_at, number_in(&watch->stream.cut, first));
-        if (watch->n_moves >= MOVES_TO_TRUST && reap(&watch->stream)) follow(watch, array, cut);
-    }
+    bool from_first = is_at_first(&watch->chunks, cut->rank);
+    bool stepped = walk_on(&watch->elements, element, cut->rank);
+    if (walk_on(&watch->chunks, chunk, cut->rank))
+        note_move(array, cut, from_first);
+    else if (stepped)
+        note_step(array, cut);
     refs_unlock(&watch->lock);
 }
 

@@ -28,7 +28,7 @@ struct refs_group {
     bool (*is_awaited)(const void *user); /* or NULL */
     const void *user;
     size_t n_unfinished;
-    pthread_cond_t finished; /* a task of the group was finished */
+    pthread_cond_t finished; /* all tasks of the group are */
     refs_error error;
 };
 
@@ -93,8 +93,7 @@ static void perform(refs_pool *pool, task *taken) {
     refs_free(taken);
     refs_lock(&pool->lock);
     if (group->error.status == REFS_OK) group->error = error;
-    group->n_unfinished--;
-    pthread_cond_broadcast(&group->finished);
+    if (--group->n_unfinished == 0) pthread_cond_broadcast(&group->finished);
 }
 
 /* -- workers ----------------------------------------------------------------------------------- */
