@@ -12,9 +12,19 @@ in_tree() {
     DEBIAN_FRONTEND=noninteractive chroot "$tree" "$@"
 }
 
+mounted=
 mount_once() {
-    mountpoint -q "$tree/$1" || mount --bind "/$1" "$tree/$1"
+    ! mountpoint -q "$tree/$1" || return 0
+    mount --bind "/$1" "$tree/$1"
+    mounted="$tree/$1
+$mounted"
 }
+
+# Who removes a tree with the devices in it removes the devices.
+unmount_all() {
+    printf '%s' "$mounted" | while IFS= read -r place; do umount "$place"; done
+}
+trap unmount_all EXIT
 
 # sid's Release file may be older than it says it may be.
 make_tree() {

@@ -242,6 +242,12 @@ def has_many_bands():
         return world.said(world.set({"v/.zarray": array([70000, 2, 3])}))
 
 
+@produces("a selection follows the name of an array")
+def selects_from_no_array():
+    with World() as world:
+        return world.said(f"REFS:{ROOT}/data/sample.json[time=2025]")
+
+
 @produces("nothing is there")
 def selects_what_is_not_there():
     with World() as world:

@@ -30,10 +30,13 @@ size_t colonsCountFrom(const std::string &name) {
     return drive ? 2 : 0;
 }
 
+bool isLocal(const std::string &name) {
+    return name.compare(0, 4, "/vsi") != 0 && name.find("://") == std::string::npos;
+}
+
 bool isLocalFile(const std::string &name) {
     VSIStatBufL status;
-    return name.compare(0, 4, "/vsi") != 0 && name.find("://") == std::string::npos &&
-           VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
+    return isLocal(name) && VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
 }
 
 /** Splits `set:array[selection]` without quotes. */
@@ -46,6 +49,13 @@ void splitBare(const std::string &text, RefsNameParts &parts) {
     }
     parts.set = text.substr(0, colon);
     parts.rest = text.substr(colon + 1);
+}
+
+/** Whether there is a selection, but no array to select from: files may be called so, and URLs. */
+bool selectsFromNoArray(const RefsNameParts &parts) {
+    const std::string &set = parts.set;
+    return parts.rest.empty() && set.back() == ']' && set.find('[') != std::string::npos &&
+           isLocal(set) && !isLocalFile(set);
 }
 
 bool splitQuoted(const std::string &text, RefsNameParts &parts, std::string &problem) {
@@ -165,7 +175,10 @@ bool RefsNameSplit(const char *name, RefsNameParts &parts, std::string &problem)
     }
     if (text[0] == '"') return splitQuoted(text, parts, problem);
     splitBare(text, parts);
-    return true;
+    if (!selectsFromNoArray(parts)) return true;
+    problem = "there is no such file; a selection follows the name of an array, as in set:array" +
+              text.substr(text.rfind('['));
+    return false;
 }
 
 bool RefsNameParse(const char *name, RefsName &parsed, std::string &problem) {
