@@ -46,9 +46,17 @@ void refs_pages_free(void *pages, size_t size);
  * system can take it: it is undefined from then on, and may be written again. */
 void refs_pages_forget(void *pages, size_t begin, size_t end);
 
-/** Lets go of the content of `memory`, `size` bytes of refs_alloc's that are kept for later, as far
- * as the system can take it: it is undefined until it is written again. */
+/** Lets go of the content of `memory`, `size` bytes of refs_alloc's or refs_huge_alloc's that are
+ * kept for later, as far as the system can take it: it is undefined until it is written again. */
 void refs_forget(void *memory, size_t size);
+
+#define REFS_HUGE_PAGE (2 * REFS_MIB)
+
+/** `size` bytes, a multiple of REFS_HUGE_PAGE, that begin at a multiple of it, where the system is
+ * asked to keep them in pages so large. NULL where it has none, an allocator was set, or a
+ * sanitizer watches. Freed with refs_huge_free and the same size. */
+void *refs_huge_alloc(size_t size);
+void refs_huge_free(void *memory, size_t size);
 
 /** `size` bytes, or NULL. A size of zero gives one byte. Freed with refs_free. */
 void *refs_alloc(size_t size);

@@ -1,11 +1,13 @@
 /* cache.c -- decoded chunks by (owner, number), least recently used first to go. */
 #include "array_object.h"
+#include "slabs.h"
 
 #include <time.h>
 
 struct refs_chunk {
     _Atomic unsigned references;
     refs_chunk_id id;
+    refs_slabs *slabs; /* its memory is a piece of, or NULL */
     size_t size;
     bool pending;          /* somebody brings it: it has no data and no age */
     bool unused;           /* it was read ahead */
@@ -29,6 +31,7 @@ struct refs_cache {
     size_t max_bytes;
     size_t bytes;
     size_t n_chunks;
+    refs_slabs *slabs; /* safe by itself */
     refs_chunk **buckets;
     size_t n_buckets; /* a power of two */
     age_list used;    /* spent ones at the old end */
@@ -49,19 +52,33 @@ struct refs_cache {
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-refs_chunk *refs_chunk__new(size_t size) {
+/* A chunk in memory of `slabs`, unless NULL, if that suits them. */
+static refs_chunk *new_chunk(refs_slabs *slabs, size_t size) {
     size_t total;
     if (!refs_add_size(sizeof(refs_chunk), size, &total)) return NULL;
-    refs_chunk *chunk = refs_alloc(total);
+    refs_chunk *chunk = slabs != NULL ? refs_slabs__take(slabs, total) : NULL;
+    if (chunk == NULL) {
+        slabs = NULL;
+        chunk = refs_alloc(total);
+    }
     if (chunk == NULL) return NULL;
     memset(chunk, 0, sizeof *chunk);
     atomic_init(&chunk->references, 1);
+    chunk->slabs = slabs;
     chunk->size = size;
     return chunk;
 }
 
+refs_chunk *refs_chunk__new(size_t size) {
+    return new_chunk(NULL, size);
+}
+
 void refs_chunk__release(refs_chunk *chunk) {
-    if (chunk != NULL && atomic_fetch_sub(&chunk->references, 1) == 1) refs_free(chunk);
+    if (chunk == NULL || atomic_fetch_sub(&chunk->references, 1) != 1) return;
+    if (chunk->slabs != NULL)
+        refs_slabs__give(chunk->slabs, chunk, sizeof *chunk + chunk->size);
+    else
+        refs_free(chunk);
 }
 
 uint8_t *refs_chunk__data(refs_chunk *chunk) {
@@ -79,15 +96,18 @@ static void in_child(void *self);
 refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *err) {
     refs_cache *opened = refs_calloc(1, sizeof *opened);
     refs_chunk **buckets = refs_calloc(FIRST_BUCKETS, sizeof *buckets);
-    if (opened == NULL || buckets == NULL) {
+    refs_slabs *slabs = refs_slabs__new();
+    if (opened == NULL || buckets == NULL || slabs == NULL) {
         refs_free(opened);
         refs_free(buckets);
+        refs_slabs__free(slabs);
         return refs_fail_nomem(err);
     }
     pthread_mutex_init(&opened->lock, NULL);
     pthread_cond_init(&opened->settled, NULL);
     pthread_cond_init(&opened->moved, NULL);
     opened->max_bytes = max_bytes;
+    opened->slabs = slabs;
     opened->buckets = buckets;
     opened->n_buckets = FIRST_BUCKETS;
     opened->forked = (refs_forked){in_child, opened, NULL, NULL};
@@ -109,6 +129,7 @@ void refs_cache_free(refs_cache *cache) {
     release_all(&cache->used);
     release_all(&cache->ahead);
     pthread_cond_destroy(&cache->settled);
+    refs_slabs__free(cache->slabs);
     pthread_cond_destroy(&cache->moved);
     pthread_mutex_destroy(&cache->lock);
     refs_free(cache->buckets);
@@ -220,13 +241,11 @@ static refs_chunk *take_oldest(refs_cache *cache, size_t size, refs_chunk_use wa
 }
 
 refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size, refs_chunk_use wanted) {
-    refs_chunk *chunk = NULL;
-    if (cache != NULL) {
-        refs_lock(&cache->lock);
-        chunk = take_oldest(cache, size, wanted);
-        refs_unlock(&cache->lock);
-    }
-    return chunk != NULL ? chunk : refs_chunk__new(size);
+    if (cache == NULL) return refs_chunk__new(size);
+    refs_lock(&cache->lock);
+    refs_chunk *chunk = take_oldest(cache, size, wanted);
+    refs_unlock(&cache->lock);
+    return chunk != NULL ? chunk : new_chunk(cache->slabs, size);
 }
 
 static void move_bucket(refs_cache *to, refs_chunk *chunk) {

@@ -14,16 +14,21 @@
 /* So many pieces are read before workers have let go of the first. */
 #define N_SLOTS 3
 
+/* What a request of several pieces has for each of its slots: together they fill one huge page. */
+#define SHARE (REFS_HUGE_PAGE / N_SLOTS)
+
 /* Memory for one piece. */
 typedef struct slot {
     refs_waiter *waiter;
-    uint8_t *memory;
+    uint8_t *memory; /* `own`, or a share of the page */
+    uint8_t *own;
     size_t capacity;
     size_t size; /* of the piece that somebody holds; under the waiter's lock, as is … */
     bool held;
 } slot;
 
 struct refs_near {
+    uint8_t *page; /* or NULL */
     slot slots[N_SLOTS];
     size_t next;
 };
@@ -43,10 +48,10 @@ static refs_status take(refs_fetch_job *job, slot *taken, size_t size, refs_erro
     refs_lock(&job->waiter.lock);
     while (taken->held) refs_wait(&job->waiter.moved, &job->waiter.lock);
     refs_unlock(&job->waiter.lock);
-    if (taken->memory == NULL || taken->capacity < size) {
-        refs_free(taken->memory);
-        taken->memory = refs_alloc(size);
-        taken->capacity = size;
+    if (taken->capacity < size) {
+        refs_free(taken->own);
+        taken->memory = taken->own = refs_alloc(size);
+        taken->capacity = taken->own != NULL ? size : 0;
     }
     if (taken->memory == NULL) return refs_fail_nomem(err);
     refs_fetch__count_memory(job, size);
@@ -85,6 +90,20 @@ static refs_request piece_from(const refs_fetch_job *job, size_t member, size_t 
     return piece;
 }
 
+static void share_page(struct refs_near *near) {
+    near->page = refs_huge_alloc(REFS_HUGE_PAGE);
+    for (size_t i = 0; near->page != NULL && i < N_SLOTS; i++) {
+        near->slots[i].memory = near->page + i * SHARE;
+        near->slots[i].capacity = SHARE;
+    }
+}
+
+static struct refs_near *new_near(const refs_request *request) {
+    struct refs_near *near = refs_calloc(1, sizeof *near);
+    if (near != NULL && request->length >= REFS_HUGE_PAGE) share_page(near);
+    return near;
+}
+
 static refs_status read_pieces(refs_fetch_job *job, void *handle, const refs_request *request,
                                refs_error *err) {
     size_t member = request->first_member, end = member + request->n_members;
@@ -101,13 +120,15 @@ static refs_status read_pieces(refs_fetch_job *job, void *handle, const refs_req
 
 refs_status refs_fetch__read_near(refs_fetch_job *job, void *handle, const refs_request *request,
                                   refs_error *err) {
-    if (job->near == NULL) job->near = refs_calloc(1, sizeof *job->near);
+    if (job->near == NULL) job->near = new_near(request);
     if (job->near == NULL) return refs_fail_nomem(err);
     return read_pieces(job, handle, request, err);
 }
 
 void refs_fetch__clear_near(refs_fetch_job *job) {
-    for (size_t i = 0; job->near != NULL && i < N_SLOTS; i++) refs_free(job->near->slots[i].memory);
+    if (job->near == NULL) return;
+    for (size_t i = 0; i < N_SLOTS; i++) refs_free(job->near->slots[i].own);
+    refs_huge_free(job->near->page, REFS_HUGE_PAGE);
     refs_free(job->near);
     job->near = NULL;
 }
