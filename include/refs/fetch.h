@@ -112,6 +112,9 @@ void refs_fetcher_free(refs_fetcher *fetcher);
 /** By what the fetcher plans. */
 const refs_fetch_policy *refs_fetcher_policy(const refs_fetcher *fetcher);
 
+/** Whether a read of `location` costs no more than its bytes (vfs.h). */
+bool refs_fetcher_is_near(const refs_fetcher *fetcher, const char *location);
+
 /** Ends the calls of refs_fetch that are under way, and all to come, with REFS_CANCELLED, and soon:
  * none of them waits for the network any more. */
 void refs_fetcher_cancel(refs_fetcher *fetcher);

@@ -51,7 +51,8 @@ refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, s
                                 refs_store_sink sink, void *user, refs_error *err);
 
 /** Which of keys [n_wanted, n), that will be wanted later, are better fetched together with the
- * first `n_wanted` (refs_fetch_riders). Sets rides[i] for key n_wanted + i. */
+ * first `n_wanted` (refs_fetch_riders); none of locations that are near. Sets rides[i] for key
+ * n_wanted + i. */
 refs_status refs_store_find_riders(const refs_store *store, const refs_store_key *keys, size_t n,
                                    size_t n_wanted, bool *rides, refs_error *err);
 

@@ -12,13 +12,25 @@ namespace {
 
 constexpr size_t MiB = REFS_MIB;
 
-/** Bytes of memory that this process has mapped. */
-size_t mapped() {
-    unsigned long pages = 0;
+/** Bytes of memory that this process has. */
+struct Memory {
+    size_t mapped = 0, resident = 0;
+};
+
+Memory memory() {
+    unsigned long mapped = 0, resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");
-    if (file == nullptr || fscanf(file, "%lu", &pages) != 1) ADD_FAILURE();
+    if (file == nullptr || fscanf(file, "%lu %lu", &mapped, &resident) != 2) ADD_FAILURE();
     if (file != nullptr) fclose(file);
-    return pages * 4096;
+    return {mapped * 4096, resident * 4096};
+}
+
+size_t mapped() {
+    return memory().mapped;
+}
+
+size_t resident() {
+    return memory().resident;
 }
 
 class Slabs : public testing::Test {
@@ -27,7 +39,7 @@ class Slabs : public testing::Test {
         slabs = refs_slabs__new();
         void *piece = refs_slabs__take(slabs, MiB);
         if (piece == nullptr) GTEST_SKIP() << "no huge pages here, or a sanitizer watches";
-        refs_slabs__give(slabs, piece, MiB);
+        refs_slabs__give(slabs, piece);
     }
     void TearDown() override { refs_slabs__free(slabs); }
 
@@ -38,7 +50,7 @@ class Slabs : public testing::Test {
     }
     void give(uint8_t *piece, size_t size) {
         for (size_t i = 0; i < size; i++) ASSERT_EQ(piece[i], size % 251) << "another's piece";
-        refs_slabs__give(slabs, piece, size);
+        refs_slabs__give(slabs, piece);
     }
 
     refs_slabs *slabs = nullptr;
@@ -77,12 +89,38 @@ TEST_F(Slabs, GoBackToTheSystem) {
     EXPECT_LE(mapped(), before + MiB);
 }
 
+TEST_F(Slabs, KeepNothingOfAPieceThatIsBack) {
+    uint8_t *first = take(2 * MiB), *second = take(2 * MiB);
+    const size_t before = resident();
+    give(second, 2 * MiB);
+    EXPECT_LE(resident(), before - MiB);
+    give(first, 2 * MiB);
+}
+
+TEST_F(Slabs, KeepPiecesDuringAPause) {
+    std::vector<uint8_t *> pieces;
+    for (size_t i = 0; i < 3; i++) pieces.push_back(take(2 * MiB));
+    const size_t before = resident();
+    refs_slabs__pause(slabs);
+    refs_slabs__pause(slabs);
+    give(pieces[0], 2 * MiB);
+    give(pieces[1], 2 * MiB);
+    refs_slabs__resume(slabs);
+    EXPECT_GE(resident(), before - MiB);
+    EXPECT_EQ(take(2 * MiB), pieces[0]);
+    refs_slabs__resume(slabs);
+    EXPECT_LE(resident(), before - MiB);
+    EXPECT_GE(resident(), before - 3 * MiB) << "the piece that was taken again";
+    give(pieces[0], 2 * MiB);
+    give(pieces[2], 2 * MiB);
+}
+
 TEST_F(Slabs, StayUntilTheLastPieceIsBack) {
     refs_slabs *ended = refs_slabs__new();
     void *piece = refs_slabs__take(ended, MiB);
     refs_slabs__free(ended);
     memset(piece, 7, MiB);
-    refs_slabs__give(ended, piece, MiB);
+    refs_slabs__give(ended, piece);
 }
 
 TEST_F(Slabs, ServeSeveralThreads) {

@@ -329,6 +329,12 @@ TEST_F(Riders, DoNotComeWithWhatIsReadNow) {
     EXPECT_EQ(stats().chunks_decoded, 2u);
 }
 
+TEST_F(Riders, StayWhereTheyAreNear) {
+    v.store.vfs.near = true;
+    bring(0, 2, 12, REFS_USE_AHEAD);
+    EXPECT_EQ(stats().chunks_decoded, 2u) << "a read of a local file costs nothing";
+}
+
 TEST(Room, IsGivenWhileLittleIsAheadOrSomebodyWaits) {
     refs_cache *cache = nullptr;
     ASSERT_EQ(refs_cache_open(1 << 20, &cache, nullptr), REFS_OK);

@@ -78,6 +78,21 @@ class Near : public testing::Test {
     size_t failed = 0;
 };
 
+/** One of several calls at the same time. */
+struct Call {
+    const std::vector<refs_range> &asked;
+    const char *file;
+    size_t n = 0;
+
+    static refs_status check(void *user, size_t index, refs_bytes bytes, refs_block *,
+                             refs_error *) {
+        auto *call = static_cast<Call *>(user);
+        EXPECT_EQ(memcmp(bytes.data, call->file + call->asked[index].offset, bytes.size), 0);
+        call->n++;
+        return REFS_OK;
+    }
+};
+
 TEST_F(Near, ReadsPieceByPieceIntoThreePlaces) {
     ASSERT_EQ(fetch(row(24, 400000)), REFS_OK);
     EXPECT_EQ(times, std::vector<int>(24, 1));
@@ -99,6 +114,27 @@ TEST_F(Near, LeavesAPieceAloneUntilWorkersLetGoOfIt) {
     ASSERT_EQ(fetch(row(24, 400000)), REFS_OK);
     for (auto &worker : workers) worker.join();
     EXPECT_EQ(times, std::vector<int>(24, 1));
+}
+
+TEST_F(Near, UsesThePlacesOfEarlierCallsAgain) {
+    ASSERT_EQ(fetch(row(24, 400000)), REFS_OK);
+    const auto first = places;
+    ASSERT_EQ(fetch(row(24, 400000)), REFS_OK);
+    EXPECT_EQ(places, first);
+}
+
+TEST_F(Near, GivesEveryCallPlacesOfItsOwn) {
+    std::vector<std::thread> calls;
+    for (int i = 0; i < 4; i++)
+        calls.emplace_back([this] {
+            const auto asked = row(24, 400000);
+            Call call = {asked, vfs.files["file"].data()};
+            EXPECT_EQ(refs_fetch(fetcher, asked.data(), asked.size(), false, Call::check, &call,
+                                 nullptr, nullptr),
+                      REFS_OK);
+            EXPECT_EQ(call.n, asked.size());
+        });
+    for (auto &call : calls) call.join();
 }
 
 TEST_F(Near, GivesALargePieceMemoryOfItsOwn) {

@@ -76,7 +76,7 @@ refs_chunk *refs_chunk__new(size_t size) {
 void refs_chunk__release(refs_chunk *chunk) {
     if (chunk == NULL || atomic_fetch_sub(&chunk->references, 1) != 1) return;
     if (chunk->slabs != NULL)
-        refs_slabs__give(chunk->slabs, chunk, sizeof *chunk + chunk->size);
+        refs_slabs__give(chunk->slabs, chunk);
     else
         refs_free(chunk);
 }
@@ -126,10 +126,10 @@ static void release_all(age_list *list) {
 void refs_cache_free(refs_cache *cache) {
     if (cache == NULL) return;
     refs_fork_strike_off(&cache->forked);
+    refs_slabs__free(cache->slabs);
     release_all(&cache->used);
     release_all(&cache->ahead);
     pthread_cond_destroy(&cache->settled);
-    refs_slabs__free(cache->slabs);
     pthread_cond_destroy(&cache->moved);
     pthread_mutex_destroy(&cache->lock);
     refs_free(cache->buckets);
@@ -389,10 +389,12 @@ static void drop_from(refs_cache *cache, const age_list *list, uint64_t owner) {
 }
 
 void refs_cache__drop_owner(refs_cache *cache, uint64_t owner) {
+    refs_slabs__pause(cache->slabs);
     refs_lock(&cache->lock);
     drop_from(cache, &cache->used, owner);
     drop_from(cache, &cache->ahead, owner);
     refs_unlock(&cache->lock);
+    refs_slabs__resume(cache->slabs);
 }
 
 /* -- reading ahead -- */

@@ -19,12 +19,14 @@ typedef struct slab {
     size_t piece; /* bytes from one to the next */
     size_t n, n_taken;
     bool taken[SLAB_BYTES / MIN_PIECE_BYTES];
+    bool stale[SLAB_BYTES / MIN_PIECE_BYTES]; /* given back, and still in memory */
 } slab;
 
 struct refs_slabs {
     pthread_mutex_t lock; /* guards what follows */
     slab *first;
-    size_t n_holders; /* of pieces, and the owner */
+    size_t n_holders;   /* of pieces, and the owner */
+    unsigned n_pausing; /* see refs_slabs__pause */
 };
 
 refs_slabs *refs_slabs__new(void) {
@@ -45,7 +47,9 @@ static void let_go(refs_slabs *slabs) {
 }
 
 void refs_slabs__free(refs_slabs *slabs) {
-    if (slabs != NULL) let_go(slabs);
+    if (slabs == NULL) return;
+    refs_slabs__pause(slabs);
+    let_go(slabs);
 }
 
 static size_t round_up(size_t size) {
@@ -77,6 +81,7 @@ static uint8_t *take_from(slab *from) {
     size_t i = 0;
     while (from->taken[i]) i++;
     from->taken[i] = true;
+    from->stale[i] = false;
     from->n_taken++;
     return from->memory + i * from->piece;
 }
@@ -97,19 +102,43 @@ static slab **find_slab(refs_slabs *slabs, const uint8_t *piece) {
     return link;
 }
 
-static void give_to(slab **link, const uint8_t *piece) {
+static void forget(slab *held, size_t i) {
+    refs_forget(held->memory + i * held->piece, held->piece);
+    held->stale[i] = false;
+}
+
+static void give_to(slab **link, const uint8_t *piece, bool keeps) {
     slab *to = *link;
-    to->taken[(size_t)(piece - to->memory) / to->piece] = false;
-    if (--to->n_taken > 0) return;
+    size_t i = (size_t)(piece - to->memory) / to->piece;
+    to->taken[i] = false;
+    to->stale[i] = true;
+    if (--to->n_taken > 0) {
+        if (!keeps) forget(to, i);
+        return;
+    }
     *link = to->next;
     refs_huge_free(to->memory, SLAB_BYTES);
     refs_free(to);
 }
 
-void refs_slabs__give(refs_slabs *slabs, void *piece, size_t size) {
-    refs_forget(piece, size);
+void refs_slabs__give(refs_slabs *slabs, void *piece) {
     refs_lock(&slabs->lock);
-    give_to(find_slab(slabs, piece), piece);
+    give_to(find_slab(slabs, piece), piece, slabs->n_pausing > 0);
     refs_unlock(&slabs->lock);
     let_go(slabs);
+}
+
+void refs_slabs__pause(refs_slabs *slabs) {
+    refs_lock(&slabs->lock);
+    slabs->n_pausing++;
+    refs_unlock(&slabs->lock);
+}
+
+void refs_slabs__resume(refs_slabs *slabs) {
+    refs_lock(&slabs->lock);
+    bool keeps = --slabs->n_pausing > 0;
+    for (slab *held = slabs->first; held != NULL && !keeps; held = held->next)
+        for (size_t i = 0; i < held->n; i++)
+            if (held->stale[i]) forget(held, i);
+    refs_unlock(&slabs->lock);
 }

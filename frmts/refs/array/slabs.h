@@ -30,8 +30,13 @@ void refs_slabs__free(refs_slabs *slabs);
  */
 void *refs_slabs__take(refs_slabs *slabs, size_t size);
 
-/** Gives a piece back, with its size. What it held goes back to the system at once. */
-void refs_slabs__give(refs_slabs *slabs, void *piece, size_t size);
+/** Gives a piece back. What it held goes back to the system, and a slab with its last piece. */
+void refs_slabs__give(refs_slabs *slabs, void *piece);
+
+/** Between these two what pieces held stays where it is: for who gives many back, and with them
+ * whole slabs, which is much less work for the system. */
+void refs_slabs__pause(refs_slabs *slabs);
+void refs_slabs__resume(refs_slabs *slabs);
 
 #ifdef __cplusplus
 }

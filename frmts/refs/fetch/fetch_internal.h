@@ -31,6 +31,8 @@ struct refs_fetcher {
     uint64_t whole_bytes;
     uint32_t whole_id;
     struct refs_fetch_job *jobs; /* under way */
+    struct refs_near *spare;     /* memory that jobs have left; see fetch_near.c */
+    size_t n_spare;
 };
 
 /** Whoever waits for bytes: woken as they arrive, and when memory is given back. */
@@ -127,8 +129,11 @@ refs_status refs_fetch__read_batch(refs_fetch_job *job, void *handle, const refs
 refs_status refs_fetch__read_near(refs_fetch_job *job, void *handle, const refs_request *request,
                                   refs_error *err);
 
-/** Frees what that has left with the job, when workers hold nothing of it any more. */
-void refs_fetch__clear_near(refs_fetch_job *job);
+/** Keeps what that has left with the job for the fetcher's next jobs, or frees it: when workers
+ * hold nothing of it any more. */
+void refs_fetch__leave_near(refs_fetch_job *job);
+
+void refs_fetch__clear_near(refs_fetcher *fetcher);
 
 /** Ranges whose server ignores ranges: to be fetched as whole locations. */
 typedef struct refs_fetch_again {

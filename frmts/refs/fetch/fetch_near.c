@@ -14,6 +14,9 @@
 /* So many pieces are read before workers have let go of the first. */
 #define N_SLOTS 3
 
+/* So many jobs at once find the memory of earlier ones: as many as read ahead. */
+#define MAX_SPARE 2
+
 /* What a request of several pieces has for each of its slots: together they fill one huge page. */
 #define SHARE (REFS_HUGE_PAGE / N_SLOTS)
 
@@ -28,6 +31,7 @@ typedef struct slot {
 } slot;
 
 struct refs_near {
+    struct refs_near *next_spare;
     uint8_t *page; /* or NULL */
     slot slots[N_SLOTS];
     size_t next;
@@ -90,17 +94,35 @@ static refs_request piece_from(const refs_fetch_job *job, size_t member, size_t 
     return piece;
 }
 
+/* Gives each slot its share of the page, in place of own memory. */
 static void share_page(struct refs_near *near) {
-    near->page = refs_huge_alloc(REFS_HUGE_PAGE);
-    for (size_t i = 0; near->page != NULL && i < N_SLOTS; i++) {
-        near->slots[i].memory = near->page + i * SHARE;
-        near->slots[i].capacity = SHARE;
+    for (size_t i = 0; i < N_SLOTS; i++) {
+        refs_free(near->slots[i].own);
+        near->slots[i].own = NULL;
+        near->slots[i].memory = near->page != NULL ? near->page + i * SHARE : NULL;
+        near->slots[i].capacity = near->page != NULL ? SHARE : 0;
     }
 }
 
-static struct refs_near *new_near(const refs_request *request) {
-    struct refs_near *near = refs_calloc(1, sizeof *near);
-    if (near != NULL && request->length >= REFS_HUGE_PAGE) share_page(near);
+static struct refs_near *take_spare(refs_fetcher *fetcher) {
+    refs_lock(&fetcher->lock);
+    struct refs_near *spare = fetcher->spare;
+    if (spare != NULL) {
+        fetcher->spare = spare->next_spare;
+        fetcher->n_spare--;
+    }
+    refs_unlock(&fetcher->lock);
+    return spare;
+}
+
+static struct refs_near *new_near(refs_fetcher *fetcher, const refs_request *request) {
+    if (request->length < REFS_HUGE_PAGE) return refs_calloc(1, sizeof(struct refs_near));
+    struct refs_near *near = take_spare(fetcher);
+    if (near != NULL) return near;
+    near = refs_calloc(1, sizeof *near);
+    if (near == NULL) return NULL;
+    near->page = refs_huge_alloc(REFS_HUGE_PAGE);
+    share_page(near);
     return near;
 }
 
@@ -120,15 +142,42 @@ static refs_status read_pieces(refs_fetch_job *job, void *handle, const refs_req
 
 refs_status refs_fetch__read_near(refs_fetch_job *job, void *handle, const refs_request *request,
                                   refs_error *err) {
-    if (job->near == NULL) job->near = new_near(request);
+    if (job->near == NULL) job->near = new_near(job->fetcher, request);
     if (job->near == NULL) return refs_fail_nomem(err);
     return read_pieces(job, handle, request, err);
 }
 
-void refs_fetch__clear_near(refs_fetch_job *job) {
+static void clear(struct refs_near *near) {
+    for (size_t i = 0; i < N_SLOTS; i++) refs_free(near->slots[i].own);
+    refs_huge_free(near->page, REFS_HUGE_PAGE);
+    refs_free(near);
+}
+
+/* False where there are enough. Only pages are worth keeping. */
+static bool keep_spare(refs_fetcher *fetcher, struct refs_near *near) {
+    if (near->page == NULL) return false;
+    share_page(near);
+    refs_lock(&fetcher->lock);
+    bool keeps = fetcher->n_spare < MAX_SPARE;
+    if (keeps) {
+        near->next_spare = fetcher->spare;
+        fetcher->spare = near;
+        fetcher->n_spare++;
+    }
+    refs_unlock(&fetcher->lock);
+    return keeps;
+}
+
+void refs_fetch__leave_near(refs_fetch_job *job) {
     if (job->near == NULL) return;
-    for (size_t i = 0; i < N_SLOTS; i++) refs_free(job->near->slots[i].own);
-    refs_huge_free(job->near->page, REFS_HUGE_PAGE);
-    refs_free(job->near);
+    if (!keep_spare(job->fetcher, job->near)) clear(job->near);
     job->near = NULL;
+}
+
+void refs_fetch__clear_near(refs_fetcher *fetcher) {
+    for (struct refs_near *near = fetcher->spare, *next; near != NULL; near = next) {
+        next = near->next_spare;
+        clear(near);
+    }
+    fetcher->spare = NULL;
 }

@@ -88,16 +88,9 @@ static size_t batch_size(const refs_request *requests, size_t n) {
     return size > 0 ? size : 1;
 }
 
-/* Whether a request is of a location that is at hand. */
-static bool is_near(const refs_fetch_job *job, size_t request) {
-    const refs_vfs *vfs = job->fetcher->vfs;
-    return vfs->is_near != NULL &&
-           vfs->is_near(vfs->self, refs_fetch__first_range(job, request)->location);
-}
-
 static refs_status read_all(refs_fetch_job *job, void *handle, size_t begin, size_t end,
                             refs_error *err) {
-    bool near = is_near(job, begin);
+    bool near = refs_fetcher_is_near(job->fetcher, refs_fetch__first_range(job, begin)->location);
     for (size_t n; begin < end; begin += n) {
         const refs_request *requests = &job->plan->requests[begin];
         n = near ? 1 : batch_size(requests, end - begin);

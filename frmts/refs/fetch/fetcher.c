@@ -26,12 +26,18 @@ void refs_fetcher_free(refs_fetcher *fetcher) {
     if (fetcher == NULL) return;
     refs_fork_strike_off(&fetcher->forked);
     refs_fetch__clear_places(fetcher);
+    refs_fetch__clear_near(fetcher);
     pthread_mutex_destroy(&fetcher->lock);
     refs_free(fetcher);
 }
 
 const refs_fetch_policy *refs_fetcher_policy(const refs_fetcher *fetcher) {
     return &fetcher->options.policy;
+}
+
+bool refs_fetcher_is_near(const refs_fetcher *fetcher, const char *location) {
+    const refs_vfs *vfs = fetcher->vfs;
+    return vfs->is_near != NULL && vfs->is_near(vfs->self, location);
 }
 
 void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats) {
@@ -237,7 +243,7 @@ static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *a
     enlist(job);
     refs_status status = fetch_planned(job, again, err);
     wait_for_workers(job);
-    refs_fetch__clear_near(job);
+    refs_fetch__leave_near(job);
     strike_off(job);
     pthread_cond_destroy(&job->waiter.moved);
     pthread_mutex_destroy(&job->waiter.lock);

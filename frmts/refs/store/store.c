@@ -150,12 +150,14 @@ refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, s
 
 /* -- riders ------------------------------------------------------------------------------------ */
 
-/* Notes down the range of a key, if it has one: what is wrong with it is told when it is read. */
+/* Notes down the range of a key, if it has one that requests matter for: what is wrong with it is
+ * told when it is read. */
 static void note_range_of(pending *job, size_t index) {
     refs_ref ref = {.kind = REFS_REF_INLINE};
     const refs_store_key *key = &job->keys[index];
     if (refs_set_find(job->store->set, key->text, &ref, NULL) == REFS_OK &&
-        check_ref(&ref, key->max_size, NULL) == REFS_OK && ref.kind == REFS_REF_RANGE)
+        check_ref(&ref, key->max_size, NULL) == REFS_OK && ref.kind == REFS_REF_RANGE &&
+        !refs_fetcher_is_near(job->store->fetcher, ref.location))
         note_range(job, index, &ref);
     refs_ref_release(&ref);
 }
