@@ -95,6 +95,21 @@ TEST_F(Budget, BandByBandAfterAdviceIsOneRequest) {
     EXPECT_EQ(count(dataset, "CHUNKS_DECODED"), steps * 4);
 }
 
+/* As gdallocationinfo does, which tells nobody that it is going to. */
+TEST_F(Budget, APixelOfOneBandAfterTheOtherIsTwoRequests) {
+    const Dataset dataset = serve();
+    ASSERT_NE(dataset, nullptr);
+    for (int band = 1; band <= steps; band++) {
+        int32_t value = -1;
+        ASSERT_EQ(GDALRasterIO(GDALGetRasterBand(dataset.get(), band), GF_Read, 5, 6, 1, 1, &value,
+                               1, 1, GDT_Int32, 0, 0),
+                  CE_None);
+        EXPECT_EQ(value, ((band - 1) * 4 + 3) * 16 + 9);
+    }
+    EXPECT_EQ(n_requests(), 2u);
+    EXPECT_EQ(count(dataset, "CHUNKS_DECODED"), steps);
+}
+
 TEST_F(Budget, NothingIsAskedForByHead) {
     const Dataset dataset = serve();
     ASSERT_NE(dataset, nullptr);

@@ -36,15 +36,15 @@ class Stream : public testing::Test {
         ASSERT_EQ(refs_cache_open(cache_bytes, &cache, nullptr), REFS_OK);
         v.open(cache, true);
     }
-    void expectStep(uint64_t t) {
-        std::vector<int32_t> values(width, -7);
-        const uint64_t start[] = {t, 0}, count[] = {1, width};
+    void expectStep(uint64_t t, uint64_t begin = 0, uint64_t end = width) {
+        std::vector<int32_t> values(end - begin, -7);
+        const uint64_t start[] = {t, begin}, count[] = {1, end - begin};
         const refs_region region = {start, count, nullptr};
         refs_error error = REFS_ERROR_INIT;
         ASSERT_EQ(refs_array_read(v.array, &region, values.data(), nullptr, &error), REFS_OK)
             << error.message;
-        for (uint64_t x = 0; x < width; x++)
-            ASSERT_EQ(values[x], static_cast<int32_t>(t * width + x));
+        for (uint64_t x = begin; x < end; x++)
+            ASSERT_EQ(values[x - begin], static_cast<int32_t>(t * width + x));
     }
     uint64_t decoded() const {
         refs_array_stats stats;
@@ -70,6 +70,19 @@ TEST_F(Stream, FollowsWhoGoesOnFromTheFirstChunkToTheSecond) {
     while (decoded() <= 2 && std::chrono::steady_clock::now() < patience)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_GT(decoded(), 2u);
+}
+
+TEST_F(Stream, BringsTheSeriesOfAPointInTwoRequests) {
+    open(1 << 20);
+    for (uint64_t t = 0; t < steps; t++) expectStep(t, 7, 8);
+    EXPECT_EQ(v.store.stats().requests, 2u);
+    EXPECT_EQ(decoded(), steps);
+}
+
+TEST_F(Stream, GrowsWithReadsOfMoreThanAPoint) {
+    open(1 << 20);
+    for (uint64_t t = 0; t < steps; t++) expectStep(t, 7, 9);
+    EXPECT_GT(v.store.stats().requests, 2u);
 }
 
 TEST_F(Stream, FollowsReadsThatLeaveOutSteps) {

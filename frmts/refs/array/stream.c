@@ -6,8 +6,8 @@
  * is read ahead and not yet used stays within half of the cache. */
 #include "array_object.h"
 
-/* Equal moves in a row after which the next one is expected. From the first chunk of an array to
- * the second one move is enough: so begins who reads all. */
+/* Equal moves in a row after which the next one is expected. From the first chunk to the second one
+ * move is enough: so begins who reads all. */
 #define MOVES_TO_TRUST 2
 
 /* Equal steps in a row inside one chunk after which the next chunk is expected, if they are a third
@@ -158,12 +158,25 @@ static size_t room_for_row(const refs_stream *stream, size_t budget) {
     return row_bytes > budget / 2 && row_bytes / 3 * 2 <= budget ? (size_t)row_bytes : budget / 2;
 }
 
-/* Takes over `cut`. Without a thread to be had nothing is read ahead. */
+/* Under the lock of the stream. */
+static void start_threads(refs_stream *stream) {
+    atomic_store(&stream->n_running, REFS_STREAM_THREADS);
+    for (unsigned i = 0; i < REFS_STREAM_THREADS; i++) {
+        if (pthread_create(&stream->threads[stream->n_threads], NULL, run, stream) == 0)
+            stream->n_threads++;
+        else
+            atomic_fetch_sub(&stream->n_running, 1);
+    }
+}
+
+/* Takes over `cut`. Without a thread to be had nothing is read ahead. Readers may still wait for
+ * the first claim of an earlier stream: it is this one's then. */
 static void start(refs_stream *stream, refs_array *array, refs_cut *cut, size_t part_bytes) {
     refs_ahead ahead;
     refs_cache__get_ahead(array->tools.cache, &ahead);
     size_t budget = ahead.max_bytes / 2 < MAX_PART_BYTES ? ahead.max_bytes / 2 : MAX_PART_BYTES;
     refs_array__cut_clear(&stream->cut); /* of a parent */
+    refs_lock(&stream->lock);
     stream->array = array;
     stream->cut = *cut;
     stream->next = 0;
@@ -175,13 +188,9 @@ static void start(refs_stream *stream, refs_array *array, refs_cut *cut, size_t 
     stream->n_wasted = ahead.n_wasted;
     atomic_store(&stream->stop, false);
     atomic_store(&stream->reader_at, UINT64_MAX);
-    atomic_store(&stream->n_running, REFS_STREAM_THREADS);
-    for (unsigned i = 0; i < REFS_STREAM_THREADS; i++) {
-        if (pthread_create(&stream->threads[stream->n_threads], NULL, run, stream) == 0)
-            stream->n_threads++;
-        else
-            atomic_fetch_sub(&stream->n_running, 1);
-    }
+    start_threads(stream);
+    pthread_cond_broadcast(&stream->moved);
+    refs_unlock(&stream->lock);
     if (stream->n_threads == 0) refs_array__cut_clear(&stream->cut);
 }
 
@@ -241,24 +250,35 @@ static bool walk_on(refs_walk *walk, const uint64_t *to, size_t rank) {
     return true;
 }
 
-static bool is_at_first(const refs_walk *walk, size_t rank) {
-    for (size_t dim = 0; dim < rank; dim++)
-        if (walk->at[dim] != 0) return false;
-    return walk->any;
+/* Whether a read takes one element: who goes on to the same one of another chunk reads a series. */
+static bool is_point(const refs_cut *cut) {
+    for (size_t dim = 0; dim < cut->rank; dim++)
+        if (cut->n_spans[dim] > 1 || cut->spans[dim][0].n > 1) return false;
+    return true;
 }
 
-/* The boxes of chunks that follow `cut` when reads go on by `by` chunks along dimension `moved`.
- * Dimensions slower than that one must be a single chunk thick, or boxes would not follow each
- * other in the cut. */
+/* Whether a move began where those begin who read all: in the first chunk of the array, and for
+ * points in any first chunk along the dimension of the move. */
+static bool began_at_first(const refs_walk *before, const refs_walk *walk, const refs_cut *cut) {
+    if (!before->any || walk->by != 1) return false;
+    if (is_point(cut)) return before->at[walk->dim] == 0;
+    for (size_t dim = 0; dim < cut->rank; dim++)
+        if (before->at[dim] != 0) return false;
+    return true;
+}
+
+/* The box of `cut` and those that follow it when reads go on by `by` chunks along dimension
+ * `moved`. Dimensions slower than that one must be a single chunk thick, or boxes would not follow
+ * each other in the cut. */
 static bool cut_ahead(const refs_array_meta *meta, const refs_cut *cut, size_t moved, uint64_t by,
                       refs_cut *following) {
-    uint64_t last = cut->spans[moved][cut->n_spans[moved] - 1].chunk, box = 1;
+    uint64_t at = cut->spans[moved][0].chunk, box = 1;
     for (size_t dim = 0; dim < cut->rank; dim++) {
         if (dim < moved && cut->n_spans[dim] > 1) return false;
         box *= cut->n_spans[dim];
     }
-    uint64_t n = (refs_array_meta_n_chunks(meta, moved) - 1 - last) / by;
-    if (cut->n_spans[moved] > 1 || n == 0 || box > MAX_STREAM_CHUNKS) return false;
+    uint64_t n = (refs_array_meta_n_chunks(meta, moved) - 1 - at) / by + 1;
+    if (cut->n_spans[moved] > 1 || n == 1 || box > MAX_STREAM_CHUNKS) return false;
     if (n > MAX_STREAM_CHUNKS / box) n = MAX_STREAM_CHUNKS / box;
     following->rank = cut->rank;
     following->n_chunks = n * box;
@@ -269,43 +289,57 @@ static bool cut_ahead(const refs_array_meta *meta, const refs_cut *cut, size_t m
         following->n_spans[dim] = n_spans;
         if (spans == NULL) return false;
         for (size_t i = 0; i < n_spans; i++)
-            spans[i].chunk = dim == moved ? last + (i + 1) * by : cut->spans[dim][i].chunk;
+            spans[i].chunk = dim == moved ? at + i * by : cut->spans[dim][i].chunk;
     }
     return true;
 }
 
-static void follow(refs_array *array, const refs_cut *cut, size_t moved, uint64_t by) {
+/* Reads ahead from the read that `cut` is of; it finds its chunks claimed. */
+static bool follow(refs_array *array, const refs_cut *cut, size_t moved, uint64_t by) {
     refs_stream *stream = &array->watch.stream;
     refs_cut following = {0};
-    if (!reap(stream)) return;
-    if (cut_ahead(array->meta, cut, moved, by, &following))
-        start(stream, array, &following, FIRST_CHUNKS * array->chunk_bytes);
+    if (!reap(stream)) return false;
+    bool follows = cut_ahead(array->meta, cut, moved, by, &following);
+    if (follows)
+        start(stream, array, &following,
+              is_point(cut) ? SIZE_MAX : FIRST_CHUNKS * array->chunk_bytes);
     else
         refs_array__cut_clear(&following);
+    return follows;
 }
 
-/* A read that begins in another chunk than the last one. */
-static void note_move(refs_array *array, const refs_cut *cut, bool from_first) {
+/* A read that begins in another chunk than the last one. Returns whether it is followed from now
+ * on. */
+static bool note_move(refs_array *array, const refs_cut *cut, const refs_walk *before) {
     refs_watch *watch = &array->watch;
     refs_walk *walk = &watch->chunks;
     watch->stepped = false;
-    if (from_first && walk->by == 1) walk->n = MOVES_TO_TRUST;
+    if (began_at_first(before, walk, cut)) walk->n = MOVES_TO_TRUST;
     if (watch->stream.n_threads > 0)
         atomic_store(&watch->stream.reader_at, number_in(&watch->stream.cut, walk->at));
-    if (walk->n >= MOVES_TO_TRUST) follow(array, cut, walk->dim, walk->by);
+    return walk->n >= MOVES_TO_TRUST && follow(array, cut, walk->dim, walk->by);
 }
 
 /* A read that begins in the same chunk as the last one, but elsewhere. Moves from chunk to chunk
  * tell more, if there are any. */
-static void note_step(refs_array *array, const refs_cut *cut) {
+static bool note_step(refs_array *array, const refs_cut *cut) {
     refs_watch *watch = &array->watch;
     const refs_walk *walk = &watch->elements;
-    if (watch->stepped || walk->n < STEPS_TO_TRUST || watch->chunks.n >= MOVES_TO_TRUST) return;
+    if (watch->stepped || walk->n < STEPS_TO_TRUST || watch->chunks.n >= MOVES_TO_TRUST)
+        return false;
     uint64_t length = array->meta->chunk[walk->dim];
     uint64_t n_left = (length - 1 - walk->at[walk->dim] % length) / walk->by;
-    if (n_left / 2 > walk->n) return;
+    if (n_left / 2 > walk->n) return false;
     watch->stepped = true;
-    follow(array, cut, walk->dim, 1);
+    return follow(array, cut, walk->dim, 1);
+}
+
+/* The reader is about to ask for the first chunks: it shall find them claimed. */
+static void await_first_claim(refs_stream *stream) {
+    refs_lock(&stream->lock);
+    while (stream->n_claimed == 0 && atomic_load(&stream->n_running) > 0)
+        refs_wait(&stream->moved, &stream->lock);
+    refs_unlock(&stream->lock);
 }
 
 void refs_array__watch(refs_array *array, const refs_cut *cut) {
@@ -318,21 +352,15 @@ void refs_array__watch(refs_array *array, const refs_cut *cut) {
     }
     refs_watch *watch = &array->watch;
     refs_lock(&watch->lock);
-    bool from_first = is_at_first(&watch->chunks, cut->rank);
+    const refs_walk before = watch->chunks;
     bool stepped = walk_on(&watch->elements, element, cut->rank);
+    bool starts = false;
     if (walk_on(&watch->chunks, chunk, cut->rank))
-        note_move(array, cut, from_first);
+        starts = note_move(array, cut, &before);
     else if (stepped)
-        note_step(array, cut);
+        starts = note_step(array, cut);
     refs_unlock(&watch->lock);
-}
-
-/* The reader is about to ask for the first chunks: it shall find them claimed. */
-static void await_first_claim(refs_stream *stream) {
-    refs_lock(&stream->lock);
-    while (stream->n_claimed == 0 && atomic_load(&stream->n_running) > 0)
-        refs_wait(&stream->moved, &stream->lock);
-    refs_unlock(&stream->lock);
+    if (starts) await_first_claim(&watch->stream);
 }
 
 void refs_array_advise(refs_array *array, const refs_region *region) {
