@@ -33,14 +33,42 @@ TEST(Longitudes, AreMovedWhereTheFirstRowLiesBeyond180) {
     EXPECT_EQ(pixels(dataset), (std::vector<double>{-179, -170, -160, -178, -99, -60}));
 }
 
-TEST(Longitudes, AreMovedAsAWholeInEveryWindow) {
-    const Dataset dataset = open_rows({181, 190, 200, 10, 20, 30}, east, {1, 3});
+TEST(Longitudes, AreMovedUntilABlockStays) {
+    for (const std::vector<size_t> &chunks : {std::vector<size_t>{}, {1, 3}}) {
+        const Dataset dataset = open_rows({181, 190, 200, 190, 20, 30}, east, chunks);
+        ASSERT_NE(dataset, nullptr);
+        EXPECT_EQ(pixels(dataset), (std::vector<double>{-179, -170, -160, 190, 20, 30}));
+    }
+}
+
+TEST(Longitudes, StayInBlocksBehindOneThatStays) {
+    const Dataset dataset = open_rows({10, 190, 200, 190, 200, 210}, east, {1, 3});
     ASSERT_NE(dataset, nullptr);
-    double pixel = 0;
-    EXPECT_EQ(GDALRasterIO(GDALGetRasterBand(dataset.get(), 1), GF_Read, 1, 1, 1, 1, &pixel, 1, 1,
-                           GDT_Float64, 0, 0),
-              CE_None);
-    EXPECT_EQ(pixel, -340);
+    EXPECT_EQ(pixels(dataset), (std::vector<double>{10, 190, 200, 190, 200, 210}));
+}
+
+/* Five rows, shown from the last to the first, in chunks of three: the first row that is shown lies
+ * in the second chunk, but the netCDF driver looks at the first one before. */
+TEST(Longitudes, AreTheSameInEveryWindow) {
+    Set set;
+    set.array({"v", {2, 5, 2}, "<f4", {1, 3, 2}, {"t", "lon", "nv"}, east, "-99.0"});
+    for (const char *band : {"0", "1"}) {
+        set.bytes("v/" + std::string(band) + ".0.0",
+                  bytes_of(std::vector<float>{300, 301, 250, 251, 100, 101}));
+        set.bytes("v/" + std::string(band) + ".1.0",
+                  bytes_of(std::vector<float>{99, 98, 50, 51, 0, 0}));
+    }
+    const std::string name = subdataset(set.save(), "v");
+    const std::vector<double> expected = {50, 51, 99, 98, -260, -259, -110, -109, -60, -59};
+    EXPECT_EQ(pixels(open(name), 2), expected);
+    for (int row = 4; row >= 0; row--) {
+        const Dataset dataset = open(name);
+        double pixel = 0;
+        EXPECT_EQ(GDALRasterIO(GDALGetRasterBand(dataset.get(), 1), GF_Read, 1, row, 1, 1, &pixel,
+                               1, 1, GDT_Float64, 0, 0),
+                  CE_None);
+        EXPECT_EQ(pixel, expected[static_cast<size_t>(2 * row + 1)]) << row;
+    }
 }
 
 TEST(Longitudes, StayWhereAnEndOfTheFirstRowDoesNotLieBeyond) {

@@ -12,38 +12,60 @@
 
 class RefsWindowReader;
 
-/** Tells which bands are moved: those whose first row begins and ends beyond 180. The netCDF driver
- * asks this of every block and stops at the first that does not; here a band is moved as a whole,
- * so that neighbours stay neighbours. May be used from several threads. */
+/** Moves longitudes of a raster where the netCDF driver does. That looks at the blocks it reads:
+ * one whose first row begins and ends beyond 180 is moved, and after the first that does not no
+ * other is. Here the blocks are those of a band that is read from its first row to its last,
+ * whatever was read before, so that every window has the same values. May be used from several
+ * threads. */
 class RefsLongitudes {
   public:
+    /** Some rows of the raster, from column `x` on: pixels in memory, as stored so far. */
+    struct Rows {
+        uint64_t band; // from 0
+        int x, y, width, height;
+        GByte *pixels;
+        GSpacing pixelSpace, lineSpace;
+    };
+
     /** For the array `meta` that means `meaning`, which must outlive this. */
     RefsLongitudes(const refs_array_meta *meta, const refs_cf_meaning &meaning, GDALDataType type);
 
     /** Whether any band could be concerned: values are longitudes that may be negative. */
     bool isNeeded() const { return needed_; }
 
-    /** Whether band number `band`, from 0, is moved. Its first row is read once, with `reader`. */
-    refs_status isMoved(uint64_t band, const RefsWindowReader &reader, bool *moved,
-                        refs_error *error);
-
-    /** Moves `n` pixels, `space` bytes apart, but for nodata. */
-    void move(void *pixels, size_t n, GSpacing space) const;
+    /** Moves those of these pixels that are to be, but for nodata. First rows of blocks up to the
+     * last of them are read, each once, with `reader`. */
+    refs_status move(const Rows &rows, const RefsWindowReader &reader, refs_error *error);
 
   private:
-    refs_status readEnds(uint64_t band, const RefsWindowReader &reader, double ends[2],
-                         refs_error *error) const;
-    int firstRow() const;
-    bool isNodata(double value) const;
-    template <class Pixel>
-    static void moveAs(const RefsLongitudes &self, GByte *pixels, size_t n, GSpacing space);
+    /** How many blocks of a band are moved, in the order of reading, as far as it is known. */
+    struct Known {
+        uint64_t groups = 0; // rows of blocks that were looked at
+        uint64_t moved = 0;
+        bool ended = false; // at a block that is not
+    };
 
-    const refs_array_meta *meta_;
+    uint64_t groupOf(uint64_t storedRow, uint64_t *place) const;
+    uint64_t orderOf(uint64_t shownRow, uint64_t blockColumn) const;
+    uint64_t storedRow(uint64_t shownRow) const;
+    refs_status look(uint64_t band, uint64_t nGroups, const RefsWindowReader &reader, Known *known,
+                     refs_error *error) const;
+    refs_status lookAtGroup(uint64_t band, const RefsWindowReader &reader, Known *known,
+                            refs_error *error) const;
+    bool isBeyond(const double *row, uint64_t blockColumn) const;
+    bool isNodata(double value) const;
+    void moveRun(GByte *pixels, size_t n, GSpacing space) const;
+    template <class Pixel> void moveAs(GByte *pixels, size_t n, GSpacing space) const;
+
     const refs_cf_meaning &meaning_;
     GDALDataType type_;
     bool needed_;
-    std::mutex lock_; // guards known_
-    std::map<uint64_t, bool> known_;
+    uint64_t width_ = 1, height_ = 1;           // of the raster
+    uint64_t blockWidth_ = 1, blockHeight_ = 1; // as the netCDF driver has them
+    uint64_t nColumns_ = 1;                     // of blocks
+    uint64_t inFirstGroup_ = 1;                 // blocks of a column
+    std::mutex lock_;                           // guards known_
+    std::map<uint64_t, Known> known_;
 };
 
 #endif

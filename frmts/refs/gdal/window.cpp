@@ -104,14 +104,12 @@ void RefsWindowReader::maskRows(const RefsWindow &window, const Run &run, GByte 
 refs_status RefsWindowReader::moveRows(const RefsWindow &window, const Run &run, GByte *pixels,
                                        const int64_t spaces[3], refs_error *error) const {
     if (longitudes_ == nullptr) return REFS_OK;
-    for (uint64_t band = 0; band < run.n; band++) {
-        bool moved = false;
-        REFS_TRY(longitudes_->isMoved(run.first + band, *this, &moved, error));
-        for (int row = 0; moved && row < window.height; row++)
-            longitudes_->move(pixels + static_cast<int64_t>(band) * spaces[bandSpace] +
-                                  row * spaces[lineSpace],
-                              static_cast<size_t>(window.width), spaces[pixelSpace]);
-    }
+    for (uint64_t band = 0; band < run.n; band++)
+        REFS_TRY(
+            longitudes_->move({run.first + band, window.x, window.y, window.width, window.height,
+                               pixels + static_cast<int64_t>(band) * spaces[bandSpace],
+                               spaces[pixelSpace], spaces[lineSpace]},
+                              *this, error));
     return REFS_OK;
 }
 
