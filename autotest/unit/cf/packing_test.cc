@@ -242,6 +242,13 @@ TEST(Packing, TakesUnitsOfAnyKindButABlank) {
     }
 }
 
+/* kerchunk leaves an empty text of netCDF-3 empty. */
+TEST(Packing, TakesABlankUnitOfNetcdf3) {
+    Dataset set;
+    set.array("v", {{"y", "x"}, {4, 5}, R"("units":" ")", ">f4"});
+    EXPECT_STREQ(set.describe().unit, " ");
+}
+
 TEST(Packing, KnowsLongitudes) {
     const std::pair<const char *, bool> rows[] = {
         {R"("units":"degrees_east")", true},

@@ -273,6 +273,9 @@ refs_status refs_cf__write_geokeys(const refs_json *attributes, refs_buf *file, 
 
 /* -- grib.c: sets made of GRIB messages -------------------------------------------------------- */
 
+/** Whether a set was made of netCDF-3: its numbers are big-endian, all of them. */
+bool refs_cf__is_netcdf3(const refs_hierarchy *hierarchy);
+
 /** Fills in the CRS, and where coordinates have not given them the geotransform and the order of
  * rows, from keys of a GRIB message among the attributes. */
 refs_status refs_cf__place_grib(const refs_cf__input *input, refs_cf_meaning *meaning,

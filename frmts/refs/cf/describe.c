@@ -9,14 +9,16 @@ void refs_cf__choose_picture(const refs_cf__input *input, refs_cf_meaning *meani
     if (refs_cf__is_tiff(input)) refs_cf__choose_tiff_picture(input->array, meaning);
 }
 
-static refs_status describe_unit(const refs_array_meta *array, refs_cf_meaning *meaning,
+static refs_status describe_unit(const refs_cf__input *input, refs_cf_meaning *meaning,
                                  refs_error *err) {
+    const refs_array_meta *array = input->array;
     const refs_json *number = refs_json_get(array->attributes, "units");
     refs_str unit = refs_cf__text_any_case(array->attributes, "units");
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
-    /* kerchunk writes an empty text as a blank. */
-    if (unit.data != NULL && !refs_str_is(unit, " "))
+    /* kerchunk writes an empty text of HDF5 as a blank. */
+    bool empty = refs_str_is(unit, " ") && !refs_cf__is_netcdf3(input->hierarchy);
+    if (unit.data != NULL && !empty)
         status = refs_buf_append_str(&text, unit, err);
     else if (unit.data == NULL && number != NULL)
         status = refs_cf__print_attribute(number, &text, err);
@@ -75,7 +77,7 @@ static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *fra
     refs_cf__choose_picture(input, meaning);
     REFS_TRY(refs_cf__describe_packing(input, meaning, err));
     REFS_TRY(refs_cf__describe_flags(input, meaning, err));
-    REFS_TRY(describe_unit(input->array, meaning, err));
+    REFS_TRY(describe_unit(input, meaning, err));
     REFS_TRY(refs_cf__describe_bands(input, meaning, err));
     REFS_TRY(refs_cf__select(meaning, input->options.selection, err));
     REFS_TRY(tiff ? refs_cf__place_tiff(input, meaning, err)

@@ -333,8 +333,7 @@ static bool read_valid_range(const refs_json *attributes, double range[2]) {
             refs_cf__number(attributes, "valid_max", &range[1]));
 }
 
-/* Numbers of netCDF-3 are big-endian, all of them. */
-static bool is_netcdf3(const refs_hierarchy *hierarchy) {
+bool refs_cf__is_netcdf3(const refs_hierarchy *hierarchy) {
     bool any = false;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
@@ -363,7 +362,7 @@ static bool is_unsigned(const refs_cf__input *input, const refs_cf_meaning *mean
     if (all_bytes || all_signed) return all_bytes;
     if (!has_range && refs_cf__same_word(told, "true")) return true;
     if (!has_range && refs_cf__same_word(told, "false")) return false;
-    return dtype->size == 1 && is_netcdf3(input->hierarchy) &&
+    return dtype->size == 1 && refs_cf__is_netcdf3(input->hierarchy) &&
            refs_cf__made_by_gdal(input, refs_cf__grid_mapping(input, meaning));
 }
 
