@@ -150,6 +150,9 @@ typedef struct refs_bringing {
     /** Called when all chunks were asked for: others that want them wait from now on. Or NULL. */
     void (*claimed)(void *user);
 
+    /** Whether the reader has passed chunk `number`, which is then not brought. Or NULL. */
+    bool (*passed)(void *user, uint64_t number);
+
     /** Called before a chunk is decoded: waits until it may be, or until *awaited, where somebody
      * waits for one of these chunks; false: it is not wanted any more. The room that it was given
      * ends with the decoding (refs_cache__give_room). Or NULL. */

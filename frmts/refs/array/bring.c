@@ -240,6 +240,13 @@ static refs_status note_key(batch *job, wanted_chunk wanted, refs_error *err) {
     return REFS_OK;
 }
 
+/* Whether a chunk is brought for nothing. Asked once it is claimed: from then on a reader that
+ * comes to it finds it busy. */
+static bool is_passed(wanted_chunk wanted) {
+    const refs_bringing *bringing = wanted.bringing;
+    return bringing->passed != NULL && bringing->passed(bringing->user, wanted.number);
+}
+
 /* Delivers a chunk that is in the cache, and notes down one that is to be brought. */
 static refs_status look_up(batch *job, wanted_chunk wanted, refs_error *err) {
     const refs_bringing *bringing = wanted.bringing;
@@ -249,6 +256,10 @@ static refs_status look_up(batch *job, wanted_chunk wanted, refs_error *err) {
     refs_chunk *chunk = NULL;
     switch (refs_cache__claim(array->tools.cache, id, bringing->use, &job->awaited, &chunk)) {
     case REFS_CLAIM_MINE:
+        if (is_passed(wanted)) {
+            refs_cache__abandon(array->tools.cache, id);
+            return REFS_OK;
+        }
         job->claimed[job->n_keys] = true;
         return note_key(job, wanted, err);
     case REFS_CLAIM_BUSY:

@@ -72,6 +72,11 @@ static void note_claimed(void *user) {
     refs_unlock(&stream->lock);
 }
 
+static bool has_passed(void *user, uint64_t number) {
+    uint64_t reader_at = atomic_load(&((const refs_stream *)user)->reader_at);
+    return reader_at != UINT64_MAX && number < reader_at;
+}
+
 static bool await_room(void *user, const _Atomic bool *awaited) {
     const refs_stream *stream = user;
     return refs_cache__await_room(stream->array->tools.cache, stream->array->chunk_bytes,
@@ -98,6 +103,7 @@ static bool bring_parts(refs_stream *stream) {
     const refs_bringing bringing = {.array = stream->array,
                                     .cut = &stream->cut,
                                     .claimed = note_claimed,
+                                    .passed = has_passed,
                                     .await_room = await_room,
                                     .user = stream,
                                     .use = REFS_USE_AHEAD};
