@@ -240,11 +240,18 @@ static refs_status note_key(batch *job, wanted_chunk wanted, refs_error *err) {
     return REFS_OK;
 }
 
-/* Whether a chunk is brought for nothing. Asked once it is claimed: from then on a reader that
- * comes to it finds it busy. */
-static bool is_passed(wanted_chunk wanted) {
+/* Claims a chunk, unless the reader has passed it. That is asked once it is claimed: from then on a
+ * reader that comes to it finds it busy. */
+static refs_claim claim(batch *job, wanted_chunk wanted, refs_chunk_use use, refs_chunk **chunk) {
     const refs_bringing *bringing = wanted.bringing;
-    return bringing->passed != NULL && bringing->passed(bringing->user, wanted.number);
+    refs_cache *cache = bringing->array->tools.cache;
+    refs_chunk_id id = id_of(bringing, wanted.number);
+    refs_claim claimed = refs_cache__claim(cache, id, use, &job->awaited, chunk);
+    bool passed = claimed == REFS_CLAIM_MINE && bringing->passed != NULL &&
+                  bringing->passed(bringing->user, wanted.number);
+    if (!passed) return claimed;
+    refs_cache__abandon(cache, id);
+    return REFS_CLAIM_BUSY;
 }
 
 /* Delivers a chunk that is in the cache, and notes down one that is to be brought. */
@@ -252,14 +259,9 @@ static refs_status look_up(batch *job, wanted_chunk wanted, refs_error *err) {
     const refs_bringing *bringing = wanted.bringing;
     refs_array *array = bringing->array;
     if (array->tools.cache == NULL) return note_key(job, wanted, err);
-    refs_chunk_id id = id_of(bringing, wanted.number);
     refs_chunk *chunk = NULL;
-    switch (refs_cache__claim(array->tools.cache, id, bringing->use, &job->awaited, &chunk)) {
+    switch (claim(job, wanted, bringing->use, &chunk)) {
     case REFS_CLAIM_MINE:
-        if (is_passed(wanted)) {
-            refs_cache__abandon(array->tools.cache, id);
-            return REFS_OK;
-        }
         job->claimed[job->n_keys] = true;
         return note_key(job, wanted, err);
     case REFS_CLAIM_BUSY:
@@ -282,11 +284,9 @@ static void view_keys(batch *job) {
 
 static bool claim_rider(batch *job, wanted_chunk rider) {
     refs_chunk *chunk = NULL;
-    refs_claim claim =
-        refs_cache__claim(rider.bringing->array->tools.cache, id_of(rider.bringing, rider.number),
-                          REFS_USE_LATER, &job->awaited, &chunk);
+    refs_claim claimed = claim(job, rider, REFS_USE_LATER, &chunk);
     refs_chunk__release(chunk);
-    return claim == REFS_CLAIM_MINE;
+    return claimed == REFS_CLAIM_MINE;
 }
 
 /* Adds the chunks that had better come along; not more of them than are wanted, for they take
