@@ -74,7 +74,7 @@ static void read_array(refs_array_tools *tools, const refs_array_meta *meta) {
     refs_status status = refs_array_open(tools, meta, &array, &err);
     fuzz_check_words(status, &err);
     if (status != REFS_OK) return;
-    refs_arrays_bring(&array, 1);
+    refs_arrays_load(&array, 1);
     if (refs_dtype_is_numeric(&meta->dtype))
         read_region(array);
     else
@@ -102,7 +102,7 @@ static void list_sets(const fuzz_file *files) {
 static void try_arrays(const fuzz_stack *stack) {
     refs_cache *cache = NULL;
     if (refs_cache_open(REFS_MIB, &cache, NULL) != REFS_OK) abort();
-    refs_array_tools tools = {stack->store, cache, NULL, REFS_MIB, false};
+    refs_array_tools tools = {stack->store, cache, NULL, NULL, REFS_MIB};
     const refs_cf_values values = {read_doubles, read_texts, NULL, &tools};
     size_t n = refs_hierarchy_n_arrays(stack->hierarchy);
     for (size_t i = 0; i < n && i < MAX_ARRAYS; i++) {

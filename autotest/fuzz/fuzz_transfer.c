@@ -146,8 +146,8 @@ static void fetch(refs_http *http, asked what) {
     if (what == ASK_WHOLE || what == ASK_SMALL) ranges[0].offset = 0;
     if (what == ASK_SMALL) ranges[0].max_length = RANGE_BYTES;
     if (refs_fetcher_open(none, &options, &fetcher, NULL) != REFS_OK) abort();
-    fuzz_check_words(refs_fetch(fetcher, ranges, what == ASK_RANGES ? 2 : 1, false, check_bytes,
-                                ranges, NULL, &err),
+    const refs_fetch_client client = {check_bytes, ranges, NULL, NULL};
+    fuzz_check_words(refs_fetch(fetcher, ranges, what == ASK_RANGES ? 2 : 1, &client, NULL, &err),
                      &err);
     refs_fetcher_free(fetcher);
 }

@@ -68,7 +68,7 @@ class ManyProcesses(unittest.TestCase):
         global inherited
         inherited = gdal.OpenEx(NAME, gdal.OF_RASTER)
         expected = whole()
-        for band in range(1, 6):  # so that what follows is read ahead
+        for band in range(1, 6):  # so that what follows is prefetched
             inherited.GetRasterBand(band).ReadAsArray()
         with multiprocessing.get_context("fork").Pool(2) as pool:
             parts = pool.map_async(read_inherited, windows())

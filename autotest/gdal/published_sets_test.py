@@ -7,6 +7,7 @@ REFS_SHARED_DATA names another folder of data. Reads no pixels and asks no other
 import gzip
 import json
 import os
+import re
 import sys
 
 from osgeo import gdal
@@ -14,6 +15,9 @@ from osgeo import gdal
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
 SKIPPED = 77
+
+# What codecs and aggregations are tested with, and repositories of Icechunk, have JSON too.
+OTHER_JSON = re.compile("/(codecs|cfa|icechunk)/")
 
 gdal.UseExceptions()
 
@@ -25,8 +29,7 @@ def sets():
             yield folder
         for file in sorted(files):
             path = os.path.join(folder, file)
-            # What codecs are tested with is JSON too.
-            if file.endswith((".json", ".json.gz")) and "/codecs/" not in path:
+            if file.endswith((".json", ".json.gz")) and not OTHER_JSON.search(path):
                 yield path
 
 

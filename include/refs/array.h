@@ -27,7 +27,9 @@ struct refs_store;
 /** Decoded chunks, least recently used first to go. One lock; safe from any thread. */
 typedef struct refs_cache refs_cache;
 
-/** A cache of at most `max_bytes`; a chunk larger than that is used and not kept. */
+/** A cache of at most `max_bytes`; a chunk larger than that is used and not kept. One thing may
+ * make it larger: readers that take a part of a chunk at a time, such as a line, keep the chunks of
+ * their last read until the next one, together at most 512 MiB; not with a cache of 0 bytes. */
 refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *err);
 
 /** Frees the cache; arrays that use it must be freed before. */
@@ -49,14 +51,16 @@ typedef struct refs_array refs_array;
 /** What arrays are read with; all of it must outlive them. */
 typedef struct refs_array_tools {
     struct refs_store *store;
-    refs_cache *cache;      /**< or NULL: nothing is kept */
-    struct refs_pool *pool; /**< that decodes; or NULL: the thread that reads does */
-    size_t max_chunk_bytes; /**< largest decoded chunk; 0: REFS_MAX_CHUNK_BYTES */
-    bool read_ahead;        /**< bring what reads seem to ask for next, into half of the cache */
+    refs_cache *cache;               /**< or NULL: nothing is kept */
+    struct refs_pool *pool;          /**< that decodes; or NULL: the thread that reads does */
+    struct refs_pool *prefetch_pool; /**< whose threads wait for what is prefetched; or NULL:
+                                          nothing is */
+    size_t max_chunk_bytes;          /**< largest decoded chunk; 0: REFS_MAX_CHUNK_BYTES */
 } refs_array_tools;
 
 /** Opens an array for reading; `meta` must outlive it. An unknown codec is no failure here but at
- * the first read. REFS_LIMIT where a decoded chunk would be too large. */
+ * the first read. REFS_LIMIT where a decoded chunk would be too large, or where there are more
+ * chunks than 63 bits can number. */
 refs_status refs_array_open(const refs_array_tools *tools, const refs_array_meta *meta,
                             refs_array **array, refs_error *err);
 void refs_array_free(refs_array *array);
@@ -80,16 +84,10 @@ typedef struct refs_region {
 refs_status refs_array_read(refs_array *array, const refs_region *region, void *dst,
                             const int64_t *stride, refs_error *err);
 
-/** Brings all chunks of `n` arrays of one store and one cache into that cache, planned as one
- * fetch, so that reading them next asks for nothing. Only helps: chunks that do not come are left
- * to the reads, which say why; so are arrays that the cache cannot hold, and texts of variable
- * length. */
-void refs_arrays_bring(refs_array *const *arrays, size_t n);
-
-/** Says that all of a region is going to be read soon, part by part in the order of its elements:
- * its chunks are brought ahead by a thread, as the cache allows. Does nothing without read_ahead,
- * or while an earlier advice is being followed. */
-void refs_array_advise(refs_array *array, const refs_region *region);
+/** Loads all chunks of `n` arrays of one store and one cache into that cache, planned as one fetch,
+ * so that reading them next asks for nothing. Only helps: chunks that do not come are left to the
+ * reads, which say why; so are arrays that the cache cannot hold, and texts of variable length. */
+void refs_arrays_load(refs_array *const *arrays, size_t n);
 
 /** Reads a whole numeric array of at most `max_elements` elements as doubles, in C order, to
  * `values` (room for all elements). Integers beyond 2^53 are rounded; complex numbers give their
@@ -104,6 +102,40 @@ refs_status refs_array_read_texts(refs_array *array, uint64_t max_elements, refs
                                   refs_error *err);
 
 void refs_array_get_stats(const refs_array *array, refs_array_stats *stats);
+
+/* -- readers ----------------------------------------------------------------------------------- */
+
+/** Whoever reads an array again and again: a dataset, a window on the screen. Where its reads move
+ * on step by step, what comes next is prefetched by other threads: bytes within half of the cache,
+ * shared among the readers that prefetch. A read waits for its own requests and for those of its
+ * chunks that are requested already, and for nothing else that prefetching does.
+ *
+ * A reader is for one thread at a time; an array may have any number of readers, which must be
+ * freed before it. */
+typedef struct refs_reader refs_reader;
+
+refs_status refs_reader_open(refs_array *array, refs_reader **reader, refs_error *err);
+void refs_reader_free(refs_reader *reader);
+
+/** Whom a read tells how far it is, and asks whether to go on: `report` gets the share of chunks
+ * that were delivered, from 0 to 1, on the thread that reads, before anything is waited for and at
+ * least 10 times a second while it waits for bytes. False ends the read with REFS_CANCELLED. NULL:
+ * nobody. */
+typedef struct refs_progress {
+    bool (*report)(void *user, double done);
+    void *user;
+} refs_progress;
+
+/** Sets it for the reads to come. */
+void refs_reader_set_progress(refs_reader *reader, refs_progress progress);
+
+/** Reads a region, as refs_array_read does. */
+refs_status refs_reader_read(refs_reader *reader, const refs_region *region, void *dst,
+                             const int64_t *stride, refs_error *err);
+
+/** Says that all of a region is going to be read soon, part by part in the order of its elements:
+ * its chunks are prefetched, in place of what the reads so far led to expect. */
+void refs_reader_advise(refs_reader *reader, const refs_region *region);
 
 #ifdef __cplusplus
 }

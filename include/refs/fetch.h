@@ -67,18 +67,6 @@ refs_status refs_fetch_plan(const refs_range *ranges, size_t n, const refs_fetch
                             refs_plan *plan, refs_error *err);
 void refs_plan_clear(refs_plan *plan);
 
-/** Whether requests for these ranges would take riders: see below. */
-refs_status refs_fetch_takes_riders(const refs_range *ranges, size_t n,
-                                    const refs_fetch_policy *policy, bool *takes, refs_error *err);
-
-/** Which of ranges [n_wanted, n), that will be wanted later, are better fetched now: those that lie
- * behind a request for the first `n_wanted` that is small (a quarter of the largest), until it is
- * five eighths as large as the largest. Chunks that are read together are not always stored
- * together, and what is next to one of them belongs to the next ones. Sets rides[i] for range
- * n_wanted + i. */
-refs_status refs_fetch_riders(const refs_range *ranges, size_t n, size_t n_wanted,
-                              const refs_fetch_policy *policy, bool *rides, refs_error *err);
-
 /* -- fetching ---------------------------------------------------------------------------------- */
 
 /** Counts since the fetcher was opened. */
@@ -109,11 +97,8 @@ refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *opt
                               refs_fetcher **fetcher, refs_error *err);
 void refs_fetcher_free(refs_fetcher *fetcher);
 
-/** By what the fetcher plans. */
-const refs_fetch_policy *refs_fetcher_policy(const refs_fetcher *fetcher);
-
 /** Whether a read of `location` costs no more than its bytes (vfs.h). */
-bool refs_fetcher_is_near(const refs_fetcher *fetcher, const char *location);
+bool refs_fetcher_is_local(const refs_fetcher *fetcher, const char *location);
 
 /** Ends the calls of refs_fetch that are under way, and all to come, with REFS_CANCELLED, and soon:
  * none of them waits for the network any more. */
@@ -128,14 +113,30 @@ bool refs_fetcher_saw_replacement(const refs_fetcher *fetcher);
 typedef refs_status (*refs_fetch_sink)(void *user, size_t index, refs_bytes bytes,
                                        struct refs_block *block, refs_error *err);
 
+/** Who ranges are fetched for. `user` is of all three functions. */
+typedef struct refs_fetch_client {
+    refs_fetch_sink sink;
+    void *user;
+
+    /** Asked on the calling thread before it waits, and every REFS_FETCH_POLL_MS while it waits for
+     * the network: false ends the fetch with REFS_CANCELLED. NULL: always true. */
+    bool (*go_on)(void *user);
+
+    /** For what is prefetched: whether somebody waits for the bytes by now. Until then some of the
+     * requests that may be in flight are left to those who do. Called on any thread; it shall only
+     * look something up. NULL: the caller waits. */
+    bool (*is_awaited)(const void *user);
+} refs_fetch_client;
+
+#define REFS_FETCH_POLL_MS 50
+
 /** Fetches all `n` ranges and hands each over once, in the order of arrival, on the calling
  * thread; returns when all blocks were let go, so that the thread which calls must not hold one.
  * Fewer bytes than asked for, or a location that cannot be opened, is REFS_IO with location,
  * offset, length and size: also where the location does not exist. *failed, unless NULL, is then
- * the index of a range that did not arrive (else SIZE_MAX). With `ahead` nobody waits for the
- * bytes yet: some of the requests that may be in flight are left to those who do. */
-refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n, bool ahead,
-                       refs_fetch_sink sink, void *user, size_t *failed, refs_error *err);
+ * the index of a range that did not arrive (else SIZE_MAX). */
+refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
+                       const refs_fetch_client *client, size_t *failed, refs_error *err);
 
 void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats);
 

@@ -28,7 +28,6 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,8 +44,12 @@ void refs_unlock(pthread_mutex_t *lock);
 /** Waits for `changed` with `lock` held, in no other stretch; may wake without cause. */
 void refs_wait(pthread_cond_t *changed, pthread_mutex_t *lock);
 
-/** The same, at most until a time of CLOCK_REALTIME; false where that has come. */
-bool refs_wait_until(pthread_cond_t *changed, pthread_mutex_t *lock, const struct timespec *until);
+/** Makes a condition variable for refs_wait_ms: it waits by the monotonic clock, which nobody
+ * sets. */
+void refs_cond_init(pthread_cond_t *changed);
+
+/** As refs_wait, at most for `ms` milliseconds; false where they have passed. */
+bool refs_wait_ms(pthread_cond_t *changed, pthread_mutex_t *lock, unsigned ms);
 
 /** Something that is to be mended in children. */
 typedef struct refs_forked {

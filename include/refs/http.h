@@ -64,7 +64,7 @@ typedef struct refs_http_host {
 
 typedef struct refs_http_options {
     size_t struct_size;     /**< sizeof(refs_http_options) */
-    unsigned max_in_flight; /**< requests at a time, one of them not for what is read ahead */
+    unsigned max_in_flight; /**< requests at a time, one of them not for what is prefetched */
     refs_http_rules rules;  /**< unless the host says otherwise */
 } refs_http_options;
 

@@ -23,10 +23,17 @@ typedef struct refs_pool refs_pool;
 /** A pool of `n_threads` workers, 0 for none; they start when they are first needed. */
 refs_status refs_pool_open(unsigned n_threads, refs_pool **pool, refs_error *err);
 
-/** Ends the workers; no group may be left. */
+/** Ends the workers; no group may be left. Tasks that nobody waits for are dropped if they have not
+ * begun. */
 void refs_pool_free(refs_pool *pool);
 
 unsigned refs_pool_n_threads(const refs_pool *pool);
+
+/** Runs a task that nobody waits for, after those that somebody waits for: `run(argument, NULL)` is
+ * called once on a worker, or not at all where the pool has no threads, ends, or memory ran out;
+ * `drop(argument)` is called after it in either case. */
+void refs_pool_run(refs_pool *pool, refs_status (*run)(void *argument, refs_error *err),
+                   void (*drop)(void *argument), void *argument);
 
 typedef struct refs_group refs_group;
 

@@ -42,19 +42,23 @@ typedef struct refs_store_key {
 typedef refs_status (*refs_store_sink)(void *user, size_t index, bool present, refs_bytes value,
                                        struct refs_block *block, refs_error *err);
 
+/** Who values are read for: as refs_fetch_client (fetch.h). */
+typedef struct refs_store_client {
+    refs_store_sink sink;
+    void *user;
+    bool (*go_on)(void *user);            /**< or NULL */
+    bool (*is_awaited)(const void *user); /**< NULL: the caller waits */
+} refs_store_client;
+
 /** Hands over the values of `n` keys, each once, planned as one fetch: absent and inline ones
  * first, the others as they arrive; on the calling thread. Ranges and objects that are larger than
  * they may be are REFS_LIMIT before they are read. Failures, those of the sink included, name the
- * set, the key, the URL and the range. With `ahead` nobody waits for them yet: those who do wait
- * for others come first. */
-refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n, bool ahead,
-                                refs_store_sink sink, void *user, refs_error *err);
+ * set, the key, the URL and the range. */
+refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n,
+                                const refs_store_client *client, refs_error *err);
 
-/** Which of keys [n_wanted, n), that will be wanted later, are better fetched together with the
- * first `n_wanted` (refs_fetch_riders); none of locations that are near. Sets rides[i] for key
- * n_wanted + i. */
-refs_status refs_store_find_riders(const refs_store *store, const refs_store_key *keys, size_t n,
-                                   size_t n_wanted, bool *rides, refs_error *err);
+/** Whether the bytes of `key` are in a local file, of which a read costs no round trip. */
+bool refs_store_is_local(const refs_store *store, refs_str key);
 
 /** Puts the set, `key`, and its URL and range before the message of a failure that was found
  * later, on another thread. */

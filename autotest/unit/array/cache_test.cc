@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "array_internal.h"
+#include "cache.h"
 
 namespace {
 
@@ -17,12 +17,18 @@ class Cache : public testing::Test {
         refs_chunk *chunk = refs_chunk__new(size);
         ASSERT_NE(chunk, nullptr);
         memset(refs_chunk__data(chunk), static_cast<int>(number), size);
-        refs_cache__add(cache, {owner, number}, chunk, REFS_USE_NOW);
+        refs_cache__add_decoded(cache, {owner, number}, chunk);
         refs_chunk__release(chunk);
     }
+    refs_claim claim(uint64_t owner, uint64_t number, refs_chunk **chunk,
+                     refs_want want = REFS_WANT_ELEMENTS) {
+        return refs_cache__claim(cache, {owner, number}, want, nullptr, chunk);
+    }
     bool has(uint64_t owner, uint64_t number) {
-        refs_chunk *chunk = refs_cache__await(cache, {owner, number});
-        if (chunk == nullptr) return false;
+        refs_chunk *chunk = nullptr;
+        const refs_claim claimed = claim(owner, number, &chunk);
+        if (claimed == REFS_CLAIM_MINE) refs_cache__abandon(cache, {owner, number});
+        if (claimed != REFS_CLAIM_DECODED) return false;
         EXPECT_EQ(refs_chunk__data(chunk)[0], static_cast<uint8_t>(number));
         refs_chunk__release(chunk);
         return true;
@@ -47,20 +53,94 @@ TEST_F(Cache, LetsTheLeastRecentlyUsedGo) {
     EXPECT_TRUE(has(1, 4));
 }
 
-TEST_F(Cache, KeepsTheNewestWhateverItsSize) {
+TEST_F(Cache, DoesNotKeepWhatIsLargerThanIt) {
     add(1, 0);
     add(1, 1, 100000);
-    EXPECT_FALSE(has(1, 0));
-    EXPECT_TRUE(has(1, 1));
+    EXPECT_TRUE(has(1, 0));
+    EXPECT_FALSE(has(1, 1));
 }
 
 TEST_F(Cache, LeavesAChunkToThoseWhoStillReadIt) {
     add(1, 3);
-    refs_chunk *chunk = refs_cache__await(cache, {1, 3});
-    ASSERT_NE(chunk, nullptr);
+    refs_chunk *chunk = nullptr;
+    ASSERT_EQ(claim(1, 3, &chunk), REFS_CLAIM_DECODED);
     refs_cache__drop_owner(cache, 1);
     EXPECT_FALSE(has(1, 3));
     EXPECT_EQ(refs_chunk__data(chunk)[999], 3);
+    refs_chunk__release(chunk);
+}
+
+TEST_F(Cache, HoldsMoreForReadersWhoNeedMore) {
+    refs_cache__hold(cache, 0, 12000);
+    for (uint64_t number = 0; number < 10; number++) add(1, number);
+    for (uint64_t number = 0; number < 10; number++) EXPECT_TRUE(has(1, number));
+    refs_cache__hold(cache, 12000, 0);
+    EXPECT_FALSE(has(1, 5)) << "at once";
+    EXPECT_TRUE(has(1, 9));
+}
+
+TEST_F(Cache, OfNoBytesKeepsNothingForAnybody) {
+    refs_cache *empty = nullptr;
+    ASSERT_EQ(refs_cache_open(0, &empty, nullptr), REFS_OK);
+    std::swap(cache, empty);
+    refs_cache_free(empty);
+    refs_cache__hold(cache, 0, 100000);
+    add(1, 1);
+    EXPECT_FALSE(has(1, 1));
+}
+
+/** A chunk that one caller loads, and others want. */
+class Loading : public Cache {
+  protected:
+    void SetUp() override {
+        Cache::SetUp();
+        ASSERT_EQ(claim(1, 5, &chunk), REFS_CLAIM_MINE);
+    }
+    void store(size_t size) {
+        refs_chunk *stored = refs_chunk__new(size);
+        memset(refs_chunk__data(stored), 7, size);
+        refs_cache__add_stored(cache, {1, 5}, stored);
+        refs_chunk__release(stored);
+    }
+
+    refs_chunk *chunk = nullptr;
+};
+
+TEST_F(Loading, IsOneCallersBusiness) {
+    EXPECT_EQ(claim(1, 5, &chunk), REFS_CLAIM_BUSY);
+    EXPECT_EQ(claim(1, 5, &chunk, REFS_WANT_BYTES), REFS_CLAIM_NOTHING);
+    EXPECT_EQ(claim(1, 5, &chunk, REFS_WANT_DECODED), REFS_CLAIM_NOTHING);
+    EXPECT_FALSE(refs_cache__await(cache, {1, 5}, 1));
+    EXPECT_TRUE(refs_cache__is_awaited(cache, {1, 5}));
+    refs_cache__abandon(cache, {1, 5});
+    EXPECT_TRUE(refs_cache__await(cache, {1, 5}, 1));
+    EXPECT_EQ(claim(1, 5, &chunk), REFS_CLAIM_MINE);
+}
+
+TEST_F(Loading, EndsWithStoredBytesThatOneCallerDecodes) {
+    store(100);
+    EXPECT_EQ(claim(1, 5, &chunk, REFS_WANT_BYTES), REFS_CLAIM_NOTHING) << "they are there";
+    ASSERT_EQ(claim(1, 5, &chunk), REFS_CLAIM_STORED);
+    EXPECT_EQ(refs_chunk__size(chunk), 100u);
+    EXPECT_EQ(refs_chunk__data(chunk)[99], 7);
+    refs_chunk__release(chunk);
+    EXPECT_EQ(claim(1, 5, &chunk), REFS_CLAIM_BUSY);
+    add(1, 5);
+    EXPECT_TRUE(has(1, 5));
+}
+
+TEST_F(Loading, EndsForThoseWhoWaitWhateverBecomesOfIt) {
+    for (int round = 0; round < 3; round++) {
+        std::thread other([&] {
+            while (!refs_cache__is_awaited(cache, {1, 5})) std::this_thread::yield();
+            if (round == 0) refs_cache__abandon(cache, {1, 5});
+            if (round == 1) store(100000); // which is not kept
+            if (round == 2) add(1, 5);
+        });
+        EXPECT_TRUE(refs_cache__await(cache, {1, 5}, 20000));
+        other.join();
+        EXPECT_EQ(claim(1, 5, &chunk), round < 2 ? REFS_CLAIM_MINE : REFS_CLAIM_DECODED);
+    }
     refs_chunk__release(chunk);
 }
 

@@ -1,5 +1,4 @@
 /* fork_test.cc -- arrays in the child of a fork, whatever the parent's threads were doing. */
-#include "ahead.h"
 #include "forked.h"
 #include "memory_array.h"
 
@@ -9,7 +8,7 @@
 #include <random>
 #include <thread>
 
-#include "array_internal.h"
+#include "cache.h"
 #include "refs/fork.h"
 #include "refs/pool.h"
 
@@ -36,7 +35,7 @@ class Forked : public testing::Test {
         v.store.vfs.onOpen = [this](const std::string &) { pass(); };
         ASSERT_EQ(refs_cache_open(1 << 20, &cache, nullptr), REFS_OK);
         ASSERT_EQ(refs_pool_open(2, &pool, nullptr), REFS_OK);
-        v.open(cache, true, pool);
+        v.open(cache, MemoryArray::WithPrefetch, pool);
     }
     void TearDown() override {
         v.close();
@@ -51,7 +50,7 @@ class Forked : public testing::Test {
         const uint64_t start[] = {t, 0}, count[] = {1, width};
         const refs_region region = {start, count, nullptr};
         refs_error error = REFS_ERROR_INIT;
-        ASSERT_EQ(refs_array_read(v.array, &region, values.data(), nullptr, &error), REFS_OK)
+        ASSERT_EQ(refs_reader_read(v.reader, &region, values.data(), nullptr, &error), REFS_OK)
             << error.message;
         for (uint64_t x = 0; x < width; x++) ASSERT_EQ(values[x], valueAt(t, x));
     }
@@ -94,24 +93,28 @@ class Forked : public testing::Test {
     int nWaiting = 0;
 };
 
-TEST_F(Forked, ChunkThatWasBeingBroughtIsBroughtAnew) {
+TEST_F(Forked, ChunkThatWasLoadingIsLoadedAnew) {
     const refs_chunk_id id = {99, 1};
-    ASSERT_EQ(ahead_claim(cache, id), REFS_CLAIM_MINE);
+    const auto claim = [&] {
+        refs_chunk *chunk = nullptr;
+        return refs_cache__claim(cache, id, REFS_WANT_ELEMENTS, nullptr, &chunk);
+    };
+    ASSERT_EQ(claim(), REFS_CLAIM_MINE);
     EXPECT_TRUE(inChild([&] {
-        EXPECT_EQ(refs_cache__await(cache, id), nullptr) << "nobody brings it";
-        EXPECT_EQ(ahead_claim(cache, id), REFS_CLAIM_MINE);
+        EXPECT_TRUE(refs_cache__await(cache, id, 20000)) << "nobody loads it";
+        EXPECT_EQ(claim(), REFS_CLAIM_MINE);
         refs_cache__abandon(cache, id);
     }));
-    EXPECT_EQ(ahead_claim(cache, id), REFS_CLAIM_BUSY);
+    EXPECT_EQ(claim(), REFS_CLAIM_BUSY);
     refs_cache__abandon(cache, id);
 }
 
-TEST_F(Forked, ReaderDoesNotWaitForWhatItsParentReadsAhead) {
+TEST_F(Forked, ReaderDoesNotWaitForWhatItsParentPrefetches) {
     expectStep(0);
     setBlocked(true);
     const uint64_t start[] = {1, 0}, count[] = {steps - 1, width};
     const refs_region region = {start, count, nullptr};
-    refs_array_advise(v.array, &region); /* its chunks are claimed, and do not come */
+    refs_reader_advise(v.reader, &region); /* its chunks are claimed, and do not come */
     awaitWaiting();
     EXPECT_TRUE(inChildOfThreads([&] {
         setBlocked(false);

@@ -1,4 +1,4 @@
-/* together_test.cc -- several arrays brought in one fetch, for the reads that follow. */
+/* together_test.cc -- several arrays loaded in one fetch, for the reads that follow. */
 #include "memory_array.h"
 
 #include <memory>
@@ -37,7 +37,7 @@ class Together : public testing::Test {
         }
         ASSERT_EQ(refs_hierarchy_open(store.get(), nullptr, &hierarchy_, &error), REFS_OK);
         for (const std::string &name : names_) {
-            const refs_array_tools tools = {store.get(), cache_.get(), nullptr, 0, false};
+            const refs_array_tools tools = {store.get(), cache_.get(), nullptr, nullptr, 0};
             arrays.push_back(nullptr);
             ASSERT_EQ(
                 refs_array_open(&tools,
@@ -77,7 +77,7 @@ TEST_F(Together, WaitsInTheCacheForTheReads) {
     put("a");
     put("b");
     open(1 << 20);
-    refs_arrays_bring(arrays.data(), arrays.size());
+    refs_arrays_load(arrays.data(), arrays.size());
     for (size_t i = 0; i < arrays.size(); i++) {
         EXPECT_EQ(stats(i).chunks_decoded, nChunks);
         EXPECT_EQ(read(i), REFS_OK) << error.message;
@@ -92,17 +92,17 @@ TEST_F(Together, LeavesWhatDoesNotComeToTheReads) {
     put("b");
     store.put("b/2", "short of nothing");
     open(1 << 20);
-    refs_arrays_bring(arrays.data(), arrays.size());
+    refs_arrays_load(arrays.data(), arrays.size());
     EXPECT_EQ(read(0), REFS_OK) << error.message;
     EXPECT_EQ(values, counted);
     EXPECT_NE(read(1), REFS_OK);
     EXPECT_NE(std::string(error.message).find("b/2"), std::string::npos) << error.message;
 }
 
-TEST_F(Together, BringsNothingThatCannotBeKept) {
+TEST_F(Together, LoadsNothingThatCannotBeKept) {
     put("a");
     open(0);
-    refs_arrays_bring(arrays.data(), arrays.size());
+    refs_arrays_load(arrays.data(), arrays.size());
     EXPECT_EQ(stats(0).chunks_decoded, 0u) << "there is no cache";
 
     refs_array_stats counts = stats(0);
@@ -114,6 +114,6 @@ TEST_F(Together, BringsNothingThatCannotBeKept) {
 TEST_F(Together, LeavesOutWhatIsLargerThanTheCache) {
     put("a");
     open(3);
-    refs_arrays_bring(arrays.data(), arrays.size());
+    refs_arrays_load(arrays.data(), arrays.size());
     EXPECT_EQ(stats(0).chunks_decoded, 0u);
 }

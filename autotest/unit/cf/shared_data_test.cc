@@ -39,7 +39,7 @@ void describeAll(refs_store *store) {
     refs_hierarchy *hierarchy = nullptr;
     refs_error error = REFS_ERROR_INIT;
     ASSERT_EQ(refs_hierarchy_open(store, nullptr, &hierarchy, &error), REFS_OK) << error.message;
-    refs_array_tools tools = {store, nullptr, nullptr, 0, false};
+    refs_array_tools tools = {store, nullptr, nullptr, nullptr, 0};
     const refs_cf_values values = {readDoubles, readTexts, nullptr, &tools};
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);

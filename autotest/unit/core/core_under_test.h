@@ -57,6 +57,7 @@ struct Freer {
     void operator()(refs_cache *cache) const { refs_cache_free(cache); }
     void operator()(refs_pool *pool) const { refs_pool_free(pool); }
     void operator()(refs_array *array) const { refs_array_free(array); }
+    void operator()(refs_reader *reader) const { refs_reader_free(reader); }
     void operator()(refs_http *http) const { refs_http_free(http); }
     void operator()(refs_http_vfs *vfs) const { refs_http_vfs_free(vfs); }
 };
@@ -161,7 +162,10 @@ class Core {
         if (ways_.threads > 0)
             REFS_TRY(take(
                 pool_, [&](refs_pool **made) { return refs_pool_open(ways_.threads, made, err); }));
-        tools_ = {store_.get(), cache_.get(), pool_.get(), 0, ways_.readAhead};
+        if (ways_.readAhead)
+            REFS_TRY(take(prefetchPool_,
+                          [&](refs_pool **made) { return refs_pool_open(2, made, err); }));
+        tools_ = {store_.get(), cache_.get(), pool_.get(), prefetchPool_.get(), 0};
         return REFS_OK;
     }
 
@@ -177,7 +181,7 @@ class Core {
             if (status != REFS_OK) break;
             arrays.push_back(array);
         }
-        if (status == REFS_OK) refs_arrays_bring(arrays.data(), arrays.size());
+        if (status == REFS_OK) refs_arrays_load(arrays.data(), arrays.size());
         for (refs_array *array : arrays) refs_array_free(array);
         return status;
     }
@@ -251,10 +255,13 @@ class Core {
         size_t size = meta->dtype.size;
         for (size_t dim = 1; dim < meta->rank; dim++) size *= static_cast<size_t>(count[dim]);
         count[0] = 1;
+        Owned<refs_reader> reader;
+        REFS_TRY(take(reader,
+                      [&](refs_reader **made) { return refs_reader_open(array, made, &error_); }));
         const refs_region region = {start.data(), count.data(), nullptr};
         for (; start[0] < meta->shape[0]; start[0]++) {
             std::string pixels(size, '\0');
-            REFS_TRY(refs_array_read(array, &region, pixels.data(), nullptr, &error_));
+            REFS_TRY(refs_reader_read(reader.get(), &region, pixels.data(), nullptr, &error_));
             outcome_.seen += pixels;
         }
         return REFS_OK;
@@ -281,7 +288,7 @@ class Core {
     Owned<refs_store> store_;
     Owned<refs_hierarchy> hierarchy_;
     Owned<refs_cache> cache_;
-    Owned<refs_pool> pool_;
+    Owned<refs_pool> pool_, prefetchPool_;
     refs_array_tools tools_ = {};
 };
 

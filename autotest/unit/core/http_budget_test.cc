@@ -76,8 +76,9 @@ class WholeObjects : public testing::Test {
     refs_status fetch() {
         refs_fetcher *fetcher = nullptr;
         EXPECT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, &error), REFS_OK);
+        const refs_fetch_client client = {take, this, nullptr, nullptr};
         const refs_status status =
-            refs_fetch(fetcher, ranges.data(), ranges.size(), false, take, this, nullptr, &error);
+            refs_fetch(fetcher, ranges.data(), ranges.size(), &client, nullptr, &error);
         refs_fetcher_free(fetcher);
         return status;
     }
@@ -145,7 +146,10 @@ class Fetching : public testing::Test {
         const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
             return REFS_OK;
         };
-        return refs_fetch(fetcher, ranges, n, ahead, ignore, nullptr, nullptr, err);
+        const auto nobody = [](const void *) { return false; };
+        const refs_fetch_client client = {ignore, nullptr, nullptr, nullptr};
+        const refs_fetch_client prefetcher = {ignore, nullptr, nullptr, nobody};
+        return refs_fetch(fetcher, ranges, n, ahead ? &prefetcher : &client, nullptr, err);
     }
 
     LoopbackServer server;

@@ -42,13 +42,16 @@ void expectBox(refs_array *array, std::mt19937 &random) {
     });
 }
 
-/** Reads step by step, so that what follows is read ahead. */
+/** Reads step by step, so that what follows is prefetched. */
 void expectSteps(refs_array *array, uint64_t n) {
+    refs_reader *reader = nullptr;
+    ASSERT_EQ(refs_reader_open(array, &reader, nullptr), REFS_OK);
+    const std::unique_ptr<refs_reader, void (*)(refs_reader *)> owner(reader, refs_reader_free);
     for (uint64_t t = 0; t < n; t++) {
         const uint64_t start[] = {t, 0, 0}, count[] = {1, shape.shape[1], shape.shape[2]};
         std::vector<int32_t> values(count[1] * count[2], -7);
         const refs_region region = {start, count, nullptr};
-        ASSERT_EQ(refs_array_read(array, &region, values.data(), nullptr, nullptr), REFS_OK);
+        ASSERT_EQ(refs_reader_read(reader, &region, values.data(), nullptr, nullptr), REFS_OK);
         for (size_t i = 0; i < values.size(); i++)
             ASSERT_EQ(values[i], static_cast<int32_t>(t * values.size() + i));
     }
@@ -61,17 +64,19 @@ class OpenedSet {
         v.addIntegers(shape);
         EXPECT_EQ(refs_cache_open(cacheBytes, &cache, nullptr), REFS_OK);
         EXPECT_EQ(refs_pool_open(2, &pool, nullptr), REFS_OK);
-        v.open(cache, true, pool);
+        EXPECT_EQ(refs_pool_open(2, &prefetchPool, nullptr), REFS_OK);
+        v.open(cache, MemoryArray::WithPrefetch, pool);
     }
     ~OpenedSet() {
         v.close();
         refs_cache_free(cache);
         refs_pool_free(pool);
+        refs_pool_free(prefetchPool);
     }
 
     /** Another handle of the array. */
     refs_array *open() const {
-        const refs_array_tools tools = {v.store.opened(), cache, pool, 0, true};
+        const refs_array_tools tools = {v.store.opened(), cache, pool, prefetchPool, 0};
         refs_array *array = nullptr;
         EXPECT_EQ(refs_array_open(&tools, refs_array_meta_of(v.array), &array, nullptr), REFS_OK);
         return array;
@@ -79,7 +84,7 @@ class OpenedSet {
 
     MemoryArray v;
     refs_cache *cache = nullptr;
-    refs_pool *pool = nullptr;
+    refs_pool *pool = nullptr, *prefetchPool = nullptr;
 };
 
 TEST(Threads, EightReadOneArray) {

@@ -22,8 +22,8 @@ class Fetcher : public testing::Test {
 
     refs_status fetch(const std::vector<refs_range> &ranges) {
         got.assign(ranges.size(), "");
-        return refs_fetch(fetcher, ranges.data(), ranges.size(), false, keep, this, &failed,
-                          &error);
+        const refs_fetch_client client = {keep, this, nullptr, nullptr};
+        return refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &failed, &error);
     }
     static refs_status keep(void *user, size_t index, refs_bytes bytes, refs_block *,
                             refs_error *err) {

@@ -37,8 +37,8 @@ class Near : public testing::Test {
     refs_status fetch(const std::vector<refs_range> &asked) {
         ranges = asked;
         times.assign(ranges.size(), 0);
-        return refs_fetch(fetcher, ranges.data(), ranges.size(), false, check, this, &failed,
-                          &error);
+        const refs_fetch_client client = {check, this, nullptr, nullptr};
+        return refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &failed, &error);
     }
     static refs_status check(void *user, size_t index, refs_bytes bytes, refs_block *block,
                              refs_error *) {
@@ -132,8 +132,8 @@ TEST_F(Near, GivesEveryCallPlacesOfItsOwn) {
         calls.emplace_back([this] {
             const auto asked = row(24, 400000);
             Call call = {asked, vfs.files["file"].data()};
-            EXPECT_EQ(refs_fetch(fetcher, asked.data(), asked.size(), false, Call::check, &call,
-                                 nullptr, nullptr),
+            const refs_fetch_client client = {Call::check, &call, nullptr, nullptr};
+            EXPECT_EQ(refs_fetch(fetcher, asked.data(), asked.size(), &client, nullptr, nullptr),
                       REFS_OK);
             EXPECT_EQ(call.n, asked.size());
         });

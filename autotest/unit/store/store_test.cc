@@ -94,9 +94,8 @@ TEST_F(Store, GetsManyKeysByOnePlannedFetch) {
     std::vector<refs_store_key> keys;
     for (const auto &name : names) keys.push_back({MemoryStore::view(name), 100});
     Collected all{std::vector<std::string>(5), std::vector<bool>(5)};
-    ASSERT_EQ(
-        refs_store_get_many(files.get(), keys.data(), keys.size(), false, collect, &all, &error),
-        REFS_OK);
+    const refs_store_client client = {collect, &all, nullptr, nullptr};
+    ASSERT_EQ(refs_store_get_many(files.get(), keys.data(), keys.size(), &client, &error), REFS_OK);
     EXPECT_EQ(all.values, (std::vector<std::string>{"567", "", "234", "", "{}"}));
     EXPECT_EQ(all.present, (std::vector<bool>{true, false, true, false, true}));
     EXPECT_EQ(files.stats().requests, 1u);

@@ -51,10 +51,14 @@ class MemoryArray {
     ~MemoryArray() { close(); }
 
     void close() {
+        refs_reader_free(reader);
         refs_array_free(array);
         refs_hierarchy_free(hierarchy_);
+        refs_pool_free(prefetchPool_);
+        reader = nullptr;
         array = nullptr;
         hierarchy_ = nullptr;
+        prefetchPool_ = nullptr;
     }
 
     /** Adds array "v" with all its chunks uncompressed; elements outside the array are -9. */
@@ -79,18 +83,26 @@ class MemoryArray {
         return chunk.empty() ? "v/0" : key;
     }
 
-    /** Opens array "v"; with `cache` NULL nothing is cached. */
-    void open(refs_cache *cache = nullptr, bool read_ahead = false, refs_pool *pool = nullptr) {
+    enum Prefetch { NoPrefetch, WithPrefetch };
+
+    /** Opens array "v" and a reader of it; with `cache` NULL nothing is cached. */
+    void open(refs_cache *cache = nullptr, Prefetch prefetch = NoPrefetch,
+              refs_pool *pool = nullptr) {
+        if (prefetch == WithPrefetch) {
+            ASSERT_EQ(refs_pool_open(2, &prefetchPool_, nullptr), REFS_OK);
+        }
         ASSERT_EQ(refs_hierarchy_open(store.get(), nullptr, &hierarchy_, &error), REFS_OK)
             << error.message;
         const refs_array_meta *meta = refs_hierarchy_find_array(hierarchy_, refs_str_from("v"));
         ASSERT_NE(meta, nullptr);
-        const refs_array_tools tools = {store.get(), cache, pool, 0, read_ahead};
+        const refs_array_tools tools = {store.get(), cache, pool, prefetchPool_, 0};
         ASSERT_EQ(refs_array_open(&tools, meta, &array, &error), REFS_OK) << error.message;
+        ASSERT_EQ(refs_reader_open(array, &reader, &error), REFS_OK) << error.message;
     }
 
     MemoryStore store;
     refs_array *array = nullptr;
+    refs_reader *reader = nullptr;
     refs_error error = REFS_ERROR_INIT;
 
   private:
@@ -113,6 +125,7 @@ class MemoryArray {
     }
 
     refs_hierarchy *hierarchy_ = nullptr;
+    refs_pool *prefetchPool_ = nullptr;
 };
 
 #endif

@@ -6,6 +6,9 @@
 static refs_status measure_chunk(refs_array *array, refs_error *err) {
     const refs_array_meta *meta = array->meta;
     uint64_t elements, bytes;
+    if (!refs_grid__of(meta, &array->grid))
+        return refs_fail(err, REFS_LIMIT, "%s: has more chunks than the limit of %lld", meta->path,
+                         (long long)INT64_MAX);
     size_t limit =
         array->tools.max_chunk_bytes > 0 ? array->tools.max_chunk_bytes : REFS_MAX_CHUNK_BYTES;
     if (!refs_array_meta_chunk_elements(meta, &elements) ||
@@ -76,7 +79,7 @@ refs_status refs_array_open(const refs_array_tools *tools, const refs_array_meta
     opened->meta = meta;
     if (tools->cache != NULL) opened->owner = refs_cache__new_owner(tools->cache);
     refs_scratch_list__init(&opened->scratches);
-    refs_watch__init(&opened->watch);
+    refs_tasks__init(&opened->tasks);
     refs_status status = measure_chunk(opened, err);
     if (status == REFS_OK) status = open_chain(opened, err);
     if (status != REFS_OK) {
@@ -90,7 +93,8 @@ refs_status refs_array_open(const refs_array_tools *tools, const refs_array_meta
 
 void refs_array_free(refs_array *array) {
     if (array == NULL) return;
-    refs_watch__clear(&array->watch);
+    atomic_store(&array->ending, true);
+    refs_tasks__clear(&array->tasks);
     if (array->tools.cache != NULL) refs_cache__drop_owner(array->tools.cache, array->owner);
     refs_scratch_list__clear(&array->scratches);
     refs_chain_free(array->chain);
@@ -131,7 +135,8 @@ refs_status refs_array_read_doubles(refs_array *array, uint64_t max_elements, do
     size_t n = 0;
     refs_status status = refs_array__read_elements(array, max_elements, &elements, &n, err);
     if (status == REFS_OK && !refs_array__to_doubles(&array->meta->dtype, elements.data, n, values))
-        status = refs_fail(err, REFS_UNSUPPORTED, "%s: elements are no numbers", array->meta->path);
+        status =
+            refs_fail(err, REFS_UNSUPPORTED, "%s: elements are not numbers", array->meta->path);
     refs_buf_clear(&elements);
     return status;
 }

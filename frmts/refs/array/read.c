@@ -1,5 +1,7 @@
 /* read.c -- regions of arrays: chunks -> the caller's buffer; see array.h. */
-#include "array_object.h"
+#include "read.h"
+
+#include "load.h"
 
 /* Chunks that one fetch asks for at most: bounds what is kept for keys and plans. */
 #define MAX_BATCH_CHUNKS 16384
@@ -7,13 +9,13 @@
 /* Decoders may count on it: memory of the C library has it. */
 #define ELEMENT_ALIGNMENT sizeof(double)
 
-/* One call of refs_array_read. */
+/* A read under way. */
 typedef struct reading {
     refs_array *array;
     const refs_region *region;
+    const refs_cut *cut;
     uint8_t *dst;
     int64_t stride[REFS_MAX_RANK]; /* of dst */
-    refs_cut cut;
 } reading;
 
 static void set_strides(reading *job, const int64_t *stride) {
@@ -40,7 +42,7 @@ static void deliver(void *user, uint64_t number, const uint8_t *elements) {
     const uint8_t *src = elements != NULL ? elements : array->meta->fill;
     const int64_t *src_stride = elements != NULL ? array->stride : no_stride;
     const refs_span *spans[REFS_MAX_RANK];
-    refs_array__cut_at(&job->cut, number, spans);
+    refs_array__cut_at(job->cut, number, spans);
 
     refs_copy copy = {.rank = array->meta->rank, .element_size = array->meta->dtype.size};
     uint8_t *dst = job->dst;
@@ -68,10 +70,8 @@ static bool lies_alike(const reading *job, size_t dim) {
 static bool may_decode_in_place(const reading *job) {
     const refs_array *array = job->array;
     uint64_t bytes;
-    refs_ahead ahead = {0, 0, 0};
-    if (array->tools.cache != NULL) refs_cache__get_ahead(array->tools.cache, &ahead);
-    if (refs_mul_u64(job->cut.n_chunks, array->chunk_bytes, &bytes) && bytes <= ahead.max_bytes)
-        return false;
+    size_t kept = array->tools.cache != NULL ? refs_cache__max_bytes(array->tools.cache) : 0;
+    if (refs_mul_u64(job->cut->n_chunks, array->chunk_bytes, &bytes) && bytes <= kept) return false;
     for (size_t dim = 0; dim < array->meta->rank; dim++)
         if (!lies_alike(job, dim)) return false;
     return true;
@@ -81,7 +81,7 @@ static uint8_t *place(void *user, uint64_t number) {
     const reading *job = user;
     const refs_array_meta *meta = job->array->meta;
     const refs_span *spans[REFS_MAX_RANK];
-    refs_array__cut_at(&job->cut, number, spans);
+    refs_array__cut_at(job->cut, number, spans);
     uint8_t *dst = job->dst;
     for (size_t dim = 0; dim < meta->rank; dim++) {
         if (spans[dim]->n != meta->chunk[dim]) return NULL;
@@ -90,33 +90,68 @@ static uint8_t *place(void *user, uint64_t number) {
     return (uintptr_t)dst % ELEMENT_ALIGNMENT == 0 ? dst : NULL;
 }
 
-static refs_status read_all(reading *job, refs_error *err) {
-    const refs_bringing bringing = {.array = job->array,
-                                    .cut = &job->cut,
-                                    .deliver = deliver,
-                                    .place = may_decode_in_place(job) ? place : NULL,
-                                    .user = job,
-                                    .use = REFS_USE_NOW};
-    uint64_t n = job->cut.n_chunks;
-    for (uint64_t begin = 0; begin < n; begin += MAX_BATCH_CHUNKS) {
-        uint64_t end = n - begin < MAX_BATCH_CHUNKS ? n : begin + MAX_BATCH_CHUNKS;
-        REFS_TRY(refs_array__bring(&bringing, begin, end, end, err));
+/* The number, in the array, of a chunk of the cut. */
+static uint64_t number_of(const reading *job, uint64_t item) {
+    const refs_span *spans[REFS_MAX_RANK];
+    uint64_t index[REFS_MAX_RANK];
+    refs_array__cut_at(job->cut, item, spans);
+    for (size_t dim = 0; dim < job->cut->rank; dim++) index[dim] = spans[dim]->chunk;
+    return refs_grid__number(&job->array->grid, index);
+}
+
+/* Part of what is told of the progress of a read in batches. */
+typedef struct batch_progress {
+    const refs_progress *all;
+    double begin, share;
+} batch_progress;
+
+static bool report_batch(void *user, double done) {
+    const batch_progress *batch = user;
+    return batch->all->report(batch->all->user, batch->begin + batch->share * done);
+}
+
+static refs_status read_batches(reading *job, const refs_progress *progress, refs_wanted *wanted,
+                                refs_error *err) {
+    const refs_delivery to = {.array = job->array,
+                              .deliver = deliver,
+                              .place = may_decode_in_place(job) ? place : NULL,
+                              .user = job};
+    uint64_t n_all = job->cut->n_chunks;
+    for (uint64_t begin = 0, n; begin < n_all; begin += n) {
+        n = n_all - begin < MAX_BATCH_CHUNKS ? n_all - begin : MAX_BATCH_CHUNKS;
+        batch_progress part = {progress, (double)begin / (double)n_all, (double)n / (double)n_all};
+        refs_progress of_part = {report_batch, &part};
+        for (uint64_t i = 0; i < n; i++)
+            wanted[i] = (refs_wanted){&to, begin + i, number_of(job, begin + i)};
+        bool reports = progress != NULL && progress->report != NULL;
+        REFS_TRY(refs_array__load(wanted, (size_t)n, reports ? &of_part : NULL, err));
     }
     return REFS_OK;
 }
 
+refs_status refs_array__read_cut(const refs_reading *reading_of, const refs_cut *cut,
+                                 refs_error *err) {
+    refs_array *array = reading_of->array;
+    if (array->meta->dtype.size == 0)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: elements of variable length are not numbers",
+                         array->meta->path);
+    reading job = {array, reading_of->region, cut, reading_of->dst, {0}};
+    set_strides(&job, reading_of->stride);
+    uint64_t n = cut->n_chunks < MAX_BATCH_CHUNKS ? cut->n_chunks : MAX_BATCH_CHUNKS;
+    refs_wanted *wanted = refs_calloc((size_t)n, sizeof *wanted);
+    if (wanted == NULL) return refs_fail_nomem(err);
+    refs_status status = read_batches(&job, reading_of->progress, wanted, err);
+    refs_free(wanted);
+    return status;
+}
+
 refs_status refs_array_read(refs_array *array, const refs_region *region, void *dst,
                             const int64_t *stride, refs_error *err) {
-    if (array->meta->dtype.size == 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: elements of variable length are no numbers",
-                         array->meta->path);
-    reading job = {.array = array, .region = region, .dst = dst};
-    set_strides(&job, stride);
-    refs_status status = refs_array__cut(array->meta, region, &job.cut, err);
-    if (status == REFS_OK && job.cut.n_chunks > 0) {
-        refs_array__watch(array, &job.cut);
-        status = read_all(&job, err);
-    }
-    refs_array__cut_clear(&job.cut);
+    const refs_reading reading_of = {array, region, dst, stride, NULL};
+    refs_cut cut = {0};
+    refs_status status = refs_array__cut(array->meta, region, &cut, err);
+    if (status == REFS_OK && cut.n_chunks > 0)
+        status = refs_array__read_cut(&reading_of, &cut, err);
+    refs_array__cut_clear(&cut);
     return status;
 }

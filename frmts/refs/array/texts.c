@@ -126,13 +126,14 @@ static refs_status read_chunks(texts_reading *job, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     size_t *ends = refs_calloc(n, sizeof *ends);
     refs_store_key *keys = refs_calloc(n, sizeof *keys);
+    const refs_store_client client = {.sink = receive, .user = job};
     refs_status status = ends != NULL && keys != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) status = name_chunks(job, &text, ends, err);
     for (size_t i = 0, begin = 0; i < n && status == REFS_OK; begin = ends[i++])
         keys[i] = (refs_store_key){refs_str_view((const char *)text.data + begin, ends[i] - begin),
                                    job->array->max_stored};
     if (status == REFS_OK)
-        status = refs_store_get_many(job->array->tools.store, keys, n, false, receive, job, err);
+        status = refs_store_get_many(job->array->tools.store, keys, n, &client, err);
     refs_free(ends);
     refs_free(keys);
     refs_buf_clear(&text);
@@ -184,7 +185,7 @@ refs_status refs_array_read_texts(refs_array *array, uint64_t max_elements, refs
     const refs_dtype *dtype = &array->meta->dtype;
     if (dtype->type == REFS_TYPE_OBJECT) return read_objects(array, max_elements, texts, err);
     if (dtype->type != REFS_TYPE_BYTES && dtype->type != REFS_TYPE_UNICODE)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: elements are no texts", array->meta->path);
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: elements are not texts", array->meta->path);
     refs_buf elements = REFS_BUF_INIT;
     size_t n = 0;
     uint64_t count;

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <time.h>
 
 /* Threads in a stretch, and whether a fork waits for them or happens. A thread counts itself before
  * it looks, and a fork says so before it counts: one of them sees the other. */
@@ -64,9 +65,25 @@ void refs_wait(pthread_cond_t *changed, pthread_mutex_t *lock) {
     refs_lock(lock);
 }
 
-bool refs_wait_until(pthread_cond_t *changed, pthread_mutex_t *lock, const struct timespec *until) {
+void refs_cond_init(pthread_cond_t *changed) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+bool refs_wait_ms(pthread_cond_t *changed, pthread_mutex_t *lock, unsigned ms) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)(ms / 1000);
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
     refs_fork_allow();
-    bool in_time = pthread_cond_timedwait(changed, lock, until) == 0;
+    bool in_time = pthread_cond_timedwait(changed, lock, &until) == 0;
     pthread_mutex_unlock(lock);
     refs_lock(lock);
     return in_time;

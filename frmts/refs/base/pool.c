@@ -5,7 +5,7 @@
 #include "refs/fork.h"
 
 typedef struct task {
-    refs_group *group;
+    refs_group *group; /* or NULL: nobody waits for it */
     refs_status (*run)(void *argument, refs_error *err);
     void (*drop)(void *argument);
     void *argument;
@@ -66,7 +66,8 @@ static void dequeue(refs_pool *pool, task *taken) {
 static task *most_wanted(const refs_pool *pool) {
     task *found = pool->first;
     for (unsigned i = 0; found != NULL && i < MAX_LOOKED_AT; i++, found = found->next)
-        if (found->group->is_awaited != NULL && found->group->is_awaited(found->group->user))
+        if (found->group != NULL && found->group->is_awaited != NULL &&
+            found->group->is_awaited(found->group->user))
             return found;
     return pool->first;
 }
@@ -84,7 +85,7 @@ static task *left_for(const refs_pool *pool, const refs_group *group) {
 /* Runs a task that was taken from the queue; the lock is held before and after, not meanwhile. */
 static void perform(refs_pool *pool, task *taken) {
     refs_group *group = taken->group;
-    bool wanted = group->error.status == REFS_OK;
+    bool wanted = group == NULL || group->error.status == REFS_OK;
     refs_unlock(&pool->lock);
     refs_error error = REFS_ERROR_INIT;
     refs_status status = wanted ? taken->run(taken->argument, &error) : REFS_OK;
@@ -92,6 +93,7 @@ static void perform(refs_pool *pool, task *taken) {
     if (taken->drop != NULL) taken->drop(taken->argument);
     refs_free(taken);
     refs_lock(&pool->lock);
+    if (group == NULL) return;
     if (group->error.status == REFS_OK) group->error = error;
     if (--group->n_unfinished == 0) pthread_cond_broadcast(&group->finished);
 }
@@ -158,6 +160,11 @@ void refs_pool_free(refs_pool *pool) {
     pthread_cond_broadcast(&pool->work);
     refs_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->n_started; i++) pthread_join(pool->threads[i], NULL);
+    for (task *left = pool->first, *next; left != NULL; left = next) {
+        next = left->next;
+        left->drop(left->argument);
+        refs_free(left);
+    }
     pthread_cond_destroy(&pool->work);
     pthread_mutex_destroy(&pool->lock);
     refs_free(pool->threads);
@@ -166,6 +173,33 @@ void refs_pool_free(refs_pool *pool) {
 
 unsigned refs_pool_n_threads(const refs_pool *pool) {
     return pool->n_threads;
+}
+
+/* Under the lock: returns whether there is a worker for what was queued. */
+static bool start_worker_for(refs_pool *pool, task *added) {
+    enqueue(pool, added);
+    start_worker(pool);
+    if (pool->n_started > 0) {
+        pthread_cond_signal(&pool->work);
+        return true;
+    }
+    dequeue(pool, added);
+    return false;
+}
+
+void refs_pool_run(refs_pool *pool, refs_status (*run)(void *argument, refs_error *err),
+                   void (*drop)(void *argument), void *argument) {
+    task *added = refs_alloc(sizeof *added);
+    bool queued = false;
+    if (added != NULL) {
+        *added = (task){NULL, run, drop, argument, NULL, NULL};
+        refs_lock(&pool->lock);
+        queued = start_worker_for(pool, added);
+        refs_unlock(&pool->lock);
+    }
+    if (queued) return;
+    refs_free(added);
+    drop(argument);
 }
 
 /* -- groups ------------------------------------------------------------------------------------ */
@@ -212,15 +246,9 @@ refs_status refs_group_add(refs_group *group, refs_status (*run)(void *argument,
     }
     *added = (task){group, run, drop, argument, NULL, NULL};
     refs_lock(&pool->lock);
-    enqueue(pool, added);
     group->n_unfinished++;
-    start_worker(pool);
-    if (pool->n_started > 0) {
-        pthread_cond_signal(&pool->work);
-    } else { /* nobody else ever would: whoever adds may wait for what the task holds */
-        dequeue(pool, added);
-        perform(pool, added);
-    }
+    /* Nobody else ever would: whoever adds may wait for what the task holds. */
+    if (!start_worker_for(pool, added)) perform(pool, added);
     refs_unlock(&pool->lock);
     return REFS_OK;
 }

@@ -61,7 +61,7 @@ static refs_status prepare(flights *self, flight *made, const char *url, refs_er
         made->request->length == REFS_FETCH_WHOLE ? REFS_TRANSFER_WHOLE : REFS_TRANSFER_RANGE;
     transfer->offset = made->request->offset;
     transfer->length = made->request->length;
-    transfer->ahead = job->ahead;
+    transfer->client = job->client;
     transfer->waiter = &job->waiter;
     if (transfer->kind == REFS_TRANSFER_RANGE) {
         REFS_TRY(refs_fetch__new_block(job, transfer->length, &transfer->block, err));
@@ -312,8 +312,13 @@ static bool anything_new(const flights *self) {
 static void wait_for_bytes(flights *self) {
     refs_waiter *waiter = &self->job->waiter;
     refs_lock(&waiter->lock);
-    if (!anything_new(self) && !atomic_load(&self->job->fetcher->cancelled))
+    if (anything_new(self) || atomic_load(&self->job->fetcher->cancelled)) {
+        /* nothing to wait for */
+    } else if (self->job->client->go_on != NULL) {
+        (void)refs_wait_ms(&waiter->moved, &waiter->lock, REFS_FETCH_POLL_MS);
+    } else {
         refs_wait(&waiter->moved, &waiter->lock);
+    }
     refs_unlock(&waiter->lock);
 }
 
@@ -336,8 +341,7 @@ refs_status refs_fetch__by_http(refs_fetch_job *job, char *const *urls, refs_fet
     refs_status status = submit_more(&self, err);
     while (status == REFS_OK && self.n > 0) {
         wait_for_bytes(&self);
-        if (atomic_load(&job->fetcher->cancelled))
-            status = refs_fail(err, REFS_CANCELLED, "cancelled");
+        status = refs_fetch__go_on(job, err);
         if (status == REFS_OK) status = serve_all(&self, err);
         if (status == REFS_OK) status = submit_more(&self, err);
     }

@@ -55,9 +55,7 @@ typedef struct refs_fetch_job {
     refs_fetcher *fetcher;
     const refs_range *ranges;
     const refs_plan *plan;
-    bool ahead; /**< nobody waits for the bytes yet */
-    refs_fetch_sink sink;
-    void *user;
+    const refs_fetch_client *client;
     size_t failed; /**< the range that is being served, or SIZE_MAX */
     refs_waiter waiter;
     struct refs_near *near;      /**< memory for what is read of locations that are near, or NULL */
@@ -66,6 +64,9 @@ typedef struct refs_fetch_job {
 
 /** The first range of a request. */
 const refs_range *refs_fetch__first_range(const refs_fetch_job *job, size_t request);
+
+/** REFS_CANCELLED where the bytes are not wanted any more. */
+refs_status refs_fetch__go_on(const refs_fetch_job *job, refs_error *err);
 
 /** A block for `size` bytes that arrive, made as soon as the memory budget allows: it waits for
  * workers to let go of earlier ones. */

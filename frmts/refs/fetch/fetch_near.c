@@ -14,7 +14,7 @@
 /* So many pieces are read before workers have let go of the first. */
 #define N_SLOTS 3
 
-/* So many jobs at once find the memory of earlier ones: as many as read ahead. */
+/* So many jobs at once find the memory of earlier ones: as many as often prefetch. */
 #define MAX_SPARE 2
 
 /* What a request of several pieces has for each of its slots: together they fill one huge page. */
@@ -132,6 +132,7 @@ static refs_status read_pieces(refs_fetch_job *job, void *handle, const refs_req
     for (size_t n; member < end; member += n) {
         refs_request piece = piece_from(job, member, end);
         n = piece.n_members;
+        REFS_TRY(refs_fetch__go_on(job, err));
         if (piece.length > MAX_SLOT_BYTES)
             REFS_TRY(refs_fetch__read_batch(job, handle, &piece, 1, err));
         else

@@ -31,11 +31,7 @@ void refs_fetcher_free(refs_fetcher *fetcher) {
     refs_free(fetcher);
 }
 
-const refs_fetch_policy *refs_fetcher_policy(const refs_fetcher *fetcher) {
-    return &fetcher->options.policy;
-}
-
-bool refs_fetcher_is_near(const refs_fetcher *fetcher, const char *location) {
+bool refs_fetcher_is_local(const refs_fetcher *fetcher, const char *location) {
     const refs_vfs *vfs = fetcher->vfs;
     return vfs->is_near != NULL && vfs->is_near(vfs->self, location);
 }
@@ -172,18 +168,25 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
             return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does",
                              (unsigned long long)arrival->got);
         refs_bytes bytes = refs_bytes_view(arrival->bytes + begin, (size_t)length);
-        REFS_TRY(job->sink(job->user, index, bytes, arrival->block, err));
+        REFS_TRY(job->client->sink(job->client->user, index, bytes, arrival->block, err));
     }
     return REFS_OK;
 }
 
 /* -- one call ---------------------------------------------------------------------------------- */
 
+refs_status refs_fetch__go_on(const refs_fetch_job *job, refs_error *err) {
+    const refs_fetch_client *client = job->client;
+    bool goes_on = !atomic_load(&job->fetcher->cancelled) &&
+                   (client->go_on == NULL || client->go_on(client->user));
+    return goes_on ? REFS_OK : refs_fail(err, REFS_CANCELLED, "cancelled");
+}
+
 /* The URL of each request that goes over HTTP, else NULL. */
 static refs_status find_urls(const refs_fetch_job *job, char **urls, refs_error *err) {
     const refs_http_host *host = refs_http__host(job->fetcher->options.http);
     const refs_range *previous = NULL;
-    if (atomic_load(&job->fetcher->cancelled)) return refs_fail(err, REFS_CANCELLED, "cancelled");
+    REFS_TRY(refs_fetch__go_on(job, err));
     for (size_t i = 0; i < job->plan->n_requests; i++) {
         const refs_range *range = refs_fetch__first_range(job, i);
         refs_buf url = REFS_BUF_INIT;
@@ -237,7 +240,7 @@ static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *a
     REFS_TRY(refs_fetch_plan(job->ranges, n, &job->fetcher->options.policy, &plan, err));
     job->plan = &plan;
     pthread_mutex_init(&job->waiter.lock, NULL);
-    pthread_cond_init(&job->waiter.moved, NULL);
+    refs_cond_init(&job->waiter.moved);
     uint64_t max_memory = job->fetcher->options.max_memory_bytes;
     job->waiter.max_memory = max_memory > 0 ? max_memory : 1;
     enlist(job);
@@ -256,8 +259,7 @@ static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *a
 /* A second call for some ranges of the first: the whole locations are asked for as well, so that
  * the plan serves all their ranges from one request each. */
 typedef struct second_call {
-    refs_fetch_sink sink;
-    void *user;
+    const refs_fetch_client *client;
     const refs_fetch_again *again;
     refs_range *ranges;
 } second_call;
@@ -266,13 +268,24 @@ static refs_status forward(void *user, size_t index, refs_bytes bytes, refs_bloc
                            refs_error *err) {
     second_call *second = user;
     if (index >= second->again->n) return REFS_OK; /* the whole location itself */
-    return second->sink(second->user, second->again->indices[index], bytes, block, err);
+    const refs_fetch_client *client = second->client;
+    return client->sink(client->user, second->again->indices[index], bytes, block, err);
+}
+
+static bool go_on_forwarding(void *user) {
+    const refs_fetch_client *client = ((second_call *)user)->client;
+    return client->go_on == NULL || client->go_on(client->user);
+}
+
+static bool awaits_forwarded(const void *user) {
+    const refs_fetch_client *client = ((const second_call *)user)->client;
+    return client->is_awaited == NULL || client->is_awaited(client->user);
 }
 
 static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_fetch_again *again,
                                          size_t *failed, refs_error *err) {
     size_t n = again->n;
-    second_call second = {job->sink, job->user, again, refs_calloc(n, 2 * sizeof(refs_range))};
+    second_call second = {job->client, again, refs_calloc(n, 2 * sizeof(refs_range))};
     if (second.ranges == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
         second.ranges[i] = second.ranges[n + i] = job->ranges[again->indices[i]];
@@ -280,23 +293,19 @@ static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_f
         second.ranges[n + i].length = REFS_FETCH_WHOLE;
         second.ranges[n + i].max_length = 0;
     }
-    refs_status status =
-        refs_fetch(job->fetcher, second.ranges, 2 * n, job->ahead, forward, &second, failed, err);
+    const refs_fetch_client client = {forward, &second, go_on_forwarding, awaits_forwarded};
+    refs_status status = refs_fetch(job->fetcher, second.ranges, 2 * n, &client, failed, err);
     if (n > 0 && *failed != SIZE_MAX) *failed = again->indices[*failed % n];
     refs_free(second.ranges);
     return status;
 }
 
-refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n, bool ahead,
-                       refs_fetch_sink sink, void *user, size_t *failed, refs_error *err) {
+refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
+                       const refs_fetch_client *client, size_t *failed, refs_error *err) {
     size_t ignored;
     if (failed == NULL) failed = &ignored;
-    refs_fetch_job job = {.fetcher = fetcher,
-                          .ranges = ranges,
-                          .ahead = ahead,
-                          .sink = sink,
-                          .user = user,
-                          .failed = SIZE_MAX};
+    refs_fetch_job job = {
+        .fetcher = fetcher, .ranges = ranges, .client = client, .failed = SIZE_MAX};
     refs_fetch_again again = {NULL, 0, 0};
     refs_status status = fetch_once(&job, n, &again, err);
     *failed = status != REFS_OK ? job.failed : SIZE_MAX;

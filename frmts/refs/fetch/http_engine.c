@@ -76,10 +76,15 @@ static void activate(engine *self, refs_transfer *transfer) {
     self->n_active++;
 }
 
-/* What is read ahead leaves one request, unless there is just one, to whoever waits. */
+static bool is_awaited(const refs_transfer *transfer) {
+    const refs_fetch_client *client = transfer->client;
+    return client == NULL || client->is_awaited == NULL || client->is_awaited(client->user);
+}
+
+/* What is prefetched leaves one request, unless there is just one, to whoever waits. */
 static bool has_room_for(const engine *self, const refs_transfer *transfer) {
     unsigned most = self->http->options.max_in_flight;
-    if (transfer->ahead && most > 1) most--;
+    if (most > 1 && self->n_active + 1 == most && !is_awaited(transfer)) return false;
     return self->n_active < most;
 }
 

@@ -25,9 +25,9 @@ typedef struct refs_transfer {
     uint64_t offset, length;
     uint64_t max_size;
     uint64_t counted; /**< whole: bytes that the waiter counts for it, until somebody owns them */
-    bool ahead; /**< nobody waits for it yet: it is started after those for whom somebody does */
-    bool compressible; /**< whole: let the server compress them on their way */
-    refs_block *block; /**< where bytes go; made by the engine for a whole location */
+    const refs_fetch_client *client; /**< or NULL: somebody waits for it */
+    bool compressible;               /**< whole: let the server compress them on their way */
+    refs_block *block;               /**< where bytes go; made by the engine for a whole location */
     refs_waiter *waiter;
 
     _Atomic uint64_t got;   /**< bytes of the block that are there */

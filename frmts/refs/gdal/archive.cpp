@@ -210,7 +210,7 @@ refs_status RefsArchive::openSet(const refs_set_options &options, refs_error *er
     return REFS_OK;
 }
 
-/** What is only read ahead is not worth waiting for. */
+/** What is only prefetched is not worth waiting for. */
 RefsArchive::~RefsArchive() {
     if (vfs_ != nullptr) refs_http_vfs_cancel(vfs_.get());
     if (fetcher_ != nullptr) refs_fetcher_cancel(fetcher_.get());
@@ -274,7 +274,9 @@ refs_array *RefsArchive::arrayOf(const refs_array_meta *meta, refs_error *error)
     if (slot == nullptr) {
         refs_array *opened = nullptr;
         const bool readAhead = CPLTestBool(CPLGetConfigOption("REFS_READ_AHEAD", "YES"));
-        const refs_array_tools tools = {store_.get(), cache_.get(), tools_->pool(), 0, readAhead};
+        refs_pool *const prefetchPool = readAhead ? tools_->prefetchPool() : nullptr;
+        const refs_array_tools tools = {store_.get(), cache_.get(), tools_->pool(), prefetchPool,
+                                        0};
         if (refs_array_open(&tools, meta, &opened, error) != REFS_OK) return nullptr;
         slot.reset(opened);
     }
@@ -291,7 +293,7 @@ void RefsArchive::announce(void *self, const refs_array_meta *const *metas, size
         for (size_t i = 0; i < n; i++)
             if (refs_array *array = static_cast<RefsArchive *>(self)->array(metas[i], nullptr))
                 arrays.push_back(array);
-        if (!arrays.empty()) refs_arrays_bring(arrays.data(), arrays.size());
+        if (!arrays.empty()) refs_arrays_load(arrays.data(), arrays.size());
         return REFS_OK;
     });
 }

@@ -21,9 +21,10 @@ refs_status mayKeep(const RefsName &name, RefsKeeping keeping) {
 } // namespace
 
 RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string &problem)
-    : picture_(std::move(picture)), keeping_(RefsKeepsIn(picture_->name())),
-      spatialRef_(picture_->spatialRef(problem)), metadata_(RefsListOf(meaning().metadata)),
-      subdatasets_(picture_->subdatasets()), categories_(RefsListOf(meaning().categories)) {
+    : picture_(std::move(picture)), reader_(RefsOpenReader(picture_->array())),
+      keeping_(RefsKeepsIn(picture_->name())), spatialRef_(picture_->spatialRef(problem)),
+      metadata_(RefsListOf(meaning().metadata)), subdatasets_(picture_->subdatasets()),
+      categories_(RefsListOf(meaning().categories)) {
     const RefsName &name = picture_->name();
     const std::string selection = RefsSelectionSuffix(name);
     SetDescription((RefsSubdatasetName(name, meta()->path) + selection).c_str());
@@ -196,11 +197,12 @@ char **RefsDataset::GetFileList() {
 CPLErr RefsDataset::readWindow(const RefsWindow &window) const {
     refs_error error = REFS_ERROR_INIT;
     const refs_status status =
-        RefsGuard(&error, [&] { return picture_->reader().read(window, &error); });
+        RefsGuard(&error, [&] { return picture_->windows(reader_.get()).read(window, &error); });
     return status == REFS_OK ? CE_None : RefsReport(error);
 }
 
-/* Reduced resolutions are read from blocks here and there: only full ones are worth reading ahead.
+/* Reduced resolutions are read from blocks here and there: only full ones are worth a
+ * prefetch.
  */
 CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
                                int bufferYSize, GDALDataType bufferType, int nBandsWanted,
@@ -217,8 +219,9 @@ CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, i
         bandMap = all.data();
         nBandsWanted = GetRasterCount();
     }
-    picture_->reader().advise(
-        {xOffset, yOffset, xSize, ySize, bandMap, nBandsWanted, nullptr, bufferType, 0, 0, 0});
+    picture_->windows(reader_.get())
+        .advise(
+            {xOffset, yOffset, xSize, ySize, bandMap, nBandsWanted, nullptr, bufferType, 0, 0, 0});
     return CE_None;
 }
 

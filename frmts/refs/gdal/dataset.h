@@ -102,6 +102,7 @@ class RefsDataset final : public GDALPamDataset {
     void loadKept();
 
     const std::shared_ptr<const RefsPicture> picture_;
+    const RefsReaderHandle reader_; ///< of its array, ends before it
     const RefsKeeping keeping_;
     OGRSpatialReference spatialRef_;
     std::vector<std::unique_ptr<RefsDataset>> overviews_;

@@ -3,6 +3,7 @@
 #define REFS_HANDLES_H
 
 #include <memory>
+#include <new>
 #include <string>
 
 #include "refs/array.h"
@@ -26,6 +27,14 @@ using RefsStoreHandle = RefsHandle<refs_store, refs_store_free>;
 using RefsHierarchyHandle = RefsHandle<refs_hierarchy, refs_hierarchy_free>;
 using RefsCacheHandle = RefsHandle<refs_cache, refs_cache_free>;
 using RefsArrayHandle = RefsHandle<refs_array, refs_array_free>;
+using RefsReaderHandle = RefsHandle<refs_reader, refs_reader_free>;
+
+/** A reader of `array`, which must outlive it. Throws std::bad_alloc. */
+inline RefsReaderHandle RefsOpenReader(refs_array *array) {
+    refs_reader *reader = nullptr;
+    if (refs_reader_open(array, &reader, nullptr) != REFS_OK) throw std::bad_alloc();
+    return RefsReaderHandle(reader);
+}
 
 /** A meaning that clears itself. */
 struct RefsMeaning : refs_cf_meaning {

@@ -170,7 +170,7 @@ bool RefsMDArray::IAdviseRead(const GUInt64 *start, const size_t *count, CSLCons
     std::copy_n(start, meta_->rank, first.begin());
     std::copy_n(count, meta_->rank, n.begin());
     const refs_region region = {first.data(), n.data(), nullptr};
-    refs_array_advise(array_, &region);
+    reader_.advise(region);
     return true;
 }
 

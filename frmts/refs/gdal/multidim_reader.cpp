@@ -87,8 +87,8 @@ RefsElements RefsElementsOf(const refs_dtype &dtype, bool holdsCharacters) {
 }
 
 RefsReader::RefsReader(refs_array *array, RefsElements elements, bool unsignedValues)
-    : array_(array), meta_(refs_array_meta_of(array)), elements_(elements),
-      pixels_(RefsPixelTypeOf(meta_->dtype, unsignedValues)),
+    : array_(array), reader_(RefsOpenReader(array)), meta_(refs_array_meta_of(array)),
+      elements_(elements), pixels_(RefsPixelTypeOf(meta_->dtype, unsignedValues)),
       type_(typeOf(meta_, elements, pixels_)) {}
 
 refs_status RefsReader::read(const RefsSlice &slice, const GDALExtendedDataType &bufferType,
@@ -104,7 +104,7 @@ refs_status RefsReader::readAsIs(const RefsSlice &slice, void *buffer, refs_erro
     for (size_t dim = 0; dim < slice.rank; dim++)
         bytes[dim] = slice.stride[dim] * static_cast<int64_t>(type_.GetSize());
     const refs_region region = slice.region();
-    return refs_array_read(array_, &region, buffer, bytes.data(), error);
+    return refs_reader_read(reader_.get(), &region, buffer, bytes.data(), error);
 }
 
 /* Cuts along the first dimension that there is something to cut of. */
@@ -144,9 +144,9 @@ refs_status RefsReader::readNumbers(const RefsSlice &slice, size_t n, std::vecto
                                     refs_error *error) const {
     const refs_region region = slice.region();
     if (pixels_.promote == nullptr)
-        return refs_array_read(array_, &region, packed.data(), nullptr, error);
+        return refs_reader_read(reader_.get(), &region, packed.data(), nullptr, error);
     std::vector<GByte> elements(n * pixels_.elementSize);
-    REFS_TRY(refs_array_read(array_, &region, elements.data(), nullptr, error));
+    REFS_TRY(refs_reader_read(reader_.get(), &region, elements.data(), nullptr, error));
     pixels_.promote(elements.data(), packed.data(), n);
     return REFS_OK;
 }

@@ -41,6 +41,9 @@ class RefsReader {
     refs_status read(const RefsSlice &slice, const GDALExtendedDataType &bufferType, void *buffer,
                      refs_error *error) const;
 
+    /** Says that a region is going to be read soon. */
+    void advise(const refs_region &region) const { refs_reader_advise(reader_.get(), &region); }
+
   private:
     refs_status readAsIs(const RefsSlice &slice, void *buffer, refs_error *error) const;
     refs_status readParts(const RefsSlice &slice, const GDALExtendedDataType &bufferType,
@@ -55,6 +58,7 @@ class RefsReader {
     refs_status loadCharacters(refs_buf &bytes, refs_error *error) const;
 
     refs_array *array_;
+    RefsReaderHandle reader_;
     const refs_array_meta *meta_;
     RefsElements elements_;
     RefsPixelType pixels_;

@@ -53,9 +53,9 @@ class RefsPicture {
     /** Overview `i`, from 0, made when it is first asked for; null on failure. */
     std::shared_ptr<const RefsPicture> overview(int i, refs_error *error) const;
 
-    /** Reads windows; as long as the picture lives. */
-    RefsWindowReader reader() const {
-        return RefsWindowReader(array_, meaning_, pixelType_, longitudes_.get());
+    /** Reads windows by `reader`, which is of the array; as long as both live. */
+    RefsWindowReader windows(refs_reader *reader) const {
+        return RefsWindowReader(reader, meta_, meaning_, pixelType_, longitudes_.get());
     }
 
   private:

@@ -14,6 +14,9 @@ namespace {
 /** Files of a set that are larger are read piece by piece. */
 constexpr uint64_t maxWholeBytes = 512 * static_cast<uint64_t>(REFS_MIB);
 
+/** So many fetches of what is prefetched are under way at once, those of one set or of several. */
+constexpr unsigned nPrefetchThreads = 8;
+
 std::mutex lock; // guards current
 std::shared_ptr<RefsTools> current;
 
@@ -35,6 +38,9 @@ std::shared_ptr<RefsTools> RefsTools::shared(refs_error *error) {
         if (refs_pool_open(n, &pool, error) != REFS_OK) return nullptr;
         tools->pool_.reset(pool);
     }
+    refs_pool *prefetchPool = nullptr;
+    if (refs_pool_open(nPrefetchThreads, &prefetchPool, error) != REFS_OK) return nullptr;
+    tools->prefetchPool_.reset(prefetchPool);
     refs_http *http = nullptr;
     const refs_http_options options = RefsHttpOptions();
     if (refs_http_open(RefsHttpHost(), &options, &http, error) != REFS_OK) return nullptr;

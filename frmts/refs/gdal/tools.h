@@ -17,11 +17,15 @@ class RefsTools {
     /** Lets go; sets that are still open keep their tools. */
     static void forget();
 
+    /** Workers that decode, or null: whoever reads does. */
     refs_pool *pool() const { return pool_.get(); }
+
+    /** Threads that wait for what is prefetched. */
+    refs_pool *prefetchPool() const { return prefetchPool_.get(); }
     refs_http *http() const { return http_.get(); }
 
   private:
-    RefsHandle<refs_pool, refs_pool_free> pool_;
+    RefsHandle<refs_pool, refs_pool_free> pool_, prefetchPool_;
     RefsHandle<refs_http, refs_http_free> http_;
 };
 

@@ -117,7 +117,7 @@ refs_status RefsWindowReader::readRegion(const RefsWindow &window, const Run &ru
                                          const int64_t spaces[3], refs_error *error) const {
     const Region region = regionOf(window, run, spaces);
     const refs_region view = region.view();
-    return refs_array_read(array_, &view, dst, region.stride.data(), error);
+    return refs_reader_read(reader_, &view, dst, region.stride.data(), error);
 }
 
 void RefsWindowReader::advise(const RefsWindow &window) const {
@@ -128,7 +128,7 @@ void RefsWindowReader::advise(const RefsWindow &window) const {
                                UINT64_MAX);
     const Region region = regionOf(window, run, noSpaces);
     const refs_region view = region.view();
-    refs_array_advise(array_, &view);
+    refs_reader_advise(reader_, &view);
 }
 
 RefsWindowReader::Region RefsWindowReader::regionOf(const RefsWindow &window, const Run &run,
@@ -144,7 +144,7 @@ RefsWindowReader::Region RefsWindowReader::regionOf(const RefsWindow &window, co
     if (meaning_.y_dim != REFS_CF_NO_DIM) {
         const size_t y = meaning_.y_dim;
         const uint64_t row = static_cast<uint64_t>(window.y);
-        region.start[y] = meaning_.flip_y ? refs_array_meta_of(array_)->shape[y] - 1 - row : row;
+        region.start[y] = meaning_.flip_y ? meta_->shape[y] - 1 - row : row;
         region.count[y] = static_cast<uint64_t>(window.height);
         region.step[y] = meaning_.flip_y ? -1 : 1;
         region.stride[y] = spaces[lineSpace];

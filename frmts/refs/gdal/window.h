@@ -22,10 +22,12 @@ struct RefsWindow {
 /** Reads windows of one array, as bands are numbered by its meaning. */
 class RefsWindowReader {
   public:
-    /** `longitudes` of the same array tells which bands to move; NULL moves none. */
-    RefsWindowReader(refs_array *array, const refs_cf_meaning &meaning, const RefsPixelType &type,
+    /** `reader` is of the array with `meta`; `longitudes` of the same array tells which bands to
+     * move; NULL moves none. */
+    RefsWindowReader(refs_reader *reader, const refs_array_meta *meta,
+                     const refs_cf_meaning &meaning, const RefsPixelType &type,
                      RefsLongitudes *longitudes)
-        : array_(array), meaning_(meaning), type_(type), mask_(meaning, type.gdal),
+        : reader_(reader), meta_(meta), meaning_(meaning), type_(type), mask_(meaning, type.gdal),
           longitudes_(longitudes != nullptr && longitudes->isNeeded() ? longitudes : nullptr) {}
 
     /** Consecutive bands are read as one region, so that their fetches are planned together. */
@@ -33,7 +35,7 @@ class RefsWindowReader {
 
     /** As read, with longitudes as they are stored. */
     refs_status readStored(const RefsWindow &window, refs_error *error) const {
-        return RefsWindowReader(array_, meaning_, type_, nullptr).read(window, error);
+        return RefsWindowReader(reader_, meta_, meaning_, type_, nullptr).read(window, error);
     }
 
     /** Says that a window is going to be read soon: as much of it as is one region. */
@@ -67,7 +69,8 @@ class RefsWindowReader {
     };
     Region regionOf(const RefsWindow &window, const Run &run, const int64_t spaces[3]) const;
 
-    refs_array *array_;
+    refs_reader *reader_;
+    const refs_array_meta *meta_;
     const refs_cf_meaning &meaning_;
     const RefsPixelType &type_;
     RefsMask mask_;

@@ -40,8 +40,7 @@ refs_status refs_store_each_name(const refs_store *store,
 typedef struct pending {
     const refs_store *store;
     const refs_store_key *keys;
-    refs_store_sink sink;
-    void *user;
+    const refs_store_client *client;
     refs_ref *refs;
     refs_range *ranges;
     size_t *index;
@@ -96,10 +95,11 @@ static refs_status look_up(pending *job, size_t index, refs_error *err) {
     refs_ref ref = {.kind = REFS_REF_INLINE};
     refs_status status = refs_set_find(job->store->set, key->text, &ref, err);
     if (status == REFS_NOT_FOUND)
-        return job->sink(job->user, index, false, refs_bytes_view(NULL, 0), NULL, err);
+        return job->client->sink(job->client->user, index, false, refs_bytes_view(NULL, 0), NULL,
+                                 err);
     if (status == REFS_OK) status = check_ref(&ref, key->max_size, err);
     if (status == REFS_OK && ref.kind == REFS_REF_INLINE)
-        status = job->sink(job->user, index, true, ref.bytes, ref.block, err);
+        status = job->client->sink(job->client->user, index, true, ref.bytes, ref.block, err);
     else if (status == REFS_OK)
         note_range(job, index, &ref);
     if (status != REFS_OK) prefix(job->store, key->text, &ref, err);
@@ -111,13 +111,28 @@ static refs_status forward(void *user, size_t i, refs_bytes bytes, refs_block *b
                            refs_error *err) {
     pending *job = user;
     if (bytes.size == 0) return refs_fail(err, REFS_CORRUPT, "it is empty");
-    return job->sink(job->user, job->index[i], true, bytes, block, err);
+    return job->client->sink(job->client->user, job->index[i], true, bytes, block, err);
 }
 
-static refs_status fetch_pending(pending *job, bool ahead, refs_error *err) {
+static bool go_on(void *user) {
+    const refs_store_client *client = ((pending *)user)->client;
+    return client->go_on(client->user);
+}
+
+static bool is_awaited(const void *user) {
+    const refs_store_client *client = ((const pending *)user)->client;
+    return client->is_awaited(client->user);
+}
+
+static refs_status fetch_pending(pending *job, refs_error *err) {
+    const refs_fetch_client client = {.sink = forward,
+                                      .user = job,
+                                      .go_on = job->client->go_on != NULL ? go_on : NULL,
+                                      .is_awaited =
+                                          job->client->is_awaited != NULL ? is_awaited : NULL};
     size_t failed;
     refs_status status =
-        refs_fetch(job->store->fetcher, job->ranges, job->n, ahead, forward, job, &failed, err);
+        refs_fetch(job->store->fetcher, job->ranges, job->n, &client, &failed, err);
     if (status != REFS_OK && failed != SIZE_MAX)
         refs_store_locate(job->store, job->keys[job->index[failed]].text, err);
     return status;
@@ -138,61 +153,22 @@ static void clear_pending(pending *job) {
     refs_free(job->index);
 }
 
-refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n, bool ahead,
-                                refs_store_sink sink, void *user, refs_error *err) {
-    pending job = {store, keys, sink, user, NULL, NULL, NULL, 0};
+refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n,
+                                const refs_store_client *client, refs_error *err) {
+    pending job = {store, keys, client, NULL, NULL, NULL, 0};
     refs_status status = open_pending(&job, n, err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(&job, i, err);
-    if (status == REFS_OK && job.n > 0) status = fetch_pending(&job, ahead, err);
+    if (status == REFS_OK && job.n > 0) status = fetch_pending(&job, err);
     clear_pending(&job);
     return status;
 }
 
-/* -- riders ------------------------------------------------------------------------------------ */
-
-/* Notes down the range of a key, if it has one that requests matter for: what is wrong with it is
- * told when it is read. */
-static void note_range_of(pending *job, size_t index) {
+bool refs_store_is_local(const refs_store *store, refs_str key) {
     refs_ref ref = {.kind = REFS_REF_INLINE};
-    const refs_store_key *key = &job->keys[index];
-    if (refs_set_find(job->store->set, key->text, &ref, NULL) == REFS_OK &&
-        check_ref(&ref, key->max_size, NULL) == REFS_OK && ref.kind == REFS_REF_RANGE &&
-        !refs_fetcher_is_near(job->store->fetcher, ref.location))
-        note_range(job, index, &ref);
+    bool local = refs_set_find(store->set, key, &ref, NULL) == REFS_OK &&
+                 ref.kind != REFS_REF_INLINE && refs_fetcher_is_local(store->fetcher, ref.location);
     refs_ref_release(&ref);
-}
-
-static refs_status find_riders(const pending *job, size_t n_ranges_wanted, size_t n_wanted,
-                               bool *rides, refs_error *err) {
-    size_t n = job->n - n_ranges_wanted;
-    bool *range_rides = refs_calloc(n, sizeof *range_rides);
-    if (range_rides == NULL) return refs_fail_nomem(err);
-    refs_status status =
-        refs_fetch_riders(job->ranges, job->n, n_ranges_wanted,
-                          refs_fetcher_policy(job->store->fetcher), range_rides, err);
-    for (size_t i = 0; i < n && status == REFS_OK; i++)
-        rides[job->index[n_ranges_wanted + i] - n_wanted] = range_rides[i];
-    refs_free(range_rides);
-    return status;
-}
-
-refs_status refs_store_find_riders(const refs_store *store, const refs_store_key *keys, size_t n,
-                                   size_t n_wanted, bool *rides, refs_error *err) {
-    pending job = {.store = store, .keys = keys};
-    memset(rides, 0, (n - n_wanted) * sizeof *rides);
-    refs_status status = open_pending(&job, n, err);
-    for (size_t i = 0; i < n_wanted && status == REFS_OK; i++) note_range_of(&job, i);
-    size_t n_ranges_wanted = job.n;
-    bool takes = false;
-    if (status == REFS_OK)
-        status = refs_fetch_takes_riders(job.ranges, job.n, refs_fetcher_policy(store->fetcher),
-                                         &takes, err);
-    /* Looking keys up is not free: a parquet set may have to read a file for it. */
-    for (size_t i = n_wanted; i < n && takes; i++) note_range_of(&job, i);
-    if (status == REFS_OK && job.n > n_ranges_wanted)
-        status = find_riders(&job, n_ranges_wanted, n_wanted, rides, err);
-    clear_pending(&job);
-    return status;
+    return local;
 }
 
 /* -- one key ----------------------------------------------------------------------------------- */
@@ -219,6 +195,7 @@ refs_status refs_store_get(refs_store *store, refs_str key, size_t max_size, ref
                            refs_error *err) {
     one_value one = {max_size, value, false};
     const refs_store_key wanted = {key, max_size};
-    REFS_TRY(refs_store_get_many(store, &wanted, 1, false, keep_one, &one, err));
+    const refs_store_client client = {.sink = keep_one, .user = &one};
+    REFS_TRY(refs_store_get_many(store, &wanted, 1, &client, err));
     return one.present ? REFS_OK : REFS_NOT_FOUND;
 }

@@ -1,0 +1,249 @@
+/* pattern_test.cc -- what is expected of reads, and how much of it is prefetched. */
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "pattern.h"
+
+namespace {
+
+/** An array by its grid of chunks, and reads of it. */
+class Grid {
+  public:
+    explicit Grid(std::vector<uint64_t> shape, std::vector<uint64_t> chunk)
+        : shape_(std::move(shape)), chunk_(std::move(chunk)) {
+        meta_.rank = shape_.size();
+        std::copy(shape_.begin(), shape_.end(), meta_.shape);
+        std::copy(chunk_.begin(), chunk_.end(), meta_.chunk);
+        EXPECT_TRUE(refs_grid__of(&meta_, &grid_));
+    }
+
+    refs_box_read read(const std::vector<uint64_t> &start,
+                       const std::vector<uint64_t> &count) const {
+        refs_box_read read = {};
+        uint64_t index[REFS_MAX_RANK];
+        for (size_t dim = 0; dim < meta_.rank; dim++) {
+            index[dim] = start[dim] / chunk_[dim];
+            read.box[dim] = (start[dim] + count[dim] - 1) / chunk_[dim] - index[dim] + 1;
+            read.element[dim] = start[dim];
+        }
+        read.number = refs_grid__number(&grid_, index);
+        return read;
+    }
+
+    /** Notes a read; whether more is expected. */
+    bool note(const refs_box_read &read) {
+        refs_pattern__note(&pattern, &read);
+        return refs_pattern__expects(&pattern, &meta_, &read, &course);
+    }
+    bool note(const std::vector<uint64_t> &start, const std::vector<uint64_t> &count) {
+        return note(read(start, count));
+    }
+
+    std::vector<uint64_t> chunks(uint64_t k) const {
+        std::vector<uint64_t> numbers(refs_course__box_size(&course, &grid_));
+        numbers.resize(refs_course__chunks(&course, &grid_, k, numbers.data()));
+        return numbers;
+    }
+    uint64_t find(uint64_t number, uint64_t from = 0) const {
+        return refs_course__find(&course, &grid_, number, from);
+    }
+    const refs_grid &grid() const { return grid_; }
+
+    refs_pattern pattern = {};
+    refs_course course = {};
+
+  private:
+    std::vector<uint64_t> shape_, chunk_;
+    refs_array_meta meta_ = {};
+    refs_grid grid_ = {};
+};
+
+using Numbers = std::vector<uint64_t>;
+
+TEST(Pattern, OfOneReadIsNone) {
+    Grid a({24, 30, 30}, {1, 10, 10});
+    EXPECT_FALSE(a.note({5, 0, 0}, {1, 30, 30}));
+}
+
+TEST(Pattern, OfTwoEqualMovesIsExpectedToGoOn) {
+    Grid a({24, 30, 30}, {1, 10, 10});
+    EXPECT_FALSE(a.note({5, 0, 0}, {1, 30, 30}));
+    EXPECT_FALSE(a.note({7, 0, 0}, {1, 30, 30}));
+    ASSERT_TRUE(a.note({9, 0, 0}, {1, 30, 30}));
+    EXPECT_EQ(a.course.n, 8u) << "9, 11 … 23";
+    EXPECT_EQ(a.course.n_read, 3u);
+    EXPECT_EQ(a.chunks(1), (Numbers{99, 100, 101, 102, 103, 104, 105, 106, 107}));
+}
+
+TEST(Pattern, OfWhoReadsAllIsExpectedToGoOnFromTheFirstMove) {
+    Grid a({24, 30, 30}, {1, 10, 10});
+    a.note({0, 0, 0}, {1, 30, 30});
+    EXPECT_TRUE(a.note({1, 0, 0}, {1, 30, 30}));
+
+    Grid later({24, 30, 30}, {1, 10, 10});
+    later.note({1, 0, 0}, {1, 30, 30});
+    EXPECT_FALSE(later.note({2, 0, 0}, {1, 30, 30}));
+}
+
+/* Rows of chunks, then those of the next band: as conversions read. */
+TEST(Pattern, OfRowsGoesOnInTheNextBand) {
+    Grid a({24, 30, 30}, {1, 10, 10});
+    a.note({0, 0, 0}, {1, 10, 30});
+    ASSERT_TRUE(a.note({0, 10, 0}, {1, 10, 30}));
+    EXPECT_EQ(a.chunks(1), (Numbers{6, 7, 8}));
+    EXPECT_EQ(a.chunks(2), (Numbers{9, 10, 11})) << "the first row of the next band";
+}
+
+TEST(Pattern, BackwardsEndsWithTheFirstBand) {
+    Grid a({24, 30, 30}, {1, 10, 10});
+    a.note({23, 0, 0}, {1, 30, 30});
+    a.note({22, 0, 0}, {1, 30, 30});
+    ASSERT_TRUE(a.note({21, 0, 0}, {1, 30, 30}));
+    EXPECT_EQ(a.course.n, 22u);
+    EXPECT_EQ(a.chunks(21).front(), 0u);
+    EXPECT_EQ(a.find(20 * 9 + 4), 1u);
+}
+
+TEST(Pattern, OfRepeatedReadsStays) {
+    Grid a({24, 30, 30}, {1, 10, 10});
+    a.note({3, 0, 0}, {1, 30, 30});
+    a.note({4, 0, 0}, {1, 30, 30});
+    for (int i = 0; i < 5; i++) EXPECT_FALSE(a.note({4, 0, 0}, {1, 30, 30}));
+    EXPECT_TRUE(a.note({5, 0, 0}, {1, 30, 30}));
+}
+
+TEST(Pattern, OfStepsInsideAChunkIsExpectedToGoOnWhenAThirdIsDone) {
+    Grid a({200, 30}, {100, 30});
+    for (uint64_t t = 0; t < 33; t++) EXPECT_FALSE(a.note({t, 0}, {1, 30})) << t;
+    ASSERT_TRUE(a.note({33, 0}, {1, 30}));
+    EXPECT_EQ(a.chunks(1), (Numbers{1}));
+}
+
+TEST(Pattern, OfBoxesThatLeaveTheGridIsCut) {
+    Grid a({10, 50, 50}, {1, 10, 10});
+    a.note({0, 30, 30}, {1, 20, 20});
+    a.note({1, 30, 30}, {1, 20, 20});
+    ASSERT_TRUE(a.note({2, 30, 30}, {1, 20, 20}));
+    EXPECT_EQ(a.chunks(1), (Numbers{93, 94, 98, 99}));
+    EXPECT_EQ(a.find(98), 1u);
+    EXPECT_EQ(a.find(97), UINT64_MAX) << "beside the box";
+    EXPECT_EQ(a.find(98, 2), UINT64_MAX) << "behind the reader";
+}
+
+/* Whatever is read: every box holds chunks of the grid, finds itself, and none is left out. */
+TEST(Pattern, ExpectsOnlyWhatThereIs) {
+    std::mt19937 random(5);
+    for (int round = 0; round < 2000; round++) {
+        const size_t rank = 1 + random() % 4;
+        std::vector<uint64_t> shape, chunk;
+        for (size_t dim = 0; dim < rank; dim++) {
+            shape.push_back(1 + random() % 40);
+            chunk.push_back(1 + random() % shape.back());
+        }
+        Grid a(shape, chunk);
+        std::vector<uint64_t> start(rank), count(rank), by(rank);
+        for (size_t dim = 0; dim < rank; dim++) {
+            start[dim] = random() % shape[dim];
+            count[dim] = 1 + random() % (shape[dim] - start[dim]);
+        }
+        const size_t moving = random() % rank;
+        const uint64_t step = 1 + random() % 9;
+        for (; start[moving] + count[moving] <= shape[moving]; start[moving] += step) {
+            if (!a.note(start, count)) continue;
+            ASSERT_GT(a.course.n, 1u);
+            for (uint64_t k = 0; k < a.course.n; k++) {
+                const Numbers numbers = a.chunks(k);
+                ASSERT_FALSE(numbers.empty());
+                ASSERT_LT(numbers.back(), a.grid().n_chunks);
+                ASSERT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
+                const uint64_t found = a.find(numbers.front());
+                ASSERT_NE(found, UINT64_MAX);
+                ASSERT_EQ(a.chunks(found).front(), numbers.front());
+            }
+        }
+    }
+}
+
+/* -- how much is prefetched -------------------------------------------------------------------- */
+
+constexpr uint64_t MB = 1 << 20;
+
+refs_course courseOf(uint64_t n, uint64_t n_read) {
+    refs_course course = {};
+    course.by = 1;
+    course.n = n;
+    course.n_read = n_read;
+    return course;
+}
+
+TEST(Plan, GrowsWithWhatWasRead) {
+    const refs_course course = courseOf(1000, 2);
+    const refs_progress_on start = {0, 0, 1000, 1000, 32 * MB, false};
+    EXPECT_EQ(refs_course__plan(&course, &start).end, 9u) << "four times as many as were read";
+    const refs_progress_on later = {6, 9, 1000, 1000, 32 * MB, false};
+    const refs_prefetch_plan plan = refs_course__plan(&course, &later);
+    EXPECT_EQ(plan.begin, 9u);
+    EXPECT_EQ(plan.end, 39u);
+}
+
+TEST(Plan, AsksForNothingWhileMuchIsThere) {
+    const refs_course course = courseOf(1000, 100);
+    const refs_progress_on progress = {10, 200, 100000, 100000, 32 * MB, false};
+    const refs_prefetch_plan plan = refs_course__plan(&course, &progress);
+    EXPECT_EQ(plan.begin, plan.end);
+}
+
+TEST(Plan, KeepsOneBoxComingWhereOnlyOneFits) {
+    const refs_course course = courseOf(1000, 100);
+    const refs_progress_on progress = {10, 0, 20 * MB, 30 * MB, 32 * MB, false};
+    const refs_prefetch_plan plan = refs_course__plan(&course, &progress);
+    EXPECT_EQ(plan.begin, 11u);
+    EXPECT_EQ(plan.end, 12u);
+    EXPECT_EQ(plan.decode_end, 12u);
+}
+
+TEST(Plan, AsksForNothingThatDoesNotFit) {
+    const refs_course course = courseOf(1000, 100);
+    const refs_progress_on progress = {10, 0, MB, 33 * MB, 32 * MB, false};
+    const refs_prefetch_plan plan = refs_course__plan(&course, &progress);
+    EXPECT_EQ(plan.begin, plan.end);
+    EXPECT_LE(plan.decode_end, 11u);
+}
+
+/* A reader on any course, at any pace: what is there and not read yet stays within the budget, no
+ * box is asked for twice or left out, and the reader never finds less than a box being fetched. */
+TEST(Plan, KeepsToTheBudgetAndLeavesNothingOut) {
+    std::mt19937 random(11);
+    for (int round = 0; round < 3000; round++) {
+        const refs_course course = courseOf(2 + random() % 500, 1 + random() % 9);
+        refs_progress_on now = {};
+        now.stored = 1 + random() % (4 * MB);
+        now.decoded = now.stored + random() % (12 * MB);
+        now.is_local = random() % 2 == 0;
+        for (now.at = 0; now.at < course.n; now.at += random() % 4 == 0 ? 1 + random() % 9 : 1) {
+            now.budget = (1 + random() % 4) * 16 * MB;
+            const refs_prefetch_plan plan = refs_course__plan(&course, &now);
+            ASSERT_LE(plan.begin, plan.end);
+            ASSERT_LE(plan.end, course.n);
+            ASSERT_LE(plan.decode_end, course.n);
+            ASSERT_EQ(plan.begin, std::max(now.next, now.at + 1));
+            if (plan.end > plan.begin) {
+                const uint64_t n_decoded = plan.decode_end - now.at - 1;
+                const uint64_t n_stored =
+                    plan.end > plan.decode_end ? plan.end - plan.decode_end : 0;
+                ASSERT_LE(n_decoded * now.decoded + n_stored * now.stored, now.budget);
+                ASSERT_LE(plan.end - now.at - 1, 4 * (course.n_read + now.at));
+            }
+            if (now.decoded <= now.budget && now.at + 1 < course.n) {
+                ASSERT_GT(plan.end, now.at + 1);
+            }
+            now.next = plan.end;
+        }
+    }
+}
+
+} // namespace

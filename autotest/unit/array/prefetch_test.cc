@@ -1,0 +1,457 @@
+/* prefetch_test.cc -- what readers prefetch: fewer requests, nothing twice, the same values. */
+#include "memory_array.h"
+
+#include <chrono>
+#include <random>
+#include <set>
+#include <thread>
+
+namespace {
+
+/** 400 steps of one chunk each, one behind the other in a file. */
+class Prefetch : public testing::Test {
+  protected:
+    static constexpr uint64_t steps = 400, width = 50;
+
+    void SetUp() override {
+        std::string file;
+        for (uint64_t t = 0; t < steps; t++) {
+            for (uint64_t x = 0; x < width; x++) {
+                const int32_t value = static_cast<int32_t>(t * width + x);
+                file.append(reinterpret_cast<const char *>(&value), 4);
+            }
+            v.store.range("v/" + std::to_string(t) + ".0", "steps.bin", t * width * 4, width * 4);
+        }
+        v.store.vfs.files["steps.bin"] = file;
+        v.store.put("v/.zarray", R"({"zarr_format":2,"shape":[400,50],"chunks":[1,50],"order":"C",
+            "dtype":"<i4","fill_value":-1,"compressor":null,"filters":null})");
+    }
+    void TearDown() override {
+        v.close();
+        refs_cache_free(cache);
+    }
+
+    void open(size_t cache_bytes) {
+        v.store.vfs.onOpen =
+            [](const std::string &) { /* as over a network */
+                                      std::this_thread::sleep_for(std::chrono::microseconds(300));
+            };
+        ASSERT_EQ(refs_cache_open(cache_bytes, &cache, nullptr), REFS_OK);
+        v.open(cache, MemoryArray::WithPrefetch);
+    }
+    /** Each step in a file of its own: no request brings bytes between two steps along. */
+    void separateSteps() {
+        const std::string all = v.store.vfs.files["steps.bin"];
+        for (uint64_t t = 0; t < steps; t++) {
+            const std::string name = "step-" + std::to_string(t);
+            v.store.vfs.files[name] = all.substr(t * width * 4, width * 4);
+            v.store.range("v/" + std::to_string(t) + ".0", name, 0, width * 4);
+        }
+    }
+    void expectStep(uint64_t t) { expectStep(t, v.reader); }
+    void expectStep(uint64_t t, refs_reader *reader) { expectPart(t, 0, width, reader); }
+    void expectPart(uint64_t t, uint64_t begin, uint64_t end, refs_reader *reader) {
+        std::vector<int32_t> values(end - begin, -7);
+        const uint64_t start[] = {t, begin}, count[] = {1, end - begin};
+        const refs_region region = {start, count, nullptr};
+        refs_error error = REFS_ERROR_INIT;
+        ASSERT_EQ(refs_reader_read(reader, &region, values.data(), nullptr, &error), REFS_OK)
+            << error.message;
+        for (uint64_t x = begin; x < end; x++)
+            ASSERT_EQ(values[x - begin], static_cast<int32_t>(t * width + x));
+    }
+    uint64_t decoded() const {
+        refs_array_stats stats;
+        refs_array_get_stats(v.array, &stats);
+        return stats.chunks_decoded;
+    }
+
+    std::chrono::microseconds latency{300};
+    MemoryArray v;
+    refs_cache *cache = nullptr;
+};
+
+TEST_F(Prefetch, DecodesNothingTwiceForStepByStepReads) {
+    open(1 << 20);
+    for (uint64_t t = 0; t < steps; t++) expectStep(t);
+    EXPECT_EQ(decoded(), steps);
+}
+
+TEST_F(Prefetch, FollowsWhoGoesOnFromTheFirstChunkToTheSecond) {
+    open(1 << 20);
+    expectStep(0);
+    expectStep(1);
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (decoded() <= 2 && std::chrono::steady_clock::now() < patience)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_GT(decoded(), 2u);
+}
+
+TEST_F(Prefetch, MakesFewRequestsOfManySteps) {
+    latency = std::chrono::milliseconds(10);
+    open(1 << 20);
+    for (uint64_t t = 0; t < steps; t++) expectStep(t);
+    EXPECT_LE(v.store.stats().requests, 12u);
+    EXPECT_EQ(v.store.stats().bytes, steps * width * 4);
+}
+
+TEST_F(Prefetch, FollowsBackwards) {
+    latency = std::chrono::milliseconds(10);
+    open(1 << 20);
+    for (uint64_t t = steps; t-- > 0;) expectStep(t);
+    EXPECT_LE(v.store.stats().requests, 13u);
+    EXPECT_EQ(decoded(), steps);
+}
+
+TEST_F(Prefetch, FollowsReadsThatLeaveOutSteps) {
+    open(1 << 20);
+    for (uint64_t t = 0; t < steps; t += 3) expectStep(t);
+    EXPECT_LE(decoded(), steps);
+}
+
+TEST_F(Prefetch, CostsReadsHereAndThereNothing) {
+    open(1 << 20);
+    std::mt19937 random(1);
+    std::set<uint64_t> read;
+    for (int i = 0; i < 60; i++) {
+        const uint64_t t = random() % steps;
+        expectStep(t);
+        read.insert(t);
+    }
+    EXPECT_EQ(decoded(), read.size());
+}
+
+TEST_F(Prefetch, KeepsWithinASmallCache) {
+    open(20 * (width * 4 + 128));
+    for (uint64_t t = 0; t < steps; t++) expectStep(t);
+    EXPECT_LE(decoded(), 4 * steps);
+}
+
+TEST_F(Prefetch, TakesAdviceFromTheFirstReadOn) {
+    latency = std::chrono::milliseconds(10);
+    open(1 << 20);
+    const uint64_t start[] = {0, 0}, count[] = {steps, width};
+    const refs_region region = {start, count, nullptr};
+    refs_reader_advise(v.reader, &region);
+    for (uint64_t t = 0; t < steps; t++) expectStep(t);
+    EXPECT_LE(v.store.stats().requests, 4u);
+    EXPECT_EQ(decoded(), steps);
+}
+
+TEST_F(Prefetch, EndsWithTheArrayWhateverIsLeft) {
+    open(1 << 20);
+    for (uint64_t t = 0; t < 5; t++) expectStep(t);
+}
+
+TEST_F(Prefetch, TellsAFailureToTheReaderOfThatChunkAlone) {
+    v.store.range("v/30.0", "nowhere.bin", 0, 200);
+    open(1 << 20);
+    for (uint64_t t = 0; t < 30; t++) expectStep(t);
+    int32_t values[width];
+    const uint64_t start[] = {30, 0}, count[] = {1, width};
+    const refs_region region = {start, count, nullptr};
+    refs_error error = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_reader_read(v.reader, &region, values, nullptr, &error), REFS_IO);
+    EXPECT_EQ(std::string(error.message).find("set.json: v/30.0: nowhere.bin [0+200]"), 0u)
+        << error.message;
+    for (uint64_t t = 31; t < steps; t++) expectStep(t);
+}
+
+/** Readers of one array, each with a thread and a pattern of its own. */
+TEST_F(Prefetch, ServesSeveralReadersOfOneArray) {
+    separateSteps();
+    open(1 << 20);
+    std::vector<std::thread> threads;
+    for (uint64_t i = 0; i < 4; i++)
+        threads.emplace_back([this, i] {
+            refs_reader *reader = nullptr;
+            ASSERT_EQ(refs_reader_open(v.array, &reader, nullptr), REFS_OK);
+            for (uint64_t n = 0; n < steps; n++)
+                expectStep(i == 1 ? steps - 1 - n : i == 2 ? n * 7 % steps : n, reader);
+            refs_reader_free(reader);
+        });
+    for (auto &thread : threads) thread.join();
+    EXPECT_EQ(decoded(), steps);
+    EXPECT_EQ(v.store.stats().bytes, steps * width * 4);
+}
+
+/* What a reader has left, jumped over or passed is not fetched again, and holds nobody up. */
+TEST_F(Prefetch, FetchesNothingTwiceWhateverTheReaderDoes) {
+    separateSteps();
+    open(1 << 20);
+    std::mt19937 random(3);
+    for (int round = 0; round < 60; round++) {
+        uint64_t t = random() % steps;
+        const uint64_t n = random() % 12;
+        for (uint64_t i = 0; i < n && t < steps; i++) expectStep(round % 2 == 0 ? t++ : t--);
+        if (round % 9 == 8) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    }
+    for (uint64_t t = 0; t < steps; t++) expectStep(t);
+    EXPECT_EQ(decoded(), steps);
+    EXPECT_EQ(v.store.stats().bytes, steps * width * 4);
+}
+
+TEST_F(Prefetch, EndsSoonWithItsReader) {
+    open(1 << 20);
+    for (uint64_t t = 0; t < 5; t++) expectStep(t);
+    refs_reader_free(v.reader);
+    v.reader = nullptr;
+    const uint64_t requests = v.store.stats().requests;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_LE(v.store.stats().requests, requests + 2);
+}
+
+TEST_F(Prefetch, LeavesLocalBytesThatNeedNoDecodingAlone) {
+    v.store.vfs.near = true;
+    open(1 << 20);
+    for (uint64_t t = 0; t < 20; t++) expectStep(t);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(decoded(), 20u);
+}
+
+/* -- progress ---------------------------------------------------------------------------------- */
+
+struct Report {
+    std::vector<double> told;
+    size_t stopAt = SIZE_MAX;
+    static bool report(void *user, double done) {
+        auto *self = static_cast<Report *>(user);
+        self->told.push_back(done);
+        return self->told.size() < self->stopAt;
+    }
+};
+
+TEST_F(Prefetch, TellsProgressAndStopsWhereItIsTold) {
+    open(1 << 20);
+    Report report;
+    refs_reader_set_progress(v.reader, {Report::report, &report});
+    expectStep(0);
+    EXPECT_GE(report.told.size(), 1u);
+    EXPECT_TRUE(std::is_sorted(report.told.begin(), report.told.end()));
+    EXPECT_GE(report.told.front(), 0.0);
+    EXPECT_LE(report.told.back(), 1.0);
+    for (size_t at = 1; at <= report.told.size(); at++) {
+        Report stopping;
+        stopping.stopAt = at;
+        refs_reader_set_progress(v.reader, {Report::report, &stopping});
+        int32_t values[width];
+        const uint64_t start[] = {100 + at, 0}, count[] = {1, width};
+        const refs_region region = {start, count, nullptr};
+        EXPECT_EQ(refs_reader_read(v.reader, &region, values, nullptr, nullptr), REFS_CANCELLED);
+    }
+    refs_reader_set_progress(v.reader, {nullptr, nullptr});
+    expectStep(101);
+}
+
+/* A chunk that another reader loads, and that does not come. */
+TEST_F(Prefetch, StopsWhileItWaitsForOthers) {
+    open(1 << 20);
+    std::atomic<bool> blocked{true}, opening{false};
+    v.store.vfs.onOpen = [&](const std::string &) {
+        opening = true;
+        while (blocked) std::this_thread::yield();
+    };
+    std::thread other([this] {
+        int32_t values[width];
+        const uint64_t start[] = {7, 0}, count[] = {1, width};
+        const refs_region region = {start, count, nullptr};
+        EXPECT_EQ(refs_array_read(v.array, &region, values, nullptr, nullptr), REFS_OK);
+    });
+    while (!opening) std::this_thread::yield();
+    Report report;
+    report.stopAt = 3;
+    refs_reader_set_progress(v.reader, {Report::report, &report});
+    int32_t values[width];
+    const uint64_t start[] = {7, 0}, count[] = {1, width};
+    const refs_region region = {start, count, nullptr};
+    EXPECT_EQ(refs_reader_read(v.reader, &region, values, nullptr, nullptr), REFS_CANCELLED);
+    blocked = false;
+    other.join();
+}
+
+/** Reads `n` steps from `first` on, `by` apart, in one go. */
+std::vector<int32_t> read_steps(const MemoryArray &v, uint64_t first, uint64_t n, int64_t by,
+                                uint64_t width) {
+    std::vector<int32_t> values(n * width, -7);
+    const uint64_t start[] = {first, 0}, count[] = {n, width};
+    const int64_t step[] = {by, 1};
+    const refs_region region = {start, count, step};
+    refs_error error = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_reader_read(v.reader, &region, values.data(), nullptr, &error), REFS_OK)
+        << error.message;
+    return values;
+}
+
+/* Chunks of 8 steps each. */
+class Steps : public testing::Test {
+  protected:
+    void SetUp() override {
+        v.addIntegers({{96, 50}, {8, 50}});
+        ASSERT_EQ(refs_cache_open(1 << 20, &cache, nullptr), REFS_OK);
+        v.open(cache, MemoryArray::WithPrefetch);
+    }
+    void TearDown() override {
+        v.close();
+        refs_cache_free(cache);
+    }
+    void read(uint64_t t) { read_steps(v, t, 1, 1, 50); }
+
+    /** Chunks decoded when the threads that read ahead, if there are any, have had time. */
+    uint64_t decoded(uint64_t at_least) const {
+        refs_array_stats stats;
+        const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        do {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            refs_array_get_stats(v.array, &stats);
+        } while (stats.chunks_decoded < at_least && std::chrono::steady_clock::now() < patience);
+        return stats.chunks_decoded;
+    }
+
+    MemoryArray v;
+    refs_cache *cache = nullptr;
+};
+
+TEST_F(Steps, InsideAChunkAreFollowedIntoTheNext) {
+    for (uint64_t t = 0; t < 4; t++) read(t);
+    EXPECT_GT(decoded(2), 1u);
+}
+
+TEST_F(Steps, AreNotFollowedForThreeBandsOfAPicture) {
+    for (uint64_t t = 0; t < 3; t++) read(t);
+    EXPECT_EQ(decoded(1), 1u);
+}
+
+TEST_F(Steps, AreNotFollowedWhereTheyDiffer) {
+    for (uint64_t t : {0, 1, 3, 4, 6, 7}) read(t);
+    EXPECT_EQ(decoded(1), 1u);
+}
+
+TEST_F(Steps, AreNotFollowedBackwards) {
+    for (uint64_t t = 31; t > 24; t--) read(t);
+    EXPECT_EQ(decoded(1), 1u);
+}
+
+TEST_F(Steps, DecodeNothingTwice) {
+    for (uint64_t t = 0; t < 96; t++) read(t);
+    EXPECT_EQ(decoded(12), 12u);
+}
+
+TEST(LongSteps, AreNotFollowedBeforeAThirdOfTheWay) {
+    MemoryArray v;
+    refs_cache *cache = nullptr;
+    v.addIntegers({{200, 50}, {100, 50}});
+    ASSERT_EQ(refs_cache_open(1 << 20, &cache, nullptr), REFS_OK);
+    v.open(cache, MemoryArray::WithPrefetch);
+    refs_array_stats stats;
+    for (uint64_t t = 0; t < 33; t++) read_steps(v, t, 1, 1, 50);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    refs_array_get_stats(v.array, &stats);
+    EXPECT_EQ(stats.chunks_decoded, 1u);
+    for (uint64_t t = 33; t < 200; t++) read_steps(v, t, 1, 1, 50);
+    refs_array_get_stats(v.array, &stats);
+    EXPECT_EQ(stats.chunks_decoded, 2u);
+    v.close();
+    refs_cache_free(cache);
+}
+
+class InPlace : public Prefetch {
+  protected:
+    uint64_t copied() const {
+        refs_array_stats stats;
+        refs_array_get_stats(v.array, &stats);
+        return stats.bytes_copied;
+    }
+    void expectSteps(uint64_t first, uint64_t n, int64_t by, uint64_t columns = width) {
+        const auto values = read_steps(v, first, n, by, columns);
+        for (uint64_t i = 0; i < n; i++)
+            for (uint64_t x = 0; x < columns; x++)
+                ASSERT_EQ(
+                    values[i * columns + x],
+                    static_cast<int32_t>((first + i * static_cast<uint64_t>(by)) * width + x));
+    }
+};
+
+TEST_F(InPlace, DecodesReadsThatAreLargerThanTheCache) {
+    open(steps * width);
+    expectSteps(0, steps, 1);
+    EXPECT_EQ(copied(), 0u);
+    EXPECT_EQ(decoded(), steps);
+    expectSteps(3, steps - 5, 1);
+    EXPECT_EQ(copied(), 0u);
+}
+
+TEST_F(InPlace, KeepsWhatFitsInTheCache) {
+    open(1 << 20);
+    expectSteps(0, steps, 1);
+    EXPECT_EQ(copied(), steps * width * 4);
+    expectSteps(0, steps, 1);
+    EXPECT_EQ(decoded(), steps);
+}
+
+TEST_F(InPlace, CopiesPartsOfChunksAndOtherOrders) {
+    open(steps * width);
+    expectSteps(0, steps, 1, width - 1);
+    EXPECT_EQ(copied(), steps * (width - 1) * 4);
+    expectSteps(steps - 1, steps, -1);
+    expectSteps(0, steps / 2, 2);
+}
+
+/* -- lines of large chunks --------------------------------------------------------------------- */
+
+/** Three chunks side by side, each larger than what the cache has. */
+class Lines : public testing::Test {
+  protected:
+    void SetUp() override {
+        v.addIntegers(shape);
+        ASSERT_EQ(refs_cache_open(cacheBytes, &cache, nullptr), REFS_OK);
+        v.open(cache, MemoryArray::WithPrefetch);
+    }
+    void TearDown() override {
+        v.close();
+        refs_cache_free(cache);
+    }
+    void expectLine(uint64_t y, refs_reader *reader) {
+        std::vector<int32_t> values(120, -7);
+        const uint64_t start[] = {y, 0}, count[] = {1, 120};
+        const refs_region region = {start, count, nullptr};
+        ASSERT_EQ(refs_reader_read(reader, &region, values.data(), nullptr, nullptr), REFS_OK);
+        for (uint64_t x = 0; x < 120; x++) ASSERT_EQ(values[x], shape.valueAt({y, x}));
+    }
+    uint64_t decoded() const {
+        refs_array_stats stats;
+        refs_array_get_stats(v.array, &stats);
+        return stats.chunks_decoded;
+    }
+
+    static constexpr size_t cacheBytes = 4000;
+    const ArrayShape shape = {{100, 120}, {50, 40}};
+    MemoryArray v;
+    refs_cache *cache = nullptr;
+};
+
+TEST_F(Lines, DecodeEachChunkOnceWhateverTheCacheHolds) {
+    for (uint64_t y = 0; y < 100; y++) expectLine(y, v.reader);
+    EXPECT_EQ(decoded(), 6u);
+}
+
+TEST_F(Lines, OfSeveralReadersDoSoToo) {
+    std::vector<refs_reader *> readers(3);
+    for (auto &reader : readers) ASSERT_EQ(refs_reader_open(v.array, &reader, nullptr), REFS_OK);
+    for (uint64_t y = 0; y < 50; y++)
+        for (uint64_t i = 0; i < 3; i++) expectLine((y + 50 * i) % 100, readers[i]);
+    EXPECT_LE(decoded(), 9u);
+    for (auto *reader : readers) refs_reader_free(reader);
+}
+
+TEST_F(Lines, GiveBackWhatTheyHeldWithTheirReader) {
+    expectLine(0, v.reader);
+    refs_reader_free(v.reader);
+    v.reader = nullptr;
+    refs_reader *other = nullptr;
+    ASSERT_EQ(refs_reader_open(v.array, &other, nullptr), REFS_OK);
+    expectLine(0, other);
+    EXPECT_EQ(decoded(), 6u) << "nothing was left of what the first one had";
+    refs_reader_free(other);
+}
+
+} // namespace

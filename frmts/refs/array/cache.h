@@ -1,0 +1,128 @@
+/* cache.h -- chunks by (owner, number): on their way, as they are stored, or decoded; the least
+ * recently used first to go.
+ *
+ * The cache knows nothing of arrays, of threads that prefetch, or of what is
+ * read next. A chunk is in one of three states:
+ *
+ *   loading   somebody fetches or decodes it; others may wait for it
+ *   stored    its bytes have arrived, and nobody has decoded them yet
+ *   decoded   its elements are there
+ *
+ * Safe from any thread: one lock.
+ *
+ * Read before this: array.h.
+ */
+#ifndef REFS_CACHE_H
+#define REFS_CACHE_H
+
+#include "refs/array.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -- chunks ------------------------------------------------------------------------------------ */
+
+/** The bytes of one chunk, stored or decoded. Whoever holds a reference may read; nobody writes
+ * after it was added to a cache. */
+typedef struct refs_chunk refs_chunk;
+
+/** A chunk of `size` bytes, not initialised, with one reference; NULL when memory ran out. */
+refs_chunk *refs_chunk__new(size_t size);
+
+/** The same, to be added to `cache` (or NULL): where that is full, memory of the chunk that would
+ * go next is used again, which spares the system the giving and taking. */
+refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size);
+
+/** What a chunk in the cache costs beside its bytes, at most. */
+#define REFS_CHUNK_OVERHEAD 256
+
+/** Gives one reference back; NULL is allowed. */
+void refs_chunk__release(refs_chunk *chunk);
+
+uint8_t *refs_chunk__data(refs_chunk *chunk);
+size_t refs_chunk__size(const refs_chunk *chunk);
+
+/* -- the cache --------------------------------------------------------------------------------- */
+
+/** What the cache knows a chunk by. */
+typedef struct refs_chunk_id {
+    uint64_t owner;  /**< of refs_cache__new_owner */
+    uint64_t number; /**< in the owner's array */
+} refs_chunk_id;
+
+/** A number for an array whose chunks are to be kept in the cache. */
+uint64_t refs_cache__new_owner(refs_cache *cache);
+
+/** Lets all chunks of `owner` go. */
+void refs_cache__drop_owner(refs_cache *cache, uint64_t owner);
+
+/** The budget that the cache was opened with, in bytes. */
+size_t refs_cache__max_bytes(const refs_cache *cache);
+
+/** What readers of these arrays may prefetch (budget.h); it lives as long as the cache. */
+struct refs_budget *refs_cache__budget(const refs_cache *cache);
+
+/** What is wanted of a chunk. */
+typedef enum refs_want {
+    REFS_WANT_ELEMENTS, /**< a reader waits for its elements */
+    REFS_WANT_BYTES,    /**< prefetch: that it is there, stored or decoded */
+    REFS_WANT_DECODED   /**< prefetch: that it is decoded, if its bytes are there */
+} refs_want;
+
+/** Set by the cache as soon as somebody waits for a chunk that is loading. */
+#ifdef __cplusplus
+typedef struct refs_awaited refs_awaited;
+#else
+typedef struct refs_awaited {
+    _Atomic bool is;
+} refs_awaited;
+#endif
+
+/** What came of asking for a chunk. */
+typedef enum refs_claim {
+    REFS_CLAIM_MINE,    /**< the caller is to fetch and decode it */
+    REFS_CLAIM_STORED,  /**< the caller is to decode it: its stored bytes come with the claim */
+    REFS_CLAIM_DECODED, /**< its elements come with the claim */
+    REFS_CLAIM_BUSY,    /**< another caller is at it */
+    REFS_CLAIM_NOTHING  /**< there is nothing to do for who prefetches */
+} refs_claim;
+
+/** Asks for a chunk. STORED and DECODED set *chunk, with a reference for the caller. After MINE and
+ * STORED the chunk is loading until the caller adds it or abandons it; `awaited`, or NULL, must
+ * live until then. ELEMENTS is answered with MINE, STORED, DECODED or BUSY; BYTES with MINE or
+ * NOTHING; DECODED with STORED or NOTHING. */
+refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_want want,
+                             refs_awaited *awaited, refs_chunk **chunk);
+
+/** Whether somebody waits for a chunk that is loading. */
+bool refs_cache__is_awaited(refs_cache *cache, refs_chunk_id id);
+
+/** Ends a claim: the chunk is stored or decoded from now on. What was used least recently goes
+ * until the budget holds. A chunk that is larger than the budget is not kept: who waits for it
+ * claims it then. */
+void refs_cache__add_decoded(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk);
+void refs_cache__add_stored(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk);
+
+/** Gives a claim up that was not fulfilled: whoever waits may claim the chunk. Does nothing where
+ * it was. */
+void refs_cache__abandon(refs_cache *cache, refs_chunk_id id);
+
+/** Waits until a chunk is not loading, or for `ms` milliseconds; false where it still is. */
+bool refs_cache__await(refs_cache *cache, refs_chunk_id id, unsigned ms);
+
+/* -- more than the budget ---------------------------------------------------------------------- */
+
+/** The most bytes that the cache may hold because readers say so. */
+#define REFS_MAX_HELD_BYTES (512 * (size_t)REFS_MIB)
+
+/** Says that a reader, which needed `before` bytes at a time until now, needs `now` bytes: the
+ * chunks that it comes back to with its next read. The budget grows so that it holds the sum of
+ * what readers need, up to REFS_MAX_HELD_BYTES, beside half of what it was opened with. A cache of
+ * no bytes stays one. */
+void refs_cache__hold(refs_cache *cache, size_t before, size_t now);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

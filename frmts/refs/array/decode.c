@@ -1,0 +1,43 @@
+/* decode.c -- the stored bytes of one chunk -> its elements; see array_object.h. */
+#include "array_object.h"
+
+/* Bytes that a chunk has at least: producers may leave out what is outside the array along the
+ * dimension that varies slowest, and everywhere else elements would lie differently. */
+static size_t least_bytes(const refs_array *array, uint64_t number) {
+    const refs_array_meta *meta = array->meta;
+    uint64_t index[REFS_MAX_RANK];
+    if (meta->rank == 0) return array->chunk_bytes;
+    size_t dim = meta->order[0];
+    refs_grid__index(&array->grid, number, index);
+    uint64_t left = meta->shape[dim] - index[dim] * meta->chunk[dim];
+    if (left >= meta->chunk[dim]) return array->chunk_bytes;
+    return array->chunk_bytes / (size_t)meta->chunk[dim] * (size_t)left;
+}
+
+static refs_status run_chain(const refs_array *array, uint64_t number, refs_bytes stored,
+                             refs_scratch *scratch, uint8_t *elements, refs_error *err) {
+    size_t least = least_bytes(array, number), size;
+    if (least == array->chunk_bytes)
+        return refs_chain_decode(array->chain, stored, scratch, elements, err);
+    REFS_TRY(refs_chain_decode_short(array->chain, stored, scratch, elements, &size, err));
+    if (size != array->chunk_bytes && size != least)
+        return refs_fail(err, REFS_CORRUPT, "has %zu bytes, %zu or %zu expected", size,
+                         array->chunk_bytes, least);
+    memset(elements + size, 0, array->chunk_bytes - size);
+    return REFS_OK;
+}
+
+/* Every thread has working memory of its own. */
+refs_status refs_array__decode(refs_array *array, uint64_t number, refs_bytes stored,
+                               uint8_t *elements, refs_error *err) {
+    if (array->chain == NULL)
+        return refs_fail(err, array->chain_error.status, "%s", array->chain_error.message);
+    refs_scratch_node *node = refs_scratch_list__take(&array->scratches);
+    if (node == NULL) return refs_fail_nomem(err);
+    refs_status status = run_chain(array, number, stored, &node->scratch, elements, err);
+    refs_scratch_list__put(&array->scratches, node);
+    if (status != REFS_OK) return status;
+    refs_array__to_host_order(&array->meta->dtype, elements, array->chunk_elements);
+    atomic_fetch_add(&array->chunks_decoded, 1);
+    return REFS_OK;
+}

@@ -1,0 +1,61 @@
+/* load.h -- chunks by number: from the cache, from whoever loads them already, or from the store.
+ *
+ * The chunks of one call become one fetch plan, and are decoded by the pool as
+ * their bytes arrive. A reader waits for its own requests and for chunks that
+ * others have requested already, never for anybody's decision.
+ *
+ * Read before this: cache.h, array_object.h.
+ */
+#ifndef REFS_LOAD_H
+#define REFS_LOAD_H
+
+#include "array_object.h"
+
+/** Where a reader wants the chunks of one array. */
+typedef struct refs_delivery {
+    refs_array *array;
+
+    /** Receives the elements of chunk `item`, in this machine's byte order, or NULL where the
+     * chunk is absent; on any thread. NULL: chunks only go to the cache. */
+    void (*deliver)(void *user, uint64_t item, const uint8_t *elements);
+
+    /** Where all elements of chunk `item` are wanted in their order: it is decoded there, and
+     * neither delivered nor kept. NULL: nowhere; or no such function. */
+    uint8_t *(*place)(void *user, uint64_t item);
+    void *user;
+} refs_delivery;
+
+/** A chunk that a reader waits for. */
+typedef struct refs_wanted {
+    const refs_delivery *to;
+    uint64_t item;   /**< what `to` knows it by */
+    uint64_t number; /**< in the array */
+} refs_wanted;
+
+/** Loads `n` chunks, of one array or several that share their tools, and delivers each once.
+ * Changes the order of `wanted`. `progress` may be NULL; REFS_CANCELLED where it says so. */
+refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_progress *progress,
+                             refs_error *err);
+
+/** Whoever prefetches. Both functions are called on any thread. */
+typedef struct refs_prefetcher {
+    refs_array *array;
+    bool (*is_wanted)(void *user, uint64_t box); /**< still, after it was claimed */
+    bool (*is_near)(void *user, uint64_t box);   /**< so near that it is to be decoded now */
+    void *user;
+} refs_prefetcher;
+
+/** A chunk that is prefetched, of box `box`. */
+typedef struct refs_expected {
+    uint64_t number;
+    uint64_t box;
+} refs_expected;
+
+/** Loads those of `n` chunks that are neither there nor on their way: to the cache, as stored bytes
+ * unless they are near or awaited. Who reads a chunk that failed meets the failure. */
+void refs_array__load_ahead(const refs_prefetcher *who, const refs_expected *expected, size_t n);
+
+/** Decodes chunk `number`, if its stored bytes are in the cache. */
+void refs_array__decode_stored(refs_array *array, uint64_t number);
+
+#endif

@@ -1,0 +1,237 @@
+/* pattern.c -- see pattern.h. */
+#include "pattern.h"
+
+/* Equal moves after which the next one is expected. */
+#define MOVES_TO_TRUST 2
+
+/* Equal steps inside a chunk after which the next chunk is expected. Three bands of a picture in
+ * colours are two steps. */
+#define STEPS_TO_TRUST 3
+
+/* So many times as many boxes as were read are prefetched at most: who stops after a few has wasted
+ * a few. */
+#define BOXES_PER_READ 4
+
+/* Values that are decoded before they are asked for. A local file has no latency to hide: what lies
+ * beyond these is not prefetched. */
+#define DECODED_BYTES       (8 * (uint64_t)REFS_MIB)
+#define LOCAL_DECODED_BYTES (14 * (uint64_t)REFS_MIB)
+
+/* Boxes that are planned at once at most. */
+#define MAX_BOXES 16384
+
+/* -- the grid ---------------------------------------------------------------------------------- */
+
+bool refs_grid__of(const refs_array_meta *meta, refs_grid *grid) {
+    grid->rank = meta->rank;
+    grid->n_chunks = 1;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        grid->n[dim] = refs_array_meta_n_chunks(meta, dim);
+        if (!refs_mul_u64(grid->n_chunks, grid->n[dim], &grid->n_chunks)) return false;
+    }
+    return grid->n_chunks <= INT64_MAX;
+}
+
+uint64_t refs_grid__number(const refs_grid *grid, const uint64_t *index) {
+    uint64_t number = 0;
+    for (size_t dim = 0; dim < grid->rank; dim++) number = number * grid->n[dim] + index[dim];
+    return number;
+}
+
+void refs_grid__index(const refs_grid *grid, uint64_t number, uint64_t *index) {
+    for (size_t dim = grid->rank; dim-- > 0; number /= grid->n[dim])
+        index[dim] = number % grid->n[dim];
+}
+
+/* How far apart in number neighbours along a dimension are. */
+static uint64_t stride_of(const refs_grid *grid, size_t dim) {
+    uint64_t stride = 1;
+    for (size_t i = dim + 1; i < grid->rank; i++) stride *= grid->n[i];
+    return stride;
+}
+
+/* -- what was read ----------------------------------------------------------------------------- */
+
+/* Compares a read with the last one, which began in the same chunk: along which single dimension it
+ * stepped on, and how far. One that begins with the same element tells nothing. */
+static void note_step(refs_pattern *pattern, const uint64_t *to) {
+    size_t dim = 0, n_changed = 0;
+    for (size_t i = 0; i < REFS_MAX_RANK; i++) {
+        if (to[i] == pattern->element[i]) continue;
+        dim = i;
+        n_changed++;
+    }
+    if (n_changed == 0) return;
+    bool forward = n_changed == 1 && to[dim] > pattern->element[dim];
+    uint64_t step = forward ? to[dim] - pattern->element[dim] : 0;
+    bool again = forward && step == pattern->step && dim == pattern->dim;
+    pattern->n_steps = again ? pattern->n_steps + 1 : forward ? 1 : 0;
+    pattern->dim = dim;
+    pattern->step = step;
+}
+
+/* Steps go on counting where a chunk ends. */
+refs_move refs_pattern__note(refs_pattern *pattern, const refs_box_read *read) {
+    refs_move move = REFS_MOVE_JUMPED;
+    int64_t by = (int64_t)read->number - (int64_t)pattern->at;
+    if (!pattern->any) {
+        pattern->first = read->number;
+    } else {
+        note_step(pattern, read->element);
+        if (by == 0)
+            move = REFS_MOVE_STAYED;
+        else if (by == pattern->by)
+            move = REFS_MOVE_WENT_ON;
+    }
+    if (pattern->any && by != 0) {
+        pattern->n_moves = move == REFS_MOVE_WENT_ON ? pattern->n_moves + 1 : 1;
+        pattern->by = by;
+    }
+    pattern->any = true;
+    pattern->at = read->number;
+    memcpy(pattern->element, read->element, sizeof pattern->element);
+    return move;
+}
+
+/* -- what is expected -------------------------------------------------------------------------- */
+
+/* Boxes from `first` on, `by` apart, before the grid ends. */
+static uint64_t count_boxes(const refs_grid *grid, uint64_t first, int64_t by) {
+    if (by > 0) return (grid->n_chunks - 1 - first) / (uint64_t)by + 1;
+    return first / (0 - (uint64_t)by) + 1;
+}
+
+static bool steps_lead_on(const refs_pattern *pattern, const refs_array_meta *meta) {
+    if (pattern->n_steps < STEPS_TO_TRUST) return false;
+    uint64_t length = meta->chunk[pattern->dim];
+    uint64_t n_left = (length - 1 - pattern->element[pattern->dim] % length) / pattern->step;
+    return n_left / 2 <= pattern->n_steps;
+}
+
+bool refs_pattern__expects(const refs_pattern *pattern, const refs_array_meta *meta,
+                           const refs_box_read *read, refs_course *course) {
+    refs_grid grid;
+    if (!refs_grid__of(meta, &grid)) return false;
+    bool began =
+        pattern->n_moves == 1 && pattern->first == 0 && pattern->at == (uint64_t)pattern->by;
+    *course = (refs_course){.first = read->number};
+    memcpy(course->box, read->box, sizeof course->box);
+    if (pattern->n_moves >= MOVES_TO_TRUST || began) {
+        course->by = pattern->by;
+        course->n_read = pattern->n_moves + 1;
+    } else if (steps_lead_on(pattern, meta)) {
+        course->by = (int64_t)stride_of(&grid, pattern->dim);
+        course->n_read = 1;
+    } else {
+        return false;
+    }
+    course->n = count_boxes(&grid, read->number, course->by);
+    if (read->is_point) course->n_read = course->n;
+    return course->n > 1;
+}
+
+/* How many chunks the region has along a dimension; 0 where it leaves some out. */
+static uint64_t extent_of(const refs_cut *cut, size_t dim, uint64_t *lowest) {
+    uint64_t one = cut->spans[dim][0].chunk;
+    uint64_t other = cut->spans[dim][cut->n_spans[dim] - 1].chunk;
+    uint64_t n = (one < other ? other - one : one - other) + 1;
+    *lowest = one < other ? one : other;
+    return n == cut->n_spans[dim] ? n : 0;
+}
+
+bool refs_course__of_region(const refs_cut *cut, const refs_grid *grid, refs_course *course) {
+    uint64_t index[REFS_MAX_RANK];
+    size_t moving = 0;
+    while (moving < cut->rank && cut->n_spans[moving] == 1) moving++;
+    if (moving == cut->rank) return false;
+    *course = (refs_course){.by = (int64_t)stride_of(grid, moving), .n = cut->n_spans[moving]};
+    for (size_t dim = 0; dim < cut->rank; dim++) {
+        course->box[dim] = extent_of(cut, dim, &index[dim]);
+        if (course->box[dim] == 0) return false;
+    }
+    course->box[moving] = 1;
+    if (cut->spans[moving][0].chunk > index[moving]) { /* rows from the last to the first */
+        index[moving] = cut->spans[moving][0].chunk;
+        course->by = -course->by;
+    }
+    course->first = refs_grid__number(grid, index);
+    course->n_read = course->n; /* all of it is known to be read */
+    return true;
+}
+
+static uint64_t begin_of(const refs_course *course, uint64_t k) {
+    return course->first + k * (uint64_t)course->by;
+}
+
+static bool holds(const refs_course *course, const refs_grid *grid, uint64_t k, uint64_t number) {
+    uint64_t begin[REFS_MAX_RANK], index[REFS_MAX_RANK];
+    refs_grid__index(grid, begin_of(course, k), begin);
+    refs_grid__index(grid, number, index);
+    for (size_t dim = 0; dim < grid->rank; dim++)
+        if (index[dim] < begin[dim] || index[dim] - begin[dim] >= course->box[dim]) return false;
+    return true;
+}
+
+/* The last box that does not begin behind the chunk is the only one that can hold it. */
+uint64_t refs_course__find(const refs_course *course, const refs_grid *grid, uint64_t number,
+                           uint64_t from) {
+    int64_t apart = course->by > 0 ? course->by : -course->by;
+    int64_t away = (int64_t)number - (int64_t)course->first;
+    int64_t steps = away / apart - (away % apart < 0);
+    int64_t k = course->by > 0 ? steps : -steps;
+    if (k < 0 || (uint64_t)k >= course->n || (uint64_t)k < from) return UINT64_MAX;
+    return holds(course, grid, (uint64_t)k, number) ? (uint64_t)k : UINT64_MAX;
+}
+
+uint64_t refs_course__box_size(const refs_course *course, const refs_grid *grid) {
+    uint64_t size = 1;
+    for (size_t dim = 0; dim < grid->rank; dim++) size *= course->box[dim];
+    return size;
+}
+
+/* The next index of a box, the last dimension fastest; false after the last one. */
+static bool advance(uint64_t *at, const uint64_t *begin, const uint64_t *n, size_t rank) {
+    for (size_t dim = rank; dim-- > 0;) {
+        if (++at[dim] < begin[dim] + n[dim]) return true;
+        at[dim] = begin[dim];
+    }
+    return false;
+}
+
+size_t refs_course__chunks(const refs_course *course, const refs_grid *grid, uint64_t k,
+                           uint64_t *numbers) {
+    uint64_t begin[REFS_MAX_RANK], n[REFS_MAX_RANK], at[REFS_MAX_RANK];
+    size_t count = 0;
+    refs_grid__index(grid, begin_of(course, k), begin);
+    for (size_t dim = 0; dim < grid->rank; dim++) {
+        uint64_t left = grid->n[dim] - begin[dim];
+        n[dim] = course->box[dim] < left ? course->box[dim] : left;
+        at[dim] = begin[dim];
+    }
+    do numbers[count++] = refs_grid__number(grid, at);
+    while (advance(at, begin, n, grid->rank));
+    return count;
+}
+
+/* -- what is prefetched ------------------------------------------------------------------------ */
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+refs_prefetch_plan refs_course__plan(const refs_course *course, const refs_progress_on *progress) {
+    uint64_t ahead = progress->at + 1; /* the first box that is not being read */
+    uint64_t next = progress->next > ahead ? progress->next : ahead;
+    refs_prefetch_plan plan = {next, next, ahead};
+    if (progress->decoded > progress->budget) return plan;
+    uint64_t decoded_bytes =
+        least(progress->is_local ? LOCAL_DECODED_BYTES : DECODED_BYTES, progress->budget);
+    uint64_t n_decoded = progress->decoded < decoded_bytes ? decoded_bytes / progress->decoded : 1;
+    uint64_t left = progress->budget - n_decoded * progress->decoded;
+    uint64_t window = n_decoded + (progress->is_local ? 0 : left / progress->stored);
+    window = least(least(window, MAX_BOXES), BOXES_PER_READ * (course->n_read + progress->at));
+    plan.decode_end = least(ahead + n_decoded, course->n);
+    if (next - ahead <= window / 2) plan.end = least(ahead + window, course->n);
+    if (plan.end < plan.begin) plan.end = plan.begin;
+    return plan;
+}

@@ -1,0 +1,126 @@
+/* pattern.h -- where reads begin, how that moves, and what is to be expected and prefetched.
+ *
+ * Pure functions of what was read: no thread, no clock, no cache.
+ *
+ * Chunks of an array have numbers, in C order over the grid of chunks. A read
+ * takes a box of chunks; its number is that of the first one. Programs that
+ * read band by band, row of chunks by row of chunks or block by block move on
+ * by the same difference of numbers each time, also from the end of one band
+ * to the begin of the next. So do those who read backwards, or every third
+ * band.
+ */
+#ifndef REFS_PATTERN_H
+#define REFS_PATTERN_H
+
+#include "array_internal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How many chunks an array has along each dimension. */
+typedef struct refs_grid {
+    size_t rank;
+    uint64_t n[REFS_MAX_RANK];
+    uint64_t n_chunks; /**< in all */
+} refs_grid;
+
+/** The grid of an array; false where its chunks cannot be numbered with 63 bits. */
+bool refs_grid__of(const refs_array_meta *meta, refs_grid *grid);
+
+/** The number of the chunk at `index`, and the index of chunk `number`. */
+uint64_t refs_grid__number(const refs_grid *grid, const uint64_t *index);
+void refs_grid__index(const refs_grid *grid, uint64_t number, uint64_t *index);
+
+/* -- what was read ----------------------------------------------------------------------------- */
+
+/** A read: its box of chunks, and the element that it begins with. */
+typedef struct refs_box_read {
+    uint64_t number;                 /**< of the first chunk */
+    uint64_t box[REFS_MAX_RANK];     /**< chunks along each dimension */
+    uint64_t element[REFS_MAX_RANK]; /**< inside the array */
+    bool is_point;                   /**< it is of one element */
+} refs_box_read;
+
+/** The reads of one reader so far. Zeroed: none. */
+typedef struct refs_pattern {
+    bool any;
+    uint64_t first;                  /**< number of the first read */
+    uint64_t at;                     /**< number of the last read */
+    int64_t by;                      /**< how far it had moved; 0: unknown */
+    uint64_t n_moves;                /**< in a row that were equal */
+    uint64_t element[REFS_MAX_RANK]; /**< that the last read began with */
+    size_t dim;                      /**< along which it had stepped inside the chunk, by … */
+    uint64_t step;                   /**< … so many elements; 0: unknown */
+    uint64_t n_steps;                /**< in a row that were equal */
+} refs_pattern;
+
+/** What a read did. */
+typedef enum refs_move {
+    REFS_MOVE_STAYED,  /**< it began in the same chunk as the last one */
+    REFS_MOVE_WENT_ON, /**< it moved as the last one had moved */
+    REFS_MOVE_JUMPED   /**< anything else, the first read too */
+} refs_move;
+
+/** Notes a read. */
+refs_move refs_pattern__note(refs_pattern *pattern, const refs_box_read *read);
+
+/* -- what is expected -------------------------------------------------------------------------- */
+
+/** Boxes that are expected to be read, one after the other: box k begins with chunk
+ * first + k * by, for k in [0, n). Box 0 is being read. */
+typedef struct refs_course {
+    uint64_t first;
+    int64_t by;
+    uint64_t n;
+    uint64_t box[REFS_MAX_RANK]; /**< chunks along each dimension, where the grid does not end */
+    uint64_t n_read;             /**< boxes that were read until box 0, it included */
+} refs_course;
+
+/** What is expected after a read that was noted; false: nothing is. Two equal moves are enough, and
+ * one from the first chunk of the array, with which those begin who read all; so are three equal
+ * steps inside a chunk, once they are a third of the way through it. Who takes one element of each
+ * chunk reads a series, and is expected to read all of it. */
+bool refs_pattern__expects(const refs_pattern *pattern, const refs_array_meta *meta,
+                           const refs_box_read *read, refs_course *course);
+
+/** The boxes of a region that is known to be read, along the slowest dimension in which it has
+ * several chunks; false where it is one box. */
+bool refs_course__of_region(const refs_cut *cut, const refs_grid *grid, refs_course *course);
+
+/** The box that a chunk lies in, not before box `from`; UINT64_MAX: none. */
+uint64_t refs_course__find(const refs_course *course, const refs_grid *grid, uint64_t number,
+                           uint64_t from);
+
+/** The chunks of box `k`: their number, and their numbers to `numbers`, which has room for
+ * refs_course__box_size. Fewer than that where the grid ends. */
+size_t refs_course__chunks(const refs_course *course, const refs_grid *grid, uint64_t k,
+                           uint64_t *numbers);
+uint64_t refs_course__box_size(const refs_course *course, const refs_grid *grid);
+
+/* -- what is prefetched ------------------------------------------------------------------------ */
+
+/** What the decision depends on. Bytes are of one box; as it is stored, an estimate. */
+typedef struct refs_progress_on {
+    uint64_t at;     /**< the box that is being read */
+    uint64_t next;   /**< the first box that was not asked for */
+    uint64_t stored; /**< bytes, at least 1 */
+    uint64_t decoded;
+    uint64_t budget; /**< bytes that may be there and not read yet */
+    bool is_local;   /**< a read of the bytes costs no round trip */
+} refs_progress_on;
+
+/** Boxes [begin, end) are to be asked for now; those up to `decode_end` are to be decoded as soon
+ * as they are there, others are kept as they are stored. */
+typedef struct refs_prefetch_plan {
+    uint64_t begin, end, decode_end;
+} refs_prefetch_plan;
+
+/** Decides. At most four times as many boxes are asked for as were read, and no more than the
+ * budget holds; none while more than half of that is there and not read yet. */
+refs_prefetch_plan refs_course__plan(const refs_course *course, const refs_progress_on *progress);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,206 @@
+/* prefetch.c -- see prefetch.h. */
+#include "prefetch.h"
+
+#include "budget.h"
+#include "refs/pool.h"
+
+/* Chunks of local files that are claimed at a time, in bytes of values: a reader never finds more
+ * of them busy. */
+#define LOCAL_PART_BYTES REFS_MIB
+
+/* Chunks that one task asks for at most. */
+#define MAX_TASK_CHUNKS 16384
+
+/* A course that is followed, shared by the reader and its tasks. */
+typedef struct refs_run {
+    _Atomic unsigned references;
+    refs_array *array;
+    refs_course course;
+    uint64_t box_size; /* chunks of a box */
+    bool is_local;
+    _Atomic uint64_t at;         /* the box that is being read */
+    _Atomic uint64_t decode_end; /* boxes before this one are decoded as they arrive */
+    _Atomic bool ended;
+} refs_run;
+
+static void release(refs_run *run) {
+    if (atomic_fetch_sub(&run->references, 1) == 1) refs_free(run);
+}
+
+/* -- tasks ------------------------------------------------------------------------------------- */
+
+/* Boxes [begin, end) of a run; or, to be decoded, one chunk. */
+typedef struct prefetch_task {
+    refs_run *run;
+    uint64_t begin, end;
+    uint64_t number;
+} prefetch_task;
+
+static bool is_wanted(void *user, uint64_t box) {
+    const refs_run *run = user;
+    return !atomic_load(&run->ended) && !atomic_load(&run->array->ending) &&
+           box >= atomic_load(&run->at);
+}
+
+static bool is_near(void *user, uint64_t box) {
+    const refs_run *run = user;
+    return box < atomic_load(&run->decode_end);
+}
+
+static size_t list_chunks(const refs_run *run, uint64_t box, uint64_t *numbers,
+                          refs_expected *expected) {
+    size_t n = refs_course__chunks(&run->course, &run->array->grid, box, numbers);
+    for (size_t i = 0; i < n; i++) expected[i] = (refs_expected){numbers[i], box};
+    return n;
+}
+
+/* All boxes at once where they come from a server: each call is a round trip. Of local files few
+ * chunks at a time. */
+static void load_boxes(const prefetch_task *task, uint64_t *numbers, refs_expected *expected) {
+    refs_run *run = task->run;
+    refs_prefetcher who = {run->array, is_wanted, is_near, run};
+    size_t n = 0, part = LOCAL_PART_BYTES / run->array->chunk_bytes + 1;
+    for (uint64_t box = task->begin; box < task->end; box++)
+        n += list_chunks(run, box, numbers, expected + n);
+    if (!run->is_local) part = n;
+    for (size_t begin = 0; begin < n && is_wanted(run, expected[n - 1].box); begin += part)
+        refs_array__load_ahead(&who, expected + begin, n - begin < part ? n - begin : part);
+}
+
+static refs_status run_load(void *argument, refs_error *err) {
+    const prefetch_task *task = argument;
+    (void)err;
+    size_t n = (size_t)((task->end - task->begin) * task->run->box_size);
+    uint64_t *numbers = refs_calloc((size_t)task->run->box_size, sizeof *numbers);
+    refs_expected *expected = refs_calloc(n, sizeof *expected);
+    if (numbers != NULL && expected != NULL) load_boxes(task, numbers, expected);
+    refs_free(numbers);
+    refs_free(expected);
+    return REFS_OK;
+}
+
+static refs_status run_decode(void *argument, refs_error *err) {
+    const prefetch_task *task = argument;
+    (void)err;
+    if (is_wanted(task->run, task->begin))
+        refs_array__decode_stored(task->run->array, task->number);
+    return REFS_OK;
+}
+
+static void drop_task(void *argument) {
+    prefetch_task *task = argument;
+    refs_array *array = task->run->array;
+    release(task->run);
+    refs_free(task);
+    refs_tasks__end(&array->tasks);
+}
+
+static void start_task(refs_run *run, refs_pool *pool, prefetch_task task,
+                       refs_status (*work)(void *argument, refs_error *err)) {
+    prefetch_task *started = refs_alloc(sizeof *started);
+    if (started == NULL) return;
+    *started = task;
+    started->run = run;
+    atomic_fetch_add(&run->references, 1);
+    refs_tasks__begin(&run->array->tasks);
+    refs_pool_run(pool, work, drop_task, started);
+}
+
+/* -- the course -------------------------------------------------------------------------------- */
+
+bool refs_prefetch__is_possible(const refs_array *array) {
+    return array->tools.cache != NULL && array->tools.prefetch_pool != NULL;
+}
+
+static bool begins_local(const refs_array *array, const refs_course *course) {
+    uint64_t index[REFS_MAX_RANK];
+    refs_buf key = REFS_BUF_INIT;
+    refs_grid__index(&array->grid, course->first, index);
+    bool local = refs_chunk_key(array->meta, index, &key, NULL) == REFS_OK &&
+                 refs_store_is_local(array->tools.store, refs_str_view((char *)key.data, key.size));
+    refs_buf_clear(&key);
+    return local;
+}
+
+static bool takes_decoding(const refs_array *array) {
+    return array->chain != NULL && !refs_chain_is_empty(array->chain);
+}
+
+void refs_prefetch__follow(refs_prefetch *prefetch, refs_array *array, const refs_course *course) {
+    refs_prefetch__end(prefetch);
+    uint64_t box_size = refs_course__box_size(course, &array->grid);
+    refs_run *run = box_size <= MAX_TASK_CHUNKS ? refs_calloc(1, sizeof *run) : NULL;
+    if (run == NULL) return;
+    atomic_init(&run->references, 1);
+    run->array = array;
+    run->course = *course;
+    run->box_size = box_size;
+    run->is_local = begins_local(array, course);
+    if (run->is_local && !takes_decoding(array)) { /* it takes no longer to read than to hand on */
+        refs_free(run);
+        return;
+    }
+    *prefetch = (refs_prefetch){.run = run};
+    refs_prefetch__advance(prefetch, 0);
+}
+
+uint64_t refs_prefetch__find(const refs_prefetch *prefetch, uint64_t number, uint64_t *at) {
+    const refs_run *run = prefetch->run;
+    if (run == NULL) return UINT64_MAX;
+    *at = atomic_load(&run->at);
+    return refs_course__find(&run->course, &run->array->grid, number, *at);
+}
+
+static uint64_t stored_bytes(const refs_array *array) {
+    uint64_t n = atomic_load(&array->chunks_stored);
+    uint64_t bytes = n > 0 ? atomic_load(&array->bytes_stored) / n : array->chunk_bytes;
+    return bytes > 0 ? bytes : 1;
+}
+
+static void ask_to_decode(refs_run *run, uint64_t begin, uint64_t end) {
+    uint64_t *numbers = refs_calloc((size_t)run->box_size, sizeof *numbers);
+    for (uint64_t box = begin; box < end && numbers != NULL; box++) {
+        size_t n = refs_course__chunks(&run->course, &run->array->grid, box, numbers);
+        for (size_t i = 0; i < n; i++)
+            start_task(run, run->array->tools.pool,
+                       (prefetch_task){.begin = box, .number = numbers[i]}, run_decode);
+    }
+    refs_free(numbers);
+}
+
+void refs_prefetch__advance(refs_prefetch *prefetch, uint64_t k) {
+    refs_run *run = prefetch->run;
+    if (run == NULL) return;
+    refs_array *array = run->array;
+    refs_progress_on progress = {
+        .at = k,
+        .next = prefetch->next,
+        .stored = stored_bytes(array) * run->box_size,
+        .decoded = array->chunk_bytes * run->box_size,
+        .budget = refs_budget__share(refs_cache__budget(array->tools.cache), prefetch),
+        .is_local = run->is_local};
+    refs_prefetch_plan plan = refs_course__plan(&run->course, &progress);
+    atomic_store(&run->at, k);
+    atomic_store(&run->decode_end, plan.decode_end);
+    uint64_t most = MAX_TASK_CHUNKS / run->box_size;
+    if (plan.end - plan.begin > most) plan.end = plan.begin + most;
+    if (plan.end > plan.begin)
+        start_task(run, array->tools.prefetch_pool,
+                   (prefetch_task){.begin = plan.begin, .end = plan.end}, run_load);
+    if (array->tools.pool != NULL && !run->is_local) {
+        uint64_t from = prefetch->decoded > k ? prefetch->decoded : k + 1;
+        uint64_t to = plan.decode_end < plan.begin ? plan.decode_end : plan.begin;
+        ask_to_decode(run, from, to);
+    }
+    prefetch->next = plan.end;
+    prefetch->decoded = plan.decode_end;
+}
+
+void refs_prefetch__end(refs_prefetch *prefetch) {
+    refs_run *run = prefetch->run;
+    if (run == NULL) return;
+    refs_budget__leave(refs_cache__budget(run->array->tools.cache), prefetch);
+    atomic_store(&run->ended, true);
+    release(run);
+    prefetch->run = NULL;
+}

@@ -1,0 +1,37 @@
+/* prefetch.h -- chunks loaded by other threads before a reader asks for them.
+ *
+ * What is loaded when is decided by pattern.h, how much of it by budget.h.
+ * Nothing here is ever waited for but by refs_array_free: tasks that come too
+ * late find their chunks loaded by the reader, or passed, and end.
+ *
+ * Read before this: load.h, budget.h.
+ */
+#ifndef REFS_PREFETCH_H
+#define REFS_PREFETCH_H
+
+#include "load.h"
+
+/** What one reader has prefetched. Zeroed: nothing. One thread at a time. */
+typedef struct refs_prefetch {
+    struct refs_run *run; /**< the course that is followed, or NULL */
+    uint64_t next;        /**< its first box that was not asked for */
+    uint64_t decoded;     /**< its first box that was not asked to be decoded */
+} refs_prefetch;
+
+/** Whether an array can be prefetched at all. */
+bool refs_prefetch__is_possible(const refs_array *array);
+
+/** Follows a course from its box 0 on, in place of any other; without memory it does not. */
+void refs_prefetch__follow(refs_prefetch *prefetch, refs_array *array, const refs_course *course);
+
+/** The box of the course that chunk `number` lies in, if it is not before the last one that was
+ * read; UINT64_MAX: none, or there is no course. *at is that last one. */
+uint64_t refs_prefetch__find(const refs_prefetch *prefetch, uint64_t number, uint64_t *at);
+
+/** Says that box `k` is being read, and asks for what is expected next. */
+void refs_prefetch__advance(refs_prefetch *prefetch, uint64_t k);
+
+/** Follows nothing any more. What was asked for and not yet requested is not. */
+void refs_prefetch__end(refs_prefetch *prefetch);
+
+#endif

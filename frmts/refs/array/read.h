@@ -1,0 +1,19 @@
+/* read.h -- one read of a region, as the files of this room see it. */
+#ifndef REFS_READ_H
+#define REFS_READ_H
+
+#include "array_object.h"
+
+/** What a read is asked for: as refs_array_read. */
+typedef struct refs_reading {
+    refs_array *array;
+    const refs_region *region;
+    void *dst;
+    const int64_t *stride;         /**< or NULL: packed */
+    const refs_progress *progress; /**< or NULL */
+} refs_reading;
+
+/** Reads the region, which was cut to `cut`. */
+refs_status refs_array__read_cut(const refs_reading *reading, const refs_cut *cut, refs_error *err);
+
+#endif

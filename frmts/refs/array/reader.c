@@ -1,0 +1,141 @@
+/* reader.c -- whoever reads an array again and again; see array.h. */
+#include "prefetch.h"
+#include "read.h"
+
+struct refs_reader {
+    refs_array *array;
+    refs_progress progress;
+    pthread_mutex_t lock; /* guards what follows */
+    refs_pattern pattern;
+    refs_prefetch prefetch;
+    bool is_advised; /* the course that is followed was told, not seen */
+    size_t held;     /* bytes that the cache holds for this reader */
+};
+
+refs_status refs_reader_open(refs_array *array, refs_reader **reader, refs_error *err) {
+    refs_reader *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    pthread_mutex_init(&opened->lock, NULL);
+    opened->array = array;
+    *reader = opened;
+    return REFS_OK;
+}
+
+void refs_reader_free(refs_reader *reader) {
+    if (reader == NULL) return;
+    refs_prefetch__end(&reader->prefetch);
+    if (reader->array->tools.cache != NULL)
+        refs_cache__hold(reader->array->tools.cache, reader->held, 0);
+    pthread_mutex_destroy(&reader->lock);
+    refs_free(reader);
+}
+
+void refs_reader_set_progress(refs_reader *reader, refs_progress progress) {
+    reader->progress = progress;
+}
+
+/* -- what the cache is to hold ----------------------------------------------------------------- */
+
+/* Whether a read takes whole chunks along a dimension, as far as they are inside the array. */
+static bool takes_whole_chunks(const refs_array_meta *meta, const refs_cut *cut, size_t dim) {
+    for (size_t i = 0; i < cut->n_spans[dim]; i++) {
+        const refs_span *span = &cut->spans[dim][i];
+        uint64_t left = meta->shape[dim] - span->chunk * meta->chunk[dim];
+        if (span->n < meta->chunk[dim] && span->n < left) return false;
+    }
+    return true;
+}
+
+/* Bytes of the chunks of which the read takes a part: the next read is likely to take another. More
+ * than the cache may ever hold is not held at all. */
+static size_t bytes_to_hold(const refs_array *array, const refs_cut *cut) {
+    uint64_t bytes;
+    bool whole = true;
+    for (size_t dim = 0; dim < cut->rank; dim++)
+        whole = whole && takes_whole_chunks(array->meta, cut, dim);
+    if (whole || !refs_mul_u64(cut->n_chunks, array->chunk_bytes + REFS_CHUNK_OVERHEAD, &bytes))
+        return 0;
+    return bytes <= REFS_MAX_HELD_BYTES ? (size_t)bytes : 0;
+}
+
+static void hold(refs_reader *reader, const refs_cut *cut) {
+    size_t bytes = bytes_to_hold(reader->array, cut);
+    refs_cache__hold(reader->array->tools.cache, reader->held, bytes);
+    reader->held = bytes;
+}
+
+/* -- what is to be prefetched ------------------------------------------------------------------ */
+
+/* False for a read that leaves out chunks. */
+static bool describe_read(const refs_array *array, const refs_cut *cut, refs_box_read *read) {
+    uint64_t index[REFS_MAX_RANK];
+    *read = (refs_box_read){.is_point = cut->n_chunks == 1};
+    for (size_t dim = 0; dim < cut->rank; dim++) {
+        const refs_span *first = &cut->spans[dim][0], *last = first + cut->n_spans[dim] - 1;
+        bool backwards = first->chunk > last->chunk;
+        index[dim] = backwards ? last->chunk : first->chunk;
+        read->box[dim] = (backwards ? first->chunk : last->chunk) - index[dim] + 1;
+        read->element[dim] = first->chunk * array->meta->chunk[dim] + first->begin;
+        if (read->box[dim] != cut->n_spans[dim]) return false;
+        read->is_point = read->is_point && first->n == 1;
+    }
+    read->number = refs_grid__number(&array->grid, index);
+    return true;
+}
+
+/* A reader goes on along its course by reading the box that it is at, or the next one; along one
+ * that it told, by reading any that is left. */
+static void follow(refs_reader *reader, const refs_box_read *read) {
+    refs_prefetch *prefetch = &reader->prefetch;
+    refs_course course;
+    uint64_t at = 0, k = refs_prefetch__find(prefetch, read->number, &at);
+    if (k != UINT64_MAX && (reader->is_advised || k <= at + 1)) {
+        refs_prefetch__advance(prefetch, k);
+        return;
+    }
+    refs_prefetch__end(prefetch);
+    reader->is_advised = false;
+    if (refs_pattern__expects(&reader->pattern, reader->array->meta, read, &course))
+        refs_prefetch__follow(prefetch, reader->array, &course);
+}
+
+static void note_read(refs_reader *reader, const refs_cut *cut) {
+    refs_array *array = reader->array;
+    refs_box_read read;
+    if (array->tools.cache == NULL) return;
+    refs_lock(&reader->lock);
+    hold(reader, cut);
+    if (refs_prefetch__is_possible(array) && describe_read(array, cut, &read)) {
+        (void)refs_pattern__note(&reader->pattern, &read);
+        follow(reader, &read);
+    }
+    refs_unlock(&reader->lock);
+}
+
+void refs_reader_advise(refs_reader *reader, const refs_region *region) {
+    refs_array *array = reader->array;
+    refs_cut cut = {0};
+    refs_course course;
+    if (!refs_prefetch__is_possible(array)) return;
+    refs_lock(&reader->lock);
+    if (refs_array__cut(array->meta, region, &cut, NULL) == REFS_OK && cut.n_chunks > 1 &&
+        refs_course__of_region(&cut, &array->grid, &course)) {
+        refs_prefetch__follow(&reader->prefetch, array, &course);
+        reader->is_advised = true;
+    }
+    refs_unlock(&reader->lock);
+    refs_array__cut_clear(&cut);
+}
+
+refs_status refs_reader_read(refs_reader *reader, const refs_region *region, void *dst,
+                             const int64_t *stride, refs_error *err) {
+    refs_reading reading = {reader->array, region, dst, stride, &reader->progress};
+    refs_cut cut = {0};
+    refs_status status = refs_array__cut(reader->array->meta, region, &cut, err);
+    if (status == REFS_OK && cut.n_chunks > 0) {
+        note_read(reader, &cut);
+        status = refs_array__read_cut(&reading, &cut, err);
+    }
+    refs_array__cut_clear(&cut);
+    return status;
+}

@@ -1,0 +1,38 @@
+/* tasks.c -- tasks that nobody waits for, see array_object.h. */
+#include "array_object.h"
+
+/* The child of a fork has none of its parent's tasks. */
+static void in_child(void *self) {
+    refs_tasks *tasks = self;
+    pthread_mutex_init(&tasks->lock, NULL);
+    pthread_cond_init(&tasks->ended, NULL);
+    tasks->n = 0;
+}
+
+void refs_tasks__init(refs_tasks *tasks) {
+    pthread_mutex_init(&tasks->lock, NULL);
+    pthread_cond_init(&tasks->ended, NULL);
+    tasks->forked = (refs_forked){in_child, tasks, NULL, NULL};
+    refs_fork_enlist(&tasks->forked);
+}
+
+void refs_tasks__clear(refs_tasks *tasks) {
+    refs_lock(&tasks->lock);
+    while (tasks->n > 0) refs_wait(&tasks->ended, &tasks->lock);
+    refs_unlock(&tasks->lock);
+    refs_fork_strike_off(&tasks->forked);
+    pthread_cond_destroy(&tasks->ended);
+    pthread_mutex_destroy(&tasks->lock);
+}
+
+void refs_tasks__begin(refs_tasks *tasks) {
+    refs_lock(&tasks->lock);
+    tasks->n++;
+    refs_unlock(&tasks->lock);
+}
+
+void refs_tasks__end(refs_tasks *tasks) {
+    refs_lock(&tasks->lock);
+    if (--tasks->n == 0) pthread_cond_broadcast(&tasks->ended);
+    refs_unlock(&tasks->lock);
+}
