@@ -44,9 +44,11 @@ CPLErr RefsBand::IReadBlock(int xBlock, int yBlock, void *data) {
 CPLErr RefsBand::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize, int ySize,
                            void *data, int bufferXSize, int bufferYSize, GDALDataType bufferType,
                            GSpacing pixelSpace, GSpacing lineSpace, GDALRasterIOExtraArg *extra) {
-    if (flag == GF_Read && bufferXSize == xSize && bufferYSize == ySize)
-        return refs()->readWindow({xOffset, yOffset, xSize, ySize, &nBand, 1, data, bufferType,
-                                   pixelSpace, lineSpace, 0});
+    const RefsWindow window{xOffset, yOffset,    xSize,      ySize,     &nBand, 1,
+                            data,    bufferType, pixelSpace, lineSpace, 0};
+    if (flag == GF_Read && bufferXSize == xSize && bufferYSize == ySize &&
+        window.isWholePixels(*extra))
+        return refs()->readWindow(window);
     return GDALPamRasterBand::IRasterIO(flag, xOffset, yOffset, xSize, ySize, data, bufferXSize,
                                         bufferYSize, bufferType, pixelSpace, lineSpace, extra);
 }

@@ -14,6 +14,12 @@ enum Space { pixelSpace, lineSpace, bandSpace };
 
 } // namespace
 
+bool RefsWindow::isWholePixels(const GDALRasterIOExtraArg &extra) const {
+    return !extra.bFloatingPointWindowValidity ||
+           (extra.dfXOff == x && extra.dfYOff == y && extra.dfXSize == width &&
+            extra.dfYSize == height);
+}
+
 refs_status RefsWindowReader::read(const RefsWindow &window, refs_error *error) const {
     const bool buffered = type_.promote != nullptr || window.type != type_.gdal;
     const uint64_t planeBytes = static_cast<uint64_t>(window.width) *

@@ -17,6 +17,10 @@ struct RefsWindow {
     void *dst;
     GDALDataType type;
     GSpacing pixelSpace, lineSpace, bandSpace; ///< bytes
+
+    /** Whether all that `extra` adds to the call is these pixels again. Windows that lie between
+     * pixels are resampled, by GDAL, also where the buffer has their size. */
+    bool isWholePixels(const GDALRasterIOExtraArg &extra) const;
 };
 
 /** Reads windows of one array, as bands are numbered by its meaning. */
