@@ -49,8 +49,28 @@ CPLErr RefsBand::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize,
     if (flag == GF_Read && bufferXSize == xSize && bufferYSize == ySize &&
         window.isWholePixels(*extra))
         return refs()->readWindow(window);
+    if (flag == GF_Read) adviseBlocks(window, bufferXSize, bufferYSize, extra->eResampleAlg);
     return GDALPamRasterBand::IRasterIO(flag, xOffset, yOffset, xSize, ySize, data, bufferXSize,
                                         bufferYSize, bufferType, pixelSpace, lineSpace, extra);
+}
+
+/* GDAL is going to read a window block by block, or in parts of a million pixels. All of it is
+ * planned as one fetch, unless an overview is read, blocks are passed over, or GDAL keeps them. */
+void RefsBand::adviseBlocks(const RefsWindow &window, int bufferXSize, int bufferYSize,
+                            GDALRIOResampleAlg resampling) {
+    const bool isReduced = bufferXSize < window.width || bufferYSize < window.height;
+    if (isReduced && GetOverviewCount() > 0) return;
+    if (resampling == GRIORA_NearestNeighbour &&
+        (window.width / bufferXSize >= nBlockXSize || window.height / bufferYSize >= nBlockYSize))
+        return;
+    if (!hasBlockAt(window.x + window.width - 1, window.y + window.height - 1))
+        refs()->adviseWindow(window);
+}
+
+bool RefsBand::hasBlockAt(int x, int y) {
+    GDALRasterBlock *block = TryGetLockedBlockRef(x / nBlockXSize, y / nBlockYSize);
+    if (block != nullptr) block->DropLock();
+    return block != nullptr;
 }
 
 CPLErr RefsBand::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,

@@ -217,7 +217,7 @@ CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, i
         bandMap = all.data();
         nBandsWanted = GetRasterCount();
     }
-    picture_->reader().advise(
+    adviseWindow(
         {xOffset, yOffset, xSize, ySize, bandMap, nBandsWanted, nullptr, bufferType, 0, 0, 0});
     return CE_None;
 }

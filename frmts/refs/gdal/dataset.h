@@ -79,6 +79,9 @@ class RefsDataset final : public GDALPamDataset {
     /** Reads a window at full resolution; failures are raised. */
     CPLErr readWindow(const RefsWindow &window) const;
 
+    /** Says that all of a window is going to be read soon. */
+    void adviseWindow(const RefsWindow &window) const { picture_->reader().advise(window); }
+
   protected:
     CPLErr IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize, int ySize, void *data,
                      int bufferXSize, int bufferYSize, GDALDataType bufferType, int nBands,
@@ -142,6 +145,9 @@ class RefsBand final : public GDALPamRasterBand {
 
   private:
     RefsDataset *refs() const { return static_cast<RefsDataset *>(poDS); }
+    void adviseBlocks(const RefsWindow &window, int bufferXSize, int bufferYSize,
+                      GDALRIOResampleAlg resampling);
+    bool hasBlockAt(int x, int y);
     void describe();
 
     bool described_ = false;
