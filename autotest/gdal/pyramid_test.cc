@@ -75,6 +75,15 @@ TEST(Pyramid, ReadsSmallPicturesFromOverviewsAlone) {
     EXPECT_NE(failure_of_reading(dataset), "");
 }
 
+/* GDAL would choose once more, from a window that it has rounded. */
+TEST(Pyramid, HasNoOverviewsOfOverviews) {
+    const Dataset dataset = open("REFS:" + pyramid(datasets, "").save());
+    ASSERT_NE(dataset, nullptr);
+    GDALRasterBandH half = GDALGetOverview(GDALGetRasterBand(dataset.get(), 1), 0);
+    ASSERT_NE(half, nullptr);
+    EXPECT_EQ(GDALGetOverviewCount(half), 0);
+}
+
 TEST(Pyramid, HasNoOverviewOfOtherBandsOrTypes) {
     Set set;
     set.attributes("", std::string("\"multiscales\": ") + datasets);

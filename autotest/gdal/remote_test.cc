@@ -94,6 +94,41 @@ TEST_F(Remote, CoordinatesOfAVariableArriveInOneRequest) {
     EXPECT_EQ(server->requests().size(), 1u);
 }
 
+/* GDAL reads them block by block, which are chunks; most are passed over by a picture of 5 x 5. */
+TEST_F(Remote, ChunksOfAResampledWindowArriveInOneRequest) {
+    constexpr size_t across = 8, side = 32, chunk_bytes = side * side;
+    constexpr int size = across * side;
+    struct {
+        double offset;
+        int wanted;
+    } const windows[] = {{.5, size}, {0, size / 2}, {0, 5}};
+    for (const auto &window : windows) {
+        const std::string file = "v" + std::to_string(window.wanted) + ".bin";
+        write_file(folder + "/" + file, std::string(across * across * chunk_bytes, 'a'));
+        Set set;
+        set.array({"v", {size, size}, "|u1", {side, side}, {"Y", "X"}});
+        for (size_t i = 0; i < across * across; i++)
+            set.range("v/" + std::to_string(i / across) + "." + std::to_string(i % across),
+                      server->url(file), i * chunk_bytes, chunk_bytes);
+        const Dataset dataset = open("REFS:" + set.save());
+        ASSERT_NE(dataset, nullptr);
+        GDALRasterIOExtraArg extra;
+        INIT_RASTERIO_EXTRA_ARG(extra);
+        extra.bFloatingPointWindowValidity = TRUE;
+        extra.dfXOff = extra.dfYOff = window.offset;
+        extra.dfXSize = extra.dfYSize = size - window.offset;
+        std::vector<uint8_t> pixels(size_t{size} * size);
+        ASSERT_EQ(GDALRasterIOEx(GDALGetRasterBand(dataset.get(), 1), GF_Read, 0, 0, size, size,
+                                 pixels.data(), window.wanted, window.wanted, GDT_Byte, 0, 0,
+                                 &extra),
+                  CE_None);
+        if (window.wanted == 5)
+            EXPECT_LT(count(dataset, "CHUNKS_DECODED"), 48);
+        else
+            EXPECT_EQ(count(dataset, "REQUESTS"), 1) << window.wanted;
+    }
+}
+
 TEST_F(Remote, LocalSetsReadRemoteTargets) {
     write_file(folder + "/v.bin", "head" + bytes_of(counting<int32_t>(6)));
     Set set;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The programs that people use every day, on the sample: what each makes of it is compared with the
 pixels that GDAL's Python reads from it, or with what it makes of the sample's netCDF file."""
+import itertools
 import os
 import shutil
 import subprocess
@@ -82,6 +83,29 @@ class Tools(unittest.TestCase):
         np.testing.assert_array_equal(self.read("both.vrt")[0], self.t2m[8])
         self.run_tool("gdalbuildvrt", "-q", "-b", "5", "-b", "2", self.path("two.vrt"), T2M)
         np.testing.assert_array_equal(self.read("two.vrt"), self.t2m[[4, 1]])
+
+    def test_gdal_translate_takes_windows_between_pixels(self):
+        """-srcwin is whole pixels to some versions; the bounds of -projwin lie between them."""
+        self.run_tool("gdal_translate", "-q", "-co", "INTERLEAVE=BAND", T2M, self.path("copy.tif"))
+        windows = (("-srcwin", "10.5", "10.5", "20", "20"), ("-srcwin", "10.25", "3.5", "20.5", "7.75"),
+                   ("-projwin", "-10.1", "60.3", "9.7", "40.2"))
+        sizes = ((), ("-outsize", "50%", "50%"), ("-outsize", "64", "48"))
+        resamplings = ("nearest", "bilinear", "cubic", "average")
+        for options in itertools.product(windows, sizes, resamplings):
+            for source, made in ((T2M, "refs.tif"), (self.path("copy.tif"), "tiff.tif")):
+                self.run_tool("gdal_translate", "-q", "-r", options[2], *options[0], *options[1],
+                              source, self.path(made))
+            np.testing.assert_array_equal(self.read("refs.tif"), self.read("tiff.tif"), str(options))
+
+    def test_gdalbuildvrt_takes_extents_between_pixels(self):
+        self.run_tool("gdal_translate", "-q", "-co", "INTERLEAVE=BAND", T2M, self.path("copy.tif"))
+        for resampling, grid in itertools.product(("nearest", "bilinear", "cubic", "average"),
+                                                  ((), ("-tr", "0.3", "0.7"))):
+            for source, made in ((T2M, "refs.vrt"), (self.path("copy.tif"), "tiff.vrt")):
+                self.run_tool("gdalbuildvrt", "-q", "-te", "-10", "40", "10", "60", "-r", resampling,
+                              *grid, self.path(made), source)
+            np.testing.assert_array_equal(self.read("refs.vrt"), self.read("tiff.vrt"),
+                                          f"{resampling} {grid}")
 
     def test_gdaldem_makes_a_relief(self):
         with open(self.path("colours"), "w") as out:

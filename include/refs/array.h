@@ -133,6 +133,11 @@ void refs_reader_set_progress(refs_reader *reader, refs_progress progress);
 refs_status refs_reader_read(refs_reader *reader, const refs_region *region, void *dst,
                              const int64_t *stride, refs_error *err);
 
+/** Loads all chunks of a region that is going to be read in small parts, planned as one fetch, where
+ * they fit into half of the cache; else as refs_reader_advise. Only helps: what does not come is
+ * left to the reads. */
+void refs_reader_load(refs_reader *reader, const refs_region *region);
+
 /** Says that all of a region is going to be read soon, part by part in the order of its elements:
  * its chunks are prefetched, in place of what the reads so far led to expect. */
 void refs_reader_advise(refs_reader *reader, const refs_region *region);

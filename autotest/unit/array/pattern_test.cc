@@ -182,9 +182,9 @@ refs_course courseOf(uint64_t n, uint64_t n_read) {
 
 TEST(Plan, GrowsWithWhatWasRead) {
     const refs_course course = courseOf(1000, 2);
-    const refs_progress_on start = {0, 0, 1000, 1000, 32 * MB, false};
+    const refs_progress_on start = {1, 0, 1000, 1000, 32 * MB, false};
     EXPECT_EQ(refs_course__plan(&course, &start).end, 9u) << "four times as many as were read";
-    const refs_progress_on later = {6, 9, 1000, 1000, 32 * MB, false};
+    const refs_progress_on later = {7, 9, 1000, 1000, 32 * MB, false};
     const refs_prefetch_plan plan = refs_course__plan(&course, &later);
     EXPECT_EQ(plan.begin, 9u);
     EXPECT_EQ(plan.end, 39u);
@@ -192,14 +192,14 @@ TEST(Plan, GrowsWithWhatWasRead) {
 
 TEST(Plan, AsksForNothingWhileMuchIsThere) {
     const refs_course course = courseOf(1000, 100);
-    const refs_progress_on progress = {10, 200, 100000, 100000, 32 * MB, false};
+    const refs_progress_on progress = {11, 200, 100000, 100000, 32 * MB, false};
     const refs_prefetch_plan plan = refs_course__plan(&course, &progress);
     EXPECT_EQ(plan.begin, plan.end);
 }
 
 TEST(Plan, KeepsOneBoxComingWhereOnlyOneFits) {
     const refs_course course = courseOf(1000, 100);
-    const refs_progress_on progress = {10, 0, 20 * MB, 30 * MB, 32 * MB, false};
+    const refs_progress_on progress = {11, 0, 20 * MB, 30 * MB, 32 * MB, false};
     const refs_prefetch_plan plan = refs_course__plan(&course, &progress);
     EXPECT_EQ(plan.begin, 11u);
     EXPECT_EQ(plan.end, 12u);
@@ -208,7 +208,7 @@ TEST(Plan, KeepsOneBoxComingWhereOnlyOneFits) {
 
 TEST(Plan, AsksForNothingThatDoesNotFit) {
     const refs_course course = courseOf(1000, 100);
-    const refs_progress_on progress = {10, 0, MB, 33 * MB, 32 * MB, false};
+    const refs_progress_on progress = {11, 0, MB, 33 * MB, 32 * MB, false};
     const refs_prefetch_plan plan = refs_course__plan(&course, &progress);
     EXPECT_EQ(plan.begin, plan.end);
     EXPECT_LE(plan.decode_end, 11u);
@@ -224,22 +224,23 @@ TEST(Plan, KeepsToTheBudgetAndLeavesNothingOut) {
         now.stored = 1 + random() % (4 * MB);
         now.decoded = now.stored + random() % (12 * MB);
         now.is_local = random() % 2 == 0;
-        for (now.at = 0; now.at < course.n; now.at += random() % 4 == 0 ? 1 + random() % 9 : 1) {
+        for (now.ahead = 1; now.ahead <= course.n;
+             now.ahead += random() % 4 == 0 ? 1 + random() % 9 : 1) {
             now.budget = (1 + random() % 4) * 16 * MB;
             const refs_prefetch_plan plan = refs_course__plan(&course, &now);
             ASSERT_LE(plan.begin, plan.end);
             ASSERT_LE(plan.end, course.n);
             ASSERT_LE(plan.decode_end, course.n);
-            ASSERT_EQ(plan.begin, std::max(now.next, now.at + 1));
+            ASSERT_EQ(plan.begin, std::max(now.next, now.ahead));
             if (plan.end > plan.begin) {
-                const uint64_t n_decoded = plan.decode_end - now.at - 1;
+                const uint64_t n_decoded = plan.decode_end - now.ahead;
                 const uint64_t n_stored =
                     plan.end > plan.decode_end ? plan.end - plan.decode_end : 0;
                 ASSERT_LE(n_decoded * now.decoded + n_stored * now.stored, now.budget);
-                ASSERT_LE(plan.end - now.at - 1, 4 * (course.n_read + now.at));
+                ASSERT_LE(plan.end - now.ahead, 4 * (course.n_read + now.ahead - 1));
             }
-            if (now.decoded <= now.budget && now.at + 1 < course.n) {
-                ASSERT_GT(plan.end, now.at + 1);
+            if (now.decoded <= now.budget && now.ahead < course.n) {
+                ASSERT_GT(plan.end, now.ahead);
             }
             now.next = plan.end;
         }

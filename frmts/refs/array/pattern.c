@@ -220,7 +220,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
 }
 
 refs_prefetch_plan refs_course__plan(const refs_course *course, const refs_progress_on *progress) {
-    uint64_t ahead = progress->at + 1; /* the first box that is not being read */
+    uint64_t ahead = progress->ahead;
     uint64_t next = progress->next > ahead ? progress->next : ahead;
     refs_prefetch_plan plan = {next, next, ahead};
     if (progress->decoded > progress->budget) return plan;
@@ -229,7 +229,7 @@ refs_prefetch_plan refs_course__plan(const refs_course *course, const refs_progr
     uint64_t n_decoded = progress->decoded < decoded_bytes ? decoded_bytes / progress->decoded : 1;
     uint64_t left = progress->budget - n_decoded * progress->decoded;
     uint64_t window = n_decoded + (progress->is_local ? 0 : left / progress->stored);
-    window = least(least(window, MAX_BOXES), BOXES_PER_READ * (course->n_read + progress->at));
+    window = least(least(window, MAX_BOXES), BOXES_PER_READ * (course->n_read + ahead - 1));
     plan.decode_end = least(ahead + n_decoded, course->n);
     if (next - ahead <= window / 2) plan.end = least(ahead + window, course->n);
     if (plan.end < plan.begin) plan.end = plan.begin;

@@ -102,7 +102,7 @@ uint64_t refs_course__box_size(const refs_course *course, const refs_grid *grid)
 
 /** What the decision depends on. Bytes are of one box; as it is stored, an estimate. */
 typedef struct refs_progress_on {
-    uint64_t at;     /**< the box that is being read */
+    uint64_t ahead;  /**< the first box that is neither read nor being read */
     uint64_t next;   /**< the first box that was not asked for */
     uint64_t stored; /**< bytes, at least 1 */
     uint64_t decoded;

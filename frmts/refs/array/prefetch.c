@@ -122,35 +122,6 @@ static bool begins_local(const refs_array *array, const refs_course *course) {
     return local;
 }
 
-static bool takes_decoding(const refs_array *array) {
-    return array->chain != NULL && !refs_chain_is_empty(array->chain);
-}
-
-void refs_prefetch__follow(refs_prefetch *prefetch, refs_array *array, const refs_course *course) {
-    refs_prefetch__end(prefetch);
-    uint64_t box_size = refs_course__box_size(course, &array->grid);
-    refs_run *run = box_size <= MAX_TASK_CHUNKS ? refs_calloc(1, sizeof *run) : NULL;
-    if (run == NULL) return;
-    atomic_init(&run->references, 1);
-    run->array = array;
-    run->course = *course;
-    run->box_size = box_size;
-    run->is_local = begins_local(array, course);
-    if (run->is_local && !takes_decoding(array)) { /* it takes no longer to read than to hand on */
-        refs_free(run);
-        return;
-    }
-    *prefetch = (refs_prefetch){.run = run};
-    refs_prefetch__advance(prefetch, 0);
-}
-
-uint64_t refs_prefetch__find(const refs_prefetch *prefetch, uint64_t number, uint64_t *at) {
-    const refs_run *run = prefetch->run;
-    if (run == NULL) return UINT64_MAX;
-    *at = atomic_load(&run->at);
-    return refs_course__find(&run->course, &run->array->grid, number, *at);
-}
-
 static uint64_t stored_bytes(const refs_array *array) {
     uint64_t n = atomic_load(&array->chunks_stored);
     uint64_t bytes = n > 0 ? atomic_load(&array->bytes_stored) / n : array->chunk_bytes;
@@ -168,19 +139,18 @@ static void ask_to_decode(refs_run *run, uint64_t begin, uint64_t end) {
     refs_free(numbers);
 }
 
-void refs_prefetch__advance(refs_prefetch *prefetch, uint64_t k) {
+/* Asks for what is to be there next, where box `ahead` is the first that is not being read. */
+static void ask(refs_prefetch *prefetch, uint64_t ahead) {
     refs_run *run = prefetch->run;
-    if (run == NULL) return;
     refs_array *array = run->array;
     refs_progress_on progress = {
-        .at = k,
+        .ahead = ahead,
         .next = prefetch->next,
         .stored = stored_bytes(array) * run->box_size,
         .decoded = array->chunk_bytes * run->box_size,
         .budget = refs_budget__share(refs_cache__budget(array->tools.cache), prefetch),
         .is_local = run->is_local};
     refs_prefetch_plan plan = refs_course__plan(&run->course, &progress);
-    atomic_store(&run->at, k);
     atomic_store(&run->decode_end, plan.decode_end);
     uint64_t most = MAX_TASK_CHUNKS / run->box_size;
     if (plan.end - plan.begin > most) plan.end = plan.begin + most;
@@ -188,12 +158,48 @@ void refs_prefetch__advance(refs_prefetch *prefetch, uint64_t k) {
         start_task(run, array->tools.prefetch_pool,
                    (prefetch_task){.begin = plan.begin, .end = plan.end}, run_load);
     if (array->tools.pool != NULL && !run->is_local) {
-        uint64_t from = prefetch->decoded > k ? prefetch->decoded : k + 1;
+        uint64_t from = prefetch->decoded > ahead ? prefetch->decoded : ahead;
         uint64_t to = plan.decode_end < plan.begin ? plan.decode_end : plan.begin;
         ask_to_decode(run, from, to);
     }
     prefetch->next = plan.end;
     prefetch->decoded = plan.decode_end;
+}
+
+static bool takes_decoding(const refs_array *array) {
+    return array->chain != NULL && !refs_chain_is_empty(array->chain);
+}
+
+void refs_prefetch__follow(refs_prefetch *prefetch, refs_array *array, const refs_course *course,
+                           uint64_t ahead) {
+    refs_prefetch__end(prefetch);
+    uint64_t box_size = refs_course__box_size(course, &array->grid);
+    refs_run *run = box_size <= MAX_TASK_CHUNKS ? refs_calloc(1, sizeof *run) : NULL;
+    if (run == NULL) return;
+    atomic_init(&run->references, 1);
+    run->array = array;
+    run->course = *course;
+    run->box_size = box_size;
+    run->is_local = begins_local(array, course);
+    if (run->is_local && !takes_decoding(array)) { /* it takes no longer to read than to hand on */
+        refs_free(run);
+        return;
+    }
+    *prefetch = (refs_prefetch){.run = run};
+    ask(prefetch, ahead);
+}
+
+uint64_t refs_prefetch__find(const refs_prefetch *prefetch, uint64_t number, uint64_t *at) {
+    const refs_run *run = prefetch->run;
+    if (run == NULL) return UINT64_MAX;
+    *at = atomic_load(&run->at);
+    return refs_course__find(&run->course, &run->array->grid, number, *at);
+}
+
+void refs_prefetch__advance(refs_prefetch *prefetch, uint64_t k) {
+    if (prefetch->run == NULL) return;
+    atomic_store(&prefetch->run->at, k);
+    ask(prefetch, k + 1);
 }
 
 void refs_prefetch__end(refs_prefetch *prefetch) {

@@ -21,8 +21,10 @@ typedef struct refs_prefetch {
 /** Whether an array can be prefetched at all. */
 bool refs_prefetch__is_possible(const refs_array *array);
 
-/** Follows a course from its box 0 on, in place of any other; without memory it does not. */
-void refs_prefetch__follow(refs_prefetch *prefetch, refs_array *array, const refs_course *course);
+/** Follows a course in place of any other; without memory it does not. `ahead` is its first box
+ * that is not being read: 1, or 0 for a course that was told before. */
+void refs_prefetch__follow(refs_prefetch *prefetch, refs_array *array, const refs_course *course,
+                           uint64_t ahead);
 
 /** The box of the course that chunk `number` lies in, if it is not before the last one that was
  * read; UINT64_MAX: none, or there is no course. *at is that last one. */

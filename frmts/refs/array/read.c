@@ -90,13 +90,16 @@ static uint8_t *place(void *user, uint64_t number) {
     return (uintptr_t)dst % ELEMENT_ALIGNMENT == 0 ? dst : NULL;
 }
 
-/* The number, in the array, of a chunk of the cut. */
-static uint64_t number_of(const reading *job, uint64_t item) {
+/* Chunks [begin, begin + n) of the cut, by their numbers in the array. */
+static void list_chunks(const refs_cut *cut, const refs_delivery *to, uint64_t begin, size_t n,
+                        refs_wanted *wanted) {
     const refs_span *spans[REFS_MAX_RANK];
     uint64_t index[REFS_MAX_RANK];
-    refs_array__cut_at(job->cut, item, spans);
-    for (size_t dim = 0; dim < job->cut->rank; dim++) index[dim] = spans[dim]->chunk;
-    return refs_grid__number(&job->array->grid, index);
+    for (size_t i = 0; i < n; i++) {
+        refs_array__cut_at(cut, begin + i, spans);
+        for (size_t dim = 0; dim < cut->rank; dim++) index[dim] = spans[dim]->chunk;
+        wanted[i] = (refs_wanted){to, begin + i, refs_grid__number(&to->array->grid, index)};
+    }
 }
 
 /* Part of what is told of the progress of a read in batches. */
@@ -121,8 +124,7 @@ static refs_status read_batches(reading *job, const refs_progress *progress, ref
         n = n_all - begin < MAX_BATCH_CHUNKS ? n_all - begin : MAX_BATCH_CHUNKS;
         batch_progress part = {progress, (double)begin / (double)n_all, (double)n / (double)n_all};
         refs_progress of_part = {report_batch, &part};
-        for (uint64_t i = 0; i < n; i++)
-            wanted[i] = (refs_wanted){&to, begin + i, number_of(job, begin + i)};
+        list_chunks(job->cut, &to, begin, (size_t)n, wanted);
         bool reports = progress != NULL && progress->report != NULL;
         REFS_TRY(refs_array__load(wanted, (size_t)n, reports ? &of_part : NULL, err));
     }
@@ -153,5 +155,17 @@ refs_status refs_array_read(refs_array *array, const refs_region *region, void *
     if (status == REFS_OK && cut.n_chunks > 0)
         status = refs_array__read_cut(&reading_of, &cut, err);
     refs_array__cut_clear(&cut);
+    return status;
+}
+
+refs_status refs_array__load_cut(refs_array *array, const refs_cut *cut,
+                                 const refs_progress *progress, refs_error *err) {
+    const refs_delivery to = {.array = array};
+    size_t n = (size_t)cut->n_chunks;
+    refs_wanted *wanted = refs_calloc(n, sizeof *wanted);
+    if (wanted == NULL) return refs_fail_nomem(err);
+    list_chunks(cut, &to, 0, n, wanted);
+    refs_status status = refs_array__load(wanted, n, progress, err);
+    refs_free(wanted);
     return status;
 }

@@ -16,4 +16,8 @@ typedef struct refs_reading {
 /** Reads the region, which was cut to `cut`. */
 refs_status refs_array__read_cut(const refs_reading *reading, const refs_cut *cut, refs_error *err);
 
+/** Loads the chunks of a region that was cut to `cut` into the cache. */
+refs_status refs_array__load_cut(refs_array *array, const refs_cut *cut,
+                                 const refs_progress *progress, refs_error *err);
+
 #endif

@@ -96,7 +96,7 @@ static void follow(refs_reader *reader, const refs_box_read *read) {
     refs_prefetch__end(prefetch);
     reader->is_advised = false;
     if (refs_pattern__expects(&reader->pattern, reader->array->meta, read, &course))
-        refs_prefetch__follow(prefetch, reader->array, &course);
+        refs_prefetch__follow(prefetch, reader->array, &course, 1);
 }
 
 static void note_read(refs_reader *reader, const refs_cut *cut) {
@@ -120,11 +120,29 @@ void refs_reader_advise(refs_reader *reader, const refs_region *region) {
     refs_lock(&reader->lock);
     if (refs_array__cut(array->meta, region, &cut, NULL) == REFS_OK && cut.n_chunks > 1 &&
         refs_course__of_region(&cut, &array->grid, &course)) {
-        refs_prefetch__follow(&reader->prefetch, array, &course);
+        refs_prefetch__follow(&reader->prefetch, array, &course, 0);
         reader->is_advised = true;
     }
     refs_unlock(&reader->lock);
     refs_array__cut_clear(&cut);
+}
+
+/* Whether the region's chunks can be in the cache beside as much that is not of it. */
+static bool fits(const refs_array *array, const refs_cut *cut) {
+    uint64_t bytes;
+    size_t half = array->tools.cache != NULL ? refs_cache__max_bytes(array->tools.cache) / 2 : 0;
+    return refs_mul_u64(cut->n_chunks, array->chunk_bytes + REFS_CHUNK_OVERHEAD, &bytes) &&
+           bytes <= half;
+}
+
+void refs_reader_load(refs_reader *reader, const refs_region *region) {
+    refs_array *array = reader->array;
+    refs_cut cut = {0};
+    bool loads = refs_array__cut(array->meta, region, &cut, NULL) == REFS_OK && fits(array, &cut);
+    /* What does not arrive now is asked for again by whoever reads it, and fails there. */
+    if (loads) (void)refs_array__load_cut(array, &cut, &reader->progress, NULL);
+    refs_array__cut_clear(&cut);
+    if (!loads) refs_reader_advise(reader, region);
 }
 
 refs_status refs_reader_read(refs_reader *reader, const refs_region *region, void *dst,

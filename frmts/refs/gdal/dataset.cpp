@@ -201,9 +201,7 @@ CPLErr RefsDataset::readWindow(const RefsWindow &window) const {
     return status == REFS_OK ? CE_None : RefsReport(error);
 }
 
-/* Reduced resolutions are read from blocks here and there: only full ones are worth a
- * prefetch.
- */
+/* Reduced resolutions are read from blocks here and there: only full ones are worth a prefetch. */
 CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
                                int bufferYSize, GDALDataType bufferType, int nBandsWanted,
                                int *bandMap, RefsAdviseOptions) {
@@ -229,9 +227,11 @@ CPLErr RefsDataset::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSi
                               void *data, int bufferXSize, int bufferYSize, GDALDataType bufferType,
                               int nBandsWanted, BANDMAP_TYPE bandMap, GSpacing pixelSpace,
                               GSpacing lineSpace, GSpacing bandSpace, GDALRasterIOExtraArg *extra) {
-    if (flag == GF_Read && bufferXSize == xSize && bufferYSize == ySize)
-        return readWindow({xOffset, yOffset, xSize, ySize, bandMap, nBandsWanted, data, bufferType,
-                           pixelSpace, lineSpace, bandSpace});
+    const RefsWindow window{xOffset, yOffset,    xSize,      ySize,     bandMap,  nBandsWanted,
+                            data,    bufferType, pixelSpace, lineSpace, bandSpace};
+    if (flag == GF_Read && bufferXSize == xSize && bufferYSize == ySize &&
+        window.isWholePixels(*extra))
+        return readWindow(window);
     return GDALPamDataset::IRasterIO(flag, xOffset, yOffset, xSize, ySize, data, bufferXSize,
                                      bufferYSize, bufferType, nBandsWanted, bandMap, pixelSpace,
                                      lineSpace, bandSpace, extra);

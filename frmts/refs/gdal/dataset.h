@@ -79,6 +79,11 @@ class RefsDataset final : public GDALPamDataset {
     /** Reads a window at full resolution; failures are raised. */
     CPLErr readWindow(const RefsWindow &window) const;
 
+    /** Loads what a window needs, which is going to be read in small parts. */
+    void loadWindow(const RefsWindow &window) const {
+        picture_->windows(reader_.get()).load(window);
+    }
+
   protected:
     CPLErr IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize, int ySize, void *data,
                      int bufferXSize, int bufferYSize, GDALDataType bufferType, int nBands,
@@ -143,6 +148,9 @@ class RefsBand final : public GDALPamRasterBand {
 
   private:
     RefsDataset *refs() const { return static_cast<RefsDataset *>(poDS); }
+    void loadBlocks(const RefsWindow &window, int bufferXSize, int bufferYSize,
+                      GDALRIOResampleAlg resampling);
+    bool hasBlockAt(int x, int y);
     void describe();
 
     bool described_ = false;

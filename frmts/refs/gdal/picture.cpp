@@ -42,16 +42,24 @@ RefsPicture::RefsPicture(const RefsName &name, std::shared_ptr<RefsArchive> arch
                          const refs_array_meta *meta, CSLConstList options)
     : name_(name), archive_(std::move(archive)), meta_(meta), options_(CSLDuplicate(options)) {}
 
-std::shared_ptr<const RefsPicture> RefsPicture::create(const RefsName &name,
-                                                       std::shared_ptr<RefsArchive> archive,
-                                                       const refs_array_meta *meta,
-                                                       CSLConstList options, refs_error *error) {
+std::shared_ptr<RefsPicture> RefsPicture::make(const RefsName &name,
+                                               std::shared_ptr<RefsArchive> archive,
+                                               const refs_array_meta *meta, CSLConstList options,
+                                               refs_error *error) {
     std::shared_ptr<RefsPicture> picture(new RefsPicture(name, std::move(archive), meta, options));
     if (picture->describe(error) != REFS_OK || picture->measure(error) != REFS_OK) {
         refs_error_prefix(error, "%s", name.location.c_str());
         return nullptr;
     }
-    picture->findOverviews();
+    return picture;
+}
+
+std::shared_ptr<const RefsPicture> RefsPicture::create(const RefsName &name,
+                                                       std::shared_ptr<RefsArchive> archive,
+                                                       const refs_array_meta *meta,
+                                                       CSLConstList options, refs_error *error) {
+    auto picture = make(name, std::move(archive), meta, options, error);
+    if (picture != nullptr) picture->findOverviews();
     return picture;
 }
 
@@ -102,7 +110,7 @@ std::shared_ptr<const RefsPicture> RefsPicture::overview(int i, refs_error *erro
     }
     RefsName name = name_;
     name.array = overview.meta->path;
-    auto made = create(name, archive_, overview.meta, options(), error);
+    auto made = make(name, archive_, overview.meta, options(), error);
     RefsLocked guard(overviewsLock_);
     if (overview.picture == nullptr) overview.picture = made; // else another thread was faster
     return overview.picture;

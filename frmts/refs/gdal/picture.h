@@ -50,7 +50,8 @@ class RefsPicture {
     /** The arrays of the set that show the same in fewer pixels, the largest first. */
     int nOverviews() const { return static_cast<int>(overviews_.size()); }
 
-    /** Overview `i`, from 0, made when it is first asked for; null on failure. */
+    /** Overview `i`, from 0, made when it is first asked for; null on failure. It has no overviews
+     * itself: GDAL has chosen among all of them. */
     std::shared_ptr<const RefsPicture> overview(int i, refs_error *error) const;
 
     /** Reads windows by `reader`, which is of the array; as long as both live. */
@@ -61,6 +62,10 @@ class RefsPicture {
   private:
     RefsPicture(const RefsName &name, std::shared_ptr<RefsArchive> archive,
                 const refs_array_meta *meta, CSLConstList options);
+    static std::shared_ptr<RefsPicture> make(const RefsName &name,
+                                             std::shared_ptr<RefsArchive> archive,
+                                             const refs_array_meta *meta, CSLConstList options,
+                                             refs_error *error);
     refs_status describe(refs_error *error);
     refs_status measure(refs_error *error);
     void findOverviews();

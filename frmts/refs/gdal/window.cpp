@@ -14,6 +14,12 @@ enum Space { pixelSpace, lineSpace, bandSpace };
 
 } // namespace
 
+bool RefsWindow::isWholePixels(const GDALRasterIOExtraArg &extra) const {
+    return !extra.bFloatingPointWindowValidity ||
+           (extra.dfXOff == x && extra.dfYOff == y && extra.dfXSize == width &&
+            extra.dfYSize == height);
+}
+
 refs_status RefsWindowReader::read(const RefsWindow &window, refs_error *error) const {
     const bool buffered = type_.promote != nullptr || window.type != type_.gdal;
     const uint64_t planeBytes = static_cast<uint64_t>(window.width) *
@@ -120,7 +126,8 @@ refs_status RefsWindowReader::readRegion(const RefsWindow &window, const Run &ru
     return refs_reader_read(reader_, &view, dst, region.stride.data(), error);
 }
 
-void RefsWindowReader::advise(const RefsWindow &window) const {
+void RefsWindowReader::askFor(const RefsWindow &window,
+                              void (*ask)(refs_reader *reader, const refs_region *region)) const {
     static const int64_t noSpaces[3] = {0, 0, 0};
     int n = 1;
     while (n < window.nBands && window.bands[n] == window.bands[n - 1] + 1) n++;
@@ -128,7 +135,7 @@ void RefsWindowReader::advise(const RefsWindow &window) const {
                                UINT64_MAX);
     const Region region = regionOf(window, run, noSpaces);
     const refs_region view = region.view();
-    refs_reader_advise(reader_, &view);
+    ask(reader_, &view);
 }
 
 RefsWindowReader::Region RefsWindowReader::regionOf(const RefsWindow &window, const Run &run,

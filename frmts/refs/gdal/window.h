@@ -17,6 +17,10 @@ struct RefsWindow {
     void *dst;
     GDALDataType type;
     GSpacing pixelSpace, lineSpace, bandSpace; ///< bytes
+
+    /** Whether all that `extra` adds to the call is these pixels again. Windows that lie between
+     * pixels are resampled, by GDAL, also where the buffer has their size. */
+    bool isWholePixels(const GDALRasterIOExtraArg &extra) const;
 };
 
 /** Reads windows of one array, as bands are numbered by its meaning. */
@@ -39,7 +43,10 @@ class RefsWindowReader {
     }
 
     /** Says that a window is going to be read soon: as much of it as is one region. */
-    void advise(const RefsWindow &window) const;
+    void advise(const RefsWindow &window) const { askFor(window, refs_reader_advise); }
+
+    /** Loads as much of a window as is one region, for it is going to be read in small parts. */
+    void load(const RefsWindow &window) const { askFor(window, refs_reader_load); }
 
   private:
     /** Bands [first, first + n), from 0, that are one box of the array: elements of the band axis
@@ -49,6 +56,8 @@ class RefsWindowReader {
         size_t axis;
         uint64_t elements; ///< along `axis`
     };
+    void askFor(const RefsWindow &window,
+                void (*ask)(refs_reader *reader, const refs_region *region)) const;
     Run longestRun(uint64_t first, uint64_t n, uint64_t maxBands) const;
     refs_status readRun(const RefsWindow &window, const Run &run, GByte *dst,
                         refs_error *error) const;
