@@ -2,9 +2,10 @@
  * connections that live on.
  *
  * The beginning of a path says how it is served: /flaky/ fails every second request for the same
- * bytes with 503, /moved/ leads to the path behind it, /rangeless/ is only had whole,
- * /endless/ is anything without an end, /headers/ nothing but headers, /signed/ wants another
- * signature than the first one that was made, and /held/ is answered when the test says so.
+ * bytes with 503, /status/429/ fails them so with the status it names, /moved/ leads to the path
+ * behind it, /rangeless/ is only had whole, /endless/ is anything without an end, /headers/ nothing
+ * but headers, /signed/ wants another signature than the first one that was made, and /held/ is
+ * answered when the test says so.
  */
 #ifndef REFS_TEST_LOOPBACK_SERVER_H
 #define REFS_TEST_LOOPBACK_SERVER_H
@@ -166,6 +167,11 @@ class LoopbackServer {
         path.erase(path.size() - query.size());
         if (take(path, "/flaky/") && isFirst(path + std::to_string(request.begin)))
             return refusal("503 Busy");
+        if (take(path, "/status/")) {
+            const std::string status = path.substr(1, 3);
+            path.erase(0, 4);
+            if (isFirst(status + path)) return refusal(status + " Refused");
+        }
         if (take(path, "/moved/")) return refusal("302 Found", "Location: " + path + "\r\n");
         if (take(path, "/signed/") && query == "?first") return refusal("403 Forbidden");
         if (take(path, "/held/")) hold();
