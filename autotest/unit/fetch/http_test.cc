@@ -1,6 +1,8 @@
-/* http_test.cc -- ranges over HTTP: what is asked again, and what is not. */
+/* http_test.cc -- ranges and whole objects over HTTP, from a server in the test. */
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <string>
 
 #include "loopback_server.h"
@@ -10,7 +12,9 @@
 
 namespace {
 
+/** Locations are URLs, or not to be had over HTTP. */
 refs_status url(void *, const char *location, refs_buf *url, refs_error *err) {
+    if (strncmp(location, "http:", 5) != 0) return REFS_UNSUPPORTED;
     return refs_buf_append_str(url, refs_str_from(location), err);
 }
 void *prepare(void *, const char *, const char *, void *) {
@@ -36,9 +40,11 @@ class Http : public testing::Test {
 
     /** Bytes 3, 4, 5, 6 of a path, or "" with an error. */
     std::string read(const std::string &path) {
-        refs_error_clear(&error);
         const std::string location = server.url(path);
-        const refs_range range = {0, location.c_str(), 3, 4, 0};
+        return read({0, location.c_str(), 3, 4, 0});
+    }
+    std::string read(const refs_range &range) {
+        refs_error_clear(&error);
         std::string text;
         const refs_status status =
             refs_fetch(fetcher, &range, 1, false, take, &text, nullptr, &error);
@@ -49,6 +55,19 @@ class Http : public testing::Test {
         static_cast<std::string *>(user)->assign(reinterpret_cast<const char *>(bytes.data),
                                                  bytes.size);
         return REFS_OK;
+    }
+
+    /** That a read ends soon which is cancelled before the server answers, and the next at once. */
+    template <class Read, class Cancel> void expectCancelled(Read readPath, Cancel cancel) {
+        auto reading = std::async(std::launch::async, readPath, "/held/d");
+        server.awaitHeld(1);
+        cancel();
+        EXPECT_EQ(reading.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+        server.answerHeld();
+        EXPECT_EQ(reading.get(), "");
+        EXPECT_EQ(error.status, REFS_CANCELLED);
+        EXPECT_EQ(readPath("/d"), "");
+        EXPECT_EQ(error.status, REFS_CANCELLED);
     }
 
     LoopbackServer server;
@@ -74,4 +93,101 @@ TEST_F(Http, BelievesStatusesThatDoNotPass) {
         EXPECT_EQ(read("/status/" + std::string(status) + "/d"), "");
         EXPECT_STREQ(error.message, ("HTTP " + std::string(status)).c_str());
     }
+}
+
+TEST_F(Http, RefusesAnotherRangeThanItAskedFor) {
+    EXPECT_EQ(read("/shifted/d"), "");
+    EXPECT_STREQ(error.message, "the server sent [4+4] for [3+4] (HTTP 206)");
+}
+
+TEST_F(Http, RefusesObjectsThatAreTooLargeBeforeTheyCome) {
+    server.files["/large"] = std::string(4 * REFS_MIB, 'x');
+    const std::string location = server.url("/large");
+    EXPECT_EQ(read({0, location.c_str(), 0, REFS_FETCH_WHOLE, REFS_MIB}), "");
+    EXPECT_EQ(error.status, REFS_LIMIT);
+    EXPECT_STREQ(error.message, "4194304 bytes are more than the limit of 1048576");
+}
+
+/* -- cancelling -------------------------------------------------------------------------------- */
+
+TEST_F(Http, EndsRequestsUnderWayWhenCancelled) {
+    expectCancelled([&](const char *path) { return read(path); },
+                    [&] { refs_fetcher_cancel(fetcher); });
+}
+
+/* -- whole objects as a refs_vfs --------------------------------------------------------------- */
+
+namespace {
+
+/** Objects of up to 64 bytes over HTTP; larger ones, and files, by `vfs`. */
+class HttpVfs : public Http {
+  protected:
+    void SetUp() override {
+        Http::SetUp();
+        other = *vfs.get();
+        ASSERT_EQ(refs_http_vfs_open(options.http, &other, 64, &opened, nullptr), REFS_OK);
+        files = refs_http_vfs_functions(opened);
+        vfs.files["local"] = "abcdefghij";
+        server.files["/large"] = vfs.files[server.url("/large")] = std::string(65, 'x');
+    }
+    void TearDown() override {
+        refs_http_vfs_free(opened);
+        Http::TearDown();
+    }
+
+    /** Two bytes each at `first` and at 8, in one call, or "" with an error. */
+    std::string readTwo(const std::string &location, uint64_t first) {
+        refs_error_clear(&error);
+        void *handle = nullptr;
+        std::string text(4, ' ');
+        auto *bytes = reinterpret_cast<uint8_t *>(&text[0]);
+        const refs_vfs_range ranges[] = {{first, 2, bytes}, {8, 2, bytes + 2}};
+        if (files->open(files->self, location.c_str(), &handle, &error) != REFS_OK) return "";
+        const refs_status status = files->read_many(files->self, handle, ranges, 2, &error);
+        files->close(files->self, handle);
+        return status == REFS_OK ? text : "";
+    }
+
+    refs_vfs other;
+    refs_http_vfs *opened = nullptr;
+    const refs_vfs *files = nullptr;
+};
+
+} // namespace
+
+TEST_F(HttpVfs, ReadsSeveralRangesOfWhatItHas) {
+    EXPECT_EQ(readTwo(server.url("/d"), 3), "3489");
+    EXPECT_EQ(vfs.opens, 0);
+    EXPECT_EQ(readTwo(server.url("/d"), 9), "");
+    EXPECT_STREQ(error.message, "ranges did not arrive");
+}
+
+TEST_F(HttpVfs, LeavesFilesAndLargeObjectsToTheOther) {
+    EXPECT_EQ(readTwo("local", 3), "deij");
+    EXPECT_EQ(readTwo(server.url("/large"), 3), "xxxx");
+    EXPECT_EQ(vfs.opens, 2);
+    EXPECT_EQ(vfs.nOpen, 0);
+    EXPECT_EQ(vfs.reads, 4) << "the other has no way to read several ranges at once";
+}
+
+TEST_F(HttpVfs, LeavesSeveralRangesAtOnceToTheOtherWhereItCan) {
+    other.read_many = [](void *, void *, const refs_vfs_range *ranges, size_t n, refs_error *) {
+        for (size_t i = 0; i < n; i++) memset(ranges[i].dst, 'm', ranges[i].length);
+        return REFS_OK;
+    };
+    EXPECT_EQ(readTwo("local", 3), "mmmm");
+    EXPECT_EQ(readTwo(server.url("/d"), 3), "3489");
+}
+
+TEST_F(HttpVfs, IsNearWhereTheOtherIs) {
+    EXPECT_FALSE(files->is_near(files->self, "local"));
+    vfs.near = true;
+    EXPECT_TRUE(files->is_near(files->self, "local"));
+    other.is_near = nullptr;
+    EXPECT_FALSE(files->is_near(files->self, "local"));
+}
+
+TEST_F(HttpVfs, EndsRequestsUnderWayWhenCancelled) {
+    expectCancelled([&](const char *path) { return readTwo(server.url(path), 3); },
+                    [&] { refs_http_vfs_cancel(opened); });
 }

@@ -3,9 +3,10 @@
  *
  * The beginning of a path says how it is served: /flaky/ fails every second request for the same
  * bytes with 503, /status/429/ fails them so with the status it names, /moved/ leads to the path
- * behind it, /rangeless/ is only had whole, /endless/ is anything without an end, /headers/ nothing
- * but headers, /signed/ wants another signature than the first one that was made, and /held/ is
- * answered when the test says so.
+ * behind it, /rangeless/ is only had whole, /shifted/ is answered with a range one byte further,
+ * /cut/ claims a gibibyte and ends the connection after what there is, /endless/ is anything
+ * without an end, /headers/ nothing but headers, /signed/ wants another signature than the first
+ * one that was made, and /held/ is answered when the test says so.
  */
 #ifndef REFS_TEST_LOOPBACK_SERVER_H
 #define REFS_TEST_LOOPBACK_SERVER_H
@@ -105,9 +106,11 @@ class LoopbackServer {
         for (char part[4096];;) {
             const size_t end = text.find("\r\n\r\n");
             if (end != std::string::npos) {
-                const std::string answer = answerTo(requestOf(text.substr(0, end)));
+                const Request request = requestOf(text.substr(0, end));
+                const std::string answer = answerTo(request);
                 text.erase(0, end + 4);
                 if (send(connection, answer.data(), answer.size(), MSG_NOSIGNAL) < 0) break;
+                if (request.path.rfind("/cut/", 0) == 0) break;
                 continue;
             }
             const ssize_t n = recv(connection, part, sizeof part, 0);
@@ -176,6 +179,11 @@ class LoopbackServer {
         if (take(path, "/signed/") && query == "?first") return refusal("403 Forbidden");
         if (take(path, "/held/")) hold();
         if (take(path, "/rangeless/")) request.hasRange = false;
+        if (take(path, "/shifted/")) {
+            request.begin++;
+            request.end++;
+        }
+        const bool cut = take(path, "/cut/");
         if (take(path, "/endless/")) return "HTTP/1.1 200 OK\r\n\r\n" + std::string(1 << 20, 'x');
         if (take(path, "/headers/")) return "HTTP/1.1 206 OK\r\n" + headers(1 << 20);
         const auto file = files.find(path);
@@ -184,7 +192,8 @@ class LoopbackServer {
         const std::string etag = "ETag: \"1\"\r\n";
         if (!request.hasRange)
             return "HTTP/1.1 200 OK\r\n" + etag +
-                   "Content-Length: " + std::to_string(content.size()) + "\r\n\r\n" + content;
+                   "Content-Length: " + std::to_string(cut ? 1u << 30 : content.size()) +
+                   "\r\n\r\n" + content;
         if (request.begin >= content.size()) return refusal("416 Range Not Satisfiable");
         const size_t end = std::min(request.end, content.size());
         return "HTTP/1.1 206 Partial Content\r\n" + etag +
