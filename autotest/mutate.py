@@ -1,6 +1,6 @@
 """Puts faults into the sources of a room, one at a time, and tells which of them no test sees.
 
-usage: mutate.py ROOM [--count 50] [--seed 1] [--only 3,17] [--preset release] [--list]
+usage: mutate.py ROOM [--count 50] [--seed 1] [--only 3,17] [--preset release] [--unit] [--list]
 
 Faults are put into a copy of the checkout, build/mutate, with a build of its own: it begins anew
 with what the checkout has each time that this is started, so that it may be interrupted whenever.
@@ -214,6 +214,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=lambda text: {int(part) for part in text.split(",")})
     parser.add_argument("--preset", default="release")
+    parser.add_argument("--unit", action="store_true", help="only the room's own unit tests")
     parser.add_argument("--list", action="store_true", help="print all faults, and do nothing")
     options = parser.parse_args()
     faults = list(enumerate(choose(options.room, options.seed), 1))
@@ -221,11 +222,11 @@ def main():
         for number, fault in faults:
             print(f"| {number} | {os.path.basename(fault.file)}:{fault.line} | {fault.what} |")
         return
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     began = time.monotonic()
     copy_checkout()
     configure(options.preset)
-    suites = list(suites_of(options.room, options.preset))
+    suites = list(suites_of(options.room, options.preset))[:1 if options.unit else None]
     check_unchanged(suites)
     print(f"{len(faults)} faults to choose from; built and tested without any in "
           f"{time.monotonic() - began:.0f} s\n\n| | place | fault | killed by |\n|-|-|-|-|", flush=True)
