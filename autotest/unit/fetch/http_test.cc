@@ -100,6 +100,14 @@ TEST_F(Http, RefusesAnotherRangeThanItAskedFor) {
     EXPECT_STREQ(error.message, "the server sent [4+4] for [3+4] (HTTP 206)");
 }
 
+/* It comes in many pieces, and more follow the last one of the range. */
+TEST_F(Http, CutsARangeOutOfAnObjectWithoutAnEnd) {
+    const std::string location = server.url("/endless/d");
+    const std::string text = read({0, location.c_str(), 1003, 600 * REFS_KIB, 0});
+    ASSERT_EQ(text.size(), 600 * REFS_KIB) << error.message;
+    for (size_t i = 0; i < text.size(); i++) ASSERT_EQ(text[i], '0' + (i + 3) % 10) << i;
+}
+
 TEST_F(Http, RefusesObjectsThatAreTooLargeBeforeTheyCome) {
     server.files["/large"] = std::string(4 * REFS_MIB, 'x');
     const std::string location = server.url("/large");

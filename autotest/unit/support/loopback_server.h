@@ -4,7 +4,7 @@
  * The beginning of a path says how it is served: /flaky/ fails every second request for the same
  * bytes with 503, /status/429/ fails them so with the status it names, /moved/ leads to the path
  * behind it, /rangeless/ is only had whole, /shifted/ is answered with a range one byte further,
- * /cut/ claims a gibibyte and ends the connection after what there is, /endless/ is anything
+ * /cut/ claims a gibibyte and ends the connection after what there is, /endless/ is digits
  * without an end, /headers/ nothing but headers, /signed/ wants another signature than the first
  * one that was made, and /held/ is answered when the test says so.
  */
@@ -146,6 +146,11 @@ class LoopbackServer {
         return nAsked_[asked]++ % 2 == 0;
     }
 
+    static std::string digits(size_t size) {
+        std::string text;
+        while (text.size() < size) text += "0123456789";
+        return text;
+    }
     static std::string headers(size_t size) {
         std::string lines;
         while (lines.size() < size) lines += "X-Line: " + std::string(200, 'x') + "\r\n";
@@ -184,7 +189,7 @@ class LoopbackServer {
             request.end++;
         }
         const bool cut = take(path, "/cut/");
-        if (take(path, "/endless/")) return "HTTP/1.1 200 OK\r\n\r\n" + std::string(1 << 20, 'x');
+        if (take(path, "/endless/")) return "HTTP/1.1 200 OK\r\n\r\n" + digits(1 << 20);
         if (take(path, "/headers/")) return "HTTP/1.1 206 OK\r\n" + headers(1 << 20);
         const auto file = files.find(path);
         if (file == files.end()) return refusal("404 Not Found");
