@@ -115,6 +115,11 @@ def bitshuffle():
     planes = bitshuffle.bitshuffle(numbers).tobytes()
     write("bitshuffle", {"id": "imagecodecs_bitshuffle", "itemsize": 4}, planes, numbers)
 
+    # Of elements this large, the 8 KiB of a block would hold less than its smallest number.
+    records = ramp("<i4", (300, 24)).view("V96").reshape(300)
+    planes = bitshuffle.bitshuffle(records).tobytes()
+    write("bitshuffle-large-elements", {"id": "bitshuffle", "elementsize": 96}, planes, records)
+
     # The framing of the filter around blocks of zstd.
     blocks, block = b"", 256
     for at in range(0, 1024, block):

@@ -103,6 +103,16 @@ def files():
     add(file, "ta", "f4", ("time", "lat", "lon"), counting(2, 12, 6), units="K")
     file.close()
 
+    # Latitudes whose spacings differ by a little less than the netCDF driver forgives, and by more.
+    file = create("latitudes", "NETCDF4")
+    longlat(file, [0, 1, 2, 3, 4.09375], 10 + np.arange(6))
+    size(file, latitude=5, longitude=6)
+    add(file, "latitude", "f8", ("latitude",), [0, 1, 2, 3, 4.125], units="degrees_north")
+    add(file, "longitude", "f8", ("longitude",), 10 + np.arange(6), units="degrees_east")
+    add(file, "nearly", "i2", ("lat", "lon"), counting(5, 6), np.int16(-1))
+    add(file, "uneven", "i2", ("latitude", "longitude"), counting(5, 6), np.int16(-1))
+    file.close()
+
     # A geostationary picture: packed scanning angles, unsigned numbers in signed ones.
     file = create("geostationary", "NETCDF4")
     size(file, y=6, x=8)

@@ -69,6 +69,16 @@ TEST_F(Affine, ForgivesGaussianLatitudes) {
     EXPECT_NEAR(set.geotransform().at(5), -1.04, 1e-12);
 }
 
+/* A tenth of a degree, as the netCDF driver has it: autotest/golden/cf compares. */
+TEST_F(Affine, ForgivesLatitudesATenthOfADegreeAndNoMore) {
+    describe({0, 1, 2, 3, 4.09375}, {0, 1, 2, 3});
+    EXPECT_TRUE(set.meaning.has_geotransform);
+    Dataset less_regular;
+    less_regular.latlon({0, 1, 2, 3, 4.125}, {0, 1, 2, 3});
+    less_regular.array("v", {{"lat", "lon"}, {5, 4}});
+    EXPECT_FALSE(less_regular.describe().has_geotransform);
+}
+
 TEST(AffineOfGaussianGrids, KeepsLatitudesAsTheyAre) {
     Dataset gaussian;
     gaussian.latlon({89.05, 86, 83}, {0, 1, 2});

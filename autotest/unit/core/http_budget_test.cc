@@ -64,7 +64,9 @@ class WholeObjects : public testing::Test {
         for (size_t i = 0; i < kObjects; i++) ranges[i].location = locations[i].c_str();
         held = most = 0;
         refs_allocator_set(&counted);
-        ASSERT_EQ(refs_http_open(&host, nullptr, &http, nullptr), REFS_OK);
+        refs_http_options httpOptions = REFS_HTTP_OPTIONS_INIT;
+        httpOptions.rules.retry_delay_ms = 0;
+        ASSERT_EQ(refs_http_open(&host, &httpOptions, &http, nullptr), REFS_OK);
         options.http = http;
     }
     void TearDown() override {
@@ -121,6 +123,15 @@ TEST_F(WholeObjects, ThatAreTooLargeAreRefused) {
     ranges[3].max_length = kBytes - 1;
     EXPECT_EQ(fetch(), REFS_LIMIT);
     EXPECT_STREQ(error.message, "12582912 bytes are more than the limit of 12582911");
+}
+
+/* A gibibyte, says the server, and sends five mebibytes. */
+TEST_F(WholeObjects, GetNoMemoryForWhatTheServerOnlyClaims) {
+    server.files["/few"] = std::string(5 * REFS_MIB, 'x');
+    locations[0] = server.url("/cut/few");
+    ranges = {{0, locations[0].c_str(), 0, REFS_FETCH_WHOLE, 0}};
+    EXPECT_EQ(fetch(), REFS_IO);
+    EXPECT_LT(most, 32 * REFS_MIB);
 }
 
 /* -- ranges ------------------------------------------------------------------------------------ */

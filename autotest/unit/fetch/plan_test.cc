@@ -41,6 +41,15 @@ TEST(FetchPlan, MakesNoRequestOfNoRange) {
     EXPECT_EQ(plan.plan.n_requests, 0u);
 }
 
+TEST(FetchPlan, IsEmptyWhenCleared) {
+    Plan plan({range(0, 10), range(0, 10, 1)});
+    refs_plan_clear(&plan.plan);
+    EXPECT_EQ(plan.plan.n_requests, 0u);
+    EXPECT_EQ(plan.plan.n_members, 0u);
+    EXPECT_EQ(plan.plan.requests, nullptr);
+    EXPECT_EQ(plan.plan.members, nullptr);
+}
+
 TEST(FetchPlan, MergesNeighboursInAnyOrder) {
     Plan plan({range(20, 10), range(0, 10), range(10, 10)});
     ASSERT_EQ(plan.plan.n_requests, 1u);

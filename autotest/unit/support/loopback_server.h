@@ -2,9 +2,11 @@
  * connections that live on.
  *
  * The beginning of a path says how it is served: /flaky/ fails every second request for the same
- * bytes with 503, /moved/ leads to the path behind it, /rangeless/ is only had whole,
- * /endless/ is anything without an end, /headers/ nothing but headers, /signed/ wants another
- * signature than the first one that was made, and /held/ is answered when the test says so.
+ * bytes with 503, /status/429/ fails them so with the status it names, /moved/ leads to the path
+ * behind it, /rangeless/ is only had whole, /shifted/ is answered with a range one byte further,
+ * /cut/ claims a gibibyte and ends the connection after what there is, /endless/ is digits
+ * without an end, /headers/ nothing but headers, /signed/ wants another signature than the first
+ * one that was made, and /held/ is answered when the test says so.
  */
 #ifndef REFS_TEST_LOOPBACK_SERVER_H
 #define REFS_TEST_LOOPBACK_SERVER_H
@@ -104,9 +106,11 @@ class LoopbackServer {
         for (char part[4096];;) {
             const size_t end = text.find("\r\n\r\n");
             if (end != std::string::npos) {
-                const std::string answer = answerTo(requestOf(text.substr(0, end)));
+                const Request request = requestOf(text.substr(0, end));
+                const std::string answer = answerTo(request);
                 text.erase(0, end + 4);
                 if (send(connection, answer.data(), answer.size(), MSG_NOSIGNAL) < 0) break;
+                if (request.path.rfind("/cut/", 0) == 0) break;
                 continue;
             }
             const ssize_t n = recv(connection, part, sizeof part, 0);
@@ -142,6 +146,11 @@ class LoopbackServer {
         return nAsked_[asked]++ % 2 == 0;
     }
 
+    static std::string digits(size_t size) {
+        std::string text;
+        while (text.size() < size) text += "0123456789";
+        return text;
+    }
     static std::string headers(size_t size) {
         std::string lines;
         while (lines.size() < size) lines += "X-Line: " + std::string(200, 'x') + "\r\n";
@@ -166,11 +175,21 @@ class LoopbackServer {
         path.erase(path.size() - query.size());
         if (take(path, "/flaky/") && isFirst(path + std::to_string(request.begin)))
             return refusal("503 Busy");
+        if (take(path, "/status/")) {
+            const std::string status = path.substr(1, 3);
+            path.erase(0, 4);
+            if (isFirst(status + path)) return refusal(status + " Refused");
+        }
         if (take(path, "/moved/")) return refusal("302 Found", "Location: " + path + "\r\n");
         if (take(path, "/signed/") && query == "?first") return refusal("403 Forbidden");
         if (take(path, "/held/")) hold();
         if (take(path, "/rangeless/")) request.hasRange = false;
-        if (take(path, "/endless/")) return "HTTP/1.1 200 OK\r\n\r\n" + std::string(1 << 20, 'x');
+        if (take(path, "/shifted/")) {
+            request.begin++;
+            request.end++;
+        }
+        const bool cut = take(path, "/cut/");
+        if (take(path, "/endless/")) return "HTTP/1.1 200 OK\r\n\r\n" + digits(1 << 20);
         if (take(path, "/headers/")) return "HTTP/1.1 206 OK\r\n" + headers(1 << 20);
         const auto file = files.find(path);
         if (file == files.end()) return refusal("404 Not Found");
@@ -178,7 +197,8 @@ class LoopbackServer {
         const std::string etag = "ETag: \"1\"\r\n";
         if (!request.hasRange)
             return "HTTP/1.1 200 OK\r\n" + etag +
-                   "Content-Length: " + std::to_string(content.size()) + "\r\n\r\n" + content;
+                   "Content-Length: " + std::to_string(cut ? 1u << 30 : content.size()) +
+                   "\r\n\r\n" + content;
         if (request.begin >= content.size()) return refusal("416 Range Not Satisfiable");
         const size_t end = std::min(request.end, content.size());
         return "HTTP/1.1 206 Partial Content\r\n" + etag +

@@ -281,11 +281,9 @@ static refs_status judge_end(refs_transfer *transfer, long status, refs_error *e
     }
     uint64_t got = atomic_load(&transfer->got);
     if (transfer->kind != REFS_TRANSFER_RANGE || got == transfer->length) return REFS_OK;
-    if (status == 200) {
-        transfer->refused = true;
+    if (status == 200)
         return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does (HTTP 200)",
                          (unsigned long long)(transfer->skipped + got - transfer->got_before));
-    }
     return refs_fail(err, REFS_IO, "only %llu of %llu bytes arrived (HTTP %ld)",
                      (unsigned long long)got, (unsigned long long)transfer->length, status);
 }

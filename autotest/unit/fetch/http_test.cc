@@ -1,0 +1,201 @@
+/* http_test.cc -- ranges and whole objects over HTTP, from a server in the test. */
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <string>
+
+#include "loopback_server.h"
+#include "memory_vfs.h"
+#include "refs/fetch.h"
+#include "refs/http.h"
+
+namespace {
+
+/** Locations are URLs, or not to be had over HTTP. */
+refs_status url(void *, const char *location, refs_buf *url, refs_error *err) {
+    if (strncmp(location, "http:", 5) != 0) return REFS_UNSUPPORTED;
+    return refs_buf_append_str(url, refs_str_from(location), err);
+}
+void *prepare(void *, const char *, const char *, void *) {
+    return nullptr;
+}
+const refs_http_host host = {nullptr, url, nullptr, prepare, nullptr};
+
+/** A server with "0123456789" as /d, and a fetcher that does not wait before it asks again. */
+class Http : public testing::Test {
+  protected:
+    void SetUp() override {
+        server.files["/d"] = "0123456789";
+        refs_http_options httpOptions = REFS_HTTP_OPTIONS_INIT;
+        httpOptions.rules.retry_delay_ms = 0;
+        ASSERT_EQ(refs_http_open(&host, &httpOptions, &options.http, nullptr), REFS_OK);
+        ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+    }
+    void TearDown() override {
+        refs_fetcher_free(fetcher);
+        refs_http_free(options.http);
+        refs_error_clear(&error);
+    }
+
+    /** Bytes 3, 4, 5, 6 of a path, or "" with an error. */
+    std::string read(const std::string &path) {
+        const std::string location = server.url(path);
+        return read({0, location.c_str(), 3, 4, 0});
+    }
+    std::string read(const refs_range &range) {
+        refs_error_clear(&error);
+        std::string text;
+        const refs_status status =
+            refs_fetch(fetcher, &range, 1, false, take, &text, nullptr, &error);
+        EXPECT_EQ(status, error.status);
+        return text;
+    }
+    static refs_status take(void *user, size_t, refs_bytes bytes, refs_block *, refs_error *) {
+        static_cast<std::string *>(user)->assign(reinterpret_cast<const char *>(bytes.data),
+                                                 bytes.size);
+        return REFS_OK;
+    }
+
+    /** That a read ends soon which is cancelled before the server answers, and the next at once. */
+    template <class Read, class Cancel> void expectCancelled(Read readPath, Cancel cancel) {
+        auto reading = std::async(std::launch::async, readPath, "/held/d");
+        server.awaitHeld(1);
+        cancel();
+        EXPECT_EQ(reading.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+        server.answerHeld();
+        EXPECT_EQ(reading.get(), "");
+        EXPECT_EQ(error.status, REFS_CANCELLED);
+        EXPECT_EQ(readPath("/d"), "");
+        EXPECT_EQ(error.status, REFS_CANCELLED);
+    }
+
+    LoopbackServer server;
+    MemoryVfs vfs;
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    refs_fetcher *fetcher = nullptr;
+    refs_error error = REFS_ERROR_INIT;
+};
+
+} // namespace
+
+/* Those that RFC 9110 (408, 5xx), RFC 8470 (425) and RFC 6585 (429) call temporary, and what
+ * servers and those before them answer without any RFC. */
+TEST_F(Http, AsksAgainAfterStatusesThatPass) {
+    for (const char *status :
+         {"408", "425", "429", "500", "502", "503", "504", "507", "520", "599"})
+        EXPECT_EQ(read("/status/" + std::string(status) + "/d"), "3456") << error.message;
+}
+
+TEST_F(Http, BelievesStatusesThatDoNotPass) {
+    for (const char *status : {"400", "401", "403", "404", "407", "409", "410", "424", "426", "428",
+                               "430", "451", "499", "501", "505", "511"}) {
+        EXPECT_EQ(read("/status/" + std::string(status) + "/d"), "");
+        EXPECT_STREQ(error.message, ("HTTP " + std::string(status)).c_str());
+    }
+}
+
+TEST_F(Http, RefusesAnotherRangeThanItAskedFor) {
+    EXPECT_EQ(read("/shifted/d"), "");
+    EXPECT_STREQ(error.message, "the server sent [4+4] for [3+4] (HTTP 206)");
+}
+
+/* It comes in many pieces, and more follow the last one of the range. */
+TEST_F(Http, CutsARangeOutOfAnObjectWithoutAnEnd) {
+    const std::string location = server.url("/endless/d");
+    const std::string text = read({0, location.c_str(), 1003, 600 * REFS_KIB, 0});
+    ASSERT_EQ(text.size(), 600 * REFS_KIB) << error.message;
+    for (size_t i = 0; i < text.size(); i++) ASSERT_EQ(text[i], '0' + (i + 3) % 10) << i;
+}
+
+TEST_F(Http, RefusesObjectsThatAreTooLargeBeforeTheyCome) {
+    server.files["/large"] = std::string(4 * REFS_MIB, 'x');
+    const std::string location = server.url("/large");
+    EXPECT_EQ(read({0, location.c_str(), 0, REFS_FETCH_WHOLE, REFS_MIB}), "");
+    EXPECT_EQ(error.status, REFS_LIMIT);
+    EXPECT_STREQ(error.message, "4194304 bytes are more than the limit of 1048576");
+}
+
+/* -- cancelling -------------------------------------------------------------------------------- */
+
+TEST_F(Http, EndsRequestsUnderWayWhenCancelled) {
+    expectCancelled([&](const char *path) { return read(path); },
+                    [&] { refs_fetcher_cancel(fetcher); });
+}
+
+/* -- whole objects as a refs_vfs --------------------------------------------------------------- */
+
+namespace {
+
+/** Objects of up to 64 bytes over HTTP; larger ones, and files, by `vfs`. */
+class HttpVfs : public Http {
+  protected:
+    void SetUp() override {
+        Http::SetUp();
+        other = *vfs.get();
+        ASSERT_EQ(refs_http_vfs_open(options.http, &other, 64, &opened, nullptr), REFS_OK);
+        files = refs_http_vfs_functions(opened);
+        vfs.files["local"] = "abcdefghij";
+        server.files["/large"] = vfs.files[server.url("/large")] = std::string(65, 'x');
+    }
+    void TearDown() override {
+        refs_http_vfs_free(opened);
+        Http::TearDown();
+    }
+
+    /** Two bytes each at `first` and at 8, in one call, or "" with an error. */
+    std::string readTwo(const std::string &location, uint64_t first) {
+        refs_error_clear(&error);
+        void *handle = nullptr;
+        std::string text(4, ' ');
+        auto *bytes = reinterpret_cast<uint8_t *>(&text[0]);
+        const refs_vfs_range ranges[] = {{first, 2, bytes}, {8, 2, bytes + 2}};
+        if (files->open(files->self, location.c_str(), &handle, &error) != REFS_OK) return "";
+        const refs_status status = files->read_many(files->self, handle, ranges, 2, &error);
+        files->close(files->self, handle);
+        return status == REFS_OK ? text : "";
+    }
+
+    refs_vfs other;
+    refs_http_vfs *opened = nullptr;
+    const refs_vfs *files = nullptr;
+};
+
+} // namespace
+
+TEST_F(HttpVfs, ReadsSeveralRangesOfWhatItHas) {
+    EXPECT_EQ(readTwo(server.url("/d"), 3), "3489");
+    EXPECT_EQ(vfs.opens, 0);
+    EXPECT_EQ(readTwo(server.url("/d"), 9), "");
+    EXPECT_STREQ(error.message, "ranges did not arrive");
+}
+
+TEST_F(HttpVfs, LeavesFilesAndLargeObjectsToTheOther) {
+    EXPECT_EQ(readTwo("local", 3), "deij");
+    EXPECT_EQ(readTwo(server.url("/large"), 3), "xxxx");
+    EXPECT_EQ(vfs.opens, 2);
+    EXPECT_EQ(vfs.nOpen, 0);
+    EXPECT_EQ(vfs.reads, 4) << "the other has no way to read several ranges at once";
+}
+
+TEST_F(HttpVfs, LeavesSeveralRangesAtOnceToTheOtherWhereItCan) {
+    other.read_many = [](void *, void *, const refs_vfs_range *ranges, size_t n, refs_error *) {
+        for (size_t i = 0; i < n; i++) memset(ranges[i].dst, 'm', ranges[i].length);
+        return REFS_OK;
+    };
+    EXPECT_EQ(readTwo("local", 3), "mmmm");
+    EXPECT_EQ(readTwo(server.url("/d"), 3), "3489");
+}
+
+TEST_F(HttpVfs, IsNearWhereTheOtherIs) {
+    EXPECT_FALSE(files->is_near(files->self, "local"));
+    vfs.near = true;
+    EXPECT_TRUE(files->is_near(files->self, "local"));
+    other.is_near = nullptr;
+    EXPECT_FALSE(files->is_near(files->self, "local"));
+}
+
+TEST_F(HttpVfs, EndsRequestsUnderWayWhenCancelled) {
+    expectCancelled([&](const char *path) { return readTwo(server.url(path), 3); },
+                    [&] { refs_http_vfs_cancel(opened); });
+}
