@@ -44,11 +44,11 @@ CPLErr RefsBand::IReadBlock(int xBlock, int yBlock, void *data) {
 CPLErr RefsBand::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize, int ySize,
                            void *data, int bufferXSize, int bufferYSize, GDALDataType bufferType,
                            GSpacing pixelSpace, GSpacing lineSpace, GDALRasterIOExtraArg *extra) {
-    const RefsWindow window{xOffset, yOffset,    xSize,      ySize,     &nBand, 1,
-                            data,    bufferType, pixelSpace, lineSpace, 0};
+    RefsWindow window{xOffset, yOffset,    xSize,      ySize,     &nBand, 1,
+                      data,    bufferType, pixelSpace, lineSpace, 0};
     if (flag == GF_Read && bufferXSize == xSize && bufferYSize == ySize &&
         window.isWholePixels(*extra))
-        return refs()->readWindow(window);
+        return refs()->readWindow(window.reportTo(*extra));
     if (flag == GF_Read) loadBlocks(window, bufferXSize, bufferYSize, extra->eResampleAlg);
     return GDALPamRasterBand::IRasterIO(flag, xOffset, yOffset, xSize, ySize, data, bufferXSize,
                                         bufferYSize, bufferType, pixelSpace, lineSpace, extra);
@@ -57,7 +57,7 @@ CPLErr RefsBand::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize,
 /* GDAL is going to read a window block by block, or in parts of a million pixels. All of it is
  * planned as one fetch, unless an overview is read, blocks are passed over, or GDAL keeps them. */
 void RefsBand::loadBlocks(const RefsWindow &window, int bufferXSize, int bufferYSize,
-                            GDALRIOResampleAlg resampling) {
+                          GDALRIOResampleAlg resampling) {
     const bool isReduced = bufferXSize < window.width || bufferYSize < window.height;
     if (isReduced && GetOverviewCount() > 0) return;
     if (resampling == GRIORA_NearestNeighbour &&

@@ -227,11 +227,11 @@ CPLErr RefsDataset::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSi
                               void *data, int bufferXSize, int bufferYSize, GDALDataType bufferType,
                               int nBandsWanted, BANDMAP_TYPE bandMap, GSpacing pixelSpace,
                               GSpacing lineSpace, GSpacing bandSpace, GDALRasterIOExtraArg *extra) {
-    const RefsWindow window{xOffset, yOffset,    xSize,      ySize,     bandMap,  nBandsWanted,
-                            data,    bufferType, pixelSpace, lineSpace, bandSpace};
+    RefsWindow window{xOffset, yOffset,    xSize,      ySize,     bandMap,  nBandsWanted,
+                      data,    bufferType, pixelSpace, lineSpace, bandSpace};
     if (flag == GF_Read && bufferXSize == xSize && bufferYSize == ySize &&
         window.isWholePixels(*extra))
-        return readWindow(window);
+        return readWindow(window.reportTo(*extra));
     return GDALPamDataset::IRasterIO(flag, xOffset, yOffset, xSize, ySize, data, bufferXSize,
                                      bufferYSize, bufferType, nBandsWanted, bandMap, pixelSpace,
                                      lineSpace, bandSpace, extra);

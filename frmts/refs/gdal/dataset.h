@@ -149,7 +149,7 @@ class RefsBand final : public GDALPamRasterBand {
   private:
     RefsDataset *refs() const { return static_cast<RefsDataset *>(poDS); }
     void loadBlocks(const RefsWindow &window, int bufferXSize, int bufferYSize,
-                      GDALRIOResampleAlg resampling);
+                    GDALRIOResampleAlg resampling);
     bool hasBlockAt(int x, int y);
     void describe();
 

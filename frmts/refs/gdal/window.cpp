@@ -12,6 +12,41 @@ constexpr uint64_t maxBufferBytes = 64 * 1024 * 1024;
 
 enum Space { pixelSpace, lineSpace, bandSpace };
 
+/** Tells GDAL's callback of the progress of a window whose bands are read one run after the other:
+ * never less than it was told before. */
+class Progress {
+  public:
+    Progress(const RefsWindow &window, refs_reader *reader) : window_(window), reader_(reader) {
+        refs_reader_set_progress(reader_, {window.progress != nullptr ? report : nullptr, this});
+    }
+    ~Progress() { refs_reader_set_progress(reader_, {nullptr, nullptr}); }
+    Progress(const Progress &) = delete;
+    Progress &operator=(const Progress &) = delete;
+
+    /** Bands [begin, begin + n) of the window come next. */
+    void beginRun(int begin, uint64_t n) {
+        begin_ = static_cast<double>(begin) / window_.nBands;
+        share_ = static_cast<double>(n) / window_.nBands;
+    }
+    refs_status end(refs_error *error) {
+        begin_ = 1;
+        return window_.progress == nullptr || report(this, 0)
+                   ? REFS_OK
+                   : refs_fail(error, REFS_CANCELLED, "the read was cancelled");
+    }
+
+  private:
+    static bool report(void *user, double done) {
+        auto *self = static_cast<Progress *>(user);
+        self->most_ = std::max(self->most_, std::min(1.0, self->begin_ + done * self->share_));
+        return self->window_.progress(self->most_, "", self->window_.progressData) != FALSE;
+    }
+
+    const RefsWindow &window_;
+    refs_reader *reader_;
+    double begin_ = 0, share_ = 1, most_ = 0;
+};
+
 } // namespace
 
 bool RefsWindow::isWholePixels(const GDALRasterIOExtraArg &extra) const {
@@ -21,6 +56,7 @@ bool RefsWindow::isWholePixels(const GDALRasterIOExtraArg &extra) const {
 }
 
 refs_status RefsWindowReader::read(const RefsWindow &window, refs_error *error) const {
+    Progress progress(window, reader_);
     const bool buffered = type_.promote != nullptr || window.type != type_.gdal;
     const uint64_t planeBytes = static_cast<uint64_t>(window.width) *
                                 static_cast<uint64_t>(window.height) *
@@ -33,11 +69,12 @@ refs_status RefsWindowReader::read(const RefsWindow &window, refs_error *error) 
         while (end < window.nBands && window.bands[end] == window.bands[end - 1] + 1) end++;
         const auto first = static_cast<uint64_t>(window.bands[i] - 1);
         const Run run = longestRun(first, static_cast<uint64_t>(end - i), maxBands);
+        progress.beginRun(i, run.n);
         REFS_TRY(
             readRun(window, run, static_cast<GByte *>(window.dst) + i * window.bandSpace, error));
         i += static_cast<int>(run.n);
     }
-    return REFS_OK;
+    return progress.end(error);
 }
 
 /* Bands are numbered row by row over the band axes: a run that starts where an axis starts and

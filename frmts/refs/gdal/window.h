@@ -17,6 +17,15 @@ struct RefsWindow {
     void *dst;
     GDALDataType type;
     GSpacing pixelSpace, lineSpace, bandSpace; ///< bytes
+    GDALProgressFunc progress = nullptr;       ///< is told, and may cancel; or null
+    void *progressData = nullptr;
+
+    /** Has whoever called with `extra` told of progress. */
+    RefsWindow &reportTo(const GDALRasterIOExtraArg &extra) {
+        progress = extra.pfnProgress;
+        progressData = extra.pProgressData;
+        return *this;
+    }
 
     /** Whether all that `extra` adds to the call is these pixels again. Windows that lie between
      * pixels are resampled, by GDAL, also where the buffer has their size. */
