@@ -21,23 +21,21 @@ class Grid {
         EXPECT_TRUE(refs_grid__of(&meta_, &grid_));
     }
 
-    refs_box_read read(const std::vector<uint64_t> &start,
-                       const std::vector<uint64_t> &count) const {
+    refs_box_read read(const std::vector<uint64_t> &start, const std::vector<uint64_t> &count,
+                       const int64_t *step = nullptr) const {
         refs_box_read read = {};
-        uint64_t index[REFS_MAX_RANK];
-        for (size_t dim = 0; dim < meta_.rank; dim++) {
-            index[dim] = start[dim] / chunk_[dim];
-            read.box[dim] = (start[dim] + count[dim] - 1) / chunk_[dim] - index[dim] + 1;
-            read.element[dim] = start[dim];
-        }
-        read.number = refs_grid__number(&grid_, index);
+        refs_cut cut = {};
+        const refs_region region = {start.data(), count.data(), step};
+        EXPECT_EQ(refs_array__cut(&meta_, &region, &cut, nullptr), REFS_OK);
+        EXPECT_TRUE(refs_pattern__describe(&meta_, &grid_, &cut, &read));
+        refs_array__cut_clear(&cut);
         return read;
     }
 
     /** Notes a read; whether more is expected. */
     bool note(const refs_box_read &read) {
         refs_pattern__note(&pattern, &read);
-        return refs_pattern__expects(&pattern, &meta_, &read, &course);
+        return refs_pattern__expects(&pattern, &grid_, &read, &course);
     }
     bool note(const std::vector<uint64_t> &start, const std::vector<uint64_t> &count) {
         return note(read(start, count));
@@ -49,7 +47,10 @@ class Grid {
         return numbers;
     }
     uint64_t find(uint64_t number, uint64_t from = 0) const {
-        return refs_course__find(&course, &grid_, number, from);
+        refs_box_read at = {};
+        at.number = number;
+        at.mirrored = course.mirrored;
+        return refs_course__find(&course, &grid_, &at, from);
     }
     const refs_grid &grid() const { return grid_; }
 
@@ -96,6 +97,24 @@ TEST(Pattern, OfRowsGoesOnInTheNextBand) {
     ASSERT_TRUE(a.note({0, 10, 0}, {1, 10, 30}));
     EXPECT_EQ(a.chunks(1), (Numbers{6, 7, 8}));
     EXPECT_EQ(a.chunks(2), (Numbers{9, 10, 11})) << "the first row of the next band";
+}
+
+/* The first row is in the south, and shown last. */
+TEST(Pattern, OfRowsFromTheLastToTheFirstGoesOnInTheNextBand) {
+    Grid a({24, 30, 30}, {1, 10, 10});
+    const int64_t step[] = {1, -1, 1};
+    a.note(a.read({0, 29, 0}, {1, 10, 30}, step));
+    ASSERT_TRUE(a.note(a.read({0, 19, 0}, {1, 10, 30}, step)));
+    EXPECT_EQ(a.chunks(1), (Numbers{0, 1, 2}));
+    EXPECT_EQ(a.chunks(2), (Numbers{15, 16, 17})) << "the last row of the next band";
+}
+
+TEST(Pattern, OfLinesFromTheLastToTheFirstLeadsToTheChunkBefore) {
+    Grid a({30, 30}, {15, 30});
+    const int64_t step[] = {-1, 1};
+    for (uint64_t y = 29; y > 24; y--) EXPECT_FALSE(a.note(a.read({y, 0}, {1, 30}, step))) << y;
+    ASSERT_TRUE(a.note(a.read({24, 0}, {1, 30}, step)));
+    EXPECT_EQ(a.chunks(1), (Numbers{0}));
 }
 
 TEST(Pattern, BackwardsEndsWithTheFirstBand) {

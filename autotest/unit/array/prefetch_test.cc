@@ -132,7 +132,10 @@ TEST_F(Prefetch, TakesAdviceFromTheFirstReadOn) {
     open(1 << 20);
     const uint64_t start[] = {0, 0}, count[] = {steps, width};
     const refs_region region = {start, count, nullptr};
+    std::atomic<bool> begun{false};
+    v.store.vfs.onOpen = [&](const std::string &) { begun = true; };
     refs_reader_advise(v.reader, &region);
+    while (!begun) std::this_thread::yield();
     for (uint64_t t = 0; t < steps; t++) expectStep(t);
     EXPECT_LE(v.store.stats().requests, 4u);
     EXPECT_EQ(decoded(), steps);

@@ -26,6 +26,7 @@ typedef struct refs_cut {
     size_t rank;
     refs_span *spans[REFS_MAX_RANK];
     size_t n_spans[REFS_MAX_RANK];
+    bool is_backwards[REFS_MAX_RANK]; /**< the region goes from the last element to the first */
     uint64_t n_chunks;
 } refs_cut;
 

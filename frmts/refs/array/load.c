@@ -17,9 +17,9 @@ typedef struct loading {
 
 /* One call. */
 typedef struct batch {
-    refs_array *array;          /* the first one: all share its tools */
-    const refs_prefetcher *who; /* that prefetches, or NULL: a reader waits */
-    const refs_progress *progress;
+    refs_array *array;            /* the first one: all share its tools */
+    const refs_prefetcher *who;   /* that prefetches, or NULL: a reader waits */
+    const refs_load_watch *watch; /* or NULL */
     _Atomic size_t n_done;
     size_t n_all;
     refs_group *group;
@@ -62,9 +62,9 @@ static void deliver(batch *job, const refs_wanted *wanted, const uint8_t *elemen
 
 static bool may_go_on(batch *job) {
     if (job->who != NULL) return !atomic_load(&job->array->ending);
-    if (job->progress == NULL || job->progress->report == NULL) return true;
-    double done = (double)atomic_load(&job->n_done) / (double)job->n_all;
-    return job->progress->report(job->progress->user, done);
+    const refs_progress *progress = job->watch != NULL ? job->watch->progress : NULL;
+    if (progress == NULL || progress->report == NULL) return true;
+    return progress->report(progress->user, (double)atomic_load(&job->n_done) / (double)job->n_all);
 }
 
 /* -- decoding one chunk ------------------------------------------------------------------------ */
@@ -177,7 +177,7 @@ static refs_status receive_absent(batch *job, loading *one, refs_error *err) {
 }
 
 /* Keeps what nobody waits for, and what is not next, as it is stored. */
-static refs_status keep_stored(batch *job, loading *one, refs_bytes stored) {
+static void keep_stored(batch *job, loading *one, refs_bytes stored) {
     refs_chunk *chunk = refs_chunk__new(stored.size);
     if (chunk != NULL) {
         memcpy(refs_chunk__data(chunk), stored.data, stored.size);
@@ -185,7 +185,6 @@ static refs_status keep_stored(batch *job, loading *one, refs_bytes stored) {
         one->is_claimed = false;
     }
     refs_chunk__release(chunk);
-    return REFS_OK;
 }
 
 static bool is_decoded_later(batch *job, const loading *one) {
@@ -202,11 +201,10 @@ static refs_status receive(void *user, size_t i, bool present, refs_bytes stored
     if (!present) return receive_absent(job, one, err);
     atomic_fetch_add(&array->chunks_stored, 1);
     atomic_fetch_add(&array->bytes_stored, stored.size);
-    if (is_decoded_later(job, one)) {
-        refs_block_finish(block, stored.data);
-        return keep_stored(job, one, stored);
-    }
-    return start_decode(job, one, stored, block, err);
+    if (!is_decoded_later(job, one)) return start_decode(job, one, stored, block, err);
+    keep_stored(job, one, stored);
+    refs_block_finish(block, stored.data);
+    return REFS_OK;
 }
 
 /* -- a batch ----------------------------------------------------------------------------------- */
@@ -296,6 +294,10 @@ static void forget_scratches(const batch *job) {
     }
 }
 
+static void tell_arrived(const batch *job) {
+    if (job->watch != NULL && job->watch->arrived != NULL) job->watch->arrived(job->watch->user);
+}
+
 /* Decodes what was ready, and fetches and decodes the rest. What went wrong with a chunk explains
  * more than that the fetch was cancelled for it. */
 static refs_status fetch(batch *job, refs_error *err) {
@@ -311,6 +313,7 @@ static refs_status fetch(batch *job, refs_error *err) {
         fetched = start_decode(job, one, stored, NULL, &fetch_error);
     }
     if (fetched == REFS_OK && job->n_keys > 0) fetched = fetch_keys(job, &fetch_error);
+    if (fetched == REFS_OK) tell_arrived(job);
     refs_status decoded = refs_group_wait(job->group, err);
     refs_group_free(job->group);
     forget_scratches(job);
@@ -353,7 +356,10 @@ static refs_status load_free(batch *job, refs_wanted *wanted, size_t n, refs_err
     job->key_text.size = 0;
     job->busy = wanted;
     for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(job, wanted[i], err);
-    if (status == REFS_OK && job->n_keys + job->n_ready > 0) status = fetch(job, err);
+    if (status == REFS_OK && job->n_keys + job->n_ready > 0)
+        status = fetch(job, err);
+    else if (status == REFS_OK)
+        tell_arrived(job);
     give_up_rest(job);
     return status;
 }
@@ -369,10 +375,10 @@ static refs_status await_busy(batch *job, refs_error *err) {
 
 /* Own chunks first, and only then those of others: two threads that want each other's chunks both
  * get on. */
-refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_progress *progress,
+refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watch *watch,
                              refs_error *err) {
     if (n == 0) return REFS_OK;
-    batch job = {.array = wanted[0].to->array, .progress = progress, .n_all = n};
+    batch job = {.array = wanted[0].to->array, .watch = watch, .n_all = n};
     atomic_init(&job.awaited.is, true);
     atomic_init(&job.n_done, 0);
     refs_status status = open_batch(&job, n) ? REFS_OK : refs_fail_nomem(err);

@@ -32,9 +32,19 @@ typedef struct refs_wanted {
     uint64_t number; /**< in the array */
 } refs_wanted;
 
+/** Whoever watches a load. */
+typedef struct refs_load_watch {
+    const refs_progress *progress; /**< or NULL */
+
+    /** Called on the thread that loads when it waits for no bytes of its own any more, though some
+     * may still be decoded. Or NULL. */
+    void (*arrived)(void *user);
+    void *user;
+} refs_load_watch;
+
 /** Loads `n` chunks, of one array or several that share their tools, and delivers each once.
- * Changes the order of `wanted`. `progress` may be NULL; REFS_CANCELLED where it says so. */
-refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_progress *progress,
+ * Changes the order of `wanted`. `watch` may be NULL; REFS_CANCELLED where its progress says so. */
+refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watch *watch,
                              refs_error *err);
 
 /** Whoever prefetches. Both functions are called on any thread. */

@@ -43,6 +43,11 @@ void refs_grid__index(const refs_grid *grid, uint64_t number, uint64_t *index) {
         index[dim] = number % grid->n[dim];
 }
 
+void refs_grid__mirror(const refs_grid *grid, uint32_t mirrored, uint64_t *index) {
+    for (size_t dim = 0; dim < grid->rank; dim++)
+        if (mirrored >> dim & 1) index[dim] = grid->n[dim] - 1 - index[dim];
+}
+
 /* How far apart in number neighbours along a dimension are. */
 static uint64_t stride_of(const refs_grid *grid, size_t dim) {
     uint64_t stride = 1;
@@ -51,6 +56,27 @@ static uint64_t stride_of(const refs_grid *grid, size_t dim) {
 }
 
 /* -- what was read ----------------------------------------------------------------------------- */
+
+bool refs_pattern__describe(const refs_array_meta *meta, const refs_grid *grid, const refs_cut *cut,
+                            refs_box_read *read) {
+    uint64_t index[REFS_MAX_RANK];
+    *read = (refs_box_read){.is_point = cut->n_chunks == 1};
+    for (size_t dim = 0; dim < cut->rank; dim++) {
+        const refs_span *first = &cut->spans[dim][0], *last = first + cut->n_spans[dim] - 1;
+        uint64_t element = first->chunk * meta->chunk[dim] + first->begin;
+        bool backwards = cut->is_backwards[dim];
+        index[dim] = first->chunk;
+        read->box[dim] = (backwards ? first->chunk - last->chunk : last->chunk - first->chunk) + 1;
+        read->element[dim] = backwards ? meta->shape[dim] - 1 - element : element;
+        read->left[dim] = backwards ? first->begin : meta->chunk[dim] - 1 - first->begin;
+        if (backwards) read->mirrored |= (uint32_t)1 << dim;
+        if (read->box[dim] != cut->n_spans[dim]) return false;
+        read->is_point = read->is_point && first->n == 1;
+    }
+    refs_grid__mirror(grid, read->mirrored, index);
+    read->number = refs_grid__number(grid, index);
+    return true;
+}
 
 /* Compares a read with the last one, which began in the same chunk: along which single dimension it
  * stepped on, and how far. One that begins with the same element tells nothing. */
@@ -101,61 +127,42 @@ static uint64_t count_boxes(const refs_grid *grid, uint64_t first, int64_t by) {
     return first / (0 - (uint64_t)by) + 1;
 }
 
-static bool steps_lead_on(const refs_pattern *pattern, const refs_array_meta *meta) {
-    if (pattern->n_steps < STEPS_TO_TRUST) return false;
-    uint64_t length = meta->chunk[pattern->dim];
-    uint64_t n_left = (length - 1 - pattern->element[pattern->dim] % length) / pattern->step;
-    return n_left / 2 <= pattern->n_steps;
+static bool steps_lead_on(const refs_pattern *pattern, const refs_box_read *read) {
+    return pattern->n_steps >= STEPS_TO_TRUST &&
+           read->left[pattern->dim] / pattern->step / 2 <= pattern->n_steps;
 }
 
-bool refs_pattern__expects(const refs_pattern *pattern, const refs_array_meta *meta,
+bool refs_pattern__expects(const refs_pattern *pattern, const refs_grid *grid,
                            const refs_box_read *read, refs_course *course) {
-    refs_grid grid;
-    if (!refs_grid__of(meta, &grid)) return false;
     bool began =
         pattern->n_moves == 1 && pattern->first == 0 && pattern->at == (uint64_t)pattern->by;
-    *course = (refs_course){.first = read->number};
+    *course = (refs_course){.mirrored = read->mirrored, .first = read->number};
     memcpy(course->box, read->box, sizeof course->box);
     if (pattern->n_moves >= MOVES_TO_TRUST || began) {
         course->by = pattern->by;
         course->n_read = pattern->n_moves + 1;
-    } else if (steps_lead_on(pattern, meta)) {
-        course->by = (int64_t)stride_of(&grid, pattern->dim);
+    } else if (steps_lead_on(pattern, read)) {
+        course->by = (int64_t)stride_of(grid, pattern->dim);
         course->n_read = 1;
     } else {
         return false;
     }
-    course->n = count_boxes(&grid, read->number, course->by);
+    course->n = count_boxes(grid, read->number, course->by);
     if (read->is_point) course->n_read = course->n;
     return course->n > 1;
 }
 
-/* How many chunks the region has along a dimension; 0 where it leaves some out. */
-static uint64_t extent_of(const refs_cut *cut, size_t dim, uint64_t *lowest) {
-    uint64_t one = cut->spans[dim][0].chunk;
-    uint64_t other = cut->spans[dim][cut->n_spans[dim] - 1].chunk;
-    uint64_t n = (one < other ? other - one : one - other) + 1;
-    *lowest = one < other ? one : other;
-    return n == cut->n_spans[dim] ? n : 0;
-}
-
-bool refs_course__of_region(const refs_cut *cut, const refs_grid *grid, refs_course *course) {
-    uint64_t index[REFS_MAX_RANK];
+bool refs_course__of_region(const refs_box_read *read, const refs_grid *grid, refs_course *course) {
     size_t moving = 0;
-    while (moving < cut->rank && cut->n_spans[moving] == 1) moving++;
-    if (moving == cut->rank) return false;
-    *course = (refs_course){.by = (int64_t)stride_of(grid, moving), .n = cut->n_spans[moving]};
-    for (size_t dim = 0; dim < cut->rank; dim++) {
-        course->box[dim] = extent_of(cut, dim, &index[dim]);
-        if (course->box[dim] == 0) return false;
-    }
+    while (moving < grid->rank && read->box[moving] == 1) moving++;
+    if (moving == grid->rank) return false;
+    *course = (refs_course){.mirrored = read->mirrored,
+                            .first = read->number,
+                            .by = (int64_t)stride_of(grid, moving),
+                            .n = read->box[moving],
+                            .n_read = read->box[moving]}; /* all of it is known to be read */
+    memcpy(course->box, read->box, sizeof course->box);
     course->box[moving] = 1;
-    if (cut->spans[moving][0].chunk > index[moving]) { /* rows from the last to the first */
-        index[moving] = cut->spans[moving][0].chunk;
-        course->by = -course->by;
-    }
-    course->first = refs_grid__number(grid, index);
-    course->n_read = course->n; /* all of it is known to be read */
     return true;
 }
 
@@ -173,14 +180,15 @@ static bool holds(const refs_course *course, const refs_grid *grid, uint64_t k, 
 }
 
 /* The last box that does not begin behind the chunk is the only one that can hold it. */
-uint64_t refs_course__find(const refs_course *course, const refs_grid *grid, uint64_t number,
-                           uint64_t from) {
+uint64_t refs_course__find(const refs_course *course, const refs_grid *grid,
+                           const refs_box_read *read, uint64_t from) {
     int64_t apart = course->by > 0 ? course->by : -course->by;
-    int64_t away = (int64_t)number - (int64_t)course->first;
+    int64_t away = (int64_t)read->number - (int64_t)course->first;
     int64_t steps = away / apart - (away % apart < 0);
     int64_t k = course->by > 0 ? steps : -steps;
+    if (read->mirrored != course->mirrored) return UINT64_MAX;
     if (k < 0 || (uint64_t)k >= course->n || (uint64_t)k < from) return UINT64_MAX;
-    return holds(course, grid, (uint64_t)k, number) ? (uint64_t)k : UINT64_MAX;
+    return holds(course, grid, (uint64_t)k, read->number) ? (uint64_t)k : UINT64_MAX;
 }
 
 uint64_t refs_course__box_size(const refs_course *course, const refs_grid *grid) {
@@ -208,8 +216,12 @@ size_t refs_course__chunks(const refs_course *course, const refs_grid *grid, uin
         n[dim] = course->box[dim] < left ? course->box[dim] : left;
         at[dim] = begin[dim];
     }
-    do numbers[count++] = refs_grid__number(grid, at);
-    while (advance(at, begin, n, grid->rank));
+    do {
+        uint64_t index[REFS_MAX_RANK];
+        memcpy(index, at, sizeof index);
+        refs_grid__mirror(grid, course->mirrored, index);
+        numbers[count++] = refs_grid__number(grid, index);
+    } while (advance(at, begin, n, grid->rank));
     return count;
 }
 

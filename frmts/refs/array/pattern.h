@@ -7,7 +7,8 @@
  * read band by band, row of chunks by row of chunks or block by block move on
  * by the same difference of numbers each time, also from the end of one band
  * to the begin of the next. So do those who read backwards, or every third
- * band.
+ * band. Dimensions that a read goes through backwards, as those do whose first
+ * row is in the south, are mirrored for that: counted from their last chunk.
  */
 #ifndef REFS_PATTERN_H
 #define REFS_PATTERN_H
@@ -32,15 +33,24 @@ bool refs_grid__of(const refs_array_meta *meta, refs_grid *grid);
 uint64_t refs_grid__number(const refs_grid *grid, const uint64_t *index);
 void refs_grid__index(const refs_grid *grid, uint64_t number, uint64_t *index);
 
+/** Mirrors an index along dimensions whose bits are set: twice is not at all. */
+void refs_grid__mirror(const refs_grid *grid, uint32_t mirrored, uint64_t *index);
+
 /* -- what was read ----------------------------------------------------------------------------- */
 
 /** A read: its box of chunks, and the element that it begins with. */
 typedef struct refs_box_read {
-    uint64_t number;                 /**< of the first chunk */
+    uint32_t mirrored;               /**< dimensions, by bits: 1 << dim */
+    uint64_t number;                 /**< of the first chunk, mirrored */
     uint64_t box[REFS_MAX_RANK];     /**< chunks along each dimension */
-    uint64_t element[REFS_MAX_RANK]; /**< inside the array */
+    uint64_t element[REFS_MAX_RANK]; /**< inside the array, mirrored */
+    uint64_t left[REFS_MAX_RANK];    /**< elements of its chunk that follow it */
     bool is_point;                   /**< it is of one element */
 } refs_box_read;
+
+/** Describes the read that was cut to `cut`; false for one that leaves out chunks. */
+bool refs_pattern__describe(const refs_array_meta *meta, const refs_grid *grid, const refs_cut *cut,
+                            refs_box_read *read);
 
 /** The reads of one reader so far. Zeroed: none. */
 typedef struct refs_pattern {
@@ -70,6 +80,7 @@ refs_move refs_pattern__note(refs_pattern *pattern, const refs_box_read *read);
 /** Boxes that are expected to be read, one after the other: box k begins with chunk
  * first + k * by, for k in [0, n). Box 0 is being read. */
 typedef struct refs_course {
+    uint32_t mirrored; /**< as of the read; all numbers below are mirrored */
     uint64_t first;
     int64_t by;
     uint64_t n;
@@ -81,19 +92,19 @@ typedef struct refs_course {
  * one from the first chunk of the array, with which those begin who read all; so are three equal
  * steps inside a chunk, once they are a third of the way through it. Who takes one element of each
  * chunk reads a series, and is expected to read all of it. */
-bool refs_pattern__expects(const refs_pattern *pattern, const refs_array_meta *meta,
+bool refs_pattern__expects(const refs_pattern *pattern, const refs_grid *grid,
                            const refs_box_read *read, refs_course *course);
 
-/** The boxes of a region that is known to be read, along the slowest dimension in which it has
- * several chunks; false where it is one box. */
-bool refs_course__of_region(const refs_cut *cut, const refs_grid *grid, refs_course *course);
+/** The boxes of one read that is known to be followed part by part, along the slowest dimension in
+ * which it has several chunks; false where it has one. */
+bool refs_course__of_region(const refs_box_read *read, const refs_grid *grid, refs_course *course);
 
-/** The box that a chunk lies in, not before box `from`; UINT64_MAX: none. */
-uint64_t refs_course__find(const refs_course *course, const refs_grid *grid, uint64_t number,
-                           uint64_t from);
+/** The box that the first chunk of a read lies in, not before box `from`; UINT64_MAX: none. */
+uint64_t refs_course__find(const refs_course *course, const refs_grid *grid,
+                           const refs_box_read *read, uint64_t from);
 
-/** The chunks of box `k`: their number, and their numbers to `numbers`, which has room for
- * refs_course__box_size. Fewer than that where the grid ends. */
+/** The chunks of box `k`: how many, and their numbers, not mirrored, to `numbers`, which has room
+ * for refs_course__box_size. Fewer than that where the grid ends. */
 size_t refs_course__chunks(const refs_course *course, const refs_grid *grid, uint64_t k,
                            uint64_t *numbers);
 uint64_t refs_course__box_size(const refs_course *course, const refs_grid *grid);

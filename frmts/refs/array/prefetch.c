@@ -116,6 +116,7 @@ static bool begins_local(const refs_array *array, const refs_course *course) {
     uint64_t index[REFS_MAX_RANK];
     refs_buf key = REFS_BUF_INIT;
     refs_grid__index(&array->grid, course->first, index);
+    refs_grid__mirror(&array->grid, course->mirrored, index);
     bool local = refs_chunk_key(array->meta, index, &key, NULL) == REFS_OK &&
                  refs_store_is_local(array->tools.store, refs_str_view((char *)key.data, key.size));
     refs_buf_clear(&key);
@@ -139,9 +140,10 @@ static void ask_to_decode(refs_run *run, uint64_t begin, uint64_t end) {
     refs_free(numbers);
 }
 
-/* Asks for what is to be there next, where box `ahead` is the first that is not being read. */
-static void ask(refs_prefetch *prefetch, uint64_t ahead) {
+void refs_prefetch__ask(refs_prefetch *prefetch) {
     refs_run *run = prefetch->run;
+    if (run == NULL) return;
+    uint64_t ahead = prefetch->ahead;
     refs_array *array = run->array;
     refs_progress_on progress = {
         .ahead = ahead,
@@ -170,8 +172,7 @@ static bool takes_decoding(const refs_array *array) {
     return array->chain != NULL && !refs_chain_is_empty(array->chain);
 }
 
-void refs_prefetch__follow(refs_prefetch *prefetch, refs_array *array, const refs_course *course,
-                           uint64_t ahead) {
+void refs_prefetch__follow(refs_prefetch *prefetch, refs_array *array, const refs_course *course) {
     refs_prefetch__end(prefetch);
     uint64_t box_size = refs_course__box_size(course, &array->grid);
     refs_run *run = box_size <= MAX_TASK_CHUNKS ? refs_calloc(1, sizeof *run) : NULL;
@@ -186,20 +187,20 @@ void refs_prefetch__follow(refs_prefetch *prefetch, refs_array *array, const ref
         return;
     }
     *prefetch = (refs_prefetch){.run = run};
-    ask(prefetch, ahead);
 }
 
-uint64_t refs_prefetch__find(const refs_prefetch *prefetch, uint64_t number, uint64_t *at) {
+uint64_t refs_prefetch__find(const refs_prefetch *prefetch, const refs_box_read *read,
+                             uint64_t *at) {
     const refs_run *run = prefetch->run;
     if (run == NULL) return UINT64_MAX;
     *at = atomic_load(&run->at);
-    return refs_course__find(&run->course, &run->array->grid, number, *at);
+    return refs_course__find(&run->course, &run->array->grid, read, *at);
 }
 
 void refs_prefetch__advance(refs_prefetch *prefetch, uint64_t k) {
     if (prefetch->run == NULL) return;
     atomic_store(&prefetch->run->at, k);
-    ask(prefetch, k + 1);
+    prefetch->ahead = k + 1;
 }
 
 void refs_prefetch__end(refs_prefetch *prefetch) {

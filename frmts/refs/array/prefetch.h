@@ -14,6 +14,7 @@
 /** What one reader has prefetched. Zeroed: nothing. One thread at a time. */
 typedef struct refs_prefetch {
     struct refs_run *run; /**< the course that is followed, or NULL */
+    uint64_t ahead;       /**< its first box that is neither read nor being read */
     uint64_t next;        /**< its first box that was not asked for */
     uint64_t decoded;     /**< its first box that was not asked to be decoded */
 } refs_prefetch;
@@ -21,17 +22,20 @@ typedef struct refs_prefetch {
 /** Whether an array can be prefetched at all. */
 bool refs_prefetch__is_possible(const refs_array *array);
 
-/** Follows a course in place of any other; without memory it does not. `ahead` is its first box
- * that is not being read: 1, or 0 for a course that was told before. */
-void refs_prefetch__follow(refs_prefetch *prefetch, refs_array *array, const refs_course *course,
-                           uint64_t ahead);
+/** Follows a course in place of any other, of which nothing is read yet; without memory it does
+ * not. */
+void refs_prefetch__follow(refs_prefetch *prefetch, refs_array *array, const refs_course *course);
 
-/** The box of the course that chunk `number` lies in, if it is not before the last one that was
- * read; UINT64_MAX: none, or there is no course. *at is that last one. */
-uint64_t refs_prefetch__find(const refs_prefetch *prefetch, uint64_t number, uint64_t *at);
+/** The box of the course that a read begins in, if it is not before the last one that was read;
+ * UINT64_MAX: none, or there is no course. *at is that last one. */
+uint64_t refs_prefetch__find(const refs_prefetch *prefetch, const refs_box_read *read,
+                             uint64_t *at);
 
-/** Says that box `k` is being read, and asks for what is expected next. */
+/** Says that box `k` is being read. */
 void refs_prefetch__advance(refs_prefetch *prefetch, uint64_t k);
+
+/** Asks for what is expected next: when a reader has the bytes of its own. */
+void refs_prefetch__ask(refs_prefetch *prefetch);
 
 /** Follows nothing any more. What was asked for and not yet requested is not. */
 void refs_prefetch__end(refs_prefetch *prefetch);

@@ -1,8 +1,6 @@
 /* read.c -- regions of arrays: chunks -> the caller's buffer; see array.h. */
 #include "read.h"
 
-#include "load.h"
-
 /* Chunks that one fetch asks for at most: bounds what is kept for keys and plans. */
 #define MAX_BATCH_CHUNKS 16384
 
@@ -113,7 +111,7 @@ static bool report_batch(void *user, double done) {
     return batch->all->report(batch->all->user, batch->begin + batch->share * done);
 }
 
-static refs_status read_batches(reading *job, const refs_progress *progress, refs_wanted *wanted,
+static refs_status read_batches(reading *job, const refs_load_watch *watch, refs_wanted *wanted,
                                 refs_error *err) {
     const refs_delivery to = {.array = job->array,
                               .deliver = deliver,
@@ -122,11 +120,15 @@ static refs_status read_batches(reading *job, const refs_progress *progress, ref
     uint64_t n_all = job->cut->n_chunks;
     for (uint64_t begin = 0, n; begin < n_all; begin += n) {
         n = n_all - begin < MAX_BATCH_CHUNKS ? n_all - begin : MAX_BATCH_CHUNKS;
-        batch_progress part = {progress, (double)begin / (double)n_all, (double)n / (double)n_all};
+        batch_progress part = {watch != NULL ? watch->progress : NULL,
+                               (double)begin / (double)n_all, (double)n / (double)n_all};
         refs_progress of_part = {report_batch, &part};
         list_chunks(job->cut, &to, begin, (size_t)n, wanted);
-        bool reports = progress != NULL && progress->report != NULL;
-        REFS_TRY(refs_array__load(wanted, (size_t)n, reports ? &of_part : NULL, err));
+        bool is_last = begin + n == n_all;
+        refs_load_watch of_batch = {NULL, NULL, NULL};
+        if (watch != NULL && is_last) of_batch = *watch;
+        if (part.all != NULL && part.all->report != NULL) of_batch.progress = &of_part;
+        REFS_TRY(refs_array__load(wanted, (size_t)n, &of_batch, err));
     }
     return REFS_OK;
 }
@@ -142,7 +144,7 @@ refs_status refs_array__read_cut(const refs_reading *reading_of, const refs_cut 
     uint64_t n = cut->n_chunks < MAX_BATCH_CHUNKS ? cut->n_chunks : MAX_BATCH_CHUNKS;
     refs_wanted *wanted = refs_calloc((size_t)n, sizeof *wanted);
     if (wanted == NULL) return refs_fail_nomem(err);
-    refs_status status = read_batches(&job, reading_of->progress, wanted, err);
+    refs_status status = read_batches(&job, reading_of->watch, wanted, err);
     refs_free(wanted);
     return status;
 }
@@ -159,13 +161,13 @@ refs_status refs_array_read(refs_array *array, const refs_region *region, void *
 }
 
 refs_status refs_array__load_cut(refs_array *array, const refs_cut *cut,
-                                 const refs_progress *progress, refs_error *err) {
+                                 const refs_load_watch *watch, refs_error *err) {
     const refs_delivery to = {.array = array};
     size_t n = (size_t)cut->n_chunks;
     refs_wanted *wanted = refs_calloc(n, sizeof *wanted);
     if (wanted == NULL) return refs_fail_nomem(err);
     list_chunks(cut, &to, 0, n, wanted);
-    refs_status status = refs_array__load(wanted, n, progress, err);
+    refs_status status = refs_array__load(wanted, n, watch, err);
     refs_free(wanted);
     return status;
 }

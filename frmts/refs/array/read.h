@@ -2,15 +2,15 @@
 #ifndef REFS_READ_H
 #define REFS_READ_H
 
-#include "array_object.h"
+#include "load.h"
 
 /** What a read is asked for: as refs_array_read. */
 typedef struct refs_reading {
     refs_array *array;
     const refs_region *region;
     void *dst;
-    const int64_t *stride;         /**< or NULL: packed */
-    const refs_progress *progress; /**< or NULL */
+    const int64_t *stride;        /**< or NULL: packed */
+    const refs_load_watch *watch; /**< or NULL */
 } refs_reading;
 
 /** Reads the region, which was cut to `cut`. */
@@ -18,6 +18,6 @@ refs_status refs_array__read_cut(const refs_reading *reading, const refs_cut *cu
 
 /** Loads the chunks of a region that was cut to `cut` into the cache. */
 refs_status refs_array__load_cut(refs_array *array, const refs_cut *cut,
-                                 const refs_progress *progress, refs_error *err);
+                                 const refs_load_watch *watch, refs_error *err);
 
 #endif

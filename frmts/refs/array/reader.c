@@ -66,37 +66,21 @@ static void hold(refs_reader *reader, const refs_cut *cut) {
 
 /* -- what is to be prefetched ------------------------------------------------------------------ */
 
-/* False for a read that leaves out chunks. */
-static bool describe_read(const refs_array *array, const refs_cut *cut, refs_box_read *read) {
-    uint64_t index[REFS_MAX_RANK];
-    *read = (refs_box_read){.is_point = cut->n_chunks == 1};
-    for (size_t dim = 0; dim < cut->rank; dim++) {
-        const refs_span *first = &cut->spans[dim][0], *last = first + cut->n_spans[dim] - 1;
-        bool backwards = first->chunk > last->chunk;
-        index[dim] = backwards ? last->chunk : first->chunk;
-        read->box[dim] = (backwards ? first->chunk : last->chunk) - index[dim] + 1;
-        read->element[dim] = first->chunk * array->meta->chunk[dim] + first->begin;
-        if (read->box[dim] != cut->n_spans[dim]) return false;
-        read->is_point = read->is_point && first->n == 1;
-    }
-    read->number = refs_grid__number(&array->grid, index);
-    return true;
-}
-
 /* A reader goes on along its course by reading the box that it is at, or the next one; along one
  * that it told, by reading any that is left. */
 static void follow(refs_reader *reader, const refs_box_read *read) {
     refs_prefetch *prefetch = &reader->prefetch;
     refs_course course;
-    uint64_t at = 0, k = refs_prefetch__find(prefetch, read->number, &at);
+    uint64_t at = 0, k = refs_prefetch__find(prefetch, read, &at);
     if (k != UINT64_MAX && (reader->is_advised || k <= at + 1)) {
         refs_prefetch__advance(prefetch, k);
         return;
     }
     refs_prefetch__end(prefetch);
     reader->is_advised = false;
-    if (refs_pattern__expects(&reader->pattern, reader->array->meta, read, &course))
-        refs_prefetch__follow(prefetch, reader->array, &course, 1);
+    if (!refs_pattern__expects(&reader->pattern, &reader->array->grid, read, &course)) return;
+    refs_prefetch__follow(prefetch, reader->array, &course);
+    refs_prefetch__advance(prefetch, 0);
 }
 
 static void note_read(refs_reader *reader, const refs_cut *cut) {
@@ -105,22 +89,34 @@ static void note_read(refs_reader *reader, const refs_cut *cut) {
     if (array->tools.cache == NULL) return;
     refs_lock(&reader->lock);
     hold(reader, cut);
-    if (refs_prefetch__is_possible(array) && describe_read(array, cut, &read)) {
+    if (refs_prefetch__is_possible(array) &&
+        refs_pattern__describe(array->meta, &array->grid, cut, &read)) {
         (void)refs_pattern__note(&reader->pattern, &read);
         follow(reader, &read);
     }
     refs_unlock(&reader->lock);
 }
 
+/* The bytes of what is read are there: the network is free for what comes next. */
+static void ask_for_more(void *user) {
+    refs_reader *reader = user;
+    refs_lock(&reader->lock);
+    refs_prefetch__ask(&reader->prefetch);
+    refs_unlock(&reader->lock);
+}
+
 void refs_reader_advise(refs_reader *reader, const refs_region *region) {
     refs_array *array = reader->array;
     refs_cut cut = {0};
+    refs_box_read read;
     refs_course course;
     if (!refs_prefetch__is_possible(array)) return;
     refs_lock(&reader->lock);
     if (refs_array__cut(array->meta, region, &cut, NULL) == REFS_OK && cut.n_chunks > 1 &&
-        refs_course__of_region(&cut, &array->grid, &course)) {
-        refs_prefetch__follow(&reader->prefetch, array, &course, 0);
+        refs_pattern__describe(array->meta, &array->grid, &cut, &read) &&
+        refs_course__of_region(&read, &array->grid, &course)) {
+        refs_prefetch__follow(&reader->prefetch, array, &course);
+        refs_prefetch__ask(&reader->prefetch);
         reader->is_advised = true;
     }
     refs_unlock(&reader->lock);
@@ -140,14 +136,16 @@ void refs_reader_load(refs_reader *reader, const refs_region *region) {
     refs_cut cut = {0};
     bool loads = refs_array__cut(array->meta, region, &cut, NULL) == REFS_OK && fits(array, &cut);
     /* What does not arrive now is asked for again by whoever reads it, and fails there. */
-    if (loads) (void)refs_array__load_cut(array, &cut, &reader->progress, NULL);
+    const refs_load_watch watch = {&reader->progress, NULL, NULL};
+    if (loads) (void)refs_array__load_cut(array, &cut, &watch, NULL);
     refs_array__cut_clear(&cut);
     if (!loads) refs_reader_advise(reader, region);
 }
 
 refs_status refs_reader_read(refs_reader *reader, const refs_region *region, void *dst,
                              const int64_t *stride, refs_error *err) {
-    refs_reading reading = {reader->array, region, dst, stride, &reader->progress};
+    const refs_load_watch watch = {&reader->progress, ask_for_more, reader};
+    refs_reading reading = {reader->array, region, dst, stride, &watch};
     refs_cut cut = {0};
     refs_status status = refs_array__cut(reader->array->meta, region, &cut, err);
     if (status == REFS_OK && cut.n_chunks > 0) {

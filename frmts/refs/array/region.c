@@ -36,6 +36,7 @@ static refs_status cut_dim(const refs_array_meta *meta, const refs_region *regio
                          (unsigned long long)region->start[dim], (long long)step_of(region, dim),
                          dim, (unsigned long long)meta->shape[dim]);
     size_t capacity = 0;
+    cut->is_backwards[dim] = step_of(region, dim) < 0;
     for (uint64_t first = 0; first < count;) {
         if (!refs_grow((void **)&cut->spans[dim], &capacity, cut->n_spans[dim], sizeof(refs_span)))
             return refs_fail_nomem(err);
