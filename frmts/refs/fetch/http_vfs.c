@@ -337,10 +337,3 @@ void refs_http_vfs_free(refs_http_vfs *vfs) {
 const refs_vfs *refs_http_vfs_functions(const refs_http_vfs *vfs) {
     return &vfs->functions;
 }
-
-bool refs_http_vfs_takes(const refs_http_vfs *vfs, const char *location) {
-    char *url = NULL;
-    bool takes = url_of(vfs, location, &url, NULL) == REFS_OK;
-    refs_free(url);
-    return takes;
-}

@@ -3,6 +3,7 @@
 #include "guard.h"
 #include "report.h"
 #include "tools.h"
+#include "vsi_source.h"
 
 namespace {
 
@@ -66,7 +67,8 @@ GDALDataset *RefsRootDataset::createOfList(const RefsName &name, refs_error *err
     std::unique_ptr<RefsRootDataset> root(new RefsRootDataset(name, nullptr));
     size_t count = 0;
     const auto tools = RefsTools::shared(nullptr);
-    const RefsHttpVfsHandle vfs = tools != nullptr ? RefsOpenHttpVfs(*tools, nullptr) : nullptr;
+    const RefsHttpVfsHandle vfs =
+        tools != nullptr ? RefsOpenHttpVfs(*tools, RefsVsiSource(), nullptr) : nullptr;
     if (vfs == nullptr ||
         refs_set_each_of_list(refs_http_vfs_functions(vfs.get()), name.location.c_str(), addSet,
                               root.get(), &count, nullptr) != REFS_OK ||
