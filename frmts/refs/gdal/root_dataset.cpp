@@ -1,5 +1,7 @@
 /* root_dataset.cpp -- a set of several variables, see dataset.h. */
 #include "dataset.h"
+
+#include "beside.h"
 #include "guard.h"
 #include "report.h"
 #include "tools.h"
@@ -114,6 +116,5 @@ const char *RefsRootDataset::GetMetadataItem(const char *item, const char *domai
 }
 
 char **RefsRootDataset::GetFileList() {
-    return RefsGuardRaised(
-        [this] { return CSLAddString(nullptr, RefsHideSecrets(name_.location.c_str()).c_str()); });
+    return RefsGuardRaised([this] { return RefsFileList(name_); });
 }
