@@ -4,9 +4,10 @@
 #include "parquet_writer.h"
 #include "range_server.h"
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
+#include <thread>
 
 #include <cpl_conv.h>
 #include <unistd.h>
@@ -198,6 +199,49 @@ TEST_F(Stale, RecordFilesAreReadAgain) {
     EXPECT_EQ(pixels(without), std::vector<double>(6, -1));
     write_old(records + "/refs.0.parq", record_file(0, 12), 6);
     EXPECT_EQ(pixels_of(name), before) << "a record file that was not there";
+}
+
+TEST_F(Stale, ReadsInManyThreadsAtOnceAreOfOneStateWhileTargetsAreReplaced) {
+    constexpr int nChunks = 40, nThreads = 4, nReads = 60;
+    Array array{"v", {1, nChunks}};
+    array.chunks = {1, 1};
+    Set many;
+    many.array(array);
+    for (int i = 0; i < nChunks; i++) many.range("v/0." + std::to_string(i), "v.bin", 4 * i, 4);
+    write_old(set, many.document(), 9);
+    std::atomic<int> state{0}, nRight{0}, nMixed{0}, nOld{0}, nRunning{nThreads};
+    const auto replace = [&] {
+        const int next = state + 1;
+        write_old(folder + "/next", bytes_of(std::vector<int32_t>(nChunks, next)), next);
+        std::filesystem::rename(folder + "/next", target);
+        state = next;
+    };
+    const auto read = [&] {
+        for (int i = 0; i < nReads; i++) {
+            const ErrorLog quiet;
+            const int earliest = state;
+            const Dataset dataset = open(v);
+            std::vector<int32_t> values(nChunks);
+            if (GDALRasterIO(GDALGetRasterBand(dataset.get(), 1), GF_Read, 0, 0, nChunks, 1,
+                             values.data(), nChunks, 1, GDT_Int32, 0, 0) != CE_None)
+                continue; // replaced meanwhile
+            const bool isOne = values == std::vector<int32_t>(nChunks, values[0]);
+            (!isOne ? nMixed : values[0] < earliest ? nOld : nRight)++;
+        }
+        nRunning--;
+    };
+    replace();
+    std::vector<std::thread> threads;
+    for (int i = 0; i < nThreads; i++) threads.emplace_back(read);
+    while (nRunning > 0) {
+        replace();
+        usleep(2000);
+    }
+    for (std::thread &thread : threads) thread.join();
+    EXPECT_EQ(nMixed, 0);
+    EXPECT_EQ(nOld, 0);
+    EXPECT_GT(nRight, nReads);
+    EXPECT_EQ(pixels_of(v), std::vector<double>(nChunks, state));
 }
 
 TEST_F(Stale, ChunksAreSharedByDatasetsThatAreOpenTogether) {
