@@ -365,7 +365,7 @@ class OfParquetSets(Statistics):
 class OfRemoteSets(Statistics):
     def setUp(self):
         super().setUp()
-        served = Folder()
+        served = self.served = Folder()
         self.addCleanup(served.close)
         for name in ("sample.json", "sample.nc"):
             with open(os.path.join(DATA, name), "rb") as file:
@@ -391,6 +391,15 @@ class OfRemoteSets(Statistics):
         self.assert_kept_apart(self.t2m, self.z)
         self.assertEqual(self.said, "")
         self.assertEqual(self.asked(), {("GET", "/sample.json"), ("GET", "/sample.nc")})
+
+    def test_of_an_older_set_are_not_taken_from_the_proxy_folder(self):
+        self.environment = {"GDAL_PAM_PROXY_DIR": self.folder}
+        os.utime(os.path.join(self.served.served, "sample.json"), (time.time() - 1800,) * 2)
+        mean = self.compute(self.z)
+        self.assertAlmostEqual(self.kept(self.z), mean, places=6)
+        for file in glob.glob(self.path("*.aux.xml")):
+            os.utime(file, (time.time() - 3600,) * 2)
+        self.assertIsNone(self.kept(self.z))
 
     def test_that_are_only_looked_at_leave_nothing_in_the_proxy_folder(self):
         self.environment = {"GDAL_PAM_PROXY_DIR": self.folder}
