@@ -24,7 +24,7 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SERVER = os.path.join(HERE, "..", "server", "range_server.py")
-BANDS, TILES, CHUNK = 24, 3, 256
+BANDS, TILES, CHUNK = 24, 3, int(os.environ.get("REFS_PEOPLE_CHUNK", 256))
 SIZE = TILES * CHUNK
 LINES, LARGE = 2, 1024  # rows and columns of large chunks
 
@@ -238,10 +238,17 @@ class Served:
     """The folder over HTTP."""
 
     def __init__(self, folder, latency_ms):
+        self.log = os.path.join(folder, "log")
         self.server = subprocess.Popen(
-            [sys.executable, SERVER, folder, os.path.join(folder, "log"), "--latency-ms", str(latency_ms)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [sys.executable, SERVER, folder, self.log, "--latency-ms", str(latency_ms)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.url = f"http://127.0.0.1:{self.server.stdout.readline().strip()}"
+
+    def ranges(self):
+        """Bytes [begin, end) that were asked for so far, request by request."""
+        with open(self.log) as log:
+            asked = [line.split("\t")[2] for line in log]
+        return [(int(begin), int(end) + 1) for begin, end in
+                (text.removeprefix("bytes=").split("-") for text in asked if text != "-")]
 
     def close(self):
         self.server.stdin.close()

@@ -199,6 +199,19 @@ def writes_the_object_again():
         return world.said(world.set(refs), times=2)
 
 
+@produces("the file was replaced since it was first read")
+def writes_the_file_again():
+    with World() as world:
+        world.folder.write("v.bin", bytes(1 << 20))
+        refs = {".zgroup": '{"zarr_format": 2}', "v/.zarray": array((2, 2, 3), (1, 2, 3)),
+                "v/0.0.0": ["v.bin", 0, 24], "v/1.0.0": ["v.bin", 900000, 24]}
+        dataset = gdal.Open(world.set(refs))
+        dataset.GetRasterBand(1).ReadRaster()
+        world.folder.write("v.bin", bytes(2 << 20))
+        dataset.GetRasterBand(2).ReadRaster()
+        return "\n".join(world.messages)
+
+
 @produces("ends at byte N, before the range …")
 def refers_beyond_the_end():
     with World() as world:

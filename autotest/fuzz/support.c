@@ -51,7 +51,11 @@ static void close_file(void *self, void *handle) {
 
 refs_vfs fuzz_host(const fuzz_file *files) {
     void *self = (void *)(uintptr_t)files;
-    return (refs_vfs){self, open_file, size_of_file, read_file, NULL, close_file, NULL, NULL};
+    return (refs_vfs){.self = self,
+                      .open = open_file,
+                      .size = size_of_file,
+                      .read = read_file,
+                      .close = close_file};
 }
 
 /* -- from a set to its hierarchy --------------------------------------------------------------- */

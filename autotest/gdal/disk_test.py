@@ -36,7 +36,7 @@ def look(folder):
     root = gdal.OpenEx(f'REFS:"{folder}/sample.json"', gdal.OF_RASTER)
     for name, _ in root.GetSubDatasets():
         dataset = gdal.OpenEx(name, gdal.OF_RASTER)
-        said.append(gdal.Info(dataset).replace(folder, ""))
+        said.append(gdal.Info(dataset, showFileList=False).replace(folder, ""))
         for i in range(1, min(dataset.RasterCount, 3) + 1):
             band = dataset.GetRasterBand(i)
             said.append(repr(band.ComputeStatistics(False)))

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import numpy as np
@@ -47,6 +48,12 @@ class Statistics(unittest.TestCase):
     def path(self, *parts):
         return os.path.join(self.folder, *parts)
 
+    def copy_sample(self):
+        for name in ("sample.json", "sample.nc"):
+            shutil.copy(os.path.join(DATA, name), self.folder)
+        self.set = self.path("sample.json")
+        self.t2m, self.z = (f'REFS:"{self.set}":/{name}' for name in ("t2m", "z"))
+
     def run_program(self, *arguments):
         done = subprocess.run([sys.executable, "-c", PROGRAM, *arguments], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True,
@@ -79,10 +86,7 @@ class Statistics(unittest.TestCase):
 class OfLocalSets(Statistics):
     def setUp(self):
         super().setUp()
-        for name in ("sample.json", "sample.nc"):
-            shutil.copy(os.path.join(DATA, name), self.folder)
-        self.set = self.path("sample.json")
-        self.t2m, self.z = (f'REFS:"{self.set}":/{name}' for name in ("t2m", "z"))
+        self.copy_sample()
 
     def test_are_kept_beside_it_for_each_variable_and_selection(self):
         self.assert_kept_apart(self.t2m, self.z, self.t2m + "[time=2024-06-01T13:00]")
@@ -146,6 +150,181 @@ class OfLocalSets(Statistics):
             self.assert_kept_apart(self.t2m, self.z)
 
 
+class OfReplacedSets(Statistics):
+    """Nothing of the old one is shown; what is found out of the new one is kept."""
+
+    def setUp(self):
+        super().setUp()
+        self.copy_sample()
+        for name in (self.t2m, self.z):
+            gdal.Open(name).BuildOverviews("NEAREST", [3])
+            self.compute(name)
+        self.assert_shown(self.t2m, self.z)
+
+    def replace(self):
+        time.sleep(0.02)
+        shutil.copyfile(os.path.join(DATA, "sample.json"), self.set)
+
+    def shown(self, name):
+        """In this process, and in another."""
+        dataset = gdal.Open(name)
+        band = dataset.GetRasterBand(1)
+        mean = band.GetMetadataItem("STATISTICS_MEAN")
+        self.assertEqual(mean is None, self.kept(name) is None)
+        return mean is not None, band.GetOverviewCount()
+
+    def assert_shown(self, *names):
+        self.assertEqual([self.shown(name) for name in (self.t2m, self.z)],
+                         [(True, 1) if name in names else (False, 0) for name in (self.t2m, self.z)])
+
+    def test_are_not_shown(self):
+        self.replace()
+        self.assert_shown()
+
+    def test_are_not_shown_once_those_of_another_array_are_new(self):
+        self.replace()
+        gdal.Open(self.t2m).BuildOverviews("NEAREST", [3])
+        self.compute(self.t2m)
+        self.assert_shown(self.t2m)
+        self.assertEqual(len(glob.glob(self.set + "*.ovr")), 1, "old overviews pile up")
+
+    def test_are_not_shown_where_overviews_alone_are_old(self):
+        time.sleep(0.02)
+        os.utime(self.set)
+        time.sleep(0.02)
+        os.utime(self.set + ".aux.xml")
+        self.assertEqual(self.shown(self.z), (True, 0))
+
+    def test_are_not_kept_by_who_has_the_old_set_open(self):
+        dataset = gdal.Open(self.z + "[level=850]")
+        dataset.GetRasterBand(1).ComputeStatistics(False)
+        self.replace()
+        del dataset
+        self.assertIsNone(self.kept(self.z + "[level=850]"))
+
+    def test_are_shown_where_the_set_is_no_younger(self):
+        kept = os.stat(self.set + ".aux.xml")
+        os.utime(self.set, ns=(kept.st_atime_ns, kept.st_mtime_ns))
+        for file in glob.glob(self.set + "*.ovr"):
+            os.utime(file, ns=(kept.st_atime_ns, kept.st_mtime_ns))
+        self.assert_shown(self.t2m, self.z)
+
+
+class Files(Statistics):
+    """What is listed, copied, renamed and deleted with a set."""
+
+    beside = ["sample.json.aux.xml", "sample.json_0.ovr", "sample.json_1.ovr"]
+
+    def setUp(self):
+        super().setUp()
+        self.copy_sample()
+        self.driver = gdal.GetDriverByName("REFS")
+        for array in ("t2m", "z"):
+            gdal.Open(self.name(self.set, array)).BuildOverviews("NEAREST", [3])
+        self.mean = self.compute(self.name(self.set, "z"))
+        for other in ("sample.json.bak", "sample.json_x.ovr", "sample.json_0.ovr.txt"):
+            with open(self.path(other), "w", encoding="utf-8"):
+                pass
+
+    @staticmethod
+    def name(path, array):
+        return f'REFS:"{path}":/{array}'
+
+    def files(self):
+        return sorted(name for name in os.listdir(self.folder)
+                      if name not in ("sample.json.bak", "sample.json_x.ovr", "sample.json_0.ovr.txt"))
+
+    def assert_complete(self, path):
+        self.assertAlmostEqual(self.kept(self.name(path, "z")), self.mean, places=6)
+        for array in ("t2m", "z"):
+            dataset = gdal.Open(self.name(path, array))
+            self.assertEqual(dataset.GetRasterBand(1).GetOverviewCount(), 1)
+
+    def test_that_are_listed_are_the_set_and_what_lies_beside(self):
+        expected = [self.path(name) for name in ["sample.json"] + self.beside]
+        for name in (self.set, f'REFS:"{self.set}"', self.name(self.set, "z")):
+            self.assertEqual(gdal.Open(name).GetFileList(), expected)
+        os.chdir(self.folder)
+        self.assertEqual(gdal.Open("sample.json").GetFileList(), ["sample.json"] + self.beside)
+
+    def test_are_renamed_together(self):
+        self.driver.Rename(self.path("other.json"), self.set)
+        self.assertEqual(self.files(), [name.replace("sample.json", "other.json") for name in
+                                        ["sample.json"] + self.beside] + ["sample.nc"])
+        self.assert_complete(self.path("other.json"))
+
+    def test_are_copied_together(self):
+        self.driver.CopyFiles(self.path("other & more.json"), f'REFS:"{self.set}"')
+        self.assertEqual(len(self.files()), 9)
+        self.assert_complete(self.set)
+        self.assert_complete(self.path("other & more.json"))
+        self.driver.Rename(self.path("last.json"), self.path("other & more.json"))
+        self.assert_complete(self.path("last.json"))
+
+    def test_are_deleted_together_but_for_the_data(self):
+        self.driver.Delete(self.set)
+        self.assertEqual(self.files(), ["sample.nc"])
+
+    def test_are_deleted_where_another_file_is_written_in_their_place(self):
+        source = gdal.GetDriverByName("MEM").Create("", 2, 2)
+        gdal.GetDriverByName("GTiff").CreateCopy(self.set, source)
+        self.assertEqual(self.files(), ["sample.json", "sample.nc"])
+
+    def test_of_a_part_of_a_set_are_not_deleted(self):
+        before = self.files()
+        for name in (self.name(self.set, "z"), self.set + ".no", "REFS:http://127.0.0.1:1/s.json"):
+            with self.assertRaises(RuntimeError):
+                self.driver.Delete(name)
+            with self.assertRaises(RuntimeError):
+                self.driver.Rename(self.path("other.json"), name)
+        self.assertEqual(self.files(), before)
+
+    def test_of_tools_are_the_same(self):
+        for action, left in ((["copy", self.set, self.path("other.json")], 9),
+                             (["delete", self.set], 5)):
+            done = subprocess.run(["gdalmanage", *action], stdout=subprocess.PIPE, check=False)
+            self.assertEqual((done.returncode, len(self.files())), (0, left), action)
+
+
+class FilesOfParquetSets(Statistics):
+    array = {"zarr_format": 2, "shape": [2, 3], "chunks": [2, 3], "dtype": "<f4", "fill_value": 0,
+             "order": "C", "compressor": None, "filters": None}
+
+    def setUp(self):
+        super().setUp()
+        self.driver = gdal.GetDriverByName("REFS")
+        self.set = self.path("set.parq")
+        self.write("set.parq/.zmetadata", json.dumps({"metadata": {
+            ".zgroup": {"zarr_format": 2}, "v/.zarray": self.array}, "record_size": 10}))
+        self.write("set.parq/v/refs.1.parq", "")
+        self.write("set.parq/v/data.nc", "")
+        self.compute(f'REFS:"{self.set}":/v')
+
+    def write(self, name, text):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def files(self):
+        return sorted(os.path.relpath(os.path.join(folder, file), self.folder)
+                      for folder, _, files in os.walk(self.folder) for file in files)
+
+    def test_are_copied_renamed_and_deleted_with_the_folder(self):
+        before = self.files()
+        self.assertEqual(gdal.Open(f'REFS:"{self.set}":/v').GetFileList(),
+                         [self.set, self.set + ".aux.xml"])
+        self.driver.CopyFiles(self.path("b.parq"), self.set)
+        copied = ["b.parq.aux.xml", "b.parq/.zmetadata", "b.parq/v/refs.1.parq"]
+        self.assertEqual(self.files(), sorted(copied + before))
+        self.assertEqual(self.kept(f'REFS:"{self.path("b.parq")}":/v'), 0)
+        self.driver.Delete(self.set)
+        self.assertEqual(self.files(), sorted(copied + ["set.parq/v/data.nc"]), "data are no set's")
+        self.driver.Rename(self.path("c.parq"), self.path("b.parq"))
+        self.assertEqual(self.kept(f'REFS:"{self.path("c.parq")}":/v'), 0)
+        self.driver.Delete(self.path("c.parq"))
+        self.assertEqual(os.listdir(self.folder), ["set.parq"])
+
+
 class OfParquetSets(Statistics):
     def test_are_kept_beside_the_folder(self):
         array = {"zarr_format": 2, "shape": [2, 3], "chunks": [2, 3], "dtype": "<f4",
@@ -186,7 +365,7 @@ class OfParquetSets(Statistics):
 class OfRemoteSets(Statistics):
     def setUp(self):
         super().setUp()
-        served = Folder()
+        served = self.served = Folder()
         self.addCleanup(served.close)
         for name in ("sample.json", "sample.nc"):
             with open(os.path.join(DATA, name), "rb") as file:
@@ -212,6 +391,15 @@ class OfRemoteSets(Statistics):
         self.assert_kept_apart(self.t2m, self.z)
         self.assertEqual(self.said, "")
         self.assertEqual(self.asked(), {("GET", "/sample.json"), ("GET", "/sample.nc")})
+
+    def test_of_an_older_set_are_not_taken_from_the_proxy_folder(self):
+        self.environment = {"GDAL_PAM_PROXY_DIR": self.folder}
+        os.utime(os.path.join(self.served.served, "sample.json"), (time.time() - 1800,) * 2)
+        mean = self.compute(self.z)
+        self.assertAlmostEqual(self.kept(self.z), mean, places=6)
+        for file in glob.glob(self.path("*.aux.xml")):
+            os.utime(file, (time.time() - 3600,) * 2)
+        self.assertIsNone(self.kept(self.z))
 
     def test_that_are_only_looked_at_leave_nothing_in_the_proxy_folder(self):
         self.environment = {"GDAL_PAM_PROXY_DIR": self.folder}

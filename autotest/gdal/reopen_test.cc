@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 
+#include <cpl_conv.h>
 #include <cpl_vsi.h>
 #include <unistd.h>
 
@@ -161,6 +162,27 @@ TEST(Reopen, ReadsASetAgainWithOtherOptions) {
         EXPECT_NE(open(subdataset(std::string(prefix) + "set.json", "v"), {option}), nullptr);
         EXPECT_GE(file.bytes_read, file.content.size()) << option;
     }
+}
+
+TEST(Reopen, KeepsFourSetsOfSoManyMegabytes) {
+    install();
+    const auto read_again = [](const std::string &name) {
+        CountedFile &file = files()[name];
+        file.bytes_read = 0;
+        EXPECT_NE(open(subdataset(prefix + name, "v")), nullptr) << name;
+        return file.bytes_read >= file.content.size();
+    };
+    for (const char *name : {"1", "2", "3", "4", "5"}) files()[name] = {document(0)};
+    for (const char *name : {"1", "2", "3", "4", "1", "5"}) read_again(name);
+    for (const char *name : {"1", "5", "4", "3"}) EXPECT_FALSE(read_again(name)) << name;
+    EXPECT_TRUE(read_again("2"));
+    CPLSetConfigOption("REFS_KEEP_MAX", "0.5");
+    EXPECT_FALSE(read_again("2")) << "kept before";
+    EXPECT_TRUE(read_again("5"));
+    EXPECT_TRUE(read_again("5")) << "of more than half a megabyte";
+    CPLSetConfigOption("REFS_KEEP_MAX", nullptr);
+    read_again("5");
+    EXPECT_FALSE(read_again("5"));
 }
 
 namespace {

@@ -104,9 +104,17 @@ bool refs_fetcher_is_local(const refs_fetcher *fetcher, const char *location);
  * none of them waits for the network any more. */
 void refs_fetcher_cancel(refs_fetcher *fetcher);
 
-/** Whether a location was found replaced since it was first read: what was read of it before is of
- * another state. */
-bool refs_fetcher_saw_replacement(const refs_fetcher *fetcher);
+/** Of so many locations that were read over HTTP it is asked whether they are as they were. */
+#define REFS_FETCH_MAX_ASKED 16
+
+/** Whether all locations that were read over HTTP are as they were. Those whose last answer is
+ * older than `trust_ms` are asked for their first byte, all at once and each once; false without
+ * asking where they are more than REFS_FETCH_MAX_ASKED, or where one has neither ETag nor date, or
+ * ignores ranges. Locations that are read by the vfs are a matter of that (watch.h). */
+bool refs_fetcher_is_current(refs_fetcher *fetcher, uint64_t trust_ms);
+
+/** Whether anything was ever asked for over HTTP. */
+bool refs_fetcher_asked_http(const refs_fetcher *fetcher);
 
 /** Receives the bytes of range `index`, borrowed for the call; who needs them for longer, on a
  * worker thread, holds `block` until then. A failure ends the fetch. */

@@ -134,9 +134,6 @@ void refs_http_vfs_cancel(refs_http_vfs *vfs);
  * opened, else asks for its first byte. */
 const refs_vfs *refs_http_vfs_functions(const refs_http_vfs *vfs);
 
-/** Whether `location` would be read over HTTP. */
-bool refs_http_vfs_takes(const refs_http_vfs *vfs, const char *location);
-
 #ifdef __cplusplus
 }
 #endif

@@ -46,6 +46,9 @@ uint32_t refs_intern_find(const refs_intern *table, refs_str text);
 /** String number `id` with a NUL after it, borrowed until the next string is added. */
 refs_str refs_intern_get(const refs_intern *table, uint32_t id);
 
+/** Bytes of memory that the table takes. */
+size_t refs_intern_memory(const refs_intern *table);
+
 #ifdef __cplusplus
 }
 #endif

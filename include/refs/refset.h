@@ -152,6 +152,12 @@ uint64_t refs_set_size(const refs_set *set);
  * they are found. */
 uint32_t refs_set_n_locations(const refs_set *set);
 
+/** Whether looking up reads no file: all there is to know was read when the set was opened. */
+bool refs_set_is_whole(const refs_set *set);
+
+/** Bytes of memory that the set takes, without files that it reads later. */
+size_t refs_set_memory(const refs_set *set);
+
 /** The name the set was opened by. */
 const char *refs_set_location(const refs_set *set);
 

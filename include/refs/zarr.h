@@ -160,6 +160,9 @@ const refs_group_meta *refs_hierarchy_find_group(const refs_hierarchy *hierarchy
 const refs_array_meta *refs_hierarchy_resolve(const refs_hierarchy *hierarchy, const char *group,
                                               refs_str name);
 
+/** Bytes of memory that the hierarchy takes. */
+size_t refs_hierarchy_memory(const refs_hierarchy *hierarchy);
+
 /** The store the hierarchy was read from. */
 struct refs_store *refs_hierarchy_store(const refs_hierarchy *hierarchy);
 

@@ -17,7 +17,11 @@
 #include <vector>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
+#include <malloc.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include <cpl_conv.h>
@@ -43,13 +47,26 @@ bool fails() {
     const int64_t left = untilFailure--;
     return goesOn ? left <= 0 : left == 0;
 }
+/** Bytes that the core has at the moment. */
+std::atomic<size_t> held{0};
+
+void *counted(void *memory) {
+    held += malloc_usable_size(memory);
+    return memory;
+}
 void *failingMalloc(size_t size) {
-    return fails() ? nullptr : std::malloc(size);
+    return fails() ? nullptr : counted(std::malloc(size));
 }
 void *failingRealloc(void *memory, size_t size) {
-    return fails() ? nullptr : std::realloc(memory, size);
+    if (fails()) return nullptr;
+    held -= malloc_usable_size(memory);
+    return counted(std::realloc(memory, size));
 }
-const refs_allocator failing = {failingMalloc, failingRealloc, std::free};
+void countingFree(void *memory) {
+    held -= malloc_usable_size(memory);
+    std::free(memory);
+}
+const refs_allocator failing = {failingMalloc, failingRealloc, countingFree};
 
 /** Where code of a library lies. */
 struct Code {
@@ -379,6 +396,57 @@ TEST(DriverMemory, ThatRunsOutIsToldOfListsOfSets) {
     writeRanges();
     writeFile("/vsimem/memory/list.json", "[" + std::string(rangesSet) + "," + rangesSet + "]");
     failEachInBothWays([] { seeRaster("REFS:\"/vsimem/memory/list.json\""); });
+}
+
+namespace {
+
+/** A set with an array of 32 chunks of a megabyte, written an hour ago. */
+std::string writeLargeChunks() {
+    const std::string name = testing::TempDir() + "refs-held-" + std::to_string(getpid());
+    std::string refs = R"({"version": 1, "refs": {"v/.zarray": {"zarr_format": 2,
+        "shape": [32, 1024, 1024], "chunks": [1, 1024, 1024], "dtype": "|u1", "order": "C",
+        "fill_value": 0, "compressor": null, "filters": null})";
+    for (int i = 0; i < 32; i++)
+        refs += ", \"v/" + std::to_string(i) + ".0.0\": [\"" + name + ".bin\", 0, 1048576]";
+    writeFile((name + ".json").c_str(), refs + "}}");
+    writeFile((name + ".bin").c_str(), std::string(1 << 20, 'a'));
+    const timespec hourAgo[2] = {{time(nullptr) - 3600, 0}, {time(nullptr) - 3600, 0}};
+    EXPECT_EQ(utimensat(AT_FDCWD, (name + ".json").c_str(), hourAgo, 0), 0);
+    EXPECT_EQ(utimensat(AT_FDCWD, (name + ".bin").c_str(), hourAgo, 0), 0);
+    return name;
+}
+
+/** Bytes that the core holds while the array is open and read, and when it is closed. */
+std::pair<size_t, size_t> heldAround(const std::string &name) {
+    const GDALDatasetH dataset = GDALOpen((name + ".json").c_str(), GA_ReadOnly);
+    EXPECT_NE(dataset, nullptr);
+    std::string pixels(32 << 20, '\0');
+    EXPECT_EQ(GDALDatasetRasterIO(dataset, GF_Read, 0, 0, 1024, 1024, pixels.data(), 1024, 1024,
+                                  GDT_Byte, 32, nullptr, 0, 0, 0),
+              CE_None);
+    EXPECT_EQ(pixels, std::string(32 << 20, 'a'));
+    const size_t open = held;
+    GDALClose(dataset);
+    return {open, held};
+}
+
+} // namespace
+
+TEST(DriverMemory, OfChunksIsGivenBackWithTheLastDataset) {
+    const std::string name = writeLargeChunks();
+    CPLSetConfigOption("REFS_KEEP_MAX", "0");
+    const std::pair<size_t, size_t> nothing = heldAround(name);
+    CPLSetConfigOption("REFS_KEEP_MAX", nullptr);
+    const std::pair<size_t, size_t> index = heldAround(name), again = heldAround(name);
+    std::printf("held: %zu bytes open, %zu closed, %zu without an index\n", index.first,
+                index.second, nothing.second);
+    EXPECT_GT(index.first, size_t{8} << 20);
+    EXPECT_LT(nothing.second, size_t{64} << 10);
+    EXPECT_GT(index.second, nothing.second) << "what the set says is kept";
+    EXPECT_LT(index.second, size_t{256} << 10);
+    EXPECT_LE(again.second, index.second + 4096);
+    VSIUnlink((name + ".json").c_str());
+    VSIUnlink((name + ".bin").c_str());
 }
 
 int main(int argc, char **argv) {

@@ -12,7 +12,7 @@
 
 class MemoryVfs {
   public:
-    MemoryVfs() : vfs_{this, open, size, read, nullptr, close, nullptr, isNear} {}
+    MemoryVfs() : vfs_{this, open, size, read, nullptr, close, nullptr, isNear, nullptr, nullptr} {}
 
     std::map<std::string, std::string> files;
     std::string failReadsOf;                         ///< reads of this file fail

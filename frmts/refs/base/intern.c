@@ -82,3 +82,8 @@ uint32_t refs_intern_find(const refs_intern *table, refs_str text) {
     if (table->n_slots == 0) return REFS_INTERN_NONE;
     return table->slots[slot_of(table, text, hash_of(text))];
 }
+
+size_t refs_intern_memory(const refs_intern *table) {
+    return table->text.capacity + table->capacity * sizeof *table->entries +
+           table->n_slots * sizeof *table->slots;
+}

@@ -57,6 +57,22 @@ static void posix_close(void *self, void *handle) {
     refs_free(handle);
 }
 
+#ifdef __APPLE__
+#define NANOSECONDS(status, which) ((uint32_t)(status)->st_##which##timespec.tv_nsec)
+#else
+#define NANOSECONDS(status, which) ((uint32_t)(status)->st_##which##tim.tv_nsec)
+#endif
+
+static void fill_stamp(const struct stat *status, refs_vfs_stamp *stamp) {
+    *stamp = (refs_vfs_stamp){.size = (uint64_t)status->st_size,
+                              .modified_s = status->st_mtime,
+                              .modified_ns = NANOSECONDS(status, m),
+                              .device = (uint64_t)status->st_dev,
+                              .inode = (uint64_t)status->st_ino,
+                              .changed_s = status->st_ctime,
+                              .changed_ns = NANOSECONDS(status, c)};
+}
+
 static refs_status posix_stamp(void *self, const char *location, refs_vfs_stamp *stamp,
                                refs_error *err) {
     (void)self;
@@ -64,7 +80,17 @@ static refs_status posix_stamp(void *self, const char *location, refs_vfs_stamp 
     if (stat(location, &status) != 0)
         return refs_fail(err, errno == ENOENT ? REFS_NOT_FOUND : REFS_IO, "%s: %s", location,
                          strerror(errno));
-    *stamp = (refs_vfs_stamp){.size = (uint64_t)status.st_size, .modified_s = status.st_mtime};
+    fill_stamp(&status, stamp);
+    return REFS_OK;
+}
+
+static refs_status posix_peek(void *self, const char *location, void *handle, refs_vfs_stamp *stamp,
+                              refs_error *err) {
+    struct stat status;
+    if (handle == NULL) return posix_stamp(self, location, stamp, err);
+    if (fstat(((posix_file *)handle)->descriptor, &status) != 0)
+        return refs_fail(err, REFS_IO, "%s: %s", location, strerror(errno));
+    fill_stamp(&status, stamp);
     return REFS_OK;
 }
 
@@ -75,7 +101,12 @@ static bool posix_is_near(void *self, const char *location) {
 }
 
 const refs_vfs *refs_vfs_posix(void) {
-    static const refs_vfs posix = {NULL, posix_open,  posix_size, posix_read,
-                                   NULL, posix_close, posix_stamp, posix_is_near};
+    static const refs_vfs posix = {.open = posix_open,
+                                   .size = posix_size,
+                                   .read = posix_read,
+                                   .close = posix_close,
+                                   .stamp = posix_stamp,
+                                   .is_near = posix_is_near,
+                                   .peek = posix_peek};
     return &posix;
 }

@@ -175,7 +175,7 @@ static refs_status submit_more(flights *self, refs_error *err) {
 static refs_status check_identity(flights *self, flight *asked, refs_error *err) {
     if (asked->identified) return REFS_OK;
     asked->identified = true;
-    return refs_fetch__check_identity(self->job->fetcher, place_of(self, asked)->location_id,
+    return refs_fetch__check_identity(self->job->fetcher, place_of(self, asked),
                                       &asked->transfer.identity, err);
 }
 

@@ -14,19 +14,28 @@ struct refs_fetch_job;
 /** What was learned of a location. */
 typedef struct refs_fetch_place {
     refs_identity *identity; /**< of the first answer; NULL before */
+    uint64_t answered_ms;    /**< when the last one came, of a clock that only goes on */
     bool ignores_ranges;
 } refs_fetch_place;
+
+/** A location by its name. */
+typedef struct refs_fetch_name {
+    uint32_t location_id;
+    char *location;
+} refs_fetch_name;
 
 struct refs_fetcher {
     const refs_vfs *vfs;
     refs_fetch_options options;
     _Atomic uint64_t requests;
     _Atomic uint64_t bytes;
-    _Atomic bool cancelled, replaced;
+    _Atomic bool cancelled, replaced, asked_http;
     refs_forked forked;
     pthread_mutex_t lock;     /* guards what follows */
     refs_fetch_place *places; /* by location_id */
     size_t n_places;
+    size_t n_identified;                         /* places with an identity */
+    refs_fetch_name names[REFS_FETCH_MAX_ASKED]; /* of the first of those */
     refs_block *whole; /* the last whole object of a server that ignores ranges, or NULL */
     uint64_t whole_bytes;
     uint32_t whole_id;
@@ -97,7 +106,7 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
 /* -- places.c: what was learned of locations --------------------------------------------------- */
 
 /** REFS_IO where the answer is of another state of the location than earlier ones. */
-refs_status refs_fetch__check_identity(refs_fetcher *fetcher, uint32_t location_id,
+refs_status refs_fetch__check_identity(refs_fetcher *fetcher, const refs_range *range,
                                        const refs_identity *identity, refs_error *err);
 
 /** Notes, and tells, that a location is only to be had whole. */

@@ -41,8 +41,8 @@ void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats) {
     stats->bytes = atomic_load(&fetcher->bytes);
 }
 
-bool refs_fetcher_saw_replacement(const refs_fetcher *fetcher) {
-    return atomic_load(&fetcher->replaced);
+bool refs_fetcher_asked_http(const refs_fetcher *fetcher) {
+    return atomic_load(&fetcher->asked_http);
 }
 
 /* -- cancelling -------------------------------------------------------------------------------- */
@@ -210,6 +210,8 @@ static refs_status fetch_over_http(refs_fetch_job *job, char **urls, refs_fetch_
                                    refs_error *err) {
     if (job->fetcher->options.http == NULL) return REFS_OK;
     REFS_TRY(find_urls(job, urls, err));
+    for (size_t i = 0; i < job->plan->n_requests; i++)
+        if (urls[i] != NULL) atomic_store(&job->fetcher->asked_http, true);
     return refs_fetch__by_http(job, urls, again, err);
 }
 

@@ -307,8 +307,14 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
                                refs_http_vfs **vfs, refs_error *err) {
     refs_http_vfs *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);
-    made->functions = (refs_vfs){made,      open_object,  size_of, read_object,
-                                 read_many, close_object, stamp,   is_near};
+    made->functions = (refs_vfs){.self = made,
+                                 .open = open_object,
+                                 .size = size_of,
+                                 .read = read_object,
+                                 .read_many = read_many,
+                                 .close = close_object,
+                                 .stamp = stamp,
+                                 .is_near = is_near};
     made->http = http;
     made->other = other;
     made->max_whole_bytes = max_whole_bytes;
@@ -330,11 +336,4 @@ void refs_http_vfs_free(refs_http_vfs *vfs) {
 
 const refs_vfs *refs_http_vfs_functions(const refs_http_vfs *vfs) {
     return &vfs->functions;
-}
-
-bool refs_http_vfs_takes(const refs_http_vfs *vfs, const char *location) {
-    char *url = NULL;
-    bool takes = url_of(vfs, location, &url, NULL) == REFS_OK;
-    refs_free(url);
-    return takes;
 }

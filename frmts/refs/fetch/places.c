@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 /* The place of a location, or NULL without memory; under the lock. */
 static refs_fetch_place *place_of(refs_fetcher *fetcher, uint32_t location_id) {
@@ -26,15 +27,33 @@ static refs_identity *copy_identity(const refs_identity *identity) {
     return copy;
 }
 
-refs_status refs_fetch__check_identity(refs_fetcher *fetcher, uint32_t location_id,
+static uint64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* The first answer of a location; under the lock. Without memory it is none. */
+static void identify(refs_fetcher *fetcher, refs_fetch_place *place, const refs_range *range,
+                     const refs_identity *identity) {
+    place->identity = copy_identity(identity);
+    if (place->identity == NULL) return;
+    size_t n = fetcher->n_identified++;
+    if (n < REFS_FETCH_MAX_ASKED)
+        fetcher->names[n] =
+            (refs_fetch_name){range->location_id, refs_str_copy(refs_str_from(range->location))};
+}
+
+refs_status refs_fetch__check_identity(refs_fetcher *fetcher, const refs_range *range,
                                        const refs_identity *identity, refs_error *err) {
     const char *difference = "";
     refs_lock(&fetcher->lock);
-    refs_fetch_place *place = place_of(fetcher, location_id);
+    refs_fetch_place *place = place_of(fetcher, range->location_id);
     if (place != NULL && place->identity == NULL)
-        place->identity = copy_identity(identity);
+        identify(fetcher, place, range, identity);
     else if (place != NULL)
         difference = refs_identity__difference(place->identity, identity);
+    if (place != NULL) place->answered_ms = now_ms();
     refs_unlock(&fetcher->lock);
     if (place == NULL) return refs_fail_nomem(err);
     if (*difference == '\0') return REFS_OK;
@@ -86,8 +105,73 @@ refs_block *refs_fetch__kept_whole(refs_fetcher *fetcher, uint32_t location_id, 
     return block;
 }
 
+/* -- whether they are as they were ------------------------------------------------------------- */
+
+/* Locations to ask. */
+typedef struct question {
+    refs_range ranges[REFS_FETCH_MAX_ASKED];
+    char *locations[REFS_FETCH_MAX_ASKED];
+    size_t n;
+} question;
+
+static bool can_tell(const refs_fetch_place *place) {
+    const refs_identity *identity = place->identity;
+    return !place->ignores_ranges && (identity->etag[0] != '\0' || identity->modified_s != 0);
+}
+
+/* Adds a location; false where it cannot be asked. Under the lock. */
+static bool add_name(question *asked, const refs_fetch_name *name) {
+    char *location = name->location != NULL ? refs_str_copy(refs_str_from(name->location)) : NULL;
+    if (location == NULL) return false;
+    asked->locations[asked->n] = location;
+    asked->ranges[asked->n++] = (refs_range){
+        .location_id = name->location_id, .location = location, .length = 1, .max_length = 1};
+    return true;
+}
+
+/* The locations whose last answer is too old; false where not all of them can be asked. Under the
+ * lock. */
+static bool choose(const refs_fetcher *fetcher, uint64_t trust_ms, question *asked) {
+    uint64_t now = now_ms();
+    size_t n_old = 0;
+    for (size_t i = 0; i < fetcher->n_places; i++) {
+        const refs_fetch_place *place = &fetcher->places[i];
+        if (place->identity == NULL || now - place->answered_ms < trust_ms) continue;
+        if (++n_old > REFS_FETCH_MAX_ASKED || !can_tell(place)) return false;
+    }
+    for (size_t i = 0; i < fetcher->n_identified && i < REFS_FETCH_MAX_ASKED; i++) {
+        const refs_fetch_place *place = &fetcher->places[fetcher->names[i].location_id];
+        if (now - place->answered_ms < trust_ms) continue;
+        if (!add_name(asked, &fetcher->names[i])) return false;
+    }
+    return asked->n == n_old;
+}
+
+static refs_status ignore(void *user, size_t index, refs_bytes bytes, refs_block *block,
+                          refs_error *err) {
+    (void)user;
+    (void)index;
+    (void)bytes;
+    (void)block;
+    (void)err;
+    return REFS_OK;
+}
+
+bool refs_fetcher_is_current(refs_fetcher *fetcher, uint64_t trust_ms) {
+    static const refs_fetch_client nobody = {ignore, NULL, NULL, NULL};
+    question asked = {.n = 0};
+    refs_lock(&fetcher->lock);
+    bool current = choose(fetcher, trust_ms, &asked);
+    refs_unlock(&fetcher->lock);
+    if (current && asked.n > 0)
+        current = refs_fetch(fetcher, asked.ranges, asked.n, &nobody, NULL, NULL) == REFS_OK;
+    for (size_t i = 0; i < asked.n; i++) refs_free(asked.locations[i]);
+    return current && !atomic_load(&fetcher->replaced);
+}
+
 void refs_fetch__clear_places(refs_fetcher *fetcher) {
     for (size_t i = 0; i < fetcher->n_places; i++) refs_free(fetcher->places[i].identity);
+    for (size_t i = 0; i < REFS_FETCH_MAX_ASKED; i++) refs_free(fetcher->names[i].location);
     refs_free(fetcher->places);
     refs_block_release(fetcher->whole);
     fetcher->places = NULL;

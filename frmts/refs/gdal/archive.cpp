@@ -2,77 +2,80 @@
 #include "archive.h"
 
 #include <algorithm>
-#include <ctime>
 #include <list>
 #include <vector>
 
 #include "fork_guard.h"
 #include "guard.h"
-#include "refs/codec.h"
-#include "refs/json.h"
-#include "report.h"
 #include "vsi_source.h"
 
 namespace {
 
-/** Sets kept open though no dataset uses them: the next subdataset is likely of the same set. */
+/** Sets of which what they say is kept though no dataset uses them: the next subdataset is likely
+ * of the same set. */
 constexpr size_t maxKept = 4;
 
-/** Requests are larger than the planner's own limit: what they bring is decoded while it arrives.
- */
-constexpr uint64_t maxRequestBytes = 16 * REFS_MIB;
+/** Megabytes that these may take, unless REFS_KEEP_MAX says otherwise. */
+constexpr const char *defaultKeptMegabytes = "32";
 
 /** Decoded chunks kept for one set, unless REFS_CACHE_MAX says otherwise. */
 constexpr const char *defaultCacheMegabytes = "64";
-constexpr double maxCacheMegabytes = 1024 * 1024;
 
-/** Times of files are told in seconds: one that changed so lately may change again unnoticed. */
-constexpr int64_t settledSeconds = 2;
+constexpr double maxMegabytes = 1024 * 1024;
 
-bool isSettled(const refs_vfs_stamp &stamp) {
-    return stamp.etag[0] != '\0' ||
-           (stamp.modified_s != 0 && time(nullptr) - stamp.modified_s >= settledSeconds);
+/** Seconds for which answers of other machines are trusted while a dataset of the set is open,
+ * unless REFS_TRUST_SECONDS says otherwise. */
+constexpr const char *defaultTrustSeconds = "1";
+constexpr double maxTrustSeconds = 86400;
+
+size_t bytesOption(const char *name, const char *defaultMegabytes) {
+    const double megabytes = CPLAtof(CPLGetConfigOption(name, defaultMegabytes));
+    if (!(megabytes > 0)) return 0;
+    return static_cast<size_t>(std::min(megabytes, maxMegabytes) * 1024 * 1024);
 }
 
-/** An ETag without the mark that servers put on one where they compress what they send. */
-std::string opaqueTag(const refs_vfs_stamp &stamp) {
-    return stamp.etag + (STARTS_WITH(stamp.etag, "W/") ? 2 : 0);
+uint64_t trustMilliseconds() {
+    const double seconds = CPLAtof(CPLGetConfigOption("REFS_TRUST_SECONDS", defaultTrustSeconds));
+    if (!(seconds > 0)) return 0;
+    return static_cast<uint64_t>(std::min(seconds, maxTrustSeconds) * 1000);
 }
 
-/** Sizes of what was compressed on its way are not known. */
-bool isSame(const refs_vfs_stamp &one, const refs_vfs_stamp &other) {
-    const bool sizesDiffer = one.size != other.size && one.size != 0 && other.size != 0;
-    return !sizesDiffer && one.modified_s == other.modified_s && opaqueTag(one) == opaqueTag(other);
-}
-
-/** What a kept set is found by. */
+/** What a set is found by. */
 using Identity = std::pair<std::string, std::string>; // location and options
 
-class Kept {
-  public:
-    Kept() = default;
-    Kept(const Kept &) = delete;
-    Kept &operator=(const Kept &) = delete;
+/** What is known of a set that was opened. */
+struct Opened {
+    std::weak_ptr<RefsArchive> archive; ///< while datasets use it
+    std::shared_ptr<RefsIndex> index;   ///< where it may be kept
+    size_t memory = 0;                  ///< that the index takes
+};
 
-    std::shared_ptr<RefsArchive> find(const Identity &identity) {
+class Registry {
+  public:
+    Registry() = default;
+    Registry(const Registry &) = delete;
+    Registry &operator=(const Registry &) = delete;
+
+    Opened find(const Identity &identity) {
         RefsLocked guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
             if (entry->first != identity) continue;
             entries_.splice(entries_.begin(), entries_, entry);
             return entries_.front().second;
         }
-        return nullptr;
+        return Opened();
     }
-    void add(const Identity &identity, const std::shared_ptr<RefsArchive> &archive) {
+    void add(const Identity &identity, Opened opened) {
         std::list<Entry> gone; // ends after the lock does: closing a set takes its time
+        const size_t most = bytesOption("REFS_KEEP_MAX", defaultKeptMegabytes);
         RefsLocked guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end();) {
             const auto next = std::next(entry);
             if (entry->first == identity) gone.splice(gone.end(), entries_, entry);
             entry = next;
         }
-        entries_.emplace_front(identity, archive);
-        if (entries_.size() > maxKept) gone.splice(gone.end(), entries_, --entries_.end());
+        entries_.emplace_front(identity, std::move(opened));
+        drop(most, gone);
     }
     void clear() {
         std::list<Entry> gone;
@@ -81,185 +84,94 @@ class Kept {
     }
 
   private:
-    using Entry = std::pair<Identity, std::shared_ptr<RefsArchive>>;
+    using Entry = std::pair<Identity, Opened>;
+
+    /** Drops what is one too many or takes too much, the least recently used first, and what was
+     * closed. */
+    void drop(size_t most, std::list<Entry> &gone) {
+        size_t n = 0, memory = 0;
+        for (auto entry = entries_.begin(); entry != entries_.end();) {
+            const auto next = std::next(entry);
+            Opened &opened = entry->second;
+            const bool keeps =
+                opened.index != nullptr && n < maxKept && opened.memory <= most - memory;
+            n += keeps;
+            memory += keeps ? opened.memory : 0;
+            if (!keeps && opened.archive.expired())
+                gone.splice(gone.end(), entries_, entry);
+            else if (!keeps)
+                opened.index.reset(); // the archive has it too
+            entry = next;
+        }
+    }
+
     std::mutex lock_; // guards entries_
     std::list<Entry> entries_;
 };
 
-Kept &kept() {
-    static Kept archives;
-    return archives;
-}
-
-/** A comma-separated open option as a list that ends with NULL. */
-class OptionList {
-  public:
-    OptionList(CSLConstList options, const char *name)
-        : items_(CSLTokenizeString2(CSLFetchNameValueDef(options, name, ""), ",",
-                                    CSLT_HONOURSTRINGS | CSLT_STRIPLEADSPACES)) {}
-    const char *const *get() const { return items_.size() > 0 ? items_.List() : nullptr; }
-
-  private:
-    CPLStringList items_;
-};
-
-bool remoteToLocal() {
-    return CPLTestBool(CPLGetConfigOption("GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", "NO"));
-}
-
-/** An open option that changes a limit of sets. */
-struct LimitOption {
-    const char *name;
-    uint64_t largest; ///< that the option may be
-    void (*set)(refs_set_limits &limits, uint64_t value);
-};
-
-/** How deep templates may ever call each other: each level takes stack. */
-constexpr uint64_t deepestTemplates = 32;
-
-const LimitOption limitOptions[] = {
-    {"MAX_REFERENCES", UINT64_MAX,
-     [](refs_set_limits &limits, uint64_t value) { limits.max_references = value; }},
-    {"MAX_GENERATED", UINT64_MAX,
-     [](refs_set_limits &limits, uint64_t value) { limits.max_generated = value; }},
-    {"MAX_TEMPLATE_DEPTH", deepestTemplates,
-     [](refs_set_limits &limits, uint64_t value) {
-         limits.max_template_depth = static_cast<size_t>(value);
-     }},
-    {"MAX_RENDERED_BYTES", 16 * REFS_MIB,
-     [](refs_set_limits &limits, uint64_t value) {
-         limits.max_rendered_bytes = static_cast<size_t>(value);
-     }},
-    {"MAX_INLINE_BYTES", SIZE_MAX,
-     [](refs_set_limits &limits, uint64_t value) {
-         limits.max_inline_bytes = static_cast<size_t>(value);
-     }},
-    {"MAX_UNPACKED_BYTES", UINT64_MAX,
-     [](refs_set_limits &limits, uint64_t value) { limits.max_unpacked_bytes = value; }},
-};
-
-bool readLimits(CSLConstList options, refs_set_limits &limits, refs_error *error) {
-    for (const LimitOption &option : limitOptions) {
-        const char *text = CSLFetchNameValue(options, option.name);
-        uint64_t value = 0;
-        bool integral = false;
-        if (text == nullptr) continue;
-        if (!refs_json_number_to_u64(refs_str_from(text), &value, &integral) || !integral ||
-            value > option.largest) {
-            (void)refs_fail(error, REFS_INVALID, "%s=%s: a whole number up to %llu is needed",
-                            option.name, text, static_cast<unsigned long long>(option.largest));
-            return false;
-        }
-        option.set(limits, value);
-    }
-    return true;
-}
-
-/** Options that change what a set means, as one text. */
-std::string optionsText(CSLConstList options) {
-    std::string text = remoteToLocal() ? "remote_to_local" : "";
-    for (const char *name : {"SET", "TARGET", "TEMPLATES", "URL_REWRITE"})
-        text += std::string("\n") + CSLFetchNameValueDef(options, name, "");
-    for (const LimitOption &option : limitOptions)
-        text += std::string("\n") + CSLFetchNameValueDef(options, option.name, "");
-    return text;
-}
-
-size_t cacheBytes() {
-    const double megabytes = CPLAtof(CPLGetConfigOption("REFS_CACHE_MAX", defaultCacheMegabytes));
-    if (!(megabytes > 0)) return 0;
-    return static_cast<size_t>(std::min(megabytes, maxCacheMegabytes) * 1024 * 1024);
+Registry &registry() {
+    static Registry opened;
+    return opened;
 }
 
 } // namespace
 
 std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLConstList options,
                                                refs_error *error) {
-    const Identity identity{location, optionsText(options)};
-    if (auto archive = kept().find(identity))
-        if (archive->isCurrent()) return archive;
-    auto archive = openNew(location, options, error);
-    if (archive != nullptr && archive->known_) kept().add(identity, archive);
+    const Identity identity{location, RefsIndex::optionsText(options)};
+    Opened opened = registry().find(identity);
+    std::shared_ptr<RefsArchive> archive = opened.archive.lock();
+    const uint64_t trust = archive != nullptr ? trustMilliseconds() : 0;
+    if (archive != nullptr) opened.index = archive->index_;
+    if (opened.index != nullptr && !opened.index->isCurrent(trust)) opened.index = nullptr;
+    if (opened.index != nullptr && archive != nullptr && archive->hasCurrentTargets(trust))
+        return archive;
+    if (opened.index == nullptr) opened.index = RefsIndex::open(location, options, error);
+    if (opened.index == nullptr) return nullptr;
+    archive = openOn(location, opened.index, error);
+    opened.archive = archive;
+    if (!opened.index->standsAlone() || !opened.index->canTell())
+        opened.index = nullptr;
+    else
+        opened.memory = opened.index->memory();
+    if (archive != nullptr) registry().add(identity, std::move(opened));
     return archive;
 }
 
-bool RefsArchive::isCurrent() const {
-    if (refs_fetcher_saw_replacement(fetcher_.get())) return false;
-    const RefsHttpVfsHandle fresh = RefsOpenHttpVfs(*tools_, nullptr);
-    refs_vfs_stamp now{};
-    return fresh != nullptr &&
-           refs_set_stamp(refs_http_vfs_functions(fresh.get()), location_.c_str(), &now, nullptr) ==
-               REFS_OK &&
-           isSame(stamp_, now);
-}
-
-/** What comes over HTTP is known by the answer that brought it, all else by what was known before:
- * later it may be of another state. */
-refs_status RefsArchive::openSet(const refs_set_options &options, refs_error *error) {
-    const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
-    const auto takeStamp = [&] {
-        known_ = refs_set_stamp(vfs, location_.c_str(), &stamp_, nullptr) == REFS_OK &&
-                 isSettled(stamp_);
-    };
-    const bool overHttp = refs_http_vfs_takes(vfs_.get(), location_.c_str());
-    if (!overHttp) takeStamp();
-    refs_set *set = nullptr;
-    REFS_TRY(refs_set_open(vfs, location_.c_str(), &options, &set, error));
-    set_.reset(set);
-    if (overHttp) takeStamp();
-    return REFS_OK;
+bool RefsArchive::hasCurrentTargets(uint64_t trust) {
+    const bool unknown = refs_watch_sum_of(watch_.get()).unknown > 0;
+    if (unknown && RefsNow() - openedAt_ >= trust) return false;
+    return refs_watch_is_current(watch_.get()) && refs_fetcher_is_current(fetcher_.get(), trust);
 }
 
 /** What is only prefetched is not worth waiting for. */
 RefsArchive::~RefsArchive() {
-    if (vfs_ != nullptr) refs_http_vfs_cancel(vfs_.get());
+    if (index_.use_count() == 1) index_->cancel();
     if (fetcher_ != nullptr) refs_fetcher_cancel(fetcher_.get());
 }
 
 void RefsArchive::forgetAll() {
-    kept().clear();
+    registry().clear();
 }
 
-std::shared_ptr<RefsArchive> RefsArchive::openNew(const std::string &location, CSLConstList options,
-                                                  refs_error *error) {
-    const OptionList templates(options, "TEMPLATES"), rewrites(options, "URL_REWRITE");
-    refs_set_options setOptions = REFS_SET_OPTIONS_INIT;
-    setOptions.templates = templates.get();
-    setOptions.rewrites = rewrites.get();
-    setOptions.target = CSLFetchNameValue(options, "TARGET");
-    if (const char *index = CSLFetchNameValue(options, "SET"))
-        setOptions.set_index = CPLAtoGIntBig(index);
-    setOptions.remote_to_local = remoteToLocal();
-    if (!readLimits(options, setOptions.limits, error)) return nullptr;
-    setOptions.notes = RefsReportNotes();
-
-    std::shared_ptr<RefsArchive> archive(new RefsArchive);
-    archive->tools_ = RefsTools::shared(error);
-    if (archive->tools_ == nullptr) return nullptr;
-    archive->location_ = location;
-    archive->vfs_ = RefsOpenHttpVfs(*archive->tools_, error);
-    if (archive->vfs_ == nullptr) return nullptr;
-    refs_fetcher *fetcher = nullptr;
+std::shared_ptr<RefsArchive> RefsArchive::openOn(const std::string &location,
+                                                 std::shared_ptr<RefsIndex> index,
+                                                 refs_error *error) {
+    std::shared_ptr<RefsArchive> archive(new RefsArchive(location, std::move(index)));
+    refs_watch *watch = nullptr;
     refs_store *store = nullptr;
-    refs_hierarchy *hierarchy = nullptr;
     refs_cache *cache = nullptr;
-
-    if (archive->openSet(setOptions, error) != REFS_OK) return nullptr;
-    refs_fetch_options fetchOptions = REFS_FETCH_OPTIONS_INIT;
-    fetchOptions.policy.max_request_bytes = maxRequestBytes;
-    fetchOptions.max_whole_bytes = REFS_MAX_CHUNK_BYTES;
-    fetchOptions.http = archive->tools_->http();
-    if (refs_fetcher_open(RefsVsiSource(), &fetchOptions, &fetcher, error) != REFS_OK)
+    if (refs_watch_open(RefsVsiSource(), &watch, error) != REFS_OK) return nullptr;
+    archive->watch_.reset(watch);
+    archive->fetcher_ =
+        RefsOpenFetcher(archive->index_->tools(), refs_watch_functions(watch), error);
+    if (archive->fetcher_ == nullptr) return nullptr;
+    if (refs_store_open(archive->set(), archive->fetcher_.get(), &store, error) != REFS_OK)
         return nullptr;
-    archive->fetcher_.reset(fetcher);
-    if (refs_store_open(archive->set(), fetcher, &store, error) != REFS_OK) return nullptr;
     archive->store_.reset(store);
-    if (refs_hierarchy_open(store, &setOptions.notes, &hierarchy, error) != REFS_OK) {
-        refs_error_prefix(error, "%s", location.c_str());
+    if (refs_cache_open(bytesOption("REFS_CACHE_MAX", defaultCacheMegabytes), &cache, error) !=
+        REFS_OK)
         return nullptr;
-    }
-    archive->hierarchy_.reset(hierarchy);
-    if (refs_cache_open(cacheBytes(), &cache, error) != REFS_OK) return nullptr;
     archive->cache_.reset(cache);
     return archive;
 }
@@ -274,10 +186,10 @@ refs_array *RefsArchive::arrayOf(const refs_array_meta *meta, refs_error *error)
     if (slot == nullptr) {
         refs_array *opened = nullptr;
         const bool readAhead = CPLTestBool(CPLGetConfigOption("REFS_READ_AHEAD", "YES"));
-        refs_pool *const prefetchPool = readAhead ? tools_->prefetchPool() : nullptr;
-        const refs_array_tools tools = {store_.get(), cache_.get(), tools_->pool(), prefetchPool,
-                                        0};
-        if (refs_array_open(&tools, meta, &opened, error) != REFS_OK) return nullptr;
+        const RefsTools &tools = index_->tools();
+        const refs_array_tools arrayTools = {store_.get(), cache_.get(), tools.pool(),
+                                             readAhead ? tools.prefetchPool() : nullptr, 0};
+        if (refs_array_open(&arrayTools, meta, &opened, error) != REFS_OK) return nullptr;
         slot.reset(opened);
     }
     return slot.get();
@@ -315,5 +227,8 @@ refs_status RefsArchive::readTexts(void *self, const refs_array_meta *meta, refs
 refs_fetch_stats RefsArchive::fetchStats() const {
     refs_fetch_stats stats;
     refs_fetcher_stats(fetcher_.get(), &stats);
+    const refs_fetch_stats ofIndex = index_->fetchStats();
+    stats.requests += ofIndex.requests;
+    stats.bytes += ofIndex.bytes;
     return stats;
 }

@@ -9,13 +9,15 @@
 
 #include "cpl_string.h"
 #include "handles.h"
-#include "tools.h"
+#include "index.h"
 
 /** Instances are shared and may be used from several threads. */
 class RefsArchive {
   public:
-    /** The set at `location` with the driver's open options. A set that was opened with the same
-     * options before and has not changed since is not read again. Null on failure. */
+    /** The set at `location` with the driver's open options, as it is now (docs/decisions/0010). A
+     * set that was opened with the same options before and has not changed since is not read again;
+     * where datasets of it are open and none of the targets that they read has changed, they share
+     * one archive. Null on failure. */
     static std::shared_ptr<RefsArchive> open(const std::string &location, CSLConstList options,
                                              refs_error *error);
 
@@ -26,9 +28,11 @@ class RefsArchive {
     RefsArchive(const RefsArchive &) = delete;
     RefsArchive &operator=(const RefsArchive &) = delete;
 
-    const refs_set *set() const { return set_.get(); }
-    const refs_hierarchy *hierarchy() const { return hierarchy_.get(); }
+    const refs_set *set() const { return index_->set(); }
+    const refs_hierarchy *hierarchy() const { return index_->hierarchy(); }
     const std::string &location() const { return location_; }
+    const refs_vfs_stamp &stamp() const { return index_->stamp(); }
+    bool isReplaced() const { return index_->isReplaced(); }
 
     /** An array of the hierarchy, opened at its first use; null on failure. */
     refs_array *array(const refs_array_meta *meta, refs_error *error);
@@ -39,12 +43,12 @@ class RefsArchive {
     refs_fetch_stats fetchStats() const;
 
   private:
-    RefsArchive() = default;
+    RefsArchive(const std::string &location, std::shared_ptr<RefsIndex> index)
+        : index_(std::move(index)), location_(location), openedAt_(RefsNow()) {}
     refs_array *arrayOf(const refs_array_meta *meta, refs_error *error);
-    refs_status openSet(const refs_set_options &options, refs_error *error);
-    bool isCurrent() const;
-    static std::shared_ptr<RefsArchive> openNew(const std::string &location, CSLConstList options,
-                                                refs_error *error);
+    bool hasCurrentTargets(uint64_t trust);
+    static std::shared_ptr<RefsArchive> openOn(const std::string &location,
+                                               std::shared_ptr<RefsIndex> index, refs_error *error);
     static void announce(void *self, const refs_array_meta *const *metas, size_t n);
     static refs_status readValues(void *self, const refs_array_meta *meta, double *values,
                                   refs_error *error);
@@ -52,15 +56,12 @@ class RefsArchive {
                                  refs_error *error);
 
     // Destroyed from the last to the first: each needs those before it.
-    std::shared_ptr<RefsTools> tools_;
-    std::string location_;
-    refs_vfs_stamp stamp_{}; ///< of the set as it was read
-    bool known_ = false;     ///< whether that tells it from later states
-    RefsHttpVfsHandle vfs_;  ///< by which it is read
-    RefsSetHandle set_;
+    const std::shared_ptr<RefsIndex> index_;
+    const std::string location_;
+    const uint64_t openedAt_;
+    RefsWatchHandle watch_; ///< of targets here
     RefsFetcherHandle fetcher_;
     RefsStoreHandle store_;
-    RefsHierarchyHandle hierarchy_;
     RefsCacheHandle cache_;
     std::mutex arraysLock_; // guards arrays_
     std::map<const refs_array_meta *, RefsArrayHandle> arrays_;

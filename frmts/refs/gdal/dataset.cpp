@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "beside.h"
 #include "guard.h"
 #include "report.h"
 
@@ -76,18 +77,77 @@ RefsDataset::~RefsDataset() {
     RefsDataset::FlushCache(true);
 }
 
+bool RefsDataset::isOld(const std::string &file) const {
+    if (!RefsIsOlderThan(picture_->archive()->stamp(), file)) return false;
+    const refs_notes notes = RefsReportNotes();
+    refs_note(&notes, REFS_NOTE_DEBUG, "%s is not used: it is older than the set", file.c_str());
+    return true;
+}
+
+/** The file in which GDAL keeps what it has found out. */
+std::string RefsDataset::keptFile() const {
+    const std::string file = RefsKeptBeside(picture_->name());
+    const char *proxy = PamGetProxy(file.c_str());
+    return proxy != nullptr ? proxy : file + ".aux.xml";
+}
+
 /* GDAL would look beside a remote set for what is not in the proxy folder, .aux files among it,
  * unless it believes to know all files there. */
 void RefsDataset::loadKept() {
     const std::string file = RefsKeptBeside(picture_->name());
+    if (keeping_ != RefsKeeping::nowhere && isOld(keptFile())) {
+        if (keeping_ == RefsKeeping::beside) oOvManager.Initialize(this, ":::VIRTUAL:::");
+        return;
+    }
     if (keeping_ == RefsKeeping::beside) {
         TryLoadXML();
+        forgetOldOverviews();
         oOvManager.Initialize(this, ":::VIRTUAL:::");
     } else if (PamGetProxy(file.c_str()) != nullptr) {
         CPLStringList onlyFile;
         onlyFile.AddString(CPLGetFilename(file.c_str()));
         TryLoadXML(onlyFile.List());
     }
+}
+
+/* A change by this is none that is to be kept. */
+void RefsDataset::forgetOldOverviews() {
+    const char *file = GDALPamDataset::GetMetadataItem("OVERVIEW_FILE", "OVERVIEWS");
+    if (file == nullptr || !isOld(file)) return;
+    const int flags = nPamFlags;
+    SetMetadataItem("OVERVIEW_FILE", nullptr, "OVERVIEWS");
+    nPamFlags = flags;
+}
+
+/* GDAL would leave in the file what it has of other arrays, also of the set before. And what was
+ * found out of a set that is replaced by now would be taken for what there is to say of the new. */
+CPLErr RefsDataset::TrySaveXML() {
+    bool saves = true;
+    const refs_status status = RefsGuard(nullptr, [&] {
+        saves = !picture_->archive()->isReplaced();
+        if (saves && keeping_ != RefsKeeping::nowhere && isOld(keptFile()))
+            VSIUnlink(keptFile().c_str());
+        return REFS_OK;
+    });
+    if (status == REFS_OK && saves) return GDALPamDataset::TrySaveXML();
+    nPamFlags &= ~GPF_DIRTY;
+    return CE_None;
+}
+
+/* GDAL gives new overviews names that are free: those of the set before would pile up. */
+CPLErr RefsDataset::IBuildOverviews(const char *resampling, int nOverviewsWanted,
+                                    const int *overviewList, int nBandsWanted, const int *bandList,
+                                    GDALProgressFunc progress, void *progressData,
+                                    CSLConstList options) {
+    const refs_status status = RefsGuard(nullptr, [this] {
+        for (const std::string &file : RefsFilesBeside(picture_->name()))
+            if (EQUAL(CPLGetExtension(file.c_str()), "ovr") && isOld(file)) VSIUnlink(file.c_str());
+        return REFS_OK;
+    });
+    return status == REFS_OK ? GDALPamDataset::IBuildOverviews(resampling, nOverviewsWanted,
+                                                               overviewList, nBandsWanted, bandList,
+                                                               progress, progressData, options)
+                             : CE_Failure;
 }
 
 /* Asked for when there is something to keep. GDAL would first try beside a remote set, and in an
@@ -189,9 +249,7 @@ CPLStringList &RefsDataset::readCounts() {
 }
 
 char **RefsDataset::GetFileList() {
-    return RefsGuardRaised([this] {
-        return CSLAddString(nullptr, RefsHideSecrets(picture_->name().location.c_str()).c_str());
-    });
+    return RefsGuardRaised([this] { return RefsFileList(picture_->name()); });
 }
 
 CPLErr RefsDataset::readWindow(const RefsWindow &window) const {

@@ -94,6 +94,10 @@ class RefsDataset final : public GDALPamDataset {
     std::unique_ptr<GDALDataset> Clone(int scopes, bool canShareState) const override;
 #endif
     const char *BuildPamFilename() override;
+    CPLErr TrySaveXML() override;
+    CPLErr IBuildOverviews(const char *resampling, int nOverviewsWanted, const int *overviewList,
+                           int nBandsWanted, const int *bandList, GDALProgressFunc progress,
+                           void *progressData, CSLConstList options) override;
 
   private:
     /** `problem` becomes why the CRS is not shown, if it is not. */
@@ -105,6 +109,9 @@ class RefsDataset final : public GDALPamDataset {
     void setColors();
     CPLStringList &readCounts();
     void loadKept();
+    void forgetOldOverviews();
+    bool isOld(const std::string &file) const;
+    std::string keptFile() const;
 
     const std::shared_ptr<const RefsPicture> picture_;
     const RefsReaderHandle reader_; ///< of its array, ends before it

@@ -1,4 +1,5 @@
 /* driver.cpp -- how GDAL finds the driver, and how the driver finds what to open. */
+#include "beside.h"
 #include "dataset.h"
 #include "guard.h"
 #include "multidim.h"
@@ -238,5 +239,6 @@ void GDALRegister_REFS() {
     driver->pfnOpen = open;
     driver->pfnUnloadDriver = unload;
     RefsTellNameInfo(driver);
+    RefsManageFiles(driver);
     GetGDALDriverManager()->RegisterDriver(driver);
 }

@@ -12,6 +12,7 @@
 #include "refs/http.h"
 #include "refs/refset.h"
 #include "refs/store.h"
+#include "refs/watch.h"
 #include "refs/zarr.h"
 
 template <class T, void (*Free)(T *)> struct RefsFree {
@@ -21,6 +22,7 @@ template <class T, void (*Free)(T *)> struct RefsFree {
 template <class T, void (*Free)(T *)> using RefsHandle = std::unique_ptr<T, RefsFree<T, Free>>;
 
 using RefsSetHandle = RefsHandle<refs_set, refs_set_free>;
+using RefsWatchHandle = RefsHandle<refs_watch, refs_watch_free>;
 using RefsFetcherHandle = RefsHandle<refs_fetcher, refs_fetcher_free>;
 using RefsHttpVfsHandle = RefsHandle<refs_http_vfs, refs_http_vfs_free>;
 using RefsStoreHandle = RefsHandle<refs_store, refs_store_free>;

@@ -1,8 +1,11 @@
 /* root_dataset.cpp -- a set of several variables, see dataset.h. */
 #include "dataset.h"
+
+#include "beside.h"
 #include "guard.h"
 #include "report.h"
 #include "tools.h"
+#include "vsi_source.h"
 
 namespace {
 
@@ -66,7 +69,8 @@ GDALDataset *RefsRootDataset::createOfList(const RefsName &name, refs_error *err
     std::unique_ptr<RefsRootDataset> root(new RefsRootDataset(name, nullptr));
     size_t count = 0;
     const auto tools = RefsTools::shared(nullptr);
-    const RefsHttpVfsHandle vfs = tools != nullptr ? RefsOpenHttpVfs(*tools, nullptr) : nullptr;
+    const RefsHttpVfsHandle vfs =
+        tools != nullptr ? RefsOpenHttpVfs(*tools, RefsVsiSource(), nullptr) : nullptr;
     if (vfs == nullptr ||
         refs_set_each_of_list(refs_http_vfs_functions(vfs.get()), name.location.c_str(), addSet,
                               root.get(), &count, nullptr) != REFS_OK ||
@@ -112,6 +116,5 @@ const char *RefsRootDataset::GetMetadataItem(const char *item, const char *domai
 }
 
 char **RefsRootDataset::GetFileList() {
-    return RefsGuardRaised(
-        [this] { return CSLAddString(nullptr, RefsHideSecrets(name_.location.c_str()).c_str()); });
+    return RefsGuardRaised([this] { return RefsFileList(name_); });
 }

@@ -7,7 +7,6 @@
 #include "cpl_multiproc.h"
 #include "fork_guard.h"
 #include "http_host.h"
-#include "vsi_source.h"
 
 namespace {
 
@@ -55,9 +54,10 @@ void RefsTools::forget() {
     gone.swap(current);
 }
 
-RefsHttpVfsHandle RefsOpenHttpVfs(const RefsTools &tools, refs_error *error) {
+RefsHttpVfsHandle RefsOpenHttpVfs(const RefsTools &tools, const refs_vfs *other,
+                                  refs_error *error) {
     refs_http_vfs *vfs = nullptr;
-    if (refs_http_vfs_open(tools.http(), RefsVsiSource(), maxWholeBytes, &vfs, error) != REFS_OK)
+    if (refs_http_vfs_open(tools.http(), other, maxWholeBytes, &vfs, error) != REFS_OK)
         return nullptr;
     return RefsHttpVfsHandle(vfs);
 }

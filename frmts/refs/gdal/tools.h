@@ -29,8 +29,9 @@ class RefsTools {
     RefsHandle<refs_http, refs_http_free> http_;
 };
 
-/** By which sets are read: over HTTP with the engine of `tools`, and by VSI. Null without memory.
+/** By which sets are read: over HTTP with the engine of `tools`, and by `other`. Null without
+ * memory.
  */
-RefsHttpVfsHandle RefsOpenHttpVfs(const RefsTools &tools, refs_error *error);
+RefsHttpVfsHandle RefsOpenHttpVfs(const RefsTools &tools, const refs_vfs *other, refs_error *error);
 
 #endif

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "cpl_conv.h"
@@ -13,6 +14,8 @@
 #include "guard.h"
 #include "refs/refset.h"
 #include "report.h"
+
+#include <sys/stat.h>
 
 namespace {
 
@@ -127,17 +130,87 @@ void close(void *, void *handle) {
     VSIFCloseL(fileOf(handle));
 }
 
+/** Files that the system has no number for have it zero. */
+template <class Status> void fillStamp(const Status &status, refs_vfs_stamp *stamp) {
+    *stamp = refs_vfs_stamp();
+    stamp->size = static_cast<uint64_t>(status.st_size);
+    stamp->modified_s = static_cast<int64_t>(status.st_mtime);
+    stamp->device = static_cast<uint64_t>(status.st_dev);
+    stamp->inode = static_cast<uint64_t>(status.st_ino);
+    stamp->changed_s = static_cast<int64_t>(status.st_ctime);
+#ifdef __APPLE__
+    stamp->modified_ns = static_cast<uint32_t>(status.st_mtimespec.tv_nsec);
+    stamp->changed_ns = static_cast<uint32_t>(status.st_ctimespec.tv_nsec);
+#else
+    stamp->modified_ns = static_cast<uint32_t>(status.st_mtim.tv_nsec);
+    stamp->changed_ns = static_cast<uint32_t>(status.st_ctim.tv_nsec);
+#endif
+}
+
 refs_status stamp(void *, const char *location, refs_vfs_stamp *stamp, refs_error *err) {
     RefsInGdal stretch;
     RefsQuietErrors quiet;
     NoListing noListing(location);
-    VSIStatBufL status;
+    VSIStatBufL status = {};
     if (VSIStatL(location, &status) != 0)
         return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
-    *stamp = refs_vfs_stamp();
-    stamp->size = static_cast<uint64_t>(status.st_size);
-    stamp->modified_s = static_cast<int64_t>(status.st_mtime);
+    fillStamp(status, stamp);
     return REFS_OK;
+}
+
+bool isFile(const std::string &name) {
+    VSIStatBufL status;
+    return VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0 &&
+           !VSI_ISDIR(status.st_mode);
+}
+
+/** The file that an archive is, or the name itself: the size of what an archive holds may only be
+ * known once it is unpacked, and its time is not that of the archive. */
+std::string fileBehind(const std::string &name) {
+    for (const char *archive : {"/vsizip/", "/vsitar/", "/vsigzip/", "/vsi7z/", "/vsirar/"}) {
+        if (!STARTS_WITH(name.c_str(), archive)) continue;
+        std::string file = name.substr(strlen(archive));
+        const size_t brace = file.rfind('}');
+        if (!file.empty() && file[0] == '{' && brace != std::string::npos)
+            return fileBehind(file.substr(1, brace - 1));
+        if (STARTS_WITH(file.c_str(), "/vsi")) return fileBehind(file);
+        for (size_t end = file.size(); end != std::string::npos && end > 0;
+             end = file.rfind('/', end - 1))
+            if (isFile(file.substr(0, end))) return file.substr(0, end);
+    }
+    return name;
+}
+
+/** Of an open file of the system its number tells more than its name, which may be another's by
+ * now.
+ */
+refs_status peekNamed(const char *location, refs_vfs_stamp *known, refs_error *err) {
+    VSIStatBufL status = {};
+    if (VSIStatL(fileBehind(location).c_str(), &status) != 0)
+        return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
+    fillStamp(status, known);
+    return REFS_OK;
+}
+
+refs_status peek(void *, const char *location, void *handle, refs_vfs_stamp *known,
+                 refs_error *err) {
+    RefsInGdal stretch;
+    RefsQuietErrors quiet;
+    if (isRemote(location)) return REFS_UNSUPPORTED;
+    void *native = handle != nullptr ? VSIFGetNativeFileDescriptorL(fileOf(handle)) : nullptr;
+    if (native == nullptr) return RefsGuard(err, [&] { return peekNamed(location, known, err); });
+    struct stat status = {};
+    if (fstat(static_cast<int>(reinterpret_cast<intptr_t>(native)), &status) != 0)
+        return refs_fail(err, REFS_IO, "%s: nothing is known of it", location);
+    fillStamp(status, known);
+    return REFS_OK;
+}
+
+/** GDAL keeps what it has read of remote files for as long as the process lives. */
+void forget(void *, const char *location) {
+    if (!isRemote(location)) return;
+    RefsInGdal stretch;
+    VSICurlPartialClearCache(location);
 }
 
 bool isNear(void *, const char *location) {
@@ -147,6 +220,7 @@ bool isNear(void *, const char *location) {
 } // namespace
 
 const refs_vfs *RefsVsiSource() {
-    static const refs_vfs source = {nullptr, open, size, read, readMany, close, stamp, isNear};
+    static const refs_vfs source = {nullptr, open,  size,   read, readMany,
+                                    close,   stamp, isNear, peek, forget};
     return &source;
 }

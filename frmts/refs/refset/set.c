@@ -25,6 +25,30 @@ void refs_set_free(refs_set *set) {
     refs_free(set);
 }
 
+bool refs_set_is_whole(const refs_set *set) {
+    return set->chunks == NULL;
+}
+
+static size_t memory_of_table(const refs_chunk_table *table) {
+    size_t keys = table->keys != NULL ? table->count * sizeof *table->keys : 0;
+    return keys + table->count * sizeof *table->entries;
+}
+
+size_t refs_set_memory(const refs_set *set) {
+    size_t bytes = sizeof *set + refs_intern_memory(&set->names) +
+                   refs_intern_memory(&set->prefixes) + refs_intern_memory(&set->urls) +
+                   refs_intern_memory(&set->locations) + refs_intern_memory(&set->problems) +
+                   set->inline_bytes.capacity;
+    bytes += set->named_capacity * sizeof *set->named;
+    bytes += set->first_table_capacity * sizeof *set->first_table;
+    bytes += set->table_capacity * sizeof *set->tables;
+    bytes += set->url_of_capacity * sizeof *set->url_of;
+    bytes += set->wide_capacity * sizeof *set->wide;
+    bytes += set->contents_capacity * sizeof *set->contents;
+    for (size_t i = 0; i < set->n_tables; i++) bytes += memory_of_table(&set->tables[i]);
+    return bytes;
+}
+
 refs_chunk_table *refs_refset__set_table(const refs_set *set, const refs_chunk_key *split) {
     uint32_t prefix = refs_intern_find(&set->prefixes, split->prefix);
     if (prefix == REFS_INTERN_NONE) return NULL;

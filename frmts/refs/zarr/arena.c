@@ -20,6 +20,13 @@ void refs_zarr__arena_clear(refs_arena *arena) {
     }
 }
 
+size_t refs_zarr__arena_memory(const refs_arena *arena) {
+    size_t bytes = 0;
+    for (const block *each = arena->last; each != NULL; each = each->before)
+        bytes += sizeof *each + each->capacity;
+    return bytes;
+}
+
 static bool add_block(refs_arena *arena, size_t capacity) {
     size_t size;
     if (!refs_add_size(capacity, sizeof(block), &size)) return false;

@@ -206,6 +206,15 @@ const refs_group_meta *refs_hierarchy_group(const refs_hierarchy *hierarchy, siz
     return &hierarchy->groups[i];
 }
 
+size_t refs_hierarchy_memory(const refs_hierarchy *hierarchy) {
+    const refs_tree *tree = &hierarchy->tree;
+    size_t of_node =
+        sizeof *hierarchy->arrays + sizeof *hierarchy->groups + sizeof *hierarchy->places;
+    return sizeof *hierarchy + tree->docs_memory + refs_zarr__arena_memory(&tree->arena) +
+           refs_intern_memory(&tree->paths) + tree->capacity * sizeof *tree->nodes +
+           tree->n_nodes * of_node;
+}
+
 struct refs_store *refs_hierarchy_store(const refs_hierarchy *hierarchy) {
     return hierarchy->store;
 }

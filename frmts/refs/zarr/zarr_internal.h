@@ -34,6 +34,9 @@ void refs_zarr__arena_clear(refs_arena *arena);
 /** `count` times `size` zeroed bytes that live as long as the arena; NULL when memory ran out. */
 void *refs_zarr__arena_take(refs_arena *arena, size_t count, size_t size);
 
+/** Bytes of memory that the arena takes. */
+size_t refs_zarr__arena_memory(const refs_arena *arena);
+
 /** Printf-style text, likewise. */
 const char *refs_zarr__arena_printf(refs_arena *arena, const char *format, ...) REFS_PRINTF(2, 3);
 

@@ -1,0 +1,276 @@
+/* watch.c -- see watch.h. */
+#include "refs/watch.h"
+
+#include <time.h>
+
+#include "refs/fork.h"
+#include "refs/intern.h"
+
+/* What is known of a location. */
+typedef struct seen {
+    enum { KNOWN, ABSENT, UNKNOWN } kind;
+    uint32_t modified_ns, changed_ns;
+    uint64_t size, device, inode;
+    int64_t modified_s, changed_s;
+} seen;
+
+struct refs_watch {
+    refs_vfs functions;
+    const refs_vfs *below;
+    pthread_mutex_t lock; /* guards what follows */
+    refs_intern locations;
+    seen *seen; /* one for each */
+    size_t capacity;
+    refs_watch_sum sum;
+    bool changed; /* what was noted holds no more, or cannot be told */
+};
+
+/* A thing that was opened. */
+typedef struct opened {
+    void *handle;
+    char *location;
+    seen seen; /* as it was then */
+    bool near;
+} opened;
+
+/* -- comparing --------------------------------------------------------------------------------- */
+
+static seen seen_of(const refs_vfs_stamp *stamp) {
+    return (seen){KNOWN,         stamp->modified_ns, stamp->changed_ns, stamp->size,
+                  stamp->device, stamp->inode,       stamp->modified_s, stamp->changed_s};
+}
+
+static bool is_same(const seen *one, const seen *other) {
+    return one->kind == other->kind && one->size == other->size &&
+           one->modified_s == other->modified_s && one->modified_ns == other->modified_ns &&
+           one->device == other->device && one->inode == other->inode &&
+           one->changed_s == other->changed_s && one->changed_ns == other->changed_ns;
+}
+
+/* What shows that the content is another. Numbers of files, and the times at which those changed,
+ * do not: file systems give others to the same content, and owners change, too. */
+static const char *difference(const seen *one, const seen *other) {
+    if (one->kind != KNOWN || other->kind != KNOWN) return "";
+    if (one->size != other->size) return "size";
+    bool same_time = one->modified_s == other->modified_s && one->modified_ns == other->modified_ns;
+    return same_time ? "" : "time";
+}
+
+static bool is_settled(const seen *noted) {
+    if (noted->kind != KNOWN) return true;
+    return noted->modified_s != 0 && time(NULL) - noted->modified_s >= REFS_WATCH_SETTLED_S;
+}
+
+/* -- noting ------------------------------------------------------------------------------------ */
+
+/* Under the lock. */
+static void add(refs_watch *watch, refs_str location, const seen *now) {
+    uint32_t id;
+    size_t n = watch->locations.count;
+    watch->sum.locations++;
+    if (now->kind == UNKNOWN) watch->sum.unknown++;
+    if (!is_settled(now)) watch->changed = true;
+    if (n < REFS_WATCH_MAX_LOCATIONS &&
+        refs_grow((void **)&watch->seen, &watch->capacity, n, sizeof *watch->seen) &&
+        refs_intern_add(&watch->locations, location, &id, NULL) == REFS_OK)
+        watch->seen[id] = *now;
+    else
+        watch->changed = true;
+}
+
+/* What differs from what was noted before, or "". */
+static const char *note(refs_watch *watch, const char *location, const seen *now) {
+    const char *differs = "";
+    refs_str text = refs_str_from(location);
+    refs_lock(&watch->lock);
+    uint32_t id = refs_intern_find(&watch->locations, text);
+    if (id == REFS_INTERN_NONE) {
+        add(watch, text, now);
+    } else if (!is_same(&watch->seen[id], now)) {
+        watch->changed = true;
+        differs = difference(&watch->seen[id], now);
+        if (watch->seen[id].kind == ABSENT) watch->seen[id] = *now;
+    }
+    refs_unlock(&watch->lock);
+    return differs;
+}
+
+static bool is_noted(refs_watch *watch, const char *location) {
+    refs_lock(&watch->lock);
+    bool noted = refs_intern_find(&watch->locations, refs_str_from(location)) != REFS_INTERN_NONE;
+    refs_unlock(&watch->lock);
+    return noted;
+}
+
+/* The location, or what it was opened as. */
+static seen look(const refs_vfs *below, const char *location, void *handle) {
+    refs_vfs_stamp stamp;
+    refs_status status = below->peek != NULL
+                             ? below->peek(below->self, location, handle, &stamp, NULL)
+                             : REFS_UNSUPPORTED;
+    if (status == REFS_OK) return seen_of(&stamp);
+    return (seen){.kind = status == REFS_UNSUPPORTED ? UNKNOWN : ABSENT};
+}
+
+static refs_status fail_replaced(const char *differs, refs_error *err) {
+    return refs_fail(
+        err, REFS_IO,
+        "the file was replaced since it was first read: it has another %s; open the set again",
+        differs);
+}
+
+/* -- as a refs_vfs ----------------------------------------------------------------------------- */
+
+static void close_opened(void *self, void *handle) {
+    const refs_watch *watch = self;
+    opened *thing = handle;
+    if (thing->handle != NULL) watch->below->close(watch->below->self, thing->handle);
+    refs_free(thing->location);
+    refs_free(thing);
+}
+
+static refs_status open_below(refs_watch *watch, opened *thing, refs_error *err) {
+    const refs_vfs *below = watch->below;
+    if (below->forget != NULL && !is_noted(watch, thing->location))
+        below->forget(below->self, thing->location);
+    refs_status status = below->open(below->self, thing->location, &thing->handle, err);
+    if (status != REFS_OK) thing->handle = NULL;
+    thing->seen = look(below, thing->location, thing->handle);
+    const char *differs = note(watch, thing->location, &thing->seen);
+    if (status != REFS_OK || *differs == '\0') return status;
+    refs_status replaced = fail_replaced(differs, err);
+    refs_error_prefix(err, "%s", thing->location);
+    return replaced;
+}
+
+static refs_status open_watched(void *self, const char *location, void **handle, refs_error *err) {
+    refs_watch *watch = self;
+    const refs_vfs *below = watch->below;
+    opened *thing = refs_calloc(1, sizeof *thing);
+    if (thing == NULL) return refs_fail_nomem(err);
+    thing->location = refs_str_copy(refs_str_from(location));
+    thing->near = below->is_near != NULL && below->is_near(below->self, location);
+    refs_status status =
+        thing->location != NULL ? open_below(watch, thing, err) : refs_fail_nomem(err);
+    if (status == REFS_OK)
+        *handle = thing;
+    else
+        close_opened(self, thing);
+    return status;
+}
+
+/* What was written to while it was read is half of each. Asked only where that costs nothing. */
+static refs_status check(const refs_watch *watch, const opened *thing, refs_error *err) {
+    if (!thing->near) return REFS_OK;
+    const seen now = look(watch->below, thing->location, thing->handle);
+    const char *differs = difference(&thing->seen, &now);
+    return *differs != '\0' ? fail_replaced(differs, err) : REFS_OK;
+}
+
+static refs_status size_of(void *self, void *handle, uint64_t *size, refs_error *err) {
+    const refs_vfs *below = ((const refs_watch *)self)->below;
+    return below->size(below->self, ((opened *)handle)->handle, size, err);
+}
+
+static refs_status read_watched(void *self, void *handle, uint64_t offset, size_t length,
+                                uint8_t *dst, size_t *got, refs_error *err) {
+    const refs_watch *watch = self;
+    const opened *thing = handle;
+    REFS_TRY(watch->below->read(watch->below->self, thing->handle, offset, length, dst, got, err));
+    return check(watch, thing, err);
+}
+
+static refs_status read_many(void *self, void *handle, const refs_vfs_range *ranges, size_t n,
+                             refs_error *err) {
+    const refs_watch *watch = self;
+    const opened *thing = handle;
+    REFS_TRY(watch->below->read_many(watch->below->self, thing->handle, ranges, n, err));
+    return check(watch, thing, err);
+}
+
+static refs_status stamp(void *self, const char *location, refs_vfs_stamp *stamp, refs_error *err) {
+    const refs_vfs *below = ((const refs_watch *)self)->below;
+    return below->stamp(below->self, location, stamp, err);
+}
+
+static bool is_near(void *self, const char *location) {
+    const refs_vfs *below = ((const refs_watch *)self)->below;
+    return below->is_near(below->self, location);
+}
+
+static refs_status peek(void *self, const char *location, void *handle, refs_vfs_stamp *stamp,
+                        refs_error *err) {
+    const refs_vfs *below = ((const refs_watch *)self)->below;
+    return below->peek(below->self, location, handle != NULL ? ((opened *)handle)->handle : NULL,
+                       stamp, err);
+}
+
+/* -- the whole --------------------------------------------------------------------------------- */
+
+refs_status refs_watch_open(const refs_vfs *vfs, refs_watch **watch, refs_error *err) {
+    refs_watch *made = refs_calloc(1, sizeof *made);
+    if (made == NULL) return refs_fail_nomem(err);
+    made->below = vfs;
+    made->functions = (refs_vfs){.self = made,
+                                 .open = open_watched,
+                                 .size = size_of,
+                                 .read = read_watched,
+                                 .read_many = vfs->read_many != NULL ? read_many : NULL,
+                                 .close = close_opened,
+                                 .stamp = vfs->stamp != NULL ? stamp : NULL,
+                                 .is_near = vfs->is_near != NULL ? is_near : NULL,
+                                 .peek = vfs->peek != NULL ? peek : NULL};
+    pthread_mutex_init(&made->lock, NULL);
+    *watch = made;
+    return REFS_OK;
+}
+
+void refs_watch_free(refs_watch *watch) {
+    if (watch == NULL) return;
+    refs_intern_clear(&watch->locations);
+    refs_free(watch->seen);
+    pthread_mutex_destroy(&watch->lock);
+    refs_free(watch);
+}
+
+const refs_vfs *refs_watch_functions(const refs_watch *watch) {
+    return &watch->functions;
+}
+
+refs_watch_sum refs_watch_sum_of(refs_watch *watch) {
+    refs_lock(&watch->lock);
+    refs_watch_sum sum = watch->sum;
+    refs_unlock(&watch->lock);
+    return sum;
+}
+
+/* Location number `id` and what was noted of it; false behind the last, and without memory. */
+static bool take(refs_watch *watch, uint32_t id, char **location, seen *noted) {
+    *location = NULL;
+    refs_lock(&watch->lock);
+    if (!watch->changed && id < watch->locations.count) {
+        *location = refs_str_copy(refs_intern_get(&watch->locations, id));
+        *noted = watch->seen[id];
+        if (*location == NULL) watch->changed = true;
+    }
+    refs_unlock(&watch->lock);
+    return *location != NULL;
+}
+
+/* The lock is not held while the host is asked: that may take its time. */
+bool refs_watch_is_current(refs_watch *watch) {
+    char *location;
+    seen noted;
+    bool current = true;
+    for (uint32_t id = 0; current && take(watch, id, &location, &noted); id++) {
+        if (noted.kind != UNKNOWN) {
+            const seen now = look(watch->below, location, NULL);
+            current = is_same(&noted, &now);
+        }
+        refs_free(location);
+    }
+    refs_lock(&watch->lock);
+    current = current && !watch->changed;
+    refs_unlock(&watch->lock);
+    return current;
+}

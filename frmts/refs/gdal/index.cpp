@@ -1,0 +1,240 @@
+/* index.cpp -- see index.h. */
+#include "index.h"
+
+#include <chrono>
+#include <ctime>
+
+#include "refs/codec.h"
+#include "refs/json.h"
+#include "report.h"
+#include "vsi_source.h"
+
+namespace {
+
+/** Requests are larger than the planner's own limit: what they bring is decoded while it arrives.
+ */
+constexpr uint64_t maxRequestBytes = 16 * REFS_MIB;
+
+bool isSettled(const refs_vfs_stamp &stamp) {
+    return stamp.etag[0] != '\0' ||
+           (stamp.modified_s != 0 && time(nullptr) - stamp.modified_s >= REFS_WATCH_SETTLED_S);
+}
+
+/** An ETag without the mark that servers put on one where they compress what they send. */
+std::string opaqueTag(const refs_vfs_stamp &stamp) {
+    return stamp.etag + (STARTS_WITH(stamp.etag, "W/") ? 2 : 0);
+}
+
+/** Sizes of what was compressed on its way are not known. */
+bool isSame(const refs_vfs_stamp &one, const refs_vfs_stamp &other) {
+    const bool sizesDiffer = one.size != other.size && one.size != 0 && other.size != 0;
+    return !sizesDiffer && one.modified_s == other.modified_s && opaqueTag(one) == opaqueTag(other);
+}
+
+/** A comma-separated open option as a list that ends with NULL. */
+class OptionList {
+  public:
+    OptionList(CSLConstList options, const char *name)
+        : items_(CSLTokenizeString2(CSLFetchNameValueDef(options, name, ""), ",",
+                                    CSLT_HONOURSTRINGS | CSLT_STRIPLEADSPACES)) {}
+    const char *const *get() const { return items_.size() > 0 ? items_.List() : nullptr; }
+
+  private:
+    CPLStringList items_;
+};
+
+bool remoteToLocal() {
+    return CPLTestBool(CPLGetConfigOption("GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", "NO"));
+}
+
+/** An open option that changes a limit of sets. */
+struct LimitOption {
+    const char *name;
+    uint64_t largest; ///< that the option may be
+    void (*set)(refs_set_limits &limits, uint64_t value);
+};
+
+/** How deep templates may ever call each other: each level takes stack. */
+constexpr uint64_t deepestTemplates = 32;
+
+const LimitOption limitOptions[] = {
+    {"MAX_REFERENCES", UINT64_MAX,
+     [](refs_set_limits &limits, uint64_t value) { limits.max_references = value; }},
+    {"MAX_GENERATED", UINT64_MAX,
+     [](refs_set_limits &limits, uint64_t value) { limits.max_generated = value; }},
+    {"MAX_TEMPLATE_DEPTH", deepestTemplates,
+     [](refs_set_limits &limits, uint64_t value) {
+         limits.max_template_depth = static_cast<size_t>(value);
+     }},
+    {"MAX_RENDERED_BYTES", 16 * REFS_MIB,
+     [](refs_set_limits &limits, uint64_t value) {
+         limits.max_rendered_bytes = static_cast<size_t>(value);
+     }},
+    {"MAX_INLINE_BYTES", SIZE_MAX,
+     [](refs_set_limits &limits, uint64_t value) {
+         limits.max_inline_bytes = static_cast<size_t>(value);
+     }},
+    {"MAX_UNPACKED_BYTES", UINT64_MAX,
+     [](refs_set_limits &limits, uint64_t value) { limits.max_unpacked_bytes = value; }},
+};
+
+bool readLimits(CSLConstList options, refs_set_limits &limits, refs_error *error) {
+    for (const LimitOption &option : limitOptions) {
+        const char *text = CSLFetchNameValue(options, option.name);
+        uint64_t value = 0;
+        bool integral = false;
+        if (text == nullptr) continue;
+        if (!refs_json_number_to_u64(refs_str_from(text), &value, &integral) || !integral ||
+            value > option.largest) {
+            (void)refs_fail(error, REFS_INVALID, "%s=%s: a whole number up to %llu is needed",
+                            option.name, text, static_cast<unsigned long long>(option.largest));
+            return false;
+        }
+        option.set(limits, value);
+    }
+    return true;
+}
+
+} // namespace
+
+std::string RefsIndex::optionsText(CSLConstList options) {
+    std::string text = remoteToLocal() ? "remote_to_local" : "";
+    for (const char *name : {"SET", "TARGET", "TEMPLATES", "URL_REWRITE"})
+        text += std::string("\n") + CSLFetchNameValueDef(options, name, "");
+    for (const LimitOption &option : limitOptions)
+        text += std::string("\n") + CSLFetchNameValueDef(options, option.name, "");
+    return text;
+}
+
+uint64_t RefsNow() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
+RefsFetcherHandle RefsOpenFetcher(const RefsTools &tools, const refs_vfs *vfs, refs_error *error) {
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    options.policy.max_request_bytes = maxRequestBytes;
+    options.max_whole_bytes = REFS_MAX_CHUNK_BYTES;
+    options.http = tools.http();
+    refs_fetcher *fetcher = nullptr;
+    if (refs_fetcher_open(vfs, &options, &fetcher, error) != REFS_OK) return nullptr;
+    return RefsFetcherHandle(fetcher);
+}
+
+std::shared_ptr<RefsIndex> RefsIndex::open(const std::string &location, CSLConstList options,
+                                           refs_error *error) {
+    std::shared_ptr<RefsIndex> index(new RefsIndex);
+    index->location_ = location;
+    return index->read(options, error) == REFS_OK ? index : nullptr;
+}
+
+refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
+    const OptionList templates(options, "TEMPLATES"), rewrites(options, "URL_REWRITE");
+    refs_set_options setOptions = REFS_SET_OPTIONS_INIT;
+    setOptions.templates = templates.get();
+    setOptions.rewrites = rewrites.get();
+    setOptions.target = CSLFetchNameValue(options, "TARGET");
+    if (const char *index = CSLFetchNameValue(options, "SET"))
+        setOptions.set_index = CPLAtoGIntBig(index);
+    setOptions.remote_to_local = remoteToLocal();
+    if (!readLimits(options, setOptions.limits, error)) return REFS_INVALID;
+    setOptions.notes = RefsReportNotes();
+    tools_ = RefsTools::shared(error);
+    if (tools_ == nullptr) return REFS_NOMEM;
+    refs_watch *watch = nullptr;
+    REFS_TRY(refs_watch_open(RefsVsiSource(), &watch, error));
+    watch_.reset(watch);
+    vfs_ = RefsOpenHttpVfs(*tools_, refs_watch_functions(watch), error);
+    if (vfs_ == nullptr) return REFS_NOMEM;
+    answered_ = RefsNow();
+    REFS_TRY(openSet(setOptions, error));
+    return openHierarchy(setOptions.notes, error);
+}
+
+/** What another machine has is known by the answer that brought it, all else by what was known
+ * before: later it may be of another state. */
+refs_status RefsIndex::openSet(const refs_set_options &options, refs_error *error) {
+    const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
+    const auto takeStamp = [&] {
+        canTell_ = refs_set_stamp(vfs, location_.c_str(), &stamp_, nullptr) == REFS_OK &&
+                   isSettled(stamp_);
+    };
+    if (!isRemote()) takeStamp();
+    refs_set *set = nullptr;
+    REFS_TRY(refs_set_open(vfs, location_.c_str(), &options, &set, error));
+    set_.reset(set);
+    if (isRemote()) takeStamp();
+    return REFS_OK;
+}
+
+refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error) {
+    refs_store *store = nullptr;
+    refs_hierarchy *hierarchy = nullptr;
+    const uint64_t ofSet = refs_watch_sum_of(watch_.get()).locations;
+    fetcher_ = RefsOpenFetcher(*tools_, refs_watch_functions(watch_.get()), error);
+    if (fetcher_ == nullptr) return REFS_NOMEM;
+    REFS_TRY(refs_store_open(set(), fetcher_.get(), &store, error));
+    store_.reset(store);
+    const refs_status status = refs_hierarchy_open(store, &notes, &hierarchy, error);
+    if (status != REFS_OK) refs_error_prefix(error, "%s", location_.c_str());
+    hierarchy_.reset(hierarchy);
+    standsAlone_ = refs_set_is_whole(set()) && !refs_fetcher_asked_http(fetcher_.get()) &&
+                   refs_watch_sum_of(watch_.get()).locations == ofSet;
+    return status;
+}
+
+RefsIndex::~RefsIndex() {
+    cancel();
+}
+
+void RefsIndex::cancel() {
+    if (vfs_ != nullptr) refs_http_vfs_cancel(vfs_.get());
+    if (fetcher_ != nullptr) refs_fetcher_cancel(fetcher_.get());
+}
+
+bool RefsIndex::isRemote() const {
+    return refs_location_is_remote(refs_str_from(location_.c_str()));
+}
+
+bool RefsIndex::asksElsewhere() const {
+    return isRemote() || refs_fetcher_asked_http(fetcher_.get()) ||
+           refs_watch_sum_of(watch_.get()).unknown > 0;
+}
+
+bool RefsIndex::hasSameStamp() {
+    const RefsHttpVfsHandle fresh = RefsOpenHttpVfs(*tools_, RefsVsiSource(), nullptr);
+    RefsVsiSource()->forget(nullptr, location_.c_str());
+    refs_vfs_stamp now{};
+    return canTell_ && fresh != nullptr &&
+           refs_set_stamp(refs_http_vfs_functions(fresh.get()), location_.c_str(), &now, nullptr) ==
+               REFS_OK &&
+           isSame(stamp_, now);
+}
+
+bool RefsIndex::isCurrent(uint64_t trustMilliseconds) {
+    const uint64_t now = RefsNow();
+    if (!refs_watch_is_current(watch_.get())) return false;
+    if (!asksElsewhere() || now - answered_ < trustMilliseconds) return true;
+    if (!standsAlone_ || !hasSameStamp()) return false;
+    answered_ = now;
+    return true;
+}
+
+bool RefsIndex::isReplaced() const {
+    refs_vfs_stamp now{};
+    return !isRemote() &&
+           (refs_set_stamp(RefsVsiSource(), location_.c_str(), &now, nullptr) != REFS_OK ||
+            now.size != stamp_.size || now.modified_s != stamp_.modified_s ||
+            now.modified_ns != stamp_.modified_ns || now.inode != stamp_.inode);
+}
+
+size_t RefsIndex::memory() const {
+    return refs_set_memory(set()) + refs_hierarchy_memory(hierarchy());
+}
+
+refs_fetch_stats RefsIndex::fetchStats() const {
+    refs_fetch_stats stats;
+    refs_fetcher_stats(fetcher_.get(), &stats);
+    return stats;
+}

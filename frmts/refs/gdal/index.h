@@ -1,0 +1,88 @@
+/* index.h -- what a reference set says: where its chunks are, and what arrays they make. */
+#ifndef REFS_INDEX_H
+#define REFS_INDEX_H
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "cpl_string.h"
+#include "handles.h"
+#include "tools.h"
+
+/** A set that was read, with its groups and arrays; no chunk of it. Does not change once it is
+ * made, and may be used from several threads. */
+class RefsIndex {
+  public:
+    /** Reads the set at `location` with the driver's open options; null on failure. */
+    static std::shared_ptr<RefsIndex> open(const std::string &location, CSLConstList options,
+                                           refs_error *error);
+
+    /** Options that change what a set means, as one text. */
+    static std::string optionsText(CSLConstList options);
+
+    ~RefsIndex();
+    RefsIndex(const RefsIndex &) = delete;
+    RefsIndex &operator=(const RefsIndex &) = delete;
+
+    const RefsTools &tools() const { return *tools_; }
+    const refs_set *set() const { return set_.get(); }
+    const refs_hierarchy *hierarchy() const { return hierarchy_.get(); }
+
+    /** Whether all that it was read from is as it was. Files are asked for their stamps. Of another
+     * machine only the set itself is asked, and nothing where the last answer, or the whole, is no
+     * older than `trustMilliseconds`. */
+    bool isCurrent(uint64_t trustMilliseconds);
+
+    /** Whether all of it came from the one file that it is named by: later, too, nothing else will
+     * be read for it. */
+    bool standsAlone() const { return standsAlone_; }
+
+    /** Whether the set was so old when it was read that a change later shows. */
+    bool canTell() const { return canTell_; }
+
+    /** Whether a set of this machine has another stamp by now. */
+    bool isReplaced() const;
+
+    /** Bytes of memory that it takes, where it stands alone. */
+    size_t memory() const;
+
+    /** Of the set as it was read; zeroed where nothing is known of it. */
+    const refs_vfs_stamp &stamp() const { return stamp_; }
+
+    /** Of metadata that are not in the set itself. */
+    refs_fetch_stats fetchStats() const;
+
+    /** Ends what is under way, and all to come. */
+    void cancel();
+
+  private:
+    RefsIndex() = default;
+    refs_status read(CSLConstList options, refs_error *error);
+    refs_status openSet(const refs_set_options &options, refs_error *error);
+    refs_status openHierarchy(const refs_notes &notes, refs_error *error);
+    bool isRemote() const;
+    bool asksElsewhere() const;
+    bool hasSameStamp();
+
+    // Destroyed from the last to the first: each needs those before it.
+    std::shared_ptr<RefsTools> tools_;
+    std::string location_;
+    RefsWatchHandle watch_; ///< of files here
+    RefsHttpVfsHandle vfs_; ///< by which the set is read
+    RefsSetHandle set_;
+    RefsFetcherHandle fetcher_; ///< of metadata elsewhere
+    RefsStoreHandle store_;
+    RefsHierarchyHandle hierarchy_;
+    refs_vfs_stamp stamp_{}; ///< of the set as it was read
+    bool canTell_ = false, standsAlone_ = false;
+    std::atomic<uint64_t> answered_{0}; ///< when it was last known to be current, in milliseconds
+};
+
+/** Milliseconds of a clock that only goes on. */
+uint64_t RefsNow();
+
+/** A fetcher with the driver's limits; null on failure. */
+RefsFetcherHandle RefsOpenFetcher(const RefsTools &tools, const refs_vfs *vfs, refs_error *error);
+
+#endif

@@ -1,0 +1,55 @@
+/* watch.h -- whether what was read is still as it was: a refs_vfs that remembers.
+ *
+ * Everything that is opened through a watch is noted with its stamp: its size, its times, its
+ * number. What was replaced since is an error and not a mixture of old and new; and a question, one
+ * stamp for each, tells whether all is as it was.
+ *
+ * Only what the host knows without asking another machine is noted. Safe from any thread.
+ *
+ * Read before this: vfs.h.
+ */
+#ifndef REFS_WATCH_H
+#define REFS_WATCH_H
+
+#include "refs/vfs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Of so many locations a watch remembers stamps: what more are opened is not known to be current.
+ */
+#define REFS_WATCH_MAX_LOCATIONS 16384
+
+/** Seconds after which a file that changed does not change again with the same time: some file
+ * systems count no finer. */
+#define REFS_WATCH_SETTLED_S 2
+
+typedef struct refs_watch refs_watch;
+
+/** A watch over `vfs`, which must outlive it. */
+refs_status refs_watch_open(const refs_vfs *vfs, refs_watch **watch, refs_error *err);
+void refs_watch_free(refs_watch *watch);
+
+/** Those of the refs_vfs below, which note what is opened. Opening and reading fail with REFS_IO
+ * where a location has another size or time than when it was first opened. What a host keeps of a
+ * location (refs_vfs.forget) is dropped before it is opened first. */
+const refs_vfs *refs_watch_functions(const refs_watch *watch);
+
+/** What a watch has seen. */
+typedef struct refs_watch_sum {
+    uint64_t locations; /**< that were opened, or were to be */
+    uint64_t unknown;   /**< of them, those of which nothing is known */
+} refs_watch_sum;
+
+refs_watch_sum refs_watch_sum_of(refs_watch *watch);
+
+/** Whether all locations of which something is known are as they were, those that were absent
+ * still absent. False where one had changed within REFS_WATCH_SETTLED_S before it was opened, so
+ * that nobody can tell. */
+bool refs_watch_is_current(refs_watch *watch);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
