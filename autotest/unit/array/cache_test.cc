@@ -79,6 +79,34 @@ TEST_F(Cache, HoldsMoreForReadersWhoNeedMore) {
     EXPECT_TRUE(has(1, 9));
 }
 
+TEST_F(Cache, LetsWhatWasPassedGoBeforeTheOldest) {
+    for (uint64_t number = 0; number < 4; number++) add(1, number);
+    refs_cache__pass(cache, {1, 2});
+    refs_cache__pass(cache, {1, 9}); // which is not there
+    add(1, 4);
+    EXPECT_TRUE(has(1, 0));
+    EXPECT_FALSE(has(1, 2));
+}
+
+TEST_F(Cache, UsesMemoryOfWhatWasPassedAgain) {
+    add(1, 0);
+    add(1, 1);
+    refs_cache__pass(cache, {1, 1});
+    refs_chunk *chunk = refs_chunk__new_for(cache, 1000);
+    EXPECT_FALSE(has(1, 1));
+    EXPECT_TRUE(has(1, 0));
+    refs_chunk__release(chunk);
+}
+
+TEST_F(Cache, KeepsWhatWasPassedAndIsUsedAgain) {
+    for (uint64_t number = 0; number < 4; number++) add(1, number);
+    refs_cache__pass(cache, {1, 2});
+    EXPECT_TRUE(has(1, 2));
+    add(1, 4);
+    EXPECT_TRUE(has(1, 2));
+    EXPECT_FALSE(has(1, 0));
+}
+
 TEST_F(Cache, OfNoBytesKeepsNothingForAnybody) {
     refs_cache *empty = nullptr;
     ASSERT_EQ(refs_cache_open(0, &empty, nullptr), REFS_OK);

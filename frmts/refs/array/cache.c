@@ -16,6 +16,7 @@ struct refs_chunk {
     refs_chunk_id id;
     refs_slabs *slabs; /* its memory is a piece of, or NULL */
     size_t size;
+    bool is_passed;        /* refs_cache__pass */
     bool is_awaited;       /* while it is loading: somebody waits for it */
     refs_awaited *awaited; /* ... and whom to tell, or NULL */
     refs_chunk *bucket_next;
@@ -29,6 +30,7 @@ struct refs_cache {
     size_t max_bytes;
     size_t held_bytes; /* that readers need */
     size_t bytes;
+    size_t passed_bytes; /* of them, of chunks that were passed: they are the oldest */
     size_t n_chunks;
     refs_slabs *slabs;   /* safe by itself */
     refs_budget *budget; /* safe by itself */
@@ -40,6 +42,9 @@ struct refs_cache {
 };
 
 #define FIRST_BUCKETS 64
+
+/* Of chunks that were passed: more than are used again soon are let go. */
+#define MAX_PASSED_BYTES (4 * REFS_MIB)
 
 /* Chunks that are looked at for one whose memory can be used again: who has just read or decoded a
  * chunk may still hold it. */
@@ -216,8 +221,25 @@ static void unlink_age(refs_cache *cache, refs_chunk *chunk) {
     *(chunk->older != NULL ? &chunk->older->newer : &cache->oldest) = chunk->newer;
 }
 
+static void link_oldest(refs_cache *cache, refs_chunk *chunk) {
+    chunk->older = NULL;
+    chunk->newer = cache->oldest;
+    *(cache->oldest != NULL ? &cache->oldest->older : &cache->newest) = chunk;
+    cache->oldest = chunk;
+}
+
+static void set_passed(refs_cache *cache, refs_chunk *chunk, bool passed) {
+    if (chunk->is_passed == passed) return;
+    chunk->is_passed = passed;
+    if (passed)
+        cache->passed_bytes += cost_of(chunk);
+    else
+        cache->passed_bytes -= cost_of(chunk);
+}
+
 /* Takes a chunk out, with the cache's reference. */
 static void take_out(refs_cache *cache, refs_chunk *chunk) {
+    set_passed(cache, chunk, false);
     unlink_bucket(cache, chunk);
     unlink_age(cache, chunk);
     cache->bytes -= cost_of(chunk);
@@ -231,7 +253,8 @@ static size_t limit_of(const refs_cache *cache) {
 
 static void trim(refs_cache *cache) {
     size_t limit = limit_of(cache);
-    while (cache->bytes > limit && cache->oldest != NULL) {
+    while ((cache->bytes > limit || cache->passed_bytes > MAX_PASSED_BYTES) &&
+           cache->oldest != NULL) {
         refs_chunk *chunk = cache->oldest;
         take_out(cache, chunk);
         refs_chunk__release(chunk);
@@ -244,7 +267,7 @@ static refs_chunk *take_oldest(refs_cache *cache, size_t size) {
     refs_chunk *chunk = cache->oldest;
     for (int i = 0; i < MAX_LOOKED_AT && chunk != NULL; i++, chunk = chunk->newer) {
         if (chunk->size != size || atomic_load(&chunk->references) > 1) continue;
-        if (cache->bytes + cost_of(chunk) <= limit_of(cache)) return NULL;
+        if (!chunk->is_passed && cache->bytes + cost_of(chunk) <= limit_of(cache)) return NULL;
         take_out(cache, chunk);
         return chunk;
     }
@@ -293,6 +316,7 @@ static refs_claim claim_elements(refs_cache *cache, refs_chunk *found, refs_awai
     if (found->state == LOADING) return REFS_CLAIM_BUSY;
     if (found->state == STORED) return hand_over(cache, found, awaited, chunk);
     atomic_fetch_add(&found->references, 1);
+    set_passed(cache, found, false);
     unlink_age(cache, found);
     link_newest(cache, found);
     *chunk = found;
@@ -345,6 +369,18 @@ void refs_cache__add_decoded(refs_cache *cache, refs_chunk_id id, refs_chunk *ch
 
 void refs_cache__add_stored(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk) {
     add(cache, id, chunk, STORED);
+}
+
+void refs_cache__pass(refs_cache *cache, refs_chunk_id id) {
+    refs_lock(&cache->lock);
+    refs_chunk *found = find(cache, id);
+    if (found != NULL && found->state != LOADING && !found->is_passed) {
+        set_passed(cache, found, true);
+        unlink_age(cache, found);
+        link_oldest(cache, found);
+        trim(cache);
+    }
+    refs_unlock(&cache->lock);
 }
 
 void refs_cache__abandon(refs_cache *cache, refs_chunk_id id) {

@@ -30,8 +30,9 @@ typedef struct refs_chunk refs_chunk;
 /** A chunk of `size` bytes, not initialised, with one reference; NULL when memory ran out. */
 refs_chunk *refs_chunk__new(size_t size);
 
-/** The same, to be added to `cache` (or NULL): where that is full, memory of the chunk that would
- * go next is used again, which spares the system the giving and taking. */
+/** The same, to be added to `cache` (or NULL): memory of a chunk that was passed is used again, and
+ * where the cache is full that of the chunk that would go next, which spares the system the giving
+ * and taking. */
 refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size);
 
 /** What a chunk in the cache costs beside its bytes, at most. */
@@ -103,6 +104,10 @@ bool refs_cache__is_awaited(refs_cache *cache, refs_chunk_id id);
  * claims it then. */
 void refs_cache__add_decoded(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk);
 void refs_cache__add_stored(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk);
+
+/** Says that a reader of more than the cache can hold has passed a chunk: it is the next to go, and
+ * its memory the first to be used again. Whoever uses it takes that back. */
+void refs_cache__pass(refs_cache *cache, refs_chunk_id id);
 
 /** Gives a claim up that was not fulfilled: whoever waits may claim the chunk. Does nothing where
  * it was. */

@@ -8,6 +8,9 @@
  * of them busy. */
 #define LOCAL_PART_BYTES REFS_MIB
 
+/* Values that stay behind a reader whose course is longer than the cache. */
+#define KEPT_BYTES (8 * REFS_MIB)
+
 /* Chunks that one task asks for at most. */
 #define MAX_TASK_CHUNKS 16384
 
@@ -197,10 +200,29 @@ uint64_t refs_prefetch__find(const refs_prefetch *prefetch, const refs_box_read 
     return refs_course__find(&run->course, &run->array->grid, read, *at);
 }
 
+/* A course that is longer than the cache keeps the last boxes alone: of the others the cache would
+ * be full, and let them go before anybody came back. */
+static void pass_boxes(refs_prefetch *prefetch, uint64_t k) {
+    const refs_run *run = prefetch->run;
+    refs_array *array = run->array;
+    uint64_t box_bytes = array->chunk_bytes * run->box_size;
+    uint64_t n_kept = KEPT_BYTES / box_bytes + 1,
+             n_fit = refs_cache__max_bytes(array->tools.cache) / box_bytes;
+    if (run->course.n_read + k <= n_fit || k < n_kept) return;
+    uint64_t *numbers = refs_calloc((size_t)run->box_size, sizeof *numbers);
+    for (; prefetch->passed <= k - n_kept && numbers != NULL; prefetch->passed++) {
+        size_t n = refs_course__chunks(&run->course, &array->grid, prefetch->passed, numbers);
+        for (size_t i = 0; i < n; i++)
+            refs_cache__pass(array->tools.cache, (refs_chunk_id){array->owner, numbers[i]});
+    }
+    refs_free(numbers);
+}
+
 void refs_prefetch__advance(refs_prefetch *prefetch, uint64_t k) {
     if (prefetch->run == NULL) return;
     atomic_store(&prefetch->run->at, k);
     prefetch->ahead = k + 1;
+    pass_boxes(prefetch, k);
 }
 
 void refs_prefetch__end(refs_prefetch *prefetch) {

@@ -17,6 +17,7 @@ typedef struct refs_prefetch {
     uint64_t ahead;       /**< its first box that is neither read nor being read */
     uint64_t next;        /**< its first box that was not asked for */
     uint64_t decoded;     /**< its first box that was not asked to be decoded */
+    uint64_t passed;      /**< its first box that the cache does not know to be passed */
 } refs_prefetch;
 
 /** Whether an array can be prefetched at all. */
