@@ -15,7 +15,7 @@
 /* Values that are decoded before they are asked for. A local file has no latency to hide: what lies
  * beyond these is not prefetched. */
 #define DECODED_BYTES       (8 * (uint64_t)REFS_MIB)
-#define LOCAL_DECODED_BYTES (14 * (uint64_t)REFS_MIB)
+#define LOCAL_DECODED_BYTES (4 * (uint64_t)REFS_MIB)
 
 /* Boxes that are planned at once at most. */
 #define MAX_BOXES 16384
