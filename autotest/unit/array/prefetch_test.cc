@@ -446,6 +446,35 @@ TEST_F(Lines, OfSeveralReadersDoSoToo) {
     for (auto *reader : readers) refs_reader_free(reader);
 }
 
+/** Two by three chunks of 9 MiB, each in three blocks, as GDAL reads what is larger than a block.
+ */
+TEST(Blocks, OfLargeChunksDecodeEachChunkOnce) {
+    const uint64_t side = 1536;
+    MemoryArray v;
+    refs_cache *cache = nullptr;
+    for (const char *key : {"v/0.0", "v/0.1", "v/0.2", "v/1.0", "v/1.1", "v/1.2"})
+        v.store.put(key, std::string(side * side * 4, key[4]));
+    v.store.put("v/.zarray", R"({"zarr_format":2,"shape":[3000,4500],"chunks":[1536,1536],)"
+                             R"("order":"C","dtype":"<i4","fill_value":-1,"compressor":null,)"
+                             R"("filters":null})");
+    ASSERT_EQ(refs_cache_open(20 << 20, &cache, nullptr), REFS_OK);
+    v.open(cache, MemoryArray::WithPrefetch);
+    std::vector<int32_t> block(side * side / 3);
+    for (uint64_t y = 0; y < 3000; y += side / 3)
+        for (uint64_t x = 0; x < 4500; x += side) {
+            const uint64_t start[] = {y, x};
+            const uint64_t count[] = {std::min(side / 3, 3000 - y), std::min(side, 4500 - x)};
+            const refs_region region = {start, count, nullptr};
+            ASSERT_EQ(refs_reader_read(v.reader, &region, block.data(), nullptr, nullptr), REFS_OK);
+            ASSERT_EQ(reinterpret_cast<char *>(block.data())[0], static_cast<char>('0' + x / side));
+        }
+    refs_array_stats stats;
+    refs_array_get_stats(v.array, &stats);
+    EXPECT_EQ(stats.chunks_decoded, 6u);
+    v.close();
+    refs_cache_free(cache);
+}
+
 TEST_F(Lines, GiveBackWhatTheyHeldWithTheirReader) {
     expectLine(0, v.reader);
     refs_reader_free(v.reader);

@@ -2,6 +2,7 @@
 #include "prefetch.h"
 
 #include "budget.h"
+#include "held.h"
 #include "refs/pool.h"
 
 /* Chunks of local files that are claimed at a time, in bytes of values: a reader never finds more
@@ -208,6 +209,7 @@ static void pass_boxes(refs_prefetch *prefetch, uint64_t k) {
     uint64_t box_bytes = array->chunk_bytes * run->box_size;
     uint64_t n_kept = KEPT_BYTES / box_bytes + 1,
              n_fit = refs_cache__max_bytes(array->tools.cache) / box_bytes;
+    if (array->chunk_bytes > REFS_HELD_FROM) return; /* a reader may come back for the rest */
     if (run->course.n_read + k <= n_fit || k < n_kept) return;
     uint64_t *numbers = refs_calloc((size_t)run->box_size, sizeof *numbers);
     for (; prefetch->passed <= k - n_kept && numbers != NULL; prefetch->passed++) {

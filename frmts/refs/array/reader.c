@@ -1,4 +1,5 @@
 /* reader.c -- whoever reads an array again and again; see array.h. */
+#include "held.h"
 #include "prefetch.h"
 #include "read.h"
 
@@ -9,7 +10,8 @@ struct refs_reader {
     refs_pattern pattern;
     refs_prefetch prefetch;
     bool is_advised; /* the course that is followed was told, not seen */
-    size_t held;     /* bytes that the cache holds for this reader */
+    refs_held held;
+    size_t held_bytes; /* that the cache holds for this reader */
 };
 
 refs_status refs_reader_open(refs_array *array, refs_reader **reader, refs_error *err) {
@@ -25,43 +27,13 @@ void refs_reader_free(refs_reader *reader) {
     if (reader == NULL) return;
     refs_prefetch__end(&reader->prefetch);
     if (reader->array->tools.cache != NULL)
-        refs_cache__hold(reader->array->tools.cache, reader->held, 0);
+        refs_cache__hold(reader->array->tools.cache, reader->held_bytes, 0);
     pthread_mutex_destroy(&reader->lock);
     refs_free(reader);
 }
 
 void refs_reader_set_progress(refs_reader *reader, refs_progress progress) {
     reader->progress = progress;
-}
-
-/* -- what the cache is to hold ----------------------------------------------------------------- */
-
-/* Whether a read takes whole chunks along a dimension, as far as they are inside the array. */
-static bool takes_whole_chunks(const refs_array_meta *meta, const refs_cut *cut, size_t dim) {
-    for (size_t i = 0; i < cut->n_spans[dim]; i++) {
-        const refs_span *span = &cut->spans[dim][i];
-        uint64_t left = meta->shape[dim] - span->chunk * meta->chunk[dim];
-        if (span->n < meta->chunk[dim] && span->n < left) return false;
-    }
-    return true;
-}
-
-/* Bytes of the chunks of which the read takes a part: the next read is likely to take another. More
- * than the cache may ever hold is not held at all. */
-static size_t bytes_to_hold(const refs_array *array, const refs_cut *cut) {
-    uint64_t bytes;
-    bool whole = true;
-    for (size_t dim = 0; dim < cut->rank; dim++)
-        whole = whole && takes_whole_chunks(array->meta, cut, dim);
-    if (whole || !refs_mul_u64(cut->n_chunks, array->chunk_bytes + REFS_CHUNK_OVERHEAD, &bytes))
-        return 0;
-    return bytes <= REFS_MAX_HELD_BYTES ? (size_t)bytes : 0;
-}
-
-static void hold(refs_reader *reader, const refs_cut *cut) {
-    size_t bytes = bytes_to_hold(reader->array, cut);
-    refs_cache__hold(reader->array->tools.cache, reader->held, bytes);
-    reader->held = bytes;
 }
 
 /* -- what is to be prefetched ------------------------------------------------------------------ */
@@ -88,7 +60,9 @@ static void note_read(refs_reader *reader, const refs_cut *cut) {
     refs_box_read read;
     if (array->tools.cache == NULL) return;
     refs_lock(&reader->lock);
-    hold(reader, cut);
+    size_t held_bytes = refs_held__note(&reader->held, array, cut);
+    refs_cache__hold(array->tools.cache, reader->held_bytes, held_bytes);
+    reader->held_bytes = held_bytes;
     if (refs_prefetch__is_possible(array) &&
         refs_pattern__describe(array->meta, &array->grid, cut, &read)) {
         (void)refs_pattern__note(&reader->pattern, &read);
