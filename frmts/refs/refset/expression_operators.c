@@ -147,12 +147,12 @@ static refs_status floor_divide(const refs_value *a, const refs_value *b, refs_s
     (void)scratch;
     if (!are_numbers(a, b)) return fail_kinds("//", a, b, err);
     if (are_integers(a, b)) {
-        int64_t quotient, remainder;
+        int64_t quotient = 0, remainder = 0;
         REFS_TRY(divide_integers(a->integer, b->integer, &quotient, &remainder, err));
         *result = refs_refset__integer(quotient);
         return REFS_OK;
     }
-    double quotient, remainder;
+    double quotient = 0, remainder = 0;
     REFS_TRY(divide_floats(refs_refset__as_float(a), refs_refset__as_float(b), &quotient,
                            &remainder, err));
     *result = refs_refset__float(quotient);
@@ -178,12 +178,12 @@ static refs_status modulo(const refs_value *a, const refs_value *b, refs_scratch
     if (a->kind == REFS_VALUE_TEXT) return format(a, b, scratch, result, err);
     if (!are_numbers(a, b)) return fail_kinds("%", a, b, err);
     if (are_integers(a, b)) {
-        int64_t quotient, remainder;
+        int64_t quotient = 0, remainder = 0;
         REFS_TRY(divide_integers(a->integer, b->integer, &quotient, &remainder, err));
         *result = refs_refset__integer(remainder);
         return REFS_OK;
     }
-    double quotient, remainder;
+    double quotient = 0, remainder = 0;
     REFS_TRY(divide_floats(refs_refset__as_float(a), refs_refset__as_float(b), &quotient,
                            &remainder, err));
     *result = refs_refset__float(remainder);
