@@ -20,9 +20,9 @@ std::vector<const char *> c_list(const std::vector<std::string> &texts) {
     return list;
 }
 
-std::string number_list(const std::vector<size_t> &numbers) {
+std::string number_list(const std::vector<uint64_t> &numbers) {
     std::string list;
-    for (size_t number : numbers) list += (list.empty() ? "" : ", ") + std::to_string(number);
+    for (uint64_t number : numbers) list += (list.empty() ? "" : ", ") + std::to_string(number);
     return "[" + list + "]";
 }
 

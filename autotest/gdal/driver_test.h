@@ -147,9 +147,9 @@ std::string with_fletcher32(const std::string &bytes);
 /** A Zarr v2 array. Texts are JSON where they are not plain names. */
 struct Array {
     std::string path;
-    std::vector<size_t> shape;
+    std::vector<uint64_t> shape;
     std::string dtype = "<i4";
-    std::vector<size_t> chunks = {}; /**< empty: one chunk */
+    std::vector<uint64_t> chunks = {}; /**< empty: one chunk */
     std::vector<std::string> dims = {};
     std::string attributes = ""; /**< members of an object: R"("units": "K")" */
     std::string fill = "null";

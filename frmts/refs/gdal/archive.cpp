@@ -168,7 +168,8 @@ std::string optionsText(CSLConstList options) {
 size_t cacheBytes() {
     const double megabytes = CPLAtof(CPLGetConfigOption("REFS_CACHE_MAX", defaultCacheMegabytes));
     if (!(megabytes > 0)) return 0;
-    return static_cast<size_t>(std::min(megabytes, maxCacheMegabytes) * 1024 * 1024);
+    const auto bytes = static_cast<uint64_t>(std::min(megabytes, maxCacheMegabytes) * 1024 * 1024);
+    return static_cast<size_t>(std::min<uint64_t>(bytes, SIZE_MAX));
 }
 
 } // namespace

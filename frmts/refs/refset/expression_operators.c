@@ -81,10 +81,11 @@ static refs_status join(refs_str a, refs_str b, refs_scratch *scratch, refs_valu
 
 static refs_status repeat(refs_str text, int64_t times, refs_scratch *scratch, refs_value *result,
                           refs_error *err) {
-    size_t size;
+    uint64_t wanted;
     void *memory;
     if (times < 0) times = 0;
-    if (!refs_mul_size(text.size, (size_t)times, &size)) return fail_overflow(err);
+    if (!refs_mul_u64(text.size, (uint64_t)times, &wanted) || wanted > SIZE_MAX) wanted = SIZE_MAX;
+    const size_t size = (size_t)wanted;
     REFS_TRY(refs_refset__scratch_take(scratch, size, &memory, err));
     for (size_t at = 0; at < size; at += text.size)
         memcpy((char *)memory + at, text.data, text.size);
