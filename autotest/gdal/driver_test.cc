@@ -59,6 +59,12 @@ std::string sample(const std::string &file) {
     return std::string(REFS_SAMPLE_DIR "/") + file;
 }
 
+bool has_netcdf_driver() {
+    if (GDALGetDriverByName("netCDF") == nullptr) return false;
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ||
+           open("NETCDF:\"" + sample("sample.nc") + "\":t2m") != nullptr;
+}
+
 std::string memory_path(const std::string &name) {
     const testing::TestInfo *test = testing::UnitTest::GetInstance()->current_test_info();
     std::string folder = std::string(test->test_suite_name()) + "." + test->name();
