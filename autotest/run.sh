@@ -1,15 +1,16 @@
 #!/bin/sh
 # usage: run.sh [PRESET …]
 #
-# Installs what is missing, builds, and runs all tests; then those of compiled code again under
-# AddressSanitizer and UndefinedBehaviorSanitizer (Python and the tools of GDAL cannot load what is
-# built so, and the other tests run no code of the project).
-# Presets choose one of the two, `release` or `asan`. The last line counts all tests, as ctest does.
+# Installs what is missing, builds, and runs all tests: of the preset `release`, in less than six
+# minutes on two cores where nothing is there yet. With the preset `asan` those of compiled code run
+# under AddressSanitizer and UndefinedBehaviorSanitizer (Python and the tools of GDAL cannot load
+# what is built so, and the other tests run no code of the project).
+# The last line counts all tests, as ctest does; build/PRESET/ctest.log has what each of them said.
 set -eu
 cd "$(dirname "$0")/.."
 exec </dev/null
 
-if [ $# -eq 0 ]; then set -- release asan; fi
+if [ $# -eq 0 ]; then set -- release; fi
 sh autotest/setup.sh "$@"
 
 status=0
@@ -19,9 +20,11 @@ for preset in "$@"; do
     if [ "$preset" = asan ]; then labels='unit|conform|driver|fuzz'; fi
     log=build/$preset/ctest.log
     logs="$logs $log"
-    cmake --build --preset "$preset"
-    ctest --preset "$preset" ${labels:+--label-regex "$labels"} --parallel "$(nproc)" \
-        --no-tests=error --no-label-summary --output-log "$log" || status=$?
+    echo "Building build/$preset (from nothing two to four minutes on two cores)"
+    python3 autotest/progress.py cmake --build --preset "$preset"
+    echo "Testing build/$preset (two to four minutes on two cores)"
+    python3 autotest/progress.py ctest --preset "$preset" ${labels:+--label-regex "$labels"} \
+        --parallel "$(nproc)" --no-tests=error --no-label-summary --output-log "$log" || status=$?
 done
 
 # Unquoted: a list of words.

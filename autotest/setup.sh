@@ -23,7 +23,7 @@ for package in $packages; do
 done
 
 if [ -n "$missing" ]; then
-    echo "Installing$missing"
+    echo "Installing, which takes a minute or more:$missing"
     if [ "$(id -u)" -eq 0 ]; then as_root=; else as_root=sudo; fi
     export DEBIAN_FRONTEND=noninteractive
     $as_root apt-get update -qq
@@ -36,5 +36,8 @@ if command -v ccache >/dev/null; then
     launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
 fi
 for preset in "${@:-release}"; do
-    if [ ! -f "build/$preset/build.ninja" ]; then cmake --preset "$preset" $launcher; fi
+    if [ ! -f "build/$preset/build.ninja" ]; then
+        echo "Configuring build/$preset"
+        cmake --preset "$preset" --log-level=NOTICE $launcher
+    fi
 done

@@ -32,7 +32,7 @@ bool same(double a, double b) {
 
 TEST(ArrayRank, FlattensAllButTheLastTwoDimensionsToBands) {
     const struct {
-        std::vector<size_t> shape;
+        std::vector<uint64_t> shape;
         std::vector<std::string> dims;
         int width, height, bands;
     } rows[] = {
@@ -182,8 +182,8 @@ void add_chunks(Set &set, const Array &array) {
 }
 
 TEST(ArrayGrid, ChunksOfAnyShapeOrderAndSeparatorMakeTheSameArray) {
-    const std::vector<size_t> shape = {5, 7, 4};
-    for (const std::vector<size_t> &chunk : std::vector<std::vector<size_t>>{
+    const std::vector<uint64_t> shape = {5, 7, 4};
+    for (const std::vector<uint64_t> &chunk : std::vector<std::vector<uint64_t>>{
              {5, 7, 4}, {1, 7, 4}, {2, 3, 3}, {5, 2, 1}, {1, 1, 1}, {8, 8, 8}})
         for (const char *order : {"C", "F"})
             for (const char *separator : {"", ".", "/"}) {

@@ -143,7 +143,7 @@ TEST(BadInput, OneBadChunkLeavesTheOthersReadable) {
 }
 
 TEST(BadInput, HostileShapesAreRefusedWithoutTakingMemory) {
-    const size_t huge = size_t{1} << 40;
+    const uint64_t huge = uint64_t{1} << 40;
     const struct {
         const char *name;
         Array array;

@@ -20,9 +20,9 @@ std::vector<const char *> c_list(const std::vector<std::string> &texts) {
     return list;
 }
 
-std::string number_list(const std::vector<size_t> &numbers) {
+std::string number_list(const std::vector<uint64_t> &numbers) {
     std::string list;
-    for (size_t number : numbers) list += (list.empty() ? "" : ", ") + std::to_string(number);
+    for (uint64_t number : numbers) list += (list.empty() ? "" : ", ") + std::to_string(number);
     return "[" + list + "]";
 }
 
@@ -57,6 +57,12 @@ std::string subdataset(const std::string &path, const std::string &variable) {
 
 std::string sample(const std::string &file) {
     return std::string(REFS_SAMPLE_DIR "/") + file;
+}
+
+bool has_netcdf_driver() {
+    if (GDALGetDriverByName("netCDF") == nullptr) return false;
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ||
+           open("NETCDF:\"" + sample("sample.nc") + "\":t2m") != nullptr;
 }
 
 std::string memory_path(const std::string &name) {

@@ -17,6 +17,8 @@
 #include <gdal.h>
 #include <gtest/gtest.h>
 
+#include "little_endian.h"
+
 namespace refs_test {
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -37,6 +39,9 @@ std::string subdataset(const std::string &path, const std::string &variable);
 
 /** A file that the project ships under data/. */
 std::string sample(const std::string &file);
+
+/** Whether there is GDAL's netCDF driver. That of GDAL 3.6 opens no file on big-endian machines. */
+bool has_netcdf_driver();
 
 /** A name in /vsimem/ in a folder of the running test. */
 std::string memory_path(const std::string &name);
@@ -117,11 +122,8 @@ enum class ByteOrder { Little, Big };
 /** The values as they lie in memory, each in the given byte order. */
 template <class T>
 std::string bytes_of(const std::vector<T> &values, ByteOrder order = ByteOrder::Little) {
-    std::string bytes(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T));
-    if (order == ByteOrder::Big)
-        for (size_t i = 0; i < bytes.size(); i += sizeof(T))
-            for (size_t k = 0; k < sizeof(T) / 2; k++)
-                std::swap(bytes[i + k], bytes[i + sizeof(T) - 1 - k]);
+    std::string bytes = littleEndian(values);
+    if (order == ByteOrder::Big) reverseEach(bytes, sizeof(T));
     return bytes;
 }
 
@@ -147,9 +149,9 @@ std::string with_fletcher32(const std::string &bytes);
 /** A Zarr v2 array. Texts are JSON where they are not plain names. */
 struct Array {
     std::string path;
-    std::vector<size_t> shape;
+    std::vector<uint64_t> shape;
     std::string dtype = "<i4";
-    std::vector<size_t> chunks = {}; /**< empty: one chunk */
+    std::vector<uint64_t> chunks = {}; /**< empty: one chunk */
     std::vector<std::string> dims = {};
     std::string attributes = ""; /**< members of an object: R"("units": "K")" */
     std::string fill = "null";

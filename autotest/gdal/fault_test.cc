@@ -30,8 +30,6 @@ struct Fault {
     int requests;         ///< for a chunk, over the engine; 0: as it comes
 };
 
-constexpr int maxRetries = 2;
-
 /** Faults that end are over after as many requests as are retried. */
 const Fault faults[] = {
     {"no fault", "{}", "PPPP", "", 1},

@@ -8,7 +8,7 @@ namespace {
 
 /** An array "v" of two rows of three, north first. */
 Dataset open_rows(const std::vector<float> &values, const std::string &attributes,
-                  std::vector<size_t> chunks = {}) {
+                  std::vector<uint64_t> chunks = {}) {
     Set set;
     set.axes(2, 3);
     Array array{"v", {2, 3}, "<f4", std::move(chunks), {"lat", "lon"}, attributes, "-99.0"};
@@ -34,7 +34,7 @@ TEST(Longitudes, AreMovedWhereTheFirstRowLiesBeyond180) {
 }
 
 TEST(Longitudes, AreMovedUntilABlockStays) {
-    for (const std::vector<size_t> &chunks : {std::vector<size_t>{}, {1, 3}}) {
+    for (const std::vector<uint64_t> &chunks : {std::vector<uint64_t>{}, {1, 3}}) {
         const Dataset dataset = open_rows({181, 190, 200, 190, 20, 30}, east, chunks);
         ASSERT_NE(dataset, nullptr);
         EXPECT_EQ(pixels(dataset), (std::vector<double>{-179, -170, -160, 190, 20, 30}));

@@ -297,7 +297,7 @@ TEST(MultidimArray, HasTheNodataThatItsFileDeclared) {
 TEST(MultidimArray, HasNoDefaultNodataAsACoordinateOrBounds) {
     const auto with_default_fill = [](const char *name, const std::vector<std::string> &dims,
                                       const char *dtype) {
-        Array array{name, std::vector<size_t>(dims.size(), 2), dtype, {}, dims};
+        Array array{name, std::vector<uint64_t>(dims.size(), 2), dtype, {}, dims};
         array.fill = "-32767";
         return array;
     };

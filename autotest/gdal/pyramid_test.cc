@@ -96,7 +96,7 @@ TEST(TiffSet, TakesBandsFromTheFirstOrTheLastAxis) {
         Set set;
         set.attributes("", R"("ModelPixelScale": [1, 1, 0], "ModelTiepoint": [0, 0, 0, 5, 9, 0])");
         Array image{"rgb", {2, 3, 3}, "|u1"};
-        image.shape = first ? std::vector<size_t>{3, 2, 4} : std::vector<size_t>{2, 4, 3};
+        image.shape = first ? std::vector<uint64_t>{3, 2, 4} : std::vector<uint64_t>{2, 4, 3};
         image.dims = first ? std::vector<std::string>{"S", "Y", "X"}
                            : std::vector<std::string>{"Y", "X", "S"};
         set.values(image, bytes_of(counting<uint8_t>(24)));

@@ -92,7 +92,7 @@ TEST(Subdatasets, AreDescribedAsTheNetcdfDriverDescribesThem) {
 }
 
 TEST(Subdatasets, DescribeTheSampleAsTheNetcdfDriverDoes) {
-    if (GDALGetDriverByName("netCDF") == nullptr) GTEST_SKIP() << "GDAL has no netCDF driver";
+    if (!has_netcdf_driver()) GTEST_SKIP() << "GDAL has no netCDF driver that works";
     const Dataset ours = open("REFS:" + sample("sample.json"));
     const Dataset theirs = open("NETCDF:" + sample("sample.nc"));
     ASSERT_NE(ours, nullptr);

@@ -27,7 +27,7 @@ void refs_store_free(refs_store *store);
 
 /** Appends the value of `key`, which may not exceed `max_size` bytes. REFS_NOT_FOUND without a
  * message: absent. Every other failure names the set, the key, the URL and the range. */
-refs_status refs_store_get(refs_store *store, refs_str key, size_t max_size, refs_buf *value,
+refs_status refs_store_get(refs_store *store, refs_str key, uint64_t max_size, refs_buf *value,
                            refs_error *err);
 
 /** A key, and the most bytes that are read for it. */

@@ -60,7 +60,8 @@ TEST(ArrayConvert, ReadsHalfFloats) {
 }
 
 TEST(ArrayConvert, SwapsBothPartsOfComplexNumbers) {
-    const refs_dtype dtype = type(REFS_TYPE_COMPLEX, 8, true);
+    const bool host_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    const refs_dtype dtype = type(REFS_TYPE_COMPLEX, 8, host_is_little);
     uint8_t elements[] = {1, 2, 3, 4, 5, 6, 7, 8};
     refs_array__to_host_order(&dtype, elements, 1);
     const uint8_t expected[] = {4, 3, 2, 1, 8, 7, 6, 5};

@@ -24,7 +24,7 @@ class Forked : public testing::Test {
             std::string file;
             for (uint64_t x = 0; x < width; x++) {
                 const int32_t value = valueAt(t, x);
-                file.append(reinterpret_cast<const char *>(&value), 4);
+                file += littleEndian<int32_t>({value});
             }
             const std::string name = "step-" + std::to_string(t);
             v.store.vfs.files[name] = file;

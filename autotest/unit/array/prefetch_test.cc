@@ -18,7 +18,7 @@ class Prefetch : public testing::Test {
         for (uint64_t t = 0; t < steps; t++) {
             for (uint64_t x = 0; x < width; x++) {
                 const int32_t value = static_cast<int32_t>(t * width + x);
-                file.append(reinterpret_cast<const char *>(&value), 4);
+                file += littleEndian<int32_t>({value});
             }
             v.store.range("v/" + std::to_string(t) + ".0", "steps.bin", t * width * 4, width * 4);
         }

@@ -98,7 +98,8 @@ TEST_F(Pool, DoesEveryTaskOnceAndDropsIt) {
 TEST_F(Pool, LeavesTasksToItsWorkers) {
     open(2);
     refs_group *tasks = group();
-    for (int i = 0; i < 100; i++) refs_group_add(tasks, note, nullptr, &work_, nullptr);
+    for (int i = 0; i < 100; i++)
+        EXPECT_EQ(refs_group_add(tasks, note, nullptr, &work_, nullptr), REFS_OK);
     EXPECT_EQ(refs_group_wait(tasks, nullptr), REFS_OK);
     EXPECT_EQ(work_.threads.count(pthread_self()), 0U);
     EXPECT_LE(work_.threads.size(), 2U);
@@ -111,10 +112,10 @@ TEST_F(Pool, LendsAHandWhereWorkersAreBusyWithOthers) {
     open(1);
     Gate gate;
     refs_group *others = group(), *own = group();
-    refs_group_add(others, passGate, nullptr, &gate, nullptr);
+    EXPECT_EQ(refs_group_add(others, passGate, nullptr, &gate, nullptr), REFS_OK);
     gate.awaitWaiter();
-    refs_group_add(others, note, nullptr, &work_, nullptr);
-    refs_group_add(own, openGate, nullptr, &gate, nullptr);
+    EXPECT_EQ(refs_group_add(others, note, nullptr, &work_, nullptr), REFS_OK);
+    EXPECT_EQ(refs_group_add(own, openGate, nullptr, &gate, nullptr), REFS_OK);
     EXPECT_EQ(refs_group_wait(own, nullptr), REFS_OK);
     EXPECT_EQ(refs_group_wait(others, nullptr), REFS_OK);
     EXPECT_EQ(work_.done, 1);
@@ -152,10 +153,12 @@ TEST_F(Pool, DoesFirstWhatSomebodyWaitsFor) {
     refs_group *early = group(), *awaited = group();
     refs_group_prefer(
         awaited, [](const void *) { return true; }, nullptr);
-    refs_group_add(early, passGate, nullptr, &gate, nullptr);
+    EXPECT_EQ(refs_group_add(early, passGate, nullptr, &gate, nullptr), REFS_OK);
     gate.awaitWaiter();
-    for (int i = 0; i < 2; i++) refs_group_add(early, noteTask<'a'>, nullptr, &order, nullptr);
-    for (int i = 0; i < 2; i++) refs_group_add(awaited, noteTask<'b'>, nullptr, &order, nullptr);
+    for (int i = 0; i < 2; i++)
+        EXPECT_EQ(refs_group_add(early, noteTask<'a'>, nullptr, &order, nullptr), REFS_OK);
+    for (int i = 0; i < 2; i++)
+        EXPECT_EQ(refs_group_add(awaited, noteTask<'b'>, nullptr, &order, nullptr), REFS_OK);
     gate.letAllPass();
     EXPECT_EQ(order.await(4), "bbaa");
     refs_group_free(awaited);
@@ -165,7 +168,7 @@ TEST_F(Pool, DoesFirstWhatSomebodyWaitsFor) {
 TEST_F(Pool, WorksWithoutAnyThread) {
     open(0);
     refs_group *tasks = group();
-    refs_group_add(tasks, note, drop, &work_, nullptr);
+    EXPECT_EQ(refs_group_add(tasks, note, drop, &work_, nullptr), REFS_OK);
     EXPECT_EQ(refs_group_wait(tasks, nullptr), REFS_OK);
     EXPECT_EQ(work_.threads, std::set<pthread_t>{pthread_self()});
     EXPECT_EQ(work_.dropped, 1);
@@ -176,9 +179,9 @@ TEST_F(Pool, TellsTheFirstFailureAndLeavesOutTheRest) {
     open(1);
     Gate gate;
     refs_group *tasks = group();
-    refs_group_add(tasks, passGate, nullptr, &gate, nullptr);
-    refs_group_add(tasks, fail, nullptr, nullptr, nullptr);
-    refs_group_add(tasks, note, drop, &work_, nullptr);
+    EXPECT_EQ(refs_group_add(tasks, passGate, nullptr, &gate, nullptr), REFS_OK);
+    EXPECT_EQ(refs_group_add(tasks, fail, nullptr, nullptr, nullptr), REFS_OK);
+    EXPECT_EQ(refs_group_add(tasks, note, drop, &work_, nullptr), REFS_OK);
     gate.letAllPass();
     refs_error error = REFS_ERROR_INIT;
     EXPECT_EQ(refs_group_wait(tasks, &error), REFS_CORRUPT);

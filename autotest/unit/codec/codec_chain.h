@@ -21,11 +21,6 @@ template <size_t N> std::string bytes(const char (&literal)[N]) {
     return std::string(literal, N - 1);
 }
 
-/** The bytes of numbers in this machine's order. */
-template <class T> std::string bytesOf(const std::vector<T> &numbers) {
-    return std::string(reinterpret_cast<const char *>(numbers.data()), numbers.size() * sizeof(T));
-}
-
 /** What a chunk is made of, for codecs that need to know. */
 struct Chunk {
     std::vector<uint64_t> shape;

@@ -1,5 +1,6 @@
 /* small_codecs_test.cc -- checksums, bits, text, casts, elements of variable length. */
 #include "codec_chain.h"
+#include "little_endian.h"
 
 namespace {
 
@@ -57,17 +58,17 @@ TEST(Base64, IsDecodedOrRefused) {
 
 TEST(AsType, CastsNumbers) {
     EXPECT_EQ(decode(R"({"id":"astype","encode_dtype":"<f4","decode_dtype":"<f8"})",
-                     bytesOf<float>({1.5f, -2}), 16)
+                     littleEndian<float>({1.5f, -2}), 16)
                   .bytes,
-              bytesOf<double>({1.5, -2}));
+              littleEndian<double>({1.5, -2}));
     EXPECT_EQ(decode(R"({"id":"astype","encode_dtype":"<i8","decode_dtype":"<i4"})",
-                     bytesOf<int64_t>({-1, INT64_C(1) << 40}), 8)
+                     littleEndian<int64_t>({-1, INT64_C(1) << 40}), 8)
                   .bytes,
-              bytesOf<int32_t>({-1, 0}));
+              littleEndian<int32_t>({-1, 0}));
     EXPECT_EQ(
         decode(R"({"id":"astype","encode_dtype":"|b1","decode_dtype":"<u8"})", bytes("\1\0"), 16)
             .bytes,
-        bytesOf<uint64_t>({1, 0}));
+        littleEndian<uint64_t>({1, 0}));
 }
 
 TEST(Vlen, HandsItemsOnAsTheyAreFramed) {

@@ -292,8 +292,11 @@ const Case kFailures[] = {
     // limits
     {"'aaaaaaaaaaaaaaaa' * 1000000000", "expression needs more than 1048576 bytes"},
     {"'a' * 9223372036854775807", "expression needs more than 1048576 bytes"},
-    {"'ab' * 9223372036854775807", "expression needs more than"},
+    {"'ab' * 9223372036854775807", "expression needs more than 1048576 bytes"},
+    {"'abc' * 9223372036854775807", "expression needs more than 1048576 bytes"},
+    {"'a' * 4294967297", "expression needs more than 1048576 bytes"},
     {"s.zfill(9223372036854775807)", "expression needs more than 1048576 bytes"},
+    {"s.zfill(4294967297)", "expression needs more than 1048576 bytes"},
     {"(((((((((((((((((((((((((((((((((1)))))))))))))))))))))))))))))))))", "nested too deeply"},
     {" ---------------------------------1", "too many signs"},
     {"not not not not not not not not not not not not not not not not not not not not not not not "

@@ -19,7 +19,7 @@ class Store : public testing::Test {
         files.whole("v/5", "d.bin");
     }
 
-    refs_status get(const std::string &key, size_t max_size = 1000) {
+    refs_status get(const std::string &key, uint64_t max_size = 1000) {
         refs_buf buffer = REFS_BUF_INIT;
         refs_status status =
             refs_store_get(files.get(), MemoryStore::view(key), max_size, &buffer, &error);
@@ -66,6 +66,12 @@ TEST_F(Store, TakesNoEmptyValueForFill) {
 TEST_F(Store, HoldsTheLimitOnAValue) {
     EXPECT_EQ(get("v/5", 9), REFS_LIMIT);
     EXPECT_STREQ(error.message, "set.json: v/5: d.bin: 10 bytes are more than the limit of 9");
+}
+
+/* Which no size_t of 32 bits holds. */
+TEST_F(Store, TakesLimitsOfManyGigabytes) {
+    EXPECT_EQ(get("v/5", (uint64_t{1} << 32) + 1), REFS_OK) << error.message;
+    EXPECT_EQ(value, "0123456789");
 }
 
 TEST_F(Store, RefusesWhatIsTooLongUnread) {

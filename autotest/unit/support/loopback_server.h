@@ -22,6 +22,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <list>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -48,7 +49,7 @@ class LoopbackServer {
         shutdown(listener_, SHUT_RDWR);
         accepting_.join();
         for (const int connection : connections_) shutdown(connection, SHUT_RDWR);
-        for (std::thread &thread : serving_) thread.join();
+        for (Serving &each : serving_) each.thread.join();
         for (const int connection : connections_) close(connection);
         close(listener_);
     }
@@ -88,6 +89,10 @@ class LoopbackServer {
         bool hasRange = false;
         size_t begin = 0, end = SIZE_MAX;
     };
+    struct Serving {
+        std::thread thread;
+        std::atomic<bool> finished{false};
+    };
 
     void acceptAll() {
         for (;;) {
@@ -96,8 +101,21 @@ class LoopbackServer {
             const int now = 1;
             setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &now, sizeof now);
             connections_.push_back(connection);
-            serving_.emplace_back([this, connection] { serve(connection); });
+            joinFinished();
+            Serving &added = serving_.emplace_back();
+            added.thread = std::thread([this, connection, &added] {
+                serve(connection);
+                added.finished = true;
+            });
         }
+    }
+
+    /** The stacks of threads take address space until then: of 32 bits too much. */
+    void joinFinished() {
+        serving_.remove_if([](Serving &each) {
+            if (each.finished) each.thread.join();
+            return !each.thread.joinable();
+        });
     }
 
     void serve(int connection) {
@@ -217,7 +235,7 @@ class LoopbackServer {
     bool holds_ = true;
 
     std::vector<int> connections_; /* of the accepting thread while it lives */
-    std::vector<std::thread> serving_;
+    std::list<Serving> serving_;
     std::thread accepting_;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "little_endian.h"
 #include "memory_store.h"
 #include "refs/array.h"
 #include "refs/pool.h"
@@ -121,7 +122,7 @@ class MemoryArray {
             }
             values[position] = v.valueAt(index);
         });
-        return std::string(reinterpret_cast<const char *>(values.data()), values.size() * 4);
+        return littleEndian(values);
     }
 
     refs_hierarchy *hierarchy_ = nullptr;

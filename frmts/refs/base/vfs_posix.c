@@ -39,7 +39,7 @@ static refs_status posix_read(void *self, void *handle, uint64_t offset, size_t 
                               uint8_t *dst, size_t *got, refs_error *err) {
     (void)self;
     *got = 0;
-    if (offset > INT64_MAX - length) return REFS_OK;
+    if (offset > (uint64_t)INT64_MAX - length) return REFS_OK;
     while (*got < length) {
         ssize_t n = pread(((posix_file *)handle)->descriptor, dst + *got, length - *got,
                           (off_t)(offset + *got));

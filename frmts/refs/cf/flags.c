@@ -23,7 +23,8 @@ static refs_status set_name(refs_cf_items *names, size_t value, refs_str name, r
 static bool is_list(const double *values, size_t n, refs_str meanings) {
     refs_str name;
     for (size_t i = 0; i < n; i++)
-        if (!(values[i] >= 0 && values[i] <= MAX_VALUE) || values[i] != (double)(size_t)values[i] ||
+        if (!(values[i] >= 0 && values[i] <= (double)MAX_VALUE) ||
+            values[i] != (double)(size_t)values[i] ||
             !refs_cf__next_word(&meanings, " \t\r\n", &name))
             return false;
     return n > 0 && !refs_cf__next_word(&meanings, " \t\r\n", &name);

@@ -108,7 +108,7 @@ static double reduction(const refs_cf__input *input, size_t dim) {
 static void place(const refs_cf__input *input, const refs_json *tags, refs_cf_meaning *meaning) {
     double *transform = meaning->geotransform, type = 0;
     if (!read_scale(tags, transform) && !read_transformation(tags, transform)) return;
-    if (refs_cf__number(tags, "GTRasterTypeGeoKey", &type) && type == PIXEL_IS_POINT) {
+    if (refs_cf__number(tags, "GTRasterTypeGeoKey", &type) && type == (double)PIXEL_IS_POINT) {
         transform[0] -= (transform[1] + transform[2]) / 2;
         transform[3] -= (transform[4] + transform[5]) / 2;
     }
@@ -125,7 +125,7 @@ static refs_status add_raster_type(const refs_json *tags, refs_cf_meaning *meani
     double type = 0;
     if (!refs_cf__number(tags, "GTRasterTypeGeoKey", &type)) return REFS_OK;
     return refs_cf__add_item(&meaning->metadata, "AREA_OR_POINT",
-                             refs_str_from(type == PIXEL_IS_POINT ? "Point" : "Area"), err);
+                             refs_str_from(type == (double)PIXEL_IS_POINT ? "Point" : "Area"), err);
 }
 
 /* -- the CRS ----------------------------------------------------------------------------------- */
@@ -139,7 +139,7 @@ static refs_status crs_by_code(const refs_json *tags, refs_cf_meaning *meaning, 
     double code = USER_DEFINED;
     if (!refs_cf__number(tags, "ProjectedCSTypeGeoKey", &code))
         refs_cf__number(tags, "GeographicTypeGeoKey", &code);
-    if (!(code > 0 && code < USER_DEFINED)) return REFS_OK;
+    if (!(code > 0 && code < (double)USER_DEFINED)) return REFS_OK;
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&text, err, "EPSG:%d", (int)code);
     if (status == REFS_OK) status = take_crs(&text, meaning, err);

@@ -24,7 +24,7 @@ refs_status refs_codec__element_type_parse(refs_str dtype, refs_element_type *ty
     type->kind = code == 'S' ? REFS_ELEMENT_BYTES : REFS_ELEMENT_UNICODE;
     type->size = (size_t)length * (code == 'S' ? 1 : 4);
     type->number = code_point;
-    type->number.swapped = order == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '>' : '<');
+    type->number.swapped = (order == '>') == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
     return REFS_OK;
 }
 

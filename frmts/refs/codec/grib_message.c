@@ -219,7 +219,7 @@ static bool grid_size_2(const refs_grib_message *message, size_t *n_points) {
     if (message->grid.size < 38) return false;
     uint64_t nx = refs_load_be32(section + 30), ny = refs_load_be32(section + 34);
     *n_points = (size_t)(nx * ny);
-    return nx != UINT32_MAX && ny != UINT32_MAX &&
+    return nx != UINT32_MAX && ny != UINT32_MAX && nx * ny <= SIZE_MAX &&
            is_one_of(load_be16(section + 12), templates, sizeof templates / sizeof *templates);
 }
 

@@ -122,7 +122,7 @@ static refs_status put_items(refs_element_writer *writer, refs_bytes *bytes, uin
 
 static refs_status put_item(refs_element_writer *writer, refs_bytes *bytes, int depth,
                             refs_error *err) {
-    msgpack_item item;
+    msgpack_item item = {NOTHING, 0, 0};
     refs_str text = refs_str_from("");
     REFS_TRY(take_item(bytes, &item, err));
     switch (item.kind) {
@@ -152,7 +152,7 @@ static refs_status put_items(refs_element_writer *writer, refs_bytes *bytes, uin
 
 /* The dtype behind the elements, a text; the shape behind it says nothing new. */
 static refs_status check_trailing(refs_bytes bytes, size_t n_trailing, refs_error *err) {
-    msgpack_item item;
+    msgpack_item item = {NOTHING, 0, 0};
     refs_str text;
     REFS_TRY(take_item(&bytes, &item, err));
     if (item.kind != TEXT)

@@ -29,8 +29,9 @@ typedef struct refs_number_type {
     bool swapped; /**< not in this machine's byte order */
 } refs_number_type;
 
-/** Reads a NumPy type string, "<f4", or type name, "float32"; booleans are unsigned bytes.
- * REFS_UNSUPPORTED names any other. */
+/** Reads a NumPy type string, "<f4", or type name, "float32"; booleans are unsigned bytes. Without
+ * an order, which is that of the machine that wrote, numbers are little-endian. REFS_UNSUPPORTED
+ * names any other. */
 refs_status refs_codec__number_parse(refs_str text, refs_number_type *type, refs_error *err);
 
 /** The nearest number that a float type holds; `number` itself for integer types. */

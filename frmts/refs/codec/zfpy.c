@@ -4,8 +4,8 @@
  */
 #include <zfp.h>
 
+#include "image.h"
 #include "lazy.h"
-#include "output.h"
 
 /* clang-format off */
 #define FUNCTIONS(F) \
@@ -83,6 +83,12 @@ static refs_status most_read(const zfp_job *job, refs_bytes encoded, size_t *siz
     return refs_fail(err, REFS_LIMIT, "%zu blocks are too many", blocks);
 }
 
+/* The library gives numbers as this machine has them, the array has them as who wrote it had. */
+static void put_in_order(const zfp_field *field, size_t size, uint8_t *numbers) {
+    const size_t number_size = zfp.zfp_type_size(field->type);
+    refs_codec__image_swap(&(refs_image){size / number_size, 1, 1, number_size}, numbers);
+}
+
 static refs_status decompress(zfp_job *job, refs_bytes encoded, refs_codec_output *output,
                               refs_error *err) {
     size_t size, room = 0;
@@ -95,6 +101,7 @@ static refs_status decompress(zfp_job *job, refs_bytes encoded, refs_codec_outpu
     REFS_TRY(read_header(job, encoded, room - room % sizeof(uint64_t) + sizeof(uint64_t), err));
     zfp.zfp_field_set_pointer(job->field, dst);
     size_t used = zfp.zfp_decompress(job->stream, job->field);
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) put_in_order(job->field, size, dst);
     if (used > 0 && used <= encoded.size) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT, "the stream of %zu bytes is cut or damaged", encoded.size);
 }

@@ -25,6 +25,7 @@ static refs_status make_room(refs_transfer *transfer, uint64_t size, refs_error 
     if (size > transfer->max_size)
         return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
                          (unsigned long long)size, (unsigned long long)transfer->max_size);
+    if (size > SIZE_MAX) return refs_fail_nomem(err);
     if (!refs_waiter__exchange(transfer->waiter, transfer->counted, size)) {
         transfer->postponed = size;
         return refs_fail(err, REFS_LIMIT, "others take too much memory now");

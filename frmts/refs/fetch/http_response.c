@@ -41,7 +41,7 @@ static bool take(refs_str *text, const char *expected) {
 
 /* RFC 9110, section 14.4: "bytes 0-99/1000", with "*" for a total or a range that is not known. */
 static void read_content_range(refs_str value, refs_response *response) {
-    uint64_t begin, last, total;
+    uint64_t begin = 0, last = 0, total = 0;
     if (!take(&value, "bytes ")) return;
     value = trim(value);
     bool has_range = false;
@@ -68,7 +68,11 @@ static time_t read_date(refs_str value) {
     if (value.size >= sizeof text) return -1;
     memcpy(text, value.data, value.size);
     text[value.size] = '\0';
-    return curl_getdate(text, NULL);
+    time_t date = curl_getdate(text, NULL);
+    int year;
+    if (date == -1 && sizeof date < 8 && sscanf(text, "%*s %*d %*s %d", &year) == 1 && year > 2037)
+        date = INT32_MAX; /* where it has 32 bits, which end there */
+    return date;
 }
 
 /* RFC 9110, section 10.2.3: seconds, or the date to come back at. */

@@ -31,7 +31,8 @@ constexpr double maxTrustSeconds = 86400;
 size_t bytesOption(const char *name, const char *defaultMegabytes) {
     const double megabytes = CPLAtof(CPLGetConfigOption(name, defaultMegabytes));
     if (!(megabytes > 0)) return 0;
-    return static_cast<size_t>(std::min(megabytes, maxMegabytes) * 1024 * 1024);
+    const auto bytes = static_cast<uint64_t>(std::min(megabytes, maxMegabytes) * 1024 * 1024);
+    return static_cast<size_t>(std::min<uint64_t>(bytes, SIZE_MAX));
 }
 
 uint64_t trustMilliseconds() {

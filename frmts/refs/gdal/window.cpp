@@ -17,9 +17,11 @@ enum Space { pixelSpace, lineSpace, bandSpace };
 class Progress {
   public:
     Progress(const RefsWindow &window, refs_reader *reader) : window_(window), reader_(reader) {
-        refs_reader_set_progress(reader_, {window.progress != nullptr ? report : nullptr, this});
+        if (window.progress != nullptr) refs_reader_set_progress(reader_, {report, this});
     }
-    ~Progress() { refs_reader_set_progress(reader_, {nullptr, nullptr}); }
+    ~Progress() {
+        if (window_.progress != nullptr) refs_reader_set_progress(reader_, {nullptr, nullptr});
+    }
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 

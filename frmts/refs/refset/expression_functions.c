@@ -70,10 +70,11 @@ static refs_status zfill(const refs_binding *args, size_t n, refs_scratch *scrat
     void *memory;
     if (n != 2) return refs_fail(err, REFS_INVALID, "zfill takes the width as its one argument");
     REFS_TRY(refs_refset__to_integer(&args[1].value, &wanted, err));
-    size_t width = wanted > 0 ? (size_t)wanted : 0, n_characters, size;
-    n_characters = refs_refset__count_characters(text);
+    if (wanted < 0) wanted = 0;
+    size_t n_characters = refs_refset__count_characters(text), size;
+    size_t width = (uint64_t)wanted > SIZE_MAX ? SIZE_MAX : (size_t)wanted;
     if (width < n_characters) width = n_characters;
-    if (!refs_add_size(width - n_characters, text.size, &size)) return refs_fail_nomem(err);
+    if (!refs_add_size(width - n_characters, text.size, &size)) size = SIZE_MAX;
     REFS_TRY(refs_refset__scratch_take(scratch, size, &memory, err));
     size_t sign = refs_str_starts(text, "-") || refs_str_starts(text, "+") ? 1 : 0;
     memset(memory, '0', size);

@@ -81,10 +81,11 @@ static refs_status join(refs_str a, refs_str b, refs_scratch *scratch, refs_valu
 
 static refs_status repeat(refs_str text, int64_t times, refs_scratch *scratch, refs_value *result,
                           refs_error *err) {
-    size_t size;
+    uint64_t wanted;
     void *memory;
     if (times < 0) times = 0;
-    if (!refs_mul_size(text.size, (size_t)times, &size)) return fail_overflow(err);
+    if (!refs_mul_u64(text.size, (uint64_t)times, &wanted) || wanted > SIZE_MAX) wanted = SIZE_MAX;
+    const size_t size = (size_t)wanted;
     REFS_TRY(refs_refset__scratch_take(scratch, size, &memory, err));
     for (size_t at = 0; at < size; at += text.size)
         memcpy((char *)memory + at, text.data, text.size);
@@ -147,12 +148,12 @@ static refs_status floor_divide(const refs_value *a, const refs_value *b, refs_s
     (void)scratch;
     if (!are_numbers(a, b)) return fail_kinds("//", a, b, err);
     if (are_integers(a, b)) {
-        int64_t quotient, remainder;
+        int64_t quotient = 0, remainder = 0;
         REFS_TRY(divide_integers(a->integer, b->integer, &quotient, &remainder, err));
         *result = refs_refset__integer(quotient);
         return REFS_OK;
     }
-    double quotient, remainder;
+    double quotient = 0, remainder = 0;
     REFS_TRY(divide_floats(refs_refset__as_float(a), refs_refset__as_float(b), &quotient,
                            &remainder, err));
     *result = refs_refset__float(quotient);
@@ -178,12 +179,12 @@ static refs_status modulo(const refs_value *a, const refs_value *b, refs_scratch
     if (a->kind == REFS_VALUE_TEXT) return format(a, b, scratch, result, err);
     if (!are_numbers(a, b)) return fail_kinds("%", a, b, err);
     if (are_integers(a, b)) {
-        int64_t quotient, remainder;
+        int64_t quotient = 0, remainder = 0;
         REFS_TRY(divide_integers(a->integer, b->integer, &quotient, &remainder, err));
         *result = refs_refset__integer(remainder);
         return REFS_OK;
     }
-    double quotient, remainder;
+    double quotient = 0, remainder = 0;
     REFS_TRY(divide_floats(refs_refset__as_float(a), refs_refset__as_float(b), &quotient,
                            &remainder, err));
     *result = refs_refset__float(remainder);

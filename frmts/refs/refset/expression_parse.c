@@ -178,7 +178,7 @@ static refs_status parse_arguments(parser *p, uint32_t *first, size_t *commas, r
     *first = REFS_NODE_NONE;
     *commas = 0;
     while (!skip_symbol(p, ")")) {
-        uint32_t argument;
+        uint32_t argument = REFS_NODE_NONE;
         REFS_TRY(parse_argument(p, &argument, err));
         if (last == REFS_NODE_NONE)
             *first = argument;
@@ -347,7 +347,7 @@ static refs_status parse_comparison(parser *p, uint32_t *node, refs_error *err) 
         p->nesting--;
         return add_operation(p, REFS_OP_NOT, operand, REFS_NODE_NONE, node, err);
     }
-    uint32_t left, right, compared, all = REFS_NODE_NONE;
+    uint32_t left, right, compared = REFS_NODE_NONE, all = REFS_NODE_NONE;
     refs_op op;
     REFS_TRY(parse_level(p, LEVEL_SUM, &left, err));
     while (skip_operator(p, LEVEL_COMPARE, &op)) {

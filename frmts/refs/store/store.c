@@ -174,7 +174,7 @@ bool refs_store_is_local(const refs_store *store, refs_str key) {
 /* -- one key ----------------------------------------------------------------------------------- */
 
 typedef struct one_value {
-    size_t max_size;
+    uint64_t max_size;
     refs_buf *value;
     bool present;
 } one_value;
@@ -186,12 +186,12 @@ static refs_status keep_one(void *user, size_t index, bool present, refs_bytes v
     one_value *one = user;
     one->present = present;
     if (value.size > one->max_size)
-        return refs_fail(err, REFS_LIMIT, "%zu bytes are more than the limit of %zu", value.size,
-                         one->max_size);
+        return refs_fail(err, REFS_LIMIT, "%zu bytes are more than the limit of %llu", value.size,
+                         (unsigned long long)one->max_size);
     return refs_buf_append(one->value, value.data, value.size, err);
 }
 
-refs_status refs_store_get(refs_store *store, refs_str key, size_t max_size, refs_buf *value,
+refs_status refs_store_get(refs_store *store, refs_str key, uint64_t max_size, refs_buf *value,
                            refs_error *err) {
     one_value one = {max_size, value, false};
     const refs_store_key wanted = {key, max_size};
