@@ -170,7 +170,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
                           refs_error *err) {
     const msgpack_codec *codec = self;
     refs_element_writer writer = {&codec->type, output, 0};
-    msgpack_item list;
+    msgpack_item list = {NOTHING, 0, 0};
     REFS_TRY(take_item(&encoded, &list, err));
     if (list.kind != LIST || list.bits < codec->n_trailing)
         return refs_fail(err, REFS_CORRUPT, "this is no list of elements");
