@@ -112,7 +112,8 @@ static void start_task(refs_run *run, refs_pool *pool, prefetch_task task,
 /* -- the course -------------------------------------------------------------------------------- */
 
 bool refs_prefetch__is_possible(const refs_array *array) {
-    return array->tools.cache != NULL && array->tools.prefetch_pool != NULL;
+    return array->tools.cache != NULL && array->tools.prefetch_pool != NULL &&
+           array->chunk_bytes > 0;
 }
 
 static bool begins_local(const refs_array *array, const refs_course *course) {
