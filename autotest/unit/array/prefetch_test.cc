@@ -1,6 +1,8 @@
 /* prefetch_test.cc -- what readers prefetch: fewer requests, nothing twice, the same values. */
 #include "memory_array.h"
 
+#include <sys/resource.h>
+
 #include <chrono>
 #include <random>
 #include <set>
@@ -139,6 +141,38 @@ TEST_F(Prefetch, TakesAdviceFromTheFirstReadOn) {
     for (uint64_t t = 0; t < steps; t++) expectStep(t);
     EXPECT_LE(v.store.stats().requests, 4u);
     EXPECT_EQ(decoded(), steps);
+}
+
+/** Advice about all of an array of absent chunks of one element each, and a read of the last. */
+void adviseAndReadTheLast(const std::vector<uint64_t> &shape) {
+    MemoryArray v;
+    refs_cache *cache = nullptr;
+    ASSERT_EQ(refs_cache_open(1 << 20, &cache, nullptr), REFS_OK);
+    v.store.put("v/.zarray", R"({"zarr_format":2,"order":"C","dtype":"<i4","fill_value":-1,
+        "compressor":null,"filters":null,"chunks":[1,1],"shape":)" +
+                                 jsonList(shape) + "}");
+    v.open(cache, MemoryArray::WithPrefetch);
+    const uint64_t first[] = {0, 0}, last[] = {shape[0] - 1, 0}, count[] = {1, shape[1]};
+    const refs_region region = {first, shape.data(), nullptr}, row = {last, count, nullptr};
+    refs_reader_load(v.reader, &region);
+    std::vector<int32_t> values(shape[1], -7);
+    EXPECT_EQ(refs_reader_read(v.reader, &row, values.data(), nullptr, nullptr), REFS_OK);
+    EXPECT_EQ(values, std::vector<int32_t>(shape[1], -1));
+    v.close();
+    refs_cache_free(cache);
+}
+
+TEST(Advice, AboutMoreThanAnybodyReadsTakesNoMemory) {
+    rusage before = {}, after = {};
+    getrusage(RUSAGE_SELF, &before);
+    adviseAndReadTheLast({10000000, 1});
+    getrusage(RUSAGE_SELF, &after);
+    EXPECT_LE(after.ru_maxrss, before.ru_maxrss + 100 * 1024);
+}
+
+/* Else this would take an hour. */
+TEST(Advice, DoesNotCountThroughWhatIsJumpedOver) {
+    adviseAndReadTheLast({1000000, 10000});
 }
 
 TEST_F(Prefetch, EndsWithTheArrayWhateverIsLeft) {
