@@ -10,6 +10,19 @@
 
 namespace {
 
+/** Reads `n` steps from `first` on, `by` apart, in one go. */
+std::vector<int32_t> read_steps(const MemoryArray &v, uint64_t first, uint64_t n, int64_t by,
+                                uint64_t width) {
+    std::vector<int32_t> values(n * width, -7);
+    const uint64_t start[] = {first, 0}, count[] = {n, width};
+    const int64_t step[] = {by, 1};
+    const refs_region region = {start, count, step};
+    refs_error error = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_reader_read(v.reader, &region, values.data(), nullptr, &error), REFS_OK)
+        << error.message;
+    return values;
+}
+
 /** 400 steps of one chunk each, one behind the other in a file. */
 class Prefetch : public testing::Test {
   protected:
@@ -280,6 +293,31 @@ TEST_F(Prefetch, TellsProgressAndStopsWhereItIsTold) {
     expectStep(101);
 }
 
+TEST_F(Prefetch, CountsChunksThatWereThere) {
+    open(1 << 20);
+    expectStep(5);
+    Report report;
+    refs_reader_set_progress(v.reader, {Report::report, &report});
+    read_steps(v, 5, 2, 1, width);
+    EXPECT_EQ(report.told.front(), 0.0);
+    EXPECT_GE(report.told.back(), 0.5);
+}
+
+/* More chunks than are asked for at once. */
+TEST(Progress, GoesOnFromOneFetchToTheNext) {
+    constexpr uint64_t n = 40000;
+    MemoryArray v;
+    v.addIntegers({{n, 1}, {1, 1}});
+    v.open();
+    Report report;
+    refs_reader_set_progress(v.reader, {Report::report, &report});
+    const auto values = read_steps(v, 0, n, 1, 1);
+    EXPECT_EQ(values.back(), static_cast<int32_t>(n) - 1);
+    EXPECT_TRUE(std::is_sorted(report.told.begin(), report.told.end()));
+    EXPECT_GE(report.told.back(), 0.8);
+    EXPECT_LE(report.told.back(), 1.0);
+}
+
 /* A chunk that another reader loads, and that does not come. */
 TEST_F(Prefetch, StopsWhileItWaitsForOthers) {
     open(1 << 20);
@@ -304,19 +342,6 @@ TEST_F(Prefetch, StopsWhileItWaitsForOthers) {
     EXPECT_EQ(refs_reader_read(v.reader, &region, values, nullptr, nullptr), REFS_CANCELLED);
     blocked = false;
     other.join();
-}
-
-/** Reads `n` steps from `first` on, `by` apart, in one go. */
-std::vector<int32_t> read_steps(const MemoryArray &v, uint64_t first, uint64_t n, int64_t by,
-                                uint64_t width) {
-    std::vector<int32_t> values(n * width, -7);
-    const uint64_t start[] = {first, 0}, count[] = {n, width};
-    const int64_t step[] = {by, 1};
-    const refs_region region = {start, count, step};
-    refs_error error = REFS_ERROR_INIT;
-    EXPECT_EQ(refs_reader_read(v.reader, &region, values.data(), nullptr, &error), REFS_OK)
-        << error.message;
-    return values;
 }
 
 /* Chunks of 8 steps each. */
@@ -442,7 +467,8 @@ class Stored : public testing::Test {
         auto &file = v.store.vfs.files["all.bin"];
         file.resize(n * REFS_MIB);
         for (uint64_t t = 0; t < n; t++) {
-            for (const uint64_t x : marked) putValue(&file[(t * width + x) * 4], valueAt(t, x));
+            for (const uint64_t x : marked)
+                putValue(&file[(t * width + x) * 4], shape.valueAt({t, x}));
             v.store.range("v/" + std::to_string(t) + ".0", "all.bin", t * REFS_MIB, REFS_MIB);
         }
         v.store.put("v/.zarray", R"({"zarr_format":2,"shape":[40,262144],"chunks":[1,262144],
@@ -456,7 +482,6 @@ class Stored : public testing::Test {
         refs_cache_free(cache);
         refs_pool_free(pool);
     }
-    static int32_t valueAt(uint64_t t, uint64_t x) { return static_cast<int32_t>(t * width + x); }
     static void putValue(char *to, int32_t value) {
         for (int i = 0; i < 4; i++) to[i] = static_cast<char>(value >> 8 * i);
     }
@@ -472,7 +497,7 @@ class Stored : public testing::Test {
     }
     void expectStep(uint64_t t) const {
         const auto values = read_steps(v, t, 1, 1, width);
-        for (const uint64_t x : marked) ASSERT_EQ(values[x], valueAt(t, x)) << t;
+        for (const uint64_t x : marked) ASSERT_EQ(values[x], shape.valueAt({t, x})) << t;
         settle();
     }
     uint64_t decoded() const {
@@ -481,6 +506,7 @@ class Stored : public testing::Test {
         return stats.chunks_decoded;
     }
 
+    const ArrayShape shape = {{n, width}, {1, width}};
     const std::vector<uint64_t> marked = {0, 1000, width - 1};
     MemoryArray v;
     refs_cache *cache = nullptr;
