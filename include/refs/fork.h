@@ -28,6 +28,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,11 +45,17 @@ void refs_unlock(pthread_mutex_t *lock);
 /** Waits for `changed` with `lock` held, in no other stretch; may wake without cause. */
 void refs_wait(pthread_cond_t *changed, pthread_mutex_t *lock);
 
-/** Makes a condition variable for refs_wait_ms: it waits by the monotonic clock, which nobody
- * sets. */
+/** Makes a condition variable for refs_wait_until and refs_wait_ms: it waits by the monotonic
+ * clock, which nobody sets. */
 void refs_cond_init(pthread_cond_t *changed);
 
-/** As refs_wait, at most for `ms` milliseconds; false where they have passed. */
+/** The moment in `ms` milliseconds. */
+struct timespec refs_deadline(unsigned ms);
+
+/** As refs_wait, at most until a moment; false where it has come. */
+bool refs_wait_until(pthread_cond_t *changed, pthread_mutex_t *lock, const struct timespec *until);
+
+/** The same, at most for `ms` milliseconds. */
 bool refs_wait_ms(pthread_cond_t *changed, pthread_mutex_t *lock, unsigned ms);
 
 /** Something that is to be mended in children. */

@@ -40,6 +40,24 @@ TEST(Array, ReadsAScalar) {
     EXPECT_EQ(readRegion(v, {}, {}), (std::vector<int32_t>{0}));
 }
 
+TEST(Array, ReadsAsManyDimensionsAsThereMayBe) {
+    MemoryArray v;
+    const Numbers ones(REFS_MAX_RANK, 1), origin(REFS_MAX_RANK, 0);
+    v.addIntegers({ones, ones});
+    v.open();
+    EXPECT_EQ(readRegion(v, origin, ones), (std::vector<int32_t>{0}));
+}
+
+/* They are fetched in several goes. */
+TEST(Array, ReadsAnyNumberOfChunks) {
+    MemoryArray v;
+    v.addIntegers({{40000}, {1}});
+    v.open();
+    std::vector<int32_t> all(40000);
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_EQ(readRegion(v, {0}, {40000}), all);
+}
+
 TEST(Array, ReadsNothingOfAnEmptyRegion) {
     MemoryArray v;
     v.addIntegers({{4, 4}, {2, 2}});

@@ -1,6 +1,8 @@
 /* cache_test.cc -- which chunks stay. */
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -170,6 +172,23 @@ TEST_F(Loading, EndsForThoseWhoWaitWhateverBecomesOfIt) {
         EXPECT_EQ(claim(1, 5, &chunk), round < 2 ? REFS_CLAIM_MINE : REFS_CLAIM_DECODED);
     }
     refs_chunk__release(chunk);
+}
+
+/* Who waits looks up in time whether it was cancelled, however much others load meanwhile. */
+TEST_F(Loading, IsNotAwaitedLongerBecauseOfOtherChunks) {
+    std::atomic<bool> stop{false};
+    std::thread others([&] {
+        const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        refs_chunk *none = nullptr;
+        while (!stop && std::chrono::steady_clock::now() < patience) {
+            EXPECT_EQ(claim(1, 6, &none), REFS_CLAIM_MINE);
+            refs_cache__abandon(cache, {1, 6});
+        }
+        if (!stop) refs_cache__abandon(cache, {1, 5});
+    });
+    EXPECT_FALSE(refs_cache__await(cache, {1, 5}, 200));
+    stop = true;
+    others.join();
 }
 
 TEST_F(Cache, DropsTheChunksOfOneOwnerOnly) {

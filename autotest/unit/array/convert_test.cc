@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "array_internal.h"
@@ -31,9 +32,14 @@ TEST(ArrayConvert, WidensEveryKindOfNumber) {
     EXPECT_EQ(doublesOf<int8_t>(type(REFS_TYPE_INT, 1), {-1, 127}), (Doubles{-1, 127}));
     EXPECT_EQ(doublesOf<uint8_t>(type(REFS_TYPE_UINT, 1), {255}), (Doubles{255}));
     EXPECT_EQ(doublesOf<uint8_t>(type(REFS_TYPE_BOOL, 1), {0, 1}), (Doubles{0, 1}));
+    EXPECT_EQ(doublesOf<int16_t>(type(REFS_TYPE_INT, 2), {-300}), (Doubles{-300}));
+    EXPECT_EQ(doublesOf<uint16_t>(type(REFS_TYPE_UINT, 2), {65535}), (Doubles{65535}));
+    EXPECT_EQ(doublesOf<int32_t>(type(REFS_TYPE_INT, 4), {-70000}), (Doubles{-70000}));
+    EXPECT_EQ(doublesOf<uint32_t>(type(REFS_TYPE_UINT, 4), {1u << 31}), (Doubles{2147483648.0}));
     EXPECT_EQ(doublesOf<int64_t>(type(REFS_TYPE_INT, 8), {-5}), (Doubles{-5}));
     EXPECT_EQ(doublesOf<uint64_t>(type(REFS_TYPE_UINT, 8), {1u << 31}), (Doubles{2147483648.0}));
     EXPECT_EQ(doublesOf<float>(type(REFS_TYPE_FLOAT, 4), {1.5f}), (Doubles{1.5}));
+    EXPECT_EQ(doublesOf<double>(type(REFS_TYPE_FLOAT, 8), {0.1}), (Doubles{0.1}));
     EXPECT_EQ(doublesOf<int64_t>(type(REFS_TYPE_DATETIME, 8), {86400}), (Doubles{86400}));
 }
 
@@ -80,9 +86,32 @@ TEST(ArrayConvert, WritesUnicodeAsUtf8) {
     refs_buf_clear(&texts);
 }
 
+TEST(ArrayConvert, TakesAsManyBytesAsACharacterNeeds) {
+    const refs_dtype dtype = type(REFS_TYPE_UNICODE, 4);
+    const std::vector<std::pair<uint32_t, std::string>> expected = {
+        {0x7F, "\x7F"},
+        {0x80, "\xC2\x80"},
+        {0x7FF, "\xDF\xBF"},
+        {0x800, "\xE0\xA0\x80"},
+        {0xD7FF, "\xED\x9F\xBF"},
+        {0xE000, "\xEE\x80\x80"},
+        {0xFFFF, "\xEF\xBF\xBF"},
+        {0x10000, "\xF0\x90\x80\x80"},
+        {0x10FFFF, "\xF4\x8F\xBF\xBF"},
+    };
+    for (const auto &character : expected) {
+        refs_buf texts = REFS_BUF_INIT;
+        EXPECT_EQ(refs_array__to_texts(&dtype, reinterpret_cast<const uint8_t *>(&character.first),
+                                       1, &texts, nullptr),
+                  REFS_OK);
+        EXPECT_EQ(std::string(reinterpret_cast<char *>(texts.data)), character.second);
+        refs_buf_clear(&texts);
+    }
+}
+
 TEST(ArrayConvert, RefusesWhatIsNoCharacter) {
     const refs_dtype dtype = type(REFS_TYPE_UNICODE, 4);
-    for (uint32_t element : {0x110000u, 0xD800u}) {
+    for (uint32_t element : {0x110000u, 0xD800u, 0xDFFFu}) {
         refs_buf texts = REFS_BUF_INIT;
         EXPECT_EQ(refs_array__to_texts(&dtype, reinterpret_cast<const uint8_t *>(&element), 1,
                                        &texts, nullptr),

@@ -67,6 +67,15 @@ TEST_F(Slabs, GivePiecesThatDoNotOverlap) {
     for (const auto &piece : pieces) give(piece.first, piece.second);
 }
 
+TEST_F(Slabs, GivePiecesOfAnySizeThatDoNotOverlap) {
+    for (size_t size = MiB; size < MiB + 70; size++) {
+        uint8_t *first = take(size), *second = take(size);
+        EXPECT_GE(second, first + size);
+        give(first, size);
+        give(second, size);
+    }
+}
+
 TEST_F(Slabs, UseThePlaceOfAPieceAgain) {
     uint8_t *first = take(MiB), *second = take(MiB);
     give(first, MiB);
@@ -113,6 +122,17 @@ TEST_F(Slabs, KeepPiecesDuringAPause) {
     EXPECT_GE(resident(), before - 3 * MiB) << "the piece that was taken again";
     give(pieces[0], 2 * MiB);
     give(pieces[2], 2 * MiB);
+}
+
+TEST_F(Slabs, KeepNothingThatCameBackDuringAPauseAfterIt) {
+    std::vector<uint8_t *> pieces;
+    for (size_t i = 0; i < 4; i++) pieces.push_back(take(2 * MiB));
+    const size_t before = resident();
+    refs_slabs__pause(slabs);
+    for (size_t i = 0; i < 3; i++) give(pieces[i], 2 * MiB);
+    refs_slabs__resume(slabs);
+    EXPECT_LE(resident(), before - 5 * MiB);
+    give(pieces[3], 2 * MiB);
 }
 
 TEST_F(Slabs, StayUntilTheLastPieceIsBack) {

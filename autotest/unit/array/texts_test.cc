@@ -43,6 +43,25 @@ TEST(Texts, OfVariableLengthArePutTogetherFromChunks) {
     EXPECT_EQ(v.read(), "spring,,été,a,winter,") << v.error.message;
 }
 
+TEST(Texts, OfVariableLengthAreNotPrefetched) {
+    TextArray v;
+    refs_cache *cache = nullptr;
+    ASSERT_EQ(refs_cache_open(1 << 20, &cache, nullptr), REFS_OK);
+    v.store.put("v/.zarray", metadata("[4]", "[1]"));
+    for (uint64_t i = 0; i < 4; i++) v.store.put(MemoryArray::chunkKey({i}), framed({"text"}));
+    v.open(cache, MemoryArray::WithPrefetch);
+    const uint64_t all[] = {4}, one[] = {1};
+    uint64_t start[] = {0};
+    const refs_region region = {start, all, nullptr}, part = {start, one, nullptr};
+    refs_reader_advise(v.reader, &region);
+    refs_reader_load(v.reader, &region);
+    for (; start[0] < 4; start[0]++)
+        EXPECT_EQ(refs_reader_read(v.reader, &part, nullptr, nullptr, nullptr), REFS_UNSUPPORTED);
+    EXPECT_EQ(v.read(), "text,text,text,text,") << v.error.message;
+    v.close();
+    refs_cache_free(cache);
+}
+
 TEST(Texts, MayAllBeEmpty) {
     TextArray v;
     v.store.put("v/.zarray", metadata("[2]", "[2]"));

@@ -2,6 +2,9 @@
 #ifndef REFS_TEST_MEMORY_ARRAY_H
 #define REFS_TEST_MEMORY_ARRAY_H
 
+#include <condition_variable>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -46,6 +49,41 @@ template <class Visit> void forEachIndex(const std::vector<uint64_t> &shape, Vis
         if (dim == 0) return;
     }
 }
+
+/** Where all threads of a pool meet when they have ended the tasks that it was given before. */
+class Meeting {
+  public:
+    static void hold(refs_pool *pool) {
+        const auto meeting = std::make_shared<Meeting>(refs_pool_n_threads(pool));
+        for (unsigned i = 0; i < refs_pool_n_threads(pool); i++)
+            refs_pool_run(pool, come, leave, new std::shared_ptr<Meeting>(meeting));
+        meeting->await();
+    }
+    explicit Meeting(unsigned n) : missing_(n) {}
+
+  private:
+    using Seat = std::shared_ptr<Meeting>;
+
+    static refs_status come(void *argument, refs_error *) {
+        const Seat meeting = *static_cast<Seat *>(argument);
+        {
+            std::lock_guard<std::mutex> guard(meeting->lock_);
+            if (--meeting->missing_ == 0) meeting->allHere_.notify_all();
+        }
+        meeting->await();
+        return REFS_OK;
+    }
+    static void leave(void *argument) { delete static_cast<Seat *>(argument); }
+
+    void await() {
+        std::unique_lock<std::mutex> guard(lock_);
+        allHere_.wait(guard, [this] { return missing_ == 0; });
+    }
+
+    std::mutex lock_;
+    std::condition_variable allHere_;
+    unsigned missing_;
+};
 
 class MemoryArray {
   public:
@@ -100,6 +138,9 @@ class MemoryArray {
         ASSERT_EQ(refs_array_open(&tools, meta, &array, &error), REFS_OK) << error.message;
         ASSERT_EQ(refs_reader_open(array, &reader, &error), REFS_OK) << error.message;
     }
+
+    /** Waits for what is being prefetched: whoever reads has time. */
+    void settle() const { Meeting::hold(prefetchPool_); }
 
     MemoryStore store;
     refs_array *array = nullptr;

@@ -390,6 +390,7 @@ void refs_cache__abandon(refs_cache *cache, refs_chunk_id id) {
 }
 
 bool refs_cache__await(refs_cache *cache, refs_chunk_id id, unsigned ms) {
+    const struct timespec until = refs_deadline(ms);
     bool in_time = true, loading = true;
     refs_lock(&cache->lock);
     while (loading && in_time) {
@@ -398,7 +399,7 @@ bool refs_cache__await(refs_cache *cache, refs_chunk_id id, unsigned ms) {
         if (!loading) break;
         found->is_awaited = true;
         if (found->awaited != NULL) atomic_store(&found->awaited->is, true);
-        in_time = refs_wait_ms(&cache->settled, &cache->lock, ms);
+        in_time = refs_wait_until(&cache->settled, &cache->lock, &until);
     }
     refs_unlock(&cache->lock);
     return !loading;

@@ -113,7 +113,8 @@ static void start_task(refs_run *run, refs_pool *pool, prefetch_task task,
 /* -- the course -------------------------------------------------------------------------------- */
 
 bool refs_prefetch__is_possible(const refs_array *array) {
-    return array->tools.cache != NULL && array->tools.prefetch_pool != NULL;
+    return array->tools.cache != NULL && array->tools.prefetch_pool != NULL &&
+           array->chunk_bytes > 0;
 }
 
 static bool begins_local(const refs_array *array, const refs_course *course) {
@@ -202,7 +203,8 @@ uint64_t refs_prefetch__find(const refs_prefetch *prefetch, const refs_box_read 
 }
 
 /* A course that is longer than the cache keeps the last boxes alone: of the others the cache would
- * be full, and let them go before anybody came back. */
+ * be full, and let them go before anybody came back. Boxes that were jumped over before anybody
+ * asked for them are not there. */
 static void pass_boxes(refs_prefetch *prefetch, uint64_t k) {
     const refs_run *run = prefetch->run;
     refs_array *array = run->array;
@@ -211,12 +213,14 @@ static void pass_boxes(refs_prefetch *prefetch, uint64_t k) {
              n_fit = refs_cache__max_bytes(array->tools.cache) / box_bytes;
     if (array->chunk_bytes > REFS_HELD_FROM) return; /* a reader may come back for the rest */
     if (run->course.n_read + k <= n_fit || k < n_kept) return;
+    uint64_t end = k - n_kept + 1, known = prefetch->next < end ? prefetch->next : end;
     uint64_t *numbers = refs_calloc((size_t)run->box_size, sizeof *numbers);
-    for (; prefetch->passed <= k - n_kept && numbers != NULL; prefetch->passed++) {
+    for (; prefetch->passed < known && numbers != NULL; prefetch->passed++) {
         size_t n = refs_course__chunks(&run->course, &array->grid, prefetch->passed, numbers);
         for (size_t i = 0; i < n; i++)
             refs_cache__pass(array->tools.cache, (refs_chunk_id){array->owner, numbers[i]});
     }
+    if (prefetch->passed < end) prefetch->passed = end;
     refs_free(numbers);
 }
 

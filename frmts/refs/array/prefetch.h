@@ -20,7 +20,8 @@ typedef struct refs_prefetch {
     uint64_t passed;      /**< its first box that the cache does not know to be passed */
 } refs_prefetch;
 
-/** Whether an array can be prefetched at all. */
+/** Whether an array can be prefetched at all: not elements of variable length, which are read all
+ * at once. */
 bool refs_prefetch__is_possible(const refs_array *array);
 
 /** Follows a course in place of any other, of which nothing is read yet; without memory it does

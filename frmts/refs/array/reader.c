@@ -3,6 +3,9 @@
 #include "prefetch.h"
 #include "read.h"
 
+/* Chunks along a dimension of what is to be prefetched: cutting it takes memory for each. */
+#define MAX_ADVISED_CHUNKS ((uint64_t)1 << 20)
+
 struct refs_reader {
     refs_array *array;
     refs_progress progress;
@@ -79,6 +82,17 @@ static void ask_for_more(void *user) {
     refs_unlock(&reader->lock);
 }
 
+/* Cuts a region that nobody has memory for yet; false where it is not inside the array, or where
+ * not even its chunks could be listed. */
+static bool cut_advised(const refs_array_meta *meta, const refs_region *region, refs_cut *cut) {
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        int64_t step = region->step != NULL ? region->step[dim] : 1;
+        uint64_t per_chunk = step == 1 || step == -1 ? meta->chunk[dim] : 1;
+        if (region->count[dim] / per_chunk > MAX_ADVISED_CHUNKS) return false;
+    }
+    return refs_array__cut(meta, region, cut, NULL) == REFS_OK;
+}
+
 void refs_reader_advise(refs_reader *reader, const refs_region *region) {
     refs_array *array = reader->array;
     refs_cut cut = {0};
@@ -86,7 +100,7 @@ void refs_reader_advise(refs_reader *reader, const refs_region *region) {
     refs_course course;
     if (!refs_prefetch__is_possible(array)) return;
     refs_lock(&reader->lock);
-    if (refs_array__cut(array->meta, region, &cut, NULL) == REFS_OK && cut.n_chunks > 1 &&
+    if (cut_advised(array->meta, region, &cut) && cut.n_chunks > 1 &&
         refs_pattern__describe(array->meta, &array->grid, &cut, &read) &&
         refs_course__of_region(&read, &array->grid, &course)) {
         refs_prefetch__follow(&reader->prefetch, array, &course);
@@ -108,7 +122,7 @@ static bool fits(const refs_array *array, const refs_cut *cut) {
 void refs_reader_load(refs_reader *reader, const refs_region *region) {
     refs_array *array = reader->array;
     refs_cut cut = {0};
-    bool loads = refs_array__cut(array->meta, region, &cut, NULL) == REFS_OK && fits(array, &cut);
+    bool loads = cut_advised(array->meta, region, &cut) && fits(array, &cut);
     /* What does not arrive now is asked for again by whoever reads it, and fails there. */
     const refs_load_watch watch = {&reader->progress, NULL, NULL};
     if (loads) (void)refs_array__load_cut(array, &cut, &watch, NULL);

@@ -3,7 +3,6 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
-#include <time.h>
 
 /* Threads in a stretch, and whether a fork waits for them or happens. A thread counts itself before
  * it looks, and a fork says so before it counts: one of them sees the other. */
@@ -73,7 +72,7 @@ void refs_cond_init(pthread_cond_t *changed) {
     pthread_condattr_destroy(&attributes);
 }
 
-bool refs_wait_ms(pthread_cond_t *changed, pthread_mutex_t *lock, unsigned ms) {
+struct timespec refs_deadline(unsigned ms) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += (time_t)(ms / 1000);
@@ -82,11 +81,20 @@ bool refs_wait_ms(pthread_cond_t *changed, pthread_mutex_t *lock, unsigned ms) {
         until.tv_nsec -= 1000000000;
         until.tv_sec++;
     }
+    return until;
+}
+
+bool refs_wait_until(pthread_cond_t *changed, pthread_mutex_t *lock, const struct timespec *until) {
     refs_fork_allow();
-    bool in_time = pthread_cond_timedwait(changed, lock, &until) == 0;
+    bool in_time = pthread_cond_timedwait(changed, lock, until) == 0;
     pthread_mutex_unlock(lock);
     refs_lock(lock);
     return in_time;
+}
+
+bool refs_wait_ms(pthread_cond_t *changed, pthread_mutex_t *lock, unsigned ms) {
+    const struct timespec until = refs_deadline(ms);
+    return refs_wait_until(changed, lock, &until);
 }
 
 /* -- the fork ---------------------------------------------------------------------------------- */
