@@ -84,7 +84,9 @@ static refs_status locate(const decode_task *task, refs_status status, refs_erro
     refs_buf key = REFS_BUF_INIT;
     refs_grid__index(&array->grid, number_of(task->one), index);
     if (refs_chunk_key(array->meta, index, &key, NULL) == REFS_OK)
-        refs_store_locate(array->tools.store, refs_str_view((char *)key.data, key.size), err);
+        refs_store_locate(array->tools.store,
+                          &(refs_store_key){.text = refs_str_view((char *)key.data, key.size)},
+                          err);
     refs_buf_clear(&key);
     return status;
 }
@@ -224,8 +226,8 @@ static refs_status note_key(batch *job, loading one, refs_error *err) {
 static void view_keys(batch *job) {
     const char *text = (const char *)job->key_text.data;
     for (size_t i = 0, from = 0; i < job->n_keys; from = job->key_end[i++])
-        job->keys[i] = (refs_store_key){refs_str_view(text + from, job->key_end[i] - from),
-                                        array_of(job, &job->fetched[i])->max_stored};
+        job->keys[i] = (refs_store_key){.text = refs_str_view(text + from, job->key_end[i] - from),
+                                        .max_size = array_of(job, &job->fetched[i])->max_stored};
 }
 
 /* Delivers a chunk that is decoded, and notes down one that is to be fetched or decoded. */

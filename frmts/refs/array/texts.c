@@ -130,8 +130,9 @@ static refs_status read_chunks(texts_reading *job, refs_error *err) {
     refs_status status = ends != NULL && keys != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) status = name_chunks(job, &text, ends, err);
     for (size_t i = 0, begin = 0; i < n && status == REFS_OK; begin = ends[i++])
-        keys[i] = (refs_store_key){refs_str_view((const char *)text.data + begin, ends[i] - begin),
-                                   job->array->max_stored};
+        keys[i] = (refs_store_key){
+            .text = refs_str_view((const char *)text.data + begin, ends[i] - begin),
+            .max_size = job->array->max_stored};
     if (status == REFS_OK)
         status = refs_store_get_many(job->array->tools.store, keys, n, &client, err);
     refs_free(ends);
