@@ -382,6 +382,38 @@ TEST_F(Shards, ArePrefetchedOnAdvice) {
     EXPECT_EQ(stats().chunks_decoded, 64u * 12);
 }
 
+class ShardParts : public Shards, public testing::WithParamInterface<As> {
+  protected:
+    std::string part(const std::vector<uint64_t> &index) const {
+        refs_store_part found;
+        refs_error err = REFS_ERROR_INIT;
+        const refs_status status = refs_array_find_part(v.array, index.data(), &found, &err);
+        if (status == REFS_NOT_FOUND) return "absent";
+        if (status != REFS_OK) return err.message;
+        return std::to_string(found.begin) + "+" + std::to_string(found.length);
+    }
+};
+
+TEST_P(ShardParts, AreWhereTheIndexSays) {
+    Sharded sparse = large();
+    sparse.isAbsent = [](const std::vector<uint64_t> &chunk) {
+        return chunk[0] >= 8 || chunk[1] == 1;
+    };
+    add(sparse, GetParam());
+    open();
+    EXPECT_EQ(part({0, 0}), "0+8192");
+    EXPECT_EQ(part({0, 1}), "absent");
+    EXPECT_EQ(part({0, 2}), "8192+8192");
+    EXPECT_EQ(part({8, 0}), "absent") << "with its shard";
+    EXPECT_EQ(stats().chunks_decoded, 0u);
+    EXPECT_LE(requests(), 1u);
+    if (GetParam() == As::Ranges) {
+        EXPECT_EQ(bytes(), largeIndex);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, ShardParts, testing::Values(As::Ranges, As::WholeFiles, As::Inline));
+
 /* -- threads -- */
 
 class ShardThreads : public Shards {

@@ -14,6 +14,9 @@
  * ranges bring the chunks sooner than one that brings all bytes. */
 #define MEDIUM_SHARD_BYTES (8 * (uint64_t)REFS_MIB)
 
+/* How long one waits for an index that others load before one looks again. */
+#define AWAIT_MS 50
+
 /* -- opening ----------------------------------------------------------------------------------- */
 
 static refs_status open_chain(const refs_shard_meta *meta, refs_shards *shards, refs_error *err) {
@@ -319,4 +322,56 @@ refs_status refs_shard__locate(const refs_shard *shard, refs_status status, refs
         refs_store_locate(shard->array->tools.store, refs_key_list__view(&keys), err);
     refs_key_list__clear(&keys);
     return status;
+}
+
+/* -- one chunk, without its bytes -------------------------------------------------------------- */
+
+/* Nobody knows where the index is of a shard of which the size is not known. */
+static refs_status load_all(refs_shard *shard, refs_error *err) {
+    refs_key_list keys = REFS_KEY_LIST_INIT;
+    refs_buf value = REFS_BUF_INIT;
+    uint64_t index[REFS_MAX_RANK];
+    index_of(shard, index);
+    refs_status status = refs_key_list__open(&keys, 1, err);
+    if (status == REFS_OK) status = refs_key_list__add(&keys, shard->array, index, err);
+    if (status == REFS_OK)
+        status = refs_store_get(shard->array->tools.store, refs_key_list__view(&keys)->text,
+                                (size_t)shard->array->shards->max_stored, &value, err);
+    if (status == REFS_OK) {
+        status = refs_shard__take_whole(shard, refs_buf_view(&value), err);
+        if (status != REFS_OK) (void)refs_shard__locate(shard, status, err);
+    }
+    refs_buf_clear(&value);
+    refs_key_list__clear(&keys);
+    return status;
+}
+
+static refs_status open_shard(refs_shard *shard, refs_error *err) {
+    const refs_store_client client = {.user = NULL};
+    if (shard->state == REFS_SHARD_OPEN) return REFS_OK;
+    if (shard->state == REFS_SHARD_WHOLE && shard->size == REFS_STORE_UNKNOWN)
+        return load_all(shard, err);
+    shard->state = REFS_SHARD_CLOSED;
+    return refs_shards__load_indices(shard, 1, &client, err);
+}
+
+refs_status refs_array_find_part(refs_array *array, const uint64_t *index, refs_store_part *part,
+                                 refs_error *err) {
+    refs_shard shard = {.array = array, .n_wanted = 1};
+    uint64_t number = refs_grid__number(&array->grid, index), inner;
+    *part = (refs_store_part){0, 0};
+    if (array->shards == NULL) return REFS_OK;
+    shard.number = refs_shards__of(array, number, &inner);
+    for (;;) {
+        refs_shard__claim(&shard, NULL);
+        if (shard.state != REFS_SHARD_BUSY) break;
+        (void)refs_shards__await(array, number, AWAIT_MS);
+    }
+    refs_status status = open_shard(&shard, err);
+    if (status == REFS_OK) {
+        status = refs_shard__find(&shard, inner, part, err);
+        if (status != REFS_OK) (void)refs_shard__locate(&shard, status, err);
+    }
+    refs_shard__clear(&shard);
+    return status == REFS_OK && part->length == 0 ? REFS_NOT_FOUND : status;
 }
