@@ -134,6 +134,13 @@ static void check_key(const refs_array_meta *array) {
     refs_buf_clear(&key);
 }
 
+static void check_shard(const refs_array_meta *array) {
+    uint64_t n = 1;
+    for (size_t dim = 0; dim < array->rank; dim++)
+        if (!refs_mul_u64(n, array->shard->n[dim], &n)) abort();
+    if (n == 0 || n != array->shard->n_inner) abort();
+}
+
 static void check_array(const refs_array_meta *array) {
     uint64_t elements = 0;
     bool slowest[REFS_MAX_RANK] = {false};
@@ -146,6 +153,7 @@ static void check_array(const refs_array_meta *array) {
     if (array->rank == 0 && (!refs_array_meta_elements(array, &elements) || elements != 1)) abort();
     for (size_t i = 0; i < array->n_codecs; i++)
         if (array->codecs[i].id == NULL) abort();
+    if (array->shard != NULL) check_shard(array);
     check_dtype(&array->dtype);
     check_key(array);
 }

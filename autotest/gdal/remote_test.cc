@@ -129,6 +129,60 @@ TEST_F(Remote, ChunksOfAResampledWindowArriveInOneRequest) {
     }
 }
 
+namespace {
+
+/** An 8-byte number, little-endian. */
+std::string number(uint64_t value) {
+    return bytes_of(std::vector<uint64_t>{value});
+}
+
+/** A shard of 8 times 8 chunks of 32 x 64 integers: element i of the picture, which it is, is i. */
+std::string shard_of_integers() {
+    std::string content, index;
+    for (int chunk = 0; chunk < 64; chunk++) {
+        index += number(content.size());
+        for (int y = chunk / 8 * 32; y < chunk / 8 * 32 + 32; y++)
+            content += bytes_of(counting<int32_t>(64, y * 512 + chunk % 8 * 64));
+        index += number(size_t{32} * 64 * sizeof(int32_t));
+    }
+    return content + index;
+}
+
+} // namespace
+
+TEST_F(Remote, PixelsOfShardsCostTheIndexAndTheirChunk) {
+    const std::string shard = shard_of_integers();
+    write_file(folder + "/shard.bin", "head" + shard);
+    Set set;
+    set.json("v/zarr.json", R"({"zarr_format":3,"node_type":"array","shape":[256,512],
+            "data_type":"int32","fill_value":0,"chunk_key_encoding":"default",
+            "dimension_names":["lat","lon"],
+            "chunk_grid":{"name":"regular","configuration":{"chunk_shape":[256,512]}},
+            "codecs":[{"name":"sharding_indexed","configuration":{"chunk_shape":[32,64],
+                "codecs":["bytes"],"index_codecs":["bytes"]}}]})")
+        .range("v/c/0/0", server->url("shard.bin"), 4, shard.size())
+        .axes(256, 512);
+    const Dataset dataset = open(subdataset(set.save(), "v"));
+    ASSERT_NE(dataset, nullptr);
+    const GDALRasterBandH band = GDALGetRasterBand(dataset.get(), 1);
+    int width = 0, height = 0;
+    GDALGetBlockSize(band, &width, &height);
+    EXPECT_EQ(width, 64);
+    EXPECT_EQ(height, 32);
+    const auto pixel = [&](int x, int y) {
+        int32_t value = -1;
+        EXPECT_EQ(GDALRasterIO(band, GF_Read, x, y, 1, 1, &value, 1, 1, GDT_Int32, 0, 0), CE_None);
+        return value;
+    };
+    EXPECT_EQ(pixel(70, 40), 40 * 512 + 70);
+    EXPECT_EQ(count(dataset, "REQUESTS"), 2);
+    EXPECT_EQ(count(dataset, "BYTES"), 64 * 16 + 8192);
+    EXPECT_EQ(pixel(71, 41), 41 * 512 + 71);
+    EXPECT_EQ(pixel(500, 200), 200 * 512 + 500);
+    EXPECT_EQ(count(dataset, "REQUESTS"), 3);
+    EXPECT_EQ(pixels<int32_t>(dataset), counting<int32_t>(256 * 512));
+}
+
 TEST_F(Remote, LocalSetsReadRemoteTargets) {
     write_file(folder + "/v.bin", "head" + bytes_of(counting<int32_t>(6)));
     Set set;

@@ -21,6 +21,7 @@ extern "C" {
 
 struct refs_pool;
 struct refs_store;
+struct refs_store_part;
 
 /* -- the chunk cache --------------------------------------------------------------------------- */
 
@@ -100,6 +101,11 @@ refs_status refs_array_read_doubles(refs_array *array, uint64_t max_elements, do
  * with a NUL after it. */
 refs_status refs_array_read_texts(refs_array *array, uint64_t max_elements, refs_buf *texts,
                                   refs_error *err);
+
+/** Which part of the value of its key (refs_chunk_key) the chunk at `index` is: all of it, or one of
+ * a shard, whose index may have to be read. REFS_NOT_FOUND: the chunk is absent. */
+refs_status refs_array_find_part(refs_array *array, const uint64_t *index,
+                                 struct refs_store_part *part, refs_error *err);
 
 void refs_array_get_stats(const refs_array *array, refs_array_stats *stats);
 

@@ -30,10 +30,18 @@ void refs_store_free(refs_store *store);
 refs_status refs_store_get(refs_store *store, refs_str key, uint64_t max_size, refs_buf *value,
                            refs_error *err);
 
-/** A key, and the most bytes that are read for it. */
+/** Bytes [begin, begin + length) of a value. Zeroed: all of it. */
+typedef struct refs_store_part {
+    uint64_t begin;
+    uint64_t length;
+} refs_store_part;
+
+/** A key, the most bytes that are read for it, and which of its value. A part that is not inside
+ * the value is REFS_IO. */
 typedef struct refs_store_key {
     refs_str text;
     uint64_t max_size;
+    refs_store_part part;
 } refs_store_key;
 
 /** Receives the value of key number `index`, borrowed for the call; who needs it for longer, on a
@@ -60,9 +68,21 @@ refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, s
 /** Whether the bytes of `key` are in a local file, of which a read costs no round trip. */
 bool refs_store_is_local(const refs_store *store, refs_str key);
 
-/** Puts the set, `key`, and its URL and range before the message of a failure that was found
+/** What is known of a value that was not read. */
+typedef struct refs_store_extent {
+    bool is_at_hand; /**< it is in the set itself: reading it asks for nothing */
+    uint64_t size;   /**< bytes; REFS_STORE_UNKNOWN: nobody knows before it is read */
+} refs_store_extent;
+
+#define REFS_STORE_UNKNOWN UINT64_MAX
+
+/** Tells it. REFS_NOT_FOUND without a message: absent. */
+refs_status refs_store_measure(const refs_store *store, refs_str key, refs_store_extent *extent,
+                               refs_error *err);
+
+/** Puts the set, the key, and its URL and range before the message of a failure that was found
  * later, on another thread. */
-void refs_store_locate(const refs_store *store, refs_str key, refs_error *err);
+void refs_store_locate(const refs_store *store, const refs_store_key *key, refs_error *err);
 
 /** Calls `visit` for every key that is no chunk, as refs_set_each_name does. */
 refs_status refs_store_each_name(const refs_store *store,

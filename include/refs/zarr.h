@@ -83,6 +83,17 @@ typedef struct refs_codec_spec {
     const refs_json *config; /**< v2: the object with "id"; v3: "configuration", may be NULL */
 } refs_codec_spec;
 
+/** How chunks are stored many in one value, a shard: one behind the other in any order, and an
+ * index of two 64-bit numbers for each, in C order, that say where it begins and how many bytes it
+ * has. */
+typedef struct refs_shard_meta {
+    uint64_t n[REFS_MAX_RANK]; /**< chunks of a shard along each dimension; at least 1 */
+    uint64_t n_inner;          /**< in all, those outside the array too */
+    bool index_at_start;       /**< the index is before the chunks, else behind them */
+    bool index_big_endian;
+    bool index_has_crc32c; /**< the index is followed by its checksum */
+} refs_shard_meta;
+
 /** What metadata say about an array; everything is borrowed from the hierarchy. */
 typedef struct refs_array_meta {
     const char *path;  /**< with leading slash: "/t2m", "/forecast/t2m" */
@@ -93,6 +104,7 @@ typedef struct refs_array_meta {
     size_t rank;
     uint64_t shape[REFS_MAX_RANK]; /**< elements */
     uint64_t chunk[REFS_MAX_RANK]; /**< elements of a whole chunk; at least 1 */
+    const refs_shard_meta *shard;  /**< how chunks are stored together, or NULL: one by one */
     const char *const *dims;       /**< `rank` names of dimensions; never NULL, see named_dims */
     bool named_dims;               /**< false where names were made up: "dim0", "dim1" … */
 
@@ -121,10 +133,14 @@ bool refs_array_meta_chunk_elements(const refs_array_meta *array, uint64_t *elem
 /** Chunks along dimension `dim`, the last one perhaps partly outside the array. */
 uint64_t refs_array_meta_n_chunks(const refs_array_meta *array, size_t dim);
 
-/** Appends the key of the chunk at `index` (one number for each dimension), for example
- * "t2m/3.0.1"; arrays of rank 0 have "t2m/0" (v2) or "t2m/c" (v3). */
+/** Appends the key of the chunk at `index` (one number for each dimension), or of the shard that it
+ * is in, for example "t2m/3.0.1"; arrays of rank 0 have "t2m/0" (v2) or "t2m/c" (v3). */
 refs_status refs_chunk_key(const refs_array_meta *array, const uint64_t *index, refs_buf *key,
                            refs_error *err);
+
+/** The index of the shard that the chunk at `index` is in, to `shard`, and the number of the chunk
+ * in it; of an array that has shards. */
+uint64_t refs_shard_find(const refs_array_meta *array, const uint64_t *index, uint64_t *shard);
 
 /* -- hierarchy --------------------------------------------------------------------------------- */
 
@@ -138,8 +154,8 @@ typedef struct refs_group_meta {
 typedef struct refs_hierarchy refs_hierarchy;
 
 /** Reads all metadata of `store`, which must outlive the hierarchy. A metadata document that
- * cannot be read or parsed fails for its array alone. A set that names nothing is an empty root, with
- * a note; one that only names other things than metadata, REFS_INVALID. */
+ * cannot be read or parsed fails for its array alone. A set that names nothing is an empty root,
+ * with a note; one that only names other things than metadata, REFS_INVALID. */
 refs_status refs_hierarchy_open(struct refs_store *store, const refs_notes *notes,
                                 refs_hierarchy **hierarchy, refs_error *err);
 void refs_hierarchy_free(refs_hierarchy *hierarchy);

@@ -98,13 +98,66 @@ refs_status collect(void *user, size_t index, bool present, refs_bytes bytes, re
 TEST_F(Store, GetsManyKeysByOnePlannedFetch) {
     const std::vector<std::string> names = {"v/1", "v/nothing", "v/0", ".zgroup", "v/.zarray"};
     std::vector<refs_store_key> keys;
-    for (const auto &name : names) keys.push_back({MemoryStore::view(name), 100});
+    for (const auto &name : names) keys.push_back({MemoryStore::view(name), 100, {}});
     Collected all{std::vector<std::string>(5), std::vector<bool>(5)};
     const refs_store_client client = {collect, &all, nullptr, nullptr};
     ASSERT_EQ(refs_store_get_many(files.get(), keys.data(), keys.size(), &client, &error), REFS_OK);
     EXPECT_EQ(all.values, (std::vector<std::string>{"567", "", "234", "", "{}"}));
     EXPECT_EQ(all.present, (std::vector<bool>{true, false, true, false, true}));
     EXPECT_EQ(files.stats().requests, 1u);
+}
+
+/** What is read of a key, or the message. */
+class StoreParts : public Store {
+  protected:
+    std::string part(const std::string &key, uint64_t begin, uint64_t length) {
+        const refs_store_key wanted = {MemoryStore::view(key), 1000, {begin, length}};
+        Collected all{std::vector<std::string>(1), std::vector<bool>(1)};
+        const refs_store_client client = {collect, &all, nullptr, nullptr};
+        refs_error_clear(&error);
+        const refs_status status = refs_store_get_many(files.get(), &wanted, 1, &client, &error);
+        return status == REFS_OK ? all.values[0] : error.message;
+    }
+    /** "3 bytes", "at hand" before those of the set. */
+    std::string extentOf(const std::string &key) {
+        refs_store_extent extent;
+        const refs_status status =
+            refs_store_measure(files.get(), MemoryStore::view(key), &extent, &error);
+        if (status == REFS_NOT_FOUND) return "absent";
+        if (status != REFS_OK) return error.message;
+        if (extent.size == REFS_STORE_UNKNOWN) return "unknown";
+        return (extent.is_at_hand ? "at hand, " : "") + std::to_string(extent.size) + " bytes";
+    }
+};
+
+TEST_F(StoreParts, GetsPartsOfInlineValuesRangesAndWholeLocations) {
+    EXPECT_EQ(part("v/.zarray", 1, 1), "}");
+    EXPECT_EQ(part("v/0", 1, 2), "34");
+    EXPECT_EQ(part("v/0", 0, 1), "2");
+    EXPECT_EQ(part("v/5", 3, 4), "3456");
+    EXPECT_EQ(part("v/5", 0, 0), "0123456789");
+    EXPECT_EQ(files.stats().bytes, 17u);
+}
+
+TEST_F(StoreParts, RefusesPartsOutsideOfTheValue) {
+    EXPECT_EQ(part("v/0", 1, 3), "set.json: v/0: d.bin [2+3]: bytes 1+3 are not in the 3 bytes");
+    EXPECT_EQ(part("v/0", UINT64_MAX, 2),
+              "set.json: v/0: d.bin [2+3]: bytes 18446744073709551615+2 are not in the 3 bytes");
+    EXPECT_EQ(part("v/.zarray", 0, 3), "set.json: v/.zarray: bytes 0+3 are not in the 2 bytes");
+    EXPECT_EQ(files.vfs.reads, 0);
+    EXPECT_EQ(part("v/5", 8, 3),
+              "set.json: v/5: d.bin [8+3]: ends at byte 10, before the range [8+3] does");
+    EXPECT_EQ(part("v/5", 2, UINT64_MAX - 1),
+              "set.json: v/5: d.bin: offset 2 and length 18446744073709551614 overflow");
+    EXPECT_EQ(part("v/0", 2, 0), "set.json: v/0: d.bin [4+0]: the range is empty");
+}
+
+TEST_F(StoreParts, TellsTheSizeOfAValueUnread) {
+    EXPECT_EQ(extentOf("v/.zarray"), "at hand, 2 bytes");
+    EXPECT_EQ(extentOf("v/0"), "3 bytes");
+    EXPECT_EQ(extentOf("v/5"), "unknown");
+    EXPECT_EQ(extentOf("v/6"), "absent");
+    EXPECT_EQ(files.vfs.reads, 0);
 }
 
 } // namespace

@@ -160,13 +160,91 @@ TEST(ArrayV3, TransposesToAnyOrderAndAgain) {
     }
 }
 
-TEST(ArrayV3, TakesTheByteOrderOfShardsFromTheirInnerCodecs) {
+/** Metadata of an array of [8,12] elements in shards of [4,6]. */
+V3 Sharded(const std::string &configuration, const std::string &more = "") {
     V3 v3;
-    v3.codecs = R"([{"name":"sharding_indexed","configuration":{"chunk_shape":[1,3],"codecs":[
+    v3.shape = "[8,12]";
+    v3.grid = R"({"name":"regular","configuration":{"chunk_shape":[4,6]}})";
+    v3.codecs =
+        R"([{"name":"sharding_indexed","configuration":{)" + configuration + "}}" + more + "]";
+    return v3;
+}
+
+TEST(ArrayV3, HasTheInnerChunksOfShards) {
+    V3Array h(Sharded(R"("chunk_shape":[2,3],"codecs":[
+        {"name":"transpose","configuration":{"order":[1,0]}},
+        {"name":"bytes","configuration":{"endian":"big"}},{"name":"gzip"}],
+        "index_codecs":[{"name":"bytes","configuration":{"endian":"little"}},{"name":"crc32c"}])"));
+    const refs_array_meta &meta = h.get();
+    EXPECT_EQ(meta.chunk[0], 2u);
+    EXPECT_EQ(meta.chunk[1], 3u);
+    EXPECT_EQ(meta.order[0], 1u);
+    EXPECT_TRUE(meta.dtype.big_endian);
+    ASSERT_EQ(meta.n_codecs, 1u);
+    EXPECT_STREQ(meta.codecs[0].id, "gzip");
+    ASSERT_NE(meta.shard, nullptr);
+    EXPECT_EQ(meta.shard->n[0], 2u);
+    EXPECT_EQ(meta.shard->n[1], 2u);
+    EXPECT_EQ(meta.shard->n_inner, 4u);
+    EXPECT_TRUE(meta.shard->index_has_crc32c);
+    EXPECT_FALSE(meta.shard->index_big_endian);
+    EXPECT_FALSE(meta.shard->index_at_start);
+}
+
+TEST(ArrayV3, HasTheIndexOfShardsWhereAndHowItSays) {
+    V3Array h(Sharded(R"("chunk_shape":[4,1],"codecs":["bytes"],"index_location":"start",
+        "index_codecs":[{"name":"bytes","configuration":{"endian":"big"}}])"));
+    ASSERT_NE(h.get().shard, nullptr);
+    EXPECT_EQ(h.get().shard->n[1], 6u);
+    EXPECT_FALSE(h.get().shard->index_has_crc32c);
+    EXPECT_TRUE(h.get().shard->index_big_endian);
+    EXPECT_TRUE(h.get().shard->index_at_start);
+}
+
+TEST(ArrayV3, FindsInnerChunksInTheirShards) {
+    V3Array h(Sharded(R"("chunk_shape":[2,2],"codecs":["bytes"],"index_codecs":["bytes"])"));
+    const uint64_t index[] = {3, 4};
+    uint64_t shard[2];
+    EXPECT_EQ(refs_shard_find(&h.get(), index, shard), 4u);
+    EXPECT_EQ(shard[0], 1u);
+    EXPECT_EQ(shard[1], 1u);
+    refs_buf key = REFS_BUF_INIT;
+    EXPECT_EQ(refs_chunk_key(&h.get(), index, &key, nullptr), REFS_OK);
+    EXPECT_EQ(std::string(reinterpret_cast<char *>(key.data), key.size), "g/v/c/1/1");
+    refs_buf_clear(&key);
+}
+
+TEST(ArrayV3, LeavesShardsToTheCodecThatIndicesAloneDoNotOpen) {
+    const std::string good = R"("chunk_shape":[2,2],"codecs":["bytes"],"index_codecs":["bytes"])";
+    const V3 left[] = {
+        Sharded(good, R"(,{"name":"crc32c"})"),
+        Sharded(R"("chunk_shape":[2],"codecs":["bytes"],"index_codecs":["bytes"])"),
+        Sharded(R"("chunk_shape":[2,5],"codecs":["bytes"],"index_codecs":["bytes"])"),
+        Sharded(R"("chunk_shape":[2,0],"codecs":["bytes"],"index_codecs":["bytes"])"),
+        Sharded(R"("chunk_shape":[2,2],"index_codecs":["bytes"])"),
+        Sharded(R"("chunk_shape":[2,2],"codecs":["bytes"],"index_codecs":["bytes","gzip"])"),
+        Sharded(R"("chunk_shape":[2,2],"codecs":["bytes"],"index_codecs":["crc32c","crc32c"])"),
+    };
+    for (const V3 &v3 : left) {
+        V3Array h(v3);
+        EXPECT_EQ(h.get().shard, nullptr) << v3.codecs;
+        EXPECT_EQ(h.get().chunk[1], 6u);
+        EXPECT_STREQ(h.get().codecs[0].id, "sharding_indexed");
+    }
+    V3 texts = Sharded(good);
+    texts.type = "\"string\"";
+    EXPECT_EQ(V3Array(texts).get().shard, nullptr);
+    V3 huge = Sharded(R"("chunk_shape":[1,1],"codecs":["bytes"],"index_codecs":["bytes"])");
+    huge.grid = R"({"name":"regular","configuration":{"chunk_shape":[4294967296,8589934592]}})";
+    EXPECT_EQ(V3Array(huge).get().shard, nullptr);
+}
+
+TEST(ArrayV3, TakesTheByteOrderOfShardsFromTheirInnerCodecs) {
+    V3Array h(Sharded(R"("chunk_shape":[2,6],"codecs":[
         {"name":"sharding_indexed","configuration":{"chunk_shape":[1,1],"codecs":[
-            {"name":"bytes","configuration":{"endian":"big"}}]}}]}}])";
-    V3Array h(v3);
+            {"name":"bytes","configuration":{"endian":"big"}}]}}])"));
     EXPECT_TRUE(h.get().dtype.big_endian);
+    EXPECT_EQ(h.get().chunk[0], 2u);
     ASSERT_EQ(h.get().n_codecs, 1u);
     EXPECT_STREQ(h.get().codecs[0].id, "sharding_indexed");
 }

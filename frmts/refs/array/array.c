@@ -1,5 +1,5 @@
 /* array.c -- opening arrays, and reading them whole; see array.h. */
-#include "array_object.h"
+#include "shards.h"
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
@@ -82,6 +82,8 @@ refs_status refs_array_open(const refs_array_tools *tools, const refs_array_meta
     refs_tasks__init(&opened->tasks);
     refs_status status = measure_chunk(opened, err);
     if (status == REFS_OK) status = open_chain(opened, err);
+    if (status == REFS_OK && meta->shard != NULL)
+        status = refs_shards__open(opened, &opened->shards, err);
     if (status != REFS_OK) {
         refs_error_prefix(err, "%s", set);
         refs_array_free(opened);
@@ -96,6 +98,7 @@ void refs_array_free(refs_array *array) {
     atomic_store(&array->ending, true);
     refs_tasks__clear(&array->tasks);
     if (array->tools.cache != NULL) refs_cache__drop_owner(array->tools.cache, array->owner);
+    refs_shards__free(array, array->shards);
     refs_scratch_list__clear(&array->scratches);
     refs_chain_free(array->chain);
     refs_free(array);

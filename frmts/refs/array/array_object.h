@@ -57,9 +57,12 @@ void refs_tasks__end(refs_tasks *tasks);
 
 /* -- the array --------------------------------------------------------------------------------- */
 
+struct refs_shards;
+
 struct refs_array {
     refs_array_tools tools;
     const refs_array_meta *meta;
+    struct refs_shards *shards; /**< NULL where chunks are stored one by one */
     refs_grid grid;
     uint64_t owner; /**< of chunks in the cache */
     size_t chunk_elements;
@@ -78,6 +81,36 @@ struct refs_array {
 /** Reads all elements, `*n` and at most `max_elements` of them, tightly packed. */
 refs_status refs_array__read_elements(struct refs_array *array, uint64_t max_elements,
                                       refs_buf *elements, size_t *n, refs_error *err);
+
+/* -- keys.c ------------------------------------------------------------------------------------ */
+
+/** Keys of chunks. */
+typedef struct refs_key_list {
+    refs_store_key *keys;
+    size_t n;
+    refs_buf text; /* of all keys, end to end */
+    size_t *ends;  /* where each ends there */
+} refs_key_list;
+
+#define REFS_KEY_LIST_INIT                                                                         \
+    (refs_key_list) {                                                                              \
+        NULL, 0, REFS_BUF_INIT, NULL                                                               \
+    }
+
+/** An empty list with room for `max` keys; to be cleared, also after a failure. */
+refs_status refs_key_list__open(refs_key_list *list, size_t max, refs_error *err);
+void refs_key_list__clear(refs_key_list *list);
+
+/** Takes all keys out. */
+void refs_key_list__reset(refs_key_list *list);
+
+/** Adds the key of the chunk at `index`, or of its shard, that may be as long as a chunk of
+ * `array`: the last one of list->keys is to be changed where that, or the part, is another. */
+refs_status refs_key_list__add(refs_key_list *list, const refs_array *array, const uint64_t *index,
+                               refs_error *err);
+
+/** The keys, as long as none is added. */
+const refs_store_key *refs_key_list__view(refs_key_list *list);
 
 /* -- decode.c ---------------------------------------------------------------------------------- */
 

@@ -1,8 +1,11 @@
 /* load.c -- see load.h. */
 #include "load.h"
 
+#include <stdlib.h>
+
 #include "refs/block.h"
 #include "refs/pool.h"
+#include "shards.h"
 
 /* How often a reader that waits for others looks whether it was cancelled. */
 #define POLL_MS 50
@@ -13,6 +16,12 @@ typedef struct loading {
     refs_expected expected; /* … of who prefetches */
     refs_chunk *stored;     /* its bytes, if they are there */
     bool is_claimed;        /* others wait for this call to load it */
+    refs_shard *shard;      /* that it is a part of, or NULL */
+    uint64_t shard_number;
+    uint64_t inner;       /* its number in the shard */
+    refs_store_part part; /* that it is of the shard; zeroed: not known before that arrives, or … */
+    bool is_absent;       /* … it is not there */
+    const uint8_t *arrived; /* what arrived for it, begins here */
 } loading;
 
 /* One call. */
@@ -23,15 +32,17 @@ typedef struct batch {
     _Atomic size_t n_done;
     size_t n_all;
     refs_group *group;
-    refs_buf key_text;    /* keys of the chunks that are fetched, end to end */
-    size_t *key_end;      /* where each ends */
-    refs_store_key *keys; /* the same as views */
-    loading *fetched;     /* which chunk each is */
-    size_t n_keys;
+    refs_key_list keys; /* of the chunks that are fetched */
+    loading *fetched;   /* which chunk each is */
+    size_t n_fetched;
+    refs_shard *shards; /* that they are in, or NULL */
+    size_t n_shards;
     loading *ready; /* chunks whose bytes were there */
     size_t n_ready;
-    refs_wanted *busy; /* chunks that others load; in the caller's list */
+    refs_wanted *busy; /* chunks, or shards of them, that others load; in the caller's list */
     size_t n_busy;
+    refs_expected *later; /* the same for who prefetches */
+    size_t n_later;
     refs_awaited awaited; /* somebody waits for a chunk that is loaded here */
 } batch;
 
@@ -84,7 +95,10 @@ static refs_status locate(const decode_task *task, refs_status status, refs_erro
     refs_buf key = REFS_BUF_INIT;
     refs_grid__index(&array->grid, number_of(task->one), index);
     if (refs_chunk_key(array->meta, index, &key, NULL) == REFS_OK)
-        refs_store_locate(array->tools.store, refs_str_view((char *)key.data, key.size), err);
+        refs_store_locate(array->tools.store,
+                          &(refs_store_key){.text = refs_str_view((char *)key.data, key.size),
+                                            .part = task->one->part},
+                          err);
     refs_buf_clear(&key);
     return status;
 }
@@ -128,7 +142,7 @@ static refs_status run_decode(void *argument, refs_error *err) {
 
 static void drop_decode(void *argument) {
     decode_task *task = argument;
-    refs_block_finish(task->block, task->stored.data);
+    refs_block_finish(task->block, task->one->arrived);
     refs_block_release(task->block);
     refs_chunk__release(task->one->stored);
     task->one->stored = NULL;
@@ -148,7 +162,7 @@ static refs_status start_decode(batch *job, loading *one, refs_bytes stored, ref
 /* Whether an array has one chunk, which kerchunk calls "0" if it inlines a GRIB2 array, whatever
  * its rank. */
 static bool may_be_called_zero(const refs_array *array) {
-    return array->meta->rank > 1 && array->grid.n_chunks == 1;
+    return array->meta->rank > 1 && array->grid.n_chunks == 1 && array->shards == NULL;
 }
 
 /* Looks for an absent chunk under that name. REFS_NOT_FOUND: it is not there either. */
@@ -166,14 +180,17 @@ static refs_status receive_zero(batch *job, loading *one, refs_error *err) {
     return status;
 }
 
-static refs_status receive_absent(batch *job, loading *one, refs_error *err) {
-    refs_array *array = array_of(job, one);
-    refs_status status = may_be_called_zero(array) ? receive_zero(job, one, err) : REFS_NOT_FOUND;
-    if (status != REFS_NOT_FOUND) return status;
+static refs_status take_absent(batch *job, loading *one) {
     give_up(job, one);
-    if (job->who == NULL) atomic_fetch_add(&array->chunks_absent, 1);
+    if (job->who == NULL) atomic_fetch_add(&array_of(job, one)->chunks_absent, 1);
     deliver(job, &one->wanted, NULL);
     return REFS_OK;
+}
+
+static refs_status receive_absent(batch *job, loading *one, refs_error *err) {
+    refs_status status =
+        may_be_called_zero(array_of(job, one)) ? receive_zero(job, one, err) : REFS_NOT_FOUND;
+    return status == REFS_NOT_FOUND ? take_absent(job, one) : status;
 }
 
 /* Keeps what nobody waits for, and what is not next, as it is stored. */
@@ -192,6 +209,16 @@ static bool is_decoded_later(batch *job, const loading *one) {
            !refs_cache__is_awaited(job->array->tools.cache, id_of(job, one));
 }
 
+/* Makes the bytes of a whole shard those of a chunk in it: none where it is absent. */
+static refs_status cut_out(loading *one, refs_bytes *stored, refs_error *err) {
+    if (one->shard == NULL || one->part.length > 0) return REFS_OK;
+    if (one->shard->state == REFS_SHARD_WHOLE)
+        REFS_TRY(refs_shard__take_whole(one->shard, *stored, err));
+    REFS_TRY(refs_shard__find(one->shard, one->inner, &one->part, err));
+    *stored = refs_bytes_view(stored->data + one->part.begin, (size_t)one->part.length);
+    return REFS_OK;
+}
+
 static refs_status receive(void *user, size_t i, bool present, refs_bytes stored, refs_block *block,
                            refs_error *err) {
     batch *job = user;
@@ -199,73 +226,70 @@ static refs_status receive(void *user, size_t i, bool present, refs_bytes stored
     refs_array *array = array_of(job, one);
     if (refs_group_failed(job->group)) return refs_fail(err, REFS_CANCELLED, "cancelled");
     if (!present) return receive_absent(job, one, err);
+    one->arrived = stored.data;
+    REFS_TRY(cut_out(one, &stored, err));
+    if (stored.size == 0) {
+        refs_block_finish(block, one->arrived);
+        return take_absent(job, one);
+    }
     atomic_fetch_add(&array->chunks_stored, 1);
     atomic_fetch_add(&array->bytes_stored, stored.size);
     if (!is_decoded_later(job, one)) return start_decode(job, one, stored, block, err);
     keep_stored(job, one, stored);
-    refs_block_finish(block, stored.data);
+    refs_block_finish(block, one->arrived);
     return REFS_OK;
 }
 
 /* -- a batch ----------------------------------------------------------------------------------- */
 
-static refs_status note_key(batch *job, loading one, refs_error *err) {
-    const refs_array *array = array_of(job, &one);
-    uint64_t index[REFS_MAX_RANK];
-    refs_grid__index(&array->grid, number_of(&one), index);
-    job->fetched[job->n_keys++] = one;
-    REFS_TRY(refs_chunk_key(array->meta, index, &job->key_text, err));
-    job->key_end[job->n_keys - 1] = job->key_text.size;
-    return REFS_OK;
-}
-
-static void view_keys(batch *job) {
-    const char *text = (const char *)job->key_text.data;
-    for (size_t i = 0, from = 0; i < job->n_keys; from = job->key_end[i++])
-        job->keys[i] = (refs_store_key){refs_str_view(text + from, job->key_end[i] - from),
-                                        array_of(job, &job->fetched[i])->max_stored};
+static void note(batch *job, loading one) {
+    job->fetched[job->n_fetched++] = one;
 }
 
 /* Delivers a chunk that is decoded, and notes down one that is to be fetched or decoded. */
-static refs_status look_up(batch *job, refs_wanted wanted, refs_error *err) {
+static void look_up(batch *job, refs_wanted wanted) {
     refs_array *array = wanted.to->array;
     loading one = {.wanted = wanted};
-    if (array->tools.cache == NULL) return note_key(job, one, err);
     refs_chunk_id id = {array->owner, wanted.number};
     refs_chunk *chunk = NULL;
+    if (array->tools.cache == NULL) {
+        note(job, one);
+        return;
+    }
     switch (refs_cache__claim(array->tools.cache, id, REFS_WANT_ELEMENTS, &job->awaited, &chunk)) {
     case REFS_CLAIM_MINE:
         one.is_claimed = true;
-        return note_key(job, one, err);
+        note(job, one);
+        return;
     case REFS_CLAIM_STORED:
         one.is_claimed = true;
         one.stored = chunk;
         job->ready[job->n_ready++] = one;
-        return REFS_OK;
+        return;
     case REFS_CLAIM_DECODED:
         deliver(job, &wanted, refs_chunk__data(chunk));
         refs_chunk__release(chunk);
         atomic_fetch_add(&array->cache_hits, 1);
-        return REFS_OK;
+        return;
     case REFS_CLAIM_BUSY:
     case REFS_CLAIM_NOTHING:
         break;
     }
     job->busy[job->n_busy++] = wanted;
-    return REFS_OK;
 }
 
 /* Claims a chunk, unless the reader has passed it. That is asked once it is claimed: from then on a
  * reader that comes to it finds it busy. */
-static refs_status look_up_ahead(batch *job, refs_expected expected, refs_error *err) {
+static void look_up_ahead(batch *job, refs_expected expected) {
     refs_cache *cache = job->array->tools.cache;
     loading one = {.expected = expected, .is_claimed = true};
     if (refs_cache__claim(cache, id_of(job, &one), REFS_WANT_BYTES, &job->awaited, NULL) !=
         REFS_CLAIM_MINE)
-        return REFS_OK;
-    if (job->who->is_wanted(job->who->user, expected.box)) return note_key(job, one, err);
-    give_up(job, &one);
-    return REFS_OK;
+        return;
+    if (job->who->is_wanted(job->who->user, expected.box))
+        note(job, one);
+    else
+        give_up(job, &one);
 }
 
 static bool is_awaited(const void *user) {
@@ -276,18 +300,134 @@ static bool client_may_go_on(void *user) {
     return may_go_on(user);
 }
 
+/* For what is fetched with `sink`. */
+static refs_store_client client_of(batch *job, refs_store_sink sink) {
+    return (refs_store_client){.sink = sink,
+                               .user = job,
+                               .go_on = client_may_go_on,
+                               .is_awaited = job->who != NULL ? is_awaited : NULL};
+}
+
+/* -- chunks in shards -------------------------------------------------------------------------- */
+
+static int compare(uint64_t a, uint64_t b) {
+    return (a > b) - (a < b);
+}
+
+/* Chunks of one shard come together. */
+static int compare_shards(const void *left, const void *right) {
+    const loading *a = left, *b = right;
+    int order = 0;
+    if (a->wanted.to != NULL)
+        order = compare((uintptr_t)a->wanted.to->array, (uintptr_t)b->wanted.to->array);
+    if (order == 0) order = compare(a->shard_number, b->shard_number);
+    return order != 0 ? order : compare(number_of(a), number_of(b));
+}
+
+static bool has_shards(const batch *job) {
+    for (size_t i = 0; i < job->n_fetched; i++)
+        if (array_of(job, &job->fetched[i])->shards != NULL) return true;
+    return false;
+}
+
+static void assign_shard(batch *job, loading *one) {
+    refs_array *array = array_of(job, one);
+    refs_shard *last = job->n_shards > 0 ? &job->shards[job->n_shards - 1] : NULL;
+    if (array->shards == NULL) return;
+    if (last == NULL || last->array != array || last->number != one->shard_number) {
+        last = &job->shards[job->n_shards++];
+        *last = (refs_shard){.array = array, .number = one->shard_number};
+    }
+    last->n_wanted++;
+    one->shard = last;
+}
+
+static refs_status gather_shards(batch *job, refs_error *err) {
+    job->shards = refs_calloc(job->n_fetched, sizeof *job->shards);
+    if (job->shards == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < job->n_fetched; i++) {
+        loading *one = &job->fetched[i];
+        const refs_array *array = array_of(job, one);
+        if (array->shards != NULL)
+            one->shard_number = refs_shards__of(array, number_of(one), &one->inner);
+    }
+    qsort(job->fetched, job->n_fetched, sizeof *job->fetched, compare_shards);
+    for (size_t i = 0; i < job->n_fetched; i++) assign_shard(job, &job->fetched[i]);
+    for (size_t i = 0; i < job->n_shards; i++) refs_shard__claim(&job->shards[i], &job->awaited);
+    return REFS_OK;
+}
+
+/* Who waits for the index of a shard must have given its chunks up: whoever loads that index may
+ * want them. */
+static void put_off(batch *job, loading *one) {
+    give_up(job, one);
+    if (one->wanted.to != NULL)
+        job->busy[job->n_busy++] = one->wanted;
+    else
+        job->later[job->n_later++] = one->expected;
+}
+
+/* Leaves what is to be fetched now. */
+static void sort_out(batch *job) {
+    size_t n = job->n_fetched;
+    job->n_fetched = 0;
+    for (size_t i = 0; i < n; i++) {
+        loading one = job->fetched[i];
+        if (one.shard != NULL && one.shard->state == REFS_SHARD_BUSY)
+            put_off(job, &one);
+        else if (one.is_absent)
+            (void)take_absent(job, &one);
+        else
+            note(job, one);
+    }
+}
+
+static refs_status find_parts(batch *job, refs_error *err) {
+    for (size_t i = 0; i < job->n_fetched; i++) {
+        loading *one = &job->fetched[i];
+        if (one->shard == NULL || one->shard->state != REFS_SHARD_OPEN) continue;
+        refs_status status = refs_shard__find(one->shard, one->inner, &one->part, err);
+        if (status != REFS_OK) return refs_shard__locate(one->shard, status, err);
+        one->is_absent = one->part.length == 0;
+    }
+    return REFS_OK;
+}
+
+static refs_status find_in_shards(batch *job, refs_error *err) {
+    if (!has_shards(job)) return REFS_OK;
+    REFS_TRY(gather_shards(job, err));
+    sort_out(job);
+    const refs_store_client client = client_of(job, NULL);
+    REFS_TRY(refs_shards__load_indices(job->shards, job->n_shards, &client, err));
+    REFS_TRY(find_parts(job, err));
+    sort_out(job);
+    return REFS_OK;
+}
+
+/* -- fetching ---------------------------------------------------------------------------------- */
+
+static refs_status add_key(batch *job, const loading *one, refs_error *err) {
+    const refs_array *array = array_of(job, one);
+    uint64_t index[REFS_MAX_RANK];
+    refs_grid__index(&array->grid, number_of(one), index);
+    REFS_TRY(refs_key_list__add(&job->keys, array, index, err));
+    refs_store_key *key = &job->keys.keys[job->keys.n - 1];
+    key->part = one->part;
+    if (one->shard != NULL && one->part.length == 0) key->max_size = array->shards->max_stored;
+    return REFS_OK;
+}
+
+/* Chunks of a shard that is fetched whole ask for the same, which is fetched once. */
 static refs_status fetch_keys(batch *job, refs_error *err) {
-    const refs_store_client client = {.sink = receive,
-                                      .user = job,
-                                      .go_on = client_may_go_on,
-                                      .is_awaited = job->who != NULL ? is_awaited : NULL};
-    view_keys(job);
-    return refs_store_get_many(job->array->tools.store, job->keys, job->n_keys, &client, err);
+    const refs_store_client client = client_of(job, receive);
+    for (size_t i = 0; i < job->n_fetched; i++) REFS_TRY(add_key(job, &job->fetched[i], err));
+    return refs_store_get_many(job->array->tools.store, refs_key_list__view(&job->keys),
+                               job->keys.n, &client, err);
 }
 
 static void forget_scratches(const batch *job) {
     refs_array *last = NULL;
-    for (size_t i = 0; i < job->n_keys; i++) {
+    for (size_t i = 0; i < job->n_fetched; i++) {
         refs_array *array = array_of(job, &job->fetched[i]);
         if (array != last) refs_scratch_list__forget(&array->scratches);
         last = array;
@@ -301,7 +441,7 @@ static void tell_arrived(const batch *job) {
 /* Decodes what was ready, and fetches and decodes the rest. What went wrong with a chunk explains
  * more than that the fetch was cancelled for it. */
 static refs_status fetch(batch *job, refs_error *err) {
-    refs_pool *pool = job->n_keys + job->n_ready > 1 ? job->array->tools.pool : NULL;
+    refs_pool *pool = job->n_fetched + job->n_ready > 1 ? job->array->tools.pool : NULL;
     REFS_TRY(refs_group_open(pool, &job->group, err));
     refs_group_prefer(job->group, is_awaited, job);
     refs_error fetch_error = REFS_ERROR_INIT;
@@ -312,7 +452,7 @@ static refs_status fetch(batch *job, refs_error *err) {
             refs_bytes_view(refs_chunk__data(one->stored), refs_chunk__size(one->stored));
         fetched = start_decode(job, one, stored, NULL, &fetch_error);
     }
-    if (fetched == REFS_OK && job->n_keys > 0) fetched = fetch_keys(job, &fetch_error);
+    if (fetched == REFS_OK && job->n_fetched > 0) fetched = fetch_keys(job, &fetch_error);
     if (fetched == REFS_OK) tell_arrived(job);
     refs_status decoded = refs_group_wait(job->group, err);
     refs_group_free(job->group);
@@ -321,27 +461,33 @@ static refs_status fetch(batch *job, refs_error *err) {
     return refs_fail(err, fetched, "%s", fetch_error.message);
 }
 
-/* Lets others try who wait for chunks that did not come. */
+/* Lets others try who wait for chunks, or indices of shards, that did not come. */
 static void give_up_rest(batch *job) {
-    for (size_t i = 0; i < job->n_keys; i++) give_up(job, &job->fetched[i]);
+    for (size_t i = 0; i < job->n_fetched; i++) give_up(job, &job->fetched[i]);
     for (size_t i = 0; i < job->n_ready; i++) {
         give_up(job, &job->ready[i]);
         refs_chunk__release(job->ready[i].stored);
     }
+    for (size_t i = 0; i < job->n_shards; i++) refs_shard__clear(&job->shards[i]);
+    refs_free(job->shards);
+    job->shards = NULL;
 }
 
-static bool open_batch(batch *job, size_t n) {
-    job->keys = refs_calloc(n, sizeof *job->keys);
-    job->key_end = refs_calloc(n, sizeof *job->key_end);
+static refs_status open_batch(batch *job, size_t n, refs_error *err) {
     job->fetched = refs_calloc(n, sizeof *job->fetched);
     job->ready = refs_calloc(n, sizeof *job->ready);
-    return job->keys != NULL && job->key_end != NULL && job->fetched != NULL && job->ready != NULL;
+    if (job->fetched == NULL || job->ready == NULL) return refs_fail_nomem(err);
+    return refs_key_list__open(&job->keys, n, err);
+}
+
+/* Begins anew with nothing to fetch. */
+static void reset_batch(batch *job) {
+    job->n_fetched = job->n_ready = job->n_shards = job->n_busy = job->n_later = 0;
+    refs_key_list__reset(&job->keys);
 }
 
 static void clear_batch(batch *job) {
-    refs_buf_clear(&job->key_text);
-    refs_free(job->keys);
-    refs_free(job->key_end);
+    refs_key_list__clear(&job->keys);
     refs_free(job->fetched);
     refs_free(job->ready);
 }
@@ -351,12 +497,11 @@ static void clear_batch(batch *job) {
 /* Loads what is not busy. Those that are come to the front of `wanted`: a busy chunk is noted down
  * where a chunk was that is not needed any more. */
 static refs_status load_free(batch *job, refs_wanted *wanted, size_t n, refs_error *err) {
-    refs_status status = REFS_OK;
-    job->n_keys = job->n_ready = job->n_busy = 0;
-    job->key_text.size = 0;
+    reset_batch(job);
     job->busy = wanted;
-    for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(job, wanted[i], err);
-    if (status == REFS_OK && job->n_keys + job->n_ready > 0)
+    for (size_t i = 0; i < n; i++) look_up(job, wanted[i]);
+    refs_status status = find_in_shards(job, err);
+    if (status == REFS_OK && job->n_fetched + job->n_ready > 0)
         status = fetch(job, err);
     else if (status == REFS_OK)
         tell_arrived(job);
@@ -364,11 +509,13 @@ static refs_status load_free(batch *job, refs_wanted *wanted, size_t n, refs_err
     return status;
 }
 
-/* Waits for one of the chunks that others load. */
+/* Waits for one of the chunks that others load, or for its shard. */
 static refs_status await_busy(batch *job, refs_error *err) {
     const refs_wanted *first = &job->busy[0];
-    refs_chunk_id id = {first->to->array->owner, first->number};
-    while (!refs_cache__await(job->array->tools.cache, id, POLL_MS))
+    const refs_array *array = first->to->array;
+    refs_chunk_id id = {array->owner, first->number};
+    while (!refs_cache__await(array->tools.cache, id, POLL_MS) ||
+           !refs_shards__await(array, first->number, POLL_MS))
         if (!may_go_on(job)) return refs_fail(err, REFS_CANCELLED, "cancelled");
     return REFS_OK;
 }
@@ -381,7 +528,7 @@ refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watc
     batch job = {.array = wanted[0].to->array, .watch = watch, .n_all = n};
     atomic_init(&job.awaited.is, true);
     atomic_init(&job.n_done, 0);
-    refs_status status = open_batch(&job, n) ? REFS_OK : refs_fail_nomem(err);
+    refs_status status = open_batch(&job, n, err);
     while (status == REFS_OK && n > 0) {
         if (!may_go_on(&job)) status = refs_fail(err, REFS_CANCELLED, "cancelled");
         if (status == REFS_OK) status = load_free(&job, wanted, n, err);
@@ -394,16 +541,38 @@ refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watc
 
 /* -- prefetch ---------------------------------------------------------------------------------- */
 
-void refs_array__load_ahead(const refs_prefetcher *who, const refs_expected *expected, size_t n) {
+/* Loads what nobody has or loads. What is in shards whose indices others load comes to the front of
+ * `expected`. */
+static refs_status load_free_ahead(batch *job, refs_expected *expected, size_t n) {
+    reset_batch(job);
+    job->later = expected;
+    for (size_t i = 0; i < n; i++) look_up_ahead(job, expected[i]);
+    refs_status status = find_in_shards(job, NULL);
+    if (status == REFS_OK && job->n_fetched > 0) status = fetch(job, NULL);
+    give_up_rest(job);
+    return status;
+}
+
+/* Waits for an index: those who load it wait for nothing but their own request. */
+static refs_status await_later(batch *job) {
+    const refs_expected *first = &job->later[0];
+    while (!refs_shards__await(job->array, first->number, POLL_MS))
+        if (!may_go_on(job) || !job->who->is_wanted(job->who->user, first->box))
+            return REFS_CANCELLED;
+    return REFS_OK;
+}
+
+void refs_array__load_ahead(const refs_prefetcher *who, refs_expected *expected, size_t n) {
     if (n == 0) return;
     batch job = {.array = who->array, .who = who, .n_all = n};
     atomic_init(&job.awaited.is, false);
     atomic_init(&job.n_done, 0);
-    refs_status status = open_batch(&job, n) ? REFS_OK : REFS_NOMEM;
-    for (size_t i = 0; i < n && status == REFS_OK; i++)
-        status = look_up_ahead(&job, expected[i], NULL);
-    if (status == REFS_OK && job.n_keys > 0) status = fetch(&job, NULL);
-    give_up_rest(&job);
+    refs_status status = open_batch(&job, n, NULL);
+    while (status == REFS_OK && n > 0) {
+        status = load_free_ahead(&job, expected, n);
+        if (status == REFS_OK && job.n_later > 0) status = await_later(&job);
+        n = job.n_later;
+    }
     clear_batch(&job);
 }
 

@@ -1,7 +1,8 @@
 /* load.h -- chunks by number: from the cache, from whoever loads them already, or from the store.
  *
  * The chunks of one call become one fetch plan, and are decoded by the pool as
- * their bytes arrive. A reader waits for its own requests and for chunks that
+ * their bytes arrive; so do, before that, the indices of shards that they are
+ * in and that are not there (shards.h). A reader waits for its own requests and for chunks that
  * others have requested already, never for anybody's decision.
  *
  * Read before this: cache.h, array_object.h.
@@ -62,8 +63,9 @@ typedef struct refs_expected {
 } refs_expected;
 
 /** Loads those of `n` chunks that are neither there nor on their way: to the cache, as stored bytes
- * unless they are near or awaited. Who reads a chunk that failed meets the failure. */
-void refs_array__load_ahead(const refs_prefetcher *who, const refs_expected *expected, size_t n);
+ * unless they are near or awaited. Changes the order of `expected`. Who reads a chunk that failed
+ * meets the failure. */
+void refs_array__load_ahead(const refs_prefetcher *who, refs_expected *expected, size_t n);
 
 /** Decodes chunk `number`, if its stored bytes are in the cache. */
 void refs_array__decode_stored(refs_array *array, uint64_t number);

@@ -108,35 +108,26 @@ static refs_status receive(void *user, size_t index, bool present, refs_bytes st
 
 /* -- all chunks -------------------------------------------------------------------------------- */
 
-static refs_status name_chunks(const texts_reading *job, refs_buf *text, size_t *ends,
-                               refs_error *err) {
+static refs_status name_chunks(const texts_reading *job, refs_key_list *keys, refs_error *err) {
     for (size_t number = 0; number < job->cut.n_chunks; number++) {
         const refs_span *spans[REFS_MAX_RANK];
         uint64_t index[REFS_MAX_RANK];
         refs_array__cut_at(&job->cut, number, spans);
         for (size_t dim = 0; dim < job->cut.rank; dim++) index[dim] = spans[dim]->chunk;
-        REFS_TRY(refs_chunk_key(job->array->meta, index, text, err));
-        ends[number] = text->size;
+        REFS_TRY(refs_key_list__add(keys, job->array, index, err));
     }
     return REFS_OK;
 }
 
 static refs_status read_chunks(texts_reading *job, refs_error *err) {
-    size_t n = (size_t)job->cut.n_chunks;
-    refs_buf text = REFS_BUF_INIT;
-    size_t *ends = refs_calloc(n, sizeof *ends);
-    refs_store_key *keys = refs_calloc(n, sizeof *keys);
+    refs_key_list keys;
     const refs_store_client client = {.sink = receive, .user = job};
-    refs_status status = ends != NULL && keys != NULL ? REFS_OK : refs_fail_nomem(err);
-    if (status == REFS_OK) status = name_chunks(job, &text, ends, err);
-    for (size_t i = 0, begin = 0; i < n && status == REFS_OK; begin = ends[i++])
-        keys[i] = (refs_store_key){refs_str_view((const char *)text.data + begin, ends[i] - begin),
-                                   job->array->max_stored};
+    refs_status status = refs_key_list__open(&keys, (size_t)job->cut.n_chunks, err);
+    if (status == REFS_OK) status = name_chunks(job, &keys, err);
     if (status == REFS_OK)
-        status = refs_store_get_many(job->array->tools.store, keys, n, &client, err);
-    refs_free(ends);
-    refs_free(keys);
-    refs_buf_clear(&text);
+        status = refs_store_get_many(job->array->tools.store, refs_key_list__view(&keys), keys.n,
+                                     &client, err);
+    refs_key_list__clear(&keys);
     return status;
 }
 

@@ -178,7 +178,7 @@ bool RefsMDArray::IAdviseRead(const GUInt64 *start, const size_t *count, CSLCons
 bool RefsMDArray::GetRawBlockInfo(const uint64_t *block, GDALMDArrayRawBlockInfo &info) const {
     refs_error error = REFS_ERROR_INIT;
     const refs_status status = RefsGuard(&error, [&] {
-        return RefsFindRawBlock(*set_->archive, meta_, block, dimensions_.size(), info, &error);
+        return RefsFindRawBlock(*set_->archive, array_, block, dimensions_.size(), info, &error);
     });
     if (status != REFS_OK) RefsReport(error);
     return status == REFS_OK;

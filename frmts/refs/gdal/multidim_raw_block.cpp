@@ -11,7 +11,15 @@
 
 namespace {
 
-refs_status setInline(refs_bytes bytes, GDALMDArrayRawBlockInfo &info, refs_error *error) {
+bool isAll(const refs_store_part &part) {
+    return part.length == 0;
+}
+
+refs_status setInline(const refs_ref &ref, const refs_store_part &part,
+                      GDALMDArrayRawBlockInfo &info, refs_error *error) {
+    const refs_bytes bytes = isAll(part) ? ref.bytes
+                                         : refs_bytes_view(ref.bytes.data + part.begin,
+                                                           static_cast<size_t>(part.length));
     info.pabyInlineData = static_cast<GByte *>(VSIMalloc(std::max<size_t>(1, bytes.size)));
     if (info.pabyInlineData == nullptr) return refs_fail_nomem(error);
     std::copy_n(bytes.data, bytes.size, info.pabyInlineData);
@@ -19,11 +27,15 @@ refs_status setInline(refs_bytes bytes, GDALMDArrayRawBlockInfo &info, refs_erro
     return REFS_OK;
 }
 
-refs_status setFile(const refs_ref &ref, GDALMDArrayRawBlockInfo &info, refs_error *error) {
+refs_status setFile(const refs_ref &ref, const refs_store_part &part, GDALMDArrayRawBlockInfo &info,
+                    refs_error *error) {
     info.pszFilename = VSIStrdup(ref.location);
     if (info.pszFilename == nullptr) return refs_fail_nomem(error);
     VSIStatBufL status;
-    if (ref.kind == REFS_REF_RANGE) {
+    if (!isAll(part)) {
+        info.nOffset = (ref.kind == REFS_REF_RANGE ? ref.offset : 0) + part.begin;
+        info.nSize = part.length;
+    } else if (ref.kind == REFS_REF_RANGE) {
         info.nOffset = ref.offset;
         info.nSize = ref.length;
     } else if (VSIStatL(ref.location, &status) == 0) {
@@ -46,9 +58,9 @@ CPLStringList codecsOf(const refs_array_meta *meta) {
 
 } // namespace
 
-refs_status RefsFindRawBlock(const RefsArchive &archive, const refs_array_meta *meta,
-                             const uint64_t *block, size_t rank, GDALMDArrayRawBlockInfo &info,
-                             refs_error *error) {
+refs_status RefsFindRawBlock(const RefsArchive &archive, refs_array *array, const uint64_t *block,
+                             size_t rank, GDALMDArrayRawBlockInfo &info, refs_error *error) {
+    const refs_array_meta *meta = refs_array_meta_of(array);
     info.clear();
     std::array<uint64_t, REFS_MAX_RANK> index{};
     for (size_t dim = 0; dim < rank; dim++) {
@@ -61,6 +73,9 @@ refs_status RefsFindRawBlock(const RefsArchive &archive, const refs_array_meta *
     }
     RefsBuffer key;
     refs_ref ref;
+    refs_store_part part;
+    const refs_status placed = refs_array_find_part(array, index.data(), &part, error);
+    if (placed != REFS_OK) return placed == REFS_NOT_FOUND ? REFS_OK : placed;
     REFS_TRY(refs_chunk_key(meta, index.data(), &key, error));
     const std::string text = key.text();
     const refs_status found =
@@ -69,8 +84,8 @@ refs_status RefsFindRawBlock(const RefsArchive &archive, const refs_array_meta *
     if (found != REFS_OK) return found;
     const refs_status status = RefsGuard(error, [&] {
         info.papszInfo = codecsOf(meta).StealList();
-        return ref.kind == REFS_REF_INLINE ? setInline(ref.bytes, info, error)
-                                           : setFile(ref, info, error);
+        return ref.kind == REFS_REF_INLINE ? setInline(ref, part, info, error)
+                                           : setFile(ref, part, info, error);
     });
     refs_ref_release(&ref);
     return status;

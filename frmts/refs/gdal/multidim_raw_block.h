@@ -9,9 +9,8 @@
 
 /** Fills in `info` for the chunk at `block`, one number for each of `rank` dimensions; the array
  * may have one more. Without file and size where the set has no such chunk. */
-refs_status RefsFindRawBlock(const RefsArchive &archive, const refs_array_meta *meta,
-                             const uint64_t *block, size_t rank, GDALMDArrayRawBlockInfo &info,
-                             refs_error *error);
+refs_status RefsFindRawBlock(const RefsArchive &archive, refs_array *array, const uint64_t *block,
+                             size_t rank, GDALMDArrayRawBlockInfo &info, refs_error *error);
 
 #endif
 

@@ -57,10 +57,39 @@ static void prefix(const refs_store *store, refs_str key, const refs_ref *ref, r
     refs_error_prefix(err, "%s: %.*s", refs_store_name(store), REFS_STR_ARG(key));
 }
 
-void refs_store_locate(const refs_store *store, refs_str key, refs_error *err) {
+static uint64_t size_of(const refs_ref *ref) {
+    if (ref->kind == REFS_REF_INLINE) return ref->bytes.size;
+    return ref->kind == REFS_REF_RANGE ? ref->length : REFS_STORE_UNKNOWN;
+}
+
+/* Makes a reference to a value one to a part of it. */
+static refs_status narrow(refs_ref *ref, refs_store_part part, refs_error *err) {
+    if (part.begin == 0 && part.length == 0) return REFS_OK;
+    uint64_t size = size_of(ref), begin, end;
+    bool is_inside = part.begin <= size && part.length <= size - part.begin;
+    if (size != REFS_STORE_UNKNOWN && !is_inside)
+        return refs_fail(err, REFS_IO, "bytes %llu+%llu are not in the %llu bytes",
+                         (unsigned long long)part.begin, (unsigned long long)part.length,
+                         (unsigned long long)size);
+    if (ref->kind == REFS_REF_INLINE) {
+        ref->bytes = refs_bytes_view(ref->bytes.data + part.begin, (size_t)part.length);
+        return REFS_OK;
+    }
+    if (!refs_add_u64(ref->kind == REFS_REF_RANGE ? ref->offset : 0, part.begin, &begin) ||
+        !refs_add_u64(begin, part.length, &end))
+        return refs_fail(err, REFS_CORRUPT, "offset %llu and length %llu overflow",
+                         (unsigned long long)part.begin, (unsigned long long)part.length);
+    ref->kind = REFS_REF_RANGE;
+    ref->offset = begin;
+    ref->length = part.length;
+    return REFS_OK;
+}
+
+void refs_store_locate(const refs_store *store, const refs_store_key *key, refs_error *err) {
     refs_ref ref = {.kind = REFS_REF_INLINE};
-    (void)refs_set_find(store->set, key, &ref, NULL);
-    prefix(store, key, &ref, err);
+    if (refs_set_find(store->set, key->text, &ref, NULL) == REFS_OK)
+        (void)narrow(&ref, key->part, NULL);
+    prefix(store, key->text, &ref, err);
     refs_ref_release(&ref);
 }
 
@@ -97,6 +126,7 @@ static refs_status look_up(pending *job, size_t index, refs_error *err) {
     if (status == REFS_NOT_FOUND)
         return job->client->sink(job->client->user, index, false, refs_bytes_view(NULL, 0), NULL,
                                  err);
+    if (status == REFS_OK) status = narrow(&ref, key->part, err);
     if (status == REFS_OK) status = check_ref(&ref, key->max_size, err);
     if (status == REFS_OK && ref.kind == REFS_REF_INLINE)
         status = job->client->sink(job->client->user, index, true, ref.bytes, ref.block, err);
@@ -134,7 +164,7 @@ static refs_status fetch_pending(pending *job, refs_error *err) {
     refs_status status =
         refs_fetch(job->store->fetcher, job->ranges, job->n, &client, &failed, err);
     if (status != REFS_OK && failed != SIZE_MAX)
-        refs_store_locate(job->store, job->keys[job->index[failed]].text, err);
+        refs_store_locate(job->store, &job->keys[job->index[failed]], err);
     return status;
 }
 
@@ -171,6 +201,19 @@ bool refs_store_is_local(const refs_store *store, refs_str key) {
     return local;
 }
 
+refs_status refs_store_measure(const refs_store *store, refs_str key, refs_store_extent *extent,
+                               refs_error *err) {
+    refs_ref ref = {.kind = REFS_REF_INLINE};
+    refs_status status = refs_set_find(store->set, key, &ref, err);
+    if (status != REFS_OK) {
+        if (status != REFS_NOT_FOUND) prefix(store, key, &ref, err);
+        return status;
+    }
+    *extent = (refs_store_extent){ref.kind == REFS_REF_INLINE, size_of(&ref)};
+    refs_ref_release(&ref);
+    return REFS_OK;
+}
+
 /* -- one key ----------------------------------------------------------------------------------- */
 
 typedef struct one_value {
@@ -194,7 +237,7 @@ static refs_status keep_one(void *user, size_t index, bool present, refs_bytes v
 refs_status refs_store_get(refs_store *store, refs_str key, uint64_t max_size, refs_buf *value,
                            refs_error *err) {
     one_value one = {max_size, value, false};
-    const refs_store_key wanted = {key, max_size};
+    const refs_store_key wanted = {.text = key, .max_size = max_size};
     const refs_store_client client = {.sink = keep_one, .user = &one};
     REFS_TRY(refs_store_get_many(store, &wanted, 1, &client, err));
     return one.present ? REFS_OK : REFS_NOT_FOUND;

@@ -1,8 +1,8 @@
 /* array_v3.c -- the metadata of one array in Zarr v3 ("zarr.json").
  *
  * Source: Zarr v3 core specification, "Array metadata". Read are regular grids and both chunk key
- * encodings. Of the codecs, "transpose" and "bytes" say how elements lie in a chunk, those of a
- * shard's inner chunks included; the codec room has all others.
+ * encodings. Of the codecs, "transpose" and "bytes" say how elements lie in a chunk, and
+ * "sharding_indexed" alone how chunks lie in shards; the codec room has all others.
  */
 #include "zarr_internal.h"
 
@@ -73,7 +73,8 @@ static bool is_bytes(refs_str name) {
     return refs_str_is(name, "bytes") || refs_str_is(name, "endian");
 }
 
-/* The byte order of a shard's elements is a matter of its inner codecs. */
+/* The byte order of the elements of a shard that is decoded as a whole is a matter of its inner
+ * codecs. */
 static refs_status read_inner_bytes(const refs_json *codec, refs_array_meta *meta,
                                     refs_error *err) {
     const refs_json *codecs = refs_json_get(refs_zarr__config_v3(codec), "codecs");
@@ -100,9 +101,10 @@ static refs_status read_codec(const refs_json *codec, refs_codec_spec *specs, re
 static refs_status read_codecs(const refs_array_source *source, refs_array_meta *meta,
                                refs_error *err) {
     const refs_json *codecs = refs_json_get(source->document, "codecs");
-    size_t n = refs_json_size(codecs);
     if (!refs_json_is_array(codecs))
         return refs_fail(err, REFS_INVALID, "codecs is missing or no list");
+    REFS_TRY(refs_zarr__read_shard(source, meta, &codecs, err));
+    size_t n = refs_json_size(codecs);
     refs_codec_spec *specs = refs_zarr__arena_take(source->arena, n, sizeof *specs);
     if (specs == NULL) return refs_fail_nomem(err);
     meta->codecs = specs;

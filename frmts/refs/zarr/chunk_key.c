@@ -41,6 +41,11 @@ refs_status refs_chunk_key(const refs_array_meta *array, const uint64_t *index, 
                            refs_error *err) {
     char text[REFS_MAX_RANK * 21];
     char *end = text + sizeof text, *begin = end;
+    uint64_t shard[REFS_MAX_RANK];
+    if (array->shard != NULL) {
+        (void)refs_shard_find(array, index, shard);
+        index = shard;
+    }
     for (size_t dim = array->rank; dim-- > 0;) {
         begin = write_digits(index[dim], begin);
         if (dim > 0) *--begin = array->separator;

@@ -166,7 +166,8 @@ static refs_status read_documents(reading *job, struct refs_store *store, refs_e
     refs_store_key *keys = refs_calloc(job->n_wanted, sizeof *keys);
     if (keys == NULL) return refs_fail_nomem(err);
     for (uint32_t i = 0; i < job->n_wanted; i++)
-        keys[i] = (refs_store_key){refs_intern_get(&job->keys, i), REFS_MAX_METADATA_BYTES};
+        keys[i] = (refs_store_key){.text = refs_intern_get(&job->keys, i),
+                                   .max_size = REFS_MAX_METADATA_BYTES};
     const refs_store_client client = {.sink = keep, .user = job};
     refs_status status = refs_store_get_many(store, keys, job->n_wanted, &client, &problem);
     refs_free(keys);

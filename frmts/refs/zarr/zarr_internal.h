@@ -102,6 +102,15 @@ refs_status refs_zarr__read_v2(const refs_array_source *source, refs_array_meta 
 refs_status refs_zarr__read_v3(const refs_array_source *source, refs_array_meta *meta,
                                refs_error *err);
 
+/* -- shard.c ----------------------------------------------------------------------------------- */
+
+/** Where the only codec of `*codecs` is "sharding_indexed": makes the inner chunks the array's, and
+ * `*codecs` theirs. Changes nothing where the codec room has to see to it: other codecs around it,
+ * elements of variable length, a configuration that makes no sense. The data type and the grid must
+ * be set. */
+refs_status refs_zarr__read_shard(const refs_array_source *source, refs_array_meta *meta,
+                                  const refs_json **codecs, refs_error *err);
+
 /* -- dtype_v3.c: what has a name in v3: "name", or {"name": …, "configuration": {…}} ----------- */
 
 refs_str refs_zarr__name_v3(const refs_json *extension);

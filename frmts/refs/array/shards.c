@@ -1,0 +1,377 @@
+/* shards.c -- see shards.h. */
+#include "shards.h"
+
+/* Two numbers of eight bytes for each chunk: where it begins, and how many bytes it has. */
+#define ENTRY_BYTES 16
+
+/* Behind the index, where its codecs say so. */
+#define CRC32C_BYTES 4
+
+/* So many bytes are fetched at once sooner than an index and then a chunk are. */
+#define SMALL_SHARD_BYTES (256 * (uint64_t)REFS_KIB)
+
+/* So many are, too, where most of the chunks are wanted: of larger shards, several requests for
+ * ranges bring the chunks sooner than one that brings all bytes. */
+#define MEDIUM_SHARD_BYTES (8 * (uint64_t)REFS_MIB)
+
+/* How long one waits for an index that others load before one looks again. */
+#define AWAIT_MS 50
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static refs_status open_chain(const refs_shard_meta *meta, refs_shards *shards, refs_error *err) {
+    const refs_chain_step crc32c = {"crc32c", NULL};
+    refs_chain_spec spec = {.steps = &crc32c,
+                            .n_steps = meta->index_has_crc32c ? 1 : 0,
+                            .dtype = "",
+                            .element_size = ENTRY_BYTES,
+                            .n_elements = (size_t)meta->n_inner};
+    shards->index_bytes = meta->n_inner * ENTRY_BYTES + spec.n_steps * CRC32C_BYTES;
+    return refs_chain_open(&spec, &shards->chain, err);
+}
+
+/* As the codec room has it for one chunk of all bytes. */
+static uint64_t most_stored(const refs_array *array, uint64_t index_bytes) {
+    uint64_t limit = array->tools.max_chunk_bytes, most;
+    limit = (limit > 0 ? limit : REFS_MAX_CHUNK_BYTES) + REFS_MAX_ENCODING_BYTES;
+    if (!refs_mul_u64(array->meta->shard->n_inner, array->chunk_bytes, &most) ||
+        !refs_mul_u64(most, REFS_MAX_INFLATION, &most) ||
+        !refs_add_u64(most, REFS_MAX_ENCODING_BYTES + index_bytes, &most) || most > limit)
+        return limit;
+    return most;
+}
+
+refs_status refs_shards__open(const refs_array *array, refs_shards **shards, refs_error *err) {
+    const refs_shard_meta *meta = array->meta->shard;
+    refs_shards *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    opened->grid = (refs_grid){.rank = array->grid.rank, .n_chunks = 1};
+    for (size_t dim = 0; dim < opened->grid.rank; dim++) {
+        uint64_t n = array->grid.n[dim];
+        opened->grid.n[dim] = n == 0 ? 0 : (n - 1) / meta->n[dim] + 1;
+        opened->grid.n_chunks *= opened->grid.n[dim]; /* fewer than chunks, which were counted */
+    }
+    refs_status status = open_chain(meta, opened, err);
+    if (status != REFS_OK) {
+        refs_free(opened);
+        return status;
+    }
+    opened->max_stored = most_stored(array, opened->index_bytes);
+    if (array->tools.cache != NULL) opened->owner = refs_cache__new_owner(array->tools.cache);
+    *shards = opened;
+    return REFS_OK;
+}
+
+void refs_shards__free(const refs_array *array, refs_shards *shards) {
+    if (shards == NULL) return;
+    if (array->tools.cache != NULL) refs_cache__drop_owner(array->tools.cache, shards->owner);
+    refs_chain_free(shards->chain);
+    refs_free(shards);
+}
+
+uint64_t refs_shards__of(const refs_array *array, uint64_t number, uint64_t *inner) {
+    uint64_t index[REFS_MAX_RANK], shard[REFS_MAX_RANK];
+    refs_grid__index(&array->grid, number, index);
+    *inner = refs_shard_find(array->meta, index, shard);
+    return refs_grid__number(&array->shards->grid, shard);
+}
+
+/* -- what is loaded of a shard ----------------------------------------------------------------- */
+
+static refs_chunk_id id_of(const refs_shard *shard) {
+    return (refs_chunk_id){shard->array->shards->owner, shard->number};
+}
+
+/* The index of the first chunk of a shard. */
+static void index_of(const refs_shard *shard, uint64_t *index) {
+    const refs_array *array = shard->array;
+    refs_grid__index(&array->shards->grid, shard->number, index);
+    for (size_t dim = 0; dim < array->grid.rank; dim++) index[dim] *= array->meta->shard->n[dim];
+}
+
+/* How many chunks of a shard are inside the array. */
+static uint64_t n_inside(const refs_shard *shard) {
+    const refs_array *array = shard->array;
+    uint64_t index[REFS_MAX_RANK], n = 1;
+    index_of(shard, index);
+    for (size_t dim = 0; dim < array->grid.rank; dim++) {
+        uint64_t n_dim = array->meta->shard->n[dim], left = array->grid.n[dim] - index[dim];
+        n *= left < n_dim ? left : n_dim;
+    }
+    return n;
+}
+
+/* Whether all of a shard is fetched in place of its index. Nobody can tell where an index ends of
+ * which only the shard's end is known. */
+static bool is_fetched_whole(const refs_shard *shard, bool is_at_hand) {
+    const refs_shards *shards = shard->array->shards;
+    if (is_at_hand) return true;
+    if (shard->size == REFS_STORE_UNKNOWN) return !shard->array->meta->shard->index_at_start;
+    if (shard->size > shards->max_stored) return false;
+    if (shard->size <= SMALL_SHARD_BYTES) return true;
+    return shard->size <= MEDIUM_SHARD_BYTES && shard->n_wanted > n_inside(shard) / 2;
+}
+
+/* What cannot be measured fails where it is read. */
+static refs_shard_state measure(refs_shard *shard) {
+    refs_buf key = REFS_BUF_INIT;
+    refs_store_extent extent = {true, REFS_STORE_UNKNOWN};
+    uint64_t index[REFS_MAX_RANK];
+    index_of(shard, index);
+    if (refs_chunk_key(shard->array->meta, index, &key, NULL) == REFS_OK)
+        (void)refs_store_measure(shard->array->tools.store,
+                                 refs_str_view((char *)key.data, key.size), &extent, NULL);
+    refs_buf_clear(&key);
+    shard->size = extent.size;
+    return is_fetched_whole(shard, extent.is_at_hand) ? REFS_SHARD_WHOLE : REFS_SHARD_CLOSED;
+}
+
+void refs_shard__claim(refs_shard *shard, refs_awaited *awaited) {
+    refs_cache *cache = shard->array->tools.cache;
+    refs_claim claim = REFS_CLAIM_MINE;
+    if (cache != NULL)
+        claim = refs_cache__claim(cache, id_of(shard), REFS_WANT_ELEMENTS, awaited, &shard->index);
+    shard->is_claimed = cache != NULL && claim == REFS_CLAIM_MINE;
+    shard->state = measure(shard);
+    if (claim == REFS_CLAIM_DECODED) shard->state = REFS_SHARD_OPEN;
+    if (claim == REFS_CLAIM_BUSY) shard->state = REFS_SHARD_BUSY;
+}
+
+void refs_shard__clear(refs_shard *shard) {
+    if (shard->is_claimed) refs_cache__abandon(shard->array->tools.cache, id_of(shard));
+    shard->is_claimed = false;
+    refs_chunk__release(shard->index);
+    shard->index = NULL;
+}
+
+bool refs_shards__await(const refs_array *array, uint64_t number, unsigned ms) {
+    uint64_t inner;
+    if (array->shards == NULL) return true;
+    refs_chunk_id id = {array->shards->owner, refs_shards__of(array, number, &inner)};
+    return refs_cache__await(array->tools.cache, id, ms);
+}
+
+/* -- indices ----------------------------------------------------------------------------------- */
+
+static refs_status decode_index(refs_shard *shard, refs_bytes stored, refs_error *err) {
+    refs_scratch scratch = {.buffers = {REFS_BUF_INIT, REFS_BUF_INIT}};
+    refs_chunk__release(shard->index);
+    shard->index = refs_chunk__new((size_t)shard->array->meta->shard->n_inner * ENTRY_BYTES);
+    if (shard->index == NULL) return refs_fail_nomem(err);
+    refs_status status = refs_chain_decode(shard->array->shards->chain, stored, &scratch,
+                                           refs_chunk__data(shard->index), err);
+    refs_scratch_clear(&scratch);
+    if (status != REFS_OK) refs_error_prefix(err, "the index of the shard");
+    return status;
+}
+
+/* Ends the claim: others go on with the index. */
+static void publish_index(refs_shard *shard) {
+    refs_cache *cache = shard->array->tools.cache;
+    if (cache != NULL) refs_cache__add_decoded(cache, id_of(shard), shard->index);
+    shard->is_claimed = false;
+    shard->state = REFS_SHARD_OPEN;
+}
+
+/* Where the index of a shard is whose size is known, or which begins with it. */
+static refs_status find_index(const refs_shard *shard, refs_store_part *part, refs_error *err) {
+    *part = (refs_store_part){0, shard->array->shards->index_bytes};
+    if (shard->size < part->length)
+        return refs_fail(err, REFS_CORRUPT, "%llu bytes are too few for the %llu of the index",
+                         (unsigned long long)shard->size, (unsigned long long)part->length);
+    if (!shard->array->meta->shard->index_at_start) part->begin = shard->size - part->length;
+    return REFS_OK;
+}
+
+/* Indices that are being loaded. */
+typedef struct indices {
+    refs_shard **shards;
+    refs_key_list keys;
+    const refs_store_client *client;
+} indices;
+
+/* A shard was there when it was measured, and sets do not change. */
+static refs_status receive_index(void *user, size_t i, bool present, refs_bytes stored,
+                                 struct refs_block *block, refs_error *err) {
+    refs_shard *shard = ((indices *)user)->shards[i];
+    (void)block;
+    (void)present;
+    REFS_TRY(decode_index(shard, stored, err));
+    publish_index(shard);
+    return REFS_OK;
+}
+
+static bool go_on(void *user) {
+    const refs_store_client *client = ((indices *)user)->client;
+    return client->go_on(client->user);
+}
+
+static bool is_awaited(const void *user) {
+    const refs_store_client *client = ((const indices *)user)->client;
+    return client->is_awaited(client->user);
+}
+
+static refs_status note_index(indices *job, refs_shard *shard, refs_error *err) {
+    uint64_t index[REFS_MAX_RANK];
+    refs_store_part part;
+    refs_status status = find_index(shard, &part, err);
+    if (status != REFS_OK) return refs_shard__locate(shard, status, err);
+    index_of(shard, index);
+    job->shards[job->keys.n] = shard;
+    REFS_TRY(refs_key_list__add(&job->keys, shard->array, index, err));
+    job->keys.keys[job->keys.n - 1].part = part;
+    job->keys.keys[job->keys.n - 1].max_size = part.length;
+    return REFS_OK;
+}
+
+static refs_status fetch_indices(indices *job, refs_store *store, refs_error *err) {
+    const refs_store_client client = {.sink = receive_index,
+                                      .user = job,
+                                      .go_on = job->client->go_on != NULL ? go_on : NULL,
+                                      .is_awaited =
+                                          job->client->is_awaited != NULL ? is_awaited : NULL};
+    if (job->keys.n == 0) return REFS_OK;
+    return refs_store_get_many(store, refs_key_list__view(&job->keys), job->keys.n, &client, err);
+}
+
+refs_status refs_shards__load_indices(refs_shard *shards, size_t n, const refs_store_client *client,
+                                      refs_error *err) {
+    indices job = {.client = client};
+    refs_status status = refs_key_list__open(&job.keys, n, err);
+    job.shards = refs_calloc(n, sizeof(refs_shard *));
+    if (status == REFS_OK && job.shards == NULL) status = refs_fail_nomem(err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++)
+        if (shards[i].state == REFS_SHARD_CLOSED) status = note_index(&job, &shards[i], err);
+    if (status == REFS_OK) status = fetch_indices(&job, shards[0].array->tools.store, err);
+    refs_key_list__clear(&job.keys);
+    refs_free(job.shards);
+    return status;
+}
+
+/* -- chunks in a shard ------------------------------------------------------------------------- */
+
+static uint64_t load_number(const refs_shard *shard, uint64_t i) {
+    const uint8_t *at = refs_chunk__data(shard->index) + 8 * i;
+    return shard->array->meta->shard->index_big_endian ? refs_load_be64(at) : refs_load_le64(at);
+}
+
+/* Chunks may overlap, and there may be anything between them. */
+refs_status refs_shard__find(const refs_shard *shard, uint64_t inner, refs_store_part *part,
+                             refs_error *err) {
+    uint64_t begin = load_number(shard, 2 * inner), length = load_number(shard, 2 * inner + 1), end;
+    *part = (refs_store_part){0, 0};
+    if (begin == UINT64_MAX && length == UINT64_MAX) return REFS_OK;
+    if (!refs_add_u64(begin, length, &end) || length == 0 || end > shard->size)
+        return refs_fail(err, REFS_CORRUPT, "inner chunk %llu at %llu+%llu is not in the shard",
+                         (unsigned long long)inner, (unsigned long long)begin,
+                         (unsigned long long)length);
+    *part = (refs_store_part){begin, length};
+    return REFS_OK;
+}
+
+/* The number in the array of chunk `inner` of a shard; false where it is outside. */
+static bool number_of(const refs_shard *shard, uint64_t inner, uint64_t *number) {
+    const refs_array *array = shard->array;
+    uint64_t index[REFS_MAX_RANK];
+    index_of(shard, index);
+    for (size_t dim = array->grid.rank; dim-- > 0; inner /= array->meta->shard->n[dim]) {
+        index[dim] += inner % array->meta->shard->n[dim];
+        if (index[dim] >= array->grid.n[dim]) return false;
+    }
+    *number = refs_grid__number(&array->grid, index);
+    return true;
+}
+
+/* Without memory for it, or where the index makes no sense, it is as if it were not there. */
+static void keep(refs_shard *shard, uint64_t inner, refs_bytes whole) {
+    refs_cache *cache = shard->array->tools.cache;
+    refs_chunk_id id = {.owner = shard->array->owner};
+    refs_store_part part;
+    if (refs_shard__find(shard, inner, &part, NULL) != REFS_OK || part.length == 0 ||
+        !number_of(shard, inner, &id.number) ||
+        refs_cache__claim(cache, id, REFS_WANT_BYTES, NULL, NULL) != REFS_CLAIM_MINE)
+        return;
+    refs_chunk *chunk = refs_chunk__new((size_t)part.length);
+    if (chunk != NULL) {
+        memcpy(refs_chunk__data(chunk), whole.data + part.begin, (size_t)part.length);
+        refs_cache__add_stored(cache, id, chunk);
+    } else {
+        refs_cache__abandon(cache, id);
+    }
+    refs_chunk__release(chunk);
+}
+
+/* The index comes last: whoever waits for it finds the chunks there. */
+refs_status refs_shard__take_whole(refs_shard *shard, refs_bytes whole, refs_error *err) {
+    refs_store_part at;
+    shard->size = whole.size;
+    REFS_TRY(find_index(shard, &at, err));
+    REFS_TRY(decode_index(shard, refs_bytes_view(whole.data + at.begin, (size_t)at.length), err));
+    uint64_t n = shard->array->tools.cache != NULL ? shard->array->meta->shard->n_inner : 0;
+    for (uint64_t i = 0; i < n; i++) keep(shard, i, whole);
+    publish_index(shard);
+    return REFS_OK;
+}
+
+refs_status refs_shard__locate(const refs_shard *shard, refs_status status, refs_error *err) {
+    refs_key_list keys = REFS_KEY_LIST_INIT;
+    uint64_t index[REFS_MAX_RANK];
+    index_of(shard, index);
+    if (refs_key_list__open(&keys, 1, NULL) == REFS_OK &&
+        refs_key_list__add(&keys, shard->array, index, NULL) == REFS_OK)
+        refs_store_locate(shard->array->tools.store, refs_key_list__view(&keys), err);
+    refs_key_list__clear(&keys);
+    return status;
+}
+
+/* -- one chunk, without its bytes -------------------------------------------------------------- */
+
+/* Nobody knows where the index is of a shard of which the size is not known. */
+static refs_status load_all(refs_shard *shard, refs_error *err) {
+    refs_key_list keys = REFS_KEY_LIST_INIT;
+    refs_buf value = REFS_BUF_INIT;
+    uint64_t index[REFS_MAX_RANK];
+    index_of(shard, index);
+    refs_status status = refs_key_list__open(&keys, 1, err);
+    if (status == REFS_OK) status = refs_key_list__add(&keys, shard->array, index, err);
+    if (status == REFS_OK)
+        status = refs_store_get(shard->array->tools.store, refs_key_list__view(&keys)->text,
+                                (size_t)shard->array->shards->max_stored, &value, err);
+    if (status == REFS_OK) {
+        status = refs_shard__take_whole(shard, refs_buf_view(&value), err);
+        if (status != REFS_OK) (void)refs_shard__locate(shard, status, err);
+    }
+    refs_buf_clear(&value);
+    refs_key_list__clear(&keys);
+    return status;
+}
+
+static refs_status open_shard(refs_shard *shard, refs_error *err) {
+    const refs_store_client client = {.user = NULL};
+    if (shard->state == REFS_SHARD_OPEN) return REFS_OK;
+    if (shard->state == REFS_SHARD_WHOLE && shard->size == REFS_STORE_UNKNOWN)
+        return load_all(shard, err);
+    shard->state = REFS_SHARD_CLOSED;
+    return refs_shards__load_indices(shard, 1, &client, err);
+}
+
+refs_status refs_array_find_part(refs_array *array, const uint64_t *index, refs_store_part *part,
+                                 refs_error *err) {
+    refs_shard shard = {.array = array, .n_wanted = 1};
+    uint64_t number = refs_grid__number(&array->grid, index), inner;
+    *part = (refs_store_part){0, 0};
+    if (array->shards == NULL) return REFS_OK;
+    shard.number = refs_shards__of(array, number, &inner);
+    for (;;) {
+        refs_shard__claim(&shard, NULL);
+        if (shard.state != REFS_SHARD_BUSY) break;
+        (void)refs_shards__await(array, number, AWAIT_MS);
+    }
+    refs_status status = open_shard(&shard, err);
+    if (status == REFS_OK) {
+        status = refs_shard__find(&shard, inner, part, err);
+        if (status != REFS_OK) (void)refs_shard__locate(&shard, status, err);
+    }
+    refs_shard__clear(&shard);
+    return status == REFS_OK && part->length == 0 ? REFS_NOT_FOUND : status;
+}

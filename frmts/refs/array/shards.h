@@ -1,0 +1,79 @@
+/* shards.h -- chunks that are stored many in one value: the indices of shards, and where in them
+ * each chunk is.
+ *
+ * Indices are in the cache of chunks, under an owner of their own: they are
+ * loaded by one and awaited by others, forgotten and given up as chunks are.
+ *
+ * Read before this: cache.h, array_object.h.
+ */
+#ifndef REFS_SHARDS_H
+#define REFS_SHARDS_H
+
+#include "array_object.h"
+
+/* -- what an array of shards is read with ------------------------------------------------------ */
+
+typedef struct refs_shards {
+    refs_grid grid;       /**< of shards */
+    uint64_t owner;       /**< of indices in the cache */
+    refs_chain *chain;    /**< of an index */
+    uint64_t index_bytes; /**< as they are stored */
+    uint64_t max_stored;  /**< the most bytes that a shard may have which is read whole */
+} refs_shards;
+
+/** For an array that has shards, and whose chunks were measured. */
+refs_status refs_shards__open(const refs_array *array, refs_shards **shards, refs_error *err);
+
+/** NULL is allowed; the indices in the cache, too, are let go. */
+void refs_shards__free(const refs_array *array, refs_shards *shards);
+
+/** The number of the shard that chunk `number` is in, and its own there. */
+uint64_t refs_shards__of(const refs_array *array, uint64_t number, uint64_t *inner);
+
+/* -- a shard that chunks of one call are in ---------------------------------------------------- */
+
+typedef enum refs_shard_state {
+    REFS_SHARD_OPEN,   /**< its index is there */
+    REFS_SHARD_CLOSED, /**< its index is to be loaded */
+    REFS_SHARD_WHOLE,  /**< all of it is to be loaded: it is absent, at hand, small or wanted */
+    REFS_SHARD_BUSY    /**< somebody else loads its index */
+} refs_shard_state;
+
+typedef struct refs_shard {
+    refs_array *array;
+    uint64_t number;
+    uint64_t n_wanted; /**< of its chunks */
+    refs_shard_state state;
+    bool is_claimed; /**< others wait for this call to load its index */
+    uint64_t size;   /**< bytes, or REFS_STORE_UNKNOWN */
+    refs_chunk *index;
+} refs_shard;
+
+/** Sets the state of a shard of which array, number and n_wanted are set, and claims its index
+ * where nobody has it; `awaited` as for refs_cache__claim. */
+void refs_shard__claim(refs_shard *shard, refs_awaited *awaited);
+
+/** Ends the claim, if there still is one, so that others can try, and lets the index go. */
+void refs_shard__clear(refs_shard *shard);
+
+/** Waits until nobody loads the index of the shard that a chunk is in, or for `ms` milliseconds;
+ * false where somebody still does. */
+bool refs_shards__await(const refs_array *array, uint64_t number, unsigned ms);
+
+/** Loads the indices of those of `n` shards that are closed, planned as one fetch; the sink of
+ * `client` is not called. */
+refs_status refs_shards__load_indices(refs_shard *shards, size_t n, const refs_store_client *client,
+                                      refs_error *err);
+
+/** Takes the index from the bytes of a whole shard, and puts the chunks that nobody has and nobody
+ * loads into the cache as they are stored. */
+refs_status refs_shard__take_whole(refs_shard *shard, refs_bytes whole, refs_error *err);
+
+/** Puts the set, the key of a shard, and its URL and range before a message; returns `status`. */
+refs_status refs_shard__locate(const refs_shard *shard, refs_status status, refs_error *err);
+
+/** Where in an open shard chunk `inner` of it is; a part of no bytes: it is absent. */
+refs_status refs_shard__find(const refs_shard *shard, uint64_t inner, refs_store_part *part,
+                             refs_error *err);
+
+#endif
