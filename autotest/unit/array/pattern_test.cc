@@ -209,6 +209,14 @@ TEST(Plan, GrowsWithWhatWasRead) {
     EXPECT_EQ(plan.end, 39u);
 }
 
+TEST(Plan, GoesOnHoweverManyBoxesThereAre) {
+    for (const uint64_t n : {uint64_t{1} << 20, uint64_t{1} << 62, uint64_t{INT64_MAX}}) {
+        const refs_course course = courseOf(n, n);
+        const refs_progress_on progress = {1, 0, MB, MB, 32 * MB, false};
+        EXPECT_EQ(refs_course__plan(&course, &progress).end, 33u) << n;
+    }
+}
+
 TEST(Plan, AsksForNothingWhileMuchIsThere) {
     const refs_course course = courseOf(1000, 100);
     const refs_progress_on progress = {11, 200, 100000, 100000, 32 * MB, false};

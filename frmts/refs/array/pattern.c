@@ -241,7 +241,8 @@ refs_prefetch_plan refs_course__plan(const refs_course *course, const refs_progr
     uint64_t n_decoded = progress->decoded < decoded_bytes ? decoded_bytes / progress->decoded : 1;
     uint64_t left = progress->budget - n_decoded * progress->decoded;
     uint64_t window = n_decoded + (progress->is_local ? 0 : left / progress->stored);
-    window = least(least(window, MAX_BOXES), BOXES_PER_READ * (course->n_read + ahead - 1));
+    uint64_t n_read = least(course->n_read, MAX_BOXES) + least(ahead, MAX_BOXES) - 1;
+    window = least(least(window, MAX_BOXES), BOXES_PER_READ * n_read);
     plan.decode_end = least(ahead + n_decoded, course->n);
     if (next - ahead <= window / 2) plan.end = least(ahead + window, course->n);
     if (plan.end < plan.begin) plan.end = plan.begin;
