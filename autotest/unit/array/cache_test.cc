@@ -126,6 +126,10 @@ class Loading : public Cache {
         Cache::SetUp();
         ASSERT_EQ(claim(1, 5, &chunk), REFS_CLAIM_MINE);
     }
+    void TearDown() override {
+        refs_cache__abandon(cache, {1, 5});
+        Cache::TearDown();
+    }
     void store(size_t size) {
         refs_chunk *stored = refs_chunk__new(size);
         memset(refs_chunk__data(stored), 7, size);

@@ -34,7 +34,7 @@ class Grid {
 
     /** Notes a read; whether more is expected. */
     bool note(const refs_box_read &read) {
-        refs_pattern__note(&pattern, &read);
+        refs_pattern__note(&pattern, &grid_, &read);
         return refs_pattern__expects(&pattern, &grid_, &read, &course);
     }
     bool note(const std::vector<uint64_t> &start, const std::vector<uint64_t> &count) {
@@ -96,7 +96,12 @@ TEST(Pattern, OfRowsGoesOnInTheNextBand) {
     a.note({0, 0, 0}, {1, 10, 30});
     ASSERT_TRUE(a.note({0, 10, 0}, {1, 10, 30}));
     EXPECT_EQ(a.chunks(1), (Numbers{6, 7, 8}));
-    EXPECT_EQ(a.chunks(2), (Numbers{9, 10, 11})) << "the first row of the next band";
+    EXPECT_EQ(a.course.n, 2u) << "nobody has begun to read the next band";
+    EXPECT_FALSE(a.note({0, 20, 0}, {1, 10, 30}));
+    ASSERT_TRUE(a.note({1, 0, 0}, {1, 10, 30}));
+    EXPECT_EQ(a.course.n, 69u) << "somebody has";
+    EXPECT_EQ(a.chunks(1), (Numbers{12, 13, 14}));
+    EXPECT_EQ(a.chunks(3), (Numbers{18, 19, 20})) << "the first row of the band after it";
 }
 
 /* The first row is in the south, and shown last. */
@@ -106,7 +111,10 @@ TEST(Pattern, OfRowsFromTheLastToTheFirstGoesOnInTheNextBand) {
     a.note(a.read({0, 29, 0}, {1, 10, 30}, step));
     ASSERT_TRUE(a.note(a.read({0, 19, 0}, {1, 10, 30}, step)));
     EXPECT_EQ(a.chunks(1), (Numbers{0, 1, 2}));
-    EXPECT_EQ(a.chunks(2), (Numbers{15, 16, 17})) << "the last row of the next band";
+    a.note(a.read({0, 9, 0}, {1, 10, 30}, step));
+    ASSERT_TRUE(a.note(a.read({1, 29, 0}, {1, 10, 30}, step)));
+    EXPECT_EQ(a.chunks(0), (Numbers{15, 16, 17})) << "the last row of the next band";
+    EXPECT_EQ(a.chunks(1), (Numbers{12, 13, 14}));
 }
 
 TEST(Pattern, OfLinesFromTheLastToTheFirstLeadsToTheChunkBefore) {
@@ -207,6 +215,14 @@ TEST(Plan, GrowsWithWhatWasRead) {
     const refs_prefetch_plan plan = refs_course__plan(&course, &later);
     EXPECT_EQ(plan.begin, 9u);
     EXPECT_EQ(plan.end, 39u);
+}
+
+TEST(Plan, GoesOnHoweverManyBoxesThereAre) {
+    for (const uint64_t n : {uint64_t{1} << 20, uint64_t{1} << 62, uint64_t{INT64_MAX}}) {
+        const refs_course course = courseOf(n, n);
+        const refs_progress_on progress = {1, 0, MB, MB, 32 * MB, false};
+        EXPECT_EQ(refs_course__plan(&course, &progress).end, 33u) << n;
+    }
 }
 
 TEST(Plan, AsksForNothingWhileMuchIsThere) {

@@ -94,6 +94,28 @@ TEST(Response, CutsTextsThatAreTooLong) {
     EXPECT_EQ(std::string(response.identity.etag).size(), sizeof response.identity.etag - 1);
 }
 
+/* The dates of two answers, and of the object in each. */
+TEST(Identity, OfAnObjectThatIsFreshDiffersWhereItMustHaveChanged) {
+    const auto at = [](const std::string &answered, const std::string &modified) {
+        const std::string day = " Sat, 01 Jan 2000 00:00:", zone = " GMT";
+        return response_of({"Date:" + day + answered + zone,
+                            "Last-Modified:" + day + modified + zone, "\r\n"})
+            .identity;
+    };
+    const struct {
+        refs_identity one, other;
+        const char *difference;
+    } rows[] = {
+        {at("20", "05"), at("30", "30"), "Last-Modified"}, // it was not fresh before
+        {at("06", "05"), at("20", "10"), "Last-Modified"}, // modified after the first answer
+        {at("06", "05"), at("20", "05"), ""},
+        {at("06", "05"), at("20", "06"), ""}, // perhaps before the first answer
+        {at("10", "10"), at("20", "20"), ""}, // servers that date all answers so
+    };
+    for (const auto &row : rows)
+        EXPECT_STREQ(refs_identity__difference(&row.one, &row.other), row.difference);
+}
+
 TEST(Identity, DiffersWhereAnythingKnownOfBothDoes) {
     const auto identity = [](const char *etag, int64_t modified, uint64_t total) {
         refs_identity made = {};

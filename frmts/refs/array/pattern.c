@@ -96,8 +96,18 @@ static void note_step(refs_pattern *pattern, const uint64_t *to) {
     pattern->step = step;
 }
 
+static size_t slowest_change(const refs_grid *grid, uint64_t from, uint64_t to) {
+    uint64_t one[REFS_MAX_RANK], other[REFS_MAX_RANK];
+    size_t dim = 0;
+    refs_grid__index(grid, from, one);
+    refs_grid__index(grid, to, other);
+    while (dim < grid->rank && one[dim] == other[dim]) dim++;
+    return dim;
+}
+
 /* Steps go on counting where a chunk ends. */
-refs_move refs_pattern__note(refs_pattern *pattern, const refs_box_read *read) {
+refs_move refs_pattern__note(refs_pattern *pattern, const refs_grid *grid,
+                             const refs_box_read *read) {
     refs_move move = REFS_MOVE_JUMPED;
     int64_t by = (int64_t)read->number - (int64_t)pattern->at;
     if (!pattern->any) {
@@ -110,7 +120,10 @@ refs_move refs_pattern__note(refs_pattern *pattern, const refs_box_read *read) {
             move = REFS_MOVE_WENT_ON;
     }
     if (pattern->any && by != 0) {
-        pattern->n_moves = move == REFS_MOVE_WENT_ON ? pattern->n_moves + 1 : 1;
+        size_t slowest = slowest_change(grid, pattern->at, read->number);
+        bool goes_on = move == REFS_MOVE_WENT_ON;
+        pattern->slowest = goes_on && pattern->slowest < slowest ? pattern->slowest : slowest;
+        pattern->n_moves = goes_on ? pattern->n_moves + 1 : 1;
         pattern->by = by;
     }
     pattern->any = true;
@@ -121,10 +134,12 @@ refs_move refs_pattern__note(refs_pattern *pattern, const refs_box_read *read) {
 
 /* -- what is expected -------------------------------------------------------------------------- */
 
-/* Boxes from `first` on, `by` apart, before the grid ends. */
-static uint64_t count_boxes(const refs_grid *grid, uint64_t first, int64_t by) {
-    if (by > 0) return (grid->n_chunks - 1 - first) / (uint64_t)by + 1;
-    return first / (0 - (uint64_t)by) + 1;
+/* Boxes from `first` on, `by` apart, before dimension `slowest` ends. */
+static uint64_t count_boxes(const refs_grid *grid, size_t slowest, uint64_t first, int64_t by) {
+    uint64_t length = grid->n[slowest] * stride_of(grid, slowest);
+    uint64_t inside = first % length;
+    if (by > 0) return (length - 1 - inside) / (uint64_t)by + 1;
+    return inside / (0 - (uint64_t)by) + 1;
 }
 
 static bool steps_lead_on(const refs_pattern *pattern, const refs_box_read *read) {
@@ -136,6 +151,7 @@ bool refs_pattern__expects(const refs_pattern *pattern, const refs_grid *grid,
                            const refs_box_read *read, refs_course *course) {
     bool began =
         pattern->n_moves == 1 && pattern->first == 0 && pattern->at == (uint64_t)pattern->by;
+    size_t slowest = pattern->slowest;
     *course = (refs_course){.mirrored = read->mirrored, .first = read->number};
     memcpy(course->box, read->box, sizeof course->box);
     if (pattern->n_moves >= MOVES_TO_TRUST || began) {
@@ -144,10 +160,11 @@ bool refs_pattern__expects(const refs_pattern *pattern, const refs_grid *grid,
     } else if (steps_lead_on(pattern, read)) {
         course->by = (int64_t)stride_of(grid, pattern->dim);
         course->n_read = 1;
+        slowest = pattern->dim;
     } else {
         return false;
     }
-    course->n = count_boxes(grid, read->number, course->by);
+    course->n = count_boxes(grid, slowest, read->number, course->by);
     if (read->is_point) course->n_read = course->n;
     return course->n > 1;
 }
@@ -241,7 +258,8 @@ refs_prefetch_plan refs_course__plan(const refs_course *course, const refs_progr
     uint64_t n_decoded = progress->decoded < decoded_bytes ? decoded_bytes / progress->decoded : 1;
     uint64_t left = progress->budget - n_decoded * progress->decoded;
     uint64_t window = n_decoded + (progress->is_local ? 0 : left / progress->stored);
-    window = least(least(window, MAX_BOXES), BOXES_PER_READ * (course->n_read + ahead - 1));
+    uint64_t n_read = least(course->n_read, MAX_BOXES) + least(ahead, MAX_BOXES) - 1;
+    window = least(least(window, MAX_BOXES), BOXES_PER_READ * n_read);
     plan.decode_end = least(ahead + n_decoded, course->n);
     if (next - ahead <= window / 2) plan.end = least(ahead + window, course->n);
     if (plan.end < plan.begin) plan.end = plan.begin;

@@ -59,6 +59,7 @@ typedef struct refs_pattern {
     uint64_t at;                     /**< number of the last read */
     int64_t by;                      /**< how far it had moved; 0: unknown */
     uint64_t n_moves;                /**< in a row that were equal */
+    size_t slowest;                  /**< dimension that any of them moved along */
     uint64_t element[REFS_MAX_RANK]; /**< that the last read began with */
     size_t dim;                      /**< along which it had stepped inside the chunk, by … */
     uint64_t step;                   /**< … so many elements; 0: unknown */
@@ -73,7 +74,8 @@ typedef enum refs_move {
 } refs_move;
 
 /** Notes a read. */
-refs_move refs_pattern__note(refs_pattern *pattern, const refs_box_read *read);
+refs_move refs_pattern__note(refs_pattern *pattern, const refs_grid *grid,
+                             const refs_box_read *read);
 
 /* -- what is expected -------------------------------------------------------------------------- */
 
@@ -91,7 +93,9 @@ typedef struct refs_course {
 /** What is expected after a read that was noted; false: nothing is. Two equal moves are enough, and
  * one from the first chunk of the array, with which those begin who read all; so are three equal
  * steps inside a chunk, once they are a third of the way through it. Who takes one element of each
- * chunk reads a series, and is expected to read all of it. */
+ * chunk reads a series, and is expected to read all of it. Reads are expected to go on to the end
+ * of the dimensions that they have moved along: who reads the rows of one band has not begun to
+ * read the next one. */
 bool refs_pattern__expects(const refs_pattern *pattern, const refs_grid *grid,
                            const refs_box_read *read, refs_course *course);
 

@@ -68,7 +68,7 @@ static void note_read(refs_reader *reader, const refs_cut *cut) {
     reader->held_bytes = held_bytes;
     if (refs_prefetch__is_possible(array) &&
         refs_pattern__describe(array->meta, &array->grid, cut, &read)) {
-        (void)refs_pattern__note(&reader->pattern, &read);
+        (void)refs_pattern__note(&reader->pattern, &array->grid, &read);
         follow(reader, &read);
     }
     refs_unlock(&reader->lock);

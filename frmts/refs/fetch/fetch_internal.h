@@ -14,7 +14,8 @@ struct refs_fetch_job;
 /** What was learned of a location. */
 typedef struct refs_fetch_place {
     refs_identity *identity; /**< of the first answer; NULL before */
-    uint64_t answered_ms;    /**< when the last one came, of a clock that only goes on */
+    uint64_t identified_ms;  /**< when that came, of a clock that only goes on */
+    uint64_t answered_ms;    /**< when the last one came */
     bool ignores_ranges;
 } refs_fetch_place;
 

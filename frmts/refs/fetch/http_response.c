@@ -98,8 +98,11 @@ static void copy_text(refs_str value, char *copy, size_t size) {
 /* What was modified as the response was made says nothing of the object: it may change again within
  * the second, and there are servers that date all answers so (RFC 9110, section 8.8.2.2). */
 static void settle(refs_response *response) {
-    if (response->date_s != 0 && response->identity.modified_s >= response->date_s - 1)
-        response->identity.modified_s = 0;
+    refs_identity *identity = &response->identity;
+    identity->date_s = response->date_s;
+    if (identity->date_s == 0 || identity->modified_s < identity->date_s - 1) return;
+    identity->fresh_s = identity->modified_s;
+    identity->modified_s = 0;
 }
 
 static int64_t date_or_zero(refs_str value) {
@@ -137,11 +140,15 @@ static const char *opaque(const char *etag) {
     return strncmp(etag, "W/", 2) == 0 ? etag + 2 : etag;
 }
 
+static bool has_other_date(const refs_identity *one, const refs_identity *other) {
+    if (one->modified_s != 0 && other->modified_s != 0) return one->modified_s != other->modified_s;
+    if (one->modified_s != 0 && other->fresh_s != 0) return one->modified_s != other->fresh_s;
+    return one->fresh_s != 0 && other->modified_s > one->date_s;
+}
+
 const char *refs_identity__difference(const refs_identity *one, const refs_identity *other) {
     if (one->has_total && other->has_total && one->total != other->total) return "size";
     if (one->etag[0] != '\0' && other->etag[0] != '\0')
         return strcmp(opaque(one->etag), opaque(other->etag)) != 0 ? "ETag" : "";
-    if (one->modified_s != 0 && other->modified_s != 0 && one->modified_s != other->modified_s)
-        return "Last-Modified";
-    return "";
+    return has_other_date(one, other) ? "Last-Modified" : "";
 }

@@ -6,7 +6,9 @@
 
 /** What tells one state of an object from another. */
 typedef struct refs_identity {
-    int64_t modified_s; /**< seconds since 1970; 0 where it is not known */
+    int64_t modified_s; /**< seconds since 1970; 0 where it is not known, or … */
+    int64_t fresh_s;    /**< … where the object was modified as the answer was made: then */
+    int64_t date_s;     /**< of the answer; 0 where it does not say */
     uint64_t total;     /**< bytes of the whole object */
     bool has_total;
     char etag[128]; /**< "" where none was sent; the last member */
@@ -26,8 +28,11 @@ typedef struct refs_response {
  * redirect or an interim response came before. The empty line ends it. */
 void refs_response__line(refs_response *response, refs_str line);
 
-/** "" where both may be of one state of an object, else what differs. ETags compare weakly: servers
- * that compress as they send mark the same bytes as weak. */
+/** "" where both may be of one state of an object, else what differs. `other` is of a later answer
+ * than `one`. ETags compare weakly: servers that compress as they send mark the same bytes as weak.
+ * An object that was fresh in one answer may have changed within that second, and there are servers
+ * that date all answers so; it did change where it was not fresh before, or where it was modified
+ * after the first answer. */
 const char *refs_identity__difference(const refs_identity *one, const refs_identity *other);
 
 #endif

@@ -37,11 +37,18 @@ static uint64_t now_ms(void) {
 static void identify(refs_fetcher *fetcher, refs_fetch_place *place, const refs_range *range,
                      const refs_identity *identity) {
     place->identity = copy_identity(identity);
+    place->identified_ms = now_ms();
     if (place->identity == NULL) return;
     size_t n = fetcher->n_identified++;
     if (n < REFS_FETCH_MAX_ASKED)
         fetcher->names[n] =
             (refs_fetch_name){range->location_id, refs_str_copy(refs_str_from(range->location))};
+}
+
+/* What was too fresh to tell states apart is not any more. */
+static void learn_date(refs_identity *known, const refs_identity *now) {
+    if (known != NULL && known->fresh_s != 0 && known->fresh_s == now->modified_s)
+        known->modified_s = now->modified_s;
 }
 
 refs_status refs_fetch__check_identity(refs_fetcher *fetcher, const refs_range *range,
@@ -53,6 +60,7 @@ refs_status refs_fetch__check_identity(refs_fetcher *fetcher, const refs_range *
         identify(fetcher, place, range, identity);
     else if (place != NULL)
         difference = refs_identity__difference(place->identity, identity);
+    if (place != NULL && *difference == '\0') learn_date(place->identity, identity);
     if (place != NULL) place->answered_ms = now_ms();
     refs_unlock(&fetcher->lock);
     if (place == NULL) return refs_fail_nomem(err);
@@ -119,6 +127,11 @@ static bool can_tell(const refs_fetch_place *place) {
     return !place->ignores_ranges && (identity->etag[0] != '\0' || identity->modified_s != 0);
 }
 
+/* When a location was last known to be as it was: answers that cannot tell do not count. */
+static uint64_t known_ms(const refs_fetch_place *place) {
+    return can_tell(place) ? place->answered_ms : place->identified_ms;
+}
+
 /* Adds a location; false where it cannot be asked. Under the lock. */
 static bool add_name(question *asked, const refs_fetch_name *name) {
     char *location = name->location != NULL ? refs_str_copy(refs_str_from(name->location)) : NULL;
@@ -136,12 +149,12 @@ static bool choose(const refs_fetcher *fetcher, uint64_t trust_ms, question *ask
     size_t n_old = 0;
     for (size_t i = 0; i < fetcher->n_places; i++) {
         const refs_fetch_place *place = &fetcher->places[i];
-        if (place->identity == NULL || now - place->answered_ms < trust_ms) continue;
+        if (place->identity == NULL || now - known_ms(place) < trust_ms) continue;
         if (++n_old > REFS_FETCH_MAX_ASKED || !can_tell(place)) return false;
     }
     for (size_t i = 0; i < fetcher->n_identified && i < REFS_FETCH_MAX_ASKED; i++) {
         const refs_fetch_place *place = &fetcher->places[fetcher->names[i].location_id];
-        if (now - place->answered_ms < trust_ms) continue;
+        if (now - known_ms(place) < trust_ms) continue;
         if (!add_name(asked, &fetcher->names[i])) return false;
     }
     return asked->n == n_old;
