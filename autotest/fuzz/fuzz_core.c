@@ -69,6 +69,22 @@ static void read_region(refs_array *array) {
     free(again);
 }
 
+/* The last chunk is a part that a store can give, or absent, or fails. */
+static void find_part(refs_array *array) {
+    const refs_array_meta *meta = refs_array_meta_of(array);
+    uint64_t index[REFS_MAX_RANK];
+    refs_store_part part;
+    refs_error err = REFS_ERROR_INIT;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        uint64_t n = refs_array_meta_n_chunks(meta, dim);
+        if (n == 0) return;
+        index[dim] = n - 1;
+    }
+    refs_status status = refs_array_find_part(array, index, &part, &err);
+    if (status != REFS_NOT_FOUND) fuzz_check_words(status, &err);
+    if (status == REFS_OK && (part.length == 0) != (meta->shard == NULL)) abort();
+}
+
 static void read_texts_of(refs_array *array) {
     refs_buf texts = REFS_BUF_INIT;
     refs_error err = REFS_ERROR_INIT;
@@ -88,6 +104,7 @@ static void read_array(refs_array_tools *tools, const refs_array_meta *meta) {
         read_region(array);
     else
         read_texts_of(array);
+    find_part(array);
     refs_array_free(array);
 }
 
