@@ -72,11 +72,12 @@ void refs_http_vfs_cancel(refs_http_vfs *vfs) {
 static refs_status attempt(refs_http_vfs *vfs, refs_transfer *transfer, const char *url,
                            refs_error *err) {
     REFS_TRY(refs_transfer__prepare(transfer, vfs->http, url, err));
-    REFS_TRY(refs_http__submit(vfs->http, transfer, err));
     pending entry = {transfer, NULL};
-    enlist(vfs, &entry);
-    await(transfer);
+    enlist(vfs, &entry); /* before it can be answered: what is cancelled is not sent */
+    refs_status status = refs_http__submit(vfs->http, transfer, err);
+    if (status == REFS_OK) await(transfer);
     strike_off(vfs, &entry);
+    if (status != REFS_OK) return status;
     return refs_fail(err, transfer->error.status, "%s", transfer->error.message);
 }
 
