@@ -133,6 +133,18 @@ def back_and_forth(s, a, b):
         s.read(a, band)
 
 
+def loop_over_three(s, a, b):
+    for _ in range(4):
+        for band in (1, 2, 3):
+            s.read(a, band)
+            s.read(b, band)
+
+
+def look_back(s, a, b):
+    for band in (1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1, 2, 3):
+        s.read(a, band)
+
+
 def every_third(s, a, b):
     for band in range(1, BANDS + 1, 3):
         s.read(a, band)
@@ -215,8 +227,8 @@ def sum_of_two(s, a, b):
 
 
 PATTERNS = {function.__name__: function for function in (
-    bands_of_a_then_of_b, bands_after_closing_a, pause_and_jump, two_in_turn, slowly, back_and_forth, every_third,
-    random_tiles, two_datasets, four_threads, histogram_in_the_middle, close_in_the_middle, rows_of_chunks,
+    bands_of_a_then_of_b, bands_after_closing_a, pause_and_jump, two_in_turn, slowly, back_and_forth, loop_over_three,
+    look_back, every_third, random_tiles, two_datasets, four_threads, histogram_in_the_middle, close_in_the_middle, rows_of_chunks,
     lines_of_large_chunks, sum_of_two)}
 
 

@@ -109,6 +109,29 @@ TEST_F(Cache, KeepsWhatWasPassedAndIsUsedAgain) {
     EXPECT_FALSE(has(1, 0));
 }
 
+TEST_F(Cache, LetsWhatWasLeftUnusedGoBeforeTheOldest) {
+    for (uint64_t number = 0; number < 4; number++) add(1, number);
+    EXPECT_TRUE(has(1, 3));
+    refs_cache__leave(cache, {1, 2});
+    refs_cache__leave(cache, {1, 3}); // which somebody has used
+    refs_cache__leave(cache, {1, 9}); // which is not there
+    add(1, 4);
+    EXPECT_FALSE(has(1, 2));
+    EXPECT_TRUE(has(1, 0));
+    add(1, 5);
+    EXPECT_FALSE(has(1, 1)) << "the oldest";
+    EXPECT_TRUE(has(1, 3));
+}
+
+TEST_F(Cache, LetsWhatWasPassedGoBeforeWhatWasLeft) {
+    for (uint64_t number = 0; number < 4; number++) add(1, number);
+    refs_cache__pass(cache, {1, 2});
+    refs_cache__leave(cache, {1, 1});
+    add(1, 4);
+    EXPECT_FALSE(has(1, 2));
+    EXPECT_TRUE(has(1, 1));
+}
+
 TEST_F(Cache, OfNoBytesKeepsNothingForAnybody) {
     refs_cache *empty = nullptr;
     ASSERT_EQ(refs_cache_open(0, &empty, nullptr), REFS_OK);

@@ -91,6 +91,32 @@ TEST(Pattern, OfWhoReadsAllIsExpectedToGoOnFromTheFirstMove) {
 }
 
 /* Rows of chunks, then those of the next band: as conversions read. */
+TEST(Pattern, OfWhoComesBackToTheBeginIsNotOfWhoReadsAll) {
+    Grid a({24, 30, 30}, {1, 10, 10});
+    a.note({0, 0, 0}, {1, 30, 30});
+    a.note({1, 0, 0}, {1, 30, 30});
+    EXPECT_FALSE(a.note({0, 0, 0}, {1, 30, 30}));
+    EXPECT_FALSE(a.note({1, 0, 0}, {1, 30, 30}));
+}
+
+/** Moves from band to band until more is expected. */
+unsigned moves_until_expected(Grid &a) {
+    for (uint64_t band = 0;; band++)
+        if (a.note({band, 0, 0}, {1, 30, 30})) return static_cast<unsigned>(band);
+}
+
+TEST(Pattern, ThatEndsMostlyUnreadIsTrustedLaterAndLater) {
+    Grid a({24, 30, 30}, {1, 10, 10});
+    a.note({7, 0, 0}, {1, 30, 30});
+    EXPECT_EQ(moves_until_expected(a), 2u);
+    for (unsigned moves : {4u, 8u, 16u, 16u}) {
+        refs_pattern__judge(&a.pattern, 3, 4);
+        EXPECT_EQ(moves_until_expected(a), moves);
+    }
+    refs_pattern__judge(&a.pattern, 4, 4);
+    EXPECT_EQ(moves_until_expected(a), 2u) << "half of it was read";
+}
+
 TEST(Pattern, OfRowsGoesOnInTheNextBand) {
     Grid a({24, 30, 30}, {1, 10, 10});
     a.note({0, 0, 0}, {1, 10, 30});

@@ -17,6 +17,7 @@ struct refs_chunk {
     refs_slabs *slabs; /* its memory is a piece of, or NULL */
     size_t size;
     bool is_passed;        /* refs_cache__pass */
+    bool is_used;          /* somebody asked for its elements */
     bool is_awaited;       /* while it is loading: somebody waits for it */
     refs_awaited *awaited; /* ... and whom to tell, or NULL */
     refs_chunk *bucket_next;
@@ -24,19 +25,24 @@ struct refs_chunk {
     uint8_t data[];
 };
 
+/* Chunks by their last use. */
+typedef struct ages {
+    refs_chunk *newest, *oldest;
+} ages;
+
 struct refs_cache {
     refs_forked forked;
     pthread_mutex_t lock; /* guards all that follows */
     size_t max_bytes;
     size_t held_bytes; /* that readers need */
     size_t bytes;
-    size_t passed_bytes; /* of them, of chunks that were passed: they are the oldest */
+    size_t passed_bytes; /* of them, of chunks that were passed */
     size_t n_chunks;
     refs_slabs *slabs;   /* safe by itself */
     refs_budget *budget; /* safe by itself */
     refs_chunk **buckets;
-    size_t n_buckets; /* a power of two */
-    refs_chunk *newest, *oldest;
+    size_t n_buckets;  /* a power of two */
+    ages kept, passed; /* those that were passed go first */
     uint64_t n_owners;
     pthread_cond_t settled; /* a chunk is not loading any more */
 };
@@ -132,13 +138,18 @@ refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *er
     return REFS_OK;
 }
 
-void refs_cache_free(refs_cache *cache) {
-    if (cache == NULL) return;
-    refs_fork_strike_off(&cache->forked);
-    for (refs_chunk *chunk = cache->newest, *older; chunk != NULL; chunk = older) {
+static void release_all(const ages *list) {
+    for (refs_chunk *chunk = list->newest, *older; chunk != NULL; chunk = older) {
         older = chunk->older;
         refs_chunk__release(chunk);
     }
+}
+
+void refs_cache_free(refs_cache *cache) {
+    if (cache == NULL) return;
+    refs_fork_strike_off(&cache->forked);
+    release_all(&cache->passed);
+    release_all(&cache->kept);
     pthread_cond_destroy(&cache->settled);
     pthread_mutex_destroy(&cache->lock);
     release_parts(cache);
@@ -209,37 +220,31 @@ static void unlink_bucket(refs_cache *cache, refs_chunk *chunk) {
     cache->n_chunks--;
 }
 
-static void link_newest(refs_cache *cache, refs_chunk *chunk) {
+static void link_newest(ages *list, refs_chunk *chunk) {
     chunk->newer = NULL;
-    chunk->older = cache->newest;
-    *(cache->newest != NULL ? &cache->newest->newer : &cache->oldest) = chunk;
-    cache->newest = chunk;
+    chunk->older = list->newest;
+    *(list->newest != NULL ? &list->newest->newer : &list->oldest) = chunk;
+    list->newest = chunk;
 }
 
-static void unlink_age(refs_cache *cache, refs_chunk *chunk) {
-    *(chunk->newer != NULL ? &chunk->newer->older : &cache->newest) = chunk->older;
-    *(chunk->older != NULL ? &chunk->older->newer : &cache->oldest) = chunk->newer;
-}
-
-static void link_oldest(refs_cache *cache, refs_chunk *chunk) {
+static void link_oldest(ages *list, refs_chunk *chunk) {
     chunk->older = NULL;
-    chunk->newer = cache->oldest;
-    *(cache->oldest != NULL ? &cache->oldest->older : &cache->newest) = chunk;
-    cache->oldest = chunk;
+    chunk->newer = list->oldest;
+    *(list->oldest != NULL ? &list->oldest->older : &list->newest) = chunk;
+    list->oldest = chunk;
 }
 
-static void set_passed(refs_cache *cache, refs_chunk *chunk, bool passed) {
-    if (chunk->is_passed == passed) return;
-    chunk->is_passed = passed;
-    if (passed)
-        cache->passed_bytes += cost_of(chunk);
-    else
-        cache->passed_bytes -= cost_of(chunk);
+/* From the list that it is in. */
+static void unlink_age(refs_cache *cache, refs_chunk *chunk) {
+    ages *list = chunk->is_passed ? &cache->passed : &cache->kept;
+    *(chunk->newer != NULL ? &chunk->newer->older : &list->newest) = chunk->older;
+    *(chunk->older != NULL ? &chunk->older->newer : &list->oldest) = chunk->newer;
+    if (chunk->is_passed) cache->passed_bytes -= cost_of(chunk);
+    chunk->is_passed = false;
 }
 
 /* Takes a chunk out, with the cache's reference. */
 static void take_out(refs_cache *cache, refs_chunk *chunk) {
-    set_passed(cache, chunk, false);
     unlink_bucket(cache, chunk);
     unlink_age(cache, chunk);
     cache->bytes -= cost_of(chunk);
@@ -251,27 +256,37 @@ static size_t limit_of(const refs_cache *cache) {
     return cache->max_bytes > 0 && held > cache->max_bytes - half ? held + half : cache->max_bytes;
 }
 
-static void trim(refs_cache *cache) {
-    size_t limit = limit_of(cache);
-    while ((cache->bytes > limit || cache->passed_bytes > MAX_PASSED_BYTES) &&
-           cache->oldest != NULL) {
-        refs_chunk *chunk = cache->oldest;
-        take_out(cache, chunk);
-        refs_chunk__release(chunk);
-    }
+static void drop(refs_cache *cache, refs_chunk *chunk) {
+    take_out(cache, chunk);
+    refs_chunk__release(chunk);
 }
 
-/* A chunk of `size` bytes that would have to go for another of that size, and that nobody holds;
- * with the cache's reference. */
-static refs_chunk *take_oldest(refs_cache *cache, size_t size) {
-    refs_chunk *chunk = cache->oldest;
-    for (int i = 0; i < MAX_LOOKED_AT && chunk != NULL; i++, chunk = chunk->newer) {
-        if (chunk->size != size || atomic_load(&chunk->references) > 1) continue;
-        if (!chunk->is_passed && cache->bytes + cost_of(chunk) <= limit_of(cache)) return NULL;
-        take_out(cache, chunk);
-        return chunk;
-    }
+static void trim(refs_cache *cache) {
+    while (cache->passed_bytes > MAX_PASSED_BYTES) drop(cache, cache->passed.oldest);
+    while (cache->bytes > limit_of(cache) && cache->passed.oldest != NULL)
+        drop(cache, cache->passed.oldest);
+    while (cache->bytes > limit_of(cache) && cache->kept.oldest != NULL)
+        drop(cache, cache->kept.oldest);
+}
+
+/* A chunk of `size` bytes that nobody holds, among the oldest of a list; or NULL. */
+static refs_chunk *oldest_of(const ages *list, size_t size) {
+    refs_chunk *chunk = list->oldest;
+    for (int i = 0; i < MAX_LOOKED_AT && chunk != NULL; i++, chunk = chunk->newer)
+        if (chunk->size == size && atomic_load(&chunk->references) == 1) return chunk;
     return NULL;
+}
+
+/* A chunk of `size` bytes that was passed, or that would have to go for another of that size; with
+ * the cache's reference. */
+static refs_chunk *take_oldest(refs_cache *cache, size_t size) {
+    refs_chunk *chunk = oldest_of(&cache->passed, size);
+    if (chunk == NULL) {
+        chunk = oldest_of(&cache->kept, size);
+        if (chunk != NULL && cache->bytes + cost_of(chunk) <= limit_of(cache)) chunk = NULL;
+    }
+    if (chunk != NULL) take_out(cache, chunk);
+    return chunk;
 }
 
 refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size) {
@@ -285,28 +300,32 @@ refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size) {
 /* -- claims ------------------------------------------------------------------------------------ */
 
 /* Marks a chunk as loading; without memory several may load it. */
-static void add_mark(refs_cache *cache, refs_chunk_id id, refs_awaited *awaited) {
+static void add_mark(refs_cache *cache, refs_chunk_id id, refs_want want, refs_awaited *awaited) {
     refs_chunk *mark = refs_chunk__new(0);
     if (mark == NULL) return;
     mark->id = id;
     mark->state = LOADING;
+    mark->is_used = want == REFS_WANT_ELEMENTS;
     mark->awaited = awaited;
     link_bucket(cache, mark);
 }
 
-static void drop_mark(refs_cache *cache, refs_chunk_id id) {
+/* Whether somebody asked for the elements of the chunk. */
+static bool drop_mark(refs_cache *cache, refs_chunk_id id) {
     refs_chunk *mark = find(cache, id);
-    if (mark == NULL || mark->state != LOADING) return;
+    if (mark == NULL || mark->state != LOADING) return false;
+    bool is_used = mark->is_used || mark->is_awaited;
     unlink_bucket(cache, mark);
     refs_chunk__release(mark);
     pthread_cond_broadcast(&cache->settled);
+    return is_used;
 }
 
 /* Hands stored bytes over, for the caller to decode. */
-static refs_claim hand_over(refs_cache *cache, refs_chunk *stored, refs_awaited *awaited,
-                            refs_chunk **chunk) {
+static refs_claim hand_over(refs_cache *cache, refs_chunk *stored, refs_want want,
+                            refs_awaited *awaited, refs_chunk **chunk) {
     take_out(cache, stored);
-    add_mark(cache, stored->id, awaited);
+    add_mark(cache, stored->id, want, awaited);
     *chunk = stored;
     return REFS_CLAIM_STORED;
 }
@@ -314,11 +333,11 @@ static refs_claim hand_over(refs_cache *cache, refs_chunk *stored, refs_awaited 
 static refs_claim claim_elements(refs_cache *cache, refs_chunk *found, refs_awaited *awaited,
                                  refs_chunk **chunk) {
     if (found->state == LOADING) return REFS_CLAIM_BUSY;
-    if (found->state == STORED) return hand_over(cache, found, awaited, chunk);
+    if (found->state == STORED) return hand_over(cache, found, REFS_WANT_ELEMENTS, awaited, chunk);
     atomic_fetch_add(&found->references, 1);
-    set_passed(cache, found, false);
+    found->is_used = true;
     unlink_age(cache, found);
-    link_newest(cache, found);
+    link_newest(&cache->kept, found);
     *chunk = found;
     return REFS_CLAIM_DECODED;
 }
@@ -329,12 +348,12 @@ refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_want want
     refs_lock(&cache->lock);
     refs_chunk *found = find(cache, id);
     if (found == NULL && want != REFS_WANT_DECODED) {
-        add_mark(cache, id, awaited);
+        add_mark(cache, id, want, awaited);
         claim = REFS_CLAIM_MINE;
     } else if (found != NULL && want == REFS_WANT_ELEMENTS) {
         claim = claim_elements(cache, found, awaited, chunk);
     } else if (found != NULL && want == REFS_WANT_DECODED && found->state == STORED) {
-        claim = hand_over(cache, found, awaited, chunk);
+        claim = hand_over(cache, found, want, awaited, chunk);
     }
     refs_unlock(&cache->lock);
     return claim;
@@ -350,13 +369,14 @@ bool refs_cache__is_awaited(refs_cache *cache, refs_chunk_id id) {
 
 static void add(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk, chunk_state state) {
     refs_lock(&cache->lock);
-    drop_mark(cache, id);
+    bool is_used = drop_mark(cache, id);
     if (find(cache, id) == NULL && cost_of(chunk) <= limit_of(cache)) {
         chunk->id = id;
         chunk->state = state;
+        chunk->is_used = is_used;
         atomic_fetch_add(&chunk->references, 1);
         link_bucket(cache, chunk);
-        link_newest(cache, chunk);
+        link_newest(&cache->kept, chunk);
         cache->bytes += cost_of(chunk);
         trim(cache);
     }
@@ -375,17 +395,28 @@ void refs_cache__pass(refs_cache *cache, refs_chunk_id id) {
     refs_lock(&cache->lock);
     refs_chunk *found = find(cache, id);
     if (found != NULL && found->state != LOADING && !found->is_passed) {
-        set_passed(cache, found, true);
         unlink_age(cache, found);
-        link_oldest(cache, found);
+        found->is_passed = true;
+        cache->passed_bytes += cost_of(found);
+        link_newest(&cache->passed, found);
         trim(cache);
+    }
+    refs_unlock(&cache->lock);
+}
+
+void refs_cache__leave(refs_cache *cache, refs_chunk_id id) {
+    refs_lock(&cache->lock);
+    refs_chunk *found = find(cache, id);
+    if (found != NULL && found->state != LOADING && !found->is_passed && !found->is_used) {
+        unlink_age(cache, found);
+        link_oldest(&cache->kept, found);
     }
     refs_unlock(&cache->lock);
 }
 
 void refs_cache__abandon(refs_cache *cache, refs_chunk_id id) {
     refs_lock(&cache->lock);
-    drop_mark(cache, id);
+    (void)drop_mark(cache, id);
     refs_unlock(&cache->lock);
 }
 
@@ -407,15 +438,18 @@ bool refs_cache__await(refs_cache *cache, refs_chunk_id id, unsigned ms) {
 
 /* -- owners and readers ------------------------------------------------------------------------ */
 
+static void drop_of_owner(refs_cache *cache, const ages *list, uint64_t owner) {
+    for (refs_chunk *chunk = list->newest, *older; chunk != NULL; chunk = older) {
+        older = chunk->older;
+        if (chunk->id.owner == owner) drop(cache, chunk);
+    }
+}
+
 void refs_cache__drop_owner(refs_cache *cache, uint64_t owner) {
     refs_slabs__pause(cache->slabs);
     refs_lock(&cache->lock);
-    for (refs_chunk *chunk = cache->newest, *older; chunk != NULL; chunk = older) {
-        older = chunk->older;
-        if (chunk->id.owner != owner) continue;
-        take_out(cache, chunk);
-        refs_chunk__release(chunk);
-    }
+    drop_of_owner(cache, &cache->passed, owner);
+    drop_of_owner(cache, &cache->kept, owner);
     refs_unlock(&cache->lock);
     refs_slabs__resume(cache->slabs);
 }

@@ -109,6 +109,10 @@ void refs_cache__add_stored(refs_cache *cache, refs_chunk_id id, refs_chunk *chu
  * its memory the first to be used again. Whoever uses it takes that back. */
 void refs_cache__pass(refs_cache *cache, refs_chunk_id id);
 
+/** Says that nobody is expected to use a chunk: unless somebody does, it goes before all others
+ * that were used, when there is no room. */
+void refs_cache__leave(refs_cache *cache, refs_chunk_id id);
+
 /** Gives a claim up that was not fulfilled: whoever waits may claim the chunk. Does nothing where
  * it was. */
 void refs_cache__abandon(refs_cache *cache, refs_chunk_id id);

@@ -8,6 +8,9 @@
  * colours are two steps. */
 #define STEPS_TO_TRUST 3
 
+/* Courses that ended mostly unread and count: each doubles what is enough. */
+#define MAX_DOUBTS 3
+
 /* So many times as many boxes as were read are prefetched at most: who stops after a few has wasted
  * a few. */
 #define BOXES_PER_READ 4
@@ -123,6 +126,7 @@ refs_move refs_pattern__note(refs_pattern *pattern, const refs_grid *grid,
         size_t slowest = slowest_change(grid, pattern->at, read->number);
         bool goes_on = move == REFS_MOVE_WENT_ON;
         pattern->slowest = goes_on && pattern->slowest < slowest ? pattern->slowest : slowest;
+        if (pattern->n_moves > 0 && !goes_on) pattern->first = UINT64_MAX;
         pattern->n_moves = goes_on ? pattern->n_moves + 1 : 1;
         pattern->by = by;
     }
@@ -130,6 +134,13 @@ refs_move refs_pattern__note(refs_pattern *pattern, const refs_grid *grid,
     pattern->at = read->number;
     memcpy(pattern->element, read->element, sizeof pattern->element);
     return move;
+}
+
+void refs_pattern__judge(refs_pattern *pattern, uint64_t n_used, uint64_t n_unread) {
+    if (n_unread <= n_used)
+        pattern->doubts = 0;
+    else if (pattern->doubts < MAX_DOUBTS)
+        pattern->doubts++;
 }
 
 /* -- what is expected -------------------------------------------------------------------------- */
@@ -143,7 +154,7 @@ static uint64_t count_boxes(const refs_grid *grid, size_t slowest, uint64_t firs
 }
 
 static bool steps_lead_on(const refs_pattern *pattern, const refs_box_read *read) {
-    return pattern->n_steps >= STEPS_TO_TRUST &&
+    return pattern->n_steps >= (uint64_t)STEPS_TO_TRUST << pattern->doubts &&
            read->left[pattern->dim] / pattern->step / 2 <= pattern->n_steps;
 }
 
@@ -154,7 +165,7 @@ bool refs_pattern__expects(const refs_pattern *pattern, const refs_grid *grid,
     size_t slowest = pattern->slowest;
     *course = (refs_course){.mirrored = read->mirrored, .first = read->number};
     memcpy(course->box, read->box, sizeof course->box);
-    if (pattern->n_moves >= MOVES_TO_TRUST || began) {
+    if (pattern->n_moves >= (uint64_t)MOVES_TO_TRUST << pattern->doubts || began) {
         course->by = pattern->by;
         course->n_read = pattern->n_moves + 1;
     } else if (steps_lead_on(pattern, read)) {

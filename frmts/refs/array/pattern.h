@@ -55,7 +55,7 @@ bool refs_pattern__describe(const refs_array_meta *meta, const refs_grid *grid, 
 /** The reads of one reader so far. Zeroed: none. */
 typedef struct refs_pattern {
     bool any;
-    uint64_t first;                  /**< number of the first read */
+    uint64_t first;                  /**< number of the first read, until one jumped */
     uint64_t at;                     /**< number of the last read */
     int64_t by;                      /**< how far it had moved; 0: unknown */
     uint64_t n_moves;                /**< in a row that were equal */
@@ -64,6 +64,7 @@ typedef struct refs_pattern {
     size_t dim;                      /**< along which it had stepped inside the chunk, by … */
     uint64_t step;                   /**< … so many elements; 0: unknown */
     uint64_t n_steps;                /**< in a row that were equal */
+    unsigned doubts;                 /**< courses in a row that ended mostly unread */
 } refs_pattern;
 
 /** What a read did. */
@@ -76,6 +77,10 @@ typedef enum refs_move {
 /** Notes a read. */
 refs_move refs_pattern__note(refs_pattern *pattern, const refs_grid *grid,
                              const refs_box_read *read);
+
+/** Judges a course that ended: `n_used` boxes had been asked for before they were read, `n_unread`
+ * were asked for in vain. */
+void refs_pattern__judge(refs_pattern *pattern, uint64_t n_used, uint64_t n_unread);
 
 /* -- what is expected -------------------------------------------------------------------------- */
 
@@ -95,7 +100,8 @@ typedef struct refs_course {
  * steps inside a chunk, once they are a third of the way through it. Who takes one element of each
  * chunk reads a series, and is expected to read all of it. Reads are expected to go on to the end
  * of the dimensions that they have moved along: who reads the rows of one band has not begun to
- * read the next one. */
+ * read the next one. Each course in a row that ended mostly unread doubles the moves and steps that
+ * are enough, up to eight times: who loops over a few bands is not followed for long. */
 bool refs_pattern__expects(const refs_pattern *pattern, const refs_grid *grid,
                            const refs_box_read *read, refs_course *course);
 

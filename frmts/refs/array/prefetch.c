@@ -227,8 +227,26 @@ static void pass_boxes(refs_prefetch *prefetch, uint64_t k) {
 void refs_prefetch__advance(refs_prefetch *prefetch, uint64_t k) {
     if (prefetch->run == NULL) return;
     atomic_store(&prefetch->run->at, k);
+    if (k >= prefetch->ahead && k < prefetch->next) prefetch->n_used++;
     prefetch->ahead = k + 1;
     pass_boxes(prefetch, k);
+}
+
+uint64_t refs_prefetch__n_unread(const refs_prefetch *prefetch) {
+    return prefetch->next > prefetch->ahead ? prefetch->next - prefetch->ahead : 0;
+}
+
+/* Chunks that were read have been used; these have not. */
+static void leave_unread(const refs_prefetch *prefetch) {
+    const refs_run *run = prefetch->run;
+    uint64_t *numbers = refs_calloc((size_t)run->box_size, sizeof *numbers);
+    for (uint64_t box = prefetch->ahead; box < prefetch->next && numbers != NULL; box++) {
+        size_t n = refs_course__chunks(&run->course, &run->array->grid, box, numbers);
+        for (size_t i = 0; i < n; i++)
+            refs_cache__leave(run->array->tools.cache,
+                              (refs_chunk_id){run->array->owner, numbers[i]});
+    }
+    refs_free(numbers);
 }
 
 void refs_prefetch__end(refs_prefetch *prefetch) {
@@ -236,6 +254,7 @@ void refs_prefetch__end(refs_prefetch *prefetch) {
     if (run == NULL) return;
     refs_budget__leave(refs_cache__budget(run->array->tools.cache), prefetch);
     atomic_store(&run->ended, true);
+    leave_unread(prefetch);
     release(run);
     prefetch->run = NULL;
 }

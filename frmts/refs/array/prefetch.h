@@ -18,6 +18,7 @@ typedef struct refs_prefetch {
     uint64_t next;        /**< its first box that was not asked for */
     uint64_t decoded;     /**< its first box that was not asked to be decoded */
     uint64_t passed;      /**< its first box that the cache does not know to be passed */
+    uint64_t n_used;      /**< its boxes that were asked for before they were read */
 } refs_prefetch;
 
 /** Whether an array can be prefetched at all: not elements of variable length, which are read all
@@ -36,10 +37,14 @@ uint64_t refs_prefetch__find(const refs_prefetch *prefetch, const refs_box_read 
 /** Says that box `k` is being read. */
 void refs_prefetch__advance(refs_prefetch *prefetch, uint64_t k);
 
+/** Boxes that were asked for and not read yet. */
+uint64_t refs_prefetch__n_unread(const refs_prefetch *prefetch);
+
 /** Asks for what is expected next: when a reader has the bytes of its own. */
 void refs_prefetch__ask(refs_prefetch *prefetch);
 
-/** Follows nothing any more. What was asked for and not yet requested is not. */
+/** Follows nothing any more. What was asked for and not yet requested is not; what has arrived and
+ * was not read is the first to go where the cache is full. */
 void refs_prefetch__end(refs_prefetch *prefetch);
 
 #endif

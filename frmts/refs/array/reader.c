@@ -41,6 +41,14 @@ void refs_reader_set_progress(refs_reader *reader, refs_progress progress) {
 
 /* -- what is to be prefetched ------------------------------------------------------------------ */
 
+static void end_course(refs_reader *reader) {
+    const refs_prefetch *prefetch = &reader->prefetch;
+    if (prefetch->run != NULL && !reader->is_advised)
+        refs_pattern__judge(&reader->pattern, prefetch->n_used, refs_prefetch__n_unread(prefetch));
+    refs_prefetch__end(&reader->prefetch);
+    reader->is_advised = false;
+}
+
 /* A reader goes on along its course by reading the box that it is at, or the next one; along one
  * that it told, by reading any that is left. */
 static void follow(refs_reader *reader, const refs_box_read *read) {
@@ -51,8 +59,7 @@ static void follow(refs_reader *reader, const refs_box_read *read) {
         refs_prefetch__advance(prefetch, k);
         return;
     }
-    refs_prefetch__end(prefetch);
-    reader->is_advised = false;
+    end_course(reader);
     if (!refs_pattern__expects(&reader->pattern, &reader->array->grid, read, &course)) return;
     refs_prefetch__follow(prefetch, reader->array, &course);
     refs_prefetch__advance(prefetch, 0);
