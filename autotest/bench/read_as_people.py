@@ -27,6 +27,7 @@ SERVER = os.path.join(HERE, "..", "server", "range_server.py")
 BANDS, TILES, CHUNK = 24, 3, int(os.environ.get("REFS_PEOPLE_CHUNK", 256))
 SIZE = TILES * CHUNK
 LINES, LARGE = 2, 1024  # rows and columns of large chunks
+TINY, TINY_SIZE = 10, 400  # chunks that lie in gaps of requests for others
 
 
 # -- data -------------------------------------------------------------------------------------------
@@ -56,6 +57,7 @@ def make(folder, name, compressor, url):
         for variable in ("a", "bb"):
             add_variable(refs, out, variable, [BANDS, SIZE, SIZE], [1, CHUNK, CHUNK], compressor, target)
         add_variable(refs, out, "large", [1, LINES * LARGE, 3 * LARGE], [1, LARGE, LARGE], compressor, target)
+        add_variable(refs, out, "tiny", [1, TINY_SIZE, TINY_SIZE], [1, TINY, TINY], compressor, target)
     with open(os.path.join(folder, name + ("-http" if url else "") + ".json"), "w") as out:
         json.dump({"version": 1, "refs": refs}, out)
 
@@ -212,6 +214,22 @@ def lines_of_large_chunks(s, a, b):
     s.note(large, "large")
 
 
+def columns_of_tiny_chunks(s, a, b):
+    tiny = s.open("tiny")
+    for column in (0, 160, 80, 320, 240):
+        s.read(tiny, 1, (column, 0, 80, TINY_SIZE))
+    s.note(tiny, "tiny")
+
+
+def tiles_of_tiny_chunks(s, a, b):
+    tiny = s.open("tiny")
+    tiles = [(x, y, 80, 80) for x in range(0, TINY_SIZE, 80) for y in range(0, TINY_SIZE, 80)]
+    random.Random(1).shuffle(tiles)
+    for tile in tiles:
+        s.read(tiny, 1, tile)
+    s.note(tiny, "tiny")
+
+
 def sum_of_two(s, a, b):
     """As gdal_translate reads a VRT that adds two variables."""
     bands = "".join(
@@ -228,8 +246,8 @@ def sum_of_two(s, a, b):
 
 PATTERNS = {function.__name__: function for function in (
     bands_of_a_then_of_b, bands_after_closing_a, pause_and_jump, two_in_turn, slowly, back_and_forth, loop_over_three,
-    look_back, every_third, random_tiles, two_datasets, four_threads, histogram_in_the_middle, close_in_the_middle, rows_of_chunks,
-    lines_of_large_chunks, sum_of_two)}
+    look_back, every_third, random_tiles, two_datasets, four_threads, histogram_in_the_middle, close_in_the_middle,
+    rows_of_chunks, lines_of_large_chunks, columns_of_tiny_chunks, tiles_of_tiny_chunks, sum_of_two)}
 
 
 def run_pattern(path, name):

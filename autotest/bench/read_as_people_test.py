@@ -36,7 +36,8 @@ class ReadAsPeople(unittest.TestCase):
         self.assertEqual(result["seen"], without["seen"])
         for (_, end), (begin, _) in zip(ranges, ranges[1:]):
             self.assertLessEqual(end, begin, "bytes were fetched twice")
-        for variable, n in (("a", people.BANDS * people.TILES**2), ("bb", people.BANDS * people.TILES**2), ("large", 6)):
+        chunks = {"a": people.BANDS * people.TILES**2, "bb": people.BANDS * people.TILES**2, "large": 6, "tiny": 1600}
+        for variable, n in chunks.items():
             self.assertLessEqual(result.get(f"decoded {variable}", 0), n, "chunks were decoded twice")
         self.assertLessEqual(len(ranges), FEW.get(name, 1000))
 

@@ -102,8 +102,8 @@ refs_status refs_array_read_doubles(refs_array *array, uint64_t max_elements, do
 refs_status refs_array_read_texts(refs_array *array, uint64_t max_elements, refs_buf *texts,
                                   refs_error *err);
 
-/** Which part of the value of its key (refs_chunk_key) the chunk at `index` is: all of it, or one of
- * a shard, whose index may have to be read. REFS_NOT_FOUND: the chunk is absent. */
+/** Which part of the value of its key (refs_chunk_key) the chunk at `index` is: all of it, or one
+ * of a shard, whose index may have to be read. REFS_NOT_FOUND: the chunk is absent. */
 refs_status refs_array_find_part(refs_array *array, const uint64_t *index,
                                  struct refs_store_part *part, refs_error *err);
 
@@ -139,9 +139,9 @@ void refs_reader_set_progress(refs_reader *reader, refs_progress progress);
 refs_status refs_reader_read(refs_reader *reader, const refs_region *region, void *dst,
                              const int64_t *stride, refs_error *err);
 
-/** Loads all chunks of a region that is going to be read in small parts, planned as one fetch, where
- * they fit into half of the cache; else as refs_reader_advise. Only helps: what does not come is
- * left to the reads. */
+/** Loads all chunks of a region that is going to be read in small parts, planned as one fetch,
+ * where they fit into half of the cache; else as refs_reader_advise. Only helps: what does not come
+ * is left to the reads. */
 void refs_reader_load(refs_reader *reader, const refs_region *region);
 
 /** Says that all of a region is going to be read soon, part by part in the order of its elements:

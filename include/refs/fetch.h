@@ -32,6 +32,8 @@ typedef struct refs_range {
     uint64_t length;
     uint64_t max_length; /**< of all of a location: REFS_LIMIT where it is longer; 0: the fetcher's
                               own limit, which holds in any case */
+    bool is_optional;    /**< it is served where it lies in a request that is made for others, and
+                              makes none longer */
 } refs_range;
 
 #define REFS_FETCH_WHOLE UINT64_MAX
@@ -61,7 +63,8 @@ typedef struct refs_plan {
 } refs_plan;
 
 /** Plans requests for `n` ranges in any order, duplicates and overlaps welcome: every byte asked
- * for is in exactly one request, except where a range overlaps the cap of another. A range whose
+ * for is in exactly one request, except where a range overlaps the cap of another. Optional ranges
+ * that lie in no request are members of none. A range whose
  * end overflows is REFS_CORRUPT. */
 refs_status refs_fetch_plan(const refs_range *ranges, size_t n, const refs_fetch_policy *policy,
                             refs_plan *plan, refs_error *err);
@@ -96,6 +99,9 @@ typedef struct refs_fetcher refs_fetcher;
 refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *options,
                               refs_fetcher **fetcher, refs_error *err);
 void refs_fetcher_free(refs_fetcher *fetcher);
+
+/** Bytes between ranges that are fetched together, at most. */
+uint64_t refs_fetcher_max_gap(const refs_fetcher *fetcher);
 
 /** Whether a read of `location` costs no more than its bytes (vfs.h). */
 bool refs_fetcher_is_local(const refs_fetcher *fetcher, const char *location);
@@ -138,11 +144,11 @@ typedef struct refs_fetch_client {
 
 #define REFS_FETCH_POLL_MS 50
 
-/** Fetches all `n` ranges and hands each over once, in the order of arrival, on the calling
- * thread; returns when all blocks were let go, so that the thread which calls must not hold one.
- * Fewer bytes than asked for, or a location that cannot be opened, is REFS_IO with location,
- * offset, length and size: also where the location does not exist. *failed, unless NULL, is then
- * the index of a range that did not arrive (else SIZE_MAX). */
+/** Fetches all `n` ranges, optional ones as the plan says, and hands each over once, in the order
+ * of arrival, on the calling thread; returns when all blocks were let go, so that the thread which
+ * calls must not hold one. Fewer bytes than asked for, or a location that cannot be opened, is
+ * REFS_IO with location, offset, length and size: also where the location does not exist. *failed,
+ * unless NULL, is then the index of a range that did not arrive (else SIZE_MAX). */
 refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
                        const refs_fetch_client *client, size_t *failed, refs_error *err);
 

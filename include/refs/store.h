@@ -42,6 +42,8 @@ typedef struct refs_store_key {
     refs_str text;
     uint64_t max_size;
     refs_store_part part;
+    bool is_optional; /**< its value is handed over where its bytes come along with those of others
+                           (fetch.h); in any other case the sink is not called for it */
 } refs_store_key;
 
 /** Receives the value of key number `index`, borrowed for the call; who needs it for longer, on a
@@ -58,12 +60,15 @@ typedef struct refs_store_client {
     bool (*is_awaited)(const void *user); /**< NULL: the caller waits */
 } refs_store_client;
 
-/** Hands over the values of `n` keys, each once, planned as one fetch: absent and inline ones
- * first, the others as they arrive; on the calling thread. Ranges and objects that are larger than
- * they may be are REFS_LIMIT before they are read. Failures, those of the sink included, name the
- * set, the key, the URL and the range. */
+/** Hands over the values of `n` keys, each that is not optional once, planned as one fetch: absent
+ * and inline ones first, the others as they arrive; on the calling thread. Ranges and objects that
+ * are larger than they may be are REFS_LIMIT before they are read. Failures, those of the sink
+ * included, name the set, the key, the URL and the range. */
 refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n,
                                 const refs_store_client *client, refs_error *err);
+
+/** Bytes between values that are fetched together, at most. */
+uint64_t refs_store_max_gap(const refs_store *store);
 
 /** Whether the bytes of `key` are in a local file, of which a read costs no round trip. */
 bool refs_store_is_local(const refs_store *store, refs_str key);

@@ -49,14 +49,18 @@ class Fetcher : public testing::Test {
 using Texts = std::vector<std::string>;
 
 TEST_F(Fetcher, HandsEachRangeOverOnceWhateverItsPlace) {
-    ASSERT_EQ(fetch({{0, "digits", 8, 2, 0}, {1, "letters", 0, 3, 0}, {0, "digits", 0, 1, 0}}),
+    ASSERT_EQ(fetch({{0, "digits", 8, 2, 0, false},
+                     {1, "letters", 0, 3, 0, false},
+                     {0, "digits", 0, 1, 0, false}}),
               REFS_OK);
     EXPECT_EQ(got, (Texts{"89", "abc", "0"}));
     EXPECT_EQ(failed, SIZE_MAX);
 }
 
 TEST_F(Fetcher, OpensALocationOnceAndReadsNeighboursInOneRequest) {
-    ASSERT_EQ(fetch({{0, "digits", 0, 2, 0}, {0, "digits", 2, 2, 0}, {0, "digits", 5, 2, 0}}),
+    ASSERT_EQ(fetch({{0, "digits", 0, 2, 0, false},
+                     {0, "digits", 2, 2, 0, false},
+                     {0, "digits", 5, 2, 0, false}}),
               REFS_OK);
     EXPECT_EQ(got, (Texts{"01", "23", "56"}));
     EXPECT_EQ(vfs.opens, 1);
@@ -70,7 +74,7 @@ TEST_F(Fetcher, HasOneFileOpenAtATime) {
     std::vector<refs_range> ranges;
     for (uint32_t i = 0; i < 100; i++) {
         vfs.files[names[i % 50]] = "0123456789";
-        ranges.push_back({i % 50, names[i % 50].c_str(), i / 50, 2, 0});
+        ranges.push_back({i % 50, names[i % 50].c_str(), i / 50, 2, 0, false});
     }
     ASSERT_EQ(fetch(ranges), REFS_OK);
     EXPECT_EQ(vfs.opens, 50);
@@ -79,24 +83,26 @@ TEST_F(Fetcher, HasOneFileOpenAtATime) {
 }
 
 TEST_F(Fetcher, SharesTheFetchOfAWholeLocation) {
-    ASSERT_EQ(fetch({{0, "digits", 4, 2, 0}, {0, "digits", 0, REFS_FETCH_WHOLE, 0}}), REFS_OK);
+    ASSERT_EQ(fetch({{0, "digits", 4, 2, 0, false}, {0, "digits", 0, REFS_FETCH_WHOLE, 0, false}}),
+              REFS_OK);
     EXPECT_EQ(got, (Texts{"45", "0123456789"}));
     EXPECT_EQ(stats().requests, 1u);
 }
 
 TEST_F(Fetcher, FailsForARangeThatReachesBeyondTheEnd) {
-    EXPECT_EQ(fetch({{1, "letters", 0, 1, 0}, {0, "digits", 8, 5, 0}}), REFS_IO);
+    EXPECT_EQ(fetch({{1, "letters", 0, 1, 0, false}, {0, "digits", 8, 5, 0, false}}), REFS_IO);
     EXPECT_STREQ(error.message, "ends at byte 10, before the range [8+5] does");
     EXPECT_EQ(failed, 1u);
 }
 
 TEST_F(Fetcher, FailsForARangeOfAWholeLocationThatReachesBeyondTheEnd) {
-    EXPECT_EQ(fetch({{0, "digits", 8, 5, 0}, {0, "digits", 0, REFS_FETCH_WHOLE, 0}}), REFS_IO);
+    EXPECT_EQ(fetch({{0, "digits", 8, 5, 0, false}, {0, "digits", 0, REFS_FETCH_WHOLE, 0, false}}),
+              REFS_IO);
     EXPECT_EQ(failed, 0u);
 }
 
 TEST_F(Fetcher, TakesAnAbsentLocationForAFailureAndNotForAbsence) {
-    EXPECT_EQ(fetch({{0, "nowhere", 0, 1, 0}}), REFS_IO);
+    EXPECT_EQ(fetch({{0, "nowhere", 0, 1, 0, false}}), REFS_IO);
     EXPECT_EQ(error.status, REFS_IO);
     EXPECT_STREQ(error.message, "nowhere: there is no such file");
     EXPECT_EQ(failed, 0u);
@@ -104,33 +110,33 @@ TEST_F(Fetcher, TakesAnAbsentLocationForAFailureAndNotForAbsence) {
 
 TEST_F(Fetcher, PassesOnWhyBytesDoNotArrive) {
     vfs.failReadsOf = "letters";
-    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0}, {1, "letters", 0, 1, 0}}), REFS_IO);
+    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0, false}, {1, "letters", 0, 1, 0, false}}), REFS_IO);
     EXPECT_STREQ(error.message, "the line is cut");
     EXPECT_EQ(failed, 1u);
 }
 
 TEST_F(Fetcher, StopsWhereTheSinkFails) {
     refuse = 0;
-    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0}, {0, "digits", 9, 1, 0}}), REFS_CORRUPT);
+    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0, false}, {0, "digits", 9, 1, 0, false}}), REFS_CORRUPT);
     EXPECT_EQ(got, (Texts{"", ""}));
     EXPECT_EQ(failed, 0u);
 }
 
 TEST_F(Fetcher, RefusesAWholeLocationAboveTheLimit) {
     vfs.files["digits"] = std::string(65, 'x');
-    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 0}}), REFS_LIMIT);
+    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 0, false}}), REFS_LIMIT);
     EXPECT_STREQ(error.message, "65 bytes are more than the limit of 64");
 }
 
 TEST_F(Fetcher, RefusesAWholeLocationThatIsLongerThanItsReaderWants) {
-    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 10}}), REFS_OK);
-    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 9}}), REFS_LIMIT);
+    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 10, false}}), REFS_OK);
+    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 9, false}}), REFS_LIMIT);
     EXPECT_STREQ(error.message, "10 bytes are more than the limit of 9");
     EXPECT_EQ(vfs.reads, 1);
     refs_error_clear(&error);
-    EXPECT_EQ(
-        fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 10}, {0, "digits", 0, REFS_FETCH_WHOLE, 9}}),
-        REFS_LIMIT);
+    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 10, false},
+                     {0, "digits", 0, REFS_FETCH_WHOLE, 9, false}}),
+              REFS_LIMIT);
     EXPECT_EQ(failed, 1u);
 }
 

@@ -32,7 +32,11 @@ class Plan {
 };
 
 refs_range range(uint64_t offset, uint64_t length, uint32_t location = 0) {
-    return {location, "file", offset, length, 0};
+    return {location, "file", offset, length, 0, false};
+}
+
+refs_range optional(uint64_t offset, uint64_t length, uint32_t location = 0) {
+    return {location, "file", offset, length, 0, true};
 }
 
 TEST(FetchPlan, MakesNoRequestOfNoRange) {
@@ -92,6 +96,38 @@ TEST(FetchPlan, ServesRangesFromAWholeLocation) {
     EXPECT_EQ(plan.request(0).n_members, 3u);
 }
 
+TEST(FetchPlan, ServesOptionalRangesInGaps) {
+    Plan plan({range(0, 10), range(20, 10), optional(10, 5), optional(15, 5)});
+    ASSERT_EQ(plan.plan.n_requests, 1u);
+    ASSERT_EQ(plan.request(0).n_members, 4u);
+    EXPECT_EQ(plan.member(plan.request(0), 1).offset, 10u);
+    EXPECT_EQ(plan.member(plan.request(0), 2).offset, 15u);
+}
+
+TEST(FetchPlan, MakesNoRequestLongerForOptionalRanges) {
+    Plan plan({optional(5, 5), range(10, 10), optional(15, 6), optional(20, 5), range(40, 10),
+               optional(5, 5, 1)});
+    ASSERT_EQ(plan.plan.n_requests, 2u);
+    EXPECT_EQ(plan.plan.n_members, 2u);
+    EXPECT_EQ(plan.request(0).length, 10u);
+    EXPECT_EQ(plan.request(1).offset, 40u);
+    EXPECT_EQ(plan.request(1).length, 10u);
+    EXPECT_EQ(Plan({optional(5, 5)}).plan.n_requests, 0u);
+}
+
+TEST(FetchPlan, ServesOptionalRangesInsideALastRange) {
+    Plan plan({range(0, 50), optional(10, 40), optional(10, 41)});
+    ASSERT_EQ(plan.plan.n_requests, 1u);
+    EXPECT_EQ(plan.request(0).n_members, 2u);
+    EXPECT_EQ(plan.request(0).length, 50u);
+}
+
+TEST(FetchPlan, ServesOptionalRangesOfAWholeLocation) {
+    Plan plan({range(0, REFS_FETCH_WHOLE), optional(10, 40), optional(10, 41, 1)});
+    ASSERT_EQ(plan.plan.n_requests, 1u);
+    EXPECT_EQ(plan.request(0).n_members, 2u);
+}
+
 TEST(FetchPlan, RefusesARangeWhoseEndOverflows) {
     Plan plan({range(UINT64_MAX - 3, 8)});
     EXPECT_EQ(plan.status, REFS_CORRUPT);
@@ -142,6 +178,33 @@ TEST_P(FetchPlanProperty, FetchesNoByteBeyondTheRangesAndTheirSmallGaps) {
             end = std::max(end, member.offset + member.length);
         }
         EXPECT_EQ(end, plan.request(i).offset + plan.request(i).length);
+    }
+}
+
+TEST_P(FetchPlanProperty, MakesTheSameRequestsBesideOptionalRanges) {
+    std::mt19937 random(GetParam());
+    const auto required = randomRanges(random);
+    auto all = required;
+    for (refs_range also : randomRanges(random)) {
+        also.is_optional = true;
+        all.push_back(also);
+    }
+    std::shuffle(all.begin(), all.end(), random);
+    Plan plan(required), beside(all);
+    ASSERT_EQ(beside.plan.n_requests, plan.plan.n_requests);
+    for (size_t i = 0; i < plan.plan.n_requests; i++) {
+        const refs_request &request = beside.request(i);
+        EXPECT_EQ(request.offset, plan.request(i).offset);
+        EXPECT_EQ(request.length, plan.request(i).length);
+        size_t n_required = 0;
+        for (size_t k = 0; k < request.n_members; k++) {
+            const refs_range &member = beside.member(request, k);
+            EXPECT_EQ(member.location_id, plan.member(plan.request(i), 0).location_id);
+            EXPECT_GE(member.offset, request.offset);
+            EXPECT_LE(member.offset + member.length, request.offset + request.length);
+            if (!member.is_optional) n_required++;
+        }
+        EXPECT_EQ(n_required, plan.request(i).n_members);
     }
 }
 

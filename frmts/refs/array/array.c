@@ -115,6 +115,12 @@ void refs_array_get_stats(const refs_array *array, refs_array_stats *stats) {
     stats->bytes_copied = atomic_load(&array->bytes_copied);
 }
 
+uint64_t refs_array__mean_stored(const refs_array *array) {
+    uint64_t n = atomic_load(&array->chunks_stored);
+    uint64_t bytes = n > 0 ? atomic_load(&array->bytes_stored) / n : array->chunk_bytes;
+    return bytes > 0 ? bytes : 1;
+}
+
 /* -- reading whole arrays ---------------------------------------------------------------------- */
 
 refs_status refs_array__read_elements(refs_array *array, uint64_t max_elements, refs_buf *elements,

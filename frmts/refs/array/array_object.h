@@ -78,6 +78,9 @@ struct refs_array {
     _Atomic uint64_t chunks_stored, bytes_stored; /**< that arrived, for estimates */
 };
 
+/** Bytes of a chunk as it is stored, an average of those that arrived; at least 1. */
+uint64_t refs_array__mean_stored(const struct refs_array *array);
+
 /** Reads all elements, `*n` and at most `max_elements` of them, tightly packed. */
 refs_status refs_array__read_elements(struct refs_array *array, uint64_t max_elements,
                                       refs_buf *elements, size_t *n, refs_error *err);
@@ -100,9 +103,6 @@ typedef struct refs_key_list {
 /** An empty list with room for `max` keys; to be cleared, also after a failure. */
 refs_status refs_key_list__open(refs_key_list *list, size_t max, refs_error *err);
 void refs_key_list__clear(refs_key_list *list);
-
-/** Takes all keys out. */
-void refs_key_list__reset(refs_key_list *list);
 
 /** Adds the key of the chunk at `index`, or of its shard, that may be as long as a chunk of
  * `array`: the last one of list->keys is to be changed where that, or the part, is another. */

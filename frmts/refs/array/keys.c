@@ -8,11 +8,6 @@ refs_status refs_key_list__open(refs_key_list *list, size_t max, refs_error *err
     return list->ends != NULL && list->keys != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-void refs_key_list__reset(refs_key_list *list) {
-    list->n = 0;
-    list->text.size = 0;
-}
-
 void refs_key_list__clear(refs_key_list *list) {
     refs_buf_clear(&list->text);
     refs_free(list->ends);

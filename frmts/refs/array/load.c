@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "gaps.h"
 #include "refs/block.h"
 #include "refs/pool.h"
 #include "shards.h"
@@ -32,9 +33,10 @@ typedef struct batch {
     _Atomic size_t n_done;
     size_t n_all;
     refs_group *group;
-    refs_key_list keys; /* of the chunks that are fetched */
-    loading *fetched;   /* which chunk each is */
+    loading *fetched; /* chunks that are fetched */
     size_t n_fetched;
+    uint64_t *between; /* numbers of chunks that come along if they lie in gaps, or NULL */
+    size_t n_between;
     refs_shard *shards; /* that they are in, or NULL */
     size_t n_shards;
     loading *ready; /* chunks whose bytes were there */
@@ -193,15 +195,14 @@ static refs_status receive_absent(batch *job, loading *one, refs_error *err) {
     return status == REFS_NOT_FOUND ? take_absent(job, one) : status;
 }
 
-/* Keeps what nobody waits for, and what is not next, as it is stored. */
-static void keep_stored(batch *job, loading *one, refs_bytes stored) {
+/* Ends a claim on what nobody waits for, and what is not next; false without memory. */
+static bool keep_stored(refs_cache *cache, refs_chunk_id id, refs_bytes stored) {
     refs_chunk *chunk = refs_chunk__new(stored.size);
-    if (chunk != NULL) {
-        memcpy(refs_chunk__data(chunk), stored.data, stored.size);
-        refs_cache__add_stored(job->array->tools.cache, id_of(job, one), chunk);
-        one->is_claimed = false;
-    }
+    if (chunk == NULL) return false;
+    memcpy(refs_chunk__data(chunk), stored.data, stored.size);
+    refs_cache__add_stored(cache, id, chunk);
     refs_chunk__release(chunk);
+    return true;
 }
 
 static bool is_decoded_later(batch *job, const loading *one) {
@@ -219,12 +220,26 @@ static refs_status cut_out(loading *one, refs_bytes *stored, refs_error *err) {
     return REFS_OK;
 }
 
+/* Keeps a chunk that nobody asked for, unless somebody has it or loads it. */
+static void keep_between(const batch *job, uint64_t number, refs_bytes stored) {
+    refs_cache *cache = job->array->tools.cache;
+    refs_chunk_id id = {job->array->owner, number};
+    if (refs_cache__claim(cache, id, REFS_WANT_BYTES, NULL, NULL) == REFS_CLAIM_MINE &&
+        !keep_stored(cache, id, stored))
+        refs_cache__abandon(cache, id);
+}
+
 static refs_status receive(void *user, size_t i, bool present, refs_bytes stored, refs_block *block,
                            refs_error *err) {
     batch *job = user;
+    if (refs_group_failed(job->group)) return refs_fail(err, REFS_CANCELLED, "cancelled");
+    if (i >= job->n_fetched) {
+        keep_between(job, job->between[i - job->n_fetched], stored);
+        refs_block_finish(block, stored.data);
+        return REFS_OK;
+    }
     loading *one = &job->fetched[i];
     refs_array *array = array_of(job, one);
-    if (refs_group_failed(job->group)) return refs_fail(err, REFS_CANCELLED, "cancelled");
     if (!present) return receive_absent(job, one, err);
     one->arrived = stored.data;
     REFS_TRY(cut_out(one, &stored, err));
@@ -235,7 +250,7 @@ static refs_status receive(void *user, size_t i, bool present, refs_bytes stored
     atomic_fetch_add(&array->chunks_stored, 1);
     atomic_fetch_add(&array->bytes_stored, stored.size);
     if (!is_decoded_later(job, one)) return start_decode(job, one, stored, block, err);
-    keep_stored(job, one, stored);
+    if (keep_stored(job->array->tools.cache, id_of(job, one), stored)) one->is_claimed = false;
     refs_block_finish(block, one->arrived);
     return REFS_OK;
 }
@@ -406,23 +421,75 @@ static refs_status find_in_shards(batch *job, refs_error *err) {
 
 /* -- fetching ---------------------------------------------------------------------------------- */
 
-static refs_status add_key(batch *job, const loading *one, refs_error *err) {
+static bool are_of_one_array(const batch *job) {
+    for (size_t i = 0; i < job->n_fetched; i++)
+        if (array_of(job, &job->fetched[i]) != job->array) return false;
+    return true;
+}
+
+/* Lists the chunks that may lie in the gaps of what is fetched. */
+static refs_status list_between(batch *job, refs_error *err) {
+    const refs_array *array = job->array;
+    uint64_t max_gap = refs_store_max_gap(array->tools.store) / refs_array__mean_stored(array) + 1;
+    job->n_between = 0;
+    if (array->tools.cache == NULL || array->shards != NULL || job->n_fetched < 2 || max_gap < 2 ||
+        !are_of_one_array(job))
+        return REFS_OK;
+    uint64_t *numbers = refs_calloc(job->n_fetched, sizeof *numbers);
+    if (job->between == NULL) job->between = refs_calloc(REFS_MAX_GAP_CHUNKS, sizeof(uint64_t));
+    if (numbers == NULL || job->between == NULL) {
+        refs_free(numbers);
+        return refs_fail_nomem(err);
+    }
+    for (size_t i = 0; i < job->n_fetched; i++) numbers[i] = number_of(&job->fetched[i]);
+    job->n_between = refs_gaps__list(numbers, job->n_fetched, max_gap, job->between);
+    refs_free(numbers);
+    return REFS_OK;
+}
+
+static refs_status add_optional(const batch *job, refs_key_list *keys, uint64_t number,
+                                refs_error *err) {
+    uint64_t index[REFS_MAX_RANK];
+    refs_grid__index(&job->array->grid, number, index);
+    REFS_TRY(refs_key_list__add(keys, job->array, index, err));
+    keys->keys[keys->n - 1].is_optional = true;
+    return REFS_OK;
+}
+
+static refs_status add_key(batch *job, refs_key_list *keys, const loading *one, refs_error *err) {
     const refs_array *array = array_of(job, one);
     uint64_t index[REFS_MAX_RANK];
     refs_grid__index(&array->grid, number_of(one), index);
-    REFS_TRY(refs_key_list__add(&job->keys, array, index, err));
-    refs_store_key *key = &job->keys.keys[job->keys.n - 1];
+    REFS_TRY(refs_key_list__add(keys, array, index, err));
+    refs_store_key *key = &keys->keys[keys->n - 1];
     key->part = one->part;
     if (one->shard != NULL && one->part.length == 0) key->max_size = array->shards->max_stored;
     return REFS_OK;
 }
 
-/* Chunks of a shard that is fetched whole ask for the same, which is fetched once. */
+/* Chunks of a shard that is fetched whole ask for the same, which is fetched once. Of a local file
+ * nothing comes along. */
+static refs_status list_keys(batch *job, refs_key_list *keys, refs_error *err) {
+    REFS_TRY(refs_key_list__open(keys, job->n_fetched + job->n_between, err));
+    for (size_t i = 0; i < job->n_fetched; i++) REFS_TRY(add_key(job, keys, &job->fetched[i], err));
+    if (job->n_between == 0 ||
+        refs_store_is_local(job->array->tools.store, refs_key_list__view(keys)[0].text))
+        return REFS_OK;
+    for (size_t i = 0; i < job->n_between; i++)
+        REFS_TRY(add_optional(job, keys, job->between[i], err));
+    return REFS_OK;
+}
+
 static refs_status fetch_keys(batch *job, refs_error *err) {
     const refs_store_client client = client_of(job, receive);
-    for (size_t i = 0; i < job->n_fetched; i++) REFS_TRY(add_key(job, &job->fetched[i], err));
-    return refs_store_get_many(job->array->tools.store, refs_key_list__view(&job->keys),
-                               job->keys.n, &client, err);
+    refs_key_list keys = REFS_KEY_LIST_INIT;
+    refs_status status = list_between(job, err);
+    if (status == REFS_OK) status = list_keys(job, &keys, err);
+    if (status == REFS_OK)
+        status = refs_store_get_many(job->array->tools.store, refs_key_list__view(&keys), keys.n,
+                                     &client, err);
+    refs_key_list__clear(&keys);
+    return status;
 }
 
 static void forget_scratches(const batch *job) {
@@ -476,18 +543,16 @@ static void give_up_rest(batch *job) {
 static refs_status open_batch(batch *job, size_t n, refs_error *err) {
     job->fetched = refs_calloc(n, sizeof *job->fetched);
     job->ready = refs_calloc(n, sizeof *job->ready);
-    if (job->fetched == NULL || job->ready == NULL) return refs_fail_nomem(err);
-    return refs_key_list__open(&job->keys, n, err);
+    return job->fetched != NULL && job->ready != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
 /* Begins anew with nothing to fetch. */
 static void reset_batch(batch *job) {
     job->n_fetched = job->n_ready = job->n_shards = job->n_busy = job->n_later = 0;
-    refs_key_list__reset(&job->keys);
 }
 
 static void clear_batch(batch *job) {
-    refs_key_list__clear(&job->keys);
+    refs_free(job->between);
     refs_free(job->fetched);
     refs_free(job->ready);
 }

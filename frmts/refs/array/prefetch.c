@@ -128,12 +128,6 @@ static bool begins_local(const refs_array *array, const refs_course *course) {
     return local;
 }
 
-static uint64_t stored_bytes(const refs_array *array) {
-    uint64_t n = atomic_load(&array->chunks_stored);
-    uint64_t bytes = n > 0 ? atomic_load(&array->bytes_stored) / n : array->chunk_bytes;
-    return bytes > 0 ? bytes : 1;
-}
-
 static void ask_to_decode(refs_run *run, uint64_t begin, uint64_t end) {
     uint64_t *numbers = refs_calloc((size_t)run->box_size, sizeof *numbers);
     for (uint64_t box = begin; box < end && numbers != NULL; box++) {
@@ -153,7 +147,7 @@ void refs_prefetch__ask(refs_prefetch *prefetch) {
     refs_progress_on progress = {
         .ahead = ahead,
         .next = prefetch->next,
-        .stored = stored_bytes(array) * run->box_size,
+        .stored = refs_array__mean_stored(array) * run->box_size,
         .decoded = array->chunk_bytes * run->box_size,
         .budget = refs_budget__share(refs_cache__budget(array->tools.cache), prefetch),
         .is_local = run->is_local};

@@ -98,7 +98,5 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return status;
 }
 
-const refs_codec_type refs_codec_tiff_lzw = {.name = "imagecodecs_lzw",
-                                             .reads = "TIFF compression 5",
-                                             .library = "REFS",
-                                             .decode = decode};
+const refs_codec_type refs_codec_tiff_lzw = {
+    .name = "imagecodecs_lzw", .reads = "TIFF compression 5", .library = "REFS", .decode = decode};

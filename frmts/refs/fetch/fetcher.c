@@ -31,6 +31,10 @@ void refs_fetcher_free(refs_fetcher *fetcher) {
     refs_free(fetcher);
 }
 
+uint64_t refs_fetcher_max_gap(const refs_fetcher *fetcher) {
+    return fetcher->options.policy.max_gap_bytes;
+}
+
 bool refs_fetcher_is_local(const refs_fetcher *fetcher, const char *location) {
     const refs_vfs *vfs = fetcher->vfs;
     return vfs->is_near != NULL && vfs->is_near(vfs->self, location);
@@ -159,6 +163,7 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
         uint64_t length = range->length == REFS_FETCH_WHOLE ? arrival->got : range->length;
         bool there = begin <= arrival->got && length <= arrival->got - begin;
         if (!there && !complete) return REFS_OK;
+        if (!there && range->is_optional) continue;
         job->failed = index;
         if (range->length == REFS_FETCH_WHOLE && range->max_length > 0 &&
             length > range->max_length)
@@ -290,7 +295,9 @@ static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_f
     second_call second = {job->client, again, refs_calloc(n, 2 * sizeof(refs_range))};
     if (second.ranges == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
-        second.ranges[i] = second.ranges[n + i] = job->ranges[again->indices[i]];
+        second.ranges[i] = job->ranges[again->indices[i]];
+        second.ranges[i].is_optional = false;
+        second.ranges[n + i] = second.ranges[i];
         second.ranges[n + i].offset = 0;
         second.ranges[n + i].length = REFS_FETCH_WHOLE;
         second.ranges[n + i].max_length = 0;

@@ -52,28 +52,53 @@ static bool can_join(const refs_request *request, const refs_range *first, const
     return end - request->offset <= policy->max_request_bytes;
 }
 
-static void join(refs_request *request, const refs_range *range) {
-    request->n_members++;
+static void grow(refs_request *request, const refs_range *range) {
     if (request->length == REFS_FETCH_WHOLE) return;
     uint64_t length = range->offset + range->length - request->offset;
     if (length > request->length) request->length = length;
 }
 
+static bool is_inside(const refs_request *request, const refs_range *range) {
+    if (request->length == REFS_FETCH_WHOLE) return true;
+    return range->offset >= request->offset && range->length <= request->length &&
+           range->offset - request->offset <= request->length - range->length;
+}
+
+static void add_member(refs_plan *plan, const placed_range *placed) {
+    plan->members[plan->n_members++] = placed->index;
+    plan->requests[plan->n_requests - 1].n_members++;
+}
+
+/* Adds those of `n` optional ranges that lie in the last request, which begins with `first`. */
+static void add_optional(const placed_range *placed, size_t n, const refs_range *first,
+                         refs_plan *plan) {
+    for (size_t i = 0; i < n && first != NULL; i++)
+        if (placed[i].range->location_id == first->location_id &&
+            is_inside(&plan->requests[plan->n_requests - 1], placed[i].range))
+            add_member(plan, &placed[i]);
+}
+
+/* Optional ranges wait until the request that they may lie in has grown, or is left behind. */
 static void merge(const placed_range *placed, size_t n, const refs_fetch_policy *policy,
                   refs_plan *plan) {
     const refs_range *first = NULL;
+    size_t waiting = 0;
     for (size_t i = 0; i < n; i++) {
-        plan->members[i] = placed[i].index;
         const refs_range *range = placed[i].range;
-        if (first != NULL &&
-            can_join(&plan->requests[plan->n_requests - 1], first, range, policy)) {
-            join(&plan->requests[plan->n_requests - 1], range);
-            continue;
+        if (range->is_optional) continue;
+        bool joins =
+            first != NULL && can_join(&plan->requests[plan->n_requests - 1], first, range, policy);
+        if (joins) grow(&plan->requests[plan->n_requests - 1], range);
+        add_optional(placed + waiting, i - waiting, first, plan);
+        if (!joins) {
+            first = range;
+            plan->requests[plan->n_requests++] =
+                (refs_request){range->offset, range->length, plan->n_members, 0};
         }
-        first = range;
-        plan->requests[plan->n_requests++] = (refs_request){range->offset, range->length, i, 1};
+        add_member(plan, &placed[i]);
+        waiting = i + 1;
     }
-    plan->n_members = n;
+    add_optional(placed + waiting, n - waiting, first, plan);
 }
 
 refs_status refs_fetch_plan(const refs_range *ranges, size_t n, const refs_fetch_policy *policy,

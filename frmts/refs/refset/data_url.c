@@ -59,9 +59,8 @@ refs_status refs_refset__data_url_part(refs_bytes content, refs_ref *ref, refs_e
     if (ref->offset > content.size || ref->length > content.size - ref->offset)
         return refs_fail(err, REFS_INVALID,
                          "offset and length are beyond what the data: URL holds");
-    ref->bytes = ref->length > 0
-                     ? refs_bytes_view(content.data + ref->offset, (size_t)ref->length)
-                     : refs_bytes_view("", 0);
+    ref->bytes = ref->length > 0 ? refs_bytes_view(content.data + ref->offset, (size_t)ref->length)
+                                 : refs_bytes_view("", 0);
     ref->kind = REFS_REF_INLINE;
     ref->offset = ref->length = 0;
     ref->url = NULL;

@@ -112,7 +112,8 @@ static void note_range(pending *job, size_t index, refs_ref *ref) {
                                        .location = ref->location,
                                        .offset = whole ? 0 : ref->offset,
                                        .length = whole ? REFS_FETCH_WHOLE : ref->length,
-                                       .max_length = whole ? job->keys[index].max_size : 0};
+                                       .max_length = whole ? job->keys[index].max_size : 0,
+                                       .is_optional = job->keys[index].is_optional};
     job->refs[job->n] = *ref;
     job->index[job->n++] = index;
     ref->block = NULL;
@@ -135,6 +136,20 @@ static refs_status look_up(pending *job, size_t index, refs_error *err) {
     if (status != REFS_OK) prefix(job->store, key->text, &ref, err);
     refs_ref_release(&ref);
     return status;
+}
+
+/* What is wrong with an optional value is for who asks for it. Of a local file nothing is fetched
+ * that nobody asked for. */
+static void look_up_optional(pending *job, size_t index) {
+    const refs_store_key *key = &job->keys[index];
+    refs_ref ref = {.kind = REFS_REF_INLINE};
+    uint64_t end;
+    if (refs_set_find(job->store->set, key->text, &ref, NULL) == REFS_OK &&
+        ref.kind == REFS_REF_RANGE && check_ref(&ref, key->max_size, NULL) == REFS_OK &&
+        refs_add_u64(ref.offset, ref.length, &end) &&
+        !refs_fetcher_is_local(job->store->fetcher, ref.location))
+        note_range(job, index, &ref);
+    refs_ref_release(&ref);
 }
 
 static refs_status forward(void *user, size_t i, refs_bytes bytes, refs_block *block,
@@ -187,10 +202,18 @@ refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, s
                                 const refs_store_client *client, refs_error *err) {
     pending job = {store, keys, client, NULL, NULL, NULL, 0};
     refs_status status = open_pending(&job, n, err);
-    for (size_t i = 0; i < n && status == REFS_OK; i++) status = look_up(&job, i, err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++)
+        if (keys[i].is_optional)
+            look_up_optional(&job, i);
+        else
+            status = look_up(&job, i, err);
     if (status == REFS_OK && job.n > 0) status = fetch_pending(&job, err);
     clear_pending(&job);
     return status;
+}
+
+uint64_t refs_store_max_gap(const refs_store *store) {
+    return refs_fetcher_max_gap(store->fetcher);
 }
 
 bool refs_store_is_local(const refs_store *store, refs_str key) {

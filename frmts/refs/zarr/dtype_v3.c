@@ -30,11 +30,11 @@ static const struct {
     const char *name;
     const char *numpy;
 } simple_types[] = {
-    {"bool", "|b1"},       {"int8", "|i1"},    {"int16", "<i2"},
-    {"int32", "<i4"},      {"int64", "<i8"},   {"uint8", "|u1"},
-    {"uint16", "<u2"},     {"uint32", "<u4"},  {"uint64", "<u8"},
-    {"float16", "<f2"},    {"float32", "<f4"}, {"float64", "<f8"},
-    {"complex64", "<c8"},  {"string", "|O"},   {"variable_length_bytes", "|O"},
+    {"bool", "|b1"},        {"int8", "|i1"},    {"int16", "<i2"},
+    {"int32", "<i4"},       {"int64", "<i8"},   {"uint8", "|u1"},
+    {"uint16", "<u2"},      {"uint32", "<u4"},  {"uint64", "<u8"},
+    {"float16", "<f2"},     {"float32", "<f4"}, {"float64", "<f8"},
+    {"complex64", "<c8"},   {"string", "|O"},   {"variable_length_bytes", "|O"},
     {"complex128", "<c16"}, {"bytes", "|O"},
 };
 
