@@ -96,6 +96,15 @@ TEST_F(Budget, BandByBandAfterAdviceIsTwoRequests) {
     EXPECT_EQ(count(dataset, "CHUNKS_DECODED"), steps * 4);
 }
 
+/* As a VRT of one band advises: the first bands, no list of them. */
+TEST_F(Budget, AdviceAboutTheFirstBandsIsNotAboutAll) {
+    const Dataset dataset = serve();
+    ASSERT_NE(dataset, nullptr);
+    GDALDatasetAdviseRead(dataset.get(), 0, 0, 8, 8, 8, 8, GDT_Int32, 2, nullptr, nullptr);
+    for (int band : {1, 2}) pixels<int32_t>(dataset, band);
+    EXPECT_LE(count(dataset, "BYTES"), 2 * 4 * 64);
+}
+
 /* As gdallocationinfo does, which tells nobody that it is going to. */
 TEST_F(Budget, APixelOfOneBandAfterTheOtherIsFewRequests) {
     const Dataset dataset = serve({"--latency-ms", "60"});

@@ -264,16 +264,16 @@ CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, i
                                int bufferYSize, GDALDataType bufferType, int nBandsWanted,
                                int *bandMap, RefsAdviseOptions) {
     if (bufferXSize != xSize || bufferYSize != ySize) return CE_None;
-    std::vector<int> all;
-    if (bandMap == nullptr) {
+    std::vector<int> first;
+    if (bandMap == nullptr) { // the first bands, as in RasterIO(); of no number: all
+        if (nBandsWanted <= 0 || nBandsWanted > GetRasterCount()) nBandsWanted = GetRasterCount();
         const refs_status status = RefsGuard(nullptr, [&] {
-            all.resize(static_cast<size_t>(GetRasterCount()));
+            first.resize(static_cast<size_t>(nBandsWanted));
             return REFS_OK;
         });
         if (status != REFS_OK) return CE_None; // an advice that is not followed
-        std::iota(all.begin(), all.end(), 1);
-        bandMap = all.data();
-        nBandsWanted = GetRasterCount();
+        std::iota(first.begin(), first.end(), 1);
+        bandMap = first.data();
     }
     picture_->windows(reader_.get())
         .advise(
