@@ -610,6 +610,52 @@ TEST(Blocks, OfLargeChunksDecodeEachChunkOnce) {
     refs_cache_free(cache);
 }
 
+/** Twelve bands of two chunks of 128 KiB, of each in turn some lines. */
+class LinesOfBands : public testing::Test {
+  protected:
+    void SetUp() override {
+        v.addIntegers(shape);
+        ASSERT_EQ(refs_cache_open(1 << 20, &cache, nullptr), REFS_OK);
+        v.open(cache, MemoryArray::NoPrefetch);
+    }
+    void TearDown() override {
+        v.close();
+        refs_cache_free(cache);
+    }
+    uint64_t decodedBy(const std::vector<uint64_t> &firstLines) {
+        std::vector<int32_t> values(32 * 256);
+        for (uint64_t line : firstLines)
+            for (uint64_t band = 0; band < 12; band++) {
+                const uint64_t start[] = {band, line, 0}, count[] = {1, 32, 256};
+                const refs_region region = {start, count, nullptr};
+                EXPECT_EQ(refs_reader_read(v.reader, &region, values.data(), nullptr, nullptr),
+                          REFS_OK);
+                EXPECT_EQ(values[5], shape.valueAt({band, line, 5}));
+            }
+        refs_array_stats stats;
+        refs_array_get_stats(v.array, &stats);
+        return stats.chunks_decoded;
+    }
+
+    const ArrayShape shape = {{12, 512, 256}, {1, 256, 128}};
+    MemoryArray v;
+    refs_cache *cache = nullptr;
+};
+
+TEST_F(LinesOfBands, DecodeEachChunkOnceWhenTheReaderHasComeBack) {
+    const uint64_t first = decodedBy({0, 32, 64, 96, 128, 160, 192, 224});
+    EXPECT_LE(first, 48u) << "24, and what is gone when it comes back";
+    EXPECT_EQ(decodedBy({256, 288, 320, 352, 384, 416, 448, 480}), first + 24);
+}
+
+TEST_F(LinesOfBands, ReadBackwardsDoSoToo) {
+    EXPECT_LE(decodedBy({480, 448, 416, 384, 352, 320, 288, 256}), 48u);
+}
+
+TEST_F(LinesOfBands, HereAndThereAreNotHeld) {
+    EXPECT_EQ(decodedBy({0, 64, 128, 192}), 96u) << "the cache is as large as it shall be";
+}
+
 TEST_F(Lines, GiveBackWhatTheyHeldWithTheirReader) {
     expectLine(0, v.reader);
     refs_reader_free(v.reader);

@@ -21,39 +21,67 @@ static void forget(refs_held *held, size_t i) {
     memmove(&held->begun[i], &held->begun[i + 1], (held->n - i) * sizeof *held->begun);
 }
 
-static void note_chunk(refs_held *held, uint64_t number, uint64_t n_read, uint64_t n_all) {
-    size_t i = 0;
-    while (i < held->n && held->begun[i].number != number) i++;
-    bool begins = i == held->n;
-    uint64_t left = begins ? n_all : held->begun[i].left;
-    if (!begins) forget(held, i);
-    if (n_read >= left) return;
-    if (held->n == REFS_HELD_CHUNKS) forget(held, 0);
-    held->begun[held->n++] = (struct refs_begun){number, left - n_read};
-    if (begins) held->n_held = held->n;
-}
+/* What is read of a chunk. */
+typedef struct part {
+    uint64_t number;
+    uint64_t n_read, n_all;
+    uint64_t at, end; /* along the first dimension that is read in part */
+} part;
 
-static void note_chunks(refs_held *held, const refs_array *array, const refs_cut *cut) {
+static part part_of(const refs_array *array, const refs_cut *cut, uint64_t item) {
     const refs_span *spans[REFS_MAX_RANK];
     uint64_t index[REFS_MAX_RANK];
-    for (uint64_t item = 0; item < cut->n_chunks; item++) {
-        uint64_t n_read = 1, n_all = 1;
-        refs_array__cut_at(cut, item, spans);
-        for (size_t dim = 0; dim < cut->rank; dim++) {
-            index[dim] = spans[dim]->chunk;
-            n_read *= spans[dim]->n;
-            n_all *= length_of(array->meta, dim, spans[dim]->chunk);
-        }
-        note_chunk(held, refs_grid__number(&array->grid, index), n_read, n_all);
+    part read = {.n_read = 1, .n_all = 1};
+    refs_array__cut_at(cut, item, spans);
+    for (size_t dim = 0; dim < cut->rank; dim++) {
+        uint64_t length = length_of(array->meta, dim, spans[dim]->chunk);
+        index[dim] = spans[dim]->chunk;
+        read.n_read *= spans[dim]->n;
+        read.n_all *= length;
+        if (read.end > 0 || spans[dim]->n == length) continue;
+        read.at =
+            cut->is_backwards[dim] ? spans[dim]->begin + 1 - spans[dim]->n : spans[dim]->begin;
+        read.end = read.at + spans[dim]->n;
     }
+    read.number = refs_grid__number(&array->grid, index);
+    return read;
+}
+
+/* Returns that tell of fewer chunks count when none has told of as many for long. */
+static void note_return(refs_held *held, size_t n) {
+    if (n < held->n_held && held->n_since < 4 * REFS_HELD_CHUNKS) return;
+    held->n_held = n;
+    held->n_since = 0;
+}
+
+/* Large chunks are held from the first one on: coming back to find one gone costs too much. */
+static void note_part(refs_held *held, const part *read, uint64_t chunk_bytes) {
+    size_t i = 0;
+    while (i < held->n && held->begun[i].number != read->number) i++;
+    bool begins = i == held->n;
+    const struct refs_begun last =
+        begins ? (struct refs_begun){.left = read->n_all} : held->begun[i];
+    bool goes_on = !begins && (read->at == last.end || read->end == last.at);
+    bool is_large = chunk_bytes > REFS_HELD_FROM;
+    held->n_since++;
+    if (goes_on && !is_large) note_return(held, held->n - i);
+    if (!begins) forget(held, i);
+    if (read->n_read >= last.left) return;
+    if (held->n == REFS_HELD_CHUNKS) forget(held, 0);
+    held->begun[held->n++] =
+        (struct refs_begun){read->number, last.left - read->n_read, read->at, read->end};
+    if (begins && is_large) held->n_held = held->n;
 }
 
 /* Those that were read to their end make room when the next one is begun: until then they are not
  * the oldest. More than the cache may ever hold is not held at all. */
 size_t refs_held__note(refs_held *held, const refs_array *array, const refs_cut *cut) {
     uint64_t n = takes_whole_chunks(array->meta, cut) ? 0 : cut->n_chunks;
-    if (array->chunk_bytes > REFS_HELD_FROM && cut->n_chunks <= REFS_HELD_CHUNKS) {
-        note_chunks(held, array, cut);
+    if (array->chunk_bytes >= REFS_RESUMED_FROM && cut->n_chunks <= REFS_HELD_CHUNKS) {
+        for (uint64_t item = 0; item < cut->n_chunks; item++) {
+            const part read = part_of(array, cut, item);
+            note_part(held, &read, array->chunk_bytes);
+        }
         if (held->n_held > n) n = held->n_held;
     }
     size_t most = REFS_MAX_HELD_BYTES / (array->chunk_bytes + REFS_CHUNK_OVERHEAD);
