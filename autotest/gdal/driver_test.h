@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <cpl_conv.h>
 #include <cpl_error.h>
 #include <gdal.h>
 #include <gtest/gtest.h>
@@ -54,6 +55,18 @@ std::string item(GDALMajorObjectH object, const std::string &name, const char *d
 
 /** A count that the dataset keeps in its metadata domain "REFS". */
 int64_t count(const Dataset &dataset, const std::string &name);
+
+/** A configuration option for a while. */
+class Option {
+  public:
+    Option(const char *name, const char *value) : name_(name) { CPLSetConfigOption(name, value); }
+    ~Option() { CPLSetConfigOption(name_, nullptr); }
+    Option(const Option &) = delete;
+    Option &operator=(const Option &) = delete;
+
+  private:
+    const char *name_;
+};
 
 /* -- errors ------------------------------------------------------------------------------------ */
 
