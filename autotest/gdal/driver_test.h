@@ -81,6 +81,9 @@ class ErrorLog {
     const std::vector<std::string> &failures() const { return failures_; }
     const std::vector<std::string> &warnings() const { return warnings_; }
 
+    /** Messages that CPL_DEBUG lets through. */
+    const std::vector<std::string> &notes() const { return notes_; }
+
     /** All failures, one per line. */
     std::string text() const;
 
@@ -89,6 +92,7 @@ class ErrorLog {
 
     std::vector<std::string> failures_;
     std::vector<std::string> warnings_;
+    std::vector<std::string> notes_;
 };
 
 /* -- pixels ------------------------------------------------------------------------------------ */

@@ -146,6 +146,26 @@ bool RefsArchive::hasCurrentTargets(uint64_t trust) {
 RefsArchive::~RefsArchive() {
     if (index_.use_count() == 1) index_->cancel();
     if (fetcher_ != nullptr) refs_fetcher_cancel(fetcher_.get());
+    if (cache_ != nullptr) noteCost();
+}
+
+void RefsArchive::noteCost() const {
+    refs_array_stats sum{};
+    for (const auto &entry : arrays_) {
+        refs_array_stats one{};
+        if (entry.second != nullptr) refs_array_get_stats(entry.second.get(), &one);
+        sum.chunks_decoded += one.chunks_decoded;
+        sum.chunks_absent += one.chunks_absent;
+        sum.cache_hits += one.cache_hits;
+    }
+    const auto number = [](uint64_t n) { return static_cast<unsigned long long>(n); };
+    const refs_fetch_stats fetched = fetchStats();
+    const refs_notes notes = RefsReportNotes();
+    refs_note(
+        &notes, REFS_NOTE_DEBUG,
+        "%s: %llu requests, %llu bytes, %llu chunks decoded, %llu absent, %llu from the cache",
+        location_.c_str(), number(fetched.requests), number(fetched.bytes),
+        number(sum.chunks_decoded), number(sum.chunks_absent), number(sum.cache_hits));
 }
 
 void RefsArchive::forgetAll() {

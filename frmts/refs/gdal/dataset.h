@@ -107,6 +107,8 @@ class RefsDataset final : public GDALPamDataset {
     static RefsDataset *show(std::shared_ptr<const RefsPicture> picture);
     void setGeolocation();
     void setColors();
+
+    /** What the domain REFS says: requests and bytes of the whole set, chunks of this array. */
     CPLStringList &readCounts();
     void loadKept();
     void forgetOldOverviews();
