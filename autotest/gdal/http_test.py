@@ -150,11 +150,18 @@ class Requests(Case):
             self.folder.write_array(self.bands, self.width,
                                     url=f"http://127.0.0.1:{closed.getsockname()[1]}/v.bin")
             path = os.path.join(self.folder.served, "refs.json")
-            with options(GDAL_HTTP_MAX_RETRY="2"):
-                self.assertIn("after 3 attempts", self.fails(path))
-                again = self.fails(path)
+            first, again = self.fails(path), self.fails(path)
+        self.assertIn("after 2 attempts: Failed to connect", first, "it was never there")
         self.assertIn("Failed to connect", again)
         self.assertNotIn("attempts", again)
+
+    def test_a_server_that_went_away_may_come_back(self):
+        server = self.serve()
+        dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
+        dataset.GetRasterBand(1).ReadAsArray()
+        server.close()
+        with self.assertRaisesRegex(RuntimeError, "after 5 attempts: Failed to connect"):
+            dataset.GetRasterBand(2).ReadAsArray()
 
     def test_retry_after_is_obeyed(self):
         for name, text in (("seconds", "1"), ("date", "{now+2}")):

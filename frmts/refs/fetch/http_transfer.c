@@ -1,6 +1,7 @@
 /* http_transfer.c -- one request: how it is asked, where it is sent, and when it is tried again. */
 #include "http_internal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <strings.h>
 
@@ -8,6 +9,10 @@
 
 /* An attempt that brought so much was none in vain: failures are counted from the next one on. */
 #define PROGRESS_BYTES (64 * (uint64_t)REFS_KIB)
+
+/* A server that has answered may be starting anew. Where nobody ever did, the address is mostly
+ * wrong, which people want to know soon. */
+#define MAX_RETRIES_OF_REFUSED 1
 
 #define ACCEPT_ENCODING "Accept-Encoding:"
 
@@ -251,6 +256,13 @@ bool refs_transfer__is_unreachable(const refs_transfer *transfer, CURLcode code)
     return code == CURLE_OPERATION_TIMEDOUT && connected_us == 0;
 }
 
+bool refs_transfer__is_refused(const refs_transfer *transfer, CURLcode code) {
+    long number = 0;
+    return code == CURLE_COULDNT_CONNECT &&
+           curl_easy_getinfo(transfer->current, CURLINFO_OS_ERRNO, &number) == CURLE_OK &&
+           number == ECONNREFUSED;
+}
+
 static refs_status fail_status(const refs_transfer *transfer, long status, refs_error *err) {
     const refs_identity *identity = &transfer->response.identity;
     const refs_http_host *host = transfer->host;
@@ -309,7 +321,9 @@ static bool may_retry(refs_transfer *transfer, CURLcode code, long status) {
     if (transfer->refused || transfer->hopeless || !transient) return false;
     if (transfer->kind == REFS_TRANSFER_RANGE && brought >= PROGRESS_BYTES)
         transfer->n_failures = 0;
-    return transfer->n_failures++ < transfer->rules.max_retries;
+    unsigned most = transfer->rules.max_retries;
+    if (transfer->pointless && most > MAX_RETRIES_OF_REFUSED) most = MAX_RETRIES_OF_REFUSED;
+    return transfer->n_failures++ < most;
 }
 
 static uint64_t delay_of(const refs_transfer *transfer) {
