@@ -155,6 +155,14 @@ class Requests(Case):
         self.assertIn("Failed to connect", again)
         self.assertNotIn("attempts", again)
 
+    def test_a_file_that_is_shorter_than_the_set_says_is_named_so(self):
+        server = self.serve()
+        for size, status in ((9000, ""), (4000, "HTTP 416: ")):
+            self.folder.write("v.bin", self.folder.read("v.bin")[:size])
+            with self.assertRaisesRegex(RuntimeError, f": {status}the file has only {size} bytes, and 8000 to "
+                                        "11999 are asked for: it was cut or replaced after the set"):
+                read(server.url(f"@{size}/refs.json"), 3)
+
     def test_a_server_that_went_away_may_come_back(self):
         server = self.serve()
         dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')

@@ -266,9 +266,12 @@ bool refs_transfer__is_refused(const refs_transfer *transfer, CURLcode code) {
 static refs_status fail_status(const refs_transfer *transfer, long status, refs_error *err) {
     const refs_identity *identity = &transfer->response.identity;
     const refs_http_host *host = transfer->host;
-    if (status == 416 && identity->has_total)
-        return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does (HTTP 416)",
-                         (unsigned long long)identity->total);
+    if (status == 416 && identity->has_total && transfer->kind == REFS_TRANSFER_RANGE &&
+        identity->total < transfer->offset + transfer->length) {
+        (void)refs_fetch__fail_short(identity->total, transfer->offset, transfer->length, err);
+        refs_error_prefix(err, "HTTP %ld", status);
+        return REFS_IO;
+    }
     const char *advice = NULL;
     if ((status == 401 || status == 403) && host->advice != NULL)
         advice = host->advice(host->self, transfer->location);
@@ -294,7 +297,8 @@ static refs_status judge_end(refs_transfer *transfer, long status, refs_error *e
     uint64_t got = atomic_load(&transfer->got);
     if (transfer->kind != REFS_TRANSFER_RANGE || got == transfer->length) return REFS_OK;
     if (status == 200)
-        return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does (HTTP 200)",
+        return refs_fail(err, REFS_IO,
+                         "the answer ends at byte %llu, before the range does (HTTP 200)",
                          (unsigned long long)(transfer->skipped + got - transfer->got_before));
     return refs_fail(err, REFS_IO, "only %llu of %llu bytes arrived (HTTP %ld)",
                      (unsigned long long)got, (unsigned long long)transfer->length, status);
