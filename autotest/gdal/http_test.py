@@ -159,9 +159,26 @@ class Requests(Case):
         server = self.serve()
         for size, status in ((9000, ""), (4000, "HTTP 416: ")):
             self.folder.write("v.bin", self.folder.read("v.bin")[:size])
-            with self.assertRaisesRegex(RuntimeError, f": {status}the file has only {size} bytes, and 8000 to "
-                                        "11999 are asked for: it was cut or replaced after the set"):
+            said = (f": {status}the file has only {size} bytes, and 8000 to 11999 are asked for: it was cut or "
+                    "replaced after the set")
+            with self.assertRaisesRegex(RuntimeError, said):
                 read(server.url(f"@{size}/refs.json"), 3)
+
+    def test_interrupts_end_reads_with_a_callback_at_once(self):
+        server = self.serve(options=["--latency-ms", "3000"])
+        script = ("import os, signal, sys, threading, time\n"
+                  "from osgeo import gdal\n"
+                  "gdal.UseExceptions()\n"
+                  "dataset = gdal.Open(sys.argv[1])\n"
+                  "begin = time.time()\n"
+                  "threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+                  "try:\n"
+                  "    dataset.ReadAsArray(callback=lambda done, message, data: True)\n"
+                  "except RuntimeError as error:\n"
+                  "    print('cancelled' in str(error), time.time() - begin < 1.5)\n")
+        done = subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(done.stdout, "True True\n", done.stderr)
 
     def test_a_server_that_went_away_may_come_back(self):
         server = self.serve()
