@@ -212,7 +212,7 @@ def writes_the_file_again():
         return "\n".join(world.messages)
 
 
-@produces("ends at byte N, before the range …")
+@produces("the file has only N bytes, and N to M are asked for")
 def refers_beyond_the_end():
     with World() as world:
         world.folder.write("v.bin", bytes(20))

@@ -127,4 +127,42 @@ TEST_F(Budget, NothingIsAskedForByHead) {
     for (const ServedRequest &request : server->requests()) EXPECT_EQ(request.method, "GET");
 }
 
+/** What is said of reading while `work` goes on, all but the name of the set. */
+template <class Work> std::vector<std::string> sums(Work work) {
+    const Option debug("CPL_DEBUG", "REFS");
+    const ErrorLog log;
+    work();
+    std::vector<std::string> found;
+    for (const std::string &note : log.notes()) {
+        const size_t at = note.find(".json: ");
+        if (at != std::string::npos && note.find(" requests, ") != std::string::npos)
+            found.push_back(note.substr(at + 7));
+    }
+    return found;
+}
+
+TEST_F(Budget, IsSummedUpWhereTheSetIsClosed) {
+    const auto said = sums([this] {
+        const Dataset dataset = serve();
+        ASSERT_NE(dataset, nullptr);
+        for (int band : {2, 2, 9}) pixels(dataset, band);
+    });
+    // Four chunks of the band that is read twice, and two coordinate variables, which were
+    // announced.
+    EXPECT_EQ(said, (std::vector<std::string>{
+                        "2 requests, 512 bytes, 10 chunks decoded, 0 absent, 6 from the cache"}));
+}
+
+TEST_F(Budget, IsSummedUpForTheMultidimensionalApi) {
+    const auto said = sums([this] {
+        const std::string name = GDALGetDescription(serve().get());
+        const std::string set = name.substr(0, name.rfind(':'));
+        const Dataset dataset(
+            GDALOpenEx(set.c_str(), GDAL_OF_MULTIDIM_RASTER, nullptr, nullptr, nullptr));
+        ASSERT_NE(dataset, nullptr) << set;
+    });
+    EXPECT_EQ(said.size(), 2u);
+    EXPECT_EQ(said.back(), "0 requests, 0 bytes, 0 chunks decoded, 0 absent, 0 from the cache");
+}
+
 } // namespace

@@ -102,6 +102,7 @@ ErrorLog::~ErrorLog() {
 void CPL_STDCALL ErrorLog::receive(CPLErr kind, CPLErrorNum, const char *message) {
     auto *log = static_cast<ErrorLog *>(CPLGetErrorHandlerUserData());
     if (kind == CE_Warning) log->warnings_.push_back(message);
+    if (kind == CE_Debug) log->notes_.push_back(message);
     if (kind == CE_Failure) log->failures_.push_back(message);
 }
 

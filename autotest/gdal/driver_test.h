@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <cpl_conv.h>
 #include <cpl_error.h>
 #include <gdal.h>
 #include <gtest/gtest.h>
@@ -55,6 +56,18 @@ std::string item(GDALMajorObjectH object, const std::string &name, const char *d
 /** A count that the dataset keeps in its metadata domain "REFS". */
 int64_t count(const Dataset &dataset, const std::string &name);
 
+/** A configuration option for a while. */
+class Option {
+  public:
+    Option(const char *name, const char *value) : name_(name) { CPLSetConfigOption(name, value); }
+    ~Option() { CPLSetConfigOption(name_, nullptr); }
+    Option(const Option &) = delete;
+    Option &operator=(const Option &) = delete;
+
+  private:
+    const char *name_;
+};
+
 /* -- errors ------------------------------------------------------------------------------------ */
 
 /** Keeps what GDAL reports from here on, instead of printing it, until it goes out of scope. */
@@ -68,6 +81,9 @@ class ErrorLog {
     const std::vector<std::string> &failures() const { return failures_; }
     const std::vector<std::string> &warnings() const { return warnings_; }
 
+    /** Messages that CPL_DEBUG lets through. */
+    const std::vector<std::string> &notes() const { return notes_; }
+
     /** All failures, one per line. */
     std::string text() const;
 
@@ -76,6 +92,7 @@ class ErrorLog {
 
     std::vector<std::string> failures_;
     std::vector<std::string> warnings_;
+    std::vector<std::string> notes_;
 };
 
 /* -- pixels ------------------------------------------------------------------------------------ */

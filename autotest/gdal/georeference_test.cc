@@ -139,6 +139,29 @@ TEST_P(SampleAgainstNetcdf, HasAllItsMetadata) {
 
 /* -- axes -------------------------------------------------------------------------------------- */
 
+/** The first column of what is shown of a grid with so many of them. */
+std::vector<int32_t> first_column(const std::vector<double> &latitudes, uint64_t columns) {
+    const uint64_t rows = latitudes.size();
+    std::vector<int32_t> values;
+    for (uint64_t i = 0; i < rows * columns; i++)
+        values.push_back(static_cast<int32_t>(i / columns));
+    Set set;
+    set.values({"lat", {rows}, "<f8", {}, {"lat"}}, bytes_of(latitudes))
+        .values({"lon", {columns}, "<f8", {}, {"lon"}}, bytes_of(counting<double>(columns)))
+        .values({"v", {rows, columns}, "<i4", {}, {"lat", "lon"}}, bytes_of(values));
+    const std::vector<int32_t> shown = pixels<int32_t>(open(subdataset(set.save(), "v")));
+    std::vector<int32_t> column;
+    for (size_t i = 0; i < shown.size(); i += columns) column.push_back(shown[i]);
+    return column;
+}
+
+TEST(Rows, LieNorthFirstHoweverManyColumnsThereAre) {
+    for (uint64_t columns : {1, 2}) {
+        EXPECT_EQ(first_column({53, 52, 51}, columns), (std::vector<int32_t>{0, 1, 2})) << columns;
+        EXPECT_EQ(first_column({51, 52, 53}, columns), (std::vector<int32_t>{2, 1, 0})) << columns;
+    }
+}
+
 TEST(Axes, AreFoundByAxisUnitsStandardNameAndName) {
     const struct {
         const char *why, *y_name, *x_name, *y_attributes, *x_attributes;

@@ -150,11 +150,48 @@ class Requests(Case):
             self.folder.write_array(self.bands, self.width,
                                     url=f"http://127.0.0.1:{closed.getsockname()[1]}/v.bin")
             path = os.path.join(self.folder.served, "refs.json")
-            with options(GDAL_HTTP_MAX_RETRY="2"):
-                self.assertIn("after 3 attempts", self.fails(path))
-                again = self.fails(path)
+            first, again = self.fails(path), self.fails(path)
+        self.assertIn("after 2 attempts: Failed to connect", first, "it was never there")
         self.assertIn("Failed to connect", again)
         self.assertNotIn("attempts", again)
+
+    def test_a_file_that_is_shorter_than_the_set_says_is_named_so(self):
+        server = self.serve()
+        for size, status in ((9000, ""), (4000, "HTTP 416: ")):
+            self.folder.write("v.bin", self.folder.read("v.bin")[:size])
+            said = (f": {status}the file has only {size} bytes, and 8000 to 11999 are asked for: it was cut or "
+                    "replaced after the set")
+            with self.assertRaisesRegex(RuntimeError, said):
+                read(server.url(f"@{size}/refs.json"), 3)
+
+    def test_interrupts_end_reads_with_a_callback_at_once(self):
+        server = self.serve(options=["--latency-ms", "3000"])
+        script = ("import os, signal, sys, threading, time\n"
+                  "from osgeo import gdal\n"
+                  "gdal.UseExceptions()\n"
+                  "signal.signal(signal.SIGINT, signal.default_int_handler)  # shells may ignore it\n"
+                  "dataset = gdal.Open(sys.argv[1])\n"
+                  "timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))\n"
+                  "def callback(done, message, data):\n"
+                  "    if timer.ident is None:\n"
+                  "        timer.start()  # now the read waits\n"
+                  "    return True\n"
+                  "begin = time.time()\n"
+                  "try:\n"
+                  "    dataset.ReadAsArray(callback=callback)\n"
+                  "except RuntimeError as error:\n"
+                  "    print('cancelled' in str(error), time.time() - begin < 2.5)\n")
+        done = subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(done.stdout, "True True\n", done.stderr)
+
+    def test_a_server_that_went_away_may_come_back(self):
+        server = self.serve()
+        dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
+        dataset.GetRasterBand(1).ReadAsArray()
+        server.close()
+        with self.assertRaisesRegex(RuntimeError, "after 5 attempts: Failed to connect"):
+            dataset.GetRasterBand(2).ReadAsArray()
 
     def test_retry_after_is_obeyed(self):
         for name, text in (("seconds", "1"), ("date", "{now+2}")):

@@ -234,6 +234,13 @@ class Files(Statistics):
         return sorted(name for name in os.listdir(self.folder)
                       if name not in ("sample.json.bak", "sample.json_x.ovr", "sample.json_0.ovr.txt"))
 
+    def contents(self):
+        found = {}
+        for name in os.listdir(self.folder):
+            with open(self.path(name), "rb") as file:
+                found[name] = file.read()
+        return found
+
     def assert_complete(self, path):
         self.assertAlmostEqual(self.kept(self.name(path, "z")), self.mean, places=6)
         for array in ("t2m", "z"):
@@ -260,6 +267,25 @@ class Files(Statistics):
         self.assert_complete(self.path("other & more.json"))
         self.driver.Rename(self.path("last.json"), self.path("other & more.json"))
         self.assert_complete(self.path("last.json"))
+
+    def test_are_not_copied_to_themselves(self):
+        """Copying would begin by emptying what it is to copy."""
+        os.chdir(self.folder)
+        os.symlink(self.set, self.path("link.json"))
+        os.link(self.set, self.path("other.json"))
+        before = self.contents()
+        for to in (self.set, "sample.json", "./sample.json", f'REFS:"{self.set}"', "link.json",
+                   "other.json"):
+            for source in (self.set, "link.json"):
+                with self.assertRaisesRegex(RuntimeError, "is the same file", msg=to):
+                    self.driver.CopyFiles(to, source)
+        self.assertEqual(self.contents(), before)
+        memory = "/vsimem/set.json"
+        gdal.FileFromMemBuffer(memory, before["sample.json"])
+        self.addCleanup(gdal.Unlink, memory)
+        with self.assertRaisesRegex(RuntimeError, "is the same file"):
+            self.driver.CopyFiles(memory, memory)
+        self.assertEqual(gdal.VSIStatL(memory).size, len(before["sample.json"]))
 
     def test_are_deleted_together_but_for_the_data(self):
         self.driver.Delete(self.set)

@@ -54,18 +54,22 @@ class Progress : public testing::Test {
         ASSERT_NE(dataset, nullptr);
     }
 
-    CPLErr read(Told &told, int nBands) {
+    /** One band, the third, or as many as are wanted, in `size` by `size` pixels. */
+    CPLErr read(Told &told, int nBands, int size = 8,
+                GDALRIOResampleAlg resampling = GRIORA_NearestNeighbour) {
         GDALRasterIOExtraArg extra;
         INIT_RASTERIO_EXTRA_ARG(extra);
+        extra.eResampleAlg = resampling;
         extra.pfnProgress = Told::callback;
         extra.pProgressData = &told;
         std::vector<int32_t> values(64 * steps);
         ErrorLog log;
         const CPLErr status =
-            nBands == 1 ? GDALRasterIOEx(GDALGetRasterBand(dataset.get(), 3), GF_Read, 0, 0, 8, 8,
-                                         values.data(), 8, 8, GDT_Int32, 0, 0, &extra)
-                        : GDALDatasetRasterIOEx(dataset.get(), GF_Read, 0, 0, 8, 8, values.data(),
-                                                8, 8, GDT_Int32, nBands, nullptr, 0, 0, 0, &extra);
+            nBands == 1
+                ? GDALRasterIOEx(GDALGetRasterBand(dataset.get(), 3), GF_Read, 0, 0, 8, 8,
+                                 values.data(), size, size, GDT_Int32, 0, 0, &extra)
+                : GDALDatasetRasterIOEx(dataset.get(), GF_Read, 0, 0, 8, 8, values.data(), size,
+                                        size, GDT_Int32, nBands, nullptr, 0, 0, 0, &extra);
         return status;
     }
 
@@ -103,6 +107,45 @@ TEST_F(Progress, CancelsSoonWhileTheNetworkIsAwaited) {
         EXPECT_EQ(told.shares.size(), at) << "it is not asked again";
         EXPECT_LT(Clock::now() - start, std::chrono::milliseconds(1500));
     }
+}
+
+/* GDAL reads what it resamples block by block, or in parts, without its callback. */
+struct Resampling {
+    int size, nBands;
+    GDALRIOResampleAlg way;
+};
+constexpr Resampling resamplings[] = {{4, 1, GRIORA_Average},
+                                      {4, 1, GRIORA_NearestNeighbour},
+                                      {2, 1, GRIORA_NearestNeighbour},
+                                      {4, 1, GRIORA_Bilinear},
+                                      {4, 24, GRIORA_NearestNeighbour},
+                                      {1, 24, GRIORA_NearestNeighbour},
+                                      {4, 24, GRIORA_Cubic},
+                                      {4, 24, GRIORA_Mode}};
+
+TEST_F(Progress, OfWhatIsResampledIsToldFromTheStartToTheEnd) {
+    serve("5");
+    for (const Resampling &one : resamplings) {
+        SCOPED_TRACE(testing::Message() << one.size << " " << one.nBands << " " << one.way);
+        Told told;
+        EXPECT_EQ(read(told, one.nBands, one.size, one.way), CE_None);
+        expectRising(told.shares);
+    }
+}
+
+TEST_F(Progress, CancelsSoonWhileWhatIsResampledIsAwaited) {
+    serve("3000");
+    for (const Resampling &one : resamplings)
+        for (size_t at : {1, 3}) {
+            SCOPED_TRACE(testing::Message()
+                         << one.size << " " << one.nBands << " " << one.way << " " << at);
+            Told told;
+            told.cancelAt = at;
+            const auto start = Clock::now();
+            EXPECT_EQ(read(told, one.nBands, one.size, one.way), CE_Failure);
+            EXPECT_EQ(told.shares.size(), at) << "it is not asked again";
+            EXPECT_LT(Clock::now() - start, std::chrono::milliseconds(1500));
+        }
 }
 
 TEST_F(Progress, OfACancelledReadLeavesTheDatasetAsItWas) {

@@ -16,16 +16,6 @@ using namespace refs_test;
 
 namespace {
 
-/** A configuration option for a while. */
-class Option {
-  public:
-    Option(const char *name, const char *value) : name_(name) { CPLSetConfigOption(name, value); }
-    ~Option() { CPLSetConfigOption(name_, nullptr); }
-
-  private:
-    const char *name_;
-};
-
 std::filesystem::file_time_type hours_ago(int hours) {
     return std::filesystem::file_time_type::clock::now() - std::chrono::hours(hours);
 }

@@ -594,8 +594,10 @@ TEST_F(Shards, ShardThatIsShorterThanItsIndexIsNamed) {
     open();
     EXPECT_EQ(failureAt({0, 0}), "set.json: v/c/0/0: shards.bin [0+1000]: 1000 bytes are too few "
                                  "for the 1028 of the index");
-    EXPECT_EQ(failureAt({256, 0}), "set.json: v/c/1/0: shards.bin [4998972+1028]: ends at byte "
-                                   "2000, before the range [4998972+1028] does");
+    EXPECT_EQ(failureAt({256, 0}),
+              "set.json: v/c/1/0: shards.bin [4998972+1028]: the file has only "
+              "2000 bytes, and 4998972 to 4999999 are asked for: it was cut or "
+              "replaced after the set was made, which must be made again");
 }
 
 TEST_F(Shards, FailureIsTriedAgain) {

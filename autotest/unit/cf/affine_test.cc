@@ -95,6 +95,26 @@ TEST_F(Affine, HasNoPixelSizeForASingleRowOrColumn) {
     EXPECT_FALSE(set.meaning.has_geotransform);
 }
 
+TEST(AffineOfOneColumn, HasNorthernRowsFirst) {
+    const struct {
+        std::vector<double> latitudes;
+        bool turns;
+    } cases[] = {{{30, 20, 10}, false},
+                 {{10, 20, 30}, true},
+                 {{89.05, 86, 83}, false}, // of a Gaussian grid
+                 {{30, 29, 10}, true},     // irregular: by custom, as where there are more columns
+                 {{30}, true}};
+    for (const auto &one : cases) {
+        Dataset set;
+        set.latlon(one.latitudes, {5});
+        set.array("v", {{"lat", "lon"}, {one.latitudes.size(), 1}});
+        set.describe();
+        EXPECT_EQ(set.meaning.flip_y, one.turns) << one.latitudes[0];
+        EXPECT_FALSE(set.meaning.has_geotransform) << "no width is known";
+        EXPECT_EQ(set.meaning.geolocation2.n, 0u);
+    }
+}
+
 TEST(AffineOfFloats, ForgivesWhatSinglePrecisionRounds) {
     Dataset set;
     Values lon, lat = {0, 1};

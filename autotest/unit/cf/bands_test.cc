@@ -103,6 +103,14 @@ TEST(BandAxes, AreNotAnnouncedWhereTheyWillNotBeRead) {
     narrow.describe("v");
     EXPECT_TRUE(narrow.announced.empty()) << "a single row has no spacing";
 
+    Dataset column;
+    column.latlon({10, 11}, {0});
+    column.coordinate("time", {1, 2}, R"("units":"days since 2000-01-01")");
+    column.array("v", {{"time", "lat", "lon"}, {2, 2, 1}});
+    column.describe("v");
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(column.announced, std::vector<Names>(1, Names{"time", "lat"})) << "tells the order";
+
     Dataset wide;
     wide.coordinate("lat", {10, 11}, R"("units":"degrees_north")");
     wide.array("lon", {{"lon"}, {REFS_CF_MAX_AXIS + 1}, R"("units":"degrees_east")"});

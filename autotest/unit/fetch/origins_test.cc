@@ -39,12 +39,26 @@ TEST_F(Origins, AreAliveWhenTheyAnswer) {
     EXPECT_TRUE(isDead("http://b/x", 1));
 }
 
+TEST_F(Origins, HaveAnsweredSinceTheyDid) {
+    const auto hasAnswered = [this](const char *url) {
+        return refs_origins__has_answered(&origins, url);
+    };
+    EXPECT_FALSE(hasAnswered("http://a/x"));
+    refs_origins__note_dead(&origins, "http://a/x", 0);
+    EXPECT_FALSE(hasAnswered("http://a/x"));
+    refs_origins__note_alive(&origins, "http://a/y");
+    EXPECT_TRUE(hasAnswered("http://a/x"));
+    EXPECT_FALSE(hasAnswered("http://b/x"));
+    refs_origins__note_dead(&origins, "http://a/x", 0);
+    EXPECT_TRUE(hasAnswered("http://a/x")) << "before";
+}
+
 TEST_F(Origins, AreForgottenWhenThereAreMany) {
     const auto url = [](int i) { return "http://h" + std::to_string(i) + "/x"; };
-    for (int i = 0; i < REFS_HTTP_MAX_DEAD + 2; i++)
+    for (int i = 0; i < REFS_HTTP_MAX_ORIGINS + 2; i++)
         for (int again = 0; again < 2; again++)
             refs_origins__note_dead(&origins, url(i).c_str(), 0);
-    for (int i = 0; i < REFS_HTTP_MAX_DEAD + 2; i++) EXPECT_EQ(isDead(url(i), 1), i >= 2) << i;
+    for (int i = 0; i < REFS_HTTP_MAX_ORIGINS + 2; i++) EXPECT_EQ(isDead(url(i), 1), i >= 2) << i;
 }
 
 } // namespace

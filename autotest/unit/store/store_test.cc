@@ -52,7 +52,8 @@ TEST_F(Store, TellsAbsenceFromFailure) {
 TEST_F(Store, NamesSetKeyUrlAndRangeOfAShortLocation) {
     EXPECT_EQ(get("v/2"), REFS_IO);
     EXPECT_STREQ(error.message,
-                 "set.json: v/2: d.bin [8+9]: ends at byte 10, before the range [8+9] does");
+                 "set.json: v/2: d.bin [8+9]: the file has only 10 bytes, and 8 to 16 are asked "
+                 "for: it was cut or replaced after the set was made, which must be made again");
 }
 
 TEST_F(Store, TakesNoEmptyValueForFill) {
@@ -146,7 +147,8 @@ TEST_F(StoreParts, RefusesPartsOutsideOfTheValue) {
     EXPECT_EQ(part("v/.zarray", 0, 3), "set.json: v/.zarray: bytes 0+3 are not in the 2 bytes");
     EXPECT_EQ(files.vfs.reads, 0);
     EXPECT_EQ(part("v/5", 8, 3),
-              "set.json: v/5: d.bin [8+3]: ends at byte 10, before the range [8+3] does");
+              "set.json: v/5: d.bin [8+3]: the file has only 10 bytes, and 8 to 10 are asked for: "
+              "it was cut or replaced after the set was made, which must be made again");
     EXPECT_EQ(part("v/5", 2, UINT64_MAX - 1),
               "set.json: v/5: d.bin: offset 2 and length 18446744073709551614 overflow");
     EXPECT_EQ(part("v/0", 2, 0), "set.json: v/0: d.bin [4+0]: the range is empty");

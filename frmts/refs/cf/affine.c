@@ -83,8 +83,9 @@ static refs_status keep_values(const refs_array_meta *variable, const double *va
     return status;
 }
 
+/* Values of a grid that is not quite regular are kept in `kept`, unless it is NULL. */
 static refs_status read_span(const refs_cf__input *input, const refs_array_meta *variable,
-                             axis_span *span, refs_cf_meaning *meaning, refs_error *err) {
+                             axis_span *span, refs_cf_items *kept, refs_error *err) {
     double *values = NULL;
     REFS_TRY(refs_cf__read_values(input, variable, &values, err));
     if (values == NULL) return REFS_OK;
@@ -95,7 +96,7 @@ static refs_status read_span(const refs_cf__input *input, const refs_array_meta 
     span->nearly = span->regular && !refs_cf__is_regular(values, n, relative, 0);
     if (span->regular) find_ends(variable, values, n, span);
     refs_status status = REFS_OK;
-    if (span->nearly) status = keep_values(variable, values, &meaning->geolocation2, err);
+    if (span->nearly && kept != NULL) status = keep_values(variable, values, kept, err);
     refs_free(values);
     return status;
 }
@@ -120,19 +121,38 @@ static void corner_and_step(double first, double last, uint64_t n, double half, 
     out[0] = first - half * out[1];
 }
 
+static axis_span span_of_y(const refs_cf__frame *frame) {
+    bool projected = frame->crs.kind == REFS_CF__CRS_PROJECTED;
+    return (axis_span){.absolute = projected ? 0 : latitude_tolerance_degrees};
+}
+
+/* Rows are shown north first. */
+static void order_rows(const refs_cf__frame *frame, const axis_span *y, refs_cf_meaning *meaning) {
+    if (!frame->axes.transposed) meaning->flip_y = y->first <= y->last;
+}
+
+/* A column alone has no width, and so no geotransform; the order of its rows is known all the
+ * same. */
+static refs_status order_column(const refs_cf__input *input, const refs_cf__frame *frame,
+                                refs_cf_meaning *meaning, refs_error *err) {
+    axis_span y = span_of_y(frame);
+    REFS_TRY(read_span(input, frame->axes.y, &y, NULL, err));
+    if (y.regular) order_rows(frame, &y, meaning);
+    return REFS_OK;
+}
+
 static refs_status from_axes(const refs_cf__input *input, const refs_cf__frame *frame,
                              refs_cf_meaning *meaning, refs_error *err) {
-    bool projected = frame->crs.kind == REFS_CF__CRS_PROJECTED;
     axis_span x = {.wraps = wraps(frame->axes.x)};
-    axis_span y = {.absolute = projected ? 0 : latitude_tolerance_degrees};
-    REFS_TRY(read_span(input, frame->axes.x, &x, meaning, err));
-    REFS_TRY(read_span(input, frame->axes.y, &y, meaning, err));
+    axis_span y = span_of_y(frame);
+    REFS_TRY(read_span(input, frame->axes.x, &x, &meaning->geolocation2, err));
+    REFS_TRY(read_span(input, frame->axes.y, &y, &meaning->geolocation2, err));
     if (!x.regular || !y.regular) return REFS_OK;
 
     double x_factor = unit_factor(frame->axes.x, &frame->crs);
     double y_factor = unit_factor(frame->axes.y, &frame->crs);
     double half = ends_are_edges(input, &x, &y) ? 0 : 0.5;
-    if (!frame->axes.transposed) meaning->flip_y = y.first <= y.last;
+    order_rows(frame, &y, meaning);
     double top = (meaning->flip_y ? y.last : y.first) * y_factor;
     double bottom = (meaning->flip_y ? y.first : y.last) * y_factor;
     double columns[2], rows[2];
@@ -199,8 +219,9 @@ refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf_
     if (meaning->y_dim == REFS_CF_NO_DIM) return REFS_OK;
     const refs_cf__axes *axes = &frame->axes;
     meaning->flip_y = south_first_by_custom(input, frame);
-    if (axes->x != NULL && axes->y != NULL && axes->x->shape[0] > 1 && axes->y->shape[0] > 1)
-        REFS_TRY(from_axes(input, frame, meaning, err));
+    if (axes->x != NULL && axes->y != NULL && axes->y->shape[0] > 1)
+        REFS_TRY(axes->x->shape[0] > 1 ? from_axes(input, frame, meaning, err)
+                                       : order_column(input, frame, meaning, err));
     if (meaning->has_geotransform || frame->mapping == NULL) return REFS_OK;
     const refs_json *mapping = frame->mapping->attributes;
     bool described = refs_cf__has_crs_text(mapping) && from_text(mapping, meaning);

@@ -77,8 +77,8 @@ static void announce_axes(const refs_cf__input *input, const refs_cf_meaning *me
     for (size_t i = 0; i < meaning->n_band_axes && is_readable(meaning); i++)
         expect(&coming, meaning->band_axes[i].coordinate);
     refs_cf__axes axes = refs_cf__find_axes(input, meaning);
-    if (axes.x != NULL && axes.y != NULL && axes.x->shape[0] > 1 && axes.y->shape[0] > 1) {
-        expect(&coming, axes.x);
+    if (axes.x != NULL && axes.y != NULL && axes.y->shape[0] > 1) {
+        if (axes.x->shape[0] > 1) expect(&coming, axes.x);
         expect(&coming, axes.y);
     }
     if (coming.n > 1 && input->values != NULL && input->values->announce != NULL)

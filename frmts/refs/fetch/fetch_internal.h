@@ -72,6 +72,10 @@ typedef struct refs_fetch_job {
     struct refs_fetch_job *next; /**< under the fetcher's lock */
 } refs_fetch_job;
 
+/** That a location of `size` bytes has not all of the range [offset, offset + length): REFS_IO. */
+refs_status refs_fetch__fail_short(uint64_t size, uint64_t offset, uint64_t length,
+                                   refs_error *err);
+
 /** The first range of a request. */
 const refs_range *refs_fetch__first_range(const refs_fetch_job *job, size_t request);
 

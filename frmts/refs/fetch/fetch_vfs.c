@@ -11,9 +11,7 @@ static refs_status fail_short(const refs_vfs *vfs, void *handle, const refs_requ
     uint64_t size;
     if (vfs->size(vfs->self, handle, &size, NULL) == REFS_OK &&
         size < request->offset + request->length)
-        return refs_fail(err, REFS_IO, "ends at byte %llu, before the range [%llu+%llu] does",
-                         (unsigned long long)size, (unsigned long long)request->offset,
-                         (unsigned long long)request->length);
+        return refs_fetch__fail_short(size, request->offset, request->length, err);
     return refs_fail(err, REFS_IO, "only %llu of %llu bytes arrived", (unsigned long long)got,
                      (unsigned long long)request->length);
 }

@@ -152,6 +152,15 @@ const refs_range *refs_fetch__first_range(const refs_fetch_job *job, size_t requ
     return &job->ranges[job->plan->members[job->plan->requests[request].first_member]];
 }
 
+refs_status refs_fetch__fail_short(uint64_t size, uint64_t offset, uint64_t length,
+                                   refs_error *err) {
+    return refs_fail(err, REFS_IO,
+                     "the file has only %llu bytes, and %llu to %llu are asked for: it was cut or "
+                     "replaced after the set was made, which must be made again",
+                     (unsigned long long)size, (unsigned long long)offset,
+                     (unsigned long long)(offset + length - 1));
+}
+
 refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
                               refs_arrival *arrival, refs_error *err) {
     bool whole = request->length == REFS_FETCH_WHOLE;
@@ -170,8 +179,8 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
             return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
                              (unsigned long long)length, (unsigned long long)range->max_length);
         if (!there)
-            return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does",
-                             (unsigned long long)arrival->got);
+            return refs_fetch__fail_short(request->offset + arrival->got, range->offset, length,
+                                          err);
         refs_bytes bytes = refs_bytes_view(arrival->bytes + begin, (size_t)length);
         REFS_TRY(job->client->sink(job->client->user, index, bytes, arrival->block, err));
     }

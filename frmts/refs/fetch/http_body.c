@@ -83,11 +83,6 @@ static refs_status check_whole_part(const refs_transfer *transfer, refs_error *e
 
 /* -- ranges ------------------------------------------------------------------------------------ */
 
-static refs_status fail_end(uint64_t end, refs_error *err) {
-    return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does",
-                     (unsigned long long)end);
-}
-
 /* What came before, of this attempt's object, must be of the same state of it. */
 static refs_status identify(refs_transfer *transfer, refs_error *err) {
     const refs_identity *now = &transfer->response.identity;
@@ -117,7 +112,7 @@ static refs_status check_range(refs_transfer *transfer, refs_error *err) {
                          (unsigned long long)begin, (unsigned long long)(end - begin));
     if (response->range_end < end && response->identity.has_total &&
         response->identity.total == response->range_end)
-        return fail_end(response->range_end, err);
+        return refs_fetch__fail_short(response->range_end, transfer->offset, transfer->length, err);
     return identify(transfer, err);
 }
 
@@ -127,7 +122,7 @@ static refs_status begin_rangeless(refs_transfer *transfer, refs_error *err) {
     refs_identity *identity = &transfer->response.identity;
     identity->has_total = content_length(transfer, &identity->total);
     if (identity->has_total && identity->total < transfer->offset + transfer->length)
-        return fail_end(identity->total, err);
+        return refs_fetch__fail_short(identity->total, transfer->offset, transfer->length, err);
     transfer->ranges_ignored =
         identity->has_total && identity->total <= REFS_HTTP_MAX_RANGELESS_BYTES;
     if (transfer->ranges_ignored) return refs_fail(err, REFS_IO, "HTTP 200 for a range");

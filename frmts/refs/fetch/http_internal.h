@@ -60,7 +60,8 @@ typedef struct refs_transfer {
     uint64_t told;          /* got when the waiter was last woken */
     unsigned n_failures;    /* in a row */
     unsigned n_redirects;
-    bool hopeless; /* nobody was there when others tried */
+    bool hopeless;  /* nobody was there when others tried */
+    bool pointless; /* the connection was refused where nobody has ever answered */
     uint64_t due_ms;
     struct refs_transfer *next;
 } refs_transfer;
@@ -94,6 +95,9 @@ bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t
 
 /** Whether an attempt that ended with `code` met nobody at all. */
 bool refs_transfer__is_unreachable(const refs_transfer *transfer, CURLcode code);
+
+/** Whether nobody listens where it was tried. */
+bool refs_transfer__is_refused(const refs_transfer *transfer, CURLcode code);
 
 /** Frees what the transfer holds, its block included, and gives back what is counted for it. */
 void refs_transfer__clear(refs_transfer *transfer);

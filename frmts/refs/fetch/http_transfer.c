@@ -1,6 +1,7 @@
 /* http_transfer.c -- one request: how it is asked, where it is sent, and when it is tried again. */
 #include "http_internal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <strings.h>
 
@@ -8,6 +9,10 @@
 
 /* An attempt that brought so much was none in vain: failures are counted from the next one on. */
 #define PROGRESS_BYTES (64 * (uint64_t)REFS_KIB)
+
+/* A server that has answered may be starting anew. Where nobody ever did, the address is mostly
+ * wrong, which people want to know soon. */
+#define MAX_RETRIES_OF_REFUSED 1
 
 #define ACCEPT_ENCODING "Accept-Encoding:"
 
@@ -251,12 +256,22 @@ bool refs_transfer__is_unreachable(const refs_transfer *transfer, CURLcode code)
     return code == CURLE_OPERATION_TIMEDOUT && connected_us == 0;
 }
 
+bool refs_transfer__is_refused(const refs_transfer *transfer, CURLcode code) {
+    long number = 0;
+    return code == CURLE_COULDNT_CONNECT &&
+           curl_easy_getinfo(transfer->current, CURLINFO_OS_ERRNO, &number) == CURLE_OK &&
+           number == ECONNREFUSED;
+}
+
 static refs_status fail_status(const refs_transfer *transfer, long status, refs_error *err) {
     const refs_identity *identity = &transfer->response.identity;
     const refs_http_host *host = transfer->host;
-    if (status == 416 && identity->has_total)
-        return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does (HTTP 416)",
-                         (unsigned long long)identity->total);
+    if (status == 416 && identity->has_total && transfer->kind == REFS_TRANSFER_RANGE &&
+        identity->total < transfer->offset + transfer->length) {
+        (void)refs_fetch__fail_short(identity->total, transfer->offset, transfer->length, err);
+        refs_error_prefix(err, "HTTP %ld", status);
+        return REFS_IO;
+    }
     const char *advice = NULL;
     if ((status == 401 || status == 403) && host->advice != NULL)
         advice = host->advice(host->self, transfer->location);
@@ -282,7 +297,8 @@ static refs_status judge_end(refs_transfer *transfer, long status, refs_error *e
     uint64_t got = atomic_load(&transfer->got);
     if (transfer->kind != REFS_TRANSFER_RANGE || got == transfer->length) return REFS_OK;
     if (status == 200)
-        return refs_fail(err, REFS_IO, "ends at byte %llu, before the range does (HTTP 200)",
+        return refs_fail(err, REFS_IO,
+                         "the answer ends at byte %llu, before the range does (HTTP 200)",
                          (unsigned long long)(transfer->skipped + got - transfer->got_before));
     return refs_fail(err, REFS_IO, "only %llu of %llu bytes arrived (HTTP %ld)",
                      (unsigned long long)got, (unsigned long long)transfer->length, status);
@@ -309,7 +325,9 @@ static bool may_retry(refs_transfer *transfer, CURLcode code, long status) {
     if (transfer->refused || transfer->hopeless || !transient) return false;
     if (transfer->kind == REFS_TRANSFER_RANGE && brought >= PROGRESS_BYTES)
         transfer->n_failures = 0;
-    return transfer->n_failures++ < transfer->rules.max_retries;
+    unsigned most = transfer->rules.max_retries;
+    if (transfer->pointless && most > MAX_RETRIES_OF_REFUSED) most = MAX_RETRIES_OF_REFUSED;
+    return transfer->n_failures++ < most;
 }
 
 static uint64_t delay_of(const refs_transfer *transfer) {

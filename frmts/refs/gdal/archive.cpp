@@ -7,6 +7,7 @@
 
 #include "fork_guard.h"
 #include "guard.h"
+#include "options.h"
 #include "vsi_source.h"
 
 namespace {
@@ -21,24 +22,19 @@ constexpr const char *defaultKeptMegabytes = "32";
 /** Decoded chunks kept for one set, unless REFS_CACHE_MAX says otherwise. */
 constexpr const char *defaultCacheMegabytes = "64";
 
-constexpr double maxMegabytes = 1024 * 1024;
-
 /** Seconds for which answers of other machines are trusted while a dataset of the set is open,
  * unless REFS_TRUST_SECONDS says otherwise. */
 constexpr const char *defaultTrustSeconds = "1";
-constexpr double maxTrustSeconds = 86400;
 
 size_t bytesOption(const char *name, const char *defaultMegabytes) {
-    const double megabytes = CPLAtof(CPLGetConfigOption(name, defaultMegabytes));
-    if (!(megabytes > 0)) return 0;
-    const auto bytes = static_cast<uint64_t>(std::min(megabytes, maxMegabytes) * 1024 * 1024);
+    const double megabytes = CPLAtof(RefsOption(name, defaultMegabytes));
+    const auto bytes = static_cast<uint64_t>(megabytes * 1024 * 1024);
     return static_cast<size_t>(std::min<uint64_t>(bytes, SIZE_MAX));
 }
 
 uint64_t trustMilliseconds() {
-    const double seconds = CPLAtof(CPLGetConfigOption("REFS_TRUST_SECONDS", defaultTrustSeconds));
-    if (!(seconds > 0)) return 0;
-    return static_cast<uint64_t>(std::min(seconds, maxTrustSeconds) * 1000);
+    return static_cast<uint64_t>(CPLAtof(RefsOption("REFS_TRUST_SECONDS", defaultTrustSeconds)) *
+                                 1000);
 }
 
 /** What a set is found by. */
@@ -119,6 +115,7 @@ Registry &registry() {
 
 std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLConstList options,
                                                refs_error *error) {
+    RefsWarnOfOptions(location.c_str());
     const Identity identity{location, RefsIndex::optionsText(options)};
     Opened opened = registry().find(identity);
     std::shared_ptr<RefsArchive> archive = opened.archive.lock();
@@ -149,6 +146,26 @@ bool RefsArchive::hasCurrentTargets(uint64_t trust) {
 RefsArchive::~RefsArchive() {
     if (index_.use_count() == 1) index_->cancel();
     if (fetcher_ != nullptr) refs_fetcher_cancel(fetcher_.get());
+    if (cache_ != nullptr) noteCost();
+}
+
+void RefsArchive::noteCost() const {
+    refs_array_stats sum{};
+    for (const auto &entry : arrays_) {
+        refs_array_stats one{};
+        if (entry.second != nullptr) refs_array_get_stats(entry.second.get(), &one);
+        sum.chunks_decoded += one.chunks_decoded;
+        sum.chunks_absent += one.chunks_absent;
+        sum.cache_hits += one.cache_hits;
+    }
+    const auto number = [](uint64_t n) { return static_cast<unsigned long long>(n); };
+    const refs_fetch_stats fetched = fetchStats();
+    const refs_notes notes = RefsReportNotes();
+    refs_note(
+        &notes, REFS_NOTE_DEBUG,
+        "%s: %llu requests, %llu bytes, %llu chunks decoded, %llu absent, %llu from the cache",
+        location_.c_str(), number(fetched.requests), number(fetched.bytes),
+        number(sum.chunks_decoded), number(sum.chunks_absent), number(sum.cache_hits));
 }
 
 void RefsArchive::forgetAll() {
@@ -186,7 +203,7 @@ refs_array *RefsArchive::arrayOf(const refs_array_meta *meta, refs_error *error)
     RefsArrayHandle &slot = arrays_[meta];
     if (slot == nullptr) {
         refs_array *opened = nullptr;
-        const bool readAhead = CPLTestBool(CPLGetConfigOption("REFS_READ_AHEAD", "YES"));
+        const bool readAhead = CPLTestBool(RefsOption("REFS_READ_AHEAD", "YES"));
         const RefsTools &tools = index_->tools();
         const refs_array_tools arrayTools = {store_.get(), cache_.get(), tools.pool(),
                                              readAhead ? tools.prefetchPool() : nullptr, 0};

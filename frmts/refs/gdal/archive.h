@@ -24,6 +24,7 @@ class RefsArchive {
     /** Lets go of sets that are only kept for the next to come. */
     static void forgetAll();
 
+    /** Says what reading has cost, as a debug message. */
     ~RefsArchive();
     RefsArchive(const RefsArchive &) = delete;
     RefsArchive &operator=(const RefsArchive &) = delete;
@@ -40,12 +41,14 @@ class RefsArchive {
     /** Reads coordinate variables for the cf room. */
     refs_cf_values values();
 
+    /** Of all arrays, and of metadata that are not in the set itself. */
     refs_fetch_stats fetchStats() const;
 
   private:
     RefsArchive(const std::string &location, std::shared_ptr<RefsIndex> index)
         : index_(std::move(index)), location_(location), openedAt_(RefsNow()) {}
     refs_array *arrayOf(const refs_array_meta *meta, refs_error *error);
+    void noteCost() const;
     bool hasCurrentTargets(uint64_t trust);
     static std::shared_ptr<RefsArchive> openOn(const std::string &location,
                                                std::shared_ptr<RefsIndex> index, refs_error *error);

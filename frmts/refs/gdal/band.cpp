@@ -49,22 +49,25 @@ CPLErr RefsBand::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize,
     if (flag == GF_Read && bufferXSize == xSize && bufferYSize == ySize &&
         window.isWholePixels(*extra))
         return refs()->readWindow(window.reportTo(*extra));
-    if (flag == GF_Read) loadBlocks(window, bufferXSize, bufferYSize, extra->eResampleAlg);
+    RefsResampling resampling(*extra, refs()->resampling());
+    if (flag == GF_Read && needsLoad(window, bufferXSize, bufferYSize, extra->eResampleAlg) &&
+        refs()->loadWindow(resampling.reportLoadTo(window)) != CE_None)
+        return CE_Failure;
     return GDALPamRasterBand::IRasterIO(flag, xOffset, yOffset, xSize, ySize, data, bufferXSize,
-                                        bufferYSize, bufferType, pixelSpace, lineSpace, extra);
+                                        bufferYSize, bufferType, pixelSpace, lineSpace,
+                                        resampling.extra());
 }
 
 /* GDAL is going to read a window block by block, or in parts of a million pixels. All of it is
  * planned as one fetch, unless an overview is read, blocks are passed over, or GDAL keeps them. */
-void RefsBand::loadBlocks(const RefsWindow &window, int bufferXSize, int bufferYSize,
-                          GDALRIOResampleAlg resampling) {
+bool RefsBand::needsLoad(const RefsWindow &window, int bufferXSize, int bufferYSize,
+                         GDALRIOResampleAlg resampling) {
     const bool isReduced = bufferXSize < window.width || bufferYSize < window.height;
-    if (isReduced && GetOverviewCount() > 0) return;
+    if (isReduced && GetOverviewCount() > 0) return false;
     if (resampling == GRIORA_NearestNeighbour &&
         (window.width / bufferXSize >= nBlockXSize || window.height / bufferYSize >= nBlockYSize))
-        return;
-    if (!hasBlockAt(window.x + window.width - 1, window.y + window.height - 1))
-        refs()->loadWindow(window);
+        return false;
+    return !hasBlockAt(window.x + window.width - 1, window.y + window.height - 1);
 }
 
 bool RefsBand::hasBlockAt(int x, int y) {

@@ -124,7 +124,20 @@ refs_status renameOverviews(const std::string &from, const std::string &to, refs
     return VSIFCloseL(written) == 0 && isWhole ? REFS_OK : failAt(file, "written", error);
 }
 
+/** Whether two names are of one file, by links too. */
+bool isSameFile(const std::string &one, const std::string &other) {
+    refs_vfs_stamp first{}, second{};
+    if (one == other) return true;
+    return RefsVsiSource()->stamp(nullptr, one.c_str(), &first, nullptr) == REFS_OK &&
+           RefsVsiSource()->stamp(nullptr, other.c_str(), &second, nullptr) == REFS_OK &&
+           first.inode != 0 && first.inode == second.inode && first.device == second.device;
+}
+
+/** A copy begins by emptying `to`. */
 refs_status copyFile(const std::string &from, const std::string &to, refs_error *error) {
+    if (isSameFile(from, to))
+        return refs_fail(error, REFS_INVALID, "%s: cannot be copied: %s is the same file",
+                         from.c_str(), to.c_str());
     return CPLCopyFile(to.c_str(), from.c_str()) == 0 ? REFS_OK : failAt(from, "copied", error);
 }
 

@@ -252,10 +252,18 @@ char **RefsDataset::GetFileList() {
     return RefsGuardRaised([this] { return RefsFileList(picture_->name()); });
 }
 
-CPLErr RefsDataset::readWindow(const RefsWindow &window) const {
+CPLErr RefsDataset::readWindow(RefsWindow window) const {
+    if (window.progress == nullptr && resampling_ != nullptr) resampling_->askFor(window);
     refs_error error = REFS_ERROR_INIT;
     const refs_status status =
         RefsGuard(&error, [&] { return picture_->windows(reader_.get()).read(window, &error); });
+    return status == REFS_OK ? CE_None : RefsReport(error);
+}
+
+CPLErr RefsDataset::loadWindow(const RefsWindow &window) const {
+    refs_error error = REFS_ERROR_INIT;
+    const refs_status status =
+        RefsGuard(&error, [&] { return picture_->windows(reader_.get()).load(window, &error); });
     return status == REFS_OK ? CE_None : RefsReport(error);
 }
 
@@ -290,7 +298,8 @@ CPLErr RefsDataset::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSi
     if (flag == GF_Read && bufferXSize == xSize && bufferYSize == ySize &&
         window.isWholePixels(*extra))
         return readWindow(window.reportTo(*extra));
+    RefsResampling resampling(*extra, resampling_);
     return GDALPamDataset::IRasterIO(flag, xOffset, yOffset, xSize, ySize, data, bufferXSize,
                                      bufferYSize, bufferType, nBandsWanted, bandMap, pixelSpace,
-                                     lineSpace, bandSpace, extra);
+                                     lineSpace, bandSpace, resampling.extra());
 }

@@ -12,6 +12,7 @@
 #include "gdal_compat.h"
 #include "open_name.h"
 #include "picture.h"
+#include "resampling.h"
 
 /** A set of several variables: no bands, but subdatasets and global attributes. Nothing is kept of
  * it: GDAL would write that over what is kept of its variables. */
@@ -77,12 +78,14 @@ class RefsDataset final : public GDALPamDataset {
                       RefsAdviseOptions options) override;
 
     /** Reads a window at full resolution; failures are raised. */
-    CPLErr readWindow(const RefsWindow &window) const;
+    CPLErr readWindow(RefsWindow window) const;
 
-    /** Loads what a window needs, which is going to be read in small parts. */
-    void loadWindow(const RefsWindow &window) const {
-        picture_->windows(reader_.get()).load(window);
-    }
+    /** Loads what a window needs, which is going to be read in small parts. That it was cancelled
+     * is raised, and nothing else a failure. */
+    CPLErr loadWindow(const RefsWindow &window) const;
+
+    /** Where reads that GDAL carries out for one of its own find whom to ask. */
+    RefsResampling *&resampling() { return resampling_; }
 
   protected:
     CPLErr IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize, int ySize, void *data,
@@ -107,6 +110,8 @@ class RefsDataset final : public GDALPamDataset {
     static RefsDataset *show(std::shared_ptr<const RefsPicture> picture);
     void setGeolocation();
     void setColors();
+
+    /** What the domain REFS says: requests and bytes of the whole set, chunks of this array. */
     CPLStringList &readCounts();
     void loadKept();
     void forgetOldOverviews();
@@ -115,6 +120,7 @@ class RefsDataset final : public GDALPamDataset {
 
     const std::shared_ptr<const RefsPicture> picture_;
     const RefsReaderHandle reader_; ///< of its array, ends before it
+    RefsResampling *resampling_ = nullptr;
     const RefsKeeping keeping_;
     OGRSpatialReference spatialRef_;
     std::vector<std::unique_ptr<RefsDataset>> overviews_;
@@ -155,8 +161,8 @@ class RefsBand final : public GDALPamRasterBand {
 
   private:
     RefsDataset *refs() const { return static_cast<RefsDataset *>(poDS); }
-    void loadBlocks(const RefsWindow &window, int bufferXSize, int bufferYSize,
-                    GDALRIOResampleAlg resampling);
+    bool needsLoad(const RefsWindow &window, int bufferXSize, int bufferYSize,
+                   GDALRIOResampleAlg resampling);
     bool hasBlockAt(int x, int y);
     void describe();
 

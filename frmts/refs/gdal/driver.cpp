@@ -4,6 +4,7 @@
 #include "guard.h"
 #include "multidim.h"
 #include "name_info.h"
+#include "options.h"
 #include "report.h"
 #include "vsi_source.h"
 
@@ -162,7 +163,8 @@ GDALDataset *openMultidim(const RefsName &name, CSLConstList options, refs_error
     return archive != nullptr ? new RefsMultidimDataset(std::move(archive), options) : nullptr;
 }
 
-/** The number of the set, from the name or the option SET, in both; false where they differ. */
+/** The number of the set, from the name or the option SET, in both; false where they differ, or the
+ * option is none. */
 bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
     const char *option = options.FetchNameValue("SET");
     if (option == nullptr && name.setIndex < 0) return true;
@@ -170,13 +172,15 @@ bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
         options.SetNameValue("SET", std::to_string(name.setIndex).c_str());
         return true;
     }
-    if (name.setIndex >= 0 && name.setIndex != CPLAtoGIntBig(option)) {
+    uint64_t index = 0;
+    if (RefsWholeOption("SET", option, INT64_MAX, &index, error) != REFS_OK) return false;
+    if (name.setIndex >= 0 && name.setIndex != static_cast<int64_t>(index)) {
         (void)refs_fail(error, REFS_INVALID,
                         "%s: the name asks for set %lld, the option for SET=%s",
                         name.location.c_str(), static_cast<long long>(name.setIndex), option);
         return false;
     }
-    name.setIndex = CPLAtoGIntBig(option);
+    name.setIndex = static_cast<int64_t>(index);
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include "fork_guard.h"
 #include "gdal_compat.h"
 #include "guard.h"
+#include "options.h"
 #include "report.h"
 
 namespace {
@@ -78,7 +79,7 @@ const char *pathOption(const char *location, const char *name, const char *other
 }
 
 bool isTrue(const char *location, const char *name) {
-    return name != nullptr && CPLTestBool(pathOption(location, name, "NO"));
+    return name != nullptr && CPLTestBool(RefsOptionAt(location, name, "NO"));
 }
 
 const ObjectStore *storeOf(const char *location) {
@@ -113,7 +114,7 @@ std::string urlOf(const char *location) {
 
 refs_status url(void *, const char *location, refs_buf *buffer, refs_error *err) {
     RefsInGdal stretch;
-    if (EQUAL(pathOption(location, "REFS_HTTP_ENGINE", "AUTO"), "VSI")) return REFS_UNSUPPORTED;
+    if (EQUAL(RefsOptionAt(location, "REFS_HTTP_ENGINE", "AUTO"), "VSI")) return REFS_UNSUPPORTED;
     RefsQuietErrors quiet;
     std::string url;
     REFS_TRY(RefsGuard(err, [&] {
@@ -128,27 +129,21 @@ refs_status url(void *, const char *location, refs_buf *buffer, refs_error *err)
     return REFS_OK;
 }
 
-/** An option as a number of [0, most], or `otherwise`. */
-double number(const char *text, double otherwise, double most) {
-    if (text == nullptr) return otherwise;
-    const double value = CPLAtof(text);
-    return value >= 0 && value <= most ? value : otherwise;
+unsigned number(const char *text, unsigned otherwise) {
+    return text != nullptr ? static_cast<unsigned>(CPLAtof(text)) : otherwise;
 }
 
-unsigned milliseconds(const char *text, unsigned otherwise, double mostSeconds) {
-    return static_cast<unsigned>(1000 * number(text, otherwise / 1000.0, mostSeconds));
+unsigned milliseconds(const char *seconds, unsigned otherwise) {
+    return seconds != nullptr ? static_cast<unsigned>(1000 * CPLAtof(seconds)) : otherwise;
 }
 
 void setRules(void *, const char *location, refs_http_rules *rules) {
     RefsInGdal stretch;
-    constexpr double mostRetries = 1000, mostDelay = 3600, mostStall = 86400;
-    const auto option = [&](const char *name) { return pathOption(location, name, nullptr); };
-    rules->max_retries = static_cast<unsigned>(
-        number(option("GDAL_HTTP_MAX_RETRY"), rules->max_retries, mostRetries));
-    rules->retry_delay_ms =
-        milliseconds(option("GDAL_HTTP_RETRY_DELAY"), rules->retry_delay_ms, mostDelay);
+    const auto option = [&](const char *name) { return RefsOptionAt(location, name, nullptr); };
+    rules->max_retries = number(option("GDAL_HTTP_MAX_RETRY"), rules->max_retries);
+    rules->retry_delay_ms = milliseconds(option("GDAL_HTTP_RETRY_DELAY"), rules->retry_delay_ms);
     rules->retry_codes = option("GDAL_HTTP_RETRY_CODES");
-    rules->stall_ms = milliseconds(option("REFS_HTTP_STALL"), rules->stall_ms, mostStall);
+    rules->stall_ms = milliseconds(option("REFS_HTTP_STALL"), rules->stall_ms);
     const char *trust = option("CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT");
     rules->trust_redirects =
         trust != nullptr && !EQUAL(trust, "IF_SAME_HOST") && CPLTestBool(trust);
@@ -186,11 +181,8 @@ const refs_http_host *RefsHttpHost() {
 }
 
 refs_http_options RefsHttpOptions() {
-    constexpr double mostRequests = 1024;
     refs_http_options options = REFS_HTTP_OPTIONS_INIT;
     options.max_in_flight =
-        static_cast<unsigned>(number(CPLGetConfigOption("REFS_HTTP_MAX_REQUESTS", nullptr),
-                                     options.max_in_flight, mostRequests));
-    if (options.max_in_flight == 0) options.max_in_flight = 1;
+        number(RefsOption("REFS_HTTP_MAX_REQUESTS", nullptr), options.max_in_flight);
     return options;
 }

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "options.h"
 #include "refs/codec.h"
-#include "refs/json.h"
 #include "report.h"
 #include "vsi_source.h"
 
@@ -44,7 +44,7 @@ class OptionList {
 };
 
 bool remoteToLocal() {
-    return CPLTestBool(CPLGetConfigOption("GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", "NO"));
+    return CPLTestBool(RefsOption("GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", "NO"));
 }
 
 /** An open option that changes a limit of sets. */
@@ -78,21 +78,15 @@ const LimitOption limitOptions[] = {
      [](refs_set_limits &limits, uint64_t value) { limits.max_unpacked_bytes = value; }},
 };
 
-bool readLimits(CSLConstList options, refs_set_limits &limits, refs_error *error) {
+refs_status readLimits(CSLConstList options, refs_set_limits &limits, refs_error *error) {
     for (const LimitOption &option : limitOptions) {
         const char *text = CSLFetchNameValue(options, option.name);
         uint64_t value = 0;
-        bool integral = false;
         if (text == nullptr) continue;
-        if (!refs_json_number_to_u64(refs_str_from(text), &value, &integral) || !integral ||
-            value > option.largest) {
-            (void)refs_fail(error, REFS_INVALID, "%s=%s: a whole number up to %llu is needed",
-                            option.name, text, static_cast<unsigned long long>(option.largest));
-            return false;
-        }
+        REFS_TRY(RefsWholeOption(option.name, text, option.largest, &value, error));
         option.set(limits, value);
     }
-    return true;
+    return REFS_OK;
 }
 
 } // namespace
@@ -138,7 +132,7 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
     if (const char *index = CSLFetchNameValue(options, "SET"))
         setOptions.set_index = CPLAtoGIntBig(index);
     setOptions.remote_to_local = remoteToLocal();
-    if (!readLimits(options, setOptions.limits, error)) return REFS_INVALID;
+    REFS_TRY(readLimits(options, setOptions.limits, error));
     setOptions.notes = RefsReportNotes();
     tools_ = RefsTools::shared(error);
     if (tools_ == nullptr) return REFS_NOMEM;

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "cpl_conv.h"
 #include "cpl_multiproc.h"
 #include "fork_guard.h"
 #include "http_host.h"
+#include "options.h"
 
 namespace {
 
@@ -21,7 +21,7 @@ std::shared_ptr<RefsTools> current;
 
 /** GDAL_NUM_THREADS, all processors unless it says otherwise. One thread decodes where it reads. */
 unsigned nWorkers() {
-    const char *text = CPLGetConfigOption("GDAL_NUM_THREADS", "ALL_CPUS");
+    const char *text = RefsOption("GDAL_NUM_THREADS", "ALL_CPUS");
     const int n = EQUAL(text, "ALL_CPUS") ? CPLGetNumCPUs() : atoi(text);
     return n > 1 ? static_cast<unsigned>(std::min(n, 128)) : 0;
 }

@@ -32,21 +32,26 @@ class Progress {
     }
     refs_status end(refs_error *error) {
         begin_ = 1;
-        return window_.progress == nullptr || report(this, 0)
-                   ? REFS_OK
-                   : refs_fail(error, REFS_CANCELLED, "the read was cancelled");
+        return window_.progress == nullptr || report(this, 0) ? REFS_OK : fail(error);
+    }
+    bool isCancelled() const { return cancelled_; }
+    static refs_status fail(refs_error *error) {
+        return refs_fail(error, REFS_CANCELLED, "the read was cancelled");
     }
 
   private:
     static bool report(void *user, double done) {
         auto *self = static_cast<Progress *>(user);
         self->most_ = std::max(self->most_, std::min(1.0, self->begin_ + done * self->share_));
-        return self->window_.progress(self->most_, "", self->window_.progressData) != FALSE;
+        const int goesOn = self->window_.progress(self->most_, "", self->window_.progressData);
+        self->cancelled_ = self->cancelled_ || goesOn == FALSE;
+        return goesOn != FALSE;
     }
 
     const RefsWindow &window_;
     refs_reader *reader_;
     double begin_ = 0, share_ = 1, most_ = 0;
+    bool cancelled_ = false;
 };
 
 } // namespace
@@ -163,6 +168,12 @@ refs_status RefsWindowReader::readRegion(const RefsWindow &window, const Run &ru
     const Region region = regionOf(window, run, spaces);
     const refs_region view = region.view();
     return refs_reader_read(reader_, &view, dst, region.stride.data(), error);
+}
+
+refs_status RefsWindowReader::load(const RefsWindow &window, refs_error *error) const {
+    Progress progress(window, reader_);
+    askFor(window, refs_reader_load);
+    return progress.isCancelled() ? progress.fail(error) : REFS_OK;
 }
 
 void RefsWindowReader::askFor(const RefsWindow &window,

@@ -54,8 +54,9 @@ class RefsWindowReader {
     /** Says that a window is going to be read soon: as much of it as is one region. */
     void advise(const RefsWindow &window) const { askFor(window, refs_reader_advise); }
 
-    /** Loads as much of a window as is one region, for it is going to be read in small parts. */
-    void load(const RefsWindow &window) const { askFor(window, refs_reader_load); }
+    /** Loads as much of a window as is one region, for it is going to be read in small parts. That
+     * its progress cancels it is the one failure. */
+    refs_status load(const RefsWindow &window, refs_error *error) const;
 
   private:
     /** Bands [first, first + n), from 0, that are one box of the array: elements of the band axis

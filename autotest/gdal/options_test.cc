@@ -1,0 +1,101 @@
+/* options_test.cc -- options that say what they may not. */
+#include "driver_test.h"
+
+using namespace refs_test;
+
+namespace {
+
+struct Wrong {
+    const char *name, *value, *accepted;
+};
+
+const char yesNo[] = "YES or NO is needed";
+
+const Wrong wrongs[] = {
+    {"REFS_CACHE_MAX", "abc", "a number from 0 to 1048576 is needed"},
+    {"REFS_CACHE_MAX", "512MB", "a number from 0 to 1048576 is needed"},
+    {"REFS_CACHE_MAX", "-1", "a number from 0 to 1048576 is needed"},
+    {"REFS_CACHE_MAX", "nan", "a number from 0 to 1048576 is needed"},
+    {"REFS_KEEP_MAX", "", "a number from 0 to 1048576 is needed"},
+    {"REFS_TRUST_SECONDS", "x", "a number from 0 to 86400 is needed"},
+    {"REFS_READ_AHEAD", "MAYBE", yesNo},
+    {"REFS_HTTP_ENGINE", "WGET", "AUTO, CURL or VSI is needed"},
+    {"REFS_HTTP_MAX_REQUESTS", "0", "a number from 1 to 1024 is needed"},
+    {"REFS_HTTP_STALL", "1h", "a number from 0 to 86400 is needed"},
+    {"GDAL_NUM_THREADS", "some", "ALL_CPUS or a number from 0 to 2147483647 is needed"},
+    {"GDAL_HTTP_MAX_RETRY", "often", "a number from 0 to 1000 is needed"},
+    {"GDAL_HTTP_RETRY_DELAY", "1 s", "a number from 0 to 3600 is needed"},
+    {"GDAL_HTTP_RETRY_CODES", "429,twice", "ALL or a list of numbers from 100 to 599 is needed"},
+    {"CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT", "SOMETIMES",
+     "IF_SAME_HOST, YES or NO is needed"},
+    {"AWS_NO_SIGN_REQUEST", "Y", yesNo},
+    {"GS_NO_SIGN_REQUEST", "Y", yesNo},
+    {"AZURE_NO_SIGN_REQUEST", "Y", yesNo},
+    {"GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", "perhaps", yesNo},
+};
+
+const std::pair<const char *, const char *> rights[] = {
+    {"REFS_CACHE_MAX", "0.5"},
+    {"REFS_CACHE_MAX", " 64 "},
+    {"REFS_READ_AHEAD", "off"},
+    {"REFS_READ_AHEAD", "1"},
+    {"REFS_HTTP_ENGINE", "curl"},
+    {"GDAL_NUM_THREADS", "all_cpus"},
+    {"GDAL_NUM_THREADS", "3"},
+    {"GDAL_HTTP_RETRY_CODES", "ALL"},
+    {"GDAL_HTTP_RETRY_CODES", "429, 503"},
+    {"CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT", "if_same_host"},
+    {"GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", "TRUE"},
+};
+
+Dataset open_sample(const std::vector<std::string> &options = {}) {
+    return open(subdataset(sample("sample.json"), "t2m"), options);
+}
+
+TEST(Options, ThatAreWrongAreSaidOnceWithWhatIsAccepted) {
+    for (const Wrong &wrong : wrongs) {
+        const Option option(wrong.name, wrong.value);
+        const std::string shown = wrong.name + std::string("=") + wrong.value;
+        ErrorLog log;
+        EXPECT_NE(open_sample(), nullptr) << shown;
+        EXPECT_NE(open_sample(), nullptr) << shown;
+        EXPECT_EQ(log.text(), "") << shown;
+        ASSERT_EQ(log.warnings().size(), 1u) << shown;
+        EXPECT_EQ(log.warnings()[0].find(shown + " is not understood"), 0u) << log.warnings()[0];
+        EXPECT_NE(log.warnings()[0].find(wrong.accepted), std::string::npos) << log.warnings()[0];
+    }
+}
+
+TEST(Options, ThatAreRightAreNoMatter) {
+    for (const auto &[name, value] : rights) {
+        const Option option(name, value);
+        ErrorLog log;
+        EXPECT_NE(open_sample(), nullptr) << name << "=" << value;
+        EXPECT_TRUE(log.warnings().empty()) << log.warnings()[0];
+    }
+}
+
+TEST(Options, ThatAreWrongCountAsNotSet) {
+    const Option wrong("REFS_CACHE_MAX", "much");
+    ErrorLog log;
+    const Dataset dataset = open_sample();
+    ASSERT_NE(dataset, nullptr);
+    for (int i = 0; i < 2; i++) pixels(dataset);
+    EXPECT_GT(count(dataset, "CACHE_HITS"), 0) << "a cache of the default size";
+}
+
+TEST(Options, OfOpeningAreSaidByGdalOrRefused) {
+    for (const char *option : {"ASSUME_LONGLAT=MAYBE", "COORDINATES=SOME"}) {
+        ErrorLog log;
+        EXPECT_NE(open_sample({option}), nullptr);
+        ASSERT_EQ(log.warnings().size(), 1u) << option;
+    }
+    for (const char *option : {"SET=x", "SET=-3", "SET=1.5", "SET=", "MAX_REFERENCES=many"}) {
+        ErrorLog log;
+        EXPECT_EQ(open_sample({option}), nullptr) << option;
+        EXPECT_NE(log.text().find(option + std::string(": a whole number")), std::string::npos)
+            << log.text();
+    }
+}
+
+} // namespace

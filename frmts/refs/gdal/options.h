@@ -1,0 +1,24 @@
+/* options.h -- options that the driver reads, and what they may be. */
+#ifndef REFS_OPTIONS_H
+#define REFS_OPTIONS_H
+
+#include <cstdint>
+
+#include "refs/error.h"
+
+/** The value of a configuration option; `otherwise` where it is not set, or is not what it may be.
+ * Says nothing of that: any thread may ask. */
+const char *RefsOption(const char *name, const char *otherwise);
+
+/** The same, as it is for a part of the name space. */
+const char *RefsOptionAt(const char *location, const char *name, const char *otherwise);
+
+/** Raises a warning for each option that is set, everywhere or for `location`, to what it may not
+ * be: one for each wrong value while the process lives. For the thread of a user. */
+void RefsWarnOfOptions(const char *location);
+
+/** The open option `name`, a whole number of [0, largest]; REFS_INVALID where `text` is none. */
+refs_status RefsWholeOption(const char *name, const char *text, uint64_t largest, uint64_t *value,
+                            refs_error *error);
+
+#endif
