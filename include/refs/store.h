@@ -65,7 +65,8 @@ typedef struct refs_store_client {
 refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n,
                                 const refs_store_client *client, refs_error *err);
 
-/** Whether the bytes of `key` are in a local file, of which a read costs no round trip. */
+/** Whether the bytes of `key` are in a local file, of which a read costs no round trip. Nor does
+ * asking: false where a file elsewhere would have to be read to tell. */
 bool refs_store_is_local(const refs_store *store, refs_str key);
 
 /** What is known of a value that was not read. */
