@@ -491,6 +491,29 @@ TEST_F(InPlace, CopiesPartsOfChunksAndOtherOrders) {
     expectSteps(0, steps / 2, 2);
 }
 
+TEST_F(InPlace, LeavesChunksToOthersAsSoonAsTheyAreDecoded) {
+    separateSteps();
+    open(100);
+    std::promise<void> way, begun;
+    const std::shared_future<void> opened = way.get_future().share();
+    v.store.vfs.onOpen = [&](const std::string &name) {
+        if (name != "step-1") return;
+        begun.set_value();
+        opened.wait();
+    };
+    refs_reader *other = nullptr;
+    ASSERT_EQ(refs_reader_open(v.array, &other, nullptr), REFS_OK);
+    const std::future<void> reading = std::async(std::launch::async, [&] { expectSteps(0, 2, 1); });
+    begun.get_future().wait();
+    const std::future<void> first = std::async(std::launch::async, [&] { expectStep(0, other); });
+    EXPECT_EQ(first.wait_for(std::chrono::seconds(1)), std::future_status::ready);
+    way.set_value();
+    reading.wait();
+    first.wait();
+    refs_reader_free(other);
+    EXPECT_EQ(copied(), 0u);
+}
+
 /* -- stored bytes ------------------------------------------------------------------------------ */
 
 /** Chunks of a megabyte, of which a few are decoded ahead, and others kept as they are stored. */
