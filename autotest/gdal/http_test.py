@@ -379,6 +379,34 @@ class Connections(Case):
                        env={**os.environ, "REFS_READ_AHEAD": "YES",
                             "REFS_HTTP_MAX_REQUESTS": "64"})  # for all that is ahead, and more
 
+    def test_close_with_their_dataset_though_answers_are_due_to_others(self):
+        others = 12  # more than threads that prefetch
+        for number in range(others):
+            refs = json.loads(self.folder.read("refs.json"))
+            for band in range(3, self.bands):
+                refs[f"v/{band}.0.0"][0] = f"ahead{number}.bin"
+            self.folder.write(f"other{number}.json", json.dumps(refs))
+            self.folder.write(f"ahead{number}.bin", self.folder.read("v.bin"))
+        server = self.serve(faults={f"/ahead{number}.bin": {"stall_s": 60}
+                                    for number in range(others)})
+        script = (
+            "from osgeo import gdal; import os, sys, time\n"
+            "gdal.UseExceptions()\n"
+            "def begin(name):\n"
+            "    d = gdal.Open(f'REFS:\"{sys.argv[1]}{name}.json\":/v')\n"
+            "    for b in 1, 2, 3: d.GetRasterBand(b).ReadAsArray()\n"
+            "    return d\n"
+            f"others = [begin(f'other{{number}}') for number in range({others})]\n"
+            "while not any('ahead' in line for line in open(sys.argv[2])): pass\n"
+            "d = begin('refs')\n"
+            "began = time.monotonic()\n"
+            "d = None\n"
+            "seconds = time.monotonic() - began\n"
+            "assert seconds < 1, seconds\n")
+        subprocess.run([sys.executable, "-c", script, server.url(""), server.detail], check=True,
+                       timeout=30, env={**os.environ, "REFS_READ_AHEAD": "YES",
+                                        "REFS_HTTP_MAX_REQUESTS": "64"})
+
 
 class Replaced(Case):
     """Objects that change while they are read."""

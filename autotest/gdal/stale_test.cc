@@ -4,6 +4,7 @@
 #include "parquet_writer.h"
 #include "range_server.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -62,6 +63,23 @@ class Stale : public testing::Test {
                                values.data(), 3, 1, GDT_Float64, 0, 0),
                   CE_None);
         return values;
+    }
+
+    /** In "set.parq", an array like that of document(); without its record file. */
+    void write_parquet_set() const {
+        std::filesystem::create_directories(folder + "/set.parq/v");
+        write_old(
+            folder + "/set.parq/.zmetadata",
+            R"({"metadata":{".zgroup":{"zarr_format":2},"v/.zarray":{"zarr_format":2,"shape":[1,6],
+                     "chunks":[1,3],"dtype":"<i4","fill_value":-1,"order":"C","compressor":null,
+                     "filters":null}},"record_size":2})",
+            9);
+    }
+    std::string record_path() const { return folder + "/set.parq/v/refs.0.parq"; }
+    static std::string record_file(int64_t first, int64_t second) {
+        return parquet::File({parquet::Strings("path", {"v.bin", "v.bin"}),
+                              parquet::Integers("offset", {first, second}),
+                              parquet::Integers("size", {12, 12})});
     }
 
     const std::string folder, set, target, v;
@@ -160,34 +178,22 @@ TEST_F(Stale, MetadataOutsideTheSetAreReadAgain) {
 }
 
 TEST_F(Stale, RecordFilesAreReadAgain) {
-    const std::string records = folder + "/set.parq/v",
-                      name = subdataset(folder + "/set.parq", "v");
-    const auto record_file = [](int64_t first, int64_t second) {
-        return parquet::File({parquet::Strings("path", {"v.bin", "v.bin"}),
-                              parquet::Integers("offset", {first, second}),
-                              parquet::Integers("size", {12, 12})});
-    };
-    std::filesystem::create_directories(records);
-    write_old(
-        folder + "/set.parq/.zmetadata",
-        R"({"metadata":{".zgroup":{"zarr_format":2},"v/.zarray":{"zarr_format":2,"shape":[1,6],
-                 "chunks":[1,3],"dtype":"<i4","fill_value":-1,"order":"C","compressor":null,
-                 "filters":null}},"record_size":2})",
-        9);
-    write_old(records + "/refs.0.parq", record_file(0, 12), 9);
+    const std::string name = subdataset(folder + "/set.parq", "v");
+    write_parquet_set();
+    write_old(record_path(), record_file(0, 12), 9);
     EXPECT_EQ(pixels_of(name), before);
-    write_old(records + "/refs.0.parq", record_file(12, 0), 8);
+    write_old(record_path(), record_file(12, 0), 8);
     const std::vector<double> swapped = {3, 4, 5, 0, 1, 2};
     EXPECT_EQ(pixels_of(name), swapped);
     const Dataset open_meanwhile = open(name);
     EXPECT_EQ(pixels(open_meanwhile), swapped);
-    write_old(records + "/refs.0.parq", record_file(0, 12), 7);
+    write_old(record_path(), record_file(0, 12), 7);
     EXPECT_EQ(pixels_of(name), before);
-    std::filesystem::remove(records + "/refs.0.parq");
+    std::filesystem::remove(record_path());
     EXPECT_EQ(pixels_of(name), std::vector<double>(6, -1));
     const Dataset without = open(name);
     EXPECT_EQ(pixels(without), std::vector<double>(6, -1));
-    write_old(records + "/refs.0.parq", record_file(0, 12), 6);
+    write_old(record_path(), record_file(0, 12), 6);
     EXPECT_EQ(pixels_of(name), before) << "a record file that was not there";
 }
 
@@ -343,6 +349,185 @@ TEST_F(Stale, TargetsAreToldByTheirEtags) {
     const Dataset third = open(v);
     EXPECT_EQ(pixels(third), after);
     EXPECT_EQ(server.requests().size(), 4u) << "another tag";
+}
+
+namespace {
+
+/** What a server says of a file that is replaced by another one of the same size. A second is all
+ * that dates tell: what is dated by its own answer was modified in that second. */
+struct Validators {
+    std::string label;   /**< of its URLs: "@label/v.bin" */
+    std::string faults;  /**< of range_server.py */
+    int later;           /**< hours that the second one is younger */
+    std::string differs; /**< what a dataset notices that has read of the first; "": nothing can */
+};
+
+const std::string dated_now = R"("Date": "{modified}")";
+
+const Validators all_validators[] = {
+    {"modified", R"([])", 1, "Last-Modified"},
+    {"modified-now", R"({"headers": {)" + dated_now + "}}", 1, ""},
+    {"modified-in-one-second", R"({"headers": {)" + dated_now + "}}", 0, ""},
+    {"modified-just-before", R"({"times": 1, "headers": {)" + dated_now + "}}", 0, ""},
+    {"modified-before-that", R"({"times": 1, "headers": {)" + dated_now + "}}", 1, "Last-Modified"},
+    {"modified-long-before", R"([{"times": 1}, {"headers": {)" + dated_now + "}}]", 1,
+     "Last-Modified"},
+    {"modified-before-both", R"({"times": 1, "headers": {)" + dated_now + "}}", -1,
+     "Last-Modified"},
+    {"always-now", R"({"headers": {"Last-Modified": "{now+0}"}})", 1, ""},
+    {"nothing", R"({"headers": {"Last-Modified": null}})", 1, ""},
+    {"tag", R"({"headers": {"ETag": "\"{hash}\"", "Last-Modified": null}})", 0, "ETag"},
+    {"tag-now", R"({"headers": {"ETag": "\"{hash}\"", )" + dated_now + "}}", 0, "ETag"},
+    {"weak-tag", R"({"headers": {"ETag": "W/\"{hash}\"", "Last-Modified": null}})", 0, "ETag"},
+    {"weak-tag-now", R"({"headers": {"ETag": "W/\"{modified_s}\"", )" + dated_now + "}}", 0, ""},
+    {"tag-of-the-second",
+     R"({"headers": {"ETag": "\"{modified_s:x}-{size:x}\"", )" + dated_now + "}}", 0, ""},
+};
+
+/** A file on a server whose answers have all these validators. */
+class ValidatedStale : public Stale {
+  protected:
+    ValidatedStale() : server(folder, {"--faults", fault_file(folder)}) {}
+
+    std::string url(const Validators &row, bool held, const std::string &file) const {
+        return server.url("@" + row.label + (held ? "-held/" : "/") + file);
+    }
+
+    /** Requests for a file since the first `begin`; `only_asking`: those for a byte. */
+    size_t asked(size_t begin, const std::string &file, bool only_asking = false) const {
+        const std::vector<ServedRequest> all = server.requests();
+        return static_cast<size_t>(
+            std::count_if(all.begin() + static_cast<ptrdiff_t>(begin), all.end(),
+                          [&](const ServedRequest &request) {
+                              return (!only_asking || request.range == "bytes=0-0") &&
+                                     request.path.find("/" + file) != std::string::npos;
+                          }));
+    }
+
+    /** Reads what was not read before, after the file was replaced. */
+    static void expect_one_state(const Dataset &dataset, const Validators &row) {
+        if (row.differs.empty()) {
+            EXPECT_EQ(pixels(dataset)[5], 55) << "nobody can tell";
+            return;
+        }
+        const std::string message = failure_of_reading(dataset);
+        EXPECT_NE(message.find("another " + row.differs), std::string::npos) << message;
+    }
+
+    const Option never{"REFS_TRUST_SECONDS", "0"};
+    const RangeServer server;
+
+  private:
+    static std::string fault_file(const std::string &folder) {
+        std::string table;
+        for (const Validators &row : all_validators)
+            for (const char *held : {"", "-held"})
+                for (const char *file : {"v.bin", "set.json"})
+                    table += (table.empty() ? "" : ",\n") + ("\"/@" + row.label) + held + "/" +
+                             file + "\": " + row.faults;
+        write_file(folder + "/faults.json", "{" + table + "}");
+        return folder + "/faults.json";
+    }
+};
+
+} // namespace
+
+TEST_F(ValidatedStale, TargetsAreNotShownOnceTheyWereRewritten) {
+    for (const Validators &row : all_validators) {
+        for (const bool held : {false, true}) {
+            SCOPED_TRACE(row.label + (held ? ", held" : ""));
+            write_old(target, bytes_of(counting<int32_t>(6)), 9);
+            const auto time = std::filesystem::last_write_time(target);
+            write_old(set, document(url(row, held, "v.bin"), 0), 9);
+            Dataset first = open(v);
+            ASSERT_EQ(first_chunk(first), (std::vector<double>{0, 1, 2}));
+            if (!held) first.reset();
+            write_file(target, rewritten);
+            std::filesystem::last_write_time(target, time + std::chrono::hours(row.later));
+            if (held) expect_one_state(first, row);
+            const size_t before_opening = server.requests().size();
+            EXPECT_EQ(pixels_of(v), after);
+            EXPECT_LE(asked(before_opening, "v.bin", true), held ? 1u : 0u);
+            EXPECT_LE(asked(before_opening, "v.bin"), held ? 3u : 2u);
+        }
+    }
+}
+
+TEST_F(ValidatedStale, AnswersThatTellNothingAreNotTrustedAnew) {
+    const Option trust("REFS_TRUST_SECONDS", "0.3");
+    const auto nothing = std::find_if(std::begin(all_validators), std::end(all_validators),
+                                      [](const Validators &row) { return row.label == "nothing"; });
+    write_old(set, document(url(*nothing, false, "v.bin"), 0), 9);
+    const Dataset first = open(v);
+    EXPECT_EQ(first_chunk(first), (std::vector<double>{0, 1, 2}));
+    write_file(target, rewritten);
+    usleep(200 * 1000);
+    EXPECT_EQ(pixels(first)[5], 55) << "nobody can tell";
+    usleep(200 * 1000);
+    EXPECT_EQ(pixels_of(v), after);
+}
+
+TEST_F(ValidatedStale, SetsAreNotShownOnceTheyWereRewritten) {
+    const std::string there = document("v.bin", 0), moved = document("v.bin", 8);
+    ASSERT_EQ(there.size(), moved.size());
+    for (const Validators &row : all_validators) {
+        for (const bool held : {false, true}) {
+            SCOPED_TRACE(row.label + (held ? ", held" : ""));
+            write_old(set, there, 9);
+            const auto time = std::filesystem::last_write_time(set);
+            const std::string name = subdataset(url(row, held, "set.json"), "v");
+            Dataset first = open(name);
+            ASSERT_EQ(first_chunk(first), (std::vector<double>{0, 1, 2}));
+            if (!held) first.reset();
+            write_file(set, moved);
+            std::filesystem::last_write_time(set, time + std::chrono::hours(row.later));
+            const size_t before_opening = server.requests().size();
+            EXPECT_EQ(pixels_of(name)[0], 2);
+            EXPECT_LE(asked(before_opening, "set.json"), 2u) << "whether it changed, and what to";
+        }
+    }
+}
+
+TEST_F(RemoteStale, TargetsThatGrewAreReadAgain) {
+    const Option never("REFS_TRUST_SECONDS", "0");
+    const auto time = std::filesystem::last_write_time(target);
+    const Dataset first = open(name());
+    EXPECT_EQ(first_chunk(first), (std::vector<double>{0, 1, 2}));
+    write_file(target, rewritten + "more");
+    std::filesystem::last_write_time(target, time);
+    EXPECT_NE(failure_of_reading(first).find("another size"), std::string::npos);
+    EXPECT_EQ(pixels_of(name()), after);
+}
+
+TEST_F(RemoteStale, TargetsThatWereDeletedAreAnErrorBesideOpenDatasetsToo) {
+    const Option never("REFS_TRUST_SECONDS", "0");
+    const Dataset first = open(name());
+    EXPECT_EQ(pixels(first), before);
+    std::filesystem::remove(target);
+    EXPECT_NE(failure_of_reading(open(name())).find("404"), std::string::npos);
+    EXPECT_EQ(pixels(first), before) << "it was read before";
+}
+
+TEST_F(RemoteStale, RecordFilesAreReadAgain) {
+    const Option never("REFS_TRUST_SECONDS", "0");
+    write_parquet_set();
+    const std::string name = subdataset(server.url("set.parq"), "v");
+    write_old(record_path(), record_file(0, 12), 9);
+    const auto time = std::filesystem::last_write_time(record_path());
+    EXPECT_EQ(pixels_of(name), before);
+    const std::vector<double> swapped = {3, 4, 5, 0, 1, 2};
+    write_old(record_path(), record_file(12, 0), 8);
+    EXPECT_EQ(pixels_of(name), swapped);
+    const Dataset open_meanwhile = open(name);
+    EXPECT_EQ(pixels(open_meanwhile), swapped);
+    write_file(record_path(), record_file(0, 12));
+    std::filesystem::last_write_time(record_path(), time);
+    EXPECT_EQ(pixels_of(name), before);
+    std::filesystem::remove(record_path());
+    EXPECT_EQ(pixels_of(name), std::vector<double>(6, -1));
+    write_old(record_path(), record_file(0, 12), 6);
+    EXPECT_EQ(pixels_of(name), before) << "a record file that was not there";
+    EXPECT_EQ(pixels(open_meanwhile), swapped) << "it was read before";
 }
 
 TEST_F(Stale, NothingThatGdalKeepsOfTargetsIsTakenForThem) {

@@ -25,7 +25,8 @@ applies is taken. A fault is an object that may have
   "status"         answer with this status and no content
   "body_bytes"     ... and so many bytes of a body
   "headers"        header -> value of the answer, or null to leave it out; values may hold {begin},
-                   {last}, {size}, {path} (without its label), {port} and {now+N}
+                   {last}, {size}, {path} (without its label), {port} and {now+N}; of a file also
+                   {modified}, {modified_s} (seconds since 1970) and {hash}
   "reset"          reset the connection instead of answering
   "reset_after"    ... after so many bytes of the body
   "close_after"    close it after so many bytes of the body, which was announced whole
@@ -58,6 +59,7 @@ import struct
 import sys
 import threading
 import time
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
@@ -174,8 +176,18 @@ class Handler(BaseHTTPRequestHandler):
             headers["Content-Range"] = f"bytes {begin}-{end - 1}/{size}"
         shift = fault.get("shift", 0)
         pieces = self.pieces(content, begin + shift, end + shift + fault.get("more", 0))
-        values = {"begin": begin, "last": end - 1, "size": size}
+        values = {"begin": begin, "last": end - 1, "size": size, **self.validators(fault, content)}
         self.send(fault, 200 if part is None else 206, headers, pieces, values)
+
+    @staticmethod
+    def validators(fault, content):
+        """What headers may be made of, if there are any: that takes reading the file."""
+        if "headers" not in fault:
+            return {}
+        content.seek(0)
+        modified = os.fstat(content.fileno()).st_mtime
+        return {"modified": email.utils.formatdate(modified, usegmt=True),
+                "modified_s": int(modified), "hash": f"{zlib.crc32(content.read()):08x}"}
 
     @staticmethod
     def pieces(content, begin, end):

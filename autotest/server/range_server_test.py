@@ -21,12 +21,15 @@ class RangeServerTest(unittest.TestCase):
         os.mkdir(served)
         with open(os.path.join(served, "digits"), "wb") as file:
             file.write(b"0123456789")
+        os.utime(os.path.join(served, "digits"), (946684800, 946684800))
         with open(faults, "w", encoding="utf-8") as file:
             json.dump({"/digits": {"status": 503, "times": 1}, "/never": {"status": 403},
                        "/@more/digits": {"more": 2}, "/@whole/digits": {"ignore_range": True},
                        "/@chunked/digits": {"chunked": True}, "/@most/digits": {"at_most": 2},
                        "/@shift/digits": {"shift": 1}, "/@http10/digits": {"http10": True},
                        "/@reset/digits": {"reset": True}, "/@cut/digits": {"close_after": 4},
+                       "/@dated/digits": {"headers": {"Date": "{modified}",
+                                                      "ETag": '"{modified_s:x}-{hash}"'}},
                        "/@to/digits": {"status": 302, "headers": {"Location": "/@x{path}"}}}, file)
         self.server = subprocess.Popen(
             [sys.executable, SERVER, served, self.log_path, "--faults", faults],
@@ -64,6 +67,15 @@ class RangeServerTest(unittest.TestCase):
                             ("/@cut/digits", http.client.IncompleteRead)):
             with self.subTest(path), self.assertRaises(error):
                 self.ask("GET", path)
+
+    def test_says_of_files_what_it_is_told_to(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/@dated/digits")
+        answer = connection.getresponse()
+        self.assertEqual(answer.read(), b"0123456789")
+        self.assertEqual([answer.headers[name] for name in ("Date", "Last-Modified", "ETag")],
+                         ["Sat, 01 Jan 2000 00:00:00 GMT"] * 2 + ['"386d4380-a684c7c6"'])
 
     def test_serves_ranges_logs_them_and_fails_on_demand(self):
         rows = [

@@ -35,6 +35,13 @@ unsigned refs_pool_n_threads(const refs_pool *pool);
 void refs_pool_run(refs_pool *pool, refs_status (*run)(void *argument, refs_error *err),
                    void (*drop)(void *argument), void *argument);
 
+/** Takes tasks back that refs_pool_run was given with this `drop` and that have not begun:
+ * those for whose argument `matches(argument, user)` says so, which is called under a lock, are
+ * dropped before this returns. Others are left as they are, and those that run are not waited for.
+ */
+void refs_pool_withdraw(refs_pool *pool, void (*drop)(void *argument),
+                        bool (*matches)(const void *argument, const void *user), const void *user);
+
 typedef struct refs_group refs_group;
 
 /** A group of tasks in `pool` (NULL: tasks run where they are added). */

@@ -70,7 +70,8 @@ refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, s
 /** Bytes between values that are fetched together, at most. */
 uint64_t refs_store_max_gap(const refs_store *store);
 
-/** Whether the bytes of `key` are in a local file, of which a read costs no round trip. */
+/** Whether the bytes of `key` are in a local file, of which a read costs no round trip. Nor does
+ * asking: false where a file elsewhere would have to be read to tell. */
 bool refs_store_is_local(const refs_store *store, refs_str key);
 
 /** What is known of a value that was not read. */

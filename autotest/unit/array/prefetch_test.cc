@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <functional>
+#include <future>
 #include <random>
 #include <set>
 #include <thread>
@@ -251,6 +253,40 @@ TEST_F(Prefetch, EndsSoonWithItsReader) {
     EXPECT_LE(v.store.stats().requests, requests + 2);
 }
 
+/* The threads that prefetch are all held up by what others wait for. */
+TEST_F(Prefetch, IsNotWaitedForWhereItHasNotBegun) {
+    open(1 << 20);
+    std::promise<void> way;
+    const std::shared_future<void> opened = way.get_future().share();
+    std::atomic<unsigned> held{0};
+    std::function<void()> wait = [&] {
+        held++;
+        opened.wait();
+    };
+    const unsigned n = refs_pool_n_threads(v.prefetchPool());
+    for (unsigned i = 0; i < n; i++)
+        refs_pool_run(
+            v.prefetchPool(),
+            [](void *argument, refs_error *) {
+                (*static_cast<std::function<void()> *>(argument))();
+                return REFS_OK;
+            },
+            [](void *) {}, &wait);
+    while (held < n) std::this_thread::yield();
+    for (uint64_t t = 0; t < 5; t++) expectStep(t);
+    const uint64_t requests = v.store.stats().requests;
+    const std::future<void> closed = std::async(std::launch::async, [&] {
+        refs_reader_free(v.reader);
+        refs_array_free(v.array);
+    });
+    EXPECT_EQ(closed.wait_for(std::chrono::seconds(1)), std::future_status::ready);
+    EXPECT_EQ(requests, 5u) << "nothing was prefetched";
+    way.set_value();
+    closed.wait();
+    v.reader = nullptr;
+    v.array = nullptr;
+}
+
 TEST_F(Prefetch, LeavesLocalBytesThatNeedNoDecodingAlone) {
     v.store.vfs.near = true;
     open(1 << 20);
@@ -453,6 +489,29 @@ TEST_F(InPlace, CopiesPartsOfChunksAndOtherOrders) {
     EXPECT_EQ(copied(), steps * (width - 1) * 4);
     expectSteps(steps - 1, steps, -1);
     expectSteps(0, steps / 2, 2);
+}
+
+TEST_F(InPlace, LeavesChunksToOthersAsSoonAsTheyAreDecoded) {
+    separateSteps();
+    open(100);
+    std::promise<void> way, begun;
+    const std::shared_future<void> opened = way.get_future().share();
+    v.store.vfs.onOpen = [&](const std::string &name) {
+        if (name != "step-1") return;
+        begun.set_value();
+        opened.wait();
+    };
+    refs_reader *other = nullptr;
+    ASSERT_EQ(refs_reader_open(v.array, &other, nullptr), REFS_OK);
+    const std::future<void> reading = std::async(std::launch::async, [&] { expectSteps(0, 2, 1); });
+    begun.get_future().wait();
+    const std::future<void> first = std::async(std::launch::async, [&] { expectStep(0, other); });
+    EXPECT_EQ(first.wait_for(std::chrono::seconds(1)), std::future_status::ready);
+    way.set_value();
+    reading.wait();
+    first.wait();
+    refs_reader_free(other);
+    EXPECT_EQ(copied(), 0u);
 }
 
 /* -- stored bytes ------------------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "refs/pool.h"
 
@@ -121,6 +122,53 @@ TEST_F(Pool, LendsAHandWhereWorkersAreBusyWithOthers) {
     EXPECT_EQ(work_.done, 1);
     refs_group_free(own);
     refs_group_free(others);
+}
+
+bool isOfUser(const void *argument, const void *user) {
+    return argument == user;
+}
+
+TEST_F(Pool, WithdrawsWhatHasNotBegun) {
+    open(1);
+    Gate gate;
+    Work others;
+    refs_group *tasks = group();
+    refs_pool_run(
+        pool_, passGate, [](void *) {}, &gate);
+    gate.awaitWaiter();
+    for (int i = 0; i < 3; i++) {
+        refs_pool_run(pool_, note, drop, &work_);
+        refs_pool_run(pool_, note, drop, &others);
+    }
+    EXPECT_EQ(refs_group_add(tasks, note, drop, &work_, nullptr), REFS_OK);
+    refs_pool_withdraw(pool_, drop, isOfUser, &work_);
+    EXPECT_EQ(work_.dropped, 3) << "while the only worker is held up";
+    EXPECT_EQ(others.dropped, 0);
+    refs_pool_withdraw(
+        pool_, [](void *) {}, isOfUser, &others);
+    refs_pool_withdraw(
+        pool_, [](void *) {}, isOfUser, &gate);
+    gate.letAllPass();
+    EXPECT_EQ(refs_group_wait(tasks, nullptr), REFS_OK);
+    refs_group_free(tasks);
+    while (others.dropped < 3) std::this_thread::yield();
+    EXPECT_EQ(others.done, 3) << "those of others, in the way of others";
+    EXPECT_EQ(work_.done, 1) << "the task of the group, which somebody waits for";
+}
+
+TEST_F(Pool, GoesOnAfterItsLastTaskWasWithdrawn) {
+    open(1);
+    Gate gate;
+    refs_pool_run(
+        pool_, passGate, [](void *) {}, &gate);
+    gate.awaitWaiter();
+    Work last;
+    refs_pool_run(pool_, note, drop, &last);
+    refs_pool_withdraw(pool_, drop, isOfUser, &last);
+    refs_pool_run(pool_, note, drop, &work_);
+    gate.letAllPass();
+    while (work_.dropped < 1) std::this_thread::yield();
+    EXPECT_EQ(last.done, 0);
 }
 
 /** Tasks of one thread, in the order in which they were done. */

@@ -109,8 +109,9 @@ TEST(Identity, OfAnObjectThatIsFreshDiffersWhereItMustHaveChanged) {
         {at("20", "05"), at("30", "30"), "Last-Modified"}, // it was not fresh before
         {at("06", "05"), at("20", "10"), "Last-Modified"}, // modified after the first answer
         {at("06", "05"), at("20", "05"), ""},
-        {at("06", "05"), at("20", "06"), ""}, // perhaps before the first answer
-        {at("10", "10"), at("20", "20"), ""}, // servers that date all answers so
+        {at("06", "05"), at("20", "06"), "Last-Modified"}, // as the first answer was made
+        {at("10", "10"), at("20", "05"), "Last-Modified"}, // replaced by an older one
+        {at("10", "10"), at("20", "20"), ""},              // servers that date all answers so
     };
     for (const auto &row : rows)
         EXPECT_STREQ(refs_identity__difference(&row.one, &row.other), row.difference);
@@ -139,4 +140,30 @@ TEST(Identity, DiffersWhereAnythingKnownOfBothDoes) {
     };
     for (const auto &row : rows)
         EXPECT_STREQ(refs_identity__difference(&row.one, &row.other), row.difference);
+}
+
+TEST(Identity, TellsStatesApartWhereTheyCannotShareIt) {
+    const auto at = [](const std::string &answered, const std::string &etag) {
+        const std::string date = " Sat, 01 Jan 2000 00:00:"; // 0x386d4380 and the seconds
+        return response_of({"Date:" + date + answered + " GMT", "Last-Modified:" + date + "05 GMT",
+                            "ETag:" + etag, "\r\n"})
+            .identity;
+    };
+    const struct {
+        refs_identity identity;
+        bool tells;
+    } rows[] = {
+        {at("20", ""), true},
+        {at("20", "W/\"1\""), true},
+        {at("20", "\"386d4385-4d2\""), true},
+        {at("05", ""), false},
+        {at("06", ""), false},
+        {at("05", "\"1\""), true},
+        {at("05", "W/\"1\""), false},
+        {at("05", "\"386d4385-4d2\""), false},
+        {response_of({"ETag: W/\"1\"", "\r\n"}).identity, true},
+        {response_of({"\r\n"}).identity, false},
+    };
+    for (const auto &row : rows)
+        EXPECT_EQ(refs_identity__tells(&row.identity), row.tells) << row.identity.etag;
 }

@@ -1,5 +1,6 @@
 /* store_test.cc -- keys to bytes, by way of a set and files in memory. */
 #include "memory_store.h"
+#include "parquet_writer.h"
 
 #include <vector>
 
@@ -54,6 +55,43 @@ TEST_F(Store, NamesSetKeyUrlAndRangeOfAShortLocation) {
     EXPECT_STREQ(error.message,
                  "set.json: v/2: d.bin [8+9]: the file has only 10 bytes, and 8 to 16 are asked "
                  "for: it was cut or replaced after the set was made, which must be made again");
+}
+
+TEST_F(Store, KnowsLocalKeys) {
+    EXPECT_FALSE(refs_store_is_local(files.get(), MemoryStore::view("v/0")));
+    files.vfs.near = true;
+    EXPECT_TRUE(refs_store_is_local(files.get(), MemoryStore::view("v/0")));
+    EXPECT_FALSE(refs_store_is_local(files.get(), MemoryStore::view("v/.zarray"))) << "in the set";
+    EXPECT_FALSE(refs_store_is_local(files.get(), MemoryStore::view("v/6"))) << "absent";
+}
+
+/** How many files are opened to know whether the first chunk of a Parquet set is local. */
+int opens_to_know(const std::string &location, bool near, bool expected) {
+    MemoryVfs vfs;
+    vfs.files[location + "/.zmetadata"] =
+        R"({"metadata":{"v/.zarray":{"shape":[2],"chunks":[1]}},"record_size":2})";
+    vfs.files[location + "/v/refs.0.parq"] =
+        parquet::File({parquet::Strings("path", {"/d", "/d"}), parquet::Integers("offset", {0, 1}),
+                       parquet::Integers("size", {1, 1})});
+    vfs.near = near;
+    refs_set *set = nullptr;
+    refs_fetcher *fetcher = nullptr;
+    refs_store *store = nullptr;
+    EXPECT_EQ(refs_set_open(vfs.get(), location.c_str(), nullptr, &set, nullptr), REFS_OK);
+    EXPECT_EQ(refs_fetcher_open(vfs.get(), nullptr, &fetcher, nullptr), REFS_OK);
+    EXPECT_EQ(refs_store_open(set, fetcher, &store, nullptr), REFS_OK);
+    const int opened = vfs.opens;
+    EXPECT_EQ(refs_store_is_local(store, MemoryStore::view("v/0")), expected) << location;
+    refs_store_free(store);
+    refs_fetcher_free(fetcher);
+    refs_set_free(set);
+    return vfs.opens - opened;
+}
+
+TEST(ParquetStore, ReadsNoRecordFileFromElsewhereToKnowLocalKeys) {
+    EXPECT_EQ(opens_to_know("set.parq", true, true), 1);
+    EXPECT_EQ(opens_to_know("set.parq", false, false), 0);
+    EXPECT_EQ(opens_to_know("http://host/set.parq", true, false), 0);
 }
 
 TEST_F(Store, TakesNoEmptyValueForFill) {

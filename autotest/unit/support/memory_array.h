@@ -142,6 +142,8 @@ class MemoryArray {
     /** Waits for what is being prefetched: whoever reads has time. */
     void settle() const { Meeting::hold(prefetchPool_); }
 
+    refs_pool *prefetchPool() const { return prefetchPool_; }
+
     MemoryStore store;
     refs_array *array = nullptr;
     refs_reader *reader = nullptr;

@@ -1,4 +1,5 @@
 /* array.c -- opening arrays, and reading them whole; see array.h. */
+#include "prefetch.h"
 #include "shards.h"
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -96,6 +97,7 @@ refs_status refs_array_open(const refs_array_tools *tools, const refs_array_meta
 void refs_array_free(refs_array *array) {
     if (array == NULL) return;
     atomic_store(&array->ending, true);
+    refs_prefetch__withdraw(array);
     refs_tasks__clear(&array->tasks);
     if (array->tools.cache != NULL) refs_cache__drop_owner(array->tools.cache, array->owner);
     refs_shards__free(array, array->shards);

@@ -109,6 +109,7 @@ static refs_status decode_in_place(const decode_task *task, uint8_t *place, refs
     refs_array *array = array_of(task->job, task->one);
     refs_status status = refs_array__decode(array, number_of(task->one), task->stored, place, err);
     if (status != REFS_OK) return locate(task, status, err);
+    give_up(task->job, task->one); /* others need not wait for the rest of the batch */
     atomic_fetch_add(&task->job->n_done, 1);
     return REFS_OK;
 }

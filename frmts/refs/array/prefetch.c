@@ -110,6 +110,16 @@ static void start_task(refs_run *run, refs_pool *pool, prefetch_task task,
     refs_pool_run(pool, work, drop_task, started);
 }
 
+static bool is_of(const void *argument, const void *array) {
+    return ((const prefetch_task *)argument)->run->array == array;
+}
+
+void refs_prefetch__withdraw(const refs_array *array) {
+    if (array->tools.prefetch_pool != NULL)
+        refs_pool_withdraw(array->tools.prefetch_pool, drop_task, is_of, array);
+    if (array->tools.pool != NULL) refs_pool_withdraw(array->tools.pool, drop_task, is_of, array);
+}
+
 /* -- the course -------------------------------------------------------------------------------- */
 
 bool refs_prefetch__is_possible(const refs_array *array) {

@@ -1,8 +1,9 @@
 /* prefetch.h -- chunks loaded by other threads before a reader asks for them.
  *
  * What is loaded when is decided by pattern.h, how much of it by budget.h.
- * Nothing here is ever waited for but by refs_array_free: tasks that come too
- * late find their chunks loaded by the reader, or passed, and end.
+ * Nothing here is ever waited for but by refs_array_free, and there only what
+ * has begun: tasks that come too late find their chunks loaded by the reader, or
+ * passed, and end.
  *
  * Read before this: load.h, budget.h.
  */
@@ -46,5 +47,9 @@ void refs_prefetch__ask(refs_prefetch *prefetch);
 /** Follows nothing any more. What was asked for and not yet requested is not; what has arrived and
  * was not read is the first to go where the cache is full. */
 void refs_prefetch__end(refs_prefetch *prefetch);
+
+/** Takes back the tasks for an array that have not begun: what they would wait behind may be of
+ * others. No reader is left that asks for more. */
+void refs_prefetch__withdraw(const refs_array *array);
 
 #endif

@@ -152,6 +152,15 @@ refs_status refs_pool_open(unsigned n_threads, refs_pool **pool, refs_error *err
     return REFS_OK;
 }
 
+/* Tasks that are in no queue any more. */
+static void drop_all(task *first) {
+    for (task *left = first, *next; left != NULL; left = next) {
+        next = left->next;
+        left->drop(left->argument);
+        refs_free(left);
+    }
+}
+
 void refs_pool_free(refs_pool *pool) {
     if (pool == NULL) return;
     refs_fork_strike_off(&pool->forked);
@@ -160,11 +169,7 @@ void refs_pool_free(refs_pool *pool) {
     pthread_cond_broadcast(&pool->work);
     refs_unlock(&pool->lock);
     for (unsigned i = 0; i < pool->n_started; i++) pthread_join(pool->threads[i], NULL);
-    for (task *left = pool->first, *next; left != NULL; left = next) {
-        next = left->next;
-        left->drop(left->argument);
-        refs_free(left);
-    }
+    drop_all(pool->first);
     pthread_cond_destroy(&pool->work);
     pthread_mutex_destroy(&pool->lock);
     refs_free(pool->threads);
@@ -200,6 +205,22 @@ void refs_pool_run(refs_pool *pool, refs_status (*run)(void *argument, refs_erro
     if (queued) return;
     refs_free(added);
     drop(argument);
+}
+
+/* They are dropped when the lock is not held any more: that may take other locks. */
+void refs_pool_withdraw(refs_pool *pool, void (*drop)(void *argument),
+                        bool (*matches)(const void *argument, const void *user), const void *user) {
+    task *withdrawn = NULL;
+    refs_lock(&pool->lock);
+    for (task *at = pool->first, *next; at != NULL; at = next) {
+        next = at->next;
+        if (at->group != NULL || at->drop != drop || !matches(at->argument, user)) continue;
+        dequeue(pool, at);
+        at->next = withdrawn;
+        withdrawn = at;
+    }
+    refs_unlock(&pool->lock);
+    drop_all(withdrawn);
 }
 
 /* -- groups ------------------------------------------------------------------------------------ */

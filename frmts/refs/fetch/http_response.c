@@ -2,6 +2,7 @@
 #include "http_response.h"
 
 #include <curl/curl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -143,7 +144,7 @@ static const char *opaque(const char *etag) {
 static bool has_other_date(const refs_identity *one, const refs_identity *other) {
     if (one->modified_s != 0 && other->modified_s != 0) return one->modified_s != other->modified_s;
     if (one->modified_s != 0 && other->fresh_s != 0) return one->modified_s != other->fresh_s;
-    return one->fresh_s != 0 && other->modified_s > one->date_s;
+    return one->fresh_s != 0 && other->modified_s != 0 && other->modified_s != one->fresh_s;
 }
 
 const char *refs_identity__difference(const refs_identity *one, const refs_identity *other) {
@@ -151,4 +152,17 @@ const char *refs_identity__difference(const refs_identity *one, const refs_ident
     if (one->etag[0] != '\0' && other->etag[0] != '\0')
         return strcmp(opaque(one->etag), opaque(other->etag)) != 0 ? "ETag" : "";
     return has_other_date(one, other) ? "Last-Modified" : "";
+}
+
+/* nginx makes ETags of the second and the size, in hexadecimal. */
+static bool is_of_second(const char *etag, int64_t second) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIx64, (uint64_t)second);
+    return strstr(etag, text) != NULL;
+}
+
+bool refs_identity__tells(const refs_identity *identity) {
+    const char *etag = identity->etag;
+    if (identity->fresh_s == 0) return etag[0] != '\0' || identity->modified_s != 0;
+    return etag[0] != '\0' && opaque(etag) == etag && !is_of_second(etag, identity->fresh_s);
 }

@@ -31,8 +31,14 @@ void refs_response__line(refs_response *response, refs_str line);
 /** "" where both may be of one state of an object, else what differs. `other` is of a later answer
  * than `one`. ETags compare weakly: servers that compress as they send mark the same bytes as weak.
  * An object that was fresh in one answer may have changed within that second, and there are servers
- * that date all answers so; it did change where it was not fresh before, or where it was modified
- * after the first answer. */
+ * that date all answers so; it did change where it was not fresh before, or where it is not fresh
+ * any more and has another date. */
 const char *refs_identity__difference(const refs_identity *one, const refs_identity *other);
+
+/** Whether a later answer of the same identity is of the same state. Not where nothing was said,
+ * nor where the object was fresh, and may have changed within that second, unless there is an ETag
+ * that would show it: one that is neither weak (RFC 9110, section 8.8.1) nor made of that second.
+ */
+bool refs_identity__tells(const refs_identity *identity);
 
 #endif

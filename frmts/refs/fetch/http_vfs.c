@@ -136,7 +136,8 @@ static void fill_stamp(const refs_identity *identity, refs_vfs_stamp *stamp) {
     memset(stamp, 0, sizeof *stamp);
     stamp->size = identity->total;
     stamp->modified_s = identity->modified_s;
-    snprintf(stamp->etag, sizeof stamp->etag, "%s", identity->etag);
+    if (refs_identity__tells(identity))
+        snprintf(stamp->etag, sizeof stamp->etag, "%s", identity->etag);
 }
 
 static void keep_stamp(refs_http_vfs *vfs, const char *location, const refs_identity *identity) {

@@ -123,8 +123,7 @@ typedef struct question {
 } question;
 
 static bool can_tell(const refs_fetch_place *place) {
-    const refs_identity *identity = place->identity;
-    return !place->ignores_ranges && (identity->etag[0] != '\0' || identity->modified_s != 0);
+    return !place->ignores_ranges && refs_identity__tells(place->identity);
 }
 
 /* When a location was last known to be as it was: answers that cannot tell do not count. */

@@ -216,7 +216,15 @@ uint64_t refs_store_max_gap(const refs_store *store) {
     return refs_fetcher_max_gap(store->fetcher);
 }
 
+/* Looking up may read a file of the set: that of one elsewhere would be waited for. */
+static bool may_look_up(const refs_store *store) {
+    const char *name = refs_store_name(store);
+    return refs_set_is_whole(store->set) || (!refs_location_is_remote(refs_str_from(name)) &&
+                                             refs_fetcher_is_local(store->fetcher, name));
+}
+
 bool refs_store_is_local(const refs_store *store, refs_str key) {
+    if (!may_look_up(store)) return false;
     refs_ref ref = {.kind = REFS_REF_INLINE};
     bool local = refs_set_find(store->set, key, &ref, NULL) == REFS_OK &&
                  ref.kind != REFS_REF_INLINE && refs_fetcher_is_local(store->fetcher, ref.location);
