@@ -283,6 +283,7 @@ TEST_F(Prefetch, IsNotWaitedForWhereItHasNotBegun) {
     EXPECT_EQ(requests, 5u) << "nothing was prefetched";
     way.set_value();
     closed.wait();
+    v.settle(); /* nobody is at the way any more */
     v.reader = nullptr;
     v.array = nullptr;
 }
