@@ -1,6 +1,7 @@
 /* dataset.cpp -- one array as a raster, see dataset.h. */
 #include "dataset.h"
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -76,6 +77,14 @@ RefsDataset *RefsDataset::overview(int i) {
 RefsDataset::~RefsDataset() {
     RefsDataset::FlushCache(true);
 }
+
+#if REFS_HAS_CLOSE
+/* GDALPamDataset's, where it has one, would not call TrySaveXML of this class. */
+CPLErr RefsDataset::Close(REFS_CLOSE_PARAMETERS) {
+    const CPLErr saved = FlushCache(true);
+    return std::max(saved, GDALPamDataset::Close(REFS_CLOSE_ARGUMENTS));
+}
+#endif
 
 bool RefsDataset::isOld(const std::string &file) const {
     if (!RefsIsOlderThan(picture_->archive()->stamp(), file)) return false;
