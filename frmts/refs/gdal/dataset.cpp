@@ -119,10 +119,11 @@ void RefsDataset::loadKept() {
     }
 }
 
-/* A change by this is none that is to be kept. */
+/* A change by this is none that is to be kept. What GDALPamDataset is asked for it may remember,
+ * and tell when it is no more. */
 void RefsDataset::forgetOldOverviews() {
-    const char *file = GDALPamDataset::GetMetadataItem("OVERVIEW_FILE", "OVERVIEWS");
-    if (file == nullptr || !isOld(file)) return;
+    const char *kept = GDALDataset::GetMetadataItem("OVERVIEW_FILE", "OVERVIEWS");
+    if (kept == nullptr || !isOld(RefsOverviewFile(picture_->name(), kept))) return;
     const int flags = nPamFlags;
     SetMetadataItem("OVERVIEW_FILE", nullptr, "OVERVIEWS");
     nPamFlags = flags;
