@@ -1,5 +1,6 @@
 /* codec_fixtures_test.cc -- arrays that numcodecs encoded, from the data that are shared between
  * projects: <codec>/array.NN.npy and, for each configuration, codec.NN/encoded.NN.dat. */
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>

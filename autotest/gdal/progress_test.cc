@@ -2,6 +2,7 @@
 #include "driver_test.h"
 #include "range_server.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 

@@ -1,6 +1,7 @@
 /* pattern_test.cc -- what is expected of reads, and how much of it is prefetched. */
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 #include <set>

@@ -2,6 +2,7 @@
 #include "forked.h"
 #include "memory_array.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <random>

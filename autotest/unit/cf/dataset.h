@@ -3,6 +3,7 @@
 #ifndef REFS_TEST_CF_DATASET_H
 #define REFS_TEST_CF_DATASET_H
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>

@@ -18,6 +18,9 @@
 
 namespace {
 
+/** What GDAL writes for the folder of a set in the names of overviews. */
+const char *const inFolder = ":::BASE:::";
+
 /** Whether `name` is `set` and what GDAL adds to it. */
 bool isBeside(const std::string &name, const std::string &set) {
     if (name.compare(0, set.size(), set) != 0) return false;
@@ -109,9 +112,9 @@ std::string escaped(const std::string &text) {
 
 /** Overviews are known by the names of their files, which have changed with that of the set. */
 refs_status renameOverviews(const std::string &from, const std::string &to, refs_error *error) {
-    const std::string file = to + ".aux.xml", base = ":::BASE:::";
-    const std::string before = base + escaped(CPLGetFilename(from.c_str())) + "_";
-    const std::string after = base + escaped(CPLGetFilename(to.c_str())) + "_";
+    const std::string file = to + ".aux.xml";
+    const std::string before = inFolder + escaped(CPLGetFilename(from.c_str())) + "_";
+    const std::string after = inFolder + escaped(CPLGetFilename(to.c_str())) + "_";
     std::string text = readText(file);
     size_t n = 0;
     for (size_t at = text.find(before); at != std::string::npos;
@@ -232,6 +235,14 @@ char **RefsFileList(const RefsName &name) {
     list.AddString(RefsHideSecrets(name.location.c_str()).c_str());
     for (const std::string &file : RefsFilesBeside(name)) list.AddString(file.c_str());
     return list.StealList();
+}
+
+std::string RefsOverviewFile(const RefsName &name, const std::string &kept) {
+    const size_t length = std::strlen(inFolder);
+    if (kept.compare(0, length, inFolder) != 0) return kept;
+    const std::string set = RefsKeptBeside(name);
+    const size_t folder = set.size() - std::strlen(CPLGetFilename(set.c_str()));
+    return set.substr(0, folder) + kept.substr(length);
 }
 
 bool RefsIsOlderThan(const refs_vfs_stamp &set, const std::string &file) {

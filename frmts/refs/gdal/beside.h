@@ -16,6 +16,9 @@ std::vector<std::string> RefsFilesBeside(const RefsName &name);
 /** The set, as it is shown, and the files beside it: for GDALDataset::GetFileList. */
 char **RefsFileList(const RefsName &name);
 
+/** The file of overviews that GDAL keeps as `kept` with the set that `name` is of. */
+std::string RefsOverviewFile(const RefsName &name, const std::string &kept);
+
 /** Whether `file` is older than a set with this stamp, and so of another state of it. False where
  * their times are not known. */
 bool RefsIsOlderThan(const refs_vfs_stamp &set, const std::string &file);

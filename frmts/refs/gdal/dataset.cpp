@@ -1,6 +1,7 @@
 /* dataset.cpp -- one array as a raster, see dataset.h. */
 #include "dataset.h"
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -77,6 +78,14 @@ RefsDataset::~RefsDataset() {
     RefsDataset::FlushCache(true);
 }
 
+#if REFS_HAS_CLOSE
+/* GDALPamDataset's, where it has one, would not call TrySaveXML of this class. */
+CPLErr RefsDataset::Close(REFS_CLOSE_PARAMETERS) {
+    const CPLErr saved = FlushCache(true);
+    return std::max(saved, GDALPamDataset::Close(REFS_CLOSE_ARGUMENTS));
+}
+#endif
+
 bool RefsDataset::isOld(const std::string &file) const {
     if (!RefsIsOlderThan(picture_->archive()->stamp(), file)) return false;
     const refs_notes notes = RefsReportNotes();
@@ -110,10 +119,11 @@ void RefsDataset::loadKept() {
     }
 }
 
-/* A change by this is none that is to be kept. */
+/* A change by this is none that is to be kept. What GDALPamDataset is asked for it may remember,
+ * and tell when it is no more. */
 void RefsDataset::forgetOldOverviews() {
-    const char *file = GDALPamDataset::GetMetadataItem("OVERVIEW_FILE", "OVERVIEWS");
-    if (file == nullptr || !isOld(file)) return;
+    const char *kept = GDALDataset::GetMetadataItem("OVERVIEW_FILE", "OVERVIEWS");
+    if (kept == nullptr || !isOld(RefsOverviewFile(picture_->name(), kept))) return;
     const int flags = nPamFlags;
     SetMetadataItem("OVERVIEW_FILE", nullptr, "OVERVIEWS");
     nPamFlags = flags;

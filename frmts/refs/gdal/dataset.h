@@ -96,6 +96,9 @@ class RefsDataset final : public GDALPamDataset {
     bool CanBeCloned(int scopes, bool canShareState) const override;
     std::unique_ptr<GDALDataset> Clone(int scopes, bool canShareState) const override;
 #endif
+#if REFS_HAS_CLOSE
+    CPLErr Close(REFS_CLOSE_PARAMETERS) override;
+#endif
     const char *BuildPamFilename() override;
     CPLErr TrySaveXML() override;
     CPLErr IBuildOverviews(const char *resampling, int nOverviewsWanted, const int *overviewList,

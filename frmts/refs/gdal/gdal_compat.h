@@ -42,6 +42,20 @@ using RefsAdviseOptions = char **;
 #define REFS_HAS_FLOAT16 0
 #endif
 
+// GDAL 3.7 closes datasets before it deletes them, and 3.13 has them tell the progress of that.
+#if REFS_GDAL_AT_LEAST(3, 7)
+#define REFS_HAS_CLOSE 1
+#else
+#define REFS_HAS_CLOSE 0
+#endif
+#if REFS_GDAL_AT_LEAST(3, 13)
+#define REFS_CLOSE_PARAMETERS GDALProgressFunc progress, void *progressData
+#define REFS_CLOSE_ARGUMENTS  progress, progressData
+#else
+#define REFS_CLOSE_PARAMETERS
+#define REFS_CLOSE_ARGUMENTS
+#endif
+
 // GDAL 3.8 asks drivers for the parts of their names.
 #if REFS_GDAL_AT_LEAST(3, 8)
 #define REFS_HAS_SUBDATASET_INFO 1
