@@ -23,6 +23,7 @@ typedef struct refs_run {
     uint64_t box_size; /* chunks of a box */
     bool is_local;
     _Atomic uint64_t at;         /* the box that is being read */
+    _Atomic uint64_t wanted;     /* the first one that its reader does not load itself */
     _Atomic uint64_t decode_end; /* boxes before this one are decoded as they arrive */
     _Atomic bool ended;
 } refs_run;
@@ -43,7 +44,7 @@ typedef struct prefetch_task {
 static bool is_wanted(void *user, uint64_t box) {
     const refs_run *run = user;
     return !atomic_load(&run->ended) && !atomic_load(&run->array->ending) &&
-           box >= atomic_load(&run->at);
+           box >= atomic_load(&run->wanted);
 }
 
 static bool is_near(void *user, uint64_t box) {
@@ -231,6 +232,7 @@ static void pass_boxes(refs_prefetch *prefetch, uint64_t k) {
 void refs_prefetch__advance(refs_prefetch *prefetch, uint64_t k) {
     if (prefetch->run == NULL) return;
     atomic_store(&prefetch->run->at, k);
+    atomic_store(&prefetch->run->wanted, k + 1);
     if (k >= prefetch->ahead && k < prefetch->next) prefetch->n_used++;
     prefetch->ahead = k + 1;
     pass_boxes(prefetch, k);
