@@ -77,15 +77,19 @@ double toleranceOf(const std::string &config) {
     return tolerance;
 }
 
+/** The double at `at`, little-endian as all those of the fixtures. */
+double doubleAt(const std::string &bytes, size_t at) {
+    const uint64_t bits = refs_load_le64(reinterpret_cast<const uint8_t *>(&bytes[at]));
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 /** Whether bytes are equal or, with a tolerance, doubles near. */
 bool isNear(const std::string &a, const std::string &b, double tolerance) {
     if (tolerance == 0 || a.size() != b.size()) return a == b;
-    for (size_t at = 0; at + sizeof(double) <= a.size(); at += sizeof(double)) {
-        double x, y;
-        memcpy(&x, &a[at], sizeof x);
-        memcpy(&y, &b[at], sizeof y);
-        if (!(std::fabs(x - y) <= tolerance)) return false;
-    }
+    for (size_t at = 0; at + sizeof(double) <= a.size(); at += sizeof(double))
+        if (!(std::fabs(doubleAt(a, at) - doubleAt(b, at)) <= tolerance)) return false;
     return true;
 }
 
