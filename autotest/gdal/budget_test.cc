@@ -24,7 +24,7 @@ class Budget : public testing::Test {
     }
 
     /** Serves the set's file and opens its array. */
-    Dataset serve(const std::vector<std::string> &options = {}) {
+    Dataset serve(const std::vector<std::string> &options = {}, const char *selection = "") {
         const std::vector<int32_t> values = counting<int32_t>(steps * 64);
         write_file(folder + "/v.bin", bytes_of(values));
         server = std::make_unique<RangeServer>(folder, options);
@@ -35,7 +35,7 @@ class Budget : public testing::Test {
             for (const char *place : {".0.0", ".0.1", ".1.0", ".1.1"})
                 set.range("v/" + std::to_string(t) + place, server->url("v.bin"),
                           static_cast<uint64_t>(64 * chunk++), 64);
-        return open(subdataset(set.save(), "v"));
+        return open(subdataset(set.save(), "v") + selection);
     }
     size_t n_requests() const { return server->requests().size(); }
 
@@ -103,6 +103,15 @@ TEST_F(Budget, AdviceAboutTheFirstBandsIsNotAboutAll) {
     GDALDatasetAdviseRead(dataset.get(), 0, 0, 8, 8, 8, 8, GDT_Int32, 2, nullptr, nullptr);
     for (int band : {1, 2}) pixels<int32_t>(dataset, band);
     EXPECT_LE(count(dataset, "BYTES"), 2 * 4 * 64);
+}
+
+TEST_F(Budget, NothingOutsideTheSelectedBandsIsPrefetched) {
+    const Dataset dataset = serve({"--latency-ms", "5"}, "[t=0:2]");
+    ASSERT_NE(dataset, nullptr);
+    ASSERT_EQ(GDALGetRasterCount(dataset.get()), 3);
+    for (int round = 0; round < 2; round++)
+        for (int band : {1, 2, 3}) pixels<int32_t>(dataset, band);
+    EXPECT_EQ(count(dataset, "BYTES"), 3 * 4 * 64);
 }
 
 /* As gdallocationinfo does, which tells nobody that it is going to. */

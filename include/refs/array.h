@@ -123,6 +123,10 @@ typedef struct refs_reader refs_reader;
 refs_status refs_reader_open(refs_array *array, refs_reader **reader, refs_error *err);
 void refs_reader_free(refs_reader *reader);
 
+/** Says that the reader reads nothing outside of a region, whatever its steps: nothing else is
+ * prefetched. Before the first read; without, a reader may read all of the array. */
+void refs_reader_limit(refs_reader *reader, const refs_region *region);
+
 /** Whom a read tells how far it is, and asks whether to go on: `report` gets the share of chunks
  * that were delivered, from 0 to 1, on the thread that reads, before anything is waited for and at
  * least 10 times a second while it waits for bytes. False ends the read with REFS_CANCELLED. NULL:

@@ -20,6 +20,7 @@ class Grid {
         std::copy(shape_.begin(), shape_.end(), meta_.shape);
         std::copy(chunk_.begin(), chunk_.end(), meta_.chunk);
         EXPECT_TRUE(refs_grid__of(&meta_, &grid_));
+        pattern.bounds = refs_grid__bounds(&grid_);
     }
 
     refs_box_read read(const std::vector<uint64_t> &start, const std::vector<uint64_t> &count,
@@ -98,6 +99,30 @@ TEST(Pattern, OfWhoComesBackToTheBeginIsNotOfWhoReadsAll) {
     a.note({1, 0, 0}, {1, 30, 30});
     EXPECT_FALSE(a.note({0, 0, 0}, {1, 30, 30}));
     EXPECT_FALSE(a.note({1, 0, 0}, {1, 30, 30}));
+}
+
+TEST(Pattern, EndsWhereTheReaderIsNotGoing) {
+    Grid a({24, 30, 30}, {1, 10, 10});
+    a.pattern.bounds.begin[0] = 3;
+    a.pattern.bounds.end[0] = 12;
+    for (uint64_t band : {5, 7}) a.note({band, 0, 0}, {1, 30, 30});
+    ASSERT_TRUE(a.note({9, 0, 0}, {1, 30, 30}));
+    EXPECT_EQ(a.course.n, 2u) << "9 and 11";
+    for (uint64_t band : {11, 9}) a.note({band, 0, 0}, {1, 30, 30});
+    ASSERT_TRUE(a.note({7, 0, 0}, {1, 30, 30}));
+    EXPECT_EQ(a.course.n, 3u) << "7, 5 and 3";
+    a.note({10, 0, 0}, {1, 30, 30});
+    a.note({11, 0, 0}, {1, 30, 30});
+    EXPECT_FALSE(a.note({12, 0, 0}, {1, 30, 30})) << "outside";
+}
+
+TEST(Pattern, EndsThereWhereItIsMirroredToo) {
+    Grid a({2, 100, 30}, {1, 10, 10});
+    const int64_t backwards[] = {1, -1, 1};
+    a.pattern.bounds.begin[1] = 4; // the last ones that are read
+    for (uint64_t row : {99, 89}) a.note(a.read({0, row, 0}, {1, 10, 30}, backwards));
+    ASSERT_TRUE(a.note(a.read({0, 79, 0}, {1, 10, 30}, backwards)));
+    EXPECT_EQ(a.course.n, 4u) << "7, 6, 5 and 4";
 }
 
 /** Moves from band to band until more is expected. */

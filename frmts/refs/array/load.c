@@ -35,7 +35,7 @@ typedef struct batch {
     refs_group *group;
     loading *fetched; /* chunks that are fetched */
     size_t n_fetched;
-    uint64_t *between; /* numbers of chunks that come along if they lie in gaps, or NULL */
+    refs_gap_chunk *between; /* chunks that come along if they lie in gaps, or NULL */
     size_t n_between;
     refs_shard *shards; /* that they are in, or NULL */
     size_t n_shards;
@@ -235,7 +235,7 @@ static refs_status receive(void *user, size_t i, bool present, refs_bytes stored
     batch *job = user;
     if (refs_group_failed(job->group)) return refs_fail(err, REFS_CANCELLED, "cancelled");
     if (i >= job->n_fetched) {
-        keep_between(job, job->between[i - job->n_fetched], stored);
+        keep_between(job, job->between[i - job->n_fetched].number, stored);
         refs_block_finish(block, stored.data);
         return REFS_OK;
     }
@@ -428,31 +428,40 @@ static bool are_of_one_array(const batch *job) {
     return true;
 }
 
+static refs_status list_by_number(batch *job, uint64_t max_gap, refs_error *err) {
+    uint64_t *numbers = refs_calloc(job->n_fetched, sizeof *numbers);
+    if (numbers == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < job->n_fetched; i++) numbers[i] = number_of(&job->fetched[i]);
+    job->n_between = refs_gaps__between(numbers, job->n_fetched, max_gap, job->between);
+    refs_free(numbers);
+    return REFS_OK;
+}
+
 /* Lists the chunks that may lie in the gaps of what is fetched. */
 static refs_status list_between(batch *job, refs_error *err) {
     const refs_array *array = job->array;
     uint64_t max_gap = refs_store_max_gap(array->tools.store) / refs_array__mean_stored(array) + 1;
     job->n_between = 0;
-    if (array->tools.cache == NULL || array->shards != NULL || job->n_fetched < 2 || max_gap < 2 ||
-        !are_of_one_array(job))
+    if (array->tools.cache == NULL || job->n_fetched < 2 || max_gap < 2 || !are_of_one_array(job))
         return REFS_OK;
-    uint64_t *numbers = refs_calloc(job->n_fetched, sizeof *numbers);
-    if (job->between == NULL) job->between = refs_calloc(REFS_MAX_GAP_CHUNKS, sizeof(uint64_t));
-    if (numbers == NULL || job->between == NULL) {
-        refs_free(numbers);
-        return refs_fail_nomem(err);
+    if (job->between == NULL) job->between = refs_calloc(REFS_MAX_GAP_CHUNKS, sizeof *job->between);
+    if (job->between == NULL) return refs_fail_nomem(err);
+    if (array->shards == NULL) {
+        job->n_between = refs_gaps__all(array->grid.n_chunks, job->between);
+        return job->n_between > 0 ? REFS_OK : list_by_number(job, max_gap, err);
     }
-    for (size_t i = 0; i < job->n_fetched; i++) numbers[i] = number_of(&job->fetched[i]);
-    job->n_between = refs_gaps__list(numbers, job->n_fetched, max_gap, job->between);
-    refs_free(numbers);
+    for (size_t i = 0; i < job->n_shards; i++)
+        if (job->shards[i].state == REFS_SHARD_OPEN)
+            job->n_between = refs_shard__list(&job->shards[i], job->n_between, job->between);
     return REFS_OK;
 }
 
-static refs_status add_optional(const batch *job, refs_key_list *keys, uint64_t number,
+static refs_status add_optional(const batch *job, refs_key_list *keys, const refs_gap_chunk *chunk,
                                 refs_error *err) {
     uint64_t index[REFS_MAX_RANK];
-    refs_grid__index(&job->array->grid, number, index);
+    refs_grid__index(&job->array->grid, chunk->number, index);
     REFS_TRY(refs_key_list__add(keys, job->array, index, err));
+    keys->keys[keys->n - 1].part = chunk->part;
     keys->keys[keys->n - 1].is_optional = true;
     return REFS_OK;
 }
@@ -477,7 +486,7 @@ static refs_status list_keys(batch *job, refs_key_list *keys, refs_error *err) {
         refs_store_is_local(job->array->tools.store, refs_key_list__view(keys)[0].text))
         return REFS_OK;
     for (size_t i = 0; i < job->n_between; i++)
-        REFS_TRY(add_optional(job, keys, job->between[i], err));
+        REFS_TRY(add_optional(job, keys, &job->between[i], err));
     return REFS_OK;
 }
 

@@ -51,6 +51,12 @@ void refs_grid__mirror(const refs_grid *grid, uint32_t mirrored, uint64_t *index
         if (mirrored >> dim & 1) index[dim] = grid->n[dim] - 1 - index[dim];
 }
 
+refs_bounds refs_grid__bounds(const refs_grid *grid) {
+    refs_bounds bounds = {{0}, {0}};
+    memcpy(bounds.end, grid->n, sizeof bounds.end);
+    return bounds;
+}
+
 /* How far apart in number neighbours along a dimension are. */
 static uint64_t stride_of(const refs_grid *grid, size_t dim) {
     uint64_t stride = 1;
@@ -145,12 +151,17 @@ void refs_pattern__judge(refs_pattern *pattern, uint64_t n_used, uint64_t n_unre
 
 /* -- what is expected -------------------------------------------------------------------------- */
 
-/* Boxes from `first` on, `by` apart, before dimension `slowest` ends. */
-static uint64_t count_boxes(const refs_grid *grid, size_t slowest, uint64_t first, int64_t by) {
-    uint64_t length = grid->n[slowest] * stride_of(grid, slowest);
-    uint64_t inside = first % length;
-    if (by > 0) return (length - 1 - inside) / (uint64_t)by + 1;
-    return inside / (0 - (uint64_t)by) + 1;
+/* Boxes of a course from its first one on, before the bounds of dimension `slowest` end. */
+static uint64_t count_boxes(const refs_grid *grid, const refs_bounds *bounds, size_t slowest,
+                            const refs_course *course) {
+    uint64_t stride = stride_of(grid, slowest), n = grid->n[slowest];
+    bool is_mirrored = course->mirrored >> slowest & 1;
+    uint64_t begin = (is_mirrored ? n - bounds->end[slowest] : bounds->begin[slowest]) * stride;
+    uint64_t end = (is_mirrored ? n - bounds->begin[slowest] : bounds->end[slowest]) * stride;
+    uint64_t inside = course->first % (n * stride);
+    if (inside < begin || inside >= end) return 0;
+    if (course->by > 0) return (end - 1 - inside) / (uint64_t)course->by + 1;
+    return (inside - begin) / (0 - (uint64_t)course->by) + 1;
 }
 
 static bool steps_lead_on(const refs_pattern *pattern, const refs_box_read *read) {
@@ -175,8 +186,8 @@ bool refs_pattern__expects(const refs_pattern *pattern, const refs_grid *grid,
     } else {
         return false;
     }
-    course->n = count_boxes(grid, slowest, read->number, course->by);
-    if (read->is_point) course->n_read = course->n;
+    course->n = count_boxes(grid, &pattern->bounds, slowest, course);
+    if (read->is_point && pattern->doubts == 0) course->n_read = course->n;
     return course->n > 1;
 }
 

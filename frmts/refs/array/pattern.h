@@ -52,8 +52,17 @@ typedef struct refs_box_read {
 bool refs_pattern__describe(const refs_array_meta *meta, const refs_grid *grid, const refs_cut *cut,
                             refs_box_read *read);
 
-/** The reads of one reader so far. Zeroed: none. */
+/** Chunks [begin, end) along each dimension. */
+typedef struct refs_bounds {
+    uint64_t begin[REFS_MAX_RANK], end[REFS_MAX_RANK];
+} refs_bounds;
+
+/** All chunks of a grid. */
+refs_bounds refs_grid__bounds(const refs_grid *grid);
+
+/** The reads of one reader so far. Zeroed but for `bounds`: none. */
 typedef struct refs_pattern {
+    refs_bounds bounds; /**< that it keeps within, not mirrored */
     bool any;
     uint64_t first;                  /**< number of the first read, until one jumped */
     uint64_t at;                     /**< number of the last read */
@@ -98,10 +107,11 @@ typedef struct refs_course {
 /** What is expected after a read that was noted; false: nothing is. Two equal moves are enough, and
  * one from the first chunk of the array, with which those begin who read all; so are three equal
  * steps inside a chunk, once they are a third of the way through it. Who takes one element of each
- * chunk reads a series, and is expected to read all of it. Reads are expected to go on to the end
- * of the dimensions that they have moved along: who reads the rows of one band has not begun to
- * read the next one. Each course in a row that ended mostly unread doubles the moves and steps that
- * are enough, up to eight times: who loops over a few bands is not followed for long. */
+ * chunk reads a series, and is expected to read all of it, unless the last one ended mostly unread.
+ * Reads are expected to go on to the end of the dimensions that they have moved along, within the
+ * bounds of the slowest one: who reads the rows of one band has not begun to read the next one.
+ * Each course in a row that ended mostly unread doubles the moves and steps that are enough, up to
+ * eight times: who loops over a few bands is not followed for long. */
 bool refs_pattern__expects(const refs_pattern *pattern, const refs_grid *grid,
                            const refs_box_read *read, refs_course *course);
 

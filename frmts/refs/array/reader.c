@@ -22,6 +22,7 @@ refs_status refs_reader_open(refs_array *array, refs_reader **reader, refs_error
     if (opened == NULL) return refs_fail_nomem(err);
     pthread_mutex_init(&opened->lock, NULL);
     opened->array = array;
+    opened->pattern.bounds = refs_grid__bounds(&array->grid);
     *reader = opened;
     return REFS_OK;
 }
@@ -37,6 +38,16 @@ void refs_reader_free(refs_reader *reader) {
 
 void refs_reader_set_progress(refs_reader *reader, refs_progress progress) {
     reader->progress = progress;
+}
+
+void refs_reader_limit(refs_reader *reader, const refs_region *region) {
+    const refs_array_meta *meta = reader->array->meta;
+    refs_bounds *bounds = &reader->pattern.bounds;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        if (region->count[dim] == 0) continue;
+        bounds->begin[dim] = region->start[dim] / meta->chunk[dim];
+        bounds->end[dim] = (region->start[dim] + region->count[dim] - 1) / meta->chunk[dim] + 1;
+    }
 }
 
 /* -- what is to be prefetched ------------------------------------------------------------------ */

@@ -282,6 +282,17 @@ static bool number_of(const refs_shard *shard, uint64_t inner, uint64_t *number)
     return true;
 }
 
+size_t refs_shard__list(const refs_shard *shard, size_t n, refs_gap_chunk *listed) {
+    uint64_t n_inner = shard->array->meta->shard->n_inner;
+    for (uint64_t inner = 0; inner < n_inner && n < REFS_MAX_GAP_CHUNKS; inner++) {
+        refs_gap_chunk *next = &listed[n];
+        if (refs_shard__find(shard, inner, &next->part, NULL) == REFS_OK && next->part.length > 0 &&
+            number_of(shard, inner, &next->number))
+            n++;
+    }
+    return n;
+}
+
 /* Without memory for it, or where the index makes no sense, it is as if it were not there. */
 static void keep(refs_shard *shard, uint64_t inner, refs_bytes whole) {
     refs_cache *cache = shard->array->tools.cache;

@@ -10,6 +10,7 @@
 #define REFS_SHARDS_H
 
 #include "array_object.h"
+#include "gaps.h"
 
 /* -- what an array of shards is read with ------------------------------------------------------ */
 
@@ -71,6 +72,10 @@ refs_status refs_shard__take_whole(refs_shard *shard, refs_bytes whole, refs_err
 
 /** Puts the set, the key of a shard, and its URL and range before a message; returns `status`. */
 refs_status refs_shard__locate(const refs_shard *shard, refs_status status, refs_error *err);
+
+/** Lists the chunks of an open shard behind `n` that are listed already, up to
+ * REFS_MAX_GAP_CHUNKS in all; returns how many are listed then. */
+size_t refs_shard__list(const refs_shard *shard, size_t n, refs_gap_chunk *listed);
 
 /** Where in an open shard chunk `inner` of it is; a part of no bytes: it is absent. */
 refs_status refs_shard__find(const refs_shard *shard, uint64_t inner, refs_store_part *part,

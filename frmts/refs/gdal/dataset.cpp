@@ -23,7 +23,7 @@ refs_status mayKeep(const RefsName &name, RefsKeeping keeping) {
 } // namespace
 
 RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string &problem)
-    : picture_(std::move(picture)), reader_(RefsOpenReader(picture_->array())),
+    : picture_(std::move(picture)), reader_(picture_->openReader()),
       keeping_(RefsKeepsIn(picture_->name())), spatialRef_(picture_->spatialRef(problem)),
       metadata_(RefsListOf(meaning().metadata)), subdatasets_(picture_->subdatasets()),
       categories_(RefsListOf(meaning().categories)) {

@@ -1,6 +1,8 @@
 /* picture.cpp -- see picture.h. */
 #include "picture.h"
 
+#include <algorithm>
+#include <array>
 #include <climits>
 
 #include "dataset.h"
@@ -114,6 +116,20 @@ std::shared_ptr<const RefsPicture> RefsPicture::overview(int i, refs_error *erro
     RefsLocked guard(overviewsLock_);
     if (overview.picture == nullptr) overview.picture = made; // else another thread was faster
     return overview.picture;
+}
+
+RefsReaderHandle RefsPicture::openReader() const {
+    RefsReaderHandle reader = RefsOpenReader(array_);
+    std::array<uint64_t, REFS_MAX_RANK> start{}, count{};
+    std::copy_n(meta_->shape, meta_->rank, count.begin());
+    for (size_t axis = 0; axis < meaning_.n_band_axes; axis++) {
+        const refs_cf_band_axis &band = meaning_.band_axes[axis];
+        start[band.dim] = band.first;
+        count[band.dim] = band.n;
+    }
+    const refs_region selected = {start.data(), count.data(), nullptr};
+    refs_reader_limit(reader.get(), &selected);
+    return reader;
 }
 
 OGRSpatialReference RefsPicture::spatialRef(std::string &problem) const {

@@ -54,6 +54,9 @@ class RefsPicture {
      * itself: GDAL has chosen among all of them. */
     std::shared_ptr<const RefsPicture> overview(int i, refs_error *error) const;
 
+    /** A reader of the array that keeps within the selected bands. Throws std::bad_alloc. */
+    RefsReaderHandle openReader() const;
+
     /** Reads windows by `reader`, which is of the array; as long as both live. */
     RefsWindowReader windows(refs_reader *reader) const {
         return RefsWindowReader(reader, meta_, meaning_, pixelType_, longitudes_.get());

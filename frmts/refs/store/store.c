@@ -145,7 +145,7 @@ static void look_up_optional(pending *job, size_t index) {
     refs_ref ref = {.kind = REFS_REF_INLINE};
     uint64_t end;
     if (refs_set_find(job->store->set, key->text, &ref, NULL) == REFS_OK &&
-        ref.kind == REFS_REF_RANGE && check_ref(&ref, key->max_size, NULL) == REFS_OK &&
+        narrow(&ref, key->part, NULL) == REFS_OK && ref.kind == REFS_REF_RANGE && check_ref(&ref, key->max_size, NULL) == REFS_OK &&
         refs_add_u64(ref.offset, ref.length, &end) &&
         !refs_fetcher_is_local(job->store->fetcher, ref.location))
         note_range(job, index, &ref);
