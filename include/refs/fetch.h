@@ -127,7 +127,7 @@ bool refs_fetcher_asked_http(const refs_fetcher *fetcher);
 typedef refs_status (*refs_fetch_sink)(void *user, size_t index, refs_bytes bytes,
                                        struct refs_block *block, refs_error *err);
 
-/** Who ranges are fetched for. `user` is of all three functions. */
+/** Who ranges are fetched for. `user` is of all functions. */
 typedef struct refs_fetch_client {
     refs_fetch_sink sink;
     void *user;
@@ -140,6 +140,10 @@ typedef struct refs_fetch_client {
      * requests that may be in flight are left to those who do. Called on any thread; it shall only
      * look something up. NULL: the caller waits. */
     bool (*is_awaited)(const void *user);
+
+    /** Told of each optional range that is going to arrive, on the calling thread, before anything
+     * is requested. NULL: nobody is told. */
+    void (*comes_along)(void *user, size_t index);
 } refs_fetch_client;
 
 #define REFS_FETCH_POLL_MS 50

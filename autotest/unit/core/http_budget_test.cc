@@ -78,7 +78,7 @@ class WholeObjects : public testing::Test {
     refs_status fetch() {
         refs_fetcher *fetcher = nullptr;
         EXPECT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, &error), REFS_OK);
-        const refs_fetch_client client = {take, this, nullptr, nullptr};
+        const refs_fetch_client client = {take, this, nullptr, nullptr, nullptr};
         const refs_status status =
             refs_fetch(fetcher, ranges.data(), ranges.size(), &client, nullptr, &error);
         refs_fetcher_free(fetcher);
@@ -158,8 +158,8 @@ class Fetching : public testing::Test {
             return REFS_OK;
         };
         const auto nobody = [](const void *) { return false; };
-        const refs_fetch_client client = {ignore, nullptr, nullptr, nullptr};
-        const refs_fetch_client prefetcher = {ignore, nullptr, nullptr, nobody};
+        const refs_fetch_client client = {ignore, nullptr, nullptr, nullptr, nullptr};
+        const refs_fetch_client prefetcher = {ignore, nullptr, nullptr, nobody, nullptr};
         return refs_fetch(fetcher, ranges, n, ahead ? &prefetcher : &client, nullptr, err);
     }
 

@@ -22,7 +22,7 @@ class Fetcher : public testing::Test {
 
     refs_status fetch(const std::vector<refs_range> &ranges) {
         got.assign(ranges.size(), "");
-        const refs_fetch_client client = {keep, this, nullptr, nullptr};
+        const refs_fetch_client client = {keep, this, nullptr, nullptr, note};
         return refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &failed, &error);
     }
     static refs_status keep(void *user, size_t index, refs_bytes bytes, refs_block *,
@@ -31,6 +31,11 @@ class Fetcher : public testing::Test {
         if (self->refuse == index) return refs_fail(err, REFS_CORRUPT, "not wanted");
         self->got[index] += std::string(reinterpret_cast<const char *>(bytes.data), bytes.size);
         return REFS_OK;
+    }
+    static void note(void *user, size_t index) {
+        auto *self = static_cast<Fetcher *>(user);
+        EXPECT_EQ(self->stats().requests, 0u);
+        self->along.push_back(index);
     }
     refs_fetch_stats stats() const {
         refs_fetch_stats counts;
@@ -42,6 +47,7 @@ class Fetcher : public testing::Test {
     refs_error error = REFS_ERROR_INIT;
     refs_fetcher *fetcher = nullptr;
     std::vector<std::string> got;
+    std::vector<size_t> along;
     size_t failed = 0;
     size_t refuse = SIZE_MAX;
 };
@@ -55,6 +61,18 @@ TEST_F(Fetcher, HandsEachRangeOverOnceWhateverItsPlace) {
               REFS_OK);
     EXPECT_EQ(got, (Texts{"89", "abc", "0"}));
     EXPECT_EQ(failed, SIZE_MAX);
+}
+
+TEST_F(Fetcher, TellsWhatComesAlongAndHandsItOver) {
+    ASSERT_EQ(fetch({{0, "digits", 0, 2, 0, false},
+                     {0, "digits", 2, 2, 0, true},
+                     {0, "digits", 4, 2, 0, false},
+                     {0, "digits", 8, 2, 0, true},
+                     {1, "letters", 0, 2, 0, true}}),
+              REFS_OK);
+    EXPECT_EQ(got, (Texts{"01", "23", "45", "", ""}));
+    EXPECT_EQ(along, (std::vector<size_t>{1}));
+    EXPECT_EQ(stats().bytes, 6u);
 }
 
 TEST_F(Fetcher, OpensALocationOnceAndReadsNeighboursInOneRequest) {

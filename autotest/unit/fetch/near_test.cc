@@ -37,7 +37,7 @@ class Near : public testing::Test {
     refs_status fetch(const std::vector<refs_range> &asked) {
         ranges = asked;
         times.assign(ranges.size(), 0);
-        const refs_fetch_client client = {check, this, nullptr, nullptr};
+        const refs_fetch_client client = {check, this, nullptr, nullptr, nullptr};
         return refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &failed, &error);
     }
     static refs_status check(void *user, size_t index, refs_bytes bytes, refs_block *block,
@@ -132,7 +132,7 @@ TEST_F(Near, GivesEveryCallPlacesOfItsOwn) {
         calls.emplace_back([this] {
             const auto asked = row(24, 400000);
             Call call = {asked, vfs.files["file"].data()};
-            const refs_fetch_client client = {Call::check, &call, nullptr, nullptr};
+            const refs_fetch_client client = {Call::check, &call, nullptr, nullptr, nullptr};
             EXPECT_EQ(refs_fetch(fetcher, asked.data(), asked.size(), &client, nullptr, nullptr),
                       REFS_OK);
             EXPECT_EQ(call.n, asked.size());

@@ -139,7 +139,7 @@ TEST_F(Store, GetsManyKeysByOnePlannedFetch) {
     std::vector<refs_store_key> keys;
     for (const auto &name : names) keys.push_back({MemoryStore::view(name), 100, {}, false});
     Collected all{std::vector<std::string>(5), std::vector<bool>(5)};
-    const refs_store_client client = {collect, &all, nullptr, nullptr};
+    const refs_store_client client = {collect, &all, nullptr, nullptr, nullptr};
     ASSERT_EQ(refs_store_get_many(files.get(), keys.data(), keys.size(), &client, &error), REFS_OK);
     EXPECT_EQ(all.values, (std::vector<std::string>{"567", "", "234", "", "{}"}));
     EXPECT_EQ(all.present, (std::vector<bool>{true, false, true, false, true}));
@@ -152,7 +152,7 @@ class StoreParts : public Store {
     std::string part(const std::string &key, uint64_t begin, uint64_t length) {
         const refs_store_key wanted = {MemoryStore::view(key), 1000, {begin, length}, false};
         Collected all{std::vector<std::string>(1), std::vector<bool>(1)};
-        const refs_store_client client = {collect, &all, nullptr, nullptr};
+        const refs_store_client client = {collect, &all, nullptr, nullptr, nullptr};
         refs_error_clear(&error);
         const refs_status status = refs_store_get_many(files.get(), &wanted, 1, &client, &error);
         return status == REFS_OK ? all.values[0] : error.message;

@@ -221,21 +221,43 @@ static refs_status cut_out(loading *one, refs_bytes *stored, refs_error *err) {
     return REFS_OK;
 }
 
-/* Keeps a chunk that nobody asked for, unless somebody has it or loads it. */
-static void keep_between(const batch *job, uint64_t number, refs_bytes stored) {
-    refs_cache *cache = job->array->tools.cache;
-    refs_chunk_id id = {job->array->owner, number};
-    if (refs_cache__claim(cache, id, REFS_WANT_BYTES, NULL, NULL) == REFS_CLAIM_MINE &&
-        !keep_stored(cache, id, stored))
-        refs_cache__abandon(cache, id);
+/* -- chunks in gaps ---------------------------------------------------------------------------- */
+
+static refs_chunk_id id_of_between(const batch *job, const refs_gap_chunk *chunk) {
+    return (refs_chunk_id){job->array->owner, chunk->number};
 }
+
+/* Claims a chunk that nobody asked for and that is going to come, unless somebody has it or loads
+ * it. */
+static void claim_between(void *user, size_t i) {
+    batch *job = user;
+    refs_gap_chunk *chunk = &job->between[i - job->n_fetched];
+    refs_chunk_id id = id_of_between(job, chunk);
+    chunk->is_claimed = refs_cache__claim(job->array->tools.cache, id, REFS_WANT_BYTES,
+                                          &job->awaited, NULL) == REFS_CLAIM_MINE;
+}
+
+static void keep_between(const batch *job, refs_gap_chunk *chunk, refs_bytes stored) {
+    if (chunk->is_claimed &&
+        keep_stored(job->array->tools.cache, id_of_between(job, chunk), stored))
+        chunk->is_claimed = false;
+}
+
+static void give_up_between(batch *job) {
+    for (size_t i = 0; i < job->n_between; i++)
+        if (job->between[i].is_claimed)
+            refs_cache__abandon(job->array->tools.cache, id_of_between(job, &job->between[i]));
+    job->n_between = 0;
+}
+
+/* -- what arrives ------------------------------------------------------------------------------ */
 
 static refs_status receive(void *user, size_t i, bool present, refs_bytes stored, refs_block *block,
                            refs_error *err) {
     batch *job = user;
     if (refs_group_failed(job->group)) return refs_fail(err, REFS_CANCELLED, "cancelled");
     if (i >= job->n_fetched) {
-        keep_between(job, job->between[i - job->n_fetched].number, stored);
+        keep_between(job, &job->between[i - job->n_fetched], stored);
         refs_block_finish(block, stored.data);
         return REFS_OK;
     }
@@ -491,7 +513,8 @@ static refs_status list_keys(batch *job, refs_key_list *keys, refs_error *err) {
 }
 
 static refs_status fetch_keys(batch *job, refs_error *err) {
-    const refs_store_client client = client_of(job, receive);
+    refs_store_client client = client_of(job, receive);
+    client.comes_along = claim_between;
     refs_key_list keys = REFS_KEY_LIST_INIT;
     refs_status status = list_between(job, err);
     if (status == REFS_OK) status = list_keys(job, &keys, err);
@@ -499,6 +522,7 @@ static refs_status fetch_keys(batch *job, refs_error *err) {
         status = refs_store_get_many(job->array->tools.store, refs_key_list__view(&keys), keys.n,
                                      &client, err);
     refs_key_list__clear(&keys);
+    give_up_between(job);
     return status;
 }
 

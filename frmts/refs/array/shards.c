@@ -286,6 +286,7 @@ size_t refs_shard__list(const refs_shard *shard, size_t n, refs_gap_chunk *liste
     uint64_t n_inner = shard->array->meta->shard->n_inner;
     for (uint64_t inner = 0; inner < n_inner && n < REFS_MAX_GAP_CHUNKS; inner++) {
         refs_gap_chunk *next = &listed[n];
+        next->is_claimed = false;
         if (refs_shard__find(shard, inner, &next->part, NULL) == REFS_OK && next->part.length > 0 &&
             number_of(shard, inner, &next->number))
             n++;

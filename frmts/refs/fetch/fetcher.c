@@ -250,11 +250,20 @@ static refs_status fetch_planned(refs_fetch_job *job, refs_fetch_again *again, r
     return status;
 }
 
+static void tell_what_comes_along(const refs_fetch_job *job) {
+    const refs_fetch_client *client = job->client;
+    if (client->comes_along == NULL) return;
+    for (size_t i = 0; i < job->plan->n_members; i++)
+        if (job->ranges[job->plan->members[i]].is_optional)
+            client->comes_along(client->user, job->plan->members[i]);
+}
+
 static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *again,
                               refs_error *err) {
     refs_plan plan;
     REFS_TRY(refs_fetch_plan(job->ranges, n, &job->fetcher->options.policy, &plan, err));
     job->plan = &plan;
+    tell_what_comes_along(job);
     pthread_mutex_init(&job->waiter.lock, NULL);
     refs_cond_init(&job->waiter.moved);
     uint64_t max_memory = job->fetcher->options.max_memory_bytes;
@@ -311,7 +320,10 @@ static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_f
         second.ranges[n + i].length = REFS_FETCH_WHOLE;
         second.ranges[n + i].max_length = 0;
     }
-    const refs_fetch_client client = {forward, &second, go_on_forwarding, awaits_forwarded};
+    const refs_fetch_client client = {.sink = forward,
+                                      .user = &second,
+                                      .go_on = go_on_forwarding,
+                                      .is_awaited = awaits_forwarded};
     refs_status status = refs_fetch(job->fetcher, second.ranges, 2 * n, &client, failed, err);
     if (n > 0 && *failed != SIZE_MAX) *failed = again->indices[*failed % n];
     refs_free(second.ranges);

@@ -170,7 +170,7 @@ static refs_status ignore(void *user, size_t index, refs_bytes bytes, refs_block
 }
 
 bool refs_fetcher_is_current(refs_fetcher *fetcher, uint64_t trust_ms) {
-    static const refs_fetch_client nobody = {ignore, NULL, NULL, NULL};
+    static const refs_fetch_client nobody = {.sink = ignore};
     question asked = {.n = 0};
     refs_lock(&fetcher->lock);
     bool current = choose(fetcher, trust_ms, &asked);

@@ -145,7 +145,8 @@ static void look_up_optional(pending *job, size_t index) {
     refs_ref ref = {.kind = REFS_REF_INLINE};
     uint64_t end;
     if (refs_set_find(job->store->set, key->text, &ref, NULL) == REFS_OK &&
-        narrow(&ref, key->part, NULL) == REFS_OK && ref.kind == REFS_REF_RANGE && check_ref(&ref, key->max_size, NULL) == REFS_OK &&
+        narrow(&ref, key->part, NULL) == REFS_OK && ref.kind == REFS_REF_RANGE &&
+        check_ref(&ref, key->max_size, NULL) == REFS_OK &&
         refs_add_u64(ref.offset, ref.length, &end) &&
         !refs_fetcher_is_local(job->store->fetcher, ref.location))
         note_range(job, index, &ref);
@@ -169,12 +170,18 @@ static bool is_awaited(const void *user) {
     return client->is_awaited(client->user);
 }
 
+static void comes_along(void *user, size_t i) {
+    const pending *job = user;
+    job->client->comes_along(job->client->user, job->index[i]);
+}
+
 static refs_status fetch_pending(pending *job, refs_error *err) {
-    const refs_fetch_client client = {.sink = forward,
-                                      .user = job,
-                                      .go_on = job->client->go_on != NULL ? go_on : NULL,
-                                      .is_awaited =
-                                          job->client->is_awaited != NULL ? is_awaited : NULL};
+    const refs_fetch_client client = {
+        .sink = forward,
+        .user = job,
+        .comes_along = job->client->comes_along != NULL ? comes_along : NULL,
+        .go_on = job->client->go_on != NULL ? go_on : NULL,
+        .is_awaited = job->client->is_awaited != NULL ? is_awaited : NULL};
     size_t failed;
     refs_status status =
         refs_fetch(job->store->fetcher, job->ranges, job->n, &client, &failed, err);
