@@ -155,6 +155,10 @@ class Requests(Case):
         self.assertIn("Failed to connect", again)
         self.assertNotIn("attempts", again)
 
+    def test_a_host_that_is_not_known_is_tried_once_more(self):
+        self.folder.write_array(self.bands, self.width, url="http://nowhere.invalid/v.bin")
+        self.assertIn("after 2 attempts: Could not resolve host", self.fails(os.path.join(self.folder.served, "refs.json")))
+
     def test_a_file_that_is_shorter_than_the_set_says_is_named_so(self):
         server = self.serve()
         for size, status in ((9000, ""), (4000, "HTTP 416: ")):

@@ -149,6 +149,39 @@ TEST_F(Progress, CancelsSoonWhileWhatIsResampledIsAwaited) {
         }
 }
 
+TEST_F(Progress, CancelsSoonWhileWhatIsCountedIsAwaited) {
+    using Compute = CPLErr (*)(GDALRasterBandH band, Told * told);
+    const Compute computations[] = {
+        [](GDALRasterBandH band, Told *told) {
+            return GDALComputeRasterStatistics(band, FALSE, nullptr, nullptr, nullptr, nullptr,
+                                               Told::callback, told);
+        },
+        [](GDALRasterBandH band, Told *told) {
+            GUIntBig buckets[4];
+            return GDALGetRasterHistogramEx(band, 0, 9, 4, buckets, FALSE, FALSE, Told::callback,
+                                            told);
+        },
+        [](GDALRasterBandH band, Told *told) {
+            double least, most;
+            int n = 0;
+            GUIntBig *buckets = nullptr;
+            const CPLErr status = GDALGetDefaultHistogramEx(band, &least, &most, &n, &buckets, TRUE,
+                                                            Told::callback, told);
+            CPLFree(buckets);
+            return status;
+        }};
+    serve("3000");
+    for (const Compute compute : computations) {
+        Told told;
+        told.cancelAt = 3;
+        ErrorLog log;
+        const auto start = Clock::now();
+        EXPECT_EQ(compute(GDALGetRasterBand(dataset.get(), 3), &told), CE_Failure);
+        EXPECT_LT(Clock::now() - start, std::chrono::milliseconds(1500));
+        EXPECT_TRUE(std::is_sorted(told.shares.begin(), told.shares.end()));
+    }
+}
+
 TEST_F(Progress, OfACancelledReadLeavesTheDatasetAsItWas) {
     serve("20");
     Told told;

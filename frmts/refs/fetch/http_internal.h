@@ -96,7 +96,7 @@ bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t
 /** Whether an attempt that ended with `code` met nobody at all. */
 bool refs_transfer__is_unreachable(const refs_transfer *transfer, CURLcode code);
 
-/** Whether nobody listens where it was tried. */
+/** Whether nobody listens where it was tried, or there is no such host. */
 bool refs_transfer__is_refused(const refs_transfer *transfer, CURLcode code);
 
 /** Frees what the transfer holds, its block included, and gives back what is counted for it. */

@@ -258,6 +258,7 @@ bool refs_transfer__is_unreachable(const refs_transfer *transfer, CURLcode code)
 
 bool refs_transfer__is_refused(const refs_transfer *transfer, CURLcode code) {
     long number = 0;
+    if (code == CURLE_COULDNT_RESOLVE_HOST) return true;
     return code == CURLE_COULDNT_CONNECT &&
            curl_easy_getinfo(transfer->current, CURLINFO_OS_ERRNO, &number) == CURLE_OK &&
            number == ECONNREFUSED;

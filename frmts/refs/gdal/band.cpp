@@ -58,6 +58,44 @@ CPLErr RefsBand::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize,
                                         resampling.extra());
 }
 
+namespace {
+
+/** What reads are asked by whoever computes something of a band. */
+GDALRasterIOExtraArg extraOf(GDALProgressFunc progress, void *user) {
+    GDALRasterIOExtraArg extra;
+    INIT_RASTERIO_EXTRA_ARG(extra);
+    extra.pfnProgress = progress;
+    extra.pProgressData = user;
+    return extra;
+}
+
+} // namespace
+
+CPLErr RefsBand::ComputeStatistics(int approximately, double *least, double *most, double *mean,
+                                   double *deviation, GDALProgressFunc progress, void *user) {
+    RefsResampling asking(extraOf(progress, user), refs()->resampling());
+    return GDALPamRasterBand::ComputeStatistics(approximately, least, most, mean, deviation,
+                                                asking.extra()->pfnProgress,
+                                                asking.extra()->pProgressData);
+}
+
+CPLErr RefsBand::GetHistogram(double least, double most, int nBuckets, GUIntBig *buckets,
+                              int withOutside, int approximately, GDALProgressFunc progress,
+                              void *user) {
+    RefsResampling asking(extraOf(progress, user), refs()->resampling());
+    return GDALPamRasterBand::GetHistogram(least, most, nBuckets, buckets, withOutside,
+                                           approximately, asking.extra()->pfnProgress,
+                                           asking.extra()->pProgressData);
+}
+
+CPLErr RefsBand::GetDefaultHistogram(double *least, double *most, int *nBuckets, GUIntBig **buckets,
+                                     int force, GDALProgressFunc progress, void *user) {
+    RefsResampling asking(extraOf(progress, user), refs()->resampling());
+    return GDALPamRasterBand::GetDefaultHistogram(least, most, nBuckets, buckets, force,
+                                                  asking.extra()->pfnProgress,
+                                                  asking.extra()->pProgressData);
+}
+
 /* GDAL is going to read a window block by block, or in parts of a million pixels. All of it is
  * planned as one fetch, unless an overview is read, blocks are passed over, or GDAL keeps them. */
 bool RefsBand::needsLoad(const RefsWindow &window, int bufferXSize, int bufferYSize,

@@ -155,6 +155,12 @@ class RefsBand final : public GDALPamRasterBand {
                       int bufferYSize, GDALDataType bufferType, RefsAdviseOptions options) override;
     RefsMetadataList GetMetadata(const char *domain) override;
     const char *GetMetadataItem(const char *item, const char *domain) override;
+    CPLErr ComputeStatistics(int approximately, double *least, double *most, double *mean,
+                             double *deviation, GDALProgressFunc progress, void *user) override;
+    CPLErr GetHistogram(double least, double most, int nBuckets, GUIntBig *buckets, int withOutside,
+                        int approximately, GDALProgressFunc progress, void *user) override;
+    CPLErr GetDefaultHistogram(double *least, double *most, int *nBuckets, GUIntBig **buckets,
+                               int force, GDALProgressFunc progress, void *user) override;
 
   protected:
     CPLErr IReadBlock(int xBlock, int yBlock, void *data) override;

@@ -11,8 +11,8 @@ constexpr double loadShare = 0.9;
 } // namespace
 
 RefsResampling::RefsResampling(const GDALRasterIOExtraArg &extra, RefsResampling *&current)
-    : progress_(extra.pfnProgress), progressData_(extra.pProgressData), extra_(extra),
-      current_(current), outer_(current) {
+    : progress_(extra.pfnProgress != GDALDummyProgress ? extra.pfnProgress : nullptr),
+      progressData_(extra.pProgressData), extra_(extra), current_(current), outer_(current) {
     if (progress_ == nullptr) return;
     extra_.pfnProgress = reportRest;
     extra_.pProgressData = this;

@@ -4,8 +4,8 @@
 
 #include "window.h"
 
-/** GDAL resamples what it reads block by block, or in parts, and does not pass its caller's
- * callback on to these reads. While this lives, they ask it whether to go on, and tell it nothing
+/** GDAL resamples what it reads block by block, or in parts, as it computes statistics and
+ * histograms, and does not pass its caller's callback on to these reads. While this lives, they ask it whether to go on, and tell it nothing
  * new; what it is told never falls. */
 class RefsResampling {
   public:
