@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Reads as people do, with prefetching and without: nothing may be slower for it.
 
-    read_as_people.py [--repeat 3] [--latency-ms 30] [--plugin DIR] [PATTERN ...]
+    read_as_people.py [--repeat 3] [--latency-ms 30] [--plugin DIR] [--kinds KIND,...] [PATTERN ...]
 
 Each pattern runs in a process of its own, alternately with REFS_READ_AHEAD=YES and NO, over a local
-file without codec, a local file of zlib, and the same over HTTP. A row says, for both, the sum of
+file without codec, a local file of zlib, and the same over HTTP, without a limit and over a line of
+20 MB/s. A row says, for both, the sum of
 the times of all reads and the longest one (seconds, the least of the repetitions), requests, bytes
 and decoded chunks; `ratio` is with prefetching by without: of the sums, and of the longest reads.
 GDAL_DRIVER_PATH, or --plugin, says where the plugin is.
@@ -27,6 +28,7 @@ SERVER = os.path.join(HERE, "..", "server", "range_server.py")
 BANDS, TILES, CHUNK = 24, 3, int(os.environ.get("REFS_PEOPLE_CHUNK", 256))
 SIZE = TILES * CHUNK
 LINES, LARGE = 2, 1024  # rows and columns of large chunks
+LINE = 20e6  # bytes per second
 TINY, TINY_SIZE = 10, 400  # chunks that lie in gaps of requests for others
 
 
@@ -50,7 +52,7 @@ def add_variable(refs, out, name, shape, chunks, compressor, url):
         out.write(stored)
 
 
-def make(folder, name, compressor, url):
+def make(folder, name, compressor, url, ending="-http"):
     refs = {".zgroup": '{"zarr_format":2}'}
     with open(os.path.join(folder, name + ".bin"), "wb") as out:
         target = (url + "/" if url else "") + name + ".bin"
@@ -58,7 +60,7 @@ def make(folder, name, compressor, url):
             add_variable(refs, out, variable, [BANDS, SIZE, SIZE], [1, CHUNK, CHUNK], compressor, target)
         add_variable(refs, out, "large", [1, LINES * LARGE, 3 * LARGE], [1, LARGE, LARGE], compressor, target)
         add_variable(refs, out, "tiny", [1, TINY_SIZE, TINY_SIZE], [1, TINY, TINY], compressor, target)
-    with open(os.path.join(folder, name + ("-http" if url else "") + ".json"), "w") as out:
+    with open(os.path.join(folder, name + (ending if url else "") + ".json"), "w") as out:
         json.dump({"version": 1, "refs": refs}, out)
 
 
@@ -159,6 +161,28 @@ def random_tiles(s, a, b):
         s.read(choose.choice((a, b)), choose.randint(1, BANDS), window)
 
 
+def slowly_parts_of_bands(s, a, b):
+    for band in range(1, 8):
+        s.read(a, band, (100, 100, 300, 300))
+        time.sleep(0.4)
+
+
+def every_second(s, a, b):
+    for band in range(1, 12, 2):
+        s.read(b, band)
+
+
+def first_five(s, a, b):
+    for band in range(1, 6):
+        s.read(a, band)
+
+
+def pixels_of_six_bands(s, a, b):
+    for x, y in ((10, 10), (SIZE // 2, SIZE // 2), (SIZE - 10, 10)):
+        for band in range(1, 7):
+            s.read(b, band, (x, y, 1, 1))
+
+
 def two_datasets(s, a, b):
     other = s.open("a")
     for band in range(1, 13):
@@ -246,7 +270,7 @@ def sum_of_two(s, a, b):
 
 PATTERNS = {function.__name__: function for function in (
     bands_of_a_then_of_b, bands_after_closing_a, pause_and_jump, two_in_turn, slowly, back_and_forth, loop_over_three,
-    look_back, every_third, random_tiles, two_datasets, four_threads, histogram_in_the_middle, close_in_the_middle,
+    look_back, every_third, slowly_parts_of_bands, every_second, first_five, pixels_of_six_bands, random_tiles, two_datasets, four_threads, histogram_in_the_middle, close_in_the_middle,
     rows_of_chunks, lines_of_large_chunks, columns_of_tiny_chunks, tiles_of_tiny_chunks, sum_of_two)}
 
 
@@ -267,10 +291,11 @@ def run_pattern(path, name):
 class Served:
     """The folder over HTTP."""
 
-    def __init__(self, folder, latency_ms):
-        self.log = os.path.join(folder, "log")
+    def __init__(self, folder, latency_ms, bytes_per_second=None):
+        self.log = os.path.join(folder, f"log-{bytes_per_second}")
+        line = ["--bytes-per-second", str(bytes_per_second)] if bytes_per_second else []
         self.server = subprocess.Popen(
-            [sys.executable, SERVER, folder, self.log, "--latency-ms", str(latency_ms)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [sys.executable, SERVER, folder, self.log, "--latency-ms", str(latency_ms), *line], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.url = f"http://127.0.0.1:{self.server.stdout.readline().strip()}"
 
     def ranges(self):
@@ -319,6 +344,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--latency-ms", type=int, default=30)
     parser.add_argument("--plugin")
+    parser.add_argument("--kinds", help="of plain,zlib,zlib-http,zlib-line; all without it")
     parser.add_argument("--run", nargs=2)
     parser.add_argument("patterns", nargs="*")
     arguments = parser.parse_args()
@@ -328,16 +354,22 @@ def main():
         os.environ["GDAL_DRIVER_PATH"] = arguments.plugin
     with tempfile.TemporaryDirectory() as folder:
         served = Served(folder, arguments.latency_ms)
+        narrow = Served(folder, arguments.latency_ms, LINE)
         make(folder, "plain", None, None)
         make(folder, "zlib", {"id": "zlib", "level": 1}, None)
         make(folder, "zlib", {"id": "zlib", "level": 1}, served.url)
+        make(folder, "zlib", {"id": "zlib", "level": 1}, narrow.url, "-line")
         print(f"{'':36} {'with: sum':>7} {'most':>4} {'req.':>5} {'MB':>7} {'dec.':>5} | without | ratios")
-        for kind, file in (("local", "plain"), ("local, zlib", "zlib"), ("HTTP, zlib", "zlib-http")):
+        for kind, file in (("local", "plain"), ("local, zlib", "zlib"), ("HTTP, zlib", "zlib-http"),
+                           ("20 MB/s", "zlib-line")):
+            if arguments.kinds and file not in arguments.kinds.split(","):
+                continue
             for name in arguments.patterns or PATTERNS:
                 results = [[measure(os.path.join(folder, file + ".json"), name, prefetch)
                             for prefetch in (True, False)] for _ in range(arguments.repeat)]
                 row(kind, name, *(least(list(column)) for column in zip(*results)))
         served.close()
+        narrow.close()
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 on demand.
 
 usage: range_server.py FOLDER LOG [--latency-ms N] [--faults FILE] [--detail FILE]
-                       [--tls CERTIFICATE KEY] [--fail-percent N] [--seed N]
+                       [--tls CERTIFICATE KEY] [--fail-percent N] [--seed N] [--bytes-per-second N]
 
 Prints the port it listens on, in one line, and serves until its standard input ends. Each request
 adds one line to LOG: method, path, range ("-" without one), status and bytes of the body sent, with
@@ -14,6 +14,8 @@ A request for an absolute URL, as proxies get it, is served as its path.
 
 --fail-percent makes as many of all requests fail: with 503, by a reset before or in the middle of
 the body, in turn.
+
+--bytes-per-second is the rate of a line that the bodies of all connections share.
 
 The file of faults is a JSON object: path -> fault, or a list of faults of which the first that still
 applies is taken. A fault is an object that may have
@@ -64,6 +66,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
 PIECE = 1 << 20
+LINE_PIECE = 1 << 14  # of a body on a line that is shared
+LINE_BUFFER = 1 << 16  # bytes that are on their way of a connection, at most
 
 
 class RangeError(Exception):
@@ -269,8 +273,13 @@ class Handler(BaseHTTPRequestHandler):
                     self.reset()
                 raise Broken
 
-    @staticmethod
-    def parts(fault, piece):
+    def parts(self, fault, piece):
+        line = self.server.line
+        if line is not None:
+            for begin in range(0, len(piece), LINE_PIECE):
+                line.take(min(LINE_PIECE, len(piece) - begin))
+                yield piece[begin:begin + LINE_PIECE]
+            return
         if "drip_s" not in fault:
             yield piece
             return
@@ -294,6 +303,22 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *args):
         """Nothing on standard error."""
+
+
+class Line:
+    """What all connections share: so many bytes pass in a second."""
+
+    def __init__(self, bytes_per_second):
+        self._rate = bytes_per_second
+        self._free_at = 0
+        self._lock = threading.Lock()
+
+    def take(self, n):
+        """Waits until it is the turn of n bytes, in the order of asking."""
+        with self._lock:
+            self._free_at = max(time.monotonic(), self._free_at) + n / self._rate
+            wait_s = self._free_at - time.monotonic()
+        time.sleep(max(0, wait_s))
 
 
 class UnderWay:
@@ -323,6 +348,7 @@ class RangeServer(ThreadingHTTPServer):
         self.faults = faults
         self.connections = itertools.count()
         self.under_way = UnderWay()
+        self.line = Line(options.bytes_per_second) if options.bytes_per_second else None
         self._folder = os.path.realpath(options.folder)
         self._log_file = open(options.log, "w", encoding="utf-8")
         self._detail_file = open(options.detail, "w", encoding="utf-8") if options.detail else None
@@ -335,6 +361,8 @@ class RangeServer(ThreadingHTTPServer):
 
     def get_request(self):
         connection, address = super().get_request()
+        if self.line is not None:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LINE_BUFFER)
         if self._tls is not None:
             connection = self._tls.wrap_socket(connection, server_side=True,
                                                do_handshake_on_connect=False)
@@ -381,6 +409,7 @@ def main():
     parser.add_argument("--tls", nargs=2)
     parser.add_argument("--fail-percent", type=float, default=0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--bytes-per-second", type=float)
     options = parser.parse_args()
     table = json.load(options.faults) if options.faults else {}
     server = RangeServer(options, Faults(table, options.fail_percent, options.seed))

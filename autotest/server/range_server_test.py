@@ -1,11 +1,13 @@
 """The test server does what it says: ranges, HEAD, faults, and a line of log for each request."""
 
+import concurrent.futures
 import http.client
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "range_server.py")
@@ -21,6 +23,8 @@ class RangeServerTest(unittest.TestCase):
         os.mkdir(served)
         with open(os.path.join(served, "digits"), "wb") as file:
             file.write(b"0123456789")
+        with open(os.path.join(served, "large"), "wb") as file:
+            file.write(bytes(100000))
         os.utime(os.path.join(served, "digits"), (946684800, 946684800))
         with open(faults, "w", encoding="utf-8") as file:
             json.dump({"/digits": {"status": 503, "times": 1}, "/never": {"status": 403},
@@ -31,13 +35,18 @@ class RangeServerTest(unittest.TestCase):
                        "/@dated/digits": {"headers": {"Date": "{modified}",
                                                       "ETag": '"{modified_s:x}-{hash}"'}},
                        "/@to/digits": {"status": 302, "headers": {"Location": "/@x{path}"}}}, file)
-        self.server = subprocess.Popen(
-            [sys.executable, SERVER, served, self.log_path, "--faults", faults],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.addCleanup(self.stop)
+        self.start(served, "--faults", faults)
+        self.served = served
+
+    def start(self, served, *options):
+        self.server = subprocess.Popen([sys.executable, SERVER, served, self.log_path, *options],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.port = int(self.server.stdout.readline())
+        self.addCleanup(self.stop)
 
     def stop(self):
+        if self.server.stdin.closed:
+            return
         self.server.stdin.close()
         self.server.wait(10)
         self.server.stdout.close()
@@ -67,6 +76,15 @@ class RangeServerTest(unittest.TestCase):
                             ("/@cut/digits", http.client.IncompleteRead)):
             with self.subTest(path), self.assertRaises(error):
                 self.ask("GET", path)
+
+    def test_connections_share_a_line(self):
+        self.stop()
+        self.start(self.served, "--bytes-per-second", "400000")
+        start = time.monotonic()
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            answers = list(pool.map(lambda _: self.ask("GET", "/large")[2], range(2)))
+        self.assertGreater(time.monotonic() - start, 0.49)
+        self.assertEqual(answers, [bytes(100000)] * 2)
 
     def test_says_of_files_what_it_is_told_to(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)

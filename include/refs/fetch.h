@@ -136,10 +136,10 @@ typedef struct refs_fetch_client {
      * the network: false ends the fetch with REFS_CANCELLED. NULL: always true. */
     bool (*go_on)(void *user);
 
-    /** For what is prefetched: whether somebody waits for the bytes by now. Until then some of the
-     * requests that may be in flight are left to those who do. Called on any thread; it shall only
-     * look something up. NULL: the caller waits. */
-    bool (*is_awaited)(const void *user);
+    /** For what is prefetched: whether somebody waits for range `index` by now. Until then requests
+     * that may be in flight, and the line, are left to those who do (http.h). Called on any thread,
+     * often; it shall only look something up. NULL: the caller waits. */
+    bool (*is_awaited)(const void *user, size_t index);
 
     /** Told of each optional range that is going to arrive, on the calling thread, before anything
      * is requested. NULL: nobody is told. */

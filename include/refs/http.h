@@ -5,6 +5,11 @@
  * offset and length, so that no HEAD and no listing is ever sent: what comes
  * back is verified instead (206, Content-Range, Content-Encoding, ETag).
  *
+ * The line is of those who wait: while bytes of a transfer are awaited, those that are only
+ * prefetched are not read, over HTTP/1, so that TCP stops them, and few are begun: as many as the
+ * line carries in the time that readers wait for the beginning of an answer. A transfer that stands
+ * still does not stall, and is not one of the requests at a time for who waits.
+ *
  * An engine may be used from any number of threads. After fork(2) the child
  * starts over with connections of its own.
  *

@@ -56,9 +56,9 @@ typedef refs_status (*refs_store_sink)(void *user, size_t index, bool present, r
 typedef struct refs_store_client {
     refs_store_sink sink;
     void *user;
-    bool (*go_on)(void *user);                     /**< or NULL */
-    bool (*is_awaited)(const void *user);          /**< NULL: the caller waits */
-    void (*comes_along)(void *user, size_t index); /**< or NULL */
+    bool (*go_on)(void *user);                          /**< or NULL */
+    bool (*is_awaited)(const void *user, size_t index); /**< NULL: the caller waits */
+    void (*comes_along)(void *user, size_t index);      /**< or NULL */
 } refs_store_client;
 
 /** Hands over the values of `n` keys, each that is not optional once, planned as one fetch: absent

@@ -164,11 +164,12 @@ class Loading : public Cache {
 };
 
 TEST_F(Loading, IsOneCallersBusiness) {
-    EXPECT_EQ(claim(1, 5, &chunk), REFS_CLAIM_BUSY);
     EXPECT_EQ(claim(1, 5, &chunk, REFS_WANT_BYTES), REFS_CLAIM_NOTHING);
     EXPECT_EQ(claim(1, 5, &chunk, REFS_WANT_DECODED), REFS_CLAIM_NOTHING);
+    EXPECT_FALSE(refs_cache__is_awaited(cache, {1, 5}));
+    EXPECT_EQ(claim(1, 5, &chunk), REFS_CLAIM_BUSY);
+    EXPECT_TRUE(refs_cache__is_awaited(cache, {1, 5})) << "who needs it has found it busy";
     EXPECT_FALSE(refs_cache__await(cache, {1, 5}, 1));
-    EXPECT_TRUE(refs_cache__is_awaited(cache, {1, 5}));
     refs_cache__abandon(cache, {1, 5});
     EXPECT_TRUE(refs_cache__await(cache, {1, 5}, 1));
     EXPECT_EQ(claim(1, 5, &chunk), REFS_CLAIM_MINE);

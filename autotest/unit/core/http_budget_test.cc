@@ -157,7 +157,7 @@ class Fetching : public testing::Test {
         const auto ignore = [](void *, size_t, refs_bytes, refs_block *, refs_error *) {
             return REFS_OK;
         };
-        const auto nobody = [](const void *) { return false; };
+        const auto nobody = [](const void *, size_t) { return false; };
         const refs_fetch_client client = {ignore, nullptr, nullptr, nullptr, nullptr};
         const refs_fetch_client prefetcher = {ignore, nullptr, nullptr, nobody, nullptr};
         return refs_fetch(fetcher, ranges, n, ahead ? &prefetcher : &client, nullptr, err);

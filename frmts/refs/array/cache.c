@@ -330,9 +330,17 @@ static refs_claim hand_over(refs_cache *cache, refs_chunk *stored, refs_want wan
     return REFS_CLAIM_STORED;
 }
 
+static void note_awaited(refs_chunk *loading) {
+    loading->is_awaited = true;
+    if (loading->awaited != NULL) atomic_store(&loading->awaited->is, true);
+}
+
 static refs_claim claim_elements(refs_cache *cache, refs_chunk *found, refs_awaited *awaited,
                                  refs_chunk **chunk) {
-    if (found->state == LOADING) return REFS_CLAIM_BUSY;
+    if (found->state == LOADING) {
+        note_awaited(found);
+        return REFS_CLAIM_BUSY;
+    }
     if (found->state == STORED) return hand_over(cache, found, REFS_WANT_ELEMENTS, awaited, chunk);
     atomic_fetch_add(&found->references, 1);
     found->is_used = true;
@@ -428,8 +436,7 @@ bool refs_cache__await(refs_cache *cache, refs_chunk_id id, unsigned ms) {
         refs_chunk *found = find(cache, id);
         loading = found != NULL && found->state == LOADING;
         if (!loading) break;
-        found->is_awaited = true;
-        if (found->awaited != NULL) atomic_store(&found->awaited->is, true);
+        note_awaited(found);
         in_time = refs_wait_until(&cache->settled, &cache->lock, &until);
     }
     refs_unlock(&cache->lock);

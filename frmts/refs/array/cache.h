@@ -96,7 +96,7 @@ typedef enum refs_claim {
 refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_want want,
                              refs_awaited *awaited, refs_chunk **chunk);
 
-/** Whether somebody waits for a chunk that is loading. */
+/** Whether somebody waits for a chunk that is loading, or found it BUSY and will. */
 bool refs_cache__is_awaited(refs_cache *cache, refs_chunk_id id);
 
 /** Ends a claim: the chunk is stored or decoded from now on. What was used least recently goes

@@ -330,20 +330,33 @@ static void look_up_ahead(batch *job, refs_expected expected) {
         give_up(job, &one);
 }
 
-static bool is_awaited(const void *user) {
+static bool is_any_awaited(const void *user) {
     return atomic_load(&((const batch *)user)->awaited.is);
+}
+
+static bool is_shard_awaited(const void *user, size_t i) {
+    (void)i; /* few bytes, of which all that is wanted of a shard depends */
+    return is_any_awaited(user);
+}
+
+/* Cheap as long as nobody waits for anything of the batch. */
+static bool is_awaited(const void *user, size_t i) {
+    const batch *job = user;
+    if (!is_any_awaited(job)) return false;
+    refs_chunk_id id = i < job->n_fetched ? id_of(job, &job->fetched[i])
+                                          : id_of_between(job, &job->between[i - job->n_fetched]);
+    return refs_cache__is_awaited(job->array->tools.cache, id);
 }
 
 static bool client_may_go_on(void *user) {
     return may_go_on(user);
 }
 
-/* For what is fetched with `sink`. */
+/* For what is fetched with `sink`; without one, for indices of shards. */
 static refs_store_client client_of(batch *job, refs_store_sink sink) {
-    return (refs_store_client){.sink = sink,
-                               .user = job,
-                               .go_on = client_may_go_on,
-                               .is_awaited = job->who != NULL ? is_awaited : NULL};
+    refs_store_client client = {.sink = sink, .user = job, .go_on = client_may_go_on};
+    if (job->who != NULL) client.is_awaited = sink != NULL ? is_awaited : is_shard_awaited;
+    return client;
 }
 
 /* -- chunks in shards -------------------------------------------------------------------------- */
@@ -544,7 +557,7 @@ static void tell_arrived(const batch *job) {
 static refs_status fetch(batch *job, refs_error *err) {
     refs_pool *pool = job->n_fetched + job->n_ready > 1 ? job->array->tools.pool : NULL;
     REFS_TRY(refs_group_open(pool, &job->group, err));
-    refs_group_prefer(job->group, is_awaited, job);
+    refs_group_prefer(job->group, is_any_awaited, job);
     refs_error fetch_error = REFS_ERROR_INIT;
     refs_status fetched = REFS_OK;
     for (size_t i = 0; i < job->n_ready && fetched == REFS_OK; i++) {

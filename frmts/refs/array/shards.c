@@ -206,9 +206,9 @@ static bool go_on(void *user) {
     return client->go_on(client->user);
 }
 
-static bool is_awaited(const void *user) {
+static bool is_awaited(const void *user, size_t i) {
     const refs_store_client *client = ((const indices *)user)->client;
-    return client->is_awaited(client->user);
+    return client->is_awaited(client->user, i);
 }
 
 static refs_status note_index(indices *job, refs_shard *shard, refs_error *err) {

@@ -62,6 +62,8 @@ static refs_status prepare(flights *self, flight *made, const char *url, refs_er
     transfer->offset = made->request->offset;
     transfer->length = made->request->length;
     transfer->client = job->client;
+    transfer->members = job->plan->members + made->request->first_member;
+    transfer->n_members = made->request->n_members;
     transfer->waiter = &job->waiter;
     if (transfer->kind == REFS_TRANSFER_RANGE) {
         REFS_TRY(refs_fetch__new_block(job, transfer->length, &transfer->block, err));

@@ -302,9 +302,11 @@ static bool go_on_forwarding(void *user) {
     return client->go_on == NULL || client->go_on(client->user);
 }
 
-static bool awaits_forwarded(const void *user) {
-    const refs_fetch_client *client = ((const second_call *)user)->client;
-    return client->is_awaited == NULL || client->is_awaited(client->user);
+static bool awaits_forwarded(const void *user, size_t index) {
+    const second_call *second = user;
+    const refs_fetch_client *client = second->client;
+    size_t i = second->again->indices[index % second->again->n];
+    return client->is_awaited == NULL || client->is_awaited(client->user, i);
 }
 
 static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_fetch_again *again,

@@ -22,12 +22,33 @@ typedef struct engine {
     refs_http *http;
     refs_transfer *waiting, **last_waiting; /* not started, or to be tried again */
     refs_transfer *active;
-    unsigned n_active;
+    unsigned n_active, n_paused;
+    uint64_t looked_ms;               /* when it was last asked who is awaited */
+    bool any_awaited;                 /* of those that are active or due, or were a moment ago */
+    uint64_t awaited_ms;              /* when it was last so */
+    unsigned n_ahead;                 /* active, and not awaited */
+    uint64_t latency_us, bytes_per_s; /* of what readers waited for; 0: not known */
     refs_origins origins;
 } engine;
 
 /* The longest that the thread sleeps: it is woken when there is work. */
 #define IDLE_MS 1000
+
+/* How often it is asked which transfers are awaited: readers that come to one do not say so. */
+#define LOOK_MS 5
+
+/* Who reads on and on waits again so soon. */
+#define NEXT_READ_MS 10
+
+/* What a connection that nobody reads from takes of a line, until its buffers are full. */
+#define BUFFERED_BYTES (256 * (uint64_t)REFS_KIB)
+
+/* Of what is prefetched when nobody waits: while an answer is awaited, another one comes. */
+#define MIN_AHEAD 2
+
+/* Of fewer bytes it cannot be told how fast they came. */
+#define MIN_TIMED_BYTES (32 * (uint64_t)REFS_KIB)
+#define MIN_TIMED_US    100
 
 static uint64_t now_ms(void) {
     struct timespec now;
@@ -43,6 +64,14 @@ static void add_waiting(engine *self, refs_transfer *transfer) {
     self->last_waiting = &transfer->next;
 }
 
+static bool ask_if_awaited(const refs_transfer *transfer) {
+    const refs_fetch_client *client = transfer->client;
+    if (client == NULL || client->is_awaited == NULL) return true;
+    for (size_t i = 0; i < transfer->n_members; i++)
+        if (client->is_awaited(client->user, transfer->members[i])) return true;
+    return false;
+}
+
 /* Takes over what was submitted; false when the engine is to end. */
 static bool take_new(engine *self) {
     refs_http *http = self->http;
@@ -53,6 +82,7 @@ static bool take_new(engine *self) {
     refs_unlock(&http->lock);
     for (refs_transfer *next; transfer != NULL; transfer = next) {
         next = transfer->next;
+        transfer->is_awaited = ask_if_awaited(transfer);
         add_waiting(self, transfer);
     }
     return !ending;
@@ -74,18 +104,69 @@ static void activate(engine *self, refs_transfer *transfer) {
     transfer->next = self->active;
     self->active = transfer;
     self->n_active++;
+    if (!transfer->is_awaited) self->n_ahead++;
 }
 
-static bool is_awaited(const refs_transfer *transfer) {
-    const refs_fetch_client *client = transfer->client;
-    return client == NULL || client->is_awaited == NULL || client->is_awaited(client->user);
+static void look_who_is_awaited(engine *self) {
+    uint64_t now = now_ms();
+    if (now < self->looked_ms + LOOK_MS) return;
+    self->looked_ms = now;
+    for (refs_transfer *each = self->waiting; each != NULL; each = each->next)
+        each->is_awaited = ask_if_awaited(each);
+    for (refs_transfer *each = self->active; each != NULL; each = each->next)
+        each->is_awaited = ask_if_awaited(each);
 }
 
-/* What is prefetched leaves one request, unless there is just one, to whoever waits. */
+/* Who is to be tried again later leaves the line to others until then. */
+static void look_if_any_is_awaited(engine *self) {
+    uint64_t now = now_ms();
+    bool any = false;
+    for (const refs_transfer *each = self->active; each != NULL; each = each->next)
+        any = any || each->is_awaited;
+    for (const refs_transfer *each = self->waiting; each != NULL; each = each->next)
+        any = any || (each->is_awaited && each->due_ms <= now);
+    if (any) self->awaited_ms = now;
+    self->any_awaited = any || (self->awaited_ms > 0 && now < self->awaited_ms + NEXT_READ_MS);
+    self->n_ahead = 0;
+    for (const refs_transfer *each = self->active; each != NULL; each = each->next)
+        if (!each->is_awaited) self->n_ahead++;
+}
+
+/* Requests that take no more of the line, before they are paused, than what a reader waits for an
+ * answer anyway. They hide that wait where it is long and the line is fast, and are few where it is
+ * the line that takes the time. */
+static unsigned most_ahead(const engine *self) {
+    unsigned most = self->http->options.max_in_flight - 1;
+    if (self->bytes_per_s == 0) return most;
+    uint64_t fit = self->latency_us * self->bytes_per_s / 1000000 / BUFFERED_BYTES;
+    if (fit < MIN_AHEAD && !self->any_awaited) fit = MIN_AHEAD;
+    return fit < most ? (unsigned)fit : most;
+}
+
+/* Of what readers ask for themselves, which is never paused. */
+static void measure(engine *self, const refs_transfer *transfer) {
+    curl_off_t asked_us = 0, began_us = 0, ended_us = 0, n_bytes = 0;
+    if (transfer->client == NULL || transfer->client->is_awaited != NULL) return;
+    curl_easy_getinfo(transfer->current, CURLINFO_PRETRANSFER_TIME_T, &asked_us);
+    curl_easy_getinfo(transfer->current, CURLINFO_STARTTRANSFER_TIME_T, &began_us);
+    curl_easy_getinfo(transfer->current, CURLINFO_TOTAL_TIME_T, &ended_us);
+    curl_easy_getinfo(transfer->current, CURLINFO_SIZE_DOWNLOAD_T, &n_bytes);
+    if (began_us < asked_us || ended_us < began_us || n_bytes < (curl_off_t)MIN_TIMED_BYTES) return;
+    uint64_t took_us = (uint64_t)(ended_us - began_us);
+    uint64_t latency_us = (uint64_t)(began_us - asked_us);
+    uint64_t rate = (uint64_t)n_bytes * 1000000 / (took_us > MIN_TIMED_US ? took_us : MIN_TIMED_US);
+    uint64_t smooth = (7 * self->bytes_per_s + rate) / 8; /* others may have had a share */
+    self->bytes_per_s = rate > smooth ? rate : smooth;
+    self->latency_us = self->latency_us == 0 ? latency_us : (3 * self->latency_us + latency_us) / 4;
+}
+
+/* What is prefetched leaves one request, unless there is just one, to whoever waits; and where
+ * somebody does, all of them and the line. */
 static bool has_room_for(const engine *self, const refs_transfer *transfer) {
     unsigned most = self->http->options.max_in_flight;
-    if (most > 1 && self->n_active + 1 == most && !is_awaited(transfer)) return false;
-    return self->n_active < most;
+    if (most == 1) return self->n_active == 0;
+    if (transfer->is_awaited) return self->n_active - self->n_paused < most;
+    return self->n_active + 1 < most && self->n_ahead < most_ahead(self);
 }
 
 /* Starts what is due while there is room; the rest stays, in order. */
@@ -106,11 +187,59 @@ static void start_due(engine *self) {
     }
 }
 
+/* Over HTTP/1 a connection that is not read from fills what buffers it has, and TCP leaves the line
+ * to others. Over HTTP/2 others may be on the same connection, and libcurl may not get to what is
+ * theirs before somebody takes what is not. */
+static bool can_be_paused(const refs_transfer *transfer) {
+    long version = 0;
+    curl_easy_getinfo(transfer->current, CURLINFO_HTTP_VERSION, &version);
+    return version == CURL_HTTP_VERSION_1_0 || version == CURL_HTTP_VERSION_1_1;
+}
+
+static void pause(engine *self, refs_transfer *transfer) {
+    if (transfer->is_paused || !can_be_paused(transfer)) return;
+    if (curl_easy_pause(transfer->current, CURLPAUSE_RECV) != CURLE_OK) return;
+    transfer->is_paused = true;
+    transfer->paused_at_ms = now_ms();
+    self->n_paused++;
+}
+
+static void note_resumed(engine *self, refs_transfer *transfer) {
+    if (!transfer->is_paused) return;
+    transfer->is_paused = false;
+    transfer->paused_ms += now_ms() - transfer->paused_at_ms;
+    self->n_paused--;
+}
+
+static void resume(engine *self, refs_transfer *transfer) {
+    if (!transfer->is_paused) return;
+    note_resumed(self, transfer);
+    curl_easy_pause(transfer->current, CURLPAUSE_CONT);
+}
+
+/* While somebody waits for a transfer, those that nobody waits for stand still. */
+static void share_line(engine *self) {
+    for (refs_transfer *each = self->active; each != NULL; each = each->next)
+        if (self->any_awaited && !each->is_awaited)
+            pause(self, each);
+        else
+            resume(self, each);
+}
+
+/* When there may be something to do for who waits to be started: readers that come to what is not
+ * awaited do not say so. */
+static uint64_t wake_for(const engine *self, const refs_transfer *waiting, uint64_t now) {
+    if (has_room_for(self, waiting)) return waiting->due_ms;
+    return waiting->is_awaited ? UINT64_MAX : now + LOOK_MS;
+}
+
 /* How long the thread may sleep when nothing moves on the network. */
 static int sleep_ms(const engine *self) {
-    uint64_t now = now_ms(), until = now + IDLE_MS;
-    for (const refs_transfer *transfer = self->waiting; transfer != NULL; transfer = transfer->next)
-        if (transfer->due_ms < until && has_room_for(self, transfer)) until = transfer->due_ms;
+    uint64_t now = now_ms(), until = now + (self->n_paused > 0 ? LOOK_MS : IDLE_MS);
+    for (const refs_transfer *each = self->waiting; each != NULL; each = each->next) {
+        uint64_t wake = wake_for(self, each, now);
+        if (wake < until) until = wake;
+    }
     return until > now ? (int)(until - now) : 0;
 }
 
@@ -120,6 +249,7 @@ static void remove_active(engine *self, refs_transfer *transfer) {
     if (*link == NULL) return;
     *link = transfer->next;
     self->n_active--;
+    note_resumed(self, transfer);
     curl_multi_remove_handle(self->http->multi, transfer->current);
 }
 
@@ -156,6 +286,7 @@ static void end_finished(engine *self) {
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &user);
         refs_transfer *transfer = (refs_transfer *)(void *)user;
         if (transfer == NULL) continue; /* which cannot be: every handle has one */
+        if (code == CURLE_OK) measure(self, transfer);
         remove_active(self, transfer);
         if (end_attempt(self, transfer, code))
             refs_transfer__finish(transfer);
@@ -168,7 +299,10 @@ static void end_finished(engine *self) {
 static void move(engine *self) {
     int n_running;
     refs_fork_hold_off();
+    look_who_is_awaited(self);
+    look_if_any_is_awaited(self);
     start_due(self);
+    share_line(self);
     curl_multi_perform(self->http->multi, &n_running);
     end_finished(self);
     drop_cancelled(self);

@@ -26,8 +26,10 @@ typedef struct refs_transfer {
     uint64_t max_size;
     uint64_t counted; /**< whole: bytes that the waiter counts for it, until somebody owns them */
     const refs_fetch_client *client; /**< or NULL: somebody waits for it */
-    bool compressible;               /**< whole: let the server compress them on their way */
-    refs_block *block;               /**< where bytes go; made by the engine for a whole location */
+    const size_t *members;           /**< of the client's ranges, n_members of them */
+    size_t n_members;
+    bool compressible; /**< whole: let the server compress them on their way */
+    refs_block *block; /**< where bytes go; made by the engine for a whole location */
     refs_waiter *waiter;
 
     _Atomic uint64_t got;   /**< bytes of the block that are there */
@@ -63,6 +65,10 @@ typedef struct refs_transfer {
     bool hopeless;  /* nobody was there when others tried */
     bool pointless; /* the connection was refused where nobody has ever answered */
     uint64_t due_ms;
+    bool is_awaited;       /* when that was last asked */
+    bool is_paused;        /* others are awaited, and this one is not */
+    uint64_t paused_at_ms; /* ... since */
+    uint64_t paused_ms;    /* before, in this attempt */
     struct refs_transfer *next;
 } refs_transfer;
 

@@ -10,6 +10,9 @@
 /* An attempt that brought so much was none in vain: failures are counted from the next one on. */
 #define PROGRESS_BYTES (64 * (uint64_t)REFS_KIB)
 
+/* A server that was kept waiting for so long may have given up: that is no failure of its own. */
+#define PAUSED_LONG_MS 1000
+
 /* A server that has answered may be starting anew. Where nobody ever did, the address is mostly
  * wrong, which people want to know soon. */
 #define MAX_RETRIES_OF_REFUSED 1
@@ -206,6 +209,7 @@ void refs_transfer__begin_attempt(refs_transfer *transfer) {
     transfer->curl_text[0] = '\0';
     transfer->skip = transfer->skipped = transfer->refusal_bytes = transfer->header_bytes = 0;
     transfer->got_before = atomic_load(&transfer->got);
+    transfer->paused_ms = 0;
     if (transfer->n_requests > 0) renew_current(transfer);
     transfer->n_requests++;
     if (transfer->kind == REFS_TRANSFER_WHOLE) return;
@@ -326,6 +330,7 @@ static bool may_retry(refs_transfer *transfer, CURLcode code, long status) {
     if (transfer->refused || transfer->hopeless || !transient) return false;
     if (transfer->kind == REFS_TRANSFER_RANGE && brought >= PROGRESS_BYTES)
         transfer->n_failures = 0;
+    if (transfer->paused_ms >= PAUSED_LONG_MS) transfer->n_failures = 0;
     unsigned most = transfer->rules.max_retries;
     if (transfer->pointless && most > MAX_RETRIES_OF_REFUSED) most = MAX_RETRIES_OF_REFUSED;
     return transfer->n_failures++ < most;

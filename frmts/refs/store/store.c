@@ -165,9 +165,9 @@ static bool go_on(void *user) {
     return client->go_on(client->user);
 }
 
-static bool is_awaited(const void *user) {
-    const refs_store_client *client = ((const pending *)user)->client;
-    return client->is_awaited(client->user);
+static bool is_awaited(const void *user, size_t i) {
+    const pending *job = user;
+    return job->client->is_awaited(job->client->user, job->index[i]);
 }
 
 static void comes_along(void *user, size_t i) {

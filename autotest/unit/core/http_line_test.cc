@@ -1,0 +1,145 @@
+/* http_line_test.cc -- what is prefetched leaves the line to whoever waits. */
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "loopback_server.h"
+#include "memory_vfs.h"
+#include "refs/fetch.h"
+#include "refs/http.h"
+
+namespace {
+
+/** Far more than fits into the buffers of a connection, and than libcurl reads in one go: 100 times
+ * 128 KiB. */
+constexpr size_t kLarge = 28 * REFS_MIB;
+
+refs_status url(void *, const char *location, refs_buf *url, refs_error *err) {
+    return refs_buf_append_str(url, refs_str_from(location), err);
+}
+void *prepare(void *, const char *, const char *, void *) {
+    return nullptr;
+}
+/** What is large stalls after two seconds, and is asked for once. */
+void rules(void *, const char *location, refs_http_rules *rules) {
+    if (strstr(location, "large") == nullptr) return;
+    rules->stall_ms = 2000;
+    rules->max_retries = 0;
+}
+const refs_http_host host = {nullptr, url, rules, prepare, nullptr};
+
+/** What is prefetched: range `awaited` is awaited from when that is set on. */
+struct Prefetch {
+    static refs_status take(void *user, size_t i, refs_bytes, refs_block *, refs_error *) {
+        static_cast<Prefetch *>(user)->taken |= 1u << i;
+        return REFS_OK;
+    }
+    static bool goOn(void *user) { return static_cast<Prefetch *>(user)->wanted; }
+    static bool isAwaited(const void *user, size_t i) {
+        return static_cast<const Prefetch *>(user)->awaited == static_cast<int>(i);
+    }
+    std::atomic<unsigned> taken{0};
+    std::atomic<bool> wanted{true};
+    std::atomic<int> awaited{-1};
+    refs_fetch_client client{take, this, goOn, isAwaited, nullptr};
+};
+
+/** A reader waits for an answer that is held, while two large objects are prefetched. */
+class Line : public testing::Test {
+  protected:
+    void SetUp() override {
+        server.files["/d"] = "0123456789";
+        server.files["/large"] = std::string(kLarge, 'x');
+        server.files["/large2"] = std::string(kLarge, 'y');
+        ASSERT_EQ(refs_http_open(&host, nullptr, &options.http, nullptr), REFS_OK);
+        options.policy.max_request_bytes = kLarge;
+        options.max_memory_bytes = 4 * kLarge;
+        ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, nullptr), REFS_OK);
+        ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &readers, nullptr), REFS_OK);
+        reading = std::async(std::launch::async, [this] {
+            const std::string location = server.url("/held/d");
+            const refs_range range = {0, location.c_str(), 0, 4, 0, false};
+            const refs_fetch_client client = {Prefetch::take, &read, nullptr, nullptr, nullptr};
+            return refs_fetch(readers, &range, 1, &client, nullptr, nullptr);
+        });
+        server.awaitHeld(1);
+        prefetching = std::async(std::launch::async, [this] {
+            const std::string one = server.url("/large"), other = server.url("/large2");
+            const refs_range ranges[] = {{0, one.c_str(), 0, kLarge, 0, false},
+                                         {1, other.c_str(), 0, kLarge, 0, false}};
+            return refs_fetch(fetcher, ranges, 2, &ahead.client, nullptr, nullptr);
+        });
+    }
+    void TearDown() override {
+        ahead.wanted = false;
+        server.answerHeld();
+        if (reading.valid()) reading.wait();
+        if (prefetching.valid()) prefetching.wait();
+        refs_fetcher_free(fetcher);
+        refs_fetcher_free(readers);
+        refs_http_free(options.http);
+    }
+
+    bool standsStill(int ms) {
+        return prefetching.wait_for(std::chrono::milliseconds(ms)) == std::future_status::timeout;
+    }
+    bool awaitTaken(unsigned taken) {
+        for (int i = 0; i < 2000 && ahead.taken != taken; i++)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        return ahead.taken == taken;
+    }
+    uint64_t nRequests() const {
+        refs_fetch_stats stats;
+        refs_fetcher_stats(fetcher, &stats);
+        return stats.requests;
+    }
+
+    LoopbackServer server;
+    MemoryVfs vfs;
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    refs_fetcher *fetcher = nullptr, *readers = nullptr;
+    Prefetch ahead, read;
+    std::future<refs_status> reading, prefetching;
+};
+
+} // namespace
+
+/* For longer than a transfer may stall. */
+TEST_F(Line, IsLeftToThoseWhoWait) {
+    EXPECT_TRUE(standsStill(4500));
+    EXPECT_EQ(ahead.taken, 0U);
+    server.answerHeld();
+    EXPECT_EQ(reading.get(), REFS_OK);
+    EXPECT_EQ(prefetching.get(), REFS_OK);
+    EXPECT_EQ(ahead.taken, 3U);
+    EXPECT_EQ(nRequests(), 2U);
+}
+
+TEST_F(Line, IsOfTheRangeThatIsAwaitedAlone) {
+    EXPECT_TRUE(standsStill(100));
+    ahead.awaited = 1;
+    EXPECT_TRUE(awaitTaken(2));
+    EXPECT_TRUE(standsStill(100));
+    EXPECT_EQ(ahead.taken, 2U);
+    ahead.awaited = 0;
+    EXPECT_EQ(prefetching.get(), REFS_OK);
+    EXPECT_EQ(server.nHeld(), 1);
+}
+
+TEST_F(Line, IsFreeAgainWhenTheReaderGivesUp) {
+    EXPECT_TRUE(standsStill(100));
+    refs_fetcher_cancel(readers);
+    EXPECT_EQ(reading.get(), REFS_CANCELLED);
+    EXPECT_EQ(prefetching.get(), REFS_OK);
+}
+
+TEST_F(Line, IsLeftByWhatIsCancelledAtOnce) {
+    EXPECT_TRUE(standsStill(100));
+    refs_fetcher_cancel(fetcher);
+    EXPECT_EQ(prefetching.get(), REFS_CANCELLED);
+    EXPECT_EQ(server.nHeld(), 1);
+}
