@@ -47,6 +47,8 @@ std::shared_ptr<RefsPicture> RefsPicture::make(const RefsName &name,
                                                const refs_array_meta *meta, CSLConstList options,
                                                refs_error *error) {
     std::shared_ptr<RefsPicture> picture(new RefsPicture(name, std::move(archive), meta, options));
+    picture->array_ = picture->archive_->array(meta, error);
+    if (picture->array_ == nullptr) return nullptr; // which names the set already
     if (picture->describe(error) != REFS_OK || picture->measure(error) != REFS_OK) {
         refs_error_prefix(error, "%s", name.location.c_str());
         return nullptr;
@@ -64,8 +66,6 @@ std::shared_ptr<const RefsPicture> RefsPicture::create(const RefsName &name,
 }
 
 refs_status RefsPicture::describe(refs_error *error) {
-    array_ = archive_->array(meta_, error);
-    if (array_ == nullptr) return error->status;
     const refs_cf_values values = archive_->values();
     refs_cf_options cfOptions = REFS_CF_OPTIONS_INIT;
     cfOptions.assume_longlat = CPLFetchBool(options(), "ASSUME_LONGLAT", true);
