@@ -77,12 +77,14 @@ typedef struct refs_cf_options {
  *
  *   selection  = part *("," part)
  *   part       = axis "=" end [":" end]    axis: name of a dimension or its coordinate variable
- *   end        = index / label / period / number
+ *   end        = ["#"] index / label / period / number
  *
- * From one end to the other, both included, in either order. An end is the first of these that it
- * can be, the same for both ends: an index from 0; a text of a text coordinate; on a time axis a
- * period of ISO 8601, "2020" to "2020-01-01T06:00:00.000", in the axis's calendar; a value of the
- * coordinate, to the precision of its type. "850." is never an index. A part without its colon is
+ * From one end to the other, both included, in either order. An end is the first of these that the
+ * axis has, the same for both ends: with "#" an index from 0; a text of a text coordinate; on a
+ * time axis a period of ISO 8601, "2020" to "2020-01-01T06:00:00.000", in the axis's calendar; a
+ * value of the coordinate, to the precision of its type. Else it is an index from 0 without "#",
+ * else a period or a value between which something may lie. A number that the axis has and that is
+ * another element's index is told in a note. "850." is never an index. A part without its colon is
  * tried before one with it, and colons from left to right: those of a time separate nothing. */
 
 #define REFS_CF_OPTIONS_INIT                                                                       \

@@ -320,9 +320,9 @@ refs_status refs_cf__print_element(const refs_cf_band_axis *axis, uint64_t index
 
 /* -- select.c ---------------------------------------------------------------------------------- */
 
-/** Shrinks the band axes to what `selection` keeps of them (see cf.h); NULL keeps all.
- * REFS_INVALID where it makes no sense, REFS_NOT_FOUND where nothing is there. */
-refs_status refs_cf__select(refs_cf_meaning *meaning, const char *selection, refs_error *err);
+/** Shrinks the band axes to what the selection keeps of them (see cf.h). REFS_INVALID where it
+ * makes no sense, REFS_NOT_FOUND where nothing is there. */
+refs_status refs_cf__select(const refs_cf__input *input, refs_cf_meaning *meaning, refs_error *err);
 
 /* -- calendar.c: days and dates ---------------------------------------------------------------- */
 

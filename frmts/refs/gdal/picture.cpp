@@ -31,7 +31,7 @@ refs_status failOnTooManyBands(const refs_array_meta *meta, const refs_cf_meanin
     RefsBuffer axes;
     REFS_TRY(refs_cf_list_band_axes(&meaning, &axes, error));
     return refs_fail(error, REFS_LIMIT,
-                     "%s: has more than %d bands: select fewer along %s, as in %s[%s=0:99]",
+                     "%s: has more than %d bands: select fewer along %s, as in %s[%s=#0:#99]",
                      meta->path, static_cast<int>(maxBands), axes.text().c_str(), meta->path,
                      meaning.band_axes[0].name);
 }
