@@ -145,6 +145,47 @@ TEST(Nodata, IsZeroOnlyWhereNobodyElseFillsWithZero) {
     EXPECT_EQ(set.describe().nodata_kind, REFS_CF_NODATA_NONE) << "HDF5, not netCDF-3";
 }
 
+/* HDF5 and Zarr fill with zero where nobody said anything. */
+TEST(Nodata, IsZeroOnlyWhereItMustHaveBeenDeclared) {
+    const ArraySpec rates = {{"y", "x"}, {4, 5}, "", "<f4", "0.0"};
+    const struct {
+        const char *what, *name;
+        ArraySpec other;
+        bool declared;
+    } rows[] = {
+        {"h5netcdf and others mark dimensions alone", "y", {{"y"}, {4}, "", "<f8", "null"}, false},
+        {"kerchunk leaves out what is not declared",
+         "other",
+         {{"y", "x"}, {4, 5}, "", "<f4", "null"},
+         true},
+        {"the netCDF library filled", "crs", {{}, {}, "", "<i4", "-2147483647"}, true},
+        {"zero without a word", "crs", {{}, {}, "", "<i4", "0"}, false},
+        {"zero without a word", "y", {{"y"}, {4}, "", "<f8", "0.0"}, false},
+        {"zero of a time that was joined",
+         "time",
+         {{"time"}, {2}, R"("units":"days since 2000-01-01")", "<f8", "0.0"},
+         false},
+    };
+    for (const auto &row : rows) {
+        Dataset set;
+        set.array(row.name, row.other);
+        set.array("rates", rates);
+        EXPECT_EQ(set.describe("rates").nodata_kind != REFS_CF_NODATA_NONE, row.declared)
+            << row.what;
+        if (row.other.fill == "null" || row.other.fill[0] == '-') continue;
+        EXPECT_EQ(set.describe(row.name).nodata_kind, REFS_CF_NODATA_NONE) << row.what;
+    }
+}
+
+TEST(Nodata, IsNoZeroWhereTheWriterKeepsTheAttribute) {
+    Dataset set;
+    set.array("crs", {{}, {}, "", "<i4", "-2147483647"});
+    set.array("rates", {{"y", "x"}, {4, 5}, "", "<f4", "0.0"});
+    set.array("other", {{"y", "x"}, {4, 5}, R"("_FillValue":-1)", "<f4", "0.0"});
+    EXPECT_EQ(set.describe("rates").nodata_kind, REFS_CF_NODATA_NONE);
+    EXPECT_EQ(set.describe("other").nodata, -1);
+}
+
 TEST(Nodata, KeepsAllDigitsOfWideIntegers) {
     Dataset set;
     set.array("v", {{"y", "x"}, {4, 5}, "", "<i8", "9007199254740993"});

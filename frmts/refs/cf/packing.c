@@ -126,22 +126,46 @@ static bool fill_is_default(const refs_array_meta *array) {
     return expected != NULL && refs_cf__fill_number(array) == expected->value;
 }
 
-/* Whether the netCDF library made the file, which fills gaps with its own defaults and never with
- * zero: such a default stands somewhere, or numbers are big-endian as in netCDF-3, or a writer of
- * reference sets left out a fill value, as they do for netCDF-4 alone (and for times in any file).
- */
-static bool made_by_netcdf(const refs_hierarchy *hierarchy) {
+/* Whether the array can have no declared fill value of its own: a coordinate of a dimension, a
+ * time, a scalar. */
+static bool is_never_missing(const refs_array_meta *array) {
+    return array->rank == 0 || refs_cf__axis_kind(array) == REFS_CF_AXIS_TIME ||
+           (array->rank == 1 && strcmp(refs_cf__dim_name(array, 0), array->name) == 0);
+}
+
+static bool is_zero(const refs_array_meta *array) {
+    return has_number_fill(array) && refs_cf__fill_number(array) == 0;
+}
+
+/* Whether the set's writer keeps the attribute _FillValue where it was, as VirtualiZarr and all
+ * writers of Zarr 3 do; or puts zeros where nobody can have declared them, as what HDF5 or Zarr
+ * fill with by themselves. */
+static bool zeros_mean_nothing(const refs_hierarchy *hierarchy) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (array->status != REFS_OK || !refs_dtype_is_numeric(&array->dtype)) continue;
-        bool named = refs_cf__has_named_dims(array);
-        if (named && array->dtype.big_endian && array->dtype.size > 1 && array->zarr_format == 2)
+        if (array->status != REFS_OK) continue;
+        bool is_time = refs_cf__axis_kind(array) == REFS_CF_AXIS_TIME; /* made by who joins sets */
+        if (refs_json_get(array->attributes, "_FillValue") != NULL ||
+            (is_zero(array) && is_never_missing(array) && !is_time))
             return true;
-        if (named && !array->has_fill && refs_cf__axis_kind(array) != REFS_CF_AXIS_TIME)
-            return true;
+    }
+    return false;
+}
+
+/* Whether the netCDF library filled arrays of the file with its own defaults. */
+static bool has_netcdf_default(const refs_hierarchy *hierarchy) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
         if (has_number_fill(array) && array->dtype.size > 1 && fill_is_default(array)) return true;
     }
     return false;
+}
+
+/* As in netCDF-3, of which kerchunk tells declared values alone; HDF5 may compress such numbers. */
+static bool is_from_netcdf3(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return refs_cf__is_netcdf3(hierarchy) ||
+           (refs_cf__has_named_dims(array) && array->dtype.big_endian && array->dtype.size > 1 &&
+            array->n_codecs == 0);
 }
 
 /* Whether attributes say which values are valid: then the largest byte is a deliberate choice. */
@@ -168,13 +192,22 @@ static bool leaves_out_undeclared(const refs_hierarchy *hierarchy) {
     return any;
 }
 
+/* HDF5 and Zarr fill with zero where nobody said anything: zero was declared where its writer
+ * leaves out what nobody declared, or the netCDF library, whose defaults are others, filled the
+ * file. */
+static bool zero_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    if (array->zarr_format != 2 || is_never_missing(array) || zeros_mean_nothing(hierarchy))
+        return false;
+    return is_from_netcdf3(hierarchy, array) || leaves_out_undeclared(hierarchy) ||
+           has_netcdf_default(hierarchy);
+}
+
 bool refs_cf__fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
     if (fill_is_default(array))
         return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
                (tells_valid_values(array->attributes) || leaves_out_undeclared(hierarchy));
-    /* HDF5 fills with zero where nobody said anything. */
-    return refs_cf__fill_number(array) != 0 || made_by_netcdf(hierarchy);
+    return refs_cf__fill_number(array) != 0 || zero_is_declared(hierarchy, array);
 }
 
 /* Hyrax answers subset requests with netCDF files that it writes with filling switched off. */
