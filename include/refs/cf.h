@@ -66,6 +66,7 @@ typedef struct refs_cf_options {
     bool assume_longlat;      /**< longitude/latitude axes without grid mapping are WGS 84 */
     bool require_coordinates; /**< coordinates that do not arrive are a failure; else a warning,
                                    and what follows from them is left out */
+    bool honour_valid_range;  /**< the valid range of an array is looked at */
     refs_notes notes;
     const char *selection; /**< which bands: see below; NULL or "" for all */
     refs_cf_geotiff
@@ -89,7 +90,7 @@ typedef struct refs_cf_options {
 
 #define REFS_CF_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(refs_cf_options), true, false, {NULL, NULL}, NULL, {NULL, NULL}, {                  \
+        sizeof(refs_cf_options), true, false, true, {NULL, NULL}, NULL, {NULL, NULL}, {            \
             false, false, false, false, false                                                      \
         }                                                                                          \
     }
@@ -168,7 +169,7 @@ typedef struct refs_cf_meaning {
     uint64_t nodata_uint64;
     bool unsigned_values; /**< _Unsigned: signed integers are to be read as unsigned */
     bool has_valid_range; /**< stored values outside are as good as missing */
-    double valid_min;
+    double valid_min;     /**< one of the two may be infinite */
     double valid_max;
     bool longitudes; /**< values are longitudes: the netCDF driver moves those beyond 180 */
     bool has_scale;

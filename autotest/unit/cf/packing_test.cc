@@ -253,7 +253,13 @@ TEST(ValidRange, IsToldInStoredValues) {
     } cases[] = {
         {"<f4", R"("valid_range":[-1,1.5])", true, -1, 1.5},
         {"<f4", R"("valid_min":-1,"valid_max":2)", true, -1, 2},
-        {"<f4", R"("valid_min":-1)", false, 0, 0},
+        {"<f4", R"("valid_min":-1)", true, -1, HUGE_VAL},
+        {"<i2", R"("valid_max":20)", true, -HUGE_VAL, 20},
+        {"<i2", R"("valid_max":-1,"_Unsigned":"true")", true, -HUGE_VAL, 65535},
+        {"|i1", R"("valid_min":0)", true, 0, HUGE_VAL},
+        {"<f4", R"("valid_min":"none")", false, 0, 0},
+        {"<f4", R"("valid_range":[NaN,1])", false, 0, 0},
+        {"<f4", R"("valid_range":[-Infinity,Infinity])", false, 0, 0},
         {"<f4", R"("valid_range":[1,-1])", false, 0, 0},
         {"<i2", R"("valid_range":[9200,-9536],"_Unsigned":"true")", true, 9200, 56000},
         {"|i1", R"("valid_range":[0,255])", false, 0, 0},
@@ -261,7 +267,7 @@ TEST(ValidRange, IsToldInStoredValues) {
         {"<i2", R"("valid_range":"[ 3 30]")", true, 3, 30},
         {"<i2", R"("valid_range":"3 30")", false, 0, 0},
         {"<i2", R"("valid_range":[3,4,5])", false, 0, 0},
-        {"<f4", R"("valid_range":[-Infinity,20])", false, 0, 0},
+        {"<f4", R"("valid_range":[-Infinity,20])", true, -HUGE_VAL, 20},
     };
     for (const auto &c : cases) {
         Dataset set;
@@ -271,6 +277,41 @@ TEST(ValidRange, IsToldInStoredValues) {
         EXPECT_EQ(set.meaning.valid_min, c.min);
         EXPECT_EQ(set.meaning.valid_max, c.max);
     }
+}
+
+/* NUG: a range of the type of unpacked values is one of those. */
+TEST(ValidRange, OfPackedValuesIsOfTheTypeItHas) {
+    const struct {
+        const char *dtype, *attributes;
+        double min, max;
+    } cases[] = {
+        {"<i2", R"("valid_range":[200,300],"scale_factor":0.01,"add_offset":250)", 200, 300},
+        {"<i2", R"("valid_range":[200.0,300.0],"scale_factor":0.01,"add_offset":250)", -5000, 5000},
+        {"<i2", R"("valid_range":"[200. 300.]","scale_factor":0.01,"add_offset":250)", -5000, 5000},
+        {"<i2", R"("valid_range":"[200 300]","scale_factor":0.01,"add_offset":250)", 200, 300},
+        {"<i2", R"("valid_min":200.0,"scale_factor":-0.5)", -HUGE_VAL, -400},
+        {"<i2", R"("valid_max":1.05,"add_offset":0.5)", -HUGE_VAL, 0},
+        {"<i2", R"("valid_range":[0.0,0.3],"scale_factor":0.10000000149011612)", 0, 3},
+        {"<u2", R"("valid_range":[0.0,6553.5],"scale_factor":0.1)", 0, 65535},
+        {"<i2", R"("valid_range":[0.0,60000.0],"_Unsigned":"true","scale_factor":2)", 0, 30000},
+        {"|i1", R"("valid_range":[0.0,255.0],"scale_factor":1.5)", 0, 170},
+        {"<f4", R"("valid_range":[0.0,2.0],"scale_factor":0.5)", 0, 2},
+    };
+    for (const auto &c : cases) {
+        Dataset set;
+        set.array("v", {{"y", "x"}, {4, 5}, c.attributes, c.dtype});
+        ASSERT_TRUE(set.describe().has_valid_range) << c.attributes;
+        EXPECT_EQ(set.meaning.valid_min, c.min) << c.attributes;
+        EXPECT_EQ(set.meaning.valid_max, c.max) << c.attributes;
+    }
+}
+
+TEST(ValidRange, CountsUnlessTheHostSaysOtherwise) {
+    Dataset set;
+    set.options.honour_valid_range = false;
+    set.array("v", {{"y", "x"}, {4, 5}, R"("valid_range":[0,255])", "|i1"});
+    EXPECT_FALSE(set.describe().has_valid_range);
+    EXPECT_TRUE(set.meaning.unsigned_values);
 }
 
 TEST(Packing, TakesUnitsOfAnyKindButABlank) {

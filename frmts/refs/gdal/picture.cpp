@@ -71,6 +71,7 @@ refs_status RefsPicture::describe(refs_error *error) {
     cfOptions.assume_longlat = CPLFetchBool(options(), "ASSUME_LONGLAT", true);
     cfOptions.require_coordinates =
         EQUAL(CSLFetchNameValueDef(options(), "COORDINATES", "OPTIONAL"), "REQUIRED");
+    cfOptions.honour_valid_range = CPLFetchBool(options(), "HONOUR_VALID_RANGE", true);
     cfOptions.notes = RefsReportNotes();
     cfOptions.selection = name_.selection.c_str();
     cfOptions.geotiff = RefsGeoTiff();
