@@ -50,7 +50,7 @@ typedef struct refs_cf_geotiff {
  * for its own GDAL, so that both drivers agree; all false is GDAL 3.6. */
 typedef struct refs_cf_placement {
     bool lonlat_by_axes; /**< longitudes and latitudes along the picture that are not evenly spaced
-                              are its geolocation arrays (GDAL 3.7) */
+                              are its geolocation arrays, on a rotated grid too (GDAL 3.7) */
     bool in_metres;      /**< projected coordinates are in metres whatever the unit of the axes
                               (3.8); else in that unit */
     bool lonlat_on_crs;  /**< geolocation arrays are on the ellipsoid of the CRS (3.9); else on
