@@ -104,6 +104,20 @@ typedef enum refs_cf_axis_kind {
     REFS_CF_AXIS_TIME
 } refs_cf_axis_kind;
 
+/** What a coordinate variable stands for along its dimension: also by its units and, where it has
+ * none of the attributes that tell an axis, by its name. */
+refs_cf_axis_kind refs_cf_axis_kind_of(const refs_array_meta *variable);
+
+/** Where its values grow to: "EAST", "NORTH", "UP", "DOWN", or "" where nothing tells. */
+const char *refs_cf_axis_direction_of(const refs_array_meta *variable);
+
+/** Whether the fill value of an array is the one that netCDF uses where nobody chose another (NUG,
+ * "Fill values"). Bytes have such in netCDF's tables, too, and nothing is filled with it. */
+bool refs_cf_fill_is_default(const refs_array_meta *array);
+
+/** The text of an attribute, or of a list of one text; NULL `data` where it is none. */
+refs_str refs_cf_attribute_text(const refs_json *attributes, const char *name);
+
 /** A dimension of the array that becomes bands: everything but x and y. */
 typedef struct refs_cf_band_axis {
     size_t dim;       /**< dimension of the array */

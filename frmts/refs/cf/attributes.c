@@ -37,6 +37,10 @@ refs_str refs_cf__text(const refs_json *attributes, const char *name) {
     return text_of(refs_json_get(attributes, name));
 }
 
+refs_str refs_cf_attribute_text(const refs_json *attributes, const char *name) {
+    return refs_cf__text(attributes, name);
+}
+
 refs_str refs_cf__text_any_case(const refs_json *attributes, const char *name) {
     refs_str text = refs_cf__text(attributes, name);
     for (size_t i = 0; text.data == NULL && i < refs_json_size(attributes); i++)

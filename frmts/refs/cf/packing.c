@@ -156,7 +156,7 @@ static bool zeros_mean_nothing(const refs_hierarchy *hierarchy) {
 static bool has_netcdf_default(const refs_hierarchy *hierarchy) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (has_number_fill(array) && array->dtype.size > 1 && fill_is_default(array)) return true;
+        if (refs_cf_fill_is_default(array)) return true;
     }
     return false;
 }
@@ -166,6 +166,10 @@ static bool is_from_netcdf3(const refs_hierarchy *hierarchy, const refs_array_me
     return refs_cf__is_netcdf3(hierarchy) ||
            (refs_cf__has_named_dims(array) && array->dtype.big_endian && array->dtype.size > 1 &&
             array->n_codecs == 0);
+}
+
+bool refs_cf_fill_is_default(const refs_array_meta *array) {
+    return has_number_fill(array) && array->dtype.size > 1 && fill_is_default(array);
 }
 
 /* Whether attributes say which values are valid: then the largest byte is a deliberate choice. */
