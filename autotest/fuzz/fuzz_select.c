@@ -53,7 +53,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *selection = refs_str_copy(refs_str_view((const char *)data, size));
     refs_error err = REFS_ERROR_INIT;
     if (selection == NULL) abort();
-    refs_status status = refs_cf__select(&meaning, selection, &err);
+    refs_cf__input input = {.options = REFS_CF_OPTIONS_INIT};
+    input.options.selection = selection;
+    refs_status status = refs_cf__select(&input, &meaning, &err);
     fuzz_check_words(status, &err);
     for (size_t i = 0; status == REFS_OK && i < meaning.n_band_axes; i++)
         check_axis(&meaning.band_axes[i]);

@@ -165,6 +165,37 @@ TEST(BadInput, HostileShapesAreRefusedWithoutTakingMemory) {
     }
 }
 
+TEST(BadInput, ChunksThatCannotBeCountedAreALimitAndNeverAnotherChunk) {
+    const uint64_t most = (uint64_t{1} << 31) - 1; // pixels along a side, as GDAL counts them
+    Set uncountable, countable;
+    const std::string path = uncountable.array({"v", {5, most, most}, "|u1", {1, 1, 1}})
+                                 .bytes("v/0.0.0", "A")
+                                 .save("uncountable.json");
+    ErrorLog log;
+    EXPECT_EQ(open(subdataset(path, "v")), nullptr);
+    EXPECT_EQ(log.text(), path + ": /v: has more chunks than the limit of 9223372036854775807");
+
+    const auto dataset = open(subdataset(countable.array({"v", {2, most, most}, "|u1", {1, 1, 1}})
+                                             .bytes("v/0.0.0", "A")
+                                             .bytes("v/1.2147483646.2147483646", "B")
+                                             .save("countable.json"),
+                                         "v"));
+    ASSERT_NE(dataset, nullptr);
+    const int last = static_cast<int>(most) - 1;
+    const struct {
+        int band, column, line;
+        uint8_t value;
+    } rows[] = {{1, 0, 0, 'A'}, {2, last, last, 'B'}, {1, last, last, 0}, {2, 0, 0, 0}};
+    for (const auto &row : rows) {
+        // No axes: rows lie from south to north.
+        uint8_t pixel = 7;
+        EXPECT_EQ(GDALRasterIO(GDALGetRasterBand(dataset.get(), row.band), GF_Read, row.column,
+                               last - row.line, 1, 1, &pixel, 1, 1, GDT_Byte, 0, 0),
+                  CE_None);
+        EXPECT_EQ(pixel, row.value) << row.band << ": " << row.column << ", " << row.line;
+    }
+}
+
 TEST(BadInput, CoordinatesThatCannotBeReadAreAWarningOrAFailure) {
     Set set;
     set.axes(2, 3).range("lon/0", "absent.bin", 0, 24);

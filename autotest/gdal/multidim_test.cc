@@ -126,6 +126,8 @@ TEST(MultidimDimension, HasTypeAndDirectionByTheAttributesOfItsVariable) {
     const std::vector<std::array<const char *, 3>> rows = {
         {"v", R"("units": "degrees_east")", " HORIZONTAL_X EAST"},
         {"v", R"("units": "degrees_north")", " HORIZONTAL_Y NORTH"},
+        {"v", R"("units": ["degrees_east"])", " HORIZONTAL_X EAST"},
+        {"v", R"("units": "degree_north")", " HORIZONTAL_Y NORTH"},
         {"v", R"("standard_name": "longitude", "units": "degrees")", " HORIZONTAL_X"},
         {"v", R"("standard_name": "longitude", "units": "m", "positive": "up")", " VERTICAL UP"},
         {"v", R"("standard_name": "projection_x_coordinate")", " HORIZONTAL_X"},

@@ -274,3 +274,30 @@ TEST(ReadCost, NearestDownsamplingFetchesOnlyTheChunksItNeeds) {
               CE_None);
     EXPECT_EQ(count(dataset, "CHUNKS_DECODED"), 1);
 }
+
+TEST(Read, ShowsPixelsOutsideOfTheirValidRangeAsNodataUnlessToldNotTo) {
+    const struct {
+        const char *attributes;
+        std::vector<double> honoured;
+    } rows[] = {
+        {R"("valid_range": [1, 3])", {-1, 1, 2, 3, -1, -1}},
+        {R"("valid_min": 2)", {-1, -1, 2, 3, 4, 5}},
+        {R"("valid_max": 4)", {0, 1, 2, 3, 4, -1}},
+        {R"("valid_range": [1, 3], "scale_factor": 0.5)", {-1, 1, 2, 3, -1, -1}},
+        {R"("valid_range": [1.0, 2.0], "scale_factor": 0.5)", {-1, -1, 2, 3, 4, -1}},
+        {R"("valid_min": 99.5, "scale_factor": -0.5, "add_offset": 101)", {0, 1, 2, 3, -1, -1}},
+    };
+    for (const auto &row : rows) {
+        Set set;
+        set.axes(2, 3);
+        const std::string name =
+            subdataset(set.values({"v", {2, 3}, "<i2", {}, {"lat", "lon"}, row.attributes, "-1"},
+                                  bytes_of(counting<int16_t>(6)))
+                           .save(),
+                       "v");
+        EXPECT_EQ(pixels(open(name)), row.honoured) << row.attributes;
+        EXPECT_EQ(pixels(open(name, {"HONOUR_VALID_RANGE=YES"})), row.honoured) << row.attributes;
+        EXPECT_EQ(pixels(open(name, {"HONOUR_VALID_RANGE=NO"})), counting<double>(6))
+            << row.attributes;
+    }
+}

@@ -50,6 +50,7 @@ TEST(Selection, KeepsBandsInTheirOrder) {
         {"level=1", {1, 4, 7, 10}},
         {"time=1:2", {3, 4, 5, 6, 7, 8}},
         {"time=1:2,level=0:1", {3, 4, 6, 7}},
+        {"time=#3,level=#0:#1", {9, 10}},
         {"time=2020-01-01T06:00,level=850", {4}},
         {"level=900:400,time=2020-01-01T12:2020-01", {7, 8, 10, 11}},
     };
@@ -72,6 +73,28 @@ TEST(Selection, ReadsAllBandsAtOnceAsOneByOne) {
                                       GDT_Int32, n, nullptr, 0, 0, 0),
                   CE_None);
         EXPECT_EQ(together, all_pixels<int32_t>(dataset)) << selection;
+    }
+}
+
+TEST(Selection, TellsOnceWhereANumberIsAValueAndAnIndex) {
+    Set set;
+    set.axes(1, 2);
+    set.values({"number", {10}, "<i4", {}, {"number"}},
+               bytes_of<int32_t>({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+    set.values({"v", {10, 1, 2}, "<i4", {}, {"number", "lat", "lon"}},
+               bytes_of(counting<int32_t>(20)));
+    const std::string path = set.save();
+    const struct {
+        const char *selection;
+        int pixel;
+        size_t n_warnings;
+    } rows[] = {{"number=5", 8, 1}, {"number=#5", 10, 0}, {"number=5.", 8, 0}, {"number=0", 0, 0}};
+    for (const auto &row : rows) {
+        const ErrorLog log;
+        const Dataset dataset = open(selected(path, row.selection));
+        ASSERT_NE(dataset, nullptr) << row.selection;
+        EXPECT_EQ(pixels<int32_t>(dataset)[0], row.pixel) << row.selection;
+        EXPECT_EQ(log.warnings().size(), row.n_warnings) << row.selection;
     }
 }
 

@@ -50,7 +50,7 @@ typedef struct refs_cf_geotiff {
  * for its own GDAL, so that both drivers agree; all false is GDAL 3.6. */
 typedef struct refs_cf_placement {
     bool lonlat_by_axes; /**< longitudes and latitudes along the picture that are not evenly spaced
-                              are its geolocation arrays (GDAL 3.7) */
+                              are its geolocation arrays, on a rotated grid too (GDAL 3.7) */
     bool in_metres;      /**< projected coordinates are in metres whatever the unit of the axes
                               (3.8); else in that unit */
     bool lonlat_on_crs;  /**< geolocation arrays are on the ellipsoid of the CRS (3.9); else on
@@ -66,6 +66,7 @@ typedef struct refs_cf_options {
     bool assume_longlat;      /**< longitude/latitude axes without grid mapping are WGS 84 */
     bool require_coordinates; /**< coordinates that do not arrive are a failure; else a warning,
                                    and what follows from them is left out */
+    bool honour_valid_range;  /**< the valid range of an array is looked at */
     refs_notes notes;
     const char *selection; /**< which bands: see below; NULL or "" for all */
     refs_cf_geotiff
@@ -77,17 +78,19 @@ typedef struct refs_cf_options {
  *
  *   selection  = part *("," part)
  *   part       = axis "=" end [":" end]    axis: name of a dimension or its coordinate variable
- *   end        = index / label / period / number
+ *   end        = ["#"] index / label / period / number
  *
- * From one end to the other, both included, in either order. An end is the first of these that it
- * can be, the same for both ends: an index from 0; a text of a text coordinate; on a time axis a
- * period of ISO 8601, "2020" to "2020-01-01T06:00:00.000", in the axis's calendar; a value of the
- * coordinate, to the precision of its type. "850." is never an index. A part without its colon is
+ * From one end to the other, both included, in either order. An end is the first of these that the
+ * axis has, the same for both ends: with "#" an index from 0; a text of a text coordinate; on a
+ * time axis a period of ISO 8601, "2020" to "2020-01-01T06:00:00.000", in the axis's calendar; a
+ * value of the coordinate, to the precision of its type. Else it is an index from 0 without "#",
+ * else a period or a value between which something may lie. A number that the axis has and that is
+ * another element's index is told in a note. "850." is never an index. A part without its colon is
  * tried before one with it, and colons from left to right: those of a time separate nothing. */
 
 #define REFS_CF_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(refs_cf_options), true, false, {NULL, NULL}, NULL, {NULL, NULL}, {                  \
+        sizeof(refs_cf_options), true, false, true, {NULL, NULL}, NULL, {NULL, NULL}, {            \
             false, false, false, false, false                                                      \
         }                                                                                          \
     }
@@ -100,6 +103,20 @@ typedef enum refs_cf_axis_kind {
     REFS_CF_AXIS_Z,
     REFS_CF_AXIS_TIME
 } refs_cf_axis_kind;
+
+/** What a coordinate variable stands for along its dimension: also by its units and, where it has
+ * none of the attributes that tell an axis, by its name. */
+refs_cf_axis_kind refs_cf_axis_kind_of(const refs_array_meta *variable);
+
+/** Where its values grow to: "EAST", "NORTH", "UP", "DOWN", or "" where nothing tells. */
+const char *refs_cf_axis_direction_of(const refs_array_meta *variable);
+
+/** Whether the fill value of an array is the one that netCDF uses where nobody chose another (NUG,
+ * "Fill values"). Bytes have such in netCDF's tables, too, and nothing is filled with it. */
+bool refs_cf_fill_is_default(const refs_array_meta *array);
+
+/** The text of an attribute, or of a list of one text; NULL `data` where it is none. */
+refs_str refs_cf_attribute_text(const refs_json *attributes, const char *name);
 
 /** A dimension of the array that becomes bands: everything but x and y. */
 typedef struct refs_cf_band_axis {
@@ -166,7 +183,7 @@ typedef struct refs_cf_meaning {
     uint64_t nodata_uint64;
     bool unsigned_values; /**< _Unsigned: signed integers are to be read as unsigned */
     bool has_valid_range; /**< stored values outside are as good as missing */
-    double valid_min;
+    double valid_min;     /**< one of the two may be infinite */
     double valid_max;
     bool longitudes; /**< values are longitudes: the netCDF driver moves those beyond 180 */
     bool has_scale;

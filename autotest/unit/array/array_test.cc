@@ -156,6 +156,30 @@ TEST(Array, ReadsTextsOfFixedLength) {
     refs_buf_clear(&texts);
 }
 
+TEST(Array, OfMoreChunksThanHaveNumbersIsNotOpened) {
+    const struct {
+        Numbers shape;
+        refs_status status;
+    } rows[] = {
+        {{2, 2147483647, 2147483647}, REFS_OK},
+        {{3, 2147483647, 2147483647}, REFS_LIMIT}, // beyond 63 bits
+        {{5, 2147483647, 2147483647}, REFS_LIMIT}, // beyond 64
+        {{4, 4294967296, 1073741824}, REFS_LIMIT}, // 0 in 64 bits
+    };
+    for (const auto &row : rows) {
+        MemoryArray v;
+        v.store.put("v/.zarray", R"({"zarr_format":2,"shape":)" + jsonList(row.shape) +
+                                     R"(,"chunks":[1,1,1],"dtype":"|u1","order":"C",
+            "fill_value":0,"compressor":null,"filters":null})");
+        EXPECT_EQ(v.tryToOpen(), row.status);
+        const std::string message = v.error.message;
+        if (row.status == REFS_OK) continue;
+        EXPECT_NE(message.find("/v: has more chunks than the limit of 9223372036854775807"),
+                  std::string::npos)
+            << message;
+    }
+}
+
 /* -- random arrays and regions ----------------------------------------------------------------- */
 
 struct Draw {

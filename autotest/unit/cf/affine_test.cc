@@ -1,6 +1,8 @@
 /* affine_test.cc -- the order of rows and the geotransform. */
 #include "dataset.h"
 
+#include <cmath>
+
 namespace {
 
 const char wkt[] = R"(PROJCS[\"a\",GEOGCS[\"WGS 84\",DATUM[\"WGS_1984\",SPHEROID[\"WGS 84\",)"
@@ -135,36 +137,87 @@ TEST(AffineOfFloats, AreForgivenMoreThanDoubles) {
     }
 }
 
-TEST(AffineOfPackedAxes, UnpacksWithScaleAndOffsetTogetherOnly) {
-    Dataset set;
-    set.coordinate("lat", {0, 10, 20},
-                   R"("units":"degrees_north","scale_factor":-0.5,"add_offset":50)", "<i2");
-    set.coordinate("lon", {0, 10, 20}, R"("units":"degrees_east","scale_factor":0.5)", "<i2");
-    set.array("v", {{"lat", "lon"}, {3, 3}});
-    EXPECT_FALSE(set.describe().flip_y);
-    EXPECT_EQ(set.geotransform(), Values({-5, 10, 0, 52.5, 0, -5}));
+TEST(AffineOfPackedAxes, UnpacksWithScaleAndOffsetOrOneOfThem) {
+    const struct {
+        const char *attributes;
+        double west, width;
+    } rows[] = {{R"("scale_factor":0.5,"add_offset":20)", 17.5, 5},
+                {R"("scale_factor":0.5)", -2.5, 5},
+                {R"("add_offset":-20)", -25, 10},
+                {R"("scale_factor":[0.5],"actual_range":[0,10])", -2.5, 5}};
+    for (const auto &row : rows) {
+        Dataset set;
+        set.coordinate("lat", {0, 10, 20},
+                       R"("units":"degrees_north","scale_factor":-0.5,"add_offset":50)", "<i2");
+        set.coordinate("lon", {0, 10, 20},
+                       std::string(R"("units":"degrees_east",)") + row.attributes, "<i2");
+        set.array("v", {{"lat", "lon"}, {3, 3}});
+        EXPECT_FALSE(set.describe().flip_y);
+        EXPECT_EQ(set.geotransform(), Values({row.west, row.width, 0, 52.5, 0, -5}))
+            << row.attributes;
+    }
 }
 
-TEST(AffineOfRanges, TakesTheEndsFromActualRangeInTheOrderOfValues) {
-    for (const char *range : {"[-90,90]", "[90.0,-90.0]", "\"[-90.  90.]\""}) {
+TEST(AffineOfPackedAxes, MovesLongitudesAndNotWhatTheyArePackedAs) {
+    Dataset set;
+    set.latlon({1, 0}, {});
+    set.coordinate("lon", {200, 300, 400}, R"("units":"degrees_east","scale_factor":0.1)", "<i2");
+    set.array("v", {{"lat", "lon"}, {2, 3}});
+    set.describe();
+    EXPECT_EQ(set.geotransform(), Values({15, 10, 0, 1.5, 0, -1}));
+}
+
+TEST(AffineOfAxes, HaveNoPixelsWithoutSizeOrNumber) {
+    const double nan = std::nan("");
+    for (const Values &lat :
+         {Values{5, 5}, {5, 5, 5}, {nan, 1}, {1, nan, 3}, {0, 1, 2, 3, 4.5, 5, 6}}) {
+        Dataset set;
+        set.latlon(lat, {0, 1, 2});
+        set.array("v", {{"lat", "lon"}, {lat.size(), 3}});
+        EXPECT_FALSE(set.describe().has_geotransform) << lat[0];
+    }
+    for (const char *bad : {R"("scale_factor":0)", R"("add_offset":NaN)"}) {
+        Dataset set;
+        set.latlon({0, 1}, {});
+        set.coordinate("lon", {0, 1, 2}, std::string(R"("units":"degrees_east",)") + bad);
+        set.array("v", {{"lat", "lon"}, {2, 3}});
+        EXPECT_FALSE(set.describe().has_geotransform) << bad;
+    }
+}
+
+TEST(AffineOfRanges, RefineTheEndsInTheOrderOfValues) {
+    for (const char *range : {"[-0.0625,3.03125]", "[3.03125,-0.0625]", "\"[-0.0625  3.03125]\""}) {
         Dataset set;
         set.coordinate("lat", {0, 1, 2, 3},
                        std::string(R"("units":"degrees_north","actual_range":)") + range);
-        set.coordinate("lon", {0, 1, 2}, R"("units":"degrees_east","actual_range":"0, 7")");
+        set.coordinate("lon", {0, 1, 2}, R"("units":"degrees_east","actual_range":"0, 2.05")");
         set.array("v", {{"lat", "lon"}, {4, 3}});
         EXPECT_TRUE(set.describe().flip_y);
-        EXPECT_EQ(set.geotransform(), Values({-0.5, 1, 0, 120, 0, -60})) << range;
+        EXPECT_EQ(set.geotransform(), Values({-0.5, 1, 0, 3.546875, 0, -1.03125})) << range;
+    }
+}
+
+TEST(AffineOfRanges, NeverReplaceTheValues) {
+    for (const char *range : {"[-90,90]", "[4e-317,-1e301]", "[0,NaN]", "[0,7]", "[3,3]",
+                              "[-0.5,3.5]", "[-Infinity,Infinity]", "[1,2,3]", "[0]"}) {
+        Dataset set;
+        set.coordinate("lat", {0, 1, 2, 3},
+                       std::string(R"("units":"degrees_north","actual_range":)") + range);
+        set.coordinate("lon", {0, 1, 2}, R"("units":"degrees_east")");
+        set.array("v", {{"lat", "lon"}, {4, 3}});
+        EXPECT_TRUE(set.describe().flip_y);
+        EXPECT_EQ(set.geotransform(), Values({-0.5, 1, 0, 3.5, 0, -1})) << range;
     }
 }
 
 TEST(AffineOfRanges, ReachFromEdgeToEdgeWithGmtsNodeOffset) {
     Dataset set;
     set.global(R"("node_offset":1)");
-    set.coordinate("lat", {0, 1}, R"("units":"degrees_north","actual_range":[0,2])");
-    set.coordinate("lon", {0, 1, 2}, R"("units":"degrees_east","actual_range":[0,3])");
+    set.coordinate("lat", {0.5, 1.5}, R"("units":"degrees_north","actual_range":[0,2.05])");
+    set.coordinate("lon", {0.5, 1.5, 2.5}, R"("units":"degrees_east","actual_range":[0,3.03])");
     set.array("v", {{"lat", "lon"}, {2, 3}});
     set.describe();
-    EXPECT_EQ(set.geotransform(), Values({0, 1, 0, 2, 0, -1}));
+    EXPECT_EQ(set.geotransform(), Values({0, 1.01, 0, 2.05, 0, -1.025}));
 }
 
 TEST(AffineOfUnits, ScalesAxesToTheUnitOfACrsThatIsGivenAsText) {

@@ -128,4 +128,14 @@ TEST(Axes, CountWithoutAttributesWhereTheVariableHasATransform) {
     EXPECT_TRUE(set.describe().has_geotransform);
 }
 
+TEST(Axes, OfPressureAreVerticalAlongBandsAndForOtherHosts) {
+    Dataset set;
+    set.coordinate("level", {1000, 850}, R"("units":["hPa"])");
+    set.array("v", {{"level", "y", "x"}, {2, 4, 5}});
+    EXPECT_EQ(set.describe().band_axes[0].kind, REFS_CF_AXIS_Z);
+    EXPECT_EQ(refs_cf_axis_kind_of(set.find("level")), REFS_CF_AXIS_Z);
+    EXPECT_STREQ(refs_cf_axis_direction_of(set.find("level")), "");
+    EXPECT_EQ(refs_cf_axis_kind_of(nullptr), REFS_CF_AXIS_OTHER);
+}
+
 } // namespace

@@ -371,7 +371,12 @@ TEST(Crs, MayBeNamedByTheArrayItself) {
     const struct {
         const char *text, *part;
     } cases[] = {{"EPSG:3857", "WGS 84 / Pseudo-Mercator"},
-                 {"+proj=utm +zone=33 +datum=WGS84", "UTM zone 33N"}};
+                 {"+proj=utm +zone=33 +datum=WGS84", "UTM zone 33N"},
+                 {"+datum=WGS84 +zone=33 +proj=utm", "UTM zone 33N"},
+                 {"+proj=utm +zone=33 +datum=WGS84 +type=crs", "UTM zone 33N"},
+                 {"+a=6371007.181 +b=6371007.181 +lon_0=0 +no_defs +proj=sinu +units=m +x_0=0 "
+                  "+y_0=0",
+                  "Sinusoidal"}};
     for (const auto &c : cases) {
         Dataset set;
         set.array("v", {{"y", "x"}, {4, 5}, std::string(R"("crs":")") + c.text + "\""});

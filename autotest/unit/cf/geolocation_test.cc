@@ -207,4 +207,68 @@ TEST(GeolocationOfAxes, IsNoneWhereTheyAreNoDegrees) {
     EXPECT_EQ(set.meaning.geolocation_x, nullptr);
 }
 
+/* Met Office files have such: the CRS is that of the rotated grid, on which they are longitudes. */
+TEST(GeolocationOfRotatedGrids, OfUnevenAxesIsOnTheirCrs) {
+    Dataset set;
+    set.coordinate("rlat", {0, 1, 3}, R"("standard_name":"grid_latitude","axis":"Y")");
+    set.coordinate("rlon", {0, 1, 3, 9}, R"("standard_name":"grid_longitude","axis":"X")");
+    set.array("crs", {{},
+                      {},
+                      R"("grid_mapping_name":"rotated_latitude_longitude","earth_radius":6371229,)"
+                      R"("grid_north_pole_latitude":"39.25f","grid_north_pole_longitude":"-162.")",
+                      "<i4"});
+    set.array("t", {{"rlat", "rlon"}, {3, 4}, R"("grid_mapping":"crs")"});
+    set.array("height", {{"rlat", "rlon"}, {3, 4}});
+    EXPECT_EQ(set.describe("t").geolocation_x, nullptr) << "before GDAL 3.7";
+    set.options.placement.lonlat_by_axes = true;
+    for (const char *name : {"t", "height"}) {
+        const refs_cf_meaning &meaning = set.describe(name);
+        ASSERT_NE(meaning.geolocation_x, nullptr) << name;
+        EXPECT_STREQ(meaning.geolocation_x->path, "/rlon");
+        EXPECT_STREQ(meaning.geolocation_y->path, "/rlat");
+        const std::string srs = Dataset::mapOf(meaning.geolocation)["SRS"];
+        EXPECT_NE(srs.find("Pole rotation"), std::string::npos) << srs;
+        EXPECT_NE(srs.find("39.25"), std::string::npos) << srs;
+        EXPECT_FALSE(meaning.has_geotransform);
+    }
+}
+
+TEST(GeolocationOfRotatedGrids, IsSwappedWhereTheArrayIsTransposed) {
+    Dataset set;
+    set.global(R"("Conventions":"CF-1.5")");
+    set.options.placement.lonlat_by_axes = true;
+    set.coordinate("rlat", {0, 1, 3}, R"("standard_name":"grid_latitude","axis":"Y")");
+    set.coordinate("rlon", {0, 1, 3, 9}, R"("standard_name":"grid_longitude","axis":"X")");
+    set.array("crs", {{},
+                      {},
+                      R"("grid_mapping_name":"rotated_latitude_longitude","earth_radius":6371229,)"
+                      R"("grid_north_pole_latitude":39.25,"grid_north_pole_longitude":-162)",
+                      "<i4"});
+    set.array("t", {{"rlat", "rlon"}, {3, 4}, R"("grid_mapping":"crs")"});
+    set.array("height", {{"rlon", "rlat"}, {4, 3}});
+    const refs_cf_meaning &meaning = set.describe("height");
+    ASSERT_NE(meaning.geolocation_x, nullptr);
+    EXPECT_STREQ(meaning.geolocation_x->path, "/rlat") << "along the columns";
+    EXPECT_EQ(Dataset::mapOf(meaning.geolocation)["SWAP_XY"], "YES");
+}
+
+TEST(GeolocationOfRotatedGrids, NeedsThePole) {
+    for (const char *pole : {R"("grid_north_pole_latitude":"north")", ""}) {
+        Dataset set;
+        set.options.placement.lonlat_by_axes = true;
+        set.coordinate("rlat", {0, 1, 3}, R"("standard_name":"grid_latitude","axis":"Y")");
+        set.coordinate("rlon", {0, 1, 3, 9}, R"("standard_name":"grid_longitude","axis":"X")");
+        if (*pole != '\0')
+            set.array("crs", {{},
+                              {},
+                              std::string(R"("grid_mapping_name":"rotated_latitude_longitude",)") +
+                                  R"("earth_radius":6371229,)" + pole,
+                              "<i4"});
+        set.array("t", {{"rlat", "rlon"}, {3, 4}, R"("grid_mapping":"crs")"});
+        EXPECT_EQ(set.describe("t").geolocation_x, nullptr);
+        EXPECT_EQ(set.meaning.geolocation.n, 0u);
+        EXPECT_EQ(set.meaning.crs, nullptr) << "no other place on Earth";
+    }
+}
+
 } // namespace

@@ -145,6 +145,47 @@ TEST(Nodata, IsZeroOnlyWhereNobodyElseFillsWithZero) {
     EXPECT_EQ(set.describe().nodata_kind, REFS_CF_NODATA_NONE) << "HDF5, not netCDF-3";
 }
 
+/* HDF5 and Zarr fill with zero where nobody said anything. */
+TEST(Nodata, IsZeroOnlyWhereItMustHaveBeenDeclared) {
+    const ArraySpec rates = {{"y", "x"}, {4, 5}, "", "<f4", "0.0"};
+    const struct {
+        const char *what, *name;
+        ArraySpec other;
+        bool declared;
+    } rows[] = {
+        {"h5netcdf and others mark dimensions alone", "y", {{"y"}, {4}, "", "<f8", "null"}, false},
+        {"kerchunk leaves out what is not declared",
+         "other",
+         {{"y", "x"}, {4, 5}, "", "<f4", "null"},
+         true},
+        {"the netCDF library filled", "crs", {{}, {}, "", "<i4", "-2147483647"}, true},
+        {"zero without a word", "crs", {{}, {}, "", "<i4", "0"}, false},
+        {"zero without a word", "y", {{"y"}, {4}, "", "<f8", "0.0"}, false},
+        {"zero of a time that was joined",
+         "time",
+         {{"time"}, {2}, R"("units":"days since 2000-01-01")", "<f8", "0.0"},
+         false},
+    };
+    for (const auto &row : rows) {
+        Dataset set;
+        set.array(row.name, row.other);
+        set.array("rates", rates);
+        EXPECT_EQ(set.describe("rates").nodata_kind != REFS_CF_NODATA_NONE, row.declared)
+            << row.what;
+        if (row.other.fill == "null" || row.other.fill[0] == '-') continue;
+        EXPECT_EQ(set.describe(row.name).nodata_kind, REFS_CF_NODATA_NONE) << row.what;
+    }
+}
+
+TEST(Nodata, IsNoZeroWhereTheWriterKeepsTheAttribute) {
+    Dataset set;
+    set.array("crs", {{}, {}, "", "<i4", "-2147483647"});
+    set.array("rates", {{"y", "x"}, {4, 5}, "", "<f4", "0.0"});
+    set.array("other", {{"y", "x"}, {4, 5}, R"("_FillValue":-1)", "<f4", "0.0"});
+    EXPECT_EQ(set.describe("rates").nodata_kind, REFS_CF_NODATA_NONE);
+    EXPECT_EQ(set.describe("other").nodata, -1);
+}
+
 TEST(Nodata, KeepsAllDigitsOfWideIntegers) {
     Dataset set;
     set.array("v", {{"y", "x"}, {4, 5}, "", "<i8", "9007199254740993"});
@@ -212,7 +253,13 @@ TEST(ValidRange, IsToldInStoredValues) {
     } cases[] = {
         {"<f4", R"("valid_range":[-1,1.5])", true, -1, 1.5},
         {"<f4", R"("valid_min":-1,"valid_max":2)", true, -1, 2},
-        {"<f4", R"("valid_min":-1)", false, 0, 0},
+        {"<f4", R"("valid_min":-1)", true, -1, HUGE_VAL},
+        {"<i2", R"("valid_max":20)", true, -HUGE_VAL, 20},
+        {"<i2", R"("valid_max":-1,"_Unsigned":"true")", true, -HUGE_VAL, 65535},
+        {"|i1", R"("valid_min":0)", true, 0, HUGE_VAL},
+        {"<f4", R"("valid_min":"none")", false, 0, 0},
+        {"<f4", R"("valid_range":[NaN,1])", false, 0, 0},
+        {"<f4", R"("valid_range":[-Infinity,Infinity])", false, 0, 0},
         {"<f4", R"("valid_range":[1,-1])", false, 0, 0},
         {"<i2", R"("valid_range":[9200,-9536],"_Unsigned":"true")", true, 9200, 56000},
         {"|i1", R"("valid_range":[0,255])", false, 0, 0},
@@ -220,7 +267,7 @@ TEST(ValidRange, IsToldInStoredValues) {
         {"<i2", R"("valid_range":"[ 3 30]")", true, 3, 30},
         {"<i2", R"("valid_range":"3 30")", false, 0, 0},
         {"<i2", R"("valid_range":[3,4,5])", false, 0, 0},
-        {"<f4", R"("valid_range":[-Infinity,20])", false, 0, 0},
+        {"<f4", R"("valid_range":[-Infinity,20])", true, -HUGE_VAL, 20},
     };
     for (const auto &c : cases) {
         Dataset set;
@@ -230,6 +277,41 @@ TEST(ValidRange, IsToldInStoredValues) {
         EXPECT_EQ(set.meaning.valid_min, c.min);
         EXPECT_EQ(set.meaning.valid_max, c.max);
     }
+}
+
+/* NUG: a range of the type of unpacked values is one of those. */
+TEST(ValidRange, OfPackedValuesIsOfTheTypeItHas) {
+    const struct {
+        const char *dtype, *attributes;
+        double min, max;
+    } cases[] = {
+        {"<i2", R"("valid_range":[200,300],"scale_factor":0.01,"add_offset":250)", 200, 300},
+        {"<i2", R"("valid_range":[200.0,300.0],"scale_factor":0.01,"add_offset":250)", -5000, 5000},
+        {"<i2", R"("valid_range":"[200. 300.]","scale_factor":0.01,"add_offset":250)", -5000, 5000},
+        {"<i2", R"("valid_range":"[200 300]","scale_factor":0.01,"add_offset":250)", 200, 300},
+        {"<i2", R"("valid_min":200.0,"scale_factor":-0.5)", -HUGE_VAL, -400},
+        {"<i2", R"("valid_max":1.05,"add_offset":0.5)", -HUGE_VAL, 0},
+        {"<i2", R"("valid_range":[0.0,0.3],"scale_factor":0.10000000149011612)", 0, 3},
+        {"<u2", R"("valid_range":[0.0,6553.5],"scale_factor":0.1)", 0, 65535},
+        {"<i2", R"("valid_range":[0.0,60000.0],"_Unsigned":"true","scale_factor":2)", 0, 30000},
+        {"|i1", R"("valid_range":[0.0,255.0],"scale_factor":1.5)", 0, 170},
+        {"<f4", R"("valid_range":[0.0,2.0],"scale_factor":0.5)", 0, 2},
+    };
+    for (const auto &c : cases) {
+        Dataset set;
+        set.array("v", {{"y", "x"}, {4, 5}, c.attributes, c.dtype});
+        ASSERT_TRUE(set.describe().has_valid_range) << c.attributes;
+        EXPECT_EQ(set.meaning.valid_min, c.min) << c.attributes;
+        EXPECT_EQ(set.meaning.valid_max, c.max) << c.attributes;
+    }
+}
+
+TEST(ValidRange, CountsUnlessTheHostSaysOtherwise) {
+    Dataset set;
+    set.options.honour_valid_range = false;
+    set.array("v", {{"y", "x"}, {4, 5}, R"("valid_range":[0,255])", "|i1"});
+    EXPECT_FALSE(set.describe().has_valid_range);
+    EXPECT_TRUE(set.meaning.unsigned_values);
 }
 
 TEST(Packing, TakesUnitsOfAnyKindButABlank) {

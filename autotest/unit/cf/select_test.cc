@@ -78,8 +78,58 @@ TEST_F(Select, ByValuesThatAreNoIndices) {
     EXPECT_EQ(level("850.0"), "1+1");
     EXPECT_EQ(level("900:300"), "1+2") << "along an axis that descends";
     EXPECT_EQ(level("0:850"), "1+3") << "both ends are values where one is no index";
-    EXPECT_EQ(level("2"), "2+1") << "an index goes before a value";
+    EXPECT_EQ(level("2"), "2+1") << "an index, where no level is 2";
     EXPECT_EQ(time("6."), "1+1") << "a number with its point is a value, also of a time";
+}
+
+TEST_F(Select, ByTheValueWhereANumberIsAnIndexToo) {
+    set.coordinate("level", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, "", "<i4");
+    set.array("v", {{"time", "level", "ens", "site", "y", "x"}, {10, 10, 5, 3, 4, 5}});
+    EXPECT_EQ(level("5"), "4+1");
+    ASSERT_EQ(set.notes.size(), 1u) << "it is told, once";
+    EXPECT_TRUE(holds(set.notes[0], "[level=5]: is taken for what level has there"))
+        << set.notes[0];
+    EXPECT_EQ(level("2:4"), "1+3");
+    EXPECT_EQ(set.notes.size(), 2u);
+    set.notes.clear();
+
+    EXPECT_EQ(level("#5"), "5+1");
+    EXPECT_EQ(level("#2:#4"), "2+3");
+    EXPECT_EQ(level("5."), "4+1");
+    EXPECT_EQ(level("10"), "9+1") << "no index";
+    EXPECT_EQ(level("0"), "0+1") << "no value";
+    EXPECT_EQ(member("3"), "3+1") << "no coordinate";
+    EXPECT_TRUE(set.notes.empty()) << set.notes[0];
+
+    EXPECT_EQ(level("0:5"), "0+6") << "one of them is no value";
+    ASSERT_EQ(set.notes.size(), 1u);
+    EXPECT_TRUE(holds(set.notes[0], "[level=0:5]: is taken for indices")) << set.notes[0];
+    for (const char *text : {"#10", "#", "#-1", "#1.", "##1", "# 1", "#1:2"})
+        EXPECT_TRUE(holds(level(text), "nothing of this axis")) << text << ": " << level(text);
+}
+
+TEST_F(Select, SaysNothingWhereIndexAndValueAreOneElement) {
+    set.coordinate("level", {0, 1, 2, 3}, "", "<i4");
+    EXPECT_EQ(level("2"), "2+1");
+    EXPECT_EQ(level("1:3"), "1+3");
+    EXPECT_TRUE(set.notes.empty()) << set.notes[0];
+}
+
+TEST_F(Select, ByTheLabelWhereItIsAnIndexToo) {
+    set.texts["/site"] = {"2", "1", "0"};
+    EXPECT_EQ(site("0"), "2+1");
+    EXPECT_EQ(site("#0"), "0+1");
+    EXPECT_EQ(set.notes.size(), 1u);
+}
+
+TEST_F(Select, ByTheYearWhereItIsAnIndexToo) {
+    Values hours(3000);
+    for (size_t i = 0; i < hours.size(); i++) hours[i] = 6. * static_cast<double>(i) + 0.5;
+    set.coordinate("time", hours, R"("units":"hours since 2020-01-01")");
+    set.array("v", {{"time", "y", "x"}, {3000, 4, 5}});
+    EXPECT_EQ(time("2020"), "0+1464");
+    EXPECT_EQ(time("#2020"), "2020+1");
+    EXPECT_EQ(time("2030"), "2030+1") << "no year of this axis";
 }
 
 TEST_F(Select, ByValuesToThePrecisionOfTheirType) {

@@ -1,11 +1,16 @@
 /* affine.c -- the order of rows and the geotransform. */
 #include "cf_internal.h"
 
+#include <math.h>
+
 /* How much spacings may differ, as the netCDF driver has it: relative to the largest, more in
  * single precision, and for latitudes also in degrees, because of Gaussian grids. */
 static const double double_tolerance = 0.0005;
 static const double float_tolerance = 0.002;
 static const double latitude_tolerance_degrees = 0.1;
+
+/* By how much of a step actual_range may differ from coordinates that were rounded. */
+static const double range_tolerance = 0.1;
 
 /* One axis: how it is read, and the coordinates of its first and its last pixel. */
 typedef struct axis_span {
@@ -14,26 +19,31 @@ typedef struct axis_span {
     double first;
     double last;
     bool regular;
-    bool nearly;     /* regular, but only for what latitudes may differ */
-    bool from_range; /* the attribute actual_range gave the ends */
+    bool nearly;    /* regular, but only for what latitudes may differ */
+    bool has_edges; /* the attribute actual_range gave the edges of the first and the last pixel */
+    double edges[2];
 } axis_span;
 
 static bool is_single(const refs_array_meta *variable) {
     return variable->dtype.type == REFS_TYPE_FLOAT && variable->dtype.size == 4;
 }
 
-/* Takes two numbers of actual_range for the ends, in the order in which the ends are; a text is
- * none, unless a writer made it of an array. */
-static bool take_actual_range(const refs_array_meta *variable, double ends[2]) {
+/* Reads the two numbers of actual_range, in the order in which the ends are; a text is none, unless
+ * a writer made it of an array. */
+static bool read_actual_range(const refs_array_meta *variable, bool ascends, double range[2]) {
     refs_str text = refs_cf__text(variable->attributes, "actual_range");
-    double range[2];
+    double numbers[2];
     if ((text.data != NULL && !refs_str_starts(text, "[")) ||
-        refs_cf__numbers(variable->attributes, "actual_range", range, 2) != 2)
+        refs_cf__numbers(variable->attributes, "actual_range", numbers, 2) != 2)
         return false;
-    bool same_order = ends[0] == ends[1] || (ends[0] <= ends[1]) == (range[0] <= range[1]);
-    ends[0] = range[same_order ? 0 : 1];
-    ends[1] = range[same_order ? 1 : 0];
+    bool same_order = ascends == (numbers[0] <= numbers[1]);
+    range[0] = numbers[same_order ? 0 : 1];
+    range[1] = numbers[same_order ? 1 : 0];
     return true;
+}
+
+static bool are_near(const double range[2], double first, double last, double tolerance) {
+    return fabs(range[0] - first) <= tolerance && fabs(range[1] - last) <= tolerance;
 }
 
 /* What a coordinate is multiplied with to be in units of the CRS. */
@@ -47,16 +57,31 @@ static double unit_factor(const refs_array_meta *variable, const refs_cf__crs *c
     return metres > 0 ? metres / crs->unit_metres : 1;
 }
 
+/* Turns packed coordinates into what they mean (CF 8.1); returns whether they were packed. */
+static bool unpack(const refs_array_meta *variable, double *values, size_t n) {
+    double scale = 1, offset = 0;
+    bool scaled = refs_cf__number(variable->attributes, "scale_factor", &scale);
+    bool moved = refs_cf__number(variable->attributes, "add_offset", &offset);
+    for (size_t i = 0; i < n && (scaled || moved); i++) values[i] = offset + values[i] * scale;
+    return scaled || moved;
+}
+
+/* The ends are those of the values. actual_range may tell their digits, or the edges beyond them;
+ * what contradicts the values is none of theirs. */
 static void find_ends(const refs_array_meta *variable, const double *values, size_t n,
                       axis_span *span) {
-    double ends[2] = {values[0], values[n - 1]};
-    span->from_range = take_actual_range(variable, ends);
-    double scale, offset;
-    if (refs_cf__number(variable->attributes, "scale_factor", &scale) &&
-        refs_cf__number(variable->attributes, "add_offset", &offset))
-        for (size_t i = 0; i < 2; i++) ends[i] = offset + ends[i] * scale;
-    span->first = ends[0];
-    span->last = ends[1];
+    double step = (values[n - 1] - values[0]) / (double)(n - 1);
+    double tolerance = range_tolerance * fabs(step);
+    double range[2];
+    span->first = values[0];
+    span->last = values[n - 1];
+    if (!read_actual_range(variable, step > 0, range)) return;
+    if (are_near(range, span->first, span->last, tolerance)) {
+        span->first = range[0];
+        span->last = range[1];
+    }
+    span->has_edges = are_near(range, values[0] - step / 2, values[n - 1] + step / 2, tolerance);
+    memcpy(span->edges, range, sizeof range);
 }
 
 /* Whether longitudes of this variable may be moved by 360: not when they are lengths. */
@@ -66,14 +91,13 @@ static bool wraps(const refs_array_meta *variable) {
 }
 
 /* The values of a grid that is not quite regular: "{89.5,88.3,…}". */
-static refs_status keep_values(const refs_array_meta *variable, const double *values,
+static refs_status keep_values(const double *values, size_t n, const refs_dtype *dtype,
                                refs_cf_items *items, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_buf_append(&text, "{", 1, err);
-    for (size_t i = 0; i < (size_t)variable->shape[0] && status == REFS_OK; i++) {
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
         if (i > 0) status = refs_buf_append(&text, ",", 1, err);
-        if (status == REFS_OK)
-            status = refs_cf__print_typed(values[i], &variable->dtype, &text, err);
+        if (status == REFS_OK) status = refs_cf__print_typed(values[i], dtype, &text, err);
     }
     if (status == REFS_OK) status = refs_buf_append(&text, "}", 1, err);
     if (status == REFS_OK)
@@ -89,14 +113,17 @@ static refs_status read_span(const refs_cf__input *input, const refs_array_meta 
     double *values = NULL;
     REFS_TRY(refs_cf__read_values(input, variable, &values, err));
     if (values == NULL) return REFS_OK;
+    static const refs_dtype unpacked_dtype = {.type = REFS_TYPE_FLOAT, .size = 8};
     size_t n = (size_t)variable->shape[0];
+    bool packed = unpack(variable, values, n);
     if (span->wraps) refs_cf__unwrap_longitudes(values, n);
     double relative = is_single(variable) ? float_tolerance : double_tolerance;
     span->regular = refs_cf__is_regular(values, n, relative, span->absolute);
     span->nearly = span->regular && !refs_cf__is_regular(values, n, relative, 0);
     if (span->regular) find_ends(variable, values, n, span);
     refs_status status = REFS_OK;
-    if (span->nearly && kept != NULL) status = keep_values(variable, values, kept, err);
+    if (span->nearly && kept != NULL)
+        status = keep_values(values, n, packed ? &unpacked_dtype : &variable->dtype, kept, err);
     refs_free(values);
     return status;
 }
@@ -105,12 +132,21 @@ static refs_status read_span(const refs_cf__input *input, const refs_array_meta 
 static bool ends_are_edges(const refs_cf__input *input, const axis_span *x, const axis_span *y) {
     const refs_group_meta *root = refs_hierarchy_group(input->hierarchy, 0);
     double offset = 0;
-    return x->from_range && y->from_range && root != NULL &&
+    return x->has_edges && y->has_edges && root != NULL &&
            refs_cf__number(root->attributes, "node_offset", &offset) && offset == 1;
 }
 
+static void take_edges(axis_span *span) {
+    span->first = span->edges[0];
+    span->last = span->edges[1];
+}
+
+/* A pixel without size has no place, and neither has one whose place is not a number. */
 static void set_geotransform(refs_cf_meaning *meaning, const double x[2], const double y[2]) {
     const double transform[6] = {x[0], x[1], 0, y[0], 0, y[1]};
+    if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(y[0]) || !isfinite(y[1]) || x[1] == 0 ||
+        y[1] == 0)
+        return;
     memcpy(meaning->geotransform, transform, sizeof transform);
     meaning->has_geotransform = true;
 }
@@ -151,7 +187,12 @@ static refs_status from_axes(const refs_cf__input *input, const refs_cf__frame *
 
     double x_factor = unit_factor(frame->axes.x, &frame->crs);
     double y_factor = unit_factor(frame->axes.y, &frame->crs);
-    double half = ends_are_edges(input, &x, &y) ? 0 : 0.5;
+    bool edges = ends_are_edges(input, &x, &y);
+    if (edges) {
+        take_edges(&x);
+        take_edges(&y);
+    }
+    double half = edges ? 0 : 0.5;
     order_rows(frame, &y, meaning);
     double top = (meaning->flip_y ? y.last : y.first) * y_factor;
     double bottom = (meaning->flip_y ? y.first : y.last) * y_factor;
@@ -168,6 +209,8 @@ static refs_status from_axes(const refs_cf__input *input, const refs_cf__frame *
 static bool from_text(const refs_json *mapping, refs_cf_meaning *meaning) {
     double transform[7];
     if (refs_cf__numbers(mapping, "GeoTransform", transform, 7) != 6) return false;
+    for (size_t i = 0; i < 6; i++)
+        if (!isfinite(transform[i])) return false;
     memcpy(meaning->geotransform, transform, sizeof meaning->geotransform);
     meaning->has_geotransform = true;
     return true;

@@ -37,6 +37,10 @@ refs_str refs_cf__text(const refs_json *attributes, const char *name) {
     return text_of(refs_json_get(attributes, name));
 }
 
+refs_str refs_cf_attribute_text(const refs_json *attributes, const char *name) {
+    return refs_cf__text(attributes, name);
+}
+
 refs_str refs_cf__text_any_case(const refs_json *attributes, const char *name) {
     refs_str text = refs_cf__text(attributes, name);
     for (size_t i = 0; text.data == NULL && i < refs_json_size(attributes); i++)
@@ -98,11 +102,19 @@ bool refs_cf__parse_number(refs_str text, double *number) {
     return size > 0;
 }
 
+/* As CDL writes numbers, perhaps with the letter of their type: "39.25f". */
+static bool parse_typed_number(refs_str text, double *number) {
+    if (refs_cf__parse_number(text, number)) return true;
+    char last = text.size > 1 ? lower(text.data[text.size - 1]) : '\0';
+    return (last == 'f' || last == 'd') &&
+           refs_cf__parse_number(refs_str_part(text, 0, text.size - 1), number);
+}
+
 static size_t numbers_in_text(refs_str text, double *numbers, size_t max) {
     size_t n = 0;
     refs_str word;
     while (n < max && refs_cf__next_word(&text, list_separators, &word)) {
-        if (!refs_cf__parse_number(word, &numbers[n])) return 0;
+        if (!parse_typed_number(word, &numbers[n])) return 0;
         n++;
     }
     return n;
@@ -118,7 +130,7 @@ size_t refs_cf__numbers(const refs_json *attributes, const char *name, double *n
     for (size_t i = 0; i < n; i++) {
         const refs_json *element = refs_json_at(value, i);
         if (refs_json_double(element, &numbers[i])) continue;
-        if (!refs_cf__parse_number(text_of(element), &numbers[i])) return 0;
+        if (!parse_typed_number(text_of(element), &numbers[i])) return 0;
     }
     return n;
 }

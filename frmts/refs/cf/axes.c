@@ -25,6 +25,32 @@ static const sign projection_x_signs[] = {{"standard_name", "projection_x_coordi
 static const sign projection_y_signs[] = {{"standard_name", "projection_y_coordinate"},
                                           {"axis", "Y"}};
 static const sign vertical_signs[] = {{"axis", "Z"}, {"positive", "up"}, {"positive", "down"}};
+/* CF 4.3: units of pressure and of length, dimensionless coordinates (appendix D). */
+static const sign vertical_hints[] = {
+    {"units", "bar"},
+    {"units", "millibar"},
+    {"units", "decibar"},
+    {"units", "atm"},
+    {"units", "Pa"},
+    {"units", "hPa"},
+    {"units", "pascal"},
+    {"units", "m"},
+    {"units", "meter"},
+    {"units", "meters"},
+    {"units", "km"},
+    {"units", "level"},
+    {"units", "layer"},
+    {"units", "sigma_level"},
+    {"standard_name", "atmosphere_ln_pressure_coordinate"},
+    {"standard_name", "atmosphere_sigma_coordinate"},
+    {"standard_name", "atmosphere_hybrid_sigma_pressure_coordinate"},
+    {"standard_name", "atmosphere_hybrid_height_coordinate"},
+    {"standard_name", "atmosphere_sleve_coordinate"},
+    {"standard_name", "ocean_sigma_coordinate"},
+    {"standard_name", "ocean_s_coordinate"},
+    {"standard_name", "ocean_sigma_z_coordinate"},
+    {"standard_name", "ocean_double_sigma_coordinate"},
+};
 static const sign time_signs[] = {{"axis", "T"}, {"standard_name", "time"}};
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
@@ -102,8 +128,56 @@ static bool is_time(const refs_array_meta *variable) {
 refs_cf_axis_kind refs_cf__axis_kind(const refs_array_meta *variable) {
     if (variable == NULL) return REFS_CF_AXIS_OTHER;
     if (is_time(variable)) return REFS_CF_AXIS_TIME;
-    if (shows(variable, vertical_signs, COUNT(vertical_signs))) return REFS_CF_AXIS_Z;
+    if (shows(variable, vertical_signs, COUNT(vertical_signs)) ||
+        shows(variable, vertical_hints, COUNT(vertical_hints)))
+        return REFS_CF_AXIS_Z;
     return REFS_CF_AXIS_OTHER;
+}
+
+static bool has_any(const refs_array_meta *variable, const sign *signs, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (refs_json_get(variable->attributes, signs[i].attribute) != NULL) return true;
+    return false;
+}
+
+refs_cf_axis_kind refs_cf_axis_kind_of(const refs_array_meta *variable) {
+    if (variable == NULL) return REFS_CF_AXIS_OTHER;
+    bool is_index = has_units(variable, "1");
+    bool told = has_any(variable, longitude_signs, COUNT(longitude_signs));
+    bool by_projection =
+        !is_index && !has_any(variable, projection_x_signs, COUNT(projection_x_signs));
+    bool by_name = !told && !is_index && !has_units(variable, "m");
+    if (refs_cf__is_longitude(variable) || (by_name && is_called(variable, "lon", "longitude")))
+        return REFS_CF_AXIS_X;
+    if (refs_cf__is_latitude(variable) || (by_name && is_called(variable, "lat", "latitude")))
+        return REFS_CF_AXIS_Y;
+    if (refs_cf__is_projection_x(variable) || (by_projection && is_called(variable, "x", "xc")))
+        return REFS_CF_AXIS_X;
+    if (refs_cf__is_projection_y(variable) || (by_projection && is_called(variable, "y", "yc")))
+        return REFS_CF_AXIS_Y;
+    /* Heights are told by the very units that times never have. */
+    refs_cf_axis_kind kind = refs_cf__axis_kind(variable);
+    bool vertical = shows(variable, vertical_signs, COUNT(vertical_signs));
+    return kind == REFS_CF_AXIS_TIME && vertical ? REFS_CF_AXIS_Z : kind;
+}
+
+const char *refs_cf_axis_direction_of(const refs_array_meta *variable) {
+    static const struct {
+        refs_cf_axis_kind kind;
+        sign sign;
+        const char *direction;
+    } rows[] = {
+        {REFS_CF_AXIS_X, {"units", "degrees_east"}, "EAST"},
+        {REFS_CF_AXIS_X, {"units", "degree_east"}, "EAST"},
+        {REFS_CF_AXIS_Y, {"units", "degrees_north"}, "NORTH"},
+        {REFS_CF_AXIS_Y, {"units", "degree_north"}, "NORTH"},
+        {REFS_CF_AXIS_Z, {"positive", "up"}, "UP"},
+        {REFS_CF_AXIS_Z, {"positive", "down"}, "DOWN"},
+    };
+    refs_cf_axis_kind kind = refs_cf_axis_kind_of(variable);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (rows[i].kind == kind && shows(variable, &rows[i].sign, 1)) return rows[i].direction;
+    return "";
 }
 
 /* -- from dimensions to variables -------------------------------------------------------------- */

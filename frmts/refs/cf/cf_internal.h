@@ -131,8 +131,10 @@ refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta 
 
 /* -- regular.c: one-dimensional coordinates ---------------------------------------------------- */
 
-/** Whether the first, the middle and the last of `n` values are spaced equally: differences of
- * spacings are within `relative` times the largest spacing, or within `absolute`. */
+/** Whether `n` values go on in equal steps, none of them zero: steps differ by no more than
+ * `relative` times the largest, or by `absolute` where that is no more than a tenth of a step. Of
+ * steps but the first, the middle and the last also rounding is forgiven, by which values lie a
+ * fiftieth of a step beside their places. */
 bool refs_cf__is_regular(const double *values, size_t n, double relative, double absolute);
 
 /** Brings longitudes to (-180, 180] where all are in (180, 540], and undoes one jump by 360. */
@@ -320,9 +322,9 @@ refs_status refs_cf__print_element(const refs_cf_band_axis *axis, uint64_t index
 
 /* -- select.c ---------------------------------------------------------------------------------- */
 
-/** Shrinks the band axes to what `selection` keeps of them (see cf.h); NULL keeps all.
- * REFS_INVALID where it makes no sense, REFS_NOT_FOUND where nothing is there. */
-refs_status refs_cf__select(refs_cf_meaning *meaning, const char *selection, refs_error *err);
+/** Shrinks the band axes to what the selection keeps of them (see cf.h). REFS_INVALID where it
+ * makes no sense, REFS_NOT_FOUND where nothing is there. */
+refs_status refs_cf__select(const refs_cf__input *input, refs_cf_meaning *meaning, refs_error *err);
 
 /* -- calendar.c: days and dates ---------------------------------------------------------------- */
 

@@ -79,7 +79,7 @@ static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *fra
     REFS_TRY(refs_cf__describe_flags(input, meaning, err));
     REFS_TRY(describe_unit(input, meaning, err));
     REFS_TRY(refs_cf__describe_bands(input, meaning, err));
-    REFS_TRY(refs_cf__select(meaning, input->options.selection, err));
+    REFS_TRY(refs_cf__select(input, meaning, err));
     REFS_TRY(tiff ? refs_cf__place_tiff(input, meaning, err)
                   : place_grid(input, frame, meaning, err));
     if (!tiff) REFS_TRY(refs_cf__place_grib(input, meaning, err));

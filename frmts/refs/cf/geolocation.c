@@ -105,11 +105,54 @@ static refs_status find_named(const refs_cf__input *input, const refs_cf_meaning
     return REFS_OK;
 }
 
-/* Longitudes and latitudes along the picture that no geotransform describes. */
+static bool is_standard(const refs_array_meta *variable, const char *name) {
+    return variable != NULL &&
+           refs_cf__same_word(refs_cf__text(variable->attributes, "standard_name"), name);
+}
+
+/* Longitudes and latitudes along the picture that no geotransform describes, on Earth or on a
+ * rotated grid. */
 static longlat find_axes(const refs_cf__axes *axes, const refs_cf_meaning *meaning) {
-    if (meaning->has_geotransform || axes->transposed || !refs_cf__is_longlat(axes->x, axes->y))
-        return (longlat){NULL, NULL};
-    return (longlat){axes->x, axes->y};
+    longlat along = {axes->transposed ? axes->y : axes->x, axes->transposed ? axes->x : axes->y};
+    bool geographic = !axes->transposed && refs_cf__is_longlat(axes->x, axes->y);
+    bool rotated = is_standard(along.longitude, "grid_longitude") &&
+                   is_standard(along.latitude, "grid_latitude");
+    return !meaning->has_geotransform && (geographic || rotated) ? along : (longlat){NULL, NULL};
+}
+
+/* An array with a grid mapping along the same dimensions of the same group. */
+static const refs_array_meta *find_mapped_neighbour(const refs_cf__input *input,
+                                                    const refs_cf__axes *axes) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(input->hierarchy); i++) {
+        const refs_array_meta *other = refs_hierarchy_array(input->hierarchy, i);
+        if (other->status != REFS_OK || strcmp(other->group, input->array->group) != 0 ||
+            refs_cf__text(other->attributes, "grid_mapping").data == NULL)
+            continue;
+        size_t n_shared = 0;
+        for (size_t dim = 0; dim < other->rank; dim++)
+            n_shared += refs_cf__dim_variable(input->hierarchy, other, dim) == axes->x ||
+                        refs_cf__dim_variable(input->hierarchy, other, dim) == axes->y;
+        if (n_shared == 2) return other;
+    }
+    return NULL;
+}
+
+/* Finds the CRS of the rotated grid that `axes` belong to: of the array, else of one beside it. */
+static refs_status find_rotated_crs(const refs_cf__input *input, const refs_cf__frame *frame,
+                                    refs_cf__crs *crs, refs_error *err) {
+    const refs_array_meta *other = frame->crs.text == NULL && frame->mapping == NULL
+                                       ? find_mapped_neighbour(input, &frame->axes)
+                                       : NULL;
+    refs_cf__input beside = *input;
+    beside.array = other != NULL ? other : input->array;
+    refs_cf__frame found = {.axes = frame->axes, .mapping = frame->mapping};
+    refs_cf__crs_clear(&found.crs);
+    if (other != NULL)
+        found.mapping = refs_cf__resolve(&beside, refs_cf__text(other->attributes, "grid_mapping"));
+    refs_status status = REFS_OK;
+    if (found.mapping != NULL) status = refs_cf__find_crs(&beside, &found, err);
+    *crs = found.crs;
+    return status;
 }
 
 static refs_status find(const refs_cf__input *input, const refs_cf__axes *axes,
@@ -125,6 +168,21 @@ static refs_status find(const refs_cf__input *input, const refs_cf__axes *axes,
     return REFS_OK;
 }
 
+/* Coordinates of a rotated grid are on its own CRS, and nowhere without one. */
+static refs_status describe_rotated(const refs_cf__input *input, const refs_cf__frame *frame,
+                                    refs_cf_meaning *meaning, refs_error *err) {
+    refs_cf__crs crs;
+    refs_status status = find_rotated_crs(input, frame, &crs, err);
+    if (status == REFS_OK && crs.kind == REFS_CF__CRS_GEOGRAPHIC) {
+        status = refs_cf__add_item(&meaning->geolocation, "SRS", refs_str_from(crs.text), err);
+        if (status == REFS_OK) status = add_items(&frame->axes, &meaning->geolocation, err);
+    } else {
+        meaning->geolocation_x = meaning->geolocation_y = NULL;
+    }
+    refs_cf__crs_clear(&crs);
+    return status;
+}
+
 refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const refs_cf__frame *frame,
                                           refs_cf_meaning *meaning, refs_error *err) {
     const refs_cf__axes *axes = &frame->axes;
@@ -134,6 +192,9 @@ refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const ref
     if (found.longitude == NULL || found.latitude == NULL) return REFS_OK;
     meaning->geolocation_x = axes->transposed ? found.latitude : found.longitude;
     meaning->geolocation_y = axes->transposed ? found.longitude : found.latitude;
+    bool along = found.longitude == axes->x || found.longitude == axes->y;
+    if (along && is_standard(found.longitude, "grid_longitude"))
+        return describe_rotated(input, frame, meaning, err);
     REFS_TRY(add_srs(input, &frame->crs, &meaning->geolocation, err));
     return add_items(axes, &meaning->geolocation, err);
 }

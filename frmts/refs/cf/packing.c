@@ -126,22 +126,50 @@ static bool fill_is_default(const refs_array_meta *array) {
     return expected != NULL && refs_cf__fill_number(array) == expected->value;
 }
 
-/* Whether the netCDF library made the file, which fills gaps with its own defaults and never with
- * zero: such a default stands somewhere, or numbers are big-endian as in netCDF-3, or a writer of
- * reference sets left out a fill value, as they do for netCDF-4 alone (and for times in any file).
- */
-static bool made_by_netcdf(const refs_hierarchy *hierarchy) {
+/* Whether the array can have no declared fill value of its own: a coordinate of a dimension, a
+ * time, a scalar. */
+static bool is_never_missing(const refs_array_meta *array) {
+    return array->rank == 0 || refs_cf__axis_kind(array) == REFS_CF_AXIS_TIME ||
+           (array->rank == 1 && strcmp(refs_cf__dim_name(array, 0), array->name) == 0);
+}
+
+static bool is_zero(const refs_array_meta *array) {
+    return has_number_fill(array) && refs_cf__fill_number(array) == 0;
+}
+
+/* Whether the set's writer keeps the attribute _FillValue where it was, as VirtualiZarr and all
+ * writers of Zarr 3 do; or puts zeros where nobody can have declared them, as what HDF5 or Zarr
+ * fill with by themselves. */
+static bool zeros_mean_nothing(const refs_hierarchy *hierarchy) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (array->status != REFS_OK || !refs_dtype_is_numeric(&array->dtype)) continue;
-        bool named = refs_cf__has_named_dims(array);
-        if (named && array->dtype.big_endian && array->dtype.size > 1 && array->zarr_format == 2)
+        if (array->status != REFS_OK) continue;
+        bool is_time = refs_cf__axis_kind(array) == REFS_CF_AXIS_TIME; /* made by who joins sets */
+        if (refs_json_get(array->attributes, "_FillValue") != NULL ||
+            (is_zero(array) && is_never_missing(array) && !is_time))
             return true;
-        if (named && !array->has_fill && refs_cf__axis_kind(array) != REFS_CF_AXIS_TIME)
-            return true;
-        if (has_number_fill(array) && array->dtype.size > 1 && fill_is_default(array)) return true;
     }
     return false;
+}
+
+/* Whether the netCDF library filled arrays of the file with its own defaults. */
+static bool has_netcdf_default(const refs_hierarchy *hierarchy) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (refs_cf_fill_is_default(array)) return true;
+    }
+    return false;
+}
+
+/* As in netCDF-3, of which kerchunk tells declared values alone; HDF5 may compress such numbers. */
+static bool is_from_netcdf3(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return refs_cf__is_netcdf3(hierarchy) ||
+           (refs_cf__has_named_dims(array) && array->dtype.big_endian && array->dtype.size > 1 &&
+            array->n_codecs == 0);
+}
+
+bool refs_cf_fill_is_default(const refs_array_meta *array) {
+    return has_number_fill(array) && array->dtype.size > 1 && fill_is_default(array);
 }
 
 /* Whether attributes say which values are valid: then the largest byte is a deliberate choice. */
@@ -168,13 +196,22 @@ static bool leaves_out_undeclared(const refs_hierarchy *hierarchy) {
     return any;
 }
 
+/* HDF5 and Zarr fill with zero where nobody said anything: zero was declared where its writer
+ * leaves out what nobody declared, or the netCDF library, whose defaults are others, filled the
+ * file. */
+static bool zero_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    if (array->zarr_format != 2 || is_never_missing(array) || zeros_mean_nothing(hierarchy))
+        return false;
+    return is_from_netcdf3(hierarchy, array) || leaves_out_undeclared(hierarchy) ||
+           has_netcdf_default(hierarchy);
+}
+
 bool refs_cf__fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
     if (fill_is_default(array))
         return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
                (tells_valid_values(array->attributes) || leaves_out_undeclared(hierarchy));
-    /* HDF5 fills with zero where nobody said anything. */
-    return refs_cf__fill_number(array) != 0 || made_by_netcdf(hierarchy);
+    return refs_cf__fill_number(array) != 0 || zero_is_declared(hierarchy, array);
 }
 
 /* Hyrax answers subset requests with netCDF files that it writes with filling switched off. */
@@ -314,23 +351,59 @@ static refs_status describe_nodata(const refs_cf__input *input, refs_cf_meaning 
 
 /* -- signs ------------------------------------------------------------------------------------- */
 
+/* Values outside are missing; one end may be infinite. */
+typedef struct valid_range {
+    double low, high;
+    bool unpacked; /* in units of unpacked values */
+} valid_range;
+
 /* Two numbers, and no text, unless a writer made it of a list. */
-static bool read_range_list(const refs_json *attributes, double range[2]) {
+static bool read_range_list(const refs_json *attributes, valid_range *range) {
     double numbers[3];
     refs_str text = refs_cf__text(attributes, "valid_range");
     if ((text.data != NULL && !refs_str_starts(text, "[")) ||
-        refs_cf__numbers(attributes, "valid_range", numbers, 3) != 2 || isinf(numbers[0]) ||
-        isinf(numbers[1]))
+        refs_cf__numbers(attributes, "valid_range", numbers, 3) != 2)
         return false;
-    range[0] = numbers[0];
-    range[1] = numbers[1];
+    *range = (valid_range){.low = numbers[0], .high = numbers[1]};
     return true;
 }
 
-static bool read_valid_range(const refs_json *attributes, double range[2]) {
-    return read_range_list(attributes, range) ||
-           (refs_cf__number(attributes, "valid_min", &range[0]) &&
-            refs_cf__number(attributes, "valid_max", &range[1]));
+static bool read_range_ends(const refs_json *attributes, valid_range *range) {
+    *range = (valid_range){.low = (double)-INFINITY, .high = (double)INFINITY};
+    bool has_low = refs_cf__number(attributes, "valid_min", &range->low);
+    return refs_cf__number(attributes, "valid_max", &range->high) || has_low;
+}
+
+/* Whether a number, or one of a list, is written as one of a floating-point type. */
+static bool is_written_real(const refs_json *value) {
+    if (refs_json_is_array(value)) {
+        for (size_t i = 0; i < refs_json_size(value); i++)
+            if (is_written_real(refs_json_at(value, i))) return true;
+        return false;
+    }
+    refs_str text = refs_json_is_number(value) || refs_json_is_string(value)
+                        ? refs_json_text(value)
+                        : refs_str_view(NULL, 0);
+    return refs_str_find(text, '.') != SIZE_MAX || refs_str_find(text, 'e') != SIZE_MAX;
+}
+
+static bool is_packed_integer(const refs_array_meta *array) {
+    double number;
+    return array->dtype.type != REFS_TYPE_FLOAT &&
+           (refs_cf__number(array->attributes, "scale_factor", &number) ||
+            refs_cf__number(array->attributes, "add_offset", &number));
+}
+
+/* A range of the type of unpacked values is one of those (NUG, attribute valid_range, which
+ * CF 2.5.1 refers to). */
+static bool read_valid_range(const refs_array_meta *array, valid_range *range) {
+    const refs_json *attributes = array->attributes;
+    if (!read_range_list(attributes, range) && !read_range_ends(attributes, range)) return false;
+    static const char *const names[] = {"valid_range", "valid_min", "valid_max"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        range->unpacked = range->unpacked || (is_packed_integer(array) &&
+                                              is_written_real(refs_json_get(attributes, names[i])));
+    return true;
 }
 
 bool refs_cf__is_netcdf3(const refs_hierarchy *hierarchy) {
@@ -353,11 +426,11 @@ static bool is_unsigned(const refs_cf__input *input, const refs_cf_meaning *mean
     const refs_array_meta *array = input->array;
     const refs_dtype *dtype = &array->dtype;
     if (dtype->type != REFS_TYPE_INT || dtype->size > 2) return false;
-    double range[2];
-    bool has_range =
-        dtype->size == 1 && read_valid_range(array->attributes, range) && range[0] <= range[1];
-    bool all_bytes = has_range && range[0] == 0 && range[1] == 255;
-    bool all_signed = has_range && range[0] == -128 && range[1] == 127;
+    valid_range range;
+    bool has_range = dtype->size == 1 && read_valid_range(array, &range) && !range.unpacked &&
+                     isfinite(range.low) && isfinite(range.high) && range.low <= range.high;
+    bool all_bytes = has_range && range.low == 0 && range.high == 255;
+    bool all_signed = has_range && range.low == -128 && range.high == 127;
     refs_str told = refs_cf__text(array->attributes, "_Unsigned");
     if (all_bytes || all_signed) return all_bytes;
     if (!has_range && refs_cf__same_word(told, "true")) return true;
@@ -370,19 +443,39 @@ double refs_cf__to_unsigned(const refs_dtype *dtype, double number) {
     return number < 0 ? number + ldexp(1, (int)dtype->size * 8) : number;
 }
 
+/* Whole numbers from one end to the other, in spite of what unpacking rounds. */
+static void pack_range(const refs_cf_meaning *meaning, valid_range *range) {
+    double scale = meaning->has_scale ? meaning->scale : 1;
+    double offset = meaning->has_offset ? meaning->offset : 0;
+    double a = (range->low - offset) / scale, b = (range->high - offset) / scale;
+    double low = fmin(a, b), high = fmax(a, b);
+    range->low = ceil(low - 1e-6 * fmax(1, fabs(low)));
+    range->high = floor(high + 1e-6 * fmax(1, fabs(high)));
+}
+
+static void take_as_stored(const refs_array_meta *array, const refs_cf_meaning *meaning,
+                           double *end) {
+    if (array->dtype.type != REFS_TYPE_FLOAT) *end = trunc(*end);
+    if (meaning->unsigned_values && isfinite(*end))
+        *end = refs_cf__to_unsigned(&array->dtype, *end);
+}
+
 static void describe_valid_range(const refs_array_meta *array, refs_cf_meaning *meaning) {
-    double range[2];
-    if (!read_valid_range(array->attributes, range)) return;
-    bool real = array->dtype.type == REFS_TYPE_FLOAT;
-    for (size_t i = 0; i < 2; i++) {
-        if (!real) range[i] = trunc(range[i]);
-        if (meaning->unsigned_values) range[i] = refs_cf__to_unsigned(&array->dtype, range[i]);
+    valid_range range;
+    if (!read_valid_range(array, &range)) return;
+    if (range.unpacked) {
+        if (!(range.low <= range.high) || (meaning->has_scale && meaning->scale == 0)) return;
+        pack_range(meaning, &range);
+    } else {
+        take_as_stored(array, meaning, &range.low);
+        take_as_stored(array, meaning, &range.high);
     }
-    bool all_bytes = array->dtype.size == 1 &&
-                     ((range[0] == 0 && range[1] == 255) || (range[0] == -128 && range[1] == 127));
-    meaning->has_valid_range = range[0] <= range[1] && !all_bytes;
-    meaning->valid_min = range[0];
-    meaning->valid_max = range[1];
+    bool all_bytes = array->dtype.size == 1 && ((range.low == 0 && range.high == 255) ||
+                                                (range.low == -128 && range.high == 127));
+    meaning->has_valid_range =
+        range.low <= range.high && !all_bytes && (isfinite(range.low) || isfinite(range.high));
+    meaning->valid_min = range.low;
+    meaning->valid_max = range.high;
 }
 
 refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_meaning *meaning,
@@ -392,9 +485,9 @@ refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_meani
     meaning->unsigned_values = is_unsigned(input, meaning);
     if (meaning->unsigned_values && meaning->nodata_kind == REFS_CF_NODATA_DOUBLE)
         meaning->nodata = refs_cf__to_unsigned(&array->dtype, meaning->nodata);
-    describe_valid_range(array, meaning);
     meaning->longitudes = refs_cf__is_longitude(array);
     meaning->has_scale = refs_cf__number(array->attributes, "scale_factor", &meaning->scale);
     meaning->has_offset = refs_cf__number(array->attributes, "add_offset", &meaning->offset);
+    if (input->options.honour_valid_range) describe_valid_range(array, meaning);
     return REFS_OK;
 }

@@ -116,9 +116,20 @@ refs_status refs_cf__print_base(const char *text, refs_buf *wkt, refs_error *err
     return status;
 }
 
+/* Whether PROJ takes the text for an operation unless told otherwise; its words have any order. */
+static bool is_proj_string(refs_str text) {
+    refs_str word;
+    bool any = false;
+    while (refs_cf__next_word(&text, " \t\r\n", &word)) {
+        if (refs_str_starts(word, "+type=")) return false;
+        any = any || refs_str_starts(word, "+proj=");
+    }
+    return any;
+}
+
 refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
-    const char *type = refs_str_starts(name, "+proj=") ? " +type=crs" : "";
+    const char *type = is_proj_string(name) ? " +type=crs" : "";
     refs_status status = refs_buf_append_str(&text, name, err);
     if (status == REFS_OK) status = refs_buf_printf(&text, err, "%s", type);
     PJ_CONTEXT *context = status == REFS_OK ? open_context() : NULL;

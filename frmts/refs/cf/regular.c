@@ -3,16 +3,51 @@
 
 #include <math.h>
 
-bool refs_cf__is_regular(const double *values, size_t n, double relative, double absolute) {
-    if (n < 2) return false;
-    if (n == 2) return true;
+/* A coordinate that lies less than this part of a step beside its place was rounded. */
+static const double rounding_steps = 0.02;
+
+/* What only nearly regular steps may differ by is no more than this part of a step: not a gap. */
+static const double largest_absolute = 0.1;
+
+/* The netCDF driver's measure, which looks at three steps. */
+static bool are_samples_equal(const double *values, size_t n, double tolerance) {
     double first = values[1] - values[0];
-    double middle = values[n / 2 + 1] - values[n / 2];
+    double middle = n > 2 ? values[n / 2 + 1 < n ? n / 2 + 1 : n - 1] - values[n / 2] : first;
     double last = values[n - 1] - values[n - 2];
-    double largest = fmax(fabs(first), fmax(fabs(middle), fabs(last)));
-    double tolerance = fmax(relative * largest, absolute);
     return fabs(first - last) <= tolerance && fabs(first - middle) <= tolerance &&
            fabs(middle - last) <= tolerance;
+}
+
+static bool are_steps_equal(const double *values, size_t n, double tolerance) {
+    double least = values[1] - values[0], most = least;
+    for (size_t i = 1; i < n; i++) {
+        double step = values[i] - values[i - 1];
+        least = fmin(least, step);
+        most = fmax(most, step);
+    }
+    return most - least <= tolerance;
+}
+
+/* Whether all values lie where equal steps from the first to the last have them, but for rounding.
+ */
+static bool is_straight(const double *values, size_t n) {
+    double step = (values[n - 1] - values[0]) / (double)(n - 1);
+    for (size_t i = 1; i + 1 < n; i++)
+        if (fabs(values[i] - values[0] - (double)i * step) > rounding_steps * fabs(step))
+            return false;
+    return true;
+}
+
+bool refs_cf__is_regular(const double *values, size_t n, double relative, double absolute) {
+    if (n < 2 || values[0] == values[n - 1]) return false;
+    double largest = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(values[i])) return false;
+    for (size_t i = 1; i < n; i++) largest = fmax(largest, fabs(values[i] - values[i - 1]));
+    double strict = relative * largest;
+    double loose = fmax(strict, fmin(absolute, largest_absolute * largest));
+    return are_samples_equal(values, n, loose) &&
+           (are_steps_equal(values, n, loose) || is_straight(values, n));
 }
 
 /* Whether values fall exactly once: longitudes that pass a multiple of 360. */

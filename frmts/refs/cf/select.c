@@ -18,14 +18,17 @@ typedef struct subject {
     bool is_time;
 } subject;
 
-/* -- the readings of an end, and of the elements: in the order in which they are tried -----------
- */
+/* -- the readings of an end, and of the elements ----------------------------------------------- */
 
 static bool read_index(const subject *of, refs_str text, interval *end) {
     uint64_t index;
     if (!refs_str_to_u64(text, &index) || index >= of->axis->n) return false;
     *end = (interval){(double)index, (double)index};
     return true;
+}
+
+static bool read_marked_index(const subject *of, refs_str text, interval *end) {
+    return refs_str_starts(text, "#") && read_index(of, refs_str_part(text, 1, text.size), end);
 }
 
 static bool read_label(const subject *of, refs_str text, interval *end) {
@@ -80,31 +83,98 @@ typedef struct reading {
     double (*key)(const subject *of, uint64_t index);
 } reading;
 
+/* What says by itself what it is, or is what the coordinate has; the first that fits is taken. */
 static const reading readings[] = {
-    {read_index, key_position},
+    {read_marked_index, key_position},
     {read_label, key_position},
     {read_period, key_instant},
     {read_value, key_value},
 };
+enum { N_READINGS = sizeof readings / sizeof readings[0] };
 
-/* Reads `text` as two ends with a colon between. */
-static bool read_range(const reading *as, const subject *of, refs_str text, interval *wanted) {
-    for (size_t colon = 0; colon < text.size; colon++) {
-        interval a, b;
-        if (text.data[colon] != ':' || !as->read(of, refs_str_part(text, 0, colon), &a) ||
-            !as->read(of, refs_str_part(text, colon + 1, text.size), &b))
-            continue;
-        *wanted = b.high < a.low ? (interval){b.low, a.high} : (interval){a.low, b.high};
-        return true;
-    }
+static const reading bare_index = {read_index, key_position};
+
+/* One end, or two, in a certain reading. */
+typedef struct request {
+    const reading *as;
+    interval ends[2];
+    size_t n_ends;
+} request;
+
+static bool read_as(const reading *as, const subject *of, refs_str text, request *wanted) {
+    interval *ends = wanted->ends;
+    *wanted = (request){.as = as, .n_ends = 1};
+    if (as->read(of, text, &ends[0])) return true;
+    wanted->n_ends = 2;
+    for (size_t colon = 0; colon < text.size; colon++)
+        if (text.data[colon] == ':' && as->read(of, refs_str_part(text, 0, colon), &ends[0]) &&
+            as->read(of, refs_str_part(text, colon + 1, text.size), &ends[1]))
+            return true;
     return false;
 }
 
-static const reading *find_reading(const subject *of, refs_str text, interval *wanted) {
-    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++)
-        if (readings[i].read(of, text, wanted) || read_range(&readings[i], of, text, wanted))
-            return &readings[i];
-    return NULL;
+/* The elements from one end to the other. */
+typedef struct stretch {
+    uint64_t first, end, n; /* fewer than end - first where they are not side by side */
+} stretch;
+
+static stretch find_elements(const subject *of, const request *wanted) {
+    const interval *a = &wanted->ends[0], *b = &wanted->ends[wanted->n_ends - 1];
+    bool turned = b->high < a->low;
+    double low = turned ? b->low : a->low, high = turned ? a->high : b->high;
+    stretch found = {0, 0, 0};
+    for (uint64_t i = 0; i < of->axis->n; i++) {
+        double key = wanted->as->key(of, i);
+        if (!(key >= low && key <= high)) continue;
+        if (found.n++ == 0) found.first = i;
+        found.end = i + 1;
+    }
+    return found;
+}
+
+/* How many of the ends the axis has. */
+static size_t count_there(const subject *of, const request *wanted) {
+    size_t n = 0;
+    for (size_t i = 0; i < wanted->n_ends; i++) {
+        request one = {.as = wanted->as, .ends = {wanted->ends[i]}, .n_ends = 1};
+        n += find_elements(of, &one).n > 0;
+    }
+    return n;
+}
+
+static bool find_reading(const subject *of, refs_str text, request *wanted) {
+    for (size_t i = 0; i < N_READINGS; i++)
+        if (read_as(&readings[i], of, text, wanted) && count_there(of, wanted) == wanted->n_ends)
+            return true;
+    if (read_as(&bare_index, of, text, wanted)) return true;
+    for (size_t i = 0; i < N_READINGS; i++)
+        if (read_as(&readings[i], of, text, wanted)) return true;
+    return false;
+}
+
+/* Tells of numbers that are indices as well as something that the axis has elsewhere. */
+static void note_second_reading(const refs_notes *notes, const subject *of, refs_str text,
+                                const request *taken) {
+    request index, other = {.n_ends = 0};
+    bool other_there = false;
+    if (!read_as(&bare_index, of, text, &index)) return;
+    for (size_t i = 0; i < N_READINGS && !other_there; i++)
+        other_there = read_as(&readings[i], of, text, &other) && count_there(of, &other) > 0;
+    if (!other_there) return;
+    stretch as_index = find_elements(of, &index), as_other = find_elements(of, &other);
+    if (as_index.first == as_other.first && as_index.end == as_other.end) return;
+    const char *name = of->axis->name;
+    if (taken->as == &bare_index)
+        refs_note(
+            notes, REFS_NOTE_WARNING,
+            "[%s=%.*s]: is taken for indices from 0, though %s has one of the two as a value, "
+            "too; write # before each number for indices, a point after it for values",
+            name, REFS_STR_ARG(text), name);
+    else
+        refs_note(notes, REFS_NOTE_WARNING,
+                  "[%s=%.*s]: is taken for what %s has there, not for indices from 0; write # "
+                  "before each number for indices",
+                  name, REFS_STR_ARG(text), name);
 }
 
 /* -- failures ---------------------------------------------------------------------------------- */
@@ -163,26 +233,25 @@ static void shrink(refs_cf_band_axis *axis, uint64_t first, uint64_t n) {
     axis->n = n;
 }
 
-static refs_status select_elements(refs_cf_band_axis *axis, refs_str part, refs_str text,
-                                   refs_error *err) {
+/* A part of a selection: all of it, and what stands behind its "=". */
+typedef struct selection_part {
+    refs_str all, text;
+} selection_part;
+
+static refs_status select_elements(const refs_notes *notes, refs_cf_band_axis *axis,
+                                   const selection_part *part, refs_error *err) {
     subject of = {.axis = axis};
     of.is_time = refs_cf__read_clock(axis, &of.ticks);
-    interval wanted;
-    const reading *as = find_reading(&of, text, &wanted);
-    if (as == NULL) return fail_on_axis(axis, part, "that is nothing of this axis", err);
-
-    uint64_t first = 0, end = 0, n = 0;
-    for (uint64_t i = 0; i < axis->n; i++) {
-        double key = as->key(&of, i);
-        if (!(key >= wanted.low && key <= wanted.high)) continue;
-        if (n++ == 0) first = i;
-        end = i + 1;
-    }
-    if (n == 0) return fail_on_axis(axis, part, "nothing is there", err);
-    if (n != end - first)
-        return fail_on_axis(axis, part, "elements that are not side by side cannot be selected",
-                            err);
-    shrink(axis, first, n);
+    request wanted;
+    if (!find_reading(&of, part->text, &wanted))
+        return fail_on_axis(axis, part->all, "that is nothing of this axis", err);
+    stretch found = find_elements(&of, &wanted);
+    if (found.n == 0) return fail_on_axis(axis, part->all, "nothing is there", err);
+    if (found.n != found.end - found.first)
+        return fail_on_axis(axis, part->all,
+                            "elements that are not side by side cannot be selected", err);
+    note_second_reading(notes, &of, part->text, &wanted);
+    shrink(axis, found.first, found.n);
     return REFS_OK;
 }
 
@@ -207,8 +276,8 @@ static refs_cf_band_axis *find_axis(const refs_cf_meaning *meaning, refs_str nam
     return NULL;
 }
 
-static refs_status select_part(refs_cf_meaning *meaning, refs_str part, bool *selected,
-                               refs_error *err) {
+static refs_status select_part(const refs_notes *notes, refs_cf_meaning *meaning, refs_str part,
+                               bool *selected, refs_error *err) {
     size_t equals = refs_str_find(part, '=');
     refs_cf_band_axis *axis = find_axis(meaning, trimmed(refs_str_part(part, 0, equals)));
     if (equals == SIZE_MAX || axis == NULL) return fail_without_axis(meaning, part, err);
@@ -217,10 +286,13 @@ static refs_status select_part(refs_cf_meaning *meaning, refs_str part, bool *se
         return refs_fail(err, REFS_INVALID, "[%.*s]: %s is selected twice", REFS_STR_ARG(part),
                          axis->name);
     *before = true;
-    return select_elements(axis, part, trimmed(refs_str_part(part, equals + 1, part.size)), err);
+    selection_part of = {part, trimmed(refs_str_part(part, equals + 1, part.size))};
+    return select_elements(notes, axis, &of, err);
 }
 
-refs_status refs_cf__select(refs_cf_meaning *meaning, const char *selection, refs_error *err) {
+refs_status refs_cf__select(const refs_cf__input *input, refs_cf_meaning *meaning,
+                            refs_error *err) {
+    const char *selection = input->options.selection;
     if (selection == NULL || *selection == '\0') return REFS_OK;
     bool selected[REFS_MAX_RANK] = {false};
     refs_str text = refs_str_from(selection);
@@ -228,7 +300,7 @@ refs_status refs_cf__select(refs_cf_meaning *meaning, const char *selection, ref
         refs_str rest = refs_str_part(text, begin, text.size);
         size_t comma = refs_str_find(rest, ',');
         refs_str part = refs_str_part(rest, 0, comma);
-        REFS_TRY(select_part(meaning, part, selected, err));
+        REFS_TRY(select_part(&input->options.notes, meaning, part, selected, err));
         begin += part.size + 1;
     }
     return REFS_OK;

@@ -110,18 +110,22 @@ static const rotation by_south_pole = {
      {"grid_south_pole_longitude", "Longitude of the southern pole (GRIB convention)"},
      {"axis_rotation", "Axis rotation (GRIB convention)"}}};
 
+/* Nothing where a parameter is no number: it would be another place on Earth. */
 static refs_status print_rotated(const refs_json *mapping, refs_buf *wkt, refs_error *err) {
     bool has_south_pole = refs_json_get(mapping, by_south_pole.parameters[0].attribute) != NULL;
     const rotation *how = has_south_pole ? &by_south_pole : &by_north_pole;
+    double angles[3] = {0, 0, 0};
+    for (size_t i = 0; i < 3; i++)
+        if (!refs_cf__parameter(mapping, how->parameters[i].attribute, &angles[i]) &&
+            refs_json_get(mapping, how->parameters[i].attribute) != NULL)
+            return REFS_OK;
     REFS_TRY(refs_buf_printf(wkt, err, "GEOGCRS[\"Rotated_pole\","));
     REFS_TRY(print_geographic("BASEGEOGCRS", mapping, wkt, err));
     REFS_TRY(refs_buf_printf(wkt, err, "],DERIVINGCONVERSION[\"%s\",METHOD[\"%s\"]", how->method,
                              how->method));
     for (size_t i = 0; i < sizeof how->parameters / sizeof how->parameters[0]; i++) {
-        double angle = 0;
-        refs_cf__parameter(mapping, how->parameters[i].attribute, &angle);
         REFS_TRY(refs_buf_printf(wkt, err, ",PARAMETER[\"%s\",", how->parameters[i].name));
-        REFS_TRY(refs_cf__print_number(angle, 15, wkt, err));
+        REFS_TRY(refs_cf__print_number(angles[i], 15, wkt, err));
         REFS_TRY(refs_buf_printf(wkt, err, "," DEGREE "]"));
     }
     REFS_TRY(refs_buf_printf(wkt, err, "]"));

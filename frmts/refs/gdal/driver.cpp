@@ -21,6 +21,8 @@ const char openOptions[] =
     "where values of coordinate variables do not arrive: a warning and no georeferencing from "
     "them, "
     "or a failure'><Value>OPTIONAL</Value><Value>REQUIRED</Value></Option>"
+    "<Option name='HONOUR_VALID_RANGE' type='boolean' default='YES' description='Whether pixels "
+    "outside of the valid range are nodata'/>"
     "<Option name='TEMPLATES' type='string' description='Templates of the set to define or "
     "override: name=value[,name=value]*'/>"
     "<Option name='URL_REWRITE' type='string' description='Beginnings of URLs to replace, for "

@@ -1,7 +1,5 @@
-/* multidim_conventions.h -- what conventions say of one variable that GDAL's dimensions and arrays
- * ask for: the kind of an axis, and whether a fill value is a missing value.
- *
- * Follows what GDAL's multidimensional netCDF driver makes of the same attributes.
+/* multidim_conventions.h -- what the room cf says of one variable, in the words of GDAL's
+ * dimensions.
  */
 #ifndef REFS_MULTIDIM_CONVENTIONS_H
 #define REFS_MULTIDIM_CONVENTIONS_H
@@ -10,7 +8,7 @@
 
 #include "refs/zarr.h"
 
-/** The text of a string attribute, or "" where there is none. */
+/** The text of a string attribute or of a list of one, or "" where there is none. */
 std::string RefsAttributeText(const refs_json *attributes, const char *name);
 
 /** Type and direction of a dimension in GDAL's words; "" where they are not known. */
@@ -21,9 +19,5 @@ struct RefsAxis {
 
 /** What runs along the dimension that `variable` gives the coordinates of; may be NULL. */
 RefsAxis RefsAxisOf(const refs_array_meta *variable);
-
-/** Whether the fill value is the one that netCDF uses where nobody chose another: then it marks
- * what was never written, and nobody declared it. */
-bool RefsFillIsDefault(const refs_array_meta *array);
 
 #endif

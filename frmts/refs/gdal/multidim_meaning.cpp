@@ -40,7 +40,7 @@ bool isDeclared(const RefsMultidimSet &set, const refs_array_meta *meta) {
     for (const char *name : {"_FillValue", "missing_value"})
         if (refs_json_get(meta->attributes, name) != nullptr) return true;
     return meta->has_fill &&
-           (meta->dtype.big_endian || !RefsFillIsDefault(meta) || !isCoordinate(set, meta));
+           (meta->dtype.big_endian || !refs_cf_fill_is_default(meta) || !isCoordinate(set, meta));
 }
 
 std::vector<GByte> nodataOf(const RefsMultidimSet &set, const refs_array_meta *meta,

@@ -33,7 +33,7 @@ refs_status failOnTooManyBands(const refs_array_meta *meta, const refs_cf_meanin
     RefsBuffer axes;
     REFS_TRY(refs_cf_list_band_axes(&meaning, &axes, error));
     return refs_fail(error, REFS_LIMIT,
-                     "%s: has more than %d bands: select fewer along %s, as in %s[%s=0:99]",
+                     "%s: has more than %d bands: select fewer along %s, as in %s[%s=#0:#99]",
                      meta->path, static_cast<int>(maxBands), axes.text().c_str(), meta->path,
                      meaning.band_axes[0].name);
 }
@@ -49,6 +49,8 @@ std::shared_ptr<RefsPicture> RefsPicture::make(const RefsName &name,
                                                const refs_array_meta *meta, CSLConstList options,
                                                refs_error *error) {
     std::shared_ptr<RefsPicture> picture(new RefsPicture(name, std::move(archive), meta, options));
+    picture->array_ = picture->archive_->array(meta, error);
+    if (picture->array_ == nullptr) return nullptr; // which names the set already
     if (picture->describe(error) != REFS_OK || picture->measure(error) != REFS_OK) {
         refs_error_prefix(error, "%s", name.location.c_str());
         return nullptr;
@@ -66,13 +68,12 @@ std::shared_ptr<const RefsPicture> RefsPicture::create(const RefsName &name,
 }
 
 refs_status RefsPicture::describe(refs_error *error) {
-    array_ = archive_->array(meta_, error);
-    if (array_ == nullptr) return error->status;
     const refs_cf_values values = archive_->values();
     refs_cf_options cfOptions = REFS_CF_OPTIONS_INIT;
     cfOptions.assume_longlat = CPLFetchBool(options(), "ASSUME_LONGLAT", true);
     cfOptions.require_coordinates =
         EQUAL(CSLFetchNameValueDef(options(), "COORDINATES", "OPTIONAL"), "REQUIRED");
+    cfOptions.honour_valid_range = CPLFetchBool(options(), "HONOUR_VALID_RANGE", true);
     cfOptions.notes = RefsReportNotes();
     cfOptions.selection = name_.selection.c_str();
     cfOptions.geotiff = RefsGeoTiff();
