@@ -109,6 +109,27 @@ TEST_F(Parquet, IsNoPlainZarrStore) {
     EXPECT_NE(log.text().find("record_size"), std::string::npos) << log.text();
 }
 
+TEST_F(Parquet, LeavesGdalItsWordsForOtherFolders) {
+    std::filesystem::create_directories(folder + "/plain");
+    for (const char *name : {"/plain", "/absent", "/absent.parq"}) {
+        ErrorLog log;
+        EXPECT_EQ(open(folder + name), nullptr);
+        EXPECT_NE(log.text(), "") << name;
+        EXPECT_EQ(log.text().find(".zmetadata"), std::string::npos) << log.text();
+    }
+}
+
+TEST_F(Parquet, NamesAUrlThatNobodyRendered) {
+    parquet::Column path = parquet::Strings("path", {"{{u}}/x", "odd://x"});
+    write_file(folder + "/set.parq/v/refs.1.parq",
+               parquet::File(
+                   {path, parquet::Integers("offset", {1, 1}), parquet::Integers("size", {8, 8})}));
+    const std::string message = failure_of_reading(open(subdataset(folder + "/set.parq", "v")));
+    EXPECT_EQ(message.find("null"), std::string::npos) << message;
+    EXPECT_NE(message.find("v/0.2: {{u}}/x: a template that was not rendered"), std::string::npos)
+        << message;
+}
+
 TEST_F(Parquet, MayBeADocumentInSpiteOfItsName) {
     Set set;
     add_small_array(set);

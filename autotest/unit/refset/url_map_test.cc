@@ -297,6 +297,10 @@ TEST(RefsetUrl, IsRewrittenFirst) {
     EXPECT_EQ(Map("/d/r.json", "s3://old/a.nc", rewrites), "/vsis3/new/x/a.nc");
     EXPECT_EQ(Map("/d/r.json", "/home/me/a.nc", rewrites), "/d/a.nc");
     EXPECT_EQ(Map("/d/r.json", "era5/a.nc", rewrites), "/vsigs/b/era5/a.nc");
+    EXPECT_EQ(Map("/d/r.json", "http://h/a.nc", rewrites), "/vsicurl/http://h/a.nc")
+        << "an empty beginning is that of names without protocol";
+    EXPECT_EQ(Map("/d/r.json", "/vsizip/a.zip/b", rewrites), "/vsizip/a.zip/b");
+    EXPECT_EQ(Map("/d/r.json", "b/k.nc", {"=>s3://", nullptr}), "/vsis3/b/k.nc");
     EXPECT_EQ(Map("/d/r.json", "a", {"b", nullptr}), "invalid: rewrite \"b\" has no \"=>\"");
     EXPECT_EQ(Map("/vsis3/b/r.json", "s3://x/a", {"s3://x=>/etc", nullptr}).substr(0, 40),
               "invalid: a remote set may not name the l")
