@@ -64,7 +64,10 @@ bool mayBeParquet(const GDALOpenInfo *info) {
 
 int identify(GDALOpenInfo *info) {
     if (RefsNameIsPrefixed(info->pszFilename)) return TRUE;
-    if (mayBeParquet(info)) return refs_set_sniff_folder(RefsVsiSource(), info->pszFilename);
+    if (mayBeParquet(info)) {
+        RefsVsiErrorKept kept;
+        return refs_set_sniff_folder(RefsVsiSource(), info->pszFilename);
+    }
     if (!mayBeJson(info->pabyHeader, info->nHeaderBytes)) return FALSE;
     if (refs_set_sniff(refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes))))
         return TRUE;
