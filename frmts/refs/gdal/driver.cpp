@@ -21,6 +21,8 @@ const char openOptions[] =
     "where values of coordinate variables do not arrive: a warning and no georeferencing from "
     "them, "
     "or a failure'><Value>OPTIONAL</Value><Value>REQUIRED</Value></Option>"
+    "<Option name='LIST_ALL_ARRAYS' type='boolean' default='NO' description='Whether arrays of "
+    "fewer than two dimensions and bounds variables are listed too'/>"
     "<Option name='TEMPLATES' type='string' description='Templates of the set to define or "
     "override: name=value[,name=value]*'/>"
     "<Option name='URL_REWRITE' type='string' description='Beginnings of URLs to replace, for "
@@ -90,8 +92,38 @@ std::string arraysOf(const refs_hierarchy *hierarchy) {
     return n > mostShown ? names + " and " + std::to_string(n - mostShown) + " more" : names;
 }
 
-/** The array that `name` asks for, or the only one that holds data and not coordinates; null with
- * `error` clear where the whole set is wanted. */
+/** The only array for which `isMeant`; null where there are none or several. */
+template <class Meant>
+const refs_array_meta *onlyArray(const refs_hierarchy *hierarchy, Meant isMeant) {
+    const refs_array_meta *only = nullptr;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (!isMeant(array)) continue;
+        if (only != nullptr) return nullptr;
+        only = array;
+    }
+    return only;
+}
+
+/** The only raster that holds data and not coordinates; where there are no rasters, the only array
+ * that does, or is there at all. */
+const refs_array_meta *onlyVariable(const refs_hierarchy *hierarchy) {
+    bool hasRasters = false;
+    const refs_array_meta *only = onlyArray(hierarchy, [&](const refs_array_meta *array) {
+        const bool isRaster = RefsIsSubdataset(hierarchy, array);
+        hasRasters = hasRasters || isRaster;
+        return isRaster && !refs_cf_is_coordinate(hierarchy, array) &&
+               !refs_cf_is_overview(hierarchy, array);
+    });
+    if (hasRasters) return only;
+    only = onlyArray(hierarchy, [&](const refs_array_meta *array) {
+        return RefsHoldsNumbers(array) && !refs_cf_serves_others(hierarchy, array);
+    });
+    return only != nullptr ? only : onlyArray(hierarchy, RefsHoldsNumbers);
+}
+
+/** The array that `name` asks for, or the only variable; null with `error` clear where the whole
+ * set is wanted. */
 const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *hierarchy,
                                    refs_error *error) {
     if (!name.array.empty()) {
@@ -102,16 +134,7 @@ const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *h
                             name.location.c_str(), name.array.c_str(), arraysOf(hierarchy).c_str());
         return array;
     }
-    const refs_array_meta *only = nullptr;
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
-        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (!RefsIsSubdataset(hierarchy, array) || refs_cf_is_coordinate(hierarchy, array) ||
-            refs_cf_is_overview(hierarchy, array))
-            continue;
-        if (only != nullptr) return nullptr;
-        only = array;
-    }
-    return only;
+    return onlyVariable(hierarchy);
 }
 
 GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *error);
@@ -151,7 +174,7 @@ GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *er
                         name.location.c_str(), name.selection.c_str());
         return nullptr;
     }
-    return RefsRootDataset::create(name, std::move(archive), error);
+    return RefsRootDataset::create(name, std::move(archive), options, error);
 }
 
 GDALDataset *openMultidim(const RefsName &name, CSLConstList options, refs_error *error) {
