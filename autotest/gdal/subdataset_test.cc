@@ -46,6 +46,18 @@ TEST(Subdatasets, OpenUnderTheirNames) {
     for (const std::string &name : names) EXPECT_EQ(driver_of(open(name)), "REFS") << name;
 }
 
+TEST(Subdatasets, OpenUnderNamesWithBracketsAndQuotes) {
+    Set set;
+    add_small_array(set, "a[b=1]");
+    add_small_array(set, "w");
+    const std::string path = memory_path("a \"quoted\" set.json");
+    write_file(path, set.document());
+    const std::vector<std::string> names = listed(open("REFS:" + path));
+    ASSERT_EQ(names.size(), 2u);
+    for (const std::string &name : names)
+        EXPECT_EQ(pixels(open(name)), counting<double>(6)) << name;
+}
+
 TEST(Subdatasets, AreNamedWhereAnotherIsAskedFor) {
     Set set;
     const auto said = [&set](const char *array) {

@@ -158,12 +158,23 @@ GDALDataset *openList(const RefsName &name, CSLConstList options, refs_error *er
     return nullptr;
 }
 
-GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *error) {
+/** What looks like a selection may be the end of an array's own name. */
+RefsName withWholeArray(const RefsName &name, const refs_hierarchy *hierarchy) {
+    RefsName whole = name;
+    whole.array += RefsSelectionSuffix(name);
+    whole.selection.clear();
+    const refs_str path = refs_str_view(whole.array.data(), whole.array.size());
+    return refs_hierarchy_find_array(hierarchy, path) != nullptr ? whole : name;
+}
+
+GDALDataset *openName(const RefsName &asked, CSLConstList options, refs_error *error) {
+    RefsName name = asked;
     auto archive = RefsArchive::open(name.location, options, error);
     if (archive == nullptr)
         return error->status == REFS_UNSUPPORTED && name.setIndex < 0
                    ? openList(name, options, error)
                    : nullptr;
+    if (!name.selection.empty()) name = withWholeArray(name, archive->hierarchy());
     const refs_array_meta *array = chooseArray(name, archive->hierarchy(), error);
     if (error->status != REFS_OK) return nullptr;
     if (array != nullptr)
