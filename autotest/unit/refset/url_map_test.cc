@@ -291,6 +291,13 @@ TEST(RefsetUrl, OfGdalIsRefusedInARemoteSet) {
     }
 }
 
+TEST(RefsetUrl, OfASetReadAsUnpackedIsRelativeToTheFolderOfItsFile) {
+    EXPECT_EQ(Map("/vsigzip//d/r.json.gz", "a.nc"), "/d/a.nc");
+    EXPECT_EQ(Map("/vsigzip/d/r.json.gz", "a.nc"), "d/a.nc");
+    EXPECT_EQ(Map("/vsigzip/vsicurl/http://h/r.json.gz", "a.nc"), "/vsicurl/http://h/a.nc");
+    EXPECT_EQ(Map("/vsigzip//vsimem/r.json.gz", "a.nc"), "/vsimem/a.nc");
+}
+
 TEST(RefsetUrl, IsRewrittenFirst) {
     const std::vector<const char *> rewrites = {"s3://old/=>s3://new/x/", "/home/me/=>",
                                                 "=>gs://b/", nullptr};

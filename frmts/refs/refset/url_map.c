@@ -198,6 +198,14 @@ static bool is_confined(const refs_url_context *context) {
            refs_refset__location_may_be_remote(refs_str_from(context->base));
 }
 
+/* What lies beside a file that is read as unpacked is not packed as that file is. */
+static refs_str without_gzip(refs_str base) {
+    static const char prefix[] = "/vsigzip/";
+    if (!refs_str_starts(base, prefix)) return base;
+    refs_str file = refs_str_part(base, sizeof prefix - 1, base.size);
+    return refs_str_starts(file, "vsi") ? refs_str_part(base, sizeof prefix - 2, base.size) : file;
+}
+
 static refs_status map_path(refs_str path, const refs_url_context *context, refs_buf *location,
                             refs_error *err) {
     if (path.size == 0) return refs_fail(err, REFS_INVALID, "URL is empty");
@@ -207,7 +215,7 @@ static refs_status map_path(refs_str path, const refs_url_context *context, refs
     refs_str drive, rest;
     if (path.data[0] == '/' || (split_scheme(path, &drive, &rest) && drive.size == 1))
         return refs_buf_append_str(location, path, err);
-    return append_relative(path, refs_str_from(context->base), location, err);
+    return append_relative(path, without_gzip(refs_str_from(context->base)), location, err);
 }
 
 /* What "file://" is followed by: a path, "localhost" and a path, or "/C:/path". */
