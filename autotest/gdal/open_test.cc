@@ -1,6 +1,9 @@
 /* open_test.cc -- which names and contents the driver takes, and what values of a set mean. */
 #include "driver_test.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cpl_conv.h>
 #include <cpl_string.h>
 #include <cpl_vsi.h>
@@ -66,6 +69,33 @@ TEST(Open, SaysThatThereIsNoFile) {
     EXPECT_EQ(open("REFS:" + memory_path("absent.json")), nullptr);
     ASSERT_EQ(log.failures().size(), 1u);
     EXPECT_NE(log.text().find(memory_path("absent.json")), std::string::npos) << log.text();
+}
+
+TEST(Open, RefusesPipesDevicesAndStandardInput) {
+    const std::string pipe = testing::TempDir() + "refs-pipe-" + std::to_string(getpid());
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    const std::string names[] = {pipe,
+                                 "/dev/zero",
+                                 "/vsistdin/",
+                                 "/vsigzip/" + pipe,
+                                 "/vsigzip//vsistdin/",
+                                 "/vsizip/" + pipe + "/set.json",
+                                 "/vsizip/{" + pipe + "}/set.json",
+                                 "/vsisubfile/0_10," + pipe};
+    for (const std::string &name : names) {
+        ErrorLog log;
+        EXPECT_EQ(open("REFS:\"" + name + "\""), nullptr) << name;
+        EXPECT_NE(log.text().find(": save it as a file, sets are read at any place"),
+                  std::string::npos)
+            << name << ": " << log.text();
+
+        Set set;
+        add_small_array(set);
+        set.range("v/0.0", name, 0, 24);
+        const std::string message = failure_of_reading(open("REFS:" + set.save()));
+        EXPECT_NE(message.find(": save it as a file"), std::string::npos) << message;
+    }
+    unlink(pipe.c_str());
 }
 
 TEST(Open, IsReadOnly) {

@@ -3,6 +3,8 @@
 #include "parquet_writer.h"
 #include "range_server.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <set>
 
@@ -109,6 +111,35 @@ TEST_F(Parquet, IsNoPlainZarrStore) {
     EXPECT_NE(log.text().find("record_size"), std::string::npos) << log.text();
 }
 
+TEST_F(Parquet, LeavesGdalItsWordsForOtherFolders) {
+    std::filesystem::create_directories(folder + "/plain");
+    for (const char *name : {"/plain", "/absent", "/absent.parq"}) {
+        ErrorLog log;
+        EXPECT_EQ(open(folder + name), nullptr);
+        EXPECT_NE(log.text(), "") << name;
+        EXPECT_EQ(log.text().find(".zmetadata"), std::string::npos) << log.text();
+    }
+}
+
+TEST_F(Parquet, HasNoRecordFilesThatArePipes) {
+    const std::string pipe = folder + "/set.parq/v/refs.1.parq";
+    std::filesystem::remove(pipe);
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    const std::string message = failure_of_reading(open(subdataset(folder + "/set.parq", "v")));
+    EXPECT_NE(message.find(pipe + ": is a pipe or a device"), std::string::npos) << message;
+}
+
+TEST_F(Parquet, NamesAUrlThatNobodyRendered) {
+    parquet::Column path = parquet::Strings("path", {"{{u}}/x", "odd://x"});
+    write_file(folder + "/set.parq/v/refs.1.parq",
+               parquet::File(
+                   {path, parquet::Integers("offset", {1, 1}), parquet::Integers("size", {8, 8})}));
+    const std::string message = failure_of_reading(open(subdataset(folder + "/set.parq", "v")));
+    EXPECT_EQ(message.find("null"), std::string::npos) << message;
+    EXPECT_NE(message.find("v/0.2: {{u}}/x: a template that was not rendered"), std::string::npos)
+        << message;
+}
+
 TEST_F(Parquet, MayBeADocumentInSpiteOfItsName) {
     Set set;
     add_small_array(set);
@@ -187,6 +218,14 @@ TEST_F(RemoteParquet, MayNotReadLocalFiles) {
         EXPECT_NE(failure_of_reading(dataset), "") << name;
     }
     std::filesystem::remove(local);
+}
+
+TEST_F(RemoteParquet, TakesNoNumberInAMessageForAbsence) {
+    const Option vsi("REFS_HTTP_ENGINE", "VSI");
+    ErrorLog log;
+    EXPECT_EQ(open("REFS:http://127.0.0.1:404/set.parq"), nullptr);
+    EXPECT_NE(log.text().find("404"), std::string::npos) << log.text();
+    EXPECT_EQ(CPLGetLastErrorNo(), CPLE_FileIO) << "it is not known whether there is such a set";
 }
 
 TEST_F(RemoteParquet, TakesOnly404ForAbsence) {

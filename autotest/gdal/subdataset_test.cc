@@ -46,6 +46,18 @@ TEST(Subdatasets, OpenUnderTheirNames) {
     for (const std::string &name : names) EXPECT_EQ(driver_of(open(name)), "REFS") << name;
 }
 
+TEST(Subdatasets, OpenUnderNamesWithBracketsAndQuotes) {
+    Set set;
+    add_small_array(set, "a[b=1]");
+    add_small_array(set, "w");
+    const std::string path = memory_path("a \"quoted\" set.json");
+    write_file(path, set.document());
+    const std::vector<std::string> names = listed(open("REFS:" + path));
+    ASSERT_EQ(names.size(), 2u);
+    for (const std::string &name : names)
+        EXPECT_EQ(pixels(open(name)), counting<double>(6)) << name;
+}
+
 TEST(Subdatasets, AreNamedWhereAnotherIsAskedFor) {
     Set set;
     const auto said = [&set](const char *array) {
@@ -130,6 +142,79 @@ TEST(Subdatasets, OfASetWithOneRasterAreThatRaster) {
     ASSERT_NE(dataset, nullptr);
     ASSERT_EQ(GDALGetRasterCount(dataset.get()), 1);
     EXPECT_EQ(pixels(dataset), counting<double>(6));
+}
+
+TEST(Subdatasets, OfASetOfOneVariableAreThatVariableAtEveryRank) {
+    Set line;
+    line.values({"x", {3}, "<i4", {}, {"x"}}, bytes_of(counting<int32_t>(3)));
+    line.array({"crs", {}, "<i4"});
+    line.values({"v", {3}, "<i4", {}, {"x"}, R"("grid_mapping": "crs")"},
+                bytes_of<int32_t>({4, 5, 6}));
+    const Dataset row = open("REFS:" + line.save());
+    ASSERT_NE(row, nullptr);
+    EXPECT_EQ(GDALGetRasterYSize(row.get()), 1);
+    EXPECT_EQ(pixels(row), (std::vector<double>{4, 5, 6}));
+
+    Set point;
+    point.values({"v", {}}, bytes_of<int32_t>({7}));
+    EXPECT_EQ(pixels(open("REFS:" + point.save())), std::vector<double>{7});
+
+    Set axis;
+    axis.values({"x", {3}, "<i4", {}, {"x"}}, bytes_of(counting<int32_t>(3)));
+    EXPECT_EQ(pixels(open("REFS:" + axis.save())), (std::vector<double>{0, 1, 2}));
+}
+
+TEST(Subdatasets, OfFewerDimensionsAreCountedWhereThereIsNothingElse) {
+    Set set;
+    set.values({"x", {3}, "<i4", {}, {"x"}}, bytes_of(counting<int32_t>(3)));
+    set.values({"v", {3}, "<i4", {}, {"x"}}, bytes_of(counting<int32_t>(3)));
+    set.values({"w", {}}, bytes_of<int32_t>({7}));
+    set.array({"texts", {2, 3}, "|S8"});
+    const std::string path = set.save();
+    const ErrorLog log;
+    const Dataset dataset = open("REFS:" + path);
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_TRUE(listed(dataset).empty());
+    EXPECT_EQ(log.warnings(),
+              std::vector<std::string>{
+                  path + ": 3 arrays have fewer than two dimensions: open one by its name, as " +
+                  subdataset(path, "v") + ", or list them with LIST_ALL_ARRAYS=YES"});
+}
+
+TEST(Subdatasets, AreAllArraysWhereThatIsAskedFor) {
+    Set set;
+    set.values({"x", {3}, "<i4", {}, {"x"}}, bytes_of(counting<int32_t>(3)));
+    set.values({"s", {}}, bytes_of<int32_t>({7}));
+    set.array({"x_bnds", {3, 2}, "<f8"});
+    set.array({"texts", {2, 3}, "|S8"});
+    add_small_array(set);
+    const std::string path = set.save();
+    const Dataset dataset = open("REFS:" + path, {"LIST_ALL_ARRAYS=YES"});
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(listed(dataset),
+              (std::vector<std::string>{subdataset(path, "x"), subdataset(path, "s"),
+                                        subdataset(path, "x_bnds"), subdataset(path, "v")}));
+    EXPECT_EQ(listed(dataset, "DESC")[1], "[] s (32-bit integer)");
+    for (const std::string &name : listed(dataset)) EXPECT_NE(open(name), nullptr) << name;
+}
+
+TEST(Subdatasets, ThatCannotBeUnderstoodAreListedWithTheReason) {
+    Set set;
+    set.json("bad/.zarray", R"({"zarr_format": 2, "chunks": [2], "dtype": "<i4"})");
+    add_small_array(set, "v");
+    add_small_array(set, "w");
+    const std::string path = set.save();
+    const Dataset dataset = open("REFS:" + path);
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(listed(dataset),
+              (std::vector<std::string>{subdataset(path, "bad"), subdataset(path, "v"),
+                                        subdataset(path, "w")}));
+    const std::string said = listed(dataset, "DESC")[0];
+    EXPECT_EQ(said.find("/bad cannot be opened: "), 0u) << said;
+    EXPECT_NE(said.find("shape"), std::string::npos) << said;
+    const ErrorLog log;
+    EXPECT_EQ(open(subdataset(path, "bad")), nullptr);
+    EXPECT_NE(log.text().find("shape"), std::string::npos) << log.text();
 }
 
 TEST(Subdatasets, AreNoneInAnEmptySet) {

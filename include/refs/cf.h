@@ -249,6 +249,10 @@ bool refs_cf_is_bounds(const refs_hierarchy *hierarchy, const refs_array_meta *a
  * set of one other array opens as that array. */
 bool refs_cf_is_coordinate(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
+/** Whether `array` is there for others: a coordinate variable of its dimension, or named by the
+ * attribute `coordinates`, `bounds`, `climatology` or `grid_mapping` of some array. */
+bool refs_cf_serves_others(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
 /** Most sizes of one picture that are found. */
 #define REFS_CF_MAX_OVERVIEWS 64
 

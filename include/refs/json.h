@@ -2,7 +2,7 @@
  *
  * The grammar is RFC 8259 and what writers of reference sets add to it: a byte
  * order mark, the bare tokens NaN, Infinity and -Infinity, integers of any
- * length, tabs in strings, escaped NULs, lone surrogates (kept apart as an error of that string
+ * length, control characters but NUL in strings, escaped NULs, lone surrogates (kept apart as an error of that string
  * only), duplicate members (the last one wins). Everything else is an error
  * with line and column. docs/decisions/0002 says why this is our own.
  *
@@ -68,6 +68,10 @@ refs_status refs_json_next(refs_json_reader *reader, refs_json_token *token, ref
 
 bool refs_json_reader_lone_surrogate(const refs_json_reader *reader);
 
+/** How many control characters, tabs aside, stood in strings so far without being escaped, as RFC
+ * 8259 wants them to be. */
+uint64_t refs_json_reader_n_controls(const refs_json_reader *reader);
+
 /** Reads on to the end of the value that `token` begins (nothing to do for a scalar). */
 refs_status refs_json_skip(refs_json_reader *reader, refs_json_token token, refs_error *err);
 
@@ -128,6 +132,9 @@ typedef struct refs_json_doc refs_json_doc;
 /** Reads all of `text` into a tree, which does not need `text` afterwards. A string with a lone
  * surrogate ends before it. REFS_LIMIT for a tree of more than REFS_JSON_MAX_TREE_BYTES. */
 refs_status refs_json_parse(refs_str text, refs_json_doc **doc, refs_error *err);
+
+/** As refs_json_reader_n_controls for all strings of a tree. */
+uint64_t refs_json_doc_n_controls(const refs_json_doc *doc);
 
 /** Bytes that the tree takes. */
 size_t refs_json_doc_memory(const refs_json_doc *doc);

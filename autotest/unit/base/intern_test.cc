@@ -63,3 +63,18 @@ TEST_F(Intern, IsEmptyAfterItWasCleared) {
     EXPECT_EQ(refs_intern_find(&table_, View("x")), REFS_INTERN_NONE);
     EXPECT_EQ(Add("y"), 0u);
 }
+
+TEST(InternHash, IsAnotherInEachTable) {
+    refs_intern one = {}, other = {};
+    uint32_t id = 0;
+    size_t n_same = 0;
+    for (int i = 0; i < 100; i++) {
+        const std::string text = "s3://bucket/" + std::to_string(i);
+        ASSERT_EQ(refs_intern_add(&one, refs_str_from(text.c_str()), &id, nullptr), REFS_OK);
+        ASSERT_EQ(refs_intern_add(&other, refs_str_from(text.c_str()), &id, nullptr), REFS_OK);
+        n_same += one.entries[i].hash == other.entries[i].hash ? 1 : 0;
+    }
+    EXPECT_LE(n_same, 1u) << "who knows one table does not know another";
+    refs_intern_clear(&one);
+    refs_intern_clear(&other);
+}

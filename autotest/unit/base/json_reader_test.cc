@@ -105,6 +105,14 @@ TEST(JsonReader, AcceptsAByteOrderMarkAndAnyWhiteSpace) {
     EXPECT_EQ(Tokens("\xef\xbb\xbf \t\r\n[\n1\r,\t2 ] \n"), "[ N:1 N:2 ] E");
 }
 
+TEST(JsonReader, AcceptsControlCharactersInStringsAndCountsThem) {
+    Reader reader("[\"a\nb\r\x01\", \"\t\", {\"\x1f\": 1}\n, 2]");
+    EXPECT_EQ(reader.Rest(), "[ S:a\nb\r\x01 S:\t { K:\x1f N:1 } N:2 ] E");
+    EXPECT_EQ(refs_json_reader_n_controls(reader.get()), 4u);
+    Reader wrong("[\"a\nb\",\n x]");
+    EXPECT_NE(wrong.Rest().find("line 3, column 2: "), std::string::npos);
+}
+
 TEST(JsonReader, ResolvesEscapes) {
     EXPECT_EQ(Tokens(R"(["\"\\\/\b\f\n\r\t"])"), "[ S:\"\\/\b\f\n\r\t ] E");
     EXPECT_EQ(Tokens(R"(["\u0041\u00e9\u20ac\uD83D\uDE00!"])"),
@@ -304,7 +312,7 @@ TEST(JsonReader, RefusesMalformedDocuments) {
         {"{} x", "line 1, column 4: 'x' where the end of the document should be"},
         {"]", "line 1, column 1: ']' where a value should be"},
         {"\"abc", "line 1, column 5: the text ends where a closing quote should be"},
-        {"\"a\nb\"", "line 1, column 3: byte 0x0a where a closing quote should be"},
+        {"\"a\nb", "line 2, column 2: the text ends where a closing quote should be"},
         {"\"\\x\"", "line 1, column 2: unknown escape in a string"},
         {"\"\\", "line 1, column 2: unknown escape in a string"},
         {"\"\\u12\"", "line 1, column 2: \\u without four digits"},

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <cstdio>
 #include <fstream>
 
@@ -55,6 +57,18 @@ TEST_F(PosixFiles, ThatAreMissingAreNotFound) {
     EXPECT_EQ(vfs_->open(vfs_->self, (path_ + ".no").c_str(), &handle, &err), REFS_NOT_FOUND);
     EXPECT_NE(std::string(err.message).find(path_ + ".no"), std::string::npos);
     EXPECT_EQ(vfs_->open(vfs_->self, (path_ + "/below").c_str(), &handle, nullptr), REFS_NOT_FOUND);
+}
+
+TEST_F(PosixFiles, AreNoPipesAndNoDevices) {
+    const std::string pipe = path_ + ".pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    for (const std::string &name : {pipe, std::string("/dev/zero")}) {
+        void *handle = nullptr;
+        refs_error err = REFS_ERROR_INIT;
+        EXPECT_EQ(vfs_->open(vfs_->self, name.c_str(), &handle, &err), REFS_UNSUPPORTED);
+        EXPECT_EQ(err.message, name + ": is a pipe or a device, and no file");
+    }
+    std::remove(pipe.c_str());
 }
 
 TEST_F(PosixFiles, HaveAStamp) {

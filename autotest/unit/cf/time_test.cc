@@ -30,6 +30,9 @@ TEST(Time, CountsInAnyUnitFromAnyOrigin) {
     EXPECT_EQ(timeOf(2, "weeks since 2000-01-01"), "2000-01-15T00:00:00");
     EXPECT_EQ(timeOf(-1, "day since 1-1-1"), "0000-12-31T00:00:00");
     EXPECT_EQ(timeOf(1, "h since 1600"), "1600-01-01T01:00:00");
+    EXPECT_EQ(timeOf(1.5e9, "nanoseconds since 2000-01-01"), "2000-01-01T00:00:01.500");
+    EXPECT_EQ(timeOf(1, "DAYS since 2000-01-01"), "2000-01-02T00:00:00");
+    EXPECT_EQ(timeOf(1, "DAYS SINCE 2000-01-01"), "2000-01-02T00:00:00");
     EXPECT_EQ(timeOf(12, "Hours Since 1999-12-31 12"), "2000-01-01T00:00:00");
 }
 

@@ -88,6 +88,28 @@ TEST(ParquetSet, TakesMetadataThatAreTexts) {
     EXPECT_EQ(set.At("a/0"), "\"x\"");
 }
 
+TEST(ParquetSet, TakesValuesInBase64AmongItsMetadata) {
+    ParquetUnderTest set;
+    set.Metadata("a/.zarray", R"("base64:eyJzaGFwZSI6IFsyXSwgImNodW5rcyI6IFsxXX0=")")
+        .Metadata("a/1", R"("base64:aGk=")")
+        .Metadata("b/.zattrs", R"("base64:@@")");
+    set.Record("a/refs.0.parq", {Raw("x"), Raw("y")});
+    ASSERT_EQ(set.OpenFolder(), REFS_OK) << set.error.message;
+    EXPECT_EQ(set.At("a/0"), "\"x\"");
+    EXPECT_EQ(set.At("a/1"), "\"hi\"") << "data that stand among the metadata";
+    EXPECT_EQ(set.At("b/.zattrs").find("corrupt: base64: "), 0u) << set.At("b/.zattrs");
+}
+
+TEST(ParquetSet, MayHaveRecordFilesThatEndAsTheSpecificationSays) {
+    ParquetUnderTest set;
+    set.Array("a", "[3]", "[1]");
+    set.Record("a/refs.0.parq", CountedRows(1)).Record("a/refs.1.parquet", CountedRows(1, 7));
+    ASSERT_EQ(set.OpenFolder("1"), REFS_OK) << set.error.message;
+    EXPECT_EQ(set.At("a/0"), "[/d, 0, 1]");
+    EXPECT_EQ(set.At("a/1"), "[/d, 7, 1]");
+    EXPECT_EQ(set.At("a/2"), "absent");
+}
+
 TEST(ParquetSet, ReadsARecordFileOnce) {
     ParquetUnderTest set;
     set.Array("a", "[25]", "[1]");

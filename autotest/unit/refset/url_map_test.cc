@@ -291,12 +291,23 @@ TEST(RefsetUrl, OfGdalIsRefusedInARemoteSet) {
     }
 }
 
+TEST(RefsetUrl, OfASetReadAsUnpackedIsRelativeToTheFolderOfItsFile) {
+    EXPECT_EQ(Map("/vsigzip//d/r.json.gz", "a.nc"), "/d/a.nc");
+    EXPECT_EQ(Map("/vsigzip/d/r.json.gz", "a.nc"), "d/a.nc");
+    EXPECT_EQ(Map("/vsigzip/vsicurl/http://h/r.json.gz", "a.nc"), "/vsicurl/http://h/a.nc");
+    EXPECT_EQ(Map("/vsigzip//vsimem/r.json.gz", "a.nc"), "/vsimem/a.nc");
+}
+
 TEST(RefsetUrl, IsRewrittenFirst) {
     const std::vector<const char *> rewrites = {"s3://old/=>s3://new/x/", "/home/me/=>",
                                                 "=>gs://b/", nullptr};
     EXPECT_EQ(Map("/d/r.json", "s3://old/a.nc", rewrites), "/vsis3/new/x/a.nc");
     EXPECT_EQ(Map("/d/r.json", "/home/me/a.nc", rewrites), "/d/a.nc");
     EXPECT_EQ(Map("/d/r.json", "era5/a.nc", rewrites), "/vsigs/b/era5/a.nc");
+    EXPECT_EQ(Map("/d/r.json", "http://h/a.nc", rewrites), "/vsicurl/http://h/a.nc")
+        << "an empty beginning is that of names without protocol";
+    EXPECT_EQ(Map("/d/r.json", "/vsizip/a.zip/b", rewrites), "/vsizip/a.zip/b");
+    EXPECT_EQ(Map("/d/r.json", "b/k.nc", {"=>s3://", nullptr}), "/vsis3/b/k.nc");
     EXPECT_EQ(Map("/d/r.json", "a", {"b", nullptr}), "invalid: rewrite \"b\" has no \"=>\"");
     EXPECT_EQ(Map("/vsis3/b/r.json", "s3://x/a", {"s3://x=>/etc", nullptr}).substr(0, 40),
               "invalid: a remote set may not name the l")

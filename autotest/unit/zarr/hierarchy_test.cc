@@ -145,6 +145,22 @@ TEST(Hierarchy, KeepsAGroupWhoseMetadataAreBroken) {
     EXPECT_EQ(h.notes[0].rfind("/g/: metadata of the group are not used: ", 0), 0u) << h.notes[0];
 }
 
+TEST(Hierarchy, ReadsAttributesWithControlCharactersAndTellsOfThem) {
+    MemoryHierarchy h(zarray(), "{\"scale_factor\": 0.5, \"comment\": \"one\ntwo\"}");
+    ASSERT_NE(h.good().attributes, nullptr);
+    EXPECT_EQ(refs_json_size(h.good().attributes), 2u);
+    EXPECT_EQ(h.notes, std::vector<std::string>{
+                           "1 control characters in strings of the metadata are not escaped"});
+}
+
+TEST(Hierarchy, CallsTheRootGroupASlashInNotes) {
+    MemoryHierarchy h(zarray());
+    h.store.put(".zattrs", "[]");
+    EXPECT_NE(h.get(), nullptr);
+    EXPECT_EQ(h.notes, std::vector<std::string>{
+                           "/: the attributes are not used: it is no JSON object"});
+}
+
 TEST(Hierarchy, IgnoresPathsThatNobodyCouldMean) {
     MemoryHierarchy h;
     std::string deep;

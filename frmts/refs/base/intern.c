@@ -1,19 +1,43 @@
 /* intern.c -- see intern.h. Linear probing over a table at most two thirds full. */
 #include "refs/intern.h"
 
-/* FNV-1a over eight bytes at a time, mixed at the end: quick for URLs of a hundred bytes. */
-static uint32_t hash_of(refs_str text) {
-    uint64_t hash = 14695981039346656037u ^ text.size;
+#include <time.h>
+#include <unistd.h>
+
+/* Both halves of the product, one on the other. */
+static uint64_t fold(uint64_t a, uint64_t b) {
+#ifdef __SIZEOF_INT128__
+    __extension__ const unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+    const uint64_t middle = (a >> 32) * (uint32_t)b + ((a & UINT32_MAX) * (b & UINT32_MAX) >> 32);
+    return a * b ^ ((a >> 32) * (b >> 32) + (middle >> 32));
+#endif
+}
+
+/* Eight bytes at a time are multiplied by a number that nobody outside knows. */
+static uint32_t hash_of(const refs_intern *table, refs_str text) {
+    uint64_t hash = table->key ^ text.size, word;
     size_t i = 0;
     for (; i + 8 <= text.size; i += 8) {
-        uint64_t word;
         memcpy(&word, text.data + i, 8);
-        hash = (hash ^ word) * 1099511628211u;
-        hash ^= hash >> 29;
+        hash = fold(hash ^ word, table->key) + 0x9E3779B97F4A7C15u;
     }
-    for (; i < text.size; i++) hash = (hash ^ (uint8_t)text.data[i]) * 1099511628211u;
-    hash ^= hash >> 32;
-    return (uint32_t)(hash * 0x9E3779B97F4A7C15u >> 32);
+    word = 0;
+    if (i < text.size) memcpy(&word, text.data + i, text.size - i);
+    hash = fold(hash ^ word, table->key);
+    return (uint32_t)(fold(hash, 0x9E3779B97F4A7C15u) >> 32);
+}
+
+/* An odd number; where the system has no random ones, from the time and where memory is. */
+static uint64_t draw_key(const void *memory) {
+    uint64_t key = 0;
+    if (getentropy(&key, sizeof key) != 0) {
+        struct timespec now = {0};
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        key = fold((uint64_t)now.tv_nsec ^ (uintptr_t)memory, 0x9E3779B97F4A7C15u);
+    }
+    return key | 1;
 }
 
 void refs_intern_clear(refs_intern *table) {
@@ -45,6 +69,7 @@ static refs_status grow_slots(refs_intern *table, refs_error *err) {
     uint32_t *slots = refs_alloc(n_slots * sizeof *slots);
     if (slots == NULL) return refs_fail_nomem(err);
     memset(slots, 0xff, n_slots * sizeof *slots);
+    if (table->key == 0) table->key = draw_key(slots);
     for (uint32_t id = 0; id < table->count; id++) {
         size_t slot = table->entries[id].hash & (n_slots - 1);
         while (slots[slot] != REFS_INTERN_NONE) slot = (slot + 1) & (n_slots - 1);
@@ -60,7 +85,7 @@ refs_status refs_intern_add(refs_intern *table, refs_str text, uint32_t *id, ref
     if (text.size > UINT32_MAX - 1 || table->count >= UINT32_MAX - 1)
         return refs_fail(err, REFS_LIMIT, "too many or too long texts");
     if ((table->count + 1) * 3 > table->n_slots * 2) REFS_TRY(grow_slots(table, err));
-    uint32_t hash = hash_of(text);
+    uint32_t hash = hash_of(table, text);
     size_t slot = slot_of(table, text, hash);
     if (table->slots[slot] != REFS_INTERN_NONE) {
         *id = table->slots[slot];
@@ -80,7 +105,7 @@ refs_status refs_intern_add(refs_intern *table, refs_str text, uint32_t *id, ref
 
 uint32_t refs_intern_find(const refs_intern *table, refs_str text) {
     if (table->n_slots == 0) return REFS_INTERN_NONE;
-    return table->slots[slot_of(table, text, hash_of(text))];
+    return table->slots[slot_of(table, text, hash_of(table, text))];
 }
 
 size_t refs_intern_memory(const refs_intern *table) {

@@ -40,6 +40,7 @@ struct refs_json_reader {
 
     refs_buf unescaped;
     bool lone_surrogate;
+    uint64_t n_controls;
 
     refs_buf *capture;       /* where consumed text goes, or NULL */
     const uint8_t *captured; /* how far it went */
@@ -186,12 +187,17 @@ static refs_status read_escape(refs_json_reader *reader, refs_error *err) {
     return add_unescaped(reader, &meanings[found - letters], 1, err);
 }
 
-static refs_status read_tab(refs_json_reader *reader, refs_error *err) {
-    reader->at++;
-    return add_unescaped(reader, "\t", 1, err);
+static refs_status read_control(refs_json_reader *reader, refs_error *err) {
+    const uint8_t c = *reader->at++;
+    if (c != '\t') reader->n_controls++;
+    if (c == '\n') {
+        reader->line++;
+        reader->line_from = position_of(reader, reader->at);
+    }
+    return add_unescaped(reader, &c, 1, err);
 }
 
-/* Reads on in a string that has escapes or tabs, or goes on behind the window. */
+/* Reads on in a string that has escapes or control characters, or goes on behind the window. */
 static refs_status read_string_parts(refs_json_reader *reader, refs_str *text, refs_error *err) {
     reader->unescaped.size = 0;
     for (;;) {
@@ -201,8 +207,8 @@ static refs_status read_string_parts(refs_json_reader *reader, refs_str *text, r
         if (*stop == '"') break;
         if (*stop == '\\')
             REFS_TRY(read_escape(reader, err));
-        else if (*stop == '\t')
-            REFS_TRY(read_tab(reader, err));
+        else if (*stop != '\0')
+            REFS_TRY(read_control(reader, err));
         else if (stop == reader->end && !reader->complete)
             REFS_TRY(refill(reader, err));
         else
@@ -427,6 +433,10 @@ void refs_json_take_range(refs_json_reader *reader, const refs_json_range *range
 
 bool refs_json_reader_lone_surrogate(const refs_json_reader *reader) {
     return reader->lone_surrogate;
+}
+
+uint64_t refs_json_reader_n_controls(const refs_json_reader *reader) {
+    return reader->n_controls;
 }
 
 refs_status refs_json_skip(refs_json_reader *reader, refs_json_token token, refs_error *err) {

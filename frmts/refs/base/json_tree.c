@@ -36,6 +36,7 @@ struct refs_json_doc {
     arena_block *blocks; /* the one in use first */
     size_t memory;       /* of all of them, and while it is built of what waits */
     refs_json root;
+    uint64_t n_controls;
 };
 
 /* `size` bytes that live as long as the document, aligned for any value. */
@@ -222,6 +223,7 @@ refs_status refs_json_parse(refs_str text, refs_json_doc **doc, refs_error *err)
                            text.size, REFS_JSON_MAX_TREE_BYTES);
     else if (problem.status != REFS_OK)
         status = refs_fail(err, problem.status, "%s", problem.message);
+    if (status == REFS_OK) b.doc->n_controls = refs_json_reader_n_controls(b.reader);
     refs_json_reader_free(b.reader);
     refs_free(b.stack);
     if (status != REFS_OK) {
@@ -233,6 +235,10 @@ refs_status refs_json_parse(refs_str text, refs_json_doc **doc, refs_error *err)
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */
+
+uint64_t refs_json_doc_n_controls(const refs_json_doc *doc) {
+    return doc->n_controls;
+}
 
 const refs_json *refs_json_root(const refs_json_doc *doc) {
     return &doc->root;

@@ -12,10 +12,16 @@ typedef struct posix_file {
 
 static refs_status posix_open(void *self, const char *location, void **handle, refs_error *err) {
     (void)self;
-    int descriptor = open(location, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    /* A pipe that nobody writes to would not be opened before somebody does. */
+    int descriptor = open(location, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
         return refs_fail(err, errno == ENOENT || errno == ENOTDIR ? REFS_NOT_FOUND : REFS_IO,
                          "%s: %s", location, strerror(errno));
+    if (fstat(descriptor, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+        close(descriptor);
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: is a pipe or a device, and no file", location);
+    }
     posix_file *file = refs_alloc(sizeof *file);
     if (file == NULL) {
         close(descriptor);

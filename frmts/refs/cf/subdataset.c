@@ -28,6 +28,18 @@ bool refs_cf_is_coordinate(const refs_hierarchy *hierarchy, const refs_array_met
     return is_named(hierarchy, "coordinates", array);
 }
 
+/* CF 5.6 allows "crs: x y" too, where the colon is the name's. */
+static bool is_grid_mapping(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return refs_cf__text(array->attributes, "grid_mapping_name").size > 0 ||
+           is_named(hierarchy, "grid_mapping", array);
+}
+
+bool refs_cf_serves_others(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    bool is_axis = array->rank == 1 && strcmp(array->name, array->dims[0]) == 0;
+    return is_axis || refs_cf_is_coordinate(hierarchy, array) ||
+           refs_cf_is_bounds(hierarchy, array) || is_grid_mapping(hierarchy, array);
+}
+
 static const char *noun_of(const refs_dtype *dtype) {
     switch (dtype->type) {
     case REFS_TYPE_UINT:
@@ -50,6 +62,8 @@ refs_status refs_cf_subdataset_description(const refs_hierarchy *hierarchy,
                                            const refs_array_meta *array, refs_buf *text,
                                            refs_error *err) {
     (void)hierarchy;
+    if (array->status != REFS_OK)
+        return refs_buf_printf(text, err, "%s cannot be opened: %s", array->path, array->problem);
     REFS_TRY(refs_buf_append(text, "[", 1, err));
     for (size_t dim = 0; dim < array->rank; dim++)
         REFS_TRY(refs_buf_printf(text, err, "%s%llu", dim > 0 ? "x" : "",
@@ -59,7 +73,6 @@ refs_status refs_cf_subdataset_description(const refs_hierarchy *hierarchy,
     if (name.data == NULL)
         name = refs_str_from(array->group[0] == '\0' ? array->name : array->path);
     REFS_TRY(refs_buf_append_str(text, name, err));
-    if (array->status != REFS_OK) return REFS_OK;
     if (array->dtype.type == REFS_TYPE_OBJECT) return refs_buf_printf(text, err, " (text)");
     return refs_buf_printf(text, err, " (%zu-bit %s)", array->dtype.size * 8,
                            noun_of(&array->dtype));

@@ -14,6 +14,10 @@ typedef struct time_unit {
 /* Months and years of UDUNITS are fractions of a tropical year, which nobody means: left out, but
  * for calendars in which all are equally long. */
 static const time_unit cf_units[] = {
+    {"nanosecond", 1e-9},
+    {"nanosec", 1e-9},
+    {"nsec", 1e-9},
+    {"ns", 1e-9},
     {"microsecond", 1e-6},
     {"microsec", 1e-6},
     {"us", 1e-6},
@@ -47,7 +51,8 @@ static const time_unit units_of_366_days[] = {{"year", 366 * 86400}};
 static bool find_unit(const time_unit *units, size_t n, refs_str name, double *seconds) {
     for (size_t i = 0; i < n; i++) {
         refs_str singular = name;
-        if (name.size > 2 && refs_str_ends(name, "s") && !refs_cf__same_word(name, units[i].name))
+        const bool is_plural = refs_str_ends(name, "s") || refs_str_ends(name, "S");
+        if (name.size > 2 && is_plural && !refs_cf__same_word(name, units[i].name))
             singular = refs_str_part(name, 0, name.size - 1);
         if (!refs_cf__same_word(singular, units[i].name)) continue;
         *seconds = units[i].seconds;

@@ -230,13 +230,14 @@ static refs_status land(flights *self, flight *landed, refs_error *err) {
     if (transfer->error.status != REFS_OK)
         return refs_fail(err, transfer->error.status, "%s", transfer->error.message);
     uint64_t got = atomic_load(&transfer->got);
-    if (transfer->counted > 0 && transfer->block != NULL &&
-        !refs_fetch__is_rangeless(job->fetcher, id)) {
+    /* Asked once: a block whose memory is given back when it is freed must not be kept. */
+    const bool is_rangeless = refs_fetch__is_rangeless(job->fetcher, id);
+    if (transfer->counted > 0 && transfer->block != NULL && !is_rangeless) {
         transfer->counted = 0; /* as long as anybody holds the block */
         refs_block_on_free(transfer->block, refs_waiter__give_back, &job->waiter);
     }
     REFS_TRY(serve(self, landed, got, err));
-    if (transfer->kind == REFS_TRANSFER_WHOLE)
+    if (is_rangeless && transfer->kind == REFS_TRANSFER_WHOLE)
         refs_fetch__keep_whole(job->fetcher, id, transfer->block, got);
     return REFS_OK;
 }

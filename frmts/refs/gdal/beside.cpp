@@ -42,8 +42,10 @@ bool isFolder(const std::string &name) {
  * refers to. */
 bool isOfParquetSet(const std::string &path) {
     const std::string name = CPLGetFilename(path.c_str());
+    const std::string extension = CPLGetExtension(name.c_str());
     return name == ".zmetadata" || name == ".zattrs" || name == ".zgroup" || name == ".zarray" ||
-           (STARTS_WITH(name.c_str(), "refs.") && EQUAL(CPLGetExtension(name.c_str()), "parq"));
+           (STARTS_WITH(name.c_str(), "refs.") &&
+            (EQUAL(extension.c_str(), "parq") || EQUAL(extension.c_str(), "parquet")));
 }
 
 /** A set of this machine with all its files. */

@@ -20,7 +20,7 @@ class RefsRootDataset final : public GDALPamDataset {
   public:
     /** Null on failure. */
     static GDALDataset *create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
-                               refs_error *error);
+                               CSLConstList options, refs_error *error);
 
     /** The sets of the list or dictionary that `name` is of; null, and `error` as it was, where it
      * is none. */
@@ -35,6 +35,7 @@ class RefsRootDataset final : public GDALPamDataset {
     RefsRootDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive);
     static refs_status addSet(void *self, const refs_set_summary *set, refs_error *error);
     refs_status add(const refs_set_summary &set);
+    void noteWhatIsNotListed() const;
 
     RefsName name_;
     std::shared_ptr<RefsArchive> archive_;
@@ -188,11 +189,19 @@ inline bool RefsIsDefaultDomain(const char *domain) {
 /** Items of the core as a list of GDAL. */
 CPLStringList RefsListOf(const refs_cf_items &items);
 
+/** Whether `array` may be a raster, of one row or pixel where it has fewer dimensions than two. */
+bool RefsHoldsNumbers(const refs_array_meta *array);
+
 /** Whether `array` is offered as a subdataset of its set. */
 bool RefsIsSubdataset(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
-/** The SUBDATASETS domain of the set that `name` is of. */
+/** What is listed: subdatasets, or all that may be rasters (open option LIST_ALL_ARRAYS). */
+enum class RefsListing { rasters, all };
+RefsListing RefsListingOf(CSLConstList options);
+
+/** The SUBDATASETS domain of the set that `name` is of. Arrays that nobody understands are listed
+ * with the reason. */
 refs_status RefsListSubdatasets(const RefsName &name, const refs_hierarchy *hierarchy,
-                                CPLStringList &list, refs_error *error);
+                                RefsListing listing, CPLStringList &list, refs_error *error);
 
 #endif

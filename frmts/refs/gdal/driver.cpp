@@ -23,6 +23,8 @@ const char openOptions[] =
     "or a failure'><Value>OPTIONAL</Value><Value>REQUIRED</Value></Option>"
     "<Option name='HONOUR_VALID_RANGE' type='boolean' default='YES' description='Whether pixels "
     "outside of the valid range are nodata'/>"
+    "<Option name='LIST_ALL_ARRAYS' type='boolean' default='NO' description='Whether arrays of "
+    "fewer than two dimensions and bounds variables are listed too'/>"
     "<Option name='TEMPLATES' type='string' description='Templates of the set to define or "
     "override: name=value[,name=value]*'/>"
     "<Option name='URL_REWRITE' type='string' description='Beginnings of URLs to replace, for "
@@ -66,7 +68,10 @@ bool mayBeParquet(const GDALOpenInfo *info) {
 
 int identify(GDALOpenInfo *info) {
     if (RefsNameIsPrefixed(info->pszFilename)) return TRUE;
-    if (mayBeParquet(info)) return refs_set_sniff_folder(RefsVsiSource(), info->pszFilename);
+    if (mayBeParquet(info)) {
+        RefsVsiErrorKept kept;
+        return refs_set_sniff_folder(RefsVsiSource(), info->pszFilename);
+    }
     if (!mayBeJson(info->pabyHeader, info->nHeaderBytes)) return FALSE;
     if (refs_set_sniff(refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes))))
         return TRUE;
@@ -89,8 +94,38 @@ std::string arraysOf(const refs_hierarchy *hierarchy) {
     return n > mostShown ? names + " and " + std::to_string(n - mostShown) + " more" : names;
 }
 
-/** The array that `name` asks for, or the only one that holds data and not coordinates; null with
- * `error` clear where the whole set is wanted. */
+/** The only array for which `isMeant`; null where there are none or several. */
+template <class Meant>
+const refs_array_meta *onlyArray(const refs_hierarchy *hierarchy, Meant isMeant) {
+    const refs_array_meta *only = nullptr;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (!isMeant(array)) continue;
+        if (only != nullptr) return nullptr;
+        only = array;
+    }
+    return only;
+}
+
+/** The only raster that holds data and not coordinates; where there are no rasters, the only array
+ * that does, or is there at all. */
+const refs_array_meta *onlyVariable(const refs_hierarchy *hierarchy) {
+    bool hasRasters = false;
+    const refs_array_meta *only = onlyArray(hierarchy, [&](const refs_array_meta *array) {
+        const bool isRaster = RefsIsSubdataset(hierarchy, array);
+        hasRasters = hasRasters || isRaster;
+        return isRaster && !refs_cf_is_coordinate(hierarchy, array) &&
+               !refs_cf_is_overview(hierarchy, array);
+    });
+    if (hasRasters) return only;
+    only = onlyArray(hierarchy, [&](const refs_array_meta *array) {
+        return RefsHoldsNumbers(array) && !refs_cf_serves_others(hierarchy, array);
+    });
+    return only != nullptr ? only : onlyArray(hierarchy, RefsHoldsNumbers);
+}
+
+/** The array that `name` asks for, or the only variable; null with `error` clear where the whole
+ * set is wanted. */
 const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *hierarchy,
                                    refs_error *error) {
     if (!name.array.empty()) {
@@ -101,16 +136,7 @@ const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *h
                             name.location.c_str(), name.array.c_str(), arraysOf(hierarchy).c_str());
         return array;
     }
-    const refs_array_meta *only = nullptr;
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
-        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (!RefsIsSubdataset(hierarchy, array) || refs_cf_is_coordinate(hierarchy, array) ||
-            refs_cf_is_overview(hierarchy, array))
-            continue;
-        if (only != nullptr) return nullptr;
-        only = array;
-    }
-    return only;
+    return onlyVariable(hierarchy);
 }
 
 GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *error);
@@ -134,12 +160,23 @@ GDALDataset *openList(const RefsName &name, CSLConstList options, refs_error *er
     return nullptr;
 }
 
-GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *error) {
+/** What looks like a selection may be the end of an array's own name. */
+RefsName withWholeArray(const RefsName &name, const refs_hierarchy *hierarchy) {
+    RefsName whole = name;
+    whole.array += RefsSelectionSuffix(name);
+    whole.selection.clear();
+    const refs_str path = refs_str_view(whole.array.data(), whole.array.size());
+    return refs_hierarchy_find_array(hierarchy, path) != nullptr ? whole : name;
+}
+
+GDALDataset *openName(const RefsName &asked, CSLConstList options, refs_error *error) {
+    RefsName name = asked;
     auto archive = RefsArchive::open(name.location, options, error);
     if (archive == nullptr)
         return error->status == REFS_UNSUPPORTED && name.setIndex < 0
                    ? openList(name, options, error)
                    : nullptr;
+    if (!name.selection.empty()) name = withWholeArray(name, archive->hierarchy());
     const refs_array_meta *array = chooseArray(name, archive->hierarchy(), error);
     if (error->status != REFS_OK) return nullptr;
     if (array != nullptr)
@@ -150,7 +187,7 @@ GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *er
                         name.location.c_str(), name.selection.c_str());
         return nullptr;
     }
-    return RefsRootDataset::create(name, std::move(archive), error);
+    return RefsRootDataset::create(name, std::move(archive), options, error);
 }
 
 GDALDataset *openMultidim(const RefsName &name, CSLConstList options, refs_error *error) {

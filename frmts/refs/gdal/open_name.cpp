@@ -58,8 +58,16 @@ bool selectsFromNoArray(const RefsNameParts &parts) {
            isLocal(set) && !isLocalFile(set);
 }
 
+/** The quote that closes the one at the beginning: the name between may have quotes of its own. */
+size_t closingQuote(const std::string &text) {
+    const size_t first = text.find('"', 1);
+    for (size_t at = first; at != std::string::npos; at = text.find('"', at + 1))
+        if (at + 1 == text.size() || text[at + 1] == ':') return at;
+    return first;
+}
+
 bool splitQuoted(const std::string &text, RefsNameParts &parts, std::string &problem) {
-    const size_t end = text.find('"', 1);
+    const size_t end = closingQuote(text);
     if (end == std::string::npos) {
         problem = "the quote before the set's name is not closed";
         return false;

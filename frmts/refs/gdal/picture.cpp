@@ -86,7 +86,8 @@ refs_status RefsPicture::describe(refs_error *error) {
     longitudes_.reset(new RefsLongitudes(meta_, meaning_, pixelType_.gdal));
     if (!name_.array.empty()) return REFS_OK;
     // The set was asked for, which may have more arrays.
-    return RefsListSubdatasets(name_, archive_->hierarchy(), subdatasets_, error);
+    return RefsListSubdatasets(name_, archive_->hierarchy(), RefsListingOf(options()), subdatasets_,
+                               error);
 }
 
 refs_status RefsPicture::measure(refs_error *error) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "cpl_vsi_error.h"
 #include "guard.h"
 #include "refs/hide.h"
 
@@ -67,6 +68,14 @@ CPLErr RefsReport(const refs_error &error) {
 
 refs_notes RefsReportNotes() {
     return refs_notes{showNote, nullptr};
+}
+
+RefsVsiErrorKept::RefsVsiErrorKept()
+    : number_(VSIGetLastErrorNo()), said_(number_ != 0 ? VSIGetLastErrorMsg() : "") {}
+
+RefsVsiErrorKept::~RefsVsiErrorKept() {
+    VSIErrorReset();
+    if (number_ != 0) VSIError(static_cast<VSIErrorNum>(number_), "%s", said_.c_str());
 }
 
 RefsQuietErrors::RefsQuietErrors() {

@@ -34,4 +34,18 @@ class RefsQuietErrors {
     std::string said_;
 };
 
+/** Puts back, when it goes out of scope, what GDAL knew of the last failure of a file: where no
+ * driver opens a name GDAL reports that, and a file that was only looked for is none of it. */
+class RefsVsiErrorKept {
+  public:
+    RefsVsiErrorKept();
+    ~RefsVsiErrorKept();
+    RefsVsiErrorKept(const RefsVsiErrorKept &) = delete;
+    RefsVsiErrorKept &operator=(const RefsVsiErrorKept &) = delete;
+
+  private:
+    int number_;
+    std::string said_;
+};
+
 #endif

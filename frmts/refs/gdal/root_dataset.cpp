@@ -21,18 +21,27 @@ CPLStringList RefsListOf(const refs_cf_items &items) {
     return list;
 }
 
+bool RefsHoldsNumbers(const refs_array_meta *array) {
+    return array->status == REFS_OK && RefsPixelTypeOf(array->dtype, false).gdal != GDT_Unknown;
+}
+
 bool RefsIsSubdataset(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
-    return array->status == REFS_OK && array->rank >= 2 &&
-           RefsPixelTypeOf(array->dtype, false).gdal != GDT_Unknown &&
-           !refs_cf_is_bounds(hierarchy, array);
+    return RefsHoldsNumbers(array) && array->rank >= 2 && !refs_cf_is_bounds(hierarchy, array);
+}
+
+RefsListing RefsListingOf(CSLConstList options) {
+    return CPLFetchBool(options, "LIST_ALL_ARRAYS", false) ? RefsListing::all
+                                                           : RefsListing::rasters;
 }
 
 refs_status RefsListSubdatasets(const RefsName &name, const refs_hierarchy *hierarchy,
-                                CPLStringList &list, refs_error *error) {
+                                RefsListing listing, CPLStringList &list, refs_error *error) {
     int number = 0;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (!RefsIsSubdataset(hierarchy, array)) continue;
+        const bool isListed = array->status != REFS_OK || RefsIsSubdataset(hierarchy, array) ||
+                              (listing == RefsListing::all && RefsHoldsNumbers(array));
+        if (!isListed) continue;
         RefsBuffer text;
         REFS_TRY(refs_cf_subdataset_description(hierarchy, array, &text, error));
         number++;
@@ -49,8 +58,27 @@ RefsRootDataset::RefsRootDataset(const RefsName &name, std::shared_ptr<RefsArchi
     nPamFlags |= GPF_DISABLED;
 }
 
+void RefsRootDataset::noteWhatIsNotListed() const {
+    const refs_array_meta *first = nullptr;
+    size_t n = 0;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(archive_->hierarchy()); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(archive_->hierarchy(), i);
+        if (!RefsHoldsNumbers(array) || array->rank >= 2) continue;
+        n++;
+        if (first == nullptr || refs_cf_serves_others(archive_->hierarchy(), first)) first = array;
+    }
+    if (n == 0 || subdatasets_.size() > 0) return;
+    const refs_notes notes = RefsReportNotes();
+    refs_note(
+        &notes, REFS_NOTE_WARNING,
+        "%s: %llu arrays have fewer than two dimensions: open one by its name, as %s, or list "
+        "them with LIST_ALL_ARRAYS=YES",
+        name_.location.c_str(), static_cast<unsigned long long>(n),
+        RefsSubdatasetName(name_, first->path).c_str());
+}
+
 GDALDataset *RefsRootDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
-                                     refs_error *error) {
+                                     CSLConstList options, refs_error *error) {
     std::unique_ptr<RefsRootDataset> root(new RefsRootDataset(name, std::move(archive)));
     const refs_hierarchy *hierarchy = root->archive_->hierarchy();
 
@@ -60,9 +88,11 @@ GDALDataset *RefsRootDataset::create(const RefsName &name, std::shared_ptr<RefsA
     refs_cf_items_clear(&globals);
     if (error->status != REFS_OK) return nullptr;
 
-    return RefsListSubdatasets(name, hierarchy, root->subdatasets_, error) == REFS_OK
-               ? root.release()
-               : nullptr;
+    if (RefsListSubdatasets(name, hierarchy, RefsListingOf(options), root->subdatasets_, error) !=
+        REFS_OK)
+        return nullptr;
+    root->noteWhatIsNotListed();
+    return root.release();
 }
 
 GDALDataset *RefsRootDataset::createOfList(const RefsName &name, refs_error *error) {

@@ -45,17 +45,79 @@ class NoListing {
     bool wanted_;
 };
 
+/** Whether GDAL was told by a server that there is no such file: of its HTTP errors only the text
+ * has the code. */
+bool isAbsentThere() {
+#ifdef VSIE_ObjectNotFound
+    constexpr int objectNotFound = VSIE_ObjectNotFound;
+#else
+    constexpr int objectNotFound = VSIE_AWSObjectNotFound;
+#endif
+    if (VSIGetLastErrorNo() == objectNotFound) return true;
+    return VSIGetLastErrorNo() == VSIE_HttpError &&
+           EQUAL(VSIGetLastErrorMsg(), "HTTP response code: 404");
+}
+
 refs_status failOpen(const char *location, const std::string &said, refs_error *err) {
     const int number = errno;
     std::string why = said;
     if (why.empty() && VSIGetLastErrorNo() != 0) why = VSIGetLastErrorMsg();
-    const bool absent = isRemote(location) ? why.find("404") != std::string::npos
-                                           : number == ENOENT || number == ENOTDIR;
+    const bool absent =
+        isRemote(location) ? isAbsentThere() : number == ENOENT || number == ENOTDIR;
     if (why.empty()) why = absent ? "No such file or directory" : "cannot be opened";
     // VSI mostly says the name itself.
     if (why.find(location) != std::string::npos)
         return refs_fail(err, absent ? REFS_NOT_FOUND : REFS_IO, "%s", why.c_str());
     return refs_fail(err, absent ? REFS_NOT_FOUND : REFS_IO, "%s: %s", location, why.c_str());
+}
+
+/** The name of a file of this machine that `name` is a part of, or made of: what is left of it
+ * without the prefixes of archives, parts and the like. */
+std::string withoutWrappers(std::string name) {
+    static const char *const wrappers[] = {
+        "/vsizip/",         "/vsitar/",     "/vsigzip/",  "/vsi7z/",    "/vsirar/",
+        "/vsicached?file=", "/vsisubfile/", "/vsicrypt/", "/vsisparse/"};
+    for (bool found = true; found;) {
+        found = false;
+        for (const char *wrapper : wrappers) {
+            if (!STARTS_WITH(name.c_str(), wrapper)) continue;
+            found = true;
+            const size_t comma =
+                EQUAL(wrapper, "/vsisubfile/") ? name.find(',') : std::string::npos;
+            name.erase(0, comma == std::string::npos ? strlen(wrapper) : comma + 1);
+            const size_t brace = name.rfind('}');
+            if (name.substr(0, 1) == "{" && brace != std::string::npos)
+                name = name.substr(1, brace - 1);
+            if (STARTS_WITH(name.c_str(), "vsi")) name.insert(0, "/");
+        }
+    }
+    return name;
+}
+
+/** Pipes, devices and standard input are not opened: a read of one may never end, and they are read
+ * only once. What archives hold is behind the name of the archive. */
+refs_status refuseSpecial(const char *location, refs_error *err) {
+    if (isRemote(location)) return REFS_OK;
+    const std::string name = withoutWrappers(location);
+    if (STARTS_WITH(name.c_str(), "/vsistdin"))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: is standard input: save it as a file, sets are read at any place",
+                         location);
+    if (STARTS_WITH(name.c_str(), "/vsi")) return REFS_OK;
+    for (size_t end = name.size(); end != std::string::npos && end > 0;
+         end = name.rfind('/', end - 1)) {
+        struct stat status = {};
+        if (stat(name.substr(0, end).c_str(), &status) != 0) continue;
+        if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return REFS_OK;
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: is a pipe or a device: save it as a file, sets are read at any place",
+                         location);
+    }
+    return REFS_OK;
+}
+
+refs_status refuseSpecialSafely(const char *location, refs_error *err) {
+    return RefsGuard(err, [&] { return refuseSpecial(location, err); });
 }
 
 refs_status open(void *, const char *location, void **handle, refs_error *err) {
@@ -64,6 +126,7 @@ refs_status open(void *, const char *location, void **handle, refs_error *err) {
     NoListing noListing(location);
     VSIErrorReset();
     VSIStatBufL status;
+    REFS_TRY(refuseSpecialSafely(location, err));
     if (!isRemote(location) && VSIStatExL(location, &status, VSI_STAT_NATURE_FLAG) == 0 &&
         VSI_ISDIR(status.st_mode))
         return refs_fail(err, REFS_IO, "%s: is a directory", location);
@@ -152,6 +215,7 @@ refs_status stamp(void *, const char *location, refs_vfs_stamp *stamp, refs_erro
     RefsQuietErrors quiet;
     NoListing noListing(location);
     VSIStatBufL status = {};
+    REFS_TRY(refuseSpecialSafely(location, err));
     if (VSIStatL(location, &status) != 0)
         return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
     fillStamp(status, stamp);

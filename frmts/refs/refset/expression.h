@@ -1,8 +1,9 @@
 /* expression.h -- what stands between "{{" and "}}": the part of jinja2 that reference sets use.
  *
- * Names, integers, floats, texts, tuples, None, True, False; + - * / // % ** ~,
- * signs, comparisons, and, or, not, `a if c else b`; calls of templates with
- * keyword arguments; some filters and methods of texts. Precedence is jinja2's,
+ * Names, integers, floats, texts, tuples, lists, dictionaries, None, True, False;
+ * + - * / // % ** ~, signs, comparisons, in, and, or, not, `a if c else b`; items
+ * and slices; calls of templates with keyword arguments; filters, tests (`is`)
+ * and methods of texts, those that URLs are made with. Precedence is jinja2's,
  * which is not Python's for ** and signs. Everything else is refused.
  */
 #ifndef REFS_REFSET_EXPRESSION_H
@@ -17,9 +18,14 @@
 #define REFS_NODE_NONE UINT32_MAX
 
 typedef enum refs_op {
-    REFS_OP_LITERAL, /**< value */
-    REFS_OP_NAME,    /**< name */
-    REFS_OP_TUPLE,   /**< operand[0]: first argument */
+    REFS_OP_LITERAL,    /**< value */
+    REFS_OP_NAME,       /**< name */
+    REFS_OP_TUPLE,      /**< operand[0]: first argument */
+    REFS_OP_LIST,       /**< likewise */
+    REFS_OP_DICTIONARY, /**< likewise: keys, each with its value behind it */
+    REFS_OP_ITEM,       /**< operand[0][operand[1]] */
+    REFS_OP_SLICE,      /**< operand[0][a:b:c]; operand[1]: the first of three arguments, whose
+                             values may be none */
     REFS_OP_NOT,
     REFS_OP_NEGATE,
     REFS_OP_PLUS,
@@ -37,11 +43,14 @@ typedef enum refs_op {
     REFS_OP_LESS_EQUAL,
     REFS_OP_GREATER,
     REFS_OP_GREATER_EQUAL,
+    REFS_OP_IN,
+    REFS_OP_NOT_IN,
     REFS_OP_AND,
     REFS_OP_OR,
     REFS_OP_IF,      /**< operand[0] if operand[1] else operand[2], which may be none */
     REFS_OP_CALL,    /**< name; operand[0]: first argument */
     REFS_OP_FILTER,  /**< operand[0]|name; operand[1]: first argument */
+    REFS_OP_TEST,    /**< operand[0] is name; operand[1]: first argument */
     REFS_OP_METHOD,  /**< operand[0].name(); operand[1]: first argument */
     REFS_OP_ARGUMENT /**< operand[0]: value, operand[1]: next argument; name may be empty */
 } refs_op;
@@ -87,7 +96,7 @@ typedef struct refs_evaluation {
 refs_status refs_refset__expression_evaluate(const refs_evaluation *evaluation, uint32_t root,
                                              refs_value *value, refs_error *err);
 
-/** What a binary operator, REFS_OP_ADD to REFS_OP_GREATER_EQUAL, makes of two values. */
+/** What a binary operator, REFS_OP_ADD to REFS_OP_NOT_IN, makes of two values. */
 refs_status refs_refset__apply_operator(const refs_value operands[2], refs_op op,
                                         refs_scratch *scratch, refs_value *result, refs_error *err);
 
@@ -98,6 +107,10 @@ typedef refs_status (*refs_text_function)(const refs_binding *args, size_t n, re
 /** Whether `function` is a filter or a method called `name`; NULL when there is none. */
 refs_text_function refs_refset__find_filter(refs_str name);
 refs_text_function refs_refset__find_method(refs_str name);
+
+/** Likewise a test; its result is a truth value. "defined" and "undefined" are none: they are of
+ * names, not of values. */
+refs_text_function refs_refset__find_test(refs_str name);
 
 /** Characters of a text in UTF-8, which is what widths count. */
 size_t refs_refset__count_characters(refs_str text);

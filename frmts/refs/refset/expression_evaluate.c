@@ -1,5 +1,5 @@
 /* expression_evaluate.c -- nodes -> values, see expression.h. */
-#include "expression.h"
+#include "expression_items.h"
 
 #include "template.h"
 
@@ -8,15 +8,56 @@ static refs_status evaluate(const refs_evaluation *e, uint32_t id, refs_value *v
     return refs_refset__expression_evaluate(e, id, value, err);
 }
 
-static refs_status evaluate_name(const refs_evaluation *e, refs_str name, refs_value *value,
-                                 refs_error *err) {
+static bool find_name(const refs_evaluation *e, refs_str name, refs_value *value) {
     for (size_t i = 0; i < e->scope->n; i++) {
         if (!refs_str_equal(e->scope->bindings[i].name, name)) continue;
         *value = e->scope->bindings[i].value;
+        return true;
+    }
+    return e->scope->find != NULL && e->scope->find(e->scope->user, name, value);
+}
+
+static refs_status evaluate_name(const refs_evaluation *e, refs_str name, refs_value *value,
+                                 refs_error *err) {
+    if (find_name(e, name, value)) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "\"%.*s\" is not defined", REFS_STR_ARG(name));
+}
+
+/* As evaluate, where *defined tells of a name or an item whether there is one. */
+static refs_status evaluate_defined(const refs_evaluation *e, uint32_t id, refs_value *value,
+                                    bool *defined, refs_error *err) {
+    const refs_node *node = &e->expressions->nodes[id];
+    refs_value container, index;
+    *defined = true;
+    if (node->op == REFS_OP_NAME) {
+        *defined = find_name(e, node->name, value);
         return REFS_OK;
     }
-    if (e->scope->find != NULL && e->scope->find(e->scope->user, name, value)) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "\"%.*s\" is not defined", REFS_STR_ARG(name));
+    if (node->op != REFS_OP_ITEM) return evaluate(e, id, value, err);
+    REFS_TRY(evaluate(e, node->operand[0], &container, err));
+    REFS_TRY(evaluate(e, node->operand[1], &index, err));
+    return refs_refset__item(&container, &index, value, defined, err);
+}
+
+static refs_status evaluate_item(const refs_evaluation *e, uint32_t id, refs_value *value,
+                                 refs_error *err) {
+    bool defined;
+    REFS_TRY(evaluate_defined(e, id, value, &defined, err));
+    return defined ? REFS_OK : refs_fail(err, REFS_INVALID, "there is no such item");
+}
+
+static refs_status evaluate_slice(const refs_evaluation *e, const refs_node *node,
+                                  refs_value *value, refs_error *err) {
+    const refs_node *nodes = e->expressions->nodes;
+    refs_value container, bounds[3];
+    REFS_TRY(evaluate(e, node->operand[0], &container, err));
+    uint32_t id = node->operand[1];
+    for (size_t i = 0; i < 3; i++, id = nodes[id].operand[1]) {
+        bounds[i] = (refs_value){.kind = REFS_VALUE_NONE};
+        if (nodes[id].operand[0] != REFS_NODE_NONE)
+            REFS_TRY(evaluate(e, nodes[id].operand[0], &bounds[i], err));
+    }
+    return refs_refset__slice(&container, bounds, e->scratch, value, err);
 }
 
 static refs_status evaluate_sign(const refs_evaluation *e, const refs_node *node, refs_value *value,
@@ -79,7 +120,10 @@ static refs_status evaluate_tuple(const refs_evaluation *e, const refs_node *nod
     REFS_TRY(refs_refset__scratch_take(e->scratch, n * sizeof(refs_value), &memory, err));
     refs_value *items = memory;
     for (size_t i = 0; i < n; i++) items[i] = args[i].value;
-    *value = (refs_value){.kind = REFS_VALUE_TUPLE, .tuple = {items, n}};
+    const refs_value_kind kind = node->op == REFS_OP_TUPLE  ? REFS_VALUE_TUPLE
+                                 : node->op == REFS_OP_LIST ? REFS_VALUE_LIST
+                                                            : REFS_VALUE_DICTIONARY;
+    *value = (refs_value){.kind = kind, .tuple = {items, n}};
     return REFS_OK;
 }
 
@@ -107,23 +151,63 @@ static refs_status evaluate_call(const refs_evaluation *e, const refs_node *node
     return REFS_OK;
 }
 
+/* What a filter, test or method is called in messages, and the function of it; NULL where there is
+ * none. */
+static refs_text_function find_function(const refs_node *node, const char **what) {
+    *what = node->op == REFS_OP_FILTER ? "filter" : node->op == REFS_OP_TEST ? "test" : "method";
+    if (node->op == REFS_OP_FILTER) return refs_refset__find_filter(node->name);
+    if (node->op == REFS_OP_TEST) return refs_refset__find_test(node->name);
+    return refs_refset__find_method(node->name);
+}
+
 static refs_status evaluate_function(const refs_evaluation *e, const refs_node *node,
                                      refs_value *value, refs_error *err) {
-    bool filter = node->op == REFS_OP_FILTER;
-    refs_text_function function =
-        (filter ? refs_refset__find_filter : refs_refset__find_method)(node->name);
+    const char *what;
+    refs_text_function function = find_function(node, &what);
     if (function == NULL)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s \"%.*s\" is not supported",
-                         filter ? "filter" : "method", REFS_STR_ARG(node->name));
+        return refs_fail(err, REFS_UNSUPPORTED, "%s \"%.*s\" is not supported", what,
+                         REFS_STR_ARG(node->name));
     refs_binding *args;
     size_t n;
     REFS_TRY(evaluate_arguments(e, node->operand[1], 1, &args, &n, err));
     args[0].name = refs_str_view("", 0);
     REFS_TRY(evaluate(e, node->operand[0], &args[0].value, err));
-    if (!filter && args[0].value.kind != REFS_VALUE_TEXT)
+    if (node->op == REFS_OP_METHOD && args[0].value.kind != REFS_VALUE_TEXT)
         return refs_fail(err, REFS_INVALID, "%s has no method \"%.*s\"",
                          refs_refset__kind_text(args[0].value.kind), REFS_STR_ARG(node->name));
     return function(args, n, e->scratch, value, err);
+}
+
+/* a|default(b), or a|default(b, true) where b takes the place of what is false too. */
+static refs_status evaluate_default(const refs_evaluation *e, const refs_node *node,
+                                    refs_value *value, refs_error *err) {
+    static const char *const names[] = {"default_value", "boolean", NULL};
+    const refs_value *taken[2];
+    refs_binding *args;
+    size_t n;
+    bool defined;
+    REFS_TRY(evaluate_arguments(e, node->operand[1], 1, &args, &n, err));
+    REFS_TRY(refs_refset__take_arguments(args, n, names, taken, err));
+    REFS_TRY(evaluate_defined(e, node->operand[0], value, &defined, err));
+    const bool of_truth = taken[1] != NULL && refs_refset__truth(taken[1]);
+    if (defined && (!of_truth || refs_refset__truth(value))) return REFS_OK;
+    *value = taken[0] != NULL ? *taken[0] : refs_refset__text(refs_str_view("", 0));
+    return REFS_OK;
+}
+
+static refs_status evaluate_called(const refs_evaluation *e, const refs_node *node,
+                                   refs_value *value, refs_error *err) {
+    const bool filter = node->op == REFS_OP_FILTER, test = node->op == REFS_OP_TEST;
+    if (filter && (refs_str_is(node->name, "default") || refs_str_is(node->name, "d")))
+        return evaluate_default(e, node, value, err);
+    const bool asks = test && refs_str_is(node->name, "defined");
+    if (!asks && !(test && refs_str_is(node->name, "undefined")))
+        return evaluate_function(e, node, value, err);
+    bool defined;
+    refs_value ignored;
+    REFS_TRY(evaluate_defined(e, node->operand[0], &ignored, &defined, err));
+    *value = refs_refset__bool(defined == asks);
+    return REFS_OK;
 }
 
 refs_status refs_refset__expression_evaluate(const refs_evaluation *e, uint32_t root,
@@ -136,6 +220,8 @@ refs_status refs_refset__expression_evaluate(const refs_evaluation *e, uint32_t 
     case REFS_OP_NAME:
         return evaluate_name(e, node->name, value, err);
     case REFS_OP_TUPLE:
+    case REFS_OP_LIST:
+    case REFS_OP_DICTIONARY:
         return evaluate_tuple(e, node, value, err);
     case REFS_OP_NOT:
         REFS_TRY(evaluate(e, node->operand[0], value, err));
@@ -151,8 +237,13 @@ refs_status refs_refset__expression_evaluate(const refs_evaluation *e, uint32_t 
     case REFS_OP_CALL:
         return evaluate_call(e, node, value, err);
     case REFS_OP_FILTER:
+    case REFS_OP_TEST:
     case REFS_OP_METHOD:
-        return evaluate_function(e, node, value, err);
+        return evaluate_called(e, node, value, err);
+    case REFS_OP_ITEM:
+        return evaluate_item(e, root, value, err);
+    case REFS_OP_SLICE:
+        return evaluate_slice(e, node, value, err);
     default:
         return evaluate_binary(e, node, value, err);
     }

@@ -1,5 +1,11 @@
 /* expression_functions.c -- filters and methods of expressions, see expression.h. */
-#include "expression.h"
+#include "expression_items.h"
+
+#include "refs/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static refs_status expect_no_arguments(size_t n, refs_error *err) {
     return n == 1 ? REFS_OK : refs_fail(err, REFS_INVALID, "arguments where none are taken");
@@ -8,10 +14,16 @@ static refs_status expect_no_arguments(size_t n, refs_error *err) {
 static refs_status to_integer(const refs_binding *args, size_t n, refs_scratch *scratch,
                               refs_value *result, refs_error *err) {
     (void)scratch;
-    refs_value integer = {.kind = REFS_VALUE_INTEGER};
-    REFS_TRY(expect_no_arguments(n, err));
-    REFS_TRY(refs_refset__to_integer(&args[0].value, &integer.integer, err));
-    *result = integer;
+    static const char *const names[] = {"default", NULL};
+    const refs_value *otherwise;
+    refs_error problem = REFS_ERROR_INIT;
+    *result = refs_refset__integer(0);
+    REFS_TRY(refs_refset__take_arguments(args, n, names, &otherwise, err));
+    refs_status status = refs_refset__to_integer(&args[0].value, &result->integer, &problem);
+    if (status == REFS_OK) return REFS_OK;
+    if (otherwise == NULL || status != REFS_INVALID)
+        return refs_fail(err, status, "%s", problem.message);
+    *result = *otherwise;
     return REFS_OK;
 }
 
@@ -53,15 +65,138 @@ static refs_status to_float(const refs_binding *args, size_t n, refs_scratch *sc
 
 static refs_status length(const refs_binding *args, size_t n, refs_scratch *scratch,
                           refs_value *result, refs_error *err) {
-    (void)scratch;
+    refs_value list;
     REFS_TRY(expect_no_arguments(n, err));
-    const refs_value *value = &args[0].value;
-    if (value->kind != REFS_VALUE_TEXT)
+    if (args[0].value.kind < REFS_VALUE_TEXT)
         return refs_fail(err, REFS_INVALID, "%s has no length",
-                         refs_refset__kind_text(value->kind));
-    *result = refs_refset__integer((int64_t)refs_refset__count_characters(value->text));
+                         refs_refset__kind_text(args[0].value.kind));
+    REFS_TRY(refs_refset__list(&args[0].value, scratch, &list, err));
+    *result = refs_refset__integer((int64_t)list.tuple.n);
     return REFS_OK;
 }
+
+/* -- items ------------------------------------------------------------------------------------- */
+
+static refs_status item_at(const refs_binding *args, size_t n, int64_t at, refs_value *result,
+                           refs_error *err) {
+    refs_value index = refs_refset__integer(at);
+    bool found;
+    REFS_TRY(expect_no_arguments(n, err));
+    if (args[0].value.kind == REFS_VALUE_DICTIONARY)
+        return refs_fail(err, REFS_UNSUPPORTED, "items of a dictionary by their order");
+    REFS_TRY(refs_refset__item(&args[0].value, &index, result, &found, err));
+    return found ? REFS_OK : refs_fail(err, REFS_INVALID, "there is no such item");
+}
+
+static refs_status first(const refs_binding *args, size_t n, refs_scratch *scratch,
+                         refs_value *result, refs_error *err) {
+    (void)scratch;
+    return item_at(args, n, 0, result, err);
+}
+
+static refs_status last(const refs_binding *args, size_t n, refs_scratch *scratch,
+                        refs_value *result, refs_error *err) {
+    (void)scratch;
+    return item_at(args, n, -1, result, err);
+}
+
+static refs_status to_list(const refs_binding *args, size_t n, refs_scratch *scratch,
+                           refs_value *result, refs_error *err) {
+    REFS_TRY(expect_no_arguments(n, err));
+    return refs_refset__list(&args[0].value, scratch, result, err);
+}
+
+/* Of a list a copy: what jinja2 gives can only be looped over, which joining does. */
+static refs_status reverse(const refs_binding *args, size_t n, refs_scratch *scratch,
+                           refs_value *result, refs_error *err) {
+    const refs_value none = {.kind = REFS_VALUE_NONE};
+    const refs_value bounds[3] = {none, none, refs_refset__integer(-1)};
+    REFS_TRY(expect_no_arguments(n, err));
+    return refs_refset__slice(&args[0].value, bounds, scratch, result, err);
+}
+
+/* The item that all others are not before, by `op`. */
+static refs_status extreme(const refs_value *container, refs_op op, refs_scratch *scratch,
+                           refs_value *result, refs_error *err) {
+    refs_value list, is_before;
+    REFS_TRY(refs_refset__list(container, scratch, &list, err));
+    if (list.tuple.n == 0) return refs_fail(err, REFS_INVALID, "there is no such item");
+    *result = list.tuple.items[0];
+    for (size_t i = 1; i < list.tuple.n; i++) {
+        const refs_value pair[2] = {list.tuple.items[i], *result};
+        for (int side = 0; side < 2; side++)
+            if (pair[side].kind == REFS_VALUE_TEXT)
+                return refs_fail(err, REFS_UNSUPPORTED, "an order of texts without case");
+        REFS_TRY(refs_refset__apply_operator(pair, op, scratch, &is_before, err));
+        if (refs_refset__truth(&is_before)) *result = list.tuple.items[i];
+    }
+    return REFS_OK;
+}
+
+static refs_status smallest(const refs_binding *args, size_t n, refs_scratch *scratch,
+                            refs_value *result, refs_error *err) {
+    REFS_TRY(expect_no_arguments(n, err));
+    return extreme(&args[0].value, REFS_OP_LESS, scratch, result, err);
+}
+
+static refs_status largest(const refs_binding *args, size_t n, refs_scratch *scratch,
+                           refs_value *result, refs_error *err) {
+    REFS_TRY(expect_no_arguments(n, err));
+    return extreme(&args[0].value, REFS_OP_GREATER, scratch, result, err);
+}
+
+static refs_status sum(const refs_binding *args, size_t n, refs_scratch *scratch,
+                       refs_value *result, refs_error *err) {
+    refs_value list;
+    REFS_TRY(expect_no_arguments(n, err));
+    REFS_TRY(refs_refset__list(&args[0].value, scratch, &list, err));
+    *result = refs_refset__integer(0);
+    for (size_t i = 0; i < list.tuple.n; i++) {
+        const refs_value pair[2] = {*result, list.tuple.items[i]};
+        REFS_TRY(refs_refset__apply_operator(pair, REFS_OP_ADD, scratch, result, err));
+    }
+    return REFS_OK;
+}
+
+/* -- rounding ---------------------------------------------------------------------------------- */
+
+/* Python's round(): the nearest float to the decimal that is nearest, halves to even. */
+static double round_common(double number, int precision) {
+    char text[400];
+    snprintf(text, sizeof text, "%.*f", precision, number);
+    return strtod(text, NULL);
+}
+
+static refs_status round_number(const refs_binding *args, size_t n, refs_scratch *scratch,
+                                refs_value *result, refs_error *err) {
+    static const char *const names[] = {"precision", "method", NULL};
+    const refs_value *taken[2], *value = &args[0].value;
+    int64_t precision = 0;
+    (void)scratch;
+    REFS_TRY(refs_refset__take_arguments(args, n, names, taken, err));
+    if (taken[0] != NULL) REFS_TRY(refs_refset__to_integer(taken[0], &precision, err));
+    if (!refs_refset__is_number(value))
+        return refs_fail(err, REFS_INVALID, "%s cannot be rounded",
+                         refs_refset__kind_text(value->kind));
+    if (precision < 0 || precision > 15)
+        return refs_fail(err, REFS_UNSUPPORTED, "a precision that is not from 0 to 15");
+    refs_str method = taken[1] != NULL && taken[1]->kind == REFS_VALUE_TEXT
+                          ? taken[1]->text
+                          : refs_str_from(taken[1] == NULL ? "common" : "");
+    const double number = refs_refset__as_float(value), scale = pow(10, (double)precision);
+    if (refs_str_is(method, "common") && value->kind != REFS_VALUE_FLOAT)
+        *result = refs_refset__integer(value->integer);
+    else if (refs_str_is(method, "common") && isfinite(number))
+        *result = refs_refset__float(round_common(number, (int)precision));
+    else if (refs_str_is(method, "ceil") || refs_str_is(method, "floor"))
+        *result = refs_refset__float(
+            (refs_str_is(method, "ceil") ? ceil(number * scale) : floor(number * scale)) / scale);
+    else
+        return refs_fail(err, REFS_INVALID, "it cannot be rounded so");
+    return REFS_OK;
+}
+
+/* -- widths ------------------------------------------------------------------------------------ */
 
 static refs_status zfill(const refs_binding *args, size_t n, refs_scratch *scratch,
                          refs_value *result, refs_error *err) {
@@ -97,13 +232,18 @@ static refs_text_function find(const named_function *functions, size_t n, refs_s
 
 refs_text_function refs_refset__find_filter(refs_str name) {
     static const named_function filters[] = {
-        {"abs", absolute},   {"float", to_float}, {"format", refs_refset__format_percent},
-        {"int", to_integer}, {"length", length},  {"string", to_text}};
-    return find(filters, sizeof filters / sizeof filters[0], name);
+        {"abs", absolute},   {"count", length},    {"first", first},
+        {"float", to_float}, {"int", to_integer},  {"last", last},
+        {"length", length},  {"list", to_list},    {"max", largest},
+        {"min", smallest},   {"reverse", reverse}, {"round", round_number},
+        {"string", to_text}, {"sum", sum},         {"format", refs_refset__format_percent}};
+    refs_text_function found = find(filters, sizeof filters / sizeof filters[0], name);
+    return found != NULL ? found : refs_refset__find_text_filter(name);
 }
 
 refs_text_function refs_refset__find_method(refs_str name) {
     static const named_function methods[] = {{"format", refs_refset__format_braces},
                                              {"zfill", zfill}};
-    return find(methods, sizeof methods / sizeof methods[0], name);
+    refs_text_function found = find(methods, sizeof methods / sizeof methods[0], name);
+    return found != NULL ? found : refs_refset__find_text_method(name);
 }

@@ -1,5 +1,5 @@
 /* expression_operators.c -- what operators make of two values, see expression.h. */
-#include "expression.h"
+#include "expression_items.h"
 
 #include <math.h>
 
@@ -229,13 +229,6 @@ static refs_status concatenate(const refs_value *a, const refs_value *b, refs_sc
 
 /* -- comparisons ------------------------------------------------------------------------------ */
 
-static bool equals(const refs_value *a, const refs_value *b) {
-    if (are_integers(a, b)) return a->integer == b->integer;
-    if (are_numbers(a, b)) return refs_refset__as_float(a) == refs_refset__as_float(b);
-    if (are_texts(a, b)) return refs_str_equal(a->text, b->text);
-    return a->kind == REFS_VALUE_NONE && b->kind == REFS_VALUE_NONE;
-}
-
 static int order_texts(refs_str a, refs_str b) {
     size_t common = a.size < b.size ? a.size : b.size;
     int order = common > 0 ? memcmp(a.data, b.data, common) : 0;
@@ -256,7 +249,12 @@ static refs_status is_less(const refs_value *a, const refs_value *b, bool *less,
 
 static refs_status compare(refs_op op, const refs_value *a, const refs_value *b, refs_value *result,
                            refs_error *err) {
-    bool less = false, equal = equals(a, b);
+    bool less = false, contained = false, equal = refs_refset__equals(a, b);
+    if (op == REFS_OP_IN || op == REFS_OP_NOT_IN) {
+        REFS_TRY(refs_refset__contains(b, a, &contained, err));
+        *result = refs_refset__bool(contained == (op == REFS_OP_IN));
+        return REFS_OK;
+    }
     if (op == REFS_OP_LESS || op == REFS_OP_LESS_EQUAL) REFS_TRY(is_less(a, b, &less, err));
     if (op == REFS_OP_GREATER || op == REFS_OP_GREATER_EQUAL) REFS_TRY(is_less(b, a, &less, err));
     bool allows_equal =

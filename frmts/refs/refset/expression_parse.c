@@ -92,24 +92,74 @@ static refs_status add_literal(parser *p, refs_value value, uint32_t *id, refs_e
 
 /* -- literals --------------------------------------------------------------------------------- */
 
+/* The digits that may follow each other, with single underscores between them. */
+static void skip_digits(parser *p) {
+    while (is_digit(peek(p)) ||
+           (peek(p) == '_' && p->at + 1 < p->source.size && is_digit(p->source.data[p->at + 1])))
+        p->at++;
+}
+
+static int digit_value(char c) {
+    if (is_digit(c)) return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
+}
+
+/* 0x1f, 0o17, 0b101. */
+static refs_status parse_based(parser *p, int base, uint32_t *node, refs_error *err) {
+    int64_t number = 0;
+    size_t n = 0;
+    p->at += 2;
+    for (;; p->at++, n++) {
+        if (peek(p) == '_') p->at++;
+        const int digit = digit_value(peek(p));
+        if (digit >= base) break;
+        if (__builtin_mul_overflow(number, base, &number) ||
+            __builtin_add_overflow(number, digit, &number))
+            return refs_fail(err, REFS_LIMIT, "an integer needs more than 64 bits");
+    }
+    if (n == 0 || is_name_char(p->source.data[p->at - 1] == '_' ? '_' : peek(p)))
+        return fail_unexpected(p, err);
+    return add_literal(p, refs_refset__integer(number), node, err);
+}
+
+static int base_of(const parser *p) {
+    if (peek(p) != '0' || p->at + 1 >= p->source.size) return 10;
+    const char c = (char)(p->source.data[p->at + 1] | 0x20);
+    return c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 10;
+}
+
+/* Sets *text to a number without its underscores. */
+static refs_status plain_digits(parser *p, size_t begin, refs_str *text, refs_error *err) {
+    refs_buf *texts = &p->out->texts;
+    const size_t from = texts->size;
+    for (size_t i = begin; i < p->at; i++)
+        if (p->source.data[i] != '_') REFS_TRY(refs_buf_append(texts, &p->source.data[i], 1, err));
+    *text = refs_str_view((const char *)texts->data + from, texts->size - from);
+    return REFS_OK;
+}
+
 static refs_status parse_number(parser *p, uint32_t *node, refs_error *err) {
     size_t begin = p->at;
     bool integer = true;
-    while (is_digit(peek(p))) p->at++;
+    if (base_of(p) != 10) return parse_based(p, base_of(p), node, err);
+    skip_digits(p);
     if (peek(p) == '.' && p->at + 1 < p->source.size && is_digit(p->source.data[p->at + 1])) {
         integer = false;
         p->at++;
-        while (is_digit(peek(p))) p->at++;
+        skip_digits(p);
     }
     if (peek(p) == 'e' || peek(p) == 'E') {
         integer = false;
         p->at++;
         if (peek(p) == '+' || peek(p) == '-') p->at++;
         if (!is_digit(peek(p))) return fail_unexpected(p, err);
-        while (is_digit(peek(p))) p->at++;
+        skip_digits(p);
     }
     if (is_name_char(peek(p))) return fail_unexpected(p, err);
-    refs_value text = refs_refset__text(refs_str_part(p->source, begin, p->at)), value = text;
+    refs_str digits = {NULL, 0};
+    REFS_TRY(plain_digits(p, begin, &digits, err));
+    refs_value text = refs_refset__text(digits), value = text;
     if (!integer)
         return add_literal(p, refs_refset__float(refs_json_number_to_double(text.text)), node, err);
     value.kind = REFS_VALUE_INTEGER;
@@ -117,25 +167,59 @@ static refs_status parse_number(parser *p, uint32_t *node, refs_error *err) {
     return add_literal(p, value, node, err);
 }
 
-/* Texts have the escapes \n \t \r \\ \' \" and no others. */
-static refs_status parse_text(parser *p, uint32_t *node, refs_error *err) {
-    static const char letters[] = "ntr\\'\"", meanings[] = "\n\t\r\\'\"";
-    refs_buf *texts = &p->out->texts;
-    const char quote = p->source.data[p->at++];
-    size_t begin = texts->size;
-    for (;; p->at++) {
-        char c = peek(p);
-        if (p->at >= p->source.size) return fail_unexpected(p, err);
-        if (c == quote) break;
-        if (c == '\\') {
-            p->at++;
-            const char *letter = peek(p) != '\0' ? strchr(letters, peek(p)) : NULL;
-            if (letter == NULL) return fail_unexpected(p, err);
-            c = meanings[letter - letters];
-        }
-        REFS_TRY(refs_buf_append(texts, &c, 1, err));
+/* Reads \xHH or \uHHHH, behind the letter. */
+static refs_status parse_code_point(parser *p, size_t n_digits, refs_error *err) {
+    uint8_t utf8[3];
+    unsigned c = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < n_digits; i++) {
+        const int digit = digit_value(peek(p));
+        if (digit >= 16) return fail_unexpected(p, err);
+        c = c << 4 | (unsigned)digit;
+        p->at++;
     }
+    if (c >= 0xd800 && c < 0xe000) return fail_unexpected(p, err);
+    if (c >= 0x800) utf8[n++] = (uint8_t)(0xe0 | c >> 12);
+    if (c >= 0x80) utf8[n++] = (uint8_t)(c >= 0x800 ? 0x80 | (c >> 6 & 0x3f) : 0xc0 | c >> 6);
+    utf8[n++] = (uint8_t)(c >= 0x80 ? 0x80 | (c & 0x3f) : c);
+    return refs_buf_append(&p->out->texts, utf8, n, err);
+}
+
+/* Reads what follows a backslash. As in Python it stands for itself before most letters. */
+static refs_status parse_escape(parser *p, refs_error *err) {
+    static const char letters[] = "ntr\\'\"abfv", meanings[] = "\n\t\r\\'\"\a\b\f\v";
+    const char c = peek(p);
+    const char *letter = c != '\0' ? strchr(letters, c) : NULL;
+    if (p->at >= p->source.size || is_digit(c) || c == 'N' || c == 'U' || c == '\n' || c == '\0')
+        return fail_unexpected(p, err);
     p->at++;
+    if (c == 'x' || c == 'u') return parse_code_point(p, c == 'x' ? 2 : 4, err);
+    if (letter != NULL) return refs_buf_append(&p->out->texts, &meanings[letter - letters], 1, err);
+    return refs_buf_append(&p->out->texts, &p->source.data[p->at - 2], 2, err);
+}
+
+static refs_status parse_quoted(parser *p, refs_error *err) {
+    const char quote = p->source.data[p->at++];
+    while (p->at < p->source.size && peek(p) != quote) {
+        const char c = p->source.data[p->at++];
+        if (c == '\\')
+            REFS_TRY(parse_escape(p, err));
+        else
+            REFS_TRY(refs_buf_append(&p->out->texts, &c, 1, err));
+    }
+    if (p->at >= p->source.size) return fail_unexpected(p, err);
+    p->at++;
+    return REFS_OK;
+}
+
+/* Texts that follow each other are one. */
+static refs_status parse_text(parser *p, uint32_t *node, refs_error *err) {
+    refs_buf *texts = &p->out->texts;
+    size_t begin = texts->size;
+    do {
+        REFS_TRY(parse_quoted(p, err));
+        skip_white(p);
+    } while (peek(p) == '\'' || peek(p) == '"');
     refs_str text = refs_str_view((const char *)texts->data + begin, texts->size - begin);
     return add_literal(p, refs_refset__text(text), node, err);
 }
@@ -171,13 +255,13 @@ static refs_status parse_argument(parser *p, uint32_t *node, refs_error *err) {
     return add_node(p, argument, node, err);
 }
 
-/* Parses arguments up to the closing parenthesis, which it skips. *commas counts what separates
- * and ends them. */
-static refs_status parse_arguments(parser *p, uint32_t *first, size_t *commas, refs_error *err) {
+/* Parses arguments up to `close`, which it skips. *commas counts what separates and ends them. */
+static refs_status parse_until(parser *p, const char *close, uint32_t *first, size_t *commas,
+                               refs_error *err) {
     uint32_t last = REFS_NODE_NONE;
     *first = REFS_NODE_NONE;
     *commas = 0;
-    while (!skip_symbol(p, ")")) {
+    while (!skip_symbol(p, close)) {
         uint32_t argument = REFS_NODE_NONE;
         REFS_TRY(parse_argument(p, &argument, err));
         if (last == REFS_NODE_NONE)
@@ -189,10 +273,69 @@ static refs_status parse_arguments(parser *p, uint32_t *first, size_t *commas, r
             ++*commas;
         } else {
             skip_white(p);
-            if (peek(p) != ')') return fail_unexpected(p, err);
+            if (peek(p) != *close) return fail_unexpected(p, err);
         }
     }
     return REFS_OK;
+}
+
+static refs_status parse_arguments(parser *p, uint32_t *first, size_t *commas, refs_error *err) {
+    return parse_until(p, ")", first, commas, err);
+}
+
+/* Parses "[a, b]" behind its bracket. */
+static refs_status parse_list(parser *p, uint32_t *node, refs_error *err) {
+    uint32_t first;
+    size_t commas;
+    REFS_TRY(parse_until(p, "]", &first, &commas, err));
+    for (uint32_t i = first; i != REFS_NODE_NONE; i = p->out->nodes[i].operand[1])
+        if (p->out->nodes[i].name.size > 0) return fail_unexpected(p, err);
+    return add_operation(p, REFS_OP_LIST, first, REFS_NODE_NONE, node, err);
+}
+
+/* Adds an argument behind *last, which may be none, and makes it the last. */
+static refs_status add_argument(parser *p, uint32_t value, uint32_t *last, refs_error *err) {
+    const uint32_t before = *last;
+    REFS_TRY(add_operation(p, REFS_OP_ARGUMENT, value, REFS_NODE_NONE, last, err));
+    if (before != REFS_NODE_NONE) p->out->nodes[before].operand[1] = *last;
+    return REFS_OK;
+}
+
+/* Parses "{a: b}" behind its brace. */
+static refs_status parse_dictionary(parser *p, uint32_t *node, refs_error *err) {
+    uint32_t first = REFS_NODE_NONE, last = REFS_NODE_NONE, value;
+    while (!skip_symbol(p, "}")) {
+        REFS_TRY(parse_expression(p, &value, err));
+        REFS_TRY(add_argument(p, value, &last, err));
+        if (first == REFS_NODE_NONE) first = last;
+        if (!skip_symbol(p, ":")) return fail_unexpected(p, err);
+        REFS_TRY(parse_expression(p, &value, err));
+        REFS_TRY(add_argument(p, value, &last, err));
+        skip_white(p);
+        if (!skip_symbol(p, ",") && peek(p) != '}') return fail_unexpected(p, err);
+    }
+    return add_operation(p, REFS_OP_DICTIONARY, first, REFS_NODE_NONE, node, err);
+}
+
+/* Parses "[a]" or "[a:b:c]" of *node behind its bracket. */
+static refs_status parse_subscript(parser *p, uint32_t *node, refs_error *err) {
+    uint32_t bounds[3] = {REFS_NODE_NONE, REFS_NODE_NONE, REFS_NODE_NONE};
+    uint32_t first = REFS_NODE_NONE, last = REFS_NODE_NONE;
+    size_t n = 0;
+    skip_white(p);
+    if (peek(p) != ':') REFS_TRY(parse_expression(p, &bounds[0], err));
+    while (n < 2 && skip_symbol(p, ":")) {
+        n++;
+        skip_white(p);
+        if (peek(p) != ':' && peek(p) != ']') REFS_TRY(parse_expression(p, &bounds[n], err));
+    }
+    if (!skip_symbol(p, "]")) return fail_unexpected(p, err);
+    if (n == 0) return add_operation(p, REFS_OP_ITEM, *node, bounds[0], node, err);
+    for (size_t i = 0; i < 3; i++) {
+        REFS_TRY(add_argument(p, bounds[i], &last, err));
+        if (i == 0) first = last;
+    }
+    return add_operation(p, REFS_OP_SLICE, *node, first, node, err);
 }
 
 /* Parses "(a)" as a, "()", "(a,)" and "(a, b)" as tuples. */
@@ -215,14 +358,20 @@ static refs_status parse_primary(parser *p, uint32_t *node, refs_error *err) {
     if (is_digit(c)) return parse_number(p, node, err);
     if (c == '\'' || c == '"') return parse_text(p, node, err);
     if (c == '(') return parse_parenthesis(p, node, err);
+    if (skip_symbol(p, "[")) return parse_list(p, node, err);
+    if (skip_symbol(p, "{")) return parse_dictionary(p, node, err);
     if (is_name_char(c)) return parse_name(p, node, err);
     return fail_unexpected(p, err);
 }
 
-/* Parses calls and methods behind a value. */
+/* Parses calls, methods and items behind a value. */
 static refs_status parse_postfix(parser *p, uint32_t *node, refs_error *err) {
     for (;;) {
         size_t commas;
+        if (skip_symbol(p, "[")) {
+            REFS_TRY(parse_subscript(p, node, err));
+            continue;
+        }
         refs_node made = {.operand = {*node, REFS_NODE_NONE, REFS_NODE_NONE}};
         if (skip_symbol(p, "(")) {
             if (p->out->nodes[*node].op != REFS_OP_NAME) return fail_unexpected(p, err);
@@ -242,18 +391,56 @@ static refs_status parse_postfix(parser *p, uint32_t *node, refs_error *err) {
     }
 }
 
-static refs_status parse_filters(parser *p, uint32_t *node, refs_error *err) {
-    while (skip_symbol(p, "|")) {
-        size_t commas;
-        refs_node made = {.op = REFS_OP_FILTER,
-                          .name = peek_name(p),
-                          .operand = {*node, REFS_NODE_NONE, REFS_NODE_NONE}};
-        p->at += made.name.size;
-        if (made.name.size == 0) return fail_unexpected(p, err);
-        if (skip_symbol(p, "(")) REFS_TRY(parse_arguments(p, &made.operand[1], &commas, err));
-        REFS_TRY(add_node(p, made, node, err));
+static refs_status parse_filter(parser *p, uint32_t *node, refs_error *err) {
+    size_t commas;
+    refs_node made = {.op = REFS_OP_FILTER,
+                      .name = peek_name(p),
+                      .operand = {*node, REFS_NODE_NONE, REFS_NODE_NONE}};
+    p->at += made.name.size;
+    if (made.name.size == 0) return fail_unexpected(p, err);
+    if (skip_symbol(p, "(")) REFS_TRY(parse_arguments(p, &made.operand[1], &commas, err));
+    return add_node(p, made, node, err);
+}
+
+/* Whether a value begins here that is the one argument of a test, as in "a is divisibleby 3". */
+static bool at_argument(parser *p) {
+    static const char *const ends[] = {"else", "or", "and", "is", "if", "in", "not"};
+    refs_str name = peek_name(p);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (refs_str_is(name, ends[i])) return false;
+    return name.size > 0 || is_digit(peek(p)) || peek(p) == '\'' || peek(p) == '"' ||
+           peek(p) == '[';
+}
+
+static refs_status parse_test(parser *p, uint32_t *node, refs_error *err) {
+    size_t commas;
+    const bool negated = skip_word(p, "not");
+    refs_node made = {.op = REFS_OP_TEST,
+                      .name = peek_name(p),
+                      .operand = {*node, REFS_NODE_NONE, REFS_NODE_NONE}};
+    p->at += made.name.size;
+    if (made.name.size == 0) return fail_unexpected(p, err);
+    if (skip_symbol(p, "(")) {
+        REFS_TRY(parse_arguments(p, &made.operand[1], &commas, err));
+    } else if (at_argument(p)) {
+        uint32_t value;
+        REFS_TRY(parse_primary(p, &value, err));
+        REFS_TRY(parse_postfix(p, &value, err));
+        REFS_TRY(add_argument(p, value, &made.operand[1], err));
     }
-    return REFS_OK;
+    REFS_TRY(add_node(p, made, node, err));
+    return negated ? add_operation(p, REFS_OP_NOT, *node, REFS_NODE_NONE, node, err) : REFS_OK;
+}
+
+static refs_status parse_filters(parser *p, uint32_t *node, refs_error *err) {
+    for (;;) {
+        if (skip_symbol(p, "|"))
+            REFS_TRY(parse_filter(p, node, err));
+        else if (skip_word(p, "is"))
+            REFS_TRY(parse_test(p, node, err));
+        else
+            return REFS_OK;
+    }
 }
 
 /* -- operators -------------------------------------------------------------------------------- */
@@ -311,6 +498,8 @@ static const struct {
                  {">=", REFS_OP_GREATER_EQUAL, LEVEL_COMPARE},
                  {"<", REFS_OP_LESS, LEVEL_COMPARE},
                  {">", REFS_OP_GREATER, LEVEL_COMPARE},
+                 {"in", REFS_OP_IN, LEVEL_COMPARE},
+                 {"not", REFS_OP_NOT_IN, LEVEL_COMPARE},
                  {"+", REFS_OP_ADD, LEVEL_SUM},
                  {"-", REFS_OP_SUBTRACT, LEVEL_SUM},
                  {"~", REFS_OP_CONCATENATE, LEVEL_CONCATENATE},
@@ -327,6 +516,10 @@ static bool skip_operator(parser *p, level wanted, refs_op *op) {
         bool word = is_name_char(operators[i].symbol[0]);
         size_t before = p->at;
         if (!(word ? skip_word : skip_symbol)(p, operators[i].symbol)) continue;
+        if (operators[i].op == REFS_OP_NOT_IN && !skip_word(p, "in")) {
+            p->at = before;
+            return false;
+        }
         *op = operators[i].op;
         if (operators[i].level == wanted) return true;
         p->at = before;

@@ -139,6 +139,10 @@ static void warn(const set_reader *set) {
     if (set->values.n_unpadded > 0)
         refs_note(set->notes, REFS_NOTE_WARNING, "%llu values in base64 lack padding",
                   (unsigned long long)set->values.n_unpadded);
+    if (refs_json_reader_n_controls(set->reader) > 0)
+        refs_note(set->notes, REFS_NOTE_WARNING,
+                  "%llu control characters in strings are not escaped",
+                  (unsigned long long)refs_json_reader_n_controls(set->reader));
 }
 
 static refs_status parse_kept(const refs_buf *kept, refs_json_doc **doc, refs_error *err) {

@@ -24,15 +24,27 @@ struct refs_parquet_set {
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-/* Values are objects, or the texts of objects from writers that copied them so. */
+/* Values are objects, or the texts of objects from writers that copied them so. As in JSON, texts
+ * may be in base64. */
+static refs_status write_value(const refs_json *value, refs_buf *text, refs_error *err) {
+    refs_str written = refs_json_text(value);
+    if (!refs_json_is_string(value)) return refs_json_write(value, text, err);
+    if (refs_str_starts(written, "base64:"))
+        return refs_base64_decode(refs_str_part(written, 7, written.size), text, err);
+    return refs_buf_append_str(text, written, err);
+}
+
 static refs_status add_metadata(refs_parquet_set *set, refs_str key, const refs_json *value,
                                 refs_set_builder *builder, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_json_is_string(value)
-                             ? refs_buf_append_str(&text, refs_json_text(value), err)
-                             : refs_json_write(value, &text, err);
-    if (status == REFS_OK)
-        status = refs_set_builder_inline(builder, key, refs_buf_view(&text), err);
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = write_value(value, &text, &problem);
+    if (status != REFS_OK) {
+        refs_buf_clear(&text);
+        if (status == REFS_NOMEM) return refs_fail_nomem(err);
+        return refs_set_builder_broken(builder, key, status, problem.message, err);
+    }
+    status = refs_set_builder_inline(builder, key, refs_buf_view(&text), err);
     refs_str json = refs_str_view((const char *)text.data, text.size);
     if (status == REFS_OK) status = refs_refset__chunk_grids_add(&set->grids, key, json, err);
     refs_buf_clear(&text);
@@ -89,12 +101,18 @@ static refs_status load_record(void *user, refs_record_id id, refs_record **reco
     refs_str prefix = refs_refset__chunk_grids_prefix(&set->grids, id.array);
     uint64_t n_rows = refs_refset__chunk_grid_total(grid) - id.number * set->record_size;
     if (n_rows > set->record_size) n_rows = set->record_size;
-    refs_buf name = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&name, err, "%s/%srefs.%llu.parq", set->folder,
-                                         prefix.data, (unsigned long long)id.number);
-    if (status == REFS_OK)
-        status = refs_refset__record_open(set->vfs, (const char *)name.data, n_rows, record, err);
-    refs_buf_clear(&name);
+    /* Writers use the first, the text of the specification has both. */
+    static const char *const endings[] = {"parq", "parquet"};
+    refs_status status = REFS_NOT_FOUND;
+    for (size_t i = 0; i < 2 && status == REFS_NOT_FOUND; i++) {
+        refs_buf name = REFS_BUF_INIT;
+        status = refs_buf_printf(&name, err, "%s/%srefs.%llu.%s", set->folder, prefix.data,
+                                 (unsigned long long)id.number, endings[i]);
+        if (status == REFS_OK)
+            status =
+                refs_refset__record_open(set->vfs, (const char *)name.data, n_rows, record, err);
+        refs_buf_clear(&name);
+    }
     if (status != REFS_NOT_FOUND) return status;
     *record = NULL;
     return REFS_OK;

@@ -89,17 +89,18 @@ static refs_status integer_at(const refs_record *record, size_t column, size_t r
     return REFS_OK;
 }
 
-/* No bytes from an offset on are all bytes to the specification and none to fsspec. */
+/* "If path is populated but size is 0, it is the whole file", whatever the offset, says the
+ * specification; to fsspec no bytes from an offset on are none. */
 static refs_status set_range(const refs_record *record, size_t row, refs_record_row *ref,
                              refs_error *err) {
     int64_t offset = 0, size = 0;
     REFS_TRY(integer_at(record, OFFSET, row, &offset, err));
     REFS_TRY(integer_at(record, SIZE, row, &size, err));
-    if (offset < 0 || size < 0 || (size == 0 && offset > 0))
+    if (offset < 0 || size < 0)
         return refs_fail(err, REFS_INVALID, "offset %lld and size %lld are no range",
                          (long long)offset, (long long)size);
     ref->kind = size == 0 ? REFS_REF_WHOLE : REFS_REF_RANGE;
-    ref->offset = (uint64_t)offset;
+    ref->offset = size == 0 ? 0 : (uint64_t)offset;
     ref->length = (uint64_t)size;
     return REFS_OK;
 }

@@ -198,6 +198,14 @@ static bool is_confined(const refs_url_context *context) {
            refs_refset__location_may_be_remote(refs_str_from(context->base));
 }
 
+/* What lies beside a file that is read as unpacked is not packed as that file is. */
+static refs_str without_gzip(refs_str base) {
+    static const char prefix[] = "/vsigzip/";
+    if (!refs_str_starts(base, prefix)) return base;
+    refs_str file = refs_str_part(base, sizeof prefix - 1, base.size);
+    return refs_str_starts(file, "vsi") ? refs_str_part(base, sizeof prefix - 2, base.size) : file;
+}
+
 static refs_status map_path(refs_str path, const refs_url_context *context, refs_buf *location,
                             refs_error *err) {
     if (path.size == 0) return refs_fail(err, REFS_INVALID, "URL is empty");
@@ -207,7 +215,7 @@ static refs_status map_path(refs_str path, const refs_url_context *context, refs
     refs_str drive, rest;
     if (path.data[0] == '/' || (split_scheme(path, &drive, &rest) && drive.size == 1))
         return refs_buf_append_str(location, path, err);
-    return append_relative(path, refs_str_from(context->base), location, err);
+    return append_relative(path, without_gzip(refs_str_from(context->base)), location, err);
 }
 
 /* What "file://" is followed by: a path, "localhost" and a path, or "/C:/path". */
@@ -264,6 +272,13 @@ static refs_status map_url(refs_str url, const refs_url_context *context, size_t
     return map_scheme(url, scheme, rest, location, err);
 }
 
+/* Nothing is the beginning of what has no protocol, and of no URL. */
+static bool begins_with(refs_str url, refs_str old) {
+    refs_str scheme, rest;
+    if (old.size > 0) return refs_str_equal(refs_str_part(url, 0, old.size), old);
+    return !split_scheme(url, &scheme, &rest) && !refs_str_starts(url, "/vsi");
+}
+
 /* Replaces the beginning of `url` by the first rewrite that fits. */
 static refs_status rewrite(refs_str url, const char *const *rewrites, refs_buf *rewritten,
                            refs_error *err) {
@@ -272,7 +287,7 @@ static refs_status rewrite(refs_str url, const char *const *rewrites, refs_buf *
         if (arrow == NULL)
             return refs_fail(err, REFS_INVALID, "rewrite \"%s\" has no \"=>\"", *rewrites);
         refs_str old = refs_str_view(*rewrites, (size_t)(arrow - *rewrites));
-        if (!refs_str_equal(refs_str_part(url, 0, old.size), old)) continue;
+        if (!begins_with(url, old)) continue;
         REFS_TRY(refs_buf_append_str(rewritten, refs_str_from(arrow + 2), err));
         url = refs_str_part(url, old.size, url.size);
         break;

@@ -30,13 +30,9 @@ refs_status refs_refset__scratch_copy(refs_scratch *scratch, refs_str bytes, ref
 }
 
 const char *refs_refset__kind_text(refs_value_kind kind) {
-    static const char *const texts[] = {"none",
-                                        "a truth value",
-                                        "an integer",
-                                        "a float",
-                                        "a text",
-                                        "a tuple",
-                                        "a template with arguments"};
+    static const char *const texts[] = {"none",    "a truth value", "an integer",
+                                        "a float", "a text",        "a tuple",
+                                        "a list",  "a dictionary",  "a template with arguments"};
     return texts[kind];
 }
 
@@ -52,6 +48,8 @@ bool refs_refset__truth(const refs_value *value) {
     case REFS_VALUE_TEXT:
         return value->text.size > 0;
     case REFS_VALUE_TUPLE:
+    case REFS_VALUE_LIST:
+    case REFS_VALUE_DICTIONARY:
         return value->tuple.n > 0;
     case REFS_VALUE_TEMPLATE:
         break;
@@ -118,6 +116,8 @@ refs_status refs_refset__to_text(const refs_value *value, refs_scratch *scratch,
         write_float(value->number, written, sizeof written);
         break;
     case REFS_VALUE_TUPLE:
+    case REFS_VALUE_LIST:
+    case REFS_VALUE_DICTIONARY:
     case REFS_VALUE_TEMPLATE:
         return refs_fail(err, REFS_INVALID, "%s is no text", refs_refset__kind_text(value->kind));
     }

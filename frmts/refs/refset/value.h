@@ -19,7 +19,9 @@ typedef enum refs_value_kind {
     REFS_VALUE_FLOAT,
     REFS_VALUE_TEXT,
     REFS_VALUE_TUPLE,
-    REFS_VALUE_TEMPLATE /**< one that has to be called */
+    REFS_VALUE_LIST,
+    REFS_VALUE_DICTIONARY, /**< items: keys, each with its value behind it */
+    REFS_VALUE_TEMPLATE    /**< one that has to be called */
 } refs_value_kind;
 
 typedef struct refs_value {
@@ -31,7 +33,7 @@ typedef struct refs_value {
         struct {
             const struct refs_value *items;
             size_t n;
-        } tuple;
+        } tuple; /**< and of what else has items */
         const struct refs_template *callee;
     };
 } refs_value;
@@ -99,7 +101,7 @@ static inline double refs_refset__as_float(const refs_value *value) {
 /** Python's bool(). */
 bool refs_refset__truth(const refs_value *value);
 
-/** Python's str(); tuples and templates have none. */
+/** Python's str(); what has items and templates have none. */
 refs_status refs_refset__to_text(const refs_value *value, refs_scratch *scratch, refs_str *text,
                                  refs_error *err);
 

@@ -47,11 +47,12 @@ typedef struct pending {
     size_t n;
 } pending;
 
-/* Puts what is read, if it is not in the set itself, before a message, and before that the key. */
+/* Puts what is read, if it is not in the set itself, before a message, and before that the key. Of
+ * a URL that cannot be used the message tells already. */
 static void prefix(const refs_store *store, refs_str key, const refs_ref *ref, refs_error *err) {
-    if (ref->kind == REFS_REF_WHOLE)
+    if (ref->kind == REFS_REF_WHOLE && ref->url != NULL)
         refs_error_prefix(err, "%s", ref->url);
-    else if (ref->kind == REFS_REF_RANGE)
+    else if (ref->kind == REFS_REF_RANGE && ref->url != NULL)
         refs_error_prefix(err, "%s [%llu+%llu]", ref->url, (unsigned long long)ref->offset,
                           (unsigned long long)ref->length);
     refs_error_prefix(err, "%s: %.*s", refs_store_name(store), REFS_STR_ARG(key));

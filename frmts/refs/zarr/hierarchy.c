@@ -48,6 +48,7 @@ static const refs_json *attributes_of(const refs_node *node, const char *path,
                                       const refs_notes *notes) {
     const refs_document *v2 = &node->documents[REFS_DOCUMENT_ZATTRS];
     const refs_json *v3 = refs_json_get(node->documents[REFS_DOCUMENT_V3].root, "attributes");
+    if (path[0] == '\0') path = "/";
     if (v2->problem != NULL)
         refs_note(notes, REFS_NOTE_WARNING, "%s: the attributes are not used: %s", path,
                   v2->problem);

@@ -126,6 +126,7 @@ static refs_status parse(refs_tree *tree, refs_bytes text, refs_document *docume
                            REFS_JSON_MAX_TREE_BYTES);
     }
     if (status == REFS_OK) {
+        tree->n_controls += refs_json_doc_n_controls(doc);
         tree->docs_memory += refs_json_doc_memory(doc);
         tree->docs[tree->n_docs++] = doc;
         if (refs_json_is_object(refs_json_root(doc)))
@@ -246,6 +247,10 @@ refs_status refs_zarr__tree_read(struct refs_store *store, const refs_notes *not
     if (status == REFS_OK) status = refs_store_each_name(store, want, &job, err);
     if (status == REFS_OK) status = read_documents(&job, store, err);
     if (status == REFS_OK) status = read_consolidated(tree, notes, err);
+    if (tree->n_controls > 0)
+        refs_note(notes, REFS_NOTE_WARNING,
+                  "%llu control characters in strings of the metadata are not escaped",
+                  (unsigned long long)tree->n_controls);
     refs_intern_clear(&job.keys);
     refs_free(job.wanted);
     return status;

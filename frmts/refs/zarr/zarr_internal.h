@@ -75,6 +75,7 @@ typedef struct refs_tree {
     size_t n_docs;
     size_t docs_memory; /**< bytes of their trees */
     size_t docs_capacity;
+    uint64_t n_controls; /**< characters in their strings that JSON wants escaped */
     bool any_key; /**< of metadata or other names; chunks do not count */
     bool any_document;
 } refs_tree;
