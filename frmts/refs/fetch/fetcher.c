@@ -2,6 +2,11 @@
 #include "fetch_internal.h"
 #include "http_internal.h"
 
+/* Requests for what is prefetched are as large as comes in so many milliseconds, but not smaller
+ * than this. */
+#define PREFETCHED_REQUEST_MS 25
+#define MIN_PREFETCHED_BYTES  (REFS_MIB / 4)
+
 /* -- the fetcher ------------------------------------------------------------------------------- */
 
 /* In the child of a fork no other thread's calls are under way. */
@@ -258,10 +263,24 @@ static void tell_what_comes_along(const refs_fetch_job *job) {
             client->comes_along(client->user, job->plan->members[i]);
 }
 
+/* What is prefetched comes in requests that take a slow line for a moment only: a reader that waits
+ * for the last bytes of one waits for all of them. */
+static refs_fetch_policy policy_of(const refs_fetch_job *job) {
+    const refs_fetch_options *options = &job->fetcher->options;
+    refs_fetch_policy policy = options->policy;
+    uint64_t rate = options->http != NULL ? refs_http__rate(options->http) : 0;
+    uint64_t most = rate / 1000 * PREFETCHED_REQUEST_MS;
+    if (job->client->is_awaited == NULL || rate == 0) return policy;
+    if (most < MIN_PREFETCHED_BYTES) most = MIN_PREFETCHED_BYTES;
+    if (most < policy.max_request_bytes) policy.max_request_bytes = most;
+    return policy;
+}
+
 static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *again,
                               refs_error *err) {
     refs_plan plan;
-    REFS_TRY(refs_fetch_plan(job->ranges, n, &job->fetcher->options.policy, &plan, err));
+    const refs_fetch_policy policy = policy_of(job);
+    REFS_TRY(refs_fetch_plan(job->ranges, n, &policy, &plan, err));
     job->plan = &plan;
     tell_what_comes_along(job);
     pthread_mutex_init(&job->waiter.lock, NULL);

@@ -9,6 +9,8 @@ struct refs_http {
     const refs_http_host *host;
     refs_http_options options;
     refs_forked forked;
+    _Atomic uint64_t
+        bytes_per_s;      /* that answers came with which readers waited for; 0: not known */
     pthread_mutex_t lock; /* guards what follows */
     refs_transfer *first_new, *last_new;
     bool ending;
@@ -23,11 +25,11 @@ typedef struct engine {
     refs_transfer *waiting, **last_waiting; /* not started, or to be tried again */
     refs_transfer *active;
     unsigned n_active, n_paused;
-    uint64_t looked_ms;               /* when it was last asked who is awaited */
-    bool any_awaited;                 /* of those that are active or due, or were a moment ago */
-    uint64_t awaited_ms;              /* when it was last so */
-    unsigned n_ahead;                 /* active, and not awaited */
-    uint64_t latency_us, bytes_per_s; /* of what readers waited for; 0: not known */
+    uint64_t looked_ms;  /* when it was last asked who is awaited */
+    bool any_awaited;    /* of those that are active or due, or were a moment ago */
+    uint64_t awaited_ms; /* when it was last so */
+    unsigned n_ahead;    /* active, and not awaited */
+    uint64_t latency_us; /* of what readers waited for; 0: not known */
     refs_origins origins;
 } engine;
 
@@ -137,8 +139,9 @@ static void look_if_any_is_awaited(engine *self) {
  * the line that takes the time. */
 static unsigned most_ahead(const engine *self) {
     unsigned most = self->http->options.max_in_flight - 1;
-    if (self->bytes_per_s == 0) return most;
-    uint64_t fit = self->latency_us * self->bytes_per_s / 1000000 / BUFFERED_BYTES;
+    uint64_t rate = refs_http__rate(self->http);
+    if (rate == 0) return most;
+    uint64_t fit = self->latency_us * rate / 1000000 / BUFFERED_BYTES;
     if (fit < MIN_AHEAD && !self->any_awaited) fit = MIN_AHEAD;
     return fit < most ? (unsigned)fit : most;
 }
@@ -155,8 +158,9 @@ static void measure(engine *self, const refs_transfer *transfer) {
     uint64_t took_us = (uint64_t)(ended_us - began_us);
     uint64_t latency_us = (uint64_t)(began_us - asked_us);
     uint64_t rate = (uint64_t)n_bytes * 1000000 / (took_us > MIN_TIMED_US ? took_us : MIN_TIMED_US);
-    uint64_t smooth = (7 * self->bytes_per_s + rate) / 8; /* others may have had a share */
-    self->bytes_per_s = rate > smooth ? rate : smooth;
+    uint64_t smooth =
+        (7 * refs_http__rate(self->http) + rate) / 8; /* others may have had a share */
+    atomic_store(&self->http->bytes_per_s, rate > smooth ? rate : smooth);
     self->latency_us = self->latency_us == 0 ? latency_us : (3 * self->latency_us + latency_us) / 4;
 }
 
@@ -401,6 +405,11 @@ const refs_http_host *refs_http__host(const refs_http *http) {
 const refs_http_options *refs_http__options(const refs_http *http) {
     return &http->options;
 }
+
+uint64_t refs_http__rate(const refs_http *http) {
+    return atomic_load(&http->bytes_per_s);
+}
+
 const char *refs_http_curl_version(void) {
     return curl_version();
 }

@@ -116,6 +116,9 @@ void refs_transfer__finish(refs_transfer *transfer);
 const refs_http_host *refs_http__host(const refs_http *http);
 const refs_http_options *refs_http__options(const refs_http *http);
 
+/** Bytes a second of answers that readers waited for; 0: not known. */
+uint64_t refs_http__rate(const refs_http *http);
+
 /** Hands a prepared transfer to the engine, which does not own it. */
 refs_status refs_http__submit(refs_http *http, refs_transfer *transfer, refs_error *err);
 
