@@ -261,10 +261,17 @@ def selects_from_no_array():
         return world.said(f"REFS:{ROOT}/data/sample.json[time=2025]")
 
 
-@produces("nothing is there")
-def selects_what_is_not_there():
+def said_of_sample(part):
     with World() as world:
-        return world.said(f'REFS:"{ROOT}/data/sample.json":/t2m[time=2025]')
+        return world.said(f'REFS:"{ROOT}/data/sample.json":{part}')
+
+
+for message, part in (("dimension '…' has no value …", "/t2m[time=2025]"),
+                      ("is an axis of the raster, not of its bands", "/t2m[lat=41.9]"),
+                      ("the bracket is not closed", "/t2m[time=2"),
+                      ("nothing stands in the bracket", "/t2m[]"),
+                      ("several dimensions stand in one bracket", "/z[level=850][time_12h=0]")):
+    produces(message)(lambda part=part: said_of_sample(part))
 
 
 @produces("more than N references", "inline values have more than N bytes",
