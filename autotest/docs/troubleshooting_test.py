@@ -177,7 +177,9 @@ def read_with_status(status):
         return world.said(world.set(refs_of(["v.bin", 0, 24])))
 
 
-for number in (401, 403, 404, 429, 503):
+produces("HTTP 404 (check the URL; where files moved, -oo URL_REWRITE=old=>new)")(
+    lambda: read_with_status(404))
+for number in (401, 403, 429, 503):
     produces(f"HTTP {number}")(lambda number=number: read_with_status(number))
 produces("after 5 attempts")(lambda: read_with_status(503))
 
@@ -189,7 +191,7 @@ def names_another_host():
         return world.said(world.set(refs_of(["http://no.such.host.invalid/v.bin", 0, 24]), "b.json"))
 
 
-@produces("the object was replaced while it was read")
+@produces("the object was replaced while it was read: it has another … open the set again")
 def writes_the_object_again():
     with World({"/v.bin": [{"times": 1, "headers": {"ETag": '"a"'}},
                            {"headers": {"ETag": '"b"'}}]}) as world:
