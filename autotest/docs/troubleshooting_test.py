@@ -177,7 +177,9 @@ def read_with_status(status):
         return world.said(world.set(refs_of(["v.bin", 0, 24])))
 
 
-for number in (401, 403, 404, 429, 503):
+produces("HTTP 404 (check the URL; where files moved, -oo URL_REWRITE=old=>new)")(
+    lambda: read_with_status(404))
+for number in (401, 403, 429, 503):
     produces(f"HTTP {number}")(lambda number=number: read_with_status(number))
 produces("after 5 attempts")(lambda: read_with_status(503))
 
@@ -189,7 +191,7 @@ def names_another_host():
         return world.said(world.set(refs_of(["http://no.such.host.invalid/v.bin", 0, 24]), "b.json"))
 
 
-@produces("the object was replaced while it was read")
+@produces("the object was replaced while it was read: it has another … open the set again")
 def writes_the_object_again():
     with World({"/v.bin": [{"times": 1, "headers": {"ETag": '"a"'}},
                            {"headers": {"ETag": '"b"'}}]}) as world:
@@ -261,10 +263,17 @@ def selects_from_no_array():
         return world.said(f"REFS:{ROOT}/data/sample.json[time=2025]")
 
 
-@produces("nothing is there")
-def selects_what_is_not_there():
+def said_of_sample(part):
     with World() as world:
-        return world.said(f'REFS:"{ROOT}/data/sample.json":/t2m[time=2025]')
+        return world.said(f'REFS:"{ROOT}/data/sample.json":{part}')
+
+
+for message, part in (("dimension '…' has no value …", "/t2m[time=2025]"),
+                      ("is an axis of the raster, not of its bands", "/t2m[lat=41.9]"),
+                      ("the bracket is not closed", "/t2m[time=2"),
+                      ("nothing stands in the bracket", "/t2m[]"),
+                      ("several dimensions stand in one bracket", "/z[level=850][time_12h=0]")):
+    produces(message)(lambda part=part: said_of_sample(part))
 
 
 @produces("more than N references", "inline values have more than N bytes",

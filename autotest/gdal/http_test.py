@@ -425,7 +425,7 @@ class Replaced(Case):
         dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
         self.assertEqual(dataset.GetRasterBand(1).ReadAsArray().ravel().tolist(),
                          self.values[:1000])
-        with self.assertRaisesRegex(RuntimeError, f"replaced while it was read: another {name}"):
+        with self.assertRaisesRegex(RuntimeError, f"replaced while it was read: it has another {name}"):
             dataset.GetRasterBand(2).ReadAsArray()
         # Who opens the set again starts over.
         del dataset
@@ -447,7 +447,7 @@ class Replaced(Case):
         server = self.serve(faults={"/v.bin": [
             {"headers": {"ETag": '"1"'}, "reset_after": 5000, "times": 1},
             {"headers": {"ETag": '"2"'}}]})
-        self.assertIn("replaced while it was read: another ETag", self.fails(server.url("refs.json")))
+        self.assertIn("replaced while it was read: it has another ETag", self.fails(server.url("refs.json")))
 
     def test_are_not_those_whose_etag_became_weak(self):
         server = self.serve(faults={"/v.bin": [{"headers": {"ETag": '"1"'}, "times": 1},

@@ -88,7 +88,7 @@ TEST(Selection, TellsOnceWhereANumberIsAValueAndAnIndex) {
         const char *selection;
         int pixel;
         size_t n_warnings;
-    } rows[] = {{"number=5", 8, 1}, {"number=#5", 10, 0}, {"number=5.", 8, 0}, {"number=0", 0, 0}};
+    } rows[] = {{"number=5", 8, 1}, {"number=#5", 10, 0}, {"number=5.", 8, 0}, {"number=0", 0, 1}};
     for (const auto &row : rows) {
         const ErrorLog log;
         const Dataset dataset = open(selected(path, row.selection));
@@ -161,11 +161,36 @@ TEST(Selection, KeepsStatisticsApartFromThoseOfTheWhole) {
 
 TEST(Selection, SaysWhatThereIsWhereItFindsNothing) {
     const std::string path = cube();
-    EXPECT_NE(failure_of_opening(selected(path, "level=700"))
-                  .find("level has 3 elements: 1000, 850, 500"),
+    EXPECT_NE(failure_of_opening(selected(path, "level=700")).find("there are 3: 1000, 850, 500"),
               std::string::npos);
-    EXPECT_NE(failure_of_opening(selected(path, "lon=1")).find("time (4), level (3)"),
+    EXPECT_NE(failure_of_opening(selected(path, "lon=1")).find("lon is an axis of the raster"),
               std::string::npos);
+}
+
+TEST(Selection, SaysWhatIsWrongWithItsBrackets) {
+    const std::string path = cube();
+    const std::pair<const char *, const char *> rows[] = {
+        {"/v[time=2", "/v[time=2: the bracket is not closed, as it is in /v[time=2]"},
+        {"[time=2", "[time=2: the bracket is not closed"},
+        {"/v[]", "/v[]: nothing stands in the bracket: leave it out, or write /v[axis=value]"},
+        {"[]", "[]: nothing stands in the bracket"},
+        {"/v[time=2]x", "/v[time=2]x: nothing may follow the bracket, as in /v[axis=value]"},
+        {"/v[level=850][time=0]", "several dimensions stand in one bracket, as in "
+                                  "/v[level=850,time=0]"},
+        {"/w[level=850][time=0]", "there is no array /w[level=850]"},
+        {"/w[]", "there is no array /w[]"},
+        {"/w[time=2", "there is no array /w[time=2"},
+    };
+    for (const auto &[part, said] : rows) {
+        const std::string failure = failure_of_opening("REFS:\"" + path + "\":" + part);
+        EXPECT_NE(failure.find(said), std::string::npos) << failure;
+    }
+}
+
+TEST(Selection, MayFollowASlashAndAnArrayMayEndInOne) {
+    const std::string path = cube();
+    EXPECT_EQ(bands_of(open("REFS:\"" + path + "\":/v/")).size(), 12u);
+    EXPECT_EQ(bands_of(open("REFS:\"" + path + "\":v/[time=#0,level=#2]")), std::vector<int>{2});
 }
 
 TEST(Selection, NeedsAnArray) {

@@ -70,7 +70,7 @@ TEST_F(Select, ByTimesOfTheAxisOwnCalendar) {
                    R"("units":"days since 2001-01-01","calendar":"360_day")");
     EXPECT_EQ(time("2001-02-30"), "1+1");
     EXPECT_EQ(time("2001-02"), "0+2");
-    EXPECT_TRUE(holds(time("2001-02-31"), "nothing of this axis"));
+    EXPECT_TRUE(holds(time("2001-02-31"), "has no value"));
 }
 
 TEST_F(Select, ByValuesThatAreNoIndices) {
@@ -97,7 +97,6 @@ TEST_F(Select, ByTheValueWhereANumberIsAnIndexToo) {
     EXPECT_EQ(level("#2:#4"), "2+3");
     EXPECT_EQ(level("5."), "4+1");
     EXPECT_EQ(level("10"), "9+1") << "no index";
-    EXPECT_EQ(level("0"), "0+1") << "no value";
     EXPECT_EQ(member("3"), "3+1") << "no coordinate";
     EXPECT_TRUE(set.notes.empty()) << set.notes[0];
 
@@ -105,7 +104,7 @@ TEST_F(Select, ByTheValueWhereANumberIsAnIndexToo) {
     ASSERT_EQ(set.notes.size(), 1u);
     EXPECT_TRUE(holds(set.notes[0], "[level=0:5]: is taken for indices")) << set.notes[0];
     for (const char *text : {"#10", "#", "#-1", "#1.", "##1", "# 1", "#1:2"})
-        EXPECT_TRUE(holds(level(text), "nothing of this axis")) << text << ": " << level(text);
+        EXPECT_TRUE(holds(level(text), "has no value")) << text << ": " << level(text);
 }
 
 TEST_F(Select, SaysNothingWhereIndexAndValueAreOneElement) {
@@ -136,7 +135,7 @@ TEST_F(Select, ByValuesToThePrecisionOfTheirType) {
     set.coordinate("level", {0.1f, 0.2f, 1e6f, 1e6f + 1}, "", "<f4");
     EXPECT_EQ(level("0.1"), "0+1");
     EXPECT_EQ(level("1000001"), "3+1");
-    EXPECT_TRUE(holds(level("0.1001"), "nothing is there"));
+    EXPECT_TRUE(holds(level("0.1001"), "has no value"));
 }
 
 TEST_F(Select, ByLabels) {
@@ -183,29 +182,55 @@ TEST_F(Select, GivesBandsDescriptions) {
     refs_buf text = REFS_BUF_INIT;
     ASSERT_EQ(refs_cf_band_description(&set.meaning, 1, &text, nullptr), REFS_OK);
     EXPECT_EQ(std::string(reinterpret_cast<char *>(text.data), text.size),
-              "time=2020-01-02T00:00:00 level=850 ens=4 site=a:b");
+              "time=2020-01-02T00:00:00 level=850 ens=#4 site=a:b");
     refs_buf_clear(&text);
 }
 
 TEST_F(Select, SaysWhatThereIsWhereNothingIsFound) {
-    EXPECT_EQ(time("2021"), "[time=2021]: nothing is there; time has 10 elements: "
+    EXPECT_EQ(time("2021"), "[time=2021]: dimension 'time' has no value 2021; there are 10: "
                             "2020-01-01T00:00:00, 2020-01-01T06:00:00, 2020-01-01T12:00:00, ..., "
                             "2020-02-01T00:00:00");
     EXPECT_EQ(set.error.status, REFS_NOT_FOUND);
     EXPECT_EQ(level("851"),
-              "[level=851]: nothing is there; level has 4 elements: 1000, 850, 500, 250");
+              "[level=851]: dimension 'level' has no value 851; there are 4: 1000, 850, 500, 250");
     EXPECT_EQ(member("5"),
-              "[ens=5]: that is nothing of this axis; ens has 5 elements: 0, 1, 2, ..., 4");
+              "[ens=5]: dimension 'ens' has no value 5; there are 5: #0, #1, #2, ..., #4");
 }
 
 TEST_F(Select, RefusesWhatMakesNoSense) {
     const char *const axes = "), level (4), ens (5), site (3)";
-    for (const char *text : {"height=3", "time", "x=3", "time=1,", ",", "=", " ", "time=1,,ens=2"})
+    for (const char *text : {"height=3", "time", "time=1,", ",", "=", " ", "time=1,,ens=2"})
         EXPECT_TRUE(holds(kept(text, 0), axes)) << text << ": " << set.error.message;
     EXPECT_EQ(kept("ens=1,time=2,ens=3", 0), "[ens=3]: ens is selected twice");
-    for (const char *text : {"", ":", "1:", ":1", "2020-13", "2020-1-1", "2020-01-01T25",
-                             "2020-02-30", "2020-01-01T06:60", "2020-01-01T06:00:00.", "nan", "x"})
-        EXPECT_TRUE(holds(time(text), "nothing of this axis")) << text << ": " << time(text);
+    for (const char *text : {"2020-13", "2020-1-1", "2020-01-01T25", "2020-02-30",
+                             "2020-01-01T06:60", "2020-01-01T06:00:00.", "nan", "x"})
+        EXPECT_TRUE(holds(time(text), "has no value")) << text << ": " << time(text);
+}
+
+TEST_F(Select, SaysWhichAxesThereAre) {
+    EXPECT_EQ(kept("tim=2", 0), "[tim=2]: there is no axis 'tim' of bands; there are time (10), "
+                                "level (4), ens (5), site (3)");
+    EXPECT_EQ(kept("x=3", 0), "[x=3]: x is an axis of the raster, not of its bands: cut with "
+                              "-projwin or -srcwin of gdal_translate");
+}
+
+TEST_F(Select, SaysWhatIsMissing) {
+    EXPECT_TRUE(holds(time(""), "[time=]: a value is missing behind the =; there are 10: "));
+    for (const char *text : {":", "1:", ":1"})
+        EXPECT_TRUE(holds(member(text), ": a range has two ends, first:last; there are 5: "))
+            << text << ": " << set.error.message;
+}
+
+TEST_F(Select, TellsOfIndicesWhereNoValueIsMeant) {
+    EXPECT_EQ(level("1"), "1+1");
+    ASSERT_EQ(set.notes.size(), 1u);
+    EXPECT_TRUE(holds(set.notes[0], "[level=1]: is taken for indices from 0, since level has no "
+                                    "such value; write # before each number"))
+        << set.notes[0];
+    set.notes.clear();
+    EXPECT_EQ(level("#1"), "1+1");
+    EXPECT_EQ(member("1"), "1+1") << "no coordinate";
+    EXPECT_TRUE(set.notes.empty()) << set.notes[0];
 }
 
 TEST_F(Select, RefusesElementsThatAreNotSideBySide) {
@@ -217,14 +242,14 @@ TEST_F(Select, RefusesElementsThatAreNotSideBySide) {
 TEST_F(Select, RefusesValuesThatAreMissing) {
     set.values.erase("/level");
     EXPECT_EQ(level("1"), "1+1");
-    EXPECT_TRUE(holds(level("850"), "nothing of this axis")) << set.error.message;
+    EXPECT_TRUE(holds(level("850"), "has no value")) << set.error.message;
 }
 
 TEST_F(Select, FindsNoAxesInAPicture) {
     set.array("flat", {{"y", "x"}, {4, 5}});
     set.options.selection = "time=1";
     EXPECT_NE(set.tryToDescribe("flat"), REFS_OK);
-    EXPECT_TRUE(holds(set.error.message, "along are: none"));
+    EXPECT_TRUE(holds(set.error.message, "bands; there are none"));
 }
 
 } // namespace

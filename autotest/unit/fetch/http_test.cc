@@ -88,10 +88,19 @@ TEST_F(Http, AsksAgainAfterStatusesThatPass) {
 }
 
 TEST_F(Http, BelievesStatusesThatDoNotPass) {
-    for (const char *status : {"400", "401", "403", "404", "407", "409", "410", "424", "426", "428",
-                               "430", "451", "499", "501", "505", "511"}) {
+    for (const char *status : {"400", "401", "403", "407", "409", "424", "426", "428", "430", "451",
+                               "499", "501", "505", "511"}) {
         EXPECT_EQ(read("/status/" + std::string(status) + "/d"), "");
         EXPECT_STREQ(error.message, ("HTTP " + std::string(status)).c_str());
+    }
+}
+
+TEST_F(Http, SaysWhatToDoWhereTheObjectIsGone) {
+    for (const char *status : {"404", "410"}) {
+        EXPECT_EQ(read("/status/" + std::string(status) + "/d"), "");
+        EXPECT_EQ(error.message, "HTTP " + std::string(status) +
+                                     " (check the URL; where files moved, -oo "
+                                     "URL_REWRITE=old=>new)");
     }
 }
 

@@ -162,7 +162,7 @@ refs_status refs_cf__print_element(const refs_cf_band_axis *axis, uint64_t index
     if (text->size > before) return REFS_OK;
     if (axis->values != NULL || axis->labels != NULL)
         return refs_cf__print_band_value(axis, index, text, err);
-    return refs_buf_printf(text, err, "%llu", (unsigned long long)(axis->first + index));
+    return refs_buf_printf(text, err, "#%llu", (unsigned long long)(axis->first + index));
 }
 
 refs_status refs_cf_band_description(const refs_cf_meaning *meaning, uint64_t band, refs_buf *text,

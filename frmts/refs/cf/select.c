@@ -152,6 +152,15 @@ static bool find_reading(const subject *of, refs_str text, request *wanted) {
     return false;
 }
 
+/* Tells of numbers that are taken for indices of an axis that has values, none of them these. */
+static void note_fallback(const refs_notes *notes, const refs_cf_band_axis *axis, refs_str text) {
+    if (axis->values == NULL && axis->labels == NULL) return;
+    refs_note(notes, REFS_NOTE_WARNING,
+              "[%s=%.*s]: is taken for indices from 0, since %s has no such value; write # before "
+              "each number for indices",
+              axis->name, REFS_STR_ARG(text), axis->name);
+}
+
 /* Tells of numbers that are indices as well as something that the axis has elsewhere. */
 static void note_second_reading(const refs_notes *notes, const subject *of, refs_str text,
                                 const request *taken) {
@@ -160,6 +169,7 @@ static void note_second_reading(const refs_notes *notes, const subject *of, refs
     if (!read_as(&bare_index, of, text, &index)) return;
     for (size_t i = 0; i < N_READINGS && !other_there; i++)
         other_there = read_as(&readings[i], of, text, &other) && count_there(of, &other) > 0;
+    if (!other_there && taken->as == &bare_index) note_fallback(notes, of->axis, text);
     if (!other_there) return;
     stretch as_index = find_elements(of, &index), as_other = find_elements(of, &other);
     if (as_index.first == as_other.first && as_index.end == as_other.end) return;
@@ -176,6 +186,11 @@ static void note_second_reading(const refs_notes *notes, const subject *of, refs
                   "before each number for indices",
                   name, REFS_STR_ARG(text), name);
 }
+
+/* A part of a selection: all of it, and what stands before its "=" and behind. */
+typedef struct selection_part {
+    refs_str all, name, text;
+} selection_part;
 
 /* -- failures ---------------------------------------------------------------------------------- */
 
@@ -195,24 +210,60 @@ static refs_status fail_on_axis(const refs_cf_band_axis *axis, refs_str part, co
     refs_buf there = REFS_BUF_INIT;
     refs_status status = list_elements(axis, &there, err);
     if (status == REFS_OK)
-        status = refs_fail(err, REFS_NOT_FOUND, "[%.*s]: %s; %s has %llu elements: %.*s",
-                           REFS_STR_ARG(part), why, axis->name, (unsigned long long)axis->n,
+        status = refs_fail(err, REFS_NOT_FOUND, "[%.*s]: %s; there are %llu: %.*s",
+                           REFS_STR_ARG(part), why, (unsigned long long)axis->n,
                            REFS_STR_ARG(refs_str_view((const char *)there.data, there.size)));
     refs_buf_clear(&there);
     return status;
 }
 
-static refs_status fail_without_axis(const refs_cf_meaning *meaning, refs_str part,
-                                     refs_error *err) {
+/* Fails because the axis has nothing of what is wanted. */
+static refs_status fail_on_value(const refs_cf_band_axis *axis, const selection_part *part,
+                                 refs_error *err) {
+    refs_str text = part->text;
+    bool lacks_end = text.size > 0 && (text.data[0] == ':' || text.data[text.size - 1] == ':');
+    if (text.size == 0)
+        return fail_on_axis(axis, part->all, "a value is missing behind the =", err);
+    if (lacks_end) return fail_on_axis(axis, part->all, "a range has two ends, first:last", err);
+    refs_buf why = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&why, err, "dimension '%s' has no value %.*s%c",
+                                         axis->name, REFS_STR_ARG(text), '\0');
+    if (status == REFS_OK) status = fail_on_axis(axis, part->all, (const char *)why.data, err);
+    refs_buf_clear(&why);
+    return status;
+}
+
+/* Whether `name` is that of a dimension of `array`, or of its coordinate variable. */
+static bool names_dimension(const refs_cf__input *input, size_t dim, refs_str name) {
+    if (dim >= input->array->rank) return false;
+    if (refs_str_is(name, refs_cf__dim_name(input->array, dim))) return true;
+    const refs_array_meta *coordinate = refs_cf__coordinate(input->hierarchy, input->array, dim);
+    return coordinate != NULL && refs_str_is(name, coordinate->name);
+}
+
+/* Fails with the axes that there are. `name` is empty where no axis is named at all. */
+static refs_status fail_without_axis(const refs_cf__input *input, const refs_cf_meaning *meaning,
+                                     const selection_part *part, refs_error *err) {
+    refs_str name = part->name;
+    if (names_dimension(input, meaning->x_dim, name) ||
+        names_dimension(input, meaning->y_dim, name))
+        return refs_fail(err, REFS_INVALID,
+                         "[%.*s]: %.*s is an axis of the raster, not of its bands: cut with "
+                         "-projwin or -srcwin of gdal_translate",
+                         REFS_STR_ARG(part->all), REFS_STR_ARG(name));
     refs_buf axes = REFS_BUF_INIT;
     refs_status status = refs_cf_list_band_axes(meaning, &axes, err);
-    if (status == REFS_OK)
+    refs_str there =
+        axes.size > 0 ? refs_str_view((const char *)axes.data, axes.size) : refs_str_from("none");
+    if (status == REFS_OK && name.size > 0)
+        status =
+            refs_fail(err, REFS_INVALID, "[%.*s]: there is no axis '%.*s' of bands; there are %.*s",
+                      REFS_STR_ARG(part->all), REFS_STR_ARG(name), REFS_STR_ARG(there));
+    else if (status == REFS_OK)
         status = refs_fail(
             err, REFS_INVALID,
             "[%.*s]: wanted is axis=value or axis=first:last; axes to select along are: %.*s",
-            REFS_STR_ARG(part),
-            REFS_STR_ARG(axes.size > 0 ? refs_str_view((const char *)axes.data, axes.size)
-                                       : refs_str_from("none")));
+            REFS_STR_ARG(part->all), REFS_STR_ARG(there));
     refs_buf_clear(&axes);
     return status;
 }
@@ -233,20 +284,14 @@ static void shrink(refs_cf_band_axis *axis, uint64_t first, uint64_t n) {
     axis->n = n;
 }
 
-/* A part of a selection: all of it, and what stands behind its "=". */
-typedef struct selection_part {
-    refs_str all, text;
-} selection_part;
-
 static refs_status select_elements(const refs_notes *notes, refs_cf_band_axis *axis,
                                    const selection_part *part, refs_error *err) {
     subject of = {.axis = axis};
     of.is_time = refs_cf__read_clock(axis, &of.ticks);
     request wanted;
-    if (!find_reading(&of, part->text, &wanted))
-        return fail_on_axis(axis, part->all, "that is nothing of this axis", err);
+    if (!find_reading(&of, part->text, &wanted)) return fail_on_value(axis, part, err);
     stretch found = find_elements(&of, &wanted);
-    if (found.n == 0) return fail_on_axis(axis, part->all, "nothing is there", err);
+    if (found.n == 0) return fail_on_value(axis, part, err);
     if (found.n != found.end - found.first)
         return fail_on_axis(axis, part->all,
                             "elements that are not side by side cannot be selected", err);
@@ -276,18 +321,23 @@ static refs_cf_band_axis *find_axis(const refs_cf_meaning *meaning, refs_str nam
     return NULL;
 }
 
-static refs_status select_part(const refs_notes *notes, refs_cf_meaning *meaning, refs_str part,
-                               bool *selected, refs_error *err) {
+static selection_part split_part(refs_str part) {
     size_t equals = refs_str_find(part, '=');
-    refs_cf_band_axis *axis = find_axis(meaning, trimmed(refs_str_part(part, 0, equals)));
-    if (equals == SIZE_MAX || axis == NULL) return fail_without_axis(meaning, part, err);
+    if (equals == SIZE_MAX) return (selection_part){part, {NULL, 0}, {NULL, 0}};
+    return (selection_part){part, trimmed(refs_str_part(part, 0, equals)),
+                            trimmed(refs_str_part(part, equals + 1, part.size))};
+}
+
+static refs_status select_part(const refs_cf__input *input, refs_cf_meaning *meaning,
+                               const selection_part *part, bool *selected, refs_error *err) {
+    refs_cf_band_axis *axis = find_axis(meaning, part->name);
+    if (axis == NULL) return fail_without_axis(input, meaning, part, err);
     bool *before = &selected[axis - meaning->band_axes];
     if (*before)
-        return refs_fail(err, REFS_INVALID, "[%.*s]: %s is selected twice", REFS_STR_ARG(part),
+        return refs_fail(err, REFS_INVALID, "[%.*s]: %s is selected twice", REFS_STR_ARG(part->all),
                          axis->name);
     *before = true;
-    selection_part of = {part, trimmed(refs_str_part(part, equals + 1, part.size))};
-    return select_elements(notes, axis, &of, err);
+    return select_elements(&input->options.notes, axis, part, err);
 }
 
 refs_status refs_cf__select(const refs_cf__input *input, refs_cf_meaning *meaning,
@@ -299,9 +349,9 @@ refs_status refs_cf__select(const refs_cf__input *input, refs_cf_meaning *meanin
     for (size_t begin = 0; begin <= text.size;) {
         refs_str rest = refs_str_part(text, begin, text.size);
         size_t comma = refs_str_find(rest, ',');
-        refs_str part = refs_str_part(rest, 0, comma);
-        REFS_TRY(select_part(&input->options.notes, meaning, part, selected, err));
-        begin += part.size + 1;
+        selection_part part = split_part(refs_str_part(rest, 0, comma));
+        REFS_TRY(select_part(input, meaning, &part, selected, err));
+        begin += part.all.size + 1;
     }
     return REFS_OK;
 }

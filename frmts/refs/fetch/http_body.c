@@ -89,8 +89,10 @@ static refs_status identify(refs_transfer *transfer, refs_error *err) {
     const char *difference =
         transfer->identified ? refs_identity__difference(&transfer->identity, now) : "";
     if (*difference != '\0')
-        return refs_fail(err, REFS_IO, "the object was replaced while it was read: another %s",
-                         difference);
+        return refs_fail(
+            err, REFS_IO,
+            "the object was replaced while it was read: it has another %s; open the set again",
+            difference);
     if (!transfer->identified) transfer->identity = *now;
     transfer->identified = true;
     return REFS_OK;

@@ -278,6 +278,8 @@ static refs_status fail_status(const refs_transfer *transfer, long status, refs_
         return REFS_IO;
     }
     const char *advice = NULL;
+    if (status == 404 || status == 410)
+        advice = "check the URL; where files moved, -oo URL_REWRITE=old=>new";
     if ((status == 401 || status == 403) && host->advice != NULL)
         advice = host->advice(host->self, transfer->location);
     return refs_fail(err, REFS_IO, "HTTP %ld%s%s%s", status, advice != NULL ? " (" : "",

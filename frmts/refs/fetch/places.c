@@ -66,8 +66,10 @@ refs_status refs_fetch__check_identity(refs_fetcher *fetcher, const refs_range *
     if (place == NULL) return refs_fail_nomem(err);
     if (*difference == '\0') return REFS_OK;
     atomic_store(&fetcher->replaced, true);
-    return refs_fail(err, REFS_IO, "the object was replaced while it was read: another %s",
-                     difference);
+    return refs_fail(
+        err, REFS_IO,
+        "the object was replaced while it was read: it has another %s; open the set again",
+        difference);
 }
 
 void refs_fetch__note_rangeless(refs_fetcher *fetcher, uint32_t location_id) {

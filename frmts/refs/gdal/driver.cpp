@@ -124,6 +124,35 @@ const refs_array_meta *onlyVariable(const refs_hierarchy *hierarchy) {
     return only != nullptr ? only : onlyArray(hierarchy, RefsHoldsNumbers);
 }
 
+/** What is wrong with the brackets of a name of which no array is called so; empty where nothing
+ * is.
+ */
+std::string problemOfBrackets(const RefsName &name, const refs_hierarchy *hierarchy) {
+    const size_t bracket = name.array.find('[');
+    if (bracket == std::string::npos) return "";
+    const std::string array = name.array.substr(0, bracket), form = array + "[axis=value]";
+    const refs_str path = refs_str_view(array.data(), array.size());
+    if (!array.empty() && refs_hierarchy_find_array(hierarchy, path) == nullptr) return "";
+    const std::string inside = name.array.substr(bracket + 1);
+    const std::string selected = inside.substr(0, inside.find(']'));
+    if (inside.find(']') == std::string::npos)
+        return "the bracket is not closed, as it is in " + name.array + "]";
+    if (selected.empty()) return "nothing stands in the bracket: leave it out, or write " + form;
+    if (name.selection.empty()) return "nothing may follow the bracket, as in " + form;
+    return "several dimensions stand in one bracket, as in " + array + '[' + selected + ',' +
+           name.selection + ']';
+}
+
+refs_status failWithoutArray(const RefsName &name, const refs_hierarchy *hierarchy,
+                             refs_error *error) {
+    const std::string problem = problemOfBrackets(name, hierarchy);
+    if (!problem.empty())
+        return refs_fail(error, REFS_INVALID, "%s: %s%s: %s", name.location.c_str(),
+                         name.array.c_str(), RefsSelectionSuffix(name).c_str(), problem.c_str());
+    return refs_fail(error, REFS_NOT_FOUND, "%s: there is no array %s%s", name.location.c_str(),
+                     name.array.c_str(), arraysOf(hierarchy).c_str());
+}
+
 /** The array that `name` asks for, or the only variable; null with `error` clear where the whole
  * set is wanted. */
 const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *hierarchy,
@@ -131,9 +160,7 @@ const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *h
     if (!name.array.empty()) {
         const refs_array_meta *array = refs_hierarchy_find_array(
             hierarchy, refs_str_view(name.array.data(), name.array.size()));
-        if (array == nullptr)
-            (void)refs_fail(error, REFS_NOT_FOUND, "%s: there is no array %s%s",
-                            name.location.c_str(), name.array.c_str(), arraysOf(hierarchy).c_str());
+        if (array == nullptr) (void)failWithoutArray(name, hierarchy, error);
         return array;
     }
     return onlyVariable(hierarchy);

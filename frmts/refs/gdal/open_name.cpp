@@ -99,13 +99,16 @@ bool splitSetIndex(std::string &rest, RefsName &parsed, std::string &problem) {
     return true;
 }
 
+/** An empty bracket stays with the array: it selects nothing. A slash behind an array is that of a
+ * folder. */
 void splitSelection(const std::string &rest, RefsName &parsed) {
     parsed.array = rest;
-    if (rest.empty() || rest.back() != ']') return;
     const size_t bracket = rest.rfind('[');
-    if (bracket == std::string::npos) return;
-    parsed.array = rest.substr(0, bracket);
-    parsed.selection = rest.substr(bracket + 1, rest.size() - bracket - 2);
+    if (bracket != std::string::npos && rest.back() == ']' && bracket + 2 < rest.size()) {
+        parsed.array = rest.substr(0, bracket);
+        parsed.selection = rest.substr(bracket + 1, rest.size() - bracket - 2);
+    }
+    while (parsed.array.size() > 1 && parsed.array.back() == '/') parsed.array.pop_back();
 }
 
 /** Whole names of sets that were shown without their secrets. A set has its number for good: there
