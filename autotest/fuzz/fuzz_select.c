@@ -53,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *selection = refs_str_copy(refs_str_view((const char *)data, size));
     refs_error err = REFS_ERROR_INIT;
     if (selection == NULL) abort();
-    refs_cf__input input = {.options = REFS_CF_OPTIONS_INIT};
+    const refs_array_meta array = {.path = "/v", .name = "v", .group = ""}; /* of no other axes */
+    refs_cf__input input = {.array = &array, .options = REFS_CF_OPTIONS_INIT};
     input.options.selection = selection;
     refs_status status = refs_cf__select(&input, &meaning, &err);
     fuzz_check_words(status, &err);
