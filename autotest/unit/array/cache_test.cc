@@ -154,10 +154,8 @@ class Loading : public Cache {
         Cache::TearDown();
     }
     void store(size_t size) {
-        refs_chunk *stored = refs_chunk__new(size);
-        memset(refs_chunk__data(stored), 7, size);
-        refs_cache__add_stored(cache, {1, 5}, stored);
-        refs_chunk__release(stored);
+        std::string stored(size, 7);
+        ASSERT_TRUE(refs_cache__add_stored(cache, {1, 5}, refs_bytes_view(stored.data(), size)));
     }
 
     refs_chunk *chunk = nullptr;

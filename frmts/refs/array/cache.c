@@ -395,8 +395,13 @@ void refs_cache__add_decoded(refs_cache *cache, refs_chunk_id id, refs_chunk *ch
     add(cache, id, chunk, DECODED);
 }
 
-void refs_cache__add_stored(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk) {
+bool refs_cache__add_stored(refs_cache *cache, refs_chunk_id id, refs_bytes stored) {
+    refs_chunk *chunk = refs_chunk__new(stored.size);
+    if (chunk == NULL) return false;
+    memcpy(refs_chunk__data(chunk), stored.data, stored.size);
     add(cache, id, chunk, STORED);
+    refs_chunk__release(chunk);
+    return true;
 }
 
 void refs_cache__pass(refs_cache *cache, refs_chunk_id id) {

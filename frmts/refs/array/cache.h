@@ -99,11 +99,14 @@ refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_want want
 /** Whether somebody waits for a chunk that is loading, or found it BUSY and will. */
 bool refs_cache__is_awaited(refs_cache *cache, refs_chunk_id id);
 
-/** Ends a claim: the chunk is stored or decoded from now on. What was used least recently goes
+/** Ends a claim: the chunk is decoded from now on. What was used least recently goes
  * until the budget holds. A chunk that is larger than the budget is not kept: who waits for it
  * claims it then. */
 void refs_cache__add_decoded(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk);
-void refs_cache__add_stored(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk);
+
+/** Ends a claim with a copy of the chunk's stored bytes, for who decodes them later. False without
+ * memory for the copy: the claim goes on. */
+bool refs_cache__add_stored(refs_cache *cache, refs_chunk_id id, refs_bytes stored);
 
 /** Says that a reader of more than the cache can hold has passed a chunk: it is the next to go, and
  * its memory the first to be used again. Whoever uses it takes that back. */

@@ -10,6 +10,7 @@ static int compare(const void *left, const void *right) {
 
 size_t refs_gaps__between(uint64_t *numbers, size_t n, uint64_t max_gap, refs_gap_chunk *between) {
     size_t count = 0;
+    if (n == 0) return 0;
     qsort(numbers, n, sizeof *numbers, compare);
     for (size_t i = 1; i < n; i++) {
         if (numbers[i] - numbers[i - 1] > max_gap) continue;

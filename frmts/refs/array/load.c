@@ -196,16 +196,6 @@ static refs_status receive_absent(batch *job, loading *one, refs_error *err) {
     return status == REFS_NOT_FOUND ? take_absent(job, one) : status;
 }
 
-/* Ends a claim on what nobody waits for, and what is not next; false without memory. */
-static bool keep_stored(refs_cache *cache, refs_chunk_id id, refs_bytes stored) {
-    refs_chunk *chunk = refs_chunk__new(stored.size);
-    if (chunk == NULL) return false;
-    memcpy(refs_chunk__data(chunk), stored.data, stored.size);
-    refs_cache__add_stored(cache, id, chunk);
-    refs_chunk__release(chunk);
-    return true;
-}
-
 static bool is_decoded_later(batch *job, const loading *one) {
     return job->who != NULL && !job->who->is_near(job->who->user, one->expected.box) &&
            !refs_cache__is_awaited(job->array->tools.cache, id_of(job, one));
@@ -239,7 +229,7 @@ static void claim_between(void *user, size_t i) {
 
 static void keep_between(const batch *job, refs_gap_chunk *chunk, refs_bytes stored) {
     if (chunk->is_claimed &&
-        keep_stored(job->array->tools.cache, id_of_between(job, chunk), stored))
+        refs_cache__add_stored(job->array->tools.cache, id_of_between(job, chunk), stored))
         chunk->is_claimed = false;
 }
 
@@ -273,7 +263,8 @@ static refs_status receive(void *user, size_t i, bool present, refs_bytes stored
     atomic_fetch_add(&array->chunks_stored, 1);
     atomic_fetch_add(&array->bytes_stored, stored.size);
     if (!is_decoded_later(job, one)) return start_decode(job, one, stored, block, err);
-    if (keep_stored(job->array->tools.cache, id_of(job, one), stored)) one->is_claimed = false;
+    if (refs_cache__add_stored(job->array->tools.cache, id_of(job, one), stored))
+        one->is_claimed = false;
     refs_block_finish(block, one->arrived);
     return REFS_OK;
 }

@@ -303,14 +303,8 @@ static void keep(refs_shard *shard, uint64_t inner, refs_bytes whole) {
         !number_of(shard, inner, &id.number) ||
         refs_cache__claim(cache, id, REFS_WANT_BYTES, NULL, NULL) != REFS_CLAIM_MINE)
         return;
-    refs_chunk *chunk = refs_chunk__new((size_t)part.length);
-    if (chunk != NULL) {
-        memcpy(refs_chunk__data(chunk), whole.data + part.begin, (size_t)part.length);
-        refs_cache__add_stored(cache, id, chunk);
-    } else {
-        refs_cache__abandon(cache, id);
-    }
-    refs_chunk__release(chunk);
+    refs_bytes stored = refs_bytes_view(whole.data + part.begin, (size_t)part.length);
+    if (!refs_cache__add_stored(cache, id, stored)) refs_cache__abandon(cache, id);
 }
 
 /* The index comes last: whoever waits for it finds the chunks there. */

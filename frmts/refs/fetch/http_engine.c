@@ -272,7 +272,7 @@ static bool end_attempt(engine *self, refs_transfer *transfer, CURLcode code) {
     bool unreachable = refs_transfer__is_unreachable(transfer, code);
     transfer->hopeless =
         unreachable && refs_origins__is_dead(&self->origins, transfer->url_now, now);
-    transfer->pointless = refs_transfer__is_refused(transfer, code) &&
+    transfer->pointless = refs_transfer__has_no_server(transfer, code) &&
                           !refs_origins__has_answered(&self->origins, transfer->url_now);
     if (!unreachable) refs_origins__note_alive(&self->origins, transfer->url_now);
     bool done = refs_transfer__end_attempt(transfer, code, &delay_ms);

@@ -103,7 +103,7 @@ bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t
 bool refs_transfer__is_unreachable(const refs_transfer *transfer, CURLcode code);
 
 /** Whether nobody listens where it was tried, or there is no such host. */
-bool refs_transfer__is_refused(const refs_transfer *transfer, CURLcode code);
+bool refs_transfer__has_no_server(const refs_transfer *transfer, CURLcode code);
 
 /** Frees what the transfer holds, its block included, and gives back what is counted for it. */
 void refs_transfer__clear(refs_transfer *transfer);

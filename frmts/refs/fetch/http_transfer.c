@@ -260,7 +260,7 @@ bool refs_transfer__is_unreachable(const refs_transfer *transfer, CURLcode code)
     return code == CURLE_OPERATION_TIMEDOUT && connected_us == 0;
 }
 
-bool refs_transfer__is_refused(const refs_transfer *transfer, CURLcode code) {
+bool refs_transfer__has_no_server(const refs_transfer *transfer, CURLcode code) {
     long number = 0;
     if (code == CURLE_COULDNT_RESOLVE_HOST) return true;
     return code == CURLE_COULDNT_CONNECT &&

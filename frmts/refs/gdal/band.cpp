@@ -49,13 +49,13 @@ CPLErr RefsBand::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize,
     if (flag == GF_Read && bufferXSize == xSize && bufferYSize == ySize &&
         window.isWholePixels(*extra))
         return refs()->readWindow(window.reportTo(*extra));
-    RefsResampling resampling(*extra, refs()->resampling());
+    RefsNestedReads nested(*extra, refs()->nestedReads());
     if (flag == GF_Read && needsLoad(window, bufferXSize, bufferYSize, extra->eResampleAlg) &&
-        refs()->loadWindow(resampling.reportLoadTo(window)) != CE_None)
+        refs()->loadWindow(nested.reportLoadTo(window)) != CE_None)
         return CE_Failure;
     return GDALPamRasterBand::IRasterIO(flag, xOffset, yOffset, xSize, ySize, data, bufferXSize,
                                         bufferYSize, bufferType, pixelSpace, lineSpace,
-                                        resampling.extra());
+                                        nested.extra());
 }
 
 namespace {
@@ -73,7 +73,7 @@ GDALRasterIOExtraArg extraOf(GDALProgressFunc progress, void *user) {
 
 CPLErr RefsBand::ComputeStatistics(int approximately, double *least, double *most, double *mean,
                                    double *deviation, GDALProgressFunc progress, void *user) {
-    RefsResampling asking(extraOf(progress, user), refs()->resampling());
+    RefsNestedReads asking(extraOf(progress, user), refs()->nestedReads());
     return GDALPamRasterBand::ComputeStatistics(approximately, least, most, mean, deviation,
                                                 asking.extra()->pfnProgress,
                                                 asking.extra()->pProgressData);
@@ -82,7 +82,7 @@ CPLErr RefsBand::ComputeStatistics(int approximately, double *least, double *mos
 CPLErr RefsBand::GetHistogram(double least, double most, int nBuckets, GUIntBig *buckets,
                               int withOutside, int approximately, GDALProgressFunc progress,
                               void *user) {
-    RefsResampling asking(extraOf(progress, user), refs()->resampling());
+    RefsNestedReads asking(extraOf(progress, user), refs()->nestedReads());
     return GDALPamRasterBand::GetHistogram(least, most, nBuckets, buckets, withOutside,
                                            approximately, asking.extra()->pfnProgress,
                                            asking.extra()->pProgressData);
@@ -90,7 +90,7 @@ CPLErr RefsBand::GetHistogram(double least, double most, int nBuckets, GUIntBig 
 
 CPLErr RefsBand::GetDefaultHistogram(double *least, double *most, int *nBuckets, GUIntBig **buckets,
                                      int force, GDALProgressFunc progress, void *user) {
-    RefsResampling asking(extraOf(progress, user), refs()->resampling());
+    RefsNestedReads asking(extraOf(progress, user), refs()->nestedReads());
     return GDALPamRasterBand::GetDefaultHistogram(least, most, nBuckets, buckets, force,
                                                   asking.extra()->pfnProgress,
                                                   asking.extra()->pProgressData);

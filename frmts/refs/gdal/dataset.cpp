@@ -263,7 +263,7 @@ char **RefsDataset::GetFileList() {
 }
 
 CPLErr RefsDataset::readWindow(RefsWindow window) const {
-    if (window.progress == nullptr && resampling_ != nullptr) resampling_->askFor(window);
+    if (window.progress == nullptr && nestedReads_ != nullptr) nestedReads_->askFor(window);
     refs_error error = REFS_ERROR_INIT;
     const refs_status status =
         RefsGuard(&error, [&] { return picture_->windows(reader_.get()).read(window, &error); });
@@ -308,8 +308,8 @@ CPLErr RefsDataset::IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSi
     if (flag == GF_Read && bufferXSize == xSize && bufferYSize == ySize &&
         window.isWholePixels(*extra))
         return readWindow(window.reportTo(*extra));
-    RefsResampling resampling(*extra, resampling_);
+    RefsNestedReads nested(*extra, nestedReads_);
     return GDALPamDataset::IRasterIO(flag, xOffset, yOffset, xSize, ySize, data, bufferXSize,
                                      bufferYSize, bufferType, nBandsWanted, bandMap, pixelSpace,
-                                     lineSpace, bandSpace, resampling.extra());
+                                     lineSpace, bandSpace, nested.extra());
 }

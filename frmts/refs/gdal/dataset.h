@@ -10,9 +10,9 @@
 
 #include "archive.h"
 #include "gdal_compat.h"
+#include "nested_reads.h"
 #include "open_name.h"
 #include "picture.h"
-#include "resampling.h"
 
 /** A set of several variables: no bands, but subdatasets and global attributes. Nothing is kept of
  * it: GDAL would write that over what is kept of its variables. */
@@ -86,7 +86,7 @@ class RefsDataset final : public GDALPamDataset {
     CPLErr loadWindow(const RefsWindow &window) const;
 
     /** Where reads that GDAL carries out for one of its own find whom to ask. */
-    RefsResampling *&resampling() { return resampling_; }
+    RefsNestedReads *&nestedReads() { return nestedReads_; }
 
   protected:
     CPLErr IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize, int ySize, void *data,
@@ -124,7 +124,7 @@ class RefsDataset final : public GDALPamDataset {
 
     const std::shared_ptr<const RefsPicture> picture_;
     const RefsReaderHandle reader_; ///< of its array, ends before it
-    RefsResampling *resampling_ = nullptr;
+    RefsNestedReads *nestedReads_ = nullptr;
     const RefsKeeping keeping_;
     OGRSpatialReference spatialRef_;
     std::vector<std::unique_ptr<RefsDataset>> overviews_;

@@ -1,5 +1,5 @@
-/* resampling.cpp -- see resampling.h. */
-#include "resampling.h"
+/* nested_reads.cpp -- see nested_reads.h. */
+#include "nested_reads.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ constexpr double loadShare = 0.9;
 
 } // namespace
 
-RefsResampling::RefsResampling(const GDALRasterIOExtraArg &extra, RefsResampling *&current)
+RefsNestedReads::RefsNestedReads(const GDALRasterIOExtraArg &extra, RefsNestedReads *&current)
     : progress_(extra.pfnProgress != GDALDummyProgress ? extra.pfnProgress : nullptr),
       progressData_(extra.pProgressData), extra_(extra), current_(current), outer_(current) {
     if (progress_ == nullptr) return;
@@ -19,11 +19,11 @@ RefsResampling::RefsResampling(const GDALRasterIOExtraArg &extra, RefsResampling
     current_ = this;
 }
 
-RefsResampling::~RefsResampling() {
+RefsNestedReads::~RefsNestedReads() {
     current_ = outer_;
 }
 
-RefsWindow &RefsResampling::reportLoadTo(RefsWindow &window) {
+RefsWindow &RefsNestedReads::reportLoadTo(RefsWindow &window) {
     loaded_ = true;
     if (progress_ != nullptr) {
         window.progress = reportLoad;
@@ -34,25 +34,25 @@ RefsWindow &RefsResampling::reportLoadTo(RefsWindow &window) {
     return window;
 }
 
-void RefsResampling::askFor(RefsWindow &window) {
+void RefsNestedReads::askFor(RefsWindow &window) {
     window.progress = ask;
     window.progressData = this;
 }
 
-int RefsResampling::reportLoad(double done, const char *message, void *user) {
-    return static_cast<RefsResampling *>(user)->tell(loadShare * done, message);
+int RefsNestedReads::reportLoad(double done, const char *message, void *user) {
+    return static_cast<RefsNestedReads *>(user)->tell(loadShare * done, message);
 }
 
-int RefsResampling::reportRest(double done, const char *message, void *user) {
-    auto *self = static_cast<RefsResampling *>(user);
+int RefsNestedReads::reportRest(double done, const char *message, void *user) {
+    auto *self = static_cast<RefsNestedReads *>(user);
     return self->tell(self->loaded_ ? loadShare + (1 - loadShare) * done : done, message);
 }
 
-int RefsResampling::ask(double, const char *message, void *user) {
-    return static_cast<RefsResampling *>(user)->tell(0, message);
+int RefsNestedReads::ask(double, const char *message, void *user) {
+    return static_cast<RefsNestedReads *>(user)->tell(0, message);
 }
 
-int RefsResampling::tell(double done, const char *message) {
+int RefsNestedReads::tell(double done, const char *message) {
     most_ = std::max(most_, done);
     if (!cancelled_) cancelled_ = progress_(most_, message, progressData_) == FALSE;
     return !cancelled_;

@@ -1,19 +1,19 @@
-/* resampling.h -- the progress of a read that GDAL carries out by reads of its own. */
-#ifndef REFS_RESAMPLING_H
-#define REFS_RESAMPLING_H
+/* nested_reads.h -- the progress of a read that GDAL carries out by reads of its own. */
+#ifndef REFS_NESTED_READS_H
+#define REFS_NESTED_READS_H
 
 #include "window.h"
 
-/** GDAL resamples what it reads block by block, or in parts, as it computes statistics and
- * histograms, and does not pass its caller's callback on to these reads. While this lives, they ask it whether to go on, and tell it nothing
- * new; what it is told never falls. */
-class RefsResampling {
+/** GDAL carries out some reads by smaller ones of its own (it resamples, or computes statistics or
+ * a histogram) and does not pass its caller's callback on to these. While this lives, they ask the
+ * callback whether to go on and tell it nothing new; what it is told never falls. */
+class RefsNestedReads {
   public:
     /** `extra` is that of the caller. `current` is where reads look for whom to ask. */
-    RefsResampling(const GDALRasterIOExtraArg &extra, RefsResampling *&current);
-    ~RefsResampling();
-    RefsResampling(const RefsResampling &) = delete;
-    RefsResampling &operator=(const RefsResampling &) = delete;
+    RefsNestedReads(const GDALRasterIOExtraArg &extra, RefsNestedReads *&current);
+    ~RefsNestedReads();
+    RefsNestedReads(const RefsNestedReads &) = delete;
+    RefsNestedReads &operator=(const RefsNestedReads &) = delete;
 
     /** What GDAL is to be called with instead. */
     GDALRasterIOExtraArg *extra() { return &extra_; }
@@ -33,8 +33,8 @@ class RefsResampling {
     const GDALProgressFunc progress_; ///< of the caller, or null
     void *const progressData_;
     GDALRasterIOExtraArg extra_;
-    RefsResampling *&current_;
-    RefsResampling *const outer_;
+    RefsNestedReads *&current_;
+    RefsNestedReads *const outer_;
     bool loaded_ = false, cancelled_ = false;
     double most_ = 0; ///< that the caller was told
 };
