@@ -185,8 +185,9 @@ class Architecture(unittest.TestCase):
     PAGE = "docs/architecture.md"
 
     def rooms(self):
-        """name -> (headers, rooms it may enter) of the table."""
-        return {quoted(cells[0])[0]: (quoted(cells[1]), cells[3].replace(",", "").split())
+        """name -> (public headers, those inside, rooms it may enter) of the table."""
+        return {quoted(cells[0])[0]: (quoted(cells[1]), quoted(cells[2]),
+                                      cells[4].replace(",", "").split())
                 for cells in rows(section(self.PAGE, "Rooms"))}
 
     def declared(self):
@@ -197,22 +198,23 @@ class Architecture(unittest.TestCase):
                 words = rest.split()
                 lists, current = {}, None
                 for word in words:
-                    if word in ("HEADERS", "ENTERS", "SOURCES", "LIBRARIES"):
+                    if word in ("HEADERS", "INSIDE", "ENTERS", "SOURCES", "LIBRARIES"):
                         current = word
                     else:
                         lists.setdefault(current, []).append(word)
-                found[name] = (lists["HEADERS"], lists.get("ENTERS", []))
+                found[name] = (lists.get("HEADERS", []), lists.get("INSIDE", []),
+                               lists.get("ENTERS", []))
         return found
 
     def test_names_each_room_its_headers_and_what_it_may_enter(self):
         rooms, declared = self.rooms(), self.declared()
-        self.assertEqual(rooms.pop("gdal"), ([], ["all"]))
+        self.assertEqual(rooms.pop("gdal"), ([], [], ["all"]))
         self.assertEqual(rooms, declared)
         folders = [os.path.basename(name) for name in names("frmts/refs/*/")]
         self.assertEqual(sorted(folders), sorted([*rooms, "gdal"]))
 
     def test_headers_of_rooms_are_all_that_there_are(self):
-        listed = sorted(header for headers, _ in self.rooms().values() for header in headers)
+        listed = sorted(header for headers, _, _ in self.rooms().values() for header in headers)
         self.assertEqual(listed, sorted(os.path.basename(name) for name in names("include/refs/*.h")))
         changelog = re.search(r"headers in `include/refs/`:(.*?)\.\n", read("CHANGELOG.md"), re.S)
         self.assertEqual(sorted(quoted(changelog.group(1))), listed)
@@ -220,7 +222,7 @@ class Architecture(unittest.TestCase):
     def test_drawing_has_the_arrows_that_are_declared(self):
         """Each arrow of the drawing is one that a room declares; and no room is left out."""
         drawing = re.search(r"^```text drawing\n(.*?)^```", read(self.PAGE), re.M | re.S).group(1)
-        declared = {name: set(enters) for name, (_, enters) in self.declared().items()}
+        declared = {name: set(enters) for name, (_, _, enters) in self.declared().items()}
         declared["gdal"] = set(declared)
         for line in drawing.splitlines():
             chain = re.findall(r"[a-z]+", line)

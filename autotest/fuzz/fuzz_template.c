@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "template.h"
+#include "templates.h"
 
 /* Names of every kind: text, numbers as text, and calls of one another. */
 static const char members[] =

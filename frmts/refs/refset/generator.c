@@ -29,7 +29,7 @@ typedef struct generator {
 } generator;
 
 static void generator_clear(generator *g) {
-    for (size_t i = 0; i < N_FIELDS; i++) refs_refset__template_free(g->field[i]);
+    for (size_t i = 0; i < N_FIELDS; i++) refs_template_free(g->field[i]);
     refs_free(g->dimensions);
     refs_free(g->bindings);
 }
@@ -42,7 +42,7 @@ static refs_status read_field(const refs_json *item, field i, generator *g, refs
     if (may_be_number && refs_json_u64(value, &g->number[i])) return REFS_OK;
     if (!refs_json_is_string(value))
         return refs_fail(err, REFS_INVALID, "\"%s\" is missing or no text", field_names[i]);
-    return refs_refset__template_open(refs_json_text(value), &g->field[i], err);
+    return refs_template_open(refs_json_text(value), &g->field[i], err);
 }
 
 static refs_status read_fields(const refs_json *item, generator *g, refs_error *err) {
@@ -126,20 +126,20 @@ static refs_status read_dimensions(const refs_json *item, const refs_templates *
 static refs_status number_value(refs_str text, refs_value *value, refs_error *err) {
     int64_t integer;
     bool integral;
-    *value = refs_refset__float(refs_json_number_to_double(text));
+    *value = refs_value_float(refs_json_number_to_double(text));
     for (size_t i = 0; i < text.size; i++)
         if (text.data[i] != '-' && (text.data[i] < '0' || text.data[i] > '9')) return REFS_OK;
     if (!refs_json_number_to_i64(text, &integer, &integral))
         return refs_fail(err, REFS_LIMIT, "%.*s needs more than 64 bits", REFS_STR_ARG(text));
-    *value = refs_refset__integer(integer);
+    *value = refs_value_integer(integer);
     return REFS_OK;
 }
 
 static refs_status list_value(const refs_json *element, refs_value *value, refs_error *err) {
     bool truth;
     *value = (refs_value){.kind = REFS_VALUE_NONE};
-    if (refs_json_bool(element, &truth)) *value = refs_refset__bool(truth);
-    if (refs_json_is_string(element)) *value = refs_refset__text(refs_json_text(element));
+    if (refs_json_bool(element, &truth)) *value = refs_value_bool(truth);
+    if (refs_json_is_string(element)) *value = refs_value_text(refs_json_text(element));
     if (refs_json_is_number(element)) return number_value(refs_json_text(element), value, err);
     return REFS_OK;
 }
@@ -149,19 +149,19 @@ static refs_status bind(generator *g, size_t i, refs_error *err) {
     if (d->list != NULL)
         return list_value(refs_json_at(d->list, (size_t)d->at), &g->bindings[i].value, err);
     uint64_t value = (uint64_t)d->start + d->at * (uint64_t)d->step;
-    g->bindings[i].value = refs_refset__integer((int64_t)value);
+    g->bindings[i].value = refs_value_integer((int64_t)value);
     return REFS_OK;
 }
 
 /* Renders a field; an offset or length that is a template gives its number in g->number. */
 static refs_status render_field(generator *g, field i, const refs_scope *scope,
-                                refs_scratch *scratch, refs_str *text, refs_error *err) {
+                                refs_template_scratch *scratch, refs_str *text, refs_error *err) {
     if (g->field[i] == NULL) return REFS_OK;
-    REFS_TRY(refs_refset__template_render(g->field[i], scope, scratch, text, err));
+    REFS_TRY(refs_template_render(g->field[i], scope, scratch, text, err));
     if (i != FIELD_OFFSET && i != FIELD_LENGTH) return REFS_OK;
-    const refs_value value = refs_refset__text(*text);
+    const refs_value value = refs_value_text(*text);
     int64_t number;
-    refs_status status = refs_refset__to_integer(&value, &number, err);
+    refs_status status = refs_value_to_integer(&value, &number, err);
     if (status == REFS_OK && number < 0)
         status = refs_fail(err, REFS_INVALID, "%lld is negative", (long long)number);
     if (status != REFS_OK) refs_error_prefix(err, "\"%s\"", field_names[i]);
@@ -173,7 +173,7 @@ static refs_status render_field(generator *g, field i, const refs_scope *scope,
 static refs_status add_reference(generator *g, refs_templates *templates, refs_set_builder *builder,
                                  refs_error *err) {
     const refs_scope scope = {g->bindings, g->n_dimensions, refs_refset__templates_find, templates};
-    refs_scratch *scratch = refs_refset__templates_scratch(templates);
+    refs_template_scratch *scratch = refs_refset__templates_scratch(templates);
     refs_str text[N_FIELDS];
     scratch->used = 0;
     for (size_t i = 0; i < g->n_dimensions; i++) REFS_TRY(bind(g, i, err));

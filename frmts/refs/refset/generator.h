@@ -2,7 +2,7 @@
 #ifndef REFS_REFSET_GENERATOR_H
 #define REFS_REFSET_GENERATOR_H
 
-#include "template.h"
+#include "templates.h"
 
 /** Adds all references that the list `gen` makes; failures name the element. */
 refs_status refs_refset__generate(const refs_json *gen, refs_templates *templates,

@@ -1,5 +1,5 @@
-/* templates.c -- the templates of a set, see template.h. */
-#include "template.h"
+/* templates.c -- the templates of a set, see templates.h. */
+#include "templates.h"
 
 #include "refs/intern.h"
 
@@ -17,14 +17,14 @@ struct refs_templates {
         refs_template *template; /* where the text has to be called, else NULL */
     } * items;                   /* one for each name */
     size_t capacity;
-    refs_scratch scratch;
+    refs_template_scratch scratch;
 };
 
 void refs_refset__templates_free(refs_templates *templates) {
     if (templates == NULL) return;
     for (size_t i = 0; i < templates->names.count; i++) {
         refs_free(templates->items[i].text);
-        refs_refset__template_free(templates->items[i].template);
+        refs_template_free(templates->items[i].template);
     }
     refs_intern_clear(&templates->names);
     refs_free(templates->items);
@@ -55,15 +55,15 @@ static refs_status set_template(refs_templates *templates, refs_str name, refs_s
     struct named_template made = {refs_str_copy(text), text.size, NULL};
     refs_status status = made.text != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK && is_callable(text))
-        status = refs_refset__template_open(text, &made.template, err);
+        status = refs_template_open(text, &made.template, err);
     if (status == REFS_OK) status = add_name(templates, name, &id, err);
     if (status != REFS_OK) {
         refs_free(made.text);
-        refs_refset__template_free(made.template);
+        refs_template_free(made.template);
         return status;
     }
     refs_free(templates->items[id].text);
-    refs_refset__template_free(templates->items[id].template);
+    refs_template_free(templates->items[id].template);
     templates->items[id] = made;
     return REFS_OK;
 }
@@ -116,7 +116,8 @@ refs_status refs_refset__templates_open(const refs_json *members, const refs_set
         status = refs_fail(err, REFS_LIMIT, "limit of rendered bytes is too large");
     if (status == REFS_OK) {
         if (capacity < SCRATCH_LEAST) capacity = SCRATCH_LEAST;
-        t->scratch = (refs_scratch){refs_alloc(capacity), 0, capacity, limits->max_rendered_bytes,
+        t->scratch =
+            (refs_template_scratch){refs_alloc(capacity), 0, capacity, limits->max_rendered_bytes,
                                     limits->max_template_depth};
         if (t->scratch.memory == NULL) status = refs_fail_nomem(err);
     }
@@ -133,7 +134,7 @@ size_t refs_refset__templates_count(const refs_templates *templates) {
     return templates->names.count;
 }
 
-refs_scratch *refs_refset__templates_scratch(refs_templates *templates) {
+refs_template_scratch *refs_refset__templates_scratch(refs_templates *templates) {
     return &templates->scratch;
 }
 
@@ -144,7 +145,7 @@ bool refs_refset__templates_find(const void *user, refs_str name, refs_value *va
     const struct named_template *item = &templates->items[id];
     *value = item->template != NULL
                  ? (refs_value){.kind = REFS_VALUE_TEMPLATE, .callee = item->template}
-                 : refs_refset__text(refs_str_view(item->text, item->size));
+                 : refs_value_text(refs_str_view(item->text, item->size));
     return true;
 }
 
@@ -153,15 +154,15 @@ static refs_status render(refs_templates *templates, const refs_template *templa
     const refs_scope scope = {NULL, 0, refs_refset__templates_find, templates};
     refs_str text;
     templates->scratch.used = 0;
-    REFS_TRY(refs_refset__template_render(template, &scope, &templates->scratch, &text, err));
+    REFS_TRY(refs_template_render(template, &scope, &templates->scratch, &text, err));
     return refs_buf_append_str(rendered, text, err);
 }
 
 refs_status refs_refset__templates_render(void *user, refs_str text, refs_buf *rendered,
                                           refs_error *err) {
     refs_template *template;
-    REFS_TRY(refs_refset__template_open(text, &template, err));
+    REFS_TRY(refs_template_open(text, &template, err));
     refs_status status = render(user, template, rendered, err);
-    refs_refset__template_free(template);
+    refs_template_free(template);
     return status;
 }

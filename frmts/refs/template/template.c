@@ -1,5 +1,7 @@
 /* template.c -- one text with expressions, see template.h. */
-#include "template.h"
+#include "refs/template.h"
+
+#include "expression.h"
 
 /* A part of a template: literal text, or the value of an expression. */
 typedef struct template_part {
@@ -15,7 +17,7 @@ struct refs_template {
     size_t n_parts, capacity;
 };
 
-void refs_refset__template_free(refs_template *template) {
+void refs_template_free(refs_template *template) {
     if (template == NULL) return;
     refs_free(template->source);
     refs_free(template->parts);
@@ -74,8 +76,8 @@ static refs_status parse_marked(refs_template *template, size_t *at, refs_error 
         return refs_fail(err, REFS_UNSUPPORTED, "statements ({%% ... %%}) are not supported");
     /* jinja2 takes a sign right behind the braces for one of its own; "+" keeps white space. */
     *at += refs_str_starts(rest, "{{-") || refs_str_starts(rest, "{{+") ? 3 : 2;
-    REFS_TRY(
-        refs_refset__expression_parse(&template->expressions, template->text, at, &part.root, err));
+    REFS_TRY(refs_template__expression_parse(&template->expressions, template->text, at, &part.root,
+                                             err));
     return add_part(template, part, err);
 }
 
@@ -91,7 +93,7 @@ static refs_status parse(refs_template *template, refs_error *err) {
     return REFS_OK;
 }
 
-refs_status refs_refset__template_open(refs_str text, refs_template **template, refs_error *err) {
+refs_status refs_template_open(refs_str text, refs_template **template, refs_error *err) {
     *template = NULL;
     refs_template *t = refs_calloc(1, sizeof *t);
     char *source = refs_str_copy(text);
@@ -111,19 +113,19 @@ refs_status refs_refset__template_open(refs_str text, refs_template **template, 
         return REFS_OK;
     }
     refs_error_prefix(err, "template \"%.*s\"", REFS_STR_ARG(text));
-    refs_refset__template_free(t);
+    refs_template_free(t);
     return status;
 }
 
 /* -- rendering -------------------------------------------------------------------------------- */
 
-static refs_status join_parts(const refs_str *parts, size_t n, refs_scratch *scratch,
+static refs_status join_parts(const refs_str *parts, size_t n, refs_template_scratch *scratch,
                               refs_str *text, refs_error *err) {
     size_t size = 0, at = 0;
     void *memory;
     for (size_t i = 0; i < n; i++)
         if (!refs_add_size(size, parts[i].size, &size)) return refs_fail_nomem(err);
-    REFS_TRY(refs_refset__scratch_take(scratch, size, &memory, err));
+    REFS_TRY(refs_value_scratch_take(scratch, size, &memory, err));
     for (size_t i = 0; i < n; i++) {
         if (parts[i].size > 0) memcpy((char *)memory + at, parts[i].data, parts[i].size);
         at += parts[i].size;
@@ -135,29 +137,34 @@ static refs_status join_parts(const refs_str *parts, size_t n, refs_scratch *scr
 static refs_status render(const refs_template *template, const refs_evaluation *evaluation,
                           refs_str *text, refs_error *err) {
     void *memory;
-    REFS_TRY(refs_refset__scratch_take(evaluation->scratch, template->n_parts * sizeof(refs_str),
-                                       &memory, err));
+    REFS_TRY(refs_value_scratch_take(evaluation->scratch, template->n_parts * sizeof(refs_str),
+                                     &memory, err));
     refs_str *parts = memory;
     for (size_t i = 0; i < template->n_parts; i++) {
         refs_value value;
         parts[i] = template->parts[i].literal;
         if (template->parts[i].root == REFS_NODE_NONE) continue;
         REFS_TRY(
-            refs_refset__expression_evaluate(evaluation, template->parts[i].root, &value, err));
-        REFS_TRY(refs_refset__to_text(&value, evaluation->scratch, &parts[i], err));
+            refs_template__expression_evaluate(evaluation, template->parts[i].root, &value, err));
+        REFS_TRY(refs_value_to_text(&value, evaluation->scratch, &parts[i], err));
     }
     return join_parts(parts, template->n_parts, evaluation->scratch, text, err);
 }
 
-refs_status refs_refset__template_call(const refs_template *template, const refs_scope *scope,
-                                       refs_scratch *scratch, size_t depth, refs_str *text,
-                                       refs_error *err) {
-    const refs_evaluation evaluation = {&template->expressions, scope, scratch, depth};
+static refs_status call(const refs_evaluation *caller, const refs_template *callee,
+                        const refs_scope *scope, refs_str *text, refs_error *err);
+
+/* `evaluation` is all but what the template itself is. */
+static refs_status render_checked(const refs_template *template, refs_evaluation *evaluation,
+                                  refs_str *text, refs_error *err) {
+    const refs_template_scratch *scratch = evaluation->scratch;
     refs_status status = REFS_OK;
-    if (depth > scratch->max_depth)
+    evaluation->expressions = &template->expressions;
+    evaluation->call = call;
+    if (evaluation->depth > scratch->max_depth)
         status = refs_fail(err, REFS_LIMIT, "templates call each other more than %zu deep",
                            scratch->max_depth);
-    if (status == REFS_OK) status = render(template, &evaluation, text, err);
+    if (status == REFS_OK) status = render(template, evaluation, text, err);
     if (status == REFS_OK && text->size > scratch->max_text)
         status = refs_fail(err, REFS_LIMIT, "it renders to more than %zu bytes", scratch->max_text);
     if (status != REFS_OK)
@@ -165,7 +172,15 @@ refs_status refs_refset__template_call(const refs_template *template, const refs
     return status;
 }
 
-refs_status refs_refset__template_render(const refs_template *template, const refs_scope *scope,
-                                         refs_scratch *scratch, refs_str *text, refs_error *err) {
-    return refs_refset__template_call(template, scope, scratch, 0, text, err);
+static refs_status call(const refs_evaluation *caller, const refs_template *callee,
+                        const refs_scope *scope, refs_str *text, refs_error *err) {
+    refs_evaluation evaluation = {
+        .scope = scope, .scratch = caller->scratch, .depth = caller->depth + 1};
+    return render_checked(callee, &evaluation, text, err);
+}
+
+refs_status refs_template_render(const refs_template *template, const refs_scope *scope,
+                                 refs_template_scratch *scratch, refs_str *text, refs_error *err) {
+    refs_evaluation evaluation = {.scope = scope, .scratch = scratch};
+    return render_checked(template, &evaluation, text, err);
 }

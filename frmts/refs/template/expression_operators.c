@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-typedef refs_status (*operation)(const refs_value *a, const refs_value *b, refs_scratch *scratch,
-                                 refs_value *result, refs_error *err);
+typedef refs_status (*operation)(const refs_value *a, const refs_value *b,
+                                 refs_template_scratch *scratch, refs_value *result,
+                                 refs_error *err);
 
 /* -- numbers ---------------------------------------------------------------------------------- */
 
@@ -19,15 +20,15 @@ static refs_status fail_zero(refs_error *err) {
 static refs_status fail_kinds(const char *operator, const refs_value * a, const refs_value *b,
                               refs_error *err) {
     return refs_fail(err, REFS_INVALID, "%s is not defined for %s and %s", operator,
-                     refs_refset__kind_text(a->kind), refs_refset__kind_text(b->kind));
+                     refs_value_kind_text(a->kind), refs_value_kind_text(b->kind));
 }
 
 static bool are_integers(const refs_value *a, const refs_value *b) {
-    return refs_refset__is_integer(a) && refs_refset__is_integer(b);
+    return refs_value_is_integer(a) && refs_value_is_integer(b);
 }
 
 static bool are_numbers(const refs_value *a, const refs_value *b) {
-    return refs_refset__is_number(a) && refs_refset__is_number(b);
+    return refs_value_is_number(a) && refs_value_is_number(b);
 }
 
 static bool are_strings(const refs_value *a, const refs_value *b) {
@@ -67,127 +68,128 @@ static refs_status divide_floats(double a, double b, double *quotient, double *r
 
 /* -- strings ----------------------------------------------------------------------------------- */
 
-static refs_status join(refs_str a, refs_str b, refs_scratch *scratch, refs_value *result,
+static refs_status join(refs_str a, refs_str b, refs_template_scratch *scratch, refs_value *result,
                         refs_error *err) {
     size_t size;
     void *memory;
     if (!refs_add_size(a.size, b.size, &size)) return fail_overflow(err);
-    REFS_TRY(refs_refset__scratch_take(scratch, size, &memory, err));
+    REFS_TRY(refs_value_scratch_take(scratch, size, &memory, err));
     if (a.size > 0) memcpy(memory, a.data, a.size);
     if (b.size > 0) memcpy((char *)memory + a.size, b.data, b.size);
-    *result = refs_refset__text(refs_str_view(memory, size));
+    *result = refs_value_text(refs_str_view(memory, size));
     return REFS_OK;
 }
 
-static refs_status repeat(refs_str text, int64_t times, refs_scratch *scratch, refs_value *result,
-                          refs_error *err) {
+static refs_status repeat(refs_str text, int64_t times, refs_template_scratch *scratch,
+                          refs_value *result, refs_error *err) {
     uint64_t wanted;
     void *memory;
     if (times < 0) times = 0;
     if (!refs_mul_u64(text.size, (uint64_t)times, &wanted) || wanted > SIZE_MAX) wanted = SIZE_MAX;
     const size_t size = (size_t)wanted;
-    REFS_TRY(refs_refset__scratch_take(scratch, size, &memory, err));
+    REFS_TRY(refs_value_scratch_take(scratch, size, &memory, err));
     for (size_t at = 0; at < size; at += text.size)
         memcpy((char *)memory + at, text.data, text.size);
-    *result = refs_refset__text(refs_str_view(memory, size));
+    *result = refs_value_text(refs_str_view(memory, size));
     return REFS_OK;
 }
 
 /* -- operators -------------------------------------------------------------------------------- */
 
-static refs_status add(const refs_value *a, const refs_value *b, refs_scratch *scratch,
+static refs_status add(const refs_value *a, const refs_value *b, refs_template_scratch *scratch,
                        refs_value *result, refs_error *err) {
     int64_t sum;
     if (are_strings(a, b)) return join(a->text, b->text, scratch, result, err);
     if (!are_numbers(a, b)) return fail_kinds("+", a, b, err);
-    *result = refs_refset__float(refs_refset__as_float(a) + refs_refset__as_float(b));
+    *result = refs_value_float(refs_value_as_float(a) + refs_value_as_float(b));
     if (!are_integers(a, b)) return REFS_OK;
     if (__builtin_add_overflow(a->integer, b->integer, &sum)) return fail_overflow(err);
-    *result = refs_refset__integer(sum);
+    *result = refs_value_integer(sum);
     return REFS_OK;
 }
 
-static refs_status subtract(const refs_value *a, const refs_value *b, refs_scratch *scratch,
-                            refs_value *result, refs_error *err) {
+static refs_status subtract(const refs_value *a, const refs_value *b,
+                            refs_template_scratch *scratch, refs_value *result, refs_error *err) {
     (void)scratch;
     int64_t difference;
     if (!are_numbers(a, b)) return fail_kinds("-", a, b, err);
-    *result = refs_refset__float(refs_refset__as_float(a) - refs_refset__as_float(b));
+    *result = refs_value_float(refs_value_as_float(a) - refs_value_as_float(b));
     if (!are_integers(a, b)) return REFS_OK;
     if (__builtin_sub_overflow(a->integer, b->integer, &difference)) return fail_overflow(err);
-    *result = refs_refset__integer(difference);
+    *result = refs_value_integer(difference);
     return REFS_OK;
 }
 
-static refs_status multiply(const refs_value *a, const refs_value *b, refs_scratch *scratch,
-                            refs_value *result, refs_error *err) {
+static refs_status multiply(const refs_value *a, const refs_value *b,
+                            refs_template_scratch *scratch, refs_value *result, refs_error *err) {
     int64_t product;
-    if (a->kind == REFS_VALUE_TEXT && refs_refset__is_integer(b))
+    if (a->kind == REFS_VALUE_TEXT && refs_value_is_integer(b))
         return repeat(a->text, b->integer, scratch, result, err);
-    if (b->kind == REFS_VALUE_TEXT && refs_refset__is_integer(a))
+    if (b->kind == REFS_VALUE_TEXT && refs_value_is_integer(a))
         return repeat(b->text, a->integer, scratch, result, err);
     if (!are_numbers(a, b)) return fail_kinds("*", a, b, err);
-    *result = refs_refset__float(refs_refset__as_float(a) * refs_refset__as_float(b));
+    *result = refs_value_float(refs_value_as_float(a) * refs_value_as_float(b));
     if (!are_integers(a, b)) return REFS_OK;
     if (__builtin_mul_overflow(a->integer, b->integer, &product)) return fail_overflow(err);
-    *result = refs_refset__integer(product);
+    *result = refs_value_integer(product);
     return REFS_OK;
 }
 
-static refs_status divide(const refs_value *a, const refs_value *b, refs_scratch *scratch,
+static refs_status divide(const refs_value *a, const refs_value *b, refs_template_scratch *scratch,
                           refs_value *result, refs_error *err) {
     (void)scratch;
     if (!are_numbers(a, b)) return fail_kinds("/", a, b, err);
-    if (refs_refset__as_float(b) == 0) return fail_zero(err);
-    *result = refs_refset__float(refs_refset__as_float(a) / refs_refset__as_float(b));
+    if (refs_value_as_float(b) == 0) return fail_zero(err);
+    *result = refs_value_float(refs_value_as_float(a) / refs_value_as_float(b));
     return REFS_OK;
 }
 
-static refs_status floor_divide(const refs_value *a, const refs_value *b, refs_scratch *scratch,
-                                refs_value *result, refs_error *err) {
+static refs_status floor_divide(const refs_value *a, const refs_value *b,
+                                refs_template_scratch *scratch, refs_value *result,
+                                refs_error *err) {
     (void)scratch;
     if (!are_numbers(a, b)) return fail_kinds("//", a, b, err);
     if (are_integers(a, b)) {
         int64_t quotient = 0, remainder = 0;
         REFS_TRY(divide_integers(a->integer, b->integer, &quotient, &remainder, err));
-        *result = refs_refset__integer(quotient);
+        *result = refs_value_integer(quotient);
         return REFS_OK;
     }
     double quotient = 0, remainder = 0;
-    REFS_TRY(divide_floats(refs_refset__as_float(a), refs_refset__as_float(b), &quotient,
-                           &remainder, err));
-    *result = refs_refset__float(quotient);
+    REFS_TRY(
+        divide_floats(refs_value_as_float(a), refs_value_as_float(b), &quotient, &remainder, err));
+    *result = refs_value_float(quotient);
     return REFS_OK;
 }
 
 /* "%" formats where its left side is a text: by the items of a tuple, or by any other value. */
-static refs_status format(const refs_value *a, const refs_value *b, refs_scratch *scratch,
+static refs_status format(const refs_value *a, const refs_value *b, refs_template_scratch *scratch,
                           refs_value *result, refs_error *err) {
     size_t n = b->kind == REFS_VALUE_TUPLE ? b->tuple.n : 1;
     refs_binding *args;
     void *memory;
-    REFS_TRY(refs_refset__scratch_take(scratch, (n + 1) * sizeof *args, &memory, err));
+    REFS_TRY(refs_value_scratch_take(scratch, (n + 1) * sizeof *args, &memory, err));
     args = memory;
     args[0] = (refs_binding){.value = *a};
     for (size_t i = 0; i < n; i++)
         args[i + 1] = (refs_binding){.value = b->kind == REFS_VALUE_TUPLE ? b->tuple.items[i] : *b};
-    return refs_refset__format_percent(args, n + 1, scratch, result, err);
+    return refs_template__format_percent(args, n + 1, scratch, result, err);
 }
 
-static refs_status modulo(const refs_value *a, const refs_value *b, refs_scratch *scratch,
+static refs_status modulo(const refs_value *a, const refs_value *b, refs_template_scratch *scratch,
                           refs_value *result, refs_error *err) {
     if (a->kind == REFS_VALUE_TEXT) return format(a, b, scratch, result, err);
     if (!are_numbers(a, b)) return fail_kinds("%", a, b, err);
     if (are_integers(a, b)) {
         int64_t quotient = 0, remainder = 0;
         REFS_TRY(divide_integers(a->integer, b->integer, &quotient, &remainder, err));
-        *result = refs_refset__integer(remainder);
+        *result = refs_value_integer(remainder);
         return REFS_OK;
     }
     double quotient = 0, remainder = 0;
-    REFS_TRY(divide_floats(refs_refset__as_float(a), refs_refset__as_float(b), &quotient,
-                           &remainder, err));
-    *result = refs_refset__float(remainder);
+    REFS_TRY(
+        divide_floats(refs_value_as_float(a), refs_value_as_float(b), &quotient, &remainder, err));
+    *result = refs_value_float(remainder);
     return REFS_OK;
 }
 
@@ -199,19 +201,19 @@ static refs_status power_of_integers(int64_t base, int64_t exponent, refs_value 
             return fail_overflow(err);
         if (exponent > 1 && __builtin_mul_overflow(base, base, &base)) return fail_overflow(err);
     }
-    *result = refs_refset__integer(product);
+    *result = refs_value_integer(product);
     return REFS_OK;
 }
 
-static refs_status power(const refs_value *a, const refs_value *b, refs_scratch *scratch,
+static refs_status power(const refs_value *a, const refs_value *b, refs_template_scratch *scratch,
                          refs_value *result, refs_error *err) {
     (void)scratch;
     if (!are_numbers(a, b)) return fail_kinds("**", a, b, err);
     if (are_integers(a, b) && b->integer >= 0)
         return power_of_integers(a->integer, b->integer, result, err);
-    double base = refs_refset__as_float(a), exponent = refs_refset__as_float(b);
+    double base = refs_value_as_float(a), exponent = refs_value_as_float(b);
     if (base == 0 && exponent < 0) return fail_zero(err);
-    *result = refs_refset__float(pow(base, exponent));
+    *result = refs_value_float(pow(base, exponent));
     if (isnan(result->number) && !isnan(base) && !isnan(exponent))
         return refs_fail(err, REFS_UNSUPPORTED, "a root of a negative number");
     if (isinf(result->number) && !isinf(base) && !isinf(exponent))
@@ -219,11 +221,12 @@ static refs_status power(const refs_value *a, const refs_value *b, refs_scratch 
     return REFS_OK;
 }
 
-static refs_status concatenate(const refs_value *a, const refs_value *b, refs_scratch *scratch,
-                               refs_value *result, refs_error *err) {
+static refs_status concatenate(const refs_value *a, const refs_value *b,
+                               refs_template_scratch *scratch, refs_value *result,
+                               refs_error *err) {
     refs_str left, right;
-    REFS_TRY(refs_refset__to_text(a, scratch, &left, err));
-    REFS_TRY(refs_refset__to_text(b, scratch, &right, err));
+    REFS_TRY(refs_value_to_text(a, scratch, &left, err));
+    REFS_TRY(refs_value_to_text(b, scratch, &right, err));
     return join(left, right, scratch, result, err);
 }
 
@@ -241,7 +244,7 @@ static refs_status is_less(const refs_value *a, const refs_value *b, bool *less,
     else if (are_integers(a, b))
         *less = a->integer < b->integer;
     else if (are_numbers(a, b))
-        *less = refs_refset__as_float(a) < refs_refset__as_float(b);
+        *less = refs_value_as_float(a) < refs_value_as_float(b);
     else
         return fail_kinds("an order", a, b, err);
     return REFS_OK;
@@ -249,23 +252,23 @@ static refs_status is_less(const refs_value *a, const refs_value *b, bool *less,
 
 static refs_status compare(refs_op op, const refs_value *a, const refs_value *b, refs_value *result,
                            refs_error *err) {
-    bool less = false, contained = false, equal = refs_refset__equals(a, b);
+    bool less = false, contained = false, equal = refs_template__equals(a, b);
     if (op == REFS_OP_IN || op == REFS_OP_NOT_IN) {
-        REFS_TRY(refs_refset__contains(b, a, &contained, err));
-        *result = refs_refset__bool(contained == (op == REFS_OP_IN));
+        REFS_TRY(refs_template__contains(b, a, &contained, err));
+        *result = refs_value_bool(contained == (op == REFS_OP_IN));
         return REFS_OK;
     }
     if (op == REFS_OP_LESS || op == REFS_OP_LESS_EQUAL) REFS_TRY(is_less(a, b, &less, err));
     if (op == REFS_OP_GREATER || op == REFS_OP_GREATER_EQUAL) REFS_TRY(is_less(b, a, &less, err));
     bool allows_equal =
         op == REFS_OP_EQUAL || op == REFS_OP_LESS_EQUAL || op == REFS_OP_GREATER_EQUAL;
-    *result = refs_refset__bool(op == REFS_OP_UNEQUAL ? !equal : less || (allows_equal && equal));
+    *result = refs_value_bool(op == REFS_OP_UNEQUAL ? !equal : less || (allows_equal && equal));
     return REFS_OK;
 }
 
-refs_status refs_refset__apply_operator(const refs_value operands[2], refs_op op,
-                                        refs_scratch *scratch, refs_value *result,
-                                        refs_error *err) {
+refs_status refs_template__apply_operator(const refs_value operands[2], refs_op op,
+                                          refs_template_scratch *scratch, refs_value *result,
+                                          refs_error *err) {
     static const operation operations[] = {
         [REFS_OP_ADD] = add,
         [REFS_OP_SUBTRACT] = subtract,

@@ -1,5 +1,5 @@
-/* value.c -- see value.h. */
-#include "value.h"
+/* template_value.c -- see template_value.h. */
+#include "refs/template_value.h"
 
 #include "refs/json.h"
 
@@ -9,8 +9,8 @@
 
 #define ALIGNMENT 16
 
-refs_status refs_refset__scratch_take(refs_scratch *scratch, size_t size, void **memory,
-                                      refs_error *err) {
+refs_status refs_value_scratch_take(refs_template_scratch *scratch, size_t size, void **memory,
+                                    refs_error *err) {
     size_t left = scratch->capacity - scratch->used;
     if (size > left || left - size < ALIGNMENT)
         return refs_fail(err, REFS_LIMIT, "expression needs more than %zu bytes",
@@ -20,23 +20,23 @@ refs_status refs_refset__scratch_take(refs_scratch *scratch, size_t size, void *
     return REFS_OK;
 }
 
-refs_status refs_refset__scratch_copy(refs_scratch *scratch, refs_str bytes, refs_str *text,
-                                      refs_error *err) {
+refs_status refs_value_scratch_copy(refs_template_scratch *scratch, refs_str bytes, refs_str *text,
+                                    refs_error *err) {
     void *memory = NULL;
-    REFS_TRY(refs_refset__scratch_take(scratch, bytes.size, &memory, err));
+    REFS_TRY(refs_value_scratch_take(scratch, bytes.size, &memory, err));
     if (bytes.size > 0) memcpy(memory, bytes.data, bytes.size);
     *text = refs_str_view(memory, bytes.size);
     return REFS_OK;
 }
 
-const char *refs_refset__kind_text(refs_value_kind kind) {
+const char *refs_value_kind_text(refs_value_kind kind) {
     static const char *const strings[] = {"none",    "a truth value", "an integer",
                                           "a float", "a text",        "a tuple",
                                           "a list",  "a dictionary",  "a template with arguments"};
     return strings[kind];
 }
 
-bool refs_refset__truth(const refs_value *value) {
+bool refs_value_truth(const refs_value *value) {
     switch (value->kind) {
     case REFS_VALUE_NONE:
         return false;
@@ -96,8 +96,8 @@ static void write_float(double number, char *text, size_t size) {
                  digits + exponent + 1);
 }
 
-refs_status refs_refset__to_text(const refs_value *value, refs_scratch *scratch, refs_str *text,
-                                 refs_error *err) {
+refs_status refs_value_to_text(const refs_value *value, refs_template_scratch *scratch,
+                               refs_str *text, refs_error *err) {
     char written[64];
     switch (value->kind) {
     case REFS_VALUE_TEXT:
@@ -119,9 +119,9 @@ refs_status refs_refset__to_text(const refs_value *value, refs_scratch *scratch,
     case REFS_VALUE_LIST:
     case REFS_VALUE_DICTIONARY:
     case REFS_VALUE_TEMPLATE:
-        return refs_fail(err, REFS_INVALID, "%s is no text", refs_refset__kind_text(value->kind));
+        return refs_fail(err, REFS_INVALID, "%s is no text", refs_value_kind_text(value->kind));
     }
-    return refs_refset__scratch_copy(scratch, refs_str_from(written), text, err);
+    return refs_value_scratch_copy(scratch, refs_str_from(written), text, err);
 }
 
 /* -- integers ---------------------------------------------------------------------------------- */
@@ -154,8 +154,8 @@ static bool read_integer(refs_str text, int64_t *integer) {
     return true;
 }
 
-refs_status refs_refset__to_integer(const refs_value *value, int64_t *integer, refs_error *err) {
-    if (refs_refset__is_integer(value)) {
+refs_status refs_value_to_integer(const refs_value *value, int64_t *integer, refs_error *err) {
+    if (refs_value_is_integer(value)) {
         *integer = value->integer;
         return REFS_OK;
     }
@@ -169,5 +169,5 @@ refs_status refs_refset__to_integer(const refs_value *value, int64_t *integer, r
                          REFS_STR_ARG(value->text));
     }
     return refs_fail(err, REFS_INVALID, "%s is no integer of 64 bits",
-                     refs_refset__kind_text(value->kind));
+                     refs_value_kind_text(value->kind));
 }

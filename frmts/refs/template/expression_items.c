@@ -8,16 +8,16 @@ static bool is_sequence(const refs_value *value) {
     return value->kind == REFS_VALUE_LIST || value->kind == REFS_VALUE_TUPLE;
 }
 
-bool refs_refset__equals(const refs_value *a, const refs_value *b) {
-    if (refs_refset__is_integer(a) && refs_refset__is_integer(b)) return a->integer == b->integer;
-    if (refs_refset__is_number(a) && refs_refset__is_number(b))
-        return refs_refset__as_float(a) == refs_refset__as_float(b);
+bool refs_template__equals(const refs_value *a, const refs_value *b) {
+    if (refs_value_is_integer(a) && refs_value_is_integer(b)) return a->integer == b->integer;
+    if (refs_value_is_number(a) && refs_value_is_number(b))
+        return refs_value_as_float(a) == refs_value_as_float(b);
     if (a->kind != b->kind) return false;
     if (a->kind == REFS_VALUE_TEXT) return refs_str_equal(a->text, b->text);
     if (!is_sequence(a)) return a->kind == REFS_VALUE_NONE;
     bool equal = a->tuple.n == b->tuple.n;
     for (size_t i = 0; i < a->tuple.n && equal; i++)
-        equal = refs_refset__equals(&a->tuple.items[i], &b->tuple.items[i]);
+        equal = refs_template__equals(&a->tuple.items[i], &b->tuple.items[i]);
     return equal;
 }
 
@@ -34,26 +34,26 @@ static refs_str character_at(refs_str text, size_t at) {
     return refs_str_part(text, at, end);
 }
 
-refs_status refs_refset__list(const refs_value *container, refs_scratch *scratch, refs_value *list,
-                              refs_error *err) {
+refs_status refs_template__list(const refs_value *container, refs_template_scratch *scratch,
+                                refs_value *list, refs_error *err) {
     const size_t step = container->kind == REFS_VALUE_DICTIONARY ? 2 : 1;
     void *memory = NULL;
     size_t n = 0;
     if (container->kind == REFS_VALUE_TEXT)
-        n = refs_refset__count_characters(container->text);
+        n = refs_template__count_characters(container->text);
     else if (is_sequence(container) || step == 2)
         n = container->tuple.n / step;
     else
         return refs_fail(err, REFS_INVALID, "%s has no items",
-                         refs_refset__kind_text(container->kind));
-    REFS_TRY(refs_refset__scratch_take(scratch, n * sizeof(refs_value), &memory, err));
+                         refs_value_kind_text(container->kind));
+    REFS_TRY(refs_value_scratch_take(scratch, n * sizeof(refs_value), &memory, err));
     refs_value *items = memory;
     for (size_t i = 0, at = 0; i < n; i++) {
         if (container->kind != REFS_VALUE_TEXT) {
             items[i] = container->tuple.items[i * step];
             continue;
         }
-        items[i] = refs_refset__text(character_at(container->text, at));
+        items[i] = refs_value_text(character_at(container->text, at));
         at += items[i].text.size;
     }
     *list = (refs_value){.kind = REFS_VALUE_LIST, .tuple = {items, n}};
@@ -61,7 +61,7 @@ refs_status refs_refset__list(const refs_value *container, refs_scratch *scratch
 }
 
 static size_t count(const refs_value *container) {
-    return container->kind == REFS_VALUE_TEXT ? refs_refset__count_characters(container->text)
+    return container->kind == REFS_VALUE_TEXT ? refs_template__count_characters(container->text)
                                               : container->tuple.n;
 }
 
@@ -70,25 +70,24 @@ static size_t count(const refs_value *container) {
 static bool find_key(const refs_value *dictionary, const refs_value *key, refs_value *item) {
     bool found = false;
     for (size_t i = 0; i < dictionary->tuple.n; i += 2)
-        if (refs_refset__equals(&dictionary->tuple.items[i], key)) {
+        if (refs_template__equals(&dictionary->tuple.items[i], key)) {
             *item = dictionary->tuple.items[i + 1];
             found = true;
         }
     return found;
 }
 
-refs_status refs_refset__item(const refs_value *container, const refs_value *index,
-                              refs_value *item, bool *found, refs_error *err) {
+refs_status refs_template__item(const refs_value *container, const refs_value *index,
+                                refs_value *item, bool *found, refs_error *err) {
     *found = false;
     if (container->kind == REFS_VALUE_DICTIONARY) {
         *found = find_key(container, index, item);
         return REFS_OK;
     }
     if ((container->kind != REFS_VALUE_TEXT && !is_sequence(container)) ||
-        !refs_refset__is_integer(index))
+        !refs_value_is_integer(index))
         return refs_fail(err, REFS_INVALID, "%s has no items that are called by %s",
-                         refs_refset__kind_text(container->kind),
-                         refs_refset__kind_text(index->kind));
+                         refs_value_kind_text(container->kind), refs_value_kind_text(index->kind));
     const int64_t n = (int64_t)count(container);
     int64_t at = index->integer < 0 ? index->integer + n : index->integer;
     if (at < 0 || at >= n) return REFS_OK;
@@ -99,7 +98,7 @@ refs_status refs_refset__item(const refs_value *container, const refs_value *ind
     }
     size_t byte = 0;
     for (; at > 0; at--) byte += character_at(container->text, byte).size;
-    *item = refs_refset__text(character_at(container->text, byte));
+    *item = refs_value_text(character_at(container->text, byte));
     return REFS_OK;
 }
 
@@ -109,42 +108,43 @@ refs_status refs_refset__item(const refs_value *container, const refs_value *ind
 static refs_status read_bound(const refs_value *bound, int64_t n, const int64_t limits[2],
                               int64_t *at, refs_error *err) {
     if (bound->kind == REFS_VALUE_NONE) return REFS_OK;
-    if (!refs_refset__is_integer(bound))
+    if (!refs_value_is_integer(bound))
         return refs_fail(err, REFS_INVALID, "%s is no bound of a slice",
-                         refs_refset__kind_text(bound->kind));
+                         refs_value_kind_text(bound->kind));
     *at = bound->integer < 0 ? bound->integer + n : bound->integer;
     if (*at < limits[0]) *at = limits[0];
     if (*at > limits[1]) *at = limits[1];
     return REFS_OK;
 }
 
-static refs_status join_items(const refs_value *list, refs_scratch *scratch, refs_value *text,
-                              refs_error *err) {
+static refs_status join_items(const refs_value *list, refs_template_scratch *scratch,
+                              refs_value *text, refs_error *err) {
     size_t size = 0, at = 0;
     void *memory = NULL;
     for (size_t i = 0; i < list->tuple.n; i++) size += list->tuple.items[i].text.size;
-    REFS_TRY(refs_refset__scratch_take(scratch, size, &memory, err));
+    REFS_TRY(refs_value_scratch_take(scratch, size, &memory, err));
     for (size_t i = 0; i < list->tuple.n; i++) {
         refs_str part = list->tuple.items[i].text;
         memcpy((char *)memory + at, part.data, part.size);
         at += part.size;
     }
-    *text = refs_refset__text(refs_str_view(memory, size));
+    *text = refs_value_text(refs_str_view(memory, size));
     return REFS_OK;
 }
 
-refs_status refs_refset__slice(const refs_value *container, const refs_value bounds[3],
-                               refs_scratch *scratch, refs_value *slice, refs_error *err) {
+refs_status refs_template__slice(const refs_value *container, const refs_value bounds[3],
+                                 refs_template_scratch *scratch, refs_value *slice,
+                                 refs_error *err) {
     refs_value list;
     void *memory = NULL;
     int64_t step = 1;
     if (container->kind != REFS_VALUE_TEXT && !is_sequence(container))
         return refs_fail(err, REFS_INVALID, "%s has no slices",
-                         refs_refset__kind_text(container->kind));
-    REFS_TRY(refs_refset__list(container, scratch, &list, err));
+                         refs_value_kind_text(container->kind));
+    REFS_TRY(refs_template__list(container, scratch, &list, err));
     const int64_t n = (int64_t)list.tuple.n;
-    if (refs_refset__is_integer(&bounds[2])) step = bounds[2].integer;
-    if (step == 0 || (!refs_refset__is_integer(&bounds[2]) && bounds[2].kind != REFS_VALUE_NONE))
+    if (refs_value_is_integer(&bounds[2])) step = bounds[2].integer;
+    if (step == 0 || (!refs_value_is_integer(&bounds[2]) && bounds[2].kind != REFS_VALUE_NONE))
         return refs_fail(err, REFS_INVALID, "the step of a slice is no integer but 0");
     /* Steps beyond both ends are all alike. */
     step = step > n + 1 ? n + 1 : step < -n - 1 ? -n - 1 : step;
@@ -152,7 +152,7 @@ refs_status refs_refset__slice(const refs_value *container, const refs_value bou
     int64_t from = step > 0 ? 0 : n - 1, to = step > 0 ? n : -1;
     REFS_TRY(read_bound(&bounds[0], n, limits, &from, err));
     REFS_TRY(read_bound(&bounds[1], n, limits, &to, err));
-    REFS_TRY(refs_refset__scratch_take(scratch, list.tuple.n * sizeof(refs_value), &memory, err));
+    REFS_TRY(refs_value_scratch_take(scratch, list.tuple.n * sizeof(refs_value), &memory, err));
     refs_value *items = memory;
     size_t n_items = 0;
     for (int64_t i = from; step > 0 ? i < to : i > to; i += step)
@@ -163,8 +163,8 @@ refs_status refs_refset__slice(const refs_value *container, const refs_value bou
 
 /* -- membership -------------------------------------------------------------------------------- */
 
-refs_status refs_refset__find_part(refs_str text, size_t from, refs_str part, size_t *at,
-                                   refs_error *err) {
+refs_status refs_template__find_part(refs_str text, size_t from, refs_str part, size_t *at,
+                                     refs_error *err) {
     *at = SIZE_MAX;
     if (part.size > MAX_PART)
         return refs_fail(err, REFS_LIMIT, "a part of more than %d bytes is looked for", MAX_PART);
@@ -176,30 +176,29 @@ refs_status refs_refset__find_part(refs_str text, size_t from, refs_str part, si
     return REFS_OK;
 }
 
-refs_status refs_refset__contains(const refs_value *container, const refs_value *item,
-                                  bool *contained, refs_error *err) {
+refs_status refs_template__contains(const refs_value *container, const refs_value *item,
+                                    bool *contained, refs_error *err) {
     *contained = false;
     if (container->kind == REFS_VALUE_TEXT && item->kind == REFS_VALUE_TEXT) {
         size_t at = SIZE_MAX;
-        REFS_TRY(refs_refset__find_part(container->text, 0, item->text, &at, err));
+        REFS_TRY(refs_template__find_part(container->text, 0, item->text, &at, err));
         *contained = at != SIZE_MAX;
         return REFS_OK;
     }
     const size_t step = container->kind == REFS_VALUE_DICTIONARY ? 2 : 1;
     if (!is_sequence(container) && step == 1)
-        return refs_fail(err, REFS_INVALID, "%s cannot be in %s",
-                         refs_refset__kind_text(item->kind),
-                         refs_refset__kind_text(container->kind));
+        return refs_fail(err, REFS_INVALID, "%s cannot be in %s", refs_value_kind_text(item->kind),
+                         refs_value_kind_text(container->kind));
     for (size_t i = 0; i < container->tuple.n && !*contained; i += step)
-        *contained = refs_refset__equals(&container->tuple.items[i], item);
+        *contained = refs_template__equals(&container->tuple.items[i], item);
     return REFS_OK;
 }
 
 /* -- arguments --------------------------------------------------------------------------------- */
 
-refs_status refs_refset__take_arguments(const refs_binding *args, size_t n,
-                                        const char *const *names, const refs_value **taken,
-                                        refs_error *err) {
+refs_status refs_template__take_arguments(const refs_binding *args, size_t n,
+                                          const char *const *names, const refs_value **taken,
+                                          refs_error *err) {
     size_t n_names = 0;
     for (; names[n_names] != NULL; n_names++) taken[n_names] = NULL;
     for (size_t i = 1; i < n; i++) {

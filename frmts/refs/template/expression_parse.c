@@ -120,7 +120,7 @@ static refs_status parse_based(parser *p, int base, uint32_t *node, refs_error *
     }
     if (n == 0 || is_name_char(p->source.data[p->at - 1] == '_' ? '_' : peek(p)))
         return fail_unexpected(p, err);
-    return add_literal(p, refs_refset__integer(number), node, err);
+    return add_literal(p, refs_value_integer(number), node, err);
 }
 
 static int base_of(const parser *p) {
@@ -160,11 +160,11 @@ static refs_status parse_number(parser *p, uint32_t *node, refs_error *err) {
     if (is_name_char(peek(p))) return fail_unexpected(p, err);
     refs_str digits = {NULL, 0};
     REFS_TRY(plain_digits(p, begin, &digits, err));
-    refs_value text = refs_refset__text(digits), value = text;
+    refs_value text = refs_value_text(digits), value = text;
     if (!integer)
-        return add_literal(p, refs_refset__float(refs_json_number_to_double(text.text)), node, err);
+        return add_literal(p, refs_value_float(refs_json_number_to_double(text.text)), node, err);
     value.kind = REFS_VALUE_INTEGER;
-    REFS_TRY(refs_refset__to_integer(&text, &value.integer, err));
+    REFS_TRY(refs_value_to_integer(&text, &value.integer, err));
     return add_literal(p, value, node, err);
 }
 
@@ -223,7 +223,7 @@ static refs_status parse_text(parser *p, uint32_t *node, refs_error *err) {
         skip_white(p);
     } while (peek(p) == '\'' || peek(p) == '"');
     refs_str text = refs_str_view((const char *)strings->data + begin, strings->size - begin);
-    return add_literal(p, refs_refset__text(text), node, err);
+    return add_literal(p, refs_value_text(text), node, err);
 }
 
 static refs_status parse_name(parser *p, uint32_t *node, refs_error *err) {
@@ -233,9 +233,9 @@ static refs_status parse_name(parser *p, uint32_t *node, refs_error *err) {
         if (refs_str_is(name, reserved[i])) return fail_unexpected(p, err);
     p->at += name.size;
     if (refs_str_is(name, "true") || refs_str_is(name, "True"))
-        return add_literal(p, refs_refset__bool(true), node, err);
+        return add_literal(p, refs_value_bool(true), node, err);
     if (refs_str_is(name, "false") || refs_str_is(name, "False"))
-        return add_literal(p, refs_refset__bool(false), node, err);
+        return add_literal(p, refs_value_bool(false), node, err);
     if (refs_str_is(name, "none") || refs_str_is(name, "None"))
         return add_literal(p, (refs_value){.kind = REFS_VALUE_NONE}, node, err);
     return add_node(p, (refs_node){.op = REFS_OP_NAME, .name = name}, node, err);
@@ -586,8 +586,8 @@ static refs_status parse_expression(parser *p, uint32_t *node, refs_error *err) 
     return REFS_OK;
 }
 
-refs_status refs_refset__expression_parse(refs_expressions *expressions, refs_str source,
-                                          size_t *position, uint32_t *root, refs_error *err) {
+refs_status refs_template__expression_parse(refs_expressions *expressions, refs_str source,
+                                            size_t *position, uint32_t *root, refs_error *err) {
     parser p = {.out = expressions, .source = source, .at = *position};
     REFS_TRY(parse_expression(&p, root, err));
     if (!skip_symbol(&p, "-}}") && !skip_symbol(&p, "}}")) return fail_unexpected(&p, err);

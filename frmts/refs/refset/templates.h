@@ -1,31 +1,14 @@
-/* template.h -- strings with expressions in them, and the templates of a set.
+/* templates.h -- the templates of a set.
  *
  * A template whose text has an expression is called with arguments, and sees
  * nothing but them; any other is the value of its name. Belongs to one thread.
  */
-#ifndef REFS_REFSET_TEMPLATE_H
-#define REFS_REFSET_TEMPLATE_H
+#ifndef REFS_REFSET_TEMPLATES_H
+#define REFS_REFSET_TEMPLATES_H
 
-#include "expression.h"
 #include "refs/json.h"
 #include "refs/refset.h"
-
-/* -- one text ---------------------------------------------------------------------------------- */
-
-typedef struct refs_template refs_template;
-
-/** Parses `text`. Failures quote it. */
-refs_status refs_refset__template_open(refs_str text, refs_template **template, refs_error *err);
-void refs_refset__template_free(refs_template *template);
-
-/** Renders the template: *text lives in the scratch. Failures quote the template. */
-refs_status refs_refset__template_render(const refs_template *template, const refs_scope *scope,
-                                         refs_scratch *scratch, refs_str *text, refs_error *err);
-
-/** As above for a template that a template calls: `depth` templates are being rendered. */
-refs_status refs_refset__template_call(const refs_template *template, const refs_scope *scope,
-                                       refs_scratch *scratch, size_t depth, refs_str *text,
-                                       refs_error *err);
+#include "refs/template.h"
 
 /* -- the templates of a set -------------------------------------------------------------------- */
 
@@ -46,6 +29,6 @@ refs_status refs_refset__templates_render(void *templates, refs_str text, refs_b
                                           refs_error *err);
 
 /** The scratch to render in. Nothing in it may be in use when another text is rendered. */
-refs_scratch *refs_refset__templates_scratch(refs_templates *templates);
+refs_template_scratch *refs_refset__templates_scratch(refs_templates *templates);
 
 #endif

@@ -29,7 +29,7 @@ typedef struct formatter {
     const refs_binding *args; /* without the format */
     size_t n_args;
     size_t next_arg;
-    refs_scratch *scratch;
+    refs_template_scratch *scratch;
     refs_buf made;
     size_t max_size;
 } formatter;
@@ -47,7 +47,7 @@ static refs_status append_fill(formatter *f, char fill, size_t n, refs_error *er
 
 /* -- one value -------------------------------------------------------------------------------- */
 
-size_t refs_refset__count_characters(refs_str text) {
+size_t refs_template__count_characters(refs_str text) {
     size_t n = 0;
     for (size_t i = 0; i < text.size; i++)
         if (((unsigned char)text.data[i] & 0xc0) != 0x80) n++;
@@ -57,7 +57,7 @@ size_t refs_refset__count_characters(refs_str text) {
 /* Writes a sign (or prefix) and a body with the fill where the alignment wants it. */
 static refs_status append_aligned(formatter *f, const format_spec *spec, refs_str sign,
                                   refs_str body, refs_error *err) {
-    size_t size = sign.size + refs_refset__count_characters(body);
+    size_t size = sign.size + refs_template__count_characters(body);
     size_t fill = spec->width > size ? spec->width - size : 0;
     size_t before = spec->align == '<' ? 0 : spec->align == '^' ? fill / 2 : fill;
     if (spec->align != '=') REFS_TRY(append_fill(f, spec->fill, before, err));
@@ -136,7 +136,7 @@ static refs_status append_float(formatter *f, format_spec spec, double number, r
 
 static refs_status fail_type(const format_spec *spec, const refs_value *value, refs_error *err) {
     return refs_fail(err, REFS_INVALID, "%s cannot be formatted as '%c'",
-                     refs_refset__kind_text(value->kind), spec->type);
+                     refs_value_kind_text(value->kind), spec->type);
 }
 
 static refs_status append_value(formatter *f, const format_spec *spec, const refs_value *value,
@@ -147,16 +147,16 @@ static refs_status append_value(formatter *f, const format_spec *spec, const ref
     case 'x':
     case 'X':
     case 'o':
-        if (!refs_refset__is_integer(value)) return fail_type(spec, value, err);
+        if (!refs_value_is_integer(value)) return fail_type(spec, value, err);
         return append_integer(f, *spec, value->integer, err);
     case 'e':
     case 'E':
     case 'f':
     case 'F':
-        if (!refs_refset__is_number(value)) return fail_type(spec, value, err);
-        return append_float(f, *spec, refs_refset__as_float(value), err);
+        if (!refs_value_is_number(value)) return fail_type(spec, value, err);
+        return append_float(f, *spec, refs_value_as_float(value), err);
     case 's':
-        REFS_TRY(refs_refset__to_text(value, f->scratch, &text, err));
+        REFS_TRY(refs_value_to_text(value, f->scratch, &text, err));
         return append_text(f, *spec, text, err);
     default:
         return refs_fail(err, REFS_UNSUPPORTED, "format type '%c' is not supported", spec->type);
@@ -231,7 +231,7 @@ static refs_status append_percent(formatter *f, refs_error *err) {
     refs_value whole = *value;
     if (spec.type == 'd' && value->kind == REFS_VALUE_FLOAT) {
         whole.kind = REFS_VALUE_INTEGER;
-        REFS_TRY(refs_refset__to_integer(value, &whole.integer, err));
+        REFS_TRY(refs_value_to_integer(value, &whole.integer, err));
     }
     return append_value(f, &spec, &whole, err);
 }
@@ -314,9 +314,9 @@ static refs_status append_untyped(formatter *f, format_spec spec, const refs_val
                                   refs_error *err) {
     if (needs_type(&spec, value->kind))
         return refs_fail(err, REFS_UNSUPPORTED, "the format of %s needs a type",
-                         refs_refset__kind_text(value->kind));
+                         refs_value_kind_text(value->kind));
     spec.type = value->kind == REFS_VALUE_INTEGER ? 'd' : 's';
-    if (spec.align == 0 && refs_refset__is_number(value)) spec.align = '>';
+    if (spec.align == 0 && refs_value_is_number(value)) spec.align = '>';
     return append_value(f, &spec, value, err);
 }
 
@@ -360,14 +360,14 @@ static refs_status run(refs_status (*way)(formatter *f, refs_error *err), format
     refs_str text;
     refs_status status = way(f, err);
     if (status == REFS_OK)
-        status = refs_refset__scratch_copy(
+        status = refs_value_scratch_copy(
             f->scratch, refs_str_view((const char *)f->made.data, f->made.size), &text, err);
-    if (status == REFS_OK) *result = refs_refset__text(text);
+    if (status == REFS_OK) *result = refs_value_text(text);
     refs_buf_clear(&f->made);
     return status;
 }
 
-static formatter start(const refs_binding *args, size_t n, refs_scratch *scratch) {
+static formatter start(const refs_binding *args, size_t n, refs_template_scratch *scratch) {
     return (formatter){.format = args[0].value.text,
                        .args = args + 1,
                        .n_args = n - 1,
@@ -375,11 +375,12 @@ static formatter start(const refs_binding *args, size_t n, refs_scratch *scratch
                        .max_size = scratch->capacity};
 }
 
-refs_status refs_refset__format_percent(const refs_binding *args, size_t n, refs_scratch *scratch,
-                                        refs_value *result, refs_error *err) {
+refs_status refs_template__format_percent(const refs_binding *args, size_t n,
+                                          refs_template_scratch *scratch, refs_value *result,
+                                          refs_error *err) {
     if (args[0].value.kind != REFS_VALUE_TEXT)
         return refs_fail(err, REFS_INVALID, "%s is no format",
-                         refs_refset__kind_text(args[0].value.kind));
+                         refs_value_kind_text(args[0].value.kind));
     for (size_t i = 1; i < n; i++)
         if (args[i].name.size > 0)
             return refs_fail(err, REFS_UNSUPPORTED, "named values in a %%-format");
@@ -387,8 +388,9 @@ refs_status refs_refset__format_percent(const refs_binding *args, size_t n, refs
     return run(format_percent, &f, result, err);
 }
 
-refs_status refs_refset__format_braces(const refs_binding *args, size_t n, refs_scratch *scratch,
-                                       refs_value *result, refs_error *err) {
+refs_status refs_template__format_braces(const refs_binding *args, size_t n,
+                                         refs_template_scratch *scratch, refs_value *result,
+                                         refs_error *err) {
     formatter f = start(args, n, scratch);
     return run(format_braces, &f, result, err);
 }

@@ -9,12 +9,12 @@ static refs_status no_argument(size_t n, refs_error *err) {
 static refs_status is_of(const refs_binding *args, size_t n, unsigned kinds, refs_value *result,
                          refs_error *err) {
     REFS_TRY(no_argument(n, err));
-    *result = refs_refset__bool((kinds >> args[0].value.kind & 1) != 0);
+    *result = refs_value_bool((kinds >> args[0].value.kind & 1) != 0);
     return REFS_OK;
 }
 
 #define KIND_TEST(name, kinds)                                                                     \
-    static refs_status name(const refs_binding *args, size_t n, refs_scratch *scratch,             \
+    static refs_status name(const refs_binding *args, size_t n, refs_template_scratch *scratch,    \
                             refs_value *result, refs_error *err) {                                 \
         (void)scratch;                                                                             \
         return is_of(args, n, kinds, result, err);                                                 \
@@ -31,21 +31,19 @@ KIND_TEST(is_iterable, 1u << REFS_VALUE_TEXT | 1u << REFS_VALUE_TUPLE | 1u << RE
                            1u << REFS_VALUE_DICTIONARY)
 
 /* "true" is the one truth value, not any that counts as true. */
-static refs_status is_true(const refs_binding *args, size_t n, refs_scratch *scratch,
+static refs_status is_true(const refs_binding *args, size_t n, refs_template_scratch *scratch,
                            refs_value *result, refs_error *err) {
     (void)scratch;
     REFS_TRY(no_argument(n, err));
-    *result =
-        refs_refset__bool(args[0].value.kind == REFS_VALUE_BOOL && args[0].value.integer != 0);
+    *result = refs_value_bool(args[0].value.kind == REFS_VALUE_BOOL && args[0].value.integer != 0);
     return REFS_OK;
 }
 
-static refs_status is_false(const refs_binding *args, size_t n, refs_scratch *scratch,
+static refs_status is_false(const refs_binding *args, size_t n, refs_template_scratch *scratch,
                             refs_value *result, refs_error *err) {
     (void)scratch;
     REFS_TRY(no_argument(n, err));
-    *result =
-        refs_refset__bool(args[0].value.kind == REFS_VALUE_BOOL && args[0].value.integer == 0);
+    *result = refs_value_bool(args[0].value.kind == REFS_VALUE_BOOL && args[0].value.integer == 0);
     return REFS_OK;
 }
 
@@ -54,36 +52,35 @@ static refs_status is_false(const refs_binding *args, size_t n, refs_scratch *sc
 /* Whether the remainder of a division by `divisor` is `wanted`. */
 static refs_status leaves(const refs_value *value, refs_value divisor, int64_t wanted,
                           refs_value *result, refs_error *err) {
-    const refs_value operands[2] = {*value, divisor}, remainder = refs_refset__integer(wanted);
+    const refs_value operands[2] = {*value, divisor}, remainder = refs_value_integer(wanted);
     refs_value left;
-    if (!refs_refset__is_number(value))
-        return refs_fail(err, REFS_INVALID, "%s is not divided",
-                         refs_refset__kind_text(value->kind));
-    REFS_TRY(refs_refset__apply_operator(operands, REFS_OP_MODULO, NULL, &left, err));
-    *result = refs_refset__bool(refs_refset__equals(&left, &remainder));
+    if (!refs_value_is_number(value))
+        return refs_fail(err, REFS_INVALID, "%s is not divided", refs_value_kind_text(value->kind));
+    REFS_TRY(refs_template__apply_operator(operands, REFS_OP_MODULO, NULL, &left, err));
+    *result = refs_value_bool(refs_template__equals(&left, &remainder));
     return REFS_OK;
 }
 
-static refs_status is_odd(const refs_binding *args, size_t n, refs_scratch *scratch,
+static refs_status is_odd(const refs_binding *args, size_t n, refs_template_scratch *scratch,
                           refs_value *result, refs_error *err) {
     (void)scratch;
     REFS_TRY(no_argument(n, err));
-    return leaves(&args[0].value, refs_refset__integer(2), 1, result, err);
+    return leaves(&args[0].value, refs_value_integer(2), 1, result, err);
 }
 
-static refs_status is_even(const refs_binding *args, size_t n, refs_scratch *scratch,
+static refs_status is_even(const refs_binding *args, size_t n, refs_template_scratch *scratch,
                            refs_value *result, refs_error *err) {
     (void)scratch;
     REFS_TRY(no_argument(n, err));
-    return leaves(&args[0].value, refs_refset__integer(2), 0, result, err);
+    return leaves(&args[0].value, refs_value_integer(2), 0, result, err);
 }
 
-static refs_status is_divisible(const refs_binding *args, size_t n, refs_scratch *scratch,
+static refs_status is_divisible(const refs_binding *args, size_t n, refs_template_scratch *scratch,
                                 refs_value *result, refs_error *err) {
     static const char *const names[] = {"num", NULL};
     const refs_value *divisor;
     (void)scratch;
-    REFS_TRY(refs_refset__take_arguments(args, n, names, &divisor, err));
+    REFS_TRY(refs_template__take_arguments(args, n, names, &divisor, err));
     if (divisor == NULL) return refs_fail(err, REFS_INVALID, "an argument is missing");
     return leaves(&args[0].value, *divisor, 0, result, err);
 }
@@ -94,14 +91,14 @@ static refs_status compare(const refs_binding *args, size_t n, refs_op op, refs_
                            refs_error *err) {
     static const char *const names[] = {"", NULL};
     const refs_value *other;
-    REFS_TRY(refs_refset__take_arguments(args, n, names, &other, err));
+    REFS_TRY(refs_template__take_arguments(args, n, names, &other, err));
     if (other == NULL) return refs_fail(err, REFS_INVALID, "an argument is missing");
     const refs_value operands[2] = {args[0].value, *other};
-    return refs_refset__apply_operator(operands, op, NULL, result, err);
+    return refs_template__apply_operator(operands, op, NULL, result, err);
 }
 
 #define COMPARISON(name, op)                                                                       \
-    static refs_status name(const refs_binding *args, size_t n, refs_scratch *scratch,             \
+    static refs_status name(const refs_binding *args, size_t n, refs_template_scratch *scratch,    \
                             refs_value *result, refs_error *err) {                                 \
         (void)scratch;                                                                             \
         return compare(args, n, op, result, err);                                                  \
@@ -115,7 +112,7 @@ COMPARISON(is_greater, REFS_OP_GREATER)
 COMPARISON(is_greater_or_equal, REFS_OP_GREATER_EQUAL)
 COMPARISON(is_in, REFS_OP_IN)
 
-refs_text_function refs_refset__find_test(refs_str name) {
+refs_text_function refs_template__find_test(refs_str name) {
     static const struct {
         const char *name;
         refs_text_function function;

@@ -1,11 +1,9 @@
 /* expression_evaluate.c -- nodes -> values, see expression.h. */
 #include "expression_items.h"
 
-#include "template.h"
-
 static refs_status evaluate(const refs_evaluation *e, uint32_t id, refs_value *value,
                             refs_error *err) {
-    return refs_refset__expression_evaluate(e, id, value, err);
+    return refs_template__expression_evaluate(e, id, value, err);
 }
 
 static bool find_name(const refs_evaluation *e, refs_str name, refs_value *value) {
@@ -36,7 +34,7 @@ static refs_status evaluate_defined(const refs_evaluation *e, uint32_t id, refs_
     if (node->op != REFS_OP_ITEM) return evaluate(e, id, value, err);
     REFS_TRY(evaluate(e, node->operand[0], &container, err));
     REFS_TRY(evaluate(e, node->operand[1], &index, err));
-    return refs_refset__item(&container, &index, value, defined, err);
+    return refs_template__item(&container, &index, value, defined, err);
 }
 
 static refs_status evaluate_item(const refs_evaluation *e, uint32_t id, refs_value *value,
@@ -57,19 +55,19 @@ static refs_status evaluate_slice(const refs_evaluation *e, const refs_node *nod
         if (nodes[id].operand[0] != REFS_NODE_NONE)
             REFS_TRY(evaluate(e, nodes[id].operand[0], &bounds[i], err));
     }
-    return refs_refset__slice(&container, bounds, e->scratch, value, err);
+    return refs_template__slice(&container, bounds, e->scratch, value, err);
 }
 
 static refs_status evaluate_sign(const refs_evaluation *e, const refs_node *node, refs_value *value,
                                  refs_error *err) {
-    refs_value operands[2] = {refs_refset__integer(0)};
+    refs_value operands[2] = {refs_value_integer(0)};
     REFS_TRY(evaluate(e, node->operand[0], &operands[1], err));
     if (node->op == REFS_OP_NEGATE && operands[1].kind == REFS_VALUE_FLOAT) {
-        *value = refs_refset__float(-operands[1].number);
+        *value = refs_value_float(-operands[1].number);
         return REFS_OK;
     }
     refs_op op = node->op == REFS_OP_NEGATE ? REFS_OP_SUBTRACT : REFS_OP_ADD;
-    return refs_refset__apply_operator(operands, op, e->scratch, value, err);
+    return refs_template__apply_operator(operands, op, e->scratch, value, err);
 }
 
 static refs_status evaluate_binary(const refs_evaluation *e, const refs_node *node,
@@ -77,7 +75,7 @@ static refs_status evaluate_binary(const refs_evaluation *e, const refs_node *no
     refs_value operands[2];
     REFS_TRY(evaluate(e, node->operand[0], &operands[0], err));
     REFS_TRY(evaluate(e, node->operand[1], &operands[1], err));
-    return refs_refset__apply_operator(operands, node->op, e->scratch, value, err);
+    return refs_template__apply_operator(operands, node->op, e->scratch, value, err);
 }
 
 /* and, or, if: operands that do not matter are not computed. */
@@ -85,13 +83,13 @@ static refs_status evaluate_choice(const refs_evaluation *e, const refs_node *no
                                    refs_value *value, refs_error *err) {
     if (node->op == REFS_OP_IF) {
         REFS_TRY(evaluate(e, node->operand[1], value, err));
-        if (refs_refset__truth(value)) return evaluate(e, node->operand[0], value, err);
-        *value = refs_refset__text(refs_str_view("", 0));
+        if (refs_value_truth(value)) return evaluate(e, node->operand[0], value, err);
+        *value = refs_value_text(refs_str_view("", 0));
         return node->operand[2] == REFS_NODE_NONE ? REFS_OK
                                                   : evaluate(e, node->operand[2], value, err);
     }
     REFS_TRY(evaluate(e, node->operand[0], value, err));
-    if (refs_refset__truth(value) == (node->op == REFS_OP_OR)) return REFS_OK;
+    if (refs_value_truth(value) == (node->op == REFS_OP_OR)) return REFS_OK;
     return evaluate(e, node->operand[1], value, err);
 }
 
@@ -102,7 +100,7 @@ static refs_status evaluate_arguments(const refs_evaluation *e, uint32_t first, 
     void *memory;
     *n = n_before;
     for (uint32_t id = first; id != REFS_NODE_NONE; id = nodes[id].operand[1]) ++*n;
-    REFS_TRY(refs_refset__scratch_take(e->scratch, *n * sizeof **args, &memory, err));
+    REFS_TRY(refs_value_scratch_take(e->scratch, *n * sizeof **args, &memory, err));
     *args = memory;
     for (size_t i = n_before; i < *n; i++, first = nodes[first].operand[1]) {
         (*args)[i].name = nodes[first].name;
@@ -117,7 +115,7 @@ static refs_status evaluate_tuple(const refs_evaluation *e, const refs_node *nod
     size_t n;
     void *memory;
     REFS_TRY(evaluate_arguments(e, node->operand[0], 0, &args, &n, err));
-    REFS_TRY(refs_refset__scratch_take(e->scratch, n * sizeof(refs_value), &memory, err));
+    REFS_TRY(refs_value_scratch_take(e->scratch, n * sizeof(refs_value), &memory, err));
     refs_value *items = memory;
     for (size_t i = 0; i < n; i++) items[i] = args[i].value;
     const refs_value_kind kind = node->op == REFS_OP_TUPLE  ? REFS_VALUE_TUPLE
@@ -145,9 +143,8 @@ static refs_status evaluate_call(const refs_evaluation *e, const refs_node *node
             return refs_fail(err, REFS_INVALID, "arguments of \"%.*s\" need names",
                              REFS_STR_ARG(node->name));
     scope.bindings = args;
-    REFS_TRY(
-        refs_refset__template_call(callee.callee, &scope, e->scratch, e->depth + 1, &text, err));
-    *value = refs_refset__text(text);
+    REFS_TRY(e->call(e, callee.callee, &scope, &text, err));
+    *value = refs_value_text(text);
     return REFS_OK;
 }
 
@@ -155,9 +152,9 @@ static refs_status evaluate_call(const refs_evaluation *e, const refs_node *node
  * none. */
 static refs_text_function find_function(const refs_node *node, const char **what) {
     *what = node->op == REFS_OP_FILTER ? "filter" : node->op == REFS_OP_TEST ? "test" : "method";
-    if (node->op == REFS_OP_FILTER) return refs_refset__find_filter(node->name);
-    if (node->op == REFS_OP_TEST) return refs_refset__find_test(node->name);
-    return refs_refset__find_method(node->name);
+    if (node->op == REFS_OP_FILTER) return refs_template__find_filter(node->name);
+    if (node->op == REFS_OP_TEST) return refs_template__find_test(node->name);
+    return refs_template__find_method(node->name);
 }
 
 static refs_status evaluate_function(const refs_evaluation *e, const refs_node *node,
@@ -174,7 +171,7 @@ static refs_status evaluate_function(const refs_evaluation *e, const refs_node *
     REFS_TRY(evaluate(e, node->operand[0], &args[0].value, err));
     if (node->op == REFS_OP_METHOD && args[0].value.kind != REFS_VALUE_TEXT)
         return refs_fail(err, REFS_INVALID, "%s has no method \"%.*s\"",
-                         refs_refset__kind_text(args[0].value.kind), REFS_STR_ARG(node->name));
+                         refs_value_kind_text(args[0].value.kind), REFS_STR_ARG(node->name));
     return function(args, n, e->scratch, value, err);
 }
 
@@ -187,11 +184,11 @@ static refs_status evaluate_default(const refs_evaluation *e, const refs_node *n
     size_t n;
     bool defined;
     REFS_TRY(evaluate_arguments(e, node->operand[1], 1, &args, &n, err));
-    REFS_TRY(refs_refset__take_arguments(args, n, names, taken, err));
+    REFS_TRY(refs_template__take_arguments(args, n, names, taken, err));
     REFS_TRY(evaluate_defined(e, node->operand[0], value, &defined, err));
-    const bool of_truth = taken[1] != NULL && refs_refset__truth(taken[1]);
-    if (defined && (!of_truth || refs_refset__truth(value))) return REFS_OK;
-    *value = taken[0] != NULL ? *taken[0] : refs_refset__text(refs_str_view("", 0));
+    const bool of_truth = taken[1] != NULL && refs_value_truth(taken[1]);
+    if (defined && (!of_truth || refs_value_truth(value))) return REFS_OK;
+    *value = taken[0] != NULL ? *taken[0] : refs_value_text(refs_str_view("", 0));
     return REFS_OK;
 }
 
@@ -206,12 +203,12 @@ static refs_status evaluate_called(const refs_evaluation *e, const refs_node *no
     bool defined;
     refs_value ignored;
     REFS_TRY(evaluate_defined(e, node->operand[0], &ignored, &defined, err));
-    *value = refs_refset__bool(defined == asks);
+    *value = refs_value_bool(defined == asks);
     return REFS_OK;
 }
 
-refs_status refs_refset__expression_evaluate(const refs_evaluation *e, uint32_t root,
-                                             refs_value *value, refs_error *err) {
+refs_status refs_template__expression_evaluate(const refs_evaluation *e, uint32_t root,
+                                               refs_value *value, refs_error *err) {
     const refs_node *node = &e->expressions->nodes[root];
     switch (node->op) {
     case REFS_OP_LITERAL:
@@ -225,7 +222,7 @@ refs_status refs_refset__expression_evaluate(const refs_evaluation *e, uint32_t 
         return evaluate_tuple(e, node, value, err);
     case REFS_OP_NOT:
         REFS_TRY(evaluate(e, node->operand[0], value, err));
-        *value = refs_refset__bool(!refs_refset__truth(value));
+        *value = refs_value_bool(!refs_value_truth(value));
         return REFS_OK;
     case REFS_OP_NEGATE:
     case REFS_OP_PLUS:

@@ -6,10 +6,10 @@
  * and methods of strings, those that URLs are made with. Precedence is jinja2's,
  * which is not Python's for ** and signs. Everything else is refused.
  */
-#ifndef REFS_REFSET_EXPRESSION_H
-#define REFS_REFSET_EXPRESSION_H
+#ifndef REFS_TEMPLATE_EXPRESSION_H
+#define REFS_TEMPLATE_EXPRESSION_H
 
-#include "value.h"
+#include "refs/template.h"
 
 /** Most nodes in one template: bounds the depth of its trees too. */
 #define REFS_EXPRESSION_MAX_NODES 500
@@ -72,55 +72,58 @@ typedef struct refs_expressions {
 /** Parses the expression at *position in `source` up to the "}}" that ends it; *position is then
  * behind it and *root the number of its node. Names and strings are views of `source` and of
  * expressions->strings. */
-refs_status refs_refset__expression_parse(refs_expressions *expressions, refs_str source,
-                                          size_t *position, uint32_t *root, refs_error *err);
+refs_status refs_template__expression_parse(refs_expressions *expressions, refs_str source,
+                                            size_t *position, uint32_t *root, refs_error *err);
 
-/** Where names get their values from. */
-typedef struct refs_scope {
-    const refs_binding *bindings;
-    size_t n;
-    /** What else there is, or NULL: sets *value, or returns false. */
-    bool (*find)(const void *user, refs_str name, refs_value *value);
-    const void *user;
-} refs_scope;
+struct refs_evaluation;
+
+/** Renders a template that `caller` calls, with names from `scope`. */
+typedef refs_status (*refs_template_call)(const struct refs_evaluation *caller,
+                                          const refs_template *callee, const refs_scope *scope,
+                                          refs_str *text, refs_error *err);
 
 /** What an evaluation may use. */
 typedef struct refs_evaluation {
     const refs_expressions *expressions;
     const refs_scope *scope;
-    refs_scratch *scratch;
+    refs_template_scratch *scratch;
     size_t depth; /**< of templates that call templates */
+    refs_template_call call;
 } refs_evaluation;
 
 /** Computes node `root`. */
-refs_status refs_refset__expression_evaluate(const refs_evaluation *evaluation, uint32_t root,
-                                             refs_value *value, refs_error *err);
+refs_status refs_template__expression_evaluate(const refs_evaluation *evaluation, uint32_t root,
+                                               refs_value *value, refs_error *err);
 
 /** What a binary operator, REFS_OP_ADD to REFS_OP_NOT_IN, makes of two values. */
-refs_status refs_refset__apply_operator(const refs_value operands[2], refs_op op,
-                                        refs_scratch *scratch, refs_value *result, refs_error *err);
+refs_status refs_template__apply_operator(const refs_value operands[2], refs_op op,
+                                          refs_template_scratch *scratch, refs_value *result,
+                                          refs_error *err);
 
 /** A function of strings: the filters and methods. args[0] is what it is applied to. */
-typedef refs_status (*refs_text_function)(const refs_binding *args, size_t n, refs_scratch *scratch,
-                                          refs_value *result, refs_error *err);
+typedef refs_status (*refs_text_function)(const refs_binding *args, size_t n,
+                                          refs_template_scratch *scratch, refs_value *result,
+                                          refs_error *err);
 
 /** Whether `function` is a filter or a method called `name`; NULL when there is none. */
-refs_text_function refs_refset__find_filter(refs_str name);
-refs_text_function refs_refset__find_method(refs_str name);
+refs_text_function refs_template__find_filter(refs_str name);
+refs_text_function refs_template__find_method(refs_str name);
 
 /** Likewise a test; its result is a truth value. "defined" and "undefined" are none: they are of
  * names, not of values. */
-refs_text_function refs_refset__find_test(refs_str name);
+refs_text_function refs_template__find_test(refs_str name);
 
 /** Characters of a text in UTF-8, which is what widths count. */
-size_t refs_refset__count_characters(refs_str text);
+size_t refs_template__count_characters(refs_str text);
 
 /** Python's `format % args`, where args[0] is the format. */
-refs_status refs_refset__format_percent(const refs_binding *args, size_t n, refs_scratch *scratch,
-                                        refs_value *result, refs_error *err);
+refs_status refs_template__format_percent(const refs_binding *args, size_t n,
+                                          refs_template_scratch *scratch, refs_value *result,
+                                          refs_error *err);
 
 /** Python's str.format, where args[0] is the format. */
-refs_status refs_refset__format_braces(const refs_binding *args, size_t n, refs_scratch *scratch,
-                                       refs_value *result, refs_error *err);
+refs_status refs_template__format_braces(const refs_binding *args, size_t n,
+                                         refs_template_scratch *scratch, refs_value *result,
+                                         refs_error *err);
 
 #endif
