@@ -3,9 +3,10 @@
 #   refs_codec_library(zstd HEADER zstd.h PACKAGE libzstd-dev)     looks for libzstd
 #   refs_codec_library(eccodes HEADER eccodes.h PACKAGE libeccodes-dev LAZY)
 #                                                                  which is loaded when it is used
-#   refs_add_codec(shuffle)                                        shuffle.c, needs nothing
-#   refs_add_codec(zstd LIBRARIES zstd SHARES stream.c)            zstd.c, stream.c, needs libzstd
-#   refs_add_codec(webp ID imagecodecs_webp LIBRARIES webp)        where the id is not the file's name
+#   refs_add_codec(hdf5/shuffle)                                   hdf5/shuffle.c, needs nothing
+#   refs_add_codec(general/zstd LIBRARIES zstd SHARES general/stream.c)
+#                                                                  both files, needs libzstd
+#   refs_add_codec(image/webp ID imagecodecs_webp LIBRARIES webp)  where the id is not the file's name
 #   refs_codec_table(sources libraries)                            what refs_room is to be given
 #
 # A codec whose library is not found stays in the table as a row that names the library, so that
@@ -65,7 +66,8 @@ function(refs_codec_library name)
   endif()
 endfunction()
 
-macro(refs_add_codec name)
+macro(refs_add_codec source)
+  get_filename_component(name ${source} NAME)
   cmake_parse_arguments(CODEC "" "ID" "LIBRARIES;SHARES" ${ARGN})
   set(missing "")
   foreach(library IN LISTS CODEC_LIBRARIES)
@@ -74,7 +76,7 @@ macro(refs_add_codec name)
     endif()
   endforeach()
   if(NOT missing)
-    list(APPEND refs_codec_sources ${name}.c ${CODEC_SHARES})
+    list(APPEND refs_codec_sources ${source}.c ${CODEC_SHARES})
     list(TRANSFORM CODEC_LIBRARIES PREPEND refs::)
     list(APPEND refs_codec_libraries ${CODEC_LIBRARIES})
     string(APPEND refs_codec_rows "extern const refs_codec_type refs_codec_${name};\n")

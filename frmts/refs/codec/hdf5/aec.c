@@ -3,7 +3,7 @@
 #include <libaec.h>
 
 #include "numbers.h"
-#include "stream.h"
+#include "general/stream.h"
 
 /* The others are for streams that break the standard: with them, libaec 1.0 writes where it must
  * not. */

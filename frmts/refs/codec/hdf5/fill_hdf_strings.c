@@ -1,8 +1,8 @@
 /* fill_hdf_strings.c -- codec "fill_hdf_strings": where HDF5 has addresses of strings, kerchunk has
  * one text for all of them or one for each that occurs. */
-#include "elements.h"
+#include "numcodecs/elements.h"
 #include "refs/intern.h"
-#include "text_list.h"
+#include "numcodecs/text_list.h"
 
 typedef struct hdf_strings {
     refs_element_type type;

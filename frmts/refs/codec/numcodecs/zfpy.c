@@ -4,7 +4,7 @@
  */
 #include <zfp.h>
 
-#include "image.h"
+#include "image/image.h"
 #include "lazy.h"
 
 /* clang-format off */
