@@ -65,3 +65,13 @@ refs_status refs_cf__print_tick_unit(const refs_dtype *dtype, refs_buf *text, re
     }
     return REFS_OK;
 }
+
+refs_status refs_cf__print_length_unit(double metres, refs_buf *wkt, refs_error *err) {
+    const char *name = metres == 1          ? "metre"
+                       : metres == 1000     ? "kilometre"
+                       : metres < 0.3048003 ? "foot"
+                                            : "US survey foot";
+    REFS_TRY(refs_buf_printf(wkt, err, "LENGTHUNIT[\"%s\",", name));
+    REFS_TRY(refs_cf__print_number(metres, 15, wkt, err));
+    return refs_buf_printf(wkt, err, "]");
+}

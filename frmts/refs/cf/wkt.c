@@ -65,16 +65,6 @@ static refs_status print_ellipsoidal_system(refs_buf *wkt, refs_error *err) {
                            "],AXIS[\"longitude\",east,ORDER[2]," DEGREE "]]");
 }
 
-refs_status refs_cf__print_length_unit(double metres, refs_buf *wkt, refs_error *err) {
-    const char *name = metres == 1          ? "metre"
-                       : metres == 1000     ? "kilometre"
-                       : metres < 0.3048003 ? "foot"
-                                            : "US survey foot";
-    REFS_TRY(refs_buf_printf(wkt, err, "LENGTHUNIT[\"%s\",", name));
-    REFS_TRY(refs_cf__print_number(metres, 15, wkt, err));
-    return refs_buf_printf(wkt, err, "]");
-}
-
 static refs_status print_cartesian_system(const char *const directions[2], double unit_metres,
                                           refs_buf *wkt, refs_error *err) {
     static const char *const names[] = {"easting", "northing"};

@@ -3,6 +3,7 @@
  *
  * Source: WMO Manual on Codes, GRIB edition 2, templates 5.2, 5.3, 7.2 and 7.3.
  */
+#include "bits.h"
 #include "grib_message.h"
 
 /* Section 5 from octet 22 on. */

@@ -1,6 +1,8 @@
 /* grib_message.c -- the sections of a GRIB message, see grib_message.h. */
 #include "grib_message.h"
 
+#include "bits.h"
+
 #include <math.h>
 
 static unsigned load_be16(const uint8_t *p) {
@@ -9,11 +11,6 @@ static unsigned load_be16(const uint8_t *p) {
 
 static uint32_t load_be24(const uint8_t *p) {
     return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
-}
-
-int64_t refs_codec__sign_magnitude(uint32_t number, unsigned n_bits) {
-    uint32_t sign = UINT32_C(1) << (n_bits - 1);
-    return (number & sign) != 0 ? -(int64_t)(number & ~sign) : (int64_t)number;
 }
 
 /* Powers as ecCodes computes them, so that values are the same to the last bit. */
