@@ -291,7 +291,7 @@ def meets_limits():
         return "\n".join(world.messages)
 
 
-@produces("its elements are no numbers")
+@produces("its elements are not numbers")
 def opens_texts_as_a_raster():
     with World() as world:
         return world.said(world.set(refs_of("AAAA", dtype="|S4", fill_value="")) + ":/v")

@@ -86,7 +86,7 @@ TEST(Blosc, DecodesStoredBytes) {
 TEST(Blosc, RefusesContainersOfAnotherSizeThanTheySay) {
     for (size_t size = 0; size < kStored.size(); size++)
         EXPECT_EQ(decode("blosc", kStored.substr(0, size)).message,
-                  "blosc: " + std::to_string(size) + " bytes are no whole Blosc container");
+                  "blosc: " + std::to_string(size) + " bytes are not a whole Blosc container");
     EXPECT_EQ(decode("blosc", kStored + "x").status, REFS_CORRUPT);
     EXPECT_EQ(decode("blosc", kStored, 20).message, "blosc: decodes to 19 bytes, 20 expected");
 }

@@ -72,7 +72,7 @@ TEST(Delta, TakesTheTypeOfTheArrayWhereItHasNone) {
 
 TEST(Delta, RefusesWhatIsNoNumberOfElements) {
     EXPECT_EQ(decodeWith(delta("<i4", "<i2"), "abc", 8).message,
-              "delta: 3 bytes are no multiple of the element size 2");
+              "delta: 3 bytes are not a multiple of the element size 2");
     EXPECT_EQ(decodeWith(delta("<i4", "<i2"), "abcd", 6).status, REFS_INVALID);
     EXPECT_EQ(decodeWith(delta("<i4", "<i2"), "ab", 8).message,
               "delta: decodes to 4 bytes, 8 expected");
@@ -87,7 +87,7 @@ TEST(NumberTypes, AreCodesAndNames) {
         const Decoded decoded = decodeWith(delta(type, "<i2"), "ab", 2);
         EXPECT_EQ(decoded.status, REFS_UNSUPPORTED) << type;
         EXPECT_EQ(decoded.message,
-                  "delta: dtype: '" + std::string(type) + "' is no type of numbers");
+                  "delta: dtype: '" + std::string(type) + "' is not a type of numbers");
     }
 }
 

@@ -60,7 +60,7 @@ TEST(Shuffle, PassesElementsOfNoSizeThrough) {
 TEST(Shuffle, SuspectsASkippedFilterWhereElementsAreNotWhole) {
     const Decoded decoded = unshuffle(4, "abcdefg");
     EXPECT_EQ(decoded.status, REFS_CORRUPT);
-    EXPECT_EQ(decoded.message, "shuffle: 7 bytes are no multiple of the element size 4: "
+    EXPECT_EQ(decoded.message, "shuffle: 7 bytes are not a multiple of the element size 4: "
                                "perhaps the filter was skipped for this chunk");
 }
 

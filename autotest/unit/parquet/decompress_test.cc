@@ -82,5 +82,5 @@ TEST(ParquetDecompress, NamesWhatItDoesNotRead) {
     EXPECT_EQ(Decompress(4, "x", 1).message, "BROTLI compression is not read");
     EXPECT_EQ(Decompress(7, "x", 1).message, "LZ4_RAW compression is not read");
     EXPECT_EQ(Decompress(8, "x", 1).status, REFS_CORRUPT);
-    EXPECT_EQ(Decompress(-1, "x", 1).message, "there is no compression -1");
+    EXPECT_EQ(Decompress(-1, "x", 1).message, "compression -1 is not supported");
 }

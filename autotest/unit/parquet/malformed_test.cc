@@ -80,9 +80,9 @@ std::string Spoiled(std::function<void(std::string &levels, std::string &values)
 } // namespace
 
 TEST(ParquetMalformed, FilesAreNoParquet) {
-    EXPECT_EQ(Said(""), "corrupt: its 0 bytes are no parquet file");
-    EXPECT_EQ(Said("PAR1PAR1"), "corrupt: its 8 bytes are no parquet file");
-    EXPECT_EQ(Said("{\"version\": 1}"), "corrupt: its 14 bytes are no parquet file");
+    EXPECT_EQ(Said(""), "corrupt: its 0 bytes are not a parquet file");
+    EXPECT_EQ(Said("PAR1PAR1"), "corrupt: its 8 bytes are not a parquet file");
+    EXPECT_EQ(Said("{\"version\": 1}"), "corrupt: its 14 bytes are not a parquet file");
     EXPECT_EQ(Said("PAR1" + std::string(20, 'x')),
               "corrupt: it is cut: its 24 bytes do not end as a parquet file");
     EXPECT_EQ(Said("PAR1" + LittleEndian(5, 4) + "PAR1"),
@@ -108,9 +108,9 @@ TEST(ParquetMalformed, FootersContradictThemselves) {
              .Field(2, Struct::kList, "\x2c" + OneColumn()[0].Bytes() + OneColumn()[1].Bytes()),
          "corrupt: row groups and schema do not fit each other"},
         {Struct().Field(2, Struct::kList, std::string("\x15\x02")),
-         "corrupt: the schema is no list"},
+         "corrupt: the schema is not a list"},
         {Struct().Field(4, Struct::kList, std::string("\x15\x02")),
-         "corrupt: row groups are no list"},
+         "corrupt: row groups are not a list"},
         {Struct().List(2, {Struct().Text(4, "r"), Struct().Text(4, "c").Integer(5, INT64_MAX)}),
          "corrupt: a column has 9223372036854775807 children"},
         {Struct().List(2, OneColumn()).List(4, {Group(1, 4, INT64_MAX)}),

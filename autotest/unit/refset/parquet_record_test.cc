@@ -45,8 +45,8 @@ TEST(ParquetRecord, MeansWhatItsRowSays) {
 }
 
 TEST(ParquetRecord, RefusesWhatIsNoRange) {
-    EXPECT_EQ(Meaning(Range("/p", -1, 5)), "invalid: /p: offset -1 and size 5 are no range");
-    EXPECT_EQ(Meaning(Range("/p", 1, -5)), "invalid: /p: offset 1 and size -5 are no range");
+    EXPECT_EQ(Meaning(Range("/p", -1, 5)), "invalid: /p: offset -1 and size 5 are not a range");
+    EXPECT_EQ(Meaning(Range("/p", 1, -5)), "invalid: /p: offset 1 and size -5 are not a range");
 }
 
 TEST(ParquetRecord, MayLackColumns) {

@@ -12,7 +12,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 std::string Corrupt(const std::string &file) {
-    return "corrupt: " + file + ": its 4 bytes are no parquet file";
+    return "corrupt: " + file + ": its 4 bytes are not a parquet file";
 }
 
 } // namespace
@@ -183,7 +183,8 @@ TEST(ParquetSet, TakesOnlyAbsentFilesForAbsentChunks) {
     set.vfs.failReadsOf = "dir.parq/a/refs.3.parq";
     ASSERT_EQ(set.OpenFolder(), REFS_OK);
     EXPECT_EQ(set.At("a/3"), Corrupt("dir.parq/a/refs.0.parq"));
-    EXPECT_EQ(set.At("a/13"), "corrupt: dir.parq/a/refs.1.parq: its 0 bytes are no parquet file");
+    EXPECT_EQ(set.At("a/13"),
+              "corrupt: dir.parq/a/refs.1.parq: its 0 bytes are not a parquet file");
     EXPECT_EQ(set.At("a/23"), "cannot be read: dir.parq/a/refs.2.parq: HTTP error 403");
     EXPECT_EQ(set.At("a/33"), "cannot be read: dir.parq/a/refs.3.parq: the line is cut");
     set.vfs.failReadsOf = "";
@@ -241,7 +242,7 @@ TEST(ParquetSet, RefusesChunksOfArraysThatItCannotCount) {
         {"a/.zarray", R"({"shape": [4], "chunks": [0]})", "a/0",
          "invalid: dimension 0 of shape and chunks makes no grid"},
         {"a/.zarray", R"({"shape": [4, 4], "chunks": [2]})", "a/0.0",
-         "invalid: shape and chunks are no lists of one length up to 32"},
+         "invalid: shape and chunks are not lists of one length up to 32"},
         {"a/.zarray", R"({"shape": [-4], "chunks": [2]})", "a/0",
          "invalid: dimension 0 of shape and chunks makes no grid"},
         {"a/.zarray", R"("no JSON")", "a/0",

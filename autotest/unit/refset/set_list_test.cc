@@ -89,7 +89,7 @@ TEST(RefsetList, FailsWhereItIsNone) {
     const Listed other = ListSets("[{}, 5]");
     EXPECT_EQ(other.status, REFS_INVALID);
     EXPECT_EQ(other.message,
-              "sets.json: line 1, column 6: this is no reference set, as others here are");
+              "sets.json: line 1, column 6: this is not a reference set, as others here are");
     const Listed scalar = ListSets("5");
     EXPECT_EQ(scalar.status, REFS_INVALID);
     EXPECT_EQ(scalar.message,

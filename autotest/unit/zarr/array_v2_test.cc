@@ -141,7 +141,8 @@ TEST(ArrayV2, MakesUpNamesWithANoteWhereTheyDoNotFit) {
         MemoryHierarchy h(zarray(), std::string(R"({"_ARRAY_DIMENSIONS":)") + names + "}");
         EXPECT_FALSE(h.good().named_dims) << names;
         EXPECT_EQ(dimsOf(h.good()), (Names{"dim0", "dim1"}));
-        EXPECT_EQ(h.notes, (Names{"/v: the names of dimensions are not 2 strings and are not used"}));
+        EXPECT_EQ(h.notes,
+                  (Names{"/v: the names of dimensions are not 2 strings and are not used"}));
     }
 }
 
@@ -164,8 +165,8 @@ TEST(ArrayV2, SaysWhatCannotBeUnderstood) {
         {"zarr_format", "\"2\"", REFS_UNSUPPORTED, "zarr_format 2 in .zarray"},
         {"shape", "", REFS_INVALID, "shape is missing or no list"},
         {"shape", "4", REFS_INVALID, "shape is missing or no list"},
-        {"shape", "[4,-6]", REFS_INVALID, "shape[1] is no size"},
-        {"shape", "[4,6.5]", REFS_INVALID, "shape[1] is no size"},
+        {"shape", "[4,-6]", REFS_INVALID, "shape[1] is not a size"},
+        {"shape", "[4,6.5]", REFS_INVALID, "shape[1] is not a size"},
         {"chunks", "", REFS_INVALID, "chunks is missing or no list"},
         {"chunks", "[2]", REFS_INVALID, "shape has 2 numbers, chunks has 1"},
         {"chunks", "[2,0]", REFS_INVALID, "chunks[1] is 0, shape[1] is 6"},
@@ -185,7 +186,7 @@ TEST(ArrayV2, SaysWhatCannotBeUnderstood) {
          "dimension_separator is none of the letters ./"},
         {"fill_value", "\"x\"", REFS_INVALID, "fill_value \"x\" does not fit the data type"},
         {"filters", "\"zlib\"", REFS_INVALID, "filters is neither null nor codecs"},
-        {"compressor", "[1]", REFS_INVALID, "compressor[0] is no codec"},
+        {"compressor", "[1]", REFS_INVALID, "compressor[0] is not a codec"},
     };
     for (const auto &b : broken) {
         MemoryHierarchy h(with(b.member, b.value), R"({"units":"K"})");

@@ -157,8 +157,8 @@ TEST(Hierarchy, CallsTheRootGroupASlashInNotes) {
     MemoryHierarchy h(zarray());
     h.store.put(".zattrs", "[]");
     EXPECT_NE(h.get(), nullptr);
-    EXPECT_EQ(h.notes, std::vector<std::string>{
-                           "/: the attributes are not used: it is no JSON object"});
+    EXPECT_EQ(h.notes,
+              std::vector<std::string>{"/: the attributes are not used: it is not JSON object"});
 }
 
 TEST(Hierarchy, IgnoresPathsThatNobodyCouldMean) {

@@ -124,7 +124,7 @@ static refs_status append_code_point(uint32_t c, refs_buf *strings, refs_error *
     uint8_t utf8[4];
     size_t size;
     if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
-        return refs_fail(err, REFS_CORRUPT, "0x%x is no Unicode character", (unsigned)c);
+        return refs_fail(err, REFS_CORRUPT, "0x%x is not a Unicode character", (unsigned)c);
     if (c < 0x80) {
         size = 1;
         utf8[0] = (uint8_t)c;

@@ -22,7 +22,7 @@ refs_status refs_base64_decode(refs_str text, refs_buf *decoded, refs_error *err
         unsigned value = digit_value((unsigned char)text.data[i]);
         if (value == 65) continue;
         if (value == 66 || (ended && value != 64))
-            return refs_fail(err, REFS_CORRUPT, "base64: byte %zu of %zu is no digit", i,
+            return refs_fail(err, REFS_CORRUPT, "base64: byte %zu of %zu is not a digit", i,
                              text.size);
         if (value == 64) {
             ended = true;

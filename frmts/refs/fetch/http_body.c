@@ -28,7 +28,9 @@ static refs_status make_room(refs_transfer *transfer, uint64_t size, refs_error 
     if (size > SIZE_MAX) return refs_fail_nomem(err);
     if (!refs_waiter__exchange(transfer->waiter, transfer->counted, size)) {
         transfer->postponed = size;
-        return refs_fail(err, REFS_LIMIT, "others take too much memory now");
+        return refs_fail(
+            err, REFS_LIMIT,
+            "other reads use all the memory that reads may use; it is asked for again");
     }
     if (transfer->waiter->max_memory > 0) transfer->counted = size;
     refs_block *larger = refs_block_new((size_t)size, NULL, NULL);

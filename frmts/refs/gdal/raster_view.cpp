@@ -83,7 +83,7 @@ refs_status RefsRasterView::describe(refs_error *error) {
 
     pixelType_ = RefsPixelTypeOf(meta_->dtype, description_.unsigned_values);
     if (pixelType_.gdal == GDT_Unknown)
-        return refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are no numbers", meta_->path);
+        return refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are not numbers", meta_->path);
     longitudes_.reset(new RefsLongitudes(meta_, description_, pixelType_.gdal));
     if (!name_.array.empty()) return REFS_OK;
     // The set was asked for, which may have more arrays.

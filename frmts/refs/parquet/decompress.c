@@ -76,7 +76,7 @@ static const struct {
 
 static refs_status check_codec(int64_t codec, refs_error *err) {
     if (codec < 0 || (uint64_t)codec >= sizeof codecs / sizeof *codecs)
-        return refs_fail(err, REFS_CORRUPT, "there is no compression %lld", (long long)codec);
+        return refs_fail(err, REFS_CORRUPT, "compression %lld is not supported", (long long)codec);
     if (codecs[codec].library == NULL)
         return refs_fail(err, REFS_UNSUPPORTED, "%s compression is not read", codecs[codec].name);
     if (codecs[codec].decompress == NULL)

@@ -70,7 +70,7 @@ static refs_status read_schema(refs_thrift *thrift, refs_parquet_footer *footer,
     refs_thrift_type type;
     size_t n = 0, n_nested = 0; /* elements that belong to a nested column and are still to come */
     REFS_TRY(refs_thrift__list(thrift, &type, &n, err));
-    if (type != REFS_THRIFT_STRUCT) return refs_fail(err, REFS_CORRUPT, "the schema is no list");
+    if (type != REFS_THRIFT_STRUCT) return refs_fail(err, REFS_CORRUPT, "the schema is not a list");
     for (size_t i = 0; i < n; i++) {
         schema_element element = {.type = -1, .converted = -1};
         REFS_TRY(read_struct(thrift, read_element_field, &element, err));
@@ -184,7 +184,7 @@ static refs_status read_row_groups(refs_thrift *thrift, refs_parquet_footer *foo
     size_t n = 0;
     REFS_TRY(refs_thrift__list(thrift, &type, &n, err));
     if (n > 0 && type != REFS_THRIFT_STRUCT)
-        return refs_fail(err, REFS_CORRUPT, "row groups are no list");
+        return refs_fail(err, REFS_CORRUPT, "row groups are not a list");
     for (size_t i = 0; i < n; i++) REFS_TRY(add_group(thrift, footer, err));
     return REFS_OK;
 }
@@ -201,7 +201,7 @@ static refs_status read_file_field(refs_thrift *thrift, const refs_thrift_field 
 
 static refs_status find_metadata(refs_bytes file, refs_bytes *metadata, refs_error *err) {
     if (file.size < 12 || memcmp(file.data, "PAR1", 4) != 0)
-        return refs_fail(err, REFS_CORRUPT, "its %zu bytes are no parquet file", file.size);
+        return refs_fail(err, REFS_CORRUPT, "its %zu bytes are not a parquet file", file.size);
     const uint8_t *tail = file.data + file.size - 8;
     if (memcmp(tail + 4, "PARE", 4) == 0)
         return refs_fail(err, REFS_UNSUPPORTED, "it is encrypted");

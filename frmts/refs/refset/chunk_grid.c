@@ -20,7 +20,7 @@ refs_status refs_refset__chunk_grid_read(const refs_json *zarray, refs_chunk_gri
     *grid = (refs_chunk_grid){.rank = rank};
     if (!refs_json_is_array(shape) || !refs_json_is_array(chunks) ||
         refs_json_size(chunks) != rank || rank > REFS_CHUNK_MAX_RANK)
-        return refs_fail(err, REFS_INVALID, "shape and chunks are no lists of one length up to %d",
+        return refs_fail(err, REFS_INVALID, "shape and chunks are not lists of one length up to %d",
                          REFS_CHUNK_MAX_RANK);
     if (separator.size > 0 && !refs_str_is(separator, "."))
         return refs_fail(err, REFS_UNSUPPORTED,

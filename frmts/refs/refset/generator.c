@@ -64,7 +64,7 @@ static refs_status read_bound(const refs_json *range, const char *name, int64_t 
     if (refs_json_is_number(value) &&
         refs_json_number_to_i64(refs_json_text(value), bound, &integral) && integral)
         return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "\"%s\" is no integer", name);
+    return refs_fail(err, REFS_INVALID, "\"%s\" is not an integer", name);
 }
 
 static refs_status read_range(const refs_json *range, dimension *d, refs_error *err) {
@@ -89,7 +89,8 @@ static refs_status read_list(const refs_json *list, dimension *d, refs_error *er
     d->n = refs_json_size(list);
     for (size_t i = 0; i < d->n; i++)
         if (refs_json_is_array(refs_json_at(list, i)) || refs_json_is_object(refs_json_at(list, i)))
-            return refs_fail(err, REFS_INVALID, "value %zu is no number, text or truth value", i);
+            return refs_fail(err, REFS_INVALID, "value %zu is not a number, text or truth value",
+                             i);
     return REFS_OK;
 }
 
@@ -230,7 +231,7 @@ static refs_status generate_item(const refs_json *item, refs_templates *template
     generator g = {0};
     refs_status status = refs_json_is_object(item)
                              ? read_fields(item, &g, err)
-                             : refs_fail(err, REFS_INVALID, "it is no object");
+                             : refs_fail(err, REFS_INVALID, "it is not an object");
     if (status == REFS_OK) status = read_dimensions(item, templates, &g, err);
     if (status == REFS_OK) status = generate(&g, templates, builder, budget, err);
     generator_clear(&g);
@@ -240,7 +241,7 @@ static refs_status generate_item(const refs_json *item, refs_templates *template
 refs_status refs_refset__generate(const refs_json *gen, refs_templates *templates,
                                   refs_set_builder *builder, refs_error *err) {
     uint64_t budget = refs_refset__builder_options(builder)->limits.max_generated;
-    if (!refs_json_is_array(gen)) return refs_fail(err, REFS_INVALID, "\"gen\" is no list");
+    if (!refs_json_is_array(gen)) return refs_fail(err, REFS_INVALID, "\"gen\" is not a list");
     for (size_t i = 0; i < refs_json_size(gen); i++) {
         refs_status status = generate_item(refs_json_at(gen, i), templates, builder, &budget, err);
         if (status != REFS_OK) refs_error_prefix(err, "gen[%zu]", i);

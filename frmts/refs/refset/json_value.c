@@ -45,7 +45,7 @@ static refs_status read_url(refs_json_value_reader *values, refs_json_token toke
     else if (token == REFS_JSON_NULL)
         mark_broken(values, "the URL is null, and no target was given for such references");
     else if (token != REFS_JSON_STRING)
-        mark_broken(values, "the URL is no string");
+        mark_broken(values, "the URL is not a string");
     else if (refs_json_reader_lone_surrogate(values->reader))
         mark_broken(values, "the URL holds a lone surrogate");
     else if (refs_str_is(text, LOST_INLINE))

@@ -97,7 +97,7 @@ static refs_status set_range(const refs_record *record, size_t row, refs_record_
     REFS_TRY(integer_at(record, OFFSET, row, &offset, err));
     REFS_TRY(integer_at(record, SIZE, row, &size, err));
     if (offset < 0 || size < 0)
-        return refs_fail(err, REFS_INVALID, "offset %lld and size %lld are no range",
+        return refs_fail(err, REFS_INVALID, "offset %lld and size %lld are not a range",
                          (long long)offset, (long long)size);
     ref->kind = size == 0 ? REFS_REF_WHOLE : REFS_REF_RANGE;
     ref->offset = size == 0 ? 0 : (uint64_t)offset;

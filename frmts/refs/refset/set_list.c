@@ -79,7 +79,7 @@ static refs_status next_set(refs_json_reader *reader, refs_buf *name, refs_json_
         REFS_TRY(refs_json_next(reader, token, NULL, err));
     }
     if (*token != REFS_JSON_OBJECT_BEGIN)
-        return fail_at(reader, "this is no reference set, as others here are", err);
+        return fail_at(reader, "this is not a reference set, as others here are", err);
     return REFS_OK;
 }
 

@@ -85,12 +85,13 @@ static refs_status set_all(refs_templates *templates, const refs_json *members,
                            const refs_set_options *options, refs_error *err) {
     const char *const *overrides = options->templates;
     if (refs_json_kind_of(members) != REFS_JSON_KIND_NULL && !refs_json_is_object(members))
-        return refs_fail(err, REFS_INVALID, "\"templates\" is no object");
+        return refs_fail(err, REFS_INVALID, "\"templates\" is not an object");
     for (size_t i = 0; i < refs_json_size(members); i++) {
         refs_str name = refs_json_name_at(members, i);
         const refs_json *value = refs_json_at(members, i);
         if (!refs_json_is_string(value))
-            return refs_fail(err, REFS_INVALID, "template \"%.*s\" is no text", REFS_STR_ARG(name));
+            return refs_fail(err, REFS_INVALID, "template \"%.*s\" is not text",
+                             REFS_STR_ARG(name));
         REFS_TRY(set_member(templates, name, refs_json_text(value), &options->notes, err));
     }
     for (; overrides != NULL && *overrides != NULL; overrides++) {

@@ -379,7 +379,7 @@ refs_status refs_template__format_percent(const refs_binding *args, size_t n,
                                           refs_template_scratch *scratch, refs_value *result,
                                           refs_error *err) {
     if (args[0].value.kind != REFS_VALUE_TEXT)
-        return refs_fail(err, REFS_INVALID, "%s is no format",
+        return refs_fail(err, REFS_INVALID, "%s is not a format",
                          refs_value_kind_text(args[0].value.kind));
     for (size_t i = 1; i < n; i++)
         if (args[i].name.size > 0)

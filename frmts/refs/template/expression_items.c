@@ -109,7 +109,7 @@ static refs_status read_bound(const refs_value *bound, int64_t n, const int64_t 
                               int64_t *at, refs_error *err) {
     if (bound->kind == REFS_VALUE_NONE) return REFS_OK;
     if (!refs_value_is_integer(bound))
-        return refs_fail(err, REFS_INVALID, "%s is no bound of a slice",
+        return refs_fail(err, REFS_INVALID, "%s is not a bound of a slice",
                          refs_value_kind_text(bound->kind));
     *at = bound->integer < 0 ? bound->integer + n : bound->integer;
     if (*at < limits[0]) *at = limits[0];
@@ -145,7 +145,7 @@ refs_status refs_template__slice(const refs_value *container, const refs_value b
     const int64_t n = (int64_t)list.tuple.n;
     if (refs_value_is_integer(&bounds[2])) step = bounds[2].integer;
     if (step == 0 || (!refs_value_is_integer(&bounds[2]) && bounds[2].kind != REFS_VALUE_NONE))
-        return refs_fail(err, REFS_INVALID, "the step of a slice is no integer but 0");
+        return refs_fail(err, REFS_INVALID, "the step of a slice is not an integer but 0");
     /* Steps beyond both ends are all alike. */
     step = step > n + 1 ? n + 1 : step < -n - 1 ? -n - 1 : step;
     const int64_t limits[2] = {step > 0 ? 0 : -1, step > 0 ? n : n - 1};

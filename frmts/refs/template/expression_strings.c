@@ -384,13 +384,13 @@ static refs_status read_padding(const refs_binding *args, size_t n, padding *pad
     const refs_value *taken[2];
     REFS_TRY(refs_template__take_arguments(args, n, names, taken, err));
     if (taken[0] == NULL || !refs_value_is_integer(taken[0]))
-        return refs_fail(err, REFS_INVALID, "the width is no integer");
+        return refs_fail(err, REFS_INVALID, "the width is not an integer");
     pad->width = taken[0]->integer < 0 ? 0 : (size_t)taken[0]->integer;
     pad->fill = ' ';
     if (taken[1] == NULL) return REFS_OK;
     REFS_TRY(expect_text(taken[1], err));
     if (taken[1]->text.size != 1)
-        return refs_fail(err, REFS_UNSUPPORTED, "what fills is no single character of ASCII");
+        return refs_fail(err, REFS_UNSUPPORTED, "what fills is not a single character of ASCII");
     pad->fill = taken[1]->text.data[0];
     return REFS_OK;
 }

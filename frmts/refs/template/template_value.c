@@ -119,7 +119,7 @@ refs_status refs_value_to_text(const refs_value *value, refs_template_scratch *s
     case REFS_VALUE_LIST:
     case REFS_VALUE_DICTIONARY:
     case REFS_VALUE_TEMPLATE:
-        return refs_fail(err, REFS_INVALID, "%s is no text", refs_value_kind_text(value->kind));
+        return refs_fail(err, REFS_INVALID, "%s is not text", refs_value_kind_text(value->kind));
     }
     return refs_value_scratch_copy(scratch, refs_str_from(written), text, err);
 }
@@ -165,9 +165,9 @@ refs_status refs_value_to_integer(const refs_value *value, int64_t *integer, ref
     }
     if (value->kind == REFS_VALUE_TEXT) {
         if (read_integer(value->text, integer)) return REFS_OK;
-        return refs_fail(err, REFS_INVALID, "\"%.*s\" is no integer of 64 bits",
+        return refs_fail(err, REFS_INVALID, "\"%.*s\" is not an integer of 64 bits",
                          REFS_STR_ARG(value->text));
     }
-    return refs_fail(err, REFS_INVALID, "%s is no integer of 64 bits",
+    return refs_fail(err, REFS_INVALID, "%s is not an integer of 64 bits",
                      refs_value_kind_text(value->kind));
 }

@@ -40,7 +40,7 @@ static refs_status add_field(const refs_json *field, size_t *size, refs_error *e
     for (size_t i = 0; i < refs_json_size(shape) && fits; i++) {
         uint64_t count;
         if (!refs_json_u64(refs_json_at(shape, i), &count))
-            return refs_fail(err, REFS_INVALID, "the shape of a field is no list of sizes");
+            return refs_fail(err, REFS_INVALID, "the shape of a field is not a list of sizes");
         fits = count <= INT32_MAX && refs_mul_size(bytes, (size_t)count, &bytes);
     }
     if (!fits || !refs_add_size(*size, bytes, size) || *size > INT32_MAX)
@@ -91,7 +91,7 @@ static refs_status read_codecs(const refs_array_source *source, refs_array_meta 
             const refs_json *config = codec_at(codecs, i);
             const refs_json *id = refs_json_get(config, "id");
             if (!refs_json_is_object(config))
-                return refs_fail(err, REFS_INVALID, "%s[%zu] is no codec", members[m], i);
+                return refs_fail(err, REFS_INVALID, "%s[%zu] is not a codec", members[m], i);
             specs[meta->n_codecs++] =
                 (refs_codec_spec){refs_json_is_string(id) ? refs_json_text(id).data : "", config};
         }

@@ -52,7 +52,7 @@ static refs_status read_transpose(const refs_json *codec, refs_array_meta *meta,
     for (size_t i = 0; i < meta->rank; i++) {
         uint64_t from = UINT64_MAX;
         if (!refs_json_u64(refs_json_at(order, i), &from) || from >= meta->rank || seen[from])
-            return refs_fail(err, REFS_INVALID, "transpose has an order that is no permutation");
+            return refs_fail(err, REFS_INVALID, "transpose has an order that is not a permutation");
         seen[from] = true;
         meta->order[i] = before[from];
     }

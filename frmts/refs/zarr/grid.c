@@ -5,7 +5,7 @@
 static refs_status read_size(const refs_json *list, const char *name, size_t dim, uint64_t *size,
                              refs_error *err) {
     if (refs_json_u64(refs_json_at(list, dim), size)) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "%s[%zu] is no size", name, dim);
+    return refs_fail(err, REFS_INVALID, "%s[%zu] is not a size", name, dim);
 }
 
 static refs_status read_dimension(const refs_grid_lists *lists, size_t dim, refs_array_meta *meta,

@@ -54,7 +54,7 @@ static const refs_json *attributes_of(const refs_node *node, const char *path,
                   v2->problem);
     if (exists(v2) || v3 == NULL) return v2->root;
     if (refs_json_is_object(v3)) return v3;
-    refs_note(notes, REFS_NOTE_WARNING, "%s: the attributes are not used: they are no object",
+    refs_note(notes, REFS_NOTE_WARNING, "%s: the attributes are not used: they are not an object",
               path);
     return NULL;
 }

@@ -8,7 +8,8 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     (void)self;
     size_t size;
     if (blosc_cbuffer_validate(encoded.data, encoded.size, &size) < 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no whole Blosc container", encoded.size);
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a whole Blosc container",
+                         encoded.size);
     uint8_t *at;
     REFS_TRY(refs_codec__output_add(output, size, &at, err));
     /* The variant with a context takes no lock and no thread of Blosc's own. */

@@ -241,7 +241,7 @@ refs_status refs_codec__grib_check_grid(const refs_grib_message *message, refs_e
 refs_status refs_codec__grib_parse(refs_bytes bytes, refs_grib_message *message, refs_error *err) {
     *message = (refs_grib_message){.n_points = 0};
     if (bytes.size < 20 || memcmp(bytes.data, "GRIB", 4) != 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no GRIB message", bytes.size);
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a GRIB message", bytes.size);
     unsigned edition = bytes.data[7];
     if (edition != 1 && edition != 2)
         return refs_fail(err, REFS_UNSUPPORTED, "edition %u of GRIB", edition);

@@ -2,8 +2,8 @@
  * header. */
 #include <libaec.h>
 
-#include "numbers.h"
 #include "general/stream.h"
+#include "numbers.h"
 
 /* The others are for streams that break the standard: with them, libaec 1.0 writes where it must
  * not. */
@@ -20,7 +20,7 @@ static refs_status read_parameter(const refs_json *config, const char *member, u
     uint64_t number;
     if (refs_json_kind_of(given) == REFS_JSON_KIND_NULL) return REFS_OK;
     if (!refs_json_u64(given, &number) || number < min || number > max)
-        return refs_fail(err, REFS_INVALID, "%s is no number from %u to %u", member, min, max);
+        return refs_fail(err, REFS_INVALID, "%s is not a number from %u to %u", member, min, max);
     *parameter = (unsigned)number;
     return REFS_OK;
 }

@@ -48,7 +48,7 @@ static refs_status read_size(const refs_json *config, const char *member, size_t
     uint64_t number;
     if (given == NULL) return REFS_OK;
     if (!refs_json_u64(given, &number) || number > INT32_MAX)
-        return refs_fail(err, REFS_INVALID, "%s is no size", member);
+        return refs_fail(err, REFS_INVALID, "%s is not a size", member);
     *size = (size_t)number;
     return REFS_OK;
 }
@@ -66,7 +66,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     REFS_TRY(read_compressor(context->config, &opened->decompress, err));
     if (opened->element_size == 0) return refs_fail(err, REFS_INVALID, "elements have no size");
     if (opened->block % REFS_BITSHUFFLE_MULTIPLE != 0)
-        return refs_fail(err, REFS_INVALID, "blocksize is no multiple of %d",
+        return refs_fail(err, REFS_INVALID, "blocksize is not a multiple of %d",
                          REFS_BITSHUFFLE_MULTIPLE);
     if (opened->decompress == NULL) *encoded_size = context->decoded_size;
     return REFS_OK;
@@ -124,7 +124,7 @@ static refs_status set_up(unshuffling *job, refs_bytes encoded, refs_error *err)
     job->block = job->blocks.block_size / size;
     if (job->blocks.decoded_size % size != 0 || job->blocks.block_size % size != 0 ||
         job->block % REFS_BITSHUFFLE_MULTIPLE != 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes in blocks of %zu are no elements of %zu",
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes in blocks of %zu are not elements of %zu",
                          job->blocks.decoded_size, job->blocks.block_size, size);
     if (job->block == 0) job->block = refs_codec__bitshuffle_block(size);
     return REFS_OK;

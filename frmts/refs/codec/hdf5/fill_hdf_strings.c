@@ -1,8 +1,8 @@
 /* fill_hdf_strings.c -- codec "fill_hdf_strings": where HDF5 has addresses of strings, kerchunk has
  * one text for all of them or one for each that occurs. */
 #include "numcodecs/elements.h"
-#include "refs/intern.h"
 #include "numcodecs/text_list.h"
+#include "refs/intern.h"
 
 typedef struct hdf_strings {
     refs_element_type type;
@@ -31,7 +31,7 @@ static refs_status read_id_size(const refs_json *dtype, size_t *size, refs_error
         return refs_fail(err, REFS_UNSUPPORTED, "strings of variable length in records");
     REFS_TRY(refs_codec__element_type_parse(text, &type, err));
     if (type.kind != REFS_ELEMENT_BYTES || type.size == 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "addresses are no '%.*s'", REFS_STR_ARG(text));
+        return refs_fail(err, REFS_UNSUPPORTED, "addresses are not '%.*s'", REFS_STR_ARG(text));
     *size = type.size;
     return REFS_OK;
 }
@@ -75,7 +75,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     const hdf_strings *codec = self;
     refs_element_writer writer = {&codec->type, output, 0};
     if (encoded.size % codec->id_size != 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no multiple of the %zu of an address",
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a multiple of the %zu of an address",
                          encoded.size, codec->id_size);
     REFS_TRY(refs_codec__elements_begin(&writer, err));
     for (size_t at = 0; at < encoded.size; at += codec->id_size)

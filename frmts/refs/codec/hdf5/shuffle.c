@@ -16,7 +16,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     uint64_t element_size = DEFAULT_ELEMENT_SIZE;
     const refs_json *given = refs_json_get(context->config, "elementsize");
     if (given != NULL && !refs_json_u64(given, &element_size))
-        return refs_fail(err, REFS_INVALID, "elementsize is no size");
+        return refs_fail(err, REFS_INVALID, "elementsize is not a size");
     shuffle *opened = refs_alloc(sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     if (element_size > SIZE_MAX) element_size = SIZE_MAX; /* no chunk is a multiple of that */
@@ -64,7 +64,7 @@ static void unshuffle(const uint8_t *src, size_t n, size_t element_size, uint8_t
 static refs_status check_whole(size_t size, size_t element_size, refs_error *err) {
     if (size % element_size == 0) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT,
-                     "%zu bytes are no multiple of the element size %zu: "
+                     "%zu bytes are not a multiple of the element size %zu: "
                      "perhaps the filter was skipped for this chunk",
                      size, element_size);
 }

@@ -20,7 +20,7 @@ static refs_status read_parameter(const refs_json *config, const char *member, i
     uint64_t number;
     if (!refs_json_u64(refs_json_get(config, member), &number) || number == 0 ||
         number > (uint64_t)max)
-        return refs_fail(err, REFS_INVALID, "%s is no number from 1 to %d", member, max);
+        return refs_fail(err, REFS_INVALID, "%s is not a number from 1 to %d", member, max);
     *parameter = (int)number;
     return REFS_OK;
 }
@@ -74,7 +74,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     int bits = parameters.bits_per_pixel;
     size_t unit = bits > 16 && bits < 32 ? 4 : bits > 8 && bits <= 16 ? 2 : 1;
     if (size % unit != 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no pixels of %d bits", size, bits);
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not pixels of %d bits", size, bits);
     int result = SZ_BufftoBuffDecompress(dst, &written, encoded.data, encoded.size, &parameters);
     if (result == SZ_MEM_ERROR) return refs_fail_nomem(err);
     if (result == SZ_OK && written >= size) return REFS_OK;

@@ -41,7 +41,7 @@ static refs_status read_info(picture *p, refs_error *err) {
     if (p->blob.size > UINT_MAX ||
         lerc_getBlobInfo(p->blob.data, (unsigned)p->blob.size, p->info, NULL, INFO_COUNT, 0) != 0 ||
         info[INFO_TYPE] >= sizeof sizes / sizeof *sizes || info[INFO_SIZE] > p->blob.size)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no whole image", p->blob.size);
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a whole image", p->blob.size);
     if (info[INFO_WIDTH] > INT_MAX || info[INFO_HEIGHT] > INT_MAX || info[INFO_DEPTH] > INT_MAX ||
         info[INFO_BANDS] > INT_MAX ||
         !refs_mul_size(info[INFO_DEPTH], info[INFO_BANDS], &n_samples))

@@ -27,7 +27,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     int width, height;
     uint8_t *at;
     if (WebPGetInfo(encoded.data, encoded.size, &width, &height) == 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no image", encoded.size);
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not an image", encoded.size);
     refs_image image = {(size_t)width, (size_t)height, codec->has_alpha ? 4 : 3, 1};
     REFS_TRY(refs_codec__image_add(&image, output, &at, err));
     int row_bytes = width * (int)image.n_samples;

@@ -20,7 +20,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     REFS_TRY(
         refs_codec__element_type_parse(refs_str_from(context->array->dtype), &opened->type, err));
     if (opened->type.kind == REFS_ELEMENT_NUMBER)
-        return refs_fail(err, REFS_UNSUPPORTED, "labels are no '%s'", context->array->dtype);
+        return refs_fail(err, REFS_UNSUPPORTED, "labels are not '%s'", context->array->dtype);
     if (!refs_mul_size(context->array->n_elements, opened->codes.encoded.size, encoded_size))
         return refs_fail(err, REFS_LIMIT, "%zu numbers are too many", context->array->n_elements);
     if (opened->type.kind == REFS_ELEMENT_OBJECT) *encoded_size = 0;
@@ -29,7 +29,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
         REFS_TRY(refs_codec__text_list_add(&opened->labels, refs_json_text(refs_json_at(labels, i)),
                                            err));
     if (refs_json_is_array(labels)) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "labels is no list");
+    return refs_fail(err, REFS_INVALID, "labels is not a list");
 }
 
 static void close_codec(void *self) {
@@ -48,7 +48,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     const categorize *codec = self;
     size_t size = codec->codes.encoded.size;
     if (encoded.size % size != 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no multiple of the element size %zu",
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a multiple of the element size %zu",
                          encoded.size, size);
     refs_element_writer writer = {&codec->type, output, 0};
     refs_recast_pass pass = {&codec->codes, encoded.data, NULL, encoded.size / size};

@@ -20,7 +20,7 @@ refs_status refs_codec__element_type_parse(refs_str dtype, refs_element_type *ty
         return REFS_OK;
     }
     if (!refs_str_to_u64(refs_str_part(dtype, 2, dtype.size), &length) || length > INT32_MAX / 4)
-        return refs_fail(err, REFS_UNSUPPORTED, "'%.*s' is no type of strings",
+        return refs_fail(err, REFS_UNSUPPORTED, "'%.*s' is not a type of strings",
                          REFS_STR_ARG(dtype));
     type->kind = code == 'S' ? REFS_ELEMENT_BYTES : REFS_ELEMENT_UNICODE;
     type->size = (size_t)length * (code == 'S' ? 1 : 4);
@@ -86,7 +86,7 @@ static refs_status put_unicode(const refs_element_writer *writer, refs_str text,
     for (size_t i = 0; i < n && text.size > 0; i++) {
         uint64_t point;
         if (!take_code_point(&text, &point))
-            return refs_fail(err, REFS_CORRUPT, "a text is no UTF-8");
+            return refs_fail(err, REFS_CORRUPT, "a text is not UTF-8");
         refs_codec__store_uint(&writer->type->number, point, at + 4 * i);
     }
     if (text.size == 0) return REFS_OK;

@@ -55,7 +55,7 @@ static refs_status put_items(const json_codec *codec, const refs_json *list,
     size_t n = refs_json_size(list);
     if (!refs_json_is_array(list) || n < codec->n_trailing ||
         !refs_json_is_string(refs_json_at(list, n - codec->n_trailing)))
-        return refs_fail(err, REFS_CORRUPT, "this is no list that ends with dtype%s",
+        return refs_fail(err, REFS_CORRUPT, "this is not a list that ends with dtype%s",
                          codec->n_trailing > 1 ? " and shape" : "");
     REFS_TRY(refs_codec__elements_begin(&writer, err));
     for (size_t i = 0; i < n - codec->n_trailing; i++)

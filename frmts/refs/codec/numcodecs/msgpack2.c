@@ -173,7 +173,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     msgpack_item list = {NOTHING, 0, 0};
     REFS_TRY(take_item(&encoded, &list, err));
     if (list.kind != LIST || list.bits < codec->n_trailing)
-        return refs_fail(err, REFS_CORRUPT, "this is no list of elements");
+        return refs_fail(err, REFS_CORRUPT, "this is not a list of elements");
     REFS_TRY(refs_codec__elements_begin(&writer, err));
     REFS_TRY(put_items(&writer, &encoded, list.bits - codec->n_trailing, 0, err));
     refs_codec__elements_end(&writer);

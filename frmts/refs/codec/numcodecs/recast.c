@@ -22,7 +22,7 @@ refs_status refs_codec__recast_open(const refs_codec_context *context, const cha
     REFS_TRY(read_type(context->config, encoded_member, &recast->encoded, err));
     size_t n = context->decoded_size / recast->decoded.size;
     if (context->decoded_size % recast->decoded.size != 0)
-        return refs_fail(err, REFS_INVALID, "%zu bytes of a chunk are no multiple of %s's %zu",
+        return refs_fail(err, REFS_INVALID, "%zu bytes of a chunk are not a multiple of %s's %zu",
                          context->decoded_size, decoded_member, recast->decoded.size);
     if (!refs_mul_size(n, recast->encoded.size, encoded_size))
         return refs_fail(err, REFS_LIMIT, "%zu numbers are too many", n);
@@ -35,7 +35,7 @@ refs_status refs_codec__recast_begin(const refs_recast *types, refs_bytes encode
     size_t n = encoded.size / types->encoded.size;
     size_t decoded_size;
     if (encoded.size % types->encoded.size != 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no multiple of the element size %zu",
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a multiple of the element size %zu",
                          encoded.size, types->encoded.size);
     if (!refs_mul_size(n, types->decoded.size, &decoded_size))
         return refs_fail(err, REFS_LIMIT, "%zu numbers are too many", n);

@@ -40,7 +40,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
                               refs_error *err) {
     size_t n = refs_json_size(refs_json_get(context->config, "indtypes")), size;
     if (n == 0 || n != refs_json_size(refs_json_get(context->config, "outdtypes")))
-        return refs_fail(err, REFS_INVALID, "indtypes and outdtypes are no lists of one length");
+        return refs_fail(err, REFS_INVALID, "indtypes and outdtypes are not lists of one length");
     if (!refs_mul_size(n, sizeof(fits_column), &size) ||
         !refs_add_size(size, sizeof(fits_table), &size))
         return refs_fail_nomem(err);
@@ -72,7 +72,7 @@ static refs_status parse_number(refs_str text, double *number, refs_error *err) 
     refs_str digits = refs_str_view(plain, n);
     if (refs_str_starts(digits, "-")) digits = refs_str_part(digits, 1, n);
     if (!valid || digits.size == 0 || digits.data[0] < '0' || digits.data[0] > '9')
-        return refs_fail(err, REFS_CORRUPT, "'%.*s' is no number", REFS_STR_ARG(text));
+        return refs_fail(err, REFS_CORRUPT, "'%.*s' is not a number", REFS_STR_ARG(text));
     *number = refs_json_number_to_double(refs_str_view(plain, n));
     return REFS_OK;
 }
@@ -99,7 +99,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     size_t n_rows = encoded.size / table->row_size, size;
     uint8_t *at;
     if (encoded.size % table->row_size != 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no multiple of the %zu of a row",
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a multiple of the %zu of a row",
                          encoded.size, table->row_size);
     if (!refs_mul_size(n_rows, table->record_size, &size))
         return refs_fail(err, REFS_LIMIT, "%zu rows are too many", n_rows);

@@ -32,7 +32,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     size_t n = encoded.size / codec->record_size, size = codec->field.size;
     uint8_t *at;
     if (encoded.size % codec->record_size != 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no multiple of the %zu of a record",
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a multiple of the %zu of a record",
                          encoded.size, codec->record_size);
     REFS_TRY(refs_codec__output_add(output, n * size, &at, err));
     for (size_t i = 0; i < n; i++)

@@ -31,7 +31,7 @@ static refs_status read_row(const refs_codec_context *context, refs_predictor *p
         uint64_t size;
         if (!size_along(context, dim, &size) || size == 0 || size > SIZE_MAX ||
             !refs_mul_size(predictor->row_bytes, (size_t)size, &predictor->row_bytes))
-            return refs_fail(err, REFS_INVALID, "shape[%zu] is no size", dim);
+            return refs_fail(err, REFS_INVALID, "shape[%zu] is not a size", dim);
         if (dim == (size_t)axis)
             predictor->n = (size_t)size;
         else
@@ -63,7 +63,7 @@ refs_status refs_codec__predictor_decode(const refs_predictor *predictor, refs_b
                                          refs_error *err) {
     uint8_t *dst;
     if (encoded.size % predictor->row_bytes != 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no multiple of the %zu of a row",
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a multiple of the %zu of a row",
                          encoded.size, predictor->row_bytes);
     REFS_TRY(refs_codec__output_add(output, encoded.size, &dst, err));
     for (size_t at = 0; at < encoded.size; at += predictor->row_bytes)

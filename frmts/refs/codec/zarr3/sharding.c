@@ -45,7 +45,7 @@ static refs_status read_shapes(const refs_codec_context *context, sharding *code
         uint64_t inner;
         if (!refs_json_u64(refs_json_at(given, i), &inner) || inner == 0 ||
             array->shape[i] % inner != 0)
-            return refs_fail(err, REFS_INVALID, "chunk_shape[%zu] is no divisor of %llu", i,
+            return refs_fail(err, REFS_INVALID, "chunk_shape[%zu] is not a divisor of %llu", i,
                              (unsigned long long)array->shape[i]);
         /* Both products divide the size of the shard, which the chain has checked. */
         codec->order[i] = i;
@@ -69,7 +69,7 @@ static refs_status read_transpose(const refs_json *config, sharding *codec, refs
     for (size_t i = 0; i < codec->rank; i++) {
         uint64_t from;
         if (!refs_json_u64(refs_json_at(order, i), &from) || from >= codec->rank || seen[from])
-            return refs_fail(err, REFS_INVALID, "transpose has an order that is no permutation");
+            return refs_fail(err, REFS_INVALID, "transpose has an order that is not a permutation");
         seen[from] = true;
         codec->order[i] = before[from];
     }
