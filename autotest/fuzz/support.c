@@ -204,6 +204,8 @@ static void check_meaning(const refs_cf_meaning *meaning, const refs_array_meta 
     refs_buf text = REFS_BUF_INIT;
     if (meaning->x_dim != REFS_CF_NO_DIM && meaning->x_dim >= array->rank) abort();
     if (meaning->y_dim != REFS_CF_NO_DIM && meaning->y_dim >= array->rank) abort();
+    if (meaning->first_column != 0 && meaning->first_column >= array->shape[meaning->x_dim])
+        abort();
     for (size_t i = 0; i < meaning->n_band_axes; i++) describe_axis(&meaning->band_axes[i], array);
     if (refs_cf_list_band_axes(meaning, &text, NULL) != REFS_OK) abort();
     refs_buf_clear(&text);
@@ -233,6 +235,7 @@ void fuzz_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array
     refs_error err = REFS_ERROR_INIT;
     options.selection = selection;
     options.placement = (refs_cf_placement){true, true, true, true, true};
+    options.longitudes = REFS_CF_LONGITUDES_FROM_180;
     refs_status status = refs_cf_describe(hierarchy, array, values, &options, &meaning, &err);
     fuzz_check_words(status, &err);
     if (status == REFS_OK) check_meaning(&meaning, array);

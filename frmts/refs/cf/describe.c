@@ -83,6 +83,7 @@ static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *fra
     REFS_TRY(tiff ? refs_cf__place_tiff(input, meaning, err)
                   : place_grid(input, frame, meaning, err));
     if (!tiff) REFS_TRY(refs_cf__place_grib(input, meaning, err));
+    refs_cf__turn_longitudes(input, &frame->axes, meaning);
     REFS_TRY(refs_cf__describe_metadata(input, frame->mapping, meaning, err));
     return refs_cf__describe_band_items(input, meaning, err);
 }

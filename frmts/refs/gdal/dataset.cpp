@@ -20,10 +20,16 @@ refs_status mayKeep(const RefsName &name, RefsKeeping keeping) {
     return isMade ? REFS_OK : REFS_NOT_FOUND;
 }
 
+/** What GDAL keeps of a grid that was turned, overviews among it, is not of one that was not. */
+std::string turnOf(const refs_cf_meaning &meaning) {
+    if (meaning.first_column == 0) return "";
+    return " from column " + std::to_string(meaning.first_column);
+}
+
 } // namespace
 
 RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string &problem)
-    : picture_(std::move(picture)), reader_(picture_->openReader()),
+    : picture_(std::move(picture)), readers_(picture_->openReaders()),
       keeping_(RefsKeepsIn(picture_->name())), spatialRef_(picture_->spatialRef(problem)),
       metadata_(RefsListOf(meaning().metadata)), subdatasets_(picture_->subdatasets()),
       categories_(RefsListOf(meaning().categories)) {
@@ -32,7 +38,7 @@ RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string
     SetDescription((RefsSubdatasetName(name, meta()->path) + selection).c_str());
     if (keeping_ == RefsKeeping::nowhere) nPamFlags |= GPF_DISABLED;
     SetPhysicalFilename(RefsKeptBeside(name).c_str());
-    SetSubdatasetName((RefsArrayName(name, meta()->path) + selection).c_str());
+    SetSubdatasetName((RefsArrayName(name, meta()->path) + selection + turnOf(meaning())).c_str());
     nRasterXSize = picture_->width();
     nRasterYSize = picture_->height();
     for (int number = 1; number <= picture_->nBands(); number++)
@@ -266,14 +272,14 @@ CPLErr RefsDataset::readWindow(RefsWindow window) const {
     if (window.progress == nullptr && nestedReads_ != nullptr) nestedReads_->askFor(window);
     refs_error error = REFS_ERROR_INIT;
     const refs_status status =
-        RefsGuard(&error, [&] { return picture_->windows(reader_.get()).read(window, &error); });
+        RefsGuard(&error, [&] { return picture_->windows(readers_).read(window, &error); });
     return status == REFS_OK ? CE_None : RefsReport(error);
 }
 
 CPLErr RefsDataset::loadWindow(const RefsWindow &window) const {
     refs_error error = REFS_ERROR_INIT;
     const refs_status status =
-        RefsGuard(&error, [&] { return picture_->windows(reader_.get()).load(window, &error); });
+        RefsGuard(&error, [&] { return picture_->windows(readers_).load(window, &error); });
     return status == REFS_OK ? CE_None : RefsReport(error);
 }
 
@@ -293,9 +299,8 @@ CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, i
         std::iota(first.begin(), first.end(), 1);
         bandMap = first.data();
     }
-    picture_->windows(reader_.get())
-        .advise(
-            {xOffset, yOffset, xSize, ySize, bandMap, nBandsWanted, nullptr, bufferType, 0, 0, 0});
+    picture_->windows(readers_).advise(
+        {xOffset, yOffset, xSize, ySize, bandMap, nBandsWanted, nullptr, bufferType, 0, 0, 0});
     return CE_None;
 }
 

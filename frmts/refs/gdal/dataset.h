@@ -123,7 +123,7 @@ class RefsDataset final : public GDALPamDataset {
     std::string keptFile() const;
 
     const std::shared_ptr<const RefsPicture> picture_;
-    const RefsReaderHandle reader_; ///< of its array, ends before it
+    const RefsReaders readers_; ///< of its array, end before it
     RefsNestedReads *nestedReads_ = nullptr;
     const RefsKeeping keeping_;
     OGRSpatialReference spatialRef_;

@@ -8,6 +8,7 @@
 #include "dataset.h"
 #include "fork_guard.h"
 #include "geotiff.h"
+#include "options.h"
 #include "report.h"
 
 namespace {
@@ -26,6 +27,14 @@ refs_status rasterSize(const refs_array_meta *meta, size_t dim, int *size, refs_
                          meta->dims[dim], INT_MAX);
     *size = static_cast<int>(n);
     return REFS_OK;
+}
+
+refs_cf_longitudes longitudesOf(CSLConstList options) {
+    const char *option = CSLFetchNameValue(options, "LONGITUDES");
+    if (option == nullptr) option = RefsOption("REFS_LONGITUDES", "AS_IS");
+    return EQUAL(option, "-180") ? REFS_CF_LONGITUDES_FROM_180
+           : EQUAL(option, "0")  ? REFS_CF_LONGITUDES_FROM_0
+                                 : REFS_CF_LONGITUDES_AS_IS;
 }
 
 refs_status failOnTooManyBands(const refs_array_meta *meta, const refs_cf_meaning &meaning,
@@ -78,6 +87,7 @@ refs_status RefsPicture::describe(refs_error *error) {
     cfOptions.selection = name_.selection.c_str();
     cfOptions.geotiff = RefsGeoTiff();
     cfOptions.placement = refsPlacement;
+    cfOptions.longitudes = longitudesOf(options());
     REFS_TRY(refs_cf_describe(archive_->hierarchy(), meta_, &values, &cfOptions, &meaning_, error));
 
     pixelType_ = RefsPixelTypeOf(meta_->dtype, meaning_.unsigned_values);
@@ -103,7 +113,13 @@ refs_status RefsPicture::measure(refs_error *error) {
 void RefsPicture::findOverviews() {
     const refs_array_meta *found[REFS_CF_MAX_OVERVIEWS];
     const size_t n = refs_cf_find_overviews(archive_->hierarchy(), meta_, found);
-    for (size_t i = 0; i < n; i++) overviews_.push_back({found[i], nullptr});
+    for (size_t i = 0; i < n; i++) {
+        Overview overview{found[i], 0, nullptr};
+        if (meaning_.first_column == 0 ||
+            refs_cf_turn_overview(&meaning_, meta_->shape[meaning_.x_dim],
+                                  found[i]->shape[meaning_.x_dim], &overview.firstColumn))
+            overviews_.push_back(overview);
+    }
 }
 
 std::shared_ptr<const RefsPicture> RefsPicture::overview(int i, refs_error *error) const {
@@ -114,10 +130,19 @@ std::shared_ptr<const RefsPicture> RefsPicture::overview(int i, refs_error *erro
     }
     RefsName name = name_;
     name.array = overview.meta->path;
-    auto made = make(name, archive_, overview.meta, options(), error);
+    CPLStringList asStored(options_);
+    asStored.SetNameValue("LONGITUDES", "AS_IS");
+    auto made = make(name, archive_, overview.meta, asStored.List(), error);
+    if (made != nullptr) made->meaning_.first_column = overview.firstColumn;
     RefsLocked guard(overviewsLock_);
     if (overview.picture == nullptr) overview.picture = made; // else another thread was faster
     return overview.picture;
+}
+
+RefsReaders RefsPicture::openReaders() const {
+    RefsReaders readers{openReader(), nullptr};
+    if (meaning_.first_column != 0) readers.behind = openReader();
+    return readers;
 }
 
 RefsReaderHandle RefsPicture::openReader() const {

@@ -54,12 +54,12 @@ class RefsPicture {
      * itself: GDAL has chosen among all of them. */
     std::shared_ptr<const RefsPicture> overview(int i, refs_error *error) const;
 
-    /** A reader of the array that keeps within the selected bands. Throws std::bad_alloc. */
-    RefsReaderHandle openReader() const;
+    /** Readers of the array that keep within the selected bands. Throws std::bad_alloc. */
+    RefsReaders openReaders() const;
 
-    /** Reads windows by `reader`, which is of the array; as long as both live. */
-    RefsWindowReader windows(refs_reader *reader) const {
-        return RefsWindowReader(reader, meta_, meaning_, pixelType_, longitudes_.get());
+    /** Reads windows by `readers`, which are of the array; as long as both live. */
+    RefsWindowReader windows(const RefsReaders &readers) const {
+        return RefsWindowReader(readers, meta_, meaning_, pixelType_, longitudes_.get());
     }
 
   private:
@@ -72,6 +72,7 @@ class RefsPicture {
     refs_status describe(refs_error *error);
     refs_status measure(refs_error *error);
     void findOverviews();
+    RefsReaderHandle openReader() const;
 
     const RefsName name_;
     const std::shared_ptr<RefsArchive> archive_;
@@ -86,6 +87,7 @@ class RefsPicture {
 
     struct Overview {
         const refs_array_meta *meta;
+        uint64_t firstColumn;                       // that is shown
         std::shared_ptr<const RefsPicture> picture; // guarded by overviewsLock_
     };
     mutable std::mutex overviewsLock_;
