@@ -251,6 +251,9 @@ bool refs_cf__made_by_gdal(const refs_cf__input *input, const refs_array_meta *m
 refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf__frame *frame,
                                      refs_cf_meaning *meaning, refs_error *err);
 
+/** Whether the axes are those of a grid with a pole of its own. */
+bool refs_cf__is_rotated(const refs_cf__axes *axes);
+
 /** Fills in geolocation arrays from the `coordinates` attribute. */
 refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const refs_cf__frame *frame,
                                           refs_cf_meaning *meaning, refs_error *err);

@@ -33,11 +33,16 @@ static refs_status describe_unit(const refs_cf__input *input, refs_cf_meaning *m
 }
 
 /* A grid that is not on Earth but has longitudes and latitudes is placed by these: the netCDF
- * driver drops its geotransform, unless they are the very axes, or the grid is transposed. */
-static void choose_placement(const refs_cf__frame *frame, refs_cf_meaning *meaning) {
+ * driver drops its geotransform, unless they are the very axes, or the grid is transposed. They
+ * themselves lie where the axes of a rotated grid say. */
+static void choose_placement(const refs_cf__input *input, const refs_cf__frame *frame,
+                             refs_cf_meaning *meaning) {
     bool same = meaning->geolocation_x == frame->axes.x && meaning->geolocation_y == frame->axes.y;
+    bool itself = input->array == meaning->geolocation_x || input->array == meaning->geolocation_y;
     bool unknown = frame->crs.kind == REFS_CF__CRS_NONE && !frame->axes.transposed;
-    if (meaning->geolocation_x != NULL && unknown && !same) meaning->has_geotransform = false;
+    if (meaning->geolocation_x != NULL && unknown && !same &&
+        !(itself && refs_cf__is_rotated(&frame->axes)))
+        meaning->has_geotransform = false;
 }
 
 /* Whether the picture lies where longitudes and latitudes are, a pixel more or less. */
@@ -67,7 +72,7 @@ static refs_status place_grid(const refs_cf__input *input, refs_cf__frame *frame
     REFS_TRY(refs_cf__find_crs(input, frame, err));
     REFS_TRY(refs_cf__describe_affine(input, frame, meaning, err));
     REFS_TRY(refs_cf__describe_geolocation(input, frame, meaning, err));
-    choose_placement(frame, meaning);
+    choose_placement(input, frame, meaning);
     return choose_crs(input, frame, meaning, err);
 }
 
