@@ -173,6 +173,8 @@ typedef struct refs_cf_meaning {
 
     refs_cf_band_axis *band_axes; /**< slowest first: band = row-major index over them */
     size_t n_band_axes;
+    size_t sample_axis; /**< which of them are the samples of the pixels of a TIFF file, such as
+                           red, green and blue; or REFS_CF_NO_DIM */
 
     bool has_geotransform;
     double

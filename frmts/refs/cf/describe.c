@@ -97,6 +97,7 @@ refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_m
                              const refs_cf_values *values, const refs_cf_options *options,
                              refs_cf_meaning *meaning, refs_error *err) {
     memset(meaning, 0, sizeof *meaning);
+    meaning->sample_axis = REFS_CF_NO_DIM;
     if (array->status != REFS_OK) return refs_fail(err, array->status, "%s", array->problem);
     refs_cf_options defaults = REFS_CF_OPTIONS_INIT;
     refs_cf__input input = {hierarchy, array, values, options != NULL ? *options : defaults};

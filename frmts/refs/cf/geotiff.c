@@ -161,9 +161,16 @@ static refs_status crs_by_keys(const refs_cf__input *input, const refs_json *tag
     return status;
 }
 
+static void find_samples(refs_cf_meaning *meaning) {
+    for (size_t i = 0; i < meaning->n_band_axes; i++)
+        if (is_letter(meaning->band_axes[i].name) && meaning->band_axes[i].name[0] == 'S')
+            meaning->sample_axis = i;
+}
+
 refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_meaning *meaning,
                                 refs_error *err) {
     const refs_json *tags = group_attributes(input);
+    find_samples(meaning);
     if (meaning->x_dim == REFS_CF_NO_DIM || meaning->y_dim == REFS_CF_NO_DIM) return REFS_OK;
     place(input, tags, meaning);
     REFS_TRY(add_raster_type(tags, meaning, err));

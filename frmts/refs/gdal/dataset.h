@@ -65,6 +65,7 @@ class RefsDataset final : public GDALPamDataset {
     const RefsPixelType &pixelType() const { return picture_->pixelType(); }
     char **categories() { return categories_.List(); }
 
+    GDALColorInterp colorOf(int band) const { return picture_->colorOf(band); }
     int nOverviews() const { return static_cast<int>(overviews_.size()); }
 
     /** Overview `i`, from 0, the largest first, opened when it is first asked for; null on failure,

@@ -8,6 +8,7 @@
 #include "dataset.h"
 #include "fork_guard.h"
 #include "geotiff.h"
+#include "guard.h"
 #include "options.h"
 #include "report.h"
 
@@ -15,6 +16,9 @@ namespace {
 
 /** GDAL's own limit on bands. */
 constexpr uint64_t maxBands = 65536;
+
+/** Tags of a TIFF file are at its beginning, where they are to be found without searching. */
+constexpr uint64_t maxHeadBytes = 64 * REFS_KIB;
 
 /** A raster dimension of GDAL, or REFS_LIMIT. */
 refs_status rasterSize(const refs_array_meta *meta, size_t dim, int *size, refs_error *error) {
@@ -137,6 +141,45 @@ std::shared_ptr<const RefsPicture> RefsPicture::overview(int i, refs_error *erro
     RefsLocked guard(overviewsLock_);
     if (overview.picture == nullptr) overview.picture = made; // else another thread was faster
     return overview.picture;
+}
+
+std::vector<GDALColorInterp> RefsPicture::readColors() const {
+    const uint64_t n = meta_->shape[meaning_.band_axes[meaning_.sample_axis].dim];
+    RefsBuffer head;
+    refs_error error = REFS_ERROR_INIT;
+    std::vector<GDALColorInterp> colors;
+    if (archive_->readHead(meta_, maxHeadBytes, &head, &error) == REFS_OK && head.size > 0)
+        colors = RefsTiffColors(refs_buf_view(&head));
+    refs_error_clear(&error);
+    if (colors.size() == n) return colors;
+    return n == 3 ? std::vector<GDALColorInterp>{GCI_RedBand, GCI_GreenBand, GCI_BlueBand}
+                  : std::vector<GDALColorInterp>{};
+}
+
+/* Without the lock while the file is read: another thread may read it, too. */
+void RefsPicture::loadColors() const {
+    {
+        RefsLocked guard(colorsLock_);
+        if (areColorsKnown_) return;
+    }
+    std::vector<GDALColorInterp> read;
+    (void)RefsGuard(nullptr, [&] {
+        read = readColors();
+        return REFS_OK;
+    });
+    RefsLocked guard(colorsLock_);
+    if (!areColorsKnown_) colors_ = std::move(read);
+    areColorsKnown_ = true;
+}
+
+GDALColorInterp RefsPicture::colorOf(int band) const {
+    if (meaning_.sample_axis == REFS_CF_NO_DIM) return GCI_Undefined;
+    loadColors();
+    std::array<uint64_t, REFS_MAX_RANK> index{};
+    refs_cf_band_index(&meaning_, static_cast<uint64_t>(band - 1), index.data());
+    const uint64_t sample =
+        meaning_.band_axes[meaning_.sample_axis].first + index[meaning_.sample_axis];
+    return sample < colors_.size() ? colors_[static_cast<size_t>(sample)] : GCI_Undefined;
 }
 
 RefsReaders RefsPicture::openReaders() const {

@@ -47,6 +47,10 @@ class RefsPicture {
      * threads. */
     OGRSpatialReference spatialRef(std::string &problem) const;
 
+    /** What a band, from 1, of samples of a TIFF file is; what the file says, of which the
+     * beginning is read when this is first asked for. Undefined where nothing tells. */
+    GDALColorInterp colorOf(int band) const;
+
     /** The arrays of the set that show the same in fewer pixels, the largest first. */
     int nOverviews() const { return static_cast<int>(overviews_.size()); }
 
@@ -90,6 +94,11 @@ class RefsPicture {
         uint64_t firstColumn;                       // that is shown
         std::shared_ptr<const RefsPicture> picture; // guarded by overviewsLock_
     };
+    std::vector<GDALColorInterp> readColors() const;
+    void loadColors() const;
+    mutable std::mutex colorsLock_; // guards the two
+    mutable bool areColorsKnown_ = false;
+    mutable std::vector<GDALColorInterp> colors_; // of the samples of a pixel, then as it is
     mutable std::mutex overviewsLock_;
     mutable std::vector<Overview> overviews_;
 };
