@@ -123,17 +123,17 @@ TEST(TurnOfColumns, MovesEachColumnByWholeCircles) {
 
 TEST_F(Turn, IsNoneUnlessItIsAskedFor) {
     describe(0, 10, 36, REFS_CF_LONGITUDES_AS_IS);
-    EXPECT_EQ(set.meaning.first_column, 0u);
+    EXPECT_EQ(set.description.first_column, 0u);
     EXPECT_EQ(set.geotransform(), Values({-5, 10, 0, 1.5, 0, -1}));
 }
 
 TEST_F(Turn, GivesTheGeotransformOfTheTurnedGrid) {
     describe(0, 10, 36, REFS_CF_LONGITUDES_FROM_180, R"("coordinates":"lat lon")");
-    EXPECT_EQ(set.meaning.first_column, 18u);
+    EXPECT_EQ(set.description.first_column, 18u);
     EXPECT_EQ(set.geotransform(), Values({-185, 10, 0, 1.5, 0, -1}));
-    EXPECT_EQ(set.meaning.geolocation_x, nullptr) << "its columns are not turned";
-    EXPECT_EQ(set.meaning.geolocation.n, 0u);
-    EXPECT_STREQ(set.meaning.crs, "EPSG:4326");
+    EXPECT_EQ(set.description.geolocation_x, nullptr) << "its columns are not turned";
+    EXPECT_EQ(set.description.geolocation.n, 0u);
+    EXPECT_STREQ(set.description.crs, "EPSG:4326");
     EXPECT_TRUE(set.notes.empty());
 }
 
@@ -168,12 +168,12 @@ TEST(TurnOfOtherGrids, IsNone) {
     set.mapped(R"("grid_mapping_name":"lambert_azimuthal_equal_area")");
     set.options.longitudes = REFS_CF_LONGITUDES_FROM_180;
     set.describe();
-    EXPECT_EQ(set.meaning.first_column, 0u);
+    EXPECT_EQ(set.description.first_column, 0u);
     EXPECT_TRUE(set.notes.empty());
 }
 
 TEST(TurnOfOverviews, NeedsASeamBetweenTheirColumns) {
-    refs_cf_meaning full = {};
+    refs_cf_description full = {};
     full.first_column = 180;
     uint64_t first = 0;
     EXPECT_TRUE(refs_cf_turn_overview(&full, 360, 180, &first));

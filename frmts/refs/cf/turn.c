@@ -33,7 +33,7 @@ bool refs_cf__find_turn(const refs_cf__columns *columns, double low, refs_cf__tu
     return true;
 }
 
-bool refs_cf_turn_overview(const refs_cf_meaning *full, uint64_t full_width, uint64_t width,
+bool refs_cf_turn_overview(const refs_cf_description *full, uint64_t full_width, uint64_t width,
                            uint64_t *first_column) {
     uint64_t product = 0;
     if (!refs_mul_u64(full->first_column, width, &product) || full_width == 0) return false;
@@ -42,13 +42,13 @@ bool refs_cf_turn_overview(const refs_cf_meaning *full, uint64_t full_width, uin
 }
 
 /* Whether columns are meridians: the axes say so, or without axes the CRS does. */
-static bool has_longitudes(const refs_cf__axes *axes, const refs_cf_meaning *meaning) {
+static bool has_longitudes(const refs_cf__axes *axes, const refs_cf_description *description) {
     refs_cf__crs crs = {REFS_CF__CRS_NONE, NULL, 1, 0};
-    if (meaning->crs != NULL) refs_cf__crs_inspect(meaning->crs, &crs);
+    if (description->crs != NULL) refs_cf__crs_inspect(description->crs, &crs);
     if (axes->x != NULL || axes->y != NULL)
         return refs_cf__is_longlat(axes->x, axes->y) && !axes->transposed &&
                (crs.kind == REFS_CF__CRS_GEOGRAPHIC || crs.kind == REFS_CF__CRS_NONE);
-    return crs.kind == REFS_CF__CRS_GEOGRAPHIC && meaning->has_geotransform;
+    return crs.kind == REFS_CF__CRS_GEOGRAPHIC && description->has_geotransform;
 }
 
 static void note(const refs_cf__input *input, const char *why) {
@@ -67,24 +67,25 @@ static void note_open_circle(const refs_cf__input *input, const refs_cf__columns
 
 /* Arrays of longitudes and latitudes would have to be turned, too: the geotransform says as much.
  */
-static void drop_geolocation(refs_cf_meaning *meaning) {
-    refs_cf_items_clear(&meaning->geolocation);
-    meaning->geolocation_x = meaning->geolocation_y = NULL;
+static void drop_geolocation(refs_cf_description *description) {
+    refs_cf_items_clear(&description->geolocation);
+    description->geolocation_x = description->geolocation_y = NULL;
 }
 
 void refs_cf__turn_longitudes(const refs_cf__input *input, const refs_cf__axes *axes,
-                              refs_cf_meaning *meaning) {
+                              refs_cf_description *description) {
     refs_cf_longitudes wanted = input->options.longitudes;
-    if (wanted == REFS_CF_LONGITUDES_AS_IS || meaning->y_dim == REFS_CF_NO_DIM ||
-        !has_longitudes(axes, meaning))
+    if (wanted == REFS_CF_LONGITUDES_AS_IS || description->y_dim == REFS_CF_NO_DIM ||
+        !has_longitudes(axes, description))
         return;
-    double *transform = meaning->geotransform;
-    if (!meaning->has_geotransform || transform[2] != 0 || transform[4] != 0) {
+    double *transform = description->geotransform;
+    if (!description->has_geotransform || transform[2] != 0 || transform[4] != 0) {
         note(input, "its longitudes are not evenly spaced");
         return;
     }
     double low = wanted == REFS_CF_LONGITUDES_FROM_0 ? 0 : -180;
-    refs_cf__columns columns = {transform[0], transform[1], input->array->shape[meaning->x_dim]};
+    refs_cf__columns columns = {transform[0], transform[1],
+                                input->array->shape[description->x_dim]};
     refs_cf__turn turn;
     if (!isfinite(columns.corner) || !isfinite(columns.step) || columns.step == 0) return;
     if (!refs_cf__find_turn(&columns, low, &turn)) {
@@ -92,6 +93,6 @@ void refs_cf__turn_longitudes(const refs_cf__input *input, const refs_cf__axes *
         return;
     }
     transform[0] = turn.corner;
-    meaning->first_column = turn.first_column;
-    if (turn.first_column != 0) drop_geolocation(meaning);
+    description->first_column = turn.first_column;
+    if (turn.first_column != 0) drop_geolocation(description);
 }

@@ -289,7 +289,7 @@ GDALDataset *open(GDALOpenInfo *info) {
 
 void unload(GDALDriver *) {
     RefsArchive::forgetAll();
-    RefsTools::forget();
+    RefsContext::forget();
 }
 
 } // namespace

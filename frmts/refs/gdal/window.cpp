@@ -97,11 +97,11 @@ refs_status RefsWindowReader::read(const RefsWindow &window, refs_error *error) 
 }
 
 std::array<RefsWindow, 2> RefsWindowReader::partsOf(const RefsWindow &window) const {
-    const int first = static_cast<int>(meaning_.first_column);
+    const int first = static_cast<int>(description_.first_column);
     std::array<RefsWindow, 2> parts{window, window};
     parts[1].width = 0;
     if (first == 0 || isTurnedAfter(window)) return parts;
-    const int seam = static_cast<int>(meta_->shape[meaning_.x_dim]) - first;
+    const int seam = static_cast<int>(meta_->shape[description_.x_dim]) - first;
     parts[0].width = std::min(std::max(seam - window.x, 0), window.width);
     parts[0].x += first;
     parts[1].width = window.width - parts[0].width;
@@ -111,19 +111,19 @@ std::array<RefsWindow, 2> RefsWindowReader::partsOf(const RefsWindow &window) co
 }
 
 refs_reader *RefsWindowReader::readerOf(const RefsWindow &part) const {
-    const bool isBehind = static_cast<uint64_t>(part.x + part.width) <= meaning_.first_column;
+    const bool isBehind = static_cast<uint64_t>(part.x + part.width) <= description_.first_column;
     return isBehind ? readers_.behind.get() : readers_.ahead.get();
 }
 
 bool RefsWindowReader::isTurnedAfter(const RefsWindow &window) const {
-    return meaning_.first_column != 0 &&
-           static_cast<uint64_t>(window.width) == meta_->shape[meaning_.x_dim];
+    return description_.first_column != 0 &&
+           static_cast<uint64_t>(window.width) == meta_->shape[description_.x_dim];
 }
 
 void RefsWindowReader::turnRows(const RefsWindow &window, const Run &run, GByte *dst) const {
     const int size = GDALGetDataTypeSizeBytes(window.type);
     const auto space = static_cast<int>(window.pixelSpace);
-    const auto first = static_cast<GSpacing>(meaning_.first_column);
+    const auto first = static_cast<GSpacing>(description_.first_column);
     const GSpacing after = window.width - first;
     std::vector<GByte> stored(static_cast<size_t>(window.width) * static_cast<size_t>(size));
     for (uint64_t band = 0; band < run.n; band++)
@@ -145,8 +145,8 @@ RefsWindowReader::Run RefsWindowReader::longestRun(uint64_t first, uint64_t n,
                                                    uint64_t maxBands) const {
     Run run{first, 1, 0, 1};
     uint64_t inner = 1;
-    for (size_t axis = meaning_.n_band_axes; axis-- > 0;) {
-        const uint64_t size = meaning_.band_axes[axis].n;
+    for (size_t axis = description_.n_band_axes; axis-- > 0;) {
+        const uint64_t size = description_.band_axes[axis].n;
         const uint64_t from = first / inner % size;
         const uint64_t elements = std::min(std::min(n, maxBands) / inner, size - from);
         if (elements == 0) break;
@@ -251,24 +251,24 @@ RefsWindowReader::Region RefsWindowReader::regionOf(const RefsWindow &window, co
     Region region;
     region.count.fill(1);
     region.step.fill(1);
-    if (meaning_.x_dim != REFS_CF_NO_DIM) {
-        region.start[meaning_.x_dim] = static_cast<uint64_t>(window.x);
-        region.count[meaning_.x_dim] = static_cast<uint64_t>(window.width);
-        region.stride[meaning_.x_dim] = spaces[pixelSpace];
+    if (description_.x_dim != REFS_CF_NO_DIM) {
+        region.start[description_.x_dim] = static_cast<uint64_t>(window.x);
+        region.count[description_.x_dim] = static_cast<uint64_t>(window.width);
+        region.stride[description_.x_dim] = spaces[pixelSpace];
     }
-    if (meaning_.y_dim != REFS_CF_NO_DIM) {
-        const size_t y = meaning_.y_dim;
+    if (description_.y_dim != REFS_CF_NO_DIM) {
+        const size_t y = description_.y_dim;
         const uint64_t row = static_cast<uint64_t>(window.y);
-        region.start[y] = meaning_.flip_y ? meta_->shape[y] - 1 - row : row;
+        region.start[y] = description_.flip_y ? meta_->shape[y] - 1 - row : row;
         region.count[y] = static_cast<uint64_t>(window.height);
-        region.step[y] = meaning_.flip_y ? -1 : 1;
+        region.step[y] = description_.flip_y ? -1 : 1;
         region.stride[y] = spaces[lineSpace];
     }
     std::array<uint64_t, REFS_MAX_RANK> index{};
-    refs_cf_band_index(&meaning_, run.first, index.data());
+    refs_cf_band_index(&description_, run.first, index.data());
     int64_t space = spaces[bandSpace];
-    for (size_t axis = meaning_.n_band_axes; axis-- > 0;) {
-        const refs_cf_band_axis &band = meaning_.band_axes[axis];
+    for (size_t axis = description_.n_band_axes; axis-- > 0;) {
+        const refs_cf_band_axis &band = description_.band_axes[axis];
         region.start[band.dim] = band.first + index[axis];
         region.count[band.dim] = axis > run.axis ? band.n : axis == run.axis ? run.elements : 1;
         region.stride[band.dim] = space;

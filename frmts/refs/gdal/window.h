@@ -45,9 +45,10 @@ class RefsWindowReader {
     /** `readers` are of the array with `meta`; `longitudes` of the same array tells which bands to
      * move; NULL moves none. */
     RefsWindowReader(const RefsReaders &readers, const refs_array_meta *meta,
-                     const refs_cf_meaning &meaning, const RefsPixelType &type,
+                     const refs_cf_description &description, const RefsPixelType &type,
                      RefsLongitudes *longitudes)
-        : readers_(readers), meta_(meta), meaning_(meaning), type_(type), mask_(meaning, type.gdal),
+        : readers_(readers), meta_(meta), description_(description), type_(type),
+          mask_(description, type.gdal),
           longitudes_(longitudes != nullptr && longitudes->isNeeded() ? longitudes : nullptr) {}
 
     /** Consecutive bands are read as one region, so that their fetches are planned together. */
@@ -56,7 +57,7 @@ class RefsWindowReader {
     /** Reads one band, with columns and longitudes as they are stored. */
     refs_status readStored(const RefsWindow &window, refs_error *error) const {
         const auto band = static_cast<uint64_t>(window.bands[0] - 1);
-        return RefsWindowReader(readers_, meta_, meaning_, type_, nullptr)
+        return RefsWindowReader(readers_, meta_, description_, type_, nullptr)
             .readRun(window, longestRun(band, 1, 1), static_cast<GByte *>(window.dst), error);
     }
 
@@ -107,7 +108,7 @@ class RefsWindowReader {
 
     const RefsReaders &readers_;
     const refs_array_meta *meta_;
-    const refs_cf_meaning &meaning_;
+    const refs_cf_description &description_;
     const RefsPixelType &type_;
     RefsMask mask_;
     RefsLongitudes *longitudes_;

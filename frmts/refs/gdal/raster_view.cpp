@@ -1,5 +1,5 @@
-/* picture.cpp -- see picture.h. */
-#include "picture.h"
+/* raster_view.cpp -- see raster_view.h. */
+#include "raster_view.h"
 
 #include <algorithm>
 #include <array>
@@ -41,46 +41,46 @@ refs_cf_longitudes longitudesOf(CSLConstList options) {
                                  : REFS_CF_LONGITUDES_AS_IS;
 }
 
-refs_status failOnTooManyBands(const refs_array_meta *meta, const refs_cf_meaning &meaning,
+refs_status failOnTooManyBands(const refs_array_meta *meta, const refs_cf_description &description,
                                refs_error *error) {
     RefsBuffer axes;
-    REFS_TRY(refs_cf_list_band_axes(&meaning, &axes, error));
+    REFS_TRY(refs_cf_list_band_axes(&description, &axes, error));
     return refs_fail(error, REFS_LIMIT,
                      "%s: has more than %d bands: select fewer along %s, as in %s[%s=#0:#99]",
                      meta->path, static_cast<int>(maxBands), axes.text().c_str(), meta->path,
-                     meaning.band_axes[0].name);
+                     description.band_axes[0].name);
 }
 
 } // namespace
 
-RefsPicture::RefsPicture(const RefsName &name, std::shared_ptr<RefsArchive> archive,
-                         const refs_array_meta *meta, CSLConstList options)
+RefsRasterView::RefsRasterView(const RefsName &name, std::shared_ptr<RefsArchive> archive,
+                               const refs_array_meta *meta, CSLConstList options)
     : name_(name), archive_(std::move(archive)), meta_(meta), options_(CSLDuplicate(options)) {}
 
-std::shared_ptr<RefsPicture> RefsPicture::make(const RefsName &name,
-                                               std::shared_ptr<RefsArchive> archive,
-                                               const refs_array_meta *meta, CSLConstList options,
-                                               refs_error *error) {
-    std::shared_ptr<RefsPicture> picture(new RefsPicture(name, std::move(archive), meta, options));
-    picture->array_ = picture->archive_->array(meta, error);
-    if (picture->array_ == nullptr) return nullptr; // which names the set already
-    if (picture->describe(error) != REFS_OK || picture->measure(error) != REFS_OK) {
+std::shared_ptr<RefsRasterView> RefsRasterView::make(const RefsName &name,
+                                                     std::shared_ptr<RefsArchive> archive,
+                                                     const refs_array_meta *meta,
+                                                     CSLConstList options, refs_error *error) {
+    std::shared_ptr<RefsRasterView> view(
+        new RefsRasterView(name, std::move(archive), meta, options));
+    view->array_ = view->archive_->array(meta, error);
+    if (view->array_ == nullptr) return nullptr; // which names the set already
+    if (view->describe(error) != REFS_OK || view->measure(error) != REFS_OK) {
         refs_error_prefix(error, "%s", name.location.c_str());
         return nullptr;
     }
-    return picture;
+    return view;
 }
 
-std::shared_ptr<const RefsPicture> RefsPicture::create(const RefsName &name,
-                                                       std::shared_ptr<RefsArchive> archive,
-                                                       const refs_array_meta *meta,
-                                                       CSLConstList options, refs_error *error) {
-    auto picture = make(name, std::move(archive), meta, options, error);
-    if (picture != nullptr) picture->findOverviews();
-    return picture;
+std::shared_ptr<const RefsRasterView>
+RefsRasterView::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
+                       const refs_array_meta *meta, CSLConstList options, refs_error *error) {
+    auto view = make(name, std::move(archive), meta, options, error);
+    if (view != nullptr) view->findOverviews();
+    return view;
 }
 
-refs_status RefsPicture::describe(refs_error *error) {
+refs_status RefsRasterView::describe(refs_error *error) {
     const refs_cf_values values = archive_->values();
     refs_cf_options cfOptions = REFS_CF_OPTIONS_INIT;
     cfOptions.assume_longlat = CPLFetchBool(options(), "ASSUME_LONGLAT", true);
@@ -92,59 +92,60 @@ refs_status RefsPicture::describe(refs_error *error) {
     cfOptions.geotiff = RefsGeoTiff();
     cfOptions.placement = refsPlacement;
     cfOptions.longitudes = longitudesOf(options());
-    REFS_TRY(refs_cf_describe(archive_->hierarchy(), meta_, &values, &cfOptions, &meaning_, error));
+    REFS_TRY(
+        refs_cf_describe(archive_->hierarchy(), meta_, &values, &cfOptions, &description_, error));
 
-    pixelType_ = RefsPixelTypeOf(meta_->dtype, meaning_.unsigned_values);
+    pixelType_ = RefsPixelTypeOf(meta_->dtype, description_.unsigned_values);
     if (pixelType_.gdal == GDT_Unknown)
         return refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are no numbers", meta_->path);
-    longitudes_.reset(new RefsLongitudes(meta_, meaning_, pixelType_.gdal));
+    longitudes_.reset(new RefsLongitudes(meta_, description_, pixelType_.gdal));
     if (!name_.array.empty()) return REFS_OK;
     // The set was asked for, which may have more arrays.
     return RefsListSubdatasets(name_, archive_->hierarchy(), RefsListingOf(options()), subdatasets_,
                                error);
 }
 
-refs_status RefsPicture::measure(refs_error *error) {
-    REFS_TRY(rasterSize(meta_, meaning_.x_dim, &width_, error));
-    REFS_TRY(rasterSize(meta_, meaning_.y_dim, &height_, error));
+refs_status RefsRasterView::measure(refs_error *error) {
+    REFS_TRY(rasterSize(meta_, description_.x_dim, &width_, error));
+    REFS_TRY(rasterSize(meta_, description_.y_dim, &height_, error));
     uint64_t n;
-    if (!refs_cf_n_bands(&meaning_, &n) || n > maxBands)
-        return failOnTooManyBands(meta_, meaning_, error);
+    if (!refs_cf_n_bands(&description_, &n) || n > maxBands)
+        return failOnTooManyBands(meta_, description_, error);
     nBands_ = static_cast<int>(n);
     return REFS_OK;
 }
 
-void RefsPicture::findOverviews() {
+void RefsRasterView::findOverviews() {
     const refs_array_meta *found[REFS_CF_MAX_OVERVIEWS];
     const size_t n = refs_cf_find_overviews(archive_->hierarchy(), meta_, found);
     for (size_t i = 0; i < n; i++) {
         Overview overview{found[i], 0, nullptr};
-        if (meaning_.first_column == 0 ||
-            refs_cf_turn_overview(&meaning_, meta_->shape[meaning_.x_dim],
-                                  found[i]->shape[meaning_.x_dim], &overview.firstColumn))
+        if (description_.first_column == 0 ||
+            refs_cf_turn_overview(&description_, meta_->shape[description_.x_dim],
+                                  found[i]->shape[description_.x_dim], &overview.firstColumn))
             overviews_.push_back(overview);
     }
 }
 
-std::shared_ptr<const RefsPicture> RefsPicture::overview(int i, refs_error *error) const {
+std::shared_ptr<const RefsRasterView> RefsRasterView::overview(int i, refs_error *error) const {
     Overview &overview = overviews_[static_cast<size_t>(i)];
     {
         RefsLocked guard(overviewsLock_);
-        if (overview.picture != nullptr) return overview.picture;
+        if (overview.view != nullptr) return overview.view;
     }
     RefsName name = name_;
     name.array = overview.meta->path;
     CPLStringList asStored(options_);
     asStored.SetNameValue("LONGITUDES", "AS_IS");
     auto made = make(name, archive_, overview.meta, asStored.List(), error);
-    if (made != nullptr) made->meaning_.first_column = overview.firstColumn;
+    if (made != nullptr) made->description_.first_column = overview.firstColumn;
     RefsLocked guard(overviewsLock_);
-    if (overview.picture == nullptr) overview.picture = made; // else another thread was faster
-    return overview.picture;
+    if (overview.view == nullptr) overview.view = made; // else another thread was faster
+    return overview.view;
 }
 
-std::vector<GDALColorInterp> RefsPicture::readColors() const {
-    const uint64_t n = meta_->shape[meaning_.band_axes[meaning_.sample_axis].dim];
+std::vector<GDALColorInterp> RefsRasterView::readColors() const {
+    const uint64_t n = meta_->shape[description_.band_axes[description_.sample_axis].dim];
     RefsBuffer head;
     refs_error error = REFS_ERROR_INIT;
     std::vector<GDALColorInterp> colors;
@@ -157,7 +158,7 @@ std::vector<GDALColorInterp> RefsPicture::readColors() const {
 }
 
 /* Without the lock while the file is read: another thread may read it, too. */
-void RefsPicture::loadColors() const {
+void RefsRasterView::loadColors() const {
     {
         RefsLocked guard(colorsLock_);
         if (areColorsKnown_) return;
@@ -172,28 +173,28 @@ void RefsPicture::loadColors() const {
     areColorsKnown_ = true;
 }
 
-GDALColorInterp RefsPicture::colorOf(int band) const {
-    if (meaning_.sample_axis == REFS_CF_NO_DIM) return GCI_Undefined;
+GDALColorInterp RefsRasterView::colorOf(int band) const {
+    if (description_.sample_axis == REFS_CF_NO_DIM) return GCI_Undefined;
     loadColors();
     std::array<uint64_t, REFS_MAX_RANK> index{};
-    refs_cf_band_index(&meaning_, static_cast<uint64_t>(band - 1), index.data());
+    refs_cf_band_index(&description_, static_cast<uint64_t>(band - 1), index.data());
     const uint64_t sample =
-        meaning_.band_axes[meaning_.sample_axis].first + index[meaning_.sample_axis];
+        description_.band_axes[description_.sample_axis].first + index[description_.sample_axis];
     return sample < colors_.size() ? colors_[static_cast<size_t>(sample)] : GCI_Undefined;
 }
 
-RefsReaders RefsPicture::openReaders() const {
+RefsReaders RefsRasterView::openReaders() const {
     RefsReaders readers{openReader(), nullptr};
-    if (meaning_.first_column != 0) readers.behind = openReader();
+    if (description_.first_column != 0) readers.behind = openReader();
     return readers;
 }
 
-RefsReaderHandle RefsPicture::openReader() const {
+RefsReaderHandle RefsRasterView::openReader() const {
     RefsReaderHandle reader = RefsOpenReader(array_);
     std::array<uint64_t, REFS_MAX_RANK> start{}, count{};
     std::copy_n(meta_->shape, meta_->rank, count.begin());
-    for (size_t axis = 0; axis < meaning_.n_band_axes; axis++) {
-        const refs_cf_band_axis &band = meaning_.band_axes[axis];
+    for (size_t axis = 0; axis < description_.n_band_axes; axis++) {
+        const refs_cf_band_axis &band = description_.band_axes[axis];
         start[band.dim] = band.first;
         count[band.dim] = band.n;
     }
@@ -202,12 +203,12 @@ RefsReaderHandle RefsPicture::openReader() const {
     return reader;
 }
 
-OGRSpatialReference RefsPicture::spatialRef(std::string &problem) const {
+OGRSpatialReference RefsRasterView::spatialRef(std::string &problem) const {
     OGRSpatialReference spatialRef;
     spatialRef.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
-    if (meaning_.crs == nullptr) return spatialRef;
+    if (description_.crs == nullptr) return spatialRef;
     RefsQuietErrors quiet;
-    if (spatialRef.SetFromUserInput(meaning_.crs) != OGRERR_NONE) {
+    if (spatialRef.SetFromUserInput(description_.crs) != OGRERR_NONE) {
         spatialRef.Clear();
         problem = quiet.said();
     }
