@@ -14,7 +14,12 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTAL
     -DREFS_TESTS=OFF >/dev/null
 cmake --build "$build" >/dev/null
 (cd "$build" && rm -f ./*.deb && cpack -G DEB >/dev/null)
-ls "$build"/*.deb
+for package in "$build"/*.deb; do
+    echo "$package, by $(dpkg-deb -f "$package" Maintainer)"
+    for file in copyright README.md; do
+        dpkg-deb -c "$package" | grep -q " [.]/usr/share/doc/[^/]*/$file\$"
+    done
+done
 
 [ -x "$root/usr/bin/apt-get" ] || debootstrap --variant=minbase "$suite" "$root" >/dev/null
 cp "$build"/gdal-plugin-refs_*.deb "$root/root/plugin.deb"

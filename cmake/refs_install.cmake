@@ -92,10 +92,28 @@ install(FILES ${PROJECT_BINARY_DIR}/refs-config.cmake ${PROJECT_BINARY_DIR}/refs
 
 # -- packages ---------------------------------------------------------------------------------------
 
+# Debian policy 12.5: each package says whose it is. In a paragraph of the licence an empty line has a
+# dot, and all begin with a blank.
+file(READ ${PROJECT_SOURCE_DIR}/LICENSE license)
+string(REGEX MATCH "Copyright [(]c[)] ([^\n]+)\n\n(.*)\n$" license "${license}")
+set(REFS_COPYRIGHT "${CMAKE_MATCH_1}")
+set(REFS_LICENSE "${CMAKE_MATCH_2}")
+string(REPLACE "\n\n" "\n.\n" REFS_LICENSE "${REFS_LICENSE}")
+string(REPLACE "\n" "\n " REFS_LICENSE "${REFS_LICENSE}")
+configure_file(${CMAKE_CURRENT_LIST_DIR}/copyright.in copyright @ONLY)
+set(refs_package_plugin gdal-plugin-refs)
+set(refs_package_dev librefs-dev)
+foreach(component IN ITEMS plugin dev)
+  install(FILES ${PROJECT_BINARY_DIR}/copyright README.md
+          DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${refs_package_${component}} COMPONENT ${component})
+endforeach()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME refs)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-set(CPACK_PACKAGE_CONTACT "The REFS authors <refs@localhost>")
+set(REFS_MAINTAINER "REFS maintainers <maintainers@refs.example>" CACHE STRING
+    "Whom Debian packages name as their maintainer")
+set(CPACK_PACKAGE_CONTACT ${REFS_MAINTAINER})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_SET_DESTDIR ON)
@@ -104,10 +122,10 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL plugin dev)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME gdal-plugin-refs)
+set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME ${refs_package_plugin})
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_DEV_PACKAGE_NAME librefs-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME ${refs_package_dev})
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
 

@@ -205,6 +205,9 @@ static void check_description(const refs_cf_description *description,
     refs_buf text = REFS_BUF_INIT;
     if (description->x_dim != REFS_CF_NO_DIM && description->x_dim >= array->rank) abort();
     if (description->y_dim != REFS_CF_NO_DIM && description->y_dim >= array->rank) abort();
+    if (description->first_column != 0 &&
+        description->first_column >= array->shape[description->x_dim])
+        abort();
     for (size_t i = 0; i < description->n_band_axes; i++)
         describe_axis(&description->band_axes[i], array);
     if (refs_cf_list_band_axes(description, &text, NULL) != REFS_OK) abort();
@@ -235,6 +238,7 @@ void fuzz_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array
     refs_error err = REFS_ERROR_INIT;
     options.selection = selection;
     options.placement = (refs_cf_placement){true, true, true, true, true};
+    options.longitudes = REFS_CF_LONGITUDES_FROM_180;
     refs_status status = refs_cf_describe(hierarchy, array, values, &options, &description, &err);
     fuzz_check_words(status, &err);
     if (status == REFS_OK) check_description(&description, array);

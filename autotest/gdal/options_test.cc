@@ -18,6 +18,8 @@ const Wrong wrongs[] = {
     {"REFS_CACHE_MAX", "nan", "a number from 0 to 1048576 is needed"},
     {"REFS_KEEP_MAX", "", "a number from 0 to 1048576 is needed"},
     {"REFS_TRUST_SECONDS", "x", "a number from 0 to 86400 is needed"},
+    {"REFS_LONGITUDES", "180", "AS_IS, -180 or 0 is needed"},
+    {"REFS_LONGITUDES", "or", "AS_IS, -180 or 0 is needed"},
     {"REFS_READ_AHEAD", "MAYBE", yesNo},
     {"REFS_HTTP_ENGINE", "WGET", "AUTO, CURL or VSI is needed"},
     {"REFS_HTTP_MAX_REQUESTS", "0", "a number from 1 to 1024 is needed"},
@@ -37,6 +39,8 @@ const Wrong wrongs[] = {
 const std::pair<const char *, const char *> rights[] = {
     {"REFS_CACHE_MAX", "0.5"},
     {"REFS_CACHE_MAX", " 64 "},
+    {"REFS_LONGITUDES", "-180"},
+    {"REFS_LONGITUDES", "as_is"},
     {"REFS_READ_AHEAD", "off"},
     {"REFS_READ_AHEAD", "1"},
     {"REFS_HTTP_ENGINE", "curl"},

@@ -20,6 +20,18 @@ case $plugin in
 *) fail "the plugin is installed as: $plugin" ;;
 esac
 
+# Each package says whose it is, and how it may be used.
+DESTDIR="$work/root" "$cmake" --install "$binary" --component dev >/dev/null
+for package in gdal-plugin-refs librefs-dev; do
+    doc=$(find "$work/root" -type d -path "*/share/doc/$package")
+    [ -s "$doc/README.md" ] || fail "$package has no README"
+    grep -qx 'Copyright: 2026 The REFS authors' "$doc/copyright" || fail "$package: whose is it?"
+    sed '1,/^License: Expat$/d; s/^ \.$//; s/^ //' "$doc/copyright" >"$work/license"
+    sed 1,4d "$source/LICENSE" | cmp -s - "$work/license" || fail "$package: another licence"
+done
+grep -q '^set(CPACK_PACKAGE_CONTACT ".* <[^@>]*@[^@>]*[.][^@>]*>")' "$binary/CPackConfig.cmake" ||
+    fail "packages have no maintainer: $(grep CONTACT "$binary/CPackConfig.cmake")"
+
 PKG_CONFIG_PATH=$(find "$work/prefix" -name pkgconfig)
 export PKG_CONFIG_PATH
 # Unquoted: a list of words.

@@ -61,6 +61,13 @@ typedef struct refs_cf_placement {
                                      no CRS */
 } refs_cf_placement;
 
+/** Where the columns of a grid of longitudes begin. */
+typedef enum refs_cf_longitudes {
+    REFS_CF_LONGITUDES_AS_IS,
+    REFS_CF_LONGITUDES_FROM_180, /**< from -180 to 180 */
+    REFS_CF_LONGITUDES_FROM_0    /**< from 0 to 360 */
+} refs_cf_longitudes;
+
 typedef struct refs_cf_options {
     size_t struct_size;       /**< sizeof(refs_cf_options) */
     bool assume_longlat;      /**< longitude/latitude axes without grid mapping are WGS 84 */
@@ -72,6 +79,8 @@ typedef struct refs_cf_options {
     refs_cf_geotiff
         geotiff; /**< for sets made of TIFF files; without it EPSG's codes count alone */
     refs_cf_placement placement;
+    refs_cf_longitudes longitudes; /**< grids that do not begin there are turned, or stay with a
+                                        note: see first_column */
 } refs_cf_options;
 
 /* A selection keeps part of some band axes, for example "time=2020-01-01T06:00,level=850":
@@ -90,9 +99,8 @@ typedef struct refs_cf_options {
 
 #define REFS_CF_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(refs_cf_options), true, false, true, {NULL, NULL}, NULL, {NULL, NULL}, {            \
-            false, false, false, false, false                                                      \
-        }                                                                                          \
+        sizeof(refs_cf_options), true, false, true, {NULL, NULL}, NULL, {NULL, NULL},              \
+            {false, false, false, false, false}, REFS_CF_LONGITUDES_AS_IS                          \
     }
 
 /** What runs along a dimension. */
@@ -157,12 +165,16 @@ typedef struct refs_cf_color {
 
 typedef struct refs_cf_description {
     /* Which dimensions are the raster. Rank 1 has x only; rank 0 neither. */
-    size_t x_dim; /**< or REFS_CF_NO_DIM */
-    size_t y_dim; /**< or REFS_CF_NO_DIM */
-    bool flip_y;  /**< rows are stored south first and shown north first */
+    size_t x_dim;          /**< or REFS_CF_NO_DIM */
+    size_t y_dim;          /**< or REFS_CF_NO_DIM */
+    bool flip_y;           /**< rows are stored south first and shown north first */
+    uint64_t first_column; /**< of the array, that is shown first; those before it are shown behind
+                              the last one. Not 0 in grids of the whole circle that were turned */
 
     refs_cf_band_axis *band_axes; /**< slowest first: band = row-major index over them */
     size_t n_band_axes;
+    size_t sample_axis; /**< which of them are the samples of the pixels of a TIFF file, such as
+                           red, green and blue; or REFS_CF_NO_DIM */
 
     bool has_geotransform;
     double
@@ -262,6 +274,11 @@ bool refs_cf_serves_others(const refs_hierarchy *hierarchy, const refs_array_met
  * as the attribute `multiscales` of a group lists them. Returns how many there are. */
 size_t refs_cf_find_overviews(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                               const refs_array_meta *overviews[REFS_CF_MAX_OVERVIEWS]);
+
+/** Which column of an overview `width` columns wide is shown first where the grid that it is of,
+ * with `full_width` columns, means `full`. False where that lies inside of a column. */
+bool refs_cf_turn_overview(const refs_cf_description *full, uint64_t full_width, uint64_t width,
+                           uint64_t *first_column);
 
 /** Whether some array shows the raster of `array` in more pixels. Such arrays are offered, but a
  * set of one other array opens as that array. */

@@ -253,6 +253,24 @@ TEST(GeolocationOfRotatedGrids, IsSwappedWhereTheArrayIsTransposed) {
     EXPECT_EQ(Dataset::mapOf(description.geolocation)["SWAP_XY"], "YES");
 }
 
+TEST(GeolocationOfRotatedGrids, LeavesLongitudesAndLatitudesThemselvesOnTheirAxes) {
+    for (const bool by_name : {false, true}) {
+        Dataset set;
+        set.options.placement.lonlat_by_name = by_name;
+        set.coordinate("rlat", {0, 1, 2}, R"("standard_name":"grid_latitude","axis":"Y")");
+        set.coordinate("rlon", {10, 11, 12, 13}, R"("standard_name":"grid_longitude","axis":"X")");
+        const std::string named = by_name ? "" : R"(,"coordinates":"lon lat")";
+        set.array("lat", {{"rlat", "rlon"}, {3, 4}, R"("units":"degrees_north")" + named});
+        set.array("lon", {{"rlat", "rlon"}, {3, 4}, R"("units":"degrees_east")" + named});
+        set.array("height", {{"rlat", "rlon"}, {3, 4}, R"("coordinates":"lon lat")"});
+        for (const char *name : {"lat", "lon"}) {
+            set.describe(name);
+            EXPECT_EQ(set.geotransform(), Values({9.5, 1, 0, 2.5, 0, -1})) << name << by_name;
+        }
+        EXPECT_FALSE(set.describe("height").has_geotransform) << "it lies where they are";
+    }
+}
+
 TEST(GeolocationOfRotatedGrids, NeedsThePole) {
     for (const char *pole : {R"("grid_north_pole_latitude":"north")", ""}) {
         Dataset set;

@@ -252,9 +252,36 @@ bool refs_cf__made_by_gdal(const refs_cf__input *input, const refs_array_meta *m
 refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf__frame *frame,
                                      refs_cf_description *description, refs_error *err);
 
+/** Whether the axes are those of a grid with a pole of its own. */
+bool refs_cf__is_rotated(const refs_cf__axes *axes);
+
 /** Fills in geolocation arrays from the `coordinates` attribute. */
 refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const refs_cf__frame *frame,
                                           refs_cf_description *description, refs_error *err);
+
+/* -- turn.c: grids of longitudes that begin elsewhere ------------------------------------------ */
+
+/** Columns of a grid of longitudes, in degrees. */
+typedef struct refs_cf__columns {
+    double corner; /**< of the first one, half a step from its centre */
+    double step;   /**< negative where they run to the west */
+    uint64_t n;
+} refs_cf__columns;
+
+/** How columns are shown. */
+typedef struct refs_cf__turn {
+    uint64_t first_column; /**< of the array; those before it come behind the last one */
+    double corner;         /**< of that one */
+} refs_cf__turn;
+
+/** Moves columns by whole circles so that all centres lie from `low` to `low` + 360; those that lie
+ * there already stay. Columns that lie across that seam can be moved apart where they are a whole
+ * circle; else false. */
+bool refs_cf__find_turn(const refs_cf__columns *columns, double low, refs_cf__turn *turn);
+
+/** Turns a grid as the option `longitudes` says, or notes why it stays. */
+void refs_cf__turn_longitudes(const refs_cf__input *input, const refs_cf__axes *axes,
+                              refs_cf_description *description);
 
 /* -- geotiff.c: sets made of TIFF files -------------------------------------------------------- */
 

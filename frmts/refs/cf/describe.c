@@ -33,12 +33,17 @@ static refs_status describe_unit(const refs_cf__input *input, refs_cf_descriptio
 }
 
 /* A grid that is not on Earth but has longitudes and latitudes is placed by these: the netCDF
- * driver drops its geotransform, unless they are the very axes, or the grid is transposed. */
-static void choose_placement(const refs_cf__frame *frame, refs_cf_description *description) {
+ * driver drops its geotransform, unless they are the very axes, or the grid is transposed. They
+ * themselves lie where the axes of a rotated grid say. */
+static void choose_placement(const refs_cf__input *input, const refs_cf__frame *frame,
+                             refs_cf_description *description) {
     bool same =
         description->geolocation_x == frame->axes.x && description->geolocation_y == frame->axes.y;
+    bool itself =
+        input->array == description->geolocation_x || input->array == description->geolocation_y;
     bool unknown = frame->crs.kind == REFS_CF__CRS_NONE && !frame->axes.transposed;
-    if (description->geolocation_x != NULL && unknown && !same)
+    if (description->geolocation_x != NULL && unknown && !same &&
+        !(itself && refs_cf__is_rotated(&frame->axes)))
         description->has_geotransform = false;
 }
 
@@ -70,7 +75,7 @@ static refs_status place_grid(const refs_cf__input *input, refs_cf__frame *frame
     REFS_TRY(refs_cf__find_crs(input, frame, err));
     REFS_TRY(refs_cf__describe_affine(input, frame, description, err));
     REFS_TRY(refs_cf__describe_geolocation(input, frame, description, err));
-    choose_placement(frame, description);
+    choose_placement(input, frame, description);
     return choose_crs(input, frame, description, err);
 }
 
@@ -86,6 +91,7 @@ static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *fra
     REFS_TRY(tiff ? refs_cf__place_tiff(input, description, err)
                   : place_grid(input, frame, description, err));
     if (!tiff) REFS_TRY(refs_cf__place_grib(input, description, err));
+    refs_cf__turn_longitudes(input, &frame->axes, description);
     REFS_TRY(refs_cf__describe_metadata(input, frame->mapping, description, err));
     return refs_cf__describe_band_items(input, description, err);
 }
@@ -94,6 +100,7 @@ refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_m
                              const refs_cf_values *values, const refs_cf_options *options,
                              refs_cf_description *description, refs_error *err) {
     memset(description, 0, sizeof *description);
+    description->sample_axis = REFS_CF_NO_DIM;
     if (array->status != REFS_OK) return refs_fail(err, array->status, "%s", array->problem);
     refs_cf_options defaults = REFS_CF_OPTIONS_INIT;
     refs_cf__input input = {hierarchy, array, values, options != NULL ? *options : defaults};

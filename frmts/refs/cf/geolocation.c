@@ -111,15 +111,19 @@ static bool is_standard(const refs_array_meta *variable, const char *name) {
            refs_cf__same_word(refs_cf__text(variable->attributes, "standard_name"), name);
 }
 
+bool refs_cf__is_rotated(const refs_cf__axes *axes) {
+    return is_standard(axes->transposed ? axes->y : axes->x, "grid_longitude") &&
+           is_standard(axes->transposed ? axes->x : axes->y, "grid_latitude");
+}
+
 /* Longitudes and latitudes along the raster that no geotransform describes, on Earth or on a
  * rotated grid. */
 static longlat find_axes(const refs_cf__axes *axes, const refs_cf_description *description) {
     longlat along = {axes->transposed ? axes->y : axes->x, axes->transposed ? axes->x : axes->y};
     bool geographic = !axes->transposed && refs_cf__is_longlat(axes->x, axes->y);
-    bool rotated = is_standard(along.longitude, "grid_longitude") &&
-                   is_standard(along.latitude, "grid_latitude");
-    return !description->has_geotransform && (geographic || rotated) ? along
-                                                                     : (longlat){NULL, NULL};
+    return !description->has_geotransform && (geographic || refs_cf__is_rotated(axes))
+               ? along
+               : (longlat){NULL, NULL};
 }
 
 /* An array with a grid mapping along the same dimensions of the same group. */

@@ -163,9 +163,16 @@ static refs_status crs_by_keys(const refs_cf__input *input, const refs_json *tag
     return status;
 }
 
+static void find_samples(refs_cf_description *description) {
+    for (size_t i = 0; i < description->n_band_axes; i++)
+        if (is_letter(description->band_axes[i].name) && description->band_axes[i].name[0] == 'S')
+            description->sample_axis = i;
+}
+
 refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_description *description,
                                 refs_error *err) {
     const refs_json *tags = group_attributes(input);
+    find_samples(description);
     if (description->x_dim == REFS_CF_NO_DIM || description->y_dim == REFS_CF_NO_DIM)
         return REFS_OK;
     place(input, tags, description);

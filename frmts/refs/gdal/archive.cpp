@@ -2,6 +2,7 @@
 #include "archive.h"
 
 #include <algorithm>
+#include <array>
 #include <list>
 #include <vector>
 
@@ -240,6 +241,33 @@ refs_status RefsArchive::readTexts(void *self, const refs_array_meta *meta, refs
     refs_array *array = static_cast<RefsArchive *>(self)->array(meta, error);
     return array != nullptr ? refs_array_read_strings(array, REFS_CF_MAX_AXIS, strings, error)
                             : error->status;
+}
+
+refs_status RefsArchive::readHead(const refs_array_meta *meta, uint64_t max, refs_buf *head,
+                                  refs_error *error) {
+    const std::array<uint64_t, REFS_MAX_RANK> first{};
+    RefsBuffer key;
+    refs_ref ref = {};
+    REFS_TRY(refs_chunk_key(meta, first.data(), &key, error));
+    const std::string text = key.text();
+    const refs_status found =
+        refs_set_find(set(), refs_str_view(text.data(), text.size()), &ref, error);
+    if (found != REFS_OK) return found == REFS_NOT_FOUND ? REFS_OK : found;
+    refs_status status = REFS_OK;
+    if (ref.kind == REFS_REF_RANGE && ref.offset > 0) {
+        refs_range range = {};
+        range.location_id = ref.location_id;
+        range.location = ref.location;
+        range.length = std::min(max, ref.offset);
+        refs_fetch_client client = {};
+        client.sink = [](void *user, size_t, refs_bytes bytes, refs_block *, refs_error *err) {
+            return refs_buf_append(static_cast<refs_buf *>(user), bytes.data, bytes.size, err);
+        };
+        client.user = head;
+        status = refs_fetch(fetcher_.get(), &range, 1, &client, nullptr, error);
+    }
+    refs_ref_release(&ref);
+    return status;
 }
 
 refs_fetch_stats RefsArchive::fetchStats() const {

@@ -38,6 +38,11 @@ class RefsArchive {
     /** An array of the hierarchy, opened at its first use; null on failure. */
     refs_array *array(const refs_array_meta *meta, refs_error *error);
 
+    /** Appends at most `max` bytes from the beginning of the file in which the first chunk of an
+     * array lies, none of that chunk; nothing where it lies in no other file. */
+    refs_status readHead(const refs_array_meta *meta, uint64_t max, refs_buf *head,
+                         refs_error *error);
+
     /** Reads coordinate variables for the cf room. */
     refs_cf_values values();
 

@@ -181,7 +181,8 @@ GDALColorTable *RefsBand::GetColorTable() {
 
 GDALColorInterp RefsBand::GetColorInterpretation() {
     const GDALColorInterp given = GDALPamRasterBand::GetColorInterpretation();
-    return given == GCI_Undefined && refs()->colors() != nullptr ? GCI_PaletteIndex : given;
+    if (given != GCI_Undefined) return given;
+    return refs()->colors() != nullptr ? GCI_PaletteIndex : refs()->colorOf(nBand);
 }
 
 /* Overviews that a user has built go first. */

@@ -20,10 +20,16 @@ refs_status mayKeep(const RefsName &name, RefsKeeping keeping) {
     return isMade ? REFS_OK : REFS_NOT_FOUND;
 }
 
+/** What GDAL keeps of a grid that was turned, overviews among it, is not of one that was not. */
+std::string turnOf(const refs_cf_description &description) {
+    if (description.first_column == 0) return "";
+    return " from column " + std::to_string(description.first_column);
+}
+
 } // namespace
 
 RefsDataset::RefsDataset(std::shared_ptr<const RefsRasterView> view, std::string &problem)
-    : view_(std::move(view)), reader_(view_->openReader()), keeping_(RefsKeepsIn(view_->name())),
+    : view_(std::move(view)), readers_(view_->openReaders()), keeping_(RefsKeepsIn(view_->name())),
       spatialRef_(view_->spatialRef(problem)), metadata_(RefsListOf(description().metadata)),
       subdatasets_(view_->subdatasets()), categories_(RefsListOf(description().categories)) {
     const RefsName &name = view_->name();
@@ -31,7 +37,8 @@ RefsDataset::RefsDataset(std::shared_ptr<const RefsRasterView> view, std::string
     SetDescription((RefsSubdatasetName(name, meta()->path) + selection).c_str());
     if (keeping_ == RefsKeeping::nowhere) nPamFlags |= GPF_DISABLED;
     SetPhysicalFilename(RefsKeptBeside(name).c_str());
-    SetSubdatasetName((RefsArrayName(name, meta()->path) + selection).c_str());
+    SetSubdatasetName(
+        (RefsArrayName(name, meta()->path) + selection + turnOf(description())).c_str());
     nRasterXSize = view_->width();
     nRasterYSize = view_->height();
     for (int number = 1; number <= view_->nBands(); number++)
@@ -266,14 +273,14 @@ CPLErr RefsDataset::readWindow(RefsWindow window) const {
     if (window.progress == nullptr && nestedReads_ != nullptr) nestedReads_->askFor(window);
     refs_error error = REFS_ERROR_INIT;
     const refs_status status =
-        RefsGuard(&error, [&] { return view_->windows(reader_.get()).read(window, &error); });
+        RefsGuard(&error, [&] { return view_->windows(readers_).read(window, &error); });
     return status == REFS_OK ? CE_None : RefsReport(error);
 }
 
 CPLErr RefsDataset::loadWindow(const RefsWindow &window) const {
     refs_error error = REFS_ERROR_INIT;
     const refs_status status =
-        RefsGuard(&error, [&] { return view_->windows(reader_.get()).load(window, &error); });
+        RefsGuard(&error, [&] { return view_->windows(readers_).load(window, &error); });
     return status == REFS_OK ? CE_None : RefsReport(error);
 }
 
@@ -293,9 +300,8 @@ CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, i
         std::iota(first.begin(), first.end(), 1);
         bandMap = first.data();
     }
-    view_->windows(reader_.get())
-        .advise(
-            {xOffset, yOffset, xSize, ySize, bandMap, nBandsWanted, nullptr, bufferType, 0, 0, 0});
+    view_->windows(readers_).advise(
+        {xOffset, yOffset, xSize, ySize, bandMap, nBandsWanted, nullptr, bufferType, 0, 0, 0});
     return CE_None;
 }
 

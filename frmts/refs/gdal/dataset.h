@@ -65,6 +65,7 @@ class RefsDataset final : public GDALPamDataset {
     const RefsPixelType &pixelType() const { return view_->pixelType(); }
     char **categories() { return categories_.List(); }
 
+    GDALColorInterp colorOf(int band) const { return view_->colorOf(band); }
     int nOverviews() const { return static_cast<int>(overviews_.size()); }
 
     /** Overview `i`, from 0, the largest first, opened when it is first asked for; null on failure,
@@ -123,7 +124,7 @@ class RefsDataset final : public GDALPamDataset {
     std::string keptFile() const;
 
     const std::shared_ptr<const RefsRasterView> view_;
-    const RefsReaderHandle reader_; ///< of its array, ends before it
+    const RefsReaders readers_; ///< of its array, end before it
     RefsNestedReads *nestedReads_ = nullptr;
     const RefsKeeping keeping_;
     OGRSpatialReference spatialRef_;

@@ -30,13 +30,17 @@ class MemoryFile {
     std::string name_;
 };
 
+std::unique_ptr<GDALDataset> openTiff(const MemoryFile &file) {
+    const char *const drivers[] = {"GTiff", nullptr};
+    return std::unique_ptr<GDALDataset>(GDALDataset::Open(
+        file.name(), GDAL_OF_RASTER | GDAL_OF_INTERNAL, drivers, nullptr, nullptr));
+}
+
 refs_status readCrsOf(refs_bytes bytes, refs_buf *wkt, refs_error *error) {
     const RefsQuietErrors quiet;
     const MemoryFile file(bytes);
-    const char *const drivers[] = {"GTiff", nullptr};
     const char *const wkt2[] = {"FORMAT=WKT2_2019", "MULTILINE=NO", nullptr};
-    const std::unique_ptr<GDALDataset> dataset(GDALDataset::Open(
-        file.name(), GDAL_OF_RASTER | GDAL_OF_INTERNAL, drivers, nullptr, nullptr));
+    const std::unique_ptr<GDALDataset> dataset = openTiff(file);
     const OGRSpatialReference *crs = dataset != nullptr ? dataset->GetSpatialRef() : nullptr;
     char *text = nullptr;
     refs_status status = REFS_OK;
@@ -51,6 +55,16 @@ refs_status readCrs(void *, refs_bytes bytes, refs_buf *wkt, refs_error *error) 
 }
 
 } // namespace
+
+std::vector<GDALColorInterp> RefsTiffColors(refs_bytes head) {
+    const RefsQuietErrors quiet;
+    const MemoryFile file(head);
+    std::vector<GDALColorInterp> colors;
+    const std::unique_ptr<GDALDataset> dataset = openTiff(file);
+    for (int i = 1; dataset != nullptr && i <= dataset->GetRasterCount(); i++)
+        colors.push_back(dataset->GetRasterBand(i)->GetColorInterpretation());
+    return colors;
+}
 
 refs_cf_geotiff RefsGeoTiff() {
     return {readCrs, nullptr};

@@ -32,6 +32,7 @@ constexpr Rule rules[] = {
     {"REFS_CACHE_MAX", "", 0, 1024 * 1024, Rule::one, nullptr},
     {"REFS_KEEP_MAX", "", 0, 1024 * 1024, Rule::one, nullptr},
     {"REFS_TRUST_SECONDS", "", 0, 86400, Rule::one, nullptr},
+    {"REFS_LONGITUDES", "AS_IS, -180 or 0", 0, none, Rule::one, nullptr},
     {"REFS_READ_AHEAD", truth, 0, none, Rule::one, nullptr},
     {"REFS_HTTP_ENGINE", "AUTO, CURL or VSI", 0, none, Rule::one, nullptr},
     {"REFS_HTTP_MAX_REQUESTS", "", 1, 1024, Rule::one, nullptr},

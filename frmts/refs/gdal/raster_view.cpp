@@ -8,12 +8,17 @@
 #include "dataset.h"
 #include "fork_guard.h"
 #include "geotiff.h"
+#include "guard.h"
+#include "options.h"
 #include "report.h"
 
 namespace {
 
 /** GDAL's own limit on bands. */
 constexpr uint64_t maxBands = 65536;
+
+/** Tags of a TIFF file are at its beginning, where they are to be found without searching. */
+constexpr uint64_t maxHeadBytes = 64 * REFS_KIB;
 
 /** A raster dimension of GDAL, or REFS_LIMIT. */
 refs_status rasterSize(const refs_array_meta *meta, size_t dim, int *size, refs_error *error) {
@@ -26,6 +31,14 @@ refs_status rasterSize(const refs_array_meta *meta, size_t dim, int *size, refs_
                          meta->dims[dim], INT_MAX);
     *size = static_cast<int>(n);
     return REFS_OK;
+}
+
+refs_cf_longitudes longitudesOf(CSLConstList options) {
+    const char *option = CSLFetchNameValue(options, "LONGITUDES");
+    if (option == nullptr) option = RefsOption("REFS_LONGITUDES", "AS_IS");
+    return EQUAL(option, "-180") ? REFS_CF_LONGITUDES_FROM_180
+           : EQUAL(option, "0")  ? REFS_CF_LONGITUDES_FROM_0
+                                 : REFS_CF_LONGITUDES_AS_IS;
 }
 
 refs_status failOnTooManyBands(const refs_array_meta *meta, const refs_cf_description &description,
@@ -78,6 +91,7 @@ refs_status RefsRasterView::describe(refs_error *error) {
     cfOptions.selection = name_.selection.c_str();
     cfOptions.geotiff = RefsGeoTiff();
     cfOptions.placement = refsPlacement;
+    cfOptions.longitudes = longitudesOf(options());
     REFS_TRY(
         refs_cf_describe(archive_->hierarchy(), meta_, &values, &cfOptions, &description_, error));
 
@@ -104,7 +118,13 @@ refs_status RefsRasterView::measure(refs_error *error) {
 void RefsRasterView::findOverviews() {
     const refs_array_meta *found[REFS_CF_MAX_OVERVIEWS];
     const size_t n = refs_cf_find_overviews(archive_->hierarchy(), meta_, found);
-    for (size_t i = 0; i < n; i++) overviews_.push_back({found[i], nullptr});
+    for (size_t i = 0; i < n; i++) {
+        Overview overview{found[i], 0, nullptr};
+        if (description_.first_column == 0 ||
+            refs_cf_turn_overview(&description_, meta_->shape[description_.x_dim],
+                                  found[i]->shape[description_.x_dim], &overview.firstColumn))
+            overviews_.push_back(overview);
+    }
 }
 
 std::shared_ptr<const RefsRasterView> RefsRasterView::overview(int i, refs_error *error) const {
@@ -115,10 +135,58 @@ std::shared_ptr<const RefsRasterView> RefsRasterView::overview(int i, refs_error
     }
     RefsName name = name_;
     name.array = overview.meta->path;
-    auto made = make(name, archive_, overview.meta, options(), error);
+    CPLStringList asStored(options_);
+    asStored.SetNameValue("LONGITUDES", "AS_IS");
+    auto made = make(name, archive_, overview.meta, asStored.List(), error);
+    if (made != nullptr) made->description_.first_column = overview.firstColumn;
     RefsLocked guard(overviewsLock_);
     if (overview.view == nullptr) overview.view = made; // else another thread was faster
     return overview.view;
+}
+
+std::vector<GDALColorInterp> RefsRasterView::readColors() const {
+    const uint64_t n = meta_->shape[description_.band_axes[description_.sample_axis].dim];
+    RefsBuffer head;
+    refs_error error = REFS_ERROR_INIT;
+    std::vector<GDALColorInterp> colors;
+    if (archive_->readHead(meta_, maxHeadBytes, &head, &error) == REFS_OK && head.size > 0)
+        colors = RefsTiffColors(refs_buf_view(&head));
+    refs_error_clear(&error);
+    if (colors.size() == n) return colors;
+    return n == 3 ? std::vector<GDALColorInterp>{GCI_RedBand, GCI_GreenBand, GCI_BlueBand}
+                  : std::vector<GDALColorInterp>{};
+}
+
+/* Without the lock while the file is read: another thread may read it, too. */
+void RefsRasterView::loadColors() const {
+    {
+        RefsLocked guard(colorsLock_);
+        if (areColorsKnown_) return;
+    }
+    std::vector<GDALColorInterp> read;
+    (void)RefsGuard(nullptr, [&] {
+        read = readColors();
+        return REFS_OK;
+    });
+    RefsLocked guard(colorsLock_);
+    if (!areColorsKnown_) colors_ = std::move(read);
+    areColorsKnown_ = true;
+}
+
+GDALColorInterp RefsRasterView::colorOf(int band) const {
+    if (description_.sample_axis == REFS_CF_NO_DIM) return GCI_Undefined;
+    loadColors();
+    std::array<uint64_t, REFS_MAX_RANK> index{};
+    refs_cf_band_index(&description_, static_cast<uint64_t>(band - 1), index.data());
+    const uint64_t sample =
+        description_.band_axes[description_.sample_axis].first + index[description_.sample_axis];
+    return sample < colors_.size() ? colors_[static_cast<size_t>(sample)] : GCI_Undefined;
+}
+
+RefsReaders RefsRasterView::openReaders() const {
+    RefsReaders readers{openReader(), nullptr};
+    if (description_.first_column != 0) readers.behind = openReader();
+    return readers;
 }
 
 RefsReaderHandle RefsRasterView::openReader() const {

@@ -47,6 +47,10 @@ class RefsRasterView {
      * threads. */
     OGRSpatialReference spatialRef(std::string &problem) const;
 
+    /** What a band, from 1, of samples of a TIFF file is; what the file says, of which the
+     * beginning is read when this is first asked for. Undefined where nothing tells. */
+    GDALColorInterp colorOf(int band) const;
+
     /** The arrays of the set that show the same in fewer pixels, the largest first. */
     int nOverviews() const { return static_cast<int>(overviews_.size()); }
 
@@ -54,12 +58,12 @@ class RefsRasterView {
      * itself: GDAL has chosen among all of them. */
     std::shared_ptr<const RefsRasterView> overview(int i, refs_error *error) const;
 
-    /** A reader of the array that keeps within the selected bands. Throws std::bad_alloc. */
-    RefsReaderHandle openReader() const;
+    /** Readers of the array that keep within the selected bands. Throws std::bad_alloc. */
+    RefsReaders openReaders() const;
 
-    /** Reads windows by `reader`, which is of the array; as long as both live. */
-    RefsWindowReader windows(refs_reader *reader) const {
-        return RefsWindowReader(reader, meta_, description_, pixelType_, longitudes_.get());
+    /** Reads windows by `readers`, which are of the array; as long as both live. */
+    RefsWindowReader windows(const RefsReaders &readers) const {
+        return RefsWindowReader(readers, meta_, description_, pixelType_, longitudes_.get());
     }
 
   private:
@@ -72,6 +76,7 @@ class RefsRasterView {
     refs_status describe(refs_error *error);
     refs_status measure(refs_error *error);
     void findOverviews();
+    RefsReaderHandle openReader() const;
 
     const RefsName name_;
     const std::shared_ptr<RefsArchive> archive_;
@@ -86,8 +91,14 @@ class RefsRasterView {
 
     struct Overview {
         const refs_array_meta *meta;
+        uint64_t firstColumn;                       // that is shown
         std::shared_ptr<const RefsRasterView> view; // guarded by overviewsLock_
     };
+    std::vector<GDALColorInterp> readColors() const;
+    void loadColors() const;
+    mutable std::mutex colorsLock_; // guards the two
+    mutable bool areColorsKnown_ = false;
+    mutable std::vector<GDALColorInterp> colors_; // of the samples of a pixel, then as it is
     mutable std::mutex overviewsLock_;
     mutable std::vector<Overview> overviews_;
 };

@@ -16,19 +16,21 @@ enum Space { pixelSpace, lineSpace, bandSpace };
  * never less than it was told before. */
 class Progress {
   public:
-    Progress(const RefsWindow &window, refs_reader *reader) : window_(window), reader_(reader) {
-        if (window.progress != nullptr) refs_reader_set_progress(reader_, {report, this});
+    Progress(const RefsWindow &window, const RefsReaders &readers)
+        : window_(window), readers_(readers) {
+        if (window.progress != nullptr) tell({report, this});
     }
     ~Progress() {
-        if (window_.progress != nullptr) refs_reader_set_progress(reader_, {nullptr, nullptr});
+        if (window_.progress != nullptr) tell({nullptr, nullptr});
     }
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 
-    /** Bands [begin, begin + n) of the window come next. */
-    void beginRun(int begin, uint64_t n) {
-        begin_ = static_cast<double>(begin) / window_.nBands;
-        share_ = static_cast<double>(n) / window_.nBands;
+    /** Bands [begin, begin + n) of `part` come next, which begins in `column` of the window. */
+    void beginPart(int begin, uint64_t n, const RefsWindow &part, int column) {
+        share_ = static_cast<double>(n) / window_.nBands / window_.width;
+        begin_ = static_cast<double>(begin) / window_.nBands + share_ * column;
+        share_ *= part.width;
     }
     refs_status end(refs_error *error) {
         begin_ = 1;
@@ -40,6 +42,10 @@ class Progress {
     }
 
   private:
+    void tell(refs_progress progress) const {
+        for (refs_reader *reader : {readers_.ahead.get(), readers_.behind.get()})
+            if (reader != nullptr) refs_reader_set_progress(reader, progress);
+    }
     static bool report(void *user, double done) {
         auto *self = static_cast<Progress *>(user);
         self->most_ = std::max(self->most_, std::min(1.0, self->begin_ + done * self->share_));
@@ -49,7 +55,7 @@ class Progress {
     }
 
     const RefsWindow &window_;
-    refs_reader *reader_;
+    const RefsReaders &readers_;
     double begin_ = 0, share_ = 1, most_ = 0;
     bool cancelled_ = false;
 };
@@ -63,7 +69,8 @@ bool RefsWindow::isWholePixels(const GDALRasterIOExtraArg &extra) const {
 }
 
 refs_status RefsWindowReader::read(const RefsWindow &window, refs_error *error) const {
-    Progress progress(window, reader_);
+    Progress progress(window, readers_);
+    const std::array<RefsWindow, 2> parts = partsOf(window);
     const bool buffered = type_.promote != nullptr || window.type != type_.gdal;
     const uint64_t planeBytes = static_cast<uint64_t>(window.width) *
                                 static_cast<uint64_t>(window.height) *
@@ -76,12 +83,60 @@ refs_status RefsWindowReader::read(const RefsWindow &window, refs_error *error) 
         while (end < window.nBands && window.bands[end] == window.bands[end - 1] + 1) end++;
         const auto first = static_cast<uint64_t>(window.bands[i] - 1);
         const Run run = longestRun(first, static_cast<uint64_t>(end - i), maxBands);
-        progress.beginRun(i, run.n);
-        REFS_TRY(
-            readRun(window, run, static_cast<GByte *>(window.dst) + i * window.bandSpace, error));
+        for (const RefsWindow &part : parts) {
+            if (part.width == 0) continue;
+            progress.beginPart(i, run.n, part, &part == &parts[0] ? 0 : parts[0].width);
+            REFS_TRY(
+                readRun(part, run, static_cast<GByte *>(part.dst) + i * part.bandSpace, error));
+        }
+        if (isTurnedAfter(window))
+            turnRows(window, run, static_cast<GByte *>(window.dst) + i * window.bandSpace);
         i += static_cast<int>(run.n);
     }
     return progress.end(error);
+}
+
+std::array<RefsWindow, 2> RefsWindowReader::partsOf(const RefsWindow &window) const {
+    const int first = static_cast<int>(description_.first_column);
+    std::array<RefsWindow, 2> parts{window, window};
+    parts[1].width = 0;
+    if (first == 0 || isTurnedAfter(window)) return parts;
+    const int seam = static_cast<int>(meta_->shape[description_.x_dim]) - first;
+    parts[0].width = std::min(std::max(seam - window.x, 0), window.width);
+    parts[0].x += first;
+    parts[1].width = window.width - parts[0].width;
+    parts[1].x += parts[0].width - seam;
+    parts[1].dst = static_cast<GByte *>(window.dst) + parts[0].width * window.pixelSpace;
+    return parts;
+}
+
+refs_reader *RefsWindowReader::readerOf(const RefsWindow &part) const {
+    const bool isBehind = static_cast<uint64_t>(part.x + part.width) <= description_.first_column;
+    return isBehind ? readers_.behind.get() : readers_.ahead.get();
+}
+
+bool RefsWindowReader::isTurnedAfter(const RefsWindow &window) const {
+    return description_.first_column != 0 &&
+           static_cast<uint64_t>(window.width) == meta_->shape[description_.x_dim];
+}
+
+void RefsWindowReader::turnRows(const RefsWindow &window, const Run &run, GByte *dst) const {
+    const int size = GDALGetDataTypeSizeBytes(window.type);
+    const auto space = static_cast<int>(window.pixelSpace);
+    const auto first = static_cast<GSpacing>(description_.first_column);
+    const GSpacing after = window.width - first;
+    std::vector<GByte> stored(static_cast<size_t>(window.width) * static_cast<size_t>(size));
+    for (uint64_t band = 0; band < run.n; band++)
+        for (int line = 0; line < window.height; line++) {
+            GByte *row =
+                dst + static_cast<GSpacing>(band) * window.bandSpace + line * window.lineSpace;
+            GDALCopyWords64(row, window.type, space, stored.data(), window.type, size,
+                            window.width);
+            GDALCopyWords64(stored.data() + first * size, window.type, size, row, window.type,
+                            space, after);
+            GDALCopyWords64(stored.data(), window.type, size, row + after * space, window.type,
+                            space, first);
+        }
 }
 
 /* Bands are numbered row by row over the band axes: a run that starts where an axis starts and
@@ -167,11 +222,11 @@ refs_status RefsWindowReader::readRegion(const RefsWindow &window, const Run &ru
                                          const int64_t spaces[3], refs_error *error) const {
     const Region region = regionOf(window, run, spaces);
     const refs_region view = region.view();
-    return refs_reader_read(reader_, &view, dst, region.stride.data(), error);
+    return refs_reader_read(readerOf(window), &view, dst, region.stride.data(), error);
 }
 
 refs_status RefsWindowReader::load(const RefsWindow &window, refs_error *error) const {
-    Progress progress(window, reader_);
+    Progress progress(window, readers_);
     askFor(window, refs_reader_load);
     return progress.isCancelled() ? progress.fail(error) : REFS_OK;
 }
@@ -183,9 +238,12 @@ void RefsWindowReader::askFor(const RefsWindow &window,
     while (n < window.nBands && window.bands[n] == window.bands[n - 1] + 1) n++;
     const Run run = longestRun(static_cast<uint64_t>(window.bands[0] - 1), static_cast<uint64_t>(n),
                                UINT64_MAX);
-    const Region region = regionOf(window, run, noSpaces);
-    const refs_region view = region.view();
-    ask(reader_, &view);
+    for (const RefsWindow &part : partsOf(window)) {
+        if (part.width == 0) continue;
+        const Region region = regionOf(part, run, noSpaces);
+        const refs_region view = region.view();
+        ask(readerOf(part), &view);
+    }
 }
 
 RefsWindowReader::Region RefsWindowReader::regionOf(const RefsWindow &window, const Run &run,

@@ -9,6 +9,13 @@
 #include "mask.h"
 #include "pixel_type.h"
 
+/** Who reads an array for one dataset. What comes before the seam of a grid that was turned, and
+ * what comes behind it, moves on by steps of its own. */
+struct RefsReaders {
+    RefsReaderHandle ahead;
+    RefsReaderHandle behind; ///< null where there is no seam
+};
+
 /** Which pixels, and where they go: as GDAL's RasterIO has it, at full resolution. */
 struct RefsWindow {
     int x, y, width, height;
@@ -35,21 +42,23 @@ struct RefsWindow {
 /** Reads windows of one array, as bands are numbered by its meaning. */
 class RefsWindowReader {
   public:
-    /** `reader` is of the array with `meta`; `longitudes` of the same array tells which bands to
+    /** `readers` are of the array with `meta`; `longitudes` of the same array tells which bands to
      * move; NULL moves none. */
-    RefsWindowReader(refs_reader *reader, const refs_array_meta *meta,
+    RefsWindowReader(const RefsReaders &readers, const refs_array_meta *meta,
                      const refs_cf_description &description, const RefsPixelType &type,
                      RefsLongitudes *longitudes)
-        : reader_(reader), meta_(meta), description_(description), type_(type),
+        : readers_(readers), meta_(meta), description_(description), type_(type),
           mask_(description, type.gdal),
           longitudes_(longitudes != nullptr && longitudes->isNeeded() ? longitudes : nullptr) {}
 
     /** Consecutive bands are read as one region, so that their fetches are planned together. */
     refs_status read(const RefsWindow &window, refs_error *error) const;
 
-    /** As read, with longitudes as they are stored. */
+    /** Reads one band, with columns and longitudes as they are stored. */
     refs_status readStored(const RefsWindow &window, refs_error *error) const {
-        return RefsWindowReader(reader_, meta_, description_, type_, nullptr).read(window, error);
+        const auto band = static_cast<uint64_t>(window.bands[0] - 1);
+        return RefsWindowReader(readers_, meta_, description_, type_, nullptr)
+            .readRun(window, longestRun(band, 1, 1), static_cast<GByte *>(window.dst), error);
     }
 
     /** Says that a window is going to be read soon: as much of it as is one region. */
@@ -67,6 +76,14 @@ class RefsWindowReader {
         size_t axis;
         uint64_t elements; ///< along `axis`
     };
+
+    /** The part of a window before the seam of a grid that was turned, and the one behind it, in
+     * the columns of the array. All of it, and nothing, where there is no seam; and where it has
+     * all columns, which are turned when they are read: their chunks are then fetched together. */
+    std::array<RefsWindow, 2> partsOf(const RefsWindow &window) const;
+    bool isTurnedAfter(const RefsWindow &window) const;
+    void turnRows(const RefsWindow &window, const Run &run, GByte *dst) const;
+    refs_reader *readerOf(const RefsWindow &part) const;
     void askFor(const RefsWindow &window,
                 void (*ask)(refs_reader *reader, const refs_region *region)) const;
     Run longestRun(uint64_t first, uint64_t n, uint64_t maxBands) const;
@@ -89,7 +106,7 @@ class RefsWindowReader {
     };
     Region regionOf(const RefsWindow &window, const Run &run, const int64_t spaces[3]) const;
 
-    refs_reader *reader_;
+    const RefsReaders &readers_;
     const refs_array_meta *meta_;
     const refs_cf_description &description_;
     const RefsPixelType &type_;
