@@ -148,7 +148,7 @@ TEST_F(Turn, SaysWhyAGridStays) {
     ASSERT_EQ(set.notes.size(), 1u);
     EXPECT_EQ(set.notes[0],
               "/v: stays as it is, LONGITUDES=-180 cannot turn it: 200 columns of 1 degrees "
-              "lie across 180 and are no whole circle");
+              "lie across 180 and are not a whole circle");
 }
 
 TEST_F(Turn, SaysSoOfUnevenLongitudes) {
