@@ -250,10 +250,13 @@ bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
     return true;
 }
 
-/** GDAL would take the name that was opened for the description, secrets included. */
+/** Datasets are described by the name that was opened: GDAL shares those of equal descriptions
+ * (GDALOpenShared). One with secrets in it is shown without them. */
 void describe(GDALDataset *dataset, const char *opened, const RefsName &name) {
     const bool isSecret = RefsHideSecrets(opened) != opened;
-    if (*dataset->GetDescription() == '\0' && isSecret)
+    if (!isSecret)
+        dataset->SetDescription(opened);
+    else if (*dataset->GetDescription() == '\0')
         dataset->SetDescription(("REFS:\"" + RefsShownSet(name.set) + '"').c_str());
 }
 
