@@ -72,6 +72,8 @@ TEST(Subdatasets, AreNamedWhereAnotherIsAskedFor) {
     add_small_array(set, "v0");
     add_small_array(set, "v1");
     EXPECT_EQ(said("v"), "there is no array v; there are /v0, /v1");
+    EXPECT_EQ(said("vv1"), "there is no array vv1; did you mean /v1? there are /v0, /v1");
+    EXPECT_EQ(said("g/V1"), "there is no array g/V1; did you mean /v1? there are /v0, /v1");
     for (int i = 2; i < 12; i++) add_small_array(set, ("v" + std::to_string(i)).c_str());
     EXPECT_EQ(said("v"), "there is no array v; there are /v0, /v1, /v2, /v3, /v4, /v5, /v6, /v7, "
                          "/v8, /v9 and 2 more");
