@@ -266,7 +266,8 @@ size_t refs_cf_find_overviews(const refs_hierarchy *hierarchy, const refs_array_
 bool refs_cf_is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /** Appends the description of a subdataset in the netCDF driver's words:
- * "[1x585x1386] air_temperature (16-bit unsigned integer)". */
+ * "[1x585x1386] air_temperature (16-bit unsigned integer)"; of a GRIB message, by the keys that
+ * kerchunk and cfgrib make attributes, with its level: "[33x49] Rain rate, surface (…)". */
 refs_status refs_cf_subdataset_description(const refs_hierarchy *hierarchy,
                                            const refs_array_meta *array, refs_buf *text,
                                            refs_error *err);

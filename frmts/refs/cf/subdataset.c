@@ -58,6 +58,37 @@ static const char *noun_of(const refs_dtype *dtype) {
     }
 }
 
+/* An attribute that says more than that its value is unknown, which is cfgrib's word. */
+static refs_str known_text(const refs_json *attributes, const char *name) {
+    refs_str text = refs_cf__text(attributes, name);
+    return refs_str_is(text, "unknown") ? (refs_str){NULL, 0} : text;
+}
+
+/* Of many parameters of GRIB messages cfgrib knows no standard name. */
+static refs_status print_grib_name(const refs_array_meta *array, refs_buf *text, refs_error *err) {
+    static const char *const names[] = {"standard_name", "long_name", "GRIB_name"};
+    const refs_json *keys = array->attributes;
+    refs_str name = {NULL, 0}, level = known_text(keys, "GRIB_typeOfLevel");
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && name.size == 0; i++)
+        name = known_text(keys, names[i]);
+    double number = 0;
+    bool has_number = name.size == 0 && refs_cf__number(keys, "GRIB_paramId", &number);
+    if (name.size == 0) name = known_text(keys, "GRIB_shortName");
+    if (name.size == 0) name = refs_str_from(array->name);
+    REFS_TRY(refs_buf_append_str(text, name, err));
+    if (has_number && number > 0) REFS_TRY(refs_buf_printf(text, err, ", parameter %.0f", number));
+    return level.size == 0 ? REFS_OK : refs_buf_printf(text, err, ", %.*s", REFS_STR_ARG(level));
+}
+
+static refs_status print_name(const refs_array_meta *array, refs_buf *text, refs_error *err) {
+    if (refs_json_get(array->attributes, "GRIB_typeOfLevel") != NULL)
+        return print_grib_name(array, text, err);
+    refs_str name = refs_cf__text(array->attributes, "standard_name");
+    if (name.data == NULL)
+        name = refs_str_from(array->group[0] == '\0' ? array->name : array->path);
+    return refs_buf_append_str(text, name, err);
+}
+
 refs_status refs_cf_subdataset_description(const refs_hierarchy *hierarchy,
                                            const refs_array_meta *array, refs_buf *text,
                                            refs_error *err) {
@@ -69,10 +100,7 @@ refs_status refs_cf_subdataset_description(const refs_hierarchy *hierarchy,
         REFS_TRY(refs_buf_printf(text, err, "%s%llu", dim > 0 ? "x" : "",
                                  (unsigned long long)array->shape[dim]));
     REFS_TRY(refs_buf_append(text, "] ", 2, err));
-    refs_str name = refs_cf__text(array->attributes, "standard_name");
-    if (name.data == NULL)
-        name = refs_str_from(array->group[0] == '\0' ? array->name : array->path);
-    REFS_TRY(refs_buf_append_str(text, name, err));
+    REFS_TRY(print_name(array, text, err));
     if (array->dtype.type == REFS_TYPE_OBJECT) return refs_buf_printf(text, err, " (text)");
     return refs_buf_printf(text, err, " (%zu-bit %s)", array->dtype.size * 8,
                            noun_of(&array->dtype));
