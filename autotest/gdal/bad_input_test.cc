@@ -118,6 +118,16 @@ TEST(BadInput, AChunkThatCannotBeReadIsNeverFilled) {
     }
 }
 
+TEST(BadInput, ATargetThatIsGoneIsNamedOnceWithWhatToDo) {
+    Set set;
+    const std::string path = set.array({"v", {1, 6}}).range("v/0.0", "gone.bin", 0, 24).save();
+    const std::string target = memory_path("gone.bin");
+    EXPECT_EQ(failure_of_reading(open(path)),
+              path + ": v/0.0: " + target +
+                  " [0+24]: No such file or directory (where files moved, -oo "
+                  "URL_REWRITE=old=>new)");
+}
+
 TEST(BadInput, AChunkThatDecodesToTheWrongSizeNamesBothSizes) {
     for (size_t n : {5, 7}) {
         Array array{"v", {2, 3}};

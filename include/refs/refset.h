@@ -135,6 +135,10 @@ refs_status refs_set_each_of_list(const refs_vfs *vfs, const char *location,
  * without a message: absent. May read a file of a parquet set, and keeps it for the next to ask. */
 refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err);
 
+/** What a target is called in messages: its URL, or, where that is relative, the location, which
+ * tells the folder too. NULL where it has none. */
+const char *refs_ref_name(const refs_ref *ref);
+
 /** Lets go of what `ref` holds; no harm where it holds nothing, or was never found. */
 void refs_ref_release(refs_ref *ref);
 
