@@ -184,8 +184,8 @@ def read_with_status(status):
 
 produces("HTTP 404 (check the URL; where files moved, -oo URL_REWRITE=old=>new)")(
     lambda: read_with_status(404))
-produces("No such file or directory (where files moved, -oo URL_REWRITE=old=>new)")(
-    names_a_file_that_is_gone)
+produces("No such file or directory (where files moved, -oo URL_REWRITE=old=>new)",
+         "there is no file … with data of …")(names_a_file_that_is_gone)
 for number in (401, 403, 429, 503):
     produces(f"HTTP {number}")(lambda number=number: read_with_status(number))
 produces("after 5 attempts")(lambda: read_with_status(503))
