@@ -116,9 +116,10 @@ refs_status refs_set_stamp(const refs_vfs *vfs, const char *location, refs_vfs_s
 
 /** One set of a list or dictionary; texts are borrowed for the call that they come with. */
 typedef struct refs_set_summary {
-    size_t index;    /**< from 0, as refs_set_options.set_index has it */
-    refs_str name;   /**< in a dictionary, else empty */
-    refs_str arrays; /**< paths of its arrays, ", " between them; "..." where there are many */
+    size_t index;                    /**< from 0, as refs_set_options.set_index has it */
+    refs_str name;                   /**< in a dictionary, else empty */
+    const struct refs_set *metadata; /**< its metadata that stand in the document, and small values
+                                          of arrays of one chunk, as a set of their own */
 } refs_set_summary;
 
 /** Calls `visit` for each set of the list or dictionary at `location`, in order, and never for a

@@ -48,8 +48,9 @@ TEST(Description, IsThatOfTheNetcdfDriver) {
         Dataset set;
         set.array("v", {{"t", "y", "x"}, {1, 585, 1386}, "", c.dtype});
         refs_buf text = REFS_BUF_INIT;
-        ASSERT_EQ(refs_cf_subdataset_description(set.hierarchy(), set.find("v"), &text, nullptr),
-                  REFS_OK);
+        ASSERT_EQ(
+            refs_cf_subdataset_description(set.hierarchy(), set.find("v"), nullptr, &text, nullptr),
+            REFS_OK);
         EXPECT_EQ(std::string(reinterpret_cast<char *>(text.data), text.size),
                   std::string("[1x585x1386] v (") + c.type + ")");
         refs_buf_clear(&text);
@@ -63,7 +64,8 @@ TEST(Description, PrefersTheStandardNameToTheName) {
     set.array("w", {{"y", "x"}, {4, 5}, R"("standard_name":"air_temperature")"});
     refs_buf text = REFS_BUF_INIT;
     for (const char *path : {"g/v", "w"})
-        ASSERT_EQ(refs_cf_subdataset_description(set.hierarchy(), set.find(path), &text, nullptr),
+        ASSERT_EQ(refs_cf_subdataset_description(set.hierarchy(), set.find(path), nullptr, &text,
+                                                 nullptr),
                   REFS_OK);
     EXPECT_EQ(std::string(reinterpret_cast<char *>(text.data), text.size),
               "[4x5] /g/v (32-bit floating-point)[4x5] air_temperature (32-bit floating-point)");
@@ -92,8 +94,9 @@ TEST(Description, OfAGribMessageHasItsParameterAndLevel) {
         Dataset set;
         set.array("v", {{"y", "x"}, {33, 49}, attributes});
         refs_buf text = REFS_BUF_INIT;
-        ASSERT_EQ(refs_cf_subdataset_description(set.hierarchy(), set.find("v"), &text, nullptr),
-                  REFS_OK);
+        ASSERT_EQ(
+            refs_cf_subdataset_description(set.hierarchy(), set.find("v"), nullptr, &text, nullptr),
+            REFS_OK);
         EXPECT_EQ(std::string(reinterpret_cast<char *>(text.data), text.size),
                   std::string("[33x49] ") + name + " (32-bit floating-point)");
         refs_buf_clear(&text);
