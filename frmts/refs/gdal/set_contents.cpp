@@ -1,9 +1,9 @@
 /* set_contents.cpp -- see set_contents.h. */
 #include "set_contents.h"
 
+#include "context.h"
 #include "dataset.h"
 #include "index.h"
-#include "tools.h"
 #include "vsi_source.h"
 
 namespace {
@@ -15,7 +15,7 @@ constexpr size_t mostBytes = 200;
 refs_status readInline(void *user, const refs_array_meta *meta, double *values, refs_error *error) {
     auto *store = static_cast<refs_store *>(user);
     const uint64_t first[REFS_MAX_RANK] = {};
-    const refs_array_tools tools = {store, nullptr, nullptr, nullptr, 0};
+    const refs_array_context context = {store, nullptr, nullptr, nullptr, 0};
     RefsBuffer key;
     refs_store_extent extent{};
     refs_array *array = nullptr;
@@ -23,7 +23,7 @@ refs_status readInline(void *user, const refs_array_meta *meta, double *values, 
     REFS_TRY(refs_store_measure(
         store, refs_str_view(reinterpret_cast<const char *>(key.data), key.size), &extent, error));
     if (!extent.is_at_hand) return REFS_UNSUPPORTED;
-    REFS_TRY(refs_array_open(&tools, meta, &array, error));
+    REFS_TRY(refs_array_open(&context, meta, &array, error));
     const RefsArrayHandle handle(array);
     return refs_array_read_doubles(array, 1, values, error);
 }
@@ -51,9 +51,9 @@ refs_status describe(const refs_hierarchy *hierarchy, refs_store *store, bool is
 } // namespace
 
 refs_status RefsDescribeContents(const refs_set *set, std::string &contents, refs_error *error) {
-    const auto tools = RefsTools::shared(error);
-    if (tools == nullptr) return REFS_NOMEM;
-    const RefsFetcherHandle fetcher = RefsOpenFetcher(*tools, RefsVsiSource(), error);
+    const auto context = RefsContext::shared(error);
+    if (context == nullptr) return REFS_NOMEM;
+    const RefsFetcherHandle fetcher = RefsOpenFetcher(*context, RefsVsiSource(), error);
     if (fetcher == nullptr) return REFS_NOMEM;
     refs_store *opened = nullptr;
     refs_hierarchy *read = nullptr;
