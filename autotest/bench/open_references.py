@@ -81,7 +81,7 @@ def main():
             path = os.path.join(folder, "set.json")
             write_set(path, n, options.compress)
             # All steps would be as many bands, whose listing is not what is measured.
-            wall, cpu, peak = measure(["gdalinfo", f"REFS:{path}:v[time=0]"],
+            wall, cpu, peak = measure(["gdalinfo", f"REFS:{path}:v[time=#0]"],
                                       options.repeat)
             rows.append(dict(references=n, file_mb=os.path.getsize(path) / 1e6, wall_s=wall,
                              cpu_s=cpu, peak_mb=peak, above_version_mb=peak - base[2]))

@@ -171,6 +171,11 @@ def names_local_files():
         return world.said(world.set(refs_of(["/vsimem/a.nc", 0, 24]), "other.json"))
 
 
+def names_a_file_that_is_gone():
+    with World() as world:
+        return world.said(world.set(refs_of(["gone.nc", 0, 24])))
+
+
 def read_with_status(status):
     with World({"/v.bin": {"status": status}}, GDAL_HTTP_MAX_RETRY="1",
                GDAL_HTTP_RETRY_DELAY="0.01") as world:
@@ -179,6 +184,8 @@ def read_with_status(status):
 
 produces("HTTP 404 (check the URL; where files moved, -oo URL_REWRITE=old=>new)")(
     lambda: read_with_status(404))
+produces("No such file or directory (where files moved, -oo URL_REWRITE=old=>new)",
+         "there is no file … with data of …")(names_a_file_that_is_gone)
 for number in (401, 403, 429, 503):
     produces(f"HTTP {number}")(lambda number=number: read_with_status(number))
 produces("after 5 attempts")(lambda: read_with_status(503))

@@ -104,6 +104,21 @@ TEST_F(Archives, HoldTargetsHereAndElsewhere) {
     }
 }
 
+TEST_F(Archives, OfOneSetHaveItsTargetsBesideThem) {
+    write_file(folder + "/v.bin", "head" + values);
+    Set set;
+    set.array({"v", {1, 6}}).range("v/0.0", "v.bin", 4, 24);
+    write_file("/vsigzip/" + folder + "/s.json.gz", set.document());
+    for (const std::string &path :
+         {folder + "/s.json.gz", server->url("s.json.gz"), "/vsicurl/" + server->url("s.json.gz")})
+        for (const char *unpacked : {"", "/vsigzip/"}) {
+            if (*unpacked != '\0' && path.compare(0, 4, "http") == 0) continue;
+            const Dataset dataset = open("REFS:\"" + (unpacked + path) + "\":/v");
+            ASSERT_NE(dataset, nullptr) << unpacked << path;
+            EXPECT_EQ(pixels(dataset), counting<double>(6)) << unpacked << path;
+        }
+}
+
 TEST_F(Archives, SayWhichTargetTheyDoNotHold) {
     write_file("/vsizip/" + folder + "/a.zip/v.bin", values);
     for (const std::string &name :

@@ -3,6 +3,10 @@
  */
 #include "driver_test.h"
 
+#include <filesystem>
+
+#include <unistd.h>
+
 using namespace refs_test;
 
 namespace {
@@ -116,6 +120,77 @@ TEST(BadInput, AChunkThatCannotBeReadIsNeverFilled) {
         expect_parts(message, {path, "v/0.0"});
         expect_parts(message, row.parts);
     }
+}
+
+TEST(BadInput, ATargetThatIsGoneIsNamedOnceWithWhatToDo) {
+    Set set;
+    const std::string path = set.array({"v", {1, 6}}).range("v/0.0", "gone.bin", 0, 24).save();
+    const std::string target = memory_path("gone.bin");
+    EXPECT_EQ(failure_of_reading(open(path)),
+              path + ": v/0.0: " + target +
+                  " [0+24]: No such file or directory (where files moved, -oo "
+                  "URL_REWRITE=old=>new)");
+}
+
+namespace {
+
+/** A set in a folder of the system whose coordinates and pixels lie in a file that does not. */
+class GoneTarget : public testing::Test {
+  protected:
+    GoneTarget() : folder(testing::TempDir() + "refs-gone-" + std::to_string(getpid())) {
+        std::filesystem::create_directory(folder);
+        Set set;
+        const char *const attributes[] = {R"("units": "degrees_north")",
+                                          R"("units": "degrees_east")"};
+        set.array({"lat", {2}, "<f4", {}, {"lat"}, attributes[0]}).range("lat/0", "gone.bin", 0, 8);
+        set.array({"lon", {3}, "<f4", {}, {"lon"}, attributes[1]})
+            .range("lon/0", "gone.bin", 8, 12);
+        set.array({"v", {2, 3}, "<f4", {}, {"lat", "lon"}}).range("v/0.0", "gone.bin", 20, 24);
+        path = folder + "/set.json";
+        write_file(path, set.document());
+    }
+    ~GoneTarget() override { std::filesystem::remove_all(folder); }
+
+    const std::string folder, advice = " (where files moved, -oo URL_REWRITE=old=>new)";
+    std::string path;
+};
+
+} // namespace
+
+TEST_F(GoneTarget, IsToldOnceWhenAnArrayIsOpened) {
+    ErrorLog log;
+    ASSERT_NE(open(subdataset(path, "v")), nullptr);
+    EXPECT_EQ(log.warnings(), std::vector<std::string>{path + ": there is no file " + folder +
+                                                       "/gone.bin with data of /v" + advice});
+    EXPECT_EQ(log.text(), "");
+}
+
+TEST_F(GoneTarget, IsNotToldWhereItIsThere) {
+    write_file(folder + "/gone.bin", std::string(44, '\0'));
+    ErrorLog log;
+    EXPECT_NE(open(subdataset(path, "v")), nullptr);
+    EXPECT_EQ(log.warnings(), std::vector<std::string>{});
+}
+
+TEST_F(GoneTarget, FailsStatisticsAndExtremes) {
+    CPLErrorHandlerPusher quiet(CPLQuietErrorHandler);
+    const Dataset dataset = open(subdataset(path, "v"));
+    const GDALRasterBandH band = GDALGetRasterBand(dataset.get(), 1);
+    for (const int approximately : {FALSE, TRUE}) {
+        double least, most, mean, deviation, extremes[2] = {};
+        EXPECT_NE(GDALComputeRasterStatistics(band, approximately, &least, &most, &mean, &deviation,
+                                              nullptr, nullptr),
+                  CE_None);
+        EXPECT_NE(
+            GDALGetRasterStatistics(band, approximately, TRUE, &least, &most, &mean, &deviation),
+            CE_None);
+        CPLErrorReset();
+        GDALComputeRasterMinMax(band, approximately, extremes);
+        EXPECT_EQ(CPLGetLastErrorType(), CE_Failure);
+        EXPECT_NE(std::string(CPLGetLastErrorMsg()).find("gone.bin [20+24]: No such file"),
+                  std::string::npos);
+    }
+    EXPECT_EQ(item(band, "STATISTICS_MINIMUM"), "");
 }
 
 TEST(BadInput, AChunkThatDecodesToTheWrongSizeNamesBothSizes) {

@@ -84,8 +84,43 @@ TEST(MultidimGroup, HoldsArraysAndGroupsAndAttributes) {
     ASSERT_NE(level, nullptr);
     EXPECT_EQ(GDALAttributeReadAsInt(level.get()), 2);
     EXPECT_STREQ(GDALAttributeGetFullName(level.get()), "/g/_GLOBAL_/level");
-    EXPECT_EQ(Group(GDALGroupOpenGroup(root.get(), "absent", nullptr)), nullptr);
-    EXPECT_EQ(array_of(root, "absent"), nullptr);
+}
+
+TEST(MultidimGroup, SaysWhatThereIsWhereSomethingElseIsAskedFor) {
+    Set set;
+    set.attributes("g", R"("level": 2)");
+    set.array({"temperature", {2}}).array({"g/wind", {2}}).array({"g/h/rain", {2}});
+    const std::string path = set.save(), there = "there are /temperature, /g/wind, /g/h/rain";
+    const Group root = root_of(path);
+    const Group inner(GDALGroupOpenGroup(root.get(), "g", nullptr));
+    const std::pair<std::string, std::string> rows[] = {
+        {"temprature", "no array temprature; did you mean /temperature? " + there},
+        {"wint", "no array wint; did you mean /g/wind? " + there},
+        {"pressure", "no array pressure; " + there}};
+    for (const auto &[name, said] : rows) {
+        const ErrorLog log;
+        EXPECT_EQ(array_of(root, name.c_str()), nullptr);
+        EXPECT_EQ(log.failures(), std::vector<std::string>{path + ": there is " + said});
+    }
+    const ErrorLog log;
+    EXPECT_EQ(array_of(inner, "rainy"), nullptr);
+    EXPECT_EQ(Group(GDALGroupOpenGroup(root.get(), "gg", nullptr)), nullptr);
+    EXPECT_EQ(log.failures(),
+              (std::vector<std::string>{
+                  path + ": there is no array rainy; did you mean /g/h/rain? " + there,
+                  path + ": there is no group gg; there are /g, /g/h"}));
+}
+
+TEST(MultidimGroup, SaysNothingWhereGdalSearchesAndFinds) {
+    Set set;
+    set.array({"v", {2}}).array({"g/w", {2}}).array({"g/h/x", {2}});
+    const Group root = root_of(set);
+    ErrorLog log;
+    const MDArray found(GDALGroupResolveMDArray(root.get(), "x", "/", nullptr));
+    EXPECT_NE(found, nullptr);
+    EXPECT_EQ(log.text(), "");
+    EXPECT_EQ(MDArray(GDALGroupResolveMDArray(root.get(), "other", "/", nullptr)), nullptr);
+    EXPECT_EQ(log.failures().size(), 1u) << log.text();
 }
 
 TEST(MultidimGroup, ListsWhatOptionsAskFor) {

@@ -98,6 +98,42 @@ TEST(Open, RefusesPipesDevicesAndStandardInput) {
     unlink(pipe.c_str());
 }
 
+TEST(Open, SharesDatasetsOfEqualNames) {
+    const std::string path = three_arrays();
+    Set one;
+    add_small_array(one);
+    const std::string single = one.save();
+    for (const std::string &name :
+         {path, "REFS:" + path, "REFS:" + path + ":v", "REFS:\"" + path + "\":w",
+          "refs:" + path + ":grp/v", single, "REFS:" + single}) {
+        ErrorLog log;
+        const Dataset first(GDALOpenShared(name.c_str(), GA_ReadOnly));
+        const Dataset second(GDALOpenShared(name.c_str(), GA_ReadOnly));
+        ASSERT_NE(first, nullptr) << name;
+        EXPECT_EQ(first, second) << name;
+        EXPECT_EQ(log.warnings(), std::vector<std::string>{}) << name;
+        EXPECT_EQ(GDALGetDescription(first.get()), name);
+    }
+}
+
+TEST(Open, SharesTheSourceOfSeveralBandsOfAVrt) {
+    const std::string name = "REFS:" + three_arrays() + ":v", vrt = memory_path("shared.vrt");
+    std::string bands;
+    for (const char *number : {"1", "2"})
+        bands += std::string("<VRTRasterBand dataType='Int32' band='") + number +
+                 "'><SimpleSource><SourceFilename shared='1'>" + name +
+                 "</SourceFilename><SourceBand>1</SourceBand></SimpleSource></VRTRasterBand>";
+    write_file(vrt, "<VRTDataset rasterXSize='6' rasterYSize='1'>" + bands + "</VRTDataset>");
+    const Dataset dataset = open(vrt);
+    EXPECT_EQ(pixels(dataset, 1), counting<double>(6));
+    EXPECT_EQ(pixels(dataset, 2), counting<double>(6));
+    GDALDatasetH *all = nullptr;
+    int n_open = 0, n_found = 0;
+    GDALGetOpenDatasets(&all, &n_open);
+    for (int i = 0; i < n_open; i++) n_found += name == GDALGetDescription(all[i]);
+    EXPECT_EQ(n_found, 1);
+}
+
 TEST(Open, IsReadOnly) {
     const std::string path = three_arrays();
     ErrorLog log;

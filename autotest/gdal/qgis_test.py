@@ -4,6 +4,7 @@ to choose colours. Left out where PyQGIS is not installed.
 
 The map is compared with docs/pictures/qgis-map.png, which qgis_pictures.py draws.
 """
+import base64
 import json
 import math
 import os
@@ -17,9 +18,10 @@ import numpy as np
 from osgeo import gdal
 
 import qgis_map
-from qgis.core import (QgsPointXY, QgsProject, QgsProviderRegistry, QgsRasterBandStats,
-                       QgsRasterLayer, QgsRectangle)
+from qgis.core import (QgsMapRendererParallelJob, QgsMapSettings, QgsPointXY, QgsProject,
+                       QgsProviderRegistry, QgsRasterBandStats, QgsRasterLayer, QgsRectangle)
 from qgis.gui import QgsFileWidget, QgsGui
+from qgis.PyQt.QtCore import QSize
 from qgis.PyQt.QtGui import QImage
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -39,6 +41,11 @@ def pixels(image):
     bits.setsize(image.byteCount())
     rows = np.frombuffer(bits, np.uint8).reshape(image.height(), image.bytesPerLine())
     return rows[:, :3 * image.width()].reshape(image.height(), image.width(), 3).astype(float)
+
+
+def array_metadata(shape):
+    return json.dumps({"zarr_format": 2, "shape": shape, "chunks": shape, "dtype": "<f8",
+                       "fill_value": None, "order": "C", "compressor": None, "filters": None})
 
 
 def read_kelvin(band=qgis_map.BAND):
@@ -313,6 +320,36 @@ class ServedPyramid(ServedSet):
         self.assertTrue(provider.block(4, layer.extent(), 300, 300).isValid())
         self.assertEqual(self.chunks_read(), [0] * self.BANDS)
         self.assertGreater(len(self.server.requests("quarter.bin")), 0)
+
+
+class Gone(unittest.TestCase):
+    """A set whose data file is not there: nothing is drawn, and what to do is said."""
+
+    def test_is_an_empty_map_with_the_message(self):
+        folder = Folder()
+        self.addCleanup(folder.close)
+        axes = {"y": [2, [50, 40], "degrees_north"], "x": [3, [5, 15, 25], "degrees_east"]}
+        refs = {"v/.zarray": array_metadata([2, 3]), "v/.zattrs": '{"_ARRAY_DIMENSIONS": ["y", "x"]}',
+                "v/0.0": ["gone.nc", 0, 48]}
+        for name, (size, values, unit) in axes.items():
+            refs[f"{name}/.zarray"] = array_metadata([size])
+            refs[f"{name}/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": [name], "units": unit})
+            refs[f"{name}/0"] = "base64:" + base64.b64encode(np.array(values, "<f8")).decode()
+        folder.write("refs.json", json.dumps(refs))
+        layer = qgis_map.open_layer(f'REFS:"{os.path.join(folder.served, "refs.json")}":/v')
+        settings = QgsMapSettings()
+        settings.setLayers([layer])
+        settings.setExtent(layer.extent())
+        settings.setOutputSize(QSize(30, 20))
+        job = QgsMapRendererParallelJob(settings)
+        job.start()
+        job.waitForFinished()
+        errors = [error.message for error in job.errors()]
+        self.assertTrue(errors)
+        for error in errors:
+            self.assertIn(os.path.join(folder.served, "gone.nc"), error)
+            self.assertIn("where files moved, -oo URL_REWRITE=old=>new", error)
+        self.assertEqual(layer.dataProvider().bandStatistics(1, MIN_MAX).elementCount, 0)
 
 
 class ServedTerabyte(unittest.TestCase):

@@ -205,6 +205,26 @@ TEST_F(Remote, TargetsThatAreNotThereAreErrorsAndNotFill) {
         EXPECT_NE(message.find(part), std::string::npos) << "no " << part << " in: " << message;
 }
 
+TEST_F(Remote, TargetsAreNamedByTheirWholeUrlOverEachEngine) {
+    Set set;
+    set.array({"v", {1, 6}}).range("v/0.0", "absent.bin", 4, 24);
+    write_file(folder + "/set.json", set.document());
+    for (const char *engine : {"CURL", "VSI"}) {
+        const Option option("REFS_HTTP_ENGINE", engine);
+        const std::string message = failure_of_reading(open("REFS:" + server->url("set.json")));
+        EXPECT_EQ(message.find(server->url("set.json") + ": v/0.0: " + server->url("absent.bin") +
+                               " [4+24]: HTTP "),
+                  0u)
+            << engine << ": " << message;
+        EXPECT_NE(message.find("URL_REWRITE=old=>new"), std::string::npos) << message;
+        EXPECT_EQ(message.find("/vsicurl/"), std::string::npos) << message;
+        VSICurlClearCache();
+    }
+    ErrorLog log;
+    EXPECT_EQ(open("REFS:" + server->url("set.json") + ":w"), nullptr);
+    EXPECT_EQ(log.text().find(server->url("set.json") + ": there is no array w"), 0u) << log.text();
+}
+
 namespace {
 
 /** A document with one way to name a local file as the only chunk of "v". */

@@ -193,6 +193,22 @@ TEST(Selection, MayFollowASlashAndAnArrayMayEndInOne) {
     EXPECT_EQ(bands_of(open("REFS:\"" + path + "\":v/[time=#0,level=#2]")), std::vector<int>{2});
 }
 
+TEST(Selection, ThatIsNotClosedMayHoldColons) {
+    const std::string path = cube(), part = "v[time=2020-01-01T06:00";
+    for (const std::string &name : {"REFS:\"" + path + "\":" + part, "REFS:" + path + ":" + part}) {
+        const std::string failure = failure_of_opening(name);
+        EXPECT_NE(failure.find(path + ": " + part + ": the bracket is not closed, as it is in " +
+                               part + "]"),
+                  std::string::npos)
+            << failure;
+    }
+    for (const char *name : {"s.json[time=2020-01-01T06:00", "s.json[time=2"})
+        EXPECT_NE(failure_of_opening(std::string("REFS:") + name)
+                      .find("a selection follows the name of an array"),
+                  std::string::npos)
+            << name;
+}
+
 TEST(Selection, NeedsAnArray) {
     Set set;
     add_small_array(set, "v");

@@ -72,6 +72,8 @@ TEST(Subdatasets, AreNamedWhereAnotherIsAskedFor) {
     add_small_array(set, "v0");
     add_small_array(set, "v1");
     EXPECT_EQ(said("v"), "there is no array v; there are /v0, /v1");
+    EXPECT_EQ(said("vv1"), "there is no array vv1; did you mean /v1? there are /v0, /v1");
+    EXPECT_EQ(said("g/V1"), "there is no array g/V1; did you mean /v1? there are /v0, /v1");
     for (int i = 2; i < 12; i++) add_small_array(set, ("v" + std::to_string(i)).c_str());
     EXPECT_EQ(said("v"), "there is no array v; there are /v0, /v1, /v2, /v3, /v4, /v5, /v6, /v7, "
                          "/v8, /v9 and 2 more");
@@ -294,7 +296,10 @@ TEST(SetList, IsListedAsSubdatasets) {
     EXPECT_EQ(item(dataset.get(), "REFERENCE_SETS"), "2");
     EXPECT_EQ(listed(dataset),
               (std::vector<std::string>{"REFS:\"" + path + "\":#0", "REFS:\"" + path + "\":#1"}));
-    EXPECT_EQ(listed(dataset, "DESC"), (std::vector<std::string>{"set 0: a", "set 1: b, c"}));
+    EXPECT_EQ(
+        listed(dataset, "DESC"),
+        (std::vector<std::string>{"set 0: [1x6] a (32-bit integer)",
+                                  "set 1: [1x6] b (32-bit integer); [1x6] c (32-bit integer)"}));
 }
 
 TEST(SetList, HasNamesInADictionary) {
@@ -305,7 +310,33 @@ TEST(SetList, HasNamesInADictionary) {
     const Dataset dataset = open("REFS:" + path);
     ASSERT_NE(dataset, nullptr);
     EXPECT_EQ(listed(dataset, "DESC"),
-              (std::vector<std::string>{"set 0 (wind): a", "set 1 (rain)"}));
+              (std::vector<std::string>{"set 0 (wind): [1x6] a (32-bit integer)", "set 1 (rain)"}));
+}
+
+TEST(SetList, TellsParametersAndLevelsButNoCoordinates) {
+    Set set;
+    set.attributes("", R"("coordinates": "isobaricInhPa latitude")");
+    set.array({"u", {33, 49}, "<f4", {}, {}, R"("standard_name": "unknown", "long_name":
+        "U component of wind", "GRIB_typeOfLevel": "isobaricInhPa")"});
+    set.array({"latitude", {33, 49}, "<f4"});
+    set.values({"isobaricInhPa", {}, "<f8"}, bytes_of<double>({250}));
+    const std::string path = memory_path("grib.json");
+    write_file(path, "[" + set.document() + ", {}]");
+    EXPECT_EQ(listed(open(path), "DESC"),
+              (std::vector<std::string>{
+                  "set 0: [33x49] U component of wind, isobaricInhPa 250 (32-bit floating-point)",
+                  "set 1"}));
+}
+
+TEST(SetList, TellsOnlyTheFirstOfManyArrays) {
+    Set set;
+    for (int i = 0; i < 100; i++) add_small_array(set, "array_" + std::to_string(i));
+    const std::string path = memory_path("many.json");
+    write_file(path, "[" + set.document() + ", " + set.document() + "]");
+    const std::string told = listed(open(path), "DESC")[0];
+    EXPECT_EQ(told.find("set 0: [1x6] array_0 (32-bit integer); [1x6] array_1 "), 0u) << told;
+    EXPECT_EQ(told.substr(told.size() - 5), "; ...") << told;
+    EXPECT_LT(told.size(), 220u);
 }
 
 TEST(SetList, OpensOneSetByNameOrOption) {

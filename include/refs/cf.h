@@ -280,14 +280,21 @@ size_t refs_cf_find_overviews(const refs_hierarchy *hierarchy, const refs_array_
 bool refs_cf_turn_overview(const refs_cf_description *full, uint64_t full_width, uint64_t width,
                            uint64_t *first_column);
 
+/** Whether the group of `array` names it in its `coordinates` attribute, as cfgrib and xarray write
+ * one. */
+bool refs_cf_is_coordinate_of_group(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
 /** Whether some array shows the raster of `array` in more pixels. Such arrays are offered, but a
  * set of one other array opens as that array. */
 bool refs_cf_is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /** Appends the description of a subdataset in the netCDF driver's words:
- * "[1x585x1386] air_temperature (16-bit unsigned integer)". */
+ * "[1x585x1386] air_temperature (16-bit unsigned integer)"; of a GRIB message, by the keys that
+ * kerchunk and cfgrib make attributes, with its level: "[33x49] Rain rate, surface (…)". `values`
+ * reads the value of the level; NULL leaves it out. */
 refs_status refs_cf_subdataset_description(const refs_hierarchy *hierarchy,
-                                           const refs_array_meta *array, refs_buf *text,
+                                           const refs_array_meta *array,
+                                           const refs_cf_values *values, refs_buf *text,
                                            refs_error *err);
 
 #ifdef __cplusplus

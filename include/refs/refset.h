@@ -116,9 +116,10 @@ refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
 
 /** One set of a list or dictionary; strings are borrowed for the call that they come with. */
 typedef struct refs_set_summary {
-    size_t index;    /**< from 0, as refs_set_options.set_index has it */
-    refs_str name;   /**< in a dictionary, else empty */
-    refs_str arrays; /**< paths of its arrays, ", " between them; "..." where there are many */
+    size_t index;                    /**< from 0, as refs_set_options.set_index has it */
+    refs_str name;                   /**< in a dictionary, else empty */
+    const struct refs_set *metadata; /**< its metadata that stand in the document, and small values
+                                          of arrays of one chunk, as a set of their own */
 } refs_set_summary;
 
 /** Calls `visit` for each set of the list or dictionary at `location`, in order, and never for a
@@ -134,6 +135,10 @@ refs_status refs_set_each_of_list(const refs_vfs *vfs, const char *location,
 /** What `key` (no leading slash) refers to; `ref` is to be released after a success. REFS_NOT_FOUND
  * without a message: absent. May read a file of a parquet set, and keeps it for the next to ask. */
 refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err);
+
+/** What a target is called in messages: its URL, or, where that is relative, the location, which
+ * tells the folder too. NULL where it has none. */
+const char *refs_ref_name(const refs_ref *ref);
 
 /** Lets go of what `ref` holds; no harm where it holds nothing, or was never found. */
 void refs_ref_release(refs_ref *ref);

@@ -48,8 +48,9 @@ TEST(Description, IsThatOfTheNetcdfDriver) {
         Dataset set;
         set.array("v", {{"t", "y", "x"}, {1, 585, 1386}, "", c.dtype});
         refs_buf text = REFS_BUF_INIT;
-        ASSERT_EQ(refs_cf_subdataset_description(set.hierarchy(), set.find("v"), &text, nullptr),
-                  REFS_OK);
+        ASSERT_EQ(
+            refs_cf_subdataset_description(set.hierarchy(), set.find("v"), nullptr, &text, nullptr),
+            REFS_OK);
         EXPECT_EQ(std::string(reinterpret_cast<char *>(text.data), text.size),
                   std::string("[1x585x1386] v (") + c.type + ")");
         refs_buf_clear(&text);
@@ -63,11 +64,43 @@ TEST(Description, PrefersTheStandardNameToTheName) {
     set.array("w", {{"y", "x"}, {4, 5}, R"("standard_name":"air_temperature")"});
     refs_buf text = REFS_BUF_INIT;
     for (const char *path : {"g/v", "w"})
-        ASSERT_EQ(refs_cf_subdataset_description(set.hierarchy(), set.find(path), &text, nullptr),
+        ASSERT_EQ(refs_cf_subdataset_description(set.hierarchy(), set.find(path), nullptr, &text,
+                                                 nullptr),
                   REFS_OK);
     EXPECT_EQ(std::string(reinterpret_cast<char *>(text.data), text.size),
               "[4x5] /g/v (32-bit floating-point)[4x5] air_temperature (32-bit floating-point)");
     refs_buf_clear(&text);
+}
+
+TEST(Description, OfAGribMessageHasItsParameterAndLevel) {
+    const std::pair<const char *, const char *> rows[] = {
+        {R"("standard_name": "air_temperature", "long_name": "Temperature", "GRIB_paramId": 130,
+            "GRIB_typeOfLevel": "isobaricInhPa")",
+         "air_temperature, isobaricInhPa"},
+        {R"("standard_name": "unknown", "long_name": "Pressure reduced to MSL", "GRIB_paramId": 1,
+            "GRIB_typeOfLevel": "meanSea")",
+         "Pressure reduced to MSL, meanSea"},
+        {R"("standard_name": "unknown", "long_name": "unknown", "GRIB_name": "Rain rate",
+            "GRIB_typeOfLevel": "unknown")",
+         "Rain rate"},
+        {R"("standard_name": "unknown", "GRIB_shortName": "tp", "GRIB_paramId": 228,
+            "GRIB_typeOfLevel": "surface")",
+         "tp, parameter 228, surface"},
+        {R"("standard_name": "unknown", "long_name": "unknown", "GRIB_name": "unknown",
+            "GRIB_shortName": "unknown", "GRIB_paramId": 0, "GRIB_typeOfLevel": "surface")",
+         "v, surface"},
+        {R"("standard_name": "unknown", "long_name": "Rain")", "unknown"}};
+    for (const auto &[attributes, name] : rows) {
+        Dataset set;
+        set.array("v", {{"y", "x"}, {33, 49}, attributes});
+        refs_buf text = REFS_BUF_INIT;
+        ASSERT_EQ(
+            refs_cf_subdataset_description(set.hierarchy(), set.find("v"), nullptr, &text, nullptr),
+            REFS_OK);
+        EXPECT_EQ(std::string(reinterpret_cast<char *>(text.data), text.size),
+                  std::string("[33x49] ") + name + " (32-bit floating-point)");
+        refs_buf_clear(&text);
+    }
 }
 
 } // namespace

@@ -220,7 +220,8 @@ class Core {
         refs_status status = refs_cf_band_metadata(&description, meta, 0, &items, &error_);
         if (status == REFS_OK) status = refs_cf_band_description(&description, 0, &text, &error_);
         if (status == REFS_OK)
-            status = refs_cf_subdataset_description(hierarchy_.get(), meta, &text, &error_);
+            status =
+                refs_cf_subdataset_description(hierarchy_.get(), meta, nullptr, &text, &error_);
         see(items);
         see(text);
         refs_cf_items_clear(&items);

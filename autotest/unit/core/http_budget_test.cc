@@ -190,6 +190,58 @@ TEST_F(Rangeless, IsNotReadOverForever) {
     EXPECT_EQ(fetch(&near, 1), REFS_OK);
 }
 
+namespace {
+
+/** Reads whole objects; with the first, another thread finds out that the server ignores ranges. */
+struct WholeReader {
+    refs_fetcher *fetcher;
+    refs_range range; ///< of the first object
+    size_t nTaken = 0;
+
+    static refs_status take(void *user, size_t, refs_bytes, refs_block *, refs_error *) {
+        auto *self = static_cast<WholeReader *>(user);
+        if (self->nTaken++ > 0) return REFS_OK;
+        return std::
+            async(std::launch::async,
+                  [self] {
+                      const auto ignore = [](void *, size_t, refs_bytes, refs_block *,
+                                             refs_error *) { return REFS_OK; };
+                      const refs_fetch_client client = {ignore, nullptr, nullptr, nullptr, nullptr};
+                      return refs_fetch(self->fetcher, &self->range, 1, &client, nullptr, nullptr);
+                  })
+                .get();
+    }
+};
+
+} // namespace
+
+/* What the first object takes would be kept for other ranges of it, and the others wait for it. */
+TEST_F(Rangeless, FoundOutMeanwhileKeepsNoMemoryThatOthersWaitFor) {
+    options.max_memory_bytes = REFS_MIB;
+    open();
+    constexpr uint32_t n = 6;
+    std::vector<std::string> locations;
+    std::vector<refs_range> ranges;
+    for (uint32_t i = 0; i < n; i++) {
+        const std::string path = "/" + std::to_string(i);
+        server.files[path] = std::string(REFS_MIB * 3 / 4, 'x');
+        locations.push_back(server.url("/rangeless" + path));
+    }
+    for (uint32_t i = 0; i < n; i++)
+        ranges.push_back({i, locations[i].c_str(), 0, REFS_FETCH_WHOLE, 0, false});
+    WholeReader reader{fetcher, {0, locations[0].c_str(), 8, 4, 0, false}};
+    const refs_fetch_client client = {WholeReader::take, &reader, nullptr, nullptr, nullptr};
+    auto reading = std::async(std::launch::async, [&] {
+        return refs_fetch(fetcher, ranges.data(), n, &client, nullptr, &error);
+    });
+    if (reading.wait_for(std::chrono::seconds(60)) != std::future_status::ready) {
+        ADD_FAILURE() << "it waits without end";
+        refs_fetcher_cancel(fetcher);
+    }
+    EXPECT_EQ(reading.get(), REFS_OK) << error.message;
+    EXPECT_EQ(reader.nTaken, n);
+}
+
 TEST_F(Headers, DoNotComeForever) {
     open();
     const std::string location = server.url("/headers/d");

@@ -123,7 +123,8 @@ TEST_F(Fetcher, FailsForARangeOfAWholeLocationThatReachesBeyondTheEnd) {
 TEST_F(Fetcher, TakesAnAbsentLocationForAFailureAndNotForAbsence) {
     EXPECT_EQ(fetch({{0, "nowhere", 0, 1, 0, false}}), REFS_IO);
     EXPECT_EQ(error.status, REFS_IO);
-    EXPECT_STREQ(error.message, "nowhere: there is no such file");
+    EXPECT_STREQ(error.message,
+                 "nowhere: there is no such file (where files moved, -oo URL_REWRITE=old=>new)");
     EXPECT_EQ(failed, 0u);
 }
 

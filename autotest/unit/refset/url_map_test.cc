@@ -298,6 +298,23 @@ TEST(RefsetUrl, OfASetReadAsUnpackedIsRelativeToTheFolderOfItsFile) {
     EXPECT_EQ(Map("/vsigzip//vsimem/r.json.gz", "a.nc"), "/vsimem/a.nc");
 }
 
+TEST(RefsetUrl, IsTheNameOfATargetUnlessItIsRelative) {
+    const char *const rows[][3] = {{"a.nc", "/d/a.nc", "/d/a.nc"},
+                                   {"../a.nc", "/vsicurl/http://h/a.nc", "/vsicurl/http://h/a.nc"},
+                                   {"/d/a.nc", "/d/a.nc", "/d/a.nc"},
+                                   {"file:///d/a.nc", "/d/a.nc", "file:///d/a.nc"},
+                                   {"s3://b/a.nc", "/vsis3/b/a.nc", "s3://b/a.nc"},
+                                   {"zip://a::b.zip", "/vsizip/{/d/b.zip}/a", "zip://a::b.zip"}};
+    for (const auto &[url, location, name] : rows) {
+        refs_ref ref = {};
+        ref.url = url;
+        ref.location = location;
+        EXPECT_STREQ(refs_ref_name(&ref), name);
+    }
+    const refs_ref none = {};
+    EXPECT_EQ(refs_ref_name(&none), nullptr);
+}
+
 TEST(RefsetUrl, IsRewrittenFirst) {
     const std::vector<const char *> rewrites = {"s3://old/=>s3://new/x/", "/home/me/=>",
                                                 "=>gs://b/", nullptr};

@@ -47,7 +47,9 @@ TEST_F(Store, TellsAbsenceFromFailure) {
     EXPECT_EQ(get("v/6"), REFS_NOT_FOUND);
     EXPECT_EQ(error.status, REFS_OK);
     EXPECT_EQ(get("v/4"), REFS_IO);
-    EXPECT_STREQ(error.message, "set.json: v/4: gone.bin [0+4]: gone.bin: there is no such file");
+    EXPECT_STREQ(error.message,
+                 "set.json: v/4: gone.bin [0+4]: there is no such file (where files moved, -oo "
+                 "URL_REWRITE=old=>new)");
 }
 
 TEST_F(Store, NamesSetKeyUrlAndRangeOfAShortLocation) {

@@ -1,15 +1,20 @@
 /* subdataset.c -- which arrays are worth offering, and how they are described. */
 #include "cf_internal.h"
 
-/* Whether a word in attribute `attribute` of `other` names `array`. */
-static bool names(const refs_hierarchy *hierarchy, const refs_array_meta *other,
-                  const char *attribute, const refs_array_meta *array) {
-    refs_str text = refs_cf__text(other->attributes, attribute), word;
+/* Whether a word of `text`, which is an attribute in `group`, names `array`. */
+static bool has_name(const refs_hierarchy *hierarchy, refs_str text, const char *group,
+                     const refs_array_meta *array) {
+    refs_str word;
     while (refs_cf__next_word(&text, " \t\r\n", &word))
         if (refs_str_ends(word, array->name) &&
-            refs_hierarchy_resolve(hierarchy, other->group, word) == array)
+            refs_hierarchy_resolve(hierarchy, group, word) == array)
             return true;
     return false;
+}
+
+static bool names(const refs_hierarchy *hierarchy, const refs_array_meta *other,
+                  const char *attribute, const refs_array_meta *array) {
+    return has_name(hierarchy, refs_cf__text(other->attributes, attribute), other->group, array);
 }
 
 static bool is_named(const refs_hierarchy *hierarchy, const char *attribute,
@@ -26,6 +31,13 @@ bool refs_cf_is_bounds(const refs_hierarchy *hierarchy, const refs_array_meta *a
 
 bool refs_cf_is_coordinate(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return is_named(hierarchy, "coordinates", array);
+}
+
+bool refs_cf_is_coordinate_of_group(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    const refs_group_meta *group =
+        refs_hierarchy_find_group(hierarchy, refs_str_from(array->group));
+    return group != NULL && has_name(hierarchy, refs_cf__text(group->attributes, "coordinates"),
+                                     array->group, array);
 }
 
 /* CF 5.6 allows "crs: x y" too, where the colon is the name's. */
@@ -58,10 +70,56 @@ static const char *noun_of(const refs_dtype *dtype) {
     }
 }
 
+/* An attribute that says more than that its value is unknown, which is cfgrib's word. */
+static refs_str known_text(const refs_json *attributes, const char *name) {
+    refs_str text = refs_cf__text(attributes, name);
+    return refs_str_is(text, "unknown") ? (refs_str){NULL, 0} : text;
+}
+
+/* The kind of level, and its value, that of the scalar array of this name, where that is not 0. */
+static refs_status print_level(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+                               const refs_cf_values *values, refs_buf *text, refs_error *err) {
+    refs_str level = known_text(array->attributes, "GRIB_typeOfLevel");
+    if (level.size == 0) return REFS_OK;
+    REFS_TRY(refs_buf_printf(text, err, ", %.*s", REFS_STR_ARG(level)));
+    const refs_array_meta *scalar = refs_hierarchy_resolve(hierarchy, array->group, level);
+    double value = 0;
+    if (values == NULL || scalar == NULL || scalar->status != REFS_OK || scalar->rank != 0 ||
+        values->read(values->user, scalar, &value, NULL) != REFS_OK || value == 0)
+        return REFS_OK;
+    REFS_TRY(refs_buf_append(text, " ", 1, err));
+    return refs_cf__print_number(value, 15, text, err);
+}
+
+/* Of many parameters of GRIB messages cfgrib knows no standard name. */
+static refs_status print_grib_name(const refs_array_meta *array, refs_buf *text, refs_error *err) {
+    static const char *const names[] = {"standard_name", "long_name", "GRIB_name"};
+    const refs_json *keys = array->attributes;
+    refs_str name = {NULL, 0};
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && name.size == 0; i++)
+        name = known_text(keys, names[i]);
+    double number = 0;
+    bool has_number = name.size == 0 && refs_cf__number(keys, "GRIB_paramId", &number);
+    if (name.size == 0) name = known_text(keys, "GRIB_shortName");
+    if (name.size == 0) name = refs_str_from(array->name);
+    REFS_TRY(refs_buf_append_str(text, name, err));
+    return has_number && number > 0 ? refs_buf_printf(text, err, ", parameter %.0f", number)
+                                    : REFS_OK;
+}
+
+static refs_status print_name(const refs_array_meta *array, refs_buf *text, refs_error *err) {
+    if (refs_json_get(array->attributes, "GRIB_typeOfLevel") != NULL)
+        return print_grib_name(array, text, err);
+    refs_str name = refs_cf__text(array->attributes, "standard_name");
+    if (name.data == NULL)
+        name = refs_str_from(array->group[0] == '\0' ? array->name : array->path);
+    return refs_buf_append_str(text, name, err);
+}
+
 refs_status refs_cf_subdataset_description(const refs_hierarchy *hierarchy,
-                                           const refs_array_meta *array, refs_buf *text,
+                                           const refs_array_meta *array,
+                                           const refs_cf_values *values, refs_buf *text,
                                            refs_error *err) {
-    (void)hierarchy;
     if (array->status != REFS_OK)
         return refs_buf_printf(text, err, "%s cannot be opened: %s", array->path, array->problem);
     REFS_TRY(refs_buf_append(text, "[", 1, err));
@@ -69,10 +127,8 @@ refs_status refs_cf_subdataset_description(const refs_hierarchy *hierarchy,
         REFS_TRY(refs_buf_printf(text, err, "%s%llu", dim > 0 ? "x" : "",
                                  (unsigned long long)array->shape[dim]));
     REFS_TRY(refs_buf_append(text, "] ", 2, err));
-    refs_str name = refs_cf__text(array->attributes, "standard_name");
-    if (name.data == NULL)
-        name = refs_str_from(array->group[0] == '\0' ? array->name : array->path);
-    REFS_TRY(refs_buf_append_str(text, name, err));
+    REFS_TRY(print_name(array, text, err));
+    REFS_TRY(print_level(hierarchy, array, values, text, err));
     if (array->dtype.type == REFS_TYPE_OBJECT) return refs_buf_printf(text, err, " (text)");
     return refs_buf_printf(text, err, " (%zu-bit %s)", array->dtype.size * 8,
                            noun_of(&array->dtype));

@@ -104,17 +104,22 @@ static refs_status read_all(refs_fetch_job *job, void *handle, size_t begin, siz
     return REFS_OK;
 }
 
+/* A reference promises the bytes: their absence is a failure, never a fill value. */
+static refs_status fail_absent(refs_error *err) {
+    if (err == NULL) return REFS_IO;
+    refs_error absent = *err;
+    refs_error_clear(err);
+    return refs_fail(err, REFS_IO, "%s (where files moved, -oo URL_REWRITE=old=>new)",
+                     absent.message);
+}
+
 refs_status refs_fetch__by_vfs(refs_fetch_job *job, size_t begin, size_t end, refs_error *err) {
     const refs_vfs *vfs = job->fetcher->vfs;
     job->failed = job->plan->members[job->plan->requests[begin].first_member];
     void *handle = NULL;
     refs_status status =
         vfs->open(vfs->self, refs_fetch__first_range(job, begin)->location, &handle, err);
-    if (status == REFS_NOT_FOUND) {
-        /* A reference promises the bytes: their absence is a failure, never a fill value. */
-        if (err != NULL) err->status = REFS_IO;
-        return REFS_IO;
-    }
+    if (status == REFS_NOT_FOUND) return fail_absent(err);
     if (status != REFS_OK) return status;
     status = read_all(job, handle, begin, end, err);
     vfs->close(vfs->self, handle);

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <list>
 #include <vector>
 
 #include "fork_guard.h"
 #include "guard.h"
 #include "options.h"
+#include "report.h"
 #include "vsi_source.h"
 
 namespace {
@@ -212,6 +214,38 @@ refs_array *RefsArchive::arrayOf(const refs_array_meta *meta, refs_error *error)
         slot.reset(opened);
     }
     return slot.get();
+}
+
+namespace {
+
+/** A file that cannot be looked at may be there. */
+bool isGone(const char *path) {
+    VSIStatBufL status;
+    errno = 0;
+    return VSIStatExL(path, &status, VSI_STAT_EXISTS_FLAG) != 0 &&
+           (errno == ENOENT || errno == ENOTDIR);
+}
+
+} // namespace
+
+std::string RefsArchive::warnOfGoneTarget(const refs_array_meta *meta) {
+    const uint64_t first[REFS_MAX_RANK] = {};
+    RefsBuffer text;
+    if (refs_chunk_key(meta, first, &text, nullptr) != REFS_OK) return "";
+    const refs_str key = refs_str_view(reinterpret_cast<const char *>(text.data), text.size);
+    refs_ref ref{};
+    if (!refs_store_is_local(store_.get(), key) ||
+        refs_set_find(set(), key, &ref, nullptr) != REFS_OK)
+        return "";
+    const std::string name = isGone(ref.location) ? refs_ref_name(&ref) : "";
+    refs_ref_release(&ref);
+    if (name.empty()) return name;
+    const refs_notes notes = RefsReportNotes();
+    refs_note(&notes, REFS_NOTE_WARNING,
+              "%s: there is no file %s with data of %s (where files moved, -oo "
+              "URL_REWRITE=old=>new)",
+              location_.c_str(), name.c_str(), meta->path);
+    return name;
 }
 
 refs_cf_values RefsArchive::values() {

@@ -46,6 +46,10 @@ class RefsArchive {
     /** Reads coordinate variables for the cf room. */
     refs_cf_values values();
 
+    /** Warns where the first chunk of an array is in a file of this machine that is not there, and
+     * returns what messages call that file; else "". Asks no other machine. */
+    std::string warnOfGoneTarget(const refs_array_meta *meta);
+
     /** Of all arrays, and of metadata that are not in the set itself. */
     refs_fetch_stats fetchStats() const;
 

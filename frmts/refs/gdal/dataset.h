@@ -34,7 +34,7 @@ class RefsRootDataset final : public GDALPamDataset {
   private:
     RefsRootDataset(const RefsName &name, std::shared_ptr<RefsArchive> archive);
     static refs_status addSet(void *self, const refs_set_summary *set, refs_error *error);
-    refs_status add(const refs_set_summary &set);
+    refs_status add(const refs_set_summary &set, refs_error *error);
     void noteWhatIsNotListed() const;
 
     RefsName name_;

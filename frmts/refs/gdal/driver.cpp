@@ -2,6 +2,7 @@
 #include "beside.h"
 #include "dataset.h"
 #include "guard.h"
+#include "instead.h"
 #include "multidim.h"
 #include "name_info.h"
 #include "options.h"
@@ -84,18 +85,14 @@ int identify(GDALOpenInfo *info) {
                refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes)));
 }
 
-/** The arrays that may have been meant, as words behind a message. */
-std::string arraysOf(const refs_hierarchy *hierarchy) {
-    constexpr size_t mostShown = 10;
-    size_t n = 0;
-    std::string names;
+/** The rasters of a set. */
+std::vector<std::string> rastersOf(const refs_hierarchy *hierarchy) {
+    std::vector<std::string> paths;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (!RefsIsSubdataset(hierarchy, array)) continue;
-        if (n < mostShown) names += (n > 0 ? ", " : "; there are ") + std::string(array->path);
-        n++;
+        if (RefsIsSubdataset(hierarchy, array)) paths.push_back(array->path);
     }
-    return n > mostShown ? names + " and " + std::to_string(n - mostShown) + " more" : names;
+    return paths;
 }
 
 /** The only array for which `isMeant`; null where there are none or several. */
@@ -154,7 +151,7 @@ refs_status failWithoutArray(const RefsName &name, const refs_hierarchy *hierarc
         return refs_fail(error, REFS_INVALID, "%s: %s%s: %s", name.location.c_str(),
                          name.array.c_str(), RefsSelectionSuffix(name).c_str(), problem.c_str());
     return refs_fail(error, REFS_NOT_FOUND, "%s: there is no array %s%s", name.location.c_str(),
-                     name.array.c_str(), arraysOf(hierarchy).c_str());
+                     name.array.c_str(), RefsInstead(name.array, rastersOf(hierarchy)).c_str());
 }
 
 /** The array that `name` asks for, or the only variable; null with `error` clear where the whole
@@ -254,10 +251,13 @@ bool settleSetIndex(RefsName &name, CPLStringList &options, refs_error *error) {
     return true;
 }
 
-/** GDAL would take the name that was opened for the description, secrets included. */
+/** Datasets are described by the name that was opened: GDAL shares those of equal descriptions
+ * (GDALOpenShared). One with secrets in it is shown without them. */
 void describe(GDALDataset *dataset, const char *opened, const RefsName &name) {
     const bool isSecret = RefsHideSecrets(opened) != opened;
-    if (*dataset->GetDescription() == '\0' && isSecret)
+    if (!isSecret)
+        dataset->SetDescription(opened);
+    else if (*dataset->GetDescription() == '\0')
         dataset->SetDescription(("REFS:\"" + RefsShownSet(name.set) + '"').c_str());
 }
 

@@ -56,6 +56,7 @@ class RefsGroup final : public GDALGroup {
 
   private:
     const refs_hierarchy *hierarchy() const { return set_->archive->hierarchy(); }
+    void failWithoutArray(const std::string &name) const;
 
     RefsMultidimSetPtr set_;
     const refs_group_meta *meta_;

@@ -1,5 +1,6 @@
 /* multidim_group.cpp -- groups, see multidim.h. */
 #include "guard.h"
+#include "instead.h"
 #include "multidim.h"
 #include "multidim_attribute.h"
 #include "multidim_conventions.h"
@@ -14,6 +15,26 @@ std::string fullName(const std::string &path) {
 std::string parentName(const refs_group_meta *meta) {
     const std::string path(meta->path);
     return path.empty() ? "" : fullName(path.substr(0, path.rfind('/')));
+}
+
+bool isReadable(const refs_array_meta *array) {
+    return array->status == REFS_OK && RefsElementsOf(array->dtype, false) != RefsElements::Opaque;
+}
+
+/** Whether `path` is in or below the group. */
+bool isBelow(const refs_group_meta *group, const std::string &path) {
+    const std::string begin = std::string(group->path) + "/";
+    return path.compare(0, begin.size(), begin) == 0;
+}
+
+/** Raises that there is no `what` called so, and what there is in the set. Where GDAL searches all
+ * groups for a name, the second would say the same again. */
+void reportMissing(const RefsArchive &archive, const char *what, const std::string &name,
+                   const std::vector<std::string> &there) {
+    refs_error error = REFS_ERROR_INIT;
+    (void)refs_fail(&error, REFS_NOT_FOUND, "%s: there is no %s %s%s", archive.location().c_str(),
+                    what, name.c_str(), RefsInstead(name, there).c_str());
+    if (RefsHideSecrets(error.message) != CPLGetLastErrorMsg()) RefsReport(error);
 }
 
 /** Which arrays are listed: as the netCDF driver has it, all that have dimensions. */
@@ -49,8 +70,7 @@ std::vector<std::string> RefsGroup::GetMDArrayNames(CSLConstList options) const 
         std::vector<std::string> names;
         for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy()); i++) {
             const refs_array_meta *array = refs_hierarchy_array(hierarchy(), i);
-            if (EQUAL(array->group, meta_->path) && array->status == REFS_OK &&
-                RefsElementsOf(array->dtype, false) != RefsElements::Opaque &&
+            if (EQUAL(array->group, meta_->path) && isReadable(array) &&
                 shown.holds(hierarchy(), array))
                 names.push_back(array->name);
         }
@@ -63,12 +83,27 @@ std::shared_ptr<GDALMDArray> RefsGroup::OpenMDArray(const std::string &name, CSL
         const std::string path = std::string(meta_->path) + "/" + name;
         const refs_array_meta *array =
             refs_hierarchy_find_array(hierarchy(), refs_str_view(path.data(), path.size()));
-        if (array == nullptr) return nullptr;
+        if (array == nullptr) {
+            failWithoutArray(name);
+            return nullptr;
+        }
         refs_error error = REFS_ERROR_INIT;
         auto opened = RefsMDArray::create(set_, array, &error);
         if (opened == nullptr) RefsReport(error);
         return opened;
     });
+}
+
+/* GDAL's search for an array asks each group, from the root on: one that it is going to find is
+ * none to complain of. */
+void RefsGroup::failWithoutArray(const std::string &name) const {
+    std::vector<std::string> there;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy()); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy(), i);
+        if (name == array->name && isBelow(meta_, array->path)) return;
+        if (isReadable(array)) there.push_back(array->path);
+    }
+    reportMissing(*set_->archive, "array", name, there);
 }
 
 std::vector<std::string> RefsGroup::GetGroupNames(CSLConstList) const {
@@ -83,11 +118,16 @@ std::vector<std::string> RefsGroup::GetGroupNames(CSLConstList) const {
 }
 
 std::shared_ptr<GDALGroup> RefsGroup::OpenGroup(const std::string &name, CSLConstList) const {
-    return RefsGuardRaised([&] {
+    return RefsGuardRaised([&]() -> std::shared_ptr<GDALGroup> {
         const std::string path = std::string(meta_->path) + "/" + name;
         const refs_group_meta *group =
             refs_hierarchy_find_group(hierarchy(), refs_str_view(path.data(), path.size()));
-        return group != nullptr ? std::make_shared<RefsGroup>(set_, group) : nullptr;
+        if (group != nullptr) return std::make_shared<RefsGroup>(set_, group);
+        std::vector<std::string> there;
+        for (size_t i = 1; i < refs_hierarchy_n_groups(hierarchy()); i++)
+            there.push_back(refs_hierarchy_group(hierarchy(), i)->path);
+        reportMissing(*set_->archive, "group", name, there);
+        return nullptr;
     });
 }
 

@@ -39,10 +39,17 @@ bool isLocalFile(const std::string &name) {
     return isLocal(name) && VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG) == 0;
 }
 
+/** Where the bracket of a selection opens, which may not be closed: colons behind it are its own.
+ */
+size_t bracketOfSelection(const std::string &text) {
+    const size_t bracket = text.rfind('[');
+    const size_t closed = bracket == std::string::npos ? bracket : text.find(']', bracket);
+    return closed == std::string::npos || closed + 1 == text.size() ? bracket : std::string::npos;
+}
+
 /** Splits `set:array[selection]` without quotes. */
 void splitBare(const std::string &text, RefsNameParts &parts) {
-    const size_t bracket = text.back() == ']' ? text.rfind('[') : std::string::npos;
-    const size_t colon = text.rfind(':', bracket);
+    const size_t colon = text.rfind(':', bracketOfSelection(text));
     if (colon == std::string::npos || colon < colonsCountFrom(text) || isLocalFile(text)) {
         parts.set = text;
         return;
@@ -54,8 +61,8 @@ void splitBare(const std::string &text, RefsNameParts &parts) {
 /** Whether there is a selection, but no array to select from: files may be called so, and URLs. */
 bool selectsFromNoArray(const RefsNameParts &parts) {
     const std::string &set = parts.set;
-    return parts.rest.empty() && set.back() == ']' && set.find('[') != std::string::npos &&
-           isLocal(set) && !isLocalFile(set);
+    return parts.rest.empty() && bracketOfSelection(set) != std::string::npos && isLocal(set) &&
+           !isLocalFile(set);
 }
 
 /** The quote that closes the one at the beginning: the name between may have quotes of its own. */

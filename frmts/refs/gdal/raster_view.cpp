@@ -51,6 +51,19 @@ refs_status failOnTooManyBands(const refs_array_meta *meta, const refs_cf_descri
                      description.band_axes[0].name);
 }
 
+/** Takes notes on an array of which a file was found missing: what else is missing with that file
+ * was said. */
+struct NotesBeside {
+    const std::string &gone; ///< its name, or ""
+
+    static void take(void *self, refs_note_kind kind, const char *text) {
+        const refs_notes notes = RefsReportNotes();
+        const std::string &gone = static_cast<const NotesBeside *>(self)->gone;
+        const bool isSaid = !gone.empty() && strstr(text, gone.c_str()) != nullptr;
+        refs_note(&notes, isSaid ? REFS_NOTE_DEBUG : kind, "%s", text);
+    }
+};
+
 } // namespace
 
 RefsRasterView::RefsRasterView(const RefsName &name, std::shared_ptr<RefsArchive> archive,
@@ -82,12 +95,14 @@ RefsRasterView::create(const RefsName &name, std::shared_ptr<RefsArchive> archiv
 
 refs_status RefsRasterView::describe(refs_error *error) {
     const refs_cf_values values = archive_->values();
+    const std::string gone = archive_->warnOfGoneTarget(meta_);
+    NotesBeside notes{gone};
     refs_cf_options cfOptions = REFS_CF_OPTIONS_INIT;
     cfOptions.assume_longlat = CPLFetchBool(options(), "ASSUME_LONGLAT", true);
     cfOptions.require_coordinates =
         EQUAL(CSLFetchNameValueDef(options(), "COORDINATES", "OPTIONAL"), "REQUIRED");
     cfOptions.honour_valid_range = CPLFetchBool(options(), "HONOUR_VALID_RANGE", true);
-    cfOptions.notes = RefsReportNotes();
+    cfOptions.notes = {NotesBeside::take, &notes};
     cfOptions.selection = name_.selection.c_str();
     cfOptions.geotiff = RefsGeoTiff();
     cfOptions.placement = refsPlacement;

@@ -30,11 +30,20 @@ CPLErrorNum errorNumberOf(refs_status status) {
     return CPLE_AppDefined;
 }
 
+/** Names of /vsicurl/ are URLs to people. */
+void showUrls(std::string &text) {
+    static const std::string prefix = "/vsicurl/";
+    for (size_t at = text.find(prefix + "http"); at != std::string::npos;
+         at = text.find(prefix + "http", at))
+        text.erase(at, prefix.size());
+}
+
 /** Calls `show` with `text` without its secrets. What there is no memory for is said in general. */
 template <class Show> void showHidden(const char *text, const char *general, Show show) {
     std::string shown;
     const refs_status status = RefsGuard(nullptr, [&] {
         shown = RefsHideSecrets(text);
+        showUrls(shown);
         return REFS_OK;
     });
     show(status == REFS_OK ? shown.c_str() : general);

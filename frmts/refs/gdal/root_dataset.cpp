@@ -5,6 +5,7 @@
 #include "context.h"
 #include "guard.h"
 #include "report.h"
+#include "set_contents.h"
 #include "vsi_source.h"
 
 namespace {
@@ -43,7 +44,7 @@ refs_status RefsListSubdatasets(const RefsName &name, const refs_hierarchy *hier
                               (listing == RefsListing::all && RefsHoldsNumbers(array));
         if (!isListed) continue;
         RefsBuffer text;
-        REFS_TRY(refs_cf_subdataset_description(hierarchy, array, &text, error));
+        REFS_TRY(refs_cf_subdataset_description(hierarchy, array, nullptr, &text, error));
         number++;
         list.SetNameValue(itemName(number, "NAME"), RefsSubdatasetName(name, array->path).c_str());
         list.SetNameValue(itemName(number, "DESC"), text.text().c_str());
@@ -112,17 +113,19 @@ GDALDataset *RefsRootDataset::createOfList(const RefsName &name, refs_error *err
 }
 
 refs_status RefsRootDataset::addSet(void *self, const refs_set_summary *set, refs_error *error) {
-    return RefsGuard(error, [&] { return static_cast<RefsRootDataset *>(self)->add(*set); });
+    return RefsGuard(error, [&] { return static_cast<RefsRootDataset *>(self)->add(*set, error); });
 }
 
-refs_status RefsRootDataset::add(const refs_set_summary &set) {
+refs_status RefsRootDataset::add(const refs_set_summary &set, refs_error *error) {
     RefsName name = name_;
     name.setIndex = static_cast<int64_t>(set.index);
     const int number = static_cast<int>(set.index) + 1;
-    const std::string title(set.name.data, set.name.size), arrays(set.arrays.data, set.arrays.size);
+    const std::string title(set.name.data, set.name.size);
+    std::string contents;
+    REFS_TRY(RefsDescribeContents(set.metadata, contents, error));
     std::string description = "set " + std::to_string(name.setIndex);
     if (!title.empty()) description += " (" + title + ")";
-    if (!arrays.empty()) description += ": " + arrays;
+    if (!contents.empty()) description += ": " + contents;
     subdatasets_.SetNameValue(itemName(number, "NAME"), RefsSubdatasetName(name, "").c_str());
     subdatasets_.SetNameValue(itemName(number, "DESC"), description.c_str());
     return REFS_OK;

@@ -3,8 +3,8 @@
 
 #include "refs/refset.h"
 
-/* Bytes of a summary's list of arrays, beyond which there are only dots. */
-#define MAX_LISTED 160
+/* Bytes of a value that is kept of a set: those of a scalar coordinate. */
+#define MAX_VALUE 64
 
 bool refs_refset__is_metadata_key(refs_str key) {
     static const char *const names[] = {".zgroup", ".zattrs", ".zarray", ".zmetadata", "zarr.json"};
@@ -126,48 +126,75 @@ refs_status refs_refset__enter_set(refs_json_reader *reader, refs_set_layout lay
 typedef struct set_visitor {
     refs_status (*visit)(void *user, const refs_set_summary *set, refs_error *err);
     void *user;
-    refs_buf name, arrays; /* of the set that is being read */
+    const char *location;
+    refs_set_builder *builder; /* of the set that is being read, or NULL */
+    refs_buf name, key, value; /* of the same */
 } set_visitor;
 
-static refs_status add_array(refs_str key, refs_buf *arrays, refs_error *err) {
-    static const char metadata[] = "/.zarray";
-    refs_str listed = refs_str_view((const char *)arrays->data, arrays->size);
-    if (!refs_str_ends(key, metadata) || refs_str_ends(listed, "...")) return REFS_OK;
-    refs_str path = refs_str_part(key, 0, key.size - strlen(metadata));
-    if (listed.size + path.size > MAX_LISTED) path = refs_str_from("...");
-    if (listed.size > 0) REFS_TRY(refs_buf_append(arrays, ", ", 2, err));
-    return refs_buf_append_str(arrays, path, err);
+/* A text or object that tells what a set holds. */
+static refs_status keep_value(set_visitor *visitor, refs_json_reader *reader, refs_json_token token,
+                              refs_str text, refs_error *err) {
+    refs_str key = refs_str_view((const char *)visitor->key.data, visitor->key.size);
+    bool is_metadata = refs_refset__is_metadata_key(key);
+    visitor->value.size = 0;
+    if (token == REFS_JSON_OBJECT_BEGIN && is_metadata)
+        REFS_TRY(refs_json_capture(reader, token, &visitor->value, err));
+    else if (token != REFS_JSON_STRING || !(is_metadata || refs_str_ends(key, "/0")) ||
+             (!is_metadata && text.size > MAX_VALUE))
+        return refs_json_skip(reader, token, err);
+    else if (!refs_str_starts(text, "base64:"))
+        REFS_TRY(refs_buf_append_str(&visitor->value, text, err));
+    else if (refs_base64_decode(refs_str_part(text, 7, text.size), &visitor->value, NULL) !=
+             REFS_OK)
+        return REFS_OK; /* whoever opens the set is told */
+    return refs_set_builder_inline(visitor->builder, key,
+                                   refs_bytes_view(visitor->value.data, visitor->value.size), err);
 }
 
 /* Reads to the end of the object that was entered, a set or its "refs". */
-static refs_status list_arrays(refs_json_reader *reader, refs_buf *arrays, refs_error *err) {
+static refs_status collect(set_visitor *visitor, refs_json_reader *reader, refs_error *err) {
     for (;;) {
         refs_json_token token;
-        refs_str key;
+        refs_str key, text;
         REFS_TRY(refs_json_next(reader, &token, &key, err));
         if (token == REFS_JSON_OBJECT_END) return REFS_OK;
         bool refs = refs_str_is(key, "refs");
-        REFS_TRY(add_array(key, arrays, err));
-        REFS_TRY(refs_json_next(reader, &token, NULL, err));
+        visitor->key.size = 0;
+        REFS_TRY(refs_buf_append_str(&visitor->key, key, err));
+        REFS_TRY(refs_json_next(reader, &token, &text, err));
         if (refs && token == REFS_JSON_OBJECT_BEGIN)
-            REFS_TRY(list_arrays(reader, arrays, err));
+            REFS_TRY(collect(visitor, reader, err));
         else
-            REFS_TRY(refs_json_skip(reader, token, err));
+            REFS_TRY(keep_value(visitor, reader, token, text, err));
     }
+}
+
+/* Reads the set that was entered, and shows it. */
+static refs_status visit_set(set_visitor *visitor, refs_json_reader *reader, size_t index,
+                             refs_error *err) {
+    refs_set *set = NULL;
+    REFS_TRY(refs_set_builder_open(visitor->location, NULL, &visitor->builder, err));
+    refs_status status = collect(visitor, reader, err);
+    if (status == REFS_OK)
+        status = refs_set_builder_finish(visitor->builder, &set, err);
+    else
+        refs_set_builder_free(visitor->builder);
+    if (status != REFS_OK) return status;
+    const refs_set_summary summary = {
+        index, refs_str_view((const char *)visitor->name.data, visitor->name.size), set};
+    status = visitor->visit(visitor->user, &summary, err);
+    refs_set_free(set);
+    return status;
 }
 
 static refs_status visit_sets(refs_json_reader *reader, set_visitor *visitor, size_t *n_sets,
                               refs_error *err) {
     for (*n_sets = 0;; ++*n_sets) {
         refs_json_token token;
-        visitor->name.size = visitor->arrays.size = 0;
+        visitor->name.size = 0;
         REFS_TRY(next_set(reader, &visitor->name, &token, err));
         if (token != REFS_JSON_OBJECT_BEGIN) return REFS_OK;
-        REFS_TRY(list_arrays(reader, &visitor->arrays, err));
-        const refs_set_summary summary = {
-            *n_sets, refs_str_view((const char *)visitor->name.data, visitor->name.size),
-            refs_str_view((const char *)visitor->arrays.data, visitor->arrays.size)};
-        REFS_TRY(visitor->visit(visitor->user, &summary, err));
+        REFS_TRY(visit_set(visitor, reader, *n_sets, err));
     }
 }
 
@@ -191,13 +218,14 @@ refs_status refs_set_each_of_list(const refs_vfs *vfs, const char *location,
                                   void *user, size_t *n_sets, refs_error *err) {
     refs_json_source source;
     refs_json_reader *reader = NULL;
-    set_visitor visitor = {visit, user, REFS_BUF_INIT, REFS_BUF_INIT};
+    set_visitor visitor = {.visit = visit, .user = user, .location = location};
     REFS_TRY(refs_refset__json_source_open(vfs, location, &source, err));
     refs_status status = visit_source(&source, &reader, &visitor, n_sets, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", location);
     refs_json_reader_free(reader);
     refs_refset__json_source_clear(&source);
     refs_buf_clear(&visitor.name);
-    refs_buf_clear(&visitor.arrays);
+    refs_buf_clear(&visitor.key);
+    refs_buf_clear(&visitor.value);
     return status;
 }

@@ -188,6 +188,14 @@ static refs_status append_relative(refs_str path, refs_str base, refs_buf *locat
     return REFS_OK;
 }
 
+const char *refs_ref_name(const refs_ref *ref) {
+    if (ref->url == NULL || ref->location == NULL) return ref->url;
+    refs_str url = refs_str_from(ref->url), scheme, rest;
+    bool is_relative = !refs_str_starts(url, "/") && !split_scheme(url, &scheme, &rest) &&
+                       find_text(url, "::") == SIZE_MAX;
+    return is_relative ? ref->location : ref->url;
+}
+
 /* -- one URL ----------------------------------------------------------------------------------- */
 
 static refs_status map_url(refs_str url, const refs_url_context *context, size_t n_archives,

@@ -47,13 +47,27 @@ typedef struct pending {
     size_t n;
 } pending;
 
+/* Takes the location from the beginning of a message, where hosts put it, unless it tells what
+ * `name` does not, which is going to stand there: where the URL was rewritten. */
+static void drop_location(const char *name, const refs_ref *ref, refs_error *err) {
+    if (err == NULL || ref->location == NULL) return;
+    const char *scheme = strstr(name, "://");
+    refs_str location = refs_str_from(ref->location), message = refs_str_from(err->message);
+    refs_str behind = refs_str_part(message, location.size, message.size);
+    if (refs_str_ends(location, scheme != NULL ? scheme + 3 : name) &&
+        refs_str_starts(message, ref->location) && refs_str_starts(behind, ": "))
+        memmove(err->message, behind.data + 2, behind.size - 1);
+}
+
 /* Puts what is read, if it is not in the set itself, before a message, and before that the key. Of
  * a URL that cannot be used the message tells already. */
 static void prefix(const refs_store *store, refs_str key, const refs_ref *ref, refs_error *err) {
-    if (ref->kind == REFS_REF_WHOLE && ref->url != NULL)
-        refs_error_prefix(err, "%s", ref->url);
-    else if (ref->kind == REFS_REF_RANGE && ref->url != NULL)
-        refs_error_prefix(err, "%s [%llu+%llu]", ref->url, (unsigned long long)ref->offset,
+    const char *name = refs_ref_name(ref);
+    if (ref->kind != REFS_REF_INLINE && name != NULL) drop_location(name, ref, err);
+    if (ref->kind == REFS_REF_WHOLE && name != NULL)
+        refs_error_prefix(err, "%s", name);
+    else if (ref->kind == REFS_REF_RANGE && name != NULL)
+        refs_error_prefix(err, "%s [%llu+%llu]", name, (unsigned long long)ref->offset,
                           (unsigned long long)ref->length);
     refs_error_prefix(err, "%s: %.*s", refs_store_name(store), REFS_STR_ARG(key));
 }

@@ -1,0 +1,67 @@
+/* set_contents.cpp -- see set_contents.h. */
+#include "set_contents.h"
+
+#include "context.h"
+#include "dataset.h"
+#include "index.h"
+#include "vsi_source.h"
+
+namespace {
+
+/** Bytes of descriptions, beyond which there are only dots. */
+constexpr size_t mostBytes = 200;
+
+/** Values that stand in the set. */
+refs_status readInline(void *user, const refs_array_meta *meta, double *values, refs_error *error) {
+    auto *store = static_cast<refs_store *>(user);
+    const uint64_t first[REFS_MAX_RANK] = {};
+    const refs_array_context context = {store, nullptr, nullptr, nullptr, 0};
+    RefsBuffer key;
+    refs_store_extent extent{};
+    refs_array *array = nullptr;
+    REFS_TRY(refs_chunk_key(meta, first, &key, error));
+    REFS_TRY(refs_store_measure(
+        store, refs_str_view(reinterpret_cast<const char *>(key.data), key.size), &extent, error));
+    if (!extent.is_at_hand) return REFS_UNSUPPORTED;
+    REFS_TRY(refs_array_open(&context, meta, &array, error));
+    const RefsArrayHandle handle(array);
+    return refs_array_read_doubles(array, 1, values, error);
+}
+
+bool isRaster(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return RefsIsSubdataset(hierarchy, array) && !refs_cf_is_coordinate(hierarchy, array) &&
+           !refs_cf_is_coordinate_of_group(hierarchy, array);
+}
+
+refs_status describe(const refs_hierarchy *hierarchy, refs_store *store, bool isOfRasters,
+                     std::string &contents, refs_error *error) {
+    const refs_cf_values values = {readInline, nullptr, nullptr, store};
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (isOfRasters ? !isRaster(hierarchy, array) : !RefsHoldsNumbers(array)) continue;
+        RefsBuffer text;
+        REFS_TRY(refs_cf_subdataset_description(hierarchy, array, &values, &text, error));
+        const bool isTooMuch = contents.size() + text.size > mostBytes && !contents.empty();
+        contents += (contents.empty() ? "" : "; ") + (isTooMuch ? "..." : text.text());
+        if (isTooMuch) break;
+    }
+    return REFS_OK;
+}
+
+} // namespace
+
+refs_status RefsDescribeContents(const refs_set *set, std::string &contents, refs_error *error) {
+    const auto context = RefsContext::shared(error);
+    if (context == nullptr) return REFS_NOMEM;
+    const RefsFetcherHandle fetcher = RefsOpenFetcher(*context, RefsVsiSource(), error);
+    if (fetcher == nullptr) return REFS_NOMEM;
+    refs_store *opened = nullptr;
+    refs_hierarchy *read = nullptr;
+    REFS_TRY(refs_store_open(set, fetcher.get(), &opened, error));
+    const RefsStoreHandle store(opened);
+    const refs_status status = refs_hierarchy_open(opened, nullptr, &read, nullptr);
+    if (status != REFS_OK) return status == REFS_NOMEM ? refs_fail_nomem(error) : REFS_OK;
+    const RefsHierarchyHandle hierarchy(read);
+    REFS_TRY(describe(read, opened, true, contents, error));
+    return contents.empty() ? describe(read, opened, false, contents, error) : REFS_OK;
+}
