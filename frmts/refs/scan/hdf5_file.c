@@ -1,0 +1,232 @@
+/* hdf5_file.c -- see hdf5_file.h. */
+#include "hdf5_file.h"
+
+/* What a task may read: each byte of the file so many times, and so many more. */
+#define READS_OF_A_BYTE  8
+#define FREE_READ_BYTES  (4 * REFS_MIB)
+#define BYTES_OF_A_VISIT 16 /* what a structure counts at least */
+
+void refs_hdf5__begin_task(refs_hdf5_file *file) {
+    if (!refs_mul_u64(file->size, READS_OF_A_BYTE, &file->bytes_left) ||
+        !refs_add_u64(file->bytes_left, FREE_READ_BYTES, &file->bytes_left))
+        file->bytes_left = UINT64_MAX;
+}
+
+refs_status refs_hdf5__corrupt(refs_error *err, const char *what, uint64_t address,
+                               const char *reason) {
+    return refs_fail(err, REFS_CORRUPT, "%s at address %llu %s", what, (unsigned long long)address,
+                     reason);
+}
+
+static refs_status spend(refs_hdf5_file *file, uint64_t length, refs_error *err) {
+    uint64_t cost = length + BYTES_OF_A_VISIT;
+    if (cost > file->bytes_left)
+        return refs_fail(err, REFS_LIMIT,
+                         "its structures have more bytes than the file: they overlap or loop");
+    file->bytes_left -= cost;
+    return REFS_OK;
+}
+
+static refs_status read_at(refs_hdf5_file *file, refs_source_range range, refs_buf *buf,
+                           refs_error *err) {
+    if (range.length > REFS_HDF5_MAX_STRUCTURE_BYTES)
+        return refs_fail(err, REFS_LIMIT, "a structure has %llu bytes, at most %zu are read",
+                         (unsigned long long)range.length, REFS_HDF5_MAX_STRUCTURE_BYTES);
+    REFS_TRY(spend(file, range.length, err));
+    REFS_TRY(refs_buf_resize(buf, (size_t)range.length, err));
+    return refs_source_read(file->source, range.offset, (size_t)range.length, buf->data, err);
+}
+
+refs_status refs_hdf5__read(refs_hdf5_file *file, uint64_t address, uint64_t length, refs_buf *buf,
+                            const char *what, refs_error *err) {
+    uint64_t offset;
+    if (address == REFS_HDF5_UNDEFINED)
+        return refs_fail(err, REFS_CORRUPT, "the address of %s is undefined", what);
+    if (!refs_add_u64(file->base, address, &offset) || offset > file->size ||
+        length > file->size - offset)
+        return refs_fail(err, REFS_CORRUPT,
+                         "%s, %llu bytes at address %llu, is not within the %llu bytes of the file",
+                         what, (unsigned long long)length, (unsigned long long)address,
+                         (unsigned long long)file->size);
+    return read_at(file, (refs_source_range){offset, length}, buf, err);
+}
+
+refs_status refs_hdf5__read_some(refs_hdf5_file *file, uint64_t address, uint64_t length,
+                                 refs_buf *buf, refs_error *err) {
+    uint64_t offset;
+    if (address == REFS_HDF5_UNDEFINED || !refs_add_u64(file->base, address, &offset) ||
+        offset > file->size)
+        offset = file->size;
+    if (length > file->size - offset) length = file->size - offset;
+    return read_at(file, (refs_source_range){offset, length}, buf, err);
+}
+
+refs_status refs_hdf5__want(refs_hdf5_file *file, refs_source_range *ranges, size_t n,
+                            refs_error *err) {
+    size_t n_good = 0;
+    for (size_t i = 0; i < n; i++) {
+        refs_source_range range = ranges[i];
+        if (!refs_add_u64(file->base, range.offset, &range.offset) || range.offset >= file->size)
+            continue;
+        if (range.length > file->size - range.offset) range.length = file->size - range.offset;
+        ranges[n_good++] = range;
+    }
+    return refs_source_want(file->source, ranges, n_good, err);
+}
+
+/* -- checksums --------------------------------------------------------------------------------- */
+
+static uint32_t rotate(uint32_t x, unsigned int bits) {
+    return x << bits | x >> (32 - bits);
+}
+
+static void mix(uint32_t s[3]) {
+    static const unsigned int turns[6] = {4, 6, 8, 16, 19, 4};
+    for (size_t i = 0; i < 6; i++) {
+        uint32_t *x = &s[i % 3], *y = &s[(i + 1) % 3], *z = &s[(i + 2) % 3];
+        *x -= *z;
+        *x ^= rotate(*z, turns[i]);
+        *z += *y;
+    }
+}
+
+static uint32_t finish(uint32_t s[3]) {
+    static const unsigned int turns[7] = {14, 11, 25, 16, 4, 14, 24};
+    for (size_t i = 0; i < 7; i++) {
+        uint32_t *x = &s[(i + 2) % 3], *y = &s[(i + 1) % 3];
+        *x ^= *y;
+        *x -= rotate(*y, turns[i]);
+    }
+    return s[2];
+}
+
+uint32_t refs_hdf5__lookup3(const uint8_t *data, size_t size) {
+    uint32_t s[3];
+    s[0] = s[1] = s[2] = 0xDEADBEEFu + (uint32_t)size;
+    if (size == 0) return s[2];
+    for (; size > 12; size -= 12, data += 12) {
+        for (size_t i = 0; i < 3; i++) s[i] += refs_load_le32(data + 4 * i);
+        mix(s);
+    }
+    for (size_t i = 0; i < size; i++) s[i / 4] += (uint32_t)data[i] << 8 * (i % 4);
+    return finish(s);
+}
+
+refs_status refs_hdf5__check(refs_bytes block, const char *signature, uint64_t address,
+                             refs_error *err) {
+    if (block.size < 8 || memcmp(block.data, signature, 4) != 0)
+        return refs_fail(err, REFS_CORRUPT, "at address %llu is no structure \"%s\"",
+                         (unsigned long long)address, signature);
+    size_t size = block.size - 4;
+    if (refs_load_le32(block.data + size) != refs_hdf5__lookup3(block.data, size))
+        return refs_fail(err, REFS_CORRUPT, "structure \"%s\" at address %llu has a wrong checksum",
+                         signature, (unsigned long long)address);
+    return REFS_OK;
+}
+
+/* -- taking apart ------------------------------------------------------------------------------ */
+
+refs_bytes refs_hdf5__take(refs_hdf5_cursor *cursor, uint64_t size) {
+    if (size > refs_hdf5__left(cursor)) {
+        cursor->is_short = true;
+        cursor->at = cursor->end;
+        return refs_bytes_view(cursor->end, 0);
+    }
+    refs_bytes bytes = refs_bytes_view(cursor->at, (size_t)size);
+    cursor->at += size;
+    return bytes;
+}
+
+uint64_t refs_hdf5__uint(refs_hdf5_cursor *cursor, size_t size) {
+    refs_bytes bytes = refs_hdf5__take(cursor, size);
+    uint64_t value = 0;
+    for (size_t i = bytes.size < 8 ? bytes.size : 8; i-- > 0;) value = value << 8 | bytes.data[i];
+    return value;
+}
+
+static uint64_t number_or_undefined(refs_hdf5_cursor *cursor, size_t size) {
+    uint64_t value = refs_hdf5__uint(cursor, size);
+    bool is_undefined = size < 8 && value == (UINT64_C(1) << 8 * size) - 1;
+    return is_undefined ? REFS_HDF5_UNDEFINED : value;
+}
+
+uint64_t refs_hdf5__address(const refs_hdf5_file *file, refs_hdf5_cursor *cursor) {
+    return number_or_undefined(cursor, file->offset_size);
+}
+
+uint64_t refs_hdf5__length(const refs_hdf5_file *file, refs_hdf5_cursor *cursor) {
+    return number_or_undefined(cursor, file->length_size);
+}
+
+refs_status refs_hdf5__finish(const refs_hdf5_cursor *cursor, const char *what, uint64_t address,
+                              refs_error *err) {
+    if (!cursor->is_short) return REFS_OK;
+    return refs_hdf5__corrupt(err, what, address, "ends too early");
+}
+
+size_t refs_hdf5__bytes_for(uint64_t value) {
+    size_t n = 1;
+    while (n < 8 && value >> 8 * n != 0) n++;
+    return n;
+}
+
+/* -- global heap ------------------------------------------------------------------------------- */
+
+void refs_hdf5__heaps_clear(refs_hdf5_heaps *heaps) {
+    for (size_t i = 0; i < REFS_HDF5_KEPT_COLLECTIONS; i++) refs_buf_clear(&heaps->kept[i].bytes);
+    memset(heaps, 0, sizeof *heaps);
+}
+
+/* Specification III.E: "GCOL", version 1, three bytes, size of the collection. */
+static refs_status read_collection(refs_hdf5_file *file, uint64_t address, refs_buf *bytes,
+                                   refs_error *err) {
+    size_t header_size = 8u + file->length_size;
+    REFS_TRY(refs_hdf5__read(file, address, header_size, bytes, "global heap collection", err));
+    refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(bytes));
+    bool is_heap = memcmp(refs_hdf5__take(&cursor, 4).data, "GCOL", 4) == 0;
+    uint8_t version = refs_hdf5__u8(&cursor);
+    refs_hdf5__take(&cursor, 3);
+    uint64_t size = refs_hdf5__length(file, &cursor);
+    if (!is_heap || version != 1 || size < header_size)
+        return refs_hdf5__corrupt(err, "global heap collection", address, "is none");
+    return refs_hdf5__read(file, address, size, bytes, "global heap collection", err);
+}
+
+static refs_status get_collection(refs_hdf5_file *file, refs_hdf5_heaps *heaps, uint64_t address,
+                                  refs_bytes *bytes, refs_error *err) {
+    for (size_t i = 0; i < REFS_HDF5_KEPT_COLLECTIONS; i++) {
+        if (heaps->kept[i].address != address || heaps->kept[i].bytes.size == 0) continue;
+        *bytes = refs_buf_view(&heaps->kept[i].bytes);
+        return REFS_OK;
+    }
+    size_t i = heaps->next;
+    heaps->next = (i + 1) % REFS_HDF5_KEPT_COLLECTIONS;
+    heaps->kept[i].address = 0;
+    REFS_TRY(read_collection(file, address, &heaps->kept[i].bytes, err));
+    heaps->kept[i].address = address;
+    *bytes = refs_buf_view(&heaps->kept[i].bytes);
+    return REFS_OK;
+}
+
+refs_status refs_hdf5__heap_object(refs_hdf5_file *file, refs_hdf5_heaps *heaps,
+                                   refs_hdf5_heap_id id, refs_bytes *object, refs_error *err) {
+    refs_bytes collection;
+    *object = refs_bytes_view("", 0);
+    if (id.address == 0 || id.address == REFS_HDF5_UNDEFINED) return REFS_OK;
+    REFS_TRY(get_collection(file, heaps, id.address, &collection, err));
+    refs_hdf5_cursor cursor = refs_hdf5__cursor(collection);
+    refs_hdf5__take(&cursor, 8u + file->length_size);
+    while (refs_hdf5__left(&cursor) >= 8u + file->length_size) {
+        uint32_t index = refs_hdf5__u16(&cursor);
+        refs_hdf5__take(&cursor, 6);
+        uint64_t size = refs_hdf5__length(file, &cursor);
+        if (index == 0) break; /* the free space */
+        *object = refs_hdf5__take(&cursor, size);
+        if (cursor.is_short) break;
+        if (index == id.index) return REFS_OK;
+        refs_hdf5__take(&cursor, (8 - size % 8) % 8);
+    }
+    *object = refs_bytes_view("", 0);
+    return refs_fail(err, REFS_CORRUPT, "global heap collection at address %llu has no object %u",
+                     (unsigned long long)id.address, (unsigned int)id.index);
+}
