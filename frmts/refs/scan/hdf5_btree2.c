@@ -93,10 +93,10 @@ static size_t used_bytes(const walk *job, size_t depth, uint64_t n_records) {
 
 static refs_status read_node(walk *job, size_t depth, const refs_hdf5_node *node, refs_error *err) {
     const char *signature = depth > 0 ? "BTIN" : "BTLF";
-    if (node->count > job->levels[depth].max_records)
+    if (node->number > job->levels[depth].max_records)
         return refs_hdf5__corrupt(err, "B-tree node", node->address,
                                   "has more records than there is room for");
-    REFS_TRY(refs_hdf5__read(job->file, node->address, used_bytes(job, depth, node->count),
+    REFS_TRY(refs_hdf5__read(job->file, node->address, used_bytes(job, depth, node->number),
                              &job->node, "B-tree node", err));
     REFS_TRY(refs_hdf5__check(refs_buf_view(&job->node), signature, node->address, err));
     if (job->node.data[4] == 0 && job->node.data[5] == job->tree->type) return REFS_OK;
@@ -108,8 +108,9 @@ static refs_status add_children(const walk *job, size_t depth, uint64_t n, refs_
     refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(&job->node));
     refs_hdf5__take(&cursor, NODE_PREFIX_BYTES + n * job->tree->record_size);
     for (uint64_t i = 0; i <= n; i++) {
-        refs_hdf5_node child = {.address = refs_hdf5__address(job->file, &cursor)};
-        child.count = refs_hdf5__uint(&cursor, job->count_size);
+        refs_hdf5_node child = {.address = refs_hdf5__address(job->file, &cursor),
+                                .size = job->tree->node_size};
+        child.number = refs_hdf5__uint(&cursor, job->count_size);
         refs_hdf5__take(&cursor, job->levels[depth - 1].below_size);
         REFS_TRY(refs_hdf5__nodes_add(below, child, err));
     }
@@ -120,17 +121,17 @@ static refs_status visit_node(walk *job, size_t depth, const refs_hdf5_node *nod
                               refs_hdf5_nodes *below, refs_error *err) {
     size_t size = job->tree->record_size;
     REFS_TRY(read_node(job, depth, node, err));
-    for (size_t i = 0; i < node->count; i++) {
+    for (size_t i = 0; i < node->number; i++) {
         const uint8_t *record = job->node.data + NODE_PREFIX_BYTES + i * size;
         REFS_TRY(job->visitor->visit(job->visitor->user, refs_bytes_view(record, size), err));
     }
-    return depth > 0 ? add_children(job, depth, node->count, below, err) : REFS_OK;
+    return depth > 0 ? add_children(job, depth, node->number, below, err) : REFS_OK;
 }
 
 static refs_status visit_level(walk *job, size_t depth, refs_hdf5_nodes *nodes,
                                refs_hdf5_nodes *below, refs_error *err) {
     for (size_t i = 0; i < nodes->n; i++) {
-        REFS_TRY(refs_hdf5__nodes_want(job->file, nodes, i, job->tree->node_size, err));
+        REFS_TRY(refs_hdf5__nodes_want(job->file, nodes, i, err));
         REFS_TRY(visit_node(job, depth, &nodes->nodes[i], below, err));
     }
     return REFS_OK;
@@ -153,8 +154,8 @@ refs_status refs_hdf5__btree2_each(refs_hdf5_file *file, const refs_hdf5_btree2 
     refs_hdf5_nodes nodes = {.nodes = NULL};
     if (tree->root == REFS_HDF5_UNDEFINED || tree->n_root_records == 0) return REFS_OK;
     REFS_TRY(lay_out(&job, err));
-    refs_status status =
-        refs_hdf5__nodes_add(&nodes, (refs_hdf5_node){tree->root, tree->n_root_records}, err);
+    const refs_hdf5_node root = {tree->root, tree->node_size, tree->n_root_records};
+    refs_status status = refs_hdf5__nodes_add(&nodes, root, err);
     if (status == REFS_OK) status = walk_levels(&job, &nodes, err);
     refs_hdf5__nodes_clear(&nodes);
     refs_buf_clear(&job.node);

@@ -7,7 +7,8 @@
 
 typedef struct refs_hdf5_node {
     uint64_t address;
-    uint64_t count; /**< what the parent says is in it; or which one it is */
+    uint64_t size;   /**< in bytes */
+    uint64_t number; /**< what its parent says: records in it, or which element is its first */
 } refs_hdf5_node;
 
 /** Zeroed is empty. */
@@ -20,9 +21,9 @@ typedef struct refs_hdf5_nodes {
 void refs_hdf5__nodes_clear(refs_hdf5_nodes *nodes);
 refs_status refs_hdf5__nodes_add(refs_hdf5_nodes *nodes, refs_hdf5_node node, refs_error *err);
 
-/** To be called before node `i` of `nodes`, `size` bytes each, is read: says of it and of some that
- * follow that they will be, unless that was said. */
+/** To be called before node `i` of `nodes` is read: says of it and of some that follow that they
+ * will be, unless that was said. */
 refs_status refs_hdf5__nodes_want(refs_hdf5_file *file, refs_hdf5_nodes *nodes, size_t i,
-                                  uint64_t size, refs_error *err);
+                                  refs_error *err);
 
 #endif
