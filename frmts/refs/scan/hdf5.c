@@ -6,7 +6,7 @@
 typedef struct hdf5_scan {
     refs_hdf5_file file;
     refs_hdf5_tree tree;
-    size_t *arrays; /* nodes, by number of the array */
+    size_t *arrays; /* items, by number of the array */
     size_t n_arrays, capacity;
 } hdf5_scan;
 
@@ -27,20 +27,20 @@ static void close_hdf5(void *self) {
 
 static refs_status put_array(hdf5_scan *scan, refs_documents *documents, size_t number,
                              refs_error *err) {
-    refs_hdf5_node *node = &scan->tree.nodes[number];
+    refs_hdf5_item *item = &scan->tree.items[number];
     uint64_t shape[REFS_SCAN_MAX_RANK], chunks[REFS_SCAN_MAX_RANK];
-    refs_scan_array array = {.path = node->path, .shape = shape, .chunks = chunks};
+    refs_scan_array array = {.path = item->path, .shape = shape, .chunks = chunks};
     size_t i;
     if (!refs_grow((void **)&scan->arrays, &scan->capacity, scan->n_arrays, sizeof *scan->arrays))
         return refs_fail_nomem(err);
-    array.rank = refs_hdf5__array_rank(node->dataset);
-    refs_hdf5__array_shape(node->dataset, shape, chunks);
-    array.dtype = refs_hdf5__dtype(refs_hdf5__element_type(node->dataset));
-    array.dimensions = node->dimensions;
-    array.filters = refs_hdf5__filters(node->dataset);
-    array.fill_value = refs_hdf5__fill_value(node->dataset);
-    array.attributes = node->attributes;
-    node->attributes = NULL;
+    array.rank = refs_hdf5__array_rank(item->dataset);
+    refs_hdf5__array_shape(item->dataset, shape, chunks);
+    array.dtype = refs_hdf5__dtype(refs_hdf5__element_type(item->dataset));
+    array.dimensions = item->dimensions;
+    array.filters = refs_hdf5__filters(item->dataset);
+    array.fill_value = refs_hdf5__fill_value(item->dataset);
+    array.attributes = item->attributes;
+    item->attributes = NULL;
     REFS_TRY(refs_documents_add_array(documents, &array, &i, err));
     scan->arrays[scan->n_arrays++] = number;
     return REFS_OK;
@@ -48,13 +48,13 @@ static refs_status put_array(hdf5_scan *scan, refs_documents *documents, size_t 
 
 static refs_status put_documents(hdf5_scan *scan, refs_documents *documents, refs_error *err) {
     for (size_t i = 0; i < scan->tree.n; i++) {
-        refs_hdf5_node *node = &scan->tree.nodes[i];
+        refs_hdf5_item *item = &scan->tree.items[i];
         refs_status status = REFS_OK;
-        if (node->kind == REFS_HDF5_NODE_GROUP) {
-            json_t *attributes = node->attributes;
-            node->attributes = NULL;
-            status = refs_documents_add_group(documents, node->path, attributes, err);
-        } else if (node->kind == REFS_HDF5_NODE_DATASET && !node->scales.is_only_dimension) {
+        if (item->kind == REFS_HDF5_ITEM_GROUP) {
+            json_t *attributes = item->attributes;
+            item->attributes = NULL;
+            status = refs_documents_add_group(documents, item->path, attributes, err);
+        } else if (item->kind == REFS_HDF5_ITEM_DATASET && !item->scales.is_only_dimension) {
             status = put_array(scan, documents, i, err);
         }
         REFS_TRY(status);
@@ -94,8 +94,8 @@ static void add_inner_dimensions(refs_chunk_index *index, size_t rank) {
 
 static refs_status index_hdf5(void *self, size_t number, refs_chunk_index *index, refs_error *err) {
     hdf5_scan *scan = self;
-    const refs_hdf5_node *node = &scan->tree.nodes[scan->arrays[number]];
-    const refs_hdf5_dataset *dataset = node->dataset;
+    const refs_hdf5_item *item = &scan->tree.items[scan->arrays[number]];
+    const refs_hdf5_dataset *dataset = item->dataset;
     refs_status status = REFS_OK;
     if (dataset->has_external_files)
         status = refs_fail(err, REFS_UNSUPPORTED, "its values are in other files");
@@ -104,7 +104,7 @@ static refs_status index_hdf5(void *self, size_t number, refs_chunk_index *index
             refs_fail(err, REFS_UNSUPPORTED, "it is a virtual dataset: its values are elsewhere");
     else
         status = refs_hdf5__read_index(&scan->file, &dataset->layout, index, err);
-    if (status != REFS_OK) refs_error_prefix(err, "/%s", node->path);
+    if (status != REFS_OK) refs_error_prefix(err, "/%s", item->path);
     add_inner_dimensions(index, refs_hdf5__array_rank(dataset));
     return status;
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "hdf5_btree_2.h"
+#include "hdf5_btree2.h"
 #include "hdf5_fractal_heap.h"
 #include "hdf5_shared.h"
 
@@ -142,7 +142,7 @@ static refs_status add_attribute(attribute_reader *reader, refs_bytes body, uint
 #define IS_SHARED     0x02u
 
 /* A record: ID in the heap, flags of the message, creation order, hash of the name. */
-static refs_status visit_record(void *user, refs_bytes record, refs_error *err) {
+static refs_status visit_record_now(void *user, refs_bytes record, refs_error *err) {
     attribute_reader *reader = user;
     refs_hdf5_cursor cursor = refs_hdf5__cursor(record);
     refs_bytes id = refs_hdf5__take(&cursor, 8);
@@ -159,9 +159,14 @@ static refs_status visit_record(void *user, refs_bytes record, refs_error *err) 
     return add_attribute(reader, refs_buf_view(&reader->scratch), order, err);
 }
 
+static refs_status visit_record(void *user, refs_bytes record, refs_error *err) {
+    const attribute_reader *reader = user;
+    return refs_hdf5__later(reader->file, visit_record_now(user, record, err));
+}
+
 /* Specification IV.A.2.v: version, flags, [maximum order], heap, B-tree by name, [by order]. */
 static refs_status read_dense(attribute_reader *reader, refs_bytes body, refs_error *err) {
-    const refs_hdf5_records records = {visit_record, reader};
+    const refs_hdf5_record_visitor records = {visit_record, reader};
     refs_hdf5_cursor cursor = refs_hdf5__cursor(body);
     refs_hdf5__u8(&cursor);
     if (refs_hdf5__u8(&cursor) & 1) refs_hdf5__take(&cursor, 2);
@@ -171,7 +176,7 @@ static refs_status read_dense(attribute_reader *reader, refs_bytes body, refs_er
     if (heap == REFS_HDF5_UNDEFINED) return REFS_OK;
     REFS_TRY(refs_hdf5__later(reader->file,
                               refs_hdf5__open_heap(reader->file, heap, &reader->heap, err)));
-    return refs_hdf5__walk_btree_2(reader->file, tree, BTREE_BY_NAME, &records, err);
+    return refs_hdf5__btree2_walk(reader->file, tree, BTREE_BY_NAME, &records, err);
 }
 
 /* -- all --------------------------------------------------------------------------------------- */

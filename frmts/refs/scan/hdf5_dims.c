@@ -91,7 +91,7 @@ typedef struct naming {
     dimension *dimensions;
     size_t n, capacity;
     refs_intern addresses; /* of dimension scales, numbered as `scales` */
-    size_t *scales;        /* nodes */
+    size_t *scales;        /* items */
     size_t n_scales, scale_capacity;
     int64_t next_id;
 } naming;
@@ -106,28 +106,28 @@ static refs_status add_dimension(naming *names, dimension added, refs_error *err
     return REFS_OK;
 }
 
-static const char *dimension_name(const refs_hdf5_node *node) {
+static const char *dimension_name(const refs_hdf5_item *item) {
     size_t size = strlen(NON_COORDINATE);
-    return strncmp(node->name, NON_COORDINATE, size) == 0 ? node->name + size : node->name;
+    return strncmp(item->name, NON_COORDINATE, size) == 0 ? item->name + size : item->name;
 }
 
 /* Datasets with coordinates of several dimensions stand for the first of these. */
 static refs_status add_scale(naming *names, size_t number, refs_error *err) {
-    const refs_hdf5_node *node = &names->tree->nodes[number];
-    const refs_hdf5_layout *layout = &node->dataset->layout;
+    const refs_hdf5_item *item = &names->tree->items[number];
+    const refs_hdf5_layout *layout = &item->dataset->layout;
     uint32_t id;
     REFS_TRY(refs_intern_add(&names->addresses,
-                             refs_str_view((const char *)&node->address, sizeof node->address), &id,
+                             refs_str_view((const char *)&item->address, sizeof item->address), &id,
                              err));
     if (id != names->n_scales) return REFS_OK; /* another name of it */
     if (!refs_grow((void **)&names->scales, &names->scale_capacity, names->n_scales,
                    sizeof *names->scales))
         return refs_fail_nomem(err);
     names->scales[names->n_scales++] = number;
-    if (!node->scales.is_scale) return REFS_OK;
+    if (!item->scales.is_scale) return REFS_OK;
     bool has_size = layout->rank > 0;
     return add_dimension(names,
-                         (dimension){dimension_name(node), node->parent, node->scales.id,
+                         (dimension){dimension_name(item), item->parent, item->scales.id,
                                      has_size ? layout->shape[0] : 0,
                                      has_size && layout->max_shape[0] == REFS_HDF5_UNDEFINED},
                          err);
@@ -136,7 +136,7 @@ static refs_status add_scale(naming *names, size_t number, refs_error *err) {
 static const char *name_of_scale(const naming *names, uint64_t address) {
     uint32_t id =
         refs_intern_find(&names->addresses, refs_str_view((const char *)&address, sizeof address));
-    return id != REFS_INTERN_NONE ? dimension_name(&names->tree->nodes[names->scales[id]]) : NULL;
+    return id != REFS_INTERN_NONE ? dimension_name(&names->tree->items[names->scales[id]]) : NULL;
 }
 
 static const char *name_of_id(const naming *names, int64_t id) {
@@ -161,15 +161,15 @@ static refs_status make_name(naming *names, const char **name, refs_error *err) 
 }
 
 /* A dimension of the group that has this size, or a new one. */
-static refs_status phony_name(naming *names, const refs_hdf5_node *node, size_t dim,
+static refs_status phony_name(naming *names, const refs_hdf5_item *item, size_t dim,
                               const char **name, refs_error *err) {
-    const refs_hdf5_layout *layout = &node->dataset->layout;
-    dimension wanted = {NULL, node->parent, -1, 0, false};
+    const refs_hdf5_layout *layout = &item->dataset->layout;
+    dimension wanted = {NULL, item->parent, -1, 0, false};
     if (dim < layout->rank) {
         wanted.size = layout->shape[dim];
         wanted.is_unlimited = layout->max_shape[dim] == REFS_HDF5_UNDEFINED;
     } else {
-        wanted.size = node->dataset->type.shape[dim - layout->rank];
+        wanted.size = item->dataset->type.shape[dim - layout->rank];
     }
     for (size_t i = 0; i < names->n; i++) {
         const dimension *at = &names->dimensions[i];
@@ -184,32 +184,32 @@ static refs_status phony_name(naming *names, const refs_hdf5_node *node, size_t 
     return add_dimension(names, wanted, err);
 }
 
-static refs_status name_dimension(naming *names, refs_hdf5_node *node, size_t dim,
+static refs_status name_dimension(naming *names, refs_hdf5_item *item, size_t dim,
                                   refs_error *err) {
-    const refs_hdf5_scales *scales = &node->scales;
-    size_t rank = node->dataset->layout.rank;
+    const refs_hdf5_scales *scales = &item->scales;
+    size_t rank = item->dataset->layout.rank;
     const char *name = NULL;
     if (dim < scales->n_coordinates) name = name_of_id(names, scales->coordinates[dim]);
-    if (name == NULL && scales->is_scale && dim == 0 && rank > 0) name = dimension_name(node);
+    if (name == NULL && scales->is_scale && dim == 0 && rank > 0) name = dimension_name(item);
     if (name == NULL && dim < rank && scales->scale[dim] != REFS_HDF5_UNDEFINED)
         name = name_of_scale(names, scales->scale[dim]);
-    if (name == NULL) REFS_TRY(phony_name(names, node, dim, &name, err));
-    node->dimensions[dim] = name;
+    if (name == NULL) REFS_TRY(phony_name(names, item, dim, &name, err));
+    item->dimensions[dim] = name;
     return REFS_OK;
 }
 
 static refs_status name_all(naming *names, refs_error *err) {
     refs_hdf5_tree *tree = names->tree;
     for (size_t i = 0; i < tree->n; i++)
-        if (tree->nodes[i].kind == REFS_HDF5_NODE_DATASET) REFS_TRY(add_scale(names, i, err));
+        if (tree->items[i].kind == REFS_HDF5_ITEM_DATASET) REFS_TRY(add_scale(names, i, err));
     /* Groups after those in them: a parent is before, so from the end. */
     for (size_t group = tree->n; group-- > 0;) {
-        if (tree->nodes[group].kind != REFS_HDF5_NODE_GROUP) continue;
+        if (tree->items[group].kind != REFS_HDF5_ITEM_GROUP) continue;
         for (size_t i = group; i < tree->n; i++) {
-            refs_hdf5_node *node = &tree->nodes[i];
-            if (node->kind != REFS_HDF5_NODE_DATASET || node->parent != group) continue;
-            size_t rank = refs_hdf5__array_rank(node->dataset);
-            for (size_t dim = 0; dim < rank; dim++) REFS_TRY(name_dimension(names, node, dim, err));
+            refs_hdf5_item *item = &tree->items[i];
+            if (item->kind != REFS_HDF5_ITEM_DATASET || item->parent != group) continue;
+            size_t rank = refs_hdf5__array_rank(item->dataset);
+            for (size_t dim = 0; dim < rank; dim++) REFS_TRY(name_dimension(names, item, dim, err));
         }
     }
     return REFS_OK;

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "refs/lookup3.h"
+
 /* What a task may read: each byte of the file so many times, and so many more. */
 #define READS_OF_A_BYTE  8
 #define FREE_READ_BYTES  (4 * REFS_MIB)
@@ -78,6 +80,7 @@ refs_status refs_hdf5__read_some(refs_hdf5_file *file, uint64_t address, uint64_
 refs_status refs_hdf5__want(refs_hdf5_file *file, refs_source_range *ranges, size_t n,
                             refs_error *err) {
     size_t n_good = 0;
+    if (file->is_collecting) return REFS_OK;
     for (size_t i = 0; i < n; i++) {
         refs_source_range range = ranges[i];
         if (!refs_add_u64(file->base, range.offset, &range.offset) || range.offset >= file->size)
@@ -141,49 +144,13 @@ refs_status refs_hdf5__in_rounds(refs_hdf5_file *file,
 
 /* -- checksums --------------------------------------------------------------------------------- */
 
-static uint32_t rotate(uint32_t x, unsigned int bits) {
-    return x << bits | x >> (32 - bits);
-}
-
-static void mix(uint32_t s[3]) {
-    static const unsigned int turns[6] = {4, 6, 8, 16, 19, 4};
-    for (size_t i = 0; i < 6; i++) {
-        uint32_t *x = &s[i % 3], *y = &s[(i + 1) % 3], *z = &s[(i + 2) % 3];
-        *x -= *z;
-        *x ^= rotate(*z, turns[i]);
-        *z += *y;
-    }
-}
-
-static uint32_t finish(uint32_t s[3]) {
-    static const unsigned int turns[7] = {14, 11, 25, 16, 4, 14, 24};
-    for (size_t i = 0; i < 7; i++) {
-        uint32_t *x = &s[(i + 2) % 3], *y = &s[(i + 1) % 3];
-        *x ^= *y;
-        *x -= rotate(*y, turns[i]);
-    }
-    return s[2];
-}
-
-uint32_t refs_hdf5__lookup3(const uint8_t *data, size_t size) {
-    uint32_t s[3];
-    s[0] = s[1] = s[2] = 0xDEADBEEFu + (uint32_t)size;
-    if (size == 0) return s[2];
-    for (; size > 12; size -= 12, data += 12) {
-        for (size_t i = 0; i < 3; i++) s[i] += refs_load_le32(data + 4 * i);
-        mix(s);
-    }
-    for (size_t i = 0; i < size; i++) s[i / 4] += (uint32_t)data[i] << 8 * (i % 4);
-    return finish(s);
-}
-
 refs_status refs_hdf5__check(refs_bytes block, const char *signature, uint64_t address,
                              refs_error *err) {
     if (block.size < 8 || memcmp(block.data, signature, 4) != 0)
         return refs_fail(err, REFS_CORRUPT, "at address %llu is no structure \"%s\"",
                          (unsigned long long)address, signature);
     size_t size = block.size - 4;
-    if (refs_load_le32(block.data + size) != refs_hdf5__lookup3(block.data, size))
+    if (refs_load_le32(block.data + size) != refs_lookup3(refs_bytes_view(block.data, size), 0))
         return refs_fail(err, REFS_CORRUPT, "structure \"%s\" at address %llu has a wrong checksum",
                          signature, (unsigned long long)address);
     return REFS_OK;

@@ -86,9 +86,6 @@ refs_status refs_hdf5__read_some(refs_hdf5_file *file, uint64_t address, uint64_
 refs_status refs_hdf5__want(refs_hdf5_file *file, refs_source_range *ranges, size_t n,
                             refs_error *err);
 
-/** Bob Jenkins' lookup3 with the initial value 0: the checksum of metadata. */
-uint32_t refs_hdf5__lookup3(const uint8_t *data, size_t size);
-
 /** Checks that `block` begins with `signature` (four letters) and ends with its checksum. */
 refs_status refs_hdf5__check(refs_bytes block, const char *signature, uint64_t address,
                              refs_error *err);

@@ -1,7 +1,8 @@
 /* hdf5_fractal_heap.c -- see hdf5_fractal_heap.h. Specification III.G. */
 #include "hdf5_fractal_heap.h"
 
-#include "hdf5_btree_2.h"
+#include "hdf5_btree2.h"
+#include "refs/lookup3.h"
 
 #define HAS_CHECKSUMS 0x02u
 #define MAX_ROWS      64
@@ -181,7 +182,7 @@ static refs_status check_block(refs_hdf5_file *file, const refs_hdf5_fractal_hea
     if (!heap->has_checksums) return REFS_OK;
     uint32_t expected = refs_load_le32(bytes + at);
     memset(bytes + at, 0, 4);
-    if (refs_hdf5__lookup3(bytes, block->bytes.size) == expected) return REFS_OK;
+    if (refs_lookup3(refs_buf_view(&block->bytes), 0) == expected) return REFS_OK;
     return refs_hdf5__corrupt(err, "block of a fractal heap", address, "has a wrong checksum");
 }
 
@@ -263,10 +264,10 @@ static refs_status get_huge(refs_hdf5_file *file, const refs_hdf5_fractal_heap *
         search.address = refs_hdf5__address(file, &id);
         search.size = refs_hdf5__length(file, &id);
     } else {
-        const refs_hdf5_records records = {visit_huge, &search};
+        const refs_hdf5_record_visitor records = {visit_huge, &search};
         search.id = refs_hdf5__uint(&id, left < file->length_size ? left : file->length_size);
         REFS_TRY(
-            refs_hdf5__walk_btree_2(file, heap->huge_tree, BTREE_OF_HUGE_OBJECTS, &records, err));
+            refs_hdf5__btree2_walk(file, heap->huge_tree, BTREE_OF_HUGE_OBJECTS, &records, err));
         if (!search.is_found)
             return refs_hdf5__corrupt(err, "fractal heap", heap->address,
                                       "has no such huge object");

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "hdf5_btree_2.h"
+#include "hdf5_btree2.h"
 #include "hdf5_fractal_heap.h"
 
 bool refs_hdf5__is_group(const refs_hdf5_object *object) {
@@ -120,7 +120,7 @@ static refs_status read_link_message(group_reader *reader, refs_bytes body, refs
 enum { BTREE_BY_NAME = 5, BTREE_BY_ORDER = 6 };
 
 /* A record by name: hash of the name, then the ID in the heap. */
-static refs_status visit_link(void *user, refs_bytes record, refs_error *err) {
+static refs_status visit_link_now(void *user, refs_bytes record, refs_error *err) {
     group_reader *reader = user;
     if (reader->heap.id_size == 0) return REFS_NOT_FOUND; /* to come, see refs_hdf5__in_rounds */
     if (record.size < 4) return refs_fail(err, REFS_CORRUPT, "a record of links is too short");
@@ -129,9 +129,14 @@ static refs_status visit_link(void *user, refs_bytes record, refs_error *err) {
     return read_link_message(reader, refs_buf_view(&reader->scratch), err);
 }
 
+static refs_status visit_link(void *user, refs_bytes record, refs_error *err) {
+    const group_reader *reader = user;
+    return refs_hdf5__later(reader->file, visit_link_now(user, record, err));
+}
+
 /* Specification IV.A.2.c: version, flags, [maximum order], heap, B-tree by name, [by order]. */
 static refs_status read_dense(group_reader *reader, refs_bytes body, refs_error *err) {
-    const refs_hdf5_records records = {visit_link, reader};
+    const refs_hdf5_record_visitor records = {visit_link, reader};
     refs_hdf5_cursor cursor = refs_hdf5__cursor(body);
     refs_hdf5__u8(&cursor);
     uint8_t flags = refs_hdf5__u8(&cursor);
@@ -142,7 +147,7 @@ static refs_status read_dense(group_reader *reader, refs_bytes body, refs_error 
     if (heap == REFS_HDF5_UNDEFINED) return REFS_OK;
     REFS_TRY(refs_hdf5__later(reader->file,
                               refs_hdf5__open_heap(reader->file, heap, &reader->heap, err)));
-    return refs_hdf5__walk_btree_2(reader->file, tree, BTREE_BY_NAME, &records, err);
+    return refs_hdf5__btree2_walk(reader->file, tree, BTREE_BY_NAME, &records, err);
 }
 
 /* -- old groups -------------------------------------------------------------------------------- */

@@ -5,13 +5,13 @@
 #include "hdf5_dataset.h"
 #include "hdf5_group.h"
 
-typedef enum refs_hdf5_node_kind {
-    REFS_HDF5_NODE_NEW, /**< not read yet */
-    REFS_HDF5_NODE_GROUP,
-    REFS_HDF5_NODE_DATASET,
-    REFS_HDF5_NODE_SOFT,   /**< a soft link that is not followed yet */
-    REFS_HDF5_NODE_NOTHING /**< a committed datatype, or left out with a note */
-} refs_hdf5_node_kind;
+typedef enum refs_hdf5_item_kind {
+    REFS_HDF5_ITEM_NEW, /**< not read yet */
+    REFS_HDF5_ITEM_GROUP,
+    REFS_HDF5_ITEM_DATASET,
+    REFS_HDF5_ITEM_SOFT,   /**< a soft link that is not followed yet */
+    REFS_HDF5_ITEM_NOTHING /**< a committed datatype, or left out with a note */
+} refs_hdf5_item_kind;
 
 /** What netCDF-4 and HDF5's dimension scales say about the dimensions of a dataset. */
 typedef struct refs_hdf5_scales {
@@ -24,8 +24,8 @@ typedef struct refs_hdf5_scales {
                                              REFS_HDF5_UNDEFINED */
 } refs_hdf5_scales;
 
-typedef struct refs_hdf5_node {
-    refs_hdf5_node_kind kind;
+typedef struct refs_hdf5_item {
+    refs_hdf5_item_kind kind;
     char *path;       /**< "group/t2m"; "" is the root */
     const char *name; /**< the part behind the last slash */
     size_t parent;    /**< number of the group that it is in; the root is its own */
@@ -35,11 +35,11 @@ typedef struct refs_hdf5_node {
     refs_hdf5_dataset *dataset;
     refs_hdf5_scales scales;
     const char *dimensions[REFS_SCAN_MAX_RANK]; /**< names, once they are known */
-} refs_hdf5_node;
+} refs_hdf5_item;
 
 /** Zeroed is empty. Parents come before what is in them. */
 typedef struct refs_hdf5_tree {
-    refs_hdf5_node *nodes;
+    refs_hdf5_item *items;
     size_t n, capacity;
     size_t path_bytes;
     char **names; /**< of dimensions that were made up */

@@ -7,8 +7,11 @@
 #define FIRST_BLOCK_BYTES (64 * REFS_KIB)
 #define MAX_BLOCK_BYTES   (1 * REFS_MIB)
 
-/* Of local files, where a read costs next to nothing. */
-#define LOCAL_BLOCK_BYTES (16 * REFS_KIB)
+/* Of local files, where a read costs next to nothing: what is shorter than the first of these comes
+ * in blocks, of which a few are kept, each in the one place that it can be in. */
+#define LOCAL_DIRECT_BYTES (1 * REFS_KIB)
+#define LOCAL_BLOCK_BYTES  (16 * REFS_KIB)
+#define LOCAL_BLOCKS       32
 
 /* What is wanted is fetched in multiples of this, and with gaps up to that. */
 #define WANT_ALIGNMENT (4 * REFS_KIB)
@@ -22,6 +25,13 @@ typedef struct extent {
     uint64_t used; /* when, in reads */
 } extent;
 
+/* A block of a local file. */
+typedef struct local_block {
+    uint64_t offset;
+    size_t size;   /* less than a whole block at the end of the file */
+    uint8_t *data; /* NULL: there is none */
+} local_block;
+
 struct refs_source {
     const refs_vfs *vfs;
     char *location;
@@ -30,6 +40,7 @@ struct refs_source {
     bool knows_size;
     uint64_t size;
 
+    local_block blocks[LOCAL_BLOCKS];
     extent *extents; /* ascending, apart */
     size_t n_extents, capacity;
     size_t kept_bytes;
@@ -47,7 +58,7 @@ refs_status refs_source_open(const refs_vfs *vfs, const char *location, refs_sou
     opened->vfs = vfs;
     opened->location = refs_str_copy(refs_str_from(location));
     opened->is_near = vfs->is_near != NULL && vfs->is_near(vfs->self, location);
-    opened->block_bytes = opened->is_near ? LOCAL_BLOCK_BYTES : FIRST_BLOCK_BYTES;
+    opened->block_bytes = FIRST_BLOCK_BYTES;
     refs_status status = opened->location == NULL
                              ? refs_fail_nomem(err)
                              : vfs->open(vfs->self, location, &opened->handle, err);
@@ -64,6 +75,7 @@ void refs_source_free(refs_source *source) {
     if (source == NULL) return;
     source->vfs->close(source->vfs->self, source->handle);
     for (size_t i = 0; i < source->n_extents; i++) refs_free(source->extents[i].data);
+    for (size_t i = 0; i < LOCAL_BLOCKS; i++) refs_free(source->blocks[i].data);
     refs_free(source->extents);
     refs_free(source->location);
     refs_free(source);
@@ -109,21 +121,29 @@ static const extent *extent_at(refs_source *source, uint64_t offset) {
     return &source->extents[i];
 }
 
-static void drop_extent(refs_source *source, size_t i) {
-    source->kept_bytes -= source->extents[i].size;
-    refs_free(source->extents[i].data);
-    source->n_extents--;
-    memmove(&source->extents[i], &source->extents[i + 1],
-            (source->n_extents - i) * sizeof *source->extents);
+static int compare_used(const void *left, const void *right) {
+    const extent *a = left, *b = right;
+    return (a->used < b->used) - (a->used > b->used);
 }
 
+static int compare_offsets(const void *left, const void *right) {
+    const extent *a = left, *b = right;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* What was not used for longest goes, more of it than is needed now, so that it is not looked for
+ * with every block. */
 static void make_room(refs_source *source, size_t size) {
-    while (source->n_extents > 0 && source->kept_bytes + size > REFS_SOURCE_MAX_KEPT_BYTES) {
-        size_t oldest = 0;
-        for (size_t i = 1; i < source->n_extents; i++)
-            if (source->extents[i].used < source->extents[oldest].used) oldest = i;
-        drop_extent(source, oldest);
-    }
+    size_t n = 0, kept = size;
+    if (source->kept_bytes + size <= REFS_SOURCE_MAX_KEPT_BYTES) return;
+    qsort(source->extents, source->n_extents, sizeof *source->extents, compare_used);
+    while (n < source->n_extents &&
+           kept + source->extents[n].size <= REFS_SOURCE_MAX_KEPT_BYTES / 4 * 3)
+        kept += source->extents[n++].size;
+    for (size_t i = n; i < source->n_extents; i++) refs_free(source->extents[i].data);
+    qsort(source->extents, n, sizeof *source->extents, compare_offsets);
+    source->n_extents = n;
+    source->kept_bytes = kept - size;
 }
 
 /* Keeps `data`, of refs_alloc's and the source's from now on. */
@@ -153,13 +173,58 @@ static uint64_t end_of_gap(const refs_source *source, uint64_t begin, uint64_t e
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
+static refs_status read_vfs(refs_source *source, refs_source_range range, uint8_t *dst, size_t *got,
+                            refs_error *err) {
+    refs_status status = source->vfs->read(source->vfs->self, source->handle, range.offset,
+                                           (size_t)range.length, dst, got, err);
+    source->n_reads++;
+    source->n_bytes += *got;
+    return status;
+}
+
+/* -- local files ------------------------------------------------------------------------------- */
+
+static refs_status local_block_at(refs_source *source, uint64_t offset, const local_block **found,
+                                  refs_error *err) {
+    local_block *block = &source->blocks[offset / LOCAL_BLOCK_BYTES % LOCAL_BLOCKS];
+    uint64_t begin = offset - offset % LOCAL_BLOCK_BYTES;
+    *found = block;
+    if (block->data != NULL && block->offset == begin && offset - begin < block->size)
+        return REFS_OK;
+    if (block->data == NULL) block->data = refs_alloc(LOCAL_BLOCK_BYTES);
+    if (block->data == NULL) return refs_fail_nomem(err);
+    *block = (local_block){begin, 0, block->data};
+    return read_vfs(source, (refs_source_range){begin, LOCAL_BLOCK_BYTES}, block->data,
+                    &block->size, err);
+}
+
+static refs_status read_local(refs_source *source, refs_source_range range, uint8_t *dst,
+                              size_t *got, refs_error *err) {
+    if (range.length >= LOCAL_DIRECT_BYTES) return read_vfs(source, range, dst, got, err);
+    while (*got < range.length) {
+        const local_block *block;
+        uint64_t at;
+        if (!refs_add_u64(range.offset, *got, &at)) return REFS_OK;
+        REFS_TRY(local_block_at(source, at, &block, err));
+        uint64_t skip = at - block->offset;
+        if (skip >= block->size) return REFS_OK;
+        size_t left = block->size - (size_t)skip;
+        size_t n = left < range.length - *got ? left : (size_t)range.length - *got;
+        memcpy(dst + *got, block->data + skip, n);
+        *got += n;
+    }
+    return REFS_OK;
+}
+
+/* -- files elsewhere --------------------------------------------------------------------------- */
+
 /* Fetches a block that holds byte `offset`, which is not kept, and as much of the `length` bytes
  * from there as it can. */
 static refs_status fetch_block(refs_source *source, uint64_t offset, uint64_t length,
                                refs_error *err) {
-    uint64_t begin = offset - offset % (source->is_near ? LOCAL_BLOCK_BYTES : FIRST_BLOCK_BYTES);
+    uint64_t begin = offset - offset % FIRST_BLOCK_BYTES;
     uint64_t end;
-    if (!source->is_near && offset == source->last_end && source->block_bytes < MAX_BLOCK_BYTES)
+    if (offset == source->last_end && source->block_bytes < MAX_BLOCK_BYTES)
         source->block_bytes *= 2;
     size_t i = find_extent(source, begin);
     if (i < source->n_extents && source->extents[i].offset <= begin)
@@ -173,10 +238,7 @@ static refs_status fetch_block(refs_source *source, uint64_t offset, uint64_t le
     uint8_t *data = refs_alloc((size_t)(end - begin));
     if (data == NULL) return refs_fail_nomem(err);
     size_t got = 0;
-    refs_status status = source->vfs->read(source->vfs->self, source->handle, begin,
-                                           (size_t)(end - begin), data, &got, err);
-    source->n_reads++;
-    source->n_bytes += got;
+    refs_status status = read_vfs(source, (refs_source_range){begin, end - begin}, data, &got, err);
     source->last_end = begin + got;
     if (status != REFS_OK || got == 0) {
         refs_free(data);
@@ -188,6 +250,7 @@ static refs_status fetch_block(refs_source *source, uint64_t offset, uint64_t le
 refs_status refs_source_read_some(refs_source *source, refs_source_range range, uint8_t *dst,
                                   size_t *got, refs_error *err) {
     *got = 0;
+    if (source->is_near) return read_local(source, range, dst, got, err);
     while (*got < range.length) {
         uint64_t at;
         if (!refs_add_u64(range.offset, *got, &at)) return REFS_OK;
@@ -228,6 +291,16 @@ static refs_source_range align(refs_source_range range) {
     return (refs_source_range){begin, end - begin};
 }
 
+static uint64_t end_of(const refs_source_range *range) {
+    return range->offset + range->length;
+}
+
+/* Whether what begins at `offset` is so near behind `range` that both are better fetched as one. */
+static bool joins(const refs_source *source, const refs_source_range *range, uint64_t offset) {
+    return offset - end_of(range) <= WANT_GAP &&
+           end_of_gap(source, end_of(range), offset) == offset;
+}
+
 /* Merges what is missing of sorted `ranges` into the first of them; returns how many are left. */
 static size_t merge_missing(const refs_source *source, refs_source_range *ranges, size_t n,
                             uint64_t size) {
@@ -258,11 +331,13 @@ static size_t merge_missing(const refs_source *source, refs_source_range *ranges
         next.length = end - next.offset;
         if (next.length == 0 || total + next.length > REFS_SOURCE_MAX_WANT_BYTES) continue;
         total += next.length;
-        if (last != NULL && next.offset - (last->offset + last->length) <= WANT_GAP &&
-            end_of_gap(source, last->offset + last->length, next.offset) == next.offset)
+        if (last != NULL && joins(source, last, next.offset) &&
+            total + (next.offset - end_of(last)) <= REFS_SOURCE_MAX_WANT_BYTES) {
+            total += next.offset - end_of(last);
             last->length = end - last->offset;
-        else
+        } else {
             ranges[n_merged++] = next;
+        }
     }
     return n_merged;
 }
