@@ -45,7 +45,10 @@ static refs_status read_old_layout(const refs_hdf5_file *file, refs_hdf5_cursor 
         refs_bytes data = refs_hdf5__take(cursor, refs_hdf5__u32(cursor));
         REFS_TRY(refs_buf_append(&layout->compact, data.data, data.size, err));
     }
-    layout->size = REFS_HDF5_UNDEFINED; /* what the elements take */
+    layout->size = layout->element_size;
+    for (size_t i = 0; i < layout->rank; i++)
+        if (!refs_mul_u64(layout->size, layout->shape[i], &layout->size))
+            return refs_fail(err, REFS_CORRUPT, "a dataset has more bytes than can be counted");
     return too_short(cursor, "layout", err);
 }
 

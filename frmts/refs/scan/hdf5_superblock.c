@@ -62,9 +62,9 @@ static refs_status read_old(refs_hdf5_file *file, refs_hdf5_cursor *cursor, uint
         file->chunk_k = refs_hdf5__u16(cursor);
         refs_hdf5__take(cursor, 2);
     }
+    *end = refs_hdf5__address(file, cursor); /* of the user block */
     refs_hdf5__address(file, cursor);
-    refs_hdf5__address(file, cursor);
-    *end = refs_hdf5__address(file, cursor);
+    *end = refs_hdf5__address(file, cursor) - *end;
     refs_hdf5__address(file, cursor);
     /* The root's entry of a symbol table: name, header, what is cached. */
     refs_hdf5__length(file, cursor);
@@ -74,7 +74,7 @@ static refs_status read_old(refs_hdf5_file *file, refs_hdf5_cursor *cursor, uint
 
 /* An extension: tables of shared messages, sizes of B-trees. Specification IV.A.2.p and t. */
 static refs_status read_extension(refs_hdf5_file *file, uint64_t address, refs_error *err) {
-    enum { BTREE_K = 0x13 };
+    enum { BTREE_K = 0x13, CACHE_IMAGE = 0x18 };
     refs_hdf5_object object = {0};
     refs_status status = refs_hdf5__read_object(file, address, &object, err);
     for (size_t i = 0; status == REFS_OK && i < object.n_messages; i++) {
@@ -86,12 +86,16 @@ static refs_status read_extension(refs_hdf5_file *file, uint64_t address, refs_e
             file->shared_table = refs_hdf5__address(file, &cursor);
             file->n_shared_indexes = refs_hdf5__u8(&cursor);
         }
+        if (message->type == CACHE_IMAGE)
+            status = refs_fail(err, REFS_UNSUPPORTED,
+                               "its metadata are in an image of a cache, which is not read");
         if (message->type == BTREE_K) {
             file->chunk_k = refs_hdf5__u16(&cursor);
             file->group_internal_k = refs_hdf5__u16(&cursor);
             file->group_leaf_k = refs_hdf5__u16(&cursor);
         }
-        status = refs_hdf5__finish(&cursor, "superblock extension", address, err);
+        if (status == REFS_OK)
+            status = refs_hdf5__finish(&cursor, "superblock extension", address, err);
     }
     refs_hdf5__object_clear(&object);
     return status;
@@ -103,9 +107,9 @@ static refs_status read_new(refs_hdf5_file *file, refs_hdf5_cursor *cursor, uint
     const uint8_t *begin = cursor->at - SIGNATURE_BYTES - 1;
     REFS_TRY(set_sizes(file, cursor, err));
     refs_hdf5__u8(cursor);
-    refs_hdf5__address(file, cursor);
+    *end = refs_hdf5__address(file, cursor); /* of the user block */
     uint64_t extension = refs_hdf5__address(file, cursor);
-    *end = refs_hdf5__address(file, cursor);
+    *end = refs_hdf5__address(file, cursor) - *end;
     *root = refs_hdf5__address(file, cursor);
     size_t size = (size_t)(cursor->at - begin);
     uint32_t checksum = refs_hdf5__u32(cursor);
@@ -126,7 +130,7 @@ static refs_status read_versions(refs_hdf5_file *file, refs_bytes bytes, uint64_
     REFS_TRY(file->version < 2 ? read_old(file, &cursor, &end, root, err)
                                : read_new(file, &cursor, &end, root, err));
     REFS_TRY(refs_hdf5__finish(&cursor, "superblock", 0, err));
-    if (end == REFS_HDF5_UNDEFINED || end <= file->size - file->base) return REFS_OK;
+    if (end <= file->size - file->base) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT, "is cut off: it says that it has %llu bytes, but has %llu",
                      (unsigned long long)end, (unsigned long long)(file->size - file->base));
 }
