@@ -2,7 +2,13 @@
 #include "document.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+/* Tokens that jansson does not write are strings that begin with NUL, which no other does. As text
+ * that is QUOTED_NUL. */
+#define MAX_NUMBER_BYTES 64
+#define QUOTED_NUL       "\"\\u0000"
 
 json_t *refs_document_real(double value) {
     if (isnan(value)) return json_string("NaN");
@@ -10,7 +16,24 @@ json_t *refs_document_real(double value) {
     return json_real(value);
 }
 
+json_t *refs_document_number(const char *format, ...) {
+    char text[MAX_NUMBER_BYTES] = "";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + 1, sizeof text - 1, format, arguments);
+    va_end(arguments);
+    return json_stringn(text, 1 + strlen(text + 1));
+}
+
+json_t *refs_document_double(double value) {
+    if (isnan(value)) return refs_document_number("NaN");
+    if (isinf(value)) return refs_document_number(value > 0 ? "Infinity" : "-Infinity");
+    return json_real(value);
+}
+
 json_t *refs_document_string(const char *text, size_t size) {
+    const char *end = size > 0 ? memchr(text, '\0', size) : NULL;
+    if (end != NULL) size = (size_t)(end - text);
     json_t *string = json_stringn(text, size);
     if (string != NULL) return string;
     refs_buf utf8 = REFS_BUF_INIT;
@@ -69,12 +92,30 @@ static refs_status add_text(refs_documents *documents, const char *path, const c
     return REFS_OK;
 }
 
+/* Takes the quotes and the NUL off tokens that are written as they are, in place. */
+static void bare_tokens(char *text) {
+    const size_t mark = sizeof QUOTED_NUL - 1;
+    const char *from = strstr(text, QUOTED_NUL);
+    if (from == NULL) return;
+    char *to = text + (from - text);
+    while (*from != '\0') {
+        if (strncmp(from, QUOTED_NUL, mark) != 0) {
+            *to++ = *from++;
+            continue;
+        }
+        for (from += mark; *from != '"'; from++) *to++ = *from;
+        from++;
+    }
+    *to = '\0';
+}
+
 /* Takes `document` over. */
 static refs_status add(refs_documents *documents, const char *path, const char *name,
                        json_t *document, refs_error *err) {
     char *text =
         document != NULL ? json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(document);
+    if (text != NULL) bare_tokens(text);
     return add_text(documents, path, name, text, err);
 }
 
@@ -129,9 +170,9 @@ refs_status refs_documents_add_array(refs_documents *documents, const refs_scan_
                                      size_t *number, refs_error *err) {
     json_t *attributes = array->attributes != NULL ? array->attributes : json_object();
     json_t *metadata = json_pack(
-        "{s:i, s:o, s:o, s:s, s:s, s:o, s:o, s:o}", "zarr_format", 2, "shape",
+        "{s:i, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "zarr_format", 2, "shape",
         numbers(array->shape, array->rank), "chunks", numbers(array->chunks, array->rank), "dtype",
-        array->dtype, "order", "C", "filters", or_null(array->filters), "compressor",
+        or_null(array->dtype), "order", "C", "filters", or_null(array->filters), "compressor",
         or_null(array->compressor), "fill_value", or_null(array->fill_value));
     if (array->dimensions != NULL)
         json_object_set_new(attributes, "_ARRAY_DIMENSIONS", names(array->dimensions, array->rank));

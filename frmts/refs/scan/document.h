@@ -1,7 +1,8 @@
 /* document.h -- the documents of a Zarr hierarchy, version 2, that a scanner finds in a file.
  *
- * Values are made with jansson, which takes no numbers that JSON cannot say: refs_document_real
- * writes NaN and the infinities as Zarr does, as strings.
+ * Values are made with jansson, which takes neither NaN nor the infinities nor integers of more
+ * than 63 bits. Fill values have the first two as strings (refs_document_real), attributes as the
+ * bare words that Python and refs/json.h know (refs_document_double).
  */
 #ifndef REFS_SCAN_DOCUMENT_H
 #define REFS_SCAN_DOCUMENT_H
@@ -17,7 +18,7 @@ typedef struct refs_scan_array {
     size_t rank;
     const uint64_t *shape;
     const uint64_t *chunks;
-    const char *dtype;             /**< NumPy type string, "<f4", "|S12" */
+    json_t *dtype;                 /**< NumPy type string, "<f4", "|S12", or list of members */
     const char *const *dimensions; /**< names, `rank` of them, or NULL */
     json_t *filters;               /**< in the order of encoding, or NULL */
     json_t *compressor;
@@ -53,7 +54,14 @@ refs_status refs_documents_add_array(refs_documents *documents, const refs_scan_
 /** A number, or "NaN", "Infinity", "-Infinity". NULL without memory. */
 json_t *refs_document_real(double value);
 
-/** A string of `size` bytes; what is not UTF-8 is taken for Latin-1. NULL without memory. */
+/** A number; NaN, Infinity, -Infinity bare. NULL without memory. */
+json_t *refs_document_double(double value);
+
+/** A number of any size in printf's words, written as they are. NULL without memory. */
+json_t *refs_document_number(const char *format, ...) REFS_PRINTF(1, 2);
+
+/** A string of `size` bytes, or of those before the first NUL; what is not UTF-8 is taken for
+ * Latin-1. NULL without memory. */
 json_t *refs_document_string(const char *text, size_t size);
 
 /** {"id": id}, to be filled with the codec's parameters. NULL without memory. */

@@ -132,7 +132,8 @@ static refs_status visit_level(walk *job, size_t depth, refs_hdf5_nodes *nodes,
                                refs_hdf5_nodes *below, refs_error *err) {
     for (size_t i = 0; i < nodes->n; i++) {
         REFS_TRY(refs_hdf5__nodes_want(job->file, nodes, i, err));
-        REFS_TRY(visit_node(job, depth, &nodes->nodes[i], below, err));
+        refs_status status = visit_node(job, depth, &nodes->nodes[i], below, err);
+        REFS_TRY(refs_hdf5__later(job->file, status));
     }
     return REFS_OK;
 }
@@ -160,4 +161,15 @@ refs_status refs_hdf5__btree2_each(refs_hdf5_file *file, const refs_hdf5_btree2 
     refs_hdf5__nodes_clear(&nodes);
     refs_buf_clear(&job.node);
     return status;
+}
+
+refs_status refs_hdf5__btree2_walk(refs_hdf5_file *file, uint64_t address, uint8_t type,
+                                   const refs_hdf5_record_visitor *visitor, refs_error *err) {
+    refs_hdf5_btree2 tree;
+    REFS_TRY(refs_hdf5__btree2_open(file, address, &tree, err));
+    if (tree.type != type)
+        return refs_fail(err, REFS_CORRUPT, "B-tree at address %llu has type %u, not %u",
+                         (unsigned long long)address, tree.type, type);
+    REFS_TRY(refs_hdf5__btree2_each(file, &tree, visitor, err));
+    return refs_hdf5__all_there(file);
 }

@@ -33,4 +33,9 @@ typedef struct refs_hdf5_record_visitor {
 refs_status refs_hdf5__btree2_each(refs_hdf5_file *file, const refs_hdf5_btree2 *tree,
                                    const refs_hdf5_record_visitor *visitor, refs_error *err);
 
+/** Opens the tree at `address`, which must have records of that type, and hands them all to
+ * `visitor`. REFS_NOT_FOUND where some were left out. */
+refs_status refs_hdf5__btree2_walk(refs_hdf5_file *file, uint64_t address, uint8_t type,
+                                   const refs_hdf5_record_visitor *visitor, refs_error *err);
+
 #endif

@@ -1,6 +1,8 @@
 /* hdf5_file.c -- see hdf5_file.h. */
 #include "hdf5_file.h"
 
+#include <stdio.h>
+
 #include "refs/lookup3.h"
 
 /* What a task may read: each byte of the file so many times, and so many more. */
@@ -29,11 +31,23 @@ static refs_status spend(refs_hdf5_file *file, uint64_t length, refs_error *err)
     return REFS_OK;
 }
 
+/* Whether what is wanted can be read now; if not, notes it. */
+static refs_status check_at_hand(refs_hdf5_file *file, refs_source_range range, refs_error *err) {
+    if (!file->is_collecting || refs_source_has(file->source, range)) return REFS_OK;
+    if (!refs_grow((void **)&file->missing, &file->missing_capacity, file->n_missing,
+                   sizeof *file->missing))
+        return refs_fail_nomem(err);
+    file->missing[file->n_missing++] = range;
+    file->is_missing = true;
+    return REFS_NOT_FOUND;
+}
+
 static refs_status read_at(refs_hdf5_file *file, refs_source_range range, refs_buf *buf,
                            refs_error *err) {
     if (range.length > REFS_HDF5_MAX_STRUCTURE_BYTES)
         return refs_fail(err, REFS_LIMIT, "a structure has %llu bytes, at most %zu are read",
                          (unsigned long long)range.length, REFS_HDF5_MAX_STRUCTURE_BYTES);
+    REFS_TRY(check_at_hand(file, range, err));
     REFS_TRY(spend(file, range.length, err));
     REFS_TRY(refs_buf_resize(buf, (size_t)range.length, err));
     return refs_source_read(file->source, range.offset, (size_t)range.length, buf->data, err);
@@ -66,6 +80,7 @@ refs_status refs_hdf5__read_some(refs_hdf5_file *file, uint64_t address, uint64_
 refs_status refs_hdf5__want(refs_hdf5_file *file, refs_source_range *ranges, size_t n,
                             refs_error *err) {
     size_t n_good = 0;
+    if (file->is_collecting) return REFS_OK;
     for (size_t i = 0; i < n; i++) {
         refs_source_range range = ranges[i];
         if (!refs_add_u64(file->base, range.offset, &range.offset) || range.offset >= file->size)
@@ -74,6 +89,57 @@ refs_status refs_hdf5__want(refs_hdf5_file *file, refs_source_range *ranges, siz
         ranges[n_good++] = range;
     }
     return refs_source_want(file->source, ranges, n_good, err);
+}
+
+/* -- rounds ------------------------------------------------------------------------------------ */
+
+/* Structures are no deeper in each other than that. */
+#define MAX_ROUNDS 24
+
+void refs_hdf5__file_clear(refs_hdf5_file *file) {
+    refs_free(file->missing);
+    file->missing = NULL;
+    file->n_missing = file->missing_capacity = 0;
+}
+
+refs_status refs_hdf5__later(const refs_hdf5_file *file, refs_status status) {
+    return status == REFS_NOT_FOUND && file->is_missing ? REFS_OK : status;
+}
+
+refs_status refs_hdf5__all_there(const refs_hdf5_file *file) {
+    return file->is_missing ? REFS_NOT_FOUND : REFS_OK;
+}
+
+void refs_hdf5__note(const refs_hdf5_file *file, const char *format, ...) {
+    char text[REFS_ERROR_SIZE];
+    va_list arguments;
+    if (file->is_collecting) return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    refs_note(&file->options->notes, REFS_NOTE_WARNING, "%s: %s",
+              refs_source_location(file->source), text);
+}
+
+refs_status refs_hdf5__in_rounds(refs_hdf5_file *file,
+                                 refs_status (*read)(void *user, refs_error *err), void *user,
+                                 refs_error *err) {
+    uint64_t bytes_left = file->bytes_left;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < MAX_ROUNDS && refs_source_gains(file->source); i++) {
+        file->is_collecting = true;
+        file->is_missing = false;
+        file->n_missing = 0;
+        status = read(user, err);
+        file->is_collecting = false;
+        file->bytes_left = bytes_left;
+        if (status == REFS_NOMEM) return status;
+        if (err != NULL) refs_error_clear(err);
+        if (!file->is_missing) break;
+        file->is_missing = false;
+        REFS_TRY(refs_source_want(file->source, file->missing, file->n_missing, err));
+    }
+    return read(user, err);
 }
 
 /* -- checksums --------------------------------------------------------------------------------- */
@@ -138,6 +204,8 @@ size_t refs_hdf5__bytes_for(uint64_t value) {
 
 /* -- global heap ------------------------------------------------------------------------------- */
 
+#define USUAL_COLLECTION_BYTES (4 * REFS_KIB)
+
 void refs_hdf5__heaps_clear(refs_hdf5_heaps *heaps) {
     for (size_t i = 0; i < REFS_HDF5_KEPT_COLLECTIONS; i++) refs_buf_clear(&heaps->kept[i].bytes);
     memset(heaps, 0, sizeof *heaps);
@@ -147,14 +215,16 @@ void refs_hdf5__heaps_clear(refs_hdf5_heaps *heaps) {
 static refs_status read_collection(refs_hdf5_file *file, uint64_t address, refs_buf *bytes,
                                    refs_error *err) {
     size_t header_size = 8u + file->length_size;
-    REFS_TRY(refs_hdf5__read(file, address, header_size, bytes, "global heap collection", err));
+    REFS_TRY(refs_hdf5__read_some(file, address, USUAL_COLLECTION_BYTES, bytes, err));
     refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(bytes));
-    bool is_heap = memcmp(refs_hdf5__take(&cursor, 4).data, "GCOL", 4) == 0;
+    bool is_heap =
+        bytes->size >= header_size && memcmp(refs_hdf5__take(&cursor, 4).data, "GCOL", 4) == 0;
     uint8_t version = refs_hdf5__u8(&cursor);
     refs_hdf5__take(&cursor, 3);
     uint64_t size = refs_hdf5__length(file, &cursor);
     if (!is_heap || version != 1 || size < header_size)
         return refs_hdf5__corrupt(err, "global heap collection", address, "is none");
+    if (size <= bytes->size) return refs_buf_resize(bytes, (size_t)size, err);
     return refs_hdf5__read(file, address, size, bytes, "global heap collection", err);
 }
 

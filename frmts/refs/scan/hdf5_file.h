@@ -35,10 +35,41 @@ typedef struct refs_hdf5_file {
     uint8_t version;     /**< of the superblock */
     uint16_t group_leaf_k, group_internal_k, chunk_k; /**< half the entries of B-tree 1 nodes */
     uint64_t bytes_left;                              /**< of the task */
+    uint64_t shared_table;    /**< address of the table of shared messages */
+    uint8_t n_shared_indexes; /**< in it */
+
+    bool is_collecting; /**< what is not at hand is not read but noted in `missing` */
+    bool is_missing;    /**< something was not at hand */
+    refs_source_range *missing;
+    size_t n_missing, missing_capacity;
 } refs_hdf5_file;
 
 /** Begins a task: sets what it may read. */
 void refs_hdf5__begin_task(refs_hdf5_file *file);
+
+/** Frees what reading took. */
+void refs_hdf5__file_clear(refs_hdf5_file *file);
+
+/* Over a network many small reads one after the other are slow, and what is read next is known only
+ * from what was read before. So what describes many objects is read in rounds: while a file is
+ * collecting, a read of what is not at hand fails, with REFS_NOT_FOUND, and is noted; readers go on
+ * with what does not depend on it (refs_hdf5__later); then all that was noted is fetched together,
+ * and reading begins again. */
+
+/** `status`, or REFS_OK where it is that of a read that was noted. */
+refs_status refs_hdf5__later(const refs_hdf5_file *file, refs_status status);
+
+/** REFS_NOT_FOUND where a read was noted since `file` began to collect. */
+refs_status refs_hdf5__all_there(const refs_hdf5_file *file);
+
+/** A warning of what is left out, but for what is read while collecting. */
+void refs_hdf5__note(const refs_hdf5_file *file, const char *format, ...) REFS_PRINTF(2, 3);
+
+/** Calls `read` while something is missing, and once more, not collecting. It must begin from the
+ * start each time. */
+refs_status refs_hdf5__in_rounds(refs_hdf5_file *file,
+                                 refs_status (*read)(void *user, refs_error *err), void *user,
+                                 refs_error *err);
 
 /** Sets `buf` to bytes [address, address + length). REFS_CORRUPT where they are not all in the
  * file, or `address` is undefined; REFS_LIMIT where the task may not read as much. `what` is what

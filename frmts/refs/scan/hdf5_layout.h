@@ -22,9 +22,10 @@ typedef enum refs_hdf5_index_kind {
 } refs_hdf5_index_kind;
 
 /** Flags of layout message version 4. */
-#define REFS_HDF5_PARTIAL_UNFILTERED 0x01u /**< chunks that overhang the dataset are not filtered  \
-                                            */
-#define REFS_HDF5_SINGLE_FILTERED 0x02u    /**< single_size and single_mask are set */
+#define REFS_HDF5_PARTIAL_UNFILTERED                                                               \
+    0x01u                               /**< chunks that overhang the dataset are not filtered     \
+                                         */
+#define REFS_HDF5_SINGLE_FILTERED 0x02u /**< single_size and single_mask are set */
 
 #define REFS_HDF5_MAX_FILTERS 32
 

@@ -176,6 +176,14 @@ static refs_status index_once(refs_scan *scan, uint32_t number, refs_error *err)
     return status;
 }
 
+/* The number of the chunk that `key` names. That of an array without dimensions is 0, as in Zarr.
+ */
+static bool number_of(const refs_chunk_index *index, const refs_scan_key *key, uint64_t *number) {
+    if (index->rank == 0)
+        return key->rank <= 1 && (*number = key->rank > 0 ? key->index[0] : 0) == 0;
+    return key->rank == index->rank && refs_chunk_index_number(index, key->index, number);
+}
+
 refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_chunk *chunk,
                            refs_error *err) {
     uint32_t number = refs_intern_find(&scan->paths, key->array);
@@ -183,8 +191,7 @@ refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_
     if (number == REFS_INTERN_NONE) return REFS_NOT_FOUND;
     REFS_TRY(index_once(scan, number, err));
     const refs_chunk_index *index = &scan->arrays[number].index;
-    if (key->rank != index->rank || !refs_chunk_index_number(index, key->index, &at))
-        return REFS_NOT_FOUND;
+    if (!number_of(index, key, &at)) return REFS_NOT_FOUND;
     const refs_index_entry *entry = refs_chunk_index_find(index, at);
     if (entry == NULL) return REFS_NOT_FOUND;
     *chunk = (refs_scan_chunk){.location_id = index->location_id,

@@ -360,10 +360,26 @@ static refs_status fetch_many(refs_source *source, const refs_source_range *rang
     return REFS_OK;
 }
 
+bool refs_source_has(const refs_source *source, refs_source_range range) {
+    uint64_t end;
+    if (!refs_add_u64(range.offset, range.length, &end)) return false;
+    if (source->knows_size && end > source->size) end = source->size;
+    for (uint64_t at = range.offset; at < end;) {
+        size_t i = find_extent(source, at);
+        if (i == source->n_extents || source->extents[i].offset > at) return false;
+        at = source->extents[i].offset + source->extents[i].size;
+    }
+    return true;
+}
+
+bool refs_source_gains(const refs_source *source) {
+    return !source->is_near && source->vfs->read_many != NULL;
+}
+
 refs_status refs_source_want(refs_source *source, refs_source_range *ranges, size_t n,
                              refs_error *err) {
     uint64_t size;
-    if (source->is_near || source->vfs->read_many == NULL || n == 0) return REFS_OK;
+    if (!refs_source_gains(source) || n == 0) return REFS_OK;
     REFS_TRY(refs_source_size(source, &size, err));
     qsort(ranges, n, sizeof *ranges, compare_ranges);
     n = merge_missing(source, ranges, n, size);

@@ -43,6 +43,12 @@ refs_status refs_source_read(refs_source *source, uint64_t offset, size_t length
 refs_status refs_source_read_some(refs_source *source, refs_source_range range, uint8_t *dst,
                                   size_t *got, refs_error *err);
 
+/** Whether the bytes of `range` that are in the file are kept. */
+bool refs_source_has(const refs_source *source, refs_source_range range);
+
+/** Whether asking for ranges together costs less than reading one after the other. */
+bool refs_source_gains(const refs_source *source);
+
 /** Has ranges, in any order, fetched together and kept for reads to come; those behind the file's
  * end or beyond the budget are left to them. Does nothing where reading one at a time costs no
  * more. `ranges` is sorted. */

@@ -1,0 +1,225 @@
+/* hdf5_dims.c -- dimension scales and the names of dimensions, see hdf5_tree.h.
+ *
+ * As netCDF-C 4.9 has it in libhdf5/hdf5open.c. What it says there of dimension IDs matters for the
+ * names that it makes up.
+ */
+#include "hdf5_tree.h"
+#include "refs/intern.h"
+
+#define NON_COORDINATE "_nc4_non_coord_"
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+static bool text_starts(const refs_hdf5_attribute *attribute, const char *text) {
+    return attribute != NULL && attribute->type.class == REFS_HDF5_STRING &&
+           attribute->data.size >= strlen(text) &&
+           memcmp(attribute->data.data, text, strlen(text)) == 0;
+}
+
+/* An attribute of integers, as netCDF-4's own are. */
+static size_t read_integers(const refs_hdf5_attribute *attribute, int64_t *numbers, size_t n_max) {
+    size_t n = 0;
+    if (attribute == NULL || attribute->type.class != REFS_HDF5_FIXED) return 0;
+    for (; n < attribute->space.n && n < n_max; n++) {
+        json_t *value = NULL;
+        if (refs_hdf5__value(NULL, &attribute->type,
+                             attribute->data.data + n * attribute->type.size, &value,
+                             NULL) != REFS_OK ||
+            value == NULL)
+            return 0;
+        numbers[n] = json_integer_value(value);
+        json_decref(value);
+    }
+    return n;
+}
+
+/* The first of the references that one dimension has. */
+static refs_status read_scale(const refs_hdf5_values *values, const uint8_t *bytes, size_t size,
+                              uint64_t *scale, refs_error *err) {
+    refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_bytes_view(bytes, size));
+    refs_hdf5_heap_id id;
+    refs_bytes object;
+    uint32_t n = refs_hdf5__u32(&cursor);
+    id.address = refs_hdf5__address(values->file, &cursor);
+    id.index = refs_hdf5__u32(&cursor);
+    if (n == 0 || cursor.is_short) return REFS_OK;
+    REFS_TRY(refs_hdf5__heap_object(values->file, values->heaps, id, &object, err));
+    cursor = refs_hdf5__cursor(object);
+    *scale = refs_hdf5__address(values->file, &cursor);
+    return REFS_OK;
+}
+
+refs_status refs_hdf5__read_scales(const refs_hdf5_values *values,
+                                   const refs_hdf5_attributes *attributes, size_t rank,
+                                   refs_hdf5_scales *scales, refs_error *err) {
+    const refs_hdf5_attribute *list = refs_hdf5__find_attribute(attributes, "DIMENSION_LIST");
+    *scales = (refs_hdf5_scales){.id = -1};
+    scales->is_scale =
+        text_starts(refs_hdf5__find_attribute(attributes, "CLASS"), "DIMENSION_SCALE");
+    scales->is_only_dimension =
+        scales->is_scale && text_starts(refs_hdf5__find_attribute(attributes, "NAME"),
+                                        "This is a netCDF dimension but not a netCDF variable");
+    read_integers(refs_hdf5__find_attribute(attributes, "_Netcdf4Dimid"), &scales->id, 1);
+    scales->n_coordinates =
+        read_integers(refs_hdf5__find_attribute(attributes, "_Netcdf4Coordinates"),
+                      scales->coordinates, REFS_SCAN_MAX_RANK);
+    for (size_t i = 0; i < REFS_SCAN_MAX_RANK; i++) scales->scale[i] = REFS_HDF5_UNDEFINED;
+    if (list == NULL || list->type.class != REFS_HDF5_VLEN ||
+        list->type.base->class != REFS_HDF5_REFERENCE)
+        return REFS_OK;
+    for (size_t i = 0; i < rank && i < list->space.n; i++) {
+        const uint8_t *at = list->data.data + i * list->type.size;
+        refs_status status = read_scale(values, at, list->type.size, &scales->scale[i], err);
+        REFS_TRY(refs_hdf5__later(values->file, status));
+    }
+    return refs_hdf5__all_there(values->file);
+}
+
+/* -- naming ------------------------------------------------------------------------------------ */
+
+/* A dimension of a group. */
+typedef struct dimension {
+    const char *name;
+    size_t group;
+    int64_t id;
+    uint64_t size;
+    bool is_unlimited;
+} dimension;
+
+typedef struct naming {
+    refs_hdf5_tree *tree;
+    dimension *dimensions;
+    size_t n, capacity;
+    refs_intern addresses; /* of dimension scales, numbered as `scales` */
+    size_t *scales;        /* items */
+    size_t n_scales, scale_capacity;
+    int64_t next_id;
+} naming;
+
+static refs_status add_dimension(naming *names, dimension added, refs_error *err) {
+    if (!refs_grow((void **)&names->dimensions, &names->capacity, names->n,
+                   sizeof *names->dimensions))
+        return refs_fail_nomem(err);
+    if (added.id < 0) added.id = names->next_id;
+    if (added.id >= names->next_id) names->next_id = added.id + 1;
+    names->dimensions[names->n++] = added;
+    return REFS_OK;
+}
+
+static const char *dimension_name(const refs_hdf5_item *item) {
+    size_t size = strlen(NON_COORDINATE);
+    return strncmp(item->name, NON_COORDINATE, size) == 0 ? item->name + size : item->name;
+}
+
+/* Datasets with coordinates of several dimensions stand for the first of these. */
+static refs_status add_scale(naming *names, size_t number, refs_error *err) {
+    const refs_hdf5_item *item = &names->tree->items[number];
+    const refs_hdf5_layout *layout = &item->dataset->layout;
+    uint32_t id;
+    REFS_TRY(refs_intern_add(&names->addresses,
+                             refs_str_view((const char *)&item->address, sizeof item->address), &id,
+                             err));
+    if (id != names->n_scales) return REFS_OK; /* another name of it */
+    if (!refs_grow((void **)&names->scales, &names->scale_capacity, names->n_scales,
+                   sizeof *names->scales))
+        return refs_fail_nomem(err);
+    names->scales[names->n_scales++] = number;
+    if (!item->scales.is_scale) return REFS_OK;
+    bool has_size = layout->rank > 0;
+    return add_dimension(names,
+                         (dimension){dimension_name(item), item->parent, item->scales.id,
+                                     has_size ? layout->shape[0] : 0,
+                                     has_size && layout->max_shape[0] == REFS_HDF5_UNDEFINED},
+                         err);
+}
+
+static const char *name_of_scale(const naming *names, uint64_t address) {
+    uint32_t id =
+        refs_intern_find(&names->addresses, refs_str_view((const char *)&address, sizeof address));
+    return id != REFS_INTERN_NONE ? dimension_name(&names->tree->items[names->scales[id]]) : NULL;
+}
+
+static const char *name_of_id(const naming *names, int64_t id) {
+    for (size_t i = 0; i < names->n; i++)
+        if (names->dimensions[i].id == id) return names->dimensions[i].name;
+    return NULL;
+}
+
+static refs_status make_name(naming *names, const char **name, refs_error *err) {
+    refs_hdf5_tree *tree = names->tree;
+    refs_buf text = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&text, err, "phony_dim_%lld", (long long)names->next_id));
+    char *made = refs_buf_take_text(&text);
+    if (made == NULL || !refs_grow((void **)&tree->names, &tree->name_capacity, tree->n_names,
+                                   sizeof *tree->names)) {
+        refs_free(made);
+        return refs_fail_nomem(err);
+    }
+    tree->names[tree->n_names++] = made;
+    *name = made;
+    return REFS_OK;
+}
+
+/* A dimension of the group that has this size, or a new one. */
+static refs_status phony_name(naming *names, const refs_hdf5_item *item, size_t dim,
+                              const char **name, refs_error *err) {
+    const refs_hdf5_layout *layout = &item->dataset->layout;
+    dimension wanted = {NULL, item->parent, -1, 0, false};
+    if (dim < layout->rank) {
+        wanted.size = layout->shape[dim];
+        wanted.is_unlimited = layout->max_shape[dim] == REFS_HDF5_UNDEFINED;
+    } else {
+        wanted.size = item->dataset->type.shape[dim - layout->rank];
+    }
+    for (size_t i = 0; i < names->n; i++) {
+        const dimension *at = &names->dimensions[i];
+        if (at->group != wanted.group || at->size != wanted.size ||
+            at->is_unlimited != wanted.is_unlimited)
+            continue;
+        *name = at->name;
+        return REFS_OK;
+    }
+    REFS_TRY(make_name(names, name, err));
+    wanted.name = *name;
+    return add_dimension(names, wanted, err);
+}
+
+static refs_status name_dimension(naming *names, refs_hdf5_item *item, size_t dim,
+                                  refs_error *err) {
+    const refs_hdf5_scales *scales = &item->scales;
+    size_t rank = item->dataset->layout.rank;
+    const char *name = NULL;
+    if (dim < scales->n_coordinates) name = name_of_id(names, scales->coordinates[dim]);
+    if (name == NULL && scales->is_scale && dim == 0 && rank > 0) name = dimension_name(item);
+    if (name == NULL && dim < rank && scales->scale[dim] != REFS_HDF5_UNDEFINED)
+        name = name_of_scale(names, scales->scale[dim]);
+    if (name == NULL) REFS_TRY(phony_name(names, item, dim, &name, err));
+    item->dimensions[dim] = name;
+    return REFS_OK;
+}
+
+static refs_status name_all(naming *names, refs_error *err) {
+    refs_hdf5_tree *tree = names->tree;
+    for (size_t i = 0; i < tree->n; i++)
+        if (tree->items[i].kind == REFS_HDF5_ITEM_DATASET) REFS_TRY(add_scale(names, i, err));
+    /* Groups after those in them: a parent is before, so from the end. */
+    for (size_t group = tree->n; group-- > 0;) {
+        if (tree->items[group].kind != REFS_HDF5_ITEM_GROUP) continue;
+        for (size_t i = group; i < tree->n; i++) {
+            refs_hdf5_item *item = &tree->items[i];
+            if (item->kind != REFS_HDF5_ITEM_DATASET || item->parent != group) continue;
+            size_t rank = refs_hdf5__array_rank(item->dataset);
+            for (size_t dim = 0; dim < rank; dim++) REFS_TRY(name_dimension(names, item, dim, err));
+        }
+    }
+    return REFS_OK;
+}
+
+refs_status refs_hdf5__name_dimensions(refs_hdf5_tree *tree, refs_error *err) {
+    naming names = {.tree = tree};
+    refs_status status = name_all(&names, err);
+    refs_intern_clear(&names.addresses);
+    refs_free(names.dimensions);
+    refs_free(names.scales);
+    return status;
+}
