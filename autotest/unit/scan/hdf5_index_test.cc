@@ -1,4 +1,5 @@
-// Chunk indexes of HDF5 files. What libhdf5 says of its own files is in data/*.txt (make_indexes.py).
+// Chunk indexes of HDF5 files. What libhdf5 says of its own files is in data/*.txt
+// (make_indexes.py).
 
 #include <gtest/gtest.h>
 
@@ -58,9 +59,12 @@ Listing ListingOf(const std::string &name) {
 
 refs_hdf5_index_kind KindOf(const std::string &kind) {
     static const std::map<std::string, refs_hdf5_index_kind> kinds = {
-        {"btree1", REFS_HDF5_BTREE_1},         {"single", REFS_HDF5_SINGLE},
-        {"implicit", REFS_HDF5_IMPLICIT},      {"fixed", REFS_HDF5_FIXED_ARRAY},
-        {"extensible", REFS_HDF5_EXTENSIBLE_ARRAY}, {"btree2", REFS_HDF5_BTREE_2}};
+        {"btree1", REFS_HDF5_BTREE_1},
+        {"single", REFS_HDF5_SINGLE},
+        {"implicit", REFS_HDF5_IMPLICIT},
+        {"fixed", REFS_HDF5_FIXED_ARRAY},
+        {"extensible", REFS_HDF5_EXTENSIBLE_ARRAY},
+        {"btree2", REFS_HDF5_BTREE_2}};
     return kinds.at(kind);
 }
 
@@ -104,8 +108,7 @@ TEST_P(Hdf5IndexFiles, HaveTheirChunksWhereHdf5HasThem) {
     ASSERT_FALSE(listing.chunks.empty());
     IndexUnderTest test;
     Describe(listing, test);
-    ASSERT_EQ(test.Read(refs_vfs_posix(),
-                        std::string(REFS_SCAN_DATA) + "/" + GetParam() + ".h5"),
+    ASSERT_EQ(test.Read(refs_vfs_posix(), std::string(REFS_SCAN_DATA) + "/" + GetParam() + ".h5"),
               REFS_OK)
         << test.error.message;
     size_t n = 0;
