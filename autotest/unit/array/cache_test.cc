@@ -155,7 +155,8 @@ class Loading : public Cache {
     }
     void store(size_t size) {
         std::string stored(size, 7);
-        ASSERT_TRUE(refs_cache__add_stored(cache, {1, 5}, refs_bytes_view(stored.data(), size)));
+        ASSERT_TRUE(
+            refs_cache__add_stored(cache, {1, 5}, {refs_bytes_view(stored.data(), size), 0}));
     }
 
     refs_chunk *chunk = nullptr;
