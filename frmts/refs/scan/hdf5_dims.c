@@ -160,7 +160,15 @@ static refs_status make_name(naming *names, const char **name, refs_error *err) 
     return REFS_OK;
 }
 
-/* A dimension of the group that has this size, or a new one. */
+/* Whether one of the first `n` dimensions of a dataset has this name. */
+static bool is_used(const refs_hdf5_item *item, size_t n, const char *name) {
+    for (size_t i = 0; i < n; i++)
+        if (item->dimensions[i] == name) return true;
+    return false;
+}
+
+/* A dimension of the group that has this size and that the dataset does not have yet, or a new
+ * one. */
 static refs_status phony_name(naming *names, const refs_hdf5_item *item, size_t dim,
                               const char **name, refs_error *err) {
     const refs_hdf5_layout *layout = &item->dataset->layout;
@@ -174,7 +182,7 @@ static refs_status phony_name(naming *names, const refs_hdf5_item *item, size_t 
     for (size_t i = 0; i < names->n; i++) {
         const dimension *at = &names->dimensions[i];
         if (at->group != wanted.group || at->size != wanted.size ||
-            at->is_unlimited != wanted.is_unlimited)
+            at->is_unlimited != wanted.is_unlimited || is_used(item, dim, at->name))
             continue;
         *name = at->name;
         return REFS_OK;

@@ -27,7 +27,7 @@ struct refs_scan {
     bool is_busy; /* a thread reads an index */
     pthread_t reader;
     uint64_t indexed_chunks;
-    uint64_t n_reads, n_bytes;
+    refs_source_costs costs;
 };
 
 static const refs_scan_format *format_of(refs_bytes head) {
@@ -73,7 +73,7 @@ static refs_status list(refs_scan *scan, refs_error *err) {
                              scan->documents.arrays[i]);
     }
     scan->arrays = refs_calloc(scan->documents.n_arrays, sizeof *scan->arrays);
-    refs_source_stats(scan->source, &scan->n_reads, &scan->n_bytes);
+    scan->costs = refs_source_costs_of(scan->source);
     return scan->arrays != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
@@ -141,7 +141,8 @@ uint32_t refs_scan_n_locations(const refs_scan *scan) {
 
 void refs_scan_stats_of(refs_scan *scan, refs_scan_stats *stats) {
     refs_lock(&scan->lock);
-    *stats = (refs_scan_stats){scan->n_reads, scan->n_bytes, scan->indexed_chunks};
+    *stats = (refs_scan_stats){scan->costs.reads, scan->costs.rounds, scan->costs.bytes,
+                               scan->indexed_chunks};
     refs_unlock(&scan->lock);
 }
 
@@ -159,7 +160,7 @@ static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err)
     refs_lock(&scan->lock);
     scan->is_busy = false;
     pthread_cond_broadcast(&scan->idle);
-    refs_source_stats(scan->source, &scan->n_reads, &scan->n_bytes);
+    scan->costs = refs_source_costs_of(scan->source);
     if (status != REFS_OK) return status;
     scan->arrays[number].index = index;
     scan->arrays[number].is_indexed = true;

@@ -48,7 +48,7 @@ struct refs_source {
 
     size_t block_bytes; /* of the next block */
     uint64_t last_end;  /* of the last block */
-    uint64_t n_reads, n_bytes;
+    refs_source_costs costs;
 };
 
 refs_status refs_source_open(const refs_vfs *vfs, const char *location, refs_source **source,
@@ -93,9 +93,8 @@ refs_status refs_source_size(refs_source *source, uint64_t *size, refs_error *er
     return REFS_OK;
 }
 
-void refs_source_stats(const refs_source *source, uint64_t *reads, uint64_t *bytes) {
-    *reads = source->n_reads;
-    *bytes = source->n_bytes;
+refs_source_costs refs_source_costs_of(const refs_source *source) {
+    return source->costs;
 }
 
 /* -- what is kept ------------------------------------------------------------------------------ */
@@ -177,8 +176,9 @@ static refs_status read_vfs(refs_source *source, refs_source_range range, uint8_
                             refs_error *err) {
     refs_status status = source->vfs->read(source->vfs->self, source->handle, range.offset,
                                            (size_t)range.length, dst, got, err);
-    source->n_reads++;
-    source->n_bytes += *got;
+    source->costs.reads++;
+    source->costs.rounds++;
+    source->costs.bytes += *got;
     return status;
 }
 
@@ -353,10 +353,11 @@ static refs_status fetch_many(refs_source *source, const refs_source_range *rang
     for (size_t i = 0; i < n; i++) {
         uint8_t *data = parts[i].dst;
         parts[i].dst = NULL;
-        source->n_bytes += parts[i].length;
+        source->costs.bytes += parts[i].length;
         REFS_TRY(keep(source, ranges[i], data, err));
     }
-    source->n_reads += n;
+    source->costs.reads += n;
+    source->costs.rounds++;
     return REFS_OK;
 }
 

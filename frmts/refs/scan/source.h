@@ -55,7 +55,13 @@ bool refs_source_gains(const refs_source *source);
 refs_status refs_source_want(refs_source *source, refs_source_range *ranges, size_t n,
                              refs_error *err);
 
-/** Reads of the vfs, and bytes that they brought. */
-void refs_source_stats(const refs_source *source, uint64_t *reads, uint64_t *bytes);
+/** What reading the vfs has cost. */
+typedef struct refs_source_costs {
+    uint64_t reads;
+    uint64_t rounds; /**< of these: those that were asked for together are one */
+    uint64_t bytes;  /**< that they brought */
+} refs_source_costs;
+
+refs_source_costs refs_source_costs_of(const refs_source *source);
 
 #endif

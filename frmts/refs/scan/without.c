@@ -53,5 +53,5 @@ uint32_t refs_scan_n_locations(const refs_scan *scan) {
 
 void refs_scan_stats_of(refs_scan *scan, refs_scan_stats *stats) {
     (void)scan;
-    *stats = (refs_scan_stats){0, 0, 0};
+    *stats = (refs_scan_stats){0};
 }
