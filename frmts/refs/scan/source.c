@@ -226,9 +226,10 @@ static refs_status fetch_block(refs_source *source, uint64_t offset, uint64_t le
     uint64_t end;
     if (offset == source->last_end && source->block_bytes < MAX_BLOCK_BYTES)
         source->block_bytes *= 2;
-    size_t i = find_extent(source, begin);
-    if (i < source->n_extents && source->extents[i].offset <= begin)
-        begin = source->extents[i].offset + source->extents[i].size;
+    size_t i = find_extent(source, offset);
+    const extent *before = i > 0 ? &source->extents[i - 1] : NULL;
+    if (before != NULL && before->offset + before->size > begin)
+        begin = before->offset + before->size;
     if (length > REFS_SOURCE_MAX_WANT_BYTES) length = REFS_SOURCE_MAX_WANT_BYTES;
     uint64_t needed = offset - begin + length;
     if (!refs_add_u64(begin, needed > source->block_bytes ? needed : source->block_bytes, &end))
