@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "far_vfs.h"
 #include "hdf5_writer.h"
 #include "index_under_test.h"
 
@@ -38,6 +39,37 @@ TEST_F(Hdf5LargeIndex, OfVersion1ReadsEachNodeOnce) {
     EXPECT_EQ(costs.bytes, size + file.NodeBytes());
     ASSERT_NE(test.At({999, 999}), nullptr);
     EXPECT_EQ(test.At({999, 999})->offset, 9999990u);
+}
+
+// 100 KB of chunks lie behind each node: these are not fetched along.
+TEST_F(Hdf5LargeIndex, OverANetworkWaitsOnceForALevel) {
+    FarVfs vfs;
+    BTree1Writer file(2);
+    std::vector<BTree1Writer::Entry> entries, above;
+    for (uint64_t i = 0; i < 100000; i++) entries.push_back({{i / 1000, i % 1000}, i * 10});
+    for (size_t i = 0; i < entries.size(); i += 64) {
+        BTree1Writer::Entry node = entries[i];
+        const size_t end = std::min(i + 64, entries.size());
+        node.address = file.Node(0, {&entries[i], &entries[end - 1] + 1});
+        above.push_back(node);
+        file.Pad(file.end() + 100000);
+    }
+    std::vector<BTree1Writer::Entry> top;
+    for (size_t i = 0; i < above.size(); i += 64) {
+        BTree1Writer::Entry node = above[i];
+        const size_t end = std::min(i + 64, above.size());
+        node.address = file.Node(1, {&above[i], &above[end - 1] + 1});
+        top.push_back(node);
+        file.Pad(file.end() + 100000);
+    }
+    test.layout.address = file.Node(2, top);
+    vfs.content = std::move(file.bytes);
+    test.Shape({100, 1000}, {100, 1000}, {1, 1});
+    ASSERT_EQ(test.Read(vfs.get(), "f.h5"), REFS_OK) << test.error.message;
+    EXPECT_LE(vfs.waits, 5u) << "the root, a level, and one in two batches";
+    EXPECT_LE(vfs.bytes, 16u * 1024 * 1024);
+    ASSERT_NE(test.At({99, 999}), nullptr);
+    EXPECT_EQ(test.At({99, 999})->offset, 999990u);
 }
 
 TEST_F(Hdf5LargeIndex, OfAFixedArrayReadsEachPageOnce) {
