@@ -241,6 +241,24 @@ TEST_F(Hdf5HostileIndex, NodesOfVersion2AreNotTheirOwnChildren) {
     EXPECT_EQ(Fail(REFS_HDF5_BTREE_2, 0, file.bytes), "at address 38 is no structure \"BTLF\"");
 }
 
+// 65 535 objects, all looked at for each of 40 000 strings, would be 2.6 * 10^9 steps.
+TEST_F(Hdf5HostileIndex, StringsAreFoundWithoutLookingAtAllOthers) {
+    Hdf5Writer file;
+    file.Pad(8);
+    file.Text("GCOL").Number(1, 4).Number(16 + 65535 * 24, 8);
+    for (uint64_t i = 1; i <= 65535; i++) file.Number(i, 8).Number(1, 8).Number('a' + i % 26, 8);
+    test.layout.address = file.end();
+    for (int i = 0; i < 40000; i++) file.Number(1, 4).Address(8).Number(65535, 4);
+    test.Shape({40000}, {40000}, {40000});
+    test.layout.layout_class = REFS_HDF5_CONTIGUOUS;
+    test.layout.element = REFS_HDF5_VLEN_STRING;
+    test.layout.element_size = 16;
+    test.layout.size = 40000 * 16;
+    ASSERT_EQ(test.Read(file.bytes), REFS_OK) << test.error.message;
+    ASSERT_NE(test.At({0}), nullptr);
+    EXPECT_EQ(test.At({0})->length, 4u + 40000 * 5);
+}
+
 TEST_F(Hdf5HostileIndex, OfAFileThatIsCutAnywhereIsAnErrorOrLess) {
     BTree1Writer file(2);
     std::vector<BTree1Writer::Entry> entries;
