@@ -1,8 +1,6 @@
 /* hdf5_chunks.c -- see hdf5_chunks.h. */
 #include "hdf5_chunks.h"
 
-#include "refs/lookup3.h"
-
 /* Chunks that are not whole, of a dataset that has them unfiltered, do not say so each. */
 static bool is_partial(const refs_hdf5_layout *layout, const uint64_t *at) {
     for (size_t dim = 0; dim < layout->rank; dim++)
@@ -111,7 +109,7 @@ refs_status refs_hdf5__chunks_add_elements(refs_hdf5_chunks *chunks,
 
 static refs_status check_page(refs_bytes page, uint64_t address, refs_error *err) {
     size_t size = page.size - CHECKSUM_BYTES;
-    if (refs_load_le32(page.data + size) == refs_lookup3(refs_bytes_view(page.data, size), 0))
+    if (refs_hdf5__sums_to(refs_bytes_view(page.data, size), refs_load_le32(page.data + size)))
         return REFS_OK;
     return refs_hdf5__corrupt(err, "page of a chunk index", address, "has a wrong checksum");
 }

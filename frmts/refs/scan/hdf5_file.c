@@ -144,13 +144,23 @@ refs_status refs_hdf5__in_rounds(refs_hdf5_file *file,
 
 /* -- checksums --------------------------------------------------------------------------------- */
 
+bool refs_hdf5__sums_to(refs_bytes bytes, uint32_t sum) {
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    (void)bytes;
+    (void)sum;
+    return true;
+#else
+    return refs_lookup3(bytes, 0) == sum;
+#endif
+}
+
 refs_status refs_hdf5__check(refs_bytes block, const char *signature, uint64_t address,
                              refs_error *err) {
     if (block.size < 8 || memcmp(block.data, signature, 4) != 0)
         return refs_fail(err, REFS_CORRUPT, "at address %llu is no structure \"%s\"",
                          (unsigned long long)address, signature);
     size_t size = block.size - 4;
-    if (refs_load_le32(block.data + size) != refs_lookup3(refs_bytes_view(block.data, size), 0))
+    if (!refs_hdf5__sums_to(refs_bytes_view(block.data, size), refs_load_le32(block.data + size)))
         return refs_fail(err, REFS_CORRUPT, "structure \"%s\" at address %llu has a wrong checksum",
                          signature, (unsigned long long)address);
     return REFS_OK;

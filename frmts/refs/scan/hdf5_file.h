@@ -90,6 +90,10 @@ refs_status refs_hdf5__want(refs_hdf5_file *file, refs_source_range *ranges, siz
 refs_status refs_hdf5__check(refs_bytes block, const char *signature, uint64_t address,
                              refs_error *err);
 
+/** Whether `sum` is the checksum of `bytes`. Of harnesses of fuzzing it always is: what they change
+ * would not be looked at otherwise. */
+bool refs_hdf5__sums_to(refs_bytes bytes, uint32_t sum);
+
 /** REFS_CORRUPT: "`what` at address N `reason`". */
 refs_status refs_hdf5__corrupt(refs_error *err, const char *what, uint64_t address,
                                const char *reason);
@@ -103,7 +107,8 @@ typedef struct refs_hdf5_cursor {
 } refs_hdf5_cursor;
 
 static inline refs_hdf5_cursor refs_hdf5__cursor(refs_bytes bytes) {
-    return (refs_hdf5_cursor){bytes.data, bytes.data + bytes.size, false};
+    const uint8_t *data = bytes.data != NULL ? bytes.data : (const uint8_t *)"";
+    return (refs_hdf5_cursor){data, data + bytes.size, false};
 }
 
 static inline size_t refs_hdf5__left(const refs_hdf5_cursor *cursor) {

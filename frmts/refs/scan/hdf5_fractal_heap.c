@@ -2,7 +2,6 @@
 #include "hdf5_fractal_heap.h"
 
 #include "hdf5_btree2.h"
-#include "refs/lookup3.h"
 
 #define HAS_CHECKSUMS 0x02u
 #define MAX_ROWS      64
@@ -182,7 +181,7 @@ static refs_status check_block(refs_hdf5_file *file, const refs_hdf5_fractal_hea
     if (!heap->has_checksums) return REFS_OK;
     uint32_t expected = refs_load_le32(bytes + at);
     memset(bytes + at, 0, 4);
-    if (refs_lookup3(refs_buf_view(&block->bytes), 0) == expected) return REFS_OK;
+    if (refs_hdf5__sums_to(refs_buf_view(&block->bytes), expected)) return REFS_OK;
     return refs_hdf5__corrupt(err, "block of a fractal heap", address, "has a wrong checksum");
 }
 

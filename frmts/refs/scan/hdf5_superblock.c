@@ -1,8 +1,6 @@
 /* hdf5_superblock.c -- see hdf5_superblock.h. Specification II. */
 #include "hdf5_superblock.h"
 
-#include "refs/lookup3.h"
-
 #define SIGNATURE_BYTES 8
 
 /* A user block has 512 bytes times a power of two, or none. */
@@ -114,7 +112,7 @@ static refs_status read_new(refs_hdf5_file *file, refs_hdf5_cursor *cursor, uint
     size_t size = (size_t)(cursor->at - begin);
     uint32_t checksum = refs_hdf5__u32(cursor);
     REFS_TRY(refs_hdf5__finish(cursor, "superblock", 0, err));
-    if (checksum != refs_lookup3(refs_bytes_view(begin, size), 0))
+    if (!refs_hdf5__sums_to(refs_bytes_view(begin, size), checksum))
         return refs_fail(err, REFS_CORRUPT, "its superblock has a wrong checksum");
     return extension != REFS_HDF5_UNDEFINED ? read_extension(file, extension, err) : REFS_OK;
 }

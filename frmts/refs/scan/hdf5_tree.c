@@ -195,9 +195,8 @@ static refs_status read_item(walk *w, size_t number, refs_error *err) {
     bool is_its_own = status == REFS_CORRUPT || status == REFS_UNSUPPORTED;
     refs_hdf5_item *item = &w->tree->items[number];
     if (number == 0 || !is_its_own) {
-        refs_fail(err, status, "%s", why.message);
-        if (number > 0) refs_error_prefix(err, "/%s", item->path);
-        return status;
+        if (number > 0) refs_error_prefix(&why, "/%s", item->path);
+        return refs_fail(err, status, "%s", why.message);
     }
     refs_hdf5__note(w->file, "/%s is left out: %s", item->path, why.message);
     item->kind = REFS_HDF5_ITEM_NOTHING;
