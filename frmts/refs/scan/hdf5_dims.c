@@ -264,16 +264,42 @@ static refs_status name_dimension(naming *names, refs_hdf5_item *item, size_t di
     return REFS_OK;
 }
 
-/* A dataset, to be sorted by the group that it is in. */
+/* A dataset, to be sorted by when its group is named. */
 typedef struct member {
-    size_t group, number;
+    size_t turn, number;
 } member;
 
-/* Groups after those in them: these come later in the tree. */
 static int compare_members(const void *left, const void *right) {
     const member *a = left, *b = right;
-    if (a->group != b->group) return a->group > b->group ? -1 : 1;
+    if (a->turn != b->turn) return a->turn < b->turn ? -1 : 1;
     return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Groups in a group, of which `first` is the first and `next` the one after each. */
+typedef struct groups {
+    size_t *first, *next;
+    size_t *turns; /* when each group is named: after all groups in it */
+} groups;
+
+static void take_turns(const refs_hdf5_tree *tree, const groups *g) {
+    size_t turn = 0;
+    for (size_t i = 0; i < tree->n; i++) g->first[i] = NONE;
+    for (size_t i = tree->n; i-- > 1;) {
+        if (tree->items[i].kind != REFS_HDF5_ITEM_GROUP) continue;
+        g->next[i] = g->first[tree->items[i].parent];
+        g->first[tree->items[i].parent] = i;
+    }
+    for (size_t at = 0;;) {
+        size_t inner = g->first[at];
+        if (inner != NONE) {
+            g->first[at] = g->next[inner];
+            at = inner;
+            continue;
+        }
+        g->turns[at] = turn++;
+        if (at == 0) break;
+        at = tree->items[at].parent;
+    }
 }
 
 static refs_status name_member(naming *names, size_t number, refs_error *err) {
@@ -283,12 +309,12 @@ static refs_status name_member(naming *names, size_t number, refs_error *err) {
     return REFS_OK;
 }
 
-static refs_status name_all(naming *names, member *members, refs_error *err) {
+static refs_status name_all(naming *names, member *members, const size_t *turns, refs_error *err) {
     const refs_hdf5_tree *tree = names->tree;
     size_t n = 0;
     for (size_t i = 0; i < tree->n; i++) {
         if (tree->items[i].kind != REFS_HDF5_ITEM_DATASET) continue;
-        members[n++] = (member){tree->items[i].parent, i};
+        members[n++] = (member){turns[tree->items[i].parent], i};
         REFS_TRY(add_scale(names, i, err));
     }
     qsort(members, n, sizeof *members, compare_members);
@@ -299,7 +325,16 @@ static refs_status name_all(naming *names, member *members, refs_error *err) {
 refs_status refs_hdf5__name_dimensions(refs_hdf5_tree *tree, refs_error *err) {
     naming names = {.tree = tree};
     member *members = refs_calloc(tree->n, sizeof *members);
-    refs_status status = members != NULL ? name_all(&names, members, err) : refs_fail_nomem(err);
+    size_t *room = refs_calloc(3 * tree->n, sizeof *room);
+    refs_status status = REFS_OK;
+    if (members == NULL || room == NULL) {
+        status = refs_fail_nomem(err);
+    } else {
+        const groups g = {room, room + tree->n, room + 2 * tree->n};
+        take_turns(tree, &g);
+        status = name_all(&names, members, g.turns, err);
+    }
+    refs_free(room);
     refs_free(members);
     refs_intern_clear(&names.kind_names);
     refs_intern_clear(&names.ids);
