@@ -150,6 +150,8 @@ def phony(path):
         f["other"] = np.zeros((4, 5), dtype="f4")
         f.create_dataset("unlimited", (4, 4), maxshape=(None, 4), dtype="f4")
         f["inner/a"] = np.zeros((5, 4), dtype="f4")
+        f["inner/deep/b"] = np.zeros((6,), dtype="f4")
+        f["second/c"] = np.zeros((7,), dtype="f4")
 
 
 def newest(path):

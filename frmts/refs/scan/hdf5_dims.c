@@ -3,6 +3,8 @@
  * As netCDF-C 4.9 has it in libhdf5/hdf5open.c. What it says there of dimension IDs matters for the
  * names that it makes up.
  */
+#include <stdlib.h>
+
 #include "hdf5_tree.h"
 #include "refs/intern.h"
 
@@ -77,6 +79,8 @@ refs_status refs_hdf5__read_scales(const refs_hdf5_values *values,
 
 /* -- naming ------------------------------------------------------------------------------------ */
 
+#define NONE SIZE_MAX
+
 /* A dimension of a group. */
 typedef struct dimension {
     const char *name;
@@ -84,26 +88,81 @@ typedef struct dimension {
     int64_t id;
     uint64_t size;
     bool is_unlimited;
+    size_t next; /* with the same group and size, or NONE */
 } dimension;
+
+/* Dimensions of one group and size. */
+typedef struct kind {
+    size_t first, last;
+} kind;
 
 typedef struct naming {
     refs_hdf5_tree *tree;
     dimension *dimensions;
     size_t n, capacity;
+    refs_intern kind_names; /* numbered as `kinds` */
+    kind *kinds;
+    size_t n_kinds, kind_capacity;
+    refs_intern ids; /* of dimensions, numbered as `with_id` */
+    size_t *with_id;
+    size_t n_ids, id_capacity;
     refs_intern addresses; /* of dimension scales, numbered as `scales` */
     size_t *scales;        /* items */
     size_t n_scales, scale_capacity;
     int64_t next_id;
 } naming;
 
+static refs_str bytes_of(const void *value, size_t size) {
+    return refs_str_view(value, size);
+}
+
+/* What dimensions must share to be taken for each other. */
+typedef struct kind_name {
+    uint64_t group, size, is_unlimited;
+} kind_name;
+
+static kind_name kind_of(const dimension *d) {
+    return (kind_name){d->group, d->size, d->is_unlimited};
+}
+
+static refs_status add_to_kind(naming *names, size_t number, refs_error *err) {
+    const kind_name name = kind_of(&names->dimensions[number]);
+    uint32_t id;
+    REFS_TRY(refs_intern_add(&names->kind_names, bytes_of(&name, sizeof name), &id, err));
+    if (id < names->n_kinds) {
+        names->dimensions[names->kinds[id].last].next = number;
+        names->kinds[id].last = number;
+        return REFS_OK;
+    }
+    if (!refs_grow((void **)&names->kinds, &names->kind_capacity, names->n_kinds,
+                   sizeof *names->kinds))
+        return refs_fail_nomem(err);
+    names->kinds[names->n_kinds++] = (kind){number, number};
+    return REFS_OK;
+}
+
+static refs_status add_to_ids(naming *names, size_t number, refs_error *err) {
+    const int64_t value = names->dimensions[number].id;
+    uint32_t id;
+    REFS_TRY(refs_intern_add(&names->ids, bytes_of(&value, sizeof value), &id, err));
+    if (id < names->n_ids) return REFS_OK;
+    if (!refs_grow((void **)&names->with_id, &names->id_capacity, names->n_ids,
+                   sizeof *names->with_id))
+        return refs_fail_nomem(err);
+    names->with_id[names->n_ids++] = number;
+    return REFS_OK;
+}
+
 static refs_status add_dimension(naming *names, dimension added, refs_error *err) {
     if (!refs_grow((void **)&names->dimensions, &names->capacity, names->n,
                    sizeof *names->dimensions))
         return refs_fail_nomem(err);
     if (added.id < 0) added.id = names->next_id;
-    if (added.id >= names->next_id) names->next_id = added.id + 1;
+    if (added.id >= names->next_id && added.id < INT64_MAX) names->next_id = added.id + 1;
+    added.next = NONE;
     names->dimensions[names->n++] = added;
-    return REFS_OK;
+    REFS_TRY(add_to_kind(names, names->n - 1, err));
+    return add_to_ids(names, names->n - 1, err);
 }
 
 static const char *dimension_name(const refs_hdf5_item *item) {
@@ -116,8 +175,7 @@ static refs_status add_scale(naming *names, size_t number, refs_error *err) {
     const refs_hdf5_item *item = &names->tree->items[number];
     const refs_hdf5_layout *layout = &item->dataset->layout;
     uint32_t id;
-    REFS_TRY(refs_intern_add(&names->addresses,
-                             refs_str_view((const char *)&item->address, sizeof item->address), &id,
+    REFS_TRY(refs_intern_add(&names->addresses, bytes_of(&item->address, sizeof item->address), &id,
                              err));
     if (id != names->n_scales) return REFS_OK; /* another name of it */
     if (!refs_grow((void **)&names->scales, &names->scale_capacity, names->n_scales,
@@ -126,23 +184,24 @@ static refs_status add_scale(naming *names, size_t number, refs_error *err) {
     names->scales[names->n_scales++] = number;
     if (!item->scales.is_scale) return REFS_OK;
     bool has_size = layout->rank > 0;
-    return add_dimension(names,
-                         (dimension){dimension_name(item), item->parent, item->scales.id,
-                                     has_size ? layout->shape[0] : 0,
-                                     has_size && layout->max_shape[0] == REFS_HDF5_UNDEFINED},
-                         err);
+    return add_dimension(
+        names,
+        (dimension){.name = dimension_name(item),
+                    .group = item->parent,
+                    .id = item->scales.id,
+                    .size = has_size ? layout->shape[0] : 0,
+                    .is_unlimited = has_size && layout->max_shape[0] == REFS_HDF5_UNDEFINED},
+        err);
 }
 
 static const char *name_of_scale(const naming *names, uint64_t address) {
-    uint32_t id =
-        refs_intern_find(&names->addresses, refs_str_view((const char *)&address, sizeof address));
+    uint32_t id = refs_intern_find(&names->addresses, bytes_of(&address, sizeof address));
     return id != REFS_INTERN_NONE ? dimension_name(&names->tree->items[names->scales[id]]) : NULL;
 }
 
 static const char *name_of_id(const naming *names, int64_t id) {
-    for (size_t i = 0; i < names->n; i++)
-        if (names->dimensions[i].id == id) return names->dimensions[i].name;
-    return NULL;
+    uint32_t number = refs_intern_find(&names->ids, bytes_of(&id, sizeof id));
+    return number != REFS_INTERN_NONE ? names->dimensions[names->with_id[number]].name : NULL;
 }
 
 static refs_status make_name(naming *names, const char **name, refs_error *err) {
@@ -172,20 +231,19 @@ static bool is_used(const refs_hdf5_item *item, size_t n, const char *name) {
 static refs_status phony_name(naming *names, const refs_hdf5_item *item, size_t dim,
                               const char **name, refs_error *err) {
     const refs_hdf5_layout *layout = &item->dataset->layout;
-    dimension wanted = {NULL, item->parent, -1, 0, false};
+    dimension wanted = {.group = item->parent, .id = -1};
     if (dim < layout->rank) {
         wanted.size = layout->shape[dim];
         wanted.is_unlimited = layout->max_shape[dim] == REFS_HDF5_UNDEFINED;
     } else {
         wanted.size = item->dataset->type.shape[dim - layout->rank];
     }
-    for (size_t i = 0; i < names->n; i++) {
-        const dimension *at = &names->dimensions[i];
-        if (at->group != wanted.group || at->size != wanted.size ||
-            at->is_unlimited != wanted.is_unlimited || is_used(item, dim, at->name))
-            continue;
-        *name = at->name;
-        return REFS_OK;
+    const kind_name same = kind_of(&wanted);
+    uint32_t id = refs_intern_find(&names->kind_names, bytes_of(&same, sizeof same));
+    for (size_t i = id != REFS_INTERN_NONE ? names->kinds[id].first : NONE; i != NONE;
+         i = names->dimensions[i].next) {
+        *name = names->dimensions[i].name;
+        if (!is_used(item, dim, *name)) return REFS_OK;
     }
     REFS_TRY(make_name(names, name, err));
     wanted.name = *name;
@@ -206,28 +264,84 @@ static refs_status name_dimension(naming *names, refs_hdf5_item *item, size_t di
     return REFS_OK;
 }
 
-static refs_status name_all(naming *names, refs_error *err) {
-    refs_hdf5_tree *tree = names->tree;
-    for (size_t i = 0; i < tree->n; i++)
-        if (tree->items[i].kind == REFS_HDF5_ITEM_DATASET) REFS_TRY(add_scale(names, i, err));
-    /* Groups after those in them: a parent is before, so from the end. */
-    for (size_t group = tree->n; group-- > 0;) {
-        if (tree->items[group].kind != REFS_HDF5_ITEM_GROUP) continue;
-        for (size_t i = group; i < tree->n; i++) {
-            refs_hdf5_item *item = &tree->items[i];
-            if (item->kind != REFS_HDF5_ITEM_DATASET || item->parent != group) continue;
-            size_t rank = refs_hdf5__array_rank(item->dataset);
-            for (size_t dim = 0; dim < rank; dim++) REFS_TRY(name_dimension(names, item, dim, err));
-        }
+/* A dataset, to be sorted by when its group is named. */
+typedef struct member {
+    size_t turn, number;
+} member;
+
+static int compare_members(const void *left, const void *right) {
+    const member *a = left, *b = right;
+    if (a->turn != b->turn) return a->turn < b->turn ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Groups in a group, of which `first` is the first and `next` the one after each. */
+typedef struct groups {
+    size_t *first, *next;
+    size_t *turns; /* when each group is named: after all groups in it */
+} groups;
+
+static void take_turns(const refs_hdf5_tree *tree, const groups *g) {
+    size_t turn = 0;
+    for (size_t i = 0; i < tree->n; i++) g->first[i] = NONE;
+    for (size_t i = tree->n; i-- > 1;) {
+        if (tree->items[i].kind != REFS_HDF5_ITEM_GROUP) continue;
+        g->next[i] = g->first[tree->items[i].parent];
+        g->first[tree->items[i].parent] = i;
     }
+    for (size_t at = 0;;) {
+        size_t inner = g->first[at];
+        if (inner != NONE) {
+            g->first[at] = g->next[inner];
+            at = inner;
+            continue;
+        }
+        g->turns[at] = turn++;
+        if (at == 0) break;
+        at = tree->items[at].parent;
+    }
+}
+
+static refs_status name_member(naming *names, size_t number, refs_error *err) {
+    refs_hdf5_item *item = &names->tree->items[number];
+    size_t rank = refs_hdf5__array_rank(item->dataset);
+    for (size_t dim = 0; dim < rank; dim++) REFS_TRY(name_dimension(names, item, dim, err));
+    return REFS_OK;
+}
+
+static refs_status name_all(naming *names, member *members, const size_t *turns, refs_error *err) {
+    const refs_hdf5_tree *tree = names->tree;
+    size_t n = 0;
+    for (size_t i = 0; i < tree->n; i++) {
+        if (tree->items[i].kind != REFS_HDF5_ITEM_DATASET) continue;
+        members[n++] = (member){turns[tree->items[i].parent], i};
+        REFS_TRY(add_scale(names, i, err));
+    }
+    qsort(members, n, sizeof *members, compare_members);
+    for (size_t i = 0; i < n; i++) REFS_TRY(name_member(names, members[i].number, err));
     return REFS_OK;
 }
 
 refs_status refs_hdf5__name_dimensions(refs_hdf5_tree *tree, refs_error *err) {
     naming names = {.tree = tree};
-    refs_status status = name_all(&names, err);
+    member *members = refs_calloc(tree->n, sizeof *members);
+    size_t *room = refs_calloc(3 * tree->n, sizeof *room);
+    refs_status status = REFS_OK;
+    if (members == NULL || room == NULL) {
+        status = refs_fail_nomem(err);
+    } else {
+        const groups g = {room, room + tree->n, room + 2 * tree->n};
+        take_turns(tree, &g);
+        status = name_all(&names, members, g.turns, err);
+    }
+    refs_free(room);
+    refs_free(members);
+    refs_intern_clear(&names.kind_names);
+    refs_intern_clear(&names.ids);
     refs_intern_clear(&names.addresses);
     refs_free(names.dimensions);
+    refs_free(names.kinds);
+    refs_free(names.with_id);
     refs_free(names.scales);
     return status;
 }
