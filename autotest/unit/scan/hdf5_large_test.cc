@@ -22,6 +22,7 @@ class Hdf5LargeIndex : public testing::Test {
         costs = refs_source_costs_of(test.file.source);
     }
 
+    FarVfs vfs;
     IndexUnderTest test;
     refs_source_costs costs = {};
 };
@@ -43,7 +44,6 @@ TEST_F(Hdf5LargeIndex, OfVersion1ReadsEachNodeOnce) {
 
 // 100 KB of chunks lie behind each node: these are not fetched along.
 TEST_F(Hdf5LargeIndex, OverANetworkWaitsOnceForALevel) {
-    FarVfs vfs;
     BTree1Writer file(2);
     std::vector<BTree1Writer::Entry> entries, above;
     for (uint64_t i = 0; i < 100000; i++) entries.push_back({{i / 1000, i % 1000}, i * 10});

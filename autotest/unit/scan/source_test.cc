@@ -23,7 +23,7 @@ std::string Counted(size_t size) {
 
 class Source : public testing::Test {
   protected:
-    ~Source() override { refs_source_free(source); }
+    void TearDown() override { refs_source_free(source); }
 
     void Open(const refs_vfs *vfs) {
         ASSERT_EQ(refs_source_open(vfs, "f", &source, nullptr), REFS_OK);
