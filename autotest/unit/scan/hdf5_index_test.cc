@@ -1,86 +1,13 @@
-// Chunk indexes of HDF5 files. What libhdf5 says of its own files is in data/*.txt (make_indexes.py).
+// Chunk indexes of HDF5 files. What libhdf5 says of its own files is in data/*.txt
+// (make_indexes.py).
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <map>
-#include <sstream>
+#include <cstdlib>
 
-#include "index_under_test.h"
+#include "listing.h"
 
 namespace {
-
-struct Chunk {
-    uint64_t offset, size;
-    uint32_t mask;
-};
-
-/// What data/NAME.txt says.
-struct Listing {
-    std::string kind;
-    std::vector<uint64_t> shape, most, chunk;
-    std::map<std::string, uint64_t> numbers;
-    std::map<std::vector<uint64_t>, Chunk> chunks;
-};
-
-std::vector<uint64_t> NumbersIn(std::istream &line) {
-    std::vector<uint64_t> numbers;
-    for (int64_t number; line >> number;) numbers.push_back(static_cast<uint64_t>(number));
-    line.clear();
-    return numbers;
-}
-
-Listing ListingOf(const std::string &name) {
-    Listing listing;
-    std::ifstream file(std::string(REFS_SCAN_DATA) + "/" + name + ".txt");
-    for (std::string text, word; std::getline(file, text);) {
-        std::istringstream line(text);
-        line >> word;
-        if (word == "kind")
-            line >> listing.kind;
-        else if (word == "shape")
-            listing.shape = NumbersIn(line);
-        else if (word == "max")
-            listing.most = NumbersIn(line);
-        else if (word == "chunk")
-            listing.chunk = NumbersIn(line);
-        else if (word == "at") {
-            std::vector<uint64_t> at = NumbersIn(line);
-            line >> word;
-            std::vector<uint64_t> chunk = NumbersIn(line);
-            listing.chunks[at] = {chunk.at(0), chunk.at(1), static_cast<uint32_t>(chunk.at(2))};
-        } else {
-            listing.numbers[word] = NumbersIn(line).at(0);
-        }
-    }
-    return listing;
-}
-
-refs_hdf5_index_kind KindOf(const std::string &kind) {
-    static const std::map<std::string, refs_hdf5_index_kind> kinds = {
-        {"btree1", REFS_HDF5_BTREE_1},         {"single", REFS_HDF5_SINGLE},
-        {"implicit", REFS_HDF5_IMPLICIT},      {"fixed", REFS_HDF5_FIXED_ARRAY},
-        {"extensible", REFS_HDF5_EXTENSIBLE_ARRAY}, {"btree2", REFS_HDF5_BTREE_2}};
-    return kinds.at(kind);
-}
-
-void Describe(const Listing &listing, IndexUnderTest &test) {
-    test.Shape(listing.shape, listing.most, listing.chunk);
-    test.layout.index = KindOf(listing.kind);
-    test.layout.address = listing.numbers.at("address");
-    test.layout.n_filters = listing.numbers.at("filters");
-    if (listing.numbers.at("partial_unfiltered") != 0)
-        test.layout.flags |= REFS_HDF5_PARTIAL_UNFILTERED;
-    test.file.base = listing.numbers.at("base");
-    test.file.offset_size = test.file.length_size =
-        static_cast<uint8_t>(listing.numbers.at("sizes"));
-    if (listing.kind == "single" && test.layout.n_filters > 0) {
-        const Chunk &only = listing.chunks.begin()->second;
-        test.layout.flags |= REFS_HDF5_SINGLE_FILTERED;
-        test.layout.single_size = only.size;
-        test.layout.single_mask = only.mask;
-    }
-}
 
 bool IsPartial(const Listing &listing, const std::vector<uint64_t> &at) {
     for (size_t dim = 0; dim < at.size(); dim++)
@@ -104,9 +31,7 @@ TEST_P(Hdf5IndexFiles, HaveTheirChunksWhereHdf5HasThem) {
     ASSERT_FALSE(listing.chunks.empty());
     IndexUnderTest test;
     Describe(listing, test);
-    ASSERT_EQ(test.Read(refs_vfs_posix(),
-                        std::string(REFS_SCAN_DATA) + "/" + GetParam() + ".h5"),
-              REFS_OK)
+    ASSERT_EQ(test.Read(refs_vfs_posix(), DataPath(GetParam() + std::string(".h5"))), REFS_OK)
         << test.error.message;
     size_t n = 0;
     std::vector<uint64_t> at(listing.shape.size(), 0);
@@ -124,6 +49,55 @@ TEST_P(Hdf5IndexFiles, HaveTheirChunksWhereHdf5HasThem) {
     } while (Next(listing, at));
     EXPECT_LE(n, listing.chunks.size());
     EXPECT_GT(n, 0u);
+}
+
+std::string Content(const std::string &path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream content;
+    content << file.rdbuf();
+    return content.str();
+}
+
+int64_t allocationsLeft = 0;
+
+void *FailingMalloc(size_t size) {
+    return allocationsLeft-- > 0 ? std::malloc(size) : nullptr;
+}
+
+void *FailingRealloc(void *memory, size_t size) {
+    return allocationsLeft-- > 0 ? std::realloc(memory, size) : nullptr;
+}
+
+TEST_P(Hdf5IndexFiles, SayWhereMemoryRanOut) {
+    const Listing listing = ListingOf(GetParam());
+    const std::string content = Content(DataPath(GetParam() + std::string(".h5")));
+    const refs_allocator failing = {FailingMalloc, FailingRealloc, std::free};
+    refs_status status = REFS_NOMEM;
+    refs_allocator_set(&failing);
+    for (int n = 0; status == REFS_NOMEM && n < 10000; n++) {
+        IndexUnderTest test;
+        Describe(listing, test);
+        allocationsLeft = n;
+        status = test.Read(content);
+    }
+    refs_allocator_set(nullptr);
+    EXPECT_EQ(status, REFS_OK);
+}
+
+TEST_P(Hdf5IndexFiles, AreReadOrRefusedWhateverByteIsWrong) {
+    const Listing listing = ListingOf(GetParam());
+    std::string content = Content(DataPath(GetParam() + std::string(".h5")));
+    const size_t step = 1 + content.size() / 4000;
+    for (size_t i = 0; i < content.size(); i += step) {
+        IndexUnderTest test;
+        Describe(listing, test);
+        content[i] = static_cast<char>(content[i] ^ 0xFF);
+        const refs_status status = test.Read(content);
+        content[i] = static_cast<char>(content[i] ^ 0xFF);
+        ASSERT_TRUE(status == REFS_OK || status == REFS_CORRUPT || status == REFS_LIMIT)
+            << i << ": " << test.error.message;
+        ASSERT_EQ(status == REFS_OK, test.error.message[0] == '\0') << i;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(, Hdf5IndexFiles,

@@ -1,76 +1,156 @@
-// source_test.cc -- bytes of a file over a network: none twice, and those together that can be.
+// What reading a file in small parts costs: requests, bytes and memory.
 
 #include <gtest/gtest.h>
 
-#include <memory>
-
-#include "memory_vfs.h"
+#include <random>
+#include <vector>
 
 extern "C" {
 #include "source.h"
 }
 
+#include "far_vfs.h"
+#include "memory_vfs.h"
+
 namespace {
 
-/** A remote file whose byte i is i % 251. */
-class Remote {
-  public:
-    explicit Remote(size_t size) {
-        std::string content(size, '\0');
-        for (size_t i = 0; i < size; i++) content[i] = static_cast<char>(i % 251);
-        files.files["far"] = content;
-        vfs = *files.get();
-        vfs.read_many = [](void *self, void *handle, const refs_vfs_range *ranges, size_t n,
-                           refs_error *err) {
-            for (size_t i = 0; i < n; i++) {
-                size_t got;
-                REFS_TRY(static_cast<MemoryVfs *>(self)->get()->read(
-                    self, handle, ranges[i].offset, ranges[i].length, ranges[i].dst, &got, err));
-            }
-            return REFS_OK;
-        };
-        EXPECT_EQ(refs_source_open(&vfs, "far", &source, nullptr), REFS_OK);
-    }
-    ~Remote() { refs_source_free(source); }
+/// Each byte tells where it is.
+std::string Counted(size_t size) {
+    std::string content(size, '\0');
+    for (size_t i = 0; i < size; i++) content[i] = static_cast<char>(i * 2654435761u >> 24);
+    return content;
+}
 
-    void Want(uint64_t offset, uint64_t length) {
-        refs_source_range range = {offset, length};
-        EXPECT_EQ(refs_source_want(source, &range, 1, nullptr), REFS_OK);
-    }
+class Source : public testing::Test {
+  protected:
+    ~Source() override { refs_source_free(source); }
 
-    void ExpectBytes(uint64_t offset, size_t length) {
+    void Open(const refs_vfs *vfs) {
+        ASSERT_EQ(refs_source_open(vfs, "f", &source, nullptr), REFS_OK);
+    }
+    std::string Read(uint64_t offset, size_t length) {
         std::string bytes(length, '\0');
-        refs_error err = REFS_ERROR_INIT;
-        ASSERT_EQ(
-            refs_source_read(source, offset, length, reinterpret_cast<uint8_t *>(&bytes[0]), &err),
-            REFS_OK)
-            << err.message;
-        EXPECT_EQ(bytes, files.files["far"].substr(offset, length));
+        size_t got = 0;
+        EXPECT_EQ(refs_source_read_some(source, {offset, length},
+                                        reinterpret_cast<uint8_t *>(&bytes[0]), &got, &error),
+                  REFS_OK)
+            << error.message;
+        bytes.resize(got);
+        return bytes;
+    }
+    void Want(std::vector<refs_source_range> ranges) {
+        EXPECT_EQ(refs_source_want(source, ranges.data(), ranges.size(), &error), REFS_OK)
+            << error.message;
     }
 
-    MemoryVfs files;
-    refs_vfs vfs;
     refs_source *source = nullptr;
+    refs_error error = REFS_ERROR_INIT;
 };
 
+/* -- local files ------------------------------------------------------------------------------- */
+
+class NearSource : public Source {
+  protected:
+    NearSource() {
+        vfs.near = true;
+        vfs.files["f"] = content = Counted(200000);
+    }
+    MemoryVfs vfs;
+    std::string content;
+};
+
+TEST_F(NearSource, GivesTheBytesOfTheFile) {
+    Open(vfs.get());
+    std::mt19937 random(7);
+    for (int i = 0; i < 3000; i++) {
+        const size_t offset = random() % 210000, length = 1 + random() % (i % 2 ? 40 : 5000);
+        const std::string expected =
+            offset < content.size() ? content.substr(offset, length) : std::string();
+        ASSERT_EQ(Read(offset, length), expected) << offset << "+" << length;
+    }
+}
+
+TEST_F(NearSource, ReadsWhatIsLargeByItself) {
+    Open(vfs.get());
+    for (uint64_t at = 0; at < 200000; at += 20000) Read(at, 3000);
+    EXPECT_EQ(vfs.reads, 10);
+    EXPECT_EQ(refs_source_costs_of(source).bytes, 30000u);
+}
+
+TEST_F(NearSource, ReadsWhatIsSmallInBlocks) {
+    Open(vfs.get());
+    for (int times = 0; times < 3; times++)
+        for (uint64_t at = 0; at < 200000; at += 8) Read(at, 8);
+    EXPECT_EQ(vfs.reads, 13);
+}
+
+/* -- files elsewhere --------------------------------------------------------------------------- */
+
+class FarSource : public Source {
+  protected:
+    FarSource() { vfs.content = Counted(80 * REFS_MIB); }
+    FarVfs vfs;
+};
+
+TEST_F(FarSource, GivesTheBytesOfTheFile) {
+    Open(vfs.get());
+    std::mt19937 random(7);
+    for (int i = 0; i < 2000; i++) {
+        const size_t offset = random() % vfs.content.size();
+        const size_t length = 1 + random() % (i % 10 == 0 ? 300000 : 400);
+        if (i % 50 == 0) Want({{offset + 7, 9000}, {offset + 100000, 80000}, {offset / 2, 5}});
+        ASSERT_EQ(Read(offset, length), vfs.content.substr(offset, length));
+    }
+}
+
+TEST_F(FarSource, WaitsOnceForWhatIsWantedTogether) {
+    Open(vfs.get());
+    std::vector<refs_source_range> ranges;
+    for (uint64_t i = 0; i < 100; i++) ranges.push_back({i * 500000, 2000});
+    Want(ranges);
+    for (const auto &range : ranges) Read(range.offset, range.length);
+    EXPECT_EQ(vfs.waits, 1u);
+    EXPECT_EQ(vfs.reads, 100u);
+    EXPECT_LE(vfs.bytes, 100u * 8192);
+}
+
+TEST_F(FarSource, FetchesSmallGapsAlong) {
+    Open(vfs.get());
+    std::vector<refs_source_range> ranges;
+    for (uint64_t i = 0; i < 10; i++) ranges.push_back({i * 50000, 2000});
+    Want(ranges);
+    EXPECT_EQ(vfs.reads, 1u);
+}
+
+// With all gaps it would be 60 MB.
+TEST_F(FarSource, CountsGapsAmongWhatIsWantedAtOnce) {
+    Open(vfs.get());
+    std::vector<refs_source_range> ranges;
+    for (uint64_t i = 0; i < 1000; i++) ranges.push_back({i * 60000, 2000});
+    Want(ranges);
+    EXPECT_LE(vfs.mostBytesAtOnce, REFS_SOURCE_MAX_WANT_BYTES);
+    for (const auto &range : ranges)
+        ASSERT_EQ(Read(range.offset, 2000), vfs.content.substr(range.offset, 2000));
+}
+
+TEST_F(FarSource, KeepsWhatWasWantedLast) {
+    Open(vfs.get());
+    for (uint64_t at = 0; at < 60 * REFS_MIB; at += 4 * REFS_MIB) {
+        std::vector<refs_source_range> ranges;
+        for (uint64_t i = 0; i < 400; i++) ranges.push_back({at + i * 10000, 10000});
+        Want(ranges);
+        const uint64_t before = vfs.reads;
+        for (const auto &range : ranges) Read(range.offset, range.length);
+        ASSERT_EQ(vfs.reads, before) << at;
+    }
+}
+
+TEST_F(FarSource, SaysThatTheLineIsCut) {
+    Open(vfs.get());
+    vfs.isCut = true;
+    uint8_t byte;
+    EXPECT_EQ(refs_source_read(source, 5, 1, &byte, &error), REFS_IO);
+    EXPECT_STREQ(error.message, "the line is cut");
+}
+
 } // namespace
-
-TEST(Sources, ReadWhatIsBehindAPieceThatIsKeptOfTheSameBlock) {
-    Remote remote(1 << 20);
-    remote.Want(210000, 100);
-    remote.ExpectBytes(230000, 5000);
-    remote.ExpectBytes(196000, 40000);
-}
-
-TEST(Sources, ReadTogetherInOneRound) {
-    Remote remote(1 << 20);
-    refs_source_range ranges[] = {{900000, 10}, {10, 20}, {500000, 4000}};
-    ASSERT_EQ(refs_source_want(remote.source, ranges, 3, nullptr), REFS_OK);
-    EXPECT_EQ(refs_source_costs_of(remote.source).reads, 3u);
-    EXPECT_EQ(refs_source_costs_of(remote.source).rounds, 1u);
-    remote.ExpectBytes(900000, 10);
-    remote.ExpectBytes(500000, 4000);
-    EXPECT_EQ(refs_source_costs_of(remote.source).rounds, 1u);
-    EXPECT_TRUE(refs_source_has(remote.source, {500000, 4000}));
-    EXPECT_FALSE(refs_source_has(remote.source, {500000, 40000}));
-}

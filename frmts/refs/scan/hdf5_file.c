@@ -216,9 +216,15 @@ size_t refs_hdf5__bytes_for(uint64_t value) {
 
 #define USUAL_COLLECTION_BYTES (4 * REFS_KIB)
 
+static void drop_collection(refs_hdf5_heaps *heaps, size_t i) {
+    refs_buf_clear(&heaps->kept[i].bytes);
+    refs_free(heaps->kept[i].objects);
+    memset(&heaps->kept[i], 0, sizeof heaps->kept[i]);
+}
+
 void refs_hdf5__heaps_clear(refs_hdf5_heaps *heaps) {
-    for (size_t i = 0; i < REFS_HDF5_KEPT_COLLECTIONS; i++) refs_buf_clear(&heaps->kept[i].bytes);
-    memset(heaps, 0, sizeof *heaps);
+    for (size_t i = 0; i < REFS_HDF5_KEPT_COLLECTIONS; i++) drop_collection(heaps, i);
+    heaps->next = 0;
 }
 
 /* Specification III.E: "GCOL", version 1, three bytes, size of the collection. */
@@ -238,41 +244,73 @@ static refs_status read_collection(refs_hdf5_file *file, uint64_t address, refs_
     return refs_hdf5__read(file, address, size, bytes, "global heap collection", err);
 }
 
-static refs_status get_collection(refs_hdf5_file *file, refs_hdf5_heaps *heaps, uint64_t address,
-                                  refs_bytes *bytes, refs_error *err) {
-    for (size_t i = 0; i < REFS_HDF5_KEPT_COLLECTIONS; i++) {
-        if (heaps->kept[i].address != address || heaps->kept[i].bytes.size == 0) continue;
-        *bytes = refs_buf_view(&heaps->kept[i].bytes);
-        return REFS_OK;
+/* An object is its index, eight bytes with that, its size, and its bytes up to a multiple of 8. */
+static refs_bytes next_object(const refs_hdf5_file *file, refs_hdf5_cursor *cursor,
+                              uint32_t *index) {
+    *index = refs_hdf5__u16(cursor);
+    refs_hdf5__take(cursor, 6);
+    uint64_t size = refs_hdf5__length(file, cursor);
+    refs_bytes object = refs_hdf5__take(cursor, size);
+    if (refs_hdf5__left(cursor) > 0) refs_hdf5__take(cursor, (8 - size % 8) % 8);
+    return object;
+}
+
+/* Sets `objects`, unless NULL, and *n, which is how many places it needs, from the objects up to
+ * the free space, which has the index 0. Of those that are there twice the first counts. */
+static void list_objects(const refs_hdf5_file *file, refs_bytes collection, uint32_t *objects,
+                         uint32_t *n) {
+    refs_hdf5_cursor cursor = refs_hdf5__cursor(collection);
+    refs_hdf5__take(&cursor, 8u + file->length_size);
+    *n = 0;
+    while (refs_hdf5__left(&cursor) >= 8u + file->length_size) {
+        uint32_t index, at = (uint32_t)(cursor.at - collection.data);
+        refs_bytes object = next_object(file, &cursor, &index);
+        if (index == 0 || (object.size == 0 && cursor.is_short)) return;
+        if (index >= *n) *n = index + 1;
+        if (objects != NULL && objects[index] == 0) objects[index] = at;
     }
-    size_t i = heaps->next;
-    heaps->next = (i + 1) % REFS_HDF5_KEPT_COLLECTIONS;
-    heaps->kept[i].address = 0;
-    REFS_TRY(read_collection(file, address, &heaps->kept[i].bytes, err));
+}
+
+static refs_status keep_collection(refs_hdf5_file *file, refs_hdf5_heaps *heaps, size_t i,
+                                   uint64_t address, refs_error *err) {
+    refs_buf *bytes = &heaps->kept[i].bytes;
+    REFS_TRY(read_collection(file, address, bytes, err));
+    uint32_t n;
+    list_objects(file, refs_buf_view(bytes), NULL, &n);
+    heaps->kept[i].objects = refs_calloc(n, sizeof(uint32_t));
+    if (heaps->kept[i].objects == NULL) return refs_fail_nomem(err);
+    list_objects(file, refs_buf_view(bytes), heaps->kept[i].objects, &heaps->kept[i].n_objects);
     heaps->kept[i].address = address;
-    *bytes = refs_buf_view(&heaps->kept[i].bytes);
     return REFS_OK;
+}
+
+static refs_status get_collection(refs_hdf5_file *file, refs_hdf5_heaps *heaps, uint64_t address,
+                                  size_t *found, refs_error *err) {
+    for (size_t i = 0; i < REFS_HDF5_KEPT_COLLECTIONS; i++) {
+        *found = i;
+        if (heaps->kept[i].address == address && heaps->kept[i].objects != NULL) return REFS_OK;
+    }
+    *found = heaps->next;
+    heaps->next = (*found + 1) % REFS_HDF5_KEPT_COLLECTIONS;
+    drop_collection(heaps, *found);
+    refs_status status = keep_collection(file, heaps, *found, address, err);
+    if (status != REFS_OK) drop_collection(heaps, *found);
+    return status;
 }
 
 refs_status refs_hdf5__heap_object(refs_hdf5_file *file, refs_hdf5_heaps *heaps,
                                    refs_hdf5_heap_id id, refs_bytes *object, refs_error *err) {
-    refs_bytes collection;
+    size_t i;
     *object = refs_bytes_view("", 0);
     if (id.address == 0 || id.address == REFS_HDF5_UNDEFINED) return REFS_OK;
-    REFS_TRY(get_collection(file, heaps, id.address, &collection, err));
-    refs_hdf5_cursor cursor = refs_hdf5__cursor(collection);
-    refs_hdf5__take(&cursor, 8u + file->length_size);
-    while (refs_hdf5__left(&cursor) >= 8u + file->length_size) {
-        uint32_t index = refs_hdf5__u16(&cursor);
-        refs_hdf5__take(&cursor, 6);
-        uint64_t size = refs_hdf5__length(file, &cursor);
-        if (index == 0) break; /* the free space */
-        *object = refs_hdf5__take(&cursor, size);
-        if (cursor.is_short) break;
-        if (index == id.index) return REFS_OK;
-        refs_hdf5__take(&cursor, (8 - size % 8) % 8);
-    }
-    *object = refs_bytes_view("", 0);
-    return refs_fail(err, REFS_CORRUPT, "global heap collection at address %llu has no object %u",
-                     (unsigned long long)id.address, (unsigned int)id.index);
+    REFS_TRY(get_collection(file, heaps, id.address, &i, err));
+    if (id.index >= heaps->kept[i].n_objects || heaps->kept[i].objects[id.index] == 0)
+        return refs_fail(err, REFS_CORRUPT,
+                         "global heap collection at address %llu has no object %u",
+                         (unsigned long long)id.address, (unsigned int)id.index);
+    refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(&heaps->kept[i].bytes));
+    uint32_t index;
+    refs_hdf5__take(&cursor, heaps->kept[i].objects[id.index]);
+    *object = next_object(file, &cursor, &index);
+    return REFS_OK;
 }

@@ -156,6 +156,8 @@ typedef struct refs_hdf5_heaps {
     struct {
         uint64_t address;
         refs_buf bytes;
+        uint32_t *objects; /**< where each begins in `bytes`, by its index; 0: there is none */
+        uint32_t n_objects;
     } kept[REFS_HDF5_KEPT_COLLECTIONS];
     size_t next;
 } refs_hdf5_heaps;

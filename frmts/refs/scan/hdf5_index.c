@@ -2,6 +2,7 @@
 #include "hdf5_index.h"
 
 #include "hdf5_chunks.h"
+#include "hdf5_strings.h"
 
 /* -- without an index ----------------------------------------------------------------------------
  */
@@ -102,12 +103,30 @@ static refs_status add_all(refs_hdf5_chunks *chunks, refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED, "its values are in other files");
 }
 
-refs_status refs_hdf5__read_index(refs_hdf5_file *file, const refs_hdf5_layout *layout,
-                                  refs_chunk_index *index, refs_error *err) {
+static refs_status read_stored(refs_hdf5_file *file, const refs_hdf5_layout *layout,
+                               refs_chunk_index *index, refs_error *err) {
     refs_hdf5_chunks chunks = {.file = file, .layout = layout, .index = index};
-    refs_hdf5__begin_task(file);
     REFS_TRY(refs_chunk_index_init(index, layout->rank, layout->shape, layout->chunk, err));
     if (!refs_hdf5__chunk_bytes(layout, &chunks.chunk_bytes) || chunks.chunk_bytes == 0)
         return refs_fail(err, REFS_CORRUPT, "its chunks have sizes that cannot be");
     return add_all(&chunks, err);
+}
+
+static refs_status read_strings(refs_hdf5_file *file, const refs_hdf5_layout *layout,
+                                refs_chunk_index *index, refs_error *err) {
+    refs_chunk_index stored = {.rank = 0};
+    refs_status status = read_stored(file, layout, &stored, err);
+    if (status == REFS_OK) status = refs_chunk_index_finish(&stored, err);
+    if (status == REFS_OK)
+        status = refs_chunk_index_init(index, layout->rank, layout->shape, layout->chunk, err);
+    if (status == REFS_OK) status = refs_hdf5__add_strings(file, layout, &stored, index, err);
+    refs_chunk_index_clear(&stored);
+    return status;
+}
+
+refs_status refs_hdf5__read_index(refs_hdf5_file *file, const refs_hdf5_layout *layout,
+                                  refs_chunk_index *index, refs_error *err) {
+    refs_hdf5__begin_task(file);
+    if (layout->element == REFS_HDF5_VLEN_STRING) return read_strings(file, layout, index, err);
+    return read_stored(file, layout, index, err);
 }
