@@ -30,6 +30,7 @@ def old_groups(path):
         f["group/loop"] = h5py.SoftLink("/group")
         f["group/nothing"] = h5py.SoftLink("/nowhere/at/all")
         f["group/inner/up"] = f["group"]
+        f["other_name"] = f["group/inner"]
         f["committed"] = np.dtype("<u4")
         f.create_dataset("of_committed", data=np.arange(3), dtype=f["committed"])
 
@@ -202,7 +203,8 @@ def facts(path):
             link = group.get(name, getlink=True)
             thing = group.get(name)
             is_soft = isinstance(link, h5py.SoftLink)
-            if isinstance(thing, h5py.Group) and not is_soft and name != "up":
+            if isinstance(thing, h5py.Group) and not is_soft and \
+                    name != "up":
                 found[prefix + name] = None
                 add(thing, prefix + name + "/")
             only_dimension = isinstance(thing, h5py.Dataset) and plain(thing.attrs.get(

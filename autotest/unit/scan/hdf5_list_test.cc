@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -142,7 +143,13 @@ std::string Member(const Listed &listed, const std::string &path, const char *na
 
 TEST(Hdf5Lists, OldGroupsAndTheirLinks) {
     ExpectAsFacts("old_groups");
-    EXPECT_EQ(List(PathOf("old_groups.h5")).notes.size(), 3u);
+    const std::string path = PathOf("old_groups.h5");
+    const std::vector<std::string> notes = List(path).notes;
+    for (const char *note :
+         {"/group/inner/up is left out: it is a group in itself",
+          "/group/loop is left out: it is a link to a group, which is listed there",
+          "/group/nothing is left out: it is a link to nothing"})
+        EXPECT_EQ(std::count(notes.begin(), notes.end(), path + ": " + note), 1) << note;
 }
 
 TEST(Hdf5Lists, NewGroupsBehindAUserBlock) {

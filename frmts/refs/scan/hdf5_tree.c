@@ -28,9 +28,8 @@ void refs_hdf5__tree_clear(refs_hdf5_tree *tree) {
 typedef struct walk {
     refs_hdf5_file *file;
     refs_hdf5_tree *tree;
-    refs_intern groups; /* addresses of groups that were seen: each is listed once */
-    size_t begin, end;  /* items of a batch */
-    bool *is_there;     /* of those: nothing is missing */
+    size_t begin, end; /* items of a batch */
+    bool *is_there;    /* of those: nothing is missing */
 } walk;
 
 /* -- items ------------------------------------------------------------------------------------- */
@@ -94,7 +93,7 @@ static refs_status add_links(walk *w, size_t parent, const refs_hdf5_links *link
 
 /* -- objects ----------------------------------------------------------------------------------- */
 
-/* Lists what is in a group, unless that was done under another name. */
+/* Lists what is in a group. */
 static refs_status list_group(walk *w, size_t number, const refs_hdf5_object *object,
                               refs_error *err) {
     refs_hdf5_links links = {0};
@@ -104,12 +103,14 @@ static refs_status list_group(walk *w, size_t number, const refs_hdf5_object *ob
     return status;
 }
 
-static bool is_new_group(walk *w, uint64_t address, refs_status *status, refs_error *err) {
-    refs_str key = refs_str_view((const char *)&address, sizeof address);
-    uint32_t id;
-    if (refs_intern_find(&w->groups, key) != REFS_INTERN_NONE) return false;
-    if (!w->file->is_collecting) *status = refs_intern_add(&w->groups, key, &id, err);
-    return true;
+/* Whether a group is in itself: one that it is in has its address. */
+static bool is_in_itself(const refs_hdf5_tree *tree, size_t number) {
+    uint64_t address = tree->items[number].address;
+    while (number > 0) {
+        number = tree->items[number].parent;
+        if (tree->items[number].address == address) return true;
+    }
+    return false;
 }
 
 static refs_status read_dataset(walk *w, size_t number, const refs_hdf5_object *object,
@@ -160,16 +161,14 @@ static refs_status read_attributes(walk *w, size_t number, const refs_hdf5_objec
 
 static refs_status read_group(walk *w, size_t number, const refs_hdf5_object *object,
                               refs_error *err) {
-    refs_status status = REFS_OK;
     w->tree->items[number].kind = REFS_HDF5_ITEM_NOTHING;
-    if (!is_new_group(w, w->tree->items[number].address, &status, err)) {
-        refs_hdf5__note(w->file, "group /%s is listed under another name",
+    if (is_in_itself(w->tree, number)) {
+        refs_hdf5__note(w->file, "/%s is left out: it is a group in itself",
                         w->tree->items[number].path);
         return REFS_OK;
     }
-    if (status != REFS_OK) return status;
     w->tree->items[number].kind = REFS_HDF5_ITEM_GROUP;
-    status = refs_hdf5__later(w->file, read_attributes(w, number, object, err));
+    refs_status status = refs_hdf5__later(w->file, read_attributes(w, number, object, err));
     return status == REFS_OK ? list_group(w, number, object, err) : status;
 }
 
@@ -321,7 +320,6 @@ refs_status refs_hdf5__read_tree(refs_hdf5_file *file, uint64_t root, refs_hdf5_
     if (status == REFS_OK && tree->items[0].kind != REFS_HDF5_ITEM_GROUP)
         status = refs_fail(err, REFS_CORRUPT, "its root is no group");
     if (status == REFS_OK) status = follow_soft_links(&w, err);
-    refs_intern_clear(&w.groups);
     refs_free(w.is_there);
     return status;
 }
