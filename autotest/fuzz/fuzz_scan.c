@@ -24,7 +24,7 @@ static refs_status read_many(void *self, void *handle, const refs_vfs_range *ran
     return REFS_OK;
 }
 
-static bool is_near(void *self, const char *location) {
+static bool is_local(void *self, const char *location) {
     (void)self;
     (void)location;
     return true;
@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const fuzz_file files[] = {{"file", refs_bytes_view(data, size)}, {NULL, {NULL, 0}}};
     refs_vfs near = fuzz_host(files), far = fuzz_host(files);
     refs_buf near_text = REFS_BUF_INIT, far_text = REFS_BUF_INIT;
-    near.is_near = is_near;
+    near.is_local = is_local;
     far.read_many = read_many;
     refs_status near_status = scan_all(&near, &near_text), far_status = scan_all(&far, &far_text);
     if (near_status != far_status || near_text.size != far_text.size ||

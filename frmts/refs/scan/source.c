@@ -36,7 +36,7 @@ struct refs_source {
     const refs_vfs *vfs;
     char *location;
     void *handle;
-    bool is_near;
+    bool is_local;
     bool knows_size;
     uint64_t size;
 
@@ -57,7 +57,7 @@ refs_status refs_source_open(const refs_vfs *vfs, const char *location, refs_sou
     if (opened == NULL) return refs_fail_nomem(err);
     opened->vfs = vfs;
     opened->location = refs_str_copy(refs_str_from(location));
-    opened->is_near = vfs->is_near != NULL && vfs->is_near(vfs->self, location);
+    opened->is_local = vfs->is_local != NULL && vfs->is_local(vfs->self, location);
     opened->block_bytes = FIRST_BLOCK_BYTES;
     refs_status status = opened->location == NULL
                              ? refs_fail_nomem(err)
@@ -251,7 +251,7 @@ static refs_status fetch_block(refs_source *source, uint64_t offset, uint64_t le
 refs_status refs_source_read_some(refs_source *source, refs_source_range range, uint8_t *dst,
                                   size_t *got, refs_error *err) {
     *got = 0;
-    if (source->is_near) return read_local(source, range, dst, got, err);
+    if (source->is_local) return read_local(source, range, dst, got, err);
     while (*got < range.length) {
         uint64_t at;
         if (!refs_add_u64(range.offset, *got, &at)) return REFS_OK;
@@ -375,7 +375,7 @@ bool refs_source_has(const refs_source *source, refs_source_range range) {
 }
 
 bool refs_source_gains(const refs_source *source) {
-    return !source->is_near && source->vfs->read_many != NULL;
+    return !source->is_local && source->vfs->read_many != NULL;
 }
 
 refs_status refs_source_want(refs_source *source, refs_source_range *ranges, size_t n,
