@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 packages="build-essential cmake ninja-build pkg-config
     libgdal-dev gdal-bin libproj-dev
     libdeflate-dev libzstd-dev liblz4-dev libblosc-dev libbz2-dev liblzma-dev libsnappy-dev
-    zlib1g-dev liblzf-dev libaec-dev libzfp-dev libeccodes-dev
+    libjansson-dev zlib1g-dev liblzf-dev libaec-dev libzfp-dev libeccodes-dev
     libjpeg-dev libpng-dev libwebp-dev libopenjp2-7-dev liblerc-dev
     libgtest-dev python3 python3-numpy python3-gdal python3-rasterio"
 

@@ -100,6 +100,7 @@ typedef struct refs_chain_step {
 typedef struct refs_chain_spec {
     const refs_chain_step *steps; /**< in the order of encoding */
     size_t n_steps;
+    uint32_t skipped;      /**< bit i: step i was not taken when the chunk was encoded */
     const char *dtype;     /**< NumPy type string of the array, "<f4"; "" when unknown */
     size_t element_size;   /**< bytes; 0 for objects of variable length */
     size_t n_elements;     /**< elements in a whole chunk */
@@ -122,7 +123,8 @@ void refs_scratch_clear(refs_scratch *scratch);
 void refs_scratch_forget(refs_scratch *scratch);
 
 /** Makes a chain. REFS_UNSUPPORTED names a codec that nobody knows, or that this build lacks;
- * REFS_LIMIT says that there are too many. */
+ * REFS_LIMIT says that there are too many, REFS_CORRUPT that steps are skipped that there are not.
+ */
 refs_status refs_chain_open(const refs_chain_spec *spec, refs_chain **chain, refs_error *err);
 void refs_chain_free(refs_chain *chain);
 

@@ -46,6 +46,7 @@ typedef struct refs_ref {
         location_id; /**< RANGE, WHOLE: equal for equal locations, below refs_set_n_locations */
     uint64_t offset; /**< RANGE: bytes */
     uint64_t length; /**< RANGE: bytes, at least 1 */
+    uint32_t filter_mask;     /**< bit i: codec i of the array was not applied to it (scan.h) */
     struct refs_block *block; /**< held for the caller, who calls refs_ref_release */
 } refs_ref;
 

@@ -46,11 +46,18 @@ typedef struct refs_store_key {
                            (fetch.h); in any other case the sink is not called for it */
 } refs_store_key;
 
-/** Receives the value of key number `index`, borrowed for the call; who needs it for longer, on a
- * worker thread, holds `block` until then (NULL: the value lives as long as the store). `present`
- * is false, and `value` empty, where the key is absent. A failure ends the reading. */
-typedef refs_status (*refs_store_sink)(void *user, size_t index, bool present, refs_bytes value,
-                                       struct refs_block *block, refs_error *err);
+/** The value of a key. */
+typedef struct refs_store_value {
+    bool is_present;          /**< or it is absent, and all else zero */
+    refs_bytes bytes;         /**< borrowed for the call that it is handed over by */
+    struct refs_block *block; /**< who needs the bytes for longer, on a worker thread, holds this
+                                   until then; NULL: they live as long as the store */
+    uint32_t filter_mask;     /**< codecs that were not applied to it (refset.h) */
+} refs_store_value;
+
+/** Receives the value of key number `index`. A failure ends the reading. */
+typedef refs_status (*refs_store_sink)(void *user, size_t index, const refs_store_value *value,
+                                       refs_error *err);
 
 /** Who values are read for: as refs_fetch_client (fetch.h). */
 typedef struct refs_store_client {

@@ -155,7 +155,8 @@ class Loading : public Cache {
     }
     void store(size_t size) {
         std::string stored(size, 7);
-        ASSERT_TRUE(refs_cache__add_stored(cache, {1, 5}, refs_bytes_view(stored.data(), size)));
+        ASSERT_TRUE(
+            refs_cache__add_stored(cache, {1, 5}, {refs_bytes_view(stored.data(), size), 6}));
     }
 
     refs_chunk *chunk = nullptr;
@@ -179,6 +180,7 @@ TEST_F(Loading, EndsWithStoredBytesThatOneCallerDecodes) {
     ASSERT_EQ(claim(1, 5, &chunk), REFS_CLAIM_STORED);
     EXPECT_EQ(refs_chunk__size(chunk), 100u);
     EXPECT_EQ(refs_chunk__data(chunk)[99], 7);
+    EXPECT_EQ(refs_chunk__stored(chunk).filter_mask, 6u);
     refs_chunk__release(chunk);
     EXPECT_EQ(claim(1, 5, &chunk), REFS_CLAIM_BUSY);
     add(1, 5);

@@ -28,6 +28,32 @@ TEST(Chain, UndoesTheLastCodecFirst) {
     EXPECT_EQ(chain.decode(gzip).bytes, "aabb") << chain.decode(gzip).message;
 }
 
+CodecChain chainWithout(uint32_t skipped, const std::string &codecs, size_t size) {
+    return CodecChain(codecs, size, "|u1", 0, {}, skipped);
+}
+
+TEST(Chain, LeavesOutCodecsThatWereSkipped) {
+    const char *codecs = R"([{"id":"shuffle","elementsize":19},{"id":"zlib"}])";
+    EXPECT_EQ(chainWithout(1, codecs, 19).decode(kZlib).bytes, kText);
+    EXPECT_EQ(chainWithout(2, codecs, 19).decode(kText).bytes, kText);
+    EXPECT_EQ(chainWithout(3, codecs, 19).decode(kText).bytes, kText);
+    EXPECT_TRUE(refs_chain_is_empty(chainWithout(3, codecs, 19).get()));
+    EXPECT_EQ(chainWithout(2, codecs, 19).decode(kZlib).status, REFS_CORRUPT);
+}
+
+// Behind a checksum that was skipped, the next codec gives four bytes less.
+TEST(Chain, KnowsTheSizesBetweenCodecsWhereSomeWereSkipped) {
+    const char *codecs = R"([{"id":"fletcher32"},{"id":"zlib"}])";
+    EXPECT_EQ(chainWithout(1, codecs, 19).decode(kZlib).bytes, kText);
+    EXPECT_EQ(chainWithout(0, codecs, 19).decode(kZlib).status, REFS_CORRUPT);
+}
+
+TEST(Chain, RefusesToSkipCodecsThatThereAreNot) {
+    const CodecChain chain = chainWithout(4, R"([{"id":"zlib"},{"id":"zlib"}])", 19);
+    EXPECT_EQ(chain.status, REFS_CORRUPT);
+    EXPECT_EQ(chain.message(), "the filter mask 0x4 is for more than the 2 codecs");
+}
+
 TEST(Chain, NeverDecodesABufferIntoItself) {
     CodecChain chain(R"([{"id":"bitround"},{"id":"shuffle","elementsize":2},{"id":"bitround"}])",
                      4);
@@ -76,7 +102,7 @@ TEST(Chain, KeepsTheStepsBetweenToItsBudget) {
 }
 
 TEST(Chain, RefusesChunksWhoseSizeOverflows) {
-    const refs_chain_spec spec = {nullptr, 0, "<f8", 8, SIZE_MAX / 4, 0, nullptr, nullptr, 0};
+    const refs_chain_spec spec = {nullptr, 0, 0, "<f8", 8, SIZE_MAX / 4, 0, nullptr, nullptr, 0};
     refs_chain *chain = nullptr;
     EXPECT_EQ(refs_chain_open(&spec, &chain, nullptr), REFS_LIMIT);
 }

@@ -32,7 +32,7 @@ class CodecChain {
     /** `codecs` is a JSON list of configurations with "id"; chunks have `size` bytes, or an unknown
      * number of them where that is zero. */
     CodecChain(const std::string &codecs, size_t size, const char *dtype = "|u1",
-               size_t maxBytes = 0, const Chunk &chunk = {}) {
+               size_t maxBytes = 0, const Chunk &chunk = {}, uint32_t skipped = 0) {
         EXPECT_EQ(refs_json_parse(refs_str_view(codecs.data(), codecs.size()), &doc_, &error_),
                   REFS_OK)
             << error_.message;
@@ -45,6 +45,7 @@ class CodecChain {
         refs_chain_spec spec = {};
         spec.steps = steps.data();
         spec.n_steps = steps.size();
+        spec.skipped = skipped;
         spec.dtype = dtype;
         spec.n_elements = 1;
         for (uint64_t n : chunk.shape) spec.n_elements *= n;

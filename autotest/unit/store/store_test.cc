@@ -128,11 +128,11 @@ struct Collected {
     std::vector<bool> present;
 };
 
-refs_status collect(void *user, size_t index, bool present, refs_bytes bytes, refs_block *,
-                    refs_error *) {
+refs_status collect(void *user, size_t index, const refs_store_value *value, refs_error *) {
     auto *all = static_cast<Collected *>(user);
-    all->values[index] = std::string(reinterpret_cast<const char *>(bytes.data), bytes.size);
-    all->present[index] = present;
+    all->values[index] =
+        std::string(reinterpret_cast<const char *>(value->bytes.data), value->bytes.size);
+    all->present[index] = value->is_present;
     return REFS_OK;
 }
 

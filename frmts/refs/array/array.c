@@ -40,8 +40,8 @@ static void describe_chunk(const refs_array *array, refs_chain_step *steps, uint
     refs_array__to_host_order(&meta->dtype, fill, 1);
 }
 
-/* Unknown codecs must not keep an array from being looked at: they fail when it is read. */
-static refs_status open_chain(refs_array *array, refs_error *err) {
+refs_status refs_array__open_chain(const refs_array *array, uint32_t filter_mask,
+                                   refs_chain **chain, refs_error *err) {
     const refs_array_meta *meta = array->meta;
     char dtype[16];
     uint64_t shape[REFS_MAX_RANK];
@@ -53,6 +53,7 @@ static refs_status open_chain(refs_array *array, refs_error *err) {
         describe_chunk(array, steps, shape, fill);
         refs_chain_spec spec = {.steps = steps,
                                 .n_steps = meta->n_codecs,
+                                .skipped = filter_mask,
                                 .dtype = dtype,
                                 .element_size = meta->dtype.size,
                                 .n_elements = array->chunk_elements,
@@ -60,12 +61,22 @@ static refs_status open_chain(refs_array *array, refs_error *err) {
                                 .shape = shape,
                                 .fill = fill,
                                 .max_bytes = array->context.max_chunk_bytes};
-        status = refs_chain_open(&spec, &array->chain, &array->chain_error);
+        status = refs_chain_open(&spec, chain, err);
+    } else {
+        status = refs_fail_nomem(err);
     }
     refs_free(steps);
     refs_free(fill);
+    return status;
+}
+
+/* Unknown codecs must not keep an array from being looked at: they fail when it is read. */
+static refs_status open_chain(refs_array *array, refs_error *err) {
+    refs_status status = refs_array__open_chain(array, 0, &array->chain, &array->chain_error);
     array->max_stored = array->chain != NULL ? refs_chain_max_encoded(array->chain)
                                              : array->chunk_bytes + REFS_MAX_ENCODING_BYTES;
+    /* A chunk that codecs were not applied to may be larger than one that they made smaller. */
+    if (array->max_stored < array->chunk_bytes) array->max_stored = array->chunk_bytes;
     return status == REFS_NOMEM ? refs_fail_nomem(err) : REFS_OK;
 }
 

@@ -116,7 +116,18 @@ const refs_store_key *refs_key_list__view(refs_key_list *list);
 
 /** Decodes chunk `number` of the array to `elements`, which has room for array->chunk_bytes, in
  * this machine's byte order. */
-refs_status refs_array__decode(struct refs_array *array, uint64_t number, refs_bytes stored,
+refs_status refs_array__decode(struct refs_array *array, uint64_t number, const refs_stored *stored,
                                uint8_t *elements, refs_error *err);
+
+/** Sets *chain to what decodes chunks with a filter mask, and *made to NULL or to the same, for the
+ * caller to free: masks are rare. REFS_CORRUPT where it is for codecs that there are not. */
+refs_status refs_array__chain_for(const struct refs_array *array, uint32_t filter_mask,
+                                  const refs_chain **chain, refs_chain **made, refs_error *err);
+
+/* -- array.c ----------------------------------------------------------------------------------- */
+
+/** Makes a chain of the array's codecs without those of a filter mask. */
+refs_status refs_array__open_chain(const struct refs_array *array, uint32_t filter_mask,
+                                   refs_chain **chain, refs_error *err);
 
 #endif

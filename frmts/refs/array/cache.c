@@ -13,6 +13,7 @@ typedef enum chunk_state { LOADING, STORED, DECODED } chunk_state;
 struct refs_chunk {
     _Atomic unsigned references;
     chunk_state state;
+    uint32_t filter_mask; /* of a stored one */
     refs_chunk_id id;
     refs_slabs *slabs; /* its memory is a piece of, or NULL */
     size_t size;
@@ -93,6 +94,10 @@ uint8_t *refs_chunk__data(refs_chunk *chunk) {
 
 size_t refs_chunk__size(const refs_chunk *chunk) {
     return chunk->size;
+}
+
+refs_stored refs_chunk__stored(refs_chunk *chunk) {
+    return (refs_stored){refs_bytes_view(chunk->data, chunk->size), chunk->filter_mask};
 }
 
 _Static_assert(sizeof(refs_chunk) <= REFS_CHUNK_OVERHEAD, "the head of a chunk has grown");
@@ -395,10 +400,11 @@ void refs_cache__add_decoded(refs_cache *cache, refs_chunk_id id, refs_chunk *ch
     add(cache, id, chunk, DECODED);
 }
 
-bool refs_cache__add_stored(refs_cache *cache, refs_chunk_id id, refs_bytes stored) {
-    refs_chunk *chunk = refs_chunk__new(stored.size);
+bool refs_cache__add_stored(refs_cache *cache, refs_chunk_id id, refs_stored stored) {
+    refs_chunk *chunk = refs_chunk__new(stored.bytes.size);
     if (chunk == NULL) return false;
-    memcpy(refs_chunk__data(chunk), stored.data, stored.size);
+    memcpy(refs_chunk__data(chunk), stored.bytes.data, stored.bytes.size);
+    chunk->filter_mask = stored.filter_mask;
     add(cache, id, chunk, STORED);
     refs_chunk__release(chunk);
     return true;

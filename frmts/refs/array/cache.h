@@ -27,6 +27,12 @@ extern "C" {
  * after it was added to a cache. */
 typedef struct refs_chunk refs_chunk;
 
+/** The bytes of a chunk as they are stored, borrowed. */
+typedef struct refs_stored {
+    refs_bytes bytes;
+    uint32_t filter_mask; /**< codecs that were not applied to it (refset.h) */
+} refs_stored;
+
 /** A chunk of `size` bytes, not initialised, with one reference; NULL when memory ran out. */
 refs_chunk *refs_chunk__new(size_t size);
 
@@ -43,6 +49,9 @@ void refs_chunk__release(refs_chunk *chunk);
 
 uint8_t *refs_chunk__data(refs_chunk *chunk);
 size_t refs_chunk__size(const refs_chunk *chunk);
+
+/** What a chunk that is stored was made from. */
+refs_stored refs_chunk__stored(refs_chunk *chunk);
 
 /* -- the cache --------------------------------------------------------------------------------- */
 
@@ -106,7 +115,7 @@ void refs_cache__add_decoded(refs_cache *cache, refs_chunk_id id, refs_chunk *ch
 
 /** Ends a claim with a copy of the chunk's stored bytes, for who decodes them later. False without
  * memory for the copy: the claim goes on. */
-bool refs_cache__add_stored(refs_cache *cache, refs_chunk_id id, refs_bytes stored);
+bool refs_cache__add_stored(refs_cache *cache, refs_chunk_id id, refs_stored stored);
 
 /** Says that a reader of more than the cache can hold has passed a chunk: it is the next to go, and
  * its memory the first to be used again. Whoever uses it takes that back. */

@@ -14,12 +14,31 @@ static size_t least_bytes(const refs_array *array, uint64_t number) {
     return array->chunk_bytes / (size_t)meta->chunk[dim] * (size_t)left;
 }
 
-static refs_status run_chain(const refs_array *array, uint64_t number, refs_bytes stored,
-                             refs_scratch *scratch, uint8_t *elements, refs_error *err) {
-    size_t least = least_bytes(array, number), size;
+refs_status refs_array__chain_for(const refs_array *array, uint32_t filter_mask,
+                                  const refs_chain **chain, refs_chain **made, refs_error *err) {
+    *made = NULL;
+    if (array->chain == NULL)
+        return refs_fail(err, array->chain_error.status, "%s", array->chain_error.message);
+    if (filter_mask != 0) REFS_TRY(refs_array__open_chain(array, filter_mask, made, err));
+    *chain = *made != NULL ? *made : array->chain;
+    return REFS_OK;
+}
+
+/* One chunk on its way. */
+typedef struct decoding {
+    const refs_array *array;
+    const refs_chain *chain;
+    refs_bytes stored;
+    size_t least; /* bytes that it has */
+    refs_scratch *scratch;
+} decoding;
+
+static refs_status run_chain(const decoding *job, uint8_t *elements, refs_error *err) {
+    const refs_array *array = job->array;
+    size_t least = job->least, size;
     if (least == array->chunk_bytes)
-        return refs_chain_decode(array->chain, stored, scratch, elements, err);
-    REFS_TRY(refs_chain_decode_short(array->chain, stored, scratch, elements, &size, err));
+        return refs_chain_decode(job->chain, job->stored, job->scratch, elements, err);
+    REFS_TRY(refs_chain_decode_short(job->chain, job->stored, job->scratch, elements, &size, err));
     if (size != array->chunk_bytes && size != least)
         return refs_fail(err, REFS_CORRUPT, "has %zu bytes, %zu or %zu expected", size,
                          array->chunk_bytes, least);
@@ -28,14 +47,16 @@ static refs_status run_chain(const refs_array *array, uint64_t number, refs_byte
 }
 
 /* Every thread has working memory of its own. */
-refs_status refs_array__decode(refs_array *array, uint64_t number, refs_bytes stored,
+refs_status refs_array__decode(refs_array *array, uint64_t number, const refs_stored *stored,
                                uint8_t *elements, refs_error *err) {
-    if (array->chain == NULL)
-        return refs_fail(err, array->chain_error.status, "%s", array->chain_error.message);
+    decoding job = {.array = array, .stored = stored->bytes, .least = least_bytes(array, number)};
+    refs_chain *made;
+    REFS_TRY(refs_array__chain_for(array, stored->filter_mask, &job.chain, &made, err));
     refs_scratch_node *node = refs_scratch_list__take(&array->scratches);
-    if (node == NULL) return refs_fail_nomem(err);
-    refs_status status = run_chain(array, number, stored, &node->scratch, elements, err);
-    refs_scratch_list__put(&array->scratches, node);
+    job.scratch = node != NULL ? &node->scratch : NULL;
+    refs_status status = node != NULL ? run_chain(&job, elements, err) : refs_fail_nomem(err);
+    if (node != NULL) refs_scratch_list__put(&array->scratches, node);
+    refs_chain_free(made);
     if (status != REFS_OK) return status;
     refs_array__to_host_order(&array->meta->dtype, elements, array->chunk_elements);
     atomic_fetch_add(&array->chunks_decoded, 1);

@@ -86,7 +86,7 @@ static bool may_go_on(batch *job) {
 typedef struct decode_task {
     batch *job;
     loading *one;
-    refs_bytes stored;
+    refs_stored stored;
     refs_block *block; /* that holds them, or NULL */
 } decode_task;
 
@@ -107,7 +107,7 @@ static refs_status locate(const decode_task *task, refs_status status, refs_erro
 
 static refs_status decode_in_place(const decode_task *task, uint8_t *place, refs_error *err) {
     refs_array *array = array_of(task->job, task->one);
-    refs_status status = refs_array__decode(array, number_of(task->one), task->stored, place, err);
+    refs_status status = refs_array__decode(array, number_of(task->one), &task->stored, place, err);
     if (status != REFS_OK) return locate(task, status, err);
     give_up(task->job, task->one); /* others need not wait for the rest of the batch */
     atomic_fetch_add(&task->job->n_done, 1);
@@ -118,8 +118,8 @@ static refs_status decode_to_chunk(const decode_task *task, refs_error *err) {
     refs_array *array = array_of(task->job, task->one);
     refs_chunk *chunk = refs_chunk__new_for(array->context.cache, array->chunk_bytes);
     if (chunk == NULL) return refs_fail_nomem(err);
-    refs_status status =
-        refs_array__decode(array, number_of(task->one), task->stored, refs_chunk__data(chunk), err);
+    refs_status status = refs_array__decode(array, number_of(task->one), &task->stored,
+                                            refs_chunk__data(chunk), err);
     if (status == REFS_OK) {
         if (array->context.cache != NULL)
             refs_cache__add_decoded(array->context.cache, id_of(task->job, task->one), chunk);
@@ -152,7 +152,7 @@ static void drop_decode(void *argument) {
     refs_free(task);
 }
 
-static refs_status start_decode(batch *job, loading *one, refs_bytes stored, refs_block *block,
+static refs_status start_decode(batch *job, loading *one, refs_stored stored, refs_block *block,
                                 refs_error *err) {
     decode_task *task = refs_alloc(sizeof *task);
     if (task == NULL) return refs_fail_nomem(err);
@@ -176,7 +176,7 @@ static refs_status receive_zero(batch *job, loading *one, refs_error *err) {
     if (status == REFS_OK)
         status = refs_store_get(array->context.store, refs_str_view((char *)key.data, key.size),
                                 array->max_stored, &value, err);
-    decode_task task = {job, one, refs_buf_view(&value), NULL};
+    decode_task task = {job, one, {refs_buf_view(&value), 0}, NULL};
     if (status == REFS_OK) status = run_decode(&task, err);
     refs_buf_clear(&key);
     refs_buf_clear(&value);
@@ -227,7 +227,7 @@ static void claim_between(void *user, size_t i) {
                                           &job->awaited, NULL) == REFS_CLAIM_MINE;
 }
 
-static void keep_between(const batch *job, refs_gap_chunk *chunk, refs_bytes stored) {
+static void keep_between(const batch *job, refs_gap_chunk *chunk, refs_stored stored) {
     if (chunk->is_claimed &&
         refs_cache__add_stored(job->array->context.cache, id_of_between(job, chunk), stored))
         chunk->is_claimed = false;
@@ -242,30 +242,30 @@ static void give_up_between(batch *job) {
 
 /* -- what arrives ------------------------------------------------------------------------------ */
 
-static refs_status receive(void *user, size_t i, bool present, refs_bytes stored, refs_block *block,
-                           refs_error *err) {
+static refs_status receive(void *user, size_t i, const refs_store_value *value, refs_error *err) {
     batch *job = user;
+    refs_stored stored = {value->bytes, value->filter_mask};
     if (refs_group_failed(job->group)) return refs_fail(err, REFS_CANCELLED, "cancelled");
     if (i >= job->n_fetched) {
         keep_between(job, &job->between[i - job->n_fetched], stored);
-        refs_block_finish(block, stored.data);
+        refs_block_finish(value->block, value->bytes.data);
         return REFS_OK;
     }
     loading *one = &job->fetched[i];
     refs_array *array = array_of(job, one);
-    if (!present) return receive_absent(job, one, err);
-    one->arrived = stored.data;
-    REFS_TRY(cut_out(one, &stored, err));
-    if (stored.size == 0) {
-        refs_block_finish(block, one->arrived);
+    if (!value->is_present) return receive_absent(job, one, err);
+    one->arrived = value->bytes.data;
+    REFS_TRY(cut_out(one, &stored.bytes, err));
+    if (stored.bytes.size == 0) {
+        refs_block_finish(value->block, one->arrived);
         return take_absent(job, one);
     }
     atomic_fetch_add(&array->chunks_stored, 1);
-    atomic_fetch_add(&array->bytes_stored, stored.size);
-    if (!is_decoded_later(job, one)) return start_decode(job, one, stored, block, err);
+    atomic_fetch_add(&array->bytes_stored, stored.bytes.size);
+    if (!is_decoded_later(job, one)) return start_decode(job, one, stored, value->block, err);
     if (refs_cache__add_stored(job->array->context.cache, id_of(job, one), stored))
         one->is_claimed = false;
-    refs_block_finish(block, one->arrived);
+    refs_block_finish(value->block, one->arrived);
     return REFS_OK;
 }
 
@@ -555,9 +555,7 @@ static refs_status fetch(batch *job, refs_error *err) {
     refs_status fetched = REFS_OK;
     for (size_t i = 0; i < job->n_ready && fetched == REFS_OK; i++) {
         loading *one = &job->ready[i];
-        refs_bytes stored =
-            refs_bytes_view(refs_chunk__data(one->stored), refs_chunk__size(one->stored));
-        fetched = start_decode(job, one, stored, NULL, &fetch_error);
+        fetched = start_decode(job, one, refs_chunk__stored(one->stored), NULL, &fetch_error);
     }
     if (fetched == REFS_OK && job->n_fetched > 0) fetched = fetch_keys(job, &fetch_error);
     if (fetched == REFS_OK) tell_arrived(job);
@@ -687,9 +685,9 @@ void refs_array__decode_stored(refs_array *array, uint64_t number) {
     refs_chunk *stored = NULL;
     if (refs_cache__claim(cache, id, REFS_WANT_DECODED, NULL, &stored) != REFS_CLAIM_STORED) return;
     refs_chunk *chunk = refs_chunk__new_for(cache, array->chunk_bytes);
-    refs_bytes bytes = refs_bytes_view(refs_chunk__data(stored), refs_chunk__size(stored));
+    const refs_stored bytes = refs_chunk__stored(stored);
     if (chunk != NULL &&
-        refs_array__decode(array, number, bytes, refs_chunk__data(chunk), NULL) == REFS_OK)
+        refs_array__decode(array, number, &bytes, refs_chunk__data(chunk), NULL) == REFS_OK)
         refs_cache__add_decoded(cache, id, chunk);
     else
         refs_cache__abandon(cache, id);

@@ -191,12 +191,10 @@ typedef struct indices {
 } indices;
 
 /* A shard was there when it was measured, and sets do not change. */
-static refs_status receive_index(void *user, size_t i, bool present, refs_bytes stored,
-                                 struct refs_block *block, refs_error *err) {
+static refs_status receive_index(void *user, size_t i, const refs_store_value *value,
+                                 refs_error *err) {
     refs_shard *shard = ((indices *)user)->shards[i];
-    (void)block;
-    (void)present;
-    REFS_TRY(decode_index(shard, stored, err));
+    REFS_TRY(decode_index(shard, value->bytes, err));
     publish_index(shard);
     return REFS_OK;
 }
@@ -303,7 +301,7 @@ static void keep(refs_shard *shard, uint64_t inner, refs_bytes whole) {
         !number_of(shard, inner, &id.number) ||
         refs_cache__claim(cache, id, REFS_WANT_BYTES, NULL, NULL) != REFS_CLAIM_MINE)
         return;
-    refs_bytes stored = refs_bytes_view(whole.data + part.begin, (size_t)part.length);
+    const refs_stored stored = {refs_bytes_view(whole.data + part.begin, (size_t)part.length), 0};
     if (!refs_cache__add_stored(cache, id, stored)) refs_cache__abandon(cache, id);
 }
 

@@ -92,19 +92,26 @@ static refs_status take_fill(strings_reading *job, const refs_span *const *spans
     return REFS_OK;
 }
 
-static refs_status receive(void *user, size_t index, bool present, refs_bytes stored,
-                           struct refs_block *block, refs_error *err) {
-    (void)block;
+/* Decodes a chunk and takes its strings. */
+static refs_status take_stored(strings_reading *job, const refs_span *const *spans,
+                               const refs_stored *stored, refs_error *err) {
+    refs_chain *made;
+    refs_bytes items;
+    const refs_chain *chain;
+    REFS_TRY(refs_array__chain_for(job->array, stored->filter_mask, &chain, &made, err));
+    refs_status status = refs_chain_decode_any(chain, stored->bytes, &job->scratch, &items, err);
+    refs_chain_free(made);
+    return status == REFS_OK ? take_items(job, spans, items, err) : status;
+}
+
+static refs_status receive(void *user, size_t index, const refs_store_value *value,
+                           refs_error *err) {
     strings_reading *job = user;
-    const refs_array *array = job->array;
     const refs_span *spans[REFS_MAX_RANK];
     refs_array__cut_at(&job->cut, index, spans);
-    if (!present) return take_fill(job, spans, err);
-    if (array->chain == NULL)
-        return refs_fail(err, array->chain_error.status, "%s", array->chain_error.message);
-    refs_bytes items;
-    REFS_TRY(refs_chain_decode_any(array->chain, stored, &job->scratch, &items, err));
-    return take_items(job, spans, items, err);
+    if (!value->is_present) return take_fill(job, spans, err);
+    const refs_stored stored = {value->bytes, value->filter_mask};
+    return take_stored(job, spans, &stored, err);
 }
 
 /* -- all chunks -------------------------------------------------------------------------------- */

@@ -53,9 +53,8 @@ static size_t most_encoded(const refs_chain *chain, size_t size) {
 
 /* Opens the next link, which decodes to *size bytes (0: not known), and sets *size to what it is
  * decoded from. */
-static refs_status open_link(refs_chain *chain, const refs_chain_spec *spec, size_t *size,
-                             refs_error *err) {
-    const refs_chain_step *step = &spec->steps[chain->n_links];
+static refs_status open_link(refs_chain *chain, const refs_chain_spec *spec,
+                             const refs_chain_step *step, size_t *size, refs_error *err) {
     chain_link *link = &chain->links[chain->n_links];
     REFS_TRY(find_type(step->id, &link->type, err));
     if (*size > chain->max_bytes)
@@ -90,9 +89,14 @@ static refs_status open_links(refs_chain *chain, const refs_chain_spec *spec, re
     if (spec->n_steps > REFS_MAX_CHAIN_STEPS)
         return refs_fail(err, REFS_LIMIT, "%zu codecs are more than %d", spec->n_steps,
                          REFS_MAX_CHAIN_STEPS);
+    if (spec->skipped >> spec->n_steps != 0)
+        return refs_fail(err, REFS_CORRUPT, "the filter mask %#x is for more than the %zu codecs",
+                         (unsigned)spec->skipped, spec->n_steps);
     size_t size = chain->decoded_size;
     chain->max_encoded = size > 0 ? size : most_encoded(chain, 0);
-    while (chain->n_links < spec->n_steps) REFS_TRY(open_link(chain, spec, &size, err));
+    for (size_t i = 0; i < spec->n_steps; i++)
+        if ((spec->skipped >> i & 1) == 0)
+            REFS_TRY(open_link(chain, spec, &spec->steps[i], &size, err));
     return REFS_OK;
 }
 

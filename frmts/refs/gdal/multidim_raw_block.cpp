@@ -46,11 +46,12 @@ refs_status setFile(const refs_ref &ref, const refs_store_part &part, GDALMDArra
     return REFS_OK;
 }
 
-/** Codecs in the order of encoding: "CODECS=shuffle,zlib". */
-CPLStringList codecsOf(const refs_array_meta *meta) {
+/** Codecs that were applied, in the order of encoding: "CODECS=shuffle,zlib". */
+CPLStringList codecsOf(const refs_array_meta *meta, uint32_t filterMask) {
     std::string names;
     for (size_t i = 0; i < meta->n_codecs; i++)
-        names += (i > 0 ? "," : "") + std::string(meta->codecs[i].id);
+        if (i >= 32 || (filterMask >> i & 1) == 0)
+            names += (names.empty() ? "" : ",") + std::string(meta->codecs[i].id);
     CPLStringList list;
     if (!names.empty()) list.SetNameValue("CODECS", names.c_str());
     return list;
@@ -83,7 +84,7 @@ refs_status RefsFindRawBlock(const RefsArchive &archive, refs_array *array, cons
     if (found == REFS_NOT_FOUND) return REFS_OK;
     if (found != REFS_OK) return found;
     const refs_status status = RefsGuard(error, [&] {
-        info.papszInfo = codecsOf(meta).StealList();
+        info.papszInfo = codecsOf(meta, ref.filter_mask).StealList();
         return ref.kind == REFS_REF_INLINE ? setInline(ref, part, info, error)
                                            : setFile(ref, part, info, error);
     });

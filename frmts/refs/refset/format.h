@@ -21,5 +21,6 @@ typedef struct refs_set_format {
 
 extern const refs_set_format refs_refset__json;
 extern const refs_set_format refs_refset__parquet;
+extern const refs_set_format refs_refset__scanned;
 
 #endif

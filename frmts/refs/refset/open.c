@@ -6,7 +6,8 @@
 /* What formats are told by. */
 #define HEAD_SIZE (4 * REFS_KIB)
 
-static const refs_set_format *const formats[] = {&refs_refset__parquet, &refs_refset__json};
+static const refs_set_format *const formats[] = {&refs_refset__parquet, &refs_refset__scanned,
+                                                 &refs_refset__json};
 
 static refs_status read_head(const refs_set_input *input, uint8_t *head, size_t *size,
                              refs_error *err) {

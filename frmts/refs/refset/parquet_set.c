@@ -146,7 +146,8 @@ refs_status refs_refset__parquet_open(const refs_parquet_source *source, refs_se
     return status;
 }
 
-void refs_refset__parquet_free(refs_parquet_set *set) {
+void refs_refset__parquet_free(void *self) {
+    refs_parquet_set *set = self;
     if (set == NULL) return;
     refs_refset__record_cache_free(set->records);
     refs_refset__chunk_grids_clear(&set->grids);
@@ -240,8 +241,8 @@ static refs_status make_ref(refs_parquet_set *set, refs_record *record, uint64_t
     return set_location(set, found.url, ref, err);
 }
 
-refs_status refs_refset__parquet_find(refs_parquet_set *set, refs_str key, refs_ref *ref,
-                                      refs_error *err) {
+refs_status refs_refset__parquet_find(void *self, refs_str key, refs_ref *ref, refs_error *err) {
+    refs_parquet_set *set = self;
     refs_chunk_place place;
     refs_record *record;
     REFS_TRY(refs_refset__chunk_grids_find(&set->grids, key, &place, err));
@@ -253,7 +254,8 @@ refs_status refs_refset__parquet_find(refs_parquet_set *set, refs_str key, refs_
     return status;
 }
 
-uint32_t refs_refset__parquet_n_locations(refs_parquet_set *set) {
+uint32_t refs_refset__parquet_n_locations(void *self) {
+    refs_parquet_set *set = self;
     refs_lock(&set->lock);
     uint32_t n = (uint32_t)set->locations.count;
     refs_unlock(&set->lock);

@@ -24,14 +24,15 @@ typedef struct refs_parquet_source {
  * only the vfs must outlive the result. */
 refs_status refs_refset__parquet_open(const refs_parquet_source *source, refs_set_builder *builder,
                                       refs_parquet_set **set, refs_error *err);
-void refs_refset__parquet_free(refs_parquet_set *set);
+void refs_refset__parquet_free(void *self);
+
+/* What a refs_chunk_source (set.h) calls; `self` is a refs_parquet_set. */
 
 /** What chunk `key` refers to. REFS_NOT_FOUND without a message: absent, or no chunk of any array.
  * Safe from any thread. */
-refs_status refs_refset__parquet_find(refs_parquet_set *set, refs_str key, refs_ref *ref,
-                                      refs_error *err);
+refs_status refs_refset__parquet_find(void *self, refs_str key, refs_ref *ref, refs_error *err);
 
 /** Distinct locations that were found so far. */
-uint32_t refs_refset__parquet_n_locations(refs_parquet_set *set);
+uint32_t refs_refset__parquet_n_locations(void *self);
 
 #endif

@@ -2,7 +2,6 @@
 #include "set.h"
 
 #include "data_url.h"
-#include "parquet_set.h"
 #include "refs/block.h"
 
 void refs_set_free(refs_set *set) {
@@ -20,13 +19,13 @@ void refs_set_free(refs_set *set) {
     refs_free(set->url_of);
     refs_free(set->wide);
     refs_free(set->contents);
-    refs_refset__parquet_free(set->chunks);
+    if (set->chunks.self != NULL) set->chunks.free(set->chunks.self);
     refs_free(set->location);
     refs_free(set);
 }
 
 bool refs_set_is_whole(const refs_set *set) {
-    return set->chunks == NULL;
+    return set->chunks.self == NULL;
 }
 
 static size_t memory_of_table(const refs_chunk_table *table) {
@@ -92,8 +91,8 @@ static refs_status set_location(const refs_set *set, uint32_t url, refs_ref *ref
 refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err) {
     memset(ref, 0, sizeof *ref);
     const refs_entry *entry = find_entry(set, key);
-    if (entry == NULL && set->chunks != NULL)
-        return refs_refset__parquet_find(set->chunks, key, ref, err);
+    if (entry == NULL && set->chunks.self != NULL)
+        return set->chunks.find(set->chunks.self, key, ref, err);
     if (entry == NULL) return REFS_NOT_FOUND;
     if (entry->url == REFS_ENTRY_INLINE) {
         ref->kind = REFS_REF_INLINE;
@@ -140,7 +139,7 @@ uint64_t refs_set_size(const refs_set *set) {
 }
 
 uint32_t refs_set_n_locations(const refs_set *set) {
-    if (set->chunks != NULL) return refs_refset__parquet_n_locations(set->chunks);
+    if (set->chunks.self != NULL) return set->chunks.n_locations(set->chunks.self);
     return (uint32_t)set->locations.count;
 }
 

@@ -19,6 +19,17 @@ typedef struct refs_set_url {
 #define REFS_URL_UNUSABLE REFS_INTERN_NONE
 #define REFS_URL_CONTENT  (REFS_INTERN_NONE - 1) /**< a data: URL */
 
+/** Where chunks are looked up that the set itself does not hold: files that are read when they are
+ * asked for. */
+typedef struct refs_chunk_source {
+    void *self; /**< NULL: the set holds them all */
+    /** As refs_set_find. */
+    refs_status (*find)(void *self, refs_str key, refs_ref *ref, refs_error *err);
+    /** Distinct locations that were found so far. */
+    uint32_t (*n_locations)(void *self);
+    void (*free)(void *self);
+} refs_chunk_source;
+
 struct refs_set {
     char *location;
     uint64_t size;
@@ -45,7 +56,7 @@ struct refs_set {
     refs_entry *contents; /**< of data: URLs, inline */
     size_t n_contents, contents_capacity;
 
-    struct refs_parquet_set *chunks; /**< where all other chunks are, or NULL */
+    refs_chunk_source chunks; /**< all others */
 };
 
 /** The table for chunk keys like `split`, or NULL. */

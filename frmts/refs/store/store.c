@@ -140,12 +140,14 @@ static refs_status look_up(pending *job, size_t index, refs_error *err) {
     refs_ref ref = {.kind = REFS_REF_INLINE};
     refs_status status = refs_set_find(job->store->set, key->text, &ref, err);
     if (status == REFS_NOT_FOUND)
-        return job->client->sink(job->client->user, index, false, refs_bytes_view(NULL, 0), NULL,
+        return job->client->sink(job->client->user, index, &(refs_store_value){.is_present = false},
                                  err);
     if (status == REFS_OK) status = narrow(&ref, key->part, err);
     if (status == REFS_OK) status = check_ref(&ref, key->max_size, err);
     if (status == REFS_OK && ref.kind == REFS_REF_INLINE)
-        status = job->client->sink(job->client->user, index, true, ref.bytes, ref.block, err);
+        status = job->client->sink(job->client->user, index,
+                                   &(refs_store_value){true, ref.bytes, ref.block, ref.filter_mask},
+                                   err);
     else if (status == REFS_OK)
         note_range(job, index, &ref);
     if (status != REFS_OK) prefix(job->store, key->text, &ref, err);
@@ -172,7 +174,8 @@ static refs_status forward(void *user, size_t i, refs_bytes bytes, refs_block *b
                            refs_error *err) {
     pending *job = user;
     if (bytes.size == 0) return refs_fail(err, REFS_CORRUPT, "it is empty");
-    return job->client->sink(job->client->user, job->index[i], true, bytes, block, err);
+    const refs_store_value value = {true, bytes, block, job->refs[i].filter_mask};
+    return job->client->sink(job->client->user, job->index[i], &value, err);
 }
 
 static bool go_on(void *user) {
@@ -275,16 +278,15 @@ typedef struct one_value {
     bool present;
 } one_value;
 
-static refs_status keep_one(void *user, size_t index, bool present, refs_bytes value,
-                            refs_block *block, refs_error *err) {
+static refs_status keep_one(void *user, size_t index, const refs_store_value *value,
+                            refs_error *err) {
     (void)index;
-    (void)block;
     one_value *one = user;
-    one->present = present;
-    if (value.size > one->max_size)
-        return refs_fail(err, REFS_LIMIT, "%zu bytes are more than the limit of %llu", value.size,
-                         (unsigned long long)one->max_size);
-    return refs_buf_append(one->value, value.data, value.size, err);
+    one->present = value->is_present;
+    if (value->bytes.size > one->max_size)
+        return refs_fail(err, REFS_LIMIT, "%zu bytes are more than the limit of %llu",
+                         value->bytes.size, (unsigned long long)one->max_size);
+    return refs_buf_append(one->value, value->bytes.data, value->bytes.size, err);
 }
 
 refs_status refs_store_get(refs_store *store, refs_str key, uint64_t max_size, refs_buf *value,

@@ -137,11 +137,10 @@ static refs_status parse(refs_tree *tree, refs_bytes text, refs_document *docume
     return status == REFS_OK ? REFS_OK : set_problem(tree, document, status, problem.message, err);
 }
 
-static refs_status keep(void *user, size_t index, bool present, refs_bytes value,
-                        struct refs_block *block, refs_error *err) {
-    (void)block;
+static refs_status keep(void *user, size_t index, const refs_store_value *value, refs_error *err) {
     const reading *job = user;
-    return present ? parse(job->tree, value, document_of(job, index), err) : REFS_OK;
+    if (!value->is_present) return REFS_OK;
+    return parse(job->tree, value->bytes, document_of(job, index), err);
 }
 
 /* Reads one document by itself, after reading all together has failed. */

@@ -1,9 +1,8 @@
 /* jenkins_lookup3.c -- codec "jenkins_lookup3": Bob Jenkins' hash lookup3 as HDF5 has it, behind
  * the content. It may begin with another value, and with bytes that are not stored.
- *
- * Source: http://burtleburtle.net/bob/c/lookup3.c, hashlittle, which is in the public domain.
  */
 #include "output.h"
+#include "refs/lookup3.h"
 
 #define CHECKSUM_SIZE 4
 
@@ -11,56 +10,6 @@ typedef struct lookup3_codec {
     uint32_t initial;
     refs_buf prefix;
 } lookup3_codec;
-
-/* -- the hash ---------------------------------------------------------------------------------- */
-
-typedef struct hash {
-    uint32_t a, b, c;
-} hash;
-
-static uint32_t rotate(uint32_t word, int n) {
-    return word << n | word >> (32 - n);
-}
-
-static void mix(hash *h) {
-    static const int turns[] = {4, 6, 8, 16, 19, 4};
-    for (int i = 0; i < 6; i++) {
-        uint32_t a = (h->a - h->c) ^ rotate(h->c, turns[i]);
-        *h = (hash){h->b, h->c + h->b, a};
-    }
-}
-
-/* The words change places seven times: what would be c then is b. */
-static void finish(hash *h) {
-    static const int turns[] = {14, 11, 25, 16, 4, 14, 24};
-    for (int i = 0; i < 7; i++) {
-        uint32_t c = (h->c ^ h->b) - rotate(h->b, turns[i]);
-        *h = (hash){h->b, c, h->a};
-    }
-}
-
-/* Three words at a time; the last ones, which may be incomplete but not none, are mixed otherwise.
- */
-static uint32_t lookup3(refs_bytes bytes, uint32_t initial) {
-    uint32_t begin = 0xdeadbeef + (uint32_t)bytes.size + initial;
-    hash h = {begin, begin, begin};
-    for (; bytes.size > 12; bytes = refs_bytes_view(bytes.data + 12, bytes.size - 12)) {
-        h.a += refs_load_le32(bytes.data);
-        h.b += refs_load_le32(bytes.data + 4);
-        h.c += refs_load_le32(bytes.data + 8);
-        mix(&h);
-    }
-    if (bytes.size == 0) return h.c;
-    uint8_t last[12] = {0};
-    memcpy(last, bytes.data, bytes.size);
-    h.a += refs_load_le32(last);
-    h.b += refs_load_le32(last + 4);
-    h.c += refs_load_le32(last + 8);
-    finish(&h);
-    return h.b;
-}
-
-/* -- the codec --------------------------------------------------------------------------------- */
 
 /* A text, or a list of bytes. */
 static refs_status read_prefix(const refs_json *prefix, refs_buf *bytes, refs_error *err) {
@@ -105,7 +54,7 @@ static refs_status hash_content(const lookup3_codec *codec, refs_bytes content, 
         if (status == REFS_OK) status = refs_buf_append(&joined, content.data, content.size, err);
         bytes = refs_buf_view(&joined);
     }
-    if (status == REFS_OK) *sum = lookup3(bytes, codec->initial);
+    if (status == REFS_OK) *sum = refs_lookup3(bytes, codec->initial);
     refs_buf_clear(&joined);
     return status;
 }

@@ -1,0 +1,91 @@
+"""Chunks of HDF5 files, however they are indexed and whichever filters they went without, are read as
+h5py reads them. Skips without h5py.
+"""
+
+import glob
+import itertools
+import os
+import sys
+import tempfile
+import zlib
+
+import numpy as np
+from osgeo import gdal
+
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+INDEXES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../unit/scan/data")
+SKIPPED = 77
+
+
+def read(path, name):
+    root = gdal.OpenEx(f'REFS:"{path}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    return root.OpenMDArray(name).ReadAsArray()
+
+
+def differs(path, name="v"):
+    with h5py.File(path) as file:
+        expected = file[name][...]
+    return not np.array_equal(read(path, name), expected)
+
+
+def shuffled(values):
+    return values.view("u1").reshape(-1, values.itemsize).T.tobytes()
+
+
+def write_masks(path):
+    """Chunks that went through shuffle, deflate and fletcher32, or not through some of them. Those
+    with a checksum are written by HDF5 itself."""
+    with h5py.File(path, "w") as file:
+        v = file.create_dataset("v", (8, 6), "<i4", chunks=(1, 6), shuffle=True, compression="gzip")
+        for row, (no_shuffle, no_deflate) in enumerate(itertools.product([0, 1], repeat=2)):
+            values = np.arange(6, dtype="<i4") * 1000 + row
+            stored = values.tobytes() if no_shuffle else shuffled(values)
+            stored = stored if no_deflate else zlib.compress(stored)
+            v.id.write_direct_chunk((row, 0), stored, filter_mask=no_shuffle + 2 * no_deflate)
+        v[4:7] = np.arange(18).reshape(3, 6)
+        w = file.create_dataset("w", (2, 6), "<i4", chunks=(1, 6), fletcher32=True, shuffle=True)
+        w[:] = np.arange(12).reshape(2, 6)
+        w.id.write_direct_chunk((1, 0), np.arange(6, dtype="<i4").tobytes(), filter_mask=3)
+
+
+def write_mask_of_others(path):
+    """A chunk that went without a filter that the dataset does not have."""
+    with h5py.File(path, "w") as file:
+        v = file.create_dataset("v", (1, 6), "<i4", chunks=(1, 6), compression="gzip")
+        v.id.write_direct_chunk((0, 0), np.arange(6, dtype="<i4").tobytes(), filter_mask=5)
+
+
+def check_mask_of_others(path):
+    try:
+        read(path, "v")
+    except RuntimeError as error:
+        return [] if "the filter mask 0x5 is for more than the 1 codecs" in str(error) else [error]
+    return ["a filter mask for three filters of one was taken"]
+
+
+def main():
+    if h5py is None:
+        print("h5py is absent")
+        return SKIPPED
+    gdal.UseExceptions()
+    files = sorted(glob.glob(os.path.join(INDEXES, "*.h5")))
+    problems = [] if files else ["there are no files"]
+    problems += [f"{path} differs" for path in files if differs(path)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "masks.h5")
+        write_masks(path)
+        problems += [f"{name} of masks.h5 differs" for name in "vw" if differs(path, name)]
+        path = os.path.join(folder, "others.h5")
+        write_mask_of_others(path)
+        problems += check_mask_of_others(path)
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,222 @@
+// hdf5_list_test.cc -- what is listed of HDF5 files, compared with what h5py finds in them.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "refs/json.h"
+#include "refs/scan.h"
+
+namespace {
+
+using Doc = std::unique_ptr<refs_json_doc, decltype(&refs_json_doc_free)>;
+using Scan = std::unique_ptr<refs_scan, decltype(&refs_scan_free)>;
+
+std::string PathOf(const std::string &name) {
+    return std::string(REFS_SCAN_GOLDEN) + "/" + name;
+}
+
+Doc Parse(const std::string &text) {
+    refs_json_doc *doc = nullptr;
+    refs_error err = REFS_ERROR_INIT;
+    EXPECT_EQ(refs_json_parse(refs_str_view(text.data(), text.size()), &doc, &err), REFS_OK)
+        << err.message << " in " << text;
+    return Doc(doc, refs_json_doc_free);
+}
+
+std::string Content(const std::string &path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream content;
+    content << file.rdbuf();
+    return content.str();
+}
+
+struct Listed {
+    std::map<std::string, std::string> documents;
+    std::vector<std::string> notes;
+    std::string error;
+};
+
+refs_status Keep(void *user, refs_str key, refs_bytes document, refs_error *) {
+    auto *listed = static_cast<Listed *>(user);
+    listed->documents[std::string(key.data, key.size)] =
+        std::string(reinterpret_cast<const char *>(document.data), document.size);
+    return REFS_OK;
+}
+
+Listed List(const std::string &path) {
+    Listed listed;
+    refs_error err = REFS_ERROR_INIT;
+    refs_scan_options options = REFS_SCAN_OPTIONS_INIT;
+    refs_scan *scan = nullptr;
+    options.notes.fn = [](void *user, refs_note_kind, const char *text) {
+        static_cast<Listed *>(user)->notes.emplace_back(text);
+    };
+    options.notes.user = &listed;
+    if (refs_scan_open(refs_vfs_posix(), path.c_str(), &options, &scan, &err) != REFS_OK) {
+        listed.error = err.message;
+        return listed;
+    }
+    EXPECT_EQ(refs_scan_each_document(scan, Keep, &listed, &err), REFS_OK);
+    refs_scan_free(scan);
+    return listed;
+}
+
+std::string Text(const refs_json *value) {
+    refs_buf text = REFS_BUF_INIT;
+    EXPECT_EQ(refs_json_write(value, &text, nullptr), REFS_OK);
+    std::string copy(reinterpret_cast<const char *>(text.data), text.size);
+    refs_buf_clear(&text);
+    return copy;
+}
+
+bool Same(const refs_json *a, const refs_json *b) {
+    double x, y;
+    if (refs_json_kind_of(a) != refs_json_kind_of(b)) return false;
+    if (refs_json_double(a, &x) && refs_json_double(b, &y))
+        return x == y || (std::isnan(x) && std::isnan(y));
+    if (!refs_json_is_array(a)) return Text(a) == Text(b);
+    if (refs_json_size(a) != refs_json_size(b)) return false;
+    for (size_t i = 0; i < refs_json_size(a); i++)
+        if (!Same(refs_json_at(a, i), refs_json_at(b, i))) return false;
+    return true;
+}
+
+void ExpectMember(const refs_json *expected, const refs_json *got, const char *name,
+                  const std::string &path) {
+    const refs_json *value = refs_json_get(expected, name);
+    if (value == nullptr) return;
+    EXPECT_TRUE(Same(value, refs_json_get(got, name)))
+        << path << " " << name << ": " << Text(refs_json_get(got, name)) << " is not "
+        << Text(value);
+}
+
+void ExpectAttributes(const refs_json *facts, const refs_json *got, const std::string &path) {
+    const refs_json *expected = refs_json_get(facts, "attributes");
+    for (size_t i = 0; i < refs_json_size(expected); i++)
+        ExpectMember(expected, got, refs_json_name_at(expected, i).data, path);
+    EXPECT_EQ(refs_json_size(expected) + 1, refs_json_size(got)) << path << ": " << Text(got);
+    const refs_json *dimensions = refs_json_get(facts, "dimensions");
+    if (dimensions == nullptr) return;
+    EXPECT_TRUE(Same(dimensions, refs_json_get(got, "_ARRAY_DIMENSIONS")))
+        << path << ": " << Text(got);
+}
+
+/** Compares the documents of a file with the facts beside it. */
+void ExpectAsFacts(const std::string &name) {
+    const Listed listed = List(PathOf(name + ".h5"));
+    const Doc facts = Parse(Content(PathOf(name + ".json")));
+    ASSERT_EQ(listed.error, "");
+    size_t n_arrays = 0;
+    for (const auto &document : listed.documents)
+        n_arrays += document.first.find(".zarray") != std::string::npos;
+    for (size_t i = 0; i < refs_json_size(refs_json_root(facts.get())); i++) {
+        const refs_json *fact = refs_json_at(refs_json_root(facts.get()), i);
+        const std::string path = refs_json_name_at(refs_json_root(facts.get()), i).data;
+        if (refs_json_kind_of(fact) == REFS_JSON_KIND_NULL) {
+            EXPECT_EQ(listed.documents.count(path + "/.zgroup"), 1u) << path;
+            continue;
+        }
+        ASSERT_EQ(listed.documents.count(path + "/.zarray"), 1u) << path;
+        n_arrays--;
+        const Doc array = Parse(listed.documents.at(path + "/.zarray"));
+        const Doc attributes = Parse(listed.documents.at(path + "/.zattrs"));
+        for (const char *member : {"shape", "chunks", "dtype"})
+            ExpectMember(fact, refs_json_root(array.get()), member, path);
+        ExpectAttributes(fact, refs_json_root(attributes.get()), path);
+    }
+    EXPECT_EQ(n_arrays, 0u) << name << " has arrays that h5py does not";
+}
+
+std::string Member(const Listed &listed, const std::string &path, const char *name) {
+    const Doc array = Parse(listed.documents.at(path + "/.zarray"));
+    return Text(refs_json_get(refs_json_root(array.get()), name));
+}
+
+} // namespace
+
+TEST(Hdf5Lists, OldGroupsAndTheirLinks) {
+    ExpectAsFacts("old_groups");
+    const std::string path = PathOf("old_groups.h5");
+    const std::vector<std::string> notes = List(path).notes;
+    for (const char *note :
+         {"/group/inner/up is left out: it is a group in itself",
+          "/group/loop is left out: it is a link to a group, which is listed there",
+          "/group/nothing is left out: it is a link to nothing"})
+        EXPECT_EQ(std::count(notes.begin(), notes.end(), path + ": " + note), 1) << note;
+}
+
+TEST(Hdf5Lists, NewGroupsBehindAUserBlock) {
+    ExpectAsFacts("new_groups");
+    const Listed listed = List(PathOf("new_groups.h5"));
+    ASSERT_EQ(listed.notes.size(), 1u);
+    EXPECT_NE(listed.notes[0].find("'far' is left out: it is a link to another file, other.h5"),
+              std::string::npos)
+        << listed.notes[0];
+}
+
+TEST(Hdf5Lists, AttributesOfAllTypesInHeadersAndHeaps) {
+    ExpectAsFacts("attributes");
+    const Listed listed = List(PathOf("attributes.h5"));
+    EXPECT_NE(listed.documents.at("classes/.zattrs").find("\"nan\":NaN"), std::string::npos);
+    EXPECT_NE(listed.documents.at("classes/.zattrs").find("\"huge\":18446744073709551615"),
+              std::string::npos);
+}
+
+TEST(Hdf5Lists, ArraysOfAllTypes) {
+    ExpectAsFacts("types");
+    const Listed listed = List(PathOf("types.h5"));
+    EXPECT_EQ(Member(listed, "of_text", "filters"), "[{\"id\":\"vlen-utf8\"}]");
+    EXPECT_EQ(Member(listed, "of_reference", "dtype"), "\"reference to an object\"");
+    EXPECT_EQ(Member(listed, "of_sequence", "dtype"), "\"sequence of variable length\"");
+}
+
+TEST(Hdf5Lists, FillValues) {
+    ExpectAsFacts("fills");
+    const Listed listed = List(PathOf("fills.h5"));
+    EXPECT_EQ(Member(listed, "nan", "fill_value"), "\"NaN\"");
+    EXPECT_EQ(Member(listed, "inf", "fill_value"), "\"Infinity\"");
+    EXPECT_EQ(Member(listed, "minus", "fill_value"), "\"-Infinity\"");
+    EXPECT_EQ(Member(listed, "tenth", "fill_value"), "0.10000000149011612");
+    EXPECT_EQ(Member(listed, "big", "fill_value"), "18446744073709551614");
+    EXPECT_EQ(Member(listed, "exact", "fill_value"), "9007199254740993");
+    EXPECT_EQ(Member(listed, "negative", "fill_value"), "-7");
+    EXPECT_EQ(Member(listed, "text", "fill_value"), "\"YWIAAA==\"");
+    EXPECT_EQ(Member(listed, "be", "fill_value"), "258");
+    EXPECT_EQ(Member(listed, "half", "fill_value"), "1.5");
+    EXPECT_EQ(Member(listed, "default", "fill_value"), "0.0");
+}
+
+TEST(Hdf5Lists, FiltersAsCodecs) {
+    ExpectAsFacts("filters");
+    const Listed listed = List(PathOf("filters.h5"));
+    EXPECT_EQ(Member(listed, "gzip", "filters"), "[{\"id\":\"zlib\",\"level\":5}]");
+    EXPECT_EQ(Member(listed, "lzf", "filters"), "[{\"id\":\"lzf\"}]");
+    EXPECT_EQ(Member(listed, "scaled", "filters"), "[{\"id\":\"hdf5_scaleoffset\"}]");
+    EXPECT_EQ(Member(listed, "all", "filters"),
+              "[{\"id\":\"shuffle\",\"elementsize\":4},{\"id\":\"zlib\",\"level\":4},"
+              "{\"id\":\"fletcher32\"}]");
+}
+
+TEST(Hdf5Lists, DimensionsAsNetcdfNamesThem) {
+    ExpectAsFacts("dimensions");
+    ExpectAsFacts("phony");
+}
+
+TEST(Hdf5Lists, FilesOfTheNewestVersion) {
+    ExpectAsFacts("newest");
+}
+
+TEST(Hdf5Lists, NothingOfAFileThatIsCutOff) {
+    const std::string path = testing::TempDir() + "refs_cut_off.h5";
+    const std::string content = Content(PathOf("types.h5"));
+    std::ofstream(path, std::ios::binary) << content.substr(0, content.size() / 2);
+    EXPECT_NE(List(path).error.find("is cut off"), std::string::npos) << List(path).error;
+    std::remove(path.c_str());
+}

@@ -1,0 +1,51 @@
+/* lookup3.c -- see refs/lookup3.h.
+ *
+ * Source: http://burtleburtle.net/bob/c/lookup3.c, hashlittle, which is in the public domain.
+ */
+#include "refs/lookup3.h"
+
+typedef struct hash {
+    uint32_t a, b, c;
+} hash;
+
+static uint32_t rotate(uint32_t word, int n) {
+    return word << n | word >> (32 - n);
+}
+
+static void mix(hash *h) {
+    static const int turns[] = {4, 6, 8, 16, 19, 4};
+    for (int i = 0; i < 6; i++) {
+        uint32_t a = (h->a - h->c) ^ rotate(h->c, turns[i]);
+        *h = (hash){h->b, h->c + h->b, a};
+    }
+}
+
+/* The words change places seven times: what would be c then is b. */
+static void finish(hash *h) {
+    static const int turns[] = {14, 11, 25, 16, 4, 14, 24};
+    for (int i = 0; i < 7; i++) {
+        uint32_t c = (h->c ^ h->b) - rotate(h->b, turns[i]);
+        *h = (hash){h->b, c, h->a};
+    }
+}
+
+/* Three words at a time; the last ones, which may be incomplete but not none, are mixed otherwise.
+ */
+uint32_t refs_lookup3(refs_bytes bytes, uint32_t initial) {
+    uint32_t begin = 0xdeadbeef + (uint32_t)bytes.size + initial;
+    hash h = {begin, begin, begin};
+    for (; bytes.size > 12; bytes = refs_bytes_view(bytes.data + 12, bytes.size - 12)) {
+        h.a += refs_load_le32(bytes.data);
+        h.b += refs_load_le32(bytes.data + 4);
+        h.c += refs_load_le32(bytes.data + 8);
+        mix(&h);
+    }
+    if (bytes.size == 0) return h.c;
+    uint8_t last[12] = {0};
+    memcpy(last, bytes.data, bytes.size);
+    h.a += refs_load_le32(last);
+    h.b += refs_load_le32(last + 4);
+    h.c += refs_load_le32(last + 8);
+    finish(&h);
+    return h.b;
+}

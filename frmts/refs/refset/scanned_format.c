@@ -1,0 +1,71 @@
+/* scanned_format.c -- data files (HDF5, …) as a format of sets, see format.h and refs/scan.h. */
+#include "chunk_key.h"
+#include "format.h"
+#include "refs/scan.h"
+#include "set.h"
+
+static bool sniff(const refs_set_input *input, refs_bytes head) {
+    (void)input;
+    return refs_scan_sniff(head) != NULL;
+}
+
+static refs_status put_document(void *user, refs_str key, refs_bytes document, refs_error *err) {
+    return refs_set_builder_inline(user, key, document, err);
+}
+
+/* Keys of chunks are "path/3.0.1"; "path/0" of an array without dimensions. */
+static refs_status find(void *self, refs_str key, refs_ref *ref, refs_error *err) {
+    refs_chunk_key split;
+    refs_scan_chunk chunk;
+    memset(ref, 0, sizeof *ref);
+    if (!refs_refset__chunk_key_split(key, &split) || split.prefix.size == 0) return REFS_NOT_FOUND;
+    refs_scan_key wanted = {refs_str_part(split.prefix, 0, split.prefix.size - 1), split.index,
+                            split.rank};
+    refs_status status = refs_scan_find(self, &wanted, &chunk, err);
+    if (status != REFS_OK) return status;
+    ref->filter_mask = chunk.filter_mask;
+    if (chunk.bytes.data != NULL) {
+        ref->kind = REFS_REF_INLINE;
+        ref->bytes = chunk.bytes;
+        return REFS_OK;
+    }
+    ref->kind = REFS_REF_RANGE;
+    ref->url = ref->location = refs_scan_location(self, chunk.location_id);
+    ref->location_id = chunk.location_id;
+    ref->offset = chunk.offset;
+    ref->length = chunk.length;
+    return REFS_OK;
+}
+
+static uint32_t n_locations(void *self) {
+    return refs_scan_n_locations(self);
+}
+
+static void free_scan(void *self) {
+    refs_scan_free(self);
+}
+
+static refs_status build(const refs_set_input *input, refs_scan *scan, refs_set **set,
+                         refs_error *err) {
+    refs_set_builder *builder;
+    REFS_TRY(refs_set_builder_open(input->name, input->options, &builder, err));
+    refs_status status = refs_scan_each_document(scan, put_document, builder, err);
+    if (status == REFS_OK) return refs_set_builder_finish(builder, set, err);
+    refs_set_builder_free(builder);
+    return status;
+}
+
+static refs_status open_scanned(const refs_set_input *input, refs_set **set, refs_error *err) {
+    refs_scan_options options = REFS_SCAN_OPTIONS_INIT;
+    refs_scan *scan;
+    options.notes = input->options->notes;
+    REFS_TRY(refs_scan_open(input->vfs, input->location, &options, &scan, err));
+    refs_status status = build(input, scan, set, err);
+    if (status == REFS_OK)
+        (*set)->chunks = (refs_chunk_source){scan, find, n_locations, free_scan};
+    else
+        refs_scan_free(scan);
+    return status;
+}
+
+const refs_set_format refs_refset__scanned = {"scanned", sniff, open_scanned};

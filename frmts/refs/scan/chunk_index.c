@@ -1,0 +1,132 @@
+/* chunk_index.c -- see chunk_index.h. */
+#include "chunk_index.h"
+
+#include <stdlib.h>
+
+/* Up to so many chunks have a place each: 16 MiB. */
+#define MAX_DENSE_CHUNKS (1024 * 1024)
+
+#define MAX_LENGTH ((UINT64_C(1) << 48) - 1)
+
+refs_status refs_chunk_index_init(refs_chunk_index *index, size_t rank, const uint64_t *shape,
+                                  const uint64_t *chunks, refs_error *err) {
+    *index = (refs_chunk_index){.rank = rank, .n_chunks = 1};
+    if (rank > REFS_SCAN_MAX_RANK)
+        return refs_fail(err, REFS_UNSUPPORTED, "an array has %zu dimensions, at most %d are read",
+                         rank, REFS_SCAN_MAX_RANK);
+    for (size_t dim = 0; dim < rank; dim++) {
+        if (chunks[dim] == 0) return refs_fail(err, REFS_CORRUPT, "a chunk has the size 0");
+        index->n[dim] = shape[dim] / chunks[dim] + (shape[dim] % chunks[dim] != 0);
+        if (!refs_mul_u64(index->n_chunks, index->n[dim], &index->n_chunks))
+            return refs_fail(err, REFS_LIMIT, "an array has more chunks than can be counted");
+    }
+    if (index->n_chunks > MAX_DENSE_CHUNKS || index->n_chunks == 0) return REFS_OK;
+    index->entries = refs_calloc((size_t)index->n_chunks, sizeof *index->entries);
+    return index->entries != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static bool is_dense(const refs_chunk_index *index) {
+    return index->n_chunks <= MAX_DENSE_CHUNKS;
+}
+
+void refs_chunk_index_clear(refs_chunk_index *index) {
+    refs_free(index->entries);
+    refs_free(index->numbers);
+    refs_buf_clear(&index->inline_bytes);
+    memset(index, 0, sizeof *index);
+}
+
+bool refs_chunk_index_number(const refs_chunk_index *index, const uint64_t *at, uint64_t *number) {
+    *number = 0;
+    for (size_t dim = 0; dim < index->rank; dim++) {
+        if (at[dim] >= index->n[dim]) return false;
+        *number = *number * index->n[dim] + at[dim];
+    }
+    return true;
+}
+
+static refs_status add_sparse(refs_chunk_index *index, uint64_t number, refs_index_entry entry,
+                              refs_error *err) {
+    size_t numbers_capacity = index->capacity;
+    if (!refs_grow((void **)&index->numbers, &numbers_capacity, index->n_entries,
+                   sizeof *index->numbers) ||
+        !refs_grow((void **)&index->entries, &index->capacity, index->n_entries,
+                   sizeof *index->entries))
+        return refs_fail_nomem(err);
+    index->numbers[index->n_entries] = number;
+    index->entries[index->n_entries++] = entry;
+    return REFS_OK;
+}
+
+refs_status refs_chunk_index_add(refs_chunk_index *index, uint64_t number, uint64_t offset,
+                                 uint64_t length, uint32_t filter_mask, refs_error *err) {
+    if (number >= index->n_chunks)
+        return refs_fail(err, REFS_CORRUPT, "chunk %llu is outside the array",
+                         (unsigned long long)number);
+    if (length > MAX_LENGTH || filter_mask > UINT16_MAX)
+        return refs_fail(err, REFS_CORRUPT, "chunk %llu has %llu bytes and the filter mask %#x",
+                         (unsigned long long)number, (unsigned long long)length, filter_mask);
+    refs_index_entry entry = {offset, length & MAX_LENGTH, filter_mask & UINT16_MAX};
+    if (!is_dense(index)) return add_sparse(index, number, entry, err);
+    index->entries[number] = entry;
+    return REFS_OK;
+}
+
+refs_status refs_chunk_index_add_inline(refs_chunk_index *index, uint64_t number, refs_bytes bytes,
+                                        refs_error *err) {
+    size_t offset = index->inline_bytes.size;
+    REFS_TRY(refs_buf_append(&index->inline_bytes, bytes.data, bytes.size, err));
+    return refs_chunk_index_add(index, number, offset, bytes.size, 0, err);
+}
+
+/* -- many chunks ------------------------------------------------------------------------------- */
+
+typedef struct pair {
+    uint64_t number;
+    refs_index_entry entry;
+} pair;
+
+static int compare(const void *left, const void *right) {
+    const pair *a = left, *b = right;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static bool is_ascending(const refs_chunk_index *index) {
+    for (size_t i = 1; i < index->n_entries; i++)
+        if (index->numbers[i] <= index->numbers[i - 1]) return false;
+    return true;
+}
+
+refs_status refs_chunk_index_finish(refs_chunk_index *index, refs_error *err) {
+    if (is_dense(index) || is_ascending(index)) return REFS_OK;
+    pair *pairs = refs_calloc(index->n_entries, sizeof *pairs);
+    if (pairs == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < index->n_entries; i++)
+        pairs[i] = (pair){index->numbers[i], index->entries[i]};
+    qsort(pairs, index->n_entries, sizeof *pairs, compare);
+    for (size_t i = 0; i < index->n_entries; i++) {
+        index->numbers[i] = pairs[i].number;
+        index->entries[i] = pairs[i].entry;
+    }
+    refs_free(pairs);
+    if (is_ascending(index)) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "a chunk is twice in the index");
+}
+
+const refs_index_entry *refs_chunk_index_find(const refs_chunk_index *index, uint64_t number) {
+    const refs_index_entry *entry = NULL;
+    size_t low = 0, high = index->n_entries;
+    if (number >= index->n_chunks) return NULL;
+    if (is_dense(index)) {
+        entry = &index->entries[number];
+        return entry->length > 0 ? entry : NULL;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (index->numbers[middle] < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < index->n_entries && index->numbers[low] == number ? &index->entries[low] : NULL;
+}

@@ -1,0 +1,55 @@
+/* chunk_index.h -- where the chunks of one array are, sixteen bytes each. */
+#ifndef REFS_SCAN_CHUNK_INDEX_H
+#define REFS_SCAN_CHUNK_INDEX_H
+
+#include "refs/bytes.h"
+
+#define REFS_SCAN_MAX_RANK 32
+
+/** `location_id` of an index whose offsets are in `inline_bytes`. */
+#define REFS_SCAN_INLINE UINT32_MAX
+
+typedef struct refs_index_entry {
+    uint64_t offset;
+    uint64_t length : 48; /**< 0: the chunk was never written */
+    uint64_t filter_mask : 16;
+} refs_index_entry;
+
+/** The index of an array of n[0] times n[1] … chunks, slowest dimension first. */
+typedef struct refs_chunk_index {
+    size_t rank;
+    uint64_t n[REFS_SCAN_MAX_RANK];
+    uint64_t n_chunks; /**< all of them together */
+    uint32_t location_id;
+    refs_buf inline_bytes;
+    refs_index_entry *entries; /**< one for each chunk where `numbers` is NULL */
+    uint64_t *numbers;         /**< chunk numbers of the entries, ascending once it is finished */
+    size_t n_entries, capacity;
+} refs_chunk_index;
+
+/** An empty index for arrays of that shape in chunks of that shape. Few chunks get a place each;
+ * of many, only those that are added. REFS_LIMIT where there are more than `max_chunks`. */
+refs_status refs_chunk_index_init(refs_chunk_index *index, size_t rank, const uint64_t *shape,
+                                  const uint64_t *chunks, refs_error *err);
+void refs_chunk_index_clear(refs_chunk_index *index);
+
+/** The number of chunk `at`, counted with the last dimension fastest; false where it is outside. */
+bool refs_chunk_index_number(const refs_chunk_index *index, const uint64_t *at, uint64_t *number);
+
+/** Adds chunk `number`, of which there is none yet, or replaces it. REFS_CORRUPT where the length
+ * or the mask cannot be kept. */
+refs_status refs_chunk_index_add(refs_chunk_index *index, uint64_t number, uint64_t offset,
+                                 uint64_t length, uint32_t filter_mask, refs_error *err);
+
+/** Adds chunk `number` with bytes that are kept in the index itself; `location_id` must be
+ * REFS_SCAN_INLINE. */
+refs_status refs_chunk_index_add_inline(refs_chunk_index *index, uint64_t number, refs_bytes bytes,
+                                        refs_error *err);
+
+/** Ends adding. REFS_CORRUPT where a chunk was added twice. */
+refs_status refs_chunk_index_finish(refs_chunk_index *index, refs_error *err);
+
+/** The entry of a chunk, or NULL where it was never written. */
+const refs_index_entry *refs_chunk_index_find(const refs_chunk_index *index, uint64_t number);
+
+#endif

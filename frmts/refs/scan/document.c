@@ -1,0 +1,192 @@
+/* document.c -- see document.h. */
+#include "document.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Tokens that jansson does not write are strings that begin with NUL, which no other does. As text
+ * that is QUOTED_NUL. */
+#define MAX_NUMBER_BYTES 64
+#define QUOTED_NUL       "\"\\u0000"
+
+json_t *refs_document_real(double value) {
+    if (isnan(value)) return json_string("NaN");
+    if (isinf(value)) return json_string(value > 0 ? "Infinity" : "-Infinity");
+    return json_real(value);
+}
+
+json_t *refs_document_number(const char *format, ...) {
+    char text[MAX_NUMBER_BYTES] = "";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + 1, sizeof text - 1, format, arguments);
+    va_end(arguments);
+    return json_stringn(text, 1 + strlen(text + 1));
+}
+
+json_t *refs_document_double(double value) {
+    if (isnan(value)) return refs_document_number("NaN");
+    if (isinf(value)) return refs_document_number(value > 0 ? "Infinity" : "-Infinity");
+    return json_real(value);
+}
+
+json_t *refs_document_string(const char *text, size_t size) {
+    const char *end = size > 0 ? memchr(text, '\0', size) : NULL;
+    if (end != NULL) size = (size_t)(end - text);
+    json_t *string = json_stringn(text, size);
+    if (string != NULL) return string;
+    refs_buf utf8 = REFS_BUF_INIT;
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        char two[2] = {(char)(c < 0x80 ? c : 0xC0 | c >> 6), (char)(0x80 | (c & 0x3F))};
+        if (refs_buf_append(&utf8, two, c < 0x80 ? 1 : 2, NULL) != REFS_OK) break;
+    }
+    string = json_stringn((const char *)utf8.data, utf8.size);
+    refs_buf_clear(&utf8);
+    return string;
+}
+
+json_t *refs_document_codec(const char *id) {
+    return json_pack("{s:s}", "id", id);
+}
+
+/* -- adding ------------------------------------------------------------------------------------ */
+
+void refs_documents_clear(refs_documents *documents) {
+    for (size_t i = 0; i < documents->n; i++) {
+        refs_free(documents->documents[i].key);
+        free(documents->documents[i].text);
+    }
+    for (size_t i = 0; i < documents->n_arrays; i++) refs_free(documents->arrays[i]);
+    refs_free(documents->documents);
+    refs_free(documents->arrays);
+    memset(documents, 0, sizeof *documents);
+}
+
+/* "path/name", or the name alone in the root. */
+static char *join(const char *path, const char *name) {
+    refs_buf key = REFS_BUF_INIT;
+    refs_status status =
+        refs_buf_printf(&key, NULL, "%s%s%s", path, *path != '\0' ? "/" : "", name);
+    char *text = status == REFS_OK ? refs_buf_take_text(&key) : NULL;
+    refs_buf_clear(&key);
+    return text;
+}
+
+static refs_status add_text(refs_documents *documents, const char *path, const char *name,
+                            char *text, refs_error *err) {
+    char *key = join(path, name);
+    if (text == NULL || key == NULL ||
+        !refs_grow((void **)&documents->documents, &documents->capacity, documents->n,
+                   sizeof *documents->documents)) {
+        refs_free(key);
+        free(text);
+        return refs_fail_nomem(err);
+    }
+    documents->documents[documents->n++] = (refs_document){key, text};
+    documents->bytes += strlen(key) + strlen(text);
+    if (documents->bytes > documents->limits->max_document_bytes)
+        return refs_fail(err, REFS_LIMIT, "metadata take more than %zu bytes",
+                         documents->limits->max_document_bytes);
+    return REFS_OK;
+}
+
+/* Takes the quotes and the NUL off tokens that are written as they are, in place. */
+static void bare_tokens(char *text) {
+    const size_t mark = sizeof QUOTED_NUL - 1;
+    const char *from = strstr(text, QUOTED_NUL);
+    if (from == NULL) return;
+    char *to = text + (from - text);
+    while (*from != '\0') {
+        if (strncmp(from, QUOTED_NUL, mark) != 0) {
+            *to++ = *from++;
+            continue;
+        }
+        for (from += mark; *from != '"'; from++) *to++ = *from;
+        from++;
+    }
+    *to = '\0';
+}
+
+/* Takes `document` over. */
+static refs_status add(refs_documents *documents, const char *path, const char *name,
+                       json_t *document, refs_error *err) {
+    char *text =
+        document != NULL ? json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(document);
+    if (text != NULL) bare_tokens(text);
+    return add_text(documents, path, name, text, err);
+}
+
+static refs_status check_count(const refs_documents *documents, refs_error *err) {
+    if (documents->n / 2 < documents->limits->max_arrays) return REFS_OK;
+    return refs_fail(err, REFS_LIMIT, "there are more than %llu arrays and groups",
+                     (unsigned long long)documents->limits->max_arrays);
+}
+
+refs_status refs_documents_add_group(refs_documents *documents, const char *path,
+                                     json_t *attributes, refs_error *err) {
+    refs_status status = check_count(documents, err);
+    if (status == REFS_OK)
+        status = add(documents, path, ".zgroup", json_pack("{s:i}", "zarr_format", 2), err);
+    if (status == REFS_OK && json_object_size(attributes) > 0)
+        return add(documents, path, ".zattrs", attributes, err);
+    json_decref(attributes);
+    return status;
+}
+
+static json_t *numbers(const uint64_t *values, size_t n) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) json_array_append_new(list, json_integer((json_int_t)values[i]));
+    return list;
+}
+
+static json_t *names(const char *const *dimensions, size_t n) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, refs_document_string(dimensions[i], strlen(dimensions[i])));
+    return list;
+}
+
+static json_t *or_null(json_t *value) {
+    return value != NULL ? value : json_null();
+}
+
+static refs_status add_path(refs_documents *documents, const char *path, size_t *number,
+                            refs_error *err) {
+    char *copy = refs_str_copy(refs_str_from(path));
+    if (copy == NULL || !refs_grow((void **)&documents->arrays, &documents->array_capacity,
+                                   documents->n_arrays, sizeof *documents->arrays)) {
+        refs_free(copy);
+        return refs_fail_nomem(err);
+    }
+    *number = documents->n_arrays;
+    documents->arrays[documents->n_arrays++] = copy;
+    return REFS_OK;
+}
+
+refs_status refs_documents_add_array(refs_documents *documents, const refs_scan_array *array,
+                                     size_t *number, refs_error *err) {
+    json_t *attributes = array->attributes != NULL ? array->attributes : json_object();
+    json_t *metadata = json_pack(
+        "{s:i, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "zarr_format", 2, "shape",
+        numbers(array->shape, array->rank), "chunks", numbers(array->chunks, array->rank), "dtype",
+        or_null(array->dtype), "order", "C", "filters", or_null(array->filters), "compressor",
+        or_null(array->compressor), "fill_value", or_null(array->fill_value));
+    if (array->dimensions != NULL)
+        json_object_set_new(attributes, "_ARRAY_DIMENSIONS", names(array->dimensions, array->rank));
+    refs_status status = check_count(documents, err);
+    if (status == REFS_OK) status = add_path(documents, array->path, number, err);
+    if (status != REFS_OK) {
+        json_decref(metadata);
+        json_decref(attributes);
+        return status;
+    }
+    status = add(documents, array->path, ".zarray", metadata, err);
+    if (status != REFS_OK) {
+        json_decref(attributes);
+        return status;
+    }
+    return add(documents, array->path, ".zattrs", attributes, err);
+}

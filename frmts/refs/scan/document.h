@@ -1,0 +1,70 @@
+/* document.h -- the documents of a Zarr hierarchy, version 2, that a scanner finds in a file.
+ *
+ * Values are made with jansson, which takes neither NaN nor the infinities nor integers of more
+ * than 63 bits. Fill values have the first two as strings (refs_document_real), attributes as the
+ * bare words that Python and refs/json.h know (refs_document_double).
+ */
+#ifndef REFS_SCAN_DOCUMENT_H
+#define REFS_SCAN_DOCUMENT_H
+
+#include <jansson.h>
+
+#include "refs/scan.h"
+
+/** One array. Strings are borrowed; JSON values are taken over, also on failure; NULL is null, and
+ * no attributes. */
+typedef struct refs_scan_array {
+    const char *path; /**< "group/t2m" */
+    size_t rank;
+    const uint64_t *shape;
+    const uint64_t *chunks;
+    json_t *dtype;                 /**< NumPy type string, "<f4", "|S12", or list of members */
+    const char *const *dimensions; /**< names, `rank` of them, or NULL */
+    json_t *filters;               /**< in the order of encoding, or NULL */
+    json_t *compressor;
+    json_t *fill_value;
+    json_t *attributes; /**< an object */
+} refs_scan_array;
+
+typedef struct refs_document {
+    char *key;
+    char *text;
+} refs_document;
+
+/** Zeroed is empty. */
+typedef struct refs_documents {
+    const refs_scan_limits *limits;
+    refs_document *documents;
+    size_t n, capacity;
+    size_t bytes;
+    char **arrays; /**< paths of arrays, in order: the number of an array is its place here */
+    size_t n_arrays, array_capacity;
+} refs_documents;
+
+void refs_documents_clear(refs_documents *documents);
+
+/** Adds a group; `path` is "" for the root. `attributes` is taken over; NULL for none. */
+refs_status refs_documents_add_group(refs_documents *documents, const char *path,
+                                     json_t *attributes, refs_error *err);
+
+/** Adds an array; *number is what refs_scan_format.index is given for it. */
+refs_status refs_documents_add_array(refs_documents *documents, const refs_scan_array *array,
+                                     size_t *number, refs_error *err);
+
+/** A number, or "NaN", "Infinity", "-Infinity". NULL without memory. */
+json_t *refs_document_real(double value);
+
+/** A number; NaN, Infinity, -Infinity bare. NULL without memory. */
+json_t *refs_document_double(double value);
+
+/** A number of any size in printf's words, written as they are. NULL without memory. */
+json_t *refs_document_number(const char *format, ...) REFS_PRINTF(1, 2);
+
+/** A string of `size` bytes, or of those before the first NUL; what is not UTF-8 is taken for
+ * Latin-1. NULL without memory. */
+json_t *refs_document_string(const char *text, size_t size);
+
+/** {"id": id}, to be filled with the codec's parameters. NULL without memory. */
+json_t *refs_document_codec(const char *id);
+
+#endif

@@ -1,0 +1,112 @@
+/* hdf5.c -- HDF5 and netCDF-4 files, see format.h. */
+#include "hdf5_index.h"
+#include "hdf5_superblock.h"
+#include "hdf5_tree.h"
+
+typedef struct hdf5_scan {
+    refs_hdf5_file file;
+    refs_hdf5_tree tree;
+    size_t *arrays; /* items, by number of the array */
+    size_t n_arrays, capacity;
+} hdf5_scan;
+
+static bool sniff(refs_bytes head) {
+    size_t at;
+    return refs_hdf5__find_signature(head, &at);
+}
+
+static void close_hdf5(void *self) {
+    hdf5_scan *scan = self;
+    refs_hdf5__tree_clear(&scan->tree);
+    refs_hdf5__file_clear(&scan->file);
+    refs_free(scan->arrays);
+    refs_free(scan);
+}
+
+/* -- documents --------------------------------------------------------------------------------- */
+
+static refs_status put_array(hdf5_scan *scan, refs_documents *documents, size_t number,
+                             refs_error *err) {
+    refs_hdf5_item *item = &scan->tree.items[number];
+    uint64_t shape[REFS_SCAN_MAX_RANK], chunks[REFS_SCAN_MAX_RANK];
+    refs_scan_array array = {.path = item->path, .shape = shape, .chunks = chunks};
+    size_t i;
+    if (!refs_grow((void **)&scan->arrays, &scan->capacity, scan->n_arrays, sizeof *scan->arrays))
+        return refs_fail_nomem(err);
+    array.rank = refs_hdf5__array_rank(item->dataset);
+    refs_hdf5__array_shape(item->dataset, shape, chunks);
+    array.dtype = refs_hdf5__dtype(refs_hdf5__element_type(item->dataset));
+    array.dimensions = item->dimensions;
+    array.filters = refs_hdf5__filters(item->dataset);
+    array.fill_value = refs_hdf5__fill_value(item->dataset);
+    array.attributes = item->attributes;
+    item->attributes = NULL;
+    REFS_TRY(refs_documents_add_array(documents, &array, &i, err));
+    scan->arrays[scan->n_arrays++] = number;
+    return REFS_OK;
+}
+
+static refs_status put_documents(hdf5_scan *scan, refs_documents *documents, refs_error *err) {
+    for (size_t i = 0; i < scan->tree.n; i++) {
+        refs_hdf5_item *item = &scan->tree.items[i];
+        refs_status status = REFS_OK;
+        if (item->kind == REFS_HDF5_ITEM_GROUP) {
+            json_t *attributes = item->attributes;
+            item->attributes = NULL;
+            status = refs_documents_add_group(documents, item->path, attributes, err);
+        } else if (item->kind == REFS_HDF5_ITEM_DATASET && !item->scales.is_only_dimension) {
+            status = put_array(scan, documents, i, err);
+        }
+        REFS_TRY(status);
+    }
+    return REFS_OK;
+}
+
+static refs_status list(hdf5_scan *scan, refs_documents *documents, refs_error *err) {
+    uint64_t root;
+    REFS_TRY(refs_source_size(scan->file.source, &scan->file.size, err));
+    refs_hdf5__begin_task(&scan->file);
+    REFS_TRY(refs_hdf5__read_superblock(&scan->file, &root, err));
+    REFS_TRY(refs_hdf5__read_tree(&scan->file, root, &scan->tree, err));
+    REFS_TRY(refs_hdf5__name_dimensions(&scan->tree, err));
+    return put_documents(scan, documents, err);
+}
+
+static refs_status open_hdf5(const refs_scan_job *job, void **self, refs_error *err) {
+    hdf5_scan *scan = refs_calloc(1, sizeof *scan);
+    if (scan == NULL) return refs_fail_nomem(err);
+    scan->file.source = job->source;
+    scan->file.options = job->options;
+    refs_status status = list(scan, job->documents, err);
+    if (status == REFS_OK)
+        *self = scan;
+    else
+        close_hdf5(scan);
+    return status;
+}
+
+/* -- chunks ------------------------------------------------------------------------------------ */
+
+/* Dimensions of an array type are never cut. */
+static void add_inner_dimensions(refs_chunk_index *index, size_t rank) {
+    while (index->rank < rank) index->n[index->rank++] = 1;
+}
+
+static refs_status index_hdf5(void *self, size_t number, refs_chunk_index *index, refs_error *err) {
+    hdf5_scan *scan = self;
+    const refs_hdf5_item *item = &scan->tree.items[scan->arrays[number]];
+    const refs_hdf5_dataset *dataset = item->dataset;
+    refs_status status = REFS_OK;
+    if (dataset->has_external_files)
+        status = refs_fail(err, REFS_UNSUPPORTED, "its values are in other files");
+    else if (dataset->layout.class == REFS_HDF5_VIRTUAL)
+        status =
+            refs_fail(err, REFS_UNSUPPORTED, "it is a virtual dataset: its values are elsewhere");
+    else
+        status = refs_hdf5__read_index(&scan->file, &dataset->layout, index, err);
+    if (status != REFS_OK) refs_error_prefix(err, "/%s", item->path);
+    add_inner_dimensions(index, refs_hdf5__array_rank(dataset));
+    return status;
+}
+
+const refs_scan_format refs_scan__hdf5 = {"HDF5", sniff, open_hdf5, index_hdf5, close_hdf5};

@@ -1,0 +1,41 @@
+/* hdf5_dataset.h -- what the header of a dataset says. */
+#ifndef REFS_SCAN_HDF5_DATASET_H
+#define REFS_SCAN_HDF5_DATASET_H
+
+#include "hdf5_attribute.h"
+#include "hdf5_layout.h"
+
+/** Bytes that a chunk of a contiguous dataset has about: what is read at least. Smaller datasets
+ * are one chunk. */
+#define REFS_HDF5_CONTIGUOUS_CHUNK_BYTES (1 * REFS_MIB)
+
+/** Zeroed is empty. */
+typedef struct refs_hdf5_dataset {
+    refs_hdf5_type type;
+    refs_hdf5_space space;
+    refs_hdf5_layout layout;
+    bool has_external_files;
+    bool is_fill_undefined; /**< what was not written has no value */
+} refs_hdf5_dataset;
+
+bool refs_hdf5__is_dataset(const refs_hdf5_object *object);
+
+refs_status refs_hdf5__read_dataset(refs_hdf5_file *file, const refs_hdf5_object *object,
+                                    refs_hdf5_dataset *dataset, refs_error *err);
+void refs_hdf5__dataset_clear(refs_hdf5_dataset *dataset);
+
+/** Dimensions, and shape and chunks of so many, as Zarr has them: those of an array type are behind
+ * those of the dataspace. */
+size_t refs_hdf5__array_rank(const refs_hdf5_dataset *dataset);
+void refs_hdf5__array_shape(const refs_hdf5_dataset *dataset, uint64_t *shape, uint64_t *chunks);
+
+/** The type of its elements, which is not that of an array unless one is in another. */
+const refs_hdf5_type *refs_hdf5__element_type(const refs_hdf5_dataset *dataset);
+
+/** The fill value of the array's metadata; NULL for null. */
+json_t *refs_hdf5__fill_value(const refs_hdf5_dataset *dataset);
+
+/** The filters as numcodecs, in the order of encoding; NULL for none. */
+json_t *refs_hdf5__filters(const refs_hdf5_dataset *dataset);
+
+#endif

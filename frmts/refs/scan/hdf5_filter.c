@@ -1,0 +1,92 @@
+/* hdf5_filter.c -- filter pipelines as codecs, see hdf5_dataset.h. */
+#include <stdio.h>
+
+#include "hdf5_dataset.h"
+
+static int64_t value_of(const refs_hdf5_filter *filter, size_t i) {
+    return i < filter->n_values ? (int64_t)filter->values[i] : 0;
+}
+
+/* A codec without parameters, or with some of the filter's. */
+typedef struct known_filter {
+    uint16_t id;
+    const char *codec;
+    const char *names[4]; /* of parameters … */
+    uint8_t values[4];    /* … that are these values of the filter */
+} known_filter;
+
+static const known_filter known_filters[] = {
+    {1, "zlib", {"level"}, {0}},
+    {2, "shuffle", {"elementsize"}, {0}},
+    {3, "fletcher32", {NULL}, {0}},
+    {4,
+     "imagecodecs_szip",
+     {"options_mask", "pixels_per_block", "bits_per_pixel", "pixels_per_scanline"},
+     {0, 1, 2, 3}},
+    {5, "hdf5_nbit", {NULL}, {0}},
+    {6, "hdf5_scaleoffset", {NULL}, {0}},
+    {307, "bz2", {"level"}, {0}},
+    {32000, "lzf", {NULL}, {0}},
+    {32004, "imagecodecs_lz4h5", {NULL}, {0}},
+    {32013, "hdf5_zfp", {NULL}, {0}},
+    {32015, "zstd", {"level"}, {0}},
+    {32026, "blosc2", {NULL}, {0}},
+};
+
+static json_t *known_codec(const refs_hdf5_filter *filter) {
+    for (size_t i = 0; i < sizeof known_filters / sizeof known_filters[0]; i++) {
+        const known_filter *known = &known_filters[i];
+        if (known->id != filter->id) continue;
+        json_t *codec = refs_document_codec(known->codec);
+        for (size_t j = 0; j < 4 && known->names[j] != NULL; j++)
+            json_object_set_new(codec, known->names[j],
+                                json_integer(value_of(filter, known->values[j])));
+        return codec;
+    }
+    return NULL;
+}
+
+/* Values: two versions, size of elements and of a chunk, level, shuffle, compressor. */
+static json_t *blosc(const refs_hdf5_filter *filter) {
+    static const char *const names[] = {"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
+    size_t compressor = (size_t)value_of(filter, 6);
+    return json_pack("{s:s, s:s, s:I, s:I, s:I}", "id", "blosc", "cname",
+                     compressor < sizeof names / sizeof names[0] ? names[compressor] : "unknown",
+                     "clevel", (json_int_t)value_of(filter, 4), "shuffle",
+                     (json_int_t)value_of(filter, 5), "blocksize", (json_int_t)value_of(filter, 3));
+}
+
+/* Values: two versions, size of elements, elements of a block, compressor. */
+static json_t *bitshuffle(const refs_hdf5_filter *filter) {
+    static const char *const names[] = {"none", "unknown", "lz4", "zstd"};
+    size_t compressor = (size_t)value_of(filter, 4);
+    return json_pack("{s:s, s:I, s:I, s:s}", "id", "bitshuffle", "elementsize",
+                     (json_int_t)value_of(filter, 2), "blocksize", (json_int_t)value_of(filter, 3),
+                     "cname", compressor < 4 ? names[compressor] : "unknown");
+}
+
+static json_t *codec_of(const refs_hdf5_filter *filter) {
+    enum { BLOSC = 32001, BITSHUFFLE = 32008 };
+    char name[32];
+    json_t *codec = known_codec(filter);
+    if (codec != NULL) return codec;
+    if (filter->id == BLOSC) return blosc(filter);
+    if (filter->id == BITSHUFFLE) return bitshuffle(filter);
+    snprintf(name, sizeof name, "hdf5_filter_%u", filter->id);
+    return refs_document_codec(name);
+}
+
+json_t *refs_hdf5__filters(const refs_hdf5_dataset *dataset) {
+    const refs_hdf5_layout *layout = &dataset->layout;
+    bool is_text = layout->element == REFS_HDF5_VLEN_STRING;
+    if (is_text) {
+        json_t *list = json_array();
+        json_array_append_new(list, refs_document_codec("vlen-utf8"));
+        return list;
+    }
+    if (layout->n_filters == 0 || layout->class != REFS_HDF5_CHUNKED) return NULL;
+    json_t *list = json_array();
+    for (size_t i = 0; i < layout->n_filters; i++)
+        json_array_append_new(list, codec_of(&layout->filters[i]));
+    return list;
+}

@@ -1,0 +1,13 @@
+/* hdf5_index.h -- where the chunks of an HDF5 dataset are. */
+#ifndef REFS_SCAN_HDF5_INDEX_H
+#define REFS_SCAN_HDF5_INDEX_H
+
+#include "hdf5_layout.h"
+
+/** Fills `index`, which is zeroed, with all chunks of a dataset that were written. Strings of
+ * variable length become chunks in the encoding of the codec "vlen-utf8", kept in the index, as do
+ * compact values. Begins a task. */
+refs_status refs_hdf5__read_index(refs_hdf5_file *file, const refs_hdf5_layout *layout,
+                                  refs_chunk_index *index, refs_error *err);
+
+#endif

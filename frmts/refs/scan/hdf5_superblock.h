@@ -1,0 +1,14 @@
+/* hdf5_superblock.h -- where an HDF5 file begins. */
+#ifndef REFS_SCAN_HDF5_SUPERBLOCK_H
+#define REFS_SCAN_HDF5_SUPERBLOCK_H
+
+#include "hdf5_object.h"
+
+/** Whether `head`, the first bytes of a file, hold a superblock; *at is where. */
+bool refs_hdf5__find_signature(refs_bytes head, size_t *at);
+
+/** Finds the superblock of any version, and sets what reading the file needs; *root is the address
+ * of the root group's header. */
+refs_status refs_hdf5__read_superblock(refs_hdf5_file *file, uint64_t *root, refs_error *err);
+
+#endif

@@ -1,0 +1,63 @@
+/* hdf5_tree.h -- all groups and datasets of a file. */
+#ifndef REFS_SCAN_HDF5_TREE_H
+#define REFS_SCAN_HDF5_TREE_H
+
+#include "hdf5_dataset.h"
+#include "hdf5_group.h"
+
+typedef enum refs_hdf5_item_kind {
+    REFS_HDF5_ITEM_NEW, /**< not read yet */
+    REFS_HDF5_ITEM_GROUP,
+    REFS_HDF5_ITEM_DATASET,
+    REFS_HDF5_ITEM_SOFT,   /**< a soft link that is not followed yet */
+    REFS_HDF5_ITEM_NOTHING /**< a committed datatype, or left out with a note */
+} refs_hdf5_item_kind;
+
+/** What netCDF-4 and HDF5's dimension scales say about the dimensions of a dataset. */
+typedef struct refs_hdf5_scales {
+    bool is_scale;          /**< it is itself a dimension scale */
+    bool is_only_dimension; /**< a dimension of netCDF-4 without a variable */
+    int64_t id;             /**< of its dimension in netCDF-4, else -1 */
+    size_t n_coordinates;   /**< IDs of its dimensions, of netCDF-4's variables of several */
+    int64_t coordinates[REFS_SCAN_MAX_RANK];
+    uint64_t scale[REFS_SCAN_MAX_RANK]; /**< address of the first scale of each dimension, or
+                                             REFS_HDF5_UNDEFINED */
+} refs_hdf5_scales;
+
+typedef struct refs_hdf5_item {
+    refs_hdf5_item_kind kind;
+    char *path;       /**< "group/t2m"; "" is the root */
+    const char *name; /**< the part behind the last slash */
+    size_t parent;    /**< number of the group that it is in; the root is its own */
+    uint64_t address; /**< of its header */
+    char *target;     /**< of a soft link */
+    json_t *attributes;
+    refs_hdf5_dataset *dataset;
+    refs_hdf5_scales scales;
+    const char *dimensions[REFS_SCAN_MAX_RANK]; /**< names, once they are known */
+} refs_hdf5_item;
+
+/** Zeroed is empty. Parents come before what is in them. */
+typedef struct refs_hdf5_tree {
+    refs_hdf5_item *items;
+    size_t n, capacity;
+    size_t path_bytes;
+    char **names; /**< of dimensions that were made up */
+    size_t n_names, name_capacity;
+} refs_hdf5_tree;
+
+/** Reads all that can be reached from the root group, whose header is at `root`. What cannot be
+ * understood is left out with a note. */
+refs_status refs_hdf5__read_tree(refs_hdf5_file *file, uint64_t root, refs_hdf5_tree *tree,
+                                 refs_error *err);
+void refs_hdf5__tree_clear(refs_hdf5_tree *tree);
+
+/** Names the dimensions of all datasets, as netCDF-C does. */
+refs_status refs_hdf5__name_dimensions(refs_hdf5_tree *tree, refs_error *err);
+
+/** Sets `scales` to what the attributes of a dataset of that rank say. */
+refs_status refs_hdf5__read_scales(const refs_hdf5_values *values,
+                                   const refs_hdf5_attributes *attributes, size_t rank,
+                                   refs_hdf5_scales *scales, refs_error *err);
+
+#endif

@@ -1,0 +1,498 @@
+/* hdf5_type.c -- see hdf5_type.h. Specification IV.A.2.d. */
+#include "hdf5_type.h"
+
+#include <stdio.h>
+
+#include "refs/half.h"
+
+#define MAX_TYPE_LEVELS 16
+#define MAX_MEMBERS     65536
+
+void refs_hdf5__type_clear(refs_hdf5_type *type) {
+    for (size_t i = 0; i < type->n_members; i++) {
+        refs_free(type->members[i].name);
+        if (type->members[i].type != NULL) refs_hdf5__type_clear(type->members[i].type);
+        refs_free(type->members[i].type);
+    }
+    refs_free(type->members);
+    if (type->base != NULL) refs_hdf5__type_clear(type->base);
+    refs_free(type->base);
+    refs_buf_clear(&type->values);
+    memset(type, 0, sizeof *type);
+}
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+/* The fields that all types begin with. */
+typedef struct type_head {
+    uint8_t version;
+    uint32_t flags;
+    size_t level;
+} type_head;
+
+static refs_status read_type(refs_hdf5_cursor *cursor, size_t level, refs_hdf5_type *type,
+                             refs_error *err);
+
+static refs_status read_inner(refs_hdf5_cursor *cursor, size_t level, refs_hdf5_type **inner,
+                              refs_error *err) {
+    *inner = refs_calloc(1, sizeof **inner);
+    if (*inner == NULL) return refs_fail_nomem(err);
+    return read_type(cursor, level + 1, *inner, err);
+}
+
+/* A name; before version 3 padded to a multiple of eight bytes. */
+static refs_str read_name(refs_hdf5_cursor *cursor, uint8_t version) {
+    refs_str rest = refs_str_view((const char *)cursor->at, refs_hdf5__left(cursor));
+    size_t size = refs_str_find(rest, '\0');
+    if (size >= rest.size) {
+        cursor->is_short = true;
+        return refs_str_from("");
+    }
+    refs_hdf5__take(cursor, version < 3 ? (size + 8) / 8 * 8 : size + 1);
+    return refs_str_view(rest.data, size);
+}
+
+/* Integers whose bits fill their bytes. */
+static void read_integer(refs_hdf5_cursor *cursor, const type_head *head, refs_hdf5_type *type) {
+    uint16_t offset = refs_hdf5__u16(cursor);
+    type->bits = refs_hdf5__u16(cursor);
+    type->is_big_endian = (head->flags & 1) != 0;
+    type->is_signed = (head->flags & 8) != 0;
+    type->is_native = offset == 0 && type->bits == 8 * type->size &&
+                      (type->size == 1 || type->size == 2 || type->size == 4 || type->size == 8);
+}
+
+/* IEEE 754 numbers. */
+static void read_float(refs_hdf5_cursor *cursor, const type_head *head, refs_hdf5_type *type) {
+    static const struct layout {
+        uint32_t size;
+        uint8_t sign, exponent, exponent_bits, mantissa_bits;
+        uint32_t bias;
+    } known[] = {{2, 15, 10, 5, 10, 15}, {4, 31, 23, 8, 23, 127}, {8, 63, 52, 11, 52, 1023}};
+    enum { VAX = 0x40, NORMALIZED = 2 };
+    uint16_t offset = refs_hdf5__u16(cursor);
+    type->bits = refs_hdf5__u16(cursor);
+    uint8_t exponent = refs_hdf5__u8(cursor), exponent_bits = refs_hdf5__u8(cursor);
+    uint8_t mantissa = refs_hdf5__u8(cursor), mantissa_bits = refs_hdf5__u8(cursor);
+    uint32_t bias = refs_hdf5__u32(cursor);
+    type->is_big_endian = (head->flags & 1) != 0;
+    if ((head->flags & VAX) != 0 || (head->flags >> 4 & 3) != NORMALIZED || offset != 0) return;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].size == type->size && type->bits == 8 * type->size && mantissa == 0 &&
+            known[i].sign == (head->flags >> 8 & 0xFF) && known[i].exponent == exponent &&
+            known[i].exponent_bits == exponent_bits && known[i].bias == bias &&
+            known[i].mantissa_bits == mantissa_bits)
+            type->is_native = true;
+}
+
+static refs_status add_members(refs_hdf5_type *type, size_t n, refs_error *err) {
+    if (n > MAX_MEMBERS) return refs_fail(err, REFS_LIMIT, "a type has %zu members", n);
+    type->members = refs_calloc(n, sizeof *type->members);
+    if (type->members == NULL) return refs_fail_nomem(err);
+    type->n_members = n;
+    return REFS_OK;
+}
+
+/* Version 1: up to four dimensions are in front of the type of a member. */
+static refs_status read_member_shape(refs_hdf5_cursor *cursor, refs_hdf5_type *array,
+                                     refs_error *err) {
+    uint8_t rank = refs_hdf5__u8(cursor);
+    refs_hdf5__take(cursor, 3 + 4 + 4);
+    for (size_t i = 0; i < 4; i++) array->shape[i] = refs_hdf5__u32(cursor);
+    if (rank > 4) return refs_fail(err, REFS_CORRUPT, "a member of a type has rank %u", rank);
+    array->rank = rank;
+    return REFS_OK;
+}
+
+/* Makes *inner an array of what it is, if there is a shape. */
+static refs_status wrap(refs_hdf5_type **inner, const refs_hdf5_type *shape, refs_error *err) {
+    if (shape->rank == 0) return REFS_OK;
+    refs_hdf5_type *array = refs_calloc(1, sizeof *array);
+    uint64_t size = (*inner)->size;
+    if (array == NULL) return refs_fail_nomem(err);
+    *array = *shape;
+    array->class = REFS_HDF5_ARRAY;
+    array->base = *inner;
+    *inner = array;
+    for (size_t i = 0; i < array->rank; i++)
+        if (!refs_mul_u64(size, array->shape[i], &size)) size = UINT64_MAX;
+    if (size > UINT32_MAX) return refs_fail(err, REFS_CORRUPT, "a type is too large");
+    array->size = (uint32_t)size;
+    return REFS_OK;
+}
+
+static refs_status read_member(refs_hdf5_cursor *cursor, const type_head *head,
+                               const refs_hdf5_type *type, refs_hdf5_member *member,
+                               refs_error *err) {
+    refs_hdf5_type shape = {.rank = 0};
+    refs_str name = read_name(cursor, head->version);
+    member->name = refs_str_copy(name);
+    if (member->name == NULL) return refs_fail_nomem(err);
+    size_t offset_size = head->version < 3 ? 4 : refs_hdf5__bytes_for(type->size);
+    member->offset = (uint32_t)refs_hdf5__uint(cursor, offset_size);
+    if (head->version == 1) REFS_TRY(read_member_shape(cursor, &shape, err));
+    REFS_TRY(read_inner(cursor, head->level, &member->type, err));
+    REFS_TRY(wrap(&member->type, &shape, err));
+    if (member->offset > type->size || member->type->size > type->size - member->offset)
+        return refs_fail(err, REFS_CORRUPT, "member '%s' of a type is outside it", member->name);
+    return REFS_OK;
+}
+
+static refs_status read_compound(refs_hdf5_cursor *cursor, const type_head *head,
+                                 refs_hdf5_type *type, refs_error *err) {
+    REFS_TRY(add_members(type, head->flags & 0xFFFF, err));
+    for (size_t i = 0; i < type->n_members; i++)
+        REFS_TRY(read_member(cursor, head, type, &type->members[i], err));
+    return REFS_OK;
+}
+
+static refs_status read_enum(refs_hdf5_cursor *cursor, const type_head *head, refs_hdf5_type *type,
+                             refs_error *err) {
+    REFS_TRY(read_inner(cursor, head->level, &type->base, err));
+    if (type->base->size != type->size)
+        return refs_fail(err, REFS_CORRUPT, "an enumeration is not as large as its base");
+    REFS_TRY(add_members(type, head->flags & 0xFFFF, err));
+    for (size_t i = 0; i < type->n_members && !cursor->is_short; i++) {
+        type->members[i].name = refs_str_copy(read_name(cursor, head->version));
+        if (type->members[i].name == NULL) return refs_fail_nomem(err);
+    }
+    refs_bytes values = refs_hdf5__take(cursor, (uint64_t)type->n_members * type->size);
+    return refs_buf_append(&type->values, values.data, values.size, err);
+}
+
+static refs_status read_array(refs_hdf5_cursor *cursor, const type_head *head, refs_hdf5_type *type,
+                              refs_error *err) {
+    uint64_t size;
+    type->rank = refs_hdf5__u8(cursor);
+    if (head->version < 3) refs_hdf5__take(cursor, 3);
+    if (type->rank > REFS_SCAN_MAX_RANK)
+        return refs_fail(err, REFS_CORRUPT, "an array type has rank %zu", type->rank);
+    for (size_t i = 0; i < type->rank; i++) type->shape[i] = refs_hdf5__u32(cursor);
+    if (head->version < 3) refs_hdf5__take(cursor, 4 * type->rank);
+    REFS_TRY(read_inner(cursor, head->level, &type->base, err));
+    size = type->base->size;
+    for (size_t i = 0; i < type->rank; i++)
+        if (!refs_mul_u64(size, type->shape[i], &size)) size = UINT64_MAX;
+    if (size == type->size) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "an array type is not as large as its elements");
+}
+
+static refs_status read_properties(refs_hdf5_cursor *cursor, const type_head *head,
+                                   refs_hdf5_type *type, refs_error *err) {
+    switch (type->class) {
+    case REFS_HDF5_FIXED:
+    case REFS_HDF5_BITFIELD:
+        read_integer(cursor, head, type);
+        return REFS_OK;
+    case REFS_HDF5_FLOAT:
+        read_float(cursor, head, type);
+        return REFS_OK;
+    case REFS_HDF5_TIME:
+        refs_hdf5__u16(cursor);
+        return REFS_OK;
+    case REFS_HDF5_STRING:
+        type->padding = head->flags & 0x0F;
+        return REFS_OK;
+    case REFS_HDF5_OPAQUE:
+        refs_hdf5__take(cursor, ((head->flags & 0xFF) + 7) / 8 * 8);
+        return REFS_OK;
+    case REFS_HDF5_COMPOUND:
+        return read_compound(cursor, head, type, err);
+    case REFS_HDF5_REFERENCE:
+        type->kind = head->flags & 0x0F;
+        return REFS_OK;
+    case REFS_HDF5_ENUM:
+        return read_enum(cursor, head, type, err);
+    case REFS_HDF5_VLEN:
+        type->is_string = (head->flags & 0x0F) == 1;
+        type->padding = head->flags >> 4 & 0x0F;
+        return read_inner(cursor, head->level, &type->base, err);
+    case REFS_HDF5_ARRAY:
+        return read_array(cursor, head, type, err);
+    case REFS_HDF5_COMPLEX:
+        return read_inner(cursor, head->level, &type->base, err);
+    }
+    return refs_fail(err, REFS_UNSUPPORTED, "a type is of class %u", (unsigned int)type->class);
+}
+
+static refs_status read_type(refs_hdf5_cursor *cursor, size_t level, refs_hdf5_type *type,
+                             refs_error *err) {
+    type_head head = {.level = level};
+    uint8_t first = refs_hdf5__u8(cursor);
+    head.version = first >> 4;
+    type->class = (refs_hdf5_type_class)(first & 0x0F);
+    head.flags = (uint32_t)refs_hdf5__uint(cursor, 3);
+    type->size = refs_hdf5__u32(cursor);
+    if (cursor->is_short) return refs_fail(err, REFS_CORRUPT, "a type is too short");
+    if (level > MAX_TYPE_LEVELS) return refs_fail(err, REFS_LIMIT, "a type is nested too deep");
+    if (head.version < 1 || head.version > 5)
+        return refs_fail(err, REFS_UNSUPPORTED, "a type has version %u", head.version);
+    if (type->size == 0) return refs_fail(err, REFS_CORRUPT, "a type has the size 0");
+    REFS_TRY(read_properties(cursor, &head, type, err));
+    return cursor->is_short ? refs_fail(err, REFS_CORRUPT, "a type is too short") : REFS_OK;
+}
+
+refs_status refs_hdf5__read_type(refs_bytes body, refs_hdf5_type *type, refs_error *err) {
+    refs_hdf5_cursor cursor = refs_hdf5__cursor(body);
+    return read_type(&cursor, 0, type, err);
+}
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+/* h5py's booleans: FALSE is 0 and TRUE is 1, in a byte. */
+static bool is_boolean(const refs_hdf5_type *type) {
+    return type->class == REFS_HDF5_ENUM && type->size == 1 && type->n_members == 2 &&
+           strcmp(type->members[0].name, "FALSE") == 0 && type->values.data[0] == 0 &&
+           strcmp(type->members[1].name, "TRUE") == 0 && type->values.data[1] == 1;
+}
+
+/* h5py's complex numbers: members "r" and "i". */
+static bool is_complex(const refs_hdf5_type *type) {
+    if (type->class == REFS_HDF5_COMPLEX)
+        return type->base->class == REFS_HDF5_FLOAT && type->base->is_native;
+    if (type->class != REFS_HDF5_COMPOUND || type->n_members != 2) return false;
+    const refs_hdf5_member *real = &type->members[0], *imaginary = &type->members[1];
+    return strcmp(real->name, "r") == 0 && strcmp(imaginary->name, "i") == 0 &&
+           real->type->class == REFS_HDF5_FLOAT && real->type->is_native &&
+           imaginary->type->class == REFS_HDF5_FLOAT && imaginary->type->is_native &&
+           real->type->is_big_endian == imaginary->type->is_big_endian && real->offset == 0 &&
+           imaginary->offset == real->type->size && type->size == 2 * real->type->size &&
+           imaginary->type->size == real->type->size;
+}
+
+static json_t *number_type(const refs_hdf5_type *type, char letter) {
+    char order = type->size == 1 ? '|' : type->is_big_endian ? '>' : '<';
+    return json_sprintf("%c%c%u", order, letter, type->size);
+}
+
+static json_t *compound_dtype(const refs_hdf5_type *type);
+
+json_t *refs_hdf5__dtype(const refs_hdf5_type *type) {
+    if (is_boolean(type)) return json_string("|b1");
+    if (is_complex(type) && type->size > 4) {
+        const refs_hdf5_type *part = type->base != NULL ? type->base : type->members[0].type;
+        return json_sprintf("%cc%u", part->is_big_endian ? '>' : '<', type->size);
+    }
+    switch (type->class) {
+    case REFS_HDF5_FIXED:
+        if (type->is_native) return number_type(type, type->is_signed ? 'i' : 'u');
+        return json_sprintf("integer of %u bits in %u bytes", type->bits, type->size);
+    case REFS_HDF5_BITFIELD:
+        if (type->is_native) return number_type(type, 'u');
+        return json_sprintf("bit field of %u bits in %u bytes", type->bits, type->size);
+    case REFS_HDF5_FLOAT:
+        if (type->is_native) return number_type(type, 'f');
+        return json_sprintf("float of %u bits in %u bytes", type->bits, type->size);
+    case REFS_HDF5_STRING:
+        return json_sprintf("|S%u", type->size);
+    case REFS_HDF5_OPAQUE:
+        return json_sprintf("|V%u", type->size);
+    case REFS_HDF5_ENUM:
+        return refs_hdf5__dtype(type->base);
+    case REFS_HDF5_VLEN:
+        return json_string(type->is_string ? "|O" : "sequence of variable length");
+    case REFS_HDF5_COMPOUND:
+        return compound_dtype(type);
+    case REFS_HDF5_REFERENCE:
+        return json_string(type->kind == 0 ? "reference to an object" : "reference to a region");
+    case REFS_HDF5_TIME:
+        return json_string("time");
+    case REFS_HDF5_ARRAY:
+    case REFS_HDF5_COMPLEX:
+        break;
+    }
+    return json_sprintf("|V%u", type->size);
+}
+
+static json_t *member_dtype(const refs_hdf5_member *member) {
+    const refs_hdf5_type *type = member->type;
+    json_t *shape = NULL;
+    if (type->class == REFS_HDF5_ARRAY) {
+        shape = json_array();
+        for (size_t i = 0; i < type->rank; i++)
+            json_array_append_new(shape, json_integer(type->shape[i]));
+        type = type->base;
+    }
+    json_t *pair = json_array();
+    json_array_append_new(pair, refs_document_string(member->name, strlen(member->name)));
+    json_array_append_new(pair, refs_hdf5__dtype(type));
+    if (shape != NULL) json_array_append_new(pair, shape);
+    return pair;
+}
+
+/* NumPy's list of members, where they follow each other without gaps. */
+static json_t *compound_dtype(const refs_hdf5_type *type) {
+    uint64_t end = 0;
+    bool is_packed = true;
+    for (size_t i = 0; i < type->n_members; i++) {
+        is_packed = is_packed && type->members[i].offset == end &&
+                    !refs_hdf5__is_indirect(type->members[i].type);
+        end += type->members[i].type->size;
+    }
+    if (!is_packed || end != type->size) return json_sprintf("|V%u", type->size);
+    json_t *list = json_array();
+    for (size_t i = 0; i < type->n_members; i++)
+        json_array_append_new(list, member_dtype(&type->members[i]));
+    return list;
+}
+
+bool refs_hdf5__is_indirect(const refs_hdf5_type *type) {
+    if (type->class == REFS_HDF5_VLEN || type->class == REFS_HDF5_REFERENCE) return true;
+    if (type->base != NULL && refs_hdf5__is_indirect(type->base)) return true;
+    for (size_t i = 0; type->class == REFS_HDF5_COMPOUND && i < type->n_members; i++)
+        if (refs_hdf5__is_indirect(type->members[i].type)) return true;
+    return false;
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+static uint64_t load(const refs_hdf5_type *type, const uint8_t *bytes) {
+    uint64_t value = 0;
+    for (size_t i = 0; i < type->size; i++)
+        value = value << 8 | bytes[type->is_big_endian ? i : type->size - 1 - i];
+    return value;
+}
+
+static json_t *integer_value(const refs_hdf5_type *type, const uint8_t *bytes) {
+    if (type->size > 8 || type->bits == 0 || type->bits > 8 * type->size) return NULL;
+    uint64_t value = load(type, bytes);
+    if (type->bits < 64) value &= (UINT64_C(1) << type->bits) - 1;
+    if (!type->is_signed)
+        return value <= INT64_MAX ? json_integer((json_int_t)value)
+                                  : refs_document_number("%llu", (unsigned long long)value);
+    if (type->bits < 64 && (value >> (type->bits - 1) & 1) != 0)
+        value |= ~UINT64_C(0) << type->bits;
+    return json_integer((json_int_t)value);
+}
+
+static json_t *float_value(const refs_hdf5_type *type, const uint8_t *bytes) {
+    uint64_t raw = load(type, bytes);
+    uint32_t raw_32 = (uint32_t)raw;
+    double value;
+    float single;
+    if (!type->is_native) return NULL;
+    if (type->size == 2) return refs_document_double(refs_half_to_double((uint16_t)raw));
+    memcpy(&value, &raw, sizeof value);
+    memcpy(&single, &raw_32, sizeof single);
+    return refs_document_double(type->size == 4 ? (double)single : value);
+}
+
+json_t *refs_hdf5__text(const refs_hdf5_type *type, refs_bytes bytes) {
+    enum { SPACES = 2 };
+    size_t size = bytes.size;
+    if (type->padding == SPACES)
+        while (size > 0 && bytes.data[size - 1] == ' ') size--;
+    return refs_document_string((const char *)bytes.data, size);
+}
+
+/* A reference to the global heap: number of elements, address, index. */
+static refs_status get_vlen(const refs_hdf5_values *values, const uint8_t *bytes, uint32_t size,
+                            refs_bytes *object, uint32_t *n, refs_error *err) {
+    refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_bytes_view(bytes, size));
+    refs_hdf5_heap_id id;
+    *n = refs_hdf5__u32(&cursor);
+    id.address = refs_hdf5__address(values->file, &cursor);
+    id.index = refs_hdf5__u32(&cursor);
+    REFS_TRY(refs_hdf5__finish(&cursor, "value of variable length", 0, err));
+    *object = refs_bytes_view("", 0);
+    if (*n == 0) return REFS_OK;
+    return refs_hdf5__heap_object(values->file, values->heaps, id, object, err);
+}
+
+/* Appends `n` elements one behind the other; what JSON cannot say ends it, and *list is NULL. */
+static refs_status list_values(const refs_hdf5_values *values, const refs_hdf5_type *type,
+                               refs_bytes bytes, size_t n, json_t **list, refs_error *err) {
+    *list = NULL;
+    if (n > bytes.size / type->size)
+        return refs_fail(err, REFS_CORRUPT, "a value is shorter than its elements");
+    json_t *filled = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *value = NULL;
+        refs_status status =
+            refs_hdf5__value(values, type, bytes.data + i * type->size, &value, err);
+        if (status != REFS_OK || value == NULL) {
+            json_decref(filled);
+            return status;
+        }
+        json_array_append_new(filled, value);
+    }
+    *list = filled;
+    return REFS_OK;
+}
+
+static refs_status vlen_value(const refs_hdf5_values *values, const refs_hdf5_type *type,
+                              const uint8_t *bytes, json_t **value, refs_error *err) {
+    refs_bytes object;
+    uint32_t n;
+    REFS_TRY(get_vlen(values, bytes, type->size, &object, &n, err));
+    if (!type->is_string) {
+        /* A copy: elements may themselves be in a heap, whose collections come and go. */
+        refs_buf copy = REFS_BUF_INIT;
+        refs_status status = refs_buf_append(&copy, object.data, object.size, err);
+        if (status == REFS_OK)
+            status = list_values(values, type->base, refs_buf_view(&copy), n, value, err);
+        refs_buf_clear(&copy);
+        return status;
+    }
+    if (object.size > n) object.size = n;
+    *value = refs_hdf5__text(type, object);
+    return *value != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status compound_value(const refs_hdf5_values *values, const refs_hdf5_type *type,
+                                  const uint8_t *bytes, json_t **value, refs_error *err) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < type->n_members; i++) {
+        json_t *member = NULL;
+        const refs_hdf5_member *at = &type->members[i];
+        refs_status status = refs_hdf5__value(values, at->type, bytes + at->offset, &member, err);
+        if (status != REFS_OK || member == NULL) {
+            json_decref(list);
+            return status;
+        }
+        json_array_append_new(list, member);
+    }
+    *value = list;
+    return REFS_OK;
+}
+
+static refs_status array_value(const refs_hdf5_values *values, const refs_hdf5_type *type,
+                               const uint8_t *bytes, json_t **value, refs_error *err) {
+    return list_values(values, type->base, refs_bytes_view(bytes, type->size),
+                       type->size / type->base->size, value, err);
+}
+
+refs_status refs_hdf5__value(const refs_hdf5_values *values, const refs_hdf5_type *type,
+                             const uint8_t *bytes, json_t **value, refs_error *err) {
+    *value = NULL;
+    switch (type->class) {
+    case REFS_HDF5_FIXED:
+    case REFS_HDF5_BITFIELD:
+        *value = integer_value(type, bytes);
+        return REFS_OK;
+    case REFS_HDF5_FLOAT:
+        *value = float_value(type, bytes);
+        return REFS_OK;
+    case REFS_HDF5_STRING:
+        *value = refs_hdf5__text(type, refs_bytes_view(bytes, type->size));
+        return REFS_OK;
+    case REFS_HDF5_ENUM:
+        if (is_boolean(type)) {
+            *value = json_boolean(bytes[0] != 0);
+            return REFS_OK;
+        }
+        return refs_hdf5__value(values, type->base, bytes, value, err);
+    case REFS_HDF5_COMPOUND:
+        return compound_value(values, type, bytes, value, err);
+    case REFS_HDF5_VLEN:
+        return vlen_value(values, type, bytes, value, err);
+    case REFS_HDF5_ARRAY:
+        return array_value(values, type, bytes, value, err);
+    case REFS_HDF5_OPAQUE:
+    case REFS_HDF5_REFERENCE:
+    case REFS_HDF5_TIME:
+    case REFS_HDF5_COMPLEX:
+        break;
+    }
+    return REFS_OK;
+}

@@ -1,0 +1,206 @@
+/* scan.c -- see refs/scan.h. */
+#include "format.h"
+#include "refs/fork.h"
+#include "refs/intern.h"
+
+#define HEAD_BYTES (4 * REFS_KIB)
+
+static const refs_scan_format *const formats[] = {&refs_scan__hdf5};
+
+typedef struct scanned_array {
+    bool is_indexed;
+    refs_chunk_index index;
+} scanned_array;
+
+struct refs_scan {
+    refs_scan_options options;
+    refs_source *source;
+    refs_documents documents;
+    const refs_scan_format *format;
+    void *self;
+    refs_intern paths; /* of arrays, numbered as documents.arrays */
+    scanned_array *arrays;
+
+    refs_forked forked;
+    pthread_mutex_t lock; /* guards what follows, and that an array is indexed */
+    pthread_cond_t idle;
+    bool is_busy; /* a thread reads an index */
+    pthread_t reader;
+    uint64_t indexed_chunks;
+    refs_source_costs costs;
+};
+
+static const refs_scan_format *format_of(refs_bytes head) {
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (formats[i]->sniff(head)) return formats[i];
+    return NULL;
+}
+
+const char *refs_scan_sniff(refs_bytes head) {
+    const refs_scan_format *format = format_of(head);
+    return format != NULL ? format->name : NULL;
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+/* What another thread of the parent was reading is read again. */
+static void in_child(void *self) {
+    refs_scan *scan = self;
+    pthread_mutex_init(&scan->lock, NULL);
+    pthread_cond_init(&scan->idle, NULL);
+    if (!pthread_equal(scan->reader, pthread_self())) scan->is_busy = false;
+}
+
+static refs_status choose_format(refs_scan *scan, refs_error *err) {
+    uint8_t head[HEAD_BYTES];
+    size_t got = 0;
+    REFS_TRY(
+        refs_source_read_some(scan->source, (refs_source_range){0, sizeof head}, head, &got, err));
+    scan->format = format_of(refs_bytes_view(head, got));
+    if (scan->format != NULL) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED, "is of no format that is scanned");
+}
+
+static refs_status list(refs_scan *scan, refs_error *err) {
+    const refs_scan_job job = {scan->source, &scan->documents, &scan->options};
+    REFS_TRY(choose_format(scan, err));
+    REFS_TRY(scan->format->open(&job, &scan->self, err));
+    for (size_t i = 0; i < scan->documents.n_arrays; i++) {
+        uint32_t id;
+        REFS_TRY(refs_intern_add(&scan->paths, refs_str_from(scan->documents.arrays[i]), &id, err));
+        if (id != i)
+            return refs_fail(err, REFS_CORRUPT, "array %s is there twice",
+                             scan->documents.arrays[i]);
+    }
+    scan->arrays = refs_calloc(scan->documents.n_arrays, sizeof *scan->arrays);
+    scan->costs = refs_source_costs_of(scan->source);
+    return scan->arrays != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+refs_status refs_scan_open(const refs_vfs *vfs, const char *location,
+                           const refs_scan_options *options, refs_scan **scan, refs_error *err) {
+    refs_scan *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    opened->options = (refs_scan_options)REFS_SCAN_OPTIONS_INIT;
+    if (options != NULL)
+        memcpy(&opened->options, options,
+               options->struct_size < sizeof *options ? options->struct_size : sizeof *options);
+    opened->documents.limits = &opened->options.limits;
+    pthread_mutex_init(&opened->lock, NULL);
+    pthread_cond_init(&opened->idle, NULL);
+    opened->forked = (refs_forked){in_child, opened, NULL, NULL};
+    refs_fork_register(&opened->forked);
+    refs_status status = refs_source_open(vfs, location, &opened->source, err);
+    if (status == REFS_OK) status = list(opened, err);
+    if (status != REFS_OK) {
+        if (opened->format != NULL) refs_error_prefix(err, "%s", opened->format->name);
+        refs_scan_free(opened);
+        return status;
+    }
+    *scan = opened;
+    return REFS_OK;
+}
+
+void refs_scan_free(refs_scan *scan) {
+    if (scan == NULL) return;
+    refs_fork_unregister(&scan->forked);
+    if (scan->self != NULL) scan->format->close(scan->self);
+    for (size_t i = 0; scan->arrays != NULL && i < scan->documents.n_arrays; i++)
+        refs_chunk_index_clear(&scan->arrays[i].index);
+    refs_free(scan->arrays);
+    refs_intern_clear(&scan->paths);
+    refs_documents_clear(&scan->documents);
+    refs_source_free(scan->source);
+    pthread_cond_destroy(&scan->idle);
+    pthread_mutex_destroy(&scan->lock);
+    refs_free(scan);
+}
+
+/* -- what it holds ----------------------------------------------------------------------------- */
+
+refs_status refs_scan_each_document(const refs_scan *scan,
+                                    refs_status (*visit)(void *user, refs_str key,
+                                                         refs_bytes document, refs_error *err),
+                                    void *user, refs_error *err) {
+    for (size_t i = 0; i < scan->documents.n; i++) {
+        const refs_document *document = &scan->documents.documents[i];
+        REFS_TRY(visit(user, refs_str_from(document->key),
+                       refs_bytes_view(document->text, strlen(document->text)), err));
+    }
+    return REFS_OK;
+}
+
+const char *refs_scan_location(const refs_scan *scan, uint32_t id) {
+    return id == 0 ? refs_source_location(scan->source) : NULL;
+}
+
+uint32_t refs_scan_n_locations(const refs_scan *scan) {
+    (void)scan;
+    return 1;
+}
+
+void refs_scan_stats_of(refs_scan *scan, refs_scan_stats *stats) {
+    refs_lock(&scan->lock);
+    *stats = (refs_scan_stats){scan->costs.reads, scan->costs.rounds, scan->costs.bytes,
+                               scan->indexed_chunks};
+    refs_unlock(&scan->lock);
+}
+
+/* -- chunks ------------------------------------------------------------------------------------ */
+
+/* Reads the index of an array, by one thread at a time: the source is one. */
+static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err) {
+    refs_chunk_index index = {.rank = 0};
+    scan->is_busy = true;
+    scan->reader = pthread_self();
+    refs_unlock(&scan->lock);
+    refs_status status = scan->format->index(scan->self, number, &index, err);
+    if (status == REFS_OK) status = refs_chunk_index_finish(&index, err);
+    if (status != REFS_OK) refs_chunk_index_clear(&index);
+    refs_lock(&scan->lock);
+    scan->is_busy = false;
+    pthread_cond_broadcast(&scan->idle);
+    scan->costs = refs_source_costs_of(scan->source);
+    if (status != REFS_OK) return status;
+    scan->arrays[number].index = index;
+    scan->arrays[number].is_indexed = true;
+    scan->indexed_chunks += index.n_entries > 0 ? index.n_entries : index.n_chunks;
+    return REFS_OK;
+}
+
+static refs_status index_once(refs_scan *scan, uint32_t number, refs_error *err) {
+    refs_status status = REFS_OK;
+    refs_lock(&scan->lock);
+    while (scan->is_busy && !scan->arrays[number].is_indexed) refs_wait(&scan->idle, &scan->lock);
+    if (!scan->arrays[number].is_indexed) status = read_index(scan, number, err);
+    refs_unlock(&scan->lock);
+    return status;
+}
+
+/* The number of the chunk that `key` names. That of an array without dimensions is 0, as in Zarr.
+ */
+static bool number_of(const refs_chunk_index *index, const refs_scan_key *key, uint64_t *number) {
+    if (index->rank == 0)
+        return key->rank <= 1 && (*number = key->rank > 0 ? key->index[0] : 0) == 0;
+    return key->rank == index->rank && refs_chunk_index_number(index, key->index, number);
+}
+
+refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_chunk *chunk,
+                           refs_error *err) {
+    uint32_t number = refs_intern_find(&scan->paths, key->array);
+    uint64_t at;
+    if (number == REFS_INTERN_NONE) return REFS_NOT_FOUND;
+    REFS_TRY(index_once(scan, number, err));
+    const refs_chunk_index *index = &scan->arrays[number].index;
+    if (!number_of(index, key, &at)) return REFS_NOT_FOUND;
+    const refs_index_entry *entry = refs_chunk_index_find(index, at);
+    if (entry == NULL) return REFS_NOT_FOUND;
+    *chunk = (refs_scan_chunk){.location_id = index->location_id,
+                               .offset = entry->offset,
+                               .length = entry->length,
+                               .filter_mask = (uint32_t)entry->filter_mask};
+    if (index->location_id == REFS_SCAN_INLINE)
+        chunk->bytes =
+            refs_bytes_view(index->inline_bytes.data + entry->offset, (size_t)entry->length);
+    return REFS_OK;
+}
