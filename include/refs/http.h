@@ -119,12 +119,13 @@ void refs_http_free(refs_http *http);
  * host's, whose options are set on the engine's handles. */
 const char *refs_http_curl_version(void);
 
-/* -- whole objects ----------------------------------------------------------------------------- */
+/* -- objects ----------------------------------------------------------------------------------- */
 
-/** A refs_vfs that reads what has a URL over HTTP, whole and with one GET, and everything else by
- * another. An object that was only looked at is kept until it is opened again; one that is larger
- * than `max_whole_bytes` is left to the other. A Content-Encoding is not undone: the bytes are
- * those that were sent. */
+/** A refs_vfs that reads what has a URL over HTTP, and everything else by another. Objects are read
+ * whole and with one GET; files that have an index of their own (names that end in .nc, .h5, .tif,
+ * .grib2 and the like) by ranges, the beginning first. An object that was only looked at is kept
+ * until it is opened again; one that is larger than `max_whole_bytes` is left to the other. A
+ * Content-Encoding is not undone: the bytes are those that were sent. */
 typedef struct refs_http_vfs refs_http_vfs;
 
 /** Both `http` and `other` must outlive it. */

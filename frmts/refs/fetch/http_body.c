@@ -117,8 +117,12 @@ static refs_status check_range(refs_transfer *transfer, refs_error *err) {
                          (unsigned long long)(response->range_end - response->range_begin),
                          (unsigned long long)begin, (unsigned long long)(end - begin));
     if (response->range_end < end && response->validators.has_total &&
-        response->validators.total == response->range_end)
-        return refs_fetch__fail_short(response->range_end, transfer->offset, transfer->length, err);
+        response->validators.total == response->range_end) {
+        if (!transfer->may_be_short)
+            return refs_fetch__fail_short(response->range_end, transfer->offset, transfer->length,
+                                          err);
+        transfer->length = response->range_end - transfer->offset;
+    }
     return identify(transfer, err);
 }
 
@@ -127,7 +131,8 @@ static refs_status check_range(refs_transfer *transfer, refs_error *err) {
 static refs_status begin_rangeless(refs_transfer *transfer, refs_error *err) {
     refs_validators *validators = &transfer->response.validators;
     validators->has_total = content_length(transfer, &validators->total);
-    if (validators->has_total && validators->total < transfer->offset + transfer->length)
+    if (validators->has_total && validators->total < transfer->offset + transfer->length &&
+        !transfer->may_be_short)
         return refs_fetch__fail_short(validators->total, transfer->offset, transfer->length, err);
     transfer->ranges_ignored =
         validators->has_total && validators->total <= REFS_HTTP_MAX_RANGELESS_BYTES;

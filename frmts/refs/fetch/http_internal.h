@@ -29,6 +29,7 @@ typedef struct refs_transfer {
     const size_t *members;           /**< of the client's ranges, n_members of them */
     size_t n_members;
     bool compressible; /**< whole: let the server compress them on their way */
+    bool may_be_short; /**< range: it ends where the object does, and `length` is then what came */
     refs_block *block; /**< where bytes go; made by the engine for a whole location */
     refs_waiter *waiter;
 

@@ -1,17 +1,25 @@
-/* http_vfs.c -- whole objects over HTTP as a refs_vfs, see http.h. */
+/* http_vfs.c -- objects over HTTP as a refs_vfs, see http.h. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "http_internal.h"
 
 /* As much may be read of an object that is only looked at. */
 #define LOOK_BYTES (4 * REFS_KIB)
 
+/* What is fetched of a data file when it is opened: of many files it is all that describes them. */
+#define BEGINNING_BYTES (64 * REFS_KIB)
+
 /* An object that was fetched, or a handle of the other refs_vfs. */
 typedef struct opened {
     char *location;
     refs_block *block; /* NULL: of the other */
+    uint64_t held;     /* bytes of the object that are in the block: less than its size where the
+                          others are read by ranges */
     uint64_t size, read_to;
+    refs_fetcher *fetcher; /* of these; NULL: all of it is held */
+    struct opened *next;   /* that has a fetcher */
     void *other;
 } opened;
 
@@ -30,6 +38,7 @@ struct refs_http_vfs {
     pthread_mutex_t lock; /* guards what follows */
     bool cancelled;
     pending *first;    /* under way */
+    opened *by_ranges; /* objects that have fetchers */
     opened *looked_at; /* closed without having been read, or NULL */
     char *stamped;     /* the location that `validators` is of, or NULL */
     refs_vfs_validators validators;
@@ -66,6 +75,8 @@ void refs_http_vfs_cancel(refs_http_vfs *vfs) {
     for (pending *entry = vfs->first; entry != NULL; entry = entry->next)
         atomic_store(&entry->transfer->cancelled, true);
     if (vfs->first != NULL) refs_http__wake(vfs->http);
+    for (opened *object = vfs->by_ranges; object != NULL; object = object->next)
+        refs_fetcher_cancel(object->fetcher);
     refs_unlock(&vfs->lock);
 }
 
@@ -99,6 +110,8 @@ static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_e
     const refs_transfer asked = {.location = transfer->location,
                                  .kind = transfer->kind,
                                  .max_size = transfer->max_size,
+                                 .length = transfer->length,
+                                 .may_be_short = transfer->may_be_short,
                                  .compressible = transfer->compressible,
                                  .waiter = &waiter};
     pthread_mutex_init(&waiter.lock, NULL);
@@ -106,6 +119,11 @@ static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_e
     for (int attempts = 0; attempts < 2; attempts++) { /* the second where a signature expired */
         char *url = NULL;
         memcpy(transfer, &asked, sizeof asked);
+        if (asked.kind == REFS_TRANSFER_RANGE &&
+            (transfer->block = refs_block_new((size_t)asked.length, NULL, NULL)) == NULL) {
+            status = refs_fail_nomem(err);
+            break;
+        }
         status = url_of(vfs, asked.location, &url, err);
         refs_error problem = REFS_ERROR_INIT;
         if (status == REFS_OK) status = attempt(vfs, transfer, url, &problem);
@@ -179,8 +197,16 @@ static refs_status validators(void *self, const char *location, refs_vfs_validat
 
 /* -- objects ----------------------------------------------------------------------------------- */
 
-static void discard(opened *object) {
+static void discard(refs_http_vfs *vfs, opened *object) {
     if (object == NULL) return;
+    if (object->fetcher != NULL) {
+        refs_lock(&vfs->lock);
+        opened **link = &vfs->by_ranges;
+        while (*link != object) link = &(*link)->next;
+        *link = object->next;
+        refs_unlock(&vfs->lock);
+        refs_fetcher_free(object->fetcher);
+    }
     refs_block_release(object->block);
     refs_free(object->location);
     refs_free(object);
@@ -208,13 +234,61 @@ static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
     refs_status status = carry_out(vfs, &transfer, &problem);
     if (status == REFS_OK) {
         object->block = refs_block_hold(transfer.block);
-        object->size = atomic_load(&transfer.got);
+        object->size = object->held = atomic_load(&transfer.got);
         keep_validators(vfs, object->location, &transfer.validators);
     }
     long http_status = transfer.status;
     refs_transfer__clear(&transfer);
     if (status == REFS_OK || status == REFS_UNSUPPORTED || status == REFS_LIMIT) return status;
     return fail_at(object->location, http_status, &problem, err);
+}
+
+/* Names of what is read by ranges: formats with an index of their own, which may be huge. */
+static bool is_data_file(const char *location) {
+    static const char *const suffixes[] = {"nc",   "nc4",  "cdf",  "h5",    "hdf5",  "hdf", "he5",
+                                           "tif",  "tiff", "grib", "grib1", "grib2", "grb", "grb1",
+                                           "grb2", "gb2",  "btf",  "gtiff", "nca"};
+    size_t size = strcspn(location, "?#");
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        size_t n = strlen(suffixes[i]);
+        if (size > n && location[size - n - 1] == '.' &&
+            strncasecmp(location + size - n, suffixes[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static refs_status add_fetcher(refs_http_vfs *vfs, opened *object, refs_error *err) {
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    options.http = vfs->http;
+    REFS_TRY(refs_fetcher_open(vfs->other, &options, &object->fetcher, err));
+    refs_lock(&vfs->lock);
+    object->next = vfs->by_ranges;
+    vfs->by_ranges = object;
+    if (vfs->cancelled) refs_fetcher_cancel(object->fetcher);
+    refs_unlock(&vfs->lock);
+    return REFS_OK;
+}
+
+/* Fetches the beginning of a data file. False where its server, or its size, does not let it be
+ * read by ranges: then it is fetched whole. */
+static bool fetch_beginning(refs_http_vfs *vfs, opened *object) {
+    refs_transfer transfer = {.location = object->location,
+                              .kind = REFS_TRANSFER_RANGE,
+                              .length = BEGINNING_BYTES,
+                              .may_be_short = true};
+    refs_error problem = REFS_ERROR_INIT;
+    bool fetched = carry_out(vfs, &transfer, &problem) == REFS_OK && transfer.validators.has_total;
+    if (fetched && transfer.validators.total > atomic_load(&transfer.got))
+        fetched = add_fetcher(vfs, object, NULL) == REFS_OK;
+    if (fetched) {
+        object->block = refs_block_hold(transfer.block);
+        object->held = atomic_load(&transfer.got);
+        object->size = transfer.validators.total;
+        keep_validators(vfs, object->location, &transfer.validators);
+    }
+    refs_transfer__clear(&transfer);
+    return fetched;
 }
 
 static opened *take_looked_at(refs_http_vfs *vfs, const char *location) {
@@ -234,11 +308,13 @@ static refs_status open_object(void *self, const char *location, void **handle, 
     if (object == NULL) {
         object = new_object(location);
         if (object == NULL) return refs_fail_nomem(err);
-        refs_status status = fetch(vfs, object, err);
+        refs_status status = REFS_OK;
+        if (!is_data_file(location) || !fetch_beginning(vfs, object))
+            status = fetch(vfs, object, err);
         if (status == REFS_UNSUPPORTED || status == REFS_LIMIT)
             status = vfs->other->open(vfs->other->self, location, &object->other, err);
         if (status != REFS_OK) {
-            discard(object);
+            discard(vfs, object);
             return status;
         }
     }
@@ -254,6 +330,47 @@ static refs_status size_of(void *self, void *handle, uint64_t *size, refs_error 
     return REFS_OK;
 }
 
+/* -- ranges of objects that are not held whole ------------------------------------------------- */
+
+static refs_status copy_range(void *user, size_t index, refs_bytes bytes, refs_block *block,
+                              refs_error *err) {
+    const refs_vfs_range *ranges = user;
+    (void)block;
+    (void)err;
+    memcpy(ranges[index].dst, bytes.data, bytes.size);
+    return REFS_OK;
+}
+
+/* Copies what is held of a range; what is left of it is to be fetched. */
+static refs_vfs_range take_held(const opened *object, refs_vfs_range range) {
+    uint64_t held = range.offset < object->held ? object->held - range.offset : 0;
+    if (held > range.length) held = range.length;
+    if (held > 0) memcpy(range.dst, refs_block_data(object->block) + range.offset, (size_t)held);
+    return (refs_vfs_range){range.offset + held, range.length - (size_t)held, range.dst + held};
+}
+
+static refs_status fetch_ranges(opened *object, const refs_vfs_range *ranges, size_t n,
+                                refs_error *err) {
+    refs_range *wanted = refs_calloc(n, sizeof *wanted);
+    refs_vfs_range *into = refs_calloc(n, sizeof *into);
+    refs_status status = wanted != NULL && into != NULL ? REFS_OK : refs_fail_nomem(err);
+    size_t n_wanted = 0;
+    for (size_t i = 0; status == REFS_OK && i < n; i++) {
+        refs_vfs_range rest = take_held(object, ranges[i]);
+        if (rest.length == 0) continue;
+        into[n_wanted] = rest;
+        wanted[n_wanted++] = (refs_range){
+            .location = object->location, .offset = rest.offset, .length = rest.length};
+    }
+    const refs_fetch_client client = {.sink = copy_range, .user = into};
+    if (status == REFS_OK && n_wanted > 0)
+        status = refs_fetch(object->fetcher, wanted, n_wanted, &client, NULL, err);
+    object->read_to = object->size;
+    refs_free(into);
+    refs_free(wanted);
+    return status;
+}
+
 static refs_status read_object(void *self, void *handle, uint64_t offset, size_t length,
                                uint8_t *dst, size_t *got, refs_error *err) {
     const refs_http_vfs *vfs = self;
@@ -262,6 +379,10 @@ static refs_status read_object(void *self, void *handle, uint64_t offset, size_t
         return vfs->other->read(vfs->other->self, object->other, offset, length, dst, got, err);
     uint64_t left = offset < object->size ? object->size - offset : 0;
     *got = length < left ? length : (size_t)left;
+    if (*got > 0 && offset + *got > object->held) {
+        const refs_vfs_range range = {offset, *got, dst};
+        return fetch_ranges(object, &range, 1, err);
+    }
     if (*got > 0) memcpy(dst, refs_block_data(object->block) + offset, *got);
     if (offset + *got > object->read_to) object->read_to = offset + *got;
     return REFS_OK;
@@ -270,9 +391,10 @@ static refs_status read_object(void *self, void *handle, uint64_t offset, size_t
 static refs_status read_many(void *self, void *handle, const refs_vfs_range *ranges, size_t n,
                              refs_error *err) {
     const refs_http_vfs *vfs = self;
-    const opened *object = handle;
+    opened *object = handle;
     if (object->block == NULL && vfs->other->read_many != NULL)
         return vfs->other->read_many(vfs->other->self, object->other, ranges, n, err);
+    if (object->fetcher != NULL) return fetch_ranges(object, ranges, n, err);
     for (size_t i = 0; i < n; i++) {
         size_t got = 0;
         REFS_TRY(read_object(self, handle, ranges[i].offset, ranges[i].length, ranges[i].dst, &got,
@@ -293,7 +415,7 @@ static void close_object(void *self, void *handle) {
         refs_unlock(&vfs->lock);
         object = previous;
     }
-    discard(object);
+    discard(vfs, object);
 }
 
 static bool is_local(void *self, const char *location) {
@@ -333,7 +455,7 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
 void refs_http_vfs_free(refs_http_vfs *vfs) {
     if (vfs == NULL) return;
     refs_fork_unregister(&vfs->forked);
-    discard(vfs->looked_at);
+    discard(vfs, vfs->looked_at);
     refs_free(vfs->stamped);
     pthread_mutex_destroy(&vfs->lock);
     refs_free(vfs);

@@ -20,6 +20,7 @@ struct refs_scan {
     void *self;
     refs_intern paths; /* of arrays, numbered as documents.arrays */
     scanned_array *arrays;
+    refs_buf beginning; /* of the file, where it had to be fetched */
 
     refs_forked forked;
     pthread_mutex_t lock; /* guards what follows, and that an array is indexed */
@@ -72,6 +73,7 @@ static refs_status list(refs_scan *scan, refs_error *err) {
             return refs_fail(err, REFS_CORRUPT, "array %s is there twice",
                              scan->documents.arrays[i]);
     }
+    REFS_TRY(refs_source_beginning(scan->source, &scan->beginning, err));
     scan->arrays = refs_calloc(scan->documents.n_arrays, sizeof *scan->arrays);
     scan->costs = refs_source_costs_of(scan->source);
     return scan->arrays != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -110,6 +112,7 @@ void refs_scan_free(refs_scan *scan) {
     refs_free(scan->arrays);
     refs_intern_clear(&scan->paths);
     refs_documents_clear(&scan->documents);
+    refs_buf_clear(&scan->beginning);
     refs_source_free(scan->source);
     pthread_cond_destroy(&scan->idle);
     pthread_mutex_destroy(&scan->lock);
@@ -199,8 +202,10 @@ refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_
                                .offset = entry->offset,
                                .length = entry->length,
                                .filter_mask = (uint32_t)entry->filter_mask};
-    if (index->location_id == REFS_SCAN_INLINE)
-        chunk->bytes =
-            refs_bytes_view(index->inline_bytes.data + entry->offset, (size_t)entry->length);
+    const refs_buf *held =
+        index->location_id == REFS_SCAN_INLINE ? &index->inline_bytes : &scan->beginning;
+    if ((index->location_id == REFS_SCAN_INLINE || index->location_id == 0) &&
+        entry->offset < held->size && entry->length <= held->size - entry->offset)
+        chunk->bytes = refs_bytes_view(held->data + entry->offset, (size_t)entry->length);
     return REFS_OK;
 }

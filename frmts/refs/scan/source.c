@@ -231,6 +231,11 @@ static refs_status fetch_block(refs_source *source, uint64_t offset, uint64_t le
     if (before != NULL && before->offset + before->size > begin)
         begin = before->offset + before->size;
     if (length > REFS_SOURCE_MAX_WANT_BYTES) length = REFS_SOURCE_MAX_WANT_BYTES;
+    /* The second read of a small file is of all the rest. */
+    uint64_t size = 0;
+    if (begin > 0 && refs_source_size(source, &size, NULL) == REFS_OK &&
+        size <= REFS_SOURCE_MAX_BEGINNING_BYTES && size > offset)
+        length = size - offset;
     uint64_t needed = offset - begin + length;
     if (!refs_add_u64(begin, needed > source->block_bytes ? needed : source->block_bytes, &end))
         return refs_fail(err, REFS_CORRUPT, "byte %llu is behind the end of any file",
@@ -276,6 +281,17 @@ refs_status refs_source_read(refs_source *source, uint64_t offset, size_t length
     if (got == length) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT, "bytes %llu to %llu are behind the end of the file",
                      (unsigned long long)offset, (unsigned long long)(offset + length));
+}
+
+refs_status refs_source_beginning(const refs_source *source, refs_buf *bytes, refs_error *err) {
+    for (size_t i = 0; !source->is_local && i < source->n_extents; i++) {
+        const extent *kept = &source->extents[i];
+        if (kept->offset != bytes->size ||
+            bytes->size + kept->size > REFS_SOURCE_MAX_BEGINNING_BYTES)
+            break;
+        REFS_TRY(refs_buf_append(bytes, kept->data, kept->size, err));
+    }
+    return REFS_OK;
 }
 
 /* -- what is going to be needed ---------------------------------------------------------------- */

@@ -55,6 +55,13 @@ bool refs_source_gains(const refs_source *source);
 refs_status refs_source_want(refs_source *source, refs_source_range *ranges, size_t n,
                              refs_error *err);
 
+/** Bytes of a file that its scan holds at most, so that chunks in them need no read. */
+#define REFS_SOURCE_MAX_BEGINNING_BYTES (1 * REFS_MIB)
+
+/** Appends what is kept of the file from its first byte on; nothing where reading again costs no
+ * more than that. */
+refs_status refs_source_beginning(const refs_source *source, refs_buf *bytes, refs_error *err);
+
 /** What reading the vfs has cost. */
 typedef struct refs_source_costs {
     uint64_t reads;
