@@ -196,6 +196,40 @@ TEST_F(HttpVfs, LeavesSeveralRangesAtOnceToTheOtherWhereItCan) {
     EXPECT_EQ(readTwo(server.url("/d"), 3), "3489");
 }
 
+TEST_F(HttpVfs, ReadsDataFilesByRanges) {
+    std::string content(200000, ' ');
+    for (size_t i = 0; i < content.size(); i++) content[i] = static_cast<char>(i * 7 + i / 256);
+    server.files["/x.nc"] = server.files["/X.TIF"] = content;
+    for (const char *name : {"/x.nc", "/X.TIF?signature=1"}) {
+        SCOPED_TRACE(name);
+        void *handle = nullptr;
+        uint64_t size = 0;
+        ASSERT_EQ(files->open(files->self, server.url(name).c_str(), &handle, &error), REFS_OK);
+        EXPECT_EQ(files->size(files->self, handle, &size, &error), REFS_OK);
+        EXPECT_EQ(size, content.size());
+        std::string bytes(100, ' ');
+        auto *dst = reinterpret_cast<uint8_t *>(&bytes[0]);
+        for (size_t offset : {0, 65436, 65500, 65536, 199900, 199950}) {
+            size_t got = 0;
+            EXPECT_EQ(files->read(files->self, handle, offset, 100, dst, &got, &error), REFS_OK);
+            EXPECT_EQ(bytes.substr(0, got), content.substr(offset, 100)) << offset;
+        }
+        const refs_vfs_range ranges[] = {
+            {10, 20, dst}, {65530, 20, dst + 20}, {150000, 60, dst + 40}};
+        EXPECT_EQ(files->read_many(files->self, handle, ranges, 3, &error), REFS_OK);
+        EXPECT_EQ(bytes,
+                  content.substr(10, 20) + content.substr(65530, 20) + content.substr(150000, 60));
+        files->close(files->self, handle);
+    }
+    EXPECT_EQ(vfs.opens, 0);
+}
+
+TEST_F(HttpVfs, ReadsSmallDataFilesWithOneRequest) {
+    server.files["/small.h5"] = "0123456789abc";
+    EXPECT_EQ(readTwo(server.url("/small.h5"), 3), "3489");
+    EXPECT_EQ(vfs.opens, 0);
+}
+
 TEST_F(HttpVfs, IsNearWhereTheOtherIs) {
     EXPECT_FALSE(files->is_local(files->self, "local"));
     vfs.near = true;
