@@ -121,3 +121,13 @@ TEST(Hdf5Faults, AttributesOfMoreValuesThanDocumentsMayHaveAreRefused) {
     EXPECT_EQ(refs_scan_open(vfs.get(), "file", &options, &scan, &err), REFS_LIMIT);
     EXPECT_STREQ(err.message, "HDF5: /many: metadata take more than 2000 bytes");
 }
+
+TEST(Hdf5Faults, AUserBlockMayBeLongerThanTheHeadOfAFile) {
+    MemoryVfs vfs;
+    refs_error err = REFS_ERROR_INIT;
+    vfs.files["file"] = std::string(16384, 'u') + Content("new_groups.h5").substr(1024);
+    EXPECT_EQ(ListAndFind(vfs, "z50", &err), REFS_OK) << err.message;
+    vfs.files["file"] = std::string(16000, 'u') + Content("new_groups.h5").substr(1024);
+    EXPECT_EQ(ListAndFind(vfs, "z50", &err), REFS_UNSUPPORTED);
+    EXPECT_STREQ(err.message, "is of no format that is scanned");
+}
