@@ -80,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     near.is_local = is_local;
     far.read_many = read_many;
     refs_status near_status = scan_all(&near, &near_text), far_status = scan_all(&far, &far_text);
+    if (near_status == REFS_OK && refs_scan_sniff(refs_bytes_view(data, size)) == NULL) abort();
     if (near_status != far_status || near_text.size != far_text.size ||
         (near_text.size > 0 && memcmp(near_text.data, far_text.data, near_text.size) != 0))
         abort();

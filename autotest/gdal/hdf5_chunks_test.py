@@ -59,6 +59,26 @@ def write_mask_of_others(path):
         v.id.write_direct_chunk((0, 0), np.arange(6, dtype="<i4").tobytes(), filter_mask=5)
 
 
+def write_texts(path):
+    """Texts of variable length in each layout that h5py makes, some of them never written."""
+    with h5py.File(path, "w") as file:
+        kind = h5py.string_dtype()
+        texts = np.array([f"Ä{i}" * (i % 5) for i in range(300)], dtype=object)
+        file.create_dataset("contiguous", data=texts, dtype=kind)
+        file.create_dataset("scalar", data="é", dtype=kind)
+        file.create_dataset("unwritten", (5,), kind)
+        v = file.create_dataset("chunked", (7, 90), kind, chunks=(2, 40))
+        v[:3] = texts[:270].reshape(3, 90)
+
+
+def differing_texts(path):
+    """Names of arrays whose texts are not those that h5py reads."""
+    root = gdal.OpenEx(f'REFS:"{path}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+    with h5py.File(path) as file:
+        return [name for name in file if root.OpenMDArray(name).Read() !=
+                [text.decode() for text in np.array(file[name][()]).ravel().tolist()]]
+
+
 def check_mask_of_others(path):
     try:
         read(path, "v")
@@ -82,6 +102,9 @@ def main():
         path = os.path.join(folder, "others.h5")
         write_mask_of_others(path)
         problems += check_mask_of_others(path)
+        path = os.path.join(folder, "texts.h5")
+        write_texts(path)
+        problems += [f"{name} of texts.h5 differs" for name in differing_texts(path)]
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -218,12 +218,13 @@ def facts(path):
 
 
 def names(path):
-    """Names of dimensions as netCDF-C gives them."""
+    """Names and lengths of dimensions as netCDF-C gives them."""
     found = {}
 
     def add(group, prefix):
         for name, variable in group.variables.items():
-            found[prefix + name] = list(variable.dimensions)
+            found[prefix + name] = dict(dimensions=list(variable.dimensions),
+                                        shape=list(variable.shape))
         for name, inner in group.groups.items():
             add(inner, prefix + name + "/")
 
@@ -242,7 +243,7 @@ def main(folder):
         found = facts(path)
         if make in (dimensions, phony):
             for name, given in names(path).items():
-                found[name if name in found else "_nc4_non_coord_" + name]["dimensions"] = given
+                found[name if name in found else "_nc4_non_coord_" + name].update(given)
         with open(path[:-3] + ".json", "w") as out:
             json.dump(found, out, indent=1, sort_keys=True)
             out.write("\n")

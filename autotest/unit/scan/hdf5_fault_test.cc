@@ -110,3 +110,24 @@ TEST(Hdf5Faults, MoreObjectsThanAllowedAreRefused) {
     EXPECT_NE(std::string(err.message).find("more than 10 objects"), std::string::npos)
         << err.message;
 }
+
+TEST(Hdf5Faults, AttributesOfMoreValuesThanDocumentsMayHaveAreRefused) {
+    MemoryVfs vfs;
+    refs_scan *scan = nullptr;
+    refs_error err = REFS_ERROR_INIT;
+    refs_scan_options options = REFS_SCAN_OPTIONS_INIT;
+    options.limits.max_document_bytes = 2000;
+    vfs.files["file"] = Content("attributes.h5");
+    EXPECT_EQ(refs_scan_open(vfs.get(), "file", &options, &scan, &err), REFS_LIMIT);
+    EXPECT_STREQ(err.message, "HDF5: /many: metadata take more than 2000 bytes");
+}
+
+TEST(Hdf5Faults, AUserBlockMayBeLongerThanTheHeadOfAFile) {
+    MemoryVfs vfs;
+    refs_error err = REFS_ERROR_INIT;
+    vfs.files["file"] = std::string(16384, 'u') + Content("new_groups.h5").substr(1024);
+    EXPECT_EQ(ListAndFind(vfs, "z50", &err), REFS_OK) << err.message;
+    vfs.files["file"] = std::string(16000, 'u') + Content("new_groups.h5").substr(1024);
+    EXPECT_EQ(ListAndFind(vfs, "z50", &err), REFS_UNSUPPORTED);
+    EXPECT_STREQ(err.message, "is of no format that is scanned");
+}

@@ -17,6 +17,8 @@ typedef struct refs_scan_format {
     const char *name; /**< "HDF5" */
     /** Whether a file that begins with `head` is of this format. */
     bool (*sniff)(refs_bytes head);
+    /** Whether a file that no head tells is of this format. NULL: heads tell. */
+    refs_status (*look)(refs_source *source, bool *is_it, refs_error *err);
     /** Lists the file: adds its groups and arrays to the job's documents. */
     refs_status (*open)(const refs_scan_job *job, void **self, refs_error *err);
     /** Fills the index of array `number`, which is zeroed before. Called by one thread at a time;

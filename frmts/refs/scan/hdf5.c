@@ -15,6 +15,13 @@ static bool sniff(refs_bytes head) {
     return refs_hdf5__find_signature(head, &at);
 }
 
+static refs_status look(refs_source *source, bool *is_it, refs_error *err) {
+    uint64_t at;
+    REFS_TRY(refs_hdf5__find_superblock(source, &at, err));
+    *is_it = at != REFS_HDF5_UNDEFINED;
+    return REFS_OK;
+}
+
 static void close_hdf5(void *self) {
     hdf5_scan *scan = self;
     refs_hdf5__tree_clear(&scan->tree);
@@ -109,4 +116,4 @@ static refs_status index_hdf5(void *self, size_t number, refs_chunk_index *index
     return status;
 }
 
-const refs_scan_format refs_scan__hdf5 = {"HDF5", sniff, open_hdf5, index_hdf5, close_hdf5};
+const refs_scan_format refs_scan__hdf5 = {"HDF5", sniff, look, open_hdf5, index_hdf5, close_hdf5};

@@ -293,7 +293,7 @@ void refs_hdf5__array_shape(const refs_hdf5_dataset *dataset, uint64_t *shape, u
     const refs_hdf5_layout *layout = &dataset->layout;
     size_t rank = refs_hdf5__array_rank(dataset);
     for (size_t i = 0; i < layout->rank; i++) {
-        shape[i] = layout->shape[i];
+        shape[i] = dataset->shape[i];
         chunks[i] = layout->chunk[i];
     }
     for (size_t i = layout->rank; i < rank; i++)
@@ -350,9 +350,11 @@ static void copy_shape(refs_hdf5_dataset *dataset) {
     memcpy(layout->max_shape, dataset->space.max_shape, sizeof layout->max_shape);
     layout->element_size = type->size;
     if (type->class == REFS_HDF5_VLEN && type->is_string) layout->element = REFS_HDF5_VLEN_STRING;
-    if (!dataset->space.is_null) return;
-    layout->rank = 1;
-    layout->shape[0] = layout->max_shape[0] = 0;
+    if (dataset->space.is_null) {
+        layout->rank = 1;
+        layout->shape[0] = layout->max_shape[0] = 0;
+    }
+    memcpy(dataset->shape, layout->shape, sizeof dataset->shape);
 }
 
 refs_status refs_hdf5__read_dataset(refs_hdf5_file *file, const refs_hdf5_object *object,

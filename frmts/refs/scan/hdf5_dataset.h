@@ -14,6 +14,8 @@ typedef struct refs_hdf5_dataset {
     refs_hdf5_type type;
     refs_hdf5_space space;
     refs_hdf5_layout layout;
+    uint64_t shape[REFS_SCAN_MAX_RANK]; /**< layout.shape, or more along unlimited dimensions that
+                                             are longer in another dataset */
     bool has_external_files;
     bool is_fill_undefined; /**< what was not written has no value */
 } refs_hdf5_dataset;

@@ -322,6 +322,64 @@ static refs_status name_all(naming *names, member *members, const size_t *turns,
     return REFS_OK;
 }
 
+/* How long unlimited dimensions are: as long as they are in any dataset. */
+typedef struct lengths {
+    refs_intern names; /* pointers to them, which tell dimensions apart */
+    uint64_t *lengths;
+    size_t n, capacity;
+} lengths;
+
+static bool is_unlimited(const refs_hdf5_item *item, size_t dim) {
+    return item->dataset->layout.max_shape[dim] == REFS_HDF5_UNDEFINED;
+}
+
+static refs_status add_length(lengths *all, const char *name, uint64_t length, refs_error *err) {
+    uint32_t id;
+    REFS_TRY(refs_intern_add(&all->names, bytes_of(&name, sizeof name), &id, err));
+    if (id < all->n) {
+        if (length > all->lengths[id]) all->lengths[id] = length;
+        return REFS_OK;
+    }
+    if (!refs_grow((void **)&all->lengths, &all->capacity, all->n, sizeof *all->lengths))
+        return refs_fail_nomem(err);
+    all->lengths[all->n++] = length;
+    return REFS_OK;
+}
+
+static refs_status collect_lengths(const refs_hdf5_tree *tree, lengths *all, refs_error *err) {
+    for (size_t i = 0; i < tree->n; i++) {
+        const refs_hdf5_item *item = &tree->items[i];
+        if (item->kind != REFS_HDF5_ITEM_DATASET) continue;
+        for (size_t dim = 0; dim < item->dataset->layout.rank; dim++)
+            if (is_unlimited(item, dim))
+                REFS_TRY(add_length(all, item->dimensions[dim], item->dataset->shape[dim], err));
+    }
+    return REFS_OK;
+}
+
+static void set_lengths(const refs_hdf5_tree *tree, const lengths *all) {
+    for (size_t i = 0; i < tree->n; i++) {
+        const refs_hdf5_item *item = &tree->items[i];
+        if (item->kind != REFS_HDF5_ITEM_DATASET) continue;
+        for (size_t dim = 0; dim < item->dataset->layout.rank; dim++) {
+            const char *name = item->dimensions[dim];
+            if (!is_unlimited(item, dim)) continue;
+            item->dataset->shape[dim] =
+                all->lengths[refs_intern_find(&all->names, bytes_of(&name, sizeof name))];
+        }
+    }
+}
+
+/* A dataset that ends before its dimension does has nothing but its fill value from there on. */
+static refs_status lengthen(const refs_hdf5_tree *tree, refs_error *err) {
+    lengths all = {.n = 0};
+    refs_status status = collect_lengths(tree, &all, err);
+    if (status == REFS_OK) set_lengths(tree, &all);
+    refs_intern_clear(&all.names);
+    refs_free(all.lengths);
+    return status;
+}
+
 refs_status refs_hdf5__name_dimensions(refs_hdf5_tree *tree, refs_error *err) {
     naming names = {.tree = tree};
     member *members = refs_calloc(tree->n, sizeof *members);
@@ -333,6 +391,7 @@ refs_status refs_hdf5__name_dimensions(refs_hdf5_tree *tree, refs_error *err) {
         const groups g = {room, room + tree->n, room + 2 * tree->n};
         take_turns(tree, &g);
         status = name_all(&names, members, g.turns, err);
+        if (status == REFS_OK) status = lengthen(tree, err);
     }
     refs_free(room);
     refs_free(members);

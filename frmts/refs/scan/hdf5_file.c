@@ -10,16 +10,29 @@
 #define FREE_READ_BYTES  (4 * REFS_MIB)
 #define BYTES_OF_A_VISIT 16 /* what a structure counts at least */
 
+/* What a value of an attribute takes in memory, about, or so many bytes of a text. */
+#define BYTES_OF_A_VALUE 32
+
 void refs_hdf5__begin_task(refs_hdf5_file *file) {
     if (!refs_mul_u64(file->size, READS_OF_A_BYTE, &file->bytes_left) ||
         !refs_add_u64(file->bytes_left, FREE_READ_BYTES, &file->bytes_left))
         file->bytes_left = UINT64_MAX;
+    file->values_left = file->options->limits.max_document_bytes / BYTES_OF_A_VALUE;
 }
 
 refs_status refs_hdf5__corrupt(refs_error *err, const char *what, uint64_t address,
                                const char *reason) {
     return refs_fail(err, REFS_CORRUPT, "%s at address %llu %s", what, (unsigned long long)address,
                      reason);
+}
+
+refs_status refs_hdf5__spend_value(refs_hdf5_file *file, size_t text_size, refs_error *err) {
+    const uint64_t cost = 1 + text_size / BYTES_OF_A_VALUE;
+    if (cost > file->values_left)
+        return refs_fail(err, REFS_LIMIT, "metadata take more than %zu bytes",
+                         file->options->limits.max_document_bytes);
+    file->values_left -= cost;
+    return REFS_OK;
 }
 
 static refs_status spend(refs_hdf5_file *file, uint64_t length, refs_error *err) {
@@ -124,7 +137,7 @@ void refs_hdf5__note(const refs_hdf5_file *file, const char *format, ...) {
 refs_status refs_hdf5__in_rounds(refs_hdf5_file *file,
                                  refs_status (*read)(void *user, refs_error *err), void *user,
                                  refs_error *err) {
-    uint64_t bytes_left = file->bytes_left;
+    const uint64_t bytes_left = file->bytes_left, values_left = file->values_left;
     refs_status status = REFS_OK;
     for (size_t i = 0; i < MAX_ROUNDS && refs_source_gains(file->source); i++) {
         file->is_collecting = true;
@@ -133,6 +146,7 @@ refs_status refs_hdf5__in_rounds(refs_hdf5_file *file,
         status = read(user, err);
         file->is_collecting = false;
         file->bytes_left = bytes_left;
+        file->values_left = values_left;
         if (status == REFS_NOMEM) return status;
         if (err != NULL) refs_error_clear(err);
         if (!file->is_missing) break;

@@ -35,6 +35,7 @@ typedef struct refs_hdf5_file {
     uint8_t version;     /**< of the superblock */
     uint16_t group_leaf_k, group_internal_k, chunk_k; /**< half the entries of B-tree 1 nodes */
     uint64_t bytes_left;                              /**< of the task */
+    uint64_t values_left;     /**< values of attributes that may still be kept */
     uint64_t shared_table;    /**< address of the table of shared messages */
     uint8_t n_shared_indexes; /**< in it */
 
@@ -46,6 +47,10 @@ typedef struct refs_hdf5_file {
 
 /** Begins a task: sets what it may read. */
 void refs_hdf5__begin_task(refs_hdf5_file *file);
+
+/** Counts a value that is kept, a text of `text_size` bytes or a number; REFS_LIMIT where all
+ * together take more than documents may. */
+refs_status refs_hdf5__spend_value(refs_hdf5_file *file, size_t text_size, refs_error *err);
 
 /** Frees what reading took. */
 void refs_hdf5__file_clear(refs_hdf5_file *file);

@@ -20,18 +20,18 @@ bool refs_hdf5__find_signature(refs_bytes head, size_t *at) {
     return false;
 }
 
-static refs_status find_superblock(refs_hdf5_file *file, refs_error *err) {
-    for (uint64_t at = 0; at < file->size; at = at == 0 ? FIRST_USER_BLOCK : 2 * at) {
+refs_status refs_hdf5__find_superblock(refs_source *source, uint64_t *at, refs_error *err) {
+    uint64_t size;
+    REFS_TRY(refs_source_size(source, &size, err));
+    for (*at = 0; *at < size && *at <= INT64_MAX; *at = *at == 0 ? FIRST_USER_BLOCK : 2 * *at) {
         uint8_t bytes[SIGNATURE_BYTES];
         size_t got;
-        REFS_TRY(refs_source_read_some(file->source, (refs_source_range){at, SIGNATURE_BYTES},
-                                       bytes, &got, err));
-        if (got < SIGNATURE_BYTES) break;
-        if (!is_signature(bytes)) continue;
-        file->base = at;
-        return REFS_OK;
+        REFS_TRY(refs_source_read_some(source, (refs_source_range){*at, SIGNATURE_BYTES}, bytes,
+                                       &got, err));
+        if (got == SIGNATURE_BYTES && is_signature(bytes)) return REFS_OK;
     }
-    return refs_fail(err, REFS_CORRUPT, "has no superblock");
+    *at = REFS_HDF5_UNDEFINED;
+    return REFS_OK;
 }
 
 static refs_status set_sizes(refs_hdf5_file *file, refs_hdf5_cursor *cursor, refs_error *err) {
@@ -139,7 +139,8 @@ refs_status refs_hdf5__read_superblock(refs_hdf5_file *file, uint64_t *root, ref
     file->group_internal_k = 16;
     file->chunk_k = 32;
     file->shared_table = REFS_HDF5_UNDEFINED;
-    REFS_TRY(find_superblock(file, err));
+    REFS_TRY(refs_hdf5__find_superblock(file->source, &file->base, err));
+    if (file->base == REFS_HDF5_UNDEFINED) return refs_fail(err, REFS_CORRUPT, "has no superblock");
     refs_status status = refs_hdf5__read_some(file, 0, MAX_SUPERBLOCK_BYTES, &bytes, err);
     if (status == REFS_OK) status = read_versions(file, refs_buf_view(&bytes), root, err);
     refs_buf_clear(&bytes);

@@ -52,7 +52,8 @@ refs_status refs_hdf5__read_tree(refs_hdf5_file *file, uint64_t root, refs_hdf5_
                                  refs_error *err);
 void refs_hdf5__tree_clear(refs_hdf5_tree *tree);
 
-/** Names the dimensions of all datasets, as netCDF-C does. */
+/** Names the dimensions of all datasets, and makes unlimited ones as long in each as they are in
+ * any, as netCDF-C does. */
 refs_status refs_hdf5__name_dimensions(refs_hdf5_tree *tree, refs_error *err);
 
 /** Sets `scales` to what the attributes of a dataset of that rank say. */

@@ -435,6 +435,7 @@ static refs_status vlen_value(const refs_hdf5_values *values, const refs_hdf5_ty
         return status;
     }
     if (object.size > n) object.size = n;
+    REFS_TRY(refs_hdf5__spend_value(values->file, object.size, err));
     *value = refs_hdf5__text(type, object);
     return *value != NULL ? REFS_OK : refs_fail_nomem(err);
 }
@@ -465,6 +466,9 @@ static refs_status array_value(const refs_hdf5_values *values, const refs_hdf5_t
 refs_status refs_hdf5__value(const refs_hdf5_values *values, const refs_hdf5_type *type,
                              const uint8_t *bytes, json_t **value, refs_error *err) {
     *value = NULL;
+    if (values != NULL)
+        REFS_TRY(refs_hdf5__spend_value(values->file,
+                                        type->class == REFS_HDF5_STRING ? type->size : 0, err));
     switch (type->class) {
     case REFS_HDF5_FIXED:
     case REFS_HDF5_BITFIELD:

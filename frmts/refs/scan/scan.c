@@ -58,6 +58,11 @@ static refs_status choose_format(refs_scan *scan, refs_error *err) {
     REFS_TRY(
         refs_source_read_some(scan->source, (refs_source_range){0, sizeof head}, head, &got, err));
     scan->format = format_of(refs_bytes_view(head, got));
+    for (size_t i = 0; scan->format == NULL && i < sizeof formats / sizeof formats[0]; i++) {
+        bool is_it = false;
+        if (formats[i]->look != NULL) REFS_TRY(formats[i]->look(scan->source, &is_it, err));
+        if (is_it) scan->format = formats[i];
+    }
     if (scan->format != NULL) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED, "is of no format that is scanned");
 }
