@@ -77,7 +77,7 @@ typedef struct refs_scan_chunk {
 } refs_scan_chunk;
 
 /** A chunk by the path of its array ("group/t2m", no slash at either end) and its index, slowest
- * dimension first. */
+ * dimension first. That of an array without dimensions has no index, or as keys have it a zero. */
 typedef struct refs_scan_key {
     refs_str array;
     const uint64_t *index;

@@ -5,7 +5,7 @@
 
 #define HEAD_BYTES (4 * REFS_KIB)
 
-static const refs_scan_format *const formats[] = {&refs_scan__hdf5};
+static const refs_scan_format *const formats[] = {&refs_scan__hdf5, &refs_scan__netcdf3};
 
 typedef struct scanned_array {
     bool is_indexed;
@@ -183,16 +183,17 @@ refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_
     if (number == REFS_INTERN_NONE) return REFS_NOT_FOUND;
     REFS_TRY(index_once(scan, number, err));
     const refs_chunk_index *index = &scan->arrays[number].index;
-    if (key->rank != index->rank || !refs_chunk_index_number(index, key->index, &at))
+    bool is_only = index->rank == 0 && key->rank == 1 && key->index[0] == 0;
+    if ((key->rank != index->rank && !is_only) || !refs_chunk_index_number(index, key->index, &at))
         return REFS_NOT_FOUND;
-    const refs_index_entry *entry = refs_chunk_index_find(index, at);
-    if (entry == NULL) return REFS_NOT_FOUND;
+    refs_index_entry entry;
+    if (!refs_chunk_index_find(index, at, &entry)) return REFS_NOT_FOUND;
     *chunk = (refs_scan_chunk){.location_id = index->location_id,
-                               .offset = entry->offset,
-                               .length = entry->length,
-                               .filter_mask = (uint32_t)entry->filter_mask};
+                               .offset = entry.offset,
+                               .length = entry.length,
+                               .filter_mask = (uint32_t)entry.filter_mask};
     if (index->location_id == REFS_SCAN_INLINE)
         chunk->bytes =
-            refs_bytes_view(index->inline_bytes.data + entry->offset, (size_t)entry->length);
+            refs_bytes_view(index->inline_bytes.data + entry.offset, (size_t)entry.length);
     return REFS_OK;
 }

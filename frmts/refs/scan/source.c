@@ -178,6 +178,10 @@ static refs_status fetch_block(refs_source *source, uint64_t offset, uint64_t le
     source->n_reads++;
     source->n_bytes += got;
     source->last_end = begin + got;
+    if (status == REFS_OK && got > 0 && got < end - begin) { /* which only happens at the end */
+        source->knows_size = true;
+        source->size = begin + got;
+    }
     if (status != REFS_OK || got == 0) {
         refs_free(data);
         return status;
@@ -190,7 +194,8 @@ refs_status refs_source_read_some(refs_source *source, refs_source_range range, 
     *got = 0;
     while (*got < range.length) {
         uint64_t at;
-        if (!refs_add_u64(range.offset, *got, &at)) return REFS_OK;
+        if (!refs_add_u64(range.offset, *got, &at) || (source->knows_size && at >= source->size))
+            return REFS_OK;
         const extent *kept = extent_at(source, at);
         if (kept == NULL) {
             REFS_TRY(fetch_block(source, at, range.length - *got, err));
