@@ -5,7 +5,8 @@
 
 #define HEAD_BYTES (4 * REFS_KIB)
 
-static const refs_scan_format *const formats[] = {&refs_scan__hdf5, &refs_scan__netcdf3};
+static const refs_scan_format *const formats[] = {&refs_scan__hdf5, &refs_scan__netcdf3,
+                                                  &refs_scan__tiff};
 
 typedef struct scanned_array {
     bool is_indexed;
