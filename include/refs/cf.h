@@ -265,6 +265,9 @@ size_t refs_cf_find_overviews(const refs_hierarchy *hierarchy, const refs_array_
  * set of one other array opens as that array. */
 bool refs_cf_is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
+/** Whether an array is the mask of another, which names it "tiff_mask". */
+bool refs_cf_is_mask(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
 /** Appends the description of a subdataset in the netCDF driver's words:
  * "[1x585x1386] air_temperature (16-bit unsigned integer)". */
 refs_status refs_cf_subdataset_description(const refs_hierarchy *hierarchy,

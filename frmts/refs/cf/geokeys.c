@@ -75,7 +75,10 @@ static refs_status put_key(const refs_json *attributes, const refs_geo_key *key,
 }
 
 static refs_status put_keys(const refs_json *attributes, key_tags *tags, refs_error *err) {
-    for (size_t i = 0; i < 4; i++) REFS_TRY(put(&tags->directory, i < 2, 2, err));
+    double minor = 0; /* from 1.1 on, heights are part of the reference system */
+    refs_cf__number(attributes, "KeyRevisionMinor", &minor);
+    const unsigned head[4] = {1, 1, minor == 1, 0};
+    for (size_t i = 0; i < 4; i++) REFS_TRY(put(&tags->directory, head[i], 2, err));
     for (size_t i = 0; i < REFS_N_GEO_KEYS; i++)
         REFS_TRY(put_key(attributes, &refs_geo_keys[i], tags, err));
     if (tags->n_keys > 0) tags->directory.data[6] = (uint8_t)tags->n_keys;

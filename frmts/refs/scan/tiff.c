@@ -284,16 +284,19 @@ static refs_status check_places(const tiff *self, const tiff_image *image, refs_
                      (unsigned long long)image->n_tiles);
 }
 
-/* An array's path, and names of its dimensions: those of reduced images have their number. */
+/* An array's path, names of its dimensions, of which those of reduced images have their number, and
+ * of its mask. */
 typedef struct array_names {
     char path[64];
     char y[16], x[16];
+    char mask[32]; /* "": there is none */
 } array_names;
 
 static void name_array(const char *group, const char *name, size_t level, array_names *names) {
     snprintf(names->path, sizeof names->path, "%s%s%s", group, *group != '\0' ? "/" : "", name);
     snprintf(names->y, sizeof names->y, level > 0 ? "Y%zu" : "Y", level);
     snprintf(names->x, sizeof names->x, level > 0 ? "X%zu" : "X", level);
+    names->mask[0] = '\0';
 }
 
 static refs_status add_array(tiff *self, tiff_image *image, const array_names *names,
@@ -327,6 +330,8 @@ static refs_status add_array(tiff *self, tiff_image *image, const array_names *n
         json_decref(array.compressor);
         return status;
     }
+    if (names->mask[0] != '\0')
+        json_object_set_new(array.attributes, "tiff_mask", json_string(names->mask));
     self->arrays[self->n_arrays++] = *image;
     return refs_documents_add_array(self->job->documents, &array, &number, err);
 }
@@ -373,11 +378,40 @@ static refs_status add_one(tiff *self, const pyramid *images, size_t directory,
     return add_array(self, &image, names, err);
 }
 
+static bool has_size_of(const tiff *self, size_t a, size_t b) {
+    static const tiff_tag tags[] = {TIFF_WIDTH, TIFF_HEIGHT};
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t of_a = 0, of_b = 0;
+        if (refs_scan__tiff_number(&self->file, &self->file.directories[a], tags[i], &of_a, NULL) !=
+                REFS_OK ||
+            refs_scan__tiff_number(&self->file, &self->file.directories[b], tags[i], &of_b, NULL) !=
+                REFS_OK ||
+            of_a != of_b)
+            return false;
+    }
+    return true;
+}
+
+/* Adds level `level` and the mask of its size. */
+static refs_status add_level(tiff *self, const pyramid *images, size_t level, const char *group,
+                             refs_error *err) {
+    array_names names;
+    char name[32];
+    size_t directory = images->levels[level], mask = 0;
+    while (mask < images->n_masks && !has_size_of(self, images->masks[mask], directory)) mask++;
+    snprintf(name, sizeof name, "%zu", level);
+    name_array(group, name, level, &names);
+    snprintf(name, sizeof name, level > 0 ? "mask%zu" : "mask", level);
+    if (mask < images->n_masks) memcpy(names.mask, name, sizeof name);
+    REFS_TRY(add_one(self, images, directory, &names, err));
+    if (mask == images->n_masks) return REFS_OK;
+    name_array(group, name, level, &names);
+    return add_one(self, images, images->masks[mask], &names, err);
+}
+
 static refs_status add_pyramid(tiff *self, const pyramid *images, const char *group,
                                refs_error *err) {
     const tiff_directory *full = &self->file.directories[images->levels[0]];
-    array_names names;
-    char name[32];
     json_t *attributes = json_object();
     refs_status status = refs_scan__tiff_group_attributes(&self->file, full, attributes, err);
     if (status != REFS_OK) {
@@ -386,16 +420,7 @@ static refs_status add_pyramid(tiff *self, const pyramid *images, const char *gr
     }
     json_object_set_new(attributes, "multiscales", multiscales_of(images->n_levels));
     REFS_TRY(refs_documents_add_group(self->job->documents, group, attributes, err));
-    for (size_t i = 0; i < images->n_levels; i++) {
-        snprintf(name, sizeof name, "%zu", i);
-        name_array(group, name, i, &names);
-        REFS_TRY(add_one(self, images, images->levels[i], &names, err));
-    }
-    for (size_t i = 0; i < images->n_masks; i++) {
-        snprintf(name, sizeof name, i > 0 ? "mask%zu" : "mask", i);
-        name_array(group, name, i, &names);
-        REFS_TRY(add_one(self, images, images->masks[i], &names, err));
-    }
+    for (size_t i = 0; i < images->n_levels; i++) REFS_TRY(add_level(self, images, i, group, err));
     return REFS_OK;
 }
 

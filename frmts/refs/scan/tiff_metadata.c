@@ -197,18 +197,26 @@ static char entity(refs_str name) {
     return '\0';
 }
 
-static json_t *plain_text(refs_str escaped) {
-    refs_buf text = REFS_BUF_INIT;
+static refs_status unescape(refs_str escaped, refs_buf *text) {
     refs_status status = REFS_OK;
     for (size_t i = 0; i < escaped.size && status == REFS_OK; i++) {
         refs_str rest = refs_str_part(escaped, i + 1, escaped.size);
         size_t end = escaped.data[i] == '&' ? refs_str_find(rest, ';') : SIZE_MAX;
         char c = end != SIZE_MAX ? entity(refs_str_part(rest, 0, end)) : '\0';
         if (c != '\0') i += end + 1;
-        status = refs_buf_append(&text, c != '\0' ? &c : &escaped.data[i], 1, NULL);
+        status = refs_buf_append(text, c != '\0' ? &c : &escaped.data[i], 1, NULL);
     }
-    json_t *string =
-        status == REFS_OK ? refs_document_string((const char *)text.data, text.size) : NULL;
+    return status;
+}
+
+/* GDAL escapes values before it makes an XML file of them, which escapes them again. */
+static json_t *plain_text(refs_str escaped) {
+    refs_buf once = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    json_t *string = NULL;
+    if (unescape(escaped, &once) == REFS_OK &&
+        unescape(refs_str_view((const char *)once.data, once.size), &text) == REFS_OK)
+        string = refs_document_string((const char *)text.data, text.size);
+    refs_buf_clear(&once);
     refs_buf_clear(&text);
     return string;
 }
