@@ -219,6 +219,57 @@ refs_status refs_source_read(refs_source *source, uint64_t offset, size_t length
                      (unsigned long long)offset, (unsigned long long)(offset + length));
 }
 
+/* -- other files ------------------------------------------------------------------------------- */
+
+bool refs_source_is_near(const refs_source *source) {
+    return source->is_near;
+}
+
+/* The name of the other file: what follows a "?" in a URL stays behind it. */
+static refs_status name_beside(const refs_source *source, const refs_source_ending *ending,
+                               refs_buf *name) {
+    refs_str whole = refs_str_from(source->location);
+    bool is_url = strstr(source->location, "://") != NULL;
+    size_t query = is_url ? refs_str_find(whole, '?') : SIZE_MAX;
+    refs_str path = refs_str_part(whole, 0, query);
+    if (!refs_str_ends(path, ending->replaced)) return REFS_NOT_FOUND;
+    refs_str rest = refs_str_part(whole, path.size, whole.size);
+    path.size -= strlen(ending->replaced);
+    REFS_TRY(refs_buf_append_str(name, path, NULL));
+    REFS_TRY(refs_buf_append_str(name, refs_str_from(ending->ending), NULL));
+    REFS_TRY(refs_buf_append_str(name, rest, NULL));
+    return refs_buf_append(name, "", 1, NULL);
+}
+
+static refs_status read_other(refs_source *source, void *handle, size_t max_bytes,
+                              refs_buf *bytes) {
+    size_t got = 0;
+    uint64_t size;
+    REFS_TRY(source->vfs->size(source->vfs->self, handle, &size, NULL));
+    if (size > max_bytes) return REFS_LIMIT;
+    REFS_TRY(refs_buf_resize(bytes, (size_t)size, NULL));
+    REFS_TRY(source->vfs->read(source->vfs->self, handle, 0, bytes->size, bytes->data, &got, NULL));
+    source->n_reads++;
+    source->n_bytes += got;
+    bytes->size = got;
+    return REFS_OK;
+}
+
+refs_status refs_source_read_beside(refs_source *source, const refs_source_ending *ending,
+                                    size_t max_bytes, refs_buf *bytes) {
+    refs_buf name = REFS_BUF_INIT;
+    void *handle;
+    refs_status status = name_beside(source, ending, &name);
+    if (status == REFS_OK)
+        status = source->vfs->open(source->vfs->self, (const char *)name.data, &handle, NULL);
+    if (status == REFS_OK) {
+        status = read_other(source, handle, max_bytes, bytes);
+        source->vfs->close(source->vfs->self, handle);
+    }
+    refs_buf_clear(&name);
+    return status == REFS_OK ? REFS_OK : REFS_NOT_FOUND;
+}
+
 /* -- what is going to be needed ---------------------------------------------------------------- */
 
 static int compare_ranges(const void *left, const void *right) {
