@@ -553,9 +553,10 @@ static void name_variable(const grib *self, const grib_field *field, const char 
                           size_t size) {
     char other[24];
     const char *units, *level = refs_scan__grib_level(field, other, &units);
+    bool is_another = field->occurrence == 0;
     snprintf(name, size, "%s", base);
-    if (find_array(self, name) != NULL) snprintf(name, size, "%s_%s", base, level);
-    if (find_array(self, name) != NULL)
+    if (is_another && find_array(self, name) != NULL) snprintf(name, size, "%s_%s", base, level);
+    if (is_another && find_array(self, name) != NULL)
         snprintf(name, size, "%.20s_%.20s_%s", base, level, statistic_of(field));
     make_unique(self, name, size);
 }

@@ -510,6 +510,18 @@ static void earth_of(const grib_grid *grid, double axes[2]) {
     axes[1] = scaled(p + 25) * unit;
 }
 
+/* As IEEE has numbers in edition 2, in edition 1 a sign, seven bits of exponent to the base 16 and
+ * 24 bits of fraction. */
+static double rotation_of(const grib_grid *grid) {
+    const uint8_t *p = grid->section.data + (grid->edition == 2 ? 80 : 38);
+    uint32_t bits = refs_load_be32(p);
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    if (grid->edition == 2) return isfinite(number) ? (double)number : 0;
+    double size = ldexp((double)(bits & 0xffffff), 4 * ((int)(bits >> 24 & 127) - 64) - 24);
+    return bits >> 31 != 0 ? -size : size;
+}
+
 void refs_scan__grib_grid_keys(const grib_grid *grid, json_t *attributes) {
     const grid_numbers *all = numbers_of(grid);
     double axes[2];
@@ -527,6 +539,9 @@ void refs_scan__grib_grid_keys(const grib_grid *grid, json_t *attributes) {
     if (grid->edition == 1 && strcmp(grid->type, "polar_stereographic") == 0)
         json_object_set_new(attributes, "GRIB_LaDInDegrees",
                             json_real((grid->section.data[26] & 0x80) != 0 ? -60 : 60));
+    if (strcmp(grid->type, "rotated_ll") == 0)
+        json_object_set_new(attributes, "GRIB_angleOfRotationInDegrees",
+                            json_real(rotation_of(grid)));
     earth_of(grid, axes);
     if (axes[0] > 0 && axes[1] > 0) {
         json_object_set_new(attributes, "GRIB_earthMajorAxisInMetres", json_real(axes[0]));
