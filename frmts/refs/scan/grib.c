@@ -289,7 +289,8 @@ static void make_unique(const grib *self, char *name, size_t size) {
     for (size_t i = 2; find_array(self, name) != NULL; i++) snprintf(name, size, "%s_%zu", base, i);
 }
 
-/* Adds an array to the documents and to those whose chunks are looked up; takes over its bytes. */
+/* Adds an array to the documents and to those whose chunks are looked up; takes over its bytes and
+ * the document's values. */
 static refs_status add_array(grib *self, array *added, refs_scan_array *document, refs_error *err) {
     size_t number;
     document->path = added->name;
@@ -298,6 +299,9 @@ static refs_status add_array(grib *self, array *added, refs_scan_array *document
     if (document->chunks == NULL) document->chunks = added->shape;
     if (!refs_grow((void **)&self->arrays, &self->capacity, self->n_arrays, sizeof *self->arrays)) {
         refs_buf_clear(&added->bytes);
+        json_decref(document->filters);
+        json_decref(document->fill_value);
+        json_decref(document->attributes);
         return refs_fail_nomem(err);
     }
     self->arrays[self->n_arrays++] = *added;

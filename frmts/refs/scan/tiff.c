@@ -363,13 +363,15 @@ static json_t *multiscales_of(size_t n) {
     return json_pack("[{s:s, s:s, s:o}]", "version", "0.4", "name", "", "datasets", datasets);
 }
 
-/* What cannot be presented at all is left out, and said; the first image must be there. */
+/* Of levels and masks those that make no sense are left out, and said; the image itself must be
+ * there. */
 static refs_status add_one(tiff *self, const pyramid *images, size_t directory,
                            const array_names *names, refs_error *err) {
     tiff_image image;
     refs_error why = REFS_ERROR_INIT;
     refs_status status = read_image(self, images, directory, &image, &why);
-    if (status == REFS_UNSUPPORTED && directory != images->levels[0]) {
+    bool is_odd = status == REFS_UNSUPPORTED || status == REFS_CORRUPT;
+    if (is_odd && directory != images->levels[0]) {
         refs_note(&self->job->options->notes, REFS_NOTE_WARNING, "TIFF: %s is left out: %s",
                   names->path, why.message);
         return REFS_OK;
