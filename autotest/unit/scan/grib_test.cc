@@ -65,7 +65,7 @@ std::string place(size_t number, size_t size) {
 
 } // namespace
 
-TEST(Grib, MakesAnArrayOfFieldsThatDifferInStepAndLevel) {
+TEST(GribFile, MakesAnArrayOfFieldsThatDifferInStepAndLevel) {
     const std::string one = message(0, 500);
     ScannedFile file(message(6, 500) + one + message(0, 850) + message(6, 850));
     ASSERT_EQ(file.status, REFS_OK) << file.message();
@@ -78,13 +78,13 @@ TEST(Grib, MakesAnArrayOfFieldsThatDifferInStepAndLevel) {
     EXPECT_EQ(file.chunk("latitude", {0}).size(), 24u);
 }
 
-TEST(Grib, LeavesOutWhatNoMessageHas) {
+TEST(GribFile, LeavesOutWhatNoMessageHas) {
     ScannedFile file(message(0, 500) + message(6, 850));
     ASSERT_EQ(file.status, REFS_OK) << file.message();
     EXPECT_EQ(file.chunk("t", {0, 1, 0, 0}), "none");
 }
 
-TEST(Grib, TellsFieldsApartThatSayTheSame) {
+TEST(GribFile, TellsFieldsApartThatSayTheSame) {
     const std::string one = message(0, 500);
     ScannedFile file(one + one);
     ASSERT_EQ(file.status, REFS_OK) << file.message();
@@ -92,7 +92,7 @@ TEST(Grib, TellsFieldsApartThatSayTheSame) {
     EXPECT_EQ(file.chunk("t_2", {0, 0}), place(1, one.size()));
 }
 
-TEST(Grib, ReadsSeveralFieldsOfAMessage) {
+TEST(GribFile, ReadsSeveralFieldsOfAMessage) {
     Field other;
     other.number = 6;
     const std::string both = messageOf({Field(), other});
@@ -103,7 +103,7 @@ TEST(Grib, ReadsSeveralFieldsOfAMessage) {
     EXPECT_EQ(file.chunk("dpt", {0, 0}), place(0, both.size()));
 }
 
-TEST(Grib, FindsMessagesBetweenOtherBytes) {
+TEST(GribFile, FindsMessagesBetweenOtherBytes) {
     const std::string one = message(0, 500);
     ScannedFile file("TTAA00 KWBC\r\r\n" + one + "some GRIB other bytes" + message(6, 500) + "end");
     ASSERT_EQ(file.status, REFS_OK) << file.message();
@@ -112,7 +112,7 @@ TEST(Grib, FindsMessagesBetweenOtherBytes) {
               std::to_string(35 + one.size()) + "+" + std::to_string(one.size()));
 }
 
-TEST(Grib, HasCoordinatesForEachGrid) {
+TEST(GribFile, HasCoordinatesForEachGrid) {
     Field wide;
     wide.width = 5;
     wide.number = 6;
@@ -143,7 +143,7 @@ std::string readWith(const std::string &sidecar) {
 
 } // namespace
 
-TEST(Grib, UsesAnIndexBesideTheFileOnlyWhereItAgrees) {
+TEST(GribFile, UsesAnIndexBesideTheFileOnlyWhereItAgrees) {
     size_t size;
     largeFile(size);
     const std::string second = place(1, size), at = std::to_string(size);
@@ -157,7 +157,7 @@ TEST(Grib, UsesAnIndexBesideTheFileOnlyWhereItAgrees) {
     EXPECT_EQ(readWith("<html>\n"), second);
 }
 
-TEST(Grib, RefusesWhatMakesNoSense) {
+TEST(GribFile, RefusesWhatMakesNoSense) {
     std::string cut = message(0, 500);
     cut.resize(cut.size() - 1);
     EXPECT_NE(ScannedFile(cut).message().find("behind the end"), std::string::npos);
@@ -173,7 +173,16 @@ TEST(Grib, RefusesWhatMakesNoSense) {
     EXPECT_EQ(ScannedFile(lies).message(), "GRIB: no message has a grid that is known");
 }
 
-TEST(Grib, ReportsEveryFailedAllocation) {
+TEST(GribFile, ListsThousandsOfFieldsThatSayTheSame) {
+    std::string content;
+    const std::string one = message(0, 500);
+    for (size_t i = 0; i < 20000; i++) content += one;
+    ScannedFile file(content);
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_EQ(file.chunk("t_20000", {0, 0}), place(19999, one.size()));
+}
+
+TEST(GribFile, ReportsEveryFailedAllocation) {
     const std::string content = message(0, 500) + message(6, 500);
     const int64_t n = faults::survive([&] {
         ScannedFile file(content);

@@ -55,7 +55,7 @@ std::string oneVariable(uint64_t length, unsigned type, uint64_t begin) {
 
 } // namespace
 
-TEST(Netcdf3, ListsGroupsAndArrays) {
+TEST(Netcdf3File, ListsGroupsAndArrays) {
     Header header(0);
     header.list(dimensionTag, 1).dim("x", 4);
     header.list(attributeTag, 1).name("title");
@@ -75,7 +75,7 @@ TEST(Netcdf3, ListsGroupsAndArrays) {
     EXPECT_EQ(file.reads(), 1);
 }
 
-TEST(Netcdf3, TakesManySmallRecordsForOneChunk) {
+TEST(Netcdf3File, TakesManySmallRecordsForOneChunk) {
     ScannedFile file(twoRecordVariables(1000, 8000));
     ASSERT_EQ(file.status, REFS_OK) << file.message();
     EXPECT_TRUE(file.says("b/.zarray", R"("chunks":[1000,3])"));
@@ -83,20 +83,20 @@ TEST(Netcdf3, TakesManySmallRecordsForOneChunk) {
     EXPECT_EQ(file.chunk("b", {0, 0}), "200+8000");
 }
 
-TEST(Netcdf3, ReadsRecordsOneByOneWhereTheLastIsNotPadded) {
+TEST(Netcdf3File, ReadsRecordsOneByOneWhereTheLastIsNotPadded) {
     ScannedFile file(twoRecordVariables(2, 14));
     ASSERT_EQ(file.status, REFS_OK) << file.message();
     EXPECT_EQ(file.chunk("b", {1, 0}), "208+3");
     EXPECT_EQ(file.chunk("s", {1}), "212+2");
 }
 
-TEST(Netcdf3, CountsRecordsThatWereStreamed) {
+TEST(Netcdf3File, CountsRecordsThatWereStreamed) {
     ScannedFile file(twoRecordVariables(streaming, 8 * 5 + 6));
     ASSERT_EQ(file.status, REFS_OK) << file.message();
     EXPECT_TRUE(file.says("s/.zarray", R"("shape":[5])"));
 }
 
-TEST(Netcdf3, RefusesWhatMakesNoSense) {
+TEST(Netcdf3File, RefusesWhatMakesNoSense) {
     EXPECT_EQ(ScannedFile("CDF\x01").message(),
               "netCDF-3: bytes 4 to 8 are behind the end of the file");
     EXPECT_EQ(ScannedFile(oneVariable(4, 0, 0)).message(),
@@ -118,7 +118,7 @@ TEST(Netcdf3, RefusesWhatMakesNoSense) {
     EXPECT_EQ(ScannedFile(slash.bytes).message(), "netCDF-3: a variable has the name 'a/b'");
 }
 
-TEST(Netcdf3, TakesNoMemoryForNamesThatAreNotThere) {
+TEST(Netcdf3File, TakesNoMemoryForNamesThatAreNotThere) {
     Header header(0);
     header.list(dimensionTag, 1).u32(0x7FFFFFFF);
     EXPECT_EQ(ScannedFile(header.bytes).status, REFS_LIMIT);
@@ -127,7 +127,7 @@ TEST(Netcdf3, TakesNoMemoryForNamesThatAreNotThere) {
     EXPECT_EQ(ScannedFile(attribute.bytes).status, REFS_CORRUPT);
 }
 
-TEST(Netcdf3, RefusesVariablesLargerThanAnyFile) {
+TEST(Netcdf3File, RefusesVariablesLargerThanAnyFile) {
     Header header(0);
     header.list(dimensionTag, 1).dim("x", 0xFFFFFFFF).none().list(variableTag, 1);
     header.variable("v", {0, 0, 0}).none().u32(byteType).u32(0).u32(0);
@@ -135,7 +135,7 @@ TEST(Netcdf3, RefusesVariablesLargerThanAnyFile) {
               "netCDF-3: variable v: it is larger than any file");
 }
 
-TEST(Netcdf3, HasAnyNumberOfChunksForNothing) {
+TEST(Netcdf3File, HasAnyNumberOfChunksForNothing) {
     Header header(0xFFFFFFFE);
     header.list(dimensionTag, 2).dim("time", 0).dim("x", 0x7FFFFFFF).none().list(variableTag, 1);
     header.variable("v", {0, 1}).none().u32(byteType).u32(0).u32(100);
@@ -145,7 +145,7 @@ TEST(Netcdf3, HasAnyNumberOfChunksForNothing) {
               std::to_string(100 + 3 * 0x7FFFFFFFull + 2047 * 1048576ull) + "+1048575");
 }
 
-TEST(Netcdf3, ReportsEveryFailedAllocation) {
+TEST(Netcdf3File, ReportsEveryFailedAllocation) {
     const std::string content = twoRecordVariables(2, 14);
     const int64_t n = faults::survive([&] {
         ScannedFile file(content);

@@ -52,7 +52,7 @@ std::vector<Entry> with(std::vector<Entry> entries, const Entry &added) {
 
 } // namespace
 
-TEST(Tiff, ListsAnImage) {
+TEST(TiffFile, ListsAnImage) {
     ScannedFile scanned(file(directory(image(20, 10), 0)));
     ASSERT_EQ(scanned.status, REFS_OK) << scanned.message();
     EXPECT_TRUE(scanned.says("0/.zarray", R"("shape":[10,20],"chunks":[10,20],"dtype":"|u1")"));
@@ -61,14 +61,14 @@ TEST(Tiff, ListsAnImage) {
     EXPECT_EQ(scanned.reads(), 1);
 }
 
-TEST(Tiff, TakesLargeStripsApart) {
+TEST(TiffFile, TakesLargeStripsApart) {
     ScannedFile scanned(file(directory(image(1 << 20, 10), 0)));
     ASSERT_EQ(scanned.status, REFS_OK) << scanned.message();
     EXPECT_TRUE(scanned.says("0/.zarray", R"("chunks":[1,1048576])"));
     EXPECT_EQ(scanned.chunk("0", {9, 0}), std::to_string(1000 + (9 << 20)) + "+1048576");
 }
 
-TEST(Tiff, KnowsTilesThatWereNeverWritten) {
+TEST(TiffFile, KnowsTilesThatWereNeverWritten) {
     const std::vector<Entry> tiles = {
         {width, longType, 1, 40},      {height, longType, 1, 10},
         {bits, shortType, 1, 8},       {tileWidth, longType, 1, 20},
@@ -83,7 +83,7 @@ TEST(Tiff, KnowsTilesThatWereNeverWritten) {
     EXPECT_EQ(scanned.chunk("0", {0, 1}), "500+200");
 }
 
-TEST(Tiff, HasEachImageInAGroupOfItsOwn) {
+TEST(TiffFile, HasEachImageInAGroupOfItsOwn) {
     const uint64_t second = 8 + 2 + 12 * 6 + 4;
     ScannedFile scanned(file(directory(image(20, 10), second) + directory(image(30, 10), 0)));
     ASSERT_EQ(scanned.status, REFS_OK) << scanned.message();
@@ -91,13 +91,13 @@ TEST(Tiff, HasEachImageInAGroupOfItsOwn) {
     EXPECT_TRUE(scanned.says("dir2/0/.zarray", R"("shape":[10,30])"));
 }
 
-TEST(Tiff, NamesWhatItCannotDecode) {
+TEST(TiffFile, NamesWhatItCannotDecode) {
     ScannedFile scanned(file(directory(with(image(20, 10), {compression, shortType, 1, 4711}), 0)));
     ASSERT_EQ(scanned.status, REFS_OK) << scanned.message();
     EXPECT_TRUE(scanned.says("0/.zarray", R"("compressor":{"id":"tiff_compression_4711"})"));
 }
 
-TEST(Tiff, RefusesWhatMakesNoSense) {
+TEST(TiffFile, RefusesWhatMakesNoSense) {
     const auto messageOf = [](const std::string &rest) {
         return ScannedFile(file(rest)).message();
     };
@@ -118,13 +118,13 @@ TEST(Tiff, RefusesWhatMakesNoSense) {
               "TIFF: there is no image");
 }
 
-TEST(Tiff, RefusesMoreTilesThanItReads) {
+TEST(TiffFile, RefusesMoreTilesThanItReads) {
     std::vector<Entry> tiles = image(0xFFFFFFFF, 0xFFFFFFFF);
     tiles = with(with(tiles, {tileWidth, longType, 1, 16}), {tileHeight, longType, 1, 16});
     EXPECT_EQ(ScannedFile(file(directory(tiles, 0))).status, REFS_LIMIT);
 }
 
-TEST(Tiff, TakesNoMemoryForTilesWhosePlacesAreNotThere) {
+TEST(TiffFile, TakesNoMemoryForTilesWhosePlacesAreNotThere) {
     std::vector<Entry> tiles = image(0xFFFFF, 0xFFFF);
     tiles = with(with(tiles, {tileWidth, longType, 1, 16}), {tileHeight, longType, 1, 16});
     tiles = with(with(tiles, {stripOffsets, longType, 0xFFFFFFF0, 8}),
@@ -139,7 +139,7 @@ TEST(Tiff, TakesNoMemoryForTilesWhosePlacesAreNotThere) {
     EXPECT_NE(fewer.chunk("0", {0, 0}).find("behind the end of the file"), std::string::npos);
 }
 
-TEST(Tiff, ReportsEveryFailedAllocation) {
+TEST(TiffFile, ReportsEveryFailedAllocation) {
     const std::string content = file(directory(image(1 << 20, 10), 0));
     const int64_t n = faults::survive([&] {
         ScannedFile scanned(content);

@@ -9,6 +9,7 @@
 
 #include "format.h"
 #include "grib_field.h"
+#include "refs/intern.h"
 
 /* Where a file that begins with a header of its own may have its first message, and how many bytes
  * that are no message are looked through. */
@@ -21,6 +22,9 @@
 
 #define MAX_SIDECAR_BYTES (64 * REFS_MIB)
 #define MAX_TIMES         (1024 * 1024)
+
+/* Coordinates of one name that are told apart by numbers. */
+#define MAX_ALIKE 4096
 
 typedef enum coordinate_kind { MEMBER, TIME, STEP, LEVEL, N_KINDS } coordinate_kind;
 
@@ -40,6 +44,7 @@ typedef struct grib {
     grib_list list;
     array *arrays;
     size_t n_arrays, capacity;
+    refs_intern names; /* of arrays, by their numbers */
 } grib;
 
 static bool begins_message(refs_bytes bytes) {
@@ -277,32 +282,37 @@ static void sort_fields(grib_list *list) {
 /* -- arrays ------------------------------------------------------------------------------------ */
 
 static const array *find_array(const grib *self, const char *name) {
-    for (size_t i = 0; i < self->n_arrays; i++)
-        if (strcmp(self->arrays[i].name, name) == 0) return &self->arrays[i];
-    return NULL;
+    uint32_t number = refs_intern_find(&self->names, refs_str_from(name));
+    return number != REFS_INTERN_NONE ? &self->arrays[number] : NULL;
 }
 
-/* Makes `name` one that no array has: by a number behind it. */
-static void make_unique(const grib *self, char *name, size_t size) {
+/* Makes `name` one that no array has: by a number behind it, `first` or a higher one. */
+static void make_unique(const grib *self, size_t first, char *name, size_t size) {
     char base[48];
     snprintf(base, sizeof base, "%.47s", name);
-    for (size_t i = 2; find_array(self, name) != NULL; i++) snprintf(name, size, "%s_%zu", base, i);
+    for (size_t i = first; find_array(self, name) != NULL; i++)
+        snprintf(name, size, "%s_%zu", base, i);
 }
 
 /* Adds an array to the documents and to those whose chunks are looked up; takes over its bytes and
  * the document's values. */
 static refs_status add_array(grib *self, array *added, refs_scan_array *document, refs_error *err) {
     size_t number;
+    uint32_t id;
     document->path = added->name;
     document->rank = added->rank;
     document->shape = added->shape;
     if (document->chunks == NULL) document->chunks = added->shape;
-    if (!refs_grow((void **)&self->arrays, &self->capacity, self->n_arrays, sizeof *self->arrays)) {
+    refs_status status = refs_intern_add(&self->names, refs_str_from(added->name), &id, err);
+    if (status == REFS_OK &&
+        !refs_grow((void **)&self->arrays, &self->capacity, self->n_arrays, sizeof *self->arrays))
+        status = refs_fail_nomem(err);
+    if (status != REFS_OK) {
         refs_buf_clear(&added->bytes);
         json_decref(document->filters);
         json_decref(document->fill_value);
         json_decref(document->attributes);
-        return refs_fail_nomem(err);
+        return status;
     }
     self->arrays[self->n_arrays++] = *added;
     return refs_documents_add_array(self->job->documents, document, &number, err);
@@ -346,6 +356,11 @@ static refs_status intern_coordinate(grib *self, array *wanted, json_t *attribut
             return REFS_OK;
         }
         snprintf(wanted->name, sizeof wanted->name, "%s_%zu", base, i);
+        if (i < MAX_ALIKE) continue;
+        json_decref(attributes);
+        refs_buf_clear(&wanted->bytes);
+        return refs_fail(err, REFS_LIMIT, "there are more than %d coordinates '%s'", MAX_ALIKE,
+                         base);
     }
     if (wanted->dims[0][0] == '\0') memcpy(wanted->dims[0], wanted->name, sizeof wanted->name);
     refs_scan_array document = {.dtype = "<f8", .dimensions = dims, .attributes = attributes};
@@ -508,7 +523,7 @@ static refs_status add_by_message(grib *self, size_t field, bool is_latitude, gr
     array wanted = {.rank = names->rank, .first = field, .n = 1};
     memcpy(wanted.shape, names->shape, sizeof names->shape);
     snprintf(wanted.name, sizeof wanted.name, "%s", coordinate);
-    make_unique(self, wanted.name, sizeof wanted.name);
+    make_unique(self, 2, wanted.name, sizeof wanted.name);
     snprintf(names->coordinates[is_latitude ? 0 : 1], sizeof names->coordinates[0], "%s",
              wanted.name);
     json_t *filters =
@@ -562,7 +577,7 @@ static void name_variable(const grib *self, const grib_field *field, const char 
     if (is_another && find_array(self, name) != NULL) snprintf(name, size, "%s_%s", base, level);
     if (is_another && find_array(self, name) != NULL)
         snprintf(name, size, "%.20s_%.20s_%s", base, level, statistic_of(field));
-    make_unique(self, name, size);
+    make_unique(self, 2 + (field->occurrence > 0 ? field->occurrence - 1 : 0), name, size);
 }
 
 static void add_text(json_t *attributes, const char *name, const char *text) {
@@ -714,6 +729,7 @@ static void close_grib(void *self) {
     grib *opened = self;
     for (size_t i = 0; i < opened->n_arrays; i++) refs_buf_clear(&opened->arrays[i].bytes);
     refs_free(opened->arrays);
+    refs_intern_clear(&opened->names);
     refs_scan__grib_list_clear(&opened->list);
     refs_free(opened);
 }
