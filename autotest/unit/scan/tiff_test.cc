@@ -62,10 +62,19 @@ TEST(TiffFile, ListsAnImage) {
 }
 
 TEST(TiffFile, TakesLargeStripsApart) {
-    ScannedFile scanned(file(directory(image(1 << 20, 10), 0)));
+    std::string content = file(directory(image(1 << 20, 10), 0));
+    content.resize(1000 + (10 << 20));
+    ScannedFile scanned(content);
     ASSERT_EQ(scanned.status, REFS_OK) << scanned.message();
     EXPECT_TRUE(scanned.says("0/.zarray", R"("chunks":[1,1048576])"));
     EXPECT_EQ(scanned.chunk("0", {9, 0}), std::to_string(1000 + (9 << 20)) + "+1048576");
+}
+
+TEST(TiffFile, TakesNoMemoryForPartsOfStripsThatAreNotThere) {
+    ScannedFile scanned(
+        file(directory(with(image(1 << 10, 1 << 29), {stripSizes, longType, 1, 0xFFFFFFFF}), 0)));
+    ASSERT_EQ(scanned.status, REFS_OK) << scanned.message();
+    EXPECT_EQ(scanned.chunk("0", {0, 0}), "strip 0 is behind the end of the file");
 }
 
 TEST(TiffFile, KnowsTilesThatWereNeverWritten) {
@@ -140,7 +149,8 @@ TEST(TiffFile, TakesNoMemoryForTilesWhosePlacesAreNotThere) {
 }
 
 TEST(TiffFile, ReportsEveryFailedAllocation) {
-    const std::string content = file(directory(image(1 << 20, 10), 0));
+    std::string content = file(directory(image(1 << 20, 10), 0));
+    content.resize(1000 + (10 << 20));
     const int64_t n = faults::survive([&] {
         ScannedFile scanned(content);
         if (scanned.status == REFS_OK) scanned.chunk("0", {1, 0});

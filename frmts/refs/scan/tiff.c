@@ -147,7 +147,7 @@ static uint64_t bytes_of_rows(const tiff_image *image, uint64_t n) {
 }
 
 /* The sizes of images were checked before, so that nothing here overflows. */
-static void take_strips_apart(tiff_image *image) {
+static void take_strips_apart(const tiff *self, tiff_image *image) {
     uint64_t rows = image->chunk[0], row = bytes_of_rows(image, 1);
     bool is_alone = rows >= image->height;
     image->parts = 1;
@@ -156,6 +156,7 @@ static void take_strips_apart(tiff_image *image) {
         return;
     uint64_t n = row >= PART_BYTES ? 1 : PART_BYTES / row;
     while (!is_alone && n > 1 && rows % n != 0) n--;
+    if (rows / n >= self->max_chunks / image->n_tiles) return;
     image->chunk[0] = n;
     image->parts = rows / n + (rows % n != 0);
 }
@@ -215,9 +216,15 @@ static uint64_t rows_of_strip(const tiff_image *image, uint64_t strip) {
     return image->height - begin < rows ? image->height - begin : rows;
 }
 
-/* Adds strip `strip` in parts. */
-static refs_status add_parts(const tiff_image *image, uint64_t strip, refs_source_range place,
-                             refs_chunk_index *index, refs_error *err) {
+/* Adds strip `strip` in parts, as far as the file goes: so many as a lie about its size can have
+ * would take all memory. */
+static refs_status add_parts(const tiff *self, const tiff_image *image, uint64_t strip,
+                             refs_source_range place, refs_chunk_index *index, refs_error *err) {
+    uint64_t file_size;
+    REFS_TRY(refs_source_size(self->file.source, &file_size, err));
+    if (place.offset >= file_size || place.length > file_size - place.offset)
+        return refs_fail(err, REFS_CORRUPT, "strip %llu is behind the end of the file",
+                         (unsigned long long)strip);
     uint64_t rows = rows_of_strip(image, strip), n = image->chunk[0];
     uint64_t chunks_of_plane = (image->height + n - 1) / n;
     uint64_t number =
@@ -242,7 +249,7 @@ static refs_status add_places(const tiff *self, const tiff_image *image, places 
             refs_source_range place = {found->offsets[i], found->sizes[i]};
             if (place.offset == 0 || place.length == 0) continue; /* sparse */
             if (image->parts > 1)
-                REFS_TRY(add_parts(image, first + i, place, index, err));
+                REFS_TRY(add_parts(self, image, first + i, place, index, err));
             else
                 REFS_TRY(
                     refs_chunk_index_add(index, first + i, place.offset, place.length, 0, err));
@@ -305,7 +312,7 @@ static refs_status add_array(tiff *self, tiff_image *image, const array_names *n
     uint64_t shape[3], chunks[3];
     char dtype[8];
     size_t rank, number, dim = 0;
-    take_strips_apart(image);
+    take_strips_apart(self, image);
     refs_scan__tiff_dtype(&self->file, image, dtype, sizeof dtype);
     if (image->samples > 1 && image->is_planar) dimensions[dim++] = "S";
     dimensions[dim++] = names->y;
