@@ -182,6 +182,14 @@ TEST(GribFile, ListsThousandsOfFieldsThatSayTheSame) {
     EXPECT_EQ(file.chunk("t_20000", {0, 0}), place(19999, one.size()));
 }
 
+TEST(GribFile, TakesNoMemoryForPointsThatAreNotThere) {
+    Field wide;
+    wide.width = 700000000;
+    ScannedFile file(messageOf({wide}));
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_TRUE(file.says("latitude/.zarray", R"("shape":[3,700000000])"));
+}
+
 TEST(GribFile, ReportsEveryFailedAllocation) {
     const std::string content = message(0, 500) + message(6, 500);
     const int64_t n = faults::survive([&] {

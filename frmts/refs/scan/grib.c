@@ -21,7 +21,11 @@
 #define HEAD_BYTES (1 * REFS_KIB)
 
 #define MAX_SIDECAR_BYTES (64 * REFS_MIB)
-#define MAX_TIMES         (1024 * 1024)
+#define MAX_TIMES         (64 * 1024)
+
+/* Points of an axis whose coordinates are kept; those of longer ones are computed from the message.
+ */
+#define MAX_AXIS (512 * 1024)
 
 /* Coordinates of one name that are told apart by numbers. */
 #define MAX_ALIKE 4096
@@ -543,7 +547,7 @@ static refs_status add_grid(grib *self, size_t field, size_t number, grid_names 
     names->rank = grid->nx > 0 ? 2 : 1;
     names->shape[0] = grid->nx > 0 ? grid->ny : grid->n_points;
     names->shape[1] = grid->nx;
-    if (grid->nx > 0 && grid->is_geographic) {
+    if (grid->nx > 0 && grid->is_geographic && grid->nx <= MAX_AXIS && grid->ny <= MAX_AXIS) {
         REFS_TRY(add_axis(self, grid, true, names->dims[0], &has_y, err));
         if (has_y) REFS_TRY(add_axis(self, grid, false, names->dims[1], &has_x, err));
     }
