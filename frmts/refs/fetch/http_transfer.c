@@ -269,11 +269,11 @@ bool refs_transfer__has_no_server(const refs_transfer *transfer, CURLcode code) 
 }
 
 static refs_status fail_status(const refs_transfer *transfer, long status, refs_error *err) {
-    const refs_identity *identity = &transfer->response.identity;
+    const refs_validators *validators = &transfer->response.validators;
     const refs_http_host *host = transfer->host;
-    if (status == 416 && identity->has_total && transfer->kind == REFS_TRANSFER_RANGE &&
-        identity->total < transfer->offset + transfer->length) {
-        (void)refs_fetch__fail_short(identity->total, transfer->offset, transfer->length, err);
+    if (status == 416 && validators->has_total && transfer->kind == REFS_TRANSFER_RANGE &&
+        validators->total < transfer->offset + transfer->length) {
+        (void)refs_fetch__fail_short(validators->total, transfer->offset, transfer->length, err);
         refs_error_prefix(err, "HTTP %ld", status);
         return REFS_IO;
     }

@@ -113,7 +113,7 @@ std::string urlOf(const char *location) {
 }
 
 refs_status url(void *, const char *location, refs_buf *buffer, refs_error *err) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     if (EQUAL(RefsOptionAt(location, "REFS_HTTP_ENGINE", "AUTO"), "VSI")) return REFS_UNSUPPORTED;
     RefsQuietErrors quiet;
     std::string url;
@@ -138,7 +138,7 @@ unsigned milliseconds(const char *seconds, unsigned otherwise) {
 }
 
 void setRules(void *, const char *location, refs_http_rules *rules) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     const auto option = [&](const char *name) { return RefsOptionAt(location, name, nullptr); };
     rules->max_retries = number(option("GDAL_HTTP_MAX_RETRY"), rules->max_retries);
     rules->retry_delay_ms = milliseconds(option("GDAL_HTTP_RETRY_DELAY"), rules->retry_delay_ms);
@@ -152,7 +152,7 @@ void setRules(void *, const char *location, refs_http_rules *rules) {
 }
 
 void *prepare(void *, const char *location, const char *url, void *easy) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     CPLStringList options;
     for (const PathOption &path : pathOptions)
         if (const char *value = pathOption(location, path.option, nullptr))
@@ -163,7 +163,7 @@ void *prepare(void *, const char *location, const char *url, void *easy) {
 }
 
 const char *advice(void *, const char *location) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     const ObjectStore *store = storeOf(location);
     if (store == nullptr || store->unsignedOption == nullptr || !isSigned(*store, location))
         return nullptr;

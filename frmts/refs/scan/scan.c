@@ -90,7 +90,7 @@ refs_status refs_scan_open(const refs_vfs *vfs, const char *location,
     pthread_mutex_init(&opened->lock, NULL);
     pthread_cond_init(&opened->idle, NULL);
     opened->forked = (refs_forked){in_child, opened, NULL, NULL};
-    refs_fork_enlist(&opened->forked);
+    refs_fork_register(&opened->forked);
     refs_status status = refs_source_open(vfs, location, &opened->source, err);
     if (status == REFS_OK) status = list(opened, err);
     if (status != REFS_OK) {
@@ -104,7 +104,7 @@ refs_status refs_scan_open(const refs_vfs *vfs, const char *location,
 
 void refs_scan_free(refs_scan *scan) {
     if (scan == NULL) return;
-    refs_fork_strike_off(&scan->forked);
+    refs_fork_unregister(&scan->forked);
     if (scan->self != NULL) scan->format->close(scan->self);
     for (size_t i = 0; scan->arrays != NULL && i < scan->documents.n_arrays; i++)
         refs_chunk_index_clear(&scan->arrays[i].index);

@@ -26,7 +26,7 @@ struct refs_source {
     const refs_vfs *vfs;
     char *location;
     void *handle;
-    bool is_near;
+    bool is_local;
     bool knows_size;
     uint64_t size;
 
@@ -46,8 +46,8 @@ refs_status refs_source_open(const refs_vfs *vfs, const char *location, refs_sou
     if (opened == NULL) return refs_fail_nomem(err);
     opened->vfs = vfs;
     opened->location = refs_str_copy(refs_str_from(location));
-    opened->is_near = vfs->is_near != NULL && vfs->is_near(vfs->self, location);
-    opened->block_bytes = opened->is_near ? LOCAL_BLOCK_BYTES : FIRST_BLOCK_BYTES;
+    opened->is_local = vfs->is_local != NULL && vfs->is_local(vfs->self, location);
+    opened->block_bytes = opened->is_local ? LOCAL_BLOCK_BYTES : FIRST_BLOCK_BYTES;
     refs_status status = opened->location == NULL
                              ? refs_fail_nomem(err)
                              : vfs->open(vfs->self, location, &opened->handle, err);
@@ -157,9 +157,9 @@ static uint64_t end_of_gap(const refs_source *source, uint64_t begin, uint64_t e
  * from there as it can. */
 static refs_status fetch_block(refs_source *source, uint64_t offset, uint64_t length,
                                refs_error *err) {
-    uint64_t begin = offset - offset % (source->is_near ? LOCAL_BLOCK_BYTES : FIRST_BLOCK_BYTES);
+    uint64_t begin = offset - offset % (source->is_local ? LOCAL_BLOCK_BYTES : FIRST_BLOCK_BYTES);
     uint64_t end;
-    if (!source->is_near && offset == source->last_end && source->block_bytes < MAX_BLOCK_BYTES)
+    if (!source->is_local && offset == source->last_end && source->block_bytes < MAX_BLOCK_BYTES)
         source->block_bytes *= 2;
     size_t i = find_extent(source, begin);
     if (i < source->n_extents && source->extents[i].offset <= begin)
@@ -222,7 +222,7 @@ refs_status refs_source_read(refs_source *source, uint64_t offset, size_t length
 /* -- other files ------------------------------------------------------------------------------- */
 
 bool refs_source_is_near(const refs_source *source) {
-    return source->is_near;
+    return source->is_local;
 }
 
 /* The name of the other file: what follows a "?" in a URL stays behind it. */
@@ -344,7 +344,7 @@ static refs_status fetch_many(refs_source *source, const refs_source_range *rang
 refs_status refs_source_want(refs_source *source, refs_source_range *ranges, size_t n,
                              refs_error *err) {
     uint64_t size;
-    if (source->is_near || source->vfs->read_many == NULL || n == 0) return REFS_OK;
+    if (source->is_local || source->vfs->read_many == NULL || n == 0) return REFS_OK;
     REFS_TRY(refs_source_size(source, &size, err));
     qsort(ranges, n, sizeof *ranges, compare_ranges);
     n = merge_missing(source, ranges, n, size);

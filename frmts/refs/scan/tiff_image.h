@@ -30,7 +30,7 @@ void refs_scan__tiff_dtype(const tiff_file *file, const tiff_image *image, char 
                            size_t size);
 
 /** Adds what tags say of an image to `attributes`: GeoKeys and GDAL's metadata under the names of
- * tifffile, texts under those of GDAL. */
+ * tifffile, strings under those of GDAL. */
 refs_status refs_scan__tiff_group_attributes(const tiff_file *file, const tiff_directory *directory,
                                              json_t *attributes, refs_error *err);
 

@@ -1,5 +1,5 @@
-/* tiff_metadata.c -- tags of a TIFF file that are attributes: GeoKeys, GDAL's metadata, texts. See
- * tiff_image.h.
+/* tiff_metadata.c -- tags of a TIFF file that are attributes: GeoKeys, GDAL's metadata, strings.
+ * See tiff_image.h.
  *
  * OGC GeoTIFF 1.1 (19-008r4), 7.1 and B.6; GDAL's GeoTIFF driver, "Internal nodata values" and
  * "Metadata".
@@ -15,7 +15,7 @@
 /* Values of one tag at most. */
 #define MAX_TAG_BYTES (1 * REFS_MIB)
 
-/* -- numbers and texts ------------------------------------------------------------------------- */
+/* -- numbers and strings ----------------------------------------------------------------------- */
 
 static json_t *text_until_nul(const refs_buf *bytes) {
     const char *text = (const char *)bytes->data;
@@ -30,26 +30,26 @@ static refs_status read_tag(const tiff_file *file, const tiff_directory *directo
     return field != NULL ? refs_scan__tiff_bytes(file, field, MAX_TAG_BYTES, bytes, err) : REFS_OK;
 }
 
-/* Texts under the names of GDAL. */
+/* Strings under the names of GDAL. */
 static refs_status add_texts(const tiff_file *file, const tiff_directory *directory,
                              json_t *attributes, refs_error *err) {
     static const struct {
         tiff_tag tag;
         const char *name;
-    } texts[] = {{TIFF_DOCUMENT_NAME, "TIFFTAG_DOCUMENTNAME"},
-                 {TIFF_DESCRIPTION, "TIFFTAG_IMAGEDESCRIPTION"},
-                 {TIFF_SOFTWARE, "TIFFTAG_SOFTWARE"},
-                 {TIFF_DATE_TIME, "TIFFTAG_DATETIME"},
-                 {TIFF_ARTIST, "TIFFTAG_ARTIST"},
-                 {TIFF_HOST_COMPUTER, "TIFFTAG_HOSTCOMPUTER"},
-                 {TIFF_COPYRIGHT, "TIFFTAG_COPYRIGHT"}};
+    } strings[] = {{TIFF_DOCUMENT_NAME, "TIFFTAG_DOCUMENTNAME"},
+                   {TIFF_DESCRIPTION, "TIFFTAG_IMAGEDESCRIPTION"},
+                   {TIFF_SOFTWARE, "TIFFTAG_SOFTWARE"},
+                   {TIFF_DATE_TIME, "TIFFTAG_DATETIME"},
+                   {TIFF_ARTIST, "TIFFTAG_ARTIST"},
+                   {TIFF_HOST_COMPUTER, "TIFFTAG_HOSTCOMPUTER"},
+                   {TIFF_COPYRIGHT, "TIFFTAG_COPYRIGHT"}};
     refs_buf bytes = REFS_BUF_INIT;
     refs_status status = REFS_OK;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == REFS_OK; i++) {
-        if (refs_scan__tiff_find(directory, texts[i].tag) == NULL) continue;
-        status = read_tag(file, directory, texts[i].tag, &bytes, err);
+    for (size_t i = 0; i < sizeof strings / sizeof strings[0] && status == REFS_OK; i++) {
+        if (refs_scan__tiff_find(directory, strings[i].tag) == NULL) continue;
+        status = read_tag(file, directory, strings[i].tag, &bytes, err);
         if (status == REFS_OK)
-            json_object_set_new(attributes, texts[i].name, text_until_nul(&bytes));
+            json_object_set_new(attributes, strings[i].name, text_until_nul(&bytes));
     }
     refs_buf_clear(&bytes);
     return status;
@@ -87,7 +87,7 @@ static refs_status add_doubles(const tiff_file *file, const tiff_directory *dire
 /* The three tags that hold keys. */
 typedef struct key_tags {
     const tiff_file *file;
-    refs_buf directory, numbers, texts;
+    refs_buf directory, numbers, strings;
 } key_tags;
 
 static json_t *numbers_of_key(const key_tags *tags, size_t first, size_t n) {
@@ -101,11 +101,11 @@ static json_t *numbers_of_key(const key_tags *tags, size_t first, size_t n) {
     return number;
 }
 
-/* Texts end with a bar. */
+/* Strings end with a bar. */
 static json_t *text_of_key(const key_tags *tags, size_t first, size_t n) {
-    if (first > tags->texts.size) first = tags->texts.size;
-    if (n > tags->texts.size - first) n = tags->texts.size - first;
-    const char *text = (const char *)tags->texts.data + first;
+    if (first > tags->strings.size) first = tags->strings.size;
+    if (n > tags->strings.size - first) n = tags->strings.size - first;
+    const char *text = (const char *)tags->strings.data + first;
     while (n > 0 && (text[n - 1] == '\0' || text[n - 1] == '|')) n--;
     return refs_document_string(text, n);
 }
@@ -142,11 +142,11 @@ static refs_status add_geo_keys(const tiff_file *file, const tiff_directory *dir
     key_tags tags = {file, REFS_BUF_INIT, REFS_BUF_INIT, REFS_BUF_INIT};
     refs_status status = read_tag(file, directory, TIFF_GEO_KEYS, &tags.directory, err);
     if (status == REFS_OK) status = read_tag(file, directory, TIFF_GEO_NUMBERS, &tags.numbers, err);
-    if (status == REFS_OK) status = read_tag(file, directory, TIFF_GEO_TEXTS, &tags.texts, err);
+    if (status == REFS_OK) status = read_tag(file, directory, TIFF_GEO_TEXTS, &tags.strings, err);
     if (status == REFS_OK) add_keys(&tags, attributes);
     refs_buf_clear(&tags.directory);
     refs_buf_clear(&tags.numbers);
-    refs_buf_clear(&tags.texts);
+    refs_buf_clear(&tags.strings);
     return status;
 }
 
