@@ -114,6 +114,8 @@ inline std::vector<Sample> shortSamples() {
         {"bitround", R"({"id":"bitround","keepbits":3})", "abcd", "abcd"},
         {"packbits", R"({"id":"packbits"})", bytes("\x05\xb0\x40"),
          bytes("\x01\x00\x01\x01\x00\x00\x00\x00\x00\x01\x00")},
+        {"imagecodecs_packints", R"({"id":"imagecodecs_packints","bitspersample":3,"runlen":2})",
+         bytes("\xb8\x44"), bytes("\x05\x06\x02\x01")},
         {"base64", R"({"id":"base64"})", "cmVmcyBy", "refs r"},
         {"crc32", R"({"id":"crc32"})",
          bytes("\x67\x52\xc5\x54"

@@ -118,7 +118,7 @@ def names_another_array():
 @produces("it begins as …, not as a reference set")
 def gives_the_data_for_the_set():
     with World() as world:
-        return world.said(f"REFS:{ROOT}/data/sample.nc")
+        return world.said(world.set("PAR1"))
 
 
 @produces("it does not begin as a reference set", "the file is empty")

@@ -288,6 +288,9 @@ bool refs_cf_is_coordinate_of_group(const refs_hierarchy *hierarchy, const refs_
  * set of one other array opens as that array. */
 bool refs_cf_is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
+/** Whether an array is the mask of another, which names it "tiff_mask". */
+bool refs_cf_is_mask(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
 /** Appends the description of a subdataset in the netCDF driver's words:
  * "[1x585x1386] air_temperature (16-bit unsigned integer)"; of a GRIB message, by the keys that
  * kerchunk and cfgrib make attributes, with its level: "[33x49] Rain rate, surface (…)". `values`

@@ -54,6 +54,17 @@ TEST(ShortChunks, EndAlongTheDimensionThatVariesSlowest) {
     EXPECT_EQ(v.read(), "abcdef") << v.error.message;
 }
 
+TEST(ShortChunks, EndBehindDimensionsAlongWhichTheyHaveOneElement) {
+    ByteArray v;
+    v.store.put("v/.zarray", metadata("[2,3,2]", "[1,2,2]"));
+    v.store.put("v/0.0.0", "abcd");
+    v.store.put("v/0.1.0", "ef");
+    v.store.put("v/1.0.0", "ghij");
+    v.store.put("v/1.1.0", "kl");
+    v.open();
+    EXPECT_EQ(v.read(), "abcdefghijkl") << v.error.message;
+}
+
 TEST(ShortChunks, AreRefusedWhereElementsWouldLieDifferently) {
     const struct {
         const char *shape, *key, *chunk, *message;

@@ -88,7 +88,7 @@ TEST(ParquetOpen, SaysWhatWasGivenForASet) {
     const std::map<std::string, std::string> contents = {
         {"<!DOCTYPE html>", "as a web page or XML"},
         {"\x89HDF\r\n", "as a NetCDF-4 or HDF5 file"},
-        {"CDF\1", "as a NetCDF-3 file"},
+        {"CDF\3", "as a NetCDF-3 file"},
         {"GRIB", "as a GRIB file"},
         {{"II*\0", 4}, "as a TIFF file"},
         {{"MM\0*", 4}, "as a TIFF file"},

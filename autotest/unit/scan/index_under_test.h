@@ -52,11 +52,13 @@ class IndexUnderTest {
         return Read(vfs.get(), "f.h5");
     }
 
-    const refs_index_entry *At(const std::vector<uint64_t> &at) const {
+    const refs_index_entry *At(const std::vector<uint64_t> &at) {
         uint64_t number;
         if (!refs_chunk_index_number(&index, at.data(), &number)) return nullptr;
-        return refs_chunk_index_find(&index, number);
+        return refs_chunk_index_find(&index, number, &found) ? &found : nullptr;
     }
+
+    refs_index_entry found = {};
 
     MemoryVfs vfs;
     refs_scan_options options = REFS_SCAN_OPTIONS_INIT;

@@ -2,12 +2,14 @@
 #include "array_object.h"
 
 /* Bytes that a chunk has at least: producers may leave out what is outside the array along the
- * dimension that varies slowest, and everywhere else elements would lie differently. */
+ * dimension that varies slowest in a chunk, and everywhere else elements would lie differently. */
 static size_t least_bytes(const refs_array *array, uint64_t number) {
     const refs_array_meta *meta = array->meta;
     uint64_t index[REFS_MAX_RANK];
+    size_t slowest = 0;
     if (meta->rank == 0) return array->chunk_bytes;
-    size_t dim = meta->order[0];
+    while (slowest + 1 < meta->rank && meta->chunk[meta->order[slowest]] == 1) slowest++;
+    size_t dim = meta->order[slowest];
     refs_grid__index(&array->grid, number, index);
     uint64_t left = meta->shape[dim] - index[dim] * meta->chunk[dim];
     if (left >= meta->chunk[dim]) return array->chunk_bytes;

@@ -5,72 +5,9 @@
  *
  * OGC GeoTIFF 1.1 (19-008r4), 7.1; TIFF 6.0, section 2. Names as tifffile spells them.
  */
+#include "refs/geokeys.h"
 #include "cf_internal.h"
 
-/* What a key holds. */
-typedef enum key_kind { CODE, NUMBERS, TEXT } key_kind;
-
-typedef struct geo_key {
-    const char *name;
-    uint16_t number;
-    key_kind kind;
-} geo_key;
-
-/* In the order in which a file has them; the last one has no name in GeoTIFF 1.0. */
-static const geo_key geo_keys[] = {
-    {"GTModelTypeGeoKey", 1024, CODE},
-    {"GTRasterTypeGeoKey", 1025, CODE},
-    {"GTCitationGeoKey", 1026, TEXT},
-    {"GeographicTypeGeoKey", 2048, CODE},
-    {"GeogCitationGeoKey", 2049, TEXT},
-    {"GeogGeodeticDatumGeoKey", 2050, CODE},
-    {"GeogPrimeMeridianGeoKey", 2051, CODE},
-    {"GeogLinearUnitsGeoKey", 2052, CODE},
-    {"GeogLinearUnitSizeGeoKey", 2053, NUMBERS},
-    {"GeogAngularUnitsGeoKey", 2054, CODE},
-    {"GeogAngularUnitsSizeGeoKey", 2055, NUMBERS},
-    {"GeogAngularUnitSizeGeoKey", 2055, NUMBERS},
-    {"GeogEllipsoidGeoKey", 2056, CODE},
-    {"GeogSemiMajorAxisGeoKey", 2057, NUMBERS},
-    {"GeogSemiMinorAxisGeoKey", 2058, NUMBERS},
-    {"GeogInvFlatteningGeoKey", 2059, NUMBERS},
-    {"GeogAzimuthUnitsGeoKey", 2060, CODE},
-    {"GeogPrimeMeridianLongGeoKey", 2061, NUMBERS},
-    {"GeogTOWGS84GeoKey", 2062, NUMBERS},
-    {"ProjLinearUnitsInterpCorrectGeoKey", 3059, NUMBERS},
-    {"ProjectedCSTypeGeoKey", 3072, CODE},
-    {"PCSCitationGeoKey", 3073, TEXT},
-    {"ProjectionGeoKey", 3074, CODE},
-    {"ProjCoordTransGeoKey", 3075, CODE},
-    {"ProjLinearUnitsGeoKey", 3076, CODE},
-    {"ProjLinearUnitSizeGeoKey", 3077, NUMBERS},
-    {"ProjStdParallel1GeoKey", 3078, NUMBERS},
-    {"ProjStdParallel2GeoKey", 3079, NUMBERS},
-    {"ProjNatOriginLongGeoKey", 3080, NUMBERS},
-    {"ProjNatOriginLatGeoKey", 3081, NUMBERS},
-    {"ProjFalseEastingGeoKey", 3082, NUMBERS},
-    {"ProjFalseNorthingGeoKey", 3083, NUMBERS},
-    {"ProjFalseOriginLongGeoKey", 3084, NUMBERS},
-    {"ProjFalseOriginLatGeoKey", 3085, NUMBERS},
-    {"ProjFalseOriginEastingGeoKey", 3086, NUMBERS},
-    {"ProjFalseOriginNorthingGeoKey", 3087, NUMBERS},
-    {"ProjCenterLongGeoKey", 3088, NUMBERS},
-    {"ProjCenterLatGeoKey", 3089, NUMBERS},
-    {"ProjCenterEastingGeoKey", 3090, NUMBERS},
-    {"ProjCenterNorthingGeoKey", 3091, NUMBERS},
-    {"ProjScaleAtNatOriginGeoKey", 3092, NUMBERS},
-    {"ProjScaleAtCenterGeoKey", 3093, NUMBERS},
-    {"ProjAzimuthAngleGeoKey", 3094, NUMBERS},
-    {"ProjStraightVertPoleLongGeoKey", 3095, NUMBERS},
-    {"ProjRectifiedGridAngleGeoKey", 3096, NUMBERS},
-    {"VerticalCSTypeGeoKey", 4096, CODE},
-    {"VerticalCitationGeoKey", 4097, TEXT},
-    {"VerticalDatumGeoKey", 4098, CODE},
-    {"VerticalUnitsGeoKey", 4099, CODE},
-    {"5120", 5120, NUMBERS},
-};
-
-#define N_KEYS      (sizeof geo_keys / sizeof geo_keys[0])
 #define MAX_NUMBERS 7
 
 /* The three tags that hold keys: each key has four numbers in the directory, and its value there or
@@ -99,7 +36,7 @@ static refs_status put_double(refs_buf *buf, double number, refs_error *err) {
 /* Tags of TIFF. */
 enum { DIRECTORY_TAG = 34735, NUMBERS_TAG = 34736, TEXTS_TAG = 34737 };
 
-static refs_status put_entry(key_tags *tags, const geo_key *key, const unsigned rest[3],
+static refs_status put_entry(key_tags *tags, const refs_geo_key *key, const unsigned rest[3],
                              refs_error *err) {
     tags->n_keys++;
     REFS_TRY(put(&tags->directory, key->number, 2, err));
@@ -107,7 +44,8 @@ static refs_status put_entry(key_tags *tags, const geo_key *key, const unsigned 
     return REFS_OK;
 }
 
-static refs_status put_text(key_tags *tags, const geo_key *key, refs_str text, refs_error *err) {
+static refs_status put_text(key_tags *tags, const refs_geo_key *key, refs_str text,
+                            refs_error *err) {
     size_t begin = tags->strings.size;
     if (text.data == NULL || begin + text.size >= UINT16_MAX) return REFS_OK;
     const unsigned rest[3] = {TEXTS_TAG, (unsigned)text.size + 1, (unsigned)begin};
@@ -116,28 +54,33 @@ static refs_status put_text(key_tags *tags, const geo_key *key, refs_str text, r
     return put_entry(tags, key, rest, err);
 }
 
-static refs_status put_numbers(key_tags *tags, const geo_key *key, const double *numbers, size_t n,
-                               refs_error *err) {
+static refs_status put_numbers(key_tags *tags, const refs_geo_key *key, const double *numbers,
+                               size_t n, refs_error *err) {
     const unsigned rest[3] = {NUMBERS_TAG, (unsigned)n, (unsigned)(tags->numbers.size / 8)};
     for (size_t i = 0; i < n; i++) REFS_TRY(put_double(&tags->numbers, numbers[i], err));
     return put_entry(tags, key, rest, err);
 }
 
-static refs_status put_key(const refs_json *attributes, const geo_key *key, key_tags *tags,
+static refs_status put_key(const refs_json *attributes, const refs_geo_key *key, key_tags *tags,
                            refs_error *err) {
     double numbers[MAX_NUMBERS];
-    if (key->kind == TEXT) return put_text(tags, key, refs_cf__text(attributes, key->name), err);
+    if (key->kind == REFS_GEO_KEY_TEXT)
+        return put_text(tags, key, refs_cf__text(attributes, key->name), err);
     size_t n = refs_cf__numbers(attributes, key->name, numbers, MAX_NUMBERS);
     if (n == 0) return REFS_OK;
-    if (key->kind == NUMBERS) return put_numbers(tags, key, numbers, n, err);
+    if (key->kind == REFS_GEO_KEY_NUMBERS) return put_numbers(tags, key, numbers, n, err);
     if (!(numbers[0] >= 0 && numbers[0] <= UINT16_MAX)) return REFS_OK;
     const unsigned rest[3] = {0, 1, (unsigned)numbers[0]};
     return put_entry(tags, key, rest, err);
 }
 
 static refs_status put_keys(const refs_json *attributes, key_tags *tags, refs_error *err) {
-    for (size_t i = 0; i < 4; i++) REFS_TRY(put(&tags->directory, i < 2, 2, err));
-    for (size_t i = 0; i < N_KEYS; i++) REFS_TRY(put_key(attributes, &geo_keys[i], tags, err));
+    double minor = 0; /* from 1.1 on, heights are part of the reference system */
+    refs_cf__number(attributes, "KeyRevisionMinor", &minor);
+    const unsigned head[4] = {1, 1, minor == 1, 0};
+    for (size_t i = 0; i < 4; i++) REFS_TRY(put(&tags->directory, head[i], 2, err));
+    for (size_t i = 0; i < REFS_N_GEO_KEYS; i++)
+        REFS_TRY(put_key(attributes, &refs_geo_keys[i], tags, err));
     if (tags->n_keys > 0) tags->directory.data[6] = (uint8_t)tags->n_keys;
     return refs_buf_append(&tags->strings, "", 1, err);
 }

@@ -1,8 +1,8 @@
 /* grib.c -- grids of GRIB messages, by the keys of ecCodes that kerchunk and cfgrib make
  * attributes.
  *
- * WMO Manual on Codes, FM 92 GRIB edition 2, templates 3.0, 3.1, 3.10, 3.20, 3.30 and 3.40. The
- * figure of the Earth is not among those keys: it is the sphere that most writers of GRIB use.
+ * WMO Manual on Codes, FM 92 GRIB edition 2, templates 3.0, 3.1, 3.10, 3.20, 3.30 and 3.40. Where
+ * the figure of the Earth is not among those keys, it is the sphere that most writers of GRIB use.
  */
 #include "cf_internal.h"
 
@@ -126,14 +126,31 @@ static refs_status print_parameter(const refs_json *keys, const grid_parameter *
     return refs_cf__print_number(value, 15, text, err);
 }
 
+static refs_status print_earth(const refs_cf__input *input, const refs_json *keys, refs_buf *text,
+                               refs_error *err) {
+    double major = 0, minor = 0;
+    if (!refs_cf__number(keys, "GRIB_earthMajorAxisInMetres", &major) ||
+        !refs_cf__number(keys, "GRIB_earthMinorAxisInMetres", &minor))
+        major = minor = radius_of(input);
+    if (major == minor) {
+        REFS_TRY(refs_buf_printf(text, err, "\"earth_radius\":"));
+        return refs_cf__print_number(major, 15, text, err);
+    }
+    REFS_TRY(refs_buf_printf(text, err, "\"semi_major_axis\":"));
+    REFS_TRY(refs_cf__print_number(major, 15, text, err));
+    REFS_TRY(refs_buf_printf(text, err, ",\"semi_minor_axis\":"));
+    return refs_cf__print_number(minor, 15, text, err);
+}
+
 /* Writes the grid mapping that CF has for the grid; REFS_NOT_FOUND where a key is missing. */
 static refs_status print_mapping(const refs_cf__input *input, const grid_kind *kind,
                                  const refs_json *keys, refs_buf *text, refs_error *err) {
     REFS_TRY(
         refs_buf_printf(text, err,
-                        "{\"grid_mapping_name\":\"%s\",\"earth_radius\":%.0f,"
-                        "\"geographic_crs_name\":\"Coordinate System imported from GRIB file\"",
-                        kind->mapping, radius_of(input)));
+                        "{\"grid_mapping_name\":\"%s\","
+                        "\"geographic_crs_name\":\"Coordinate System imported from GRIB file\",",
+                        kind->mapping));
+    REFS_TRY(print_earth(input, keys, text, err));
     for (size_t i = 0; i < MAX_PARAMETERS && kind->parameters[i].key != NULL; i++)
         REFS_TRY(print_parameter(keys, &kind->parameters[i], text, err));
     return refs_buf_printf(text, err, "}");

@@ -40,6 +40,11 @@ bool refs_cf_is_coordinate_of_group(const refs_hierarchy *hierarchy, const refs_
                                      array->group, array);
 }
 
+/* Which sets of TIFF files say. */
+bool refs_cf_is_mask(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return is_named(hierarchy, "tiff_mask", array);
+}
+
 /* CF 5.6 allows "crs: x y" too, where the colon is the name's. */
 static bool is_grid_mapping(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return refs_cf__text(array->attributes, "grid_mapping_name").size > 0 ||

@@ -20,9 +20,7 @@ refs_status refs_chunk_index_init(refs_chunk_index *index, size_t rank, const ui
         if (!refs_mul_u64(index->n_chunks, index->n[dim], &index->n_chunks))
             return refs_fail(err, REFS_LIMIT, "an array has more chunks than can be counted");
     }
-    if (index->n_chunks > MAX_DENSE_CHUNKS || index->n_chunks == 0) return REFS_OK;
-    index->entries = refs_calloc((size_t)index->n_chunks, sizeof *index->entries);
-    return index->entries != NULL ? REFS_OK : refs_fail_nomem(err);
+    return REFS_OK;
 }
 
 static bool is_dense(const refs_chunk_index *index) {
@@ -30,6 +28,7 @@ static bool is_dense(const refs_chunk_index *index) {
 }
 
 void refs_chunk_index_clear(refs_chunk_index *index) {
+    refs_free(index->steps);
     refs_free(index->entries);
     refs_free(index->numbers);
     refs_buf_clear(&index->inline_bytes);
@@ -68,6 +67,9 @@ refs_status refs_chunk_index_add(refs_chunk_index *index, uint64_t number, uint6
                          (unsigned long long)number, (unsigned long long)length, filter_mask);
     refs_index_entry entry = {offset, length & MAX_LENGTH, filter_mask & UINT16_MAX};
     if (!is_dense(index)) return add_sparse(index, number, entry, err);
+    if (index->entries == NULL)
+        index->entries = refs_calloc((size_t)index->n_chunks, sizeof *index->entries);
+    if (index->entries == NULL) return refs_fail_nomem(err);
     index->entries[number] = entry;
     return REFS_OK;
 }
@@ -77,6 +79,21 @@ refs_status refs_chunk_index_add_inline(refs_chunk_index *index, uint64_t number
     size_t offset = index->inline_bytes.size;
     REFS_TRY(refs_buf_append(&index->inline_bytes, bytes.data, bytes.size, err));
     return refs_chunk_index_add(index, number, offset, bytes.size, 0, err);
+}
+
+refs_status refs_chunk_index_in_steps(refs_chunk_index *index, const refs_chunk_steps *steps,
+                                      refs_error *err) {
+    uint64_t end = steps->offset, way;
+    bool fits = steps->length <= MAX_LENGTH && steps->last_length <= steps->length;
+    for (size_t dim = 0; dim < index->rank && index->n_chunks > 0; dim++)
+        fits = fits && refs_mul_u64(index->n[dim] - 1, steps->steps[dim], &way) &&
+               refs_add_u64(end, way, &end);
+    if (!fits || !refs_add_u64(end, steps->length, &end))
+        return refs_fail(err, REFS_CORRUPT, "its chunks end behind the end of any file");
+    index->steps = refs_alloc(sizeof *index->steps);
+    if (index->steps == NULL) return refs_fail_nomem(err);
+    *index->steps = *steps;
+    return REFS_OK;
 }
 
 /* -- many chunks ------------------------------------------------------------------------------- */
@@ -113,13 +130,30 @@ refs_status refs_chunk_index_finish(refs_chunk_index *index, refs_error *err) {
     return refs_fail(err, REFS_CORRUPT, "a chunk is twice in the index");
 }
 
-const refs_index_entry *refs_chunk_index_find(const refs_chunk_index *index, uint64_t number) {
-    const refs_index_entry *entry = NULL;
+static refs_index_entry entry_in_steps(const refs_chunk_index *index, uint64_t number) {
+    const refs_chunk_steps *steps = index->steps;
+    refs_index_entry entry = {steps->offset, steps->length & MAX_LENGTH, 0};
+    for (size_t dim = index->rank; dim-- > 0; number /= index->n[dim]) {
+        uint64_t at = number % index->n[dim];
+        entry.offset += at * steps->steps[dim];
+        if (dim == steps->short_dim && at + 1 == index->n[dim])
+            entry.length = steps->last_length & MAX_LENGTH;
+    }
+    return entry;
+}
+
+bool refs_chunk_index_find(const refs_chunk_index *index, uint64_t number,
+                           refs_index_entry *entry) {
     size_t low = 0, high = index->n_entries;
-    if (number >= index->n_chunks) return NULL;
+    if (number >= index->n_chunks) return false;
+    if (index->steps != NULL) {
+        *entry = entry_in_steps(index, number);
+        return entry->length > 0;
+    }
     if (is_dense(index)) {
-        entry = &index->entries[number];
-        return entry->length > 0 ? entry : NULL;
+        if (index->entries == NULL) return false;
+        *entry = index->entries[number];
+        return entry->length > 0;
     }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -128,5 +162,7 @@ const refs_index_entry *refs_chunk_index_find(const refs_chunk_index *index, uin
         else
             high = middle;
     }
-    return low < index->n_entries && index->numbers[low] == number ? &index->entries[low] : NULL;
+    if (low == index->n_entries || index->numbers[low] != number) return false;
+    *entry = index->entries[low];
+    return true;
 }

@@ -15,6 +15,16 @@ typedef struct refs_index_entry {
     uint64_t filter_mask : 16;
 } refs_index_entry;
 
+/** Chunks that lie in steps of equal size: chunk `at` begins at `offset` plus the sum of at[i]
+ * times steps[i]. */
+typedef struct refs_chunk_steps {
+    uint64_t offset;
+    uint64_t steps[REFS_SCAN_MAX_RANK];
+    uint64_t length;  /**< of each chunk, in bytes … */
+    size_t short_dim; /**< … but of the last along this dimension, where below the rank: … */
+    uint64_t last_length; /**< … that has so many */
+} refs_chunk_steps;
+
 /** The index of an array of n[0] times n[1] … chunks, slowest dimension first. */
 typedef struct refs_chunk_index {
     size_t rank;
@@ -22,6 +32,7 @@ typedef struct refs_chunk_index {
     uint64_t n_chunks; /**< all of them together */
     uint32_t location_id;
     refs_buf inline_bytes;
+    refs_chunk_steps *steps;   /**< where all is said in steps: there are no entries then */
     refs_index_entry *entries; /**< one for each chunk where `numbers` is NULL */
     uint64_t *numbers;         /**< chunk numbers of the entries, ascending once it is finished */
     size_t n_entries, capacity;
@@ -46,10 +57,15 @@ refs_status refs_chunk_index_add(refs_chunk_index *index, uint64_t number, uint6
 refs_status refs_chunk_index_add_inline(refs_chunk_index *index, uint64_t number, refs_bytes bytes,
                                         refs_error *err);
 
+/** Says in steps where all chunks are, without adding any. REFS_CORRUPT where they leave the
+ * numbers that offsets have, or the length cannot be kept. */
+refs_status refs_chunk_index_in_steps(refs_chunk_index *index, const refs_chunk_steps *steps,
+                                      refs_error *err);
+
 /** Ends adding. REFS_CORRUPT where a chunk was added twice. */
 refs_status refs_chunk_index_finish(refs_chunk_index *index, refs_error *err);
 
-/** The entry of a chunk, or NULL where it was never written. */
-const refs_index_entry *refs_chunk_index_find(const refs_chunk_index *index, uint64_t number);
+/** Finds the entry of a chunk; false where it was never written. */
+bool refs_chunk_index_find(const refs_chunk_index *index, uint64_t number, refs_index_entry *entry);
 
 #endif

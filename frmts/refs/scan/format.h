@@ -27,6 +27,9 @@ typedef struct refs_scan_format {
     void (*close)(void *self);
 } refs_scan_format;
 
+extern const refs_scan_format refs_scan__grib;
 extern const refs_scan_format refs_scan__hdf5;
+extern const refs_scan_format refs_scan__netcdf3;
+extern const refs_scan_format refs_scan__tiff;
 
 #endif

@@ -104,8 +104,9 @@ static refs_status add_chunks(reading *job, refs_error *err) {
     if (stored->entries == NULL) return REFS_OK;
     for (size_t i = 0; i < n; i++) {
         uint64_t number = stored->numbers != NULL ? stored->numbers[i] : i;
-        const refs_index_entry *entry = refs_chunk_index_find(stored, number);
-        if (entry != NULL) REFS_TRY(add_chunk(job, number, entry, err));
+        refs_index_entry entry;
+        if (refs_chunk_index_find(stored, number, &entry))
+            REFS_TRY(add_chunk(job, number, &entry, err));
     }
     return REFS_OK;
 }

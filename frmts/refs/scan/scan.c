@@ -5,7 +5,8 @@
 
 #define HEAD_BYTES (4 * REFS_KIB)
 
-static const refs_scan_format *const formats[] = {&refs_scan__hdf5};
+static const refs_scan_format *const formats[] = {&refs_scan__hdf5, &refs_scan__netcdf3,
+                                                  &refs_scan__tiff, &refs_scan__grib};
 
 typedef struct scanned_array {
     bool is_indexed;
@@ -201,16 +202,16 @@ refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_
     REFS_TRY(index_once(scan, number, err));
     const refs_chunk_index *index = &scan->arrays[number].index;
     if (!number_of(index, key, &at)) return REFS_NOT_FOUND;
-    const refs_index_entry *entry = refs_chunk_index_find(index, at);
-    if (entry == NULL) return REFS_NOT_FOUND;
+    refs_index_entry entry;
+    if (!refs_chunk_index_find(index, at, &entry)) return REFS_NOT_FOUND;
     *chunk = (refs_scan_chunk){.location_id = index->location_id,
-                               .offset = entry->offset,
-                               .length = entry->length,
-                               .filter_mask = (uint32_t)entry->filter_mask};
+                               .offset = entry.offset,
+                               .length = entry.length,
+                               .filter_mask = (uint32_t)entry.filter_mask};
     const refs_buf *held =
         index->location_id == REFS_SCAN_INLINE ? &index->inline_bytes : &scan->beginning;
     if ((index->location_id == REFS_SCAN_INLINE || index->location_id == 0) &&
-        entry->offset < held->size && entry->length <= held->size - entry->offset)
-        chunk->bytes = refs_bytes_view(held->data + entry->offset, (size_t)entry->length);
+        entry.offset < held->size && entry.length <= held->size - entry.offset)
+        chunk->bytes = refs_bytes_view(held->data + entry.offset, (size_t)entry.length);
     return REFS_OK;
 }

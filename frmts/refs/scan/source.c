@@ -246,6 +246,10 @@ static refs_status fetch_block(refs_source *source, uint64_t offset, uint64_t le
     size_t got = 0;
     refs_status status = read_vfs(source, (refs_source_range){begin, end - begin}, data, &got, err);
     source->last_end = begin + got;
+    if (status == REFS_OK && got > 0 && got < end - begin) { /* which only happens at the end */
+        source->knows_size = true;
+        source->size = begin + got;
+    }
     if (status != REFS_OK || got == 0) {
         refs_free(data);
         return status;
@@ -259,7 +263,8 @@ refs_status refs_source_read_some(refs_source *source, refs_source_range range, 
     if (source->is_local) return read_local(source, range, dst, got, err);
     while (*got < range.length) {
         uint64_t at;
-        if (!refs_add_u64(range.offset, *got, &at)) return REFS_OK;
+        if (!refs_add_u64(range.offset, *got, &at) || (source->knows_size && at >= source->size))
+            return REFS_OK;
         const extent *kept = extent_at(source, at);
         if (kept == NULL) {
             REFS_TRY(fetch_block(source, at, range.length - *got, err));
@@ -292,6 +297,58 @@ refs_status refs_source_beginning(const refs_source *source, refs_buf *bytes, re
         REFS_TRY(refs_buf_append(bytes, kept->data, kept->size, err));
     }
     return REFS_OK;
+}
+
+/* -- other files ------------------------------------------------------------------------------- */
+
+bool refs_source_is_near(const refs_source *source) {
+    return source->is_local;
+}
+
+/* The name of the other file: what follows a "?" in a URL stays behind it. */
+static refs_status name_beside(const refs_source *source, const refs_source_ending *ending,
+                               refs_buf *name) {
+    refs_str whole = refs_str_from(source->location);
+    bool is_url = strstr(source->location, "://") != NULL;
+    size_t query = is_url ? refs_str_find(whole, '?') : SIZE_MAX;
+    refs_str path = refs_str_part(whole, 0, query);
+    if (!refs_str_ends(path, ending->replaced)) return REFS_NOT_FOUND;
+    refs_str rest = refs_str_part(whole, path.size, whole.size);
+    path.size -= strlen(ending->replaced);
+    REFS_TRY(refs_buf_append_str(name, path, NULL));
+    REFS_TRY(refs_buf_append_str(name, refs_str_from(ending->ending), NULL));
+    REFS_TRY(refs_buf_append_str(name, rest, NULL));
+    return refs_buf_append(name, "", 1, NULL);
+}
+
+static refs_status read_other(refs_source *source, void *handle, size_t max_bytes,
+                              refs_buf *bytes) {
+    size_t got = 0;
+    uint64_t size;
+    REFS_TRY(source->vfs->size(source->vfs->self, handle, &size, NULL));
+    if (size > max_bytes) return REFS_LIMIT;
+    REFS_TRY(refs_buf_resize(bytes, (size_t)size, NULL));
+    REFS_TRY(source->vfs->read(source->vfs->self, handle, 0, bytes->size, bytes->data, &got, NULL));
+    source->costs.reads++;
+    source->costs.rounds++;
+    source->costs.bytes += got;
+    bytes->size = got;
+    return REFS_OK;
+}
+
+refs_status refs_source_read_beside(refs_source *source, const refs_source_ending *ending,
+                                    size_t max_bytes, refs_buf *bytes) {
+    refs_buf name = REFS_BUF_INIT;
+    void *handle;
+    refs_status status = name_beside(source, ending, &name);
+    if (status == REFS_OK)
+        status = source->vfs->open(source->vfs->self, (const char *)name.data, &handle, NULL);
+    if (status == REFS_OK) {
+        status = read_other(source, handle, max_bytes, bytes);
+        source->vfs->close(source->vfs->self, handle);
+    }
+    refs_buf_clear(&name);
+    return status == REFS_OK ? REFS_OK : REFS_NOT_FOUND;
 }
 
 /* -- what is going to be needed ---------------------------------------------------------------- */

@@ -24,6 +24,15 @@ typedef struct refs_source_range {
 #define REFS_SOURCE_MAX_KEPT_BYTES (32 * REFS_MIB)
 #define REFS_SOURCE_MAX_WANT_BYTES (16 * REFS_MIB)
 
+/** How another file is called: with `ending` behind its name, in place of `replaced`. */
+typedef struct refs_source_ending {
+    const char *replaced; /**< "": nothing */
+    const char *ending;
+} refs_source_ending;
+
+/** Whether a read costs no more than its bytes. */
+bool refs_source_is_near(const refs_source *source);
+
 /** Opens `location` by `vfs`, which must outlive the source. */
 refs_status refs_source_open(const refs_vfs *vfs, const char *location, refs_source **source,
                              refs_error *err);
@@ -54,6 +63,11 @@ bool refs_source_gains(const refs_source *source);
  * more. `ranges` is sorted. */
 refs_status refs_source_want(refs_source *source, refs_source_range *ranges, size_t n,
                              refs_error *err);
+
+/** Appends what the file holds that is called so. REFS_NOT_FOUND without a message where this one
+ * has another ending, there is no such file, it cannot be read, or has more than `max_bytes`. */
+refs_status refs_source_read_beside(refs_source *source, const refs_source_ending *ending,
+                                    size_t max_bytes, refs_buf *bytes);
 
 /** Bytes of a file that its scan holds at most, so that chunks in them need no read. */
 #define REFS_SOURCE_MAX_BEGINNING_BYTES (1 * REFS_MIB)

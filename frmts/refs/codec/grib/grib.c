@@ -1,5 +1,6 @@
 /* grib.c -- codec "grib" of kerchunk: the values, latitudes or longitudes of one GRIB message, in
- * the order of the message; missing values are NaN. */
+ * the order of the message; missing values are NaN. "field" is the number of one field among
+ * several of a message, counted from 0. */
 #include <eccodes.h>
 
 #include "grib_message.h"
@@ -25,6 +26,7 @@ static refs_lazy_library library = REFS_LAZY_LIBRARY(REFS_LAZY_eccodes, function
 typedef struct grib_codec {
     const char *coordinate; /* the key of the message that has it; NULL: values */
     refs_recast types;
+    size_t field; /* of a message that has several */
 } grib_codec;
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
@@ -38,6 +40,9 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     opened->coordinate = refs_str_is(var, "latitude")    ? "latitudes"
                          : refs_str_is(var, "longitude") ? "longitudes"
                                                          : NULL;
+    uint64_t field = 0;
+    refs_json_u64(refs_json_get(context->config, "field"), &field);
+    opened->field = field < SIZE_MAX ? (size_t)field : SIZE_MAX;
     refs_str type = refs_json_is_string(dtype)   ? refs_json_text(dtype)
                     : opened->coordinate != NULL ? refs_str_from("float64")
                                                  : refs_str_from("float32");
@@ -92,7 +97,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     refs_grib_message message;
     size_t size;
     uint8_t *dst;
-    REFS_TRY(refs_codec__grib_parse(encoded, &message, err));
+    REFS_TRY(refs_codec__grib_parse(encoded, codec->field, &message, err));
     if (!refs_mul_size(message.n_points, codec->types.decoded.size, &size))
         return refs_fail(err, REFS_LIMIT, "%zu points are too many", message.n_points);
     REFS_TRY(refs_codec__output_add(output, size, &dst, err));

@@ -53,11 +53,17 @@ typedef struct sections {
     refs_bytes section[8];
 } sections;
 
-/* Sections from 2, 3 or 4 to 7 may follow again: fields behind the first, which is the message's as
- * ecCodes has it. */
-static refs_status find_sections(refs_bytes whole, sections *found, refs_error *err) {
+/* Whether a section says that it is the bitmap before it. */
+static bool repeats_bitmap(refs_bytes section) {
+    return section.data[4] == 6 && section.size > 5 && section.data[5] == 254;
+}
+
+/* Sections from 2, 3 or 4 to 7 may follow again: fields behind the first, for which sections before
+ * hold that do not. */
+static refs_status find_sections(refs_bytes whole, size_t wanted, sections *found,
+                                 refs_error *err) {
     unsigned last = 0;
-    bool is_first_field = true;
+    size_t field = 0;
     for (size_t at = 16; at < whole.size - 4;) {
         uint32_t size = whole.size - 4 - at >= 5 ? refs_load_be32(whole.data + at) : 0;
         unsigned number = size > 0 ? whole.data[at + 4] : 0;
@@ -66,11 +72,16 @@ static refs_status find_sections(refs_bytes whole, sections *found, refs_error *
             number > 7)
             return refs_fail(err, REFS_CORRUPT, "section %u at byte %zu does not follow section %u",
                              number, at, last);
-        if (begins_field) is_first_field = false;
-        if (is_first_field) found->section[number] = refs_bytes_view(whole.data + at, size);
+        refs_bytes section = refs_bytes_view(whole.data + at, size);
+        if (begins_field) field++;
+        if (field <= wanted && !(repeats_bitmap(section) && found->section[6].size > 0))
+            found->section[number] = section;
         last = number;
         at += size;
     }
+    if (field < wanted)
+        return refs_fail(err, REFS_CORRUPT, "the message has %zu fields, not %zu", field + 1,
+                         wanted + 1);
     return REFS_OK;
 }
 
@@ -120,9 +131,10 @@ static refs_status read_bitmap(refs_bytes section, refs_grib_message *message, r
     return refs_fail(err, REFS_CORRUPT, "%zu values for %zu points", message->n_values, n_present);
 }
 
-static refs_status parse_2(refs_bytes whole, refs_grib_message *message, refs_error *err) {
+static refs_status parse_2(refs_bytes whole, size_t field, refs_grib_message *message,
+                           refs_error *err) {
     sections found = {{{NULL, 0}}};
-    REFS_TRY(find_sections(whole, &found, err));
+    REFS_TRY(find_sections(whole, field, &found, err));
     if (found.section[3].size < 15) return damaged("section 3", err);
     message->grid = found.section[3];
     message->n_points = refs_load_be32(message->grid.data + 6);
@@ -238,7 +250,8 @@ refs_status refs_codec__grib_check_grid(const refs_grib_message *message, refs_e
                      message->n_points);
 }
 
-refs_status refs_codec__grib_parse(refs_bytes bytes, refs_grib_message *message, refs_error *err) {
+refs_status refs_codec__grib_parse(refs_bytes bytes, size_t field, refs_grib_message *message,
+                                   refs_error *err) {
     *message = (refs_grib_message){.n_points = 0};
     if (bytes.size < 20 || memcmp(bytes.data, "GRIB", 4) != 0)
         return refs_fail(err, REFS_CORRUPT, "%zu bytes are not a GRIB message", bytes.size);
@@ -251,6 +264,8 @@ refs_status refs_codec__grib_parse(refs_bytes bytes, refs_grib_message *message,
                          (unsigned long long)size, bytes.size);
     message->whole = refs_bytes_view(bytes.data, (size_t)size);
     if (!has_end(message->whole)) return damaged("end", err);
+    if (edition == 1 && field > 0)
+        return refs_fail(err, REFS_CORRUPT, "a message of edition 1 has one field");
     return edition == 1 ? parse_1(message->whole, message, err)
-                        : parse_2(message->whole, message, err);
+                        : parse_2(message->whole, field, message, err);
 }

@@ -41,9 +41,11 @@ typedef struct refs_grib_message {
     refs_bytes data;
 } refs_grib_message;
 
-/** Finds the parts of the message at the beginning of `bytes`. REFS_CORRUPT where they do not fit
- * together, REFS_UNSUPPORTED names a packing that is not known. */
-refs_status refs_codec__grib_parse(refs_bytes bytes, refs_grib_message *message, refs_error *err);
+/** Finds the parts of field number `field`, of which most messages have one, of the message at the
+ * beginning of `bytes`. REFS_CORRUPT where they do not fit together, REFS_UNSUPPORTED names a
+ * packing that is not known. */
+refs_status refs_codec__grib_parse(refs_bytes bytes, size_t field, refs_grib_message *message,
+                                   refs_error *err);
 
 /** Whether the grid has as many points along each dimension as it has in all: REFS_CORRUPT where
  * not, REFS_UNSUPPORTED for grids of which that is not known. */

@@ -1,0 +1,194 @@
+"""Files of GRIB messages as sets against GDAL's GRIB driver on the same files: each message is a band
+of one variable, with its values, geotransform and CRS. Messages are made by ecCodes of its samples,
+and are those of the folder shared/ beside the repository, where that is. REFS_SHARED_DATA names
+another folder of data. Skips without ecCodes.
+"""
+
+import ctypes
+import glob
+import math
+import os
+import random
+import sys
+import tempfile
+
+import numpy as np
+from osgeo import gdal
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
+SKIPPED = 77
+
+try:
+    ECCODES = ctypes.CDLL("libeccodes.so.0")
+except OSError:
+    print("there is no libeccodes")
+    sys.exit(SKIPPED)
+
+gdal.UseExceptions()
+gdal.SetConfigOption("GRIB_NORMALIZE_UNITS", "NO")
+gdal.SetConfigOption("GDAL_PAM_ENABLED", "NO")
+gdal.PushErrorHandler("CPLQuietErrorHandler")
+
+ECCODES.codes_grib_handle_new_from_samples.restype = ctypes.c_void_p
+
+
+# -- messages --------------------------------------------------------------------------------------
+
+
+def set_key(handle, key, value):
+    key = key.encode()
+    if isinstance(value, str):
+        size = ctypes.c_size_t(len(value))
+        return ECCODES.codes_set_string(handle, key, value.encode(), ctypes.byref(size))
+    if isinstance(value, float):
+        return ECCODES.codes_set_double(handle, key, ctypes.c_double(value))
+    return ECCODES.codes_set_long(handle, key, ctypes.c_long(value))
+
+
+def set_values(handle, seed, missing):
+    size = ctypes.c_size_t()
+    ECCODES.codes_get_size(handle, b"values", ctypes.byref(size))
+    noise = random.Random(seed)
+    values = [280 + 10 * math.sin(i / 7) + noise.random() for i in range(size.value)]
+    if missing:
+        set_key(handle, "bitmapPresent", 1)
+        set_key(handle, "missingValue", 9999.0)
+        values[::5] = [9999.0] * len(values[::5])
+    array = (ctypes.c_double * size.value)(*values)
+    return ECCODES.codes_set_double_array(handle, b"values", array, size)
+
+
+def message(sample, seed=0, missing=False, **keys):
+    handle = ctypes.c_void_p(ECCODES.codes_grib_handle_new_from_samples(None, sample.encode()))
+    for key, value in keys.items():
+        if set_key(handle, key, value) != 0:
+            raise ValueError(f"{sample}: {key} cannot be {value}")
+    set_values(handle, seed, missing)
+    bytes_, size = ctypes.c_void_p(), ctypes.c_size_t()
+    ECCODES.codes_get_message(handle, ctypes.byref(bytes_), ctypes.byref(size))
+    content = ctypes.string_at(bytes_, size.value)
+    ECCODES.codes_handle_delete(handle)
+    return content
+
+
+def sections(content):
+    at = 16
+    while at < len(content) - 4:
+        size = int.from_bytes(content[at:at + 4], "big")
+        yield content[at + 4], content[at:at + size]
+        at += size
+
+
+def joined(messages):
+    """One message that has the fields of several."""
+    body = b"".join(section for _, section in sections(messages[0]))
+    for other in messages[1:]:
+        body += b"".join(section for number, section in sections(other) if number >= 4)
+    return messages[0][:8] + (len(body) + 20).to_bytes(8, "big") + body + b"7777"
+
+
+def of_edition(edition):
+    levels = f"regular_ll_pl_grib{edition}"
+    yield "levels_and_steps", [message(levels, level + step, level=level, step=step, shortName=name)
+                               for name in ("t", "z") for level in (1000, 850, 500) for step in (0, 6, 12)]
+    yield "times", [message(levels, day, dataDate=20200101 + day, dataTime=1200) for day in range(4)]
+    yield "between_other_bytes", [b"\x01\r\r\nTTAA00 KWBC\r\r\n" + message(levels, day, dataDate=20200101 + day)
+                                  for day in range(3)]
+    yield "bitmap", [message(levels, day, missing=True, dataDate=20200101 + day) for day in range(2)]
+    yield "sparse", [message(levels, level + step, level=level, step=step) for level, step in ((1000, 0), (1000, 6), (500, 6))]
+    yield "twice", [message(levels, seed) for seed in range(2)]
+    yield "upwards", [message(levels, jScansPositively=1, latitudeOfFirstGridPointInDegrees=0.0,
+                              latitudeOfLastGridPointInDegrees=60.0)]
+    yield "rotated", [message(f"rotated_ll_pl_grib{edition}")]
+    yield "polar", [message(f"polar_stereographic_pl_grib{edition}", DxInMetres=60000, DyInMetres=60000, jScansPositively=1,
+                            **({"LaDInDegrees": 60.0} if edition == 2 else {}))]
+
+
+def files():
+    for edition in (1, 2):
+        yield from ((f"{name}_{edition}", messages) for name, messages in of_edition(edition))
+    levels, surface = "regular_ll_pl_grib2", "regular_ll_sfc_grib2"
+    yield "surface", [message(surface, seed, shortName=name) for seed, name in enumerate(("2t", "10u", "10v", "sp", "tcc"))]
+    yield "members", [message(levels, 10 * member + step, productDefinitionTemplateNumber=1, perturbationNumber=member,
+                              numberOfForecastsInEnsemble=3, step=step) for member in range(3) for step in (0, 6)]
+    yield "accumulated", [message(surface, end, productDefinitionTemplateNumber=8, typeOfStatisticalProcessing=1,
+                                  parameterCategory=1, parameterNumber=8, startStep=0, endStep=end) for end in (3, 6, 9)]
+    yield "several_fields", [joined([message(levels, 10 * level + i, shortName=name, level=level)
+                                     for i, name in enumerate(("u", "v"))]) for level in (500, 850)]
+    yield "one_message", [joined([message(levels, level, level=level, missing=True) for level in (500, 850, 1000)])]
+    yield "ieee", [message(levels, 1, packingType="grid_ieee")]
+
+
+# -- comparing -------------------------------------------------------------------------------------
+
+
+def variables(path):
+    """Datasets of the set, but for coordinates."""
+    names = [name for name, _ in gdal.Open(f'REFS:"{path}"').GetSubDatasets()]
+    coordinates = ("latitude", "longitude", "valid_time", "time", "step", "number")
+    return [name for name in names if not name.rsplit("/", 1)[-1].startswith(coordinates)] or [f'REFS:"{path}"']
+
+
+def expected_bands(grib):
+    bands = []
+    for number in range(1, grib.RasterCount + 1):
+        band = grib.GetRasterBand(number)
+        values = band.ReadAsArray().astype("f8")
+        if band.GetNoDataValue() is not None:
+            values[values == band.GetNoDataValue()] = np.nan
+        bands.append(values)
+    return bands
+
+
+def place_problems(refs, grib, columns):
+    ours, theirs = refs.GetGeoTransform(), grib.GetGeoTransform()
+    if not np.allclose(ours[1:], theirs[1:], rtol=1e-9, atol=1e-9) or abs((ours[0] - theirs[0]) / theirs[1] - columns) > 1e-6:
+        yield f"geotransform {ours} is not {theirs}"
+    if refs.GetSpatialRef() is None or not refs.GetSpatialRef().IsSame(grib.GetSpatialRef()):
+        yield f"CRS {refs.GetSpatialRef()} is not {grib.GetSpatialRef()}"
+
+
+def problems(path):
+    grib = gdal.Open(path)
+    left = expected_bands(grib)
+    for name in variables(path):
+        refs = gdal.Open(name)
+        columns = round((refs.GetGeoTransform()[0] - grib.GetGeoTransform()[0]) / grib.GetGeoTransform()[1])
+        yield from place_problems(refs, grib, columns)
+        for number in range(1, refs.RasterCount + 1):
+            values = refs.GetRasterBand(number).ReadAsArray()
+            if np.isnan(values).all():
+                continue  # no message has it
+            # GDAL scales packed values in another order of operations.
+            same = [i for i, one in enumerate(left) if one.shape == values.shape and
+                    np.allclose(np.roll(one, -columns, axis=1), values, rtol=1e-6, atol=0, equal_nan=True)]
+            if same:
+                del left[same[0]]
+            else:
+                yield f"{name} band {number} is no message"
+    if left:
+        yield f"{len(left)} messages are no band"
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, messages in files():
+            with open(os.path.join(folder, name + ".grib"), "wb") as file:
+                file.write(b"".join(messages))
+        paths = sorted(glob.glob(os.path.join(folder, "*"))) + sorted(glob.glob(os.path.join(DATA, "grib2/*.grib*")))
+        paths = [path for path in paths if not path.endswith((".json", ".idx"))]
+        equal = 0
+        for path in paths:
+            try:
+                found = list(problems(path))
+            except RuntimeError as error:
+                found = [str(error)]
+            for problem in found:
+                print(os.path.basename(path), problem)
+            equal += not found
+    print(f"{equal} of {len(paths)} files of GRIB messages are as sets what they are to GDAL")
+    return 0 if equal == len(paths) else 1
+
+
+sys.exit(main())

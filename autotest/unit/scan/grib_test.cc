@@ -1,0 +1,201 @@
+// grib_test.cc -- files of GRIB messages: how fields become arrays, and files that lie.
+
+#include <gtest/gtest.h>
+
+#include "scanned_file.h"
+
+namespace {
+
+/** What is told apart in these tests; temperature on pressure levels else. */
+struct Field {
+    unsigned number = 0, step = 0, level = 500, day = 1, width = 4;
+    size_t padding = 0; ///< bytes more in the section of data
+};
+
+std::string section(unsigned number, const std::string &content) {
+    return BigEndian().u32(5 + content.size()).u8(number).text(content).bytes;
+}
+
+std::string grid(unsigned width) {
+    BigEndian bytes;
+    bytes.u8(0).u32(width * 3).u8(0).u8(0).u16(0).u8(6).text(std::string(15, '\0'));
+    bytes.u32(width).u32(3).u32(0).u32(0xFFFFFFFF).u32(50000000).u32(10000000).u8(48);
+    bytes.u32(48000000).u32(10000000 + (width - 1) * 1000000).u32(1000000).u32(1000000).u8(0);
+    return bytes.bytes;
+}
+
+std::string product(const Field &field) {
+    BigEndian bytes;
+    bytes.u16(0).u16(0).u8(0).u8(field.number).u8(2).u8(0).u8(0).u16(0).u8(0).u8(1);
+    bytes.u32(field.step).u8(100).u8(0).u32(field.level * 100).u8(255).u8(0).u32(0);
+    return bytes.bytes;
+}
+
+/** Sections 4 to 7. */
+std::string fieldOf(const Field &field) {
+    BigEndian representation;
+    representation.u32(field.width * 3).u16(0).text(std::string(10, '\0'));
+    return section(4, product(field)) + section(5, representation.bytes) +
+           section(6, std::string("\xff")) + section(7, std::string(field.padding, '\0'));
+}
+
+std::string messageOf(const std::vector<Field> &fields) {
+    const Field &first = fields[0];
+    BigEndian identification;
+    identification.u16(7).u16(0).u8(2).u8(0).u8(1).u16(2024).u8(1).u8(first.day).u8(0);
+    std::string rest =
+        section(1, identification.text(std::string(4, '\0')).bytes) + section(3, grid(first.width));
+    for (const Field &field : fields) rest += fieldOf(field);
+    return BigEndian().text("GRIB").u16(0).u8(0).u8(2).u64(16 + rest.size() + 4).bytes + rest +
+           "7777";
+}
+
+std::string message(unsigned step, unsigned level, unsigned day = 1, unsigned number = 0) {
+    Field field;
+    field.step = step;
+    field.level = level;
+    field.day = day;
+    field.number = number;
+    return messageOf({field});
+}
+
+std::string place(size_t number, size_t size) {
+    return std::to_string(number * size) + "+" + std::to_string(size);
+}
+
+} // namespace
+
+TEST(GribFile, MakesAnArrayOfFieldsThatDifferInStepAndLevel) {
+    const std::string one = message(0, 500);
+    ScannedFile file(message(6, 500) + one + message(0, 850) + message(6, 850));
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_TRUE(file.says("t/.zarray", R"("shape":[2,2,3,4],"chunks":[1,1,3,4])"));
+    EXPECT_TRUE(file.says(
+        "t/.zattrs", R"("_ARRAY_DIMENSIONS":["step","isobaricInhPa","latitude","longitude"])"));
+    EXPECT_TRUE(file.says("t/.zattrs", R"("coordinates":"time valid_time")"));
+    EXPECT_EQ(file.chunk("t", {0, 0, 0, 0}), place(1, one.size()));
+    EXPECT_EQ(file.chunk("t", {1, 1, 0, 0}), place(3, one.size()));
+    EXPECT_EQ(file.chunk("latitude", {0}).size(), 24u);
+}
+
+TEST(GribFile, LeavesOutWhatNoMessageHas) {
+    ScannedFile file(message(0, 500) + message(6, 850));
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_EQ(file.chunk("t", {0, 1, 0, 0}), "none");
+}
+
+TEST(GribFile, TellsFieldsApartThatSayTheSame) {
+    const std::string one = message(0, 500);
+    ScannedFile file(one + one);
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_EQ(file.chunk("t", {0, 0}), place(0, one.size()));
+    EXPECT_EQ(file.chunk("t_2", {0, 0}), place(1, one.size()));
+}
+
+TEST(GribFile, ReadsSeveralFieldsOfAMessage) {
+    Field other;
+    other.number = 6;
+    const std::string both = messageOf({Field(), other});
+    ScannedFile file(both);
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_TRUE(file.says("dpt/.zarray", R"("field":1)"));
+    EXPECT_EQ(file.chunk("t", {0, 0}), place(0, both.size()));
+    EXPECT_EQ(file.chunk("dpt", {0, 0}), place(0, both.size()));
+}
+
+TEST(GribFile, FindsMessagesBetweenOtherBytes) {
+    const std::string one = message(0, 500);
+    ScannedFile file("TTAA00 KWBC\r\r\n" + one + "some GRIB other bytes" + message(6, 500) + "end");
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_EQ(file.chunk("t", {0, 0, 0}), "14+" + std::to_string(one.size()));
+    EXPECT_EQ(file.chunk("t", {1, 0, 0}),
+              std::to_string(35 + one.size()) + "+" + std::to_string(one.size()));
+}
+
+TEST(GribFile, HasCoordinatesForEachGrid) {
+    Field wide;
+    wide.width = 5;
+    wide.number = 6;
+    ScannedFile file(message(0, 500) + messageOf({wide}));
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_TRUE(file.says("t/.zattrs", R"(["latitude","longitude"])"));
+    EXPECT_TRUE(file.says("dpt/.zattrs", R"(["latitude","longitude_2"])"));
+}
+
+namespace {
+
+/** Two messages that are too large for one look. */
+std::string largeFile(size_t &size) {
+    Field first, second;
+    first.padding = second.padding = 100000;
+    second.step = 6;
+    size = messageOf({first}).size();
+    return messageOf({first}) + messageOf({second});
+}
+
+std::string readWith(const std::string &sidecar) {
+    size_t size;
+    const std::string content = largeFile(size);
+    ScannedFile file(content, {{"a.idx", sidecar}});
+    EXPECT_EQ(file.status, REFS_OK) << file.message();
+    return file.chunk("t", {1, 0, 0});
+}
+
+} // namespace
+
+TEST(GribFile, UsesAnIndexBesideTheFileOnlyWhereItAgrees) {
+    size_t size;
+    largeFile(size);
+    const std::string second = place(1, size), at = std::to_string(size);
+    EXPECT_EQ(
+        readWith("1:0:d=2024010100:TMP:500 mb:anl:\n2:" + at + ":d=2024:TMP:500 mb:6 hour:\n"),
+        second);
+    EXPECT_EQ(readWith("{\"_offset\": 0, \"_length\": 9}\n{\"_offset\": " + at + "}\n"), second);
+    EXPECT_EQ(readWith("1:0:d=2024010100:TMP\n"), second);
+    EXPECT_EQ(readWith("1:0:d=2024010100:TMP\n2:4711:d=2024010100:TMP\n"), second);
+    EXPECT_EQ(readWith("1:7:d=2024010100:TMP\n"), second);
+    EXPECT_EQ(readWith("<html>\n"), second);
+}
+
+TEST(GribFile, RefusesWhatMakesNoSense) {
+    std::string cut = message(0, 500);
+    cut.resize(cut.size() - 1);
+    EXPECT_NE(ScannedFile(cut).message().find("behind the end"), std::string::npos);
+    std::string lies = message(0, 500);
+    lies[16 + 3] = 127; // the size of section 1
+    EXPECT_EQ(ScannedFile(lies).status, REFS_CORRUPT);
+    lies = message(0, 500);
+    lies[16 + 4] = 9; // its number
+    EXPECT_EQ(ScannedFile(lies).status, REFS_CORRUPT);
+    lies = message(0, 500);
+    lies[16 + 21 + 13] = 99; // the template of the grid
+    lies[16 + 21 + 6] = lies[16 + 21 + 7] = lies[16 + 21 + 8] = lies[16 + 21 + 9] = 0;
+    EXPECT_EQ(ScannedFile(lies).message(), "GRIB: no message has a grid that is known");
+}
+
+TEST(GribFile, ListsThousandsOfFieldsThatSayTheSame) {
+    std::string content;
+    const std::string one = message(0, 500);
+    for (size_t i = 0; i < 20000; i++) content += one;
+    ScannedFile file(content);
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_EQ(file.chunk("t_20000", {0, 0}), place(19999, one.size()));
+}
+
+TEST(GribFile, TakesNoMemoryForPointsThatAreNotThere) {
+    Field wide;
+    wide.width = 700000000;
+    ScannedFile file(messageOf({wide}));
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_TRUE(file.says("latitude/.zarray", R"("shape":[3,700000000])"));
+}
+
+TEST(GribFile, ReportsEveryFailedAllocation) {
+    const std::string content = message(0, 500) + message(6, 500);
+    const int64_t n = faults::survive([&] {
+        ScannedFile file(content);
+        if (file.status == REFS_OK) file.chunk("t", {1, 0, 0});
+        return file.status;
+    });
+    EXPECT_GT(n, 20);
+}

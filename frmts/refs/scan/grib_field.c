@@ -1,0 +1,608 @@
+/* grib_field.c -- sections of GRIB messages, see grib_field.h. */
+#include "grib_field.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Sections that are read, and fields of one message, at most. */
+#define MAX_SECTION_BYTES (256 * REFS_KIB)
+#define MAX_GRIDS         100
+#define MAX_FIELDS        4000000
+
+enum { NO_STATISTIC = 255, MISSING = 255 };
+
+void refs_scan__grib_list_clear(grib_list *list) {
+    for (size_t i = 0; i < list->n_grids; i++) refs_buf_clear(&list->grids[i].section);
+    refs_free(list->grids);
+    refs_free(list->fields);
+}
+
+static unsigned u16(const uint8_t *p) {
+    return (unsigned)(p[0] << 8 | p[1]);
+}
+
+static uint32_t u24(const uint8_t *p) {
+    return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+}
+
+/* A sign and a magnitude. */
+static int64_t signed_number(uint32_t number, unsigned n_bits) {
+    uint32_t sign = UINT32_C(1) << (n_bits - 1);
+    return (number & sign) != 0 ? -(int64_t)(number & ~sign) : (int64_t)number;
+}
+
+refs_status refs_scan__grib_length(refs_source *source, uint64_t offset, uint64_t *length,
+                                   refs_error *err) {
+    uint8_t head[16];
+    size_t got;
+    *length = 0;
+    REFS_TRY(
+        refs_source_read_some(source, (refs_source_range){offset, sizeof head}, head, &got, err));
+    if (got < sizeof head || memcmp(head, "GRIB", 4) != 0) return REFS_OK;
+    if (head[7] == 1) *length = u24(head + 4);
+    if (head[7] == 2) *length = refs_load_be64(head + 8);
+    if (*length < 20) *length = 0;
+    return REFS_OK;
+}
+
+/* -- grids ------------------------------------------------------------------------------------- */
+
+/* Kinds of grids: data representation type of edition 1, template of edition 2. */
+static const struct {
+    unsigned of_1, of_2;
+    const char *type;
+    bool is_geographic;
+} kinds[] = {{0, 0, "regular_ll", true}, {10, 1, "rotated_ll", false},
+             {1, 10, "mercator", false}, {5, 20, "polar_stereographic", false},
+             {3, 30, "lambert", false},  {4, 40, "regular_gg", true}};
+
+static void measure_grid(grib_grid *grid) {
+    const uint8_t *section = grid->section.data;
+    size_t size = grid->section.size;
+    unsigned kind = grid->edition == 1 ? section[5] : u16(section + 12);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if ((grid->edition == 1 ? kinds[i].of_1 : kinds[i].of_2) == kind) {
+            grid->type = kinds[i].type;
+            grid->is_geographic = kinds[i].is_geographic;
+        }
+    if (grid->edition == 1) {
+        uint64_t nx = u16(section + 6), ny = u16(section + 8);
+        bool is_whole = size >= (kind == 10 || kind == 3 ? 42u : 32u) && nx != UINT16_MAX;
+        grid->nx = is_whole ? nx : 0;
+        grid->ny = is_whole ? ny : 0;
+        grid->n_points = grid->nx * grid->ny;
+        return;
+    }
+    grid->n_points = refs_load_be32(section + 6);
+    if (grid->type == NULL || size < (kind == 1 ? 84u : kind == 30 ? 81u : kind == 20 ? 65u : 72u))
+        return;
+    uint64_t nx = refs_load_be32(section + 30), ny = refs_load_be32(section + 34);
+    if (nx == UINT32_MAX || ny == UINT32_MAX || nx * ny != grid->n_points) return;
+    grid->nx = nx;
+    grid->ny = ny;
+}
+
+/* The number of a grid in the list, where it is added if it is new. */
+static refs_status intern_grid(grib_list *list, unsigned edition, refs_bytes section,
+                               size_t *number, refs_error *err) {
+    for (size_t i = list->n_grids; i-- > 0;) {
+        const grib_grid *grid = &list->grids[i];
+        if (grid->edition != edition || grid->section.size != section.size ||
+            memcmp(grid->section.data, section.data, section.size) != 0)
+            continue;
+        *number = i;
+        return REFS_OK;
+    }
+    if (list->n_grids == MAX_GRIDS)
+        return refs_fail(err, REFS_LIMIT, "there are more than %d grids", MAX_GRIDS);
+    if (!refs_grow((void **)&list->grids, &list->grid_capacity, list->n_grids, sizeof *list->grids))
+        return refs_fail_nomem(err);
+    grib_grid *grid = &list->grids[list->n_grids];
+    *grid = (grib_grid){.edition = edition};
+    REFS_TRY(refs_buf_append(&grid->section, section.data, section.size, err));
+    *number = list->n_grids++;
+    measure_grid(grid);
+    return REFS_OK;
+}
+
+static refs_status add_field(grib_list *list, const grib_field *field, refs_error *err) {
+    const grib_grid *grid = &list->grids[field->grid];
+    if (grid->n_points == 0 || grid->n_points > INT32_MAX) {
+        list->n_left_out++;
+        return REFS_OK;
+    }
+    if (list->n_fields == MAX_FIELDS)
+        return refs_fail(err, REFS_LIMIT, "there are more than %d fields", MAX_FIELDS);
+    if (!refs_grow((void **)&list->fields, &list->field_capacity, list->n_fields,
+                   sizeof *list->fields))
+        return refs_fail_nomem(err);
+    list->fields[list->n_fields++] = *field;
+    return REFS_OK;
+}
+
+/* -- times ------------------------------------------------------------------------------------- */
+
+/* Days since 1970 of the Gregorian calendar. */
+static int64_t days_of(int64_t year, unsigned month, unsigned day) {
+    int64_t y = month <= 2 ? year - 1 : year;
+    int64_t era = (y >= 0 ? y : y - 399) / 400;
+    int64_t of_era = y - era * 400;
+    int64_t of_year = (153 * ((int64_t)month + (month > 2 ? -3 : 9)) + 2) / 5 + (int64_t)day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+/* Year, month, day, hour, minute, second. */
+static int64_t seconds_of(const int64_t date[6]) {
+    int64_t month = date[1] >= 1 && date[1] <= 12 ? date[1] : 1;
+    return days_of(date[0], (unsigned)month, (unsigned)date[2]) * 86400 + date[3] * 3600 +
+           date[4] * 60 + date[5];
+}
+
+/* Hours of a unit of time, code table 4.4, which edition 1 has, too, but for seconds. */
+static double hours_of(unsigned unit, unsigned edition) {
+    static const double hours[] = {1.0 / 60,   1, 24, 24 * 30, 24 * 365, 24 * 3650, 24 * 10950,
+                                   24 * 36500, 0, 0,  3,       6,        12};
+    if (unit == 13) return edition == 1 ? 0.25 : 1.0 / 3600;
+    if (unit == 14 && edition == 1) return 0.5;
+    if (unit == 254) return 1.0 / 3600;
+    return unit < sizeof hours / sizeof hours[0] ? hours[unit] : 1;
+}
+
+/* -- edition 2 --------------------------------------------------------------------------------- */
+
+/* A message that is read section by section. */
+typedef struct message {
+    refs_source *source;
+    refs_source_range place;
+    grib_field field;
+    bool has_grid;
+    refs_buf section; /* the one that is read */
+} message;
+
+static refs_status read_section(message *m, uint64_t at, uint64_t size, refs_error *err) {
+    if (size > MAX_SECTION_BYTES)
+        return refs_fail(err, REFS_LIMIT, "byte %llu: a section of %llu bytes",
+                         (unsigned long long)at, (unsigned long long)size);
+    REFS_TRY(refs_buf_resize(&m->section, (size_t)size, err));
+    return refs_source_read(m->source, at, (size_t)size, m->section.data, err);
+}
+
+static refs_status cut_short(unsigned section, refs_error *err) {
+    return refs_fail(err, REFS_CORRUPT, "section %u is too short", section);
+}
+
+static refs_status read_identification(message *m, refs_error *err) {
+    const uint8_t *p = m->section.data;
+    if (m->section.size < 21) return cut_short(1, err);
+    const int64_t date[6] = {u16(p + 12), p[14], p[15], p[16], p[17], p[18]};
+    m->field.centre = u16(p + 5);
+    m->field.time_s = seconds_of(date);
+    return REFS_OK;
+}
+
+/* A number and how many digits of it are behind the point. */
+static double scaled(const uint8_t *p) {
+    int64_t digits = signed_number(p[0], 8), value = signed_number(refs_load_be32(p + 1), 32);
+    if (p[0] == MISSING) return 0;
+    return digits >= 0 ? (double)value / pow(10, (double)digits)
+                       : (double)value * pow(10, -(double)digits);
+}
+
+/* Templates that say the same at the same places: those of points in time and of intervals, of one
+ * forecast and of ensembles. Where the number of the member and the statistics begin. */
+static const struct {
+    unsigned number;
+    size_t member, derived, statistics;
+} templates[] = {{0, 0, 0, 0},  {1, 35, 0, 0},  {2, 0, 34, 0},  {5, 0, 0, 0},    {6, 0, 0, 0},
+                 {8, 0, 0, 34}, {9, 0, 0, 47},  {10, 0, 0, 35}, {11, 35, 0, 37}, {12, 0, 34, 36},
+                 {15, 0, 0, 0}, {60, 35, 0, 0}, {61, 35, 0, 44}};
+
+/* An interval ends with the forecast time and its own length. */
+static void read_interval(message *m, size_t at) {
+    const uint8_t *p = m->section.data;
+    if (m->section.size < at + 24) return;
+    m->field.statistic = p[at + 12];
+    m->field.step_hours += (double)refs_load_be32(p + at + 15) * hours_of(p[at + 14], 2);
+}
+
+static refs_status read_product(message *m, refs_error *err) {
+    const uint8_t *p = m->section.data;
+    grib_field *field = &m->field;
+    if (m->section.size < 11) return cut_short(4, err);
+    unsigned number = u16(p + 7);
+    field->category = p[9];
+    field->parameter = p[10];
+    field->statistic = NO_STATISTIC;
+    field->member = -1;
+    field->derived = 0;
+    field->level_type = MISSING;
+    field->level = field->step_hours = 0;
+    field->is_layer = false;
+    for (size_t i = 0; i < sizeof templates / sizeof templates[0]; i++) {
+        if (templates[i].number != number) continue;
+        if (m->section.size < 34 + (templates[i].member > 0 || templates[i].derived > 0 ? 3u : 0u))
+            return cut_short(4, err);
+        field->step_hours = (double)signed_number(refs_load_be32(p + 18), 32) * hours_of(p[17], 2);
+        field->level_type = p[22];
+        field->level = scaled(p + 23) / (p[22] == 100 ? 100 : 1); /* isobaric: Pa, shown as hPa */
+        field->is_layer = p[28] == p[22] && p[28] != MISSING;
+        if (templates[i].member > 0) field->member = p[templates[i].member];
+        if (templates[i].derived > 0) field->derived = p[templates[i].derived] + 1u;
+        if (templates[i].statistics > 0) read_interval(m, templates[i].statistics);
+        return REFS_OK;
+    }
+    return REFS_OK;
+}
+
+/* Sections of the grid and the product are read, of others only where they end. */
+static refs_status take_section(message *m, unsigned number, refs_source_range place,
+                                grib_list *list, refs_error *err) {
+    if (number == 1 || number == 3 || number == 4)
+        REFS_TRY(read_section(m, place.offset, place.length, err));
+    if (number == 1) return read_identification(m, err);
+    if (number == 4) return read_product(m, err);
+    if (number == 3) {
+        if (m->section.size < 15) return cut_short(3, err);
+        m->has_grid = true;
+        return intern_grid(list, 2, refs_buf_view(&m->section), &m->field.grid, err);
+    }
+    if (number != 7) return REFS_OK;
+    if (!m->has_grid) return refs_fail(err, REFS_CORRUPT, "a field has no grid");
+    REFS_TRY(add_field(list, &m->field, err));
+    m->field.number++;
+    return REFS_OK;
+}
+
+static refs_status read_edition_2(message *m, grib_list *list, refs_error *err) {
+    uint64_t at = m->place.offset + 16, end = m->place.offset + m->place.length - 4;
+    uint8_t head[7];
+    REFS_TRY(refs_source_read(m->source, m->place.offset, sizeof head, head, err));
+    m->field.discipline = head[6];
+    while (at < end) {
+        if (end - at < 5) return refs_fail(err, REFS_CORRUPT, "a message ends in a section");
+        REFS_TRY(refs_source_read(m->source, at, 5, head, err));
+        refs_source_range place = {at, refs_load_be32(head)};
+        if (place.length < 5 || place.length > end - at || head[4] == 0 || head[4] > 7)
+            return refs_fail(err, REFS_CORRUPT, "byte %llu: section %u has %llu bytes",
+                             (unsigned long long)at, head[4], (unsigned long long)place.length);
+        REFS_TRY(take_section(m, head[4], place, list, err));
+        at += place.length;
+    }
+    return REFS_OK;
+}
+
+/* -- edition 1 --------------------------------------------------------------------------------- */
+
+/* The step that a time range indicator makes of two periods. */
+static void read_step_1(grib_field *field, const uint8_t *p) {
+    double unit = hours_of(p[17], 1);
+    unsigned indicator = p[20];
+    double first = p[18], second = p[19];
+    field->statistic = NO_STATISTIC;
+    if (indicator == 10) first = u16(p + 18);
+    if (indicator == 1) first = 0;
+    if (indicator >= 2 && indicator <= 5) {
+        first = second;
+        field->statistic = indicator == 3 ? 0 : indicator == 4 ? 1 : indicator == 5 ? 4 : 254;
+    }
+    field->step_hours = first * unit;
+}
+
+static void read_level_1(grib_field *field, const uint8_t *p) {
+    static const uint8_t layers[] = {101, 104, 106, 108, 110, 112, 114, 116, 120, 121, 128, 141};
+    field->level_type = p[9];
+    field->level = u16(p + 10);
+    field->is_layer = memchr(layers, p[9], sizeof layers) != NULL;
+    if (field->is_layer) field->level = p[10];
+    if (p[9] == 107) field->level /= 10000;
+    if (p[9] == 111) field->level /= 100;
+}
+
+static refs_status read_edition_1(message *m, grib_list *list, refs_error *err) {
+    grib_field *field = &m->field;
+    uint8_t head[3];
+    uint64_t at = m->place.offset + 8, left = m->place.length - 8;
+    REFS_TRY(refs_source_read(m->source, at, sizeof head, head, err));
+    if (u24(head) < 28 || u24(head) > left) return cut_short(1, err);
+    REFS_TRY(read_section(m, at, u24(head), err));
+    const uint8_t *p = m->section.data;
+    int64_t century = p[24] > 0 ? p[24] - 1 : 19;
+    const int64_t date[6] = {century * 100 + p[12], p[13], p[14], p[15], p[16], 0};
+    field->discipline = p[3];
+    field->centre = p[4];
+    field->parameter = p[8];
+    field->time_s = seconds_of(date);
+    field->member = field->centre == 98 && m->section.size >= 51 ? p[49] : -1;
+    read_step_1(field, p);
+    read_level_1(field, p);
+    if ((p[7] & 0x80) == 0) { /* a grid that is known by a number */
+        list->n_left_out++;
+        return REFS_OK;
+    }
+    at += m->section.size;
+    left -= m->section.size;
+    REFS_TRY(refs_source_read(m->source, at, sizeof head, head, err));
+    if (u24(head) < 10 || u24(head) > left) return cut_short(2, err);
+    REFS_TRY(read_section(m, at, u24(head), err));
+    REFS_TRY(intern_grid(list, 1, refs_buf_view(&m->section), &field->grid, err));
+    return add_field(list, field, err);
+}
+
+refs_status refs_scan__grib_add(refs_source *source, refs_source_range place, grib_list *list,
+                                refs_error *err) {
+    message m = {.source = source, .place = place};
+    uint8_t head[8];
+    REFS_TRY(refs_source_read(source, place.offset, sizeof head, head, err));
+    m.field = (grib_field){
+        .offset = place.offset, .length = place.length, .edition = head[7], .member = -1};
+    refs_status status =
+        head[7] == 1 ? read_edition_1(&m, list, err) : read_edition_2(&m, list, err);
+    refs_buf_clear(&m.section);
+    return status;
+}
+
+/* -- what grids say ---------------------------------------------------------------------------- */
+
+/* A number of a grid: where it is in its section, in how many bytes, in which units. */
+typedef struct grid_number {
+    const char *key;
+    size_t at, size;
+    double unit;
+} grid_number;
+
+static double number_at(const grib_grid *grid, const grid_number *number) {
+    const uint8_t *p = grid->section.data + number->at;
+    if (number->at + number->size > grid->section.size) return 0;
+    uint32_t bits = number->size == 4 ? refs_load_be32(p) : number->size == 3 ? u24(p) : u16(p);
+    return (double)signed_number(bits, (unsigned)number->size * 8) * number->unit;
+}
+
+#define FIRST_1                                                                                    \
+    {"GRIB_latitudeOfFirstGridPointInDegrees", 10, 3, 1e-3}, {                                     \
+        "GRIB_longitudeOfFirstGridPointInDegrees", 13, 3, 1e-3                                     \
+    }
+#define LAST_1                                                                                     \
+    {"GRIB_latitudeOfLastGridPointInDegrees", 17, 3, 1e-3}, {                                      \
+        "GRIB_longitudeOfLastGridPointInDegrees", 20, 3, 1e-3                                      \
+    }
+#define FIRST_2(at)                                                                                \
+    {"GRIB_latitudeOfFirstGridPointInDegrees", at, 4, 1e-6}, {                                     \
+        "GRIB_longitudeOfFirstGridPointInDegrees", (at) + 4, 4, 1e-6                               \
+    }
+#define LAST_2(at)                                                                                 \
+    {"GRIB_latitudeOfLastGridPointInDegrees", at, 4, 1e-6}, {                                      \
+        "GRIB_longitudeOfLastGridPointInDegrees", (at) + 4, 4, 1e-6                                \
+    }
+
+#define MAX_NUMBERS 10
+
+typedef struct grid_numbers {
+    const char *type;
+    size_t scan; /* where the scanning mode is */
+    grid_number numbers[MAX_NUMBERS];
+} grid_numbers;
+
+static const grid_numbers of_edition_1[] = {
+    {"regular_ll",
+     27,
+     {FIRST_1,
+      LAST_1,
+      {"GRIB_iDirectionIncrementInDegrees", 23, 2, 1e-3},
+      {"GRIB_jDirectionIncrementInDegrees", 25, 2, 1e-3}}},
+    {"rotated_ll",
+     27,
+     {FIRST_1,
+      LAST_1,
+      {"GRIB_iDirectionIncrementInDegrees", 23, 2, 1e-3},
+      {"GRIB_jDirectionIncrementInDegrees", 25, 2, 1e-3},
+      {"GRIB_latitudeOfSouthernPoleInDegrees", 32, 3, 1e-3},
+      {"GRIB_longitudeOfSouthernPoleInDegrees", 35, 3, 1e-3}}},
+    {"regular_gg",
+     27,
+     {FIRST_1, LAST_1, {"GRIB_iDirectionIncrementInDegrees", 23, 2, 1e-3}, {"GRIB_N", 25, 2, 1}}},
+    {"mercator",
+     27,
+     {FIRST_1,
+      LAST_1,
+      {"GRIB_LaDInDegrees", 23, 3, 1e-3},
+      {"GRIB_DiInMetres", 28, 3, 1},
+      {"GRIB_DjInMetres", 31, 3, 1}}},
+    {"polar_stereographic",
+     27,
+     {FIRST_1,
+      {"GRIB_orientationOfTheGridInDegrees", 17, 3, 1e-3},
+      {"GRIB_DxInMetres", 20, 3, 1},
+      {"GRIB_DyInMetres", 23, 3, 1}}},
+    {"lambert",
+     27,
+     {FIRST_1,
+      {"GRIB_LoVInDegrees", 17, 3, 1e-3},
+      {"GRIB_DxInMetres", 20, 3, 1},
+      {"GRIB_DyInMetres", 23, 3, 1},
+      {"GRIB_Latin1InDegrees", 28, 3, 1e-3},
+      {"GRIB_Latin2InDegrees", 31, 3, 1e-3},
+      {"GRIB_LaDInDegrees", 28, 3, 1e-3}}}};
+
+static const grid_numbers of_edition_2[] = {
+    {"regular_ll",
+     71,
+     {FIRST_2(46),
+      LAST_2(55),
+      {"GRIB_iDirectionIncrementInDegrees", 63, 4, 1e-6},
+      {"GRIB_jDirectionIncrementInDegrees", 67, 4, 1e-6}}},
+    {"rotated_ll",
+     71,
+     {FIRST_2(46),
+      LAST_2(55),
+      {"GRIB_iDirectionIncrementInDegrees", 63, 4, 1e-6},
+      {"GRIB_jDirectionIncrementInDegrees", 67, 4, 1e-6},
+      {"GRIB_latitudeOfSouthernPoleInDegrees", 72, 4, 1e-6},
+      {"GRIB_longitudeOfSouthernPoleInDegrees", 76, 4, 1e-6}}},
+    {"regular_gg",
+     71,
+     {FIRST_2(46),
+      LAST_2(55),
+      {"GRIB_iDirectionIncrementInDegrees", 63, 4, 1e-6},
+      {"GRIB_N", 67, 4, 1}}},
+    {"mercator",
+     59,
+     {FIRST_2(38),
+      LAST_2(51),
+      {"GRIB_LaDInDegrees", 47, 4, 1e-6},
+      {"GRIB_DiInMetres", 64, 4, 1e-3},
+      {"GRIB_DjInMetres", 68, 4, 1e-3}}},
+    {"polar_stereographic",
+     64,
+     {FIRST_2(38),
+      {"GRIB_LaDInDegrees", 47, 4, 1e-6},
+      {"GRIB_orientationOfTheGridInDegrees", 51, 4, 1e-6},
+      {"GRIB_DxInMetres", 55, 4, 1e-3},
+      {"GRIB_DyInMetres", 59, 4, 1e-3}}},
+    {"lambert",
+     64,
+     {FIRST_2(38),
+      {"GRIB_LaDInDegrees", 47, 4, 1e-6},
+      {"GRIB_LoVInDegrees", 51, 4, 1e-6},
+      {"GRIB_DxInMetres", 55, 4, 1e-3},
+      {"GRIB_DyInMetres", 59, 4, 1e-3},
+      {"GRIB_Latin1InDegrees", 65, 4, 1e-6},
+      {"GRIB_Latin2InDegrees", 69, 4, 1e-6}}}};
+
+static const grid_numbers *numbers_of(const grib_grid *grid) {
+    const grid_numbers *all = grid->edition == 1 ? of_edition_1 : of_edition_2;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && grid->type != NULL; i++)
+        if (strcmp(all[i].type, grid->type) == 0) return &all[i];
+    return NULL;
+}
+
+static bool find_number(const grib_grid *grid, const char *key, double *number) {
+    const grid_numbers *all = numbers_of(grid);
+    for (size_t i = 0; all != NULL && i < MAX_NUMBERS && all->numbers[i].key != NULL; i++) {
+        if (strcmp(all->numbers[i].key, key) != 0) continue;
+        *number = number_at(grid, &all->numbers[i]);
+        return true;
+    }
+    return false;
+}
+
+static unsigned scanning_mode(const grib_grid *grid) {
+    const grid_numbers *all = numbers_of(grid);
+    return all != NULL && all->scan < grid->section.size ? grid->section.data[all->scan] : 0;
+}
+
+/* Half axes of the Earth in metres, code table 3.2 or the flag of edition 1. */
+static void earth_of(const grib_grid *grid, double axes[2]) {
+    static const double known[10][2] = {{6367470, 6367470},     {0, 0},
+                                        {6378160, 6356775},     {0, 0},
+                                        {6378137, 6356752.314}, {6378137, 6356752.3142},
+                                        {6371229, 6371229},     {0, 0},
+                                        {6371200, 6371200},     {6377563.396, 6356256.909}};
+    const uint8_t *p = grid->section.data;
+    unsigned shape = grid->edition == 2 ? p[14] : (p[16] & 0x40) != 0 ? 2 : 0;
+    const double *given = known[shape < 10 ? shape : 6];
+    axes[0] = given[0];
+    axes[1] = given[1];
+    if (grid->edition == 1 || grid->section.size < 30) return;
+    if (shape == 1) axes[0] = axes[1] = scaled(p + 15);
+    if (shape != 3 && shape != 7) return;
+    double unit = shape == 3 ? 1000 : 1;
+    axes[0] = scaled(p + 20) * unit;
+    axes[1] = scaled(p + 25) * unit;
+}
+
+/* As IEEE has numbers in edition 2, in edition 1 a sign, seven bits of exponent to the base 16 and
+ * 24 bits of fraction. */
+static double rotation_of(const grib_grid *grid) {
+    const uint8_t *p = grid->section.data + (grid->edition == 2 ? 80 : 38);
+    uint32_t bits = refs_load_be32(p);
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    if (grid->edition == 2) return isfinite(number) ? (double)number : 0;
+    double size = ldexp((double)(bits & 0xffffff), 4 * ((int)(bits >> 24 & 127) - 64) - 24);
+    return bits >> 31 != 0 ? -size : size;
+}
+
+void refs_scan__grib_grid_keys(const grib_grid *grid, json_t *attributes) {
+    const grid_numbers *all = numbers_of(grid);
+    double axes[2];
+    if (all == NULL || grid->nx == 0) return;
+    unsigned mode = scanning_mode(grid);
+    json_object_set_new(attributes, "GRIB_gridType", json_string(grid->type));
+    json_object_set_new(attributes, "GRIB_Nx", json_integer((json_int_t)grid->nx));
+    json_object_set_new(attributes, "GRIB_Ny", json_integer((json_int_t)grid->ny));
+    json_object_set_new(attributes, "GRIB_iScansNegatively", json_integer((mode & 0x80) != 0));
+    json_object_set_new(attributes, "GRIB_jScansPositively", json_integer((mode & 0x40) != 0));
+    json_object_set_new(attributes, "GRIB_jPointsAreConsecutive", json_integer((mode & 0x20) != 0));
+    for (size_t i = 0; i < MAX_NUMBERS && all->numbers[i].key != NULL; i++)
+        json_object_set_new(attributes, all->numbers[i].key,
+                            json_real(number_at(grid, &all->numbers[i])));
+    if (grid->edition == 1 && strcmp(grid->type, "polar_stereographic") == 0)
+        json_object_set_new(attributes, "GRIB_LaDInDegrees",
+                            json_real((grid->section.data[26] & 0x80) != 0 ? -60 : 60));
+    if (strcmp(grid->type, "rotated_ll") == 0)
+        json_object_set_new(attributes, "GRIB_angleOfRotationInDegrees",
+                            json_real(rotation_of(grid)));
+    earth_of(grid, axes);
+    if (axes[0] > 0 && axes[1] > 0) {
+        json_object_set_new(attributes, "GRIB_earthMajorAxisInMetres", json_real(axes[0]));
+        json_object_set_new(attributes, "GRIB_earthMinorAxisInMetres", json_real(axes[1]));
+    }
+}
+
+/* -- coordinates ------------------------------------------------------------------------------- */
+
+/* Newton's method converges in fewer. */
+#define MAX_ROUNDS 8
+
+/* Zeros of Legendre's polynomial of degree `n`, from the north, as degrees. */
+static void gaussian_latitudes(uint64_t n, double *numbers) {
+    for (uint64_t i = 0; i < n - n / 2; i++) {
+        double x = cos(M_PI * ((double)i + 0.75) / ((double)n + 0.5)), step = 1;
+        for (int round = 0; round < MAX_ROUNDS && fabs(step) > 1e-15; round++) {
+            double before = 1, at = x;
+            for (uint64_t k = 2; k <= n; k++) {
+                double next = ((2 * (double)k - 1) * x * at - ((double)k - 1) * before) / (double)k;
+                before = at;
+                at = next;
+            }
+            step = at * (1 - x * x) / ((double)n * (before - x * at));
+            x -= step;
+        }
+        numbers[i] = asin(x) * 180 / M_PI;
+        numbers[n - 1 - i] = -numbers[i];
+    }
+}
+
+/* More would take long. */
+#define MAX_GAUSSIAN 5120
+
+bool refs_scan__grib_axis(const grib_grid *grid, bool is_latitude, double *numbers) {
+    unsigned mode = scanning_mode(grid);
+    uint64_t n = is_latitude ? grid->ny : grid->nx;
+    double first = 0, last = 0, order = 0;
+    if (!grid->is_geographic || (mode & 0x20) != 0 || n == 0) return false;
+    if (is_latitude && strcmp(grid->type, "regular_gg") == 0) {
+        find_number(grid, "GRIB_N", &order);
+        if ((double)n != 2 * order || n > MAX_GAUSSIAN) return false;
+        gaussian_latitudes(n, numbers);
+        for (uint64_t i = 0; i < n / 2 && (mode & 0x40) != 0; i++) {
+            double swapped = numbers[i];
+            numbers[i] = numbers[n - 1 - i];
+            numbers[n - 1 - i] = swapped;
+        }
+        return true;
+    }
+    find_number(grid,
+                is_latitude ? "GRIB_latitudeOfFirstGridPointInDegrees"
+                            : "GRIB_longitudeOfFirstGridPointInDegrees",
+                &first);
+    find_number(grid,
+                is_latitude ? "GRIB_latitudeOfLastGridPointInDegrees"
+                            : "GRIB_longitudeOfLastGridPointInDegrees",
+                &last);
+    if (!is_latitude && (mode & 0x80) == 0 && last < first) last += 360;
+    if (!is_latitude && (mode & 0x80) != 0 && last > first) last -= 360;
+    double step = n > 1 ? (last - first) / (double)(n - 1) : 0;
+    for (uint64_t i = 0; i < n; i++) numbers[i] = first + (double)i * step;
+    return true;
+}

@@ -1,0 +1,374 @@
+/* tiff_metadata.c -- tags of a TIFF file that are attributes: GeoKeys, GDAL's metadata, strings.
+ * See tiff_image.h.
+ *
+ * OGC GeoTIFF 1.1 (19-008r4), 7.1 and B.6; GDAL's GeoTIFF driver, "Internal nodata values" and
+ * "Metadata".
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "refs/geokeys.h"
+#include "refs/json.h"
+#include "tiff_image.h"
+
+/* Values of one tag at most. */
+#define MAX_TAG_BYTES (1 * REFS_MIB)
+
+/* -- numbers and strings ----------------------------------------------------------------------- */
+
+static json_t *text_until_nul(const refs_buf *bytes) {
+    const char *text = (const char *)bytes->data;
+    return refs_document_string(text, bytes->size > 0 ? strnlen(text, bytes->size) : 0);
+}
+
+/* The bytes of a field; none where there is no such field. */
+static refs_status read_tag(const tiff_file *file, const tiff_directory *directory, tiff_tag tag,
+                            refs_buf *bytes, refs_error *err) {
+    const tiff_field *field = refs_scan__tiff_find(directory, tag);
+    bytes->size = 0;
+    return field != NULL ? refs_scan__tiff_bytes(file, field, MAX_TAG_BYTES, bytes, err) : REFS_OK;
+}
+
+/* Strings under the names of GDAL. */
+static refs_status add_texts(const tiff_file *file, const tiff_directory *directory,
+                             json_t *attributes, refs_error *err) {
+    static const struct {
+        tiff_tag tag;
+        const char *name;
+    } strings[] = {{TIFF_DOCUMENT_NAME, "TIFFTAG_DOCUMENTNAME"},
+                   {TIFF_DESCRIPTION, "TIFFTAG_IMAGEDESCRIPTION"},
+                   {TIFF_SOFTWARE, "TIFFTAG_SOFTWARE"},
+                   {TIFF_DATE_TIME, "TIFFTAG_DATETIME"},
+                   {TIFF_ARTIST, "TIFFTAG_ARTIST"},
+                   {TIFF_HOST_COMPUTER, "TIFFTAG_HOSTCOMPUTER"},
+                   {TIFF_COPYRIGHT, "TIFFTAG_COPYRIGHT"}};
+    refs_buf bytes = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < sizeof strings / sizeof strings[0] && status == REFS_OK; i++) {
+        if (refs_scan__tiff_find(directory, strings[i].tag) == NULL) continue;
+        status = read_tag(file, directory, strings[i].tag, &bytes, err);
+        if (status == REFS_OK)
+            json_object_set_new(attributes, strings[i].name, text_until_nul(&bytes));
+    }
+    refs_buf_clear(&bytes);
+    return status;
+}
+
+/* -- georeferencing ---------------------------------------------------------------------------- */
+
+static json_t *doubles_of(const tiff_file *file, const refs_buf *bytes) {
+    json_t *list = json_array();
+    for (size_t at = 0; at + 8 <= bytes->size; at += 8)
+        json_array_append_new(
+            list, refs_document_real(refs_scan__tiff_load_double(file, bytes->data + at)));
+    return list;
+}
+
+static refs_status add_doubles(const tiff_file *file, const tiff_directory *directory,
+                               json_t *attributes, refs_error *err) {
+    static const struct {
+        tiff_tag tag;
+        const char *name;
+    } tags[] = {{TIFF_PIXEL_SCALE, "ModelPixelScale"},
+                {TIFF_TIE_POINTS, "ModelTiepoint"},
+                {TIFF_TRANSFORMATION, "ModelTransformation"}};
+    refs_buf bytes = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0] && status == REFS_OK; i++) {
+        status = read_tag(file, directory, tags[i].tag, &bytes, err);
+        if (status == REFS_OK && bytes.size > 0)
+            json_object_set_new(attributes, tags[i].name, doubles_of(file, &bytes));
+    }
+    refs_buf_clear(&bytes);
+    return status;
+}
+
+/* The three tags that hold keys. */
+typedef struct key_tags {
+    const tiff_file *file;
+    refs_buf directory, numbers, strings;
+} key_tags;
+
+static json_t *numbers_of_key(const key_tags *tags, size_t first, size_t n) {
+    json_t *list = json_array();
+    for (size_t at = first * 8; n > 0 && at + 8 <= tags->numbers.size; at += 8, n--)
+        json_array_append_new(list, refs_document_real(refs_scan__tiff_load_double(
+                                        tags->file, tags->numbers.data + at)));
+    if (json_array_size(list) != 1) return list;
+    json_t *number = json_incref(json_array_get(list, 0));
+    json_decref(list);
+    return number;
+}
+
+/* Strings end with a bar. */
+static json_t *text_of_key(const key_tags *tags, size_t first, size_t n) {
+    if (first > tags->strings.size) first = tags->strings.size;
+    if (n > tags->strings.size - first) n = tags->strings.size - first;
+    const char *text = (const char *)tags->strings.data + first;
+    while (n > 0 && (text[n - 1] == '\0' || text[n - 1] == '|')) n--;
+    return refs_document_string(text, n);
+}
+
+static void add_key(const key_tags *tags, const uint8_t *entry, json_t *attributes) {
+    uint16_t words[4];
+    char other[8];
+    const char *name = other;
+    for (size_t i = 0; i < 4; i++) words[i] = refs_scan__tiff_load_16(tags->file, entry + 2 * i);
+    snprintf(other, sizeof other, "%u", words[0]);
+    for (size_t i = REFS_N_GEO_KEYS; i-- > 0;)
+        if (refs_geo_keys[i].number == words[0]) name = refs_geo_keys[i].name;
+    json_t *value = words[1] == TIFF_GEO_NUMBERS ? numbers_of_key(tags, words[3], words[2])
+                    : words[1] == TIFF_GEO_TEXTS ? text_of_key(tags, words[3], words[2])
+                                                 : json_integer(words[3]);
+    json_object_set_new(attributes, name, value);
+}
+
+static void add_keys(const key_tags *tags, json_t *attributes) {
+    static const char *const names[] = {"KeyDirectoryVersion", "KeyRevision", "KeyRevisionMinor"};
+    const refs_buf *directory = &tags->directory;
+    if (directory->size < 8) return;
+    for (size_t i = 0; i < 3; i++)
+        json_object_set_new(
+            attributes, names[i],
+            json_integer(refs_scan__tiff_load_16(tags->file, directory->data + 2 * i)));
+    size_t n = refs_scan__tiff_load_16(tags->file, directory->data + 6);
+    for (size_t i = 1; i <= n && 8 * (i + 1) <= directory->size; i++)
+        add_key(tags, directory->data + 8 * i, attributes);
+}
+
+static refs_status add_geo_keys(const tiff_file *file, const tiff_directory *directory,
+                                json_t *attributes, refs_error *err) {
+    key_tags tags = {file, REFS_BUF_INIT, REFS_BUF_INIT, REFS_BUF_INIT};
+    refs_status status = read_tag(file, directory, TIFF_GEO_KEYS, &tags.directory, err);
+    if (status == REFS_OK) status = read_tag(file, directory, TIFF_GEO_NUMBERS, &tags.numbers, err);
+    if (status == REFS_OK) status = read_tag(file, directory, TIFF_GEO_TEXTS, &tags.strings, err);
+    if (status == REFS_OK) add_keys(&tags, attributes);
+    refs_buf_clear(&tags.directory);
+    refs_buf_clear(&tags.numbers);
+    refs_buf_clear(&tags.strings);
+    return status;
+}
+
+/* -- GDAL's metadata --------------------------------------------------------------------------- */
+
+/* <Item name="…" sample="0" role="scale" domain="…">…</Item> */
+typedef struct gdal_item {
+    refs_str name, sample, role, domain, value;
+} gdal_item;
+
+static refs_str cut_until(refs_str *text, const char *end) {
+    size_t size = strlen(end), at = 0;
+    while (at + size <= text->size && memcmp(text->data + at, end, size) != 0) at++;
+    if (at + size > text->size) at = text->size;
+    refs_str part = refs_str_part(*text, 0, at);
+    *text = refs_str_part(*text, at + size, text->size);
+    return part;
+}
+
+/* The value of an attribute in the tag of an element. */
+static refs_str attribute_of(refs_str tag, const char *name) {
+    char begin[24];
+    snprintf(begin, sizeof begin, "%s=\"", name);
+    cut_until(&tag, begin);
+    return cut_until(&tag, "\"");
+}
+
+static bool next_item(refs_str *text, gdal_item *item) {
+    cut_until(text, "<Item ");
+    if (text->size == 0) return false;
+    refs_str tag = cut_until(text, ">");
+    item->name = attribute_of(tag, "name");
+    item->sample = attribute_of(tag, "sample");
+    item->role = attribute_of(tag, "role");
+    item->domain = attribute_of(tag, "domain");
+    item->value = cut_until(text, "</Item>");
+    return true;
+}
+
+/* One character that an entity stands for; 0 where that is unknown. */
+static char entity(refs_str name) {
+    static const struct {
+        const char *name;
+        char c;
+    } entities[] = {{"lt", '<'}, {"gt", '>'}, {"amp", '&'}, {"quot", '"'}, {"apos", '\''}};
+    for (size_t i = 0; i < sizeof entities / sizeof entities[0]; i++)
+        if (refs_str_is(name, entities[i].name)) return entities[i].c;
+    return '\0';
+}
+
+static refs_status unescape(refs_str escaped, refs_buf *text) {
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < escaped.size && status == REFS_OK; i++) {
+        refs_str rest = refs_str_part(escaped, i + 1, escaped.size);
+        size_t end = escaped.data[i] == '&' ? refs_str_find(rest, ';') : SIZE_MAX;
+        char c = end != SIZE_MAX ? entity(refs_str_part(rest, 0, end)) : '\0';
+        if (c != '\0') i += end + 1;
+        status = refs_buf_append(text, c != '\0' ? &c : &escaped.data[i], 1, NULL);
+    }
+    return status;
+}
+
+/* GDAL escapes values before it makes an XML file of them, which escapes them again. */
+static json_t *plain_text(refs_str escaped) {
+    refs_buf once = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    json_t *string = NULL;
+    if (unescape(escaped, &once) == REFS_OK &&
+        unescape(refs_str_view((const char *)once.data, once.size), &text) == REFS_OK)
+        string = refs_document_string((const char *)text.data, text.size);
+    refs_buf_clear(&once);
+    refs_buf_clear(&text);
+    return string;
+}
+
+static refs_status add_gdal_items(const tiff_file *file, const tiff_directory *directory,
+                                  json_t *attributes, refs_error *err) {
+    refs_buf bytes = REFS_BUF_INIT;
+    gdal_item item;
+    char name[256];
+    refs_status status = read_tag(file, directory, TIFF_GDAL_METADATA, &bytes, err);
+    refs_str text = refs_str_view((const char *)bytes.data, bytes.size);
+    while (status == REFS_OK && next_item(&text, &item)) {
+        if (item.sample.size > 0 || item.domain.size > 0 || item.name.size == 0) continue;
+        snprintf(name, sizeof name, "%.*s", REFS_STR_ARG(item.name));
+        json_object_set_new(attributes, name, plain_text(item.value));
+    }
+    refs_buf_clear(&bytes);
+    return status;
+}
+
+refs_status refs_scan__tiff_group_attributes(const tiff_file *file, const tiff_directory *directory,
+                                             json_t *attributes, refs_error *err) {
+    REFS_TRY(add_gdal_items(file, directory, attributes, err));
+    REFS_TRY(add_texts(file, directory, attributes, err));
+    REFS_TRY(add_geo_keys(file, directory, attributes, err));
+    return add_doubles(file, directory, attributes, err);
+}
+
+/* -- samples ----------------------------------------------------------------------------------- */
+
+static bool parse_number(refs_str text, double *number) {
+    while (text.size > 0 && isspace((unsigned char)text.data[0]))
+        text = refs_str_part(text, 1, text.size);
+    while (text.size > 0 && isspace((unsigned char)text.data[text.size - 1])) text.size--;
+    bool negative = text.size > 0 && text.data[0] == '-';
+    refs_str word = refs_str_part(text, negative ? 1 : 0, text.size);
+    if (word.size >= 3 && (word.data[0] | 32) == 'n') {
+        *number = (double)NAN;
+        return true;
+    }
+    if (word.size >= 3 && (word.data[0] | 32) == 'i') {
+        *number = negative ? -(double)INFINITY : (double)INFINITY;
+        return true;
+    }
+    for (size_t i = 0; i < word.size; i++)
+        if (strchr("0123456789.eE+-", word.data[i]) == NULL) return false;
+    *number = text.size > 0 ? refs_json_number_to_double(text) : 0;
+    return word.size > 0 && isdigit((unsigned char)word.data[word.data[0] == '.' && word.size > 1]);
+}
+
+/* A nodata value as its elements have it; integers of 64 bits are more than a double can say. */
+static json_t *number_of(refs_str text, const tiff_image *image) {
+    double number;
+    int64_t exact;
+    uint64_t large;
+    bool is_integral;
+    if (!parse_number(text, &number)) return NULL;
+    if (!isfinite(number) || number != floor(number) || image->format == 3 || image->format == 6)
+        return refs_document_real(number);
+    if (refs_json_number_to_i64(text, &exact, &is_integral)) return json_integer(exact);
+    if (refs_json_number_to_u64(text, &large, &is_integral))
+        return json_sprintf("0x%llx", (unsigned long long)large);
+    return refs_document_real(number);
+}
+
+/* Whether an integer is an element; all else is only said. */
+static bool fits(const json_t *number, const tiff_image *image) {
+    if (image->format == 3) return true;
+    if (json_is_string(number)) return image->format == 1 && image->bits == 64;
+    if (!json_is_integer(number)) return false;
+    json_int_t value = json_integer_value(number);
+    unsigned bits = (unsigned)image->bits;
+    if (image->format == 2)
+        return bits == 64 ||
+               (value >= -(INT64_C(1) << (bits - 1)) && value < INT64_C(1) << (bits - 1));
+    return value >= 0 && (bits == 64 || value < INT64_C(1) << bits);
+}
+
+static refs_status add_nodata(const tiff_file *file, const tiff_image *image, json_t *attributes,
+                              json_t **fill, refs_error *err) {
+    refs_buf bytes = REFS_BUF_INIT;
+    refs_status status = read_tag(file, image->directory, TIFF_GDAL_NODATA, &bytes, err);
+    if (status == REFS_OK && bytes.size == 0)
+        status = read_tag(file, image->full, TIFF_GDAL_NODATA, &bytes, err);
+    size_t size = bytes.size > 0 ? strnlen((const char *)bytes.data, bytes.size) : 0;
+    json_t *number = status == REFS_OK && size > 0
+                         ? number_of(refs_str_view((const char *)bytes.data, size), image)
+                         : NULL;
+    refs_buf_clear(&bytes);
+    if (number != NULL && fits(number, image)) *fill = json_incref(number);
+    if (number != NULL) json_object_set_new(attributes, "_FillValue", number);
+    return status;
+}
+
+/* What GDAL says of samples one by one, where it says the same of all. */
+typedef struct role {
+    const char *role, *attribute;
+    bool is_number;
+    refs_str value;
+    uint64_t n;
+    bool differs;
+} role;
+
+static void see_item(const gdal_item *item, role *roles, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (!refs_str_is(item->role, roles[i].role)) continue;
+        roles[i].differs =
+            roles[i].differs || (roles[i].n > 0 && !refs_str_equal(roles[i].value, item->value));
+        roles[i].value = item->value;
+        roles[i].n++;
+    }
+}
+
+static void add_role(const tiff_image *image, const role *seen, json_t *attributes) {
+    double number;
+    if (seen->n != image->samples || seen->differs) return;
+    if (!seen->is_number)
+        json_object_set_new(attributes, seen->attribute, plain_text(seen->value));
+    else if (parse_number(seen->value, &number))
+        json_object_set_new(attributes, seen->attribute, refs_document_real(number));
+}
+
+static refs_status add_roles(const tiff_file *file, const tiff_image *image, json_t *attributes,
+                             refs_error *err) {
+    role roles[] = {{"scale", "scale_factor", true, {NULL, 0}, 0, false},
+                    {"offset", "add_offset", true, {NULL, 0}, 0, false},
+                    {"unittype", "units", false, {NULL, 0}, 0, false},
+                    {"description", "long_name", false, {NULL, 0}, 0, false}};
+    refs_buf bytes = REFS_BUF_INIT;
+    gdal_item item;
+    refs_status status = read_tag(file, image->full, TIFF_GDAL_METADATA, &bytes, err);
+    refs_str text = refs_str_view((const char *)bytes.data, bytes.size);
+    while (status == REFS_OK && next_item(&text, &item)) see_item(&item, roles, 4);
+    for (size_t i = 0; i < 4 && status == REFS_OK; i++) add_role(image, &roles[i], attributes);
+    refs_buf_clear(&bytes);
+    return status;
+}
+
+refs_status refs_scan__tiff_array_attributes(const tiff_file *file, const tiff_image *image,
+                                             json_t **attributes, json_t **fill_value,
+                                             refs_error *err) {
+    json_t *fill = NULL;
+    *attributes = json_object();
+    if (*attributes == NULL) return refs_fail_nomem(err);
+    refs_status status = add_roles(file, image, *attributes, err);
+    if (status == REFS_OK) status = add_nodata(file, image, *attributes, &fill, err);
+    if (status == REFS_OK) {
+        *fill_value = fill != NULL ? fill : json_integer(0);
+        return REFS_OK;
+    }
+    json_decref(*attributes);
+    json_decref(fill);
+    *attributes = NULL;
+    return status;
+}
