@@ -49,7 +49,7 @@ typedef struct refs_scan_options {
 typedef struct refs_scan refs_scan;
 
 /** What the format of a file that begins with `head` is called, "HDF5"; NULL where no scanner knows
- * it. 4 KiB are enough. */
+ * it. 4 KiB are enough for all but HDF5 behind a longer user block, which refs_scan_open finds. */
 const char *refs_scan_sniff(refs_bytes head);
 
 /** Opens the file at `location`, a name for `vfs`, which must outlive the scan; `options` may be
