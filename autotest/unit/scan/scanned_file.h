@@ -15,9 +15,11 @@
 class ScannedFile {
   public:
     explicit ScannedFile(const std::string &content,
-                         const std::map<std::string, std::string> &beside = {}) {
+                         const std::map<std::string, std::string> &beside = {},
+                         bool isFar = false) {
         vfs_.files = beside;
         vfs_.files["a"] = content;
+        vfs_.near = !isFar; // what is fetched from afar is held: its chunks have no places
         status = refs_scan_open(vfs_.get(), "a", nullptr, &scan_, &err);
         if (status == REFS_OK) status = refs_scan_each_document(scan_, add, this, &err);
     }
