@@ -461,13 +461,13 @@ class Redirects(Case):
     secrets = {"GDAL_HTTP_HEADERS": "Authorization: Bearer abc,X-Api-Key: key", "GDAL_HTTP_COOKIE": "s=1"}
     sent = {"authorization": "Bearer abc", "x-api-key": "key", "cookie": "s=1"}
 
-    def redirect(self, target):
-        fault = {"status": 302, "headers": {"Location": target + "{path}"}}
+    def redirect(self, target, query=""):
+        fault = {"status": 302, "headers": {"Location": target + "{path}" + query}}
         return {"/@from/refs.json": fault, "/@from/v.bin": dict(fault)}
 
-    def secrets_of(self, server, label):
+    def secrets_of(self, server, label, n=2):
         found = [r["headers"] for r in server.requests() if r["path"].startswith(f"/{label}/")]
-        self.assertEqual(len(found), 2)
+        self.assertEqual(len(found), n)
         return [{name: headers.get(name) for name in self.sent} for headers in found]
 
     def test_within_a_host_take_credentials_along(self):
@@ -513,6 +513,25 @@ class Redirects(Case):
             self.assertEqual(read(server.url("@from/refs.json")), self.values)
         self.assertEqual(self.secrets_of(server, "@away"), [{n: None for n in self.sent}] * 2)
         self.assertEqual(self.secrets_of(server, "@to"), [self.sent] * 2)
+
+    def test_to_a_signed_url_carry_nothing_else(self):
+        with open(self.folder.file(".netrc"), "w", encoding="utf-8") as file:
+            file.write("default login user password pass\n")
+        for query in ("?X-Amz-Signature=0", "?a=1&X-Goog-Signature=0", "?Expires=1&Signature=0&x=1",
+                      "?sv=1&sig=0"):
+            for host in ("127.0.0.1", "localhost"):
+                with self.subTest(query=query, host=host):
+                    server = self.serve(faults=self.redirect(f"http://{host}:{{port}}/@to", query),
+                                        name=f"{host}{query}")
+                    subprocess.run(
+                        ["gdalinfo", "-checksum", f"REFS:{server.url('@from/refs.json')}"], check=True,
+                        env={**os.environ, **FAST, **self.secrets, "HOME": self.folder.path},
+                        stdout=subprocess.DEVNULL)
+                    expected = {name: None for name in self.sent}
+                    if host == "127.0.0.1":
+                        expected["x-api-key"] = "key"
+                    n = 1 + self.bands
+                    self.assertEqual(self.secrets_of(server, "@to", n), [expected] * n)
 
     def test_may_be_trusted(self):
         server = self.serve(faults=self.redirect("http://localhost:{port}/@to"))
@@ -784,6 +803,29 @@ class ObjectStores(Case):
         for request in server.requests():
             self.assertRegex(request["path"], r"^/bucket/[^?]*\?.*X-Amz-Signature=[0-9a-f]{64}")
             self.assertEqual(request["method"], "GET")
+
+    def test_signed_requests_carry_no_other_credentials(self):
+        with open(self.folder.file(".netrc"), "w", encoding="utf-8") as file:
+            file.write("default login user password pass\n")
+        rows = [{"GDAL_HTTP_USERPWD": "user:pass"}, {"GDAL_HTTP_COOKIE": "s=1"},
+                {"GDAL_HTTP_HEADERS": "authorization : Bearer abc,X-One: 1"},
+                {"HOME": self.folder.path}]
+        server = self.serve_bucket()
+        for values in rows:
+            for name in ("s3", "az"):
+                with self.subTest(values, name=name):
+                    n = len(server.requests())
+                    store = self.azure(server) if name == "az" else {
+                        **self.aws, "AWS_S3_ENDPOINT": f"127.0.0.1:{server.port}"}
+                    subprocess.run(["gdalinfo", "-checksum", f"REFS:{name}://bucket/refs.json"],
+                                   check=True, env={**os.environ, **FAST, **store, **values},
+                                   stdout=subprocess.DEVNULL)
+                    asked = [r["headers"] for r in server.requests()[n:]]
+                    self.assertEqual(len(asked), 1 + self.bands)
+                    for headers in asked:
+                        self.assertNotIn("authorization", headers)
+                        self.assertNotIn("cookie", headers)
+                        self.assertEqual("x-one" in headers, "GDAL_HTTP_HEADERS" in values)
 
     def test_s3_session_tokens_go_along(self):
         server = self.serve_bucket()

@@ -81,6 +81,47 @@ static bool ask_for_bytes(const refs_transfer *transfer, struct curl_slist **hea
     return longer != NULL;
 }
 
+/* -- credentials ------------------------------------------------------------------------------- */
+
+static void drop_credentials(CURL *easy) {
+    curl_easy_setopt(easy, CURLOPT_USERPWD, NULL);
+    curl_easy_setopt(easy, CURLOPT_USERNAME, NULL);
+    curl_easy_setopt(easy, CURLOPT_PASSWORD, NULL);
+    curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, NULL);
+    curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+    curl_easy_setopt(easy, CURLOPT_COOKIE, NULL);
+}
+
+static bool is_authorization(const char *header) {
+    static const char name[] = "Authorization";
+    if (strncasecmp(header, name, sizeof name - 1) != 0) return false;
+    header += sizeof name - 1;
+    header += strspn(header, " \t");
+    return *header == ':' || *header == ';';
+}
+
+/* Copies all headers but those that say who asks; false without memory. */
+static bool copy_headers(const struct curl_slist *from, struct curl_slist **to) {
+    for (const struct curl_slist *header = from; header != NULL; header = header->next) {
+        if (is_authorization(header->data)) continue;
+        struct curl_slist *longer = curl_slist_append(*to, header->data);
+        if (longer == NULL) return false;
+        *to = longer;
+    }
+    return true;
+}
+
+/* The signature in its URL is all that a request says of who asks. */
+static refs_status leave_to_signature(refs_transfer *transfer, refs_error *err) {
+    struct curl_slist *headers = NULL;
+    drop_credentials(transfer->easy);
+    curl_easy_setopt(transfer->easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    bool copied = copy_headers(transfer->headers, &headers);
+    curl_slist_free_all(transfer->headers);
+    transfer->headers = headers;
+    return copied ? REFS_OK : refs_fail_nomem(err);
+}
+
 static refs_status prepare(refs_transfer *transfer, const refs_http *http, const char *url,
                            refs_error *err) {
     const refs_http_host *host = refs_http__host(http);
@@ -97,6 +138,8 @@ static refs_status prepare(refs_transfer *transfer, const refs_http *http, const
     transfer->rules.retry_codes = transfer->retry_codes;
     set_defaults(transfer);
     transfer->headers = host->prepare(host->self, transfer->location, url, transfer->easy);
+    if (transfer->rules.is_signed || refs_redirect__is_signed(url))
+        REFS_TRY(leave_to_signature(transfer, err));
     if (!ask_for_bytes(transfer, &transfer->headers)) return refs_fail_nomem(err);
     set_invariants(transfer);
     return REFS_OK;
@@ -110,27 +153,6 @@ refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http *htt
     return status;
 }
 
-/* A handle for other origins: as the first, without what is secret. What .netrc says of the other
- * host stays. */
-static refs_status make_away(refs_transfer *transfer, refs_error *err) {
-    if (transfer->away != NULL) return REFS_OK;
-    CURL *away = transfer->away = curl_easy_duphandle(transfer->easy);
-    if (away == NULL || !ask_for_bytes(transfer, &transfer->away_headers))
-        return refs_fail_nomem(err);
-    curl_easy_setopt(away, CURLOPT_HTTPHEADER, transfer->away_headers);
-    curl_easy_setopt(away, CURLOPT_USERPWD, NULL);
-    curl_easy_setopt(away, CURLOPT_USERNAME, NULL);
-    curl_easy_setopt(away, CURLOPT_PASSWORD, NULL);
-    curl_easy_setopt(away, CURLOPT_XOAUTH2_BEARER, NULL);
-    curl_easy_setopt(away, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
-    curl_easy_setopt(away, CURLOPT_COOKIE, NULL);
-    curl_easy_setopt(away, CURLOPT_COOKIEJAR, NULL);
-    curl_easy_setopt(away, CURLOPT_SSLCERT, NULL);
-    curl_easy_setopt(away, CURLOPT_SSLKEY, NULL);
-    curl_easy_setopt(away, CURLOPT_KEYPASSWD, NULL);
-    return REFS_OK;
-}
-
 /* Cookies that servers set go along: libcurl sends each to the host that it is of. */
 static void move_cookies(CURL *from, CURL *to) {
     struct curl_slist *cookies = NULL;
@@ -142,16 +164,50 @@ static void move_cookies(CURL *from, CURL *to) {
 
 /* -- where it is sent -------------------------------------------------------------------------- */
 
+static bool is_trusted(const refs_transfer *transfer, const char *url) {
+    return transfer->rules.trust_redirects || refs_redirect__same_origin(transfer->url, url);
+}
+
+/* A handle for `url`, as the first without what is secret: of another origin, or with a signature.
+ * What .netrc says of the other host stays. */
+static refs_status make_away(refs_transfer *transfer, const char *url, refs_error *err) {
+    CURL *away = curl_easy_duphandle(transfer->easy);
+    struct curl_slist *headers = NULL;
+    bool trusted = is_trusted(transfer, url);
+    if (away == NULL) return refs_fail_nomem(err);
+    move_cookies(transfer->current, away);
+    if (transfer->away != NULL) curl_easy_cleanup(transfer->away);
+    transfer->away = transfer->current = away;
+    bool copied = !trusted || copy_headers(transfer->headers, &headers);
+    bool complete = copied && ask_for_bytes(transfer, &headers);
+    curl_easy_setopt(away, CURLOPT_HTTPHEADER, headers);
+    curl_slist_free_all(transfer->away_headers);
+    transfer->away_headers = headers;
+    if (!complete) return refs_fail_nomem(err);
+    drop_credentials(away);
+    if (refs_redirect__is_signed(url))
+        curl_easy_setopt(away, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    if (trusted) return REFS_OK;
+    curl_easy_setopt(away, CURLOPT_COOKIEJAR, NULL);
+    curl_easy_setopt(away, CURLOPT_SSLCERT, NULL);
+    curl_easy_setopt(away, CURLOPT_SSLKEY, NULL);
+    curl_easy_setopt(away, CURLOPT_KEYPASSWD, NULL);
+    return REFS_OK;
+}
+
 /* Takes over `url`. */
 static refs_status go_to(refs_transfer *transfer, char *url, refs_error *err) {
+    bool is_newly_signed =
+        refs_redirect__is_signed(url) && !refs_redirect__is_signed(transfer->url);
     refs_free(transfer->url_now);
     transfer->url_now = url;
-    bool home = transfer->rules.trust_redirects || refs_redirect__same_origin(transfer->url, url);
-    if (!home) REFS_TRY(make_away(transfer, err));
-    CURL *to = home ? transfer->easy : transfer->away;
-    if (to != transfer->current) move_cookies(transfer->current, to);
-    transfer->current = to;
-    curl_easy_setopt(to, CURLOPT_URL, url);
+    if (!is_trusted(transfer, url) || is_newly_signed) {
+        REFS_TRY(make_away(transfer, url, err));
+    } else if (transfer->current != transfer->easy) {
+        move_cookies(transfer->current, transfer->easy);
+        transfer->current = transfer->easy;
+    }
+    curl_easy_setopt(transfer->current, CURLOPT_URL, url);
     return REFS_OK;
 }
 
