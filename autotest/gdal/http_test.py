@@ -412,6 +412,63 @@ class Connections(Case):
                                         "REFS_HTTP_MAX_REQUESTS": "64"})
 
 
+class Limits(Case):
+    """Servers that put up with so many requests at a time, or in a second, and no more."""
+
+    bands, width = 200, 100
+
+    def setUp(self):
+        super().setUp()
+        gdal.SetConfigOption("GDAL_HTTP_RETRY_DELAY", None)  # as by default
+        self.folder.write_array(self.bands, self.width, chunk_gap=100000)
+
+    def read_within(self, least_s, times, *arguments):
+        """Reads from a server that cannot be read from faster than so."""
+        server = self.serve(options=arguments)
+        dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
+        begin = time.monotonic()
+        self.assertEqual(dataset.ReadAsArray().ravel().tolist(), self.values)
+        took = time.monotonic() - begin
+        asked = server.requests("v.bin")
+        later = [r["refused"] for r in asked if r["at"] > asked[0]["at"] + 1]
+        said = f"{len(asked)} requests, {sum(later)} of {len(later)} refused after the first second"
+        self.assertLess(took, times * least_s, said)
+        self.assertLessEqual(sum(later), 0.1 * len(later), said)
+
+    def test_of_requests_at_a_time_are_kept(self):
+        self.read_within(2.6, 1.3, "--latency-ms", "50", "--max-under-way", "4")
+
+    def test_of_requests_a_second_are_kept(self):
+        self.read_within(9.8, 1.3, "--requests-per-second", "20")
+
+    def test_of_bursts_are_kept(self):
+        self.read_within(9.0, 1.3, "--requests-per-second", "20", "--burst", "20")
+
+    def test_that_say_when_to_come_back_are_kept(self):
+        self.read_within(9.0, 1.5, "--requests-per-second", "20", "--burst", "20", "--retry-after", "1")
+
+    def test_do_not_let_one_object_be_tried_for_ever(self):
+        server = self.serve(faults={"/@bad/v.bin": {"status": 503}})
+        self.folder.write_array(3, self.width, name="three.json")
+        ended = threading.Event()
+
+        def read_others():
+            while not ended.is_set():
+                read(server.url("three.json"), 1)
+
+        with options(GDAL_HTTP_MAX_RETRY="1", GDAL_HTTP_RETRY_DELAY="0.02", REFS_TRUST_SECONDS="0"):
+            others = threading.Thread(target=read_others)
+            others.start()
+            try:
+                self.assertIn("HTTP 503", self.fails(server.url("@bad/three.json")))
+            finally:
+                ended.set()
+                others.join()
+        n_asked = len(server.requests("/@bad/v.bin"))
+        self.assertGreater(n_asked, 2)
+        self.assertLessEqual(n_asked, 13)
+
+
 class Replaced(Case):
     """Objects that change while they are read."""
 

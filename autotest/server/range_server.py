@@ -3,6 +3,7 @@ on demand.
 
 usage: range_server.py FOLDER LOG [--latency-ms N] [--faults FILE] [--detail FILE]
                        [--tls CERTIFICATE KEY] [--fail-percent N] [--seed N] [--bytes-per-second N]
+                       [--max-under-way N] [--requests-per-second N] [--burst N] [--retry-after TEXT]
 
 Prints the port it listens on, in one line, and serves until its standard input ends. Each request
 adds one line to LOG: method, path, range ("-" without one), status and bytes of the body sent, with
@@ -16,6 +17,10 @@ A request for an absolute URL, as proxies get it, is served as its path.
 the body, in turn.
 
 --bytes-per-second is the rate of a line that the bodies of all connections share.
+
+--max-under-way answers 503 at once where so many requests are under way; --requests-per-second answers
+429 to those that come sooner, but for --burst of them; --retry-after is the header of both. --detail has
+"refused" for such requests, and "fault".
 
 The file of faults is a JSON object: path -> fault, or a list of faults of which the first that still
 applies is taken. A fault is an object that may have
@@ -139,15 +144,22 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         with self.server.under_way as n:
-            path = unquote(urlsplit(self.path).path)
-            fault = self.server.faults.take(path, self.command, self.headers)
-            self.server.detail(self, n, bool(fault))
             try:
-                self.respond(path, fault)
+                self.respond_within_limits(n)
             except (Broken, ConnectionError):
                 self.close_connection = True
 
     do_HEAD = do_GET
+
+    def respond_within_limits(self, n_under_way):
+        with self.server.limits as refusal:
+            if refusal is not None:
+                self.server.detail(self, n_under_way, refusal)
+                return self.send(refusal, refusal["status"], {})
+            path = unquote(urlsplit(self.path).path)
+            fault = self.server.faults.take(path, self.command, self.headers)
+            self.server.detail(self, n_under_way, fault)
+            self.respond(path, fault)
 
     def respond(self, path, fault):
         time.sleep(self.server.latency_s)
@@ -338,6 +350,46 @@ class UnderWay:
             self._n -= 1
 
 
+class Limits:
+    """What a server puts up with: None for a request, or the fault that it is answered with."""
+
+    def __init__(self, options):
+        self._most, self._rate = options.max_under_way, options.requests_per_second
+        self._burst = options.burst
+        self._headers = {"Retry-After": options.retry_after} if options.retry_after else {}
+        self._n = 0
+        self._tokens, self._filled_at = self._burst, time.monotonic()
+        self._lock = threading.Lock()
+
+    def __enter__(self):
+        with self._lock:
+            status = self._judge()
+            self._n += 1 if status is None else 0
+        self._entered.value = status is None
+        return None if status is None else {"status": status, "headers": self._headers,
+                                            "refused": True}
+
+    def __exit__(self, *_):
+        if self._entered.value:
+            with self._lock:
+                self._n -= 1
+
+    _entered = threading.local()
+
+    def _judge(self):
+        if self._most is not None and self._n >= self._most:
+            return 503
+        if self._rate is None:
+            return None
+        now = time.monotonic()
+        self._tokens = min(self._burst, self._tokens + (now - self._filled_at) * self._rate)
+        self._filled_at = now
+        if self._tokens < 1:
+            return 429
+        self._tokens -= 1
+        return None
+
+
 class RangeServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
@@ -348,6 +400,7 @@ class RangeServer(ThreadingHTTPServer):
         self.faults = faults
         self.connections = itertools.count()
         self.under_way = UnderWay()
+        self.limits = Limits(options)
         self.line = Line(options.bytes_per_second) if options.bytes_per_second else None
         self._folder = os.path.realpath(options.folder)
         self._log_file = open(options.log, "w", encoding="utf-8")
@@ -393,7 +446,7 @@ class RangeServer(ThreadingHTTPServer):
         entry = {"method": handler.command, "path": handler.path,
                  "headers": {name.lower(): value for name, value in handler.headers.items()},
                  "connection": handler.connection_number, "under_way": n_under_way,
-                 "fault": fault,
+                 "fault": bool(fault), "refused": fault.get("refused", False),
                  "at": round(time.monotonic() - self._began, 4)}
         with self._log_lock:
             print(json.dumps(entry), file=self._detail_file, flush=True)
@@ -410,6 +463,10 @@ def main():
     parser.add_argument("--fail-percent", type=float, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--bytes-per-second", type=float)
+    parser.add_argument("--max-under-way", type=int)
+    parser.add_argument("--requests-per-second", type=float)
+    parser.add_argument("--burst", type=int, default=1)
+    parser.add_argument("--retry-after")
     options = parser.parse_args()
     table = json.load(options.faults) if options.faults else {}
     server = RangeServer(options, Faults(table, options.fail_percent, options.seed))

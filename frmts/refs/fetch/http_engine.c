@@ -3,8 +3,6 @@
 
 #include <time.h>
 
-#include "http_origins.h"
-
 struct refs_http {
     const refs_http_host *host;
     refs_http_options options;
@@ -52,10 +50,14 @@ typedef struct engine {
 #define MIN_TIMED_BYTES (32 * (uint64_t)REFS_KIB)
 #define MIN_TIMED_US    100
 
-static uint64_t now_ms(void) {
+static uint64_t now_us(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static uint64_t now_ms(void) {
+    return now_us() / 1000;
 }
 
 /* -- the thread -------------------------------------------------------------------------------- */
@@ -85,14 +87,21 @@ static bool take_new(engine *self) {
     for (refs_transfer *next; transfer != NULL; transfer = next) {
         next = transfer->next;
         transfer->is_awaited = ask_if_awaited(transfer);
+        transfer->origin = refs_origins__hold(&self->origins, transfer->url_now);
         add_waiting(self, transfer);
     }
     return !ending;
 }
 
+static void finish(refs_transfer *transfer) {
+    refs_origin__release(transfer->origin);
+    transfer->origin = NULL;
+    refs_transfer__finish(transfer);
+}
+
 static void cancel(refs_transfer *transfer) {
     (void)refs_fail(&transfer->error, REFS_CANCELLED, "cancelled");
-    refs_transfer__finish(transfer);
+    finish(transfer);
 }
 
 static void activate(engine *self, refs_transfer *transfer) {
@@ -100,9 +109,12 @@ static void activate(engine *self, refs_transfer *transfer) {
     CURLMcode code = curl_multi_add_handle(self->http->multi, transfer->current);
     if (code != CURLM_OK) {
         (void)refs_fail(&transfer->error, REFS_IO, "%s", curl_multi_strerror(code));
-        refs_transfer__finish(transfer);
+        finish(transfer);
         return;
     }
+    transfer->began_us = now_us();
+    refs_origin__begin(transfer->origin, transfer->began_us);
+    transfer->n_beside = transfer->origin != NULL ? transfer->origin->n_active : 1;
     transfer->next = self->active;
     self->active = transfer;
     self->n_active++;
@@ -183,7 +195,8 @@ static void start_due(engine *self) {
         next = transfer->next;
         if (atomic_load(&transfer->cancelled)) {
             cancel(transfer);
-        } else if (transfer->due_ms > now || !has_room_for(self, transfer)) {
+        } else if (transfer->due_ms > now || !has_room_for(self, transfer) ||
+                   refs_origin__free_at(transfer->origin, now_us()) > now_us()) {
             add_waiting(self, transfer);
         } else {
             activate(self, transfer);
@@ -233,8 +246,11 @@ static void share_line(engine *self) {
 /* When there may be something to do for who waits to be started: readers that come to what is not
  * awaited do not say so. */
 static uint64_t wake_for(const engine *self, const refs_transfer *waiting, uint64_t now) {
-    if (has_room_for(self, waiting)) return waiting->due_ms;
-    return waiting->is_awaited ? UINT64_MAX : now + LOOK_MS;
+    if (!has_room_for(self, waiting)) return waiting->is_awaited ? UINT64_MAX : now + LOOK_MS;
+    uint64_t free_us = refs_origin__free_at(waiting->origin, 1000 * now);
+    if (free_us == UINT64_MAX) return UINT64_MAX;
+    uint64_t free_ms = (free_us + 999) / 1000;
+    return free_ms > waiting->due_ms ? free_ms : waiting->due_ms;
 }
 
 /* How long the thread may sleep when nothing moves on the network. */
@@ -253,6 +269,7 @@ static void remove_active(engine *self, refs_transfer *transfer) {
     if (*link == NULL) return;
     *link = transfer->next;
     self->n_active--;
+    refs_origin__end(transfer->origin);
     note_resumed(self, transfer);
     curl_multi_remove_handle(self->http->multi, transfer->current);
 }
@@ -264,6 +281,33 @@ static void drop_cancelled(engine *self) {
         remove_active(self, transfer);
         cancel(transfer);
     }
+}
+
+/* What an answer tells of its origin, and that of the transfer. */
+static void note_answer(engine *self, refs_transfer *transfer, CURLcode code) {
+    refs_answer answer = {.began_us = transfer->began_us,
+                          .n_active = transfer->n_beside,
+                          .status = refs_transfer__status(transfer)};
+    curl_off_t asked_us = 0, began_us = 0;
+    uint64_t now = now_us();
+    transfer->others_came = refs_origin__has_answered_since(transfer->origin, transfer->failed_us);
+    transfer->failed_us = now;
+    if (code != CURLE_OK || answer.status == 0 ||
+        (answer.status >= 500 && !refs_origin__is_refusal(answer.status)))
+        return;
+    curl_easy_getinfo(transfer->current, CURLINFO_PRETRANSFER_TIME_T, &asked_us);
+    curl_easy_getinfo(transfer->current, CURLINFO_STARTTRANSFER_TIME_T, &began_us);
+    if (began_us > asked_us) answer.latency_us = (uint64_t)(began_us - asked_us);
+    if (transfer->response.retry_after_ms <= REFS_HTTP_MAX_RETRY_AFTER_MS)
+        answer.retry_after_ms = transfer->response.retry_after_ms;
+    refs_origin__note(transfer->origin, &answer, self->http->options.max_in_flight, now);
+}
+
+/* Redirects may have led to another origin. */
+static void hold_origin(engine *self, refs_transfer *transfer) {
+    refs_origin *before = transfer->origin;
+    transfer->origin = refs_origins__hold(&self->origins, transfer->url_now);
+    refs_origin__release(before);
 }
 
 /* Judges an attempt: true where the transfer is done. */
@@ -292,10 +336,13 @@ static void end_finished(engine *self) {
         if (transfer == NULL) continue; /* which cannot be: every handle has one */
         if (code == CURLE_OK) measure(self, transfer);
         remove_active(self, transfer);
-        if (end_attempt(self, transfer, code))
-            refs_transfer__finish(transfer);
-        else
+        note_answer(self, transfer, code);
+        if (end_attempt(self, transfer, code)) {
+            finish(transfer);
+        } else {
+            hold_origin(self, transfer);
             add_waiting(self, transfer);
+        }
     }
 }
 

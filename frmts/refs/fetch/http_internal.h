@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 
 #include "fetch_internal.h"
+#include "http_origins.h"
 #include "http_response.h"
 #include "refs/http.h"
 
@@ -62,8 +63,13 @@ typedef struct refs_transfer {
     uint64_t told;          /* got when the waiter was last woken */
     unsigned n_failures;    /* in a row */
     unsigned n_redirects;
-    bool hopeless;  /* nobody was there when others tried */
-    bool pointless; /* the connection was refused where nobody has ever answered */
+    bool hopeless;                /* nobody was there when others tried */
+    bool pointless;               /* the connection was refused where nobody has ever answered */
+    bool others_came;             /* the origin answered others since this one last failed */
+    unsigned n_refusals;          /* for which it did, in all */
+    refs_origin *origin;          /* of url_now; held while the engine has the transfer */
+    uint64_t began_us, failed_us; /* this attempt, and the one before */
+    unsigned n_beside;            /* requests of the origin when it began */
     uint64_t due_ms;
     bool is_awaited;       /* when that was last asked */
     bool is_paused;        /* others are awaited, and this one is not */

@@ -2,6 +2,7 @@
 #include "http_redirect.h"
 
 #include <curl/curl.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -60,6 +61,24 @@ refs_status refs_redirect__check(const char *from, const char *to, refs_error *e
     origin_clear(&before);
     origin_clear(&after);
     return status;
+}
+
+static char *lower(char *text) {
+    for (char *c = text; *c != '\0'; c++)
+        if (*c >= 'A' && *c <= 'Z') *c = (char)(*c - 'A' + 'a');
+    return text;
+}
+
+char *refs_redirect__origin(const char *url) {
+    origin of = origin_of(url);
+    char *name = NULL;
+    if (of.scheme != NULL && of.host != NULL && of.port != NULL) {
+        size_t size = strlen(of.scheme) + strlen(of.host) + strlen(of.port) + sizeof "://:";
+        name = refs_alloc(size);
+        if (name != NULL) snprintf(name, size, "%s://%s:%s", of.scheme, of.host, of.port);
+    }
+    origin_clear(&of);
+    return name != NULL ? lower(name) : NULL;
 }
 
 bool refs_redirect__same_origin(const char *one, const char *other) {

@@ -17,6 +17,10 @@
  * wrong, which people want to know soon. */
 #define MAX_RETRIES_OF_REFUSED 1
 
+/* Where an origin answers others, refusals are a matter of its limit, and do not count: but one
+ * object may be refused for ever. */
+#define REFUSALS_PER_RETRY 10
+
 #define ACCEPT_ENCODING "Accept-Encoding:"
 
 /* -- the handle -------------------------------------------------------------------------------- */
@@ -390,14 +394,25 @@ static bool may_retry(refs_transfer *transfer, CURLcode code, long status) {
         transfer->n_failures = 0;
     if (transfer->paused_ms >= PAUSED_LONG_MS) transfer->n_failures = 0;
     unsigned most = transfer->rules.max_retries;
+    if (refs_origin__is_refusal(status) && transfer->others_came && most > 0 &&
+        transfer->n_refusals++ < REFUSALS_PER_RETRY * most)
+        transfer->n_failures = 0;
     if (transfer->pointless && most > MAX_RETRIES_OF_REFUSED) most = MAX_RETRIES_OF_REFUSED;
     return transfer->n_failures++ < most;
 }
 
+/* A number that is another one for each attempt. */
+static uint64_t hash(const refs_transfer *transfer) {
+    uint64_t mixed = (uint64_t)(uintptr_t)transfer ^ (transfer->began_us << 16);
+    return (mixed * 0x9e3779b97f4a7c15u) >> 32;
+}
+
+/* Requests that failed together do not come back together: up to half of the delay is added. */
 static uint64_t delay_of(const refs_transfer *transfer) {
     unsigned doublings = transfer->n_failures < 11 ? transfer->n_failures : 11;
     uint64_t delay_ms = (uint64_t)transfer->rules.retry_delay_ms
                         << (doublings > 0 ? doublings - 1 : 0);
+    delay_ms += delay_ms * (hash(transfer) % 512) / 1024;
     return transfer->response.retry_after_ms > delay_ms ? transfer->response.retry_after_ms
                                                         : delay_ms;
 }
