@@ -925,6 +925,61 @@ class ObjectStores(Case):
         self.assertIn("HTTP 403 (for a public bucket try AWS_NO_SIGN_REQUEST=YES)", said)
         self.assertEqual(len([r for r in server.requests() if "v.bin" in r["path"]]), 2)
 
+    def in_region(self, status, code, **headers):
+        """How S3 refuses signatures for another region than that of the bucket."""
+        body = (f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code>'
+                "<Message>the region 'x' is wrong; expecting 'eu-west-1'</Message>"
+                "<Region>eu-west-1</Region></Error>")
+        fault = {"status": status, "unless": "eu-west-1(%2F|/)s3", "body": body,
+                 "headers": {"Content-Type": "application/xml", **headers}}
+        return {f"/bucket/{name}": dict(fault) for name in ("refs.json", "v.bin")}
+
+    def test_s3_in_another_region_is_read_by_that(self):
+        header = {"x-amz-bucket-region": "eu-west-1"}
+        rows = [(400, "AuthorizationQueryParametersError", {}), (400, "BadRequest", header),
+                (301, "PermanentRedirect", header), (403, "AccessDenied", header)]
+        for n, (status, code, headers) in enumerate(rows):
+            for region in ("us-west-2", None):
+                with self.subTest(status=status, headers=headers, region=region):
+                    server = self.serve_bucket(faults=self.in_region(status, code, **headers),
+                                               name=f"{n}{region}")
+                    values = {**self.aws, "AWS_REGION": region,
+                              "AWS_S3_ENDPOINT": f"127.0.0.1:{server.port}"}
+                    with options(**values), environment(HOME=self.folder.path):
+                        self.assertEqual(read("s3://bucket/refs.json"), self.values)
+                        refused = [r for r in server.requests() if r["fault"]]
+                        self.assertEqual(read("s3://bucket/refs.json"), self.values)
+                    self.assertEqual(len(refused), 1, "it is known for the bucket then")
+                    self.assertEqual(len([r for r in server.requests() if r["fault"]]), 1)
+                    self.assertEqual({r["method"] for r in server.requests()}, {"GET"})
+
+    def test_what_gdal_signs_in_another_way_is_left_to_it(self):
+        header_only = {"status": 403, "unless": "SharedKey account:",
+                       "body": "<Error><Code>AuthenticationFailed</Code></Error>"}
+        server = self.serve_bucket(faults={"/bucket/refs.json": header_only,
+                                           "/bucket/v.bin": dict(header_only)})
+        said = []
+        gdal.PushErrorHandler(lambda kind, number, text: said.append(text))
+        try:
+            with options(**self.azure(server), CPL_DEBUG="REFS"):
+                self.assertEqual(read("az://bucket/refs.json"), self.values)
+                n_refused = len([r for r in server.requests() if r["fault"]])
+                self.assertEqual(read("az://bucket/refs.json"), self.values)
+        finally:
+            gdal.PopErrorHandler()
+        self.assertLessEqual(n_refused, 2)
+        self.assertEqual(len([r for r in server.requests() if r["fault"]]), n_refused)
+        notes = [text for text in said if "GDAL's file system" in text]
+        self.assertEqual(len(notes), 1, said)
+        self.assertIn("/vsiaz/bucket/", notes[0])
+
+    def test_refusals_are_told_by_their_code(self):
+        body = "<?xml version='1.0'?><Error><Code>NoSuchBucket</Code><Message>m</Message></Error>"
+        server = self.serve_bucket(faults={"/bucket/refs.json": {"status": 404, "body": body},
+                                           "/bucket/v.bin": {"status": 404, "body": body}})
+        with options(**self.aws, AWS_S3_ENDPOINT=f"127.0.0.1:{server.port}"):
+            self.assertIn("HTTP 404 NoSuchBucket (check the URL", self.fails("s3://bucket/refs.json"))
+
     def test_gs_without_a_signature(self):
         server = self.serve_bucket()
         with options(GS_NO_SIGN_REQUEST="YES", CPL_GS_ENDPOINT=f"{server.base}/"):

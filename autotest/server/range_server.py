@@ -28,9 +28,11 @@ applies is taken. A fault is an object that may have
   "skip"           let so many requests of the path pass first
   "times"          only for so many requests; without it, for all that follow
   "require"        header -> regular expression: applies only to requests that do not have it
+  "unless"         regular expression: applies only where neither the URL nor an Authorization has it
   "method"         applies only to requests of this method
   "status"         answer with this status and no content
   "body_bytes"     ... and so many bytes of a body
+  "body"           ... and this body
   "headers"        header -> value of the answer, or null to leave it out; values may hold {begin},
                    {last}, {size}, {path} (without its label), {port} and {now+N}; of a file also
                    {modified}, {modified_s} (seconds since 1970) and {hash}
@@ -108,21 +110,24 @@ class Faults:
         self._kinds = itertools.cycle([{"status": 503}, {"reset": True}, {"reset_after": 100}])
         self._lock = threading.Lock()
 
-    def take(self, path, method, headers):
-        """The fault for the next request of `path`: {} without one."""
+    def take(self, target, method, headers):
+        """The fault for the next request of a path with its query: {} without one."""
         with self._lock:
-            for fault in self._table.get(path, []):
-                if fault.get("method", method) == method and self._applies(fault, headers):
+            for fault in self._table.get(urlsplit(target).path, []):
+                if fault.get("method", method) == method and self._applies(fault, target, headers):
                     return fault
             if self._random.uniform(0, 100) < self._fail_percent:
                 return next(self._kinds)
         return {}
 
     @staticmethod
-    def _applies(fault, headers):
+    def _applies(fault, target, headers):
         require = fault.get("require")
         if require is not None and all(re.search(pattern, headers.get(name, ""))
                                        for name, pattern in require.items()):
+            return False
+        if "unless" in fault and re.search(
+                fault["unless"], f"{target}\n{headers.get('Authorization', '')}"):
             return False
         if fault.get("skip", 0) > 0:
             fault["skip"] -= 1
@@ -156,8 +161,9 @@ class Handler(BaseHTTPRequestHandler):
             if refusal is not None:
                 self.server.detail(self, n_under_way, refusal)
                 return self.send(refusal, refusal["status"], {})
-            path = unquote(urlsplit(self.path).path)
-            fault = self.server.faults.take(path, self.command, self.headers)
+            parts = urlsplit(self.path)
+            path = unquote(parts.path)
+            fault = self.server.faults.take(f"{path}?{parts.query}", self.command, self.headers)
             self.server.detail(self, n_under_way, fault)
             self.respond(path, fault)
 
@@ -168,7 +174,8 @@ class Handler(BaseHTTPRequestHandler):
             self.log_answer(0, 0)
             self.reset()
         if "status" in fault:
-            return self.send(fault, fault["status"], {}, [b"x" * fault.get("body_bytes", 0)])
+            body = fault.get("body", "x" * fault.get("body_bytes", 0))
+            return self.send(fault, fault["status"], {}, [body.encode()])
         content = self.server.content(path)
         if content is None:
             return self.send(fault, 404)

@@ -42,8 +42,15 @@ typedef struct refs_http_rules {
     const char *retry_codes; /**< HTTP status codes to retry instead of the transient ones: numbers
                                   with anything between them, or "ALL"; NULL: the transient ones */
     bool trust_redirects;    /**< send credentials wherever a redirect leads */
-    bool is_signed;          /**< the URL holds a signature: one that expired is made anew, once */
+    bool is_signed;          /**< the URL holds a signature: see `signed_answer` */
 } refs_http_rules;
+
+/** How a signed request was answered. */
+typedef struct refs_http_signed_answer {
+    long status;        /**< of HTTP: of success, or 301, 400 or 403 */
+    const char *region; /**< that the store names; "" where it names none */
+    unsigned n_refused; /**< how often this request was refused, this time included */
+} refs_http_signed_answer;
 
 /** What the engine asks of its host. Called on the thread that fetches, so that options which hold
  * for that thread alone are heeded. */
@@ -65,6 +72,11 @@ typedef struct refs_http_host {
     /** What to try where a server refuses `location`, for people; NULL without advice. The member
      * may be NULL. */
     const char *(*advice)(void *self, const char *location);
+
+    /** Told how a signed request of `location` was answered. Whether one that was refused is to be
+     * asked for again, by what `url` says then, which may be REFS_UNSUPPORTED. NULL: a signature
+     * that was refused is made anew, once, since it may have expired. */
+    bool (*signed_answer)(void *self, const char *location, const refs_http_signed_answer *answer);
 } refs_http_host;
 
 typedef struct refs_http_options {

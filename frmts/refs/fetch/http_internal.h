@@ -12,6 +12,9 @@
 /** What a whole object is given before its bytes come, whatever size the server claims. */
 #define REFS_FIRST_WHOLE_BYTES (4 * (uint64_t)REFS_MIB)
 
+/** What is kept of the body of a refusal, to see what an object store says is wrong. */
+#define REFS_REFUSAL_TEXT_BYTES 2048
+
 typedef enum refs_transfer_kind {
     REFS_TRANSFER_RANGE, /**< bytes [offset, offset + length) */
     REFS_TRANSFER_WHOLE, /**< all bytes, at most max_size */
@@ -40,6 +43,7 @@ typedef struct refs_transfer {
     uint64_t postponed;  /**< when done: to be asked for again when there is memory for so much */
     refs_error error;    /**< when done */
     long status;         /**< when done: of HTTP, 0 without an answer */
+    char region[32];     /**< when done: that an object store says it is of; "" without */
     unsigned n_requests; /**< when done: sent, retries and redirects included */
     uint64_t n_bytes;    /**< when done: received, of all of them */
 
@@ -58,6 +62,7 @@ typedef struct refs_transfer {
     bool refused;           /* ... and its body is not wanted: error says why */
     uint64_t skip, skipped; /* bytes before the range, of a whole object that came instead */
     uint64_t refusal_bytes; /* of the body of a refusal */
+    char *refusal_text;     /* the first of them, REFS_REFUSAL_TEXT_BYTES at most, or NULL */
     uint64_t header_bytes;  /* of this attempt */
     uint64_t got_before;    /* this attempt */
     uint64_t told;          /* got when the waiter was last woken */
@@ -110,6 +115,13 @@ bool refs_transfer__is_unreachable(const refs_transfer *transfer, CURLcode code)
 
 /** Whether nobody listens where it was tried, or there is no such host. */
 bool refs_transfer__has_no_server(const refs_transfer *transfer, CURLcode code);
+
+/** Whether a signed request was refused in a way that another signature may mend. */
+bool refs_transfer__is_signature_refused(const refs_transfer *transfer);
+
+/** Tells the host how a signed request was answered, where it was signed: whether it is to be asked
+ * for again. */
+bool refs_transfer__tell_host(const refs_transfer *transfer, unsigned n_refused);
 
 /** Frees what the transfer holds, its block included, and gives back what is counted for it. */
 void refs_transfer__clear(refs_transfer *transfer);

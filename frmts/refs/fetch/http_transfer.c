@@ -328,6 +328,14 @@ bool refs_transfer__has_no_server(const refs_transfer *transfer, CURLcode code) 
            number == ECONNREFUSED;
 }
 
+/* What an object store says in a refusal. */
+static void element_of(const refs_transfer *transfer, const char *name, char *text, size_t size) {
+    uint64_t kept = transfer->refusal_bytes;
+    if (kept > REFS_REFUSAL_TEXT_BYTES) kept = REFS_REFUSAL_TEXT_BYTES;
+    if (transfer->refusal_text == NULL) kept = 0;
+    refs_response__element(refs_str_view(transfer->refusal_text, (size_t)kept), name, text, size);
+}
+
 static refs_status fail_status(const refs_transfer *transfer, long status, refs_error *err) {
     const refs_identity *identity = &transfer->response.identity;
     const refs_http_host *host = transfer->host;
@@ -342,8 +350,11 @@ static refs_status fail_status(const refs_transfer *transfer, long status, refs_
         advice = "check the URL; where files moved, -oo URL_REWRITE=old=>new";
     if ((status == 401 || status == 403) && host->advice != NULL)
         advice = host->advice(host->self, transfer->location);
-    return refs_fail(err, REFS_IO, "HTTP %ld%s%s%s", status, advice != NULL ? " (" : "",
-                     advice != NULL ? advice : "", advice != NULL ? ")" : "");
+    char code[64];
+    element_of(transfer, "Code", code, sizeof code);
+    return refs_fail(err, REFS_IO, "HTTP %ld%s%s%s%s%s", status, code[0] != '\0' ? " " : "", code,
+                     advice != NULL ? " (" : "", advice != NULL ? advice : "",
+                     advice != NULL ? ")" : "");
 }
 
 static refs_status fail_code(const refs_transfer *transfer, CURLcode code, long status,
@@ -436,8 +447,29 @@ static bool try_again(refs_transfer *transfer, CURLcode code, long status, uint6
     return true;
 }
 
+static void note_region(refs_transfer *transfer) {
+    memcpy(transfer->region, transfer->response.region, sizeof transfer->region);
+    if (transfer->region[0] == '\0')
+        element_of(transfer, "Region", transfer->region, sizeof transfer->region);
+}
+
+bool refs_transfer__is_signature_refused(const refs_transfer *transfer) {
+    long status = transfer->status;
+    return transfer->error.status != REFS_OK && transfer->rules.is_signed &&
+           (status == 301 || status == 400 || status == 403);
+}
+
+bool refs_transfer__tell_host(const refs_transfer *transfer, unsigned n_refused) {
+    const refs_http_host *host = transfer->host;
+    const refs_http_signed_answer answer = {transfer->status, transfer->region, n_refused};
+    if (!transfer->rules.is_signed) return false;
+    if (host->signed_answer == NULL) return answer.status == 403 && n_refused == 1;
+    return host->signed_answer(host->self, transfer->location, &answer);
+}
+
 bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t *delay_ms) {
     long status = transfer->status = refs_transfer__status(transfer);
+    note_region(transfer);
     if (refs_redirect__is_one(status) && !is_transient_code(code)) {
         *delay_ms = 0;
         return follow(transfer, status, &transfer->error) != REFS_OK;
@@ -454,6 +486,7 @@ void refs_transfer__clear(refs_transfer *transfer) {
     curl_slist_free_all(transfer->away_headers);
     curl_slist_free_all(transfer->headers);
     refs_fork_allow();
+    refs_free(transfer->refusal_text);
     refs_free(transfer->retry_codes);
     refs_free(transfer->url_now);
     refs_free(transfer->url);
@@ -462,7 +495,7 @@ void refs_transfer__clear(refs_transfer *transfer) {
     transfer->counted = 0;
     transfer->easy = transfer->away = transfer->current = NULL;
     transfer->headers = transfer->away_headers = NULL;
-    transfer->url = transfer->url_now = transfer->retry_codes = NULL;
+    transfer->url = transfer->url_now = transfer->retry_codes = transfer->refusal_text = NULL;
     transfer->block = NULL;
 }
 

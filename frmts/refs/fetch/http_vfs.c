@@ -103,15 +103,18 @@ static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_e
                                  .waiter = &waiter};
     pthread_mutex_init(&waiter.lock, NULL);
     pthread_cond_init(&waiter.moved, NULL);
-    for (int attempts = 0; attempts < 2; attempts++) { /* the second where a signature expired */
+    for (unsigned n_refused = 0;;) {
         char *url = NULL;
         memcpy(transfer, &asked, sizeof asked);
         status = url_of(vfs, asked.location, &url, err);
         refs_error problem = REFS_ERROR_INIT;
         if (status == REFS_OK) status = attempt(vfs, transfer, url, &problem);
         refs_free(url);
-        bool again = attempts == 0 && problem.status != REFS_OK && transfer->rules.is_signed &&
-                     transfer->status == 403;
+        bool again = false;
+        if (status == REFS_OK)
+            (void)refs_transfer__tell_host(transfer, 0);
+        else if (refs_transfer__is_signature_refused(transfer))
+            again = refs_transfer__tell_host(transfer, ++n_refused);
         if (!again) {
             status = refs_fail(err, status, "%s", problem.message);
             break;

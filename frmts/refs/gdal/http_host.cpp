@@ -1,6 +1,9 @@
 /* http_host.cpp -- see http_host.h. */
 #include "http_host.h"
 
+#include <cstring>
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "cpl_conv.h"
@@ -12,6 +15,7 @@
 #include "guard.h"
 #include "options.h"
 #include "report.h"
+#include "vsi_source.h"
 
 namespace {
 
@@ -92,6 +96,50 @@ bool isSigned(const ObjectStore &store, const char *location) {
     return !isTrue(location, store.unsignedOption);
 }
 
+/** What was learned of a bucket, as it is asked with the options that are set. */
+struct Bucket {
+    std::string region; ///< "": that which GDAL takes it for
+    bool hasAnswered;   ///< a request that GDAL signed
+    bool wasTried;      ///< by VSI
+    bool isLeftToVsi;
+};
+
+std::mutex bucketsLock;
+std::map<std::string, Bucket> buckets;
+
+/** Who sets these differently asks somebody else, or as somebody else. */
+constexpr const char *bucketOptions[] = {
+    "AWS_REGION",      "AWS_DEFAULT_REGION",     "AWS_S3_ENDPOINT",
+    "AWS_PROFILE",     "AWS_ACCESS_KEY_ID",      "AZURE_STORAGE_CONNECTION_STRING",
+    "OSS_ENDPOINT",    "AZURE_STORAGE_ACCOUNT",  "GS_ACCESS_KEY_ID",
+    "CPL_GS_ENDPOINT", "AZURE_STORAGE_SAS_TOKEN"};
+
+/** What a name of an object store begins with: "/vsis3/bucket/". */
+std::string bucketOf(const char *location) {
+    const char *bucket = strchr(location + 1, '/') + 1;
+    return std::string(location, bucket + strcspn(bucket, "/")) + "/";
+}
+
+std::string bucketKey(const char *location) {
+    std::string key = bucketOf(location);
+    for (const char *name : bucketOptions)
+        key += std::string("\n") + pathOption(location, name, "");
+    return key;
+}
+
+Bucket knownOf(const char *location) {
+    const std::string key = bucketKey(location);
+    const std::lock_guard<std::mutex> guard(bucketsLock);
+    const auto found = buckets.find(key);
+    return found != buckets.end() ? found->second : Bucket();
+}
+
+template <class Change> void changeKnown(const char *location, Change change) {
+    const std::string key = bucketKey(location);
+    const std::lock_guard<std::mutex> guard(bucketsLock);
+    change(buckets[key]);
+}
+
 /** The URL of an object, or "" where only VSI can ask for it. */
 std::string objectUrl(const ObjectStore &store, const char *location) {
     if (!isSigned(store, location)) {
@@ -100,7 +148,11 @@ std::string objectUrl(const ObjectStore &store, const char *location) {
     }
     if (store.payerOption != nullptr && pathOption(location, store.payerOption, nullptr) != nullptr)
         return "";
-    char *signedUrl = VSIGetSignedURL(location, nullptr);
+    const Bucket known = knownOf(location);
+    if (known.isLeftToVsi) return "";
+    CPLStringList options;
+    if (!known.region.empty()) options.SetNameValue("AWS_REGION", known.region.c_str());
+    char *signedUrl = VSIGetSignedURL(location, options.List());
     const std::string url = signedUrl != nullptr ? signedUrl : "";
     CPLFree(signedUrl);
     return url;
@@ -162,6 +214,50 @@ void *prepare(void *, const char *location, const char *url, void *easy) {
     return CPLHTTPSetOptions(easy, url, options.List());
 }
 
+/** Of a bucket, of which nothing that GDAL signed was ever answered, GDAL's own file system is
+ * asked once: it makes other signatures, and corrects itself. */
+bool isLeftToVsi(const char *location) {
+    Bucket known = knownOf(location);
+    if (known.wasTried || known.hasAnswered) return known.isLeftToVsi;
+    const bool works = RefsVsiCanRead(location);
+    changeKnown(location, [works](Bucket &bucket) {
+        bucket.wasTried = true;
+        bucket.isLeftToVsi = works;
+    });
+    if (works)
+        CPLDebug("REFS", "%s is read by GDAL's file system: signed URLs are refused",
+                 bucketOf(location).c_str());
+    return works;
+}
+
+bool onRefusal(const char *location, const refs_http_signed_answer &answer) {
+    const Bucket known = knownOf(location);
+    if (answer.region[0] != '\0' && known.region != answer.region) {
+        changeKnown(location, [&](Bucket &bucket) { bucket.region = answer.region; });
+        CPLDebug("REFS", "%s is in the region %s", bucketOf(location).c_str(), answer.region);
+        return true;
+    }
+    if (known.isLeftToVsi) return true;
+    // It may have expired, or others have learned more since it was made.
+    const bool mayBeOld = answer.status == 403 || !known.region.empty();
+    if (answer.n_refused == 1 && mayBeOld) return true;
+    return isLeftToVsi(location);
+}
+
+bool signedAnswer(void *, const char *location, const refs_http_signed_answer *answer) {
+    RefsInGdal stretch;
+    if (storeOf(location) == nullptr) return false;
+    bool again = false;
+    (void)RefsGuard(nullptr, [&] {
+        if (answer->status >= 300)
+            again = onRefusal(location, *answer);
+        else if (!knownOf(location).hasAnswered)
+            changeKnown(location, [](Bucket &bucket) { bucket.hasAnswered = true; });
+        return REFS_OK;
+    });
+    return again;
+}
+
 const char *advice(void *, const char *location) {
     RefsInGdal stretch;
     const ObjectStore *store = storeOf(location);
@@ -176,7 +272,7 @@ const char *advice(void *, const char *location) {
 } // namespace
 
 const refs_http_host *RefsHttpHost() {
-    static const refs_http_host host = {nullptr, url, setRules, prepare, advice};
+    static const refs_http_host host = {nullptr, url, setRules, prepare, advice, signedAnswer};
     return &host;
 }
 
