@@ -616,6 +616,94 @@ class Redirects(Case):
         self.assertEqual(asked, ["@from", "@to", "@from", "@to"])
 
 
+class Logins(Case):
+    """A server that redirects those without its cookie to another host, where .netrc lets in."""
+
+    bands, width = 60, 100
+
+    def setUp(self):
+        super().setUp()
+        self.folder.write_array(self.bands, self.width, chunk_gap=100000)
+        with open(self.folder.file(".netrc"), "w", encoding="utf-8") as file:
+            file.write("machine localhost login user password pass\n")
+        self.jar = self.folder.file("jar")
+        ask = {"status": 302, "require": {"Cookie": "token=1"},
+               "headers": {"Location": "http://localhost:{port}/@login{path}"}}
+        refuse = {"status": 401, "require": {"Authorization": "^Basic dXNlcjpwYXNz$"},
+                  "headers": {"WWW-Authenticate": 'Basic realm="x"'}}
+        admit = {"status": 302, "headers": {"Location": "http://127.0.0.1:{port}/@back{path}"}}
+        welcome = {"status": 302, "headers": {"Location": "http://127.0.0.1:{port}{path}",
+                                              "Set-Cookie": "token=1; Path=/; Max-Age=1000"}}
+        self.faults = {}
+        for path in ("/refs.json", "/v.bin"):
+            self.faults.update({path: dict(ask), f"/@login{path}": [dict(refuse), dict(admit)],
+                                f"/@back{path}": dict(welcome)})
+
+    def read_in_a_child(self, url, **env):
+        """In a process of its own, that knows of no cookie and has this .netrc."""
+        script = ("import sys; from osgeo import gdal; gdal.UseExceptions()\n"
+                  "a = gdal.Open(sys.argv[1]).ReadAsArray().ravel().tolist()\n"
+                  f"assert a == list(range({self.bands * self.width}))")
+        done = subprocess.run([sys.executable, "-c", script, f'REFS:"{url}":/v'], check=False,
+                              stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, **FAST, "HOME": self.folder.path, **env})
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def logins(self, server):
+        return len([r for r in server.requests()
+                    if r["path"].startswith("/@login/") and "authorization" in r["headers"]])
+
+    def test_are_one_for_all_requests(self):
+        cookies = self.folder.file("cookies")
+        with open(cookies, "w", encoding="utf-8"):
+            pass
+        rows = [("netrc alone", {}), ("file", {"GDAL_HTTP_COOKIEFILE": cookies}),
+                ("jar", {"GDAL_HTTP_COOKIEFILE": self.jar, "GDAL_HTTP_COOKIEJAR": self.jar})]
+        for name, env in rows:
+            with self.subTest(name):
+                server = self.serve(faults=self.faults, name=name,
+                                    options=["--latency-ms", "20"])
+                self.read_in_a_child(server.url("refs.json"), **env)
+                self.assertEqual(self.logins(server), 1)
+        with self.subTest("valid jar"):
+            server = self.serve(faults=self.faults, name="valid")
+            self.read_in_a_child(server.url("refs.json"), **rows[-1][1])
+            self.assertEqual(self.logins(server), 0)
+
+    def test_are_one_where_all_begin_together(self):
+        server = self.serve(faults={k: v for k, v in self.faults.items() if "refs.json" not in k},
+                            options=["--latency-ms", "20"])
+        self.read_in_a_child(server.url("refs.json"))
+        self.assertEqual(self.logins(server), 1)
+        asked = [r for r in server.requests("v.bin") if r["path"] == "/v.bin"]
+        self.assertLess(len(asked), self.bands + 20)
+
+    def test_that_fail_end_all_reads(self):
+        with open(self.folder.file(".netrc"), "w", encoding="utf-8") as file:
+            file.write("machine localhost login user password wrong\n")
+        server = self.serve(faults={k: v for k, v in self.faults.items() if "refs.json" not in k})
+        with self.assertRaisesRegex(AssertionError, "HTTP 401"):
+            self.read_in_a_child(server.url("refs.json"))
+
+    def test_hold_up_nobody_where_redirects_are_none(self):
+        fault = {"status": 302, "headers": {"Location": "http://localhost:{port}/@to{path}"}}
+        server = self.serve(faults={"/v.bin": fault}, options=["--latency-ms", "100"])
+        begin = time.monotonic()
+        self.read_in_a_child(server.url("refs.json"))
+        self.assertGreater(max(r["under_way"] for r in server.requests()), 8)
+        self.assertLess(time.monotonic() - begin, 4)
+
+    def test_as_others_are_logins_of_their_own(self):
+        server = self.serve(faults=self.faults)
+        script = ("import sys; from osgeo import gdal; gdal.UseExceptions()\n"
+                  "for user in 'one', 'two':\n"
+                  "    gdal.SetConfigOption('GDAL_HTTP_USERPWD', f'{user}:x')\n"
+                  "    gdal.Open(sys.argv[1]).ReadAsArray()\n")
+        subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v'],
+                       check=True, env={**os.environ, **FAST, "HOME": self.folder.path})
+        self.assertEqual(self.logins(server), 2)
+
+
 class Secrets(Case):
     """What lets somebody in is never shown."""
 

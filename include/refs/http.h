@@ -43,6 +43,10 @@ typedef struct refs_http_rules {
                                   with anything between them, or "ALL"; NULL: the transient ones */
     bool trust_redirects;    /**< send credentials wherever a redirect leads */
     bool is_signed;          /**< the URL holds a signature: see `signed_answer` */
+    uint64_t credentials;    /**< another number for each way in which the host says who asks:
+                                  cookies of one are not sent with others */
+    const char *cookie_file; /**< with cookies to begin with, or NULL */
+    const char *cookie_jar;  /**< where those are written that servers set, or NULL */
 } refs_http_rules;
 
 /** How a signed request was answered. */
@@ -88,7 +92,7 @@ typedef struct refs_http_options {
 #define REFS_HTTP_OPTIONS_INIT                                                                     \
     {                                                                                              \
         sizeof(refs_http_options), 16, {                                                           \
-            4, 250, 30000, NULL, false, false                                                      \
+            4, 250, 30000, NULL, false, false, 0, NULL, NULL                                       \
         }                                                                                          \
     }
 

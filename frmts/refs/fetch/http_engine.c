@@ -11,6 +11,7 @@ struct refs_http {
         bytes_per_s;      /* that answers came with which readers waited for; 0: not known */
     pthread_mutex_t lock; /* guards what follows */
     refs_transfer *first_new, *last_new;
+    refs_cookies *cookies; /* all stores; they live as long as the engine */
     bool ending;
     bool running; /* the thread was started, and multi made */
     pthread_t thread;
@@ -88,14 +89,78 @@ static bool take_new(engine *self) {
         next = transfer->next;
         transfer->is_awaited = ask_if_awaited(transfer);
         transfer->origin = refs_origins__hold(&self->origins, transfer->url_now);
+        transfer->home = refs_origins__hold(&self->origins, transfer->url);
         add_waiting(self, transfer);
     }
     return !ending;
 }
 
+/* Redirects may have led to another origin. */
+static void hold_origin(engine *self, refs_transfer *transfer) {
+    refs_origin *before = transfer->origin;
+    transfer->origin = refs_origins__hold(&self->origins, transfer->url_now);
+    refs_origin__release(before);
+}
+
+/* -- logins ------------------------------------------------------------------------------------ */
+
+/* A redirect to another origin may be to a login, that leads back with a cookie, or to where the
+ * bytes are. As long as that is not known, one request follows it alone, and others wait: where it
+ * was a login, they have the cookie then. */
+
+static bool follows_alone(const refs_transfer *transfer) {
+    return transfer->home != NULL && transfer->home->login == transfer;
+}
+
+/* What comes of it is known, or never will be by this transfer. */
+static void end_login(refs_transfer *transfer) {
+    refs_origin *home = transfer->home;
+    if (!follows_alone(transfer)) return;
+    home->login = NULL;
+    if (!transfer->checked || transfer->refused) return;
+    if (transfer->origin == home)
+        home->n_logins++;
+    else
+        home->is_mirrored = true;
+}
+
+/* After a redirect. */
+static void note_redirect(refs_transfer *transfer) {
+    refs_origin *home = transfer->home;
+    if (home == NULL || transfer->origin == home || transfer->left_home) return;
+    transfer->left_home = true;
+    if (home->is_mirrored) return;
+    if (home->login == NULL)
+        home->login = transfer;
+    else
+        transfer->awaits_login = true;
+}
+
+/* Whether a transfer must wait for the login of another. One that has waited starts over where
+ * there was a login, and else goes on where it was led. */
+static bool must_await_login(engine *self, refs_transfer *transfer) {
+    refs_origin *home = transfer->home;
+    if (home == NULL || follows_alone(transfer)) return false;
+    if (home->login != NULL && home->login->checked) end_login(home->login);
+    bool is_to_wait = transfer->awaits_login || transfer->origin == home;
+    if (home->login != NULL) return is_to_wait;
+    if (!transfer->awaits_login) return false;
+    transfer->awaits_login = false;
+    if (home->n_logins > transfer->n_logins) {
+        refs_transfer__go_home(transfer);
+        hold_origin(self, transfer);
+        transfer->left_home = false;
+    } else if (!home->is_mirrored) {
+        home->login = transfer;
+    }
+    return false;
+}
+
 static void finish(refs_transfer *transfer) {
+    end_login(transfer);
     refs_origin__release(transfer->origin);
-    transfer->origin = NULL;
+    refs_origin__release(transfer->home);
+    transfer->origin = transfer->home = NULL;
     refs_transfer__finish(transfer);
 }
 
@@ -113,6 +178,8 @@ static void activate(engine *self, refs_transfer *transfer) {
         return;
     }
     transfer->began_us = now_us();
+    if (transfer->n_redirects == 0 && transfer->home != NULL)
+        transfer->n_logins = transfer->home->n_logins;
     refs_origin__begin(transfer->origin, transfer->began_us);
     transfer->n_beside = transfer->origin != NULL ? transfer->origin->n_active : 1;
     transfer->next = self->active;
@@ -126,9 +193,9 @@ static void look_who_is_awaited(engine *self) {
     if (now < self->looked_ms + LOOK_MS) return;
     self->looked_ms = now;
     for (refs_transfer *each = self->waiting; each != NULL; each = each->next)
-        each->is_awaited = ask_if_awaited(each);
+        each->is_awaited = follows_alone(each) || ask_if_awaited(each);
     for (refs_transfer *each = self->active; each != NULL; each = each->next)
-        each->is_awaited = ask_if_awaited(each);
+        each->is_awaited = follows_alone(each) || ask_if_awaited(each);
 }
 
 /* Who is to be tried again later leaves the line to others until then. */
@@ -195,7 +262,8 @@ static void start_due(engine *self) {
         next = transfer->next;
         if (atomic_load(&transfer->cancelled)) {
             cancel(transfer);
-        } else if (transfer->due_ms > now || !has_room_for(self, transfer) ||
+        } else if (transfer->due_ms > now || must_await_login(self, transfer) ||
+                   !has_room_for(self, transfer) ||
                    refs_origin__free_at(transfer->origin, now_us()) > now_us()) {
             add_waiting(self, transfer);
         } else {
@@ -303,13 +371,6 @@ static void note_answer(engine *self, refs_transfer *transfer, CURLcode code) {
     refs_origin__note(transfer->origin, &answer, self->http->options.max_in_flight, now);
 }
 
-/* Redirects may have led to another origin. */
-static void hold_origin(engine *self, refs_transfer *transfer) {
-    refs_origin *before = transfer->origin;
-    transfer->origin = refs_origins__hold(&self->origins, transfer->url_now);
-    refs_origin__release(before);
-}
-
 /* Judges an attempt: true where the transfer is done. */
 static bool end_attempt(engine *self, refs_transfer *transfer, CURLcode code) {
     uint64_t now = now_ms(), delay_ms = 0;
@@ -336,11 +397,19 @@ static void end_finished(engine *self) {
         if (transfer == NULL) continue; /* which cannot be: every handle has one */
         if (code == CURLE_OK) measure(self, transfer);
         remove_active(self, transfer);
+        if (transfer->set_cookie) refs_cookies__changed(transfer->cookies, now_ms());
+        transfer->set_cookie = false;
         note_answer(self, transfer, code);
         if (end_attempt(self, transfer, code)) {
             finish(transfer);
         } else {
             hold_origin(self, transfer);
+            if (transfer->n_redirects > 0) {
+                note_redirect(transfer);
+            } else {
+                end_login(transfer);
+                transfer->left_home = false;
+            }
             add_waiting(self, transfer);
         }
     }
@@ -442,6 +511,7 @@ void refs_http_free(refs_http *http) {
         pthread_join(http->thread, NULL);
         curl_multi_cleanup(http->multi);
     }
+    refs_cookies__free_all(http->cookies);
     pthread_mutex_destroy(&http->lock);
     refs_free(http);
 }
@@ -451,6 +521,13 @@ const refs_http_host *refs_http__host(const refs_http *http) {
 }
 const refs_http_options *refs_http__options(const refs_http *http) {
     return &http->options;
+}
+
+refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules) {
+    refs_lock(&http->lock);
+    refs_cookies *cookies = refs_cookies__of(&http->cookies, rules);
+    refs_unlock(&http->lock);
+    return cookies;
 }
 
 uint64_t refs_http__rate(const refs_http *http) {

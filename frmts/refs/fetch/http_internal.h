@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 
 #include "fetch_internal.h"
+#include "http_cookies.h"
 #include "http_origins.h"
 #include "http_response.h"
 #include "refs/http.h"
@@ -68,11 +69,17 @@ typedef struct refs_transfer {
     uint64_t told;          /* got when the waiter was last woken */
     unsigned n_failures;    /* in a row */
     unsigned n_redirects;
-    bool hopeless;                /* nobody was there when others tried */
-    bool pointless;               /* the connection was refused where nobody has ever answered */
-    bool others_came;             /* the origin answered others since this one last failed */
-    unsigned n_refusals;          /* for which it did, in all */
-    refs_origin *origin;          /* of url_now; held while the engine has the transfer */
+    bool hopeless;       /* nobody was there when others tried */
+    bool pointless;      /* the connection was refused where nobody has ever answered */
+    bool others_came;    /* the origin answered others since this one last failed */
+    unsigned n_refusals; /* for which it did, in all */
+    refs_origin *origin; /* of url_now; held while the engine has the transfer */
+    refs_origin *home;   /* of url; the same */
+    refs_cookies *cookies;
+    bool set_cookie;              /* a server did */
+    bool left_home;               /* redirects led to another origin */
+    bool awaits_login;            /* of another transfer of the same home */
+    unsigned n_logins;            /* of its home, when it was sent there */
     uint64_t began_us, failed_us; /* this attempt, and the one before */
     unsigned n_beside;            /* requests of the origin when it began */
     uint64_t due_ms;
@@ -100,7 +107,7 @@ long refs_transfer__status(const refs_transfer *transfer);
 /* -- http_transfer.c: attempts ----------------------------------------------------------------- */
 
 /** Makes the handle of a transfer. */
-refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http *http, const char *url,
+refs_status refs_transfer__prepare(refs_transfer *transfer, refs_http *http, const char *url,
                                    refs_error *err);
 
 /** Sets the handle up for the bytes that are still missing. */
@@ -109,6 +116,9 @@ void refs_transfer__begin_attempt(refs_transfer *transfer);
 /** Judges an attempt that ended with `code`: true where the transfer is done, for good or bad;
  * false where another is to be made after *delay_ms. */
 bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t *delay_ms);
+
+/** Makes it start over where its first attempt did. */
+void refs_transfer__go_home(refs_transfer *transfer);
 
 /** Whether an attempt that ended with `code` met nobody at all. */
 bool refs_transfer__is_unreachable(const refs_transfer *transfer, CURLcode code);
@@ -133,6 +143,9 @@ void refs_transfer__finish(refs_transfer *transfer);
 
 const refs_http_host *refs_http__host(const refs_http *http);
 const refs_http_options *refs_http__options(const refs_http *http);
+
+/** The store of cookies of requests with these rules, or NULL (http_cookies.h). */
+refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules);
 
 /** Bytes a second of answers that readers waited for; 0: not known. */
 uint64_t refs_http__rate(const refs_http *http);

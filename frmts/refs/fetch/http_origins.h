@@ -41,6 +41,10 @@ typedef struct refs_origin {
     uint64_t cut_us;      /**< requests that began before tell nothing new of its limit */
     unsigned n_answered;  /**< ... and so many that began later were answered */
     bool is_searching;    /**< the limit was not yet found */
+    struct refs_transfer *login; /**< the request that follows redirects from here to another
+                            origin, of which it is not known whether they end here again; or NULL */
+    unsigned n_logins;           /**< how often they did: it is another origin that lets in here */
+    bool is_mirrored;            /**< they lead to what was asked for */
 } refs_origin;
 
 typedef struct refs_origins {

@@ -35,6 +35,7 @@ static size_t on_header(char *data, size_t item_size, size_t n, void *user) {
         return 0;
     }
     refs_response__line(&transfer->response, refs_str_view(data, size));
+    if (size > 11 && strncasecmp(data, "set-cookie:", 11) == 0) transfer->set_cookie = true;
     return size;
 }
 
@@ -126,7 +127,7 @@ static refs_status leave_to_signature(refs_transfer *transfer, refs_error *err) 
     return copied ? REFS_OK : refs_fail_nomem(err);
 }
 
-static refs_status prepare(refs_transfer *transfer, const refs_http *http, const char *url,
+static refs_status prepare(refs_transfer *transfer, refs_http *http, const char *url,
                            refs_error *err) {
     const refs_http_host *host = refs_http__host(http);
     transfer->host = host;
@@ -140,30 +141,23 @@ static refs_status prepare(refs_transfer *transfer, const refs_http *http, const
     if (transfer->rules.retry_codes != NULL)
         transfer->retry_codes = refs_str_copy(refs_str_from(transfer->rules.retry_codes));
     transfer->rules.retry_codes = transfer->retry_codes;
+    transfer->cookies = refs_http__cookies(http, &transfer->rules);
     set_defaults(transfer);
     transfer->headers = host->prepare(host->self, transfer->location, url, transfer->easy);
     if (transfer->rules.is_signed || refs_redirect__is_signed(url))
         REFS_TRY(leave_to_signature(transfer, err));
     if (!ask_for_bytes(transfer, &transfer->headers)) return refs_fail_nomem(err);
     set_invariants(transfer);
+    refs_cookies__use(transfer->cookies, transfer->easy);
     return REFS_OK;
 }
 
-refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http *http, const char *url,
+refs_status refs_transfer__prepare(refs_transfer *transfer, refs_http *http, const char *url,
                                    refs_error *err) {
     refs_fork_hold_off(); /* libcurl has locks */
     refs_status status = prepare(transfer, http, url, err);
     refs_fork_allow();
     return status;
-}
-
-/* Cookies that servers set go along: libcurl sends each to the host that it is of. */
-static void move_cookies(CURL *from, CURL *to) {
-    struct curl_slist *cookies = NULL;
-    curl_easy_getinfo(from, CURLINFO_COOKIELIST, &cookies);
-    for (const struct curl_slist *cookie = cookies; cookie != NULL; cookie = cookie->next)
-        curl_easy_setopt(to, CURLOPT_COOKIELIST, cookie->data);
-    curl_slist_free_all(cookies);
 }
 
 /* -- where it is sent -------------------------------------------------------------------------- */
@@ -179,7 +173,7 @@ static refs_status make_away(refs_transfer *transfer, const char *url, refs_erro
     struct curl_slist *headers = NULL;
     bool trusted = is_trusted(transfer, url);
     if (away == NULL) return refs_fail_nomem(err);
-    move_cookies(transfer->current, away);
+    refs_cookies__use(transfer->cookies, away);
     if (transfer->away != NULL) curl_easy_cleanup(transfer->away);
     transfer->away = transfer->current = away;
     bool copied = !trusted || copy_headers(transfer->headers, &headers);
@@ -192,7 +186,6 @@ static refs_status make_away(refs_transfer *transfer, const char *url, refs_erro
     if (refs_redirect__is_signed(url))
         curl_easy_setopt(away, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     if (trusted) return REFS_OK;
-    curl_easy_setopt(away, CURLOPT_COOKIEJAR, NULL);
     curl_easy_setopt(away, CURLOPT_SSLCERT, NULL);
     curl_easy_setopt(away, CURLOPT_SSLKEY, NULL);
     curl_easy_setopt(away, CURLOPT_KEYPASSWD, NULL);
@@ -208,7 +201,6 @@ static refs_status go_to(refs_transfer *transfer, char *url, refs_error *err) {
     if (!is_trusted(transfer, url) || is_newly_signed) {
         REFS_TRY(make_away(transfer, url, err));
     } else if (transfer->current != transfer->easy) {
-        move_cookies(transfer->current, transfer->easy);
         transfer->current = transfer->easy;
     }
     curl_easy_setopt(transfer->current, CURLOPT_URL, url);
@@ -237,7 +229,7 @@ static refs_status follow(refs_transfer *transfer, long status, refs_error *err)
 }
 
 /* A retry starts over where the first attempt did: redirects may lead elsewhere by then. */
-static void go_home(refs_transfer *transfer) {
+void refs_transfer__go_home(refs_transfer *transfer) {
     if (transfer->n_redirects == 0) return;
     char *url = refs_str_copy(refs_str_from(transfer->url));
     transfer->n_redirects = 0;
@@ -249,17 +241,17 @@ static void go_home(refs_transfer *transfer) {
 /* Each attempt has a handle of its own: libcurl before 8 keeps a pointer to the last header of the
  * request before, which is freed by then, and follows it where an answer begins with a folded line.
  * Without memory for another, the old one has to do. */
-static void renew(CURL **handle) {
+static void renew(const refs_transfer *transfer, CURL **handle) {
     CURL *fresh = curl_easy_duphandle(*handle);
     if (fresh == NULL) return;
-    move_cookies(*handle, fresh);
+    refs_cookies__use(transfer->cookies, fresh);
     curl_easy_cleanup(*handle);
     *handle = fresh;
 }
 
 static void renew_current(refs_transfer *transfer) {
     bool is_away = transfer->current == transfer->away;
-    renew(is_away ? &transfer->away : &transfer->easy);
+    renew(transfer, is_away ? &transfer->away : &transfer->easy);
     transfer->current = is_away ? transfer->away : transfer->easy;
 }
 
@@ -443,7 +435,7 @@ static bool try_again(refs_transfer *transfer, CURLcode code, long status, uint6
     *delay_ms = delay_of(transfer);
     if (transfer->kind == REFS_TRANSFER_WHOLE) atomic_store(&transfer->got, 0);
     refs_error_clear(&transfer->error);
-    go_home(transfer);
+    refs_transfer__go_home(transfer);
     return true;
 }
 

@@ -189,6 +189,22 @@ unsigned milliseconds(const char *seconds, unsigned otherwise) {
     return seconds != nullptr ? static_cast<unsigned>(1000 * CPLAtof(seconds)) : otherwise;
 }
 
+/** Options that say who asks. */
+constexpr const char *credentialOptions[] = {
+    "GDAL_HTTP_USERPWD", "GDAL_HTTP_BEARER",     "GDAL_HTTP_HEADERS", "GDAL_HTTP_HEADER_FILE",
+    "GDAL_HTTP_NETRC",   "GDAL_HTTP_NETRC_FILE", "GDAL_HTTP_COOKIE",  "GDAL_HTTP_SSLCERT"};
+
+/** FNV-1a, of 64 bits, of their values. */
+uint64_t credentialsOf(const char *location) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const char *name : credentialOptions)
+        for (const char *c = pathOption(location, name, "");; c++) {
+            hash = (hash ^ static_cast<unsigned char>(*c)) * 0x100000001b3u;
+            if (*c == '\0') break;
+        }
+    return hash;
+}
+
 void setRules(void *, const char *location, refs_http_rules *rules) {
     RefsInGdal stretch;
     const auto option = [&](const char *name) { return RefsOptionAt(location, name, nullptr); };
@@ -199,6 +215,9 @@ void setRules(void *, const char *location, refs_http_rules *rules) {
     const char *trust = option("CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT");
     rules->trust_redirects =
         trust != nullptr && !EQUAL(trust, "IF_SAME_HOST") && CPLTestBool(trust);
+    rules->credentials = credentialsOf(location);
+    rules->cookie_file = pathOption(location, "GDAL_HTTP_COOKIEFILE", nullptr);
+    rules->cookie_jar = pathOption(location, "GDAL_HTTP_COOKIEJAR", nullptr);
     const ObjectStore *store = storeOf(location);
     rules->is_signed = store != nullptr && isSigned(*store, location);
 }
