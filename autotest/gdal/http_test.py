@@ -294,6 +294,21 @@ class Connections(Case):
                     self.assertGreater(max(r["under_way"] for r in asked), 3)
                 self.assertLessEqual(len({r["connection"] for r in asked}), (most or 16) + 1)
 
+    def test_requests_in_flight_grow_where_latency_takes_the_time(self):
+        self.folder.write_array(200, self.width, chunk_gap=100000)
+        server = self.serve(options=["--latency-ms", "100"])
+        begin = time.monotonic()
+        self.assertEqual(read(server.url("refs.json")), list(range(200 * self.width)))
+        self.assertLess(time.monotonic() - begin, 1.3, "1.4 s with 16 at a time")
+        self.assertGreater(max(r["under_way"] for r in server.requests()), 30)
+
+    def test_large_reads_come_in_several_requests(self):
+        self.folder.write_array(16, 1 << 18)
+        server = self.serve(options=["--latency-ms", "100"])
+        self.assertEqual(read(server.url("refs.json")), list(range(16 << 18)))
+        asked = [r["headers"]["range"] for r in server.requests("v.bin")]
+        self.assertEqual(len(asked), 8, asked)
+
     def test_are_several_where_they_cannot_be_shared(self):
         server = self.serve(tls=True, options=["--latency-ms", "200"])
         with options(CURL_CA_BUNDLE=CERTIFICATE):

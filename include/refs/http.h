@@ -87,14 +87,12 @@ typedef struct refs_http_options {
     size_t struct_size;     /**< sizeof(refs_http_options) */
     unsigned max_in_flight; /**< requests at a time, one of them not for what is prefetched */
     refs_http_rules rules;  /**< unless the host says otherwise */
+    unsigned grow_to; /**< requests at a time where it is latency that takes the time of many of
+                           them; 0: no more than `max_in_flight` */
 } refs_http_options;
 
 #define REFS_HTTP_OPTIONS_INIT                                                                     \
-    {                                                                                              \
-        sizeof(refs_http_options), 16, {                                                           \
-            4, 250, 30000, NULL, false, false, 0, NULL, NULL                                       \
-        }                                                                                          \
-    }
+    { sizeof(refs_http_options), 16, {4, 250, 30000, NULL, false, false, 0, NULL, NULL}, 0 }
 
 /* -- budgets ----------------------------------------------------------------------------------- */
 

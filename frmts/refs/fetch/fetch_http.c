@@ -199,7 +199,9 @@ static refs_status submit_more(flights *self, refs_error *err) {
     bool any_left;
     REFS_TRY(send_again(self, &any_left, err));
     if (any_left) return REFS_OK;
-    size_t most = 2 * (size_t)refs_http__options(self->http)->max_in_flight;
+    const refs_http_options *options = refs_http__options(self->http);
+    size_t most = 2 * (size_t)(options->grow_to > options->max_in_flight ? options->grow_to
+                                                                         : options->max_in_flight);
     for (; self->next < plan->n_requests && self->n < most; self->next++) {
         const refs_range *range = refs_fetch__first_range(self->job, self->next);
         uint64_t length = plan->requests[self->next].length;

@@ -7,6 +7,9 @@
 #define PREFETCHED_REQUEST_MS 25
 #define MIN_PREFETCHED_BYTES  (REFS_MIB / 4)
 
+/* The largest request that ranges of a remote location are merged to. */
+#define MAX_REMOTE_BYTES (2 * (uint64_t)REFS_MIB)
+
 /* -- the fetcher ------------------------------------------------------------------------------- */
 
 /* In the child of a fork no other thread's calls are under way. */
@@ -236,15 +239,20 @@ static void tell_what_comes_along(const refs_fetch_job *job) {
             client->comes_along(client->user, job->plan->members[i]);
 }
 
-/* What is prefetched comes in requests that take a slow line for a moment only: a reader that waits
- * for the last bytes of one waits for all of them. */
-static refs_fetch_policy policy_of(const refs_fetch_job *job) {
+/* Servers and lines mostly limit each connection: several requests at a time bring more than one
+ * long one. What is prefetched comes in requests that take a slow line for a moment only: a reader
+ * that waits for the last bytes of one waits for all of them. */
+static refs_fetch_policy policy_of(const refs_fetch_job *job, size_t n) {
     const refs_fetch_options *options = &job->fetcher->options;
     refs_fetch_policy policy = options->policy;
     uint64_t rate = options->http != NULL ? refs_http__rate(options->http) : 0;
-    uint64_t most = rate / 1000 * PREFETCHED_REQUEST_MS;
-    if (job->client->is_awaited == NULL || rate == 0) return policy;
+    uint64_t most = MAX_REMOTE_BYTES;
+    if (options->http == NULL || n == 0 ||
+        refs_fetcher_is_local(job->fetcher, job->ranges[0].location))
+        return policy;
+    if (job->client->is_awaited != NULL && rate > 0) most = rate / 1000 * PREFETCHED_REQUEST_MS;
     if (most < MIN_PREFETCHED_BYTES) most = MIN_PREFETCHED_BYTES;
+    if (most > MAX_REMOTE_BYTES) most = MAX_REMOTE_BYTES;
     if (most < policy.max_request_bytes) policy.max_request_bytes = most;
     return policy;
 }
@@ -252,7 +260,7 @@ static refs_fetch_policy policy_of(const refs_fetch_job *job) {
 static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *again,
                               refs_error *err) {
     refs_plan plan;
-    const refs_fetch_policy policy = policy_of(job);
+    const refs_fetch_policy policy = policy_of(job, n);
     REFS_TRY(refs_fetch_plan(job->ranges, n, &policy, &plan, err));
     job->plan = &plan;
     tell_what_comes_along(job);

@@ -29,6 +29,8 @@ typedef struct engine {
     uint64_t awaited_ms; /* when it was last so */
     unsigned n_ahead;    /* active, and not awaited */
     uint64_t latency_us; /* of what readers waited for; 0: not known */
+    unsigned window;     /* requests at a time */
+    unsigned n_late;     /* answers that took their time to begin while others waited for room */
     refs_origins origins;
 } engine;
 
@@ -50,6 +52,9 @@ typedef struct engine {
 /* Of fewer bytes it cannot be told how fast they came. */
 #define MIN_TIMED_BYTES (32 * (uint64_t)REFS_KIB)
 #define MIN_TIMED_US    100
+
+/* Answers that begin so soon are not waited for. */
+#define MIN_LATENCY_US 5000
 
 static uint64_t now_us(void) {
     struct timespec now;
@@ -217,7 +222,7 @@ static void look_if_any_is_awaited(engine *self) {
  * answer anyway. They hide that wait where it is long and the line is fast, and are few where it is
  * the line that takes the time. */
 static unsigned most_ahead(const engine *self) {
-    unsigned most = self->http->options.max_in_flight - 1;
+    unsigned most = self->window - 1;
     uint64_t rate = refs_http__rate(self->http);
     if (rate == 0) return most;
     uint64_t fit = self->latency_us * rate / 1000000 / BUFFERED_BYTES;
@@ -243,10 +248,26 @@ static void measure(engine *self, const refs_transfer *transfer) {
     self->latency_us = self->latency_us == 0 ? latency_us : (3 * self->latency_us + latency_us) / 4;
 }
 
+/* Where answers take longer to begin than to come, and others wait for room, more of them at a time
+ * take no longer. It takes many answers to tell. */
+static void widen(engine *self, const refs_transfer *transfer) {
+    curl_off_t asked_us = 0, began_us = 0, ended_us = 0;
+    unsigned most = self->http->options.grow_to;
+    if (self->window >= most || self->waiting == NULL) return;
+    curl_easy_getinfo(transfer->current, CURLINFO_PRETRANSFER_TIME_T, &asked_us);
+    curl_easy_getinfo(transfer->current, CURLINFO_STARTTRANSFER_TIME_T, &began_us);
+    curl_easy_getinfo(transfer->current, CURLINFO_TOTAL_TIME_T, &ended_us);
+    curl_off_t latency_us = began_us - asked_us;
+    if (latency_us < (curl_off_t)MIN_LATENCY_US || latency_us < ended_us - began_us) return;
+    if (++self->n_late < 2 * self->http->options.max_in_flight) return;
+    self->n_late = 0;
+    self->window = 2 * self->window < most ? 2 * self->window : most;
+}
+
 /* What is prefetched leaves one request, unless there is just one, to whoever waits; and where
  * somebody does, all of them and the line. */
 static bool has_room_for(const engine *self, const refs_transfer *transfer) {
-    unsigned most = self->http->options.max_in_flight;
+    unsigned most = self->window;
     if (most == 1) return self->n_active == 0;
     if (transfer->is_awaited) return self->n_active - self->n_paused < most;
     return self->n_active + 1 < most && self->n_ahead < most_ahead(self);
@@ -368,7 +389,7 @@ static void note_answer(engine *self, refs_transfer *transfer, CURLcode code) {
     if (began_us > asked_us) answer.latency_us = (uint64_t)(began_us - asked_us);
     if (transfer->response.retry_after_ms <= REFS_HTTP_MAX_RETRY_AFTER_MS)
         answer.retry_after_ms = transfer->response.retry_after_ms;
-    refs_origin__note(transfer->origin, &answer, self->http->options.max_in_flight, now);
+    refs_origin__note(transfer->origin, &answer, self->window, now);
 }
 
 /* Judges an attempt: true where the transfer is done. */
@@ -395,7 +416,10 @@ static void end_finished(engine *self) {
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &user);
         refs_transfer *transfer = (refs_transfer *)(void *)user;
         if (transfer == NULL) continue; /* which cannot be: every handle has one */
-        if (code == CURLE_OK) measure(self, transfer);
+        if (code == CURLE_OK) {
+            measure(self, transfer);
+            widen(self, transfer);
+        }
         remove_active(self, transfer);
         if (transfer->set_cookie) refs_cookies__changed(transfer->cookies, now_ms());
         transfer->set_cookie = false;
@@ -431,6 +455,7 @@ static void move(engine *self) {
 
 static void *run(void *argument) {
     engine self = {.http = argument};
+    self.window = self.http->options.max_in_flight;
     self.last_waiting = &self.waiting;
     while (take_new(&self)) {
         move(&self);

@@ -19,6 +19,9 @@
 
 namespace {
 
+/** Requests at a time, where nobody says how many. */
+constexpr unsigned maxRequests = 64;
+
 const char curlPrefix[] = "/vsicurl/";
 
 /** An object store: what its names begin with, and the options that rule how it is asked. */
@@ -297,7 +300,8 @@ const refs_http_host *RefsHttpHost() {
 
 refs_http_options RefsHttpOptions() {
     refs_http_options options = REFS_HTTP_OPTIONS_INIT;
-    options.max_in_flight =
-        number(RefsOption("REFS_HTTP_MAX_REQUESTS", nullptr), options.max_in_flight);
+    const char *most = RefsOption("REFS_HTTP_MAX_REQUESTS", nullptr);
+    options.max_in_flight = number(most, options.max_in_flight);
+    options.grow_to = most == nullptr ? maxRequests : 0;
     return options;
 }
