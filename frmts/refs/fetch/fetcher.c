@@ -6,8 +6,9 @@
  * than this. */
 #define PREFETCHED_REQUEST_MS 25
 #define MIN_PREFETCHED_BYTES  (REFS_MIB / 4)
+#define MAX_PREFETCHED_BYTES  (4 * (uint64_t)REFS_MIB)
 
-/* The largest request that ranges of a remote location are merged to. */
+/* The largest request that ranges of a remote location, which a reader waits for, are merged to. */
 #define MAX_REMOTE_BYTES (2 * (uint64_t)REFS_MIB)
 
 /* -- the fetcher ------------------------------------------------------------------------------- */
@@ -246,13 +247,14 @@ static refs_fetch_policy policy_of(const refs_fetch_job *job, size_t n) {
     const refs_fetch_options *options = &job->fetcher->options;
     refs_fetch_policy policy = options->policy;
     uint64_t rate = options->http != NULL ? refs_http__rate(options->http) : 0;
-    uint64_t most = MAX_REMOTE_BYTES;
+    bool is_ahead = job->client->is_awaited != NULL;
+    uint64_t most = is_ahead ? MAX_PREFETCHED_BYTES : MAX_REMOTE_BYTES;
     if (options->http == NULL || n == 0 ||
         refs_fetcher_is_local(job->fetcher, job->ranges[0].location))
         return policy;
-    if (job->client->is_awaited != NULL && rate > 0) most = rate / 1000 * PREFETCHED_REQUEST_MS;
+    if (is_ahead && rate > 0 && rate / 1000 * PREFETCHED_REQUEST_MS < most)
+        most = rate / 1000 * PREFETCHED_REQUEST_MS;
     if (most < MIN_PREFETCHED_BYTES) most = MIN_PREFETCHED_BYTES;
-    if (most > MAX_REMOTE_BYTES) most = MAX_REMOTE_BYTES;
     if (most < policy.max_request_bytes) policy.max_request_bytes = most;
     return policy;
 }
