@@ -836,7 +836,6 @@ class Options(Case):
         with options(GDAL_HTTP_AUTH="ANY", GDAL_HTTP_USERPWD="user:pass"):
             self.assertEqual(read(server.url("refs.json")), self.values)
 
-    @unittest.skipIf(VERSION < 3090000, "GDAL has the option since 3.9")
     def test_bearer(self):
         self.expect("authorization", "Bearer abc", GDAL_HTTP_AUTH="BEARER", GDAL_HTTP_BEARER="abc")
 
@@ -844,8 +843,7 @@ class Options(Case):
         path = self.folder.file("netrc")
         with open(path, "w", encoding="utf-8") as file:
             file.write("machine 127.0.0.1 login user password pass\n")
-        if VERSION >= 3070000:
-            self.expect("authorization", "Basic dXNlcjpwYXNz", GDAL_HTTP_NETRC_FILE=path)
+        self.expect("authorization", "Basic dXNlcjpwYXNz", GDAL_HTTP_NETRC_FILE=path)
         with environment(HOME=self.folder.path):
             os.rename(path, self.folder.file(".netrc"))
             server = self.serve(name="home")
@@ -878,11 +876,43 @@ class Options(Case):
         self.assertIn("certificate", self.fails(server.url("refs.json")))
         for values in ({"CURL_CA_BUNDLE": CERTIFICATE}, {"GDAL_CURL_CA_BUNDLE": CERTIFICATE},
                        {"SSL_CERT_FILE": CERTIFICATE}, {"GDAL_HTTP_UNSAFESSL": "YES"}):
-            if VERSION < 3070000 and "GDAL_CURL_CA_BUNDLE" in values:
-                continue
             with self.subTest(values), options(**values):
                 label = f"@{list(values)[0]}"
                 self.assertEqual(read(server.url(f"{label}/refs.json")), self.values)
+
+    @unittest.skipIf(shutil.which("openssl") is None, "openssl is not installed")
+    def test_client_certificates(self):
+        server = self.serve(tls=True, options=["--client-certificate", CERTIFICATE])
+        key = self.folder.file("key.pem")
+        subprocess.run(["openssl", "pkcs8", "-topk8", "-in", KEY, "-out", key, "-passout", "pass:right"],
+                       check=True)
+        known = {"CURL_CA_BUNDLE": CERTIFICATE, "GDAL_HTTP_SSLCERT": CERTIFICATE}
+        for n, more in enumerate(({"GDAL_HTTP_SSLKEY": KEY, "GDAL_HTTP_SSLCERTTYPE": "PEM"},
+                                  {"GDAL_HTTP_SSLKEY": key, "GDAL_HTTP_KEYPASSWD": "right"})):
+            with self.subTest(more), options(**known, **more):
+                self.assertEqual(read(server.url(f"@{n}/refs.json")), self.values)
+        other = self.serve(tls=True, name="other")
+        with options(**known, GDAL_HTTP_SSLKEY=key, GDAL_HTTP_KEYPASSWD="wrong"):
+            said = self.fails(other.url("refs.json"))
+        self.assertIn("error reading X.509", said)
+        self.assertNotIn("attempts", said)
+
+    def test_of_a_proxy_that_lets_nobody_in_is_told_at_once(self):
+        refuse = {"status": 407, "headers": {"Proxy-Authenticate": 'Basic realm="x"'}}
+        server = self.serve(faults={"/refs.json": refuse}, options=["--connect-status", "407"])
+        for scheme in ("http", "https"):
+            with options(GDAL_HTTP_PROXY=server.base):
+                said = self.fails(f"{scheme}://data.invalid/refs.json")
+            self.assertIn("407", said)
+            self.assertNotIn("attempts", said)
+
+    def test_a_set_that_is_not_answered_costs_its_time_once(self):
+        server = self.serve(faults={name: {"stall_s": 5} for name in ("/refs", "/refs/.zmetadata")})
+        begin = time.monotonic()
+        with options(GDAL_HTTP_TIMEOUT="1", GDAL_HTTP_MAX_RETRY="0"):
+            self.assertIn("timed out", self.fails(server.url("refs")))
+        self.assertLess(time.monotonic() - begin, 1.9)
+        self.assertEqual(len(server.requests()), 1)
 
     def test_time_outs(self):
         stall = {"/v.bin": {"stall_s": 5}}

@@ -2,8 +2,9 @@
 on demand.
 
 usage: range_server.py FOLDER LOG [--latency-ms N] [--faults FILE] [--detail FILE]
-                       [--tls CERTIFICATE KEY] [--fail-percent N] [--seed N] [--bytes-per-second N]
+                       [--tls CERTIFICATE KEY] [--client-certificate FILE] [--fail-percent N] [--seed N] [--bytes-per-second N]
                        [--max-under-way N] [--requests-per-second N] [--burst N] [--retry-after TEXT]
+                       [--connect-status N]
 
 Prints the port it listens on, in one line, and serves until its standard input ends. Each request
 adds one line to LOG: method, path, range ("-" without one), status and bytes of the body sent, with
@@ -13,13 +14,15 @@ the connection, how many requests were under way, whether it was made to fail, a
 A first folder that begins with "@" is a label: /@slow/a.nc is the file a.nc, with faults of its own.
 A request for an absolute URL, as proxies get it, is served as its path.
 
+--client-certificate is believed of who asks, and without one nobody is answered.
+
 --fail-percent makes as many of all requests fail: with 503, by a reset before or in the middle of
 the body, in turn.
 
 --bytes-per-second is the rate of a line that the bodies of all connections share.
 
 --max-under-way answers 503 at once where so many requests are under way; --requests-per-second answers
-429 to those that come sooner, but for --burst of them; --retry-after is the header of both. --detail has
+429 to those that come sooner, but for --burst of them; --retry-after is the header of both. --connect-status is what CONNECT is answered with, 501. --detail has
 "refused" for such requests, and "fault".
 
 The file of faults is a JSON object: path -> fault, or a list of faults of which the first that still
@@ -155,6 +158,10 @@ class Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
 
     do_HEAD = do_GET
+
+    def do_CONNECT(self):
+        self.send({}, self.server.connect_status, {"Connection": "close"})
+        self.close_connection = True
 
     def respond_within_limits(self, n_under_way):
         with self.server.limits as refusal:
@@ -408,6 +415,7 @@ class RangeServer(ThreadingHTTPServer):
         self.connections = itertools.count()
         self.under_way = UnderWay()
         self.limits = Limits(options)
+        self.connect_status = options.connect_status
         self.line = Line(options.bytes_per_second) if options.bytes_per_second else None
         self._folder = os.path.realpath(options.folder)
         self._log_file = open(options.log, "w", encoding="utf-8")
@@ -418,6 +426,9 @@ class RangeServer(ThreadingHTTPServer):
         if options.tls:
             self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self._tls.load_cert_chain(*options.tls)
+            if options.client_certificate:
+                self._tls.verify_mode = ssl.CERT_REQUIRED
+                self._tls.load_verify_locations(options.client_certificate)
 
     def get_request(self):
         connection, address = super().get_request()
@@ -467,6 +478,7 @@ def main():
     parser.add_argument("--faults", type=argparse.FileType(encoding="utf-8"))
     parser.add_argument("--detail")
     parser.add_argument("--tls", nargs=2)
+    parser.add_argument("--client-certificate")
     parser.add_argument("--fail-percent", type=float, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--bytes-per-second", type=float)
@@ -474,6 +486,7 @@ def main():
     parser.add_argument("--requests-per-second", type=float)
     parser.add_argument("--burst", type=int, default=1)
     parser.add_argument("--retry-after")
+    parser.add_argument("--connect-status", type=int, default=501)
     options = parser.parse_args()
     table = json.load(options.faults) if options.faults else {}
     server = RangeServer(options, Faults(table, options.fail_percent, options.seed))

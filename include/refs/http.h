@@ -32,6 +32,18 @@
 extern "C" {
 #endif
 
+/** How a request proves who asks, and who answers, beside what its host sets on a handle. Texts, or
+ * NULL. */
+typedef struct refs_http_proofs {
+    const char *bearer;           /**< token */
+    const char *netrc_file;       /**< in the place of ~/.netrc */
+    const char *certificate;      /**< of who asks, a file */
+    const char *certificate_type; /**< PEM (NULL), DER or P12 */
+    const char *key;              /**< of that certificate, a file */
+    const char *key_password;
+    const char *authorities; /**< certificates that are believed, a file */
+} refs_http_proofs;
+
 /** How one request is carried out. The engine fills in its own figures; its host may change them
  * for a location. */
 typedef struct refs_http_rules {
@@ -47,6 +59,7 @@ typedef struct refs_http_rules {
                                   cookies of one are not sent with others */
     const char *cookie_file; /**< with cookies to begin with, or NULL */
     const char *cookie_jar;  /**< where those are written that servers set, or NULL */
+    refs_http_proofs proofs;
 } refs_http_rules;
 
 /** How a signed request was answered. */
@@ -92,7 +105,12 @@ typedef struct refs_http_options {
 } refs_http_options;
 
 #define REFS_HTTP_OPTIONS_INIT                                                                     \
-    { sizeof(refs_http_options), 16, {4, 250, 30000, NULL, false, false, 0, NULL, NULL}, 0 }
+    {                                                                                              \
+        sizeof(refs_http_options), 16,                                                             \
+            {4,     250, 30000, NULL, false,                                                       \
+             false, 0,   NULL,  NULL, {NULL, NULL, NULL, NULL, NULL, NULL, NULL}},                 \
+            0                                                                                      \
+    }
 
 /* -- budgets ----------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 #include "http_redirect.h"
@@ -72,6 +73,24 @@ static void set_invariants(refs_transfer *transfer) {
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, transfer->compressible ? "gzip" : NULL);
     if (strncasecmp(transfer->url, "https:", 6) == 0) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+}
+
+static void set_text(CURL *easy, CURLoption option, const char *text) {
+    if (text != NULL) curl_easy_setopt(easy, option, text);
+}
+
+/* Versions of the host do not know all of them. */
+static void set_proofs(CURL *easy, const refs_http_proofs *proofs) {
+    if (proofs->bearer != NULL) {
+        curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+        curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, proofs->bearer);
+    }
+    set_text(easy, CURLOPT_NETRC_FILE, proofs->netrc_file);
+    set_text(easy, CURLOPT_SSLCERT, proofs->certificate);
+    set_text(easy, CURLOPT_SSLCERTTYPE, proofs->certificate_type);
+    set_text(easy, CURLOPT_SSLKEY, proofs->key);
+    set_text(easy, CURLOPT_KEYPASSWD, proofs->key_password);
+    set_text(easy, CURLOPT_CAINFO, proofs->authorities);
 }
 
 /* Without the header any encoding would do (RFC 9110, section 12.5.3). libcurl sends one of its own
@@ -144,6 +163,7 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
     transfer->cookies = refs_http__cookies(http, &transfer->rules);
     set_defaults(transfer);
     transfer->headers = host->prepare(host->self, transfer->location, url, transfer->easy);
+    set_proofs(transfer->easy, &transfer->rules.proofs);
     if (transfer->rules.is_signed || refs_redirect__is_signed(url))
         REFS_TRY(leave_to_signature(transfer, err));
     if (!ask_for_bytes(transfer, &transfer->headers)) return refs_fail_nomem(err);
@@ -387,11 +407,22 @@ static void judge(refs_transfer *transfer, CURLcode code, long status) {
         (void)judge_end(transfer, status, err);
 }
 
+/* Whether a failure that is mostly transient may be so: not that a proxy lets nobody in, nor that
+ * the key of a certificate cannot be read. */
+static bool may_change(const refs_transfer *transfer, CURLcode code) {
+    long proxy_status = 0;
+    curl_easy_getinfo(transfer->current, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+    if (proxy_status >= 300) return is_transient_status(transfer, proxy_status);
+    return code != CURLE_SSL_CONNECT_ERROR ||
+           strstr(transfer->curl_text, "error reading X.509") == NULL;
+}
+
 static bool may_retry(refs_transfer *transfer, CURLcode code, long status) {
     uint64_t brought = atomic_load(&transfer->got) - transfer->got_before;
     bool short_range = code == CURLE_OK && status == 206;
     bool transient = status >= 300 ? is_transient_status(transfer, status)
                                    : is_transient_code(code) || short_range;
+    if (code != CURLE_OK && !may_change(transfer, code)) transient = false;
     if (transfer->refused || transfer->hopeless || !transient) return false;
     if (transfer->kind == REFS_TRANSFER_RANGE && brought >= PROGRESS_BYTES)
         transfer->n_failures = 0;

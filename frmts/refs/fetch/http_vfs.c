@@ -1,6 +1,7 @@
 /* http_vfs.c -- whole objects over HTTP as a refs_vfs, see http.h. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "http_internal.h"
 
@@ -29,9 +30,11 @@ struct refs_http_vfs {
     refs_forked forked;
     pthread_mutex_t lock; /* guards what follows */
     bool cancelled;
-    pending *first;    /* under way */
-    opened *looked_at; /* closed without having been read, or NULL */
-    char *stamped;     /* the location that `stamp` is of, or NULL */
+    pending *first;     /* under way */
+    opened *looked_at;  /* closed without having been read, or NULL */
+    char *silent;       /* the last location that was not answered, or NULL */
+    uint64_t silent_ms; /* ... when */
+    char *stamped;      /* the location that `stamp` is of, or NULL */
     refs_vfs_stamp stamp;
 };
 
@@ -198,6 +201,32 @@ static opened *new_object(const char *location) {
     return NULL;
 }
 
+static uint64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Of a location that was not answered, what would be inside of it is not asked for as well. */
+static void note_silent(refs_http_vfs *vfs, const char *location) {
+    char *copy = refs_str_copy(refs_str_from(location));
+    refs_lock(&vfs->lock);
+    char *previous = vfs->silent;
+    vfs->silent = copy;
+    vfs->silent_ms = now_ms();
+    refs_unlock(&vfs->lock);
+    refs_free(previous);
+}
+
+static bool is_silent(refs_http_vfs *vfs, const char *location) {
+    refs_lock(&vfs->lock);
+    size_t size = vfs->silent != NULL ? strlen(vfs->silent) : 0;
+    bool silent = size > 0 && strncmp(location, vfs->silent, size) == 0 && location[size] == '/' &&
+                  now_ms() - vfs->silent_ms < REFS_HTTP_DEAD_MS;
+    refs_unlock(&vfs->lock);
+    return silent;
+}
+
 /* REFS_UNSUPPORTED and REFS_LIMIT leave the location to the other refs_vfs. */
 static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
     refs_transfer transfer = {.location = object->location,
@@ -214,6 +243,7 @@ static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
     long http_status = transfer.status;
     refs_transfer__clear(&transfer);
     if (status == REFS_OK || status == REFS_UNSUPPORTED || status == REFS_LIMIT) return status;
+    if (status == REFS_IO && http_status == 0) note_silent(vfs, object->location);
     return fail_at(object->location, http_status, &problem, err);
 }
 
@@ -230,6 +260,9 @@ static opened *take_looked_at(refs_http_vfs *vfs, const char *location) {
 
 static refs_status open_object(void *self, const char *location, void **handle, refs_error *err) {
     refs_http_vfs *vfs = self;
+    if (is_silent(vfs, location))
+        return refs_fail(err, REFS_IO, "%s: not asked for: what it is in was not answered",
+                         location);
     opened *object = take_looked_at(vfs, location);
     if (object == NULL) {
         object = new_object(location);
@@ -335,6 +368,7 @@ void refs_http_vfs_free(refs_http_vfs *vfs) {
     refs_fork_strike_off(&vfs->forked);
     discard(vfs->looked_at);
     refs_free(vfs->stamped);
+    refs_free(vfs->silent);
     pthread_mutex_destroy(&vfs->lock);
     refs_free(vfs);
 }

@@ -208,6 +208,21 @@ uint64_t credentialsOf(const char *location) {
     return hash;
 }
 
+/** Those that GDAL heeds itself in later versions alone. */
+refs_http_proofs proofsOf(const char *location) {
+    const auto option = [&](const char *name) { return pathOption(location, name, nullptr); };
+    refs_http_proofs proofs = {};
+    const char *kind = option("GDAL_HTTP_AUTH");
+    if (kind != nullptr && EQUAL(kind, "BEARER")) proofs.bearer = option("GDAL_HTTP_BEARER");
+    proofs.netrc_file = option("GDAL_HTTP_NETRC_FILE");
+    proofs.certificate = option("GDAL_HTTP_SSLCERT");
+    proofs.certificate_type = option("GDAL_HTTP_SSLCERTTYPE");
+    proofs.key = option("GDAL_HTTP_SSLKEY");
+    proofs.key_password = option("GDAL_HTTP_KEYPASSWD");
+    proofs.authorities = option("GDAL_CURL_CA_BUNDLE");
+    return proofs;
+}
+
 void setRules(void *, const char *location, refs_http_rules *rules) {
     RefsInGdal stretch;
     const auto option = [&](const char *name) { return RefsOptionAt(location, name, nullptr); };
@@ -219,6 +234,7 @@ void setRules(void *, const char *location, refs_http_rules *rules) {
     rules->trust_redirects =
         trust != nullptr && !EQUAL(trust, "IF_SAME_HOST") && CPLTestBool(trust);
     rules->credentials = credentialsOf(location);
+    rules->proofs = proofsOf(location);
     rules->cookie_file = pathOption(location, "GDAL_HTTP_COOKIEFILE", nullptr);
     rules->cookie_jar = pathOption(location, "GDAL_HTTP_COOKIEJAR", nullptr);
     const ObjectStore *store = storeOf(location);
@@ -231,6 +247,9 @@ void *prepare(void *, const char *location, const char *url, void *easy) {
     for (const PathOption &path : pathOptions)
         if (const char *value = pathOption(location, path.option, nullptr))
             options.SetNameValue(path.name, value);
+    const char *kind = options.FetchNameValue("HTTPAUTH");
+    if (kind != nullptr && EQUAL(kind, "BEARER")) // versions before 3.9 do not know it
+        options.SetNameValue("HTTPAUTH", "BASIC");
     if (options.FetchNameValue("HTTP_VERSION") == nullptr)
         options.SetNameValue("HTTP_VERSION", "2TLS");
     return CPLHTTPSetOptions(easy, url, options.List());
