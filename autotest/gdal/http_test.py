@@ -880,6 +880,37 @@ class Options(Case):
                 label = f"@{list(values)[0]}"
                 self.assertEqual(read(server.url(f"{label}/refs.json")), self.values)
 
+    def test_certificates_of_a_folder_are_read_once(self):
+        folder = self.folder.file("certificates")
+        os.mkdir(folder)
+        script = ("import sys, time; from osgeo import gdal; gdal.UseExceptions()\n"
+                  "gdal.Open(sys.argv[1]).ReadAsArray()\n"
+                  "print(time.process_time())")
+        with open(CERTIFICATE, encoding="utf-8") as file:
+            certificate = file.read()
+        self.folder.write_array(40, 100, chunk_gap=100000)
+        times = []
+        for n in (1, 1200):
+            for i in range(n):
+                with open(os.path.join(folder, f"{i}.pem"), "w", encoding="utf-8") as file:
+                    file.write(f"{certificate}# {i}\n")
+            server = self.serve(tls=True, name=str(n), options=["--latency-ms", "100"])
+            done = subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v'],
+                                  stdout=subprocess.PIPE, check=True,
+                                  env={**os.environ, **FAST, "GDAL_HTTP_CAPATH": folder})
+            self.assertGreater(len({r["connection"] for r in server.requests()}), 8)
+            times.append(float(done.stdout))
+        self.assertLess(times[1], times[0] + 0.25, "three times as much where each connection reads them")
+
+    def test_certificates_of_folders_that_change_are_read_anew(self):
+        folder = self.folder.file("certificates")
+        os.mkdir(folder)
+        server = self.serve(tls=True)
+        with options(GDAL_HTTP_CAPATH=folder):
+            self.assertIn("certificate", self.fails(server.url("@1/refs.json")))
+            shutil.copy(CERTIFICATE, folder)
+            self.assertEqual(read(server.url("@2/refs.json")), self.values)
+
     @unittest.skipIf(shutil.which("openssl") is None, "openssl is not installed")
     def test_client_certificates(self):
         server = self.serve(tls=True, options=["--client-certificate", CERTIFICATE])

@@ -41,7 +41,8 @@ typedef struct refs_http_proofs {
     const char *certificate_type; /**< PEM (NULL), DER or P12 */
     const char *key;              /**< of that certificate, a file */
     const char *key_password;
-    const char *authorities; /**< certificates that are believed, a file */
+    const char *authorities;      /**< certificates that are believed, a file */
+    const char *authority_folder; /**< ... and a folder of them */
 } refs_http_proofs;
 
 /** How one request is carried out. The engine fills in its own figures; its host may change them
@@ -108,7 +109,7 @@ typedef struct refs_http_options {
     {                                                                                              \
         sizeof(refs_http_options), 16,                                                             \
             {4,     250, 30000, NULL, false,                                                       \
-             false, 0,   NULL,  NULL, {NULL, NULL, NULL, NULL, NULL, NULL, NULL}},                 \
+             false, 0,   NULL,  NULL, {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}},           \
             0                                                                                      \
     }
 

@@ -1,7 +1,10 @@
 /* http_engine.c -- the thread that moves bytes: one libcurl multi handle for all fetchers. */
 #include "http_internal.h"
 
+#include <stdio.h>
 #include <time.h>
+
+#include "http_authorities.h"
 
 struct refs_http {
     const refs_http_host *host;
@@ -12,6 +15,7 @@ struct refs_http {
     pthread_mutex_t lock; /* guards what follows */
     refs_transfer *first_new, *last_new;
     refs_cookies *cookies; /* all stores; they live as long as the engine */
+    refs_authorities *authorities;
     bool ending;
     bool running; /* the thread was started, and multi made */
     pthread_t thread;
@@ -537,6 +541,7 @@ void refs_http_free(refs_http *http) {
         curl_multi_cleanup(http->multi);
     }
     refs_cookies__free_all(http->cookies);
+    refs_authorities__free_all(http->authorities);
     pthread_mutex_destroy(&http->lock);
     refs_free(http);
 }
@@ -553,6 +558,16 @@ refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules) 
     refs_cookies *cookies = refs_cookies__of(&http->cookies, rules);
     refs_unlock(&http->lock);
     return cookies;
+}
+
+bool refs_http__authorities(refs_http *http, const refs_http_proofs *proofs, char *name,
+                            size_t size) {
+    refs_lock(&http->lock);
+    const char *file =
+        refs_authorities__file(&http->authorities, proofs->authorities, proofs->authority_folder);
+    if (file != NULL) snprintf(name, size, "%s", file);
+    refs_unlock(&http->lock);
+    return file != NULL;
 }
 
 uint64_t refs_http__rate(const refs_http *http) {

@@ -147,6 +147,11 @@ const refs_http_options *refs_http__options(const refs_http *http);
 /** The store of cookies of requests with these rules, or NULL (http_cookies.h). */
 refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules);
 
+/** A file with all certificates that requests with these proofs believe; false: libcurl knows
+ * better (http_authorities.h). */
+bool refs_http__authorities(refs_http *http, const refs_http_proofs *proofs, char *name,
+                            size_t size);
+
 /** Bytes a second of answers that readers waited for; 0: not known. */
 uint64_t refs_http__rate(const refs_http *http);
 

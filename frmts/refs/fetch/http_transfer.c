@@ -93,6 +93,15 @@ static void set_proofs(CURL *easy, const refs_http_proofs *proofs) {
     set_text(easy, CURLOPT_CAINFO, proofs->authorities);
 }
 
+static void set_authorities(const refs_transfer *transfer, refs_http *http) {
+    char name[64];
+    if (strncasecmp(transfer->url, "https:", 6) != 0 ||
+        !refs_http__authorities(http, &transfer->rules.proofs, name, sizeof name))
+        return;
+    curl_easy_setopt(transfer->easy, CURLOPT_CAINFO, name);
+    curl_easy_setopt(transfer->easy, CURLOPT_CAPATH, NULL);
+}
+
 /* Without the header any encoding would do (RFC 9110, section 12.5.3). libcurl sends one of its own
  * where it is to undo the encoding. */
 static bool ask_for_bytes(const refs_transfer *transfer, struct curl_slist **headers) {
@@ -164,6 +173,7 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
     set_defaults(transfer);
     transfer->headers = host->prepare(host->self, transfer->location, url, transfer->easy);
     set_proofs(transfer->easy, &transfer->rules.proofs);
+    set_authorities(transfer, http);
     if (transfer->rules.is_signed || refs_redirect__is_signed(url))
         REFS_TRY(leave_to_signature(transfer, err));
     if (!ask_for_bytes(transfer, &transfer->headers)) return refs_fail_nomem(err);

@@ -219,7 +219,9 @@ refs_http_proofs proofsOf(const char *location) {
     proofs.certificate_type = option("GDAL_HTTP_SSLCERTTYPE");
     proofs.key = option("GDAL_HTTP_SSLKEY");
     proofs.key_password = option("GDAL_HTTP_KEYPASSWD");
-    proofs.authorities = option("GDAL_CURL_CA_BUNDLE");
+    for (const char *name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE", "GDAL_CURL_CA_BUNDLE"})
+        if (const char *file = option(name)) proofs.authorities = file;
+    proofs.authority_folder = option("GDAL_HTTP_CAPATH");
     return proofs;
 }
 
