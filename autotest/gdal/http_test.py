@@ -1238,6 +1238,18 @@ class Http2(Case):
             self.assertEqual(read(f"https://127.0.0.1:{self.port}/refs.json"), self.values)
         self.assertEqual(self.log("v.bin"), ({"HTTP/2.0"}, 1, self.bands))
 
+    def test_does_not_stand_still(self):
+        self.bands = 60
+        self.folder.write_array(self.bands, 3000, chunk_gap=100000)
+        times = []
+        with options(CURL_CA_BUNDLE=CERTIFICATE):
+            for _ in range(200):
+                begin = time.monotonic()
+                read(f"https://127.0.0.1:{self.port}/refs.json")
+                times.append(time.monotonic() - begin)
+        # Of each 100 runs one to six took 1.0 s where libcurl was left to wake up by itself.
+        self.assertEqual([took for took in times if 0.95 < took < 1.1], [])
+
     def test_is_not_where_the_user_says_so(self):
         with options(CURL_CA_BUNDLE=CERTIFICATE, GDAL_HTTP_VERSION="1.1"):
             self.assertEqual(read(f"https://127.0.0.1:{self.port}/refs.json"), self.values)

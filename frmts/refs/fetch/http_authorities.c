@@ -4,6 +4,7 @@
 
 #include <curl/curl.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,15 +136,23 @@ static int in_memory(const refs_buf *all) {
 }
 #endif
 
+/* Handles that are made already have the name: its number stays. */
+static void take_over(refs_authorities *self, int descriptor) {
+    if (self->descriptor < 0) {
+        self->descriptor = descriptor;
+    } else if (descriptor >= 0) {
+        dup3(descriptor, self->descriptor, O_CLOEXEC);
+        close(descriptor);
+    }
+}
+
 static void read_all(refs_authorities *self) {
     refs_buf all = REFS_BUF_INIT;
-    if (self->descriptor >= 0) close(self->descriptor);
-    self->descriptor = -1;
     self->file_change = change_of(self->file);
     self->folder_change = change_of(self->folder);
     refs_status status = self->file != NULL ? append_file(&all, self->file) : REFS_OK;
     if (status == REFS_OK && self->folder != NULL) status = append_folder(&all, self->folder);
-    if (status == REFS_OK && all.size > 0) self->descriptor = in_memory(&all);
+    if (status == REFS_OK && all.size > 0) take_over(self, in_memory(&all));
     snprintf(self->name, sizeof self->name, "/proc/self/fd/%d", self->descriptor);
     if (self->descriptor >= 0 && access(self->name, R_OK) != 0) {
         close(self->descriptor);

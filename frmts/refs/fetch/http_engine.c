@@ -2,6 +2,7 @@
 #include "http_internal.h"
 
 #include <stdio.h>
+#include <strings.h>
 #include <time.h>
 
 #include "http_authorities.h"
@@ -40,6 +41,11 @@ typedef struct engine {
 
 /* The longest that the thread sleeps: it is woken when there is work. */
 #define IDLE_MS 1000
+
+/* ... where transfers share a connection: libcurl may have read bytes of one along with those of
+ * another, and curl_multi_poll does not know of them (7.88; the connection stands still until the
+ * next timer, a second later). */
+#define SHARED_MS 10
 
 /* How often it is asked which transfers are awaited: readers that come to one do not say so. */
 #define LOOK_MS 5
@@ -346,9 +352,19 @@ static uint64_t wake_for(const engine *self, const refs_transfer *waiting, uint6
     return free_ms > waiting->due_ms ? free_ms : waiting->due_ms;
 }
 
+/* Whether transfers may be on one connection: which protocol it is, is only known by its answers.
+ */
+static bool may_share_connections(const engine *self) {
+    for (const refs_transfer *each = self->active; each != NULL; each = each->next)
+        if (strncasecmp(each->url_now, "https:", 6) == 0) return true;
+    return false;
+}
+
 /* How long the thread may sleep when nothing moves on the network. */
 static int sleep_ms(const engine *self) {
-    uint64_t now = now_ms(), until = now + (self->n_paused > 0 ? LOOK_MS : IDLE_MS);
+    uint64_t now = now_ms(), until = now + IDLE_MS;
+    if (may_share_connections(self)) until = now + SHARED_MS;
+    if (self->n_paused > 0) until = now + LOOK_MS;
     for (const refs_transfer *each = self->waiting; each != NULL; each = each->next) {
         uint64_t wake = wake_for(self, each, now);
         if (wake < until) until = wake;

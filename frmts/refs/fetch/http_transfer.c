@@ -382,7 +382,9 @@ static refs_status fail_status(const refs_transfer *transfer, long status, refs_
 static refs_status fail_code(const refs_transfer *transfer, CURLcode code, long status,
                              refs_error *err) {
     const char *text = transfer->curl_text;
-    if (*text == '\0') text = curl_easy_strerror(code);
+    /* The end of the connection may have said something after what was wrong with its beginning. */
+    bool is_other = code == CURLE_PEER_FAILED_VERIFICATION && strstr(text, "certificate") == NULL;
+    if (*text == '\0' || is_other) text = curl_easy_strerror(code);
     return status > 0 ? refs_fail(err, REFS_IO, "%s (HTTP %ld)", text, status)
                       : refs_fail(err, REFS_IO, "%s", text);
 }
