@@ -437,7 +437,7 @@ class Limits(Case):
         gdal.SetConfigOption("GDAL_HTTP_RETRY_DELAY", None)  # as by default
         self.folder.write_array(self.bands, self.width, chunk_gap=100000)
 
-    def read_within(self, least_s, times, *arguments):
+    def read_within(self, least_s, times, *arguments, refused=0.1):
         """Reads from a server that cannot be read from faster than so."""
         server = self.serve(options=arguments)
         dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
@@ -448,7 +448,7 @@ class Limits(Case):
         later = [r["refused"] for r in asked if r["at"] > asked[0]["at"] + 1]
         said = f"{len(asked)} requests, {sum(later)} of {len(later)} refused after the first second"
         self.assertLess(took, times * least_s, said)
-        self.assertLessEqual(sum(later), 0.1 * len(later), said)
+        self.assertLessEqual(sum(later), refused * len(later), said)
 
     def test_of_requests_at_a_time_are_kept(self):
         self.read_within(2.6, 1.3, "--latency-ms", "50", "--max-under-way", "4")
@@ -460,7 +460,8 @@ class Limits(Case):
         self.read_within(9.0, 1.3, "--requests-per-second", "20", "--burst", "20")
 
     def test_that_say_when_to_come_back_are_kept(self):
-        self.read_within(9.0, 1.5, "--requests-per-second", "20", "--burst", "20", "--retry-after", "1")
+        self.read_within(9.0, 1.5, "--requests-per-second", "20", "--burst", "20", "--retry-after", "1",
+                         refused=0.15)
 
     def test_do_not_let_one_object_be_tried_for_ever(self):
         server = self.serve(faults={"/@bad/v.bin": {"status": 503}})
@@ -873,7 +874,9 @@ class Options(Case):
 
     def test_certificates(self):
         server = self.serve(tls=True)
-        self.assertIn("certificate", self.fails(server.url("refs.json")))
+        said = self.fails(server.url("refs.json"))
+        self.assertIn("certificate", said)
+        self.assertNotIn("/proc/", said)
         for values in ({"CURL_CA_BUNDLE": CERTIFICATE}, {"GDAL_CURL_CA_BUNDLE": CERTIFICATE},
                        {"SSL_CERT_FILE": CERTIFICATE}, {"GDAL_HTTP_UNSAFESSL": "YES"}):
             with self.subTest(values), options(**values):

@@ -17,16 +17,14 @@ struct refs_cookies {
     pthread_mutex_t locks[CURL_LOCK_DATA_LAST]; /* for each of what is shared */
 };
 
-/* Handles are only used in stretches that no fork cuts (fork.h): no child inherits one that is
- * locked. */
 static void lock(CURL *easy, curl_lock_data data, curl_lock_access access, void *user) {
     (void)easy;
     (void)access;
-    pthread_mutex_lock(&((refs_cookies *)user)->locks[data]);
+    refs_lock(&((refs_cookies *)user)->locks[data]);
 }
 static void unlock(CURL *easy, curl_lock_data data, void *user) {
     (void)easy;
-    pthread_mutex_unlock(&((refs_cookies *)user)->locks[data]);
+    refs_unlock(&((refs_cookies *)user)->locks[data]);
 }
 
 static void free_one(refs_cookies *cookies) {

@@ -385,8 +385,11 @@ static refs_status fail_code(const refs_transfer *transfer, CURLcode code, long 
     /* The end of the connection may have said something after what was wrong with its beginning. */
     bool is_other = code == CURLE_PEER_FAILED_VERIFICATION && strstr(text, "certificate") == NULL;
     if (*text == '\0' || is_other) text = curl_easy_strerror(code);
-    return status > 0 ? refs_fail(err, REFS_IO, "%s (HTTP %ld)", text, status)
-                      : refs_fail(err, REFS_IO, "%s", text);
+    /* GnuTLS names the file of authorities, which may be one in memory. */
+    const char *file = strstr(text, " CAfile: ");
+    int size = (int)(file != NULL ? (size_t)(file - text) : strlen(text));
+    return status > 0 ? refs_fail(err, REFS_IO, "%.*s (HTTP %ld)", size, text, status)
+                      : refs_fail(err, REFS_IO, "%.*s", size, text);
 }
 
 /* An answer that ended as it announced: all there is to say against it is that it is too short. */

@@ -132,14 +132,14 @@ std::string bucketKey(const char *location) {
 
 Bucket knownOf(const char *location) {
     const std::string key = bucketKey(location);
-    const std::lock_guard<std::mutex> guard(bucketsLock);
+    const RefsLocked guard(bucketsLock);
     const auto found = buckets.find(key);
     return found != buckets.end() ? found->second : Bucket();
 }
 
 template <class Change> void changeKnown(const char *location, Change change) {
     const std::string key = bucketKey(location);
-    const std::lock_guard<std::mutex> guard(bucketsLock);
+    const RefsLocked guard(bucketsLock);
     change(buckets[key]);
 }
 
