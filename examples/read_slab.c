@@ -90,9 +90,9 @@ static refs_status read_slab(const reader *opened, char **arguments, refs_error 
     REFS_TRY(parse_numbers(arguments[1], meta->rank, start, err));
     REFS_TRY(parse_numbers(arguments[2], meta->rank, count, err));
     const refs_region slab = {start, count, NULL};
-    const refs_array_tools tools = {.store = opened->store};
+    const refs_array_context context = {.store = opened->store};
     refs_array *array = NULL;
-    REFS_TRY(refs_array_open(&tools, meta, &array, err));
+    REFS_TRY(refs_array_open(&context, meta, &array, err));
     refs_status status = print_slab(array, &slab, err);
     refs_array_free(array);
     return status;

@@ -86,7 +86,7 @@ double doubleAt(const std::string &bytes, size_t at) {
 }
 
 /** Whether bytes are equal or, with a tolerance, doubles near. */
-bool isNear(const std::string &a, const std::string &b, double tolerance) {
+bool isLocal(const std::string &a, const std::string &b, double tolerance) {
     if (tolerance == 0 || a.size() != b.size()) return a == b;
     for (size_t at = 0; at + sizeof(double) <= a.size(); at += sizeof(double))
         if (!(std::fabs(doubleAt(a, at) - doubleAt(b, at)) <= tolerance)) return false;
@@ -107,7 +107,7 @@ TEST_P(CodecFixtures, DecodeToTheArraysTheyWereMadeOf) {
         const Decoded decoded = decodeWith(contentOf(fixture.config), contentOf(fixture.encoded),
                                            array.elements.size(), array.dtype.c_str());
         EXPECT_EQ(decoded.status, REFS_OK) << fixture.encoded << ": " << decoded.message;
-        EXPECT_TRUE(isNear(decoded.bytes, array.elements, toleranceOf(contentOf(fixture.config))))
+        EXPECT_TRUE(isLocal(decoded.bytes, array.elements, toleranceOf(contentOf(fixture.config))))
             << fixture.encoded;
     }
 }

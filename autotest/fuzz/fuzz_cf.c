@@ -27,8 +27,8 @@ static refs_status read_values(void *user, const refs_array_meta *array, double 
     return REFS_OK;
 }
 
-static refs_status read_texts(void *user, const refs_array_meta *array, refs_buf *texts,
-                              refs_error *err) {
+static refs_status read_strings(void *user, const refs_array_meta *array, refs_buf *strings,
+                                refs_error *err) {
     (void)user;
     uint64_t n = 0;
     REFS_TRY(count_values(array, &n, err));
@@ -36,8 +36,8 @@ static refs_status read_texts(void *user, const refs_array_meta *array, refs_buf
     for (uint64_t i = 0; i < n; i++) {
         refs_str text = refs_json_text(refs_json_at(list, (size_t)i));
         text = refs_str_part(text, 0, refs_str_find(text, '\0'));
-        REFS_TRY(refs_buf_append_str(texts, text, err));
-        REFS_TRY(refs_buf_append(texts, "", 1, err));
+        REFS_TRY(refs_buf_append_str(strings, text, err));
+        REFS_TRY(refs_buf_append(strings, "", 1, err));
     }
     return REFS_OK;
 }
@@ -45,7 +45,7 @@ static refs_status read_texts(void *user, const refs_array_meta *array, refs_buf
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     refs_str text = refs_str_view((const char *)data, size), line;
     if (!fuzz_next_line(&text, &line)) return 0;
-    const refs_cf_values values = {read_values, read_texts, NULL, NULL};
+    const refs_cf_values values = {read_values, read_strings, NULL, NULL};
     fuzz_stack stack = {.hierarchy = NULL};
     char *selection = refs_str_copy(line);
     if (selection == NULL) abort();

@@ -22,11 +22,11 @@ static refs_status read_doubles(void *user, const refs_array_meta *meta, double 
     return status;
 }
 
-static refs_status read_texts(void *user, const refs_array_meta *meta, refs_buf *texts,
-                              refs_error *err) {
+static refs_status read_strings(void *user, const refs_array_meta *meta, refs_buf *strings,
+                                refs_error *err) {
     refs_array *array = NULL;
     REFS_TRY(refs_array_open(user, meta, &array, err));
-    refs_status status = refs_array_read_texts(array, MAX_VALUES, texts, err);
+    refs_status status = refs_array_read_strings(array, MAX_VALUES, strings, err);
     refs_array_free(array);
     return status;
 }
@@ -85,25 +85,25 @@ static void find_part(refs_array *array) {
     if (status == REFS_OK && (part.length == 0) != (meta->shard == NULL)) abort();
 }
 
-static void read_texts_of(refs_array *array) {
-    refs_buf texts = REFS_BUF_INIT;
+static void read_strings_of(refs_array *array) {
+    refs_buf strings = REFS_BUF_INIT;
     refs_error err = REFS_ERROR_INIT;
-    refs_status status = refs_array_read_texts(array, MAX_VALUES, &texts, &err);
+    refs_status status = refs_array_read_strings(array, MAX_VALUES, &strings, &err);
     fuzz_check_words(status, &err);
-    refs_buf_clear(&texts);
+    refs_buf_clear(&strings);
 }
 
-static void read_array(refs_array_tools *tools, const refs_array_meta *meta) {
+static void read_array(refs_array_context *context, const refs_array_meta *meta) {
     refs_array *array = NULL;
     refs_error err = REFS_ERROR_INIT;
-    refs_status status = refs_array_open(tools, meta, &array, &err);
+    refs_status status = refs_array_open(context, meta, &array, &err);
     fuzz_check_words(status, &err);
     if (status != REFS_OK) return;
     refs_arrays_load(&array, 1);
     if (refs_dtype_is_numeric(&meta->dtype))
         read_region(array);
     else
-        read_texts_of(array);
+        read_strings_of(array);
     find_part(array);
     refs_array_free(array);
 }
@@ -128,14 +128,14 @@ static void list_sets(const fuzz_file *files) {
 static void try_arrays(const fuzz_stack *stack) {
     refs_cache *cache = NULL;
     if (refs_cache_open(REFS_MIB, &cache, NULL) != REFS_OK) abort();
-    refs_array_tools tools = {stack->store, cache, NULL, NULL, REFS_MIB};
-    const refs_cf_values values = {read_doubles, read_texts, NULL, &tools};
+    refs_array_context context = {stack->store, cache, NULL, NULL, REFS_MIB};
+    const refs_cf_values values = {read_doubles, read_strings, NULL, &context};
     size_t n = refs_hierarchy_n_arrays(stack->hierarchy);
     for (size_t i = 0; i < n && i < MAX_ARRAYS; i++) {
         const refs_array_meta *array = refs_hierarchy_array(stack->hierarchy, i);
         if (array->status != REFS_OK) continue;
         fuzz_describe(stack->hierarchy, array, &values, "");
-        read_array(&tools, array);
+        read_array(&context, array);
     }
     refs_cache_free(cache);
 }

@@ -9,11 +9,11 @@
 
 static void check_response(const refs_response *response) {
     if (response->has_range && response->range_begin >= response->range_end) abort();
-    if (response->has_range && response->identity.has_total &&
-        response->range_end > response->identity.total)
+    if (response->has_range && response->validators.has_total &&
+        response->range_end > response->validators.total)
         abort();
-    if (memchr(response->identity.etag, '\0', sizeof response->identity.etag) == NULL) abort();
-    if (*refs_identity__difference(&response->identity, &response->identity) != '\0') abort();
+    if (memchr(response->validators.etag, '\0', sizeof response->validators.etag) == NULL) abort();
+    if (*refs_validators__difference(&response->validators, &response->validators) != '\0') abort();
 }
 
 /* What leads elsewhere takes neither user nor password along. */

@@ -49,18 +49,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const refs_dtype number = {.type = REFS_TYPE_FLOAT, .size = 8};
     const refs_array_meta time = {.path = "/time", .name = "time", .group = "", .dtype = number};
     const refs_array_meta level = {.path = "/level", .name = "level", .group = "", .dtype = number};
-    refs_cf_meaning meaning = {.n_band_axes = 4, .band_axes = make_axes(&time, &level)};
+    refs_cf_description description = {.n_band_axes = 4, .band_axes = make_axes(&time, &level)};
     char *selection = refs_str_copy(refs_str_view((const char *)data, size));
     refs_error err = REFS_ERROR_INIT;
     if (selection == NULL) abort();
     const refs_array_meta array = {.path = "/v", .name = "v", .group = ""}; /* of no other axes */
     refs_cf__input input = {.array = &array, .options = REFS_CF_OPTIONS_INIT};
     input.options.selection = selection;
-    refs_status status = refs_cf__select(&input, &meaning, &err);
+    refs_status status = refs_cf__select(&input, &description, &err);
     fuzz_check_words(status, &err);
-    for (size_t i = 0; status == REFS_OK && i < meaning.n_band_axes; i++)
-        check_axis(&meaning.band_axes[i]);
-    refs_cf_meaning_clear(&meaning);
+    for (size_t i = 0; status == REFS_OK && i < description.n_band_axes; i++)
+        check_axis(&description.band_axes[i]);
+    refs_cf_description_clear(&description);
     refs_free(selection);
     return 0;
 }

@@ -157,16 +157,16 @@ static void read_file(refs_http *http) {
     refs_http_vfs *files = NULL;
     refs_error err = REFS_ERROR_INIT;
     refs_buf content = REFS_BUF_INIT;
-    refs_vfs_stamp stamp;
+    refs_vfs_validators validators;
     if (refs_http_vfs_open(http, refs_vfs_posix(), MAX_WHOLE_BYTES, &files, NULL) != REFS_OK)
         abort();
     const refs_vfs *vfs = refs_http_vfs_functions(files);
     const char *location = "/vsicurl/http://a.example/set.json";
     fuzz_check_words(refs_vfs_read_whole(vfs, location, MAX_WHOLE_BYTES, &content, &err), &err);
     refs_error_clear(&err);
-    fuzz_check_words(vfs->stamp(vfs->self, location, &stamp, &err), &err);
+    fuzz_check_words(vfs->validators(vfs->self, location, &validators, &err), &err);
     if (content.size > MAX_WHOLE_BYTES) abort();
-    if (memchr(stamp.etag, '\0', sizeof stamp.etag) == NULL) abort();
+    if (memchr(validators.etag, '\0', sizeof validators.etag) == NULL) abort();
     refs_buf_clear(&content);
     refs_http_vfs_free(files);
 }

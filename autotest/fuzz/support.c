@@ -176,12 +176,12 @@ void fuzz_check_hierarchy(const refs_hierarchy *hierarchy) {
 
 /* -- describing -------------------------------------------------------------------------------- */
 
-static void describe_band(const refs_cf_meaning *meaning, const refs_array_meta *array,
+static void describe_band(const refs_cf_description *description, const refs_array_meta *array,
                           uint64_t band) {
     refs_cf_items items = {NULL, 0, 0};
     refs_buf text = REFS_BUF_INIT;
-    if (refs_cf_band_metadata(meaning, array, band, &items, NULL) != REFS_OK) abort();
-    if (refs_cf_band_description(meaning, band, &text, NULL) != REFS_OK) abort();
+    if (refs_cf_band_metadata(description, array, band, &items, NULL) != REFS_OK) abort();
+    if (refs_cf_band_description(description, band, &text, NULL) != REFS_OK) abort();
     for (size_t i = 0; i < items.n; i++)
         if (strchr(items.items[i], '=') == NULL) abort();
     refs_cf_items_clear(&items);
@@ -199,17 +199,19 @@ static void describe_axis(const refs_cf_band_axis *axis, const refs_array_meta *
     refs_buf_clear(&text);
 }
 
-static void check_meaning(const refs_cf_meaning *meaning, const refs_array_meta *array) {
+static void check_description(const refs_cf_description *description,
+                              const refs_array_meta *array) {
     uint64_t n_bands = 0;
     refs_buf text = REFS_BUF_INIT;
-    if (meaning->x_dim != REFS_CF_NO_DIM && meaning->x_dim >= array->rank) abort();
-    if (meaning->y_dim != REFS_CF_NO_DIM && meaning->y_dim >= array->rank) abort();
-    for (size_t i = 0; i < meaning->n_band_axes; i++) describe_axis(&meaning->band_axes[i], array);
-    if (refs_cf_list_band_axes(meaning, &text, NULL) != REFS_OK) abort();
+    if (description->x_dim != REFS_CF_NO_DIM && description->x_dim >= array->rank) abort();
+    if (description->y_dim != REFS_CF_NO_DIM && description->y_dim >= array->rank) abort();
+    for (size_t i = 0; i < description->n_band_axes; i++)
+        describe_axis(&description->band_axes[i], array);
+    if (refs_cf_list_band_axes(description, &text, NULL) != REFS_OK) abort();
     refs_buf_clear(&text);
-    if (!refs_cf_n_bands(meaning, &n_bands) || n_bands == 0) return;
-    describe_band(meaning, array, 0);
-    describe_band(meaning, array, n_bands - 1);
+    if (!refs_cf_n_bands(description, &n_bands) || n_bands == 0) return;
+    describe_band(description, array, 0);
+    describe_band(description, array, n_bands - 1);
 }
 
 static void describe_others(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
@@ -229,16 +231,16 @@ static void describe_others(const refs_hierarchy *hierarchy, const refs_array_me
 void fuzz_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                    const refs_cf_values *values, const char *selection) {
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
-    refs_cf_meaning meaning;
+    refs_cf_description description;
     refs_error err = REFS_ERROR_INIT;
     options.selection = selection;
     options.placement = (refs_cf_placement){true, true, true, true, true};
-    refs_status status = refs_cf_describe(hierarchy, array, values, &options, &meaning, &err);
+    refs_status status = refs_cf_describe(hierarchy, array, values, &options, &description, &err);
     fuzz_check_words(status, &err);
-    if (status == REFS_OK) check_meaning(&meaning, array);
+    if (status == REFS_OK) check_description(&description, array);
     /* Only a selection that makes no sense is a failure, and budgets. */
     if (status != REFS_OK && status != REFS_LIMIT && *selection == '\0') abort();
-    refs_cf_meaning_clear(&meaning);
+    refs_cf_description_clear(&description);
     describe_others(hierarchy, array);
 }
 

@@ -12,10 +12,10 @@ namespace refs_test {
 
 namespace {
 
-/** A list of texts as GDAL takes it, ended by NULL; borrows. */
-std::vector<const char *> c_list(const std::vector<std::string> &texts) {
+/** A list of strings as GDAL takes it, ended by NULL; borrows. */
+std::vector<const char *> c_list(const std::vector<std::string> &strings) {
     std::vector<const char *> list;
-    for (const std::string &text : texts) list.push_back(text.c_str());
+    for (const std::string &text : strings) list.push_back(text.c_str());
     list.push_back(nullptr);
     return list;
 }
@@ -34,9 +34,9 @@ std::string first_key(const Array &array) {
     return key;
 }
 
-std::string joined(const std::vector<std::string> &texts, const char *between) {
+std::string joined(const std::vector<std::string> &strings, const char *between) {
     std::string text;
-    for (const std::string &part : texts) text += (text.empty() ? "" : between) + part;
+    for (const std::string &part : strings) text += (text.empty() ? "" : between) + part;
     return text;
 }
 
@@ -164,10 +164,10 @@ std::string json_string(const std::string &text) {
     return result + '"';
 }
 
-std::string json_list(const std::vector<std::string> &texts) {
-    std::vector<std::string> strings;
-    for (const std::string &text : texts) strings.push_back(json_string(text));
-    return "[" + joined(strings, ", ") + "]";
+std::string json_list(const std::vector<std::string> &strings) {
+    std::vector<std::string> items;
+    for (const std::string &text : strings) items.push_back(json_string(text));
+    return "[" + joined(items, ", ") + "]";
 }
 
 Set::Set() {

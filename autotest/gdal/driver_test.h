@@ -163,7 +163,7 @@ std::string with_fletcher32(const std::string &bytes);
 
 /* -- reference sets ---------------------------------------------------------------------------- */
 
-/** A Zarr v2 array. Texts are JSON where they are not plain names. */
+/** A Zarr v2 array. Strings are JSON where they are not plain names. */
 struct Array {
     std::string path;
     std::vector<uint64_t> shape;
@@ -178,8 +178,8 @@ struct Array {
     std::string separator = ""; /**< empty: the metadata do not say */
 };
 
-/** Texts as a JSON list. */
-std::string json_list(const std::vector<std::string> &texts);
+/** Strings as a JSON list. */
+std::string json_list(const std::vector<std::string> &strings);
 
 /** Text as a JSON string. */
 std::string json_string(const std::string &text);

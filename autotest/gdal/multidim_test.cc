@@ -68,7 +68,8 @@ TEST(MultidimGroup, HoldsArraysAndGroupsAndAttributes) {
     ASSERT_NE(root, nullptr);
     EXPECT_STREQ(GDALGroupGetFullName(root.get()), "/");
     EXPECT_EQ(array_names(root), std::vector<std::string>{"v"});
-    EXPECT_EQ(texts_of(GDALGroupGetGroupNames(root.get(), nullptr)), std::vector<std::string>{"g"});
+    EXPECT_EQ(strings_of(GDALGroupGetGroupNames(root.get(), nullptr)),
+              std::vector<std::string>{"g"});
 
     const Group inner(GDALGroupOpenGroupFromFullname(root.get(), "/g/h", nullptr));
     ASSERT_NE(inner, nullptr);
@@ -227,7 +228,7 @@ TEST(MultidimAttribute, IsATextWhereItsJsonIsOneOrNoNumber) {
         const Attribute attribute = attribute_of(row.first);
         ASSERT_NE(attribute, nullptr) << row.first;
         EXPECT_EQ(type_of(attribute), "String") << row.first;
-        EXPECT_EQ(texts_of(GDALAttributeReadAsStringArray(attribute.get())), row.second);
+        EXPECT_EQ(strings_of(GDALAttributeReadAsStringArray(attribute.get())), row.second);
         EXPECT_EQ(GDALAttributeGetDimensionCount(attribute.get()), row.second.size() > 1 ? 1u : 0u);
     }
 }

@@ -1,5 +1,5 @@
 /* multidim_test.h -- what the tests of the multidimensional API share: objects of GDAL that release
- * themselves, and what they hold as texts and vectors. */
+ * themselves, and what they hold as strings and vectors. */
 #ifndef REFS_MULTIDIM_TEST_H
 #define REFS_MULTIDIM_TEST_H
 
@@ -46,16 +46,16 @@ inline MDArray array_of(const Set &set, const char *name = "v", const char *opti
     return array_of(root, name);
 }
 
-inline std::vector<std::string> texts_of(char **list) {
-    std::vector<std::string> texts;
-    for (char **text = list; text != nullptr && *text != nullptr; text++) texts.push_back(*text);
+inline std::vector<std::string> strings_of(char **list) {
+    std::vector<std::string> strings;
+    for (char **text = list; text != nullptr && *text != nullptr; text++) strings.push_back(*text);
     CSLDestroy(list);
-    return texts;
+    return strings;
 }
 
 inline std::vector<std::string> array_names(const Group &group, const char *option = nullptr) {
     const char *const options[] = {option, nullptr};
-    return texts_of(GDALGroupGetMDArrayNames(group.get(), options));
+    return strings_of(GDALGroupGetMDArrayNames(group.get(), options));
 }
 
 /** "name size type direction variable", as far as there is any. */
@@ -69,10 +69,10 @@ inline std::string description_of(GDALDimensionH dimension) {
 }
 
 inline std::vector<std::string> descriptions_of(GDALDimensionH *dimensions, size_t n) {
-    std::vector<std::string> texts;
-    for (size_t i = 0; i < n; i++) texts.push_back(description_of(dimensions[i]));
+    std::vector<std::string> strings;
+    for (size_t i = 0; i < n; i++) strings.push_back(description_of(dimensions[i]));
     GDALReleaseDimensions(dimensions, n);
-    return texts;
+    return strings;
 }
 
 inline std::vector<std::string> dimensions_of(const Group &group) {

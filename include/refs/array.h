@@ -50,19 +50,19 @@ typedef struct refs_array_stats {
 typedef struct refs_array refs_array;
 
 /** What arrays are read with; all of it must outlive them. */
-typedef struct refs_array_tools {
+typedef struct refs_array_context {
     struct refs_store *store;
     refs_cache *cache;               /**< or NULL: nothing is kept */
     struct refs_pool *pool;          /**< that decodes; or NULL: the thread that reads does */
     struct refs_pool *prefetch_pool; /**< whose threads wait for what is prefetched; or NULL:
                                           nothing is */
     size_t max_chunk_bytes;          /**< largest decoded chunk; 0: REFS_MAX_CHUNK_BYTES */
-} refs_array_tools;
+} refs_array_context;
 
 /** Opens an array for reading; `meta` must outlive it. An unknown codec is no failure here but at
  * the first read. REFS_LIMIT where a decoded chunk would be too large, or where there are more
  * chunks than 63 bits can number. */
-refs_status refs_array_open(const refs_array_tools *tools, const refs_array_meta *meta,
+refs_status refs_array_open(const refs_array_context *context, const refs_array_meta *meta,
                             refs_array **array, refs_error *err);
 void refs_array_free(refs_array *array);
 
@@ -87,20 +87,22 @@ refs_status refs_array_read(refs_array *array, const refs_region *region, void *
 
 /** Loads all chunks of `n` arrays of one store and one cache into that cache, planned as one fetch,
  * so that reading them next asks for nothing. Only helps: chunks that do not come are left to the
- * reads, which say why; so are arrays that the cache cannot hold, and texts of variable length. */
+ * reads, which say why; so are arrays that the cache cannot hold, and strings of variable length.
+ */
 void refs_arrays_load(refs_array *const *arrays, size_t n);
 
 /** Reads a whole numeric array of at most `max_elements` elements as doubles, in C order, to
  * `values` (room for all elements). Integers beyond 2^53 are rounded; complex numbers give their
- * real part; half floats, dates and durations (ticks) are numbers too. REFS_UNSUPPORTED for texts.
+ * real part; half floats, dates and durations (ticks) are numbers too. REFS_UNSUPPORTED for
+ * strings.
  */
 refs_status refs_array_read_doubles(refs_array *array, uint64_t max_elements, double *values,
                                     refs_error *err);
 
-/** Reads an array of texts (S, U, O) of at most `max_elements` elements: appends each as UTF-8
+/** Reads an array of strings (S, U, O) of at most `max_elements` elements: appends each as UTF-8
  * with a NUL after it. */
-refs_status refs_array_read_texts(refs_array *array, uint64_t max_elements, refs_buf *texts,
-                                  refs_error *err);
+refs_status refs_array_read_strings(refs_array *array, uint64_t max_elements, refs_buf *strings,
+                                    refs_error *err);
 
 /** Which part of the value of its key (refs_chunk_key) the chunk at `index` is: all of it, or one
  * of a shard, whose index may have to be read. REFS_NOT_FOUND: the chunk is absent. */

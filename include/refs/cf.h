@@ -7,7 +7,7 @@
  * cf reads attributes by itself, and values of coordinate variables through a
  * function that the caller gives, since it does not enter the array room.
  *
- * A description is a plain struct that owns its texts; nothing is shared.
+ * A description is a plain struct that owns its strings; nothing is shared.
  *
  * Read before this: zarr.h.
  */
@@ -30,9 +30,9 @@ extern "C" {
 /** Reads all values of `array` as doubles in C order: room for all its elements. */
 typedef struct refs_cf_values {
     refs_status (*read)(void *user, const refs_array_meta *array, double *values, refs_error *err);
-    /** Appends all values of an array of texts, each with a NUL after it. May be NULL. */
-    refs_status (*read_texts)(void *user, const refs_array_meta *array, refs_buf *texts,
-                              refs_error *err);
+    /** Appends all values of an array of strings, each with a NUL after it. May be NULL. */
+    refs_status (*read_strings)(void *user, const refs_array_meta *array, refs_buf *strings,
+                                refs_error *err);
     /** Hears which arrays are going to be read, to bring them together. May be NULL. */
     void (*announce)(void *user, const refs_array_meta *const *arrays, size_t n);
     void *user;
@@ -49,7 +49,7 @@ typedef struct refs_cf_geotiff {
 /** Where versions of GDAL's netCDF driver place the same file differently. A host sets what holds
  * for its own GDAL, so that both drivers agree; all false is GDAL 3.6. */
 typedef struct refs_cf_placement {
-    bool lonlat_by_axes; /**< longitudes and latitudes along the picture that are not evenly spaced
+    bool lonlat_by_axes; /**< longitudes and latitudes along the raster that are not evenly spaced
                               are its geolocation arrays, on a rotated grid too (GDAL 3.7) */
     bool in_metres;      /**< projected coordinates are in metres whatever the unit of the axes
                               (3.8); else in that unit */
@@ -127,7 +127,7 @@ typedef struct refs_cf_band_axis {
     uint64_t first;                    /**< of the selected elements, along the dimension */
     uint64_t n;                        /**< selected elements; what follows has as many */
     double *values;                    /**< of the coordinate variable, as stored; NULL if none */
-    char **labels;                     /**< n texts of a text coordinate; NULL if none */
+    char **labels;                     /**< n strings of a text coordinate; NULL if none */
     char *units;                       /**< of the coordinate variable, or NULL */
     char *calendar;                    /**< of the coordinate variable, or NULL */
 } refs_cf_band_axis;
@@ -140,9 +140,9 @@ typedef enum refs_cf_nodata_kind {
     REFS_CF_NODATA_UINT64
 } refs_cf_nodata_kind;
 
-/** A list of NAME=VALUE texts, in order. */
+/** A list of NAME=VALUE strings, in order. */
 typedef struct refs_cf_items {
-    char **items; /**< `n` owned texts */
+    char **items; /**< `n` owned strings */
     size_t n;
     size_t capacity;
 } refs_cf_items;
@@ -155,8 +155,8 @@ typedef struct refs_cf_color {
     uint8_t alpha;
 } refs_cf_color;
 
-typedef struct refs_cf_meaning {
-    /* Which dimensions are the picture. Rank 1 has x only; rank 0 neither. */
+typedef struct refs_cf_description {
+    /* Which dimensions are the raster. Rank 1 has x only; rank 0 neither. */
     size_t x_dim; /**< or REFS_CF_NO_DIM */
     size_t y_dim; /**< or REFS_CF_NO_DIM */
     bool flip_y;  /**< rows are stored south first and shown north first */
@@ -191,14 +191,14 @@ typedef struct refs_cf_meaning {
     bool has_offset;
     double offset;
     char *unit;               /**< or NULL */
-    refs_cf_items categories; /**< plain texts: names of the values 0, 1, … or empty; or none */
+    refs_cf_items categories; /**< plain strings: names of the values 0, 1, … or empty; or none */
     refs_cf_color *colors;    /**< of the values 0, 1, …; NULL when there are none */
     size_t n_colors;
 
     refs_cf_items metadata; /**< dataset metadata as the netCDF driver has it: NC_GLOBAL#…, var#…,
                                  NETCDF_DIM_… ; for band metadata see refs_cf_band_metadata */
     refs_cf_items band_items; /**< what all bands share of refs_cf_band_metadata */
-} refs_cf_meaning;
+} refs_cf_description;
 
 /** Describes `array`. Wherever attributes make no sense a note is given and the rest described;
  * only memory, a selection of what is not there, and with require_coordinates coordinate variables
@@ -206,17 +206,18 @@ typedef struct refs_cf_meaning {
  * `options` may be NULL. *meaning is to be cleared also after a failure. */
 refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                              const refs_cf_values *values, const refs_cf_options *options,
-                             refs_cf_meaning *meaning, refs_error *err);
-void refs_cf_meaning_clear(refs_cf_meaning *meaning);
+                             refs_cf_description *description, refs_error *err);
+void refs_cf_description_clear(refs_cf_description *description);
 
 /** Number of bands: product of the band axes; false where that overflows. */
-bool refs_cf_n_bands(const refs_cf_meaning *meaning, uint64_t *n_bands);
+bool refs_cf_n_bands(const refs_cf_description *description, uint64_t *n_bands);
 
 /** Appends the band axes and how long they are: "time (124), level (37)". */
-refs_status refs_cf_list_band_axes(const refs_cf_meaning *meaning, refs_buf *text, refs_error *err);
+refs_status refs_cf_list_band_axes(const refs_cf_description *description, refs_buf *text,
+                                   refs_error *err);
 
 /** Splits band number `band`, from 0, into one index for each band axis, among what is selected. */
-void refs_cf_band_index(const refs_cf_meaning *meaning, uint64_t band, uint64_t *index);
+void refs_cf_band_index(const refs_cf_description *description, uint64_t band, uint64_t *index);
 
 /** Appends the time that value `index` of a band axis means as ISO 8601 ("2020-01-01T06:00:00",
  * with milliseconds where there are any), in the axis's own calendar. Nothing is appended where the
@@ -226,15 +227,16 @@ refs_status refs_cf_time_text(const refs_cf_band_axis *axis, uint64_t index, ref
 
 /** Metadata items of one band: the variable's attributes, NETCDF_VARNAME, NETCDF_DIM_<axis> for
  * each band axis, and what time they mean. Appends to `items`. */
-refs_status refs_cf_band_metadata(const refs_cf_meaning *meaning, const refs_array_meta *array,
-                                  uint64_t band, refs_cf_items *items, refs_error *err);
+refs_status refs_cf_band_metadata(const refs_cf_description *description,
+                                  const refs_array_meta *array, uint64_t band, refs_cf_items *items,
+                                  refs_error *err);
 
 /** Appends where band number `band` is along the band axes: "time=2020-01-01T06:00:00 level=850";
  * an index from 0 for axes without coordinate variable. */
-refs_status refs_cf_band_description(const refs_cf_meaning *meaning, uint64_t band, refs_buf *text,
-                                     refs_error *err);
+refs_status refs_cf_band_description(const refs_cf_description *description, uint64_t band,
+                                     refs_buf *text, refs_error *err);
 
-/** Frees the texts in a list and leaves it empty; a zeroed list is empty. */
+/** Frees the strings in a list and leaves it empty; a zeroed list is empty. */
 void refs_cf_items_clear(refs_cf_items *items);
 
 /** Appends the metadata items of the root: global attributes as NC_GLOBAL#name=value. */
@@ -253,15 +255,15 @@ bool refs_cf_is_coordinate(const refs_hierarchy *hierarchy, const refs_array_met
  * attribute `coordinates`, `bounds`, `climatology` or `grid_mapping` of some array. */
 bool refs_cf_serves_others(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
-/** Most sizes of one picture that are found. */
+/** Most sizes of one raster that are found. */
 #define REFS_CF_MAX_OVERVIEWS 64
 
-/** The arrays that show the picture of `array` in fewer pixels, those with the most pixels first:
+/** The arrays that show the raster of `array` in fewer pixels, those with the most pixels first:
  * as the attribute `multiscales` of a group lists them. Returns how many there are. */
 size_t refs_cf_find_overviews(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                               const refs_array_meta *overviews[REFS_CF_MAX_OVERVIEWS]);
 
-/** Whether some array shows the picture of `array` in more pixels. Such arrays are offered, but a
+/** Whether some array shows the raster of `array` in more pixels. Such arrays are offered, but a
  * set of one other array opens as that array. */
 bool refs_cf_is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 

@@ -34,7 +34,7 @@ extern "C" {
 #define REFS_MAX_EXPANSION   4096
 
 /** Where no codec fixes it, a chunk may take so many times as many bytes stored as decoded (numbers
- * as texts do), and so many more (headers, tables, profiles of colours); in all no more than
+ * as strings do), and so many more (headers, tables, profiles of colours); in all no more than
  * REFS_MAX_CHUNK_BYTES and these. */
 #define REFS_MAX_INFLATION      64
 #define REFS_MAX_ENCODING_BYTES (16 * REFS_MIB)

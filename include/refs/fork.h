@@ -4,18 +4,18 @@
  * other threads had begun is never finished there: a lock that one of them
  * held stays locked, and who waits for one of them waits for ever. So
  *
- * - no fork happens while a thread is in a stretch, from refs_lock to
+ * - no fork happens while a thread is in a critical section, from refs_lock to
  *   refs_unlock or from refs_fork_hold_off to refs_fork_allow: fork(2) waits
  *   until all threads have left theirs, and threads that come to one wait
  *   until it is done. In the child all that locks guard is whole, and no lock
- *   is held. Calls into libraries with locks of their own are such stretches;
- * - what waits for other threads is enlisted, and mended in the child: nobody
+ *   is held. Calls into libraries with locks of their own are such critical sections;
+ * - what waits for other threads is registered, and mended in the child: nobody
  *   brings, runs or answers anything there any more.
  *
- * In a stretch a thread waits for no other one, but by refs_wait, which leaves
+ * In a critical section a thread waits for no other one, but by refs_wait, which leaves
  * it meanwhile. Stretches are short, or as long as a library takes.
  *
- * Condition variables of what is enlisted, and the locks that guard them, are
+ * Condition variables of what is registered, and the locks that guard them, are
  * made anew in the child: a thread may wake and be about to give the lock back
  * when the fork happens.
  *
@@ -34,15 +34,15 @@
 extern "C" {
 #endif
 
-/** Begins and ends a stretch. They nest. */
+/** Begins and ends a critical section. They nest. */
 void refs_fork_hold_off(void);
 void refs_fork_allow(void);
 
-/** Locks and unlocks; what lies between is a stretch. */
+/** Locks and unlocks; what lies between is a critical section. */
 void refs_lock(pthread_mutex_t *lock);
 void refs_unlock(pthread_mutex_t *lock);
 
-/** Waits for `changed` with `lock` held, in no other stretch; may wake without cause. */
+/** Waits for `changed` with `lock` held, in no other critical section; may wake without cause. */
 void refs_wait(pthread_cond_t *changed, pthread_mutex_t *lock);
 
 /** Makes a condition variable for refs_wait_until and refs_wait_ms: it waits by the monotonic
@@ -68,8 +68,8 @@ typedef struct refs_forked {
 
 /** Enters `entry`, of which the first two members are set, and strikes it off: before anything
  * ends that `in_child` uses. */
-void refs_fork_enlist(refs_forked *entry);
-void refs_fork_strike_off(refs_forked *entry);
+void refs_fork_register(refs_forked *entry);
+void refs_fork_unregister(refs_forked *entry);
 
 #ifdef __cplusplus
 }

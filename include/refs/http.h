@@ -32,8 +32,8 @@
 extern "C" {
 #endif
 
-/** How a request proves who asks, and who answers, beside what its host sets on a handle. Texts, or
- * NULL. */
+/** How a request proves who asks, and who answers, beside what its host sets on a handle. Strings,
+ * or NULL. */
 typedef struct refs_http_proofs {
     const char *bearer;           /**< token */
     const char *netrc_file;       /**< in the place of ~/.netrc */
@@ -79,8 +79,8 @@ typedef struct refs_http_host {
      * without a message: not by HTTP, read it otherwise. */
     refs_status (*url)(void *self, const char *location, refs_buf *url, refs_error *err);
 
-    /** Changes `rules`, as the engine has them, for `location`; texts in it are copied. The member
-     * may be NULL. */
+    /** Changes `rules`, as the engine has them, for `location`; strings in it are copied. The
+     * member may be NULL. */
     void (*rules)(void *self, const char *location, refs_http_rules *rules);
 
     /** Sets options of `easy`, a CURL *, for a request of `url`, and gives the headers to send, a
@@ -168,8 +168,8 @@ void refs_http_vfs_free(refs_http_vfs *vfs);
 /** Ends requests that are under way, and all to come, with REFS_CANCELLED, and soon. */
 void refs_http_vfs_cancel(refs_http_vfs *vfs);
 
-/** Its functions. `stamp` says without a request what the last answer said of a location that was
- * opened, else asks for its first byte. */
+/** Its functions. `validators` says without a request what the last answer said of a location that
+ * was opened, else asks for its first byte. */
 const refs_vfs *refs_http_vfs_functions(const refs_http_vfs *vfs);
 
 #ifdef __cplusplus

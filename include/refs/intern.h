@@ -32,7 +32,7 @@ typedef struct refs_intern {
     size_t capacity;
     uint32_t *slots; /**< open addressing: a number, or REFS_INTERN_NONE */
     size_t n_slots;  /**< zero or a power of two */
-    uint64_t key;    /**< of the hash, drawn with the first slots: texts that collide in one table
+    uint64_t key;    /**< of the hash, drawn with the first slots: strings that collide in one table
                           do not in another, so nobody can choose them */
 } refs_intern;
 

@@ -35,8 +35,8 @@ typedef enum refs_ref_kind {
 
 struct refs_block;
 
-/** What a key refers to. Views and texts are borrowed from the set where `block` is NULL; otherwise
- * they live as long as the block is held. */
+/** What a key refers to. Views and strings are borrowed from the set where `block` is NULL;
+ * otherwise they live as long as the block is held. */
 typedef struct refs_ref {
     refs_ref_kind kind;
     refs_bytes bytes;     /**< INLINE: the value */
@@ -109,12 +109,12 @@ bool refs_set_sniff(refs_bytes head);
  * is such a file with a record size. Reads it. */
 bool refs_set_sniff_folder(const refs_vfs *vfs, const char *location);
 
-/** What tells one state of the set at `location` from another: the stamp of the file that makes it
- * a set. */
-refs_status refs_set_stamp(const refs_vfs *vfs, const char *location, refs_vfs_stamp *stamp,
-                           refs_error *err);
+/** What tells one state of the set at `location` from another: the validators of the file that
+ * makes it a set. */
+refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
+                                refs_vfs_validators *validators, refs_error *err);
 
-/** One set of a list or dictionary; texts are borrowed for the call that they come with. */
+/** One set of a list or dictionary; strings are borrowed for the call that they come with. */
 typedef struct refs_set_summary {
     size_t index;    /**< from 0, as refs_set_options.set_index has it */
     refs_str name;   /**< in a dictionary, else empty */

@@ -1,6 +1,6 @@
 /* store.h -- a reference set joined with a fetcher: key -> bytes.
  *
- * A store knows nothing of Zarr: keys are texts, values are bytes.
+ * A store knows nothing of Zarr: keys are strings, values are bytes.
  * Immutable; may be used from any number of threads at once.
  *
  * Read before this: refset.h, fetch.h.   Read after this: zarr.h, array.h.

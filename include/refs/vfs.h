@@ -24,7 +24,7 @@ typedef struct refs_vfs_range {
 } refs_vfs_range;
 
 /** What tells one state of a thing from another. Members that are not known are zero or "". */
-typedef struct refs_vfs_stamp {
+typedef struct refs_vfs_validators {
     uint64_t size;
     int64_t modified_s;   /**< seconds since 1970 */
     uint32_t modified_ns; /**< and billionths */
@@ -32,7 +32,7 @@ typedef struct refs_vfs_stamp {
     int64_t changed_s; /**< the same for its inode: later where a time of modification was set */
     uint32_t changed_ns;
     char etag[128];
-} refs_vfs_stamp;
+} refs_vfs_validators;
 
 typedef struct refs_vfs {
     void *self;
@@ -57,17 +57,18 @@ typedef struct refs_vfs {
     void (*close)(void *self, void *handle);
 
     /** What is known of `location` now, without reading it. May be NULL: nothing is known. */
-    refs_status (*stamp)(void *self, const char *location, refs_vfs_stamp *stamp, refs_error *err);
+    refs_status (*validators)(void *self, const char *location, refs_vfs_validators *validators,
+                              refs_error *err);
 
     /** Whether a read of `location` costs no more than its bytes, as one of a local file does. May
      * be NULL: no. */
-    bool (*is_near)(void *self, const char *location);
+    bool (*is_local)(void *self, const char *location);
 
     /** What is known of `location`, or of `handle` that it was opened as unless that is NULL,
      * without asking another machine: REFS_UNSUPPORTED without a message where that would be
      * needed. May be NULL: it always is. */
-    refs_status (*peek)(void *self, const char *location, void *handle, refs_vfs_stamp *stamp,
-                        refs_error *err);
+    refs_status (*peek)(void *self, const char *location, void *handle,
+                        refs_vfs_validators *validators, refs_error *err);
 
     /** Lets go of what the host may keep of `location` from earlier reads. May be NULL: it keeps
      * nothing that could be old. */

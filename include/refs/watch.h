@@ -1,8 +1,8 @@
 /* watch.h -- whether what was read is still as it was: a refs_vfs that remembers.
  *
- * Everything that is opened through a watch is noted with its stamp: its size, its times, its
+ * Everything that is opened through a watch is noted with its validators: its size, its times, its
  * number. What was replaced since is an error and not a mixture of old and new; and a question, one
- * stamp for each, tells whether all is as it was.
+ * validators for each, tells whether all is as it was.
  *
  * Only what the host knows without asking another machine is noted. Safe from any thread.
  *
@@ -17,7 +17,8 @@
 extern "C" {
 #endif
 
-/** Of so many locations a watch remembers stamps: what more are opened is not known to be current.
+/** Of so many locations a watch remembers validators: what more are opened is not known to be
+ * current.
  */
 #define REFS_WATCH_MAX_LOCATIONS 16384
 

@@ -62,7 +62,7 @@ refs_status refs_dtype_parse(refs_str text, refs_dtype *dtype, refs_error *err);
  * types. */
 void refs_dtype_format(const refs_dtype *dtype, char *text, size_t size);
 
-/** Bytes in which byte order swaps elements: the size, half of it for complex, 1 for texts. */
+/** Bytes in which byte order swaps elements: the size, half of it for complex, 1 for strings. */
 size_t refs_dtype_swap_size(const refs_dtype *dtype);
 
 /** Whether arrays of this type can be rasters. */
@@ -112,7 +112,7 @@ typedef struct refs_array_meta {
     uint8_t order[REFS_MAX_RANK]; /**< dimensions as elements lie in a chunk: slowest first */
     bool has_fill;                /**< metadata have a fill value that is not null */
     const uint8_t *fill;   /**< dtype.size bytes in this machine's byte order, zero without one */
-    const char *fill_text; /**< OBJECT: what absent texts are, "" without a fill value */
+    const char *fill_text; /**< OBJECT: what absent strings are, "" without a fill value */
 
     const char *key_prefix; /**< what chunk keys begin with: "t2m/" or "t2m/c/" */
     char separator;         /**< between numbers in chunk keys: '.' or '/' */

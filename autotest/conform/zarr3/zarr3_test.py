@@ -38,7 +38,7 @@ def data_type(refs, path):
         named["name"], "int64")
 
 
-def texts_of(expected, kind):
+def strings_of(expected, kind):
     if "texts" in expected:
         return expected["texts"]
     texts = np.frombuffer(base64.b64decode(expected["elements"]), kind).tolist()
@@ -54,7 +54,7 @@ def differs(refs, path, array, expected):
             read = array.Read()
         except RuntimeError as problem:  # texts of fixed size, in older bindings
             return None if "not supported in SWIG" in str(problem) else str(problem)
-        texts = texts_of(expected, data_type(refs, path))
+        texts = strings_of(expected, data_type(refs, path))
         return None if read == texts else f"is {read}, not {texts}"
     kind = gdal_array.GDALTypeCodeToNumericTypeCode(array.GetDataType().GetNumericDataType())
     elements = array.Read(buffer_datatype=array.GetDataType())

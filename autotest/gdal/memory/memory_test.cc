@@ -95,7 +95,7 @@ Code codeAround(void *symbol) {
     return search.found;
 }
 
-/** Texts of the standard library are grown by code that lies there: who called that counts. */
+/** Strings of the standard library are grown by code that lies there: who called that counts. */
 bool isOfTheDriver() {
     static const Code driver = codeAround(reinterpret_cast<void *>(GDALRegister_REFS));
     static const Code standard = codeAround(dlsym(RTLD_DEFAULT, "__cxa_throw"));

@@ -2,7 +2,7 @@
 #include "shim.h"
 
 #include "archive.h"
-#include "tools.h"
+#include "context.h"
 
 void shim_set_allocator(const refs_allocator *allocator) {
     refs_allocator_set(allocator);
@@ -10,5 +10,5 @@ void shim_set_allocator(const refs_allocator *allocator) {
 
 void shim_forget_all() {
     RefsArchive::forgetAll();
-    RefsTools::forget();
+    RefsContext::forget();
 }

@@ -149,11 +149,11 @@ TEST(Array, ReadsTextsOfFixedLength) {
         "fill_value":"","compressor":null,"filters":null})");
     v.store.put("v/0", std::string("ab\0xyz", 6));
     v.open();
-    refs_buf texts = REFS_BUF_INIT;
-    ASSERT_EQ(refs_array_read_texts(v.array, 2, &texts, &v.error), REFS_OK);
-    EXPECT_EQ(std::string(reinterpret_cast<char *>(texts.data), texts.size),
+    refs_buf strings = REFS_BUF_INIT;
+    ASSERT_EQ(refs_array_read_strings(v.array, 2, &strings, &v.error), REFS_OK);
+    EXPECT_EQ(std::string(reinterpret_cast<char *>(strings.data), strings.size),
               std::string("ab\0xyz\0", 7));
-    refs_buf_clear(&texts);
+    refs_buf_clear(&strings);
 }
 
 TEST(Array, OfMoreChunksThanHaveNumbersIsNotOpened) {

@@ -1,4 +1,4 @@
-/* convert_test.cc -- elements as numbers and as texts. */
+/* convert_test.cc -- elements as numbers and as strings. */
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -77,13 +77,13 @@ TEST(ArrayConvert, SwapsBothPartsOfComplexNumbers) {
 TEST(ArrayConvert, WritesUnicodeAsUtf8) {
     const refs_dtype dtype = type(REFS_TYPE_UNICODE, 16);
     const uint32_t elements[] = {'a', 0xE9, 0x20AC, 0x1F30D, 'b', 0, 0, 0};
-    refs_buf texts = REFS_BUF_INIT;
-    ASSERT_EQ(refs_array__to_texts(&dtype, reinterpret_cast<const uint8_t *>(elements), 2, &texts,
-                                   nullptr),
+    refs_buf strings = REFS_BUF_INIT;
+    ASSERT_EQ(refs_array__to_strings(&dtype, reinterpret_cast<const uint8_t *>(elements), 2,
+                                     &strings, nullptr),
               REFS_OK);
-    EXPECT_EQ(std::string(reinterpret_cast<char *>(texts.data), texts.size),
+    EXPECT_EQ(std::string(reinterpret_cast<char *>(strings.data), strings.size),
               std::string("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x8C\x8D\0b\0", 13));
-    refs_buf_clear(&texts);
+    refs_buf_clear(&strings);
 }
 
 TEST(ArrayConvert, TakesAsManyBytesAsACharacterNeeds) {
@@ -100,23 +100,24 @@ TEST(ArrayConvert, TakesAsManyBytesAsACharacterNeeds) {
         {0x10FFFF, "\xF4\x8F\xBF\xBF"},
     };
     for (const auto &character : expected) {
-        refs_buf texts = REFS_BUF_INIT;
-        EXPECT_EQ(refs_array__to_texts(&dtype, reinterpret_cast<const uint8_t *>(&character.first),
-                                       1, &texts, nullptr),
+        refs_buf strings = REFS_BUF_INIT;
+        EXPECT_EQ(refs_array__to_strings(&dtype,
+                                         reinterpret_cast<const uint8_t *>(&character.first), 1,
+                                         &strings, nullptr),
                   REFS_OK);
-        EXPECT_EQ(std::string(reinterpret_cast<char *>(texts.data)), character.second);
-        refs_buf_clear(&texts);
+        EXPECT_EQ(std::string(reinterpret_cast<char *>(strings.data)), character.second);
+        refs_buf_clear(&strings);
     }
 }
 
 TEST(ArrayConvert, RefusesWhatIsNoCharacter) {
     const refs_dtype dtype = type(REFS_TYPE_UNICODE, 4);
     for (uint32_t element : {0x110000u, 0xD800u, 0xDFFFu}) {
-        refs_buf texts = REFS_BUF_INIT;
-        EXPECT_EQ(refs_array__to_texts(&dtype, reinterpret_cast<const uint8_t *>(&element), 1,
-                                       &texts, nullptr),
+        refs_buf strings = REFS_BUF_INIT;
+        EXPECT_EQ(refs_array__to_strings(&dtype, reinterpret_cast<const uint8_t *>(&element), 1,
+                                         &strings, nullptr),
                   REFS_CORRUPT);
-        refs_buf_clear(&texts);
+        refs_buf_clear(&strings);
     }
 }
 

@@ -58,7 +58,7 @@ class Forked : public testing::Test {
         for (uint64_t t = 0; t < steps && !HasFatalFailure(); t++) expectStep(t);
     }
 
-    /** In a stretch, for these locks are none that a child mends. */
+    /** In a critical section, for these locks are none that a child mends. */
     void pass() {
         refs_fork_hold_off();
         std::unique_lock<std::mutex> guard(lock);

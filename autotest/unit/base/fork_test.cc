@@ -38,8 +38,8 @@ class Pair {
 /** Enlisted from its beginning to its end. */
 class Mended {
   public:
-    Mended() { refs_fork_enlist(&entry_); }
-    ~Mended() { refs_fork_strike_off(&entry_); }
+    Mended() { refs_fork_register(&entry_); }
+    ~Mended() { refs_fork_unregister(&entry_); }
     int times = 0;
 
   private:

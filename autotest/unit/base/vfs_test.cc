@@ -72,9 +72,9 @@ TEST_F(PosixFiles, AreNoPipesAndNoDevices) {
 }
 
 TEST_F(PosixFiles, HaveAStamp) {
-    refs_vfs_stamp stamp;
-    ASSERT_EQ(vfs_->stamp(vfs_->self, path_.c_str(), &stamp, nullptr), REFS_OK);
-    EXPECT_EQ(stamp.size, 10u);
-    EXPECT_GT(stamp.modified_s, 0);
-    EXPECT_STREQ(stamp.etag, "");
+    refs_vfs_validators validators;
+    ASSERT_EQ(vfs_->validators(vfs_->self, path_.c_str(), &validators, nullptr), REFS_OK);
+    EXPECT_EQ(validators.size, 10u);
+    EXPECT_GT(validators.modified_s, 0);
+    EXPECT_STREQ(validators.etag, "");
 }

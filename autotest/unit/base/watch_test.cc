@@ -142,10 +142,10 @@ TEST_F(Watch, RefusesWhatIsWrittenToWhileItIsRead) {
 
 TEST_F(Watch, CountsWhatNothingIsKnownOfWithoutAsking) {
     refs_vfs blind = *refs_vfs_posix();
-    blind.peek = [](void *, const char *, void *, refs_vfs_stamp *, refs_error *) {
+    blind.peek = [](void *, const char *, void *, refs_vfs_validators *, refs_error *) {
         return REFS_UNSUPPORTED;
     };
-    blind.stamp = [](void *, const char *, refs_vfs_stamp *, refs_error *) {
+    blind.validators = [](void *, const char *, refs_vfs_validators *, refs_error *) {
         ADD_FAILURE() << "that may be a request";
         return REFS_OK;
     };

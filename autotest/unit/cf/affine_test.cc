@@ -25,13 +25,13 @@ class Affine : public testing::Test {
 
 TEST_F(Affine, PutsCornersHalfAPixelOutsideTheCentres) {
     describe({3, 2, 1, 0}, {10, 12, 14, 16, 18});
-    EXPECT_FALSE(set.meaning.flip_y);
+    EXPECT_FALSE(set.description.flip_y);
     EXPECT_EQ(set.geotransform(), Values({9, 2, 0, 3.5, 0, -1}));
 }
 
 TEST_F(Affine, TurnsRowsThatAreStoredSouthFirst) {
     describe({0, 1, 2, 3}, {10, 12, 14, 16, 18});
-    EXPECT_TRUE(set.meaning.flip_y);
+    EXPECT_TRUE(set.description.flip_y);
     EXPECT_EQ(set.geotransform(), Values({9, 2, 0, 3.5, 0, -1}));
 }
 
@@ -62,8 +62,8 @@ TEST_F(Affine, LeavesLengthsAsTheyAre) {
 
 TEST_F(Affine, NeedsEqualSpacing) {
     describe({0, 1, 2, 3}, {0, 1, 2, 4, 8});
-    EXPECT_FALSE(set.meaning.has_geotransform);
-    EXPECT_TRUE(set.meaning.flip_y) << "rows are south first by custom";
+    EXPECT_FALSE(set.description.has_geotransform);
+    EXPECT_TRUE(set.description.flip_y) << "rows are south first by custom";
 }
 
 TEST_F(Affine, ForgivesGaussianLatitudes) {
@@ -74,7 +74,7 @@ TEST_F(Affine, ForgivesGaussianLatitudes) {
 /* A tenth of a degree, as the netCDF driver has it: autotest/golden/cf compares. */
 TEST_F(Affine, ForgivesLatitudesATenthOfADegreeAndNoMore) {
     describe({0, 1, 2, 3, 4.09375}, {0, 1, 2, 3});
-    EXPECT_TRUE(set.meaning.has_geotransform);
+    EXPECT_TRUE(set.description.has_geotransform);
     Dataset less_regular;
     less_regular.latlon({0, 1, 2, 3, 4.125}, {0, 1, 2, 3});
     less_regular.array("v", {{"lat", "lon"}, {5, 4}});
@@ -94,7 +94,7 @@ TEST(AffineOfGaussianGrids, KeepsLatitudesAsTheyAre) {
 
 TEST_F(Affine, HasNoPixelSizeForASingleRowOrColumn) {
     describe({0}, {0, 1, 2});
-    EXPECT_FALSE(set.meaning.has_geotransform);
+    EXPECT_FALSE(set.description.has_geotransform);
 }
 
 TEST(AffineOfOneColumn, HasNorthernRowsFirst) {
@@ -111,9 +111,9 @@ TEST(AffineOfOneColumn, HasNorthernRowsFirst) {
         set.latlon(one.latitudes, {5});
         set.array("v", {{"lat", "lon"}, {one.latitudes.size(), 1}});
         set.describe();
-        EXPECT_EQ(set.meaning.flip_y, one.turns) << one.latitudes[0];
-        EXPECT_FALSE(set.meaning.has_geotransform) << "no width is known";
-        EXPECT_EQ(set.meaning.geolocation2.n, 0u);
+        EXPECT_EQ(set.description.flip_y, one.turns) << one.latitudes[0];
+        EXPECT_FALSE(set.description.has_geotransform) << "no width is known";
+        EXPECT_EQ(set.description.geolocation2.n, 0u);
     }
 }
 
@@ -124,7 +124,7 @@ TEST(AffineOfFloats, ForgivesWhatSinglePrecisionRounds) {
     set.latlon(lat, lon, "<f4");
     set.array("v", {{"lat", "lon"}, {lat.size(), lon.size()}});
     set.describe();
-    ASSERT_TRUE(set.meaning.has_geotransform);
+    ASSERT_TRUE(set.description.has_geotransform);
     EXPECT_NEAR(set.geotransform().at(1), 0.1, 1e-8);
 }
 

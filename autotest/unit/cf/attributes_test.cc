@@ -1,4 +1,4 @@
-/* attributes_test.cc -- numbers and texts out of attributes, and back. */
+/* attributes_test.cc -- numbers and strings out of attributes, and back. */
 extern "C" {
 #include "cf_internal.h"
 }

@@ -1,4 +1,4 @@
-/* axes_test.cc -- which variables place the picture. */
+/* axes_test.cc -- which variables place the raster. */
 #include "dataset.h"
 
 namespace {
@@ -46,15 +46,15 @@ TEST(Axes, AreTheLastTwoDimensionsOfTheArray) {
     set.array("v1", {{"x"}, {5}});
     set.array("v0", {{}, {}});
     EXPECT_EQ(set.describe("v4").x_dim, 3u);
-    EXPECT_EQ(set.meaning.y_dim, 2u);
-    EXPECT_EQ(set.meaning.n_band_axes, 2u);
+    EXPECT_EQ(set.description.y_dim, 2u);
+    EXPECT_EQ(set.description.n_band_axes, 2u);
     EXPECT_EQ(set.describe("v2").x_dim, 1u);
-    EXPECT_EQ(set.meaning.y_dim, 0u);
+    EXPECT_EQ(set.description.y_dim, 0u);
     EXPECT_EQ(set.describe("v1").x_dim, 0u);
-    EXPECT_EQ(set.meaning.y_dim, REFS_CF_NO_DIM);
-    EXPECT_FALSE(set.meaning.flip_y);
+    EXPECT_EQ(set.description.y_dim, REFS_CF_NO_DIM);
+    EXPECT_FALSE(set.description.flip_y);
     EXPECT_EQ(set.describe("v0").x_dim, REFS_CF_NO_DIM);
-    EXPECT_EQ(set.meaning.y_dim, REFS_CF_NO_DIM);
+    EXPECT_EQ(set.description.y_dim, REFS_CF_NO_DIM);
 }
 
 TEST(Axes, AreFoundInGroupsAboveAndByTheBareNameOfADimension) {
@@ -89,7 +89,7 @@ TEST(Axes, MayBeTransposedInFilesThatFollowCf) {
     set.array("v", {{"lon", "lat"}, {5, 4}});
     EXPECT_FALSE(set.describe().flip_y);
     EXPECT_EQ(set.geotransform(), Values({9.5, 1, 0, -0.5, 0, 1}));
-    EXPECT_EQ(set.meaning.crs, nullptr);
+    EXPECT_EQ(set.description.crs, nullptr);
 }
 
 TEST(Axes, AreTakenAsTheyComeInOtherFiles) {

@@ -3,7 +3,7 @@
 
 namespace {
 
-/** Times (3), levels (2) and members (2) over a picture of 4 by 5. */
+/** Times (3), levels (2) and members (2) over a raster of 4 by 5. */
 class Bands : public testing::Test {
   protected:
     void SetUp() override {
@@ -20,16 +20,16 @@ TEST_F(Bands, CountSlowestFirst) {
     uint64_t n = 0, index[3];
     ASSERT_TRUE(refs_cf_n_bands(&set.describe(), &n));
     EXPECT_EQ(n, 12u);
-    refs_cf_band_index(&set.meaning, 7, index);
+    refs_cf_band_index(&set.description, 7, index);
     EXPECT_EQ(index[0], 1u);
     EXPECT_EQ(index[1], 1u);
     EXPECT_EQ(index[2], 1u);
 }
 
 TEST_F(Bands, KnowTheirCoordinateVariablesAndWhatTheseAre) {
-    const refs_cf_meaning &meaning = set.describe();
-    ASSERT_EQ(meaning.n_band_axes, 3u);
-    const refs_cf_band_axis *time = &meaning.band_axes[0], *level = &meaning.band_axes[1];
+    const refs_cf_description &description = set.describe();
+    ASSERT_EQ(description.n_band_axes, 3u);
+    const refs_cf_band_axis *time = &description.band_axes[0], *level = &description.band_axes[1];
     EXPECT_STREQ(time->name, "time");
     EXPECT_EQ(time->kind, REFS_CF_AXIS_TIME);
     EXPECT_EQ(time->n, 3u);
@@ -39,8 +39,8 @@ TEST_F(Bands, KnowTheirCoordinateVariablesAndWhatTheseAre) {
     EXPECT_EQ(level->kind, REFS_CF_AXIS_Z);
     EXPECT_STREQ(level->coordinate->name, "pressure") << "the only variable along lev";
     EXPECT_EQ(level->calendar, nullptr);
-    EXPECT_EQ(meaning.band_axes[2].coordinate, nullptr);
-    EXPECT_EQ(meaning.band_axes[2].values, nullptr);
+    EXPECT_EQ(description.band_axes[2].coordinate, nullptr);
+    EXPECT_EQ(description.band_axes[2].values, nullptr);
 }
 
 TEST_F(Bands, HaveNoCoordinateWhereSeveralVariablesCouldBeIt) {
@@ -60,14 +60,14 @@ TEST_F(Bands, AreNotGivenValuesWhereThereAreTooMany) {
     set.array("long", {{"long"}, {tooMany}});
     set.array("w", {{"time", "long", "y", "x"}, {3, tooMany, 4, 5}});
     EXPECT_NE(set.describe("w").band_axes[1].coordinate, nullptr);
-    EXPECT_EQ(set.meaning.band_axes[0].values, nullptr);
-    EXPECT_EQ(set.meaning.band_axes[1].values, nullptr);
+    EXPECT_EQ(set.description.band_axes[0].values, nullptr);
+    EXPECT_EQ(set.description.band_axes[1].values, nullptr);
     EXPECT_FALSE(set.notes.empty());
 }
 
 TEST_F(Bands, ReadTextsAsLabels) {
     set.array("s", {{"s"}, {2}, "", "|S4", "null"});
-    set.texts["/s"] = {"no", "so"};
+    set.strings["/s"] = {"no", "so"};
     set.array("w", {{"s", "y", "x"}, {2, 4, 5}});
     const refs_cf_band_axis *axis = set.describe("w").band_axes;
     EXPECT_EQ(axis->values, nullptr);
@@ -77,7 +77,7 @@ TEST_F(Bands, ReadTextsAsLabels) {
 
 TEST_F(Bands, MayHaveFewerLabelsThanElements) {
     set.array("s", {{"s"}, {2}, "", "|S4", "null"});
-    set.texts["/s"] = {"no"};
+    set.strings["/s"] = {"no"};
     set.array("w", {{"s", "y", "x"}, {2, 4, 5}});
     EXPECT_EQ(set.describe("w").band_axes[0].labels[1], nullptr);
     EXPECT_EQ(set.bandItems(1, "w").at("NETCDF_DIM_s"), "2");

@@ -119,7 +119,7 @@ TEST(GridMapping, HasTheAxesOfAPoleWhereGdalHasThem) {
         set.projected();
         set.mapped(std::string(R"("grid_mapping_name":"lambert_azimuthal_equal_area",)") +
                    c.attributes);
-        EXPECT_TRUE(contains(set.describe().crs, c.part)) << c.attributes << set.meaning.crs;
+        EXPECT_TRUE(contains(set.describe().crs, c.part)) << c.attributes << set.description.crs;
     }
 }
 
@@ -213,7 +213,7 @@ TEST(GridMapping, IsTheNearestOfSeveral) {
     set.group("other/deep", "");
     set.group("data", "");
     set.array("data/v", {{"y", "x"}, {4, 5}, R"("grid_mapping":"crs")"});
-    EXPECT_TRUE(contains(set.describe("data/v").crs, "Orthographic")) << set.meaning.crs;
+    EXPECT_TRUE(contains(set.describe("data/v").crs, "Orthographic")) << set.description.crs;
 }
 
 TEST(GridMapping, TakesTheEllipsoidFromItsAttributes) {
@@ -253,8 +253,8 @@ TEST(GridMapping, RotatesThePoleOfAnEllipsoidThatIsGiven) {
         set.projected();
         set.mapped(name + pole + R"(,"earth_radius":6371229)");
         EXPECT_EQ(kindOf(set.describe().crs), REFS_CF__CRS_GEOGRAPHIC);
-        EXPECT_TRUE(contains(set.meaning.crs, "Grid north pole latitude"));
-        EXPECT_TRUE(contains(set.meaning.crs, "37.5,ANGLEUNIT"));
+        EXPECT_TRUE(contains(set.description.crs, "Grid north pole latitude"));
+        EXPECT_TRUE(contains(set.description.crs, "37.5,ANGLEUNIT"));
     }
 }
 
@@ -339,7 +339,7 @@ TEST(GridMapping, TakesTheUnitOfBothAxes) {
         set.projected(c.units);
         set.mapped(R"("grid_mapping_name":"transverse_mercator")");
         EXPECT_TRUE(contains(set.describe().crs, std::string(R"(ORDER[2],)") + c.part))
-            << c.units << set.meaning.crs;
+            << c.units << set.description.crs;
     }
 }
 
@@ -413,7 +413,7 @@ TEST(Crs, IsAssumedForLongitudesAndLatitudesUnlessToldOtherwise) {
         set.array("v", {{"lat", "lon"}, {2, 3}});
         set.options.assume_longlat = assume;
         EXPECT_EQ(set.describe().crs_assumed, assume);
-        EXPECT_STREQ(set.meaning.crs, assume ? "EPSG:4326" : nullptr);
+        EXPECT_STREQ(set.description.crs, assume ? "EPSG:4326" : nullptr);
     }
 }
 
@@ -423,7 +423,7 @@ TEST(Crs, IsNotAssumedForValuesThatAreNoDegrees) {
         set.latlon({0, 1}, lon);
         set.array("v", {{"lat", "lon"}, {2, 3}});
         EXPECT_TRUE(set.describe().has_geotransform);
-        EXPECT_EQ(set.meaning.crs, nullptr);
+        EXPECT_EQ(set.description.crs, nullptr);
     }
     Dataset set;
     set.latlon({0, 100}, {0, 1});
@@ -437,7 +437,7 @@ TEST(Crs, IsNotAssumedForAxesThatAreMerelyCalledXAndY) {
     set.coordinate("rlon", {0, 1, 2}, R"("axis":"X","units":"degrees")");
     set.array("v", {{"rlat", "rlon"}, {2, 3}});
     EXPECT_TRUE(set.describe().has_geotransform);
-    EXPECT_EQ(set.meaning.crs, nullptr);
+    EXPECT_EQ(set.description.crs, nullptr);
 }
 
 } // namespace

@@ -27,7 +27,7 @@ class Dataset {
   public:
     Dataset() { store_.put(".zgroup", "{\"zarr_format\":2}"); }
     ~Dataset() {
-        refs_cf_meaning_clear(&meaning);
+        refs_cf_description_clear(&description);
         refs_hierarchy_free(hierarchy_);
     }
     Dataset(const Dataset &) = delete;
@@ -100,17 +100,17 @@ class Dataset {
         return found;
     }
 
-    /** Describes the array at `path` into `meaning`. */
+    /** Describes the array at `path` into `description`. */
     refs_status tryToDescribe(const std::string &path = "v") {
         refs_cf_values reader = {read, readTexts, announce, this};
         options.notes = {collect, this};
         const refs_array_meta *meta = find(path);
-        refs_cf_meaning_clear(&meaning);
-        return refs_cf_describe(hierarchy(), meta, &reader, &options, &meaning, &error);
+        refs_cf_description_clear(&description);
+        return refs_cf_describe(hierarchy(), meta, &reader, &options, &description, &error);
     }
-    const refs_cf_meaning &describe(const std::string &path = "v") {
+    const refs_cf_description &describe(const std::string &path = "v") {
         EXPECT_EQ(tryToDescribe(path), REFS_OK) << error.message;
-        return meaning;
+        return description;
     }
 
     static std::map<std::string, std::string> mapOf(const refs_cf_items &items) {
@@ -124,23 +124,23 @@ class Dataset {
     }
     std::map<std::string, std::string> bandItems(uint64_t band, const std::string &path = "v") {
         refs_cf_items items = {nullptr, 0, 0};
-        EXPECT_EQ(refs_cf_band_metadata(&meaning, find(path), band, &items, nullptr), REFS_OK);
+        EXPECT_EQ(refs_cf_band_metadata(&description, find(path), band, &items, nullptr), REFS_OK);
         auto map = mapOf(items);
         refs_cf_items_clear(&items);
         return map;
     }
     Values geotransform() const {
-        if (!meaning.has_geotransform) return {};
-        return Values(meaning.geotransform, meaning.geotransform + 6);
+        if (!description.has_geotransform) return {};
+        return Values(description.geotransform, description.geotransform + 6);
     }
 
-    std::map<std::string, Values> values;                  ///< by path, with leading slash
-    std::map<std::string, std::vector<std::string>> texts; ///< likewise
-    refs_status readStatus = REFS_OK;                      ///< what reading values comes to
-    std::vector<std::vector<std::string>> announced;       ///< names, for each announcement
+    std::map<std::string, Values> values;                    ///< by path, with leading slash
+    std::map<std::string, std::vector<std::string>> strings; ///< likewise
+    refs_status readStatus = REFS_OK;                        ///< what reading values comes to
+    std::vector<std::vector<std::string>> announced;         ///< names, for each announcement
     std::vector<std::string> notes;
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
-    refs_cf_meaning meaning = {};
+    refs_cf_description description = {};
     refs_error error = REFS_ERROR_INIT;
 
   private:
@@ -159,7 +159,7 @@ class Dataset {
         const Dataset *self = static_cast<Dataset *>(user);
         if (self->readStatus != REFS_OK)
             return refs_fail(err, self->readStatus, "%s: no texts", array->path);
-        for (const std::string &text : self->texts.at(array->path))
+        for (const std::string &text : self->strings.at(array->path))
             REFS_TRY(refs_buf_append(out, text.c_str(), text.size() + 1, err));
         return REFS_OK;
     }

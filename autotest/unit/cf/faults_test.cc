@@ -34,7 +34,7 @@ class Faults : public testing::Test {
         set.array("lon", {{"y", "x"}, {4, 5}, R"("units":"degrees_east")"});
         set.coordinate("time", {0, 1}, R"("units":"days since 2000-01-01","calendar":"noleap")");
         set.array("s", {{"s"}, {2}, "", "|S4", "null"});
-        set.texts["/s"] = {"no", "so"};
+        set.strings["/s"] = {"no", "so"};
         set.array("crs", {{}, {}, R"("grid_mapping_name":"mercator","srid":"EPSG:3857")", "<i4"});
         set.array("v", {{"time", "s", "y", "x"},
                         {2, 2, 4, 5},
@@ -63,7 +63,7 @@ class Faults : public testing::Test {
     }
     void TearDown() override {
         allocationsLeft = -1;
-        refs_cf_meaning_clear(&set.meaning);
+        refs_cf_description_clear(&set.description);
     }
     /** Describes an array with ever more allocations until it succeeds; returns how many. */
     long allocationsOfDescribing(const std::string &path) {
@@ -85,26 +85,26 @@ class Faults : public testing::Test {
 
 TEST_F(Faults, EveryFailedAllocationIsToldAndNothingIsLost) {
     EXPECT_GT(allocationsOfDescribing("v"), 50);
-    EXPECT_TRUE(std::isnan(set.meaning.nodata));
-    EXPECT_NE(set.meaning.crs, nullptr);
+    EXPECT_TRUE(std::isnan(set.description.nodata));
+    EXPECT_NE(set.description.crs, nullptr);
 }
 
 TEST_F(Faults, NamesOfValuesToo) {
     set.options.selection = nullptr;
     EXPECT_GT(allocationsOfDescribing("w"), 10);
-    EXPECT_EQ(set.meaning.categories.n, 4u);
+    EXPECT_EQ(set.description.categories.n, 4u);
 }
 
 TEST_F(Faults, SetsOfTiffFilesToo) {
     set.options.selection = nullptr;
     EXPECT_GT(allocationsOfDescribing("tiff/0"), 10);
-    EXPECT_STREQ(set.meaning.crs, "EPSG:3857");
+    EXPECT_STREQ(set.description.crs, "EPSG:3857");
 }
 
 TEST_F(Faults, SetsOfGribMessagesToo) {
     set.options.selection = nullptr;
     EXPECT_GT(allocationsOfDescribing("grib"), 10);
-    EXPECT_TRUE(set.meaning.has_geotransform);
+    EXPECT_TRUE(set.description.has_geotransform);
 }
 
 TEST_F(Faults, FailuresOfSelectionsToo) {
@@ -126,9 +126,9 @@ TEST_F(Faults, BandMetadataToo) {
         refs_cf_items items = {nullptr, 0, 0};
         refs_buf text = REFS_BUF_INIT;
         allocationsLeft = allowed;
-        refs_status status = refs_cf_band_description(&set.meaning, 3, &text, nullptr);
+        refs_status status = refs_cf_band_description(&set.description, 3, &text, nullptr);
         if (status == REFS_OK)
-            status = refs_cf_band_metadata(&set.meaning, set.find("v"), 3, &items, nullptr);
+            status = refs_cf_band_metadata(&set.description, set.find("v"), 3, &items, nullptr);
         allocationsLeft = -1;
         refs_cf_items_clear(&items);
         refs_buf_clear(&text);

@@ -54,13 +54,13 @@ TEST(Flags, HaveTheColoursOfTheirAttribute) {
                     R"("flag_values":[0,2,-1],"flag_meanings":"a b c","_Unsigned":"true",)"
                     R"("flag_colors":"#000000 #fFfF64 #00a000")",
                     "|i1"});
-    const refs_cf_meaning &meaning = set.describe();
-    ASSERT_EQ(meaning.n_colors, 256u);
-    EXPECT_EQ(meaning.colors[2].green, 255);
-    EXPECT_EQ(meaning.colors[2].blue, 100);
-    EXPECT_EQ(meaning.colors[255].green, 160);
-    EXPECT_EQ(meaning.colors[0].alpha, 255);
-    EXPECT_EQ(meaning.colors[1].alpha, 0);
+    const refs_cf_description &description = set.describe();
+    ASSERT_EQ(description.n_colors, 256u);
+    EXPECT_EQ(description.colors[2].green, 255);
+    EXPECT_EQ(description.colors[2].blue, 100);
+    EXPECT_EQ(description.colors[255].green, 160);
+    EXPECT_EQ(description.colors[0].alpha, 255);
+    EXPECT_EQ(description.colors[1].alpha, 0);
 }
 
 TEST(Flags, HaveAllTheirColoursOrNone) {

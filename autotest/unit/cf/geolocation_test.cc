@@ -25,11 +25,11 @@ class Geolocation : public testing::Test {
 
 TEST_F(Geolocation, ReplacesTheGeotransformOfAGridThatIsNotOnEarth) {
     addV(R"("coordinates":"time lat lon gone")");
-    ASSERT_NE(set.meaning.geolocation_x, nullptr);
-    EXPECT_STREQ(set.meaning.geolocation_x->path, "/lon");
-    EXPECT_STREQ(set.meaning.geolocation_y->path, "/lat");
-    EXPECT_FALSE(set.meaning.has_geotransform);
-    auto items = Dataset::mapOf(set.meaning.geolocation);
+    ASSERT_NE(set.description.geolocation_x, nullptr);
+    EXPECT_STREQ(set.description.geolocation_x->path, "/lon");
+    EXPECT_STREQ(set.description.geolocation_y->path, "/lat");
+    EXPECT_FALSE(set.description.has_geotransform);
+    auto items = Dataset::mapOf(set.description.geolocation);
     EXPECT_EQ(items["PIXEL_STEP"], "1");
     EXPECT_EQ(items["GEOREFERENCING_CONVENTION"], "PIXEL_CENTER");
     EXPECT_EQ(items["SRS"].substr(0, 15), "GEOGCS[\"WGS 84\"");
@@ -39,23 +39,23 @@ TEST_F(Geolocation, ReplacesTheGeotransformOfAGridThatIsNotOnEarth) {
 TEST_F(Geolocation, StandsBesideTheGeotransformOfAMappedGrid) {
     set.array("crs", {{}, {}, R"("grid_mapping_name":"transverse_mercator")", "<i4"});
     addV(R"("coordinates":"lat lon","grid_mapping":"crs")");
-    EXPECT_NE(set.meaning.geolocation_x, nullptr);
-    EXPECT_TRUE(set.meaning.has_geotransform);
+    EXPECT_NE(set.description.geolocation_x, nullptr);
+    EXPECT_TRUE(set.description.has_geotransform);
 }
 
 TEST_F(Geolocation, NeedsBothArrays) {
     addV(R"("coordinates":"lat time")");
-    EXPECT_EQ(set.meaning.geolocation_x, nullptr);
-    EXPECT_EQ(set.meaning.geolocation_y, nullptr);
-    EXPECT_EQ(set.meaning.geolocation.n, 0u);
-    EXPECT_TRUE(set.meaning.has_geotransform);
+    EXPECT_EQ(set.description.geolocation_x, nullptr);
+    EXPECT_EQ(set.description.geolocation_y, nullptr);
+    EXPECT_EQ(set.description.geolocation.n, 0u);
+    EXPECT_TRUE(set.description.has_geotransform);
 }
 
 TEST_F(Geolocation, MayBeListedOnceForTheWholeGroup) {
     set.global(R"("coordinates":"lat lon")");
     set.array("w", {{"x", "y"}, {5, 4}});
     addV("");
-    EXPECT_NE(set.meaning.geolocation_x, nullptr);
+    EXPECT_NE(set.description.geolocation_x, nullptr);
     EXPECT_EQ(set.describe("w").geolocation_x, nullptr) << "its dimensions are others";
 }
 
@@ -64,8 +64,8 @@ TEST(GeolocationByName, IsFoundWhereTheHostSaysSo) {
         Grid set;
         set.options.placement.lonlat_by_name = said;
         set.addV("");
-        EXPECT_EQ(set.meaning.geolocation_x != nullptr, said);
-        EXPECT_EQ(set.meaning.has_geotransform, !said);
+        EXPECT_EQ(set.description.geolocation_x != nullptr, said);
+        EXPECT_EQ(set.description.has_geotransform, !said);
         EXPECT_EQ(set.describe("lat").geolocation_x != nullptr, said) << "of the arrays, too";
     }
 }
@@ -75,7 +75,7 @@ TEST(GeolocationByName, IsNotFoundWhereCoordinatesAreTold) {
         Grid set;
         set.options.placement.lonlat_by_name = true;
         set.addV(told);
-        EXPECT_EQ(set.meaning.geolocation_x, nullptr) << told;
+        EXPECT_EQ(set.description.geolocation_x, nullptr) << told;
     }
 }
 
@@ -93,7 +93,7 @@ TEST(GeolocationByName, IsNotFoundWhereLatIsNoLatitude) {
     Grid set(R"("units":"m")");
     set.options.placement.lonlat_by_name = true;
     set.addV("");
-    EXPECT_EQ(set.meaning.geolocation_x, nullptr);
+    EXPECT_EQ(set.description.geolocation_x, nullptr);
 }
 
 TEST(GeolocationOnEarth, IsOnTheEllipsoidOfTheCrsWhereTheHostSaysSo) {
@@ -106,7 +106,7 @@ TEST(GeolocationOnEarth, IsOnTheEllipsoidOfTheCrsWhereTheHostSaysSo) {
             set.options.placement.lonlat_on_crs = said;
             set.array("crs", {{}, {}, name + sphere, "<i4"});
             set.addV(R"("coordinates":"lat lon","grid_mapping":"crs")");
-            const std::string srs = Dataset::mapOf(set.meaning.geolocation)["SRS"];
+            const std::string srs = Dataset::mapOf(set.description.geolocation)["SRS"];
             EXPECT_EQ(srs.substr(0, 8), said ? "GEOGCRS[" : "GEOGCS[\"") << srs;
             EXPECT_EQ(srs.find("6371229") != std::string::npos, said) << srs;
             EXPECT_EQ(srs.find("otated"), std::string::npos) << srs;
@@ -117,7 +117,8 @@ TEST(GeolocationOnEarth, WithoutACrsIsOnWgs84) {
     Grid set;
     set.options.placement.lonlat_on_crs = true;
     set.addV(R"("coordinates":"lat lon")");
-    EXPECT_EQ(Dataset::mapOf(set.meaning.geolocation)["SRS"].substr(0, 15), "GEOGCS[\"WGS 84\"");
+    EXPECT_EQ(Dataset::mapOf(set.description.geolocation)["SRS"].substr(0, 15),
+              "GEOGCS[\"WGS 84\"");
 }
 
 TEST(GeolocationOfGroups, LiesBesideTheArray) {
@@ -128,7 +129,7 @@ TEST(GeolocationOfGroups, LiesBesideTheArray) {
     set.array("geo/lat", {{"y", "x"}, {4, 5}, R"("units":"degrees_north")"});
     set.array("data/v", {{"y", "x"}, {4, 5}, R"("coordinates":"lat lon")"});
     EXPECT_EQ(set.describe("data/v").geolocation_x, set.find("geo/lon"));
-    EXPECT_EQ(set.meaning.geolocation_y, set.find("geo/lat"));
+    EXPECT_EQ(set.description.geolocation_y, set.find("geo/lat"));
 }
 
 /* A variable that is called like a dimension but is no coordinate has another name in HDF5. */
@@ -146,7 +147,7 @@ TEST(GeolocationOfAxes, KeepsTheGeotransformWhereItNamesTheAxesThemselves) {
     set.latlon({0, 1}, {0, 1, 2});
     set.array("v", {{"lat", "lon"}, {2, 3}, R"("coordinates":"lat lon")"});
     EXPECT_TRUE(set.describe().has_geotransform);
-    EXPECT_STREQ(set.meaning.geolocation_x->path, "/lon");
+    EXPECT_STREQ(set.description.geolocation_x->path, "/lon");
 }
 
 TEST(GeolocationOfAxes, KeepsTheGeotransformOfTransposedArrays) {
@@ -172,11 +173,11 @@ TEST(GeolocationOfAxes, SwapsInTransposedArrays) {
     set.latlon({0, 1}, {0, 1, 2});
     set.array("v", {{"lon", "lat"}, {3, 2}, R"("coordinates":"lat lon")"});
     EXPECT_TRUE(set.describe().has_geotransform);
-    EXPECT_STREQ(set.meaning.geolocation_x->path, "/lat");
-    EXPECT_EQ(Dataset::mapOf(set.meaning.geolocation)["SWAP_XY"], "YES");
+    EXPECT_STREQ(set.description.geolocation_x->path, "/lat");
+    EXPECT_EQ(Dataset::mapOf(set.description.geolocation)["SWAP_XY"], "YES");
 }
 
-/* An axis of the picture that is not evenly spaced has no geotransform. */
+/* An axis of the raster that is not evenly spaced has no geotransform. */
 TEST(GeolocationOfAxes, IsTheAxesWhereTheyAreUnevenAndTheHostSaysSo) {
     for (bool said : {false, true}) {
         Dataset set;
@@ -184,8 +185,8 @@ TEST(GeolocationOfAxes, IsTheAxesWhereTheyAreUnevenAndTheHostSaysSo) {
         set.latlon({0, 1, 3, 9}, {0, 1, 2});
         set.array("v", {{"lat", "lon"}, {4, 3}});
         EXPECT_FALSE(set.describe().has_geotransform);
-        EXPECT_EQ(set.meaning.geolocation_x, said ? set.find("lon") : nullptr);
-        EXPECT_EQ(set.meaning.geolocation_y, said ? set.find("lat") : nullptr);
+        EXPECT_EQ(set.description.geolocation_x, said ? set.find("lon") : nullptr);
+        EXPECT_EQ(set.description.geolocation_y, said ? set.find("lat") : nullptr);
     }
 }
 
@@ -204,7 +205,7 @@ TEST(GeolocationOfAxes, IsNoneWhereTheyAreNoDegrees) {
     set.coordinate("x", {0, 1, 9}, R"("standard_name":"projection_x_coordinate","units":"m")");
     set.array("v", {{"y", "x"}, {3, 3}});
     EXPECT_FALSE(set.describe().has_geotransform);
-    EXPECT_EQ(set.meaning.geolocation_x, nullptr);
+    EXPECT_EQ(set.description.geolocation_x, nullptr);
 }
 
 /* Met Office files have such: the CRS is that of the rotated grid, on which they are longitudes. */
@@ -222,14 +223,14 @@ TEST(GeolocationOfRotatedGrids, OfUnevenAxesIsOnTheirCrs) {
     EXPECT_EQ(set.describe("t").geolocation_x, nullptr) << "before GDAL 3.7";
     set.options.placement.lonlat_by_axes = true;
     for (const char *name : {"t", "height"}) {
-        const refs_cf_meaning &meaning = set.describe(name);
-        ASSERT_NE(meaning.geolocation_x, nullptr) << name;
-        EXPECT_STREQ(meaning.geolocation_x->path, "/rlon");
-        EXPECT_STREQ(meaning.geolocation_y->path, "/rlat");
-        const std::string srs = Dataset::mapOf(meaning.geolocation)["SRS"];
+        const refs_cf_description &description = set.describe(name);
+        ASSERT_NE(description.geolocation_x, nullptr) << name;
+        EXPECT_STREQ(description.geolocation_x->path, "/rlon");
+        EXPECT_STREQ(description.geolocation_y->path, "/rlat");
+        const std::string srs = Dataset::mapOf(description.geolocation)["SRS"];
         EXPECT_NE(srs.find("Pole rotation"), std::string::npos) << srs;
         EXPECT_NE(srs.find("39.25"), std::string::npos) << srs;
-        EXPECT_FALSE(meaning.has_geotransform);
+        EXPECT_FALSE(description.has_geotransform);
     }
 }
 
@@ -246,10 +247,10 @@ TEST(GeolocationOfRotatedGrids, IsSwappedWhereTheArrayIsTransposed) {
                       "<i4"});
     set.array("t", {{"rlat", "rlon"}, {3, 4}, R"("grid_mapping":"crs")"});
     set.array("height", {{"rlon", "rlat"}, {4, 3}});
-    const refs_cf_meaning &meaning = set.describe("height");
-    ASSERT_NE(meaning.geolocation_x, nullptr);
-    EXPECT_STREQ(meaning.geolocation_x->path, "/rlat") << "along the columns";
-    EXPECT_EQ(Dataset::mapOf(meaning.geolocation)["SWAP_XY"], "YES");
+    const refs_cf_description &description = set.describe("height");
+    ASSERT_NE(description.geolocation_x, nullptr);
+    EXPECT_STREQ(description.geolocation_x->path, "/rlat") << "along the columns";
+    EXPECT_EQ(Dataset::mapOf(description.geolocation)["SWAP_XY"], "YES");
 }
 
 TEST(GeolocationOfRotatedGrids, NeedsThePole) {
@@ -266,8 +267,8 @@ TEST(GeolocationOfRotatedGrids, NeedsThePole) {
                               "<i4"});
         set.array("t", {{"rlat", "rlon"}, {3, 4}, R"("grid_mapping":"crs")"});
         EXPECT_EQ(set.describe("t").geolocation_x, nullptr);
-        EXPECT_EQ(set.meaning.geolocation.n, 0u);
-        EXPECT_EQ(set.meaning.crs, nullptr) << "no other place on Earth";
+        EXPECT_EQ(set.description.geolocation.n, 0u);
+        EXPECT_EQ(set.description.crs, nullptr) << "no other place on Earth";
     }
 }
 

@@ -20,16 +20,16 @@ const std::string scale = R"("ModelPixelScale":[10,20,0],"ModelTiepoint":[1,1,0,
 
 TEST_F(GeoTiff, PlacesImagesByScaleAndTiepointNorthFirst) {
     describe(scale + R"(,"GTRasterTypeGeoKey":1,"ProjectedCSTypeGeoKey":32621)");
-    EXPECT_FALSE(set.meaning.flip_y);
+    EXPECT_FALSE(set.description.flip_y);
     EXPECT_EQ(set.geotransform(), Values({90, 10, 0, 220, 0, -20}));
-    EXPECT_STREQ(set.meaning.crs, "EPSG:32621");
-    EXPECT_FALSE(set.meaning.crs_assumed);
+    EXPECT_STREQ(set.description.crs, "EPSG:32621");
+    EXPECT_FALSE(set.description.crs_assumed);
 }
 
 TEST_F(GeoTiff, MovesByHalfAPixelWherePixelsArePoints) {
     describe(scale + R"(,"GTRasterTypeGeoKey":2,"GeographicTypeGeoKey":4326)");
     EXPECT_EQ(set.geotransform(), Values({85, 10, 0, 230, 0, -20}));
-    EXPECT_STREQ(set.meaning.crs, "EPSG:4326");
+    EXPECT_STREQ(set.description.crs, "EPSG:4326");
 }
 
 TEST_F(GeoTiff, EnlargesThePixelsOfReducedImages) {
@@ -63,7 +63,7 @@ TEST_F(GeoTiff, TakesTheCrsOfWhoeverKnowsGeoKeys) {
                            &file};
     describe(scale + R"(,"ProjectedCSTypeGeoKey":32621,"GTCitationGeoKey":"Albers",
                         "ProjStdParallel1GeoKey":29.5)");
-    EXPECT_STREQ(set.meaning.crs, "a CRS");
+    EXPECT_STREQ(set.description.crs, "a CRS");
     EXPECT_EQ(file.substr(0, 4), std::string("II*\0", 4));
     EXPECT_NE(file.find(std::string("\0\x0c\0\0\x01\0\x6d\x7f", 8)), std::string::npos);
     EXPECT_NE(file.find("Albers|"), std::string::npos);
@@ -71,52 +71,52 @@ TEST_F(GeoTiff, TakesTheCrsOfWhoeverKnowsGeoKeys) {
 
 TEST_F(GeoTiff, KnowsAxesByTheirLetters) {
     describe(R"("multiscales":[])", "rgb");
-    EXPECT_EQ(set.meaning.y_dim, 0u);
-    EXPECT_EQ(set.meaning.x_dim, 1u);
-    ASSERT_EQ(set.meaning.n_band_axes, 1u);
-    EXPECT_EQ(set.meaning.band_axes[0].n, 3u);
-    EXPECT_FALSE(set.meaning.has_geotransform);
-    EXPECT_FALSE(set.meaning.flip_y);
+    EXPECT_EQ(set.description.y_dim, 0u);
+    EXPECT_EQ(set.description.x_dim, 1u);
+    ASSERT_EQ(set.description.n_band_axes, 1u);
+    EXPECT_EQ(set.description.band_axes[0].n, 3u);
+    EXPECT_FALSE(set.description.has_geotransform);
+    EXPECT_FALSE(set.description.flip_y);
 }
 
 TEST_F(GeoTiff, KnowsImagesByTheLettersOfTheirAxesAlone) {
     describe("", "rgb");
-    EXPECT_EQ(set.meaning.x_dim, 1u);
-    EXPECT_FALSE(set.meaning.flip_y);
+    EXPECT_EQ(set.description.x_dim, 1u);
+    EXPECT_FALSE(set.description.flip_y);
     Dataset gridded;
     gridded.array("v", {{"T", "Y", "X"}, {3, 4, 5}});
     gridded.coordinate("X", {1, 2, 3, 4, 5}, "");
     gridded.describe("v");
-    EXPECT_TRUE(gridded.meaning.flip_y);
+    EXPECT_TRUE(gridded.description.flip_y);
 }
 
 TEST_F(GeoTiff, HasNoNodataValueOfZero) {
     set.array("zero", {{"Y", "X"}, {4, 8}, "", ">i2", "0"});
     describe(scale, "zero");
-    EXPECT_EQ(set.meaning.nodata_kind, REFS_CF_NODATA_NONE);
+    EXPECT_EQ(set.description.nodata_kind, REFS_CF_NODATA_NONE);
     Dataset other;
     other.global(scale);
     other.array("five", {{"Y", "X"}, {4, 8}, "", "|u1", "255"});
     other.describe("five");
-    EXPECT_EQ(other.meaning.nodata, 255);
+    EXPECT_EQ(other.description.nodata, 255);
 }
 
 TEST_F(GeoTiff, TakesTheLastTwoAxesWhereLettersAreMissing) {
     set.array("odd", {{"X", "Q"}, {4, 8}});
     describe(scale, "odd");
-    EXPECT_EQ(set.meaning.y_dim, 0u);
-    EXPECT_EQ(set.meaning.x_dim, 1u);
-    EXPECT_EQ(set.meaning.n_band_axes, 0u);
+    EXPECT_EQ(set.description.y_dim, 0u);
+    EXPECT_EQ(set.description.x_dim, 1u);
+    EXPECT_EQ(set.description.n_band_axes, 0u);
 }
 
 TEST_F(GeoTiff, LeavesUserDefinedCodesUnknown) {
     describe(scale + R"(,"ProjectedCSTypeGeoKey":32767,"GeographicTypeGeoKey":4326)");
-    EXPECT_EQ(set.meaning.crs, nullptr);
+    EXPECT_EQ(set.description.crs, nullptr);
 }
 
 TEST_F(GeoTiff, NeedsAllNumbersOfATag) {
     describe(R"("ModelPixelScale":[10,20,0],"ModelTiepoint":[1,1,0])");
-    EXPECT_FALSE(set.meaning.has_geotransform);
+    EXPECT_FALSE(set.description.has_geotransform);
 }
 
 } // namespace

@@ -21,9 +21,9 @@ class Grib : public testing::Test {
     }
 
     void expectGeotransform(const Values &expected) {
-        ASSERT_TRUE(set.meaning.has_geotransform);
+        ASSERT_TRUE(set.description.has_geotransform);
         for (size_t i = 0; i < 6; i++)
-            EXPECT_NEAR(set.meaning.geotransform[i], expected[i], 1e-6) << i;
+            EXPECT_NEAR(set.description.geotransform[i], expected[i], 1e-6) << i;
     }
 
     Dataset set;
@@ -34,33 +34,33 @@ const double left = -2699020.142521929, bottom = -1588806.153;
 
 TEST_F(Grib, PlacesTheFirstPointByTheProjection) {
     describe(lambert + R"(,"GRIB_jScansPositively":1)");
-    EXPECT_TRUE(set.meaning.flip_y);
-    ASSERT_TRUE(set.meaning.has_geotransform);
-    EXPECT_NEAR(set.meaning.geotransform[0], left, 1e-3);
-    EXPECT_NEAR(set.meaning.geotransform[3], bottom + 1500 - 1000 + 3 * 2000, 1e-3);
-    EXPECT_EQ(set.meaning.geotransform[1], 3000);
-    EXPECT_EQ(set.meaning.geotransform[5], -2000);
-    EXPECT_NE(std::string(set.meaning.crs).find("6371229"), std::string::npos);
-    EXPECT_NE(std::string(set.meaning.crs).find("-97.5"), std::string::npos);
+    EXPECT_TRUE(set.description.flip_y);
+    ASSERT_TRUE(set.description.has_geotransform);
+    EXPECT_NEAR(set.description.geotransform[0], left, 1e-3);
+    EXPECT_NEAR(set.description.geotransform[3], bottom + 1500 - 1000 + 3 * 2000, 1e-3);
+    EXPECT_EQ(set.description.geotransform[1], 3000);
+    EXPECT_EQ(set.description.geotransform[5], -2000);
+    EXPECT_NE(std::string(set.description.crs).find("6371229"), std::string::npos);
+    EXPECT_NE(std::string(set.description.crs).find("-97.5"), std::string::npos);
 }
 
 TEST_F(Grib, GoesDownFromTheFirstPointUnlessRowsGoUp) {
     describe(lambert + R"(,"GRIB_jScansPositively":0)");
-    EXPECT_FALSE(set.meaning.flip_y);
-    ASSERT_TRUE(set.meaning.has_geotransform);
-    EXPECT_NEAR(set.meaning.geotransform[3], bottom + 1500 + 1000, 1e-3);
+    EXPECT_FALSE(set.description.flip_y);
+    ASSERT_TRUE(set.description.has_geotransform);
+    EXPECT_NEAR(set.description.geotransform[3], bottom + 1500 + 1000, 1e-3);
 }
 
 TEST_F(Grib, PlacesLatitudesAsTheArraysOfTheirGrid) {
     describe(lambert + R"(,"GRIB_jScansPositively":0)", "latitude");
-    EXPECT_FALSE(set.meaning.flip_y);
-    EXPECT_TRUE(set.meaning.has_geotransform);
+    EXPECT_FALSE(set.description.flip_y);
+    EXPECT_TRUE(set.description.has_geotransform);
 }
 
 TEST_F(Grib, TakesTheSphereOfEditionOne) {
     set.global(R"("GRIB_edition":1)");
     describe(lambert + R"(,"GRIB_jScansPositively":1)");
-    EXPECT_NE(std::string(set.meaning.crs).find("6367470"), std::string::npos);
+    EXPECT_NE(std::string(set.description.crs).find("6367470"), std::string::npos);
 }
 
 TEST_F(Grib, MeasuresRotatedGridsInTheirOwnDegrees) {
@@ -70,8 +70,8 @@ TEST_F(Grib, MeasuresRotatedGridsInTheirOwnDegrees) {
         "GRIB_latitudeOfFirstGridPointInDegrees":10,"GRIB_iScansNegatively":0,
         "GRIB_longitudeOfFirstGridPointInDegrees":350,"GRIB_jScansPositively":1)");
     expectGeotransform({-10.25, 0.5, 0, 10.625, 0, -0.25});
-    EXPECT_NE(std::string(set.meaning.crs).find("GRIB convention"), std::string::npos);
-    EXPECT_NE(std::string(set.meaning.crs).find("-170"), std::string::npos);
+    EXPECT_NE(std::string(set.description.crs).find("GRIB convention"), std::string::npos);
+    EXPECT_NE(std::string(set.description.crs).find("-170"), std::string::npos);
 }
 
 TEST_F(Grib, GivesRegularGridsTheSphereThatAttributesDoNotTell) {
@@ -79,8 +79,8 @@ TEST_F(Grib, GivesRegularGridsTheSphereThatAttributesDoNotTell) {
     set.array("t2m", {{"lat", "lon"}, {3, 4}, R"("GRIB_gridType":"regular_ll")"});
     set.describe("t2m");
     expectGeotransform({9.5, 1, 0, 50.5, 0, -1});
-    EXPECT_NE(std::string(set.meaning.crs).find("6371229"), std::string::npos);
-    EXPECT_FALSE(set.meaning.crs_assumed);
+    EXPECT_NE(std::string(set.description.crs).find("6371229"), std::string::npos);
+    EXPECT_FALSE(set.description.crs_assumed);
 }
 
 TEST_F(Grib, LeavesGridsUnplacedOfWhichKeysAreMissing) {
@@ -90,14 +90,14 @@ TEST_F(Grib, LeavesGridsUnplacedOfWhichKeysAreMissing) {
         Dataset other;
         other.array("t", {{"y", "x"}, {3, 4}, keys});
         other.describe("t");
-        EXPECT_FALSE(other.meaning.has_geotransform) << keys;
-        EXPECT_EQ(other.meaning.crs, nullptr) << keys;
+        EXPECT_FALSE(other.description.has_geotransform) << keys;
+        EXPECT_EQ(other.description.crs, nullptr) << keys;
     }
 }
 
 TEST_F(Grib, LeavesGridsUnplacedThatAreNotStoredRowByRow) {
     describe(lambert + R"(,"GRIB_jScansPositively":1,"GRIB_jPointsAreConsecutive":1)");
-    EXPECT_FALSE(set.meaning.has_geotransform);
+    EXPECT_FALSE(set.description.has_geotransform);
 }
 
 } // namespace

@@ -14,7 +14,7 @@ TEST(Metadata, HoldsGlobalsTheVariableItsAxesAndItsMapping) {
     set.array("crs", {{}, {}, R"("grid_mapping_name":"latitude_longitude")", "<i4"});
     set.array("v", {{"time", "lat", "lon"}, {2, 2, 3}, R"("grid_mapping":"crs","a":0.5)"});
     set.describe();
-    EXPECT_EQ(Dataset::mapOf(set.meaning.metadata),
+    EXPECT_EQ(Dataset::mapOf(set.description.metadata),
               Items({{"NC_GLOBAL#title", "T"},
                      {"NC_GLOBAL#n", "{1,2}"},
                      {"v#grid_mapping", "crs"},
@@ -34,12 +34,12 @@ TEST(Metadata, NamesVariablesOfGroupsByTheirPath) {
     set.coordinate("g/t", {3}, R"("b":2)", "<i4");
     set.array("g/v", {{"t", "y", "x"}, {1, 4, 5}, R"("c":3)"});
     set.describe("g/v");
-    EXPECT_EQ(Dataset::mapOf(set.meaning.metadata), Items({{"/g/NC_GLOBAL#a", "1"},
-                                                           {"/g/v#c", "3"},
-                                                           {"/g/t#b", "2"},
-                                                           {"NETCDF_DIM_EXTRA", "{t}"},
-                                                           {"NETCDF_DIM_t_DEF", "{1,4}"},
-                                                           {"NETCDF_DIM_t_VALUES", "3"}}));
+    EXPECT_EQ(Dataset::mapOf(set.description.metadata), Items({{"/g/NC_GLOBAL#a", "1"},
+                                                               {"/g/v#c", "3"},
+                                                               {"/g/t#b", "2"},
+                                                               {"NETCDF_DIM_EXTRA", "{t}"},
+                                                               {"NETCDF_DIM_t_DEF", "{1,4}"},
+                                                               {"NETCDF_DIM_t_VALUES", "3"}}));
     refs_cf_items items = {nullptr, 0, 0};
     ASSERT_EQ(refs_cf_global_metadata(set.hierarchy(), &items, nullptr), REFS_OK);
     EXPECT_EQ(Dataset::mapOf(items), Items({{"/g/NC_GLOBAL#a", "1"}}));
@@ -59,10 +59,10 @@ TEST(Metadata, NumbersTypesAsNetcdfDoes) {
     for (const auto &c : cases) {
         Dataset set;
         set.coordinate("t", {1, 2}, "", c.dtype);
-        set.texts["/t"] = {"a", "b"};
+        set.strings["/t"] = {"a", "b"};
         set.array("v", {{"t", "y", "x"}, {2, 4, 5}});
         set.describe();
-        auto items = Dataset::mapOf(set.meaning.metadata);
+        auto items = Dataset::mapOf(set.description.metadata);
         EXPECT_EQ(items["NETCDF_DIM_t_DEF"], c.definition) << c.dtype;
         EXPECT_EQ(items["NETCDF_DIM_t_VALUES"], c.values) << c.dtype;
     }
@@ -87,7 +87,7 @@ TEST(BandMetadata, ShowsTheFillValueThatWasAnAttribute) {
     set.array("v", {{"y", "x"}, {4, 5}, "", "<f4", "-9999.9"});
     set.describe();
     EXPECT_EQ(set.bandItems(0)["_FillValue"], "-9999.9004");
-    EXPECT_EQ(Dataset::mapOf(set.meaning.metadata)["v#_FillValue"], "-9999.9004");
+    EXPECT_EQ(Dataset::mapOf(set.description.metadata)["v#_FillValue"], "-9999.9004");
 }
 
 TEST(BandMetadata, ShowsStoredValuesAsTheBandHasThem) {
@@ -104,7 +104,7 @@ TEST(BandMetadata, ShowsStoredValuesAsTheBandHasThem) {
                                        {"missing_value", "65534"},
                                        {"n", "-5"},
                                        {"_FillValue", "65535"}}));
-    EXPECT_EQ(Dataset::mapOf(set.meaning.metadata)["v#valid_range"], "{0,-9536}");
+    EXPECT_EQ(Dataset::mapOf(set.description.metadata)["v#valid_range"], "{0,-9536}");
 }
 
 } // namespace

@@ -15,16 +15,16 @@ struct Nodata {
 
 double nodataOf(Dataset &set, const Nodata &c) {
     set.array("v", {{"y", "x"}, {4, 5}, c.attributes, c.dtype, c.fill});
-    const refs_cf_meaning &meaning = set.describe();
-    switch (meaning.nodata_kind) {
+    const refs_cf_description &description = set.describe();
+    switch (description.nodata_kind) {
     case REFS_CF_NODATA_NONE:
         return NONE;
     case REFS_CF_NODATA_DOUBLE:
-        return meaning.nodata;
+        return description.nodata;
     case REFS_CF_NODATA_INT64:
-        return static_cast<double>(meaning.nodata_int64);
+        return static_cast<double>(description.nodata_int64);
     default:
-        return static_cast<double>(meaning.nodata_uint64);
+        return static_cast<double>(description.nodata_uint64);
     }
 }
 
@@ -77,7 +77,7 @@ TEST(Nodata, OfWideIntegersIsOneAlsoWhereItWasAText) {
     Dataset set;
     set.array("v", {{"y", "x"}, {4, 5}, R"("missing_value":"-99")", "<i8"});
     EXPECT_EQ(set.describe().nodata_kind, REFS_CF_NODATA_INT64);
-    EXPECT_EQ(set.meaning.nodata_int64, -99);
+    EXPECT_EQ(set.description.nodata_int64, -99);
 }
 
 TEST(Nodata, IsTheDefaultOfTheTypeWhereNetcdfFilled) {
@@ -192,7 +192,7 @@ TEST(Nodata, KeepsAllDigitsOfWideIntegers) {
     set.array("w", {{"y", "x"}, {4, 5}, R"("_FillValue":18446744073709551615)", "<u8"});
     EXPECT_EQ(set.describe("v").nodata_int64, 9007199254740993);
     EXPECT_EQ(set.describe("w").nodata_kind, REFS_CF_NODATA_UINT64);
-    EXPECT_EQ(set.meaning.nodata_uint64, 18446744073709551615u);
+    EXPECT_EQ(set.description.nodata_uint64, 18446744073709551615u);
 }
 
 struct Signs {
@@ -216,7 +216,7 @@ TEST(Unsigned, ChangesSmallSignedIntegersAndTheirNodata) {
          }) {
         Dataset set;
         EXPECT_EQ(nodataOf(set, {c.dtype, "-3", c.attributes, 0}), c.nodata) << c.attributes;
-        EXPECT_EQ(set.meaning.unsigned_values, c.isUnsigned) << c.dtype << c.attributes;
+        EXPECT_EQ(set.description.unsigned_values, c.isUnsigned) << c.dtype << c.attributes;
     }
 }
 
@@ -274,8 +274,8 @@ TEST(ValidRange, IsToldInStoredValues) {
         set.array("v", {{"y", "x"}, {4, 5}, c.attributes, c.dtype});
         ASSERT_EQ(set.describe().has_valid_range, c.has) << c.attributes;
         if (!c.has) continue;
-        EXPECT_EQ(set.meaning.valid_min, c.min);
-        EXPECT_EQ(set.meaning.valid_max, c.max);
+        EXPECT_EQ(set.description.valid_min, c.min);
+        EXPECT_EQ(set.description.valid_max, c.max);
     }
 }
 
@@ -301,8 +301,8 @@ TEST(ValidRange, OfPackedValuesIsOfTheTypeItHas) {
         Dataset set;
         set.array("v", {{"y", "x"}, {4, 5}, c.attributes, c.dtype});
         ASSERT_TRUE(set.describe().has_valid_range) << c.attributes;
-        EXPECT_EQ(set.meaning.valid_min, c.min) << c.attributes;
-        EXPECT_EQ(set.meaning.valid_max, c.max) << c.attributes;
+        EXPECT_EQ(set.description.valid_min, c.min) << c.attributes;
+        EXPECT_EQ(set.description.valid_max, c.max) << c.attributes;
     }
 }
 
@@ -311,7 +311,7 @@ TEST(ValidRange, CountsUnlessTheHostSaysOtherwise) {
     set.options.honour_valid_range = false;
     set.array("v", {{"y", "x"}, {4, 5}, R"("valid_range":[0,255])", "|i1"});
     EXPECT_FALSE(set.describe().has_valid_range);
-    EXPECT_TRUE(set.meaning.unsigned_values);
+    EXPECT_TRUE(set.description.unsigned_values);
 }
 
 TEST(Packing, TakesUnitsOfAnyKindButABlank) {
@@ -348,13 +348,13 @@ TEST(Packing, ReadsScaleOffsetAndUnit) {
     set.array("v", {{"y", "x"}, {4, 5}, R"("scale_factor":[0.5],"add_offset":"2","Units":"K")"});
     set.array("w", {{"y", "x"}, {4, 5}});
     EXPECT_TRUE(set.describe("v").has_scale);
-    EXPECT_EQ(set.meaning.scale, 0.5);
-    EXPECT_TRUE(set.meaning.has_offset);
-    EXPECT_EQ(set.meaning.offset, 2);
-    EXPECT_STREQ(set.meaning.unit, "K");
+    EXPECT_EQ(set.description.scale, 0.5);
+    EXPECT_TRUE(set.description.has_offset);
+    EXPECT_EQ(set.description.offset, 2);
+    EXPECT_STREQ(set.description.unit, "K");
     EXPECT_FALSE(set.describe("w").has_scale);
-    EXPECT_FALSE(set.meaning.has_offset);
-    EXPECT_EQ(set.meaning.unit, nullptr);
+    EXPECT_FALSE(set.description.has_offset);
+    EXPECT_EQ(set.description.unit, nullptr);
 }
 
 TEST(Packing, GivesTimesOfNumPyTheUnitOfTheirTicks) {
@@ -370,9 +370,9 @@ TEST(Packing, GivesTimesOfNumPyTheUnitOfTheirTicks) {
         Dataset set;
         set.array("v", {{"y", "x"}, {4, 5}, c.attributes, c.dtype});
         set.describe();
-        EXPECT_STREQ(set.meaning.unit, c.unit) << c.dtype;
-        EXPECT_EQ(set.meaning.nodata_kind, REFS_CF_NODATA_INT64) << c.dtype;
-        EXPECT_EQ(set.meaning.nodata_int64, INT64_MIN) << c.dtype;
+        EXPECT_STREQ(set.description.unit, c.unit) << c.dtype;
+        EXPECT_EQ(set.description.nodata_kind, REFS_CF_NODATA_INT64) << c.dtype;
+        EXPECT_EQ(set.description.nodata_int64, INT64_MIN) << c.dtype;
     }
 }
 

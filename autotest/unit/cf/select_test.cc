@@ -12,7 +12,7 @@ class Select : public testing::Test {
                        R"("units":"hours since 2020-01-01")");
         set.coordinate("level", {1000, 850, 500, 250}, R"("units":"hPa")", "<f4");
         set.array("site", {{"site"}, {3}, "", "|S4", "null"});
-        set.texts["/site"] = {"oslo", "a:b", "7"};
+        set.strings["/site"] = {"oslo", "a:b", "7"};
         set.array("v", {{"time", "level", "ens", "site", "y", "x"}, {10, 4, 5, 3, 4, 5}});
     }
 
@@ -21,7 +21,7 @@ class Select : public testing::Test {
         set.options.selection = selection.c_str();
         refs_error_clear(&set.error);
         if (set.tryToDescribe() != REFS_OK) return set.error.message;
-        const refs_cf_band_axis &of = set.meaning.band_axes[axis];
+        const refs_cf_band_axis &of = set.description.band_axes[axis];
         return std::to_string(of.first) + "+" + std::to_string(of.n);
     }
     std::string time(const std::string &text) { return kept("time=" + text, 0); }
@@ -115,7 +115,7 @@ TEST_F(Select, SaysNothingWhereIndexAndValueAreOneElement) {
 }
 
 TEST_F(Select, ByTheLabelWhereItIsAnIndexToo) {
-    set.texts["/site"] = {"2", "1", "0"};
+    set.strings["/site"] = {"2", "1", "0"};
     EXPECT_EQ(site("0"), "2+1");
     EXPECT_EQ(site("#0"), "0+1");
     EXPECT_EQ(set.notes.size(), 1u);
@@ -143,7 +143,7 @@ TEST_F(Select, ByLabels) {
     EXPECT_EQ(site("a:b"), "1+1");
     EXPECT_EQ(site("oslo:a:b"), "0+2");
     EXPECT_EQ(site("7"), "2+1");
-    EXPECT_STREQ(set.meaning.band_axes[3].labels[0], "7");
+    EXPECT_STREQ(set.description.band_axes[3].labels[0], "7");
 }
 
 TEST_F(Select, ByTheNameOfTheCoordinateVariableToo) {
@@ -156,17 +156,17 @@ TEST_F(Select, ByTheNameOfTheCoordinateVariableToo) {
 
 TEST_F(Select, SeveralAxesAtOnce) {
     EXPECT_EQ(kept("time=2020-01-01T06:00, level=850:500, ens = 3", 0), "1+1");
-    EXPECT_EQ(set.meaning.band_axes[1].first, 1u);
-    EXPECT_EQ(set.meaning.band_axes[1].n, 2u);
-    EXPECT_EQ(set.meaning.band_axes[2].first, 3u);
+    EXPECT_EQ(set.description.band_axes[1].first, 1u);
+    EXPECT_EQ(set.description.band_axes[1].n, 2u);
+    EXPECT_EQ(set.description.band_axes[2].first, 3u);
     uint64_t n = 0;
-    EXPECT_TRUE(refs_cf_n_bands(&set.meaning, &n));
+    EXPECT_TRUE(refs_cf_n_bands(&set.description, &n));
     EXPECT_EQ(n, 6u);
 }
 
 TEST_F(Select, ShowsInMetadataWhatIsKept) {
     ASSERT_EQ(kept("time=2020-01-02,level=1:2,ens=3:4,site=1", 0), "4+4");
-    const auto items = Dataset::mapOf(set.meaning.metadata);
+    const auto items = Dataset::mapOf(set.description.metadata);
     EXPECT_EQ(items.at("NETCDF_DIM_time_DEF"), "{4,6}");
     EXPECT_EQ(items.at("NETCDF_DIM_time_VALUES"), "{24,30,36,42}");
     auto band = set.bandItems(15);
@@ -180,7 +180,7 @@ TEST_F(Select, ShowsInMetadataWhatIsKept) {
 TEST_F(Select, GivesBandsDescriptions) {
     ASSERT_EQ(kept("time=2020-01-02,level=1:2,ens=3:4,site=1", 0), "4+4");
     refs_buf text = REFS_BUF_INIT;
-    ASSERT_EQ(refs_cf_band_description(&set.meaning, 1, &text, nullptr), REFS_OK);
+    ASSERT_EQ(refs_cf_band_description(&set.description, 1, &text, nullptr), REFS_OK);
     EXPECT_EQ(std::string(reinterpret_cast<char *>(text.data), text.size),
               "time=2020-01-02T00:00:00 level=850 ens=#4 site=a:b");
     refs_buf_clear(&text);

@@ -21,16 +21,16 @@ fs::path sharedData() {
 
 refs_status readDoubles(void *user, const refs_array_meta *meta, double *values, refs_error *err) {
     refs_array *array = nullptr;
-    REFS_TRY(refs_array_open(static_cast<refs_array_tools *>(user), meta, &array, err));
+    REFS_TRY(refs_array_open(static_cast<refs_array_context *>(user), meta, &array, err));
     const refs_status status = refs_array_read_doubles(array, REFS_CF_MAX_AXIS, values, err);
     refs_array_free(array);
     return status;
 }
 
-refs_status readTexts(void *user, const refs_array_meta *meta, refs_buf *texts, refs_error *err) {
+refs_status readTexts(void *user, const refs_array_meta *meta, refs_buf *strings, refs_error *err) {
     refs_array *array = nullptr;
-    REFS_TRY(refs_array_open(static_cast<refs_array_tools *>(user), meta, &array, err));
-    const refs_status status = refs_array_read_texts(array, REFS_CF_MAX_AXIS, texts, err);
+    REFS_TRY(refs_array_open(static_cast<refs_array_context *>(user), meta, &array, err));
+    const refs_status status = refs_array_read_strings(array, REFS_CF_MAX_AXIS, strings, err);
     refs_array_free(array);
     return status;
 }
@@ -39,16 +39,17 @@ void describeAll(refs_store *store) {
     refs_hierarchy *hierarchy = nullptr;
     refs_error error = REFS_ERROR_INIT;
     ASSERT_EQ(refs_hierarchy_open(store, nullptr, &hierarchy, &error), REFS_OK) << error.message;
-    refs_array_tools tools = {store, nullptr, nullptr, nullptr, 0};
-    const refs_cf_values values = {readDoubles, readTexts, nullptr, &tools};
+    refs_array_context context = {store, nullptr, nullptr, nullptr, 0};
+    const refs_cf_values values = {readDoubles, readTexts, nullptr, &context};
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
         if (array->status != REFS_OK) continue;
-        refs_cf_meaning meaning;
+        refs_cf_description description;
         refs_error_clear(&error);
-        EXPECT_EQ(refs_cf_describe(hierarchy, array, &values, nullptr, &meaning, &error), REFS_OK)
+        EXPECT_EQ(refs_cf_describe(hierarchy, array, &values, nullptr, &description, &error),
+                  REFS_OK)
             << array->path << ": " << error.message;
-        refs_cf_meaning_clear(&meaning);
+        refs_cf_description_clear(&description);
     }
     refs_hierarchy_free(hierarchy);
 }

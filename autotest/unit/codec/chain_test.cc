@@ -143,8 +143,8 @@ TEST(Chain, RefusesBombsBetweenCodecs) {
     const Decoded decoded = chain.decode(zeros(8 * 16 + 1));
     EXPECT_EQ(decoded.status, REFS_LIMIT);
     EXPECT_EQ(decoded.message, "zstd: decodes to more than 16777472 bytes");
-    CodecChain texts(R"([{"id":"zstd"}])", 0);
-    EXPECT_EQ(texts.decode(zeros(8 * 256 + 1)).status, REFS_LIMIT);
+    CodecChain strings(R"([{"id":"zstd"}])", 0);
+    EXPECT_EQ(strings.decode(zeros(8 * 256 + 1)).status, REFS_LIMIT);
 }
 
 TEST(Chain, KnowsHowMuchAChunkMayTakeAsItIsStored) {

@@ -75,18 +75,18 @@ inline refs_status readDoubles(void *user, const refs_array_meta *meta, double *
                                refs_error *err) {
     Owned<refs_array> array;
     REFS_TRY(take(array, [&](refs_array **made) {
-        return refs_array_open(static_cast<refs_array_tools *>(user), meta, made, err);
+        return refs_array_open(static_cast<refs_array_context *>(user), meta, made, err);
     }));
     return refs_array_read_doubles(array.get(), 1000, values, err);
 }
 
-inline refs_status readTexts(void *user, const refs_array_meta *meta, refs_buf *texts,
+inline refs_status readTexts(void *user, const refs_array_meta *meta, refs_buf *strings,
                              refs_error *err) {
     Owned<refs_array> array;
     REFS_TRY(take(array, [&](refs_array **made) {
-        return refs_array_open(static_cast<refs_array_tools *>(user), meta, made, err);
+        return refs_array_open(static_cast<refs_array_context *>(user), meta, made, err);
     }));
-    return refs_array_read_texts(array.get(), 1000, texts, err);
+    return refs_array_read_strings(array.get(), 1000, strings, err);
 }
 
 /** How a set is read. */
@@ -165,7 +165,7 @@ class Core {
         if (ways_.readAhead)
             REFS_TRY(take(prefetchPool_,
                           [&](refs_pool **made) { return refs_pool_open(2, made, err); }));
-        tools_ = {store_.get(), cache_.get(), pool_.get(), prefetchPool_.get(), 0};
+        context_ = {store_.get(), cache_.get(), pool_.get(), prefetchPool_.get(), 0};
         return REFS_OK;
     }
 
@@ -177,7 +177,7 @@ class Core {
             const refs_array_meta *meta = refs_hierarchy_array(hierarchy_.get(), i);
             refs_array *array = nullptr;
             if (meta->status != REFS_OK) continue;
-            status = refs_array_open(&tools_, meta, &array, &error_);
+            status = refs_array_open(&context_, meta, &array, &error_);
             if (status != REFS_OK) break;
             arrays.push_back(array);
         }
@@ -193,31 +193,32 @@ class Core {
         if (text.size > 0) outcome_.seen.append(reinterpret_cast<char *>(text.data), text.size);
         outcome_.seen += "\n";
     }
-    void see(const refs_cf_meaning &meaning) {
-        see(meaning.metadata);
-        see(meaning.geolocation);
-        see(meaning.categories);
-        outcome_.seen += meaning.crs != nullptr ? meaning.crs : "no CRS";
-        for (double number : meaning.geotransform) outcome_.seen += " " + std::to_string(number);
+    void see(const refs_cf_description &description) {
+        see(description.metadata);
+        see(description.geolocation);
+        see(description.categories);
+        outcome_.seen += description.crs != nullptr ? description.crs : "no CRS";
+        for (double number : description.geotransform)
+            outcome_.seen += " " + std::to_string(number);
         outcome_.seen += "\n";
     }
 
     refs_status describe(const refs_array_meta *meta) {
-        const refs_cf_values values = {readDoubles, readTexts, nullptr, &tools_};
-        refs_cf_meaning meaning;
+        const refs_cf_values values = {readDoubles, readTexts, nullptr, &context_};
+        refs_cf_description description;
         refs_status status =
-            refs_cf_describe(hierarchy_.get(), meta, &values, nullptr, &meaning, &error_);
-        if (status == REFS_OK) status = describeBand(meaning, meta);
-        if (status == REFS_OK) see(meaning);
-        refs_cf_meaning_clear(&meaning);
+            refs_cf_describe(hierarchy_.get(), meta, &values, nullptr, &description, &error_);
+        if (status == REFS_OK) status = describeBand(description, meta);
+        if (status == REFS_OK) see(description);
+        refs_cf_description_clear(&description);
         return status;
     }
 
-    refs_status describeBand(const refs_cf_meaning &meaning, const refs_array_meta *meta) {
+    refs_status describeBand(const refs_cf_description &description, const refs_array_meta *meta) {
         refs_cf_items items = {nullptr, 0, 0};
         refs_buf text = REFS_BUF_INIT;
-        refs_status status = refs_cf_band_metadata(&meaning, meta, 0, &items, &error_);
-        if (status == REFS_OK) status = refs_cf_band_description(&meaning, 0, &text, &error_);
+        refs_status status = refs_cf_band_metadata(&description, meta, 0, &items, &error_);
+        if (status == REFS_OK) status = refs_cf_band_description(&description, 0, &text, &error_);
         if (status == REFS_OK)
             status = refs_cf_subdataset_description(hierarchy_.get(), meta, &text, &error_);
         see(items);
@@ -238,7 +239,7 @@ class Core {
         }
         Owned<refs_array> array;
         REFS_TRY(take(array, [&](refs_array **made) {
-            return refs_array_open(&tools_, meta, made, &error_);
+            return refs_array_open(&context_, meta, made, &error_);
         }));
         if (meta->dtype.type == REFS_TYPE_OBJECT) return readAllTexts(array.get());
         if (ways_.readAhead && meta->rank > 0) return readRows(array.get());
@@ -268,10 +269,10 @@ class Core {
     }
 
     refs_status readAllTexts(refs_array *array) {
-        refs_buf texts = REFS_BUF_INIT;
-        const refs_status status = refs_array_read_texts(array, 1000, &texts, &error_);
-        see(texts);
-        refs_buf_clear(&texts);
+        refs_buf strings = REFS_BUF_INIT;
+        const refs_status status = refs_array_read_strings(array, 1000, &strings, &error_);
+        see(strings);
+        refs_buf_clear(&strings);
         return status;
     }
 
@@ -289,7 +290,7 @@ class Core {
     Owned<refs_hierarchy> hierarchy_;
     Owned<refs_cache> cache_;
     Owned<refs_pool> pool_, prefetchPool_;
-    refs_array_tools tools_ = {};
+    refs_array_context context_ = {};
 };
 
 /* -- each allocation in turn ------------------------------------------------------------------- */

@@ -76,9 +76,9 @@ class OpenedSet {
 
     /** Another handle of the array. */
     refs_array *open() const {
-        const refs_array_tools tools = {v.store.opened(), cache, pool, prefetchPool, 0};
+        const refs_array_context context = {v.store.opened(), cache, pool, prefetchPool, 0};
         refs_array *array = nullptr;
-        EXPECT_EQ(refs_array_open(&tools, refs_array_meta_of(v.array), &array, nullptr), REFS_OK);
+        EXPECT_EQ(refs_array_open(&context, refs_array_meta_of(v.array), &array, nullptr), REFS_OK);
         return array;
     }
 

@@ -197,11 +197,11 @@ TEST_F(HttpVfs, LeavesSeveralRangesAtOnceToTheOtherWhereItCan) {
 }
 
 TEST_F(HttpVfs, IsNearWhereTheOtherIs) {
-    EXPECT_FALSE(files->is_near(files->self, "local"));
+    EXPECT_FALSE(files->is_local(files->self, "local"));
     vfs.near = true;
-    EXPECT_TRUE(files->is_near(files->self, "local"));
-    other.is_near = nullptr;
-    EXPECT_FALSE(files->is_near(files->self, "local"));
+    EXPECT_TRUE(files->is_local(files->self, "local"));
+    other.is_local = nullptr;
+    EXPECT_FALSE(files->is_local(files->self, "local"));
 }
 
 TEST_F(HttpVfs, EndsRequestsUnderWayWhenCancelled) {

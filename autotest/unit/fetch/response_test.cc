@@ -47,8 +47,8 @@ TEST(Response, ReadsContentRange) {
         EXPECT_EQ(response.has_range, row.has_range) << row.value;
         EXPECT_EQ(response.range_begin, row.begin) << row.value;
         EXPECT_EQ(response.range_end, row.end) << row.value;
-        EXPECT_EQ(response.identity.has_total, row.has_total) << row.value;
-        EXPECT_EQ(response.identity.total, row.total) << row.value;
+        EXPECT_EQ(response.validators.has_total, row.has_total) << row.value;
+        EXPECT_EQ(response.validators.total, row.total) << row.value;
     }
 }
 
@@ -64,8 +64,8 @@ TEST(Response, ReadsRetryAfterInSecondsAndAsADate) {
 TEST(Response, ReadsWhatTellsOneStateFromAnother) {
     const refs_response response =
         response_of({"ETag:  \"abc\" \r\n", "Last-Modified: Sat, 01 Jan 2000 00:00:01 GMT\r\n"});
-    EXPECT_STREQ(response.identity.etag, "\"abc\"");
-    EXPECT_EQ(response.identity.modified_s, 946684801);
+    EXPECT_STREQ(response.validators.etag, "\"abc\"");
+    EXPECT_EQ(response.validators.modified_s, 946684801);
     EXPECT_FALSE(response.encoded);
     EXPECT_TRUE(response_of({"Content-Encoding: gzip"}).encoded);
     EXPECT_FALSE(response_of({"Content-Encoding: identity"}).encoded);
@@ -75,23 +75,23 @@ TEST(Response, ReadsWhatTellsOneStateFromAnother) {
 TEST(Response, DoesNotTrustADateOfNow) {
     const char *const now = "Date: Sat, 01 Jan 2000 00:00:10 GMT";
     EXPECT_EQ(response_of({now, "Last-Modified: Sat, 01 Jan 2000 00:00:10 GMT", "\r\n"})
-                  .identity.modified_s,
+                  .validators.modified_s,
               0);
     EXPECT_EQ(response_of({now, "Last-Modified: Sat, 01 Jan 2000 00:00:08 GMT", "\r\n"})
-                  .identity.modified_s,
+                  .validators.modified_s,
               946684808);
 }
 
 TEST(Response, ForgetsWhatCameBeforeAStatusLine) {
     const refs_response response =
         response_of({"HTTP/1.1 401 x", "ETag: \"1\"", "Retry-After: 5", "HTTP/1.1 206 x"});
-    EXPECT_STREQ(response.identity.etag, "");
+    EXPECT_STREQ(response.validators.etag, "");
     EXPECT_EQ(response.retry_after_ms, 0u);
 }
 
 TEST(Response, CutsTextsThatAreTooLong) {
     const refs_response response = response_of({"ETag: " + std::string(1000, 'x')});
-    EXPECT_EQ(std::string(response.identity.etag).size(), sizeof response.identity.etag - 1);
+    EXPECT_EQ(std::string(response.validators.etag).size(), sizeof response.validators.etag - 1);
 }
 
 /* The dates of two answers, and of the object in each. */
@@ -100,10 +100,10 @@ TEST(Identity, OfAnObjectThatIsFreshDiffersWhereItMustHaveChanged) {
         const std::string day = " Sat, 01 Jan 2000 00:00:", zone = " GMT";
         return response_of({"Date:" + day + answered + zone,
                             "Last-Modified:" + day + modified + zone, "\r\n"})
-            .identity;
+            .validators;
     };
     const struct {
-        refs_identity one, other;
+        refs_validators one, other;
         const char *difference;
     } rows[] = {
         {at("20", "05"), at("30", "30"), "Last-Modified"}, // it was not fresh before
@@ -114,12 +114,12 @@ TEST(Identity, OfAnObjectThatIsFreshDiffersWhereItMustHaveChanged) {
         {at("10", "10"), at("20", "20"), ""},              // servers that date all answers so
     };
     for (const auto &row : rows)
-        EXPECT_STREQ(refs_identity__difference(&row.one, &row.other), row.difference);
+        EXPECT_STREQ(refs_validators__difference(&row.one, &row.other), row.difference);
 }
 
 TEST(Identity, DiffersWhereAnythingKnownOfBothDoes) {
-    const auto identity = [](const char *etag, int64_t modified, uint64_t total) {
-        refs_identity made = {};
+    const auto validators = [](const char *etag, int64_t modified, uint64_t total) {
+        refs_validators made = {};
         snprintf(made.etag, sizeof made.etag, "%s", etag);
         made.modified_s = modified;
         made.has_total = total > 0;
@@ -127,19 +127,19 @@ TEST(Identity, DiffersWhereAnythingKnownOfBothDoes) {
         return made;
     };
     const struct {
-        refs_identity one, other;
+        refs_validators one, other;
         const char *difference;
     } rows[] = {
-        {identity("", 0, 0), identity("\"1\"", 5, 10), ""},
-        {identity("\"1\"", 5, 10), identity("\"1\"", 5, 10), ""},
-        {identity("\"1\"", 5, 10), identity("W/\"1\"", 5, 10), ""},
-        {identity("\"1\"", 5, 10), identity("\"2\"", 5, 10), "ETag"},
-        {identity("\"1\"", 5, 10), identity("\"1\"", 6, 10), ""}, // the ETag knows better
-        {identity("", 5, 10), identity("\"1\"", 6, 10), "Last-Modified"},
-        {identity("\"1\"", 5, 10), identity("\"1\"", 5, 11), "size"},
+        {validators("", 0, 0), validators("\"1\"", 5, 10), ""},
+        {validators("\"1\"", 5, 10), validators("\"1\"", 5, 10), ""},
+        {validators("\"1\"", 5, 10), validators("W/\"1\"", 5, 10), ""},
+        {validators("\"1\"", 5, 10), validators("\"2\"", 5, 10), "ETag"},
+        {validators("\"1\"", 5, 10), validators("\"1\"", 6, 10), ""}, // the ETag knows better
+        {validators("", 5, 10), validators("\"1\"", 6, 10), "Last-Modified"},
+        {validators("\"1\"", 5, 10), validators("\"1\"", 5, 11), "size"},
     };
     for (const auto &row : rows)
-        EXPECT_STREQ(refs_identity__difference(&row.one, &row.other), row.difference);
+        EXPECT_STREQ(refs_validators__difference(&row.one, &row.other), row.difference);
 }
 
 TEST(Identity, TellsStatesApartWhereTheyCannotShareIt) {
@@ -147,10 +147,10 @@ TEST(Identity, TellsStatesApartWhereTheyCannotShareIt) {
         const std::string date = " Sat, 01 Jan 2000 00:00:"; // 0x386d4380 and the seconds
         return response_of({"Date:" + date + answered + " GMT", "Last-Modified:" + date + "05 GMT",
                             "ETag:" + etag, "\r\n"})
-            .identity;
+            .validators;
     };
     const struct {
-        refs_identity identity;
+        refs_validators validators;
         bool tells;
     } rows[] = {
         {at("20", ""), true},
@@ -161,11 +161,11 @@ TEST(Identity, TellsStatesApartWhereTheyCannotShareIt) {
         {at("05", "\"1\""), true},
         {at("05", "W/\"1\""), false},
         {at("05", "\"386d4385-4d2\""), false},
-        {response_of({"ETag: W/\"1\"", "\r\n"}).identity, true},
-        {response_of({"\r\n"}).identity, false},
+        {response_of({"ETag: W/\"1\"", "\r\n"}).validators, true},
+        {response_of({"\r\n"}).validators, false},
     };
     for (const auto &row : rows)
-        EXPECT_EQ(refs_identity__tells(&row.identity), row.tells) << row.identity.etag;
+        EXPECT_EQ(refs_validators__tell(&row.validators), row.tells) << row.validators.etag;
 }
 
 TEST(Response, KnowsTheRegionOfABucket) {

@@ -109,7 +109,7 @@ const Case kResults[] = {
     {R"(2 * 3 ~ 4)", R"(64)"},
     {R"(1 - 1|abs)", R"(0)"},
     {R"(0 - -3|abs)", R"(-3)"},
-    // texts
+    // strings
     {R"('a' ~ 1 ~ 'b')", R"(a1b)"},
     {R"('a' + 'b')", R"(ab)"},
     {R"('ab' * 3)", R"(ababab)"},

@@ -122,13 +122,14 @@ TEST(ParquetOpen, KnowsItsFoldersByTheirMetadata) {
 TEST(ParquetOpen, StampsTheFileThatMakesTheSet) {
     static std::string asked;
     refs_vfs vfs = {};
-    vfs.stamp = [](void *, const char *location, refs_vfs_stamp *stamp, refs_error *err) {
+    vfs.validators = [](void *, const char *location, refs_vfs_validators *validators,
+                        refs_error *err) {
         asked += std::string(location) + " ";
         const std::string name = location;
         if (name != "dir/.zmetadata" && name != "set.json")
             return refs_fail(err, REFS_NOT_FOUND, "%s: nothing", location);
-        *stamp = refs_vfs_stamp();
-        stamp->size = name.size();
+        *validators = refs_vfs_validators();
+        validators->size = name.size();
         return REFS_OK;
     };
     const struct {
@@ -138,16 +139,16 @@ TEST(ParquetOpen, StampsTheFileThatMakesTheSet) {
                  {"dir/.zmetadata", "dir/.zmetadata ", 14},
                  {"set.json", "set.json/.zmetadata set.json ", 8}};
     for (const auto &c : cases) {
-        refs_vfs_stamp stamp;
+        refs_vfs_validators validators;
         asked.clear();
-        ASSERT_EQ(refs_set_stamp(&vfs, c.location, &stamp, nullptr), REFS_OK);
+        ASSERT_EQ(refs_set_validators(&vfs, c.location, &validators, nullptr), REFS_OK);
         EXPECT_EQ(asked, c.asked);
-        EXPECT_EQ(stamp.size, c.size);
+        EXPECT_EQ(validators.size, c.size);
     }
-    refs_vfs_stamp stamp;
+    refs_vfs_validators validators;
     refs_error err = REFS_ERROR_INIT;
-    EXPECT_EQ(refs_set_stamp(&vfs, "none", &stamp, &err), REFS_NOT_FOUND);
+    EXPECT_EQ(refs_set_validators(&vfs, "none", &validators, &err), REFS_NOT_FOUND);
     EXPECT_STREQ(err.message, "none: nothing");
-    vfs.stamp = nullptr;
-    EXPECT_EQ(refs_set_stamp(&vfs, "dir", &stamp, nullptr), REFS_NOT_FOUND);
+    vfs.validators = nullptr;
+    EXPECT_EQ(refs_set_validators(&vfs, "dir", &validators, nullptr), REFS_NOT_FOUND);
 }

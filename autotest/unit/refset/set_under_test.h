@@ -91,10 +91,10 @@ class SetUnderTest {
                std::to_string(ref.length) + "]";
     }
 
-    static const char *const *List(const std::vector<std::string> &texts,
+    static const char *const *List(const std::vector<std::string> &strings,
                                    std::vector<const char *> &list) {
         list.clear();
-        for (const std::string &text : texts) list.push_back(text.c_str());
+        for (const std::string &text : strings) list.push_back(text.c_str());
         list.push_back(nullptr);
         return list.data();
     }

@@ -1,4 +1,4 @@
-/* loopback_server.h -- an HTTP server in the test itself: texts by path, in byte ranges, over
+/* loopback_server.h -- an HTTP server in the test itself: strings by path, in byte ranges, over
  * connections that live on.
  *
  * The beginning of a path says how it is served: /flaky/ fails every second request for the same

@@ -140,8 +140,8 @@ class MemoryArray {
         if (status != REFS_OK) return status;
         const refs_array_meta *meta = refs_hierarchy_find_array(hierarchy_, refs_str_from("v"));
         if (meta == nullptr) return REFS_NOT_FOUND;
-        const refs_array_tools tools = {store.get(), cache, pool, prefetchPool_, 0};
-        return refs_array_open(&tools, meta, &array, &error);
+        const refs_array_context context = {store.get(), cache, pool, prefetchPool_, 0};
+        return refs_array_open(&context, meta, &array, &error);
     }
 
     /** Waits for what is being prefetched: whoever reads has time. */

@@ -1,4 +1,4 @@
-/* memory_vfs.h -- a refs_vfs over texts in memory that counts what is asked of it. */
+/* memory_vfs.h -- a refs_vfs over strings in memory that counts what is asked of it. */
 #ifndef REFS_TEST_MEMORY_VFS_H
 #define REFS_TEST_MEMORY_VFS_H
 
@@ -12,7 +12,8 @@
 
 class MemoryVfs {
   public:
-    MemoryVfs() : vfs_{this, open, size, read, nullptr, close, nullptr, isNear, nullptr, nullptr} {}
+    MemoryVfs()
+        : vfs_{this, open, size, read, nullptr, close, nullptr, isLocal, nullptr, nullptr} {}
 
     std::map<std::string, std::string> files;
     std::string failReadsOf;                         ///< reads of this file fail
@@ -59,7 +60,7 @@ class MemoryVfs {
         memcpy(dst, file->content->data() + offset, *got);
         return REFS_OK;
     }
-    static bool isNear(void *self, const char *) { return from(self)->near; }
+    static bool isLocal(void *self, const char *) { return from(self)->near; }
     static void close(void *self, void *handle) {
         from(self)->nOpen--;
         delete static_cast<Handle *>(handle);

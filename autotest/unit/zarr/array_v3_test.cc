@@ -231,9 +231,9 @@ TEST(ArrayV3, LeavesShardsToTheCodecThatIndicesAloneDoNotOpen) {
         EXPECT_EQ(h.get().chunk[1], 6u);
         EXPECT_STREQ(h.get().codecs[0].id, "sharding_indexed");
     }
-    V3 texts = Sharded(good);
-    texts.type = "\"string\"";
-    EXPECT_EQ(V3Array(texts).get().shard, nullptr);
+    V3 strings = Sharded(good);
+    strings.type = "\"string\"";
+    EXPECT_EQ(V3Array(strings).get().shard, nullptr);
     V3 huge = Sharded(R"("chunk_shape":[1,1],"codecs":["bytes"],"index_codecs":["bytes"])");
     huge.grid = R"({"name":"regular","configuration":{"chunk_shape":[4294967296,8589934592]}})";
     EXPECT_EQ(V3Array(huge).get().shard, nullptr);

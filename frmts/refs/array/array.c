@@ -11,7 +11,7 @@ static refs_status measure_chunk(refs_array *array, refs_error *err) {
         return refs_fail(err, REFS_LIMIT, "%s: has more chunks than the limit of %lld", meta->path,
                          (long long)INT64_MAX);
     size_t limit =
-        array->tools.max_chunk_bytes > 0 ? array->tools.max_chunk_bytes : REFS_MAX_CHUNK_BYTES;
+        array->context.max_chunk_bytes > 0 ? array->context.max_chunk_bytes : REFS_MAX_CHUNK_BYTES;
     if (!refs_array_meta_chunk_elements(meta, &elements) ||
         !refs_mul_u64(elements, meta->dtype.size, &bytes) || bytes > limit)
         return refs_fail(err, REFS_LIMIT, "%s: a chunk is larger than the limit of %zu bytes",
@@ -59,7 +59,7 @@ static refs_status open_chain(refs_array *array, refs_error *err) {
                                 .rank = meta->rank,
                                 .shape = shape,
                                 .fill = fill,
-                                .max_bytes = array->tools.max_chunk_bytes};
+                                .max_bytes = array->context.max_chunk_bytes};
         status = refs_chain_open(&spec, &array->chain, &array->chain_error);
     }
     refs_free(steps);
@@ -69,16 +69,16 @@ static refs_status open_chain(refs_array *array, refs_error *err) {
     return status == REFS_NOMEM ? refs_fail_nomem(err) : REFS_OK;
 }
 
-refs_status refs_array_open(const refs_array_tools *tools, const refs_array_meta *meta,
+refs_status refs_array_open(const refs_array_context *context, const refs_array_meta *meta,
                             refs_array **array, refs_error *err) {
-    const char *set = refs_store_name(tools->store);
+    const char *set = refs_store_name(context->store);
     if (meta->status != REFS_OK)
         return refs_fail(err, meta->status, "%s: %s: %s", set, meta->path, meta->problem);
     refs_array *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
-    opened->tools = *tools;
+    opened->context = *context;
     opened->meta = meta;
-    if (tools->cache != NULL) opened->owner = refs_cache__new_owner(tools->cache);
+    if (context->cache != NULL) opened->owner = refs_cache__new_owner(context->cache);
     refs_scratch_list__init(&opened->scratches);
     refs_tasks__init(&opened->tasks);
     refs_status status = measure_chunk(opened, err);
@@ -99,7 +99,7 @@ void refs_array_free(refs_array *array) {
     atomic_store(&array->ending, true);
     refs_prefetch__withdraw(array);
     refs_tasks__clear(&array->tasks);
-    if (array->tools.cache != NULL) refs_cache__drop_owner(array->tools.cache, array->owner);
+    if (array->context.cache != NULL) refs_cache__drop_owner(array->context.cache, array->owner);
     refs_shards__free(array, array->shards);
     refs_scratch_list__clear(&array->scratches);
     refs_chain_free(array->chain);

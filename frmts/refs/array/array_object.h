@@ -60,7 +60,7 @@ void refs_tasks__end(refs_tasks *tasks);
 struct refs_shards;
 
 struct refs_array {
-    refs_array_tools tools;
+    refs_array_context context;
     const refs_array_meta *meta;
     struct refs_shards *shards; /**< NULL where chunks are stored one by one */
     refs_grid grid;

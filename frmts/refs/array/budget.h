@@ -4,7 +4,7 @@
  * read for a while leaves its share to the others and gets it back with its
  * next read: nothing waits for a budget, and nothing has to be returned.
  * What is a while is counted in reads, not in seconds: nobody's share depends
- * on how fast somebody looks at pictures.
+ * on how fast somebody looks at images.
  *
  * Safe from any thread.
  */

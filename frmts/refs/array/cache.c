@@ -133,7 +133,7 @@ refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *er
     pthread_mutex_init(&opened->lock, NULL);
     refs_cond_init(&opened->settled);
     opened->forked = (refs_forked){in_child, opened, NULL, NULL};
-    refs_fork_enlist(&opened->forked);
+    refs_fork_register(&opened->forked);
     *cache = opened;
     return REFS_OK;
 }
@@ -147,7 +147,7 @@ static void release_all(const ages *list) {
 
 void refs_cache_free(refs_cache *cache) {
     if (cache == NULL) return;
-    refs_fork_strike_off(&cache->forked);
+    refs_fork_unregister(&cache->forked);
     release_all(&cache->passed);
     release_all(&cache->kept);
     pthread_cond_destroy(&cache->settled);

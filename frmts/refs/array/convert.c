@@ -1,4 +1,4 @@
-/* convert.c -- elements in this machine's byte order, as doubles, as texts. */
+/* convert.c -- elements in this machine's byte order, as doubles, as strings. */
 #include "array_internal.h"
 #include "refs/half.h"
 
@@ -118,9 +118,9 @@ bool refs_array__to_doubles(const refs_dtype *dtype, const uint8_t *elements, si
     }
 }
 
-/* -- texts ------------------------------------------------------------------------------------- */
+/* -- strings ----------------------------------------------------------------------------------- */
 
-static refs_status append_code_point(uint32_t c, refs_buf *texts, refs_error *err) {
+static refs_status append_code_point(uint32_t c, refs_buf *strings, refs_error *err) {
     uint8_t utf8[4];
     size_t size;
     if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
@@ -139,32 +139,32 @@ static refs_status append_code_point(uint32_t c, refs_buf *texts, refs_error *er
         utf8[0] = (uint8_t)(0xF0 | c >> 18);
     }
     for (size_t i = 1; i < size; i++) utf8[i] = (uint8_t)(0x80 | (c >> 6 * (size - 1 - i) & 0x3F));
-    return refs_buf_append(texts, utf8, size, err);
+    return refs_buf_append(strings, utf8, size, err);
 }
 
-static refs_status append_unicode(const uint8_t *element, size_t size, refs_buf *texts,
+static refs_status append_unicode(const uint8_t *element, size_t size, refs_buf *strings,
                                   refs_error *err) {
     for (size_t i = 0; i + 4 <= size; i += 4) {
         uint32_t c;
         memcpy(&c, element + i, sizeof c);
         if (c == 0) break;
-        REFS_TRY(append_code_point(c, texts, err));
+        REFS_TRY(append_code_point(c, strings, err));
     }
     return REFS_OK;
 }
 
-refs_status refs_array__to_texts(const refs_dtype *dtype, const uint8_t *elements, size_t n,
-                                 refs_buf *texts, refs_error *err) {
+refs_status refs_array__to_strings(const refs_dtype *dtype, const uint8_t *elements, size_t n,
+                                   refs_buf *strings, refs_error *err) {
     for (size_t i = 0; i < n; i++) {
         const uint8_t *element = elements + i * dtype->size;
         if (dtype->type == REFS_TYPE_UNICODE) {
-            REFS_TRY(append_unicode(element, dtype->size, texts, err));
+            REFS_TRY(append_unicode(element, dtype->size, strings, err));
         } else {
             const uint8_t *end = memchr(element, 0, dtype->size);
             size_t size = end != NULL ? (size_t)(end - element) : dtype->size;
-            REFS_TRY(refs_buf_append(texts, element, size, err));
+            REFS_TRY(refs_buf_append(strings, element, size, err));
         }
-        REFS_TRY(refs_buf_append(texts, "", 1, err));
+        REFS_TRY(refs_buf_append(strings, "", 1, err));
     }
     return REFS_OK;
 }

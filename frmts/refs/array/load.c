@@ -61,7 +61,7 @@ static refs_chunk_id id_of(const batch *job, const loading *one) {
 }
 
 static void give_up(const batch *job, loading *one) {
-    if (one->is_claimed) refs_cache__abandon(job->array->tools.cache, id_of(job, one));
+    if (one->is_claimed) refs_cache__abandon(job->array->context.cache, id_of(job, one));
     one->is_claimed = false;
 }
 
@@ -97,7 +97,7 @@ static refs_status locate(const decode_task *task, refs_status status, refs_erro
     refs_buf key = REFS_BUF_INIT;
     refs_grid__index(&array->grid, number_of(task->one), index);
     if (refs_chunk_key(array->meta, index, &key, NULL) == REFS_OK)
-        refs_store_locate(array->tools.store,
+        refs_store_locate(array->context.store,
                           &(refs_store_key){.text = refs_str_view((char *)key.data, key.size),
                                             .part = task->one->part},
                           err);
@@ -116,13 +116,13 @@ static refs_status decode_in_place(const decode_task *task, uint8_t *place, refs
 
 static refs_status decode_to_chunk(const decode_task *task, refs_error *err) {
     refs_array *array = array_of(task->job, task->one);
-    refs_chunk *chunk = refs_chunk__new_for(array->tools.cache, array->chunk_bytes);
+    refs_chunk *chunk = refs_chunk__new_for(array->context.cache, array->chunk_bytes);
     if (chunk == NULL) return refs_fail_nomem(err);
     refs_status status =
         refs_array__decode(array, number_of(task->one), task->stored, refs_chunk__data(chunk), err);
     if (status == REFS_OK) {
-        if (array->tools.cache != NULL)
-            refs_cache__add_decoded(array->tools.cache, id_of(task->job, task->one), chunk);
+        if (array->context.cache != NULL)
+            refs_cache__add_decoded(array->context.cache, id_of(task->job, task->one), chunk);
         task->one->is_claimed = false;
         deliver(task->job, &task->one->wanted, refs_chunk__data(chunk));
     }
@@ -174,7 +174,7 @@ static refs_status receive_zero(batch *job, loading *one, refs_error *err) {
     refs_buf key = REFS_BUF_INIT, value = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&key, err, "%s0", array->meta->key_prefix);
     if (status == REFS_OK)
-        status = refs_store_get(array->tools.store, refs_str_view((char *)key.data, key.size),
+        status = refs_store_get(array->context.store, refs_str_view((char *)key.data, key.size),
                                 array->max_stored, &value, err);
     decode_task task = {job, one, refs_buf_view(&value), NULL};
     if (status == REFS_OK) status = run_decode(&task, err);
@@ -198,7 +198,7 @@ static refs_status receive_absent(batch *job, loading *one, refs_error *err) {
 
 static bool is_decoded_later(batch *job, const loading *one) {
     return job->who != NULL && !job->who->is_near(job->who->user, one->expected.box) &&
-           !refs_cache__is_awaited(job->array->tools.cache, id_of(job, one));
+           !refs_cache__is_awaited(job->array->context.cache, id_of(job, one));
 }
 
 /* Makes the bytes of a whole shard those of a chunk in it: none where it is absent. */
@@ -223,20 +223,20 @@ static void claim_between(void *user, size_t i) {
     batch *job = user;
     refs_gap_chunk *chunk = &job->between[i - job->n_fetched];
     refs_chunk_id id = id_of_between(job, chunk);
-    chunk->is_claimed = refs_cache__claim(job->array->tools.cache, id, REFS_WANT_BYTES,
+    chunk->is_claimed = refs_cache__claim(job->array->context.cache, id, REFS_WANT_BYTES,
                                           &job->awaited, NULL) == REFS_CLAIM_MINE;
 }
 
 static void keep_between(const batch *job, refs_gap_chunk *chunk, refs_bytes stored) {
     if (chunk->is_claimed &&
-        refs_cache__add_stored(job->array->tools.cache, id_of_between(job, chunk), stored))
+        refs_cache__add_stored(job->array->context.cache, id_of_between(job, chunk), stored))
         chunk->is_claimed = false;
 }
 
 static void give_up_between(batch *job) {
     for (size_t i = 0; i < job->n_between; i++)
         if (job->between[i].is_claimed)
-            refs_cache__abandon(job->array->tools.cache, id_of_between(job, &job->between[i]));
+            refs_cache__abandon(job->array->context.cache, id_of_between(job, &job->between[i]));
     job->n_between = 0;
 }
 
@@ -263,7 +263,7 @@ static refs_status receive(void *user, size_t i, bool present, refs_bytes stored
     atomic_fetch_add(&array->chunks_stored, 1);
     atomic_fetch_add(&array->bytes_stored, stored.size);
     if (!is_decoded_later(job, one)) return start_decode(job, one, stored, block, err);
-    if (refs_cache__add_stored(job->array->tools.cache, id_of(job, one), stored))
+    if (refs_cache__add_stored(job->array->context.cache, id_of(job, one), stored))
         one->is_claimed = false;
     refs_block_finish(block, one->arrived);
     return REFS_OK;
@@ -281,11 +281,12 @@ static void look_up(batch *job, refs_wanted wanted) {
     loading one = {.wanted = wanted};
     refs_chunk_id id = {array->owner, wanted.number};
     refs_chunk *chunk = NULL;
-    if (array->tools.cache == NULL) {
+    if (array->context.cache == NULL) {
         note(job, one);
         return;
     }
-    switch (refs_cache__claim(array->tools.cache, id, REFS_WANT_ELEMENTS, &job->awaited, &chunk)) {
+    switch (
+        refs_cache__claim(array->context.cache, id, REFS_WANT_ELEMENTS, &job->awaited, &chunk)) {
     case REFS_CLAIM_MINE:
         one.is_claimed = true;
         note(job, one);
@@ -310,7 +311,7 @@ static void look_up(batch *job, refs_wanted wanted) {
 /* Claims a chunk, unless the reader has passed it. That is asked once it is claimed: from then on a
  * reader that comes to it finds it busy. */
 static void look_up_ahead(batch *job, refs_expected expected) {
-    refs_cache *cache = job->array->tools.cache;
+    refs_cache *cache = job->array->context.cache;
     loading one = {.expected = expected, .is_claimed = true};
     if (refs_cache__claim(cache, id_of(job, &one), REFS_WANT_BYTES, &job->awaited, NULL) !=
         REFS_CLAIM_MINE)
@@ -336,7 +337,7 @@ static bool is_awaited(const void *user, size_t i) {
     if (!is_any_awaited(job)) return false;
     refs_chunk_id id = i < job->n_fetched ? id_of(job, &job->fetched[i])
                                           : id_of_between(job, &job->between[i - job->n_fetched]);
-    return refs_cache__is_awaited(job->array->tools.cache, id);
+    return refs_cache__is_awaited(job->array->context.cache, id);
 }
 
 static bool client_may_go_on(void *user) {
@@ -466,9 +467,10 @@ static refs_status list_by_number(batch *job, uint64_t max_gap, refs_error *err)
 /* Lists the chunks that may lie in the gaps of what is fetched. */
 static refs_status list_between(batch *job, refs_error *err) {
     const refs_array *array = job->array;
-    uint64_t max_gap = refs_store_max_gap(array->tools.store) / refs_array__mean_stored(array) + 1;
+    uint64_t max_gap =
+        refs_store_max_gap(array->context.store) / refs_array__mean_stored(array) + 1;
     job->n_between = 0;
-    if (array->tools.cache == NULL || job->n_fetched < 2 || max_gap < 2 || !are_of_one_array(job))
+    if (array->context.cache == NULL || job->n_fetched < 2 || max_gap < 2 || !are_of_one_array(job))
         return REFS_OK;
     if (job->between == NULL) job->between = refs_calloc(REFS_MAX_GAP_CHUNKS, sizeof *job->between);
     if (job->between == NULL) return refs_fail_nomem(err);
@@ -509,7 +511,7 @@ static refs_status list_keys(batch *job, refs_key_list *keys, refs_error *err) {
     REFS_TRY(refs_key_list__open(keys, job->n_fetched + job->n_between, err));
     for (size_t i = 0; i < job->n_fetched; i++) REFS_TRY(add_key(job, keys, &job->fetched[i], err));
     if (job->n_between == 0 ||
-        refs_store_is_local(job->array->tools.store, refs_key_list__view(keys)[0].text))
+        refs_store_is_local(job->array->context.store, refs_key_list__view(keys)[0].text))
         return REFS_OK;
     for (size_t i = 0; i < job->n_between; i++)
         REFS_TRY(add_optional(job, keys, &job->between[i], err));
@@ -523,7 +525,7 @@ static refs_status fetch_keys(batch *job, refs_error *err) {
     refs_status status = list_between(job, err);
     if (status == REFS_OK) status = list_keys(job, &keys, err);
     if (status == REFS_OK)
-        status = refs_store_get_many(job->array->tools.store, refs_key_list__view(&keys), keys.n,
+        status = refs_store_get_many(job->array->context.store, refs_key_list__view(&keys), keys.n,
                                      &client, err);
     refs_key_list__clear(&keys);
     give_up_between(job);
@@ -546,7 +548,7 @@ static void tell_arrived(const batch *job) {
 /* Decodes what was ready, and fetches and decodes the rest. What went wrong with a chunk explains
  * more than that the fetch was cancelled for it. */
 static refs_status fetch(batch *job, refs_error *err) {
-    refs_pool *pool = job->n_fetched + job->n_ready > 1 ? job->array->tools.pool : NULL;
+    refs_pool *pool = job->n_fetched + job->n_ready > 1 ? job->array->context.pool : NULL;
     REFS_TRY(refs_group_open(pool, &job->group, err));
     refs_group_prefer(job->group, is_any_awaited, job);
     refs_error fetch_error = REFS_ERROR_INIT;
@@ -617,7 +619,7 @@ static refs_status await_busy(batch *job, refs_error *err) {
     const refs_wanted *first = &job->busy[0];
     const refs_array *array = first->to->array;
     refs_chunk_id id = {array->owner, first->number};
-    while (!refs_cache__await(array->tools.cache, id, POLL_MS) ||
+    while (!refs_cache__await(array->context.cache, id, POLL_MS) ||
            !refs_shards__await(array, first->number, POLL_MS))
         if (!may_go_on(job)) return refs_fail(err, REFS_CANCELLED, "cancelled");
     return REFS_OK;
@@ -680,7 +682,7 @@ void refs_array__load_ahead(const refs_prefetcher *who, refs_expected *expected,
 }
 
 void refs_array__decode_stored(refs_array *array, uint64_t number) {
-    refs_cache *cache = array->tools.cache;
+    refs_cache *cache = array->context.cache;
     refs_chunk_id id = {array->owner, number};
     refs_chunk *stored = NULL;
     if (refs_cache__claim(cache, id, REFS_WANT_DECODED, NULL, &stored) != REFS_CLAIM_STORED) return;

@@ -4,7 +4,7 @@
 /* Equal moves after which the next one is expected. */
 #define MOVES_TO_TRUST 2
 
-/* Equal steps inside a chunk after which the next chunk is expected. Three bands of a picture in
+/* Equal steps inside a chunk after which the next chunk is expected. Three bands of an image in
  * colours are two steps. */
 #define STEPS_TO_TRUST 3
 

@@ -116,15 +116,16 @@ static bool is_of(const void *argument, const void *array) {
 }
 
 void refs_prefetch__withdraw(const refs_array *array) {
-    if (array->tools.prefetch_pool != NULL)
-        refs_pool_withdraw(array->tools.prefetch_pool, drop_task, is_of, array);
-    if (array->tools.pool != NULL) refs_pool_withdraw(array->tools.pool, drop_task, is_of, array);
+    if (array->context.prefetch_pool != NULL)
+        refs_pool_withdraw(array->context.prefetch_pool, drop_task, is_of, array);
+    if (array->context.pool != NULL)
+        refs_pool_withdraw(array->context.pool, drop_task, is_of, array);
 }
 
 /* -- the course -------------------------------------------------------------------------------- */
 
 bool refs_prefetch__is_possible(const refs_array *array) {
-    return array->tools.cache != NULL && array->tools.prefetch_pool != NULL &&
+    return array->context.cache != NULL && array->context.prefetch_pool != NULL &&
            array->chunk_bytes > 0;
 }
 
@@ -133,8 +134,9 @@ static bool begins_local(const refs_array *array, const refs_course *course) {
     refs_buf key = REFS_BUF_INIT;
     refs_grid__index(&array->grid, course->first, index);
     refs_grid__mirror(&array->grid, course->mirrored, index);
-    bool local = refs_chunk_key(array->meta, index, &key, NULL) == REFS_OK &&
-                 refs_store_is_local(array->tools.store, refs_str_view((char *)key.data, key.size));
+    bool local =
+        refs_chunk_key(array->meta, index, &key, NULL) == REFS_OK &&
+        refs_store_is_local(array->context.store, refs_str_view((char *)key.data, key.size));
     refs_buf_clear(&key);
     return local;
 }
@@ -144,7 +146,7 @@ static void ask_to_decode(refs_run *run, uint64_t begin, uint64_t end) {
     for (uint64_t box = begin; box < end && numbers != NULL; box++) {
         size_t n = refs_course__chunks(&run->course, &run->array->grid, box, numbers);
         for (size_t i = 0; i < n; i++)
-            start_task(run, run->array->tools.pool,
+            start_task(run, run->array->context.pool,
                        (prefetch_task){.begin = box, .number = numbers[i]}, run_decode);
     }
     refs_free(numbers);
@@ -160,16 +162,16 @@ void refs_prefetch__ask(refs_prefetch *prefetch) {
         .next = prefetch->next,
         .stored = refs_array__mean_stored(array) * run->box_size,
         .decoded = array->chunk_bytes * run->box_size,
-        .budget = refs_budget__share(refs_cache__budget(array->tools.cache), prefetch),
+        .budget = refs_budget__share(refs_cache__budget(array->context.cache), prefetch),
         .is_local = run->is_local};
     refs_prefetch_plan plan = refs_course__plan(&run->course, &progress);
     atomic_store(&run->decode_end, plan.decode_end);
     uint64_t most = MAX_TASK_CHUNKS / run->box_size;
     if (plan.end - plan.begin > most) plan.end = plan.begin + most;
     if (plan.end > plan.begin)
-        start_task(run, array->tools.prefetch_pool,
+        start_task(run, array->context.prefetch_pool,
                    (prefetch_task){.begin = plan.begin, .end = plan.end}, run_load);
-    if (array->tools.pool != NULL && !run->is_local) {
+    if (array->context.pool != NULL && !run->is_local) {
         uint64_t from = prefetch->decoded > ahead ? prefetch->decoded : ahead;
         uint64_t to = plan.decode_end < plan.begin ? plan.decode_end : plan.begin;
         ask_to_decode(run, from, to);
@@ -215,7 +217,7 @@ static void pass_boxes(refs_prefetch *prefetch, uint64_t k) {
     refs_array *array = run->array;
     uint64_t box_bytes = array->chunk_bytes * run->box_size;
     uint64_t n_kept = KEPT_BYTES / box_bytes + 1,
-             n_fit = refs_cache__max_bytes(array->tools.cache) / box_bytes;
+             n_fit = refs_cache__max_bytes(array->context.cache) / box_bytes;
     if (array->chunk_bytes > REFS_HELD_FROM) return; /* a reader may come back for the rest */
     if (run->course.n_read + k <= n_fit || k < n_kept) return;
     uint64_t end = k - n_kept + 1, known = prefetch->next < end ? prefetch->next : end;
@@ -223,7 +225,7 @@ static void pass_boxes(refs_prefetch *prefetch, uint64_t k) {
     for (; prefetch->passed < known && numbers != NULL; prefetch->passed++) {
         size_t n = refs_course__chunks(&run->course, &array->grid, prefetch->passed, numbers);
         for (size_t i = 0; i < n; i++)
-            refs_cache__pass(array->tools.cache, (refs_chunk_id){array->owner, numbers[i]});
+            refs_cache__pass(array->context.cache, (refs_chunk_id){array->owner, numbers[i]});
     }
     if (prefetch->passed < end) prefetch->passed = end;
     refs_free(numbers);
@@ -249,7 +251,7 @@ static void leave_unread(const refs_prefetch *prefetch) {
     for (uint64_t box = prefetch->ahead; box < prefetch->next && numbers != NULL; box++) {
         size_t n = refs_course__chunks(&run->course, &run->array->grid, box, numbers);
         for (size_t i = 0; i < n; i++)
-            refs_cache__leave(run->array->tools.cache,
+            refs_cache__leave(run->array->context.cache,
                               (refs_chunk_id){run->array->owner, numbers[i]});
     }
     refs_free(numbers);
@@ -258,7 +260,7 @@ static void leave_unread(const refs_prefetch *prefetch) {
 void refs_prefetch__end(refs_prefetch *prefetch) {
     refs_run *run = prefetch->run;
     if (run == NULL) return;
-    refs_budget__leave(refs_cache__budget(run->array->tools.cache), prefetch);
+    refs_budget__leave(refs_cache__budget(run->array->context.cache), prefetch);
     atomic_store(&run->ended, true);
     leave_unread(prefetch);
     release(run);

@@ -68,7 +68,7 @@ static bool lies_alike(const reading *job, size_t dim) {
 static bool may_decode_in_place(const reading *job) {
     const refs_array *array = job->array;
     uint64_t bytes;
-    size_t kept = array->tools.cache != NULL ? refs_cache__max_bytes(array->tools.cache) : 0;
+    size_t kept = array->context.cache != NULL ? refs_cache__max_bytes(array->context.cache) : 0;
     if (refs_mul_u64(job->cut->n_chunks, array->chunk_bytes, &bytes) && bytes <= kept) return false;
     for (size_t dim = 0; dim < array->meta->rank; dim++)
         if (!lies_alike(job, dim)) return false;

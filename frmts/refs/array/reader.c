@@ -30,8 +30,8 @@ refs_status refs_reader_open(refs_array *array, refs_reader **reader, refs_error
 void refs_reader_free(refs_reader *reader) {
     if (reader == NULL) return;
     refs_prefetch__end(&reader->prefetch);
-    if (reader->array->tools.cache != NULL)
-        refs_cache__hold(reader->array->tools.cache, reader->held_bytes, 0);
+    if (reader->array->context.cache != NULL)
+        refs_cache__hold(reader->array->context.cache, reader->held_bytes, 0);
     pthread_mutex_destroy(&reader->lock);
     refs_free(reader);
 }
@@ -79,10 +79,10 @@ static void follow(refs_reader *reader, const refs_box_read *read) {
 static void note_read(refs_reader *reader, const refs_cut *cut) {
     refs_array *array = reader->array;
     refs_box_read read;
-    if (array->tools.cache == NULL) return;
+    if (array->context.cache == NULL) return;
     refs_lock(&reader->lock);
     size_t held_bytes = refs_held__note(&reader->held, array, cut);
-    refs_cache__hold(array->tools.cache, reader->held_bytes, held_bytes);
+    refs_cache__hold(array->context.cache, reader->held_bytes, held_bytes);
     reader->held_bytes = held_bytes;
     if (refs_prefetch__is_possible(array) &&
         refs_pattern__describe(array->meta, &array->grid, cut, &read)) {
@@ -132,7 +132,8 @@ void refs_reader_advise(refs_reader *reader, const refs_region *region) {
 /* Whether the region's chunks can be in the cache beside as much that is not of it. */
 static bool fits(const refs_array *array, const refs_cut *cut) {
     uint64_t bytes;
-    size_t half = array->tools.cache != NULL ? refs_cache__max_bytes(array->tools.cache) / 2 : 0;
+    size_t half =
+        array->context.cache != NULL ? refs_cache__max_bytes(array->context.cache) / 2 : 0;
     return refs_mul_u64(cut->n_chunks, array->chunk_bytes + REFS_CHUNK_OVERHEAD, &bytes) &&
            bytes <= half;
 }

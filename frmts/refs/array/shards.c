@@ -32,7 +32,7 @@ static refs_status open_chain(const refs_shard_meta *meta, refs_shards *shards, 
 
 /* As the codec room has it for one chunk of all bytes. */
 static uint64_t most_stored(const refs_array *array, uint64_t index_bytes) {
-    uint64_t limit = array->tools.max_chunk_bytes, most;
+    uint64_t limit = array->context.max_chunk_bytes, most;
     limit = (limit > 0 ? limit : REFS_MAX_CHUNK_BYTES) + REFS_MAX_ENCODING_BYTES;
     if (!refs_mul_u64(array->meta->shard->n_inner, array->chunk_bytes, &most) ||
         !refs_mul_u64(most, REFS_MAX_INFLATION, &most) ||
@@ -57,14 +57,14 @@ refs_status refs_shards__open(const refs_array *array, refs_shards **shards, ref
         return status;
     }
     opened->max_stored = most_stored(array, opened->index_bytes);
-    if (array->tools.cache != NULL) opened->owner = refs_cache__new_owner(array->tools.cache);
+    if (array->context.cache != NULL) opened->owner = refs_cache__new_owner(array->context.cache);
     *shards = opened;
     return REFS_OK;
 }
 
 void refs_shards__free(const refs_array *array, refs_shards *shards) {
     if (shards == NULL) return;
-    if (array->tools.cache != NULL) refs_cache__drop_owner(array->tools.cache, shards->owner);
+    if (array->context.cache != NULL) refs_cache__drop_owner(array->context.cache, shards->owner);
     refs_chain_free(shards->chain);
     refs_free(shards);
 }
@@ -119,7 +119,7 @@ static refs_shard_state measure(refs_shard *shard) {
     uint64_t index[REFS_MAX_RANK];
     index_of(shard, index);
     if (refs_chunk_key(shard->array->meta, index, &key, NULL) == REFS_OK)
-        (void)refs_store_measure(shard->array->tools.store,
+        (void)refs_store_measure(shard->array->context.store,
                                  refs_str_view((char *)key.data, key.size), &extent, NULL);
     refs_buf_clear(&key);
     shard->size = extent.size;
@@ -127,7 +127,7 @@ static refs_shard_state measure(refs_shard *shard) {
 }
 
 void refs_shard__claim(refs_shard *shard, refs_awaited *awaited) {
-    refs_cache *cache = shard->array->tools.cache;
+    refs_cache *cache = shard->array->context.cache;
     refs_claim claim = REFS_CLAIM_MINE;
     if (cache != NULL)
         claim = refs_cache__claim(cache, id_of(shard), REFS_WANT_ELEMENTS, awaited, &shard->index);
@@ -138,7 +138,7 @@ void refs_shard__claim(refs_shard *shard, refs_awaited *awaited) {
 }
 
 void refs_shard__clear(refs_shard *shard) {
-    if (shard->is_claimed) refs_cache__abandon(shard->array->tools.cache, id_of(shard));
+    if (shard->is_claimed) refs_cache__abandon(shard->array->context.cache, id_of(shard));
     shard->is_claimed = false;
     refs_chunk__release(shard->index);
     shard->index = NULL;
@@ -148,7 +148,7 @@ bool refs_shards__await(const refs_array *array, uint64_t number, unsigned ms) {
     uint64_t inner;
     if (array->shards == NULL) return true;
     refs_chunk_id id = {array->shards->owner, refs_shards__of(array, number, &inner)};
-    return refs_cache__await(array->tools.cache, id, ms);
+    return refs_cache__await(array->context.cache, id, ms);
 }
 
 /* -- indices ----------------------------------------------------------------------------------- */
@@ -167,7 +167,7 @@ static refs_status decode_index(refs_shard *shard, refs_bytes stored, refs_error
 
 /* Ends the claim: others go on with the index. */
 static void publish_index(refs_shard *shard) {
-    refs_cache *cache = shard->array->tools.cache;
+    refs_cache *cache = shard->array->context.cache;
     if (cache != NULL) refs_cache__add_decoded(cache, id_of(shard), shard->index);
     shard->is_claimed = false;
     shard->state = REFS_SHARD_OPEN;
@@ -242,7 +242,7 @@ refs_status refs_shards__load_indices(refs_shard *shards, size_t n, const refs_s
     if (status == REFS_OK && job.shards == NULL) status = refs_fail_nomem(err);
     for (size_t i = 0; i < n && status == REFS_OK; i++)
         if (shards[i].state == REFS_SHARD_CLOSED) status = note_index(&job, &shards[i], err);
-    if (status == REFS_OK) status = fetch_indices(&job, shards[0].array->tools.store, err);
+    if (status == REFS_OK) status = fetch_indices(&job, shards[0].array->context.store, err);
     refs_key_list__clear(&job.keys);
     refs_free(job.shards);
     return status;
@@ -296,7 +296,7 @@ size_t refs_shard__list(const refs_shard *shard, size_t n, refs_gap_chunk *liste
 
 /* Without memory for it, or where the index makes no sense, it is as if it were not there. */
 static void keep(refs_shard *shard, uint64_t inner, refs_bytes whole) {
-    refs_cache *cache = shard->array->tools.cache;
+    refs_cache *cache = shard->array->context.cache;
     refs_chunk_id id = {.owner = shard->array->owner};
     refs_store_part part;
     if (refs_shard__find(shard, inner, &part, NULL) != REFS_OK || part.length == 0 ||
@@ -313,7 +313,7 @@ refs_status refs_shard__take_whole(refs_shard *shard, refs_bytes whole, refs_err
     shard->size = whole.size;
     REFS_TRY(find_index(shard, &at, err));
     REFS_TRY(decode_index(shard, refs_bytes_view(whole.data + at.begin, (size_t)at.length), err));
-    uint64_t n = shard->array->tools.cache != NULL ? shard->array->meta->shard->n_inner : 0;
+    uint64_t n = shard->array->context.cache != NULL ? shard->array->meta->shard->n_inner : 0;
     for (uint64_t i = 0; i < n; i++) keep(shard, i, whole);
     publish_index(shard);
     return REFS_OK;
@@ -325,7 +325,7 @@ refs_status refs_shard__locate(const refs_shard *shard, refs_status status, refs
     index_of(shard, index);
     if (refs_key_list__open(&keys, 1, NULL) == REFS_OK &&
         refs_key_list__add(&keys, shard->array, index, NULL) == REFS_OK)
-        refs_store_locate(shard->array->tools.store, refs_key_list__view(&keys), err);
+        refs_store_locate(shard->array->context.store, refs_key_list__view(&keys), err);
     refs_key_list__clear(&keys);
     return status;
 }
@@ -341,7 +341,7 @@ static refs_status load_all(refs_shard *shard, refs_error *err) {
     refs_status status = refs_key_list__open(&keys, 1, err);
     if (status == REFS_OK) status = refs_key_list__add(&keys, shard->array, index, err);
     if (status == REFS_OK)
-        status = refs_store_get(shard->array->tools.store, refs_key_list__view(&keys)->text,
+        status = refs_store_get(shard->array->context.store, refs_key_list__view(&keys)->text,
                                 (size_t)shard->array->shards->max_stored, &value, err);
     if (status == REFS_OK) {
         status = refs_shard__take_whole(shard, refs_buf_view(&value), err);

@@ -13,14 +13,14 @@ void refs_tasks__init(refs_tasks *tasks) {
     pthread_mutex_init(&tasks->lock, NULL);
     pthread_cond_init(&tasks->ended, NULL);
     tasks->forked = (refs_forked){in_child, tasks, NULL, NULL};
-    refs_fork_enlist(&tasks->forked);
+    refs_fork_register(&tasks->forked);
 }
 
 void refs_tasks__clear(refs_tasks *tasks) {
     refs_lock(&tasks->lock);
     while (tasks->n > 0) refs_wait(&tasks->ended, &tasks->lock);
     refs_unlock(&tasks->lock);
-    refs_fork_strike_off(&tasks->forked);
+    refs_fork_unregister(&tasks->forked);
     pthread_cond_destroy(&tasks->ended);
     pthread_mutex_destroy(&tasks->lock);
 }

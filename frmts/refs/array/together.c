@@ -15,7 +15,7 @@ typedef struct bundle {
 
 /* Whether all chunks of the array can be in the cache at once, beside what is in the bundle. */
 static bool fits(const bundle *all, const refs_array *array, size_t *bytes) {
-    size_t budget = refs_cache__max_bytes(array->tools.cache);
+    size_t budget = refs_cache__max_bytes(array->context.cache);
     return array->grid.n_chunks <= MAX_TOGETHER_CHUNKS - all->n_chunks &&
            refs_mul_size((size_t)array->grid.n_chunks, array->chunk_bytes, bytes) &&
            *bytes <= budget && all->bytes <= budget - *bytes;
@@ -23,7 +23,7 @@ static bool fits(const bundle *all, const refs_array *array, size_t *bytes) {
 
 static void add(bundle *all, refs_array *array) {
     size_t bytes;
-    if (all->n == MAX_TOGETHER || array->meta->dtype.size == 0 || array->tools.cache == NULL ||
+    if (all->n == MAX_TOGETHER || array->meta->dtype.size == 0 || array->context.cache == NULL ||
         !fits(all, array, &bytes))
         return;
     const refs_delivery *to = &all->to[all->n];

@@ -4,11 +4,11 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* Threads in a stretch, and whether a fork waits for them or happens. A thread counts itself before
- * it looks, and a fork says so before it counts: one of them sees the other. */
+/* Threads in a critical section, and whether a fork waits for them or happens. A thread counts
+ * itself before it looks, and a fork says so before it counts: one of them sees the other. */
 static _Atomic unsigned n_inside;
 static _Atomic bool forking;
-static _Thread_local unsigned depth; /* of this thread's stretches */
+static _Thread_local unsigned depth; /* of this thread's critical sections */
 
 /* Whoever waits for either to change. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -17,7 +17,7 @@ static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* guards first */
 static refs_forked *first;
 
-/* -- stretches --------------------------------------------------------------------------------- */
+/* -- critical sections ------------------------------------------------------------------------- */
 
 static void step_out(void) {
     if (atomic_fetch_sub(&n_inside, 1) > 1 || !atomic_load(&forking)) return;
@@ -56,7 +56,7 @@ void refs_unlock(pthread_mutex_t *lock) {
     refs_fork_allow();
 }
 
-/* Who wakes has the lock and is in no stretch: for as long as it takes to give it back. */
+/* Who wakes has the lock and is in no critical section: for as long as it takes to give it back. */
 void refs_wait(pthread_cond_t *changed, pthread_mutex_t *lock) {
     refs_fork_allow();
     pthread_cond_wait(changed, lock);
@@ -99,8 +99,8 @@ bool refs_wait_ms(pthread_cond_t *changed, pthread_mutex_t *lock, unsigned ms) {
 
 /* -- the fork ---------------------------------------------------------------------------------- */
 
-/* A host that forks while the core calls it is in a stretch of its own, which must not keep it from
- * forking, nor another one that forks. */
+/* A host that forks while the core calls it is in a critical section of its own, which must not
+ * keep it from forking, nor another one that forks. */
 static void before_fork(void) {
     pthread_mutex_lock(&gate);
     if (depth > 0) atomic_fetch_sub(&n_inside, 1);
@@ -128,13 +128,13 @@ static void after_fork_in_child(void) {
         entry->in_child(entry->self);
 }
 
-/* -- what is enlisted -------------------------------------------------------------------------- */
+/* -- what is registered ------------------------------------------------------------------------ */
 
 static void install(void) {
     (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-void refs_fork_enlist(refs_forked *entry) {
+void refs_fork_register(refs_forked *entry) {
     static pthread_once_t installed = PTHREAD_ONCE_INIT;
     (void)pthread_once(&installed, install);
     refs_lock(&list_lock);
@@ -145,7 +145,7 @@ void refs_fork_enlist(refs_forked *entry) {
     refs_unlock(&list_lock);
 }
 
-void refs_fork_strike_off(refs_forked *entry) {
+void refs_fork_unregister(refs_forked *entry) {
     refs_lock(&list_lock);
     *(entry->previous != NULL ? &entry->previous->next : &first) = entry->next;
     if (entry->next != NULL) entry->next->previous = entry->previous;

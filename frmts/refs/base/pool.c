@@ -147,7 +147,7 @@ refs_status refs_pool_open(unsigned n_threads, refs_pool **pool, refs_error *err
     opened->threads = threads;
     opened->n_threads = n_threads;
     opened->forked = (refs_forked){in_child, opened, NULL, NULL};
-    refs_fork_enlist(&opened->forked);
+    refs_fork_register(&opened->forked);
     *pool = opened;
     return REFS_OK;
 }
@@ -163,7 +163,7 @@ static void drop_all(task *first) {
 
 void refs_pool_free(refs_pool *pool) {
     if (pool == NULL) return;
-    refs_fork_strike_off(&pool->forked);
+    refs_fork_unregister(&pool->forked);
     refs_lock(&pool->lock);
     pool->ending = true;
     pthread_cond_broadcast(&pool->work);

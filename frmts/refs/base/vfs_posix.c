@@ -69,38 +69,38 @@ static void posix_close(void *self, void *handle) {
 #define NANOSECONDS(status, which) ((uint32_t)(status)->st_##which##tim.tv_nsec)
 #endif
 
-static void fill_stamp(const struct stat *status, refs_vfs_stamp *stamp) {
-    *stamp = (refs_vfs_stamp){.size = (uint64_t)status->st_size,
-                              .modified_s = status->st_mtime,
-                              .modified_ns = NANOSECONDS(status, m),
-                              .device = (uint64_t)status->st_dev,
-                              .inode = (uint64_t)status->st_ino,
-                              .changed_s = status->st_ctime,
-                              .changed_ns = NANOSECONDS(status, c)};
+static void fill_validators(const struct stat *status, refs_vfs_validators *validators) {
+    *validators = (refs_vfs_validators){.size = (uint64_t)status->st_size,
+                                        .modified_s = status->st_mtime,
+                                        .modified_ns = NANOSECONDS(status, m),
+                                        .device = (uint64_t)status->st_dev,
+                                        .inode = (uint64_t)status->st_ino,
+                                        .changed_s = status->st_ctime,
+                                        .changed_ns = NANOSECONDS(status, c)};
 }
 
-static refs_status posix_stamp(void *self, const char *location, refs_vfs_stamp *stamp,
-                               refs_error *err) {
+static refs_status posix_validators(void *self, const char *location,
+                                    refs_vfs_validators *validators, refs_error *err) {
     (void)self;
     struct stat status;
     if (stat(location, &status) != 0)
         return refs_fail(err, errno == ENOENT ? REFS_NOT_FOUND : REFS_IO, "%s: %s", location,
                          strerror(errno));
-    fill_stamp(&status, stamp);
+    fill_validators(&status, validators);
     return REFS_OK;
 }
 
-static refs_status posix_peek(void *self, const char *location, void *handle, refs_vfs_stamp *stamp,
-                              refs_error *err) {
+static refs_status posix_peek(void *self, const char *location, void *handle,
+                              refs_vfs_validators *validators, refs_error *err) {
     struct stat status;
-    if (handle == NULL) return posix_stamp(self, location, stamp, err);
+    if (handle == NULL) return posix_validators(self, location, validators, err);
     if (fstat(((posix_file *)handle)->descriptor, &status) != 0)
         return refs_fail(err, REFS_IO, "%s: %s", location, strerror(errno));
-    fill_stamp(&status, stamp);
+    fill_validators(&status, validators);
     return REFS_OK;
 }
 
-static bool posix_is_near(void *self, const char *location) {
+static bool posix_is_local(void *self, const char *location) {
     (void)self;
     (void)location;
     return true;
@@ -111,8 +111,8 @@ const refs_vfs *refs_vfs_posix(void) {
                                    .size = posix_size,
                                    .read = posix_read,
                                    .close = posix_close,
-                                   .stamp = posix_stamp,
-                                   .is_near = posix_is_near,
+                                   .validators = posix_validators,
+                                   .is_local = posix_is_local,
                                    .peek = posix_peek};
     return &posix;
 }

@@ -35,9 +35,15 @@ typedef struct opened {
 
 /* -- comparing --------------------------------------------------------------------------------- */
 
-static seen seen_of(const refs_vfs_stamp *stamp) {
-    return (seen){KNOWN,         stamp->modified_ns, stamp->changed_ns, stamp->size,
-                  stamp->device, stamp->inode,       stamp->modified_s, stamp->changed_s};
+static seen seen_of(const refs_vfs_validators *validators) {
+    return (seen){KNOWN,
+                  validators->modified_ns,
+                  validators->changed_ns,
+                  validators->size,
+                  validators->device,
+                  validators->inode,
+                  validators->modified_s,
+                  validators->changed_s};
 }
 
 static bool is_same(const seen *one, const seen *other) {
@@ -104,11 +110,11 @@ static bool is_noted(refs_watch *watch, const char *location) {
 
 /* The location, or what it was opened as. */
 static seen look(const refs_vfs *below, const char *location, void *handle) {
-    refs_vfs_stamp stamp;
+    refs_vfs_validators validators;
     refs_status status = below->peek != NULL
-                             ? below->peek(below->self, location, handle, &stamp, NULL)
+                             ? below->peek(below->self, location, handle, &validators, NULL)
                              : REFS_UNSUPPORTED;
-    if (status == REFS_OK) return seen_of(&stamp);
+    if (status == REFS_OK) return seen_of(&validators);
     return (seen){.kind = status == REFS_UNSUPPORTED ? UNKNOWN : ABSENT};
 }
 
@@ -149,7 +155,7 @@ static refs_status open_watched(void *self, const char *location, void **handle,
     opened *thing = refs_calloc(1, sizeof *thing);
     if (thing == NULL) return refs_fail_nomem(err);
     thing->location = refs_str_copy(refs_str_from(location));
-    thing->near = below->is_near != NULL && below->is_near(below->self, location);
+    thing->near = below->is_local != NULL && below->is_local(below->self, location);
     refs_status status =
         thing->location != NULL ? open_below(watch, thing, err) : refs_fail_nomem(err);
     if (status == REFS_OK)
@@ -188,21 +194,22 @@ static refs_status read_many(void *self, void *handle, const refs_vfs_range *ran
     return check(watch, thing, err);
 }
 
-static refs_status stamp(void *self, const char *location, refs_vfs_stamp *stamp, refs_error *err) {
+static refs_status validators(void *self, const char *location, refs_vfs_validators *validators,
+                              refs_error *err) {
     const refs_vfs *below = ((const refs_watch *)self)->below;
-    return below->stamp(below->self, location, stamp, err);
+    return below->validators(below->self, location, validators, err);
 }
 
-static bool is_near(void *self, const char *location) {
+static bool is_local(void *self, const char *location) {
     const refs_vfs *below = ((const refs_watch *)self)->below;
-    return below->is_near(below->self, location);
+    return below->is_local(below->self, location);
 }
 
-static refs_status peek(void *self, const char *location, void *handle, refs_vfs_stamp *stamp,
-                        refs_error *err) {
+static refs_status peek(void *self, const char *location, void *handle,
+                        refs_vfs_validators *validators, refs_error *err) {
     const refs_vfs *below = ((const refs_watch *)self)->below;
     return below->peek(below->self, location, handle != NULL ? ((opened *)handle)->handle : NULL,
-                       stamp, err);
+                       validators, err);
 }
 
 /* -- the whole --------------------------------------------------------------------------------- */
@@ -217,8 +224,8 @@ refs_status refs_watch_open(const refs_vfs *vfs, refs_watch **watch, refs_error 
                                  .read = read_watched,
                                  .read_many = vfs->read_many != NULL ? read_many : NULL,
                                  .close = close_opened,
-                                 .stamp = vfs->stamp != NULL ? stamp : NULL,
-                                 .is_near = vfs->is_near != NULL ? is_near : NULL,
+                                 .validators = vfs->validators != NULL ? validators : NULL,
+                                 .is_local = vfs->is_local != NULL ? is_local : NULL,
                                  .peek = vfs->peek != NULL ? peek : NULL};
     pthread_mutex_init(&made->lock, NULL);
     *watch = made;

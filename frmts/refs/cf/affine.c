@@ -42,7 +42,7 @@ static bool read_actual_range(const refs_array_meta *variable, bool ascends, dou
     return true;
 }
 
-static bool are_near(const double range[2], double first, double last, double tolerance) {
+static bool are_local(const double range[2], double first, double last, double tolerance) {
     return fabs(range[0] - first) <= tolerance && fabs(range[1] - last) <= tolerance;
 }
 
@@ -76,11 +76,11 @@ static void find_ends(const refs_array_meta *variable, const double *values, siz
     span->first = values[0];
     span->last = values[n - 1];
     if (!read_actual_range(variable, step > 0, range)) return;
-    if (are_near(range, span->first, span->last, tolerance)) {
+    if (are_local(range, span->first, span->last, tolerance)) {
         span->first = range[0];
         span->last = range[1];
     }
-    span->has_edges = are_near(range, values[0] - step / 2, values[n - 1] + step / 2, tolerance);
+    span->has_edges = are_local(range, values[0] - step / 2, values[n - 1] + step / 2, tolerance);
     memcpy(span->edges, range, sizeof range);
 }
 
@@ -142,13 +142,14 @@ static void take_edges(axis_span *span) {
 }
 
 /* A pixel without size has no place, and neither has one whose place is not a number. */
-static void set_geotransform(refs_cf_meaning *meaning, const double x[2], const double y[2]) {
+static void set_geotransform(refs_cf_description *description, const double x[2],
+                             const double y[2]) {
     const double transform[6] = {x[0], x[1], 0, y[0], 0, y[1]};
     if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(y[0]) || !isfinite(y[1]) || x[1] == 0 ||
         y[1] == 0)
         return;
-    memcpy(meaning->geotransform, transform, sizeof transform);
-    meaning->has_geotransform = true;
+    memcpy(description->geotransform, transform, sizeof transform);
+    description->has_geotransform = true;
 }
 
 /* The corner and the size of pixels from `first` to `last`, their centres unless `edges`. */
@@ -163,26 +164,27 @@ static axis_span span_of_y(const refs_cf__frame *frame) {
 }
 
 /* Rows are shown north first. */
-static void order_rows(const refs_cf__frame *frame, const axis_span *y, refs_cf_meaning *meaning) {
-    if (!frame->axes.transposed) meaning->flip_y = y->first <= y->last;
+static void order_rows(const refs_cf__frame *frame, const axis_span *y,
+                       refs_cf_description *description) {
+    if (!frame->axes.transposed) description->flip_y = y->first <= y->last;
 }
 
 /* A column alone has no width, and so no geotransform; the order of its rows is known all the
  * same. */
 static refs_status order_column(const refs_cf__input *input, const refs_cf__frame *frame,
-                                refs_cf_meaning *meaning, refs_error *err) {
+                                refs_cf_description *description, refs_error *err) {
     axis_span y = span_of_y(frame);
     REFS_TRY(read_span(input, frame->axes.y, &y, NULL, err));
-    if (y.regular) order_rows(frame, &y, meaning);
+    if (y.regular) order_rows(frame, &y, description);
     return REFS_OK;
 }
 
 static refs_status from_axes(const refs_cf__input *input, const refs_cf__frame *frame,
-                             refs_cf_meaning *meaning, refs_error *err) {
+                             refs_cf_description *description, refs_error *err) {
     axis_span x = {.wraps = wraps(frame->axes.x)};
     axis_span y = span_of_y(frame);
-    REFS_TRY(read_span(input, frame->axes.x, &x, &meaning->geolocation2, err));
-    REFS_TRY(read_span(input, frame->axes.y, &y, &meaning->geolocation2, err));
+    REFS_TRY(read_span(input, frame->axes.x, &x, &description->geolocation2, err));
+    REFS_TRY(read_span(input, frame->axes.y, &y, &description->geolocation2, err));
     if (!x.regular || !y.regular) return REFS_OK;
 
     double x_factor = unit_factor(frame->axes.x, &frame->crs);
@@ -193,33 +195,34 @@ static refs_status from_axes(const refs_cf__input *input, const refs_cf__frame *
         take_edges(&y);
     }
     double half = edges ? 0 : 0.5;
-    order_rows(frame, &y, meaning);
-    double top = (meaning->flip_y ? y.last : y.first) * y_factor;
-    double bottom = (meaning->flip_y ? y.first : y.last) * y_factor;
+    order_rows(frame, &y, description);
+    double top = (description->flip_y ? y.last : y.first) * y_factor;
+    double bottom = (description->flip_y ? y.first : y.last) * y_factor;
     double columns[2], rows[2];
     corner_and_step(x.first * x_factor, x.last * x_factor, frame->axes.x->shape[0], half, columns);
     corner_and_step(top, bottom, frame->axes.y->shape[0], half, rows);
-    set_geotransform(meaning, columns, rows);
+    set_geotransform(description, columns, rows);
     return REFS_OK;
 }
 
 /* -- without coordinate variables -------------------------------------------------------------- */
 
 /* GDAL's own attribute: six numbers parted by spaces. */
-static bool from_text(const refs_json *mapping, refs_cf_meaning *meaning) {
+static bool from_text(const refs_json *mapping, refs_cf_description *description) {
     double transform[7];
     if (refs_cf__numbers(mapping, "GeoTransform", transform, 7) != 6) return false;
     for (size_t i = 0; i < 6; i++)
         if (!isfinite(transform[i])) return false;
-    memcpy(meaning->geotransform, transform, sizeof meaning->geotransform);
-    meaning->has_geotransform = true;
+    memcpy(description->geotransform, transform, sizeof description->geotransform);
+    description->has_geotransform = true;
     return true;
 }
 
 static void from_corners(const refs_cf__input *input, const refs_json *mapping,
-                         refs_cf_meaning *meaning) {
+                         refs_cf_description *description) {
     double west, east, north, south, columns[2], rows[2];
-    uint64_t n_x = input->array->shape[meaning->x_dim], n_y = input->array->shape[meaning->y_dim];
+    uint64_t n_x = input->array->shape[description->x_dim],
+             n_y = input->array->shape[description->y_dim];
     if (n_x < 2 || n_y < 2 || !refs_cf__number(mapping, "Westernmost_Easting", &west) ||
         !refs_cf__number(mapping, "Easternmost_Easting", &east) ||
         !refs_cf__number(mapping, "Northernmost_Northing", &north) ||
@@ -227,7 +230,7 @@ static void from_corners(const refs_cf__input *input, const refs_json *mapping,
         return;
     corner_and_step(west, east, n_x, 0.5, columns);
     corner_and_step(north, south, n_y, 0.5, rows);
-    set_geotransform(meaning, columns, rows);
+    set_geotransform(description, columns, rows);
 }
 
 /* Whether the file says that GDAL wrote it, and since it follows CF: from version 1.9 on. */
@@ -258,16 +261,16 @@ static bool south_first_by_custom(const refs_cf__input *input, const refs_cf__fr
 }
 
 refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf__frame *frame,
-                                     refs_cf_meaning *meaning, refs_error *err) {
-    if (meaning->y_dim == REFS_CF_NO_DIM) return REFS_OK;
+                                     refs_cf_description *description, refs_error *err) {
+    if (description->y_dim == REFS_CF_NO_DIM) return REFS_OK;
     const refs_cf__axes *axes = &frame->axes;
-    meaning->flip_y = south_first_by_custom(input, frame);
+    description->flip_y = south_first_by_custom(input, frame);
     if (axes->x != NULL && axes->y != NULL && axes->y->shape[0] > 1)
-        REFS_TRY(axes->x->shape[0] > 1 ? from_axes(input, frame, meaning, err)
-                                       : order_column(input, frame, meaning, err));
-    if (meaning->has_geotransform || frame->mapping == NULL) return REFS_OK;
+        REFS_TRY(axes->x->shape[0] > 1 ? from_axes(input, frame, description, err)
+                                       : order_column(input, frame, description, err));
+    if (description->has_geotransform || frame->mapping == NULL) return REFS_OK;
     const refs_json *mapping = frame->mapping->attributes;
-    bool described = refs_cf__has_crs_text(mapping) && from_text(mapping, meaning);
-    if (!described) from_corners(input, mapping, meaning);
+    bool described = refs_cf__has_crs_text(mapping) && from_text(mapping, description);
+    if (!described) from_corners(input, mapping, description);
     return REFS_OK;
 }

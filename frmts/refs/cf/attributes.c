@@ -1,4 +1,4 @@
-/* attributes.c -- texts and numbers out of attributes, and back. */
+/* attributes.c -- strings and numbers out of attributes, and back. */
 #include "cf_internal.h"
 
 #include <math.h>

@@ -235,7 +235,7 @@ const refs_array_meta *refs_cf__coordinate(const refs_hierarchy *hierarchy,
     return only;
 }
 
-/* -- the axes of the picture ------------------------------------------------------------------- */
+/* -- the axes of the raster -------------------------------------------------------------------- */
 
 /* Whether a dimension is longitude or x (latitude or y), whatever its units: by its variable's
  * attributes, or by its name when it has no variable. */
@@ -279,21 +279,22 @@ static bool has_sure_axes(const refs_cf__input *input) {
            (group != NULL && refs_json_get(group->attributes, "GMT_version") != NULL);
 }
 
-refs_cf__axes refs_cf__find_axes(const refs_cf__input *input, const refs_cf_meaning *meaning) {
+refs_cf__axes refs_cf__find_axes(const refs_cf__input *input,
+                                 const refs_cf_description *description) {
     refs_cf__axes axes = {NULL, NULL, false};
     const refs_array_meta *array = input->array;
-    if (meaning->y_dim == REFS_CF_NO_DIM) return axes;
-    const refs_array_meta *x = refs_cf__dim_variable(input->hierarchy, array, meaning->x_dim);
-    const refs_array_meta *y = refs_cf__dim_variable(input->hierarchy, array, meaning->y_dim);
-    refs_str x_name = refs_str_from(refs_cf__dim_name(array, meaning->x_dim));
-    refs_str y_name = refs_str_from(refs_cf__dim_name(array, meaning->y_dim));
+    if (description->y_dim == REFS_CF_NO_DIM) return axes;
+    const refs_array_meta *x = refs_cf__dim_variable(input->hierarchy, array, description->x_dim);
+    const refs_array_meta *y = refs_cf__dim_variable(input->hierarchy, array, description->y_dim);
+    refs_str x_name = refs_str_from(refs_cf__dim_name(array, description->x_dim));
+    refs_str y_name = refs_str_from(refs_cf__dim_name(array, description->y_dim));
     axes.transposed = follows_cf(input->hierarchy) && is_y(x, x_name) && is_x(y, y_name);
 
     bool unchecked = has_sure_axes(input);
-    if (x != NULL && runs_along(x, array, meaning->x_dim) &&
+    if (x != NULL && runs_along(x, array, description->x_dim) &&
         (unchecked || places(x, "lon", "longitude")))
         axes.x = x;
-    if (y != NULL && runs_along(y, array, meaning->y_dim) &&
+    if (y != NULL && runs_along(y, array, description->y_dim) &&
         (unchecked || places(y, "lat", "latitude")))
         axes.y = y;
     return axes;

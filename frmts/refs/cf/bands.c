@@ -6,11 +6,12 @@ static bool is_text(const refs_dtype *dtype) {
            dtype->type == REFS_TYPE_OBJECT;
 }
 
-/* Makes one owned text of each of the `n` texts in `texts`; fewer texts leave NULLs. */
-static refs_status split_texts(const refs_buf *texts, uint64_t n, char ***labels, refs_error *err) {
+/* Makes one owned text of each of the `n` strings in `strings`; fewer strings leave NULLs. */
+static refs_status split_strings(const refs_buf *strings, uint64_t n, char ***labels,
+                                 refs_error *err) {
     *labels = refs_calloc((size_t)n, sizeof **labels);
     if (*labels == NULL) return refs_fail_nomem(err);
-    refs_str left = refs_str_view((const char *)texts->data, texts->size);
+    refs_str left = refs_str_view((const char *)strings->data, strings->size);
     for (uint64_t i = 0; i < n && left.size > 0; i++) {
         size_t end = refs_str_find(left, '\0');
         (*labels)[i] = refs_str_copy(refs_str_part(left, 0, end));
@@ -23,12 +24,12 @@ static refs_status split_texts(const refs_buf *texts, uint64_t n, char ***labels
 static refs_status read_labels(const refs_cf__input *input, refs_cf_band_axis *axis,
                                refs_error *err) {
     const refs_cf_values *values = input->values;
-    if (!is_text(&axis->coordinate->dtype) || values == NULL || values->read_texts == NULL)
+    if (!is_text(&axis->coordinate->dtype) || values == NULL || values->read_strings == NULL)
         return REFS_OK;
-    refs_buf texts = REFS_BUF_INIT;
-    refs_status status = values->read_texts(values->user, axis->coordinate, &texts, err);
-    if (status == REFS_OK) status = split_texts(&texts, axis->n, &axis->labels, err);
-    refs_buf_clear(&texts);
+    refs_buf strings = REFS_BUF_INIT;
+    refs_status status = values->read_strings(values->user, axis->coordinate, &strings, err);
+    if (status == REFS_OK) status = split_strings(&strings, axis->n, &axis->labels, err);
+    refs_buf_clear(&strings);
     return refs_cf__forgive(input, axis->coordinate, status, err);
 }
 
@@ -52,10 +53,10 @@ static refs_status describe_axis(const refs_cf__input *input, size_t dim, refs_c
 }
 
 /* Whether all axes together have few enough values to be read. */
-static bool is_readable(const refs_cf_meaning *meaning) {
+static bool is_readable(const refs_cf_description *description) {
     uint64_t n = 0;
-    for (size_t i = 0; i < meaning->n_band_axes; i++)
-        if (!refs_add_u64(n, meaning->band_axes[i].n, &n)) return false;
+    for (size_t i = 0; i < description->n_band_axes; i++)
+        if (!refs_add_u64(n, description->band_axes[i].n, &n)) return false;
     return n <= REFS_CF_MAX_AXIS;
 }
 
@@ -71,12 +72,12 @@ static void expect(coming_arrays *coming, const refs_array_meta *variable) {
         coming->arrays[coming->n++] = variable;
 }
 
-/* Tells the reader what is coming: the coordinates of the bands and of the picture. */
-static void announce_axes(const refs_cf__input *input, const refs_cf_meaning *meaning) {
+/* Tells the reader what is coming: the coordinates of the bands and of the raster. */
+static void announce_axes(const refs_cf__input *input, const refs_cf_description *description) {
     coming_arrays coming = {.n = 0};
-    for (size_t i = 0; i < meaning->n_band_axes && is_readable(meaning); i++)
-        expect(&coming, meaning->band_axes[i].coordinate);
-    refs_cf__axes axes = refs_cf__find_axes(input, meaning);
+    for (size_t i = 0; i < description->n_band_axes && is_readable(description); i++)
+        expect(&coming, description->band_axes[i].coordinate);
+    refs_cf__axes axes = refs_cf__find_axes(input, description);
     if (axes.x != NULL && axes.y != NULL && axes.y->shape[0] > 1) {
         if (axes.x->shape[0] > 1) expect(&coming, axes.x);
         expect(&coming, axes.y);
@@ -85,15 +86,15 @@ static void announce_axes(const refs_cf__input *input, const refs_cf_meaning *me
         input->values->announce(input->values->user, coming.arrays, coming.n);
 }
 
-static refs_status read_axes(const refs_cf__input *input, refs_cf_meaning *meaning,
+static refs_status read_axes(const refs_cf__input *input, refs_cf_description *description,
                              refs_error *err) {
-    if (!is_readable(meaning)) {
+    if (!is_readable(description)) {
         refs_note(&input->options.notes, REFS_NOTE_WARNING,
                   "%s: has too many bands: values of their axes are not read", input->array->path);
         return REFS_OK;
     }
-    for (size_t i = 0; i < meaning->n_band_axes; i++) {
-        refs_cf_band_axis *axis = &meaning->band_axes[i];
+    for (size_t i = 0; i < description->n_band_axes; i++) {
+        refs_cf_band_axis *axis = &description->band_axes[i];
         if (axis->coordinate == NULL) continue;
         REFS_TRY(read_labels(input, axis, err));
         REFS_TRY(refs_cf__read_values(input, axis->coordinate, &axis->values, err));
@@ -101,46 +102,46 @@ static refs_status read_axes(const refs_cf__input *input, refs_cf_meaning *meani
     return REFS_OK;
 }
 
-refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_meaning *meaning,
+refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_description *description,
                                     refs_error *err) {
     if (input->array->rank <= 2) {
-        announce_axes(input, meaning);
+        announce_axes(input, description);
         return REFS_OK;
     }
-    meaning->band_axes = refs_calloc(input->array->rank - 2, sizeof *meaning->band_axes);
-    if (meaning->band_axes == NULL) return refs_fail_nomem(err);
+    description->band_axes = refs_calloc(input->array->rank - 2, sizeof *description->band_axes);
+    if (description->band_axes == NULL) return refs_fail_nomem(err);
     for (size_t dim = 0; dim < input->array->rank; dim++) {
-        if (dim == meaning->x_dim || dim == meaning->y_dim) continue;
-        refs_cf_band_axis *axis = &meaning->band_axes[meaning->n_band_axes++];
+        if (dim == description->x_dim || dim == description->y_dim) continue;
+        refs_cf_band_axis *axis = &description->band_axes[description->n_band_axes++];
         REFS_TRY(describe_axis(input, dim, axis, err));
     }
-    announce_axes(input, meaning);
-    return read_axes(input, meaning, err);
+    announce_axes(input, description);
+    return read_axes(input, description, err);
 }
 
-void refs_cf__bands_clear(refs_cf_meaning *meaning) {
-    for (size_t i = 0; i < meaning->n_band_axes; i++) {
-        refs_cf_band_axis *axis = &meaning->band_axes[i];
+void refs_cf__bands_clear(refs_cf_description *description) {
+    for (size_t i = 0; i < description->n_band_axes; i++) {
+        refs_cf_band_axis *axis = &description->band_axes[i];
         for (uint64_t k = 0; axis->labels != NULL && k < axis->n; k++) refs_free(axis->labels[k]);
         refs_free(axis->labels);
         refs_free(axis->values);
         refs_free(axis->units);
         refs_free(axis->calendar);
     }
-    refs_free(meaning->band_axes);
+    refs_free(description->band_axes);
 }
 
-bool refs_cf_n_bands(const refs_cf_meaning *meaning, uint64_t *n_bands) {
+bool refs_cf_n_bands(const refs_cf_description *description, uint64_t *n_bands) {
     uint64_t n = 1;
-    for (size_t i = 0; i < meaning->n_band_axes; i++)
-        if (!refs_mul_u64(n, meaning->band_axes[i].n, &n)) return false;
+    for (size_t i = 0; i < description->n_band_axes; i++)
+        if (!refs_mul_u64(n, description->band_axes[i].n, &n)) return false;
     *n_bands = n;
     return true;
 }
 
-void refs_cf_band_index(const refs_cf_meaning *meaning, uint64_t band, uint64_t *index) {
-    for (size_t i = meaning->n_band_axes; i-- > 0;) {
-        uint64_t n = meaning->band_axes[i].n > 0 ? meaning->band_axes[i].n : 1;
+void refs_cf_band_index(const refs_cf_description *description, uint64_t band, uint64_t *index) {
+    for (size_t i = description->n_band_axes; i-- > 0;) {
+        uint64_t n = description->band_axes[i].n > 0 ? description->band_axes[i].n : 1;
         index[i] = band % n;
         band /= n;
     }
@@ -165,23 +166,23 @@ refs_status refs_cf__print_element(const refs_cf_band_axis *axis, uint64_t index
     return refs_buf_printf(text, err, "#%llu", (unsigned long long)(axis->first + index));
 }
 
-refs_status refs_cf_band_description(const refs_cf_meaning *meaning, uint64_t band, refs_buf *text,
-                                     refs_error *err) {
+refs_status refs_cf_band_description(const refs_cf_description *description, uint64_t band,
+                                     refs_buf *text, refs_error *err) {
     uint64_t index[REFS_MAX_RANK];
-    refs_cf_band_index(meaning, band, index);
-    for (size_t i = 0; i < meaning->n_band_axes; i++) {
-        const refs_cf_band_axis *axis = &meaning->band_axes[i];
+    refs_cf_band_index(description, band, index);
+    for (size_t i = 0; i < description->n_band_axes; i++) {
+        const refs_cf_band_axis *axis = &description->band_axes[i];
         REFS_TRY(refs_buf_printf(text, err, "%s%s=", i > 0 ? " " : "", axis->name));
         REFS_TRY(refs_cf__print_element(axis, index[i], text, err));
     }
     return REFS_OK;
 }
 
-refs_status refs_cf_list_band_axes(const refs_cf_meaning *meaning, refs_buf *text,
+refs_status refs_cf_list_band_axes(const refs_cf_description *description, refs_buf *text,
                                    refs_error *err) {
-    for (size_t i = 0; i < meaning->n_band_axes; i++)
+    for (size_t i = 0; i < description->n_band_axes; i++)
         REFS_TRY(refs_buf_printf(text, err, "%s%s (%llu)", i > 0 ? ", " : "",
-                                 meaning->band_axes[i].name,
-                                 (unsigned long long)meaning->band_axes[i].n));
+                                 description->band_axes[i].name,
+                                 (unsigned long long)description->band_axes[i].n));
     return REFS_OK;
 }

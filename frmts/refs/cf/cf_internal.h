@@ -21,7 +21,7 @@ typedef struct refs_cf__input {
     refs_cf_options options;
 } refs_cf__input;
 
-/* -- attributes.c: reading texts and numbers --------------------------------------------------- */
+/* -- attributes.c: reading strings and numbers ------------------------------------------------- */
 
 /** The text of a string attribute (or of a list of one string); empty with a NULL `data` when it
  * is absent or no text. Ends before a NUL. */
@@ -73,8 +73,8 @@ const refs_array_meta *refs_cf__resolve(const refs_cf__input *input, refs_str na
 
 /* -- describe.c -------------------------------------------------------------------------------- */
 
-/** Decides which dimensions are the picture. */
-void refs_cf__choose_picture(const refs_cf__input *input, refs_cf_meaning *meaning);
+/** Decides which dimensions are the raster. */
+void refs_cf__choose_raster_view(const refs_cf__input *input, refs_cf_description *description);
 
 /* -- axes.c: what runs along a dimension ------------------------------------------------------- */
 
@@ -110,17 +110,18 @@ const refs_array_meta *refs_cf__dim_variable(const refs_hierarchy *hierarchy,
 const refs_array_meta *refs_cf__coordinate(const refs_hierarchy *hierarchy,
                                            const refs_array_meta *array, size_t dim);
 
-/** The variables that may place the picture on Earth. */
+/** The variables that may place the raster on Earth. */
 typedef struct refs_cf__axes {
     const refs_array_meta *x; /**< NULL when the dimension has none that names itself an axis */
     const refs_array_meta *y;
     bool transposed; /**< rows run along longitude: (lon, lat) in a file that follows CF */
 } refs_cf__axes;
 
-refs_cf__axes refs_cf__find_axes(const refs_cf__input *input, const refs_cf_meaning *meaning);
+refs_cf__axes refs_cf__find_axes(const refs_cf__input *input,
+                                 const refs_cf_description *description);
 
 /** Reads all values of a coordinate variable; *values is NULL where there are none to be had:
- * texts, too many, or a reader that was not given. For the caller to refs_free. */
+ * strings, too many, or a reader that was not given. For the caller to refs_free. */
 refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_meta *variable,
                                  double **values, refs_error *err);
 
@@ -161,12 +162,12 @@ void refs_cf__crs_clear(refs_cf__crs *crs);
 
 /** The grid mapping variable of the array (also of the expanded form "crs: x y"), or NULL. */
 const refs_array_meta *refs_cf__grid_mapping(const refs_cf__input *input,
-                                             const refs_cf_meaning *meaning);
+                                             const refs_cf_description *description);
 
 /** Whether the grid mapping variable gives its CRS as WKT. */
 bool refs_cf__has_crs_text(const refs_json *mapping);
 
-/** How a picture is placed: its axes, its grid mapping variable or NULL, and its CRS. */
+/** How a raster is placed: its axes, its grid mapping variable or NULL, and its CRS. */
 typedef struct refs_cf__frame {
     refs_cf__axes axes;
     const refs_array_meta *mapping;
@@ -249,11 +250,11 @@ bool refs_cf__made_by_gdal(const refs_cf__input *input, const refs_array_meta *m
 
 /** Decides the order of rows and the geotransform. */
 refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf__frame *frame,
-                                     refs_cf_meaning *meaning, refs_error *err);
+                                     refs_cf_description *description, refs_error *err);
 
 /** Fills in geolocation arrays from the `coordinates` attribute. */
 refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const refs_cf__frame *frame,
-                                          refs_cf_meaning *meaning, refs_error *err);
+                                          refs_cf_description *description, refs_error *err);
 
 /* -- geotiff.c: sets made of TIFF files -------------------------------------------------------- */
 
@@ -261,11 +262,11 @@ refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const ref
  */
 bool refs_cf__is_tiff(const refs_cf__input *input);
 
-/** Takes the dimensions called X… and Y… for the picture if there are both. */
-void refs_cf__choose_tiff_picture(const refs_array_meta *array, refs_cf_meaning *meaning);
+/** Takes the dimensions called X… and Y… for the raster if there are both. */
+void refs_cf__choose_tiff_view(const refs_array_meta *array, refs_cf_description *description);
 
 /** Fills in geotransform and CRS from tags and GeoKeys, as far as they are there. */
-refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_meaning *meaning,
+refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_description *description,
                                 refs_error *err);
 
 /* -- geokeys.c --------------------------------------------------------------------------------- */
@@ -280,12 +281,12 @@ bool refs_cf__is_netcdf3(const refs_hierarchy *hierarchy);
 
 /** Fills in the CRS, and where coordinates have not given them the geotransform and the order of
  * rows, from keys of a GRIB message among the attributes. */
-refs_status refs_cf__place_grib(const refs_cf__input *input, refs_cf_meaning *meaning,
+refs_status refs_cf__place_grib(const refs_cf__input *input, refs_cf_description *description,
                                 refs_error *err);
 
 /* -- packing.c: what stored numbers mean ------------------------------------------------------- */
 
-refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_meaning *meaning,
+refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_description *description,
                                       refs_error *err);
 
 /** Whether the fill value in the array's metadata was an attribute _FillValue before a writer moved
@@ -301,14 +302,14 @@ double refs_cf__fill_number(const refs_array_meta *array);
 /* -- flags.c ----------------------------------------------------------------------------------- */
 
 /** Fills in the names of values, where these are known to be unsigned or not. */
-refs_status refs_cf__describe_flags(const refs_cf__input *input, refs_cf_meaning *meaning,
+refs_status refs_cf__describe_flags(const refs_cf__input *input, refs_cf_description *description,
                                     refs_error *err);
 
 /* -- bands.c ----------------------------------------------------------------------------------- */
 
-refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_meaning *meaning,
+refs_status refs_cf__describe_bands(const refs_cf__input *input, refs_cf_description *description,
                                     refs_error *err);
-void refs_cf__bands_clear(refs_cf_meaning *meaning);
+void refs_cf__bands_clear(refs_cf_description *description);
 
 /** Appends value `index` of a band axis as the netCDF driver prints it; its number from 1 when
  * there is no coordinate variable. */
@@ -324,7 +325,8 @@ refs_status refs_cf__print_element(const refs_cf_band_axis *axis, uint64_t index
 
 /** Shrinks the band axes to what the selection keeps of them (see cf.h). REFS_INVALID where it
  * makes no sense, REFS_NOT_FOUND where nothing is there. */
-refs_status refs_cf__select(const refs_cf__input *input, refs_cf_meaning *meaning, refs_error *err);
+refs_status refs_cf__select(const refs_cf__input *input, refs_cf_description *description,
+                            refs_error *err);
 
 /* -- calendar.c: days and dates ---------------------------------------------------------------- */
 
@@ -400,10 +402,10 @@ refs_status refs_cf__add_attributes(refs_cf_items *items, refs_str prefix,
 
 /** Fills in the metadata of the dataset. */
 refs_status refs_cf__describe_metadata(const refs_cf__input *input, const refs_array_meta *mapping,
-                                       refs_cf_meaning *meaning, refs_error *err);
+                                       refs_cf_description *description, refs_error *err);
 
 /** Fills in what the metadata of all bands have in common. */
-refs_status refs_cf__describe_band_items(const refs_cf__input *input, refs_cf_meaning *meaning,
-                                         refs_error *err);
+refs_status refs_cf__describe_band_items(const refs_cf__input *input,
+                                         refs_cf_description *description, refs_error *err);
 
 #endif

@@ -96,7 +96,7 @@ static refs_status from_attributes(const refs_cf__input *input, refs_cf__frame *
     return status;
 }
 
-/* Texts of the attribute `crs` that some writers put on the variable itself. */
+/* Strings of the attribute `crs` that some writers put on the variable itself. */
 static bool names_crs(refs_str text) {
     static const char *const signs[] = {"+proj=", "GEOGC", "PROJC", "EPSG:"};
     for (; text.size > 0; text = refs_str_part(text, 1, text.size))

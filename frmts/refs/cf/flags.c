@@ -53,8 +53,8 @@ static bool parse_color(refs_str word, refs_cf_color *color) {
 
 /* Gives each of the `n` values its colour; none at all unless each has one. */
 static refs_status color_values(refs_str text, const double *values, size_t n,
-                                refs_cf_meaning *meaning, refs_error *err) {
-    refs_cf_color *colors = refs_calloc(meaning->categories.n, sizeof *colors);
+                                refs_cf_description *description, refs_error *err) {
+    refs_cf_color *colors = refs_calloc(description->categories.n, sizeof *colors);
     if (colors == NULL) return refs_fail_nomem(err);
     refs_str word;
     bool all = true;
@@ -62,8 +62,8 @@ static refs_status color_values(refs_str text, const double *values, size_t n,
         all = refs_cf__next_word(&text, " ,\t\r\n", &word) &&
               parse_color(word, &colors[(size_t)values[i]]);
     if (all && !refs_cf__next_word(&text, " ,\t\r\n", &word)) {
-        meaning->colors = colors;
-        meaning->n_colors = meaning->categories.n;
+        description->colors = colors;
+        description->n_colors = description->categories.n;
     } else {
         refs_free(colors);
     }
@@ -71,21 +71,21 @@ static refs_status color_values(refs_str text, const double *values, size_t n,
 }
 
 static refs_status name_values(const refs_cf__input *input, double *values,
-                               refs_cf_meaning *meaning, refs_error *err) {
+                               refs_cf_description *description, refs_error *err) {
     const refs_json *attributes = input->array->attributes;
     refs_str meanings = refs_cf__text(attributes, "flag_meanings"), name;
     size_t n = refs_cf__numbers(attributes, "flag_values", values, MAX_FLAGS);
-    for (size_t i = 0; i < n && meaning->unsigned_values; i++)
+    for (size_t i = 0; i < n && description->unsigned_values; i++)
         values[i] = refs_cf__to_unsigned(&input->array->dtype, values[i]);
     if (!is_list(values, n, meanings)) return REFS_OK;
     for (size_t i = 0; i < n && refs_cf__next_word(&meanings, " \t\r\n", &name); i++)
-        REFS_TRY(set_name(&meaning->categories, (size_t)values[i], name, err));
+        REFS_TRY(set_name(&description->categories, (size_t)values[i], name, err));
     refs_str colors = refs_cf__text(attributes, "flag_colors");
-    return colors.size > 0 ? color_values(colors, values, n, meaning, err) : REFS_OK;
+    return colors.size > 0 ? color_values(colors, values, n, description, err) : REFS_OK;
 }
 
 /* Masks make each value several flags, which no single name fits. */
-refs_status refs_cf__describe_flags(const refs_cf__input *input, refs_cf_meaning *meaning,
+refs_status refs_cf__describe_flags(const refs_cf__input *input, refs_cf_description *description,
                                     refs_error *err) {
     const refs_json *attributes = input->array->attributes;
     if (!is_integer(&input->array->dtype) || refs_json_get(attributes, "flag_values") == NULL ||
@@ -94,7 +94,7 @@ refs_status refs_cf__describe_flags(const refs_cf__input *input, refs_cf_meaning
         return REFS_OK;
     double *values = refs_calloc(MAX_FLAGS, sizeof *values);
     if (values == NULL) return refs_fail_nomem(err);
-    refs_status status = name_values(input, values, meaning, err);
+    refs_status status = name_values(input, values, description, err);
     refs_free(values);
     return status;
 }

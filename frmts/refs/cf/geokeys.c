@@ -76,7 +76,7 @@ static const geo_key geo_keys[] = {
 /* The three tags that hold keys: each key has four numbers in the directory, and its value there or
  * in one of the others. */
 typedef struct key_tags {
-    refs_buf directory, numbers, texts;
+    refs_buf directory, numbers, strings;
     uint16_t n_keys;
 } key_tags;
 
@@ -108,11 +108,11 @@ static refs_status put_entry(key_tags *tags, const geo_key *key, const unsigned 
 }
 
 static refs_status put_text(key_tags *tags, const geo_key *key, refs_str text, refs_error *err) {
-    size_t begin = tags->texts.size;
+    size_t begin = tags->strings.size;
     if (text.data == NULL || begin + text.size >= UINT16_MAX) return REFS_OK;
     const unsigned rest[3] = {TEXTS_TAG, (unsigned)text.size + 1, (unsigned)begin};
-    REFS_TRY(refs_buf_append(&tags->texts, text.data, text.size, err));
-    REFS_TRY(refs_buf_append(&tags->texts, "|", 1, err));
+    REFS_TRY(refs_buf_append(&tags->strings, text.data, text.size, err));
+    REFS_TRY(refs_buf_append(&tags->strings, "|", 1, err));
     return put_entry(tags, key, rest, err);
 }
 
@@ -139,7 +139,7 @@ static refs_status put_keys(const refs_json *attributes, key_tags *tags, refs_er
     for (size_t i = 0; i < 4; i++) REFS_TRY(put(&tags->directory, i < 2, 2, err));
     for (size_t i = 0; i < N_KEYS; i++) REFS_TRY(put_key(attributes, &geo_keys[i], tags, err));
     if (tags->n_keys > 0) tags->directory.data[6] = (uint8_t)tags->n_keys;
-    return refs_buf_append(&tags->texts, "", 1, err);
+    return refs_buf_append(&tags->strings, "", 1, err);
 }
 
 /* -- the file ---------------------------------------------------------------------------------- */
@@ -160,7 +160,7 @@ enum { ASCII = 2, SHORT = 3, LONG = 4, DOUBLE = 12 };
 static refs_status put_file(const key_tags *tags, refs_buf *file, refs_error *err) {
     size_t pixel = HEADER_SIZE + IMAGE_FILE_DIRECTORY_SIZE;
     size_t numbers = pixel + 8, directory = numbers + tags->numbers.size;
-    size_t texts = directory + tags->directory.size;
+    size_t strings = directory + tags->directory.size;
     const tiff_entry entries[N_ENTRIES] = {
         {256, SHORT, 1, 1}, /* width, height, bits, no compression, black is zero */
         {257, SHORT, 1, 1},
@@ -172,7 +172,7 @@ static refs_status put_file(const key_tags *tags, refs_buf *file, refs_error *er
         {279, LONG, 1, 1},
         {DIRECTORY_TAG, SHORT, tags->directory.size / 2, directory},
         {NUMBERS_TAG, DOUBLE, tags->numbers.size / 8, numbers},
-        {TEXTS_TAG, ASCII, tags->texts.size, texts}};
+        {TEXTS_TAG, ASCII, tags->strings.size, strings}};
     REFS_TRY(refs_buf_append(file, "II*\0\10\0\0\0", HEADER_SIZE, err));
     REFS_TRY(put(file, N_ENTRIES, 2, err));
     for (size_t i = 0; i < N_ENTRIES; i++) {
@@ -184,7 +184,7 @@ static refs_status put_file(const key_tags *tags, refs_buf *file, refs_error *er
     for (size_t size = 4; size <= 8; size += 4) REFS_TRY(put(file, 0, size, err));
     REFS_TRY(refs_buf_append(file, tags->numbers.data, tags->numbers.size, err));
     REFS_TRY(refs_buf_append(file, tags->directory.data, tags->directory.size, err));
-    return refs_buf_append(file, tags->texts.data, tags->texts.size, err);
+    return refs_buf_append(file, tags->strings.data, tags->strings.size, err);
 }
 
 refs_status refs_cf__write_geokeys(const refs_json *attributes, refs_buf *file, refs_error *err) {
@@ -195,6 +195,6 @@ refs_status refs_cf__write_geokeys(const refs_json *attributes, refs_buf *file, 
     if (status == REFS_OK && tags.n_keys > 0) status = put_file(&tags, file, err);
     refs_buf_clear(&tags.directory);
     refs_buf_clear(&tags.numbers);
-    refs_buf_clear(&tags.texts);
+    refs_buf_clear(&tags.strings);
     return status;
 }

@@ -63,29 +63,30 @@ static longlat find_longlat(const refs_cf__input *input, refs_str text) {
     return found;
 }
 
-/* Whether `variable` has a value for each pixel: the dimensions of the picture and no others. */
+/* Whether `variable` has a value for each pixel: the dimensions of the raster and no others. */
 static bool covers_picture(const refs_array_meta *variable, const refs_cf__input *input,
-                           const refs_cf_meaning *meaning) {
+                           const refs_cf_description *description) {
     const refs_array_meta *array = input->array;
     return variable != NULL && variable->rank == 2 &&
-           strcmp(variable->dims[0], array->dims[meaning->y_dim]) == 0 &&
-           strcmp(variable->dims[1], array->dims[meaning->x_dim]) == 0;
+           strcmp(variable->dims[0], array->dims[description->y_dim]) == 0 &&
+           strcmp(variable->dims[1], array->dims[description->x_dim]) == 0;
 }
 
 /* Some writers list the coordinates of all arrays once, as an attribute of the group. */
-static longlat find_group_longlat(const refs_cf__input *input, const refs_cf_meaning *meaning) {
+static longlat find_group_longlat(const refs_cf__input *input,
+                                  const refs_cf_description *description) {
     const refs_group_meta *group =
         refs_hierarchy_find_group(input->hierarchy, refs_str_from(input->array->group));
     longlat found = {NULL, NULL};
     if (group != NULL) found = find_longlat(input, refs_cf__text(group->attributes, "coordinates"));
-    if (covers_picture(found.longitude, input, meaning) &&
-        covers_picture(found.latitude, input, meaning))
+    if (covers_picture(found.longitude, input, description) &&
+        covers_picture(found.latitude, input, description))
         return found;
     return (longlat){NULL, NULL};
 }
 
 /* What needs no word of it: arrays of these very names beside the array. */
-static refs_status find_named(const refs_cf__input *input, const refs_cf_meaning *meaning,
+static refs_status find_named(const refs_cf__input *input, const refs_cf_description *description,
                               longlat *found, refs_error *err) {
     const char *const names[] = {"lon", "lat"};
     const refs_array_meta *arrays[] = {NULL, NULL};
@@ -97,7 +98,7 @@ static refs_status find_named(const refs_cf__input *input, const refs_cf_meaning
                 input->hierarchy, refs_str_view((const char *)path.data, path.size));
         refs_buf_clear(&path);
         REFS_TRY(status);
-        if (!covers_picture(arrays[i], input, meaning) || arrays[i]->status != REFS_OK)
+        if (!covers_picture(arrays[i], input, description) || arrays[i]->status != REFS_OK)
             return REFS_OK;
     }
     if (refs_cf__says_longitude(arrays[0]) && refs_cf__says_latitude(arrays[1]))
@@ -110,14 +111,15 @@ static bool is_standard(const refs_array_meta *variable, const char *name) {
            refs_cf__same_word(refs_cf__text(variable->attributes, "standard_name"), name);
 }
 
-/* Longitudes and latitudes along the picture that no geotransform describes, on Earth or on a
+/* Longitudes and latitudes along the raster that no geotransform describes, on Earth or on a
  * rotated grid. */
-static longlat find_axes(const refs_cf__axes *axes, const refs_cf_meaning *meaning) {
+static longlat find_axes(const refs_cf__axes *axes, const refs_cf_description *description) {
     longlat along = {axes->transposed ? axes->y : axes->x, axes->transposed ? axes->x : axes->y};
     bool geographic = !axes->transposed && refs_cf__is_longlat(axes->x, axes->y);
     bool rotated = is_standard(along.longitude, "grid_longitude") &&
                    is_standard(along.latitude, "grid_latitude");
-    return !meaning->has_geotransform && (geographic || rotated) ? along : (longlat){NULL, NULL};
+    return !description->has_geotransform && (geographic || rotated) ? along
+                                                                     : (longlat){NULL, NULL};
 }
 
 /* An array with a grid mapping along the same dimensions of the same group. */
@@ -156,45 +158,45 @@ static refs_status find_rotated_crs(const refs_cf__input *input, const refs_cf__
 }
 
 static refs_status find(const refs_cf__input *input, const refs_cf__axes *axes,
-                        const refs_cf_meaning *meaning, longlat *found, refs_error *err) {
+                        const refs_cf_description *description, longlat *found, refs_error *err) {
     const refs_cf_placement *placement = &input->options.placement;
     refs_str text = refs_cf__text(input->array->attributes, "coordinates");
-    *found = text.data != NULL ? find_longlat(input, text) : find_group_longlat(input, meaning);
+    *found = text.data != NULL ? find_longlat(input, text) : find_group_longlat(input, description);
     if (found->longitude == NULL && placement->lonlat_by_name &&
         refs_json_get(input->array->attributes, "coordinates") == NULL)
-        REFS_TRY(find_named(input, meaning, found, err));
+        REFS_TRY(find_named(input, description, found, err));
     if ((found->longitude == NULL || found->latitude == NULL) && placement->lonlat_by_axes)
-        *found = find_axes(axes, meaning);
+        *found = find_axes(axes, description);
     return REFS_OK;
 }
 
 /* Coordinates of a rotated grid are on its own CRS, and nowhere without one. */
 static refs_status describe_rotated(const refs_cf__input *input, const refs_cf__frame *frame,
-                                    refs_cf_meaning *meaning, refs_error *err) {
+                                    refs_cf_description *description, refs_error *err) {
     refs_cf__crs crs;
     refs_status status = find_rotated_crs(input, frame, &crs, err);
     if (status == REFS_OK && crs.kind == REFS_CF__CRS_GEOGRAPHIC) {
-        status = refs_cf__add_item(&meaning->geolocation, "SRS", refs_str_from(crs.text), err);
-        if (status == REFS_OK) status = add_items(&frame->axes, &meaning->geolocation, err);
+        status = refs_cf__add_item(&description->geolocation, "SRS", refs_str_from(crs.text), err);
+        if (status == REFS_OK) status = add_items(&frame->axes, &description->geolocation, err);
     } else {
-        meaning->geolocation_x = meaning->geolocation_y = NULL;
+        description->geolocation_x = description->geolocation_y = NULL;
     }
     refs_cf__crs_clear(&crs);
     return status;
 }
 
 refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const refs_cf__frame *frame,
-                                          refs_cf_meaning *meaning, refs_error *err) {
+                                          refs_cf_description *description, refs_error *err) {
     const refs_cf__axes *axes = &frame->axes;
     longlat found = {NULL, NULL};
-    if (meaning->y_dim == REFS_CF_NO_DIM) return REFS_OK;
-    REFS_TRY(find(input, axes, meaning, &found, err));
+    if (description->y_dim == REFS_CF_NO_DIM) return REFS_OK;
+    REFS_TRY(find(input, axes, description, &found, err));
     if (found.longitude == NULL || found.latitude == NULL) return REFS_OK;
-    meaning->geolocation_x = axes->transposed ? found.latitude : found.longitude;
-    meaning->geolocation_y = axes->transposed ? found.longitude : found.latitude;
+    description->geolocation_x = axes->transposed ? found.latitude : found.longitude;
+    description->geolocation_y = axes->transposed ? found.longitude : found.latitude;
     bool along = found.longitude == axes->x || found.longitude == axes->y;
     if (along && is_standard(found.longitude, "grid_longitude"))
-        return describe_rotated(input, frame, meaning, err);
-    REFS_TRY(add_srs(input, &frame->crs, &meaning->geolocation, err));
-    return add_items(axes, &meaning->geolocation, err);
+        return describe_rotated(input, frame, description, err);
+    REFS_TRY(add_srs(input, &frame->crs, &description->geolocation, err));
+    return add_items(axes, &description->geolocation, err);
 }

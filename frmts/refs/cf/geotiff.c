@@ -46,7 +46,7 @@ bool refs_cf__is_tiff(const refs_cf__input *input) {
     return refs_json_get(tags, "Conventions") == NULL && has_axes_of_image(input);
 }
 
-void refs_cf__choose_tiff_picture(const refs_array_meta *array, refs_cf_meaning *meaning) {
+void refs_cf__choose_tiff_view(const refs_array_meta *array, refs_cf_description *description) {
     size_t x = REFS_CF_NO_DIM, y = REFS_CF_NO_DIM;
     for (size_t dim = 0; dim < array->rank; dim++) {
         const char *name = refs_cf__dim_name(array, dim);
@@ -54,8 +54,8 @@ void refs_cf__choose_tiff_picture(const refs_array_meta *array, refs_cf_meaning 
         if (name[0] == 'Y') y = dim;
     }
     if (x == REFS_CF_NO_DIM || y == REFS_CF_NO_DIM) return;
-    meaning->x_dim = x;
-    meaning->y_dim = y;
+    description->x_dim = x;
+    description->y_dim = y;
 }
 
 /* -- placement --------------------------------------------------------------------------------- */
@@ -105,68 +105,71 @@ static double reduction(const refs_cf__input *input, size_t dim) {
     return (double)full->shape[dim] / (double)array->shape[dim];
 }
 
-static void place(const refs_cf__input *input, const refs_json *tags, refs_cf_meaning *meaning) {
-    double *transform = meaning->geotransform, type = 0;
+static void place(const refs_cf__input *input, const refs_json *tags,
+                  refs_cf_description *description) {
+    double *transform = description->geotransform, type = 0;
     if (!read_scale(tags, transform) && !read_transformation(tags, transform)) return;
     if (refs_cf__number(tags, "GTRasterTypeGeoKey", &type) && type == (double)PIXEL_IS_POINT) {
         transform[0] -= (transform[1] + transform[2]) / 2;
         transform[3] -= (transform[4] + transform[5]) / 2;
     }
     for (size_t i = 0; i < 6; i += 3) {
-        transform[i + 1] *= reduction(input, meaning->x_dim);
-        transform[i + 2] *= reduction(input, meaning->y_dim);
+        transform[i + 1] *= reduction(input, description->x_dim);
+        transform[i + 2] *= reduction(input, description->y_dim);
     }
-    meaning->has_geotransform = true;
+    description->has_geotransform = true;
 }
 
 /* In GDAL's words: its geotransform is that of corners in both cases. */
-static refs_status add_raster_type(const refs_json *tags, refs_cf_meaning *meaning,
+static refs_status add_raster_type(const refs_json *tags, refs_cf_description *description,
                                    refs_error *err) {
     double type = 0;
     if (!refs_cf__number(tags, "GTRasterTypeGeoKey", &type)) return REFS_OK;
-    return refs_cf__add_item(&meaning->metadata, "AREA_OR_POINT",
+    return refs_cf__add_item(&description->metadata, "AREA_OR_POINT",
                              refs_str_from(type == (double)PIXEL_IS_POINT ? "Point" : "Area"), err);
 }
 
 /* -- the CRS ----------------------------------------------------------------------------------- */
 
-static refs_status take_crs(refs_buf *text, refs_cf_meaning *meaning, refs_error *err) {
-    meaning->crs = refs_buf_take_text(text);
-    return meaning->crs != NULL ? REFS_OK : refs_fail_nomem(err);
+static refs_status take_crs(refs_buf *text, refs_cf_description *description, refs_error *err) {
+    description->crs = refs_buf_take_text(text);
+    return description->crs != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-static refs_status crs_by_code(const refs_json *tags, refs_cf_meaning *meaning, refs_error *err) {
+static refs_status crs_by_code(const refs_json *tags, refs_cf_description *description,
+                               refs_error *err) {
     double code = USER_DEFINED;
     if (!refs_cf__number(tags, "ProjectedCSTypeGeoKey", &code))
         refs_cf__number(tags, "GeographicTypeGeoKey", &code);
     if (!(code > 0 && code < (double)USER_DEFINED)) return REFS_OK;
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&text, err, "EPSG:%d", (int)code);
-    if (status == REFS_OK) status = take_crs(&text, meaning, err);
+    if (status == REFS_OK) status = take_crs(&text, description, err);
     refs_buf_clear(&text);
     return status;
 }
 
 static refs_status crs_by_keys(const refs_cf__input *input, const refs_json *tags,
-                               refs_cf_meaning *meaning, refs_error *err) {
+                               refs_cf_description *description, refs_error *err) {
     const refs_cf_geotiff *geotiff = &input->options.geotiff;
     refs_buf file = REFS_BUF_INIT, wkt = REFS_BUF_INIT;
     if (geotiff->read_crs == NULL) return REFS_OK;
     refs_status status = refs_cf__write_geokeys(tags, &file, err);
     if (status == REFS_OK && file.size > 0)
         status = geotiff->read_crs(geotiff->user, refs_buf_view(&file), &wkt, err);
-    if (status == REFS_OK && wkt.size > 0) status = take_crs(&wkt, meaning, err);
+    if (status == REFS_OK && wkt.size > 0) status = take_crs(&wkt, description, err);
     refs_buf_clear(&file);
     refs_buf_clear(&wkt);
     return status;
 }
 
-refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_meaning *meaning,
+refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_description *description,
                                 refs_error *err) {
     const refs_json *tags = group_attributes(input);
-    if (meaning->x_dim == REFS_CF_NO_DIM || meaning->y_dim == REFS_CF_NO_DIM) return REFS_OK;
-    place(input, tags, meaning);
-    REFS_TRY(add_raster_type(tags, meaning, err));
-    REFS_TRY(crs_by_keys(input, tags, meaning, err));
-    return meaning->crs == NULL ? crs_by_code(tags, meaning, err) : REFS_OK;
+    if (description->x_dim == REFS_CF_NO_DIM || description->y_dim == REFS_CF_NO_DIM)
+        return REFS_OK;
+    place(input, tags, description);
+    REFS_TRY(add_raster_type(tags, description, err));
+    REFS_TRY(crs_by_keys(input, tags, description, err));
+    return description->crs == NULL ? crs_by_code(tags, description, err) : REFS_OK;
 }

@@ -95,10 +95,11 @@ static const refs_json *find_keys(const refs_cf__input *input) {
     return NULL;
 }
 
-/* Whether the keys are of a grid like the picture, row behind row. */
+/* Whether the keys are of a grid like the raster, row behind row. */
 static bool fits(const refs_json *keys, const refs_array_meta *array,
-                 const refs_cf_meaning *meaning) {
-    double nx = (double)array->shape[meaning->x_dim], ny = (double)array->shape[meaning->y_dim];
+                 const refs_cf_description *description) {
+    double nx = (double)array->shape[description->x_dim],
+           ny = (double)array->shape[description->y_dim];
     double x = nx, y = ny, columns_first = 0;
     refs_cf__number(keys, "GRIB_Nx", &x);
     refs_cf__number(keys, "GRIB_Ny", &y);
@@ -181,42 +182,44 @@ static bool read_start(const grid_kind *kind, const refs_json *keys, const char 
     return inspected.kind != REFS_CF__CRS_PROJECTED || refs_cf__project(crs, &start->x, &start->y);
 }
 
-static void place(const refs_array_meta *array, const grid_start *start, refs_cf_meaning *meaning) {
-    double rows = (double)array->shape[meaning->y_dim];
-    meaning->flip_y = start->dy > 0;
-    double height = meaning->flip_y ? start->dy : -start->dy;
-    double top = meaning->flip_y ? start->y + (rows - 1) * start->dy : start->y;
+static void place(const refs_array_meta *array, const grid_start *start,
+                  refs_cf_description *description) {
+    double rows = (double)array->shape[description->y_dim];
+    description->flip_y = start->dy > 0;
+    double height = description->flip_y ? start->dy : -start->dy;
+    double top = description->flip_y ? start->y + (rows - 1) * start->dy : start->y;
     const double transform[6] = {start->x - start->dx / 2, start->dx, 0,
                                  top + height / 2,         0,         -height};
-    memcpy(meaning->geotransform, transform, sizeof transform);
-    meaning->has_geotransform = true;
+    memcpy(description->geotransform, transform, sizeof transform);
+    description->has_geotransform = true;
 }
 
 static refs_status place_by(const refs_cf__input *input, const grid_kind *kind,
-                            const refs_json *keys, refs_cf_meaning *meaning, refs_error *err) {
+                            const refs_json *keys, refs_cf_description *description,
+                            refs_error *err) {
     refs_buf wkt = REFS_BUF_INIT;
     grid_start start;
     refs_status status = make_crs(input, kind, keys, &wkt, err);
     const char *crs = (const char *)wkt.data;
     bool is_known = status == REFS_OK && wkt.size > 0;
-    if (is_known && !meaning->has_geotransform && read_start(kind, keys, crs, &start))
-        place(input->array, &start, meaning);
-    if (is_known && meaning->has_geotransform) {
-        refs_free(meaning->crs);
-        meaning->crs = refs_buf_take_text(&wkt);
-        meaning->crs_assumed = false;
-        if (meaning->crs == NULL) status = refs_fail_nomem(err);
+    if (is_known && !description->has_geotransform && read_start(kind, keys, crs, &start))
+        place(input->array, &start, description);
+    if (is_known && description->has_geotransform) {
+        refs_free(description->crs);
+        description->crs = refs_buf_take_text(&wkt);
+        description->crs_assumed = false;
+        if (description->crs == NULL) status = refs_fail_nomem(err);
     }
     refs_buf_clear(&wkt);
     return status;
 }
 
-refs_status refs_cf__place_grib(const refs_cf__input *input, refs_cf_meaning *meaning,
+refs_status refs_cf__place_grib(const refs_cf__input *input, refs_cf_description *description,
                                 refs_error *err) {
-    bool is_placed = meaning->crs != NULL && !meaning->crs_assumed;
-    if (is_placed || meaning->y_dim == REFS_CF_NO_DIM || input->array->rank < 2) return REFS_OK;
+    bool is_placed = description->crs != NULL && !description->crs_assumed;
+    if (is_placed || description->y_dim == REFS_CF_NO_DIM || input->array->rank < 2) return REFS_OK;
     const refs_json *keys = find_keys(input);
     const grid_kind *kind = keys != NULL ? find_kind(keys) : NULL;
-    if (kind == NULL || !fits(keys, input->array, meaning)) return REFS_OK;
-    return place_by(input, kind, keys, meaning, err);
+    if (kind == NULL || !fits(keys, input->array, description)) return REFS_OK;
+    return place_by(input, kind, keys, description, err);
 }

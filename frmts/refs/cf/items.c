@@ -1,4 +1,4 @@
-/* items.c -- lists of NAME=VALUE texts. */
+/* items.c -- lists of NAME=VALUE strings. */
 #include "cf_internal.h"
 
 void refs_cf_items_clear(refs_cf_items *items) {

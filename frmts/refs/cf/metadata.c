@@ -154,30 +154,31 @@ static refs_status add_band_axis(const refs_cf_band_axis *axis, refs_cf_items *i
     return status;
 }
 
-static refs_status add_band_axes(refs_cf_meaning *meaning, refs_error *err) {
-    if (meaning->n_band_axes == 0) return REFS_OK;
+static refs_status add_band_axes(refs_cf_description *description, refs_error *err) {
+    if (description->n_band_axes == 0) return REFS_OK;
     refs_buf names = REFS_BUF_INIT;
     refs_status status = refs_buf_append(&names, "{", 1, err);
-    for (size_t i = 0; i < meaning->n_band_axes && status == REFS_OK; i++)
-        status = refs_buf_printf(&names, err, "%s%s", i > 0 ? "," : "", meaning->band_axes[i].name);
+    for (size_t i = 0; i < description->n_band_axes && status == REFS_OK; i++)
+        status =
+            refs_buf_printf(&names, err, "%s%s", i > 0 ? "," : "", description->band_axes[i].name);
     if (status == REFS_OK) status = refs_buf_append(&names, "}", 1, err);
     if (status == REFS_OK)
-        status = refs_cf__add_item(&meaning->metadata, "NETCDF_DIM_EXTRA",
+        status = refs_cf__add_item(&description->metadata, "NETCDF_DIM_EXTRA",
                                    refs_str_view((const char *)names.data, names.size), err);
-    for (size_t i = 0; i < meaning->n_band_axes && status == REFS_OK; i++)
-        status = add_band_axis(&meaning->band_axes[i], &meaning->metadata, err);
+    for (size_t i = 0; i < description->n_band_axes && status == REFS_OK; i++)
+        status = add_band_axis(&description->band_axes[i], &description->metadata, err);
     refs_buf_clear(&names);
     return status;
 }
 
 refs_status refs_cf__describe_metadata(const refs_cf__input *input, const refs_array_meta *mapping,
-                                       refs_cf_meaning *meaning, refs_error *err) {
-    refs_cf_items *items = &meaning->metadata;
+                                       refs_cf_description *description, refs_error *err) {
+    refs_cf_items *items = &description->metadata;
     REFS_TRY(refs_cf_global_metadata(input->hierarchy, items, err));
     REFS_TRY(add_variable(input->hierarchy, input->array, items, err));
     REFS_TRY(add_dims(input, mapping, items, err));
     if (mapping != NULL) REFS_TRY(add_variable(input->hierarchy, mapping, items, err));
-    return add_band_axes(meaning, err);
+    return add_band_axes(description, err);
 }
 
 /* -- one band ---------------------------------------------------------------------------------- */
@@ -212,14 +213,14 @@ static refs_status add_unsigned(const refs_cf__input *input, const char *name, r
 }
 
 /* Fills in what the metadata of all bands have in common. */
-refs_status refs_cf__describe_band_items(const refs_cf__input *input, refs_cf_meaning *meaning,
-                                         refs_error *err) {
+refs_status refs_cf__describe_band_items(const refs_cf__input *input,
+                                         refs_cf_description *description, refs_error *err) {
     const refs_array_meta *array = input->array;
-    refs_cf_items *items = &meaning->band_items;
+    refs_cf_items *items = &description->band_items;
     REFS_TRY(refs_cf__add_item(items, "NETCDF_VARNAME", refs_str_from(array->name), err));
     for (size_t i = 0; i < refs_json_size(array->attributes); i++) {
         refs_str name = refs_json_name_at(array->attributes, i);
-        if (meaning->unsigned_values && holds_stored_values(name))
+        if (description->unsigned_values && holds_stored_values(name))
             REFS_TRY(add_unsigned(input, name.data, items, err));
         else
             REFS_TRY(refs_cf__add_attribute(items, refs_str_from(""), name,
@@ -227,7 +228,7 @@ refs_status refs_cf__describe_band_items(const refs_cf__input *input, refs_cf_me
     }
     if (!lost_fill(input->hierarchy, array)) return REFS_OK;
     double fill = refs_cf__fill_number(array);
-    if (meaning->unsigned_values) fill = refs_cf__to_unsigned(&array->dtype, fill);
+    if (description->unsigned_values) fill = refs_cf__to_unsigned(&array->dtype, fill);
     return add_fill(array, "", fill, items, err);
 }
 
@@ -252,22 +253,24 @@ static refs_status add_time(const refs_cf_band_axis *axis, uint64_t index, refs_
 }
 
 /* The band axis of time, or NULL. */
-static const refs_cf_band_axis *time_axis(const refs_cf_meaning *meaning, size_t *i) {
-    for (*i = 0; *i < meaning->n_band_axes; (*i)++)
-        if (meaning->band_axes[*i].kind == REFS_CF_AXIS_TIME) return &meaning->band_axes[*i];
+static const refs_cf_band_axis *time_axis(const refs_cf_description *description, size_t *i) {
+    for (*i = 0; *i < description->n_band_axes; (*i)++)
+        if (description->band_axes[*i].kind == REFS_CF_AXIS_TIME)
+            return &description->band_axes[*i];
     return NULL;
 }
 
-refs_status refs_cf_band_metadata(const refs_cf_meaning *meaning, const refs_array_meta *array,
-                                  uint64_t band, refs_cf_items *items, refs_error *err) {
+refs_status refs_cf_band_metadata(const refs_cf_description *description,
+                                  const refs_array_meta *array, uint64_t band, refs_cf_items *items,
+                                  refs_error *err) {
     (void)array; /* its attributes are in the meaning */
-    for (size_t i = 0; i < meaning->band_items.n; i++)
-        REFS_TRY(refs_cf__copy_item(items, meaning->band_items.items[i], err));
+    for (size_t i = 0; i < description->band_items.n; i++)
+        REFS_TRY(refs_cf__copy_item(items, description->band_items.items[i], err));
     uint64_t index[REFS_MAX_RANK];
-    refs_cf_band_index(meaning, band, index);
-    for (size_t i = 0; i < meaning->n_band_axes; i++)
-        REFS_TRY(add_band_position(&meaning->band_axes[i], index[i], items, err));
+    refs_cf_band_index(description, band, index);
+    for (size_t i = 0; i < description->n_band_axes; i++)
+        REFS_TRY(add_band_position(&description->band_axes[i], index[i], items, err));
     size_t which;
-    const refs_cf_band_axis *time = time_axis(meaning, &which);
+    const refs_cf_band_axis *time = time_axis(description, &which);
     return time != NULL ? add_time(time, index[which], items, err) : REFS_OK;
 }

@@ -1,4 +1,4 @@
-/* multiscales.c -- one picture in several sizes, as the attribute "multiscales" of a group lists
+/* multiscales.c -- one raster in several sizes, as the attribute "multiscales" of a group lists
  * them.
  *
  * NGFF 0.4 and 0.5, "multiscales" metadata, which tifffile and ndpyramid write: "datasets" with a
@@ -50,7 +50,7 @@ static bool leads_through(refs_str path, refs_str level, refs_str *rest) {
     return rest->size == 0 || rest->data[0] == '/';
 }
 
-/* -- the same picture at other levels ---------------------------------------------------------- */
+/* -- the same raster at other levels ----------------------------------------------------------- */
 
 typedef struct siblings {
     const refs_hierarchy *hierarchy;
@@ -72,7 +72,7 @@ static void add_sibling(siblings *found, const refs_group_meta *group, refs_str 
     refs_buf_clear(&path);
 }
 
-/* Longer lists are no pictures in several sizes. */
+/* Longer lists are no rasters in several sizes. */
 static size_t at_most(size_t n) {
     return n < REFS_CF_MAX_OVERVIEWS ? n : REFS_CF_MAX_OVERVIEWS;
 }
@@ -102,15 +102,15 @@ static void find_siblings(const refs_array_meta *array, siblings *found) {
 /* Whether `small` has fewer pixels than `large` and is like it in all else. */
 static bool is_reduced(const refs_hierarchy *hierarchy, const refs_array_meta *small,
                        const refs_array_meta *large) {
-    refs_cf_meaning picture = {.x_dim = REFS_CF_NO_DIM, .y_dim = REFS_CF_NO_DIM};
+    refs_cf_description view = {.x_dim = REFS_CF_NO_DIM, .y_dim = REFS_CF_NO_DIM};
     const refs_cf__input input = {.hierarchy = hierarchy, .array = large};
-    refs_cf__choose_picture(&input, &picture);
+    refs_cf__choose_raster_view(&input, &view);
     if (small->rank != large->rank || small->dtype.type != large->dtype.type ||
         small->dtype.size != large->dtype.size)
         return false;
     bool is_smaller = false;
     for (size_t dim = 0; dim < large->rank; dim++) {
-        bool in_picture = dim == picture.x_dim || dim == picture.y_dim;
+        bool in_picture = dim == view.x_dim || dim == view.y_dim;
         if (small->shape[dim] > large->shape[dim] || small->shape[dim] == 0) return false;
         if (small->shape[dim] < large->shape[dim] && !in_picture) return false;
         is_smaller = is_smaller || small->shape[dim] < large->shape[dim];

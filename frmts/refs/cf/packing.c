@@ -222,43 +222,43 @@ static bool is_never_filled(const refs_hierarchy *hierarchy) {
 
 /* -- nodata ------------------------------------------------------------------------------------ */
 
-static void set_double(refs_cf_meaning *meaning, const refs_dtype *dtype, double value) {
-    meaning->nodata_kind = REFS_CF_NODATA_DOUBLE;
+static void set_double(refs_cf_description *description, const refs_dtype *dtype, double value) {
+    description->nodata_kind = REFS_CF_NODATA_DOUBLE;
     bool single = dtype->type == REFS_TYPE_FLOAT && dtype->size == 4 && fabs(value) < 3.5e38;
-    meaning->nodata = single ? (double)(float)value : value;
+    description->nodata = single ? (double)(float)value : value;
 }
 
-static void set_int64(refs_cf_meaning *meaning, int64_t value) {
-    meaning->nodata_kind = REFS_CF_NODATA_INT64;
-    meaning->nodata_int64 = value;
+static void set_int64(refs_cf_description *description, int64_t value) {
+    description->nodata_kind = REFS_CF_NODATA_INT64;
+    description->nodata_int64 = value;
 }
 
-static void set_uint64(refs_cf_meaning *meaning, uint64_t value) {
-    meaning->nodata_kind = REFS_CF_NODATA_UINT64;
-    meaning->nodata_uint64 = value;
+static void set_uint64(refs_cf_description *description, uint64_t value) {
+    description->nodata_kind = REFS_CF_NODATA_UINT64;
+    description->nodata_uint64 = value;
 }
 
 /* A number that was a text, or has a fraction. */
-static void set_number(refs_cf_meaning *meaning, const refs_dtype *dtype, double number) {
+static void set_number(refs_cf_description *description, const refs_dtype *dtype, double number) {
     bool whole = number == floor(number);
     if (is_wide(dtype, REFS_TYPE_INT) && whole && fabs(number) < 0x1p63)
-        set_int64(meaning, (int64_t)number);
+        set_int64(description, (int64_t)number);
     else if (is_wide(dtype, REFS_TYPE_UINT) && whole && number >= 0 && number < 0x1p64)
-        set_uint64(meaning, (uint64_t)number);
+        set_uint64(description, (uint64_t)number);
     else
-        set_double(meaning, dtype, number);
+        set_double(description, dtype, number);
 }
 
 /* Little-endian double precision in base64: how zarr-python 3 writes _FillValue of floats. */
 static refs_status set_from_base64(const refs_array_meta *array, refs_str text,
-                                   refs_cf_meaning *meaning, refs_error *err) {
+                                   refs_cf_description *description, refs_error *err) {
     refs_buf bytes = REFS_BUF_INIT;
     refs_status status = text.size == 12 ? refs_base64_decode(text, &bytes, NULL) : REFS_CORRUPT;
     if (status == REFS_OK && bytes.size == 8) {
         double number;
         uint64_t bits = refs_load_le64(bytes.data);
         memcpy(&number, &bits, sizeof number);
-        set_double(meaning, &array->dtype, number);
+        set_double(description, &array->dtype, number);
     }
     refs_buf_clear(&bytes);
     return status == REFS_NOMEM ? refs_fail_nomem(err) : REFS_OK;
@@ -266,47 +266,47 @@ static refs_status set_from_base64(const refs_array_meta *array, refs_str text,
 
 /* Takes nodata from an attribute; its kind stays NONE where that is no value. */
 static refs_status set_from_attribute(const refs_array_meta *array, const char *name,
-                                      refs_cf_meaning *meaning, refs_error *err) {
+                                      refs_cf_description *description, refs_error *err) {
     const refs_json *value = refs_json_get(array->attributes, name);
     if (refs_json_is_array(value)) value = refs_json_at(value, 0);
     int64_t int64;
     uint64_t uint64;
     double number;
     if (is_wide(&array->dtype, REFS_TYPE_INT) && refs_json_i64(value, &int64))
-        set_int64(meaning, int64);
+        set_int64(description, int64);
     else if (is_wide(&array->dtype, REFS_TYPE_UINT) && refs_json_u64(value, &uint64))
-        set_uint64(meaning, uint64);
+        set_uint64(description, uint64);
     else if (refs_cf__number(array->attributes, name, &number))
-        set_number(meaning, &array->dtype, number);
+        set_number(description, &array->dtype, number);
     else
-        return set_from_base64(array, refs_cf__text(array->attributes, name), meaning, err);
+        return set_from_base64(array, refs_cf__text(array->attributes, name), description, err);
     return REFS_OK;
 }
 
-static void set_from_fill(const refs_array_meta *array, refs_cf_meaning *meaning) {
+static void set_from_fill(const refs_array_meta *array, refs_cf_description *description) {
     int64_t int64;
     uint64_t uint64;
     if (is_wide(&array->dtype, REFS_TYPE_INT)) {
         memcpy(&int64, array->fill, sizeof int64);
-        set_int64(meaning, int64);
+        set_int64(description, int64);
     } else if (is_wide(&array->dtype, REFS_TYPE_UINT)) {
         memcpy(&uint64, array->fill, sizeof uint64);
-        set_uint64(meaning, uint64);
+        set_uint64(description, uint64);
     } else {
-        set_double(meaning, &array->dtype, refs_cf__fill_number(array));
+        set_double(description, &array->dtype, refs_cf__fill_number(array));
     }
 }
 
 /* Bytes have no default nodata: all their values are common. */
-static void set_default(const refs_array_meta *array, refs_cf_meaning *meaning) {
+static void set_default(const refs_array_meta *array, refs_cf_description *description) {
     const default_fill *fill = find_default(&array->dtype);
     if (fill == NULL || fill->size == 1) return;
     if (is_wide(&array->dtype, REFS_TYPE_INT))
-        set_int64(meaning, default_int64);
+        set_int64(description, default_int64);
     else if (is_wide(&array->dtype, REFS_TYPE_UINT))
-        set_uint64(meaning, default_uint64);
+        set_uint64(description, default_uint64);
     else
-        set_double(meaning, &array->dtype, fill->value);
+        set_double(description, &array->dtype, fill->value);
 }
 
 /* "NaN" and other words in place of a number. */
@@ -320,32 +320,33 @@ static bool holds_ticks(const refs_dtype *dtype) {
 }
 
 /* What no attribute says follows from the fill value, and from who wrote the array. */
-static void infer_nodata(const refs_cf__input *input, bool declared, refs_cf_meaning *meaning) {
+static void infer_nodata(const refs_cf__input *input, bool declared,
+                         refs_cf_description *description) {
     const refs_array_meta *array = input->array;
     /* Writers of sets put zero where a TIFF file has no nodata value. */
     bool is_tiff = refs_cf__is_tiff(input);
     if (is_tiff) declared = has_number_fill(array) && refs_cf__fill_number(array) != 0;
     if (holds_ticks(&array->dtype))
-        set_int64(meaning, INT64_MIN); /* NumPy's "not a time" */
+        set_int64(description, INT64_MIN); /* NumPy's "not a time" */
     else if (declared)
-        set_from_fill(array, meaning);
+        set_from_fill(array, description);
     else if (refs_json_get(array->attributes, "GRIB_missingValue") != NULL)
-        set_double(meaning, &array->dtype, (double)NAN); /* which decoders put in its place */
+        set_double(description, &array->dtype, (double)NAN); /* which decoders put in its place */
     else if (!is_tiff && (array->has_fill ? has_number_fill(array) && fill_is_default(array)
                                           : refs_cf__has_named_dims(array) &&
                                                 !is_never_filled(input->hierarchy)))
-        set_default(array, meaning);
+        set_default(array, description);
 }
 
-static refs_status describe_nodata(const refs_cf__input *input, refs_cf_meaning *meaning,
+static refs_status describe_nodata(const refs_cf__input *input, refs_cf_description *description,
                                    refs_error *err) {
     const refs_array_meta *array = input->array;
     bool declared = refs_cf__fill_is_declared(input->hierarchy, array);
-    REFS_TRY(set_from_attribute(array, "_FillValue", meaning, err));
-    if (meaning->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
+    REFS_TRY(set_from_attribute(array, "_FillValue", description, err));
+    if (description->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
     if (!declared && !is_word(array->attributes, "missing_value"))
-        REFS_TRY(set_from_attribute(array, "missing_value", meaning, err));
-    if (meaning->nodata_kind == REFS_CF_NODATA_NONE) infer_nodata(input, declared, meaning);
+        REFS_TRY(set_from_attribute(array, "missing_value", description, err));
+    if (description->nodata_kind == REFS_CF_NODATA_NONE) infer_nodata(input, declared, description);
     return REFS_OK;
 }
 
@@ -422,7 +423,7 @@ bool refs_cf__is_netcdf3(const refs_hierarchy *hierarchy) {
 /* Bytes are unsigned when their valid range is that of unsigned bytes; _Unsigned counts only
  * without a valid range, as in the netCDF driver. Those that GDAL wrote as netCDF-3 are unsigned
  * where nothing else is told. Wider integers than 16 bits stay as they are. */
-static bool is_unsigned(const refs_cf__input *input, const refs_cf_meaning *meaning) {
+static bool is_unsigned(const refs_cf__input *input, const refs_cf_description *description) {
     const refs_array_meta *array = input->array;
     const refs_dtype *dtype = &array->dtype;
     if (dtype->type != REFS_TYPE_INT || dtype->size > 2) return false;
@@ -436,7 +437,7 @@ static bool is_unsigned(const refs_cf__input *input, const refs_cf_meaning *mean
     if (!has_range && refs_cf__same_word(told, "true")) return true;
     if (!has_range && refs_cf__same_word(told, "false")) return false;
     return dtype->size == 1 && refs_cf__is_netcdf3(input->hierarchy) &&
-           refs_cf__made_by_gdal(input, refs_cf__grid_mapping(input, meaning));
+           refs_cf__made_by_gdal(input, refs_cf__grid_mapping(input, description));
 }
 
 double refs_cf__to_unsigned(const refs_dtype *dtype, double number) {
@@ -444,50 +445,53 @@ double refs_cf__to_unsigned(const refs_dtype *dtype, double number) {
 }
 
 /* Whole numbers from one end to the other, in spite of what unpacking rounds. */
-static void pack_range(const refs_cf_meaning *meaning, valid_range *range) {
-    double scale = meaning->has_scale ? meaning->scale : 1;
-    double offset = meaning->has_offset ? meaning->offset : 0;
+static void pack_range(const refs_cf_description *description, valid_range *range) {
+    double scale = description->has_scale ? description->scale : 1;
+    double offset = description->has_offset ? description->offset : 0;
     double a = (range->low - offset) / scale, b = (range->high - offset) / scale;
     double low = fmin(a, b), high = fmax(a, b);
     range->low = ceil(low - 1e-6 * fmax(1, fabs(low)));
     range->high = floor(high + 1e-6 * fmax(1, fabs(high)));
 }
 
-static void take_as_stored(const refs_array_meta *array, const refs_cf_meaning *meaning,
+static void take_as_stored(const refs_array_meta *array, const refs_cf_description *description,
                            double *end) {
     if (array->dtype.type != REFS_TYPE_FLOAT) *end = trunc(*end);
-    if (meaning->unsigned_values && isfinite(*end))
+    if (description->unsigned_values && isfinite(*end))
         *end = refs_cf__to_unsigned(&array->dtype, *end);
 }
 
-static void describe_valid_range(const refs_array_meta *array, refs_cf_meaning *meaning) {
+static void describe_valid_range(const refs_array_meta *array, refs_cf_description *description) {
     valid_range range;
     if (!read_valid_range(array, &range)) return;
     if (range.unpacked) {
-        if (!(range.low <= range.high) || (meaning->has_scale && meaning->scale == 0)) return;
-        pack_range(meaning, &range);
+        if (!(range.low <= range.high) || (description->has_scale && description->scale == 0))
+            return;
+        pack_range(description, &range);
     } else {
-        take_as_stored(array, meaning, &range.low);
-        take_as_stored(array, meaning, &range.high);
+        take_as_stored(array, description, &range.low);
+        take_as_stored(array, description, &range.high);
     }
     bool all_bytes = array->dtype.size == 1 && ((range.low == 0 && range.high == 255) ||
                                                 (range.low == -128 && range.high == 127));
-    meaning->has_valid_range =
+    description->has_valid_range =
         range.low <= range.high && !all_bytes && (isfinite(range.low) || isfinite(range.high));
-    meaning->valid_min = range.low;
-    meaning->valid_max = range.high;
+    description->valid_min = range.low;
+    description->valid_max = range.high;
 }
 
-refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_meaning *meaning,
+refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_description *description,
                                       refs_error *err) {
     const refs_array_meta *array = input->array;
-    REFS_TRY(describe_nodata(input, meaning, err));
-    meaning->unsigned_values = is_unsigned(input, meaning);
-    if (meaning->unsigned_values && meaning->nodata_kind == REFS_CF_NODATA_DOUBLE)
-        meaning->nodata = refs_cf__to_unsigned(&array->dtype, meaning->nodata);
-    meaning->longitudes = refs_cf__is_longitude(array);
-    meaning->has_scale = refs_cf__number(array->attributes, "scale_factor", &meaning->scale);
-    meaning->has_offset = refs_cf__number(array->attributes, "add_offset", &meaning->offset);
-    if (input->options.honour_valid_range) describe_valid_range(array, meaning);
+    REFS_TRY(describe_nodata(input, description, err));
+    description->unsigned_values = is_unsigned(input, description);
+    if (description->unsigned_values && description->nodata_kind == REFS_CF_NODATA_DOUBLE)
+        description->nodata = refs_cf__to_unsigned(&array->dtype, description->nodata);
+    description->longitudes = refs_cf__is_longitude(array);
+    description->has_scale =
+        refs_cf__number(array->attributes, "scale_factor", &description->scale);
+    description->has_offset =
+        refs_cf__number(array->attributes, "add_offset", &description->offset);
+    if (input->options.honour_valid_range) describe_valid_range(array, description);
     return REFS_OK;
 }

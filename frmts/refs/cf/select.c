@@ -11,7 +11,7 @@ typedef struct interval {
     double low, high;
 } interval;
 
-/* An axis with what is needed to read texts against it. */
+/* An axis with what is needed to read strings against it. */
 typedef struct subject {
     const refs_cf_band_axis *axis;
     refs_cf__clock ticks;
@@ -114,15 +114,15 @@ static bool read_as(const reading *as, const subject *of, refs_str text, request
 }
 
 /* The elements from one end to the other. */
-typedef struct stretch {
+typedef struct span {
     uint64_t first, end, n; /* fewer than end - first where they are not side by side */
-} stretch;
+} span;
 
-static stretch find_elements(const subject *of, const request *wanted) {
+static span find_elements(const subject *of, const request *wanted) {
     const interval *a = &wanted->ends[0], *b = &wanted->ends[wanted->n_ends - 1];
     bool turned = b->high < a->low;
     double low = turned ? b->low : a->low, high = turned ? a->high : b->high;
-    stretch found = {0, 0, 0};
+    span found = {0, 0, 0};
     for (uint64_t i = 0; i < of->axis->n; i++) {
         double key = wanted->as->key(of, i);
         if (!(key >= low && key <= high)) continue;
@@ -171,7 +171,7 @@ static void note_second_reading(const refs_notes *notes, const subject *of, refs
         other_there = read_as(&readings[i], of, text, &other) && count_there(of, &other) > 0;
     if (!other_there && taken->as == &bare_index) note_fallback(notes, of->axis, text);
     if (!other_there) return;
-    stretch as_index = find_elements(of, &index), as_other = find_elements(of, &other);
+    span as_index = find_elements(of, &index), as_other = find_elements(of, &other);
     if (as_index.first == as_other.first && as_index.end == as_other.end) return;
     const char *name = of->axis->name;
     if (taken->as == &bare_index)
@@ -242,17 +242,18 @@ static bool names_dimension(const refs_cf__input *input, size_t dim, refs_str na
 }
 
 /* Fails with the axes that there are. `name` is empty where no axis is named at all. */
-static refs_status fail_without_axis(const refs_cf__input *input, const refs_cf_meaning *meaning,
+static refs_status fail_without_axis(const refs_cf__input *input,
+                                     const refs_cf_description *description,
                                      const selection_part *part, refs_error *err) {
     refs_str name = part->name;
-    if (names_dimension(input, meaning->x_dim, name) ||
-        names_dimension(input, meaning->y_dim, name))
+    if (names_dimension(input, description->x_dim, name) ||
+        names_dimension(input, description->y_dim, name))
         return refs_fail(err, REFS_INVALID,
                          "[%.*s]: %.*s is an axis of the raster, not of its bands: cut with "
                          "-projwin or -srcwin of gdal_translate",
                          REFS_STR_ARG(part->all), REFS_STR_ARG(name));
     refs_buf axes = REFS_BUF_INIT;
-    refs_status status = refs_cf_list_band_axes(meaning, &axes, err);
+    refs_status status = refs_cf_list_band_axes(description, &axes, err);
     refs_str there =
         axes.size > 0 ? refs_str_view((const char *)axes.data, axes.size) : refs_str_from("none");
     if (status == REFS_OK && name.size > 0)
@@ -290,7 +291,7 @@ static refs_status select_elements(const refs_notes *notes, refs_cf_band_axis *a
     of.is_time = refs_cf__read_clock(axis, &of.ticks);
     request wanted;
     if (!find_reading(&of, part->text, &wanted)) return fail_on_value(axis, part, err);
-    stretch found = find_elements(&of, &wanted);
+    span found = find_elements(&of, &wanted);
     if (found.n == 0) return fail_on_value(axis, part, err);
     if (found.n != found.end - found.first)
         return fail_on_axis(axis, part->all,
@@ -310,13 +311,13 @@ static refs_str trimmed(refs_str text) {
 }
 
 /* Dimensions go before coordinate variables, which need not be called like them. */
-static refs_cf_band_axis *find_axis(const refs_cf_meaning *meaning, refs_str name) {
-    for (size_t i = 0; i < meaning->n_band_axes; i++)
-        if (refs_str_is(name, meaning->band_axes[i].name)) return &meaning->band_axes[i];
-    for (size_t i = 0; i < meaning->n_band_axes; i++) {
-        const refs_array_meta *coordinate = meaning->band_axes[i].coordinate;
+static refs_cf_band_axis *find_axis(const refs_cf_description *description, refs_str name) {
+    for (size_t i = 0; i < description->n_band_axes; i++)
+        if (refs_str_is(name, description->band_axes[i].name)) return &description->band_axes[i];
+    for (size_t i = 0; i < description->n_band_axes; i++) {
+        const refs_array_meta *coordinate = description->band_axes[i].coordinate;
         if (coordinate != NULL && refs_str_is(name, coordinate->name))
-            return &meaning->band_axes[i];
+            return &description->band_axes[i];
     }
     return NULL;
 }
@@ -328,11 +329,11 @@ static selection_part split_part(refs_str part) {
                             trimmed(refs_str_part(part, equals + 1, part.size))};
 }
 
-static refs_status select_part(const refs_cf__input *input, refs_cf_meaning *meaning,
+static refs_status select_part(const refs_cf__input *input, refs_cf_description *description,
                                const selection_part *part, bool *selected, refs_error *err) {
-    refs_cf_band_axis *axis = find_axis(meaning, part->name);
-    if (axis == NULL) return fail_without_axis(input, meaning, part, err);
-    bool *before = &selected[axis - meaning->band_axes];
+    refs_cf_band_axis *axis = find_axis(description, part->name);
+    if (axis == NULL) return fail_without_axis(input, description, part, err);
+    bool *before = &selected[axis - description->band_axes];
     if (*before)
         return refs_fail(err, REFS_INVALID, "[%.*s]: %s is selected twice", REFS_STR_ARG(part->all),
                          axis->name);
@@ -340,7 +341,7 @@ static refs_status select_part(const refs_cf__input *input, refs_cf_meaning *mea
     return select_elements(&input->options.notes, axis, part, err);
 }
 
-refs_status refs_cf__select(const refs_cf__input *input, refs_cf_meaning *meaning,
+refs_status refs_cf__select(const refs_cf__input *input, refs_cf_description *description,
                             refs_error *err) {
     const char *selection = input->options.selection;
     if (selection == NULL || *selection == '\0') return REFS_OK;
@@ -350,7 +351,7 @@ refs_status refs_cf__select(const refs_cf__input *input, refs_cf_meaning *meanin
         refs_str rest = refs_str_part(text, begin, text.size);
         size_t comma = refs_str_find(rest, ',');
         selection_part part = split_part(refs_str_part(rest, 0, comma));
-        REFS_TRY(select_part(input, meaning, &part, selected, err));
+        REFS_TRY(select_part(input, description, &part, selected, err));
         begin += part.all.size + 1;
     }
     return REFS_OK;

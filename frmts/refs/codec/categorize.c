@@ -1,4 +1,4 @@
-/* categorize.c -- codec "categorize": numbers that stand for texts, 1 for the first label; all
+/* categorize.c -- codec "categorize": numbers that stand for strings, 1 for the first label; all
  * others for none. */
 #include "elements.h"
 #include "text_list.h"
@@ -62,7 +62,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 }
 
 const refs_codec_type refs_codec_categorize = {.name = "categorize",
-                                               .reads = "numbers that stand for texts",
+                                               .reads = "numbers that stand for strings",
                                                .library = "REFS",
                                                .open = open_codec,
                                                .decode = decode,

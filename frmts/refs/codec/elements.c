@@ -20,7 +20,8 @@ refs_status refs_codec__element_type_parse(refs_str dtype, refs_element_type *ty
         return REFS_OK;
     }
     if (!refs_str_to_u64(refs_str_part(dtype, 2, dtype.size), &length) || length > INT32_MAX / 4)
-        return refs_fail(err, REFS_UNSUPPORTED, "'%.*s' is no type of texts", REFS_STR_ARG(dtype));
+        return refs_fail(err, REFS_UNSUPPORTED, "'%.*s' is no type of strings",
+                         REFS_STR_ARG(dtype));
     type->kind = code == 'S' ? REFS_ELEMENT_BYTES : REFS_ELEMENT_UNICODE;
     type->size = (size_t)length * (code == 'S' ? 1 : 4);
     type->number = code_point;
@@ -53,7 +54,7 @@ static refs_status add_element(refs_element_writer *writer, size_t size, uint8_t
     return refs_codec__output_add(writer->output, size, at, err);
 }
 
-/* -- texts ------------------------------------------------------------------------------------- */
+/* -- strings ----------------------------------------------------------------------------------- */
 
 static refs_status put_object(refs_element_writer *writer, refs_str text, refs_error *err) {
     uint8_t *at;

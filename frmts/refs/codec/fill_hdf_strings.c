@@ -1,4 +1,4 @@
-/* fill_hdf_strings.c -- codec "fill_hdf_strings": where HDF5 has addresses of texts, kerchunk has
+/* fill_hdf_strings.c -- codec "fill_hdf_strings": where HDF5 has addresses of strings, kerchunk has
  * one text for all of them or one for each that occurs. */
 #include "elements.h"
 #include "refs/intern.h"
@@ -6,19 +6,19 @@
 
 typedef struct hdf_strings {
     refs_element_type type;
-    size_t id_size;       /* bytes of an address */
-    refs_intern ids;      /* numbered as their texts */
-    refs_text_list texts; /* only one, with no id: for all */
+    size_t id_size;         /* bytes of an address */
+    refs_intern ids;        /* numbered as their strings */
+    refs_text_list strings; /* only one, with no id: for all */
 } hdf_strings;
 
-static refs_status read_texts(const refs_json *map, hdf_strings *codec, refs_error *err) {
+static refs_status read_strings(const refs_json *map, hdf_strings *codec, refs_error *err) {
     if (!refs_json_is_object(map))
-        return refs_codec__text_list_add(&codec->texts, refs_json_text(map), err);
+        return refs_codec__text_list_add(&codec->strings, refs_json_text(map), err);
     for (size_t i = 0; i < refs_json_size(map); i++) {
         uint32_t id;
         REFS_TRY(refs_intern_add(&codec->ids, refs_json_name_at(map, i), &id, err));
         REFS_TRY(
-            refs_codec__text_list_add(&codec->texts, refs_json_text(refs_json_at(map, i)), err));
+            refs_codec__text_list_add(&codec->strings, refs_json_text(refs_json_at(map, i)), err));
     }
     return REFS_OK;
 }
@@ -28,7 +28,7 @@ static refs_status read_id_size(const refs_json *dtype, size_t *size, refs_error
     refs_str text = refs_json_text(dtype);
     refs_element_type type;
     if (refs_json_is_array(dtype) || refs_str_find(text, '[') != SIZE_MAX)
-        return refs_fail(err, REFS_UNSUPPORTED, "texts of variable length in records");
+        return refs_fail(err, REFS_UNSUPPORTED, "strings of variable length in records");
     REFS_TRY(refs_codec__element_type_parse(text, &type, err));
     if (type.kind != REFS_ELEMENT_BYTES || type.size == 0)
         return refs_fail(err, REFS_UNSUPPORTED, "addresses are no '%.*s'", REFS_STR_ARG(text));
@@ -45,13 +45,13 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     REFS_TRY(read_id_size(refs_json_get(context->config, "dtype"), &opened->id_size, err));
     REFS_TRY(
         refs_codec__element_type_parse(refs_str_from(context->array->dtype), &opened->type, err));
-    return read_texts(refs_json_get(context->config, "id_map"), opened, err);
+    return read_strings(refs_json_get(context->config, "id_map"), opened, err);
 }
 
 static void close_codec(void *self) {
     hdf_strings *codec = self;
     refs_intern_clear(&codec->ids);
-    refs_codec__text_list_clear(&codec->texts);
+    refs_codec__text_list_clear(&codec->strings);
     refs_free(codec);
 }
 
@@ -65,8 +65,8 @@ static refs_status put_text(const hdf_strings *codec, const uint8_t *address,
         if (number == REFS_INTERN_NONE)
             return refs_fail(err, REFS_CORRUPT, "an address is not in id_map");
     }
-    refs_str text = number < codec->texts.n ? refs_codec__text_list_get(&codec->texts, number)
-                                            : refs_str_from("");
+    refs_str text = number < codec->strings.n ? refs_codec__text_list_get(&codec->strings, number)
+                                              : refs_str_from("");
     return refs_codec__put_text(writer, text, err);
 }
 
@@ -85,7 +85,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
 }
 
 const refs_codec_type refs_codec_fill_hdf_strings = {.name = "fill_hdf_strings",
-                                                     .reads = "HDF5 texts whose places are given",
+                                                     .reads = "HDF5 strings whose places are given",
                                                      .library = "REFS",
                                                      .open = open_codec,
                                                      .decode = decode,

@@ -1,5 +1,5 @@
 /* fits_ascii.c -- codec "FITSAscii": the rows of an ASCII table of FITS as records of numbers and
- * texts.
+ * strings.
  *
  * Source: FITS standard 4.0, section 7.2.
  */

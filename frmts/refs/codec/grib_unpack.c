@@ -79,7 +79,7 @@ static refs_status unpack_complex(const refs_grib_message *message, double *valu
 
 /* -- packings that other codecs know ----------------------------------------------------------- */
 
-/* A picture has at most so many bytes for a value, however large it says it is. */
+/* An image has at most so many bytes for a value, however large it says it is. */
 #define MAX_SAMPLE_BYTES 4
 
 /* Undoes one codec: bytes for each of the values come out, *size of them or, where that is 0, as

@@ -1,7 +1,7 @@
 /* image.c -- see image.h. */
 #include "image.h"
 
-/* All samples, and the bytes of a picture; false where that overflows. */
+/* All samples, and the bytes of an image; false where that overflows. */
 static bool measure(const refs_image *image, size_t *n, size_t *size) {
     return refs_mul_size(image->width, image->height, n) &&
            refs_mul_size(*n, image->n_samples, n) && refs_mul_size(*n, image->sample_size, size);
@@ -11,8 +11,8 @@ refs_status refs_codec__image_add(const refs_image *image, refs_codec_output *ou
                                   refs_error *err) {
     size_t n, size;
     if (!measure(image, &n, &size))
-        return refs_fail(err, REFS_LIMIT, "a picture of %zu x %zu pixels is too large",
-                         image->width, image->height);
+        return refs_fail(err, REFS_LIMIT, "an image of %zu x %zu pixels is too large", image->width,
+                         image->height);
     return refs_codec__output_add(output, size, at, err);
 }
 

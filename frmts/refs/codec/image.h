@@ -1,4 +1,4 @@
-/* image.h -- decoding with libraries for pictures: rows of pixels of one or more samples.
+/* image.h -- decoding with libraries for images: rows of pixels of one or more samples.
  *
  * Read before this: numbers.h.
  */
@@ -7,7 +7,7 @@
 
 #include "numbers.h"
 
-/** What a picture is. */
+/** What an image is. */
 typedef struct refs_image {
     size_t width;
     size_t height;
@@ -15,7 +15,7 @@ typedef struct refs_image {
     size_t sample_size; /**< bytes */
 } refs_image;
 
-/** Adds room for the picture to `output`. Fails as refs_codec__output_add does. */
+/** Adds room for the image to `output`. Fails as refs_codec__output_add does. */
 refs_status refs_codec__image_add(const refs_image *image, refs_codec_output *output, uint8_t **at,
                                   refs_error *err);
 

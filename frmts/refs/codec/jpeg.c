@@ -1,4 +1,4 @@
-/* jpeg.c -- codec "imagecodecs_jpeg": a JPEG picture of 8 bits a sample, as TIFF stores tiles of
+/* jpeg.c -- codec "imagecodecs_jpeg": a JPEG image of 8 bits a sample, as TIFF stores tiles of
  * it: tables may be in the configuration, and so may be a header that goes before. */
 #include <stdio.h>
 /* After what it relies on. */
@@ -11,7 +11,7 @@
 typedef struct jpeg_codec {
     refs_buf tables;
     refs_buf header;
-    J_COLOR_SPACE stored;  /* JCS_UNKNOWN: as the picture says */
+    J_COLOR_SPACE stored;  /* JCS_UNKNOWN: as the image says */
     J_COLOR_SPACE decoded; /* JCS_UNKNOWN: as the library sees fit */
 } jpeg_codec;
 
@@ -72,7 +72,7 @@ static void close_codec(void *self) {
 
 /* -- decoding ---------------------------------------------------------------------------------- */
 
-/* The library's state for one picture. Its errors jump back to decode_picture. */
+/* The library's state for one image. Its errors jump back to decode_picture. */
 typedef struct picture {
     struct jpeg_decompress_struct library;
     struct jpeg_error_mgr errors;
@@ -87,7 +87,7 @@ static void fail_in_library(j_common_ptr library) {
     longjmp(p->back, 1);
 }
 
-/* The library only warns of pictures that are cut or damaged; of bytes too many it may. */
+/* The library only warns of images that are cut or damaged; of bytes too many it may. */
 static void warn_in_library(j_common_ptr library, int level) {
     if (level < 0 && library->err->msg_code != JWRN_EXTRANEOUS_DATA) fail_in_library(library);
 }
@@ -109,7 +109,7 @@ static void read_picture(const jpeg_codec *codec, refs_bytes encoded, picture *p
     }
     jpeg_mem_src(&p->library, encoded.data, (unsigned long)encoded.size);
     jpeg_read_header(&p->library, TRUE);
-    /* A plane of its own has no colours, whatever is said of the whole picture. */
+    /* A plane of its own has no colours, whatever is said of the whole image. */
     bool has_colors = p->library.num_components > 1;
     if (has_colors && codec->stored != JCS_UNKNOWN) p->library.jpeg_color_space = codec->stored;
     if (has_colors && codec->decoded != JCS_UNKNOWN) p->library.out_color_space = codec->decoded;
@@ -140,7 +140,7 @@ static refs_status decode_picture(const jpeg_codec *codec, refs_bytes encoded, p
     return p->status;
 }
 
-/* Puts the header before the picture, which then has no end of its own. */
+/* Puts the header before the image, which then has no end of its own. */
 static refs_status join(const jpeg_codec *codec, refs_bytes encoded, refs_buf *whole,
                         refs_error *err) {
     REFS_TRY(refs_buf_append(whole, codec->header.data, codec->header.size, err));

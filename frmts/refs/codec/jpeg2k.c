@@ -1,4 +1,4 @@
-/* jpeg2k.c -- codec "imagecodecs_jpeg2k": a JPEG 2000 picture, a JP2 file or its codestream alone;
+/* jpeg2k.c -- codec "imagecodecs_jpeg2k": a JPEG 2000 image, a JP2 file or its codestream alone;
  * samples of up to 32 bits. */
 #include <openjpeg.h>
 
@@ -62,7 +62,7 @@ static opj_stream_t *open_stream(source *from) {
     return stream;
 }
 
-/* -- what a picture may ask for ---------------------------------------------------------------- */
+/* -- what an image may ask for ----------------------------------------------------------------- */
 
 /* openjpeg makes an entry for each tile that the header speaks of, whatever follows it. */
 #define MAX_TILE_BYTES     (64 * (uint64_t)REFS_MIB)
@@ -111,7 +111,7 @@ static refs_status check_tiles(refs_bytes codestream, refs_error *err) {
 
 /* -- decoding ---------------------------------------------------------------------------------- */
 
-/* The library's objects for one picture. */
+/* The library's objects for one image. */
 typedef struct picture {
     opj_codec_t *library;
     opj_stream_t *stream;
@@ -126,7 +126,7 @@ static void clear(picture *p) {
 }
 
 static refs_status damaged(refs_bytes encoded, refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT, "the picture of %zu bytes is cut or damaged", encoded.size);
+    return refs_fail(err, REFS_CORRUPT, "the image of %zu bytes is cut or damaged", encoded.size);
 }
 
 static refs_status read_header(picture *p, refs_bytes encoded, refs_error *err) {

@@ -77,7 +77,7 @@ static const char *const aliases[] = {"json", NULL};
 
 const refs_codec_type refs_codec_json2 = {.name = "json2",
                                           .aliases = aliases,
-                                          .reads = "texts and numbers as JSON",
+                                          .reads = "strings and numbers as JSON",
                                           .library = "REFS",
                                           .open = open_codec,
                                           .decode = decode,

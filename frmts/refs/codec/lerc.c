@@ -1,4 +1,4 @@
-/* lerc.c -- codec "imagecodecs_lerc": an Esri LERC picture, perhaps compressed again as TIFF has
+/* lerc.c -- codec "imagecodecs_lerc": an Esri LERC image, perhaps compressed again as TIFF has
  * it. Pixels that it says are not valid are NaN where samples are floats, as libtiff has them.
  * Samples stay as the library gives them also in arrays of the other byte order: libtiff has
  * swapped their bytes before.
@@ -11,9 +11,9 @@
 
 #include "image.h"
 
-/* -- one picture ------------------------------------------------------------------------------- */
+/* -- one image --------------------------------------------------------------------------------- */
 
-/* What the library says of a picture, in its order. */
+/* What the library says of an image, in its order. */
 typedef enum lerc_info {
     INFO_TYPE = 1,
     INFO_DEPTH,
@@ -41,11 +41,11 @@ static refs_status read_info(picture *p, refs_error *err) {
     if (p->blob.size > UINT_MAX ||
         lerc_getBlobInfo(p->blob.data, (unsigned)p->blob.size, p->info, NULL, INFO_COUNT, 0) != 0 ||
         info[INFO_TYPE] >= sizeof sizes / sizeof *sizes || info[INFO_SIZE] > p->blob.size)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no whole picture", p->blob.size);
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no whole image", p->blob.size);
     if (info[INFO_WIDTH] > INT_MAX || info[INFO_HEIGHT] > INT_MAX || info[INFO_DEPTH] > INT_MAX ||
         info[INFO_BANDS] > INT_MAX ||
         !refs_mul_size(info[INFO_DEPTH], info[INFO_BANDS], &n_samples))
-        return refs_fail(err, REFS_LIMIT, "the picture is too large");
+        return refs_fail(err, REFS_LIMIT, "the image is too large");
     p->image = (refs_image){info[INFO_WIDTH], info[INFO_HEIGHT], n_samples, sizes[info[INFO_TYPE]]};
     return REFS_OK;
 }
@@ -83,14 +83,14 @@ static refs_status decode_picture(picture *p, refs_codec_output *output, refs_er
                     info[INFO_MASKS] > 0 ? p->masks : NULL, (int)info[INFO_DEPTH],
                     (int)info[INFO_WIDTH], (int)info[INFO_HEIGHT], (int)info[INFO_BANDS],
                     info[INFO_TYPE], p->samples) != 0)
-        return refs_fail(err, REFS_CORRUPT, "the picture of %zu bytes is damaged", p->blob.size);
+        return refs_fail(err, REFS_CORRUPT, "the image of %zu bytes is damaged", p->blob.size);
     if (info[INFO_MASKS] > 0 && info[INFO_TYPE] >= 6) mask_floats(p);
     return REFS_OK;
 }
 
-/* -- compressed pictures ----------------------------------------------------------------------- */
+/* -- compressed images ------------------------------------------------------------------------- */
 
-/* By what such streams begin with; NULL where the picture is as it is. */
+/* By what such streams begin with; NULL where the image is as it is. */
 static const refs_codec_type *outer_codec(refs_bytes encoded) {
     if (encoded.size < 4) return NULL;
     const char *id = refs_load_be32(encoded.data) == 0x28b52ffdu ? "zstd"

@@ -184,7 +184,7 @@ static const char *const aliases[] = {"msgpack", NULL};
 
 const refs_codec_type refs_codec_msgpack2 = {.name = "msgpack2",
                                              .aliases = aliases,
-                                             .reads = "texts and numbers as MessagePack",
+                                             .reads = "strings and numbers as MessagePack",
                                              .library = "REFS",
                                              .open = open_codec,
                                              .decode = decode,

@@ -1,4 +1,4 @@
-/* png.c -- codec "imagecodecs_png": a PNG picture of 1 to 16 bits a sample; palettes become
+/* png.c -- codec "imagecodecs_png": a PNG image of 1 to 16 bits a sample; palettes become
  * colours, transparent ones a sample more. */
 #include <png.h>
 #include <setjmp.h>
@@ -9,7 +9,7 @@ typedef struct png_codec {
     bool swapped;
 } png_codec;
 
-/* The library's state for one picture. Its errors jump back to decode_picture. */
+/* The library's state for one image. Its errors jump back to decode_picture. */
 typedef struct picture {
     png_structp library;
     png_infop info;
@@ -44,7 +44,7 @@ static void ignore_warning(png_structp library, png_const_charp message) {
 
 static void read_bytes(png_structp library, png_bytep dst, size_t size) {
     picture *p = png_get_io_ptr(library);
-    if (size > p->encoded.size) png_error(library, "the picture is cut");
+    if (size > p->encoded.size) png_error(library, "the image is cut");
     memcpy(dst, p->encoded.data, size);
     p->encoded = refs_bytes_view(p->encoded.data + size, p->encoded.size - size);
 }

@@ -7,7 +7,7 @@
 
 #include "output.h"
 
-/** A field; its texts are borrowed from the list. */
+/** A field; its strings are borrowed from the list. */
 typedef struct refs_field {
     refs_str name;
     refs_str type; /**< NumPy type string; empty where the field is a record itself */

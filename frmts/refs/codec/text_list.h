@@ -1,4 +1,4 @@
-/* text_list.h -- texts by their number.
+/* text_list.h -- strings by their number.
  *
  * Read before this: refs/bytes.h.
  */

@@ -1,7 +1,7 @@
-/* vlen_utf8.c -- codec "vlen-utf8": texts of variable length. */
+/* vlen_utf8.c -- codec "vlen-utf8": strings of variable length. */
 #include "vlen.h"
 
 const refs_codec_type refs_codec_vlen_utf8 = {.name = "vlen-utf8",
-                                              .reads = "texts with their sizes",
+                                              .reads = "strings with their sizes",
                                               .library = "REFS",
                                               .decode = refs_codec__vlen_decode};

@@ -1,4 +1,4 @@
-/* webp.c -- codec "imagecodecs_webp": a WebP picture in three samples, or in four where there is to
+/* webp.c -- codec "imagecodecs_webp": a WebP image in three samples, or in four where there is to
  * be transparency. */
 #include <webp/decode.h>
 
@@ -27,7 +27,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     int width, height;
     uint8_t *at;
     if (WebPGetInfo(encoded.data, encoded.size, &width, &height) == 0)
-        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no picture", encoded.size);
+        return refs_fail(err, REFS_CORRUPT, "%zu bytes are no image", encoded.size);
     refs_image image = {(size_t)width, (size_t)height, codec->has_alpha ? 4 : 3, 1};
     REFS_TRY(refs_codec__image_add(&image, output, &at, err));
     int row_bytes = width * (int)image.n_samples;
@@ -36,7 +36,7 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
         codec->has_alpha ? WebPDecodeRGBAInto(encoded.data, encoded.size, at, size, row_bytes)
                          : WebPDecodeRGBInto(encoded.data, encoded.size, at, size, row_bytes);
     if (decoded != NULL) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "the picture of %zu bytes is cut or damaged", encoded.size);
+    return refs_fail(err, REFS_CORRUPT, "the image of %zu bytes is cut or damaged", encoded.size);
 }
 
 const refs_codec_type refs_codec_webp = {.name = "imagecodecs_webp",

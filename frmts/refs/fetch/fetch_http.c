@@ -226,11 +226,11 @@ static refs_status submit_more(flights *self, refs_error *err) {
 
 /* Before the first byte of an answer is handed over, it must be known to be of the same state of
  * the object as what came before. */
-static refs_status check_identity(flights *self, flight *asked, refs_error *err) {
+static refs_status check_validators(flights *self, flight *asked, refs_error *err) {
     if (asked->identified) return REFS_OK;
     asked->identified = true;
-    return refs_fetch__check_identity(self->job->fetcher, place_of(self, asked),
-                                      &asked->transfer.identity, err);
+    return refs_fetch__check_validators(self->job->fetcher, place_of(self, asked),
+                                        &asked->transfer.validators, err);
 }
 
 static refs_status serve(flights *self, flight *served, uint64_t got, refs_error *err) {
@@ -240,7 +240,7 @@ static refs_status serve(flights *self, flight *served, uint64_t got, refs_error
     served->arrival.bytes = refs_block_data(transfer->block);
     served->arrival.got = got;
     self->job->failed = self->job->plan->members[served->request->first_member];
-    REFS_TRY(check_identity(self, served, err));
+    REFS_TRY(check_validators(self, served, err));
     return refs_fetch__serve(self->job, served->request, &served->arrival, err);
 }
 

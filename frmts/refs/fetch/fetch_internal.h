@@ -13,9 +13,9 @@ struct refs_fetch_job;
 
 /** What was learned of a location. */
 typedef struct refs_fetch_place {
-    refs_identity *identity; /**< of the first answer; NULL before */
-    uint64_t identified_ms;  /**< when that came, of a clock that only goes on */
-    uint64_t answered_ms;    /**< when the last one came */
+    refs_validators *validators; /**< of the first answer; NULL before */
+    uint64_t identified_ms;      /**< when that came, of a clock that only goes on */
+    uint64_t answered_ms;        /**< when the last one came */
     bool ignores_ranges;
 } refs_fetch_place;
 
@@ -41,7 +41,7 @@ struct refs_fetcher {
     uint64_t whole_bytes;
     uint32_t whole_id;
     struct refs_fetch_job *jobs; /* under way */
-    struct refs_near *spare;     /* memory that jobs have left; see fetch_near.c */
+    struct refs_local *spare;    /* memory that jobs have left; see fetch_local.c */
     size_t n_spare;
 };
 
@@ -68,7 +68,7 @@ typedef struct refs_fetch_job {
     const refs_fetch_client *client;
     size_t failed; /**< the range that is being served, or SIZE_MAX */
     refs_waiter waiter;
-    struct refs_near *near;      /**< memory for what is read of locations that are near, or NULL */
+    struct refs_local *near;     /**< memory for what is read of locations that are near, or NULL */
     struct refs_fetch_job *next; /**< under the fetcher's lock */
 } refs_fetch_job;
 
@@ -111,8 +111,8 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
 /* -- places.c: what was learned of locations --------------------------------------------------- */
 
 /** REFS_IO where the answer is of another state of the location than earlier ones. */
-refs_status refs_fetch__check_identity(refs_fetcher *fetcher, const refs_range *range,
-                                       const refs_identity *identity, refs_error *err);
+refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range *range,
+                                         const refs_validators *validators, refs_error *err);
 
 /** Notes, and tells, that a location is only to be had whole. */
 void refs_fetch__note_rangeless(refs_fetcher *fetcher, uint32_t location_id);
@@ -141,14 +141,14 @@ refs_status refs_fetch__read_batch(refs_fetch_job *job, void *handle, const refs
                                    size_t n, refs_error *err);
 
 /** Reads and serves a request that has a length, of a location that is near. */
-refs_status refs_fetch__read_near(refs_fetch_job *job, void *handle, const refs_request *request,
-                                  refs_error *err);
+refs_status refs_fetch__read_local(refs_fetch_job *job, void *handle, const refs_request *request,
+                                   refs_error *err);
 
 /** Keeps what that has left with the job for the fetcher's next jobs, or frees it: when workers
  * hold nothing of it any more. */
-void refs_fetch__leave_near(refs_fetch_job *job);
+void refs_fetch__leave_local(refs_fetch_job *job);
 
-void refs_fetch__clear_near(refs_fetcher *fetcher);
+void refs_fetch__clear_local(refs_fetcher *fetcher);
 
 /** Ranges whose server ignores ranges: to be fetched as whole locations. */
 typedef struct refs_fetch_again {

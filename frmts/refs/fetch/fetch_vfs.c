@@ -97,7 +97,7 @@ static refs_status read_all(refs_fetch_job *job, void *handle, size_t begin, siz
         if (requests->length == REFS_FETCH_WHOLE)
             REFS_TRY(read_whole(job, handle, requests, err));
         else if (near)
-            REFS_TRY(refs_fetch__read_near(job, handle, requests, err));
+            REFS_TRY(refs_fetch__read_local(job, handle, requests, err));
         else
             REFS_TRY(refs_fetch__read_batch(job, handle, requests, n, err));
     }

@@ -26,16 +26,16 @@ refs_status refs_fetcher_open(const refs_vfs *vfs, const refs_fetch_options *opt
     opened->options = options != NULL ? *options : (refs_fetch_options)REFS_FETCH_OPTIONS_INIT;
     pthread_mutex_init(&opened->lock, NULL);
     opened->forked = (refs_forked){in_child, opened, NULL, NULL};
-    refs_fork_enlist(&opened->forked);
+    refs_fork_register(&opened->forked);
     *fetcher = opened;
     return REFS_OK;
 }
 
 void refs_fetcher_free(refs_fetcher *fetcher) {
     if (fetcher == NULL) return;
-    refs_fork_strike_off(&fetcher->forked);
+    refs_fork_unregister(&fetcher->forked);
     refs_fetch__clear_places(fetcher);
-    refs_fetch__clear_near(fetcher);
+    refs_fetch__clear_local(fetcher);
     pthread_mutex_destroy(&fetcher->lock);
     refs_free(fetcher);
 }
@@ -46,7 +46,7 @@ uint64_t refs_fetcher_max_gap(const refs_fetcher *fetcher) {
 
 bool refs_fetcher_is_local(const refs_fetcher *fetcher, const char *location) {
     const refs_vfs *vfs = fetcher->vfs;
-    return vfs->is_near != NULL && vfs->is_near(vfs->self, location);
+    return vfs->is_local != NULL && vfs->is_local(vfs->self, location);
 }
 
 void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats) {
@@ -71,14 +71,14 @@ void refs_fetcher_cancel(refs_fetcher *fetcher) {
     refs_unlock(&fetcher->lock);
 }
 
-static void enlist(refs_fetch_job *job) {
+static void register_job(refs_fetch_job *job) {
     refs_lock(&job->fetcher->lock);
     job->next = job->fetcher->jobs;
     job->fetcher->jobs = job;
     refs_unlock(&job->fetcher->lock);
 }
 
-static void strike_off(refs_fetch_job *job) {
+static void unregister_job(refs_fetch_job *job) {
     refs_lock(&job->fetcher->lock);
     refs_fetch_job **link = &job->fetcher->jobs;
     while (*link != NULL && *link != job) link = &(*link)->next;
@@ -270,11 +270,11 @@ static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *a
     refs_cond_init(&job->waiter.moved);
     uint64_t max_memory = job->fetcher->options.max_memory_bytes;
     job->waiter.max_memory = max_memory > 0 ? max_memory : 1;
-    enlist(job);
+    register_job(job);
     refs_status status = fetch_planned(job, again, err);
     wait_for_workers(job);
-    refs_fetch__leave_near(job);
-    strike_off(job);
+    refs_fetch__leave_local(job);
+    unregister_job(job);
     pthread_cond_destroy(&job->waiter.moved);
     pthread_mutex_destroy(&job->waiter.lock);
     refs_plan_clear(&plan);

@@ -43,11 +43,11 @@ static refs_status make_room(refs_transfer *transfer, uint64_t size, refs_error 
 /* Room for `more` bytes: twice what there was, up to the size that was announced. */
 static refs_status grow(refs_transfer *transfer, uint64_t more, refs_error *err) {
     uint64_t needed = atomic_load(&transfer->got) + more;
-    const refs_identity *identity = &transfer->identity;
+    const refs_validators *validators = &transfer->validators;
     if (needed <= refs_block_size(transfer->block)) return REFS_OK;
     uint64_t size = 2 * needed;
-    if (identity->has_total && identity->total >= needed && identity->total < size)
-        size = identity->total;
+    if (validators->has_total && validators->total >= needed && validators->total < size)
+        size = validators->total;
     if (size > transfer->max_size) size = needed > transfer->max_size ? needed : transfer->max_size;
     return make_room(transfer, size, err);
 }
@@ -60,23 +60,25 @@ static bool content_length(const refs_transfer *transfer, uint64_t *length) {
 }
 
 static refs_status begin_whole(refs_transfer *transfer, refs_error *err) {
-    refs_identity *identity = &transfer->response.identity;
-    if (!identity->has_total) identity->has_total = content_length(transfer, &identity->total);
-    transfer->identity = *identity;
+    refs_validators *validators = &transfer->response.validators;
+    if (!validators->has_total)
+        validators->has_total = content_length(transfer, &validators->total);
+    transfer->validators = *validators;
     atomic_store(&transfer->got, 0);
-    if (identity->has_total && identity->total > transfer->max_size)
-        return make_room(transfer, identity->total, err); /* which says why not */
+    if (validators->has_total && validators->total > transfer->max_size)
+        return make_room(transfer, validators->total, err); /* which says why not */
     uint64_t first = 64 * REFS_KIB;
-    if (identity->has_total)
-        first = identity->total < REFS_FIRST_WHOLE_BYTES ? identity->total : REFS_FIRST_WHOLE_BYTES;
+    if (validators->has_total)
+        first =
+            validators->total < REFS_FIRST_WHOLE_BYTES ? validators->total : REFS_FIRST_WHOLE_BYTES;
     return make_room(transfer, first < transfer->max_size ? first : transfer->max_size, err);
 }
 
 /* An answer to a request without a range that is a range all the same must be all of it. */
 static refs_status check_whole_part(const refs_transfer *transfer, refs_error *err) {
     const refs_response *response = &transfer->response;
-    if (response->has_range && response->range_begin == 0 && response->identity.has_total &&
-        response->range_end == response->identity.total)
+    if (response->has_range && response->range_begin == 0 && response->validators.has_total &&
+        response->range_end == response->validators.total)
         return REFS_OK;
     return refs_fail(err, REFS_IO, "HTTP 206 for a whole object");
 }
@@ -85,15 +87,15 @@ static refs_status check_whole_part(const refs_transfer *transfer, refs_error *e
 
 /* What came before, of this attempt's object, must be of the same state of it. */
 static refs_status identify(refs_transfer *transfer, refs_error *err) {
-    const refs_identity *now = &transfer->response.identity;
+    const refs_validators *now = &transfer->response.validators;
     const char *difference =
-        transfer->identified ? refs_identity__difference(&transfer->identity, now) : "";
+        transfer->identified ? refs_validators__difference(&transfer->validators, now) : "";
     if (*difference != '\0')
         return refs_fail(
             err, REFS_IO,
             "the object was replaced while it was read: it has another %s; open the set again",
             difference);
-    if (!transfer->identified) transfer->identity = *now;
+    if (!transfer->identified) transfer->validators = *now;
     transfer->identified = true;
     return REFS_OK;
 }
@@ -112,8 +114,8 @@ static refs_status check_range(refs_transfer *transfer, refs_error *err) {
                          (unsigned long long)response->range_begin,
                          (unsigned long long)(response->range_end - response->range_begin),
                          (unsigned long long)begin, (unsigned long long)(end - begin));
-    if (response->range_end < end && response->identity.has_total &&
-        response->identity.total == response->range_end)
+    if (response->range_end < end && response->validators.has_total &&
+        response->validators.total == response->range_end)
         return refs_fetch__fail_short(response->range_end, transfer->offset, transfer->length, err);
     return identify(transfer, err);
 }
@@ -121,12 +123,12 @@ static refs_status check_range(refs_transfer *transfer, refs_error *err) {
 /* The whole object came for a range. A small one is asked for as such, so that it serves all its
  * ranges; of a large one what lies before the range is read over, up to a limit. */
 static refs_status begin_rangeless(refs_transfer *transfer, refs_error *err) {
-    refs_identity *identity = &transfer->response.identity;
-    identity->has_total = content_length(transfer, &identity->total);
-    if (identity->has_total && identity->total < transfer->offset + transfer->length)
-        return refs_fetch__fail_short(identity->total, transfer->offset, transfer->length, err);
+    refs_validators *validators = &transfer->response.validators;
+    validators->has_total = content_length(transfer, &validators->total);
+    if (validators->has_total && validators->total < transfer->offset + transfer->length)
+        return refs_fetch__fail_short(validators->total, transfer->offset, transfer->length, err);
     transfer->ranges_ignored =
-        identity->has_total && identity->total <= REFS_HTTP_MAX_RANGELESS_BYTES;
+        validators->has_total && validators->total <= REFS_HTTP_MAX_RANGELESS_BYTES;
     if (transfer->ranges_ignored) return refs_fail(err, REFS_IO, "HTTP 200 for a range");
     transfer->skip = transfer->offset + atomic_load(&transfer->got);
     if (transfer->skip > REFS_HTTP_MAX_SKIPPED_BYTES)
@@ -139,9 +141,9 @@ static refs_status begin_rangeless(refs_transfer *transfer, refs_error *err) {
 
 refs_status refs_transfer__check_response(refs_transfer *transfer, refs_error *err) {
     long status = refs_transfer__status(transfer);
-    bool is_stamp = transfer->kind == REFS_TRANSFER_STAMP;
-    if (is_stamp && (status == 200 || status == 206)) {
-        transfer->identity = transfer->response.identity;
+    bool are_validators = transfer->kind == REFS_TRANSFER_STAMP;
+    if (are_validators && (status == 200 || status == 206)) {
+        transfer->validators = transfer->response.validators;
         return REFS_OK;
     }
     if (transfer->response.encoded && !transfer->compressible)

@@ -504,7 +504,7 @@ refs_status refs_http_open(const refs_http_host *host, const refs_http_options *
     opened->options = options != NULL ? *options : (refs_http_options)REFS_HTTP_OPTIONS_INIT;
     pthread_mutex_init(&opened->lock, NULL);
     opened->forked = (refs_forked){in_child, opened, NULL, NULL};
-    refs_fork_enlist(&opened->forked);
+    refs_fork_register(&opened->forked);
     *http = opened;
     return REFS_OK;
 }
@@ -547,7 +547,7 @@ void refs_http__wake(refs_http *http) {
 
 void refs_http_free(refs_http *http) {
     if (http == NULL) return;
-    refs_fork_strike_off(&http->forked);
+    refs_fork_unregister(&http->forked);
     if (http->running) {
         refs_lock(&http->lock);
         http->ending = true;

@@ -37,10 +37,10 @@ typedef struct refs_transfer {
     refs_block *block; /**< where bytes go; made by the engine for a whole location */
     refs_waiter *waiter;
 
-    _Atomic uint64_t got;   /**< bytes of the block that are there */
-    refs_identity identity; /**< when got is above 0, and when done */
-    bool done;              /**< under waiter->lock */
-    bool ranges_ignored;    /**< when done: the server sends the whole object for any range */
+    _Atomic uint64_t got;       /**< bytes of the block that are there */
+    refs_validators validators; /**< when got is above 0, and when done */
+    bool done;                  /**< under waiter->lock */
+    bool ranges_ignored;        /**< when done: the server sends the whole object for any range */
     uint64_t postponed;  /**< when done: to be asked for again when there is memory for so much */
     refs_error error;    /**< when done */
     long status;         /**< when done: of HTTP, 0 without an answer */

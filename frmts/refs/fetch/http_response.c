@@ -60,8 +60,8 @@ static void read_content_range(refs_str value, refs_response *response) {
     response->has_range = has_range;
     response->range_begin = has_range ? begin : 0;
     response->range_end = has_range ? last + 1 : 0;
-    response->identity.has_total = has_total;
-    response->identity.total = has_total ? total : 0;
+    response->validators.has_total = has_total;
+    response->validators.total = has_total ? total : 0;
 }
 
 /* A date as seconds since 1970, or -1. */
@@ -125,11 +125,11 @@ void refs_response__element(refs_str body, const char *name, char *content, size
 /* What was modified as the response was made says nothing of the object: it may change again within
  * the second, and there are servers that date all answers so (RFC 9110, section 8.8.2.2). */
 static void settle(refs_response *response) {
-    refs_identity *identity = &response->identity;
-    identity->date_s = response->date_s;
-    if (identity->date_s == 0 || identity->modified_s < identity->date_s - 1) return;
-    identity->fresh_s = identity->modified_s;
-    identity->modified_s = 0;
+    refs_validators *validators = &response->validators;
+    validators->date_s = response->date_s;
+    if (validators->date_s == 0 || validators->modified_s < validators->date_s - 1) return;
+    validators->fresh_s = validators->modified_s;
+    validators->modified_s = 0;
 }
 
 static int64_t date_or_zero(refs_str value) {
@@ -152,9 +152,9 @@ void refs_response__line(refs_response *response, refs_str line) {
     else if (starts(name, "retry-after:"))
         read_retry_after(value, response);
     else if (starts(name, "etag:"))
-        copy_text(value, response->identity.etag, sizeof response->identity.etag);
+        copy_text(value, response->validators.etag, sizeof response->validators.etag);
     else if (starts(name, "last-modified:"))
-        response->identity.modified_s = date_or_zero(value);
+        response->validators.modified_s = date_or_zero(value);
     else if (starts(name, "date:"))
         response->date_s = date_or_zero(value);
     else if (starts(name, "content-encoding:"))
@@ -169,13 +169,13 @@ static const char *opaque(const char *etag) {
     return strncmp(etag, "W/", 2) == 0 ? etag + 2 : etag;
 }
 
-static bool has_other_date(const refs_identity *one, const refs_identity *other) {
+static bool has_other_date(const refs_validators *one, const refs_validators *other) {
     if (one->modified_s != 0 && other->modified_s != 0) return one->modified_s != other->modified_s;
     if (one->modified_s != 0 && other->fresh_s != 0) return one->modified_s != other->fresh_s;
     return one->fresh_s != 0 && other->modified_s != 0 && other->modified_s != one->fresh_s;
 }
 
-const char *refs_identity__difference(const refs_identity *one, const refs_identity *other) {
+const char *refs_validators__difference(const refs_validators *one, const refs_validators *other) {
     if (one->has_total && other->has_total && one->total != other->total) return "size";
     if (one->etag[0] != '\0' && other->etag[0] != '\0')
         return strcmp(opaque(one->etag), opaque(other->etag)) != 0 ? "ETag" : "";
@@ -189,8 +189,8 @@ static bool is_of_second(const char *etag, int64_t second) {
     return strstr(etag, text) != NULL;
 }
 
-bool refs_identity__tells(const refs_identity *identity) {
-    const char *etag = identity->etag;
-    if (identity->fresh_s == 0) return etag[0] != '\0' || identity->modified_s != 0;
-    return etag[0] != '\0' && opaque(etag) == etag && !is_of_second(etag, identity->fresh_s);
+bool refs_validators__tell(const refs_validators *validators) {
+    const char *etag = validators->etag;
+    if (validators->fresh_s == 0) return etag[0] != '\0' || validators->modified_s != 0;
+    return etag[0] != '\0' && opaque(etag) == etag && !is_of_second(etag, validators->fresh_s);
 }

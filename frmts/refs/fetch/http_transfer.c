@@ -359,11 +359,11 @@ static void element_of(const refs_transfer *transfer, const char *name, char *te
 }
 
 static refs_status fail_status(const refs_transfer *transfer, long status, refs_error *err) {
-    const refs_identity *identity = &transfer->response.identity;
+    const refs_validators *validators = &transfer->response.validators;
     const refs_http_host *host = transfer->host;
-    if (status == 416 && identity->has_total && transfer->kind == REFS_TRANSFER_RANGE &&
-        identity->total < transfer->offset + transfer->length) {
-        (void)refs_fetch__fail_short(identity->total, transfer->offset, transfer->length, err);
+    if (status == 416 && validators->has_total && transfer->kind == REFS_TRANSFER_RANGE &&
+        validators->total < transfer->offset + transfer->length) {
+        (void)refs_fetch__fail_short(validators->total, transfer->offset, transfer->length, err);
         refs_error_prefix(err, "HTTP %ld", status);
         return REFS_IO;
     }

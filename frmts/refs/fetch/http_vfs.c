@@ -34,8 +34,8 @@ struct refs_http_vfs {
     opened *looked_at;  /* closed without having been read, or NULL */
     char *silent;       /* the last location that was not answered, or NULL */
     uint64_t silent_ms; /* ... when */
-    char *stamped;      /* the location that `stamp` is of, or NULL */
-    refs_vfs_stamp stamp;
+    char *stamped;      /* the location that `validators` is of, or NULL */
+    refs_vfs_validators validators;
 };
 
 /* -- one request ------------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static void await(refs_transfer *transfer) {
 }
 
 /* Enters a transfer among those that a cancellation ends. */
-static void enlist(refs_http_vfs *vfs, pending *entry) {
+static void register_pending(refs_http_vfs *vfs, pending *entry) {
     refs_lock(&vfs->lock);
     atomic_store(&entry->transfer->cancelled, vfs->cancelled);
     entry->next = vfs->first;
@@ -55,7 +55,7 @@ static void enlist(refs_http_vfs *vfs, pending *entry) {
     refs_unlock(&vfs->lock);
 }
 
-static void strike_off(refs_http_vfs *vfs, const pending *entry) {
+static void unregister_pending(refs_http_vfs *vfs, const pending *entry) {
     refs_lock(&vfs->lock);
     pending **link = &vfs->first;
     while (*link != NULL && *link != entry) link = &(*link)->next;
@@ -76,10 +76,10 @@ static refs_status attempt(refs_http_vfs *vfs, refs_transfer *transfer, const ch
                            refs_error *err) {
     REFS_TRY(refs_transfer__prepare(transfer, vfs->http, url, err));
     pending entry = {transfer, NULL};
-    enlist(vfs, &entry); /* before it can be answered: what is cancelled is not sent */
+    register_pending(vfs, &entry); /* before it can be answered: what is cancelled is not sent */
     refs_status status = refs_http__submit(vfs->http, transfer, err);
     if (status == REFS_OK) await(transfer);
-    strike_off(vfs, &entry);
+    unregister_pending(vfs, &entry);
     if (status != REFS_OK) return status;
     return refs_fail(err, transfer->error.status, "%s", transfer->error.message);
 }
@@ -136,48 +136,51 @@ static refs_status fail_at(const char *location, long http_status, refs_error *p
     return refs_fail(err, status, "%s: %s", location, problem->message);
 }
 
-/* -- stamps ------------------------------------------------------------------------------------ */
+/* -- validators -------------------------------------------------------------------------------- */
 
-static void fill_stamp(const refs_identity *identity, refs_vfs_stamp *stamp) {
-    memset(stamp, 0, sizeof *stamp);
-    stamp->size = identity->total;
-    stamp->modified_s = identity->modified_s;
-    if (refs_identity__tells(identity))
-        snprintf(stamp->etag, sizeof stamp->etag, "%s", identity->etag);
+static void fill_validators(const refs_validators *http, refs_vfs_validators *validators) {
+    memset(validators, 0, sizeof *validators);
+    validators->size = http->total;
+    validators->modified_s = http->modified_s;
+    if (refs_validators__tell(http))
+        snprintf(validators->etag, sizeof validators->etag, "%s", http->etag);
 }
 
-static void keep_stamp(refs_http_vfs *vfs, const char *location, const refs_identity *identity) {
+static void keep_validators(refs_http_vfs *vfs, const char *location,
+                            const refs_validators *validators) {
     char *copy = refs_str_copy(refs_str_from(location));
     refs_lock(&vfs->lock);
     char *previous = vfs->stamped;
     vfs->stamped = copy;
-    fill_stamp(identity, &vfs->stamp);
+    fill_validators(validators, &vfs->validators);
     refs_unlock(&vfs->lock);
     refs_free(previous);
 }
 
-static bool kept_stamp(refs_http_vfs *vfs, const char *location, refs_vfs_stamp *stamp) {
+static bool kept_validators(refs_http_vfs *vfs, const char *location,
+                            refs_vfs_validators *validators) {
     refs_lock(&vfs->lock);
     bool kept = vfs->stamped != NULL && strcmp(vfs->stamped, location) == 0;
-    if (kept) *stamp = vfs->stamp;
+    if (kept) *validators = vfs->validators;
     refs_unlock(&vfs->lock);
     return kept;
 }
 
-static refs_status stamp(void *self, const char *location, refs_vfs_stamp *stamp, refs_error *err) {
+static refs_status validators(void *self, const char *location, refs_vfs_validators *validators,
+                              refs_error *err) {
     refs_http_vfs *vfs = self;
-    if (kept_stamp(vfs, location, stamp)) return REFS_OK;
+    if (kept_validators(vfs, location, validators)) return REFS_OK;
     refs_transfer transfer = {.location = location, .kind = REFS_TRANSFER_STAMP};
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = carry_out(vfs, &transfer, &problem);
-    fill_stamp(&transfer.identity, stamp);
+    fill_validators(&transfer.validators, validators);
     long http_status = transfer.status;
     refs_transfer__clear(&transfer);
     if (status == REFS_OK) return REFS_OK;
     if (status != REFS_UNSUPPORTED) return fail_at(location, http_status, &problem, err);
-    if (vfs->other->stamp == NULL)
+    if (vfs->other->validators == NULL)
         return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
-    return vfs->other->stamp(vfs->other->self, location, stamp, err);
+    return vfs->other->validators(vfs->other->self, location, validators, err);
 }
 
 /* -- objects ----------------------------------------------------------------------------------- */
@@ -238,7 +241,7 @@ static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
     if (status == REFS_OK) {
         object->block = refs_block_hold(transfer.block);
         object->size = atomic_load(&transfer.got);
-        keep_stamp(vfs, object->location, &transfer.identity);
+        keep_validators(vfs, object->location, &transfer.validators);
     }
     long http_status = transfer.status;
     refs_transfer__clear(&transfer);
@@ -329,9 +332,9 @@ static void close_object(void *self, void *handle) {
     discard(object);
 }
 
-static bool is_near(void *self, const char *location) {
+static bool is_local(void *self, const char *location) {
     const refs_http_vfs *vfs = self;
-    return vfs->other->is_near != NULL && vfs->other->is_near(vfs->other->self, location);
+    return vfs->other->is_local != NULL && vfs->other->is_local(vfs->other->self, location);
 }
 
 /* -- the whole --------------------------------------------------------------------------------- */
@@ -351,21 +354,21 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
                                  .read = read_object,
                                  .read_many = read_many,
                                  .close = close_object,
-                                 .stamp = stamp,
-                                 .is_near = is_near};
+                                 .validators = validators,
+                                 .is_local = is_local};
     made->http = http;
     made->other = other;
     made->max_whole_bytes = max_whole_bytes;
     pthread_mutex_init(&made->lock, NULL);
     made->forked = (refs_forked){in_child, made, NULL, NULL};
-    refs_fork_enlist(&made->forked);
+    refs_fork_register(&made->forked);
     *vfs = made;
     return REFS_OK;
 }
 
 void refs_http_vfs_free(refs_http_vfs *vfs) {
     if (vfs == NULL) return;
-    refs_fork_strike_off(&vfs->forked);
+    refs_fork_unregister(&vfs->forked);
     discard(vfs->looked_at);
     refs_free(vfs->stamped);
     refs_free(vfs->silent);

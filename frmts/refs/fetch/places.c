@@ -20,10 +20,10 @@ static refs_fetch_place *place_of(refs_fetcher *fetcher, uint32_t location_id) {
 }
 
 /* No longer than its ETag needs: there are sets of millions of locations. */
-static refs_identity *copy_identity(const refs_identity *identity) {
-    size_t size = offsetof(refs_identity, etag) + strlen(identity->etag) + 1;
-    refs_identity *copy = refs_alloc(size);
-    if (copy != NULL) memcpy(copy, identity, size);
+static refs_validators *copy_validators(const refs_validators *validators) {
+    size_t size = offsetof(refs_validators, etag) + strlen(validators->etag) + 1;
+    refs_validators *copy = refs_alloc(size);
+    if (copy != NULL) memcpy(copy, validators, size);
     return copy;
 }
 
@@ -35,10 +35,10 @@ static uint64_t now_ms(void) {
 
 /* The first answer of a location; under the lock. Without memory it is none. */
 static void identify(refs_fetcher *fetcher, refs_fetch_place *place, const refs_range *range,
-                     const refs_identity *identity) {
-    place->identity = copy_identity(identity);
+                     const refs_validators *validators) {
+    place->validators = copy_validators(validators);
     place->identified_ms = now_ms();
-    if (place->identity == NULL) return;
+    if (place->validators == NULL) return;
     size_t n = fetcher->n_identified++;
     if (n < REFS_FETCH_MAX_ASKED)
         fetcher->names[n] =
@@ -46,21 +46,21 @@ static void identify(refs_fetcher *fetcher, refs_fetch_place *place, const refs_
 }
 
 /* What was too fresh to tell states apart is not any more. */
-static void learn_date(refs_identity *known, const refs_identity *now) {
+static void learn_date(refs_validators *known, const refs_validators *now) {
     if (known != NULL && known->fresh_s != 0 && known->fresh_s == now->modified_s)
         known->modified_s = now->modified_s;
 }
 
-refs_status refs_fetch__check_identity(refs_fetcher *fetcher, const refs_range *range,
-                                       const refs_identity *identity, refs_error *err) {
+refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range *range,
+                                         const refs_validators *validators, refs_error *err) {
     const char *difference = "";
     refs_lock(&fetcher->lock);
     refs_fetch_place *place = place_of(fetcher, range->location_id);
-    if (place != NULL && place->identity == NULL)
-        identify(fetcher, place, range, identity);
+    if (place != NULL && place->validators == NULL)
+        identify(fetcher, place, range, validators);
     else if (place != NULL)
-        difference = refs_identity__difference(place->identity, identity);
-    if (place != NULL && *difference == '\0') learn_date(place->identity, identity);
+        difference = refs_validators__difference(place->validators, validators);
+    if (place != NULL && *difference == '\0') learn_date(place->validators, validators);
     if (place != NULL) place->answered_ms = now_ms();
     refs_unlock(&fetcher->lock);
     if (place == NULL) return refs_fail_nomem(err);
@@ -125,7 +125,7 @@ typedef struct question {
 } question;
 
 static bool can_tell(const refs_fetch_place *place) {
-    return !place->ignores_ranges && refs_identity__tells(place->identity);
+    return !place->ignores_ranges && refs_validators__tell(place->validators);
 }
 
 /* When a location was last known to be as it was: answers that cannot tell do not count. */
@@ -150,7 +150,7 @@ static bool choose(const refs_fetcher *fetcher, uint64_t trust_ms, question *ask
     size_t n_old = 0;
     for (size_t i = 0; i < fetcher->n_places; i++) {
         const refs_fetch_place *place = &fetcher->places[i];
-        if (place->identity == NULL || now - known_ms(place) < trust_ms) continue;
+        if (place->validators == NULL || now - known_ms(place) < trust_ms) continue;
         if (++n_old > REFS_FETCH_MAX_ASKED || !can_tell(place)) return false;
     }
     for (size_t i = 0; i < fetcher->n_identified && i < REFS_FETCH_MAX_ASKED; i++) {
@@ -184,7 +184,7 @@ bool refs_fetcher_is_current(refs_fetcher *fetcher, uint64_t trust_ms) {
 }
 
 void refs_fetch__clear_places(refs_fetcher *fetcher) {
-    for (size_t i = 0; i < fetcher->n_places; i++) refs_free(fetcher->places[i].identity);
+    for (size_t i = 0; i < fetcher->n_places; i++) refs_free(fetcher->places[i].validators);
     for (size_t i = 0; i < REFS_FETCH_MAX_ASKED; i++) refs_free(fetcher->names[i].location);
     refs_free(fetcher->places);
     refs_block_release(fetcher->whole);

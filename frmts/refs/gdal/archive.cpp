@@ -53,25 +53,25 @@ class Registry {
     Registry(const Registry &) = delete;
     Registry &operator=(const Registry &) = delete;
 
-    Opened find(const Identity &identity) {
+    Opened find(const Identity &validators) {
         RefsLocked guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-            if (entry->first != identity) continue;
+            if (entry->first != validators) continue;
             entries_.splice(entries_.begin(), entries_, entry);
             return entries_.front().second;
         }
         return Opened();
     }
-    void add(const Identity &identity, Opened opened) {
+    void add(const Identity &validators, Opened opened) {
         std::list<Entry> gone; // ends after the lock does: closing a set takes its time
         const size_t most = bytesOption("REFS_KEEP_MAX", defaultKeptMegabytes);
         RefsLocked guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end();) {
             const auto next = std::next(entry);
-            if (entry->first == identity) gone.splice(gone.end(), entries_, entry);
+            if (entry->first == validators) gone.splice(gone.end(), entries_, entry);
             entry = next;
         }
-        entries_.emplace_front(identity, std::move(opened));
+        entries_.emplace_front(validators, std::move(opened));
         drop(most, gone);
     }
     void clear() {
@@ -116,8 +116,8 @@ Registry &registry() {
 std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLConstList options,
                                                refs_error *error) {
     RefsWarnOfOptions(location.c_str());
-    const Identity identity{location, RefsIndex::optionsText(options)};
-    Opened opened = registry().find(identity);
+    const Identity validators{location, RefsIndex::optionsText(options)};
+    Opened opened = registry().find(validators);
     std::shared_ptr<RefsArchive> archive = opened.archive.lock();
     const uint64_t trust = archive != nullptr ? trustMilliseconds() : 0;
     if (archive != nullptr) opened.index = archive->index_;
@@ -132,7 +132,7 @@ std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLC
         opened.index = nullptr;
     else
         opened.memory = opened.index->memory();
-    if (archive != nullptr) registry().add(identity, std::move(opened));
+    if (archive != nullptr) registry().add(validators, std::move(opened));
     return archive;
 }
 
@@ -182,7 +182,7 @@ std::shared_ptr<RefsArchive> RefsArchive::openOn(const std::string &location,
     if (refs_watch_open(RefsVsiSource(), &watch, error) != REFS_OK) return nullptr;
     archive->watch_.reset(watch);
     archive->fetcher_ =
-        RefsOpenFetcher(archive->index_->tools(), refs_watch_functions(watch), error);
+        RefsOpenFetcher(archive->index_->context(), refs_watch_functions(watch), error);
     if (archive->fetcher_ == nullptr) return nullptr;
     if (refs_store_open(archive->set(), archive->fetcher_.get(), &store, error) != REFS_OK)
         return nullptr;
@@ -204,10 +204,10 @@ refs_array *RefsArchive::arrayOf(const refs_array_meta *meta, refs_error *error)
     if (slot == nullptr) {
         refs_array *opened = nullptr;
         const bool readAhead = CPLTestBool(RefsOption("REFS_READ_AHEAD", "YES"));
-        const RefsTools &tools = index_->tools();
-        const refs_array_tools arrayTools = {store_.get(), cache_.get(), tools.pool(),
-                                             readAhead ? tools.prefetchPool() : nullptr, 0};
-        if (refs_array_open(&arrayTools, meta, &opened, error) != REFS_OK) return nullptr;
+        const RefsContext &context = index_->context();
+        const refs_array_context arrayContext = {store_.get(), cache_.get(), context.pool(),
+                                                 readAhead ? context.prefetchPool() : nullptr, 0};
+        if (refs_array_open(&arrayContext, meta, &opened, error) != REFS_OK) return nullptr;
         slot.reset(opened);
     }
     return slot.get();
@@ -235,10 +235,10 @@ refs_status RefsArchive::readValues(void *self, const refs_array_meta *meta, dou
                             : error->status;
 }
 
-refs_status RefsArchive::readTexts(void *self, const refs_array_meta *meta, refs_buf *texts,
+refs_status RefsArchive::readTexts(void *self, const refs_array_meta *meta, refs_buf *strings,
                                    refs_error *error) {
     refs_array *array = static_cast<RefsArchive *>(self)->array(meta, error);
-    return array != nullptr ? refs_array_read_texts(array, REFS_CF_MAX_AXIS, texts, error)
+    return array != nullptr ? refs_array_read_strings(array, REFS_CF_MAX_AXIS, strings, error)
                             : error->status;
 }
 

@@ -32,7 +32,7 @@ class RefsArchive {
     const refs_set *set() const { return index_->set(); }
     const refs_hierarchy *hierarchy() const { return index_->hierarchy(); }
     const std::string &location() const { return location_; }
-    const refs_vfs_stamp &stamp() const { return index_->stamp(); }
+    const refs_vfs_validators &validators() const { return index_->validators(); }
     bool isReplaced() const { return index_->isReplaced(); }
 
     /** An array of the hierarchy, opened at its first use; null on failure. */
@@ -55,7 +55,7 @@ class RefsArchive {
     static void announce(void *self, const refs_array_meta *const *metas, size_t n);
     static refs_status readValues(void *self, const refs_array_meta *meta, double *values,
                                   refs_error *error);
-    static refs_status readTexts(void *self, const refs_array_meta *meta, refs_buf *texts,
+    static refs_status readTexts(void *self, const refs_array_meta *meta, refs_buf *strings,
                                  refs_error *error);
 
     // Destroyed from the last to the first: each needs those before it.

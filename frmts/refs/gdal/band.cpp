@@ -25,8 +25,8 @@ RefsBand::RefsBand(RefsDataset *dataset, int number) {
     eDataType = dataset->pixelType().gdal;
     nRasterXSize = dataset->GetRasterXSize();
     nRasterYSize = dataset->GetRasterYSize();
-    nBlockXSize = chunkSize(dataset->meta(), dataset->meaning().x_dim, nRasterXSize);
-    nBlockYSize = chunkSize(dataset->meta(), dataset->meaning().y_dim, nRasterYSize);
+    nBlockXSize = chunkSize(dataset->meta(), dataset->description().x_dim, nRasterXSize);
+    nBlockYSize = chunkSize(dataset->meta(), dataset->description().y_dim, nRasterYSize);
     const uint64_t rowBytes = static_cast<uint64_t>(nBlockXSize) *
                               static_cast<uint64_t>(GDALGetDataTypeSizeBytes(eDataType));
     const uint64_t rows = std::max<uint64_t>(1, maxBlockBytes / std::max<uint64_t>(1, rowBytes));
@@ -121,51 +121,51 @@ CPLErr RefsBand::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int 
 }
 
 double RefsBand::GetNoDataValue(int *success) {
-    const refs_cf_meaning &meaning = refs()->meaning();
-    switch (meaning.nodata_kind) {
+    const refs_cf_description &description = refs()->description();
+    switch (description.nodata_kind) {
     case REFS_CF_NODATA_NONE:
         return GDALPamRasterBand::GetNoDataValue(success);
     case REFS_CF_NODATA_DOUBLE:
         if (success != nullptr) *success = TRUE;
-        return meaning.nodata;
+        return description.nodata;
     case REFS_CF_NODATA_INT64:
         if (success != nullptr) *success = TRUE;
-        return static_cast<double>(meaning.nodata_int64);
+        return static_cast<double>(description.nodata_int64);
     case REFS_CF_NODATA_UINT64:
         if (success != nullptr) *success = TRUE;
-        return static_cast<double>(meaning.nodata_uint64);
+        return static_cast<double>(description.nodata_uint64);
     }
     return 0;
 }
 
 int64_t RefsBand::GetNoDataValueAsInt64(int *success) {
-    if (refs()->meaning().nodata_kind != REFS_CF_NODATA_INT64)
+    if (refs()->description().nodata_kind != REFS_CF_NODATA_INT64)
         return GDALPamRasterBand::GetNoDataValueAsInt64(success);
     if (success != nullptr) *success = TRUE;
-    return refs()->meaning().nodata_int64;
+    return refs()->description().nodata_int64;
 }
 
 uint64_t RefsBand::GetNoDataValueAsUInt64(int *success) {
-    if (refs()->meaning().nodata_kind != REFS_CF_NODATA_UINT64)
+    if (refs()->description().nodata_kind != REFS_CF_NODATA_UINT64)
         return GDALPamRasterBand::GetNoDataValueAsUInt64(success);
     if (success != nullptr) *success = TRUE;
-    return refs()->meaning().nodata_uint64;
+    return refs()->description().nodata_uint64;
 }
 
 double RefsBand::GetScale(int *success) {
-    if (!refs()->meaning().has_scale) return GDALPamRasterBand::GetScale(success);
+    if (!refs()->description().has_scale) return GDALPamRasterBand::GetScale(success);
     if (success != nullptr) *success = TRUE;
-    return refs()->meaning().scale;
+    return refs()->description().scale;
 }
 
 double RefsBand::GetOffset(int *success) {
-    if (!refs()->meaning().has_offset) return GDALPamRasterBand::GetOffset(success);
+    if (!refs()->description().has_offset) return GDALPamRasterBand::GetOffset(success);
     if (success != nullptr) *success = TRUE;
-    return refs()->meaning().offset;
+    return refs()->description().offset;
 }
 
 const char *RefsBand::GetUnitType() {
-    const char *unit = refs()->meaning().unit;
+    const char *unit = refs()->description().unit;
     return unit != nullptr ? unit : GDALPamRasterBand::GetUnitType();
 }
 
@@ -207,7 +207,7 @@ const char *RefsBand::GetDescription() const {
     refs_error error = REFS_ERROR_INIT;
     const refs_status status = RefsGuard(&error, [&] {
         RefsBuffer text;
-        REFS_TRY(refs_cf_band_description(&refs()->meaning(), static_cast<uint64_t>(nBand - 1),
+        REFS_TRY(refs_cf_band_description(&refs()->description(), static_cast<uint64_t>(nBand - 1),
                                           &text, &error));
         position_ = text.text();
         return REFS_OK;
@@ -222,16 +222,16 @@ void RefsBand::describe() {
     described_ = true;
     refs_error error = REFS_ERROR_INIT;
     refs_cf_items items = {nullptr, 0, 0};
-    if (refs_cf_band_metadata(&refs()->meaning(), refs()->meta(), static_cast<uint64_t>(nBand - 1),
-                              &items, &error) == REFS_OK)
+    if (refs_cf_band_metadata(&refs()->description(), refs()->meta(),
+                              static_cast<uint64_t>(nBand - 1), &items, &error) == REFS_OK)
         metadata_ = RefsListOf(items);
     else
         RefsReport(error);
     refs_cf_items_clear(&items);
 }
 
-/* What the array says, and then what PAM keeps beside it: statistics, for example. Texts that have
- * not changed stay where they are: other threads may have been given them. */
+/* What the array says, and then what PAM keeps beside it: statistics, for example. Strings that
+ * have not changed stay where they are: other threads may have been given them. */
 RefsMetadataList RefsBand::GetMetadata(const char *domain) {
     if (!RefsIsDefaultDomain(domain)) return GDALPamRasterBand::GetMetadata(domain);
     describe();

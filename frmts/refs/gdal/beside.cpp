@@ -131,10 +131,10 @@ refs_status renameOverviews(const std::string &from, const std::string &to, refs
 
 /** Whether two names are of one file, by links too. */
 bool isSameFile(const std::string &one, const std::string &other) {
-    refs_vfs_stamp first{}, second{};
+    refs_vfs_validators first{}, second{};
     if (one == other) return true;
-    return RefsVsiSource()->stamp(nullptr, one.c_str(), &first, nullptr) == REFS_OK &&
-           RefsVsiSource()->stamp(nullptr, other.c_str(), &second, nullptr) == REFS_OK &&
+    return RefsVsiSource()->validators(nullptr, one.c_str(), &first, nullptr) == REFS_OK &&
+           RefsVsiSource()->validators(nullptr, other.c_str(), &second, nullptr) == REFS_OK &&
            first.inode != 0 && first.inode == second.inode && first.device == second.device;
 }
 
@@ -193,7 +193,7 @@ refs_status renameAll(const Files &files, const std::string &to, refs_error *err
 template <class Work> CPLErr manage(const char *oldName, const char *newName, Work work) {
     refs_error error = REFS_ERROR_INIT;
     const refs_status status = RefsGuard(&error, [&] {
-        RefsInGdal stretch;
+        RefsInGdal section;
         Files files;
         RefsName to;
         REFS_TRY(find(oldName, files, &error));
@@ -232,7 +232,7 @@ std::vector<std::string> RefsFilesBeside(const RefsName &name) {
 }
 
 char **RefsFileList(const RefsName &name) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     CPLStringList list;
     list.AddString(RefsHideSecrets(name.location.c_str()).c_str());
     for (const std::string &file : RefsFilesBeside(name)) list.AddString(file.c_str());
@@ -247,13 +247,13 @@ std::string RefsOverviewFile(const RefsName &name, const std::string &kept) {
     return set.substr(0, folder) + kept.substr(length);
 }
 
-bool RefsIsOlderThan(const refs_vfs_stamp &set, const std::string &file) {
-    refs_vfs_stamp stamp{};
+bool RefsIsOlderThan(const refs_vfs_validators &set, const std::string &file) {
+    refs_vfs_validators validators{};
     if (set.modified_s == 0 ||
-        RefsVsiSource()->peek(nullptr, file.c_str(), nullptr, &stamp, nullptr) != REFS_OK)
+        RefsVsiSource()->peek(nullptr, file.c_str(), nullptr, &validators, nullptr) != REFS_OK)
         return false;
-    return stamp.modified_s < set.modified_s ||
-           (stamp.modified_s == set.modified_s && stamp.modified_ns < set.modified_ns);
+    return validators.modified_s < set.modified_s ||
+           (validators.modified_s == set.modified_s && validators.modified_ns < set.modified_ns);
 }
 
 void RefsManageFiles(GDALDriver *driver) {

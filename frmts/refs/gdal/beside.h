@@ -19,9 +19,9 @@ char **RefsFileList(const RefsName &name);
 /** The file of overviews that GDAL keeps as `kept` with the set that `name` is of. */
 std::string RefsOverviewFile(const RefsName &name, const std::string &kept);
 
-/** Whether `file` is older than a set with this stamp, and so of another state of it. False where
- * their times are not known. */
-bool RefsIsOlderThan(const refs_vfs_stamp &set, const std::string &file);
+/** Whether `file` is older than a set with these validators, and so of another state of it. False
+ * where their times are not known. */
+bool RefsIsOlderThan(const refs_vfs_validators &set, const std::string &file);
 
 /** Has GDAL delete, copy and rename whole sets, each with the files beside it and never a file that
  * it refers to. */

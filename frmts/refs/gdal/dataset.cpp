@@ -22,30 +22,29 @@ refs_status mayKeep(const RefsName &name, RefsKeeping keeping) {
 
 } // namespace
 
-RefsDataset::RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string &problem)
-    : picture_(std::move(picture)), reader_(picture_->openReader()),
-      keeping_(RefsKeepsIn(picture_->name())), spatialRef_(picture_->spatialRef(problem)),
-      metadata_(RefsListOf(meaning().metadata)), subdatasets_(picture_->subdatasets()),
-      categories_(RefsListOf(meaning().categories)) {
-    const RefsName &name = picture_->name();
+RefsDataset::RefsDataset(std::shared_ptr<const RefsRasterView> view, std::string &problem)
+    : view_(std::move(view)), reader_(view_->openReader()), keeping_(RefsKeepsIn(view_->name())),
+      spatialRef_(view_->spatialRef(problem)), metadata_(RefsListOf(description().metadata)),
+      subdatasets_(view_->subdatasets()), categories_(RefsListOf(description().categories)) {
+    const RefsName &name = view_->name();
     const std::string selection = RefsSelectionSuffix(name);
     SetDescription((RefsSubdatasetName(name, meta()->path) + selection).c_str());
     if (keeping_ == RefsKeeping::nowhere) nPamFlags |= GPF_DISABLED;
     SetPhysicalFilename(RefsKeptBeside(name).c_str());
     SetSubdatasetName((RefsArrayName(name, meta()->path) + selection).c_str());
-    nRasterXSize = picture_->width();
-    nRasterYSize = picture_->height();
-    for (int number = 1; number <= picture_->nBands(); number++)
+    nRasterXSize = view_->width();
+    nRasterYSize = view_->height();
+    for (int number = 1; number <= view_->nBands(); number++)
         SetBand(number, new RefsBand(this, number));
     setGeolocation();
     setColors();
-    overviews_.resize(static_cast<size_t>(picture_->nOverviews()));
+    overviews_.resize(static_cast<size_t>(view_->nOverviews()));
     loadKept();
 }
 
-RefsDataset *RefsDataset::show(std::shared_ptr<const RefsPicture> picture) {
+RefsDataset *RefsDataset::show(std::shared_ptr<const RefsRasterView> view) {
     std::string problem;
-    auto *dataset = new RefsDataset(std::move(picture), problem);
+    auto *dataset = new RefsDataset(std::move(view), problem);
     if (!problem.empty()) {
         const refs_notes notes = RefsReportNotes();
         refs_note(&notes, REFS_NOTE_WARNING, "%s: its CRS is not understood: %s",
@@ -57,8 +56,8 @@ RefsDataset *RefsDataset::show(std::shared_ptr<const RefsPicture> picture) {
 GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
                                  const refs_array_meta *meta, CSLConstList options,
                                  refs_error *error) {
-    auto picture = RefsPicture::create(name, std::move(archive), meta, options, error);
-    return picture != nullptr ? show(std::move(picture)) : nullptr;
+    auto view = RefsRasterView::create(name, std::move(archive), meta, options, error);
+    return view != nullptr ? show(std::move(view)) : nullptr;
 }
 
 RefsDataset *RefsDataset::overview(int i) {
@@ -66,8 +65,8 @@ RefsDataset *RefsDataset::overview(int i) {
     if (opened != nullptr) return opened.get();
     refs_error error = REFS_ERROR_INIT;
     opened.reset(RefsGuardMade(&error, [&]() -> RefsDataset * {
-        auto picture = picture_->overview(i, &error);
-        return picture != nullptr ? show(std::move(picture)) : nullptr;
+        auto view = view_->overview(i, &error);
+        return view != nullptr ? show(std::move(view)) : nullptr;
     }));
     if (opened == nullptr) RefsReport(error);
     return opened.get();
@@ -87,7 +86,7 @@ CPLErr RefsDataset::Close(REFS_CLOSE_PARAMETERS) {
 #endif
 
 bool RefsDataset::isOld(const std::string &file) const {
-    if (!RefsIsOlderThan(picture_->archive()->stamp(), file)) return false;
+    if (!RefsIsOlderThan(view_->archive()->validators(), file)) return false;
     const refs_notes notes = RefsReportNotes();
     refs_note(&notes, REFS_NOTE_DEBUG, "%s is not used: it is older than the set", file.c_str());
     return true;
@@ -95,7 +94,7 @@ bool RefsDataset::isOld(const std::string &file) const {
 
 /** The file in which GDAL keeps what it has found out. */
 std::string RefsDataset::keptFile() const {
-    const std::string file = RefsKeptBeside(picture_->name());
+    const std::string file = RefsKeptBeside(view_->name());
     const char *proxy = PamGetProxy(file.c_str());
     return proxy != nullptr ? proxy : file + ".aux.xml";
 }
@@ -103,7 +102,7 @@ std::string RefsDataset::keptFile() const {
 /* GDAL would look beside a remote set for what is not in the proxy folder, .aux files among it,
  * unless it believes to know all files there. */
 void RefsDataset::loadKept() {
-    const std::string file = RefsKeptBeside(picture_->name());
+    const std::string file = RefsKeptBeside(view_->name());
     if (keeping_ != RefsKeeping::nowhere && isOld(keptFile())) {
         if (keeping_ == RefsKeeping::beside) oOvManager.Initialize(this, ":::VIRTUAL:::");
         return;
@@ -123,7 +122,7 @@ void RefsDataset::loadKept() {
  * and tell when it is no more. */
 void RefsDataset::forgetOldOverviews() {
     const char *kept = GDALDataset::GetMetadataItem("OVERVIEW_FILE", "OVERVIEWS");
-    if (kept == nullptr || !isOld(RefsOverviewFile(picture_->name(), kept))) return;
+    if (kept == nullptr || !isOld(RefsOverviewFile(view_->name(), kept))) return;
     const int flags = nPamFlags;
     SetMetadataItem("OVERVIEW_FILE", nullptr, "OVERVIEWS");
     nPamFlags = flags;
@@ -134,7 +133,7 @@ void RefsDataset::forgetOldOverviews() {
 CPLErr RefsDataset::TrySaveXML() {
     bool saves = true;
     const refs_status status = RefsGuard(nullptr, [&] {
-        saves = !picture_->archive()->isReplaced();
+        saves = !view_->archive()->isReplaced();
         if (saves && keeping_ != RefsKeeping::nowhere && isOld(keptFile()))
             VSIUnlink(keptFile().c_str());
         return REFS_OK;
@@ -150,7 +149,7 @@ CPLErr RefsDataset::IBuildOverviews(const char *resampling, int nOverviewsWanted
                                     GDALProgressFunc progress, void *progressData,
                                     CSLConstList options) {
     const refs_status status = RefsGuard(nullptr, [this] {
-        for (const std::string &file : RefsFilesBeside(picture_->name()))
+        for (const std::string &file : RefsFilesBeside(view_->name()))
             if (EQUAL(CPLGetExtension(file.c_str()), "ovr") && isOld(file)) VSIUnlink(file.c_str());
         return REFS_OK;
     });
@@ -164,7 +163,7 @@ CPLErr RefsDataset::IBuildOverviews(const char *resampling, int nOverviewsWanted
  * object store that may succeed. */
 const char *RefsDataset::BuildPamFilename() {
     const refs_status status =
-        RefsGuard(nullptr, [this] { return mayKeep(picture_->name(), keeping_); });
+        RefsGuard(nullptr, [this] { return mayKeep(view_->name(), keeping_); });
     return status == REFS_OK ? GDALPamDataset::BuildPamFilename() : nullptr;
 }
 
@@ -179,7 +178,7 @@ std::unique_ptr<GDALDataset> RefsDataset::Clone(int scopes, bool canShareState) 
     if (!CanBeCloned(scopes, canShareState)) return nullptr;
     return RefsGuardRaised([&]() -> std::unique_ptr<GDALDataset> {
         std::string problem;
-        std::unique_ptr<RefsDataset> clone(new RefsDataset(picture_, problem));
+        std::unique_ptr<RefsDataset> clone(new RefsDataset(view_, problem));
         clone->poDriver = poDriver;
         clone->nOpenFlags = nOpenFlags;
         clone->papszOpenOptions = CSLDuplicate(papszOpenOptions);
@@ -190,29 +189,30 @@ std::unique_ptr<GDALDataset> RefsDataset::Clone(int scopes, bool canShareState) 
 
 /** GDAL has colour tables for these types alone. */
 void RefsDataset::setColors() {
-    if (meaning().n_colors == 0 || (pixelType().gdal != GDT_Byte && pixelType().gdal != GDT_UInt16))
+    if (description().n_colors == 0 ||
+        (pixelType().gdal != GDT_Byte && pixelType().gdal != GDT_UInt16))
         return;
     colors_.reset(new GDALColorTable(GPI_RGB));
-    for (size_t i = 0; i < meaning().n_colors; i++) {
-        const refs_cf_color &color = meaning().colors[i];
+    for (size_t i = 0; i < description().n_colors; i++) {
+        const refs_cf_color &color = description().colors[i];
         const GDALColorEntry entry = {color.red, color.green, color.blue, color.alpha};
         colors_->SetColorEntry(static_cast<int>(i), &entry);
     }
 }
 
 void RefsDataset::setGeolocation() {
-    geolocation2_ = RefsListOf(meaning().geolocation2);
-    if (meaning().geolocation_x == nullptr || meaning().geolocation_y == nullptr) return;
-    geolocation_ = RefsListOf(meaning().geolocation);
+    geolocation2_ = RefsListOf(description().geolocation2);
+    if (description().geolocation_x == nullptr || description().geolocation_y == nullptr) return;
+    geolocation_ = RefsListOf(description().geolocation);
     geolocation_.SetNameValue(
-        "X_DATASET", RefsSubdatasetName(picture_->name(), meaning().geolocation_x->path).c_str());
+        "X_DATASET", RefsSubdatasetName(view_->name(), description().geolocation_x->path).c_str());
     geolocation_.SetNameValue(
-        "Y_DATASET", RefsSubdatasetName(picture_->name(), meaning().geolocation_y->path).c_str());
+        "Y_DATASET", RefsSubdatasetName(view_->name(), description().geolocation_y->path).c_str());
 }
 
 CPLErr RefsDataset::GetGeoTransform(RefsGeoTransform transform) REFS_GEOTRANSFORM_CONST {
-    if (!meaning().has_geotransform) return GDALPamDataset::GetGeoTransform(transform);
-    for (int i = 0; i < 6; i++) transform[i] = meaning().geotransform[i];
+    if (!description().has_geotransform) return GDALPamDataset::GetGeoTransform(transform);
+    for (int i = 0; i < 6; i++) transform[i] = description().geotransform[i];
     return CE_None;
 }
 
@@ -246,9 +246,9 @@ const char *RefsDataset::GetMetadataItem(const char *item, const char *domain) {
 
 CPLStringList &RefsDataset::readCounts() {
     CPLStringList &own = counts_[std::this_thread::get_id()];
-    const refs_fetch_stats fetched = picture_->archive()->fetchStats();
+    const refs_fetch_stats fetched = view_->archive()->fetchStats();
     refs_array_stats read;
-    refs_array_get_stats(picture_->array(), &read);
+    refs_array_get_stats(view_->array(), &read);
     const std::pair<const char *, uint64_t> counts[] = {
         {"REQUESTS", fetched.requests},          {"BYTES", fetched.bytes},
         {"CHUNKS_DECODED", read.chunks_decoded}, {"CHUNKS_ABSENT", read.chunks_absent},
@@ -259,21 +259,21 @@ CPLStringList &RefsDataset::readCounts() {
 }
 
 char **RefsDataset::GetFileList() {
-    return RefsGuardRaised([this] { return RefsFileList(picture_->name()); });
+    return RefsGuardRaised([this] { return RefsFileList(view_->name()); });
 }
 
 CPLErr RefsDataset::readWindow(RefsWindow window) const {
     if (window.progress == nullptr && nestedReads_ != nullptr) nestedReads_->askFor(window);
     refs_error error = REFS_ERROR_INIT;
     const refs_status status =
-        RefsGuard(&error, [&] { return picture_->windows(reader_.get()).read(window, &error); });
+        RefsGuard(&error, [&] { return view_->windows(reader_.get()).read(window, &error); });
     return status == REFS_OK ? CE_None : RefsReport(error);
 }
 
 CPLErr RefsDataset::loadWindow(const RefsWindow &window) const {
     refs_error error = REFS_ERROR_INIT;
     const refs_status status =
-        RefsGuard(&error, [&] { return picture_->windows(reader_.get()).load(window, &error); });
+        RefsGuard(&error, [&] { return view_->windows(reader_.get()).load(window, &error); });
     return status == REFS_OK ? CE_None : RefsReport(error);
 }
 
@@ -293,7 +293,7 @@ CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, i
         std::iota(first.begin(), first.end(), 1);
         bandMap = first.data();
     }
-    picture_->windows(reader_.get())
+    view_->windows(reader_.get())
         .advise(
             {xOffset, yOffset, xSize, ySize, bandMap, nBandsWanted, nullptr, bufferType, 0, 0, 0});
     return CE_None;

@@ -12,7 +12,7 @@
 #include "gdal_compat.h"
 #include "nested_reads.h"
 #include "open_name.h"
-#include "picture.h"
+#include "raster_view.h"
 
 /** A set of several variables: no bands, but subdatasets and global attributes. Nothing is kept of
  * it: GDAL would write that over what is kept of its variables. */
@@ -60,9 +60,9 @@ class RefsDataset final : public GDALPamDataset {
     const char *GetMetadataItem(const char *item, const char *domain) override;
     char **GetFileList() override;
 
-    const refs_array_meta *meta() const { return picture_->meta(); }
-    const refs_cf_meaning &meaning() const { return picture_->meaning(); }
-    const RefsPixelType &pixelType() const { return picture_->pixelType(); }
+    const refs_array_meta *meta() const { return view_->meta(); }
+    const refs_cf_description &description() const { return view_->description(); }
+    const RefsPixelType &pixelType() const { return view_->pixelType(); }
     char **categories() { return categories_.List(); }
 
     int nOverviews() const { return static_cast<int>(overviews_.size()); }
@@ -108,10 +108,10 @@ class RefsDataset final : public GDALPamDataset {
 
   private:
     /** `problem` becomes why the CRS is not shown, if it is not. */
-    RefsDataset(std::shared_ptr<const RefsPicture> picture, std::string &problem);
+    RefsDataset(std::shared_ptr<const RefsRasterView> view, std::string &problem);
 
-    /** As that, for the first dataset of a picture: raises the problem as a warning. */
-    static RefsDataset *show(std::shared_ptr<const RefsPicture> picture);
+    /** As that, for the first dataset of a raster: raises the problem as a warning. */
+    static RefsDataset *show(std::shared_ptr<const RefsRasterView> view);
     void setGeolocation();
     void setColors();
 
@@ -122,7 +122,7 @@ class RefsDataset final : public GDALPamDataset {
     bool isOld(const std::string &file) const;
     std::string keptFile() const;
 
-    const std::shared_ptr<const RefsPicture> picture_;
+    const std::shared_ptr<const RefsRasterView> view_;
     const RefsReaderHandle reader_; ///< of its array, ends before it
     RefsNestedReads *nestedReads_ = nullptr;
     const RefsKeeping keeping_;

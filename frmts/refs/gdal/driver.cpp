@@ -285,7 +285,7 @@ GDALDataset *open(GDALOpenInfo *info) {
 
 void unload(GDALDriver *) {
     RefsArchive::forgetAll();
-    RefsTools::forget();
+    RefsContext::forget();
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-/* fork_guard.h -- stretches that no fork(2) cuts, as scopes; see fork.h. */
+/* fork_guard.h -- critical sections that no fork(2) cuts, as scopes; see fork.h. */
 #ifndef REFS_FORK_GUARD_H
 #define REFS_FORK_GUARD_H
 
@@ -22,7 +22,7 @@ class RefsLocked {
     explicit RefsLocked(std::mutex &lock) : guard_(lock) {}
 
   private:
-    RefsInGdal stretch_;
+    RefsInGdal section_;
     std::lock_guard<std::mutex> guard_;
 };
 

@@ -39,11 +39,11 @@ inline RefsReaderHandle RefsOpenReader(refs_array *array) {
 }
 
 /** A meaning that clears itself. */
-struct RefsMeaning : refs_cf_meaning {
-    RefsMeaning() : refs_cf_meaning() {}
-    ~RefsMeaning() { refs_cf_meaning_clear(this); }
-    RefsMeaning(const RefsMeaning &) = delete;
-    RefsMeaning &operator=(const RefsMeaning &) = delete;
+struct RefsDescription : refs_cf_description {
+    RefsDescription() : refs_cf_description() {}
+    ~RefsDescription() { refs_cf_description_clear(this); }
+    RefsDescription(const RefsDescription &) = delete;
+    RefsDescription &operator=(const RefsDescription &) = delete;
 };
 
 /** A buffer of the core that clears itself. */

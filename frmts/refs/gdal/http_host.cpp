@@ -168,7 +168,7 @@ std::string urlOf(const char *location) {
 }
 
 refs_status url(void *, const char *location, refs_buf *buffer, refs_error *err) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     if (EQUAL(RefsOptionAt(location, "REFS_HTTP_ENGINE", "AUTO"), "VSI")) return REFS_UNSUPPORTED;
     RefsQuietErrors quiet;
     std::string url;
@@ -226,7 +226,7 @@ refs_http_proofs proofsOf(const char *location) {
 }
 
 void setRules(void *, const char *location, refs_http_rules *rules) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     const auto option = [&](const char *name) { return RefsOptionAt(location, name, nullptr); };
     rules->max_retries = number(option("GDAL_HTTP_MAX_RETRY"), rules->max_retries);
     rules->retry_delay_ms = milliseconds(option("GDAL_HTTP_RETRY_DELAY"), rules->retry_delay_ms);
@@ -244,7 +244,7 @@ void setRules(void *, const char *location, refs_http_rules *rules) {
 }
 
 void *prepare(void *, const char *location, const char *url, void *easy) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     CPLStringList options;
     for (const PathOption &path : pathOptions)
         if (const char *value = pathOption(location, path.option, nullptr))
@@ -288,7 +288,7 @@ bool onRefusal(const char *location, const refs_http_signed_answer &answer) {
 }
 
 bool signedAnswer(void *, const char *location, const refs_http_signed_answer *answer) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     if (storeOf(location) == nullptr) return false;
     bool again = false;
     (void)RefsGuard(nullptr, [&] {
@@ -302,7 +302,7 @@ bool signedAnswer(void *, const char *location, const refs_http_signed_answer *a
 }
 
 const char *advice(void *, const char *location) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     const ObjectStore *store = storeOf(location);
     if (store == nullptr || store->unsignedOption == nullptr || !isSigned(*store, location))
         return nullptr;

@@ -15,18 +15,19 @@ namespace {
  */
 constexpr uint64_t maxRequestBytes = 16 * REFS_MIB;
 
-bool isSettled(const refs_vfs_stamp &stamp) {
-    return stamp.etag[0] != '\0' ||
-           (stamp.modified_s != 0 && time(nullptr) - stamp.modified_s >= REFS_WATCH_SETTLED_S);
+bool isSettled(const refs_vfs_validators &validators) {
+    return validators.etag[0] != '\0' ||
+           (validators.modified_s != 0 &&
+            time(nullptr) - validators.modified_s >= REFS_WATCH_SETTLED_S);
 }
 
 /** An ETag without the mark that servers put on one where they compress what they send. */
-std::string opaqueTag(const refs_vfs_stamp &stamp) {
-    return stamp.etag + (STARTS_WITH(stamp.etag, "W/") ? 2 : 0);
+std::string opaqueTag(const refs_vfs_validators &validators) {
+    return validators.etag + (STARTS_WITH(validators.etag, "W/") ? 2 : 0);
 }
 
 /** Sizes of what was compressed on its way are not known. */
-bool isSame(const refs_vfs_stamp &one, const refs_vfs_stamp &other) {
+bool isSame(const refs_vfs_validators &one, const refs_vfs_validators &other) {
     const bool sizesDiffer = one.size != other.size && one.size != 0 && other.size != 0;
     return !sizesDiffer && one.modified_s == other.modified_s && opaqueTag(one) == opaqueTag(other);
 }
@@ -106,11 +107,12 @@ uint64_t RefsNow() {
         std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
-RefsFetcherHandle RefsOpenFetcher(const RefsTools &tools, const refs_vfs *vfs, refs_error *error) {
+RefsFetcherHandle RefsOpenFetcher(const RefsContext &context, const refs_vfs *vfs,
+                                  refs_error *error) {
     refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
     options.policy.max_request_bytes = maxRequestBytes;
     options.max_whole_bytes = REFS_MAX_CHUNK_BYTES;
-    options.http = tools.http();
+    options.http = context.http();
     refs_fetcher *fetcher = nullptr;
     if (refs_fetcher_open(vfs, &options, &fetcher, error) != REFS_OK) return nullptr;
     return RefsFetcherHandle(fetcher);
@@ -134,12 +136,12 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
     setOptions.remote_to_local = remoteToLocal();
     REFS_TRY(readLimits(options, setOptions.limits, error));
     setOptions.notes = RefsReportNotes();
-    tools_ = RefsTools::shared(error);
-    if (tools_ == nullptr) return REFS_NOMEM;
+    context_ = RefsContext::shared(error);
+    if (context_ == nullptr) return REFS_NOMEM;
     refs_watch *watch = nullptr;
     REFS_TRY(refs_watch_open(RefsVsiSource(), &watch, error));
     watch_.reset(watch);
-    vfs_ = RefsOpenHttpVfs(*tools_, refs_watch_functions(watch), error);
+    vfs_ = RefsOpenHttpVfs(*context_, refs_watch_functions(watch), error);
     if (vfs_ == nullptr) return REFS_NOMEM;
     answered_ = RefsNow();
     REFS_TRY(openSet(setOptions, error));
@@ -151,8 +153,8 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
 refs_status RefsIndex::openSet(const refs_set_options &options, refs_error *error) {
     const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
     const auto takeStamp = [&] {
-        canTell_ = refs_set_stamp(vfs, location_.c_str(), &stamp_, nullptr) == REFS_OK &&
-                   isSettled(stamp_);
+        canTell_ = refs_set_validators(vfs, location_.c_str(), &validators_, nullptr) == REFS_OK &&
+                   isSettled(validators_);
     };
     if (!isRemote()) takeStamp();
     refs_set *set = nullptr;
@@ -166,7 +168,7 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
     refs_store *store = nullptr;
     refs_hierarchy *hierarchy = nullptr;
     const uint64_t ofSet = refs_watch_sum_of(watch_.get()).locations;
-    fetcher_ = RefsOpenFetcher(*tools_, refs_watch_functions(watch_.get()), error);
+    fetcher_ = RefsOpenFetcher(*context_, refs_watch_functions(watch_.get()), error);
     if (fetcher_ == nullptr) return REFS_NOMEM;
     REFS_TRY(refs_store_open(set(), fetcher_.get(), &store, error));
     store_.reset(store);
@@ -197,13 +199,13 @@ bool RefsIndex::asksElsewhere() const {
 }
 
 bool RefsIndex::hasSameStamp() {
-    const RefsHttpVfsHandle fresh = RefsOpenHttpVfs(*tools_, RefsVsiSource(), nullptr);
+    const RefsHttpVfsHandle fresh = RefsOpenHttpVfs(*context_, RefsVsiSource(), nullptr);
     RefsVsiSource()->forget(nullptr, location_.c_str());
-    refs_vfs_stamp now{};
+    refs_vfs_validators now{};
     return canTell_ && fresh != nullptr &&
-           refs_set_stamp(refs_http_vfs_functions(fresh.get()), location_.c_str(), &now, nullptr) ==
-               REFS_OK &&
-           isSame(stamp_, now);
+           refs_set_validators(refs_http_vfs_functions(fresh.get()), location_.c_str(), &now,
+                               nullptr) == REFS_OK &&
+           isSame(validators_, now);
 }
 
 bool RefsIndex::isCurrent(uint64_t trustMilliseconds) {
@@ -216,11 +218,11 @@ bool RefsIndex::isCurrent(uint64_t trustMilliseconds) {
 }
 
 bool RefsIndex::isReplaced() const {
-    refs_vfs_stamp now{};
+    refs_vfs_validators now{};
     return !isRemote() &&
-           (refs_set_stamp(RefsVsiSource(), location_.c_str(), &now, nullptr) != REFS_OK ||
-            now.size != stamp_.size || now.modified_s != stamp_.modified_s ||
-            now.modified_ns != stamp_.modified_ns || now.inode != stamp_.inode);
+           (refs_set_validators(RefsVsiSource(), location_.c_str(), &now, nullptr) != REFS_OK ||
+            now.size != validators_.size || now.modified_s != validators_.modified_s ||
+            now.modified_ns != validators_.modified_ns || now.inode != validators_.inode);
 }
 
 size_t RefsIndex::memory() const {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "context.h"
 #include "cpl_string.h"
 #include "handles.h"
-#include "tools.h"
 
 /** A set that was read, with its groups and arrays; no chunk of it. Does not change once it is
  * made, and may be used from several threads. */
@@ -25,13 +25,13 @@ class RefsIndex {
     RefsIndex(const RefsIndex &) = delete;
     RefsIndex &operator=(const RefsIndex &) = delete;
 
-    const RefsTools &tools() const { return *tools_; }
+    const RefsContext &context() const { return *context_; }
     const refs_set *set() const { return set_.get(); }
     const refs_hierarchy *hierarchy() const { return hierarchy_.get(); }
 
-    /** Whether all that it was read from is as it was. Files are asked for their stamps. Of another
-     * machine only the set itself is asked, and nothing where the last answer, or the whole, is no
-     * older than `trustMilliseconds`. */
+    /** Whether all that it was read from is as it was. Files are asked for their validators. Of
+     * another machine only the set itself is asked, and nothing where the last answer, or the
+     * whole, is no older than `trustMilliseconds`. */
     bool isCurrent(uint64_t trustMilliseconds);
 
     /** Whether all of it came from the one file that it is named by: later, too, nothing else will
@@ -41,14 +41,14 @@ class RefsIndex {
     /** Whether the set was so old when it was read that a change later shows. */
     bool canTell() const { return canTell_; }
 
-    /** Whether a set of this machine has another stamp by now. */
+    /** Whether a set of this machine has other validators by now. */
     bool isReplaced() const;
 
     /** Bytes of memory that it takes, where it stands alone. */
     size_t memory() const;
 
     /** Of the set as it was read; zeroed where nothing is known of it. */
-    const refs_vfs_stamp &stamp() const { return stamp_; }
+    const refs_vfs_validators &validators() const { return validators_; }
 
     /** Of metadata that are not in the set itself. */
     refs_fetch_stats fetchStats() const;
@@ -66,7 +66,7 @@ class RefsIndex {
     bool hasSameStamp();
 
     // Destroyed from the last to the first: each needs those before it.
-    std::shared_ptr<RefsTools> tools_;
+    std::shared_ptr<RefsContext> context_;
     std::string location_;
     RefsWatchHandle watch_; ///< of files here
     RefsHttpVfsHandle vfs_; ///< by which the set is read
@@ -74,7 +74,7 @@ class RefsIndex {
     RefsFetcherHandle fetcher_; ///< of metadata elsewhere
     RefsStoreHandle store_;
     RefsHierarchyHandle hierarchy_;
-    refs_vfs_stamp stamp_{}; ///< of the set as it was read
+    refs_vfs_validators validators_{}; ///< of the set as it was read
     bool canTell_ = false, standsAlone_ = false;
     std::atomic<uint64_t> answered_{0}; ///< when it was last known to be current, in milliseconds
 };
@@ -83,6 +83,7 @@ class RefsIndex {
 uint64_t RefsNow();
 
 /** A fetcher with the driver's limits; null on failure. */
-RefsFetcherHandle RefsOpenFetcher(const RefsTools &tools, const refs_vfs *vfs, refs_error *error);
+RefsFetcherHandle RefsOpenFetcher(const RefsContext &context, const refs_vfs *vfs,
+                                  refs_error *error);
 
 #endif

@@ -30,30 +30,30 @@ uint64_t extent(const uint64_t *sizes, size_t dim) {
 
 } // namespace
 
-RefsLongitudes::RefsLongitudes(const refs_array_meta *meta, const refs_cf_meaning &meaning,
+RefsLongitudes::RefsLongitudes(const refs_array_meta *meta, const refs_cf_description &description,
                                GDALDataType type)
-    : meaning_(meaning), type_(type),
-      needed_(meaning.longitudes && meaning.x_dim != REFS_CF_NO_DIM && isSigned(type)) {
+    : description_(description), type_(type),
+      needed_(description.longitudes && description.x_dim != REFS_CF_NO_DIM && isSigned(type)) {
     if (!needed_) return;
-    width_ = extent(meta->shape, meaning.x_dim);
-    height_ = extent(meta->shape, meaning.y_dim);
+    width_ = extent(meta->shape, description.x_dim);
+    height_ = extent(meta->shape, description.y_dim);
     blockWidth_ = width_;
     if (isChunked(meta)) {
-        blockWidth_ = std::min(width_, extent(meta->chunk, meaning.x_dim));
-        blockHeight_ = std::min(height_, extent(meta->chunk, meaning.y_dim));
+        blockWidth_ = std::min(width_, extent(meta->chunk, description.x_dim));
+        blockHeight_ = std::min(height_, extent(meta->chunk, description.y_dim));
     }
     nColumns_ = (width_ + blockWidth_ - 1) / blockWidth_;
-    if (meaning.flip_y && height_ % blockHeight_ != 0) inFirstGroup_ = 2;
+    if (description.flip_y && height_ % blockHeight_ != 0) inFirstGroup_ = 2;
 }
 
 bool RefsLongitudes::isNodata(double value) const {
-    return meaning_.nodata_kind == REFS_CF_NODATA_DOUBLE && value == meaning_.nodata;
+    return description_.nodata_kind == REFS_CF_NODATA_DOUBLE && value == description_.nodata;
 }
 
 /* -- the order of reading ---------------------------------------------------------------------- */
 
 uint64_t RefsLongitudes::storedRow(uint64_t shownRow) const {
-    return meaning_.flip_y ? height_ - 1 - shownRow : shownRow;
+    return description_.flip_y ? height_ - 1 - shownRow : shownRow;
 }
 
 /* Blocks of a column that are read together: those that hold the rows of a block that is shown.
@@ -63,7 +63,7 @@ uint64_t RefsLongitudes::groupOf(uint64_t storedRow, uint64_t *place) const {
     const uint64_t block = storedRow / blockHeight_;
     const uint64_t n = (height_ + blockHeight_ - 1) / blockHeight_;
     *place = 0;
-    if (!meaning_.flip_y) return block;
+    if (!description_.flip_y) return block;
     const uint64_t fromLast = n - 1 - block;
     if (inFirstGroup_ == 1) return fromLast;
     *place = fromLast == 0 ? 1 : 0;
@@ -93,7 +93,8 @@ refs_status RefsLongitudes::lookAtGroup(uint64_t band, const RefsWindowReader &r
     std::vector<double> rows(n * width_);
     const int number = static_cast<int>(band) + 1, width = static_cast<int>(width_);
     for (uint64_t i = 0; i < n; i++) {
-        const uint64_t block = meaning_.flip_y ? blocks - 1 - before - (n - 1 - i) : known->groups;
+        const uint64_t block =
+            description_.flip_y ? blocks - 1 - before - (n - 1 - i) : known->groups;
         const int shown = static_cast<int>(storedRow(block * blockHeight_));
         REFS_TRY(
             reader.readStored({0, shown, width, 1, &number, 1, &rows[i * width_], GDT_Float64,

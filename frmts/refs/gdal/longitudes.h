@@ -27,8 +27,9 @@ class RefsLongitudes {
         GSpacing pixelSpace, lineSpace;
     };
 
-    /** For the array `meta` that means `meaning`, which must outlive this. */
-    RefsLongitudes(const refs_array_meta *meta, const refs_cf_meaning &meaning, GDALDataType type);
+    /** For the array `meta` that means `description`, which must outlive this. */
+    RefsLongitudes(const refs_array_meta *meta, const refs_cf_description &description,
+                   GDALDataType type);
 
     /** Whether any band could be concerned: values are longitudes that may be negative. */
     bool isNeeded() const { return needed_; }
@@ -57,7 +58,7 @@ class RefsLongitudes {
     void moveRun(GByte *pixels, size_t n, GSpacing space) const;
     template <class Pixel> void moveAs(GByte *pixels, size_t n, GSpacing space) const;
 
-    const refs_cf_meaning &meaning_;
+    const refs_cf_description &description_;
     GDALDataType type_;
     bool needed_;
     uint64_t width_ = 1, height_ = 1;           // of the raster

@@ -69,23 +69,23 @@ RefsMask::Apply RefsMask::chooseApply(GDALDataType type) {
     }
 }
 
-RefsMask::RefsMask(const refs_cf_meaning &meaning, GDALDataType type)
+RefsMask::RefsMask(const refs_cf_description &description, GDALDataType type)
     : least_(-std::numeric_limits<double>::infinity()),
       most_(std::numeric_limits<double>::infinity()) {
     const bool isFloat = type == GDT_Float32 || type == GDT_Float64;
     const refs_cf_nodata_kind kind = type == GDT_Int64    ? REFS_CF_NODATA_INT64
                                      : type == GDT_UInt64 ? REFS_CF_NODATA_UINT64
                                                           : REFS_CF_NODATA_DOUBLE;
-    if (meaning.nodata_kind != kind) return;
-    nodataInt64_ = meaning.nodata_int64;
-    nodataUint64_ = meaning.nodata_uint64;
-    const bool isNan = kind == REFS_CF_NODATA_DOUBLE && std::isnan(meaning.nodata);
-    if (!meaning.has_valid_range && (!isFloat || isNan)) return;
+    if (description.nodata_kind != kind) return;
+    nodataInt64_ = description.nodata_int64;
+    nodataUint64_ = description.nodata_uint64;
+    const bool isNan = kind == REFS_CF_NODATA_DOUBLE && std::isnan(description.nodata);
+    if (!description.has_valid_range && (!isFloat || isNan)) return;
     if (!isFloat && isNan) return;
-    nodata_ = meaning.nodata;
-    if (meaning.has_valid_range) {
-        least_ = meaning.valid_min;
-        most_ = meaning.valid_max;
+    nodata_ = description.nodata;
+    if (description.has_valid_range) {
+        least_ = description.valid_min;
+        most_ = description.valid_max;
     }
     apply_ = chooseApply(type);
 }

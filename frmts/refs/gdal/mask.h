@@ -9,8 +9,8 @@
 
 class RefsMask {
   public:
-    /** For pixels of `type` in an array that means `meaning`. */
-    RefsMask(const refs_cf_meaning &meaning, GDALDataType type);
+    /** For pixels of `type` in an array that means `description`. */
+    RefsMask(const refs_cf_description &description, GDALDataType type);
 
     /** Whether any pixel could be concerned. */
     bool isNeeded() const { return apply_ != nullptr; }

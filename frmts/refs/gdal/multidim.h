@@ -13,8 +13,8 @@
 
 #include "archive.h"
 #include "gdal_compat.h"
+#include "multidim_description.h"
 #include "multidim_dimensions.h"
-#include "multidim_meaning.h"
 #include "multidim_reader.h"
 
 /** What all objects of one opened set share; immutable. */
@@ -95,7 +95,7 @@ class RefsMDArray final : public GDALMDArray {
     const void *GetRawNoDataValue() const override;
     double GetOffset(bool *has, GDALDataType *storage) const override;
     double GetScale(bool *has, GDALDataType *storage) const override;
-    const std::string &GetUnit() const override { return meaning().unit; }
+    const std::string &GetUnit() const override { return description().unit; }
     std::shared_ptr<OGRSpatialReference> GetSpatialRef() const override;
     std::vector<std::shared_ptr<GDALMDArray>> GetCoordinateVariables() const override;
 #if REFS_HAS_RAW_BLOCK_INFO
@@ -113,7 +113,7 @@ class RefsMDArray final : public GDALMDArray {
     RefsMDArray(const RefsMultidimSetPtr &set, refs_array *array, RefsElements elements);
     static std::shared_ptr<GDALMDArray> createOf(const RefsMultidimSetPtr &set,
                                                  const refs_array_meta *meta, refs_error *error);
-    const RefsArrayMeaning &meaning() const;
+    const RefsArrayDescription &description() const;
     std::vector<std::shared_ptr<GDALMDArray>> coordinateVariables() const;
 
     RefsMultidimSetPtr set_;
@@ -122,8 +122,8 @@ class RefsMDArray final : public GDALMDArray {
     RefsReader reader_;
     std::vector<std::shared_ptr<GDALDimension>> dimensions_;
     CPLStringList structure_;
-    mutable std::once_flag described_; // guards meaning_
-    mutable RefsArrayMeaning meaning_;
+    mutable std::once_flag described_; // guards description_
+    mutable RefsArrayDescription description_;
 };
 
 #endif

@@ -58,7 +58,7 @@ std::shared_ptr<GDALMDArray> RefsMDArray::createOf(const RefsMultidimSetPtr &set
     const RefsElements elements =
         RefsElementsOf(meta->dtype, set->dimensions.holdsCharacters(meta));
     if (elements == RefsElements::Opaque) {
-        (void)refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are neither numbers nor texts",
+        (void)refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are neither numbers nor strings",
                         meta->path);
         return nullptr;
     }
@@ -77,13 +77,13 @@ RefsMDArray::RefsMDArray(const RefsMultidimSetPtr &set, refs_array *array, RefsE
     if (elements == RefsElements::Characters) dimensions_.pop_back();
 }
 
-const RefsArrayMeaning &RefsMDArray::meaning() const {
+const RefsArrayDescription &RefsMDArray::description() const {
     RefsGuardRaised([this] { // where that fails, the next call tries again
         std::call_once(described_,
-                       [this] { meaning_ = RefsDescribeArray(*set_, meta_, dimensions_); });
+                       [this] { description_ = RefsDescribeArray(*set_, meta_, dimensions_); });
         return true;
     });
-    return meaning_;
+    return description_;
 }
 
 /* -- what attributes say -- */
@@ -106,19 +106,19 @@ std::vector<std::shared_ptr<GDALAttribute>> RefsMDArray::GetAttributes(CSLConstL
 }
 
 const void *RefsMDArray::GetRawNoDataValue() const {
-    return meaning().nodata.empty() ? nullptr : meaning().nodata.data();
+    return description().nodata.empty() ? nullptr : description().nodata.data();
 }
 
 double RefsMDArray::GetOffset(bool *has, GDALDataType *storage) const {
-    return valueOf(meaning().offset, 0, has, storage);
+    return valueOf(description().offset, 0, has, storage);
 }
 
 double RefsMDArray::GetScale(bool *has, GDALDataType *storage) const {
-    return valueOf(meaning().scale, 1, has, storage);
+    return valueOf(description().scale, 1, has, storage);
 }
 
 std::shared_ptr<OGRSpatialReference> RefsMDArray::GetSpatialRef() const {
-    return meaning().spatialRef;
+    return description().spatialRef;
 }
 
 /* CF 5: names between blanks. */
@@ -165,7 +165,7 @@ bool RefsMDArray::IRead(const GUInt64 *start, const size_t *count, const GInt64 
 }
 
 bool RefsMDArray::IAdviseRead(const GUInt64 *start, const size_t *count, CSLConstList) const {
-    if (dimensions_.size() != meta_->rank) return true; // texts are read all at once
+    if (dimensions_.size() != meta_->rank) return true; // strings are read all at once
     std::array<uint64_t, REFS_MAX_RANK> first{}, n{};
     std::copy_n(start, meta_->rank, first.begin());
     std::copy_n(count, meta_->rank, n.begin());

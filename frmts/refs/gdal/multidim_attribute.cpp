@@ -56,11 +56,11 @@ void RefsAttribute::setNumbers(const refs_json *value) {
         RefsNumberStore(RefsJsonAt(value, i), type_.GetNumericDataType(), &elements_[i * size]);
 }
 
-void RefsAttribute::setTexts(std::vector<std::string> &&texts) {
-    texts_ = std::move(texts);
-    setCount(texts_.size());
-    for (size_t i = 0; i < texts_.size(); i++) {
-        const char *text = texts_[i].c_str();
+void RefsAttribute::setTexts(std::vector<std::string> &&strings) {
+    strings_ = std::move(strings);
+    setCount(strings_.size());
+    for (size_t i = 0; i < strings_.size(); i++) {
+        const char *text = strings_[i].c_str();
         memcpy(&elements_[i * sizeof text], &text, sizeof text);
     }
 }

@@ -14,7 +14,7 @@
 #include "gdal_compat.h"
 #include "refs/json.h"
 
-/** Owns its values: numbers or texts. */
+/** Owns its values: numbers or strings. */
 class RefsAttribute final : public GDALAttribute {
   public:
     /** `parent` is the full name of an array, or that of a group with "/_GLOBAL_" behind it;
@@ -37,13 +37,13 @@ class RefsAttribute final : public GDALAttribute {
                   const GDALExtendedDataType &type)
         : GDALAbstractMDArray(parent, name), GDALAttribute(parent, name), type_(type) {}
     void setNumbers(const refs_json *value);
-    void setTexts(std::vector<std::string> &&texts);
+    void setTexts(std::vector<std::string> &&strings);
     void setCount(size_t n);
 
     GDALExtendedDataType type_;
     std::vector<std::shared_ptr<GDALDimension>> dimensions_;
-    std::vector<std::string> texts_;
-    std::vector<GByte> elements_; // of type_: pointers to texts_, or numbers
+    std::vector<std::string> strings_;
+    std::vector<GByte> elements_; // of type_: pointers to strings_, or numbers
 };
 
 using RefsAttributeList = std::vector<std::shared_ptr<GDALAttribute>>;

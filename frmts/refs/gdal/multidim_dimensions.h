@@ -40,7 +40,7 @@ class RefsDimensionTable {
      * else the only one of its group that has this dimension and no other; or null. */
     const refs_array_meta *variable(const RefsDimensionId &dimension) const;
 
-    /** Whether elements of `array` are the characters of texts that run along its last dimension:
+    /** Whether elements of `array` are the characters of strings that run along its last dimension:
      * one that no variable is called like. */
     bool holdsCharacters(const refs_array_meta *array) const;
 

@@ -12,7 +12,7 @@ namespace {
 /** Elements that are converted by way of a buffer are read in parts of at most this many bytes. */
 constexpr uint64_t maxPartBytes = 64 * 1024 * 1024;
 
-/** Texts are read all at once and kept. */
+/** Strings are read all at once and kept. */
 constexpr uint64_t maxTexts = 10 * 1000 * 1000;
 constexpr uint64_t maxTextBytes = 256 * 1024 * 1024;
 
@@ -151,9 +151,9 @@ refs_status RefsReader::readNumbers(const RefsSlice &slice, size_t n, std::vecto
     return REFS_OK;
 }
 
-/* -- texts -- */
+/* -- strings ----------------------------------------------------------------------------------- */
 
-/* Pointers to texts, as GDAL's strings are. */
+/* Pointers to strings, as GDAL's strings are. */
 refs_status RefsReader::pickTexts(const RefsSlice &slice, std::vector<GByte> &packed,
                                   refs_error *error) const {
     REFS_TRY(loadTexts(error));
@@ -164,7 +164,7 @@ refs_status RefsReader::pickTexts(const RefsSlice &slice, std::vector<GByte> &pa
         for (size_t dim = 0; dim < slice.rank; dim++)
             number = number * meta_->shape[dim] + slice.start[dim] +
                      index[dim] * static_cast<uint64_t>(slice.step[dim]);
-        memcpy(&packed[i * sizeof(char *)], &texts_[number], sizeof(char *));
+        memcpy(&packed[i * sizeof(char *)], &strings_[number], sizeof(char *));
         for (size_t dim = slice.rank; dim-- > 0 && ++index[dim] == slice.count[dim];)
             index[dim] = 0;
     }
@@ -173,21 +173,21 @@ refs_status RefsReader::pickTexts(const RefsSlice &slice, std::vector<GByte> &pa
 
 refs_status RefsReader::loadTexts(refs_error *error) const {
     {
-        RefsLocked guard(textsLock_);
-        if (!texts_.empty()) return REFS_OK;
+        RefsLocked guard(stringsLock_);
+        if (!strings_.empty()) return REFS_OK;
     }
     RefsBuffer bytes;
     REFS_TRY(elements_ == RefsElements::Characters
                  ? loadCharacters(bytes, error)
-                 : refs_array_read_texts(array_, maxTexts, &bytes, error));
+                 : refs_array_read_strings(array_, maxTexts, &bytes, error));
     const char *const begin = reinterpret_cast<const char *>(bytes.data);
-    std::vector<const char *> texts;
+    std::vector<const char *> strings;
     for (const char *text = begin; text != begin + bytes.size; text += strlen(text) + 1)
-        texts.push_back(text);
-    RefsLocked guard(textsLock_);
-    if (!texts_.empty()) return REFS_OK; // another thread was faster
+        strings.push_back(text);
+    RefsLocked guard(stringsLock_);
+    if (!strings_.empty()) return REFS_OK; // another thread was faster
     std::swap<refs_buf>(textBytes_, bytes);
-    texts_.swap(texts);
+    strings_.swap(strings);
     return REFS_OK;
 }
 

@@ -63,9 +63,9 @@ class RefsReader {
     RefsElements elements_;
     RefsPixelType pixels_;
     GDALExtendedDataType type_;
-    mutable std::mutex textsLock_; // guards the texts, which stay once they are loaded
+    mutable std::mutex stringsLock_; // guards the strings, which stay once they are loaded
     mutable RefsBuffer textBytes_;
-    mutable std::vector<const char *> texts_;
+    mutable std::vector<const char *> strings_;
 };
 
 #endif

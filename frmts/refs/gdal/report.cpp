@@ -6,7 +6,7 @@
 
 #include "cpl_vsi_error.h"
 #include "guard.h"
-#include "refs/hide.h"
+#include "refs/redact.h"
 
 namespace {
 
@@ -53,7 +53,7 @@ void showNote(void *, refs_note_kind kind, const char *note) {
 
 std::string RefsHideSecrets(const char *text) {
     std::string shown(text);
-    refs_hide_secrets(&shown[0]);
+    refs_redact_secrets(&shown[0]);
     shown.resize(strlen(shown.c_str()));
     return shown;
 }

@@ -2,9 +2,9 @@
 #include "dataset.h"
 
 #include "beside.h"
+#include "context.h"
 #include "guard.h"
 #include "report.h"
-#include "tools.h"
 #include "vsi_source.h"
 
 namespace {
@@ -98,9 +98,9 @@ GDALDataset *RefsRootDataset::create(const RefsName &name, std::shared_ptr<RefsA
 GDALDataset *RefsRootDataset::createOfList(const RefsName &name, refs_error *error) {
     std::unique_ptr<RefsRootDataset> root(new RefsRootDataset(name, nullptr));
     size_t count = 0;
-    const auto tools = RefsTools::shared(nullptr);
+    const auto context = RefsContext::shared(nullptr);
     const RefsHttpVfsHandle vfs =
-        tools != nullptr ? RefsOpenHttpVfs(*tools, RefsVsiSource(), nullptr) : nullptr;
+        context != nullptr ? RefsOpenHttpVfs(*context, RefsVsiSource(), nullptr) : nullptr;
     if (vfs == nullptr ||
         refs_set_each_of_list(refs_http_vfs_functions(vfs.get()), name.location.c_str(), addSet,
                               root.get(), &count, nullptr) != REFS_OK ||

@@ -121,7 +121,7 @@ refs_status refuseSpecialSafely(const char *location, refs_error *err) {
 }
 
 refs_status open(void *, const char *location, void **handle, refs_error *err) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     RefsQuietErrors quiet;
     NoListing noListing(location);
     VSIErrorReset();
@@ -139,7 +139,7 @@ refs_status open(void *, const char *location, void **handle, refs_error *err) {
 }
 
 refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     RefsQuietErrors quiet;
     if (VSIFSeekL(fileOf(handle), 0, SEEK_END) != 0)
         return refs_fail(err, REFS_IO, "its size is not known%s%s",
@@ -150,7 +150,7 @@ refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
 
 refs_status read(void *, void *handle, uint64_t offset, size_t length, uint8_t *dst, size_t *got,
                  refs_error *err) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     RefsQuietErrors quiet;
     *got = 0;
     if (VSIFSeekL(fileOf(handle), offset, SEEK_SET) != 0)
@@ -168,7 +168,7 @@ refs_status read(void *, void *handle, uint64_t offset, size_t length, uint8_t *
 
 refs_status readMany(void *, void *handle, const refs_vfs_range *ranges, size_t n,
                      refs_error *err) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     RefsQuietErrors quiet;
     std::vector<void *> data;
     std::vector<vsi_l_offset> offsets;
@@ -189,36 +189,37 @@ refs_status readMany(void *, void *handle, const refs_vfs_range *ranges, size_t 
 }
 
 void close(void *, void *handle) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     VSIFCloseL(fileOf(handle));
 }
 
 /** Files that the system has no number for have it zero. */
-template <class Status> void fillStamp(const Status &status, refs_vfs_stamp *stamp) {
-    *stamp = refs_vfs_stamp();
-    stamp->size = static_cast<uint64_t>(status.st_size);
-    stamp->modified_s = static_cast<int64_t>(status.st_mtime);
-    stamp->device = static_cast<uint64_t>(status.st_dev);
-    stamp->inode = static_cast<uint64_t>(status.st_ino);
-    stamp->changed_s = static_cast<int64_t>(status.st_ctime);
+template <class Status> void fillValidators(const Status &status, refs_vfs_validators *validators) {
+    *validators = refs_vfs_validators();
+    validators->size = static_cast<uint64_t>(status.st_size);
+    validators->modified_s = static_cast<int64_t>(status.st_mtime);
+    validators->device = static_cast<uint64_t>(status.st_dev);
+    validators->inode = static_cast<uint64_t>(status.st_ino);
+    validators->changed_s = static_cast<int64_t>(status.st_ctime);
 #ifdef __APPLE__
-    stamp->modified_ns = static_cast<uint32_t>(status.st_mtimespec.tv_nsec);
-    stamp->changed_ns = static_cast<uint32_t>(status.st_ctimespec.tv_nsec);
+    validators->modified_ns = static_cast<uint32_t>(status.st_mtimespec.tv_nsec);
+    validators->changed_ns = static_cast<uint32_t>(status.st_ctimespec.tv_nsec);
 #else
-    stamp->modified_ns = static_cast<uint32_t>(status.st_mtim.tv_nsec);
-    stamp->changed_ns = static_cast<uint32_t>(status.st_ctim.tv_nsec);
+    validators->modified_ns = static_cast<uint32_t>(status.st_mtim.tv_nsec);
+    validators->changed_ns = static_cast<uint32_t>(status.st_ctim.tv_nsec);
 #endif
 }
 
-refs_status stamp(void *, const char *location, refs_vfs_stamp *stamp, refs_error *err) {
-    RefsInGdal stretch;
+refs_status validators(void *, const char *location, refs_vfs_validators *validators,
+                       refs_error *err) {
+    RefsInGdal section;
     RefsQuietErrors quiet;
     NoListing noListing(location);
     VSIStatBufL status = {};
     REFS_TRY(refuseSpecialSafely(location, err));
     if (VSIStatL(location, &status) != 0)
         return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
-    fillStamp(status, stamp);
+    fillValidators(status, validators);
     return REFS_OK;
 }
 
@@ -248,17 +249,17 @@ std::string fileBehind(const std::string &name) {
 /** Of an open file of the system its number tells more than its name, which may be another's by
  * now.
  */
-refs_status peekNamed(const char *location, refs_vfs_stamp *known, refs_error *err) {
+refs_status peekNamed(const char *location, refs_vfs_validators *known, refs_error *err) {
     VSIStatBufL status = {};
     if (VSIStatL(fileBehind(location).c_str(), &status) != 0)
         return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
-    fillStamp(status, known);
+    fillValidators(status, known);
     return REFS_OK;
 }
 
-refs_status peek(void *, const char *location, void *handle, refs_vfs_stamp *known,
+refs_status peek(void *, const char *location, void *handle, refs_vfs_validators *known,
                  refs_error *err) {
-    RefsInGdal stretch;
+    RefsInGdal section;
     RefsQuietErrors quiet;
     if (isRemote(location)) return REFS_UNSUPPORTED;
     void *native = handle != nullptr ? VSIFGetNativeFileDescriptorL(fileOf(handle)) : nullptr;
@@ -266,26 +267,26 @@ refs_status peek(void *, const char *location, void *handle, refs_vfs_stamp *kno
     struct stat status = {};
     if (fstat(static_cast<int>(reinterpret_cast<intptr_t>(native)), &status) != 0)
         return refs_fail(err, REFS_IO, "%s: nothing is known of it", location);
-    fillStamp(status, known);
+    fillValidators(status, known);
     return REFS_OK;
 }
 
 /** GDAL keeps what it has read of remote files for as long as the process lives. */
 void forget(void *, const char *location) {
     if (!isRemote(location)) return;
-    RefsInGdal stretch;
+    RefsInGdal section;
     VSICurlPartialClearCache(location);
 }
 
-bool isNear(void *, const char *location) {
+bool isLocal(void *, const char *location) {
     return !STARTS_WITH(location, "/vsi");
 }
 
 } // namespace
 
 const refs_vfs *RefsVsiSource() {
-    static const refs_vfs source = {nullptr, open,  size,   read, readMany,
-                                    close,   stamp, isNear, peek, forget};
+    static const refs_vfs source = {nullptr, open,       size,    read, readMany,
+                                    close,   validators, isLocal, peek, forget};
     return &source;
 }
 

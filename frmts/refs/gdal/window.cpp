@@ -90,8 +90,8 @@ RefsWindowReader::Run RefsWindowReader::longestRun(uint64_t first, uint64_t n,
                                                    uint64_t maxBands) const {
     Run run{first, 1, 0, 1};
     uint64_t inner = 1;
-    for (size_t axis = meaning_.n_band_axes; axis-- > 0;) {
-        const uint64_t size = meaning_.band_axes[axis].n;
+    for (size_t axis = description_.n_band_axes; axis-- > 0;) {
+        const uint64_t size = description_.band_axes[axis].n;
         const uint64_t from = first / inner % size;
         const uint64_t elements = std::min(std::min(n, maxBands) / inner, size - from);
         if (elements == 0) break;
@@ -193,24 +193,24 @@ RefsWindowReader::Region RefsWindowReader::regionOf(const RefsWindow &window, co
     Region region;
     region.count.fill(1);
     region.step.fill(1);
-    if (meaning_.x_dim != REFS_CF_NO_DIM) {
-        region.start[meaning_.x_dim] = static_cast<uint64_t>(window.x);
-        region.count[meaning_.x_dim] = static_cast<uint64_t>(window.width);
-        region.stride[meaning_.x_dim] = spaces[pixelSpace];
+    if (description_.x_dim != REFS_CF_NO_DIM) {
+        region.start[description_.x_dim] = static_cast<uint64_t>(window.x);
+        region.count[description_.x_dim] = static_cast<uint64_t>(window.width);
+        region.stride[description_.x_dim] = spaces[pixelSpace];
     }
-    if (meaning_.y_dim != REFS_CF_NO_DIM) {
-        const size_t y = meaning_.y_dim;
+    if (description_.y_dim != REFS_CF_NO_DIM) {
+        const size_t y = description_.y_dim;
         const uint64_t row = static_cast<uint64_t>(window.y);
-        region.start[y] = meaning_.flip_y ? meta_->shape[y] - 1 - row : row;
+        region.start[y] = description_.flip_y ? meta_->shape[y] - 1 - row : row;
         region.count[y] = static_cast<uint64_t>(window.height);
-        region.step[y] = meaning_.flip_y ? -1 : 1;
+        region.step[y] = description_.flip_y ? -1 : 1;
         region.stride[y] = spaces[lineSpace];
     }
     std::array<uint64_t, REFS_MAX_RANK> index{};
-    refs_cf_band_index(&meaning_, run.first, index.data());
+    refs_cf_band_index(&description_, run.first, index.data());
     int64_t space = spaces[bandSpace];
-    for (size_t axis = meaning_.n_band_axes; axis-- > 0;) {
-        const refs_cf_band_axis &band = meaning_.band_axes[axis];
+    for (size_t axis = description_.n_band_axes; axis-- > 0;) {
+        const refs_cf_band_axis &band = description_.band_axes[axis];
         region.start[band.dim] = band.first + index[axis];
         region.count[band.dim] = axis > run.axis ? band.n : axis == run.axis ? run.elements : 1;
         region.stride[band.dim] = space;

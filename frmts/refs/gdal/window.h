@@ -38,9 +38,10 @@ class RefsWindowReader {
     /** `reader` is of the array with `meta`; `longitudes` of the same array tells which bands to
      * move; NULL moves none. */
     RefsWindowReader(refs_reader *reader, const refs_array_meta *meta,
-                     const refs_cf_meaning &meaning, const RefsPixelType &type,
+                     const refs_cf_description &description, const RefsPixelType &type,
                      RefsLongitudes *longitudes)
-        : reader_(reader), meta_(meta), meaning_(meaning), type_(type), mask_(meaning, type.gdal),
+        : reader_(reader), meta_(meta), description_(description), type_(type),
+          mask_(description, type.gdal),
           longitudes_(longitudes != nullptr && longitudes->isNeeded() ? longitudes : nullptr) {}
 
     /** Consecutive bands are read as one region, so that their fetches are planned together. */
@@ -48,7 +49,7 @@ class RefsWindowReader {
 
     /** As read, with longitudes as they are stored. */
     refs_status readStored(const RefsWindow &window, refs_error *error) const {
-        return RefsWindowReader(reader_, meta_, meaning_, type_, nullptr).read(window, error);
+        return RefsWindowReader(reader_, meta_, description_, type_, nullptr).read(window, error);
     }
 
     /** Says that a window is going to be read soon: as much of it as is one region. */
@@ -90,7 +91,7 @@ class RefsWindowReader {
 
     refs_reader *reader_;
     const refs_array_meta *meta_;
-    const refs_cf_meaning &meaning_;
+    const refs_cf_description &description_;
     const RefsPixelType &type_;
     RefsMask mask_;
     RefsLongitudes *longitudes_;

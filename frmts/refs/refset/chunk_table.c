@@ -34,7 +34,7 @@ refs_status refs_refset__chunk_table_add(refs_chunk_table *table, uint64_t packe
 /* -- sorting ----------------------------------------------------------------------------------- */
 
 /* One pass of a radix sort: `from` to `to`, stably, by the byte at `shift`. Writers that sort their
- * keys as texts make long tables unsorted, so this has to be quick. */
+ * keys as strings make long tables unsorted, so this has to be quick. */
 static void sort_by_byte(const uint64_t *keys, const uint32_t *from, uint32_t *to, size_t n,
                          unsigned shift) {
     size_t begin[257] = {0};

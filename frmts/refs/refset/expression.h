@@ -1,9 +1,9 @@
 /* expression.h -- what stands between "{{" and "}}": the part of jinja2 that reference sets use.
  *
- * Names, integers, floats, texts, tuples, lists, dictionaries, None, True, False;
+ * Names, integers, floats, strings, tuples, lists, dictionaries, None, True, False;
  * + - * / // % ** ~, signs, comparisons, in, and, or, not, `a if c else b`; items
  * and slices; calls of templates with keyword arguments; filters, tests (`is`)
- * and methods of texts, those that URLs are made with. Precedence is jinja2's,
+ * and methods of strings, those that URLs are made with. Precedence is jinja2's,
  * which is not Python's for ** and signs. Everything else is refused.
  */
 #ifndef REFS_REFSET_EXPRESSION_H
@@ -66,12 +66,12 @@ typedef struct refs_node {
 typedef struct refs_expressions {
     refs_node *nodes;
     size_t n, capacity;
-    refs_buf texts; /**< texts with escapes resolved; never grows while parsing */
+    refs_buf strings; /**< strings with escapes resolved; never grows while parsing */
 } refs_expressions;
 
 /** Parses the expression at *position in `source` up to the "}}" that ends it; *position is then
- * behind it and *root the number of its node. Names and texts are views of `source` and of
- * expressions->texts. */
+ * behind it and *root the number of its node. Names and strings are views of `source` and of
+ * expressions->strings. */
 refs_status refs_refset__expression_parse(refs_expressions *expressions, refs_str source,
                                           size_t *position, uint32_t *root, refs_error *err);
 
@@ -100,7 +100,7 @@ refs_status refs_refset__expression_evaluate(const refs_evaluation *evaluation, 
 refs_status refs_refset__apply_operator(const refs_value operands[2], refs_op op,
                                         refs_scratch *scratch, refs_value *result, refs_error *err);
 
-/** A function of texts: the filters and methods. args[0] is what it is applied to. */
+/** A function of strings: the filters and methods. args[0] is what it is applied to. */
 typedef refs_status (*refs_text_function)(const refs_binding *args, size_t n, refs_scratch *scratch,
                                           refs_value *result, refs_error *err);
 

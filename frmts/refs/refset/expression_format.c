@@ -309,7 +309,7 @@ static bool needs_type(const format_spec *spec, refs_value_kind kind) {
     return precise || special || spec->width > 0 || spec->align != 0;
 }
 
-/* Without a type, integers and texts are written as such, other values as str() does. */
+/* Without a type, integers and strings are written as such, other values as str() does. */
 static refs_status append_untyped(formatter *f, format_spec spec, const refs_value *value,
                                   refs_error *err) {
     if (needs_type(&spec, value->kind))

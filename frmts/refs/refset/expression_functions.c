@@ -126,7 +126,7 @@ static refs_status extreme(const refs_value *container, refs_op op, refs_scratch
         const refs_value pair[2] = {list.tuple.items[i], *result};
         for (int side = 0; side < 2; side++)
             if (pair[side].kind == REFS_VALUE_TEXT)
-                return refs_fail(err, REFS_UNSUPPORTED, "an order of texts without case");
+                return refs_fail(err, REFS_UNSUPPORTED, "an order of strings without case");
         REFS_TRY(refs_refset__apply_operator(pair, op, scratch, &is_before, err));
         if (refs_refset__truth(&is_before)) *result = list.tuple.items[i];
     }

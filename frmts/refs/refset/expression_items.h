@@ -1,5 +1,5 @@
-/* expression_items.h -- what values consist of: characters of texts, items of lists and tuples,
- * keys and values of dictionaries; and the functions of expressions that are about texts.
+/* expression_items.h -- what values consist of: characters of strings, items of lists and tuples,
+ * keys and values of dictionaries; and the functions of expressions that are about strings.
  */
 #ifndef REFS_REFSET_EXPRESSION_ITEMS_H
 #define REFS_REFSET_EXPRESSION_ITEMS_H
@@ -37,7 +37,7 @@ refs_status refs_refset__take_arguments(const refs_binding *args, size_t n,
                                         const char *const *names, const refs_value **taken,
                                         refs_error *err);
 
-/** Filters and methods of expression_texts.c: NULL where there is none of that name. */
+/** Filters and methods of expression_strings.c: NULL where there is none of that name. */
 refs_text_function refs_refset__find_text_filter(refs_str name);
 refs_text_function refs_refset__find_text_method(refs_str name);
 

@@ -30,7 +30,7 @@ static bool are_numbers(const refs_value *a, const refs_value *b) {
     return refs_refset__is_number(a) && refs_refset__is_number(b);
 }
 
-static bool are_texts(const refs_value *a, const refs_value *b) {
+static bool are_strings(const refs_value *a, const refs_value *b) {
     return a->kind == REFS_VALUE_TEXT && b->kind == REFS_VALUE_TEXT;
 }
 
@@ -65,7 +65,7 @@ static refs_status divide_floats(double a, double b, double *quotient, double *r
     return REFS_OK;
 }
 
-/* -- texts ------------------------------------------------------------------------------------ */
+/* -- strings ----------------------------------------------------------------------------------- */
 
 static refs_status join(refs_str a, refs_str b, refs_scratch *scratch, refs_value *result,
                         refs_error *err) {
@@ -98,7 +98,7 @@ static refs_status repeat(refs_str text, int64_t times, refs_scratch *scratch, r
 static refs_status add(const refs_value *a, const refs_value *b, refs_scratch *scratch,
                        refs_value *result, refs_error *err) {
     int64_t sum;
-    if (are_texts(a, b)) return join(a->text, b->text, scratch, result, err);
+    if (are_strings(a, b)) return join(a->text, b->text, scratch, result, err);
     if (!are_numbers(a, b)) return fail_kinds("+", a, b, err);
     *result = refs_refset__float(refs_refset__as_float(a) + refs_refset__as_float(b));
     if (!are_integers(a, b)) return REFS_OK;
@@ -229,15 +229,15 @@ static refs_status concatenate(const refs_value *a, const refs_value *b, refs_sc
 
 /* -- comparisons ------------------------------------------------------------------------------ */
 
-static int order_texts(refs_str a, refs_str b) {
+static int order_strings(refs_str a, refs_str b) {
     size_t common = a.size < b.size ? a.size : b.size;
     int order = common > 0 ? memcmp(a.data, b.data, common) : 0;
     return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
 static refs_status is_less(const refs_value *a, const refs_value *b, bool *less, refs_error *err) {
-    if (are_texts(a, b))
-        *less = order_texts(a->text, b->text) < 0;
+    if (are_strings(a, b))
+        *less = order_strings(a->text, b->text) < 0;
     else if (are_integers(a, b))
         *less = a->integer < b->integer;
     else if (are_numbers(a, b))

@@ -131,11 +131,12 @@ static int base_of(const parser *p) {
 
 /* Sets *text to a number without its underscores. */
 static refs_status plain_digits(parser *p, size_t begin, refs_str *text, refs_error *err) {
-    refs_buf *texts = &p->out->texts;
-    const size_t from = texts->size;
+    refs_buf *strings = &p->out->strings;
+    const size_t from = strings->size;
     for (size_t i = begin; i < p->at; i++)
-        if (p->source.data[i] != '_') REFS_TRY(refs_buf_append(texts, &p->source.data[i], 1, err));
-    *text = refs_str_view((const char *)texts->data + from, texts->size - from);
+        if (p->source.data[i] != '_')
+            REFS_TRY(refs_buf_append(strings, &p->source.data[i], 1, err));
+    *text = refs_str_view((const char *)strings->data + from, strings->size - from);
     return REFS_OK;
 }
 
@@ -182,7 +183,7 @@ static refs_status parse_code_point(parser *p, size_t n_digits, refs_error *err)
     if (c >= 0x800) utf8[n++] = (uint8_t)(0xe0 | c >> 12);
     if (c >= 0x80) utf8[n++] = (uint8_t)(c >= 0x800 ? 0x80 | (c >> 6 & 0x3f) : 0xc0 | c >> 6);
     utf8[n++] = (uint8_t)(c >= 0x80 ? 0x80 | (c & 0x3f) : c);
-    return refs_buf_append(&p->out->texts, utf8, n, err);
+    return refs_buf_append(&p->out->strings, utf8, n, err);
 }
 
 /* Reads what follows a backslash. As in Python it stands for itself before most letters. */
@@ -194,8 +195,9 @@ static refs_status parse_escape(parser *p, refs_error *err) {
         return fail_unexpected(p, err);
     p->at++;
     if (c == 'x' || c == 'u') return parse_code_point(p, c == 'x' ? 2 : 4, err);
-    if (letter != NULL) return refs_buf_append(&p->out->texts, &meanings[letter - letters], 1, err);
-    return refs_buf_append(&p->out->texts, &p->source.data[p->at - 2], 2, err);
+    if (letter != NULL)
+        return refs_buf_append(&p->out->strings, &meanings[letter - letters], 1, err);
+    return refs_buf_append(&p->out->strings, &p->source.data[p->at - 2], 2, err);
 }
 
 static refs_status parse_quoted(parser *p, refs_error *err) {
@@ -205,22 +207,22 @@ static refs_status parse_quoted(parser *p, refs_error *err) {
         if (c == '\\')
             REFS_TRY(parse_escape(p, err));
         else
-            REFS_TRY(refs_buf_append(&p->out->texts, &c, 1, err));
+            REFS_TRY(refs_buf_append(&p->out->strings, &c, 1, err));
     }
     if (p->at >= p->source.size) return fail_unexpected(p, err);
     p->at++;
     return REFS_OK;
 }
 
-/* Texts that follow each other are one. */
+/* Strings that follow each other are one. */
 static refs_status parse_text(parser *p, uint32_t *node, refs_error *err) {
-    refs_buf *texts = &p->out->texts;
-    size_t begin = texts->size;
+    refs_buf *strings = &p->out->strings;
+    size_t begin = strings->size;
     do {
         REFS_TRY(parse_quoted(p, err));
         skip_white(p);
     } while (peek(p) == '\'' || peek(p) == '"');
-    refs_str text = refs_str_view((const char *)texts->data + begin, texts->size - begin);
+    refs_str text = refs_str_view((const char *)strings->data + begin, strings->size - begin);
     return add_literal(p, refs_refset__text(text), node, err);
 }
 

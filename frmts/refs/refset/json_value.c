@@ -124,7 +124,7 @@ static refs_status put_scratch(refs_json_value_reader *values, const refs_slot *
                                            err);
 }
 
-/* Texts that are broken into lines are not looked at closely. */
+/* Strings that are broken into lines are not looked at closely. */
 static bool lacks_padding(refs_str text) {
     while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]) != NULL) text.size--;
     return text.size % 4 != 0 && !refs_str_ends(text, "=") && refs_str_find(text, '\n') == SIZE_MAX;

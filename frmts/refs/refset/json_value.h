@@ -12,7 +12,7 @@ typedef struct refs_json_value_reader {
     refs_buf scratch;
     refs_error problem;    /**< why the value that is being read is unusable */
     uint64_t n_fractional; /**< offsets and lengths that were written as 1.0 */
-    uint64_t n_unpadded;   /**< texts in base64 that lack "=" at their end */
+    uint64_t n_unpadded;   /**< strings in base64 that lack "=" at their end */
 } refs_json_value_reader;
 
 void refs_refset__json_value_clear(refs_json_value_reader *values);

@@ -1,4 +1,4 @@
-/* metadata_file.c -- see metadata_file.h; and refs_set_stamp of refset.h. */
+/* metadata_file.c -- see metadata_file.h; and refs_set_validators of refset.h. */
 #include "metadata_file.h"
 
 #define NAME ".zmetadata"
@@ -44,16 +44,16 @@ void refs_refset__candidates_clear(refs_candidates *candidates) {
     *candidates = (refs_candidates){{NULL, NULL}, 0};
 }
 
-refs_status refs_set_stamp(const refs_vfs *vfs, const char *location, refs_vfs_stamp *stamp,
-                           refs_error *err) {
+refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
+                                refs_vfs_validators *validators, refs_error *err) {
     refs_candidates candidates;
     refs_error problem = REFS_ERROR_INIT;
-    if (vfs->stamp == NULL)
+    if (vfs->validators == NULL)
         return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
     refs_status status = refs_refset__candidates(location, &candidates, &problem);
     for (size_t i = 0; i < 2 && candidates.location[i] != NULL; i++) {
         refs_error_clear(&problem);
-        status = vfs->stamp(vfs->self, candidates.location[i], stamp, &problem);
+        status = vfs->validators(vfs->self, candidates.location[i], validators, &problem);
         if (status == REFS_OK) break;
     }
     refs_refset__candidates_clear(&candidates);

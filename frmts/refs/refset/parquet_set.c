@@ -24,8 +24,8 @@ struct refs_parquet_set {
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-/* Values are objects, or the texts of objects from writers that copied them so. As in JSON, texts
- * may be in base64. */
+/* Values are objects, or the strings of objects from writers that copied them so. As in JSON,
+ * strings may be in base64. */
 static refs_status write_value(const refs_json *value, refs_buf *text, refs_error *err) {
     refs_str written = refs_json_text(value);
     if (!refs_json_is_string(value)) return refs_json_write(value, text, err);
@@ -180,7 +180,7 @@ static refs_status map_url(refs_parquet_set *set, refs_str url, refs_buf *locati
 
 /* The location and the URL of a row go into a block of their own: a fetch then holds some hundred
  * bytes for each, not whole records. */
-static refs_status set_texts(refs_ref *ref, refs_str location, refs_str url, refs_error *err) {
+static refs_status set_strings(refs_ref *ref, refs_str location, refs_str url, refs_error *err) {
     ref->block = refs_block_new(location.size + url.size + 2, NULL, NULL);
     if (ref->block == NULL) return refs_fail_nomem(err);
     char *text = (char *)refs_block_data(ref->block);
@@ -201,7 +201,7 @@ static refs_status set_location(refs_parquet_set *set, refs_str url, refs_ref *r
     if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(url));
     refs_str location = refs_str_view((const char *)text.data, text.size);
     if (status == REFS_OK) status = number_location(set, location, &ref->location_id, err);
-    if (status == REFS_OK) status = set_texts(ref, location, url, err);
+    if (status == REFS_OK) status = set_strings(ref, location, url, err);
     refs_buf_clear(&text);
     return status;
 }

@@ -43,7 +43,7 @@ refs_status refs_refset__record_cache_open(size_t max_bytes, refs_record_loader 
     pthread_mutex_init(&opened->lock, NULL);
     pthread_cond_init(&opened->settled, NULL);
     opened->forked = (refs_forked){in_child, opened, NULL, NULL};
-    refs_fork_enlist(&opened->forked);
+    refs_fork_register(&opened->forked);
     *cache = opened;
     return REFS_OK;
 }
@@ -163,7 +163,7 @@ refs_status refs_refset__record_cache_get(refs_record_cache *cache, refs_record_
 
 void refs_refset__record_cache_free(refs_record_cache *cache) {
     if (cache == NULL) return;
-    refs_fork_strike_off(&cache->forked);
+    refs_fork_unregister(&cache->forked);
     while (cache->oldest != NULL) drop_oldest(cache);
     pthread_cond_destroy(&cache->settled);
     pthread_mutex_destroy(&cache->lock);

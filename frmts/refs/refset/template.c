@@ -20,7 +20,7 @@ void refs_refset__template_free(refs_template *template) {
     refs_free(template->source);
     refs_free(template->parts);
     refs_free(template->expressions.nodes);
-    refs_buf_clear(&template->expressions.texts);
+    refs_buf_clear(&template->expressions.strings);
     refs_free(template);
 }
 
@@ -104,7 +104,7 @@ refs_status refs_refset__template_open(refs_str text, refs_template **template, 
     t->text = refs_str_view(source, text.size);
     /* jinja2 takes one newline at the end away. */
     if (refs_str_ends(t->text, "\n")) t->text.size--;
-    refs_status status = refs_buf_reserve(&t->expressions.texts, text.size + 1, err);
+    refs_status status = refs_buf_reserve(&t->expressions.strings, text.size + 1, err);
     if (status == REFS_OK) status = parse(t, err);
     if (status == REFS_OK) {
         *template = t;

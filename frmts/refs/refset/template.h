@@ -1,4 +1,4 @@
-/* template.h -- texts with expressions in them, and the templates of a set.
+/* template.h -- strings with expressions in them, and the templates of a set.
  *
  * A template whose text has an expression is called with arguments, and sees
  * nothing but them; any other is the value of its name. Belongs to one thread.

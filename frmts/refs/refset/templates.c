@@ -6,7 +6,7 @@
 /* Expressions may use this many times the room of what they may make. */
 #define SCRATCH_FACTOR 16
 
-/* … or this much: values take room whatever their texts are. */
+/* … or this much: values take room whatever their strings are. */
 #define SCRATCH_LEAST (64 * REFS_KIB)
 
 struct refs_templates {

@@ -30,10 +30,10 @@ refs_status refs_refset__scratch_copy(refs_scratch *scratch, refs_str bytes, ref
 }
 
 const char *refs_refset__kind_text(refs_value_kind kind) {
-    static const char *const texts[] = {"none",    "a truth value", "an integer",
-                                        "a float", "a text",        "a tuple",
-                                        "a list",  "a dictionary",  "a template with arguments"};
-    return texts[kind];
+    static const char *const strings[] = {"none",    "a truth value", "an integer",
+                                          "a float", "a text",        "a tuple",
+                                          "a list",  "a dictionary",  "a template with arguments"};
+    return strings[kind];
 }
 
 bool refs_refset__truth(const refs_value *value) {

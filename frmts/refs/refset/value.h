@@ -1,7 +1,7 @@
 /* value.h -- what template expressions compute with.
  *
  * Values follow Python, as jinja2 does, except that integers end at 64 bits:
- * what does not fit is an error. Texts and tuples live in a scratch, memory of
+ * what does not fit is an error. Strings and tuples live in a scratch, memory of
  * a fixed size that is given back all at once: it bounds what an expression can
  * grow to, and so how long it can take.
  */

@@ -31,7 +31,7 @@ static void put_float(double number, size_t size, uint8_t *fill) {
     memcpy(fill, element, size);
 }
 
-/* -- texts that stand for numbers -------------------------------------------------------------- */
+/* -- strings that stand for numbers ------------------------------------------------------------ */
 
 static bool parse_hex(refs_str text, size_t size, uint8_t *fill) {
     uint64_t bits = 0;

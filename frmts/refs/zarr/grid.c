@@ -61,7 +61,7 @@ refs_status refs_zarr__read_dims(const refs_array_source *source, const refs_jso
     meta->named_dims = given && names_fit(names, meta->rank, meta->zarr_format);
     if (given && !meta->named_dims)
         refs_note(source->notes, REFS_NOTE_WARNING,
-                  "%s: the names of dimensions are not %zu texts and are not used", meta->path,
+                  "%s: the names of dimensions are not %zu strings and are not used", meta->path,
                   meta->rank);
     const char **dims = refs_zarr__arena_take(source->arena, meta->rank, sizeof *dims);
     if (dims == NULL) return refs_fail_nomem(err);

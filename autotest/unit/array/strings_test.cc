@@ -1,15 +1,15 @@
-/* texts_test.cc -- arrays of texts, read whole. */
+/* strings_test.cc -- arrays of strings, read whole. */
 #include "memory_array.h"
 
 namespace {
 
-/** What numcodecs' "vlen-utf8" makes of texts. */
-std::string framed(const std::vector<std::string> &texts) {
+/** What numcodecs' "vlen-utf8" makes of strings. */
+std::string framed(const std::vector<std::string> &strings) {
     const auto number = [](size_t n) {
         return std::string{static_cast<char>(n), static_cast<char>(n >> 8), '\0', '\0'};
     };
-    std::string bytes = number(texts.size());
-    for (const std::string &text : texts) bytes += number(text.size()) + text;
+    std::string bytes = number(strings.size());
+    for (const std::string &text : strings) bytes += number(text.size()) + text;
     return bytes;
 }
 
@@ -20,14 +20,14 @@ std::string metadata(const std::string &shape, const std::string &chunks,
            shape + R"(,"chunks":)" + chunks + "," + more + "}";
 }
 
-/** Array "v", its texts joined by commas. */
+/** Array "v", its strings joined by commas. */
 struct TextArray : MemoryArray {
     std::string read(uint64_t most = 100) {
-        refs_buf texts = REFS_BUF_INIT;
-        status = refs_array_read_texts(array, most, &texts, &error);
-        std::string joined(reinterpret_cast<char *>(texts.data), texts.size);
+        refs_buf strings = REFS_BUF_INIT;
+        status = refs_array_read_strings(array, most, &strings, &error);
+        std::string joined(reinterpret_cast<char *>(strings.data), strings.size);
         std::replace(joined.begin(), joined.end(), '\0', ',');
-        refs_buf_clear(&texts);
+        refs_buf_clear(&strings);
         return joined;
     }
     refs_status status = REFS_OK;

@@ -1,12 +1,12 @@
-/* hide.h -- URLs as they may be shown: without what lets somebody in.
+/* redact.h -- URLs as they may be shown: without what lets somebody in.
  *
  * Signed URLs carry their signature in the query, others a token; and a URL may
  * name a user with a password. Messages, names and metadata show neither.
  *
  * Read before this: nothing.
  */
-#ifndef REFS_HIDE_H
-#define REFS_HIDE_H
+#ifndef REFS_REDACT_H
+#define REFS_REDACT_H
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,7 +16,7 @@ extern "C" {
  * what follows "/vsicurl?". A URL behind a quote ends with the next one; others at white space, a
  * quote,
  * "<", ">", or where punctuation ends a word. */
-void refs_hide_secrets(char *text);
+void refs_redact_secrets(char *text);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* near_test.cc -- ranges of files that are at hand: read in pieces, in memory that is used again.
+/* local_test.cc -- ranges of files that are at hand: read in pieces, in memory that is used again.
  */
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-/* texts.c -- arrays of texts, of fixed and of variable length, read whole; see array.h. */
+/* strings.c -- arrays of strings, of fixed and of variable length, read whole; see array.h. */
 #include "array_object.h"
 
-/* Bytes of all texts of an array together: a small set can name a large chunk many times. */
+/* Bytes of all strings of an array together: a small set can name a large chunk many times. */
 #define MAX_TEXT_BYTES (64 * REFS_MIB)
 
 /* And of all elements of a fixed length, most of which is padding, or four bytes a letter. */
@@ -14,25 +14,26 @@ typedef struct piece {
 } piece;
 
 /* An array of objects that is being read. Chunks arrive in any order. */
-typedef struct texts_reading {
+typedef struct strings_reading {
     refs_array *array;
     refs_cut cut;
     refs_buf bytes;
     piece *pieces; /* one for each element, in C order */
     refs_scratch scratch;
-} texts_reading;
+} strings_reading;
 
 /* -- one chunk --------------------------------------------------------------------------------- */
 
-static refs_status add_piece(texts_reading *job, piece *element, refs_bytes text, refs_error *err) {
+static refs_status add_piece(strings_reading *job, piece *element, refs_bytes text,
+                             refs_error *err) {
     if (text.size > MAX_TEXT_BYTES - job->bytes.size)
-        return refs_fail(err, REFS_LIMIT, "texts of more than %zu bytes", MAX_TEXT_BYTES);
+        return refs_fail(err, REFS_LIMIT, "strings of more than %zu bytes", MAX_TEXT_BYTES);
     *element = (piece){job->bytes.size, text.size};
     return refs_buf_append(&job->bytes, text.data, text.size, err);
 }
 
 /* Where the element at `position` of a chunk is in the array; false where that is outside. */
-static bool place_of(const texts_reading *job, const refs_span *const *spans, size_t position,
+static bool place_of(const strings_reading *job, const refs_span *const *spans, size_t position,
                      size_t *element) {
     const refs_array_meta *meta = job->array->meta;
     uint64_t index[REFS_MAX_RANK];
@@ -56,11 +57,11 @@ static bool next_text(refs_bytes *items, refs_bytes *text) {
     return true;
 }
 
-static refs_status take_items(texts_reading *job, const refs_span *const *spans, refs_bytes items,
+static refs_status take_items(strings_reading *job, const refs_span *const *spans, refs_bytes items,
                               refs_error *err) {
     size_t n = job->array->chunk_elements;
     if (items.size < 4 || refs_load_le32(items.data) != n)
-        return refs_fail(err, REFS_CORRUPT, "these are not the %zu texts expected", n);
+        return refs_fail(err, REFS_CORRUPT, "these are not the %zu strings expected", n);
     items = refs_bytes_view(items.data + 4, items.size - 4);
     for (size_t i = 0; i < n; i++) {
         refs_bytes text;
@@ -74,7 +75,7 @@ static refs_status take_items(texts_reading *job, const refs_span *const *spans,
 }
 
 /* Fills the chunk with one text, which all its elements share. */
-static refs_status take_fill(texts_reading *job, const refs_span *const *spans, refs_error *err) {
+static refs_status take_fill(strings_reading *job, const refs_span *const *spans, refs_error *err) {
     piece fill;
     refs_str text = refs_str_from(job->array->meta->fill_text);
     REFS_TRY(add_piece(job, &fill, refs_bytes_view(text.data, text.size), err));
@@ -94,7 +95,7 @@ static refs_status take_fill(texts_reading *job, const refs_span *const *spans, 
 static refs_status receive(void *user, size_t index, bool present, refs_bytes stored,
                            struct refs_block *block, refs_error *err) {
     (void)block;
-    texts_reading *job = user;
+    strings_reading *job = user;
     const refs_array *array = job->array;
     const refs_span *spans[REFS_MAX_RANK];
     refs_array__cut_at(&job->cut, index, spans);
@@ -108,7 +109,7 @@ static refs_status receive(void *user, size_t index, bool present, refs_bytes st
 
 /* -- all chunks -------------------------------------------------------------------------------- */
 
-static refs_status name_chunks(const texts_reading *job, refs_key_list *keys, refs_error *err) {
+static refs_status name_chunks(const strings_reading *job, refs_key_list *keys, refs_error *err) {
     for (size_t number = 0; number < job->cut.n_chunks; number++) {
         const refs_span *spans[REFS_MAX_RANK];
         uint64_t index[REFS_MAX_RANK];
@@ -119,37 +120,37 @@ static refs_status name_chunks(const texts_reading *job, refs_key_list *keys, re
     return REFS_OK;
 }
 
-static refs_status read_chunks(texts_reading *job, refs_error *err) {
+static refs_status read_chunks(strings_reading *job, refs_error *err) {
     refs_key_list keys;
     const refs_store_client client = {.sink = receive, .user = job};
     refs_status status = refs_key_list__open(&keys, (size_t)job->cut.n_chunks, err);
     if (status == REFS_OK) status = name_chunks(job, &keys, err);
     if (status == REFS_OK)
-        status = refs_store_get_many(job->array->tools.store, refs_key_list__view(&keys), keys.n,
+        status = refs_store_get_many(job->array->context.store, refs_key_list__view(&keys), keys.n,
                                      &client, err);
     refs_key_list__clear(&keys);
     return status;
 }
 
 /* A text ends with its first NUL, whatever follows. */
-static refs_status append_texts(const texts_reading *job, size_t n, refs_buf *texts,
-                                refs_error *err) {
+static refs_status append_strings(const strings_reading *job, size_t n, refs_buf *strings,
+                                  refs_error *err) {
     size_t total = 0; /* a fill value is kept once, and comes many times */
     for (size_t i = 0; i < n; i++) {
         size_t size = job->pieces[i].size;
         total += size;
         if (total > MAX_TEXT_BYTES)
-            return refs_fail(err, REFS_LIMIT, "%s: texts of more than %zu bytes",
+            return refs_fail(err, REFS_LIMIT, "%s: strings of more than %zu bytes",
                              job->array->meta->path, MAX_TEXT_BYTES);
         const uint8_t *text = size > 0 ? job->bytes.data + job->pieces[i].begin : NULL;
         const uint8_t *end = size > 0 ? memchr(text, 0, size) : NULL;
-        REFS_TRY(refs_buf_append(texts, text, end != NULL ? (size_t)(end - text) : size, err));
-        REFS_TRY(refs_buf_append(texts, "", 1, err));
+        REFS_TRY(refs_buf_append(strings, text, end != NULL ? (size_t)(end - text) : size, err));
+        REFS_TRY(refs_buf_append(strings, "", 1, err));
     }
     return REFS_OK;
 }
 
-static refs_status read_objects(refs_array *array, uint64_t max_elements, refs_buf *texts,
+static refs_status read_objects(refs_array *array, uint64_t max_elements, refs_buf *strings,
                                 refs_error *err) {
     const refs_array_meta *meta = array->meta;
     static const uint64_t origin[REFS_MAX_RANK] = {0};
@@ -158,12 +159,12 @@ static refs_status read_objects(refs_array *array, uint64_t max_elements, refs_b
     if (!refs_array_meta_elements(meta, &n) || n > max_elements)
         return refs_fail(err, REFS_LIMIT, "%s: has more than %llu elements", meta->path,
                          (unsigned long long)max_elements);
-    texts_reading job = {.array = array};
+    strings_reading job = {.array = array};
     job.pieces = refs_calloc((size_t)n, sizeof *job.pieces);
     refs_status status = job.pieces != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) status = refs_array__cut(meta, &all, &job.cut, err);
     if (status == REFS_OK) status = read_chunks(&job, err);
-    if (status == REFS_OK) status = append_texts(&job, (size_t)n, texts, err);
+    if (status == REFS_OK) status = append_strings(&job, (size_t)n, strings, err);
     refs_array__cut_clear(&job.cut);
     refs_scratch_clear(&job.scratch);
     refs_buf_clear(&job.bytes);
@@ -171,21 +172,21 @@ static refs_status read_objects(refs_array *array, uint64_t max_elements, refs_b
     return status;
 }
 
-refs_status refs_array_read_texts(refs_array *array, uint64_t max_elements, refs_buf *texts,
-                                  refs_error *err) {
+refs_status refs_array_read_strings(refs_array *array, uint64_t max_elements, refs_buf *strings,
+                                    refs_error *err) {
     const refs_dtype *dtype = &array->meta->dtype;
-    if (dtype->type == REFS_TYPE_OBJECT) return read_objects(array, max_elements, texts, err);
+    if (dtype->type == REFS_TYPE_OBJECT) return read_objects(array, max_elements, strings, err);
     if (dtype->type != REFS_TYPE_BYTES && dtype->type != REFS_TYPE_UNICODE)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: elements are not texts", array->meta->path);
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: elements are not strings", array->meta->path);
     refs_buf elements = REFS_BUF_INIT;
     size_t n = 0;
     uint64_t count;
     if (refs_array_meta_elements(array->meta, &count) && count <= max_elements &&
         count > MAX_PADDED_BYTES / dtype->size)
-        return refs_fail(err, REFS_LIMIT, "%s: texts of more than %zu bytes", array->meta->path,
+        return refs_fail(err, REFS_LIMIT, "%s: strings of more than %zu bytes", array->meta->path,
                          MAX_PADDED_BYTES);
     refs_status status = refs_array__read_elements(array, max_elements, &elements, &n, err);
-    if (status == REFS_OK) status = refs_array__to_texts(dtype, elements.data, n, texts, err);
+    if (status == REFS_OK) status = refs_array__to_strings(dtype, elements.data, n, strings, err);
     refs_buf_clear(&elements);
     return status;
 }

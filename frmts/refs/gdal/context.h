@@ -1,6 +1,6 @@
-/* tools.h -- what all reference sets of the process share: workers and the HTTP engine. */
-#ifndef REFS_TOOLS_H
-#define REFS_TOOLS_H
+/* context.h -- what all reference sets of the process share: workers and the HTTP engine. */
+#ifndef REFS_CONTEXT_H
+#define REFS_CONTEXT_H
 
 #include <memory>
 
@@ -9,10 +9,10 @@
 #include "refs/pool.h"
 
 /** Made when the first set is opened, and gone when the driver and the last set are. */
-class RefsTools {
+class RefsContext {
   public:
     /** Null when memory ran out. */
-    static std::shared_ptr<RefsTools> shared(refs_error *error);
+    static std::shared_ptr<RefsContext> shared(refs_error *error);
 
     /** Lets go; sets that are still open keep their tools. */
     static void forget();
@@ -29,9 +29,10 @@ class RefsTools {
     RefsHandle<refs_http, refs_http_free> http_;
 };
 
-/** By which sets are read: over HTTP with the engine of `tools`, and by `other`. Null without
+/** By which sets are read: over HTTP with the engine of `context`, and by `other`. Null without
  * memory.
  */
-RefsHttpVfsHandle RefsOpenHttpVfs(const RefsTools &tools, const refs_vfs *other, refs_error *error);
+RefsHttpVfsHandle RefsOpenHttpVfs(const RefsContext &context, const refs_vfs *other,
+                                  refs_error *error);
 
 #endif

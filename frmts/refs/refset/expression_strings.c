@@ -1,5 +1,5 @@
-/* expression_texts.c -- filters and methods that are about texts, see expression_items.h. Those
- * that depend on what a letter is know ASCII, and refuse other texts. */
+/* expression_strings.c -- filters and methods that are about strings, see expression_items.h. Those
+ * that depend on what a letter is know ASCII, and refuse other strings. */
 #include "expression_items.h"
 
 static refs_status expect_text(const refs_value *value, refs_error *err) {
@@ -152,12 +152,12 @@ static refs_status rstrip(const refs_binding *args, size_t n, refs_scratch *scra
 
 static refs_status trim(const refs_binding *args, size_t n, refs_scratch *scratch,
                         refs_value *result, refs_error *err) {
-    refs_binding texts[2] = {args[0]};
+    refs_binding strings[2] = {args[0]};
     if (n > 2) return refs_fail(err, REFS_INVALID, "arguments where none are taken");
-    if (n == 2) texts[1] = args[1];
-    REFS_TRY(refs_refset__to_text(&args[0].value, scratch, &texts[0].value.text, err));
-    texts[0].value.kind = REFS_VALUE_TEXT;
-    return strip_ends(texts, n, LEFT | RIGHT, result, err);
+    if (n == 2) strings[1] = args[1];
+    REFS_TRY(refs_refset__to_text(&args[0].value, scratch, &strings[0].value.text, err));
+    strings[0].value.kind = REFS_VALUE_TEXT;
+    return strip_ends(strings, n, LEFT | RIGHT, result, err);
 }
 
 /* Whether the text begins, or ends, with the one argument. */
@@ -355,7 +355,7 @@ static refs_status join(const refs_binding *args, size_t n, refs_scratch *scratc
                      scratch, result, err);
 }
 
-/* As a method, of what separates; items are texts then. */
+/* As a method, of what separates; items are strings then. */
 static refs_status join_by(const refs_binding *args, size_t n, refs_scratch *scratch,
                            refs_value *result, refs_error *err) {
     static const char *const names[] = {"", NULL};

@@ -1,5 +1,5 @@
-/* hide.c -- see hide.h. The parts of a URL are those of RFC 3986, section 3. */
-#include "refs/hide.h"
+/* redact.c -- see redact.h. The parts of a URL are those of RFC 3986, section 3. */
+#include "refs/redact.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static bool may_be_cut(const char *authority) {
 }
 
 /* `authority` is what follows "://". */
-static void hide_url(char *authority, char quote) {
+static void redact_url(char *authority, char quote) {
     char *end = find_end(authority, quote);
     char *path = authority + strcspn(authority, "/?#");
     if (path > end) path = end;
@@ -61,11 +61,11 @@ static void hide_url(char *authority, char quote) {
     if (query < end) cut(query, end);
 }
 
-void refs_hide_secrets(char *text) {
+void refs_redact_secrets(char *text) {
     static const char *const prefixes[] = {"/vsicurl?", "/vsicurl_streaming?"};
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
         for (char *found = text; (found = strstr(found, prefixes[i])) != NULL; found++)
             cut(found + strlen(prefixes[i]) - 1, find_end(found, quote_before(text, found)));
     for (char *found = text; (found = strstr(found, "://")) != NULL; found += 3)
-        hide_url(found + 3, quote_before(text, found));
+        redact_url(found + 3, quote_before(text, found));
 }

@@ -1,5 +1,5 @@
-/* multidim_meaning.cpp -- see multidim_meaning.h. */
-#include "multidim_meaning.h"
+/* multidim_description.cpp -- see multidim_description.h. */
+#include "multidim_description.h"
 
 #include <cmath>
 
@@ -13,11 +13,11 @@
 namespace {
 
 /* A valid range makes bytes of bands unsigned, too, and their nodata with them. */
-double asStored(const refs_array_meta *meta, const refs_cf_meaning &meaning) {
+double asStored(const refs_array_meta *meta, const refs_cf_description &description) {
     const double range = std::ldexp(1, static_cast<int>(meta->dtype.size) * 8);
-    const bool wrapped =
-        meaning.unsigned_values && !RefsIsMarkedUnsigned(meta) && meaning.nodata >= range / 2;
-    return wrapped ? meaning.nodata - range : meaning.nodata;
+    const bool wrapped = description.unsigned_values && !RefsIsMarkedUnsigned(meta) &&
+                         description.nodata >= range / 2;
+    return wrapped ? description.nodata - range : description.nodata;
 }
 
 template <class T> std::vector<GByte> elementOf(T value, GDALDataType from, GDALDataType to) {
@@ -44,18 +44,18 @@ bool isDeclared(const RefsMultidimSet &set, const refs_array_meta *meta) {
 }
 
 std::vector<GByte> nodataOf(const RefsMultidimSet &set, const refs_array_meta *meta,
-                            const refs_cf_meaning &meaning) {
+                            const refs_cf_description &description) {
     const GDALDataType type = RefsPixelTypeOf(meta->dtype, RefsIsMarkedUnsigned(meta)).gdal;
     if (type == GDT_Unknown || !isDeclared(set, meta)) return {};
-    switch (meaning.nodata_kind) {
+    switch (description.nodata_kind) {
     case REFS_CF_NODATA_NONE:
         return {};
     case REFS_CF_NODATA_INT64:
-        return elementOf(meaning.nodata_int64, GDT_Int64, type);
+        return elementOf(description.nodata_int64, GDT_Int64, type);
     case REFS_CF_NODATA_UINT64:
-        return elementOf(meaning.nodata_uint64, GDT_UInt64, type);
+        return elementOf(description.nodata_uint64, GDT_UInt64, type);
     case REFS_CF_NODATA_DOUBLE:
-        return elementOf(asStored(meta, meaning), GDT_Float64, type);
+        return elementOf(asStored(meta, description), GDT_Float64, type);
     }
     return {};
 }
@@ -86,12 +86,12 @@ std::vector<int> axisMapping(const OGRSpatialReference &spatialRef,
 }
 
 std::shared_ptr<OGRSpatialReference>
-spatialRefOf(const refs_cf_meaning &meaning,
+spatialRefOf(const refs_cf_description &description,
              const std::vector<std::shared_ptr<GDALDimension>> &dimensions) {
-    if (meaning.crs == nullptr || dimensions.size() < 2) return nullptr;
+    if (description.crs == nullptr || dimensions.size() < 2) return nullptr;
     const RefsQuietErrors quiet;
     auto spatialRef = std::make_shared<OGRSpatialReference>();
-    if (spatialRef->SetFromUserInput(meaning.crs) != OGRERR_NONE) return nullptr;
+    if (spatialRef->SetFromUserInput(description.crs) != OGRERR_NONE) return nullptr;
     spatialRef->SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
     spatialRef->SetDataAxisToSRSAxisMapping(axisMapping(*spatialRef, dimensions));
     return spatialRef;
@@ -104,8 +104,9 @@ bool RefsIsMarkedUnsigned(const refs_array_meta *meta) {
            EQUAL(RefsAttributeText(meta->attributes, "_Unsigned").c_str(), "true");
 }
 
-RefsArrayMeaning RefsDescribeArray(const RefsMultidimSet &set, const refs_array_meta *meta,
-                                   const std::vector<std::shared_ptr<GDALDimension>> &dimensions) {
+RefsArrayDescription
+RefsDescribeArray(const RefsMultidimSet &set, const refs_array_meta *meta,
+                  const std::vector<std::shared_ptr<GDALDimension>> &dimensions) {
     const refs_cf_values values = set.archive->values();
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
     options.assume_longlat = set.assumeLongLat;
@@ -113,17 +114,17 @@ RefsArrayMeaning RefsDescribeArray(const RefsMultidimSet &set, const refs_array_
     options.geotiff = RefsGeoTiff();
     // Arrays keep their axes as they are: a CRS in metres would not be theirs.
     options.placement.poles_need_no_ellipsoid = refsPlacement.poles_need_no_ellipsoid;
-    RefsMeaning meaning;
+    RefsDescription description;
     refs_error error = REFS_ERROR_INIT;
     if (refs_cf_describe(set.archive->hierarchy(), meta, set.assumeLongLat ? &values : nullptr,
-                         &options, &meaning, &error) != REFS_OK)
+                         &options, &description, &error) != REFS_OK)
         RefsReport(error);
 
-    RefsArrayMeaning described;
-    if (meaning.unit != nullptr) described.unit = meaning.unit;
-    described.nodata = nodataOf(set, meta, meaning);
-    described.scale = packingOf(meta, "scale_factor", meaning.has_scale, meaning.scale);
-    described.offset = packingOf(meta, "add_offset", meaning.has_offset, meaning.offset);
-    described.spatialRef = spatialRefOf(meaning, dimensions);
+    RefsArrayDescription described;
+    if (description.unit != nullptr) described.unit = description.unit;
+    described.nodata = nodataOf(set, meta, description);
+    described.scale = packingOf(meta, "scale_factor", description.has_scale, description.scale);
+    described.offset = packingOf(meta, "add_offset", description.has_offset, description.offset);
+    described.spatialRef = spatialRefOf(description, dimensions);
     return described;
 }

@@ -1,4 +1,4 @@
-/* fetch_near.c -- requests of local files, piece by piece; see fetch_internal.h.
+/* fetch_local.c -- requests of local files, piece by piece; see fetch_internal.h.
  *
  * A file that is at hand costs nothing per read. So its bytes are not brought in requests as large
  * as those to a server, but in pieces that stay in the processor's cache until a worker has decoded
@@ -30,8 +30,8 @@ typedef struct slot {
     bool held;
 } slot;
 
-struct refs_near {
-    struct refs_near *next_spare;
+struct refs_local {
+    struct refs_local *next_spare;
     uint8_t *page; /* or NULL */
     slot slots[N_SLOTS];
     size_t next;
@@ -95,7 +95,7 @@ static refs_request piece_from(const refs_fetch_job *job, size_t member, size_t 
 }
 
 /* Gives each slot its share of the page, in place of own memory. */
-static void share_page(struct refs_near *near) {
+static void share_page(struct refs_local *near) {
     for (size_t i = 0; i < N_SLOTS; i++) {
         refs_free(near->slots[i].own);
         near->slots[i].own = NULL;
@@ -104,9 +104,9 @@ static void share_page(struct refs_near *near) {
     }
 }
 
-static struct refs_near *take_spare(refs_fetcher *fetcher) {
+static struct refs_local *take_spare(refs_fetcher *fetcher) {
     refs_lock(&fetcher->lock);
-    struct refs_near *spare = fetcher->spare;
+    struct refs_local *spare = fetcher->spare;
     if (spare != NULL) {
         fetcher->spare = spare->next_spare;
         fetcher->n_spare--;
@@ -115,9 +115,9 @@ static struct refs_near *take_spare(refs_fetcher *fetcher) {
     return spare;
 }
 
-static struct refs_near *new_near(refs_fetcher *fetcher, const refs_request *request) {
-    if (request->length < REFS_HUGE_PAGE) return refs_calloc(1, sizeof(struct refs_near));
-    struct refs_near *near = take_spare(fetcher);
+static struct refs_local *new_local(refs_fetcher *fetcher, const refs_request *request) {
+    if (request->length < REFS_HUGE_PAGE) return refs_calloc(1, sizeof(struct refs_local));
+    struct refs_local *near = take_spare(fetcher);
     if (near != NULL) return near;
     near = refs_calloc(1, sizeof *near);
     if (near == NULL) return NULL;
@@ -141,21 +141,21 @@ static refs_status read_pieces(refs_fetch_job *job, void *handle, const refs_req
     return REFS_OK;
 }
 
-refs_status refs_fetch__read_near(refs_fetch_job *job, void *handle, const refs_request *request,
-                                  refs_error *err) {
-    if (job->near == NULL) job->near = new_near(job->fetcher, request);
+refs_status refs_fetch__read_local(refs_fetch_job *job, void *handle, const refs_request *request,
+                                   refs_error *err) {
+    if (job->near == NULL) job->near = new_local(job->fetcher, request);
     if (job->near == NULL) return refs_fail_nomem(err);
     return read_pieces(job, handle, request, err);
 }
 
-static void clear(struct refs_near *near) {
+static void clear(struct refs_local *near) {
     for (size_t i = 0; i < N_SLOTS; i++) refs_free(near->slots[i].own);
     refs_huge_free(near->page, REFS_HUGE_PAGE);
     refs_free(near);
 }
 
 /* False where there are enough. Only pages are worth keeping. */
-static bool keep_spare(refs_fetcher *fetcher, struct refs_near *near) {
+static bool keep_spare(refs_fetcher *fetcher, struct refs_local *near) {
     if (near->page == NULL) return false;
     share_page(near);
     refs_lock(&fetcher->lock);
@@ -169,14 +169,14 @@ static bool keep_spare(refs_fetcher *fetcher, struct refs_near *near) {
     return keeps;
 }
 
-void refs_fetch__leave_near(refs_fetch_job *job) {
+void refs_fetch__leave_local(refs_fetch_job *job) {
     if (job->near == NULL) return;
     if (!keep_spare(job->fetcher, job->near)) clear(job->near);
     job->near = NULL;
 }
 
-void refs_fetch__clear_near(refs_fetcher *fetcher) {
-    for (struct refs_near *near = fetcher->spare, *next; near != NULL; near = next) {
+void refs_fetch__clear_local(refs_fetcher *fetcher) {
+    for (struct refs_local *near = fetcher->spare, *next; near != NULL; near = next) {
         next = near->next_spare;
         clear(near);
     }

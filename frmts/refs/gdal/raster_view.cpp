@@ -1,5 +1,5 @@
-/* picture.cpp -- see picture.h. */
-#include "picture.h"
+/* raster_view.cpp -- see raster_view.h. */
+#include "raster_view.h"
 
 #include <algorithm>
 #include <array>
@@ -28,46 +28,46 @@ refs_status rasterSize(const refs_array_meta *meta, size_t dim, int *size, refs_
     return REFS_OK;
 }
 
-refs_status failOnTooManyBands(const refs_array_meta *meta, const refs_cf_meaning &meaning,
+refs_status failOnTooManyBands(const refs_array_meta *meta, const refs_cf_description &description,
                                refs_error *error) {
     RefsBuffer axes;
-    REFS_TRY(refs_cf_list_band_axes(&meaning, &axes, error));
+    REFS_TRY(refs_cf_list_band_axes(&description, &axes, error));
     return refs_fail(error, REFS_LIMIT,
                      "%s: has more than %d bands: select fewer along %s, as in %s[%s=#0:#99]",
                      meta->path, static_cast<int>(maxBands), axes.text().c_str(), meta->path,
-                     meaning.band_axes[0].name);
+                     description.band_axes[0].name);
 }
 
 } // namespace
 
-RefsPicture::RefsPicture(const RefsName &name, std::shared_ptr<RefsArchive> archive,
-                         const refs_array_meta *meta, CSLConstList options)
+RefsRasterView::RefsRasterView(const RefsName &name, std::shared_ptr<RefsArchive> archive,
+                               const refs_array_meta *meta, CSLConstList options)
     : name_(name), archive_(std::move(archive)), meta_(meta), options_(CSLDuplicate(options)) {}
 
-std::shared_ptr<RefsPicture> RefsPicture::make(const RefsName &name,
-                                               std::shared_ptr<RefsArchive> archive,
-                                               const refs_array_meta *meta, CSLConstList options,
-                                               refs_error *error) {
-    std::shared_ptr<RefsPicture> picture(new RefsPicture(name, std::move(archive), meta, options));
-    picture->array_ = picture->archive_->array(meta, error);
-    if (picture->array_ == nullptr) return nullptr; // which names the set already
-    if (picture->describe(error) != REFS_OK || picture->measure(error) != REFS_OK) {
+std::shared_ptr<RefsRasterView> RefsRasterView::make(const RefsName &name,
+                                                     std::shared_ptr<RefsArchive> archive,
+                                                     const refs_array_meta *meta,
+                                                     CSLConstList options, refs_error *error) {
+    std::shared_ptr<RefsRasterView> view(
+        new RefsRasterView(name, std::move(archive), meta, options));
+    view->array_ = view->archive_->array(meta, error);
+    if (view->array_ == nullptr) return nullptr; // which names the set already
+    if (view->describe(error) != REFS_OK || view->measure(error) != REFS_OK) {
         refs_error_prefix(error, "%s", name.location.c_str());
         return nullptr;
     }
-    return picture;
+    return view;
 }
 
-std::shared_ptr<const RefsPicture> RefsPicture::create(const RefsName &name,
-                                                       std::shared_ptr<RefsArchive> archive,
-                                                       const refs_array_meta *meta,
-                                                       CSLConstList options, refs_error *error) {
-    auto picture = make(name, std::move(archive), meta, options, error);
-    if (picture != nullptr) picture->findOverviews();
-    return picture;
+std::shared_ptr<const RefsRasterView>
+RefsRasterView::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
+                       const refs_array_meta *meta, CSLConstList options, refs_error *error) {
+    auto view = make(name, std::move(archive), meta, options, error);
+    if (view != nullptr) view->findOverviews();
+    return view;
 }
 
-refs_status RefsPicture::describe(refs_error *error) {
+refs_status RefsRasterView::describe(refs_error *error) {
     const refs_cf_values values = archive_->values();
     refs_cf_options cfOptions = REFS_CF_OPTIONS_INIT;
     cfOptions.assume_longlat = CPLFetchBool(options(), "ASSUME_LONGLAT", true);
@@ -78,54 +78,55 @@ refs_status RefsPicture::describe(refs_error *error) {
     cfOptions.selection = name_.selection.c_str();
     cfOptions.geotiff = RefsGeoTiff();
     cfOptions.placement = refsPlacement;
-    REFS_TRY(refs_cf_describe(archive_->hierarchy(), meta_, &values, &cfOptions, &meaning_, error));
+    REFS_TRY(
+        refs_cf_describe(archive_->hierarchy(), meta_, &values, &cfOptions, &description_, error));
 
-    pixelType_ = RefsPixelTypeOf(meta_->dtype, meaning_.unsigned_values);
+    pixelType_ = RefsPixelTypeOf(meta_->dtype, description_.unsigned_values);
     if (pixelType_.gdal == GDT_Unknown)
         return refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are no numbers", meta_->path);
-    longitudes_.reset(new RefsLongitudes(meta_, meaning_, pixelType_.gdal));
+    longitudes_.reset(new RefsLongitudes(meta_, description_, pixelType_.gdal));
     if (!name_.array.empty()) return REFS_OK;
     // The set was asked for, which may have more arrays.
     return RefsListSubdatasets(name_, archive_->hierarchy(), RefsListingOf(options()), subdatasets_,
                                error);
 }
 
-refs_status RefsPicture::measure(refs_error *error) {
-    REFS_TRY(rasterSize(meta_, meaning_.x_dim, &width_, error));
-    REFS_TRY(rasterSize(meta_, meaning_.y_dim, &height_, error));
+refs_status RefsRasterView::measure(refs_error *error) {
+    REFS_TRY(rasterSize(meta_, description_.x_dim, &width_, error));
+    REFS_TRY(rasterSize(meta_, description_.y_dim, &height_, error));
     uint64_t n;
-    if (!refs_cf_n_bands(&meaning_, &n) || n > maxBands)
-        return failOnTooManyBands(meta_, meaning_, error);
+    if (!refs_cf_n_bands(&description_, &n) || n > maxBands)
+        return failOnTooManyBands(meta_, description_, error);
     nBands_ = static_cast<int>(n);
     return REFS_OK;
 }
 
-void RefsPicture::findOverviews() {
+void RefsRasterView::findOverviews() {
     const refs_array_meta *found[REFS_CF_MAX_OVERVIEWS];
     const size_t n = refs_cf_find_overviews(archive_->hierarchy(), meta_, found);
     for (size_t i = 0; i < n; i++) overviews_.push_back({found[i], nullptr});
 }
 
-std::shared_ptr<const RefsPicture> RefsPicture::overview(int i, refs_error *error) const {
+std::shared_ptr<const RefsRasterView> RefsRasterView::overview(int i, refs_error *error) const {
     Overview &overview = overviews_[static_cast<size_t>(i)];
     {
         RefsLocked guard(overviewsLock_);
-        if (overview.picture != nullptr) return overview.picture;
+        if (overview.view != nullptr) return overview.view;
     }
     RefsName name = name_;
     name.array = overview.meta->path;
     auto made = make(name, archive_, overview.meta, options(), error);
     RefsLocked guard(overviewsLock_);
-    if (overview.picture == nullptr) overview.picture = made; // else another thread was faster
-    return overview.picture;
+    if (overview.view == nullptr) overview.view = made; // else another thread was faster
+    return overview.view;
 }
 
-RefsReaderHandle RefsPicture::openReader() const {
+RefsReaderHandle RefsRasterView::openReader() const {
     RefsReaderHandle reader = RefsOpenReader(array_);
     std::array<uint64_t, REFS_MAX_RANK> start{}, count{};
     std::copy_n(meta_->shape, meta_->rank, count.begin());
-    for (size_t axis = 0; axis < meaning_.n_band_axes; axis++) {
-        const refs_cf_band_axis &band = meaning_.band_axes[axis];
+    for (size_t axis = 0; axis < description_.n_band_axes; axis++) {
+        const refs_cf_band_axis &band = description_.band_axes[axis];
         start[band.dim] = band.first;
         count[band.dim] = band.n;
     }
@@ -134,12 +135,12 @@ RefsReaderHandle RefsPicture::openReader() const {
     return reader;
 }
 
-OGRSpatialReference RefsPicture::spatialRef(std::string &problem) const {
+OGRSpatialReference RefsRasterView::spatialRef(std::string &problem) const {
     OGRSpatialReference spatialRef;
     spatialRef.SetAxisMappingStrategy(OAMS_TRADITIONAL_GIS_ORDER);
-    if (meaning_.crs == nullptr) return spatialRef;
+    if (description_.crs == nullptr) return spatialRef;
     RefsQuietErrors quiet;
-    if (spatialRef.SetFromUserInput(meaning_.crs) != OGRERR_NONE) {
+    if (spatialRef.SetFromUserInput(description_.crs) != OGRERR_NONE) {
         spatialRef.Clear();
         problem = quiet.said();
     }

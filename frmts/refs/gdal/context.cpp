@@ -1,5 +1,5 @@
-/* tools.cpp -- see tools.h. */
-#include "tools.h"
+/* context.cpp -- see context.h. */
+#include "context.h"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ constexpr uint64_t maxWholeBytes = 512 * static_cast<uint64_t>(REFS_MIB);
 constexpr unsigned nPrefetchThreads = 8;
 
 std::mutex lock; // guards current
-std::shared_ptr<RefsTools> current;
+std::shared_ptr<RefsContext> current;
 
 /** GDAL_NUM_THREADS, all processors unless it says otherwise. One thread decodes where it reads. */
 unsigned nWorkers() {
@@ -28,36 +28,36 @@ unsigned nWorkers() {
 
 } // namespace
 
-std::shared_ptr<RefsTools> RefsTools::shared(refs_error *error) {
+std::shared_ptr<RefsContext> RefsContext::shared(refs_error *error) {
     RefsLocked guard(lock);
     if (current != nullptr) return current;
-    auto tools = std::make_shared<RefsTools>();
+    auto context = std::make_shared<RefsContext>();
     if (const unsigned n = nWorkers()) {
         refs_pool *pool = nullptr;
         if (refs_pool_open(n, &pool, error) != REFS_OK) return nullptr;
-        tools->pool_.reset(pool);
+        context->pool_.reset(pool);
     }
     refs_pool *prefetchPool = nullptr;
     if (refs_pool_open(nPrefetchThreads, &prefetchPool, error) != REFS_OK) return nullptr;
-    tools->prefetchPool_.reset(prefetchPool);
+    context->prefetchPool_.reset(prefetchPool);
     refs_http *http = nullptr;
     const refs_http_options options = RefsHttpOptions();
     if (refs_http_open(RefsHttpHost(), &options, &http, error) != REFS_OK) return nullptr;
-    tools->http_.reset(http);
-    current = tools;
-    return tools;
+    context->http_.reset(http);
+    current = context;
+    return context;
 }
 
-void RefsTools::forget() {
-    std::shared_ptr<RefsTools> gone; // ends after the lock does: its threads are waited for
+void RefsContext::forget() {
+    std::shared_ptr<RefsContext> gone; // ends after the lock does: its threads are waited for
     RefsLocked guard(lock);
     gone.swap(current);
 }
 
-RefsHttpVfsHandle RefsOpenHttpVfs(const RefsTools &tools, const refs_vfs *other,
+RefsHttpVfsHandle RefsOpenHttpVfs(const RefsContext &context, const refs_vfs *other,
                                   refs_error *error) {
     refs_http_vfs *vfs = nullptr;
-    if (refs_http_vfs_open(tools.http(), other, maxWholeBytes, &vfs, error) != REFS_OK)
+    if (refs_http_vfs_open(context.http(), other, maxWholeBytes, &vfs, error) != REFS_OK)
         return nullptr;
     return RefsHttpVfsHandle(vfs);
 }

@@ -1,6 +1,6 @@
-/* multidim_meaning.h -- what attributes say of an array, as GDAL's arrays have it. */
-#ifndef REFS_MULTIDIM_MEANING_H
-#define REFS_MULTIDIM_MEANING_H
+/* multidim_description.h -- what attributes say of an array, as GDAL's arrays have it. */
+#ifndef REFS_MULTIDIM_DESCRIPTION_H
+#define REFS_MULTIDIM_DESCRIPTION_H
 
 #include <memory>
 #include <string>
@@ -18,7 +18,7 @@ struct RefsPacking {
     GDALDataType storage = GDT_Unknown;
 };
 
-struct RefsArrayMeaning {
+struct RefsArrayDescription {
     std::string unit;
     std::vector<GByte> nodata; ///< one element as GDAL sees it, or nothing
     RefsPacking scale, offset;
@@ -31,7 +31,8 @@ bool RefsIsMarkedUnsigned(const refs_array_meta *meta);
 
 /** Describes an array along `dimensions`, without reading any values unless longitudes and
  * latitudes are to be taken for WGS 84. What cannot be understood is left out. */
-RefsArrayMeaning RefsDescribeArray(const RefsMultidimSet &set, const refs_array_meta *meta,
-                                   const std::vector<std::shared_ptr<GDALDimension>> &dimensions);
+RefsArrayDescription
+RefsDescribeArray(const RefsMultidimSet &set, const refs_array_meta *meta,
+                  const std::vector<std::shared_ptr<GDALDimension>> &dimensions);
 
 #endif

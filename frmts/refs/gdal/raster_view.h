@@ -1,6 +1,6 @@
-/* picture.h -- what one array shows, the same for all datasets of it. */
-#ifndef REFS_PICTURE_H
-#define REFS_PICTURE_H
+/* raster_view.h -- what one array shows, the same for all datasets of it. */
+#ifndef REFS_RASTER_VIEW_H
+#define REFS_RASTER_VIEW_H
 
 #include <memory>
 #include <mutex>
@@ -17,20 +17,20 @@
 /** An array of a set with its meaning. Does not change once it is made, and may be read from any
  * number of threads: a dataset, and the datasets that GDAL makes of it for other threads, share one
  * and thereby one set and one cache. */
-class RefsPicture {
+class RefsRasterView {
   public:
     /** Array `meta` of the set that `name` is of, with the driver's open options; null on failure.
      */
-    static std::shared_ptr<const RefsPicture> create(const RefsName &name,
-                                                     std::shared_ptr<RefsArchive> archive,
-                                                     const refs_array_meta *meta,
-                                                     CSLConstList options, refs_error *error);
+    static std::shared_ptr<const RefsRasterView> create(const RefsName &name,
+                                                        std::shared_ptr<RefsArchive> archive,
+                                                        const refs_array_meta *meta,
+                                                        CSLConstList options, refs_error *error);
 
     const RefsName &name() const { return name_; }
     const std::shared_ptr<RefsArchive> &archive() const { return archive_; }
     const refs_array_meta *meta() const { return meta_; }
     CSLConstList options() const { return options_.List(); }
-    const refs_cf_meaning &meaning() const { return meaning_; }
+    const refs_cf_description &description() const { return description_; }
     const RefsPixelType &pixelType() const { return pixelType_; }
     refs_array *array() const { return array_; }
 
@@ -52,23 +52,23 @@ class RefsPicture {
 
     /** Overview `i`, from 0, made when it is first asked for; null on failure. It has no overviews
      * itself: GDAL has chosen among all of them. */
-    std::shared_ptr<const RefsPicture> overview(int i, refs_error *error) const;
+    std::shared_ptr<const RefsRasterView> overview(int i, refs_error *error) const;
 
     /** A reader of the array that keeps within the selected bands. Throws std::bad_alloc. */
     RefsReaderHandle openReader() const;
 
     /** Reads windows by `reader`, which is of the array; as long as both live. */
     RefsWindowReader windows(refs_reader *reader) const {
-        return RefsWindowReader(reader, meta_, meaning_, pixelType_, longitudes_.get());
+        return RefsWindowReader(reader, meta_, description_, pixelType_, longitudes_.get());
     }
 
   private:
-    RefsPicture(const RefsName &name, std::shared_ptr<RefsArchive> archive,
-                const refs_array_meta *meta, CSLConstList options);
-    static std::shared_ptr<RefsPicture> make(const RefsName &name,
-                                             std::shared_ptr<RefsArchive> archive,
-                                             const refs_array_meta *meta, CSLConstList options,
-                                             refs_error *error);
+    RefsRasterView(const RefsName &name, std::shared_ptr<RefsArchive> archive,
+                   const refs_array_meta *meta, CSLConstList options);
+    static std::shared_ptr<RefsRasterView> make(const RefsName &name,
+                                                std::shared_ptr<RefsArchive> archive,
+                                                const refs_array_meta *meta, CSLConstList options,
+                                                refs_error *error);
     refs_status describe(refs_error *error);
     refs_status measure(refs_error *error);
     void findOverviews();
@@ -78,7 +78,7 @@ class RefsPicture {
     const refs_array_meta *const meta_;
     const CPLStringList options_;
     refs_array *array_ = nullptr; // of archive_
-    RefsMeaning meaning_;
+    RefsDescription description_;
     RefsPixelType pixelType_;
     std::unique_ptr<RefsLongitudes> longitudes_;
     CPLStringList subdatasets_;
@@ -86,7 +86,7 @@ class RefsPicture {
 
     struct Overview {
         const refs_array_meta *meta;
-        std::shared_ptr<const RefsPicture> picture; // guarded by overviewsLock_
+        std::shared_ptr<const RefsRasterView> view; // guarded by overviewsLock_
     };
     mutable std::mutex overviewsLock_;
     mutable std::vector<Overview> overviews_;

@@ -1,15 +1,15 @@
-/* hide_test.cc -- what URLs show. */
+/* redact_test.cc -- what URLs show. */
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "refs/hide.h"
+#include "refs/redact.h"
 
 namespace {
 
 std::string shown(std::string text) {
-    refs_hide_secrets(&text[0]);
+    refs_redact_secrets(&text[0]);
     return text.c_str();
 }
 
