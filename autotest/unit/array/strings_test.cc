@@ -96,9 +96,9 @@ TEST(Texts, AreRefusedWhereChunksHaveOthers) {
     const struct {
         std::string chunk, message;
     } broken[] = {
-        {framed({"one"}), "these are not the 2 texts expected"},
+        {framed({"one"}), "these are not the 2 strings expected"},
         {framed({"one", "two"}).substr(0, 12), "vlen-utf8: item 1 of 2 is cut at byte 11 of 12"},
-        {framed({"one", "two", "three"}), "these are not the 2 texts expected"},
+        {framed({"one", "two", "three"}), "these are not the 2 strings expected"},
         {"abc", "vlen-utf8: 3 bytes are too few for a count"}};
     for (const auto &b : broken) {
         TextArray v;

@@ -141,7 +141,7 @@ TEST(ArrayV2, MakesUpNamesWithANoteWhereTheyDoNotFit) {
         MemoryHierarchy h(zarray(), std::string(R"({"_ARRAY_DIMENSIONS":)") + names + "}");
         EXPECT_FALSE(h.good().named_dims) << names;
         EXPECT_EQ(dimsOf(h.good()), (Names{"dim0", "dim1"}));
-        EXPECT_EQ(h.notes, (Names{"/v: the names of dimensions are not 2 texts and are not used"}));
+        EXPECT_EQ(h.notes, (Names{"/v: the names of dimensions are not 2 strings and are not used"}));
     }
 }
 
