@@ -110,7 +110,7 @@ static void *prepare(void *self, const char *location, const char *url, void *ea
     return NULL;
 }
 
-static const refs_http_host host = {NULL, url_of, NULL, prepare, NULL};
+static const refs_http_host host = {NULL, url_of, NULL, prepare, NULL, NULL};
 
 /* -- one input --------------------------------------------------------------------------------- */
 

@@ -294,6 +294,21 @@ class Connections(Case):
                     self.assertGreater(max(r["under_way"] for r in asked), 3)
                 self.assertLessEqual(len({r["connection"] for r in asked}), (most or 16) + 1)
 
+    def test_requests_in_flight_grow_where_latency_takes_the_time(self):
+        self.folder.write_array(200, self.width, chunk_gap=100000)
+        server = self.serve(options=["--latency-ms", "100"])
+        begin = time.monotonic()
+        self.assertEqual(read(server.url("refs.json")), list(range(200 * self.width)))
+        self.assertLess(time.monotonic() - begin, 1.3, "1.4 s with 16 at a time")
+        self.assertGreater(max(r["under_way"] for r in server.requests()), 30)
+
+    def test_large_reads_come_in_several_requests(self):
+        self.folder.write_array(16, 1 << 18)
+        server = self.serve(options=["--latency-ms", "100"])
+        self.assertEqual(read(server.url("refs.json")), list(range(16 << 18)))
+        asked = [r["headers"]["range"] for r in server.requests("v.bin")]
+        self.assertEqual(len(asked), 8, asked)
+
     def test_are_several_where_they_cannot_be_shared(self):
         server = self.serve(tls=True, options=["--latency-ms", "200"])
         with options(CURL_CA_BUNDLE=CERTIFICATE):
@@ -412,6 +427,64 @@ class Connections(Case):
                                         "REFS_HTTP_MAX_REQUESTS": "64"})
 
 
+class Limits(Case):
+    """Servers that put up with so many requests at a time, or in a second, and no more."""
+
+    bands, width = 200, 100
+
+    def setUp(self):
+        super().setUp()
+        gdal.SetConfigOption("GDAL_HTTP_RETRY_DELAY", None)  # as by default
+        self.folder.write_array(self.bands, self.width, chunk_gap=100000)
+
+    def read_within(self, least_s, times, *arguments, refused=0.1):
+        """Reads from a server that cannot be read from faster than so."""
+        server = self.serve(options=arguments)
+        dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
+        begin = time.monotonic()
+        self.assertEqual(dataset.ReadAsArray().ravel().tolist(), self.values)
+        took = time.monotonic() - begin
+        asked = server.requests("v.bin")
+        later = [r["refused"] for r in asked if r["at"] > asked[0]["at"] + 1]
+        said = f"{len(asked)} requests, {sum(later)} of {len(later)} refused after the first second"
+        self.assertLess(took, times * least_s, said)
+        self.assertLessEqual(sum(later), refused * len(later), said)
+
+    def test_of_requests_at_a_time_are_kept(self):
+        self.read_within(2.6, 1.3, "--latency-ms", "50", "--max-under-way", "4")
+
+    def test_of_requests_a_second_are_kept(self):
+        self.read_within(9.8, 1.3, "--requests-per-second", "20")
+
+    def test_of_bursts_are_kept(self):
+        self.read_within(9.0, 1.3, "--requests-per-second", "20", "--burst", "20")
+
+    def test_that_say_when_to_come_back_are_kept(self):
+        self.read_within(9.0, 1.5, "--requests-per-second", "20", "--burst", "20", "--retry-after", "1",
+                         refused=0.15)
+
+    def test_do_not_let_one_object_be_tried_for_ever(self):
+        server = self.serve(faults={"/@bad/v.bin": {"status": 503}})
+        self.folder.write_array(3, self.width, name="three.json")
+        ended = threading.Event()
+
+        def read_others():
+            while not ended.is_set():
+                read(server.url("three.json"), 1)
+
+        with options(GDAL_HTTP_MAX_RETRY="1", GDAL_HTTP_RETRY_DELAY="0.02", REFS_TRUST_SECONDS="0"):
+            others = threading.Thread(target=read_others)
+            others.start()
+            try:
+                self.assertIn("HTTP 503", self.fails(server.url("@bad/three.json")))
+            finally:
+                ended.set()
+                others.join()
+        n_asked = len(server.requests("/@bad/v.bin"))
+        self.assertGreater(n_asked, 2)
+        self.assertLessEqual(n_asked, 13)
+
+
 class Replaced(Case):
     """Objects that change while they are read."""
 
@@ -461,13 +534,13 @@ class Redirects(Case):
     secrets = {"GDAL_HTTP_HEADERS": "Authorization: Bearer abc,X-Api-Key: key", "GDAL_HTTP_COOKIE": "s=1"}
     sent = {"authorization": "Bearer abc", "x-api-key": "key", "cookie": "s=1"}
 
-    def redirect(self, target):
-        fault = {"status": 302, "headers": {"Location": target + "{path}"}}
+    def redirect(self, target, query=""):
+        fault = {"status": 302, "headers": {"Location": target + "{path}" + query}}
         return {"/@from/refs.json": fault, "/@from/v.bin": dict(fault)}
 
-    def secrets_of(self, server, label):
+    def secrets_of(self, server, label, n=2):
         found = [r["headers"] for r in server.requests() if r["path"].startswith(f"/{label}/")]
-        self.assertEqual(len(found), 2)
+        self.assertEqual(len(found), n)
         return [{name: headers.get(name) for name in self.sent} for headers in found]
 
     def test_within_a_host_take_credentials_along(self):
@@ -514,6 +587,25 @@ class Redirects(Case):
         self.assertEqual(self.secrets_of(server, "@away"), [{n: None for n in self.sent}] * 2)
         self.assertEqual(self.secrets_of(server, "@to"), [self.sent] * 2)
 
+    def test_to_a_signed_url_carry_nothing_else(self):
+        with open(self.folder.file(".netrc"), "w", encoding="utf-8") as file:
+            file.write("default login user password pass\n")
+        for query in ("?X-Amz-Signature=0", "?a=1&X-Goog-Signature=0", "?Expires=1&Signature=0&x=1",
+                      "?sv=1&sig=0"):
+            for host in ("127.0.0.1", "localhost"):
+                with self.subTest(query=query, host=host):
+                    server = self.serve(faults=self.redirect(f"http://{host}:{{port}}/@to", query),
+                                        name=f"{host}{query}")
+                    subprocess.run(
+                        ["gdalinfo", "-checksum", f"REFS:{server.url('@from/refs.json')}"], check=True,
+                        env={**os.environ, **FAST, **self.secrets, "HOME": self.folder.path},
+                        stdout=subprocess.DEVNULL)
+                    expected = {name: None for name in self.sent}
+                    if host == "127.0.0.1":
+                        expected["x-api-key"] = "key"
+                    n = 1 + self.bands
+                    self.assertEqual(self.secrets_of(server, "@to", n), [expected] * n)
+
     def test_may_be_trusted(self):
         server = self.serve(faults=self.redirect("http://localhost:{port}/@to"))
         with options(**self.secrets, CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT="YES"):
@@ -538,6 +630,94 @@ class Redirects(Case):
         self.assertEqual(read(server.url("@from/refs.json")), self.values)
         asked = [r["path"].split("/")[1] for r in server.requests("v.bin")]
         self.assertEqual(asked, ["@from", "@to", "@from", "@to"])
+
+
+class Logins(Case):
+    """A server that redirects those without its cookie to another host, where .netrc lets in."""
+
+    bands, width = 60, 100
+
+    def setUp(self):
+        super().setUp()
+        self.folder.write_array(self.bands, self.width, chunk_gap=100000)
+        with open(self.folder.file(".netrc"), "w", encoding="utf-8") as file:
+            file.write("machine localhost login user password pass\n")
+        self.jar = self.folder.file("jar")
+        ask = {"status": 302, "require": {"Cookie": "token=1"},
+               "headers": {"Location": "http://localhost:{port}/@login{path}"}}
+        refuse = {"status": 401, "require": {"Authorization": "^Basic dXNlcjpwYXNz$"},
+                  "headers": {"WWW-Authenticate": 'Basic realm="x"'}}
+        admit = {"status": 302, "headers": {"Location": "http://127.0.0.1:{port}/@back{path}"}}
+        welcome = {"status": 302, "headers": {"Location": "http://127.0.0.1:{port}{path}",
+                                              "Set-Cookie": "token=1; Path=/; Max-Age=1000"}}
+        self.faults = {}
+        for path in ("/refs.json", "/v.bin"):
+            self.faults.update({path: dict(ask), f"/@login{path}": [dict(refuse), dict(admit)],
+                                f"/@back{path}": dict(welcome)})
+
+    def read_in_a_child(self, url, **env):
+        """In a process of its own, that knows of no cookie and has this .netrc."""
+        script = ("import sys; from osgeo import gdal; gdal.UseExceptions()\n"
+                  "a = gdal.Open(sys.argv[1]).ReadAsArray().ravel().tolist()\n"
+                  f"assert a == list(range({self.bands * self.width}))")
+        done = subprocess.run([sys.executable, "-c", script, f'REFS:"{url}":/v'], check=False,
+                              stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, **FAST, "HOME": self.folder.path, **env})
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def logins(self, server):
+        return len([r for r in server.requests()
+                    if r["path"].startswith("/@login/") and "authorization" in r["headers"]])
+
+    def test_are_one_for_all_requests(self):
+        cookies = self.folder.file("cookies")
+        with open(cookies, "w", encoding="utf-8"):
+            pass
+        rows = [("netrc alone", {}), ("file", {"GDAL_HTTP_COOKIEFILE": cookies}),
+                ("jar", {"GDAL_HTTP_COOKIEFILE": self.jar, "GDAL_HTTP_COOKIEJAR": self.jar})]
+        for name, env in rows:
+            with self.subTest(name):
+                server = self.serve(faults=self.faults, name=name,
+                                    options=["--latency-ms", "20"])
+                self.read_in_a_child(server.url("refs.json"), **env)
+                self.assertEqual(self.logins(server), 1)
+        with self.subTest("valid jar"):
+            server = self.serve(faults=self.faults, name="valid")
+            self.read_in_a_child(server.url("refs.json"), **rows[-1][1])
+            self.assertEqual(self.logins(server), 0)
+
+    def test_are_one_where_all_begin_together(self):
+        server = self.serve(faults={k: v for k, v in self.faults.items() if "refs.json" not in k},
+                            options=["--latency-ms", "20"])
+        self.read_in_a_child(server.url("refs.json"))
+        self.assertEqual(self.logins(server), 1)
+        asked = [r for r in server.requests("v.bin") if r["path"] == "/v.bin"]
+        self.assertLess(len(asked), self.bands + 20)
+
+    def test_that_fail_end_all_reads(self):
+        with open(self.folder.file(".netrc"), "w", encoding="utf-8") as file:
+            file.write("machine localhost login user password wrong\n")
+        server = self.serve(faults={k: v for k, v in self.faults.items() if "refs.json" not in k})
+        with self.assertRaisesRegex(AssertionError, "HTTP 401"):
+            self.read_in_a_child(server.url("refs.json"))
+
+    def test_hold_up_nobody_where_redirects_are_none(self):
+        fault = {"status": 302, "headers": {"Location": "http://localhost:{port}/@to{path}"}}
+        server = self.serve(faults={"/v.bin": fault}, options=["--latency-ms", "100"])
+        begin = time.monotonic()
+        self.read_in_a_child(server.url("refs.json"))
+        self.assertGreater(max(r["under_way"] for r in server.requests()), 8)
+        self.assertLess(time.monotonic() - begin, 4)
+
+    def test_as_others_are_logins_of_their_own(self):
+        server = self.serve(faults=self.faults)
+        script = ("import sys; from osgeo import gdal; gdal.UseExceptions()\n"
+                  "for user in 'one', 'two':\n"
+                  "    gdal.SetConfigOption('GDAL_HTTP_USERPWD', f'{user}:x')\n"
+                  "    gdal.Open(sys.argv[1]).ReadAsArray()\n")
+        subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v'],
+                       check=True, env={**os.environ, **FAST, "HOME": self.folder.path})
+        self.assertEqual(self.logins(server), 2)
 
 
 class Secrets(Case):
@@ -657,7 +837,6 @@ class Options(Case):
         with options(GDAL_HTTP_AUTH="ANY", GDAL_HTTP_USERPWD="user:pass"):
             self.assertEqual(read(server.url("refs.json")), self.values)
 
-    @unittest.skipIf(VERSION < 3090000, "GDAL has the option since 3.9")
     def test_bearer(self):
         self.expect("authorization", "Bearer abc", GDAL_HTTP_AUTH="BEARER", GDAL_HTTP_BEARER="abc")
 
@@ -665,8 +844,7 @@ class Options(Case):
         path = self.folder.file("netrc")
         with open(path, "w", encoding="utf-8") as file:
             file.write("machine 127.0.0.1 login user password pass\n")
-        if VERSION >= 3070000:
-            self.expect("authorization", "Basic dXNlcjpwYXNz", GDAL_HTTP_NETRC_FILE=path)
+        self.expect("authorization", "Basic dXNlcjpwYXNz", GDAL_HTTP_NETRC_FILE=path)
         with environment(HOME=self.folder.path):
             os.rename(path, self.folder.file(".netrc"))
             server = self.serve(name="home")
@@ -696,14 +874,79 @@ class Options(Case):
 
     def test_certificates(self):
         server = self.serve(tls=True)
-        self.assertIn("certificate", self.fails(server.url("refs.json")))
+        said = self.fails(server.url("refs.json"))
+        self.assertIn("certificate", said)
+        self.assertNotIn("/proc/", said)
         for values in ({"CURL_CA_BUNDLE": CERTIFICATE}, {"GDAL_CURL_CA_BUNDLE": CERTIFICATE},
                        {"SSL_CERT_FILE": CERTIFICATE}, {"GDAL_HTTP_UNSAFESSL": "YES"}):
-            if VERSION < 3070000 and "GDAL_CURL_CA_BUNDLE" in values:
-                continue
             with self.subTest(values), options(**values):
                 label = f"@{list(values)[0]}"
                 self.assertEqual(read(server.url(f"{label}/refs.json")), self.values)
+
+    def test_certificates_of_a_folder_are_read_once(self):
+        folder = self.folder.file("certificates")
+        os.mkdir(folder)
+        script = ("import sys, time; from osgeo import gdal; gdal.UseExceptions()\n"
+                  "gdal.Open(sys.argv[1]).ReadAsArray()\n"
+                  "print(time.process_time())")
+        with open(CERTIFICATE, encoding="utf-8") as file:
+            certificate = file.read()
+        self.folder.write_array(40, 100, chunk_gap=100000)
+        times = []
+        for n in (1, 1200):
+            for i in range(n):
+                with open(os.path.join(folder, f"{i}.pem"), "w", encoding="utf-8") as file:
+                    file.write(f"{certificate}# {i}\n")
+            server = self.serve(tls=True, name=str(n), options=["--latency-ms", "100"])
+            done = subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v'],
+                                  stdout=subprocess.PIPE, check=True,
+                                  env={**os.environ, **FAST, "GDAL_HTTP_CAPATH": folder})
+            self.assertGreater(len({r["connection"] for r in server.requests()}), 8)
+            times.append(float(done.stdout))
+        self.assertLess(times[1], times[0] + 0.25, "three times as much where each connection reads them")
+
+    def test_certificates_of_folders_that_change_are_read_anew(self):
+        folder = self.folder.file("certificates")
+        os.mkdir(folder)
+        server = self.serve(tls=True)
+        with options(GDAL_HTTP_CAPATH=folder):
+            self.assertIn("certificate", self.fails(server.url("@1/refs.json")))
+            shutil.copy(CERTIFICATE, folder)
+            self.assertEqual(read(server.url("@2/refs.json")), self.values)
+
+    @unittest.skipIf(shutil.which("openssl") is None, "openssl is not installed")
+    def test_client_certificates(self):
+        server = self.serve(tls=True, options=["--client-certificate", CERTIFICATE])
+        key = self.folder.file("key.pem")
+        subprocess.run(["openssl", "pkcs8", "-topk8", "-in", KEY, "-out", key, "-passout", "pass:right"],
+                       check=True)
+        known = {"CURL_CA_BUNDLE": CERTIFICATE, "GDAL_HTTP_SSLCERT": CERTIFICATE}
+        for n, more in enumerate(({"GDAL_HTTP_SSLKEY": KEY, "GDAL_HTTP_SSLCERTTYPE": "PEM"},
+                                  {"GDAL_HTTP_SSLKEY": key, "GDAL_HTTP_KEYPASSWD": "right"})):
+            with self.subTest(more), options(**known, **more):
+                self.assertEqual(read(server.url(f"@{n}/refs.json")), self.values)
+        other = self.serve(tls=True, name="other")
+        with options(**known, GDAL_HTTP_SSLKEY=key, GDAL_HTTP_KEYPASSWD="wrong"):
+            said = self.fails(other.url("refs.json"))
+        self.assertIn("error reading X.509", said)
+        self.assertNotIn("attempts", said)
+
+    def test_of_a_proxy_that_lets_nobody_in_is_told_at_once(self):
+        refuse = {"status": 407, "headers": {"Proxy-Authenticate": 'Basic realm="x"'}}
+        server = self.serve(faults={"/refs.json": refuse}, options=["--connect-status", "407"])
+        for scheme in ("http", "https"):
+            with options(GDAL_HTTP_PROXY=server.base):
+                said = self.fails(f"{scheme}://data.invalid/refs.json")
+            self.assertIn("407", said)
+            self.assertNotIn("attempts", said)
+
+    def test_a_set_that_is_not_answered_costs_its_time_once(self):
+        server = self.serve(faults={name: {"stall_s": 5} for name in ("/refs", "/refs/.zmetadata")})
+        begin = time.monotonic()
+        with options(GDAL_HTTP_TIMEOUT="1", GDAL_HTTP_MAX_RETRY="0"):
+            self.assertIn("timed out", self.fails(server.url("refs")))
+        self.assertLess(time.monotonic() - begin, 1.9)
+        self.assertEqual(len(server.requests()), 1)
 
     def test_time_outs(self):
         stall = {"/v.bin": {"stall_s": 5}}
@@ -785,6 +1028,29 @@ class ObjectStores(Case):
             self.assertRegex(request["path"], r"^/bucket/[^?]*\?.*X-Amz-Signature=[0-9a-f]{64}")
             self.assertEqual(request["method"], "GET")
 
+    def test_signed_requests_carry_no_other_credentials(self):
+        with open(self.folder.file(".netrc"), "w", encoding="utf-8") as file:
+            file.write("default login user password pass\n")
+        rows = [{"GDAL_HTTP_USERPWD": "user:pass"}, {"GDAL_HTTP_COOKIE": "s=1"},
+                {"GDAL_HTTP_HEADERS": "authorization : Bearer abc,X-One: 1"},
+                {"HOME": self.folder.path}]
+        server = self.serve_bucket()
+        for values in rows:
+            for name in ("s3", "az"):
+                with self.subTest(values, name=name):
+                    n = len(server.requests())
+                    store = self.azure(server) if name == "az" else {
+                        **self.aws, "AWS_S3_ENDPOINT": f"127.0.0.1:{server.port}"}
+                    subprocess.run(["gdalinfo", "-checksum", f"REFS:{name}://bucket/refs.json"],
+                                   check=True, env={**os.environ, **FAST, **store, **values},
+                                   stdout=subprocess.DEVNULL)
+                    asked = [r["headers"] for r in server.requests()[n:]]
+                    self.assertEqual(len(asked), 1 + self.bands)
+                    for headers in asked:
+                        self.assertNotIn("authorization", headers)
+                        self.assertNotIn("cookie", headers)
+                        self.assertEqual("x-one" in headers, "GDAL_HTTP_HEADERS" in values)
+
     def test_s3_session_tokens_go_along(self):
         server = self.serve_bucket()
         with options(**self.aws, AWS_S3_ENDPOINT=f"127.0.0.1:{server.port}",
@@ -825,6 +1091,61 @@ class ObjectStores(Case):
             said = self.fails("s3://bucket/refs.json")
         self.assertIn("HTTP 403 (for a public bucket try AWS_NO_SIGN_REQUEST=YES)", said)
         self.assertEqual(len([r for r in server.requests() if "v.bin" in r["path"]]), 2)
+
+    def in_region(self, status, code, **headers):
+        """How S3 refuses signatures for another region than that of the bucket."""
+        body = (f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code>'
+                "<Message>the region 'x' is wrong; expecting 'eu-west-1'</Message>"
+                "<Region>eu-west-1</Region></Error>")
+        fault = {"status": status, "unless": "eu-west-1(%2F|/)s3", "body": body,
+                 "headers": {"Content-Type": "application/xml", **headers}}
+        return {f"/bucket/{name}": dict(fault) for name in ("refs.json", "v.bin")}
+
+    def test_s3_in_another_region_is_read_by_that(self):
+        header = {"x-amz-bucket-region": "eu-west-1"}
+        rows = [(400, "AuthorizationQueryParametersError", {}), (400, "BadRequest", header),
+                (301, "PermanentRedirect", header), (403, "AccessDenied", header)]
+        for n, (status, code, headers) in enumerate(rows):
+            for region in ("us-west-2", None):
+                with self.subTest(status=status, headers=headers, region=region):
+                    server = self.serve_bucket(faults=self.in_region(status, code, **headers),
+                                               name=f"{n}{region}")
+                    values = {**self.aws, "AWS_REGION": region,
+                              "AWS_S3_ENDPOINT": f"127.0.0.1:{server.port}"}
+                    with options(**values), environment(HOME=self.folder.path):
+                        self.assertEqual(read("s3://bucket/refs.json"), self.values)
+                        refused = [r for r in server.requests() if r["fault"]]
+                        self.assertEqual(read("s3://bucket/refs.json"), self.values)
+                    self.assertEqual(len(refused), 1, "it is known for the bucket then")
+                    self.assertEqual(len([r for r in server.requests() if r["fault"]]), 1)
+                    self.assertEqual({r["method"] for r in server.requests()}, {"GET"})
+
+    def test_what_gdal_signs_in_another_way_is_left_to_it(self):
+        header_only = {"status": 403, "unless": "SharedKey account:",
+                       "body": "<Error><Code>AuthenticationFailed</Code></Error>"}
+        server = self.serve_bucket(faults={"/bucket/refs.json": header_only,
+                                           "/bucket/v.bin": dict(header_only)})
+        said = []
+        gdal.PushErrorHandler(lambda kind, number, text: said.append(text))
+        try:
+            with options(**self.azure(server), CPL_DEBUG="REFS"):
+                self.assertEqual(read("az://bucket/refs.json"), self.values)
+                n_refused = len([r for r in server.requests() if r["fault"]])
+                self.assertEqual(read("az://bucket/refs.json"), self.values)
+        finally:
+            gdal.PopErrorHandler()
+        self.assertLessEqual(n_refused, 2)
+        self.assertEqual(len([r for r in server.requests() if r["fault"]]), n_refused)
+        notes = [text for text in said if "GDAL's file system" in text]
+        self.assertEqual(len(notes), 1, said)
+        self.assertIn("/vsiaz/bucket/", notes[0])
+
+    def test_refusals_are_told_by_their_code(self):
+        body = "<?xml version='1.0'?><Error><Code>NoSuchBucket</Code><Message>m</Message></Error>"
+        server = self.serve_bucket(faults={"/bucket/refs.json": {"status": 404, "body": body},
+                                           "/bucket/v.bin": {"status": 404, "body": body}})
+        with options(**self.aws, AWS_S3_ENDPOINT=f"127.0.0.1:{server.port}"):
+            self.assertIn("HTTP 404 NoSuchBucket (check the URL", self.fails("s3://bucket/refs.json"))
 
     def test_gs_without_a_signature(self):
         server = self.serve_bucket()
@@ -919,6 +1240,18 @@ class Http2(Case):
         with options(CURL_CA_BUNDLE=CERTIFICATE):
             self.assertEqual(read(f"https://127.0.0.1:{self.port}/refs.json"), self.values)
         self.assertEqual(self.log("v.bin"), ({"HTTP/2.0"}, 1, self.bands))
+
+    def test_does_not_stand_still(self):
+        self.bands = 60
+        self.folder.write_array(self.bands, 3000, chunk_gap=100000)
+        times = []
+        with options(CURL_CA_BUNDLE=CERTIFICATE):
+            for _ in range(200):
+                begin = time.monotonic()
+                read(f"https://127.0.0.1:{self.port}/refs.json")
+                times.append(time.monotonic() - begin)
+        # Of each 100 runs one to six took 1.0 s where libcurl was left to wake up by itself.
+        self.assertEqual([took for took in times if 0.95 < took < 1.1], [])
 
     def test_is_not_where_the_user_says_so(self):
         with options(CURL_CA_BUNDLE=CERTIFICATE, GDAL_HTTP_VERSION="1.1"):

@@ -2,7 +2,9 @@
 on demand.
 
 usage: range_server.py FOLDER LOG [--latency-ms N] [--faults FILE] [--detail FILE]
-                       [--tls CERTIFICATE KEY] [--fail-percent N] [--seed N] [--bytes-per-second N]
+                       [--tls CERTIFICATE KEY] [--client-certificate FILE] [--fail-percent N] [--seed N] [--bytes-per-second N]
+                       [--max-under-way N] [--requests-per-second N] [--burst N] [--retry-after TEXT]
+                       [--connect-status N]
 
 Prints the port it listens on, in one line, and serves until its standard input ends. Each request
 adds one line to LOG: method, path, range ("-" without one), status and bytes of the body sent, with
@@ -12,10 +14,16 @@ the connection, how many requests were under way, whether it was made to fail, a
 A first folder that begins with "@" is a label: /@slow/a.nc is the file a.nc, with faults of its own.
 A request for an absolute URL, as proxies get it, is served as its path.
 
+--client-certificate is believed of who asks, and without one nobody is answered.
+
 --fail-percent makes as many of all requests fail: with 503, by a reset before or in the middle of
 the body, in turn.
 
 --bytes-per-second is the rate of a line that the bodies of all connections share.
+
+--max-under-way answers 503 at once where so many requests are under way; --requests-per-second answers
+429 to those that come sooner, but for --burst of them; --retry-after is the header of both. --connect-status is what CONNECT is answered with, 501. --detail has
+"refused" for such requests, and "fault".
 
 The file of faults is a JSON object: path -> fault, or a list of faults of which the first that still
 applies is taken. A fault is an object that may have
@@ -23,9 +31,11 @@ applies is taken. A fault is an object that may have
   "skip"           let so many requests of the path pass first
   "times"          only for so many requests; without it, for all that follow
   "require"        header -> regular expression: applies only to requests that do not have it
+  "unless"         regular expression: applies only where neither the URL nor an Authorization has it
   "method"         applies only to requests of this method
   "status"         answer with this status and no content
   "body_bytes"     ... and so many bytes of a body
+  "body"           ... and this body
   "headers"        header -> value of the answer, or null to leave it out; values may hold {begin},
                    {last}, {size}, {path} (without its label), {port} and {now+N}; of a file also
                    {modified}, {modified_s} (seconds since 1970) and {hash}
@@ -103,21 +113,24 @@ class Faults:
         self._kinds = itertools.cycle([{"status": 503}, {"reset": True}, {"reset_after": 100}])
         self._lock = threading.Lock()
 
-    def take(self, path, method, headers):
-        """The fault for the next request of `path`: {} without one."""
+    def take(self, target, method, headers):
+        """The fault for the next request of a path with its query: {} without one."""
         with self._lock:
-            for fault in self._table.get(path, []):
-                if fault.get("method", method) == method and self._applies(fault, headers):
+            for fault in self._table.get(urlsplit(target).path, []):
+                if fault.get("method", method) == method and self._applies(fault, target, headers):
                     return fault
             if self._random.uniform(0, 100) < self._fail_percent:
                 return next(self._kinds)
         return {}
 
     @staticmethod
-    def _applies(fault, headers):
+    def _applies(fault, target, headers):
         require = fault.get("require")
         if require is not None and all(re.search(pattern, headers.get(name, ""))
                                        for name, pattern in require.items()):
+            return False
+        if "unless" in fault and re.search(
+                fault["unless"], f"{target}\n{headers.get('Authorization', '')}"):
             return False
         if fault.get("skip", 0) > 0:
             fault["skip"] -= 1
@@ -139,15 +152,27 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         with self.server.under_way as n:
-            path = unquote(urlsplit(self.path).path)
-            fault = self.server.faults.take(path, self.command, self.headers)
-            self.server.detail(self, n, bool(fault))
             try:
-                self.respond(path, fault)
+                self.respond_within_limits(n)
             except (Broken, ConnectionError):
                 self.close_connection = True
 
     do_HEAD = do_GET
+
+    def do_CONNECT(self):
+        self.send({}, self.server.connect_status, {"Connection": "close"})
+        self.close_connection = True
+
+    def respond_within_limits(self, n_under_way):
+        with self.server.limits as refusal:
+            if refusal is not None:
+                self.server.detail(self, n_under_way, refusal)
+                return self.send(refusal, refusal["status"], {})
+            parts = urlsplit(self.path)
+            path = unquote(parts.path)
+            fault = self.server.faults.take(f"{path}?{parts.query}", self.command, self.headers)
+            self.server.detail(self, n_under_way, fault)
+            self.respond(path, fault)
 
     def respond(self, path, fault):
         time.sleep(self.server.latency_s)
@@ -156,7 +181,8 @@ class Handler(BaseHTTPRequestHandler):
             self.log_answer(0, 0)
             self.reset()
         if "status" in fault:
-            return self.send(fault, fault["status"], {}, [b"x" * fault.get("body_bytes", 0)])
+            body = fault.get("body", "x" * fault.get("body_bytes", 0))
+            return self.send(fault, fault["status"], {}, [body.encode()])
         content = self.server.content(path)
         if content is None:
             return self.send(fault, 404)
@@ -338,6 +364,46 @@ class UnderWay:
             self._n -= 1
 
 
+class Limits:
+    """What a server puts up with: None for a request, or the fault that it is answered with."""
+
+    def __init__(self, options):
+        self._most, self._rate = options.max_under_way, options.requests_per_second
+        self._burst = options.burst
+        self._headers = {"Retry-After": options.retry_after} if options.retry_after else {}
+        self._n = 0
+        self._tokens, self._filled_at = self._burst, time.monotonic()
+        self._lock = threading.Lock()
+
+    def __enter__(self):
+        with self._lock:
+            status = self._judge()
+            self._n += 1 if status is None else 0
+        self._entered.value = status is None
+        return None if status is None else {"status": status, "headers": self._headers,
+                                            "refused": True}
+
+    def __exit__(self, *_):
+        if self._entered.value:
+            with self._lock:
+                self._n -= 1
+
+    _entered = threading.local()
+
+    def _judge(self):
+        if self._most is not None and self._n >= self._most:
+            return 503
+        if self._rate is None:
+            return None
+        now = time.monotonic()
+        self._tokens = min(self._burst, self._tokens + (now - self._filled_at) * self._rate)
+        self._filled_at = now
+        if self._tokens < 1:
+            return 429
+        self._tokens -= 1
+        return None
+
+
 class RangeServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
@@ -348,6 +414,8 @@ class RangeServer(ThreadingHTTPServer):
         self.faults = faults
         self.connections = itertools.count()
         self.under_way = UnderWay()
+        self.limits = Limits(options)
+        self.connect_status = options.connect_status
         self.line = Line(options.bytes_per_second) if options.bytes_per_second else None
         self._folder = os.path.realpath(options.folder)
         self._log_file = open(options.log, "w", encoding="utf-8")
@@ -358,6 +426,9 @@ class RangeServer(ThreadingHTTPServer):
         if options.tls:
             self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self._tls.load_cert_chain(*options.tls)
+            if options.client_certificate:
+                self._tls.verify_mode = ssl.CERT_REQUIRED
+                self._tls.load_verify_locations(options.client_certificate)
 
     def get_request(self):
         connection, address = super().get_request()
@@ -393,7 +464,7 @@ class RangeServer(ThreadingHTTPServer):
         entry = {"method": handler.command, "path": handler.path,
                  "headers": {name.lower(): value for name, value in handler.headers.items()},
                  "connection": handler.connection_number, "under_way": n_under_way,
-                 "fault": fault,
+                 "fault": bool(fault), "refused": fault.get("refused", False),
                  "at": round(time.monotonic() - self._began, 4)}
         with self._log_lock:
             print(json.dumps(entry), file=self._detail_file, flush=True)
@@ -407,9 +478,15 @@ def main():
     parser.add_argument("--faults", type=argparse.FileType(encoding="utf-8"))
     parser.add_argument("--detail")
     parser.add_argument("--tls", nargs=2)
+    parser.add_argument("--client-certificate")
     parser.add_argument("--fail-percent", type=float, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--bytes-per-second", type=float)
+    parser.add_argument("--max-under-way", type=int)
+    parser.add_argument("--requests-per-second", type=float)
+    parser.add_argument("--burst", type=int, default=1)
+    parser.add_argument("--retry-after")
+    parser.add_argument("--connect-status", type=int, default=501)
     options = parser.parse_args()
     table = json.load(options.faults) if options.faults else {}
     server = RangeServer(options, Faults(table, options.fail_percent, options.seed))

@@ -77,6 +77,19 @@ class RangeServerTest(unittest.TestCase):
             with self.subTest(path), self.assertRaises(error):
                 self.ask("GET", path)
 
+    def test_puts_up_with_so_many_requests(self):
+        self.stop()
+        self.start(self.served, "--latency-ms", "300", "--max-under-way", "2", "--retry-after", "7")
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            answers = list(pool.map(lambda _: self.ask("GET", "/large")[0], range(3)))
+        self.assertEqual(sorted(answers), [200, 200, 503])
+        self.stop()
+        self.start(self.served, "--requests-per-second", "5", "--burst", "2")
+        statuses = [self.ask("GET", "/large")[0] for _ in range(3)]
+        time.sleep(0.25)
+        statuses.append(self.ask("GET", "/large")[0])
+        self.assertEqual(statuses, [200, 200, 429, 200])
+
     def test_connections_share_a_line(self):
         self.stop()
         self.start(self.served, "--bytes-per-second", "400000")

@@ -32,6 +32,19 @@
 extern "C" {
 #endif
 
+/** How a request proves who asks, and who answers, beside what its host sets on a handle. Strings,
+ * or NULL. */
+typedef struct refs_http_proofs {
+    const char *bearer;           /**< token */
+    const char *netrc_file;       /**< in the place of ~/.netrc */
+    const char *certificate;      /**< of who asks, a file */
+    const char *certificate_type; /**< PEM (NULL), DER or P12 */
+    const char *key;              /**< of that certificate, a file */
+    const char *key_password;
+    const char *authorities;      /**< certificates that are believed, a file */
+    const char *authority_folder; /**< ... and a folder of them */
+} refs_http_proofs;
+
 /** How one request is carried out. The engine fills in its own figures; its host may change them
  * for a location. */
 typedef struct refs_http_rules {
@@ -42,8 +55,20 @@ typedef struct refs_http_rules {
     const char *retry_codes; /**< HTTP status codes to retry instead of the transient ones: numbers
                                   with anything between them, or "ALL"; NULL: the transient ones */
     bool trust_redirects;    /**< send credentials wherever a redirect leads */
-    bool is_signed;          /**< the URL holds a signature: one that expired is made anew, once */
+    bool is_signed;          /**< the URL holds a signature: see `signed_answer` */
+    uint64_t credentials;    /**< another number for each way in which the host says who asks:
+                                  cookies of one are not sent with others */
+    const char *cookie_file; /**< with cookies to begin with, or NULL */
+    const char *cookie_jar;  /**< where those are written that servers set, or NULL */
+    refs_http_proofs proofs;
 } refs_http_rules;
+
+/** How a signed request was answered. */
+typedef struct refs_http_signed_answer {
+    long status;        /**< of HTTP: of success, or 301, 400 or 403 */
+    const char *region; /**< that the store names; "" where it names none */
+    unsigned n_refused; /**< how often this request was refused, this time included */
+} refs_http_signed_answer;
 
 /** What the engine asks of its host. Called on the thread that fetches, so that options which hold
  * for that thread alone are heeded. */
@@ -65,19 +90,27 @@ typedef struct refs_http_host {
     /** What to try where a server refuses `location`, for people; NULL without advice. The member
      * may be NULL. */
     const char *(*advice)(void *self, const char *location);
+
+    /** Told how a signed request of `location` was answered. Whether one that was refused is to be
+     * asked for again, by what `url` says then, which may be REFS_UNSUPPORTED. NULL: a signature
+     * that was refused is made anew, once, since it may have expired. */
+    bool (*signed_answer)(void *self, const char *location, const refs_http_signed_answer *answer);
 } refs_http_host;
 
 typedef struct refs_http_options {
     size_t struct_size;     /**< sizeof(refs_http_options) */
     unsigned max_in_flight; /**< requests at a time, one of them not for what is prefetched */
     refs_http_rules rules;  /**< unless the host says otherwise */
+    unsigned grow_to; /**< requests at a time where it is latency that takes the time of many of
+                           them; 0: no more than `max_in_flight` */
 } refs_http_options;
 
 #define REFS_HTTP_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(refs_http_options), 16, {                                                           \
-            4, 250, 30000, NULL, false, false                                                      \
-        }                                                                                          \
+        sizeof(refs_http_options), 16,                                                             \
+            {4,     250, 30000, NULL, false,                                                       \
+             false, 0,   NULL,  NULL, {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}},           \
+            0                                                                                      \
     }
 
 /* -- budgets ----------------------------------------------------------------------------------- */

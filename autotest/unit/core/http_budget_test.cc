@@ -49,7 +49,7 @@ refs_status url(void *, const char *location, refs_buf *url, refs_error *err) {
 void *prepare(void *, const char *, const char *, void *) {
     return nullptr;
 }
-const refs_http_host host = {nullptr, url, nullptr, prepare, nullptr};
+const refs_http_host host = {nullptr, url, nullptr, prepare, nullptr, nullptr};
 
 constexpr size_t kObjects = 12, kBytes = 12 * REFS_MIB;
 

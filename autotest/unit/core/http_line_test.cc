@@ -30,7 +30,7 @@ void rules(void *, const char *location, refs_http_rules *rules) {
     rules->stall_ms = 2000;
     rules->max_retries = 0;
 }
-const refs_http_host host = {nullptr, url, rules, prepare, nullptr};
+const refs_http_host host = {nullptr, url, rules, prepare, nullptr, nullptr};
 
 /** What is prefetched: range `awaited` is awaited from when that is set on. */
 struct Prefetch {

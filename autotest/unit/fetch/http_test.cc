@@ -20,7 +20,7 @@ refs_status url(void *, const char *location, refs_buf *url, refs_error *err) {
 void *prepare(void *, const char *, const char *, void *) {
     return nullptr;
 }
-const refs_http_host host = {nullptr, url, nullptr, prepare, nullptr};
+const refs_http_host host = {nullptr, url, nullptr, prepare, nullptr, nullptr};
 
 /** A server with "0123456789" as /d, and a fetcher that does not wait before it asks again. */
 class Http : public testing::Test {

@@ -1,6 +1,10 @@
 /* origins_test.cc -- origins where nobody answers. */
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
 extern "C" {
 #include "http_origins.h"
 }
@@ -62,3 +66,123 @@ TEST_F(Origins, AreForgottenWhenThereAreMany) {
 }
 
 } // namespace
+
+/* -- how much at a time ------------------------------------------------------------------------ */
+
+namespace {
+
+constexpr uint64_t MS = 1000;
+
+class OriginLimits : public testing::Test {
+  protected:
+    void SetUp() override { origin = refs_origins__hold(&origins, "http://a/x"); }
+    void TearDown() override { refs_origins__clear(&origins); }
+
+    /** Begins as many requests as may be begun now. */
+    unsigned begin(unsigned most) {
+        unsigned n = 0;
+        while (n < most && refs_origin__free_at(origin, now) <= now) {
+            refs_origin__begin(origin, now);
+            n++;
+        }
+        return n;
+    }
+    /** One that began `ago` is answered. */
+    void end(long status, uint64_t ago, uint64_t retry_after_ms = 0) {
+        const refs_answer answer = {now - ago, origin->n_active, ago, status, retry_after_ms};
+        refs_origin__note(origin, &answer, 16, now);
+        refs_origin__end(origin);
+    }
+
+    refs_origins origins = {};
+    refs_origin *origin = nullptr;
+    uint64_t now = 1000 * MS;
+};
+
+} // namespace
+
+TEST_F(OriginLimits, AreNoneAsLongAsNothingIsRefused) {
+    EXPECT_EQ(begin(100), 100u);
+    for (int i = 0; i < 100; i++) end(206, MS);
+    EXPECT_EQ(begin(100), 100u);
+}
+
+TEST_F(OriginLimits, HalveOnceForRequestsThatWereUnderWayTogether) {
+    for (const long status : {429L, 503L}) {
+        ASSERT_EQ(begin(16), 16u);
+        now += MS;
+        for (int i = 0; i < 16; i++) end(status, MS);
+        EXPECT_DOUBLE_EQ(origin->window, 8);
+        now += 100 * MS;
+        unsigned n = 0; // one after the other
+        for (; begin(1) == 1; n++) now += MS;
+        EXPECT_EQ(n, 8u);
+        for (unsigned i = 0; i < n; i++) end(206, MS);
+        refs_origins__clear(&origins);
+        SetUp();
+    }
+}
+
+TEST_F(OriginLimits, AreForgottenWhereAllIsAnswered) {
+    ASSERT_EQ(begin(16), 16u);
+    now += MS;
+    for (int i = 0; i < 16; i++) end(503, MS);
+    for (int i = 0; i < 100; i++) {
+        now += 10 * MS;
+        ASSERT_EQ(begin(1), 1u) << i;
+        end(206, MS);
+    }
+    EXPECT_EQ(begin(100), 100u);
+}
+
+TEST_F(OriginLimits, OfOneAtATimeAreAMatterOfTheTimeBetweenThem) {
+    for (const auto &row : {std::make_pair(429L, REFS_HTTP_MAX_INTERVAL_US),
+                            std::make_pair(503L, REFS_HTTP_MAX_INTERVAL_UNAVAILABLE_US)}) {
+        uint64_t gap = 0;
+        for (int i = 0; i < 40; i++) {
+            const uint64_t from = now;
+            now = std::max(now, refs_origin__free_at(origin, now));
+            gap = now - from;
+            ASSERT_EQ(begin(1), 1u);
+            now += MS;
+            end(row.first, MS);
+        }
+        EXPECT_NEAR(static_cast<double>(gap), row.second, 1);
+        refs_origins__clear(&origins);
+        SetUp();
+    }
+}
+
+TEST_F(OriginLimits, HoldUntilTheOriginAsksToComeBack) {
+    ASSERT_EQ(begin(2), 2u);
+    end(206, MS);
+    end(503, MS, 2000);
+    EXPECT_EQ(refs_origin__free_at(origin, now), now + 2000 * MS);
+    EXPECT_EQ(begin(1), 0u);
+    now += 2000 * MS;
+    EXPECT_EQ(begin(1), 1u);
+}
+
+TEST_F(OriginLimits, AreOfAnOriginThatIsNotForgottenAsLongAsItIsHeld) {
+    for (int i = 0; i < REFS_HTTP_MAX_ORIGINS - 1; i++)
+        EXPECT_NE(refs_origins__hold(&origins, ("http://h" + std::to_string(i) + "/").c_str()),
+                  nullptr);
+    EXPECT_EQ(refs_origins__hold(&origins, "http://one/more"), nullptr);
+    refs_origins__note_alive(&origins, "http://one/more");
+    EXPECT_STREQ(origin->name, "http://a:80");
+    EXPECT_EQ(refs_origins__hold(&origins, "HTTP://A:80/y"), origin);
+    refs_origin__release(origin);
+    refs_origin__release(origin);
+    EXPECT_NE(refs_origins__hold(&origins, "http://one/more"), nullptr);
+}
+
+TEST_F(OriginLimits, AreNoneOfAnOriginThatIsNotKept) {
+    EXPECT_EQ(refs_origins__hold(&origins, "not a URL"), nullptr);
+    refs_origin__begin(nullptr, now);
+    EXPECT_EQ(refs_origin__free_at(nullptr, now), now);
+    const refs_answer answer = {now, 1, MS, 503, 0};
+    refs_origin__note(nullptr, &answer, 16, now);
+    EXPECT_FALSE(refs_origin__has_answered_since(nullptr, 0));
+    refs_origin__end(nullptr);
+    refs_origin__release(nullptr);
+}

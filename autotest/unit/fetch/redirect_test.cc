@@ -57,6 +57,28 @@ TEST(Redirect, TellsOrigins) {
             << row.one << ' ' << row.other;
 }
 
+TEST(Redirect, KnowsSignedUrls) {
+    const struct {
+        const char *url;
+        bool is_signed;
+    } rows[] = {
+        {"https://b/k?X-Amz-Algorithm=A&X-Amz-Signature=0", true},
+        {"https://b/k?x-goog-signature=0", true},
+        {"https://b/k?AWSAccessKeyId=i&Signature=s&Expires=1", true},
+        {"https://b/k?Signature=s&Key-Pair-Id=k", true},
+        {"https://b/k?sv=1&sig=s#part", true},
+        {"https://b/k", false},
+        {"https://b/k?Signature=s", false},
+        {"https://b/k?sig=1&svg=2", false},
+        {"https://b/k?X-Amz-Signature", false},
+        {"https://b/k#?X-Amz-Signature=0", false},
+        {"https://b/k?a=X-Amz-Signature=0", false},
+        {"https://b/k?", false},
+    };
+    for (const auto &row : rows)
+        EXPECT_EQ(refs_redirect__is_signed(row.url), row.is_signed) << row.url;
+}
+
 TEST(Redirect, KeepsTheUserWithinAnOrigin) {
     const struct {
         const char *from, *to, *url;

@@ -167,3 +167,33 @@ TEST(Identity, TellsStatesApartWhereTheyCannotShareIt) {
     for (const auto &row : rows)
         EXPECT_EQ(refs_validators__tell(&row.validators), row.tells) << row.validators.etag;
 }
+
+TEST(Response, KnowsTheRegionOfABucket) {
+    refs_response response = {};
+    refs_response__line(&response, refs_str_from("X-Amz-Bucket-Region: eu-west-1\r\n"));
+    EXPECT_STREQ(response.region, "eu-west-1");
+    response = {};
+    refs_response__line(&response, refs_str_from("x-amz-bucket-region: a b\r\n"));
+    EXPECT_STREQ(response.region, "") << "is no region";
+}
+
+TEST(Response, FindsWhatAStoreSays) {
+    const struct {
+        const char *body, *content;
+    } rows[] = {
+        {"<Error><Code>NoSuchBucket</Code></Error>", "NoSuchBucket"},
+        {"<Code>first</Code><Code>second</Code>", "first"},
+        {"<Code></Code>", ""},
+        {"<Code>cut", ""},
+        {"<Code", ""},
+        {"<Code>no word</Code>", ""},
+        {"<Code>much.too-long_for-15</Code>", ""},
+        {"<Code2>x</Code2>", ""},
+        {"", ""},
+    };
+    for (const auto &row : rows) {
+        char content[15] = "before";
+        refs_response__element(refs_str_from(row.body), "Code", content, sizeof content);
+        EXPECT_STREQ(content, row.content) << row.body;
+    }
+}

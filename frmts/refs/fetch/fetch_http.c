@@ -3,6 +3,8 @@
  * Requests are submitted as memory and the number in flight allow, and members of a request are
  * handed over as soon as their last byte is there: workers decode while the rest is on its way. */
 #include "fetch_internal.h"
+#include <time.h>
+
 #include "http_internal.h"
 
 /* A request under way. */
@@ -10,23 +12,58 @@ typedef struct flight {
     refs_transfer transfer;
     refs_arrival arrival;
     const refs_request *request;
-    bool identified;   /* its answer was compared with earlier ones */
-    bool signed_again; /* after the first signature was refused */
-    uint64_t awaits;   /* bytes of memory for which it was put off; 0: it is under way */
+    bool identified;    /* its answer was compared with earlier ones */
+    unsigned n_refused; /* signatures */
+    uint64_t awaits;    /* bytes of memory for which it was put off; 0: it is under way */
     struct flight *next;
 } flight;
 
 typedef struct flights {
     refs_fetch_job *job;
     refs_http *http;
-    char *const *urls; /* for each request, or NULL */
-    size_t next;       /* request to look at next */
-    flight *first;     /* under way, oldest first */
+    bool *by_vfs;    /* for each request */
+    char *url;       /* of the last location that was asked for, or NULL */
+    uint32_t id;     /* ... which this is */
+    uint64_t url_ms; /* ... when it was made: signatures expire */
+    size_t next;     /* request to look at next */
+    flight *first;   /* under way, oldest first */
     size_t n;
     refs_fetch_again *again;
 } flights;
 
+/* Requests of one location share a URL for so long. */
+#define URL_MS 60000
+
 /* -- submitting -------------------------------------------------------------------------------- */
+
+static uint64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Makes the URL of a location, signed as it is needed. REFS_UNSUPPORTED without a message: it is to
+ * be had by the vfs alone. */
+static refs_status make_url(flights *self, const refs_range *range, refs_error *err) {
+    const refs_http_host *host = refs_http__host(self->http);
+    refs_buf url = REFS_BUF_INIT;
+    refs_free(self->url);
+    self->url = NULL;
+    self->id = range->location_id;
+    self->url_ms = now_ms();
+    refs_status status = host->url(host->self, range->location, &url, err);
+    if (status == REFS_OK && (self->url = refs_buf_take_text(&url)) == NULL)
+        status = refs_fail_nomem(err);
+    refs_buf_clear(&url);
+    return status;
+}
+
+static refs_status find_url(flights *self, const refs_range *range, refs_error *err) {
+    bool is_known =
+        self->url_ms > 0 && self->id == range->location_id && now_ms() - self->url_ms < URL_MS;
+    if (!is_known) return make_url(self, range, err);
+    return self->url != NULL ? REFS_OK : REFS_UNSUPPORTED;
+}
 
 /* The location of a request. */
 static const refs_range *place_of(const flights *self, const flight *asked) {
@@ -83,7 +120,7 @@ static refs_status submit(flights *self, size_t request, refs_error *err) {
     flight *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);
     made->request = &self->job->plan->requests[request];
-    refs_status status = prepare(self, made, self->urls[request], err);
+    refs_status status = prepare(self, made, self->url, err);
     if (status != REFS_OK) {
         refs_transfer__clear(&made->transfer);
         refs_free(made);
@@ -138,13 +175,22 @@ static refs_status send_again(flights *self, bool *any, refs_error *err) {
             *any = true;
             continue;
         }
-        size_t request = (size_t)(asked->request - self->job->plan->requests);
-        refs_status status = prepare(self, asked, self->urls[request], err);
+        refs_status status = find_url(self, place_of(self, asked), err);
+        if (status == REFS_OK) status = prepare(self, asked, self->url, err);
         if (status != REFS_OK) asked->transfer.done = true; /* nobody else ever would */
         REFS_TRY(status);
         under_way = true;
     }
     return REFS_OK;
+}
+
+static refs_status is_over_http(flights *self, const refs_range *range, bool *is_http,
+                                refs_error *err) {
+    refs_status status = find_url(self, range, err);
+    *is_http = status == REFS_OK;
+    self->by_vfs[self->next] = status == REFS_UNSUPPORTED;
+    if (*is_http) atomic_store(&self->job->fetcher->asked_http, true);
+    return status == REFS_UNSUPPORTED ? REFS_OK : status;
 }
 
 /* Twice as many as are in flight are submitted, so that the engine never waits for this thread. */
@@ -153,11 +199,17 @@ static refs_status submit_more(flights *self, refs_error *err) {
     bool any_left;
     REFS_TRY(send_again(self, &any_left, err));
     if (any_left) return REFS_OK;
-    size_t most = 2 * (size_t)refs_http__options(self->http)->max_in_flight;
+    const refs_http_options *options = refs_http__options(self->http);
+    size_t most = 2 * (size_t)(options->grow_to > options->max_in_flight ? options->grow_to
+                                                                         : options->max_in_flight);
     for (; self->next < plan->n_requests && self->n < most; self->next++) {
-        if (self->urls[self->next] == NULL) continue;
+        const refs_range *range = refs_fetch__first_range(self->job, self->next);
         uint64_t length = plan->requests[self->next].length;
-        uint32_t id = refs_fetch__first_range(self->job, self->next)->location_id;
+        uint32_t id = range->location_id;
+        bool is_http;
+        self->job->failed = plan->members[plan->requests[self->next].first_member];
+        REFS_TRY(is_over_http(self, range, &is_http, err));
+        if (!is_http) continue;
         if (length == REFS_FETCH_WHOLE) {
             length = REFS_FIRST_WHOLE_BYTES;
         } else if (refs_fetch__is_rangeless(self->job->fetcher, id)) {
@@ -192,27 +244,29 @@ static refs_status serve(flights *self, flight *served, uint64_t got, refs_error
     return refs_fetch__serve(self->job, served->request, &served->arrival, err);
 }
 
-static bool may_sign_again(const flight *landed) {
-    const refs_transfer *transfer = &landed->transfer;
-    return transfer->error.status != REFS_OK && transfer->rules.is_signed &&
-           transfer->status == 403 && !landed->signed_again;
-}
-
-/* Signatures expire; whether that is why this one was refused, a new one tells. */
-static refs_status sign_again(flights *self, flight *landed, refs_error *err) {
-    const refs_http_host *host = refs_http__host(self->http);
-    refs_buf url = REFS_BUF_INIT;
-    landed->signed_again = true;
+/* Signatures expire, and may be for another region: whether that is why one was refused, a new one
+ * tells, or the vfs, which makes others. *over_http is whether it is asked for again here. */
+static refs_status sign_again(flights *self, flight *landed, bool *over_http, refs_error *err) {
+    size_t request = (size_t)(landed->request - self->job->plan->requests);
+    self->job->failed = self->job->plan->members[landed->request->first_member];
     refs_transfer__clear(&landed->transfer);
     landed->arrival.got = 0;
-    refs_status status = host->url(host->self, place_of(self, landed)->location, &url, err);
-    char *text = status == REFS_OK ? refs_buf_take_text(&url) : NULL;
-    if (status == REFS_OK && text == NULL) status = refs_fail_nomem(err);
-    if (status == REFS_OK) status = prepare(self, landed, text, err);
-    refs_buf_clear(&url);
-    refs_free(text);
+    refs_status status = make_url(self, place_of(self, landed), err);
+    *over_http = status != REFS_UNSUPPORTED;
+    if (!*over_http) {
+        self->by_vfs[request] = true;
+        return REFS_OK;
+    }
+    if (status == REFS_OK) status = prepare(self, landed, self->url, err);
     if (status != REFS_OK) landed->transfer.done = true; /* nobody else ever would */
     return status;
+}
+
+/* Whether a request that is done is to be signed anew. */
+static bool may_sign_again(flight *landed) {
+    const refs_transfer *transfer = &landed->transfer;
+    if (landed->arrival.served > 0 || !refs_transfer__is_signature_refused(transfer)) return false;
+    return refs_transfer__tell_host(transfer, ++landed->n_refused);
 }
 
 /* A transfer that is done: its last members are handed over, or it is said what went wrong. */
@@ -229,6 +283,7 @@ static refs_status land(flights *self, flight *landed, refs_error *err) {
     job->failed = job->plan->members[landed->request->first_member + member];
     if (transfer->error.status != REFS_OK)
         return refs_fail(err, transfer->error.status, "%s", transfer->error.message);
+    if (landed->n_refused == 0) (void)refs_transfer__tell_host(transfer, 0);
     uint64_t got = atomic_load(&transfer->got);
     /* Asked once: a block whose memory is given back when it is freed must not be kept. */
     const bool is_rangeless = refs_fetch__is_rangeless(job->fetcher, id);
@@ -288,7 +343,9 @@ static refs_status serve_all(flights *self, refs_error *err) {
                 continue;
             }
             if (may_sign_again(asked)) {
-                REFS_TRY(sign_again(self, asked, err));
+                bool over_http;
+                REFS_TRY(sign_again(self, asked, &over_http, err));
+                if (!over_http) forget(self, asked);
                 continue;
             }
             refs_status status = land(self, asked, err);
@@ -338,10 +395,12 @@ static void cancel_all(flights *self) {
     }
 }
 
-refs_status refs_fetch__by_http(refs_fetch_job *job, char *const *urls, refs_fetch_again *again,
+refs_status refs_fetch__by_http(refs_fetch_job *job, bool *by_vfs, refs_fetch_again *again,
                                 refs_error *err) {
-    flights self = {.job = job, .http = job->fetcher->options.http, .urls = urls, .again = again};
-    refs_status status = submit_more(&self, err);
+    flights self = {
+        .job = job, .http = job->fetcher->options.http, .by_vfs = by_vfs, .again = again};
+    refs_status status = refs_fetch__go_on(job, err);
+    if (status == REFS_OK) status = submit_more(&self, err);
     while (status == REFS_OK && self.n > 0) {
         wait_for_bytes(&self);
         status = refs_fetch__go_on(job, err);
@@ -349,5 +408,6 @@ refs_status refs_fetch__by_http(refs_fetch_job *job, char *const *urls, refs_fet
         if (status == REFS_OK) status = submit_more(&self, err);
     }
     cancel_all(&self);
+    refs_free(self.url);
     return status;
 }

@@ -156,8 +156,9 @@ typedef struct refs_fetch_again {
     size_t n, capacity;
 } refs_fetch_again;
 
-/** Carries out those requests whose `urls` member is not NULL over HTTP. */
-refs_status refs_fetch__by_http(refs_fetch_job *job, char *const *urls, refs_fetch_again *again,
+/** Carries out over HTTP those requests that the host has URLs for, and notes in `by_vfs` the
+ * others. */
+refs_status refs_fetch__by_http(refs_fetch_job *job, bool *by_vfs, refs_fetch_again *again,
                                 refs_error *err);
 
 #endif

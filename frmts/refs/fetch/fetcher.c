@@ -6,6 +6,10 @@
  * than this. */
 #define PREFETCHED_REQUEST_MS 25
 #define MIN_PREFETCHED_BYTES  (REFS_MIB / 4)
+#define MAX_PREFETCHED_BYTES  (4 * (uint64_t)REFS_MIB)
+
+/* The largest request that ranges of a remote location, which a reader waits for, are merged to. */
+#define MAX_REMOTE_BYTES (2 * (uint64_t)REFS_MIB)
 
 /* -- the fetcher ------------------------------------------------------------------------------- */
 
@@ -201,57 +205,30 @@ refs_status refs_fetch__go_on(const refs_fetch_job *job, refs_error *err) {
     return goes_on ? REFS_OK : refs_fail(err, REFS_CANCELLED, "cancelled");
 }
 
-/* The URL of each request that goes over HTTP, else NULL. */
-static refs_status find_urls(const refs_fetch_job *job, char **urls, refs_error *err) {
-    const refs_http_host *host = refs_http__host(job->fetcher->options.http);
-    const refs_range *previous = NULL;
-    REFS_TRY(refs_fetch__go_on(job, err));
-    for (size_t i = 0; i < job->plan->n_requests; i++) {
-        const refs_range *range = refs_fetch__first_range(job, i);
-        refs_buf url = REFS_BUF_INIT;
-        refs_status status = REFS_OK;
-        if (previous != NULL && previous->location_id == range->location_id)
-            status = urls[i - 1] != NULL
-                         ? refs_buf_append_str(&url, refs_str_from(urls[i - 1]), err)
-                         : REFS_UNSUPPORTED;
-        else
-            status = host->url(host->self, range->location, &url, err);
-        if (status == REFS_OK && (urls[i] = refs_buf_take_text(&url)) == NULL)
-            status = refs_fail_nomem(err);
-        refs_buf_clear(&url);
-        if (status != REFS_OK && status != REFS_UNSUPPORTED) return status;
-        previous = range;
-    }
-    return REFS_OK;
-}
-
-static refs_status fetch_over_http(refs_fetch_job *job, char **urls, refs_fetch_again *again,
-                                   refs_error *err) {
-    if (job->fetcher->options.http == NULL) return REFS_OK;
-    REFS_TRY(find_urls(job, urls, err));
-    for (size_t i = 0; i < job->plan->n_requests; i++)
-        if (urls[i] != NULL) atomic_store(&job->fetcher->asked_http, true);
-    return refs_fetch__by_http(job, urls, again, err);
-}
-
-static refs_status fetch_by_vfs(refs_fetch_job *job, char *const *urls, refs_error *err) {
+/* Those of one location that are left, in one go. */
+static refs_status fetch_by_vfs(refs_fetch_job *job, const bool *by_vfs, refs_error *err) {
     const refs_plan *plan = job->plan;
     for (size_t begin = 0, end; begin < plan->n_requests; begin = end) {
         uint32_t location = refs_fetch__first_range(job, begin)->location_id;
         for (end = begin + 1; end < plan->n_requests; end++)
-            if (refs_fetch__first_range(job, end)->location_id != location) break;
-        if (urls[begin] == NULL) REFS_TRY(refs_fetch__by_vfs(job, begin, end, err));
+            if (refs_fetch__first_range(job, end)->location_id != location ||
+                by_vfs[end] != by_vfs[begin])
+                break;
+        if (by_vfs[begin]) REFS_TRY(refs_fetch__by_vfs(job, begin, end, err));
     }
     return REFS_OK;
 }
 
 static refs_status fetch_planned(refs_fetch_job *job, refs_fetch_again *again, refs_error *err) {
-    char **urls = refs_calloc(job->plan->n_requests, sizeof *urls);
-    if (urls == NULL) return refs_fail_nomem(err);
-    refs_status status = fetch_over_http(job, urls, again, err);
-    if (status == REFS_OK) status = fetch_by_vfs(job, urls, err);
-    for (size_t i = 0; i < job->plan->n_requests; i++) refs_free(urls[i]);
-    refs_free(urls);
+    bool *by_vfs = refs_calloc(job->plan->n_requests, sizeof *by_vfs);
+    if (by_vfs == NULL) return refs_fail_nomem(err);
+    refs_status status = REFS_OK;
+    if (job->fetcher->options.http != NULL)
+        status = refs_fetch__by_http(job, by_vfs, again, err);
+    else
+        for (size_t i = 0; i < job->plan->n_requests; i++) by_vfs[i] = true;
+    if (status == REFS_OK) status = fetch_by_vfs(job, by_vfs, err);
+    refs_free(by_vfs);
     return status;
 }
 
@@ -263,14 +240,20 @@ static void tell_what_comes_along(const refs_fetch_job *job) {
             client->comes_along(client->user, job->plan->members[i]);
 }
 
-/* What is prefetched comes in requests that take a slow line for a moment only: a reader that waits
- * for the last bytes of one waits for all of them. */
-static refs_fetch_policy policy_of(const refs_fetch_job *job) {
+/* Servers and lines mostly limit each connection: several requests at a time bring more than one
+ * long one. What is prefetched comes in requests that take a slow line for a moment only: a reader
+ * that waits for the last bytes of one waits for all of them. */
+static refs_fetch_policy policy_of(const refs_fetch_job *job, size_t n) {
     const refs_fetch_options *options = &job->fetcher->options;
     refs_fetch_policy policy = options->policy;
     uint64_t rate = options->http != NULL ? refs_http__rate(options->http) : 0;
-    uint64_t most = rate / 1000 * PREFETCHED_REQUEST_MS;
-    if (job->client->is_awaited == NULL || rate == 0) return policy;
+    bool is_ahead = job->client->is_awaited != NULL;
+    uint64_t most = is_ahead ? MAX_PREFETCHED_BYTES : MAX_REMOTE_BYTES;
+    if (options->http == NULL || n == 0 ||
+        refs_fetcher_is_local(job->fetcher, job->ranges[0].location))
+        return policy;
+    if (is_ahead && rate > 0 && rate / 1000 * PREFETCHED_REQUEST_MS < most)
+        most = rate / 1000 * PREFETCHED_REQUEST_MS;
     if (most < MIN_PREFETCHED_BYTES) most = MIN_PREFETCHED_BYTES;
     if (most < policy.max_request_bytes) policy.max_request_bytes = most;
     return policy;
@@ -279,7 +262,7 @@ static refs_fetch_policy policy_of(const refs_fetch_job *job) {
 static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *again,
                               refs_error *err) {
     refs_plan plan;
-    const refs_fetch_policy policy = policy_of(job);
+    const refs_fetch_policy policy = policy_of(job, n);
     REFS_TRY(refs_fetch_plan(job->ranges, n, &policy, &plan, err));
     job->plan = &plan;
     tell_what_comes_along(job);

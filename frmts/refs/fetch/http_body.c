@@ -212,18 +212,31 @@ static refs_status take_body(refs_transfer *transfer, refs_bytes bytes, refs_err
     return keep(transfer, rangeless ? cut_to_range(transfer, bytes) : bytes, err);
 }
 
-/* Bodies of refusals are of no use: they are read over, so that the connection lives on. Whatever
+/* Object stores say there what is wrong. Without memory it is not known. */
+static void keep_refusal(refs_transfer *transfer, refs_bytes bytes) {
+    uint64_t before = transfer->refusal_bytes;
+    if (before >= REFS_REFUSAL_TEXT_BYTES) return;
+    if (transfer->refusal_text == NULL)
+        transfer->refusal_text = refs_alloc(REFS_REFUSAL_TEXT_BYTES);
+    if (transfer->refusal_text == NULL) return;
+    uint64_t left = REFS_REFUSAL_TEXT_BYTES - before;
+    memcpy(transfer->refusal_text + before, bytes.data,
+           bytes.size < left ? bytes.size : (size_t)left);
+}
+
+/* The rest of the bodies of refusals is read over, so that the connection lives on. Whatever
  * follows what was asked for ends the connection instead. */
 size_t refs_transfer__on_body(char *data, size_t item_size, size_t n, void *user) {
     refs_transfer *transfer = user;
     size_t size = item_size * n;
     transfer->n_bytes += size;
     long status = refs_transfer__status(transfer);
+    refs_bytes bytes = refs_bytes_view((const uint8_t *)data, size);
     if (status >= 300) {
+        keep_refusal(transfer, bytes);
         transfer->refusal_bytes += size;
         return transfer->refusal_bytes <= REFS_HTTP_MAX_REFUSAL_BYTES ? size : 0;
     }
-    refs_bytes bytes = refs_bytes_view((const uint8_t *)data, size);
     transfer->refused = take_body(transfer, bytes, &transfer->error) != REFS_OK;
     if (transfer->refused) return 0;
     return status == 200 && refs_transfer__is_complete(transfer) ? 0 : size;

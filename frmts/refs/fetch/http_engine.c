@@ -1,9 +1,11 @@
 /* http_engine.c -- the thread that moves bytes: one libcurl multi handle for all fetchers. */
 #include "http_internal.h"
 
+#include <stdio.h>
+#include <strings.h>
 #include <time.h>
 
-#include "http_origins.h"
+#include "http_authorities.h"
 
 struct refs_http {
     const refs_http_host *host;
@@ -13,6 +15,8 @@ struct refs_http {
         bytes_per_s;      /* that answers came with which readers waited for; 0: not known */
     pthread_mutex_t lock; /* guards what follows */
     refs_transfer *first_new, *last_new;
+    refs_cookies *cookies; /* all stores; they live as long as the engine */
+    refs_authorities *authorities;
     bool ending;
     bool running; /* the thread was started, and multi made */
     pthread_t thread;
@@ -30,11 +34,18 @@ typedef struct engine {
     uint64_t awaited_ms; /* when it was last so */
     unsigned n_ahead;    /* active, and not awaited */
     uint64_t latency_us; /* of what readers waited for; 0: not known */
+    unsigned window;     /* requests at a time */
+    unsigned n_late;     /* answers that took their time to begin while others waited for room */
     refs_origins origins;
 } engine;
 
 /* The longest that the thread sleeps: it is woken when there is work. */
 #define IDLE_MS 1000
+
+/* ... where transfers share a connection: libcurl may have read bytes of one along with those of
+ * another, and curl_multi_poll does not know of them (7.88; the connection stands still until the
+ * next timer, a second later). */
+#define SHARED_MS 10
 
 /* How often it is asked which transfers are awaited: readers that come to one do not say so. */
 #define LOOK_MS 5
@@ -52,10 +63,17 @@ typedef struct engine {
 #define MIN_TIMED_BYTES (32 * (uint64_t)REFS_KIB)
 #define MIN_TIMED_US    100
 
-static uint64_t now_ms(void) {
+/* Answers that begin so soon are not waited for. */
+#define MIN_LATENCY_US 5000
+
+static uint64_t now_us(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static uint64_t now_ms(void) {
+    return now_us() / 1000;
 }
 
 /* -- the thread -------------------------------------------------------------------------------- */
@@ -85,14 +103,85 @@ static bool take_new(engine *self) {
     for (refs_transfer *next; transfer != NULL; transfer = next) {
         next = transfer->next;
         transfer->is_awaited = ask_if_awaited(transfer);
+        transfer->origin = refs_origins__hold(&self->origins, transfer->url_now);
+        transfer->home = refs_origins__hold(&self->origins, transfer->url);
         add_waiting(self, transfer);
     }
     return !ending;
 }
 
+/* Redirects may have led to another origin. */
+static void hold_origin(engine *self, refs_transfer *transfer) {
+    refs_origin *before = transfer->origin;
+    transfer->origin = refs_origins__hold(&self->origins, transfer->url_now);
+    refs_origin__release(before);
+}
+
+/* -- logins ------------------------------------------------------------------------------------ */
+
+/* A redirect to another origin may be to a login, that leads back with a cookie, or to where the
+ * bytes are. As long as that is not known, one request follows it alone, and others wait: where it
+ * was a login, they have the cookie then. */
+
+static bool follows_alone(const refs_transfer *transfer) {
+    return transfer->home != NULL && transfer->home->login == transfer;
+}
+
+/* What comes of it is known, or never will be by this transfer. */
+static void end_login(refs_transfer *transfer) {
+    refs_origin *home = transfer->home;
+    if (!follows_alone(transfer)) return;
+    home->login = NULL;
+    if (!transfer->checked || transfer->refused) return;
+    if (transfer->origin == home)
+        home->n_logins++;
+    else
+        home->is_mirrored = true;
+}
+
+/* After a redirect. */
+static void note_redirect(refs_transfer *transfer) {
+    refs_origin *home = transfer->home;
+    if (home == NULL || transfer->origin == home || transfer->left_home) return;
+    transfer->left_home = true;
+    if (home->is_mirrored) return;
+    if (home->login == NULL)
+        home->login = transfer;
+    else
+        transfer->awaits_login = true;
+}
+
+/* Whether a transfer must wait for the login of another. One that has waited starts over where
+ * there was a login, and else goes on where it was led. */
+static bool must_await_login(engine *self, refs_transfer *transfer) {
+    refs_origin *home = transfer->home;
+    if (home == NULL || follows_alone(transfer)) return false;
+    if (home->login != NULL && home->login->checked) end_login(home->login);
+    bool is_to_wait = transfer->awaits_login || transfer->origin == home;
+    if (home->login != NULL) return is_to_wait;
+    if (!transfer->awaits_login) return false;
+    transfer->awaits_login = false;
+    if (home->n_logins > transfer->n_logins) {
+        refs_transfer__go_home(transfer);
+        hold_origin(self, transfer);
+        transfer->left_home = false;
+    } else if (!home->is_mirrored) {
+        home->login = transfer;
+    }
+    return false;
+}
+
+static void finish(refs_transfer *transfer) {
+    end_login(transfer);
+    refs_origin__release(transfer->origin);
+    refs_origin__release(transfer->home);
+    transfer->origin = transfer->home = NULL;
+    refs_transfer__finish(transfer);
+}
+
 static void cancel(refs_transfer *transfer) {
     (void)refs_fail(&transfer->error, REFS_CANCELLED, "cancelled");
-    refs_transfer__finish(transfer);
+    finish(transfer);
 }
 
 static void activate(engine *self, refs_transfer *transfer) {
@@ -100,9 +189,14 @@ static void activate(engine *self, refs_transfer *transfer) {
     CURLMcode code = curl_multi_add_handle(self->http->multi, transfer->current);
     if (code != CURLM_OK) {
         (void)refs_fail(&transfer->error, REFS_IO, "%s", curl_multi_strerror(code));
-        refs_transfer__finish(transfer);
+        finish(transfer);
         return;
     }
+    transfer->began_us = now_us();
+    if (transfer->n_redirects == 0 && transfer->home != NULL)
+        transfer->n_logins = transfer->home->n_logins;
+    refs_origin__begin(transfer->origin, transfer->began_us);
+    transfer->n_beside = transfer->origin != NULL ? transfer->origin->n_active : 1;
     transfer->next = self->active;
     self->active = transfer;
     self->n_active++;
@@ -114,9 +208,9 @@ static void look_who_is_awaited(engine *self) {
     if (now < self->looked_ms + LOOK_MS) return;
     self->looked_ms = now;
     for (refs_transfer *each = self->waiting; each != NULL; each = each->next)
-        each->is_awaited = ask_if_awaited(each);
+        each->is_awaited = follows_alone(each) || ask_if_awaited(each);
     for (refs_transfer *each = self->active; each != NULL; each = each->next)
-        each->is_awaited = ask_if_awaited(each);
+        each->is_awaited = follows_alone(each) || ask_if_awaited(each);
 }
 
 /* Who is to be tried again later leaves the line to others until then. */
@@ -138,7 +232,7 @@ static void look_if_any_is_awaited(engine *self) {
  * answer anyway. They hide that wait where it is long and the line is fast, and are few where it is
  * the line that takes the time. */
 static unsigned most_ahead(const engine *self) {
-    unsigned most = self->http->options.max_in_flight - 1;
+    unsigned most = self->window - 1;
     uint64_t rate = refs_http__rate(self->http);
     if (rate == 0) return most;
     uint64_t fit = self->latency_us * rate / 1000000 / BUFFERED_BYTES;
@@ -164,10 +258,26 @@ static void measure(engine *self, const refs_transfer *transfer) {
     self->latency_us = self->latency_us == 0 ? latency_us : (3 * self->latency_us + latency_us) / 4;
 }
 
+/* Where answers take longer to begin than to come, and others wait for room, more of them at a time
+ * take no longer. It takes many answers to tell. */
+static void widen(engine *self, const refs_transfer *transfer) {
+    curl_off_t asked_us = 0, began_us = 0, ended_us = 0;
+    unsigned most = self->http->options.grow_to;
+    if (self->window >= most || self->waiting == NULL) return;
+    curl_easy_getinfo(transfer->current, CURLINFO_PRETRANSFER_TIME_T, &asked_us);
+    curl_easy_getinfo(transfer->current, CURLINFO_STARTTRANSFER_TIME_T, &began_us);
+    curl_easy_getinfo(transfer->current, CURLINFO_TOTAL_TIME_T, &ended_us);
+    curl_off_t latency_us = began_us - asked_us;
+    if (latency_us < (curl_off_t)MIN_LATENCY_US || latency_us < ended_us - began_us) return;
+    if (++self->n_late < 2 * self->http->options.max_in_flight) return;
+    self->n_late = 0;
+    self->window = 2 * self->window < most ? 2 * self->window : most;
+}
+
 /* What is prefetched leaves one request, unless there is just one, to whoever waits; and where
  * somebody does, all of them and the line. */
 static bool has_room_for(const engine *self, const refs_transfer *transfer) {
-    unsigned most = self->http->options.max_in_flight;
+    unsigned most = self->window;
     if (most == 1) return self->n_active == 0;
     if (transfer->is_awaited) return self->n_active - self->n_paused < most;
     return self->n_active + 1 < most && self->n_ahead < most_ahead(self);
@@ -183,7 +293,9 @@ static void start_due(engine *self) {
         next = transfer->next;
         if (atomic_load(&transfer->cancelled)) {
             cancel(transfer);
-        } else if (transfer->due_ms > now || !has_room_for(self, transfer)) {
+        } else if (transfer->due_ms > now || must_await_login(self, transfer) ||
+                   !has_room_for(self, transfer) ||
+                   refs_origin__free_at(transfer->origin, now_us()) > now_us()) {
             add_waiting(self, transfer);
         } else {
             activate(self, transfer);
@@ -233,13 +345,26 @@ static void share_line(engine *self) {
 /* When there may be something to do for who waits to be started: readers that come to what is not
  * awaited do not say so. */
 static uint64_t wake_for(const engine *self, const refs_transfer *waiting, uint64_t now) {
-    if (has_room_for(self, waiting)) return waiting->due_ms;
-    return waiting->is_awaited ? UINT64_MAX : now + LOOK_MS;
+    if (!has_room_for(self, waiting)) return waiting->is_awaited ? UINT64_MAX : now + LOOK_MS;
+    uint64_t free_us = refs_origin__free_at(waiting->origin, 1000 * now);
+    if (free_us == UINT64_MAX) return UINT64_MAX;
+    uint64_t free_ms = (free_us + 999) / 1000;
+    return free_ms > waiting->due_ms ? free_ms : waiting->due_ms;
+}
+
+/* Whether transfers may be on one connection: which protocol it is, is only known by its answers.
+ */
+static bool may_share_connections(const engine *self) {
+    for (const refs_transfer *each = self->active; each != NULL; each = each->next)
+        if (strncasecmp(each->url_now, "https:", 6) == 0) return true;
+    return false;
 }
 
 /* How long the thread may sleep when nothing moves on the network. */
 static int sleep_ms(const engine *self) {
-    uint64_t now = now_ms(), until = now + (self->n_paused > 0 ? LOOK_MS : IDLE_MS);
+    uint64_t now = now_ms(), until = now + IDLE_MS;
+    if (may_share_connections(self)) until = now + SHARED_MS;
+    if (self->n_paused > 0) until = now + LOOK_MS;
     for (const refs_transfer *each = self->waiting; each != NULL; each = each->next) {
         uint64_t wake = wake_for(self, each, now);
         if (wake < until) until = wake;
@@ -253,6 +378,7 @@ static void remove_active(engine *self, refs_transfer *transfer) {
     if (*link == NULL) return;
     *link = transfer->next;
     self->n_active--;
+    refs_origin__end(transfer->origin);
     note_resumed(self, transfer);
     curl_multi_remove_handle(self->http->multi, transfer->current);
 }
@@ -264,6 +390,26 @@ static void drop_cancelled(engine *self) {
         remove_active(self, transfer);
         cancel(transfer);
     }
+}
+
+/* What an answer tells of its origin, and that of the transfer. */
+static void note_answer(engine *self, refs_transfer *transfer, CURLcode code) {
+    refs_answer answer = {.began_us = transfer->began_us,
+                          .n_active = transfer->n_beside,
+                          .status = refs_transfer__status(transfer)};
+    curl_off_t asked_us = 0, began_us = 0;
+    uint64_t now = now_us();
+    transfer->others_came = refs_origin__has_answered_since(transfer->origin, transfer->failed_us);
+    transfer->failed_us = now;
+    if (code != CURLE_OK || answer.status == 0 ||
+        (answer.status >= 500 && !refs_origin__is_refusal(answer.status)))
+        return;
+    curl_easy_getinfo(transfer->current, CURLINFO_PRETRANSFER_TIME_T, &asked_us);
+    curl_easy_getinfo(transfer->current, CURLINFO_STARTTRANSFER_TIME_T, &began_us);
+    if (began_us > asked_us) answer.latency_us = (uint64_t)(began_us - asked_us);
+    if (transfer->response.retry_after_ms <= REFS_HTTP_MAX_RETRY_AFTER_MS)
+        answer.retry_after_ms = transfer->response.retry_after_ms;
+    refs_origin__note(transfer->origin, &answer, self->window, now);
 }
 
 /* Judges an attempt: true where the transfer is done. */
@@ -290,12 +436,26 @@ static void end_finished(engine *self) {
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &user);
         refs_transfer *transfer = (refs_transfer *)(void *)user;
         if (transfer == NULL) continue; /* which cannot be: every handle has one */
-        if (code == CURLE_OK) measure(self, transfer);
+        if (code == CURLE_OK) {
+            measure(self, transfer);
+            widen(self, transfer);
+        }
         remove_active(self, transfer);
-        if (end_attempt(self, transfer, code))
-            refs_transfer__finish(transfer);
-        else
+        if (transfer->set_cookie) refs_cookies__changed(transfer->cookies, now_ms());
+        transfer->set_cookie = false;
+        note_answer(self, transfer, code);
+        if (end_attempt(self, transfer, code)) {
+            finish(transfer);
+        } else {
+            hold_origin(self, transfer);
+            if (transfer->n_redirects > 0) {
+                note_redirect(transfer);
+            } else {
+                end_login(transfer);
+                transfer->left_home = false;
+            }
             add_waiting(self, transfer);
+        }
     }
 }
 
@@ -315,6 +475,7 @@ static void move(engine *self) {
 
 static void *run(void *argument) {
     engine self = {.http = argument};
+    self.window = self.http->options.max_in_flight;
     self.last_waiting = &self.waiting;
     while (take_new(&self)) {
         move(&self);
@@ -395,6 +556,8 @@ void refs_http_free(refs_http *http) {
         pthread_join(http->thread, NULL);
         curl_multi_cleanup(http->multi);
     }
+    refs_cookies__free_all(http->cookies);
+    refs_authorities__free_all(http->authorities);
     pthread_mutex_destroy(&http->lock);
     refs_free(http);
 }
@@ -404,6 +567,23 @@ const refs_http_host *refs_http__host(const refs_http *http) {
 }
 const refs_http_options *refs_http__options(const refs_http *http) {
     return &http->options;
+}
+
+refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules) {
+    refs_lock(&http->lock);
+    refs_cookies *cookies = refs_cookies__of(&http->cookies, rules);
+    refs_unlock(&http->lock);
+    return cookies;
+}
+
+bool refs_http__authorities(refs_http *http, const refs_http_proofs *proofs, char *name,
+                            size_t size) {
+    refs_lock(&http->lock);
+    const char *file =
+        refs_authorities__file(&http->authorities, proofs->authorities, proofs->authority_folder);
+    if (file != NULL) snprintf(name, size, "%s", file);
+    refs_unlock(&http->lock);
+    return file != NULL;
 }
 
 uint64_t refs_http__rate(const refs_http *http) {

@@ -5,11 +5,16 @@
 #include <curl/curl.h>
 
 #include "fetch_internal.h"
+#include "http_cookies.h"
+#include "http_origins.h"
 #include "http_response.h"
 #include "refs/http.h"
 
 /** What a whole object is given before its bytes come, whatever size the server claims. */
 #define REFS_FIRST_WHOLE_BYTES (4 * (uint64_t)REFS_MIB)
+
+/** What is kept of the body of a refusal, to see what an object store says is wrong. */
+#define REFS_REFUSAL_TEXT_BYTES 2048
 
 typedef enum refs_transfer_kind {
     REFS_TRANSFER_RANGE, /**< bytes [offset, offset + length) */
@@ -40,6 +45,7 @@ typedef struct refs_transfer {
     uint64_t postponed;  /**< when done: to be asked for again when there is memory for so much */
     refs_error error;    /**< when done */
     long status;         /**< when done: of HTTP, 0 without an answer */
+    char region[32];     /**< when done: that an object store says it is of; "" without */
     unsigned n_requests; /**< when done: sent, retries and redirects included */
     uint64_t n_bytes;    /**< when done: received, of all of them */
 
@@ -58,13 +64,25 @@ typedef struct refs_transfer {
     bool refused;           /* ... and its body is not wanted: error says why */
     uint64_t skip, skipped; /* bytes before the range, of a whole object that came instead */
     uint64_t refusal_bytes; /* of the body of a refusal */
+    char *refusal_text;     /* the first of them, REFS_REFUSAL_TEXT_BYTES at most, or NULL */
     uint64_t header_bytes;  /* of this attempt */
     uint64_t got_before;    /* this attempt */
     uint64_t told;          /* got when the waiter was last woken */
     unsigned n_failures;    /* in a row */
     unsigned n_redirects;
-    bool hopeless;  /* nobody was there when others tried */
-    bool pointless; /* the connection was refused where nobody has ever answered */
+    bool hopeless;       /* nobody was there when others tried */
+    bool pointless;      /* the connection was refused where nobody has ever answered */
+    bool others_came;    /* the origin answered others since this one last failed */
+    unsigned n_refusals; /* for which it did, in all */
+    refs_origin *origin; /* of url_now; held while the engine has the transfer */
+    refs_origin *home;   /* of url; the same */
+    refs_cookies *cookies;
+    bool set_cookie;              /* a server did */
+    bool left_home;               /* redirects led to another origin */
+    bool awaits_login;            /* of another transfer of the same home */
+    unsigned n_logins;            /* of its home, when it was sent there */
+    uint64_t began_us, failed_us; /* this attempt, and the one before */
+    unsigned n_beside;            /* requests of the origin when it began */
     uint64_t due_ms;
     bool is_awaited;       /* when that was last asked */
     bool is_paused;        /* others are awaited, and this one is not */
@@ -90,7 +108,7 @@ long refs_transfer__status(const refs_transfer *transfer);
 /* -- http_transfer.c: attempts ----------------------------------------------------------------- */
 
 /** Makes the handle of a transfer. */
-refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http *http, const char *url,
+refs_status refs_transfer__prepare(refs_transfer *transfer, refs_http *http, const char *url,
                                    refs_error *err);
 
 /** Sets the handle up for the bytes that are still missing. */
@@ -100,11 +118,21 @@ void refs_transfer__begin_attempt(refs_transfer *transfer);
  * false where another is to be made after *delay_ms. */
 bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t *delay_ms);
 
+/** Makes it start over where its first attempt did. */
+void refs_transfer__go_home(refs_transfer *transfer);
+
 /** Whether an attempt that ended with `code` met nobody at all. */
 bool refs_transfer__is_unreachable(const refs_transfer *transfer, CURLcode code);
 
 /** Whether nobody listens where it was tried, or there is no such host. */
 bool refs_transfer__has_no_server(const refs_transfer *transfer, CURLcode code);
+
+/** Whether a signed request was refused in a way that another signature may mend. */
+bool refs_transfer__is_signature_refused(const refs_transfer *transfer);
+
+/** Tells the host how a signed request was answered, where it was signed: whether it is to be asked
+ * for again. */
+bool refs_transfer__tell_host(const refs_transfer *transfer, unsigned n_refused);
 
 /** Frees what the transfer holds, its block included, and gives back what is counted for it. */
 void refs_transfer__clear(refs_transfer *transfer);
@@ -116,6 +144,14 @@ void refs_transfer__finish(refs_transfer *transfer);
 
 const refs_http_host *refs_http__host(const refs_http *http);
 const refs_http_options *refs_http__options(const refs_http *http);
+
+/** The store of cookies of requests with these rules, or NULL (http_cookies.h). */
+refs_cookies *refs_http__cookies(refs_http *http, const refs_http_rules *rules);
+
+/** A file with all certificates that requests with these proofs believe; false: libcurl knows
+ * better (http_authorities.h). */
+bool refs_http__authorities(refs_http *http, const refs_http_proofs *proofs, char *name,
+                            size_t size);
 
 /** Bytes a second of answers that readers waited for; 0: not known. */
 uint64_t refs_http__rate(const refs_http *http);

@@ -2,6 +2,8 @@
 #include "http_redirect.h"
 
 #include <curl/curl.h>
+#include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 bool refs_redirect__is_one(long status) {
@@ -61,6 +63,24 @@ refs_status refs_redirect__check(const char *from, const char *to, refs_error *e
     return status;
 }
 
+static char *lower(char *text) {
+    for (char *c = text; *c != '\0'; c++)
+        if (*c >= 'A' && *c <= 'Z') *c = (char)(*c - 'A' + 'a');
+    return text;
+}
+
+char *refs_redirect__origin(const char *url) {
+    origin of = origin_of(url);
+    char *name = NULL;
+    if (of.scheme != NULL && of.host != NULL && of.port != NULL) {
+        size_t size = strlen(of.scheme) + strlen(of.host) + strlen(of.port) + sizeof "://:";
+        name = refs_alloc(size);
+        if (name != NULL) snprintf(name, size, "%s://%s:%s", of.scheme, of.host, of.port);
+    }
+    origin_clear(&of);
+    return name != NULL ? lower(name) : NULL;
+}
+
 bool refs_redirect__same_origin(const char *one, const char *other) {
     origin first = origin_of(one), second = origin_of(other);
     bool same = is(first.scheme, second.scheme) && is(first.host, second.host) &&
@@ -68,6 +88,36 @@ bool refs_redirect__same_origin(const char *one, const char *other) {
     origin_clear(&first);
     origin_clear(&second);
     return same;
+}
+
+static bool has_parameter(refs_str query, const char *name) {
+    size_t size = strlen(name);
+    for (size_t begin = 0, end; begin < query.size; begin += end + 1) {
+        refs_str rest = refs_str_part(query, begin, query.size);
+        end = refs_str_find(rest, '&');
+        if (end == SIZE_MAX) end = rest.size;
+        if (end > size && rest.data[size] == '=' && strncasecmp(rest.data, name, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Parameters that a signed URL has: of S3 and GCS, version 4; of both, version 2, and CloudFront;
+ * of Azure. */
+bool refs_redirect__is_signed(const char *url) {
+    static const char *const parameters[][2] = {{"X-Amz-Signature", NULL},
+                                                {"X-Goog-Signature", NULL},
+                                                {"Signature", "Expires"},
+                                                {"Signature", "Key-Pair-Id"},
+                                                {"sig", "sv"}};
+    const char *begin = url + strcspn(url, "?#");
+    if (*begin != '?') return false;
+    refs_str query = refs_str_view(begin + 1, strcspn(begin + 1, "#"));
+    for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
+        if (has_parameter(query, parameters[i][0]) &&
+            (parameters[i][1] == NULL || has_parameter(query, parameters[i][1])))
+            return true;
+    return false;
 }
 
 static void copy_part(CURLU *from, CURLU *to, CURLUPart part) {

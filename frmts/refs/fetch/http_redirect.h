@@ -11,8 +11,16 @@ bool refs_redirect__is_one(long status);
  * leads to another scheme than http or https, or from https to http. */
 refs_status refs_redirect__check(const char *from, const char *to, refs_error *err);
 
+/** Scheme, host and port of an absolute URL, the same text for all of one origin; to be freed with
+ * refs_free. NULL where it is none, or without memory. */
+char *refs_redirect__origin(const char *url);
+
 /** Whether two absolute URLs have scheme, host and port in common. */
 bool refs_redirect__same_origin(const char *one, const char *other);
+
+/** Whether the query of an absolute URL holds the signature of an object store: it is all that a
+ * request of it may say of who asks. S3 and its kin refuse other credentials beside it. */
+bool refs_redirect__is_signed(const char *url);
 
 /** `to` with the user and the password of `from` where they are of one origin and `to` names none;
  * to be freed with refs_free. NULL without memory. */

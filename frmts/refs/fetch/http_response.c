@@ -1,6 +1,7 @@
 /* http_response.c -- see http_response.h. */
 #include "http_response.h"
 
+#include <ctype.h>
 #include <curl/curl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,6 +97,31 @@ static void copy_text(refs_str value, char *copy, size_t size) {
     copy[length] = '\0';
 }
 
+static bool is_word(refs_str text) {
+    for (size_t i = 0; i < text.size; i++)
+        if (!isalnum((unsigned char)text.data[i]) && strchr("-_.", text.data[i]) == NULL)
+            return false;
+    return true;
+}
+
+/* Nothing but words is shown and believed, and nothing that was cut. */
+static void copy_word(refs_str value, char *word, size_t size) {
+    if (value.size < size && is_word(value)) copy_text(value, word, size);
+}
+
+void refs_response__element(refs_str body, const char *name, char *content, size_t size) {
+    char tag[32];
+    size_t tag_size = (size_t)snprintf(tag, sizeof tag, "<%s>", name);
+    content[0] = '\0';
+    for (size_t i = 0; i + tag_size <= body.size; i++) {
+        if (memcmp(body.data + i, tag, tag_size) != 0) continue;
+        refs_str rest = refs_str_part(body, i + tag_size, body.size);
+        size_t end = refs_str_find(rest, '<');
+        if (end != SIZE_MAX) copy_word(refs_str_part(rest, 0, end), content, size);
+        return;
+    }
+}
+
 /* What was modified as the response was made says nothing of the object: it may change again within
  * the second, and there are servers that date all answers so (RFC 9110, section 8.8.2.2). */
 static void settle(refs_response *response) {
@@ -133,6 +159,8 @@ void refs_response__line(refs_response *response, refs_str line) {
         response->date_s = date_or_zero(value);
     else if (starts(name, "content-encoding:"))
         response->encoded = value.size > 0 && !starts(value, "identity");
+    else if (starts(name, "x-amz-bucket-region:"))
+        copy_word(value, response->region, sizeof response->region);
     else if (starts(name, "content-type:"))
         response->multipart = starts(value, "multipart/byteranges");
 }

@@ -20,13 +20,19 @@ typedef struct refs_response {
     bool encoded;                    /**< a Content-Encoding other than identity */
     bool multipart;                  /**< several ranges in one body */
     uint64_t retry_after_ms;
-    int64_t date_s; /**< when the response was made; 0 where it does not say */
+    int64_t date_s;  /**< when the response was made; 0 where it does not say */
+    char region[32]; /**< of the bucket, as S3 says; "" where it does not */
     refs_validators validators;
 } refs_response;
 
 /** Takes in one header line, with or without its end. A status line begins a new response: a
  * redirect or an interim response came before. The empty line ends it. */
 void refs_response__line(refs_response *response, refs_str line);
+
+/** The content of the first XML element `name` of a body, as object stores say what is wrong, where
+ * it is a word of letters, digits, '-', '_' and '.'; else "". At most `size` bytes with their end.
+ */
+void refs_response__element(refs_str body, const char *name, char *content, size_t size);
 
 /** "" where both may be of one state of an object, else what differs. `other` is of a later answer
  * than `one`. ETags compare weakly: servers that compress as they send mark the same bytes as weak.

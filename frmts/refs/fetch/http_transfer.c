@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 #include "http_redirect.h"
@@ -16,6 +17,10 @@
 /* A server that has answered may be starting anew. Where nobody ever did, the address is mostly
  * wrong, which people want to know soon. */
 #define MAX_RETRIES_OF_REFUSED 1
+
+/* Where an origin answers others, refusals are a matter of its limit, and do not count: but one
+ * object may be refused for ever. */
+#define REFUSALS_PER_RETRY 10
 
 #define ACCEPT_ENCODING "Accept-Encoding:"
 
@@ -31,6 +36,7 @@ static size_t on_header(char *data, size_t item_size, size_t n, void *user) {
         return 0;
     }
     refs_response__line(&transfer->response, refs_str_view(data, size));
+    if (size > 11 && strncasecmp(data, "set-cookie:", 11) == 0) transfer->set_cookie = true;
     return size;
 }
 
@@ -69,6 +75,33 @@ static void set_invariants(refs_transfer *transfer) {
     if (strncasecmp(transfer->url, "https:", 6) == 0) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
 }
 
+static void set_text(CURL *easy, CURLoption option, const char *text) {
+    if (text != NULL) curl_easy_setopt(easy, option, text);
+}
+
+/* Versions of the host do not know all of them. */
+static void set_proofs(CURL *easy, const refs_http_proofs *proofs) {
+    if (proofs->bearer != NULL) {
+        curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+        curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, proofs->bearer);
+    }
+    set_text(easy, CURLOPT_NETRC_FILE, proofs->netrc_file);
+    set_text(easy, CURLOPT_SSLCERT, proofs->certificate);
+    set_text(easy, CURLOPT_SSLCERTTYPE, proofs->certificate_type);
+    set_text(easy, CURLOPT_SSLKEY, proofs->key);
+    set_text(easy, CURLOPT_KEYPASSWD, proofs->key_password);
+    set_text(easy, CURLOPT_CAINFO, proofs->authorities);
+}
+
+static void set_authorities(const refs_transfer *transfer, refs_http *http) {
+    char name[64];
+    if (strncasecmp(transfer->url, "https:", 6) != 0 ||
+        !refs_http__authorities(http, &transfer->rules.proofs, name, sizeof name))
+        return;
+    curl_easy_setopt(transfer->easy, CURLOPT_CAINFO, name);
+    curl_easy_setopt(transfer->easy, CURLOPT_CAPATH, NULL);
+}
+
 /* Without the header any encoding would do (RFC 9110, section 12.5.3). libcurl sends one of its own
  * where it is to undo the encoding. */
 static bool ask_for_bytes(const refs_transfer *transfer, struct curl_slist **headers) {
@@ -81,7 +114,48 @@ static bool ask_for_bytes(const refs_transfer *transfer, struct curl_slist **hea
     return longer != NULL;
 }
 
-static refs_status prepare(refs_transfer *transfer, const refs_http *http, const char *url,
+/* -- credentials ------------------------------------------------------------------------------- */
+
+static void drop_credentials(CURL *easy) {
+    curl_easy_setopt(easy, CURLOPT_USERPWD, NULL);
+    curl_easy_setopt(easy, CURLOPT_USERNAME, NULL);
+    curl_easy_setopt(easy, CURLOPT_PASSWORD, NULL);
+    curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, NULL);
+    curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+    curl_easy_setopt(easy, CURLOPT_COOKIE, NULL);
+}
+
+static bool is_authorization(const char *header) {
+    static const char name[] = "Authorization";
+    if (strncasecmp(header, name, sizeof name - 1) != 0) return false;
+    header += sizeof name - 1;
+    header += strspn(header, " \t");
+    return *header == ':' || *header == ';';
+}
+
+/* Copies all headers but those that say who asks; false without memory. */
+static bool copy_headers(const struct curl_slist *from, struct curl_slist **to) {
+    for (const struct curl_slist *header = from; header != NULL; header = header->next) {
+        if (is_authorization(header->data)) continue;
+        struct curl_slist *longer = curl_slist_append(*to, header->data);
+        if (longer == NULL) return false;
+        *to = longer;
+    }
+    return true;
+}
+
+/* The signature in its URL is all that a request says of who asks. */
+static refs_status leave_to_signature(refs_transfer *transfer, refs_error *err) {
+    struct curl_slist *headers = NULL;
+    drop_credentials(transfer->easy);
+    curl_easy_setopt(transfer->easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    bool copied = copy_headers(transfer->headers, &headers);
+    curl_slist_free_all(transfer->headers);
+    transfer->headers = headers;
+    return copied ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status prepare(refs_transfer *transfer, refs_http *http, const char *url,
                            refs_error *err) {
     const refs_http_host *host = refs_http__host(http);
     transfer->host = host;
@@ -95,14 +169,20 @@ static refs_status prepare(refs_transfer *transfer, const refs_http *http, const
     if (transfer->rules.retry_codes != NULL)
         transfer->retry_codes = refs_str_copy(refs_str_from(transfer->rules.retry_codes));
     transfer->rules.retry_codes = transfer->retry_codes;
+    transfer->cookies = refs_http__cookies(http, &transfer->rules);
     set_defaults(transfer);
     transfer->headers = host->prepare(host->self, transfer->location, url, transfer->easy);
+    set_proofs(transfer->easy, &transfer->rules.proofs);
+    set_authorities(transfer, http);
+    if (transfer->rules.is_signed || refs_redirect__is_signed(url))
+        REFS_TRY(leave_to_signature(transfer, err));
     if (!ask_for_bytes(transfer, &transfer->headers)) return refs_fail_nomem(err);
     set_invariants(transfer);
+    refs_cookies__use(transfer->cookies, transfer->easy);
     return REFS_OK;
 }
 
-refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http *http, const char *url,
+refs_status refs_transfer__prepare(refs_transfer *transfer, refs_http *http, const char *url,
                                    refs_error *err) {
     refs_fork_hold_off(); /* libcurl has locks */
     refs_status status = prepare(transfer, http, url, err);
@@ -110,48 +190,50 @@ refs_status refs_transfer__prepare(refs_transfer *transfer, const refs_http *htt
     return status;
 }
 
-/* A handle for other origins: as the first, without what is secret. What .netrc says of the other
- * host stays. */
-static refs_status make_away(refs_transfer *transfer, refs_error *err) {
-    if (transfer->away != NULL) return REFS_OK;
-    CURL *away = transfer->away = curl_easy_duphandle(transfer->easy);
-    if (away == NULL || !ask_for_bytes(transfer, &transfer->away_headers))
-        return refs_fail_nomem(err);
-    curl_easy_setopt(away, CURLOPT_HTTPHEADER, transfer->away_headers);
-    curl_easy_setopt(away, CURLOPT_USERPWD, NULL);
-    curl_easy_setopt(away, CURLOPT_USERNAME, NULL);
-    curl_easy_setopt(away, CURLOPT_PASSWORD, NULL);
-    curl_easy_setopt(away, CURLOPT_XOAUTH2_BEARER, NULL);
-    curl_easy_setopt(away, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
-    curl_easy_setopt(away, CURLOPT_COOKIE, NULL);
-    curl_easy_setopt(away, CURLOPT_COOKIEJAR, NULL);
+/* -- where it is sent -------------------------------------------------------------------------- */
+
+static bool is_trusted(const refs_transfer *transfer, const char *url) {
+    return transfer->rules.trust_redirects || refs_redirect__same_origin(transfer->url, url);
+}
+
+/* A handle for `url`, as the first without what is secret: of another origin, or with a signature.
+ * What .netrc says of the other host stays. */
+static refs_status make_away(refs_transfer *transfer, const char *url, refs_error *err) {
+    CURL *away = curl_easy_duphandle(transfer->easy);
+    struct curl_slist *headers = NULL;
+    bool trusted = is_trusted(transfer, url);
+    if (away == NULL) return refs_fail_nomem(err);
+    refs_cookies__use(transfer->cookies, away);
+    if (transfer->away != NULL) curl_easy_cleanup(transfer->away);
+    transfer->away = transfer->current = away;
+    bool copied = !trusted || copy_headers(transfer->headers, &headers);
+    bool complete = copied && ask_for_bytes(transfer, &headers);
+    curl_easy_setopt(away, CURLOPT_HTTPHEADER, headers);
+    curl_slist_free_all(transfer->away_headers);
+    transfer->away_headers = headers;
+    if (!complete) return refs_fail_nomem(err);
+    drop_credentials(away);
+    if (refs_redirect__is_signed(url))
+        curl_easy_setopt(away, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    if (trusted) return REFS_OK;
     curl_easy_setopt(away, CURLOPT_SSLCERT, NULL);
     curl_easy_setopt(away, CURLOPT_SSLKEY, NULL);
     curl_easy_setopt(away, CURLOPT_KEYPASSWD, NULL);
     return REFS_OK;
 }
 
-/* Cookies that servers set go along: libcurl sends each to the host that it is of. */
-static void move_cookies(CURL *from, CURL *to) {
-    struct curl_slist *cookies = NULL;
-    curl_easy_getinfo(from, CURLINFO_COOKIELIST, &cookies);
-    for (const struct curl_slist *cookie = cookies; cookie != NULL; cookie = cookie->next)
-        curl_easy_setopt(to, CURLOPT_COOKIELIST, cookie->data);
-    curl_slist_free_all(cookies);
-}
-
-/* -- where it is sent -------------------------------------------------------------------------- */
-
 /* Takes over `url`. */
 static refs_status go_to(refs_transfer *transfer, char *url, refs_error *err) {
+    bool is_newly_signed =
+        refs_redirect__is_signed(url) && !refs_redirect__is_signed(transfer->url);
     refs_free(transfer->url_now);
     transfer->url_now = url;
-    bool home = transfer->rules.trust_redirects || refs_redirect__same_origin(transfer->url, url);
-    if (!home) REFS_TRY(make_away(transfer, err));
-    CURL *to = home ? transfer->easy : transfer->away;
-    if (to != transfer->current) move_cookies(transfer->current, to);
-    transfer->current = to;
-    curl_easy_setopt(to, CURLOPT_URL, url);
+    if (!is_trusted(transfer, url) || is_newly_signed) {
+        REFS_TRY(make_away(transfer, url, err));
+    } else if (transfer->current != transfer->easy) {
+        transfer->current = transfer->easy;
+    }
+    curl_easy_setopt(transfer->current, CURLOPT_URL, url);
     return REFS_OK;
 }
 
@@ -177,7 +259,7 @@ static refs_status follow(refs_transfer *transfer, long status, refs_error *err)
 }
 
 /* A retry starts over where the first attempt did: redirects may lead elsewhere by then. */
-static void go_home(refs_transfer *transfer) {
+void refs_transfer__go_home(refs_transfer *transfer) {
     if (transfer->n_redirects == 0) return;
     char *url = refs_str_copy(refs_str_from(transfer->url));
     transfer->n_redirects = 0;
@@ -189,17 +271,17 @@ static void go_home(refs_transfer *transfer) {
 /* Each attempt has a handle of its own: libcurl before 8 keeps a pointer to the last header of the
  * request before, which is freed by then, and follows it where an answer begins with a folded line.
  * Without memory for another, the old one has to do. */
-static void renew(CURL **handle) {
+static void renew(const refs_transfer *transfer, CURL **handle) {
     CURL *fresh = curl_easy_duphandle(*handle);
     if (fresh == NULL) return;
-    move_cookies(*handle, fresh);
+    refs_cookies__use(transfer->cookies, fresh);
     curl_easy_cleanup(*handle);
     *handle = fresh;
 }
 
 static void renew_current(refs_transfer *transfer) {
     bool is_away = transfer->current == transfer->away;
-    renew(is_away ? &transfer->away : &transfer->easy);
+    renew(transfer, is_away ? &transfer->away : &transfer->easy);
     transfer->current = is_away ? transfer->away : transfer->easy;
 }
 
@@ -268,6 +350,14 @@ bool refs_transfer__has_no_server(const refs_transfer *transfer, CURLcode code) 
            number == ECONNREFUSED;
 }
 
+/* What an object store says in a refusal. */
+static void element_of(const refs_transfer *transfer, const char *name, char *text, size_t size) {
+    uint64_t kept = transfer->refusal_bytes;
+    if (kept > REFS_REFUSAL_TEXT_BYTES) kept = REFS_REFUSAL_TEXT_BYTES;
+    if (transfer->refusal_text == NULL) kept = 0;
+    refs_response__element(refs_str_view(transfer->refusal_text, (size_t)kept), name, text, size);
+}
+
 static refs_status fail_status(const refs_transfer *transfer, long status, refs_error *err) {
     const refs_validators *validators = &transfer->response.validators;
     const refs_http_host *host = transfer->host;
@@ -282,16 +372,24 @@ static refs_status fail_status(const refs_transfer *transfer, long status, refs_
         advice = "check the URL; where files moved, -oo URL_REWRITE=old=>new";
     if ((status == 401 || status == 403) && host->advice != NULL)
         advice = host->advice(host->self, transfer->location);
-    return refs_fail(err, REFS_IO, "HTTP %ld%s%s%s", status, advice != NULL ? " (" : "",
-                     advice != NULL ? advice : "", advice != NULL ? ")" : "");
+    char code[64];
+    element_of(transfer, "Code", code, sizeof code);
+    return refs_fail(err, REFS_IO, "HTTP %ld%s%s%s%s%s", status, code[0] != '\0' ? " " : "", code,
+                     advice != NULL ? " (" : "", advice != NULL ? advice : "",
+                     advice != NULL ? ")" : "");
 }
 
 static refs_status fail_code(const refs_transfer *transfer, CURLcode code, long status,
                              refs_error *err) {
     const char *text = transfer->curl_text;
-    if (*text == '\0') text = curl_easy_strerror(code);
-    return status > 0 ? refs_fail(err, REFS_IO, "%s (HTTP %ld)", text, status)
-                      : refs_fail(err, REFS_IO, "%s", text);
+    /* The end of the connection may have said something after what was wrong with its beginning. */
+    bool is_other = code == CURLE_PEER_FAILED_VERIFICATION && strstr(text, "certificate") == NULL;
+    if (*text == '\0' || is_other) text = curl_easy_strerror(code);
+    /* GnuTLS names the file of authorities, which may be one in memory. */
+    const char *file = strstr(text, " CAfile: ");
+    int size = (int)(file != NULL ? (size_t)(file - text) : strlen(text));
+    return status > 0 ? refs_fail(err, REFS_IO, "%.*s (HTTP %ld)", size, text, status)
+                      : refs_fail(err, REFS_IO, "%.*s", size, text);
 }
 
 /* An answer that ended as it announced: all there is to say against it is that it is too short. */
@@ -324,24 +422,46 @@ static void judge(refs_transfer *transfer, CURLcode code, long status) {
         (void)judge_end(transfer, status, err);
 }
 
+/* Whether a failure that is mostly transient may be so: not that a proxy lets nobody in, nor that
+ * the key of a certificate cannot be read. */
+static bool may_change(const refs_transfer *transfer, CURLcode code) {
+    long proxy_status = 0;
+    curl_easy_getinfo(transfer->current, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+    if (proxy_status >= 300) return is_transient_status(transfer, proxy_status);
+    return code != CURLE_SSL_CONNECT_ERROR ||
+           strstr(transfer->curl_text, "error reading X.509") == NULL;
+}
+
 static bool may_retry(refs_transfer *transfer, CURLcode code, long status) {
     uint64_t brought = atomic_load(&transfer->got) - transfer->got_before;
     bool short_range = code == CURLE_OK && status == 206;
     bool transient = status >= 300 ? is_transient_status(transfer, status)
                                    : is_transient_code(code) || short_range;
+    if (code != CURLE_OK && !may_change(transfer, code)) transient = false;
     if (transfer->refused || transfer->hopeless || !transient) return false;
     if (transfer->kind == REFS_TRANSFER_RANGE && brought >= PROGRESS_BYTES)
         transfer->n_failures = 0;
     if (transfer->paused_ms >= PAUSED_LONG_MS) transfer->n_failures = 0;
     unsigned most = transfer->rules.max_retries;
+    if (refs_origin__is_refusal(status) && transfer->others_came && most > 0 &&
+        transfer->n_refusals++ < REFUSALS_PER_RETRY * most)
+        transfer->n_failures = 0;
     if (transfer->pointless && most > MAX_RETRIES_OF_REFUSED) most = MAX_RETRIES_OF_REFUSED;
     return transfer->n_failures++ < most;
 }
 
+/* A number that is another one for each attempt. */
+static uint64_t hash(const refs_transfer *transfer) {
+    uint64_t mixed = (uint64_t)(uintptr_t)transfer ^ (transfer->began_us << 16);
+    return (mixed * 0x9e3779b97f4a7c15u) >> 32;
+}
+
+/* Requests that failed together do not come back together: up to half of the delay is added. */
 static uint64_t delay_of(const refs_transfer *transfer) {
     unsigned doublings = transfer->n_failures < 11 ? transfer->n_failures : 11;
     uint64_t delay_ms = (uint64_t)transfer->rules.retry_delay_ms
                         << (doublings > 0 ? doublings - 1 : 0);
+    delay_ms += delay_ms * (hash(transfer) % 512) / 1024;
     return transfer->response.retry_after_ms > delay_ms ? transfer->response.retry_after_ms
                                                         : delay_ms;
 }
@@ -361,12 +481,33 @@ static bool try_again(refs_transfer *transfer, CURLcode code, long status, uint6
     *delay_ms = delay_of(transfer);
     if (transfer->kind == REFS_TRANSFER_WHOLE) atomic_store(&transfer->got, 0);
     refs_error_clear(&transfer->error);
-    go_home(transfer);
+    refs_transfer__go_home(transfer);
     return true;
+}
+
+static void note_region(refs_transfer *transfer) {
+    memcpy(transfer->region, transfer->response.region, sizeof transfer->region);
+    if (transfer->region[0] == '\0')
+        element_of(transfer, "Region", transfer->region, sizeof transfer->region);
+}
+
+bool refs_transfer__is_signature_refused(const refs_transfer *transfer) {
+    long status = transfer->status;
+    return transfer->error.status != REFS_OK && transfer->rules.is_signed &&
+           (status == 301 || status == 400 || status == 403);
+}
+
+bool refs_transfer__tell_host(const refs_transfer *transfer, unsigned n_refused) {
+    const refs_http_host *host = transfer->host;
+    const refs_http_signed_answer answer = {transfer->status, transfer->region, n_refused};
+    if (!transfer->rules.is_signed) return false;
+    if (host->signed_answer == NULL) return answer.status == 403 && n_refused == 1;
+    return host->signed_answer(host->self, transfer->location, &answer);
 }
 
 bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t *delay_ms) {
     long status = transfer->status = refs_transfer__status(transfer);
+    note_region(transfer);
     if (refs_redirect__is_one(status) && !is_transient_code(code)) {
         *delay_ms = 0;
         return follow(transfer, status, &transfer->error) != REFS_OK;
@@ -383,6 +524,7 @@ void refs_transfer__clear(refs_transfer *transfer) {
     curl_slist_free_all(transfer->away_headers);
     curl_slist_free_all(transfer->headers);
     refs_fork_allow();
+    refs_free(transfer->refusal_text);
     refs_free(transfer->retry_codes);
     refs_free(transfer->url_now);
     refs_free(transfer->url);
@@ -391,7 +533,7 @@ void refs_transfer__clear(refs_transfer *transfer) {
     transfer->counted = 0;
     transfer->easy = transfer->away = transfer->current = NULL;
     transfer->headers = transfer->away_headers = NULL;
-    transfer->url = transfer->url_now = transfer->retry_codes = NULL;
+    transfer->url = transfer->url_now = transfer->retry_codes = transfer->refusal_text = NULL;
     transfer->block = NULL;
 }
 

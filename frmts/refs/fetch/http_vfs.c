@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "http_internal.h"
 
@@ -37,10 +38,12 @@ struct refs_http_vfs {
     refs_forked forked;
     pthread_mutex_t lock; /* guards what follows */
     bool cancelled;
-    pending *first;    /* under way */
-    opened *by_ranges; /* objects that have fetchers */
-    opened *looked_at; /* closed without having been read, or NULL */
-    char *stamped;     /* the location that `validators` is of, or NULL */
+    pending *first;     /* under way */
+    opened *by_ranges;  /* objects that have fetchers */
+    opened *looked_at;  /* closed without having been read, or NULL */
+    char *silent;       /* the last location that was not answered, or NULL */
+    uint64_t silent_ms; /* ... when */
+    char *stamped;      /* the location that `validators` is of, or NULL */
     refs_vfs_validators validators;
 };
 
@@ -116,7 +119,7 @@ static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_e
                                  .waiter = &waiter};
     pthread_mutex_init(&waiter.lock, NULL);
     pthread_cond_init(&waiter.moved, NULL);
-    for (int attempts = 0; attempts < 2; attempts++) { /* the second where a signature expired */
+    for (unsigned n_refused = 0;;) {
         char *url = NULL;
         memcpy(transfer, &asked, sizeof asked);
         if (asked.kind == REFS_TRANSFER_RANGE &&
@@ -128,8 +131,11 @@ static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_e
         refs_error problem = REFS_ERROR_INIT;
         if (status == REFS_OK) status = attempt(vfs, transfer, url, &problem);
         refs_free(url);
-        bool again = attempts == 0 && problem.status != REFS_OK && transfer->rules.is_signed &&
-                     transfer->status == 403;
+        bool again = false;
+        if (status == REFS_OK)
+            (void)refs_transfer__tell_host(transfer, 0);
+        else if (refs_transfer__is_signature_refused(transfer))
+            again = refs_transfer__tell_host(transfer, ++n_refused);
         if (!again) {
             status = refs_fail(err, status, "%s", problem.message);
             break;
@@ -224,6 +230,32 @@ static opened *new_object(const char *location) {
     return NULL;
 }
 
+static uint64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Of a location that was not answered, what would be inside of it is not asked for as well. */
+static void note_silent(refs_http_vfs *vfs, const char *location) {
+    char *copy = refs_str_copy(refs_str_from(location));
+    refs_lock(&vfs->lock);
+    char *previous = vfs->silent;
+    vfs->silent = copy;
+    vfs->silent_ms = now_ms();
+    refs_unlock(&vfs->lock);
+    refs_free(previous);
+}
+
+static bool is_silent(refs_http_vfs *vfs, const char *location) {
+    refs_lock(&vfs->lock);
+    size_t size = vfs->silent != NULL ? strlen(vfs->silent) : 0;
+    bool silent = size > 0 && strncmp(location, vfs->silent, size) == 0 && location[size] == '/' &&
+                  now_ms() - vfs->silent_ms < REFS_HTTP_DEAD_MS;
+    refs_unlock(&vfs->lock);
+    return silent;
+}
+
 /* REFS_UNSUPPORTED and REFS_LIMIT leave the location to the other refs_vfs. */
 static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
     refs_transfer transfer = {.location = object->location,
@@ -240,6 +272,7 @@ static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
     long http_status = transfer.status;
     refs_transfer__clear(&transfer);
     if (status == REFS_OK || status == REFS_UNSUPPORTED || status == REFS_LIMIT) return status;
+    if (status == REFS_IO && http_status == 0) note_silent(vfs, object->location);
     return fail_at(object->location, http_status, &problem, err);
 }
 
@@ -270,25 +303,38 @@ static refs_status add_fetcher(refs_http_vfs *vfs, opened *object, refs_error *e
     return REFS_OK;
 }
 
-/* Fetches the beginning of a data file. False where its server, or its size, does not let it be
- * read by ranges: then it is fetched whole. */
-static bool fetch_beginning(refs_http_vfs *vfs, opened *object) {
+/* Whether an object that was not fetched by a range may be fetched whole. */
+static bool may_be_whole(const refs_transfer *transfer, refs_status status) {
+    return status == REFS_OK || status == REFS_UNSUPPORTED || transfer->ranges_ignored ||
+           transfer->status == 416;
+}
+
+/* Fetches the beginning of a data file. REFS_UNSUPPORTED without a message where its server, or its
+ * size, does not let it be read by ranges. */
+static refs_status fetch_beginning(refs_http_vfs *vfs, opened *object, refs_error *err) {
     refs_transfer transfer = {.location = object->location,
                               .kind = REFS_TRANSFER_RANGE,
                               .length = BEGINNING_BYTES,
                               .may_be_short = true};
     refs_error problem = REFS_ERROR_INIT;
-    bool fetched = carry_out(vfs, &transfer, &problem) == REFS_OK && transfer.validators.has_total;
-    if (fetched && transfer.validators.total > atomic_load(&transfer.got))
-        fetched = add_fetcher(vfs, object, NULL) == REFS_OK;
-    if (fetched) {
+    refs_status status = carry_out(vfs, &transfer, &problem);
+    bool has_size = status == REFS_OK && transfer.validators.has_total;
+    if (!has_size && may_be_whole(&transfer, status)) {
+        status = REFS_UNSUPPORTED;
+    } else if (!has_size) {
+        if (status == REFS_IO && transfer.status == 0) note_silent(vfs, object->location);
+        status = fail_at(object->location, transfer.status, &problem, err);
+    } else if (transfer.validators.total > atomic_load(&transfer.got)) {
+        status = add_fetcher(vfs, object, err);
+    }
+    if (status == REFS_OK) {
         object->block = refs_block_hold(transfer.block);
         object->held = atomic_load(&transfer.got);
         object->size = transfer.validators.total;
         keep_validators(vfs, object->location, &transfer.validators);
     }
     refs_transfer__clear(&transfer);
-    return fetched;
+    return status;
 }
 
 static opened *take_looked_at(refs_http_vfs *vfs, const char *location) {
@@ -304,13 +350,16 @@ static opened *take_looked_at(refs_http_vfs *vfs, const char *location) {
 
 static refs_status open_object(void *self, const char *location, void **handle, refs_error *err) {
     refs_http_vfs *vfs = self;
+    if (is_silent(vfs, location))
+        return refs_fail(err, REFS_IO, "%s: not asked for: what it is in was not answered",
+                         location);
     opened *object = take_looked_at(vfs, location);
     if (object == NULL) {
         object = new_object(location);
         if (object == NULL) return refs_fail_nomem(err);
-        refs_status status = REFS_OK;
-        if (!is_data_file(location) || !fetch_beginning(vfs, object))
-            status = fetch(vfs, object, err);
+        refs_status status =
+            is_data_file(location) ? fetch_beginning(vfs, object, err) : REFS_UNSUPPORTED;
+        if (status == REFS_UNSUPPORTED) status = fetch(vfs, object, err);
         if (status == REFS_UNSUPPORTED || status == REFS_LIMIT)
             status = vfs->other->open(vfs->other->self, location, &object->other, err);
         if (status != REFS_OK) {
@@ -457,6 +506,7 @@ void refs_http_vfs_free(refs_http_vfs *vfs) {
     refs_fork_unregister(&vfs->forked);
     discard(vfs, vfs->looked_at);
     refs_free(vfs->stamped);
+    refs_free(vfs->silent);
     pthread_mutex_destroy(&vfs->lock);
     refs_free(vfs);
 }

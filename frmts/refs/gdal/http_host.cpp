@@ -1,6 +1,9 @@
 /* http_host.cpp -- see http_host.h. */
 #include "http_host.h"
 
+#include <cstring>
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "cpl_conv.h"
@@ -12,8 +15,12 @@
 #include "guard.h"
 #include "options.h"
 #include "report.h"
+#include "vsi_source.h"
 
 namespace {
+
+/** Requests at a time, where nobody says how many. */
+constexpr unsigned maxRequests = 64;
 
 const char curlPrefix[] = "/vsicurl/";
 
@@ -92,6 +99,50 @@ bool isSigned(const ObjectStore &store, const char *location) {
     return !isTrue(location, store.unsignedOption);
 }
 
+/** What was learned of a bucket, as it is asked with the options that are set. */
+struct Bucket {
+    std::string region; ///< "": that which GDAL takes it for
+    bool hasAnswered;   ///< a request that GDAL signed
+    bool wasTried;      ///< by VSI
+    bool isLeftToVsi;
+};
+
+std::mutex bucketsLock;
+std::map<std::string, Bucket> buckets;
+
+/** Who sets these differently asks somebody else, or as somebody else. */
+constexpr const char *bucketOptions[] = {
+    "AWS_REGION",      "AWS_DEFAULT_REGION",     "AWS_S3_ENDPOINT",
+    "AWS_PROFILE",     "AWS_ACCESS_KEY_ID",      "AZURE_STORAGE_CONNECTION_STRING",
+    "OSS_ENDPOINT",    "AZURE_STORAGE_ACCOUNT",  "GS_ACCESS_KEY_ID",
+    "CPL_GS_ENDPOINT", "AZURE_STORAGE_SAS_TOKEN"};
+
+/** What a name of an object store begins with: "/vsis3/bucket/". */
+std::string bucketOf(const char *location) {
+    const char *bucket = strchr(location + 1, '/') + 1;
+    return std::string(location, bucket + strcspn(bucket, "/")) + "/";
+}
+
+std::string bucketKey(const char *location) {
+    std::string key = bucketOf(location);
+    for (const char *name : bucketOptions)
+        key += std::string("\n") + pathOption(location, name, "");
+    return key;
+}
+
+Bucket knownOf(const char *location) {
+    const std::string key = bucketKey(location);
+    const RefsLocked guard(bucketsLock);
+    const auto found = buckets.find(key);
+    return found != buckets.end() ? found->second : Bucket();
+}
+
+template <class Change> void changeKnown(const char *location, Change change) {
+    const std::string key = bucketKey(location);
+    const RefsLocked guard(bucketsLock);
+    change(buckets[key]);
+}
+
 /** The URL of an object, or "" where only VSI can ask for it. */
 std::string objectUrl(const ObjectStore &store, const char *location) {
     if (!isSigned(store, location)) {
@@ -100,7 +151,11 @@ std::string objectUrl(const ObjectStore &store, const char *location) {
     }
     if (store.payerOption != nullptr && pathOption(location, store.payerOption, nullptr) != nullptr)
         return "";
-    char *signedUrl = VSIGetSignedURL(location, nullptr);
+    const Bucket known = knownOf(location);
+    if (known.isLeftToVsi) return "";
+    CPLStringList options;
+    if (!known.region.empty()) options.SetNameValue("AWS_REGION", known.region.c_str());
+    char *signedUrl = VSIGetSignedURL(location, options.List());
     const std::string url = signedUrl != nullptr ? signedUrl : "";
     CPLFree(signedUrl);
     return url;
@@ -137,6 +192,39 @@ unsigned milliseconds(const char *seconds, unsigned otherwise) {
     return seconds != nullptr ? static_cast<unsigned>(1000 * CPLAtof(seconds)) : otherwise;
 }
 
+/** Options that say who asks. */
+constexpr const char *credentialOptions[] = {
+    "GDAL_HTTP_USERPWD", "GDAL_HTTP_BEARER",     "GDAL_HTTP_HEADERS", "GDAL_HTTP_HEADER_FILE",
+    "GDAL_HTTP_NETRC",   "GDAL_HTTP_NETRC_FILE", "GDAL_HTTP_COOKIE",  "GDAL_HTTP_SSLCERT"};
+
+/** FNV-1a, of 64 bits, of their values. */
+uint64_t credentialsOf(const char *location) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const char *name : credentialOptions)
+        for (const char *c = pathOption(location, name, "");; c++) {
+            hash = (hash ^ static_cast<unsigned char>(*c)) * 0x100000001b3u;
+            if (*c == '\0') break;
+        }
+    return hash;
+}
+
+/** Those that GDAL heeds itself in later versions alone. */
+refs_http_proofs proofsOf(const char *location) {
+    const auto option = [&](const char *name) { return pathOption(location, name, nullptr); };
+    refs_http_proofs proofs = {};
+    const char *kind = option("GDAL_HTTP_AUTH");
+    if (kind != nullptr && EQUAL(kind, "BEARER")) proofs.bearer = option("GDAL_HTTP_BEARER");
+    proofs.netrc_file = option("GDAL_HTTP_NETRC_FILE");
+    proofs.certificate = option("GDAL_HTTP_SSLCERT");
+    proofs.certificate_type = option("GDAL_HTTP_SSLCERTTYPE");
+    proofs.key = option("GDAL_HTTP_SSLKEY");
+    proofs.key_password = option("GDAL_HTTP_KEYPASSWD");
+    for (const char *name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE", "GDAL_CURL_CA_BUNDLE"})
+        if (const char *file = option(name)) proofs.authorities = file;
+    proofs.authority_folder = option("GDAL_HTTP_CAPATH");
+    return proofs;
+}
+
 void setRules(void *, const char *location, refs_http_rules *rules) {
     RefsInGdal section;
     const auto option = [&](const char *name) { return RefsOptionAt(location, name, nullptr); };
@@ -147,6 +235,10 @@ void setRules(void *, const char *location, refs_http_rules *rules) {
     const char *trust = option("CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT");
     rules->trust_redirects =
         trust != nullptr && !EQUAL(trust, "IF_SAME_HOST") && CPLTestBool(trust);
+    rules->credentials = credentialsOf(location);
+    rules->proofs = proofsOf(location);
+    rules->cookie_file = pathOption(location, "GDAL_HTTP_COOKIEFILE", nullptr);
+    rules->cookie_jar = pathOption(location, "GDAL_HTTP_COOKIEJAR", nullptr);
     const ObjectStore *store = storeOf(location);
     rules->is_signed = store != nullptr && isSigned(*store, location);
 }
@@ -157,9 +249,56 @@ void *prepare(void *, const char *location, const char *url, void *easy) {
     for (const PathOption &path : pathOptions)
         if (const char *value = pathOption(location, path.option, nullptr))
             options.SetNameValue(path.name, value);
+    const char *kind = options.FetchNameValue("HTTPAUTH");
+    if (kind != nullptr && EQUAL(kind, "BEARER")) // versions before 3.9 do not know it
+        options.SetNameValue("HTTPAUTH", "BASIC");
     if (options.FetchNameValue("HTTP_VERSION") == nullptr)
         options.SetNameValue("HTTP_VERSION", "2TLS");
     return CPLHTTPSetOptions(easy, url, options.List());
+}
+
+/** Of a bucket, of which nothing that GDAL signed was ever answered, GDAL's own file system is
+ * asked once: it makes other signatures, and corrects itself. */
+bool isLeftToVsi(const char *location) {
+    Bucket known = knownOf(location);
+    if (known.wasTried || known.hasAnswered) return known.isLeftToVsi;
+    const bool works = RefsVsiCanRead(location);
+    changeKnown(location, [works](Bucket &bucket) {
+        bucket.wasTried = true;
+        bucket.isLeftToVsi = works;
+    });
+    if (works)
+        CPLDebug("REFS", "%s is read by GDAL's file system: signed URLs are refused",
+                 bucketOf(location).c_str());
+    return works;
+}
+
+bool onRefusal(const char *location, const refs_http_signed_answer &answer) {
+    const Bucket known = knownOf(location);
+    if (answer.region[0] != '\0' && known.region != answer.region) {
+        changeKnown(location, [&](Bucket &bucket) { bucket.region = answer.region; });
+        CPLDebug("REFS", "%s is in the region %s", bucketOf(location).c_str(), answer.region);
+        return true;
+    }
+    if (known.isLeftToVsi) return true;
+    // It may have expired, or others have learned more since it was made.
+    const bool mayBeOld = answer.status == 403 || !known.region.empty();
+    if (answer.n_refused == 1 && mayBeOld) return true;
+    return isLeftToVsi(location);
+}
+
+bool signedAnswer(void *, const char *location, const refs_http_signed_answer *answer) {
+    RefsInGdal section;
+    if (storeOf(location) == nullptr) return false;
+    bool again = false;
+    (void)RefsGuard(nullptr, [&] {
+        if (answer->status >= 300)
+            again = onRefusal(location, *answer);
+        else if (!knownOf(location).hasAnswered)
+            changeKnown(location, [](Bucket &bucket) { bucket.hasAnswered = true; });
+        return REFS_OK;
+    });
+    return again;
 }
 
 const char *advice(void *, const char *location) {
@@ -176,13 +315,14 @@ const char *advice(void *, const char *location) {
 } // namespace
 
 const refs_http_host *RefsHttpHost() {
-    static const refs_http_host host = {nullptr, url, setRules, prepare, advice};
+    static const refs_http_host host = {nullptr, url, setRules, prepare, advice, signedAnswer};
     return &host;
 }
 
 refs_http_options RefsHttpOptions() {
     refs_http_options options = REFS_HTTP_OPTIONS_INIT;
-    options.max_in_flight =
-        number(RefsOption("REFS_HTTP_MAX_REQUESTS", nullptr), options.max_in_flight);
+    const char *most = RefsOption("REFS_HTTP_MAX_REQUESTS", nullptr);
+    options.max_in_flight = number(most, options.max_in_flight);
+    options.grow_to = most == nullptr ? maxRequests : 0;
     return options;
 }

@@ -289,3 +289,15 @@ const refs_vfs *RefsVsiSource() {
                                     close,   validators, isLocal, peek, forget};
     return &source;
 }
+
+bool RefsVsiCanRead(const char *location) {
+    void *handle = nullptr;
+    uint8_t byte;
+    size_t got = 0;
+    if (open(nullptr, location, &handle, nullptr) == REFS_OK) {
+        if (read(nullptr, handle, 0, 1, &byte, &got, nullptr) != REFS_OK) got = 0;
+        close(nullptr, handle);
+    }
+    if (got == 0) forget(nullptr, location);
+    return got == 1;
+}

@@ -7,4 +7,7 @@
 /** Any name that VSIFOpenL takes; whatever options the user gave GDAL hold. */
 const refs_vfs *RefsVsiSource();
 
+/** Whether GDAL can read a byte of a remote file. Says nothing, and keeps no failure in mind. */
+bool RefsVsiCanRead(const char *location);
+
 #endif

@@ -1,0 +1,121 @@
+/* http_cookies.c -- see http_cookies.h. */
+#include "http_cookies.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "refs/fork.h"
+
+struct refs_cookies {
+    refs_cookies *next;
+    uint64_t credentials;
+    char *file, *jar; /* or NULL */
+    CURLSH *share;
+    CURL *keeper; /* whose files they are */
+    bool is_dirty;
+    uint64_t written_ms;                        /* 0: never */
+    pthread_mutex_t locks[CURL_LOCK_DATA_LAST]; /* for each of what is shared */
+};
+
+static void lock(CURL *easy, curl_lock_data data, curl_lock_access access, void *user) {
+    (void)easy;
+    (void)access;
+    refs_lock(&((refs_cookies *)user)->locks[data]);
+}
+static void unlock(CURL *easy, curl_lock_data data, void *user) {
+    (void)easy;
+    refs_unlock(&((refs_cookies *)user)->locks[data]);
+}
+
+static void free_one(refs_cookies *cookies) {
+    if (cookies->keeper != NULL) curl_easy_cleanup(cookies->keeper); /* writes the jar */
+    if (cookies->share != NULL) curl_share_cleanup(cookies->share);
+    for (int i = 0; i < CURL_LOCK_DATA_LAST; i++) pthread_mutex_destroy(&cookies->locks[i]);
+    refs_free(cookies->file);
+    refs_free(cookies->jar);
+    refs_free(cookies);
+}
+
+void refs_cookies__use(refs_cookies *cookies, CURL *easy) {
+    if (cookies == NULL) return;
+    curl_easy_setopt(easy, CURLOPT_COOKIEJAR, NULL);
+    curl_easy_setopt(easy, CURLOPT_COOKIEFILE, NULL); /* none of those before */
+    curl_easy_setopt(easy, CURLOPT_COOKIEFILE, "");   /* but cookies */
+    curl_easy_setopt(easy, CURLOPT_SHARE, cookies->share);
+}
+
+/* The file of cookies is read with the first request. The jar is only named when there is something
+ * to write: a handle that ends writes it. */
+static void fill(refs_cookies *cookies) {
+    CURL *keeper = cookies->keeper;
+    curl_easy_setopt(keeper, CURLOPT_SHARE, cookies->share);
+    if (cookies->file == NULL) return;
+    curl_easy_setopt(keeper, CURLOPT_COOKIEFILE, cookies->file);
+    curl_easy_setopt(keeper, CURLOPT_COOKIELIST, "RELOAD");
+}
+
+static char *copy(const char *text) {
+    return text != NULL ? refs_str_copy(refs_str_from(text)) : NULL;
+}
+
+static refs_cookies *make(const refs_http_rules *rules) {
+    refs_cookies *made = refs_calloc(1, sizeof *made);
+    if (made == NULL) return NULL;
+    for (int i = 0; i < CURL_LOCK_DATA_LAST; i++) pthread_mutex_init(&made->locks[i], NULL);
+    made->credentials = rules->credentials;
+    made->file = copy(rules->cookie_file);
+    made->jar = copy(rules->cookie_jar);
+    made->share = curl_share_init();
+    made->keeper = curl_easy_init();
+    if (made->share == NULL || made->keeper == NULL ||
+        (made->file == NULL) != (rules->cookie_file == NULL) ||
+        (made->jar == NULL) != (rules->cookie_jar == NULL)) {
+        free_one(made);
+        return NULL;
+    }
+    curl_share_setopt(made->share, CURLSHOPT_LOCKFUNC, lock);
+    curl_share_setopt(made->share, CURLSHOPT_UNLOCKFUNC, unlock);
+    curl_share_setopt(made->share, CURLSHOPT_USERDATA, made);
+    curl_share_setopt(made->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
+    curl_share_setopt(made->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    fill(made);
+    return made;
+}
+
+static bool is_same(const char *one, const char *other) {
+    return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
+}
+
+refs_cookies *refs_cookies__of(refs_cookies **first, const refs_http_rules *rules) {
+    size_t n = 0;
+    refs_cookies **link = first;
+    for (; *link != NULL; link = &(*link)->next, n++)
+        if ((*link)->credentials == rules->credentials &&
+            is_same((*link)->file, rules->cookie_file) && is_same((*link)->jar, rules->cookie_jar))
+            return *link;
+    if (n < REFS_HTTP_MAX_COOKIE_STORES) *link = make(rules);
+    return *link;
+}
+
+static void write_jar(refs_cookies *cookies) {
+    curl_easy_setopt(cookies->keeper, CURLOPT_COOKIEJAR, cookies->jar);
+    curl_easy_setopt(cookies->keeper, CURLOPT_COOKIELIST, "FLUSH");
+    curl_easy_setopt(cookies->keeper, CURLOPT_COOKIEJAR, NULL);
+    cookies->is_dirty = false;
+}
+
+void refs_cookies__changed(refs_cookies *cookies, uint64_t now_ms) {
+    if (cookies == NULL || cookies->jar == NULL) return;
+    cookies->is_dirty = true;
+    if (cookies->written_ms != 0 && now_ms < cookies->written_ms + REFS_HTTP_COOKIES_MS) return;
+    cookies->written_ms = now_ms;
+    write_jar(cookies);
+}
+
+void refs_cookies__free_all(refs_cookies *first) {
+    for (refs_cookies *next; first != NULL; first = next) {
+        next = first->next;
+        if (first->is_dirty) write_jar(first);
+        free_one(first);
+    }
+}

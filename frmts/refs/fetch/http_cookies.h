@@ -1,0 +1,35 @@
+/* http_cookies.h -- cookies that servers set: one store for all requests that are made with the
+ * same credentials and cookie files. libcurl sends each cookie to the host that it is of.
+ *
+ * A file is read once, when its store is made, and written when a server has set a cookie, not by
+ * each request. TLS sessions go along with cookies: a connection resumes one instead of
+ * proving all anew. May be used from any number of threads. */
+#ifndef REFS_HTTP_COOKIES_H
+#define REFS_HTTP_COOKIES_H
+
+#include <curl/curl.h>
+
+#include "refs/http.h"
+
+/** So many stores are kept; who comes later goes without. */
+#define REFS_HTTP_MAX_COOKIE_STORES 64
+
+/** A file is not written anew for so long. */
+#define REFS_HTTP_COOKIES_MS 1000
+
+typedef struct refs_cookies refs_cookies;
+
+/** The store of requests with these rules among those at `first`, made where there is none. NULL
+ * without memory, or where there are too many. Others must not look for one meanwhile. */
+refs_cookies *refs_cookies__of(refs_cookies **first, const refs_http_rules *rules);
+
+/** Makes a handle use the store instead of files of its own; `cookies` may be NULL. */
+void refs_cookies__use(refs_cookies *cookies, CURL *easy);
+
+/** Notes that a server has set one: the file is written, soon. */
+void refs_cookies__changed(refs_cookies *cookies, uint64_t now_ms);
+
+/** Writes what is not written yet, and frees all of them. No handle may use one any more. */
+void refs_cookies__free_all(refs_cookies *first);
+
+#endif
