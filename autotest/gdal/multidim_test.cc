@@ -108,7 +108,7 @@ TEST(MultidimGroup, SaysWhatThereIsWhereSomethingElseIsAskedFor) {
     EXPECT_EQ(log.failures(),
               (std::vector<std::string>{
                   path + ": there is no array rainy; did you mean /g/h/rain? " + there,
-                  path + ": there is not a group gg; there are /g, /g/h"}));
+                  path + ": there is no group gg; there are /g, /g/h"}));
 }
 
 TEST(MultidimGroup, SaysNothingWhereGdalSearchesAndFinds) {

@@ -333,10 +333,13 @@ static void resume(engine *self, refs_transfer *transfer) {
     curl_easy_pause(transfer->current, CURLPAUSE_CONT);
 }
 
-/* While somebody waits for a transfer, those that nobody waits for stand still. */
+/* While somebody waits for a transfer, those that nobody waits for stand still; but where their
+ * server takes no request until one of them has ended, they go on. */
 static void share_line(engine *self) {
+    uint64_t now = now_us();
     for (refs_transfer *each = self->active; each != NULL; each = each->next)
-        if (self->any_awaited && !each->is_awaited)
+        if (self->any_awaited && !each->is_awaited &&
+            refs_origin__free_at(each->origin, now) != UINT64_MAX)
             pause(self, each);
         else
             resume(self, each);
