@@ -313,6 +313,7 @@ static refs_status add_array(grib *self, array *added, refs_scan_array *document
         status = refs_fail_nomem(err);
     if (status != REFS_OK) {
         refs_buf_clear(&added->bytes);
+        json_decref(document->dtype);
         json_decref(document->filters);
         json_decref(document->fill_value);
         json_decref(document->attributes);

@@ -333,6 +333,7 @@ static refs_status add_array(tiff *self, tiff_image *image, const array_names *n
         status = refs_scan__tiff_array_attributes(&self->file, image, &array.attributes,
                                                   &array.fill_value, err);
     if (status != REFS_OK) {
+        json_decref(array.dtype);
         json_decref(array.filters);
         json_decref(array.compressor);
         return status;
