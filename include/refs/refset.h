@@ -161,6 +161,9 @@ uint32_t refs_set_n_locations(const refs_set *set);
 /** Whether looking up reads no file: all there is to know was read when the set was opened. */
 bool refs_set_is_whole(const refs_set *set);
 
+/** Whether the set is a data file's own index: its location number 0 is that file. */
+bool refs_set_is_file(const refs_set *set);
+
 /** Bytes of memory that the set takes, without files that it reads later. */
 size_t refs_set_memory(const refs_set *set);
 

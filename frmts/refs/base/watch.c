@@ -101,6 +101,15 @@ static const char *note(refs_watch *watch, const char *location, const seen *now
     return differs;
 }
 
+void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *location) {
+    seen known = {.kind = UNKNOWN};
+    refs_lock(&other->lock);
+    uint32_t id = refs_intern_find(&other->locations, refs_str_from(location));
+    if (id != REFS_INTERN_NONE) known = other->seen[id];
+    refs_unlock(&other->lock);
+    if (id != REFS_INTERN_NONE) (void)note(watch, location, &known);
+}
+
 static bool is_noted(refs_watch *watch, const char *location) {
     refs_lock(&watch->lock);
     bool noted = refs_intern_find(&watch->locations, refs_str_from(location)) != REFS_INTERN_NONE;

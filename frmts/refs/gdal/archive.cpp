@@ -186,7 +186,9 @@ std::shared_ptr<RefsArchive> RefsArchive::openOn(const std::string &location,
     archive->watch_.reset(watch);
     archive->fetcher_ =
         RefsOpenFetcher(archive->index_->context(), refs_watch_functions(watch), error);
-    if (archive->fetcher_ == nullptr) return nullptr;
+    if (archive->fetcher_ == nullptr ||
+        archive->index_->introduce(watch, archive->fetcher_.get(), error) != REFS_OK)
+        return nullptr;
     if (refs_store_open(archive->set(), archive->fetcher_.get(), &store, error) != REFS_OK)
         return nullptr;
     archive->store_.reset(store);

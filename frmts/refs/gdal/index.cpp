@@ -170,6 +170,7 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
     const uint64_t ofSet = refs_watch_sum_of(watch_.get()).locations;
     fetcher_ = RefsOpenFetcher(*context_, refs_watch_functions(watch_.get()), error);
     if (fetcher_ == nullptr) return REFS_NOMEM;
+    REFS_TRY(introduce(watch_.get(), fetcher_.get(), error));
     REFS_TRY(refs_store_open(set(), fetcher_.get(), &store, error));
     store_.reset(store);
     const refs_status status = refs_hierarchy_open(store, &notes, &hierarchy, error);
@@ -178,6 +179,13 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
     standsAlone_ = refs_set_is_whole(set()) && !refs_fetcher_asked_http(fetcher_.get()) &&
                    refs_watch_sum_of(watch_.get()).locations == ofSet;
     return status;
+}
+
+refs_status RefsIndex::introduce(refs_watch *watch, refs_fetcher *fetcher,
+                                 refs_error *error) const {
+    if (!refs_set_is_file(set())) return REFS_OK;
+    if (watch != watch_.get()) refs_watch_expect(watch, watch_.get(), location_.c_str());
+    return refs_http_vfs_introduce(vfs_.get(), location_.c_str(), fetcher, 0, error);
 }
 
 RefsIndex::~RefsIndex() {

@@ -41,6 +41,10 @@ class RefsIndex {
     /** Whether the set was so old when it was read that a change later shows. */
     bool canTell() const { return canTell_; }
 
+    /** Has those who read targets expect a data file, where that is what the set is, as it was when
+     * its index was read. */
+    refs_status introduce(refs_watch *watch, refs_fetcher *fetcher, refs_error *error) const;
+
     /** Whether a set of this machine has other validators by now. */
     bool isReplaced() const;
 

@@ -28,6 +28,10 @@ bool refs_set_is_whole(const refs_set *set) {
     return set->chunks.self == NULL;
 }
 
+bool refs_set_is_file(const refs_set *set) {
+    return set->chunks.is_file;
+}
+
 static size_t memory_of_table(const refs_chunk_table *table) {
     size_t keys = table->keys != NULL ? table->count * sizeof *table->keys : 0;
     return keys + table->count * sizeof *table->entries;

@@ -28,6 +28,7 @@ typedef struct refs_chunk_source {
     /** Distinct locations that were found so far. */
     uint32_t (*n_locations)(void *self);
     void (*free)(void *self);
+    bool is_file; /**< location number 0 is the file that the set was read from */
 } refs_chunk_source;
 
 struct refs_set {
