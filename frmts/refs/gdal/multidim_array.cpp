@@ -71,7 +71,7 @@ RefsMDArray::RefsMDArray(const RefsMultidimSetPtr &set, refs_array *array, RefsE
     : GDALAbstractMDArray(parentName(refs_array_meta_of(array)), refs_array_meta_of(array)->name),
       GDALMDArray(parentName(refs_array_meta_of(array)), refs_array_meta_of(array)->name),
       set_(set), array_(array), meta_(refs_array_meta_of(array)),
-      reader_(array, elements, RefsIsMarkedUnsigned(meta_)), structure_(structureOf(meta_)) {
+      reader_(array, elements, refs_cf_is_marked_unsigned(meta_)), structure_(structureOf(meta_)) {
     for (const RefsDimensionId &id : set_->dimensions.of(meta_))
         dimensions_.push_back(RefsDimension::create(set_, id));
     if (elements == RefsElements::Characters) dimensions_.pop_back();
@@ -97,7 +97,7 @@ std::shared_ptr<GDALAttribute> RefsMDArray::GetAttribute(const std::string &name
 
 std::vector<std::shared_ptr<GDALAttribute>> RefsMDArray::GetAttributes(CSLConstList options) const {
     const char *const *hidden = CPLFetchBool(options, "SHOW_ALL", false) ? nullptr
-                                : RefsIsMarkedUnsigned(meta_)            ? hiddenOfUnsigned
+                                : refs_cf_is_marked_unsigned(meta_)      ? hiddenOfUnsigned
                                                                          : hiddenAttributes;
     return RefsGuardRaised([&] {
         return RefsAttributesOf(GetFullName(), meta_->attributes,

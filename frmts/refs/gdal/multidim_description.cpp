@@ -5,7 +5,6 @@
 
 #include "geotiff.h"
 #include "multidim.h"
-#include "multidim_conventions.h"
 #include "multidim_number.h"
 #include "pixel_type.h"
 #include "report.h"
@@ -15,7 +14,7 @@ namespace {
 /* A valid range makes bytes of bands unsigned, too, and their nodata with them. */
 double asStored(const refs_array_meta *meta, const refs_cf_description &description) {
     const double range = std::ldexp(1, static_cast<int>(meta->dtype.size) * 8);
-    const bool wrapped = description.unsigned_values && !RefsIsMarkedUnsigned(meta) &&
+    const bool wrapped = description.unsigned_values && !refs_cf_is_marked_unsigned(meta) &&
                          description.nodata >= range / 2;
     return wrapped ? description.nodata - range : description.nodata;
 }
@@ -45,7 +44,7 @@ bool isDeclared(const RefsMultidimSet &set, const refs_array_meta *meta) {
 
 std::vector<GByte> nodataOf(const RefsMultidimSet &set, const refs_array_meta *meta,
                             const refs_cf_description &description) {
-    const GDALDataType type = RefsPixelTypeOf(meta->dtype, RefsIsMarkedUnsigned(meta)).gdal;
+    const GDALDataType type = RefsPixelTypeOf(meta->dtype, refs_cf_is_marked_unsigned(meta)).gdal;
     if (type == GDT_Unknown || !isDeclared(set, meta)) return {};
     switch (description.nodata_kind) {
     case REFS_CF_NODATA_NONE:
@@ -98,11 +97,6 @@ spatialRefOf(const refs_cf_description &description,
 }
 
 } // namespace
-
-bool RefsIsMarkedUnsigned(const refs_array_meta *meta) {
-    return meta->dtype.type == REFS_TYPE_INT && meta->dtype.size <= 2 &&
-           EQUAL(RefsAttributeText(meta->attributes, "_Unsigned").c_str(), "true");
-}
 
 RefsArrayDescription
 RefsDescribeArray(const RefsMultidimSet &set, const refs_array_meta *meta,
