@@ -428,7 +428,7 @@ static refs_status fetch_ranges(opened *object, const refs_vfs_range *ranges, si
     }
     const refs_fetch_client client = {.sink = copy_range, .user = into};
     if (status == REFS_OK && n_wanted > 0)
-        status = refs_fetch(object->fetcher, wanted, n_wanted, &client, NULL, err);
+        status = refs_fetch(object->fetcher, wanted, n_wanted, &client, err);
     object->read_to = object->size;
     refs_free(into);
     refs_free(wanted);

@@ -300,7 +300,7 @@ refs_status RefsArchive::readHead(const refs_array_meta *meta, uint64_t max, ref
             return refs_buf_append(static_cast<refs_buf *>(user), bytes.data, bytes.size, err);
         };
         client.user = head;
-        status = refs_fetch(fetcher_.get(), &range, 1, &client, nullptr, error);
+        status = refs_fetch(fetcher_.get(), &range, 1, &client, error);
     }
     refs_ref_release(&ref);
     return status;

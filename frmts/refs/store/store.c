@@ -45,6 +45,7 @@ typedef struct pending {
     refs_range *ranges;
     size_t *index;
     size_t n;
+    size_t failed; /* range that did not arrive, or SIZE_MAX */
 } pending;
 
 /* Takes the location from the beginning of a message, where hosts put it, unless it tells what
@@ -193,18 +194,21 @@ static void comes_along(void *user, size_t i) {
     job->client->comes_along(job->client->user, job->index[i]);
 }
 
+static void keep_failed(void *user, size_t i) {
+    ((pending *)user)->failed = i;
+}
+
 static refs_status fetch_pending(pending *job, refs_error *err) {
     const refs_fetch_client client = {
         .sink = forward,
         .user = job,
         .comes_along = job->client->comes_along != NULL ? comes_along : NULL,
         .go_on = job->client->go_on != NULL ? go_on : NULL,
-        .is_awaited = job->client->is_awaited != NULL ? is_awaited : NULL};
-    size_t failed;
-    refs_status status =
-        refs_fetch(job->store->fetcher, job->ranges, job->n, &client, &failed, err);
-    if (status != REFS_OK && failed != SIZE_MAX)
-        refs_store_locate(job->store, &job->keys[job->index[failed]], err);
+        .is_awaited = job->client->is_awaited != NULL ? is_awaited : NULL,
+        .failed = keep_failed};
+    refs_status status = refs_fetch(job->store->fetcher, job->ranges, job->n, &client, err);
+    if (job->failed != SIZE_MAX)
+        refs_store_locate(job->store, &job->keys[job->index[job->failed]], err);
     return status;
 }
 
@@ -225,7 +229,7 @@ static void clear_pending(pending *job) {
 
 refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n,
                                 const refs_store_client *client, refs_error *err) {
-    pending job = {store, keys, client, NULL, NULL, NULL, 0};
+    pending job = {store, keys, client, NULL, NULL, NULL, 0, SIZE_MAX};
     refs_status status = open_pending(&job, n, err);
     for (size_t i = 0; i < n && status == REFS_OK; i++)
         if (keys[i].is_optional)
