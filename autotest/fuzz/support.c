@@ -263,10 +263,11 @@ void fuzz_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
     refs_cf_description description;
     refs_error err = REFS_ERROR_INIT;
+    options.values = values;
     options.selection = selection;
     options.placement = (refs_cf_placement){true, true, true, true, true};
     options.longitudes = REFS_CF_LONGITUDES_FROM_180;
-    refs_status status = refs_cf_describe(hierarchy, array, values, &options, &description, &err);
+    refs_status status = refs_cf_describe(hierarchy, array, &options, &description, &err);
     fuzz_check_words(status, &err);
     if (status == REFS_OK) check_description(&description, array);
     /* Only a selection that makes no sense is a failure, and budgets. */

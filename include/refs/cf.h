@@ -75,7 +75,8 @@ typedef struct refs_cf_options {
                                    and what follows from them is left out */
     bool honour_valid_range;  /**< the valid range of an array is looked at */
     refs_notes notes;
-    const char *selection; /**< which bands: see below; NULL or "" for all */
+    const refs_cf_values *values; /**< reads coordinate variables; NULL: none is read */
+    const char *selection;        /**< which bands: see below; NULL or "" for all */
     refs_cf_geotiff
         geotiff; /**< for sets made of TIFF files; without it EPSG's codes count alone */
     refs_cf_placement placement;
@@ -99,7 +100,7 @@ typedef struct refs_cf_options {
 
 #define REFS_CF_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(refs_cf_options), true, false, true, {NULL, NULL}, NULL, {NULL, NULL},              \
+        sizeof(refs_cf_options), true, false, true, {NULL, NULL}, NULL, NULL, {NULL, NULL},        \
             {false, false, false, false, false}, REFS_CF_LONGITUDES_AS_IS                          \
     }
 
@@ -219,10 +220,10 @@ typedef struct refs_cf_description {
 /** Describes `array`. Wherever attributes make no sense a note is given and the rest described;
  * only memory, a selection of what is not there, and with require_coordinates coordinate variables
  * that do not arrive, are failures.
- * `options` may be NULL. *meaning is to be cleared also after a failure. */
+ * `options` may be NULL. *description is to be cleared also after a failure. */
 refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
-                             const refs_cf_values *values, const refs_cf_options *options,
-                             refs_cf_description *description, refs_error *err);
+                             const refs_cf_options *options, refs_cf_description *description,
+                             refs_error *err);
 void refs_cf_description_clear(refs_cf_description *description);
 
 /** Number of bands: product of the band axes; false where that overflows. */

@@ -5,6 +5,7 @@
 
 #include "geotiff.h"
 #include "multidim.h"
+#include "multidim_conventions.h"
 #include "multidim_number.h"
 #include "pixel_type.h"
 #include "report.h"
@@ -44,7 +45,7 @@ bool isDeclared(const RefsMultidimSet &set, const refs_array_meta *meta) {
 
 std::vector<GByte> nodataOf(const RefsMultidimSet &set, const refs_array_meta *meta,
                             const refs_cf_description &description) {
-    const GDALDataType type = RefsPixelTypeOf(meta->dtype, refs_cf_is_marked_unsigned(meta)).gdal;
+    const GDALDataType type = RefsPixelTypeOf(meta->dtype, RefsIntegersOf(meta)).gdal;
     if (type == GDT_Unknown || !isDeclared(set, meta)) return {};
     switch (description.nodata_kind) {
     case REFS_CF_NODATA_NONE:
@@ -104,14 +105,14 @@ RefsDescribeArray(const RefsMultidimSet &set, const refs_array_meta *meta,
     const refs_cf_values values = set.archive->values();
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
     options.assume_longlat = set.assumeLongLat;
+    if (set.assumeLongLat) options.values = &values;
     options.notes = RefsReportNotes();
     options.geotiff = RefsGeoTiff();
     // Arrays keep their axes as they are: a CRS in metres would not be theirs.
     options.placement.poles_need_no_ellipsoid = refsPlacement.poles_need_no_ellipsoid;
     RefsDescription description;
     refs_error error = REFS_ERROR_INIT;
-    if (refs_cf_describe(set.archive->hierarchy(), meta, set.assumeLongLat ? &values : nullptr,
-                         &options, &description, &error) != REFS_OK)
+    if (refs_cf_describe(set.archive->hierarchy(), meta, &options, &description, &error) != REFS_OK)
         RefsReport(error);
 
     RefsArrayDescription described;

@@ -18,7 +18,7 @@ std::string parentName(const refs_group_meta *meta) {
 }
 
 bool isReadable(const refs_array_meta *array) {
-    return array->status == REFS_OK && RefsElementsOf(array->dtype, false) != RefsElements::Opaque;
+    return array->status == REFS_OK && RefsElementsOf(array->dtype) != RefsElements::Opaque;
 }
 
 /** Whether `path` is in or below the group. */

@@ -23,7 +23,7 @@ CPLStringList RefsListOf(const refs_cf_items &items) {
 }
 
 bool RefsHoldsNumbers(const refs_array_meta *array) {
-    return array->status == REFS_OK && RefsPixelTypeOf(array->dtype, false).gdal != GDT_Unknown;
+    return array->status == REFS_OK && RefsPixelTypeOf(array->dtype).gdal != GDT_Unknown;
 }
 
 bool RefsIsSubdataset(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
