@@ -101,6 +101,9 @@ typedef struct refs_mosaic {
     refs_status (*gather)(void *self, const struct refs_region *region, const int64_t *stride,
                           struct refs_piece_list *pieces, refs_error *err);
 
+    /** Begins to open what the pieces of a region need, and waits for nothing. */
+    void (*prepare)(void *self, const struct refs_region *region);
+
     /** Releases the arrays of pieces. */
     void (*release)(void *self, struct refs_piece_list *pieces);
 

@@ -291,6 +291,9 @@ typedef struct refs_wanted_fragment {
 /** Opens `n` fragments that are there, all at once, and holds them. `progress` may be NULL. */
 refs_status refs_fragments__hold(refs_agg_mosaic *mosaic, refs_wanted_fragment *wanted, size_t n,
                                  const struct refs_progress *progress, refs_error *err);
+
+/** Begins to open them, and holds nothing. */
+void refs_fragments__prepare(refs_agg_mosaic *mosaic, const refs_wanted_fragment *wanted, size_t n);
 void refs_fragments__release(refs_fragments *fragments, struct refs_fragment_file *file);
 
 /** What arrays of the fragments' aggregations are read with. */

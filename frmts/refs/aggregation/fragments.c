@@ -528,6 +528,17 @@ refs_status refs_fragments__hold(refs_agg_mosaic *mosaic, refs_wanted_fragment *
     return status;
 }
 
+void refs_fragments__prepare(refs_agg_mosaic *mosaic, const refs_wanted_fragment *wanted,
+                             size_t n) {
+    refs_fragments *fragments = mosaic->fragments;
+    for (size_t i = 0; i < n; i++) {
+        refs_wanted_fragment one = wanted[i];
+        if (begin(fragments, mosaic->aggregation, &one, NULL) != REFS_OK) return;
+        start(fragments, one.file);
+        refs_fragments__release(fragments, one.file);
+    }
+}
+
 void refs_fragments__release(refs_fragments *fragments, refs_fragment_file *file) {
     refs_lock(&fragments->lock);
     file->n_holders--;

@@ -248,6 +248,29 @@ static refs_status gather(void *self, const refs_region *region, const int64_t *
     return status;
 }
 
+/* So many pieces of a region that is prefetched are prepared. */
+enum { MAX_PREPARED = 256 };
+
+static void prepare(void *self, const refs_region *region) {
+    refs_agg_mosaic *mosaic = self;
+    const refs_aggregation *aggregation = mosaic->aggregation;
+    const run *runs[REFS_MAX_RANK];
+    cut made;
+    uint64_t partition;
+    bool is_cut =
+        refs_aggregation__load(mosaic->aggregation, NULL) == REFS_OK && aggregation->values == NULL;
+    if (!is_cut) return;
+    is_cut = cut_region(aggregation, region, &made, NULL) == REFS_OK;
+    for (uint64_t i = 0; is_cut && i < made.n_pieces && i < MAX_PREPARED; i++) {
+        if (!runs_of(aggregation, &made, i, runs, &partition) ||
+            !aggregation->fragments[partition].is_there)
+            continue;
+        const refs_wanted_fragment wanted = {.number = partition};
+        refs_fragments__prepare(mosaic, &wanted, 1);
+    }
+    clear_cut(&made);
+}
+
 static void release(void *self, refs_piece_list *list) {
     refs_agg_mosaic *mosaic = self;
     for (size_t i = 0; i < list->n; i++) {
@@ -292,7 +315,7 @@ refs_status refs_fragments_open_array(refs_fragments *fragments, const refs_arra
     *mosaic =
         (refs_agg_mosaic){fragments, aggregation,
                           refs_calloc((size_t)aggregation->n_partitions, sizeof *mosaic->nodes)};
-    const refs_mosaic parts = {mosaic, gather, release, is_local, free_mosaic};
+    const refs_mosaic parts = {mosaic, gather, prepare, release, is_local, free_mosaic};
     const refs_array_context context = refs_fragments__context(fragments);
     refs_status status = mosaic->nodes != NULL
                              ? refs_array_open_mosaic(&context, meta, &parts, array, err)

@@ -202,14 +202,32 @@ static void load_integers(const refs_dtype *dtype, const void *src, size_t n, in
     }
 }
 
+#define FIND(type)                                                                                 \
+    do {                                                                                           \
+        type missing, element;                                                                     \
+        memcpy(&missing, values->missing[k], sizeof missing);                                      \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            memcpy(&element, src + i * sizeof element, sizeof element);                            \
+            is_missing[i] |= element == missing;                                                   \
+        }                                                                                          \
+    } while (0)
+
 static void find_missing(const refs_agg_values *values, const uint8_t *src, size_t n,
                          bool *is_missing) {
-    size_t size = values->from.size;
     memset(is_missing, 0, n * sizeof *is_missing);
-    for (size_t k = 0; k < values->n_missing; k++) {
-        const uint8_t *missing = values->missing[k];
-        for (size_t i = 0; i < n; i++) is_missing[i] |= memcmp(src + i * size, missing, size) == 0;
-    }
+    for (size_t k = 0; k < values->n_missing; k++) switch (values->from.size) {
+        case 1:
+            FIND(uint8_t);
+            break;
+        case 2:
+            FIND(uint16_t);
+            break;
+        case 4:
+            FIND(uint32_t);
+            break;
+        default:
+            FIND(uint64_t);
+        }
 }
 
 /* Two NaNs need not have the same bits. */

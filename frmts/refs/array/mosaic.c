@@ -128,6 +128,14 @@ void refs_ahead__clear(refs_ahead *ahead) {
     refs_free(ahead->expected);
 }
 
+void refs_ahead__prepare(const refs_ahead *ahead, uint64_t number) {
+    const refs_mosaic *mosaic = &ahead->array->mosaic;
+    uint64_t start[REFS_MAX_RANK], count[REFS_MAX_RANK];
+    const refs_region region = {start, count, NULL};
+    elements_of_chunk(ahead->array, number, start, count);
+    mosaic->prepare(mosaic->self, &region);
+}
+
 refs_status refs_ahead__add(refs_ahead *ahead, uint64_t number, uint64_t box) {
     const refs_mosaic *mosaic = &ahead->array->mosaic;
     static const int64_t no_stride[REFS_MAX_RANK] = {0};

@@ -26,6 +26,9 @@ typedef struct refs_ahead {
 refs_status refs_ahead__open(refs_ahead *ahead, const refs_array *array);
 void refs_ahead__clear(refs_ahead *ahead);
 
+/** Begins to open the files that chunk `number` of the mosaic's own grid needs. */
+void refs_ahead__prepare(const refs_ahead *ahead, uint64_t number);
+
 /** Adds the chunks that make up chunk `number` of the mosaic's own grid, for `box`. A failure ends
  * the list: what is there may be used. May open files. */
 refs_status refs_ahead__add(refs_ahead *ahead, uint64_t number, uint64_t box);

@@ -81,6 +81,10 @@ static void load_pieces(const prefetch_task *task, uint64_t *numbers) {
     refs_status status = refs_ahead__open(&ahead, run->array);
     for (uint64_t box = task->begin; box < task->end && status == REFS_OK; box++) {
         size_t n = refs_course__chunks(&run->course, &run->array->grid, box, numbers);
+        for (size_t i = 0; i < n; i++) refs_ahead__prepare(&ahead, numbers[i]);
+    }
+    for (uint64_t box = task->begin; box < task->end && status == REFS_OK; box++) {
+        size_t n = refs_course__chunks(&run->course, &run->array->grid, box, numbers);
         if (!is_wanted(run, box)) continue;
         for (size_t i = 0; i < n && status == REFS_OK; i++)
             status = refs_ahead__add(&ahead, numbers[i], box);

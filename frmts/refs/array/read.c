@@ -39,11 +39,21 @@ static void note_failure(failure *failed, const refs_error *err) {
     refs_unlock(&failed->lock);
 }
 
-/* By way of two packed buffers: the wanted elements, and what they are turned into. */
+/* Whether elements follow each other, the first dimension slowest. */
+static bool is_packed(const refs_copy *copy, const int64_t *stride, size_t size) {
+    for (size_t dim = copy->rank; dim-- > 0; size *= copy->n[dim])
+        if (copy->n[dim] > 1 && stride[dim] != (int64_t)size) return false;
+    return true;
+}
+
+/* By way of packed buffers, unless they are packed: the wanted elements, and what they are turned
+ * into. */
 static refs_status convert(const reading *job, const refs_copy *copy, const uint8_t *src,
                            uint8_t *dst, refs_error *err) {
     const size_t size = copy->element_size, to_size = job->to_size;
     size_t n = (size_t)(bytes_of(copy) / size);
+    if (is_packed(copy, copy->src_stride, size) && is_packed(copy, copy->dst_stride, to_size))
+        return job->piece->convert(job->piece->user, src, n, dst, err);
     uint8_t *packed = refs_calloc(n, size), *converted = refs_calloc(n, to_size);
     refs_status status = packed != NULL && converted != NULL ? REFS_OK : refs_fail_nomem(err);
     refs_copy in = *copy, out = *copy;
@@ -103,12 +113,10 @@ static bool lies_alike(const reading *job, size_t dim) {
 
 /* A read that is larger than the cache would keep chunks in vain: those of which all elements are
  * wanted, in their order, need not be copied. */
-static bool may_decode_in_place(const reading *job) {
+static bool may_decode_in_place(const reading *job, uint64_t all_bytes) {
     const refs_array *array = job->array;
-    uint64_t bytes;
     size_t kept = array->context.cache != NULL ? refs_cache__max_bytes(array->context.cache) : 0;
-    if (job->piece != NULL && job->piece->convert != NULL) return false;
-    if (refs_mul_u64(job->cut.n_chunks, array->chunk_bytes, &bytes) && bytes <= kept) return false;
+    if (all_bytes <= kept || (job->piece != NULL && job->piece->convert != NULL)) return false;
     for (size_t dim = 0; dim < array->meta->rank; dim++)
         if (!lies_alike(job, dim)) return false;
     return true;
@@ -184,10 +192,20 @@ static refs_status load_batches(listing *list, uint64_t n_all, const refs_load_w
     return REFS_OK;
 }
 
+/* Bytes of all chunks, or UINT64_MAX. */
+static uint64_t sum_bytes(const reading *jobs, size_t n, size_t overhead) {
+    uint64_t bytes = 0, one;
+    for (size_t i = 0; i < n; i++)
+        if (!refs_mul_u64(jobs[i].cut.n_chunks, jobs[i].array->chunk_bytes + overhead, &one) ||
+            !refs_add_u64(bytes, one, &bytes))
+            return UINT64_MAX;
+    return bytes;
+}
+
 /* Reads `n` readings as one. */
 static refs_status read_all(reading *jobs, size_t n, const refs_load_watch *watch,
                             refs_error *err) {
-    uint64_t n_chunks = 0;
+    uint64_t n_chunks = 0, bytes = sum_bytes(jobs, n, 0);
     for (size_t i = 0; i < n; i++) n_chunks += jobs[i].cut.n_chunks;
     size_t most = (size_t)(n_chunks < MAX_BATCH_CHUNKS ? n_chunks : MAX_BATCH_CHUNKS);
     refs_wanted *wanted = refs_calloc(most, sizeof *wanted);
@@ -196,7 +214,7 @@ static refs_status read_all(reading *jobs, size_t n, const refs_load_watch *watc
     for (size_t i = 0; i < n && status == REFS_OK; i++)
         to[i] = (refs_delivery){.array = jobs[i].array,
                                 .deliver = deliver,
-                                .place = may_decode_in_place(&jobs[i]) ? place : NULL,
+                                .place = may_decode_in_place(&jobs[i], bytes) ? place : NULL,
                                 .user = &jobs[i]};
     listing list = {.to = to, .n = n};
     if (status == REFS_OK) status = load_batches(&list, n_chunks, watch, wanted, err);
@@ -262,16 +280,6 @@ static refs_status open_reading(const refs_piece *piece, uint8_t *dst, reading *
     return refs_array__cut(piece->array->meta, &region, &job->cut, err);
 }
 
-static void tell_bytes(const reading *jobs, size_t n, const refs_load_watch *watch) {
-    uint64_t bytes = 0, one;
-    for (size_t i = 0; i < n; i++) {
-        bool fits = refs_mul_u64(jobs[i].cut.n_chunks,
-                                 jobs[i].array->chunk_bytes + REFS_CHUNK_OVERHEAD, &one);
-        if (!fits || !refs_add_u64(bytes, one, &bytes)) bytes = UINT64_MAX;
-    }
-    if (watch->takes != NULL) watch->takes(watch->user, bytes);
-}
-
 refs_status refs_array__read_pieces(const refs_array_meta *meta, const refs_piece_list *list,
                                     uint8_t *dst, const refs_load_watch *watch, refs_error *err) {
     failure failed = {.error = REFS_ERROR_INIT};
@@ -290,7 +298,8 @@ refs_status refs_array__read_pieces(const refs_array_meta *meta, const refs_piec
             status = open_reading(piece, dst + piece->offset, &jobs[n++], err);
         }
     }
-    if (status == REFS_OK) tell_bytes(jobs, n, watch);
+    if (status == REFS_OK && watch->takes != NULL)
+        watch->takes(watch->user, sum_bytes(jobs, n, REFS_CHUNK_OVERHEAD));
     if (status == REFS_OK && n > 0) status = read_all(jobs, n, watch, err);
     if (status == REFS_OK && failed.error.status != REFS_OK)
         status = refs_fail(err, failed.error.status, "%s", failed.error.message);
