@@ -2,7 +2,7 @@
  *
  * Follows the CF conventions (1.11) and, where they leave a choice, what
  * GDAL's netCDF driver shows for the same file, because that is what its users
- * compare with. docs/cf.md lists the rules and the departures.
+ * compare with. docs/cf.md leads to the rules and the departures.
  *
  * cf reads attributes by itself, and values of coordinate variables through a
  * function that the caller gives, since it does not enter the array room.

@@ -241,7 +241,8 @@ static refs_status make_ref(refs_parquet_set *set, refs_record *record, uint64_t
     return set_location(set, found.url, ref, err);
 }
 
-refs_status refs_refset__parquet_find(void *self, refs_str key, refs_ref *ref, refs_error *err) {
+refs_status refs_refset__parquet_find(void *self, const refs_chunk_key *key, refs_ref *ref,
+                                      refs_error *err) {
     refs_parquet_set *set = self;
     refs_chunk_place place;
     refs_record *record;

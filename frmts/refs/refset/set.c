@@ -61,12 +61,12 @@ refs_chunk_table *refs_refset__set_table(const refs_set *set, const refs_chunk_k
     return NULL;
 }
 
-static const refs_entry *find_entry(const refs_set *set, refs_str key) {
-    refs_chunk_key split;
+/* `split` is the key of a chunk, taken apart, or NULL. */
+static const refs_entry *find_entry(const refs_set *set, refs_str key,
+                                    const refs_chunk_key *split) {
     uint64_t packed;
-    if (refs_refset__chunk_key_split(key, &split) &&
-        refs_refset__chunk_index_pack(split.index, split.rank, &packed)) {
-        const refs_chunk_table *table = refs_refset__set_table(set, &split);
+    if (split != NULL && refs_refset__chunk_index_pack(split->index, split->rank, &packed)) {
+        const refs_chunk_table *table = refs_refset__set_table(set, split);
         return table != NULL ? refs_refset__chunk_table_find(table, packed) : NULL;
     }
     uint32_t name = refs_intern_find(&set->names, key);
@@ -94,9 +94,11 @@ static refs_status set_location(const refs_set *set, uint32_t url, refs_ref *ref
 
 refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err) {
     memset(ref, 0, sizeof *ref);
-    const refs_entry *entry = find_entry(set, key);
-    if (entry == NULL && set->chunks.self != NULL)
-        return set->chunks.find(set->chunks.self, key, ref, err);
+    refs_chunk_key split;
+    bool is_chunk = refs_refset__chunk_key_split(key, &split);
+    const refs_entry *entry = find_entry(set, key, is_chunk ? &split : NULL);
+    if (entry == NULL && is_chunk && set->chunks.self != NULL)
+        return set->chunks.find(set->chunks.self, &split, ref, err);
     if (entry == NULL) return REFS_NOT_FOUND;
     if (entry->url == REFS_ENTRY_INLINE) {
         ref->kind = REFS_REF_INLINE;

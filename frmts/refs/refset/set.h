@@ -24,7 +24,7 @@ typedef struct refs_set_url {
 typedef struct refs_chunk_source {
     void *self; /**< NULL: the set holds them all */
     /** As refs_set_find. */
-    refs_status (*find)(void *self, refs_str key, refs_ref *ref, refs_error *err);
+    refs_status (*find)(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err);
     /** Distinct locations that were found so far. */
     uint32_t (*n_locations)(void *self);
     void (*free)(void *self);
