@@ -159,6 +159,21 @@ class Requests(Case):
         self.folder.write_array(self.bands, self.width, url="http://nowhere.invalid/v.bin")
         self.assertIn("after 2 attempts: Could not resolve host", self.fails(os.path.join(self.folder.served, "refs.json")))
 
+    def test_parts_of_a_range_are_no_failures(self):
+        self.folder.write_array(1, 16384)
+        server = self.serve(faults={"/v.bin": {"at_most": 5000}})
+        with options(GDAL_HTTP_RETRY_DELAY="5", GDAL_HTTP_MAX_RETRY="2"):
+            begin = time.monotonic()
+            self.assertEqual(read(server.url("refs.json")), list(range(16384)))
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertEqual(len(server.requests("v.bin")), 14)
+
+    def test_parts_of_a_few_bytes_are_tried_again_as_failures_are(self):
+        self.folder.write_array(1, 16384)
+        server = self.serve(faults={"/v.bin": {"at_most": 10}})
+        self.assertIn("only 50 of 65536 bytes", self.fails(server.url("refs.json")))
+        self.assertEqual(len(server.requests("v.bin")), 5)
+
     def test_a_file_that_is_shorter_than_the_set_says_is_named_so(self):
         server = self.serve()
         for size, status in ((9000, ""), (4000, "HTTP 416: ")):
