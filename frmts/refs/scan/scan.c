@@ -65,7 +65,7 @@ static refs_status choose_format(refs_scan *scan, refs_error *err) {
         if (is_it) scan->format = formats[i];
     }
     if (scan->format != NULL) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED, "is of no format that is scanned");
+    return refs_fail(err, REFS_INVALID, "is of no format that is scanned");
 }
 
 static refs_status list(refs_scan *scan, refs_error *err) {
