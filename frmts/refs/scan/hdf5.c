@@ -2,11 +2,21 @@
 #include "hdf5_index.h"
 #include "hdf5_superblock.h"
 #include "hdf5_tree.h"
+#include "scan_internal.h"
+
+/* Where an array is described. */
+typedef struct listed_array {
+    refs_scan *other; /* a scan of another file, NULL: this one */
+    size_t number;    /* of the item, or of the array there */
+} listed_array;
 
 typedef struct hdf5_scan {
     refs_hdf5_file file;
     refs_hdf5_tree tree;
-    size_t *arrays; /* items, by number of the array */
+    refs_scan_files *files;
+    uint32_t number;      /* of this file */
+    refs_scan *linked;    /* the file whose arrays are being added */
+    listed_array *arrays; /* by number of the array */
     size_t n_arrays, capacity;
 } hdf5_scan;
 
@@ -32,14 +42,20 @@ static void close_hdf5(void *self) {
 
 /* -- documents --------------------------------------------------------------------------------- */
 
+static refs_status list_array(hdf5_scan *scan, refs_scan *other, size_t number, refs_error *err) {
+    if (!refs_grow((void **)&scan->arrays, &scan->capacity, scan->n_arrays, sizeof *scan->arrays))
+        return refs_fail_nomem(err);
+    scan->arrays[scan->n_arrays++] = (listed_array){other, number};
+    return REFS_OK;
+}
+
 static refs_status put_array(hdf5_scan *scan, refs_documents *documents, size_t number,
                              refs_error *err) {
     refs_hdf5_item *item = &scan->tree.items[number];
     uint64_t shape[REFS_SCAN_MAX_RANK], chunks[REFS_SCAN_MAX_RANK];
     refs_scan_array array = {.path = item->path, .shape = shape, .chunks = chunks};
     size_t i;
-    if (!refs_grow((void **)&scan->arrays, &scan->capacity, scan->n_arrays, sizeof *scan->arrays))
-        return refs_fail_nomem(err);
+    REFS_TRY(list_array(scan, NULL, number, err));
     array.rank = refs_hdf5__array_rank(item->dataset);
     refs_hdf5__array_shape(item->dataset, shape, chunks);
     array.dtype = refs_hdf5__dtype(refs_hdf5__element_type(item->dataset));
@@ -48,8 +64,62 @@ static refs_status put_array(hdf5_scan *scan, refs_documents *documents, size_t 
     array.fill_value = refs_hdf5__fill_value(item->dataset);
     array.attributes = item->attributes;
     item->attributes = NULL;
-    REFS_TRY(refs_documents_add_array(documents, &array, &i, err));
-    scan->arrays[scan->n_arrays++] = number;
+    return refs_documents_add_array(documents, &array, &i, err);
+}
+
+/* -- links to other files ---------------------------------------------------------------------- */
+
+static refs_status visit_linked(void *user, size_t number, refs_error *err) {
+    hdf5_scan *scan = user;
+    return list_array(scan, scan->linked, number, err);
+}
+
+static refs_status find_linked(hdf5_scan *scan, const refs_hdf5_item *item, refs_error *err) {
+    uint32_t id;
+    const refs_file_name name = {scan->number, refs_str_view(item->target, item->file_size),
+                                 "HDF5_EXT_PREFIX"};
+    refs_status status = refs_scan_files_find(scan->files, &name, &id, err);
+    if (status == REFS_OK)
+        status = refs_scan_files_scan(scan->files, id, scan->file.options, &scan->linked, err);
+    if (status == REFS_NOT_FOUND) {
+        refs_error_clear(err);
+        return refs_fail(err, REFS_NOT_FOUND, "there is no such file");
+    }
+    return status;
+}
+
+/* A path in another file without needless slashes. */
+static refs_status clean_path(const char *path, refs_buf *clean, refs_error *err) {
+    for (; *path != '\0'; path++) {
+        bool is_needless =
+            *path == '/' && (clean->size == 0 || clean->data[clean->size - 1] == '/');
+        if (!is_needless) REFS_TRY(refs_buf_append(clean, path, 1, err));
+    }
+    if (clean->size > 0 && clean->data[clean->size - 1] == '/') clean->size--;
+    return refs_buf_append(clean, "", 1, err);
+}
+
+static refs_status put_linked(hdf5_scan *scan, refs_documents *documents,
+                              const refs_hdf5_item *item, refs_error *err) {
+    refs_error why = REFS_ERROR_INIT;
+    refs_buf path = REFS_BUF_INIT;
+    refs_status status = find_linked(scan, item, &why);
+    if (status == REFS_NOMEM || status == REFS_CANCELLED)
+        return refs_fail(err, status, "%s", why.message);
+    if (status == REFS_OK) {
+        status = clean_path(item->target + item->file_size + 1, &path, err);
+        refs_documents_graft graft = {NULL, (const char *)path.data, item->path};
+        if (status == REFS_OK) graft.from = refs_scan__documents(scan->linked);
+        if (status == REFS_OK && !refs_documents_have(graft.from, graft.path))
+            (void)refs_fail(&why, REFS_NOT_FOUND, "there is no group or dataset of that name");
+        else if (status == REFS_OK)
+            status = refs_documents_add_graft(documents, &graft, visit_linked, scan, err);
+        refs_buf_clear(&path);
+        REFS_TRY(status);
+    }
+    if (why.status != REFS_OK)
+        refs_hdf5__note(&scan->file, "/%s is left out: it is a link to another file, %s: %s",
+                        item->path, item->target, why.message);
     return REFS_OK;
 }
 
@@ -63,6 +133,8 @@ static refs_status put_documents(hdf5_scan *scan, refs_documents *documents, ref
             status = refs_documents_add_group(documents, item->path, attributes, err);
         } else if (item->kind == REFS_HDF5_ITEM_DATASET && !item->scales.is_only_dimension) {
             status = put_array(scan, documents, i, err);
+        } else if (item->kind == REFS_HDF5_ITEM_EXTERNAL) {
+            status = put_linked(scan, documents, item, err);
         }
         REFS_TRY(status);
     }
@@ -84,6 +156,8 @@ static refs_status open_hdf5(const refs_scan_job *job, void **self, refs_error *
     if (scan == NULL) return refs_fail_nomem(err);
     scan->file.source = job->source;
     scan->file.options = job->options;
+    scan->files = job->files;
+    scan->number = job->file;
     refs_status status = list(scan, job->documents, err);
     if (status == REFS_OK)
         *self = scan;
@@ -101,7 +175,9 @@ static void add_inner_dimensions(refs_chunk_index *index, size_t rank) {
 
 static refs_status index_hdf5(void *self, size_t number, refs_chunk_index *index, refs_error *err) {
     hdf5_scan *scan = self;
-    const refs_hdf5_item *item = &scan->tree.items[scan->arrays[number]];
+    const listed_array *listed = &scan->arrays[number];
+    if (listed->other != NULL) return refs_scan__index(listed->other, listed->number, index, err);
+    const refs_hdf5_item *item = &scan->tree.items[listed->number];
     const refs_hdf5_dataset *dataset = item->dataset;
     refs_status status = REFS_OK;
     if (dataset->has_external_files)
