@@ -48,8 +48,7 @@ typedef struct refs_hdf5_layout {
     uint64_t shape[REFS_SCAN_MAX_RANK];     /**< now */
     uint64_t max_shape[REFS_SCAN_MAX_RANK]; /**< REFS_HDF5_UNDEFINED: unlimited */
     uint64_t chunk[REFS_SCAN_MAX_RANK]; /**< as the array's metadata have it, for every class. Of a
-                                             contiguous dataset a chunk is contiguous, too, and
-                                             follows the one before */
+                                             contiguous dataset a chunk is contiguous, too */
     uint32_t element_size;              /**< bytes of an element in the file */
     refs_hdf5_element element;
 

@@ -101,7 +101,7 @@ static refs_status add_chunk(reading *job, uint64_t number, const refs_index_ent
 static refs_status add_chunks(reading *job, refs_error *err) {
     const refs_chunk_index *stored = job->stored;
     size_t n = stored->numbers != NULL ? stored->n_entries : (size_t)stored->n_chunks;
-    if (stored->entries == NULL) return REFS_OK;
+    if (stored->entries == NULL && stored->steps == NULL) return REFS_OK;
     for (size_t i = 0; i < n; i++) {
         uint64_t number = stored->numbers != NULL ? stored->numbers[i] : i;
         refs_index_entry entry;
