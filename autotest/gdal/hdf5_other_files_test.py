@@ -134,6 +134,143 @@ class ExternalLinks(Case):
                       "group or dataset of that name", " ".join(said))
 
 
+class VirtualDatasets(Case):
+    def part(self, name, values, path="d", **options):
+        with h5py.File(self.path(name), "a") as file:
+            file.create_dataset(path, data=values, **options)
+
+    def virtual(self, layout, fillvalue=-1, name="v", **options):
+        with h5py.File(self.path("v.h5"), "a", **options) as file:
+            file.create_virtual_dataset(name, layout, fillvalue=fillvalue)
+
+    def stacked(self, n=4, shape=(10,), **options):
+        layout = h5py.VirtualLayout(shape=(n, *shape), dtype="i4")
+        for i in range(n):
+            values = np.arange(np.prod(shape), dtype="i4").reshape(shape) + 1000 * i
+            self.part(f"p/{i}.h5", values, **options)
+            layout[i] = h5py.VirtualSource(f"p/{i}.h5", "d", shape=shape)
+        return layout
+
+    def test_of_stacked_files(self):
+        for i, options in enumerate(({}, {"chunks": (5,)}, {"chunks": (4,), "compression": "gzip"})):
+            for libver in ("earliest", "latest"):
+                with self.subTest(options=options, libver=libver):
+                    self.folder.close()
+                    os.makedirs(self.folder.served)
+                    self.virtual(self.stacked(**options), libver=libver)
+                    self.expect("v.h5", "v")
+
+    def test_of_files_one_after_the_other(self):
+        for i, chunks in enumerate((None, (5, 8), (2, 3))):
+            with self.subTest(chunks):
+                layout = h5py.VirtualLayout(shape=(35, 8), dtype="f8")
+                at = 0
+                for n in (10, 20, 5):
+                    values = np.random.default_rng(n).random((n, 8))
+                    self.part(f"c{i}/{n}.h5", values, chunks=chunks)
+                    layout[at:at + n] = h5py.VirtualSource(f"c{i}/{n}.h5", "d", shape=(n, 8))
+                    at += n
+                self.virtual(layout, name=f"v{i}")
+                self.expect("v.h5", f"v{i}")
+
+    def test_of_missing_files_and_gaps(self):
+        layout = self.stacked()
+        self.virtual(layout)
+        os.remove(self.path("p/2.h5"))
+        self.expect("v.h5", "v")
+        gaps = h5py.VirtualLayout(shape=(6, 10), dtype="i4")
+        gaps[1] = h5py.VirtualSource("p/1.h5", "d", shape=(10,))
+        gaps[4] = h5py.VirtualSource("p/0.h5", "d", shape=(10,))
+        self.virtual(gaps, name="gaps")
+        self.expect("v.h5", "gaps")
+
+    def test_of_the_same_file_and_of_each_other(self):
+        self.part("v.h5", np.arange(24).reshape(4, 6), "d", chunks=(2, 3))
+        layout = h5py.VirtualLayout(shape=(8, 6), dtype="i8")
+        layout[4:] = h5py.VirtualSource(".", "d", shape=(4, 6))
+        layout[:2] = h5py.VirtualSource(".", "/d", shape=(4, 6))[2:4]
+        self.virtual(layout, name="a_second")
+        layout = h5py.VirtualLayout(shape=(2, 8, 6), dtype="i8")
+        layout[1] = h5py.VirtualSource(".", "a_second", shape=(8, 6))
+        self.virtual(layout, name="a_first")
+        self.expect("v.h5", "a_first", "a_second")
+
+    def test_of_frames_by_turns(self):
+        layout = h5py.VirtualLayout(shape=(9, 4, 5), dtype="i4")
+        for i in range(3):
+            self.part(f"p/{i}.h5", np.arange(60, dtype="i4").reshape(3, 4, 5) + 100 * i,
+                      chunks=(1, 4, 5), compression="gzip")
+            layout[i::3] = h5py.VirtualSource(f"p/{i}.h5", "d", shape=(3, 4, 5))
+        self.virtual(layout, libver="latest")
+        self.expect("v.h5", "v")
+
+    def test_of_parts_of_files(self):
+        self.part("p/0.h5", np.arange(600).reshape(6, 10, 10), chunks=(2, 5, 5))
+        self.part("p/1.h5", np.arange(600).reshape(6, 10, 10))
+        layout = h5py.VirtualLayout(shape=(4, 10, 5), dtype="i8")
+        layout[:] = h5py.VirtualSource("p/0.h5", "d", shape=(6, 10, 10))[2:, :, 5:]
+        self.virtual(layout, name="chunked")
+        layout = h5py.VirtualLayout(shape=(4, 10), dtype="i8")
+        layout[:] = h5py.VirtualSource("p/1.h5", "d", shape=(6, 10, 10))[1:5, 3, :]
+        self.virtual(layout, name="contiguous")
+        layout = h5py.VirtualLayout(shape=(6, 10), dtype="i8")
+        layout[:] = h5py.VirtualSource("p/1.h5", "d", shape=(6, 10, 10))[:, :, 7]
+        self.virtual(layout, name="columns")
+        layout = h5py.VirtualLayout(shape=(10, 4), dtype="i8")
+        layout[:] = h5py.VirtualSource("p/1.h5", "d", shape=(6, 10, 10))[2, :, 3:7]
+        self.virtual(layout, name="corner")
+        self.expect("v.h5", "chunked", "contiguous", "columns", "corner")
+
+    def test_of_strings(self):
+        values = np.array(["a", "bb", "", "dddd"], dtype=h5py.string_dtype())
+        self.part("p/0.h5", values, chunks=(2,))
+        layout = h5py.VirtualLayout(shape=(2, 4), dtype=h5py.string_dtype())
+        layout[1] = h5py.VirtualSource("p/0.h5", "d", shape=(4,), dtype=h5py.string_dtype())
+        self.virtual(layout, fillvalue=None)
+        array = open_root(self.path("v.h5")).OpenMDArray("v")
+        self.assertEqual(array.Read(), ["", "", "", "", "a", "bb", "", "dddd"])
+
+    def test_without_an_end(self):
+        for i in range(3):
+            self.part(f"p/{i}.h5", np.arange(20, dtype="i4").reshape(2, 10) + 100 * i, chunks=(2, 5))
+        self.part("grows.h5", np.arange(50, dtype="i4").reshape(5, 10), chunks=(2, 5),
+                  maxshape=(None, 10))
+        unlimited = h5py.h5s.UNLIMITED
+        with h5py.File(self.path("v.h5"), "w", libver="latest") as file:
+            for name, source, sizes in (("counted", b"p/%b.h5", (2, 2)), ("grown", b"grows.h5", None)):
+                plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                space = h5py.h5s.create_simple((2, 10), (unlimited, 10))
+                here = space.copy()
+                there = h5py.h5s.create_simple((2, 10), (unlimited, 10))
+                if sizes:
+                    here.select_hyperslab((0, 0), (unlimited, 1), (2, 10), (2, 10))
+                else:
+                    here.select_hyperslab((0, 0), (unlimited, 1), (1, 10), (1, 10))
+                    there.select_hyperslab((0, 0), (unlimited, 1), (1, 10), (1, 10))
+                plan.set_virtual(here, source, b"d", there)
+                h5py.h5d.create(file.id, name.encode(), h5py.h5t.STD_I32LE, space, plan)
+        with h5py.File(self.path("v.h5")) as file:
+            self.assertEqual((file["counted"].shape, file["grown"].shape), ((6, 10), (5, 10)))
+        self.expect("v.h5", "counted", "grown")
+
+    def test_that_no_chunks_fit_are_noted(self):
+        layout = self.stacked(2, (10,), chunks=(5,))
+        self.part("p/7.h5", np.arange(10, dtype="i4"), chunks=(4,))
+        layout[1] = h5py.VirtualSource("p/7.h5", "d", shape=(10,))
+        self.virtual(layout, name="shapes")
+        layout = h5py.VirtualLayout(shape=(7,), dtype="i4")
+        layout[:] = h5py.VirtualSource("p/7.h5", "d", shape=(10,))[2:9]
+        self.virtual(layout, name="offsets")
+        layout = h5py.VirtualLayout(shape=(10,), dtype="f4")
+        layout[:] = h5py.VirtualSource("p/7.h5", "d", shape=(10,))
+        self.virtual(layout, name="types")
+        for name, problem in (("shapes", "they have other shapes"),
+                              ("offsets", "a part begins within a chunk"),
+                              ("types", "a part of it has another type")):
+            with self.assertRaisesRegex(RuntimeError, problem):
+                read(self.path("v.h5"), name)
+
+
 if __name__ == "__main__":
     if h5py is None:
         print("no h5py")

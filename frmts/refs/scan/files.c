@@ -268,3 +268,12 @@ refs_status refs_scan_files_scan(refs_scan_files *files, uint32_t id,
 const refs_vfs *refs_scan_files_vfs(const refs_scan_files *files) {
     return files->vfs;
 }
+
+bool refs_scan_files_is_open(const refs_scan_files *files, uint32_t id) {
+    return files->known[id].scan != NULL;
+}
+
+void refs_scan_files_close(refs_scan_files *files, uint32_t id) {
+    refs_scan_free(files->known[id].scan);
+    files->known[id].scan = NULL;
+}

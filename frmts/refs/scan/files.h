@@ -47,4 +47,9 @@ refs_status refs_scan_files_scan(refs_scan_files *files, uint32_t id,
                                  const refs_scan_options *options, refs_scan **scan,
                                  refs_error *err);
 
+/** Whether the scan of file `id` is open; ends it, so that not all files of many are open at once.
+ */
+bool refs_scan_files_is_open(const refs_scan_files *files, uint32_t id);
+void refs_scan_files_close(refs_scan_files *files, uint32_t id);
+
 #endif

@@ -17,6 +17,8 @@ typedef struct refs_hdf5_dataset {
     uint64_t shape[REFS_SCAN_MAX_RANK]; /**< layout.shape, or more along unlimited dimensions that
                                              are longer in another dataset */
     bool has_external_files;
+    bool is_described;      /**< what it is made of is known, of a virtual dataset */
+    json_t *codecs;         /**< of a virtual dataset: the filters of its parts, or NULL */
     bool is_fill_undefined; /**< what was not written has no value */
 } refs_hdf5_dataset;
 

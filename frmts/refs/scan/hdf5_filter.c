@@ -84,6 +84,7 @@ json_t *refs_hdf5__filters(const refs_hdf5_dataset *dataset) {
         json_array_append_new(list, refs_document_codec("vlen-utf8"));
         return list;
     }
+    if (dataset->codecs != NULL) return json_incref(dataset->codecs);
     if (layout->n_filters == 0 || layout->class != REFS_HDF5_CHUNKED) return NULL;
     json_t *list = json_array();
     for (size_t i = 0; i < layout->n_filters; i++)

@@ -58,7 +58,9 @@ typedef struct refs_hdf5_layout {
     uint64_t
         address;   /**< of the values, or of the index; REFS_HDF5_UNDEFINED: nothing was written */
     uint64_t size; /**< of contiguous values in bytes */
-    refs_buf compact; /**< the values of a compact dataset */
+    refs_buf compact;    /**< the values of a compact dataset */
+    uint32_t heap_index; /**< of a virtual one: its parts are this object of the global heap at
+                              `address` */
 
     refs_hdf5_index_kind index;
     uint64_t single_size; /**< of the one chunk with filters */

@@ -252,14 +252,14 @@ refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_
     if (!number_of(index, key, &at)) return REFS_NOT_FOUND;
     refs_index_entry entry;
     if (!refs_chunk_index_find(index, at, &entry)) return REFS_NOT_FOUND;
-    *chunk = (refs_scan_chunk){.location_id = index->location_id,
+    uint32_t location = refs_chunk_index_location(index, at);
+    *chunk = (refs_scan_chunk){.location_id = location,
                                .offset = entry.offset,
                                .length = entry.length,
                                .filter_mask = (uint32_t)entry.filter_mask};
-    const refs_buf *held =
-        index->location_id == REFS_SCAN_INLINE ? &index->inline_bytes : &scan->beginning;
-    if ((index->location_id == REFS_SCAN_INLINE || index->location_id == 0) &&
-        entry.offset < held->size && entry.length <= held->size - entry.offset)
+    const refs_buf *held = location == REFS_SCAN_INLINE ? &index->inline_bytes : &scan->beginning;
+    if ((location == REFS_SCAN_INLINE || location == 0) && entry.offset < held->size &&
+        entry.length <= held->size - entry.offset)
         chunk->bytes = refs_bytes_view(held->data + entry.offset, (size_t)entry.length);
     return REFS_OK;
 }
