@@ -291,8 +291,8 @@ static bool fits(const json_t *number, const tiff_image *image) {
     unsigned bits = (unsigned)image->bits;
     if (image->format == 2)
         return bits == 64 ||
-               (value >= -(INT64_C(1) << (bits - 1)) && value < INT64_C(1) << (bits - 1));
-    return value >= 0 && (bits == 64 || value < INT64_C(1) << bits);
+               (value >= -((json_int_t)1 << (bits - 1)) && value < (json_int_t)1 << (bits - 1));
+    return value >= 0 && (bits == 64 || value < (json_int_t)1 << bits);
 }
 
 static refs_status add_nodata(const tiff_file *file, const tiff_image *image, json_t *attributes,
