@@ -103,7 +103,7 @@ static json_t *numbers_of_key(const key_tags *tags, size_t first, size_t n) {
 
 /* Strings end with a bar. */
 static json_t *text_of_key(const key_tags *tags, size_t first, size_t n) {
-    if (first > tags->strings.size) first = tags->strings.size;
+    if (first >= tags->strings.size) return refs_document_string("", 0);
     if (n > tags->strings.size - first) n = tags->strings.size - first;
     const char *text = (const char *)tags->strings.data + first;
     while (n > 0 && (text[n - 1] == '\0' || text[n - 1] == '|')) n--;
