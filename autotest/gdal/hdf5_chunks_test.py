@@ -77,6 +77,9 @@ def write_texts(path):
         file.create_dataset("unwritten", (5,), kind)
         v = file.create_dataset("chunked", (7, 90), kind, chunks=(2, 40))
         v[:3] = texts[:270].reshape(3, 90)
+        for i, options in enumerate((dict(compression="gzip", shuffle=True), dict(compression="lzf"))):
+            w = file.create_dataset(f"filtered{i}", (7, 90), kind, chunks=(2, 40), **options)
+            w[:3] = texts[:270].reshape(3, 90)
 
 
 def differing_texts(path):

@@ -39,6 +39,9 @@ const refs_hdf5_type *refs_hdf5__element_type(const refs_hdf5_dataset *dataset);
 /** The fill value of the array's metadata; NULL for null. */
 json_t *refs_hdf5__fill_value(const refs_hdf5_dataset *dataset);
 
+/** The filters of chunks as numcodecs, whatever their elements become. */
+json_t *refs_hdf5__pipeline(const refs_hdf5_layout *layout);
+
 /** The filters as numcodecs, in the order of encoding; NULL for none. */
 json_t *refs_hdf5__filters(const refs_hdf5_dataset *dataset);
 
