@@ -252,6 +252,7 @@ typedef struct refs_agg_values {
     size_t n_missing;
     uint8_t missing[4][16]; /**< elements of `from` that stand for missing values */
     uint8_t fill[16];       /**< what those become, of `to` */
+    bool has_other_units;   /**< that nobody knows how to convert */
     const char *name;       /**< of the fragment, for messages; or NULL */
 } refs_agg_values;
 

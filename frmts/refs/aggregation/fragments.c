@@ -407,6 +407,10 @@ static refs_status open_node(refs_fragments *fragments, const refs_aggregation *
     REFS_TRY(refs_aggregation__place(aggregation, size, fragment, meta, &opened->place, err));
     REFS_TRY(refs_agg_values__describe(aggregation, fragment, meta, &opened->values, err));
     opened->values.name = opened->name;
+    if (opened->values.has_other_units)
+        refs_note(&fragments->options.notes, REFS_NOTE_DEBUG,
+                  "%s: its units are not those of the aggregation and are not converted",
+                  opened->name);
     context.prefetch_pool = NULL;
     if (file != &fragments->own) {
         REFS_TRY(refs_store_open(file->set, fragments->options.fetcher, &node->store, err));
