@@ -227,6 +227,14 @@ TEST(Selection, OfAMisspeltAxisNamesTheOneThatIsMeant) {
               std::string::npos);
 }
 
+TEST(Selection, OfNoArrayListsDataBeforeCoordinates) {
+    Set set;
+    set.array({"lat", {2, 2}, "<i4", {}, {"y", "x"}});
+    set.array({"v", {2, 2}, "<i4", {}, {"y", "x"}, R"("coordinates": "lat")"});
+    const std::string failure = failure_of_opening("REFS:\"" + set.save() + "\":pressure");
+    EXPECT_NE(failure.find("there are /v, /lat"), std::string::npos) << failure;
+}
+
 TEST(Selection, NeedsAnArray) {
     Set set;
     add_small_array(set, "v");
