@@ -2,8 +2,8 @@
  *
  * The grammar is RFC 8259 and what writers of reference sets add to it: a byte
  * order mark, the bare tokens NaN, Infinity and -Infinity, integers of any
- * length, control characters but NUL in strings, escaped NULs, lone surrogates (kept apart as an error of that string
- * only), duplicate members (the last one wins). Everything else is an error
+ * length, control characters but NUL in strings, escaped NULs, lone surrogates (kept apart as an
+ * error of that string only), duplicate members (the last one wins). Everything else is an error
  * with line and column. docs/decisions/0002 says why this is our own.
  *
  * A reader belongs to one thread. A tree is immutable and may be shared.

@@ -115,11 +115,6 @@ bool refs_set_sniff_folder(const refs_vfs *vfs, const char *location);
 refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
                                 refs_vfs_validators *validators, refs_error *err);
 
-/** Appends the text of the list that member `name` is of the document which makes `location` a set,
- * beside the references; nothing where there is no such member, or where it is a data file. */
-refs_status refs_set_read_list(const refs_vfs *vfs, const char *location, const char *name,
-                               refs_buf *text, refs_error *err);
-
 /** One set of a list or dictionary; strings are borrowed for the call that they come with. */
 typedef struct refs_set_summary {
     size_t index;                    /**< from 0, as refs_set_options.set_index has it */
@@ -177,6 +172,9 @@ typedef struct refs_chunk_visitor {
  * resolved is a failure that names its key. */
 refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys,
                                 const refs_chunk_visitor *visitor, refs_error *err);
+
+/** Whether the set is a data file that was scanned: chunks of no other have filter masks. */
+bool refs_set_is_data_file(const refs_set *set);
 
 /** Keys in the set, without the chunks of a parquet set. */
 uint64_t refs_set_size(const refs_set *set);

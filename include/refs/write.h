@@ -73,7 +73,7 @@ void refs_writer_free(refs_writer *writer);
 /** What is known of a file that references point into; see sources.h. */
 struct refs_source_state;
 
-/** Takes note of the state of a source. JSON of version 0 has no place for it. Before documents. */
+/** Takes note of the state of a source. Before documents. */
 refs_status refs_writer_source(refs_writer *writer, const struct refs_source_state *source,
                                refs_error *err);
 
@@ -104,6 +104,11 @@ refs_status refs_writer_finish(refs_writer *writer, refs_error *err);
 /** References that were written so far. */
 uint64_t refs_writer_n_chunks(const refs_writer *writer);
 
+/* States of sources are the attribute "sources" of a group of their own, which other readers show
+ * as an empty group: a list of objects with "url", "size", "modified" (seconds since 1970) and
+ * "etag". */
+#define REFS_SOURCES_GROUP "refs_sources"
+
 /* -- sources ----------------------------------------------------------------------------------- */
 
 /** A source as it was when it was indexed. */
@@ -122,11 +127,9 @@ typedef struct refs_source_visitor {
     void *user;
 } refs_source_visitor;
 
-/** Shows the states that the set at `location` has; none where it has none, also where it is a data
- * file. They stand in a member "refs_sources" beside "refs" (JSON of version 1) or "metadata"
- * (Parquet), a list of objects with "url", "size", "modified" and "etag". */
-refs_status refs_sources_read(const refs_vfs *vfs, const char *location,
-                              const refs_source_visitor *visitor, refs_error *err);
+/** Shows the states that a set has; none where it has none. */
+refs_status refs_sources_read(const refs_set *set, const refs_source_visitor *visitor,
+                              refs_error *err);
 
 #ifdef __cplusplus
 }

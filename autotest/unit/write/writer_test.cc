@@ -145,10 +145,7 @@ TEST(Writer, KeepsStatesOfSources) {
                 return REFS_OK;
             },
             &seen};
-        ASSERT_EQ(refs_sources_read(refs_vfs_posix(), (under.folder / name).c_str(), &visitor,
-                                    &under.error),
-                  REFS_OK)
-            << under.Message();
+        ASSERT_EQ(refs_sources_read(under.set, &visitor, &under.error), REFS_OK) << under.Message();
         EXPECT_EQ(seen, "/d/x 12 34 \"e\";/d/y ? 0 ;") << name;
     }
 }

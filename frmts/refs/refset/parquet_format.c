@@ -42,7 +42,7 @@ static refs_status build(const refs_set_input *input, const refs_json *document,
     if (status == REFS_OK)
         (*set)->chunks =
             (refs_chunk_source){chunks, refs_refset__parquet_find, refs_refset__parquet_each,
-                                refs_refset__parquet_n_locations, refs_refset__parquet_free};
+                                refs_refset__parquet_n_locations, refs_refset__parquet_free, false};
     else
         refs_refset__parquet_free(chunks);
     return status;

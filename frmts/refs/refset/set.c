@@ -211,6 +211,10 @@ refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys
     return set->chunks.each(set->chunks.self, keys, visitor, err);
 }
 
+bool refs_set_is_data_file(const refs_set *set) {
+    return set->chunks.self != NULL && set->chunks.is_data_file;
+}
+
 uint64_t refs_set_size(const refs_set *set) {
     return set->size;
 }

@@ -31,6 +31,7 @@ typedef struct refs_chunk_source {
     /** Distinct locations that were found so far. */
     uint32_t (*n_locations)(void *self);
     void (*free)(void *self);
+    bool is_data_file; /**< as refs_set_is_data_file */
 } refs_chunk_source;
 
 struct refs_set {

@@ -244,14 +244,9 @@ static refs_status write_chunk(void *self, const refs_write_array *array,
     return append_buf(json, &json->text, err);
 }
 
-static refs_status finish_json(void *self, refs_bytes sources, refs_error *err) {
+static refs_status finish_json(void *self, refs_error *err) {
     json_writer *json = self;
-    REFS_TRY(append_text(json, "\n}", err));
-    if (json->version == 1 && sources.size > 0) {
-        REFS_TRY(append_text(json, ",\n\"" REFS_SOURCES_MEMBER "\":", err));
-        REFS_TRY(refs_write__output_append(json->output, sources.data, sources.size, err));
-    }
-    REFS_TRY(append_text(json, json->version == 1 ? "}\n" : "\n", err));
+    REFS_TRY(append_text(json, json->version == 1 ? "\n}}\n" : "\n}\n", err));
     refs_output *output = json->output;
     json->output = NULL;
     return refs_write__output_finish(output, err);

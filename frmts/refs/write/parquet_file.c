@@ -32,7 +32,7 @@ static const struct {
 /* Where the pages of a column are. */
 typedef struct column_place {
     size_t begin, data_page, end;
-    uint64_t unpacked;
+    uint64_t unpacked, n_nulls;
     bool has_dictionary;
 } column_place;
 
@@ -244,6 +244,9 @@ static refs_status append_column(refs_parquet_file *file, const refs_rows *rows,
     column_place *place = &file->places[column];
     *place = (column_place){.begin = file->bytes.size};
     place->has_dictionary = column == PATH_COLUMN && wants_dictionary(rows);
+    const uint32_t *values = column == PATH_COLUMN ? rows->path : rows->raw;
+    if (columns[column].repetition == OPTIONAL)
+        for (size_t i = 0; i < rows->n; i++) place->n_nulls += values[i] == REFS_ROW_NULL;
     if (place->has_dictionary) REFS_TRY(append_dictionary(file, rows, place, err));
     place->data_page = file->bytes.size;
     file->page.size = 0;
@@ -277,6 +280,13 @@ static void append_encodings(refs_thrift_writer *thrift, bool has_dictionary) {
     if (has_dictionary) refs_thrift_item_i32(thrift, RLE_DICTIONARY);
 }
 
+/* fastparquet takes integers for floating point numbers unless it is told that none is null. */
+static void append_statistics(refs_thrift_writer *thrift, const column_place *place) {
+    refs_thrift_begin(thrift, 12);
+    refs_thrift_i64(thrift, 3, (int64_t)place->n_nulls);
+    refs_thrift_end(thrift);
+}
+
 static void append_chunk(refs_thrift_writer *thrift, const column_place *place, size_t column,
                          size_t n_rows) {
     refs_thrift_item(thrift);
@@ -296,6 +306,7 @@ static void append_chunk(refs_thrift_writer *thrift, const column_place *place, 
     refs_thrift_i64(thrift, 7, (int64_t)(place->end - place->begin));
     refs_thrift_i64(thrift, 9, (int64_t)place->data_page);
     if (place->has_dictionary) refs_thrift_i64(thrift, 11, (int64_t)place->begin);
+    append_statistics(thrift, place);
     refs_thrift_end(thrift);
     refs_thrift_end(thrift);
 }

@@ -193,16 +193,12 @@ static refs_status write_chunk(void *self, const refs_write_array *array,
     return put_path(parquet, row, chunk, err);
 }
 
-static refs_status finish_parquet(void *self, refs_bytes sources, refs_error *err) {
+static refs_status finish_parquet(void *self, refs_error *err) {
     parquet_writer *parquet = self;
     refs_buf path = REFS_BUF_INIT, *text = &parquet->metadata;
     REFS_TRY(write_record(parquet, err));
     REFS_TRY(refs_buf_printf(text, err, "},\n\"record_size\":%llu",
                              (unsigned long long)parquet->record_size));
-    if (sources.size > 0) {
-        REFS_TRY(refs_buf_printf(text, err, ",\n\"" REFS_SOURCES_MEMBER "\":"));
-        REFS_TRY(refs_buf_append(text, sources.data, sources.size, err));
-    }
     REFS_TRY(refs_buf_append(text, "}\n", 2, err));
     REFS_TRY(refs_buf_printf(&path, err, "%s/.zmetadata", parquet->folder));
     refs_status status = refs_write__file((const char *)path.data, refs_buf_view(text), err);

@@ -5,7 +5,7 @@
 /* -- writing ----------------------------------------------------------------------------------- */
 
 refs_status refs_write__source(const refs_source_state *source, refs_buf *list, refs_error *err) {
-    REFS_TRY(refs_buf_printf(list, err, "%s{\"url\":", list->size == 0 ? "[\n" : ",\n"));
+    REFS_TRY(refs_buf_printf(list, err, "%s{\"url\":", list->size == 0 ? "{\"sources\":[" : ","));
     REFS_TRY(refs_json_write_string(source->url, list, err));
     if (source->size != REFS_SOURCE_UNKNOWN)
         REFS_TRY(refs_buf_printf(list, err, ",\"size\":%llu", (unsigned long long)source->size));
@@ -33,20 +33,24 @@ static refs_status show(const refs_json *list, const refs_source_visitor *visito
     return REFS_OK;
 }
 
-static refs_status show_text(const refs_buf *text, const refs_source_visitor *visitor,
-                             refs_error *err) {
+static refs_status show_text(refs_str text, const refs_source_visitor *visitor, refs_error *err) {
     refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_str_view((const char *)text->data, text->size), &doc, err));
-    refs_status status = show(refs_json_root(doc), visitor, err);
+    REFS_TRY(refs_json_parse(text, &doc, err));
+    refs_status status = show(refs_json_get(refs_json_root(doc), "sources"), visitor, err);
     refs_json_doc_free(doc);
     return status;
 }
 
-refs_status refs_sources_read(const refs_vfs *vfs, const char *location,
-                              const refs_source_visitor *visitor, refs_error *err) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_set_read_list(vfs, location, REFS_SOURCES_MEMBER, &text, err);
-    if (status == REFS_OK && text.size > 0) status = show_text(&text, visitor, err);
-    refs_buf_clear(&text);
+refs_status refs_sources_read(const refs_set *set, const refs_source_visitor *visitor,
+                              refs_error *err) {
+    refs_ref ref;
+    refs_status status =
+        refs_set_find(set, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"), &ref, err);
+    if (status == REFS_NOT_FOUND) return REFS_OK;
+    REFS_TRY(status);
+    if (ref.kind == REFS_REF_INLINE)
+        status =
+            show_text(refs_str_view((const char *)ref.bytes.data, ref.bytes.size), visitor, err);
+    refs_ref_release(&ref);
     return status;
 }

@@ -87,15 +87,31 @@ refs_status refs_writer_source(refs_writer *writer, const refs_source_state *sou
     return refs_write__source(source, &writer->sources, err);
 }
 
+/* The group is written behind all other documents. */
+static refs_status write_sources(refs_writer *writer, refs_error *err) {
+    const char *group = "{\"zarr_format\":2}";
+    if (writer->sources.size == 0) return REFS_OK;
+    REFS_TRY(refs_buf_append(&writer->sources, "]}", 2, err));
+    REFS_TRY(writer->kind->document(writer->self, refs_str_from(REFS_SOURCES_GROUP "/.zgroup"),
+                                    refs_bytes_view(group, strlen(group)), err));
+    REFS_TRY(writer->kind->document(writer->self, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"),
+                                    refs_buf_view(&writer->sources), err));
+    refs_buf_clear(&writer->sources);
+    return REFS_OK;
+}
+
 refs_status refs_writer_document(refs_writer *writer, refs_str key, refs_bytes document,
                                  refs_error *err) {
     if (writer->has_array)
         return refs_fail(err, REFS_INVALID, "document %.*s comes behind chunks", REFS_STR_ARG(key));
+    /* What a set had that is written anew. */
+    if (refs_str_starts(key, REFS_SOURCES_GROUP "/")) return REFS_OK;
     return writer->kind->document(writer->self, key, document, err);
 }
 
 refs_status refs_writer_array(refs_writer *writer, const refs_chunk_keys *keys, refs_error *err) {
     refs_write_array *array = &writer->array;
+    REFS_TRY(write_sources(writer, err));
     writer->has_array = true;
     writer->has_number = false;
     array->separator = keys->separator;
@@ -132,8 +148,8 @@ uint64_t refs_writer_n_chunks(const refs_writer *writer) {
 }
 
 static refs_status finish(refs_writer *writer, refs_error *err) {
-    if (writer->sources.size > 0) REFS_TRY(refs_buf_append(&writer->sources, "]", 1, err));
-    REFS_TRY(writer->kind->finish(writer->self, refs_buf_view(&writer->sources), err));
+    REFS_TRY(write_sources(writer, err));
+    REFS_TRY(writer->kind->finish(writer->self, err));
     return refs_write__place_move(&writer->place, err);
 }
 

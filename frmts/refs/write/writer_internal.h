@@ -22,18 +22,14 @@ typedef struct refs_write_kind {
     refs_status (*array)(void *self, const refs_write_array *array, refs_error *err);
     refs_status (*chunk)(void *self, const refs_write_array *array, const refs_write_chunk *chunk,
                          refs_error *err);
-    /** Ends the set; `sources` is the text of a JSON list, or empty. */
-    refs_status (*finish)(void *self, refs_bytes sources, refs_error *err);
+    refs_status (*finish)(void *self, refs_error *err);
     void (*free)(void *self);
 } refs_write_kind;
 
 extern const refs_write_kind refs_write__json;
 extern const refs_write_kind refs_write__parquet;
 
-/** What the member is called that has the states of sources. */
-#define REFS_SOURCES_MEMBER "refs_sources"
-
-/** Appends one state to a JSON list that has no bracket at its end. */
+/** Appends one state to attributes that have no end yet. */
 refs_status refs_write__source(const refs_source_state *source, refs_buf *list, refs_error *err);
 
 #endif
