@@ -17,6 +17,7 @@
 #include <set>
 #include <sstream>
 
+#include "json_text.h"
 #include "refs/json.h"
 #include "refs/scan.h"
 
@@ -24,34 +25,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Doc = std::shared_ptr<refs_json_doc>;
-
 fs::path DataFolder() {
     const char *given = std::getenv("REFS_SHARED_DATA");
     return given != nullptr ? fs::path(given) : fs::path(REFS_SHARED_DATA_DEFAULT);
-}
-
-Doc Parse(const std::string &text) {
-    refs_json_doc *doc = nullptr;
-    refs_error err = REFS_ERROR_INIT;
-    EXPECT_EQ(refs_json_parse(refs_str_view(text.data(), text.size()), &doc, &err), REFS_OK)
-        << err.message;
-    return Doc(doc, refs_json_doc_free);
-}
-
-std::string Text(const refs_json *value) {
-    refs_buf text = REFS_BUF_INIT;
-    EXPECT_EQ(refs_json_write(value, &text, nullptr), REFS_OK);
-    std::string copy(reinterpret_cast<const char *>(text.data), text.size);
-    refs_buf_clear(&text);
-    return copy;
 }
 
 bool Same(const refs_json *a, const refs_json *b) {
     double x, y;
     if (refs_json_double(a, &x) && refs_json_double(b, &y))
         return x == y || (std::isnan(x) && std::isnan(y));
-    if (!refs_json_is_array(a) || !refs_json_is_array(b)) return Text(a) == Text(b);
+    if (!refs_json_is_array(a) || !refs_json_is_array(b)) return JsonText(a) == JsonText(b);
     bool same = refs_json_size(a) == refs_json_size(b);
     for (size_t i = 0; same && i < refs_json_size(a); i++)
         same = Same(refs_json_at(a, i), refs_json_at(b, i));
@@ -79,7 +62,7 @@ class File {
         std::ifstream file(path.string() + ".json");
         std::ostringstream content;
         content << file.rdbuf();
-        set_ = Parse(content.str());
+        set_ = ParseJson(content.str());
         if (scan_ == nullptr) return;
         EXPECT_EQ(refs_scan_each_document(scan_, Keep, this, &err), REFS_OK);
     }
@@ -99,7 +82,7 @@ class File {
   private:
     static refs_status Keep(void *user, refs_str key, refs_bytes document, refs_error *) {
         const std::string text(reinterpret_cast<const char *>(document.data), document.size);
-        static_cast<File *>(user)->documents_[std::string(key.data, key.size)] = Parse(text);
+        static_cast<File *>(user)->documents_[std::string(key.data, key.size)] = ParseJson(text);
         return REFS_OK;
     }
 
@@ -112,7 +95,7 @@ class File {
             return;
         }
         const auto found = documents_.find(key);
-        const Doc theirs = Parse(refs_json_text(value).data);
+        const JsonDoc theirs = ParseJson(refs_json_text(value).data);
         const refs_json *object = refs_json_root(theirs.get());
         if (found == documents_.end()) {
             EXPECT_EQ(refs_json_size(object), 0u) << name_ << " " << key;
@@ -131,8 +114,8 @@ class File {
         n_members++;
         if (member == "shape" && IsLonger(refs_json_get(ours, "shape"), theirs)) return;
         EXPECT_TRUE(Same(theirs, refs_json_get(ours, member.c_str())))
-            << name_ << " " << key << " " << member << ": kerchunk " << Text(theirs) << ", REFS "
-            << Text(refs_json_get(ours, member.c_str()));
+            << name_ << " " << key << " " << member << ": kerchunk " << JsonText(theirs)
+            << ", REFS " << JsonText(refs_json_get(ours, member.c_str()));
     }
 
     void ExpectChunk(const std::string &array, const std::string &chunk, const refs_json *value) {
@@ -157,8 +140,8 @@ class File {
 
     std::string name_;
     refs_scan *scan_ = nullptr;
-    Doc set_;
-    std::map<std::string, Doc> documents_;
+    JsonDoc set_;
+    std::map<std::string, JsonDoc> documents_;
 };
 
 } // namespace

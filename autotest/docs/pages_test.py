@@ -140,7 +140,7 @@ class Conventions(unittest.TestCase):
         projections = SOURCES["frmts/refs/cf/projection.c"]
         named = set(re.findall(r'^    \{"([a-z_]+)",', projections, re.M))
         named |= {"latitude_longitude", "rotated_latitude_longitude"}  # no projections: wkt.c
-        table = rows(section("docs/cf.md", "Grid mappings"))
+        table = rows(section("docs/cf-crs.md", "Grid mappings"))
         self.assertEqual({name for cells in table for name in cells[0].split(", ")}, named)
         for cells in table:
             for code in re.findall(r"\((\d{4})\)", cells[1]):
@@ -234,7 +234,7 @@ class Architecture(unittest.TestCase):
 
 class Names(unittest.TestCase):
     """What stands between backquotes on the pages for those who carry on."""
-    PAGES = ["docs/architecture.md", "CONTRIBUTING.md", "docs/cf.md", "docs/security.md",
+    PAGES = ["docs/architecture.md", "CONTRIBUTING.md", "docs/security.md", *names("docs/cf*.md"),
              *names("docs/decisions/*.md")]
 
     def test_of_functions_and_types_are_in_the_code(self):

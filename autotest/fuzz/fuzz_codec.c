@@ -80,14 +80,13 @@ static void decode_whole(const refs_chain *chain, refs_bytes encoded, size_t siz
 
 static void decode_short(const refs_chain *chain, refs_bytes encoded, size_t size,
                          refs_scratch *scratch) {
-    uint8_t *dst = malloc(size + !size);
-    size_t got = 0;
+    refs_chain_output output = {malloc(size + !size), 0};
     refs_error err = REFS_ERROR_INIT;
-    if (dst == NULL) abort();
-    refs_status status = refs_chain_decode_short(chain, encoded, scratch, dst, &got, &err);
+    if (output.elements == NULL) abort();
+    refs_status status = refs_chain_decode_short(chain, encoded, scratch, &output, &err);
     check_words(status, &err);
-    if (status == REFS_OK && got > size) abort();
-    free(dst);
+    if (status == REFS_OK && output.size > size) abort();
+    free(output.elements);
 }
 
 static void decode_any(const refs_chain *chain, refs_bytes encoded, refs_scratch *scratch) {

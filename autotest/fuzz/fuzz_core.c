@@ -118,9 +118,10 @@ static refs_status hear_of_set(void *user, const refs_set_summary *set, refs_err
 static void list_sets(const fuzz_file *files) {
     const refs_vfs vfs = fuzz_host(files);
     size_t heard = 0, n_sets = 0;
+    const refs_set_visitor visitor = {hear_of_set, &heard};
     refs_error err = REFS_ERROR_INIT;
     (void)refs_set_sniff(files[0].content);
-    refs_status status = refs_set_each_of_list(&vfs, "s.json", hear_of_set, &heard, &n_sets, &err);
+    refs_status status = refs_set_each_of_list(&vfs, "s.json", &visitor, &n_sets, &err);
     fuzz_check_words(status, &err);
     if (status == REFS_OK && heard != n_sets && heard != 0) abort();
 }

@@ -1,8 +1,9 @@
-/* fuzz_json.c -- the JSON reader: in one piece and in parts it reads the same, and a tree that was
- * written and read again is the tree it was. */
+/* fuzz_json.c -- the JSON reader: in one piece and in parts it reads the same, a tree that was
+ * written and read again is the tree it was, and jansson reads the same values. */
 #include <stdlib.h>
 
 #include "fuzz.h"
+#include "json_oracle.h"
 #include "refs/json.h"
 
 /* A document that arrives a few bytes at a time. */
@@ -95,5 +96,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     refs_str text = refs_str_view((const char *)data, size);
     (void)read_twice(text);
     round_trip(text);
+    if (json_oracle_difference(text) != NULL) abort();
     return 0;
 }

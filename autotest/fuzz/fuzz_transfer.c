@@ -147,8 +147,7 @@ static void fetch(refs_http *http, asked what) {
     if (what == ASK_SMALL) ranges[0].max_length = RANGE_BYTES;
     if (refs_fetcher_open(none, &options, &fetcher, NULL) != REFS_OK) abort();
     const refs_fetch_client client = {.sink = check_bytes, .user = ranges};
-    fuzz_check_words(refs_fetch(fetcher, ranges, what == ASK_RANGES ? 2 : 1, &client, NULL, &err),
-                     &err);
+    fuzz_check_words(refs_fetch(fetcher, ranges, what == ASK_RANGES ? 2 : 1, &client, &err), &err);
     refs_fetcher_free(fetcher);
 }
 

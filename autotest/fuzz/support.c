@@ -199,6 +199,32 @@ static void describe_axis(const refs_cf_band_axis *axis, const refs_array_meta *
     refs_buf_clear(&text);
 }
 
+static refs_status read_east(void *user, uint64_t row, double *values, refs_error *err) {
+    const refs_cf_wrap *wrap = user;
+    (void)err;
+    if (row >= wrap->height) abort();
+    for (uint64_t i = 0; i < wrap->width; i++) values[i] = 190;
+    return REFS_OK;
+}
+
+/* Where all values lie beyond 180 all blocks are wrapped. */
+static void wrap_longitudes(const refs_array_meta *array, const refs_cf_description *description) {
+    refs_cf_wrap wrap;
+    if (!refs_cf_find_wrap(array, description, &wrap) || wrap.width > 1000 || wrap.height > 1000 ||
+        refs_cf_wrap_keeps(&wrap, 190))
+        return;
+    const refs_cf_rows rows = {read_east, &wrap};
+    for (uint64_t row = wrap.height; row-- > 0;) {
+        refs_cf_wrapped wrapped = {0, 0, false};
+        if (refs_cf_look_for_wrapped(&wrap, row, &rows, &wrapped, NULL) != REFS_OK) abort();
+        for (uint64_t column = 0, end; column < wrap.width; column = end)
+            if (!refs_cf_is_wrapped(&wrap, &wrapped, row, column, &end) || end <= column ||
+                end > wrap.width)
+                abort();
+        if (row > 10) row = 10;
+    }
+}
+
 static void check_description(const refs_cf_description *description,
                               const refs_array_meta *array) {
     uint64_t n_bands = 0;
@@ -210,6 +236,7 @@ static void check_description(const refs_cf_description *description,
         abort();
     for (size_t i = 0; i < description->n_band_axes; i++)
         describe_axis(&description->band_axes[i], array);
+    wrap_longitudes(array, description);
     if (refs_cf_list_band_axes(description, &text, NULL) != REFS_OK) abort();
     refs_buf_clear(&text);
     if (!refs_cf_n_bands(description, &n_bands) || n_bands == 0) return;
@@ -236,10 +263,11 @@ void fuzz_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
     refs_cf_description description;
     refs_error err = REFS_ERROR_INIT;
+    options.values = values;
     options.selection = selection;
     options.placement = (refs_cf_placement){true, true, true, true, true};
     options.longitudes = REFS_CF_LONGITUDES_FROM_180;
-    refs_status status = refs_cf_describe(hierarchy, array, values, &options, &description, &err);
+    refs_status status = refs_cf_describe(hierarchy, array, &options, &description, &err);
     fuzz_check_words(status, &err);
     if (status == REFS_OK) check_description(&description, array);
     /* Only a selection that makes no sense is a failure, and budgets. */

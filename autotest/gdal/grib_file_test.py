@@ -15,6 +15,8 @@ import tempfile
 import numpy as np
 from osgeo import gdal
 
+from compared_files import compare
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
 SKIPPED = 77
@@ -178,17 +180,7 @@ def main():
                 file.write(b"".join(messages))
         paths = sorted(glob.glob(os.path.join(folder, "*"))) + sorted(glob.glob(os.path.join(DATA, "grib2/*.grib*")))
         paths = [path for path in paths if not path.endswith((".json", ".idx"))]
-        equal = 0
-        for path in paths:
-            try:
-                found = list(problems(path))
-            except RuntimeError as error:
-                found = [str(error)]
-            for problem in found:
-                print(os.path.basename(path), problem)
-            equal += not found
-    print(f"{equal} of {len(paths)} files of GRIB messages are as sets what they are to GDAL")
-    return 0 if equal == len(paths) else 1
+        return compare(paths, problems, "files of GRIB messages are as sets what they are to GDAL")
 
 
 sys.exit(main())

@@ -159,6 +159,21 @@ class Requests(Case):
         self.folder.write_array(self.bands, self.width, url="http://nowhere.invalid/v.bin")
         self.assertIn("after 2 attempts: Could not resolve host", self.fails(os.path.join(self.folder.served, "refs.json")))
 
+    def test_parts_of_a_range_are_no_failures(self):
+        self.folder.write_array(1, 16384)
+        server = self.serve(faults={"/v.bin": {"at_most": 5000}})
+        with options(GDAL_HTTP_RETRY_DELAY="5", GDAL_HTTP_MAX_RETRY="2"):
+            begin = time.monotonic()
+            self.assertEqual(read(server.url("refs.json")), list(range(16384)))
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertEqual(len(server.requests("v.bin")), 14)
+
+    def test_parts_of_a_few_bytes_are_tried_again_as_failures_are(self):
+        self.folder.write_array(1, 16384)
+        server = self.serve(faults={"/v.bin": {"at_most": 10}})
+        self.assertIn("only 50 of 65536 bytes", self.fails(server.url("refs.json")))
+        self.assertEqual(len(server.requests("v.bin")), 5)
+
     def test_a_file_that_is_shorter_than_the_set_says_is_named_so(self):
         server = self.serve()
         for size, status in ((9000, ""), (4000, "HTTP 416: ")):
@@ -471,6 +486,47 @@ class Limits(Case):
     def test_that_say_when_to_come_back_are_kept(self):
         self.read_within(9.0, 1.5, "--requests-per-second", "20", "--burst", "20", "--retry-after", "1",
                          refused=0.15)
+
+    def write_files(self, n):
+        """A set of n files of a chunk each; the names of the chunks' paths."""
+        self.folder.write_array(n, self.width)
+        refs = json.loads(self.folder.read("refs.json"))
+        for band in range(n):
+            refs[f"v/{band}.0.0"][0] = f"@{band}/v.bin"
+        self.folder.write("refs.json", json.dumps(refs))
+        return [f"/@{band}/v.bin" for band in range(n)]
+
+    def read_files(self, n, n_refused, *arguments, at_once=True):
+        """Seconds of a read of n files, the first request of n_refused of which is refused, and the
+        longest time between the last fifty requests."""
+        paths = self.write_files(n)
+        server = self.serve(options=arguments, faults={path: {
+            "status": 429, "headers": {"Retry-After": "1"}, "times": 1} for path in paths[:n_refused]})
+        with options(REFS_READ_AHEAD="NO"):
+            dataset = gdal.Open(f'REFS:"{server.url("refs.json")}":/v')
+            begin = time.monotonic()
+            values = (dataset.ReadAsArray().ravel().tolist() if at_once else
+                      [value for band in range(n)
+                       for value in dataset.GetRasterBand(band + 1).ReadAsArray()[0].tolist()])
+        took = time.monotonic() - begin
+        self.assertEqual(values, list(range(n * self.width)))
+        asked = sorted(r["at"] for r in server.requests("v.bin"))[-50:]
+        return took, max(b - a for a, b in zip(asked, asked[1:]))
+
+    def test_are_not_learned_from_refusals_of_single_files(self):
+        took, gap = self.read_files(100, 12)  # few are under way together where each takes no time
+        self.assertLess(took, 9)
+        self.assertLess(gap, 0.3)
+
+    def test_are_not_learned_from_refusals_of_single_files_of_a_slow_server(self):
+        took, gap = self.read_files(100, 12, "--latency-ms", "50")
+        self.assertLess(took, 4.5)
+        self.assertLess(gap, 0.3)
+
+    def test_are_not_learned_from_one_file_after_the_other(self):
+        took, gap = self.read_files(60, 4, at_once=False)
+        self.assertLess(took, 6)
+        self.assertLess(gap, 0.5)
 
     def test_do_not_let_one_object_be_tried_for_ever(self):
         server = self.serve(faults={"/@bad/v.bin": {"status": 503}})

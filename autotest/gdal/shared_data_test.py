@@ -25,7 +25,7 @@ FLOORS = {
 
 VERSION = int(gdal.VersionInfo())
 
-# What newer netCDF drivers place where it is not, see docs/cf.md: classic files by arrays that are not
+# What newer netCDF drivers place where it is not, see docs/cf-netcdf.md: classic files by arrays that are not
 # there. Uneven axes of a rotated grid were measured with 3.13.3 alone.
 if 3070000 <= VERSION < 3130000:
     FLOORS["netcdf4"]["georef"] = 59

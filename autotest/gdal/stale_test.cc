@@ -422,7 +422,7 @@ class ValidatedStale : public Stale {
         std::string table;
         for (const Validators &row : all_validators)
             for (const char *held : {"", "-held"})
-                for (const char *file : {"v.bin", "set.json"})
+                for (const char *file : {"v.bin", "set.json", "x.tif"})
                     table += (table.empty() ? "" : ",\n") + ("\"/@" + row.label) + held + "/" +
                              file + "\": " + row.faults;
         write_file(folder + "/faults.json", "{" + table + "}");
@@ -553,4 +553,52 @@ TEST_F(Stale, ArchivesAreReadAgain) {
     EXPECT_EQ(first_chunk(first), (std::vector<double>{0, 1, 2}));
     write_archive(rewritten, 8);
     EXPECT_EQ(pixels_of(v)[0], 50);
+}
+
+namespace {
+
+/** "x.tif", of 2 MB: one value everywhere. */
+class StaleFile : public ValidatedStale {
+  protected:
+    void write_tiff(int value, int hours) const {
+        GDALDriverH driver = GDALGetDriverByName("GTiff");
+        char *options[] = {const_cast<char *>("BLOCKYSIZE=64"), nullptr};
+        Dataset made(
+            GDALCreate(driver, (folder + "/other.tif").c_str(), 1024, 512, 1, GDT_Int32, options));
+        ASSERT_NE(made, nullptr);
+        ASSERT_EQ(GDALFillRaster(GDALGetRasterBand(made.get(), 1), value, 0), CE_None);
+        made.reset();
+        std::filesystem::copy_file(folder + "/other.tif", file,
+                                   std::filesystem::copy_options::overwrite_existing);
+        std::filesystem::last_write_time(file, hours_ago(hours));
+    }
+
+    const std::string file = folder + "/x.tif";
+};
+
+} // namespace
+
+TEST_F(StaleFile, FilesThatAreReplacedBetweenOpeningAndReadingAreAnError) {
+    write_tiff(1, 9);
+    const Dataset dataset = open("REFS:" + file);
+    ASSERT_NE(dataset, nullptr);
+    write_tiff(2, 8);
+    const std::string message = failure_of_reading(dataset);
+    for (const char *part : {"x.tif", "was replaced", "open the set again"})
+        EXPECT_NE(message.find(part), std::string::npos) << "no \"" << part << "\" in: " << message;
+    EXPECT_EQ(pixels_of("REFS:" + file)[0], 2);
+}
+
+TEST_F(StaleFile, FilesOnServersThatAreReplacedBetweenOpeningAndReadingAreAnError) {
+    const auto tag = std::find_if(std::begin(all_validators), std::end(all_validators),
+                                  [](const Validators &row) { return row.label == "tag"; });
+    const std::string name = "REFS:" + url(*tag, false, "x.tif");
+    write_tiff(1, 9);
+    const Dataset dataset = open(name);
+    ASSERT_NE(dataset, nullptr);
+    write_tiff(2, 9);
+    const std::string message = failure_of_reading(dataset);
+    for (const char *part : {"x.tif", "another ETag"})
+        EXPECT_NE(message.find(part), std::string::npos) << "no \"" << part << "\" in: " << message;
+    EXPECT_EQ(pixels_of(name)[0], 2);
 }

@@ -13,6 +13,8 @@ import tempfile
 import numpy as np
 from osgeo import gdal, osr
 
+from compared_files import compare
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
 
@@ -263,17 +265,7 @@ def main():
         for writer in WRITERS:
             writer(folder)
         paths = sorted(glob.glob(os.path.join(folder, "*.tif"))) + sorted(glob.glob(os.path.join(DATA, "tiff/*.tif")))
-        equal = 0
-        for path in paths:
-            try:
-                found = list(problems(path))
-            except RuntimeError as error:
-                found = [str(error)]
-            for problem in found:
-                print(os.path.basename(path), problem)
-            equal += not found
-    print(f"{equal} of {len(paths)} TIFF files are as sets what they are to GDAL")
-    return 0 if equal == len(paths) else 1
+        return compare(paths, problems, "TIFF files are as sets what they are to GDAL")
 
 
 sys.exit(main())

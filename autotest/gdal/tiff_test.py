@@ -10,6 +10,8 @@ import sys
 import numpy as np
 from osgeo import gdal
 
+from compared_files import compare
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 DATA = os.environ.get("REFS_SHARED_DATA", os.path.join(ROOT, "../shared/data"))
 SKIPPED = 77
@@ -62,17 +64,7 @@ def main():
     if not sets:
         print(DATA, "has no tiff")
         return SKIPPED
-    equal = 0
-    for path in sets:
-        try:
-            found = list(problems(path))
-        except RuntimeError as error:
-            found = [str(error)]
-        for problem in found:
-            print(os.path.basename(path), problem)
-        equal += not found
-    print(f"{equal} of {len(sets)} sets of TIFF files are as GDAL has the files")
-    return 0 if equal == len(sets) else 1
+    return compare(sets, problems, "sets of TIFF files are as GDAL has the files")
 
 
 sys.exit(main())

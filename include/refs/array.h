@@ -19,6 +19,7 @@
 extern "C" {
 #endif
 
+struct refs_piece_list;
 struct refs_pool;
 struct refs_store;
 struct refs_store_part;
@@ -67,6 +68,67 @@ refs_status refs_array_open(const refs_array_context *context, const refs_array_
 void refs_array_free(refs_array *array);
 
 const refs_array_meta *refs_array_meta_of(const refs_array *array);
+
+/* -- mosaics ----------------------------------------------------------------------------------- */
+
+/** A box of a mosaic, and the elements of another array that are its values. */
+typedef struct refs_piece {
+    refs_array *array;             /**< or NULL: all its values are … */
+    const uint8_t *value;          /**< … this element of the mosaic; NULL: its fill value */
+    size_t rank;                   /**< of that array, or of the mosaic where there is none */
+    uint64_t start[REFS_MAX_RANK]; /**< elements of that array, as of refs_region; those of the … */
+    uint64_t count[REFS_MAX_RANK];
+    int64_t step[REFS_MAX_RANK];
+    int64_t stride[REFS_MAX_RANK]; /**< … next one along a dimension go so many bytes further … */
+    int64_t offset;                /**< … from here, in bytes from the caller's first element */
+
+    /** Turns `n` elements at `src` into those of the mosaic, at `dst`, both tightly packed and in
+     * this machine's byte order; on any thread. NULL: they are the same. */
+    refs_status (*convert)(const void *user, const void *src, size_t n, void *dst, refs_error *err);
+    const void *user;
+    void *held; /**< of who listed the piece */
+} refs_piece;
+
+struct refs_region;
+
+/** What an array is that has no chunks of its own, but regions of other arrays. */
+typedef struct refs_mosaic {
+    void *self;
+
+    /** Lists pieces of a region, `next` of the list and those that follow it. `stride` is that of
+     * the caller, in bytes, for each dimension. Arrays of the pieces share fetcher, cache and pool
+     * with the mosaic, and stay until they are released. */
+    refs_status (*gather)(void *self, const struct refs_region *region, const int64_t *stride,
+                          struct refs_piece_list *pieces, refs_error *err);
+
+    /** Begins to open what the pieces of a region need, and waits for nothing. */
+    void (*prepare)(void *self, const struct refs_region *region);
+
+    /** Releases the arrays of pieces. */
+    void (*release)(void *self, struct refs_piece_list *pieces);
+
+    /** Whether the piece that an element is in costs no round trip. */
+    bool (*is_local)(void *self, const uint64_t *element);
+
+    /** Called when the array is freed. */
+    void (*free)(void *self);
+} refs_mosaic;
+
+/** Pieces of a mosaic. */
+typedef struct refs_piece_list {
+    refs_piece *pieces;
+    size_t n, max; /**< there is room for `max` */
+    uint64_t next; /**< number of the first piece that is not told yet; UINT64_MAX: none is left */
+    const struct refs_progress *progress; /**< asked while files are opened, or NULL */
+} refs_piece_list;
+
+/** Opens a mosaic as an array: its chunks are what reading is expected to move on by, its codecs
+ * are of no account. Everything below works as for other arrays, but refs_array_find_part and
+ * refs_array_read_strings, which are REFS_UNSUPPORTED. */
+refs_status refs_array_open_mosaic(const refs_array_context *context, const refs_array_meta *meta,
+                                   const refs_mosaic *mosaic, refs_array **array, refs_error *err);
+
+/* -- reading ----------------------------------------------------------------------------------- */
 
 /** Which elements: along each dimension, `count` of them from `start` on, `step` apart (negative
  * goes backwards, NULL steps are all 1). All must lie inside the array (REFS_INVALID). */

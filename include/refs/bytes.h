@@ -132,6 +132,9 @@ size_t refs_str_find_last(refs_str text, char c);
 /** The part [begin, end) of `text`; both are clamped to its size. */
 refs_str refs_str_part(refs_str text, size_t begin, size_t end);
 
+/** `text` without those of the characters of `blanks` that it begins and ends with. */
+refs_str refs_str_trim(refs_str text, const char *blanks);
+
 /** A NUL-ended copy for the caller to refs_free, or NULL. */
 char *refs_str_copy(refs_str text);
 

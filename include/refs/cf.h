@@ -2,7 +2,7 @@
  *
  * Follows the CF conventions (1.11) and, where they leave a choice, what
  * GDAL's netCDF driver shows for the same file, because that is what its users
- * compare with. docs/cf.md lists the rules and the departures.
+ * compare with. docs/cf.md leads to the rules and the departures.
  *
  * cf reads attributes by itself, and values of coordinate variables through a
  * function that the caller gives, since it does not enter the array room.
@@ -75,7 +75,8 @@ typedef struct refs_cf_options {
                                    and what follows from them is left out */
     bool honour_valid_range;  /**< the valid range of an array is looked at */
     refs_notes notes;
-    const char *selection; /**< which bands: see below; NULL or "" for all */
+    const refs_cf_values *values; /**< reads coordinate variables; NULL: none is read */
+    const char *selection;        /**< which bands: see below; NULL or "" for all */
     refs_cf_geotiff
         geotiff; /**< for sets made of TIFF files; without it EPSG's codes count alone */
     refs_cf_placement placement;
@@ -99,7 +100,7 @@ typedef struct refs_cf_options {
 
 #define REFS_CF_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(refs_cf_options), true, false, true, {NULL, NULL}, NULL, {NULL, NULL},              \
+        sizeof(refs_cf_options), true, false, true, {NULL, NULL}, NULL, NULL, {NULL, NULL},        \
             {false, false, false, false, false}, REFS_CF_LONGITUDES_AS_IS                          \
     }
 
@@ -122,6 +123,10 @@ const char *refs_cf_axis_direction_of(const refs_array_meta *variable);
 /** Whether the fill value of an array is the one that netCDF uses where nobody chose another (NUG,
  * "Fill values"). Bytes have such in netCDF's tables, too, and nothing is filled with it. */
 bool refs_cf_fill_is_default(const refs_array_meta *array);
+
+/** Whether the attribute _Unsigned makes unsigned numbers of signed elements: those of one or two
+ * bytes, as in the netCDF driver. refs_cf_describe looks at the valid range, too. */
+bool refs_cf_is_marked_unsigned(const refs_array_meta *array);
 
 /** The text of an attribute, or of a list of one text; NULL `data` where it is none. */
 refs_str refs_cf_attribute_text(const refs_json *attributes, const char *name);
@@ -215,10 +220,10 @@ typedef struct refs_cf_description {
 /** Describes `array`. Wherever attributes make no sense a note is given and the rest described;
  * only memory, a selection of what is not there, and with require_coordinates coordinate variables
  * that do not arrive, are failures.
- * `options` may be NULL. *meaning is to be cleared also after a failure. */
+ * `options` may be NULL. *description is to be cleared also after a failure. */
 refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
-                             const refs_cf_values *values, const refs_cf_options *options,
-                             refs_cf_description *description, refs_error *err);
+                             const refs_cf_options *options, refs_cf_description *description,
+                             refs_error *err);
 void refs_cf_description_clear(refs_cf_description *description);
 
 /** Number of bands: product of the band axes; false where that overflows. */
@@ -299,6 +304,57 @@ refs_status refs_cf_subdataset_description(const refs_hierarchy *hierarchy,
                                            const refs_array_meta *array,
                                            const refs_cf_values *values, refs_buf *text,
                                            refs_error *err);
+
+/* -- rasters of longitudes --------------------------------------------------------------------- */
+
+/* The netCDF driver wraps values of longitudes beyond 180 by 360 degrees, block by block as it
+ * reads them: a block whose first row begins and ends beyond 180 is wrapped, and after the first
+ * that does not no other is. Here the blocks are those of a band that is read from its first row to
+ * its last, whatever was read before, so that every window has the same values. Rows are counted as
+ * they are shown, columns as they are stored. */
+
+/** The raster, and the blocks in which the netCDF driver reads it; made by refs_cf_find_wrap. */
+typedef struct refs_cf_wrap {
+    uint64_t width;
+    uint64_t height;
+    uint64_t block_width;
+    uint64_t block_height;
+    bool flip_y; /**< rows are shown in reverse */
+    bool has_nodata;
+    double nodata;
+} refs_cf_wrap;
+
+/** How many blocks of a band are wrapped, in the order of reading, as far as it is known. Zeroed is
+ * a band that nobody has looked at. */
+typedef struct refs_cf_wrapped {
+    uint64_t n_groups; /**< rows of blocks that were looked at */
+    uint64_t n_blocks; /**< that are wrapped */
+    bool ended;        /**< no other block is */
+} refs_cf_wrapped;
+
+/** Reads one row of a band as doubles, as stored: room for its width. */
+typedef struct refs_cf_rows {
+    refs_status (*read)(void *user, uint64_t row, double *values, refs_error *err);
+    void *user;
+} refs_cf_rows;
+
+/** Whether values of `array`, which means `description`, are longitudes that may be wrapped. */
+bool refs_cf_find_wrap(const refs_array_meta *array, const refs_cf_description *description,
+                       refs_cf_wrap *wrap);
+
+/** Looks at blocks of a band until it is known which of those up to `row` are wrapped. First rows
+ * of blocks are read, each once. */
+refs_status refs_cf_look_for_wrapped(const refs_cf_wrap *wrap, uint64_t row,
+                                     const refs_cf_rows *rows, refs_cf_wrapped *wrapped,
+                                     refs_error *err);
+
+/** Whether the pixel at `row` and `column` of a band that was looked at up to there is wrapped, and
+ * with it the others of its row before column `*end`. */
+bool refs_cf_is_wrapped(const refs_cf_wrap *wrap, const refs_cf_wrapped *wrapped, uint64_t row,
+                        uint64_t column, uint64_t *end);
+
+/** Whether a value in a block that is wrapped stays as it is: nodata does. */
+bool refs_cf_wrap_keeps(const refs_cf_wrap *wrap, double value);
 
 #ifdef __cplusplus
 }

@@ -133,10 +133,16 @@ void refs_chain_free(refs_chain *chain);
 refs_status refs_chain_decode(const refs_chain *chain, refs_bytes encoded, refs_scratch *scratch,
                               uint8_t *dst, refs_error *err);
 
-/** As above for a chunk that may lack its last elements: at most that many bytes, *size of them.
- * Callers know which sizes make sense. */
+/** Elements that were decoded. */
+typedef struct refs_chain_output {
+    uint8_t *elements; /**< of the caller: room for a whole chunk */
+    size_t size;       /**< bytes that came of it */
+} refs_chain_output;
+
+/** As above for a chunk that may lack its last elements: at most that many bytes. Callers know
+ * which sizes make sense. */
 refs_status refs_chain_decode_short(const refs_chain *chain, refs_bytes encoded,
-                                    refs_scratch *scratch, uint8_t *dst, size_t *size,
+                                    refs_scratch *scratch, refs_chain_output *output,
                                     refs_error *err);
 
 /** As above for elements of variable length: whatever comes out, in a buffer of `scratch`,

@@ -144,6 +144,10 @@ typedef struct refs_fetch_client {
     /** Told of each optional range that is going to arrive, on the calling thread, before anything
      * is requested. NULL: nobody is told. */
     void (*comes_along)(void *user, size_t index);
+
+    /** Told which range did not arrive where the fetch fails for one, on the calling thread. NULL:
+     * nobody is told. */
+    void (*failed)(void *user, size_t index);
 } refs_fetch_client;
 
 #define REFS_FETCH_POLL_MS 50
@@ -151,10 +155,9 @@ typedef struct refs_fetch_client {
 /** Fetches all `n` ranges, optional ones as the plan says, and hands each over once, in the order
  * of arrival, on the calling thread; returns when all blocks were let go, so that the thread which
  * calls must not hold one. Fewer bytes than asked for, or a location that cannot be opened, is
- * REFS_IO with location, offset, length and size: also where the location does not exist. *failed,
- * unless NULL, is then the index of a range that did not arrive (else SIZE_MAX). */
+ * REFS_IO with location, offset, length and size: also where the location does not exist. */
 refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
-                       const refs_fetch_client *client, size_t *failed, refs_error *err);
+                       const refs_fetch_client *client, refs_error *err);
 
 void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats);
 

@@ -28,6 +28,8 @@
 #include "refs/bytes.h"
 #include "refs/vfs.h"
 
+struct refs_fetcher;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -168,6 +170,13 @@ void refs_http_vfs_free(refs_http_vfs *vfs);
 
 /** Ends requests that are under way, and all to come, with REFS_CANCELLED, and soon. */
 void refs_http_vfs_cancel(refs_http_vfs *vfs);
+
+/** Has a fetcher, whose location number `location_id` is `location`, take the state in which the
+ * vfs read that last for the only one: bytes of another are REFS_IO. Does nothing where that is not
+ * known. */
+refs_status refs_http_vfs_introduce(refs_http_vfs *vfs, const char *location,
+                                    struct refs_fetcher *fetcher, uint32_t location_id,
+                                    refs_error *err);
 
 /** Its functions. `validators` says without a request what the last answer said of a location that
  * was opened, else asks for its first byte. */

@@ -2,9 +2,11 @@
  *
  * The grammar is RFC 8259 and what writers of reference sets add to it: a byte
  * order mark, the bare tokens NaN, Infinity and -Infinity, integers of any
- * length, control characters but NUL in strings, escaped NULs, lone surrogates (kept apart as an
- * error of that string only), duplicate members (the last one wins). Everything else is an error
- * with line and column. docs/decisions/0002 says why this is our own.
+ * length, control characters but NUL and bytes that are not UTF-8 in strings,
+ * escaped NULs, lone surrogates (kept apart as an error of that string only),
+ * duplicate members (the last one wins). Everything else is an error with line
+ * and column. docs/decisions/0002 says why this is our own, jansson is the
+ * oracle of its tests.
  *
  * A reader belongs to one thread. A tree is immutable and may be shared.
  *
@@ -59,7 +61,7 @@ refs_status refs_json_reader_open_text(refs_str text, refs_json_reader **reader,
 
 void refs_json_reader_free(refs_json_reader *reader);
 
-/** Moves to the next token. `text` is UTF-8 with escapes resolved, borrowed until the next call;
+/** Moves to the next token. `text` has its escapes resolved to UTF-8, borrowed until the next call;
  * it may be NULL. Where a string holds a lone surrogate, the token is delivered, `text` ends
  * before the surrogate, and refs_json_reader_lone_surrogate is true until the next call.
  * REFS_CORRUPT carries line and column. */

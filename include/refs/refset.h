@@ -123,13 +123,17 @@ typedef struct refs_set_summary {
                                           of arrays of one chunk, as a set of their own */
 } refs_set_summary;
 
-/** Calls `visit` for each set of the list or dictionary at `location`, in order, and never for a
- * single set; stops at the first failure of `visit` and returns it. *n_sets is how many there were.
- * May be compressed. */
+/** Hears of sets. */
+typedef struct refs_set_visitor {
+    refs_status (*visit)(void *user, const refs_set_summary *set, refs_error *err);
+    void *user;
+} refs_set_visitor;
+
+/** Has `visitor` visit each set of the list or dictionary at `location`, in order, and never a
+ * single set; stops at the first visit that fails and returns its failure. *n_sets is how many
+ * there were. May be compressed. */
 refs_status refs_set_each_of_list(const refs_vfs *vfs, const char *location,
-                                  refs_status (*visit)(void *user, const refs_set_summary *set,
-                                                       refs_error *err),
-                                  void *user, size_t *n_sets, refs_error *err);
+                                  const refs_set_visitor *visitor, size_t *n_sets, refs_error *err);
 
 /* -- looking up ------------------------------------------------------------------------------- */
 
@@ -173,9 +177,6 @@ typedef struct refs_chunk_visitor {
 refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys,
                                 const refs_chunk_visitor *visitor, refs_error *err);
 
-/** Whether the set is a data file that was scanned: chunks of no other have filter masks. */
-bool refs_set_is_data_file(const refs_set *set);
-
 /** Keys in the set, without the chunks of a parquet set. */
 uint64_t refs_set_size(const refs_set *set);
 
@@ -185,6 +186,9 @@ uint32_t refs_set_n_locations(const refs_set *set);
 
 /** Whether looking up reads no file: all there is to know was read when the set was opened. */
 bool refs_set_is_whole(const refs_set *set);
+
+/** Whether the set is a data file's own index: its location number 0 is that file. */
+bool refs_set_is_file(const refs_set *set);
 
 /** Bytes of memory that the set takes, without files that it reads later. */
 size_t refs_set_memory(const refs_set *set);
@@ -223,12 +227,17 @@ refs_status refs_set_builder_open(const char *location, const refs_set_options *
                                   refs_set_builder **builder, refs_error *err);
 void refs_set_builder_free(refs_set_builder *builder);
 
-/** Adds a key (a leading slash is dropped; a later one replaces an earlier of the same name).
- * `offset` and `length` in bytes; a `length` of zero is kept and fails when it is read. */
+/** Part of a file. A length of zero is kept and fails when it is read. */
+typedef struct refs_byte_range {
+    uint64_t offset;
+    uint64_t length;
+} refs_byte_range;
+
+/** Adds a key (a leading slash is dropped; a later one replaces an earlier of the same name). */
 refs_status refs_set_builder_inline(refs_set_builder *builder, refs_str key, refs_bytes bytes,
                                     refs_error *err);
 refs_status refs_set_builder_range(refs_set_builder *builder, refs_str key, refs_str url,
-                                   uint64_t offset, uint64_t length, refs_error *err);
+                                   refs_byte_range range, refs_error *err);
 refs_status refs_set_builder_whole(refs_set_builder *builder, refs_str key, refs_str url,
                                    refs_error *err);
 

@@ -25,6 +25,21 @@ refs_status refs_store_open(const struct refs_set *set, struct refs_fetcher *fet
                             refs_store **store, refs_error *err);
 void refs_store_free(refs_store *store);
 
+/** Numbers of locations for stores that share a fetcher, which tells locations apart by number. */
+typedef struct refs_locations refs_locations;
+
+refs_status refs_locations_open(refs_locations **locations, refs_error *err);
+void refs_locations_free(refs_locations *locations);
+
+/** The number of a location, which is added when new. */
+refs_status refs_locations_number(refs_locations *locations, const char *location, uint32_t *id,
+                                  refs_error *err);
+
+/** Has a store number its locations by `locations`, and begin its messages with `name` unless that
+ * is NULL: it is then not the set that is known by its own name. Both must outlive the store, which
+ * nobody has read from yet. */
+void refs_store_share(refs_store *store, refs_locations *locations, const char *name);
+
 /** Appends the value of `key`, which may not exceed `max_size` bytes. REFS_NOT_FOUND without a
  * message: absent. Every other failure names the set, the key, the URL and the range. */
 refs_status refs_store_get(refs_store *store, refs_str key, uint64_t max_size, refs_buf *value,
@@ -44,6 +59,8 @@ typedef struct refs_store_key {
     refs_store_part part;
     bool is_optional; /**< its value is handed over where its bytes come along with those of others
                            (fetch.h); in any other case the sink is not called for it */
+    const refs_store *store; /**< whose key it is, of stores that share fetcher and locations with
+                                  the one that is asked; NULL: that one's */
 } refs_store_key;
 
 /** The value of a key. */

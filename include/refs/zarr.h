@@ -122,6 +122,11 @@ typedef struct refs_array_meta {
 
     const refs_json *attributes; /**< an object, or NULL */
 
+    const struct refs_aggregation *aggregation; /**< what it is made of (aggregation.h): then it has
+                                                     no chunks, and `chunk` is what reading moves on
+                                                     by; or NULL */
+    bool is_instruction;                        /**< it only says what aggregations are made of */
+
     refs_status status;  /**< not REFS_OK where metadata cannot be understood; then … */
     const char *problem; /**< … this says why, and only path, name, group, attributes hold */
 } refs_array_meta;
@@ -175,6 +180,10 @@ const refs_group_meta *refs_hierarchy_find_group(const refs_hierarchy *hierarchy
  * `group`, then in the groups above it, as CF 2.7 searches. NULL when there is none. */
 const refs_array_meta *refs_hierarchy_resolve(const refs_hierarchy *hierarchy, const char *group,
                                               refs_str name);
+
+/** Has array number `i` be described by `meta`, whose path is the same, from now on; what that
+ * refers to must outlive the hierarchy. Nobody else may use the hierarchy meanwhile. */
+void refs_hierarchy_describe(refs_hierarchy *hierarchy, size_t i, const refs_array_meta *meta);
 
 /** Bytes of memory that the hierarchy takes. */
 size_t refs_hierarchy_memory(const refs_hierarchy *hierarchy);

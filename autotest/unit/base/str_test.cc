@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "refs/utf8.h"
 #include "text.h"
 
 TEST(Str, ComparesBytesAndSizes) {
@@ -29,6 +30,34 @@ TEST(Str, ClampsItsParts) {
     EXPECT_EQ(Text(refs_str_part(View("abcdef"), 4, 99)), "ef");
     EXPECT_EQ(Text(refs_str_part(View("abcdef"), 9, 12)), "");
     EXPECT_EQ(Text(refs_str_part(View("abcdef"), 5, 2)), "");
+}
+
+TEST(Str, IsTrimmedOfWhatItsEndsHave) {
+    EXPECT_EQ(Text(refs_str_trim(View(" a b\t "), " \t")), "a b");
+    EXPECT_EQ(Text(refs_str_trim(View("\ta "), " ")), "\ta");
+    EXPECT_EQ(Text(refs_str_trim(View("  "), " ")), "");
+    EXPECT_EQ(Text(refs_str_trim(refs_str_view(nullptr, 0), " ")), "");
+    EXPECT_EQ(Text(refs_str_trim(View(std::string("a\0", 2)), " ")), std::string("a\0", 2));
+}
+
+TEST(Str, HasCharactersOfUnicode) {
+    const struct {
+        uint32_t c;
+        const char *bytes;
+    } cases[] = {{'A', "A"},
+                 {0x7F, "\x7F"},
+                 {0x80, "\xC2\x80"},
+                 {0x7FF, "\xDF\xBF"},
+                 {0x800, "\xE0\xA0\x80"},
+                 {0x20AC, "\xE2\x82\xAC"},
+                 {0xFFFF, "\xEF\xBF\xBF"},
+                 {0x10000, "\xF0\x90\x80\x80"},
+                 {0x10FFFF, "\xF4\x8F\xBF\xBF"}};
+    for (const auto &one : cases) {
+        uint8_t bytes[4];
+        const size_t size = refs_utf8_encode(one.c, bytes);
+        EXPECT_EQ(std::string(reinterpret_cast<char *>(bytes), size), one.bytes) << one.c;
+    }
 }
 
 TEST(Str, IsCopiedWithANulBehind) {

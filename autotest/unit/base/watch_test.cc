@@ -168,3 +168,15 @@ TEST_F(Watch, RemembersSoManyLocationsAndNoMore) {
     EXPECT_FALSE(IsCurrent());
     EXPECT_EQ(Read(path_), "0123456789");
 }
+
+TEST_F(Watch, ExpectsAFileAsAnotherWatchSawIt) {
+    const std::unique_ptr<refs_watch, FreeWatch> before = std::move(watch_);
+    const refs_vfs *functions = refs_watch_functions(before.get());
+    Buf content;
+    ASSERT_EQ(refs_vfs_read_whole(functions, path_.c_str(), 1000, &content, nullptr), REFS_OK);
+    Renew(refs_vfs_posix());
+    refs_watch_expect(watch_.get(), before.get(), path_.c_str());
+    refs_watch_expect(watch_.get(), before.get(), "/never/seen");
+    WriteOld(path_, "9876543210", 8);
+    EXPECT_NE(Read(path_).find("was replaced"), std::string::npos);
+}

@@ -103,10 +103,11 @@ class Dataset {
     /** Describes the array at `path` into `description`. */
     refs_status tryToDescribe(const std::string &path = "v") {
         refs_cf_values reader = {read, readTexts, announce, this};
+        options.values = &reader;
         options.notes = {collect, this};
         const refs_array_meta *meta = find(path);
         refs_cf_description_clear(&description);
-        return refs_cf_describe(hierarchy(), meta, &reader, &options, &description, &error);
+        return refs_cf_describe(hierarchy(), meta, &options, &description, &error);
     }
     const refs_cf_description &describe(const std::string &path = "v") {
         EXPECT_EQ(tryToDescribe(path), REFS_OK) << error.message;

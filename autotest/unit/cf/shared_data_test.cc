@@ -41,13 +41,14 @@ void describeAll(refs_store *store) {
     ASSERT_EQ(refs_hierarchy_open(store, nullptr, &hierarchy, &error), REFS_OK) << error.message;
     refs_array_context context = {store, nullptr, nullptr, nullptr, 0};
     const refs_cf_values values = {readDoubles, readTexts, nullptr, &context};
+    refs_cf_options options = REFS_CF_OPTIONS_INIT;
+    options.values = &values;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
         if (array->status != REFS_OK) continue;
         refs_cf_description description;
         refs_error_clear(&error);
-        EXPECT_EQ(refs_cf_describe(hierarchy, array, &values, nullptr, &description, &error),
-                  REFS_OK)
+        EXPECT_EQ(refs_cf_describe(hierarchy, array, &options, &description, &error), REFS_OK)
             << array->path << ": " << error.message;
         refs_cf_description_clear(&description);
     }

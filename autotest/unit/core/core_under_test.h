@@ -205,9 +205,11 @@ class Core {
 
     refs_status describe(const refs_array_meta *meta) {
         const refs_cf_values values = {readDoubles, readTexts, nullptr, &context_};
+        refs_cf_options options = REFS_CF_OPTIONS_INIT;
+        options.values = &values;
         refs_cf_description description;
         refs_status status =
-            refs_cf_describe(hierarchy_.get(), meta, &values, nullptr, &description, &error_);
+            refs_cf_describe(hierarchy_.get(), meta, &options, &description, &error_);
         if (status == REFS_OK) status = describeBand(description, meta);
         if (status == REFS_OK) see(description);
         refs_cf_description_clear(&description);

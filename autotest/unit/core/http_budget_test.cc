@@ -78,9 +78,9 @@ class WholeObjects : public testing::Test {
     refs_status fetch() {
         refs_fetcher *fetcher = nullptr;
         EXPECT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, &error), REFS_OK);
-        const refs_fetch_client client = {take, this, nullptr, nullptr, nullptr};
+        const refs_fetch_client client = {take, this, nullptr, nullptr, nullptr, nullptr};
         const refs_status status =
-            refs_fetch(fetcher, ranges.data(), ranges.size(), &client, nullptr, &error);
+            refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &error);
         refs_fetcher_free(fetcher);
         return status;
     }
@@ -158,9 +158,9 @@ class Fetching : public testing::Test {
             return REFS_OK;
         };
         const auto nobody = [](const void *, size_t) { return false; };
-        const refs_fetch_client client = {ignore, nullptr, nullptr, nullptr, nullptr};
-        const refs_fetch_client prefetcher = {ignore, nullptr, nullptr, nobody, nullptr};
-        return refs_fetch(fetcher, ranges, n, ahead ? &prefetcher : &client, nullptr, err);
+        const refs_fetch_client client = {ignore, nullptr, nullptr, nullptr, nullptr, nullptr};
+        const refs_fetch_client prefetcher = {ignore, nullptr, nullptr, nobody, nullptr, nullptr};
+        return refs_fetch(fetcher, ranges, n, ahead ? &prefetcher : &client, err);
     }
 
     LoopbackServer server;
@@ -201,15 +201,15 @@ struct WholeReader {
     static refs_status take(void *user, size_t, refs_bytes, refs_block *, refs_error *) {
         auto *self = static_cast<WholeReader *>(user);
         if (self->nTaken++ > 0) return REFS_OK;
-        return std::
-            async(std::launch::async,
-                  [self] {
-                      const auto ignore = [](void *, size_t, refs_bytes, refs_block *,
-                                             refs_error *) { return REFS_OK; };
-                      const refs_fetch_client client = {ignore, nullptr, nullptr, nullptr, nullptr};
-                      return refs_fetch(self->fetcher, &self->range, 1, &client, nullptr, nullptr);
-                  })
-                .get();
+        return std::async(std::launch::async,
+                          [self] {
+                              const auto ignore = [](void *, size_t, refs_bytes, refs_block *,
+                                                     refs_error *) { return REFS_OK; };
+                              const refs_fetch_client client = {ignore,  nullptr, nullptr,
+                                                                nullptr, nullptr, nullptr};
+                              return refs_fetch(self->fetcher, &self->range, 1, &client, nullptr);
+                          })
+            .get();
     }
 };
 
@@ -230,10 +230,10 @@ TEST_F(Rangeless, FoundOutMeanwhileKeepsNoMemoryThatOthersWaitFor) {
     for (uint32_t i = 0; i < n; i++)
         ranges.push_back({i, locations[i].c_str(), 0, REFS_FETCH_WHOLE, 0, false});
     WholeReader reader{fetcher, {0, locations[0].c_str(), 8, 4, 0, false}};
-    const refs_fetch_client client = {WholeReader::take, &reader, nullptr, nullptr, nullptr};
-    auto reading = std::async(std::launch::async, [&] {
-        return refs_fetch(fetcher, ranges.data(), n, &client, nullptr, &error);
-    });
+    const refs_fetch_client client = {WholeReader::take, &reader, nullptr,
+                                      nullptr,           nullptr, nullptr};
+    auto reading = std::async(
+        std::launch::async, [&] { return refs_fetch(fetcher, ranges.data(), n, &client, &error); });
     if (reading.wait_for(std::chrono::seconds(60)) != std::future_status::ready) {
         ADD_FAILURE() << "it waits without end";
         refs_fetcher_cancel(fetcher);

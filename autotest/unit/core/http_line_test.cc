@@ -45,7 +45,7 @@ struct Prefetch {
     std::atomic<unsigned> taken{0};
     std::atomic<bool> wanted{true};
     std::atomic<int> awaited{-1};
-    refs_fetch_client client{take, this, goOn, isAwaited, nullptr};
+    refs_fetch_client client{take, this, goOn, isAwaited, nullptr, nullptr};
 };
 
 /** A reader waits for an answer that is held, while two large objects are prefetched. */
@@ -63,15 +63,16 @@ class Line : public testing::Test {
         reading = std::async(std::launch::async, [this] {
             const std::string location = server.url("/held/d");
             const refs_range range = {0, location.c_str(), 0, 4, 0, false};
-            const refs_fetch_client client = {Prefetch::take, &read, nullptr, nullptr, nullptr};
-            return refs_fetch(readers, &range, 1, &client, nullptr, nullptr);
+            const refs_fetch_client client = {Prefetch::take, &read,   nullptr,
+                                              nullptr,        nullptr, nullptr};
+            return refs_fetch(readers, &range, 1, &client, nullptr);
         });
         server.awaitHeld(1);
         prefetching = std::async(std::launch::async, [this] {
             const std::string one = server.url("/large"), other = server.url("/large2");
             const refs_range ranges[] = {{0, one.c_str(), 0, kLarge, 0, false},
                                          {1, other.c_str(), 0, kLarge, 0, false}};
-            return refs_fetch(fetcher, ranges, 2, &ahead.client, nullptr, nullptr);
+            return refs_fetch(fetcher, ranges, 2, &ahead.client, nullptr);
         });
     }
     void TearDown() override {

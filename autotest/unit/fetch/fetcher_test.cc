@@ -22,8 +22,9 @@ class Fetcher : public testing::Test {
 
     refs_status fetch(const std::vector<refs_range> &ranges) {
         got.assign(ranges.size(), "");
-        const refs_fetch_client client = {keep, this, nullptr, nullptr, note};
-        return refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &failed, &error);
+        failed = SIZE_MAX;
+        const refs_fetch_client client = {keep, this, nullptr, nullptr, note, noteFailed};
+        return refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &error);
     }
     static refs_status keep(void *user, size_t index, refs_bytes bytes, refs_block *,
                             refs_error *err) {
@@ -36,6 +37,9 @@ class Fetcher : public testing::Test {
         auto *self = static_cast<Fetcher *>(user);
         EXPECT_EQ(self->stats().requests, 0u);
         self->along.push_back(index);
+    }
+    static void noteFailed(void *user, size_t index) {
+        static_cast<Fetcher *>(user)->failed = index;
     }
     refs_fetch_stats stats() const {
         refs_fetch_stats counts;

@@ -37,9 +37,11 @@ class Near : public testing::Test {
     refs_status fetch(const std::vector<refs_range> &asked) {
         ranges = asked;
         times.assign(ranges.size(), 0);
-        const refs_fetch_client client = {check, this, nullptr, nullptr, nullptr};
-        return refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &failed, &error);
+        failed = SIZE_MAX;
+        const refs_fetch_client client = {check, this, nullptr, nullptr, nullptr, noteFailed};
+        return refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &error);
     }
+    static void noteFailed(void *user, size_t index) { static_cast<Near *>(user)->failed = index; }
     static refs_status check(void *user, size_t index, refs_bytes bytes, refs_block *block,
                              refs_error *) {
         auto *self = static_cast<Near *>(user);
@@ -132,9 +134,9 @@ TEST_F(Near, GivesEveryCallPlacesOfItsOwn) {
         calls.emplace_back([this] {
             const auto asked = row(24, 400000);
             Call call = {asked, vfs.files["file"].data()};
-            const refs_fetch_client client = {Call::check, &call, nullptr, nullptr, nullptr};
-            EXPECT_EQ(refs_fetch(fetcher, asked.data(), asked.size(), &client, nullptr, nullptr),
-                      REFS_OK);
+            const refs_fetch_client client = {Call::check, &call,   nullptr,
+                                              nullptr,     nullptr, nullptr};
+            EXPECT_EQ(refs_fetch(fetcher, asked.data(), asked.size(), &client, nullptr), REFS_OK);
             EXPECT_EQ(call.n, asked.size());
         });
     for (auto &call : calls) call.join();

@@ -163,6 +163,60 @@ TEST_F(OriginLimits, HoldUntilTheOriginAsksToComeBack) {
     EXPECT_EQ(begin(1), 1u);
 }
 
+TEST_F(OriginLimits, AreNotLearnedFromWhoIsAloneAndCameBackWhenAsked) {
+    ASSERT_EQ(begin(1), 1u);
+    now += 10 * MS;
+    end(429, 10 * MS, 1000);
+    for (int i = 0; i < 12; i++) {
+        now = refs_origin__free_at(origin, now);
+        ASSERT_EQ(begin(1), 1u);
+        now += 10 * MS;
+        end(429, 10 * MS, 1000);
+        EXPECT_LE(refs_origin__free_at(origin, now), now + 1000 * MS) << i;
+    }
+    now += 1000 * MS;
+    ASSERT_EQ(begin(1), 1u);
+    now += 10 * MS;
+    end(206, 10 * MS);
+    EXPECT_LE(refs_origin__free_at(origin, now), now + 20 * MS);
+}
+
+TEST_F(OriginLimits, AreForgottenSoonAfterARunOfRefusalsThatAskedToComeBack) {
+    for (int i = 0; i < 5; i++) {
+        const unsigned n = begin(16);
+        now += 50 * MS;
+        for (unsigned k = 0; k < n; k++) end(429, 50 * MS, 1000);
+        now = refs_origin__free_at(origin, now);
+    }
+    const uint64_t from = now;
+    while (origin->window < 8 && now < from + 5000 * MS) {
+        const uint64_t next = refs_origin__free_at(origin, now);
+        if (next != UINT64_MAX) now = std::max(now, next);
+        const unsigned n = begin(16);
+        now += 50 * MS;
+        for (unsigned k = 0; k < n; k++) end(206, 50 * MS);
+    }
+    EXPECT_LT(now - from, 1000 * MS);
+}
+
+TEST_F(OriginLimits, ThatWereRefusedAndAreAnsweredAreSearchedForInStepsOfTwo) {
+    for (int i = 0; i < 30; i++) {
+        now = std::max(now, refs_origin__free_at(origin, now));
+        ASSERT_EQ(begin(1), 1u);
+        now += 10 * MS;
+        end(429, 10 * MS);
+    }
+    const uint64_t from = now;
+    for (int i = 0; i < 15; i++) {
+        now = std::max(now, refs_origin__free_at(origin, now));
+        ASSERT_EQ(begin(1), 1u);
+        now += 10 * MS;
+        end(206, 10 * MS);
+    }
+    EXPECT_LT(now - from, 4000 * MS);
+    EXPECT_LE(refs_origin__free_at(origin, now), now + 20 * MS);
+}
+
 TEST_F(OriginLimits, AreOfAnOriginThatIsNotForgottenAsLongAsItIsHeld) {
     for (int i = 0; i < REFS_HTTP_MAX_ORIGINS - 1; i++)
         EXPECT_NE(refs_origins__hold(&origins, ("http://h" + std::to_string(i) + "/").c_str()),

@@ -25,7 +25,7 @@ class RefsetBuilder : public testing::Test {
     }
     refs_status Range(const std::string &key, const std::string &url, uint64_t offset,
                       uint64_t length) {
-        return refs_set_builder_range(builder_, View(key), View(url), offset, length, &error_);
+        return refs_set_builder_range(builder_, View(key), View(url), {offset, length}, &error_);
     }
     void Finish() {
         ASSERT_EQ(refs_set_builder_finish(builder_, &set_.set, nullptr), REFS_OK);
@@ -252,8 +252,9 @@ TEST(RefsetMemory, HoldsNoSecondCopyOfWhatComesSortedAsTexts) {
     refs_set *set = nullptr;
     EXPECT_EQ(refs_set_builder_open("refs.json", nullptr, &builder, nullptr), REFS_OK);
     for (size_t i = 0; i < keys.size(); i++)
-        ASSERT_EQ(refs_set_builder_range(builder, View(keys[i]), View("s3://b/k"), i, 100, nullptr),
-                  REFS_OK);
+        ASSERT_EQ(
+            refs_set_builder_range(builder, View(keys[i]), View("s3://b/k"), {i, 100}, nullptr),
+            REFS_OK);
     EXPECT_EQ(refs_set_builder_finish(builder, &set, nullptr), REFS_OK);
     EXPECT_EQ(refs_set_size(set), n);
     EXPECT_LT(most_bytes, n * 50) << "while it is built";
@@ -278,8 +279,8 @@ TEST(RefsetMemory, IsSixteenBytesForAReferenceOfAFullGrid) {
     EXPECT_EQ(refs_set_builder_open("refs.json", nullptr, &builder, nullptr), REFS_OK);
     for (uint64_t i = 0; i < n; i++) {
         const std::string key = "v/" + std::to_string(i / 100) + "." + std::to_string(i % 100);
-        ASSERT_EQ(refs_set_builder_range(builder, View(key), View("s3://bucket/file.nc"), i * 100,
-                                         100, nullptr),
+        ASSERT_EQ(refs_set_builder_range(builder, View(key), View("s3://bucket/file.nc"),
+                                         {i * 100, 100}, nullptr),
                   REFS_OK);
     }
     EXPECT_EQ(refs_set_builder_finish(builder, &set, nullptr), REFS_OK);

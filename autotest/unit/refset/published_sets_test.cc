@@ -45,10 +45,10 @@ TEST_F(PublishedSets, AllOpen) {
             continue;
         SetUnderTest set;
         size_t n_sets = 0;
-        ASSERT_EQ(refs_set_each_of_list(
-                      refs_vfs_posix(), entry.path().c_str(),
-                      [](void *, const refs_set_summary *, refs_error *) { return REFS_OK; },
-                      nullptr, &n_sets, nullptr),
+        const refs_set_visitor visitor = {
+            [](void *, const refs_set_summary *, refs_error *) { return REFS_OK; }, nullptr};
+        ASSERT_EQ(refs_set_each_of_list(refs_vfs_posix(), entry.path().c_str(), &visitor, &n_sets,
+                                        nullptr),
                   REFS_OK);
         set.options.set_index = n_sets > 0 ? static_cast<int64_t>(n_sets) - 1 : -1;
         Open(fs::relative(entry.path(), folder_), &set);

@@ -16,8 +16,7 @@ Listed ListSets(const std::string &json) {
     vfs.files["sets.json"] = json;
     refs_error err = REFS_ERROR_INIT;
     Listed listed = {REFS_OK, 99, "", ""};
-    listed.status = refs_set_each_of_list(
-        vfs.get(), "sets.json",
+    const refs_set_visitor visitor = {
         [](void *user, const refs_set_summary *set, refs_error *) {
             auto *sets = static_cast<std::string *>(user);
             *sets += std::to_string(set->index) + " " + Text(set->name) + ":";
@@ -29,7 +28,8 @@ Listed ListSets(const std::string &json) {
             *sets += "\n";
             return REFS_OK;
         },
-        &listed.sets, &listed.n, &err);
+        &listed.sets};
+    listed.status = refs_set_each_of_list(vfs.get(), "sets.json", &visitor, &listed.n, &err);
     listed.message = err.message;
     return listed;
 }
@@ -52,8 +52,8 @@ TEST(RefsetList, StopsWhereAVisitFails) {
         ++*static_cast<size_t *>(user);
         return refs_fail(err, REFS_CANCELLED, "enough");
     };
-    EXPECT_EQ(refs_set_each_of_list(vfs.get(), "sets.json", refuse, &visits, &n, nullptr),
-              REFS_CANCELLED);
+    const refs_set_visitor visitor = {refuse, &visits};
+    EXPECT_EQ(refs_set_each_of_list(vfs.get(), "sets.json", &visitor, &n, nullptr), REFS_CANCELLED);
     EXPECT_EQ(visits, 1u);
 }
 
@@ -98,8 +98,7 @@ TEST(RefsetList, FailsWhereItIsNone) {
 TEST(RefsetList, FailsWhereThereIsNoFile) {
     MemoryVfs vfs;
     size_t n;
-    EXPECT_EQ(refs_set_each_of_list(vfs.get(), "none.json", nullptr, nullptr, &n, nullptr),
-              REFS_NOT_FOUND);
+    EXPECT_EQ(refs_set_each_of_list(vfs.get(), "none.json", nullptr, &n, nullptr), REFS_NOT_FOUND);
 }
 
 TEST(RefsetList, OpensEachOfItsSets) {

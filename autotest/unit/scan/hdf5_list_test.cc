@@ -10,24 +10,16 @@
 #include <memory>
 #include <sstream>
 
+#include "json_text.h"
 #include "refs/json.h"
 #include "refs/scan.h"
 
 namespace {
 
-using Doc = std::unique_ptr<refs_json_doc, decltype(&refs_json_doc_free)>;
 using Scan = std::unique_ptr<refs_scan, decltype(&refs_scan_free)>;
 
 std::string PathOf(const std::string &name) {
     return std::string(REFS_SCAN_GOLDEN) + "/" + name;
-}
-
-Doc Parse(const std::string &text) {
-    refs_json_doc *doc = nullptr;
-    refs_error err = REFS_ERROR_INIT;
-    EXPECT_EQ(refs_json_parse(refs_str_view(text.data(), text.size()), &doc, &err), REFS_OK)
-        << err.message << " in " << text;
-    return Doc(doc, refs_json_doc_free);
 }
 
 std::string Content(const std::string &path) {
@@ -68,20 +60,12 @@ Listed List(const std::string &path) {
     return listed;
 }
 
-std::string Text(const refs_json *value) {
-    refs_buf text = REFS_BUF_INIT;
-    EXPECT_EQ(refs_json_write(value, &text, nullptr), REFS_OK);
-    std::string copy(reinterpret_cast<const char *>(text.data), text.size);
-    refs_buf_clear(&text);
-    return copy;
-}
-
 bool Same(const refs_json *a, const refs_json *b) {
     double x, y;
     if (refs_json_kind_of(a) != refs_json_kind_of(b)) return false;
     if (refs_json_double(a, &x) && refs_json_double(b, &y))
         return x == y || (std::isnan(x) && std::isnan(y));
-    if (!refs_json_is_array(a)) return Text(a) == Text(b);
+    if (!refs_json_is_array(a)) return JsonText(a) == JsonText(b);
     if (refs_json_size(a) != refs_json_size(b)) return false;
     for (size_t i = 0; i < refs_json_size(a); i++)
         if (!Same(refs_json_at(a, i), refs_json_at(b, i))) return false;
@@ -93,25 +77,25 @@ void ExpectMember(const refs_json *expected, const refs_json *got, const char *n
     const refs_json *value = refs_json_get(expected, name);
     if (value == nullptr) return;
     EXPECT_TRUE(Same(value, refs_json_get(got, name)))
-        << path << " " << name << ": " << Text(refs_json_get(got, name)) << " is not "
-        << Text(value);
+        << path << " " << name << ": " << JsonText(refs_json_get(got, name)) << " is not "
+        << JsonText(value);
 }
 
 void ExpectAttributes(const refs_json *facts, const refs_json *got, const std::string &path) {
     const refs_json *expected = refs_json_get(facts, "attributes");
     for (size_t i = 0; i < refs_json_size(expected); i++)
         ExpectMember(expected, got, refs_json_name_at(expected, i).data, path);
-    EXPECT_EQ(refs_json_size(expected) + 1, refs_json_size(got)) << path << ": " << Text(got);
+    EXPECT_EQ(refs_json_size(expected) + 1, refs_json_size(got)) << path << ": " << JsonText(got);
     const refs_json *dimensions = refs_json_get(facts, "dimensions");
     if (dimensions == nullptr) return;
     EXPECT_TRUE(Same(dimensions, refs_json_get(got, "_ARRAY_DIMENSIONS")))
-        << path << ": " << Text(got);
+        << path << ": " << JsonText(got);
 }
 
 /** Compares the documents of a file with the facts beside it. */
 void ExpectAsFacts(const std::string &name) {
     const Listed listed = List(PathOf(name + ".h5"));
-    const Doc facts = Parse(Content(PathOf(name + ".json")));
+    const JsonDoc facts = ParseJson(Content(PathOf(name + ".json")));
     ASSERT_EQ(listed.error, "");
     size_t n_arrays = 0;
     for (const auto &document : listed.documents)
@@ -125,8 +109,8 @@ void ExpectAsFacts(const std::string &name) {
         }
         ASSERT_EQ(listed.documents.count(path + "/.zarray"), 1u) << path;
         n_arrays--;
-        const Doc array = Parse(listed.documents.at(path + "/.zarray"));
-        const Doc attributes = Parse(listed.documents.at(path + "/.zattrs"));
+        const JsonDoc array = ParseJson(listed.documents.at(path + "/.zarray"));
+        const JsonDoc attributes = ParseJson(listed.documents.at(path + "/.zattrs"));
         for (const char *member : {"shape", "chunks", "dtype"})
             ExpectMember(fact, refs_json_root(array.get()), member, path);
         ExpectAttributes(fact, refs_json_root(attributes.get()), path);
@@ -135,8 +119,8 @@ void ExpectAsFacts(const std::string &name) {
 }
 
 std::string Member(const Listed &listed, const std::string &path, const char *name) {
-    const Doc array = Parse(listed.documents.at(path + "/.zarray"));
-    return Text(refs_json_get(refs_json_root(array.get()), name));
+    const JsonDoc array = ParseJson(listed.documents.at(path + "/.zarray"));
+    return JsonText(refs_json_get(refs_json_root(array.get()), name));
 }
 
 } // namespace

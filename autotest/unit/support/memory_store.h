@@ -29,7 +29,7 @@ class MemoryStore {
                   REFS_OK);
     }
     void range(const std::string &key, const std::string &url, uint64_t offset, uint64_t length) {
-        EXPECT_EQ(refs_set_builder_range(builder_, view(key), view(url), offset, length, nullptr),
+        EXPECT_EQ(refs_set_builder_range(builder_, view(key), view(url), {offset, length}, nullptr),
                   REFS_OK);
     }
     void whole(const std::string &key, const std::string &url) {

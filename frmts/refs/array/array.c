@@ -114,6 +114,7 @@ void refs_array_free(refs_array *array) {
     refs_shards__free(array, array->shards);
     refs_scratch_list__clear(&array->scratches);
     refs_chain_free(array->chain);
+    if (array->mosaic.free != NULL) array->mosaic.free(array->mosaic.self);
     refs_free(array);
 }
 

@@ -63,6 +63,7 @@ struct refs_array {
     refs_array_context context;
     const refs_array_meta *meta;
     struct refs_shards *shards; /**< NULL where chunks are stored one by one */
+    refs_mosaic mosaic;         /**< zeroed where the array has chunks of its own */
     refs_grid grid;
     uint64_t owner; /**< of chunks in the cache */
     size_t chunk_elements;

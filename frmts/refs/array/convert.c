@@ -1,6 +1,7 @@
 /* convert.c -- elements in this machine's byte order, as doubles, as strings. */
 #include "array_internal.h"
 #include "refs/half.h"
+#include "refs/utf8.h"
 
 /* -- byte order -------------------------------------------------------------------------------- */
 
@@ -122,24 +123,9 @@ bool refs_array__to_doubles(const refs_dtype *dtype, const uint8_t *elements, si
 
 static refs_status append_code_point(uint32_t c, refs_buf *strings, refs_error *err) {
     uint8_t utf8[4];
-    size_t size;
     if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
         return refs_fail(err, REFS_CORRUPT, "0x%x is not a Unicode character", (unsigned)c);
-    if (c < 0x80) {
-        size = 1;
-        utf8[0] = (uint8_t)c;
-    } else if (c < 0x800) {
-        size = 2;
-        utf8[0] = (uint8_t)(0xC0 | c >> 6);
-    } else if (c < 0x10000) {
-        size = 3;
-        utf8[0] = (uint8_t)(0xE0 | c >> 12);
-    } else {
-        size = 4;
-        utf8[0] = (uint8_t)(0xF0 | c >> 18);
-    }
-    for (size_t i = 1; i < size; i++) utf8[i] = (uint8_t)(0x80 | (c >> 6 * (size - 1 - i) & 0x3F));
-    return refs_buf_append(strings, utf8, size, err);
+    return refs_buf_append(strings, utf8, refs_utf8_encode(c, utf8), err);
 }
 
 static refs_status append_unicode(const uint8_t *element, size_t size, refs_buf *strings,

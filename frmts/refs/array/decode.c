@@ -37,14 +37,15 @@ typedef struct decoding {
 
 static refs_status run_chain(const decoding *job, uint8_t *elements, refs_error *err) {
     const refs_array *array = job->array;
-    size_t least = job->least, size;
+    refs_chain_output output = {elements, 0};
+    size_t least = job->least;
     if (least == array->chunk_bytes)
         return refs_chain_decode(job->chain, job->stored, job->scratch, elements, err);
-    REFS_TRY(refs_chain_decode_short(job->chain, job->stored, job->scratch, elements, &size, err));
-    if (size != array->chunk_bytes && size != least)
-        return refs_fail(err, REFS_CORRUPT, "has %zu bytes, %zu or %zu expected", size,
+    REFS_TRY(refs_chain_decode_short(job->chain, job->stored, job->scratch, &output, err));
+    if (output.size != array->chunk_bytes && output.size != least)
+        return refs_fail(err, REFS_CORRUPT, "has %zu bytes, %zu or %zu expected", output.size,
                          array->chunk_bytes, least);
-    memset(elements + size, 0, array->chunk_bytes - size);
+    memset(elements + output.size, 0, array->chunk_bytes - output.size);
     return REFS_OK;
 }
 

@@ -19,7 +19,8 @@ refs_status refs_key_list__add(refs_key_list *list, const refs_array *array, con
                                refs_error *err) {
     REFS_TRY(refs_chunk_key(array->meta, index, &list->text, err));
     list->ends[list->n] = list->text.size;
-    list->keys[list->n++] = (refs_store_key){.max_size = array->max_stored};
+    list->keys[list->n++] =
+        (refs_store_key){.store = array->context.store, .max_size = array->max_stored};
     return REFS_OK;
 }
 

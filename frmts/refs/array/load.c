@@ -48,20 +48,20 @@ typedef struct batch {
     refs_awaited awaited; /* somebody waits for a chunk that is loaded here */
 } batch;
 
-static refs_array *array_of(const batch *job, const loading *one) {
-    return one->wanted.to != NULL ? one->wanted.to->array : job->who->array;
+static refs_array *array_of(const loading *one) {
+    return one->wanted.to != NULL ? one->wanted.to->array : one->expected.array;
 }
 
 static uint64_t number_of(const loading *one) {
     return one->wanted.to != NULL ? one->wanted.number : one->expected.number;
 }
 
-static refs_chunk_id id_of(const batch *job, const loading *one) {
-    return (refs_chunk_id){array_of(job, one)->owner, number_of(one)};
+static refs_chunk_id id_of(const loading *one) {
+    return (refs_chunk_id){array_of(one)->owner, number_of(one)};
 }
 
 static void give_up(const batch *job, loading *one) {
-    if (one->is_claimed) refs_cache__abandon(job->array->context.cache, id_of(job, one));
+    if (one->is_claimed) refs_cache__abandon(job->array->context.cache, id_of(one));
     one->is_claimed = false;
 }
 
@@ -92,7 +92,7 @@ typedef struct decode_task {
 
 /* A worker does not know where what it decodes came from. */
 static refs_status locate(const decode_task *task, refs_status status, refs_error *err) {
-    refs_array *array = array_of(task->job, task->one);
+    refs_array *array = array_of(task->one);
     uint64_t index[REFS_MAX_RANK];
     refs_buf key = REFS_BUF_INIT;
     refs_grid__index(&array->grid, number_of(task->one), index);
@@ -106,7 +106,7 @@ static refs_status locate(const decode_task *task, refs_status status, refs_erro
 }
 
 static refs_status decode_in_place(const decode_task *task, uint8_t *place, refs_error *err) {
-    refs_array *array = array_of(task->job, task->one);
+    refs_array *array = array_of(task->one);
     refs_status status = refs_array__decode(array, number_of(task->one), &task->stored, place, err);
     if (status != REFS_OK) return locate(task, status, err);
     give_up(task->job, task->one); /* others need not wait for the rest of the batch */
@@ -115,14 +115,14 @@ static refs_status decode_in_place(const decode_task *task, uint8_t *place, refs
 }
 
 static refs_status decode_to_chunk(const decode_task *task, refs_error *err) {
-    refs_array *array = array_of(task->job, task->one);
+    refs_array *array = array_of(task->one);
     refs_chunk *chunk = refs_chunk__new_for(array->context.cache, array->chunk_bytes);
     if (chunk == NULL) return refs_fail_nomem(err);
     refs_status status = refs_array__decode(array, number_of(task->one), &task->stored,
                                             refs_chunk__data(chunk), err);
     if (status == REFS_OK) {
         if (array->context.cache != NULL)
-            refs_cache__add_decoded(array->context.cache, id_of(task->job, task->one), chunk);
+            refs_cache__add_decoded(array->context.cache, id_of(task->one), chunk);
         task->one->is_claimed = false;
         deliver(task->job, &task->one->wanted, refs_chunk__data(chunk));
     }
@@ -170,7 +170,7 @@ static bool may_be_called_zero(const refs_array *array) {
 
 /* Looks for an absent chunk under that name. REFS_NOT_FOUND: it is not there either. */
 static refs_status receive_zero(batch *job, loading *one, refs_error *err) {
-    const refs_array *array = array_of(job, one);
+    const refs_array *array = array_of(one);
     refs_buf key = REFS_BUF_INIT, value = REFS_BUF_INIT;
     refs_status status = refs_buf_printf(&key, err, "%s0", array->meta->key_prefix);
     if (status == REFS_OK)
@@ -185,20 +185,20 @@ static refs_status receive_zero(batch *job, loading *one, refs_error *err) {
 
 static refs_status take_absent(batch *job, loading *one) {
     give_up(job, one);
-    if (job->who == NULL) atomic_fetch_add(&array_of(job, one)->chunks_absent, 1);
+    if (job->who == NULL) atomic_fetch_add(&array_of(one)->chunks_absent, 1);
     deliver(job, &one->wanted, NULL);
     return REFS_OK;
 }
 
 static refs_status receive_absent(batch *job, loading *one, refs_error *err) {
     refs_status status =
-        may_be_called_zero(array_of(job, one)) ? receive_zero(job, one, err) : REFS_NOT_FOUND;
+        may_be_called_zero(array_of(one)) ? receive_zero(job, one, err) : REFS_NOT_FOUND;
     return status == REFS_NOT_FOUND ? take_absent(job, one) : status;
 }
 
 static bool is_decoded_later(batch *job, const loading *one) {
     return job->who != NULL && !job->who->is_near(job->who->user, one->expected.box) &&
-           !refs_cache__is_awaited(job->array->context.cache, id_of(job, one));
+           !refs_cache__is_awaited(job->array->context.cache, id_of(one));
 }
 
 /* Makes the bytes of a whole shard those of a chunk in it: none where it is absent. */
@@ -252,7 +252,7 @@ static refs_status receive(void *user, size_t i, const refs_store_value *value, 
         return REFS_OK;
     }
     loading *one = &job->fetched[i];
-    refs_array *array = array_of(job, one);
+    refs_array *array = array_of(one);
     if (!value->is_present) return receive_absent(job, one, err);
     one->arrived = value->bytes.data;
     REFS_TRY(cut_out(one, &stored.bytes, err));
@@ -263,7 +263,7 @@ static refs_status receive(void *user, size_t i, const refs_store_value *value, 
     atomic_fetch_add(&array->chunks_stored, 1);
     atomic_fetch_add(&array->bytes_stored, stored.bytes.size);
     if (!is_decoded_later(job, one)) return start_decode(job, one, stored, value->block, err);
-    if (refs_cache__add_stored(job->array->context.cache, id_of(job, one), stored))
+    if (refs_cache__add_stored(job->array->context.cache, id_of(one), stored))
         one->is_claimed = false;
     refs_block_finish(value->block, one->arrived);
     return REFS_OK;
@@ -313,7 +313,7 @@ static void look_up(batch *job, refs_wanted wanted) {
 static void look_up_ahead(batch *job, refs_expected expected) {
     refs_cache *cache = job->array->context.cache;
     loading one = {.expected = expected, .is_claimed = true};
-    if (refs_cache__claim(cache, id_of(job, &one), REFS_WANT_BYTES, &job->awaited, NULL) !=
+    if (refs_cache__claim(cache, id_of(&one), REFS_WANT_BYTES, &job->awaited, NULL) !=
         REFS_CLAIM_MINE)
         return;
     if (job->who->is_wanted(job->who->user, expected.box))
@@ -335,7 +335,7 @@ static bool is_shard_awaited(const void *user, size_t i) {
 static bool is_awaited(const void *user, size_t i) {
     const batch *job = user;
     if (!is_any_awaited(job)) return false;
-    refs_chunk_id id = i < job->n_fetched ? id_of(job, &job->fetched[i])
+    refs_chunk_id id = i < job->n_fetched ? id_of(&job->fetched[i])
                                           : id_of_between(job, &job->between[i - job->n_fetched]);
     return refs_cache__is_awaited(job->array->context.cache, id);
 }
@@ -360,21 +360,19 @@ static int compare(uint64_t a, uint64_t b) {
 /* Chunks of one shard come together. */
 static int compare_shards(const void *left, const void *right) {
     const loading *a = left, *b = right;
-    int order = 0;
-    if (a->wanted.to != NULL)
-        order = compare((uintptr_t)a->wanted.to->array, (uintptr_t)b->wanted.to->array);
+    int order = compare((uintptr_t)array_of(a), (uintptr_t)array_of(b));
     if (order == 0) order = compare(a->shard_number, b->shard_number);
     return order != 0 ? order : compare(number_of(a), number_of(b));
 }
 
 static bool has_shards(const batch *job) {
     for (size_t i = 0; i < job->n_fetched; i++)
-        if (array_of(job, &job->fetched[i])->shards != NULL) return true;
+        if (array_of(&job->fetched[i])->shards != NULL) return true;
     return false;
 }
 
 static void assign_shard(batch *job, loading *one) {
-    refs_array *array = array_of(job, one);
+    refs_array *array = array_of(one);
     refs_shard *last = job->n_shards > 0 ? &job->shards[job->n_shards - 1] : NULL;
     if (array->shards == NULL) return;
     if (last == NULL || last->array != array || last->number != one->shard_number) {
@@ -390,7 +388,7 @@ static refs_status gather_shards(batch *job, refs_error *err) {
     if (job->shards == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < job->n_fetched; i++) {
         loading *one = &job->fetched[i];
-        const refs_array *array = array_of(job, one);
+        const refs_array *array = array_of(one);
         if (array->shards != NULL)
             one->shard_number = refs_shards__of(array, number_of(one), &one->inner);
     }
@@ -451,7 +449,7 @@ static refs_status find_in_shards(batch *job, refs_error *err) {
 
 static bool are_of_one_array(const batch *job) {
     for (size_t i = 0; i < job->n_fetched; i++)
-        if (array_of(job, &job->fetched[i]) != job->array) return false;
+        if (array_of(&job->fetched[i]) != job->array) return false;
     return true;
 }
 
@@ -494,8 +492,8 @@ static refs_status add_optional(const batch *job, refs_key_list *keys, const ref
     return REFS_OK;
 }
 
-static refs_status add_key(batch *job, refs_key_list *keys, const loading *one, refs_error *err) {
-    const refs_array *array = array_of(job, one);
+static refs_status add_key(refs_key_list *keys, const loading *one, refs_error *err) {
+    const refs_array *array = array_of(one);
     uint64_t index[REFS_MAX_RANK];
     refs_grid__index(&array->grid, number_of(one), index);
     REFS_TRY(refs_key_list__add(keys, array, index, err));
@@ -509,7 +507,7 @@ static refs_status add_key(batch *job, refs_key_list *keys, const loading *one, 
  * nothing comes along. */
 static refs_status list_keys(batch *job, refs_key_list *keys, refs_error *err) {
     REFS_TRY(refs_key_list__open(keys, job->n_fetched + job->n_between, err));
-    for (size_t i = 0; i < job->n_fetched; i++) REFS_TRY(add_key(job, keys, &job->fetched[i], err));
+    for (size_t i = 0; i < job->n_fetched; i++) REFS_TRY(add_key(keys, &job->fetched[i], err));
     if (job->n_between == 0 ||
         refs_store_is_local(job->array->context.store, refs_key_list__view(keys)[0].text))
         return REFS_OK;
@@ -535,7 +533,7 @@ static refs_status fetch_keys(batch *job, refs_error *err) {
 static void forget_scratches(const batch *job) {
     refs_array *last = NULL;
     for (size_t i = 0; i < job->n_fetched; i++) {
-        refs_array *array = array_of(job, &job->fetched[i]);
+        refs_array *array = array_of(&job->fetched[i]);
         if (array != last) refs_scratch_list__forget(&array->scratches);
         last = array;
     }
@@ -659,7 +657,7 @@ static refs_status load_free_ahead(batch *job, refs_expected *expected, size_t n
 /* Waits for an index: those who load it wait for nothing but their own request. */
 static refs_status await_later(batch *job) {
     const refs_expected *first = &job->later[0];
-    while (!refs_shards__await(job->array, first->number, POLL_MS))
+    while (!refs_shards__await(first->array, first->number, POLL_MS))
         if (!may_go_on(job) || !job->who->is_wanted(job->who->user, first->box))
             return REFS_CANCELLED;
     return REFS_OK;

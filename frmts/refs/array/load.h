@@ -40,6 +40,11 @@ typedef struct refs_load_watch {
     /** Called on the thread that loads when it waits for no bytes of its own any more, though some
      * may still be decoded. Or NULL. */
     void (*arrived)(void *user);
+
+    /** Told of the bytes that the chunks of a mosaic's pieces take, before they are loaded. Or
+     * NULL.
+     */
+    void (*takes)(void *user, uint64_t bytes);
     void *user;
 } refs_load_watch;
 
@@ -50,7 +55,7 @@ refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watc
 
 /** Whoever prefetches. Both functions are called on any thread. */
 typedef struct refs_prefetcher {
-    refs_array *array;
+    refs_array *array; /**< that its reader reads: it may be a mosaic of others */
     bool (*is_wanted)(void *user, uint64_t box); /**< still, after it was claimed */
     bool (*is_near)(void *user, uint64_t box);   /**< so near that it is to be decoded now */
     void *user;
@@ -58,6 +63,7 @@ typedef struct refs_prefetcher {
 
 /** A chunk that is prefetched, of box `box`. */
 typedef struct refs_expected {
+    refs_array *array;
     uint64_t number;
     uint64_t box;
 } refs_expected;

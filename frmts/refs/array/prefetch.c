@@ -3,6 +3,7 @@
 
 #include "budget.h"
 #include "held.h"
+#include "mosaic.h"
 #include "refs/pool.h"
 
 /* Chunks of local files that are claimed at a time, in bytes of values: a reader never finds more
@@ -55,7 +56,7 @@ static bool is_near(void *user, uint64_t box) {
 static size_t list_chunks(const refs_run *run, uint64_t box, uint64_t *numbers,
                           refs_expected *expected) {
     size_t n = refs_course__chunks(&run->course, &run->array->grid, box, numbers);
-    for (size_t i = 0; i < n; i++) expected[i] = (refs_expected){numbers[i], box};
+    for (size_t i = 0; i < n; i++) expected[i] = (refs_expected){run->array, numbers[i], box};
     return n;
 }
 
@@ -72,13 +73,36 @@ static void load_boxes(const prefetch_task *task, uint64_t *numbers, refs_expect
         refs_array__load_ahead(&who, expected + begin, n - begin < part ? n - begin : part);
 }
 
+/* Files of pieces are opened here, on a thread that may wait for them. */
+static void load_pieces(const prefetch_task *task, uint64_t *numbers) {
+    refs_run *run = task->run;
+    refs_prefetcher who = {run->array, is_wanted, is_near, run};
+    refs_ahead ahead;
+    refs_status status = refs_ahead__open(&ahead, run->array);
+    for (uint64_t box = task->begin; box < task->end && status == REFS_OK; box++) {
+        size_t n = refs_course__chunks(&run->course, &run->array->grid, box, numbers);
+        for (size_t i = 0; i < n; i++) refs_ahead__prepare(&ahead, numbers[i]);
+    }
+    for (uint64_t box = task->begin; box < task->end && status == REFS_OK; box++) {
+        size_t n = refs_course__chunks(&run->course, &run->array->grid, box, numbers);
+        if (!is_wanted(run, box)) continue;
+        for (size_t i = 0; i < n && status == REFS_OK; i++)
+            status = refs_ahead__add(&ahead, numbers[i], box);
+    }
+    refs_array__load_ahead(&who, ahead.expected, ahead.n);
+    refs_ahead__clear(&ahead);
+}
+
 static refs_status run_load(void *argument, refs_error *err) {
     const prefetch_task *task = argument;
     (void)err;
     size_t n = (size_t)((task->end - task->begin) * task->run->box_size);
     uint64_t *numbers = refs_calloc((size_t)task->run->box_size, sizeof *numbers);
     refs_expected *expected = refs_calloc(n, sizeof *expected);
-    if (numbers != NULL && expected != NULL) load_boxes(task, numbers, expected);
+    if (numbers != NULL && task->run->array->mosaic.gather != NULL)
+        load_pieces(task, numbers);
+    else if (numbers != NULL && expected != NULL)
+        load_boxes(task, numbers, expected);
     refs_free(numbers);
     refs_free(expected);
     return REFS_OK;
@@ -134,6 +158,10 @@ static bool begins_local(const refs_array *array, const refs_course *course) {
     refs_buf key = REFS_BUF_INIT;
     refs_grid__index(&array->grid, course->first, index);
     refs_grid__mirror(&array->grid, course->mirrored, index);
+    if (array->mosaic.gather != NULL) {
+        for (size_t dim = 0; dim < array->meta->rank; dim++) index[dim] *= array->meta->chunk[dim];
+        return array->mosaic.is_local(array->mosaic.self, index);
+    }
     bool local =
         refs_chunk_key(array->meta, index, &key, NULL) == REFS_OK &&
         refs_store_is_local(array->context.store, refs_str_view((char *)key.data, key.size));
@@ -141,7 +169,9 @@ static bool begins_local(const refs_array *array, const refs_course *course) {
     return local;
 }
 
+/* Chunks of a mosaic's pieces are decoded as they arrive, or when they are read. */
 static void ask_to_decode(refs_run *run, uint64_t begin, uint64_t end) {
+    if (run->array->mosaic.gather != NULL) return;
     uint64_t *numbers = refs_calloc((size_t)run->box_size, sizeof *numbers);
     for (uint64_t box = begin; box < end && numbers != NULL; box++) {
         size_t n = refs_course__chunks(&run->course, &run->array->grid, box, numbers);
@@ -181,6 +211,7 @@ void refs_prefetch__ask(refs_prefetch *prefetch) {
 }
 
 static bool takes_decoding(const refs_array *array) {
+    if (array->mosaic.gather != NULL) return true;
     return array->chain != NULL && !refs_chain_is_empty(array->chain);
 }
 
@@ -219,6 +250,7 @@ static void pass_boxes(refs_prefetch *prefetch, uint64_t k) {
     uint64_t n_kept = KEPT_BYTES / box_bytes + 1,
              n_fit = refs_cache__max_bytes(array->context.cache) / box_bytes;
     if (array->chunk_bytes > REFS_HELD_FROM) return; /* a reader may come back for the rest */
+    if (array->mosaic.gather != NULL) return;
     if (run->course.n_read + k <= n_fit || k < n_kept) return;
     uint64_t end = k - n_kept + 1, known = prefetch->next < end ? prefetch->next : end;
     uint64_t *numbers = refs_calloc((size_t)run->box_size, sizeof *numbers);
@@ -247,6 +279,7 @@ uint64_t refs_prefetch__n_unread(const refs_prefetch *prefetch) {
 /* Chunks that were read have been used; these have not. */
 static void leave_unread(const refs_prefetch *prefetch) {
     const refs_run *run = prefetch->run;
+    if (run->array->mosaic.gather != NULL) return;
     uint64_t *numbers = refs_calloc((size_t)run->box_size, sizeof *numbers);
     for (uint64_t box = prefetch->ahead; box < prefetch->next && numbers != NULL; box++) {
         size_t n = refs_course__chunks(&run->course, &run->array->grid, box, numbers);

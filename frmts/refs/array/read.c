@@ -7,29 +7,72 @@
 /* Decoders may count on it: memory of the C library has it. */
 #define ELEMENT_ALIGNMENT sizeof(double)
 
-/* A read under way. */
+/* A region of one array that is being read. */
 typedef struct reading {
     refs_array *array;
-    const refs_region *region;
-    const refs_cut *cut;
+    const int64_t *step; /* or NULL: 1 */
+    refs_cut cut;
     uint8_t *dst;
     int64_t stride[REFS_MAX_RANK]; /* of dst */
+    const refs_piece *piece;       /* whose elements are to be converted, or NULL */
+    size_t to_size;                /* of what they are converted to */
+    struct failure *failure;       /* of converting */
 } reading;
 
-static void set_strides(reading *job, const int64_t *stride) {
-    const refs_array_meta *meta = job->array->meta;
-    int64_t packed = (int64_t)meta->dtype.size;
-    for (size_t dim = meta->rank; dim-- > 0;) {
-        job->stride[dim] = stride != NULL ? stride[dim] : packed;
-        packed *= (int64_t)job->region->count[dim];
-    }
-}
+/* The first element that could not be converted; on any thread. */
+typedef struct failure {
+    pthread_mutex_t lock; /* guards what follows */
+    refs_error error;
+} failure;
 
 static uint64_t bytes_of(const refs_copy *copy) {
     uint64_t bytes = copy->element_size;
     for (size_t dim = 0; dim < copy->rank; dim++) bytes *= copy->n[dim];
     return bytes;
 }
+
+/* -- converting -------------------------------------------------------------------------------- */
+
+static void note_failure(failure *failed, const refs_error *err) {
+    refs_lock(&failed->lock);
+    if (failed->error.status == REFS_OK) failed->error = *err;
+    refs_unlock(&failed->lock);
+}
+
+/* Whether elements follow each other, the first dimension slowest. */
+static bool is_packed(const refs_copy *copy, const int64_t *stride, size_t size) {
+    for (size_t dim = copy->rank; dim-- > 0; size *= copy->n[dim])
+        if (copy->n[dim] > 1 && stride[dim] != (int64_t)size) return false;
+    return true;
+}
+
+/* By way of packed buffers, unless they are packed: the wanted elements, and what they are turned
+ * into. */
+static refs_status convert(const reading *job, const refs_copy *copy, const uint8_t *src,
+                           uint8_t *dst, refs_error *err) {
+    const size_t size = copy->element_size, to_size = job->to_size;
+    size_t n = (size_t)(bytes_of(copy) / size);
+    if (is_packed(copy, copy->src_stride, size) && is_packed(copy, copy->dst_stride, to_size))
+        return job->piece->convert(job->piece->user, src, n, dst, err);
+    uint8_t *packed = refs_calloc(n, size), *converted = refs_calloc(n, to_size);
+    refs_status status = packed != NULL && converted != NULL ? REFS_OK : refs_fail_nomem(err);
+    refs_copy in = *copy, out = *copy;
+    out.element_size = to_size;
+    for (size_t dim = copy->rank, span = 1; dim-- > 0; span *= copy->n[dim]) {
+        in.dst_stride[dim] = (int64_t)(span * size);
+        out.src_stride[dim] = (int64_t)(span * to_size);
+    }
+    if (status == REFS_OK) {
+        refs_array__copy(&in, src, packed);
+        status = job->piece->convert(job->piece->user, packed, n, converted, err);
+    }
+    if (status == REFS_OK) refs_array__copy(&out, converted, dst);
+    refs_free(packed);
+    refs_free(converted);
+    return status;
+}
+
+/* -- delivering -------------------------------------------------------------------------------- */
 
 /* Copies the wanted part of a chunk to the caller. Of an absent chunk every element is the fill
  * value: one element with no way to the next. */
@@ -40,36 +83,40 @@ static void deliver(void *user, uint64_t number, const uint8_t *elements) {
     const uint8_t *src = elements != NULL ? elements : array->meta->fill;
     const int64_t *src_stride = elements != NULL ? array->stride : no_stride;
     const refs_span *spans[REFS_MAX_RANK];
-    refs_array__cut_at(job->cut, number, spans);
+    refs_array__cut_at(&job->cut, number, spans);
 
     refs_copy copy = {.rank = array->meta->rank, .element_size = array->meta->dtype.size};
     uint8_t *dst = job->dst;
     for (size_t dim = 0; dim < copy.rank; dim++) {
-        int64_t step = job->region->step != NULL ? job->region->step[dim] : 1;
+        int64_t step = job->step != NULL ? job->step[dim] : 1;
         copy.n[dim] = (size_t)spans[dim]->n;
         copy.src_stride[dim] = src_stride[dim] * step;
         copy.dst_stride[dim] = job->stride[dim];
         src += src_stride[dim] * (int64_t)spans[dim]->begin;
         dst += job->stride[dim] * (int64_t)spans[dim]->first;
     }
-    refs_array__copy(&copy, src, dst);
     atomic_fetch_add(&job->array->bytes_copied, bytes_of(&copy));
+    if (job->piece == NULL || job->piece->convert == NULL) {
+        refs_array__copy(&copy, src, dst);
+        return;
+    }
+    refs_error err = REFS_ERROR_INIT;
+    if (convert(job, &copy, src, dst, &err) != REFS_OK) note_failure(job->failure, &err);
 }
 
 /* Whether elements that follow each other in a chunk do so at the caller's too. */
 static bool lies_alike(const reading *job, size_t dim) {
-    bool forward = job->region->step == NULL || job->region->step[dim] == 1;
+    bool forward = job->step == NULL || job->step[dim] == 1;
     return job->array->meta->chunk[dim] == 1 ||
            (forward && job->stride[dim] == job->array->stride[dim]);
 }
 
 /* A read that is larger than the cache would keep chunks in vain: those of which all elements are
  * wanted, in their order, need not be copied. */
-static bool may_decode_in_place(const reading *job) {
+static bool may_decode_in_place(const reading *job, uint64_t all_bytes) {
     const refs_array *array = job->array;
-    uint64_t bytes;
     size_t kept = array->context.cache != NULL ? refs_cache__max_bytes(array->context.cache) : 0;
-    if (refs_mul_u64(job->cut->n_chunks, array->chunk_bytes, &bytes) && bytes <= kept) return false;
+    if (all_bytes <= kept || (job->piece != NULL && job->piece->convert != NULL)) return false;
     for (size_t dim = 0; dim < array->meta->rank; dim++)
         if (!lies_alike(job, dim)) return false;
     return true;
@@ -79,7 +126,7 @@ static uint8_t *place(void *user, uint64_t number) {
     const reading *job = user;
     const refs_array_meta *meta = job->array->meta;
     const refs_span *spans[REFS_MAX_RANK];
-    refs_array__cut_at(job->cut, number, spans);
+    refs_array__cut_at(&job->cut, number, spans);
     uint8_t *dst = job->dst;
     for (size_t dim = 0; dim < meta->rank; dim++) {
         if (spans[dim]->n != meta->chunk[dim]) return NULL;
@@ -88,16 +135,34 @@ static uint8_t *place(void *user, uint64_t number) {
     return (uintptr_t)dst % ELEMENT_ALIGNMENT == 0 ? dst : NULL;
 }
 
-/* Chunks [begin, begin + n) of the cut, by their numbers in the array. */
-static void list_chunks(const refs_cut *cut, const refs_delivery *to, uint64_t begin, size_t n,
-                        refs_wanted *wanted) {
+/* -- batches ----------------------------------------------------------------------------------- */
+
+/* Chunk number `item` of the cut, by its number in the array. */
+static uint64_t number_of(const reading *job, uint64_t item) {
     const refs_span *spans[REFS_MAX_RANK];
     uint64_t index[REFS_MAX_RANK];
-    for (size_t i = 0; i < n; i++) {
-        refs_array__cut_at(cut, begin + i, spans);
-        for (size_t dim = 0; dim < cut->rank; dim++) index[dim] = spans[dim]->chunk;
-        wanted[i] = (refs_wanted){to, begin + i, refs_grid__number(&to->array->grid, index)};
+    refs_array__cut_at(&job->cut, item, spans);
+    for (size_t dim = 0; dim < job->cut.rank; dim++) index[dim] = spans[dim]->chunk;
+    return refs_grid__number(&job->array->grid, index);
+}
+
+/* Readings whose chunks are listed one after the other. */
+typedef struct listing {
+    const refs_delivery *to; /* whose user is the reading */
+    size_t at, n;            /* the reading that is being listed, of so many */
+    uint64_t item;           /* its next chunk */
+} listing;
+
+static size_t list_chunks(listing *list, refs_wanted *wanted, size_t max) {
+    size_t n = 0;
+    for (; list->at < list->n; list->at++, list->item = 0) {
+        const refs_delivery *to = &list->to[list->at];
+        const reading *job = to->user;
+        for (; n < max && list->item < job->cut.n_chunks; list->item++)
+            wanted[n++] = (refs_wanted){to, list->item, number_of(job, list->item)};
+        if (n == max) break;
     }
+    return n;
 }
 
 /* Part of what is told of the progress of a read in batches. */
@@ -111,26 +176,62 @@ static bool report_batch(void *user, double done) {
     return batch->all->report(batch->all->user, batch->begin + batch->share * done);
 }
 
-static refs_status read_batches(reading *job, const refs_load_watch *watch, refs_wanted *wanted,
-                                refs_error *err) {
-    const refs_delivery to = {.array = job->array,
-                              .deliver = deliver,
-                              .place = may_decode_in_place(job) ? place : NULL,
-                              .user = job};
-    uint64_t n_all = job->cut->n_chunks;
+static refs_status load_batches(listing *list, uint64_t n_all, const refs_load_watch *watch,
+                                refs_wanted *wanted, refs_error *err) {
     for (uint64_t begin = 0, n; begin < n_all; begin += n) {
-        n = n_all - begin < MAX_BATCH_CHUNKS ? n_all - begin : MAX_BATCH_CHUNKS;
+        n = list_chunks(list, wanted, MAX_BATCH_CHUNKS);
         batch_progress part = {watch != NULL ? watch->progress : NULL,
                                (double)begin / (double)n_all, (double)n / (double)n_all};
         refs_progress of_part = {report_batch, &part};
-        list_chunks(job->cut, &to, begin, (size_t)n, wanted);
         bool is_last = begin + n == n_all;
-        refs_load_watch of_batch = {NULL, NULL, NULL};
+        refs_load_watch of_batch = {NULL, NULL, NULL, NULL};
         if (watch != NULL && is_last) of_batch = *watch;
         if (part.all != NULL && part.all->report != NULL) of_batch.progress = &of_part;
         REFS_TRY(refs_array__load(wanted, (size_t)n, &of_batch, err));
     }
     return REFS_OK;
+}
+
+/* Bytes of all chunks, or UINT64_MAX. */
+static uint64_t sum_bytes(const reading *jobs, size_t n, size_t overhead) {
+    uint64_t bytes = 0, one;
+    for (size_t i = 0; i < n; i++)
+        if (!refs_mul_u64(jobs[i].cut.n_chunks, jobs[i].array->chunk_bytes + overhead, &one) ||
+            !refs_add_u64(bytes, one, &bytes))
+            return UINT64_MAX;
+    return bytes;
+}
+
+/* Reads `n` readings as one. */
+static refs_status read_all(reading *jobs, size_t n, const refs_load_watch *watch,
+                            refs_error *err) {
+    uint64_t n_chunks = 0, bytes = sum_bytes(jobs, n, 0);
+    for (size_t i = 0; i < n; i++) n_chunks += jobs[i].cut.n_chunks;
+    size_t most = (size_t)(n_chunks < MAX_BATCH_CHUNKS ? n_chunks : MAX_BATCH_CHUNKS);
+    refs_wanted *wanted = refs_calloc(most, sizeof *wanted);
+    refs_delivery *to = refs_calloc(n, sizeof *to);
+    refs_status status = wanted != NULL && to != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++)
+        to[i] = (refs_delivery){.array = jobs[i].array,
+                                .deliver = deliver,
+                                .place = may_decode_in_place(&jobs[i], bytes) ? place : NULL,
+                                .user = &jobs[i]};
+    listing list = {.to = to, .n = n};
+    if (status == REFS_OK) status = load_batches(&list, n_chunks, watch, wanted, err);
+    refs_free(wanted);
+    refs_free(to);
+    return status;
+}
+
+/* -- one array --------------------------------------------------------------------------------- */
+
+void refs_array__set_strides(const refs_array_meta *meta, const refs_region *region,
+                             const int64_t *given, int64_t *stride) {
+    int64_t packed = (int64_t)meta->dtype.size;
+    for (size_t dim = meta->rank; dim-- > 0;) {
+        stride[dim] = given != NULL ? given[dim] : packed;
+        packed *= (int64_t)region->count[dim];
+    }
 }
 
 refs_status refs_array__read_cut(const refs_reading *reading_of, const refs_cut *cut,
@@ -139,14 +240,11 @@ refs_status refs_array__read_cut(const refs_reading *reading_of, const refs_cut 
     if (array->meta->dtype.size == 0)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: elements of variable length are not numbers",
                          array->meta->path);
-    reading job = {array, reading_of->region, cut, reading_of->dst, {0}};
-    set_strides(&job, reading_of->stride);
-    uint64_t n = cut->n_chunks < MAX_BATCH_CHUNKS ? cut->n_chunks : MAX_BATCH_CHUNKS;
-    refs_wanted *wanted = refs_calloc((size_t)n, sizeof *wanted);
-    if (wanted == NULL) return refs_fail_nomem(err);
-    refs_status status = read_batches(&job, reading_of->watch, wanted, err);
-    refs_free(wanted);
-    return status;
+    if (array->mosaic.gather != NULL) return refs_array__read_mosaic(reading_of, err);
+    reading job = {
+        .array = array, .step = reading_of->region->step, .cut = *cut, .dst = reading_of->dst};
+    refs_array__set_strides(array->meta, reading_of->region, reading_of->stride, job.stride);
+    return read_all(&job, 1, reading_of->watch, err);
 }
 
 refs_status refs_array_read(refs_array *array, const refs_region *region, void *dst,
@@ -160,13 +258,67 @@ refs_status refs_array_read(refs_array *array, const refs_region *region, void *
     return status;
 }
 
+/* -- pieces of a mosaic ------------------------------------------------------------------------ */
+
+static void fill_piece(const refs_array_meta *meta, const refs_piece *piece, uint8_t *dst) {
+    refs_copy copy = {.rank = piece->rank, .element_size = meta->dtype.size};
+    for (size_t dim = 0; dim < piece->rank; dim++) {
+        copy.n[dim] = (size_t)piece->count[dim];
+        copy.dst_stride[dim] = piece->stride[dim];
+    }
+    refs_array__copy(&copy, piece->value != NULL ? piece->value : meta->fill, dst);
+}
+
+static refs_status open_reading(const refs_piece *piece, uint8_t *dst, reading *job,
+                                refs_error *err) {
+    const refs_region region = {piece->start, piece->count, piece->step};
+    job->array = piece->array;
+    job->step = piece->step;
+    job->dst = dst;
+    job->piece = piece;
+    memcpy(job->stride, piece->stride, sizeof job->stride);
+    return refs_array__cut(piece->array->meta, &region, &job->cut, err);
+}
+
+refs_status refs_array__read_pieces(const refs_array_meta *meta, const refs_piece_list *list,
+                                    uint8_t *dst, const refs_load_watch *watch, refs_error *err) {
+    failure failed = {.error = REFS_ERROR_INIT};
+    size_t n = 0;
+    reading *jobs = refs_calloc(list->n, sizeof *jobs);
+    if (jobs == NULL) return refs_fail_nomem(err);
+    refs_status status = REFS_OK;
+    pthread_mutex_init(&failed.lock, NULL);
+    for (size_t i = 0; i < list->n && status == REFS_OK; i++) {
+        const refs_piece *piece = &list->pieces[i];
+        if (piece->array == NULL) {
+            fill_piece(meta, piece, dst + piece->offset);
+        } else {
+            jobs[n].failure = &failed;
+            jobs[n].to_size = meta->dtype.size;
+            status = open_reading(piece, dst + piece->offset, &jobs[n++], err);
+        }
+    }
+    if (status == REFS_OK && watch->takes != NULL)
+        watch->takes(watch->user, sum_bytes(jobs, n, REFS_CHUNK_OVERHEAD));
+    if (status == REFS_OK && n > 0) status = read_all(jobs, n, watch, err);
+    if (status == REFS_OK && failed.error.status != REFS_OK)
+        status = refs_fail(err, failed.error.status, "%s", failed.error.message);
+    pthread_mutex_destroy(&failed.lock);
+    for (size_t i = 0; i < n; i++) refs_array__cut_clear(&jobs[i].cut);
+    refs_free(jobs);
+    return status;
+}
+
+/* -- into the cache ---------------------------------------------------------------------------- */
+
 refs_status refs_array__load_cut(refs_array *array, const refs_cut *cut,
                                  const refs_load_watch *watch, refs_error *err) {
+    const reading job = {.array = array, .cut = *cut};
     const refs_delivery to = {.array = array};
     size_t n = (size_t)cut->n_chunks;
     refs_wanted *wanted = refs_calloc(n, sizeof *wanted);
     if (wanted == NULL) return refs_fail_nomem(err);
-    list_chunks(cut, &to, 0, n, wanted);
+    for (size_t i = 0; i < n; i++) wanted[i] = (refs_wanted){&to, i, number_of(&job, i)};
     refs_status status = refs_array__load(wanted, n, watch, err);
     refs_free(wanted);
     return status;

@@ -20,4 +20,15 @@ refs_status refs_array__read_cut(const refs_reading *reading, const refs_cut *cu
 refs_status refs_array__load_cut(refs_array *array, const refs_cut *cut,
                                  const refs_load_watch *watch, refs_error *err);
 
+/** The strides of a read: those that are given, or packed ones. */
+void refs_array__set_strides(const refs_array_meta *meta, const refs_region *region,
+                             const int64_t *given, int64_t *stride);
+
+/** Reads pieces of a mosaic as one; `dst` is where the caller wants its first element. */
+refs_status refs_array__read_pieces(const refs_array_meta *meta, const refs_piece_list *list,
+                                    uint8_t *dst, const refs_load_watch *watch, refs_error *err);
+
+/** As refs_array__read_cut, of a mosaic. */
+refs_status refs_array__read_mosaic(const refs_reading *reading, refs_error *err);
+
 #endif

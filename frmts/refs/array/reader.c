@@ -76,14 +76,26 @@ static void follow(refs_reader *reader, const refs_box_read *read) {
     refs_prefetch__advance(prefetch, 0);
 }
 
+static void hold(refs_reader *reader, size_t bytes) {
+    refs_cache__hold(reader->array->context.cache, reader->held_bytes, bytes);
+    reader->held_bytes = bytes;
+}
+
+/* Chunks of a mosaic are held until the next read. */
+static void hold_pieces(void *user, uint64_t bytes) {
+    refs_reader *reader = user;
+    if (reader->array->context.cache == NULL) return;
+    refs_lock(&reader->lock);
+    hold(reader, bytes <= REFS_MAX_HELD_BYTES ? (size_t)bytes : 0);
+    refs_unlock(&reader->lock);
+}
+
 static void note_read(refs_reader *reader, const refs_cut *cut) {
     refs_array *array = reader->array;
     refs_box_read read;
     if (array->context.cache == NULL) return;
     refs_lock(&reader->lock);
-    size_t held_bytes = refs_held__note(&reader->held, array, cut);
-    refs_cache__hold(array->context.cache, reader->held_bytes, held_bytes);
-    reader->held_bytes = held_bytes;
+    if (array->mosaic.gather == NULL) hold(reader, refs_held__note(&reader->held, array, cut));
     if (refs_prefetch__is_possible(array) &&
         refs_pattern__describe(array->meta, &array->grid, cut, &read)) {
         (void)refs_pattern__note(&reader->pattern, &array->grid, &read);
@@ -141,9 +153,10 @@ static bool fits(const refs_array *array, const refs_cut *cut) {
 void refs_reader_load(refs_reader *reader, const refs_region *region) {
     refs_array *array = reader->array;
     refs_cut cut = {0};
-    bool loads = cut_advised(array->meta, region, &cut) && fits(array, &cut);
+    bool loads =
+        array->mosaic.gather == NULL && cut_advised(array->meta, region, &cut) && fits(array, &cut);
     /* What does not arrive now is asked for again by whoever reads it, and fails there. */
-    const refs_load_watch watch = {&reader->progress, NULL, NULL};
+    const refs_load_watch watch = {&reader->progress, NULL, NULL, NULL};
     if (loads) (void)refs_array__load_cut(array, &cut, &watch, NULL);
     refs_array__cut_clear(&cut);
     if (!loads) refs_reader_advise(reader, region);
@@ -151,7 +164,7 @@ void refs_reader_load(refs_reader *reader, const refs_region *region) {
 
 refs_status refs_reader_read(refs_reader *reader, const refs_region *region, void *dst,
                              const int64_t *stride, refs_error *err) {
-    const refs_load_watch watch = {&reader->progress, ask_for_more, reader};
+    const refs_load_watch watch = {&reader->progress, ask_for_more, hold_pieces, reader};
     refs_reading reading = {reader->array, region, dst, stride, &watch};
     refs_cut cut = {0};
     refs_status status = refs_array__cut(reader->array->meta, region, &cut, err);

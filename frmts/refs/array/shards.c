@@ -364,6 +364,9 @@ refs_status refs_array_find_part(refs_array *array, const uint64_t *index, refs_
     refs_shard shard = {.array = array, .n_wanted = 1};
     uint64_t number = refs_grid__number(&array->grid, index), inner;
     *part = (refs_store_part){0, 0};
+    if (array->mosaic.gather != NULL)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: an aggregation has no chunks of its own",
+                         array->meta->path);
     if (array->shards == NULL) return REFS_OK;
     shard.number = refs_shards__of(array, number, &inner);
     for (;;) {

@@ -182,6 +182,9 @@ static refs_status read_objects(refs_array *array, uint64_t max_elements, refs_b
 refs_status refs_array_read_strings(refs_array *array, uint64_t max_elements, refs_buf *strings,
                                     refs_error *err) {
     const refs_dtype *dtype = &array->meta->dtype;
+    if (array->mosaic.gather != NULL)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: strings of an aggregation are not read",
+                         array->meta->path);
     if (dtype->type == REFS_TYPE_OBJECT) return read_objects(array, max_elements, strings, err);
     if (dtype->type != REFS_TYPE_BYTES && dtype->type != REFS_TYPE_UNICODE)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: elements are not strings", array->meta->path);

@@ -23,8 +23,8 @@ static bool fits(const bundle *all, const refs_array *array, size_t *bytes) {
 
 static void add(bundle *all, refs_array *array) {
     size_t bytes;
-    if (all->n == MAX_TOGETHER || array->meta->dtype.size == 0 || array->context.cache == NULL ||
-        !fits(all, array, &bytes))
+    if (all->n == MAX_TOGETHER || array->meta->dtype.size == 0 || array->mosaic.gather != NULL ||
+        array->context.cache == NULL || !fits(all, array, &bytes))
         return;
     const refs_delivery *to = &all->to[all->n];
     all->to[all->n++] = (refs_delivery){.array = array};

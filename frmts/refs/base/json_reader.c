@@ -2,6 +2,7 @@
 #include "refs/json.h"
 
 #include "json_scan.h"
+#include "refs/utf8.h"
 
 #include <stdio.h>
 
@@ -141,14 +142,6 @@ static uint32_t hex4(const uint8_t *p) {
     return value;
 }
 
-static size_t encode_utf8(uint32_t c, uint8_t out[4]) {
-    static const uint8_t marks[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = size; i > 1; i--, c >>= 6) out[i - 1] = (uint8_t)(0x80 | (c & 0x3f));
-    out[0] = (uint8_t)(marks[size > 1 ? size : 0] | c);
-    return size;
-}
-
 static refs_status add_unescaped(refs_json_reader *reader, const void *data, size_t size,
                                  refs_error *err) {
     if (reader->lone_surrogate) return REFS_OK;
@@ -173,7 +166,7 @@ static refs_status read_code_point(refs_json_reader *reader, refs_error *err) {
     reader->at += 6;
     if (c >= 0xd800 && c < 0xe000) reader->lone_surrogate = true;
     uint8_t utf8[4];
-    return add_unescaped(reader, utf8, encode_utf8(c, utf8), err);
+    return add_unescaped(reader, utf8, refs_utf8_encode(c, utf8), err);
 }
 
 static refs_status read_escape(refs_json_reader *reader, refs_error *err) {

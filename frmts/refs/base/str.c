@@ -29,6 +29,17 @@ refs_str refs_str_part(refs_str text, size_t begin, size_t end) {
     return refs_str_view(begin > 0 ? text.data + begin : text.data, end - begin);
 }
 
+static bool is_among(char c, const char *characters) {
+    return c != '\0' && strchr(characters, c) != NULL;
+}
+
+refs_str refs_str_trim(refs_str text, const char *blanks) {
+    size_t begin = 0, end = text.size;
+    while (begin < end && is_among(text.data[begin], blanks)) begin++;
+    while (end > begin && is_among(text.data[end - 1], blanks)) end--;
+    return refs_str_part(text, begin, end);
+}
+
 char *refs_str_copy(refs_str text) {
     char *copy = refs_alloc(text.size + 1);
     if (copy == NULL) return NULL;

@@ -30,7 +30,7 @@ typedef struct opened {
     void *handle;
     char *location;
     seen seen; /* as it was then */
-    bool near;
+    bool is_local;
 } opened;
 
 /* -- comparing --------------------------------------------------------------------------------- */
@@ -101,6 +101,15 @@ static const char *note(refs_watch *watch, const char *location, const seen *now
     return differs;
 }
 
+void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *location) {
+    seen known = {.kind = UNKNOWN};
+    refs_lock(&other->lock);
+    uint32_t id = refs_intern_find(&other->locations, refs_str_from(location));
+    if (id != REFS_INTERN_NONE) known = other->seen[id];
+    refs_unlock(&other->lock);
+    if (id != REFS_INTERN_NONE) (void)note(watch, location, &known);
+}
+
 static bool is_noted(refs_watch *watch, const char *location) {
     refs_lock(&watch->lock);
     bool noted = refs_intern_find(&watch->locations, refs_str_from(location)) != REFS_INTERN_NONE;
@@ -155,7 +164,7 @@ static refs_status open_watched(void *self, const char *location, void **handle,
     opened *thing = refs_calloc(1, sizeof *thing);
     if (thing == NULL) return refs_fail_nomem(err);
     thing->location = refs_str_copy(refs_str_from(location));
-    thing->near = below->is_local != NULL && below->is_local(below->self, location);
+    thing->is_local = below->is_local != NULL && below->is_local(below->self, location);
     refs_status status =
         thing->location != NULL ? open_below(watch, thing, err) : refs_fail_nomem(err);
     if (status == REFS_OK)
@@ -167,7 +176,7 @@ static refs_status open_watched(void *self, const char *location, void **handle,
 
 /* What was written to while it was read is half of each. Asked only where that costs nothing. */
 static refs_status check(const refs_watch *watch, const opened *thing, refs_error *err) {
-    if (!thing->near) return REFS_OK;
+    if (!thing->is_local) return REFS_OK;
     const seen now = look(watch->below, thing->location, thing->handle);
     const char *differs = difference(&thing->seen, &now);
     return *differs != '\0' ? fail_replaced(differs, err) : REFS_OK;

@@ -37,6 +37,10 @@ void refs_watch_free(refs_watch *watch);
  * location (refs_vfs.forget) is dropped before it is opened first. */
 const refs_vfs *refs_watch_functions(const refs_watch *watch);
 
+/** Has a watch, which has not seen `location`, expect it as `other` saw it first. Does nothing
+ * where that has not seen it either. */
+void refs_watch_expect(refs_watch *watch, refs_watch *other, const char *location);
+
 /** What a watch has seen. */
 typedef struct refs_watch_sum {
     uint64_t locations; /**< that were opened, or were to be */

@@ -318,7 +318,8 @@ refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_m
     refs_type type = variable->dtype.type;
     bool numeric = refs_dtype_is_numeric(&variable->dtype) || type == REFS_TYPE_DATETIME ||
                    type == REFS_TYPE_TIMEDELTA;
-    if (!numeric || input->values == NULL || input->values->read == NULL) return REFS_OK;
+    if (!numeric || input->options.values == NULL || input->options.values->read == NULL)
+        return REFS_OK;
     if (!refs_array_meta_elements(variable, &n) || n > REFS_CF_MAX_AXIS) {
         refs_note(&input->options.notes, REFS_NOTE_WARNING,
                   "%s: has too many values for a coordinate variable, which are not read",
@@ -327,7 +328,8 @@ refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_m
     }
     double *read = refs_calloc((size_t)n, sizeof *read);
     if (read == NULL) return refs_fail_nomem(err);
-    refs_status status = input->values->read(input->values->user, variable, read, err);
+    refs_status status =
+        input->options.values->read(input->options.values->user, variable, read, err);
     if (status != REFS_OK)
         refs_free(read);
     else

@@ -23,7 +23,7 @@ static refs_status split_strings(const refs_buf *strings, uint64_t n, char ***la
 
 static refs_status read_labels(const refs_cf__input *input, refs_cf_band_axis *axis,
                                refs_error *err) {
-    const refs_cf_values *values = input->values;
+    const refs_cf_values *values = input->options.values;
     if (!is_text(&axis->coordinate->dtype) || values == NULL || values->read_strings == NULL)
         return REFS_OK;
     refs_buf strings = REFS_BUF_INIT;
@@ -82,8 +82,8 @@ static void announce_axes(const refs_cf__input *input, const refs_cf_description
         if (axes.x->shape[0] > 1) expect(&coming, axes.x);
         expect(&coming, axes.y);
     }
-    if (coming.n > 1 && input->values != NULL && input->values->announce != NULL)
-        input->values->announce(input->values->user, coming.arrays, coming.n);
+    if (coming.n > 1 && input->options.values != NULL && input->options.values->announce != NULL)
+        input->options.values->announce(input->options.values->user, coming.arrays, coming.n);
 }
 
 static refs_status read_axes(const refs_cf__input *input, refs_cf_description *description,

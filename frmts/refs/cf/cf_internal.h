@@ -17,7 +17,6 @@
 typedef struct refs_cf__input {
     const refs_hierarchy *hierarchy;
     const refs_array_meta *array;
-    const refs_cf_values *values;
     refs_cf_options options;
 } refs_cf__input;
 

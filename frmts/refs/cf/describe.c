@@ -97,13 +97,13 @@ static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *fra
 }
 
 refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
-                             const refs_cf_values *values, const refs_cf_options *options,
-                             refs_cf_description *description, refs_error *err) {
+                             const refs_cf_options *options, refs_cf_description *description,
+                             refs_error *err) {
     memset(description, 0, sizeof *description);
     description->sample_axis = REFS_CF_NO_DIM;
     if (array->status != REFS_OK) return refs_fail(err, array->status, "%s", array->problem);
     refs_cf_options defaults = REFS_CF_OPTIONS_INIT;
-    refs_cf__input input = {hierarchy, array, values, options != NULL ? *options : defaults};
+    refs_cf__input input = {hierarchy, array, options != NULL ? *options : defaults};
     refs_cf__frame frame = {.mapping = NULL};
     refs_cf__crs_clear(&frame.crs);
     refs_status status = describe_all(&input, &frame, description, err);

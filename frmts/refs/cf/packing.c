@@ -208,6 +208,7 @@ static bool zero_is_declared(const refs_hierarchy *hierarchy, const refs_array_m
 
 bool refs_cf__fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
+    if (array->aggregation != NULL) return true; /* it stands where there is no fragment */
     if (fill_is_default(array))
         return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
                (tells_valid_values(array->attributes) || leaves_out_undeclared(hierarchy));
@@ -420,21 +421,31 @@ bool refs_cf__is_netcdf3(const refs_hierarchy *hierarchy) {
     return any;
 }
 
+/* Wider integers stay as they are. */
+static bool can_be_unsigned(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_INT && dtype->size <= 2;
+}
+
+bool refs_cf_is_marked_unsigned(const refs_array_meta *array) {
+    return can_be_unsigned(&array->dtype) &&
+           refs_cf__same_word(refs_cf__text(array->attributes, "_Unsigned"), "true");
+}
+
 /* Bytes are unsigned when their valid range is that of unsigned bytes; _Unsigned counts only
  * without a valid range, as in the netCDF driver. Those that GDAL wrote as netCDF-3 are unsigned
- * where nothing else is told. Wider integers than 16 bits stay as they are. */
+ * where nothing else is told. */
 static bool is_unsigned(const refs_cf__input *input, const refs_cf_description *description) {
     const refs_array_meta *array = input->array;
     const refs_dtype *dtype = &array->dtype;
-    if (dtype->type != REFS_TYPE_INT || dtype->size > 2) return false;
+    if (!can_be_unsigned(dtype)) return false;
     valid_range range;
     bool has_range = dtype->size == 1 && read_valid_range(array, &range) && !range.unpacked &&
                      isfinite(range.low) && isfinite(range.high) && range.low <= range.high;
     bool all_bytes = has_range && range.low == 0 && range.high == 255;
     bool all_signed = has_range && range.low == -128 && range.high == 127;
-    refs_str told = refs_cf__text(array->attributes, "_Unsigned");
     if (all_bytes || all_signed) return all_bytes;
-    if (!has_range && refs_cf__same_word(told, "true")) return true;
+    if (!has_range && refs_cf_is_marked_unsigned(array)) return true;
+    refs_str told = refs_cf__text(array->attributes, "_Unsigned");
     if (!has_range && refs_cf__same_word(told, "false")) return false;
     return dtype->size == 1 && refs_cf__is_netcdf3(input->hierarchy) &&
            refs_cf__made_by_gdal(input, refs_cf__grid_mapping(input, description));

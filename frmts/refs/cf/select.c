@@ -303,13 +303,6 @@ static refs_status select_elements(const refs_notes *notes, refs_cf_band_axis *a
 
 /* -- all axes ---------------------------------------------------------------------------------- */
 
-static refs_str trimmed(refs_str text) {
-    size_t begin = 0, end = text.size;
-    while (begin < end && text.data[begin] == ' ') begin++;
-    while (end > begin && text.data[end - 1] == ' ') end--;
-    return refs_str_part(text, begin, end);
-}
-
 /* Dimensions go before coordinate variables, which need not be called like them. */
 static refs_cf_band_axis *find_axis(const refs_cf_description *description, refs_str name) {
     for (size_t i = 0; i < description->n_band_axes; i++)
@@ -325,8 +318,8 @@ static refs_cf_band_axis *find_axis(const refs_cf_description *description, refs
 static selection_part split_part(refs_str part) {
     size_t equals = refs_str_find(part, '=');
     if (equals == SIZE_MAX) return (selection_part){part, {NULL, 0}, {NULL, 0}};
-    return (selection_part){part, trimmed(refs_str_part(part, 0, equals)),
-                            trimmed(refs_str_part(part, equals + 1, part.size))};
+    return (selection_part){part, refs_str_trim(refs_str_part(part, 0, equals), " "),
+                            refs_str_trim(refs_str_part(part, equals + 1, part.size), " ")};
 }
 
 static refs_status select_part(const refs_cf__input *input, refs_cf_description *description,

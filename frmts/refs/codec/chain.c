@@ -233,11 +233,11 @@ refs_status refs_chain_decode(const refs_chain *chain, refs_bytes encoded, refs_
 }
 
 refs_status refs_chain_decode_short(const refs_chain *chain, refs_bytes encoded,
-                                    refs_scratch *scratch, uint8_t *dst, size_t *size,
+                                    refs_scratch *scratch, refs_chain_output *output,
                                     refs_error *err) {
     decoding job = begin(chain, scratch, PERHAPS_SHORT, encoded);
-    REFS_TRY(run_to(&job, dst, err));
-    *size = job.bytes.size;
+    REFS_TRY(run_to(&job, output->elements, err));
+    output->size = job.bytes.size;
     return REFS_OK;
 }
 

@@ -48,10 +48,20 @@ typedef struct refs_recast {
     refs_number_type decoded;
 } refs_recast;
 
-/** Reads the types from the members of these names: that of decoded numbers (where there is none,
- * the array's type) and of encoded ones (where there is none, the same). Sets *encoded_size. */
-refs_status refs_codec__recast_open(const refs_codec_context *context, const char *decoded_member,
-                                    const char *encoded_member, refs_recast *recast,
+/** Names of the members of a configuration that hold the types: that of decoded numbers (where
+ * there is none, the array's type) and of encoded ones (where there is none, the same). */
+typedef struct refs_recast_members {
+    const char *decoded;
+    const char *encoded;
+} refs_recast_members;
+
+/** Those of numcodecs. */
+#define REFS_RECAST_MEMBERS_INIT                                                                   \
+    { "dtype", "astype" }
+
+/** Reads the types from these members. Sets *encoded_size. */
+refs_status refs_codec__recast_open(const refs_codec_context *context,
+                                    const refs_recast_members *members, refs_recast *recast,
                                     size_t *encoded_size, refs_error *err);
 
 /** Most numbers in a block. */

@@ -68,7 +68,7 @@ typedef struct refs_fetch_job {
     const refs_fetch_client *client;
     size_t failed; /**< the range that is being served, or SIZE_MAX */
     refs_waiter waiter;
-    struct refs_local *near;     /**< memory for what is read of locations that are near, or NULL */
+    struct refs_local *local;    /**< memory for what is read of local locations, or NULL */
     struct refs_fetch_job *next; /**< under the fetcher's lock */
 } refs_fetch_job;
 
@@ -140,7 +140,7 @@ refs_status refs_fetch__read(refs_fetch_job *job, void *handle, const refs_reque
 refs_status refs_fetch__read_batch(refs_fetch_job *job, void *handle, const refs_request *requests,
                                    size_t n, refs_error *err);
 
-/** Reads and serves a request that has a length, of a location that is near. */
+/** Reads and serves a request that has a length, of a local location. */
 refs_status refs_fetch__read_local(refs_fetch_job *job, void *handle, const refs_request *request,
                                    refs_error *err);
 

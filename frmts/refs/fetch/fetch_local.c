@@ -67,7 +67,7 @@ static refs_status take(refs_fetch_job *job, slot *taken, size_t size, refs_erro
 
 static refs_status read_piece(refs_fetch_job *job, void *handle, const refs_request *piece,
                               refs_error *err) {
-    slot *into = &job->near->slots[job->near->next++ % N_SLOTS];
+    slot *into = &job->local->slots[job->local->next++ % N_SLOTS];
     REFS_TRY(take(job, into, (size_t)piece->length, err));
     refs_block *block = refs_block_new(0, let_go, into);
     if (block == NULL) {
@@ -95,12 +95,12 @@ static refs_request piece_from(const refs_fetch_job *job, size_t member, size_t 
 }
 
 /* Gives each slot its share of the page, in place of own memory. */
-static void share_page(struct refs_local *near) {
+static void share_page(struct refs_local *local) {
     for (size_t i = 0; i < N_SLOTS; i++) {
-        refs_free(near->slots[i].own);
-        near->slots[i].own = NULL;
-        near->slots[i].memory = near->page != NULL ? near->page + i * SHARE : NULL;
-        near->slots[i].capacity = near->page != NULL ? SHARE : 0;
+        refs_free(local->slots[i].own);
+        local->slots[i].own = NULL;
+        local->slots[i].memory = local->page != NULL ? local->page + i * SHARE : NULL;
+        local->slots[i].capacity = local->page != NULL ? SHARE : 0;
     }
 }
 
@@ -117,13 +117,13 @@ static struct refs_local *take_spare(refs_fetcher *fetcher) {
 
 static struct refs_local *new_local(refs_fetcher *fetcher, const refs_request *request) {
     if (request->length < REFS_HUGE_PAGE) return refs_calloc(1, sizeof(struct refs_local));
-    struct refs_local *near = take_spare(fetcher);
-    if (near != NULL) return near;
-    near = refs_calloc(1, sizeof *near);
-    if (near == NULL) return NULL;
-    near->page = refs_huge_alloc(REFS_HUGE_PAGE);
-    share_page(near);
-    return near;
+    struct refs_local *local = take_spare(fetcher);
+    if (local != NULL) return local;
+    local = refs_calloc(1, sizeof *local);
+    if (local == NULL) return NULL;
+    local->page = refs_huge_alloc(REFS_HUGE_PAGE);
+    share_page(local);
+    return local;
 }
 
 static refs_status read_pieces(refs_fetch_job *job, void *handle, const refs_request *request,
@@ -143,26 +143,26 @@ static refs_status read_pieces(refs_fetch_job *job, void *handle, const refs_req
 
 refs_status refs_fetch__read_local(refs_fetch_job *job, void *handle, const refs_request *request,
                                    refs_error *err) {
-    if (job->near == NULL) job->near = new_local(job->fetcher, request);
-    if (job->near == NULL) return refs_fail_nomem(err);
+    if (job->local == NULL) job->local = new_local(job->fetcher, request);
+    if (job->local == NULL) return refs_fail_nomem(err);
     return read_pieces(job, handle, request, err);
 }
 
-static void clear(struct refs_local *near) {
-    for (size_t i = 0; i < N_SLOTS; i++) refs_free(near->slots[i].own);
-    refs_huge_free(near->page, REFS_HUGE_PAGE);
-    refs_free(near);
+static void clear(struct refs_local *local) {
+    for (size_t i = 0; i < N_SLOTS; i++) refs_free(local->slots[i].own);
+    refs_huge_free(local->page, REFS_HUGE_PAGE);
+    refs_free(local);
 }
 
 /* False where there are enough. Only pages are worth keeping. */
-static bool keep_spare(refs_fetcher *fetcher, struct refs_local *near) {
-    if (near->page == NULL) return false;
-    share_page(near);
+static bool keep_spare(refs_fetcher *fetcher, struct refs_local *local) {
+    if (local->page == NULL) return false;
+    share_page(local);
     refs_lock(&fetcher->lock);
     bool keeps = fetcher->n_spare < MAX_SPARE;
     if (keeps) {
-        near->next_spare = fetcher->spare;
-        fetcher->spare = near;
+        local->next_spare = fetcher->spare;
+        fetcher->spare = local;
         fetcher->n_spare++;
     }
     refs_unlock(&fetcher->lock);
@@ -170,15 +170,15 @@ static bool keep_spare(refs_fetcher *fetcher, struct refs_local *near) {
 }
 
 void refs_fetch__leave_local(refs_fetch_job *job) {
-    if (job->near == NULL) return;
-    if (!keep_spare(job->fetcher, job->near)) clear(job->near);
-    job->near = NULL;
+    if (job->local == NULL) return;
+    if (!keep_spare(job->fetcher, job->local)) clear(job->local);
+    job->local = NULL;
 }
 
 void refs_fetch__clear_local(refs_fetcher *fetcher) {
-    for (struct refs_local *near = fetcher->spare, *next; near != NULL; near = next) {
-        next = near->next_spare;
-        clear(near);
+    for (struct refs_local *local = fetcher->spare, *next; local != NULL; local = next) {
+        next = local->next_spare;
+        clear(local);
     }
     fetcher->spare = NULL;
 }

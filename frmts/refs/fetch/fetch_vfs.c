@@ -88,15 +88,15 @@ static size_t batch_size(const refs_request *requests, size_t n) {
 
 static refs_status read_all(refs_fetch_job *job, void *handle, size_t begin, size_t end,
                             refs_error *err) {
-    bool near = refs_fetcher_is_local(job->fetcher, refs_fetch__first_range(job, begin)->location);
+    bool local = refs_fetcher_is_local(job->fetcher, refs_fetch__first_range(job, begin)->location);
     for (size_t n; begin < end; begin += n) {
         const refs_request *requests = &job->plan->requests[begin];
-        n = near ? 1 : batch_size(requests, end - begin);
+        n = local ? 1 : batch_size(requests, end - begin);
         REFS_TRY(refs_fetch__go_on(job, err));
         atomic_fetch_add(&job->fetcher->requests, n);
         if (requests->length == REFS_FETCH_WHOLE)
             REFS_TRY(read_whole(job, handle, requests, err));
-        else if (near)
+        else if (local)
             REFS_TRY(refs_fetch__read_local(job, handle, requests, err));
         else
             REFS_TRY(refs_fetch__read_batch(job, handle, requests, n, err));

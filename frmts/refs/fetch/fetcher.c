@@ -311,8 +311,17 @@ static bool awaits_forwarded(const void *user, size_t index) {
     return client->is_awaited == NULL || client->is_awaited(client->user, i);
 }
 
+static void tell_of_failure(const refs_fetch_client *client, size_t index) {
+    if (client->failed != NULL) client->failed(client->user, index);
+}
+
+static void tell_of_forwarded(void *user, size_t index) {
+    const second_call *second = user;
+    tell_of_failure(second->client, second->again->indices[index % second->again->n]);
+}
+
 static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_fetch_again *again,
-                                         size_t *failed, refs_error *err) {
+                                         refs_error *err) {
     size_t n = again->n;
     second_call second = {job->client, again, refs_calloc(n, 2 * sizeof(refs_range))};
     if (second.ranges == NULL) return refs_fail_nomem(err);
@@ -327,23 +336,21 @@ static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_f
     const refs_fetch_client client = {.sink = forward,
                                       .user = &second,
                                       .go_on = go_on_forwarding,
-                                      .is_awaited = awaits_forwarded};
-    refs_status status = refs_fetch(job->fetcher, second.ranges, 2 * n, &client, failed, err);
-    if (n > 0 && *failed != SIZE_MAX) *failed = again->indices[*failed % n];
+                                      .is_awaited = awaits_forwarded,
+                                      .failed = tell_of_forwarded};
+    refs_status status = refs_fetch(job->fetcher, second.ranges, 2 * n, &client, err);
     refs_free(second.ranges);
     return status;
 }
 
 refs_status refs_fetch(refs_fetcher *fetcher, const refs_range *ranges, size_t n,
-                       const refs_fetch_client *client, size_t *failed, refs_error *err) {
-    size_t ignored;
-    if (failed == NULL) failed = &ignored;
+                       const refs_fetch_client *client, refs_error *err) {
     refs_fetch_job job = {
         .fetcher = fetcher, .ranges = ranges, .client = client, .failed = SIZE_MAX};
     refs_fetch_again again = {NULL, 0, 0};
     refs_status status = fetch_once(&job, n, &again, err);
-    *failed = status != REFS_OK ? job.failed : SIZE_MAX;
-    if (status == REFS_OK && again.n > 0) status = fetch_whole_locations(&job, &again, failed, err);
+    if (status != REFS_OK && job.failed != SIZE_MAX) tell_of_failure(client, job.failed);
+    if (status == REFS_OK && again.n > 0) status = fetch_whole_locations(&job, &again, err);
     refs_free(again.indices);
     return status;
 }

@@ -84,6 +84,16 @@ static void add_waiting(engine *self, refs_transfer *transfer) {
     self->last_waiting = &transfer->next;
 }
 
+/* Who was refused and asked to come back goes before those that were not asked for yet: else each
+ * of them would be refused in turn. */
+static void add_refused(engine *self, refs_transfer *transfer) {
+    refs_transfer **link = &self->waiting;
+    while (*link != NULL && (*link)->was_refused) link = &(*link)->next;
+    transfer->next = *link;
+    *link = transfer;
+    if (transfer->next == NULL) self->last_waiting = &transfer->next;
+}
+
 static bool ask_if_awaited(const refs_transfer *transfer) {
     const refs_fetch_client *client = transfer->client;
     if (client == NULL || client->is_awaited == NULL) return true;
@@ -402,6 +412,8 @@ static void note_answer(engine *self, refs_transfer *transfer, CURLcode code) {
                           .status = refs_transfer__status(transfer)};
     curl_off_t asked_us = 0, began_us = 0;
     uint64_t now = now_us();
+    unsigned n_left = transfer->origin != NULL ? transfer->origin->n_active : 0;
+    if (answer.n_active <= n_left) answer.n_active = n_left + 1; /* others began after it */
     transfer->others_came = refs_origin__has_answered_since(transfer->origin, transfer->failed_us);
     transfer->failed_us = now;
     if (code != CURLE_OK || answer.status == 0 ||
@@ -417,7 +429,7 @@ static void note_answer(engine *self, refs_transfer *transfer, CURLcode code) {
 
 /* Judges an attempt: true where the transfer is done. */
 static bool end_attempt(engine *self, refs_transfer *transfer, CURLcode code) {
-    uint64_t now = now_ms(), delay_ms = 0;
+    uint64_t now = transfer->failed_us / 1000, delay_ms = 0;
     bool unreachable = refs_transfer__is_unreachable(transfer, code);
     transfer->hopeless =
         unreachable && refs_origins__is_dead(&self->origins, transfer->url_now, now);
@@ -427,6 +439,8 @@ static bool end_attempt(engine *self, refs_transfer *transfer, CURLcode code) {
     bool done = refs_transfer__end_attempt(transfer, code, &delay_ms);
     if (done && unreachable) refs_origins__note_dead(&self->origins, transfer->url_now, now);
     transfer->due_ms = now + delay_ms;
+    transfer->was_refused =
+        transfer->response.retry_after_ms > 0 && refs_origin__is_refusal(transfer->status);
     return done;
 }
 
@@ -457,7 +471,10 @@ static void end_finished(engine *self) {
                 end_login(transfer);
                 transfer->left_home = false;
             }
-            add_waiting(self, transfer);
+            if (transfer->was_refused)
+                add_refused(self, transfer);
+            else
+                add_waiting(self, transfer);
         }
     }
 }

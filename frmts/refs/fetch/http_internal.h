@@ -74,6 +74,7 @@ typedef struct refs_transfer {
     bool pointless;      /* the connection was refused where nobody has ever answered */
     bool others_came;    /* the origin answered others since this one last failed */
     unsigned n_refusals; /* for which it did, in all */
+    bool was_refused;    /* the last attempt, and it was asked to come back */
     refs_origin *origin; /* of url_now; held while the engine has the transfer */
     refs_origin *home;   /* of url; the same */
     refs_cookies *cookies;

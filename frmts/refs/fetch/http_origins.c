@@ -134,34 +134,67 @@ bool refs_origin__is_refusal(long status) {
     return status == 429 || status == 503;
 }
 
-static void cut(refs_origin *origin, const refs_answer *answer, uint64_t now_us) {
+/* Nothing was answered since the last cut, and the request was alone and came when it was asked to:
+ * more time between requests would not have helped it. */
+static bool is_no_limit(const refs_origin *origin, const refs_answer *answer) {
+    return origin->price_us > 0 && origin->n_answered == 0 && answer->n_active <= 1 &&
+           origin->interval_us < origin->price_us;
+}
+
+static double most_interval(const refs_answer *answer) {
+    double price_us = 1000 * (double)answer->retry_after_ms;
+    if (answer->status != 429) return (double)REFS_HTTP_MAX_INTERVAL_UNAVAILABLE_US;
+    return price_us > REFS_HTTP_MAX_INTERVAL_US ? price_us : (double)REFS_HTTP_MAX_INTERVAL_US;
+}
+
+static void cut(refs_origin *origin, const refs_answer *answer) {
     double factor = origin->n_answered >= FEW ? CUT_MET
                     : origin->n_answered > 0  ? CUT_MOST
                                               : CUT_ALL;
     double at =
         origin->window > 0 && origin->window < answer->n_active ? origin->window : answer->n_active;
-    double most = answer->status == 429 ? (double)REFS_HTTP_MAX_INTERVAL_US
-                                        : (double)REFS_HTTP_MAX_INTERVAL_UNAVAILABLE_US;
+    double most = most_interval(answer);
+    origin->refused_us = origin->interval_us < most ? origin->interval_us : most;
     origin->window = at * factor > MIN_WINDOW ? at * factor : MIN_WINDOW;
     origin->interval_us = origin->interval_us > 0 ? origin->interval_us / factor
                                                   : origin->latency_us / origin->window;
     if (origin->interval_us > most) origin->interval_us = most;
+    if (origin->n_answered > 0) origin->window_before *= factor;
+    if (factor == CUT_MET || origin->window_before < origin->window)
+        origin->window_before = origin->window;
     origin->is_searching = factor < CUT_MET;
-    origin->next_us = now_us + (uint64_t)origin->interval_us;
-    origin->cut_us = now_us;
-    origin->n_answered = 0;
+}
+
+/* Who came back when asked to, and is answered, ends a run of refusals: few requests under way then
+ * say little of the limit. The time between requests is halved where it was refused before, and is
+ * answered now. */
+static double growth(const refs_origin *origin) {
+    if (origin->price_us > 0 && origin->n_answered == 1)
+        return origin->window_before / origin->window - 1;
+    if (origin->is_searching && origin->interval_us <= origin->refused_us) return 1;
+    double by = origin->is_searching || origin->n_answered > MANY ? GROW_SEARCHING : GROW_KNOWN;
+    if (origin->price_us > PRICED * origin->interval_us)
+        by *= PRICED * origin->interval_us / origin->price_us;
+    return by;
 }
 
 /* An origin that has its limit no more forgets it. */
 static void grow(refs_origin *origin, unsigned most) {
-    double by = origin->is_searching || origin->n_answered > MANY ? GROW_SEARCHING : GROW_KNOWN;
-    if (origin->price_us > PRICED * origin->interval_us)
-        by *= PRICED * origin->interval_us / origin->price_us;
+    double by = growth(origin);
     origin->window *= 1 + by;
     origin->interval_us /= 1 + by;
     if (origin->window < most) return;
     origin->window = origin->interval_us = origin->price_us = 0;
+    origin->window_before = origin->refused_us = 0;
     origin->next_us = 0;
+}
+
+static void note_refusal(refs_origin *origin, const refs_answer *answer, uint64_t now_us) {
+    if (!is_no_limit(origin, answer)) cut(origin, answer);
+    origin->price_us = 1000 * (double)answer->retry_after_ms;
+    origin->next_us = now_us + (uint64_t)origin->interval_us;
+    origin->cut_us = now_us;
+    origin->n_answered = 0;
 }
 
 void refs_origin__note(refs_origin *origin, const refs_answer *answer, unsigned most,
@@ -175,8 +208,8 @@ void refs_origin__note(refs_origin *origin, const refs_answer *answer, unsigned 
     if (!refs_origin__is_refusal(answer->status)) origin->answered_us = now_us;
     if (answer->began_us < origin->cut_us) return;
     if (refs_origin__is_refusal(answer->status)) {
-        origin->price_us = 1000 * (double)answer->retry_after_ms;
-        cut(origin, answer, now_us);
+        if (origin->window <= 0) origin->window_before = most * CUT_ALL;
+        note_refusal(origin, answer, now_us);
     } else if (origin->window > 0) {
         origin->n_answered++;
         grow(origin, most);

@@ -7,7 +7,8 @@
  * An origin that answers 429 or 503 gets fewer requests at a time, and these one after the other
  * instead of together: half as many as long as it goes on to refuse, and then, by and by, more
  * again. Both are one figure as long as it is above 1; below it only the time between the
- * beginnings of requests is left. */
+ * beginnings of requests is left. A request that came alone, when it was asked to by Retry-After,
+ * and is refused again tells nothing of that. */
 #ifndef REFS_HTTP_ORIGINS_H
 #define REFS_HTTP_ORIGINS_H
 
@@ -20,8 +21,9 @@
 #define REFS_HTTP_MAX_ORIGINS 16
 
 /** The longest time between the beginnings of requests, where the origin said that there were too
- * many (429), and where it said that it cannot answer now, which may have other reasons (503). */
-#define REFS_HTTP_MAX_INTERVAL_US             (10 * 1000000)
+ * many (429) and did not ask for more by Retry-After, and where it said that it cannot answer now,
+ * which may have other reasons (503). */
+#define REFS_HTTP_MAX_INTERVAL_US             1000000
 #define REFS_HTTP_MAX_INTERVAL_UNAVAILABLE_US 250000
 
 /** An origin. Times are in microseconds of a clock that never goes back. */
@@ -34,6 +36,8 @@ typedef struct refs_origin {
     uint64_t answered_us; /**< when it last answered a request, and did not refuse it */
     uint64_t resume_us;   /**< no request before: it asked for that */
     double window;        /**< requests at a time; 0: as many as there may be */
+    double window_before; /**< ... that there are again when a refusal that cost a pause is over */
+    double refused_us;    /**< between the beginnings of requests when one was last refused */
     double interval_us;   /**< between the beginnings of requests; 0: none */
     double latency_us;    /**< of its answers, smoothed */
     double price_us;      /**< what a refusal costs: the origin asks to come back so much later */

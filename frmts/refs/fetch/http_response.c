@@ -9,14 +9,7 @@
 #include <strings.h>
 #include <time.h>
 
-static refs_str trim(refs_str text) {
-    while (text.size > 0 && (*text.data == ' ' || *text.data == '\t')) {
-        text.data++;
-        text.size--;
-    }
-    while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]) != NULL) text.size--;
-    return text;
-}
+#define BLANKS " \t\r\n"
 
 static bool starts(refs_str text, const char *with) {
     size_t size = strlen(with);
@@ -45,7 +38,7 @@ static bool take(refs_str *text, const char *expected) {
 static void read_content_range(refs_str value, refs_response *response) {
     uint64_t begin = 0, last = 0, total = 0;
     if (!take(&value, "bytes ")) return;
-    value = trim(value);
+    value = refs_str_trim(value, BLANKS);
     bool has_range = false;
     if (!take(&value, "*")) {
         if (!take_number(&value, &begin) || !take(&value, "-") || !take_number(&value, &last))
@@ -142,11 +135,11 @@ void refs_response__line(refs_response *response, refs_str line) {
         *response = (refs_response){0};
         return;
     }
-    if (trim(line).size == 0) settle(response);
+    if (refs_str_trim(line, BLANKS).size == 0) settle(response);
     size_t colon = refs_str_find(line, ':');
     if (colon == SIZE_MAX) return;
     refs_str name = refs_str_part(line, 0, colon + 1);
-    refs_str value = trim(refs_str_part(line, colon + 1, line.size));
+    refs_str value = refs_str_trim(refs_str_part(line, colon + 1, line.size), BLANKS);
     if (starts(name, "content-range:"))
         read_content_range(value, response);
     else if (starts(name, "retry-after:"))

@@ -11,6 +11,10 @@
 /* An attempt that brought so much was none in vain: failures are counted from the next one on. */
 #define PROGRESS_BYTES (64 * (uint64_t)REFS_KIB)
 
+/* Servers may send less than a range, which is no failure; but who sends it in smaller parts than
+ * that is not asked for all of them. */
+#define PART_BYTES REFS_KIB
+
 /* A server that was kept waiting for so long may have given up: that is no failure of its own. */
 #define PAUSED_LONG_MS 1000
 
@@ -466,6 +470,19 @@ static uint64_t delay_of(const refs_transfer *transfer) {
                                                         : delay_ms;
 }
 
+/* Whether an attempt brought a part of the range, as it announced. */
+static bool brought_part(const refs_transfer *transfer, CURLcode code, long status) {
+    return transfer->kind == REFS_TRANSFER_RANGE && code == CURLE_OK && status == 206 &&
+           !transfer->refused &&
+           atomic_load(&transfer->got) - transfer->got_before >= (uint64_t)PART_BYTES;
+}
+
+static void ask_for_rest(refs_transfer *transfer) {
+    transfer->n_failures = 0;
+    refs_error_clear(&transfer->error);
+    refs_transfer__go_home(transfer);
+}
+
 /* Whether there is to be another attempt after one that failed. */
 static bool try_again(refs_transfer *transfer, CURLcode code, long status, uint64_t *delay_ms) {
     bool again = may_retry(transfer, code, status);
@@ -514,6 +531,11 @@ bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t
     }
     judge(transfer, code, status);
     if (transfer->error.status == REFS_OK) return true;
+    if (brought_part(transfer, code, status)) {
+        *delay_ms = 0;
+        ask_for_rest(transfer);
+        return false;
+    }
     return !try_again(transfer, code, status, delay_ms);
 }
 

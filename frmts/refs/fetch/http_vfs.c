@@ -44,7 +44,7 @@ struct refs_http_vfs {
     char *silent;       /* the last location that was not answered, or NULL */
     uint64_t silent_ms; /* ... when */
     char *stamped;      /* the location that `validators` is of, or NULL */
-    refs_vfs_validators validators;
+    refs_validators validators;
 };
 
 /* -- one request ------------------------------------------------------------------------------- */
@@ -170,13 +170,12 @@ static void keep_validators(refs_http_vfs *vfs, const char *location,
     refs_lock(&vfs->lock);
     char *previous = vfs->stamped;
     vfs->stamped = copy;
-    fill_validators(validators, &vfs->validators);
+    vfs->validators = *validators;
     refs_unlock(&vfs->lock);
     refs_free(previous);
 }
 
-static bool kept_validators(refs_http_vfs *vfs, const char *location,
-                            refs_vfs_validators *validators) {
+static bool kept_validators(refs_http_vfs *vfs, const char *location, refs_validators *validators) {
     refs_lock(&vfs->lock);
     bool kept = vfs->stamped != NULL && strcmp(vfs->stamped, location) == 0;
     if (kept) *validators = vfs->validators;
@@ -187,7 +186,11 @@ static bool kept_validators(refs_http_vfs *vfs, const char *location,
 static refs_status validators(void *self, const char *location, refs_vfs_validators *validators,
                               refs_error *err) {
     refs_http_vfs *vfs = self;
-    if (kept_validators(vfs, location, validators)) return REFS_OK;
+    refs_validators kept;
+    if (kept_validators(vfs, location, &kept)) {
+        fill_validators(&kept, validators);
+        return REFS_OK;
+    }
     refs_transfer transfer = {.location = location, .kind = REFS_TRANSFER_STAMP};
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = carry_out(vfs, &transfer, &problem);
@@ -199,6 +202,14 @@ static refs_status validators(void *self, const char *location, refs_vfs_validat
     if (vfs->other->validators == NULL)
         return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
     return vfs->other->validators(vfs->other->self, location, validators, err);
+}
+
+refs_status refs_http_vfs_introduce(refs_http_vfs *vfs, const char *location, refs_fetcher *fetcher,
+                                    uint32_t location_id, refs_error *err) {
+    const refs_range range = {.location = location, .location_id = location_id};
+    refs_validators kept;
+    if (!kept_validators(vfs, location, &kept)) return REFS_OK;
+    return refs_fetch__check_validators(fetcher, &range, &kept, err);
 }
 
 /* -- objects ----------------------------------------------------------------------------------- */
@@ -326,6 +337,10 @@ static refs_status fetch_beginning(refs_http_vfs *vfs, opened *object, refs_erro
         status = fail_at(object->location, transfer.status, &problem, err);
     } else if (transfer.validators.total > atomic_load(&transfer.got)) {
         status = add_fetcher(vfs, object, err);
+        const refs_range range = {.location = object->location};
+        if (status == REFS_OK)
+            status =
+                refs_fetch__check_validators(object->fetcher, &range, &transfer.validators, err);
     }
     if (status == REFS_OK) {
         object->block = refs_block_hold(transfer.block);
@@ -413,7 +428,7 @@ static refs_status fetch_ranges(opened *object, const refs_vfs_range *ranges, si
     }
     const refs_fetch_client client = {.sink = copy_range, .user = into};
     if (status == REFS_OK && n_wanted > 0)
-        status = refs_fetch(object->fetcher, wanted, n_wanted, &client, NULL, err);
+        status = refs_fetch(object->fetcher, wanted, n_wanted, &client, err);
     object->read_to = object->size;
     refs_free(into);
     refs_free(wanted);

@@ -178,7 +178,7 @@ bool refs_fetcher_is_current(refs_fetcher *fetcher, uint64_t trust_ms) {
     bool current = choose(fetcher, trust_ms, &asked);
     refs_unlock(&fetcher->lock);
     if (current && asked.n > 0)
-        current = refs_fetch(fetcher, asked.ranges, asked.n, &nobody, NULL, NULL) == REFS_OK;
+        current = refs_fetch(fetcher, asked.ranges, asked.n, &nobody, NULL) == REFS_OK;
     for (size_t i = 0; i < asked.n; i++) refs_free(asked.locations[i]);
     return current && !atomic_load(&fetcher->replaced);
 }

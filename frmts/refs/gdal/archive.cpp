@@ -142,12 +142,14 @@ std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLC
 bool RefsArchive::hasCurrentTargets(uint64_t trust) {
     const bool unknown = refs_watch_sum_of(watch_.get()).unknown > 0;
     if (unknown && RefsNow() - openedAt_ >= trust) return false;
+    if (fragments_ != nullptr && !refs_fragments_are_complete(fragments_.get())) return false;
     return refs_watch_is_current(watch_.get()) && refs_fetcher_is_current(fetcher_.get(), trust);
 }
 
 /** What is only prefetched is not worth waiting for. */
 RefsArchive::~RefsArchive() {
     if (index_.use_count() == 1) index_->cancel();
+    if (vfs_ != nullptr) refs_http_vfs_cancel(vfs_.get());
     if (fetcher_ != nullptr) refs_fetcher_cancel(fetcher_.get());
     if (cache_ != nullptr) noteCost();
 }
@@ -186,7 +188,9 @@ std::shared_ptr<RefsArchive> RefsArchive::openOn(const std::string &location,
     archive->watch_.reset(watch);
     archive->fetcher_ =
         RefsOpenFetcher(archive->index_->context(), refs_watch_functions(watch), error);
-    if (archive->fetcher_ == nullptr) return nullptr;
+    if (archive->fetcher_ == nullptr ||
+        archive->index_->introduce(watch, archive->fetcher_.get(), error) != REFS_OK)
+        return nullptr;
     if (refs_store_open(archive->set(), archive->fetcher_.get(), &store, error) != REFS_OK)
         return nullptr;
     archive->store_.reset(store);
@@ -194,7 +198,49 @@ std::shared_ptr<RefsArchive> RefsArchive::openOn(const std::string &location,
         REFS_OK)
         return nullptr;
     archive->cache_.reset(cache);
+    if (archive->index_->hasAggregations() && archive->openFragments(error) != REFS_OK)
+        return nullptr;
     return archive;
+}
+
+refs_array_context RefsArchive::arrayContext() const {
+    const bool readAhead = CPLTestBool(RefsOption("REFS_READ_AHEAD", "YES"));
+    const RefsContext &context = index_->context();
+    return {store_.get(), cache_.get(), context.pool(),
+            readAhead ? context.prefetchPool() : nullptr, 0};
+}
+
+/* The set's own file is location 0 for those who are introduced to it. */
+refs_status RefsArchive::openFragments(refs_error *error) {
+    refs_locations *locations = nullptr;
+    refs_fragments *fragments = nullptr;
+    uint32_t own = 0;
+    REFS_TRY(refs_locations_open(&locations, error));
+    locations_.reset(locations);
+    REFS_TRY(refs_locations_number(locations, location_.c_str(), &own, error));
+    refs_store_share(store_.get(), locations, nullptr);
+    vfs_ = RefsOpenHttpVfs(index_->context(), refs_watch_functions(watch_.get()), error);
+    if (vfs_ == nullptr) return REFS_NOMEM;
+    const refs_set_options sets = index_->optionsOfFragments();
+    refs_fragments_options options{};
+    options.struct_size = sizeof options;
+    options.hierarchy = hierarchy();
+    options.location = location_.c_str();
+    options.vfs = refs_http_vfs_functions(vfs_.get());
+    options.fetcher = fetcher_.get();
+    options.locations = locations;
+    options.arrays = arrayContext();
+    options.sets = &sets;
+    options.missing = index_->missing();
+    options.notes = RefsReportNotes();
+    options.opened = [](void *user, const char *location, uint32_t id, refs_error *err) {
+        const auto *self = static_cast<const RefsArchive *>(user);
+        return refs_http_vfs_introduce(self->vfs_.get(), location, self->fetcher_.get(), id, err);
+    };
+    options.user = this;
+    REFS_TRY(refs_fragments_open(&options, &fragments, error));
+    fragments_.reset(fragments);
+    return REFS_OK;
 }
 
 refs_array *RefsArchive::array(const refs_array_meta *meta, refs_error *error) {
@@ -206,11 +252,12 @@ refs_array *RefsArchive::arrayOf(const refs_array_meta *meta, refs_error *error)
     RefsArrayHandle &slot = arrays_[meta];
     if (slot == nullptr) {
         refs_array *opened = nullptr;
-        const bool readAhead = CPLTestBool(RefsOption("REFS_READ_AHEAD", "YES"));
-        const RefsContext &context = index_->context();
-        const refs_array_context arrayContext = {store_.get(), cache_.get(), context.pool(),
-                                                 readAhead ? context.prefetchPool() : nullptr, 0};
-        if (refs_array_open(&arrayContext, meta, &opened, error) != REFS_OK) return nullptr;
+        const refs_array_context context = arrayContext();
+        const refs_status status =
+            meta->aggregation != nullptr
+                ? refs_fragments_open_array(fragments_.get(), meta, &opened, error)
+                : refs_array_open(&context, meta, &opened, error);
+        if (status != REFS_OK) return nullptr;
         slot.reset(opened);
     }
     return slot.get();
@@ -231,6 +278,7 @@ bool isGone(const char *path) {
 std::string RefsArchive::warnOfGoneTarget(const refs_array_meta *meta) {
     const uint64_t first[REFS_MAX_RANK] = {};
     RefsBuffer text;
+    if (meta->aggregation != nullptr) return "";
     if (refs_chunk_key(meta, first, &text, nullptr) != REFS_OK) return "";
     const refs_str key = refs_str_view(reinterpret_cast<const char *>(text.data), text.size);
     refs_ref ref{};
@@ -282,6 +330,7 @@ refs_status RefsArchive::readHead(const refs_array_meta *meta, uint64_t max, ref
     const std::array<uint64_t, REFS_MAX_RANK> first{};
     RefsBuffer key;
     refs_ref ref = {};
+    if (meta->aggregation != nullptr) return REFS_OK;
     REFS_TRY(refs_chunk_key(meta, first.data(), &key, error));
     const std::string text = key.text();
     const refs_status found =
@@ -298,7 +347,7 @@ refs_status RefsArchive::readHead(const refs_array_meta *meta, uint64_t max, ref
             return refs_buf_append(static_cast<refs_buf *>(user), bytes.data, bytes.size, err);
         };
         client.user = head;
-        status = refs_fetch(fetcher_.get(), &range, 1, &client, nullptr, error);
+        status = refs_fetch(fetcher_.get(), &range, 1, &client, error);
     }
     refs_ref_release(&ref);
     return status;

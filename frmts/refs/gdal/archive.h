@@ -61,6 +61,8 @@ class RefsArchive {
     bool hasCurrentTargets(uint64_t trust);
     static std::shared_ptr<RefsArchive> openOn(const std::string &location,
                                                std::shared_ptr<RefsIndex> index, refs_error *error);
+    refs_status openFragments(refs_error *error);
+    refs_array_context arrayContext() const;
     static void announce(void *self, const refs_array_meta *const *metas, size_t n);
     static refs_status readValues(void *self, const refs_array_meta *meta, double *values,
                                   refs_error *error);
@@ -73,9 +75,12 @@ class RefsArchive {
     const uint64_t openedAt_;
     RefsWatchHandle watch_; ///< of targets here
     RefsFetcherHandle fetcher_;
+    RefsHttpVfsHandle vfs_; ///< by which files of fragments are opened; null where there are none
+    RefsLocationsHandle locations_; ///< likewise
     RefsStoreHandle store_;
     RefsCacheHandle cache_;
-    std::mutex arraysLock_; // guards arrays_
+    RefsFragmentsHandle fragments_; ///< likewise
+    std::mutex arraysLock_;         // guards arrays_
     std::map<const refs_array_meta *, RefsArrayHandle> arrays_;
 };
 

@@ -6,6 +6,7 @@
 #include "multidim.h"
 #include "name_info.h"
 #include "options.h"
+#include "refs/scan.h"
 #include "report.h"
 #include "vsi_source.h"
 
@@ -30,6 +31,10 @@ const char openOptions[] =
     "longitudes begin: as they are stored, at -180 or at 0 (AS_IS unless the configuration option "
     "REFS_LONGITUDES says otherwise)'><Value>AS_IS</Value><Value>-180</Value><Value>0</Value>"
     "</Option>"
+    "<Option name='MISSING' type='string-select' description='What the values of an aggregation "
+    "are where the file of a fragment does not exist: nodata, the same with a warning, or a "
+    "failure (FILL for CFA-0.4 and 0.5, else ERROR)'><Value>ERROR</Value><Value>FILL</Value>"
+    "<Value>WARN</Value></Option>"
     "<Option name='TEMPLATES' type='string' description='Templates of the set to define or "
     "override: name=value[,name=value]*'/>"
     "<Option name='URL_REWRITE' type='string' description='Beginnings of URLs to replace, for "
@@ -71,8 +76,39 @@ bool mayBeParquet(const GDALOpenInfo *info) {
            EQUAL(CPLGetExtension(name), "parq");
 }
 
+/** Whether a file is one that aggregations are written in, netCDF, and has the words of one in its
+ * beginning. */
+bool mayBeAggregation(GDALOpenInfo *info) {
+    if (refs_scan_sniff(refs_bytes_view(
+            info->pabyHeader, static_cast<size_t>(std::max(info->nHeaderBytes, 0)))) == nullptr)
+        return false;
+    if (memcmp(info->pabyHeader, "CDF", 3) != 0 && info->pabyHeader[0] != 0x89) return false;
+    if (EQUAL(CPLGetExtension(info->pszFilename), "nca")) return true;
+    if (!info->TryToIngest(sniffBytes)) return false;
+    const std::string head(reinterpret_cast<const char *>(info->pabyHeader),
+                           static_cast<size_t>(info->nHeaderBytes));
+    for (const char *word : {"aggregated_data", "cfa_array", "cfa_group"})
+        if (head.find(word) != std::string::npos) return true;
+    return false;
+}
+
+/** Whether a file has an aggregation in it: words alone may stand in anything. */
+bool hasAggregation(const GDALOpenInfo *info) {
+    RefsVsiErrorKept kept;
+    refs_error error = REFS_ERROR_INIT;
+    const auto archive = RefsArchive::open(info->pszFilename, nullptr, &error);
+    if (archive == nullptr) return false;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(archive->hierarchy()); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(archive->hierarchy(), i);
+        if (array->aggregation != nullptr || refs_aggregation_is_told_by(array->attributes))
+            return true;
+    }
+    return false;
+}
+
 int identify(GDALOpenInfo *info) {
     if (RefsNameIsPrefixed(info->pszFilename)) return TRUE;
+    if (info->nHeaderBytes > 0 && mayBeAggregation(info)) return hasAggregation(info);
     if (mayBeParquet(info)) {
         RefsVsiErrorKept kept;
         return refs_set_sniff_folder(RefsVsiSource(), info->pszFilename);
@@ -304,7 +340,7 @@ void GDALRegister_REFS() {
     driver->SetMetadataItem(GDAL_DCAP_MULTIDIM_RASTER, "YES");
     driver->SetMetadataItem(GDAL_DMD_LONGNAME, "Reference sets (kerchunk, VirtualiZarr, tifffile)");
     driver->SetMetadataItem(GDAL_DMD_HELPTOPIC, "drivers/raster/refs.html");
-    driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "json parq");
+    driver->SetMetadataItem(GDAL_DMD_EXTENSIONS, "json parq nca");
     driver->SetMetadataItem(GDAL_DMD_CONNECTION_PREFIX, "REFS:");
     driver->SetMetadataItem(GDAL_DMD_SUBDATASETS, "YES");
     driver->SetMetadataItem(GDAL_DCAP_VIRTUALIO, "YES");

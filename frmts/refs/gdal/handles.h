@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "refs/aggregation.h"
 #include "refs/array.h"
 #include "refs/cf.h"
 #include "refs/fetch.h"
@@ -27,6 +28,9 @@ using RefsFetcherHandle = RefsHandle<refs_fetcher, refs_fetcher_free>;
 using RefsHttpVfsHandle = RefsHandle<refs_http_vfs, refs_http_vfs_free>;
 using RefsStoreHandle = RefsHandle<refs_store, refs_store_free>;
 using RefsHierarchyHandle = RefsHandle<refs_hierarchy, refs_hierarchy_free>;
+using RefsAggregationsHandle = RefsHandle<refs_aggregations, refs_aggregations_free>;
+using RefsFragmentsHandle = RefsHandle<refs_fragments, refs_fragments_free>;
+using RefsLocationsHandle = RefsHandle<refs_locations, refs_locations_free>;
 using RefsCacheHandle = RefsHandle<refs_cache, refs_cache_free>;
 using RefsArrayHandle = RefsHandle<refs_array, refs_array_free>;
 using RefsReaderHandle = RefsHandle<refs_reader, refs_reader_free>;

@@ -90,11 +90,18 @@ refs_status readLimits(CSLConstList options, refs_set_limits &limits, refs_error
     return REFS_OK;
 }
 
+refs_missing missingOption(CSLConstList options) {
+    const char *text = CSLFetchNameValueDef(options, "MISSING", "");
+    if (EQUAL(text, "FILL")) return REFS_MISSING_FILL;
+    if (EQUAL(text, "WARN")) return REFS_MISSING_WARN;
+    return EQUAL(text, "ERROR") ? REFS_MISSING_ERROR : REFS_MISSING_BY_ENCODING;
+}
+
 } // namespace
 
 std::string RefsIndex::optionsText(CSLConstList options) {
     std::string text = remoteToLocal() ? "remote_to_local" : "";
-    for (const char *name : {"SET", "TARGET", "TEMPLATES", "URL_REWRITE"})
+    for (const char *name : {"MISSING", "SET", "TARGET", "TEMPLATES", "URL_REWRITE"})
         text += std::string("\n") + CSLFetchNameValueDef(options, name, "");
     for (const LimitOption &option : limitOptions)
         text += std::string("\n") + CSLFetchNameValueDef(options, option.name, "");
@@ -134,6 +141,10 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
     if (const char *index = CSLFetchNameValue(options, "SET"))
         setOptions.set_index = CPLAtoGIntBig(index);
     setOptions.remote_to_local = remoteToLocal();
+    missing_ = missingOption(options);
+    remoteToLocal_ = setOptions.remote_to_local;
+    for (const char *const *rewrite = rewrites.get(); rewrite != nullptr && *rewrite != nullptr;)
+        rewrites_.AddString(*rewrite++);
     REFS_TRY(readLimits(options, setOptions.limits, error));
     setOptions.notes = RefsReportNotes();
     context_ = RefsContext::shared(error);
@@ -170,14 +181,34 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
     const uint64_t ofSet = refs_watch_sum_of(watch_.get()).locations;
     fetcher_ = RefsOpenFetcher(*context_, refs_watch_functions(watch_.get()), error);
     if (fetcher_ == nullptr) return REFS_NOMEM;
+    REFS_TRY(introduce(watch_.get(), fetcher_.get(), error));
     REFS_TRY(refs_store_open(set(), fetcher_.get(), &store, error));
     store_.reset(store);
     const refs_status status = refs_hierarchy_open(store, &notes, &hierarchy, error);
     if (status != REFS_OK) refs_error_prefix(error, "%s", location_.c_str());
     hierarchy_.reset(hierarchy);
+    refs_aggregations *aggregations = nullptr;
+    if (status == REFS_OK)
+        REFS_TRY(refs_aggregations_open(hierarchy, &notes, &aggregations, error));
+    aggregations_.reset(aggregations);
     standsAlone_ = refs_set_is_whole(set()) && !refs_fetcher_asked_http(fetcher_.get()) &&
                    refs_watch_sum_of(watch_.get()).locations == ofSet;
     return status;
+}
+
+refs_status RefsIndex::introduce(refs_watch *watch, refs_fetcher *fetcher,
+                                 refs_error *error) const {
+    if (!refs_set_is_file(set())) return REFS_OK;
+    if (watch != watch_.get()) refs_watch_expect(watch, watch_.get(), location_.c_str());
+    return refs_http_vfs_introduce(vfs_.get(), location_.c_str(), fetcher, 0, error);
+}
+
+refs_set_options RefsIndex::optionsOfFragments() const {
+    refs_set_options options = REFS_SET_OPTIONS_INIT;
+    options.rewrites = rewrites_.size() > 0 ? rewrites_.List() : nullptr;
+    options.remote_to_local = remoteToLocal_;
+    options.notes = RefsReportNotes();
+    return options;
 }
 
 RefsIndex::~RefsIndex() {

@@ -41,6 +41,17 @@ class RefsIndex {
     /** Whether the set was so old when it was read that a change later shows. */
     bool canTell() const { return canTell_; }
 
+    /** Whether any of its arrays is made of fragments in other files. */
+    bool hasAggregations() const { return aggregations_ != nullptr; }
+
+    /** What files of fragments are opened with: the open options that hold for them too. */
+    refs_set_options optionsOfFragments() const;
+    refs_missing missing() const { return missing_; }
+
+    /** Has those who read targets expect a data file, where that is what the set is, as it was when
+     * its index was read. */
+    refs_status introduce(refs_watch *watch, refs_fetcher *fetcher, refs_error *error) const;
+
     /** Whether a set of this machine has other validators by now. */
     bool isReplaced() const;
 
@@ -73,7 +84,11 @@ class RefsIndex {
     RefsSetHandle set_;
     RefsFetcherHandle fetcher_; ///< of metadata elsewhere
     RefsStoreHandle store_;
+    RefsAggregationsHandle aggregations_; ///< outlives the hierarchy that it describes arrays of
     RefsHierarchyHandle hierarchy_;
+    CPLStringList rewrites_;
+    bool remoteToLocal_ = false;
+    refs_missing missing_ = REFS_MISSING_BY_ENCODING;
     refs_vfs_validators validators_{}; ///< of the set as it was read
     bool canTell_ = false, standsAlone_ = false;
     std::atomic<uint64_t> answered_{0}; ///< when it was last known to be current, in milliseconds

@@ -55,8 +55,9 @@ std::shared_ptr<GDALMDArray> RefsMDArray::createOf(const RefsMultidimSetPtr &set
                                                    const refs_array_meta *meta, refs_error *error) {
     refs_array *array = set->archive->array(meta, error);
     if (array == nullptr) return nullptr;
-    const RefsElements elements =
-        RefsElementsOf(meta->dtype, set->dimensions.holdsCharacters(meta));
+    const RefsElements elements = set->dimensions.holdsCharacters(meta)
+                                      ? RefsElements::Characters
+                                      : RefsElementsOf(meta->dtype);
     if (elements == RefsElements::Opaque) {
         (void)refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are neither numbers nor strings",
                         meta->path);
@@ -71,7 +72,7 @@ RefsMDArray::RefsMDArray(const RefsMultidimSetPtr &set, refs_array *array, RefsE
     : GDALAbstractMDArray(parentName(refs_array_meta_of(array)), refs_array_meta_of(array)->name),
       GDALMDArray(parentName(refs_array_meta_of(array)), refs_array_meta_of(array)->name),
       set_(set), array_(array), meta_(refs_array_meta_of(array)),
-      reader_(array, elements, RefsIsMarkedUnsigned(meta_)), structure_(structureOf(meta_)) {
+      reader_(array, elements, RefsIntegersOf(meta_)), structure_(structureOf(meta_)) {
     for (const RefsDimensionId &id : set_->dimensions.of(meta_))
         dimensions_.push_back(RefsDimension::create(set_, id));
     if (elements == RefsElements::Characters) dimensions_.pop_back();
@@ -97,7 +98,7 @@ std::shared_ptr<GDALAttribute> RefsMDArray::GetAttribute(const std::string &name
 
 std::vector<std::shared_ptr<GDALAttribute>> RefsMDArray::GetAttributes(CSLConstList options) const {
     const char *const *hidden = CPLFetchBool(options, "SHOW_ALL", false) ? nullptr
-                                : RefsIsMarkedUnsigned(meta_)            ? hiddenOfUnsigned
+                                : refs_cf_is_marked_unsigned(meta_)      ? hiddenOfUnsigned
                                                                          : hiddenAttributes;
     return RefsGuardRaised([&] {
         return RefsAttributesOf(GetFullName(), meta_->attributes,
@@ -178,7 +179,8 @@ bool RefsMDArray::IAdviseRead(const GUInt64 *start, const size_t *count, CSLCons
 bool RefsMDArray::GetRawBlockInfo(const uint64_t *block, GDALMDArrayRawBlockInfo &info) const {
     refs_error error = REFS_ERROR_INIT;
     const refs_status status = RefsGuard(&error, [&] {
-        return RefsFindRawBlock(*set_->archive, array_, block, dimensions_.size(), info, &error);
+        return RefsFindRawBlock(*set_->archive, array_, {block, block + dimensions_.size()}, info,
+                                &error);
     });
     if (status != REFS_OK) RefsReport(error);
     return status == REFS_OK;

@@ -9,6 +9,10 @@ std::string RefsAttributeText(const refs_json *attributes, const char *name) {
     return text.data != nullptr ? std::string(text.data, text.size) : std::string();
 }
 
+RefsIntegers RefsIntegersOf(const refs_array_meta *array) {
+    return refs_cf_is_marked_unsigned(array) ? RefsIntegers::Unsigned : RefsIntegers::AsStored;
+}
+
 static const char *typeOf(refs_cf_axis_kind kind) {
     switch (kind) {
     case REFS_CF_AXIS_X:

@@ -15,7 +15,7 @@ namespace {
 /* A valid range makes bytes of bands unsigned, too, and their nodata with them. */
 double asStored(const refs_array_meta *meta, const refs_cf_description &description) {
     const double range = std::ldexp(1, static_cast<int>(meta->dtype.size) * 8);
-    const bool wrapped = description.unsigned_values && !RefsIsMarkedUnsigned(meta) &&
+    const bool wrapped = description.unsigned_values && !refs_cf_is_marked_unsigned(meta) &&
                          description.nodata >= range / 2;
     return wrapped ? description.nodata - range : description.nodata;
 }
@@ -45,7 +45,7 @@ bool isDeclared(const RefsMultidimSet &set, const refs_array_meta *meta) {
 
 std::vector<GByte> nodataOf(const RefsMultidimSet &set, const refs_array_meta *meta,
                             const refs_cf_description &description) {
-    const GDALDataType type = RefsPixelTypeOf(meta->dtype, RefsIsMarkedUnsigned(meta)).gdal;
+    const GDALDataType type = RefsPixelTypeOf(meta->dtype, RefsIntegersOf(meta)).gdal;
     if (type == GDT_Unknown || !isDeclared(set, meta)) return {};
     switch (description.nodata_kind) {
     case REFS_CF_NODATA_NONE:
@@ -99,25 +99,20 @@ spatialRefOf(const refs_cf_description &description,
 
 } // namespace
 
-bool RefsIsMarkedUnsigned(const refs_array_meta *meta) {
-    return meta->dtype.type == REFS_TYPE_INT && meta->dtype.size <= 2 &&
-           EQUAL(RefsAttributeText(meta->attributes, "_Unsigned").c_str(), "true");
-}
-
 RefsArrayDescription
 RefsDescribeArray(const RefsMultidimSet &set, const refs_array_meta *meta,
                   const std::vector<std::shared_ptr<GDALDimension>> &dimensions) {
     const refs_cf_values values = set.archive->values();
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
     options.assume_longlat = set.assumeLongLat;
+    if (set.assumeLongLat) options.values = &values;
     options.notes = RefsReportNotes();
     options.geotiff = RefsGeoTiff();
     // Arrays keep their axes as they are: a CRS in metres would not be theirs.
     options.placement.poles_need_no_ellipsoid = refsPlacement.poles_need_no_ellipsoid;
     RefsDescription description;
     refs_error error = REFS_ERROR_INIT;
-    if (refs_cf_describe(set.archive->hierarchy(), meta, set.assumeLongLat ? &values : nullptr,
-                         &options, &description, &error) != REFS_OK)
+    if (refs_cf_describe(set.archive->hierarchy(), meta, &options, &description, &error) != REFS_OK)
         RefsReport(error);
 
     RefsArrayDescription described;

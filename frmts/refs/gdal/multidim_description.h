@@ -25,10 +25,6 @@ struct RefsArrayDescription {
     std::shared_ptr<OGRSpatialReference> spatialRef; ///< or null
 };
 
-/** Whether the attribute _Unsigned makes unsigned numbers of signed elements: those of one or two
- * bytes, as in the netCDF driver. */
-bool RefsIsMarkedUnsigned(const refs_array_meta *meta);
-
 /** Describes an array along `dimensions`, without reading any values unless longitudes and
  * latitudes are to be taken for WGS 84. What cannot be understood is left out. */
 RefsArrayDescription

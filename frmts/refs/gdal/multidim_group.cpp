@@ -18,7 +18,19 @@ std::string parentName(const refs_group_meta *meta) {
 }
 
 bool isReadable(const refs_array_meta *array) {
-    return array->status == REFS_OK && RefsElementsOf(array->dtype, false) != RefsElements::Opaque;
+    return array->status == REFS_OK && RefsElementsOf(array->dtype) != RefsElements::Opaque;
+}
+
+/** Whether all that a group holds only says what aggregations are made of. */
+bool holdsInstructions(const refs_hierarchy *hierarchy, const refs_group_meta *group) {
+    bool any = false;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (!EQUAL(array->group, group->path)) continue;
+        if (!array->is_instruction) return false;
+        any = true;
+    }
+    return any;
 }
 
 /** Whether `path` is in or below the group. */
@@ -70,7 +82,7 @@ std::vector<std::string> RefsGroup::GetMDArrayNames(CSLConstList options) const 
         std::vector<std::string> names;
         for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy()); i++) {
             const refs_array_meta *array = refs_hierarchy_array(hierarchy(), i);
-            if (EQUAL(array->group, meta_->path) && isReadable(array) &&
+            if (EQUAL(array->group, meta_->path) && !array->is_instruction && isReadable(array) &&
                 shown.holds(hierarchy(), array))
                 names.push_back(array->name);
         }
@@ -111,7 +123,8 @@ std::vector<std::string> RefsGroup::GetGroupNames(CSLConstList) const {
         std::vector<std::string> names;
         for (size_t i = 1; i < refs_hierarchy_n_groups(hierarchy()); i++) {
             const refs_group_meta *group = refs_hierarchy_group(hierarchy(), i);
-            if (parentName(group) == GetFullName()) names.push_back(group->name);
+            if (parentName(group) == GetFullName() && !holdsInstructions(hierarchy(), group))
+                names.push_back(group->name);
         }
         return names;
     });

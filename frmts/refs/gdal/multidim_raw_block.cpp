@@ -59,12 +59,13 @@ CPLStringList codecsOf(const refs_array_meta *meta, uint32_t filterMask) {
 
 } // namespace
 
-refs_status RefsFindRawBlock(const RefsArchive &archive, refs_array *array, const uint64_t *block,
-                             size_t rank, GDALMDArrayRawBlockInfo &info, refs_error *error) {
+refs_status RefsFindRawBlock(const RefsArchive &archive, refs_array *array,
+                             const std::vector<uint64_t> &block, GDALMDArrayRawBlockInfo &info,
+                             refs_error *error) {
     const refs_array_meta *meta = refs_array_meta_of(array);
     info.clear();
     std::array<uint64_t, REFS_MAX_RANK> index{};
-    for (size_t dim = 0; dim < rank; dim++) {
+    for (size_t dim = 0; dim < block.size(); dim++) {
         index[dim] = block[dim];
         if (block[dim] >= refs_array_meta_n_chunks(meta, dim))
             return refs_fail(error, REFS_INVALID,

@@ -2,15 +2,18 @@
 #ifndef REFS_MULTIDIM_RAW_BLOCK_H
 #define REFS_MULTIDIM_RAW_BLOCK_H
 
+#include <vector>
+
 #include "archive.h"
 #include "gdal_compat.h"
 
 #if REFS_HAS_RAW_BLOCK_INFO
 
-/** Fills in `info` for the chunk at `block`, one number for each of `rank` dimensions; the array
- * may have one more. Without file and size where the set has no such chunk. */
-refs_status RefsFindRawBlock(const RefsArchive &archive, refs_array *array, const uint64_t *block,
-                             size_t rank, GDALMDArrayRawBlockInfo &info, refs_error *error);
+/** Fills in `info` for the chunk at `block`, one number for each dimension; the array may have
+ * one more. Without file and size where the set has no such chunk. */
+refs_status RefsFindRawBlock(const RefsArchive &archive, refs_array *array,
+                             const std::vector<uint64_t> &block, GDALMDArrayRawBlockInfo &info,
+                             refs_error *error);
 
 #endif
 

@@ -71,24 +71,22 @@ class Scatter {
 
 } // namespace
 
-RefsElements RefsElementsOf(const refs_dtype &dtype, bool holdsCharacters) {
+RefsElements RefsElementsOf(const refs_dtype &dtype) {
     switch (dtype.type) {
     case REFS_TYPE_BYTES:
-        return holdsCharacters   ? RefsElements::Characters
-               : dtype.size == 1 ? RefsElements::Numbers
-                                 : RefsElements::Texts;
+        return dtype.size == 1 ? RefsElements::Numbers : RefsElements::Texts;
     case REFS_TYPE_UNICODE:
     case REFS_TYPE_OBJECT:
         return RefsElements::Texts;
     default:
-        return RefsPixelTypeOf(dtype, false).gdal != GDT_Unknown ? RefsElements::Numbers
-                                                                 : RefsElements::Opaque;
+        return RefsPixelTypeOf(dtype).gdal != GDT_Unknown ? RefsElements::Numbers
+                                                          : RefsElements::Opaque;
     }
 }
 
-RefsReader::RefsReader(refs_array *array, RefsElements elements, bool unsignedValues)
+RefsReader::RefsReader(refs_array *array, RefsElements elements, RefsIntegers integers)
     : array_(array), reader_(RefsOpenReader(array)), meta_(refs_array_meta_of(array)),
-      elements_(elements), pixels_(RefsPixelTypeOf(meta_->dtype, unsignedValues)),
+      elements_(elements), pixels_(RefsPixelTypeOf(meta_->dtype, integers)),
       type_(typeOf(meta_, elements, pixels_)) {}
 
 refs_status RefsReader::read(const RefsSlice &slice, const GDALExtendedDataType &bufferType,

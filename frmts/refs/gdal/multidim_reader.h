@@ -26,13 +26,14 @@ enum class RefsElements {
     Characters ///< as strings that run along the last dimension, which is not seen
 };
 
-RefsElements RefsElementsOf(const refs_dtype &dtype, bool holdsCharacters);
+/** Characters are elements of one byte, which are seen as numbers where they are not known to be
+ * strings. */
+RefsElements RefsElementsOf(const refs_dtype &dtype);
 
 /** Reads one array; may be used from several threads. */
 class RefsReader {
   public:
-    /** `unsignedValues`: bytes with a sign are to be taken as without. */
-    RefsReader(refs_array *array, RefsElements elements, bool unsignedValues);
+    RefsReader(refs_array *array, RefsElements elements, RefsIntegers integers);
 
     /** What elements are. */
     const GDALExtendedDataType &type() const { return type_; }

@@ -59,9 +59,10 @@ const std::array<Row, 18> rows{{
 
 } // namespace
 
-RefsPixelType RefsPixelTypeOf(const refs_dtype &dtype, bool unsignedValues) {
-    const refs_type type =
-        unsignedValues && dtype.type == REFS_TYPE_INT ? REFS_TYPE_UINT : dtype.type;
+RefsPixelType RefsPixelTypeOf(const refs_dtype &dtype, RefsIntegers integers) {
+    const refs_type type = integers == RefsIntegers::Unsigned && dtype.type == REFS_TYPE_INT
+                               ? REFS_TYPE_UINT
+                               : dtype.type;
     for (const Row &row : rows)
         if (row.type == type && row.pixels.elementSize == dtype.size) return row.pixels;
     return RefsPixelType();

@@ -17,7 +17,10 @@ struct RefsPixelType {
     void (*promote)(const void *elements, void *pixels, size_t n) = nullptr;
 };
 
-/** `unsignedValues`: CF's _Unsigned, signed integers are to be read as unsigned. */
-RefsPixelType RefsPixelTypeOf(const refs_dtype &dtype, bool unsignedValues);
+/** How integers with a sign are to be read: CF's _Unsigned makes unsigned ones of them. */
+enum class RefsIntegers { AsStored, Unsigned };
+
+RefsPixelType RefsPixelTypeOf(const refs_dtype &dtype,
+                              RefsIntegers integers = RefsIntegers::AsStored);
 
 #endif

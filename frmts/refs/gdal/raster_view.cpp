@@ -102,15 +102,17 @@ refs_status RefsRasterView::describe(refs_error *error) {
     cfOptions.require_coordinates =
         EQUAL(CSLFetchNameValueDef(options(), "COORDINATES", "OPTIONAL"), "REQUIRED");
     cfOptions.honour_valid_range = CPLFetchBool(options(), "HONOUR_VALID_RANGE", true);
+    cfOptions.values = &values;
     cfOptions.notes = {NotesBeside::take, &notes};
     cfOptions.selection = name_.selection.c_str();
     cfOptions.geotiff = RefsGeoTiff();
     cfOptions.placement = refsPlacement;
     cfOptions.longitudes = longitudesOf(options());
-    REFS_TRY(
-        refs_cf_describe(archive_->hierarchy(), meta_, &values, &cfOptions, &description_, error));
+    REFS_TRY(refs_cf_describe(archive_->hierarchy(), meta_, &cfOptions, &description_, error));
 
-    pixelType_ = RefsPixelTypeOf(meta_->dtype, description_.unsigned_values);
+    pixelType_ =
+        RefsPixelTypeOf(meta_->dtype, description_.unsigned_values ? RefsIntegers::Unsigned
+                                                                   : RefsIntegers::AsStored);
     if (pixelType_.gdal == GDT_Unknown)
         return refs_fail(error, REFS_UNSUPPORTED, "%s: its elements are not numbers", meta_->path);
     longitudes_.reset(new RefsLongitudes(meta_, description_, pixelType_.gdal));

@@ -23,11 +23,12 @@ CPLStringList RefsListOf(const refs_cf_items &items) {
 }
 
 bool RefsHoldsNumbers(const refs_array_meta *array) {
-    return array->status == REFS_OK && RefsPixelTypeOf(array->dtype, false).gdal != GDT_Unknown;
+    return array->status == REFS_OK && RefsPixelTypeOf(array->dtype).gdal != GDT_Unknown;
 }
 
 bool RefsIsSubdataset(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
-    return RefsHoldsNumbers(array) && array->rank >= 2 && !refs_cf_is_bounds(hierarchy, array);
+    return RefsHoldsNumbers(array) && array->rank >= 2 && !array->is_instruction &&
+           !refs_cf_is_bounds(hierarchy, array);
 }
 
 RefsListing RefsListingOf(CSLConstList options) {
@@ -98,13 +99,14 @@ GDALDataset *RefsRootDataset::create(const RefsName &name, std::shared_ptr<RefsA
 
 GDALDataset *RefsRootDataset::createOfList(const RefsName &name, refs_error *error) {
     std::unique_ptr<RefsRootDataset> root(new RefsRootDataset(name, nullptr));
+    const refs_set_visitor visitor = {addSet, root.get()};
     size_t count = 0;
     const auto context = RefsContext::shared(nullptr);
     const RefsHttpVfsHandle vfs =
         context != nullptr ? RefsOpenHttpVfs(*context, RefsVsiSource(), nullptr) : nullptr;
     if (vfs == nullptr ||
-        refs_set_each_of_list(refs_http_vfs_functions(vfs.get()), name.location.c_str(), addSet,
-                              root.get(), &count, nullptr) != REFS_OK ||
+        refs_set_each_of_list(refs_http_vfs_functions(vfs.get()), name.location.c_str(), &visitor,
+                              &count, nullptr) != REFS_OK ||
         count == 0)
         return nullptr;
     root->globals_.SetNameValue("REFERENCE_SETS", std::to_string(count).c_str());

@@ -164,7 +164,7 @@ refs_status RefsWindowReader::readRun(const RefsWindow &window, const Run &run, 
     const int64_t spaces[3] = {window.pixelSpace, window.lineSpace, window.bandSpace};
     REFS_TRY(readRegion(window, run, dst, spaces, error));
     maskRows(window, run, dst, spaces);
-    return moveRows(window, run, dst, spaces, error);
+    return wrapRows(window, run, dst, spaces, error);
 }
 
 /* By way of a buffer: elements -> pixels of the band's type -> pixels of the caller's type. */
@@ -185,7 +185,7 @@ refs_status RefsWindowReader::readConverted(const RefsWindow &window, const Run 
     if (type_.promote != nullptr) type_.promote(elements.data(), promoted.data(), n);
     GByte *from = type_.promote != nullptr ? promoted.data() : elements.data();
     maskRows(window, run, from, spaces);
-    REFS_TRY(moveRows(window, run, from, spaces, error));
+    REFS_TRY(wrapRows(window, run, from, spaces, error));
 
     for (uint64_t band = 0; band < run.n; band++)
         for (int row = 0; row < window.height; row++, from += spaces[lineSpace])
@@ -206,12 +206,12 @@ void RefsWindowReader::maskRows(const RefsWindow &window, const Run &run, GByte 
                         static_cast<size_t>(window.width), spaces[pixelSpace]);
 }
 
-refs_status RefsWindowReader::moveRows(const RefsWindow &window, const Run &run, GByte *pixels,
+refs_status RefsWindowReader::wrapRows(const RefsWindow &window, const Run &run, GByte *pixels,
                                        const int64_t spaces[3], refs_error *error) const {
     if (longitudes_ == nullptr) return REFS_OK;
     for (uint64_t band = 0; band < run.n; band++)
         REFS_TRY(
-            longitudes_->move({run.first + band, window.x, window.y, window.width, window.height,
+            longitudes_->wrap({run.first + band, window.x, window.y, window.width, window.height,
                                pixels + static_cast<int64_t>(band) * spaces[bandSpace],
                                spaces[pixelSpace], spaces[lineSpace]},
                               *this, error));

@@ -43,7 +43,7 @@ struct RefsWindow {
 class RefsWindowReader {
   public:
     /** `readers` are of the array with `meta`; `longitudes` of the same array tells which bands to
-     * move; NULL moves none. */
+     * wrap; NULL wraps none. */
     RefsWindowReader(const RefsReaders &readers, const refs_array_meta *meta,
                      const refs_cf_description &description, const RefsPixelType &type,
                      RefsLongitudes *longitudes)
@@ -93,7 +93,7 @@ class RefsWindowReader {
                               refs_error *error) const;
     void maskRows(const RefsWindow &window, const Run &run, GByte *pixels,
                   const int64_t spaces[3]) const;
-    refs_status moveRows(const RefsWindow &window, const Run &run, GByte *pixels,
+    refs_status wrapRows(const RefsWindow &window, const Run &run, GByte *pixels,
                          const int64_t spaces[3], refs_error *error) const;
     refs_status readRegion(const RefsWindow &window, const Run &run, void *dst,
                            const int64_t spaces[3], refs_error *error) const;

@@ -497,7 +497,7 @@ static refs_status read_array(reader *in, const refs_array_meta *meta, refs_erro
     REFS_TRY(add_array(in, meta, err));
     refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
     if (in->join->n_dims == 0)
-        return refs_set_is_data_file(in->part->set) ? look_for_masks(in, meta, array, err)
+        return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err)
                                                     : REFS_OK;
     array->gets_new = varies(in, meta);
     REFS_TRY(pack_array(in, meta, array, err));

@@ -353,12 +353,12 @@ refs_status refs_set_builder_inline(refs_set_builder *builder, refs_str key, ref
 }
 
 refs_status refs_set_builder_range(refs_set_builder *builder, refs_str key, refs_str url,
-                                   uint64_t offset, uint64_t length, refs_error *err) {
+                                   refs_byte_range range, refs_error *err) {
     refs_slot slot;
-    refs_wide_range range = {offset, length, 0};
+    refs_wide_range wide = {range.offset, range.length, 0};
     REFS_TRY(refs_refset__builder_slot(builder, key, &slot, err));
-    REFS_TRY(refs_refset__builder_url(builder, url, &range.url, err));
-    return refs_refset__builder_put_range(builder, &slot, &range, err);
+    REFS_TRY(refs_refset__builder_url(builder, url, &wide.url, err));
+    return refs_refset__builder_put_range(builder, &slot, &wide, err);
 }
 
 refs_status refs_set_builder_whole(refs_set_builder *builder, refs_str key, refs_str url,

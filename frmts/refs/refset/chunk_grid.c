@@ -42,11 +42,14 @@ uint64_t refs_refset__chunk_grid_total(const refs_chunk_grid *grid) {
     return total;
 }
 
-bool refs_refset__chunk_grid_number(const refs_chunk_grid *grid, refs_str key, refs_str prefix,
-                                    uint64_t *number) {
-    uint64_t index[REFS_CHUNK_MAX_RANK];
+/* Numbers before the last slash are part of the array's name: groups may be called so. */
+bool refs_refset__chunk_grid_number(const refs_chunk_grid *grid, const refs_chunk_key *key,
+                                    refs_str prefix, uint64_t *number) {
+    refs_str rest = refs_str_part(key->text, prefix.size, key->text.size);
     size_t rank = grid->rank > 0 ? grid->rank : 1;
-    if (!refs_refset__chunk_key_resplit(key, prefix, '.', rank, index)) return false;
+    size_t n_dotted = key->separator == '.' ? key->rank : 1;
+    if (refs_str_find(rest, '/') != SIZE_MAX || n_dotted != rank) return false;
+    const uint64_t *index = key->index + key->rank - n_dotted;
     *number = 0;
     if (grid->rank == 0) return index[0] == 0;
     for (size_t dim = 0; dim < rank; dim++) {

@@ -24,8 +24,9 @@ refs_status refs_refset__chunk_grid_read(const refs_json *zarray, refs_chunk_gri
 /** Chunks in all. */
 uint64_t refs_refset__chunk_grid_total(const refs_chunk_grid *grid);
 
-/** The number of the chunk whose key is `prefix` and an index; false where there is none. */
-bool refs_refset__chunk_grid_number(const refs_chunk_grid *grid, refs_str key, refs_str prefix,
-                                    uint64_t *number);
+/** The number of the chunk whose key is `prefix` and an index with dots; false where there is none.
+ */
+bool refs_refset__chunk_grid_number(const refs_chunk_grid *grid, const refs_chunk_key *key,
+                                    refs_str prefix, uint64_t *number);
 
 #endif

@@ -103,12 +103,10 @@ static uint32_t find_array(const refs_chunk_grids *grids, refs_str key, refs_str
     }
 }
 
-refs_status refs_refset__chunk_grids_find(const refs_chunk_grids *grids, refs_str key,
+refs_status refs_refset__chunk_grids_find(const refs_chunk_grids *grids, const refs_chunk_key *key,
                                           refs_chunk_place *place, refs_error *err) {
-    refs_chunk_key split;
     refs_str prefix;
-    if (!refs_refset__chunk_key_split(key, &split)) return REFS_NOT_FOUND;
-    place->array = find_array(grids, key, &prefix);
+    place->array = find_array(grids, key->text, &prefix);
     if (place->array == REFS_INTERN_NONE) return REFS_NOT_FOUND;
     const struct refs_grid_entry *entry = &grids->entries[place->array];
     if (entry->status != REFS_OK) return refs_fail(err, entry->status, "%s", entry->problem);

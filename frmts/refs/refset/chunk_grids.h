@@ -34,7 +34,7 @@ typedef struct refs_chunk_place {
 
 /** What chunk `key` is. REFS_NOT_FOUND without a message: of no array, or not in its grid. Other
  * failures are what is wrong with the array. */
-refs_status refs_refset__chunk_grids_find(const refs_chunk_grids *grids, refs_str key,
+refs_status refs_refset__chunk_grids_find(const refs_chunk_grids *grids, const refs_chunk_key *key,
                                           refs_chunk_place *place, refs_error *err);
 
 /** Grid and prefix of an array that was found, the prefix with a NUL after it. */

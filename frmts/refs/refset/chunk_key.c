@@ -48,6 +48,7 @@ static void split_slashed(refs_str key, size_t begin, refs_chunk_key *split) {
 bool refs_refset__chunk_key_split(refs_str key, refs_chunk_key *split) {
     size_t slash = refs_str_find_last(key, '/');
     size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
+    split->text = key;
     split->prefix = refs_str_part(key, 0, begin);
     split->separator = '.';
     split->rank =

@@ -14,6 +14,7 @@
 #define REFS_CHUNK_MAX_RANK 32
 
 typedef struct refs_chunk_key {
+    refs_str text;   /**< all of it */
     refs_str prefix; /**< up to the first number; its slash included */
     char separator;  /**< '.', or '/' also where there is only one number */
     size_t rank;     /**< at least 1 */

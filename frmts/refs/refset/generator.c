@@ -182,8 +182,8 @@ static refs_status add_reference(generator *g, refs_templates *templates, refs_s
         REFS_TRY(render_field(g, i, &scope, scratch, &text[i], err));
     if (!g->has_range)
         return refs_set_builder_whole(builder, text[FIELD_KEY], text[FIELD_URL], err);
-    return refs_set_builder_range(builder, text[FIELD_KEY], text[FIELD_URL],
-                                  g->number[FIELD_OFFSET], g->number[FIELD_LENGTH], err);
+    const refs_byte_range range = {g->number[FIELD_OFFSET], g->number[FIELD_LENGTH]};
+    return refs_set_builder_range(builder, text[FIELD_KEY], text[FIELD_URL], range, err);
 }
 
 /* Moves on, the last dimension fastest; false behind the end. */

@@ -242,7 +242,8 @@ static refs_status make_ref(refs_parquet_set *set, refs_record *record, uint64_t
     return set_location(set, found.url, ref, err);
 }
 
-refs_status refs_refset__parquet_find(void *self, refs_str key, refs_ref *ref, refs_error *err) {
+refs_status refs_refset__parquet_find(void *self, const refs_chunk_key *key, refs_ref *ref,
+                                      refs_error *err) {
     refs_parquet_set *set = self;
     refs_chunk_place place;
     refs_record *record;
@@ -260,15 +261,17 @@ refs_status refs_refset__parquet_find(void *self, refs_str key, refs_ref *ref, r
 /* The array of `keys`, by its first chunk, of which there may be none. */
 static refs_status find_array(const refs_parquet_set *set, const refs_chunk_keys *keys,
                               uint32_t *array, refs_error *err) {
-    refs_buf key = REFS_BUF_INIT;
+    refs_buf text = REFS_BUF_INIT;
+    refs_chunk_key key;
     refs_chunk_place place = {0};
-    refs_status status = refs_buf_append_str(&key, keys->prefix, err);
+    refs_status status = refs_buf_append_str(&text, keys->prefix, err);
     for (size_t dim = 0; dim < (keys->rank > 0 ? keys->rank : 1) && status == REFS_OK; dim++)
-        status = refs_buf_append_str(&key, refs_str_from(dim == 0 ? "0" : ".0"), err);
-    if (status == REFS_OK)
-        status = refs_refset__chunk_grids_find(
-            &set->grids, refs_str_view((const char *)key.data, key.size), &place, err);
-    refs_buf_clear(&key);
+        status = refs_buf_append_str(&text, refs_str_from(dim == 0 ? "0" : ".0"), err);
+    if (status == REFS_OK &&
+        !refs_refset__chunk_key_split(refs_str_view((const char *)text.data, text.size), &key))
+        status = REFS_NOT_FOUND;
+    if (status == REFS_OK) status = refs_refset__chunk_grids_find(&set->grids, &key, &place, err);
+    refs_buf_clear(&text);
     *array = place.array;
     return status;
 }

@@ -7,6 +7,7 @@
 #ifndef REFS_REFSET_PARQUET_SET_H
 #define REFS_REFSET_PARQUET_SET_H
 
+#include "chunk_key.h"
 #include "refs/json.h"
 #include "refs/refset.h"
 
@@ -30,7 +31,8 @@ void refs_refset__parquet_free(void *self);
 
 /** What chunk `key` refers to. REFS_NOT_FOUND without a message: absent, or no chunk of any array.
  * Safe from any thread. */
-refs_status refs_refset__parquet_find(void *self, refs_str key, refs_ref *ref, refs_error *err);
+refs_status refs_refset__parquet_find(void *self, const refs_chunk_key *key, refs_ref *ref,
+                                      refs_error *err);
 
 /** As refs_set_each_chunk; for one thread at a time. */
 refs_status refs_refset__parquet_each(void *self, const refs_chunk_keys *keys,

@@ -26,13 +26,11 @@ static void set_ref(refs_scan *scan, const refs_scan_chunk *chunk, refs_ref *ref
 }
 
 /* Keys of chunks are "path/3.0.1"; "path/0" of an array without dimensions. */
-static refs_status find(void *self, refs_str key, refs_ref *ref, refs_error *err) {
-    refs_chunk_key split;
+static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err) {
     refs_scan_chunk chunk;
-    memset(ref, 0, sizeof *ref);
-    if (!refs_refset__chunk_key_split(key, &split) || split.prefix.size == 0) return REFS_NOT_FOUND;
-    refs_scan_key wanted = {refs_str_part(split.prefix, 0, split.prefix.size - 1), split.index,
-                            split.rank};
+    if (key->prefix.size == 0) return REFS_NOT_FOUND;
+    refs_scan_key wanted = {refs_str_part(key->prefix, 0, key->prefix.size - 1), key->index,
+                            key->rank};
     refs_status status = refs_scan_find(self, &wanted, &chunk, err);
     if (status != REFS_OK) return status;
     set_ref(self, &chunk, ref);

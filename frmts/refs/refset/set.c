@@ -28,6 +28,10 @@ bool refs_set_is_whole(const refs_set *set) {
     return set->chunks.self == NULL;
 }
 
+bool refs_set_is_file(const refs_set *set) {
+    return set->chunks.is_file;
+}
+
 static size_t memory_of_table(const refs_chunk_table *table) {
     size_t keys = table->keys != NULL ? table->count * sizeof *table->keys : 0;
     return keys + table->count * sizeof *table->entries;
@@ -57,12 +61,12 @@ refs_chunk_table *refs_refset__set_table(const refs_set *set, const refs_chunk_k
     return NULL;
 }
 
-static const refs_entry *find_entry(const refs_set *set, refs_str key) {
-    refs_chunk_key split;
+/* `split` is the key of a chunk, taken apart, or NULL. */
+static const refs_entry *find_entry(const refs_set *set, refs_str key,
+                                    const refs_chunk_key *split) {
     uint64_t packed;
-    if (refs_refset__chunk_key_split(key, &split) &&
-        refs_refset__chunk_index_pack(split.index, split.rank, &packed)) {
-        const refs_chunk_table *table = refs_refset__set_table(set, &split);
+    if (split != NULL && refs_refset__chunk_index_pack(split->index, split->rank, &packed)) {
+        const refs_chunk_table *table = refs_refset__set_table(set, split);
         return table != NULL ? refs_refset__chunk_table_find(table, packed) : NULL;
     }
     uint32_t name = refs_intern_find(&set->names, key);
@@ -116,9 +120,11 @@ static refs_status resolve(const refs_set *set, const refs_entry *entry, refs_re
 
 refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err) {
     memset(ref, 0, sizeof *ref);
-    const refs_entry *entry = find_entry(set, key);
-    if (entry == NULL && set->chunks.self != NULL)
-        return set->chunks.find(set->chunks.self, key, ref, err);
+    refs_chunk_key split;
+    bool is_chunk = refs_refset__chunk_key_split(key, &split);
+    const refs_entry *entry = find_entry(set, key, is_chunk ? &split : NULL);
+    if (entry == NULL && is_chunk && set->chunks.self != NULL)
+        return set->chunks.find(set->chunks.self, &split, ref, err);
     return entry != NULL ? resolve(set, entry, ref, err) : REFS_NOT_FOUND;
 }
 
@@ -197,8 +203,9 @@ static refs_status each_of_table(const refs_set *set, const refs_chunk_table *ta
 
 refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys,
                                 const refs_chunk_visitor *visitor, refs_error *err) {
-    const refs_chunk_key wanted = {
-        keys->prefix, keys->separator, keys->rank > 0 ? keys->rank : 1, {0}};
+    const refs_chunk_key wanted = {.prefix = keys->prefix,
+                                   .separator = keys->separator,
+                                   .rank = keys->rank > 0 ? keys->rank : 1};
     const refs_chunk_table *table = refs_refset__set_table(set, &wanted);
     /* Of one number alone nothing tells what would stand between two. */
     refs_chunk_key other = wanted;
@@ -209,10 +216,6 @@ refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys
         if (keys->n[dim] == 0) return REFS_OK;
     if (set->chunks.self == NULL) return REFS_OK;
     return set->chunks.each(set->chunks.self, keys, visitor, err);
-}
-
-bool refs_set_is_data_file(const refs_set *set) {
-    return set->chunks.self != NULL && set->chunks.is_data_file;
 }
 
 uint64_t refs_set_size(const refs_set *set) {

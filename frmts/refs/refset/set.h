@@ -24,14 +24,14 @@ typedef struct refs_set_url {
 typedef struct refs_chunk_source {
     void *self; /**< NULL: the set holds them all */
     /** As refs_set_find. */
-    refs_status (*find)(void *self, refs_str key, refs_ref *ref, refs_error *err);
+    refs_status (*find)(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err);
     /** As refs_set_each_chunk. */
     refs_status (*each)(void *self, const refs_chunk_keys *keys, const refs_chunk_visitor *visitor,
                         refs_error *err);
     /** Distinct locations that were found so far. */
     uint32_t (*n_locations)(void *self);
     void (*free)(void *self);
-    bool is_data_file; /**< as refs_set_is_data_file */
+    bool is_file; /**< location number 0 is the file that the set was read from */
 } refs_chunk_source;
 
 struct refs_set {

@@ -123,83 +123,81 @@ refs_status refs_refset__enter_set(refs_json_reader *reader, refs_set_layout lay
 
 /* -- all of them ------------------------------------------------------------------------------- */
 
-typedef struct set_visitor {
-    refs_status (*visit)(void *user, const refs_set_summary *set, refs_error *err);
-    void *user;
+typedef struct list_visit {
+    const refs_set_visitor *visitor;
     const char *location;
     refs_set_builder *builder; /* of the set that is being read, or NULL */
     refs_buf name, key, value; /* of the same */
-} set_visitor;
+} list_visit;
 
 /* A text or object that tells what a set holds. */
-static refs_status keep_value(set_visitor *visitor, refs_json_reader *reader, refs_json_token token,
+static refs_status keep_value(list_visit *visit, refs_json_reader *reader, refs_json_token token,
                               refs_str text, refs_error *err) {
-    refs_str key = refs_str_view((const char *)visitor->key.data, visitor->key.size);
+    refs_str key = refs_str_view((const char *)visit->key.data, visit->key.size);
     bool is_metadata = refs_refset__is_metadata_key(key);
-    visitor->value.size = 0;
+    visit->value.size = 0;
     if (token == REFS_JSON_OBJECT_BEGIN && is_metadata)
-        REFS_TRY(refs_json_capture(reader, token, &visitor->value, err));
+        REFS_TRY(refs_json_capture(reader, token, &visit->value, err));
     else if (token != REFS_JSON_STRING || !(is_metadata || refs_str_ends(key, "/0")) ||
              (!is_metadata && text.size > MAX_VALUE))
         return refs_json_skip(reader, token, err);
     else if (!refs_str_starts(text, "base64:"))
-        REFS_TRY(refs_buf_append_str(&visitor->value, text, err));
-    else if (refs_base64_decode(refs_str_part(text, 7, text.size), &visitor->value, NULL) !=
-             REFS_OK)
+        REFS_TRY(refs_buf_append_str(&visit->value, text, err));
+    else if (refs_base64_decode(refs_str_part(text, 7, text.size), &visit->value, NULL) != REFS_OK)
         return REFS_OK; /* whoever opens the set is told */
-    return refs_set_builder_inline(visitor->builder, key,
-                                   refs_bytes_view(visitor->value.data, visitor->value.size), err);
+    return refs_set_builder_inline(visit->builder, key,
+                                   refs_bytes_view(visit->value.data, visit->value.size), err);
 }
 
 /* Reads to the end of the object that was entered, a set or its "refs". */
-static refs_status collect(set_visitor *visitor, refs_json_reader *reader, refs_error *err) {
+static refs_status collect(list_visit *visit, refs_json_reader *reader, refs_error *err) {
     for (;;) {
         refs_json_token token;
         refs_str key, text;
         REFS_TRY(refs_json_next(reader, &token, &key, err));
         if (token == REFS_JSON_OBJECT_END) return REFS_OK;
         bool refs = refs_str_is(key, "refs");
-        visitor->key.size = 0;
-        REFS_TRY(refs_buf_append_str(&visitor->key, key, err));
+        visit->key.size = 0;
+        REFS_TRY(refs_buf_append_str(&visit->key, key, err));
         REFS_TRY(refs_json_next(reader, &token, &text, err));
         if (refs && token == REFS_JSON_OBJECT_BEGIN)
-            REFS_TRY(collect(visitor, reader, err));
+            REFS_TRY(collect(visit, reader, err));
         else
-            REFS_TRY(keep_value(visitor, reader, token, text, err));
+            REFS_TRY(keep_value(visit, reader, token, text, err));
     }
 }
 
 /* Reads the set that was entered, and shows it. */
-static refs_status visit_set(set_visitor *visitor, refs_json_reader *reader, size_t index,
+static refs_status visit_set(list_visit *visit, refs_json_reader *reader, size_t index,
                              refs_error *err) {
     refs_set *set = NULL;
-    REFS_TRY(refs_set_builder_open(visitor->location, NULL, &visitor->builder, err));
-    refs_status status = collect(visitor, reader, err);
+    REFS_TRY(refs_set_builder_open(visit->location, NULL, &visit->builder, err));
+    refs_status status = collect(visit, reader, err);
     if (status == REFS_OK)
-        status = refs_set_builder_finish(visitor->builder, &set, err);
+        status = refs_set_builder_finish(visit->builder, &set, err);
     else
-        refs_set_builder_free(visitor->builder);
+        refs_set_builder_free(visit->builder);
     if (status != REFS_OK) return status;
     const refs_set_summary summary = {
-        index, refs_str_view((const char *)visitor->name.data, visitor->name.size), set};
-    status = visitor->visit(visitor->user, &summary, err);
+        index, refs_str_view((const char *)visit->name.data, visit->name.size), set};
+    status = visit->visitor->visit(visit->visitor->user, &summary, err);
     refs_set_free(set);
     return status;
 }
 
-static refs_status visit_sets(refs_json_reader *reader, set_visitor *visitor, size_t *n_sets,
+static refs_status visit_sets(refs_json_reader *reader, list_visit *visit, size_t *n_sets,
                               refs_error *err) {
     for (*n_sets = 0;; ++*n_sets) {
         refs_json_token token;
-        visitor->name.size = 0;
-        REFS_TRY(next_set(reader, &visitor->name, &token, err));
+        visit->name.size = 0;
+        REFS_TRY(next_set(reader, &visit->name, &token, err));
         if (token != REFS_JSON_OBJECT_BEGIN) return REFS_OK;
-        REFS_TRY(visit_set(visitor, reader, *n_sets, err));
+        REFS_TRY(visit_set(visit, reader, *n_sets, err));
     }
 }
 
 static refs_status visit_source(refs_json_source *source, refs_json_reader **reader,
-                                set_visitor *visitor, size_t *n_sets, refs_error *err) {
+                                list_visit *visit, size_t *n_sets, refs_error *err) {
     const refs_set_limits limits = REFS_SET_LIMITS_INIT;
     refs_set_layout layout;
     refs_json_token token;
@@ -209,23 +207,22 @@ static refs_status visit_source(refs_json_source *source, refs_json_reader **rea
     if (layout == REFS_LAYOUT_SINGLE) return REFS_OK;
     REFS_TRY(refs_refset__json_source_read(source, limits.max_value_bytes, reader, err));
     REFS_TRY(refs_json_next(*reader, &token, NULL, err));
-    return visit_sets(*reader, visitor, n_sets, err);
+    return visit_sets(*reader, visit, n_sets, err);
 }
 
 refs_status refs_set_each_of_list(const refs_vfs *vfs, const char *location,
-                                  refs_status (*visit)(void *user, const refs_set_summary *set,
-                                                       refs_error *err),
-                                  void *user, size_t *n_sets, refs_error *err) {
+                                  const refs_set_visitor *visitor, size_t *n_sets,
+                                  refs_error *err) {
     refs_json_source source;
     refs_json_reader *reader = NULL;
-    set_visitor visitor = {.visit = visit, .user = user, .location = location};
+    list_visit visit = {.visitor = visitor, .location = location};
     REFS_TRY(refs_refset__json_source_open(vfs, location, &source, err));
-    refs_status status = visit_source(&source, &reader, &visitor, n_sets, err);
+    refs_status status = visit_source(&source, &reader, &visit, n_sets, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", location);
     refs_json_reader_free(reader);
     refs_refset__json_source_clear(&source);
-    refs_buf_clear(&visitor.name);
-    refs_buf_clear(&visitor.key);
-    refs_buf_clear(&visitor.value);
+    refs_buf_clear(&visit.name);
+    refs_buf_clear(&visit.key);
+    refs_buf_clear(&visit.value);
     return status;
 }

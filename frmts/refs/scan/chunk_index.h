@@ -39,7 +39,10 @@ typedef struct refs_chunk_index {
 } refs_chunk_index;
 
 /** An empty index for arrays of that shape in chunks of that shape. Few chunks get a place each;
- * of many, only those that are added. REFS_LIMIT where there are more than `max_chunks`. */
+ * of many, only those that are added, so that an array may have more chunks than memory holds: who
+ * adds them holds their number against max_chunks (scan.h). REFS_LIMIT where their number
+ * overflows.
+ */
 refs_status refs_chunk_index_init(refs_chunk_index *index, size_t rank, const uint64_t *shape,
                                   const uint64_t *chunks, refs_error *err);
 void refs_chunk_index_clear(refs_chunk_index *index);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "refs/utf8.h"
+
 /* Tokens that jansson does not write are strings that begin with NUL, which no other does. As text
  * that is QUOTED_NUL. */
 #define MAX_NUMBER_BYTES 64
@@ -38,9 +40,9 @@ json_t *refs_document_string(const char *text, size_t size) {
     if (string != NULL) return string;
     refs_buf utf8 = REFS_BUF_INIT;
     for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)text[i];
-        char two[2] = {(char)(c < 0x80 ? c : 0xC0 | c >> 6), (char)(0x80 | (c & 0x3F))};
-        if (refs_buf_append(&utf8, two, c < 0x80 ? 1 : 2, NULL) != REFS_OK) break;
+        uint8_t bytes[4];
+        size_t n_bytes = refs_utf8_encode((unsigned char)text[i], bytes);
+        if (refs_buf_append(&utf8, bytes, n_bytes, NULL) != REFS_OK) break;
     }
     string = json_stringn((const char *)utf8.data, utf8.size);
     refs_buf_clear(&utf8);

@@ -219,7 +219,7 @@ static refs_status list_messages(grib *self, refs_error *err) {
     refs_source_range first;
     REFS_TRY(next_message(self->source, 0, &first, err));
     uint64_t at = first.offset;
-    if (!refs_source_is_near(self->source) && first.length > WINDOW_BYTES)
+    if (!refs_source_is_local(self->source) && first.length > WINDOW_BYTES)
         REFS_TRY(use_sidecar(self, &at, err));
     REFS_TRY(scan_from(self, at, err));
     if (self->list.n_left_out > 0)

@@ -301,7 +301,7 @@ refs_status refs_source_beginning(const refs_source *source, refs_buf *bytes, re
 
 /* -- other files ------------------------------------------------------------------------------- */
 
-bool refs_source_is_near(const refs_source *source) {
+bool refs_source_is_local(const refs_source *source) {
     return source->is_local;
 }
 
@@ -369,10 +369,34 @@ static uint64_t end_of(const refs_source_range *range) {
     return range->offset + range->length;
 }
 
-/* Whether what begins at `offset` is so near behind `range` that both are better fetched as one. */
+/* Whether what begins at `offset` follows `range` so closely that one fetch of both is better. */
 static bool joins(const refs_source *source, const refs_source_range *range, uint64_t offset) {
     return offset - end_of(range) <= WANT_GAP &&
            end_of_gap(source, end_of(range), offset) == offset;
+}
+
+/* The first byte of [begin, end) that is not kept, or `end`. */
+static uint64_t end_of_kept(const refs_source *source, uint64_t begin, uint64_t end) {
+    while (begin < end) {
+        size_t at = find_extent(source, begin);
+        if (at == source->n_extents || source->extents[at].offset > begin) break;
+        begin = source->extents[at].offset + source->extents[at].size;
+    }
+    return begin < end ? begin : end;
+}
+
+/* The first part of `wanted` from byte `begin` on that is missing; empty where nothing is. */
+static refs_source_range missing_part(const refs_source *source, refs_source_range wanted,
+                                      uint64_t begin, uint64_t size) {
+    refs_source_range missing = align(wanted);
+    uint64_t end = end_of(&missing);
+    if (missing.offset < begin) missing.offset = begin;
+    missing.offset = end_of_kept(source, missing.offset, end);
+    missing.length = 0;
+    if (missing.offset >= end || missing.offset >= size) return missing;
+    end = end_of_gap(source, missing.offset, end);
+    missing.length = (end < size ? end : size) - missing.offset;
+    return missing;
 }
 
 /* Merges what is missing of sorted `ranges` into the first of them; returns how many are left. */
@@ -382,33 +406,16 @@ static size_t merge_missing(const refs_source *source, refs_source_range *ranges
     uint64_t total = 0;
     for (size_t i = 0; i < n; i++) {
         if (ranges[i].offset >= size || ranges[i].length > size - ranges[i].offset) continue;
-        refs_source_range next = align(ranges[i]);
         refs_source_range *last = n_merged > 0 ? &ranges[n_merged - 1] : NULL;
-        if (last != NULL && next.offset < last->offset + last->length) {
-            uint64_t end = next.offset + next.length;
-            next.offset = last->offset + last->length;
-            if (end <= next.offset) continue;
-            next.length = end - next.offset;
-        }
-        while (next.length > 0) {
-            size_t at = find_extent(source, next.offset);
-            if (at == source->n_extents || source->extents[at].offset > next.offset) break;
-            uint64_t kept_end = source->extents[at].offset + source->extents[at].size;
-            uint64_t skip = kept_end - next.offset;
-            if (skip > next.length) skip = next.length;
-            next.offset += skip;
-            next.length -= skip;
-        }
-        if (next.offset >= size) continue;
-        uint64_t end = end_of_gap(source, next.offset, next.offset + next.length);
-        if (end > size) end = size;
-        next.length = end - next.offset;
+        uint64_t merged_end = last != NULL ? end_of(last) : 0;
+        refs_source_range next = missing_part(source, ranges[i], merged_end, size);
         if (next.length == 0 || total + next.length > REFS_SOURCE_MAX_WANT_BYTES) continue;
         total += next.length;
+        uint64_t gap = next.offset - merged_end;
         if (last != NULL && joins(source, last, next.offset) &&
-            total + (next.offset - end_of(last)) <= REFS_SOURCE_MAX_WANT_BYTES) {
-            total += next.offset - end_of(last);
-            last->length = end - last->offset;
+            total + gap <= REFS_SOURCE_MAX_WANT_BYTES) {
+            total += gap;
+            last->length += gap + next.length;
         } else {
             ranges[n_merged++] = next;
         }

@@ -31,7 +31,7 @@ typedef struct refs_source_ending {
 } refs_source_ending;
 
 /** Whether a read costs no more than its bytes. */
-bool refs_source_is_near(const refs_source *source);
+bool refs_source_is_local(const refs_source *source);
 
 /** Opens `location` by `vfs`, which must outlive the source. */
 refs_status refs_source_open(const refs_vfs *vfs, const char *location, refs_source **source,

@@ -1,20 +1,31 @@
 /* store.c -- see store.h. */
 #include "refs/store.h"
 
+#include <pthread.h>
+
 #include "refs/block.h"
 #include "refs/fetch.h"
+#include "refs/fork.h"
+#include "refs/intern.h"
 #include "refs/refset.h"
+
+struct refs_locations {
+    pthread_mutex_t lock; /* guards what follows */
+    refs_intern names;
+};
 
 struct refs_store {
     const refs_set *set;
     refs_fetcher *fetcher;
+    refs_locations *locations; /* NULL: as the set numbers them */
+    const char *name;          /* for messages; NULL: the set's location */
 };
 
 refs_status refs_store_open(const refs_set *set, refs_fetcher *fetcher, refs_store **store,
                             refs_error *err) {
     refs_store *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
-    *opened = (refs_store){set, fetcher};
+    *opened = (refs_store){set, fetcher, NULL, NULL};
     *store = opened;
     return REFS_OK;
 }
@@ -24,7 +35,47 @@ void refs_store_free(refs_store *store) {
 }
 
 const char *refs_store_name(const refs_store *store) {
-    return refs_set_location(store->set);
+    return store->name != NULL ? store->name : refs_set_location(store->set);
+}
+
+/* -- locations of several sets ----------------------------------------------------------------- */
+
+refs_status refs_locations_open(refs_locations **locations, refs_error *err) {
+    refs_locations *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    pthread_mutex_init(&opened->lock, NULL);
+    *locations = opened;
+    return REFS_OK;
+}
+
+void refs_locations_free(refs_locations *locations) {
+    if (locations == NULL) return;
+    refs_intern_clear(&locations->names);
+    pthread_mutex_destroy(&locations->lock);
+    refs_free(locations);
+}
+
+void refs_store_share(refs_store *store, refs_locations *locations, const char *name) {
+    store->locations = locations;
+    store->name = name;
+}
+
+refs_status refs_locations_number(refs_locations *locations, const char *location, uint32_t *id,
+                                  refs_error *err) {
+    refs_lock(&locations->lock);
+    refs_status status = refs_intern_add(&locations->names, refs_str_from(location), id, err);
+    refs_unlock(&locations->lock);
+    return status;
+}
+
+/* As refs_set_find; the location has the number that all stores have for it. */
+static refs_status find(const refs_store *store, refs_str key, refs_ref *ref, refs_error *err) {
+    REFS_TRY(refs_set_find(store->set, key, ref, err));
+    if (store->locations == NULL || ref->location == NULL) return REFS_OK;
+    refs_status status =
+        refs_locations_number(store->locations, ref->location, &ref->location_id, err);
+    if (status != REFS_OK) refs_ref_release(ref);
+    return status;
 }
 
 refs_status refs_store_each_name(const refs_store *store,
@@ -45,6 +96,7 @@ typedef struct pending {
     refs_range *ranges;
     size_t *index;
     size_t n;
+    size_t failed; /* range that did not arrive, or SIZE_MAX */
 } pending;
 
 /* Takes the location from the beginning of a message, where hosts put it, unless it tells what
@@ -102,8 +154,7 @@ static refs_status narrow(refs_ref *ref, refs_store_part part, refs_error *err) 
 
 void refs_store_locate(const refs_store *store, const refs_store_key *key, refs_error *err) {
     refs_ref ref = {.kind = REFS_REF_INLINE};
-    if (refs_set_find(store->set, key->text, &ref, NULL) == REFS_OK)
-        (void)narrow(&ref, key->part, NULL);
+    if (find(store, key->text, &ref, NULL) == REFS_OK) (void)narrow(&ref, key->part, NULL);
     prefix(store, key->text, &ref, err);
     refs_ref_release(&ref);
 }
@@ -118,6 +169,10 @@ static refs_status check_ref(const refs_ref *ref, uint64_t max_size, refs_error 
         return refs_fail(err, REFS_LIMIT, "%llu bytes are more than the limit of %llu",
                          (unsigned long long)ref->length, (unsigned long long)max_size);
     return REFS_OK;
+}
+
+static const refs_store *store_of(const pending *job, size_t index) {
+    return job->keys[index].store != NULL ? job->keys[index].store : job->store;
 }
 
 /* Takes over what `ref` holds. */
@@ -137,8 +192,9 @@ static void note_range(pending *job, size_t index, refs_ref *ref) {
 /* Hands inline and absent values over, and notes down what must be fetched. */
 static refs_status look_up(pending *job, size_t index, refs_error *err) {
     const refs_store_key *key = &job->keys[index];
+    const refs_store *store = store_of(job, index);
     refs_ref ref = {.kind = REFS_REF_INLINE};
-    refs_status status = refs_set_find(job->store->set, key->text, &ref, err);
+    refs_status status = find(store, key->text, &ref, err);
     if (status == REFS_NOT_FOUND)
         return job->client->sink(job->client->user, index, &(refs_store_value){.is_present = false},
                                  err);
@@ -150,7 +206,7 @@ static refs_status look_up(pending *job, size_t index, refs_error *err) {
                                    err);
     else if (status == REFS_OK)
         note_range(job, index, &ref);
-    if (status != REFS_OK) prefix(job->store, key->text, &ref, err);
+    if (status != REFS_OK) prefix(store, key->text, &ref, err);
     refs_ref_release(&ref);
     return status;
 }
@@ -159,11 +215,11 @@ static refs_status look_up(pending *job, size_t index, refs_error *err) {
  * that nobody asked for. */
 static void look_up_optional(pending *job, size_t index) {
     const refs_store_key *key = &job->keys[index];
+    const refs_store *store = store_of(job, index);
     refs_ref ref = {.kind = REFS_REF_INLINE};
     uint64_t end;
-    if (refs_set_find(job->store->set, key->text, &ref, NULL) == REFS_OK &&
-        narrow(&ref, key->part, NULL) == REFS_OK && ref.kind == REFS_REF_RANGE &&
-        check_ref(&ref, key->max_size, NULL) == REFS_OK &&
+    if (find(store, key->text, &ref, NULL) == REFS_OK && narrow(&ref, key->part, NULL) == REFS_OK &&
+        ref.kind == REFS_REF_RANGE && check_ref(&ref, key->max_size, NULL) == REFS_OK &&
         refs_add_u64(ref.offset, ref.length, &end) &&
         !refs_fetcher_is_local(job->store->fetcher, ref.location))
         note_range(job, index, &ref);
@@ -193,18 +249,23 @@ static void comes_along(void *user, size_t i) {
     job->client->comes_along(job->client->user, job->index[i]);
 }
 
+static void keep_failed(void *user, size_t i) {
+    ((pending *)user)->failed = i;
+}
+
 static refs_status fetch_pending(pending *job, refs_error *err) {
     const refs_fetch_client client = {
         .sink = forward,
         .user = job,
         .comes_along = job->client->comes_along != NULL ? comes_along : NULL,
         .go_on = job->client->go_on != NULL ? go_on : NULL,
-        .is_awaited = job->client->is_awaited != NULL ? is_awaited : NULL};
-    size_t failed;
-    refs_status status =
-        refs_fetch(job->store->fetcher, job->ranges, job->n, &client, &failed, err);
-    if (status != REFS_OK && failed != SIZE_MAX)
-        refs_store_locate(job->store, &job->keys[job->index[failed]], err);
+        .is_awaited = job->client->is_awaited != NULL ? is_awaited : NULL,
+        .failed = keep_failed};
+    refs_status status = refs_fetch(job->store->fetcher, job->ranges, job->n, &client, err);
+    if (job->failed != SIZE_MAX) {
+        size_t failed = job->index[job->failed];
+        refs_store_locate(store_of(job, failed), &job->keys[failed], err);
+    }
     return status;
 }
 
@@ -225,7 +286,7 @@ static void clear_pending(pending *job) {
 
 refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n,
                                 const refs_store_client *client, refs_error *err) {
-    pending job = {store, keys, client, NULL, NULL, NULL, 0};
+    pending job = {store, keys, client, NULL, NULL, NULL, 0, SIZE_MAX};
     refs_status status = open_pending(&job, n, err);
     for (size_t i = 0; i < n && status == REFS_OK; i++)
         if (keys[i].is_optional)
@@ -251,8 +312,8 @@ static bool may_look_up(const refs_store *store) {
 bool refs_store_is_local(const refs_store *store, refs_str key) {
     if (!may_look_up(store)) return false;
     refs_ref ref = {.kind = REFS_REF_INLINE};
-    bool local = refs_set_find(store->set, key, &ref, NULL) == REFS_OK &&
-                 ref.kind != REFS_REF_INLINE && refs_fetcher_is_local(store->fetcher, ref.location);
+    bool local = find(store, key, &ref, NULL) == REFS_OK && ref.kind != REFS_REF_INLINE &&
+                 refs_fetcher_is_local(store->fetcher, ref.location);
     refs_ref_release(&ref);
     return local;
 }
@@ -260,7 +321,7 @@ bool refs_store_is_local(const refs_store *store, refs_str key) {
 refs_status refs_store_measure(const refs_store *store, refs_str key, refs_store_extent *extent,
                                refs_error *err) {
     refs_ref ref = {.kind = REFS_REF_INLINE};
-    refs_status status = refs_set_find(store->set, key, &ref, err);
+    refs_status status = find(store, key, &ref, err);
     if (status != REFS_OK) {
         if (status != REFS_NOT_FOUND) prefix(store, key, &ref, err);
         return status;

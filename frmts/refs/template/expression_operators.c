@@ -144,22 +144,31 @@ static refs_status divide(const refs_value *a, const refs_value *b, refs_templat
     return REFS_OK;
 }
 
+/* The quotient and the remainder of two numbers: integers of integers, else floats. */
+static refs_status divide_numbers(const refs_value *a, const refs_value *b, refs_value *quotient,
+                                  refs_value *remainder, refs_error *err) {
+    int64_t whole = 0, rest = 0;
+    double float_whole = 0, float_rest = 0;
+    if (are_integers(a, b)) {
+        REFS_TRY(divide_integers(a->integer, b->integer, &whole, &rest, err));
+        *quotient = refs_value_integer(whole);
+        *remainder = refs_value_integer(rest);
+        return REFS_OK;
+    }
+    REFS_TRY(divide_floats(refs_value_as_float(a), refs_value_as_float(b), &float_whole,
+                           &float_rest, err));
+    *quotient = refs_value_float(float_whole);
+    *remainder = refs_value_float(float_rest);
+    return REFS_OK;
+}
+
 static refs_status floor_divide(const refs_value *a, const refs_value *b,
                                 refs_template_scratch *scratch, refs_value *result,
                                 refs_error *err) {
     (void)scratch;
+    refs_value remainder;
     if (!are_numbers(a, b)) return fail_kinds("//", a, b, err);
-    if (are_integers(a, b)) {
-        int64_t quotient = 0, remainder = 0;
-        REFS_TRY(divide_integers(a->integer, b->integer, &quotient, &remainder, err));
-        *result = refs_value_integer(quotient);
-        return REFS_OK;
-    }
-    double quotient = 0, remainder = 0;
-    REFS_TRY(
-        divide_floats(refs_value_as_float(a), refs_value_as_float(b), &quotient, &remainder, err));
-    *result = refs_value_float(quotient);
-    return REFS_OK;
+    return divide_numbers(a, b, result, &remainder, err);
 }
 
 /* "%" formats where its left side is a text: by the items of a tuple, or by any other value. */
@@ -178,19 +187,10 @@ static refs_status format(const refs_value *a, const refs_value *b, refs_templat
 
 static refs_status modulo(const refs_value *a, const refs_value *b, refs_template_scratch *scratch,
                           refs_value *result, refs_error *err) {
+    refs_value quotient;
     if (a->kind == REFS_VALUE_TEXT) return format(a, b, scratch, result, err);
     if (!are_numbers(a, b)) return fail_kinds("%", a, b, err);
-    if (are_integers(a, b)) {
-        int64_t quotient = 0, remainder = 0;
-        REFS_TRY(divide_integers(a->integer, b->integer, &quotient, &remainder, err));
-        *result = refs_value_integer(remainder);
-        return REFS_OK;
-    }
-    double quotient = 0, remainder = 0;
-    REFS_TRY(
-        divide_floats(refs_value_as_float(a), refs_value_as_float(b), &quotient, &remainder, err));
-    *result = refs_value_float(remainder);
-    return REFS_OK;
+    return divide_numbers(a, b, &quotient, result, err);
 }
 
 static refs_status power_of_integers(int64_t base, int64_t exponent, refs_value *result,

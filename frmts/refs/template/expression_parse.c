@@ -2,6 +2,7 @@
 #include "expression.h"
 
 #include "refs/json.h"
+#include "refs/utf8.h"
 
 /* Deepest nesting of parentheses and signs. */
 #define MAX_NESTING 32
@@ -170,20 +171,16 @@ static refs_status parse_number(parser *p, uint32_t *node, refs_error *err) {
 
 /* Reads \xHH or \uHHHH, behind the letter. */
 static refs_status parse_code_point(parser *p, size_t n_digits, refs_error *err) {
-    uint8_t utf8[3];
-    unsigned c = 0;
-    size_t n = 0;
+    uint8_t utf8[4];
+    uint32_t c = 0;
     for (size_t i = 0; i < n_digits; i++) {
         const int digit = digit_value(peek(p));
         if (digit >= 16) return fail_unexpected(p, err);
-        c = c << 4 | (unsigned)digit;
+        c = c << 4 | (uint32_t)digit;
         p->at++;
     }
     if (c >= 0xd800 && c < 0xe000) return fail_unexpected(p, err);
-    if (c >= 0x800) utf8[n++] = (uint8_t)(0xe0 | c >> 12);
-    if (c >= 0x80) utf8[n++] = (uint8_t)(c >= 0x800 ? 0x80 | (c >> 6 & 0x3f) : 0xc0 | c >> 6);
-    utf8[n++] = (uint8_t)(c >= 0x80 ? 0x80 | (c & 0x3f) : c);
-    return refs_buf_append(&p->out->strings, utf8, n, err);
+    return refs_buf_append(&p->out->strings, utf8, refs_utf8_encode(c, utf8), err);
 }
 
 /* Reads what follows a backslash. As in Python it stands for itself before most letters. */

@@ -126,19 +126,9 @@ refs_status refs_value_to_text(const refs_value *value, refs_template_scratch *s
 
 /* -- integers ---------------------------------------------------------------------------------- */
 
-static refs_str trim(refs_str text) {
-    const char *white = " \t\n\r\f\v";
-    while (text.size > 0 && text.data[0] != '\0' && strchr(white, text.data[0]) != NULL)
-        text = refs_str_part(text, 1, text.size);
-    while (text.size > 0 && text.data[text.size - 1] != '\0' &&
-           strchr(white, text.data[text.size - 1]) != NULL)
-        text.size--;
-    return text;
-}
-
 /* int() of a text allows white space around, a sign and zeros before the digits. */
 static bool read_integer(refs_str text, int64_t *integer) {
-    text = trim(text);
+    text = refs_str_trim(text, " \t\n\r\f\v");
     bool negative = refs_str_starts(text, "-");
     if (negative || refs_str_starts(text, "+")) text = refs_str_part(text, 1, text.size);
     int64_t value = 0;

@@ -98,7 +98,7 @@ static refs_status record_sources(build *all, const char *location, const refs_s
                                   refs_error *err) {
     recording at = {all, location};
     const refs_source_visitor visitor = {record_one, &at};
-    if (refs_set_is_data_file(set)) return record_file(all, location, err);
+    if (refs_set_is_file(set)) return record_file(all, location, err);
     return refs_sources_read(set, &visitor, err);
 }
 

@@ -199,6 +199,10 @@ const refs_array_meta *refs_hierarchy_array(const refs_hierarchy *hierarchy, siz
     return &hierarchy->arrays[i];
 }
 
+void refs_hierarchy_describe(refs_hierarchy *hierarchy, size_t i, const refs_array_meta *meta) {
+    hierarchy->arrays[i] = *meta;
+}
+
 size_t refs_hierarchy_n_groups(const refs_hierarchy *hierarchy) {
     return hierarchy->n_groups;
 }

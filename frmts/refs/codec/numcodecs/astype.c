@@ -8,8 +8,8 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
     bool is_v3 = strcmp(context->id, "cast_value") == 0;
-    return refs_codec__recast_open(context, "decode_dtype", is_v3 ? "data_type" : "encode_dtype",
-                                   opened, encoded_size, err);
+    const refs_recast_members members = {"decode_dtype", is_v3 ? "data_type" : "encode_dtype"};
+    return refs_codec__recast_open(context, &members, opened, encoded_size, err);
 }
 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,

@@ -5,10 +5,11 @@
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
                               refs_error *err) {
+    const refs_recast_members members = REFS_RECAST_MEMBERS_INIT;
     refs_recast *opened = refs_alloc(sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
-    return refs_codec__recast_open(context, "dtype", "astype", opened, encoded_size, err);
+    return refs_codec__recast_open(context, &members, opened, encoded_size, err);
 }
 
 static void sum_ints(refs_recast_pass *pass) {

@@ -20,11 +20,11 @@ static refs_status read_number(const refs_codec_context *context, const char *me
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
                               refs_error *err) {
+    const refs_recast_members members = REFS_RECAST_MEMBERS_INIT;
     fixed_scale *opened = refs_alloc(sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
-    REFS_TRY(
-        refs_codec__recast_open(context, "dtype", "astype", &opened->types, encoded_size, err));
+    REFS_TRY(refs_codec__recast_open(context, &members, &opened->types, encoded_size, err));
     opened->scale = 1;
     opened->offset = 0;
     REFS_TRY(read_number(context, "scale", &opened->scale, err));

@@ -11,19 +11,19 @@ static refs_status read_type(const refs_json *config, const char *member, refs_n
     return status;
 }
 
-refs_status refs_codec__recast_open(const refs_codec_context *context, const char *decoded_member,
-                                    const char *encoded_member, refs_recast *recast,
+refs_status refs_codec__recast_open(const refs_codec_context *context,
+                                    const refs_recast_members *members, refs_recast *recast,
                                     size_t *encoded_size, refs_error *err) {
-    if (refs_json_get(context->config, decoded_member) == NULL)
+    if (refs_json_get(context->config, members->decoded) == NULL)
         REFS_TRY(
             refs_codec__number_parse(refs_str_from(context->array->dtype), &recast->decoded, err));
-    REFS_TRY(read_type(context->config, decoded_member, &recast->decoded, err));
+    REFS_TRY(read_type(context->config, members->decoded, &recast->decoded, err));
     recast->encoded = recast->decoded;
-    REFS_TRY(read_type(context->config, encoded_member, &recast->encoded, err));
+    REFS_TRY(read_type(context->config, members->encoded, &recast->encoded, err));
     size_t n = context->decoded_size / recast->decoded.size;
     if (context->decoded_size % recast->decoded.size != 0)
         return refs_fail(err, REFS_INVALID, "%zu bytes of a chunk are not a multiple of %s's %zu",
-                         context->decoded_size, decoded_member, recast->decoded.size);
+                         context->decoded_size, members->decoded, recast->decoded.size);
     if (!refs_mul_size(n, recast->encoded.size, encoded_size))
         return refs_fail(err, REFS_LIMIT, "%zu numbers are too many", n);
     return REFS_OK;

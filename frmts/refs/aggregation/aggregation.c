@@ -1,0 +1,503 @@
+/* aggregation.c -- the aggregations of a hierarchy; see aggregation.h. */
+#include "aggregation_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "refs/fork.h"
+
+/* What reading is expected to move on by, along the last two dimensions. */
+enum { LEAST_STEP = 256, MOST_STEP = 1024, MOST_SERIES = 65536 };
+
+struct refs_aggregations {
+    refs_aggregation **list;
+    size_t n, capacity;
+};
+
+/* -- memory ------------------------------------------------------------------------------------ */
+
+typedef struct refs_agg_block {
+    struct refs_agg_block *next;
+} refs_agg_block;
+
+void *refs_aggregation__take(refs_aggregation *aggregation, size_t n, size_t size) {
+    size_t bytes, all;
+    if (!refs_mul_size(n, size, &bytes) || !refs_add_size(bytes, sizeof(max_align_t), &all))
+        return NULL;
+    refs_agg_block *block = refs_calloc(1, all);
+    if (block == NULL) return NULL;
+    block->next = aggregation->blocks;
+    aggregation->blocks = block;
+    return (uint8_t *)block + sizeof(max_align_t);
+}
+
+static void free_aggregation(refs_aggregation *aggregation) {
+    for (refs_agg_block *block = aggregation->blocks, *next; block != NULL; block = next) {
+        next = block->next;
+        refs_free(block);
+    }
+    for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(aggregation->dims[dim].spans);
+    refs_json_doc_free(aggregation->attributes);
+    refs_free(aggregation->text);
+    refs_intern_clear(&aggregation->strings);
+    refs_free(aggregation->fragments);
+    refs_free(aggregation->files);
+    refs_free(aggregation->values);
+    refs_buf_clear(&aggregation->base);
+    pthread_mutex_destroy(&aggregation->lock);
+    refs_free(aggregation);
+}
+
+void refs_aggregations_free(refs_aggregations *all) {
+    if (all == NULL) return;
+    for (size_t i = 0; i < all->n; i++) free_aggregation(all->list[i]);
+    refs_free(all->list);
+    refs_free(all);
+}
+
+/* -- dimensions -------------------------------------------------------------------------------- */
+
+refs_status refs_agg_dim__place(refs_agg_dim *dim, refs_agg_span span, refs_error *err) {
+    if (!refs_grow((void **)&dim->spans, &dim->capacity, dim->n_spans, sizeof *dim->spans))
+        return refs_fail_nomem(err);
+    dim->spans[dim->n_spans++] = span;
+    return REFS_OK;
+}
+
+refs_status refs_agg_dim__add(refs_agg_dim *dim, uint64_t size, uint64_t index, refs_error *err) {
+    uint64_t begin = dim->n_spans > 0 ? dim->spans[dim->n_spans - 1].end : 0, end;
+    if (!refs_add_u64(begin, size, &end) || end > INT64_MAX)
+        return refs_fail(err, REFS_CORRUPT, "the sizes of the fragments overflow");
+    return refs_agg_dim__place(dim, (refs_agg_span){begin, end, index}, err);
+}
+
+static int compare_spans(const void *left, const void *right) {
+    const refs_agg_span *a = left, *b = right;
+    return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+refs_status refs_agg_dim__settle(refs_aggregation *aggregation, size_t dim, refs_error *err) {
+    refs_agg_dim *parts = &aggregation->dims[dim];
+    uint64_t told = refs_aggregation__size_of(aggregation, refs_str_from(aggregation->names[dim]));
+    uint64_t end = 0;
+    if (parts->n_spans > 1)
+        qsort(parts->spans, parts->n_spans, sizeof *parts->spans, compare_spans);
+    for (size_t i = 0; i < parts->n_spans; end = parts->spans[i++].end)
+        if (parts->spans[i].begin < end)
+            return refs_fail(err, REFS_CORRUPT,
+                             "partitions %llu and %llu along dimension %s overlap",
+                             (unsigned long long)parts->spans[i - 1].index,
+                             (unsigned long long)parts->spans[i].index, aggregation->names[dim]);
+    if (told > 0 && end > told)
+        return refs_fail(err, REFS_CORRUPT,
+                         "partitions reach to %llu along dimension %s, which has %llu elements",
+                         (unsigned long long)end, aggregation->names[dim],
+                         (unsigned long long)told);
+    aggregation->meta.shape[dim] = told > 0 ? told : end;
+    if (aggregation->meta.shape[dim] > 0) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "nothing tells the size of dimension %s",
+                     aggregation->names[dim]);
+}
+
+/* Mostly they are numbered in their order. */
+const refs_agg_span *refs_agg_dim__span(const refs_agg_dim *dim, uint64_t index) {
+    if (index < dim->n_spans && dim->spans[index].index == index) return &dim->spans[index];
+    for (size_t i = 0; i < dim->n_spans; i++)
+        if (dim->spans[i].index == index) return &dim->spans[i];
+    return NULL;
+}
+
+size_t refs_agg_dim__find(const refs_agg_dim *dim, uint64_t element) {
+    size_t low = 0, high = dim->n_spans;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (dim->spans[middle].end <= element)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+refs_status refs_aggregation__count(refs_aggregation *aggregation, refs_error *err) {
+    aggregation->n_partitions = 1;
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++)
+        if (!refs_mul_u64(aggregation->n_partitions, aggregation->dims[dim].n_parts,
+                          &aggregation->n_partitions) ||
+            aggregation->n_partitions > REFS_MAX_PARTITIONS)
+            return refs_fail(err, REFS_LIMIT, "more than %llu partitions",
+                             (unsigned long long)REFS_MAX_PARTITIONS);
+    return REFS_OK;
+}
+
+static uint64_t size_in(const refs_array_meta *meta, refs_str name) {
+    for (size_t dim = 0; dim < meta->rank && meta->status == REFS_OK; dim++)
+        if (meta->named_dims && refs_str_is(name, meta->dims[dim])) return meta->shape[dim];
+    return 0;
+}
+
+/* A coordinate variable tells; else any array beside the container. */
+uint64_t refs_aggregation__size_of(const refs_aggregation *aggregation, refs_str name) {
+    const refs_hierarchy *hierarchy = aggregation->hierarchy;
+    const char *group = aggregation->container.group;
+    const refs_array_meta *coordinate = refs_hierarchy_resolve(hierarchy, group, name);
+    uint64_t size = coordinate != NULL && coordinate->rank == 1 && !coordinate->is_instruction
+                        ? size_in(coordinate, name)
+                        : 0;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy) && size == 0; i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
+        if (strcmp(meta->group, group) == 0 && meta->aggregation == NULL)
+            size = size_in(meta, name);
+    }
+    return size;
+}
+
+/* -- partitions -------------------------------------------------------------------------------- */
+
+void refs_aggregation__index_of(const refs_aggregation *aggregation, uint64_t number,
+                                uint64_t *index) {
+    for (size_t dim = aggregation->meta.rank; dim-- > 0;) {
+        index[dim] = number % aggregation->dims[dim].n_parts;
+        number /= aggregation->dims[dim].n_parts;
+    }
+}
+
+const char *refs_aggregation__print_index(const refs_aggregation *aggregation, uint64_t number,
+                                          char *text, size_t size) {
+    uint64_t index[REFS_MAX_RANK];
+    size_t at = 0;
+    refs_aggregation__index_of(aggregation, number, index);
+    snprintf(text, size, "()");
+    for (size_t dim = 0; dim < aggregation->meta.rank && at + 24 < size; dim++)
+        at += (size_t)snprintf(text + at, size - at, "%s%llu%s", dim == 0 ? "(" : ", ",
+                               (unsigned long long)index[dim],
+                               dim + 1 == aggregation->meta.rank ? ")" : "");
+    return text;
+}
+
+refs_status refs_aggregation__allocate(refs_aggregation *aggregation, size_t n_alternatives,
+                                       refs_error *err) {
+    size_t n = (size_t)aggregation->n_partitions;
+    refs_free(aggregation->fragments);
+    refs_free(aggregation->files);
+    aggregation->n_alternatives = n_alternatives;
+    aggregation->fragments = refs_calloc(n, sizeof *aggregation->fragments);
+    aggregation->files = refs_calloc(n, n_alternatives * sizeof *aggregation->files);
+    if (aggregation->fragments == NULL || aggregation->files == NULL) return refs_fail_nomem(err);
+    if (n * n_alternatives >= UINT32_MAX)
+        return refs_fail(err, REFS_LIMIT, "too many names of fragments");
+    for (size_t i = 0; i < n; i++)
+        aggregation->fragments[i] = (refs_agg_fragment){
+            .first_file = (uint32_t)(i * n_alternatives), .variable = REFS_NO_TEXT};
+    for (size_t i = 0; i < n * n_alternatives; i++) aggregation->files[i] = REFS_NO_TEXT;
+    return REFS_OK;
+}
+
+refs_status refs_aggregation__number_text(refs_aggregation *aggregation, refs_str text,
+                                          uint32_t *id, refs_error *err) {
+    *id = REFS_NO_TEXT;
+    return text.size > 0 ? refs_intern_add(&aggregation->strings, text, id, err) : REFS_OK;
+}
+
+/* -- reading variables of the aggregation's file ----------------------------------------------- */
+
+static refs_status open_variable(const refs_aggregation *aggregation, const refs_array_meta *meta,
+                                 refs_array **array, size_t *n, refs_error *err) {
+    const refs_array_context context = {.store = refs_hierarchy_store(aggregation->hierarchy)};
+    uint64_t elements;
+    if (!refs_array_meta_elements(meta, &elements) ||
+        elements > REFS_MAX_PARTITIONS * REFS_MAX_RANK * 2)
+        return refs_fail(err, REFS_LIMIT, "%s: has too many elements", meta->path);
+    *n = (size_t)elements;
+    return refs_array_open(&context, meta, array, err);
+}
+
+refs_status refs_aggregation__read_numbers(const refs_aggregation *aggregation,
+                                           const refs_array_meta *meta, double **numbers, size_t *n,
+                                           refs_error *err) {
+    refs_array *array = NULL;
+    REFS_TRY(open_variable(aggregation, meta, &array, n, err));
+    *numbers = refs_calloc(*n, sizeof **numbers);
+    refs_status status =
+        *numbers != NULL ? refs_array_read_doubles(array, *n, *numbers, err) : refs_fail_nomem(err);
+    refs_array_free(array);
+    if (status == REFS_OK) return REFS_OK;
+    refs_free(*numbers);
+    *numbers = NULL;
+    return status;
+}
+
+/* Strings of netCDF-3: the last dimension is of letters. */
+static refs_status read_letters(refs_array *array, size_t n, refs_buf *texts, refs_error *err) {
+    const refs_array_meta *meta = refs_array_meta_of(array);
+    static const uint64_t origin[REFS_MAX_RANK] = {0};
+    const refs_region region = {origin, meta->shape, NULL};
+    size_t length = (size_t)meta->shape[meta->rank - 1];
+    char *letters = refs_calloc(n, 1);
+    refs_status status = letters != NULL ? refs_array_read(array, &region, letters, NULL, err)
+                                         : refs_fail_nomem(err);
+    for (size_t at = 0; at < n && status == REFS_OK; at += length) {
+        size_t size = 0;
+        while (size < length && letters[at + size] != '\0') size++;
+        while (size > 0 && letters[at + size - 1] == ' ') size--;
+        status = refs_buf_append(texts, letters + at, size, err);
+        if (status == REFS_OK) status = refs_buf_append(texts, "", 1, err);
+    }
+    refs_free(letters);
+    return status;
+}
+
+refs_status refs_aggregation__read_texts(const refs_aggregation *aggregation,
+                                         const refs_array_meta *meta, refs_buf *texts,
+                                         refs_error *err) {
+    refs_array *array = NULL;
+    size_t n = 0;
+    REFS_TRY(open_variable(aggregation, meta, &array, &n, err));
+    bool letters = meta->dtype.type == REFS_TYPE_BYTES && meta->dtype.size == 1 && meta->rank > 0;
+    refs_status status = letters ? read_letters(array, n, texts, err)
+                                 : refs_array_read_strings(array, n, texts, err);
+    refs_array_free(array);
+    return status;
+}
+
+refs_status refs_aggregation__load(refs_aggregation *aggregation, refs_error *err) {
+    refs_status status = REFS_OK;
+    refs_lock(&aggregation->lock);
+    if (!aggregation->is_loaded) {
+        status = aggregation->encoding == REFS_ENCODING_CFA_GROUP
+                     ? refs_aggregation__load_group(aggregation, err)
+                     : refs_aggregation__load_variables(aggregation, err);
+        aggregation->is_loaded = status == REFS_OK;
+    }
+    refs_unlock(&aggregation->lock);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", aggregation->container.path);
+    return status;
+}
+
+/* -- the array that a container stands for ----------------------------------------------------- */
+
+static refs_status read_names(refs_aggregation *aggregation, refs_error *err) {
+    const refs_json *attributes = aggregation->container.attributes;
+    bool is_cfa = aggregation->encoding == REFS_ENCODING_CFA_JSON ||
+                  aggregation->encoding == REFS_ENCODING_CFA_GROUP;
+    refs_str text =
+        refs_aggregation__text(attributes, is_cfa ? "cfa_dimensions" : "aggregated_dimensions");
+    aggregation->text = refs_str_copy(text);
+    if (aggregation->text == NULL) return refs_fail_nomem(err);
+    refs_str left = refs_str_view(aggregation->text, text.size), word;
+    while (refs_aggregation__next_word(&left, &word)) {
+        if (aggregation->meta.rank == REFS_MAX_RANK)
+            return refs_fail(err, REFS_LIMIT, "more than %d dimensions", REFS_MAX_RANK);
+        aggregation->names[aggregation->meta.rank++] = word.data;
+        aggregation->text[word.data + word.size - aggregation->text] = '\0';
+        if (left.size > 0) left = refs_str_part(left, 1, left.size);
+    }
+    return REFS_OK;
+}
+
+/* What stands for missing values: what the container says, or what netCDF fills its type with. */
+static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
+    static const char *const names[] = {"_FillValue", "missing_value"};
+    refs_array_meta *meta = &aggregation->meta;
+    bool has_fill = false;
+    if (meta->dtype.size > sizeof aggregation->fill) return REFS_OK;
+    for (size_t i = 0; i < 2 && !has_fill; i++) {
+        const refs_json *value =
+            refs_aggregation__value(aggregation->container.attributes, names[i]);
+        if (value != NULL)
+            REFS_TRY(refs_fill_value_parse(value, &meta->dtype, aggregation->fill, &has_fill, err));
+    }
+    if (!has_fill && meta->has_fill) {
+        memcpy(aggregation->fill, meta->fill, meta->dtype.size);
+        has_fill = true;
+    }
+    if (!has_fill) has_fill = refs_agg_values__default_fill(&meta->dtype, aggregation->fill);
+    meta->has_fill = has_fill;
+    meta->fill = aggregation->fill;
+    return REFS_OK;
+}
+
+/* Attributes that say what an aggregation is made of, and nothing of its values. */
+static bool is_of_values(refs_str name) {
+    static const char *const others[] = {"aggregated_dimensions", "aggregated_data", "cf_role",
+                                         "cfa_dimensions",        "cfa_array",       "cfa_group"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (refs_str_is(name, others[i])) return false;
+    return true;
+}
+
+static refs_status write_member(const refs_json *attributes, size_t i, refs_buf *text,
+                                refs_error *err) {
+    if (!is_of_values(refs_json_name_at(attributes, i))) return REFS_OK;
+    if (text->size > 1) REFS_TRY(refs_buf_append(text, ",", 1, err));
+    REFS_TRY(refs_json_write_string(refs_json_name_at(attributes, i), text, err));
+    REFS_TRY(refs_buf_append(text, ":", 1, err));
+    return refs_json_write(refs_json_at(attributes, i), text, err);
+}
+
+static refs_status copy_attributes(refs_aggregation *aggregation, refs_error *err) {
+    const refs_json *attributes = aggregation->container.attributes;
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_buf_append(&text, "{", 1, err);
+    for (size_t i = 0; i < refs_json_size(attributes) && status == REFS_OK; i++)
+        status = write_member(attributes, i, &text, err);
+    if (status == REFS_OK) status = refs_buf_append(&text, "}", 1, err);
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((char *)text.data, text.size),
+                                 &aggregation->attributes, err);
+    refs_buf_clear(&text);
+    if (status == REFS_OK) aggregation->meta.attributes = refs_json_root(aggregation->attributes);
+    return status;
+}
+
+static uint64_t step_along(const refs_aggregation *aggregation, size_t dim) {
+    size_t rank = aggregation->meta.rank;
+    uint64_t size = aggregation->meta.shape[dim], most = 1;
+    if (rank == 1) return size < MOST_SERIES ? size : MOST_SERIES;
+    if (dim + 2 < rank) return 1;
+    for (size_t i = 0; i < aggregation->dims[dim].n_spans; i++) {
+        const refs_agg_span *span = &aggregation->dims[dim].spans[i];
+        if (span->end - span->begin > most) most = span->end - span->begin;
+    }
+    if (most < LEAST_STEP) most = LEAST_STEP;
+    if (most > MOST_STEP) most = MOST_STEP;
+    return size < most ? size : most;
+}
+
+static void finish_meta(refs_aggregation *aggregation) {
+    refs_array_meta *meta = &aggregation->meta;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        meta->chunk[dim] = step_along(aggregation, dim);
+        meta->order[dim] = (uint8_t)dim;
+    }
+    meta->dims = aggregation->names;
+    meta->named_dims = true;
+    meta->n_codecs = 0;
+    meta->shard = NULL;
+    meta->aggregation = aggregation;
+}
+
+static refs_status open_encoding(refs_aggregation *aggregation, refs_error *err) {
+    switch (aggregation->encoding) {
+    case REFS_ENCODING_CFA_JSON:
+        return refs_aggregation__open_json(aggregation, err);
+    case REFS_ENCODING_CFA_GROUP:
+        return refs_aggregation__open_group(aggregation, err);
+    default:
+        return refs_aggregation__open_variables(aggregation, err);
+    }
+}
+
+static refs_status describe(refs_aggregation *aggregation, refs_error *err) {
+    const refs_array_meta *container = &aggregation->container;
+    if (container->status != REFS_OK)
+        return refs_fail(err, container->status, "%s", container->problem);
+    aggregation->meta.rank = 0;
+    for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) aggregation->dims[dim].n_parts = 1;
+    REFS_TRY(read_names(aggregation, err));
+    if (!refs_dtype_is_numeric(&container->dtype) || container->dtype.type == REFS_TYPE_COMPLEX)
+        return refs_fail(err, REFS_UNSUPPORTED, "values of an aggregation that are not numbers");
+    REFS_TRY(read_fill(aggregation, err));
+    REFS_TRY(copy_attributes(aggregation, err));
+    REFS_TRY(open_encoding(aggregation, err));
+    REFS_TRY(refs_aggregation__count(aggregation, err));
+    finish_meta(aggregation);
+    return REFS_OK;
+}
+
+/* An aggregation that makes no sense stays in its hierarchy and says why. */
+static refs_status keep_problem(refs_aggregation *aggregation, refs_status status,
+                                const refs_error *problem, refs_error *err) {
+    static const char *const no_dims[1] = {NULL};
+    const refs_array_meta *container = &aggregation->container;
+    char *text = refs_aggregation__take(aggregation, strlen(problem->message) + 1, 1);
+    if (text == NULL) return refs_fail_nomem(err);
+    strcpy(text, problem->message); /* NOLINT: there is room for it */
+    aggregation->meta = (refs_array_meta){.path = container->path,
+                                          .name = container->name,
+                                          .group = container->group,
+                                          .dims = no_dims,
+                                          .attributes = container->attributes,
+                                          .status = status,
+                                          .problem = text};
+    return REFS_OK;
+}
+
+/* -- all of a hierarchy ------------------------------------------------------------------------ */
+
+static refs_status add(refs_aggregations *all, refs_hierarchy *hierarchy, size_t i,
+                       refs_error *err) {
+    const refs_array_meta *container = refs_hierarchy_array(hierarchy, i);
+    refs_error problem = REFS_ERROR_INIT;
+    if (!refs_grow((void **)&all->list, &all->capacity, all->n, sizeof *all->list))
+        return refs_fail_nomem(err);
+    refs_aggregation *aggregation = refs_calloc(1, sizeof *aggregation);
+    if (aggregation == NULL) return refs_fail_nomem(err);
+    pthread_mutex_init(&aggregation->lock, NULL);
+    all->list[all->n++] = aggregation;
+    aggregation->hierarchy = hierarchy;
+    aggregation->container = aggregation->meta = *container;
+    aggregation->encoding = refs_aggregation__encoding_of(container->attributes);
+    refs_status status = describe(aggregation, &problem);
+    if (status == REFS_NOMEM || status == REFS_CANCELLED)
+        return refs_fail(err, status, "%s", problem.message);
+    if (status != REFS_OK) status = keep_problem(aggregation, status, &problem, err);
+    return status;
+}
+
+/* Whether a variable only says what an aggregation is made of. */
+static bool is_named_by(const refs_aggregation *aggregation, const refs_array_meta *meta) {
+    const refs_terms *terms = &aggregation->terms;
+    if (aggregation->encoding == REFS_ENCODING_CFA_GROUP) {
+        refs_str group = refs_aggregation__text(aggregation->container.attributes, "cfa_group");
+        size_t size = strlen(aggregation->container.group);
+        return strncmp(meta->group, aggregation->container.group, size) == 0 &&
+               meta->group[size] == '/' && refs_str_is(group, meta->group + size + 1);
+    }
+    return meta == terms->sizes || meta == terms->files || meta == terms->variables ||
+           meta == terms->formats || meta == terms->values;
+}
+
+static bool is_instruction(const refs_aggregations *all, const refs_array_meta *meta) {
+    if (refs_str_is(refs_aggregation__text(meta->attributes, "cf_role"), "cfa_private"))
+        return true;
+    for (size_t i = 0; i < all->n; i++)
+        if (is_named_by(all->list[i], meta)) return true;
+    return false;
+}
+
+static void mark_instructions(const refs_aggregations *all, refs_hierarchy *hierarchy) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        refs_array_meta meta = *refs_hierarchy_array(hierarchy, i);
+        meta.is_instruction = is_instruction(all, refs_hierarchy_array(hierarchy, i));
+        if (meta.is_instruction) refs_hierarchy_describe(hierarchy, i, &meta);
+    }
+}
+
+/* Containers are described at the end: until then each sees the file as it is. */
+static refs_status find_all(refs_aggregations *all, refs_hierarchy *hierarchy, refs_error *err) {
+    size_t n = refs_hierarchy_n_arrays(hierarchy);
+    for (size_t i = 0; i < n; i++)
+        if (refs_aggregation_is_told_by(refs_hierarchy_array(hierarchy, i)->attributes))
+            REFS_TRY(add(all, hierarchy, i, err));
+    if (all->n == 0) return REFS_OK;
+    mark_instructions(all, hierarchy);
+    for (size_t i = 0, k = 0; i < n && k < all->n; i++)
+        if (strcmp(refs_hierarchy_array(hierarchy, i)->path, all->list[k]->container.path) == 0)
+            refs_hierarchy_describe(hierarchy, i, &all->list[k++]->meta);
+    return REFS_OK;
+}
+
+refs_status refs_aggregations_open(refs_hierarchy *hierarchy, const refs_notes *notes,
+                                   refs_aggregations **all, refs_error *err) {
+    refs_aggregations *opened = refs_calloc(1, sizeof *opened);
+    (void)notes;
+    *all = NULL;
+    if (opened == NULL) return refs_fail_nomem(err);
+    refs_status status = find_all(opened, hierarchy, err);
+    if (status == REFS_OK && opened->n > 0)
+        *all = opened;
+    else
+        refs_aggregations_free(opened);
+    return status;
+}

@@ -1,0 +1,312 @@
+/* aggregation_internal.h -- what the files of this room share.
+ *
+ * terms.c finds containers and the variables that their attributes name; one
+ * file for each family of encodings turns those into the same thing, the
+ * partitions below; piece.c finds the partitions of a region, place.c the part
+ * of a fragment that is wanted, fragments.c its file, values.c what its
+ * elements are in the container's terms.
+ *
+ * Read before this: aggregation.h, store.h.
+ */
+#ifndef REFS_AGGREGATION_INTERNAL_H
+#define REFS_AGGREGATION_INTERNAL_H
+
+#include <pthread.h>
+
+#include "refs/aggregation.h"
+#include "refs/intern.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Most partitions of one aggregation. */
+#define REFS_MAX_PARTITIONS ((uint64_t)1 << 24)
+
+/** Largest text of an encoding in JSON. */
+#define REFS_MAX_PARTITION_TEXT (256 * REFS_MIB)
+
+/** Copies of one fragment, of which the first that is there is read. */
+#define REFS_MAX_ALTERNATIVES 64
+
+/** The number of no string. */
+#define REFS_NO_TEXT REFS_INTERN_NONE
+
+/* -- encodings --------------------------------------------------------------------------------- */
+
+typedef enum refs_encoding {
+    REFS_ENCODING_NONE,
+    REFS_ENCODING_CFA_JSON,  /**< CFA-0.4: cfa_array */
+    REFS_ENCODING_CFA_GROUP, /**< CFA-0.5 of S3netCDF4: cfa_group */
+    REFS_ENCODING_CFA,       /**< 0.6 to 0.6.2: location, file, format, address */
+    REFS_ENCODING_DRAFT,     /**< CFAPyX: shape, location, address, perhaps value */
+    REFS_ENCODING_DRAFT_MAP, /**< cfdm 1.12: map, location, variable; map, unique_value */
+    REFS_ENCODING_CF         /**< CF-1.13: map, uris, identifiers; map, unique_values */
+} refs_encoding;
+
+/** The variables that aggregated_data names, whatever their terms are called; NULL: there is no
+ * such term. */
+typedef struct refs_terms {
+    const refs_array_meta *sizes; /**< of fragments along each dimension */
+    const refs_array_meta *files;
+    const refs_array_meta *variables; /**< of fragments, in their files */
+    const refs_array_meta *formats;
+    const refs_array_meta *values; /**< one for each fragment, in place of a file */
+} refs_terms;
+
+refs_encoding refs_aggregation__encoding_of(const refs_json *attributes);
+
+/** Text of an attribute, empty without one. */
+refs_str refs_aggregation__text(const refs_json *attributes, const char *name);
+
+/** A number, or the first one of a list; false without one. */
+bool refs_aggregation__number(const refs_json *attributes, const char *name, double *number);
+
+/** An attribute, or the first one of a list. */
+const refs_json *refs_aggregation__value(const refs_json *attributes, const char *name);
+
+/** Takes the next word, of those that blanks separate, off `text`; false: none is left. */
+bool refs_aggregation__next_word(refs_str *text, refs_str *word);
+
+/** REFS_UNSUPPORTED for a format of fragments that is not read. */
+refs_status refs_aggregation__check_format(refs_str format, refs_error *err);
+
+/* -- partitions -------------------------------------------------------------------------------- */
+
+/** Elements [begin, end) of the aggregation along one dimension, which partitions number `index`
+ * along it have. */
+typedef struct refs_agg_span {
+    uint64_t begin, end;
+    uint64_t index;
+} refs_agg_span;
+
+/** One dimension: spans ascending and apart. What lies between is in no partition. */
+typedef struct refs_agg_dim {
+    refs_agg_span *spans;
+    size_t n_spans;
+    size_t capacity;
+    uint64_t n_parts; /**< of the matrix of partitions, at least 1 */
+    bool is_split;    /**< or all partitions have all of it */
+} refs_agg_dim;
+
+/** Along one dimension of a fragment: elements start, start + step … of it, or those of `list`. */
+typedef struct refs_agg_part {
+    int64_t start, step;
+    uint64_t n;           /**< 0: all of the fragment */
+    const uint64_t *list; /**< or NULL */
+} refs_agg_part;
+
+/** What CFA-0.4 may say of one fragment beyond its name; NULL where nothing. */
+typedef struct refs_agg_extras {
+    size_t rank;                   /**< of the fragment */
+    uint64_t shape[REFS_MAX_RANK]; /**< as it is told; 0: not told */
+    size_t dim[REFS_MAX_RANK]; /**< of the aggregation, for each; SIZE_MAX: none, it has size 1 */
+    bool is_reversed[REFS_MAX_RANK];
+    refs_agg_part part[REFS_MAX_RANK];
+    int64_t varid;                /**< -1: not told */
+    const char *units, *calendar; /**< of the partition, or NULL */
+} refs_agg_extras;
+
+/** Where a fragment is. */
+typedef struct refs_agg_fragment {
+    uint32_t first_file; /**< in `files`: n_alternatives of them */
+    uint32_t variable;   /**< a string's number, or NO_TEXT */
+    bool is_there;       /**< or its values are missing */
+    bool is_own;         /**< its variable is in the aggregation's own file */
+    const refs_agg_extras *extras;
+} refs_agg_fragment;
+
+/** An aggregation. Immutable but for what is read when it is first needed. */
+typedef struct refs_aggregation {
+    refs_hierarchy *hierarchy;
+    refs_array_meta container; /**< as its set describes it */
+    refs_array_meta meta;      /**< as the aggregation */
+    refs_encoding encoding;
+    refs_terms terms;
+    refs_notes notes;
+    refs_agg_dim dims[REFS_MAX_RANK];
+    uint64_t n_partitions; /**< of the matrix */
+    refs_json_doc *attributes;
+    char *text; /**< names of dimensions */
+    const char *names[REFS_MAX_RANK];
+    uint8_t fill[16]; /**< one element of the container's type */
+
+    pthread_mutex_t lock; /**< guards what follows, until is_loaded */
+    bool is_loaded;
+    refs_intern strings;
+    refs_agg_fragment *fragments; /**< by number of the partition, in C order */
+    uint32_t *files;              /**< strings */
+    size_t n_alternatives;
+    uint8_t *values; /**< one element for each partition, or NULL: they have fragments */
+    refs_buf base;   /**< that names start with in CFA-0.4 */
+    bool has_base;
+    struct refs_agg_block *blocks; /**< memory of extras */
+} refs_aggregation;
+
+/** Sets n_partitions from the dimensions. REFS_LIMIT where there are too many. */
+refs_status refs_aggregation__count(refs_aggregation *aggregation, refs_error *err);
+
+/** Zeroed memory that lives as long as the aggregation, or NULL. */
+void *refs_aggregation__take(refs_aggregation *aggregation, size_t n, size_t size);
+
+/** Adds a span to a dimension, behind all others. REFS_CORRUPT where it is before their end. */
+refs_status refs_agg_dim__add(refs_agg_dim *dim, uint64_t size, uint64_t index, refs_error *err);
+
+/** Adds a span anywhere. */
+refs_status refs_agg_dim__place(refs_agg_dim *dim, refs_agg_span span, refs_error *err);
+
+/** Sorts the spans of a dimension, and finds its size. REFS_CORRUPT where two of them overlap, or
+ * are beyond the size that the file tells. */
+refs_status refs_agg_dim__settle(refs_aggregation *aggregation, size_t dim, refs_error *err);
+
+/** The span that partitions number `index` have, or NULL. */
+const refs_agg_span *refs_agg_dim__span(const refs_agg_dim *dim, uint64_t index);
+
+/** The span that `element` is in, or else the first one behind it: n_spans where there is none. */
+size_t refs_agg_dim__find(const refs_agg_dim *dim, uint64_t element);
+
+/** Allocates fragments for all partitions, with `n_alternatives` files each. */
+refs_status refs_aggregation__allocate(refs_aggregation *aggregation, size_t n_alternatives,
+                                       refs_error *err);
+
+/** Numbers a string; REFS_NO_TEXT for an empty one. */
+refs_status refs_aggregation__number_text(refs_aggregation *aggregation, refs_str text,
+                                          uint32_t *id, refs_error *err);
+
+/** Reads all elements of a variable of the aggregation's own file, as numbers or strings. */
+refs_status refs_aggregation__read_numbers(const refs_aggregation *aggregation,
+                                           const refs_array_meta *meta, double **numbers, size_t *n,
+                                           refs_error *err);
+refs_status refs_aggregation__read_texts(const refs_aggregation *aggregation,
+                                         const refs_array_meta *meta, refs_buf *texts,
+                                         refs_error *err);
+
+/** What each encoding does: finds the variables that the container names, and the size and spans
+ * of each dimension; loads what is in the partitions. `names` has the names of dimensions. */
+refs_status refs_aggregation__open_variables(refs_aggregation *aggregation, refs_error *err);
+refs_status refs_aggregation__load_variables(refs_aggregation *aggregation, refs_error *err);
+refs_status refs_aggregation__open_group(refs_aggregation *aggregation, refs_error *err);
+refs_status refs_aggregation__load_group(refs_aggregation *aggregation, refs_error *err);
+refs_status refs_aggregation__open_json(refs_aggregation *aggregation, refs_error *err);
+
+/** Loads what partitions are made of, once. */
+refs_status refs_aggregation__load(refs_aggregation *aggregation, refs_error *err);
+
+/** The size that the dimension called `name` has in the container's file, 0 where nobody tells. */
+uint64_t refs_aggregation__size_of(const refs_aggregation *aggregation, refs_str name);
+
+/** Splits the number of a partition into one for each dimension. */
+void refs_aggregation__index_of(const refs_aggregation *aggregation, uint64_t number,
+                                uint64_t *index);
+
+/** Writes "(0, 1, 2)". */
+const char *refs_aggregation__print_index(const refs_aggregation *aggregation, uint64_t number,
+                                          char *text, size_t size);
+
+/* -- names.c ----------------------------------------------------------------------------------- */
+
+/** Where files of one aggregation are. */
+typedef struct refs_agg_names {
+    const char *master;          /**< location of the aggregation's file */
+    const char *const *rewrites; /**< or NULL */
+    bool remote_to_local;
+} refs_agg_names;
+
+/** Appends the locations at which `file`, as fragment number `number` names it, may be, in the
+ * order in which they are to be tried: each with a NUL after it. REFS_UNSUPPORTED for OPeNDAP. */
+refs_status refs_aggregation__locate(const refs_aggregation *aggregation,
+                                     const refs_agg_names *names, refs_str file,
+                                     refs_buf *locations, refs_error *err);
+
+/* -- place.c ----------------------------------------------------------------------------------- */
+
+/** How the dimensions of a partition are those of its fragment. */
+typedef struct refs_agg_place {
+    size_t rank;               /**< of the fragment */
+    size_t dim[REFS_MAX_RANK]; /**< of the aggregation, for each; SIZE_MAX: none */
+    bool is_reversed[REFS_MAX_RANK];
+    refs_agg_part part[REFS_MAX_RANK];
+} refs_agg_place;
+
+/** Places a fragment's variable in a partition that has `size` elements along each dimension.
+ * REFS_CORRUPT where they disagree, with both shapes. */
+refs_status refs_aggregation__place(const refs_aggregation *aggregation, const uint64_t *size,
+                                    const refs_agg_fragment *fragment,
+                                    const refs_array_meta *variable, refs_agg_place *place,
+                                    refs_error *err);
+
+/* -- values.c ---------------------------------------------------------------------------------- */
+
+/** How elements of a fragment become those of the container. */
+typedef struct refs_agg_values {
+    refs_dtype from, to;
+    bool is_same;   /**< nothing is to be done */
+    bool is_linear; /**< value = element * scale + offset, before packing */
+    double scale, offset;
+    size_t n_missing;
+    uint8_t missing[4][16]; /**< elements of `from` that stand for missing values */
+    uint8_t fill[16];       /**< what those become, of `to` */
+    const char *name;       /**< of the fragment, for messages; or NULL */
+} refs_agg_values;
+
+/** Tells it. */
+refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
+                                      const refs_agg_fragment *fragment,
+                                      const refs_array_meta *variable, refs_agg_values *values,
+                                      refs_error *err);
+
+/** refs_piece.convert, of a refs_agg_values. */
+refs_status refs_agg_values__convert(const void *user, const void *src, size_t n, void *dst,
+                                     refs_error *err);
+
+/** The element that netCDF fills a type with; false for types that it does not fill. */
+bool refs_agg_values__default_fill(const refs_dtype *dtype, uint8_t *fill);
+
+/* -- fragments.c ------------------------------------------------------------------------------- */
+
+/** A fragment whose file is open, held by whoever got it. */
+typedef struct refs_open_fragment {
+    struct refs_fragment_file
+        *file; /**< that is held; NULL: there is none, its values are missing */
+    refs_array *array;
+    refs_agg_values values;
+    refs_agg_place place;
+    char *name; /**< for messages */
+} refs_open_fragment;
+
+/** An aggregation that is open as an array. */
+typedef struct refs_agg_mosaic {
+    refs_fragments *fragments;
+    refs_aggregation *aggregation;
+    struct fragment_node **nodes; /**< of partitions that are open; guarded by `fragments` */
+} refs_agg_mosaic;
+
+/** One of the partitions that a read wants. */
+typedef struct refs_wanted_fragment {
+    uint64_t number;                  /**< of the partition */
+    const refs_open_fragment *opened; /**< set by refs_fragments__hold; NULL: missing */
+    struct refs_fragment_file *file;  /**< likewise: what is held */
+} refs_wanted_fragment;
+
+/** Opens `n` fragments that are there, all at once, and holds them. `progress` may be NULL. */
+refs_status refs_fragments__hold(refs_agg_mosaic *mosaic, refs_wanted_fragment *wanted, size_t n,
+                                 const struct refs_progress *progress, refs_error *err);
+
+/** Begins to open them, and holds nothing. */
+void refs_fragments__prepare(refs_agg_mosaic *mosaic, const refs_wanted_fragment *wanted, size_t n);
+void refs_fragments__release(refs_fragments *fragments, struct refs_fragment_file *file);
+
+/** What arrays of the fragments' aggregations are read with. */
+refs_array_context refs_fragments__context(const refs_fragments *fragments);
+
+/** Lets go of what a mosaic knows of open fragments. */
+void refs_fragments__leave(refs_agg_mosaic *mosaic);
+
+/** Whether the files that a fragment is looked for in are local, without opening one. */
+bool refs_fragments__is_local(refs_fragments *fragments, const refs_aggregation *aggregation,
+                              uint64_t number);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,626 @@
+/* fragments.c -- files of fragments: opened by threads that may wait, kept while they are used; see
+ * aggregation.h. */
+#include "aggregation_internal.h"
+
+#include <stdio.h>
+
+#include "refs/fetch.h"
+#include "refs/fork.h"
+#include "refs/pool.h"
+#include "refs/refset.h"
+#include "refs/store.h"
+
+/* Files that are opened at once: each waits for a server. */
+enum { N_OPENERS = 16 };
+
+enum { DEFAULT_FILES = 1024 };
+#define DEFAULT_MEMORY (128 * REFS_MIB)
+
+/* How often a read that waits for files looks whether it was cancelled. */
+enum { POLL_MS = 50 };
+
+/* A fragment of a file that is open. */
+typedef struct fragment_node {
+    struct fragment_node *next;
+    struct fragment_node **slot; /* of the mosaic that it was opened for, or NULL */
+    uint64_t number;
+    refs_store *store;
+    refs_open_fragment opened;
+} fragment_node;
+
+typedef enum file_state { CLOSED, OPENING, OPEN, MISSING, FAILED } file_state;
+
+typedef struct refs_fragment_file {
+    refs_fragments *fragments;
+    char *locations; /* to be tried, each with a NUL after it, and another one at the end */
+    unsigned n_holders;
+    file_state state;
+    bool is_noted; /* that it is missing */
+    refs_set *set; /* NULL: the aggregation's own file */
+    refs_store *store;
+    refs_hierarchy *own_hierarchy;
+    const refs_hierarchy *hierarchy;
+    size_t memory;
+    refs_error error;
+    fragment_node *nodes;
+    struct refs_fragment_file *newer, *older; /* of those that are open */
+} refs_fragment_file;
+
+struct refs_fragments {
+    refs_fragments_options options;
+    refs_pool *openers;
+    refs_forked forked;
+    refs_set_options sets;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t changed;
+    refs_intern names; /* locations of files, joined */
+    refs_fragment_file **files;
+    size_t capacity;
+    refs_fragment_file own;
+    refs_fragment_file *newest, *oldest;
+    size_t n_open, memory;
+    bool any_missing;
+};
+
+/* -- opening a file, on a thread of its own ---------------------------------------------------- */
+
+static void close_file(refs_fragment_file *file) {
+    for (fragment_node *node = file->nodes, *next; node != NULL; node = next) {
+        next = node->next;
+        if (node->slot != NULL) *node->slot = NULL;
+        refs_array_free(node->opened.array);
+        refs_store_free(node->store);
+        refs_free(node->opened.name);
+        refs_free(node);
+    }
+    file->nodes = NULL;
+    refs_hierarchy_free(file->own_hierarchy);
+    refs_store_free(file->store);
+    refs_set_free(file->set);
+    file->own_hierarchy = NULL;
+    file->hierarchy = NULL;
+    file->store = NULL;
+    file->set = NULL;
+}
+
+/* What was opened, before it is the file's. */
+typedef struct opening {
+    refs_set *set;
+    refs_store *store;
+    refs_hierarchy *hierarchy;
+} opening;
+
+static refs_status tell_opened(const refs_fragments *fragments, const char *location,
+                               refs_error *err) {
+    const refs_fragments_options *options = &fragments->options;
+    uint32_t id;
+    REFS_TRY(refs_locations_number(options->locations, location, &id, err));
+    return options->opened != NULL ? options->opened(options->user, location, id, err) : REFS_OK;
+}
+
+static refs_status open_at(const refs_fragments *fragments, const char *location, opening *made,
+                           refs_error *err) {
+    const refs_fragments_options *options = &fragments->options;
+    REFS_TRY(refs_set_open(options->vfs, location, &fragments->sets, &made->set, err));
+    REFS_TRY(tell_opened(fragments, location, err));
+    REFS_TRY(refs_store_open(made->set, options->fetcher, &made->store, err));
+    refs_store_share(made->store, options->locations, NULL);
+    return refs_hierarchy_open(made->store, &options->notes, &made->hierarchy, err);
+}
+
+static void clear_opening(opening *made) {
+    refs_hierarchy_free(made->hierarchy);
+    refs_store_free(made->store);
+    refs_set_free(made->set);
+    *made = (opening){NULL, NULL, NULL};
+}
+
+/* Of several names the first that is there is taken; why others are not is told if none is. */
+static refs_status open_any(const refs_fragments *fragments, const char *locations, opening *made,
+                            refs_error *err) {
+    refs_error first = REFS_ERROR_INIT;
+    refs_status status = REFS_NOT_FOUND;
+    for (const char *at = locations; *at != '\0'; at += strlen(at) + 1) {
+        refs_error problem = REFS_ERROR_INIT;
+        status = open_at(fragments, at, made, &problem);
+        if (status == REFS_OK) return REFS_OK;
+        clear_opening(made);
+        if (status == REFS_NOT_FOUND) continue;
+        if (strstr(problem.message, at) == NULL) refs_error_prefix(&problem, "%s", at);
+        if (first.status == REFS_OK) first = problem;
+        if (status == REFS_CANCELLED || status == REFS_NOMEM) break;
+    }
+    if (first.status == REFS_OK) return REFS_NOT_FOUND;
+    return refs_fail(err, first.status, "%s", first.message);
+}
+
+static void enlist(refs_fragments *fragments, refs_fragment_file *file) {
+    file->older = fragments->newest;
+    file->newer = NULL;
+    if (fragments->newest != NULL) fragments->newest->newer = file;
+    fragments->newest = file;
+    if (fragments->oldest == NULL) fragments->oldest = file;
+    fragments->n_open++;
+    fragments->memory += file->memory;
+}
+
+static void delist(refs_fragments *fragments, refs_fragment_file *file) {
+    if (file->newer != NULL)
+        file->newer->older = file->older;
+    else
+        fragments->newest = file->older;
+    if (file->older != NULL)
+        file->older->newer = file->newer;
+    else
+        fragments->oldest = file->newer;
+    fragments->n_open--;
+    fragments->memory -= file->memory;
+}
+
+static void take_opened(refs_fragment_file *file, const opening *made) {
+    file->set = made->set;
+    file->store = made->store;
+    file->own_hierarchy = made->hierarchy;
+    file->hierarchy = made->hierarchy;
+    file->memory = refs_set_memory(made->set) + refs_hierarchy_memory(made->hierarchy);
+    enlist(file->fragments, file);
+}
+
+static refs_status run_open(void *argument, refs_error *unused) {
+    refs_fragment_file *file = argument;
+    refs_fragments *fragments = file->fragments;
+    refs_error err = REFS_ERROR_INIT;
+    opening made = {NULL, NULL, NULL};
+    (void)unused;
+    refs_status status = open_any(fragments, file->locations, &made, &err);
+    refs_lock(&fragments->lock);
+    if (status == REFS_OK) take_opened(file, &made);
+    file->error = err;
+    file->state = status == REFS_OK ? OPEN : status == REFS_NOT_FOUND ? MISSING : FAILED;
+    fragments->any_missing |= file->state == MISSING;
+    pthread_cond_broadcast(&fragments->changed);
+    refs_unlock(&fragments->lock);
+    return REFS_OK;
+}
+
+/* Also where it could not begin. */
+static void drop_open(void *argument) {
+    refs_fragment_file *file = argument;
+    refs_fragments *fragments = file->fragments;
+    refs_lock(&fragments->lock);
+    if (file->state == OPENING) {
+        file->state = FAILED;
+        file->error = (refs_error)REFS_ERROR_INIT;
+        (void)refs_fail(&file->error, REFS_CANCELLED, "cancelled");
+    }
+    file->n_holders--;
+    pthread_cond_broadcast(&fragments->changed);
+    refs_unlock(&fragments->lock);
+}
+
+/* -- files by name ----------------------------------------------------------------------------- */
+
+static refs_status locate(const refs_fragments *fragments, const refs_aggregation *aggregation,
+                          const refs_agg_fragment *fragment, refs_buf *locations, refs_error *err) {
+    const refs_fragments_options *options = &fragments->options;
+    const refs_agg_names names = {options->location, fragments->sets.rewrites,
+                                  fragments->sets.remote_to_local};
+    for (size_t k = 0; k < aggregation->n_alternatives; k++) {
+        uint32_t id = aggregation->files[fragment->first_file + k];
+        if (id == REFS_NO_TEXT) continue;
+        refs_str file = refs_intern_get(&aggregation->strings, id);
+        REFS_TRY(refs_aggregation__locate(aggregation, &names, file, locations, err));
+    }
+    return refs_buf_append(locations, "", 1, err);
+}
+
+static refs_status add_file(refs_fragments *fragments, const refs_buf *locations,
+                            refs_fragment_file **file, refs_error *err) {
+    refs_fragment_file *added = refs_calloc(1, sizeof *added);
+    if (added == NULL) return refs_fail_nomem(err);
+    added->fragments = fragments;
+    added->locations = refs_alloc(locations->size);
+    if (added->locations == NULL) {
+        refs_free(added);
+        return refs_fail_nomem(err);
+    }
+    memcpy(added->locations, locations->data, locations->size);
+    *file = added;
+    return REFS_OK;
+}
+
+/* With the lock held. */
+static refs_status find_file(refs_fragments *fragments, const refs_buf *locations,
+                             refs_fragment_file **file, refs_error *err) {
+    refs_str name = refs_str_view((const char *)locations->data, locations->size);
+    uint32_t id = refs_intern_find(&fragments->names, name);
+    if (id == REFS_INTERN_NONE) {
+        size_t n = fragments->names.count;
+        if (!refs_grow((void **)&fragments->files, &fragments->capacity, n,
+                       sizeof *fragments->files))
+            return refs_fail_nomem(err);
+        REFS_TRY(add_file(fragments, locations, &fragments->files[n], err));
+        refs_status status = refs_intern_add(&fragments->names, name, &id, err);
+        if (status != REFS_OK) {
+            refs_free(fragments->files[n]->locations);
+            refs_free(fragments->files[n]);
+            return status;
+        }
+    }
+    *file = fragments->files[id];
+    return REFS_OK;
+}
+
+/* With the lock held: of those that nobody holds, the one that was not used for longest goes. */
+static void evict(refs_fragments *fragments) {
+    const refs_fragments_options *options = &fragments->options;
+    refs_fragment_file *file = fragments->oldest;
+    while (file != NULL &&
+           (fragments->n_open > options->max_files || fragments->memory > options->max_memory)) {
+        refs_fragment_file *newer = file->newer;
+        if (file->n_holders == 0) {
+            delist(fragments, file);
+            close_file(file);
+            file->state = CLOSED;
+        }
+        file = newer;
+    }
+}
+
+static refs_status begin(refs_fragments *fragments, const refs_aggregation *aggregation,
+                         refs_wanted_fragment *wanted, refs_error *err) {
+    const refs_agg_fragment *fragment = &aggregation->fragments[wanted->number];
+    refs_buf locations = REFS_BUF_INIT;
+    refs_fragment_file *file = &fragments->own;
+    refs_status status = REFS_OK;
+    if (!fragment->is_own) status = locate(fragments, aggregation, fragment, &locations, err);
+    refs_lock(&fragments->lock);
+    if (status == REFS_OK && !fragment->is_own)
+        status = find_file(fragments, &locations, &file, err);
+    if (status == REFS_OK) {
+        wanted->file = file;
+        file->n_holders++;
+    }
+    refs_unlock(&fragments->lock);
+    refs_buf_clear(&locations);
+    return status;
+}
+
+/* Where a pool without threads, or memory, drops a task, it does so at once: not with the lock
+ * held. */
+static void start(refs_fragments *fragments, refs_fragment_file *file) {
+    bool begins;
+    if (file == &fragments->own) return;
+    refs_lock(&fragments->lock);
+    begins = file->state == CLOSED || file->state == FAILED;
+    if (begins) {
+        file->state = OPENING;
+        file->n_holders++;
+    } else if (file->state == OPEN) {
+        delist(fragments, file);
+        enlist(fragments, file);
+    }
+    refs_unlock(&fragments->lock);
+    if (begins) refs_pool_run(fragments->openers, run_open, drop_open, file);
+}
+
+/* -- fragments of files that are open ---------------------------------------------------------- */
+
+static refs_missing missing_of(const refs_fragments *fragments,
+                               const refs_aggregation *aggregation) {
+    if (fragments->options.missing != REFS_MISSING_BY_ENCODING) return fragments->options.missing;
+    bool is_cfa = aggregation->encoding == REFS_ENCODING_CFA_JSON ||
+                  aggregation->encoding == REFS_ENCODING_CFA_GROUP;
+    return is_cfa ? REFS_MISSING_FILL : REFS_MISSING_ERROR;
+}
+
+/* "master.nc: /tas partition (0, 1, 0) of fragment.nc" */
+static char *print_name(const refs_fragments *fragments, const refs_aggregation *aggregation,
+                        const refs_fragment_file *file, uint64_t number) {
+    char index[256];
+    refs_buf text = REFS_BUF_INIT;
+    const char *location = file == &fragments->own ? fragments->options.location : file->locations;
+    (void)refs_buf_printf(&text, NULL, "%s: %s partition %s of %s", fragments->options.location,
+                          aggregation->container.path,
+                          refs_aggregation__print_index(aggregation, number, index, sizeof index),
+                          location);
+    return refs_buf_take_text(&text);
+}
+
+static const refs_array_meta *find_variable(const refs_aggregation *aggregation,
+                                            const refs_fragment_file *file,
+                                            const refs_agg_fragment *fragment) {
+    const refs_hierarchy *hierarchy = file->hierarchy;
+    if (fragment->variable == REFS_NO_TEXT) {
+        int64_t varid = fragment->extras != NULL ? fragment->extras->varid : -1;
+        bool is_there = varid >= 0 && (uint64_t)varid < refs_hierarchy_n_arrays(hierarchy);
+        return is_there ? refs_hierarchy_array(hierarchy, (size_t)varid) : NULL;
+    }
+    refs_str name = refs_intern_get(&aggregation->strings, fragment->variable);
+    const char *group = aggregation->container.group;
+    if (fragment->is_own && name.size > 0 && name.data[0] != '/') {
+        const refs_array_meta *own = refs_hierarchy_resolve(hierarchy, group, name);
+        if (own != NULL) return own;
+    }
+    const refs_array_meta *meta = refs_hierarchy_find_array(hierarchy, name);
+    return meta != NULL ? meta : refs_hierarchy_resolve(hierarchy, group, name);
+}
+
+static refs_status check_variable(const refs_aggregation *aggregation,
+                                  const refs_agg_fragment *fragment, const refs_array_meta *meta,
+                                  refs_error *err) {
+    refs_str name = fragment->variable != REFS_NO_TEXT
+                        ? refs_intern_get(&aggregation->strings, fragment->variable)
+                        : refs_str_view("with that number", 16);
+    if (meta == NULL)
+        return refs_fail(err, REFS_CORRUPT, "the file has no variable %.*s", REFS_STR_ARG(name));
+    if (meta->status != REFS_OK)
+        return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
+    if (refs_aggregation_is_told_by(meta->attributes) || meta->aggregation != NULL)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s is itself an aggregation, which is not followed", meta->path);
+    return REFS_OK;
+}
+
+static void size_of_partition(const refs_aggregation *aggregation, uint64_t number,
+                              uint64_t *size) {
+    uint64_t index[REFS_MAX_RANK];
+    refs_aggregation__index_of(aggregation, number, index);
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
+        const refs_agg_span *span = refs_agg_dim__span(&aggregation->dims[dim], index[dim]);
+        size[dim] = span != NULL ? span->end - span->begin : 0;
+    }
+}
+
+static refs_status open_node(refs_fragments *fragments, const refs_aggregation *aggregation,
+                             const refs_fragment_file *file, fragment_node *node, refs_error *err) {
+    const refs_agg_fragment *fragment = &aggregation->fragments[node->number];
+    const refs_array_meta *meta = find_variable(aggregation, file, fragment);
+    refs_open_fragment *opened = &node->opened;
+    refs_array_context context = fragments->options.arrays;
+    uint64_t size[REFS_MAX_RANK];
+    REFS_TRY(check_variable(aggregation, fragment, meta, err));
+    size_of_partition(aggregation, node->number, size);
+    REFS_TRY(refs_aggregation__place(aggregation, size, fragment, meta, &opened->place, err));
+    REFS_TRY(refs_agg_values__describe(aggregation, fragment, meta, &opened->values, err));
+    opened->values.name = opened->name;
+    context.prefetch_pool = NULL;
+    if (file != &fragments->own) {
+        REFS_TRY(refs_store_open(file->set, fragments->options.fetcher, &node->store, err));
+        refs_store_share(node->store, fragments->options.locations, opened->name);
+        context.store = node->store;
+    }
+    return refs_array_open(&context, meta, &opened->array, err);
+}
+
+static void free_node(fragment_node *node) {
+    refs_store_free(node->store);
+    refs_free(node->opened.name);
+    refs_free(node);
+}
+
+static refs_status make_node(const refs_agg_mosaic *mosaic, refs_fragment_file *file,
+                             uint64_t number, fragment_node **made, refs_error *err) {
+    fragment_node *node = refs_calloc(1, sizeof *node);
+    if (node == NULL) return refs_fail_nomem(err);
+    node->number = number;
+    node->opened.file = file;
+    node->opened.name = print_name(mosaic->fragments, mosaic->aggregation, file, number);
+    if (node->opened.name == NULL) {
+        free_node(node);
+        return refs_fail_nomem(err);
+    }
+    refs_status status = open_node(mosaic->fragments, mosaic->aggregation, file, node, err);
+    if (status == REFS_OK) {
+        *made = node;
+        return REFS_OK;
+    }
+    if (err != NULL && strstr(err->message, node->opened.name) == NULL)
+        refs_error_prefix(err, "%s", node->opened.name);
+    free_node(node);
+    return status;
+}
+
+/* With the lock held. */
+static refs_status open_fragment(refs_agg_mosaic *mosaic, refs_wanted_fragment *wanted,
+                                 refs_error *err) {
+    fragment_node **slot = &mosaic->nodes[wanted->number];
+    if (*slot == NULL) {
+        REFS_TRY(make_node(mosaic, wanted->file, wanted->number, slot, err));
+        (*slot)->slot = slot;
+        (*slot)->next = wanted->file->nodes;
+        wanted->file->nodes = *slot;
+    }
+    wanted->opened = &(*slot)->opened;
+    return REFS_OK;
+}
+
+void refs_fragments__leave(refs_agg_mosaic *mosaic) {
+    refs_lock(&mosaic->fragments->lock);
+    for (uint64_t i = 0; i < mosaic->aggregation->n_partitions; i++)
+        if (mosaic->nodes[i] != NULL) mosaic->nodes[i]->slot = NULL;
+    refs_unlock(&mosaic->fragments->lock);
+}
+
+/* With the lock held. */
+static refs_status take_missing(refs_fragments *fragments, const refs_aggregation *aggregation,
+                                refs_wanted_fragment *wanted, refs_error *err) {
+    refs_fragment_file *file = wanted->file;
+    refs_missing missing = missing_of(fragments, aggregation);
+    char index[256];
+    const char *where =
+        refs_aggregation__print_index(aggregation, wanted->number, index, sizeof index);
+    wanted->opened = NULL;
+    if (missing == REFS_MISSING_ERROR)
+        return refs_fail(err, REFS_NOT_FOUND,
+                         "%s: %s partition %s: there is no file %s (where files moved, -oo "
+                         "URL_REWRITE=old=>new; -oo MISSING=FILL reads missing files as nodata)",
+                         fragments->options.location, aggregation->container.path, where,
+                         file->locations);
+    if (missing == REFS_MISSING_WARN && !file->is_noted)
+        refs_note(&fragments->options.notes, REFS_NOTE_WARNING,
+                  "%s: %s partition %s: there is no file %s, its values are nodata",
+                  fragments->options.location, aggregation->container.path, where, file->locations);
+    file->is_noted = true;
+    return REFS_OK;
+}
+
+static refs_status fail_file(const refs_fragments *fragments, const refs_aggregation *aggregation,
+                             const refs_wanted_fragment *wanted, refs_error *err) {
+    char index[256];
+    return refs_fail(
+        err, wanted->file->error.status, "%s: %s partition %s: %s", fragments->options.location,
+        aggregation->container.path,
+        refs_aggregation__print_index(aggregation, wanted->number, index, sizeof index),
+        wanted->file->error.message);
+}
+
+static refs_status settle(refs_agg_mosaic *mosaic, refs_wanted_fragment *wanted, refs_error *err) {
+    switch (wanted->file->state) {
+    case OPEN:
+        return open_fragment(mosaic, wanted, err);
+    case MISSING:
+        return take_missing(mosaic->fragments, mosaic->aggregation, wanted, err);
+    default:
+        return fail_file(mosaic->fragments, mosaic->aggregation, wanted, err);
+    }
+}
+
+static bool is_any_opening(const refs_wanted_fragment *wanted, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (wanted[i].file != NULL && wanted[i].file->state == OPENING) return true;
+    return false;
+}
+
+static bool may_go_on(const refs_progress *progress) {
+    return progress == NULL || progress->report == NULL || progress->report(progress->user, 0);
+}
+
+static refs_status await(refs_fragments *fragments, const refs_wanted_fragment *wanted, size_t n,
+                         const refs_progress *progress, refs_error *err) {
+    refs_status status = REFS_OK;
+    refs_lock(&fragments->lock);
+    while (status == REFS_OK && is_any_opening(wanted, n)) {
+        (void)refs_wait_ms(&fragments->changed, &fragments->lock, POLL_MS);
+        refs_unlock(&fragments->lock);
+        if (!may_go_on(progress)) status = refs_fail(err, REFS_CANCELLED, "cancelled");
+        refs_lock(&fragments->lock);
+    }
+    refs_unlock(&fragments->lock);
+    return status;
+}
+
+refs_status refs_fragments__hold(refs_agg_mosaic *mosaic, refs_wanted_fragment *wanted, size_t n,
+                                 const refs_progress *progress, refs_error *err) {
+    refs_fragments *fragments = mosaic->fragments;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < n && status == REFS_OK; i++)
+        status = begin(fragments, mosaic->aggregation, &wanted[i], err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) start(fragments, wanted[i].file);
+    if (status == REFS_OK) status = await(fragments, wanted, n, progress, err);
+    refs_lock(&fragments->lock);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) status = settle(mosaic, &wanted[i], err);
+    refs_unlock(&fragments->lock);
+    for (size_t i = 0; i < n && status != REFS_OK; i++) {
+        if (wanted[i].file != NULL) refs_fragments__release(fragments, wanted[i].file);
+        wanted[i].file = NULL;
+    }
+    return status;
+}
+
+void refs_fragments__prepare(refs_agg_mosaic *mosaic, const refs_wanted_fragment *wanted,
+                             size_t n) {
+    refs_fragments *fragments = mosaic->fragments;
+    for (size_t i = 0; i < n; i++) {
+        refs_wanted_fragment one = wanted[i];
+        if (begin(fragments, mosaic->aggregation, &one, NULL) != REFS_OK) return;
+        start(fragments, one.file);
+        refs_fragments__release(fragments, one.file);
+    }
+}
+
+void refs_fragments__release(refs_fragments *fragments, refs_fragment_file *file) {
+    refs_lock(&fragments->lock);
+    file->n_holders--;
+    evict(fragments);
+    refs_unlock(&fragments->lock);
+}
+
+bool refs_fragments__is_local(refs_fragments *fragments, const refs_aggregation *aggregation,
+                              uint64_t number) {
+    const refs_agg_fragment *fragment = &aggregation->fragments[number];
+    refs_buf locations = REFS_BUF_INIT;
+    const char *location = fragments->options.location;
+    bool is_located = !fragment->is_there || fragment->is_own ||
+                      locate(fragments, aggregation, fragment, &locations, NULL) == REFS_OK;
+    if (locations.size > 0) location = (const char *)locations.data;
+    bool is_local = is_located && refs_fetcher_is_local(fragments->options.fetcher, location);
+    refs_buf_clear(&locations);
+    return is_local;
+}
+
+/* -- all of them ------------------------------------------------------------------------------- */
+
+/* Threads that open files are not in the child: who wants those files opens them again. */
+static void in_child(void *self) {
+    refs_fragments *fragments = self;
+    for (size_t i = 0; i < fragments->names.count; i++) {
+        refs_fragment_file *file = fragments->files[i];
+        if (file->state != OPENING) continue;
+        file->state = CLOSED;
+        file->n_holders--;
+    }
+}
+
+refs_status refs_fragments_open(const refs_fragments_options *options, refs_fragments **fragments,
+                                refs_error *err) {
+    refs_fragments *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    opened->options = *options;
+    if (opened->options.max_files == 0) opened->options.max_files = DEFAULT_FILES;
+    if (opened->options.max_memory == 0) opened->options.max_memory = DEFAULT_MEMORY;
+    opened->sets = options->sets != NULL ? *options->sets : (refs_set_options)REFS_SET_OPTIONS_INIT;
+    opened->options.sets = &opened->sets;
+    opened->sets.set_index = -1;
+    opened->own = (refs_fragment_file){
+        .fragments = opened, .state = OPEN, .hierarchy = options->hierarchy, .n_holders = 1};
+    refs_status status = refs_pool_open(N_OPENERS, &opened->openers, err);
+    if (status != REFS_OK) {
+        refs_free(opened);
+        return status;
+    }
+    pthread_mutex_init(&opened->lock, NULL);
+    refs_cond_init(&opened->changed);
+    opened->forked = (refs_forked){.in_child = in_child, .self = opened};
+    refs_fork_register(&opened->forked);
+    *fragments = opened;
+    return REFS_OK;
+}
+
+void refs_fragments_free(refs_fragments *fragments) {
+    if (fragments == NULL) return;
+    refs_pool_free(fragments->openers);
+    refs_fork_unregister(&fragments->forked);
+    for (size_t i = 0; i < fragments->names.count; i++) {
+        close_file(fragments->files[i]);
+        refs_free(fragments->files[i]->locations);
+        refs_free(fragments->files[i]);
+    }
+    close_file(&fragments->own);
+    refs_free(fragments->files);
+    refs_intern_clear(&fragments->names);
+    pthread_cond_destroy(&fragments->changed);
+    pthread_mutex_destroy(&fragments->lock);
+    refs_free(fragments);
+}
+
+refs_array_context refs_fragments__context(const refs_fragments *fragments) {
+    return fragments->options.arrays;
+}
+
+bool refs_fragments_are_complete(refs_fragments *fragments) {
+    refs_lock(&fragments->lock);
+    bool complete = !fragments->any_missing;
+    refs_unlock(&fragments->lock);
+    return complete;
+}

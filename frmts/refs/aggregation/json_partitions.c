@@ -1,0 +1,416 @@
+/* json_partitions.c -- CFA-0.4: partitions as JSON in the attribute cfa_array; see
+ * aggregation_internal.h.
+ *
+ * The convention has both ends of a location inside it; its own examples, and files that exist,
+ * have the second one behind it. The shape of the sub-array tells which is meant.
+ */
+#include "aggregation_internal.h"
+
+#include <stdio.h>
+
+/* A partition while it is read. */
+typedef struct partition {
+    const refs_json *json;
+    const refs_json *subarray;
+    size_t at;       /* in the list, for messages */
+    uint64_t number; /* in the matrix */
+    uint64_t index[REFS_MAX_RANK];
+    uint64_t begin[REFS_MAX_RANK], end[REFS_MAX_RANK];
+    refs_agg_extras extras;
+    bool has_extras;
+} partition;
+
+/* All of them. */
+typedef struct reading {
+    refs_aggregation *aggregation;
+    const refs_json *root;
+    size_t n_split;              /* dimensions of the matrix */
+    size_t split[REFS_MAX_RANK]; /* which ones of the aggregation those are */
+    partition *partitions;
+    size_t n;
+} reading;
+
+static refs_status fail_at(const partition *part, refs_status status, const char *what,
+                           refs_error *err) {
+    return refs_fail(err, status, "partition %zu of cfa_array: %s", part->at, what);
+}
+
+static size_t dim_called(const refs_aggregation *aggregation, refs_str name) {
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++)
+        if (refs_str_is(name, aggregation->names[dim])) return dim;
+    return SIZE_MAX;
+}
+
+/* -- the matrix of partitions ------------------------------------------------------------------ */
+
+static refs_status read_matrix(reading *job, refs_error *err) {
+    const refs_json *names = refs_json_get(job->root, "pmdimensions");
+    const refs_json *shape = refs_json_get(job->root, "pmshape");
+    refs_aggregation *aggregation = job->aggregation;
+    job->n_split = refs_json_size(names);
+    if (job->n_split > aggregation->meta.rank ||
+        (shape != NULL && refs_json_size(shape) != job->n_split))
+        return refs_fail(err, REFS_CORRUPT,
+                         "cfa_array: pmdimensions and pmshape do not fit each other");
+    for (size_t i = 0; i < job->n_split; i++) {
+        refs_str name = refs_json_text(refs_json_at(names, i));
+        size_t dim = dim_called(aggregation, name);
+        uint64_t n = 1;
+        if (dim == SIZE_MAX || aggregation->dims[dim].is_split)
+            return refs_fail(err, REFS_CORRUPT,
+                             "cfa_array: pmdimensions has %.*s, which is not in cfa_dimensions",
+                             REFS_STR_ARG(name));
+        if (shape != NULL && (!refs_json_u64(refs_json_at(shape, i), &n) || n == 0))
+            return refs_fail(err, REFS_CORRUPT, "cfa_array: pmshape is not a list of sizes");
+        job->split[i] = dim;
+        aggregation->dims[dim].is_split = true;
+        aggregation->dims[dim].n_parts = n;
+    }
+    return refs_aggregation__count(aggregation, err);
+}
+
+static refs_status read_index(const reading *job, partition *part, refs_error *err) {
+    const refs_json *index = refs_json_get(part->json, "index");
+    memset(part->index, 0, sizeof part->index);
+    if (index == NULL && job->aggregation->n_partitions == 1) return REFS_OK;
+    if (refs_json_size(index) != job->n_split)
+        return fail_at(part, REFS_CORRUPT, "index does not fit pmdimensions", err);
+    for (size_t i = 0; i < job->n_split; i++) {
+        size_t dim = job->split[i];
+        if (!refs_json_u64(refs_json_at(index, i), &part->index[dim]) ||
+            part->index[dim] >= job->aggregation->dims[dim].n_parts)
+            return fail_at(part, REFS_CORRUPT, "index is not inside pmshape", err);
+    }
+    part->number = 0;
+    for (size_t dim = 0; dim < job->aggregation->meta.rank; dim++)
+        part->number = part->number * job->aggregation->dims[dim].n_parts + part->index[dim];
+    return REFS_OK;
+}
+
+/* -- dimensions of sub-arrays ------------------------------------------------------------------ */
+
+/* Dimensions of the sub-array are those of the aggregation, unless pdimensions says otherwise. */
+static refs_status read_dims(const reading *job, partition *part, refs_error *err) {
+    const refs_json *names = refs_json_get(part->json, "pdimensions");
+    const refs_json *shape = refs_json_get(part->subarray, "shape");
+    refs_agg_extras *extras = &part->extras;
+    size_t rank = job->aggregation->meta.rank;
+    extras->rank = names != NULL ? refs_json_size(names) : rank;
+    if (extras->rank > REFS_MAX_RANK ||
+        (shape != NULL && names != NULL && refs_json_size(shape) != extras->rank))
+        return fail_at(part, REFS_CORRUPT, "pdimensions does not fit the shape of its subarray",
+                       err);
+    for (size_t i = 0; i < extras->rank; i++) {
+        extras->dim[i] = names != NULL
+                             ? dim_called(job->aggregation, refs_json_text(refs_json_at(names, i)))
+                             : i;
+        part->has_extras |= extras->dim[i] != i;
+        for (size_t k = 0; k < i; k++)
+            if (extras->dim[i] != SIZE_MAX && extras->dim[k] == extras->dim[i])
+                return fail_at(part, REFS_CORRUPT, "pdimensions names a dimension twice", err);
+    }
+    part->has_extras |= names != NULL && extras->rank != rank;
+    if (shape == NULL || refs_json_size(shape) != extras->rank) return REFS_OK;
+    for (size_t i = 0; i < extras->rank; i++)
+        if (!refs_json_u64(refs_json_at(shape, i), &extras->shape[i]) || extras->shape[i] == 0)
+            return fail_at(part, REFS_CORRUPT, "shape of its subarray is not a list of sizes", err);
+    return REFS_OK;
+}
+
+static refs_status read_reverse(const reading *job, partition *part, refs_error *err) {
+    const refs_json *names = refs_json_get(part->json, "reverse");
+    if (names == NULL) names = refs_json_get(part->json, "flip");
+    for (size_t i = 0; i < refs_json_size(names); i++) {
+        size_t dim = dim_called(job->aggregation, refs_json_text(refs_json_at(names, i))), k = 0;
+        while (k < part->extras.rank && part->extras.dim[k] != dim) k++;
+        if (dim == SIZE_MAX || k == part->extras.rank)
+            return fail_at(part, REFS_CORRUPT, "reverse names a dimension that it does not have",
+                           err);
+        part->extras.is_reversed[k] = part->has_extras = true;
+    }
+    return REFS_OK;
+}
+
+/* -- parts of sub-arrays ----------------------------------------------------------------------- */
+
+/* One after the other: "[[0, 9, 1], (2, 3, 5)]", in Python's or JSON's way. */
+typedef struct part_text {
+    const char *at, *end;
+} part_text;
+
+static char next_char(part_text *text) {
+    while (text->at < text->end && strchr(" \t\r\n,", *text->at) != NULL) text->at++;
+    return text->at < text->end ? *text->at : '\0';
+}
+
+static bool next_number(part_text *text, int64_t *number) {
+    char c = next_char(text);
+    const char *begin = text->at;
+    if (c == '-') text->at++;
+    while (text->at < text->end && *text->at >= '0' && *text->at <= '9') text->at++;
+    bool integral;
+    return text->at > begin &&
+           refs_json_number_to_i64(refs_str_view(begin, (size_t)(text->at - begin)), number,
+                                   &integral);
+}
+
+/* A range has both its ends inside it. */
+static bool as_range(const int64_t *numbers, size_t n, refs_agg_part *part) {
+    int64_t step = n == 3 ? numbers[2] : 1;
+    if (n < 2 || n > 3 || step == 0 || numbers[0] < 0 || numbers[1] < 0 ||
+        (step > 0 ? numbers[1] < numbers[0] : numbers[1] > numbers[0]))
+        return false;
+    *part =
+        (refs_agg_part){numbers[0], step, (uint64_t)((numbers[1] - numbers[0]) / step) + 1, NULL};
+    return true;
+}
+
+static bool as_list(refs_aggregation *aggregation, const int64_t *numbers, size_t n,
+                    refs_agg_part *part) {
+    uint64_t *list = refs_aggregation__take(aggregation, n, sizeof *list);
+    if (list == NULL || n == 0) return false;
+    for (size_t i = 0; i < n; i++) {
+        if (numbers[i] < 0) return false;
+        list[i] = (uint64_t)numbers[i];
+    }
+    *part = (refs_agg_part){0, 1, n, list};
+    return true;
+}
+
+/* Numbers that a part of a sub-array may list: no more than its text has. */
+static bool read_one_part(refs_aggregation *aggregation, part_text *text, refs_agg_part *part) {
+    char open = next_char(text);
+    if (open != '[' && open != '(') return false;
+    size_t most = (size_t)(text->end - text->at) / 2 + 1, n = 0;
+    int64_t *numbers = refs_calloc(most, sizeof *numbers);
+    text->at++;
+    while (numbers != NULL && n < most && next_number(text, &numbers[n])) n++;
+    bool ends = numbers != NULL && next_char(text) == (open == '[' ? ']' : ')');
+    text->at++;
+    bool read =
+        ends && (open == '[' ? as_range(numbers, n, part) : as_list(aggregation, numbers, n, part));
+    refs_free(numbers);
+    return read;
+}
+
+static bool read_part_text(refs_aggregation *aggregation, refs_str whole, refs_agg_extras *extras,
+                           size_t *n) {
+    part_text text = {whole.data, whole.data + whole.size};
+    *n = 0;
+    if (next_char(&text) != '[') return false;
+    text.at++;
+    while (next_char(&text) != ']') {
+        if (*n == extras->rank || !read_one_part(aggregation, &text, &extras->part[*n]))
+            return false;
+        *n += 1;
+    }
+    return true;
+}
+
+static refs_status read_part(const reading *job, partition *part, refs_error *err) {
+    const refs_json *json = refs_json_get(part->json, "part");
+    refs_buf text = REFS_BUF_INIT;
+    size_t n = 0;
+    if (json == NULL) return REFS_OK;
+    refs_status status = refs_json_is_string(json)
+                             ? refs_buf_append_str(&text, refs_json_text(json), err)
+                             : refs_json_write(json, &text, err);
+    bool is_read = status == REFS_OK &&
+                   read_part_text(job->aggregation, refs_str_view((char *)text.data, text.size),
+                                  &part->extras, &n);
+    refs_buf_clear(&text);
+    if (status != REFS_OK) return status;
+    if (!is_read || (n > 0 && n != part->extras.rank))
+        return fail_at(part, REFS_CORRUPT, "part is not a list of ranges and lists of elements",
+                       err);
+    part->has_extras |= n > 0;
+    return REFS_OK;
+}
+
+/* -- locations --------------------------------------------------------------------------------- */
+
+/* Elements that the sub-array has along a dimension of the aggregation; 0: nobody tells. */
+static uint64_t elements_along(const partition *part, size_t dim) {
+    const refs_agg_extras *extras = &part->extras;
+    for (size_t i = 0; i < extras->rank; i++)
+        if (extras->dim[i] == dim)
+            return extras->part[i].n > 0 ? extras->part[i].n : extras->shape[i];
+    return 1;
+}
+
+/* A location tells [first, last], or [first, behind the last]. */
+static refs_status read_place(const reading *job, partition *part, size_t dim, refs_error *err) {
+    const refs_json *pair = refs_json_at(refs_json_get(part->json, "location"), dim);
+    uint64_t first, last, size = elements_along(part, dim);
+    char what[256];
+    if (!refs_json_u64(refs_json_at(pair, 0), &first) ||
+        !refs_json_u64(refs_json_at(pair, 1), &last) || last < first || last > INT64_MAX)
+        return fail_at(part, REFS_CORRUPT, "location is not a list of first and last elements",
+                       err);
+    part->begin[dim] = first;
+    part->end[dim] = size > 0 && last - first == size ? last : last + 1;
+    if (size == 0 || part->end[dim] - first == size) return REFS_OK;
+    snprintf(
+        what, sizeof what,
+        "its location along dimension %s is %llu to %llu, its subarray has %llu elements there",
+        job->aggregation->names[dim], (unsigned long long)first, (unsigned long long)last,
+        (unsigned long long)size);
+    return fail_at(part, REFS_CORRUPT, what, err);
+}
+
+static refs_status read_location(const reading *job, partition *part, refs_error *err) {
+    const refs_json *location = refs_json_get(part->json, "location");
+    refs_aggregation *aggregation = job->aggregation;
+    if (location != NULL && refs_json_size(location) != aggregation->meta.rank)
+        return fail_at(part, REFS_CORRUPT, "location does not fit cfa_dimensions", err);
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
+        if (location != NULL) {
+            REFS_TRY(read_place(job, part, dim, err));
+            continue;
+        }
+        part->begin[dim] = 0;
+        part->end[dim] =
+            refs_aggregation__size_of(aggregation, refs_str_from(aggregation->names[dim]));
+        if (part->end[dim] == 0) part->end[dim] = elements_along(part, dim);
+        if (part->end[dim] == 0 || aggregation->dims[dim].n_parts > 1)
+            return fail_at(part, REFS_CORRUPT, "it has no location", err);
+    }
+    return REFS_OK;
+}
+
+/* -- spans ------------------------------------------------------------------------------------- */
+
+/* Partitions with one index along a dimension have one place along it. */
+static refs_status add_spans(reading *job, size_t dim, refs_error *err) {
+    refs_agg_dim *parts = &job->aggregation->dims[dim];
+    const partition **first = refs_calloc((size_t)parts->n_parts, sizeof *first);
+    if (first == NULL) return refs_fail_nomem(err);
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < job->n && status == REFS_OK; i++) {
+        const partition *part = &job->partitions[i], **seen = &first[part->index[dim]];
+        if (*seen == NULL) {
+            *seen = part;
+            status = refs_agg_dim__place(
+                parts, (refs_agg_span){part->begin[dim], part->end[dim], part->index[dim]}, err);
+        } else if ((*seen)->begin[dim] != part->begin[dim] || (*seen)->end[dim] != part->end[dim]) {
+            char what[256];
+            snprintf(what, sizeof what,
+                     "its location along dimension %s is not that of partition %zu, which has the "
+                     "same index",
+                     job->aggregation->names[dim], (*seen)->at);
+            status = fail_at(part, REFS_CORRUPT, what, err);
+        }
+    }
+    refs_free(first);
+    return status != REFS_OK ? status : refs_agg_dim__settle(job->aggregation, dim, err);
+}
+
+/* -- fragments --------------------------------------------------------------------------------- */
+
+static refs_status keep_extras(refs_aggregation *aggregation, const partition *part,
+                               refs_agg_fragment *fragment, refs_error *err) {
+    if (!part->has_extras) return REFS_OK;
+    refs_agg_extras *extras = refs_aggregation__take(aggregation, 1, sizeof *extras);
+    if (extras == NULL) return refs_fail_nomem(err);
+    *extras = part->extras;
+    fragment->extras = extras;
+    return REFS_OK;
+}
+
+static refs_status keep_text(refs_aggregation *aggregation, const refs_json *json,
+                             const char **text, refs_error *err) {
+    if (!refs_json_is_string(json)) return REFS_OK;
+    refs_str from = refs_json_text(json);
+    char *copy = refs_aggregation__take(aggregation, from.size + 1, 1);
+    if (copy == NULL) return refs_fail_nomem(err);
+    memcpy(copy, from.data, from.size);
+    *text = copy;
+    return REFS_OK;
+}
+
+/* What does not tell the place of its values. */
+static refs_status read_rest(const reading *job, partition *part, refs_error *err) {
+    refs_agg_extras *extras = &part->extras;
+    const refs_json *varid = refs_json_get(part->subarray, "varid");
+    extras->varid = -1;
+    if (refs_json_get(part->subarray, "ncvar") == NULL && refs_json_i64(varid, &extras->varid))
+        part->has_extras = true;
+    REFS_TRY(keep_text(job->aggregation, refs_json_get(part->json, "punits"), &extras->units, err));
+    REFS_TRY(keep_text(job->aggregation, refs_json_get(part->json, "pcalendar"), &extras->calendar,
+                       err));
+    part->has_extras |= extras->units != NULL || extras->calendar != NULL;
+    return refs_aggregation__check_format(refs_json_text(refs_json_get(part->subarray, "format")),
+                                          err);
+}
+
+static refs_status add_fragment(const reading *job, const partition *part, refs_error *err) {
+    refs_aggregation *aggregation = job->aggregation;
+    refs_agg_fragment *fragment = &aggregation->fragments[part->number];
+    refs_str file = refs_json_text(refs_json_get(part->subarray, "file"));
+    refs_str variable = refs_json_text(refs_json_get(part->subarray, "ncvar"));
+    if (fragment->is_there)
+        return fail_at(part, REFS_CORRUPT, "another partition has the same index", err);
+    REFS_TRY(refs_aggregation__number_text(aggregation, file,
+                                           &aggregation->files[fragment->first_file], err));
+    REFS_TRY(refs_aggregation__number_text(aggregation, variable, &fragment->variable, err));
+    if (fragment->variable == REFS_NO_TEXT && part->extras.varid < 0)
+        return fail_at(part, REFS_CORRUPT, "its subarray has neither ncvar nor varid", err);
+    fragment->is_there = true;
+    fragment->is_own = file.size == 0;
+    return keep_extras(aggregation, part, fragment, err);
+}
+
+static refs_status read_partition(reading *job, size_t i, refs_error *err) {
+    partition *part = &job->partitions[i];
+    part->at = i;
+    part->json = refs_json_at(refs_json_get(job->root, "Partitions"), i);
+    part->subarray = refs_json_get(part->json, "subarray");
+    if (!refs_json_is_object(part->subarray))
+        return fail_at(part, REFS_CORRUPT, "it has no subarray", err);
+    REFS_TRY(read_index(job, part, err));
+    REFS_TRY(read_dims(job, part, err));
+    REFS_TRY(read_reverse(job, part, err));
+    REFS_TRY(read_part(job, part, err));
+    REFS_TRY(read_location(job, part, err));
+    return read_rest(job, part, err);
+}
+
+static refs_status read_partitions(reading *job, refs_error *err) {
+    refs_aggregation *aggregation = job->aggregation;
+    const refs_json *list = refs_json_get(job->root, "Partitions");
+    if (!refs_json_is_array(list))
+        return refs_fail(err, REFS_CORRUPT, "cfa_array has no list of Partitions");
+    REFS_TRY(read_matrix(job, err));
+    job->n = refs_json_size(list);
+    if (job->n > REFS_MAX_PARTITIONS)
+        return refs_fail(err, REFS_LIMIT, "cfa_array has %zu partitions", job->n);
+    job->partitions = refs_calloc(job->n, sizeof *job->partitions);
+    if (job->partitions == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_aggregation__allocate(aggregation, 1, err));
+    for (size_t i = 0; i < job->n; i++) REFS_TRY(read_partition(job, i, err));
+    for (size_t i = 0; i < job->n; i++) REFS_TRY(add_fragment(job, &job->partitions[i], err));
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++) REFS_TRY(add_spans(job, dim, err));
+    return REFS_OK;
+}
+
+refs_status refs_aggregation__open_json(refs_aggregation *aggregation, refs_error *err) {
+    refs_str text = refs_aggregation__text(aggregation->container.attributes, "cfa_array");
+    refs_json_doc *doc = NULL;
+    if (text.size > REFS_MAX_PARTITION_TEXT)
+        return refs_fail(err, REFS_LIMIT, "cfa_array has %zu bytes", text.size);
+    refs_status status = refs_json_parse(text, &doc, err);
+    if (status != REFS_OK) {
+        refs_error_prefix(err, "cfa_array");
+        return status;
+    }
+    reading job = {.aggregation = aggregation, .root = refs_json_root(doc)};
+    const refs_json *base = refs_json_get(job.root, "base");
+    status = read_partitions(&job, err);
+    aggregation->has_base = refs_json_is_string(base);
+    if (status == REFS_OK && aggregation->has_base)
+        status = refs_buf_append_str(&aggregation->base, refs_json_text(base), err);
+    refs_free(job.partitions);
+    refs_json_doc_free(doc);
+    aggregation->is_loaded = status == REFS_OK;
+    return status;
+}

@@ -1,0 +1,143 @@
+/* names.c -- names of fragments' files -> locations; see aggregation_internal.h.
+ *
+ * Sources: CFA-0.4 (base), CFA-0.6 (substitutions), CF-1.13 (URIs relative to the aggregation's
+ * file). S3netCDF4 wrote names relative to where it ran: its files lie in a folder beside the
+ * master that is called as that is, without its ending.
+ */
+#include "aggregation_internal.h"
+#include "refs/refset.h"
+
+/* -- substitutions ----------------------------------------------------------------------------- */
+
+/* The next of "${NAME}: text ${NAME}: text"; false at the end. */
+static bool next_substitution(refs_str *text, refs_str *name, refs_str *value) {
+    if (!refs_aggregation__next_word(text, name) || !refs_str_ends(*name, ":") ||
+        !refs_str_starts(*name, "${"))
+        return false;
+    *name = refs_str_part(*name, 0, name->size - 1);
+    return refs_aggregation__next_word(text, value);
+}
+
+static refs_status substitute(refs_str name, refs_str value, refs_buf *file, refs_error *err) {
+    refs_buf result = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    const char *text = (const char *)file->data;
+    for (size_t i = 0; i < file->size && status == REFS_OK;) {
+        bool is_here = name.size <= file->size - i && memcmp(text + i, name.data, name.size) == 0;
+        status = is_here ? refs_buf_append_str(&result, value, err)
+                         : refs_buf_append(&result, text + i, 1, err);
+        i += is_here ? name.size : 1;
+    }
+    refs_buf_clear(file);
+    *file = result;
+    return status;
+}
+
+/* What users say goes before what the file says: "${BASE}=>/new/folder/". */
+static refs_status apply_rewrites(const char *const *rewrites, refs_buf *file, refs_error *err) {
+    for (; rewrites != NULL && *rewrites != NULL; rewrites++) {
+        refs_str rewrite = refs_str_from(*rewrites);
+        const char *arrow = strstr(*rewrites, "}=>");
+        if (!refs_str_starts(rewrite, "${") || arrow == NULL) continue;
+        refs_str name = refs_str_view(*rewrites, (size_t)(arrow - *rewrites) + 1);
+        REFS_TRY(substitute(name, refs_str_from(arrow + 3), file, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status apply_substitutions(const refs_aggregation *aggregation,
+                                       const char *const *rewrites, refs_buf *file,
+                                       refs_error *err) {
+    const refs_array_meta *meta = aggregation->terms.files;
+    refs_str text = meta != NULL ? refs_aggregation__text(meta->attributes, "substitutions")
+                                 : refs_str_view("", 0);
+    refs_str name, value;
+    REFS_TRY(apply_rewrites(rewrites, file, err));
+    while (next_substitution(&text, &name, &value)) REFS_TRY(substitute(name, value, file, err));
+    return REFS_OK;
+}
+
+/* -- locations --------------------------------------------------------------------------------- */
+
+static bool holds(refs_str text, const char *part) {
+    size_t size = strlen(part);
+    for (size_t i = 0; i + size <= text.size; i++)
+        if (memcmp(text.data + i, part, size) == 0) return true;
+    return false;
+}
+
+static bool is_relative(refs_str file) {
+    return file.size > 0 && file.data[0] != '/' && !holds(file, "://") &&
+           !refs_str_starts(file, "file:");
+}
+
+/* Servers of OPeNDAP answer requests of their own, and not with a file. */
+static refs_status refuse_opendap(refs_str file, refs_error *err) {
+    bool is_http = refs_str_starts(file, "http://") || refs_str_starts(file, "https://");
+    bool is_dap = refs_str_starts(file, "dods:") || refs_str_starts(file, "dap4:") ||
+                  (is_http && (holds(file, "/dodsC/") || holds(file, "/opendap/")));
+    if (!is_dap) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s is an OPeNDAP address, which is not read: name the file itself, for "
+                     "example with -oo URL_REWRITE=/dodsC/…=>/fileServer/…",
+                     REFS_STR_ARG(file));
+}
+
+static refs_status add_location(const refs_agg_names *names, refs_str url, refs_buf *locations,
+                                refs_error *err) {
+    const refs_url_context context = {names->master, names->rewrites, names->remote_to_local};
+    REFS_TRY(refs_url_map(url, &context, locations, err));
+    return refs_buf_append(locations, "", 1, err);
+}
+
+static refs_status add_with_base(const refs_aggregation *aggregation, const refs_agg_names *names,
+                                 refs_str file, refs_buf *locations, refs_error *err) {
+    refs_buf url = REFS_BUF_INIT;
+    const refs_buf *base = &aggregation->base;
+    bool is_based = base->size > 0 && is_relative(file);
+    bool is_folder = is_based && base->data[base->size - 1] == '/';
+    refs_status status = REFS_OK;
+    if (is_based) status = refs_buf_append(&url, base->data, base->size, err);
+    if (status == REFS_OK && is_based && !is_folder) status = refs_buf_append(&url, "/", 1, err);
+    if (status == REFS_OK) status = refs_buf_append_str(&url, file, err);
+    if (status == REFS_OK)
+        status = add_location(names, refs_str_view((char *)url.data, url.size), locations, err);
+    refs_buf_clear(&url);
+    return status;
+}
+
+/* "x/x.tas.0.nc" beside "x.nca", whatever folder the name had when it was written. */
+static refs_status add_beside(const refs_agg_names *names, refs_str file, refs_buf *locations,
+                              refs_error *err) {
+    refs_str master = refs_str_from(names->master);
+    size_t slash = refs_str_find_last(master, '/'), behind = refs_str_find_last(file, '/');
+    refs_str stem = refs_str_part(master, slash == SIZE_MAX ? 0 : slash + 1, master.size);
+    refs_str name = refs_str_part(file, behind == SIZE_MAX ? 0 : behind + 1, file.size);
+    size_t dot = refs_str_find_last(stem, '.');
+    refs_buf url = REFS_BUF_INIT;
+    if (dot == SIZE_MAX || dot == 0 || name.size == 0) return REFS_OK;
+    refs_status status = refs_buf_append_str(&url, refs_str_part(stem, 0, dot), err);
+    if (status == REFS_OK) status = refs_buf_append(&url, "/", 1, err);
+    if (status == REFS_OK) status = refs_buf_append_str(&url, name, err);
+    if (status == REFS_OK && !refs_str_equal(file, refs_str_view((char *)url.data, url.size)))
+        status = add_location(names, refs_str_view((char *)url.data, url.size), locations, err);
+    refs_buf_clear(&url);
+    return status;
+}
+
+refs_status refs_aggregation__locate(const refs_aggregation *aggregation,
+                                     const refs_agg_names *names, refs_str file,
+                                     refs_buf *locations, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    bool is_cfa = aggregation->encoding == REFS_ENCODING_CFA_JSON ||
+                  aggregation->encoding == REFS_ENCODING_CFA_GROUP;
+    refs_status status = refs_buf_append_str(&text, file, err);
+    if (status == REFS_OK) status = apply_substitutions(aggregation, names->rewrites, &text, err);
+    refs_str name = refs_str_view((char *)text.data, text.size);
+    if (status == REFS_OK) status = refuse_opendap(name, err);
+    if (status == REFS_OK) status = add_with_base(aggregation, names, name, locations, err);
+    if (status == REFS_OK && is_cfa && is_relative(name))
+        status = add_beside(names, name, locations, err);
+    refs_buf_clear(&text);
+    return status;
+}

@@ -1,0 +1,379 @@
+/* piece.c -- the partitions of a region, as pieces of a mosaic; see aggregation_internal.h. */
+#include "aggregation_internal.h"
+
+/* Elements [first, first + n) of a region along one dimension: in one partition, or in none. */
+typedef struct run {
+    uint64_t first, n;
+    const refs_agg_span *span; /* or NULL */
+} run;
+
+/* A region, cut along each dimension. */
+typedef struct cut {
+    const refs_region *region;
+    run *runs[REFS_MAX_RANK];
+    size_t n_runs[REFS_MAX_RANK];
+    uint64_t n_pieces;
+} cut;
+
+static int64_t step_of(const refs_region *region, size_t dim) {
+    return region->step != NULL ? region->step[dim] : 1;
+}
+
+static uint64_t element_at(const refs_region *region, size_t dim, uint64_t i) {
+    return region->start[dim] + i * (uint64_t)step_of(region, dim);
+}
+
+/* Elements of the region from `element` on that are in [begin, end). */
+static uint64_t count_within(uint64_t element, int64_t step, uint64_t begin, uint64_t end) {
+    uint64_t by = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+    return (step > 0 ? end - 1 - element : element - begin) / by + 1;
+}
+
+static run run_from(const refs_agg_dim *dim, uint64_t size, uint64_t element, int64_t step) {
+    size_t at = refs_agg_dim__find(dim, element);
+    bool is_in = at < dim->n_spans && dim->spans[at].begin <= element;
+    if (is_in)
+        return (run){.n = count_within(element, step, dim->spans[at].begin, dim->spans[at].end),
+                     .span = &dim->spans[at]};
+    uint64_t begin = at > 0 ? dim->spans[at - 1].end : 0;
+    uint64_t end = at < dim->n_spans ? dim->spans[at].begin : size;
+    return (run){.n = count_within(element, step, begin, end), .span = NULL};
+}
+
+static refs_status cut_dim(const refs_aggregation *aggregation, size_t dim, cut *made,
+                           refs_error *err) {
+    const refs_region *region = made->region;
+    size_t capacity = 0;
+    for (uint64_t first = 0; first < region->count[dim];) {
+        if (!refs_grow((void **)&made->runs[dim], &capacity, made->n_runs[dim], sizeof(run)))
+            return refs_fail_nomem(err);
+        run next = run_from(&aggregation->dims[dim], aggregation->meta.shape[dim],
+                            element_at(region, dim, first), step_of(region, dim));
+        if (next.n > region->count[dim] - first) next.n = region->count[dim] - first;
+        next.first = first;
+        made->runs[dim][made->n_runs[dim]++] = next;
+        first += next.n;
+    }
+    if (!refs_mul_u64(made->n_pieces, made->n_runs[dim], &made->n_pieces))
+        return refs_fail(err, REFS_LIMIT, "the region has too many partitions");
+    return REFS_OK;
+}
+
+static refs_status cut_region(const refs_aggregation *aggregation, const refs_region *region,
+                              cut *made, refs_error *err) {
+    *made = (cut){.region = region, .n_pieces = 1};
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++)
+        REFS_TRY(cut_dim(aggregation, dim, made, err));
+    return REFS_OK;
+}
+
+static void clear_cut(cut *made) {
+    for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(made->runs[dim]);
+}
+
+/* Sets the run of piece `number` along each dimension, and the number of its partition; false where
+ * it is in none. */
+static bool runs_of(const refs_aggregation *aggregation, const cut *made, uint64_t number,
+                    const run **runs, uint64_t *partition) {
+    bool is_in = true;
+    *partition = 0;
+    for (size_t dim = aggregation->meta.rank; dim-- > 0;) {
+        runs[dim] = &made->runs[dim][number % made->n_runs[dim]];
+        number /= made->n_runs[dim];
+        is_in &= runs[dim]->span != NULL;
+    }
+    for (size_t dim = 0; dim < aggregation->meta.rank && is_in; dim++)
+        *partition = *partition * aggregation->dims[dim].n_parts + runs[dim]->span->index;
+    return is_in;
+}
+
+/* -- a piece ----------------------------------------------------------------------------------- */
+
+static void describe_box(const refs_aggregation *aggregation, const run *const *runs,
+                         const int64_t *stride, refs_piece *piece) {
+    piece->rank = aggregation->meta.rank;
+    for (size_t dim = 0; dim < piece->rank; dim++) {
+        piece->count[dim] = runs[dim]->n;
+        piece->step[dim] = 1;
+        piece->stride[dim] = stride[dim];
+        piece->offset += stride[dim] * (int64_t)runs[dim]->first;
+    }
+}
+
+/* The elements of the fragment along its dimension `i` that are `n` ones of the region. A list of
+ * elements that are not as far apart as each other is cut by the caller: `n` tells how many are. */
+static void place_dim(const refs_agg_part *part, bool is_reversed, refs_piece *piece, size_t i) {
+    int64_t at = (int64_t)piece->start[i], by = piece->step[i];
+    if (is_reversed) {
+        at = (int64_t)part->n - 1 - at;
+        by = -by;
+    }
+    if (part->list == NULL) {
+        piece->start[i] = (uint64_t)(part->start + part->step * at);
+        piece->step[i] = part->step * by;
+        return;
+    }
+    int64_t last = at + by * ((int64_t)piece->count[i] - 1);
+    piece->start[i] = part->list[at];
+    piece->step[i] = 1;
+    if (last != at) piece->step[i] = (int64_t)part->list[at + by] - (int64_t)part->list[at];
+}
+
+/* The region of the fragment that a piece is; `start` and `step` are counted in its partition. */
+static void describe_fragment(const refs_agg_place *place, const cut *made, const run *const *runs,
+                              const int64_t *stride, refs_piece *piece) {
+    piece->rank = place->rank;
+    for (size_t i = 0; i < place->rank; i++) {
+        size_t dim = place->dim[i];
+        piece->count[i] = 1;
+        piece->step[i] = 1;
+        piece->start[i] = 0;
+        piece->stride[i] = 0;
+        if (dim != SIZE_MAX) {
+            piece->count[i] = runs[dim]->n;
+            piece->start[i] =
+                element_at(made->region, dim, runs[dim]->first) - runs[dim]->span->begin;
+            piece->step[i] = step_of(made->region, dim);
+            piece->stride[i] = stride[dim];
+        }
+        place_dim(&place->part[i], place->is_reversed[i], piece, i);
+    }
+}
+
+/* -- gathering --------------------------------------------------------------------------------- */
+
+/* Lists of elements cut a run further: where they go on by another step. */
+static bool has_list(const refs_agg_place *place) {
+    for (size_t i = 0; i < place->rank; i++)
+        if (place->part[i].list != NULL) return true;
+    return false;
+}
+
+static refs_status refuse_list(const refs_open_fragment *opened, refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: lists of elements that are not equally far apart are not read",
+                     opened->name);
+}
+
+static bool is_even(const refs_agg_part *part) {
+    for (uint64_t i = 2; part->list != NULL && i < part->n; i++)
+        if (part->list[i] - part->list[i - 1] != part->list[1] - part->list[0]) return false;
+    return true;
+}
+
+static refs_status check_lists(const refs_open_fragment *opened, refs_error *err) {
+    if (!has_list(&opened->place)) return REFS_OK;
+    for (size_t i = 0; i < opened->place.rank; i++)
+        if (!is_even(&opened->place.part[i])) return refuse_list(opened, err);
+    return REFS_OK;
+}
+
+/* What is gathered: pieces, and for those with fragments, which of them. */
+typedef struct gathering {
+    refs_agg_mosaic *mosaic;
+    const cut *made;
+    const int64_t *stride;
+    refs_piece_list *list;
+    refs_wanted_fragment *wanted;
+    size_t *piece_of; /* for each that is wanted */
+    size_t n_wanted;
+} gathering;
+
+static void add_piece(gathering *job, uint64_t number) {
+    const refs_aggregation *aggregation = job->mosaic->aggregation;
+    const run *runs[REFS_MAX_RANK];
+    uint64_t partition;
+    refs_piece *piece = &job->list->pieces[job->list->n];
+    *piece = (refs_piece){.array = NULL};
+    bool is_in = runs_of(aggregation, job->made, number, runs, &partition);
+    describe_box(aggregation, runs, job->stride, piece);
+    if (is_in && aggregation->values != NULL)
+        piece->value = aggregation->values + partition * aggregation->meta.dtype.size;
+    else if (is_in && aggregation->fragments[partition].is_there) {
+        job->piece_of[job->n_wanted] = job->list->n;
+        job->wanted[job->n_wanted++] = (refs_wanted_fragment){.number = partition};
+    }
+    job->list->n++;
+}
+
+static void connect(gathering *job, size_t i, uint64_t number) {
+    const refs_open_fragment *opened = job->wanted[i].opened;
+    refs_piece *piece = &job->list->pieces[job->piece_of[i]];
+    const run *runs[REFS_MAX_RANK];
+    uint64_t partition;
+    (void)runs_of(job->mosaic->aggregation, job->made, number, runs, &partition);
+    describe_fragment(&opened->place, job->made, runs, job->stride, piece);
+    piece->array = opened->array;
+    piece->user = &opened->values;
+    piece->convert = opened->values.is_same ? NULL : refs_agg_values__convert;
+}
+
+static refs_status gather_pieces(gathering *job, uint64_t first, refs_error *err) {
+    refs_piece_list *list = job->list;
+    uint64_t left = job->made->n_pieces - first, most = list->max - list->n;
+    uint64_t n = left < most ? left : most;
+    size_t base = list->n;
+    for (uint64_t i = 0; i < n; i++) add_piece(job, first + i);
+    refs_status status =
+        refs_fragments__hold(job->mosaic, job->wanted, job->n_wanted, list->progress, err);
+    if (status != REFS_OK) {
+        list->n = base;
+        return status;
+    }
+    for (size_t i = 0; i < job->n_wanted; i++) {
+        list->pieces[job->piece_of[i]].held = job->wanted[i].file;
+        if (job->wanted[i].opened == NULL) continue;
+        if (status == REFS_OK) status = check_lists(job->wanted[i].opened, err);
+        connect(job, i, first + (job->piece_of[i] - base));
+    }
+    list->next = n == left ? UINT64_MAX : first + n;
+    return status;
+}
+
+static refs_status gather(void *self, const refs_region *region, const int64_t *stride,
+                          refs_piece_list *list, refs_error *err) {
+    refs_agg_mosaic *mosaic = self;
+    cut made;
+    REFS_TRY(refs_aggregation__load(mosaic->aggregation, err));
+    gathering job = {.mosaic = mosaic, .made = &made, .stride = stride, .list = list};
+    job.wanted = refs_calloc(list->max, sizeof *job.wanted);
+    job.piece_of = refs_calloc(list->max, sizeof *job.piece_of);
+    refs_status status = cut_region(mosaic->aggregation, region, &made, err);
+    if (status == REFS_OK && (job.wanted == NULL || job.piece_of == NULL))
+        status = refs_fail_nomem(err);
+    if (status == REFS_OK) status = gather_pieces(&job, list->next, err);
+    clear_cut(&made);
+    refs_free(job.wanted);
+    refs_free(job.piece_of);
+    return status;
+}
+
+/* So many pieces of a region that is prefetched are prepared. */
+enum { MAX_PREPARED = 256 };
+
+static void prepare(void *self, const refs_region *region) {
+    refs_agg_mosaic *mosaic = self;
+    const refs_aggregation *aggregation = mosaic->aggregation;
+    const run *runs[REFS_MAX_RANK];
+    cut made;
+    uint64_t partition;
+    bool is_cut =
+        refs_aggregation__load(mosaic->aggregation, NULL) == REFS_OK && aggregation->values == NULL;
+    if (!is_cut) return;
+    is_cut = cut_region(aggregation, region, &made, NULL) == REFS_OK;
+    for (uint64_t i = 0; is_cut && i < made.n_pieces && i < MAX_PREPARED; i++) {
+        if (!runs_of(aggregation, &made, i, runs, &partition) ||
+            !aggregation->fragments[partition].is_there)
+            continue;
+        const refs_wanted_fragment wanted = {.number = partition};
+        refs_fragments__prepare(mosaic, &wanted, 1);
+    }
+    clear_cut(&made);
+}
+
+static void release(void *self, refs_piece_list *list) {
+    refs_agg_mosaic *mosaic = self;
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->pieces[i].held != NULL)
+            refs_fragments__release(mosaic->fragments, list->pieces[i].held);
+        list->pieces[i].held = NULL;
+    }
+}
+
+/* The partition that an element is in; UINT64_MAX: none. */
+static uint64_t partition_at(const refs_aggregation *aggregation, const uint64_t *element) {
+    uint64_t number = 0;
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
+        const refs_agg_dim *parts = &aggregation->dims[dim];
+        size_t at = refs_agg_dim__find(parts, element[dim]);
+        if (at == parts->n_spans || parts->spans[at].begin > element[dim]) return UINT64_MAX;
+        number = number * parts->n_parts + parts->spans[at].index;
+    }
+    return number;
+}
+
+static bool is_local(void *self, const uint64_t *element) {
+    refs_agg_mosaic *mosaic = self;
+    if (refs_aggregation__load(mosaic->aggregation, NULL) != REFS_OK) return true;
+    uint64_t number = partition_at(mosaic->aggregation, element);
+    return number == UINT64_MAX || mosaic->aggregation->values != NULL ||
+           refs_fragments__is_local(mosaic->fragments, mosaic->aggregation, number);
+}
+
+static void free_mosaic(void *self) {
+    refs_agg_mosaic *mosaic = self;
+    refs_fragments__leave(mosaic);
+    refs_free(mosaic->nodes);
+    refs_free(mosaic);
+}
+
+refs_status refs_fragments_open_array(refs_fragments *fragments, const refs_array_meta *meta,
+                                      refs_array **array, refs_error *err) {
+    refs_aggregation *aggregation = (refs_aggregation *)(uintptr_t)meta->aggregation;
+    refs_agg_mosaic *mosaic = refs_calloc(1, sizeof *mosaic);
+    if (mosaic == NULL) return refs_fail_nomem(err);
+    *mosaic =
+        (refs_agg_mosaic){fragments, aggregation,
+                          refs_calloc((size_t)aggregation->n_partitions, sizeof *mosaic->nodes)};
+    const refs_mosaic parts = {mosaic, gather, prepare, release, is_local, free_mosaic};
+    const refs_array_context context = refs_fragments__context(fragments);
+    refs_status status = mosaic->nodes != NULL
+                             ? refs_array_open_mosaic(&context, meta, &parts, array, err)
+                             : refs_fail_nomem(err);
+    if (status != REFS_OK) free_mosaic(mosaic);
+    return status;
+}
+
+/* -- for people -------------------------------------------------------------------------------- */
+
+static void describe_partition(const refs_aggregation *aggregation, uint64_t number,
+                               refs_partition *partition) {
+    const refs_agg_fragment *fragment =
+        aggregation->values == NULL ? &aggregation->fragments[number] : NULL;
+    *partition = (refs_partition){.file = "", .variable = ""};
+    refs_aggregation__index_of(aggregation, number, partition->index);
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
+        const refs_agg_span *span =
+            refs_agg_dim__span(&aggregation->dims[dim], partition->index[dim]);
+        if (span == NULL) continue;
+        partition->begin[dim] = span->begin;
+        partition->end[dim] = span->end;
+    }
+    if (fragment == NULL || !fragment->is_there) return;
+    partition->has_fragment = true;
+    for (size_t k = 0; k < aggregation->n_alternatives && partition->file[0] == '\0'; k++) {
+        uint32_t id = aggregation->files[fragment->first_file + k];
+        if (id != REFS_NO_TEXT) partition->file = refs_intern_get(&aggregation->strings, id).data;
+    }
+    if (fragment->variable != REFS_NO_TEXT)
+        partition->variable = refs_intern_get(&aggregation->strings, fragment->variable).data;
+}
+
+static refs_aggregation *aggregation_of(const refs_array_meta *meta) {
+    return (refs_aggregation *)(uintptr_t)meta->aggregation;
+}
+
+refs_status refs_aggregation_find(const refs_array_meta *meta, const uint64_t *element,
+                                  refs_partition *partition, refs_error *err) {
+    refs_aggregation *aggregation = aggregation_of(meta);
+    REFS_TRY(refs_aggregation__load(aggregation, err));
+    uint64_t number = partition_at(aggregation, element);
+    if (number == UINT64_MAX) return REFS_NOT_FOUND;
+    describe_partition(aggregation, number, partition);
+    return REFS_OK;
+}
+
+refs_status refs_aggregation_each(const refs_array_meta *meta,
+                                  refs_status (*visit)(void *user, const refs_partition *partition,
+                                                       refs_error *err),
+                                  void *user, refs_error *err) {
+    refs_aggregation *aggregation = aggregation_of(meta);
+    refs_partition partition;
+    REFS_TRY(refs_aggregation__load(aggregation, err));
+    for (uint64_t i = 0; i < aggregation->n_partitions && aggregation->values == NULL; i++) {
+        if (!aggregation->fragments[i].is_there) continue;
+        describe_partition(aggregation, i, &partition);
+        REFS_TRY(visit(user, &partition, err));
+    }
+    return REFS_OK;
+}

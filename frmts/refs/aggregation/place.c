@@ -1,0 +1,90 @@
+/* place.c -- the dimensions of a fragment and those of its partition; see aggregation_internal.h.
+ */
+#include "aggregation_internal.h"
+
+#include <stdio.h>
+
+static const char *print_shape(const uint64_t *shape, size_t rank, char *text, size_t size) {
+    size_t at = 0;
+    snprintf(text, size, "()");
+    for (size_t i = 0; i < rank && at + 24 < size; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s%llu%s", i == 0 ? "(" : ", ",
+                               (unsigned long long)shape[i], i + 1 == rank ? ")" : "");
+    return text;
+}
+
+static refs_status fail_shape(const refs_aggregation *aggregation, const uint64_t *size,
+                              const refs_array_meta *variable, refs_error *err) {
+    char told[256], has[256];
+    return refs_fail(err, REFS_CORRUPT, "%s has the shape %s, its partition has %s", variable->path,
+                     print_shape(variable->shape, variable->rank, has, sizeof has),
+                     print_shape(size, aggregation->meta.rank, told, sizeof told));
+}
+
+/* Fragments have the dimensions of the aggregation in their order, and may leave out those of one
+ * element. */
+static bool match(const refs_aggregation *aggregation, const uint64_t *size,
+                  const refs_array_meta *variable, refs_agg_place *place) {
+    size_t k = 0;
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
+        if (k < variable->rank && variable->shape[k] == size[dim])
+            place->dim[k++] = dim;
+        else if (size[dim] != 1)
+            return false;
+    }
+    return k == variable->rank;
+}
+
+/* Whether the elements that a part names are those of the fragment. */
+static bool part_fits(const refs_agg_part *part, uint64_t shape) {
+    int64_t last = part->start + part->step * ((int64_t)part->n - 1);
+    if (part->list == NULL)
+        return part->start >= 0 && (uint64_t)part->start < shape && last >= 0 &&
+               (uint64_t)last < shape;
+    for (uint64_t i = 0; i < part->n; i++)
+        if (part->list[i] >= shape) return false;
+    return true;
+}
+
+static bool take_extras(const refs_agg_extras *extras, const uint64_t *size,
+                        const refs_array_meta *variable, refs_agg_place *place) {
+    if (extras->rank != variable->rank) return false;
+    for (size_t i = 0; i < extras->rank; i++) {
+        uint64_t shape = variable->shape[i];
+        place->dim[i] = extras->dim[i];
+        place->is_reversed[i] = extras->is_reversed[i];
+        place->part[i] = extras->part[i];
+        if (place->part[i].n == 0)
+            place->part[i] = (refs_agg_part){0, 1, shape, NULL};
+        else if (!part_fits(&place->part[i], shape))
+            return false;
+        if (place->part[i].n != (place->dim[i] != SIZE_MAX ? size[place->dim[i]] : 1)) return false;
+    }
+    return true;
+}
+
+/* Dimensions of the aggregation that the fragment has not must have one element. */
+static bool covers(const refs_aggregation *aggregation, const uint64_t *size,
+                   const refs_agg_place *place) {
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
+        bool is_there = size[dim] == 1;
+        for (size_t i = 0; i < place->rank; i++) is_there |= place->dim[i] == dim;
+        if (!is_there) return false;
+    }
+    return true;
+}
+
+refs_status refs_aggregation__place(const refs_aggregation *aggregation, const uint64_t *size,
+                                    const refs_agg_fragment *fragment,
+                                    const refs_array_meta *variable, refs_agg_place *place,
+                                    refs_error *err) {
+    *place = (refs_agg_place){.rank = variable->rank};
+    for (size_t i = 0; i < variable->rank; i++)
+        place->part[i] = (refs_agg_part){0, 1, variable->shape[i], NULL};
+    const refs_agg_extras *extras = fragment->extras;
+    bool has_dims = extras != NULL && extras->rank == variable->rank;
+    bool fits = has_dims ? take_extras(extras, size, variable, place)
+                         : match(aggregation, size, variable, place);
+    return fits && covers(aggregation, size, place) ? REFS_OK
+                                                    : fail_shape(aggregation, size, variable, err);
+}

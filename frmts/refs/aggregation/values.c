@@ -1,0 +1,396 @@
+/* values.c -- elements of a fragment -> elements of the container; see aggregation_internal.h.
+ *
+ * Numbers of at most 32 bits, and floats, are exact as doubles; wider integers go by way of
+ * themselves where the container has integers too. Fragments are unpacked, and packed again as the
+ * container is, unless both are packed alike.
+ */
+#include "aggregation_internal.h"
+
+#include <math.h>
+
+#include "refs/half.h"
+
+/* Elements that are converted at a time. */
+enum { BLOCK = 512 };
+
+/* -- what netCDF fills with -------------------------------------------------------------------- */
+
+#define STORE(type, number)                                                                        \
+    do {                                                                                           \
+        const type stored = (type)(number);                                                        \
+        memcpy(fill, &stored, sizeof stored);                                                      \
+        return true;                                                                               \
+    } while (0)
+
+/* NUG, appendix "Fill values". */
+bool refs_agg_values__default_fill(const refs_dtype *dtype, uint8_t *fill) {
+    switch (dtype->type) {
+    case REFS_TYPE_INT:
+        if (dtype->size == 1) STORE(int8_t, -127);
+        if (dtype->size == 2) STORE(int16_t, -32767);
+        if (dtype->size == 4) STORE(int32_t, -2147483647);
+        if (dtype->size == 8) STORE(int64_t, INT64_C(-9223372036854775806));
+        return false;
+    case REFS_TYPE_UINT:
+        if (dtype->size == 1) STORE(uint8_t, 255);
+        if (dtype->size == 2) STORE(uint16_t, 65535);
+        if (dtype->size == 4) STORE(uint32_t, 4294967295u);
+        if (dtype->size == 8) STORE(uint64_t, UINT64_C(18446744073709551614));
+        return false;
+    case REFS_TYPE_FLOAT:
+        if (dtype->size == 4) STORE(float, 9.9692099683868690e+36f);
+        if (dtype->size == 8) STORE(double, 9.9692099683868690e+36);
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* -- describing -------------------------------------------------------------------------------- */
+
+static refs_status add_missing(const refs_array_meta *variable, const char *name,
+                               refs_agg_values *values, refs_error *err) {
+    const refs_json *json = refs_json_get(variable->attributes, name);
+    size_t n = refs_json_is_array(json) ? refs_json_size(json) : json != NULL;
+    for (size_t i = 0; i < n && values->n_missing < 4; i++) {
+        bool has_fill = false;
+        const refs_json *one = refs_json_is_array(json) ? refs_json_at(json, i) : json;
+        REFS_TRY(refs_fill_value_parse(one, &values->from, values->missing[values->n_missing],
+                                       &has_fill, err));
+        values->n_missing += has_fill;
+    }
+    return REFS_OK;
+}
+
+/* A fragment that names no missing value has that of netCDF, but for bytes, of which all are
+ * valid. */
+static refs_status describe_missing(const refs_array_meta *variable, refs_agg_values *values,
+                                    refs_error *err) {
+    REFS_TRY(add_missing(variable, "_FillValue", values, err));
+    REFS_TRY(add_missing(variable, "missing_value", values, err));
+    if (values->n_missing > 0 || values->from.size == 1) return REFS_OK;
+    values->n_missing = refs_agg_values__default_fill(&values->from, values->missing[0]);
+    return REFS_OK;
+}
+
+typedef struct packing {
+    double scale, offset;
+} packing;
+
+static packing packing_of(const refs_json *attributes) {
+    packing packed = {1, 0};
+    (void)refs_aggregation__number(attributes, "scale_factor", &packed.scale);
+    (void)refs_aggregation__number(attributes, "add_offset", &packed.offset);
+    return packed;
+}
+
+/* value = element * scale + offset, and the container's element = (value - offset') / scale'. */
+static refs_status describe_packing(const refs_aggregation *aggregation,
+                                    const refs_array_meta *variable, refs_agg_values *values,
+                                    refs_error *err) {
+    packing from = packing_of(variable->attributes), to = packing_of(aggregation->meta.attributes);
+    if (to.scale == 0 || isnan(to.scale))
+        return refs_fail(err, REFS_CORRUPT, "the scale_factor of the aggregation is %g", to.scale);
+    bool is_alike = from.scale == to.scale && from.offset == to.offset;
+    values->is_linear = !is_alike;
+    values->scale = is_alike ? 1 : from.scale / to.scale;
+    values->offset = is_alike ? 0 : (from.offset - to.offset) / to.scale;
+    return REFS_OK;
+}
+
+static bool is_number(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_INT || dtype->type == REFS_TYPE_UINT ||
+           dtype->type == REFS_TYPE_FLOAT;
+}
+
+static bool has_same_missing(const refs_agg_values *values) {
+    for (size_t i = 0; i < values->n_missing; i++)
+        if (memcmp(values->missing[i], values->fill, values->to.size) != 0) return false;
+    return true;
+}
+
+refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
+                                      const refs_agg_fragment *fragment,
+                                      const refs_array_meta *variable, refs_agg_values *values,
+                                      refs_error *err) {
+    (void)fragment;
+    *values = (refs_agg_values){.from = variable->dtype, .to = aggregation->meta.dtype};
+    memcpy(values->fill, aggregation->fill, sizeof values->fill);
+    if (values->from.type == REFS_TYPE_BOOL) values->from.type = REFS_TYPE_UINT;
+    if (values->to.type == REFS_TYPE_BOOL) values->to.type = REFS_TYPE_UINT;
+    if (!is_number(&values->from) || !is_number(&values->to))
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: its elements are not numbers", variable->path);
+    REFS_TRY(describe_missing(variable, values, err));
+    REFS_TRY(describe_packing(aggregation, variable, values, err));
+    values->is_same = values->from.type == values->to.type &&
+                      values->from.size == values->to.size && !values->is_linear &&
+                      has_same_missing(values);
+    return REFS_OK;
+}
+
+/* -- elements in ------------------------------------------------------------------------------- */
+
+#define LOAD_AS(type, to)                                                                          \
+    for (size_t i = 0; i < n; i++) {                                                               \
+        type element;                                                                              \
+        memcpy(&element, (const uint8_t *)src + i * sizeof element, sizeof element);               \
+        numbers[i] = (to)element;                                                                  \
+    }                                                                                              \
+    break
+
+static void load_halves(const void *src, size_t n, double *numbers) {
+    for (size_t i = 0; i < n; i++) {
+        uint16_t bits;
+        memcpy(&bits, (const uint8_t *)src + i * sizeof bits, sizeof bits);
+        numbers[i] = refs_half_to_double(bits);
+    }
+}
+
+static void load_doubles(const refs_dtype *dtype, const void *src, size_t n, double *numbers) {
+    bool is_signed = dtype->type == REFS_TYPE_INT;
+    if (dtype->type == REFS_TYPE_FLOAT) {
+        switch (dtype->size) {
+        case 2:
+            load_halves(src, n, numbers);
+            break;
+        case 4:
+            LOAD_AS(float, double);
+        default:
+            LOAD_AS(double, double);
+        }
+        return;
+    }
+    switch (dtype->size + (is_signed ? 0 : 100)) {
+    case 1:
+        LOAD_AS(int8_t, double);
+    case 2:
+        LOAD_AS(int16_t, double);
+    case 4:
+        LOAD_AS(int32_t, double);
+    case 8:
+        LOAD_AS(int64_t, double);
+    case 101:
+        LOAD_AS(uint8_t, double);
+    case 102:
+        LOAD_AS(uint16_t, double);
+    case 104:
+        LOAD_AS(uint32_t, double);
+    default:
+        LOAD_AS(uint64_t, double);
+    }
+}
+
+/* Integers that a double would round: what is above int64_t wraps, `from` tells. */
+static void load_integers(const refs_dtype *dtype, const void *src, size_t n, int64_t *numbers) {
+    switch (dtype->size + (dtype->type == REFS_TYPE_INT ? 0 : 100)) {
+    case 1:
+        LOAD_AS(int8_t, int64_t);
+    case 2:
+        LOAD_AS(int16_t, int64_t);
+    case 4:
+        LOAD_AS(int32_t, int64_t);
+    case 8:
+        LOAD_AS(int64_t, int64_t);
+    case 101:
+        LOAD_AS(uint8_t, int64_t);
+    case 102:
+        LOAD_AS(uint16_t, int64_t);
+    case 104:
+        LOAD_AS(uint32_t, int64_t);
+    default:
+        LOAD_AS(uint64_t, int64_t);
+    }
+}
+
+#define FIND(type)                                                                                 \
+    do {                                                                                           \
+        type missing, element;                                                                     \
+        memcpy(&missing, values->missing[k], sizeof missing);                                      \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            memcpy(&element, src + i * sizeof element, sizeof element);                            \
+            is_missing[i] |= element == missing;                                                   \
+        }                                                                                          \
+    } while (0)
+
+static void find_missing(const refs_agg_values *values, const uint8_t *src, size_t n,
+                         bool *is_missing) {
+    memset(is_missing, 0, n * sizeof *is_missing);
+    for (size_t k = 0; k < values->n_missing; k++) switch (values->from.size) {
+        case 1:
+            FIND(uint8_t);
+            break;
+        case 2:
+            FIND(uint16_t);
+            break;
+        case 4:
+            FIND(uint32_t);
+            break;
+        default:
+            FIND(uint64_t);
+        }
+}
+
+/* Two NaNs need not have the same bits. */
+static void find_missing_nans(const refs_agg_values *values, const double *numbers, size_t n,
+                              bool *is_missing) {
+    bool any = false;
+    for (size_t k = 0; k < values->n_missing; k++) {
+        double missing;
+        load_doubles(&values->from, values->missing[k], 1, &missing);
+        any |= isnan(missing);
+    }
+    for (size_t i = 0; any && i < n; i++) is_missing[i] |= isnan(numbers[i]);
+}
+
+/* -- elements out ------------------------------------------------------------------------------ */
+
+static refs_status fail_value(const refs_agg_values *values, double number, refs_error *err) {
+    char type[16];
+    refs_dtype_format(&values->to, type, sizeof type);
+    return refs_fail(err, REFS_CORRUPT, "%s: value %.17g does not fit the aggregation's type %s",
+                     values->name != NULL ? values->name : "a fragment", number,
+                     type + (type[0] != '\0'));
+}
+
+/* What packing rounds is not what does not fit. */
+#define TO_INTEGER(type, low, high)                                                                \
+    for (size_t i = 0; i < n; i++) {                                                               \
+        double number = numbers[i], whole = rint(number);                                          \
+        type element = 0;                                                                          \
+        if (!is_missing[i]) {                                                                      \
+            if (!(whole >= (low) && whole <= (high)) ||                                            \
+                fabs(number - whole) > tolerance * fmax(1, fabs(whole)))                           \
+                return fail_value(values, number, err);                                            \
+            element = (type)whole;                                                                 \
+        }                                                                                          \
+        memcpy((uint8_t *)dst + i * sizeof element, &element, sizeof element);                     \
+    }                                                                                              \
+    return REFS_OK
+
+static refs_status store_integers(const refs_agg_values *values, const double *numbers,
+                                  const bool *is_missing, size_t n, void *dst, refs_error *err) {
+    const double tolerance = values->is_linear ? 1e-6 : 0;
+    switch (values->to.size + (values->to.type == REFS_TYPE_INT ? 0 : 100)) {
+    case 1:
+        TO_INTEGER(int8_t, INT8_MIN, INT8_MAX);
+    case 2:
+        TO_INTEGER(int16_t, INT16_MIN, INT16_MAX);
+    case 4:
+        TO_INTEGER(int32_t, INT32_MIN, INT32_MAX);
+    case 8:
+        TO_INTEGER(int64_t, -0x1p63, 0x1.fffffffffffffp62);
+    case 101:
+        TO_INTEGER(uint8_t, 0, UINT8_MAX);
+    case 102:
+        TO_INTEGER(uint16_t, 0, UINT16_MAX);
+    case 104:
+        TO_INTEGER(uint32_t, 0, UINT32_MAX);
+    default:
+        TO_INTEGER(uint64_t, 0, 0x1.fffffffffffffp63);
+    }
+}
+
+static refs_status store_floats(const refs_agg_values *values, const double *numbers,
+                                const bool *is_missing, size_t n, void *dst, refs_error *err) {
+    if (values->to.size == 2)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: an aggregation of half floats",
+                         values->name != NULL ? values->name : "a fragment");
+    if (values->to.size == 8) {
+        memcpy(dst, numbers, n * sizeof *numbers);
+        return REFS_OK;
+    }
+    for (size_t i = 0; i < n; i++) {
+        float element = (float)numbers[i];
+        if (isinf(element) && !isinf(numbers[i]) && !is_missing[i])
+            return fail_value(values, numbers[i], err);
+        memcpy((uint8_t *)dst + i * sizeof element, &element, sizeof element);
+    }
+    return REFS_OK;
+}
+
+static void store_missing(const refs_agg_values *values, const bool *is_missing, size_t n,
+                          void *dst) {
+    size_t size = values->to.size;
+    for (size_t i = 0; i < n; i++)
+        if (is_missing[i]) memcpy((uint8_t *)dst + i * size, values->fill, size);
+}
+
+/* -- integers that doubles would round --------------------------------------------------------- */
+
+static bool fits_integer(const refs_agg_values *values, int64_t number) {
+    bool is_unsigned = values->to.type == REFS_TYPE_UINT;
+    bool is_above = values->from.type == REFS_TYPE_UINT && number < 0; /* beyond INT64_MAX */
+    size_t bits = values->to.size * 8;
+    if (bits == 64) return is_unsigned ? is_above || number >= 0 : !is_above;
+    if (is_above) return false;
+    int64_t high = (INT64_C(1) << (is_unsigned ? bits : bits - 1)) - 1;
+    return number <= high && number >= (is_unsigned ? 0 : -high - 1);
+}
+
+static refs_status convert_integers(const refs_agg_values *values, const void *src, size_t n,
+                                    void *dst, refs_error *err) {
+    int64_t numbers[BLOCK];
+    bool is_missing[BLOCK];
+    size_t size = values->to.size;
+    load_integers(&values->from, src, n, numbers);
+    find_missing(values, src, n, is_missing);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = (uint64_t)numbers[i];
+        uint8_t *to = (uint8_t *)dst + i * size;
+        if (!is_missing[i] && !fits_integer(values, numbers[i]))
+            return fail_value(values, (double)numbers[i], err);
+        switch (size) {
+        case 1:
+            *to = (uint8_t)bits;
+            break;
+        case 2:
+            memcpy(to, &(uint16_t){(uint16_t)bits}, 2);
+            break;
+        case 4:
+            memcpy(to, &(uint32_t){(uint32_t)bits}, 4);
+            break;
+        default:
+            memcpy(to, &bits, 8);
+        }
+    }
+    store_missing(values, is_missing, n, dst);
+    return REFS_OK;
+}
+
+/* -- converting -------------------------------------------------------------------------------- */
+
+static refs_status convert_numbers(const refs_agg_values *values, const void *src, size_t n,
+                                   void *dst, refs_error *err) {
+    double numbers[BLOCK];
+    bool is_missing[BLOCK];
+    load_doubles(&values->from, src, n, numbers);
+    find_missing(values, src, n, is_missing);
+    if (values->from.type == REFS_TYPE_FLOAT) find_missing_nans(values, numbers, n, is_missing);
+    if (values->is_linear)
+        for (size_t i = 0; i < n; i++) numbers[i] = numbers[i] * values->scale + values->offset;
+    REFS_TRY(values->to.type == REFS_TYPE_FLOAT
+                 ? store_floats(values, numbers, is_missing, n, dst, err)
+                 : store_integers(values, numbers, is_missing, n, dst, err));
+    store_missing(values, is_missing, n, dst);
+    return REFS_OK;
+}
+
+static bool is_wide_integer(const refs_dtype *dtype) {
+    return dtype->type != REFS_TYPE_FLOAT && dtype->size == 8;
+}
+
+refs_status refs_agg_values__convert(const void *user, const void *src, size_t n, void *dst,
+                                     refs_error *err) {
+    const refs_agg_values *values = user;
+    bool integers = values->from.type != REFS_TYPE_FLOAT && values->to.type != REFS_TYPE_FLOAT &&
+                    !values->is_linear &&
+                    (is_wide_integer(&values->from) || is_wide_integer(&values->to));
+    for (size_t i = 0; i < n; i += BLOCK) {
+        size_t part = n - i < BLOCK ? n - i : BLOCK;
+        const uint8_t *from = (const uint8_t *)src + i * values->from.size;
+        uint8_t *to = (uint8_t *)dst + i * values->to.size;
+        REFS_TRY(integers ? convert_integers(values, from, part, to, err)
+                          : convert_numbers(values, from, part, to, err));
+    }
+    return REFS_OK;
+}
