@@ -368,6 +368,68 @@ class Other(Folder):
         self.assertEqual(sources[0]["url"], "https://host/a.nc")
         self.assertEqual(sources[0]["size"], os.path.getsize("a.nc"))
 
+    def test_what_is_in_a_set_is_shown(self):
+        run("index", self.write("a.nc", [0, 1, 2]), "-o", "a.json")
+        for name in ("a.nc", "a.json"):
+            listed = {array["path"]: array for array in json.loads(run("ls", name, "--json"))}
+            self.assertEqual(listed["/t"]["shape"], [3, 6, 8])
+            self.assertEqual(listed["/t"]["n_present"], 12)
+            self.assertIn("12 of 12 chunks", run("ls", name))
+        summary = json.loads(run("info", "a.json", "--json"))
+        self.assertEqual((summary["sources"], summary["recorded"]), (1, 1))
+        where = json.loads(run("info", "a.json", "t[2,5,7]", "--json"))
+        self.assertEqual(where["key"], "t/2.1.1")
+        with open("a.nc", "rb") as file:
+            file.seek(where["offset"])
+            wanted = file.read(where["length"])
+        self.assertEqual(subprocess.run([REFS, "cat", "a.json", "t/2.1.1"], capture_output=True,
+                                        check=True).stdout, wanted)
+        self.assertIn("not in the set", run("cat", "a.json", "t/9.9.9", status=1))
+        self.assertIn("no element", run("info", "a.json", "t[3,0,0]", status=1))
+
+    def test_differences_are_told(self):
+        names = [self.write(f"{hour}.nc", [hour]) for hour in range(3)]
+        run("index", *names, "-o", "a.json")
+        run("index", *names, "-o", "a.parq")
+        run("diff", "a.json", "a.parq")
+        run("index", *names[:2], "-o", "b.json")
+        said = run("diff", "a.json", "b.json", status=1)
+        self.assertIn("t/2.0.0: only in the first", said)
+        self.assertIn("t/.zarray: other metadata", said)
+
+    def test_sources_are_checked(self):
+        names = [self.write(f"{hour}.nc", [hour]) for hour in range(4)]
+        for name in ("a.json", "a.parq"):
+            run("index", *names, "-o", name)
+            self.assertIn("4 sources, 0 problems", run("check", name, "--deep"))
+        os.utime("0.nc", (1, 1))
+        os.truncate("1.nc", 500)
+        os.remove("2.nc")
+        with open("3.nc", "ab") as file:
+            file.write(b"more")
+        for name in ("a.json", "a.parq"):
+            said = run("check", name, status=1)
+            self.assertIn("0.nc: was modified at 1 seconds", said)
+            self.assertIn("1.nc: has 500 bytes, and /", said)
+            self.assertIn("2.nc: ", said)
+            self.assertIn("3.nc: has", said)
+            problems = [json.loads(line) for line in run("check", name, "--json",
+                                                         status=1).splitlines()]
+            self.assertGreaterEqual(len(problems), 4)
+
+    def test_damage_is_found_in_depth(self):
+        self.write("a.nc", [0, 1])
+        run("index", "a.nc", "-o", "a.json")
+        offset = json.loads(content("a.json"))["refs"]["t/1.0.0"][1]
+        stamp = os.stat("a.nc")
+        with open("a.nc", "r+b") as file:
+            file.seek(offset)
+            file.write(bytes(10))
+        os.utime("a.nc", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        run("check", "a.json")
+        self.assertIn("/t: ", run("check", "a.json", "--deep", status=1))
+        self.assertIn("/t: ", run("check", "a.json", "--sample", "8", status=1))
+
     def test_help_is_there_in_all_forms(self):
         self.assertIn("combine", run("--help"))
         self.assertIn("--resume", run("index", "--help"))

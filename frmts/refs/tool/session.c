@@ -108,3 +108,11 @@ refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n) {
                                   n};
     return keys;
 }
+
+refs_status tool_append_key(const refs_array_meta *array, const uint64_t *index, refs_buf *key,
+                            refs_error *err) {
+    uint64_t chunk[REFS_MAX_RANK];
+    for (size_t dim = 0; dim < array->rank; dim++)
+        chunk[dim] = index[dim] * (array->shard != NULL ? array->shard->n[dim] : 1);
+    return refs_chunk_key(array, chunk, key, err);
+}
