@@ -244,6 +244,46 @@ class Index(Folder):
         self.assertFalse(os.path.exists("r.json.resume"))
 
 
+class WithoutASet(Folder):
+    """Many files under one name, by the driver."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir("d")
+        for hour in (2, 0, 1):
+            self.write(f"d/{hour}.nc", [hour])
+
+    def test_patterns_folders_and_lists_open_joined(self):
+        with open("list.txt", "w", encoding="utf-8") as file:
+            file.write("d/0.nc\nd/1.nc\nd/2.nc\n")
+        for name in ("d/*.nc", "*/[0-9].nc", "d", "list.txt"):
+            self.expect_hours(name, [0, 1, 2])
+        bands = gdal.Open('REFS:"d/*.nc":/t')
+        self.assertEqual(bands.RasterCount, 3)
+        self.assertEqual(bands.GetRasterBand(3).ReadAsArray()[-1, 0], 200)
+
+    def test_save_keeps_what_index_writes(self):
+        gdal.OpenEx('REFS:"d/*.nc"', gdal.OF_MULTIDIM_RASTER, open_options=["SAVE=all.parq"])
+        self.expect_hours("all.parq", [0, 1, 2])
+        run("index", "d", "-o", "again.parq")
+        run("diff", "all.parq", "again.parq")
+
+    def test_a_file_that_changes_is_seen(self):
+        self.expect_hours("d/*.nc", [0, 1, 2])
+        time.sleep(0.01)
+        self.write("d/2.nc", [5])
+        self.expect_hours("d/*.nc", [0, 1, 5])
+
+    def test_nothing_that_matches_is_an_error(self):
+        with self.assertRaisesRegex(RuntimeError, "No such file"):
+            gdal.OpenEx('REFS:"e/*.nc"', gdal.OF_MULTIDIM_RASTER)
+
+    def test_files_that_differ_are_named(self):
+        self.write("d/3.nc", [3], scale=0.25)
+        with self.assertRaisesRegex(RuntimeError, "scale_factor 0.5 and 0.25"):
+            gdal.OpenEx('REFS:"d/*.nc"', gdal.OF_MULTIDIM_RASTER)
+
+
 class Refusals(Folder):
     def test_packing_that_differs_is_named(self):
         self.write("a.nc", [0])
