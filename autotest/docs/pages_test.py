@@ -208,10 +208,11 @@ class Architecture(unittest.TestCase):
 
     def test_names_each_room_its_headers_and_what_it_may_enter(self):
         rooms, declared = self.rooms(), self.declared()
-        self.assertEqual(rooms.pop("gdal"), ([], [], ["all"]))
+        for user in ("gdal", "tool"):
+            self.assertEqual(rooms.pop(user), ([], [], ["all"]))
         self.assertEqual(rooms, declared)
         folders = [os.path.basename(name) for name in names("frmts/refs/*/")]
-        self.assertEqual(sorted(folders), sorted([*rooms, "gdal"]))
+        self.assertEqual(sorted(folders), sorted([*rooms, "gdal", "tool"]))
 
     def test_headers_of_rooms_are_all_that_there_are(self):
         listed = sorted(header for headers, _, _ in self.rooms().values() for header in headers)

@@ -155,6 +155,28 @@ refs_status refs_set_each_name(const refs_set *set,
                                refs_status (*visit)(void *user, refs_str key, refs_error *err),
                                void *user, refs_error *err);
 
+/** The keys of the chunks of one array: `prefix` and an index joined by `separator`, below `n`
+ * along each of `rank` dimensions; "t2m/" and '.', "t2m/c/" and '/'. An array without dimensions
+ * has the one key that is `prefix` and 0. */
+typedef struct refs_chunk_keys {
+    refs_str prefix;
+    char separator;
+    size_t rank;
+    const uint64_t *n;
+} refs_chunk_keys;
+
+/** Who is shown chunks; what `ref` holds is borrowed for the call. */
+typedef struct refs_chunk_visitor {
+    refs_status (*visit)(void *user, const uint64_t *index, const refs_ref *ref, refs_error *err);
+    void *user;
+} refs_chunk_visitor;
+
+/** Shows every chunk that the set holds under these keys, ascending with the last dimension
+ * fastest; stops at the first failure, the visitor's too, and returns it. One that cannot be
+ * resolved is a failure that names its key. */
+refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys,
+                                const refs_chunk_visitor *visitor, refs_error *err);
+
 /** Keys in the set, without the chunks of a parquet set. */
 uint64_t refs_set_size(const refs_set *set);
 

@@ -57,6 +57,13 @@ class SetUnderTest {
         return found;
     }
 
+    static std::string Text(const refs_ref &ref) {
+        if (ref.kind == REFS_REF_INLINE) return Quoted(ref.bytes);
+        if (ref.kind == REFS_REF_WHOLE) return std::string("[") + ref.url + "]";
+        return std::string("[") + ref.url + ", " + std::to_string(ref.offset) + ", " +
+               std::to_string(ref.length) + "]";
+    }
+
     // The keys that are no chunks', each with a blank behind it.
     std::string Names() const {
         std::string names;
@@ -82,13 +89,6 @@ class SetUnderTest {
     static void Note(void *user, refs_note_kind kind, const char *text) {
         auto *self = static_cast<SetUnderTest *>(user);
         (kind == REFS_NOTE_WARNING ? self->warnings : self->debug_notes).push_back(text);
-    }
-
-    static std::string Text(const refs_ref &ref) {
-        if (ref.kind == REFS_REF_INLINE) return Quoted(ref.bytes);
-        if (ref.kind == REFS_REF_WHOLE) return std::string("[") + ref.url + "]";
-        return std::string("[") + ref.url + ", " + std::to_string(ref.offset) + ", " +
-               std::to_string(ref.length) + "]";
     }
 
     static const char *const *List(const std::vector<std::string> &strings,

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "joined.h"
 #include "options.h"
 #include "refs/codec.h"
 #include "report.h"
@@ -112,7 +113,8 @@ refs_missing missingOption(CSLConstList options) {
 
 std::string RefsIndex::optionsText(CSLConstList options) {
     std::string text = remoteToLocal() ? "remote_to_local" : "";
-    for (const char *name : {"MISSING", "SET", "TARGET", "TEMPLATES", "URL_REWRITE"})
+    for (const char *name :
+         {"ALONG", "MISSING", "PATTERN", "SAVE", "SET", "TARGET", "TEMPLATES", "URL_REWRITE"})
         text += std::string("\n") + CSLFetchNameValueDef(options, name, "");
     for (const LimitOption &option : limitOptions)
         text += std::string("\n") + CSLFetchNameValueDef(options, option.name, "");
@@ -172,23 +174,43 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
     vfs_ = RefsOpenHttpVfs(*context_, refs_watch_functions(watch), error);
     if (vfs_ == nullptr) return REFS_NOMEM;
     answered_ = RefsNow();
-    REFS_TRY(openSet(setOptions, error));
+    REFS_TRY(openSet(setOptions, options, error));
     return openHierarchy(setOptions.notes, error);
 }
 
 /** What another machine has is known by the answer that brought it, all else by what was known
  * before: later it may be of another state. */
-refs_status RefsIndex::openSet(const refs_set_options &options, refs_error *error) {
+refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList openOptions,
+                               refs_error *error) {
     const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
     const auto takeStamp = [&] {
         canTell_ = refs_set_validators(vfs, location_.c_str(), &validators_, nullptr) == REFS_OK &&
                    isSettled(validators_);
     };
     if (!isRemote()) takeStamp();
+    const std::vector<std::string> files = RefsListFiles(location_, vfs);
+    if (!files.empty()) return joinFiles(files, options, openOptions, error);
     refs_set *set = nullptr;
     REFS_TRY(refs_set_open(vfs, location_.c_str(), &options, &set, error));
     set_.reset(set);
     if (isRemote()) takeStamp();
+    return REFS_OK;
+}
+
+/** Whether any of the files changed is seen by the watch, not by a stamp. */
+refs_status RefsIndex::joinFiles(const std::vector<std::string> &files,
+                                 const refs_set_options &options, CSLConstList openOptions,
+                                 refs_error *error) {
+    const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
+    const RefsFetcherHandle fetcher =
+        RefsOpenFetcher(*context_, refs_watch_functions(watch_.get()), error);
+    if (fetcher == nullptr) return REFS_NOMEM;
+    const RefsJoinJob job = {location_, files, vfs, fetcher.get(), openOptions};
+    refs_set *set = nullptr;
+    canTell_ = false;
+    isJoined_ = true;
+    REFS_TRY(RefsJoinFiles(job, options, &set, error));
+    set_.reset(set);
     return REFS_OK;
 }
 
@@ -267,7 +289,7 @@ bool RefsIndex::isCurrent(uint64_t trustMilliseconds) {
 
 bool RefsIndex::isReplaced() const {
     refs_vfs_validators now{};
-    return !isRemote() &&
+    return !isRemote() && !isJoined_ &&
            (refs_set_validators(RefsVsiSource(), location_.c_str(), &now, nullptr) != REFS_OK ||
             now.size != validators_.size || now.modified_s != validators_.modified_s ||
             now.modified_ns != validators_.modified_ns || now.inode != validators_.inode);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "context.h"
 #include "cpl_string.h"
@@ -70,7 +71,10 @@ class RefsIndex {
   private:
     RefsIndex() = default;
     refs_status read(CSLConstList options, refs_error *error);
-    refs_status openSet(const refs_set_options &options, refs_error *error);
+    refs_status joinFiles(const std::vector<std::string> &files, const refs_set_options &options,
+                          CSLConstList openOptions, refs_error *error);
+    refs_status openSet(const refs_set_options &options, CSLConstList openOptions,
+                        refs_error *error);
     refs_status openHierarchy(const refs_notes &notes, refs_error *error);
     bool isRemote() const;
     bool asksElsewhere() const;
@@ -90,7 +94,7 @@ class RefsIndex {
     bool remoteToLocal_ = false;
     refs_missing missing_ = REFS_MISSING_BY_ENCODING;
     refs_vfs_validators validators_{}; ///< of the set as it was read
-    bool canTell_ = false, standsAlone_ = false;
+    bool canTell_ = false, standsAlone_ = false, isJoined_ = false;
     std::atomic<uint64_t> answered_{0}; ///< when it was last known to be current, in milliseconds
 };
 

@@ -7,6 +7,7 @@
 #include "record_cache.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
+#include "set.h"
 
 struct refs_parquet_set {
     const refs_vfs *vfs;
@@ -252,6 +253,91 @@ refs_status refs_refset__parquet_find(void *self, const refs_chunk_key *key, ref
     if (record == NULL) return REFS_NOT_FOUND;
     refs_status status = make_ref(set, record, place.number % set->record_size, ref, err);
     refs_block_release(refs_refset__record_block(record));
+    return status;
+}
+
+/* -- chunk by chunk ---------------------------------------------------------------------------- */
+
+/* The array of `keys`, by its first chunk, of which there may be none. */
+static refs_status find_array(const refs_parquet_set *set, const refs_chunk_keys *keys,
+                              uint32_t *array, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_chunk_key key;
+    refs_chunk_place place = {0};
+    refs_status status = refs_buf_append_str(&text, keys->prefix, err);
+    for (size_t dim = 0; dim < (keys->rank > 0 ? keys->rank : 1) && status == REFS_OK; dim++)
+        status = refs_buf_append_str(&text, refs_str_from(dim == 0 ? "0" : ".0"), err);
+    if (status == REFS_OK &&
+        !refs_refset__chunk_key_split(refs_str_view((const char *)text.data, text.size), &key))
+        status = REFS_NOT_FOUND;
+    if (status == REFS_OK) status = refs_refset__chunk_grids_find(&set->grids, &key, &place, err);
+    refs_buf_clear(&text);
+    *array = place.array;
+    return status;
+}
+
+/* As make_ref, with the strings of the reference before where they are the same. */
+static refs_status make_next_ref(refs_parquet_set *set, refs_record *record, uint64_t row,
+                                 refs_ref *ref, refs_error *err) {
+    refs_record_row found;
+    REFS_TRY(refs_refset__record_row(record, row, &found, err));
+    const bool is_same = found.kind != REFS_REF_INLINE && ref->kind != REFS_REF_INLINE &&
+                         ref->url != NULL && refs_str_equal(refs_str_from(ref->url), found.url);
+    if (!is_same) {
+        refs_ref_release(ref);
+        memset(ref, 0, sizeof *ref);
+        return make_ref(set, record, row, ref, err);
+    }
+    ref->kind = found.kind;
+    ref->offset = found.offset;
+    ref->length = found.length;
+    return REFS_OK;
+}
+
+/* What is walked through. */
+typedef struct walk {
+    refs_parquet_set *set;
+    const refs_chunk_keys *keys;
+    const refs_chunk_visitor *visitor;
+    uint64_t index[REFS_CHUNK_MAX_RANK];
+    refs_ref ref;
+} walk;
+
+static refs_status visit_row(walk *at, refs_record *record, uint64_t row, refs_error *err) {
+    refs_status status = make_next_ref(at->set, record, row, &at->ref, err);
+    if (status == REFS_NOT_FOUND) return REFS_OK;
+    if (status == REFS_OK) return at->visitor->visit(at->visitor->user, at->index, &at->ref, err);
+    refs_refset__name_chunk(at->keys, at->index, err);
+    return status;
+}
+
+static refs_status visit_record(walk *at, refs_record_id id, uint64_t n_rows, refs_error *err) {
+    refs_record *record;
+    refs_status status = REFS_OK;
+    REFS_TRY(refs_refset__record_cache_get(at->set->records, id, &record, err));
+    for (uint64_t row = 0; row < n_rows && status == REFS_OK; row++) {
+        if (record != NULL) status = visit_row(at, record, row, err);
+        (void)refs_refset__next_index(at->keys, at->index);
+    }
+    refs_block_release(refs_refset__record_block(record));
+    return status;
+}
+
+refs_status refs_refset__parquet_each(void *self, const refs_chunk_keys *keys,
+                                      const refs_chunk_visitor *visitor, refs_error *err) {
+    refs_parquet_set *set = self;
+    walk at = {set, keys, visitor, {0}, {0}};
+    refs_record_id id = {0, 0};
+    refs_status status = find_array(set, keys, &id.array, err);
+    if (status != REFS_OK) return status == REFS_NOT_FOUND ? REFS_OK : status;
+    uint64_t rest =
+        refs_refset__chunk_grid_total(refs_refset__chunk_grids_at(&set->grids, id.array));
+    for (; rest > 0 && status == REFS_OK; id.number++) {
+        uint64_t n_rows = rest < set->record_size ? rest : set->record_size;
+        status = visit_record(&at, id, n_rows, err);
+        rest -= n_rows;
+    }
+    refs_ref_release(&at.ref);
     return status;
 }
 

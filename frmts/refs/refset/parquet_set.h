@@ -34,6 +34,10 @@ void refs_refset__parquet_free(void *self);
 refs_status refs_refset__parquet_find(void *self, const refs_chunk_key *key, refs_ref *ref,
                                       refs_error *err);
 
+/** As refs_set_each_chunk; for one thread at a time. */
+refs_status refs_refset__parquet_each(void *self, const refs_chunk_keys *keys,
+                                      const refs_chunk_visitor *visitor, refs_error *err);
+
 /** Distinct locations that were found so far. */
 uint32_t refs_refset__parquet_n_locations(void *self);
 

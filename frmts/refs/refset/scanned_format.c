@@ -13,6 +13,18 @@ static refs_status put_document(void *user, refs_str key, refs_bytes document, r
     return refs_set_builder_inline(user, key, document, err);
 }
 
+static void set_ref(refs_scan *scan, const refs_scan_chunk *chunk, refs_ref *ref) {
+    ref->filter_mask = chunk->filter_mask;
+    ref->kind = REFS_REF_RANGE;
+    ref->url = ref->location = refs_scan_location(scan, chunk->location_id);
+    ref->location_id = chunk->location_id;
+    ref->offset = chunk->offset;
+    ref->length = chunk->length;
+    if (chunk->bytes.data == NULL) return;
+    ref->kind = REFS_REF_INLINE;
+    ref->bytes = chunk->bytes;
+}
+
 /* Keys of chunks are "path/3.0.1"; "path/0" of an array without dimensions. */
 static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err) {
     refs_scan_chunk chunk;
@@ -21,17 +33,32 @@ static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, re
                             key->rank};
     refs_status status = refs_scan_find(self, &wanted, &chunk, err);
     if (status != REFS_OK) return status;
-    ref->filter_mask = chunk.filter_mask;
-    if (chunk.bytes.data != NULL) {
-        ref->kind = REFS_REF_INLINE;
-        ref->bytes = chunk.bytes;
-        return REFS_OK;
-    }
-    ref->kind = REFS_REF_RANGE;
-    ref->url = ref->location = refs_scan_location(self, chunk.location_id);
-    ref->location_id = chunk.location_id;
-    ref->offset = chunk.offset;
-    ref->length = chunk.length;
+    set_ref(self, &chunk, ref);
+    return REFS_OK;
+}
+
+/* What the scan has in memory of the file is in the file all the same. */
+static refs_status visit_one(refs_scan *scan, const refs_scan_key *key,
+                             const refs_chunk_visitor *visitor, refs_error *err) {
+    refs_scan_chunk chunk;
+    refs_ref ref = {0};
+    refs_status status = refs_scan_find(scan, key, &chunk, err);
+    if (status == REFS_NOT_FOUND) return REFS_OK;
+    REFS_TRY(status);
+    if (refs_scan_location(scan, chunk.location_id) != NULL) chunk.bytes.data = NULL;
+    set_ref(scan, &chunk, &ref);
+    return visitor->visit(visitor->user, key->index, &ref, err);
+}
+
+static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chunk_visitor *visitor,
+                        refs_error *err) {
+    uint64_t index[REFS_CHUNK_MAX_RANK] = {0};
+    refs_str path = keys->prefix;
+    if (path.size > 0) path.size--;
+    const refs_scan_key key = {path, index, keys->rank};
+    do {
+        REFS_TRY(visit_one(self, &key, visitor, err));
+    } while (refs_refset__next_index(keys, index));
     return REFS_OK;
 }
 
@@ -67,7 +94,7 @@ static refs_status open_scanned(const refs_set_input *input, refs_set **set, ref
     REFS_TRY(refs_scan_open(input->vfs, input->location, &options, &scan, err));
     refs_status status = build(input, scan, set, err);
     if (status == REFS_OK)
-        (*set)->chunks = (refs_chunk_source){scan, find, n_locations, free_scan, true, costs};
+        (*set)->chunks = (refs_chunk_source){scan, find, each, n_locations, free_scan, true, costs};
     else
         refs_scan_free(scan);
     return status;

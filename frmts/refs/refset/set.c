@@ -92,14 +92,8 @@ static refs_status set_location(const refs_set *set, uint32_t url, refs_ref *ref
     return REFS_OK;
 }
 
-refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err) {
-    memset(ref, 0, sizeof *ref);
-    refs_chunk_key split;
-    bool is_chunk = refs_refset__chunk_key_split(key, &split);
-    const refs_entry *entry = find_entry(set, key, is_chunk ? &split : NULL);
-    if (entry == NULL && is_chunk && set->chunks.self != NULL)
-        return set->chunks.find(set->chunks.self, &split, ref, err);
-    if (entry == NULL) return REFS_NOT_FOUND;
+static refs_status resolve(const refs_set *set, const refs_entry *entry, refs_ref *ref,
+                           refs_error *err) {
     if (entry->url == REFS_ENTRY_INLINE) {
         ref->kind = REFS_REF_INLINE;
         ref->bytes = inline_bytes_of(set, entry);
@@ -124,6 +118,16 @@ refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs
     return set_location(set, entry->url, ref, err);
 }
 
+refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err) {
+    memset(ref, 0, sizeof *ref);
+    refs_chunk_key split;
+    bool is_chunk = refs_refset__chunk_key_split(key, &split);
+    const refs_entry *entry = find_entry(set, key, is_chunk ? &split : NULL);
+    if (entry == NULL && is_chunk && set->chunks.self != NULL)
+        return set->chunks.find(set->chunks.self, &split, ref, err);
+    return entry != NULL ? resolve(set, entry, ref, err) : REFS_NOT_FOUND;
+}
+
 void refs_ref_release(refs_ref *ref) {
     refs_block_release(ref->block);
     ref->block = NULL;
@@ -138,6 +142,80 @@ refs_status refs_set_each_name(const refs_set *set,
         if (!refs_refset__chunk_key_split(key, &split)) REFS_TRY(visit(user, key, err));
     }
     return REFS_OK;
+}
+
+/* -- chunk by chunk ---------------------------------------------------------------------------- */
+
+bool refs_refset__next_index(const refs_chunk_keys *keys, uint64_t *index) {
+    for (size_t dim = keys->rank; dim-- > 0;) {
+        if (++index[dim] < keys->n[dim]) return true;
+        index[dim] = 0;
+    }
+    return false;
+}
+
+void refs_refset__name_chunk(const refs_chunk_keys *keys, const uint64_t *index, refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    refs_status status = refs_buf_append_str(&name, keys->prefix, NULL);
+    for (size_t dim = 0; dim < keys->rank && status == REFS_OK; dim++)
+        status = refs_buf_printf(&name, NULL, "%s%llu",
+                                 dim == 0 ? "" : (const char[]){keys->separator, '\0'},
+                                 (unsigned long long)index[dim]);
+    if (status == REFS_OK && name.size > 0)
+        refs_error_prefix(err, "%.*s", (int)name.size, (const char *)name.data);
+    refs_buf_clear(&name);
+}
+
+static bool is_inside(const refs_chunk_keys *keys, const uint64_t *index) {
+    for (size_t dim = 0; dim < keys->rank; dim++)
+        if (index[dim] >= keys->n[dim]) return false;
+    return keys->rank > 0 || index[0] == 0;
+}
+
+/* The index of reference `i` of a table, by its packed key or, in a dense table, by its place. */
+static void index_at(const refs_chunk_table *table, size_t i, uint64_t *index) {
+    uint64_t place = i;
+    for (size_t dim = table->rank; dim-- > 0;) {
+        if (table->keys != NULL) {
+            index[dim] = refs_refset__chunk_index_part(table->keys[i], table->rank, dim);
+        } else {
+            index[dim] = place % table->extent[dim];
+            place /= table->extent[dim];
+        }
+    }
+}
+
+static refs_status each_of_table(const refs_set *set, const refs_chunk_table *table,
+                                 const refs_chunk_keys *keys, const refs_chunk_visitor *visitor,
+                                 refs_error *err) {
+    uint64_t index[REFS_CHUNK_MAX_RANK];
+    for (size_t i = 0; i < table->count; i++) {
+        refs_ref ref = {0};
+        index_at(table, i, index);
+        if (!is_inside(keys, index)) continue;
+        refs_status status = resolve(set, &table->entries[i], &ref, err);
+        if (status != REFS_OK) refs_refset__name_chunk(keys, index, err);
+        if (status == REFS_OK) status = visitor->visit(visitor->user, index, &ref, err);
+        REFS_TRY(status);
+    }
+    return REFS_OK;
+}
+
+refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys,
+                                const refs_chunk_visitor *visitor, refs_error *err) {
+    const refs_chunk_key wanted = {.prefix = keys->prefix,
+                                   .separator = keys->separator,
+                                   .rank = keys->rank > 0 ? keys->rank : 1};
+    const refs_chunk_table *table = refs_refset__set_table(set, &wanted);
+    /* Of one number alone nothing tells what would stand between two. */
+    refs_chunk_key other = wanted;
+    other.separator = '/';
+    if (table == NULL && wanted.rank == 1) table = refs_refset__set_table(set, &other);
+    if (table != NULL) return each_of_table(set, table, keys, visitor, err);
+    for (size_t dim = 0; dim < keys->rank; dim++)
+        if (keys->n[dim] == 0) return REFS_OK;
+    if (set->chunks.self == NULL) return REFS_OK;
+    return set->chunks.each(set->chunks.self, keys, visitor, err);
 }
 
 uint64_t refs_set_size(const refs_set *set) {

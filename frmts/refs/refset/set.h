@@ -25,6 +25,9 @@ typedef struct refs_chunk_source {
     void *self; /**< NULL: the set holds them all */
     /** As refs_set_find. */
     refs_status (*find)(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err);
+    /** As refs_set_each_chunk. */
+    refs_status (*each)(void *self, const refs_chunk_keys *keys, const refs_chunk_visitor *visitor,
+                        refs_error *err);
     /** Distinct locations that were found so far. */
     uint32_t (*n_locations)(void *self);
     void (*free)(void *self);
@@ -61,6 +64,13 @@ struct refs_set {
 
     refs_chunk_source chunks; /**< all others */
 };
+
+/** Moves to the next index of the grid of `keys`, the last dimension fastest; false behind the last
+ * one. */
+bool refs_refset__next_index(const refs_chunk_keys *keys, uint64_t *index);
+
+/** Puts the key before the message of a failure. */
+void refs_refset__name_chunk(const refs_chunk_keys *keys, const uint64_t *index, refs_error *err);
 
 /** The table for chunk keys like `split`, or NULL. */
 refs_chunk_table *refs_refset__set_table(const refs_set *set, const refs_chunk_key *split);

@@ -1,0 +1,117 @@
+// each_chunk_test.cc -- all chunks of an array, in order, whatever the set came from.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "parquet_under_test.h"
+
+namespace {
+
+// "index=reference" of each chunk, with a blank behind it.
+class Chunks {
+  public:
+    Chunks(const refs_set *set, const std::string &prefix, const std::vector<uint64_t> &n,
+           char separator = '.')
+        : rank_(n.size()) {
+        const refs_chunk_keys keys = {View(prefix), separator, n.size(), n.data()};
+        const refs_chunk_visitor visitor = {Add, this};
+        status = refs_set_each_chunk(set, &keys, &visitor, &error);
+    }
+    std::string text;
+    refs_status status;
+    refs_error error = REFS_ERROR_INIT;
+
+  private:
+    static refs_status Add(void *user, const uint64_t *index, const refs_ref *ref, refs_error *) {
+        auto *self = static_cast<Chunks *>(user);
+        for (size_t dim = 0; dim < (self->rank_ > 0 ? self->rank_ : 1); dim++)
+            self->text += (dim > 0 ? "." : "") + std::to_string(index[dim]);
+        self->text += "=" + SetUnderTest::Text(*ref) + " ";
+        return REFS_OK;
+    }
+    size_t rank_;
+};
+
+TEST(EachChunk, OfJsonComesInTheOrderOfTheGrid) {
+    SetUnderTest under;
+    ASSERT_EQ(under.Open(R"({"version":1,"refs":{"a/1.0":["u",5,2],"a/0.1":"x","a/0.0":["v"],
+                             "a/9.9":["u",1,1],"b/0.0":["w"]}})"),
+              REFS_OK)
+        << under.error.message;
+    EXPECT_EQ(Chunks(under.set, "a/", {2, 2}).text, "0.0=[v] 0.1=\"x\" 1.0=[u, 5, 2] ");
+    EXPECT_EQ(Chunks(under.set, "c/", {2, 2}).text, "");
+}
+
+TEST(EachChunk, OfAFullGridComesToo) {
+    SetUnderTest under;
+    ASSERT_EQ(under.Open(R"({"a/0.0":["u",0,1],"a/0.1":["u",1,1],"a/1.0":["u",2,1],
+                             "a/1.1":["u",3,1],".zgroup":"{}"})"),
+              REFS_OK);
+    EXPECT_EQ(Chunks(under.set, "a/", {2, 2}).text,
+              "0.0=[u, 0, 1] 0.1=[u, 1, 1] 1.0=[u, 2, 1] 1.1=[u, 3, 1] ");
+}
+
+TEST(EachChunk, OfAScalarHasTheIndexZero) {
+    SetUnderTest under;
+    ASSERT_EQ(under.Open(R"({"s/0":["u",7,8],".zgroup":"{}"})"), REFS_OK);
+    EXPECT_EQ(Chunks(under.set, "s/", {}).text, "0=[u, 7, 8] ");
+}
+
+TEST(EachChunk, WithSlashesBetweenNumbersIsFound) {
+    SetUnderTest under;
+    ASSERT_EQ(under.Open(R"({"x/c/0/1":["u",7,8],"y/c/3":["v"],"zarr.json":"{}",".zgroup":"{}"})"),
+              REFS_OK);
+    EXPECT_EQ(Chunks(under.set, "x/c/", {2, 2}, '/').text, "0.1=[u, 7, 8] ");
+    EXPECT_EQ(Chunks(under.set, "y/c/", {4}, '/').text, "3=[v] ");
+}
+
+TEST(EachChunk, ThatCannotBeResolvedIsNamed) {
+    SetUnderTest under;
+    ASSERT_EQ(under.Open(R"({"a/0.0":["u"],"a/0.1":["nowhere://x"],".zgroup":"{}"})"), REFS_OK);
+    const Chunks chunks(under.set, "a/", {2, 2});
+    EXPECT_EQ(chunks.status, REFS_UNSUPPORTED);
+    EXPECT_NE(std::string(chunks.error.message).find("a/0.1: "), std::string::npos)
+        << chunks.error.message;
+}
+
+TEST(EachChunk, OfParquetComesRecordByRecord) {
+    ParquetUnderTest under;
+    under.Array("a", "[7]", "[1]");
+    under.Record("a/refs.0.parq", {Range("u", 1, 2), {}, Raw("x")});
+    under.Record("a/refs.2.parq", {Range("u", 5, 6)});
+    ASSERT_EQ(under.OpenFolder("3"), REFS_OK) << under.error.message;
+    EXPECT_EQ(Chunks(under.set, "a/", {7}).text, "0=[u, 1, 2] 2=\"x\" 6=[u, 5, 6] ");
+    EXPECT_EQ(Chunks(under.set, "b/", {7}).text, "");
+}
+
+TEST(EachChunk, OfADataFileIsWhereItLies) {
+    MemoryVfs vfs;
+    std::ifstream file(REFS_SCANNED_DATA "/btree1.h5", std::ios::binary);
+    std::stringstream content;
+    content << file.rdbuf();
+    vfs.files["a.h5"] = content.str();
+    refs_set *set = nullptr;
+    refs_error error = REFS_ERROR_INIT;
+    ASSERT_EQ(refs_set_open(vfs.get(), "a.h5", nullptr, &set, &error), REFS_OK) << error.message;
+    std::vector<std::string> names;
+    const auto add = [](void *user, refs_str key, refs_error *) {
+        static_cast<std::vector<std::string> *>(user)->push_back(Text(key));
+        return REFS_OK;
+    };
+    ASSERT_EQ(refs_set_each_name(set, add, &names, nullptr), REFS_OK);
+    std::string array;
+    for (const std::string &name : names)
+        if (name.size() > 8 && name.substr(name.size() - 8) == "/.zarray")
+            array = name.substr(0, name.size() - 7);
+    ASSERT_NE(array, "");
+    const Chunks chunks(set, array, {1, 1});
+    refs_ref ref;
+    ASSERT_EQ(refs_set_find(set, View(array + "0.0"), &ref, nullptr), REFS_OK);
+    EXPECT_EQ(chunks.text.find("0.0=[a.h5, " + std::to_string(ref.offset) + ", "), 0u)
+        << chunks.text;
+    refs_ref_release(&ref);
+    refs_set_free(set);
+}
+
+} // namespace

@@ -1,0 +1,271 @@
+/* joined.cpp -- see joined.h. */
+#include "joined.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "cpl_conv.h"
+#include "cpl_multiproc.h"
+#include "cpl_vsi.h"
+#include "refs/join.h"
+#include "refs/pool.h"
+#include "refs/scan.h"
+
+namespace {
+
+/** Files that are opened at a time where it is latency that takes the time. */
+constexpr unsigned remoteThreads = 16;
+
+constexpr size_t headBytes = 4096;
+
+bool isThere(const std::string &name, bool *isFolder) {
+    VSIStatBufL status;
+    const bool found =
+        VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0;
+    *isFolder = found && VSI_ISDIR(status.st_mode);
+    return found;
+}
+
+/** Whether a file in a folder is one that is meant. */
+bool isSource(const std::string &name, const refs_vfs *vfs) {
+    uint8_t head[headBytes];
+    size_t got = 0;
+    void *handle = nullptr;
+    if (vfs->open(vfs->self, name.c_str(), &handle, nullptr) != REFS_OK) return false;
+    const refs_status status = vfs->read(vfs->self, handle, 0, sizeof head, head, &got, nullptr);
+    vfs->close(vfs->self, handle);
+    const refs_bytes bytes = refs_bytes_view(head, got);
+    return status == REFS_OK && (refs_scan_sniff(bytes) != nullptr || refs_set_sniff(bytes));
+}
+
+std::vector<std::string> namesIn(const std::string &folder) {
+    std::vector<std::string> names;
+    char **list = VSIReadDir(folder.c_str());
+    for (char **name = list; name != nullptr && *name != nullptr; name++)
+        if (**name != '.') names.push_back(*name);
+    CSLDestroy(list);
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+bool hasPattern(const std::string &text) {
+    return text.find_first_of("*?[") != std::string::npos;
+}
+
+/** What matches `pattern` in the folders that match what stands before it. */
+void match(const std::string &folder, const std::string &pattern, std::vector<std::string> &found) {
+    const size_t slash = pattern.find('/');
+    const std::string step = pattern.substr(0, slash);
+    const auto follow = [&](const std::string &name) {
+        bool isFolder = false;
+        if (slash == std::string::npos)
+            found.push_back(name);
+        else if (isThere(name, &isFolder) && isFolder)
+            match(name + "/", pattern.substr(slash + 1), found);
+    };
+    if (!hasPattern(step)) return follow(folder + step);
+    for (const std::string &name : namesIn(folder.empty() ? "." : folder))
+        if (fnmatch(step.c_str(), name.c_str(), 0) == 0) follow(folder + name);
+}
+
+std::vector<std::string> linesOf(const std::string &location, const refs_vfs *vfs) {
+    RefsBuffer content;
+    std::vector<std::string> lines;
+    if (refs_vfs_read_whole(vfs, location.c_str(), 64 * REFS_MIB, &content, nullptr) != REFS_OK)
+        return lines;
+    const CPLStringList list(CSLTokenizeString2(content.text().c_str(), "\r\n", 0));
+    for (int i = 0; i < list.size(); i++) {
+        RefsBuffer mapped;
+        const refs_url_context context = {location.c_str(), nullptr, false};
+        if (refs_url_map(refs_str_from(list[i]), &context, &mapped, nullptr) == REFS_OK)
+            lines.push_back(mapped.text());
+    }
+    return lines;
+}
+
+/** The texts of an option, with commas between them. */
+CPLStringList optionList(CSLConstList options, const char *name) {
+    return CPLStringList(CSLTokenizeString2(CSLFetchNameValueDef(options, name, ""), ",",
+                                            CSLT_STRIPLEADSPACES | CSLT_STRIPENDSPACES));
+}
+
+/** A joined set as it comes: to a builder, and to a writer where it is to be saved. */
+struct Destination {
+    refs_set_builder *builder;
+    refs_writer *writer;
+    std::string prefix;
+    std::vector<uint64_t> n;
+    char separator;
+
+    static refs_status document(void *self, refs_str key, refs_bytes text, refs_error *error) {
+        const auto *to = static_cast<Destination *>(self);
+        if (to->writer != nullptr) REFS_TRY(refs_writer_document(to->writer, key, text, error));
+        return refs_set_builder_inline(to->builder, key, text, error);
+    }
+    static refs_status array(void *self, const refs_chunk_keys *keys, refs_error *error) {
+        auto *to = static_cast<Destination *>(self);
+        to->prefix.assign(keys->prefix.data, keys->prefix.size);
+        to->n.assign(keys->n, keys->n + keys->rank);
+        to->separator = keys->separator;
+        return to->writer != nullptr ? refs_writer_array(to->writer, keys, error) : REFS_OK;
+    }
+    static refs_status chunk(void *self, const refs_write_chunk *chunk, refs_error *error) {
+        const auto *to = static_cast<Destination *>(self);
+        if (to->writer != nullptr) REFS_TRY(refs_writer_chunk(to->writer, chunk, error));
+        const std::string text = to->key(chunk->number);
+        const refs_str key = refs_str_view(text.data(), text.size());
+        if (chunk->kind == REFS_REF_INLINE)
+            return refs_set_builder_inline(to->builder, key, chunk->bytes, error);
+        if (chunk->kind == REFS_REF_WHOLE)
+            return refs_set_builder_whole(to->builder, key, chunk->url, error);
+        return refs_set_builder_range(to->builder, key, chunk->url, {chunk->offset, chunk->length},
+                                      error);
+    }
+
+  private:
+    std::string key(uint64_t number) const {
+        std::string index;
+        for (size_t dim = n.size(); dim-- > 0; number /= n[dim])
+            index = std::to_string(number % n[dim]) + (index.empty() ? "" : separator + index);
+        return prefix + (index.empty() ? "0" : index);
+    }
+};
+
+/** Opens files and adds them to a join, several at a time. */
+class Parts {
+  public:
+    Parts(const RefsJoinJob &job, const refs_set_options &options, refs_join *join)
+        : job_(job), options_(options), join_(join) {}
+
+    refs_status addAll(refs_error *error) {
+        const bool isRemote = refs_location_is_remote(refs_str_from(job_.files[0].c_str()));
+        const int n = isRemote ? static_cast<int>(remoteThreads) : CPLGetNumCPUs();
+        refs_pool *opened = nullptr;
+        REFS_TRY(refs_pool_open(n > 1 ? static_cast<unsigned>(n) : 0, &opened, error));
+        const RefsHandle<refs_pool, refs_pool_free> pool(opened);
+        refs_group *group = nullptr;
+        REFS_TRY(refs_group_open(pool.get(), &group, error));
+        std::vector<Task> tasks;
+        for (size_t i = 0; i < job_.files.size(); i++) tasks.push_back({this, i});
+        refs_status status = REFS_OK;
+        for (size_t i = 0; i < tasks.size() && status == REFS_OK; i++)
+            status = refs_group_add(group, run, nullptr, &tasks[i], error);
+        const refs_status waited = refs_group_wait(group, error);
+        refs_group_free(group);
+        return status == REFS_OK ? waited : status;
+    }
+
+    refs_status open(size_t number, RefsSetHandle &set, refs_error *error) const {
+        refs_set *opened = nullptr;
+        const refs_status status =
+            refs_set_open(job_.vfs, job_.files[number].c_str(), &options_, &opened, error);
+        set.reset(opened);
+        return status;
+    }
+
+  private:
+    struct Task {
+        const Parts *parts;
+        size_t number;
+    };
+
+    static refs_status run(void *argument, refs_error *error) {
+        const auto *task = static_cast<const Task *>(argument);
+        RefsSetHandle set;
+        REFS_TRY(task->parts->open(task->number, set, error));
+        const refs_join_part part = {task->number, task->parts->job_.files[task->number].c_str(),
+                                     set.get()};
+        return refs_join_add(task->parts->join_, &part, error);
+    }
+
+    const RefsJoinJob &job_;
+    const refs_set_options &options_;
+    refs_join *join_;
+};
+
+refs_status guessDims(const RefsJoinJob &job, const refs_set_options &options, CPLStringList &dims,
+                      refs_error *error) {
+    const Parts parts(job, options, nullptr);
+    RefsSetHandle first, last;
+    RefsBuffer names;
+    REFS_TRY(parts.open(0, first, error));
+    REFS_TRY(parts.open(job.files.size() - 1, last, error));
+    REFS_TRY(refs_join_guess_dims(first.get(), last.get(), job.fetcher, &names, error));
+    for (size_t at = 0; at < names.size; at += strlen(dims[dims.size() - 1]) + 1)
+        dims.AddString(reinterpret_cast<const char *>(names.data) + at);
+    if (dims.size() > 0) return REFS_OK;
+    return refs_fail(error, REFS_INVALID,
+                     "%s: the coordinates of %s and %s are the same: the open option ALONG says "
+                     "along which dimension they are joined",
+                     job.location.c_str(), job.files.front().c_str(), job.files.back().c_str());
+}
+
+/** The names in a pattern, "t_{time:%Y}.nc". */
+void addDimsOfPattern(const char *pattern, CPLStringList &dims) {
+    for (const char *at = pattern; at != nullptr && (at = strchr(at, '{')) != nullptr;) {
+        const size_t size = strcspn(++at, ":}");
+        dims.AddString(std::string(at, size).c_str());
+    }
+}
+
+refs_status write(const RefsJoinJob &job, const refs_set_options &options, refs_join *join,
+                  refs_set **set, refs_error *error) {
+    Destination to = {};
+    const char *save = CSLFetchNameValue(job.options, "SAVE");
+    if (save != nullptr) REFS_TRY(refs_writer_open(save, nullptr, &to.writer, error));
+    refs_status status = refs_set_builder_open(job.location.c_str(), &options, &to.builder, error);
+    const refs_join_sink sink = {&to, Destination::document, Destination::array,
+                                 Destination::chunk};
+    if (status == REFS_OK) status = refs_join_write(join, &sink, error);
+    if (status == REFS_OK && to.writer != nullptr) {
+        status = refs_writer_finish(to.writer, error);
+        to.writer = nullptr;
+    }
+    refs_writer_free(to.writer);
+    if (status == REFS_OK) return refs_set_builder_finish(to.builder, set, error);
+    refs_set_builder_free(to.builder);
+    return status;
+}
+
+} // namespace
+
+std::vector<std::string> RefsListFiles(const std::string &location, const refs_vfs *vfs) {
+    std::vector<std::string> files;
+    bool isFolder = false;
+    if (refs_location_is_remote(refs_str_from(location.c_str())) && !hasPattern(location))
+        return files;
+    const bool found = isThere(location, &isFolder);
+    if (!found && hasPattern(location)) {
+        const size_t begin = location.rfind('/', location.find_first_of("*?["));
+        const std::string folder = begin == std::string::npos ? "" : location.substr(0, begin + 1);
+        match(folder, location.substr(folder.size()), files);
+    } else if (isFolder && !refs_set_sniff_folder(vfs, location.c_str())) {
+        for (const std::string &name : namesIn(location)) {
+            const std::string path = location + (location.back() == '/' ? "" : "/") + name;
+            if (isSource(path, vfs)) files.push_back(path);
+        }
+    } else if (found && EQUAL(CPLGetExtension(location.c_str()), "txt")) {
+        files = linesOf(location, vfs);
+    }
+    return files;
+}
+
+refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &options, refs_set **set,
+                          refs_error *error) {
+    CPLStringList dims = optionList(job.options, "ALONG");
+    const char *pattern = CSLFetchNameValue(job.options, "PATTERN");
+    if (dims.size() == 0) addDimsOfPattern(pattern, dims);
+    if (dims.size() == 0) REFS_TRY(guessDims(job, options, dims, error));
+    refs_join_options joinOptions = REFS_JOIN_OPTIONS_INIT;
+    joinOptions.dims = dims.List();
+    joinOptions.pattern = pattern;
+    joinOptions.fetcher = job.fetcher;
+    joinOptions.notes = options.notes;
+    refs_join *opened = nullptr;
+    REFS_TRY(refs_join_open(&joinOptions, &opened, error));
+    const RefsHandle<refs_join, refs_join_free> join(opened);
+    Parts parts(job, options, join.get());
+    REFS_TRY(parts.addAll(error));
+    return write(job, options, join.get(), set, error);
+}

@@ -1,0 +1,28 @@
+/* joined.h -- many files under one name: REFS:"archive", a folder, or a pattern. */
+#ifndef REFS_JOINED_H
+#define REFS_JOINED_H
+
+#include <string>
+#include <vector>
+
+#include "cpl_string.h"
+#include "handles.h"
+
+/** The files that `location` names where it is no set itself: what a pattern matches, what a folder
+ * holds, what a list, a .txt file, has in its lines. Empty where it names one. */
+std::vector<std::string> RefsListFiles(const std::string &location, const refs_vfs *vfs);
+
+/** What a set is joined with. */
+struct RefsJoinJob {
+    const std::string &location; ///< that names the files
+    const std::vector<std::string> &files;
+    const refs_vfs *vfs;
+    refs_fetcher *fetcher;
+    CSLConstList options; ///< the open options ALONG, PATTERN and SAVE
+};
+
+/** The set that `refs index` would write of the files, in memory. */
+refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &options, refs_set **set,
+                          refs_error *error);
+
+#endif

@@ -1,0 +1,573 @@
+/* contents.c -- what is in a part: documents, arrays, and in a join references and small values. */
+#include "join_internal.h"
+#include "refs/cf.h"
+#include "refs/store.h"
+
+typedef struct reader {
+    refs_join *join;
+    const refs_join_part *part;
+    refs_join_member *member;
+    refs_intern *texts;
+    refs_store *store;
+    refs_hierarchy *hierarchy;
+    refs_buf group;     /* that is taken, with a slash before and behind it; or "/" */
+    refs_intern wanted; /* paths of arrays; empty: all */
+    refs_intern urls;
+    refs_buf scratch;
+    size_t numbers_used;
+} reader;
+
+/* -- texts ------------------------------------------------------------------------------------- */
+
+static refs_status number_text(reader *in, refs_str text, uint32_t *id, refs_error *err) {
+    return refs_intern_add(in->texts, text, id, err);
+}
+
+static refs_status number_scratch(reader *in, uint32_t *id, refs_error *err) {
+    return number_text(in, refs_str_view((const char *)in->scratch.data, in->scratch.size), id,
+                       err);
+}
+
+/* The document under `folder` and `name`; NONE where there is none. */
+static refs_status number_document(reader *in, refs_str folder, const char *name, uint32_t *id,
+                                   refs_error *err) {
+    refs_buf key = REFS_BUF_INIT;
+    *id = REFS_JOIN_NONE;
+    in->scratch.size = 0;
+    refs_status status = refs_buf_append_str(&key, folder, err);
+    if (status == REFS_OK && folder.size > 0) status = refs_buf_append(&key, "/", 1, err);
+    if (status == REFS_OK) status = refs_buf_append_str(&key, refs_str_from(name), err);
+    if (status == REFS_OK)
+        status = refs_store_get(in->store, refs_str_view((const char *)key.data, key.size),
+                                REFS_MAX_METADATA_BYTES, &in->scratch, err);
+    refs_buf_clear(&key);
+    if (status == REFS_NOT_FOUND) return REFS_OK;
+    REFS_TRY(status);
+    return number_scratch(in, id, err);
+}
+
+static refs_status number_attribute(reader *in, const refs_array_meta *meta, const char *name,
+                                    uint32_t *id, refs_error *err) {
+    refs_str text = refs_cf_attribute_text(meta->attributes, name);
+    *id = REFS_JOIN_NONE;
+    return text.data != NULL ? number_text(in, text, id, err) : REFS_OK;
+}
+
+/* -- which arrays ------------------------------------------------------------------------------ */
+
+static refs_str relative(const reader *in, const char *path) {
+    return refs_str_part(refs_str_from(path), in->group.size, SIZE_MAX);
+}
+
+static bool is_in_group(const reader *in, const char *path) {
+    return refs_str_starts(refs_str_from(path), (const char *)in->group.data);
+}
+
+static bool is_wanted(const reader *in, const refs_array_meta *meta) {
+    return is_in_group(in, meta->path) &&
+           (in->wanted.count == 0 ||
+            refs_intern_find(&in->wanted, refs_str_from(meta->path)) != REFS_INTERN_NONE);
+}
+
+static refs_status want(reader *in, const refs_array_meta *meta, refs_error *err) {
+    uint32_t id;
+    return meta != NULL ? refs_intern_add(&in->wanted, refs_str_from(meta->path), &id, err)
+                        : REFS_OK;
+}
+
+/* What the words of an attribute name. */
+static refs_status want_words(reader *in, const refs_array_meta *meta, const char *attribute,
+                              refs_error *err) {
+    refs_str text = refs_cf_attribute_text(meta->attributes, attribute);
+    while (text.data != NULL && text.size > 0) {
+        size_t blank = refs_str_find(text, ' ');
+        refs_str word = refs_str_part(text, 0, blank);
+        text = refs_str_part(text, word.size + 1, text.size);
+        if (word.size > 0)
+            REFS_TRY(want(in, refs_hierarchy_resolve(in->hierarchy, meta->group, word), err));
+    }
+    return REFS_OK;
+}
+
+/* What describes an array. */
+static refs_status want_others(reader *in, const refs_array_meta *meta, refs_error *err) {
+    static const char *const attributes[] = {"coordinates", "bounds", "climatology",
+                                             "grid_mapping"};
+    for (size_t dim = 0; meta->status == REFS_OK && dim < meta->rank; dim++)
+        REFS_TRY(want(
+            in, refs_hierarchy_resolve(in->hierarchy, meta->group, refs_str_from(meta->dims[dim])),
+            err));
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
+        REFS_TRY(want_words(in, meta, attributes[i], err));
+    return REFS_OK;
+}
+
+static refs_status choose(reader *in, refs_error *err) {
+    const char *const *names = in->join->options.variables;
+    for (; names != NULL && *names != NULL; names++) {
+        refs_buf path = REFS_BUF_INIT;
+        REFS_TRY(refs_buf_printf(&path, err, "%s%s", (const char *)in->group.data, *names));
+        const refs_array_meta *meta = refs_hierarchy_find_array(
+            in->hierarchy, refs_str_view((const char *)path.data, path.size));
+        refs_buf_clear(&path);
+        if (meta == NULL) return refs_fail(err, REFS_NOT_FOUND, "there is no array \"%s\"", *names);
+        REFS_TRY(want(in, meta, err));
+    }
+    for (uint32_t i = 0; i < in->wanted.count; i++)
+        REFS_TRY(want_others(
+            in, refs_hierarchy_find_array(in->hierarchy, refs_intern_get(&in->wanted, i)), err));
+    return REFS_OK;
+}
+
+/* -- documents --------------------------------------------------------------------------------- */
+
+static refs_status add_document(reader *in, refs_str key, refs_error *err) {
+    refs_join_member *member = in->member;
+    size_t slash = refs_str_find_last(key, '/');
+    refs_str folder = refs_str_part(key, 0, slash == SIZE_MAX ? 0 : slash);
+    refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
+    refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
+    bool is_known = refs_str_is(name, ".zgroup") || refs_str_is(name, ".zattrs") ||
+                    refs_str_is(name, "zarr.json");
+    if (!is_known || refs_hierarchy_find_array(in->hierarchy, folder) != NULL) return REFS_OK;
+    if (key.size < group.size || (group.size > 0 && memcmp(key.data, group.data, group.size) != 0))
+        return REFS_OK;
+    if (!refs_grow((void **)&member->documents, &member->document_capacity, member->n_documents,
+                   sizeof *member->documents))
+        return refs_fail_nomem(err);
+    refs_join_document *document = &member->documents[member->n_documents];
+    in->scratch.size = 0;
+    REFS_TRY(refs_store_get(in->store, key, REFS_MAX_METADATA_BYTES, &in->scratch, err));
+    REFS_TRY(number_scratch(in, &document->text, err));
+    REFS_TRY(number_text(in, refs_str_part(key, group.size, key.size), &document->key, err));
+    member->n_documents++;
+    return REFS_OK;
+}
+
+static refs_status visit_name(void *user, refs_str key, refs_error *err) {
+    return add_document(user, key, err);
+}
+
+/* -- arrays ------------------------------------------------------------------------------------ */
+
+/* What has to be alike in arrays whose chunks stand in one: members of the document, and the
+ * attributes that change what values mean. */
+static refs_status describe(reader *in, const refs_json *object, const char *const *names,
+                            uint32_t *id, refs_error *err) {
+    in->scratch.size = 0;
+    for (; *names != NULL; names++) {
+        const refs_json *value = refs_json_get(object, *names);
+        REFS_TRY(refs_buf_printf(&in->scratch, err, "%s=", *names));
+        if (value != NULL) REFS_TRY(refs_json_write(value, &in->scratch, err));
+        REFS_TRY(refs_buf_append(&in->scratch, ";", 1, err));
+    }
+    return number_scratch(in, id, err);
+}
+
+static refs_status describe_layout(reader *in, refs_join_array *array, refs_error *err) {
+    static const char *const names[] = {"dtype", "chunks",     "filters", "compressor",
+                                        "order", "fill_value", NULL};
+    refs_json_doc *doc = NULL;
+    REFS_TRY(refs_json_parse(refs_intern_get(in->texts, array->document), &doc, err));
+    refs_status status = describe(in, refs_json_root(doc), names, &array->layout, err);
+    refs_json_doc_free(doc);
+    return status;
+}
+
+static refs_status describe_meaning(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                                    refs_error *err) {
+    static const char *const names[] = {"scale_factor",  "add_offset", "_FillValue",
+                                        "missing_value", "_Unsigned",  NULL};
+    REFS_TRY(describe_layout(in, array, err));
+    REFS_TRY(describe(in, meta->attributes, names, &array->packing, err));
+    REFS_TRY(number_attribute(in, meta, "units", &array->units, err));
+    REFS_TRY(number_attribute(in, meta, "calendar", &array->calendar, err));
+    return number_attribute(in, meta, "bounds", &array->bounds, err);
+}
+
+static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                             refs_error *err) {
+    array->rank = meta->rank;
+    array->shape = refs_calloc(meta->rank + 1, 3 * sizeof *array->shape);
+    array->dims = refs_calloc(meta->rank + 1, sizeof *array->dims);
+    if (array->shape == NULL || array->dims == NULL) return refs_fail_nomem(err);
+    array->chunk = array->shape + meta->rank;
+    array->n = array->chunk + meta->rank;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        uint64_t per_key = meta->shard != NULL ? meta->shard->n[dim] : 1;
+        array->shape[dim] = meta->shape[dim];
+        array->chunk[dim] = meta->chunk[dim];
+        array->n[dim] = (refs_array_meta_n_chunks(meta, dim) + per_key - 1) / per_key;
+        REFS_TRY(number_text(in, refs_str_from(meta->dims[dim]), &array->dims[dim], err));
+    }
+    array->separator = meta->separator;
+    const char *prefix = meta->key_prefix + (in->group.size - 1);
+    return number_text(in, refs_str_from(prefix), &array->prefix, err);
+}
+
+static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error *err) {
+    refs_join_member *member = in->member;
+    if (meta->status != REFS_OK)
+        return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
+    if (!refs_grow((void **)&member->arrays, &member->array_capacity, member->n_arrays,
+                   sizeof *member->arrays))
+        return refs_fail_nomem(err);
+    refs_join_array *array = &member->arrays[member->n_arrays++];
+    refs_str own = refs_str_part(refs_str_from(meta->path), 1, SIZE_MAX);
+    *array = (refs_join_array){.values = REFS_JOIN_NONE, .dtype = meta->dtype};
+    array->is_v3 = meta->zarr_format == 3;
+    array->has_fill = meta->has_fill && meta->dtype.size <= sizeof array->fill;
+    if (array->has_fill) memcpy(array->fill, meta->fill, meta->dtype.size);
+    REFS_TRY(number_text(in, relative(in, meta->path), &array->path, err));
+    REFS_TRY(
+        number_document(in, own, array->is_v3 ? "zarr.json" : ".zarray", &array->document, err));
+    if (array->document == REFS_JOIN_NONE)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: its metadata stand in .zmetadata alone",
+                         meta->path);
+    array->attributes = REFS_JOIN_NONE;
+    if (!array->is_v3) REFS_TRY(number_document(in, own, ".zattrs", &array->attributes, err));
+    REFS_TRY(set_shape(in, meta, array, err));
+    return describe_meaning(in, meta, array, err);
+}
+
+/* -- references -------------------------------------------------------------------------------- */
+
+typedef struct packing {
+    refs_packer packer;
+    refs_stream_writer stream;
+    refs_join_array *array;
+    uint32_t mask;
+    bool has_mask;
+} packing;
+
+static refs_status check_mask(packing *at, const refs_ref *ref, refs_error *err) {
+    if (!at->has_mask) at->mask = ref->filter_mask;
+    at->has_mask = true;
+    if (at->mask == ref->filter_mask) return REFS_OK;
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "some chunks went through all filters and some did not, which sets cannot say");
+}
+
+static refs_status pack_one(void *user, const uint64_t *index, const refs_ref *ref,
+                            refs_error *err) {
+    packing *at = user;
+    refs_stream_ref packed = {.number = refs_join__number(at->array->n, at->array->rank, index)};
+    REFS_TRY(check_mask(at, ref, err));
+    REFS_TRY(refs_join__pack(&at->packer, ref, &packed, err));
+    if (packed.kind == REFS_REF_INLINE) at->array->has_inline = true;
+    at->array->n_refs++;
+    return refs_stream_put(&at->stream, &packed, err);
+}
+
+static refs_status mask_one(void *user, const uint64_t *index, const refs_ref *ref,
+                            refs_error *err) {
+    (void)index;
+    return check_mask(user, ref, err);
+}
+
+/* The document without the codecs that no chunk went through. */
+static refs_status drop_masked(reader *in, refs_join_array *array, uint32_t mask, refs_error *err) {
+    refs_json_doc *doc = NULL;
+    refs_buf filters = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    refs_status status = refs_json_parse(refs_intern_get(in->texts, array->document), &doc, err);
+    const refs_json *list = refs_json_get(refs_json_root(doc), "filters");
+    size_t n = refs_json_size(list);
+    if (status == REFS_OK) status = refs_buf_append(&filters, "[", 1, err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        if (i < 32 && (mask >> i & 1) != 0) continue;
+        status = refs_buf_append(&filters, ",", filters.size > 1, err);
+        if (status == REFS_OK) status = refs_json_write(refs_json_at(list, i), &filters, err);
+    }
+    if (status == REFS_OK) status = refs_buf_append(&filters, "]", 2, err);
+    const bool drops_last = n < 32 && (mask >> n & 1) != 0;
+    const char *const pairs[] = {"filters", (const char *)filters.data,
+                                 drops_last ? "compressor" : NULL, "null", NULL};
+    if (status == REFS_OK)
+        status = refs_join__replace(refs_intern_get(in->texts, array->document), pairs, &text, err);
+    if (status == REFS_OK)
+        status = number_text(in, refs_str_view((const char *)text.data, text.size),
+                             &array->document, err);
+    refs_json_doc_free(doc);
+    refs_buf_clear(&filters);
+    refs_buf_clear(&text);
+    return status == REFS_OK ? describe_layout(in, array, err) : status;
+}
+
+/* Keys as the part has them: its group included. */
+static refs_status each_chunk(reader *in, const refs_array_meta *meta, const refs_join_array *array,
+                              const refs_chunk_visitor *visitor, refs_error *err) {
+    refs_chunk_keys keys = refs_join__keys(in->texts, array);
+    keys.prefix = refs_str_from(meta->key_prefix);
+    return refs_set_each_chunk(in->part->set, &keys, visitor, err);
+}
+
+static refs_status pack_array(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                              refs_error *err) {
+    packing at = {.packer = {.join = in->join, .member = in->member, .urls = &in->urls},
+                  .stream = {.bytes = &in->member->streams},
+                  .array = array};
+    array->stream = in->member->streams.size;
+    const refs_chunk_visitor visitor = {pack_one, &at};
+    refs_status status = each_chunk(in, meta, array, &visitor, err);
+    array->stream_size = in->member->streams.size - array->stream;
+    refs_join__packer_clear(&at.packer);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", meta->path);
+    return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
+}
+
+static refs_status look_for_masks(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                                  refs_error *err) {
+    packing at = {.array = array};
+    const refs_chunk_visitor visitor = {mask_one, &at};
+    refs_status status = each_chunk(in, meta, array, &visitor, err);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", meta->path);
+    return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+static refs_status load(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                        refs_error *err) {
+    in->scratch.size = 0;
+    REFS_TRY(refs_join__load(in->store, meta, &in->scratch, err));
+    return number_scratch(in, &array->values, err);
+}
+
+static size_t n_joined_dims(const reader *in, const refs_array_meta *meta) {
+    size_t n = 0, dim;
+    for (size_t i = 0; i < meta->rank; i++)
+        n += refs_join__is_dim(in->join, refs_str_from(meta->dims[i]), &dim);
+    return n;
+}
+
+/* Bytes at one place of the joined dimensions. */
+static uint64_t row_bytes(const reader *in, const refs_array_meta *meta) {
+    uint64_t bytes = meta->dtype.size;
+    size_t dim;
+    for (size_t i = 0; i < meta->rank; i++)
+        if (!refs_join__is_dim(in->join, refs_str_from(meta->dims[i]), &dim) &&
+            !refs_mul_u64(bytes, meta->shape[i], &bytes))
+            return UINT64_MAX;
+    return bytes;
+}
+
+/* Values that are compared need not be readable: what they are of is then taken from the first. */
+static refs_status load_what_is_small(reader *in, const refs_array_meta *meta,
+                                      refs_join_array *array, refs_error *err) {
+    uint64_t bytes;
+    if (!refs_join__value_bytes(meta, &bytes)) return REFS_OK;
+    size_t ignored;
+    bool is_scalar_of_dim =
+        meta->rank == 0 && refs_join__is_dim(in->join, refs_str_from(meta->name), &ignored);
+    if (n_joined_dims(in, meta) > 0 || is_scalar_of_dim) {
+        array->is_thin =
+            bytes <= REFS_JOIN_MAX_THIN_BYTES && row_bytes(in, meta) <= REFS_JOIN_THIN_BYTES;
+        return array->is_thin ? load(in, meta, array, err) : REFS_OK;
+    }
+    if (bytes > REFS_JOIN_MAX_COMPARED_BYTES) return REFS_OK;
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = load(in, meta, array, &problem);
+    if (status == REFS_UNSUPPORTED) return REFS_OK;
+    return refs_fail(err, status, "%s", problem.message);
+}
+
+/* -- axes -------------------------------------------------------------------------------------- */
+
+static refs_str basename_of(refs_str path) {
+    size_t slash = refs_str_find_last(path, '/');
+    return refs_str_part(path, slash == SIZE_MAX ? 0 : slash + 1, path.size);
+}
+
+static refs_status find_axis(reader *in, size_t line, refs_error *err) {
+    refs_join_member *member = in->member;
+    refs_join_axis *axis = &member->axes[line];
+    refs_str name = refs_str_from(in->join->options.dims[line]);
+    *axis =
+        (refs_join_axis){.array = REFS_JOIN_NONE, .n = 1, .is_new = true, .text = REFS_JOIN_NONE};
+    for (size_t i = 0; i < member->n_arrays; i++) {
+        const refs_join_array *array = &member->arrays[i];
+        bool is_named = refs_str_equal(basename_of(refs_intern_get(in->texts, array->path)), name);
+        if (is_named && array->rank <= 1 && axis->array == REFS_JOIN_NONE && array->is_thin)
+            axis->array = (uint32_t)i;
+        for (size_t dim = 0; dim < array->rank; dim++) {
+            if (!refs_str_equal(basename_of(refs_intern_get(in->texts, array->dims[dim])), name))
+                continue;
+            if (!axis->is_new && axis->n != array->shape[dim])
+                return refs_fail(err, REFS_UNSUPPORTED,
+                                 "dimension %.*s has the lengths %llu and %llu", REFS_STR_ARG(name),
+                                 (unsigned long long)axis->n,
+                                 (unsigned long long)array->shape[dim]);
+            axis->is_new = false;
+            axis->n = array->shape[dim];
+        }
+    }
+    return REFS_OK;
+}
+
+/* A coordinate of one value, as if the part had it. */
+static refs_status put_coordinate(reader *in, size_t line, const refs_pattern_value *value,
+                                  refs_error *err) {
+    refs_join_member *member = in->member;
+    refs_join_axis *axis = &member->axes[line];
+    const char *name = in->join->options.dims[line];
+    if (axis->n != 1)
+        return refs_fail(err, REFS_INVALID,
+                         "the pattern gives one value of %s, of which the part has %llu", name,
+                         (unsigned long long)axis->n);
+    if (axis->array == REFS_JOIN_NONE) {
+        if (!refs_grow((void **)&member->arrays, &member->array_capacity, member->n_arrays,
+                       sizeof *member->arrays))
+            return refs_fail_nomem(err);
+        axis->array = (uint32_t)member->n_arrays++;
+        memset(&member->arrays[axis->array], 0, sizeof *member->arrays);
+    }
+    refs_join_array *array = &member->arrays[axis->array];
+    refs_free(array->shape);
+    refs_free(array->dims);
+    *array = (refs_join_array){.units = REFS_JOIN_NONE,
+                               .calendar = REFS_JOIN_NONE,
+                               .bounds = REFS_JOIN_NONE,
+                               .rank = 1,
+                               .is_thin = true,
+                               .has_inline = true,
+                               .separator = '.'};
+    bool is_text = value->kind == REFS_PATTERN_TEXT, is_number = value->kind == REFS_PATTERN_NUMBER;
+    bool is_time = value->kind == REFS_PATTERN_TIME;
+    array->dtype = (refs_dtype){.type = is_text     ? REFS_TYPE_BYTES
+                                        : is_number ? REFS_TYPE_FLOAT
+                                                    : REFS_TYPE_INT,
+                                .size = is_text ? value->text.size : 8};
+    refs_str bytes = is_text     ? value->text
+                     : is_number ? refs_str_view((const char *)&value->number, 8)
+                                 : refs_str_view((const char *)&value->integer, 8);
+    static const uint64_t ones[3] = {1, 1, 1};
+    array->shape = refs_calloc(2, 3 * sizeof *array->shape);
+    array->dims = refs_calloc(2, sizeof *array->dims);
+    if (array->shape == NULL || array->dims == NULL) return refs_fail_nomem(err);
+    memcpy(array->shape, ones, sizeof ones);
+    array->chunk = array->shape + 1;
+    array->n = array->shape + 2;
+    REFS_TRY(number_text(in, bytes, &array->values, err));
+    REFS_TRY(number_text(in, refs_str_from(name), &array->path, err));
+    REFS_TRY(number_text(in, refs_str_from(name), &array->dims[0], err));
+    in->scratch.size = 0;
+    REFS_TRY(refs_buf_printf(&in->scratch, err, "%s/", name));
+    REFS_TRY(number_scratch(in, &array->prefix, err));
+    static const char document[] = "{\"zarr_format\":2,\"shape\":[1],\"chunks\":[1],\"dtype\":"
+                                   "\"<i8\",\"compressor\":null,\"filters\":null,\"order\":\"C\","
+                                   "\"fill_value\":null}";
+    REFS_TRY(number_text(in, refs_str_from(document), &array->document, err));
+    static const char time_units[] = "seconds since 1970-01-01";
+    if (is_time) REFS_TRY(number_text(in, refs_str_from(time_units), &array->units, err));
+    in->scratch.size = 0;
+    REFS_TRY(refs_buf_printf(&in->scratch, err, "{\"_ARRAY_DIMENSIONS\":["));
+    REFS_TRY(refs_json_write_string(refs_str_from(name), &in->scratch, err));
+    REFS_TRY(refs_buf_printf(&in->scratch, err,
+                             is_time ? "],\"standard_name\":\"time\",\"units\":\"%s\"}" : "]%s}",
+                             is_time ? time_units : ""));
+    REFS_TRY(number_scratch(in, &array->attributes, err));
+    REFS_TRY(number_text(in, refs_str_view("", 0), &array->packing, err));
+    return number_text(in, refs_str_view("", 0), &array->layout, err);
+}
+
+static refs_status find_axes(reader *in, refs_error *err) {
+    refs_pattern_value values[REFS_JOIN_MAX_DIMS] = {{0}};
+    if (in->join->options.pattern != NULL)
+        REFS_TRY(refs_join__match(in->join, in->part->name, values, err));
+    for (size_t line = 0; line < in->join->n_dims; line++) {
+        REFS_TRY(find_axis(in, line, err));
+        if (values[line].is_set) REFS_TRY(put_coordinate(in, line, &values[line], err));
+    }
+    return REFS_OK;
+}
+
+/* -- all of it --------------------------------------------------------------------------------- */
+
+/* Whether an array varies with dimensions that the part does not have: those that only serve others
+ * do not, but for the scalar that is the coordinate. */
+static bool varies(const reader *in, const refs_array_meta *meta) {
+    size_t line;
+    if (meta->rank == 0 && refs_join__is_dim(in->join, refs_str_from(meta->name), &line))
+        return true;
+    return !refs_cf_serves_others(in->hierarchy, meta);
+}
+
+static refs_status read_array(reader *in, const refs_array_meta *meta, refs_error *err) {
+    REFS_TRY(add_array(in, meta, err));
+    refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
+    if (in->join->n_dims == 0)
+        return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err)
+                                                    : REFS_OK;
+    array->gets_new = varies(in, meta);
+    REFS_TRY(pack_array(in, meta, array, err));
+    return load_what_is_small(in, meta, array, err);
+}
+
+static refs_status read_arrays(reader *in, refs_error *err) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(in->hierarchy, i);
+        REFS_TRY(refs_join__go_on(in->join, err));
+        if (is_wanted(in, meta)) REFS_TRY(read_array(in, meta, err));
+    }
+    if (in->member->n_arrays == 0 && in->join->options.group != NULL)
+        return refs_fail(err, REFS_NOT_FOUND, "there is no array in group \"%s\"",
+                         in->join->options.group);
+    return REFS_OK;
+}
+
+static refs_status set_group(reader *in, refs_error *err) {
+    refs_str group = refs_str_from(in->join->options.group != NULL ? in->join->options.group : "");
+    while (group.size > 0 && group.data[0] == '/') group = refs_str_part(group, 1, group.size);
+    while (group.size > 0 && group.data[group.size - 1] == '/') group.size--;
+    return refs_buf_printf(&in->group, err, group.size > 0 ? "/%.*s/" : "/%.*s",
+                           REFS_STR_ARG(group));
+}
+
+static refs_status keep_urls(reader *in, refs_error *err) {
+    refs_join_member *member = in->member;
+    member->urls = refs_calloc(in->urls.count + 1, sizeof *member->urls);
+    if (member->urls == NULL) return refs_fail_nomem(err);
+    for (uint32_t i = 0; i < in->urls.count; i++)
+        REFS_TRY(number_text(in, refs_intern_get(&in->urls, i), &member->urls[i], err));
+    member->n_urls = in->urls.count;
+    return REFS_OK;
+}
+
+static refs_status read_part(reader *in, refs_error *err) {
+    REFS_TRY(set_group(in, err));
+    REFS_TRY(refs_store_open(in->part->set, in->join->options.fetcher, &in->store, err));
+    REFS_TRY(refs_hierarchy_open(in->store, &in->join->options.notes, &in->hierarchy, err));
+    REFS_TRY(choose(in, err));
+    REFS_TRY(refs_set_each_name(in->part->set, visit_name, in, err));
+    REFS_TRY(read_arrays(in, err));
+    REFS_TRY(find_axes(in, err));
+    return keep_urls(in, err);
+}
+
+refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_join_member *member,
+                            refs_intern *texts, refs_error *err) {
+    reader in = {.join = join, .part = part, .member = member, .texts = texts};
+    refs_status status = read_part(&in, err);
+    refs_hierarchy_free(in.hierarchy);
+    refs_store_free(in.store);
+    refs_intern_clear(&in.wanted);
+    refs_intern_clear(&in.urls);
+    refs_buf_clear(&in.group);
+    refs_buf_clear(&in.scratch);
+    return status;
+}
+
+void refs_join__member_clear(refs_join_member *member) {
+    for (size_t i = 0; i < member->n_arrays; i++) {
+        refs_free(member->arrays[i].shape);
+        refs_free(member->arrays[i].dims);
+    }
+    for (size_t line = 0; line < REFS_JOIN_MAX_DIMS; line++) refs_free(member->axes[line].position);
+    refs_free(member->arrays);
+    refs_free(member->documents);
+    refs_free(member->urls);
+    refs_free(member->name);
+    refs_buf_clear(&member->streams);
+    memset(member, 0, sizeof *member);
+}

@@ -1,0 +1,108 @@
+/* copy.c -- one part as it is: references go from set to sink, none is kept. */
+#include "join_internal.h"
+
+static refs_status put_documents(const refs_join *join, const refs_join_member *member,
+                                 const refs_join_sink *sink, refs_error *err) {
+    bool has_root = false, has_v2 = false;
+    for (size_t i = 0; i < member->n_documents; i++) {
+        refs_str key = refs_join__text(join, member->documents[i].key);
+        has_root = has_root || refs_str_is(key, ".zgroup") || refs_str_is(key, "zarr.json");
+    }
+    for (size_t i = 0; i < member->n_arrays; i++) has_v2 = has_v2 || !member->arrays[i].is_v3;
+    if (!has_root && (has_v2 || member->n_arrays == 0))
+        REFS_TRY(sink->document(sink->self, refs_str_from(".zgroup"),
+                                refs_bytes_view("{\"zarr_format\":2}", 17), err));
+    for (size_t i = 0; i < member->n_documents; i++) {
+        refs_str text = refs_join__text(join, member->documents[i].text);
+        REFS_TRY(sink->document(sink->self, refs_join__text(join, member->documents[i].key),
+                                refs_bytes_view(text.data, text.size), err));
+    }
+    return REFS_OK;
+}
+
+static refs_status put_under(const refs_join *join, const refs_join_array *array, const char *name,
+                             uint32_t text, const refs_join_sink *sink, refs_error *err) {
+    refs_buf key = REFS_BUF_INIT;
+    refs_str path = refs_join__text(join, array->path), document = refs_join__text(join, text);
+    refs_status status = refs_buf_append_str(&key, path, err);
+    if (status == REFS_OK) status = refs_buf_printf(&key, err, path.size > 0 ? "/%s" : "%s", name);
+    if (status == REFS_OK)
+        status = sink->document(sink->self, refs_str_view((const char *)key.data, key.size),
+                                refs_bytes_view(document.data, document.size), err);
+    refs_buf_clear(&key);
+    return status;
+}
+
+/* What is copied. */
+typedef struct copying {
+    refs_packer packer;
+    refs_intern urls;
+    const refs_join_array *array;
+    const refs_join_sink *sink;
+} copying;
+
+static refs_status copy_one(void *user, const uint64_t *index, const refs_ref *ref,
+                            refs_error *err) {
+    copying *at = user;
+    refs_stream_ref packed = {0};
+    REFS_TRY(refs_join__pack(&at->packer, ref, &packed, err));
+    const refs_write_chunk chunk = {
+        .number = refs_join__number(at->array->n, at->array->rank, index),
+        .kind = packed.kind,
+        .bytes = packed.bytes,
+        .url = packed.kind == REFS_REF_INLINE ? refs_str_view("", 0)
+                                              : refs_intern_get(&at->urls, packed.url),
+        .url_id = packed.url,
+        .offset = packed.offset,
+        .length = packed.length};
+    return at->sink->chunk(at->sink->self, &chunk, err);
+}
+
+static refs_status copy_array(copying *at, const refs_join_array *array, refs_error *err) {
+    const refs_join *join = at->packer.join;
+    refs_chunk_keys keys = refs_join__keys(&join->texts, array);
+    refs_buf prefix = REFS_BUF_INIT;
+    REFS_TRY(at->sink->array(at->sink->self, &keys, err));
+    /* In the part the group stands before it. */
+    const char *group = join->options.group != NULL ? join->options.group : "";
+    while (*group == '/') group++;
+    size_t size = strlen(group);
+    while (size > 0 && group[size - 1] == '/') size--;
+    refs_status status =
+        refs_buf_printf(&prefix, err, size > 0 ? "%.*s/" : "%.*s", (int)size, group);
+    if (status == REFS_OK) status = refs_buf_append_str(&prefix, keys.prefix, err);
+    keys.prefix = refs_str_view((const char *)prefix.data, prefix.size);
+    at->array = array;
+    const refs_chunk_visitor visitor = {copy_one, at};
+    if (status == REFS_OK)
+        status = refs_set_each_chunk(at->packer.member->set, &keys, &visitor, err);
+    refs_buf_clear(&prefix);
+    return status;
+}
+
+static refs_status copy_member(refs_join *join, refs_join_member *member,
+                               const refs_join_sink *sink, refs_error *err) {
+    copying at = {.packer = {.join = join, .member = member}, .sink = sink};
+    at.packer.urls = &at.urls;
+    refs_status status = put_documents(join, member, sink, err);
+    for (size_t i = 0; i < member->n_arrays && status == REFS_OK; i++) {
+        const refs_join_array *array = &member->arrays[i];
+        status = put_under(join, array, array->is_v3 ? "zarr.json" : ".zarray", array->document,
+                           sink, err);
+        if (status == REFS_OK && array->attributes != REFS_JOIN_NONE)
+            status = put_under(join, array, ".zattrs", array->attributes, sink, err);
+    }
+    for (size_t i = 0; i < member->n_arrays && status == REFS_OK; i++)
+        status = copy_array(&at, &member->arrays[i], err);
+    refs_join__packer_clear(&at.packer);
+    refs_intern_clear(&at.urls);
+    return status;
+}
+
+refs_status refs_join__copy(refs_join *join, const refs_join_sink *sink, refs_error *err) {
+    if (join->n_members > 1)
+        return refs_fail(err, REFS_INVALID,
+                         "%zu parts are to be joined: along which dimension has to be said",
+                         join->n_members);
+    return copy_member(join, &join->members[0], sink, err);
+}

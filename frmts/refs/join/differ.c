@@ -1,0 +1,78 @@
+/* differ.c -- what keeps two arrays from becoming one, and documents with other members. */
+#include "join_internal.h"
+
+refs_status refs_join__replace(refs_str document, const char *const *pairs, refs_buf *text,
+                               refs_error *err) {
+    refs_json_doc *doc = NULL;
+    REFS_TRY(refs_json_parse(document, &doc, err));
+    const refs_json *root = refs_json_root(doc);
+    refs_status status = refs_buf_append(text, "{", 1, err);
+    size_t n_written = 0;
+    for (size_t i = 0; i < refs_json_size(root) && status == REFS_OK; i++) {
+        refs_str name = refs_json_name_at(root, i);
+        bool is_replaced = false;
+        for (const char *const *pair = pairs; *pair != NULL; pair += 2)
+            is_replaced = is_replaced || refs_str_is(name, *pair);
+        if (is_replaced) continue;
+        status = refs_buf_append(text, ",", n_written++ > 0, err);
+        if (status == REFS_OK) status = refs_json_write_string(name, text, err);
+        if (status == REFS_OK) status = refs_buf_append(text, ":", 1, err);
+        if (status == REFS_OK) status = refs_json_write(refs_json_at(root, i), text, err);
+    }
+    for (const char *const *pair = pairs; *pair != NULL && status == REFS_OK; pair += 2)
+        status =
+            refs_buf_printf(text, err, "%s\"%s\":%s", n_written++ > 0 ? "," : "", pair[0], pair[1]);
+    refs_json_doc_free(doc);
+    return status == REFS_OK ? refs_buf_append(text, "}", 1, err) : status;
+}
+
+/* Descriptions are "name=JSON;" one behind the other; a semicolon in JSON stands in a string, and
+ * what is told then is a part of the difference. */
+static refs_str next_part(refs_str *rest, refs_str *name) {
+    size_t end = refs_str_find(*rest, ';');
+    refs_str part = refs_str_part(*rest, 0, end);
+    *rest = refs_str_part(*rest, end == SIZE_MAX ? rest->size : end + 1, rest->size);
+    size_t equals = refs_str_find(part, '=');
+    *name = refs_str_part(part, 0, equals);
+    return refs_str_part(part, equals == SIZE_MAX ? part.size : equals + 1, part.size);
+}
+
+static refs_status append_differences(refs_str one, refs_str other, refs_buf *text,
+                                      refs_error *err) {
+    while (one.size > 0 && other.size > 0) {
+        refs_str name, other_name;
+        refs_str a = next_part(&one, &name), b = next_part(&other, &other_name);
+        if (refs_str_equal(a, b)) continue;
+        REFS_TRY(refs_buf_printf(text, err, "%s%.*s %.*s and %.*s", text->size > 0 ? ", " : "",
+                                 REFS_STR_ARG(name), a.size > 0 ? (int)a.size : 4,
+                                 a.size > 0 ? a.data : "none", b.size > 0 ? (int)b.size : 4,
+                                 b.size > 0 ? b.data : "none"));
+    }
+    return REFS_OK;
+}
+
+/* Units of times are no difference where they are put into the set. */
+static refs_status differ_in_units(const refs_join *join, const refs_join_array *a,
+                                   const refs_join_array *b, refs_buf *text, refs_error *err) {
+    refs_str one = refs_join__text(join, a->units), other = refs_join__text(join, b->units);
+    if (a->units == b->units) return REFS_OK;
+    return refs_buf_printf(text, err, "%sunits \"%.*s\" and \"%.*s\"", text->size > 0 ? ", " : "",
+                           REFS_STR_ARG(one), REFS_STR_ARG(other));
+}
+
+refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
+                              const refs_join_place *other, refs_buf *text, refs_error *err) {
+    const refs_join_array *a = one->array, *b = other->array;
+    bool are_thin = a->is_thin && b->is_thin;
+    if (!are_thin && a->layout != b->layout)
+        REFS_TRY(append_differences(refs_join__text(join, a->layout),
+                                    refs_join__text(join, b->layout), text, err));
+    bool is_other_type = a->dtype.type != b->dtype.type || a->dtype.size != b->dtype.size;
+    if (are_thin && is_other_type &&
+        (a->dtype.type != REFS_TYPE_BYTES || b->dtype.type != REFS_TYPE_BYTES))
+        REFS_TRY(refs_buf_printf(text, err, "the types of their values"));
+    if (a->packing != b->packing)
+        REFS_TRY(append_differences(refs_join__text(join, a->packing),
+                                    refs_join__text(join, b->packing), text, err));
+    return are_thin ? REFS_OK : differ_in_units(join, a, b, text, err);
+}

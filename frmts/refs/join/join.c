@@ -1,0 +1,170 @@
+/* join.c -- parts are added, see refs/join.h. */
+#include "join_internal.h"
+
+#include <stdlib.h>
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static refs_status number_dims(refs_join *join, refs_error *err) {
+    const char *const *dims = join->options.dims;
+    for (; dims != NULL && *dims != NULL; dims++) {
+        if (join->n_dims == REFS_JOIN_MAX_DIMS)
+            return refs_fail(err, REFS_LIMIT, "more than %d dimensions to join along",
+                             REFS_JOIN_MAX_DIMS);
+        uint32_t *id = &join->dims[join->n_dims++];
+        REFS_TRY(refs_intern_add(&join->texts, refs_str_from(*dims), id, err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_join_open(const refs_join_options *options, refs_join **join, refs_error *err) {
+    refs_join *opened = refs_calloc(1, sizeof *opened);
+    *join = NULL;
+    if (opened == NULL) return refs_fail_nomem(err);
+    pthread_mutex_init(&opened->lock, NULL);
+    opened->options = (refs_join_options)REFS_JOIN_OPTIONS_INIT;
+    memcpy(&opened->options, options,
+           options->struct_size < sizeof *options ? options->struct_size : sizeof *options);
+    refs_status status = number_dims(opened, err);
+    if (status == REFS_OK)
+        *join = opened;
+    else
+        refs_join_free(opened);
+    return status;
+}
+
+void refs_join_free(refs_join *join) {
+    if (join == NULL) return;
+    for (size_t i = 0; i < join->n_members; i++) refs_join__member_clear(&join->members[i]);
+    refs_free(join->members);
+    refs_intern_clear(&join->texts);
+    pthread_mutex_destroy(&join->lock);
+    refs_free(join);
+}
+
+refs_str refs_join__text(const refs_join *join, uint32_t id) {
+    return id != REFS_JOIN_NONE ? refs_intern_get(&join->texts, id) : refs_str_view("", 0);
+}
+
+bool refs_join__is_dim(const refs_join *join, refs_str name, size_t *dim) {
+    size_t slash = refs_str_find_last(name, '/');
+    refs_str own = refs_str_part(name, slash == SIZE_MAX ? 0 : slash + 1, name.size);
+    for (*dim = 0; *dim < join->n_dims; ++*dim)
+        if (refs_str_is(own, join->options.dims[*dim])) return true;
+    return false;
+}
+
+refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path) {
+    for (size_t i = 0; i < member->n_arrays; i++)
+        if (member->arrays[i].path == path) return &member->arrays[i];
+    return NULL;
+}
+
+/* -- adding ------------------------------------------------------------------------------------ */
+
+/* Texts that a part was read with, as those of the join. */
+typedef struct translation {
+    refs_join *join;
+    const refs_intern *from;
+    uint32_t *to; /* of each, or NONE */
+} translation;
+
+static refs_status translate(const translation *texts, uint32_t *id, refs_error *err) {
+    if (*id == REFS_JOIN_NONE) return REFS_OK;
+    if (texts->to[*id] == REFS_JOIN_NONE)
+        REFS_TRY(refs_intern_add(&texts->join->texts, refs_intern_get(texts->from, *id),
+                                 &texts->to[*id], err));
+    *id = texts->to[*id];
+    return REFS_OK;
+}
+
+static refs_status translate_array(const translation *texts, refs_join_array *array,
+                                   refs_error *err) {
+    uint32_t *const ids[] = {&array->path,    &array->document, &array->attributes, &array->layout,
+                             &array->packing, &array->units,    &array->calendar,   &array->bounds,
+                             &array->values,  &array->prefix};
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) REFS_TRY(translate(texts, ids[i], err));
+    for (size_t dim = 0; dim < array->rank; dim++)
+        REFS_TRY(translate(texts, &array->dims[dim], err));
+    return REFS_OK;
+}
+
+static refs_status translate_all(const translation *texts, refs_join_member *member,
+                                 refs_error *err) {
+    for (size_t i = 0; i < member->n_arrays; i++)
+        REFS_TRY(translate_array(texts, &member->arrays[i], err));
+    for (size_t i = 0; i < member->n_documents; i++) {
+        REFS_TRY(translate(texts, &member->documents[i].key, err));
+        REFS_TRY(translate(texts, &member->documents[i].text, err));
+    }
+    for (size_t i = 0; i < member->n_urls; i++) REFS_TRY(translate(texts, &member->urls[i], err));
+    return REFS_OK;
+}
+
+static refs_status keep(refs_join *join, const refs_intern *texts, refs_join_member *member,
+                        refs_error *err) {
+    uint32_t *to = refs_alloc((texts->count + 1) * sizeof *to);
+    if (to == NULL) return refs_fail_nomem(err);
+    memset(to, 0xff, (texts->count + 1) * sizeof *to);
+    const translation all = {join, texts, to};
+    refs_lock(&join->lock);
+    refs_status status = translate_all(&all, member, err);
+    if (status == REFS_OK && !refs_grow((void **)&join->members, &join->member_capacity,
+                                        join->n_members, sizeof *join->members))
+        status = refs_fail_nomem(err);
+    if (status == REFS_OK) join->members[join->n_members++] = *member;
+    refs_unlock(&join->lock);
+    refs_free(to);
+    return status;
+}
+
+refs_status refs_join_add(refs_join *join, const refs_join_part *part, refs_error *err) {
+    refs_intern texts = {0};
+    refs_join_member member = {.number = part->number};
+    member.name = refs_str_copy(refs_str_from(part->name));
+    if (join->n_dims == 0) member.set = part->set;
+    refs_status status = member.name != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (status == REFS_OK) status = refs_join__read(join, part, &member, &texts, err);
+    if (status == REFS_OK) status = keep(join, &texts, &member, err);
+    refs_intern_clear(&texts);
+    if (status == REFS_OK) return REFS_OK;
+    refs_error_prefix(err, "%s", part->name);
+    refs_join__member_clear(&member);
+    return status;
+}
+
+/* -- joining ----------------------------------------------------------------------------------- */
+
+static refs_status write_document(void *self, refs_str key, refs_bytes document, refs_error *err) {
+    return refs_writer_document(self, key, document, err);
+}
+
+static refs_status write_array(void *self, const refs_chunk_keys *keys, refs_error *err) {
+    return refs_writer_array(self, keys, err);
+}
+
+static refs_status write_chunk(void *self, const refs_write_chunk *chunk, refs_error *err) {
+    return refs_writer_chunk(self, chunk, err);
+}
+
+refs_join_sink refs_join_sink_of_writer(refs_writer *writer) {
+    const refs_join_sink sink = {writer, write_document, write_array, write_chunk};
+    return sink;
+}
+
+static int by_number(const void *left, const void *right) {
+    const refs_join_member *a = left, *b = right;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_error *err) {
+    refs_join_plan plan = {0};
+    if (join->n_members == 0) return refs_fail(err, REFS_INVALID, "there is nothing to join");
+    /* Threads add them in any order. */
+    qsort(join->members, join->n_members, sizeof *join->members, by_number);
+    if (join->n_dims == 0) return refs_join__copy(join, sink, err);
+    refs_status status = refs_join__plan(join, &plan, err);
+    if (status == REFS_OK) status = refs_join__emit(join, &plan, sink, err);
+    refs_join__plan_clear(&plan);
+    return status;
+}

@@ -1,0 +1,297 @@
+/* join_internal.h -- what is known of parts, and of what becomes of them. */
+#ifndef REFS_JOIN_INTERNAL_H
+#define REFS_JOIN_INTERNAL_H
+
+#include "refs/fork.h"
+#include "refs/intern.h"
+#include "refs/join.h"
+#include "refs/zarr.h"
+
+#define REFS_JOIN_NONE UINT32_MAX
+
+/** Most dimensions along which parts are joined. */
+#define REFS_JOIN_MAX_DIMS 8
+
+/** An array is thin where its elements at one place of the joined dimension take no more bytes
+ * than this: its values may be put into the set. */
+#define REFS_JOIN_THIN_BYTES 64
+
+/** Values of a thin array of one part. */
+#define REFS_JOIN_MAX_THIN_BYTES (64 * REFS_MIB)
+
+/** Values of arrays without a joined dimension that are compared between parts. */
+#define REFS_JOIN_MAX_COMPARED_BYTES (64 * REFS_KIB)
+
+/** Numbers are of texts in the join's table. */
+typedef struct refs_join_array {
+    uint32_t path;       /**< "g/t2m" */
+    uint32_t document;   /**< text of ".zarray" or "zarr.json", what was masked left out */
+    uint32_t attributes; /**< text of ".zattrs"; or NONE */
+    uint32_t layout;     /**< what has to be alike in arrays that become one */
+    uint32_t packing;    /**< attributes that change what values mean */
+    uint32_t units, calendar, bounds; /**< attributes; or NONE */
+    uint32_t values;                  /**< bytes in this machine's order; or NONE */
+    refs_dtype dtype;
+    bool is_v3, has_inline, is_thin, has_fill;
+    bool gets_new; /**< dimensions that the part does not have are put before its own */
+    uint8_t fill[16];
+    uint32_t prefix; /**< of chunk keys */
+    char separator;
+    size_t rank;
+    uint64_t *shape; /**< four lists of `rank` each */
+    uint64_t *chunk;
+    uint64_t *n; /**< of keys */
+    uint32_t *dims;
+    size_t stream, stream_size; /**< in the part's streams */
+    uint64_t n_refs;
+} refs_join_array;
+
+typedef struct refs_join_document {
+    uint32_t key, text;
+} refs_join_document;
+
+/** Where a part is along one joined dimension. */
+typedef struct refs_join_axis {
+    uint32_t array;     /**< number of its coordinate among the part's arrays; or NONE */
+    uint64_t n;         /**< steps; 1 where the part has no such dimension */
+    bool is_new;        /**< it has none */
+    uint64_t *position; /**< of each step, once it is planned */
+    uint32_t text;      /**< value by the pattern; or NONE */
+    int64_t integer;    /**< likewise */
+    double number;      /**< likewise */
+} refs_join_axis;
+
+typedef struct refs_join_member {
+    char *name;
+    const refs_set *set; /**< where it is only copied */
+    size_t number;
+    refs_join_array *arrays;
+    size_t n_arrays, array_capacity;
+    refs_join_document *documents; /**< of groups, and keys that are none of Zarr's */
+    size_t n_documents, document_capacity;
+    uint64_t *numbers; /**< that lists of arrays are in */
+    refs_join_axis axes[REFS_JOIN_MAX_DIMS];
+    uint32_t *urls; /**< of the numbers in streams: texts of the join */
+    size_t n_urls;
+    refs_buf streams;
+} refs_join_member;
+
+struct refs_join {
+    refs_join_options options;
+    uint32_t dims[REFS_JOIN_MAX_DIMS];
+    size_t n_dims;
+    pthread_mutex_t lock; /* guards what follows */
+    refs_intern texts;
+    refs_join_member *members;
+    size_t n_members, member_capacity;
+};
+
+/** What a value by a pattern is. */
+typedef enum refs_pattern_kind {
+    REFS_PATTERN_TEXT,
+    REFS_PATTERN_INTEGER,
+    REFS_PATTERN_NUMBER,
+    REFS_PATTERN_TIME
+} refs_pattern_kind;
+
+typedef struct refs_pattern_value {
+    bool is_set;
+    refs_pattern_kind kind;
+    refs_str text; /**< a part of the name */
+    int64_t integer;
+    double number;
+} refs_pattern_value;
+
+/** Values of the join's dimensions in a name. REFS_INVALID where it does not fit. */
+refs_status refs_join__match(const refs_join *join, const char *name,
+                             refs_pattern_value values[REFS_JOIN_MAX_DIMS], refs_error *err);
+
+/** What is in a part. Texts of the member are numbered by `texts`. */
+refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_join_member *member,
+                            refs_intern *texts, refs_error *err);
+void refs_join__member_clear(refs_join_member *member);
+
+/** Text number `id` of the join. */
+refs_str refs_join__text(const refs_join *join, uint32_t id);
+
+/** Whether dimension `name` is number `dim` of those that are joined: by its own name, which stands
+ * behind those of its groups. */
+bool refs_join__is_dim(const refs_join *join, refs_str name, size_t *dim);
+
+/** The array of a member at `path`, or NULL. */
+refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path);
+
+/* -- stream.c: references of one array, some seven bytes each -----------------------------------
+ */
+
+typedef struct refs_stream_writer {
+    refs_buf *bytes;
+    uint64_t number, end; /**< of the last reference */
+    uint32_t url;
+    bool has_any;
+} refs_stream_writer;
+
+/** A reference; `url` is a number. */
+typedef struct refs_stream_ref {
+    uint64_t number;
+    refs_ref_kind kind;
+    uint32_t url;
+    uint64_t offset, length;
+    refs_bytes bytes;
+} refs_stream_ref;
+
+refs_status refs_stream_put(refs_stream_writer *writer, const refs_stream_ref *ref,
+                            refs_error *err);
+
+typedef struct refs_stream_reader {
+    const uint8_t *at, *stop;
+    uint64_t number, end;
+    uint32_t url;
+    bool has_any;
+} refs_stream_reader;
+
+/** False at the end. */
+bool refs_stream_get(refs_stream_reader *reader, refs_stream_ref *ref);
+
+/* -- urls.c -------------------------------------------------------------------------------------
+ */
+
+/** Appends the URL as it is written of what a reference points to. */
+refs_status refs_join__url(const refs_join_urls *urls, const refs_ref *ref, refs_buf *url,
+                           refs_error *err);
+
+/* -- values.c -----------------------------------------------------------------------------------
+ */
+
+/** Appends all values of an array. */
+refs_status refs_join__load(struct refs_store *store, const refs_array_meta *meta, refs_buf *values,
+                            refs_error *err);
+
+/** Bytes of an array's values; false where they are not known, or overflow. */
+bool refs_join__value_bytes(const refs_array_meta *meta, uint64_t *bytes);
+
+/* -- units.c ------------------------------------------------------------------------------------
+ */
+
+/** Times of one unit as times of another: new = (old * scale_by + add) / divide_by, in
+ * microseconds. */
+typedef struct refs_rebase {
+    bool is_same;
+    int64_t unit_us, to_unit_us; /**< microseconds; 0: not a whole number of them */
+    int64_t add_us;
+    double unit, to_unit; /**< seconds */
+} refs_rebase;
+
+/** How values in `from` become values in `to`; REFS_UNSUPPORTED where they are no such units. */
+refs_status refs_join__rebase(refs_str from, refs_str to, refs_str calendar, refs_rebase *rebase,
+                              refs_error *err);
+
+/** Rebases `n` values in place; REFS_UNSUPPORTED where one cannot be said exactly in integers. */
+refs_status refs_join__apply(const refs_rebase *rebase, const refs_dtype *dtype, uint8_t *values,
+                             uint64_t n, refs_error *err);
+
+/** The instant that a value in `units` is, in microseconds; false where it is none. */
+bool refs_join__instant(refs_str units, refs_str calendar, double value, double *us);
+
+/* -- plan.c -------------------------------------------------------------------------------------
+ */
+
+/** A joined dimension. */
+typedef struct refs_join_line {
+    uint64_t n;
+    size_t first; /**< member whose step comes first: its units hold */
+    bool has_coordinate;
+} refs_join_line;
+
+typedef struct refs_join_plan {
+    refs_join_line lines[REFS_JOIN_MAX_DIMS];
+    size_t *order;   /**< members, in the order of their first steps */
+    uint32_t *paths; /**< of all arrays, in the order in which they are written */
+    size_t n_paths;
+} refs_join_plan;
+
+refs_status refs_join__plan(refs_join *join, refs_join_plan *plan, refs_error *err);
+void refs_join__plan_clear(refs_join_plan *plan);
+
+/** Which joined dimension dimension `dim` of an array is, or REFS_JOIN_MAX_DIMS. */
+size_t refs_join__line_of(const refs_join *join, const refs_join_array *array, size_t dim);
+
+/* -- what becomes of arrays: joined.c, thin.c, emit.c, differ.c, copy.c ---------------------------
+ */
+
+/** What the arrays of one path become. */
+typedef struct refs_joined {
+    uint32_t path;
+    size_t first;                /**< member whose metadata it has: the first in the plan's order */
+    const refs_join_array *like; /**< ... its array there */
+    size_t rank;
+    uint64_t shape[REFS_MAX_RANK], chunk[REFS_MAX_RANK], n[REFS_MAX_RANK];
+    size_t line[REFS_MAX_RANK]; /**< which joined dimension each is, or REFS_JOIN_MAX_DIMS */
+    size_t n_lines;             /**< dimensions that are joined */
+    bool is_loaded;             /**< its values are put into the set */
+    refs_dtype dtype;           /**< ... of these */
+    refs_buf values;
+} refs_joined;
+
+/** Finds out, with all that can be wrong. */
+refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint32_t path,
+                              refs_joined *joined, refs_error *err);
+
+/** Dimension of the member's array that dimension `dim` of the joined one is; SIZE_MAX: it has
+ * none. */
+size_t refs_join__own_dim(const refs_joined *joined, const refs_join_array *array, size_t dim);
+
+/** Units in which the values of an array of a member are, or NONE. */
+uint32_t refs_join__units_of(const refs_join *join, const refs_joined *joined,
+                             const refs_join_member *member, const refs_join_array *array);
+
+/** Puts the values of a thin array together. */
+refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                              refs_error *err);
+
+/** An array of a part. */
+typedef struct refs_join_place {
+    const refs_join_member *member;
+    const refs_join_array *array;
+} refs_join_place;
+
+/** Appends in what two arrays of one path differ that keeps them from becoming one; nothing: in
+ * nothing. */
+refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
+                              const refs_join_place *other, refs_buf *text, refs_error *err);
+
+/** Appends `document` with members replaced: pairs of a name and JSON, NULL-ended. */
+refs_status refs_join__replace(refs_str document, const char *const *pairs, refs_buf *text,
+                               refs_error *err);
+
+refs_status refs_join__emit(refs_join *join, const refs_join_plan *plan, const refs_join_sink *sink,
+                            refs_error *err);
+refs_status refs_join__copy(refs_join *join, const refs_join_sink *sink, refs_error *err);
+
+/** Turns references into what sinks are given. */
+typedef struct refs_packer {
+    refs_join *join;
+    refs_join_member *member;
+    refs_intern *urls;     /**< of what was packed so far */
+    uint32_t *by_location; /**< number in `urls` of each location; or NONE */
+    size_t n_by_location;
+    refs_buf bytes, url; /**< scratch */
+    uint64_t n_seen;
+} refs_packer;
+
+void refs_join__packer_clear(refs_packer *packer);
+
+/** What `ref` becomes: inlined where it is small. Bytes are borrowed until the next call. */
+refs_status refs_join__pack(refs_packer *packer, const refs_ref *ref, refs_stream_ref *packed,
+                            refs_error *err);
+
+/** The keys of the chunks of an array. */
+refs_chunk_keys refs_join__keys(const refs_intern *texts, const refs_join_array *array);
+
+/** The number of a chunk. */
+uint64_t refs_join__number(const uint64_t *n, size_t rank, const uint64_t *index);
+
+/** REFS_CANCELLED where the caller does not want to go on. */
+refs_status refs_join__go_on(const refs_join *join, refs_error *err);
+
+#endif

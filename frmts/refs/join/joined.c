@@ -1,0 +1,231 @@
+/* joined.c -- what the arrays of one path become. */
+#include "join_internal.h"
+
+size_t refs_join__own_dim(const refs_joined *joined, const refs_join_array *array, size_t dim) {
+    size_t n_new = joined->rank - array->rank;
+    return dim < n_new ? SIZE_MAX : dim - n_new;
+}
+
+/* Dimensions that the array gets in front of its own. */
+static size_t count_new(const refs_join *join, const refs_join_member *member,
+                        const refs_join_array *array) {
+    size_t n = 0;
+    bool is_coordinate_of_another = false;
+    for (size_t line = 0; line < join->n_dims; line++) {
+        const refs_join_axis *axis = &member->axes[line];
+        if (axis->array != REFS_JOIN_NONE && &member->arrays[axis->array] == array) {
+            if (array->rank == 1) return 0;
+            is_coordinate_of_another = true;
+        }
+    }
+    if (is_coordinate_of_another) return 1;
+    if (!array->gets_new) return 0;
+    for (size_t line = 0; line < join->n_dims; line++) n += member->axes[line].is_new;
+    return n;
+}
+
+/* The lines that these are. */
+static void list_new(const refs_join *join, const refs_join_member *member,
+                     const refs_join_array *array, size_t *lines) {
+    size_t n = 0;
+    for (size_t line = 0; line < join->n_dims; line++) {
+        const refs_join_axis *axis = &member->axes[line];
+        if (axis->array != REFS_JOIN_NONE && &member->arrays[axis->array] == array &&
+            array->rank == 0) {
+            lines[0] = line;
+            return;
+        }
+    }
+    for (size_t line = 0; line < join->n_dims; line++)
+        if (member->axes[line].is_new) lines[n++] = line;
+}
+
+/* -- shape ------------------------------------------------------------------------------------- */
+
+static void set_shape(const refs_join *join, const refs_join_plan *plan, refs_joined *joined) {
+    const refs_join_member *member = &join->members[joined->first];
+    const refs_join_array *like = joined->like;
+    size_t n_new = count_new(join, member, like), new_lines[REFS_JOIN_MAX_DIMS];
+    if (n_new > 0) list_new(join, member, like, new_lines);
+    joined->rank = like->rank + n_new;
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        size_t own = refs_join__own_dim(joined, like, dim);
+        size_t line = own == SIZE_MAX ? new_lines[dim] : refs_join__line_of(join, like, own);
+        bool is_joined = line < REFS_JOIN_MAX_DIMS;
+        joined->line[dim] = line;
+        joined->n_lines += is_joined;
+        joined->shape[dim] = is_joined ? plan->lines[line].n : like->shape[own];
+        joined->chunk[dim] = own == SIZE_MAX ? 1 : like->chunk[own];
+        joined->n[dim] = (joined->shape[dim] + joined->chunk[dim] - 1) / joined->chunk[dim];
+    }
+}
+
+static refs_status fail_differ(const refs_join *join, const refs_joined *joined,
+                               const refs_join_member *member, refs_str in, refs_error *err) {
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s is not alike in %s and %s: %.*s: chunks of both in one array would be "
+                     "read wrong",
+                     REFS_STR_ARG(refs_join__text(join, joined->path)),
+                     join->members[joined->first].name, member->name, REFS_STR_ARG(in));
+}
+
+static refs_status check_shape(const refs_join *join, const refs_joined *joined,
+                               const refs_join_place *at, refs_error *err) {
+    const refs_join_array *array = at->array;
+    bool differs = array->rank + count_new(join, at->member, array) != joined->rank;
+    for (size_t dim = 0; !differs && dim < joined->rank; dim++) {
+        size_t own = refs_join__own_dim(joined, array, dim);
+        if (own == SIZE_MAX) continue;
+        size_t line = refs_join__line_of(join, array, own);
+        differs = line != joined->line[dim] ||
+                  (line == REFS_JOIN_MAX_DIMS && array->shape[own] != joined->shape[dim]);
+    }
+    return differs ? fail_differ(join, joined, at->member,
+                                 refs_str_from("dimensions or their lengths"), err)
+                   : REFS_OK;
+}
+
+static refs_status check_alike(const refs_join *join, const refs_joined *joined,
+                               const refs_join_place *at, refs_error *err) {
+    const refs_join_place first = {&join->members[joined->first], joined->like};
+    refs_buf text = REFS_BUF_INIT;
+    if (at->array == joined->like) return REFS_OK;
+    REFS_TRY(check_shape(join, joined, at, err));
+    refs_status status = refs_join__differ(join, &first, at, &text, err);
+    if (status == REFS_OK && text.size > 0 && joined->n_lines > 0)
+        status = fail_differ(join, joined, at->member,
+                             refs_str_view((const char *)text.data, text.size), err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* -- places of chunks -------------------------------------------------------------------------- */
+
+/* Whether chunks of `k` steps stay whole: `position` of each step, `n` of them, in `total`. */
+static bool stay_whole(const uint64_t *position, uint64_t n, uint64_t k, uint64_t total) {
+    for (uint64_t begin = 0; begin < n; begin += k) {
+        uint64_t steps = n - begin < k ? n - begin : k;
+        if (position[begin] % k != 0) return false;
+        if (steps < k && position[begin] + steps != total) return false;
+        for (uint64_t i = 1; i < steps; i++)
+            if (position[begin + i] != position[begin] + i) return false;
+    }
+    return true;
+}
+
+/* The dimension along which chunks of a part would have to be cut, or SIZE_MAX. */
+static size_t cut_dim(const refs_joined *joined, const refs_join_place *at) {
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        size_t own = refs_join__own_dim(joined, at->array, dim), line = joined->line[dim];
+        if (own == SIZE_MAX || line == REFS_JOIN_MAX_DIMS) continue;
+        const refs_join_axis *axis = &at->member->axes[line];
+        if (!stay_whole(axis->position, axis->n, joined->chunk[dim], joined->shape[dim]))
+            return dim;
+    }
+    return SIZE_MAX;
+}
+
+static refs_status fail_cut(const refs_join *join, const refs_joined *joined,
+                            const refs_join_place *at, refs_error *err) {
+    size_t dim = cut_dim(joined, at), line = joined->line[dim];
+    const refs_join_axis *axis = &at->member->axes[line];
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s of %s has %llu steps of %s, from %llu of %llu on, in chunks of %llu: "
+                     "they overlap with those of other parts, or cut chunks",
+                     REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name,
+                     (unsigned long long)axis->n, join->options.dims[line],
+                     (unsigned long long)(axis->n > 0 ? axis->position[0] : 0),
+                     (unsigned long long)joined->shape[dim],
+                     (unsigned long long)joined->chunk[dim]);
+}
+
+/* -- loaded or not ----------------------------------------------------------------------------- */
+
+static bool is_coordinate(const refs_join *join, const refs_joined *joined) {
+    for (size_t line = 0; line < join->n_dims; line++) {
+        const refs_join_axis *axis = &join->members[joined->first].axes[line];
+        if (axis->array != REFS_JOIN_NONE &&
+            &join->members[joined->first].arrays[axis->array] == joined->like)
+            return true;
+    }
+    return false;
+}
+
+/* Thin arrays are loaded where their chunks cannot be joined, and where they were before. */
+static refs_status choose_loading(const refs_join *join, const refs_join_plan *plan,
+                                  refs_joined *joined, refs_error *err) {
+    bool all_thin = true, wants = is_coordinate(join, joined);
+    refs_join_place cut = {NULL, NULL};
+    if (joined->n_lines == 0) return REFS_OK;
+    const uint32_t units =
+        refs_join__units_of(join, joined, &join->members[joined->first], joined->like);
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_member *member = &join->members[plan->order[i]];
+        const refs_join_array *array = refs_join__find(member, joined->path);
+        if (array == NULL) continue;
+        const refs_join_place at = {member, array};
+        all_thin = all_thin && array->is_thin;
+        wants = wants || array->has_inline || array->layout != joined->like->layout ||
+                refs_join__units_of(join, joined, member, array) != units;
+        if (array->is_v3)
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%.*s of %s is of Zarr version 3, which is not joined",
+                             REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
+        if (cut.array == NULL && cut_dim(joined, &at) != SIZE_MAX) cut = at;
+    }
+    joined->is_loaded = all_thin && (wants || cut.array != NULL);
+    if (!joined->is_loaded && cut.array != NULL) return fail_cut(join, joined, &cut, err);
+    return REFS_OK;
+}
+
+/* Arrays that are not joined are taken from the first part. */
+static refs_status compare_values(const refs_join *join, const refs_joined *joined,
+                                  const refs_join_place *at, bool *told, refs_error *err) {
+    uint32_t mine = joined->like->values, theirs = at->array->values;
+    refs_str path = refs_join__text(join, joined->path);
+    bool is_axis = joined->rank == 1 && joined->like->dims[0] == joined->path;
+    if (mine == REFS_JOIN_NONE || theirs == REFS_JOIN_NONE || mine == theirs) return REFS_OK;
+    if (is_axis)
+        return refs_fail(err, REFS_UNSUPPORTED, "the values of %.*s are not those of %s in %s",
+                         REFS_STR_ARG(path), join->members[joined->first].name, at->member->name);
+    if (!*told)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: not the same in %s and %s: that of the first is kept", REFS_STR_ARG(path),
+                  join->members[joined->first].name, at->member->name);
+    *told = true;
+    return REFS_OK;
+}
+
+/* A coordinate has the metadata of the part whose units hold. */
+static void prefer_first_of_line(const refs_join *join, const refs_join_plan *plan,
+                                 refs_joined *joined) {
+    for (size_t line = 0; line < join->n_dims; line++) {
+        size_t first = plan->lines[line].first;
+        const refs_join_member *member = &join->members[first];
+        uint32_t number = member->axes[line].array;
+        if (number == REFS_JOIN_NONE || member->arrays[number].path != joined->path) continue;
+        joined->first = first;
+        joined->like = &member->arrays[number];
+    }
+}
+
+refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint32_t path,
+                              refs_joined *joined, refs_error *err) {
+    bool told = false;
+    memset(joined, 0, sizeof *joined);
+    joined->path = path;
+    for (size_t i = 0; i < join->n_members && joined->like == NULL; i++) {
+        joined->first = plan->order[i];
+        joined->like = refs_join__find(&join->members[joined->first], path);
+    }
+    prefer_first_of_line(join, plan, joined);
+    set_shape(join, plan, joined);
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_member *member = &join->members[plan->order[i]];
+        const refs_join_place at = {member, refs_join__find(member, path)};
+        if (at.array == NULL) continue;
+        REFS_TRY(check_alike(join, joined, &at, err));
+        if (joined->n_lines == 0) REFS_TRY(compare_values(join, joined, &at, &told, err));
+    }
+    return choose_loading(join, plan, joined, err);
+}

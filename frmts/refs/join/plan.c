@@ -1,0 +1,417 @@
+/* plan.c -- where the steps of each part come along the joined dimensions. */
+#include "join_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef enum value_kind { BY_ORDER, INTEGERS, NUMBERS, TEXTS } value_kind;
+
+/* A step of a part along a dimension. */
+typedef struct step {
+    value_kind kind;
+    int64_t integer;
+    double number;
+    refs_str text;
+    size_t member; /* in the order of their numbers */
+    uint64_t step;
+} step;
+
+/* All steps along one dimension. */
+typedef struct line_steps {
+    refs_join *join;
+    size_t line;
+    step *steps;
+    size_t n, capacity;
+    bool descends;
+} line_steps;
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+static refs_join_array *coordinate_of(refs_join_member *member, size_t line) {
+    const refs_join_axis *axis = &member->axes[line];
+    return axis->array != REFS_JOIN_NONE ? &member->arrays[axis->array] : NULL;
+}
+
+static value_kind kind_of(const refs_dtype *dtype) {
+    switch (dtype->type) {
+    case REFS_TYPE_BOOL:
+    case REFS_TYPE_INT:
+    case REFS_TYPE_UINT:
+    case REFS_TYPE_DATETIME:
+    case REFS_TYPE_TIMEDELTA:
+        return INTEGERS;
+    case REFS_TYPE_FLOAT:
+        return dtype->size >= 4 ? NUMBERS : BY_ORDER;
+    case REFS_TYPE_BYTES:
+    case REFS_TYPE_UNICODE:
+        return TEXTS;
+    default:
+        return BY_ORDER;
+    }
+}
+
+static int64_t integer_at(const refs_dtype *dtype, const uint8_t *at) {
+    uint64_t bits = 0;
+    int64_t value;
+    memcpy((uint8_t *)&bits + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 8 - dtype->size : 0), at,
+           dtype->size);
+    bool is_signed = dtype->type != REFS_TYPE_UINT && dtype->type != REFS_TYPE_BOOL;
+    unsigned unused = (unsigned)(64 - 8 * dtype->size);
+    if (is_signed && unused > 0 && bits >> (63 - unused) != 0) bits |= UINT64_MAX << (64 - unused);
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void set_value(const refs_dtype *dtype, const uint8_t *at, step *value) {
+    float single;
+    value->kind = kind_of(dtype);
+    if (value->kind == INTEGERS) {
+        value->integer = integer_at(dtype, at);
+        value->number = (double)value->integer;
+    } else if (value->kind == NUMBERS && dtype->size == 4) {
+        memcpy(&single, at, 4);
+        value->number = (double)single;
+    } else if (value->kind == NUMBERS) {
+        memcpy(&value->number, at, 8);
+    } else {
+        value->text = refs_str_view((const char *)at, dtype->size);
+        while (value->text.size > 0 && value->text.data[value->text.size - 1] == '\0')
+            value->text.size--;
+    }
+}
+
+static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
+    refs_join_member *member = &all->join->members[number];
+    const refs_join_array *array = coordinate_of(member, all->line);
+    uint64_t n = member->axes[all->line].n;
+    refs_str values = refs_join__text(all->join, array != NULL ? array->values : REFS_JOIN_NONE);
+    if (array != NULL && values.size / (array->dtype.size > 0 ? array->dtype.size : 1) != n)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: %s has %zu bytes of values for %llu steps",
+                         member->name, all->join->options.dims[all->line], values.size,
+                         (unsigned long long)n);
+    for (uint64_t i = 0; i < n; i++) {
+        if (!refs_grow((void **)&all->steps, &all->capacity, all->n, sizeof *all->steps))
+            return refs_fail_nomem(err);
+        step *value = &all->steps[all->n++];
+        *value = (step){.kind = BY_ORDER, .member = number, .step = i};
+        if (array != NULL)
+            set_value(&array->dtype, (const uint8_t *)values.data + i * array->dtype.size, value);
+    }
+    return REFS_OK;
+}
+
+static refs_status check_kinds(const line_steps *all, refs_error *err) {
+    for (size_t i = 1; i < all->n; i++)
+        if (all->steps[i].kind != all->steps[0].kind)
+            return refs_fail(
+                err, REFS_UNSUPPORTED,
+                "%s and %s cannot be ordered along %s: their coordinates have other types, or one "
+                "has none",
+                all->join->members[all->steps[0].member].name,
+                all->join->members[all->steps[i].member].name, all->join->options.dims[all->line]);
+    return REFS_OK;
+}
+
+/* -- units ------------------------------------------------------------------------------------- */
+
+/* The part with the earliest time, whose units hold for all; SIZE_MAX where all have the same. */
+static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *err) {
+    refs_join *join = all->join;
+    const refs_join_array *first = coordinate_of(&join->members[all->steps[0].member], all->line);
+    double least = INFINITY, us = 0;
+    bool differ = false;
+    *earliest = SIZE_MAX;
+    for (size_t i = 0; i < all->n && !differ; i++)
+        differ =
+            coordinate_of(&join->members[all->steps[i].member], all->line)->units != first->units;
+    for (size_t i = 0; differ && i < all->n; i++) {
+        const refs_join_member *member = &join->members[all->steps[i].member];
+        const refs_join_array *array =
+            coordinate_of(&join->members[all->steps[i].member], all->line);
+        if (array->calendar != first->calendar ||
+            !refs_join__instant(refs_join__text(join, array->units),
+                                refs_join__text(join, array->calendar), all->steps[i].number, &us))
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%s and %s have other units or calendars of %s: \"%.*s\" and \"%.*s\"",
+                             join->members[all->steps[0].member].name, member->name,
+                             join->options.dims[all->line],
+                             REFS_STR_ARG(refs_join__text(join, first->units)),
+                             REFS_STR_ARG(refs_join__text(join, array->units)));
+        if (us < least) *earliest = all->steps[i].member;
+        if (us < least) least = us;
+    }
+    return REFS_OK;
+}
+
+static refs_status rebase_coordinate(refs_join *join, refs_join_array *array, refs_str units,
+                                     refs_error *err) {
+    refs_rebase rebase;
+    refs_buf values = REFS_BUF_INIT;
+    refs_str old = refs_join__text(join, array->values);
+    if (array->dtype.size == 0) return REFS_OK;
+    REFS_TRY(refs_join__rebase(refs_join__text(join, array->units), units,
+                               refs_join__text(join, array->calendar), &rebase, err));
+    if (rebase.is_same) return REFS_OK;
+    refs_status status = refs_buf_append_str(&values, old, err);
+    if (status == REFS_OK)
+        status = refs_join__apply(&rebase, &array->dtype, values.data,
+                                  values.size / array->dtype.size, err);
+    if (status == REFS_OK)
+        status =
+            refs_intern_add(&join->texts, refs_str_view((const char *)values.data, values.size),
+                            &array->values, err);
+    refs_buf_clear(&values);
+    return status;
+}
+
+static refs_status collect(line_steps *all, refs_error *err) {
+    all->n = 0;
+    for (size_t i = 0; i < all->join->n_members; i++) REFS_TRY(add_steps(all, i, err));
+    if (all->n == 0)
+        return refs_fail(err, REFS_INVALID, "no part has a step along %s",
+                         all->join->options.dims[all->line]);
+    return check_kinds(all, err);
+}
+
+/* Texts move when others are added: what was collected before is collected again. */
+static refs_status same_units(line_steps *all, refs_join_line *line, refs_error *err) {
+    refs_join *join = all->join;
+    size_t earliest;
+    if (all->steps[0].kind != INTEGERS && all->steps[0].kind != NUMBERS) return REFS_OK;
+    REFS_TRY(find_earliest(all, &earliest, err));
+    if (earliest == SIZE_MAX) return REFS_OK;
+    line->first = earliest;
+    uint32_t units = coordinate_of(&join->members[earliest], all->line)->units;
+    for (size_t i = 0; i < join->n_members; i++) {
+        refs_join_array *array = coordinate_of(&join->members[i], all->line);
+        char *text = refs_str_copy(refs_join__text(join, units));
+        if (text == NULL) return refs_fail_nomem(err);
+        refs_status status = rebase_coordinate(join, array, refs_str_from(text), err);
+        refs_free(text);
+        if (status != REFS_OK)
+            refs_error_prefix(err, "%s: %s", join->members[i].name, join->options.dims[all->line]);
+        REFS_TRY(status);
+    }
+    return collect(all, err);
+}
+
+/* -- order ------------------------------------------------------------------------------------- */
+
+static int compare_numbers(double a, double b) {
+    if (isnan(a) || isnan(b)) return (isnan(a) != 0) - (isnan(b) != 0);
+    return (a > b) - (a < b);
+}
+
+static int compare_values(const step *a, const step *b) {
+    size_t size = a->text.size < b->text.size ? a->text.size : b->text.size;
+    switch (a->kind) {
+    case INTEGERS:
+        return (a->integer > b->integer) - (a->integer < b->integer);
+    case NUMBERS:
+        return compare_numbers(a->number, b->number);
+    case TEXTS: {
+        int order = size > 0 ? memcmp(a->text.data, b->text.data, size) : 0;
+        return order != 0 ? order : (a->text.size > b->text.size) - (a->text.size < b->text.size);
+    }
+    default:
+        return a->member != b->member ? (a->member > b->member ? 1 : -1)
+                                      : (a->step > b->step) - (a->step < b->step);
+    }
+}
+
+static int compare_places(const step *a, const step *b) {
+    if (a->member != b->member) return a->member > b->member ? 1 : -1;
+    return (a->step > b->step) - (a->step < b->step);
+}
+
+static int ascending(const void *left, const void *right) {
+    int order = compare_values(left, right);
+    return order != 0 ? order : compare_places(left, right);
+}
+
+static int descending(const void *left, const void *right) {
+    int order = compare_values(right, left);
+    return order != 0 ? order : compare_places(left, right);
+}
+
+/* Values that fall in every part that has two stay so: latitudes from north to south. */
+static bool find_direction(const line_steps *all) {
+    bool falls = false;
+    for (size_t i = 1; i < all->n; i++) {
+        if (all->steps[i].member != all->steps[i - 1].member) continue;
+        if (compare_values(&all->steps[i], &all->steps[i - 1]) > 0) return false;
+        falls = true;
+    }
+    return falls && all->steps[0].kind != BY_ORDER;
+}
+
+static refs_status place(line_steps *all, refs_join_line *line, refs_error *err) {
+    refs_join *join = all->join;
+    for (size_t i = 0; i < join->n_members; i++) {
+        refs_join_axis *axis = &join->members[i].axes[all->line];
+        axis->position = refs_calloc((size_t)axis->n + 1, sizeof *axis->position);
+        if (axis->position == NULL) return refs_fail_nomem(err);
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        if (i > 0 && compare_values(&all->steps[i], &all->steps[i - 1]) != 0) line->n++;
+        join->members[all->steps[i].member].axes[all->line].position[all->steps[i].step] = line->n;
+    }
+    line->n++;
+    return REFS_OK;
+}
+
+/* -- gaps -------------------------------------------------------------------------------------- */
+
+static int by_size(const void *left, const void *right) {
+    return compare_numbers(*(const double *)left, *(const double *)right);
+}
+
+/* What is missing between steps that are equally far apart but for that. */
+static void tell_gaps(const line_steps *all, const double *widths, size_t n, double usual) {
+    size_t n_gaps = 0, first = SIZE_MAX;
+    for (size_t i = 0; i < n; i++) {
+        double times = fabs(widths[i]) / usual;
+        if (times < 1.5 || fabs(times - round(times)) > 1e-6) continue;
+        if (n_gaps++ == 0) first = i;
+    }
+    if (n_gaps == 0 || n_gaps > n / 2) return;
+    const step *before = &all->steps[first], *after = &all->steps[first + 1];
+    refs_note(&all->join->options.notes, REFS_NOTE_WARNING,
+              "%s: %zu gap%s; the first between %.15g (%s) and %.15g (%s), where a step is %.15g",
+              all->join->options.dims[all->line], n_gaps, n_gaps == 1 ? "" : "s", before->number,
+              all->join->members[before->member].name, after->number,
+              all->join->members[after->member].name, usual);
+}
+
+static refs_status look_for_gaps(const line_steps *all, refs_error *err) {
+    if (all->n < 4 || (all->steps[0].kind != INTEGERS && all->steps[0].kind != NUMBERS))
+        return REFS_OK;
+    double *widths = refs_calloc(2 * all->n, sizeof *widths);
+    if (widths == NULL) return refs_fail_nomem(err);
+    double *sorted = widths + all->n;
+    size_t n = all->n - 1;
+    bool are_distinct = true;
+    for (size_t i = 0; i < n; i++) {
+        widths[i] = all->steps[i + 1].number - all->steps[i].number;
+        sorted[i] = fabs(widths[i]);
+        are_distinct = are_distinct && isfinite(widths[i]) && sorted[i] > 0;
+    }
+    qsort(sorted, n, sizeof *sorted, by_size);
+    if (are_distinct) tell_gaps(all, widths, n, sorted[n / 4]);
+    refs_free(widths);
+    return REFS_OK;
+}
+
+/* -- one dimension ----------------------------------------------------------------------------- */
+
+static refs_status plan_line(refs_join *join, size_t number, refs_join_line *line,
+                             refs_error *err) {
+    line_steps all = {.join = join, .line = number};
+    line->first = SIZE_MAX;
+    refs_status status = collect(&all, err);
+    if (status == REFS_OK) status = same_units(&all, line, err);
+    if (status == REFS_OK) {
+        line->has_coordinate = all.steps[0].kind != BY_ORDER;
+        qsort(all.steps, all.n, sizeof *all.steps, find_direction(&all) ? descending : ascending);
+        if (line->first == SIZE_MAX) line->first = all.steps[0].member;
+        status = place(&all, line, err);
+    }
+    if (status == REFS_OK) status = look_for_gaps(&all, err);
+    refs_free(all.steps);
+    return status;
+}
+
+/* -- all of it --------------------------------------------------------------------------------- */
+
+typedef struct ranked {
+    uint64_t position[REFS_JOIN_MAX_DIMS];
+    size_t n_dims, member;
+} ranked;
+
+static int by_position(const void *left, const void *right) {
+    const ranked *a = left, *b = right;
+    for (size_t i = 0; i < a->n_dims; i++)
+        if (a->position[i] != b->position[i]) return a->position[i] > b->position[i] ? 1 : -1;
+    return (a->member > b->member) - (a->member < b->member);
+}
+
+static refs_status order_members(const refs_join *join, refs_join_plan *plan, refs_error *err) {
+    ranked *all = refs_calloc(join->n_members, sizeof *all);
+    plan->order = refs_calloc(join->n_members, sizeof *plan->order);
+    if (all == NULL || plan->order == NULL) {
+        refs_free(all);
+        return refs_fail_nomem(err);
+    }
+    for (size_t i = 0; i < join->n_members; i++) {
+        all[i] = (ranked){.n_dims = join->n_dims, .member = i};
+        for (size_t line = 0; line < join->n_dims; line++) {
+            const refs_join_axis *axis = &join->members[i].axes[line];
+            all[i].position[line] = axis->n > 0 ? axis->position[0] : 0;
+            for (uint64_t j = 1; j < axis->n; j++)
+                if (axis->position[j] < all[i].position[line])
+                    all[i].position[line] = axis->position[j];
+        }
+    }
+    qsort(all, join->n_members, sizeof *all, by_position);
+    for (size_t i = 0; i < join->n_members; i++) plan->order[i] = all[i].member;
+    refs_free(all);
+    return REFS_OK;
+}
+
+typedef struct named {
+    refs_str name;
+    uint32_t path;
+} named;
+
+static int by_name(const void *left, const void *right) {
+    const named *a = left, *b = right;
+    size_t size = a->name.size < b->name.size ? a->name.size : b->name.size;
+    int order = size > 0 ? memcmp(a->name.data, b->name.data, size) : 0;
+    return order != 0 ? order : (a->name.size > b->name.size) - (a->name.size < b->name.size);
+}
+
+/* By name, whatever part has them. */
+static refs_status list_paths(const refs_join *join, refs_join_plan *plan, refs_error *err) {
+    uint8_t *seen = refs_calloc(join->texts.count, 1);
+    named *all = NULL;
+    size_t n = 0, capacity = 0;
+    refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++)
+        for (size_t j = 0; j < join->members[i].n_arrays; j++) {
+            uint32_t path = join->members[i].arrays[j].path;
+            if (seen[path]) continue;
+            seen[path] = 1;
+            if (!refs_grow((void **)&all, &capacity, n, sizeof *all)) {
+                status = refs_fail_nomem(err);
+                break;
+            }
+            all[n++] = (named){refs_join__text(join, path), path};
+        }
+    if (n > 0) qsort(all, n, sizeof *all, by_name);
+    plan->paths = refs_calloc(n, sizeof *plan->paths);
+    if (plan->paths == NULL && status == REFS_OK) status = refs_fail_nomem(err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) plan->paths[i] = all[i].path;
+    plan->n_paths = n;
+    refs_free(all);
+    refs_free(seen);
+    return status;
+}
+
+refs_status refs_join__plan(refs_join *join, refs_join_plan *plan, refs_error *err) {
+    for (size_t line = 0; line < join->n_dims; line++)
+        REFS_TRY(plan_line(join, line, &plan->lines[line], err));
+    REFS_TRY(order_members(join, plan, err));
+    return list_paths(join, plan, err);
+}
+
+void refs_join__plan_clear(refs_join_plan *plan) {
+    refs_free(plan->order);
+    refs_free(plan->paths);
+}
+
+size_t refs_join__line_of(const refs_join *join, const refs_join_array *array, size_t dim) {
+    size_t line;
+    return refs_join__is_dim(join, refs_join__text(join, array->dims[dim]), &line)
+               ? line
+               : REFS_JOIN_MAX_DIMS;
+}

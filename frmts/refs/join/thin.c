@@ -1,0 +1,117 @@
+/* thin.c -- values of thin arrays, one behind the other. */
+#include "join_internal.h"
+
+/* A coordinate's bounds have the units of the coordinate. */
+uint32_t refs_join__units_of(const refs_join *join, const refs_joined *joined,
+                             const refs_join_member *member, const refs_join_array *array) {
+    refs_str path = refs_join__text(join, joined->path);
+    for (size_t line = 0; line < join->n_dims; line++) {
+        const refs_join_axis *axis = &member->axes[line];
+        if (axis->array == REFS_JOIN_NONE) continue;
+        const refs_join_array *coordinate = &member->arrays[axis->array];
+        if (array->units == REFS_JOIN_NONE && coordinate->bounds != REFS_JOIN_NONE &&
+            refs_str_equal(refs_join__text(join, coordinate->bounds), path))
+            return coordinate->units;
+    }
+    return array->units;
+}
+
+/* Whether the array is a coordinate, which has been rebased already. */
+static bool is_coordinate(const refs_join *join, const refs_join_member *member,
+                          const refs_join_array *array) {
+    for (size_t line = 0; line < join->n_dims; line++) {
+        const refs_join_axis *axis = &member->axes[line];
+        if (axis->array != REFS_JOIN_NONE && &member->arrays[axis->array] == array) return true;
+    }
+    return false;
+}
+
+/* Copies the elements of a member to where they belong; *moved is what they are. */
+static void scatter(const refs_joined *joined, const refs_join_place *at, const uint8_t *moved,
+                    uint8_t *values) {
+    uint64_t index[REFS_MAX_RANK] = {0}, n[REFS_MAX_RANK], total = 1;
+    size_t size = at->array->dtype.size, to_size = joined->dtype.size;
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        size_t own = refs_join__own_dim(joined, at->array, dim);
+        n[dim] = own == SIZE_MAX ? 1 : at->array->shape[own];
+        total *= n[dim];
+    }
+    for (uint64_t i = 0; i < total; i++, moved += size) {
+        uint64_t place = 0;
+        for (size_t dim = 0; dim < joined->rank; dim++) {
+            size_t line = joined->line[dim];
+            uint64_t step = line < REFS_JOIN_MAX_DIMS ? at->member->axes[line].position[index[dim]]
+                                                      : index[dim];
+            place = place * joined->shape[dim] + step;
+        }
+        memcpy(values + place * to_size, moved, size);
+        for (size_t dim = joined->rank; dim-- > 0; index[dim] = 0)
+            if (++index[dim] < n[dim]) break;
+    }
+}
+
+static refs_status gather_one(refs_join *join, const refs_joined *joined, const refs_join_place *at,
+                              refs_str units, refs_error *err) {
+    refs_buf moved = REFS_BUF_INIT;
+    refs_rebase rebase = {.is_same = true};
+    const refs_join_array *array = at->array;
+    uint32_t own = refs_join__units_of(join, joined, at->member, array);
+    refs_status status = refs_buf_append_str(&moved, refs_join__text(join, array->values), err);
+    if (status == REFS_OK && own != REFS_JOIN_NONE && !is_coordinate(join, at->member, array))
+        status = refs_join__rebase(refs_join__text(join, own), units,
+                                   refs_join__text(join, array->calendar), &rebase, err);
+    if (status == REFS_OK && array->dtype.size > 0)
+        status = refs_join__apply(&rebase, &array->dtype, moved.data,
+                                  moved.size / array->dtype.size, err);
+    if (status == REFS_OK) scatter(joined, at, moved.data, joined->values.data);
+    refs_buf_clear(&moved);
+    if (status != REFS_OK)
+        refs_error_prefix(err, "%s: %.*s", at->member->name,
+                          REFS_STR_ARG(refs_join__text(join, joined->path)));
+    return status;
+}
+
+static refs_status make_room(refs_join *join, refs_joined *joined, refs_error *err) {
+    uint64_t total;
+    joined->dtype = joined->like->dtype;
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        if (array != NULL && array->dtype.size > joined->dtype.size)
+            joined->dtype.size = array->dtype.size;
+    }
+    total = joined->dtype.size;
+    for (size_t dim = 0; dim < joined->rank; dim++)
+        if (!refs_mul_u64(total, joined->shape[dim], &total) || total > 1024 * REFS_MIB)
+            return refs_fail(err, REFS_LIMIT, "%.*s has too many values to be put into a set",
+                             REFS_STR_ARG(refs_join__text(join, joined->path)));
+    REFS_TRY(refs_buf_resize(&joined->values, (size_t)total, err));
+    memset(joined->values.data, 0, (size_t)total);
+    const refs_join_array *like = joined->like;
+    if (like->has_fill && like->dtype.size == joined->dtype.size)
+        for (size_t at = 0; at < total; at += joined->dtype.size)
+            memcpy(joined->values.data + at, like->fill, joined->dtype.size);
+    return REFS_OK;
+}
+
+/* Of a place that several parts have, the first one's value is taken: backwards. */
+refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                              refs_error *err) {
+    REFS_TRY(make_room(join, joined, err));
+    const refs_join_member *first = &join->members[joined->first];
+    uint32_t units = refs_join__units_of(join, joined, first, joined->like);
+    /* Bounds of a coordinate follow its units, which need not be those of the first part. */
+    for (size_t line = 0; line < join->n_dims; line++) {
+        const refs_join_member *of = &join->members[plan->lines[line].first];
+        const refs_join_array *array = refs_join__find(of, joined->path);
+        if (array != NULL && array->units == REFS_JOIN_NONE &&
+            refs_join__units_of(join, joined, of, array) != REFS_JOIN_NONE)
+            units = refs_join__units_of(join, joined, of, array);
+    }
+    for (size_t i = join->n_members; i-- > 0;) {
+        const refs_join_member *member = &join->members[plan->order[i]];
+        const refs_join_place at = {member, refs_join__find(member, joined->path)};
+        if (at.array != NULL)
+            REFS_TRY(gather_one(join, joined, &at, refs_join__text(join, units), err));
+    }
+    return REFS_OK;
+}

@@ -1,0 +1,134 @@
+/* urls.c -- what files are called in the set that is written. */
+#include "join_internal.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+/* Names of GDAL's file systems, and the schemes that they stand for. */
+static const struct {
+    const char *prefix, *scheme;
+} remote[] = {{"/vsicurl/", ""},    {"/vsis3/", "s3://"},   {"/vsigs/", "gs://"},
+              {"/vsiaz/", "az://"}, {"/vsioss/", "oss://"}, {"/vsiswift/", "swift://"}};
+
+static bool has_scheme(refs_str url) {
+    for (size_t i = 1; i + 2 < url.size; i++)
+        if (memcmp(url.data + i, "://", 3) == 0) return true;
+    return false;
+}
+
+/* Appends a path without "." and ".." in it. */
+static refs_status append_plain(refs_str path, refs_buf *url, refs_error *err) {
+    size_t root = url->size;
+    for (size_t begin = 0; begin < path.size;) {
+        refs_str rest = refs_str_part(path, begin, path.size);
+        size_t slash = refs_str_find(rest, '/');
+        refs_str step = refs_str_part(rest, 0, slash);
+        begin += slash == SIZE_MAX ? rest.size : slash + 1;
+        if (step.size == 0 || refs_str_is(step, ".")) continue;
+        if (refs_str_is(step, "..")) {
+            while (url->size > root && url->data[--url->size] != '/') continue;
+            continue;
+        }
+        REFS_TRY(refs_buf_append(url, "/", 1, err));
+        REFS_TRY(refs_buf_append_str(url, step, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status append_absolute(refs_str path, refs_buf *url, refs_error *err) {
+    char folder[PATH_MAX];
+    refs_buf whole = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    if (!refs_str_starts(path, "/")) {
+        if (getcwd(folder, sizeof folder) == NULL)
+            return refs_fail(err, REFS_IO, "the working directory has no name");
+        status = refs_buf_printf(&whole, err, "%s/", folder);
+    }
+    if (status == REFS_OK) status = refs_buf_append_str(&whole, path, err);
+    if (status == REFS_OK)
+        status = append_plain(refs_str_view((const char *)whole.data, whole.size), url, err);
+    refs_buf_clear(&whole);
+    return status;
+}
+
+/* As seen from `folder`; both are absolute and plain. */
+static refs_status append_relative(refs_str path, refs_str folder, refs_buf *url, refs_error *err) {
+    size_t common = 0;
+    for (size_t i = 0; i <= path.size && i <= folder.size; i++) {
+        bool ends_path = i == path.size || path.data[i] == '/';
+        bool ends_folder = i == folder.size || folder.data[i] == '/';
+        if (ends_path && ends_folder) common = i;
+        if (i == path.size || i == folder.size || path.data[i] != folder.data[i]) break;
+    }
+    for (size_t i = common; i < folder.size; i++)
+        if (folder.data[i] == '/') REFS_TRY(refs_buf_append(url, "../", 3, err));
+    return refs_buf_append_str(url, refs_str_part(path, common + 1, path.size), err);
+}
+
+static refs_status append_local(const refs_join_urls *urls, refs_str path, refs_buf *url,
+                                refs_error *err) {
+    refs_buf absolute = REFS_BUF_INIT, folder = REFS_BUF_INIT;
+    if (urls->relative_to == NULL) return append_absolute(path, url, err);
+    refs_status status = append_absolute(path, &absolute, err);
+    if (status == REFS_OK) status = append_absolute(refs_str_from(urls->relative_to), &folder, err);
+    if (status == REFS_OK)
+        status = append_relative(refs_str_view((const char *)absolute.data, absolute.size),
+                                 refs_str_view((const char *)folder.data, folder.size), url, err);
+    refs_buf_clear(&absolute);
+    refs_buf_clear(&folder);
+    return status;
+}
+
+static refs_status append_location(const refs_join_urls *urls, refs_str location, refs_buf *url,
+                                   refs_error *err) {
+    if (has_scheme(location) && !refs_str_starts(location, "/"))
+        return refs_buf_append_str(url, location, err);
+    for (size_t i = 0; i < sizeof remote / sizeof remote[0]; i++) {
+        if (!refs_str_starts(location, remote[i].prefix)) continue;
+        REFS_TRY(refs_buf_append_str(url, refs_str_from(remote[i].scheme), err));
+        return refs_buf_append_str(
+            url, refs_str_part(location, strlen(remote[i].prefix), location.size), err);
+    }
+    if (refs_str_starts(location, "/vsi")) return refs_buf_append_str(url, location, err);
+    return append_local(urls, location, url, err);
+}
+
+/* Replaces the beginning of what was appended from `begin` on. */
+static refs_status rewrite(const refs_join_urls *urls, size_t begin, refs_buf *url,
+                           refs_error *err) {
+    for (const char *const *at = urls->rewrites; at != NULL && *at != NULL; at++) {
+        const char *arrow = strstr(*at, "=>");
+        refs_str old = refs_str_view(*at, arrow != NULL ? (size_t)(arrow - *at) : 0);
+        refs_str now = refs_str_view((const char *)url->data + begin, url->size - begin);
+        if (old.size == 0 || now.size < old.size || memcmp(now.data, old.data, old.size) != 0)
+            continue;
+        char *rest = refs_str_copy(refs_str_part(now, old.size, now.size));
+        if (rest == NULL) return refs_fail_nomem(err);
+        url->size = begin;
+        refs_status status = refs_buf_printf(url, err, "%s%s", arrow + 2, rest);
+        refs_free(rest);
+        return status;
+    }
+    return REFS_OK;
+}
+
+refs_status refs_join_url(const refs_join_urls *urls, refs_str location, refs_buf *url,
+                          refs_error *err) {
+    size_t begin = url->size;
+    REFS_TRY(append_location(urls, location, url, err));
+    return rewrite(urls, begin, url, err);
+}
+
+/* A URL with a scheme of its own stays as the set has it; "file:" and "local:" are paths. */
+refs_status refs_join__url(const refs_join_urls *urls, const refs_ref *ref, refs_buf *url,
+                           refs_error *err) {
+    refs_str text = refs_str_from(ref->url);
+    size_t begin = url->size;
+    bool is_file = refs_str_starts(text, "file:") || refs_str_starts(text, "local:");
+    bool is_chain = strstr(ref->url, "::") != NULL;
+    if (ref->location == NULL || is_chain || (has_scheme(text) && !is_file))
+        REFS_TRY(refs_buf_append_str(url, text, err));
+    else
+        REFS_TRY(append_location(urls, refs_str_from(ref->location), url, err));
+    return rewrite(urls, begin, url, err);
+}

@@ -1,0 +1,189 @@
+/* arguments.c -- the command line: which options there are, and what they were given as. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+const tool_option tool_options[] = {
+    {'o', false, "output", "NAME",
+     "where the set is written: NAME.json, NAME.json.zst, NAME.json.gz or NAME.parq"},
+    {'a', false, "along", "DIM",
+     "join along this dimension; may be given several times. Without, along those whose "
+     "coordinates "
+     "differ between the first and the last source"},
+    {'p', false, "pattern", "PATTERN",
+     "values of dimensions in the names of sources: 't2m_{time:%Y%m%d}.nc', {member:d}, {level:f}, "
+     "{name}"},
+    {'v', false, "variables", "NAME", "take this variable and what describes it; several times"},
+    {'g', false, "group", "GROUP", "take what is in this group, as the root of the set"},
+    {'i', false, "inline", "BYTES", "put chunks of no more bytes into the set itself"},
+    {'r', false, "relative", NULL, "name local files relative to the folder that the set lies in"},
+    {'w', false, "rewrite", "OLD=>NEW",
+     "replace the beginning of the names of sources; several times"},
+    {'t', false, "template", "NAME=BEGINNING",
+     "shorten URLs that begin so, in JSON of version 1; several times"},
+    {'j', false, "threads", "N",
+     "sources at a time; all processors, and 16 where sources are remote"},
+    {'s', false, "skip-errors", NULL,
+     "leave out sources that cannot be read; they are listed and the exit status is 1"},
+    {'R', true, "resume", NULL,
+     "keep what was indexed in NAME.resume until all is done, and go on from there"},
+    {'O', true, "objects", NULL, "JSON: metadata as objects, not as text"},
+    {'V', true, "set-version", "N", "JSON: version of the set, 1 or 0"},
+    {'S', true, "record-size", "N", "Parquet: rows of a record file; 10000"},
+    {'q', false, "quiet", NULL, "no progress and no warnings"},
+    {'J', true, "json", NULL, "print JSON, for programs"},
+    {'D', true, "deep", NULL, "decode chunks, too"},
+    {'N', true, "sample", "N", "decode no more than N chunks of each variable"},
+    {'h', false, "help", NULL, "print help"},
+    {'\0', false, NULL, NULL, NULL}};
+
+const tool_verb *tool_find_verb(const char *name) {
+    for (const tool_verb *verb = tool_verbs; verb->name != NULL; verb++)
+        if (strcmp(verb->name, name) == 0) return verb;
+    return NULL;
+}
+
+bool tool_append(tool_list *list, const char *item) {
+    void *items = list->items;
+    if (!refs_grow(&items, &list->capacity, list->n + 1, sizeof *list->items)) return false;
+    list->items = items;
+    list->items[list->n++] = item;
+    list->items[list->n] = NULL;
+    return true;
+}
+
+void tool_arguments_clear(tool_arguments *arguments) {
+    tool_list *const lists[] = {&arguments->names, &arguments->along, &arguments->variables,
+                                &arguments->templates, &arguments->rewrites};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) refs_free(lists[i]->items);
+    memset(arguments, 0, sizeof *arguments);
+}
+
+/* -- one option -------------------------------------------------------------------------------- */
+
+static bool set_flag(tool_arguments *arguments, char letter) {
+    switch (letter) {
+    case 'r':
+        return arguments->relative = true;
+    case 's':
+        return arguments->skip_errors = true;
+    case 'R':
+        return arguments->resume = true;
+    case 'O':
+        return arguments->objects = true;
+    case 'q':
+        return arguments->quiet = true;
+    case 'J':
+        return arguments->json = true;
+    case 'D':
+        return arguments->deep = true;
+    default:
+        return arguments->help = true;
+    }
+}
+
+/* Names may be given with commas between them. */
+static bool append_names(tool_list *list, char *value) {
+    for (char *name = value; name != NULL;) {
+        char *comma = strchr(name, ',');
+        if (comma != NULL) *comma = '\0';
+        if (!tool_append(list, name)) return false;
+        name = comma != NULL ? comma + 1 : NULL;
+    }
+    return true;
+}
+
+static bool set_value(tool_arguments *arguments, char letter, char *value) {
+    switch (letter) {
+    case 'o':
+        arguments->output = value;
+        return true;
+    case 'a':
+        return append_names(&arguments->along, value);
+    case 'v':
+        return append_names(&arguments->variables, value);
+    case 'w':
+        return tool_append(&arguments->rewrites, value);
+    case 't':
+        return tool_append(&arguments->templates, value);
+    case 'p':
+        arguments->pattern = value;
+        return true;
+    case 'g':
+        arguments->group = value;
+        return true;
+    case 'i':
+        arguments->inline_bytes = value;
+        return true;
+    case 'j':
+        arguments->threads = value;
+        return true;
+    case 'V':
+        arguments->version = value;
+        return true;
+    case 'S':
+        arguments->record_size = value;
+        return true;
+    case 'N':
+        arguments->sample = value;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static const tool_option *find_option(const tool_verb *verb, const char *text, size_t size) {
+    for (const tool_option *option = tool_options; option->name != NULL; option++) {
+        bool is_it = text[1] == '-' ? strlen(option->name) == size - 2 &&
+                                          strncmp(option->name, text + 2, size - 2) == 0
+                                    : size == 2 && !option->is_long && option->letter == text[1];
+        if (is_it && (option->letter == 'h' || strchr(verb->options, option->letter) != NULL))
+            return option;
+    }
+    fprintf(stderr, "refs: %s has no option %.*s; see refs %s --help\n", verb->name, (int)size,
+            text, verb->name);
+    return NULL;
+}
+
+/* How many arguments an option took; 0 after a message. */
+static int read_option(const tool_verb *verb, int argc, char **argv, tool_arguments *arguments) {
+    char *equals = argv[0][1] == '-' ? strchr(argv[0], '=') : NULL;
+    size_t size = equals != NULL ? (size_t)(equals - argv[0]) : strlen(argv[0]);
+    const tool_option *option = find_option(verb, argv[0], size);
+    if (option == NULL) return 0;
+    if (option->value == NULL && equals == NULL) return set_flag(arguments, option->letter);
+    if (option->value == NULL || (equals == NULL && argc < 2)) {
+        fprintf(stderr, "refs: --%s %s\n", option->name,
+                option->value == NULL ? "has no value" : "needs a value");
+        return 0;
+    }
+    char *value = equals != NULL ? equals + 1 : argv[1];
+    if (!set_value(arguments, option->letter, value)) return 0;
+    return equals != NULL ? 1 : 2;
+}
+
+bool tool_read_arguments(const tool_verb *verb, int argc, char **argv, tool_arguments *arguments) {
+    bool only_names = false;
+    for (int i = 0; i < argc;) {
+        if (!only_names && strcmp(argv[i], "--") == 0) {
+            only_names = true;
+            i++;
+            continue;
+        }
+        bool is_option = !only_names && argv[i][0] == '-' && argv[i][1] != '\0';
+        int taken = is_option ? read_option(verb, argc - i, argv + i, arguments)
+                              : tool_append(&arguments->names, argv[i]);
+        if (taken == 0) return false;
+        i += taken;
+    }
+    return true;
+}
+
+bool tool_number(const char *text, const char *option, uint64_t otherwise, uint64_t *number) {
+    *number = otherwise;
+    if (text == NULL || refs_str_to_u64(refs_str_from(text), number)) return true;
+    fprintf(stderr, "refs: --%s is \"%s\", no whole number\n", option, text);
+    return false;
+}

@@ -1,0 +1,530 @@
+/* build.c -- the verbs that make sets: index, combine, append, convert. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "refs/fork.h"
+#include "refs/pool.h"
+#include "tool.h"
+
+/* Sources at a time where it is latency that takes the time. */
+#define REMOTE_THREADS 16
+
+/* A source as it was. */
+typedef struct recorded {
+    char *url, *etag;
+    uint64_t size;
+    int64_t modified_s;
+} recorded;
+
+typedef struct build {
+    const tool_arguments *arguments;
+    const char *output;
+    tool_session session;
+    tool_names names;
+    refs_join_options options;
+    refs_join *join;
+    refs_set *only; /* where there is one, which is copied */
+    tool_list dims;
+    refs_buf dim_names;
+    char folder[PATH_MAX]; /* that names are relative to */
+
+    pthread_mutex_t lock; /* guards what follows */
+    tool_progress progress;
+    recorded *sources;
+    size_t n_sources, source_capacity;
+    tool_names skipped;
+} build;
+
+/* -- states of sources ------------------------------------------------------------------------- */
+
+static refs_status record(build *all, const refs_source_state *state, refs_error *err) {
+    refs_status status = REFS_OK;
+    refs_lock(&all->lock);
+    if (!refs_grow((void **)&all->sources, &all->source_capacity, all->n_sources,
+                   sizeof *all->sources)) {
+        status = refs_fail_nomem(err);
+    } else {
+        recorded *source = &all->sources[all->n_sources++];
+        *source = (recorded){refs_str_copy(state->url), refs_str_copy(state->etag), state->size,
+                             state->modified_s};
+        if (source->url == NULL || source->etag == NULL) status = refs_fail_nomem(err);
+    }
+    refs_unlock(&all->lock);
+    return status;
+}
+
+/* Those that a set has, named as the new one names them. */
+typedef struct recording {
+    build *all;
+    const char *location;
+} recording;
+
+static refs_status record_one(void *user, const refs_source_state *state, refs_error *err) {
+    const recording *at = user;
+    const refs_url_context context = {.base = at->location, .remote_to_local = true};
+    refs_buf location = REFS_BUF_INIT, url = REFS_BUF_INIT;
+    refs_source_state renamed = *state;
+    refs_status status = refs_url_map(state->url, &context, &location, err);
+    if (status == REFS_OK)
+        status =
+            refs_join_url(&at->all->options.urls,
+                          refs_str_view((const char *)location.data, location.size), &url, err);
+    renamed.url = refs_str_view((const char *)url.data, url.size);
+    if (status == REFS_OK) status = record(at->all, &renamed, err);
+    refs_buf_clear(&location);
+    refs_buf_clear(&url);
+    return status;
+}
+
+static refs_status record_file(build *all, const char *location, refs_error *err) {
+    const refs_vfs *vfs = all->session.vfs;
+    refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
+    refs_buf url = REFS_BUF_INIT;
+    if (vfs->validators != NULL) (void)vfs->validators(vfs->self, location, &now, NULL);
+    refs_status status = refs_join_url(&all->options.urls, refs_str_from(location), &url, err);
+    const refs_source_state state = {refs_str_view((const char *)url.data, url.size), now.size,
+                                     now.modified_s, refs_str_from(now.etag)};
+    if (status == REFS_OK) status = record(all, &state, err);
+    refs_buf_clear(&url);
+    return status;
+}
+
+static refs_status record_sources(build *all, const char *location, const refs_set *set,
+                                  refs_error *err) {
+    recording at = {all, location};
+    const refs_source_visitor visitor = {record_one, &at};
+    if (refs_set_is_file(set)) return record_file(all, location, err);
+    return refs_sources_read(set, &visitor, err);
+}
+
+static int by_url(const void *left, const void *right) {
+    const recorded *a = left, *b = right;
+    return strcmp(a->url, b->url);
+}
+
+static refs_status write_sources(build *all, refs_writer *writer, refs_error *err) {
+    if (all->n_sources > 0) qsort(all->sources, all->n_sources, sizeof *all->sources, by_url);
+    for (size_t i = 0; i < all->n_sources; i++) {
+        const recorded *source = &all->sources[i];
+        if (i > 0 && strcmp(source->url, source[-1].url) == 0) continue;
+        const refs_source_state state = {refs_str_from(source->url), source->size,
+                                         source->modified_s, refs_str_from(source->etag)};
+        REFS_TRY(refs_writer_source(writer, &state, err));
+    }
+    return REFS_OK;
+}
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+/* What was indexed before an interruption is a set of its own: "00012.json" in the folder. */
+static refs_status resumed_name(const build *all, size_t number, refs_buf *name, refs_error *err) {
+    REFS_TRY(refs_buf_printf(name, err, "%s.resume/%08zu.json", all->output, number));
+    return refs_buf_append(name, "", 1, err);
+}
+
+/* Writes a part on its own, for a later run. */
+static refs_status keep_part(build *all, size_t number, const char *location, const refs_set *set,
+                             refs_error *err) {
+    refs_join_options options = all->options;
+    refs_buf name = REFS_BUF_INIT;
+    refs_writer *writer = NULL;
+    refs_join *copy = NULL;
+    options.dims = NULL;
+    options.pattern = NULL;
+    options.urls = (refs_join_urls){NULL, NULL};
+    const refs_join_part part = {number, location, set};
+    refs_status status = resumed_name(all, number, &name, err);
+    if (status == REFS_OK) status = refs_join_open(&options, &copy, err);
+    if (status == REFS_OK) status = refs_join_add(copy, &part, err);
+    if (status == REFS_OK) status = refs_writer_open((const char *)name.data, NULL, &writer, err);
+    refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
+    if (all->session.vfs->validators != NULL)
+        (void)all->session.vfs->validators(all->session.vfs->self, location, &now, NULL);
+    const refs_source_state state = {refs_str_from(location), now.size, now.modified_s,
+                                     refs_str_from(now.etag)};
+    if (status == REFS_OK) status = refs_writer_source(writer, &state, err);
+    const refs_join_sink sink = refs_join_sink_of_writer(writer);
+    if (status == REFS_OK) status = refs_join_write(copy, &sink, err);
+    if (status == REFS_OK)
+        status = refs_writer_finish(writer, err);
+    else
+        refs_writer_free(writer);
+    refs_join_free(copy);
+    refs_buf_clear(&name);
+    return status;
+}
+
+/* Whether what was kept is of this source as it is now. */
+typedef struct comparing {
+    const char *location;
+    refs_vfs_validators now;
+    bool is_same;
+} comparing;
+
+static refs_status compare_state(void *user, const refs_source_state *state, refs_error *err) {
+    comparing *at = user;
+    (void)err;
+    at->is_same = refs_str_is(state->url, at->location) && state->size == at->now.size &&
+                  state->modified_s == at->now.modified_s && refs_str_is(state->etag, at->now.etag);
+    return REFS_OK;
+}
+
+static bool open_kept(build *all, size_t number, const char *location, refs_set **set) {
+    refs_buf name = REFS_BUF_INIT;
+    const refs_vfs *vfs = all->session.vfs;
+    comparing at = {.location = location};
+    const refs_source_visitor visitor = {compare_state, &at};
+    if (vfs->validators == NULL || resumed_name(all, number, &name, NULL) != REFS_OK) return false;
+    const char *path = (const char *)name.data;
+    *set = NULL;
+    bool found = access(path, R_OK) == 0 &&
+                 vfs->validators(vfs->self, location, &at.now, NULL) == REFS_OK &&
+                 refs_set_open(vfs, path, NULL, set, NULL) == REFS_OK &&
+                 refs_sources_read(*set, &visitor, NULL) == REFS_OK && at.is_same;
+    if (!found) {
+        refs_set_free(*set);
+        *set = NULL;
+    }
+    refs_buf_clear(&name);
+    return found;
+}
+
+static refs_status open_source(build *all, size_t number, refs_buf *location, refs_set **set,
+                               refs_error *err) {
+    refs_set_options options = REFS_SET_OPTIONS_INIT;
+    if (!all->arguments->quiet) options.notes = (refs_notes){tool_note, NULL};
+    options.remote_to_local = true;
+    location->size = 0;
+    REFS_TRY(tool_location(all->names.items[number], location, err));
+    REFS_TRY(refs_buf_append(location, "", 1, err));
+    return refs_set_open(all->session.vfs, (const char *)location->data, &options, set, err);
+}
+
+static refs_status add_source(build *all, size_t number, refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    refs_set *set = NULL;
+    refs_status status = tool_location(all->names.items[number], &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    const char *name = (const char *)location.data;
+    bool was_kept =
+        status == REFS_OK && all->arguments->resume && open_kept(all, number, name, &set);
+    if (status == REFS_OK && !was_kept) status = open_source(all, number, &location, &set, err);
+    name = (const char *)location.data;
+    if (status == REFS_OK) {
+        const refs_join_part part = {number, name, set};
+        status = was_kept ? record_file(all, name, err) : record_sources(all, name, set, err);
+        if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
+        if (status == REFS_OK && all->arguments->resume && !was_kept)
+            status = keep_part(all, number, name, set, err);
+    }
+    if (all->options.dims == NULL && status == REFS_OK)
+        all->only = set;
+    else
+        refs_set_free(set);
+    refs_buf_clear(&location);
+    return status;
+}
+
+/* One task: a source that cannot be read is told at once. */
+typedef struct task {
+    build *all;
+    size_t number;
+} task;
+
+static refs_status run_task(void *argument, refs_error *err) {
+    const task *at = argument;
+    build *all = at->all;
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = tool_go_on(NULL) ? add_source(all, at->number, &problem)
+                                          : refs_fail(&problem, REFS_CANCELLED, "interrupted");
+    refs_lock(&all->lock);
+    bool skips = status != REFS_OK && status != REFS_NOMEM && status != REFS_CANCELLED &&
+                 all->arguments->skip_errors;
+    if (skips) {
+        char *message = refs_str_copy(refs_str_from(problem.message));
+        if (message != NULL && refs_grow((void **)&all->skipped.items, &all->skipped.capacity,
+                                         all->skipped.n, sizeof *all->skipped.items))
+            all->skipped.items[all->skipped.n++] = message;
+        else
+            refs_free(message);
+        status = REFS_OK;
+    }
+    tool_progress_step(&all->progress);
+    refs_unlock(&all->lock);
+    return refs_fail(err, status, "%s", problem.message);
+}
+
+static refs_status add_sources(build *all, refs_error *err) {
+    long n_processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t n_threads = n_processors > 0 ? (uint64_t)n_processors : 1;
+    refs_pool *pool = NULL;
+    refs_group *group = NULL;
+    for (size_t i = 0; i < all->names.n; i++)
+        if (strstr(all->names.items[i], "://") != NULL) n_threads = REMOTE_THREADS;
+    if (!tool_number(all->arguments->threads, "threads", n_threads, &n_threads))
+        return refs_fail(err, REFS_INVALID, "--threads cannot be read");
+    if (n_threads > all->names.n) n_threads = all->names.n;
+    task *tasks = refs_calloc(all->names.n, sizeof *tasks);
+    if (tasks == NULL) return refs_fail_nomem(err);
+    refs_status status = refs_pool_open(n_threads > 1 ? (unsigned)n_threads : 0, &pool, err);
+    if (status == REFS_OK) status = refs_group_open(pool, &group, err);
+    for (size_t i = 0; i < all->names.n && status == REFS_OK; i++) {
+        tasks[i] = (task){all, i};
+        status = refs_group_add(group, run_task, NULL, &tasks[i], err);
+    }
+    if (group != NULL) {
+        refs_status waited = refs_group_wait(group, err);
+        if (status == REFS_OK) status = waited;
+        refs_group_free(group);
+    }
+    refs_pool_free(pool);
+    refs_free(tasks);
+    return status;
+}
+
+/* -- along what -------------------------------------------------------------------------------- */
+
+static refs_status fail_no_dim(refs_error *err) {
+    return refs_fail(err, REFS_INVALID,
+                     "the coordinates of the first and the last source are the same: say along "
+                     "which dimension they are to be joined (--along), and, where that is said by "
+                     "their names, how (--pattern)");
+}
+
+/* The names in a pattern. */
+static refs_status dims_of_pattern(build *all, refs_error *err) {
+    for (const char *at = all->arguments->pattern; at != NULL && (at = strchr(at, '{')) != NULL;) {
+        size_t size = strcspn(++at, ":}");
+        REFS_TRY(refs_buf_append(&all->dim_names, at, size, err));
+        REFS_TRY(refs_buf_append(&all->dim_names, "", 1, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status guess_dims(build *all, refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    refs_set *first = NULL, *last = NULL;
+    refs_status status = open_source(all, 0, &location, &first, err);
+    if (status == REFS_OK) status = open_source(all, all->names.n - 1, &location, &last, err);
+    if (status == REFS_OK)
+        status = refs_join_guess_dims(first, last, all->session.fetcher, &all->dim_names, err);
+    if (status == REFS_OK && all->dim_names.size == 0) status = fail_no_dim(err);
+    refs_set_free(first);
+    refs_set_free(last);
+    refs_buf_clear(&location);
+    return status;
+}
+
+static refs_status choose_dims(build *all, refs_error *err) {
+    const tool_list *along = &all->arguments->along;
+    for (size_t i = 0; i < along->n; i++)
+        if (!tool_append(&all->dims, along->items[i])) return refs_fail_nomem(err);
+    if (along->n == 0) {
+        REFS_TRY(dims_of_pattern(all, err));
+        if (all->dim_names.size == 0 && all->names.n > 1) REFS_TRY(guess_dims(all, err));
+    }
+    for (size_t at = 0; at < all->dim_names.size;) {
+        const char *name = (const char *)all->dim_names.data + at;
+        if (!tool_append(&all->dims, name)) return refs_fail_nomem(err);
+        at += strlen(name) + 1;
+    }
+    all->options.dims = all->dims.n > 0 ? all->dims.items : NULL;
+    return REFS_OK;
+}
+
+/* -- writing ----------------------------------------------------------------------------------- */
+
+static refs_status set_writer_options(const build *all, refs_writer_options *options,
+                                      refs_error *err) {
+    const tool_arguments *given = all->arguments;
+    uint64_t version = 1;
+    if (!tool_number(given->version, "set-version", 1, &version) ||
+        !tool_number(given->record_size, "record-size", options->record_size,
+                     &options->record_size))
+        return refs_fail(err, REFS_INVALID, "a number cannot be read");
+    options->version = version > 9 ? 9 : (unsigned)version;
+    if (given->objects) options->documents = REFS_DOCUMENTS_OBJECTS;
+    if (given->templates.n > 0) options->templates = given->templates.items;
+    return REFS_OK;
+}
+
+static refs_status write_set(build *all, refs_writer_options *options, refs_error *err) {
+    refs_writer *writer = NULL;
+    REFS_TRY(set_writer_options(all, options, err));
+    REFS_TRY(refs_writer_open(all->output, options, &writer, err));
+    refs_status status = write_sources(all, writer, err);
+    const refs_join_sink sink = refs_join_sink_of_writer(writer);
+    if (status == REFS_OK) status = refs_join_write(all->join, &sink, err);
+    if (status == REFS_OK && !tool_go_on(NULL))
+        status = refs_fail(err, REFS_CANCELLED, "interrupted");
+    if (status == REFS_OK) return refs_writer_finish(writer, err);
+    refs_writer_free(writer);
+    return status;
+}
+
+/* The folder in which the set will lie, absolute. */
+static refs_status find_folder(build *all, refs_error *err) {
+    refs_str output = refs_str_from(all->output);
+    while (output.size > 1 && output.data[output.size - 1] == '/') output.size--;
+    size_t slash = refs_str_find_last(output, '/');
+    char *folder = slash == SIZE_MAX ? refs_str_copy(refs_str_from("."))
+                                     : refs_str_copy(refs_str_part(output, 0, slash + 1));
+    if (folder == NULL) return refs_fail_nomem(err);
+    bool found = realpath(folder, all->folder) != NULL;
+    refs_status status =
+        found ? REFS_OK : refs_fail(err, REFS_IO, "%s: %s", folder, strerror(errno));
+    refs_free(folder);
+    return status;
+}
+
+static void remove_kept(const build *all) {
+    for (size_t i = 0; i < all->names.n; i++) {
+        refs_buf name = REFS_BUF_INIT;
+        if (resumed_name(all, i, &name, NULL) == REFS_OK) unlink((const char *)name.data);
+        refs_buf_clear(&name);
+    }
+    refs_buf folder = REFS_BUF_INIT;
+    if (refs_buf_printf(&folder, NULL, "%s.resume", all->output) == REFS_OK)
+        rmdir((const char *)folder.data);
+    refs_buf_clear(&folder);
+}
+
+static refs_status make_kept(const build *all, refs_error *err) {
+    refs_buf folder = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&folder, err, "%s.resume", all->output));
+    refs_status status = REFS_OK;
+    if (mkdir((const char *)folder.data, 0777) != 0 && errno != EEXIST)
+        status = refs_fail(err, REFS_IO, "%s: %s", (const char *)folder.data, strerror(errno));
+    refs_buf_clear(&folder);
+    return status;
+}
+
+/* -- all of it --------------------------------------------------------------------------------- */
+
+static refs_status set_options(build *all, refs_error *err) {
+    const tool_arguments *given = all->arguments;
+    all->options = (refs_join_options)REFS_JOIN_OPTIONS_INIT;
+    if (!tool_number(given->inline_bytes, "inline", 0, &all->options.inline_bytes))
+        return refs_fail(err, REFS_INVALID, "--inline cannot be read");
+    all->options.pattern = given->pattern;
+    all->options.group = given->group;
+    all->options.variables = given->variables.items;
+    all->options.urls.rewrites = given->rewrites.items;
+    all->options.fetcher = all->session.fetcher;
+    all->options.go_on = tool_go_on;
+    if (!given->quiet) all->options.notes = (refs_notes){tool_note, NULL};
+    if (!given->relative) return REFS_OK;
+    REFS_TRY(find_folder(all, err));
+    all->options.urls.relative_to = all->folder;
+    return REFS_OK;
+}
+
+static refs_status run_build(build *all, refs_writer_options *options, refs_error *err) {
+    REFS_TRY(set_options(all, err));
+    REFS_TRY(choose_dims(all, err));
+    if (all->arguments->resume) REFS_TRY(make_kept(all, err));
+    REFS_TRY(refs_join_open(&all->options, &all->join, err));
+    tool_progress_begin(&all->progress, all->names.n, all->arguments->quiet);
+    refs_status status = add_sources(all, err);
+    tool_progress_end(&all->progress);
+    REFS_TRY(status);
+    if (all->skipped.n == all->names.n)
+        return refs_fail(err, REFS_INVALID, "none of the sources can be read: %s",
+                         all->skipped.items[0]);
+    REFS_TRY(write_set(all, options, err));
+    if (all->arguments->resume) remove_kept(all);
+    return REFS_OK;
+}
+
+static void clear(build *all) {
+    refs_join_free(all->join);
+    refs_set_free(all->only);
+    tool_session_close(&all->session);
+    tool_names_clear(&all->names);
+    tool_names_clear(&all->skipped);
+    for (size_t i = 0; i < all->n_sources; i++) {
+        refs_free(all->sources[i].url);
+        refs_free(all->sources[i].etag);
+    }
+    refs_free(all->sources);
+    refs_free(all->dims.items);
+    refs_buf_clear(&all->dim_names);
+    pthread_mutex_destroy(&all->lock);
+}
+
+static tool_exit finish(build *all, refs_status status, const refs_error *err) {
+    for (size_t i = 0; i < all->skipped.n; i++)
+        fprintf(stderr, "refs: left out: %s\n", all->skipped.items[i]);
+    if (status != REFS_OK) tool_complain(err);
+    tool_exit result = status == REFS_CANCELLED                  ? TOOL_INTERRUPTED
+                       : status != REFS_OK || all->skipped.n > 0 ? TOOL_FAILED
+                                                                 : TOOL_OK;
+    clear(all);
+    return result;
+}
+
+static tool_exit make(const tool_arguments *arguments, const tool_list *names, const char *output,
+                      refs_writer_options *options) {
+    build all = {.arguments = arguments, .output = output};
+    refs_error err = REFS_ERROR_INIT;
+    if (output == NULL) {
+        fprintf(stderr, "refs: where to write the set is to be said: -o NAME\n");
+        return TOOL_USAGE;
+    }
+    pthread_mutex_init(&all.lock, NULL);
+    refs_status status = tool_session_open(&all.session, &err);
+    if (status == REFS_OK) status = tool_expand(names, &all.names, &err);
+    if (status == REFS_OK) status = run_build(&all, options, &err);
+    return finish(&all, status, &err);
+}
+
+tool_exit tool_index(const tool_arguments *arguments) {
+    refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    return make(arguments, &arguments->names, arguments->output, &options);
+}
+
+tool_exit tool_combine(const tool_arguments *arguments) {
+    return tool_index(arguments);
+}
+
+tool_exit tool_convert(const tool_arguments *arguments) {
+    if (arguments->names.n == 1) return tool_index(arguments);
+    fprintf(stderr, "refs: convert takes one set\n");
+    return TOOL_USAGE;
+}
+
+/* -- append ------------------------------------------------------------------------------------ */
+
+/* A Parquet set keeps its record size. */
+static void keep_record_size(const char *set, refs_writer_options *options) {
+    refs_buf name = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    refs_json_doc *doc = NULL;
+    refs_status status = refs_buf_printf(&name, NULL, "%s/.zmetadata", set);
+    if (status == REFS_OK)
+        status = refs_vfs_read_whole(refs_vfs_posix(), (const char *)name.data, 1024 * REFS_MIB,
+                                     &text, NULL);
+    if (status == REFS_OK) options->format = REFS_WRITE_PARQUET;
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &doc, NULL);
+    if (status == REFS_OK)
+        (void)refs_json_u64(refs_json_get(refs_json_root(doc), "record_size"),
+                            &options->record_size);
+    refs_json_doc_free(doc);
+    refs_buf_clear(&name);
+    refs_buf_clear(&text);
+}
+
+tool_exit tool_append_verb(const tool_arguments *arguments) {
+    refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    if (arguments->names.n < 2) {
+        fprintf(stderr, "refs: append takes a set and what is to be added to it\n");
+        return TOOL_USAGE;
+    }
+    if (arguments->names.items[0] != NULL) keep_record_size(arguments->names.items[0], &options);
+    return make(arguments, &arguments->names, arguments->names.items[0], &options);
+}

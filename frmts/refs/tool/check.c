@@ -1,0 +1,239 @@
+/* check.c -- a set against the files that it refers to. */
+#include <stdio.h>
+#include <string.h>
+
+#include "refs/array.h"
+#include "refs/intern.h"
+#include "tool.h"
+
+/* What is known of a target. */
+typedef struct target {
+    uint64_t n_refs;
+    uint64_t end; /* behind the last byte that is referred to */
+    char array[128];
+} target;
+
+typedef struct checking {
+    const tool_session *session;
+    const tool_arguments *arguments;
+    tool_set set;
+    refs_intern locations;
+    target *targets; /* one for each */
+    size_t capacity;
+    uint32_t last;
+    const refs_array_meta *array;
+    uint64_t n_problems;
+} checking;
+
+static void tell(checking *at, const char *name, const char *problem) {
+    refs_buf json = REFS_BUF_INIT;
+    at->n_problems++;
+    if (!at->arguments->json) {
+        printf("%s: %s\n", name, problem);
+        return;
+    }
+    refs_status status = refs_buf_printf(&json, NULL, "{\"source\":");
+    if (status == REFS_OK) status = refs_json_write_string(refs_str_from(name), &json, NULL);
+    if (status == REFS_OK) status = refs_buf_printf(&json, NULL, ",\"problem\":");
+    if (status == REFS_OK) status = refs_json_write_string(refs_str_from(problem), &json, NULL);
+    if (status == REFS_OK) printf("%.*s}\n", (int)json.size, (const char *)json.data);
+    refs_buf_clear(&json);
+}
+
+/* -- which targets there are ------------------------------------------------------------------- */
+
+static refs_status target_of(checking *at, refs_str location, target **found, refs_error *err) {
+    uint32_t id = at->last;
+    if (at->locations.count == 0 ||
+        !refs_str_equal(refs_intern_get(&at->locations, id), location)) {
+        size_t known = at->locations.count;
+        if (!refs_grow((void **)&at->targets, &at->capacity, known, sizeof *at->targets))
+            return refs_fail_nomem(err);
+        REFS_TRY(refs_intern_add(&at->locations, location, &id, err));
+        if (id == known) memset(&at->targets[id], 0, sizeof *at->targets);
+        at->last = id;
+    }
+    *found = &at->targets[id];
+    return REFS_OK;
+}
+
+static refs_status note_ref(void *user, const uint64_t *index, const refs_ref *ref,
+                            refs_error *err) {
+    checking *at = user;
+    target *found = NULL;
+    uint64_t end = 0;
+    (void)index;
+    if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
+    if (ref->kind == REFS_REF_INLINE) return REFS_OK;
+    REFS_TRY(target_of(at, refs_str_from(ref->location), &found, err));
+    found->n_refs++;
+    if (ref->kind == REFS_REF_RANGE && !refs_add_u64(ref->offset, ref->length, &end))
+        end = UINT64_MAX;
+    if (end <= found->end) return REFS_OK;
+    found->end = end;
+    snprintf(found->array, sizeof found->array, "%s", at->array->path);
+    return REFS_OK;
+}
+
+static refs_status note_refs(checking *at, refs_error *err) {
+    const refs_chunk_visitor visitor = {note_ref, at};
+    uint64_t n[REFS_MAX_RANK];
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(at->set.hierarchy); i++) {
+        at->array = refs_hierarchy_array(at->set.hierarchy, i);
+        if (at->array->status != REFS_OK) {
+            tell(at, at->array->path, at->array->problem);
+            continue;
+        }
+        const refs_chunk_keys keys = tool_keys(at->array, n);
+        REFS_TRY(refs_set_each_chunk(at->set.set, &keys, &visitor, err));
+    }
+    return REFS_OK;
+}
+
+/* -- as they are now --------------------------------------------------------------------------- */
+
+static refs_status measure(const checking *at, const char *location, refs_vfs_validators *now,
+                           refs_error *err) {
+    const refs_vfs *vfs = at->session->vfs;
+    void *handle;
+    memset(now, 0, sizeof *now);
+    REFS_TRY(vfs->open(vfs->self, location, &handle, err));
+    refs_status status = vfs->size(vfs->self, handle, &now->size, err);
+    vfs->close(vfs->self, handle);
+    uint64_t size = now->size;
+    if (status == REFS_OK && vfs->validators != NULL)
+        (void)vfs->validators(vfs->self, location, now, NULL);
+    now->size = size;
+    return status;
+}
+
+static refs_status check_target(checking *at, uint32_t id, refs_error *err) {
+    refs_vfs_validators now;
+    refs_error problem = REFS_ERROR_INIT;
+    char text[256];
+    const char *location = refs_intern_get(&at->locations, id).data;
+    const target *found = &at->targets[id];
+    refs_status status = measure(at, location, &now, &problem);
+    if (status == REFS_NOMEM || status == REFS_CANCELLED)
+        return refs_fail(err, status, "%s", problem.message);
+    if (status != REFS_OK) {
+        tell(at, location, problem.message);
+    } else if (found->end > now.size) {
+        snprintf(text, sizeof text, "has %llu bytes, and %s refers to bytes up to %llu",
+                 (unsigned long long)now.size, found->array, (unsigned long long)found->end);
+        tell(at, location, text);
+    }
+    return REFS_OK;
+}
+
+static refs_status compare_state(void *user, const refs_source_state *state, refs_error *err) {
+    checking *at = user;
+    const refs_url_context context = {.base = refs_set_location(at->set.set),
+                                      .remote_to_local = true};
+    refs_buf location = REFS_BUF_INIT;
+    refs_vfs_validators now;
+    char text[512] = "";
+    refs_status status = refs_url_map(state->url, &context, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    const char *name = (const char *)location.data;
+    if (status == REFS_OK && measure(at, name, &now, NULL) == REFS_OK) {
+        if (state->size != REFS_SOURCE_UNKNOWN && state->size != now.size)
+            snprintf(text, sizeof text, "has %llu bytes, had %llu when it was indexed",
+                     (unsigned long long)now.size, (unsigned long long)state->size);
+        else if (state->etag.size > 0 && now.etag[0] != '\0' && !refs_str_is(state->etag, now.etag))
+            snprintf(text, sizeof text, "has the ETag %s, had %.*s when it was indexed", now.etag,
+                     REFS_STR_ARG(state->etag));
+        else if (state->etag.size == 0 && state->modified_s != 0 && now.modified_s != 0 &&
+                 state->modified_s != now.modified_s)
+            snprintf(text, sizeof text,
+                     "was modified at %lld seconds since 1970, and at %lld before it was indexed",
+                     (long long)now.modified_s, (long long)state->modified_s);
+        if (text[0] != '\0') tell(at, name, text);
+    }
+    refs_buf_clear(&location);
+    return status;
+}
+
+/* -- deep -------------------------------------------------------------------------------------- */
+
+/* Reads one chunk after the other; of a sample, as many, evenly spread. */
+static refs_status decode(checking *at, const refs_array_meta *meta, uint64_t most,
+                          refs_error *err) {
+    const refs_array_context context = {.store = at->set.store};
+    uint64_t n[REFS_MAX_RANK], total = 1, bytes = meta->dtype.size;
+    refs_array *array = NULL;
+    if (meta->dtype.type == REFS_TYPE_OBJECT) return REFS_OK;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        n[dim] = refs_array_meta_n_chunks(meta, dim);
+        if (!refs_mul_u64(total, n[dim], &total) || !refs_mul_u64(bytes, meta->chunk[dim], &bytes))
+            return refs_fail(err, REFS_LIMIT, "%s is too large to be decoded", meta->path);
+    }
+    uint8_t *values = bytes < SIZE_MAX ? refs_alloc((size_t)bytes) : NULL;
+    if (values == NULL) return refs_fail_nomem(err);
+    refs_status status = refs_array_open(&context, meta, &array, err);
+    uint64_t step = most > 0 && total > most ? total / most : 1;
+    for (uint64_t i = 0; i < total && status == REFS_OK; i += step) {
+        uint64_t start[REFS_MAX_RANK], length[REFS_MAX_RANK], number = i;
+        for (size_t dim = meta->rank; dim-- > 0; number /= n[dim]) {
+            start[dim] = number % n[dim] * meta->chunk[dim];
+            length[dim] = meta->shape[dim] - start[dim] < meta->chunk[dim]
+                              ? meta->shape[dim] - start[dim]
+                              : meta->chunk[dim];
+        }
+        const refs_region region = {start, length, NULL};
+        refs_error problem = REFS_ERROR_INIT;
+        refs_status result = refs_array_read(array, &region, values, NULL, &problem);
+        if (result == REFS_NOMEM) status = refs_fail_nomem(err);
+        if (result != REFS_OK) tell(at, meta->path, problem.message);
+        if (!tool_go_on(NULL)) status = refs_fail(err, REFS_CANCELLED, "interrupted");
+    }
+    refs_array_free(array);
+    refs_free(values);
+    return status;
+}
+
+static refs_status decode_all(checking *at, refs_error *err) {
+    uint64_t most = 0;
+    if (!tool_number(at->arguments->sample, "sample", 0, &most))
+        return refs_fail(err, REFS_INVALID, "--sample cannot be read");
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(at->set.hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(at->set.hierarchy, i);
+        if (meta->status == REFS_OK) REFS_TRY(decode(at, meta, most, err));
+    }
+    return REFS_OK;
+}
+
+/* -- all of it --------------------------------------------------------------------------------- */
+
+static refs_status check(checking *at, refs_error *err) {
+    const refs_source_visitor visitor = {compare_state, at};
+    REFS_TRY(tool_set_open(at->session, at->arguments->names.items[0], &at->set, err));
+    REFS_TRY(note_refs(at, err));
+    for (uint32_t id = 0; id < at->locations.count; id++) REFS_TRY(check_target(at, id, err));
+    REFS_TRY(refs_sources_read(at->set.set, &visitor, err));
+    return at->arguments->deep || at->arguments->sample != NULL ? decode_all(at, err) : REFS_OK;
+}
+
+tool_exit tool_check(const tool_arguments *arguments) {
+    tool_session session;
+    checking at = {.session = &session, .arguments = arguments};
+    refs_error err = REFS_ERROR_INIT;
+    if (arguments->names.n != 1) {
+        fprintf(stderr, "refs: check takes one set\n");
+        return TOOL_USAGE;
+    }
+    refs_status status = tool_session_open(&session, &err);
+    if (status == REFS_OK) status = check(&at, &err);
+    if (status == REFS_OK && !arguments->quiet && !arguments->json)
+        printf("%zu sources, %llu problems\n", at.locations.count,
+               (unsigned long long)at.n_problems);
+    refs_intern_clear(&at.locations);
+    refs_free(at.targets);
+    tool_set_close(&at.set);
+    tool_session_close(&session);
+    if (status != REFS_OK) {
+        tool_complain(&err);
+        return status == REFS_CANCELLED ? TOOL_INTERRUPTED : TOOL_FAILED;
+    }
+    return at.n_problems > 0 ? TOOL_FAILED : TOOL_OK;
+}

@@ -1,0 +1,157 @@
+/* diff.c -- what differs between two sets. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tool.h"
+
+/* Differences of chunks that are listed of one array. */
+#define MAX_LISTED 10
+
+typedef struct comparison {
+    const tool_set *sets; /* two */
+    bool is_quiet;
+    uint64_t n_different;
+    size_t from; /* the set whose keys are gone through */
+    const refs_array_meta *array;
+    uint64_t n_of_array;
+} comparison;
+
+static void tell(comparison *at, refs_str key, const char *what) {
+    at->n_different++;
+    if (!at->is_quiet && at->n_of_array++ < MAX_LISTED)
+        printf("%.*s: %s\n", REFS_STR_ARG(key), what);
+}
+
+/* -- documents --------------------------------------------------------------------------------- */
+
+static refs_status read_document(const tool_set *set, refs_str key, refs_buf *text, bool *is_there,
+                                 refs_error *err) {
+    refs_status status = refs_store_get(set->store, key, REFS_MAX_METADATA_BYTES, text, err);
+    *is_there = status == REFS_OK;
+    return status == REFS_NOT_FOUND ? REFS_OK : status;
+}
+
+/* White space and the order of members are no difference. */
+static bool same_json(const refs_json *a, const refs_json *b) {
+    refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT;
+    bool is_same = refs_json_size(a) == refs_json_size(b);
+    for (size_t i = 0; is_same && refs_json_is_object(a) && i < refs_json_size(a); i++)
+        is_same = same_json(refs_json_at(a, i), refs_json_get_str(b, refs_json_name_at(a, i)));
+    if (!refs_json_is_object(a) && is_same)
+        is_same = refs_json_write(a, &one, NULL) == REFS_OK &&
+                  refs_json_write(b, &other, NULL) == REFS_OK &&
+                  refs_str_equal(refs_str_view((const char *)one.data, one.size),
+                                 refs_str_view((const char *)other.data, other.size));
+    refs_buf_clear(&one);
+    refs_buf_clear(&other);
+    return is_same;
+}
+
+static bool same_text(const refs_buf *a, const refs_buf *b) {
+    refs_json_doc *one = NULL, *other = NULL;
+    refs_str left = refs_str_view((const char *)a->data, a->size);
+    refs_str right = refs_str_view((const char *)b->data, b->size);
+    bool is_same = refs_str_equal(left, right);
+    if (!is_same && refs_json_parse(left, &one, NULL) == REFS_OK &&
+        refs_json_parse(right, &other, NULL) == REFS_OK)
+        is_same = same_json(refs_json_root(one), refs_json_root(other));
+    refs_json_doc_free(one);
+    refs_json_doc_free(other);
+    return is_same;
+}
+
+static refs_status compare_document(void *user, refs_str key, refs_error *err) {
+    comparison *at = user;
+    refs_buf texts[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
+    bool is_there[2] = {false, false};
+    if (refs_str_starts(key, REFS_SOURCES_GROUP "/")) return REFS_OK;
+    refs_status status = read_document(&at->sets[0], key, &texts[0], &is_there[0], err);
+    if (status == REFS_OK) status = read_document(&at->sets[1], key, &texts[1], &is_there[1], err);
+    at->n_of_array = 0;
+    if (status == REFS_OK && !is_there[1 - at->from])
+        tell(at, key, at->from == 0 ? "only in the first" : "only in the second");
+    else if (status == REFS_OK && at->from == 0 && !same_text(&texts[0], &texts[1]))
+        tell(at, key, "other metadata");
+    refs_buf_clear(&texts[0]);
+    refs_buf_clear(&texts[1]);
+    return status;
+}
+
+/* -- chunks ------------------------------------------------------------------------------------ */
+
+static bool same_ref(const refs_ref *a, const refs_ref *b) {
+    if (a->kind != b->kind) return false;
+    if (a->kind == REFS_REF_INLINE)
+        return a->bytes.size == b->bytes.size &&
+               (a->bytes.size == 0 || memcmp(a->bytes.data, b->bytes.data, a->bytes.size) == 0);
+    return strcmp(a->location, b->location) == 0 && a->offset == b->offset &&
+           a->length == b->length && a->filter_mask == b->filter_mask;
+}
+
+static refs_status compare_chunk(void *user, const uint64_t *index, const refs_ref *ref,
+                                 refs_error *err) {
+    comparison *at = user;
+    refs_buf key = REFS_BUF_INIT;
+    refs_ref other = {0};
+    REFS_TRY(tool_append_key(at->array, index, &key, err));
+    refs_str text = refs_str_view((const char *)key.data, key.size);
+    refs_status status = refs_set_find(at->sets[1 - at->from].set, text, &other, err);
+    if (status == REFS_NOT_FOUND) {
+        tell(at, text, at->from == 0 ? "only in the first" : "only in the second");
+        status = REFS_OK;
+    } else if (status == REFS_OK && at->from == 0 && !same_ref(ref, &other)) {
+        tell(at, text, "other bytes");
+    }
+    refs_ref_release(&other);
+    refs_buf_clear(&key);
+    return status == REFS_OK && !tool_go_on(NULL) ? refs_fail(err, REFS_CANCELLED, "interrupted")
+                                                  : status;
+}
+
+static refs_status compare_chunks(comparison *at, refs_error *err) {
+    const tool_set *set = &at->sets[at->from];
+    const refs_chunk_visitor visitor = {compare_chunk, at};
+    uint64_t n[REFS_MAX_RANK];
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(set->hierarchy); i++) {
+        at->array = refs_hierarchy_array(set->hierarchy, i);
+        at->n_of_array = 0;
+        if (at->array->status != REFS_OK) continue;
+        const refs_chunk_keys keys = tool_keys(at->array, n);
+        REFS_TRY(refs_set_each_chunk(set->set, &keys, &visitor, err));
+        if (!at->is_quiet && at->n_of_array > MAX_LISTED)
+            printf("%s: and %llu more\n", at->array->path,
+                   (unsigned long long)(at->n_of_array - MAX_LISTED));
+    }
+    return REFS_OK;
+}
+
+static refs_status compare(comparison *at, refs_error *err) {
+    for (at->from = 0; at->from < 2; at->from++) {
+        REFS_TRY(refs_set_each_name(at->sets[at->from].set, compare_document, at, err));
+        REFS_TRY(compare_chunks(at, err));
+    }
+    return REFS_OK;
+}
+
+tool_exit tool_diff(const tool_arguments *arguments) {
+    tool_session session;
+    tool_set sets[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
+    refs_error err = REFS_ERROR_INIT;
+    comparison at = {.sets = sets, .is_quiet = arguments->quiet || arguments->json};
+    if (arguments->names.n != 2) {
+        fprintf(stderr, "refs: diff takes two sets\n");
+        return TOOL_USAGE;
+    }
+    refs_status status = tool_session_open(&session, &err);
+    for (size_t i = 0; i < 2 && status == REFS_OK; i++)
+        status = tool_set_open(&session, arguments->names.items[i], &sets[i], &err);
+    if (status == REFS_OK) status = compare(&at, &err);
+    for (size_t i = 0; i < 2; i++) tool_set_close(&sets[i]);
+    tool_session_close(&session);
+    if (status != REFS_OK) {
+        tool_complain(&err);
+        return status == REFS_CANCELLED ? TOOL_INTERRUPTED : TOOL_FAILED;
+    }
+    if (arguments->json) printf("{\"different\":%llu}\n", (unsigned long long)at.n_different);
+    return at.n_different > 0 ? TOOL_FAILED : TOOL_OK;
+}

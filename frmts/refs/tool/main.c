@@ -1,0 +1,41 @@
+/* main.c -- the program refs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tool.h"
+
+static tool_exit run(const tool_verb *verb, int argc, char **argv) {
+    tool_arguments arguments = {0};
+    tool_exit result = TOOL_USAGE;
+    if (tool_read_arguments(verb, argc, argv, &arguments)) {
+        if (arguments.help) {
+            tool_help(verb);
+            result = TOOL_OK;
+        } else {
+            tool_watch_signals();
+            result = verb->run(&arguments);
+        }
+    }
+    tool_arguments_clear(&arguments);
+    if (fflush(stdout) != 0 && result == TOOL_OK) {
+        fprintf(stderr, "refs: the output cannot be written\n");
+        result = TOOL_FAILED;
+    }
+    return result;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        tool_help(NULL);
+        return argc < 2 ? TOOL_USAGE : TOOL_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("refs %s\n", REFS_VERSION);
+        return TOOL_OK;
+    }
+    if (strcmp(argv[1], "help") == 0 && argc == 3) return tool_print(argv[2]);
+    const tool_verb *verb = tool_find_verb(argv[1]);
+    if (verb != NULL) return run(verb, argc - 2, argv + 2);
+    fprintf(stderr, "refs: there is no verb \"%s\"; see refs --help\n", argv[1]);
+    return TOOL_USAGE;
+}

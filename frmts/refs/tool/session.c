@@ -1,0 +1,118 @@
+/* session.c -- what a run reads with, and how it ends early. */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tool.h"
+
+/* Objects over HTTP that are read whole. */
+#define MAX_WHOLE_BYTES (4096 * (uint64_t)REFS_MIB)
+
+static volatile sig_atomic_t was_interrupted;
+
+static void interrupt(int number) {
+    (void)number;
+    was_interrupted = 1;
+}
+
+void tool_watch_signals(void) {
+    struct sigaction action = {.sa_handler = interrupt};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    /* A full disk or a closed pipe is a failure of write(2), not the end of the program. */
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &action, NULL);
+    sigaction(SIGPIPE, &action, NULL);
+}
+
+bool tool_go_on(void *user) {
+    (void)user;
+    return !was_interrupted;
+}
+
+refs_status tool_session_open(tool_session *session, refs_error *err) {
+    refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    memset(session, 0, sizeof *session);
+    REFS_TRY(refs_http_open(&tool_host, NULL, &session->http, err));
+    REFS_TRY(refs_http_vfs_open(session->http, refs_vfs_posix(), MAX_WHOLE_BYTES,
+                                &session->http_vfs, err));
+    session->vfs = refs_http_vfs_functions(session->http_vfs);
+    options.http = session->http;
+    return refs_fetcher_open(session->vfs, &options, &session->fetcher, err);
+}
+
+void tool_session_close(tool_session *session) {
+    refs_fetcher_free(session->fetcher);
+    if (session->http_vfs != NULL) refs_http_vfs_free(session->http_vfs);
+    refs_http_free(session->http);
+}
+
+refs_status tool_location(const char *name, refs_buf *location, refs_error *err) {
+    const refs_url_context context = {.base = ""};
+    if (strstr(name, "://") == NULL) return refs_buf_append_str(location, refs_str_from(name), err);
+    size_t begin = location->size;
+    REFS_TRY(refs_url_map(refs_str_from(name), &context, location, err));
+    refs_str mapped = refs_str_view((const char *)location->data + begin, location->size - begin);
+    if (!refs_str_starts(mapped, "/vsi") || refs_str_starts(mapped, "/vsicurl/http"))
+        return REFS_OK;
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%s: this program reads files and http(s) URLs: give the URL that the store has "
+        "for it",
+        name);
+}
+
+void tool_complain(const refs_error *err) {
+    fprintf(stderr, "refs: %s\n",
+            err->message[0] != '\0' ? err->message : refs_status_text(err->status));
+}
+
+void tool_note(void *user, refs_note_kind kind, const char *text) {
+    (void)user;
+    if (kind == REFS_NOTE_WARNING) fprintf(stderr, "refs: warning: %s\n", text);
+}
+
+/* -- sets -------------------------------------------------------------------------------------- */
+
+refs_status tool_set_open(const tool_session *session, const char *name, tool_set *set,
+                          refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    memset(set, 0, sizeof *set);
+    refs_status status = tool_location(name, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    if (status == REFS_OK)
+        status = refs_set_open(session->vfs, (const char *)location.data, NULL, &set->set, err);
+    if (status == REFS_OK) status = refs_store_open(set->set, session->fetcher, &set->store, err);
+    if (status == REFS_OK) status = refs_hierarchy_open(set->store, NULL, &set->hierarchy, err);
+    refs_buf_clear(&location);
+    if (status != REFS_OK) tool_set_close(set);
+    return status;
+}
+
+void tool_set_close(tool_set *set) {
+    refs_hierarchy_free(set->hierarchy);
+    refs_store_free(set->store);
+    refs_set_free(set->set);
+    memset(set, 0, sizeof *set);
+}
+
+refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n) {
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        uint64_t per_key = array->shard != NULL ? array->shard->n[dim] : 1;
+        n[dim] = (refs_array_meta_n_chunks(array, dim) + per_key - 1) / per_key;
+    }
+    const refs_chunk_keys keys = {refs_str_from(array->key_prefix), array->separator, array->rank,
+                                  n};
+    return keys;
+}
+
+refs_status tool_append_key(const refs_array_meta *array, const uint64_t *index, refs_buf *key,
+                            refs_error *err) {
+    uint64_t chunk[REFS_MAX_RANK];
+    for (size_t dim = 0; dim < array->rank; dim++)
+        chunk[dim] = index[dim] * (array->shard != NULL ? array->shard->n[dim] : 1);
+    return refs_chunk_key(array, chunk, key, err);
+}

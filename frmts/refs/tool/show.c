@@ -1,0 +1,321 @@
+/* show.c -- the verbs that show what is in a set: ls, info, cat. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tool.h"
+
+/* Places in the picture of an array's chunks. */
+#define PICTURE_WIDTH 50
+
+/* What the references of an array, or of all, amount to. */
+typedef struct totals {
+    uint64_t n_chunks, n_inline, n_whole, bytes, inline_bytes;
+    uint64_t held[PICTURE_WIDTH]; /* chunks in each part of the grid */
+    uint64_t n_grid;
+    const refs_chunk_keys *keys;
+} totals;
+
+static uint64_t number_of(const refs_chunk_keys *keys, const uint64_t *index) {
+    uint64_t number = 0;
+    for (size_t dim = 0; dim < keys->rank; dim++) number = number * keys->n[dim] + index[dim];
+    return number;
+}
+
+static refs_status count_one(void *user, const uint64_t *index, const refs_ref *ref,
+                             refs_error *err) {
+    totals *all = user;
+    uint64_t place = number_of(all->keys, index);
+    if (all->n_chunks % 65536 == 0 && !tool_go_on(NULL))
+        return refs_fail(err, REFS_CANCELLED, "interrupted");
+    all->n_chunks++;
+    all->held[(size_t)((double)place / (double)all->n_grid * PICTURE_WIDTH)]++;
+    if (ref->kind == REFS_REF_INLINE) {
+        all->n_inline++;
+        all->inline_bytes += ref->bytes.size;
+    } else if (ref->kind == REFS_REF_WHOLE) {
+        all->n_whole++;
+    } else {
+        all->bytes += ref->length;
+    }
+    return REFS_OK;
+}
+
+static refs_status count(const tool_set *set, const refs_array_meta *array, totals *all,
+                         refs_error *err) {
+    uint64_t n[REFS_MAX_RANK];
+    const refs_chunk_keys keys = tool_keys(array, n);
+    const refs_chunk_visitor visitor = {count_one, all};
+    memset(all, 0, sizeof *all);
+    all->keys = &keys;
+    all->n_grid = 1;
+    for (size_t dim = 0; dim < keys.rank; dim++) all->n_grid *= n[dim];
+    refs_status status = refs_set_each_chunk(set->set, &keys, &visitor, err);
+    all->keys = NULL;
+    return status;
+}
+
+/* -- texts ------------------------------------------------------------------------------------- */
+
+static void print_json_text(refs_str text) {
+    refs_buf json = REFS_BUF_INIT;
+    if (refs_json_write_string(text, &json, NULL) == REFS_OK)
+        printf("%.*s", (int)json.size, (const char *)json.data);
+    refs_buf_clear(&json);
+}
+
+static void print_bytes(uint64_t bytes) {
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    double number = (double)bytes;
+    size_t unit = 0;
+    for (; number >= 1024 && unit < 5; unit++) number /= 1024;
+    printf(unit == 0 ? "%.0f %s" : "%.1f %s", number, units[unit]);
+}
+
+static const char *fullness(const totals *all, size_t part) {
+    static const char *const marks[] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
+    uint64_t n = all->n_grid * (part + 1) / PICTURE_WIDTH - all->n_grid * part / PICTURE_WIDTH;
+    if (all->held[part] == 0) return marks[0];
+    if (all->held[part] >= n) return marks[4];
+    return marks[1 + 3 * all->held[part] / (n + 1)];
+}
+
+static void print_picture(const totals *all) {
+    size_t n = all->n_grid < PICTURE_WIDTH ? (size_t)all->n_grid : PICTURE_WIDTH;
+    printf("    |");
+    for (size_t i = 0; i < n; i++)
+        printf("%s", fullness(all, n < PICTURE_WIDTH ? i * PICTURE_WIDTH / n : i));
+    printf("|\n");
+}
+
+/* -- ls ---------------------------------------------------------------------------------------- */
+
+static void print_codecs(const refs_array_meta *array) {
+    for (size_t i = 0; i < array->n_codecs; i++)
+        printf("%s%s", i == 0 ? "" : " ", array->codecs[i].id);
+}
+
+static void print_array(const refs_array_meta *array, const totals *all) {
+    char dtype[64];
+    refs_dtype_format(&array->dtype, dtype, sizeof dtype);
+    printf("%s  (", array->path);
+    for (size_t dim = 0; dim < array->rank; dim++)
+        printf("%s%s %llu", dim == 0 ? "" : ", ", array->dims[dim],
+               (unsigned long long)array->shape[dim]);
+    printf(")  %s", dtype[0] != '\0' ? dtype : "structured");
+    printf("  chunks (");
+    for (size_t dim = 0; dim < array->rank; dim++)
+        printf("%s%llu", dim == 0 ? "" : ", ", (unsigned long long)array->chunk[dim]);
+    printf(")  ");
+    print_codecs(array);
+    printf("\n    %llu of %llu chunks", (unsigned long long)all->n_chunks,
+           (unsigned long long)all->n_grid);
+    if (all->n_inline > 0) printf(", %llu of them in the set", (unsigned long long)all->n_inline);
+    printf(", ");
+    print_bytes(all->bytes + all->inline_bytes);
+    printf("\n");
+    if (all->n_grid > 1) print_picture(all);
+}
+
+static void print_numbers(const char *name, const uint64_t *numbers, size_t n) {
+    printf(",\"%s\":[", name);
+    for (size_t i = 0; i < n; i++)
+        printf("%s%llu", i == 0 ? "" : ",", (unsigned long long)numbers[i]);
+    printf("]");
+}
+
+static void print_array_json(const refs_array_meta *array, const totals *all) {
+    char dtype[64];
+    refs_dtype_format(&array->dtype, dtype, sizeof dtype);
+    printf("{\"path\":");
+    print_json_text(refs_str_from(array->path));
+    printf(",\"dtype\":\"%s\"", dtype);
+    print_numbers("shape", array->shape, array->rank);
+    print_numbers("chunks", array->chunk, array->rank);
+    printf(",\"dims\":[");
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        printf("%s", dim == 0 ? "" : ",");
+        print_json_text(refs_str_from(array->dims[dim]));
+    }
+    printf("],\"codecs\":[");
+    for (size_t i = 0; i < array->n_codecs; i++) {
+        printf("%s", i == 0 ? "" : ",");
+        print_json_text(refs_str_from(array->codecs[i].id));
+    }
+    printf("],\"n_chunks\":%llu,\"n_present\":%llu,\"n_inline\":%llu,\"bytes\":%llu}",
+           (unsigned long long)all->n_grid, (unsigned long long)all->n_chunks,
+           (unsigned long long)all->n_inline, (unsigned long long)(all->bytes + all->inline_bytes));
+}
+
+static refs_status list(const tool_set *set, bool json, refs_error *err) {
+    size_t n = refs_hierarchy_n_arrays(set->hierarchy);
+    for (size_t i = 0; i < n; i++) {
+        const refs_array_meta *array = refs_hierarchy_array(set->hierarchy, i);
+        totals all;
+        if (json) printf("%s", i == 0 ? "[" : ",\n");
+        if (array->status != REFS_OK) {
+            printf(json ? "{\"path\":\"%s\",\"problem\":" : "%s  ", array->path);
+            if (json) print_json_text(refs_str_from(array->problem));
+            printf("%s\n", json ? "}" : array->problem);
+            continue;
+        }
+        REFS_TRY(count(set, array, &all, err));
+        if (json)
+            print_array_json(array, &all);
+        else
+            print_array(array, &all);
+    }
+    if (json) printf(n > 0 ? "]\n" : "[]\n");
+    return REFS_OK;
+}
+
+/* -- info -------------------------------------------------------------------------------------- */
+
+static refs_status count_source(void *user, const refs_source_state *source, refs_error *err) {
+    (void)source;
+    (void)err;
+    ++*(uint64_t *)user;
+    return REFS_OK;
+}
+
+static refs_status sum_up(const tool_set *set, bool json, refs_error *err) {
+    totals sum = {0}, all;
+    uint64_t n_recorded = 0;
+    const refs_source_visitor visitor = {count_source, &n_recorded};
+    size_t n = refs_hierarchy_n_arrays(set->hierarchy);
+    for (size_t i = 0; i < n; i++) {
+        const refs_array_meta *array = refs_hierarchy_array(set->hierarchy, i);
+        if (array->status != REFS_OK) continue;
+        REFS_TRY(count(set, array, &all, err));
+        sum.n_chunks += all.n_chunks;
+        sum.n_grid += all.n_grid;
+        sum.n_inline += all.n_inline;
+        sum.bytes += all.bytes;
+        sum.inline_bytes += all.inline_bytes;
+    }
+    REFS_TRY(refs_sources_read(set->set, &visitor, err));
+    const unsigned long long numbers[] = {n,
+                                          sum.n_chunks,
+                                          sum.n_grid,
+                                          sum.n_inline,
+                                          sum.bytes,
+                                          sum.inline_bytes,
+                                          refs_set_n_locations(set->set),
+                                          n_recorded};
+    static const char *const names[] = {"arrays", "references",   "chunks",  "inline",
+                                        "bytes",  "inline_bytes", "sources", "recorded"};
+    for (size_t i = 0; json && i < sizeof names / sizeof names[0]; i++)
+        printf("%s\"%s\":%llu", i == 0 ? "{" : ",", names[i], numbers[i]);
+    if (json) {
+        printf("}\n");
+        return REFS_OK;
+    }
+    printf("%llu arrays, %llu references for %llu chunks, %llu of them in the set\n", numbers[0],
+           numbers[1], numbers[2], numbers[3]);
+    print_bytes(sum.bytes);
+    printf(" in %llu sources", numbers[6]);
+    printf(n_recorded > 0 ? ", %llu of them with their state\n" : ", without their states\n",
+           numbers[7]);
+    return REFS_OK;
+}
+
+static refs_status say_where(const tool_set *set, const char *wanted, bool json, refs_error *err) {
+    refs_buf key = REFS_BUF_INIT;
+    refs_ref ref = {0};
+    refs_status status = tool_resolve(set, wanted, &key, err);
+    refs_str text = refs_str_view((const char *)key.data, key.size);
+    if (status == REFS_OK) {
+        status = refs_set_find(set->set, text, &ref, err);
+        if (status == REFS_NOT_FOUND)
+            (void)refs_fail(err, status, "%.*s is not in the set", REFS_STR_ARG(text));
+    }
+    if (status == REFS_OK && json) {
+        printf("{\"key\":");
+        print_json_text(text);
+        if (ref.kind == REFS_REF_INLINE)
+            printf(",\"inline\":%zu", ref.bytes.size);
+        else
+            printf(",\"url\":");
+        if (ref.kind != REFS_REF_INLINE) print_json_text(refs_str_from(ref.url));
+        if (ref.kind == REFS_REF_RANGE)
+            printf(",\"offset\":%llu,\"length\":%llu", (unsigned long long)ref.offset,
+                   (unsigned long long)ref.length);
+        printf("}\n");
+    } else if (status == REFS_OK) {
+        printf("%.*s: ", REFS_STR_ARG(text));
+        if (ref.kind == REFS_REF_INLINE) printf("%zu bytes in the set\n", ref.bytes.size);
+        if (ref.kind == REFS_REF_WHOLE) printf("all of %s\n", refs_ref_name(&ref));
+        if (ref.kind == REFS_REF_RANGE)
+            printf("%s, %llu bytes from %llu on\n", refs_ref_name(&ref),
+                   (unsigned long long)ref.length, (unsigned long long)ref.offset);
+    }
+    refs_ref_release(&ref);
+    refs_buf_clear(&key);
+    return status;
+}
+
+static refs_status print_value(const tool_set *set, const char *wanted, refs_error *err) {
+    refs_buf key = REFS_BUF_INIT, value = REFS_BUF_INIT;
+    refs_status status = tool_resolve(set, wanted, &key, err);
+    refs_str text = refs_str_view((const char *)key.data, key.size);
+    if (status == REFS_OK) {
+        status = refs_store_get(set->store, text, UINT64_MAX, &value, err);
+        if (status == REFS_NOT_FOUND)
+            (void)refs_fail(err, status, "%.*s is not in the set", REFS_STR_ARG(text));
+    }
+    if (status == REFS_OK && fwrite(value.data, 1, value.size, stdout) != value.size)
+        status = refs_fail(err, REFS_IO, "the output cannot be written");
+    refs_buf_clear(&key);
+    refs_buf_clear(&value);
+    return status;
+}
+
+/* -- verbs ------------------------------------------------------------------------------------- */
+
+typedef refs_status (*shower)(const tool_set *set, const tool_arguments *arguments,
+                              refs_error *err);
+
+static refs_status show_list(const tool_set *set, const tool_arguments *arguments,
+                             refs_error *err) {
+    return list(set, arguments->json, err);
+}
+
+static refs_status show_info(const tool_set *set, const tool_arguments *arguments,
+                             refs_error *err) {
+    if (arguments->names.n == 1) return sum_up(set, arguments->json, err);
+    return say_where(set, arguments->names.items[1], arguments->json, err);
+}
+
+static refs_status show_value(const tool_set *set, const tool_arguments *arguments,
+                              refs_error *err) {
+    return print_value(set, arguments->names.items[1], err);
+}
+
+static tool_exit show(const tool_arguments *arguments, shower show_it, size_t least, size_t most) {
+    tool_session session;
+    tool_set set = {NULL, NULL, NULL};
+    refs_error err = REFS_ERROR_INIT;
+    if (arguments->names.n < least || arguments->names.n > most) {
+        fprintf(stderr, "refs: %zu names are given, %zu are needed\n", arguments->names.n, least);
+        return TOOL_USAGE;
+    }
+    refs_status status = tool_session_open(&session, &err);
+    if (status == REFS_OK) status = tool_set_open(&session, arguments->names.items[0], &set, &err);
+    if (status == REFS_OK) status = show_it(&set, arguments, &err);
+    tool_set_close(&set);
+    tool_session_close(&session);
+    if (status == REFS_OK) return TOOL_OK;
+    tool_complain(&err);
+    return status == REFS_CANCELLED ? TOOL_INTERRUPTED : TOOL_FAILED;
+}
+
+tool_exit tool_ls(const tool_arguments *arguments) {
+    return show(arguments, show_list, 1, 1);
+}
+
+tool_exit tool_info(const tool_arguments *arguments) {
+    return show(arguments, show_info, 1, 2);
+}
+
+tool_exit tool_cat(const tool_arguments *arguments) {
+    return show(arguments, show_value, 2, 2);
+}

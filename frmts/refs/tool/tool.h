@@ -1,0 +1,163 @@
+/* tool.h -- the program refs: what its verbs share. */
+#ifndef REFS_TOOL_H
+#define REFS_TOOL_H
+
+#include "refs/fetch.h"
+#include "refs/http.h"
+#include "refs/join.h"
+#include "refs/store.h"
+#include "refs/write.h"
+#include "refs/zarr.h"
+
+/** What a run ends with. */
+typedef enum tool_exit {
+    TOOL_OK = 0,
+    TOOL_FAILED = 1, /**< also: something was found, or left out */
+    TOOL_USAGE = 2,
+    TOOL_INTERRUPTED = 130
+} tool_exit;
+
+/* -- arguments.c, help.c ------------------------------------------------------------------------
+ */
+
+/** Texts in the order in which they were given; owned by the command line. */
+typedef struct tool_list {
+    const char **items; /**< NULL-ended */
+    size_t n, capacity;
+} tool_list;
+
+typedef struct tool_arguments {
+    tool_list names; /**< what is no option */
+    const char *output;
+    tool_list along, variables, templates, rewrites;
+    const char *pattern, *group;
+    const char *inline_bytes, *threads, *record_size, *version, *sample;
+    bool relative, objects, skip_errors, resume, quiet, json, deep, help;
+} tool_arguments;
+
+typedef struct tool_verb {
+    const char *name;
+    const char *synopsis;
+    const char *purpose;
+    const char *options; /**< their letters in the table of arguments.c */
+    const char *text;    /**< more, in paragraphs */
+    tool_exit (*run)(const tool_arguments *arguments);
+} tool_verb;
+
+typedef struct tool_option {
+    char letter;       /**< in the lists of verbs, and after one dash unless `is_long` */
+    bool is_long;      /**< has a name alone */
+    const char *name;  /**< after two dashes */
+    const char *value; /**< what its value is called; NULL: it has none */
+    const char *text;
+} tool_option;
+
+extern const tool_verb tool_verbs[];     /**< ends with one that has no name */
+extern const tool_option tool_options[]; /**< likewise */
+
+const tool_verb *tool_find_verb(const char *name);
+
+/** Reads what follows the verb; false after a message. */
+bool tool_read_arguments(const tool_verb *verb, int argc, char **argv, tool_arguments *arguments);
+void tool_arguments_clear(tool_arguments *arguments);
+
+bool tool_append(tool_list *list, const char *item);
+
+/** A whole number of an option; `otherwise` where it was not given. False after a message. */
+bool tool_number(const char *text, const char *option, uint64_t otherwise, uint64_t *number);
+
+/** Prints help of a verb, or of all where it is NULL. */
+void tool_help(const tool_verb *verb);
+/** Prints the man page or a completion: "man", "bash", "zsh". */
+tool_exit tool_print(const char *what);
+
+/* -- session.c, host.c ----------------------------------------------------------------------------
+ */
+
+/** How files are read, and whether to go on. */
+typedef struct tool_session {
+    refs_http *http;
+    refs_http_vfs *http_vfs;
+    const refs_vfs *vfs;
+    refs_fetcher *fetcher;
+} tool_session;
+
+refs_status tool_session_open(tool_session *session, refs_error *err);
+void tool_session_close(tool_session *session);
+
+/** Interrupted runs end where they next ask. */
+void tool_watch_signals(void);
+bool tool_go_on(void *user);
+
+extern const refs_http_host tool_host;
+
+/** Appends the name by which the session opens what a user calls `name`. */
+refs_status tool_location(const char *name, refs_buf *location, refs_error *err);
+
+/** Prints "refs: message" on standard error. */
+void tool_complain(const refs_error *err);
+void tool_note(void *user, refs_note_kind kind, const char *text);
+
+/** A set that is open with all that reads it. */
+typedef struct tool_set {
+    refs_set *set;
+    refs_store *store;
+    refs_hierarchy *hierarchy;
+} tool_set;
+
+refs_status tool_set_open(const tool_session *session, const char *name, tool_set *set,
+                          refs_error *err);
+void tool_set_close(tool_set *set);
+
+/** The keys of an array's chunks; `n` has room for REFS_MAX_RANK. */
+refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n);
+
+/** Appends the key of the chunk at `index` of its array's keys. */
+refs_status tool_append_key(const refs_array_meta *array, const uint64_t *index, refs_buf *key,
+                            refs_error *err);
+
+/* -- names.c --------------------------------------------------------------------------------------
+ */
+
+/** Names of sources: owned. */
+typedef struct tool_names {
+    char **items;
+    size_t n, capacity;
+} tool_names;
+
+/** What arguments name: files, URLs, what patterns match, what folders hold, and for "-" the lines
+ * of standard input. */
+refs_status tool_expand(const tool_list *arguments, tool_names *names, refs_error *err);
+void tool_names_clear(tool_names *names);
+
+/* -- progress.c -----------------------------------------------------------------------------------
+ */
+
+/** A line on a terminal; nothing elsewhere. */
+typedef struct tool_progress {
+    bool is_on;
+    size_t n, done;
+    int64_t begin_ms, shown_ms;
+} tool_progress;
+
+void tool_progress_begin(tool_progress *progress, size_t n, bool is_quiet);
+void tool_progress_step(tool_progress *progress);
+void tool_progress_end(tool_progress *progress);
+
+/* -- verbs ----------------------------------------------------------------------------------------
+ */
+
+tool_exit tool_index(const tool_arguments *arguments);
+tool_exit tool_combine(const tool_arguments *arguments);
+tool_exit tool_append_verb(const tool_arguments *arguments);
+tool_exit tool_convert(const tool_arguments *arguments);
+tool_exit tool_ls(const tool_arguments *arguments);
+tool_exit tool_info(const tool_arguments *arguments);
+tool_exit tool_cat(const tool_arguments *arguments);
+tool_exit tool_check(const tool_arguments *arguments);
+tool_exit tool_diff(const tool_arguments *arguments);
+
+/** Appends the key that a user means: a key, or "t2m[3,0,7]", the chunk of that element. */
+refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key, refs_error *err);
+
+#endif

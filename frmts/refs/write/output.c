@@ -1,0 +1,218 @@
+/* output.c -- see output.h. */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+#ifdef REFS_HAS_z
+#include <zlib.h>
+#endif
+#ifdef REFS_HAS_zstd
+#include <zstd.h>
+#endif
+
+/* What is collected before it is compressed or written. */
+#define BUFFER_BYTES (256 * REFS_KIB)
+
+/* Of gzip's deflateInit2: the largest window, with a header as gzip has. */
+#define WINDOW_BITS (15 + 16)
+
+struct refs_output {
+    char *path;
+    int descriptor;
+    refs_write_packing packing;
+    refs_buf collected, packed;
+#ifdef REFS_HAS_z
+    z_stream *deflate;
+#endif
+#ifdef REFS_HAS_zstd
+    ZSTD_CCtx *zstd;
+#endif
+};
+
+/* -- writing ----------------------------------------------------------------------------------- */
+
+static refs_status fail_errno(const char *path, refs_error *err) {
+    return refs_fail(err, REFS_IO, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+static refs_status write_all(int descriptor, const char *path, refs_bytes bytes, refs_error *err) {
+    while (bytes.size > 0) {
+        ssize_t n = write(descriptor, bytes.data, bytes.size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return fail_errno(path, err);
+        bytes = refs_bytes_view(bytes.data + n, bytes.size - (size_t)n);
+    }
+    return REFS_OK;
+}
+
+static int create(const char *path) {
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+refs_status refs_write__file(const char *path, refs_bytes bytes, refs_error *err) {
+    int descriptor = create(path);
+    if (descriptor < 0) return fail_errno(path, err);
+    refs_status status = write_all(descriptor, path, bytes, err);
+    if (close(descriptor) != 0 && status == REFS_OK) status = fail_errno(path, err);
+    return status;
+}
+
+/* -- compressing ------------------------------------------------------------------------------- */
+
+#ifdef REFS_HAS_z
+static void *allocate(void *user, unsigned count, unsigned size) {
+    (void)user;
+    return refs_calloc(count, size);
+}
+
+static void release(void *user, void *memory) {
+    (void)user;
+    refs_free(memory);
+}
+
+static refs_status open_deflate(refs_output *output, refs_error *err) {
+    z_stream *stream = refs_calloc(1, sizeof *stream);
+    if (stream == NULL) return refs_fail_nomem(err);
+    stream->zalloc = allocate;
+    stream->zfree = release;
+    if (deflateInit2(stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW_BITS, 8,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+        refs_free(stream);
+        return refs_fail_nomem(err);
+    }
+    output->deflate = stream;
+    return REFS_OK;
+}
+
+static refs_status deflate_some(refs_output *output, bool last, refs_error *err) {
+    z_stream *stream = output->deflate;
+    int result;
+    stream->next_in = output->collected.data;
+    stream->avail_in = (unsigned)output->collected.size;
+    do {
+        stream->next_out = output->packed.data;
+        stream->avail_out = (unsigned)output->packed.capacity;
+        result = deflate(stream, last ? Z_FINISH : Z_NO_FLUSH);
+        REFS_TRY(write_all(
+            output->descriptor, output->path,
+            refs_bytes_view(output->packed.data, output->packed.capacity - stream->avail_out),
+            err));
+    } while (stream->avail_out == 0 || (last && result == Z_OK));
+    return REFS_OK;
+}
+#endif
+
+#ifdef REFS_HAS_zstd
+static refs_status zstd_some(refs_output *output, bool last, refs_error *err) {
+    ZSTD_inBuffer in = {output->collected.data, output->collected.size, 0};
+    size_t rest;
+    do {
+        ZSTD_outBuffer out = {output->packed.data, output->packed.capacity, 0};
+        rest = ZSTD_compressStream2(output->zstd, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+        if (ZSTD_isError(rest))
+            return refs_fail(err, REFS_NOMEM, "%s: zstd: %s", output->path,
+                             ZSTD_getErrorName(rest));
+        REFS_TRY(write_all(output->descriptor, output->path,
+                           refs_bytes_view(output->packed.data, out.pos), err));
+    } while (in.pos < in.size || (last && rest > 0));
+    return REFS_OK;
+}
+#endif
+
+static refs_status open_packing(refs_output *output, refs_error *err) {
+    REFS_TRY(refs_buf_reserve(&output->collected, BUFFER_BYTES, err));
+    if (output->packing == REFS_PACK_NONE) return REFS_OK;
+    REFS_TRY(refs_buf_reserve(&output->packed, BUFFER_BYTES, err));
+#ifdef REFS_HAS_z
+    if (output->packing == REFS_PACK_GZIP) return open_deflate(output, err);
+#endif
+#ifdef REFS_HAS_zstd
+    output->zstd = ZSTD_createCCtx();
+    if (output->packing == REFS_PACK_ZSTD)
+        return output->zstd != NULL ? REFS_OK : refs_fail_nomem(err);
+#endif
+    return refs_fail(err, REFS_UNSUPPORTED, "%s: this build has no %s", output->path,
+                     output->packing == REFS_PACK_GZIP ? "zlib" : "zstd");
+}
+
+static refs_status flush(refs_output *output, bool last, refs_error *err) {
+    refs_status status = REFS_OK;
+    (void)last;
+    if (output->packing == REFS_PACK_NONE)
+        status =
+            write_all(output->descriptor, output->path, refs_buf_view(&output->collected), err);
+#ifdef REFS_HAS_z
+    if (output->packing == REFS_PACK_GZIP) status = deflate_some(output, last, err);
+#endif
+#ifdef REFS_HAS_zstd
+    if (output->packing == REFS_PACK_ZSTD) status = zstd_some(output, last, err);
+#endif
+    output->collected.size = 0;
+    return status;
+}
+
+/* -- the file ---------------------------------------------------------------------------------- */
+
+refs_status refs_write__output_open(const char *path, refs_write_packing packing,
+                                    refs_output **output, refs_error *err) {
+    refs_output *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    opened->descriptor = -1;
+    opened->packing = packing;
+    opened->path = refs_str_copy(refs_str_from(path));
+    refs_status status = opened->path != NULL ? open_packing(opened, err) : refs_fail_nomem(err);
+    if (status == REFS_OK && (opened->descriptor = create(path)) < 0)
+        status = fail_errno(path, err);
+    if (status == REFS_OK)
+        *output = opened;
+    else
+        refs_write__output_free(opened);
+    return status;
+}
+
+refs_status refs_write__output_append(refs_output *output, const void *data, size_t size,
+                                      refs_error *err) {
+    const uint8_t *rest = data;
+    while (size > 0) {
+        size_t room = BUFFER_BYTES - output->collected.size, n = size < room ? size : room;
+        memcpy(output->collected.data + output->collected.size, rest, n);
+        output->collected.size += n;
+        rest += n;
+        size -= n;
+        if (output->collected.size == BUFFER_BYTES) REFS_TRY(flush(output, false, err));
+    }
+    return REFS_OK;
+}
+
+refs_status refs_write__output_finish(refs_output *output, refs_error *err) {
+    refs_status status = flush(output, true, err);
+    /* Where a file cannot be synchronised, EINVAL, it is no file on a disk. */
+    if (status == REFS_OK && fsync(output->descriptor) != 0 && errno != EINVAL)
+        status = fail_errno(output->path, err);
+    int closed = close(output->descriptor);
+    output->descriptor = -1;
+    if (status == REFS_OK && closed != 0) status = fail_errno(output->path, err);
+    refs_write__output_free(output);
+    return status;
+}
+
+void refs_write__output_free(refs_output *output) {
+    if (output == NULL) return;
+    if (output->descriptor >= 0) close(output->descriptor);
+#ifdef REFS_HAS_z
+    if (output->deflate != NULL) {
+        deflateEnd(output->deflate);
+        refs_free(output->deflate);
+    }
+#endif
+#ifdef REFS_HAS_zstd
+    ZSTD_freeCCtx(output->zstd);
+#endif
+    refs_buf_clear(&output->collected);
+    refs_buf_clear(&output->packed);
+    refs_free(output->path);
+    refs_free(output);
+}

@@ -1,0 +1,25 @@
+/* output.h -- a file that is written from beginning to end, compressed or not. */
+#ifndef REFS_WRITE_OUTPUT_H
+#define REFS_WRITE_OUTPUT_H
+
+#include "refs/write.h"
+
+typedef struct refs_output refs_output;
+
+/** Creates the file at `path`, which must not be there. */
+refs_status refs_write__output_open(const char *path, refs_write_packing packing,
+                                    refs_output **output, refs_error *err);
+
+refs_status refs_write__output_append(refs_output *output, const void *data, size_t size,
+                                      refs_error *err);
+
+/** Writes what is left, to the disk too, and frees the output, also on failure. */
+refs_status refs_write__output_finish(refs_output *output, refs_error *err);
+
+/** Frees it; the file stays as it is. NULL is allowed. */
+void refs_write__output_free(refs_output *output);
+
+/** Writes all of `bytes` as the file at `path`. */
+refs_status refs_write__file(const char *path, refs_bytes bytes, refs_error *err);
+
+#endif

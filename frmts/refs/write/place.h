@@ -1,0 +1,24 @@
+/* place.h -- where a set is written, and how it gets to where it is wanted. */
+#ifndef REFS_WRITE_PLACE_H
+#define REFS_WRITE_PLACE_H
+
+#include "refs/bytes.h"
+
+/** Zeroed is none. */
+typedef struct refs_place {
+    char *wanted;  /**< without slashes at its end */
+    char *written; /**< a new name beside it, until it is moved */
+    bool is_folder;
+} refs_place;
+
+/** Finds a name beside `path` that nothing has; for a folder, makes it. */
+refs_status refs_write__place_open(const char *path, bool is_folder, refs_place *place,
+                                   refs_error *err);
+
+/** Puts what was written in the place of what was there. */
+refs_status refs_write__place_move(refs_place *place, refs_error *err);
+
+/** Removes what was written and not moved. */
+void refs_write__place_clear(refs_place *place);
+
+#endif

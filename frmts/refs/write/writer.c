@@ -1,0 +1,160 @@
+/* writer.c -- what all formats have in common, see refs/write.h. */
+#include "writer_internal.h"
+
+struct refs_writer {
+    const refs_write_kind *kind;
+    void *self;
+    refs_place place;
+    refs_write_array array;
+    bool has_array;
+    bool has_number;
+    uint64_t last_number;
+    uint64_t n_chunks;
+    refs_buf sources;
+};
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static bool is_parquet_name(refs_str path) {
+    return refs_str_ends(path, ".parq") || refs_str_ends(path, ".parquet") ||
+           refs_str_ends(path, "/");
+}
+
+static refs_write_packing packing_of_name(refs_str path) {
+    if (refs_str_ends(path, ".gz")) return REFS_PACK_GZIP;
+    if (refs_str_ends(path, ".zst") || refs_str_ends(path, ".zstd")) return REFS_PACK_ZSTD;
+    return REFS_PACK_NONE;
+}
+
+static refs_status check_options(const refs_writer_options *options, refs_error *err) {
+    const bool is_parquet = options->format == REFS_WRITE_PARQUET;
+    if (options->version > 1)
+        return refs_fail(err, REFS_INVALID,
+                         "there is no version %u of reference sets, only 0 and 1",
+                         options->version);
+    if (options->record_size == 0 || options->record_size > UINT32_MAX / 2)
+        return refs_fail(err, REFS_INVALID, "record files cannot have %llu rows",
+                         (unsigned long long)options->record_size);
+    if (is_parquet && options->packing != REFS_PACK_NONE)
+        return refs_fail(err, REFS_INVALID, "a folder of Parquet files cannot be compressed whole");
+    if (options->templates != NULL && options->templates[0] != NULL &&
+        (is_parquet || options->version == 0))
+        return refs_fail(err, REFS_INVALID, "templates are of JSON, version 1");
+    return REFS_OK;
+}
+
+static refs_status open_kind(refs_writer *writer, const char *path,
+                             const refs_writer_options *options, refs_error *err) {
+    REFS_TRY(refs_write__place_open(path, writer->kind->is_folder, &writer->place, err));
+    return writer->kind->open(&writer->place, options, &writer->self, err);
+}
+
+refs_status refs_writer_open(const char *path, const refs_writer_options *options,
+                             refs_writer **writer, refs_error *err) {
+    refs_writer_options known = REFS_WRITER_OPTIONS_INIT;
+    *writer = NULL;
+    if (options != NULL)
+        memcpy(&known, options,
+               options->struct_size < sizeof known ? options->struct_size : sizeof known);
+    if (known.format == REFS_WRITE_BY_NAME)
+        known.format = is_parquet_name(refs_str_from(path)) ? REFS_WRITE_PARQUET : REFS_WRITE_JSON;
+    if (known.packing == REFS_PACK_BY_NAME) known.packing = packing_of_name(refs_str_from(path));
+    REFS_TRY(check_options(&known, err));
+    refs_writer *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    opened->kind = known.format == REFS_WRITE_PARQUET ? &refs_write__parquet : &refs_write__json;
+    refs_status status = open_kind(opened, path, &known, err);
+    if (status == REFS_OK)
+        *writer = opened;
+    else
+        refs_writer_free(opened);
+    return status;
+}
+
+void refs_writer_free(refs_writer *writer) {
+    if (writer == NULL) return;
+    if (writer->self != NULL) writer->kind->free(writer->self);
+    refs_write__place_clear(&writer->place);
+    refs_buf_clear(&writer->array.prefix);
+    refs_buf_clear(&writer->sources);
+    refs_free(writer);
+}
+
+/* -- writing ----------------------------------------------------------------------------------- */
+
+refs_status refs_writer_source(refs_writer *writer, const refs_source_state *source,
+                               refs_error *err) {
+    return refs_write__source(source, &writer->sources, err);
+}
+
+/* The group is written behind all other documents. */
+static refs_status write_sources(refs_writer *writer, refs_error *err) {
+    const char *group = "{\"zarr_format\":2}";
+    if (writer->sources.size == 0) return REFS_OK;
+    REFS_TRY(refs_buf_append(&writer->sources, "]}", 2, err));
+    REFS_TRY(writer->kind->document(writer->self, refs_str_from(REFS_SOURCES_GROUP "/.zgroup"),
+                                    refs_bytes_view(group, strlen(group)), err));
+    REFS_TRY(writer->kind->document(writer->self, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"),
+                                    refs_buf_view(&writer->sources), err));
+    refs_buf_clear(&writer->sources);
+    return REFS_OK;
+}
+
+refs_status refs_writer_document(refs_writer *writer, refs_str key, refs_bytes document,
+                                 refs_error *err) {
+    if (writer->has_array)
+        return refs_fail(err, REFS_INVALID, "document %.*s comes behind chunks", REFS_STR_ARG(key));
+    /* What a set had that is written anew. */
+    if (refs_str_starts(key, REFS_SOURCES_GROUP "/")) return REFS_OK;
+    return writer->kind->document(writer->self, key, document, err);
+}
+
+refs_status refs_writer_array(refs_writer *writer, const refs_chunk_keys *keys, refs_error *err) {
+    refs_write_array *array = &writer->array;
+    REFS_TRY(write_sources(writer, err));
+    writer->has_array = true;
+    writer->has_number = false;
+    array->separator = keys->separator;
+    array->rank = keys->rank;
+    array->n_chunks = 1;
+    array->prefix.size = 0;
+    REFS_TRY(refs_buf_append_str(&array->prefix, keys->prefix, err));
+    if (keys->rank > sizeof array->n / sizeof array->n[0])
+        return refs_fail(err, REFS_UNSUPPORTED, "%.*s has %zu dimensions",
+                         REFS_STR_ARG(keys->prefix), keys->rank);
+    for (size_t dim = 0; dim < keys->rank; dim++) {
+        array->n[dim] = keys->n[dim];
+        if (!refs_mul_u64(array->n_chunks, keys->n[dim], &array->n_chunks))
+            return refs_fail(err, REFS_LIMIT, "%.*s has more chunks than can be counted",
+                             REFS_STR_ARG(keys->prefix));
+    }
+    return writer->kind->array(writer->self, array, err);
+}
+
+refs_status refs_writer_chunk(refs_writer *writer, const refs_write_chunk *chunk, refs_error *err) {
+    if (chunk->number >= writer->array.n_chunks ||
+        (writer->has_number && chunk->number <= writer->last_number))
+        return refs_fail(err, REFS_INVALID, "chunk %llu of %.*s is out of order",
+                         (unsigned long long)chunk->number, (int)writer->array.prefix.size,
+                         (const char *)writer->array.prefix.data);
+    writer->has_number = true;
+    writer->last_number = chunk->number;
+    writer->n_chunks++;
+    return writer->kind->chunk(writer->self, &writer->array, chunk, err);
+}
+
+uint64_t refs_writer_n_chunks(const refs_writer *writer) {
+    return writer->n_chunks;
+}
+
+static refs_status finish(refs_writer *writer, refs_error *err) {
+    REFS_TRY(write_sources(writer, err));
+    REFS_TRY(writer->kind->finish(writer->self, err));
+    return refs_write__place_move(&writer->place, err);
+}
+
+refs_status refs_writer_finish(refs_writer *writer, refs_error *err) {
+    refs_status status = finish(writer, err);
+    refs_writer_free(writer);
+    return status;
+}

@@ -1,0 +1,35 @@
+/* writer_internal.h -- what a format of sets is to write. */
+#ifndef REFS_WRITE_WRITER_INTERNAL_H
+#define REFS_WRITE_WRITER_INTERNAL_H
+
+#include "place.h"
+#include "refs/write.h"
+
+/** The grid of the array that is written; `n` is a copy. */
+typedef struct refs_write_array {
+    refs_buf prefix;
+    char separator;
+    size_t rank;
+    uint64_t n[32];
+    uint64_t n_chunks;
+} refs_write_array;
+
+typedef struct refs_write_kind {
+    bool is_folder;
+    refs_status (*open)(const refs_place *place, const refs_writer_options *options, void **self,
+                        refs_error *err);
+    refs_status (*document)(void *self, refs_str key, refs_bytes document, refs_error *err);
+    refs_status (*array)(void *self, const refs_write_array *array, refs_error *err);
+    refs_status (*chunk)(void *self, const refs_write_array *array, const refs_write_chunk *chunk,
+                         refs_error *err);
+    refs_status (*finish)(void *self, refs_error *err);
+    void (*free)(void *self);
+} refs_write_kind;
+
+extern const refs_write_kind refs_write__json;
+extern const refs_write_kind refs_write__parquet;
+
+/** Appends one state to attributes that have no end yet. */
+refs_status refs_write__source(const refs_source_state *source, refs_buf *list, refs_error *err);
+
+#endif

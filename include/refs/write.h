@@ -1,0 +1,137 @@
+/* write.h -- reference sets as files: JSON of version 0 or 1, and folders of Parquet files.
+ *
+ * A writer is told the documents first, then the chunks of one array after the
+ * other, each ascending: what it holds in memory is one record file, or one
+ * buffer of text, however many references there are.
+ *
+ * It writes under a new name beside the one that is wanted and moves the result into place when it
+ * is complete. Whatever fails before leaves what was there as it was, and nothing else behind.
+ *
+ * A writer belongs to one thread.
+ *
+ * Read before this: refset.h.
+ */
+#ifndef REFS_WRITE_H
+#define REFS_WRITE_H
+
+#include "refs/bytes.h"
+#include "refs/refset.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum refs_write_format {
+    REFS_WRITE_BY_NAME, /**< Parquet where the name ends in .parq, .parquet or a slash; else JSON */
+    REFS_WRITE_JSON,
+    REFS_WRITE_PARQUET
+} refs_write_format;
+
+typedef enum refs_write_packing {
+    REFS_PACK_BY_NAME, /**< what .gz and .zst (.zstd) mean at the end of the name */
+    REFS_PACK_NONE,
+    REFS_PACK_GZIP,
+    REFS_PACK_ZSTD
+} refs_write_packing;
+
+/** How JSON has documents: as strings, which all readers understand, or as objects. */
+typedef enum refs_write_documents {
+    REFS_DOCUMENTS_TEXT,
+    REFS_DOCUMENTS_OBJECTS
+} refs_write_documents;
+
+/** Rows of a record file, as fsspec has it. */
+#define REFS_RECORD_SIZE 10000
+
+typedef struct refs_writer_options {
+    size_t struct_size; /**< sizeof(refs_writer_options) */
+    refs_write_format format;
+    refs_write_packing packing;     /**< JSON */
+    refs_write_documents documents; /**< JSON */
+    unsigned version;               /**< JSON: 1 or 0 */
+    uint64_t record_size;           /**< Parquet: rows of a record file */
+    const char *const *templates;   /**< JSON, version 1: "name=beginning of URLs", NULL-ended, or
+                                         NULL */
+} refs_writer_options;
+
+#define REFS_WRITER_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(refs_writer_options), REFS_WRITE_BY_NAME, REFS_PACK_BY_NAME, REFS_DOCUMENTS_TEXT,   \
+            1, REFS_RECORD_SIZE, NULL                                                              \
+    }
+
+typedef struct refs_writer refs_writer;
+
+/** A writer of the set at `path`, a local name. REFS_INVALID where options make no sense, or where
+ * a folder is in the way that is no Parquet set. */
+refs_status refs_writer_open(const char *path, const refs_writer_options *options,
+                             refs_writer **writer, refs_error *err);
+
+/** Gives up: what was written is removed. NULL is allowed. */
+void refs_writer_free(refs_writer *writer);
+
+/** What is known of a file that references point into; see sources.h. */
+struct refs_source_state;
+
+/** Takes note of the state of a source. Before documents. */
+refs_status refs_writer_source(refs_writer *writer, const struct refs_source_state *source,
+                               refs_error *err);
+
+/** Adds a key that is no chunk's, before all arrays: ".zattrs", "t2m/.zarray". */
+refs_status refs_writer_document(refs_writer *writer, refs_str key, refs_bytes document,
+                                 refs_error *err);
+
+/** Begins the chunks of an array, whose keys these are. REFS_UNSUPPORTED for keys that Parquet
+ * cannot hold. */
+refs_status refs_writer_array(refs_writer *writer, const refs_chunk_keys *keys, refs_error *err);
+
+/** A chunk of the array that was begun last. */
+typedef struct refs_write_chunk {
+    uint64_t number; /**< in C order; above that of the chunk before */
+    refs_ref_kind kind;
+    refs_bytes bytes; /**< INLINE */
+    refs_str url;     /**< RANGE, WHOLE */
+    uint32_t url_id;  /**< equal for equal URLs, in one writer */
+    uint64_t offset;  /**< RANGE */
+    uint64_t length;  /**< RANGE; at least 1 */
+} refs_write_chunk;
+
+refs_status refs_writer_chunk(refs_writer *writer, const refs_write_chunk *chunk, refs_error *err);
+
+/** Completes the set, moves it into place, and frees the writer, also on failure. */
+refs_status refs_writer_finish(refs_writer *writer, refs_error *err);
+
+/** References that were written so far. */
+uint64_t refs_writer_n_chunks(const refs_writer *writer);
+
+/* States of sources are the attribute "sources" of a group of their own, which other readers show
+ * as an empty group: a list of objects with "url", "size", "modified" (seconds since 1970) and
+ * "etag". */
+#define REFS_SOURCES_GROUP "refs_sources"
+
+/* -- sources ----------------------------------------------------------------------------------- */
+
+/** A source as it was when it was indexed. */
+typedef struct refs_source_state {
+    refs_str url;       /**< as references have it */
+    uint64_t size;      /**< bytes, or REFS_SOURCE_UNKNOWN */
+    int64_t modified_s; /**< seconds since 1970; 0: not known */
+    refs_str etag;      /**< as HTTP sent it; empty: not known */
+} refs_source_state;
+
+#define REFS_SOURCE_UNKNOWN UINT64_MAX
+
+/** What is shown states of sources, which are borrowed for the call. */
+typedef struct refs_source_visitor {
+    refs_status (*visit)(void *user, const refs_source_state *source, refs_error *err);
+    void *user;
+} refs_source_visitor;
+
+/** Shows the states that a set has; none where it has none. */
+refs_status refs_sources_read(const refs_set *set, const refs_source_visitor *visitor,
+                              refs_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
