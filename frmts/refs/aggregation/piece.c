@@ -279,7 +279,7 @@ static bool is_local(void *self, const uint64_t *element) {
 
 static void free_mosaic(void *self) {
     refs_agg_mosaic *mosaic = self;
-    refs_fragments__leave(mosaic);
+    if (mosaic->nodes != NULL) refs_fragments__leave(mosaic);
     refs_free(mosaic->nodes);
     refs_free(mosaic);
 }
