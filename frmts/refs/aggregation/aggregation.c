@@ -154,6 +154,23 @@ uint64_t refs_aggregation__size_of(const refs_aggregation *aggregation, refs_str
 
 /* -- partitions -------------------------------------------------------------------------------- */
 
+refs_status refs_aggregation__check_matrix(const refs_aggregation *aggregation,
+                                           const refs_array_meta *meta, refs_error *err) {
+    size_t at = 0;
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
+        uint64_t n = aggregation->dims[dim].n_parts;
+        if (n == 1) continue;
+        while (at < meta->rank && meta->shape[at] == 1) at++;
+        if (at == meta->rank || meta->shape[at] != n)
+            return refs_fail(err, REFS_CORRUPT,
+                             "%s: does not have the dimensions of the fragments, of which there "
+                             "are %llu along %s",
+                             meta->path, (unsigned long long)n, aggregation->names[dim]);
+        at++;
+    }
+    return REFS_OK;
+}
+
 void refs_aggregation__index_of(const refs_aggregation *aggregation, uint64_t number,
                                 uint64_t *index) {
     for (size_t dim = aggregation->meta.rank; dim-- > 0;) {
@@ -304,8 +321,9 @@ static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
     for (size_t i = 0; i < 2 && !has_fill; i++) {
         const refs_json *value =
             refs_aggregation__value(aggregation->container.attributes, names[i]);
-        if (value != NULL)
-            REFS_TRY(refs_fill_value_parse(value, &meta->dtype, aggregation->fill, &has_fill, err));
+        if (value != NULL && refs_fill_value_parse(value, &meta->dtype, aggregation->fill,
+                                                   &has_fill, NULL) == REFS_NOMEM)
+            return refs_fail_nomem(err);
     }
     if (!has_fill && meta->has_fill) {
         memcpy(aggregation->fill, meta->fill, meta->dtype.size);

@@ -201,6 +201,11 @@ refs_status refs_aggregation__load(refs_aggregation *aggregation, refs_error *er
 /** The size that the dimension called `name` has in the container's file, 0 where nobody tells. */
 uint64_t refs_aggregation__size_of(const refs_aggregation *aggregation, refs_str name);
 
+/** REFS_CORRUPT for a variable whose dimensions are not those of the matrix of partitions, in their
+ * order; dimensions of one element do not count, nor others behind them. */
+refs_status refs_aggregation__check_matrix(const refs_aggregation *aggregation,
+                                           const refs_array_meta *meta, refs_error *err);
+
 /** Splits the number of a partition into one for each dimension. */
 void refs_aggregation__index_of(const refs_aggregation *aggregation, uint64_t number,
                                 uint64_t *index);
@@ -243,6 +248,9 @@ refs_status refs_aggregation__place(const refs_aggregation *aggregation, const u
 
 /* -- values.c ---------------------------------------------------------------------------------- */
 
+/** Missing values that one variable may name. */
+#define REFS_MAX_MISSING 16
+
 /** How elements of a fragment become those of the container. */
 typedef struct refs_agg_values {
     refs_dtype from, to;
@@ -250,10 +258,10 @@ typedef struct refs_agg_values {
     bool is_linear; /**< value = element * scale + offset, before packing */
     double scale, offset;
     size_t n_missing;
-    uint8_t missing[4][16]; /**< elements of `from` that stand for missing values */
-    uint8_t fill[16];       /**< what those become, of `to` */
-    bool has_other_units;   /**< that nobody knows how to convert */
-    const char *name;       /**< of the fragment, for messages; or NULL */
+    uint8_t missing[REFS_MAX_MISSING][16]; /**< elements of `from` that stand for missing values */
+    uint8_t fill[16];                      /**< what those become, of `to` */
+    bool has_other_units;                  /**< that nobody knows how to convert */
+    const char *name;                      /**< of the fragment, for messages; or NULL */
 } refs_agg_values;
 
 /** Tells it. */

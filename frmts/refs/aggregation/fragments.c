@@ -189,7 +189,7 @@ static refs_status run_open(void *argument, refs_error *unused) {
     return REFS_OK;
 }
 
-/* Also where it could not begin. */
+/* Also where it could not begin, for want of memory or of a thread. */
 static void drop_open(void *argument) {
     refs_fragment_file *file = argument;
     refs_fragments *fragments = file->fragments;
@@ -197,7 +197,7 @@ static void drop_open(void *argument) {
     if (file->state == OPENING) {
         file->state = FAILED;
         file->error = (refs_error)REFS_ERROR_INIT;
-        (void)refs_fail(&file->error, REFS_CANCELLED, "cancelled");
+        (void)refs_fail_nomem(&file->error);
     }
     file->n_holders--;
     pthread_cond_broadcast(&fragments->changed);
@@ -205,6 +205,15 @@ static void drop_open(void *argument) {
 }
 
 /* -- files by name ----------------------------------------------------------------------------- */
+
+/* "master.nc: /tas partition (0, 1, 0): …" */
+static void prefix_place(const refs_fragments *fragments, const refs_aggregation *aggregation,
+                         uint64_t number, refs_error *err) {
+    char index[256];
+    refs_error_prefix(err, "%s: %s partition %s", fragments->options.location,
+                      aggregation->container.path,
+                      refs_aggregation__print_index(aggregation, number, index, sizeof index));
+}
 
 static refs_status locate(const refs_fragments *fragments, const refs_aggregation *aggregation,
                           const refs_agg_fragment *fragment, refs_buf *locations, refs_error *err) {
@@ -280,6 +289,7 @@ static refs_status begin(refs_fragments *fragments, const refs_aggregation *aggr
     refs_fragment_file *file = &fragments->own;
     refs_status status = REFS_OK;
     if (!fragment->is_own) status = locate(fragments, aggregation, fragment, &locations, err);
+    if (status != REFS_OK) prefix_place(fragments, aggregation, wanted->number, err);
     refs_lock(&fragments->lock);
     if (status == REFS_OK && !fragment->is_own)
         status = find_file(fragments, &locations, &file, err);
@@ -491,12 +501,10 @@ static refs_status take_missing(refs_fragments *fragments, const refs_aggregatio
 
 static refs_status fail_file(const refs_fragments *fragments, const refs_aggregation *aggregation,
                              const refs_wanted_fragment *wanted, refs_error *err) {
-    char index[256];
-    return refs_fail(
-        err, wanted->file->error.status, "%s: %s partition %s: %s", fragments->options.location,
-        aggregation->container.path,
-        refs_aggregation__print_index(aggregation, wanted->number, index, sizeof index),
-        wanted->file->error.message);
+    refs_status status =
+        refs_fail(err, wanted->file->error.status, "%s", wanted->file->error.message);
+    prefix_place(fragments, aggregation, wanted->number, err);
+    return status;
 }
 
 static refs_status settle(refs_agg_mosaic *mosaic, refs_wanted_fragment *wanted, refs_error *err) {
@@ -588,6 +596,8 @@ bool refs_fragments__is_local(refs_fragments *fragments, const refs_aggregation 
 /* Threads that open files are not in the child: who wants those files opens them again. */
 static void in_child(void *self) {
     refs_fragments *fragments = self;
+    pthread_mutex_init(&fragments->lock, NULL);
+    refs_cond_init(&fragments->changed);
     for (size_t i = 0; i < fragments->names.count; i++) {
         refs_fragment_file *file = fragments->files[i];
         if (file->state != OPENING) continue;

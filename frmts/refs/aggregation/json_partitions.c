@@ -165,46 +165,49 @@ static bool as_range(const int64_t *numbers, size_t n, refs_agg_part *part) {
     return true;
 }
 
-static bool as_list(refs_aggregation *aggregation, const int64_t *numbers, size_t n,
-                    refs_agg_part *part) {
+static refs_status as_list(refs_aggregation *aggregation, const int64_t *numbers, size_t n,
+                           refs_agg_part *part) {
     uint64_t *list = refs_aggregation__take(aggregation, n, sizeof *list);
-    if (list == NULL || n == 0) return false;
+    if (list == NULL) return REFS_NOMEM;
+    if (n == 0) return REFS_CORRUPT;
     for (size_t i = 0; i < n; i++) {
-        if (numbers[i] < 0) return false;
+        if (numbers[i] < 0) return REFS_CORRUPT;
         list[i] = (uint64_t)numbers[i];
     }
     *part = (refs_agg_part){0, 1, n, list};
-    return true;
+    return REFS_OK;
 }
 
-/* Numbers that a part of a sub-array may list: no more than its text has. */
-static bool read_one_part(refs_aggregation *aggregation, part_text *text, refs_agg_part *part) {
+/* Numbers that a part of a sub-array may list: no more than its text has. No message. */
+static refs_status read_one_part(refs_aggregation *aggregation, part_text *text,
+                                 refs_agg_part *part) {
     char open = next_char(text);
-    if (open != '[' && open != '(') return false;
+    if (open != '[' && open != '(') return REFS_CORRUPT;
     size_t most = (size_t)(text->end - text->at) / 2 + 1, n = 0;
     int64_t *numbers = refs_calloc(most, sizeof *numbers);
+    if (numbers == NULL) return REFS_NOMEM;
     text->at++;
-    while (numbers != NULL && n < most && next_number(text, &numbers[n])) n++;
-    bool ends = numbers != NULL && next_char(text) == (open == '[' ? ']' : ')');
+    while (n < most && next_number(text, &numbers[n])) n++;
+    refs_status status = next_char(text) == (open == '[' ? ']' : ')') ? REFS_OK : REFS_CORRUPT;
     text->at++;
-    bool read =
-        ends && (open == '[' ? as_range(numbers, n, part) : as_list(aggregation, numbers, n, part));
+    if (status == REFS_OK && open == '(') status = as_list(aggregation, numbers, n, part);
+    if (status == REFS_OK && open == '[' && !as_range(numbers, n, part)) status = REFS_CORRUPT;
     refs_free(numbers);
-    return read;
+    return status;
 }
 
-static bool read_part_text(refs_aggregation *aggregation, refs_str whole, refs_agg_extras *extras,
-                           size_t *n) {
+static refs_status read_part_text(refs_aggregation *aggregation, refs_str whole,
+                                  refs_agg_extras *extras, size_t *n) {
     part_text text = {whole.data, whole.data + whole.size};
     *n = 0;
-    if (next_char(&text) != '[') return false;
+    if (next_char(&text) != '[') return REFS_CORRUPT;
     text.at++;
     while (next_char(&text) != ']') {
-        if (*n == extras->rank || !read_one_part(aggregation, &text, &extras->part[*n]))
-            return false;
+        if (*n == extras->rank) return REFS_CORRUPT;
+        REFS_TRY(read_one_part(aggregation, &text, &extras->part[*n]));
         *n += 1;
     }
-    return true;
+    return REFS_OK;
 }
 
 static refs_status read_part(const reading *job, partition *part, refs_error *err) {
@@ -215,14 +218,16 @@ static refs_status read_part(const reading *job, partition *part, refs_error *er
     refs_status status = refs_json_is_string(json)
                              ? refs_buf_append_str(&text, refs_json_text(json), err)
                              : refs_json_write(json, &text, err);
-    bool is_read = status == REFS_OK &&
-                   read_part_text(job->aggregation, refs_str_view((char *)text.data, text.size),
-                                  &part->extras, &n);
+    if (status == REFS_OK) {
+        status = read_part_text(job->aggregation, refs_str_view((char *)text.data, text.size),
+                                &part->extras, &n);
+        if (status == REFS_NOMEM) (void)refs_fail_nomem(err);
+        if (status == REFS_CORRUPT || (status == REFS_OK && n > 0 && n != part->extras.rank))
+            status = fail_at(part, REFS_CORRUPT,
+                             "part is not a list of ranges and lists of elements", err);
+    }
     refs_buf_clear(&text);
     if (status != REFS_OK) return status;
-    if (!is_read || (n > 0 && n != part->extras.rank))
-        return fail_at(part, REFS_CORRUPT, "part is not a list of ranges and lists of elements",
-                       err);
     part->has_extras |= n > 0;
     return REFS_OK;
 }

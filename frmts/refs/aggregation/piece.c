@@ -325,7 +325,7 @@ static refs_status count(void *self, const refs_region *region, uint64_t *n, ref
 
 static void free_mosaic(void *self) {
     refs_agg_mosaic *mosaic = self;
-    refs_fragments__leave(mosaic);
+    if (mosaic->nodes != NULL) refs_fragments__leave(mosaic);
     refs_free(mosaic->nodes);
     refs_free(mosaic);
 }

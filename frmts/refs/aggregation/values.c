@@ -7,6 +7,7 @@
 #include "aggregation_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "refs/cf.h"
 #include "refs/half.h"
@@ -49,16 +50,21 @@ bool refs_agg_values__default_fill(const refs_dtype *dtype, uint8_t *fill) {
 
 /* -- describing -------------------------------------------------------------------------------- */
 
+/* What no element can be, such as 1e20 of a byte, is the missing value of none. */
 static refs_status add_missing(const refs_array_meta *variable, const char *name,
                                refs_agg_values *values, refs_error *err) {
     const refs_json *json = refs_json_get(variable->attributes, name);
     size_t n = refs_json_is_array(json) ? refs_json_size(json) : json != NULL;
-    for (size_t i = 0; i < n && values->n_missing < 4; i++) {
+    for (size_t i = 0; i < n; i++) {
         bool has_fill = false;
         const refs_json *one = refs_json_is_array(json) ? refs_json_at(json, i) : json;
-        REFS_TRY(refs_fill_value_parse(one, &values->from, values->missing[values->n_missing],
-                                       &has_fill, err));
-        values->n_missing += has_fill;
+        if (values->n_missing == REFS_MAX_MISSING)
+            return refs_fail(err, REFS_LIMIT, "%s: has more than %d missing values", variable->path,
+                             REFS_MAX_MISSING);
+        refs_status status = refs_fill_value_parse(
+            one, &values->from, values->missing[values->n_missing], &has_fill, NULL);
+        if (status == REFS_NOMEM) return refs_fail_nomem(err);
+        values->n_missing += status == REFS_OK && has_fill;
     }
     return REFS_OK;
 }
@@ -129,6 +135,13 @@ static bool is_number(const refs_dtype *dtype) {
            dtype->type == REFS_TYPE_FLOAT;
 }
 
+/* netCDF-3 has no unsigned types: an attribute says that elements are. */
+static void read_unsigned(const refs_json *attributes, refs_dtype *dtype) {
+    refs_str text = refs_aggregation__text(attributes, "_Unsigned");
+    if (dtype->type == REFS_TYPE_INT && (refs_str_is(text, "true") || refs_str_is(text, "True")))
+        dtype->type = REFS_TYPE_UINT;
+}
+
 static bool has_same_missing(const refs_agg_values *values) {
     for (size_t i = 0; i < values->n_missing; i++)
         if (memcmp(values->missing[i], values->fill, values->to.size) != 0) return false;
@@ -147,6 +160,8 @@ refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
         return refs_fail(err, REFS_UNSUPPORTED, "%s: its elements are not numbers", variable->path);
     REFS_TRY(describe_missing(variable, values, err));
     REFS_TRY(describe_packing(aggregation, fragment, variable, values, err));
+    read_unsigned(variable->attributes, &values->from);
+    read_unsigned(aggregation->meta.attributes, &values->to);
     values->is_same = values->from.type == values->to.type &&
                       values->from.size == values->to.size && !values->is_linear &&
                       has_same_missing(values);
@@ -269,12 +284,18 @@ static void find_missing_nans(const refs_agg_values *values, const double *numbe
 
 /* -- elements out ------------------------------------------------------------------------------ */
 
-static refs_status fail_value(const refs_agg_values *values, double number, refs_error *err) {
+static refs_status fail_text(const refs_agg_values *values, const char *number, refs_error *err) {
     char type[16];
     refs_dtype_format(&values->to, type, sizeof type);
-    return refs_fail(err, REFS_CORRUPT, "%s: value %.17g does not fit the aggregation's type %s",
+    return refs_fail(err, REFS_CORRUPT, "%s: value %s does not fit the aggregation's type %s",
                      values->name != NULL ? values->name : "a fragment", number,
                      type + (type[0] != '\0'));
+}
+
+static refs_status fail_value(const refs_agg_values *values, double number, refs_error *err) {
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", number);
+    return fail_text(values, text, err);
 }
 
 /* What packing rounds is not what does not fit. */
@@ -352,6 +373,15 @@ static bool fits_integer(const refs_agg_values *values, int64_t number) {
     return number <= high && number >= (is_unsigned ? 0 : -high - 1);
 }
 
+static refs_status fail_integer(const refs_agg_values *values, int64_t number, refs_error *err) {
+    char text[32];
+    if (values->from.type == REFS_TYPE_UINT)
+        snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+    else
+        snprintf(text, sizeof text, "%lld", (long long)number);
+    return fail_text(values, text, err);
+}
+
 static refs_status convert_integers(const refs_agg_values *values, const void *src, size_t n,
                                     void *dst, refs_error *err) {
     int64_t numbers[BLOCK];
@@ -363,7 +393,7 @@ static refs_status convert_integers(const refs_agg_values *values, const void *s
         uint64_t bits = (uint64_t)numbers[i];
         uint8_t *to = (uint8_t *)dst + i * size;
         if (!is_missing[i] && !fits_integer(values, numbers[i]))
-            return fail_value(values, (double)numbers[i], err);
+            return fail_integer(values, numbers[i], err);
         switch (size) {
         case 1:
             *to = (uint8_t)bits;
