@@ -82,7 +82,7 @@ static bool is_any_chunk_awaited(const batch *job) {
     if (!is_any_awaited(job)) return false;
     refs_cache *cache = job->array->context.cache;
     for (size_t i = 0; i < job->n_fetched; i++)
-        if (refs_cache__is_awaited(cache, id_of(job, &job->fetched[i]))) return true;
+        if (refs_cache__is_awaited(cache, id_of(&job->fetched[i]))) return true;
     return false;
 }
 

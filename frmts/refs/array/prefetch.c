@@ -85,7 +85,7 @@ static void load_boxes(const prefetch_task *task, uint64_t *numbers, refs_expect
 /* Files of pieces are opened here, on a thread that may wait for them. */
 static void load_pieces(const prefetch_task *task, uint64_t *numbers) {
     refs_run *run = task->run;
-    refs_prefetcher who = {run->array, is_wanted, is_near, run};
+    refs_prefetcher who = {run->array, is_wanted, is_near, has_ended, run};
     refs_ahead ahead;
     refs_status status = refs_ahead__open(&ahead, run->array);
     for (uint64_t box = task->begin; box < task->end && status == REFS_OK; box++) {
