@@ -6,6 +6,7 @@
  */
 #include "aggregation_internal.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -336,6 +337,12 @@ static refs_status store_integers(const refs_agg_values *values, const double *n
     }
 }
 
+static bool is_too_large(double number) {
+    double size = fabs(number);
+    return (size > (double)FLT_MAX) & (size <= DBL_MAX);
+}
+
+/* Nothing in the loop that is run for every value keeps it from being vectorised. */
 static refs_status store_floats(const refs_agg_values *values, const double *numbers,
                                 const bool *is_missing, size_t n, void *dst, refs_error *err) {
     if (values->to.size == 2)
@@ -345,19 +352,22 @@ static refs_status store_floats(const refs_agg_values *values, const double *num
         memcpy(dst, numbers, n * sizeof *numbers);
         return REFS_OK;
     }
+    bool any_large = false;
     for (size_t i = 0; i < n; i++) {
         float element = (float)numbers[i];
-        if (isinf(element) && !isinf(numbers[i]) && !is_missing[i])
-            return fail_value(values, numbers[i], err);
+        any_large |= is_too_large(numbers[i]) & !is_missing[i];
         memcpy((uint8_t *)dst + i * sizeof element, &element, sizeof element);
     }
+    for (size_t i = 0; any_large && i < n; i++)
+        if (is_too_large(numbers[i]) && !is_missing[i]) return fail_value(values, numbers[i], err);
     return REFS_OK;
 }
 
 static void store_missing(const refs_agg_values *values, const bool *is_missing, size_t n,
                           void *dst) {
     size_t size = values->to.size;
-    for (size_t i = 0; i < n; i++)
+    const bool *first = memchr(is_missing, true, n);
+    for (size_t i = first != NULL ? (size_t)(first - is_missing) : n; i < n; i++)
         if (is_missing[i]) memcpy((uint8_t *)dst + i * size, values->fill, size);
 }
 
