@@ -22,6 +22,12 @@ if(REFS_SANITIZE)
     # says so.
     $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(refs_compile INTERFACE -fsanitize=${REFS_SANITIZE})
+  if(REFS_SANITIZE MATCHES fuzzer)
+    # What fuzzing changes has wrong checksums: with this they are not looked at. Clang defines it
+    # from version 16 on.
+    target_compile_options(refs_compile INTERFACE -UFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+                                                  -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+  endif()
   if(REFS_SANITIZE MATCHES address)
     # GCC 12's LeakSanitizer mistakes what is stored in front of a plugin's thread-local storage for
     # the place of that storage, and crashes ("Tracer caught signal 11"). With this model the storage

@@ -52,6 +52,14 @@ def write_masks(path):
         w.id.write_direct_chunk((1, 0), np.arange(6, dtype="<i4").tobytes(), filter_mask=3)
 
 
+def write_contiguous(path):
+    """More than is read at once, in planes that are cut into parts of which the last is shorter."""
+    with h5py.File(path, "w") as file:
+        for name, shape in (("v", (3, 1000, 500)), ("w", (2, 300001)), ("x", (2, 3, 1000, 100)),
+                            ("y", (700001,))):
+            file[name] = np.arange(np.prod(shape), dtype="i4").reshape(shape)
+
+
 def write_mask_of_others(path):
     """A chunk that went without a filter that the dataset does not have."""
     with h5py.File(path, "w") as file:
@@ -69,6 +77,9 @@ def write_texts(path):
         file.create_dataset("unwritten", (5,), kind)
         v = file.create_dataset("chunked", (7, 90), kind, chunks=(2, 40))
         v[:3] = texts[:270].reshape(3, 90)
+        for i, options in enumerate((dict(compression="gzip", shuffle=True), dict(compression="lzf"))):
+            w = file.create_dataset(f"filtered{i}", (7, 90), kind, chunks=(2, 40), **options)
+            w[:3] = texts[:270].reshape(3, 90)
 
 
 def differing_texts(path):
@@ -99,6 +110,9 @@ def main():
         path = os.path.join(folder, "masks.h5")
         write_masks(path)
         problems += [f"{name} of masks.h5 differs" for name in "vw" if differs(path, name)]
+        path = os.path.join(folder, "contiguous.h5")
+        write_contiguous(path)
+        problems += [f"{name} of contiguous.h5 differs" for name in "vwxy" if differs(path, name)]
         path = os.path.join(folder, "others.h5")
         write_mask_of_others(path)
         problems += check_mask_of_others(path)

@@ -103,7 +103,7 @@ class Requests(Case):
         server = self.serve()
         self.assertEqual(read(server.url("refs.json")), self.values)
         asked = [(r["method"], r["path"], r["headers"].get("range")) for r in server.requests()]
-        self.assertEqual(asked, [("GET", "/refs.json", None),
+        self.assertEqual(asked, [("GET", "/refs.json", "bytes=0-65535"),
                                  ("GET", "/v.bin", "bytes=0-11999")])
 
     def test_an_unchanged_set_is_not_read_again(self):
@@ -112,7 +112,7 @@ class Requests(Case):
         for _ in range(3):
             gdal.Open(f"REFS:{server.url('refs.json')}")
         ranges = [r["headers"].get("range") for r in server.requests()]
-        self.assertEqual(ranges, [None, "bytes=0-0", "bytes=0-0"])
+        self.assertEqual(ranges, ["bytes=0-65535", "bytes=0-0", "bytes=0-0"])
 
     def test_a_changed_set_is_read_again(self):
         for stamp in ("ETag", "Last-Modified"):
@@ -126,13 +126,27 @@ class Requests(Case):
                 for _ in range(2):
                     read(server.url("@s/refs.json"))
                 ranges = [r["headers"].get("range") for r in server.requests("refs.json")]
-                self.assertEqual(ranges, [None, "bytes=0-0", None])
+                self.assertEqual(ranges, ["bytes=0-65535", "bytes=0-0", "bytes=0-65535"])
 
     def test_sets_may_come_compressed(self):
         server = self.serve(faults={"/@z/refs.json": {"gzip": True}})
         self.assertEqual(read(server.url("@z/refs.json")), self.values)
         headers = [r["headers"].get("accept-encoding") for r in server.requests()]
-        self.assertEqual(headers, ["gzip", "identity"])
+        self.assertEqual(headers, ["identity", "gzip", "identity"])
+
+    def test_larger_sets_take_one_more(self):
+        server = self.serve()
+        path = os.path.join(self.folder.served, "refs.json")
+        with open(path) as f:
+            text = f.read()
+        with open(path, "w") as f:
+            f.write(text + " " * 100000)
+        self.assertEqual(read(server.url("refs.json")), self.values)
+        asked = [(r["path"], r["headers"].get("range"), r["headers"].get("accept-encoding"))
+                 for r in server.requests()]
+        self.assertEqual(asked, [("/refs.json", "bytes=0-65535", "identity"),
+                                 ("/refs.json", None, "gzip"),
+                                 ("/v.bin", "bytes=0-11999", "identity")])
 
     def test_retries_back_off_and_are_bounded(self):
         with options(GDAL_HTTP_MAX_RETRY="3", GDAL_HTTP_RETRY_DELAY="0.05"):

@@ -110,6 +110,10 @@ typedef struct refs_mosaic {
     /** Whether the piece that an element is in costs no round trip. */
     bool (*is_local)(void *self, const uint64_t *element);
 
+    /** Counts the elements of a region that have a piece with values, without opening any. */
+    refs_status (*count)(void *self, const struct refs_region *region, uint64_t *n,
+                         refs_error *err);
+
     /** Called when the array is freed. */
     void (*free)(void *self);
 } refs_mosaic;
@@ -170,6 +174,30 @@ refs_status refs_array_read_strings(refs_array *array, uint64_t max_elements, re
  * of a shard, whose index may have to be read. REFS_NOT_FOUND: the chunk is absent. */
 refs_status refs_array_find_part(refs_array *array, const uint64_t *index,
                                  struct refs_store_part *part, refs_error *err);
+
+/** Where an element comes from; strings are borrowed for the call that it comes with. */
+typedef struct refs_array_source {
+    const char *variable; /**< path of the array that it is in: of a mosaic, the piece's */
+    const char *target;   /**< what messages call the file of its chunk; NULL: the chunk is absent,
+                               or there is no piece, and the element is the fill value */
+    bool is_inline;       /**< the chunk is in the set itself, which is then the target */
+    bool is_whole;        /**< it is all of the target, and what follows is zero */
+    uint64_t offset;      /**< bytes [offset, offset + length) of the target */
+    uint64_t length;
+} refs_array_source;
+
+/** Tells `visit` where the element at `element` comes from, and returns what that returns. Reads
+ * nothing of the chunk, though perhaps the index of its shard, and of a mosaic the index of the
+ * file. */
+refs_status refs_array_locate(refs_array *array, const uint64_t *element,
+                              refs_status (*visit)(void *user, const refs_array_source *source,
+                                                   refs_error *err),
+                              void *user, refs_error *err);
+
+/** Counts the elements of a region whose chunks are there, to *n; reads nothing of them. REFS_LIMIT
+ * where these are more than `max_chunks`. */
+refs_status refs_array_count_present(refs_array *array, const refs_region *region,
+                                     uint64_t max_chunks, uint64_t *n, refs_error *err);
 
 void refs_array_get_stats(const refs_array *array, refs_array_stats *stats);
 

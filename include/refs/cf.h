@@ -356,6 +356,25 @@ bool refs_cf_is_wrapped(const refs_cf_wrap *wrap, const refs_cf_wrapped *wrapped
 /** Whether a value in a block that is wrapped stays as it is: nodata does. */
 bool refs_cf_wrap_keeps(const refs_cf_wrap *wrap, double value);
 
+/* -- units ------------------------------------------------------------------------------------- */
+
+/** What numbers count. */
+typedef struct refs_cf_units {
+    refs_str units;    /**< empty: none */
+    refs_str calendar; /**< of times; empty: the standard one */
+} refs_cf_units;
+
+typedef enum refs_cf_conversion {
+    REFS_CF_CONVERSION_NONE,   /**< both are the same, or nothing tells that they are not */
+    REFS_CF_CONVERSION_LINEAR, /**< y = x * scale + offset */
+    REFS_CF_CONVERSION_UNKNOWN /**< how to get from one to the other is not known */
+} refs_cf_conversion;
+
+/** How numbers of one unit become those of another: times that count in other steps or from another
+ * instant of the same calendar, and lengths, temperatures, pressures, angles, shares. */
+refs_cf_conversion refs_cf_convert_units(const refs_cf_units *from, const refs_cf_units *to,
+                                         double *scale, double *offset);
+
 #ifdef __cplusplus
 }
 #endif

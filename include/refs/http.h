@@ -156,11 +156,11 @@ const char *refs_http_curl_version(void);
 
 /* -- objects ----------------------------------------------------------------------------------- */
 
-/** A refs_vfs that reads what has a URL over HTTP, and everything else by another. Objects are read
- * whole and with one GET; files that have an index of their own (names that end in .nc, .h5, .tif,
- * .grib2 and the like) by ranges, the beginning first. An object that was only looked at is kept
- * until it is opened again; one that is larger than `max_whole_bytes` is left to the other. A
- * Content-Encoding is not undone: the bytes are those that were sent. */
+/** A refs_vfs that reads what has a URL over HTTP, and everything else by another. Of an object the
+ * first 64 KiB come with one GET, which is all of a small one, and the others as they are read, by
+ * ranges; what is opened by `open_whole` comes whole with one GET. Nothing follows from its name.
+ * An object that was only looked at is kept until it is opened again; one that is to come whole and
+ * is larger than `max_whole_bytes` is left to the other. */
 typedef struct refs_http_vfs refs_http_vfs;
 
 /** Both `http` and `other` must outlive it. */

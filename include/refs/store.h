@@ -16,6 +16,7 @@ extern "C" {
 
 struct refs_block;
 struct refs_fetcher;
+struct refs_ref;
 struct refs_set;
 
 typedef struct refs_store refs_store;
@@ -110,6 +111,11 @@ typedef struct refs_store_extent {
 /** Tells it. REFS_NOT_FOUND without a message: absent. */
 refs_status refs_store_measure(const refs_store *store, refs_str key, refs_store_extent *extent,
                                refs_error *err);
+
+/** What a key, or the part of its value, refers to (refset.h); `ref` is to be released after a
+ * success. REFS_NOT_FOUND without a message: absent. */
+refs_status refs_store_find(const refs_store *store, const refs_store_key *key,
+                            struct refs_ref *ref, refs_error *err);
 
 /** Puts the set, the key, and its URL and range before the message of a failure that was found
  * later, on another thread. */

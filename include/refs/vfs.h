@@ -73,7 +73,15 @@ typedef struct refs_vfs {
     /** Lets go of what the host may keep of `location` from earlier reads. May be NULL: it keeps
      * nothing that could be old. */
     void (*forget)(void *self, const char *location);
+
+    /** As open, of what is going to be read from its beginning to its end, so that a host may fetch
+     * it as one. May be NULL: open does. */
+    refs_status (*open_whole)(void *self, const char *location, void **handle, refs_error *err);
 } refs_vfs;
+
+/** Opens by `open_whole` where there is one. */
+refs_status refs_vfs_open_whole(const refs_vfs *vfs, const char *location, void **handle,
+                                refs_error *err);
 
 /** Appends all of `location` to `content`; REFS_LIMIT where it is larger than `max_size` bytes. */
 refs_status refs_vfs_read_whole(const refs_vfs *vfs, const char *location, size_t max_size,

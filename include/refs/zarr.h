@@ -94,6 +94,20 @@ typedef struct refs_shard_meta {
     bool index_has_crc32c; /**< the index is followed by its checksum */
 } refs_shard_meta;
 
+/** Chunks of one size that follow each other along a dimension of a rectilinear grid. */
+typedef struct refs_chunk_run {
+    uint64_t size; /**< elements that each has in the array */
+    uint64_t
+        encoded; /**< elements that each has as it is stored, the first `size` of which count */
+    uint64_t count;
+} refs_chunk_run;
+
+/** The chunks along one dimension, in their order. */
+typedef struct refs_chunk_edges {
+    const refs_chunk_run *runs;
+    size_t n_runs;
+} refs_chunk_edges;
+
 /** What metadata say about an array; everything is borrowed from the hierarchy. */
 typedef struct refs_array_meta {
     const char *path;  /**< with leading slash: "/t2m", "/forecast/t2m" */
@@ -104,6 +118,10 @@ typedef struct refs_array_meta {
     size_t rank;
     uint64_t shape[REFS_MAX_RANK]; /**< elements */
     uint64_t chunk[REFS_MAX_RANK]; /**< elements of a whole chunk; at least 1 */
+    const refs_chunk_edges *edges; /**< of a rectilinear grid, one for each dimension, whose largest
+                                        chunks `chunk` is; or NULL */
+    const uint64_t *first_chunk;   /**< the index that the chunk at 0, 0 … has in keys; NULL: the
+                                        same */
     const refs_shard_meta *shard;  /**< how chunks are stored together, or NULL: one by one */
     const char *const *dims;       /**< `rank` names of dimensions; never NULL, see named_dims */
     bool named_dims;               /**< false where names were made up: "dim0", "dim1" … */

@@ -136,20 +136,32 @@ TEST_F(Http, EndsRequestsUnderWayWhenCancelled) {
 
 namespace {
 
-/** Objects of up to 64 bytes over HTTP; larger ones, and files, by `vfs`. */
+/** Whole objects of up to 100 KiB over HTTP; larger ones, and files, by `vfs`. */
 class HttpVfs : public Http {
   protected:
     void SetUp() override {
         Http::SetUp();
         other = *vfs.get();
-        ASSERT_EQ(refs_http_vfs_open(options.http, &other, 64, &opened, nullptr), REFS_OK);
+        ASSERT_EQ(refs_http_vfs_open(options.http, &other, 100 * REFS_KIB, &opened, nullptr),
+                  REFS_OK);
         files = refs_http_vfs_functions(opened);
         vfs.files["local"] = "abcdefghij";
-        server.files["/large"] = vfs.files[server.url("/large")] = std::string(65, 'x');
+        server.files["/large"] = vfs.files[server.url("/large")] = std::string(200000, 'x');
     }
     void TearDown() override {
         refs_http_vfs_free(opened);
         Http::TearDown();
+    }
+
+    /** All of it, or "" with an error. */
+    std::string readWhole(const std::string &location) {
+        refs_error_clear(&error);
+        refs_buf content = REFS_BUF_INIT;
+        std::string text;
+        if (refs_vfs_read_whole(files, location.c_str(), REFS_MIB, &content, &error) == REFS_OK)
+            text.assign(reinterpret_cast<const char *>(content.data), content.size);
+        refs_buf_clear(&content);
+        return text;
     }
 
     /** Two bytes each at `first` and at 8, in one call, or "" with an error. */
@@ -181,10 +193,14 @@ TEST_F(HttpVfs, ReadsSeveralRangesOfWhatItHas) {
 
 TEST_F(HttpVfs, LeavesFilesAndLargeObjectsToTheOther) {
     EXPECT_EQ(readTwo("local", 3), "deij");
-    EXPECT_EQ(readTwo(server.url("/large"), 3), "xxxx");
-    EXPECT_EQ(vfs.opens, 2);
+    EXPECT_EQ(readTwo(server.url("/rangeless/large"), 3), "");
+    EXPECT_EQ(error.status, REFS_NOT_FOUND) << "of the other, which does not have it";
+    vfs.files[server.url("/rangeless/large")] = server.files["/large"];
+    EXPECT_EQ(readTwo(server.url("/rangeless/large"), 3), "xxxx");
     EXPECT_EQ(vfs.nOpen, 0);
     EXPECT_EQ(vfs.reads, 4) << "the other has no way to read several ranges at once";
+    EXPECT_EQ(readWhole(server.url("/large")), server.files["/large"]);
+    EXPECT_EQ(vfs.reads, 5);
 }
 
 TEST_F(HttpVfs, LeavesSeveralRangesAtOnceToTheOtherWhereItCan) {
@@ -196,11 +212,11 @@ TEST_F(HttpVfs, LeavesSeveralRangesAtOnceToTheOtherWhereItCan) {
     EXPECT_EQ(readTwo(server.url("/d"), 3), "3489");
 }
 
-TEST_F(HttpVfs, ReadsDataFilesByRanges) {
+TEST_F(HttpVfs, ReadsObjectsByRangesWhateverTheirNames) {
     std::string content(200000, ' ');
     for (size_t i = 0; i < content.size(); i++) content[i] = static_cast<char>(i * 7 + i / 256);
-    server.files["/x.nc"] = server.files["/X.TIF"] = content;
-    for (const char *name : {"/x.nc", "/X.TIF?signature=1"}) {
+    server.files["/x.nc"] = server.files["/x.json"] = server.files["/download"] = content;
+    for (const char *name : {"/x.nc", "/x.json", "/download?id=3", "/moved/download?id=3"}) {
         SCOPED_TRACE(name);
         void *handle = nullptr;
         uint64_t size = 0;
@@ -224,10 +240,48 @@ TEST_F(HttpVfs, ReadsDataFilesByRanges) {
     EXPECT_EQ(vfs.opens, 0);
 }
 
-TEST_F(HttpVfs, ReadsSmallDataFilesWithOneRequest) {
-    server.files["/small.h5"] = "0123456789abc";
-    EXPECT_EQ(readTwo(server.url("/small.h5"), 3), "3489");
+TEST_F(HttpVfs, ReadsSmallObjectsWithOneRequest) {
+    EXPECT_EQ(readTwo(server.url("/d"), 3), "3489");
+    EXPECT_EQ(readWhole(server.url("/d")), "0123456789") << "which was looked at";
+    EXPECT_EQ(server.nRequests(), 1);
+    EXPECT_EQ(readTwo(server.url("/rangeless/d"), 3), "3489");
+    EXPECT_EQ(server.nRequests(), 2);
     EXPECT_EQ(vfs.opens, 0);
+}
+
+TEST_F(HttpVfs, ReadsWhatIsWantedWholeWithOneRequest) {
+    server.files["/set"] = std::string(99999, 's');
+    EXPECT_EQ(readWhole(server.url("/set")), server.files["/set"]);
+    EXPECT_EQ(server.nRequests(), 1);
+}
+
+TEST_F(HttpVfs, ReadsWhatWasLookedAtWholeWithOneMore) {
+    server.files["/set"] = std::string(99999, 's');
+    EXPECT_EQ(readTwo(server.url("/set"), 3), "ssss");
+    EXPECT_EQ(readWhole(server.url("/set")), server.files["/set"]);
+    EXPECT_EQ(server.nRequests(), 2);
+    EXPECT_EQ(readTwo(server.url("/rangeless/set"), 3), "ssss");
+    EXPECT_EQ(readWhole(server.url("/rangeless/set")), server.files["/set"]);
+    EXPECT_EQ(server.nRequests(), 3) << "all came for the beginning";
+    EXPECT_EQ(vfs.opens, 0);
+}
+
+TEST_F(HttpVfs, ReadsEmptyObjects) {
+    server.files["/empty"] = "";
+    EXPECT_EQ(readWhole(server.url("/empty")), "");
+    EXPECT_EQ(error.status, REFS_OK);
+    void *handle = nullptr;
+    uint64_t size = 7;
+    ASSERT_EQ(files->open(files->self, server.url("/empty").c_str(), &handle, &error), REFS_OK);
+    EXPECT_EQ(files->size(files->self, handle, &size, &error), REFS_OK);
+    EXPECT_EQ(size, 0u);
+    files->close(files->self, handle);
+}
+
+TEST_F(HttpVfs, BeginsAnewWhatWasInterrupted) {
+    EXPECT_EQ(readTwo(server.url("/flaky/rangeless/d"), 3), "3489");
+    EXPECT_EQ(readTwo(server.url("/flaky/d"), 3), "3489");
+    EXPECT_EQ(server.nRequests(), 4);
 }
 
 TEST_F(HttpVfs, IsNearWhereTheOtherIs) {

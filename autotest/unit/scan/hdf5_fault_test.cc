@@ -128,6 +128,6 @@ TEST(Hdf5Faults, AUserBlockMayBeLongerThanTheHeadOfAFile) {
     vfs.files["file"] = std::string(16384, 'u') + Content("new_groups.h5").substr(1024);
     EXPECT_EQ(ListAndFind(vfs, "z50", &err), REFS_OK) << err.message;
     vfs.files["file"] = std::string(16000, 'u') + Content("new_groups.h5").substr(1024);
-    EXPECT_EQ(ListAndFind(vfs, "z50", &err), REFS_UNSUPPORTED);
+    EXPECT_EQ(ListAndFind(vfs, "z50", &err), REFS_INVALID);
     EXPECT_STREQ(err.message, "is of no format that is scanned");
 }

@@ -62,6 +62,9 @@ class LoopbackServer {
     /** Connections that the other side has not ended. */
     int nConnected() const { return nConnected_; }
 
+    /** Requests so far. */
+    int nRequests() const { return nRequests_; }
+
     /** Waits until `n` requests for what is held have come. */
     void awaitHeld(int n) {
         std::unique_lock<std::mutex> guard(lock_);
@@ -125,6 +128,7 @@ class LoopbackServer {
             const size_t end = text.find("\r\n\r\n");
             if (end != std::string::npos) {
                 const Request request = requestOf(text.substr(0, end));
+                nRequests_++;
                 const std::string answer = answerTo(request);
                 text.erase(0, end + 4);
                 if (send(connection, answer.data(), answer.size(), MSG_NOSIGNAL) < 0) break;
@@ -227,7 +231,7 @@ class LoopbackServer {
     }
 
     int listener_, port_ = 0;
-    std::atomic<int> nConnected_{0};
+    std::atomic<int> nConnected_{0}, nRequests_{0};
     std::mutex lock_; /* guards what follows */
     std::condition_variable moved_;
     std::map<std::string, unsigned> nAsked_;

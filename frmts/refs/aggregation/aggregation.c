@@ -371,7 +371,8 @@ static void finish_meta(refs_aggregation *aggregation) {
         meta->order[dim] = (uint8_t)dim;
     }
     meta->dims = aggregation->names;
-    meta->named_dims = true;
+    meta->named_dims =
+        aggregation->encoding != REFS_ENCODING_RECTILINEAR || aggregation->container.named_dims;
     meta->n_codecs = 0;
     meta->shard = NULL;
     meta->aggregation = aggregation;
@@ -394,6 +395,11 @@ static refs_status describe(refs_aggregation *aggregation, refs_error *err) {
         return refs_fail(err, container->status, "%s", container->problem);
     aggregation->meta.rank = 0;
     for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) aggregation->dims[dim].n_parts = 1;
+    if (aggregation->encoding == REFS_ENCODING_RECTILINEAR) {
+        REFS_TRY(refs_aggregation__open_rectilinear(aggregation, err));
+        finish_meta(aggregation);
+        return REFS_OK;
+    }
     REFS_TRY(read_names(aggregation, err));
     if (!refs_dtype_is_numeric(&container->dtype) || container->dtype.type == REFS_TYPE_COMPLEX)
         return refs_fail(err, REFS_UNSUPPORTED, "values of an aggregation that are not numbers");
@@ -437,7 +443,9 @@ static refs_status add(refs_aggregations *all, refs_hierarchy *hierarchy, size_t
     all->list[all->n++] = aggregation;
     aggregation->hierarchy = hierarchy;
     aggregation->container = aggregation->meta = *container;
-    aggregation->encoding = refs_aggregation__encoding_of(container->attributes);
+    aggregation->encoding = container->edges != NULL && container->status == REFS_OK
+                                ? REFS_ENCODING_RECTILINEAR
+                                : refs_aggregation__encoding_of(container->attributes);
     refs_status status = describe(aggregation, &problem);
     if (status == REFS_NOMEM || status == REFS_CANCELLED)
         return refs_fail(err, status, "%s", problem.message);
@@ -477,9 +485,11 @@ static void mark_instructions(const refs_aggregations *all, refs_hierarchy *hier
 /* Containers are described at the end: until then each sees the file as it is. */
 static refs_status find_all(refs_aggregations *all, refs_hierarchy *hierarchy, refs_error *err) {
     size_t n = refs_hierarchy_n_arrays(hierarchy);
-    for (size_t i = 0; i < n; i++)
-        if (refs_aggregation_is_told_by(refs_hierarchy_array(hierarchy, i)->attributes))
+    for (size_t i = 0; i < n; i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
+        if (meta->edges != NULL || refs_aggregation_is_told_by(meta->attributes))
             REFS_TRY(add(all, hierarchy, i, err));
+    }
     if (all->n == 0) return REFS_OK;
     mark_instructions(all, hierarchy);
     for (size_t i = 0, k = 0; i < n && k < all->n; i++)

@@ -36,12 +36,13 @@ extern "C" {
 
 typedef enum refs_encoding {
     REFS_ENCODING_NONE,
-    REFS_ENCODING_CFA_JSON,  /**< CFA-0.4: cfa_array */
-    REFS_ENCODING_CFA_GROUP, /**< CFA-0.5 of S3netCDF4: cfa_group */
-    REFS_ENCODING_CFA,       /**< 0.6 to 0.6.2: location, file, format, address */
-    REFS_ENCODING_DRAFT,     /**< CFAPyX: shape, location, address, perhaps value */
-    REFS_ENCODING_DRAFT_MAP, /**< cfdm 1.12: map, location, variable; map, unique_value */
-    REFS_ENCODING_CF         /**< CF-1.13: map, uris, identifiers; map, unique_values */
+    REFS_ENCODING_CFA_JSON,    /**< CFA-0.4: cfa_array */
+    REFS_ENCODING_CFA_GROUP,   /**< CFA-0.5 of S3netCDF4: cfa_group */
+    REFS_ENCODING_CFA,         /**< 0.6 to 0.6.2: location, file, format, address */
+    REFS_ENCODING_DRAFT,       /**< CFAPyX: shape, location, address, perhaps value */
+    REFS_ENCODING_DRAFT_MAP,   /**< cfdm 1.12: map, location, variable; map, unique_value */
+    REFS_ENCODING_RECTILINEAR, /**< of Zarr v3: runs of chunks of one size are its fragments */
+    REFS_ENCODING_CF           /**< CF-1.13: map, uris, identifiers; map, unique_values */
 } refs_encoding;
 
 /** The variables that aggregated_data names, whatever their terms are called; NULL: there is no
@@ -187,7 +188,12 @@ refs_status refs_aggregation__open_variables(refs_aggregation *aggregation, refs
 refs_status refs_aggregation__load_variables(refs_aggregation *aggregation, refs_error *err);
 refs_status refs_aggregation__open_group(refs_aggregation *aggregation, refs_error *err);
 refs_status refs_aggregation__load_group(refs_aggregation *aggregation, refs_error *err);
+refs_status refs_aggregation__open_rectilinear(refs_aggregation *aggregation, refs_error *err);
 refs_status refs_aggregation__open_json(refs_aggregation *aggregation, refs_error *err);
+
+/** The array that a partition of a rectilinear grid is, for the caller to refs_free, or NULL. */
+refs_array_meta *refs_aggregation__part_of_grid(const refs_aggregation *aggregation,
+                                                uint64_t number);
 
 /** Loads what partitions are made of, once. */
 refs_status refs_aggregation__load(refs_aggregation *aggregation, refs_error *err);
@@ -246,6 +252,7 @@ typedef struct refs_agg_values {
     size_t n_missing;
     uint8_t missing[4][16]; /**< elements of `from` that stand for missing values */
     uint8_t fill[16];       /**< what those become, of `to` */
+    bool has_other_units;   /**< that nobody knows how to convert */
     const char *name;       /**< of the fragment, for messages; or NULL */
 } refs_agg_values;
 

@@ -25,6 +25,7 @@ typedef struct fragment_node {
     struct fragment_node **slot; /* of the mosaic that it was opened for, or NULL */
     uint64_t number;
     refs_store *store;
+    refs_array_meta *part; /* of a rectilinear grid, or NULL */
     refs_open_fragment opened;
 } fragment_node;
 
@@ -64,14 +65,19 @@ struct refs_fragments {
 
 /* -- opening a file, on a thread of its own ---------------------------------------------------- */
 
+static void free_node(fragment_node *node) {
+    refs_array_free(node->opened.array);
+    refs_store_free(node->store);
+    refs_free(node->part);
+    refs_free(node->opened.name);
+    refs_free(node);
+}
+
 static void close_file(refs_fragment_file *file) {
     for (fragment_node *node = file->nodes, *next; node != NULL; node = next) {
         next = node->next;
         if (node->slot != NULL) *node->slot = NULL;
-        refs_array_free(node->opened.array);
-        refs_store_free(node->store);
-        refs_free(node->opened.name);
-        refs_free(node);
+        free_node(node);
     }
     file->nodes = NULL;
     refs_hierarchy_free(file->own_hierarchy);
@@ -372,6 +378,23 @@ static void size_of_partition(const refs_aggregation *aggregation, uint64_t numb
     }
 }
 
+/* Parts of a rectilinear grid have the elements of the whole. */
+static refs_status open_part(refs_fragments *fragments, const refs_aggregation *aggregation,
+                             fragment_node *node, refs_error *err) {
+    refs_array_context context = fragments->options.arrays;
+    refs_open_fragment *opened = &node->opened;
+    context.prefetch_pool = NULL;
+    node->part = refs_aggregation__part_of_grid(aggregation, node->number);
+    if (node->part == NULL) return refs_fail_nomem(err);
+    opened->values.is_same = true;
+    opened->place.rank = node->part->rank;
+    for (size_t dim = 0; dim < node->part->rank; dim++) {
+        opened->place.dim[dim] = dim;
+        opened->place.part[dim] = (refs_agg_part){0, 1, node->part->shape[dim], NULL};
+    }
+    return refs_array_open(&context, node->part, &opened->array, err);
+}
+
 static refs_status open_node(refs_fragments *fragments, const refs_aggregation *aggregation,
                              const refs_fragment_file *file, fragment_node *node, refs_error *err) {
     const refs_agg_fragment *fragment = &aggregation->fragments[node->number];
@@ -384,6 +407,10 @@ static refs_status open_node(refs_fragments *fragments, const refs_aggregation *
     REFS_TRY(refs_aggregation__place(aggregation, size, fragment, meta, &opened->place, err));
     REFS_TRY(refs_agg_values__describe(aggregation, fragment, meta, &opened->values, err));
     opened->values.name = opened->name;
+    if (opened->values.has_other_units)
+        refs_note(&fragments->options.notes, REFS_NOTE_DEBUG,
+                  "%s: its units are not those of the aggregation and are not converted",
+                  opened->name);
     context.prefetch_pool = NULL;
     if (file != &fragments->own) {
         REFS_TRY(refs_store_open(file->set, fragments->options.fetcher, &node->store, err));
@@ -391,12 +418,6 @@ static refs_status open_node(refs_fragments *fragments, const refs_aggregation *
         context.store = node->store;
     }
     return refs_array_open(&context, meta, &opened->array, err);
-}
-
-static void free_node(fragment_node *node) {
-    refs_store_free(node->store);
-    refs_free(node->opened.name);
-    refs_free(node);
 }
 
 static refs_status make_node(const refs_agg_mosaic *mosaic, refs_fragment_file *file,
@@ -410,7 +431,10 @@ static refs_status make_node(const refs_agg_mosaic *mosaic, refs_fragment_file *
         free_node(node);
         return refs_fail_nomem(err);
     }
-    refs_status status = open_node(mosaic->fragments, mosaic->aggregation, file, node, err);
+    bool is_part = mosaic->aggregation->encoding == REFS_ENCODING_RECTILINEAR;
+    refs_status status = is_part
+                             ? open_part(mosaic->fragments, mosaic->aggregation, node, err)
+                             : open_node(mosaic->fragments, mosaic->aggregation, file, node, err);
     if (status == REFS_OK) {
         *made = node;
         return REFS_OK;

@@ -300,6 +300,29 @@ static bool is_local(void *self, const uint64_t *element) {
            refs_fragments__is_local(mosaic->fragments, mosaic->aggregation, number);
 }
 
+static bool has_values(const refs_aggregation *aggregation, uint64_t partition) {
+    size_t size = aggregation->meta.dtype.size;
+    if (aggregation->values == NULL) return aggregation->fragments[partition].is_there;
+    return memcmp(aggregation->values + partition * size, aggregation->fill, size) != 0;
+}
+
+static refs_status count(void *self, const refs_region *region, uint64_t *n, refs_error *err) {
+    refs_aggregation *aggregation = ((refs_agg_mosaic *)self)->aggregation;
+    const run *runs[REFS_MAX_RANK];
+    uint64_t partition;
+    cut made;
+    REFS_TRY(refs_aggregation__load(aggregation, err));
+    refs_status status = cut_region(aggregation, region, &made, err);
+    for (uint64_t i = 0; status == REFS_OK && i < made.n_pieces; i++) {
+        uint64_t elements = 1;
+        bool is_in = runs_of(aggregation, &made, i, runs, &partition);
+        for (size_t dim = 0; dim < aggregation->meta.rank; dim++) elements *= runs[dim]->n;
+        if (is_in && has_values(aggregation, partition)) *n += elements;
+    }
+    clear_cut(&made);
+    return status;
+}
+
 static void free_mosaic(void *self) {
     refs_agg_mosaic *mosaic = self;
     refs_fragments__leave(mosaic);
@@ -315,7 +338,7 @@ refs_status refs_fragments_open_array(refs_fragments *fragments, const refs_arra
     *mosaic =
         (refs_agg_mosaic){fragments, aggregation,
                           refs_calloc((size_t)aggregation->n_partitions, sizeof *mosaic->nodes)};
-    const refs_mosaic parts = {mosaic, gather, prepare, release, is_local, free_mosaic};
+    const refs_mosaic parts = {mosaic, gather, prepare, release, is_local, count, free_mosaic};
     const refs_array_context context = refs_fragments__context(fragments);
     refs_status status = mosaic->nodes != NULL
                              ? refs_array_open_mosaic(&context, meta, &parts, array, err)

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "refs/cf.h"
 #include "refs/half.h"
 
 /* Elements that are converted at a time. */
@@ -84,17 +85,42 @@ static packing packing_of(const refs_json *attributes) {
     return packed;
 }
 
-/* value = element * scale + offset, and the container's element = (value - offset') / scale'. */
+static refs_cf_units units_of(const refs_json *attributes) {
+    return (refs_cf_units){refs_aggregation__text(attributes, "units"),
+                           refs_aggregation__text(attributes, "calendar")};
+}
+
+/* A partition of CFA-0.4 may say what the units of its fragment are. */
+static refs_cf_units units_of_fragment(const refs_agg_fragment *fragment,
+                                       const refs_array_meta *variable) {
+    refs_cf_units units = units_of(variable->attributes);
+    const refs_agg_extras *extras = fragment != NULL ? fragment->extras : NULL;
+    if (extras != NULL && extras->units != NULL) units.units = refs_str_from(extras->units);
+    if (extras != NULL && extras->calendar != NULL)
+        units.calendar = refs_str_from(extras->calendar);
+    return units;
+}
+
+/* value = element * scale + offset in the fragment's units, then in the container's, whose element
+ * is (value - offset') / scale'. */
 static refs_status describe_packing(const refs_aggregation *aggregation,
+                                    const refs_agg_fragment *fragment,
                                     const refs_array_meta *variable, refs_agg_values *values,
                                     refs_error *err) {
-    packing from = packing_of(variable->attributes), to = packing_of(aggregation->meta.attributes);
+    const refs_json *attributes = aggregation->meta.attributes;
+    packing from = packing_of(variable->attributes), to = packing_of(attributes);
+    const refs_cf_units units = units_of_fragment(fragment, variable),
+                        wanted = units_of(attributes);
+    double scale, offset;
     if (to.scale == 0 || isnan(to.scale))
         return refs_fail(err, REFS_CORRUPT, "the scale_factor of the aggregation is %g", to.scale);
-    bool is_alike = from.scale == to.scale && from.offset == to.offset;
+    refs_cf_conversion conversion = refs_cf_convert_units(&units, &wanted, &scale, &offset);
+    values->has_other_units = conversion == REFS_CF_CONVERSION_UNKNOWN;
+    bool is_alike = from.scale == to.scale && from.offset == to.offset &&
+                    conversion != REFS_CF_CONVERSION_LINEAR;
     values->is_linear = !is_alike;
-    values->scale = is_alike ? 1 : from.scale / to.scale;
-    values->offset = is_alike ? 0 : (from.offset - to.offset) / to.scale;
+    values->scale = is_alike ? 1 : from.scale * scale / to.scale;
+    values->offset = is_alike ? 0 : (from.offset * scale + offset - to.offset) / to.scale;
     return REFS_OK;
 }
 
@@ -113,7 +139,6 @@ refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
                                       const refs_agg_fragment *fragment,
                                       const refs_array_meta *variable, refs_agg_values *values,
                                       refs_error *err) {
-    (void)fragment;
     *values = (refs_agg_values){.from = variable->dtype, .to = aggregation->meta.dtype};
     memcpy(values->fill, aggregation->fill, sizeof values->fill);
     if (values->from.type == REFS_TYPE_BOOL) values->from.type = REFS_TYPE_UINT;
@@ -121,7 +146,7 @@ refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
     if (!is_number(&values->from) || !is_number(&values->to))
         return refs_fail(err, REFS_UNSUPPORTED, "%s: its elements are not numbers", variable->path);
     REFS_TRY(describe_missing(variable, values, err));
-    REFS_TRY(describe_packing(aggregation, variable, values, err));
+    REFS_TRY(describe_packing(aggregation, fragment, variable, values, err));
     values->is_same = values->from.type == values->to.type &&
                       values->from.size == values->to.size && !values->is_linear &&
                       has_same_missing(values);

@@ -85,6 +85,9 @@ refs_status refs_array_open(const refs_array_context *context, const refs_array_
     const char *set = refs_store_name(context->store);
     if (meta->status != REFS_OK)
         return refs_fail(err, meta->status, "%s: %s: %s", set, meta->path, meta->problem);
+    if (meta->edges != NULL)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: %s: its chunks are not all of one size", set,
+                         meta->path);
     refs_array *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     opened->context = *context;

@@ -11,6 +11,7 @@ refs_status refs_array_open_mosaic(const refs_array_context *context, const refs
     refs_array_meta bare = *meta;
     bare.n_codecs = 0;
     bare.shard = NULL;
+    bare.edges = NULL;
     refs_array *opened = NULL;
     REFS_TRY(refs_array_open(context, &bare, &opened, err));
     opened->meta = meta;

@@ -1,6 +1,12 @@
 /* vfs.c -- what every refs_vfs can do, see vfs.h. */
 #include "refs/vfs.h"
 
+refs_status refs_vfs_open_whole(const refs_vfs *vfs, const char *location, void **handle,
+                                refs_error *err) {
+    if (vfs->open_whole == NULL) return vfs->open(vfs->self, location, handle, err);
+    return vfs->open_whole(vfs->self, location, handle, err);
+}
+
 static refs_status read_opened(const refs_vfs *vfs, void *handle, size_t max_size,
                                refs_buf *content, refs_error *err) {
     uint64_t size;
@@ -21,7 +27,7 @@ static refs_status read_opened(const refs_vfs *vfs, void *handle, size_t max_siz
 refs_status refs_vfs_read_whole(const refs_vfs *vfs, const char *location, size_t max_size,
                                 refs_buf *content, refs_error *err) {
     void *handle = NULL;
-    REFS_TRY(vfs->open(vfs->self, location, &handle, err));
+    REFS_TRY(refs_vfs_open_whole(vfs, location, &handle, err));
     refs_status status = read_opened(vfs, handle, max_size, content, err);
     vfs->close(vfs->self, handle);
     return status;

@@ -394,6 +394,9 @@ typedef struct refs_cf__clock {
     double offset;         /**< … and then added, in units of time */
 } refs_cf__clock;
 
+/** The clock of units and calendar as they are written; false where they are none of time. */
+bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__clock *ticks);
+
 /** The clock of a band axis; false where it is none of time, or one that is not understood. */
 bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks);
 

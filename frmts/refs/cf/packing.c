@@ -208,7 +208,8 @@ static bool zero_is_declared(const refs_hierarchy *hierarchy, const refs_array_m
 
 bool refs_cf__fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
-    if (array->aggregation != NULL) return true; /* it stands where there is no fragment */
+    if (array->aggregation != NULL && array->edges == NULL)
+        return true; /* it stands where there is no fragment */
     if (fill_is_default(array))
         return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
                (tells_valid_values(array->attributes) || leaves_out_undeclared(hierarchy));

@@ -131,10 +131,11 @@ static refs_str without_spaces(refs_str text) {
     return text;
 }
 
-static bool read_cf_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks) {
-    if (axis->units == NULL || !refs_cf__find_calendar(axis->calendar, &ticks->calendar))
-        return false;
-    refs_str text = refs_str_from(axis->units), name, since;
+bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__clock *ticks) {
+    *ticks = (refs_cf__clock){
+        .calendar = REFS_CF__STANDARD, .scale = ticks->scale, .offset = ticks->offset};
+    if (units == NULL || !refs_cf__find_calendar(calendar, &ticks->calendar)) return false;
+    refs_str text = refs_str_from(units), name, since;
     if (!refs_cf__next_word(&text, " ", &name) || !refs_cf__next_word(&text, " ", &since) ||
         !refs_cf__same_word(since, "since") ||
         !find_cf_unit(ticks->calendar, name, &ticks->unit_seconds))
@@ -166,8 +167,9 @@ bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks) {
     const refs_json *attributes = axis->coordinate->attributes;
     refs_cf__number(attributes, "scale_factor", &ticks->scale);
     refs_cf__number(attributes, "add_offset", &ticks->offset);
-    return dtype->type == REFS_TYPE_DATETIME ? read_numpy_clock(dtype, ticks)
-                                             : read_cf_clock(axis, ticks);
+    return dtype->type == REFS_TYPE_DATETIME
+               ? read_numpy_clock(dtype, ticks)
+               : refs_cf__read_clock_of(axis->units, axis->calendar, ticks);
 }
 
 bool refs_cf__instant(const refs_cf__clock *ticks, double value, int64_t *milliseconds) {

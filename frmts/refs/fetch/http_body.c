@@ -118,7 +118,7 @@ static refs_status check_range(refs_transfer *transfer, refs_error *err) {
                          (unsigned long long)begin, (unsigned long long)(end - begin));
     if (response->range_end < end && response->validators.has_total &&
         response->validators.total == response->range_end) {
-        if (!transfer->may_be_short)
+        if (!transfer->is_beginning)
             return refs_fetch__fail_short(response->range_end, transfer->offset, transfer->length,
                                           err);
         transfer->length = response->range_end - transfer->offset;
@@ -126,13 +126,18 @@ static refs_status check_range(refs_transfer *transfer, refs_error *err) {
     return identify(transfer, err);
 }
 
+/* The whole object came for its beginning. */
+static refs_status take_whole(refs_transfer *transfer, refs_error *err) {
+    transfer->kind = REFS_TRANSFER_WHOLE;
+    return begin_whole(transfer, err);
+}
+
 /* The whole object came for a range. A small one is asked for as such, so that it serves all its
  * ranges; of a large one what lies before the range is read over, up to a limit. */
 static refs_status begin_rangeless(refs_transfer *transfer, refs_error *err) {
     refs_validators *validators = &transfer->response.validators;
     validators->has_total = content_length(transfer, &validators->total);
-    if (validators->has_total && validators->total < transfer->offset + transfer->length &&
-        !transfer->may_be_short)
+    if (validators->has_total && validators->total < transfer->offset + transfer->length)
         return refs_fetch__fail_short(validators->total, transfer->offset, transfer->length, err);
     transfer->ranges_ignored =
         validators->has_total && validators->total <= REFS_HTTP_MAX_RANGELESS_BYTES;
@@ -163,6 +168,7 @@ refs_status refs_transfer__check_response(refs_transfer *transfer, refs_error *e
     }
     if (transfer->kind == REFS_TRANSFER_RANGE) {
         if (status == 206) return check_range(transfer, err);
+        if (status == 200 && transfer->is_beginning) return take_whole(transfer, err);
         if (status == 200) return begin_rangeless(transfer, err);
     }
     return refs_fail(err, REFS_IO, "HTTP %ld for a %s", status,

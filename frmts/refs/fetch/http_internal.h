@@ -34,7 +34,8 @@ typedef struct refs_transfer {
     const size_t *members;           /**< of the client's ranges, n_members of them */
     size_t n_members;
     bool compressible; /**< whole: let the server compress them on their way */
-    bool may_be_short; /**< range: it ends where the object does, and `length` is then what came */
+    bool is_beginning; /**< range at 0: it ends where the object does, and `length` is then what
+                            came; where the server sends all, it becomes a whole location */
     refs_block *block; /**< where bytes go; made by the engine for a whole location */
     refs_waiter *waiter;
 
@@ -42,6 +43,7 @@ typedef struct refs_transfer {
     refs_validators validators; /**< when got is above 0, and when done */
     bool done;                  /**< under waiter->lock */
     bool ranges_ignored;        /**< when done: the server sends the whole object for any range */
+    bool refused;        /**< when done: the answer is not what was asked for: error says why */
     uint64_t postponed;  /**< when done: to be asked for again when there is memory for so much */
     refs_error error;    /**< when done */
     long status;         /**< when done: of HTTP, 0 without an answer */
@@ -61,7 +63,6 @@ typedef struct refs_transfer {
     refs_response response;
     bool identified;        /* identity is known */
     bool checked;           /* the response of this attempt was looked at */
-    bool refused;           /* ... and its body is not wanted: error says why */
     uint64_t skip, skipped; /* bytes before the range, of a whole object that came instead */
     uint64_t refusal_bytes; /* of the body of a refusal */
     char *refusal_text;     /* the first of them, REFS_REFUSAL_TEXT_BYTES at most, or NULL */

@@ -298,7 +298,10 @@ void refs_transfer__begin_attempt(refs_transfer *transfer) {
     transfer->paused_ms = 0;
     if (transfer->n_requests > 0) renew_current(transfer);
     transfer->n_requests++;
-    if (transfer->kind == REFS_TRANSFER_WHOLE) return;
+    if (transfer->kind == REFS_TRANSFER_WHOLE) {
+        curl_easy_setopt(transfer->current, CURLOPT_RANGE, NULL); /* of a beginning before */
+        return;
+    }
     uint64_t begin = transfer->offset + transfer->got_before;
     uint64_t last =
         transfer->kind == REFS_TRANSFER_STAMP ? 0 : transfer->offset + transfer->length - 1;

@@ -9,7 +9,7 @@
 /* As much may be read of an object that is only looked at. */
 #define LOOK_BYTES (4 * REFS_KIB)
 
-/* What is fetched of a data file when it is opened: of many files it is all that describes them. */
+/* What is fetched of an object when it is opened: of many files it is all that describes them. */
 #define BEGINNING_BYTES (64 * REFS_KIB)
 
 /* An object that was fetched, or a handle of the other refs_vfs. */
@@ -19,8 +19,9 @@ typedef struct opened {
     uint64_t held;     /* bytes of the object that are in the block: less than its size where the
                           others are read by ranges */
     uint64_t size, read_to;
-    refs_fetcher *fetcher; /* of these; NULL: all of it is held */
-    struct opened *next;   /* that has a fetcher */
+    refs_validators validators; /* of its beginning */
+    refs_fetcher *fetcher;      /* of these, or NULL so far */
+    struct opened *next;        /* that has a fetcher */
     void *other;
 } opened;
 
@@ -29,6 +30,9 @@ typedef struct pending {
     refs_transfer *transfer;
     struct pending *next;
 } pending;
+
+/* Locations of which the validators are kept: those of files that are opened at once. */
+enum { N_KEPT = 32 };
 
 struct refs_http_vfs {
     refs_vfs functions;
@@ -43,8 +47,11 @@ struct refs_http_vfs {
     opened *looked_at;  /* closed without having been read, or NULL */
     char *silent;       /* the last location that was not answered, or NULL */
     uint64_t silent_ms; /* ... when */
-    char *stamped;      /* the location that `validators` is of, or NULL */
-    refs_validators validators;
+    struct kept {
+        char *location; /* or NULL */
+        refs_validators validators;
+    } kept[N_KEPT]; /* what the last answers said, as a ring */
+    size_t next_kept;
 };
 
 /* -- one request ------------------------------------------------------------------------------- */
@@ -114,7 +121,7 @@ static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_e
                                  .kind = transfer->kind,
                                  .max_size = transfer->max_size,
                                  .length = transfer->length,
-                                 .may_be_short = transfer->may_be_short,
+                                 .is_beginning = transfer->is_beginning,
                                  .compressible = transfer->compressible,
                                  .waiter = &waiter};
     pthread_mutex_init(&waiter.lock, NULL);
@@ -164,23 +171,32 @@ static void fill_validators(const refs_validators *http, refs_vfs_validators *va
         snprintf(validators->etag, sizeof validators->etag, "%s", http->etag);
 }
 
+/* With the lock held: where a location is kept, or NULL. */
+static struct kept *find_kept(refs_http_vfs *vfs, const char *location) {
+    for (size_t i = 0; i < N_KEPT; i++)
+        if (vfs->kept[i].location != NULL && strcmp(vfs->kept[i].location, location) == 0)
+            return &vfs->kept[i];
+    return NULL;
+}
+
 static void keep_validators(refs_http_vfs *vfs, const char *location,
                             const refs_validators *validators) {
     char *copy = refs_str_copy(refs_str_from(location));
     refs_lock(&vfs->lock);
-    char *previous = vfs->stamped;
-    vfs->stamped = copy;
-    vfs->validators = *validators;
+    struct kept *kept = find_kept(vfs, location);
+    if (kept == NULL) kept = &vfs->kept[vfs->next_kept++ % N_KEPT];
+    char *previous = kept->location;
+    *kept = (struct kept){copy, *validators};
     refs_unlock(&vfs->lock);
     refs_free(previous);
 }
 
 static bool kept_validators(refs_http_vfs *vfs, const char *location, refs_validators *validators) {
     refs_lock(&vfs->lock);
-    bool kept = vfs->stamped != NULL && strcmp(vfs->stamped, location) == 0;
-    if (kept) *validators = vfs->validators;
+    const struct kept *kept = find_kept(vfs, location);
+    if (kept != NULL) *validators = kept->validators;
     refs_unlock(&vfs->lock);
-    return kept;
+    return kept != NULL;
 }
 
 static refs_status validators(void *self, const char *location, refs_vfs_validators *validators,
@@ -287,21 +303,6 @@ static refs_status fetch(refs_http_vfs *vfs, opened *object, refs_error *err) {
     return fail_at(object->location, http_status, &problem, err);
 }
 
-/* Names of what is read by ranges: formats with an index of their own, which may be huge. */
-static bool is_data_file(const char *location) {
-    static const char *const suffixes[] = {"nc",   "nc4",  "cdf",  "h5",    "hdf5",  "hdf", "he5",
-                                           "tif",  "tiff", "grib", "grib1", "grib2", "grb", "grb1",
-                                           "grb2", "gb2",  "btf",  "gtiff", "nca"};
-    size_t size = strcspn(location, "?#");
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        size_t n = strlen(suffixes[i]);
-        if (size > n && location[size - n - 1] == '.' &&
-            strncasecmp(location + size - n, suffixes[i], n) == 0)
-            return true;
-    }
-    return false;
-}
-
 static refs_status add_fetcher(refs_http_vfs *vfs, opened *object, refs_error *err) {
     refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
     options.http = vfs->http;
@@ -311,45 +312,42 @@ static refs_status add_fetcher(refs_http_vfs *vfs, opened *object, refs_error *e
     vfs->by_ranges = object;
     if (vfs->cancelled) refs_fetcher_cancel(object->fetcher);
     refs_unlock(&vfs->lock);
-    return REFS_OK;
+    const refs_range range = {.location = object->location};
+    return refs_fetch__check_validators(object->fetcher, &range, &object->validators, err);
 }
 
-/* Whether an object that was not fetched by a range may be fetched whole. */
+/* Whether an object whose beginning was not fetched may be fetched whole. */
 static bool may_be_whole(const refs_transfer *transfer, refs_status status) {
-    return status == REFS_OK || status == REFS_UNSUPPORTED || transfer->ranges_ignored ||
-           transfer->status == 416;
+    return status == REFS_OK || status == REFS_UNSUPPORTED || transfer->status == 416 ||
+           (transfer->refused && transfer->status / 100 == 2);
 }
 
-/* Fetches the beginning of a data file. REFS_UNSUPPORTED without a message where its server, or its
- * size, does not let it be read by ranges. */
+/* Fetches the beginning of an object, or all of it where its server does not let it be read by
+ * ranges, or does not say how large it is. */
 static refs_status fetch_beginning(refs_http_vfs *vfs, opened *object, refs_error *err) {
     refs_transfer transfer = {.location = object->location,
                               .kind = REFS_TRANSFER_RANGE,
                               .length = BEGINNING_BYTES,
-                              .may_be_short = true};
+                              .max_size = vfs->max_whole_bytes,
+                              .is_beginning = true};
     refs_error problem = REFS_ERROR_INIT;
     refs_status status = carry_out(vfs, &transfer, &problem);
-    bool has_size = status == REFS_OK && transfer.validators.has_total;
-    if (!has_size && may_be_whole(&transfer, status)) {
-        status = REFS_UNSUPPORTED;
-    } else if (!has_size) {
-        if (status == REFS_IO && transfer.status == 0) note_silent(vfs, object->location);
-        status = fail_at(object->location, transfer.status, &problem, err);
-    } else if (transfer.validators.total > atomic_load(&transfer.got)) {
-        status = add_fetcher(vfs, object, err);
-        const refs_range range = {.location = object->location};
-        if (status == REFS_OK)
-            status =
-                refs_fetch__check_validators(object->fetcher, &range, &transfer.validators, err);
-    }
-    if (status == REFS_OK) {
+    bool is_whole = transfer.kind == REFS_TRANSFER_WHOLE;
+    bool is_there = status == REFS_OK && (is_whole || transfer.validators.has_total);
+    if (is_there) {
         object->block = refs_block_hold(transfer.block);
         object->held = atomic_load(&transfer.got);
-        object->size = transfer.validators.total;
+        object->size = is_whole ? object->held : transfer.validators.total;
+        object->validators = transfer.validators;
         keep_validators(vfs, object->location, &transfer.validators);
+    } else if (status != REFS_LIMIT && may_be_whole(&transfer, status)) {
+        status = REFS_UNSUPPORTED;
+    } else if (status != REFS_LIMIT) {
+        if (status == REFS_IO && transfer.status == 0) note_silent(vfs, object->location);
+        status = fail_at(object->location, transfer.status, &problem, err);
     }
     refs_transfer__clear(&transfer);
-    return status;
+    return status == REFS_UNSUPPORTED ? fetch(vfs, object, err) : status;
 }
 
 static opened *take_looked_at(refs_http_vfs *vfs, const char *location) {
@@ -363,25 +361,40 @@ static opened *take_looked_at(refs_http_vfs *vfs, const char *location) {
     return object;
 }
 
-static refs_status open_object(void *self, const char *location, void **handle, refs_error *err) {
-    refs_http_vfs *vfs = self;
+static refs_status open_new(refs_http_vfs *vfs, const char *location,
+                            refs_status (*get)(refs_http_vfs *vfs, opened *object, refs_error *err),
+                            opened **object, refs_error *err) {
     if (is_silent(vfs, location))
         return refs_fail(err, REFS_IO, "%s: not asked for: what it is in was not answered",
                          location);
+    opened *made = new_object(location);
+    if (made == NULL) return refs_fail_nomem(err);
+    refs_status status = get(vfs, made, err);
+    if (status == REFS_UNSUPPORTED || status == REFS_LIMIT)
+        status = vfs->other->open(vfs->other->self, location, &made->other, err);
+    if (status == REFS_OK)
+        *object = made;
+    else
+        discard(vfs, made);
+    return status;
+}
+
+static refs_status open_object(void *self, const char *location, void **handle, refs_error *err) {
+    refs_http_vfs *vfs = self;
     opened *object = take_looked_at(vfs, location);
-    if (object == NULL) {
-        object = new_object(location);
-        if (object == NULL) return refs_fail_nomem(err);
-        refs_status status =
-            is_data_file(location) ? fetch_beginning(vfs, object, err) : REFS_UNSUPPORTED;
-        if (status == REFS_UNSUPPORTED) status = fetch(vfs, object, err);
-        if (status == REFS_UNSUPPORTED || status == REFS_LIMIT)
-            status = vfs->other->open(vfs->other->self, location, &object->other, err);
-        if (status != REFS_OK) {
-            discard(vfs, object);
-            return status;
-        }
+    if (object == NULL) REFS_TRY(open_new(vfs, location, fetch_beginning, &object, err));
+    *handle = object;
+    return REFS_OK;
+}
+
+static refs_status open_whole(void *self, const char *location, void **handle, refs_error *err) {
+    refs_http_vfs *vfs = self;
+    opened *object = take_looked_at(vfs, location);
+    if (object != NULL && object->held < object->size) {
+        discard(vfs, object);
+        object = NULL;
     }
+    if (object == NULL) REFS_TRY(open_new(vfs, location, fetch, &object, err));
     *handle = object;
     return REFS_OK;
 }
@@ -413,8 +426,9 @@ static refs_vfs_range take_held(const opened *object, refs_vfs_range range) {
     return (refs_vfs_range){range.offset + held, range.length - (size_t)held, range.dst + held};
 }
 
-static refs_status fetch_ranges(opened *object, const refs_vfs_range *ranges, size_t n,
-                                refs_error *err) {
+static refs_status fetch_ranges(refs_http_vfs *vfs, opened *object, const refs_vfs_range *ranges,
+                                size_t n, refs_error *err) {
+    if (object->fetcher == NULL) REFS_TRY(add_fetcher(vfs, object, err));
     refs_range *wanted = refs_calloc(n, sizeof *wanted);
     refs_vfs_range *into = refs_calloc(n, sizeof *into);
     refs_status status = wanted != NULL && into != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -437,7 +451,7 @@ static refs_status fetch_ranges(opened *object, const refs_vfs_range *ranges, si
 
 static refs_status read_object(void *self, void *handle, uint64_t offset, size_t length,
                                uint8_t *dst, size_t *got, refs_error *err) {
-    const refs_http_vfs *vfs = self;
+    refs_http_vfs *vfs = self;
     opened *object = handle;
     if (object->block == NULL)
         return vfs->other->read(vfs->other->self, object->other, offset, length, dst, got, err);
@@ -445,7 +459,7 @@ static refs_status read_object(void *self, void *handle, uint64_t offset, size_t
     *got = length < left ? length : (size_t)left;
     if (*got > 0 && offset + *got > object->held) {
         const refs_vfs_range range = {offset, *got, dst};
-        return fetch_ranges(object, &range, 1, err);
+        return fetch_ranges(vfs, object, &range, 1, err);
     }
     if (*got > 0) memcpy(dst, refs_block_data(object->block) + offset, *got);
     if (offset + *got > object->read_to) object->read_to = offset + *got;
@@ -454,11 +468,11 @@ static refs_status read_object(void *self, void *handle, uint64_t offset, size_t
 
 static refs_status read_many(void *self, void *handle, const refs_vfs_range *ranges, size_t n,
                              refs_error *err) {
-    const refs_http_vfs *vfs = self;
+    refs_http_vfs *vfs = self;
     opened *object = handle;
     if (object->block == NULL && vfs->other->read_many != NULL)
         return vfs->other->read_many(vfs->other->self, object->other, ranges, n, err);
-    if (object->fetcher != NULL) return fetch_ranges(object, ranges, n, err);
+    if (object->held < object->size) return fetch_ranges(vfs, object, ranges, n, err);
     for (size_t i = 0; i < n; i++) {
         size_t got = 0;
         REFS_TRY(read_object(self, handle, ranges[i].offset, ranges[i].length, ranges[i].dst, &got,
@@ -505,7 +519,8 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
                                  .read_many = read_many,
                                  .close = close_object,
                                  .validators = validators,
-                                 .is_local = is_local};
+                                 .is_local = is_local,
+                                 .open_whole = open_whole};
     made->http = http;
     made->other = other;
     made->max_whole_bytes = max_whole_bytes;
@@ -520,7 +535,7 @@ void refs_http_vfs_free(refs_http_vfs *vfs) {
     if (vfs == NULL) return;
     refs_fork_unregister(&vfs->forked);
     discard(vfs, vfs->looked_at);
-    refs_free(vfs->stamped);
+    for (size_t i = 0; i < N_KEPT; i++) refs_free(vfs->kept[i].location);
     refs_free(vfs->silent);
     pthread_mutex_destroy(&vfs->lock);
     refs_free(vfs);

@@ -1,6 +1,8 @@
 /* band.cpp -- one index along the band axes, see dataset.h. */
 #include <algorithm>
 #include <climits>
+#include <cmath>
+#include <cstdio>
 
 #include "dataset.h"
 #include "guard.h"
@@ -248,7 +250,35 @@ RefsMetadataList RefsBand::GetMetadata(const char *domain) {
     return metadata_.List();
 }
 
+int RefsBand::IGetDataCoverageStatus(int xOffset, int yOffset, int xSize, int ySize, int,
+                                     double *percent) {
+    double share = 1;
+    const bool isKnown = refs()->coverage(
+        {xOffset, yOffset, xSize, ySize, &nBand, 1, nullptr, eDataType, 0, 0, 0}, &share);
+    if (percent != nullptr) *percent = share * 100;
+    if (!isKnown) return GDAL_DATA_COVERAGE_STATUS_UNIMPLEMENTED | GDAL_DATA_COVERAGE_STATUS_DATA;
+    return (share > 0 ? GDAL_DATA_COVERAGE_STATUS_DATA : 0) |
+           (share < 1 ? GDAL_DATA_COVERAGE_STATUS_EMPTY : 0);
+}
+
+/* Asked for as in the VRT driver: of a pixel, or of a place. */
+const char *RefsBand::locationInfo(const char *item) {
+    int x = -1, y = -1;
+    double geo[2] = {0, 0}, transform[6], inverse[6];
+    if (sscanf(item, "Pixel_%d_%d", &x, &y) != 2) {
+        if (sscanf(item, "GeoPixel_%lf_%lf", &geo[0], &geo[1]) != 2 ||
+            poDS->GetGeoTransform(transform) != CE_None || !GDALInvGeoTransform(transform, inverse))
+            return nullptr;
+        x = static_cast<int>(floor(inverse[0] + inverse[1] * geo[0] + inverse[2] * geo[1]));
+        y = static_cast<int>(floor(inverse[3] + inverse[4] * geo[0] + inverse[5] * geo[1]));
+    }
+    if (x < 0 || y < 0 || x >= nRasterXSize || y >= nRasterYSize) return nullptr;
+    locationInfo_ = refs()->locate({x, y, 1, 1, &nBand, 1, nullptr, eDataType, 0, 0, 0});
+    return locationInfo_.empty() ? nullptr : locationInfo_.c_str();
+}
+
 const char *RefsBand::GetMetadataItem(const char *item, const char *domain) {
+    if (domain != nullptr && EQUAL(domain, "LocationInfo")) return locationInfo(item);
     if (!RefsIsDefaultDomain(domain)) return GDALPamRasterBand::GetMetadataItem(item, domain);
     return CSLFetchNameValue(GetMetadata(domain), item);
 }

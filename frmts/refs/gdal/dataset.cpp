@@ -284,6 +284,61 @@ CPLErr RefsDataset::loadWindow(const RefsWindow &window) const {
     return status == REFS_OK ? CE_None : RefsReport(error);
 }
 
+bool RefsDataset::coverage(const RefsWindow &window, double *share) const {
+    const refs_status status = RefsGuard(nullptr, [&] {
+        return view_->windows(readers_).coverage(window, view_->array(), share, nullptr);
+    });
+    return status == REFS_OK;
+}
+
+namespace {
+
+/** An element of XML; a number, or text. */
+std::string element(const char *name, const std::string &text) {
+    char *escaped = CPLEscapeString(text.c_str(), static_cast<int>(text.size()), CPLES_XML);
+    const std::string made = std::string("<") + name + '>' + escaped + "</" + name + '>';
+    CPLFree(escaped);
+    return made;
+}
+
+refs_status describeSource(void *user, const refs_array_source *source, refs_error *) {
+    auto *xml = static_cast<std::string *>(user);
+    if (source->target != nullptr) *xml += element("File", RefsHideSecrets(source->target));
+    *xml += element("Variable", source->variable);
+    if (source->target == nullptr) *xml += "<Absent/>";
+    if (source->target == nullptr || source->is_inline || source->is_whole) return REFS_OK;
+    *xml += element("Offset", std::to_string(source->offset)) +
+            element("Length", std::to_string(source->length));
+    return REFS_OK;
+}
+
+/** The partition of an aggregation that an element is in. */
+std::string describePartition(const refs_array_meta *meta, const uint64_t *at) {
+    refs_partition partition{};
+    if (meta->aggregation == nullptr || meta->edges != nullptr ||
+        refs_aggregation_find(meta, at, &partition, nullptr) != REFS_OK)
+        return "";
+    std::string index;
+    for (size_t dim = 0; dim < meta->rank; dim++)
+        index += (dim > 0 ? "," : "") + std::to_string(partition.index[dim]);
+    return element("Partition", index);
+}
+
+} // namespace
+
+std::string RefsDataset::locate(const RefsWindow &window) const {
+    refs_error error = REFS_ERROR_INIT;
+    std::string xml = "<LocationInfo>";
+    const refs_status status = RefsGuard(&error, [&] {
+        const auto at = view_->windows(readers_).elementOf(window);
+        xml += describePartition(meta(), at.data());
+        return refs_array_locate(view_->array(), at.data(), describeSource, &xml, &error);
+    });
+    if (status == REFS_OK) return xml + "</LocationInfo>";
+    RefsReport(error);
+    return "";
+}
+
 /* Reduced resolutions are read from blocks here and there: only full ones are worth a prefetch. */
 CPLErr RefsDataset::AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
                                int bufferYSize, GDALDataType bufferType, int nBandsWanted,

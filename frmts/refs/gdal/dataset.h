@@ -86,6 +86,12 @@ class RefsDataset final : public GDALPamDataset {
      * is raised, and nothing else a failure. */
     CPLErr loadWindow(const RefsWindow &window) const;
 
+    /** The share of a window that is stored somewhere; false where nobody knows. */
+    bool coverage(const RefsWindow &window, double *share) const;
+
+    /** Where the first pixel of a window comes from, as XML; empty on failure, which is raised. */
+    std::string locate(const RefsWindow &window) const;
+
     /** Where reads that GDAL carries out for one of its own find whom to ask. */
     RefsNestedReads *&nestedReads() { return nestedReads_; }
 
@@ -165,6 +171,8 @@ class RefsBand final : public GDALPamRasterBand {
                                int force, GDALProgressFunc progress, void *user) override;
 
   protected:
+    int IGetDataCoverageStatus(int xOffset, int yOffset, int xSize, int ySize, int stopAt,
+                               double *percent) override;
     CPLErr IReadBlock(int xBlock, int yBlock, void *data) override;
     CPLErr IRasterIO(GDALRWFlag flag, int xOffset, int yOffset, int xSize, int ySize, void *data,
                      int bufferXSize, int bufferYSize, GDALDataType bufferType, GSpacing pixelSpace,
@@ -177,8 +185,11 @@ class RefsBand final : public GDALPamRasterBand {
     bool hasBlockAt(int x, int y);
     void describe();
 
+    const char *locationInfo(const char *item);
+
     bool described_ = false;
     CPLStringList metadata_;
+    std::string locationInfo_;     ///< that was asked for last
     mutable std::string position_; ///< along the band axes
 };
 

@@ -286,7 +286,7 @@ bool isLocal(void *, const char *location) {
 
 const refs_vfs *RefsVsiSource() {
     static const refs_vfs source = {nullptr, open,       size,    read, readMany,
-                                    close,   validators, isLocal, peek, forget};
+                                    close,   validators, isLocal, peek, forget, nullptr};
     return &source;
 }
 

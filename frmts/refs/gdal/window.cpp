@@ -231,6 +231,37 @@ refs_status RefsWindowReader::load(const RefsWindow &window, refs_error *error) 
     return progress.isCancelled() ? progress.fail(error) : REFS_OK;
 }
 
+namespace {
+
+/** Chunks that coverage is asked of. */
+constexpr uint64_t maxLookedFor = 100000;
+
+} // namespace
+
+refs_status RefsWindowReader::coverage(const RefsWindow &window, refs_array *array, double *share,
+                                       refs_error *error) const {
+    static const int64_t noSpaces[3] = {0, 0, 0};
+    const Run run = longestRun(static_cast<uint64_t>(window.bands[0] - 1), 1, UINT64_MAX);
+    uint64_t there = 0;
+    for (const RefsWindow &part : partsOf(window)) {
+        uint64_t n = 0;
+        if (part.width == 0) continue;
+        const Region region = regionOf(part, run, noSpaces);
+        const refs_region view = region.view();
+        REFS_TRY(refs_array_count_present(array, &view, maxLookedFor, &n, error));
+        there += n;
+    }
+    *share = static_cast<double>(there) / window.width / window.height;
+    return REFS_OK;
+}
+
+std::array<uint64_t, REFS_MAX_RANK> RefsWindowReader::elementOf(const RefsWindow &window) const {
+    static const int64_t noSpaces[3] = {0, 0, 0};
+    const Run run = longestRun(static_cast<uint64_t>(window.bands[0] - 1), 1, UINT64_MAX);
+    const std::array<RefsWindow, 2> parts = partsOf(window);
+    return regionOf(parts[0].width > 0 ? parts[0] : parts[1], run, noSpaces).start;
+}
+
 void RefsWindowReader::askFor(const RefsWindow &window,
                               void (*ask)(refs_reader *reader, const refs_region *region)) const {
     static const int64_t noSpaces[3] = {0, 0, 0};

@@ -52,6 +52,14 @@ class RefsWindowReader {
           longitudes_(longitudes != nullptr && longitudes->isNeeded() ? longitudes : nullptr) {}
 
     /** Consecutive bands are read as one region, so that their fetches are planned together. */
+    /** The share of the window's pixels that are stored somewhere; REFS_LIMIT where that takes
+     * looking for too many chunks. */
+    refs_status coverage(const RefsWindow &window, refs_array *array, double *share,
+                         refs_error *error) const;
+
+    /** The element of the array that the first pixel of a window is. */
+    std::array<uint64_t, REFS_MAX_RANK> elementOf(const RefsWindow &window) const;
+
     refs_status read(const RefsWindow &window, refs_error *error) const;
 
     /** Reads one band, with columns and longitudes as they are stored. */

@@ -17,6 +17,9 @@ typedef struct refs_set_format {
     /** Whether a location whose first bytes are `head` may be of this format. */
     bool (*sniff)(const refs_set_input *input, refs_bytes head);
     refs_status (*open)(const refs_set_input *input, refs_set **set, refs_error *err);
+    /** As open, of a location that no format sniffs: REFS_INVALID where it is not of this format.
+     * May be NULL: it never is. */
+    refs_status (*try_open)(const refs_set_input *input, refs_set **set, refs_error *err);
 } refs_set_format;
 
 extern const refs_set_format refs_refset__json;

@@ -80,4 +80,4 @@ static refs_status open_json(const refs_set_input *input, refs_set **set, refs_e
     return status;
 }
 
-const refs_set_format refs_refset__json = {"JSON", sniff, open_json};
+const refs_set_format refs_refset__json = {"JSON", sniff, open_json, NULL};

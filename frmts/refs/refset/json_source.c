@@ -7,7 +7,7 @@ refs_status refs_refset__json_source_open(const refs_vfs *vfs, const char *locat
                                           refs_json_source *source, refs_error *err) {
     const refs_set_limits limits = REFS_SET_LIMITS_INIT;
     *source = (refs_json_source){.vfs = vfs, .max_unpacked = limits.max_unpacked_bytes};
-    return vfs->open(vfs->self, location, &source->handle, err);
+    return refs_vfs_open_whole(vfs, location, &source->handle, err);
 }
 
 void refs_refset__json_source_clear(refs_json_source *source) {

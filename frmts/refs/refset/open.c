@@ -52,25 +52,47 @@ static refs_status fail_on_content(const char *location, refs_bytes head, refs_e
                      other);
 }
 
-static refs_status find_format(const refs_set_input *input, const refs_set_format **format,
-                               refs_error *err) {
+/* What a location holds. */
+typedef struct found {
+    const refs_set_format *format;
+    refs_set *set; /* opened, where that was needed to know the format */
+} found;
+
+/* Of the formats of which no beginning tells. */
+static refs_status try_formats(const refs_set_input *input, found *what, refs_error *err) {
+    refs_status status = REFS_INVALID;
+    for (size_t i = 0; status == REFS_INVALID && i < sizeof formats / sizeof formats[0]; i++) {
+        what->format = formats[i];
+        if (formats[i]->try_open == NULL) continue;
+        refs_error_clear(err);
+        status = formats[i]->try_open(input, &what->set, err);
+    }
+    if (status != REFS_OK && status != REFS_INVALID) refs_error_prefix(err, "%s", input->location);
+    return status;
+}
+
+static refs_status find_format(const refs_set_input *input, found *what, refs_error *err) {
     uint8_t head[HEAD_SIZE];
     size_t size = 0;
+    refs_error problem = REFS_ERROR_INIT;
     REFS_TRY(read_head(input, head, &size, err));
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        *format = formats[i];
+        what->format = formats[i];
         if (formats[i]->sniff(input, refs_bytes_view(head, size))) return REFS_OK;
     }
-    return fail_on_content(input->location, refs_bytes_view(head, size), err);
+    refs_status status = size == HEAD_SIZE ? try_formats(input, what, &problem) : REFS_INVALID;
+    if (status == REFS_INVALID)
+        return fail_on_content(input->location, refs_bytes_view(head, size), err);
+    return refs_fail(err, status, "%s", problem.message);
 }
 
 /* Sets the location of the input to the first candidate that is there and may be a set. */
-static refs_status choose(const refs_candidates *candidates, refs_set_input *input,
-                          const refs_set_format **format, refs_error *err) {
+static refs_status choose(const refs_candidates *candidates, refs_set_input *input, found *what,
+                          refs_error *err) {
     refs_error problems[2] = {REFS_ERROR_INIT, REFS_ERROR_INIT};
     for (size_t i = 0; i < 2 && candidates->location[i] != NULL; i++) {
         input->location = candidates->location[i];
-        refs_status status = find_format(input, format, &problems[i]);
+        refs_status status = find_format(input, what, &problems[i]);
         if (status == REFS_OK || status == REFS_NOMEM)
             return refs_fail(err, status, "%s", problems[i].message);
     }
@@ -84,9 +106,10 @@ static refs_status choose(const refs_candidates *candidates, refs_set_input *inp
 
 static refs_status open_chosen(const refs_candidates *candidates, refs_set_input *input,
                                refs_set **set, refs_error *err) {
-    const refs_set_format *format;
-    REFS_TRY(choose(candidates, input, &format, err));
-    refs_status status = format->open(input, set, err);
+    found what = {NULL, NULL};
+    REFS_TRY(choose(candidates, input, &what, err));
+    *set = what.set;
+    refs_status status = what.set == NULL ? what.format->open(input, set, err) : REFS_OK;
     if (status != REFS_OK) refs_error_prefix(err, "%s", input->location);
     return status;
 }

@@ -59,4 +59,4 @@ static refs_status open_parquet(const refs_set_input *input, refs_set **set, ref
     return status;
 }
 
-const refs_set_format refs_refset__parquet = {"parquet", sniff, open_parquet};
+const refs_set_format refs_refset__parquet = {"parquet", sniff, open_parquet, NULL};

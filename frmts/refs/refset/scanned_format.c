@@ -93,4 +93,4 @@ static refs_status open_scanned(const refs_set_input *input, refs_set **set, ref
     return status;
 }
 
-const refs_set_format refs_refset__scanned = {"scanned", sniff, open_scanned};
+const refs_set_format refs_refset__scanned = {"scanned", sniff, open_scanned, open_scanned};

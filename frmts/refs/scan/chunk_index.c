@@ -31,6 +31,7 @@ void refs_chunk_index_clear(refs_chunk_index *index) {
     refs_free(index->steps);
     refs_free(index->entries);
     refs_free(index->numbers);
+    refs_free(index->locations);
     refs_buf_clear(&index->inline_bytes);
     memset(index, 0, sizeof *index);
 }
@@ -79,6 +80,26 @@ refs_status refs_chunk_index_add_inline(refs_chunk_index *index, uint64_t number
     size_t offset = index->inline_bytes.size;
     REFS_TRY(refs_buf_append(&index->inline_bytes, bytes.data, bytes.size, err));
     return refs_chunk_index_add(index, number, offset, bytes.size, 0, err);
+}
+
+refs_status refs_chunk_index_add_elsewhere(refs_chunk_index *index, uint64_t number,
+                                           refs_index_entry entry, uint32_t location_id,
+                                           refs_error *err) {
+    if (!is_dense(index))
+        return refs_fail(err, REFS_LIMIT,
+                         "it has %llu chunks in several files, at most %d are read",
+                         (unsigned long long)index->n_chunks, MAX_DENSE_CHUNKS);
+    if (index->locations == NULL)
+        index->locations = refs_calloc((size_t)index->n_chunks, sizeof *index->locations);
+    if (index->locations == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_chunk_index_add(index, number, entry.offset, entry.length,
+                                  (uint32_t)entry.filter_mask, err));
+    index->locations[number] = location_id;
+    return REFS_OK;
+}
+
+uint32_t refs_chunk_index_location(const refs_chunk_index *index, uint64_t number) {
+    return index->locations != NULL ? index->locations[number] : index->location_id;
 }
 
 refs_status refs_chunk_index_in_steps(refs_chunk_index *index, const refs_chunk_steps *steps,

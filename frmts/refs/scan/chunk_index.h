@@ -34,6 +34,7 @@ typedef struct refs_chunk_index {
     refs_buf inline_bytes;
     refs_chunk_steps *steps;   /**< where all is said in steps: there are no entries then */
     refs_index_entry *entries; /**< one for each chunk where `numbers` is NULL */
+    uint32_t *locations;       /**< of each entry where they are not all the same, else NULL */
     uint64_t *numbers;         /**< chunk numbers of the entries, ascending once it is finished */
     size_t n_entries, capacity;
 } refs_chunk_index;
@@ -59,6 +60,15 @@ refs_status refs_chunk_index_add(refs_chunk_index *index, uint64_t number, uint6
  * REFS_SCAN_INLINE. */
 refs_status refs_chunk_index_add_inline(refs_chunk_index *index, uint64_t number, refs_bytes bytes,
                                         refs_error *err);
+
+/** Adds chunk `number` with a location of its own. REFS_LIMIT of arrays of so many chunks that not
+ * all have a place. */
+refs_status refs_chunk_index_add_elsewhere(refs_chunk_index *index, uint64_t number,
+                                           refs_index_entry entry, uint32_t location_id,
+                                           refs_error *err);
+
+/** The location of a chunk that was found. */
+uint32_t refs_chunk_index_location(const refs_chunk_index *index, uint64_t number);
 
 /** Says in steps where all chunks are, without adding any. REFS_CORRUPT where they leave the
  * numbers that offsets have, or the length cannot be kept. */

@@ -192,3 +192,53 @@ refs_status refs_documents_add_array(refs_documents *documents, const refs_scan_
     }
     return add(documents, array->path, ".zattrs", attributes, err);
 }
+
+/* -- of other files ---------------------------------------------------------------------------- */
+
+/* What follows `path` in a key or a path that is at or below it: "" or "/..."; NULL of others. */
+static const char *below(const char *key, const char *path) {
+    size_t size = strlen(path);
+    if (size == 0) return key;
+    if (strncmp(key, path, size) != 0 || (key[size] != '/' && key[size] != '\0')) return NULL;
+    return key + size + (key[size] == '/');
+}
+
+static refs_status add_copy(refs_documents *documents, const char *path, const char *name,
+                            const char *text, refs_error *err) {
+    char *copy = strdup(text);
+    return add_text(documents, path, name, copy, err);
+}
+
+bool refs_documents_have(const refs_documents *documents, const char *path) {
+    for (size_t i = 0; i < documents->n; i++) {
+        const char *rest = below(documents->documents[i].key, path);
+        if (rest != NULL && *rest == '.') return true;
+    }
+    return false;
+}
+
+refs_status refs_documents_add_graft(refs_documents *documents, const refs_documents_graft *graft,
+                                     refs_status (*visit)(void *user, size_t number,
+                                                          refs_error *err),
+                                     void *user, refs_error *err) {
+    const refs_documents *from = graft->from;
+    for (size_t i = 0; i < from->n; i++) {
+        const char *rest = below(from->documents[i].key, graft->path);
+        if (rest == NULL) continue;
+        REFS_TRY(check_count(documents, err));
+        REFS_TRY(add_copy(documents, graft->as, rest, from->documents[i].text, err));
+    }
+    for (size_t i = 0; i < from->n_arrays; i++) {
+        const char *rest = below(from->arrays[i], graft->path);
+        if (rest == NULL) continue;
+        size_t number;
+        char *path = join(graft->as, rest);
+        if (path == NULL) return refs_fail_nomem(err);
+        if (*rest == '\0') path[strlen(graft->as)] = '\0';
+        refs_status status = add_path(documents, path, &number, err);
+        refs_free(path);
+        REFS_TRY(status);
+        REFS_TRY(visit(user, i, err));
+    }
+    return REFS_OK;
+}

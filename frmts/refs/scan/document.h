@@ -51,6 +51,23 @@ refs_status refs_documents_add_group(refs_documents *documents, const char *path
 refs_status refs_documents_add_array(refs_documents *documents, const refs_scan_array *array,
                                      size_t *number, refs_error *err);
 
+/** A group or an array of another file, as it is to be called here. */
+typedef struct refs_documents_graft {
+    const refs_documents *from;
+    const char *path;
+    const char *as;
+} refs_documents_graft;
+
+/** Adds what is at `path` in other documents, and below it, as `as`; calls `visit` with the number
+ * of each array there, which gets the next number here. */
+refs_status refs_documents_add_graft(refs_documents *documents, const refs_documents_graft *graft,
+                                     refs_status (*visit)(void *user, size_t number,
+                                                          refs_error *err),
+                                     void *user, refs_error *err);
+
+/** Whether there is a group or an array called `path`. */
+bool refs_documents_have(const refs_documents *documents, const char *path);
+
 /** A number, or "NaN", "Infinity", "-Infinity". NULL without memory. */
 json_t *refs_document_real(double value);
 

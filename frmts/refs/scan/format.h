@@ -4,6 +4,7 @@
 
 #include "chunk_index.h"
 #include "document.h"
+#include "files.h"
 #include "source.h"
 
 /** What a scanner works with; all of it outlives the scanner. */
@@ -11,6 +12,8 @@ typedef struct refs_scan_job {
     refs_source *source;
     refs_documents *documents;
     const refs_scan_options *options; /**< never NULL */
+    refs_scan_files *files;
+    uint32_t file; /**< the number of this one */
 } refs_scan_job;
 
 typedef struct refs_scan_format {

@@ -1,14 +1,7 @@
 /* hdf5.c -- HDF5 and netCDF-4 files, see format.h. */
 #include "hdf5_index.h"
+#include "hdf5_scan.h"
 #include "hdf5_superblock.h"
-#include "hdf5_tree.h"
-
-typedef struct hdf5_scan {
-    refs_hdf5_file file;
-    refs_hdf5_tree tree;
-    size_t *arrays; /* items, by number of the array */
-    size_t n_arrays, capacity;
-} hdf5_scan;
 
 static bool sniff(refs_bytes head) {
     size_t at;
@@ -23,7 +16,7 @@ static refs_status look(refs_source *source, bool *is_it, refs_error *err) {
 }
 
 static void close_hdf5(void *self) {
-    hdf5_scan *scan = self;
+    refs_hdf5_scan *scan = self;
     refs_hdf5__tree_clear(&scan->tree);
     refs_hdf5__file_clear(&scan->file);
     refs_free(scan->arrays);
@@ -32,14 +25,21 @@ static void close_hdf5(void *self) {
 
 /* -- documents --------------------------------------------------------------------------------- */
 
-static refs_status put_array(hdf5_scan *scan, refs_documents *documents, size_t number,
+static refs_status list_array(refs_hdf5_scan *scan, refs_scan *other, size_t number,
+                              refs_error *err) {
+    if (!refs_grow((void **)&scan->arrays, &scan->capacity, scan->n_arrays, sizeof *scan->arrays))
+        return refs_fail_nomem(err);
+    scan->arrays[scan->n_arrays++] = (refs_hdf5_listed){other, number};
+    return REFS_OK;
+}
+
+static refs_status put_array(refs_hdf5_scan *scan, refs_documents *documents, size_t number,
                              refs_error *err) {
     refs_hdf5_item *item = &scan->tree.items[number];
     uint64_t shape[REFS_SCAN_MAX_RANK], chunks[REFS_SCAN_MAX_RANK];
     refs_scan_array array = {.path = item->path, .shape = shape, .chunks = chunks};
     size_t i;
-    if (!refs_grow((void **)&scan->arrays, &scan->capacity, scan->n_arrays, sizeof *scan->arrays))
-        return refs_fail_nomem(err);
+    REFS_TRY(list_array(scan, NULL, number, err));
     array.rank = refs_hdf5__array_rank(item->dataset);
     refs_hdf5__array_shape(item->dataset, shape, chunks);
     array.dtype = refs_hdf5__dtype(refs_hdf5__element_type(item->dataset));
@@ -48,12 +48,66 @@ static refs_status put_array(hdf5_scan *scan, refs_documents *documents, size_t 
     array.fill_value = refs_hdf5__fill_value(item->dataset);
     array.attributes = item->attributes;
     item->attributes = NULL;
-    REFS_TRY(refs_documents_add_array(documents, &array, &i, err));
-    scan->arrays[scan->n_arrays++] = number;
+    return refs_documents_add_array(documents, &array, &i, err);
+}
+
+/* -- links to other files ---------------------------------------------------------------------- */
+
+static refs_status visit_linked(void *user, size_t number, refs_error *err) {
+    refs_hdf5_scan *scan = user;
+    return list_array(scan, scan->linked, number, err);
+}
+
+static refs_status find_linked(refs_hdf5_scan *scan, const refs_hdf5_item *item, refs_error *err) {
+    uint32_t id;
+    const refs_file_name name = {scan->number, refs_str_view(item->target, item->file_size),
+                                 "HDF5_EXT_PREFIX"};
+    refs_status status = refs_scan_files_find(scan->files, &name, &id, err);
+    if (status == REFS_OK)
+        status = refs_scan_files_scan(scan->files, id, scan->file.options, &scan->linked, err);
+    if (status == REFS_NOT_FOUND) {
+        refs_error_clear(err);
+        return refs_fail(err, REFS_NOT_FOUND, "there is no such file");
+    }
+    return status;
+}
+
+refs_status refs_hdf5__clean_path(refs_str path, refs_buf *clean, refs_error *err) {
+    for (size_t i = 0; i < path.size; i++) {
+        bool is_needless =
+            path.data[i] == '/' && (clean->size == 0 || clean->data[clean->size - 1] == '/');
+        if (!is_needless) REFS_TRY(refs_buf_append(clean, path.data + i, 1, err));
+    }
+    if (clean->size > 0 && clean->data[clean->size - 1] == '/') clean->size--;
+    return refs_buf_append(clean, "", 1, err);
+}
+
+static refs_status put_linked(refs_hdf5_scan *scan, refs_documents *documents,
+                              const refs_hdf5_item *item, refs_error *err) {
+    refs_error why = REFS_ERROR_INIT;
+    refs_buf path = REFS_BUF_INIT;
+    refs_status status = find_linked(scan, item, &why);
+    if (status == REFS_NOMEM || status == REFS_CANCELLED)
+        return refs_fail(err, status, "%s", why.message);
+    if (status == REFS_OK) {
+        status =
+            refs_hdf5__clean_path(refs_str_from(item->target + item->file_size + 1), &path, err);
+        refs_documents_graft graft = {NULL, (const char *)path.data, item->path};
+        if (status == REFS_OK) graft.from = refs_scan__documents(scan->linked);
+        if (status == REFS_OK && !refs_documents_have(graft.from, graft.path))
+            (void)refs_fail(&why, REFS_NOT_FOUND, "there is no group or dataset of that name");
+        else if (status == REFS_OK)
+            status = refs_documents_add_graft(documents, &graft, visit_linked, scan, err);
+        refs_buf_clear(&path);
+        REFS_TRY(status);
+    }
+    if (why.status != REFS_OK)
+        refs_hdf5__note(&scan->file, "/%s is left out: it is a link to another file, %s: %s",
+                        item->path, item->target, why.message);
     return REFS_OK;
 }
 
-static refs_status put_documents(hdf5_scan *scan, refs_documents *documents, refs_error *err) {
+static refs_status put_documents(refs_hdf5_scan *scan, refs_documents *documents, refs_error *err) {
     for (size_t i = 0; i < scan->tree.n; i++) {
         refs_hdf5_item *item = &scan->tree.items[i];
         refs_status status = REFS_OK;
@@ -63,27 +117,49 @@ static refs_status put_documents(hdf5_scan *scan, refs_documents *documents, ref
             status = refs_documents_add_group(documents, item->path, attributes, err);
         } else if (item->kind == REFS_HDF5_ITEM_DATASET && !item->scales.is_only_dimension) {
             status = put_array(scan, documents, i, err);
+        } else if (item->kind == REFS_HDF5_ITEM_EXTERNAL) {
+            status = put_linked(scan, documents, item, err);
         }
         REFS_TRY(status);
     }
     return REFS_OK;
 }
 
-static refs_status list(hdf5_scan *scan, refs_documents *documents, refs_error *err) {
+static refs_status describe_virtual(refs_hdf5_scan *scan, refs_error *err) {
+    for (size_t i = 0; i < scan->tree.n; i++) {
+        const refs_hdf5_item *item = &scan->tree.items[i];
+        refs_error why = REFS_ERROR_INIT;
+        if (item->kind != REFS_HDF5_ITEM_DATASET ||
+            item->dataset->layout.class != REFS_HDF5_VIRTUAL)
+            continue;
+        refs_status status = refs_hdf5__describe_parts(scan, item->dataset, &why);
+        if (status == REFS_NOMEM || status == REFS_CANCELLED)
+            return refs_fail(err, status, "%s", why.message);
+        if (status != REFS_OK)
+            refs_hdf5__note(&scan->file, "/%s is a virtual dataset that cannot be read: %s",
+                            item->path, why.message);
+    }
+    return REFS_OK;
+}
+
+static refs_status list(refs_hdf5_scan *scan, refs_documents *documents, refs_error *err) {
     uint64_t root;
     REFS_TRY(refs_source_size(scan->file.source, &scan->file.size, err));
     refs_hdf5__begin_task(&scan->file);
     REFS_TRY(refs_hdf5__read_superblock(&scan->file, &root, err));
     REFS_TRY(refs_hdf5__read_tree(&scan->file, root, &scan->tree, err));
+    REFS_TRY(describe_virtual(scan, err));
     REFS_TRY(refs_hdf5__name_dimensions(&scan->tree, err));
     return put_documents(scan, documents, err);
 }
 
 static refs_status open_hdf5(const refs_scan_job *job, void **self, refs_error *err) {
-    hdf5_scan *scan = refs_calloc(1, sizeof *scan);
+    refs_hdf5_scan *scan = refs_calloc(1, sizeof *scan);
     if (scan == NULL) return refs_fail_nomem(err);
     scan->file.source = job->source;
     scan->file.options = job->options;
+    scan->files = job->files;
+    scan->number = job->file;
     refs_status status = list(scan, job->documents, err);
     if (status == REFS_OK)
         *self = scan;
@@ -99,16 +175,25 @@ static void add_inner_dimensions(refs_chunk_index *index, size_t rank) {
     while (index->rank < rank) index->n[index->rank++] = 1;
 }
 
+static refs_status index_virtual(refs_hdf5_scan *scan, const refs_hdf5_dataset *dataset,
+                                 refs_chunk_index *index, refs_error *err) {
+    refs_hdf5__begin_task(&scan->file);
+    refs_status status = refs_hdf5__index_parts(scan, dataset, index, err);
+    if (status != REFS_OK) refs_error_prefix(err, "virtual dataset");
+    return status;
+}
+
 static refs_status index_hdf5(void *self, size_t number, refs_chunk_index *index, refs_error *err) {
-    hdf5_scan *scan = self;
-    const refs_hdf5_item *item = &scan->tree.items[scan->arrays[number]];
+    refs_hdf5_scan *scan = self;
+    const refs_hdf5_listed *listed = &scan->arrays[number];
+    if (listed->other != NULL) return refs_scan__index(listed->other, listed->number, index, err);
+    const refs_hdf5_item *item = &scan->tree.items[listed->number];
     const refs_hdf5_dataset *dataset = item->dataset;
     refs_status status = REFS_OK;
     if (dataset->has_external_files)
         status = refs_fail(err, REFS_UNSUPPORTED, "its values are in other files");
     else if (dataset->layout.class == REFS_HDF5_VIRTUAL)
-        status =
-            refs_fail(err, REFS_UNSUPPORTED, "it is a virtual dataset: its values are elsewhere");
+        status = index_virtual(scan, dataset, index, err);
     else
         status = refs_hdf5__read_index(&scan->file, &dataset->layout, index, err);
     if (status != REFS_OK) refs_error_prefix(err, "/%s", item->path);

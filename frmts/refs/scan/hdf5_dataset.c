@@ -8,6 +8,7 @@ bool refs_hdf5__is_dataset(const refs_hdf5_object *object) {
 void refs_hdf5__dataset_clear(refs_hdf5_dataset *dataset) {
     refs_hdf5__type_clear(&dataset->type);
     refs_hdf5__layout_clear(&dataset->layout);
+    json_decref(dataset->codecs);
     memset(dataset, 0, sizeof *dataset);
 }
 
@@ -120,6 +121,8 @@ static refs_status read_new_layout(const refs_hdf5_file *file, refs_hdf5_cursor 
     case REFS_HDF5_CHUNKED:
         return read_chunked(file, cursor, layout, err);
     case REFS_HDF5_VIRTUAL:
+        layout->address = refs_hdf5__address(file, cursor);
+        layout->heap_index = refs_hdf5__u32(cursor);
         break;
     default:
         return refs_fail(err, REFS_UNSUPPORTED, "a layout is of class %u",

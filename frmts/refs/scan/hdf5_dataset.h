@@ -17,6 +17,8 @@ typedef struct refs_hdf5_dataset {
     uint64_t shape[REFS_SCAN_MAX_RANK]; /**< layout.shape, or more along unlimited dimensions that
                                              are longer in another dataset */
     bool has_external_files;
+    bool is_described;      /**< what it is made of is known, of a virtual dataset */
+    json_t *codecs;         /**< of a virtual dataset: the filters of its parts, or NULL */
     bool is_fill_undefined; /**< what was not written has no value */
 } refs_hdf5_dataset;
 
@@ -36,6 +38,9 @@ const refs_hdf5_type *refs_hdf5__element_type(const refs_hdf5_dataset *dataset);
 
 /** The fill value of the array's metadata; NULL for null. */
 json_t *refs_hdf5__fill_value(const refs_hdf5_dataset *dataset);
+
+/** The filters of chunks as numcodecs, whatever their elements become. */
+json_t *refs_hdf5__pipeline(const refs_hdf5_layout *layout);
 
 /** The filters as numcodecs, in the order of encoding; NULL for none. */
 json_t *refs_hdf5__filters(const refs_hdf5_dataset *dataset);

@@ -76,6 +76,13 @@ static json_t *codec_of(const refs_hdf5_filter *filter) {
     return refs_document_codec(name);
 }
 
+json_t *refs_hdf5__pipeline(const refs_hdf5_layout *layout) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < layout->n_filters; i++)
+        json_array_append_new(list, codec_of(&layout->filters[i]));
+    return list;
+}
+
 json_t *refs_hdf5__filters(const refs_hdf5_dataset *dataset) {
     const refs_hdf5_layout *layout = &dataset->layout;
     bool is_text = layout->element == REFS_HDF5_VLEN_STRING;
@@ -84,9 +91,7 @@ json_t *refs_hdf5__filters(const refs_hdf5_dataset *dataset) {
         json_array_append_new(list, refs_document_codec("vlen-utf8"));
         return list;
     }
+    if (dataset->codecs != NULL) return json_incref(dataset->codecs);
     if (layout->n_filters == 0 || layout->class != REFS_HDF5_CHUNKED) return NULL;
-    json_t *list = json_array();
-    for (size_t i = 0; i < layout->n_filters; i++)
-        json_array_append_new(list, codec_of(&layout->filters[i]));
-    return list;
+    return refs_hdf5__pipeline(layout);
 }

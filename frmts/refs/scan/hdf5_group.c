@@ -62,12 +62,14 @@ static refs_str text_until_nul(refs_bytes bytes) {
 #define HAS_CHARSET 0x10u
 
 /* An external link: flags, name of the file, path in it. */
-static refs_status read_external(refs_buf *text, refs_bytes value, refs_error *err) {
+static refs_status read_external(refs_buf *text, refs_bytes value, size_t *file_size,
+                                 refs_error *err) {
     refs_str rest = refs_str_part(as_text(value), 1, value.size);
     size_t end = refs_str_find(rest, '\0');
     refs_str path = refs_str_part(rest, end < rest.size ? end + 1 : end, rest.size);
     path = refs_str_part(path, 0, refs_str_find(path, '\0'));
     rest = refs_str_part(rest, 0, end);
+    *file_size = rest.size;
     text->size = 0;
     return refs_buf_printf(text, err, "%.*s:%.*s", REFS_STR_ARG(rest), REFS_STR_ARG(path));
 }
@@ -89,7 +91,7 @@ static refs_status add_message_link(group_reader *reader, uint8_t kind, refs_hdf
     refs_str target = text_until_nul(value);
     refs_status status = REFS_OK;
     if (kind == EXTERNAL) {
-        status = read_external(&text, value, NULL);
+        status = read_external(&text, value, &link.file_size, NULL);
         target = refs_str_view((const char *)text.data, text.size);
     }
     if (status == REFS_OK) status = add_link(reader->links, link, name, target, NULL);

@@ -16,6 +16,7 @@ typedef struct refs_hdf5_link {
     char *name;
     uint64_t address; /**< of what a hard link names */
     char *target;     /**< of a soft link: a path; of an external one: "file:path" */
+    size_t file_size; /**< ... and bytes of "file" */
     uint64_t order;   /**< creation order, where the group keeps it */
 } refs_hdf5_link;
 

@@ -17,10 +17,27 @@ static uint64_t value_bytes(const refs_hdf5_layout *layout) {
     return bytes;
 }
 
-/* One chunk, or as many as it is cut into, which follow each other. */
+/* Chunks are full along all dimensions behind the one that is cut, and 1 along those before it. */
+static refs_chunk_steps contiguous_steps(const refs_hdf5_layout *layout, uint64_t offset) {
+    refs_chunk_steps steps = {.offset = offset, .short_dim = layout->rank};
+    uint64_t element = layout->element_size; /* bytes of an element along `dim` */
+    steps.length = element;
+    for (size_t dim = layout->rank; dim-- > 0;) {
+        uint64_t size = layout->shape[dim], chunk = layout->chunk[dim];
+        if (size % chunk != 0) {
+            steps.short_dim = dim;
+            steps.last_length = size % chunk * element;
+        }
+        steps.steps[dim] = chunk * element;
+        steps.length *= chunk;
+        element *= size;
+    }
+    return steps;
+}
+
 static refs_status add_contiguous(refs_hdf5_chunks *chunks, refs_error *err) {
     const refs_hdf5_layout *layout = chunks->layout;
-    uint64_t offset, step = chunks->chunk_bytes, size = layout->size;
+    uint64_t offset, size = layout->size;
     if (layout->address == REFS_HDF5_UNDEFINED || size == 0) return REFS_OK;
     if (!refs_add_u64(chunks->file->base, layout->address, &offset) || size < value_bytes(layout) ||
         offset > chunks->file->size || size > chunks->file->size - offset)
@@ -28,11 +45,9 @@ static refs_status add_contiguous(refs_hdf5_chunks *chunks, refs_error *err) {
             err, REFS_CORRUPT,
             "its values, %llu bytes at address %llu, are too few or not within the file",
             (unsigned long long)size, (unsigned long long)layout->address);
-    for (uint64_t i = 0, at = 0; i < chunks->index->n_chunks && at < size; i++, at += step) {
-        uint64_t length = size - at < step ? size - at : step;
-        REFS_TRY(refs_chunk_index_add(chunks->index, i, offset + at, length, 0, err));
-    }
-    return REFS_OK;
+    if (chunks->index->n_chunks == 0) return REFS_OK;
+    const refs_chunk_steps steps = contiguous_steps(layout, offset);
+    return refs_chunk_index_in_steps(chunks->index, &steps, err);
 }
 
 static refs_status add_compact(refs_hdf5_chunks *chunks, refs_error *err) {

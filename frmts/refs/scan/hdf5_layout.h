@@ -48,8 +48,7 @@ typedef struct refs_hdf5_layout {
     uint64_t shape[REFS_SCAN_MAX_RANK];     /**< now */
     uint64_t max_shape[REFS_SCAN_MAX_RANK]; /**< REFS_HDF5_UNDEFINED: unlimited */
     uint64_t chunk[REFS_SCAN_MAX_RANK]; /**< as the array's metadata have it, for every class. Of a
-                                             contiguous dataset a chunk is contiguous, too, and
-                                             follows the one before */
+                                             contiguous dataset a chunk is contiguous, too */
     uint32_t element_size;              /**< bytes of an element in the file */
     refs_hdf5_element element;
 
@@ -59,7 +58,9 @@ typedef struct refs_hdf5_layout {
     uint64_t
         address;   /**< of the values, or of the index; REFS_HDF5_UNDEFINED: nothing was written */
     uint64_t size; /**< of contiguous values in bytes */
-    refs_buf compact; /**< the values of a compact dataset */
+    refs_buf compact;    /**< the values of a compact dataset */
+    uint32_t heap_index; /**< of a virtual one: its parts are this object of the global heap at
+                              `address` */
 
     refs_hdf5_index_kind index;
     uint64_t single_size; /**< of the one chunk with filters */

@@ -1,6 +1,10 @@
 /* hdf5_strings.c -- see hdf5_strings.h. */
 #include "hdf5_strings.h"
 
+#include "hdf5_dataset.h"
+#include "refs/codec.h"
+#include "refs/json.h"
+
 /* Collections of strings mostly have so many bytes. */
 #define USUAL_COLLECTION_BYTES (4 * REFS_KIB)
 
@@ -14,25 +18,61 @@ typedef struct reading {
     refs_chunk_index *index;
     size_t n_elements; /* of a chunk */
     refs_hdf5_heaps heaps;
-    refs_buf chunk;   /* as it is stored */
+    refs_buf chunk; /* without filters */
+    refs_buf stored_chunk;
+    refs_json_doc *filters; /* NULL: not needed so far */
+    refs_scratch scratch;
     refs_buf encoded; /* as it is handed on */
 } reading;
 
 /* -- one chunk -----------------------------------------------------------------------------------
  */
 
+static refs_status parse_filters(reading *job, refs_error *err) {
+    json_t *list = refs_hdf5__pipeline(job->layout);
+    char *text = json_dumps(list, JSON_COMPACT);
+    json_decref(list);
+    if (text == NULL) return refs_fail_nomem(err);
+    refs_status status = refs_json_parse(refs_str_from(text), &job->filters, err);
+    free(text);
+    return status;
+}
+
+static refs_status decode_chunk(reading *job, uint32_t skipped, refs_error *err) {
+    refs_chain_step steps[REFS_HDF5_MAX_FILTERS];
+    const refs_json *list = refs_json_root(job->filters);
+    refs_chain_spec spec = {.steps = steps,
+                            .n_steps = refs_json_size(list),
+                            .skipped = skipped,
+                            .dtype = "",
+                            .element_size = job->layout->element_size,
+                            .n_elements = job->n_elements};
+    refs_chain *chain;
+    for (size_t i = 0; i < spec.n_steps; i++)
+        steps[i] = (refs_chain_step){
+            refs_json_text(refs_json_get(refs_json_at(list, i), "id")).data, refs_json_at(list, i)};
+    REFS_TRY(refs_chain_open(&spec, &chain, err));
+    refs_status status = refs_buf_resize(&job->chunk, job->n_elements * spec.element_size, err);
+    if (status == REFS_OK)
+        status = refs_chain_decode(chain, refs_buf_view(&job->stored_chunk), &job->scratch,
+                                   job->chunk.data, err);
+    refs_chain_free(chain);
+    return status;
+}
+
 static refs_status read_chunk(reading *job, const refs_index_entry *entry, refs_error *err) {
     size_t n_filters = job->layout->n_filters;
+    uint64_t at = entry->offset - job->file->base;
     if (job->stored->location_id == REFS_SCAN_INLINE) {
         job->chunk.size = 0;
         return refs_buf_append(&job->chunk, job->stored->inline_bytes.data + entry->offset,
                                (size_t)entry->length, err);
     }
-    if (entry->filter_mask != (UINT64_C(1) << n_filters) - 1)
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "strings of variable length in chunks that are filtered are not read");
-    return refs_hdf5__read(job->file, entry->offset - job->file->base, entry->length, &job->chunk,
-                           "chunk", err);
+    if (entry->filter_mask == (UINT64_C(1) << n_filters) - 1)
+        return refs_hdf5__read(job->file, at, entry->length, &job->chunk, "chunk", err);
+    REFS_TRY(refs_hdf5__read(job->file, at, entry->length, &job->stored_chunk, "chunk", err));
+    if (job->filters == NULL) REFS_TRY(parse_filters(job, err));
+    return decode_chunk(job, (uint32_t)entry->filter_mask, err);
 }
 
 /* Length, address of a collection, and number of an object in it. */
@@ -101,7 +141,7 @@ static refs_status add_chunk(reading *job, uint64_t number, const refs_index_ent
 static refs_status add_chunks(reading *job, refs_error *err) {
     const refs_chunk_index *stored = job->stored;
     size_t n = stored->numbers != NULL ? stored->n_entries : (size_t)stored->n_chunks;
-    if (stored->entries == NULL) return REFS_OK;
+    if (stored->entries == NULL && stored->steps == NULL) return REFS_OK;
     for (size_t i = 0; i < n; i++) {
         uint64_t number = stored->numbers != NULL ? stored->numbers[i] : i;
         refs_index_entry entry;
@@ -126,6 +166,9 @@ refs_status refs_hdf5__add_strings(refs_hdf5_file *file, const refs_hdf5_layout 
     refs_status status = add_chunks(&job, err);
     refs_hdf5__heaps_clear(&job.heaps);
     refs_buf_clear(&job.chunk);
+    refs_buf_clear(&job.stored_chunk);
+    refs_scratch_clear(&job.scratch);
+    refs_json_doc_free(job.filters);
     refs_buf_clear(&job.encoded);
     return status;
 }

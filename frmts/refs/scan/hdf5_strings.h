@@ -5,7 +5,7 @@
 #include "hdf5_layout.h"
 
 /** Adds to `index`, which is empty, the strings of all chunks that are in `stored`, encoded as
- * "vlen-utf8" has it. REFS_UNSUPPORTED where a chunk went through filters. */
+ * "vlen-utf8" has it. REFS_UNSUPPORTED names a filter that this build lacks. */
 refs_status refs_hdf5__add_strings(refs_hdf5_file *file, const refs_hdf5_layout *layout,
                                    const refs_chunk_index *stored, refs_chunk_index *index,
                                    refs_error *err);

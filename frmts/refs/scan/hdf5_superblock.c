@@ -6,6 +6,9 @@
 /* A user block has 512 bytes times a power of two, or none. */
 #define FIRST_USER_BLOCK 512
 
+/* Larger ones are looked for, all sizes at once, only where there is none of up to that. */
+#define USUAL_USER_BLOCK (1 * (uint64_t)REFS_MIB)
+
 /* The most that a superblock has, its checksum included. */
 #define MAX_SUPERBLOCK_BYTES 256
 
@@ -20,12 +23,25 @@ bool refs_hdf5__find_signature(refs_bytes head, size_t *at) {
     return false;
 }
 
+/* Says that signatures from `at` up to `end` will be looked for. */
+static refs_status want_signatures(refs_source *source, uint64_t at, uint64_t end,
+                                   refs_error *err) {
+    refs_source_range ranges[64];
+    size_t n = 0;
+    for (; at < end && at <= INT64_MAX; at *= 2)
+        ranges[n++] = (refs_source_range){at, SIGNATURE_BYTES};
+    return refs_source_want(source, ranges, n, err);
+}
+
 refs_status refs_hdf5__find_superblock(refs_source *source, uint64_t *at, refs_error *err) {
     uint64_t size;
     REFS_TRY(refs_source_size(source, &size, err));
     for (*at = 0; *at < size && *at <= INT64_MAX; *at = *at == 0 ? FIRST_USER_BLOCK : 2 * *at) {
         uint8_t bytes[SIGNATURE_BYTES];
         size_t got;
+        if (*at == USUAL_USER_BLOCK / 32) /* what is before comes with the first block */
+            REFS_TRY(want_signatures(source, *at, USUAL_USER_BLOCK, err));
+        if (*at == USUAL_USER_BLOCK) REFS_TRY(want_signatures(source, *at, size, err));
         REFS_TRY(refs_source_read_some(source, (refs_source_range){*at, SIGNATURE_BYTES}, bytes,
                                        &got, err));
         if (got == SIGNATURE_BYTES && is_signature(bytes)) return REFS_OK;

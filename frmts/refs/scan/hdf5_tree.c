@@ -49,13 +49,14 @@ static refs_status add_item(walk *w, size_t parent, const refs_hdf5_link *link, 
     if (status == REFS_OK &&
         !refs_grow((void **)&tree->items, &tree->capacity, tree->n, sizeof *tree->items))
         status = refs_fail_nomem(err);
-    refs_hdf5_item item = {.parent = parent, .address = link->address, .scales.id = -1};
+    refs_hdf5_item item = {
+        .parent = parent, .address = link->address, .file_size = link->file_size, .scales.id = -1};
     if (status == REFS_OK) {
         tree->path_bytes += path.size;
         item.path = refs_buf_take_text(&path);
-        item.target =
-            link->kind == REFS_HDF5_SOFT ? refs_str_copy(refs_str_from(link->target)) : NULL;
-        if (item.path == NULL || (link->kind == REFS_HDF5_SOFT && item.target == NULL)) {
+        bool has_target = link->kind != REFS_HDF5_HARD;
+        item.target = has_target ? refs_str_copy(refs_str_from(link->target)) : NULL;
+        if (item.path == NULL || (has_target && item.target == NULL)) {
             refs_free(item.path);
             refs_free(item.target);
             status = refs_fail_nomem(err);
@@ -66,6 +67,7 @@ static refs_status add_item(walk *w, size_t parent, const refs_hdf5_link *link, 
     const char *slash = strrchr(item.path, '/');
     item.name = slash != NULL ? slash + 1 : item.path;
     if (link->kind == REFS_HDF5_SOFT) item.kind = REFS_HDF5_ITEM_SOFT;
+    if (link->kind == REFS_HDF5_EXTERNAL_LINK) item.kind = REFS_HDF5_ITEM_EXTERNAL;
     tree->items[tree->n++] = item;
     return REFS_OK;
 }
@@ -82,9 +84,9 @@ static refs_status add_links(walk *w, size_t parent, const refs_hdf5_links *link
         const char *path = w->tree->items[parent].path;
         if (!is_good_name(link->name))
             refs_hdf5__note(w->file, "/%s has a member of no good name, which is left out", path);
-        else if (link->kind == REFS_HDF5_EXTERNAL_LINK || link->kind == REFS_HDF5_OTHER_LINK)
-            refs_hdf5__note(w->file, "/%s: '%s' is left out: it is a link to another file%s%s",
-                            path, link->name, *link->target != '\0' ? ", " : "", link->target);
+        else if (link->kind == REFS_HDF5_OTHER_LINK)
+            refs_hdf5__note(w->file, "/%s: '%s' is left out: it is a link of a kind of its own",
+                            path, link->name);
         else
             REFS_TRY(add_item(w, parent, link, err));
     }
@@ -209,8 +211,7 @@ static refs_status read_batch(void *user, refs_error *err) {
     bool is_missing = false;
     for (size_t i = w->begin; i < w->end; i++) {
         bool *is_there = &w->is_there[i - w->begin];
-        if (w->tree->items[i].kind == REFS_HDF5_ITEM_SOFT || (w->file->is_collecting && *is_there))
-            continue;
+        if (w->tree->items[i].target != NULL || (w->file->is_collecting && *is_there)) continue;
         refs_status status = read_item(w, i, err);
         *is_there = !w->file->is_missing;
         is_missing = is_missing || w->file->is_missing;
@@ -294,7 +295,8 @@ static refs_status follow(walk *w, const refs_intern *paths, size_t number, refs
         return read_item(w, number, err);
     }
     const char *why = kind == REFS_HDF5_ITEM_GROUP ? "is a link to a group, which is listed there"
-                                                   : "is a link to nothing";
+                      : kind == REFS_HDF5_ITEM_EXTERNAL ? "is a link to one to another file"
+                                                        : "is a link to nothing";
     refs_hdf5__note(w->file, "/%s is left out: it %s", item->path, why);
     return REFS_OK;
 }

@@ -9,8 +9,9 @@ typedef enum refs_hdf5_item_kind {
     REFS_HDF5_ITEM_NEW, /**< not read yet */
     REFS_HDF5_ITEM_GROUP,
     REFS_HDF5_ITEM_DATASET,
-    REFS_HDF5_ITEM_SOFT,   /**< a soft link that is not followed yet */
-    REFS_HDF5_ITEM_NOTHING /**< a committed datatype, or left out with a note */
+    REFS_HDF5_ITEM_SOFT,     /**< a soft link that is not followed yet */
+    REFS_HDF5_ITEM_EXTERNAL, /**< a link to another file */
+    REFS_HDF5_ITEM_NOTHING   /**< a committed datatype, or left out with a note */
 } refs_hdf5_item_kind;
 
 /** What netCDF-4 and HDF5's dimension scales say about the dimensions of a dataset. */
@@ -30,7 +31,8 @@ typedef struct refs_hdf5_item {
     const char *name; /**< the part behind the last slash */
     size_t parent;    /**< number of the group that it is in; the root is its own */
     uint64_t address; /**< of its header */
-    char *target;     /**< of a soft link */
+    char *target;     /**< of a soft link; of a link to another file "file:path" … */
+    size_t file_size; /**< … and bytes of "file" */
     json_t *attributes;
     refs_hdf5_dataset *dataset;
     refs_hdf5_scales scales;

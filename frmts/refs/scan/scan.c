@@ -1,7 +1,7 @@
 /* scan.c -- see refs/scan.h. */
-#include "format.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
+#include "scan_internal.h"
 
 #define HEAD_BYTES (4 * REFS_KIB)
 
@@ -15,6 +15,9 @@ typedef struct scanned_array {
 
 struct refs_scan {
     refs_scan_options options;
+    refs_scan_files *files; /* of the first of them, which owns them */
+    uint32_t file;          /* this one: 0 is the first */
+    bool is_first;          /* it was opened by refs_scan_open */
     refs_source *source;
     refs_documents documents;
     const refs_scan_format *format;
@@ -65,11 +68,12 @@ static refs_status choose_format(refs_scan *scan, refs_error *err) {
         if (is_it) scan->format = formats[i];
     }
     if (scan->format != NULL) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED, "is of no format that is scanned");
+    return refs_fail(err, REFS_INVALID, "is of no format that is scanned");
 }
 
 static refs_status list(refs_scan *scan, refs_error *err) {
-    const refs_scan_job job = {scan->source, &scan->documents, &scan->options};
+    const refs_scan_job job = {scan->source, &scan->documents, &scan->options, scan->files,
+                               scan->file};
     REFS_TRY(choose_format(scan, err));
     REFS_TRY(scan->format->open(&job, &scan->self, err));
     for (size_t i = 0; i < scan->documents.n_arrays; i++) {
@@ -85,8 +89,9 @@ static refs_status list(refs_scan *scan, refs_error *err) {
     return scan->arrays != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-refs_status refs_scan_open(const refs_vfs *vfs, const char *location,
-                           const refs_scan_options *options, refs_scan **scan, refs_error *err) {
+/* Opens a scan of file `id`; it does not own the files yet. */
+static refs_status open_file(refs_scan_files *files, uint32_t id, const refs_scan_options *options,
+                             refs_scan **scan, refs_error *err) {
     refs_scan *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     opened->options = (refs_scan_options)REFS_SCAN_OPTIONS_INIT;
@@ -94,19 +99,54 @@ refs_status refs_scan_open(const refs_vfs *vfs, const char *location,
         memcpy(&opened->options, options,
                options->struct_size < sizeof *options ? options->struct_size : sizeof *options);
     opened->documents.limits = &opened->options.limits;
+    opened->files = files;
+    opened->file = id;
     pthread_mutex_init(&opened->lock, NULL);
     pthread_cond_init(&opened->idle, NULL);
     opened->forked = (refs_forked){in_child, opened, NULL, NULL};
     refs_fork_register(&opened->forked);
-    refs_status status = refs_source_open(vfs, location, &opened->source, err);
+    refs_status status = refs_source_open(
+        refs_scan_files_vfs(files), refs_scan_files_location(files, id), &opened->source, err);
     if (status == REFS_OK) status = list(opened, err);
-    if (status != REFS_OK) {
-        if (opened->format != NULL) refs_error_prefix(err, "%s", opened->format->name);
-        refs_scan_free(opened);
-        return status;
-    }
+    if (status != REFS_OK && opened->format != NULL)
+        refs_error_prefix(err, "%s", opened->format->name);
     *scan = opened;
-    return REFS_OK;
+    return status;
+}
+
+refs_status refs_scan__open_other(refs_scan_files *files, uint32_t id,
+                                  const refs_scan_options *options, refs_scan **scan,
+                                  refs_error *err) {
+    refs_scan *opened = NULL;
+    refs_status status = open_file(files, id, options, &opened, err);
+    if (status == REFS_OK)
+        *scan = opened;
+    else
+        refs_scan_free(opened);
+    return status;
+}
+
+refs_status refs_scan_open(const refs_vfs *vfs, const char *location,
+                           const refs_scan_options *options, refs_scan **scan, refs_error *err) {
+    refs_scan_files *files;
+    uint32_t id;
+    REFS_TRY(refs_scan_files_open(vfs, &files, err));
+    refs_status status = refs_scan_files_add(files, location, &id, err);
+    if (status == REFS_OK) status = refs_scan__open_other(files, id, options, scan, err);
+    if (status == REFS_OK)
+        (*scan)->is_first = true;
+    else
+        refs_scan_files_free(files);
+    return status;
+}
+
+const refs_documents *refs_scan__documents(const refs_scan *scan) {
+    return &scan->documents;
+}
+
+void *refs_scan__self(const refs_scan *scan, const refs_scan_format **format) {
+    *format = scan->format;
+    return scan->self;
 }
 
 void refs_scan_free(refs_scan *scan) {
@@ -122,7 +162,9 @@ void refs_scan_free(refs_scan *scan) {
     refs_source_free(scan->source);
     pthread_cond_destroy(&scan->idle);
     pthread_mutex_destroy(&scan->lock);
+    refs_scan_files *files = scan->is_first ? scan->files : NULL;
     refs_free(scan);
+    refs_scan_files_free(files);
 }
 
 /* -- what it holds ----------------------------------------------------------------------------- */
@@ -140,12 +182,11 @@ refs_status refs_scan_each_document(const refs_scan *scan,
 }
 
 const char *refs_scan_location(const refs_scan *scan, uint32_t id) {
-    return id == 0 ? refs_source_location(scan->source) : NULL;
+    return refs_scan_files_location(scan->files, id);
 }
 
 uint32_t refs_scan_n_locations(const refs_scan *scan) {
-    (void)scan;
-    return 1;
+    return refs_scan_files_count(scan->files);
 }
 
 void refs_scan_stats_of(refs_scan *scan, refs_scan_stats *stats) {
@@ -157,13 +198,20 @@ void refs_scan_stats_of(refs_scan *scan, refs_scan_stats *stats) {
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
+refs_status refs_scan__index(refs_scan *scan, size_t number, refs_chunk_index *index,
+                             refs_error *err) {
+    REFS_TRY(scan->format->index(scan->self, number, index, err));
+    if (index->location_id == 0) index->location_id = scan->file;
+    return REFS_OK;
+}
+
 /* Reads the index of an array, by one thread at a time: the source is one. */
 static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err) {
     refs_chunk_index index = {.rank = 0};
     scan->is_busy = true;
     scan->reader = pthread_self();
     refs_unlock(&scan->lock);
-    refs_status status = scan->format->index(scan->self, number, &index, err);
+    refs_status status = refs_scan__index(scan, number, &index, err);
     if (status == REFS_OK) status = refs_chunk_index_finish(&index, err);
     if (status != REFS_OK) refs_chunk_index_clear(&index);
     refs_lock(&scan->lock);
@@ -204,14 +252,14 @@ refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_
     if (!number_of(index, key, &at)) return REFS_NOT_FOUND;
     refs_index_entry entry;
     if (!refs_chunk_index_find(index, at, &entry)) return REFS_NOT_FOUND;
-    *chunk = (refs_scan_chunk){.location_id = index->location_id,
+    uint32_t location = refs_chunk_index_location(index, at);
+    *chunk = (refs_scan_chunk){.location_id = location,
                                .offset = entry.offset,
                                .length = entry.length,
                                .filter_mask = (uint32_t)entry.filter_mask};
-    const refs_buf *held =
-        index->location_id == REFS_SCAN_INLINE ? &index->inline_bytes : &scan->beginning;
-    if ((index->location_id == REFS_SCAN_INLINE || index->location_id == 0) &&
-        entry.offset < held->size && entry.length <= held->size - entry.offset)
+    const refs_buf *held = location == REFS_SCAN_INLINE ? &index->inline_bytes : &scan->beginning;
+    if ((location == REFS_SCAN_INLINE || location == 0) && entry.offset < held->size &&
+        entry.length <= held->size - entry.offset)
         chunk->bytes = refs_bytes_view(held->data + entry.offset, (size_t)entry.length);
     return REFS_OK;
 }

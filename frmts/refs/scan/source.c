@@ -342,7 +342,7 @@ refs_status refs_source_read_beside(refs_source *source, const refs_source_endin
     void *handle;
     refs_status status = name_beside(source, ending, &name);
     if (status == REFS_OK)
-        status = source->vfs->open(source->vfs->self, (const char *)name.data, &handle, NULL);
+        status = refs_vfs_open_whole(source->vfs, (const char *)name.data, &handle, NULL);
     if (status == REFS_OK) {
         status = read_other(source, handle, max_bytes, bytes);
         source->vfs->close(source->vfs->self, handle);

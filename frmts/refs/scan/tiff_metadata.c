@@ -103,7 +103,7 @@ static json_t *numbers_of_key(const key_tags *tags, size_t first, size_t n) {
 
 /* Strings end with a bar. */
 static json_t *text_of_key(const key_tags *tags, size_t first, size_t n) {
-    if (first > tags->strings.size) first = tags->strings.size;
+    if (first >= tags->strings.size) return refs_document_string("", 0);
     if (n > tags->strings.size - first) n = tags->strings.size - first;
     const char *text = (const char *)tags->strings.data + first;
     while (n > 0 && (text[n - 1] == '\0' || text[n - 1] == '|')) n--;
@@ -291,8 +291,8 @@ static bool fits(const json_t *number, const tiff_image *image) {
     unsigned bits = (unsigned)image->bits;
     if (image->format == 2)
         return bits == 64 ||
-               (value >= -(INT64_C(1) << (bits - 1)) && value < INT64_C(1) << (bits - 1));
-    return value >= 0 && (bits == 64 || value < INT64_C(1) << bits);
+               (value >= -((json_int_t)1 << (bits - 1)) && value < (json_int_t)1 << (bits - 1));
+    return value >= 0 && (bits == 64 || value < (json_int_t)1 << bits);
 }
 
 static refs_status add_nodata(const tiff_file *file, const tiff_image *image, json_t *attributes,

@@ -152,6 +152,16 @@ static refs_status narrow(refs_ref *ref, refs_store_part part, refs_error *err) 
     return REFS_OK;
 }
 
+refs_status refs_store_find(const refs_store *store, const refs_store_key *key, refs_ref *ref,
+                            refs_error *err) {
+    REFS_TRY(find(store, key->text, ref, err));
+    refs_status status = narrow(ref, key->part, err);
+    if (status == REFS_OK) return REFS_OK;
+    prefix(store, key->text, ref, err);
+    refs_ref_release(ref);
+    return status;
+}
+
 void refs_store_locate(const refs_store *store, const refs_store_key *key, refs_error *err) {
     refs_ref ref = {.kind = REFS_REF_INLINE};
     if (find(store, key->text, &ref, NULL) == REFS_OK) (void)narrow(&ref, key->part, NULL);

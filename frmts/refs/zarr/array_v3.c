@@ -1,21 +1,26 @@
 /* array_v3.c -- the metadata of one array in Zarr v3 ("zarr.json").
  *
- * Source: Zarr v3 core specification, "Array metadata". Read are regular grids and both chunk key
- * encodings. Of the codecs, "transpose" and "bytes" say how elements lie in a chunk, and
- * "sharding_indexed" alone how chunks lie in shards; the codec room has all others.
+ * Source: Zarr v3 core specification, "Array metadata". Read are regular and rectilinear
+ * (zarr-extensions) grids and both chunk key encodings. Of the codecs, "transpose" and "bytes" say
+ * how elements lie in a chunk, and "sharding_indexed" alone how chunks lie in shards; the codec
+ * room has all others.
  */
 #include "zarr_internal.h"
 
 /* -- grid and keys ----------------------------------------------------------------------------- */
 
-static refs_status read_grid(const refs_json *document, refs_array_meta *meta, refs_error *err) {
+static refs_status read_grid(const refs_array_source *source, refs_array_meta *meta,
+                             refs_error *err) {
+    const refs_json *document = source->document;
     const refs_json *grid = refs_json_get(document, "chunk_grid");
     refs_grid_lists lists = {refs_json_get(document, "shape"),
                              refs_json_get(refs_zarr__config_v3(grid), "chunk_shape"),
                              "chunk_shape"};
-    if (!refs_str_is(refs_zarr__name_v3(grid), "regular"))
+    bool is_regular = refs_str_is(refs_zarr__name_v3(grid), "regular");
+    if (!is_regular && !refs_str_is(refs_zarr__name_v3(grid), "rectilinear"))
         return refs_zarr__refuse_v3("chunk_grid", grid, err);
-    REFS_TRY(refs_zarr__read_grid(&lists, meta, err));
+    REFS_TRY(is_regular ? refs_zarr__read_grid(&lists, meta, err)
+                        : refs_zarr__read_rectilinear(source, meta, err));
     for (size_t i = 0; i < meta->rank; i++) meta->order[i] = (uint8_t)i;
     return REFS_OK;
 }
@@ -123,10 +128,12 @@ refs_status refs_zarr__read_v3(const refs_array_source *source, refs_array_meta 
     meta->zarr_format = 3;
     if (refs_json_size(refs_json_get(document, "storage_transformers")) > 0)
         return refs_fail(err, REFS_UNSUPPORTED, "storage transformers are not supported");
-    REFS_TRY(read_grid(document, meta, err));
+    REFS_TRY(read_grid(source, meta, err));
     REFS_TRY(refs_zarr__dtype_v3(refs_json_get(document, "data_type"), &meta->dtype, err));
     REFS_TRY(refs_zarr__read_fill(source, meta, err));
     REFS_TRY(read_key_encoding(source, meta, err));
     REFS_TRY(read_codecs(source, meta, err));
+    if (meta->edges != NULL && meta->shard != NULL)
+        return refs_fail(err, REFS_UNSUPPORTED, "shards of a rectilinear grid are not read");
     return refs_zarr__read_dims(source, refs_json_get(document, "dimension_names"), meta, err);
 }

@@ -47,7 +47,8 @@ refs_status refs_chunk_key(const refs_array_meta *array, const uint64_t *index, 
         index = shard;
     }
     for (size_t dim = array->rank; dim-- > 0;) {
-        begin = write_digits(index[dim], begin);
+        uint64_t first = array->first_chunk != NULL ? array->first_chunk[dim] : 0;
+        begin = write_digits(first + index[dim], begin);
         if (dim > 0) *--begin = array->separator;
     }
     refs_str prefix = refs_str_from(array->key_prefix);

@@ -76,7 +76,7 @@ typedef struct refs_tree {
     size_t docs_memory; /**< bytes of their trees */
     size_t docs_capacity;
     uint64_t n_controls; /**< characters in their strings that JSON wants escaped */
-    bool any_key; /**< of metadata or other names; chunks do not count */
+    bool any_key;        /**< of metadata or other names; chunks do not count */
     bool any_document;
 } refs_tree;
 
@@ -134,6 +134,10 @@ typedef struct refs_grid_lists {
 
 refs_status refs_zarr__read_grid(const refs_grid_lists *lists, refs_array_meta *meta,
                                  refs_error *err);
+
+/** Reads shape and edges of a rectilinear grid of v3. */
+refs_status refs_zarr__read_rectilinear(const refs_array_source *source, refs_array_meta *meta,
+                                        refs_error *err);
 
 /** Sets dims from a list of names, each with or without a group before it; names are made up
  * where there is no list, and with a note where it does not fit. */

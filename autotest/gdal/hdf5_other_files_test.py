@@ -1,0 +1,279 @@
+"""HDF5 files that name others are read as h5py reads them: external links, values in files of their own,
+and virtual datasets, locally and over HTTP. Skips without h5py.
+"""
+
+import os
+import sys
+import unittest
+
+import numpy as np
+from osgeo import gdal
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
+from served import Folder, Server
+
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+SKIPPED = 77
+
+
+def open_root(name):
+    return gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+
+
+def read(name, array):
+    return open_root(name).OpenMDArrayFromFullname("/" + array).ReadAsArray()
+
+
+def names(group, path=""):
+    found = {path + name for name in group.GetMDArrayNames() or []}
+    for name in group.GetGroupNames() or []:
+        found |= names(group.OpenGroup(name), f"{path}{name}/")
+    return found
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = Folder()
+        self.addCleanup(self.folder.close)
+
+    def path(self, name):
+        path = os.path.join(self.folder.served, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return path
+
+    def expect(self, name, *arrays):
+        """Arrays of a file that is read locally and over HTTP."""
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        with h5py.File(self.path(name)) as file:
+            for array in arrays:
+                expected = file[array][...]
+                for where in (self.path(name), server.url(name)):
+                    with self.subTest(array, where=where):
+                        self.assertTrue(np.array_equal(read(where, array), expected))
+
+    def notes(self, name):
+        said = []
+        gdal.PushErrorHandler(lambda kind, number, text: said.append(text))
+        try:
+            found = names(open_root(self.path(name)))
+        finally:
+            gdal.PopErrorHandler()
+        return found, said
+
+
+class ExternalLinks(Case):
+    def setUp(self):
+        super().setUp()
+        with h5py.File(self.path("parts/b.h5"), "w") as file:
+            file["x"] = np.arange(12).reshape(3, 4)
+            file.create_dataset("group/y", data=np.arange(20.), chunks=(6,), compression="gzip")
+            file["group/deep/z"] = np.arange(5, dtype="i2")
+            file["words"] = np.array(["a", "bb"], dtype=h5py.string_dtype())
+
+    def write(self, *links):
+        with h5py.File(self.path("a.h5"), "w") as file:
+            file["own"] = np.arange(3)
+            for name, link in links:
+                file[name] = link
+
+    def test_to_datasets_and_groups(self):
+        self.write(("x", h5py.ExternalLink("parts/b.h5", "/x")),
+                   ("in/g", h5py.ExternalLink("parts/b.h5", "group//")),
+                   ("all", h5py.ExternalLink("./parts/b.h5", "/")))
+        self.expect("a.h5", "own", "x", "in/g/y", "in/g/deep/z", "all/x", "all/group/y")
+        found, said = self.notes("a.h5")
+        self.assertEqual(found, {"own", "x", "in/g/y", "in/g/deep/z", "all/x", "all/group/y",
+                                 "all/group/deep/z", "all/words"})
+        self.assertEqual(said, [])
+
+    def test_in_circles_are_noted(self):
+        with h5py.File(self.path("parts/b.h5"), "a") as file:
+            file["group/back"] = h5py.ExternalLink("./../a.h5", "/in")
+        self.write(("in/g", h5py.ExternalLink("parts/../parts/b.h5", "group")))
+        found, said = self.notes("a.h5")
+        self.assertEqual(found, {"own", "in/g/y", "in/g/deep/z"})
+        self.assertEqual(len(said), 1)
+        self.assertIn("circle", said[0])
+
+    def test_to_links(self):
+        with h5py.File(self.path("c.h5"), "w") as file:
+            file["x"] = h5py.ExternalLink("parts/b.h5", "/x")
+        self.write(("x", h5py.ExternalLink("c.h5", "/x")))
+        self.expect("a.h5", "x")
+
+    def test_to_absolute_names(self):
+        self.write(("x", h5py.ExternalLink(self.path("parts/b.h5"), "/x")))
+        with h5py.File(self.path("a.h5")) as file:
+            self.assertTrue(np.array_equal(read(self.path("a.h5"), "x"), file["x"][...]))
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        self.assertEqual(names(open_root(server.url("a.h5"))), {"own"}, "from remote to local")
+
+    def test_in_folders_of_the_environment(self):
+        self.write(("x", h5py.ExternalLink("b.h5", "/x")))
+        self.assertEqual(self.notes("a.h5")[0], {"own"})
+        os.environ["HDF5_EXT_PREFIX"] = "/nowhere:${ORIGIN}/parts"
+        try:
+            self.assertEqual(self.notes("a.h5")[0], {"own", "x"})
+        finally:
+            del os.environ["HDF5_EXT_PREFIX"]
+
+    def test_to_nothing_are_noted(self):
+        self.write(("x", h5py.ExternalLink("gone.h5", "/x")),
+                   ("y", h5py.ExternalLink("parts/b.h5", "/gone")))
+        found, said = self.notes("a.h5")
+        self.assertEqual(found, {"own"})
+        self.assertIn("/x is left out: it is a link to another file, gone.h5:/x: there is no such file",
+                      " ".join(said))
+        self.assertIn("/y is left out: it is a link to another file, parts/b.h5:/gone: there is no "
+                      "group or dataset of that name", " ".join(said))
+
+
+class VirtualDatasets(Case):
+    def part(self, name, values, path="d", **options):
+        with h5py.File(self.path(name), "a") as file:
+            file.create_dataset(path, data=values, **options)
+
+    def virtual(self, layout, fillvalue=-1, name="v", **options):
+        with h5py.File(self.path("v.h5"), "a", **options) as file:
+            file.create_virtual_dataset(name, layout, fillvalue=fillvalue)
+
+    def stacked(self, n=4, shape=(10,), **options):
+        layout = h5py.VirtualLayout(shape=(n, *shape), dtype="i4")
+        for i in range(n):
+            values = np.arange(np.prod(shape), dtype="i4").reshape(shape) + 1000 * i
+            self.part(f"p/{i}.h5", values, **options)
+            layout[i] = h5py.VirtualSource(f"p/{i}.h5", "d", shape=shape)
+        return layout
+
+    def test_of_stacked_files(self):
+        for i, options in enumerate(({}, {"chunks": (5,)}, {"chunks": (4,), "compression": "gzip"})):
+            for libver in ("earliest", "latest"):
+                with self.subTest(options=options, libver=libver):
+                    self.folder.close()
+                    os.makedirs(self.folder.served)
+                    self.virtual(self.stacked(**options), libver=libver)
+                    self.expect("v.h5", "v")
+
+    def test_of_files_one_after_the_other(self):
+        for i, chunks in enumerate((None, (5, 8), (2, 3))):
+            with self.subTest(chunks):
+                layout = h5py.VirtualLayout(shape=(35, 8), dtype="f8")
+                at = 0
+                for n in (10, 20, 5):
+                    values = np.random.default_rng(n).random((n, 8))
+                    self.part(f"c{i}/{n}.h5", values, chunks=chunks)
+                    layout[at:at + n] = h5py.VirtualSource(f"c{i}/{n}.h5", "d", shape=(n, 8))
+                    at += n
+                self.virtual(layout, name=f"v{i}")
+                self.expect("v.h5", f"v{i}")
+
+    def test_of_missing_files_and_gaps(self):
+        layout = self.stacked()
+        self.virtual(layout)
+        os.remove(self.path("p/2.h5"))
+        self.expect("v.h5", "v")
+        gaps = h5py.VirtualLayout(shape=(6, 10), dtype="i4")
+        gaps[1] = h5py.VirtualSource("p/1.h5", "d", shape=(10,))
+        gaps[4] = h5py.VirtualSource("p/0.h5", "d", shape=(10,))
+        self.virtual(gaps, name="gaps")
+        self.expect("v.h5", "gaps")
+
+    def test_of_the_same_file_and_of_each_other(self):
+        self.part("v.h5", np.arange(24).reshape(4, 6), "d", chunks=(2, 3))
+        layout = h5py.VirtualLayout(shape=(8, 6), dtype="i8")
+        layout[4:] = h5py.VirtualSource(".", "d", shape=(4, 6))
+        layout[:2] = h5py.VirtualSource(".", "/d", shape=(4, 6))[2:4]
+        self.virtual(layout, name="a_second")
+        layout = h5py.VirtualLayout(shape=(2, 8, 6), dtype="i8")
+        layout[1] = h5py.VirtualSource(".", "a_second", shape=(8, 6))
+        self.virtual(layout, name="a_first")
+        self.expect("v.h5", "a_first", "a_second")
+
+    def test_of_frames_by_turns(self):
+        layout = h5py.VirtualLayout(shape=(9, 4, 5), dtype="i4")
+        for i in range(3):
+            self.part(f"p/{i}.h5", np.arange(60, dtype="i4").reshape(3, 4, 5) + 100 * i,
+                      chunks=(1, 4, 5), compression="gzip")
+            layout[i::3] = h5py.VirtualSource(f"p/{i}.h5", "d", shape=(3, 4, 5))
+        self.virtual(layout, libver="latest")
+        self.expect("v.h5", "v")
+
+    def test_of_parts_of_files(self):
+        self.part("p/0.h5", np.arange(600).reshape(6, 10, 10), chunks=(2, 5, 5))
+        self.part("p/1.h5", np.arange(600).reshape(6, 10, 10))
+        layout = h5py.VirtualLayout(shape=(4, 10, 5), dtype="i8")
+        layout[:] = h5py.VirtualSource("p/0.h5", "d", shape=(6, 10, 10))[2:, :, 5:]
+        self.virtual(layout, name="chunked")
+        layout = h5py.VirtualLayout(shape=(4, 10), dtype="i8")
+        layout[:] = h5py.VirtualSource("p/1.h5", "d", shape=(6, 10, 10))[1:5, 3, :]
+        self.virtual(layout, name="contiguous")
+        layout = h5py.VirtualLayout(shape=(6, 10), dtype="i8")
+        layout[:] = h5py.VirtualSource("p/1.h5", "d", shape=(6, 10, 10))[:, :, 7]
+        self.virtual(layout, name="columns")
+        layout = h5py.VirtualLayout(shape=(10, 4), dtype="i8")
+        layout[:] = h5py.VirtualSource("p/1.h5", "d", shape=(6, 10, 10))[2, :, 3:7]
+        self.virtual(layout, name="corner")
+        self.expect("v.h5", "chunked", "contiguous", "columns", "corner")
+
+    def test_of_strings(self):
+        values = np.array(["a", "bb", "", "dddd"], dtype=h5py.string_dtype())
+        self.part("p/0.h5", values, chunks=(2,))
+        layout = h5py.VirtualLayout(shape=(2, 4), dtype=h5py.string_dtype())
+        layout[1] = h5py.VirtualSource("p/0.h5", "d", shape=(4,), dtype=h5py.string_dtype())
+        self.virtual(layout, fillvalue=None)
+        array = open_root(self.path("v.h5")).OpenMDArray("v")
+        self.assertEqual(array.Read(), ["", "", "", "", "a", "bb", "", "dddd"])
+
+    def test_without_an_end(self):
+        for i in range(3):
+            self.part(f"p/{i}.h5", np.arange(20, dtype="i4").reshape(2, 10) + 100 * i, chunks=(2, 5))
+        self.part("grows.h5", np.arange(50, dtype="i4").reshape(5, 10), chunks=(2, 5),
+                  maxshape=(None, 10))
+        unlimited = h5py.h5s.UNLIMITED
+        with h5py.File(self.path("v.h5"), "w", libver="latest") as file:
+            for name, source, sizes in (("counted", b"p/%b.h5", (2, 2)), ("grown", b"grows.h5", None)):
+                plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+                space = h5py.h5s.create_simple((2, 10), (unlimited, 10))
+                here = space.copy()
+                there = h5py.h5s.create_simple((2, 10), (unlimited, 10))
+                if sizes:
+                    here.select_hyperslab((0, 0), (unlimited, 1), (2, 10), (2, 10))
+                else:
+                    here.select_hyperslab((0, 0), (unlimited, 1), (1, 10), (1, 10))
+                    there.select_hyperslab((0, 0), (unlimited, 1), (1, 10), (1, 10))
+                plan.set_virtual(here, source, b"d", there)
+                h5py.h5d.create(file.id, name.encode(), h5py.h5t.STD_I32LE, space, plan)
+        with h5py.File(self.path("v.h5")) as file:
+            self.assertEqual((file["counted"].shape, file["grown"].shape), ((6, 10), (5, 10)))
+        self.expect("v.h5", "counted", "grown")
+
+    def test_that_no_chunks_fit_are_noted(self):
+        layout = self.stacked(2, (10,), chunks=(5,))
+        self.part("p/7.h5", np.arange(10, dtype="i4"), chunks=(4,))
+        layout[1] = h5py.VirtualSource("p/7.h5", "d", shape=(10,))
+        self.virtual(layout, name="shapes")
+        layout = h5py.VirtualLayout(shape=(7,), dtype="i4")
+        layout[:] = h5py.VirtualSource("p/7.h5", "d", shape=(10,))[2:9]
+        self.virtual(layout, name="offsets")
+        layout = h5py.VirtualLayout(shape=(10,), dtype="f4")
+        layout[:] = h5py.VirtualSource("p/7.h5", "d", shape=(10,))
+        self.virtual(layout, name="types")
+        for name, problem in (("shapes", "they have other shapes"),
+                              ("offsets", "a part begins within a chunk"),
+                              ("types", "a part of it has another type")):
+            with self.assertRaisesRegex(RuntimeError, problem):
+                read(self.path("v.h5"), name)
+
+
+if __name__ == "__main__":
+    if h5py is None:
+        print("no h5py")
+        sys.exit(SKIPPED)
+    gdal.UseExceptions()
+    unittest.main()

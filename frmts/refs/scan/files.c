@@ -1,0 +1,279 @@
+/* files.c -- see files.h. */
+#include "files.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "refs/fork.h"
+#include "refs/intern.h"
+#include "scan_internal.h"
+
+typedef struct known_file {
+    char *location;
+    refs_scan *scan; /* NULL: not opened, or the one that all others belong to */
+    bool is_opening;
+} known_file;
+
+struct refs_scan_files {
+    const refs_vfs *vfs;
+    unsigned depth;       /* of files that are being opened */
+    pthread_mutex_t lock; /* guards what follows */
+    refs_forked forked;
+    refs_intern locations; /* numbered as `known` */
+    known_file *known;
+    size_t n, capacity;
+};
+
+static void in_child(void *self) {
+    pthread_mutex_init(&((refs_scan_files *)self)->lock, NULL);
+}
+
+refs_status refs_scan_files_open(const refs_vfs *vfs, refs_scan_files **files, refs_error *err) {
+    refs_scan_files *made = refs_calloc(1, sizeof *made);
+    if (made == NULL) return refs_fail_nomem(err);
+    made->vfs = vfs;
+    pthread_mutex_init(&made->lock, NULL);
+    made->forked = (refs_forked){in_child, made, NULL, NULL};
+    refs_fork_register(&made->forked);
+    *files = made;
+    return REFS_OK;
+}
+
+void refs_scan_files_free(refs_scan_files *files) {
+    if (files == NULL) return;
+    refs_fork_unregister(&files->forked);
+    for (size_t i = 0; i < files->n; i++) {
+        refs_scan_free(files->known[i].scan);
+        refs_free(files->known[i].location);
+    }
+    refs_free(files->known);
+    refs_intern_clear(&files->locations);
+    pthread_mutex_destroy(&files->lock);
+    refs_free(files);
+}
+
+/* Adds a location that is not known yet. */
+static refs_status add_new(refs_scan_files *files, refs_str location, refs_error *err) {
+    uint32_t id;
+    char *copy = refs_str_copy(location);
+    if (copy == NULL ||
+        !refs_grow((void **)&files->known, &files->capacity, files->n, sizeof *files->known)) {
+        refs_free(copy);
+        return refs_fail_nomem(err);
+    }
+    refs_status status = refs_intern_add(&files->locations, location, &id, err);
+    if (status == REFS_OK)
+        files->known[files->n++] = (known_file){.location = copy};
+    else
+        refs_free(copy);
+    return status;
+}
+
+refs_status refs_scan_files_add(refs_scan_files *files, const char *location, uint32_t *id,
+                                refs_error *err) {
+    *id = refs_intern_find(&files->locations, refs_str_from(location));
+    if (*id != REFS_INTERN_NONE) return REFS_OK;
+    if (files->n == REFS_SCAN_MAX_FILES)
+        return refs_fail(err, REFS_LIMIT, "it names more than %d files", REFS_SCAN_MAX_FILES);
+    *id = (uint32_t)files->n;
+    refs_lock(&files->lock);
+    refs_status status = add_new(files, refs_str_from(location), err);
+    refs_unlock(&files->lock);
+    return status;
+}
+
+uint32_t refs_scan_files_count(const refs_scan_files *files) {
+    pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&files->lock;
+    refs_lock(lock);
+    uint32_t n = (uint32_t)files->n;
+    refs_unlock(lock);
+    return n;
+}
+
+const char *refs_scan_files_location(const refs_scan_files *files, uint32_t id) {
+    pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&files->lock;
+    refs_lock(lock);
+    const char *location = id < files->n ? files->known[id].location : NULL;
+    refs_unlock(lock);
+    return location;
+}
+
+/* -- looking for a file ------------------------------------------------------------------------ */
+
+static refs_str base_name(refs_str name) {
+    size_t begin = 0;
+    for (size_t i = 0; i < name.size; i++)
+        if (name.data[i] == '/') begin = i + 1;
+    return refs_str_part(name, begin, name.size);
+}
+
+/* The location without what follows its last slash; what is asked of a server stays behind. */
+static refs_str folder_of(const char *location, refs_str *query) {
+    refs_str path = refs_str_from(location);
+    bool is_url = strstr(location, "://") != NULL;
+    size_t end = is_url ? refs_str_find(path, '?') : SIZE_MAX;
+    if (end > path.size) end = path.size;
+    *query = refs_str_part(path, end, path.size);
+    path = refs_str_part(path, 0, end);
+    return refs_str_part(path, 0, path.size - base_name(path).size);
+}
+
+/* Sets *id where there is a file of that name. */
+static refs_status try_file(refs_scan_files *files, const refs_buf *location, uint32_t *id,
+                            refs_error *err) {
+    const char *text = (const char *)location->data;
+    void *handle;
+    if (refs_intern_find(&files->locations, refs_str_from(text)) == REFS_INTERN_NONE) {
+        REFS_TRY(files->vfs->open(files->vfs->self, text, &handle, err));
+        files->vfs->close(files->vfs->self, handle);
+    }
+    return refs_scan_files_add(files, text, id, err);
+}
+
+/* Where the names of folders begin: behind the host of a URL. */
+static size_t begin_of_path(refs_str location) {
+    size_t at = 0;
+    while (at + 3 <= location.size && memcmp(location.data + at, "://", 3) != 0) at++;
+    if (at + 3 > location.size) return 0;
+    for (at += 3; at < location.size && location.data[at] != '/';) at++;
+    return at;
+}
+
+/* Takes out "." and, with the folder before, ".."; what is above the first folder is lost. */
+static refs_status append_clean(refs_str path, refs_buf *location, refs_error *err) {
+    const size_t begin = location->size;
+    while (path.size > 0) {
+        size_t end = refs_str_find(path, '/');
+        refs_str part = refs_str_part(path, 0, end);
+        bool ends = end < path.size;
+        path = refs_str_part(path, ends ? end + 1 : path.size, path.size);
+        if (refs_str_is(part, ".")) continue;
+        bool can_rise = location->size > begin + 1 && refs_str_is(part, "..");
+        if (can_rise) {
+            size_t size = location->size - 1;
+            while (size > begin && location->data[size - 1] != '/') size--;
+            refs_str above =
+                refs_str_view((const char *)location->data + size, location->size - 1 - size);
+            if (!refs_str_is(above, "..")) {
+                location->size = size;
+                continue;
+            }
+        }
+        REFS_TRY(refs_buf_append_str(location, part, err));
+        if (ends) REFS_TRY(refs_buf_append(location, "/", 1, err));
+    }
+    return REFS_OK;
+}
+
+/* A file in `folder`, which may end without a slash. */
+static refs_status try_in(refs_scan_files *files, refs_str folder, refs_str name, refs_str query,
+                          uint32_t *id, refs_error *err) {
+    refs_buf path = REFS_BUF_INIT, location = REFS_BUF_INIT;
+    bool needs_slash = folder.size > 0 && folder.data[folder.size - 1] != '/';
+    refs_status status = refs_buf_printf(&path, err, "%.*s%s%.*s", REFS_STR_ARG(folder),
+                                         needs_slash ? "/" : "", REFS_STR_ARG(name));
+    refs_str whole = refs_str_view((const char *)path.data, path.size);
+    size_t begin = begin_of_path(whole);
+    if (status == REFS_OK)
+        status = refs_buf_append_str(&location, refs_str_part(whole, 0, begin), err);
+    if (status == REFS_OK)
+        status = append_clean(refs_str_part(whole, begin, whole.size), &location, err);
+    if (status == REFS_OK) status = refs_buf_append_str(&location, query, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    if (status == REFS_OK) status = try_file(files, &location, id, err);
+    refs_buf_clear(&path);
+    refs_buf_clear(&location);
+    return status;
+}
+
+/* "${ORIGIN}" at the beginning of a folder is that of the file. */
+static refs_status try_listed(refs_scan_files *files, const refs_file_name *name, refs_str origin,
+                              uint32_t *id, refs_error *err) {
+    static const char origin_word[] = "${ORIGIN}";
+    const char *listed = getenv(name->variable);
+    refs_str rest = refs_str_from(listed != NULL ? listed : "");
+    refs_status status = REFS_NOT_FOUND;
+    while (status == REFS_NOT_FOUND && rest.size > 0) {
+        size_t end = refs_str_find(rest, ':');
+        refs_str folder = refs_str_part(rest, 0, end);
+        rest = refs_str_part(rest, end < rest.size ? end + 1 : rest.size, rest.size);
+        if (folder.size == 0) continue;
+        refs_buf full = REFS_BUF_INIT;
+        if (refs_str_starts(folder, origin_word)) {
+            refs_str behind = refs_str_part(folder, sizeof origin_word - 1, folder.size);
+            status =
+                refs_buf_printf(&full, err, "%.*s%.*s", REFS_STR_ARG(origin), REFS_STR_ARG(behind));
+            folder = refs_str_view((const char *)full.data, full.size);
+            if (status != REFS_OK) break;
+        }
+        status = try_in(files, folder, name->name, refs_str_from(""), id, NULL);
+        refs_buf_clear(&full);
+    }
+    return status;
+}
+
+static refs_status find_near(refs_scan_files *files, const refs_file_name *name, uint32_t *id,
+                             refs_error *err) {
+    refs_str query, nothing = refs_str_from(""), base = name->name;
+    refs_str folder = folder_of(files->known[name->from].location, &query);
+    refs_status status = REFS_NOT_FOUND;
+    if (refs_str_starts(base, "/")) {
+        status = try_in(files, nothing, base, nothing, id, err);
+        base = base_name(base);
+    } else {
+        status = try_listed(files, name, folder, id, err);
+    }
+    if (status != REFS_NOT_FOUND) return status;
+    refs_error_clear(err);
+    return try_in(files, folder, base, query, id, err);
+}
+
+refs_status refs_scan_files_find(refs_scan_files *files, const refs_file_name *name, uint32_t *id,
+                                 refs_error *err) {
+    const char *from = files->known[name->from].location;
+    const refs_vfs *vfs = files->vfs;
+    bool is_near = vfs->is_local != NULL && vfs->is_local(vfs->self, from);
+    refs_str query, base = name->name;
+    if (base.size == 0 || refs_str_find(base, '\0') < base.size) return REFS_NOT_FOUND;
+    if (is_near) return find_near(files, name, id, err);
+    if (refs_str_starts(base, "/")) base = base_name(base);
+    refs_str folder = folder_of(from, &query);
+    return try_in(files, folder, base, query, id, err);
+}
+
+/* -- scans ------------------------------------------------------------------------------------- */
+
+refs_status refs_scan_files_scan(refs_scan_files *files, uint32_t id,
+                                 const refs_scan_options *options, refs_scan **scan,
+                                 refs_error *err) {
+    known_file known = files->known[id];
+    *scan = known.scan;
+    if (known.scan != NULL) return REFS_OK;
+    if (known.is_opening || id == 0 || files->depth == REFS_SCAN_MAX_DEPTH)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: files name each other in a circle, or too many in a row",
+                         known.location);
+    files->known[id].is_opening = true;
+    files->depth++;
+    refs_status status = refs_scan__open_other(files, id, options, scan, err);
+    files->depth--;
+    files->known[id].is_opening = false;
+    if (status == REFS_OK)
+        files->known[id].scan = *scan;
+    else
+        refs_error_prefix(err, "%s", known.location);
+    return status;
+}
+
+const refs_vfs *refs_scan_files_vfs(const refs_scan_files *files) {
+    return files->vfs;
+}
+
+bool refs_scan_files_is_open(const refs_scan_files *files, uint32_t id) {
+    return files->known[id].scan != NULL;
+}
+
+void refs_scan_files_close(refs_scan_files *files, uint32_t id) {
+    refs_scan_free(files->known[id].scan);
+    files->known[id].scan = NULL;
+}
