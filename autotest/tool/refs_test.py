@@ -470,6 +470,26 @@ class Other(Folder):
         self.assertIn("/t: ", run("check", "a.json", "--deep", status=1))
         self.assertIn("/t: ", run("check", "a.json", "--sample", "8", status=1))
 
+    def test_version_3_of_zarr_is_copied(self):
+        def array(shape, chunks):
+            return json.dumps({
+                "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": "uint8",
+                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks}},
+                "chunk_key_encoding": {"name": "default"}, "fill_value": 0,
+                "codecs": [{"name": "bytes"}]})
+
+        refs = {"zarr.json": '{"zarr_format":3,"node_type":"group"}',
+                "s/zarr.json": array([], []), "s/c": "7",
+                "v/zarr.json": array([4], [2]), "v/c/0": "ab", "v/c/1": ["/nowhere", 5, 2],
+                "d/zarr.json": array([4], [2]).replace('"default"', '"default", "configuration": {"separator": "."}'),
+                "d/c.1": ["/nowhere", 7, 2]}
+        with open("a.json", "w", encoding="utf-8") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        run("convert", "a.json", "-o", "b.json")
+        self.assertEqual(json.loads(content("b.json"))["refs"], refs)
+        run("diff", "a.json", "b.json")
+        self.assertIn("Zarr version 2", run("convert", "a.json", "-o", "b.parq", status=1))
+
     def test_help_is_there_in_all_forms(self):
         self.assertIn("combine", run("--help"))
         self.assertIn("--resume", run("index", "--help"))
