@@ -284,6 +284,43 @@ class WithoutASet(Folder):
             gdal.OpenEx('REFS:"d/*.nc"', gdal.OF_MULTIDIM_RASTER)
 
 
+class OverHttp(Folder):
+    """Sources that a server has."""
+
+    def setUp(self):
+        super().setUp()
+        self.names = [self.write(f"{hour}.nc", [hour]) for hour in range(4)]
+        server = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                              "../server/range_server.py")
+        self.server = subprocess.Popen([sys.executable, server, self.folder, "log", "--latency-ms",
+                                        "10"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       text=True)
+        self.url = f"http://127.0.0.1:{int(self.server.stdout.readline())}/"
+
+    def tearDown(self):
+        self.server.stdin.close()
+        self.server.stdout.close()
+        self.server.wait()
+        super().tearDown()
+
+    def test_urls_are_indexed_and_checked(self):
+        run("index", *[self.url + name for name in self.names], "-o", "all.json")
+        self.assertEqual(json.loads(content("all.json"))["refs"]["t/0.0.0"][0], self.url + "0.nc")
+        self.expect_hours("all.json", range(4))
+        run("index", *self.names, "-o", "local.json")
+        run("convert", "local.json", "--rewrite", os.path.realpath(self.folder) + "/=>" + self.url,
+            "-o", "moved.json")
+        run("diff", "all.json", "moved.json")
+        self.assertIn("0 problems", run("check", "all.json"))
+        os.truncate("2.nc", 500)
+        self.assertIn("2.nc: ", run("check", "all.json", status=1))
+
+    def test_a_source_that_is_not_there_is_named(self):
+        said = run("index", self.url + "gone.nc", "-o", "all.json", status=1)
+        self.assertIn("gone.nc", said)
+        self.assertIn("404", said)
+
+
 class Refusals(Folder):
     def test_packing_that_differs_is_named(self):
         self.write("a.nc", [0])
@@ -469,6 +506,26 @@ class Other(Folder):
         run("check", "a.json")
         self.assertIn("/t: ", run("check", "a.json", "--deep", status=1))
         self.assertIn("/t: ", run("check", "a.json", "--sample", "8", status=1))
+
+    def test_version_3_of_zarr_is_copied(self):
+        def array(shape, chunks):
+            return json.dumps({
+                "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": "uint8",
+                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks}},
+                "chunk_key_encoding": {"name": "default"}, "fill_value": 0,
+                "codecs": [{"name": "bytes"}]})
+
+        refs = {"zarr.json": '{"zarr_format":3,"node_type":"group"}',
+                "s/zarr.json": array([], []), "s/c": "7",
+                "v/zarr.json": array([4], [2]), "v/c/0": "ab", "v/c/1": ["/nowhere", 5, 2],
+                "d/zarr.json": array([4], [2]).replace('"default"', '"default", "configuration": {"separator": "."}'),
+                "d/c.1": ["/nowhere", 7, 2]}
+        with open("a.json", "w", encoding="utf-8") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        run("convert", "a.json", "-o", "b.json")
+        self.assertEqual(json.loads(content("b.json"))["refs"], refs)
+        run("diff", "a.json", "b.json")
+        self.assertIn("Zarr version 2", run("convert", "a.json", "-o", "b.parq", status=1))
 
     def test_help_is_there_in_all_forms(self):
         self.assertIn("combine", run("--help"))

@@ -93,6 +93,11 @@ refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_er
 refs_status refs_join_url(const refs_join_urls *urls, refs_str location, refs_buf *url,
                           refs_error *err);
 
+struct refs_array_meta;
+
+/** Below which numbers an array's keys of chunks are, along each dimension. */
+void refs_join_n_keys(const struct refs_array_meta *array, uint64_t *n);
+
 /** Appends the names of the dimensions, each with a NUL, whose coordinates differ between two sets:
  * along which they are to be joined. */
 refs_status refs_join_guess_dims(const refs_set *first, const refs_set *last,

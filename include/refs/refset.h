@@ -157,7 +157,8 @@ refs_status refs_set_each_name(const refs_set *set,
 
 /** The keys of the chunks of one array: `prefix` and an index joined by `separator`, below `n`
  * along each of `rank` dimensions; "t2m/" and '.', "t2m/c/" and '/'. An array without dimensions
- * has the one key that is `prefix` and 0. */
+ * has the one key that is `prefix` and 0, or `prefix` itself where that ends in no slash ("t2m/c").
+ */
 typedef struct refs_chunk_keys {
     refs_str prefix;
     char separator;

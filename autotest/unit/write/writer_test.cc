@@ -128,8 +128,9 @@ TEST(Writer, KeepsStatesOfSources) {
     for (const char *name : {"a.json", "a.parq"}) {
         WriterUnderTest under(name);
         ASSERT_TRUE(under.Open());
-        const refs_source_state one = {View("/d/x"), 12, 34, View("\"e\"")};
-        const refs_source_state other = {View("/d/y"), REFS_SOURCE_UNKNOWN, 0, View("")};
+        const refs_source_state one = {refs_str_from("/d/x"), 12, 34, refs_str_from("\"e\"")};
+        const refs_source_state other = {refs_str_from("/d/y"), REFS_SOURCE_UNKNOWN, 0,
+                                         refs_str_from("")};
         ASSERT_EQ(refs_writer_source(under.writer, &one, nullptr), REFS_OK);
         ASSERT_EQ(refs_writer_source(under.writer, &other, nullptr), REFS_OK);
         ASSERT_TRUE(under.Document(".zgroup", R"({"zarr_format":2})"));

@@ -185,6 +185,21 @@ static refs_status describe_meaning(reader *in, const refs_array_meta *meta, ref
     return number_attribute(in, meta, "bounds", &array->bounds, err);
 }
 
+static uint64_t n_chunks(const refs_array_meta *meta, size_t dim) {
+    uint64_t n = 0;
+    if (meta->edges == NULL) return refs_array_meta_n_chunks(meta, dim);
+    for (size_t i = 0; i < meta->edges[dim].n_runs; i++) n += meta->edges[dim].runs[i].count;
+    return n;
+}
+
+void refs_join_n_keys(const refs_array_meta *meta, uint64_t *n) {
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        uint64_t per_key = meta->shard != NULL ? meta->shard->n[dim] : 1;
+        n[dim] = (n_chunks(meta, dim) + per_key - 1) / per_key;
+        if (meta->first_chunk != NULL) n[dim] += meta->first_chunk[dim];
+    }
+}
+
 static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_join_array *array,
                              refs_error *err) {
     array->rank = meta->rank;
@@ -194,12 +209,11 @@ static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_join_
     array->chunk = array->shape + meta->rank;
     array->n = array->chunk + meta->rank;
     for (size_t dim = 0; dim < meta->rank; dim++) {
-        uint64_t per_key = meta->shard != NULL ? meta->shard->n[dim] : 1;
         array->shape[dim] = meta->shape[dim];
         array->chunk[dim] = meta->chunk[dim];
-        array->n[dim] = (refs_array_meta_n_chunks(meta, dim) + per_key - 1) / per_key;
         REFS_TRY(number_text(in, refs_str_from(meta->dims[dim]), &array->dims[dim], err));
     }
+    refs_join_n_keys(meta, array->n);
     array->separator = meta->separator;
     const char *prefix = meta->key_prefix + (in->group.size - 1);
     return number_text(in, refs_str_from(prefix), &array->prefix, err);
@@ -497,8 +511,7 @@ static refs_status read_array(reader *in, const refs_array_meta *meta, refs_erro
     REFS_TRY(add_array(in, meta, err));
     refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
     if (in->join->n_dims == 0)
-        return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err)
-                                                    : REFS_OK;
+        return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err) : REFS_OK;
     array->gets_new = varies(in, meta);
     REFS_TRY(pack_array(in, meta, array, err));
     return load_what_is_small(in, meta, array, err);

@@ -126,7 +126,8 @@ refs_status refs_join__url(const refs_join_urls *urls, const refs_ref *ref, refs
     size_t begin = url->size;
     bool is_file = refs_str_starts(text, "file:") || refs_str_starts(text, "local:");
     bool is_chain = strstr(ref->url, "::") != NULL;
-    if (ref->location == NULL || is_chain || (has_scheme(text) && !is_file))
+    bool is_url = has_scheme(text) && !is_file && !refs_str_starts(text, "/");
+    if (ref->location == NULL || is_chain || is_url)
         REFS_TRY(refs_buf_append_str(url, text, err));
     else
         REFS_TRY(append_location(urls, refs_str_from(ref->location), url, err));

@@ -154,13 +154,19 @@ bool refs_refset__next_index(const refs_chunk_keys *keys, uint64_t *index) {
     return false;
 }
 
+static refs_status append_key(const refs_chunk_keys *keys, const uint64_t *index, refs_buf *key,
+                              refs_error *err) {
+    key->size = 0;
+    REFS_TRY(refs_buf_append_str(key, keys->prefix, err));
+    for (size_t dim = 0; dim < keys->rank; dim++)
+        REFS_TRY(refs_buf_printf(key, err, "%.*s%llu", dim > 0, &keys->separator,
+                                 (unsigned long long)index[dim]));
+    return REFS_OK;
+}
+
 void refs_refset__name_chunk(const refs_chunk_keys *keys, const uint64_t *index, refs_error *err) {
     refs_buf name = REFS_BUF_INIT;
-    refs_status status = refs_buf_append_str(&name, keys->prefix, NULL);
-    for (size_t dim = 0; dim < keys->rank && status == REFS_OK; dim++)
-        status = refs_buf_printf(&name, NULL, "%s%llu",
-                                 dim == 0 ? "" : (const char[]){keys->separator, '\0'},
-                                 (unsigned long long)index[dim]);
+    refs_status status = append_key(keys, index, &name, NULL);
     if (status == REFS_OK && name.size > 0)
         refs_error_prefix(err, "%.*s", (int)name.size, (const char *)name.data);
     refs_buf_clear(&name);
@@ -201,19 +207,42 @@ static refs_status each_of_table(const refs_set *set, const refs_chunk_table *ta
     return REFS_OK;
 }
 
+/* Keys that do not look as those of chunks do, "t2m/c" and "t2m/c.0.1", are in no table. */
+static refs_status each_by_name(const refs_set *set, const refs_chunk_keys *keys,
+                                const refs_chunk_visitor *visitor, refs_error *err) {
+    uint64_t index[REFS_CHUNK_MAX_RANK] = {0};
+    refs_buf key = REFS_BUF_INIT;
+    refs_status status;
+    do {
+        refs_ref ref = {0};
+        status = append_key(keys, index, &key, err);
+        if (status == REFS_OK)
+            status = refs_set_find(set, refs_str_view((const char *)key.data, key.size), &ref, err);
+        if (status != REFS_OK && status != REFS_NOT_FOUND)
+            refs_error_prefix(err, "%.*s", (int)key.size, (const char *)key.data);
+        if (status == REFS_OK) status = visitor->visit(visitor->user, index, &ref, err);
+        refs_ref_release(&ref);
+        if (status == REFS_NOT_FOUND) status = REFS_OK;
+    } while (status == REFS_OK && refs_refset__next_index(keys, index));
+    refs_buf_clear(&key);
+    return status;
+}
+
 refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys,
                                 const refs_chunk_visitor *visitor, refs_error *err) {
     const refs_chunk_key wanted = {.prefix = keys->prefix,
                                    .separator = keys->separator,
                                    .rank = keys->rank > 0 ? keys->rank : 1};
+    for (size_t dim = 0; dim < keys->rank; dim++)
+        if (keys->n[dim] == 0) return REFS_OK;
+    if (keys->prefix.size > 0 && !refs_str_ends(keys->prefix, "/"))
+        return each_by_name(set, keys, visitor, err);
     const refs_chunk_table *table = refs_refset__set_table(set, &wanted);
     /* Of one number alone nothing tells what would stand between two. */
     refs_chunk_key other = wanted;
     other.separator = '/';
     if (table == NULL && wanted.rank == 1) table = refs_refset__set_table(set, &other);
     if (table != NULL) return each_of_table(set, table, keys, visitor, err);
-    for (size_t dim = 0; dim < keys->rank; dim++)
-        if (keys->n[dim] == 0) return REFS_OK;
     if (set->chunks.self == NULL) return REFS_OK;
     return set->chunks.each(set->chunks.self, keys, visitor, err);
 }

@@ -162,7 +162,7 @@ static refs_status decode(checking *at, const refs_array_meta *meta, uint64_t mo
     const refs_array_context context = {.store = at->set.store};
     uint64_t n[REFS_MAX_RANK], total = 1, bytes = meta->dtype.size;
     refs_array *array = NULL;
-    if (meta->dtype.type == REFS_TYPE_OBJECT) return REFS_OK;
+    if (meta->dtype.type == REFS_TYPE_OBJECT || meta->edges != NULL) return REFS_OK;
     for (size_t dim = 0; dim < meta->rank; dim++) {
         n[dim] = refs_array_meta_n_chunks(meta, dim);
         if (!refs_mul_u64(total, n[dim], &total) || !refs_mul_u64(bytes, meta->chunk[dim], &bytes))

@@ -13,6 +13,7 @@ typedef struct comparison {
     uint64_t n_different;
     size_t from; /* the set whose keys are gone through */
     const refs_array_meta *array;
+    const refs_chunk_keys *keys; /* of its chunks */
     uint64_t n_of_array;
 } comparison;
 
@@ -60,11 +61,18 @@ static bool same_text(const refs_buf *a, const refs_buf *b) {
     return is_same;
 }
 
+/* Other keys are chunks, whatever they look like. */
+static bool is_metadata(refs_str key) {
+    size_t slash = refs_str_find_last(key, '/');
+    refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
+    return refs_str_starts(name, ".z") || refs_str_is(name, "zarr.json");
+}
+
 static refs_status compare_document(void *user, refs_str key, refs_error *err) {
     comparison *at = user;
     refs_buf texts[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
     bool is_there[2] = {false, false};
-    if (refs_str_starts(key, REFS_SOURCES_GROUP "/")) return REFS_OK;
+    if (refs_str_starts(key, REFS_SOURCES_GROUP "/") || !is_metadata(key)) return REFS_OK;
     refs_status status = read_document(&at->sets[0], key, &texts[0], &is_there[0], err);
     if (status == REFS_OK) status = read_document(&at->sets[1], key, &texts[1], &is_there[1], err);
     at->n_of_array = 0;
@@ -93,7 +101,7 @@ static refs_status compare_chunk(void *user, const uint64_t *index, const refs_r
     comparison *at = user;
     refs_buf key = REFS_BUF_INIT;
     refs_ref other = {0};
-    REFS_TRY(tool_append_key(at->array, index, &key, err));
+    REFS_TRY(tool_append_key(at->keys, index, &key, err));
     refs_str text = refs_str_view((const char *)key.data, key.size);
     refs_status status = refs_set_find(at->sets[1 - at->from].set, text, &other, err);
     if (status == REFS_NOT_FOUND) {
@@ -117,6 +125,7 @@ static refs_status compare_chunks(comparison *at, refs_error *err) {
         at->n_of_array = 0;
         if (at->array->status != REFS_OK) continue;
         const refs_chunk_keys keys = tool_keys(at->array, n);
+        at->keys = &keys;
         REFS_TRY(refs_set_each_chunk(set->set, &keys, &visitor, err));
         if (!at->is_quiet && at->n_of_array > MAX_LISTED)
             printf("%s: and %llu more\n", at->array->path,

@@ -4,6 +4,20 @@
 
 #include "tool.h"
 
+/* The chunk along a dimension that an element is in. */
+static uint64_t chunk_of(const refs_array_meta *meta, size_t dim, uint64_t element) {
+    uint64_t chunk = 0;
+    if (meta->edges == NULL) return element / meta->chunk[dim];
+    for (size_t i = 0; i < meta->edges[dim].n_runs; i++) {
+        const refs_chunk_run *run = &meta->edges[dim].runs[i];
+        if (run->size == 0 || element / run->size < run->count)
+            return chunk + (run->size > 0 ? element / run->size : 0);
+        chunk += run->count;
+        element -= run->count * run->size;
+    }
+    return chunk;
+}
+
 refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key, refs_error *err) {
     const char *bracket = strchr(wanted, '[');
     uint64_t index[REFS_MAX_RANK] = {0};
@@ -22,7 +36,7 @@ refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key,
         unsigned long long number = strtoull(at + 1, &end, 10);
         if (end == at + 1 || rank >= meta->rank || number >= meta->shape[rank])
             return refs_fail(err, REFS_INVALID, "%s is no element of the array", bracket);
-        index[rank] = number / meta->chunk[rank];
+        index[rank] = chunk_of(meta, rank, number);
         at = end;
         if (*at == ']' && at[1] == '\0' && rank + 1 == meta->rank)
             return refs_chunk_key(meta, index, key, err);

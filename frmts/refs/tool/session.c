@@ -100,19 +100,20 @@ void tool_set_close(tool_set *set) {
 }
 
 refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n) {
-    for (size_t dim = 0; dim < array->rank; dim++) {
-        uint64_t per_key = array->shard != NULL ? array->shard->n[dim] : 1;
-        n[dim] = (refs_array_meta_n_chunks(array, dim) + per_key - 1) / per_key;
-    }
+    refs_join_n_keys(array, n);
     const refs_chunk_keys keys = {refs_str_from(array->key_prefix), array->separator, array->rank,
                                   n};
     return keys;
 }
 
-refs_status tool_append_key(const refs_array_meta *array, const uint64_t *index, refs_buf *key,
+refs_status tool_append_key(const refs_chunk_keys *keys, const uint64_t *index, refs_buf *key,
                             refs_error *err) {
-    uint64_t chunk[REFS_MAX_RANK];
-    for (size_t dim = 0; dim < array->rank; dim++)
-        chunk[dim] = index[dim] * (array->shard != NULL ? array->shard->n[dim] : 1);
-    return refs_chunk_key(array, chunk, key, err);
+    REFS_TRY(refs_buf_append_str(key, keys->prefix, err));
+    if (keys->rank == 0 && refs_str_ends(keys->prefix, "/"))
+        return refs_buf_append(key, "0", 1, err);
+    for (size_t dim = 0; dim < keys->rank; dim++) {
+        REFS_TRY(refs_buf_append(key, &keys->separator, dim > 0, err));
+        REFS_TRY(refs_buf_printf(key, err, "%llu", (unsigned long long)index[dim]));
+    }
+    return REFS_OK;
 }

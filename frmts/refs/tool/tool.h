@@ -112,8 +112,8 @@ void tool_set_close(tool_set *set);
 /** The keys of an array's chunks; `n` has room for REFS_MAX_RANK. */
 refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n);
 
-/** Appends the key of the chunk at `index` of its array's keys. */
-refs_status tool_append_key(const refs_array_meta *array, const uint64_t *index, refs_buf *key,
+/** Appends the key of the chunk at `index`. */
+refs_status tool_append_key(const refs_chunk_keys *keys, const uint64_t *index, refs_buf *key,
                             refs_error *err);
 
 /* -- names.c --------------------------------------------------------------------------------------

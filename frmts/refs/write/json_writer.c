@@ -206,7 +206,8 @@ static refs_status append_key(json_writer *json, const refs_write_array *array, 
     REFS_TRY(refs_json_write_string(
         refs_str_view((const char *)array->prefix.data, array->prefix.size), &json->text, err));
     json->text.size--; /* the quote */
-    if (array->rank == 0) *end++ = '0';
+    const uint8_t last = array->prefix.size > 0 ? array->prefix.data[array->prefix.size - 1] : '/';
+    if (array->rank == 0 && last == '/') *end++ = '0';
     for (size_t dim = 0; dim < array->rank; dim++) {
         if (dim > 0) *end++ = array->separator;
         end = refs_write__number(end, json->index[dim]);

@@ -137,7 +137,7 @@ static refs_status begin_array(void *self, const refs_write_array *array, refs_e
     parquet_writer *parquet = self;
     refs_str prefix = refs_str_view((const char *)array->prefix.data, array->prefix.size);
     REFS_TRY(write_record(parquet, err));
-    if (array->separator != '.' && array->rank > 1)
+    if (array->separator != '.' && array->rank != 1)
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%.*s: Parquet sets hold only keys with dots: write JSON",
                          REFS_STR_ARG(prefix));
