@@ -160,8 +160,8 @@ static bool as_range(const int64_t *numbers, size_t n, refs_agg_part *part) {
     if (n < 2 || n > 3 || step == 0 || numbers[0] < 0 || numbers[1] < 0 ||
         (step > 0 ? numbers[1] < numbers[0] : numbers[1] > numbers[0]))
         return false;
-    *part =
-        (refs_agg_part){numbers[0], step, (uint64_t)((numbers[1] - numbers[0]) / step) + 1, NULL};
+    uint64_t elements = (uint64_t)((numbers[1] - numbers[0]) / step) + 1;
+    *part = (refs_agg_part){numbers[0], elements > 1 ? step : 1, elements, NULL};
     return true;
 }
 

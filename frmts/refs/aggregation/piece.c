@@ -133,7 +133,7 @@ static void describe_fragment(const refs_agg_place *place, const cut *made, cons
             piece->count[i] = runs[dim]->n;
             piece->start[i] =
                 element_at(made->region, dim, runs[dim]->first) - runs[dim]->span->begin;
-            piece->step[i] = step_of(made->region, dim);
+            piece->step[i] = runs[dim]->n > 1 ? step_of(made->region, dim) : 1;
             piece->stride[i] = stride[dim];
         }
         place_dim(&place->part[i], place->is_reversed[i], piece, i);
