@@ -145,6 +145,30 @@ TEST_F(Rows, AreReadInManyThreadsThatOpenTheArrayAnew) {
     EXPECT_EQ(wrong, 0);
 }
 
+TEST_F(Rows, MayAllBeInOneFile) {
+    const size_t n = 20000;
+    std::vector<int32_t> sizes(2 * n, -1);
+    std::fill(sizes.begin(), sizes.begin() + n, 1);
+    sizes[n] = kWidth;
+    for (const char *name : {"f.json", ""}) {
+        const Variable fragment = numbers<int16_t>({1, kWidth}, countUp<int16_t>(kWidth, 5));
+        files.put("f.json", {{"t", fragment}});
+        files.put("m.json", {{"v", numbers<int32_t>({}, {0}, R"("aggregated_dimensions":"y x",
+                                 "aggregated_data":"map: m uris: u identifiers: n")")},
+                             {"m", numbers<int32_t>({2, n}, sizes)},
+                             {"u", texts({}, {name})},
+                             {"n", texts({n, 1}, std::vector<std::string>(n, "t"))},
+                             {"t", fragment}});
+        files.cacheBytes = 4 * REFS_MIB;
+        ASSERT_EQ(files.open("m.json"), REFS_OK);
+        for (int round = 0; round < 2; round++) {
+            ASSERT_EQ(files.read("v", &values), REFS_OK) << files.error.message;
+            for (size_t i = 0; i < values.size(); i++)
+                ASSERT_EQ(values[i], static_cast<int32_t>(5 + i % kWidth));
+        }
+    }
+}
+
 /* -- files that are missing -------------------------------------------------------------------- */
 
 TEST_F(Rows, ThatAreMissingAreErrors) {

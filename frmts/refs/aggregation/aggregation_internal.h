@@ -267,6 +267,10 @@ refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
 refs_status refs_agg_values__convert(const void *user, const void *src, size_t n, void *dst,
                                      refs_error *err);
 
+/** Whether the fill value of a variable's metadata stands for missing values, as far as one can
+ * know of a variable whose attributes name none. */
+bool refs_agg_values__declares_fill(const refs_array_meta *variable);
+
 /** The element that netCDF fills a type with; false for types that it does not fill. */
 bool refs_agg_values__default_fill(const refs_dtype *dtype, uint8_t *fill);
 

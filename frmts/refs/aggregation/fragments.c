@@ -16,6 +16,9 @@ enum { N_OPENERS = 16 };
 enum { DEFAULT_FILES = 1024 };
 #define DEFAULT_MEMORY (128 * REFS_MIB)
 
+/* Fragments that are open in all files: each costs some KiB. */
+enum { MAX_NODES = 16384 };
+
 /* How often a read that waits for files looks whether it was cancelled. */
 enum { POLL_MS = 50 };
 
@@ -59,12 +62,13 @@ struct refs_fragments {
     refs_fragment_file own;
     refs_fragment_file *newest, *oldest;
     size_t n_open, memory;
+    size_t n_nodes; /* of all files */
     bool any_missing;
 };
 
 /* -- opening a file, on a thread of its own ---------------------------------------------------- */
 
-static void close_file(refs_fragment_file *file) {
+static void close_nodes(refs_fragment_file *file) {
     for (fragment_node *node = file->nodes, *next; node != NULL; node = next) {
         next = node->next;
         if (node->slot != NULL) *node->slot = NULL;
@@ -72,8 +76,13 @@ static void close_file(refs_fragment_file *file) {
         refs_store_free(node->store);
         refs_free(node->opened.name);
         refs_free(node);
+        file->fragments->n_nodes--;
     }
     file->nodes = NULL;
+}
+
+static void close_file(refs_fragment_file *file) {
+    close_nodes(file);
     refs_hierarchy_free(file->own_hierarchy);
     refs_store_free(file->store);
     refs_set_free(file->set);
@@ -276,6 +285,16 @@ static void evict(refs_fragments *fragments) {
     }
 }
 
+/* With the lock held: a file may have any number of fragments, which are opened anew at little
+ * cost. */
+static void evict_nodes(refs_fragments *fragments) {
+    refs_fragment_file *file = fragments->oldest;
+    if (fragments->n_nodes <= MAX_NODES) return;
+    if (fragments->own.n_holders == 1) close_nodes(&fragments->own);
+    for (; file != NULL && fragments->n_nodes > MAX_NODES; file = file->newer)
+        if (file->n_holders == 0) close_nodes(file);
+}
+
 static refs_status begin(refs_fragments *fragments, const refs_aggregation *aggregation,
                          refs_wanted_fragment *wanted, refs_error *err) {
     const refs_agg_fragment *fragment = &aggregation->fragments[wanted->number];
@@ -440,6 +459,7 @@ static refs_status open_fragment(refs_agg_mosaic *mosaic, refs_wanted_fragment *
         (*slot)->slot = slot;
         (*slot)->next = wanted->file->nodes;
         wanted->file->nodes = *slot;
+        mosaic->fragments->n_nodes++;
     }
     wanted->opened = &(*slot)->opened;
     return REFS_OK;
@@ -540,6 +560,7 @@ void refs_fragments__release(refs_fragments *fragments, refs_fragment_file *file
     refs_lock(&fragments->lock);
     file->n_holders--;
     evict(fragments);
+    evict_nodes(fragments);
     refs_unlock(&fragments->lock);
 }
 
