@@ -254,6 +254,30 @@ TEST_F(Rows, WhoseChunksAreMissingSayWhichFileLacksThem) {
     }
 }
 
+/* -- units ------------------------------------------------------------------------------------- */
+
+TEST(UnitsOfFragments, ThatAreOthersAreWarnedOfOnce) {
+    AggregatedFiles files;
+    const auto said = [&](const std::string &ofFragment, const std::string &ofContainer) {
+        files.put("f.json", {{"t", numbers<float>({1}, {1}, ofFragment)}});
+        files.put("m.json", ofOneFragment(numbers<float>({}, {0}, ofContainer), 1, "f.json", "t"));
+        files.notes.clear();
+        for (int i = 0; i < 2; i++) EXPECT_EQ(files.all("m.json"), std::vector<float>{1});
+        std::vector<float> values;
+        EXPECT_EQ(files.read("v", &values), REFS_OK);
+        std::vector<std::string> notes;
+        notes.swap(files.notes);
+        return notes;
+    };
+    const std::vector<std::string> notes = said("\"units\":\"degC\"", "\"units\":\"K\"");
+    ASSERT_EQ(notes.size(), 2u) << "each time that the file is opened";
+    EXPECT_EQ(notes[0], "m.json: /v partition (0) of f.json: its units are degC, those of the "
+                        "aggregation are K: values are not converted");
+    EXPECT_TRUE(said("\"units\":\"K \"", "\"units\":\"K\"").empty());
+    EXPECT_TRUE(said("", "\"units\":\"K\"").empty());
+    EXPECT_TRUE(said("\"units\":\"K\"", "").empty());
+}
+
 /* -- after fork -------------------------------------------------------------------------------- */
 
 TEST_F(Rows, AreReadInAChildThatIsForkedWhileFilesAreOpened) {

@@ -131,8 +131,9 @@ typedef struct refs_aggregation {
     const char *names[REFS_MAX_RANK];
     uint8_t fill[16]; /**< one element of the container's type */
 
-    pthread_mutex_t lock; /**< guards what follows, until is_loaded */
+    pthread_mutex_t lock; /**< guards what follows, until is_loaded; then has_noted_units */
     bool is_loaded;
+    bool has_noted_units; /* that some fragment has others */
     refs_intern strings;
     refs_agg_fragment *fragments; /**< by number of the partition, in C order */
     uint32_t *files;              /**< strings */

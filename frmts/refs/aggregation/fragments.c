@@ -401,7 +401,32 @@ static void size_of_partition(const refs_aggregation *aggregation, uint64_t numb
     }
 }
 
-static refs_status open_node(refs_fragments *fragments, const refs_aggregation *aggregation,
+static refs_str trim(refs_str text) {
+    while (text.size > 0 && text.data[text.size - 1] == ' ') text.size--;
+    return text;
+}
+
+/* Values in other units are not converted: whoever reads them must know. */
+static void note_units(const refs_fragments *fragments, refs_aggregation *aggregation,
+                       const refs_agg_fragment *fragment, const refs_array_meta *meta,
+                       const char *name) {
+    refs_str own = trim(refs_aggregation__text(aggregation->meta.attributes, "units"));
+    refs_str units = trim(refs_aggregation__text(meta->attributes, "units"));
+    if (fragment->extras != NULL && fragment->extras->units != NULL)
+        units = trim(refs_str_from(fragment->extras->units));
+    if (own.size == 0 || units.size == 0 || refs_str_equal(own, units)) return;
+    refs_lock(&aggregation->lock);
+    bool is_first = !aggregation->has_noted_units;
+    aggregation->has_noted_units = true;
+    refs_unlock(&aggregation->lock);
+    if (is_first)
+        refs_note(&fragments->options.notes, REFS_NOTE_WARNING,
+                  "%s: its units are %.*s, those of the aggregation are %.*s: values are not "
+                  "converted",
+                  name, REFS_STR_ARG(units), REFS_STR_ARG(own));
+}
+
+static refs_status open_node(refs_fragments *fragments, refs_aggregation *aggregation,
                              const refs_fragment_file *file, fragment_node *node, refs_error *err) {
     const refs_agg_fragment *fragment = &aggregation->fragments[node->number];
     const refs_array_meta *meta = find_variable(aggregation, file, fragment);
@@ -413,6 +438,7 @@ static refs_status open_node(refs_fragments *fragments, const refs_aggregation *
     REFS_TRY(refs_aggregation__place(aggregation, size, fragment, meta, &opened->place, err));
     REFS_TRY(refs_agg_values__describe(aggregation, fragment, meta, &opened->values, err));
     opened->values.name = opened->name;
+    note_units(fragments, aggregation, fragment, meta, opened->name);
     context.prefetch_pool = NULL;
     if (file != &fragments->own) {
         REFS_TRY(refs_store_open(file->set, fragments->options.fetcher, &node->store, err));
