@@ -48,7 +48,7 @@ struct Variable {
     std::string bytes;
     std::string attributes = ""; ///< members of a JSON object
     std::string dims = "";       ///< "y x"
-    std::string chunks = "";     ///< a JSON list; empty: one chunk
+    std::string fill = "null";   ///< in the metadata
 };
 
 template <class T>
@@ -128,7 +128,8 @@ class AggregatedFiles {
             refs += ",\n" + inJson(name + "/.zarray") + R"(:{"zarr_format":2,"shape":)" +
                     listOf(variable.shape) + ",\"chunks\":" + listOf(chunks) +
                     ",\"dtype\":" + inJson(variable.dtype) +
-                    R"(,"compressor":null,"filters":null,"order":"C","fill_value":null})";
+                    R"(,"compressor":null,"filters":null,"order":"C","fill_value":)" +
+                    variable.fill + "}";
             refs += "," + inJson(name + "/.zattrs") + ":{" + attributes + "}";
             refs += "," + inJson(name + "/" + (key.empty() ? "0" : key)) + ":[" +
                     inJson(baseNameOf(data)) + "]";

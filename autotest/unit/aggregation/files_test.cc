@@ -145,6 +145,30 @@ TEST_F(Rows, AreReadInManyThreadsThatOpenTheArrayAnew) {
     EXPECT_EQ(wrong, 0);
 }
 
+TEST_F(Rows, MayAllBeInOneFile) {
+    const size_t n = 20000;
+    std::vector<int32_t> sizes(2 * n, -1);
+    std::fill(sizes.begin(), sizes.begin() + n, 1);
+    sizes[n] = kWidth;
+    for (const char *name : {"f.json", ""}) {
+        const Variable fragment = numbers<int16_t>({1, kWidth}, countUp<int16_t>(kWidth, 5));
+        files.put("f.json", {{"t", fragment}});
+        files.put("m.json", {{"v", numbers<int32_t>({}, {0}, R"("aggregated_dimensions":"y x",
+                                 "aggregated_data":"map: m uris: u identifiers: n")")},
+                             {"m", numbers<int32_t>({2, n}, sizes)},
+                             {"u", texts({}, {name})},
+                             {"n", texts({n, 1}, std::vector<std::string>(n, "t"))},
+                             {"t", fragment}});
+        files.cacheBytes = 4 * REFS_MIB;
+        ASSERT_EQ(files.open("m.json"), REFS_OK);
+        for (int round = 0; round < 2; round++) {
+            ASSERT_EQ(files.read("v", &values), REFS_OK) << files.error.message;
+            for (size_t i = 0; i < values.size(); i++)
+                ASSERT_EQ(values[i], static_cast<int32_t>(5 + i % kWidth));
+        }
+    }
+}
+
 /* -- files that are missing -------------------------------------------------------------------- */
 
 TEST_F(Rows, ThatAreMissingAreErrors) {
@@ -227,6 +251,48 @@ TEST_F(Rows, WhoseChunksAreMissingSayWhichFileLacksThem) {
     const refs_status status = files.read("v", &values);
     if (status != REFS_OK) {
         EXPECT_TRUE(has(files.error.message, "partition (2, 0) of f2.json")) << files.error.message;
+    }
+}
+
+/* -- units ------------------------------------------------------------------------------------- */
+
+TEST(UnitsOfFragments, ThatAreOthersAreWarnedOfOnce) {
+    AggregatedFiles files;
+    const auto said = [&](const std::string &ofFragment, const std::string &ofContainer) {
+        files.put("f.json", {{"t", numbers<float>({1}, {1}, ofFragment)}});
+        files.put("m.json", ofOneFragment(numbers<float>({}, {0}, ofContainer), 1, "f.json", "t"));
+        files.notes.clear();
+        for (int i = 0; i < 2; i++) EXPECT_EQ(files.all("m.json"), std::vector<float>{1});
+        std::vector<float> values;
+        EXPECT_EQ(files.read("v", &values), REFS_OK);
+        std::vector<std::string> notes;
+        notes.swap(files.notes);
+        return notes;
+    };
+    const std::vector<std::string> notes = said("\"units\":\"lux\"", "\"units\":\"K\"");
+    ASSERT_EQ(notes.size(), 2u) << "each time that the file is opened";
+    EXPECT_EQ(notes[0], "m.json: /v partition (0) of f.json: its units are lux, those of the "
+                        "aggregation are K: values are not converted");
+    EXPECT_TRUE(said("\"units\":\"K \"", "\"units\":\"K\"").empty());
+    EXPECT_TRUE(said("", "\"units\":\"K\"").empty());
+    EXPECT_TRUE(said("\"units\":\"K\"", "").empty());
+}
+
+TEST(UnitsOfFragments, ThatAreKnownAreConverted) {
+    const std::tuple<const char *, const char *, float> rows[] = {
+        {R"("units":"degC")", R"("units":"K")", 274.15f},
+        {R"("units":"hPa")", R"("units":"Pa")", 100},
+        {R"("units":"km","scale_factor":2)", R"("units":"m","add_offset":1000)", 1000},
+        {R"("units":"days since 2001-01-01")", R"("units":"hours since 2000-12-31")", 48},
+        {R"("units":"days since 2001-03-01","calendar":"noleap")",
+         R"("units":"days since 2000-03-01","calendar":"noleap")", 366},
+    };
+    for (const auto &[ofFragment, ofContainer, value] : rows) {
+        AggregatedFiles files;
+        files.put("f.json", {{"t", numbers<float>({1}, {1}, ofFragment)}});
+        files.put("m.json", ofOneFragment(numbers<float>({}, {0}, ofContainer), 1, "f.json", "t"));
+        EXPECT_EQ(files.all("m.json"), std::vector<float>{value}) << ofFragment;
+        EXPECT_TRUE(files.notes.empty());
     }
 }
 

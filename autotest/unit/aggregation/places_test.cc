@@ -95,6 +95,8 @@ TEST_F(Places, MayBeWindowsOfPartsThatAreReversed) {
     }
     ASSERT_EQ(files.read("v", &window, {0, 0}, {1, 2}, {1, 2}), REFS_OK);
     EXPECT_EQ(window, (std::vector<float>{0, 2}));
+    ASSERT_EQ(files.read("v", &window, {1, 1}, {1, 1}, {INT64_MIN, INT64_MIN}), REFS_OK);
+    EXPECT_EQ(window, (std::vector<float>{4})) << "of one element, the step does not matter";
 }
 
 TEST_F(Places, MayBeWholeByAnEmptyPart) {

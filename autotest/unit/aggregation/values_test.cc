@@ -175,6 +175,33 @@ TEST(Values, OfManyMissingOnesAreAllMissing) {
     EXPECT_EQ(to, (std::vector<int32_t>{-1, -1, -1, -1, -1, -1, 7}));
 }
 
+TEST(Values, OfMetadataStandForMissingOnesUnlessTheyMeanNothing) {
+    const auto read = [](Variable fragment, const std::string &fill,
+                         const std::string &ofContainer) {
+        AggregatedFiles files;
+        fragment.fill = fill;
+        files.put("f.json", {{"t", fragment}});
+        Variables master =
+            ofOneFragment(numbers<double>({}, {0}), fragment.shape[0], "f.json", "t");
+        master["v"].fill = ofContainer;
+        files.put("m.json", master);
+        return files.all<double>("m.json");
+    };
+    const Variable shorts = numbers<int16_t>({4}, {0, 5, -1, -32767});
+    EXPECT_EQ(read(shorts, "5", "-8.0"), (std::vector<double>{0, -8, -1, -32767}));
+    EXPECT_EQ(read(shorts, "0", "-8.0"), (std::vector<double>{0, 5, -1, -8})) << "as netCDF fills";
+    EXPECT_EQ(read(shorts, "null", "0.0"), (std::vector<double>{0, 5, -1, defaultFill<double>()}));
+    EXPECT_EQ(read(shorts, "5", "null"),
+              (std::vector<double>{0, defaultFill<double>(), -1, -32767}));
+    const Variable bytes = numbers<int8_t>({3}, {0, 5, -127});
+    EXPECT_EQ(read(bytes, "-127", "-8.0"), (std::vector<double>{0, 5, -127}));
+    EXPECT_EQ(read(bytes, "5", "-8.0"), (std::vector<double>{0, -8, -127}));
+    EXPECT_EQ(read(numbers<float>({2}, {NAN, 1}), "\"NaN\"", "-8.0"), (std::vector<double>{-8, 1}));
+    Variable named = shorts;
+    named.attributes = "\"_FillValue\":-1";
+    EXPECT_EQ(read(named, "5", "-8.0"), (std::vector<double>{0, 5, -8, -32767}));
+}
+
 TEST(Values, ThatAMissingValueCannotBeHaveNone) {
     AggregatedFiles files;
     std::vector<int32_t> to;

@@ -101,7 +101,15 @@ refs_status refs_agg_dim__settle(refs_aggregation *aggregation, size_t dim, refs
 
 /* Mostly they are numbered in their order. */
 const refs_agg_span *refs_agg_dim__span(const refs_agg_dim *dim, uint64_t index) {
-    if (index < dim->n_spans && dim->spans[index].index == index) return &dim->spans[index];
+    size_t low = 0, high = dim->n_spans;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (dim->spans[middle].index < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < dim->n_spans && dim->spans[low].index == index) return &dim->spans[low];
     for (size_t i = 0; i < dim->n_spans; i++)
         if (dim->spans[i].index == index) return &dim->spans[i];
     return NULL;
@@ -325,7 +333,7 @@ static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
                                                    &has_fill, NULL) == REFS_NOMEM)
             return refs_fail_nomem(err);
     }
-    if (!has_fill && meta->has_fill) {
+    if (!has_fill && refs_agg_values__declares_fill(meta)) {
         memcpy(aggregation->fill, meta->fill, meta->dtype.size);
         has_fill = true;
     }

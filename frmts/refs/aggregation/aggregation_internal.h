@@ -132,8 +132,9 @@ typedef struct refs_aggregation {
     const char *names[REFS_MAX_RANK];
     uint8_t fill[16]; /**< one element of the container's type */
 
-    pthread_mutex_t lock; /**< guards what follows, until is_loaded */
+    pthread_mutex_t lock; /**< guards what follows, until is_loaded; then has_noted_units */
     bool is_loaded;
+    bool has_noted_units; /* that some fragment has others */
     refs_intern strings;
     refs_agg_fragment *fragments; /**< by number of the partition, in C order */
     uint32_t *files;              /**< strings */
@@ -273,6 +274,10 @@ refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
 /** refs_piece.convert, of a refs_agg_values. */
 refs_status refs_agg_values__convert(const void *user, const void *src, size_t n, void *dst,
                                      refs_error *err);
+
+/** Whether the fill value of a variable's metadata stands for missing values, as far as one can
+ * know of a variable whose attributes name none. */
+bool refs_agg_values__declares_fill(const refs_array_meta *variable);
 
 /** The element that netCDF fills a type with; false for types that it does not fill. */
 bool refs_agg_values__default_fill(const refs_dtype *dtype, uint8_t *fill);
