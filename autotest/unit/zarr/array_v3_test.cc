@@ -265,8 +265,8 @@ TEST(ArrayV3, SaysWhatItDoesNotSupport) {
         refs_status status;
         const char *problem;
     } broken[10];
-    broken[0] = {{}, REFS_UNSUPPORTED, "chunk_grid 'rectilinear' is not supported"};
-    broken[0].v3.grid = R"({"name":"rectilinear"})";
+    broken[0] = {{}, REFS_UNSUPPORTED, "chunk_grid 'rectangular' is not supported"};
+    broken[0].v3.grid = R"({"name":"rectangular"})";
     broken[1] = {{}, REFS_UNSUPPORTED, "data_type 'numpy.datetime64' is not supported"};
     broken[1].v3.type = R"({"name":"numpy.datetime64","configuration":{"unit":"eon"}})";
     broken[2] = {{}, REFS_INVALID, "transpose has an order of 1 numbers for rank 2"};

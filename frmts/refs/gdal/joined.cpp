@@ -233,9 +233,10 @@ refs_status write(const RefsJoinJob &job, const refs_set_options &options, refs_
 std::vector<std::string> RefsListFiles(const std::string &location, const refs_vfs *vfs) {
     std::vector<std::string> files;
     bool isFolder = false;
-    if (refs_location_is_remote(refs_str_from(location.c_str())) && !hasPattern(location))
+    const bool isRemote = refs_location_is_remote(refs_str_from(location.c_str()));
+    if (isRemote && location.find('*') == std::string::npos) // URLs have other signs of patterns
         return files;
-    const bool found = isThere(location, &isFolder);
+    const bool found = !isRemote && isThere(location, &isFolder);
     if (!found && hasPattern(location)) {
         const size_t begin = location.rfind('/', location.find_first_of("*?["));
         const std::string folder = begin == std::string::npos ? "" : location.substr(0, begin + 1);
