@@ -44,6 +44,8 @@ static void free_aggregation(refs_aggregation *aggregation) {
     refs_free(aggregation->files);
     refs_free(aggregation->values);
     refs_buf_clear(&aggregation->base);
+    refs_fork_unregister(&aggregation->forked);
+    pthread_cond_destroy(&aggregation->changed);
     pthread_mutex_destroy(&aggregation->lock);
     refs_free(aggregation);
 }
@@ -285,15 +287,37 @@ refs_status refs_aggregation__read_texts(const refs_aggregation *aggregation,
     return status;
 }
 
-refs_status refs_aggregation__load(refs_aggregation *aggregation, refs_error *err) {
-    refs_status status = REFS_OK;
+/* Whether this thread has to load: not in a critical section, for it waits for other threads. */
+static bool begin_load(refs_aggregation *aggregation) {
     refs_lock(&aggregation->lock);
-    if (!aggregation->is_loaded) {
-        status = aggregation->encoding == REFS_ENCODING_CFA_GROUP
-                     ? refs_aggregation__load_group(aggregation, err)
-                     : refs_aggregation__load_variables(aggregation, err);
-        aggregation->is_loaded = status == REFS_OK;
-    }
+    while (aggregation->is_loading) refs_wait(&aggregation->changed, &aggregation->lock);
+    bool begins = aggregation->is_loading = !aggregation->is_loaded;
+    refs_unlock(&aggregation->lock);
+    return begins;
+}
+
+/* What another thread was loading is nobody's in the child, and not whole. */
+static void in_child(void *self) {
+    refs_aggregation *aggregation = self;
+    pthread_mutex_init(&aggregation->lock, NULL);
+    refs_cond_init(&aggregation->changed);
+    if (!aggregation->is_loading) return;
+    aggregation->is_loading = false;
+    aggregation->strings = (refs_intern){.count = 0};
+    aggregation->fragments = NULL;
+    aggregation->files = NULL;
+    aggregation->values = NULL;
+}
+
+refs_status refs_aggregation__load(refs_aggregation *aggregation, refs_error *err) {
+    if (!begin_load(aggregation)) return REFS_OK;
+    refs_status status = aggregation->encoding == REFS_ENCODING_CFA_GROUP
+                             ? refs_aggregation__load_group(aggregation, err)
+                             : refs_aggregation__load_variables(aggregation, err);
+    refs_lock(&aggregation->lock);
+    aggregation->is_loading = false;
+    aggregation->is_loaded = status == REFS_OK;
+    pthread_cond_broadcast(&aggregation->changed);
     refs_unlock(&aggregation->lock);
     if (status != REFS_OK) refs_error_prefix(err, "%s", aggregation->container.path);
     return status;
@@ -466,6 +490,9 @@ static refs_status add(refs_aggregations *all, refs_hierarchy *hierarchy, size_t
     refs_aggregation *aggregation = refs_calloc(1, sizeof *aggregation);
     if (aggregation == NULL) return refs_fail_nomem(err);
     pthread_mutex_init(&aggregation->lock, NULL);
+    refs_cond_init(&aggregation->changed);
+    aggregation->forked = (refs_forked){.in_child = in_child, .self = aggregation};
+    refs_fork_register(&aggregation->forked);
     all->list[all->n++] = aggregation;
     aggregation->hierarchy = hierarchy;
     aggregation->container = aggregation->meta = *container;

@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "refs/aggregation.h"
+#include "refs/fork.h"
 #include "refs/intern.h"
 
 #ifdef __cplusplus
@@ -132,9 +133,12 @@ typedef struct refs_aggregation {
     const char *names[REFS_MAX_RANK];
     uint8_t fill[16]; /**< one element of the container's type */
 
-    pthread_mutex_t lock; /**< guards what follows, until is_loaded; then has_noted_units */
-    bool is_loaded;
-    bool has_noted_units; /* that some fragment has others */
+    refs_forked forked;
+    pthread_mutex_t lock;   /**< guards the next four */
+    pthread_cond_t changed; /**< whether it is loading */
+    bool is_loading;        /**< by one thread: what follows is that thread's … */
+    bool is_loaded;         /**< … and does not change any more */
+    bool has_noted_units;   /**< that some fragment has others */
     refs_intern strings;
     refs_agg_fragment *fragments; /**< by number of the partition, in C order */
     uint32_t *files;              /**< strings */
