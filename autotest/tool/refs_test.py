@@ -290,6 +290,8 @@ class OverHttp(Folder):
     def setUp(self):
         super().setUp()
         self.names = [self.write(f"{hour}.nc", [hour]) for hour in range(4)]
+        for hour, name in enumerate(self.names):
+            os.utime(name, (1e9 + hour, 1e9 + hour))
         server = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                               "../server/range_server.py")
         self.server = subprocess.Popen([sys.executable, server, self.folder, "log", "--latency-ms",

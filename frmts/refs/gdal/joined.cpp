@@ -191,7 +191,10 @@ refs_status guessDims(const RefsJoinJob &job, const refs_set_options &options, C
     RefsBuffer names;
     REFS_TRY(parts.open(0, first, error));
     REFS_TRY(parts.open(job.files.size() - 1, last, error));
-    REFS_TRY(refs_join_guess_dims(first.get(), last.get(), job.fetcher, &names, error));
+    refs_join_options joinOptions = REFS_JOIN_OPTIONS_INIT;
+    joinOptions.vfs = job.targets;
+    joinOptions.http = job.http;
+    REFS_TRY(refs_join_guess_dims(first.get(), last.get(), &joinOptions, &names, error));
     for (size_t at = 0; at < names.size; at += strlen(dims[dims.size() - 1]) + 1)
         dims.AddString(reinterpret_cast<const char *>(names.data) + at);
     if (dims.size() > 0) return REFS_OK;
@@ -260,7 +263,8 @@ refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &option
     refs_join_options joinOptions = REFS_JOIN_OPTIONS_INIT;
     joinOptions.dims = dims.List();
     joinOptions.pattern = pattern;
-    joinOptions.fetcher = job.fetcher;
+    joinOptions.vfs = job.targets;
+    joinOptions.http = job.http;
     joinOptions.notes = options.notes;
     refs_join *opened = nullptr;
     REFS_TRY(refs_join_open(&joinOptions, &opened, error));
