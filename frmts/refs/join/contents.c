@@ -611,6 +611,7 @@ void refs_join__member_clear(refs_join_member *member) {
     }
     for (size_t line = 0; line < REFS_JOIN_MAX_DIMS; line++) refs_free(member->axes[line].position);
     refs_free(member->arrays);
+    refs_free(member->by_path);
     refs_free(member->documents);
     refs_free(member->urls);
     refs_free(member->name);

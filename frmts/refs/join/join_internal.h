@@ -67,6 +67,7 @@ typedef struct refs_join_member {
     size_t number;
     refs_join_array *arrays;
     size_t n_arrays, array_capacity;
+    uint64_t *by_path; /**< a path and the number of its array, ascending; once it is added */
     refs_join_document *documents; /**< of groups, and keys that are none of Zarr's */
     size_t n_documents, document_capacity;
     uint64_t *numbers; /**< that lists of arrays are in */
