@@ -5,7 +5,7 @@
 
 Each pattern runs in a process of its own, alternately with REFS_READ_AHEAD=YES and NO, over a local
 file without codec, a local file of zlib, and the same over HTTP, without a limit and over a line of
-20 MB/s. A row says, for both, the sum of
+20 MB/s; those that it takes a slow line to see, over one of 4 MB/s. A row says, for both, the sum of
 the times of all reads and the longest one (seconds, the least of the repetitions), requests, bytes
 and decoded chunks; `ratio` is with prefetching by without: of the sums, and of the longest reads.
 GDAL_DRIVER_PATH, or --plugin, says where the plugin is.
@@ -29,6 +29,8 @@ BANDS, TILES, CHUNK = 24, 3, int(os.environ.get("REFS_PEOPLE_CHUNK", 256))
 SIZE = TILES * CHUNK
 LINES, LARGE = 2, 1024  # rows and columns of large chunks
 LINE = 20e6  # bytes per second
+SLOW_LINE, ON_SLOW_LINE = 4e6, ("jumps_along_a_line",)
+LONG = 400  # bands of one chunk each
 TINY, TINY_SIZE = 10, 400  # chunks that lie in gaps of requests for others
 
 
@@ -59,6 +61,7 @@ def make(folder, name, compressor, url, ending="-http"):
         for variable in ("a", "bb"):
             add_variable(refs, out, variable, [BANDS, SIZE, SIZE], [1, CHUNK, CHUNK], compressor, target)
         add_variable(refs, out, "large", [1, LINES * LARGE, 3 * LARGE], [1, LARGE, LARGE], compressor, target)
+        add_variable(refs, out, "long", [LONG, CHUNK, CHUNK], [1, CHUNK, CHUNK], compressor, target)
         add_variable(refs, out, "tiny", [1, TINY_SIZE, TINY_SIZE], [1, TINY, TINY], compressor, target)
     with open(os.path.join(folder, name + (ending if url else "") + ".json"), "w") as out:
         json.dump({"version": 1, "refs": refs}, out)
@@ -91,8 +94,8 @@ class Session:
 
     def note(self, dataset, variable):
         counts = dataset.GetMetadata("REFS")
-        self.counts["requests"] = int(counts["REQUESTS"])
-        self.counts["bytes"] = int(counts["BYTES"])
+        for key in ("requests", "bytes"):  # of all that share the set, unless it was opened again later
+            self.counts[key] = max(self.counts.get(key, 0), int(counts[key.upper()]))
         self.counts[f"decoded {variable}"] = int(counts["CHUNKS_DECODED"])
 
 
@@ -118,6 +121,15 @@ def pause_and_jump(s, a, b):
     time.sleep(1)
     for band in range(17, 22):
         s.read(a, band)
+
+
+def jumps_along_a_line(s, a, b):
+    long = s.open("long")
+    for first in (311, 216, 121, 26):
+        for band in range(first, first + 15):
+            s.read(long, band, (0, 0, CHUNK, CHUNK))
+            time.sleep(0.05)
+    s.note(long, "long")
 
 
 def two_in_turn(s, a, b):
@@ -269,7 +281,7 @@ def sum_of_two(s, a, b):
 
 
 PATTERNS = {function.__name__: function for function in (
-    bands_of_a_then_of_b, bands_after_closing_a, pause_and_jump, two_in_turn, slowly, back_and_forth, loop_over_three,
+    bands_of_a_then_of_b, bands_after_closing_a, pause_and_jump, jumps_along_a_line, two_in_turn, slowly, back_and_forth, loop_over_three,
     look_back, every_third, slowly_parts_of_bands, every_second, first_five, pixels_of_six_bands, random_tiles, two_datasets, four_threads, histogram_in_the_middle, close_in_the_middle,
     rows_of_chunks, lines_of_large_chunks, columns_of_tiny_chunks, tiles_of_tiny_chunks, sum_of_two)}
 
@@ -344,7 +356,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--latency-ms", type=int, default=30)
     parser.add_argument("--plugin")
-    parser.add_argument("--kinds", help="of plain,zlib,zlib-http,zlib-line; all without it")
+    parser.add_argument("--kinds", help="of plain,zlib,zlib-http,zlib-line,zlib-slow; all without it")
     parser.add_argument("--run", nargs=2)
     parser.add_argument("patterns", nargs="*")
     arguments = parser.parse_args()
@@ -355,21 +367,24 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         served = Served(folder, arguments.latency_ms)
         narrow = Served(folder, arguments.latency_ms, LINE)
+        slow = Served(folder, arguments.latency_ms, SLOW_LINE)
         make(folder, "plain", None, None)
         make(folder, "zlib", {"id": "zlib", "level": 1}, None)
         make(folder, "zlib", {"id": "zlib", "level": 1}, served.url)
         make(folder, "zlib", {"id": "zlib", "level": 1}, narrow.url, "-line")
+        make(folder, "zlib", {"id": "zlib", "level": 1}, slow.url, "-slow")
         print(f"{'':36} {'with: sum':>7} {'most':>4} {'req.':>5} {'MB':>7} {'dec.':>5} | without | ratios")
         for kind, file in (("local", "plain"), ("local, zlib", "zlib"), ("HTTP, zlib", "zlib-http"),
-                           ("20 MB/s", "zlib-line")):
+                           ("20 MB/s", "zlib-line"), ("4 MB/s", "zlib-slow")):
             if arguments.kinds and file not in arguments.kinds.split(","):
                 continue
-            for name in arguments.patterns or PATTERNS:
+            for name in arguments.patterns or (ON_SLOW_LINE if file == "zlib-slow" else PATTERNS):
                 results = [[measure(os.path.join(folder, file + ".json"), name, prefetch)
                             for prefetch in (True, False)] for _ in range(arguments.repeat)]
                 row(kind, name, *(least(list(column)) for column in zip(*results)))
         served.close()
         narrow.close()
+        slow.close()
 
 
 if __name__ == "__main__":

@@ -36,10 +36,20 @@ class ReadAsPeople(unittest.TestCase):
         self.assertEqual(result["seen"], without["seen"])
         for (_, end), (begin, _) in zip(ranges, ranges[1:]):
             self.assertLessEqual(end, begin, "bytes were fetched twice")
-        chunks = {"a": people.BANDS * people.TILES**2, "bb": people.BANDS * people.TILES**2, "large": 6, "tiny": 1600}
+        chunks = {"a": people.BANDS * people.TILES**2, "bb": people.BANDS * people.TILES**2, "large": 6, "long": people.LONG, "tiny": 1600}
         for variable, n in chunks.items():
             self.assertLessEqual(result.get(f"decoded {variable}", 0), n, "chunks were decoded twice")
         self.assertLessEqual(len(ranges), FEW.get(name, 1000))
+
+    def test_who_jumps_leaves_the_line(self):
+        """What was on its way for the line of bands that was left is cancelled."""
+        slow = people.Served(self.folder.name, 30, people.SLOW_LINE)
+        people.make(self.folder.name, "zlib", {"id": "zlib", "level": 1}, slow.url, "-slow")
+        path = os.path.join(self.folder.name, "zlib-slow.json")
+        without, result = (people.measure(path, "jumps_along_a_line", prefetch) for prefetch in (False, True))
+        slow.close()
+        self.assertEqual(result["seen"], without["seen"])
+        self.assertLessEqual(result["bytes"], 2 * without["bytes"])
 
 
 for pattern in people.PATTERNS:

@@ -115,7 +115,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     refs_aggregations *all = NULL;
     refs_notes notes = {NULL, NULL};
     refs_error err = REFS_ERROR_INIT;
-    if (!fuzz_stack_of_files(files, "/set", &stack)) return 0;
+    if (!fuzz_stack_of_files(files, "/set", &stack)) {
+        fuzz_stack_clear(&stack);
+        return 0;
+    }
     refs_status status = refs_aggregations_open(stack.hierarchy, &notes, &all, &err);
     fuzz_check_words(status, &err);
     if (status == REFS_OK && all != NULL) read_all(&stack);

@@ -79,6 +79,18 @@ class Requests(unittest.TestCase):
                     os.replace(self.path("written"), self.path(name))
                     self.expect(name, 1)
 
+    def test_what_scanning_cost_is_shown(self):
+        write_hdf5(self.path("x"))
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        dataset = gdal.Open(f'REFS:"{server.url("x")}":/v')
+        shown = dataset.GetMetadata("REFS")
+        self.assertEqual(shown["SCAN_READS"], "1")
+        self.assertEqual(shown["SCAN_BYTES"], str(os.path.getsize(self.path("x"))))
+        self.assertIn("SCAN_MILLISECONDS", shown)
+        dataset.ReadAsArray()
+        self.assertEqual(dataset.GetMetadataItem("CHUNKS_INDEXED", "REFS"), "3")
+
     def test_large_files_are_never_fetched_whole(self):
         with h5py.File(self.path("download"), "w") as file:
             file.create_dataset("v", data=VALUES, chunks=(20, 50))

@@ -60,6 +60,27 @@ def write_contiguous(path):
             file[name] = np.arange(np.prod(shape), dtype="i4").reshape(shape)
 
 
+def write_scaleoffset(path):
+    """Numbers above the least of them, with and without fill values, that fill no bytes or all."""
+    random = np.random.default_rng(5)
+    with h5py.File(path, "w") as file:
+        for dtype in ("i1", "u1", "<i2", ">u2", "<i4", ">i4", "<u8", ">i8"):
+            limits = np.iinfo(dtype)
+            for name, low, high in (("few", 3, 40), ("all", limits.min, limits.max), ("one", 9, 10)):
+                values = random.integers(low, high, 101, np.dtype(dtype).newbyteorder("="))
+                for fill in (None, 3):
+                    file.create_dataset(f"{name}_{dtype}_{fill}", (150,), dtype, chunks=(40,),
+                                        scaleoffset=0, fillvalue=fill)[:101] = values
+            file.create_dataset(f"bits_{dtype}", data=values % 5, dtype=dtype, chunks=(40,),
+                                scaleoffset=4, compression="gzip", shuffle=True)
+        for dtype in ("<f4", ">f4", "<f8", ">f8"):
+            for digits in (0, 2, 5):
+                file.create_dataset(f"f_{dtype}_{digits}", data=random.normal(20, 400, 101),
+                                    dtype=dtype, chunks=(40,), scaleoffset=digits)
+    with h5py.File(path) as file:
+        return list(file)
+
+
 def write_mask_of_others(path):
     """A chunk that went without a filter that the dataset does not have."""
     with h5py.File(path, "w") as file:
@@ -113,6 +134,9 @@ def main():
         path = os.path.join(folder, "contiguous.h5")
         write_contiguous(path)
         problems += [f"{name} of contiguous.h5 differs" for name in "vwxy" if differs(path, name)]
+        path = os.path.join(folder, "scaleoffset.h5")
+        names = write_scaleoffset(path)
+        problems += [f"{name} of scaleoffset.h5 differs" for name in names if differs(path, name)]
         path = os.path.join(folder, "others.h5")
         write_mask_of_others(path)
         problems += check_mask_of_others(path)

@@ -271,6 +271,42 @@ class VirtualDatasets(Case):
                 read(self.path("v.h5"), name)
 
 
+class ExternalStorage(Case):
+    def write(self, name, values, files):
+        """As h5py does in the folder of the file: names are relative to where one is."""
+        here = os.getcwd()
+        os.chdir(self.folder.served)
+        try:
+            with h5py.File("e.h5", "a") as file:
+                file.create_dataset(name, data=values, external=files)
+        finally:
+            os.chdir(here)
+
+    def expect(self, *arrays):
+        here = os.getcwd()
+        os.chdir(self.folder.served)
+        try:
+            super().expect("e.h5", *arrays)
+        finally:
+            os.chdir(here)
+
+    def test_in_one_file_and_several(self):
+        values = np.arange(6 * 50, dtype="f4").reshape(6, 50)
+        unlimited = h5py.h5f.UNLIMITED
+        self.write("one", values, [("a.bin", 100, unlimited)])
+        self.write("rows", values, [("b.bin", 0, 400), ("c.bin", 16, 600), ("b.bin", 400, unlimited)])
+        self.write("columns", values, [("d.bin", 0, 220), ("e.bin", 0, 2000)])
+        self.write("large", np.arange(3 * 700 * 500, dtype="i4").reshape(3, 700, 500),
+                   [("f.bin", 0, 4 * 700 * 500), ("g.bin", 8, unlimited)])
+        self.expect("one", "rows", "columns", "large")
+
+    def test_in_a_file_that_is_not_there(self):
+        self.write("v", np.arange(6), [("a.bin", 0, h5py.h5f.UNLIMITED)])
+        os.remove(self.path("a.bin"))
+        with self.assertRaisesRegex(RuntimeError, "in another file, a.bin, which is not there"):
+            read(self.path("e.h5"), "v")
+
+
 if __name__ == "__main__":
     if h5py is None:
         print("no h5py")

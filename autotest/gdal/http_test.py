@@ -193,7 +193,7 @@ class Requests(Case):
         for size, status in ((9000, ""), (4000, "HTTP 416: ")):
             self.folder.write("v.bin", self.folder.read("v.bin")[:size])
             said = (f": {status}the file has only {size} bytes, and 8000 to 11999 are asked for: it was cut or "
-                    "replaced after the set")
+                    "replaced: open it again")
             with self.assertRaisesRegex(RuntimeError, said):
                 read(server.url(f"@{size}/refs.json"), 3)
 

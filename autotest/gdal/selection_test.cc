@@ -209,6 +209,32 @@ TEST(Selection, ThatIsNotClosedMayHoldColons) {
             << name;
 }
 
+TEST(Selection, OfARemoteSetFollowsTheNameOfAnArrayToo) {
+    for (const char *name : {"http://127.0.0.1:1/s.json[time=#0]", "s3://bucket/s.json[time=2020]"})
+        EXPECT_NE(failure_of_opening(std::string("REFS:") + name)
+                      .find("a selection follows the name of an array, as in set:array[time="),
+                  std::string::npos)
+            << name;
+}
+
+TEST(Selection, OfAMisspeltAxisNamesTheOneThatIsMeant) {
+    const std::string path = cube();
+    for (const char *name : {"Time", "tme", "tiem", "timee"}) {
+        const std::string failure = failure_of_opening("REFS:\"" + path + "\":v[" + name + "=#0]");
+        EXPECT_NE(failure.find("did you mean time? there are "), std::string::npos) << failure;
+    }
+    EXPECT_EQ(failure_of_opening("REFS:\"" + path + "\":v[xyz=#0]").find("did you mean"),
+              std::string::npos);
+}
+
+TEST(Selection, OfNoArrayListsDataBeforeCoordinates) {
+    Set set;
+    set.array({"lat", {2, 2}, "<i4", {}, {"y", "x"}});
+    set.array({"v", {2, 2}, "<i4", {}, {"y", "x"}, R"("coordinates": "lat")"});
+    const std::string failure = failure_of_opening("REFS:\"" + set.save() + "\":pressure");
+    EXPECT_NE(failure.find("there are /v, /lat"), std::string::npos) << failure;
+}
+
 TEST(Selection, NeedsAnArray) {
     Set set;
     add_small_array(set, "v");

@@ -185,6 +185,14 @@ uint64_t refs_set_size(const refs_set *set);
  * they are found. */
 uint32_t refs_set_n_locations(const refs_set *set);
 
+/** What it has cost so far to scan the data file that the set is (scan.h). */
+typedef struct refs_set_scan_costs {
+    bool is_scanned; /**< false: the set is none; all else is 0 */
+    uint64_t reads, bytes, indexed_chunks, microseconds;
+} refs_set_scan_costs;
+
+refs_set_scan_costs refs_set_scan_costs_of(const refs_set *set);
+
 /** Whether looking up reads no file: all there is to know was read when the set was opened. */
 bool refs_set_is_whole(const refs_set *set);
 

@@ -93,12 +93,13 @@ refs_status refs_scan_find(refs_scan *scan, const refs_scan_key *key, refs_scan_
 const char *refs_scan_location(const refs_scan *scan, uint32_t id);
 uint32_t refs_scan_n_locations(const refs_scan *scan);
 
-/** What scanning has cost so far. */
+/** What scanning the file itself has cost so far, others that it names left out. */
 typedef struct refs_scan_stats {
     uint64_t reads;          /**< of the vfs; those that are asked for together count one each */
     uint64_t rounds;         /**< of these: those that are asked for together are one */
     uint64_t bytes;          /**< that these brought */
     uint64_t indexed_chunks; /**< of arrays whose index was read */
+    uint64_t microseconds;   /**< that it took, waiting included */
 } refs_scan_stats;
 
 void refs_scan_stats_of(refs_scan *scan, refs_scan_stats *stats);

@@ -107,6 +107,26 @@ def hdf5():
             write("aec", config, chunk[4:], numbers)
 
 
+def scaleoffset():
+    for dtype, factor in ("u1", 0), ("<i2", 0), (">u4", 0), ("<i8", 0), ("<i4", 3), ("<f4", 2), (">f8", 1):
+        numbers = ramp(dtype, (11, 7))
+        if numbers.dtype.kind == "f":
+            numbers = np.round(numbers * 1.37 - 50, factor).astype(dtype)
+        elif factor:
+            numbers = (numbers % 7 - 3).astype(dtype)
+        chunk, values = hdf5_chunk(numbers, scaleoffset=factor)
+        config = {"id": "hdf5_scaleoffset", "parameters": list(map(int, values))}
+        write("scaleoffset-" + numbers.dtype.name + ("-bits" if factor == 3 else ""), config, chunk,
+              read_back(numbers, scaleoffset=factor))
+
+
+def read_back(array, **filters):
+    import h5py
+
+    with h5py.File("x", "w", driver="core", backing_store=False) as file:
+        return file.create_dataset("v", data=array, chunks=array.shape, **filters)[...]
+
+
 def bitshuffle():
     import bitshuffle
     import numcodecs
@@ -419,5 +439,5 @@ def kerchunk():
     write("fits-ascii", config, rows.encode(), numbers.tobytes(), "|V21")
 
 
-for make in hdf5, bitshuffle, numcodecs, predictors, tiff, pictures, grib, kerchunk:
+for make in hdf5, scaleoffset, bitshuffle, numcodecs, predictors, tiff, pictures, grib, kerchunk:
     make()

@@ -66,10 +66,21 @@ TEST_F(Cache, LeavesAChunkToThoseWhoStillReadIt) {
     add(1, 3);
     refs_chunk *chunk = nullptr;
     ASSERT_EQ(claim(1, 3, &chunk), REFS_CLAIM_DECODED);
-    refs_cache__drop_owner(cache, 1);
+    refs_cache__drop_owner(cache, 1, UINT64_MAX);
     EXPECT_FALSE(has(1, 3));
     EXPECT_EQ(refs_chunk__data(chunk)[999], 3);
     refs_chunk__release(chunk);
+}
+
+TEST_F(Cache, LetsGoOfAnArrayOfFewChunksByTheirNumbers) {
+    for (uint64_t number : {0, 1, 2}) add(1, number);
+    add(2, 1);
+    refs_cache__drop_owner(cache, 2, 3);
+    EXPECT_FALSE(has(2, 1));
+    refs_cache__drop_owner(cache, 1, 2);
+    EXPECT_FALSE(has(1, 0));
+    EXPECT_FALSE(has(1, 1));
+    EXPECT_TRUE(has(1, 2));
 }
 
 TEST_F(Cache, HoldsMoreForReadersWhoNeedMore) {
@@ -222,7 +233,7 @@ TEST_F(Loading, IsNotAwaitedLongerBecauseOfOtherChunks) {
 TEST_F(Cache, DropsTheChunksOfOneOwnerOnly) {
     add(1, 1);
     add(2, 1);
-    refs_cache__drop_owner(cache, 1);
+    refs_cache__drop_owner(cache, 1, UINT64_MAX);
     EXPECT_FALSE(has(1, 1));
     EXPECT_TRUE(has(2, 1));
 }
@@ -242,7 +253,7 @@ TEST_F(Cache, ServesManyThreads) {
         threads.emplace_back([this, t] {
             for (uint64_t i = 0; i < 2000; i++) {
                 if (!has(t % 2, i % 9)) add(t % 2, i % 9);
-                if (i % 500 == 499) refs_cache__drop_owner(cache, t % 2);
+                if (i % 500 == 499) refs_cache__drop_owner(cache, t % 2, UINT64_MAX);
             }
         });
     for (auto &thread : threads) thread.join();

@@ -598,7 +598,7 @@ TEST_F(Shards, ShardThatIsShorterThanItsIndexIsNamed) {
     EXPECT_EQ(failureAt({256, 0}),
               "set.json: v/c/1/0: shards.bin [4998972+1028]: the file has only "
               "2000 bytes, and 4998972 to 4999999 are asked for: it was cut or "
-              "replaced after the set was made, which must be made again");
+              "replaced: open it again or, where a set refers to it, make that set again");
 }
 
 TEST_F(Shards, FailureIsTriedAgain) {

@@ -330,7 +330,8 @@ TEST(AffineOfUnreadableAxes, WarnsWhenValuesDoNotArrive) {
     set.readStatus = REFS_IO;
     EXPECT_FALSE(set.describe().has_geotransform);
     ASSERT_FALSE(set.notes.empty());
-    EXPECT_EQ(set.notes[0], "/lon: is left out as coordinate variable: /lon: no values");
+    EXPECT_EQ(set.notes[0], "/lon: is left out as coordinate variable, and georeferencing or "
+                            "values of bands that it gives are lost: /lon: no values");
 }
 
 TEST(AffineOfUnreadableAxes, FailsWhenValuesAreRequiredAndDoNotArrive) {
@@ -350,7 +351,8 @@ TEST(AffineOfUnreadableAxes, DoesWithoutValuesThatThisBuildCannotDecode) {
     set.readStatus = REFS_UNSUPPORTED;
     EXPECT_FALSE(set.describe().has_geotransform);
     ASSERT_FALSE(set.notes.empty());
-    EXPECT_EQ(set.notes[0], "/lon: is left out as coordinate variable: /lon: no values");
+    EXPECT_EQ(set.notes[0], "/lon: is left out as coordinate variable, and georeferencing or "
+                            "values of bands that it gives are lost: /lon: no values");
 }
 
 } // namespace

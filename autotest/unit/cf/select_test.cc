@@ -208,8 +208,9 @@ TEST_F(Select, RefusesWhatMakesNoSense) {
 }
 
 TEST_F(Select, SaysWhichAxesThereAre) {
-    EXPECT_EQ(kept("tim=2", 0), "[tim=2]: there is no axis 'tim' of bands; there are time (10), "
-                                "level (4), ens (5), site (3)");
+    EXPECT_EQ(kept("tim=2", 0),
+              "[tim=2]: there is no axis 'tim' of bands; did you mean time? there are time (10), "
+              "level (4), ens (5), site (3)");
     EXPECT_EQ(kept("x=3", 0), "[x=3]: x is an axis of the raster, not of its bands: cut with "
                               "-projwin or -srcwin of gdal_translate");
 }

@@ -113,8 +113,9 @@ TEST_F(Fetcher, SharesTheFetchOfAWholeLocation) {
 
 TEST_F(Fetcher, FailsForARangeThatReachesBeyondTheEnd) {
     EXPECT_EQ(fetch({{1, "letters", 0, 1, 0, false}, {0, "digits", 8, 5, 0, false}}), REFS_IO);
-    EXPECT_STREQ(error.message, "the file has only 10 bytes, and 8 to 12 are asked for: it was cut "
-                                "or replaced after the set was made, which must be made again");
+    EXPECT_STREQ(error.message,
+                 "the file has only 10 bytes, and 8 to 12 are asked for: it was cut "
+                 "or replaced: open it again or, where a set refers to it, make that set again");
     EXPECT_EQ(failed, 1u);
 }
 

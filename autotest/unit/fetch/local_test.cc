@@ -163,9 +163,10 @@ TEST_F(Near, SaysWhichRangeReachesBeyondTheEnd) {
     auto asked = row(2, 400000);
     asked.push_back({0, "file", fileBytes - 10, 20, 0, false});
     EXPECT_EQ(fetch(asked), REFS_IO);
-    EXPECT_STREQ(error.message,
-                 "the file has only 12582912 bytes, and 12582902 to 12582921 are asked for: it was "
-                 "cut or replaced after the set was made, which must be made again");
+    EXPECT_STREQ(
+        error.message,
+        "the file has only 12582912 bytes, and 12582902 to 12582921 are asked for: it was "
+        "cut or replaced: open it again or, where a set refers to it, make that set again");
     EXPECT_EQ(failed, 2u);
 }
 

@@ -315,6 +315,13 @@ TEST(RefsetUrl, IsTheNameOfATargetUnlessItIsRelative) {
     EXPECT_EQ(refs_ref_name(&none), nullptr);
 }
 
+TEST(RefsetUrl, WithoutABucketIsRefused) {
+    for (const char *url : {"s3://", "s3:///a.json", "gs:///a.json", "abfs:///a"})
+        EXPECT_NE(Map("/d/r.json", url).find("the name of the bucket or container is missing"),
+                  std::string::npos)
+            << url;
+}
+
 TEST(RefsetUrl, IsRewrittenFirst) {
     const std::vector<const char *> rewrites = {"s3://old/=>s3://new/x/", "/home/me/=>",
                                                 "=>gs://b/", nullptr};

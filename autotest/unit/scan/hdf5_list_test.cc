@@ -183,7 +183,9 @@ TEST(Hdf5Lists, FiltersAsCodecs) {
     const Listed listed = List(PathOf("filters.h5"));
     EXPECT_EQ(Member(listed, "gzip", "filters"), "[{\"id\":\"zlib\",\"level\":5}]");
     EXPECT_EQ(Member(listed, "lzf", "filters"), "[{\"id\":\"lzf\"}]");
-    EXPECT_EQ(Member(listed, "scaled", "filters"), "[{\"id\":\"hdf5_scaleoffset\"}]");
+    EXPECT_EQ(
+        Member(listed, "scaled", "filters"),
+        R"([{"id":"hdf5_scaleoffset","parameters":[2,0,16,0,4,1,0,1,0,0,0,0,0,0,0,0,0,0,0,0]}])");
     EXPECT_EQ(Member(listed, "all", "filters"),
               "[{\"id\":\"shuffle\",\"elementsize\":4},{\"id\":\"zlib\",\"level\":4},"
               "{\"id\":\"fletcher32\"}]");

@@ -56,7 +56,8 @@ TEST_F(Store, NamesSetKeyUrlAndRangeOfAShortLocation) {
     EXPECT_EQ(get("v/2"), REFS_IO);
     EXPECT_STREQ(error.message,
                  "set.json: v/2: d.bin [8+9]: the file has only 10 bytes, and 8 to 16 are asked "
-                 "for: it was cut or replaced after the set was made, which must be made again");
+                 "for: it was cut or replaced: open it again or, where a set refers to it, make "
+                 "that set again");
 }
 
 TEST_F(Store, KnowsLocalKeys) {
@@ -188,9 +189,10 @@ TEST_F(StoreParts, RefusesPartsOutsideOfTheValue) {
               "set.json: v/0: d.bin [2+3]: bytes 18446744073709551615+2 are not in the 3 bytes");
     EXPECT_EQ(part("v/.zarray", 0, 3), "set.json: v/.zarray: bytes 0+3 are not in the 2 bytes");
     EXPECT_EQ(files.vfs.reads, 0);
-    EXPECT_EQ(part("v/5", 8, 3),
-              "set.json: v/5: d.bin [8+3]: the file has only 10 bytes, and 8 to 10 are asked for: "
-              "it was cut or replaced after the set was made, which must be made again");
+    EXPECT_EQ(
+        part("v/5", 8, 3),
+        "set.json: v/5: d.bin [8+3]: the file has only 10 bytes, and 8 to 10 are asked for: "
+        "it was cut or replaced: open it again or, where a set refers to it, make that set again");
     EXPECT_EQ(part("v/5", 2, UINT64_MAX - 1),
               "set.json: v/5: d.bin: offset 2 and length 18446744073709551614 overflow");
     EXPECT_EQ(part("v/0", 2, 0), "set.json: v/0: d.bin [4+0]: the range is empty");

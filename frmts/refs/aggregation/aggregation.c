@@ -101,7 +101,15 @@ refs_status refs_agg_dim__settle(refs_aggregation *aggregation, size_t dim, refs
 
 /* Mostly they are numbered in their order. */
 const refs_agg_span *refs_agg_dim__span(const refs_agg_dim *dim, uint64_t index) {
-    if (index < dim->n_spans && dim->spans[index].index == index) return &dim->spans[index];
+    size_t low = 0, high = dim->n_spans;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (dim->spans[middle].index < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < dim->n_spans && dim->spans[low].index == index) return &dim->spans[low];
     for (size_t i = 0; i < dim->n_spans; i++)
         if (dim->spans[i].index == index) return &dim->spans[i];
     return NULL;
@@ -153,6 +161,23 @@ uint64_t refs_aggregation__size_of(const refs_aggregation *aggregation, refs_str
 }
 
 /* -- partitions -------------------------------------------------------------------------------- */
+
+refs_status refs_aggregation__check_matrix(const refs_aggregation *aggregation,
+                                           const refs_array_meta *meta, refs_error *err) {
+    size_t at = 0;
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
+        uint64_t n = aggregation->dims[dim].n_parts;
+        if (n == 1) continue;
+        while (at < meta->rank && meta->shape[at] == 1) at++;
+        if (at == meta->rank || meta->shape[at] != n)
+            return refs_fail(err, REFS_CORRUPT,
+                             "%s: does not have the dimensions of the fragments, of which there "
+                             "are %llu along %s",
+                             meta->path, (unsigned long long)n, aggregation->names[dim]);
+        at++;
+    }
+    return REFS_OK;
+}
 
 void refs_aggregation__index_of(const refs_aggregation *aggregation, uint64_t number,
                                 uint64_t *index) {
@@ -304,10 +329,11 @@ static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
     for (size_t i = 0; i < 2 && !has_fill; i++) {
         const refs_json *value =
             refs_aggregation__value(aggregation->container.attributes, names[i]);
-        if (value != NULL)
-            REFS_TRY(refs_fill_value_parse(value, &meta->dtype, aggregation->fill, &has_fill, err));
+        if (value != NULL && refs_fill_value_parse(value, &meta->dtype, aggregation->fill,
+                                                   &has_fill, NULL) == REFS_NOMEM)
+            return refs_fail_nomem(err);
     }
-    if (!has_fill && meta->has_fill) {
+    if (!has_fill && refs_agg_values__declares_fill(meta)) {
         memcpy(aggregation->fill, meta->fill, meta->dtype.size);
         has_fill = true;
     }

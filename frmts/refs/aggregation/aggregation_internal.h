@@ -132,8 +132,9 @@ typedef struct refs_aggregation {
     const char *names[REFS_MAX_RANK];
     uint8_t fill[16]; /**< one element of the container's type */
 
-    pthread_mutex_t lock; /**< guards what follows, until is_loaded */
+    pthread_mutex_t lock; /**< guards what follows, until is_loaded; then has_noted_units */
     bool is_loaded;
+    bool has_noted_units; /* that some fragment has others */
     refs_intern strings;
     refs_agg_fragment *fragments; /**< by number of the partition, in C order */
     uint32_t *files;              /**< strings */
@@ -201,6 +202,11 @@ refs_status refs_aggregation__load(refs_aggregation *aggregation, refs_error *er
 /** The size that the dimension called `name` has in the container's file, 0 where nobody tells. */
 uint64_t refs_aggregation__size_of(const refs_aggregation *aggregation, refs_str name);
 
+/** REFS_CORRUPT for a variable whose dimensions are not those of the matrix of partitions, in their
+ * order; dimensions of one element do not count, nor others behind them. */
+refs_status refs_aggregation__check_matrix(const refs_aggregation *aggregation,
+                                           const refs_array_meta *meta, refs_error *err);
+
 /** Splits the number of a partition into one for each dimension. */
 void refs_aggregation__index_of(const refs_aggregation *aggregation, uint64_t number,
                                 uint64_t *index);
@@ -243,6 +249,9 @@ refs_status refs_aggregation__place(const refs_aggregation *aggregation, const u
 
 /* -- values.c ---------------------------------------------------------------------------------- */
 
+/** Missing values that one variable may name. */
+#define REFS_MAX_MISSING 16
+
 /** How elements of a fragment become those of the container. */
 typedef struct refs_agg_values {
     refs_dtype from, to;
@@ -250,10 +259,10 @@ typedef struct refs_agg_values {
     bool is_linear; /**< value = element * scale + offset, before packing */
     double scale, offset;
     size_t n_missing;
-    uint8_t missing[4][16]; /**< elements of `from` that stand for missing values */
-    uint8_t fill[16];       /**< what those become, of `to` */
-    bool has_other_units;   /**< that nobody knows how to convert */
-    const char *name;       /**< of the fragment, for messages; or NULL */
+    uint8_t missing[REFS_MAX_MISSING][16]; /**< elements of `from` that stand for missing values */
+    uint8_t fill[16];                      /**< what those become, of `to` */
+    bool has_other_units;                  /**< that nobody knows how to convert */
+    const char *name;                      /**< of the fragment, for messages; or NULL */
 } refs_agg_values;
 
 /** Tells it. */
@@ -265,6 +274,10 @@ refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
 /** refs_piece.convert, of a refs_agg_values. */
 refs_status refs_agg_values__convert(const void *user, const void *src, size_t n, void *dst,
                                      refs_error *err);
+
+/** Whether the fill value of a variable's metadata stands for missing values, as far as one can
+ * know of a variable whose attributes name none. */
+bool refs_agg_values__declares_fill(const refs_array_meta *variable);
 
 /** The element that netCDF fills a type with; false for types that it does not fill. */
 bool refs_agg_values__default_fill(const refs_dtype *dtype, uint8_t *fill);

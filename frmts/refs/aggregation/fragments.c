@@ -16,6 +16,9 @@ enum { N_OPENERS = 16 };
 enum { DEFAULT_FILES = 1024 };
 #define DEFAULT_MEMORY (128 * REFS_MIB)
 
+/* Fragments that are open in all files: each costs some KiB. */
+enum { MAX_NODES = 16384 };
+
 /* How often a read that waits for files looks whether it was cancelled. */
 enum { POLL_MS = 50 };
 
@@ -60,6 +63,7 @@ struct refs_fragments {
     refs_fragment_file own;
     refs_fragment_file *newest, *oldest;
     size_t n_open, memory;
+    size_t n_nodes; /* of all files */
     bool any_missing;
 };
 
@@ -73,13 +77,18 @@ static void free_node(fragment_node *node) {
     refs_free(node);
 }
 
-static void close_file(refs_fragment_file *file) {
+static void close_nodes(refs_fragment_file *file) {
     for (fragment_node *node = file->nodes, *next; node != NULL; node = next) {
         next = node->next;
         if (node->slot != NULL) *node->slot = NULL;
         free_node(node);
+        file->fragments->n_nodes--;
     }
     file->nodes = NULL;
+}
+
+static void close_file(refs_fragment_file *file) {
+    close_nodes(file);
     refs_hierarchy_free(file->own_hierarchy);
     refs_store_free(file->store);
     refs_set_free(file->set);
@@ -189,7 +198,7 @@ static refs_status run_open(void *argument, refs_error *unused) {
     return REFS_OK;
 }
 
-/* Also where it could not begin. */
+/* Also where it could not begin, for want of memory or of a thread. */
 static void drop_open(void *argument) {
     refs_fragment_file *file = argument;
     refs_fragments *fragments = file->fragments;
@@ -197,7 +206,7 @@ static void drop_open(void *argument) {
     if (file->state == OPENING) {
         file->state = FAILED;
         file->error = (refs_error)REFS_ERROR_INIT;
-        (void)refs_fail(&file->error, REFS_CANCELLED, "cancelled");
+        (void)refs_fail_nomem(&file->error);
     }
     file->n_holders--;
     pthread_cond_broadcast(&fragments->changed);
@@ -205,6 +214,15 @@ static void drop_open(void *argument) {
 }
 
 /* -- files by name ----------------------------------------------------------------------------- */
+
+/* "master.nc: /tas partition (0, 1, 0): …" */
+static void prefix_place(const refs_fragments *fragments, const refs_aggregation *aggregation,
+                         uint64_t number, refs_error *err) {
+    char index[256];
+    refs_error_prefix(err, "%s: %s partition %s", fragments->options.location,
+                      aggregation->container.path,
+                      refs_aggregation__print_index(aggregation, number, index, sizeof index));
+}
 
 static refs_status locate(const refs_fragments *fragments, const refs_aggregation *aggregation,
                           const refs_agg_fragment *fragment, refs_buf *locations, refs_error *err) {
@@ -273,6 +291,16 @@ static void evict(refs_fragments *fragments) {
     }
 }
 
+/* With the lock held: a file may have any number of fragments, which are opened anew at little
+ * cost. */
+static void evict_nodes(refs_fragments *fragments) {
+    refs_fragment_file *file = fragments->oldest;
+    if (fragments->n_nodes <= MAX_NODES) return;
+    if (fragments->own.n_holders == 1) close_nodes(&fragments->own);
+    for (; file != NULL && fragments->n_nodes > MAX_NODES; file = file->newer)
+        if (file->n_holders == 0) close_nodes(file);
+}
+
 static refs_status begin(refs_fragments *fragments, const refs_aggregation *aggregation,
                          refs_wanted_fragment *wanted, refs_error *err) {
     const refs_agg_fragment *fragment = &aggregation->fragments[wanted->number];
@@ -280,6 +308,7 @@ static refs_status begin(refs_fragments *fragments, const refs_aggregation *aggr
     refs_fragment_file *file = &fragments->own;
     refs_status status = REFS_OK;
     if (!fragment->is_own) status = locate(fragments, aggregation, fragment, &locations, err);
+    if (status != REFS_OK) prefix_place(fragments, aggregation, wanted->number, err);
     refs_lock(&fragments->lock);
     if (status == REFS_OK && !fragment->is_own)
         status = find_file(fragments, &locations, &file, err);
@@ -395,7 +424,27 @@ static refs_status open_part(refs_fragments *fragments, const refs_aggregation *
     return refs_array_open(&context, node->part, &opened->array, err);
 }
 
-static refs_status open_node(refs_fragments *fragments, const refs_aggregation *aggregation,
+/* Values in other units that are not converted: whoever reads them must know. */
+static void note_units(const refs_fragments *fragments, refs_aggregation *aggregation,
+                       const refs_agg_fragment *fragment, const refs_array_meta *meta,
+                       const refs_open_fragment *opened) {
+    refs_str own = refs_aggregation__text(aggregation->meta.attributes, "units");
+    refs_str units = refs_aggregation__text(meta->attributes, "units");
+    if (fragment->extras != NULL && fragment->extras->units != NULL)
+        units = refs_str_from(fragment->extras->units);
+    if (!opened->values.has_other_units) return;
+    refs_lock(&aggregation->lock);
+    bool is_first = !aggregation->has_noted_units;
+    aggregation->has_noted_units = true;
+    refs_unlock(&aggregation->lock);
+    if (is_first)
+        refs_note(&fragments->options.notes, REFS_NOTE_WARNING,
+                  "%s: its units are %.*s, those of the aggregation are %.*s: values are not "
+                  "converted",
+                  opened->name, REFS_STR_ARG(units), REFS_STR_ARG(own));
+}
+
+static refs_status open_node(refs_fragments *fragments, refs_aggregation *aggregation,
                              const refs_fragment_file *file, fragment_node *node, refs_error *err) {
     const refs_agg_fragment *fragment = &aggregation->fragments[node->number];
     const refs_array_meta *meta = find_variable(aggregation, file, fragment);
@@ -407,10 +456,7 @@ static refs_status open_node(refs_fragments *fragments, const refs_aggregation *
     REFS_TRY(refs_aggregation__place(aggregation, size, fragment, meta, &opened->place, err));
     REFS_TRY(refs_agg_values__describe(aggregation, fragment, meta, &opened->values, err));
     opened->values.name = opened->name;
-    if (opened->values.has_other_units)
-        refs_note(&fragments->options.notes, REFS_NOTE_DEBUG,
-                  "%s: its units are not those of the aggregation and are not converted",
-                  opened->name);
+    note_units(fragments, aggregation, fragment, meta, opened);
     context.prefetch_pool = NULL;
     if (file != &fragments->own) {
         REFS_TRY(refs_store_open(file->set, fragments->options.fetcher, &node->store, err));
@@ -454,6 +500,7 @@ static refs_status open_fragment(refs_agg_mosaic *mosaic, refs_wanted_fragment *
         (*slot)->slot = slot;
         (*slot)->next = wanted->file->nodes;
         wanted->file->nodes = *slot;
+        mosaic->fragments->n_nodes++;
     }
     wanted->opened = &(*slot)->opened;
     return REFS_OK;
@@ -491,12 +538,10 @@ static refs_status take_missing(refs_fragments *fragments, const refs_aggregatio
 
 static refs_status fail_file(const refs_fragments *fragments, const refs_aggregation *aggregation,
                              const refs_wanted_fragment *wanted, refs_error *err) {
-    char index[256];
-    return refs_fail(
-        err, wanted->file->error.status, "%s: %s partition %s: %s", fragments->options.location,
-        aggregation->container.path,
-        refs_aggregation__print_index(aggregation, wanted->number, index, sizeof index),
-        wanted->file->error.message);
+    refs_status status =
+        refs_fail(err, wanted->file->error.status, "%s", wanted->file->error.message);
+    prefix_place(fragments, aggregation, wanted->number, err);
+    return status;
 }
 
 static refs_status settle(refs_agg_mosaic *mosaic, refs_wanted_fragment *wanted, refs_error *err) {
@@ -567,6 +612,7 @@ void refs_fragments__release(refs_fragments *fragments, refs_fragment_file *file
     refs_lock(&fragments->lock);
     file->n_holders--;
     evict(fragments);
+    evict_nodes(fragments);
     refs_unlock(&fragments->lock);
 }
 
@@ -588,6 +634,8 @@ bool refs_fragments__is_local(refs_fragments *fragments, const refs_aggregation 
 /* Threads that open files are not in the child: who wants those files opens them again. */
 static void in_child(void *self) {
     refs_fragments *fragments = self;
+    pthread_mutex_init(&fragments->lock, NULL);
+    refs_cond_init(&fragments->changed);
     for (size_t i = 0; i < fragments->names.count; i++) {
         refs_fragment_file *file = fragments->files[i];
         if (file->state != OPENING) continue;

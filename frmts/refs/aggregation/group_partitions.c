@@ -3,22 +3,25 @@
 #include "aggregation_internal.h"
 
 /* The group's variable, or NULL. */
-static const refs_array_meta *find_in_group(const refs_aggregation *aggregation, const char *name) {
+static refs_status find_in_group(const refs_aggregation *aggregation, const char *name,
+                                 const refs_array_meta **meta, refs_error *err) {
     refs_str group = refs_aggregation__text(aggregation->container.attributes, "cfa_group");
     refs_buf path = REFS_BUF_INIT;
-    const refs_array_meta *meta = NULL;
-    if (refs_buf_printf(&path, NULL, "%s/%.*s/%s", aggregation->container.group,
-                        REFS_STR_ARG(group), name) == REFS_OK)
-        meta = refs_hierarchy_find_array(aggregation->hierarchy,
-                                         refs_str_view((char *)path.data, path.size));
+    refs_status status = refs_buf_printf(&path, err, "%s/%.*s/%s", aggregation->container.group,
+                                         REFS_STR_ARG(group), name);
+    *meta = NULL;
+    if (status == REFS_OK)
+        *meta = refs_hierarchy_find_array(aggregation->hierarchy,
+                                          refs_str_view((char *)path.data, path.size));
     refs_buf_clear(&path);
-    return meta != NULL && meta->status == REFS_OK ? meta : NULL;
+    if (*meta != NULL && (*meta)->status != REFS_OK) *meta = NULL;
+    return status;
 }
 
 static refs_status find_required(const refs_aggregation *aggregation, const char *name,
                                  const refs_array_meta **meta, refs_error *err) {
     refs_str group = refs_aggregation__text(aggregation->container.attributes, "cfa_group");
-    *meta = find_in_group(aggregation, name);
+    REFS_TRY(find_in_group(aggregation, name, meta, err));
     return *meta != NULL ? REFS_OK
                          : refs_fail(err, REFS_CORRUPT, "group %.*s has no variable %s",
                                      REFS_STR_ARG(group), name);
@@ -103,10 +106,11 @@ refs_status refs_aggregation__open_group(refs_aggregation *aggregation, refs_err
 
 /* S3netCDF4 writes for each partition which one it is. */
 static refs_status check_index(const refs_aggregation *aggregation, refs_error *err) {
-    const refs_array_meta *meta = find_in_group(aggregation, "index");
+    const refs_array_meta *meta;
     size_t rank = aggregation->meta.rank, n = 0;
     double *numbers = NULL;
     char text[256];
+    REFS_TRY(find_in_group(aggregation, "index", &meta, err));
     if (meta == NULL) return REFS_OK;
     refs_status status = refs_aggregation__read_numbers(aggregation, meta, &numbers, &n, err);
     bool fits = n == aggregation->n_partitions * rank;
@@ -145,14 +149,16 @@ static refs_status add_fragments(refs_aggregation *aggregation, const char *file
 static refs_status check_count(const refs_aggregation *aggregation, const refs_array_meta *meta,
                                refs_error *err) {
     uint64_t n;
-    if (refs_array_meta_elements(meta, &n) && n == aggregation->n_partitions) return REFS_OK;
+    if (refs_array_meta_elements(meta, &n) && n == aggregation->n_partitions)
+        return refs_aggregation__check_matrix(aggregation, meta, err);
     return refs_fail(err, REFS_CORRUPT, "%s: does not have one value for each of %llu partitions",
                      meta->path, (unsigned long long)aggregation->n_partitions);
 }
 
 static refs_status check_formats(const refs_aggregation *aggregation, refs_error *err) {
-    const refs_array_meta *meta = find_in_group(aggregation, "format");
+    const refs_array_meta *meta;
     refs_buf texts = REFS_BUF_INIT;
+    REFS_TRY(find_in_group(aggregation, "format", &meta, err));
     if (meta == NULL) return REFS_OK;
     refs_status status = refs_aggregation__read_texts(aggregation, meta, &texts, err);
     for (size_t at = 0; at < texts.size && status == REFS_OK;) {

@@ -20,14 +20,19 @@ typedef struct partition {
     bool has_extras;
 } partition;
 
+/* Where partitions with one index along a dimension are along it. */
+typedef struct noted {
+    uint64_t begin, end; /* end 0: nothing is noted */
+    size_t at;           /* of the first such partition, in the list */
+} noted;
+
 /* All of them. */
 typedef struct reading {
     refs_aggregation *aggregation;
     const refs_json *root;
-    size_t n_split;              /* dimensions of the matrix */
-    size_t split[REFS_MAX_RANK]; /* which ones of the aggregation those are */
-    partition *partitions;
-    size_t n;
+    size_t n_split;               /* dimensions of the matrix */
+    size_t split[REFS_MAX_RANK];  /* which ones of the aggregation those are */
+    noted *places[REFS_MAX_RANK]; /* for each dimension, by index */
 } reading;
 
 static refs_status fail_at(const partition *part, refs_status status, const char *what,
@@ -160,51 +165,54 @@ static bool as_range(const int64_t *numbers, size_t n, refs_agg_part *part) {
     if (n < 2 || n > 3 || step == 0 || numbers[0] < 0 || numbers[1] < 0 ||
         (step > 0 ? numbers[1] < numbers[0] : numbers[1] > numbers[0]))
         return false;
-    *part =
-        (refs_agg_part){numbers[0], step, (uint64_t)((numbers[1] - numbers[0]) / step) + 1, NULL};
+    uint64_t elements = (uint64_t)((numbers[1] - numbers[0]) / step) + 1;
+    *part = (refs_agg_part){numbers[0], elements > 1 ? step : 1, elements, NULL};
     return true;
 }
 
-static bool as_list(refs_aggregation *aggregation, const int64_t *numbers, size_t n,
-                    refs_agg_part *part) {
+static refs_status as_list(refs_aggregation *aggregation, const int64_t *numbers, size_t n,
+                           refs_agg_part *part) {
     uint64_t *list = refs_aggregation__take(aggregation, n, sizeof *list);
-    if (list == NULL || n == 0) return false;
+    if (list == NULL) return REFS_NOMEM;
+    if (n == 0) return REFS_CORRUPT;
     for (size_t i = 0; i < n; i++) {
-        if (numbers[i] < 0) return false;
+        if (numbers[i] < 0) return REFS_CORRUPT;
         list[i] = (uint64_t)numbers[i];
     }
     *part = (refs_agg_part){0, 1, n, list};
-    return true;
+    return REFS_OK;
 }
 
-/* Numbers that a part of a sub-array may list: no more than its text has. */
-static bool read_one_part(refs_aggregation *aggregation, part_text *text, refs_agg_part *part) {
+/* Numbers that a part of a sub-array may list: no more than its text has. No message. */
+static refs_status read_one_part(refs_aggregation *aggregation, part_text *text,
+                                 refs_agg_part *part) {
     char open = next_char(text);
-    if (open != '[' && open != '(') return false;
+    if (open != '[' && open != '(') return REFS_CORRUPT;
     size_t most = (size_t)(text->end - text->at) / 2 + 1, n = 0;
     int64_t *numbers = refs_calloc(most, sizeof *numbers);
+    if (numbers == NULL) return REFS_NOMEM;
     text->at++;
-    while (numbers != NULL && n < most && next_number(text, &numbers[n])) n++;
-    bool ends = numbers != NULL && next_char(text) == (open == '[' ? ']' : ')');
+    while (n < most && next_number(text, &numbers[n])) n++;
+    refs_status status = next_char(text) == (open == '[' ? ']' : ')') ? REFS_OK : REFS_CORRUPT;
     text->at++;
-    bool read =
-        ends && (open == '[' ? as_range(numbers, n, part) : as_list(aggregation, numbers, n, part));
+    if (status == REFS_OK && open == '(') status = as_list(aggregation, numbers, n, part);
+    if (status == REFS_OK && open == '[' && !as_range(numbers, n, part)) status = REFS_CORRUPT;
     refs_free(numbers);
-    return read;
+    return status;
 }
 
-static bool read_part_text(refs_aggregation *aggregation, refs_str whole, refs_agg_extras *extras,
-                           size_t *n) {
+static refs_status read_part_text(refs_aggregation *aggregation, refs_str whole,
+                                  refs_agg_extras *extras, size_t *n) {
     part_text text = {whole.data, whole.data + whole.size};
     *n = 0;
-    if (next_char(&text) != '[') return false;
+    if (next_char(&text) != '[') return REFS_CORRUPT;
     text.at++;
     while (next_char(&text) != ']') {
-        if (*n == extras->rank || !read_one_part(aggregation, &text, &extras->part[*n]))
-            return false;
+        if (*n == extras->rank) return REFS_CORRUPT;
+        REFS_TRY(read_one_part(aggregation, &text, &extras->part[*n]));
         *n += 1;
     }
-    return true;
+    return REFS_OK;
 }
 
 static refs_status read_part(const reading *job, partition *part, refs_error *err) {
@@ -215,14 +223,16 @@ static refs_status read_part(const reading *job, partition *part, refs_error *er
     refs_status status = refs_json_is_string(json)
                              ? refs_buf_append_str(&text, refs_json_text(json), err)
                              : refs_json_write(json, &text, err);
-    bool is_read = status == REFS_OK &&
-                   read_part_text(job->aggregation, refs_str_view((char *)text.data, text.size),
-                                  &part->extras, &n);
+    if (status == REFS_OK) {
+        status = read_part_text(job->aggregation, refs_str_view((char *)text.data, text.size),
+                                &part->extras, &n);
+        if (status == REFS_NOMEM) (void)refs_fail_nomem(err);
+        if (status == REFS_CORRUPT || (status == REFS_OK && n > 0 && n != part->extras.rank))
+            status = fail_at(part, REFS_CORRUPT,
+                             "part is not a list of ranges and lists of elements", err);
+    }
     refs_buf_clear(&text);
     if (status != REFS_OK) return status;
-    if (!is_read || (n > 0 && n != part->extras.rank))
-        return fail_at(part, REFS_CORRUPT, "part is not a list of ranges and lists of elements",
-                       err);
     part->has_extras |= n > 0;
     return REFS_OK;
 }
@@ -281,28 +291,29 @@ static refs_status read_location(const reading *job, partition *part, refs_error
 /* -- spans ------------------------------------------------------------------------------------- */
 
 /* Partitions with one index along a dimension have one place along it. */
+static refs_status note_places(reading *job, const partition *part, refs_error *err) {
+    for (size_t dim = 0; dim < job->aggregation->meta.rank; dim++) {
+        noted *place = &job->places[dim][part->index[dim]];
+        char what[256];
+        if (place->end == 0) *place = (noted){part->begin[dim], part->end[dim], part->at};
+        if (place->begin == part->begin[dim] && place->end == part->end[dim]) continue;
+        snprintf(what, sizeof what,
+                 "its location along dimension %s is not that of partition %zu, which has the "
+                 "same index",
+                 job->aggregation->names[dim], place->at);
+        return fail_at(part, REFS_CORRUPT, what, err);
+    }
+    return REFS_OK;
+}
+
 static refs_status add_spans(reading *job, size_t dim, refs_error *err) {
     refs_agg_dim *parts = &job->aggregation->dims[dim];
-    const partition **first = refs_calloc((size_t)parts->n_parts, sizeof *first);
-    if (first == NULL) return refs_fail_nomem(err);
-    refs_status status = REFS_OK;
-    for (size_t i = 0; i < job->n && status == REFS_OK; i++) {
-        const partition *part = &job->partitions[i], **seen = &first[part->index[dim]];
-        if (*seen == NULL) {
-            *seen = part;
-            status = refs_agg_dim__place(
-                parts, (refs_agg_span){part->begin[dim], part->end[dim], part->index[dim]}, err);
-        } else if ((*seen)->begin[dim] != part->begin[dim] || (*seen)->end[dim] != part->end[dim]) {
-            char what[256];
-            snprintf(what, sizeof what,
-                     "its location along dimension %s is not that of partition %zu, which has the "
-                     "same index",
-                     job->aggregation->names[dim], (*seen)->at);
-            status = fail_at(part, REFS_CORRUPT, what, err);
-        }
+    for (uint64_t i = 0; i < parts->n_parts; i++) {
+        const noted *place = &job->places[dim][i];
+        if (place->end > 0)
+            REFS_TRY(refs_agg_dim__place(parts, (refs_agg_span){place->begin, place->end, i}, err));
     }
-    refs_free(first);
-    return status != REFS_OK ? status : refs_agg_dim__settle(job->aggregation, dim, err);
+    return refs_agg_dim__settle(job->aggregation, dim, err);
 }
 
 /* -- fragments --------------------------------------------------------------------------------- */
@@ -360,10 +371,7 @@ static refs_status add_fragment(const reading *job, const partition *part, refs_
     return keep_extras(aggregation, part, fragment, err);
 }
 
-static refs_status read_partition(reading *job, size_t i, refs_error *err) {
-    partition *part = &job->partitions[i];
-    part->at = i;
-    part->json = refs_json_at(refs_json_get(job->root, "Partitions"), i);
+static refs_status read_partition(reading *job, partition *part, refs_error *err) {
     part->subarray = refs_json_get(part->json, "subarray");
     if (!refs_json_is_object(part->subarray))
         return fail_at(part, REFS_CORRUPT, "it has no subarray", err);
@@ -372,7 +380,17 @@ static refs_status read_partition(reading *job, size_t i, refs_error *err) {
     REFS_TRY(read_reverse(job, part, err));
     REFS_TRY(read_part(job, part, err));
     REFS_TRY(read_location(job, part, err));
-    return read_rest(job, part, err);
+    REFS_TRY(read_rest(job, part, err));
+    REFS_TRY(add_fragment(job, part, err));
+    return note_places(job, part, err);
+}
+
+static refs_status open_places(reading *job, refs_error *err) {
+    for (size_t dim = 0; dim < job->aggregation->meta.rank; dim++) {
+        job->places[dim] = refs_calloc((size_t)job->aggregation->dims[dim].n_parts, sizeof(noted));
+        if (job->places[dim] == NULL) return refs_fail_nomem(err);
+    }
+    return REFS_OK;
 }
 
 static refs_status read_partitions(reading *job, refs_error *err) {
@@ -381,14 +399,14 @@ static refs_status read_partitions(reading *job, refs_error *err) {
     if (!refs_json_is_array(list))
         return refs_fail(err, REFS_CORRUPT, "cfa_array has no list of Partitions");
     REFS_TRY(read_matrix(job, err));
-    job->n = refs_json_size(list);
-    if (job->n > REFS_MAX_PARTITIONS)
-        return refs_fail(err, REFS_LIMIT, "cfa_array has %zu partitions", job->n);
-    job->partitions = refs_calloc(job->n, sizeof *job->partitions);
-    if (job->partitions == NULL) return refs_fail_nomem(err);
+    if (refs_json_size(list) > REFS_MAX_PARTITIONS)
+        return refs_fail(err, REFS_LIMIT, "cfa_array has %zu partitions", refs_json_size(list));
+    REFS_TRY(open_places(job, err));
     REFS_TRY(refs_aggregation__allocate(aggregation, 1, err));
-    for (size_t i = 0; i < job->n; i++) REFS_TRY(read_partition(job, i, err));
-    for (size_t i = 0; i < job->n; i++) REFS_TRY(add_fragment(job, &job->partitions[i], err));
+    for (size_t i = 0; i < refs_json_size(list); i++) {
+        partition part = {.json = refs_json_at(list, i), .at = i};
+        REFS_TRY(read_partition(job, &part, err));
+    }
     for (size_t dim = 0; dim < aggregation->meta.rank; dim++) REFS_TRY(add_spans(job, dim, err));
     return REFS_OK;
 }
@@ -409,7 +427,7 @@ refs_status refs_aggregation__open_json(refs_aggregation *aggregation, refs_erro
     aggregation->has_base = refs_json_is_string(base);
     if (status == REFS_OK && aggregation->has_base)
         status = refs_buf_append_str(&aggregation->base, refs_json_text(base), err);
-    refs_free(job.partitions);
+    for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(job.places[dim]);
     refs_json_doc_free(doc);
     aggregation->is_loaded = status == REFS_OK;
     return status;

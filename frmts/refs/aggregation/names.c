@@ -7,6 +7,9 @@
 #include "aggregation_internal.h"
 #include "refs/refset.h"
 
+/* Names of files that are longer after substitution, which may double them each time, are none. */
+#define MAX_NAME_BYTES (64 * REFS_KIB)
+
 /* -- substitutions ----------------------------------------------------------------------------- */
 
 /* The next of "${NAME}: text ${NAME}: text"; false at the end. */
@@ -27,6 +30,11 @@ static refs_status substitute(refs_str name, refs_str value, refs_buf *file, ref
         status = is_here ? refs_buf_append_str(&result, value, err)
                          : refs_buf_append(&result, text + i, 1, err);
         i += is_here ? name.size : 1;
+        if (status == REFS_OK && result.size > MAX_NAME_BYTES)
+            status = refs_fail(err, REFS_LIMIT,
+                               "the name of its file is longer than %d bytes once substitutions "
+                               "are applied",
+                               (int)MAX_NAME_BYTES);
     }
     refs_buf_clear(file);
     *file = result;

@@ -29,8 +29,22 @@ static uint64_t count_within(uint64_t element, int64_t step, uint64_t begin, uin
     return (step > 0 ? end - 1 - element : element - begin) / by + 1;
 }
 
-static run run_from(const refs_agg_dim *dim, uint64_t size, uint64_t element, int64_t step) {
-    size_t at = refs_agg_dim__find(dim, element);
+static bool is_found(const refs_agg_dim *dim, size_t at, uint64_t element) {
+    return at <= dim->n_spans && (at == dim->n_spans || dim->spans[at].end > element) &&
+           (at == 0 || dim->spans[at - 1].end <= element);
+}
+
+/* refs_agg_dim__find beside `near`, where the search before this one ended. */
+static size_t find_near(const refs_agg_dim *dim, size_t near, uint64_t element) {
+    if (is_found(dim, near, element)) return near;
+    if (is_found(dim, near + 1, element)) return near + 1;
+    return refs_agg_dim__find(dim, element);
+}
+
+static run run_from(const refs_agg_dim *dim, uint64_t size, uint64_t element, int64_t step,
+                    size_t *near) {
+    size_t at = find_near(dim, *near, element);
+    *near = at;
     bool is_in = at < dim->n_spans && dim->spans[at].begin <= element;
     if (is_in)
         return (run){.n = count_within(element, step, dim->spans[at].begin, dim->spans[at].end),
@@ -43,12 +57,12 @@ static run run_from(const refs_agg_dim *dim, uint64_t size, uint64_t element, in
 static refs_status cut_dim(const refs_aggregation *aggregation, size_t dim, cut *made,
                            refs_error *err) {
     const refs_region *region = made->region;
-    size_t capacity = 0;
+    size_t capacity = 0, near = 0;
     for (uint64_t first = 0; first < region->count[dim];) {
         if (!refs_grow((void **)&made->runs[dim], &capacity, made->n_runs[dim], sizeof(run)))
             return refs_fail_nomem(err);
         run next = run_from(&aggregation->dims[dim], aggregation->meta.shape[dim],
-                            element_at(region, dim, first), step_of(region, dim));
+                            element_at(region, dim, first), step_of(region, dim), &near);
         if (next.n > region->count[dim] - first) next.n = region->count[dim] - first;
         next.first = first;
         made->runs[dim][made->n_runs[dim]++] = next;
@@ -133,7 +147,7 @@ static void describe_fragment(const refs_agg_place *place, const cut *made, cons
             piece->count[i] = runs[dim]->n;
             piece->start[i] =
                 element_at(made->region, dim, runs[dim]->first) - runs[dim]->span->begin;
-            piece->step[i] = step_of(made->region, dim);
+            piece->step[i] = runs[dim]->n > 1 ? step_of(made->region, dim) : 1;
             piece->stride[i] = stride[dim];
         }
         place_dim(&place->part[i], place->is_reversed[i], piece, i);
@@ -325,7 +339,7 @@ static refs_status count(void *self, const refs_region *region, uint64_t *n, ref
 
 static void free_mosaic(void *self) {
     refs_agg_mosaic *mosaic = self;
-    refs_fragments__leave(mosaic);
+    if (mosaic->nodes != NULL) refs_fragments__leave(mosaic);
     refs_free(mosaic->nodes);
     refs_free(mosaic);
 }

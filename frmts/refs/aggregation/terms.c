@@ -182,6 +182,9 @@ refs_status refs_aggregation__open_variables(refs_aggregation *aggregation, refs
     size_t rank = aggregation->meta.rank, n = 0;
     double *numbers = NULL;
     if (sizes == NULL) return refs_fail(err, REFS_CORRUPT, "aggregated_data has no sizes");
+    if (rank > 1 && (sizes->rank != 2 || sizes->shape[0] != rank))
+        return refs_fail(err, REFS_CORRUPT, "%s: does not have a row for each of %zu dimensions",
+                         sizes->path, rank);
     refs_status status = refs_aggregation__read_numbers(aggregation, sizes, &numbers, &n, err);
     size_t columns = rank > 0 ? n / rank : 0;
     if (status == REFS_OK && rank > 0 && (columns == 0 || n % rank != 0))
@@ -203,6 +206,12 @@ typedef struct texts {
     size_t n_each; /* 0: one for all */
 } texts;
 
+static refs_status fail_count(const refs_aggregation *aggregation, const refs_array_meta *meta,
+                              uint64_t n, refs_error *err) {
+    return refs_fail(err, REFS_CORRUPT, "%s: has %llu values for %llu fragments", meta->path,
+                     (unsigned long long)n, (unsigned long long)aggregation->n_partitions);
+}
+
 /* What fragments have in a trailing dimension: the letters of netCDF-3, copies of CFA-0.6. */
 static refs_status read_each(const refs_aggregation *aggregation, const refs_array_meta *meta,
                              texts *all, refs_error *err) {
@@ -214,11 +223,10 @@ static refs_status read_each(const refs_aggregation *aggregation, const refs_arr
     if (letters && meta->shape[meta->rank - 1] > 0) n /= meta->shape[meta->rank - 1];
     all->n_each =
         n == 1 && aggregation->n_partitions != 1 ? 0 : (size_t)(n / aggregation->n_partitions);
-    if (n == 1 ||
-        (n > 0 && n % aggregation->n_partitions == 0 && all->n_each <= REFS_MAX_ALTERNATIVES))
-        return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "%s: has %llu values for %llu fragments", meta->path,
-                     (unsigned long long)n, (unsigned long long)aggregation->n_partitions);
+    if (n == 1) return REFS_OK;
+    if (n == 0 || n % aggregation->n_partitions != 0 || all->n_each > REFS_MAX_ALTERNATIVES)
+        return fail_count(aggregation, meta, n, err);
+    return refs_aggregation__check_matrix(aggregation, meta, err);
 }
 
 static refs_str next_text(texts *all) {
@@ -257,7 +265,7 @@ static bool is_in_own_file(const refs_aggregation *aggregation, uint32_t variabl
         refs_hierarchy_resolve(aggregation->hierarchy, aggregation->container.group,
                                refs_intern_get(&aggregation->strings, variable));
     return meta != NULL && strcmp(meta->path, aggregation->container.path) != 0 &&
-           !refs_aggregation_is_told_by(meta->attributes);
+           meta->aggregation == NULL && !refs_aggregation_is_told_by(meta->attributes);
 }
 
 static void settle_fragments(refs_aggregation *aggregation) {
@@ -335,10 +343,10 @@ static refs_status load_values(refs_aggregation *aggregation, refs_error *err) {
     static const uint64_t origin[REFS_MAX_RANK] = {0};
     const refs_region region = {origin, meta->shape, NULL};
     refs_array *array = NULL;
-    uint64_t n;
+    uint64_t n = 0;
     if (!refs_array_meta_elements(meta, &n) || n != aggregation->n_partitions)
-        return refs_fail(err, REFS_CORRUPT, "%s: has %llu values for %llu fragments", meta->path,
-                         (unsigned long long)n, (unsigned long long)aggregation->n_partitions);
+        return fail_count(aggregation, meta, n, err);
+    REFS_TRY(refs_aggregation__check_matrix(aggregation, meta, err));
     if (!refs_dtype_is_numeric(&meta->dtype))
         return refs_fail(err, REFS_UNSUPPORTED, "%s: values are not numbers", meta->path);
     uint8_t *elements = refs_calloc((size_t)n, meta->dtype.size);

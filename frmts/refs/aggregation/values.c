@@ -6,7 +6,9 @@
  */
 #include "aggregation_internal.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "refs/cf.h"
 #include "refs/half.h"
@@ -49,18 +51,34 @@ bool refs_agg_values__default_fill(const refs_dtype *dtype, uint8_t *fill) {
 
 /* -- describing -------------------------------------------------------------------------------- */
 
+/* What no element can be, such as 1e20 of a byte, is the missing value of none. */
 static refs_status add_missing(const refs_array_meta *variable, const char *name,
                                refs_agg_values *values, refs_error *err) {
     const refs_json *json = refs_json_get(variable->attributes, name);
     size_t n = refs_json_is_array(json) ? refs_json_size(json) : json != NULL;
-    for (size_t i = 0; i < n && values->n_missing < 4; i++) {
+    for (size_t i = 0; i < n; i++) {
         bool has_fill = false;
         const refs_json *one = refs_json_is_array(json) ? refs_json_at(json, i) : json;
-        REFS_TRY(refs_fill_value_parse(one, &values->from, values->missing[values->n_missing],
-                                       &has_fill, err));
-        values->n_missing += has_fill;
+        if (values->n_missing == REFS_MAX_MISSING)
+            return refs_fail(err, REFS_LIMIT, "%s: has more than %d missing values", variable->path,
+                             REFS_MAX_MISSING);
+        refs_status status = refs_fill_value_parse(
+            one, &values->from, values->missing[values->n_missing], &has_fill, NULL);
+        if (status == REFS_NOMEM) return refs_fail_nomem(err);
+        values->n_missing += status == REFS_OK && has_fill;
     }
     return REFS_OK;
+}
+
+/* HDF5 and Zarr fill with zero where nobody said anything; bytes netCDF fills without meaning to.
+ */
+bool refs_agg_values__declares_fill(const refs_array_meta *variable) {
+    uint8_t other[16] = {0};
+    size_t size = variable->dtype.size;
+    if (!variable->has_fill || size > sizeof other || memcmp(variable->fill, other, size) == 0)
+        return false;
+    return size > 1 || !refs_agg_values__default_fill(&variable->dtype, other) ||
+           memcmp(variable->fill, other, size) != 0;
 }
 
 /* A fragment that names no missing value has that of netCDF, but for bytes, of which all are
@@ -69,7 +87,12 @@ static refs_status describe_missing(const refs_array_meta *variable, refs_agg_va
                                     refs_error *err) {
     REFS_TRY(add_missing(variable, "_FillValue", values, err));
     REFS_TRY(add_missing(variable, "missing_value", values, err));
-    if (values->n_missing > 0 || values->from.size == 1) return REFS_OK;
+    if (values->n_missing > 0) return REFS_OK;
+    if (refs_agg_values__declares_fill(variable)) {
+        memcpy(values->missing[values->n_missing++], variable->fill, values->from.size);
+        return REFS_OK;
+    }
+    if (values->from.size == 1) return REFS_OK;
     values->n_missing = refs_agg_values__default_fill(&values->from, values->missing[0]);
     return REFS_OK;
 }
@@ -129,6 +152,13 @@ static bool is_number(const refs_dtype *dtype) {
            dtype->type == REFS_TYPE_FLOAT;
 }
 
+/* netCDF-3 has no unsigned types: an attribute says that elements are. */
+static void read_unsigned(const refs_json *attributes, refs_dtype *dtype) {
+    refs_str text = refs_aggregation__text(attributes, "_Unsigned");
+    if (dtype->type == REFS_TYPE_INT && (refs_str_is(text, "true") || refs_str_is(text, "True")))
+        dtype->type = REFS_TYPE_UINT;
+}
+
 static bool has_same_missing(const refs_agg_values *values) {
     for (size_t i = 0; i < values->n_missing; i++)
         if (memcmp(values->missing[i], values->fill, values->to.size) != 0) return false;
@@ -147,6 +177,8 @@ refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
         return refs_fail(err, REFS_UNSUPPORTED, "%s: its elements are not numbers", variable->path);
     REFS_TRY(describe_missing(variable, values, err));
     REFS_TRY(describe_packing(aggregation, fragment, variable, values, err));
+    read_unsigned(variable->attributes, &values->from);
+    read_unsigned(aggregation->meta.attributes, &values->to);
     values->is_same = values->from.type == values->to.type &&
                       values->from.size == values->to.size && !values->is_linear &&
                       has_same_missing(values);
@@ -269,12 +301,18 @@ static void find_missing_nans(const refs_agg_values *values, const double *numbe
 
 /* -- elements out ------------------------------------------------------------------------------ */
 
-static refs_status fail_value(const refs_agg_values *values, double number, refs_error *err) {
+static refs_status fail_text(const refs_agg_values *values, const char *number, refs_error *err) {
     char type[16];
     refs_dtype_format(&values->to, type, sizeof type);
-    return refs_fail(err, REFS_CORRUPT, "%s: value %.17g does not fit the aggregation's type %s",
+    return refs_fail(err, REFS_CORRUPT, "%s: value %s does not fit the aggregation's type %s",
                      values->name != NULL ? values->name : "a fragment", number,
                      type + (type[0] != '\0'));
+}
+
+static refs_status fail_value(const refs_agg_values *values, double number, refs_error *err) {
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", number);
+    return fail_text(values, text, err);
 }
 
 /* What packing rounds is not what does not fit. */
@@ -315,6 +353,12 @@ static refs_status store_integers(const refs_agg_values *values, const double *n
     }
 }
 
+static bool is_too_large(double number) {
+    double size = fabs(number);
+    return (size > (double)FLT_MAX) & (size <= DBL_MAX);
+}
+
+/* Nothing in the loop that is run for every value keeps it from being vectorised. */
 static refs_status store_floats(const refs_agg_values *values, const double *numbers,
                                 const bool *is_missing, size_t n, void *dst, refs_error *err) {
     if (values->to.size == 2)
@@ -324,19 +368,22 @@ static refs_status store_floats(const refs_agg_values *values, const double *num
         memcpy(dst, numbers, n * sizeof *numbers);
         return REFS_OK;
     }
+    bool any_large = false;
     for (size_t i = 0; i < n; i++) {
         float element = (float)numbers[i];
-        if (isinf(element) && !isinf(numbers[i]) && !is_missing[i])
-            return fail_value(values, numbers[i], err);
+        any_large |= is_too_large(numbers[i]) & !is_missing[i];
         memcpy((uint8_t *)dst + i * sizeof element, &element, sizeof element);
     }
+    for (size_t i = 0; any_large && i < n; i++)
+        if (is_too_large(numbers[i]) && !is_missing[i]) return fail_value(values, numbers[i], err);
     return REFS_OK;
 }
 
 static void store_missing(const refs_agg_values *values, const bool *is_missing, size_t n,
                           void *dst) {
     size_t size = values->to.size;
-    for (size_t i = 0; i < n; i++)
+    const bool *first = memchr(is_missing, true, n);
+    for (size_t i = first != NULL ? (size_t)(first - is_missing) : n; i < n; i++)
         if (is_missing[i]) memcpy((uint8_t *)dst + i * size, values->fill, size);
 }
 
@@ -352,6 +399,15 @@ static bool fits_integer(const refs_agg_values *values, int64_t number) {
     return number <= high && number >= (is_unsigned ? 0 : -high - 1);
 }
 
+static refs_status fail_integer(const refs_agg_values *values, int64_t number, refs_error *err) {
+    char text[32];
+    if (values->from.type == REFS_TYPE_UINT)
+        snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+    else
+        snprintf(text, sizeof text, "%lld", (long long)number);
+    return fail_text(values, text, err);
+}
+
 static refs_status convert_integers(const refs_agg_values *values, const void *src, size_t n,
                                     void *dst, refs_error *err) {
     int64_t numbers[BLOCK];
@@ -363,7 +419,7 @@ static refs_status convert_integers(const refs_agg_values *values, const void *s
         uint64_t bits = (uint64_t)numbers[i];
         uint8_t *to = (uint8_t *)dst + i * size;
         if (!is_missing[i] && !fits_integer(values, numbers[i]))
-            return fail_value(values, (double)numbers[i], err);
+            return fail_integer(values, numbers[i], err);
         switch (size) {
         case 1:
             *to = (uint8_t)bits;

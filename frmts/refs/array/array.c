@@ -113,7 +113,8 @@ void refs_array_free(refs_array *array) {
     atomic_store(&array->ending, true);
     refs_prefetch__withdraw(array);
     refs_tasks__clear(&array->tasks);
-    if (array->context.cache != NULL) refs_cache__drop_owner(array->context.cache, array->owner);
+    if (array->context.cache != NULL)
+        refs_cache__drop_owner(array->context.cache, array->owner, array->grid.n_chunks);
     refs_shards__free(array, array->shards);
     refs_scratch_list__clear(&array->scratches);
     refs_chain_free(array->chain);

@@ -75,6 +75,8 @@ struct refs_array {
     refs_scratch_list scratches;
     refs_tasks tasks;    /**< that prefetch */
     _Atomic bool ending; /**< they are not wanted any more */
+    _Atomic uint64_t
+        n_fetches; /**< by readers: they count, so that what they left gets out of the way */
     _Atomic uint64_t chunks_decoded, chunks_absent, cache_hits, bytes_copied;
     _Atomic uint64_t chunks_stored, bytes_stored; /**< that arrived, for estimates */
 };

@@ -463,11 +463,22 @@ static void drop_of_owner(refs_cache *cache, const ages *list, uint64_t owner) {
     }
 }
 
-void refs_cache__drop_owner(refs_cache *cache, uint64_t owner) {
+static void drop_numbers(refs_cache *cache, uint64_t owner, uint64_t n) {
+    for (uint64_t number = 0; number < n; number++) {
+        refs_chunk *chunk = find(cache, (refs_chunk_id){.owner = owner, .number = number});
+        if (chunk != NULL && chunk->state != LOADING) drop(cache, chunk);
+    }
+}
+
+void refs_cache__drop_owner(refs_cache *cache, uint64_t owner, uint64_t n) {
     refs_slabs__pause(cache->slabs);
     refs_lock(&cache->lock);
-    drop_of_owner(cache, &cache->passed, owner);
-    drop_of_owner(cache, &cache->kept, owner);
+    if (n < cache->n_chunks) {
+        drop_numbers(cache, owner, n);
+    } else {
+        drop_of_owner(cache, &cache->passed, owner);
+        drop_of_owner(cache, &cache->kept, owner);
+    }
     refs_unlock(&cache->lock);
     refs_slabs__resume(cache->slabs);
 }

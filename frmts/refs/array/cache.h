@@ -64,8 +64,9 @@ typedef struct refs_chunk_id {
 /** A number for an array whose chunks are to be kept in the cache. */
 uint64_t refs_cache__new_owner(refs_cache *cache);
 
-/** Lets all chunks of `owner` go. */
-void refs_cache__drop_owner(refs_cache *cache, uint64_t owner);
+/** Lets all chunks of `owner` go, whose numbers are below `n`: of few, no other chunk is looked at.
+ */
+void refs_cache__drop_owner(refs_cache *cache, uint64_t owner, uint64_t n);
 
 /** The budget that the cache was opened with, in bytes. */
 size_t refs_cache__max_bytes(const refs_cache *cache);

@@ -73,8 +73,23 @@ static void deliver(batch *job, const refs_wanted *wanted, const uint8_t *elemen
     atomic_fetch_add(&job->n_done, 1);
 }
 
+static bool is_any_awaited(const void *user) {
+    return atomic_load(&((const batch *)user)->awaited.is);
+}
+
+/* Somebody who waits for one of the chunks has it sooner from here than anew. */
+static bool is_any_chunk_awaited(const batch *job) {
+    if (!is_any_awaited(job)) return false;
+    refs_cache *cache = job->array->context.cache;
+    for (size_t i = 0; i < job->n_fetched; i++)
+        if (refs_cache__is_awaited(cache, id_of(&job->fetched[i]))) return true;
+    return false;
+}
+
 static bool may_go_on(batch *job) {
-    if (job->who != NULL) return !atomic_load(&job->array->ending);
+    if (job->who != NULL)
+        return !atomic_load(&job->array->ending) &&
+               (!job->who->has_ended(job->who->user) || is_any_chunk_awaited(job));
     const refs_progress *progress = job->watch != NULL ? job->watch->progress : NULL;
     if (progress == NULL || progress->report == NULL) return true;
     return progress->report(progress->user, (double)atomic_load(&job->n_done) / (double)job->n_all);
@@ -322,10 +337,6 @@ static void look_up_ahead(batch *job, refs_expected expected) {
         give_up(job, &one);
 }
 
-static bool is_any_awaited(const void *user) {
-    return atomic_load(&((const batch *)user)->awaited.is);
-}
-
 static bool is_shard_awaited(const void *user, size_t i) {
     (void)i; /* few bytes, of which all that is wanted of a shard depends */
     return is_any_awaited(user);
@@ -517,6 +528,7 @@ static refs_status list_keys(batch *job, refs_key_list *keys, refs_error *err) {
 }
 
 static refs_status fetch_keys(batch *job, refs_error *err) {
+    if (job->who == NULL) atomic_fetch_add(&job->array->n_fetches, 1);
     refs_store_client client = client_of(job, receive);
     client.comes_along = claim_between;
     refs_key_list keys = REFS_KEY_LIST_INIT;

@@ -53,11 +53,12 @@ typedef struct refs_load_watch {
 refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watch *watch,
                              refs_error *err);
 
-/** Whoever prefetches. Both functions are called on any thread. */
+/** Whoever prefetches. All functions are called on any thread. */
 typedef struct refs_prefetcher {
     refs_array *array; /**< that its reader reads: it may be a mosaic of others */
     bool (*is_wanted)(void *user, uint64_t box); /**< still, after it was claimed */
     bool (*is_near)(void *user, uint64_t box);   /**< so near that it is to be decoded now */
+    bool (*has_ended)(void *user);               /**< what is on its way is in the way of others */
     void *user;
 } refs_prefetcher;
 
@@ -69,7 +70,8 @@ typedef struct refs_expected {
 } refs_expected;
 
 /** Loads those of `n` chunks that are neither there nor on their way: to the cache, as stored bytes
- * unless they are near or awaited. Changes the order of `expected`. Who reads a chunk that failed
+ * unless they are near or awaited. What is on its way when `who` has ended is cancelled, unless a
+ * reader waits for it. Changes the order of `expected`. Who reads a chunk that failed
  * meets the failure. */
 void refs_array__load_ahead(const refs_prefetcher *who, refs_expected *expected, size_t n);
 

@@ -26,6 +26,7 @@ typedef struct refs_run {
     _Atomic uint64_t at;         /* the box that is being read */
     _Atomic uint64_t wanted;     /* the first one that its reader does not load itself */
     _Atomic uint64_t decode_end; /* boxes before this one are decoded as they arrive */
+    _Atomic uint64_t n_fetches;  /* of readers of the array when it ended */
     _Atomic bool ended;
 } refs_run;
 
@@ -53,6 +54,14 @@ static bool is_near(void *user, uint64_t box) {
     return box < atomic_load(&run->decode_end);
 }
 
+/* Whose reader has found all that it read since then, as those do that turn back, is in nobody's
+ * way. */
+static bool has_ended(void *user) {
+    const refs_run *run = user;
+    return atomic_load(&run->ended) &&
+           atomic_load(&run->array->n_fetches) != atomic_load(&run->n_fetches);
+}
+
 static size_t list_chunks(const refs_run *run, uint64_t box, uint64_t *numbers,
                           refs_expected *expected) {
     size_t n = refs_course__chunks(&run->course, &run->array->grid, box, numbers);
@@ -64,7 +73,7 @@ static size_t list_chunks(const refs_run *run, uint64_t box, uint64_t *numbers,
  * chunks at a time. */
 static void load_boxes(const prefetch_task *task, uint64_t *numbers, refs_expected *expected) {
     refs_run *run = task->run;
-    refs_prefetcher who = {run->array, is_wanted, is_near, run};
+    refs_prefetcher who = {run->array, is_wanted, is_near, has_ended, run};
     size_t n = 0, part = LOCAL_PART_BYTES / run->array->chunk_bytes + 1;
     for (uint64_t box = task->begin; box < task->end; box++)
         n += list_chunks(run, box, numbers, expected + n);
@@ -76,7 +85,7 @@ static void load_boxes(const prefetch_task *task, uint64_t *numbers, refs_expect
 /* Files of pieces are opened here, on a thread that may wait for them. */
 static void load_pieces(const prefetch_task *task, uint64_t *numbers) {
     refs_run *run = task->run;
-    refs_prefetcher who = {run->array, is_wanted, is_near, run};
+    refs_prefetcher who = {run->array, is_wanted, is_near, has_ended, run};
     refs_ahead ahead;
     refs_status status = refs_ahead__open(&ahead, run->array);
     for (uint64_t box = task->begin; box < task->end && status == REFS_OK; box++) {
@@ -294,6 +303,7 @@ void refs_prefetch__end(refs_prefetch *prefetch) {
     refs_run *run = prefetch->run;
     if (run == NULL) return;
     refs_budget__leave(refs_cache__budget(run->array->context.cache), prefetch);
+    atomic_store(&run->n_fetches, atomic_load(&run->array->n_fetches));
     atomic_store(&run->ended, true);
     leave_unread(prefetch);
     release(run);

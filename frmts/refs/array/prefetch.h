@@ -44,7 +44,8 @@ uint64_t refs_prefetch__n_unread(const refs_prefetch *prefetch);
 /** Asks for what is expected next: when a reader has the bytes of its own. */
 void refs_prefetch__ask(refs_prefetch *prefetch);
 
-/** Follows nothing any more. What was asked for and not yet requested is not; what has arrived and
+/** Follows nothing any more. What was asked for and not yet requested is not, requests under way
+ * that no reader waits for are cancelled when one fetches something else; what has arrived and
  * was not read is the first to go where the cache is full. */
 void refs_prefetch__end(refs_prefetch *prefetch);
 

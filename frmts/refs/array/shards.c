@@ -64,7 +64,8 @@ refs_status refs_shards__open(const refs_array *array, refs_shards **shards, ref
 
 void refs_shards__free(const refs_array *array, refs_shards *shards) {
     if (shards == NULL) return;
-    if (array->context.cache != NULL) refs_cache__drop_owner(array->context.cache, shards->owner);
+    if (array->context.cache != NULL)
+        refs_cache__drop_owner(array->context.cache, shards->owner, shards->grid.n_chunks);
     refs_chain_free(shards->chain);
     refs_free(shards);
 }

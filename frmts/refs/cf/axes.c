@@ -305,8 +305,9 @@ refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta 
     if (status == REFS_OK || status == REFS_NOMEM || status == REFS_CANCELLED) return status;
     if (status != REFS_UNSUPPORTED && input->options.require_coordinates) return status;
     refs_note(&input->options.notes, REFS_NOTE_WARNING,
-              "%s: is left out as coordinate variable: %s", variable->path,
-              err != NULL ? err->message : "cannot be read by this build");
+              "%s: is left out as coordinate variable, and georeferencing or values of bands that "
+              "it gives are lost: %s",
+              variable->path, err != NULL ? err->message : "cannot be read by this build");
     refs_error_clear(err);
     return REFS_OK;
 }

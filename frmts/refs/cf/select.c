@@ -241,6 +241,33 @@ static bool names_dimension(const refs_cf__input *input, size_t dim, refs_str na
     return coordinate != NULL && refs_str_is(name, coordinate->name);
 }
 
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+/* Whether names differ in the case of letters, and in one that is left out, put in or another, or
+ * in two that changed places. */
+static bool is_misspelt(refs_str name, refs_str other) {
+    size_t same = 0;
+    size_t least = name.size < other.size ? name.size : other.size;
+    while (same < least && lower(name.data[same]) == lower(other.data[same])) same++;
+    size_t a = name.size - same, b = other.size - same;
+    while (a > 0 && b > 0 && lower(name.data[same + a - 1]) == lower(other.data[same + b - 1]))
+        a--, b--;
+    bool changed_places = a == 2 && b == 2 &&
+                          lower(name.data[same]) == lower(other.data[same + 1]) &&
+                          lower(name.data[same + 1]) == lower(other.data[same]);
+    return same + a > 0 && ((a <= 1 && b <= 1) || changed_places);
+}
+
+/* The axis that was meant, or NULL. */
+static const char *find_meant(const refs_cf_description *description, refs_str name) {
+    for (size_t i = 0; i < description->n_band_axes; i++)
+        if (is_misspelt(name, refs_str_from(description->band_axes[i].name)))
+            return description->band_axes[i].name;
+    return NULL;
+}
+
 /* Fails with the axes that there are. `name` is empty where no axis is named at all. */
 static refs_status fail_without_axis(const refs_cf__input *input,
                                      const refs_cf_description *description,
@@ -256,10 +283,12 @@ static refs_status fail_without_axis(const refs_cf__input *input,
     refs_status status = refs_cf_list_band_axes(description, &axes, err);
     refs_str there =
         axes.size > 0 ? refs_str_view((const char *)axes.data, axes.size) : refs_str_from("none");
+    const char *meant = find_meant(description, name);
     if (status == REFS_OK && name.size > 0)
-        status =
-            refs_fail(err, REFS_INVALID, "[%.*s]: there is no axis '%.*s' of bands; there are %.*s",
-                      REFS_STR_ARG(part->all), REFS_STR_ARG(name), REFS_STR_ARG(there));
+        status = refs_fail(
+            err, REFS_INVALID, "[%.*s]: there is no axis '%.*s' of bands; %s%s%sthere are %.*s",
+            REFS_STR_ARG(part->all), REFS_STR_ARG(name), meant != NULL ? "did you mean " : "",
+            meant != NULL ? meant : "", meant != NULL ? "? " : "", REFS_STR_ARG(there));
     else if (status == REFS_OK)
         status = refs_fail(
             err, REFS_INVALID,

@@ -165,7 +165,7 @@ refs_status refs_fetch__fail_short(uint64_t size, uint64_t offset, uint64_t leng
                                    refs_error *err) {
     return refs_fail(err, REFS_IO,
                      "the file has only %llu bytes, and %llu to %llu are asked for: it was cut or "
-                     "replaced after the set was made, which must be made again",
+                     "replaced: open it again or, where a set refers to it, make that set again",
                      (unsigned long long)size, (unsigned long long)offset,
                      (unsigned long long)(offset + length - 1));
 }

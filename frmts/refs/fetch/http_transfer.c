@@ -376,7 +376,9 @@ static refs_status fail_status(const refs_transfer *transfer, long status, refs_
     }
     const char *advice = NULL;
     if (status == 404 || status == 410)
-        advice = "check the URL; where files moved, -oo URL_REWRITE=old=>new";
+        advice = transfer->client != NULL
+                     ? "check the URL; where files moved, -oo URL_REWRITE=old=>new"
+                     : "check the URL"; /* of the set itself */
     if ((status == 401 || status == 403) && host->advice != NULL)
         advice = host->advice(host->self, transfer->location);
     char code[64];

@@ -262,6 +262,12 @@ CPLStringList &RefsDataset::readCounts() {
         {"CACHE_HITS", read.cache_hits},         {"BYTES_COPIED", read.bytes_copied}};
     for (const auto &count : counts)
         own.SetNameValue(count.first, std::to_string(count.second).c_str());
+    const refs_set_scan_costs scan = refs_set_scan_costs_of(view_->archive()->set());
+    if (!scan.is_scanned) return own;
+    own.SetNameValue("SCAN_READS", std::to_string(scan.reads).c_str());
+    own.SetNameValue("SCAN_BYTES", std::to_string(scan.bytes).c_str());
+    own.SetNameValue("SCAN_MILLISECONDS", std::to_string(scan.microseconds / 1000).c_str());
+    own.SetNameValue("CHUNKS_INDEXED", std::to_string(scan.indexed_chunks).c_str());
     return own;
 }
 

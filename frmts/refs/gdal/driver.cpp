@@ -127,13 +127,15 @@ int identify(GDALOpenInfo *info) {
                refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes)));
 }
 
-/** The rasters of a set. */
+/** The rasters of a set: those that hold data, then coordinates, since a list may be cut short. */
 std::vector<std::string> rastersOf(const refs_hierarchy *hierarchy) {
-    std::vector<std::string> paths;
+    std::vector<std::string> paths, coordinates;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (RefsIsSubdataset(hierarchy, array)) paths.push_back(array->path);
+        if (!RefsIsSubdataset(hierarchy, array)) continue;
+        (refs_cf_is_coordinate(hierarchy, array) ? coordinates : paths).push_back(array->path);
     }
+    paths.insert(paths.end(), coordinates.begin(), coordinates.end());
     return paths;
 }
 

@@ -2,6 +2,7 @@
 #include "index.h"
 
 #include <chrono>
+#include <cstring>
 #include <ctime>
 
 #include "joined.h"
@@ -44,6 +45,16 @@ class OptionList {
   private:
     CPLStringList items_;
 };
+
+/** Fails where an item of an option has no `sign` between what it is about and what it sets. */
+refs_status checkItems(const OptionList &list, const char *option, const char *sign,
+                       refs_error *error) {
+    for (const char *const *item = list.get(); item != nullptr && *item != nullptr; item++)
+        if (std::strstr(*item, sign) == nullptr)
+            return refs_fail(error, REFS_INVALID, "open option %s: \"%s\" has no \"%s\"", option,
+                             *item, sign);
+    return REFS_OK;
+}
 
 bool remoteToLocal() {
     return CPLTestBool(RefsOption("GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", "NO"));
@@ -137,6 +148,12 @@ std::shared_ptr<RefsIndex> RefsIndex::open(const std::string &location, CSLConst
 refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
     const OptionList templates(options, "TEMPLATES"), rewrites(options, "URL_REWRITE");
     refs_set_options setOptions = REFS_SET_OPTIONS_INIT;
+    refs_status checked = checkItems(templates, "TEMPLATES", "=", error);
+    if (checked == REFS_OK) checked = checkItems(rewrites, "URL_REWRITE", "=>", error);
+    if (checked != REFS_OK) {
+        refs_error_prefix(error, "%s", location_.c_str());
+        return checked;
+    }
     setOptions.templates = templates.get();
     setOptions.rewrites = rewrites.get();
     setOptions.target = CSLFetchNameValue(options, "TARGET");

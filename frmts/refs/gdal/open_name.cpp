@@ -58,11 +58,14 @@ void splitBare(const std::string &text, RefsNameParts &parts) {
     parts.rest = text.substr(colon + 1);
 }
 
-/** Whether there is a selection, but no array to select from: files may be called so, and URLs. */
+/** Whether there is a selection, but no array to select from: files may be called so, and URLs,
+ * where they are no selections of a name and a value. */
 bool selectsFromNoArray(const RefsNameParts &parts) {
     const std::string &set = parts.set;
-    return parts.rest.empty() && bracketOfSelection(set) != std::string::npos && isLocal(set) &&
-           !isLocalFile(set);
+    const size_t bracket = bracketOfSelection(set);
+    if (!parts.rest.empty() || bracket == std::string::npos) return false;
+    if (isLocal(set)) return !isLocalFile(set);
+    return set.find('=', bracket) != std::string::npos && set.find('?') == std::string::npos;
 }
 
 /** The quote that closes the one at the beginning: the name between may have quotes of its own. */
@@ -194,7 +197,8 @@ bool RefsNameSplit(const char *name, RefsNameParts &parts, std::string &problem)
     if (text[0] == '"') return splitQuoted(text, parts, problem);
     splitBare(text, parts);
     if (!selectsFromNoArray(parts)) return true;
-    problem = "there is no such file; a selection follows the name of an array, as in set:array" +
+    problem = std::string(isLocal(parts.set) ? "there is no such file; " : "") +
+              "a selection follows the name of an array, as in set:array" +
               text.substr(text.rfind('['));
     return false;
 }

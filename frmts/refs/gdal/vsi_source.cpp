@@ -129,7 +129,10 @@ refs_status open(void *, const char *location, void **handle, refs_error *err) {
     REFS_TRY(refuseSpecialSafely(location, err));
     if (!isRemote(location) && VSIStatExL(location, &status, VSI_STAT_NATURE_FLAG) == 0 &&
         VSI_ISDIR(status.st_mode))
-        return refs_fail(err, REFS_IO, "%s: is a directory", location);
+        return refs_fail(err, REFS_IO,
+                         "%s: is a directory without .zmetadata: name the file of a set, or the "
+                         "folder that has this one",
+                         location);
     errno = ENOENT;
     VSILFILE *file = VSIFOpenExL(location, "rb", TRUE);
     if (file == nullptr)

@@ -45,7 +45,8 @@ static refs_status build(const refs_set_input *input, const refs_json *document,
                                              refs_refset__parquet_each,
                                              refs_refset__parquet_n_locations,
                                              refs_refset__parquet_free,
-                                             false};
+                                             false,
+                                             NULL};
     else
         refs_refset__parquet_free(chunks);
     return status;

@@ -66,6 +66,13 @@ static uint32_t n_locations(void *self) {
     return refs_scan_n_locations(self);
 }
 
+static refs_set_scan_costs costs(void *self) {
+    refs_scan_stats stats;
+    refs_scan_stats_of(self, &stats);
+    return (refs_set_scan_costs){true, stats.reads, stats.bytes, stats.indexed_chunks,
+                                 stats.microseconds};
+}
+
 static void free_scan(void *self) {
     refs_scan_free(self);
 }
@@ -87,7 +94,7 @@ static refs_status open_scanned(const refs_set_input *input, refs_set **set, ref
     REFS_TRY(refs_scan_open(input->vfs, input->location, &options, &scan, err));
     refs_status status = build(input, scan, set, err);
     if (status == REFS_OK)
-        (*set)->chunks = (refs_chunk_source){scan, find, each, n_locations, free_scan, true};
+        (*set)->chunks = (refs_chunk_source){scan, find, each, n_locations, free_scan, true, costs};
     else
         refs_scan_free(scan);
     return status;

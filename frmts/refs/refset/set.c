@@ -259,3 +259,9 @@ uint32_t refs_set_n_locations(const refs_set *set) {
 const char *refs_set_location(const refs_set *set) {
     return set->location;
 }
+
+refs_set_scan_costs refs_set_scan_costs_of(const refs_set *set) {
+    const refs_chunk_source *chunks = &set->chunks;
+    if (chunks->self == NULL || chunks->costs == NULL) return (refs_set_scan_costs){.reads = 0};
+    return chunks->costs(chunks->self);
+}

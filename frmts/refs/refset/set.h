@@ -32,6 +32,8 @@ typedef struct refs_chunk_source {
     uint32_t (*n_locations)(void *self);
     void (*free)(void *self);
     bool is_file; /**< location number 0 is the file that the set was read from */
+    /** What scanning has cost; NULL where nothing is scanned. */
+    refs_set_scan_costs (*costs)(void *self);
 } refs_chunk_source;
 
 struct refs_set {

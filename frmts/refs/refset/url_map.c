@@ -87,6 +87,10 @@ static refs_status map_scheme(refs_str url, refs_str scheme, refs_str rest, refs
                               refs_error *err) {
     for (size_t i = 0; i < N_SCHEMES; i++) {
         if (!is_scheme(scheme, schemes[i].scheme)) continue;
+        if (schemes[i].form != KEEP_URL && (rest.size == 0 || rest.data[0] == '/'))
+            return refs_fail(err, REFS_INVALID,
+                             "the name of the bucket or container is missing behind %.*s://",
+                             REFS_STR_ARG(scheme));
         REFS_TRY(refs_buf_append_str(location, refs_str_from(schemes[i].prefix), err));
         if (schemes[i].form == CONTAINER_FIRST) return append_container(rest, location, err);
         return refs_buf_append_str(location, schemes[i].form == KEEP_URL ? url : rest, err);

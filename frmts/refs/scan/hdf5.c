@@ -191,7 +191,7 @@ static refs_status index_hdf5(void *self, size_t number, refs_chunk_index *index
     const refs_hdf5_dataset *dataset = item->dataset;
     refs_status status = REFS_OK;
     if (dataset->has_external_files)
-        status = refs_fail(err, REFS_UNSUPPORTED, "its values are in other files");
+        status = refs_hdf5__index_external(scan, dataset, index, err);
     else if (dataset->layout.class == REFS_HDF5_VIRTUAL)
         status = index_virtual(scan, dataset, index, err);
     else

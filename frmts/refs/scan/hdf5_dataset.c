@@ -9,6 +9,7 @@ void refs_hdf5__dataset_clear(refs_hdf5_dataset *dataset) {
     refs_hdf5__type_clear(&dataset->type);
     refs_hdf5__layout_clear(&dataset->layout);
     json_decref(dataset->codecs);
+    refs_free(dataset->external.slots);
     memset(dataset, 0, sizeof *dataset);
 }
 
@@ -324,7 +325,8 @@ static refs_status read_message(refs_hdf5_file *file, uint16_t type, refs_bytes 
         return read_old_fill(body, dataset, err);
     default:
         dataset->has_external_files = true;
-        return REFS_OK;
+        REFS_TRY(refs_hdf5__read_external(file, body, &dataset->external, err));
+        return refs_hdf5__cut_external(&dataset->external, &dataset->layout, err);
     }
 }
 

@@ -9,6 +9,26 @@
  * are one chunk. */
 #define REFS_HDF5_CONTIGUOUS_CHUNK_BYTES (1 * REFS_MIB)
 
+/** A part of another file, and what of the values it holds. */
+typedef struct refs_hdf5_slot {
+    uint64_t name, offset, size;
+    uint64_t begin, end;
+} refs_hdf5_slot;
+
+/** Where values are that are in files of their own. */
+typedef struct refs_hdf5_external {
+    uint64_t names; /**< address of the local heap with the names of the files */
+    refs_hdf5_slot *slots;
+    size_t n; /**< 0: they are in this file */
+} refs_hdf5_external;
+
+refs_status refs_hdf5__read_external(const refs_hdf5_file *file, refs_bytes body,
+                                     refs_hdf5_external *external, refs_error *err);
+
+/** Changes the chunks so that each is in one file. REFS_UNSUPPORTED where no chunks can be. */
+refs_status refs_hdf5__cut_external(const refs_hdf5_external *external, refs_hdf5_layout *layout,
+                                    refs_error *err);
+
 /** Zeroed is empty. */
 typedef struct refs_hdf5_dataset {
     refs_hdf5_type type;
@@ -17,6 +37,7 @@ typedef struct refs_hdf5_dataset {
     uint64_t shape[REFS_SCAN_MAX_RANK]; /**< layout.shape, or more along unlimited dimensions that
                                              are longer in another dataset */
     bool has_external_files;
+    refs_hdf5_external external;
     bool is_described;      /**< what it is made of is known, of a virtual dataset */
     json_t *codecs;         /**< of a virtual dataset: the filters of its parts, or NULL */
     bool is_fill_undefined; /**< what was not written has no value */

@@ -24,7 +24,6 @@ static const known_filter known_filters[] = {
      {"options_mask", "pixels_per_block", "bits_per_pixel", "pixels_per_scanline"},
      {0, 1, 2, 3}},
     {5, "hdf5_nbit", {NULL}, {0}},
-    {6, "hdf5_scaleoffset", {NULL}, {0}},
     {307, "bz2", {"level"}, {0}},
     {32000, "lzf", {NULL}, {0}},
     {32004, "imagecodecs_lz4h5", {NULL}, {0}},
@@ -65,11 +64,21 @@ static json_t *bitshuffle(const refs_hdf5_filter *filter) {
                      "cname", compressor < 4 ? names[compressor] : "unknown");
 }
 
+/* All values as they are. */
+static json_t *with_all(const char *codec_name, const refs_hdf5_filter *filter) {
+    json_t *codec = refs_document_codec(codec_name), *list = json_array();
+    for (size_t i = 0; i < filter->n_values; i++)
+        json_array_append_new(list, json_integer(value_of(filter, i)));
+    json_object_set_new(codec, "parameters", list);
+    return codec;
+}
+
 static json_t *codec_of(const refs_hdf5_filter *filter) {
-    enum { BLOSC = 32001, BITSHUFFLE = 32008 };
+    enum { SCALEOFFSET = 6, BLOSC = 32001, BITSHUFFLE = 32008 };
     char name[32];
     json_t *codec = known_codec(filter);
     if (codec != NULL) return codec;
+    if (filter->id == SCALEOFFSET) return with_all("hdf5_scaleoffset", filter);
     if (filter->id == BLOSC) return blosc(filter);
     if (filter->id == BITSHUFFLE) return bitshuffle(filter);
     snprintf(name, sizeof name, "hdf5_filter_%u", filter->id);
@@ -77,9 +86,14 @@ static json_t *codec_of(const refs_hdf5_filter *filter) {
 }
 
 json_t *refs_hdf5__pipeline(const refs_hdf5_layout *layout) {
+    enum { SHUFFLE = 2 };
     json_t *list = json_array();
-    for (size_t i = 0; i < layout->n_filters; i++)
-        json_array_append_new(list, codec_of(&layout->filters[i]));
+    for (size_t i = 0; i < layout->n_filters; i++) {
+        json_t *codec = codec_of(&layout->filters[i]);
+        if (i > 0 && layout->filters[i].id == SHUFFLE)
+            json_object_set_new(codec, "leftover", json_true());
+        json_array_append_new(list, codec);
+    }
     return list;
 }
 

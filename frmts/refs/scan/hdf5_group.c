@@ -161,8 +161,8 @@ typedef struct old_group {
 } old_group;
 
 /* Specification III.D: "HEAP", version, 3 bytes, size, free list, address of the data. */
-static refs_status read_names(refs_hdf5_file *file, uint64_t address, refs_buf *names,
-                              refs_error *err) {
+refs_status refs_hdf5__read_names(refs_hdf5_file *file, uint64_t address, refs_buf *names,
+                                  refs_error *err) {
     uint64_t size = 8u + 2u * file->length_size + file->offset_size;
     REFS_TRY(refs_hdf5__read(file, address, size, names, "local heap", err));
     refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(names));
@@ -175,12 +175,11 @@ static refs_status read_names(refs_hdf5_file *file, uint64_t address, refs_buf *
     return refs_hdf5__read(file, data, data_size, names, "data of a local heap", err);
 }
 
-static refs_status name_at(const old_group *group, uint64_t offset, refs_str *name,
-                           refs_error *err) {
-    if (offset >= group->names.size)
+refs_status refs_hdf5__name_at(const refs_buf *names, uint64_t offset, refs_str *name,
+                               refs_error *err) {
+    if (offset >= names->size)
         return refs_fail(err, REFS_CORRUPT, "a name is outside its local heap");
-    *name = text_until_nul(
-        refs_bytes_view(group->names.data + offset, group->names.size - (size_t)offset));
+    *name = text_until_nul(refs_bytes_view(names->data + offset, names->size - (size_t)offset));
     return REFS_OK;
 }
 
@@ -197,10 +196,10 @@ static refs_status read_symbol(const old_group *group, refs_hdf5_cursor *cursor,
     uint64_t target_offset = refs_hdf5__u32(cursor);
     refs_hdf5__take(cursor, 12);
     REFS_TRY(refs_hdf5__finish(cursor, "symbol table node", 0, err));
-    REFS_TRY(name_at(group, offset, &name, err));
+    REFS_TRY(refs_hdf5__name_at(&group->names, offset, &name, err));
     if (cached == CACHED_SOFT_LINK) {
         link.kind = REFS_HDF5_SOFT;
-        REFS_TRY(name_at(group, target_offset, &target, err));
+        REFS_TRY(refs_hdf5__name_at(&group->names, target_offset, &target, err));
     }
     return add_link(group->reader->links, link, name, target, err);
 }
@@ -274,7 +273,7 @@ static refs_status read_old(group_reader *reader, refs_bytes body, refs_error *e
     uint64_t tree = refs_hdf5__address(reader->file, &cursor);
     uint64_t heap = refs_hdf5__address(reader->file, &cursor);
     refs_status status = refs_hdf5__finish(&cursor, "symbol table message", 0, err);
-    if (status == REFS_OK) status = read_names(reader->file, heap, &group.names, err);
+    if (status == REFS_OK) status = refs_hdf5__read_names(reader->file, heap, &group.names, err);
     if (status == REFS_OK && tree != REFS_HDF5_UNDEFINED)
         status = read_tree(&group, tree, ANY_LEVEL, err);
     refs_buf_clear(&group.names);

@@ -31,6 +31,12 @@ bool refs_hdf5__is_group(const refs_hdf5_object *object);
 
 refs_status refs_hdf5__read_links(refs_hdf5_file *file, const refs_hdf5_object *group,
                                   refs_hdf5_links *links, refs_error *err);
+/** The names that a local heap holds, and the one at an offset in them. */
+refs_status refs_hdf5__read_names(refs_hdf5_file *file, uint64_t address, refs_buf *names,
+                                  refs_error *err);
+refs_status refs_hdf5__name_at(const refs_buf *names, uint64_t offset, refs_str *name,
+                               refs_error *err);
+
 void refs_hdf5__links_clear(refs_hdf5_links *links);
 
 #endif

@@ -17,8 +17,12 @@ static uint64_t value_bytes(const refs_hdf5_layout *layout) {
     return bytes;
 }
 
+bool refs_hdf5__can_be_counted(const refs_hdf5_layout *layout) {
+    return value_bytes(layout) < INT64_MAX;
+}
+
 /* Chunks are full along all dimensions behind the one that is cut, and 1 along those before it. */
-static refs_chunk_steps contiguous_steps(const refs_hdf5_layout *layout, uint64_t offset) {
+refs_chunk_steps refs_hdf5__contiguous_steps(const refs_hdf5_layout *layout, uint64_t offset) {
     refs_chunk_steps steps = {.offset = offset, .short_dim = layout->rank};
     uint64_t element = layout->element_size; /* bytes of an element along `dim` */
     steps.length = element;
@@ -46,7 +50,7 @@ static refs_status add_contiguous(refs_hdf5_chunks *chunks, refs_error *err) {
             "its values, %llu bytes at address %llu, are too few or not within the file",
             (unsigned long long)size, (unsigned long long)layout->address);
     if (chunks->index->n_chunks == 0) return REFS_OK;
-    const refs_chunk_steps steps = contiguous_steps(layout, offset);
+    const refs_chunk_steps steps = refs_hdf5__contiguous_steps(layout, offset);
     return refs_chunk_index_in_steps(chunks->index, &steps, err);
 }
 

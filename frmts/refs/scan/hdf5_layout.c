@@ -15,3 +15,19 @@ void refs_hdf5__layout_clear(refs_hdf5_layout *layout) {
     refs_buf_clear(&layout->fill);
     memset(layout, 0, sizeof *layout);
 }
+
+uint64_t refs_hdf5__common_divisor(uint64_t a, uint64_t b) {
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+uint64_t refs_hdf5__divisor_below(uint64_t n, uint64_t most) {
+    enum { LAST = 1 << 16 };
+    for (uint64_t divisor = 2; n > most && divisor <= LAST; divisor++)
+        while (n > most && n % divisor == 0) n /= divisor;
+    return n > most || n == 0 ? 1 : n;
+}

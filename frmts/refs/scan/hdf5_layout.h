@@ -81,6 +81,12 @@ typedef struct refs_hdf5_layout {
 /** Bytes of a chunk before filters; false where they cannot be counted. */
 bool refs_hdf5__chunk_bytes(const refs_hdf5_layout *layout, uint64_t *bytes);
 
+/** The greatest number that divides both; the other where one is 0. */
+uint64_t refs_hdf5__common_divisor(uint64_t a, uint64_t b);
+
+/** A divisor of `n` that is at most `most`, a large one; 1 where none is found soon. */
+uint64_t refs_hdf5__divisor_below(uint64_t n, uint64_t most);
+
 void refs_hdf5__layout_clear(refs_hdf5_layout *layout);
 
 #endif

@@ -135,15 +135,6 @@ static refs_status print_name(refs_str name, uint64_t number, refs_buf *text, re
 
 /* -- what a virtual dataset is ----------------------------------------------------------------- */
 
-static uint64_t common_divisor(uint64_t a, uint64_t b) {
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Where blocks of a part begin, and how long they are but for the last one of a dataset. */
 static void add_grain(parts *job, const refs_hdf5_mapping *mapping, const size_t *pairs) {
     for (size_t i = 0; i < mapping->here.rank; i++) {
@@ -152,15 +143,17 @@ static void add_grain(parts *job, const refs_hdf5_mapping *mapping, const size_t
         const refs_hdf5_span *source =
             pairs[i] < REFS_SCAN_MAX_RANK ? &mapping->source.spans[pairs[i]] : NULL;
         bool is_last = refs_hdf5__span_at(here, n - 1) + 1 >= job->dataset->layout.shape[i];
-        *grain = common_divisor(*grain, here->start);
+        *grain = refs_hdf5__common_divisor(*grain, here->start);
         if (refs_hdf5__span_run(here, 0) < n)
-            *grain = common_divisor(common_divisor(*grain, here->stride), here->block);
+            *grain = refs_hdf5__common_divisor(refs_hdf5__common_divisor(*grain, here->stride),
+                                               here->block);
         else if (!is_last || source == NULL)
-            *grain = common_divisor(*grain, n);
+            *grain = refs_hdf5__common_divisor(*grain, n);
         if (source == NULL) continue;
-        *grain = common_divisor(*grain, source->start);
+        *grain = refs_hdf5__common_divisor(*grain, source->start);
         if (refs_hdf5__span_run(source, 0) < n)
-            *grain = common_divisor(common_divisor(*grain, source->stride), source->block);
+            *grain = refs_hdf5__common_divisor(refs_hdf5__common_divisor(*grain, source->stride),
+                                               source->block);
     }
 }
 
@@ -182,6 +175,7 @@ static void take_chunks(parts *job, const part_source *from, const size_t *pairs
     const refs_hdf5_dataset *there = from->dataset;
     job->has_chunks = true;
     job->may_be_cut = !is_chunked(there);
+    json_decref(here->codecs);
     here->codecs = refs_hdf5__filters(there);
     for (size_t i = 0; i < here->layout.rank && !job->may_be_cut; i++)
         here->layout.chunk[i] = pairs[i] < REFS_SCAN_MAX_RANK ? there->layout.chunk[pairs[i]] : 1;
@@ -197,11 +191,7 @@ static void cut_by_grain(parts *job) {
         if (size == 0) size = rows = 1;
         if (bytes > most) bytes = most;
         if (is_cut) rows = 1;
-        while (rows > 1 && rows > most / bytes) {
-            uint64_t divisor = 2;
-            while (rows % divisor != 0) divisor++;
-            rows /= divisor;
-        }
+        rows = refs_hdf5__divisor_below(rows, most / bytes > 0 ? most / bytes : 1);
         is_cut = is_cut || rows < layout->shape[i];
         bytes *= rows;
         layout->chunk[i] = rows;

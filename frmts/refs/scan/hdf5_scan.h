@@ -34,4 +34,8 @@ refs_status refs_hdf5__describe_parts(refs_hdf5_scan *scan, refs_hdf5_dataset *d
 refs_status refs_hdf5__index_parts(refs_hdf5_scan *scan, const refs_hdf5_dataset *dataset,
                                    refs_chunk_index *index, refs_error *err);
 
+/** Fills the index of a dataset whose values are in files of their own. */
+refs_status refs_hdf5__index_external(refs_hdf5_scan *scan, const refs_hdf5_dataset *dataset,
+                                      refs_chunk_index *index, refs_error *err);
+
 #endif

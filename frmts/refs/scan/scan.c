@@ -1,4 +1,6 @@
 /* scan.c -- see refs/scan.h. */
+#include <time.h>
+
 #include "refs/fork.h"
 #include "refs/intern.h"
 #include "scan_internal.h"
@@ -32,8 +34,15 @@ struct refs_scan {
     bool is_busy; /* a thread reads an index */
     pthread_t reader;
     uint64_t indexed_chunks;
+    uint64_t microseconds;
     refs_source_costs costs;
 };
+
+static uint64_t now_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
 
 static const refs_scan_format *format_of(refs_bytes head) {
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
@@ -105,9 +114,11 @@ static refs_status open_file(refs_scan_files *files, uint32_t id, const refs_sca
     pthread_cond_init(&opened->idle, NULL);
     opened->forked = (refs_forked){in_child, opened, NULL, NULL};
     refs_fork_register(&opened->forked);
+    const uint64_t began_us = now_us();
     refs_status status = refs_source_open(
         refs_scan_files_vfs(files), refs_scan_files_location(files, id), &opened->source, err);
     if (status == REFS_OK) status = list(opened, err);
+    opened->microseconds = now_us() - began_us;
     if (status != REFS_OK && opened->format != NULL)
         refs_error_prefix(err, "%s", opened->format->name);
     *scan = opened;
@@ -192,7 +203,7 @@ uint32_t refs_scan_n_locations(const refs_scan *scan) {
 void refs_scan_stats_of(refs_scan *scan, refs_scan_stats *stats) {
     refs_lock(&scan->lock);
     *stats = (refs_scan_stats){scan->costs.reads, scan->costs.rounds, scan->costs.bytes,
-                               scan->indexed_chunks};
+                               scan->indexed_chunks, scan->microseconds};
     refs_unlock(&scan->lock);
 }
 
@@ -211,6 +222,7 @@ static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err)
     scan->is_busy = true;
     scan->reader = pthread_self();
     refs_unlock(&scan->lock);
+    const uint64_t began_us = now_us();
     refs_status status = refs_scan__index(scan, number, &index, err);
     if (status == REFS_OK) status = refs_chunk_index_finish(&index, err);
     if (status != REFS_OK) refs_chunk_index_clear(&index);
@@ -218,6 +230,7 @@ static refs_status read_index(refs_scan *scan, uint32_t number, refs_error *err)
     scan->is_busy = false;
     pthread_cond_broadcast(&scan->idle);
     scan->costs = refs_source_costs_of(scan->source);
+    scan->microseconds += now_us() - began_us;
     if (status != REFS_OK) return status;
     scan->arrays[number].index = index;
     scan->arrays[number].is_indexed = true;

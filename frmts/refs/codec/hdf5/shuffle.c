@@ -9,6 +9,8 @@
 
 typedef struct shuffle {
     size_t element_size;
+    bool may_be_left; /* bytes behind the last whole element, which stay where they are: as HDF5
+                         has it where another filter came before */
 } shuffle;
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
@@ -21,6 +23,8 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     if (opened == NULL) return refs_fail_nomem(err);
     if (element_size > SIZE_MAX) element_size = SIZE_MAX; /* no chunk is a multiple of that */
     opened->element_size = element_size > 0 ? (size_t)element_size : 1;
+    opened->may_be_left = false;
+    refs_json_bool(refs_json_get(context->config, "leftover"), &opened->may_be_left);
     *self = opened;
     *encoded_size = context->decoded_size;
     return REFS_OK;
@@ -61,8 +65,9 @@ static void unshuffle(const uint8_t *src, size_t n, size_t element_size, uint8_t
     }
 }
 
-static refs_status check_whole(size_t size, size_t element_size, refs_error *err) {
-    if (size % element_size == 0) return REFS_OK;
+static refs_status check_whole(const shuffle *codec, size_t size, refs_error *err) {
+    size_t element_size = codec->element_size;
+    if (size % element_size == 0 || codec->may_be_left) return REFS_OK;
     return refs_fail(err, REFS_CORRUPT,
                      "%zu bytes are not a multiple of the element size %zu: "
                      "perhaps the filter was skipped for this chunk",
@@ -73,9 +78,11 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
                           refs_error *err) {
     size_t element_size = ((const shuffle *)self)->element_size;
     uint8_t *dst;
-    REFS_TRY(check_whole(encoded.size, element_size, err));
+    REFS_TRY(check_whole(self, encoded.size, err));
     REFS_TRY(refs_codec__output_add(output, encoded.size, &dst, err));
     unshuffle(encoded.data, encoded.size / element_size, element_size, dst);
+    size_t left = encoded.size % element_size, whole = encoded.size - left;
+    if (left > 0) memcpy(dst + whole, encoded.data + whole, left);
     return REFS_OK;
 }
 
@@ -95,7 +102,8 @@ static void unshuffle_block(uint8_t *data, const uint8_t *planes, size_t total, 
 static refs_status decode_in_place(const void *self, uint8_t *data, size_t size, refs_buf *spare,
                                    refs_error *err) {
     size_t element_size = ((const shuffle *)self)->element_size;
-    REFS_TRY(check_whole(size, element_size, err));
+    REFS_TRY(check_whole(self, size, err));
+    size -= size % element_size;
     if (element_size == 1 || size == 0) return REFS_OK;
     size_t n = size / element_size;
     bool large = element_size > BLOCK_BYTES;

@@ -1,0 +1,326 @@
+/* files_test.cc -- files of fragments: opened when they are needed, all at once, closed again; and
+ * those that are missing or broken. */
+#include "aggregated_files.h"
+
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "forked.h"
+
+namespace {
+
+/** `n` fragments of one row of four, each in a file of its own. */
+class Rows : public testing::Test {
+  protected:
+    static constexpr uint64_t kWidth = 4;
+
+    void put(size_t n) {
+        std::vector<int32_t> sizes(2 * n, -1);
+        std::vector<std::string> names;
+        for (size_t i = 0; i < n; i++) {
+            sizes[i] = 1;
+            names.push_back("f" + std::to_string(i) + ".json");
+            files.put(
+                names.back(),
+                {{"t", numbers<int16_t>({1, kWidth},
+                                        countUp<int16_t>(kWidth, static_cast<int16_t>(10 * i)))}});
+        }
+        sizes[n] = kWidth;
+        files.put("m.json",
+                  {{"v", numbers<int32_t>({}, {0}, R"("_FillValue":-9,"aggregated_dimensions":"y x",
+                                 "aggregated_data":"map: m uris: u identifiers: n")")},
+                   {"m", numbers<int32_t>({2, n}, sizes)},
+                   {"u", texts({n, 1}, names)},
+                   {"n", texts({}, {"t"})}});
+    }
+    static int32_t valueAt(uint64_t y, uint64_t x) { return static_cast<int32_t>(10 * y + x); }
+
+    AggregatedFiles files;
+    std::vector<int32_t> values;
+};
+
+bool has(const char *text, const std::string &part) {
+    return std::string(text).find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_F(Rows, AreOpenedWhenTheyAreTouched) {
+    put(8);
+    ASSERT_EQ(files.open("m.json"), REFS_OK);
+    std::map<std::string, int> asked;
+    files.vfs.onOpen = [&](const std::string &name) { asked[name]++; };
+    ASSERT_EQ(files.read("v", &values, {3, 1}, {1, 1}), REFS_OK) << files.error.message;
+    EXPECT_EQ(values, (std::vector<int32_t>{31}));
+    asked.erase("m.json.u.bin");
+    asked.erase("m.json.n.bin");
+    asked.erase("f3.json/.zmetadata");
+    std::string names;
+    for (const auto &[name, n] : asked) names += name + " ";
+    EXPECT_EQ(asked.size(), 2u) << names;
+    EXPECT_EQ(asked.count("f3.json"), 1u);
+    EXPECT_EQ(asked.count("f3.json.t.bin"), 1u);
+}
+
+TEST_F(Rows, AreKeptOpenByTheirNumber) {
+    put(20);
+    files.maxFiles = 4;
+    ASSERT_EQ(files.open("m.json"), REFS_OK);
+    for (int round = 0; round < 3; round++)
+        for (uint64_t y = 0; y < 20; y++) {
+            ASSERT_EQ(files.read("v", &values, {y, 0}, {1, kWidth}), REFS_OK)
+                << files.error.message;
+            for (uint64_t x = 0; x < kWidth; x++) ASSERT_EQ(values[x], valueAt(y, x));
+        }
+    ASSERT_EQ(files.read("v", &values), REFS_OK);
+    for (size_t i = 0; i < values.size(); i++)
+        ASSERT_EQ(values[i], valueAt(i / kWidth, i % kWidth));
+}
+
+TEST_F(Rows, AreMoreThanOneListOfPiecesHas) {
+    put(1000);
+    ASSERT_EQ(files.open("m.json"), REFS_OK);
+    ASSERT_EQ(files.read("v", &values, {999, 3}, {1000, 4}, {-1, -1}), REFS_OK)
+        << files.error.message;
+    for (size_t i = 0; i < values.size(); i++)
+        ASSERT_EQ(values[i], valueAt(999 - i / kWidth, 3 - i % kWidth));
+    ASSERT_EQ(files.read("v", &values, {0, 0}, {334, 2}, {3, 3}), REFS_OK);
+    for (size_t i = 0; i < values.size(); i++)
+        ASSERT_EQ(values[i], valueAt(3 * (i / 2), 3 * (i % 2)));
+}
+
+TEST_F(Rows, AreReadInManyThreadsWhileFilesComeAndGo) {
+    put(16);
+    files.maxFiles = 2;
+    files.cacheBytes = 256;
+    files.nThreads = 2;
+    ASSERT_EQ(files.open("m.json"), REFS_OK);
+    refs_array *array = nullptr;
+    ASSERT_EQ(files.openArray("v", &array), REFS_OK);
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (unsigned seed = 0; seed < 4; seed++)
+        threads.emplace_back([&, seed] {
+            std::mt19937 random(seed);
+            for (int i = 0; i < 60; i++) {
+                const uint64_t start[2] = {random() % 16, random() % kWidth};
+                const uint64_t count[2] = {1 + random() % (16 - start[0]),
+                                           1 + random() % (kWidth - start[1])};
+                std::vector<int32_t> window(count[0] * count[1]);
+                const refs_region region = {start, count, nullptr};
+                if (refs_array_read(array, &region, window.data(), nullptr, nullptr) != REFS_OK)
+                    wrong++;
+                for (size_t k = 0; k < window.size(); k++)
+                    wrong += window[k] != valueAt(start[0] + k / count[1], start[1] + k % count[1]);
+            }
+        });
+    for (std::thread &thread : threads) thread.join();
+    refs_array_free(array);
+    EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(Rows, AreReadInManyThreadsThatOpenTheArrayAnew) {
+    put(8);
+    files.maxFiles = 2;
+    ASSERT_EQ(files.open("m.json"), REFS_OK);
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (unsigned seed = 0; seed < 4; seed++)
+        threads.emplace_back([&, seed] {
+            for (uint64_t i = 0; i < 40; i++) {
+                const uint64_t start[2] = {(i * 3 + seed) % 8, 0}, count[2] = {1, kWidth};
+                std::vector<int32_t> window(kWidth);
+                const refs_region region = {start, count, nullptr};
+                refs_array *array = nullptr;
+                if (refs_fragments_open_array(files.fragments, files.meta("v"), &array, nullptr) !=
+                        REFS_OK ||
+                    refs_array_read(array, &region, window.data(), nullptr, nullptr) != REFS_OK)
+                    wrong++;
+                refs_array_free(array);
+                for (uint64_t x = 0; x < kWidth; x++) wrong += window[x] != valueAt(start[0], x);
+            }
+        });
+    for (std::thread &thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(Rows, MayAllBeInOneFile) {
+    const size_t n = 20000;
+    std::vector<int32_t> sizes(2 * n, -1);
+    std::fill(sizes.begin(), sizes.begin() + n, 1);
+    sizes[n] = kWidth;
+    for (const char *name : {"f.json", ""}) {
+        const Variable fragment = numbers<int16_t>({1, kWidth}, countUp<int16_t>(kWidth, 5));
+        files.put("f.json", {{"t", fragment}});
+        files.put("m.json", {{"v", numbers<int32_t>({}, {0}, R"("aggregated_dimensions":"y x",
+                                 "aggregated_data":"map: m uris: u identifiers: n")")},
+                             {"m", numbers<int32_t>({2, n}, sizes)},
+                             {"u", texts({}, {name})},
+                             {"n", texts({n, 1}, std::vector<std::string>(n, "t"))},
+                             {"t", fragment}});
+        files.cacheBytes = 4 * REFS_MIB;
+        ASSERT_EQ(files.open("m.json"), REFS_OK);
+        for (int round = 0; round < 2; round++) {
+            ASSERT_EQ(files.read("v", &values), REFS_OK) << files.error.message;
+            for (size_t i = 0; i < values.size(); i++)
+                ASSERT_EQ(values[i], static_cast<int32_t>(5 + i % kWidth));
+        }
+    }
+}
+
+/* -- files that are missing -------------------------------------------------------------------- */
+
+TEST_F(Rows, ThatAreMissingAreErrors) {
+    put(4);
+    files.vfs.files.erase("f2.json");
+    ASSERT_EQ(files.open("m.json"), REFS_OK);
+    EXPECT_EQ(files.read("v", &values, {0, 0}, {2, kWidth}), REFS_OK);
+    EXPECT_TRUE(refs_fragments_are_complete(files.fragments));
+    EXPECT_EQ(files.read("v", &values), REFS_NOT_FOUND);
+    EXPECT_TRUE(has(files.error.message, "m.json: /v partition (2, 0): there is no file f2.json"))
+        << files.error.message;
+    EXPECT_FALSE(refs_fragments_are_complete(files.fragments));
+}
+
+TEST_F(Rows, ThatAreMissingAreFilledWhereUsersSaySo) {
+    for (refs_missing missing : {REFS_MISSING_FILL, REFS_MISSING_WARN}) {
+        put(4);
+        files.vfs.files.erase("f2.json");
+        files.missing = missing;
+        files.notes.clear();
+        ASSERT_EQ(files.open("m.json"), REFS_OK);
+        for (int round = 0; round < 2; round++) {
+            ASSERT_EQ(files.read("v", &values), REFS_OK) << files.error.message;
+            for (size_t i = 0; i < values.size(); i++)
+                EXPECT_EQ(values[i], i / kWidth == 2 ? -9 : valueAt(i / kWidth, i % kWidth));
+        }
+        EXPECT_EQ(files.notes.size(), missing == REFS_MISSING_WARN ? 1u : 0u)
+            << "one for each file";
+        if (missing == REFS_MISSING_WARN) {
+            EXPECT_TRUE(has(files.notes[0].c_str(), "partition (2, 0): there is no file f2.json"));
+        }
+    }
+}
+
+TEST_F(Rows, ThatAreForbiddenAreAlwaysErrors) {
+    for (refs_missing missing : {REFS_MISSING_ERROR, REFS_MISSING_FILL, REFS_MISSING_WARN}) {
+        put(4);
+        files.missing = missing;
+        files.vfs.failOpensOf = "f2.json";
+        ASSERT_EQ(files.open("m.json"), REFS_OK);
+        EXPECT_EQ(files.read("v", &values), REFS_IO);
+        EXPECT_TRUE(
+            has(files.error.message, "m.json: /v partition (2, 0): f2.json: HTTP error 403"))
+            << files.error.message;
+        files.vfs.failOpensOf.clear();
+        EXPECT_EQ(files.read("v", &values), REFS_OK) << "what failed is tried again";
+    }
+}
+
+TEST_F(Rows, ThatAreDamagedAreAlwaysErrors) {
+    for (refs_missing missing : {REFS_MISSING_ERROR, REFS_MISSING_FILL}) {
+        put(4);
+        files.missing = missing;
+        files.vfs.files["f2.json"].resize(40);
+        ASSERT_EQ(files.open("m.json"), REFS_OK);
+        EXPECT_NE(files.read("v", &values), REFS_OK);
+        EXPECT_TRUE(has(files.error.message, "m.json: /v partition (2, 0): f2.json"))
+            << files.error.message;
+        put(4);
+        files.vfs.failReadsOf = "f2.json.t.bin";
+        ASSERT_EQ(files.open("m.json"), REFS_OK);
+        EXPECT_EQ(files.read("v", &values), REFS_IO);
+        EXPECT_TRUE(has(files.error.message, "m.json: /v partition (2, 0) of f2.json"))
+            << files.error.message;
+        files.vfs.failReadsOf.clear();
+        put(4);
+        files.vfs.files["f2.json.t.bin"].resize(3);
+        ASSERT_EQ(files.open("m.json"), REFS_OK);
+        EXPECT_NE(files.read("v", &values), REFS_OK);
+        EXPECT_TRUE(has(files.error.message, "m.json: /v partition (2, 0) of f2.json"))
+            << files.error.message;
+    }
+}
+
+TEST_F(Rows, WhoseChunksAreMissingSayWhichFileLacksThem) {
+    put(4);
+    files.missing = REFS_MISSING_FILL;
+    files.vfs.files.erase("f2.json.t.bin");
+    ASSERT_EQ(files.open("m.json"), REFS_OK);
+    const refs_status status = files.read("v", &values);
+    if (status != REFS_OK) {
+        EXPECT_TRUE(has(files.error.message, "partition (2, 0) of f2.json")) << files.error.message;
+    }
+}
+
+/* -- units ------------------------------------------------------------------------------------- */
+
+TEST(UnitsOfFragments, ThatAreOthersAreWarnedOfOnce) {
+    AggregatedFiles files;
+    const auto said = [&](const std::string &ofFragment, const std::string &ofContainer) {
+        files.put("f.json", {{"t", numbers<float>({1}, {1}, ofFragment)}});
+        files.put("m.json", ofOneFragment(numbers<float>({}, {0}, ofContainer), 1, "f.json", "t"));
+        files.notes.clear();
+        for (int i = 0; i < 2; i++) EXPECT_EQ(files.all("m.json"), std::vector<float>{1});
+        std::vector<float> values;
+        EXPECT_EQ(files.read("v", &values), REFS_OK);
+        std::vector<std::string> notes;
+        notes.swap(files.notes);
+        return notes;
+    };
+    const std::vector<std::string> notes = said("\"units\":\"lux\"", "\"units\":\"K\"");
+    ASSERT_EQ(notes.size(), 2u) << "each time that the file is opened";
+    EXPECT_EQ(notes[0], "m.json: /v partition (0) of f.json: its units are lux, those of the "
+                        "aggregation are K: values are not converted");
+    EXPECT_TRUE(said("\"units\":\"K \"", "\"units\":\"K\"").empty());
+    EXPECT_TRUE(said("", "\"units\":\"K\"").empty());
+    EXPECT_TRUE(said("\"units\":\"K\"", "").empty());
+}
+
+TEST(UnitsOfFragments, ThatAreKnownAreConverted) {
+    const std::tuple<const char *, const char *, float> rows[] = {
+        {R"("units":"degC")", R"("units":"K")", 274.15f},
+        {R"("units":"hPa")", R"("units":"Pa")", 100},
+        {R"("units":"km","scale_factor":2)", R"("units":"m","add_offset":1000)", 1000},
+        {R"("units":"days since 2001-01-01")", R"("units":"hours since 2000-12-31")", 48},
+        {R"("units":"days since 2001-03-01","calendar":"noleap")",
+         R"("units":"days since 2000-03-01","calendar":"noleap")", 366},
+    };
+    for (const auto &[ofFragment, ofContainer, value] : rows) {
+        AggregatedFiles files;
+        files.put("f.json", {{"t", numbers<float>({1}, {1}, ofFragment)}});
+        files.put("m.json", ofOneFragment(numbers<float>({}, {0}, ofContainer), 1, "f.json", "t"));
+        EXPECT_EQ(files.all("m.json"), std::vector<float>{value}) << ofFragment;
+        EXPECT_TRUE(files.notes.empty());
+    }
+}
+
+/* -- after fork -------------------------------------------------------------------------------- */
+
+TEST_F(Rows, AreReadInAChildThatIsForkedWhileFilesAreOpened) {
+    put(64);
+    for (int round = 0; round < 20; round++) {
+        ASSERT_EQ(files.open("m.json"), REFS_OK);
+        std::thread reader([&] {
+            std::vector<int32_t> all;
+            (void)files.read("v", &all);
+        });
+        std::this_thread::sleep_for(std::chrono::microseconds(100 * round));
+        const testing::AssertionResult isRight = inChildOfThreads([&] {
+            std::vector<int32_t> window(kWidth);
+            const uint64_t start[2] = {7, 0}, count[2] = {1, kWidth};
+            const refs_region region = {start, count, nullptr};
+            refs_array *array = nullptr;
+            refs_error err = REFS_ERROR_INIT;
+            ASSERT_EQ(refs_fragments_open_array(files.fragments, files.meta("v"), &array, &err),
+                      REFS_OK)
+                << err.message;
+            ASSERT_EQ(refs_array_read(array, &region, window.data(), nullptr, &err), REFS_OK)
+                << err.message;
+            EXPECT_EQ(window[3], 73);
+        });
+        reader.join();
+        ASSERT_TRUE(isRight) << round;
+    }
+}
