@@ -388,6 +388,13 @@ class Refusals(Folder):
         self.assertIn("nowhere/a.parq", said)
         self.assertEqual(said.count("\n"), 1)
 
+    def test_data_files_are_not_written_over(self):
+        self.write("a.nc", [0])
+        before = content("a.nc")
+        self.assertIn("is a data file", run("index", "a.nc", "-o", "a.nc", status=2))
+        self.assertIn("is a data file", run("append", "a.nc", "a.nc", status=2))
+        self.assertEqual(content("a.nc"), before)
+
     def test_a_full_disk_leaves_nothing(self):
         self.write("a.nc", list(range(400)))
         for name in ("a.json", "a.parq"):

@@ -477,6 +477,10 @@ static tool_exit make(const tool_arguments *arguments, const tool_list *names, c
         fprintf(stderr, "refs: where to write the set is to be said: -o NAME\n");
         return TOOL_USAGE;
     }
+    if (tool_is_data_file(output)) {
+        fprintf(stderr, "refs: %s: is a data file: give the set another name\n", output);
+        return TOOL_USAGE;
+    }
     pthread_mutex_init(&all.lock, NULL);
     refs_status status = tool_session_open(&all.session, &err);
     if (status == REFS_OK) status = tool_expand(names, &all.names, &err);
