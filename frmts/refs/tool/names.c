@@ -113,7 +113,8 @@ static refs_status add_lines(tool_names *names, refs_error *err) {
         if (name.size > 0) status = add(names, name, err);
     }
     free(line);
-    return status;
+    /* A signal ends reading, too. */
+    return tool_go_on(NULL) ? status : refs_fail(err, REFS_CANCELLED, "interrupted");
 }
 
 static refs_status add_argument(tool_names *names, const char *name, refs_error *err) {
