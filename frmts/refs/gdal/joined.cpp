@@ -235,7 +235,7 @@ refs_status write(const RefsJoinJob &job, const refs_set_options &options, refs_
 
 std::vector<std::string> RefsListFiles(const std::string &location, const refs_vfs *vfs) {
     std::vector<std::string> files;
-    bool isFolder = false;
+    bool isFolder = false, isParquet = false;
     if (refs_location_is_remote(refs_str_from(location.c_str())) && !hasPattern(location))
         return files;
     const bool found = isThere(location, &isFolder);
@@ -243,7 +243,7 @@ std::vector<std::string> RefsListFiles(const std::string &location, const refs_v
         const size_t begin = location.rfind('/', location.find_first_of("*?["));
         const std::string folder = begin == std::string::npos ? "" : location.substr(0, begin + 1);
         match(folder, location.substr(folder.size()), files);
-    } else if (isFolder && !refs_set_sniff_folder(vfs, location.c_str())) {
+    } else if (isFolder && !isThere(location + "/.zmetadata", &isParquet)) {
         for (const std::string &name : namesIn(location)) {
             const std::string path = location + (location.back() == '/' ? "" : "/") + name;
             if (isSource(path, vfs)) files.push_back(path);
