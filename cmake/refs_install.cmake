@@ -31,6 +31,16 @@ endif()
 message(STATUS "The plugin is installed in: ${REFS_PLUGIN_DIR}")
 install(TARGETS gdal_REFS LIBRARY DESTINATION ${REFS_PLUGIN_DIR} COMPONENT plugin)
 
+# -- the program ------------------------------------------------------------------------------------
+
+set(refs_texts ${PROJECT_BINARY_DIR}/frmts/refs/tool)
+install(TARGETS refs_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
+install(FILES ${refs_texts}/man DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 RENAME refs.1 COMPONENT tool)
+install(FILES ${refs_texts}/bash DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions
+        RENAME refs COMPONENT tool)
+install(FILES ${refs_texts}/zsh DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/zsh/vendor-completions
+        RENAME _refs COMPONENT tool)
+
 # -- the core ---------------------------------------------------------------------------------------
 
 # Files of the libraries that targets stand for: what programs link after the core.
@@ -103,7 +113,8 @@ string(REPLACE "\n" "\n " REFS_LICENSE "${REFS_LICENSE}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/copyright.in copyright @ONLY)
 set(refs_package_plugin gdal-plugin-refs)
 set(refs_package_dev librefs-dev)
-foreach(component IN ITEMS plugin dev)
+set(refs_package_tool refs-tools)
+foreach(component IN ITEMS plugin dev tool)
   install(FILES ${PROJECT_BINARY_DIR}/copyright README.md
           DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${refs_package_${component}} COMPONENT ${component})
 endforeach()
@@ -119,12 +130,15 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_COMPONENTS_ALL plugin dev)
+set(CPACK_COMPONENTS_ALL plugin dev tool)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME ${refs_package_plugin})
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_TOOL_PACKAGE_NAME ${refs_package_tool})
+set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME ${refs_package_dev})
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)

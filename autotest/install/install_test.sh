@@ -22,7 +22,8 @@ esac
 
 # Each package says whose it is, and how it may be used.
 DESTDIR="$work/root" "$cmake" --install "$binary" --component dev >/dev/null
-for package in gdal-plugin-refs librefs-dev; do
+DESTDIR="$work/root" "$cmake" --install "$binary" --component tool >/dev/null
+for package in gdal-plugin-refs librefs-dev refs-tools; do
     doc=$(find "$work/root" -type d -path "*/share/doc/$package")
     [ -s "$doc/README.md" ] || fail "$package has no README"
     grep -qx 'Copyright: 2026 The REFS authors' "$doc/copyright" || fail "$package: whose is it?"
@@ -31,6 +32,13 @@ for package in gdal-plugin-refs librefs-dev; do
 done
 grep -q '^set(CPACK_PACKAGE_CONTACT ".* <[^@>]*@[^@>]*[.][^@>]*>")' "$binary/CPackConfig.cmake" ||
     fail "packages have no maintainer: $(grep CONTACT "$binary/CPackConfig.cmake")"
+
+# The program, with its page and its completions.
+refs=$(find "$work/root" -path '*/bin/refs')
+"$refs" ls "$source/data/sample.json" | grep -q '^/t2m ' || fail "refs does not list /t2m"
+for text in man/man1/refs.1 bash-completion/completions/refs zsh/vendor-completions/_refs; do
+    [ -s "$(find "$work/root" -path "*/share/$text")" ] || fail "there is no $text"
+done
 
 PKG_CONFIG_PATH=$(find "$work/prefix" -name pkgconfig)
 export PKG_CONFIG_PATH

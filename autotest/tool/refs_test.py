@@ -290,6 +290,8 @@ class OverHttp(Folder):
     def setUp(self):
         super().setUp()
         self.names = [self.write(f"{hour}.nc", [hour]) for hour in range(4)]
+        for hour, name in enumerate(self.names):
+            os.utime(name, (1e9 + hour, 1e9 + hour))
         server = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                               "../server/range_server.py")
         self.server = subprocess.Popen([sys.executable, server, self.folder, "log", "--latency-ms",
@@ -385,6 +387,13 @@ class Refusals(Folder):
         said = run("index", "a.nc", "-o", "nowhere/a.parq", status=1)
         self.assertIn("nowhere/a.parq", said)
         self.assertEqual(said.count("\n"), 1)
+
+    def test_data_files_are_not_written_over(self):
+        self.write("a.nc", [0])
+        before = content("a.nc")
+        self.assertIn("is a data file", run("index", "a.nc", "-o", "a.nc", status=2))
+        self.assertIn("is a data file", run("append", "a.nc", "a.nc", status=2))
+        self.assertEqual(content("a.nc"), before)
 
     def test_a_full_disk_leaves_nothing(self):
         self.write("a.nc", list(range(400)))

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-struct refs_fetcher;
+struct refs_http;
 
 /** How local files are named in what is written. */
 typedef struct refs_join_urls {
@@ -40,7 +40,8 @@ typedef struct refs_join_options {
     const char *group;            /**< whose content is the root of the result, or NULL */
     uint64_t inline_bytes;        /**< chunks no longer than this are put into the set */
     refs_join_urls urls;
-    struct refs_fetcher *fetcher; /**< by which values are read */
+    const refs_vfs *vfs;       /**< by which values are read; and over HTTP … */
+    struct refs_http *http;    /**< … by this, or NULL: by the vfs */
     bool (*go_on)(void *user); /**< asked now and then: false ends with REFS_CANCELLED; or NULL */
     void *user;                /**< of go_on */
     refs_notes notes;
@@ -48,7 +49,8 @@ typedef struct refs_join_options {
 
 #define REFS_JOIN_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(refs_join_options), NULL, NULL, NULL, NULL, 0, {NULL, NULL}, NULL, NULL, NULL, {    \
+        sizeof(refs_join_options), NULL, NULL, NULL, NULL, 0, {NULL, NULL}, NULL, NULL, NULL,      \
+            NULL, {                                                                                \
             NULL, NULL                                                                             \
         }                                                                                          \
     }
@@ -99,9 +101,9 @@ struct refs_array_meta;
 void refs_join_n_keys(const struct refs_array_meta *array, uint64_t *n);
 
 /** Appends the names of the dimensions, each with a NUL, whose coordinates differ between two sets:
- * along which they are to be joined. */
+ * along which they are to be joined. Of the options, vfs and http count. */
 refs_status refs_join_guess_dims(const refs_set *first, const refs_set *last,
-                                 struct refs_fetcher *fetcher, refs_buf *dims, refs_error *err);
+                                 const refs_join_options *options, refs_buf *dims, refs_error *err);
 
 #ifdef __cplusplus
 }

@@ -202,10 +202,8 @@ refs_status RefsIndex::joinFiles(const std::vector<std::string> &files,
                                  const refs_set_options &options, CSLConstList openOptions,
                                  refs_error *error) {
     const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
-    const RefsFetcherHandle fetcher =
-        RefsOpenFetcher(*context_, refs_watch_functions(watch_.get()), error);
-    if (fetcher == nullptr) return REFS_NOMEM;
-    const RefsJoinJob job = {location_, files, vfs, fetcher.get(), openOptions};
+    const RefsJoinJob job = {location_,        files,      vfs, refs_watch_functions(watch_.get()),
+                             context_->http(), openOptions};
     refs_set *set = nullptr;
     canTell_ = false;
     isJoined_ = true;

@@ -191,7 +191,10 @@ refs_status guessDims(const RefsJoinJob &job, const refs_set_options &options, C
     RefsBuffer names;
     REFS_TRY(parts.open(0, first, error));
     REFS_TRY(parts.open(job.files.size() - 1, last, error));
-    REFS_TRY(refs_join_guess_dims(first.get(), last.get(), job.fetcher, &names, error));
+    refs_join_options joinOptions = REFS_JOIN_OPTIONS_INIT;
+    joinOptions.vfs = job.targets;
+    joinOptions.http = job.http;
+    REFS_TRY(refs_join_guess_dims(first.get(), last.get(), &joinOptions, &names, error));
     for (size_t at = 0; at < names.size; at += strlen(dims[dims.size() - 1]) + 1)
         dims.AddString(reinterpret_cast<const char *>(names.data) + at);
     if (dims.size() > 0) return REFS_OK;
@@ -232,7 +235,7 @@ refs_status write(const RefsJoinJob &job, const refs_set_options &options, refs_
 
 std::vector<std::string> RefsListFiles(const std::string &location, const refs_vfs *vfs) {
     std::vector<std::string> files;
-    bool isFolder = false;
+    bool isFolder = false, isParquet = false;
     const bool isRemote = refs_location_is_remote(refs_str_from(location.c_str()));
     if (isRemote && location.find('*') == std::string::npos) // URLs have other signs of patterns
         return files;
@@ -241,7 +244,7 @@ std::vector<std::string> RefsListFiles(const std::string &location, const refs_v
         const size_t begin = location.rfind('/', location.find_first_of("*?["));
         const std::string folder = begin == std::string::npos ? "" : location.substr(0, begin + 1);
         match(folder, location.substr(folder.size()), files);
-    } else if (isFolder && !refs_set_sniff_folder(vfs, location.c_str())) {
+    } else if (isFolder && !isThere(location + "/.zmetadata", &isParquet)) {
         for (const std::string &name : namesIn(location)) {
             const std::string path = location + (location.back() == '/' ? "" : "/") + name;
             if (isSource(path, vfs)) files.push_back(path);
@@ -261,7 +264,8 @@ refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &option
     refs_join_options joinOptions = REFS_JOIN_OPTIONS_INIT;
     joinOptions.dims = dims.List();
     joinOptions.pattern = pattern;
-    joinOptions.fetcher = job.fetcher;
+    joinOptions.vfs = job.targets;
+    joinOptions.http = job.http;
     joinOptions.notes = options.notes;
     refs_join *opened = nullptr;
     REFS_TRY(refs_join_open(&joinOptions, &opened, error));

@@ -17,8 +17,9 @@ struct RefsJoinJob {
     const std::string &location; ///< that names the files
     const std::vector<std::string> &files;
     const refs_vfs *vfs;
-    refs_fetcher *fetcher;
-    CSLConstList options; ///< the open options ALONG, PATTERN and SAVE
+    const refs_vfs *targets; ///< by which values are read; and over HTTP …
+    refs_http *http;         ///< … by this
+    CSLConstList options;    ///< the open options ALONG, PATTERN and SAVE
 };
 
 /** The set that `refs index` would write of the files, in memory. */

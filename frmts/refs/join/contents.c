@@ -8,13 +8,13 @@ typedef struct reader {
     const refs_join_part *part;
     refs_join_member *member;
     refs_intern *texts;
-    refs_store *store;
-    refs_hierarchy *hierarchy;
+    refs_join_source source;
     refs_buf group;     /* that is taken, with a slash before and behind it; or "/" */
     refs_intern wanted; /* paths of arrays; empty: all */
     refs_intern urls;
     refs_buf scratch;
-    size_t numbers_used;
+    struct wanted_values *values;
+    size_t n_values, value_capacity;
 } reader;
 
 /* -- texts ------------------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ static refs_status number_document(reader *in, refs_str folder, const char *name
     if (status == REFS_OK && folder.size > 0) status = refs_buf_append(&key, "/", 1, err);
     if (status == REFS_OK) status = refs_buf_append_str(&key, refs_str_from(name), err);
     if (status == REFS_OK)
-        status = refs_store_get(in->store, refs_str_view((const char *)key.data, key.size),
+        status = refs_store_get(in->source.store, refs_str_view((const char *)key.data, key.size),
                                 REFS_MAX_METADATA_BYTES, &in->scratch, err);
     refs_buf_clear(&key);
     if (status == REFS_NOT_FOUND) return REFS_OK;
@@ -84,7 +84,8 @@ static refs_status want_words(reader *in, const refs_array_meta *meta, const cha
         refs_str word = refs_str_part(text, 0, blank);
         text = refs_str_part(text, word.size + 1, text.size);
         if (word.size > 0)
-            REFS_TRY(want(in, refs_hierarchy_resolve(in->hierarchy, meta->group, word), err));
+            REFS_TRY(
+                want(in, refs_hierarchy_resolve(in->source.hierarchy, meta->group, word), err));
     }
     return REFS_OK;
 }
@@ -94,9 +95,10 @@ static refs_status want_others(reader *in, const refs_array_meta *meta, refs_err
     static const char *const attributes[] = {"coordinates", "bounds", "climatology",
                                              "grid_mapping"};
     for (size_t dim = 0; meta->status == REFS_OK && dim < meta->rank; dim++)
-        REFS_TRY(want(
-            in, refs_hierarchy_resolve(in->hierarchy, meta->group, refs_str_from(meta->dims[dim])),
-            err));
+        REFS_TRY(want(in,
+                      refs_hierarchy_resolve(in->source.hierarchy, meta->group,
+                                             refs_str_from(meta->dims[dim])),
+                      err));
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
         REFS_TRY(want_words(in, meta, attributes[i], err));
     return REFS_OK;
@@ -108,14 +110,15 @@ static refs_status choose(reader *in, refs_error *err) {
         refs_buf path = REFS_BUF_INIT;
         REFS_TRY(refs_buf_printf(&path, err, "%s%s", (const char *)in->group.data, *names));
         const refs_array_meta *meta = refs_hierarchy_find_array(
-            in->hierarchy, refs_str_view((const char *)path.data, path.size));
+            in->source.hierarchy, refs_str_view((const char *)path.data, path.size));
         refs_buf_clear(&path);
         if (meta == NULL) return refs_fail(err, REFS_NOT_FOUND, "there is no array \"%s\"", *names);
         REFS_TRY(want(in, meta, err));
     }
     for (uint32_t i = 0; i < in->wanted.count; i++)
         REFS_TRY(want_others(
-            in, refs_hierarchy_find_array(in->hierarchy, refs_intern_get(&in->wanted, i)), err));
+            in, refs_hierarchy_find_array(in->source.hierarchy, refs_intern_get(&in->wanted, i)),
+            err));
     return REFS_OK;
 }
 
@@ -129,7 +132,8 @@ static refs_status add_document(reader *in, refs_str key, refs_error *err) {
     refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
     bool is_known = refs_str_is(name, ".zgroup") || refs_str_is(name, ".zattrs") ||
                     refs_str_is(name, "zarr.json");
-    if (!is_known || refs_hierarchy_find_array(in->hierarchy, folder) != NULL) return REFS_OK;
+    if (!is_known || refs_hierarchy_find_array(in->source.hierarchy, folder) != NULL)
+        return REFS_OK;
     if (key.size < group.size || (group.size > 0 && memcmp(key.data, group.data, group.size) != 0))
         return REFS_OK;
     if (!refs_grow((void **)&member->documents, &member->document_capacity, member->n_documents,
@@ -137,7 +141,7 @@ static refs_status add_document(reader *in, refs_str key, refs_error *err) {
         return refs_fail_nomem(err);
     refs_join_document *document = &member->documents[member->n_documents];
     in->scratch.size = 0;
-    REFS_TRY(refs_store_get(in->store, key, REFS_MAX_METADATA_BYTES, &in->scratch, err));
+    REFS_TRY(refs_store_get(in->source.store, key, REFS_MAX_METADATA_BYTES, &in->scratch, err));
     REFS_TRY(number_scratch(in, &document->text, err));
     REFS_TRY(number_text(in, refs_str_part(key, group.size, key.size), &document->key, err));
     member->n_documents++;
@@ -318,7 +322,10 @@ static refs_status each_chunk(reader *in, const refs_array_meta *meta, const ref
 
 static refs_status pack_array(reader *in, const refs_array_meta *meta, refs_join_array *array,
                               refs_error *err) {
-    packing at = {.packer = {.join = in->join, .member = in->member, .urls = &in->urls},
+    packing at = {.packer = {.join = in->join,
+                             .member = in->member,
+                             .fetcher = in->source.fetcher,
+                             .urls = &in->urls},
                   .stream = {.bytes = &in->member->streams},
                   .array = array};
     array->stream = in->member->streams.size;
@@ -341,11 +348,40 @@ static refs_status look_for_masks(reader *in, const refs_array_meta *meta, refs_
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-static refs_status load(reader *in, const refs_array_meta *meta, refs_join_array *array,
-                        refs_error *err) {
-    in->scratch.size = 0;
-    REFS_TRY(refs_join__load(in->store, meta, &in->scratch, err));
-    return number_scratch(in, &array->values, err);
+/* An array whose values are wanted. */
+typedef struct wanted_values {
+    const refs_array_meta *meta;
+    size_t number; /* of the array in the member */
+    bool is_optional;
+} wanted_values;
+
+static refs_status want_values(reader *in, const refs_array_meta *meta, bool is_optional,
+                               refs_error *err) {
+    if (!refs_grow((void **)&in->values, &in->value_capacity, in->n_values, sizeof *in->values))
+        return refs_fail_nomem(err);
+    in->values[in->n_values++] = (wanted_values){meta, in->member->n_arrays - 1, is_optional};
+    return REFS_OK;
+}
+
+static refs_status take_values(void *user, size_t i, refs_bytes values, refs_error *err) {
+    reader *in = user;
+    return number_text(in, refs_str_view((const char *)values.data, values.size),
+                       &in->member->arrays[in->values[i].number].values, err);
+}
+
+static bool is_optional(void *user, size_t i) {
+    return ((reader *)user)->values[i].is_optional;
+}
+
+/* All at once: over a network, that is one request more. */
+static refs_status load_values(reader *in, refs_error *err) {
+    const refs_value_sink sink = {take_values, is_optional, in};
+    const refs_array_meta **metas = refs_calloc(in->n_values, sizeof *metas);
+    if (metas == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < in->n_values; i++) metas[i] = in->values[i].meta;
+    refs_status status = refs_join__load(&in->source, metas, in->n_values, &sink, err);
+    refs_free(metas);
+    return status;
 }
 
 static size_t n_joined_dims(const reader *in, const refs_array_meta *meta) {
@@ -367,7 +403,7 @@ static uint64_t row_bytes(const reader *in, const refs_array_meta *meta) {
 }
 
 /* Values that are compared need not be readable: what they are of is then taken from the first. */
-static refs_status load_what_is_small(reader *in, const refs_array_meta *meta,
+static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
                                       refs_join_array *array, refs_error *err) {
     uint64_t bytes;
     if (!refs_join__value_bytes(meta, &bytes)) return REFS_OK;
@@ -377,13 +413,10 @@ static refs_status load_what_is_small(reader *in, const refs_array_meta *meta,
     if (n_joined_dims(in, meta) > 0 || is_scalar_of_dim) {
         array->is_thin =
             bytes <= REFS_JOIN_MAX_THIN_BYTES && row_bytes(in, meta) <= REFS_JOIN_THIN_BYTES;
-        return array->is_thin ? load(in, meta, array, err) : REFS_OK;
+        return array->is_thin ? want_values(in, meta, false, err) : REFS_OK;
     }
     if (bytes > REFS_JOIN_MAX_COMPARED_BYTES) return REFS_OK;
-    refs_error problem = REFS_ERROR_INIT;
-    refs_status status = load(in, meta, array, &problem);
-    if (status == REFS_UNSUPPORTED) return REFS_OK;
-    return refs_fail(err, status, "%s", problem.message);
+    return want_values(in, meta, true, err);
 }
 
 /* -- axes -------------------------------------------------------------------------------------- */
@@ -504,7 +537,7 @@ static bool varies(const reader *in, const refs_array_meta *meta) {
     size_t line;
     if (meta->rank == 0 && refs_join__is_dim(in->join, refs_str_from(meta->name), &line))
         return true;
-    return !refs_cf_serves_others(in->hierarchy, meta);
+    return !refs_cf_serves_others(in->source.hierarchy, meta);
 }
 
 static refs_status read_array(reader *in, const refs_array_meta *meta, refs_error *err) {
@@ -514,12 +547,12 @@ static refs_status read_array(reader *in, const refs_array_meta *meta, refs_erro
         return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err) : REFS_OK;
     array->gets_new = varies(in, meta);
     REFS_TRY(pack_array(in, meta, array, err));
-    return load_what_is_small(in, meta, array, err);
+    return want_what_is_small(in, meta, array, err);
 }
 
 static refs_status read_arrays(reader *in, refs_error *err) {
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->hierarchy); i++) {
-        const refs_array_meta *meta = refs_hierarchy_array(in->hierarchy, i);
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
         REFS_TRY(refs_join__go_on(in->join, err));
         if (is_wanted(in, meta)) REFS_TRY(read_array(in, meta, err));
     }
@@ -549,11 +582,11 @@ static refs_status keep_urls(reader *in, refs_error *err) {
 
 static refs_status read_part(reader *in, refs_error *err) {
     REFS_TRY(set_group(in, err));
-    REFS_TRY(refs_store_open(in->part->set, in->join->options.fetcher, &in->store, err));
-    REFS_TRY(refs_hierarchy_open(in->store, &in->join->options.notes, &in->hierarchy, err));
+    REFS_TRY(refs_join__source_open(&in->join->options, in->part->set, &in->source, err));
     REFS_TRY(choose(in, err));
     REFS_TRY(refs_set_each_name(in->part->set, visit_name, in, err));
     REFS_TRY(read_arrays(in, err));
+    REFS_TRY(load_values(in, err));
     REFS_TRY(find_axes(in, err));
     return keep_urls(in, err);
 }
@@ -562,8 +595,8 @@ refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_jo
                             refs_intern *texts, refs_error *err) {
     reader in = {.join = join, .part = part, .member = member, .texts = texts};
     refs_status status = read_part(&in, err);
-    refs_hierarchy_free(in.hierarchy);
-    refs_store_free(in.store);
+    refs_join__source_close(&in.source);
+    refs_free(in.values);
     refs_intern_clear(&in.wanted);
     refs_intern_clear(&in.urls);
     refs_buf_clear(&in.group);
@@ -578,6 +611,7 @@ void refs_join__member_clear(refs_join_member *member) {
     }
     for (size_t line = 0; line < REFS_JOIN_MAX_DIMS; line++) refs_free(member->axes[line].position);
     refs_free(member->arrays);
+    refs_free(member->by_path);
     refs_free(member->documents);
     refs_free(member->urls);
     refs_free(member->name);

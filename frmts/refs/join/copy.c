@@ -1,5 +1,6 @@
 /* copy.c -- one part as it is: references go from set to sink, none is kept. */
 #include "join_internal.h"
+#include "refs/fetch.h"
 
 static refs_status put_documents(const refs_join *join, const refs_join_member *member,
                                  const refs_join_sink *sink, refs_error *err) {
@@ -83,7 +84,10 @@ static refs_status copy_array(copying *at, const refs_join_array *array, refs_er
 static refs_status copy_member(refs_join *join, refs_join_member *member,
                                const refs_join_sink *sink, refs_error *err) {
     copying at = {.packer = {.join = join, .member = member}, .sink = sink};
+    refs_fetch_options fetching = REFS_FETCH_OPTIONS_INIT;
     at.packer.urls = &at.urls;
+    fetching.http = join->options.http;
+    REFS_TRY(refs_fetcher_open(join->options.vfs, &fetching, &at.packer.fetcher, err));
     refs_status status = put_documents(join, member, sink, err);
     for (size_t i = 0; i < member->n_arrays && status == REFS_OK; i++) {
         const refs_join_array *array = &member->arrays[i];
@@ -96,6 +100,7 @@ static refs_status copy_member(refs_join *join, refs_join_member *member,
         status = copy_array(&at, &member->arrays[i], err);
     refs_join__packer_clear(&at.packer);
     refs_intern_clear(&at.urls);
+    refs_fetcher_free(at.packer.fetcher);
     return status;
 }
 

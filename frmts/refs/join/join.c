@@ -55,8 +55,16 @@ bool refs_join__is_dim(const refs_join *join, refs_str name, size_t *dim) {
 }
 
 refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path) {
-    for (size_t i = 0; i < member->n_arrays; i++)
-        if (member->arrays[i].path == path) return &member->arrays[i];
+    size_t low = 0, high = member->n_arrays;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        uint32_t at = (uint32_t)(member->by_path[middle] >> 32);
+        if (at == path) return &member->arrays[member->by_path[middle] & UINT32_MAX];
+        if (at < path)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return NULL;
 }
 
@@ -101,6 +109,20 @@ static refs_status translate_all(const translation *texts, refs_join_member *mem
     return REFS_OK;
 }
 
+static int by_path(const void *left, const void *right) {
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static refs_status sort_paths(refs_join_member *member, refs_error *err) {
+    member->by_path = refs_calloc(member->n_arrays + 1, sizeof *member->by_path);
+    if (member->by_path == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < member->n_arrays; i++)
+        member->by_path[i] = (uint64_t)member->arrays[i].path << 32 | i;
+    qsort(member->by_path, member->n_arrays, sizeof *member->by_path, by_path);
+    return REFS_OK;
+}
+
 static refs_status keep(refs_join *join, const refs_intern *texts, refs_join_member *member,
                         refs_error *err) {
     uint32_t *to = refs_alloc((texts->count + 1) * sizeof *to);
@@ -109,6 +131,7 @@ static refs_status keep(refs_join *join, const refs_intern *texts, refs_join_mem
     const translation all = {join, texts, to};
     refs_lock(&join->lock);
     refs_status status = translate_all(&all, member, err);
+    if (status == REFS_OK) status = sort_paths(member, err);
     if (status == REFS_OK && !refs_grow((void **)&join->members, &join->member_capacity,
                                         join->n_members, sizeof *join->members))
         status = refs_fail_nomem(err);

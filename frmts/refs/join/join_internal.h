@@ -67,6 +67,7 @@ typedef struct refs_join_member {
     size_t number;
     refs_join_array *arrays;
     size_t n_arrays, array_capacity;
+    uint64_t *by_path; /**< a path and the number of its array, ascending; once it is added */
     refs_join_document *documents; /**< of groups, and keys that are none of Zarr's */
     size_t n_documents, document_capacity;
     uint64_t *numbers; /**< that lists of arrays are in */
@@ -163,9 +164,29 @@ refs_status refs_join__url(const refs_join_urls *urls, const refs_ref *ref, refs
 /* -- values.c -----------------------------------------------------------------------------------
  */
 
-/** Appends all values of an array. */
-refs_status refs_join__load(struct refs_store *store, const refs_array_meta *meta, refs_buf *values,
-                            refs_error *err);
+/** A part with all that reads it: places of fetchers belong to the locations of one set. */
+typedef struct refs_join_source {
+    struct refs_fetcher *fetcher;
+    struct refs_store *store;
+    struct refs_cache *cache;
+    refs_hierarchy *hierarchy;
+} refs_join_source;
+
+/** To be closed also after a failure. */
+refs_status refs_join__source_open(const refs_join_options *options, const refs_set *set,
+                                   refs_join_source *source, refs_error *err);
+void refs_join__source_close(refs_join_source *source);
+
+/** Takes the values of array number `i` of those that are loaded, borrowed for the call. */
+typedef struct refs_value_sink {
+    refs_status (*take)(void *user, size_t i, refs_bytes values, refs_error *err);
+    bool (*is_optional)(void *user, size_t i); /**< no harm where this build cannot decode it */
+    void *user;
+} refs_value_sink;
+
+/** Reads arrays whole, planned as one fetch. */
+refs_status refs_join__load(const refs_join_source *source, const refs_array_meta *const *metas,
+                            size_t n, const refs_value_sink *sink, refs_error *err);
 
 /** Bytes of an array's values; false where they are not known, or overflow. */
 bool refs_join__value_bytes(const refs_array_meta *meta, uint64_t *bytes);
@@ -272,6 +293,7 @@ refs_status refs_join__copy(refs_join *join, const refs_join_sink *sink, refs_er
 typedef struct refs_packer {
     refs_join *join;
     refs_join_member *member;
+    struct refs_fetcher *fetcher;
     refs_intern *urls;     /**< of what was packed so far */
     uint32_t *by_location; /**< number in `urls` of each location; or NONE */
     size_t n_by_location;

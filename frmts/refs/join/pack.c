@@ -70,7 +70,7 @@ static refs_status fetch_one(refs_packer *packer, const refs_ref *ref, refs_erro
                               .length = ref->length};
     const refs_fetch_client client = {.sink = keep, .user = &packer->bytes};
     packer->bytes.size = 0;
-    return refs_fetch(packer->join->options.fetcher, &range, 1, &client, err);
+    return refs_fetch(packer->fetcher, &range, 1, &client, err);
 }
 
 refs_status refs_join__pack(refs_packer *packer, const refs_ref *ref, refs_stream_ref *packed,

@@ -1,6 +1,8 @@
 /* values.c -- values of small arrays. */
 #include "join_internal.h"
 #include "refs/array.h"
+#include "refs/fetch.h"
+#include "refs/store.h"
 
 bool refs_join__value_bytes(const refs_array_meta *meta, uint64_t *bytes) {
     return meta->status == REFS_OK && meta->dtype.type != REFS_TYPE_OBJECT &&
@@ -15,18 +17,67 @@ static refs_status read_all(refs_array *array, const refs_array_meta *meta, uint
     return refs_array_read(array, &all, to, NULL, err);
 }
 
-refs_status refs_join__load(struct refs_store *store, const refs_array_meta *meta, refs_buf *values,
-                            refs_error *err) {
-    const refs_array_context context = {.store = store};
-    refs_array *array = NULL;
+/* What is read at once is kept so long. */
+#define CACHE_BYTES (16 * REFS_MIB)
+
+refs_status refs_join__source_open(const refs_join_options *options, const refs_set *set,
+                                   refs_join_source *source, refs_error *err) {
+    refs_fetch_options fetching = REFS_FETCH_OPTIONS_INIT;
+    fetching.http = options->http;
+    memset(source, 0, sizeof *source);
+    REFS_TRY(refs_fetcher_open(options->vfs, &fetching, &source->fetcher, err));
+    REFS_TRY(refs_store_open(set, source->fetcher, &source->store, err));
+    REFS_TRY(refs_cache_open(CACHE_BYTES, &source->cache, err));
+    return refs_hierarchy_open(source->store, &options->notes, &source->hierarchy, err);
+}
+
+void refs_join__source_close(refs_join_source *source) {
+    if (source->cache != NULL) refs_cache_free(source->cache);
+    refs_hierarchy_free(source->hierarchy);
+    refs_store_free(source->store);
+    refs_fetcher_free(source->fetcher);
+}
+
+static refs_status read_one(refs_array *array, refs_buf *values, refs_error *err) {
+    const refs_array_meta *meta = refs_array_meta_of(array);
     uint64_t bytes = 0;
+    values->size = 0;
     if (!refs_join__value_bytes(meta, &bytes) || bytes > SIZE_MAX / 2)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: its values cannot be put into a set",
                          meta->path);
-    size_t begin = values->size;
-    REFS_TRY(refs_buf_resize(values, begin + (size_t)bytes, err));
-    REFS_TRY(refs_array_open(&context, meta, &array, err));
-    refs_status status = bytes > 0 ? read_all(array, meta, values->data + begin, err) : REFS_OK;
-    refs_array_free(array);
+    REFS_TRY(refs_buf_resize(values, (size_t)bytes, err));
+    return bytes > 0 ? read_all(array, meta, values->data, err) : REFS_OK;
+}
+
+static refs_status read_each(refs_array *const *arrays, size_t n, const refs_value_sink *sink,
+                             refs_error *err) {
+    refs_buf values = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        refs_error problem = REFS_ERROR_INIT;
+        refs_status result = read_one(arrays[i], &values, &problem);
+        if (result == REFS_OK)
+            status = sink->take(sink->user, i, refs_buf_view(&values), err);
+        else if (result != REFS_UNSUPPORTED || !sink->is_optional(sink->user, i))
+            status = refs_fail(err, result, "%s", problem.message);
+    }
+    refs_buf_clear(&values);
+    return status;
+}
+
+refs_status refs_join__load(const refs_join_source *source, const refs_array_meta *const *metas,
+                            size_t n, const refs_value_sink *sink, refs_error *err) {
+    const refs_array_context context = {.store = source->store, .cache = source->cache};
+    refs_array **arrays = refs_calloc(n, sizeof *arrays);
+    refs_status status = arrays != NULL ? REFS_OK : refs_fail_nomem(err);
+    size_t n_opened = 0;
+    while (status == REFS_OK && n_opened < n) {
+        status = refs_array_open(&context, metas[n_opened], &arrays[n_opened], err);
+        n_opened += status == REFS_OK;
+    }
+    if (status == REFS_OK && n > 1) refs_arrays_load(arrays, n);
+    if (status == REFS_OK) status = read_each(arrays, n, sink, err);
+    for (size_t i = 0; i < n_opened; i++) refs_array_free(arrays[i]);
+    refs_free(arrays);
     return status;
 }

@@ -312,7 +312,7 @@ static refs_status guess_dims(build *all, refs_error *err) {
     refs_status status = open_source(all, 0, &location, &first, err);
     if (status == REFS_OK) status = open_source(all, all->names.n - 1, &location, &last, err);
     if (status == REFS_OK)
-        status = refs_join_guess_dims(first, last, all->session.fetcher, &all->dim_names, err);
+        status = refs_join_guess_dims(first, last, &all->options, &all->dim_names, err);
     if (status == REFS_OK && all->dim_names.size == 0) status = fail_no_dim(err);
     refs_set_free(first);
     refs_set_free(last);
@@ -415,7 +415,8 @@ static refs_status set_options(build *all, refs_error *err) {
     all->options.group = given->group;
     all->options.variables = given->variables.items;
     all->options.urls.rewrites = given->rewrites.items;
-    all->options.fetcher = all->session.fetcher;
+    all->options.vfs = all->session.vfs;
+    all->options.http = all->session.http;
     all->options.go_on = tool_go_on;
     if (!given->quiet) all->options.notes = (refs_notes){tool_note, NULL};
     if (!given->relative) return REFS_OK;
@@ -474,6 +475,10 @@ static tool_exit make(const tool_arguments *arguments, const tool_list *names, c
     refs_error err = REFS_ERROR_INIT;
     if (output == NULL) {
         fprintf(stderr, "refs: where to write the set is to be said: -o NAME\n");
+        return TOOL_USAGE;
+    }
+    if (tool_is_data_file(output)) {
+        fprintf(stderr, "refs: %s: is a data file: give the set another name\n", output);
         return TOOL_USAGE;
     }
     pthread_mutex_init(&all.lock, NULL);

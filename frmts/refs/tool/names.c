@@ -13,6 +13,9 @@
 /* Longest line of a list. */
 #define MAX_LINE (64 * REFS_KIB)
 
+/* What files are told by. */
+#define HEAD_SIZE 4096
+
 void tool_names_clear(tool_names *names) {
     for (size_t i = 0; i < names->n; i++) refs_free(names->items[i]);
     refs_free(names->items);
@@ -42,13 +45,25 @@ static bool is_set(const char *folder) {
            stat(name, &status) == 0;
 }
 
+static refs_bytes read_head(const char *name, uint8_t head[HEAD_SIZE]) {
+    FILE *file = fopen(name, "rb");
+    if (file == NULL) return refs_bytes_view(head, 0);
+    size_t got = fread(head, 1, HEAD_SIZE, file);
+    fclose(file);
+    return refs_bytes_view(head, got);
+}
+
+bool tool_is_data_file(const char *name) {
+    uint8_t head[HEAD_SIZE];
+    struct stat status;
+    return stat(name, &status) == 0 && S_ISREG(status.st_mode) &&
+           refs_scan_sniff(read_head(name, head)) != NULL;
+}
+
 /* Whether a file in a folder is one that is meant: a data file, or a set. */
 static bool is_source(const char *name) {
-    uint8_t head[4096];
-    FILE *file = fopen(name, "rb");
-    if (file == NULL) return false;
-    refs_bytes bytes = refs_bytes_view(head, fread(head, 1, sizeof head, file));
-    fclose(file);
+    uint8_t head[HEAD_SIZE];
+    refs_bytes bytes = read_head(name, head);
     return refs_scan_sniff(bytes) != NULL || refs_set_sniff(bytes);
 }
 
@@ -98,7 +113,8 @@ static refs_status add_lines(tool_names *names, refs_error *err) {
         if (name.size > 0) status = add(names, name, err);
     }
     free(line);
-    return status;
+    /* A signal ends reading, too. */
+    return tool_go_on(NULL) ? status : refs_fail(err, REFS_CANCELLED, "interrupted");
 }
 
 static refs_status add_argument(tool_names *names, const char *name, refs_error *err) {

@@ -130,6 +130,9 @@ typedef struct tool_names {
 refs_status tool_expand(const tool_list *arguments, tool_names *names, refs_error *err);
 void tool_names_clear(tool_names *names);
 
+/** Whether there is a file of this name that a scanner knows: no set is to be written over it. */
+bool tool_is_data_file(const char *name);
+
 /* -- progress.c -----------------------------------------------------------------------------------
  */
 

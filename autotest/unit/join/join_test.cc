@@ -1,0 +1,118 @@
+// join_test.cc -- sets in memory joined, and what happens without memory.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "memory_vfs.h"
+#include "refs/fetch.h"
+#include "refs/join.h"
+
+namespace {
+
+// A set of one step of t(time, x) in two chunks.
+std::string Part(int step) {
+    const std::string time = step < 10 ? std::string(1, static_cast<char>(step)) : "?";
+    return R"({".zgroup":"{\"zarr_format\":2}",
+        "time/.zarray":"{\"zarr_format\":2,\"shape\":[1],\"chunks\":[1],\"dtype\":\"|u1\",\"compressor\":null,\"filters\":null,\"order\":\"C\",\"fill_value\":null}",
+        "time/.zattrs":"{\"_ARRAY_DIMENSIONS\":[\"time\"]}",
+        "time/0":"\u000)" +
+           std::to_string(step) + R"(",
+        "t/.zarray":"{\"zarr_format\":2,\"shape\":[1,200],\"chunks\":[1,100],\"dtype\":\"|u1\",\"compressor\":null,\"filters\":null,\"order\":\"C\",\"fill_value\":null}",
+        "t/.zattrs":"{\"_ARRAY_DIMENSIONS\":[\"time\",\"x\"]}",
+        "t/0.0":["/d/)" +
+           std::to_string(step) + R"(",0,100],"t/0.1":["/d/)" + std::to_string(step) +
+           R"(",100,100]})";
+}
+
+// What comes out, as text.
+struct Text {
+    std::string text;
+    std::vector<uint64_t> n;
+
+    static refs_status Document(void *self, refs_str key, refs_bytes, refs_error *) {
+        static_cast<Text *>(self)->text += std::string(key.data, key.size) + " ";
+        return REFS_OK;
+    }
+    static refs_status Array(void *self, const refs_chunk_keys *keys, refs_error *) {
+        static_cast<Text *>(self)->text += std::string(keys->prefix.data, keys->prefix.size) + ": ";
+        return REFS_OK;
+    }
+    static refs_status Chunk(void *self, const refs_write_chunk *chunk, refs_error *) {
+        auto &text = static_cast<Text *>(self)->text;
+        text += std::to_string(chunk->number);
+        if (chunk->kind == REFS_REF_INLINE)
+            text += "=" + std::to_string(chunk->bytes.size) + " bytes ";
+        else
+            text += "=" + std::string(chunk->url.data, chunk->url.size) + "+" +
+                    std::to_string(chunk->offset) + " ";
+        return REFS_OK;
+    }
+};
+
+refs_status Join(MemoryVfs &vfs, const std::vector<int> &steps, Text &out, refs_error *err) {
+    const char *const dims[] = {"time", nullptr};
+    refs_join_options options = REFS_JOIN_OPTIONS_INIT;
+    options.dims = dims;
+    options.vfs = vfs.get();
+    refs_join *join = nullptr;
+    refs_status status = refs_join_open(&options, &join, err);
+    for (size_t i = 0; i < steps.size() && status == REFS_OK; i++) {
+        const std::string name = std::to_string(steps[i]) + ".json";
+        refs_set *set = nullptr;
+        vfs.files[name] = Part(steps[i]);
+        status = refs_set_open(vfs.get(), name.c_str(), nullptr, &set, err);
+        const refs_join_part part = {i, name.c_str(), set};
+        if (status == REFS_OK) status = refs_join_add(join, &part, err);
+        refs_set_free(set);
+    }
+    const refs_join_sink sink = {&out, Text::Document, Text::Array, Text::Chunk};
+    if (status == REFS_OK) status = refs_join_write(join, &sink, err);
+    refs_join_free(join);
+    return status;
+}
+
+TEST(Join, SortsPartsByTheirCoordinate) {
+    MemoryVfs vfs;
+    Text out;
+    refs_error error = REFS_ERROR_INIT;
+    ASSERT_EQ(Join(vfs, {3, 1, 2}, out, &error), REFS_OK) << error.message;
+    EXPECT_EQ(out.text, ".zgroup t/.zarray t/.zattrs time/.zarray time/.zattrs "
+                        "t/: 0=/d/1+0 1=/d/1+100 2=/d/2+0 3=/d/2+100 4=/d/3+0 5=/d/3+100 "
+                        "time/: 0=3 bytes ");
+}
+
+TEST(Join, NamesPartsThatHoldTheSame) {
+    MemoryVfs vfs;
+    Text out;
+    refs_error error = REFS_ERROR_INIT;
+    EXPECT_EQ(Join(vfs, {1, 1}, out, &error), REFS_INVALID);
+    EXPECT_NE(std::string(error.message).find("1.json and 1.json both"), std::string::npos)
+        << error.message;
+}
+
+int g_left = 0;
+void *Malloc(size_t size) {
+    return g_left-- > 0 ? malloc(size) : nullptr;
+}
+void *Realloc(void *memory, size_t size) {
+    return g_left-- > 0 ? realloc(memory, size) : nullptr;
+}
+
+TEST(Join, FailsCleanlyWithoutMemory) {
+    const refs_allocator allocator = {Malloc, Realloc, free};
+    refs_status status = REFS_NOMEM;
+    for (int n = 0; status != REFS_OK; n++) {
+        MemoryVfs vfs;
+        Text out;
+        refs_error error = REFS_ERROR_INIT;
+        g_left = n;
+        refs_allocator_set(&allocator);
+        status = Join(vfs, {2, 1}, out, &error);
+        refs_allocator_set(nullptr);
+        ASSERT_TRUE(status == REFS_OK || status == REFS_NOMEM) << n << ": " << error.message;
+        ASSERT_LT(n, 100000);
+    }
+}
+
+} // namespace
