@@ -355,6 +355,22 @@ class Unlike(InFolder):
 # -- files that are missing, broken, moved -------------------------------------------------------------
 
 
+class Dimensions(InFolder):
+    def test_without_variables_have_the_size_that_the_file_tells(self):
+        values = np.arange(12.0).reshape(4, 3)
+        cdf_fragment(self.file("part.nc"), values)
+        partition = {"index": [0], "location": [[0, 3], [0, 2]],
+                     "subarray": {"file": "part.nc", "ncvar": "v", "shape": [4, 3]}}
+        text = {"base": "", "pmdimensions": ["x"], "pmshape": [2], "Partitions": [partition]}
+        write_cdf1(self.file("all.nca"), {"y": 4, "x": 6}, {
+            "v": ((), np.array(0.0), {"_FillValue": np.float64(-9), "cf_role": "cfa_variable",
+                                      "cfa_dimensions": "y x", "cfa_array": json.dumps(text)})})
+        array = opened(self.file("all.nca"), gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("v")
+        wanted = np.full((4, 6), -9.0)
+        wanted[:, :3] = values
+        np.testing.assert_array_equal(array.ReadAsArray(), wanted)
+
+
 class Missing(InFolder):
     def setUp(self):
         super().setUp()

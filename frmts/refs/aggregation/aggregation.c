@@ -146,8 +146,20 @@ static uint64_t size_in(const refs_array_meta *meta, refs_str name) {
     return 0;
 }
 
-/* A coordinate variable tells; else any array beside the container. */
+/* What a scanner tells of dimensions of the file, which may have no variables (scan.h). */
+static uint64_t size_in_file(const refs_aggregation *aggregation, refs_str name) {
+    const refs_json *sizes = refs_json_get(aggregation->container.attributes, "_dimension_sizes");
+    uint64_t size = 0;
+    for (size_t dim = 0; dim < aggregation->meta.rank; dim++)
+        if (refs_str_is(name, aggregation->names[dim]))
+            (void)refs_json_u64(refs_json_at(sizes, dim), &size);
+    return size;
+}
+
+/* The file tells, or a coordinate variable; else any array beside the container. */
 uint64_t refs_aggregation__size_of(const refs_aggregation *aggregation, refs_str name) {
+    uint64_t of_file = size_in_file(aggregation, name);
+    if (of_file > 0) return of_file;
     const refs_hierarchy *hierarchy = aggregation->hierarchy;
     const char *group = aggregation->container.group;
     const refs_array_meta *coordinate = refs_hierarchy_resolve(hierarchy, group, name);
@@ -370,7 +382,8 @@ static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
 /* Attributes that say what an aggregation is made of, and nothing of its values. */
 static bool is_of_values(refs_str name) {
     static const char *const others[] = {"aggregated_dimensions", "aggregated_data", "cf_role",
-                                         "cfa_dimensions",        "cfa_array",       "cfa_group"};
+                                         "cfa_dimensions",        "cfa_array",       "cfa_group",
+                                         "_dimension_sizes"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (refs_str_is(name, others[i])) return false;
     return true;

@@ -33,6 +33,30 @@ static refs_status list_array(refs_hdf5_scan *scan, refs_scan *other, size_t num
     return REFS_OK;
 }
 
+/* A dimension that a container may name. */
+typedef struct named_dimension {
+    const refs_hdf5_tree *tree;
+    size_t group;
+} named_dimension;
+
+/* In a group or those above it. */
+static uint64_t size_of(const void *user, refs_str name) {
+    const named_dimension *from = user;
+    for (size_t group = from->group;; group = from->tree->items[group].parent) {
+        for (size_t i = 0; i < from->tree->n; i++) {
+            const refs_hdf5_item *item = &from->tree->items[i];
+            uint64_t shape[REFS_SCAN_MAX_RANK], chunks[REFS_SCAN_MAX_RANK];
+            if (item->kind != REFS_HDF5_ITEM_DATASET || item->parent != group ||
+                !item->scales.is_scale || !refs_str_is(name, item->name) ||
+                refs_hdf5__array_rank(item->dataset) == 0)
+                continue;
+            refs_hdf5__array_shape(item->dataset, shape, chunks);
+            return shape[0];
+        }
+        if (group == 0) return 0;
+    }
+}
+
 static refs_status put_array(refs_hdf5_scan *scan, refs_documents *documents, size_t number,
                              refs_error *err) {
     refs_hdf5_item *item = &scan->tree.items[number];
@@ -46,6 +70,8 @@ static refs_status put_array(refs_hdf5_scan *scan, refs_documents *documents, si
     array.dimensions = item->dimensions;
     array.filters = refs_hdf5__filters(item->dataset);
     array.fill_value = refs_hdf5__fill_value(item->dataset);
+    const named_dimension from = {&scan->tree, item->parent};
+    if (array.rank == 0) REFS_TRY(refs_documents_tell_sizes(item->attributes, size_of, &from, err));
     array.attributes = item->attributes;
     item->attributes = NULL;
     return refs_documents_add_array(documents, &array, &i, err);

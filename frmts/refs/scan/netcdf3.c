@@ -516,10 +516,19 @@ static refs_status index_netcdf3(void *self, size_t number, refs_chunk_index *in
 
 /* -- what the file is as a set ----------------------------------------------------------------- */
 
+static uint64_t size_of(const void *user, refs_str name) {
+    const netcdf3 *file = user;
+    for (size_t i = 0; i < file->n_dims; i++)
+        if (refs_str_is(name, file->dims[i].name))
+            return file->dims[i].is_record ? file->n_records : file->dims[i].length;
+    return 0;
+}
+
 static refs_status list_variable(netcdf3 *file, variable *var, refs_error *err) {
     const char *dimensions[REFS_SCAN_MAX_RANK];
     uint64_t shape[REFS_SCAN_MAX_RANK];
     size_t number;
+    if (var->rank == 0) REFS_TRY(refs_documents_tell_sizes(var->attributes, size_of, file, err));
     choose_chunks(file, var);
     group_records(file, var);
     for (size_t dim = 0; dim < var->rank; dim++) {
