@@ -191,6 +191,32 @@ class Index(Folder):
         run("combine", *glob.glob("*.nc.json"), "-o", "again.json")
         self.assertEqual(content("again.json"), content("all.json"))
 
+    def write_run(self, name, run_number, has_q=False):
+        """A file whose steps have no coordinate, with the number of its run."""
+        with netCDF4.Dataset(name, "w") as file:
+            file.createDimension("step", 2)
+            file.createDimension("x", 4)
+            v = file.createVariable("v", "i4", ("step", "x"), chunksizes=(1, 4))
+            v[:] = np.arange(8).reshape(2, 4) + 10 * run_number
+            if has_q:
+                file.createVariable("q", "i4", ("step", "x"), chunksizes=(1, 4),
+                                    fill_value=-9)[:] = 5
+            file.createVariable("run", "i4")[...] = run_number
+        return name
+
+    def test_steps_without_coordinate_are_in_the_order_of_sources(self):
+        names = [self.write_run(f"{i}.nc", i, has_q=i == 1) for i in (2, 1, 0)]
+        run("index", *names, "--along", "step", "-q", "-o", "all.json")
+        np.testing.assert_array_equal(read("all.json", "v")[:, 0], [20, 24, 10, 14, 0, 4])
+        np.testing.assert_array_equal(read("all.json", "q")[:, 0], [-9, -9, 5, 5, -9, -9])
+        self.assertIn("say along", run("index", *names, "-o", "all.json", status=1))
+
+    def test_a_scalar_becomes_the_coordinate_of_a_new_dimension(self):
+        names = [self.write_run(f"{i}.nc", i) for i in (2, 0, 1)]
+        run("index", *names, "--along", "run", "-o", "all.parq")
+        np.testing.assert_array_equal(read("all.parq", "run"), [0, 1, 2])
+        np.testing.assert_array_equal(read("all.parq", "v")[:, 1, 0], [4, 14, 24])
+
     def test_small_chunks_go_into_the_set(self):
         self.write("a.nc", [0])
         run("index", "a.nc", "--inline", "100000", "-o", "a.json")
