@@ -271,6 +271,15 @@ TEST_F(Rows, WhoseChunksAreMissingSayWhichFileLacksThem) {
     }
 }
 
+TEST(NamesThatAreEscaped, AreThoseOfFilesToo) {
+    AggregatedFiles files;
+    files.put("a b%.json", {{"t", numbers<float>({1}, {7}, "")}});
+    for (const char *name : {"a%20b%25.json", "a b%.json"}) {
+        files.put("m.json", ofOneFragment(numbers<float>({}, {0}, ""), 1, name, "t"));
+        EXPECT_EQ(files.all("m.json"), std::vector<float>{7}) << name;
+    }
+}
+
 /* -- units ------------------------------------------------------------------------------------- */
 
 TEST(UnitsOfFragments, ThatAreOthersAreWarnedOfOnce) {

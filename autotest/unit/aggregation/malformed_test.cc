@@ -252,9 +252,12 @@ TEST(MalformedAggregations, NameThemselves) {
                   "/v is itself an aggregation, which is not followed");
     variables = with(sound(), "u", texts({1, 2}, {"", ""}));
     variables["a"] = container("map: m uris: u identifiers: n");
-    AggregatedFiles files;
-    files.put("m.json", with(variables, "n", texts({1, 2}, {"a", "a"})));
-    EXPECT_EQ(files.problem("m.json"), "") << "an array that cannot be a fragment is none";
+    expectProblem(with(variables, "n", texts({1, 2}, {"a", "a"})),
+                  "/a is itself an aggregation, which is not followed");
+    expectProblem(with(variables, "n", texts({1, 2}, {"nope", "nope"})),
+                  "m.json: /v partition (0, 0) of m.json: the file has no variable nope");
+    variables = with(sound(), "n", texts({1, 2}, {"", ""}));
+    expectProblem(variables, "the aggregation does not name its variable");
 }
 
 TEST(MalformedAggregations, HaveMoreDimensionsThanArraysMay) {

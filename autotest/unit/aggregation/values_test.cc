@@ -305,6 +305,21 @@ TEST(Values, ThatArePackedOtherwiseArePackedAnew) {
               REFS_CORRUPT);
 }
 
+TEST(Values, OfFloatsArePackedInSpiteOfWhatFloatsRound) {
+    AggregatedFiles files;
+    std::vector<int16_t> to;
+    ASSERT_EQ((Conversion<float, int16_t>{{300.37f, 250.01f, 273.14f, 280.99f},
+                                          "",
+                                          R"("scale_factor":0.01,"add_offset":273.15)"}
+                   .run(files, &to)),
+              REFS_OK);
+    EXPECT_EQ(to, (std::vector<int16_t>{2722, -2314, -1, 784}));
+    EXPECT_EQ(
+        (Conversion<float, int16_t>{{300.374f}, "", R"("scale_factor":0.01,"add_offset":273.15)"}
+             .run(files, &to)),
+        REFS_CORRUPT);
+}
+
 TEST(Values, OfUnsignedBytesOfNetcdf3AreUnsigned) {
     AggregatedFiles files;
     std::vector<int16_t> to;

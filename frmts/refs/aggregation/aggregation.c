@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "refs/fork.h"
+#include "refs/store.h"
 
 /* What reading is expected to move on by, along the last two dimensions. */
 enum { LEAST_STEP = 256, MOST_STEP = 1024, MOST_SERIES = 65536 };
@@ -286,13 +287,22 @@ static refs_status read_letters(refs_array *array, size_t n, refs_buf *texts, re
     return status;
 }
 
+bool refs_aggregation__has_letters(const refs_aggregation *aggregation,
+                                   const refs_array_meta *meta) {
+    uint64_t n;
+    if (meta->dtype.type != REFS_TYPE_BYTES || meta->dtype.size != 1 || meta->rank == 0)
+        return false;
+    return meta->rank != aggregation->meta.rank || !refs_array_meta_elements(meta, &n) ||
+           n != aggregation->n_partitions;
+}
+
 refs_status refs_aggregation__read_texts(const refs_aggregation *aggregation,
                                          const refs_array_meta *meta, refs_buf *texts,
                                          refs_error *err) {
     refs_array *array = NULL;
     size_t n = 0;
     REFS_TRY(open_variable(aggregation, meta, &array, &n, err));
-    bool letters = meta->dtype.type == REFS_TYPE_BYTES && meta->dtype.size == 1 && meta->rank > 0;
+    bool letters = refs_aggregation__has_letters(aggregation, meta);
     refs_status status = letters ? read_letters(array, n, texts, err)
                                  : refs_array_read_strings(array, n, texts, err);
     refs_array_free(array);
@@ -331,7 +341,10 @@ refs_status refs_aggregation__load(refs_aggregation *aggregation, refs_error *er
     aggregation->is_loaded = status == REFS_OK;
     pthread_cond_broadcast(&aggregation->changed);
     refs_unlock(&aggregation->lock);
-    if (status != REFS_OK) refs_error_prefix(err, "%s", aggregation->container.path);
+    if (status != REFS_OK)
+        refs_error_prefix(err, "%s: %s",
+                          refs_store_name(refs_hierarchy_store(aggregation->hierarchy)),
+                          aggregation->container.path);
     return status;
 }
 

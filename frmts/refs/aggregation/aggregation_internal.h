@@ -187,6 +187,11 @@ refs_status refs_aggregation__read_texts(const refs_aggregation *aggregation,
                                          const refs_array_meta *meta, refs_buf *texts,
                                          refs_error *err);
 
+/** Whether the last dimension of a variable is of the letters of its strings, as netCDF-3 has them;
+ * not where there is one for each partition. */
+bool refs_aggregation__has_letters(const refs_aggregation *aggregation,
+                                   const refs_array_meta *meta);
+
 /** What each encoding does: finds the variables that the container names, and the size and spans
  * of each dimension; loads what is in the partitions. `names` has the names of dimensions. */
 refs_status refs_aggregation__open_variables(refs_aggregation *aggregation, refs_error *err);
@@ -259,8 +264,9 @@ refs_status refs_aggregation__place(const refs_aggregation *aggregation, const u
 /** How elements of a fragment become those of the container. */
 typedef struct refs_agg_values {
     refs_dtype from, to;
-    bool is_same;   /**< nothing is to be done */
-    bool is_linear; /**< value = element * scale + offset, before packing */
+    bool is_same;               /**< nothing is to be done */
+    double to_scale, to_offset; /**< of the container */
+    bool is_linear;             /**< value = element * scale + offset, before packing */
     double scale, offset;
     size_t n_missing;
     uint8_t missing[REFS_MAX_MISSING][16]; /**< elements of `from` that stand for missing values */

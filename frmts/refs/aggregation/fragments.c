@@ -141,7 +141,10 @@ static refs_status open_any(const refs_fragments *fragments, const char *locatio
         if (status == REFS_OK) return REFS_OK;
         clear_opening(made);
         if (status == REFS_NOT_FOUND) continue;
-        if (strstr(problem.message, at) == NULL) refs_error_prefix(&problem, "%s", at);
+        if (status == REFS_INVALID)
+            refs_error_prefix(&problem, "it is not a netCDF, HDF5, TIFF or GRIB file");
+        if (strstr(problem.message, at) == NULL || status == REFS_INVALID)
+            refs_error_prefix(&problem, "%s", at);
         if (first.status == REFS_OK) first = problem;
         if (status == REFS_CANCELLED || status == REFS_NOMEM) break;
     }
@@ -387,6 +390,9 @@ static refs_status check_variable(const refs_aggregation *aggregation,
     refs_str name = fragment->variable != REFS_NO_TEXT
                         ? refs_intern_get(&aggregation->strings, fragment->variable)
                         : refs_str_view("with that number", 16);
+    bool is_named = fragment->variable != REFS_NO_TEXT || fragment->extras != NULL;
+    if (meta == NULL && !is_named)
+        return refs_fail(err, REFS_CORRUPT, "the aggregation does not name its variable");
     if (meta == NULL)
         return refs_fail(err, REFS_CORRUPT, "the file has no variable %.*s", REFS_STR_ARG(name));
     if (meta->status != REFS_OK)
@@ -429,7 +435,9 @@ static void note_units(const refs_fragments *fragments, refs_aggregation *aggreg
                        const refs_agg_fragment *fragment, const refs_array_meta *meta,
                        const refs_open_fragment *opened) {
     refs_str own = refs_aggregation__text(aggregation->meta.attributes, "units");
+    refs_str own_calendar = refs_aggregation__text(aggregation->meta.attributes, "calendar");
     refs_str units = refs_aggregation__text(meta->attributes, "units");
+    refs_str calendar = refs_aggregation__text(meta->attributes, "calendar");
     if (fragment->extras != NULL && fragment->extras->units != NULL)
         units = refs_str_from(fragment->extras->units);
     if (!opened->values.has_other_units) return;
@@ -439,9 +447,11 @@ static void note_units(const refs_fragments *fragments, refs_aggregation *aggreg
     refs_unlock(&aggregation->lock);
     if (is_first)
         refs_note(&fragments->options.notes, REFS_NOTE_WARNING,
-                  "%s: its units are %.*s, those of the aggregation are %.*s: values are not "
-                  "converted",
-                  opened->name, REFS_STR_ARG(units), REFS_STR_ARG(own));
+                  "%s: its units are %.*s%s%.*s, those of the aggregation are %.*s%s%.*s: values "
+                  "are not converted",
+                  opened->name, REFS_STR_ARG(units), calendar.size > 0 ? " of calendar " : "",
+                  REFS_STR_ARG(calendar), REFS_STR_ARG(own),
+                  own_calendar.size > 0 ? " of calendar " : "", REFS_STR_ARG(own_calendar));
 }
 
 static refs_status open_node(refs_fragments *fragments, refs_aggregation *aggregation,
@@ -513,6 +523,16 @@ void refs_fragments__leave(refs_agg_mosaic *mosaic) {
     refs_unlock(&mosaic->fragments->lock);
 }
 
+/* As the aggregation names it: what URL_REWRITE is held against. */
+static const char *stored_name(const refs_aggregation *aggregation, uint64_t number) {
+    const refs_agg_fragment *fragment = &aggregation->fragments[number];
+    for (size_t k = 0; k < aggregation->n_alternatives; k++) {
+        uint32_t id = aggregation->files[fragment->first_file + k];
+        if (id != REFS_NO_TEXT) return refs_intern_get(&aggregation->strings, id).data;
+    }
+    return "";
+}
+
 /* With the lock held. */
 static refs_status take_missing(refs_fragments *fragments, const refs_aggregation *aggregation,
                                 refs_wanted_fragment *wanted, refs_error *err) {
@@ -524,10 +544,11 @@ static refs_status take_missing(refs_fragments *fragments, const refs_aggregatio
     wanted->opened = NULL;
     if (missing == REFS_MISSING_ERROR)
         return refs_fail(err, REFS_NOT_FOUND,
-                         "%s: %s partition %s: there is no file %s (where files moved, -oo "
-                         "URL_REWRITE=old=>new; -oo MISSING=FILL reads missing files as nodata)",
+                         "%s: %s partition %s: there is no file %s (named \"%s\"; where files "
+                         "moved, -oo URL_REWRITE=old=>new changes how such names begin; -oo "
+                         "MISSING=FILL reads missing files as nodata)",
                          fragments->options.location, aggregation->container.path, where,
-                         file->locations);
+                         file->locations, stored_name(aggregation, wanted->number));
     if (missing == REFS_MISSING_WARN && !file->is_noted)
         refs_note(&fragments->options.notes, REFS_NOTE_WARNING,
                   "%s: %s partition %s: there is no file %s, its values are nodata",

@@ -133,6 +133,35 @@ static refs_status add_beside(const refs_agg_names *names, refs_str file, refs_b
     return status;
 }
 
+static int digit_of(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Names of CF-1.13 are URIs: what they escape is not escaped in names of files. */
+static refs_status add_unescaped(const refs_aggregation *aggregation, const refs_agg_names *names,
+                                 refs_str file, refs_buf *locations, refs_error *err) {
+    bool is_file = refs_str_starts(file, "file:") || !holds(file, "://");
+    refs_buf name = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    bool any = false;
+    for (size_t i = 0; i < file.size && status == REFS_OK && is_file; i++) {
+        int high = i + 2 < file.size ? digit_of(file.data[i + 1]) : -1;
+        int low = i + 2 < file.size ? digit_of(file.data[i + 2]) : -1;
+        bool is_escaped = file.data[i] == '%' && high >= 0 && low >= 0 && high + low > 0;
+        char c = is_escaped ? (char)(high << 4 | low) : file.data[i];
+        status = refs_buf_append(&name, &c, 1, err);
+        any = any || is_escaped;
+        i += is_escaped ? 2 : 0;
+    }
+    if (status == REFS_OK && any)
+        status = add_with_base(aggregation, names, refs_str_view((char *)name.data, name.size),
+                               locations, err);
+    refs_buf_clear(&name);
+    return status;
+}
+
 refs_status refs_aggregation__locate(const refs_aggregation *aggregation,
                                      const refs_agg_names *names, refs_str file,
                                      refs_buf *locations, refs_error *err) {
@@ -144,6 +173,7 @@ refs_status refs_aggregation__locate(const refs_aggregation *aggregation,
     refs_str name = refs_str_view((char *)text.data, text.size);
     if (status == REFS_OK) status = refuse_opendap(name, err);
     if (status == REFS_OK) status = add_with_base(aggregation, names, name, locations, err);
+    if (status == REFS_OK) status = add_unescaped(aggregation, names, name, locations, err);
     if (status == REFS_OK && is_cfa && is_relative(name))
         status = add_beside(names, name, locations, err);
     refs_buf_clear(&text);

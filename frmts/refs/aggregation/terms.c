@@ -218,7 +218,7 @@ static refs_status read_each(const refs_aggregation *aggregation, const refs_arr
     uint64_t n;
     REFS_TRY(refs_aggregation__read_texts(aggregation, meta, &all->buf, err));
     all->at = (const char *)all->buf.data;
-    bool letters = meta->dtype.type == REFS_TYPE_BYTES && meta->dtype.size == 1 && meta->rank > 0;
+    bool letters = refs_aggregation__has_letters(aggregation, meta);
     if (!refs_array_meta_elements(meta, &n)) n = 0;
     if (letters && meta->shape[meta->rank - 1] > 0) n /= meta->shape[meta->rank - 1];
     all->n_each =
@@ -268,16 +268,18 @@ static bool is_in_own_file(const refs_aggregation *aggregation, uint32_t variabl
            meta->aggregation == NULL && !refs_aggregation_is_told_by(meta->attributes);
 }
 
-static void settle_fragments(refs_aggregation *aggregation) {
+/* A fragment has neither file nor variable where there is none. One name of a variable for all is
+ * no sign of one: without a file, it is meant where it is there. */
+static void settle_fragments(refs_aggregation *aggregation, bool is_named) {
     for (size_t i = 0; i < aggregation->n_partitions; i++) {
         refs_agg_fragment *fragment = &aggregation->fragments[i];
         bool has_file = false;
         for (size_t k = 0; k < aggregation->n_alternatives; k++)
             has_file |= aggregation->files[fragment->first_file + k] != REFS_NO_TEXT;
         bool has_variable = fragment->variable != REFS_NO_TEXT;
-        fragment->is_own =
-            !has_file && has_variable && is_in_own_file(aggregation, fragment->variable);
-        fragment->is_there = has_variable && (has_file || fragment->is_own);
+        fragment->is_own = !has_file && has_variable &&
+                           (is_named || is_in_own_file(aggregation, fragment->variable));
+        fragment->is_there = has_file || fragment->is_own;
     }
 }
 
@@ -320,7 +322,7 @@ static refs_status load_files(refs_aggregation *aggregation, refs_error *err) {
     if (status == REFS_OK && terms->files != NULL) status = add_files(aggregation, &files, err);
     if (status == REFS_OK) status = add_variables(aggregation, &variables, err);
     if (status == REFS_OK && terms->formats != NULL) status = check_formats(aggregation, err);
-    if (status == REFS_OK) settle_fragments(aggregation);
+    if (status == REFS_OK) settle_fragments(aggregation, variables.n_each > 0);
     refs_buf_clear(&files.buf);
     refs_buf_clear(&variables.buf);
     return status;

@@ -142,6 +142,8 @@ static refs_status describe_packing(const refs_aggregation *aggregation,
     bool is_alike = from.scale == to.scale && from.offset == to.offset &&
                     conversion != REFS_CF_CONVERSION_LINEAR;
     values->is_linear = !is_alike;
+    values->to_scale = to.scale;
+    values->to_offset = to.offset;
     values->scale = is_alike ? 1 : from.scale * scale / to.scale;
     values->offset = is_alike ? 0 : (from.offset * scale + offset - to.offset) / to.scale;
     return REFS_OK;
@@ -311,7 +313,8 @@ static refs_status fail_text(const refs_agg_values *values, const char *number, 
 
 static refs_status fail_value(const refs_agg_values *values, double number, refs_error *err) {
     char text[32];
-    snprintf(text, sizeof text, "%.17g", number);
+    if (values->is_linear) number = number * values->to_scale + values->to_offset;
+    snprintf(text, sizeof text, "%.15g", number);
     return fail_text(values, text, err);
 }
 
@@ -322,7 +325,8 @@ static refs_status fail_value(const refs_agg_values *values, double number, refs
         type element = 0;                                                                          \
         if (!is_missing[i]) {                                                                      \
             if (!(whole >= (low) && whole <= (high)) ||                                            \
-                fabs(number - whole) > tolerance * fmax(1, fabs(whole)))                           \
+                fabs(number - whole) >                                                             \
+                    tolerance * fmax(1, fabs(whole)) + precision * fabs(number + zero))            \
                 return fail_value(values, number, err);                                            \
             element = (type)whole;                                                                 \
         }                                                                                          \
@@ -330,9 +334,17 @@ static refs_status fail_value(const refs_agg_values *values, double number, refs
     }                                                                                              \
     return REFS_OK
 
+/* What one half of the last bit of a fragment's float is in steps of the container, for each of the
+ * steps from the value that is 0. */
+static double precision_of(const refs_agg_values *values) {
+    if (!values->is_linear || values->from.type != REFS_TYPE_FLOAT) return 0;
+    return values->from.size == 4 ? 0x1p-24 : values->from.size == 2 ? 0x1p-11 : 0x1p-53;
+}
+
 static refs_status store_integers(const refs_agg_values *values, const double *numbers,
                                   const bool *is_missing, size_t n, void *dst, refs_error *err) {
-    const double tolerance = values->is_linear ? 1e-6 : 0;
+    const double tolerance = values->is_linear ? 1e-6 : 0, precision = precision_of(values),
+                 zero = values->is_linear ? values->to_offset / values->to_scale : 0;
     switch (values->to.size + (values->to.type == REFS_TYPE_INT ? 0 : 100)) {
     case 1:
         TO_INTEGER(int8_t, INT8_MIN, INT8_MAX);

@@ -12,7 +12,10 @@ static const struct unit {
 } units[] = {
     {'K', "K", 1, 0},
     {'K', "kelvin", 1, 0},
+    {'K', "Kelvin", 1, 0},
     {'K', "degK", 1, 0},
+    {'K', "degree_Kelvin", 1, 0},
+    {'K', "degrees_Kelvin", 1, 0},
     {'K', "degC", 1, 273.15},
     {'K', "celsius", 1, 273.15},
     {'K', "degree_Celsius", 1, 273.15},
@@ -113,16 +116,21 @@ static bool convert_times(const refs_cf_units *from, const refs_cf_units *to, do
     return true;
 }
 
+/* No calendar is the standard one; numbers that are no times have none. */
+static bool have_one_calendar(const refs_cf_units *from, const refs_cf_units *to) {
+    refs_cf__clock a = {.scale = 1}, b = {.scale = 1};
+    return refs_str_equal(from->calendar, to->calendar) || !read_clock(from, &a) ||
+           !read_clock(to, &b) || a.calendar == b.calendar;
+}
+
 refs_cf_conversion refs_cf_convert_units(const refs_cf_units *from, const refs_cf_units *to,
                                          double *scale, double *offset) {
     const refs_cf_units a = {trimmed(from->units), trimmed(from->calendar)};
     const refs_cf_units b = {trimmed(to->units), trimmed(to->calendar)};
     *scale = 1;
     *offset = 0;
-    bool same_calendar =
-        a.calendar.size == 0 || b.calendar.size == 0 || refs_str_equal(a.calendar, b.calendar);
     if (a.units.size == 0 || b.units.size == 0 ||
-        (refs_str_equal(a.units, b.units) && same_calendar))
+        (refs_str_equal(a.units, b.units) && have_one_calendar(&a, &b)))
         return REFS_CF_CONVERSION_NONE;
     const struct unit *x = find(a.units), *y = find(b.units);
     if (x != NULL && y != NULL && x->kind == y->kind) {
