@@ -77,7 +77,8 @@ class Folder(unittest.TestCase):
                 axis[:] = np.arange(n) + more.get(dim, 0)
             file.title = name
             axis = file.createVariable("time", more.get("time_type", "f8"), ("time",))
-            axis.units, axis.calendar, axis.bounds = units, "standard", "time_bnds"
+            axis.units, axis.bounds = units, "time_bnds"
+            axis.calendar = more.get("calendar", "standard")
             axis[:] = times
             bounds = file.createVariable("time_bnds", "f8", ("time", "bnds"))
             bounds[:] = np.stack([np.array(times), np.array(times) + 1], axis=-1)
@@ -413,6 +414,36 @@ class Refusals(Folder):
         said = run("index", "a.nc", "-o", "nowhere/a.parq", status=1)
         self.assertIn("nowhere/a.parq", said)
         self.assertEqual(said.count("\n"), 1)
+
+    def test_calendars_that_differ_are_named(self):
+        self.write("a.nc", [0])
+        self.write("b.nc", [1], calendar="360_day")
+        said = run("index", "a.nc", "b.nc", "-o", "all.json", status=1)
+        self.assertIn('"hours since 2020-01-01" (360_day)', said)
+
+    def test_the_first_and_the_last_source_are_left_out_where_asked_for(self):
+        for i in range(4):
+            self.write(f"{i}.nc", [i])
+        for name in ("0.nc", "3.nc"):
+            with open(name, "r+b") as file:
+                file.truncate(500)
+        run("index", "0.nc", "1.nc", "2.nc", "3.nc", "--skip-errors", "-o", "all.json", status=1)
+        self.expect_hours("all.json", [1, 2])
+
+    def test_folders_hold_other_things_than_sources(self):
+        os.mkdir("in")
+        self.write("in/a.nc", [0])
+        self.write("in/b.nc", [1])
+        os.mkfifo("in/pipe.nc")
+        os.symlink("..", "in/loop")
+        for _ in range(2):  # the second time the set is there, too
+            run("index", "in", "-o", "in/all.json")
+            self.expect_hours("in/all.json", [0, 1])
+
+    def test_devices_are_not_replaced(self):
+        self.write("a.nc", [0])
+        os.mkfifo("pipe")
+        self.assertIn("a device or a pipe", run("index", "a.nc", "-o", "pipe", status=1))
 
     def test_data_files_are_not_written_over(self):
         self.write("a.nc", [0])

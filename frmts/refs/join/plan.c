@@ -114,6 +114,24 @@ static refs_status check_kinds(const line_steps *all, refs_error *err) {
 
 /* -- units ------------------------------------------------------------------------------------- */
 
+/* No calendar is the standard one. */
+static bool have_one_calendar(const refs_join *join, const refs_join_array *a,
+                              const refs_join_array *b) {
+    static const char *const standard[] = {"", "standard", "gregorian"};
+    refs_str one = refs_join__text(join, a->calendar), other = refs_join__text(join, b->calendar);
+    bool are[2] = {false, false};
+    for (size_t i = 0; i < sizeof standard / sizeof standard[0]; i++) {
+        are[0] |= refs_str_is(one, standard[i]);
+        are[1] |= refs_str_is(other, standard[i]);
+    }
+    return refs_str_equal(one, other) || (are[0] && are[1]);
+}
+
+static refs_str calendar_of(const refs_join *join, const refs_join_array *array) {
+    refs_str calendar = refs_join__text(join, array->calendar);
+    return calendar.size > 0 ? calendar : refs_str_from("no calendar");
+}
+
 /* The part with the earliest time, whose units hold for all; SIZE_MAX where all have the same. */
 static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *err) {
     refs_join *join = all->join;
@@ -121,22 +139,27 @@ static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *
     double least = INFINITY, us = 0;
     bool differ = false;
     *earliest = SIZE_MAX;
-    for (size_t i = 0; i < all->n && !differ; i++)
-        differ =
-            coordinate_of(&join->members[all->steps[i].member], all->line)->units != first->units;
+    for (size_t i = 0; i < all->n && !differ; i++) {
+        const refs_join_array *array =
+            coordinate_of(&join->members[all->steps[i].member], all->line);
+        differ = array->units != first->units || !have_one_calendar(join, array, first);
+    }
     for (size_t i = 0; differ && i < all->n; i++) {
         const refs_join_member *member = &join->members[all->steps[i].member];
         const refs_join_array *array =
             coordinate_of(&join->members[all->steps[i].member], all->line);
-        if (array->calendar != first->calendar ||
+        if (!have_one_calendar(join, array, first) ||
             !refs_join__instant(refs_join__text(join, array->units),
                                 refs_join__text(join, array->calendar), all->steps[i].number, &us))
             return refs_fail(err, REFS_UNSUPPORTED,
-                             "%s and %s have other units or calendars of %s: \"%.*s\" and \"%.*s\"",
+                             "%s and %s have other units or calendars of %s: \"%.*s\" (%.*s) and "
+                             "\"%.*s\" (%.*s)",
                              join->members[all->steps[0].member].name, member->name,
                              join->options.dims[all->line],
                              REFS_STR_ARG(refs_join__text(join, first->units)),
-                             REFS_STR_ARG(refs_join__text(join, array->units)));
+                             REFS_STR_ARG(calendar_of(join, first)),
+                             REFS_STR_ARG(refs_join__text(join, array->units)),
+                             REFS_STR_ARG(calendar_of(join, array)));
         if (us < least) *earliest = all->steps[i].member;
         if (us < least) least = us;
     }

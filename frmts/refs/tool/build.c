@@ -306,17 +306,36 @@ static refs_status dims_of_pattern(build *all, refs_error *err) {
     return REFS_OK;
 }
 
-static refs_status guess_dims(build *all, refs_error *err) {
+/* The first source from number *at on, by steps of `by`, that can be read; others are left out
+ * later, with the reason, where that is asked for. */
+static refs_status open_readable(build *all, size_t *at, size_t by, refs_set **set,
+                                 refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
+    refs_status status;
+    for (;; *at += by) {
+        refs_error problem = REFS_ERROR_INIT;
+        status = open_source(all, *at, &location, set, &problem);
+        bool is_last = *at + by >= all->names.n; /* by may be -1 */
+        bool skips = status != REFS_OK && status != REFS_NOMEM && status != REFS_CANCELLED &&
+                     all->arguments->skip_errors && !is_last;
+        if (skips) continue;
+        if (status != REFS_OK) (void)refs_fail(err, status, "%s", problem.message);
+        break;
+    }
+    refs_buf_clear(&location);
+    return status;
+}
+
+static refs_status guess_dims(build *all, refs_error *err) {
     refs_set *first = NULL, *last = NULL;
-    refs_status status = open_source(all, 0, &location, &first, err);
-    if (status == REFS_OK) status = open_source(all, all->names.n - 1, &location, &last, err);
+    size_t begin = 0, end = all->names.n - 1;
+    refs_status status = open_readable(all, &begin, 1, &first, err);
+    if (status == REFS_OK) status = open_readable(all, &end, SIZE_MAX, &last, err);
     if (status == REFS_OK)
         status = refs_join_guess_dims(first, last, &all->options, &all->dim_names, err);
     if (status == REFS_OK && all->dim_names.size == 0) status = fail_no_dim(err);
     refs_set_free(first);
     refs_set_free(last);
-    refs_buf_clear(&location);
     return status;
 }
 
@@ -404,6 +423,33 @@ static refs_status make_kept(const build *all, refs_error *err) {
     return status;
 }
 
+static bool is_given(const tool_list *names, const char *name) {
+    for (size_t i = 0; i < names->n; i++)
+        if (strcmp(names->items[i], name) == 0) return true;
+    return false;
+}
+
+/* A set replaces a file or a folder, and nothing else; that it may itself lie in a folder of
+ * sources does not make it one. */
+static refs_status check_output(build *all, const tool_list *given, refs_error *err) {
+    struct stat output, source;
+    if (stat(all->output, &output) != 0) return REFS_OK;
+    if (!S_ISREG(output.st_mode) && !S_ISDIR(output.st_mode))
+        return refs_fail(err, REFS_INVALID, "%s: is a device or a pipe, not a file", all->output);
+    size_t n = 0;
+    for (size_t i = 0; i < all->names.n; i++) {
+        bool is_output = !is_given(given, all->names.items[i]) &&
+                         stat(all->names.items[i], &source) == 0 &&
+                         source.st_dev == output.st_dev && source.st_ino == output.st_ino;
+        if (is_output)
+            refs_free(all->names.items[i]);
+        else
+            all->names.items[n++] = all->names.items[i];
+    }
+    all->names.n = n;
+    return REFS_OK;
+}
+
 /* -- all of it --------------------------------------------------------------------------------- */
 
 static refs_status set_options(build *all, refs_error *err) {
@@ -484,6 +530,7 @@ static tool_exit make(const tool_arguments *arguments, const tool_list *names, c
     pthread_mutex_init(&all.lock, NULL);
     refs_status status = tool_session_open(&all.session, &err);
     if (status == REFS_OK) status = tool_expand(names, &all.names, &err);
+    if (status == REFS_OK) status = check_output(&all, names, &err);
     if (status == REFS_OK) status = run_build(&all, options, &err);
     return finish(&all, status, &err);
 }

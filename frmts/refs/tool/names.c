@@ -63,8 +63,16 @@ bool tool_is_data_file(const char *name) {
 /* Whether a file in a folder is one that is meant: a data file, or a set. */
 static bool is_source(const char *name) {
     uint8_t head[HEAD_SIZE];
+    struct stat status;
+    if (stat(name, &status) != 0 || !S_ISREG(status.st_mode)) return false;
     refs_bytes bytes = read_head(name, head);
     return refs_scan_sniff(bytes) != NULL || refs_set_sniff(bytes);
+}
+
+/* Links to folders may lead in circles. */
+static bool is_linked_folder(const char *name) {
+    struct stat status;
+    return lstat(name, &status) == 0 && S_ISLNK(status.st_mode) && is_folder(name);
 }
 
 static refs_status add_folder(tool_names *names, const char *folder, refs_error *err) {
@@ -78,9 +86,9 @@ static refs_status add_folder(tool_names *names, const char *folder, refs_error 
             status = refs_buf_printf(&name, err, "%s/%s", folder, entries[i]->d_name);
         const char *path = (const char *)name.data;
         if (status == REFS_OK && path != NULL) {
-            if (is_folder(path) && !is_set(path))
+            if (is_folder(path) && !is_set(path) && !is_linked_folder(path))
                 status = add_folder(names, path, err);
-            else if (is_folder(path) || is_source(path))
+            else if (is_folder(path) ? is_set(path) : is_source(path))
                 status = add(names, refs_str_from(path), err);
         }
         refs_buf_clear(&name);
