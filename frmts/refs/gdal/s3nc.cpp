@@ -56,7 +56,7 @@ class Hosts {
     }
     std::mutex lock_; // guards the others
     std::map<std::string, RefsS3ncHost> hosts_;
-    std::string file_; ///< that was looked for last
+    std::string file_; ///< that was read last, or that somebody named
 };
 
 Hosts &hosts() {
@@ -76,21 +76,21 @@ bool splitS3(const char *location, std::string &first, std::string &rest) {
 
 /* -- files ------------------------------------------------------------------------------------- */
 
-/** The file to read, and whether it must be there. */
+/** The file to read, whether it must be there, and whether anybody named it. */
 struct Wanted {
     std::string file;
-    bool must = false;
+    bool must = false, isNamed = true;
 };
 
 Wanted wantedFile(CSLConstList options) {
     if (const char *file = CSLFetchNameValue(options, "S3NC_CONFIG"))
-        return {EQUAL(file, "NONE") ? "" : file, true};
+        return {EQUAL(file, "NONE") ? "" : file, true, true};
     for (const char *name : {"S3NC_CONFIG", "S3_NC_CONFIG"})
         if (const char *file = CPLGetConfigOption(name, nullptr))
-            return {EQUAL(file, "NONE") ? "" : file, false};
+            return {EQUAL(file, "NONE") ? "" : file, false, true};
     const char *home = CPLGetConfigOption("HOME", nullptr);
-    if (home == nullptr) return {};
-    return {std::string(home) + "/.s3nc.json", false};
+    if (home == nullptr) return Wanted();
+    return {std::string(home) + "/.s3nc.json", false, false};
 }
 
 struct FreeConfig {
@@ -150,7 +150,7 @@ refs_status countOption(CSLConstList options, uint64_t &value, refs_error *error
 std::shared_ptr<const RefsS3nc> RefsS3nc::open(CSLConstList options, refs_error *error) {
     const Wanted wanted = wantedFile(options);
     std::shared_ptr<RefsS3nc> opened(new RefsS3nc);
-    hosts().setFile(wanted.file);
+    hosts().setFile(wanted.isNamed ? wanted.file : "");
     if (!wanted.file.empty()) {
         refs_error problem = REFS_ERROR_INIT;
         std::string noted;
@@ -160,7 +160,10 @@ std::shared_ptr<const RefsS3nc> RefsS3nc::open(CSLConstList options, refs_error 
             return nullptr;
         }
         if (!noted.empty()) RefsWarnOnce(wanted.file + ": " + noted);
-        if (config != nullptr) opened->take(*config, wanted.file);
+        if (config != nullptr) {
+            hosts().setFile(wanted.file);
+            opened->take(*config, wanted.file);
+        }
     }
     // A size that GDAL has an option for holds before that of the file.
     if (CPLGetConfigOption("REFS_CACHE_MAX", nullptr) != nullptr) opened->memory_ = 0;
