@@ -284,6 +284,99 @@ class Limits(Case):
             self.assertEqual(self.ranges(maximum_part_size="4kB", **{name: False}), [20000])
 
 
+# Reads all, counting how many files of fragments are open meanwhile.
+COUNTING = """
+import hashlib, os, sys, threading
+from osgeo import gdal
+most, done = 0, threading.Event()
+def count():
+    global most
+    while not done.is_set():
+        n = 0
+        for number in os.listdir("/proc/self/fd"):
+            try:
+                n += "fragment" in os.readlink("/proc/self/fd/" + number)
+            except OSError:
+                pass
+        most = max(most, n)
+gdal.UseExceptions()
+sys.setswitchinterval(1e-5)
+watch = threading.Thread(target=count)
+watch.start()
+try:
+    dataset = gdal.OpenEx(sys.argv[1], open_options=sys.argv[2:])
+    whole = dataset.ReadRaster() if dataset.RasterCount <= 64 else None
+    digest = hashlib.md5(whole or b"")
+    for band in range(1, dataset.RasterCount + 1 if whole is None else 1):
+        digest.update(dataset.GetRasterBand(band).ReadRaster())
+finally:
+    done.set()
+    watch.join()
+with open("/proc/self/status") as file:
+    peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+print(most, peak, digest.hexdigest())
+"""
+
+
+class Fragments(Case):
+    def write_fragments(self, n, steps=1):
+        """A master of so many fragments, each of so many times 256 x 256 numbers."""
+        try:
+            import netCDF4
+            import numpy
+        except ImportError as missing:
+            self.skipTest(f"there is no {missing.name}")
+        path = os.path.join(self.folder, "master.nc")
+        whole = numpy.arange(n * steps * 256 * 256, dtype="f4").reshape(n * steps, 256, 256)
+        for i in range(n):
+            with netCDF4.Dataset(os.path.join(self.folder, f"fragment{i}.nc"), "w") as fragment:
+                for name, size in zip("tyx", (steps, 256, 256)):
+                    fragment.createDimension(name, size)
+                values = fragment.createVariable("v", "f4", ("t", "y", "x"), zlib=True, complevel=1,
+                                                 chunksizes=(1, 64, 64))
+                values[:] = whole[i * steps:(i + 1) * steps]
+        with netCDF4.Dataset(path, "w") as master:
+            for name, size in (("t", n * steps), ("y", 256), ("x", 256), ("ft", n), ("fy", 1),
+                               ("fx", 1), ("j", 3), ("i", n)):
+                master.createDimension(name, size)
+            master.Conventions = "CF-1.13"
+            sizes = master.createVariable("map", "i4", ("j", "i"), fill_value=-1)
+            sizes[:] = numpy.ma.masked_all((3, n), "i4")
+            sizes[0, :] = steps
+            sizes[1:, 0] = 256
+            uris = master.createVariable("uris", str, ("ft", "fy", "fx"))
+            for i in range(n):
+                uris[i, 0, 0] = f"fragment{i}.nc"
+            master.createVariable("names", str, ())[...] = "v"
+            variable = master.createVariable("v", "f4", ())
+            variable.aggregated_dimensions = "t y x"
+            variable.aggregated_data = "map: map uris: uris identifiers: names"
+        return path
+
+    def counted(self, path, *options, **environment):
+        done = subprocess.run([sys.executable, "-c", COUNTING, f'REFS:"{path}":/v', *options], check=True,
+                              capture_output=True, text=True, env={**os.environ, **environment})
+        most, peak, digest = done.stdout.split()
+        return int(most), int(peak), digest
+
+    def test_no_more_files_are_open_than_may_be(self):
+        path = self.write_fragments(64)
+        free = self.counted(path)
+        config = self.write(resource_allocation={"filehandles": 4, "memory": "1MB"})
+        for options, environment in ((["FILEHANDLES=4"], {}), ([], {"REFS_FILEHANDLES": "4"}),
+                                     ([f"S3NC_CONFIG={config}"], {})):
+            limited = self.counted(path, *options, **environment)
+            self.assertLessEqual(limited[0], 4, options)
+            self.assertEqual(limited[2], free[2], options)
+
+    def test_no_more_memory_is_kept_than_may_be(self):
+        path = self.write_fragments(64, steps=6)  # 100 MB
+        free = self.counted(path, GDAL_CACHEMAX="1")
+        limited = self.counted(path, "MEMORY=1MB", GDAL_CACHEMAX="1")
+        self.assertEqual(limited[2], free[2])
+        self.assertLess(limited[1], free[1] - 40 * 1024)
+
+
 @unittest.skipUnless(os.path.isdir(SHARED), "there is no ../shared/data/cfa")
 class Aggregations(Case):
     def test_masters_and_fragments_of_an_alias_are_read_as_they_were_written(self):

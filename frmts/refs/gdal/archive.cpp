@@ -196,8 +196,15 @@ std::shared_ptr<RefsArchive> RefsArchive::openOn(const std::string &location,
     refs_cache *cache = nullptr;
     if (refs_watch_open(RefsVsiSource(), &watch, error) != REFS_OK) return nullptr;
     archive->watch_.reset(watch);
+    if (const uint64_t most = archive->index_->s3nc().maxFiles()) {
+        refs_few_files *few = nullptr;
+        if (refs_few_files_open(refs_watch_functions(watch), static_cast<size_t>(most), &few,
+                                error) != REFS_OK)
+            return nullptr;
+        archive->few_.reset(few);
+    }
     archive->fetcher_ = RefsOpenFetcher(archive->index_->context(), &archive->index_->s3nc(),
-                                        refs_watch_functions(watch), error);
+                                        archive->source(), error);
     if (archive->fetcher_ == nullptr ||
         archive->index_->introduce(watch, archive->fetcher_.get(), error) != REFS_OK)
         return nullptr;
@@ -209,6 +216,11 @@ std::shared_ptr<RefsArchive> RefsArchive::openOn(const std::string &location,
     if (archive->index_->hasAggregations() && archive->openFragments(error) != REFS_OK)
         return nullptr;
     return archive;
+}
+
+const refs_vfs *RefsArchive::source() const {
+    return few_ != nullptr ? refs_few_files_functions(few_.get())
+                           : refs_watch_functions(watch_.get());
 }
 
 /** Of a limit on memory a quarter is for what is known of files of fragments. */
@@ -234,7 +246,7 @@ refs_status RefsArchive::openFragments(refs_error *error) {
     locations_.reset(locations);
     REFS_TRY(refs_locations_number(locations, location_.c_str(), &own, error));
     refs_store_share(store_.get(), locations, nullptr);
-    vfs_ = RefsOpenHttpVfs(index_->context(), refs_watch_functions(watch_.get()), error);
+    vfs_ = RefsOpenHttpVfs(index_->context(), source(), error);
     if (vfs_ == nullptr) return REFS_NOMEM;
     const refs_set_options sets = index_->optionsOfFragments();
     refs_fragments_options options{};
