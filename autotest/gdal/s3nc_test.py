@@ -394,11 +394,26 @@ class Aggregations(Case):
         with open(config, "w", encoding="utf-8") as file:
             file.write(text.replace("@URL@", server.url))
         expected = numpy.load(os.path.join(source, "expected.npy"))
+        self.buckets_that_are_not_there_are_no_missing_files(server, os.path.join(source, "master.nca"))
         for name in (os.path.join(source, "master.nca"), "s3://tenancy-0/bucket/master.nca"):
             for engine in self.engines():
                 with self.subTest(name=name, engine=engine):
                     dataset = gdal.OpenEx(f'REFS:"{name}":/tas', open_options=[f"S3NC_CONFIG={config}"])
                     self.assertTrue((dataset.ReadAsArray() == expected).all())
+
+    def buckets_that_are_not_there_are_no_missing_files(self, server, master):
+        """Files that are missing are nodata; an alias that is not defined is an error."""
+        config = self.write("other.json", hosts={"one": self.host(server)})
+        for name, value in (("AWS_S3_ENDPOINT", server.url.split("//")[1]), ("AWS_HTTPS", "NO"),
+                            ("AWS_VIRTUAL_HOSTING", "FALSE"), ("AWS_ACCESS_KEY_ID", "test"),
+                            ("AWS_SECRET_ACCESS_KEY", "test")):
+            self.set_option(name, value)
+        for engine in self.engines():
+            with self.subTest(engine):
+                dataset = gdal.OpenEx(f'REFS:"{master}":/tas', open_options=[f"S3NC_CONFIG={config}"])
+                with self.assertRaises(RuntimeError) as caught:
+                    dataset.ReadAsArray()
+                self.assertIn(f"no alias s3://tenancy-0 is defined in {config}", str(caught.exception))
 
 
 if __name__ == "__main__":

@@ -314,19 +314,20 @@ bool signedAnswer(void *, const char *location, const refs_http_signed_answer *a
 }
 
 /** Of a bucket of S3 both what an alias may be, and how public ones are read. */
-std::string adviceForS3(const char *location) {
+std::string adviceForS3(const char *location, long status) {
     const std::string text = RefsS3ncAdvice(location);
+    if (status == 404) return RefsS3ncHostOf(location) == nullptr ? text : "";
     const ObjectStore &store = objectStores[0];
     if (RefsS3ncHostOf(location) != nullptr || !isSigned(store, location)) return text;
     return "for a public bucket try AWS_NO_SIGN_REQUEST=YES" + (text.empty() ? "" : "; " + text);
 }
 
-const char *advice(void *, const char *location) {
+const char *advice(void *, const char *location, long status) {
     RefsInGdal section;
     if (STARTS_WITH(location, objectStores[0].prefix)) {
         thread_local std::string text; // until this thread asks again
         const refs_status made = RefsGuard(nullptr, [&] {
-            text = adviceForS3(location);
+            text = adviceForS3(location, status);
             return REFS_OK;
         });
         return made == REFS_OK && !text.empty() ? text.c_str() : nullptr;
