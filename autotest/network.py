@@ -94,6 +94,11 @@ def moto(servers, programs):
     yield "s3", "payer", "s3://data/refs.json", {**keys, "AWS_REQUEST_PAYER": "requester"}, "right"
     yield "s3", "none", "s3://data/refs.json", {**store, "AWS_NO_SIGN_REQUEST": "YES"}, "right"
     yield "s3", "keys, no bucket", "s3://none/refs.json", keys, "error"
+    config = servers.folder.file("s3nc.json")
+    with open(config, "w", encoding="utf-8") as file:
+        json.dump({"version": "9", "hosts": {"s3://store": {
+            "url": f"http://127.0.0.1:{port}", "credentials": {"accessKey": "id", "secretKey": "secret"}}}}, file)
+    yield "s3", "alias", "s3://store/data/refs.json", {"S3NC_CONFIG": config}, "right"
 
 
 def azurite(servers, programs):

@@ -89,9 +89,9 @@ typedef struct refs_http_host {
      * struct curl_slist *, or NULL. */
     void *(*prepare)(void *self, const char *location, const char *url, void *easy);
 
-    /** What to try where a server refuses `location`, for people; NULL without advice. The member
-     * may be NULL. */
-    const char *(*advice)(void *self, const char *location);
+    /** What to try where a server refuses `location` with a status of HTTP: 401, 403, or 404 where
+     * it has no such bucket; for people; NULL without advice. The member may be NULL. */
+    const char *(*advice)(void *self, const char *location, long status);
 
     /** Told how a signed request of `location` was answered. Whether one that was refused is to be
      * asked for again, by what `url` says then, which may be REFS_UNSUPPORTED. NULL: a signature

@@ -16,6 +16,9 @@
 /** What is kept of the body of a refusal, to see what an object store says is wrong. */
 #define REFS_REFUSAL_TEXT_BYTES 2048
 
+/** What a store says where it is the bucket that is not there, not the object. */
+#define REFS_NO_BUCKET "NoSuchBucket"
+
 typedef enum refs_transfer_kind {
     REFS_TRANSFER_RANGE, /**< bytes [offset, offset + length) */
     REFS_TRANSFER_WHOLE, /**< all bytes, at most max_size */

@@ -379,10 +379,13 @@ static refs_status fail_status(const refs_transfer *transfer, long status, refs_
         advice = transfer->client != NULL
                      ? "check the URL; where files moved, -oo URL_REWRITE=old=>new"
                      : "check the URL"; /* of the set itself */
-    if ((status == 401 || status == 403) && host->advice != NULL)
-        advice = host->advice(host->self, transfer->location);
     char code[64];
     element_of(transfer, "Code", code, sizeof code);
+    bool has_no_bucket = status == 404 && strcmp(code, REFS_NO_BUCKET) == 0;
+    if ((status == 401 || status == 403 || has_no_bucket) && host->advice != NULL) {
+        const char *of_host = host->advice(host->self, transfer->location, status);
+        if (of_host != NULL) advice = of_host;
+    }
     return refs_fail(err, REFS_IO, "HTTP %ld%s%s%s%s%s", status, code[0] != '\0' ? " " : "", code,
                      advice != NULL ? " (" : "", advice != NULL ? advice : "",
                      advice != NULL ? ")" : "");

@@ -154,10 +154,12 @@ static refs_status carry_out(refs_http_vfs *vfs, refs_transfer *transfer, refs_e
     return status;
 }
 
-/* Puts the location before a message that the engine made without it. */
+/* Puts the location before a message that the engine made without it. In a bucket that is not there
+ * no object is missing: its name is wrong. */
 static refs_status fail_at(const char *location, long http_status, refs_error *problem,
                            refs_error *err) {
-    refs_status status = http_status == 404 ? REFS_NOT_FOUND : problem->status;
+    bool has_no_bucket = strstr(problem->message, "HTTP 404 " REFS_NO_BUCKET) != NULL;
+    refs_status status = http_status == 404 && !has_no_bucket ? REFS_NOT_FOUND : problem->status;
     return refs_fail(err, status, "%s: %s", location, problem->message);
 }
 

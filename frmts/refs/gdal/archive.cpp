@@ -119,7 +119,17 @@ Registry &registry() {
 std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLConstList options,
                                                refs_error *error) {
     RefsWarnOfOptions(location.c_str());
-    const Identity validators{location, RefsIndex::optionsText(options)};
+    return RefsGuardMade(error, [&]() -> std::shared_ptr<RefsArchive> {
+        auto s3nc = RefsS3nc::open(options, error);
+        if (s3nc == nullptr) return nullptr;
+        return openAt(s3nc->locate(location), options, s3nc, error);
+    });
+}
+
+std::shared_ptr<RefsArchive> RefsArchive::openAt(const std::string &location, CSLConstList options,
+                                                 std::shared_ptr<const RefsS3nc> s3nc,
+                                                 refs_error *error) {
+    const Identity validators{location, RefsIndex::optionsText(options) + "\n" + s3nc->identity()};
     Opened opened = registry().find(validators);
     std::shared_ptr<RefsArchive> archive = opened.archive.lock();
     const uint64_t trust = archive != nullptr ? trustMilliseconds() : 0;
@@ -127,7 +137,7 @@ std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLC
     if (opened.index != nullptr && !opened.index->isCurrent(trust)) opened.index = nullptr;
     if (opened.index != nullptr && archive != nullptr && archive->hasCurrentTargets(trust))
         return archive;
-    if (opened.index == nullptr) opened.index = RefsIndex::open(location, options, error);
+    if (opened.index == nullptr) opened.index = RefsIndex::open(location, options, s3nc, error);
     if (opened.index == nullptr) return nullptr;
     archive = openOn(location, opened.index, error);
     opened.archive = archive;
@@ -186,21 +196,38 @@ std::shared_ptr<RefsArchive> RefsArchive::openOn(const std::string &location,
     refs_cache *cache = nullptr;
     if (refs_watch_open(RefsVsiSource(), &watch, error) != REFS_OK) return nullptr;
     archive->watch_.reset(watch);
-    archive->fetcher_ =
-        RefsOpenFetcher(archive->index_->context(), refs_watch_functions(watch), error);
+    if (const uint64_t most = archive->index_->s3nc().maxFiles()) {
+        refs_few_files *few = nullptr;
+        if (refs_few_files_open(refs_watch_functions(watch), static_cast<size_t>(most), &few,
+                                error) != REFS_OK)
+            return nullptr;
+        archive->few_.reset(few);
+    }
+    archive->fetcher_ = RefsOpenFetcher(archive->index_->context(), &archive->index_->s3nc(),
+                                        archive->source(), error);
     if (archive->fetcher_ == nullptr ||
         archive->index_->introduce(watch, archive->fetcher_.get(), error) != REFS_OK)
         return nullptr;
     if (refs_store_open(archive->set(), archive->fetcher_.get(), &store, error) != REFS_OK)
         return nullptr;
     archive->store_.reset(store);
-    if (refs_cache_open(bytesOption("REFS_CACHE_MAX", defaultCacheMegabytes), &cache, error) !=
-        REFS_OK)
-        return nullptr;
+    if (refs_cache_open(archive->cacheBytes(), &cache, error) != REFS_OK) return nullptr;
     archive->cache_.reset(cache);
     if (archive->index_->hasAggregations() && archive->openFragments(error) != REFS_OK)
         return nullptr;
     return archive;
+}
+
+const refs_vfs *RefsArchive::source() const {
+    return few_ != nullptr ? refs_few_files_functions(few_.get())
+                           : refs_watch_functions(watch_.get());
+}
+
+/** Of a limit on memory a quarter is for what is known of files of fragments. */
+size_t RefsArchive::cacheBytes() const {
+    const uint64_t limit = index_->s3nc().memory();
+    if (limit == 0) return bytesOption("REFS_CACHE_MAX", defaultCacheMegabytes);
+    return static_cast<size_t>(std::min<uint64_t>(limit - limit / 4, SIZE_MAX));
 }
 
 refs_array_context RefsArchive::arrayContext() const {
@@ -219,7 +246,7 @@ refs_status RefsArchive::openFragments(refs_error *error) {
     locations_.reset(locations);
     REFS_TRY(refs_locations_number(locations, location_.c_str(), &own, error));
     refs_store_share(store_.get(), locations, nullptr);
-    vfs_ = RefsOpenHttpVfs(index_->context(), refs_watch_functions(watch_.get()), error);
+    vfs_ = RefsOpenHttpVfs(index_->context(), source(), error);
     if (vfs_ == nullptr) return REFS_NOMEM;
     const refs_set_options sets = index_->optionsOfFragments();
     refs_fragments_options options{};
@@ -232,6 +259,8 @@ refs_status RefsArchive::openFragments(refs_error *error) {
     options.arrays = arrayContext();
     options.sets = &sets;
     options.missing = index_->missing();
+    options.max_files = static_cast<size_t>(index_->s3nc().maxFiles());
+    options.max_memory = static_cast<size_t>(index_->s3nc().memory() / 4);
     options.notes = RefsReportNotes();
     options.opened = [](void *user, const char *location, uint32_t id, refs_error *err) {
         const auto *self = static_cast<const RefsArchive *>(user);

@@ -59,10 +59,15 @@ class RefsArchive {
     refs_array *arrayOf(const refs_array_meta *meta, refs_error *error);
     void noteCost() const;
     bool hasCurrentTargets(uint64_t trust);
+    static std::shared_ptr<RefsArchive> openAt(const std::string &location, CSLConstList options,
+                                               std::shared_ptr<const RefsS3nc> s3nc,
+                                               refs_error *error);
     static std::shared_ptr<RefsArchive> openOn(const std::string &location,
                                                std::shared_ptr<RefsIndex> index, refs_error *error);
     refs_status openFragments(refs_error *error);
     refs_array_context arrayContext() const;
+    size_t cacheBytes() const;
+    const refs_vfs *source() const;
     static void announce(void *self, const refs_array_meta *const *metas, size_t n);
     static refs_status readValues(void *self, const refs_array_meta *meta, double *values,
                                   refs_error *error);
@@ -73,7 +78,8 @@ class RefsArchive {
     const std::shared_ptr<RefsIndex> index_;
     const std::string location_;
     const uint64_t openedAt_;
-    RefsWatchHandle watch_; ///< of targets here
+    RefsWatchHandle watch_;  ///< of targets here
+    RefsFewFilesHandle few_; ///< of them, where their number is limited, or null
     RefsFetcherHandle fetcher_;
     RefsHttpVfsHandle vfs_; ///< by which files of fragments are opened; null where there are none
     RefsLocationsHandle locations_; ///< likewise

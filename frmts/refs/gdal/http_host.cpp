@@ -15,6 +15,7 @@
 #include "guard.h"
 #include "options.h"
 #include "report.h"
+#include "s3nc.h"
 #include "vsi_source.h"
 
 namespace {
@@ -96,6 +97,7 @@ const ObjectStore *storeOf(const char *location) {
 }
 
 bool isSigned(const ObjectStore &store, const char *location) {
+    if (const RefsS3ncHost *host = RefsS3ncHostOf(location)) return host->isSigned();
     return !isTrue(location, store.unsignedOption);
 }
 
@@ -145,17 +147,20 @@ template <class Change> void changeKnown(const char *location, Change change) {
 
 /** The URL of an object, or "" where only VSI can ask for it. */
 std::string objectUrl(const ObjectStore &store, const char *location) {
+    const RefsS3ncNamed named(location);
+    if (!named.isRightServer()) return ""; // VSI says so
     if (!isSigned(store, location)) {
-        const char *url = VSIGetActualURL(location);
+        const char *url = VSIGetActualURL(named.get());
         return url != nullptr ? url : "";
     }
-    if (store.payerOption != nullptr && pathOption(location, store.payerOption, nullptr) != nullptr)
+    if (RefsS3ncHostOf(location) == nullptr && store.payerOption != nullptr &&
+        pathOption(location, store.payerOption, nullptr) != nullptr)
         return "";
     const Bucket known = knownOf(location);
     if (known.isLeftToVsi) return "";
     CPLStringList options;
     if (!known.region.empty()) options.SetNameValue("AWS_REGION", known.region.c_str());
-    char *signedUrl = VSIGetSignedURL(location, options.List());
+    char *signedUrl = VSIGetSignedURL(named.get(), options.List());
     const std::string url = signedUrl != nullptr ? signedUrl : "";
     CPLFree(signedUrl);
     return url;
@@ -235,6 +240,9 @@ void setRules(void *, const char *location, refs_http_rules *rules) {
     const char *trust = option("CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT");
     rules->trust_redirects =
         trust != nullptr && !EQUAL(trust, "IF_SAME_HOST") && CPLTestBool(trust);
+    if (const RefsS3ncHost *host = RefsS3ncHostOf(location))
+        if (host->readTimeout > 0 && option("REFS_HTTP_STALL") == nullptr)
+            rules->stall_ms = static_cast<unsigned>(1000 * host->readTimeout);
     rules->credentials = credentialsOf(location);
     rules->proofs = proofsOf(location);
     rules->cookie_file = pathOption(location, "GDAL_HTTP_COOKIEFILE", nullptr);
@@ -249,6 +257,10 @@ void *prepare(void *, const char *location, const char *url, void *easy) {
     for (const PathOption &path : pathOptions)
         if (const char *value = pathOption(location, path.option, nullptr))
             options.SetNameValue(path.name, value);
+    const RefsS3ncHost *host = RefsS3ncHostOf(location);
+    if (host != nullptr && host->connectTimeout > 0 &&
+        options.FetchNameValue("CONNECTTIMEOUT") == nullptr)
+        options.SetNameValue("CONNECTTIMEOUT", std::to_string(host->connectTimeout).c_str());
     const char *kind = options.FetchNameValue("HTTPAUTH");
     if (kind != nullptr && EQUAL(kind, "BEARER")) // versions before 3.9 do not know it
         options.SetNameValue("HTTPAUTH", "BASIC");
@@ -301,12 +313,28 @@ bool signedAnswer(void *, const char *location, const refs_http_signed_answer *a
     return again;
 }
 
-const char *advice(void *, const char *location) {
+/** Of a bucket of S3 both what an alias may be, and how public ones are read. */
+std::string adviceForS3(const char *location, long status) {
+    const std::string text = RefsS3ncAdvice(location);
+    if (status == 404) return RefsS3ncHostOf(location) == nullptr ? text : "";
+    const ObjectStore &store = objectStores[0];
+    if (RefsS3ncHostOf(location) != nullptr || !isSigned(store, location)) return text;
+    return "for a public bucket try AWS_NO_SIGN_REQUEST=YES" + (text.empty() ? "" : "; " + text);
+}
+
+const char *advice(void *, const char *location, long status) {
     RefsInGdal section;
+    if (STARTS_WITH(location, objectStores[0].prefix)) {
+        thread_local std::string text; // until this thread asks again
+        const refs_status made = RefsGuard(nullptr, [&] {
+            text = adviceForS3(location, status);
+            return REFS_OK;
+        });
+        return made == REFS_OK && !text.empty() ? text.c_str() : nullptr;
+    }
     const ObjectStore *store = storeOf(location);
     if (store == nullptr || store->unsignedOption == nullptr || !isSigned(*store, location))
         return nullptr;
-    if (STARTS_WITH(location, "/vsis3/")) return "for a public bucket try AWS_NO_SIGN_REQUEST=YES";
     return STARTS_WITH(location, "/vsigs/")
                ? "for a public bucket try GS_NO_SIGN_REQUEST=YES"
                : "for a public container try AZURE_NO_SIGN_REQUEST=YES";

@@ -127,10 +127,13 @@ uint64_t RefsNow() {
         std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
-RefsFetcherHandle RefsOpenFetcher(const RefsContext &context, const refs_vfs *vfs,
-                                  refs_error *error) {
+RefsFetcherHandle RefsOpenFetcher(const RefsContext &context, const RefsS3nc *s3nc,
+                                  const refs_vfs *vfs, refs_error *error) {
     refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
-    options.policy.max_request_bytes = maxRequestBytes;
+    const uint64_t part = s3nc != nullptr ? s3nc->partBytes() : 0;
+    options.policy.max_request_bytes = part > 0 ? part : maxRequestBytes;
+    if (s3nc != nullptr && s3nc->isSerial())
+        options.max_memory_bytes = 1; // one request after the other
     options.max_whole_bytes = REFS_MAX_CHUNK_BYTES;
     options.http = context.http();
     refs_fetcher *fetcher = nullptr;
@@ -139,8 +142,10 @@ RefsFetcherHandle RefsOpenFetcher(const RefsContext &context, const refs_vfs *vf
 }
 
 std::shared_ptr<RefsIndex> RefsIndex::open(const std::string &location, CSLConstList options,
+                                           std::shared_ptr<const RefsS3nc> s3nc,
                                            refs_error *error) {
     std::shared_ptr<RefsIndex> index(new RefsIndex);
+    index->s3nc_ = std::move(s3nc);
     index->location_ = location;
     return index->read(options, error) == REFS_OK ? index : nullptr;
 }
@@ -155,15 +160,14 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
         return checked;
     }
     setOptions.templates = templates.get();
-    setOptions.rewrites = rewrites.get();
+    rewrites_ = s3nc_->withAliases(rewrites.get());
+    setOptions.rewrites = rewrites_.size() > 0 ? rewrites_.List() : nullptr;
     setOptions.target = CSLFetchNameValue(options, "TARGET");
     if (const char *index = CSLFetchNameValue(options, "SET"))
         setOptions.set_index = CPLAtoGIntBig(index);
     setOptions.remote_to_local = remoteToLocal();
     missing_ = missingOption(options);
     remoteToLocal_ = setOptions.remote_to_local;
-    for (const char *const *rewrite = rewrites.get(); rewrite != nullptr && *rewrite != nullptr;)
-        rewrites_.AddString(*rewrite++);
     REFS_TRY(readLimits(options, setOptions.limits, error));
     setOptions.notes = RefsReportNotes();
     context_ = RefsContext::shared(error);
@@ -216,7 +220,7 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
     refs_store *store = nullptr;
     refs_hierarchy *hierarchy = nullptr;
     const uint64_t ofSet = refs_watch_sum_of(watch_.get()).locations;
-    fetcher_ = RefsOpenFetcher(*context_, refs_watch_functions(watch_.get()), error);
+    fetcher_ = RefsOpenFetcher(*context_, s3nc_.get(), refs_watch_functions(watch_.get()), error);
     if (fetcher_ == nullptr) return REFS_NOMEM;
     REFS_TRY(introduce(watch_.get(), fetcher_.get(), error));
     REFS_TRY(refs_store_open(set(), fetcher_.get(), &store, error));

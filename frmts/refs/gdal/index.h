@@ -10,6 +10,7 @@
 #include "context.h"
 #include "cpl_string.h"
 #include "handles.h"
+#include "s3nc.h"
 
 /** A set that was read, with its groups and arrays; no chunk of it. Does not change once it is
  * made, and may be used from several threads. */
@@ -17,7 +18,7 @@ class RefsIndex {
   public:
     /** Reads the set at `location` with the driver's open options; null on failure. */
     static std::shared_ptr<RefsIndex> open(const std::string &location, CSLConstList options,
-                                           refs_error *error);
+                                           std::shared_ptr<const RefsS3nc> s3nc, refs_error *error);
 
     /** Options that change what a set means, as one text. */
     static std::string optionsText(CSLConstList options);
@@ -27,6 +28,7 @@ class RefsIndex {
     RefsIndex &operator=(const RefsIndex &) = delete;
 
     const RefsContext &context() const { return *context_; }
+    const RefsS3nc &s3nc() const { return *s3nc_; }
     const refs_set *set() const { return set_.get(); }
     const refs_hierarchy *hierarchy() const { return hierarchy_.get(); }
 
@@ -82,6 +84,7 @@ class RefsIndex {
 
     // Destroyed from the last to the first: each needs those before it.
     std::shared_ptr<RefsContext> context_;
+    std::shared_ptr<const RefsS3nc> s3nc_; ///< aliases and limits
     std::string location_;
     RefsWatchHandle watch_; ///< of files here
     RefsHttpVfsHandle vfs_; ///< by which the set is read
@@ -101,8 +104,8 @@ class RefsIndex {
 /** Milliseconds of a clock that only goes on. */
 uint64_t RefsNow();
 
-/** A fetcher with the driver's limits; null on failure. */
-RefsFetcherHandle RefsOpenFetcher(const RefsContext &context, const refs_vfs *vfs,
-                                  refs_error *error);
+/** A fetcher with the driver's limits, and those of a configuration, or null; null on failure. */
+RefsFetcherHandle RefsOpenFetcher(const RefsContext &context, const RefsS3nc *s3nc,
+                                  const refs_vfs *vfs, refs_error *error);
 
 #endif

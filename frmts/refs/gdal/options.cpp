@@ -131,6 +131,10 @@ void RefsWarnOfOptions(const char *location) {
         }
 }
 
+void RefsWarnOnce(const std::string &text) {
+    if (isNew(text)) CPLError(CE_Warning, CPLE_IllegalArg, "%s", text.c_str());
+}
+
 refs_status RefsWholeOption(const char *name, const char *text, uint64_t largest, uint64_t *value,
                             refs_error *error) {
     bool integral = false;

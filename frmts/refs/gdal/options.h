@@ -3,6 +3,7 @@
 #define REFS_OPTIONS_H
 
 #include <cstdint>
+#include <string>
 
 #include "refs/error.h"
 
@@ -16,6 +17,9 @@ const char *RefsOptionAt(const char *location, const char *name, const char *oth
 /** Raises a warning for each option that is set, everywhere or for `location`, to what it may not
  * be: one for each wrong value while the process lives. For the thread of a user. */
 void RefsWarnOfOptions(const char *location);
+
+/** Raises a warning that was not raised before. For the thread of a user. */
+void RefsWarnOnce(const std::string &text);
 
 /** The open option `name`, a whole number of [0, largest]; REFS_INVALID where `text` is none. */
 refs_status RefsWholeOption(const char *name, const char *text, uint64_t largest, uint64_t *value,

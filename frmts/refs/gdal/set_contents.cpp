@@ -53,7 +53,7 @@ refs_status describe(const refs_hierarchy *hierarchy, refs_store *store, bool is
 refs_status RefsDescribeContents(const refs_set *set, std::string &contents, refs_error *error) {
     const auto context = RefsContext::shared(error);
     if (context == nullptr) return REFS_NOMEM;
-    const RefsFetcherHandle fetcher = RefsOpenFetcher(*context, RefsVsiSource(), error);
+    const RefsFetcherHandle fetcher = RefsOpenFetcher(*context, nullptr, RefsVsiSource(), error);
     if (fetcher == nullptr) return REFS_NOMEM;
     refs_store *opened = nullptr;
     refs_hierarchy *read = nullptr;

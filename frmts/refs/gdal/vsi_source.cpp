@@ -14,6 +14,7 @@
 #include "guard.h"
 #include "refs/refset.h"
 #include "report.h"
+#include "s3nc.h"
 
 #include <sys/stat.h>
 
@@ -65,6 +66,8 @@ refs_status failOpen(const char *location, const std::string &said, refs_error *
     const bool absent =
         isRemote(location) ? isAbsentThere() : number == ENOENT || number == ENOTDIR;
     if (why.empty()) why = absent ? "No such file or directory" : "cannot be opened";
+    const std::string advice = isRemote(location) ? RefsS3ncAdvice(location) : "";
+    if (!advice.empty()) why += " (" + advice + ")";
     // VSI mostly says the name itself.
     if (why.find(location) != std::string::npos)
         return refs_fail(err, absent ? REFS_NOT_FOUND : REFS_IO, "%s", why.c_str());
@@ -116,6 +119,15 @@ refs_status refuseSpecial(const char *location, refs_error *err) {
     return REFS_OK;
 }
 
+/** Never another server: options for a bucket may stand against those of an alias. */
+refs_status refuseOtherServer(const RefsS3ncNamed &named, const char *location, refs_error *err) {
+    if (named.isRightServer()) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: options that are set for %s name another server than the alias: unset "
+                     "them",
+                     location, named.get());
+}
+
 refs_status refuseSpecialSafely(const char *location, refs_error *err) {
     return RefsGuard(err, [&] { return refuseSpecial(location, err); });
 }
@@ -133,12 +145,15 @@ refs_status open(void *, const char *location, void **handle, refs_error *err) {
                          "%s: is a directory without .zmetadata: name the file of a set, or the "
                          "folder that has this one",
                          location);
-    errno = ENOENT;
-    VSILFILE *file = VSIFOpenExL(location, "rb", TRUE);
-    if (file == nullptr)
-        return RefsGuard(err, [&] { return failOpen(location, quiet.said(), err); });
-    *handle = file;
-    return REFS_OK;
+    return RefsGuard(err, [&] {
+        const RefsS3ncNamed named(location);
+        REFS_TRY(refuseOtherServer(named, location, err));
+        errno = ENOENT;
+        VSILFILE *file = VSIFOpenExL(named.get(), "rb", TRUE);
+        if (file == nullptr) return failOpen(location, quiet.said(), err);
+        *handle = file;
+        return REFS_OK;
+    });
 }
 
 refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
@@ -220,10 +235,13 @@ refs_status validators(void *, const char *location, refs_vfs_validators *valida
     NoListing noListing(location);
     VSIStatBufL status = {};
     REFS_TRY(refuseSpecialSafely(location, err));
-    if (VSIStatL(location, &status) != 0)
-        return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
-    fillValidators(status, validators);
-    return REFS_OK;
+    return RefsGuard(err, [&] {
+        const RefsS3ncNamed named(location);
+        if (!named.isRightServer() || VSIStatL(named.get(), &status) != 0)
+            return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
+        fillValidators(status, validators);
+        return REFS_OK;
+    });
 }
 
 bool isFile(const std::string &name) {
@@ -278,7 +296,11 @@ refs_status peek(void *, const char *location, void *handle, refs_vfs_validators
 void forget(void *, const char *location) {
     if (!isRemote(location)) return;
     RefsInGdal section;
-    VSICurlPartialClearCache(location);
+    (void)RefsGuard(nullptr, [&] {
+        const RefsS3ncNamed named(location);
+        VSICurlPartialClearCache(named.get());
+        return REFS_OK;
+    });
 }
 
 bool isLocal(void *, const char *location) {
@@ -288,8 +310,8 @@ bool isLocal(void *, const char *location) {
 } // namespace
 
 const refs_vfs *RefsVsiSource() {
-    static const refs_vfs source = {nullptr, open,       size,    read, readMany,
-                                    close,   validators, isLocal, peek, forget, nullptr};
+    static const refs_vfs source = {nullptr,    open,    size, read,   readMany, close,
+                                    validators, isLocal, peek, forget, nullptr};
     return &source;
 }
 

@@ -1,0 +1,115 @@
+"""An S3 server in a test: buckets of bytes by path style, for who signs by version 4 or, where there are
+no keys, for everybody. Signatures are checked as Amazon describes it (Signature Version 4: canonical
+request, string to sign, signing key), those in headers and those in queries.
+"""
+
+import hashlib
+import hmac
+import re
+import threading
+import urllib.parse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+UNSIGNED = "UNSIGNED-PAYLOAD"
+
+
+def signature(secret, scope, stamp, canonical):
+    """Of a canonical request; `scope` is "20260101/us-east-1/s3/aws4_request"."""
+    key = b"AWS4" + secret.encode()
+    for part in scope.split("/"):
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    text = "\n".join(("AWS4-HMAC-SHA256", stamp, scope, hashlib.sha256(canonical.encode()).hexdigest()))
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+
+
+def quote(text):
+    return urllib.parse.quote(text, safe="-_.~")
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *arguments):
+        pass
+
+    def problem(self):
+        """Why the request is refused, or None."""
+        keys = self.server.keys
+        if not keys:
+            return None
+        path, _, query = self.path.partition("?")
+        fields = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+        header = self.headers.get("Authorization", "")
+        if "X-Amz-Signature" in fields:
+            given, body = fields.pop("X-Amz-Signature"), UNSIGNED
+            who, stamp = fields["X-Amz-Credential"], fields["X-Amz-Date"]
+            names = fields["X-Amz-SignedHeaders"]
+        elif header.startswith("AWS4-HMAC-SHA256 "):
+            parts = dict(re.findall(r"(\w+)=([^, ]+)", header))
+            given, who, names = parts["Signature"], parts["Credential"], parts["SignedHeaders"]
+            stamp, body = self.headers["x-amz-date"], self.headers["x-amz-content-sha256"]
+        else:
+            return "AccessDenied"
+        identity, _, scope = who.partition("/")
+        if identity not in keys:
+            return "InvalidAccessKeyId"
+        canonical = "\n".join((
+            self.command, "/".join(quote(urllib.parse.unquote(part)) for part in path.split("/")),
+            "&".join(sorted(f"{quote(name)}={quote(value)}" for name, value in fields.items())),
+            *(f"{name}:{self.headers[name].strip()}" for name in names.split(";")), "", names, body))
+        right = signature(keys[identity], scope, stamp, canonical)
+        return None if hmac.compare_digest(right, given) else "SignatureDoesNotMatch"
+
+    def answer(self, status, body, **headers):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def refuse(self, status, code):
+        self.answer(status, f"<Error><Code>{code}</Code></Error>".encode(), Content_Type="application/xml")
+
+    def do_GET(self):
+        path = urllib.parse.unquote(self.path.partition("?")[0])
+        self.server.asked.append((self.command, path, self.headers.get("Range"), self.problem()))
+        if self.server.asked[-1][3]:
+            return self.refuse(403, self.server.asked[-1][3])
+        bucket = path.split("/")[1]
+        if not any(name.startswith(f"/{bucket}/") for name in self.server.objects):
+            return self.refuse(404, "NoSuchBucket")
+        content = self.server.objects.get(path)
+        if content is None:
+            return self.refuse(404, "NoSuchKey")
+        tag = f'"{hashlib.md5(content).hexdigest()}"'
+        asked = re.match(r"bytes=(\d+)-(\d*)$", self.headers.get("Range") or "")
+        if not asked:
+            return self.answer(200, content, ETag=tag, Accept_Ranges="bytes")
+        first, last = int(asked[1]), min(int(asked[2] or len(content)), len(content) - 1)
+        if first > last:
+            return self.refuse(416, "InvalidRange")
+        return self.answer(206, content[first:last + 1], ETag=tag,
+                           Content_Range=f"bytes {first}-{last}/{len(content)}")
+
+    do_HEAD = do_GET
+
+
+class S3Server(ThreadingHTTPServer):
+    """Serves `objects`, {"/bucket/key": bytes}, to `keys`, {identity: secret}, until close(). `asked`
+    has method, path, range and refusal of each request."""
+
+    daemon_threads = True
+
+    def __init__(self, objects, keys):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.objects, self.keys, self.asked = objects, keys, []
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self._thread = threading.Thread(target=self.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
+        self._thread.join()

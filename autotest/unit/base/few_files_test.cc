@@ -1,0 +1,151 @@
+/* few_files_test.cc -- a limit on files that are open at a time. */
+#include "refs/few_files.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+/** Files of one byte, the last of their names; those that begin with "/vsi" are elsewhere, and
+ * "gone" is not there. */
+struct Files {
+    std::atomic<int> nOpen{0}, mostOpen{0}, opens{0};
+    refs_vfs vfs{};
+
+    Files() {
+        vfs.self = this;
+        vfs.open = [](void *self, const char *location, void **handle, refs_error *err) {
+            auto &files = *static_cast<Files *>(self);
+            if (strcmp(location, "gone") == 0) return refs_fail(err, REFS_NOT_FOUND, "gone");
+            files.opens++;
+            const int n = strncmp(location, "/vsi", 4) == 0 ? 0 : ++files.nOpen;
+            for (int most = files.mostOpen; n > most;)
+                if (files.mostOpen.compare_exchange_weak(most, n)) break;
+            *handle = new std::string(location);
+            return REFS_OK;
+        };
+        vfs.size = [](void *, void *, uint64_t *size, refs_error *) {
+            *size = 1;
+            return REFS_OK;
+        };
+        vfs.read = [](void *, void *handle, uint64_t, size_t, uint8_t *dst, size_t *got,
+                      refs_error *) {
+            *dst = static_cast<uint8_t>(static_cast<std::string *>(handle)->back());
+            *got = 1;
+            return REFS_OK;
+        };
+        vfs.close = [](void *self, void *handle) {
+            auto *name = static_cast<std::string *>(handle);
+            if (name->compare(0, 4, "/vsi") != 0) static_cast<Files *>(self)->nOpen--;
+            delete name;
+        };
+        vfs.is_local = [](void *, const char *location) {
+            return strncmp(location, "/vsi", 4) != 0;
+        };
+    }
+};
+
+struct FreeFew {
+    void operator()(refs_few_files *few) const { refs_few_files_free(few); }
+};
+
+class FewFiles : public testing::Test {
+  protected:
+    void Limit(size_t max) {
+        refs_few_files *few = nullptr;
+        ASSERT_EQ(refs_few_files_open(&files_.vfs, max, &few, nullptr), REFS_OK);
+        few_.reset(few);
+        vfs_ = refs_few_files_functions(few);
+    }
+    void *Open(const std::string &name) {
+        void *handle = nullptr;
+        EXPECT_EQ(vfs_->open(vfs_->self, name.c_str(), &handle, nullptr), REFS_OK);
+        return handle;
+    }
+    char Read(void *handle) {
+        uint8_t byte = 0;
+        size_t got = 0;
+        EXPECT_EQ(vfs_->read(vfs_->self, handle, 0, 1, &byte, &got, nullptr), REFS_OK);
+        return static_cast<char>(byte);
+    }
+    void Close(void *handle) { vfs_->close(vfs_->self, handle); }
+
+    Files files_;
+    std::unique_ptr<refs_few_files, FreeFew> few_;
+    const refs_vfs *vfs_ = nullptr;
+};
+
+} // namespace
+
+TEST_F(FewFiles, AreOpenThoughMoreAreHeld) {
+    Limit(2);
+    std::vector<void *> handles;
+    for (const char *name : {"a", "b", "c", "d"}) handles.push_back(Open(name));
+    for (size_t i = 0; i < handles.size(); i++)
+        EXPECT_EQ(Read(handles[i]), static_cast<char>('a' + i));
+    EXPECT_EQ(files_.mostOpen, 2);
+    for (void *handle : handles) Close(handle);
+    EXPECT_EQ(files_.nOpen, 0);
+}
+
+TEST_F(FewFiles, CloseTheLeastRecentlyUsedFirst) {
+    Limit(2);
+    void *a = Open("a"), *b = Open("b");
+    Read(a);
+    void *c = Open("c"); // b goes
+    EXPECT_EQ(files_.opens, 3);
+    Read(a);
+    Read(c);
+    EXPECT_EQ(files_.opens, 3);
+    Read(b);
+    EXPECT_EQ(files_.opens, 4);
+    for (void *handle : {a, b, c}) Close(handle);
+}
+
+TEST_F(FewFiles, OfOtherMachinesAreNotCounted) {
+    Limit(1);
+    void *far = Open("/vsicurl/x"), *near = Open("y");
+    EXPECT_EQ(Read(far), 'x');
+    EXPECT_EQ(Read(near), 'y');
+    EXPECT_EQ(Read(far), 'x');
+    EXPECT_EQ(files_.opens, 2);
+    Close(far);
+    Close(near);
+}
+
+TEST_F(FewFiles, ThatAreNotThereTakeNoPlace) {
+    Limit(1);
+    for (int i = 0; i < 3; i++) {
+        void *handle = nullptr;
+        EXPECT_EQ(vfs_->open(vfs_->self, "gone", &handle, nullptr), REFS_NOT_FOUND);
+    }
+    void *handle = Open("a");
+    EXPECT_EQ(Read(handle), 'a');
+    Close(handle);
+}
+
+TEST_F(FewFiles, AreReadByMoreThreadsThanThereAreFiles) {
+    Limit(3);
+    std::vector<void *> handles;
+    for (char name = 'a'; name <= 'p'; name++) handles.push_back(Open(std::string(1, name)));
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 8; t++)
+        threads.emplace_back([&, t] {
+            for (size_t i = 0; i < 400; i++) {
+                const size_t which = (i * (2 * t + 1) + t) % handles.size();
+                wrong += Read(handles[which]) != static_cast<char>('a' + which);
+            }
+        });
+    for (std::thread &thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+    EXPECT_LE(files_.mostOpen, 3);
+    for (void *handle : handles) Close(handle);
+    EXPECT_EQ(files_.nOpen, 0);
+}

@@ -1,0 +1,171 @@
+/* s3nc_test.cc -- the configuration file of S3netCDF4. */
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "refs/s3nc.h"
+
+namespace {
+
+struct Free {
+    void operator()(refs_s3nc *config) const { refs_s3nc_free(config); }
+};
+using Config = std::unique_ptr<refs_s3nc, Free>;
+
+void keep(void *user, refs_note_kind, const char *text) {
+    *static_cast<std::string *>(user) += text;
+}
+
+struct Parsed {
+    Config config;
+    std::string error, notes;
+};
+
+Parsed parse(const std::string &text) {
+    Parsed parsed;
+    refs_s3nc *config = nullptr;
+    refs_error err = REFS_ERROR_INIT;
+    const refs_notes notes = {keep, &parsed.notes};
+    if (refs_s3nc_parse(refs_str_view(text.data(), text.size()), &notes, &config, &err) != REFS_OK)
+        parsed.error = err.message;
+    parsed.config.reset(config);
+    return parsed;
+}
+
+std::string host(const std::string &members) {
+    return R"({"version": "9", "hosts": {"s3://a": {)" + members + "}}}";
+}
+
+} // namespace
+
+TEST(S3nc, HasHostsByKeyAndByAlias) {
+    const Parsed parsed = parse(R"({"version": 9, "hosts": {"s3://key": {
+        "alias": "other", "url": "https://store.example:9000/",
+        "credentials": {"accessKey": "id", "secretKey": "secret"},
+        "backend": "s3aioFileObject", "api": "S3v4"}},
+      "backends": {"s3aioFileObject": {"maximum_part_size": "50MB", "maximum_parts": 8,
+        "enable_multipart_download": false, "connect_timeout": 2.5, "read_timeout": 30}},
+      "cache_location": "/nowhere",
+      "resource_allocation": {"memory": "1GB", "filehandles": 20}})");
+    ASSERT_EQ(parsed.error, "");
+    EXPECT_EQ(parsed.notes, "");
+    ASSERT_EQ(parsed.config->n_hosts, 2U);
+    EXPECT_STREQ(parsed.config->hosts[0].alias, "key");
+    EXPECT_STREQ(parsed.config->hosts[1].alias, "other");
+    const refs_s3nc_host &one = parsed.config->hosts[1];
+    EXPECT_STREQ(one.endpoint, "store.example:9000");
+    EXPECT_TRUE(one.is_https);
+    EXPECT_STREQ(one.access_key, "id");
+    EXPECT_STREQ(one.secret_key, "secret");
+    EXPECT_FALSE(one.is_serial);
+    EXPECT_FALSE(one.is_multipart);
+    EXPECT_EQ(one.part_bytes, 50000000U);
+    EXPECT_EQ(one.max_parts, 8U);
+    EXPECT_EQ(one.connect_timeout_s, 2.5);
+    EXPECT_EQ(one.read_timeout_s, 30);
+    EXPECT_EQ(parsed.config->memory_bytes, 1000000000U);
+    EXPECT_EQ(parsed.config->max_files, 20U);
+}
+
+TEST(S3nc, HasFileHandlesByAllTheirSpellings) {
+    for (const char *name : {"filehandles", "file_handles", "disk_handles"}) {
+        const Parsed parsed = parse(std::string(R"({"version": "9", "resource_allocation": {")") +
+                                    name + R"(": 4}})");
+        ASSERT_EQ(parsed.error, "");
+        EXPECT_EQ(parsed.config->max_files, 4U) << name;
+    }
+}
+
+TEST(S3nc, HasSizesWithDecimalUnits) {
+    const struct {
+        const char *text;
+        uint64_t bytes;
+    } rows[] = {{"1", 1},
+                {"1000", 1000},
+                {"1kB", 1000},
+                {"1KB", 1000},
+                {"50MB", 50000000},
+                {"2.5 GB", 2500000000U},
+                {" 1TB ", 1000000000000U},
+                {"1PB", 1000000000000000U},
+                {"1EB", 1000000000000000000U},
+                {"7B", 7},
+                {"1YB", 9000000000000000000U},
+                {"", 0},
+                {"MB", 0},
+                {"0", 0},
+                {"-1", 0},
+                {"1e3", 0},
+                {"1.2.3MB", 0},
+                {"1MiB", 0},
+                {"1 2", 0},
+                {".", 0}};
+    for (const auto &row : rows) {
+        uint64_t bytes = 0;
+        EXPECT_EQ(refs_s3nc_parse_size(refs_str_from(row.text), &bytes), row.bytes != 0)
+            << row.text;
+        EXPECT_EQ(bytes, row.bytes) << row.text;
+    }
+}
+
+TEST(S3nc, AsksWithoutSignatureWhereCredentialsAreEmptyOrBlank) {
+    for (const char *credentials :
+         {"", R"(, "credentials": {})", R"(, "credentials": {"accessKey": "", "secretKey": ""})",
+          R"(, "credentials": {"accessKey": "blank", "secretKey": "blank"})"}) {
+        const Parsed parsed = parse(host(R"("url": "http://h")" + std::string(credentials)));
+        ASSERT_EQ(parsed.error, "") << credentials;
+        EXPECT_STREQ(parsed.config->hosts[0].access_key, "") << credentials;
+        EXPECT_STREQ(parsed.config->hosts[0].secret_key, "") << credentials;
+    }
+}
+
+TEST(S3nc, WarnsOfOtherVersions) {
+    EXPECT_EQ(parse(R"({"version": "9"})").notes, "");
+    EXPECT_EQ(parse(R"({"version": 9})").notes, "");
+    for (const char *text : {R"({"version": "8"})", R"({"version": 10})", "{}"})
+        EXPECT_NE(parse(text).notes.find("version is not"), std::string::npos) << text;
+}
+
+TEST(S3nc, RefusesWhatMakesNoSense) {
+    const struct {
+        std::string text;
+        const char *error;
+    } rows[] = {
+        {"", "line 1"},
+        {"[]", "is not a JSON object"},
+        {R"({"hosts": []})", "file.hosts: an object is needed"},
+        {R"({"hosts": {"s3://a": 1}})", "hosts: \"a\": is not an object"},
+        {R"({"hosts": {"s3://a/b": {"url": "http://h"}}})", "an alias is s3://"},
+        {R"({"hosts": {"ftp://a": {"url": "http://h"}}})", "an alias is s3://"},
+        {host(""), "host.url: http:// or https://"},
+        {host(R"("url": "ftp://h")"), "host.url: http:// or https://"},
+        {host(R"("url": "http://")"), "host.url: http:// or https://"},
+        {host(R"("url": "http://h/path")"), "host.url: http:// or https://"},
+        {host(R"("url": "http://user:secret@h")"), "host.url: http:// or https://"},
+        {host(R"("url": "http://h", "credentials": {"accessKey": "id"})"), "both are needed"},
+        {host(R"("url": "http://h", "credentials": {"accessKey": 1})"), "a string is needed"},
+        {R"({"resource_allocation": {"memory": "much"}})", "resource_allocation.memory: a size"},
+        {R"({"resource_allocation": {"filehandles": 0}})", "a whole number from 1"},
+        {R"({"hosts": {"s3://a": {"url": "http://h", "backend": "b"}},
+             "backends": {"b": {"connect_timeout": "long"}}})",
+         "backend.connect_timeout: a number of seconds"},
+        {R"({"hosts": {"s3://a": {"url": "http://h", "backend": "b"}},
+             "backends": {"b": {"multipart_download": 1}}})",
+         "backend.multipart_download: true or false"},
+    };
+    for (const auto &row : rows) {
+        const Parsed parsed = parse(row.text);
+        EXPECT_NE(parsed.error.find(row.error), std::string::npos)
+            << row.text << ": " << parsed.error;
+        EXPECT_EQ(parsed.error.find("secret@"), std::string::npos);
+    }
+}
+
+TEST(S3nc, ShowsNoSecretWhereTheFileIsBroken) {
+    const std::string text =
+        host(R"("url": "http://h", "credentials": {"accessKey": "id", "secretKey": "topsecret)");
+    const Parsed parsed = parse(text.substr(0, text.size() - 3));
+    EXPECT_NE(parsed.error, "");
+    EXPECT_EQ(parsed.error.find("topsecret"), std::string::npos);
+}

@@ -1,0 +1,289 @@
+/* s3nc.cpp -- see s3nc.h. */
+#include "s3nc.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "cpl_conv.h"
+#include "cpl_vsi.h"
+#include "fork_guard.h"
+#include "handles.h"
+#include "options.h"
+#include "refs/refset.h"
+#include "report.h"
+
+namespace {
+
+constexpr const char *s3Prefix = "/vsis3/";
+constexpr const char *s3Scheme = "s3://";
+
+/* -- servers, while the process lives ---------------------------------------------------------- */
+
+/** By the first part of their locations, "alias~1". */
+class Hosts {
+  public:
+    std::string add(const RefsS3ncHost &host) {
+        RefsLocked guard(lock_);
+        for (unsigned n = 1;; n++) {
+            const std::string token = host.alias + "~" + std::to_string(n);
+            const auto found = hosts_.find(token);
+            if (found != hosts_.end() && !isSame(found->second, host)) continue;
+            if (found == hosts_.end()) hosts_.emplace(token, host);
+            return token;
+        }
+    }
+    const RefsS3ncHost *find(const std::string &token) {
+        RefsLocked guard(lock_);
+        const auto found = hosts_.find(token);
+        return found != hosts_.end() ? &found->second : nullptr;
+    }
+    void setFile(const std::string &file) {
+        RefsLocked guard(lock_);
+        file_ = file;
+    }
+    std::string file() {
+        RefsLocked guard(lock_);
+        return file_;
+    }
+
+  private:
+    static bool isSame(const RefsS3ncHost &a, const RefsS3ncHost &b) {
+        return a.file == b.file && a.endpoint == b.endpoint && a.isHttps == b.isHttps &&
+               a.accessKey == b.accessKey && a.secretKey == b.secretKey &&
+               a.connectTimeout == b.connectTimeout && a.readTimeout == b.readTimeout;
+    }
+    std::mutex lock_; // guards the others
+    std::map<std::string, RefsS3ncHost> hosts_;
+    std::string file_; ///< that was read last, or that somebody named
+};
+
+Hosts &hosts() {
+    static Hosts known;
+    return known;
+}
+
+/** "/vsis3/<first>/<rest>". */
+bool splitS3(const char *location, std::string &first, std::string &rest) {
+    if (!STARTS_WITH(location, s3Prefix)) return false;
+    const char *begin = location + strlen(s3Prefix);
+    const char *slash = strchr(begin, '/');
+    first = slash != nullptr ? std::string(begin, slash) : begin;
+    rest = slash != nullptr ? slash + 1 : "";
+    return true;
+}
+
+/* -- files ------------------------------------------------------------------------------------- */
+
+/** The file to read, whether it must be there, and whether anybody named it. */
+struct Wanted {
+    std::string file;
+    bool must = false, isNamed = true;
+};
+
+Wanted wantedFile(CSLConstList options) {
+    if (const char *file = CSLFetchNameValue(options, "S3NC_CONFIG"))
+        return {EQUAL(file, "NONE") ? "" : file, true, true};
+    for (const char *name : {"S3NC_CONFIG", "S3_NC_CONFIG"})
+        if (const char *file = CPLGetConfigOption(name, nullptr))
+            return {EQUAL(file, "NONE") ? "" : file, false, true};
+    const char *home = CPLGetConfigOption("HOME", nullptr);
+    if (home == nullptr) return Wanted();
+    return {std::string(home) + "/.s3nc.json", false, false};
+}
+
+struct FreeConfig {
+    void operator()(refs_s3nc *config) const { refs_s3nc_free(config); }
+};
+using ConfigHandle = std::unique_ptr<refs_s3nc, FreeConfig>;
+
+/** Null, without an error, where there is none. What is odd is said in `noted`. */
+ConfigHandle readFile(const Wanted &wanted, std::string &noted, refs_error *error) {
+    VSIStatBufL status;
+    GByte *bytes = nullptr;
+    vsi_l_offset size = 0;
+    const char *name = wanted.file.c_str();
+    RefsVsiErrorKept kept;
+    RefsQuietErrors quiet;
+    if (VSIStatExL(name, &status, VSI_STAT_EXISTS_FLAG) != 0) {
+        if (wanted.must) (void)refs_fail(error, REFS_NOT_FOUND, "there is no such file");
+        return nullptr;
+    }
+    if (!VSIIngestFile(nullptr, name, &bytes, &size, REFS_S3NC_MAX_BYTES)) {
+        (void)refs_fail(error, REFS_IO, "cannot be read, or has more than %d bytes",
+                        static_cast<int>(REFS_S3NC_MAX_BYTES));
+        return nullptr;
+    }
+    refs_s3nc *config = nullptr;
+    const refs_notes notes = {[](void *user, refs_note_kind, const char *text) {
+                                  *static_cast<std::string *>(user) += text;
+                              },
+                              &noted};
+    const refs_str text =
+        refs_str_view(reinterpret_cast<const char *>(bytes), static_cast<size_t>(size));
+    if (refs_s3nc_parse(text, &notes, &config, error) != REFS_OK) config = nullptr;
+    std::fill(bytes, bytes + size, static_cast<GByte>(0));
+    VSIFree(bytes);
+    return ConfigHandle(config);
+}
+
+refs_status sizeOption(CSLConstList options, const char *name, uint64_t &value, refs_error *error) {
+    const char *text = CSLFetchNameValue(options, name);
+    if (text == nullptr || refs_s3nc_parse_size(refs_str_from(text), &value)) return REFS_OK;
+    return refs_fail(error, REFS_INVALID, "open option %s=%s: a size is needed, as 50MB", name,
+                     text);
+}
+
+refs_status countOption(CSLConstList options, uint64_t &value, refs_error *error) {
+    const char *name = "FILEHANDLES";
+    const char *text = CSLFetchNameValue(options, name);
+    if (text == nullptr) text = CPLGetConfigOption("REFS_FILEHANDLES", nullptr);
+    if (text == nullptr) return REFS_OK;
+    REFS_TRY(RefsWholeOption(name, text, 1000000, &value, error));
+    return value > 0 ? REFS_OK
+                     : refs_fail(error, REFS_INVALID, "%s=0: a number from 1 is needed", name);
+}
+
+} // namespace
+
+std::shared_ptr<const RefsS3nc> RefsS3nc::open(CSLConstList options, refs_error *error) {
+    const Wanted wanted = wantedFile(options);
+    std::shared_ptr<RefsS3nc> opened(new RefsS3nc);
+    hosts().setFile(wanted.isNamed ? wanted.file : "");
+    if (!wanted.file.empty()) {
+        refs_error problem = REFS_ERROR_INIT;
+        std::string noted;
+        const ConfigHandle config = readFile(wanted, noted, &problem);
+        if (problem.status != REFS_OK) {
+            (void)refs_fail(error, problem.status, "%s: %s", wanted.file.c_str(), problem.message);
+            return nullptr;
+        }
+        if (!noted.empty()) RefsWarnOnce(wanted.file + ": " + noted);
+        if (config != nullptr) {
+            hosts().setFile(wanted.file);
+            opened->take(*config, wanted.file);
+        }
+    }
+    // A size that GDAL has an option for holds before that of the file.
+    if (CPLGetConfigOption("REFS_CACHE_MAX", nullptr) != nullptr) opened->memory_ = 0;
+    if (sizeOption(options, "MEMORY", opened->memory_, error) != REFS_OK ||
+        countOption(options, opened->maxFiles_, error) != REFS_OK)
+        return nullptr;
+    for (const Alias &alias : opened->aliases_) opened->identity_ += alias.to + " ";
+    for (const uint64_t limit : {opened->memory_, opened->maxFiles_, opened->partBytes_,
+                                 static_cast<uint64_t>(opened->isSerial_)})
+        opened->identity_ += std::to_string(limit) + " ";
+    return opened;
+}
+
+void RefsS3nc::take(const refs_s3nc &config, const std::string &file) {
+    memory_ = config.memory_bytes;
+    maxFiles_ = config.max_files;
+    isSerial_ = config.n_hosts > 0;
+    for (size_t i = 0; i < config.n_hosts; i++) {
+        const refs_s3nc_host &one = config.hosts[i];
+        RefsS3ncHost host;
+        host.alias = one.alias;
+        host.file = file;
+        host.endpoint = one.endpoint;
+        host.accessKey = one.access_key;
+        host.secretKey = one.secret_key;
+        host.isHttps = one.is_https;
+        host.connectTimeout = one.connect_timeout_s;
+        host.readTimeout = one.read_timeout_s;
+        aliases_.push_back({std::string(s3Scheme) + one.alias + "/",
+                            std::string(s3Scheme) + hosts().add(host) + "/"});
+        isSerial_ = isSerial_ && one.is_serial;
+        const uint64_t part = one.is_multipart ? one.part_bytes : UINT64_MAX;
+        if (part != 0) partBytes_ = partBytes_ == 0 ? part : std::min(partBytes_, part);
+    }
+}
+
+std::string RefsS3nc::locate(const std::string &location) const {
+    for (const Alias &alias : aliases_) {
+        const std::string from = s3Prefix + alias.from.substr(strlen(s3Scheme));
+        if (location.compare(0, from.size(), from) == 0)
+            return s3Prefix + alias.to.substr(strlen(s3Scheme)) + location.substr(from.size());
+    }
+    return location;
+}
+
+CPLStringList RefsS3nc::withAliases(CSLConstList rewrites) const {
+    CPLStringList all;
+    for (; rewrites != nullptr && *rewrites != nullptr; rewrites++) {
+        std::string rewrite = *rewrites;
+        const size_t arrow = rewrite.find("=>");
+        for (const Alias &alias : aliases_)
+            if (arrow != std::string::npos &&
+                rewrite.compare(arrow + 2, alias.from.size(), alias.from) == 0) {
+                rewrite.replace(arrow + 2, alias.from.size(), alias.to);
+                break;
+            }
+        all.AddString(rewrite.c_str());
+    }
+    for (const Alias &alias : aliases_) all.AddString((alias.from + "=>" + alias.to).c_str());
+    return all;
+}
+
+const RefsS3ncHost *RefsS3ncHostOf(const char *location) {
+    std::string token, rest;
+    if (!splitS3(location, token, rest) || token.find('~') == std::string::npos) return nullptr;
+    return hosts().find(token);
+}
+
+/* -- what GDAL is asked ------------------------------------------------------------------------ */
+
+RefsS3ncNamed::RefsS3ncNamed(const char *location)
+    : host_(RefsS3ncHostOf(location)), name_(location) {
+    if (host_ == nullptr) return;
+    std::string token, rest;
+    splitS3(location, token, rest);
+    name_ = s3Prefix + rest;
+    set("AWS_S3_ENDPOINT", host_->endpoint.c_str());
+    set("AWS_HTTPS", host_->isHttps ? "YES" : "NO");
+    set("AWS_VIRTUAL_HOSTING", "FALSE");
+    set("AWS_NO_SIGN_REQUEST", host_->isSigned() ? "NO" : "YES");
+    set("AWS_ACCESS_KEY_ID", host_->accessKey.c_str());
+    set("AWS_SECRET_ACCESS_KEY", host_->secretKey.c_str());
+    set("AWS_SESSION_TOKEN", "");
+    set("AWS_REQUEST_PAYER", "");
+    set("AWS_REGION", "us-east-1");
+    if (host_->connectTimeout > 0)
+        set("GDAL_HTTP_CONNECTTIMEOUT", std::to_string(host_->connectTimeout).c_str());
+    if (host_->readTimeout > 0) {
+        set("GDAL_HTTP_LOW_SPEED_TIME", std::to_string(host_->readTimeout).c_str());
+        set("GDAL_HTTP_LOW_SPEED_LIMIT", "1");
+    }
+}
+
+RefsS3ncNamed::~RefsS3ncNamed() {
+    for (const std::string &option : changed_)
+        CPLSetThreadLocalConfigOption(option.c_str(), before_.FetchNameValue(option.c_str()));
+}
+
+void RefsS3ncNamed::set(const char *option, const char *value) {
+    if (const char *before = CPLGetThreadLocalConfigOption(option, nullptr))
+        before_.SetNameValue(option, before);
+    changed_.emplace_back(option);
+    CPLSetThreadLocalConfigOption(option, value);
+}
+
+bool RefsS3ncNamed::isRightServer() const {
+    if (host_ == nullptr) return true;
+    const char *url = VSIGetActualURL(get());
+    const std::string server =
+        std::string(host_->isHttps ? "https://" : "http://") + host_->endpoint + "/";
+    return url != nullptr && STARTS_WITH(url, server.c_str());
+}
+
+std::string RefsS3ncAdvice(const char *location) {
+    std::string first, rest;
+    if (!splitS3(location, first, rest)) return "";
+    if (const RefsS3ncHost *host = RefsS3ncHostOf(location))
+        return host->isSigned()
+                   ? "s3://" + host->alias + " is asked with the credentials of " + host->file
+                   : "s3://" + host->alias + " has no credentials in " + host->file;
+    const std::string file = hosts().file();
+    return file.empty() ? "" : "no alias s3://" + first + " is defined in " + file;
+}
