@@ -192,6 +192,10 @@ def levels(folder):
     for name, options in (("deflate", ("COMPRESS=DEFLATE", "PREDICTOR=YES")), ("lzw", ("COMPRESS=LZW", "OVERVIEWS=IGNORE_EXISTING")),
                           ("jpeg", ("COMPRESS=JPEG",)), ("none", ())):
         write(os.path.join(folder, f"cog_{name}.tif"), 3, gdal.GDT_Byte, ("BLOCKSIZE=32", *options), None, "COG")
+    path = os.path.join(folder, "masked_levels.tif")
+    write(path, 2, gdal.GDT_Int16, ("TILED=YES", "BLOCKXSIZE=32", "BLOCKYSIZE=32"), masked)
+    gdal.Open(path, gdal.GA_Update).BuildOverviews("NEAREST", [2, 4])
+    write(os.path.join(folder, "alpha.tif"), 4, gdal.GDT_Byte, ("PHOTOMETRIC=RGB", "ALPHA=YES"))
     write(os.path.join(folder, "cog_masked.tif"), 3, gdal.GDT_Byte, ("BLOCKSIZE=32", "COMPRESS=JPEG"), masked, "COG")
 
 
@@ -231,13 +235,25 @@ def band_problems(ours, theirs):
             yield f"{np.sum(values != expected)} pixels of level {level} differ"
 
 
-def mask_problems(path, tiff):
-    """The mask of a file is an array of zeros and ones."""
-    if tiff.GetRasterBand(1).GetMaskFlags() != gdal.GMF_PER_DATASET:
+def mask_problems(ours, theirs):
+    if ours.GetMaskFlags() != theirs.GetMaskFlags():
+        yield f"mask flags {ours.GetMaskFlags()} are not {theirs.GetMaskFlags()}"
         return
-    mask = gdal.Open(f'REFS:"{path}":/mask').ReadAsArray()
-    if not np.array_equal(mask != 0, tiff.GetRasterBand(1).GetMaskBand().ReadAsArray() != 0):
-        yield "the mask differs"
+    a, b = ours.GetMaskBand(), theirs.GetMaskBand()
+    if theirs.GetMaskFlags() == gdal.GMF_PER_DATASET and a.GetOverviewCount() != b.GetOverviewCount():
+        yield f"{a.GetOverviewCount()} overviews of the mask are not {b.GetOverviewCount()}"
+        return
+    levels = [(a, b)] + [(a.GetOverview(i), b.GetOverview(i)) for i in range(b.GetOverviewCount())]
+    for level, (a, b) in enumerate(levels):
+        if not np.array_equal(a.ReadAsArray(), b.ReadAsArray()):
+            yield f"level {level} of the mask differs"
+
+
+def subdataset_problems(path, refs):
+    """Reduced images and masks are no subdatasets."""
+    listed = [name for name, _ in refs.GetSubDatasets()]
+    if listed != [f'REFS:"{path}":/0']:
+        yield f"subdatasets are {listed}"
 
 
 def problems(path):
@@ -257,7 +273,9 @@ def problems(path):
     for number in range(1, tiff.RasterCount + 1):
         for problem in band_problems(refs.GetRasterBand(number), tiff.GetRasterBand(number)):
             yield f"band {number}: {problem}"
-    yield from mask_problems(path, tiff)
+        for problem in mask_problems(refs.GetRasterBand(number), tiff.GetRasterBand(number)):
+            yield f"band {number}: {problem}"
+    yield from subdataset_problems(path, refs)
 
 
 def main():
