@@ -114,7 +114,16 @@ def layouts(folder):
     write(os.path.join(folder, "bigtiff.tif"), 2, gdal.GDT_Int16, ("BIGTIFF=YES",))
     write(os.path.join(folder, "bigtiff_big_endian.tif"), 2, gdal.GDT_Int16, ("BIGTIFF=YES", "ENDIANNESS=BIG", "INTERLEAVE=BAND"))
     write(os.path.join(folder, "one_strip.tif"), 1, gdal.GDT_Float32, (f"BLOCKYSIZE={HEIGHT}",))
-    write(os.path.join(folder, "palette.tif"), 1, gdal.GDT_Byte, ("PHOTOMETRIC=PALETTE",))
+    for name, gdal_type, n, options in (("palette", gdal.GDT_Byte, 256, ()), ("palette_4", gdal.GDT_Byte, 16, ("NBITS=4",)),
+                                        ("palette_16", gdal.GDT_UInt16, 65536, ("ENDIANNESS=BIG",))):
+        def paint(memory):
+            table, band = gdal.ColorTable(), memory.GetRasterBand(1)
+            for i in range(n):
+                table.SetColorEntry(i, (i % 256, 255 - i % 256, i * 7 % 256, 255))
+            band.WriteArray(band.ReadAsArray() % n)
+            band.SetColorTable(table)
+            band.SetNoDataValue(3)
+        write(os.path.join(folder, f"{name}.tif"), 1, gdal_type, options, paint)
     write(os.path.join(folder, "miniswhite.tif"), 1, gdal.GDT_Byte, ("PHOTOMETRIC=MINISWHITE",))
     sparse = gdal.GetDriverByName("GTiff").Create(os.path.join(folder, "sparse.tif"), 100, 100, 1, gdal.GDT_Int16,
                                                   ["SPARSE_OK=YES", "TILED=YES", "BLOCKXSIZE=32", "BLOCKYSIZE=32"])
@@ -213,7 +222,22 @@ def is_same_crs(ours, theirs):
     return ours is None if theirs is None else ours is not None and bool(ours.IsSame(theirs))
 
 
+def colors_of(band):
+    table = band.GetColorTable()
+    return None if table is None else [table.GetColorEntry(i) for i in range(table.GetCount())]
+
+
+def color_problems(ours, theirs):
+    a, b = [gdal.GetColorInterpretationName(band.GetColorInterpretation()) for band in (ours, theirs)]
+    if a != b:
+        yield f"colour {a} is not {b}"
+    # GDAL's driver has a ramp for images where white is zero, too, and does not call it a palette.
+    if b == "Palette" and colors_of(ours) != colors_of(theirs):
+        yield "its palette differs"
+
+
 def band_problems(ours, theirs):
+    yield from color_problems(ours, theirs)
     if ours.DataType != theirs.DataType:
         yield f"type {gdal.GetDataTypeName(ours.DataType)} is not {gdal.GetDataTypeName(theirs.DataType)}"
     if not is_same(ours.GetNoDataValue(), theirs.GetNoDataValue()):

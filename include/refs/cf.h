@@ -296,6 +296,9 @@ bool refs_cf_is_overview(const refs_hierarchy *hierarchy, const refs_array_meta 
 /** Whether an array is the mask of another, which names it "tiff_mask". */
 bool refs_cf_is_mask(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
+/** Whether a TIFF file says that `array` is of shades of gray. */
+bool refs_cf_is_gray(const refs_array_meta *array);
+
 /** The mask of `array`, which is 0 where pixels are masked; NULL where it names none. */
 const refs_array_meta *refs_cf_find_mask(const refs_hierarchy *hierarchy,
                                          const refs_array_meta *array);

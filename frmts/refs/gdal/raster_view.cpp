@@ -203,7 +203,8 @@ void RefsRasterView::loadColors() const {
 }
 
 GDALColorInterp RefsRasterView::colorOf(int band) const {
-    if (description_.sample_axis == REFS_CF_NO_DIM) return GCI_Undefined;
+    if (description_.sample_axis == REFS_CF_NO_DIM)
+        return refs_cf_is_gray(meta_) ? GCI_GrayIndex : GCI_Undefined;
     loadColors();
     std::array<uint64_t, REFS_MAX_RANK> index{};
     refs_cf_band_index(&description_, static_cast<uint64_t>(band - 1), index.data());
