@@ -81,6 +81,21 @@ def write_scaleoffset(path):
         return list(file)
 
 
+def write_nbit(path):
+    """Elements without bits to spare, which the filter nbit leaves as they are."""
+    with h5py.File(path, "w") as file:
+        for dtype in ("u1", "<i2", ">i4", "<f4", ">f8"):
+            options = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            options.set_chunk((40,))
+            options.set_filter(h5py.h5z.FILTER_NBIT, h5py.h5z.FLAG_OPTIONAL, ())
+            options.set_deflate(4)
+            kind, space = h5py.h5t.py_create(np.dtype(dtype)), h5py.h5s.create_simple((150,))
+            h5py.h5d.create(file.id, f"nbit_{dtype}".encode(), kind, space, options)
+            file[f"nbit_{dtype}"][:101] = np.arange(101)
+    with h5py.File(path) as file:
+        return list(file)
+
+
 def write_mask_of_others(path):
     """A chunk that went without a filter that the dataset does not have."""
     with h5py.File(path, "w") as file:
@@ -137,6 +152,9 @@ def main():
         path = os.path.join(folder, "scaleoffset.h5")
         names = write_scaleoffset(path)
         problems += [f"{name} of scaleoffset.h5 differs" for name in names if differs(path, name)]
+        path = os.path.join(folder, "nbit.h5")
+        names = write_nbit(path)
+        problems += [f"{name} of nbit.h5 differs" for name in names if differs(path, name)]
         path = os.path.join(folder, "others.h5")
         write_mask_of_others(path)
         problems += check_mask_of_others(path)

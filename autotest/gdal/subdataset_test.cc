@@ -257,6 +257,24 @@ TEST(Subdatasets, KeepArraysWhoseMetadataCannotBeReadFromHidingOthers) {
     EXPECT_NE(log.text().find("<q9"), std::string::npos) << log.text();
 }
 
+TEST(Subdatasets, LeaveOutReducedImagesAndMasksUnlessAllAreWanted) {
+    Set set;
+    set.attributes("", R"("multiscales": [{"datasets": [{"path": "0"}, {"path": "1"}]}])");
+    set.array({"0", {4, 4}, "<i4", {}, {}, R"("tiff_mask": "mask")"}).array({"1", {2, 2}});
+    set.array({"mask", {4, 4}});
+    const std::string path = set.save();
+    EXPECT_EQ(listed(open("REFS:" + path)), std::vector<std::string>{subdataset(path, "0")});
+    EXPECT_EQ(listed(open("REFS:" + path, {"LIST_ALL_ARRAYS=YES"})).size(), 3u);
+}
+
+TEST(Subdatasets, OfOneRasterAndItsLongitudesAndLatitudesAreThatRaster) {
+    Set set;
+    set.array({"lat", {2, 3}, "<f4", {}, {"y", "x"}, R"("units": "degrees_north")"});
+    set.array({"lon", {2, 3}, "<f4", {}, {"y", "x"}, R"("standard_name": "longitude")"});
+    set.array({"nee", {4, 2, 3}, "<i4", {}, {"time", "y", "x"}});
+    EXPECT_EQ(GDALGetRasterCount(open("REFS:" + set.save()).get()), 4);
+}
+
 TEST(Subdatasets, CarryGlobalAttributesAtTheRoot) {
     const Dataset dataset = open("REFS:" + sample("sample.json"));
     ASSERT_NE(dataset, nullptr);

@@ -114,7 +114,16 @@ def layouts(folder):
     write(os.path.join(folder, "bigtiff.tif"), 2, gdal.GDT_Int16, ("BIGTIFF=YES",))
     write(os.path.join(folder, "bigtiff_big_endian.tif"), 2, gdal.GDT_Int16, ("BIGTIFF=YES", "ENDIANNESS=BIG", "INTERLEAVE=BAND"))
     write(os.path.join(folder, "one_strip.tif"), 1, gdal.GDT_Float32, (f"BLOCKYSIZE={HEIGHT}",))
-    write(os.path.join(folder, "palette.tif"), 1, gdal.GDT_Byte, ("PHOTOMETRIC=PALETTE",))
+    for name, gdal_type, n, options in (("palette", gdal.GDT_Byte, 256, ()), ("palette_4", gdal.GDT_Byte, 16, ("NBITS=4",)),
+                                        ("palette_16", gdal.GDT_UInt16, 65536, ("ENDIANNESS=BIG",))):
+        def paint(memory):
+            table, band = gdal.ColorTable(), memory.GetRasterBand(1)
+            for i in range(n):
+                table.SetColorEntry(i, (i % 256, 255 - i % 256, i * 7 % 256, 255))
+            band.WriteArray(band.ReadAsArray() % n)
+            band.SetColorTable(table)
+            band.SetNoDataValue(3)
+        write(os.path.join(folder, f"{name}.tif"), 1, gdal_type, options, paint)
     write(os.path.join(folder, "miniswhite.tif"), 1, gdal.GDT_Byte, ("PHOTOMETRIC=MINISWHITE",))
     sparse = gdal.GetDriverByName("GTiff").Create(os.path.join(folder, "sparse.tif"), 100, 100, 1, gdal.GDT_Int16,
                                                   ["SPARSE_OK=YES", "TILED=YES", "BLOCKXSIZE=32", "BLOCKYSIZE=32"])
@@ -192,6 +201,10 @@ def levels(folder):
     for name, options in (("deflate", ("COMPRESS=DEFLATE", "PREDICTOR=YES")), ("lzw", ("COMPRESS=LZW", "OVERVIEWS=IGNORE_EXISTING")),
                           ("jpeg", ("COMPRESS=JPEG",)), ("none", ())):
         write(os.path.join(folder, f"cog_{name}.tif"), 3, gdal.GDT_Byte, ("BLOCKSIZE=32", *options), None, "COG")
+    path = os.path.join(folder, "masked_levels.tif")
+    write(path, 2, gdal.GDT_Int16, ("TILED=YES", "BLOCKXSIZE=32", "BLOCKYSIZE=32"), masked)
+    gdal.Open(path, gdal.GA_Update).BuildOverviews("NEAREST", [2, 4])
+    write(os.path.join(folder, "alpha.tif"), 4, gdal.GDT_Byte, ("PHOTOMETRIC=RGB", "ALPHA=YES"))
     write(os.path.join(folder, "cog_masked.tif"), 3, gdal.GDT_Byte, ("BLOCKSIZE=32", "COMPRESS=JPEG"), masked, "COG")
 
 
@@ -209,7 +222,22 @@ def is_same_crs(ours, theirs):
     return ours is None if theirs is None else ours is not None and bool(ours.IsSame(theirs))
 
 
+def colors_of(band):
+    table = band.GetColorTable()
+    return None if table is None else [table.GetColorEntry(i) for i in range(table.GetCount())]
+
+
+def color_problems(ours, theirs):
+    a, b = [gdal.GetColorInterpretationName(band.GetColorInterpretation()) for band in (ours, theirs)]
+    if a != b:
+        yield f"colour {a} is not {b}"
+    # GDAL's driver has a ramp for images where white is zero, too, and does not call it a palette.
+    if b == "Palette" and colors_of(ours) != colors_of(theirs):
+        yield "its palette differs"
+
+
 def band_problems(ours, theirs):
+    yield from color_problems(ours, theirs)
     if ours.DataType != theirs.DataType:
         yield f"type {gdal.GetDataTypeName(ours.DataType)} is not {gdal.GetDataTypeName(theirs.DataType)}"
     if not is_same(ours.GetNoDataValue(), theirs.GetNoDataValue()):
@@ -231,13 +259,25 @@ def band_problems(ours, theirs):
             yield f"{np.sum(values != expected)} pixels of level {level} differ"
 
 
-def mask_problems(path, tiff):
-    """The mask of a file is an array of zeros and ones."""
-    if tiff.GetRasterBand(1).GetMaskFlags() != gdal.GMF_PER_DATASET:
+def mask_problems(ours, theirs):
+    if ours.GetMaskFlags() != theirs.GetMaskFlags():
+        yield f"mask flags {ours.GetMaskFlags()} are not {theirs.GetMaskFlags()}"
         return
-    mask = gdal.Open(f'REFS:"{path}":/mask').ReadAsArray()
-    if not np.array_equal(mask != 0, tiff.GetRasterBand(1).GetMaskBand().ReadAsArray() != 0):
-        yield "the mask differs"
+    a, b = ours.GetMaskBand(), theirs.GetMaskBand()
+    if theirs.GetMaskFlags() == gdal.GMF_PER_DATASET and a.GetOverviewCount() != b.GetOverviewCount():
+        yield f"{a.GetOverviewCount()} overviews of the mask are not {b.GetOverviewCount()}"
+        return
+    levels = [(a, b)] + [(a.GetOverview(i), b.GetOverview(i)) for i in range(b.GetOverviewCount())]
+    for level, (a, b) in enumerate(levels):
+        if not np.array_equal(a.ReadAsArray(), b.ReadAsArray()):
+            yield f"level {level} of the mask differs"
+
+
+def subdataset_problems(path, refs):
+    """Reduced images and masks are no subdatasets."""
+    listed = [name for name, _ in refs.GetSubDatasets()]
+    if listed != [f'REFS:"{path}":/0']:
+        yield f"subdatasets are {listed}"
 
 
 def problems(path):
@@ -257,7 +297,9 @@ def problems(path):
     for number in range(1, tiff.RasterCount + 1):
         for problem in band_problems(refs.GetRasterBand(number), tiff.GetRasterBand(number)):
             yield f"band {number}: {problem}"
-    yield from mask_problems(path, tiff)
+        for problem in mask_problems(refs.GetRasterBand(number), tiff.GetRasterBand(number)):
+            yield f"band {number}: {problem}"
+    yield from subdataset_problems(path, refs)
 
 
 def main():

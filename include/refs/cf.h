@@ -289,12 +289,23 @@ bool refs_cf_turn_overview(const refs_cf_description *full, uint64_t full_width,
  * one. */
 bool refs_cf_is_coordinate_of_group(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
-/** Whether some array shows the raster of `array` in more pixels. Such arrays are offered, but a
- * set of one other array opens as that array. */
+/** Whether some array shows the raster of `array` in more pixels. Such arrays are its overviews,
+ * and not offered themselves. */
 bool refs_cf_is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /** Whether an array is the mask of another, which names it "tiff_mask". */
 bool refs_cf_is_mask(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
+/** Whether a TIFF file says that `array` is of shades of gray. */
+bool refs_cf_is_gray(const refs_array_meta *array);
+
+/** The mask of `array`, which is 0 where pixels are masked; NULL where it names none. */
+const refs_array_meta *refs_cf_find_mask(const refs_hierarchy *hierarchy,
+                                         const refs_array_meta *array);
+
+/** Whether `array` says that its values are longitudes or latitudes of a grid, and some other array
+ * beside it has dimensions of this grid: it is there for that, though nothing names it. */
+bool refs_cf_is_place_of_others(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /** Appends the description of a subdataset in the netCDF driver's words:
  * "[1x585x1386] air_temperature (16-bit unsigned integer)"; of a GRIB message, by the keys that

@@ -84,10 +84,34 @@ static refs_status name_values(const refs_cf__input *input, double *values,
     return colors.size > 0 ? color_values(colors, values, n, description, err) : REFS_OK;
 }
 
+/* The palette of a TIFF file; a value that is nodata is transparent, as GDAL has it. */
+static refs_status read_tiff_colors(const refs_json *list, refs_cf_description *description,
+                                    refs_error *err) {
+    size_t n = refs_json_size(list);
+    if (n == 0 || n > MAX_VALUE + 1) return REFS_OK;
+    refs_cf_color *colors = refs_calloc(n, sizeof *colors);
+    if (colors == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t parts[3] = {0, 0, 0};
+        for (size_t k = 0; k < 3; k++)
+            refs_json_u64(refs_json_at(refs_json_at(list, i), k), &parts[k]);
+        bool is_nodata = description->nodata_kind == REFS_CF_NODATA_DOUBLE &&
+                         !(description->nodata < (double)i) && !(description->nodata > (double)i);
+        colors[i] = (refs_cf_color){(uint8_t)parts[0], (uint8_t)parts[1], (uint8_t)parts[2],
+                                    is_nodata ? 0 : 255};
+    }
+    description->colors = colors;
+    description->n_colors = n;
+    return REFS_OK;
+}
+
 /* Masks make each value several flags, which no single name fits. */
 refs_status refs_cf__describe_flags(const refs_cf__input *input, refs_cf_description *description,
                                     refs_error *err) {
     const refs_json *attributes = input->array->attributes;
+    const refs_json *palette = refs_json_get(attributes, "tiff_colors");
+    if (refs_json_is_array(palette) && is_integer(&input->array->dtype))
+        return read_tiff_colors(palette, description, err);
     if (!is_integer(&input->array->dtype) || refs_json_get(attributes, "flag_values") == NULL ||
         refs_json_get(attributes, "flag_meanings") == NULL ||
         refs_json_get(attributes, "flag_masks") != NULL)

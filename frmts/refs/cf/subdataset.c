@@ -45,6 +45,41 @@ bool refs_cf_is_mask(const refs_hierarchy *hierarchy, const refs_array_meta *arr
     return is_named(hierarchy, "tiff_mask", array);
 }
 
+bool refs_cf_is_gray(const refs_array_meta *array) {
+    return refs_json_get(array->attributes, "tiff_gray") != NULL;
+}
+
+const refs_array_meta *refs_cf_find_mask(const refs_hierarchy *hierarchy,
+                                         const refs_array_meta *array) {
+    refs_str name = refs_cf__text(array->attributes, "tiff_mask");
+    const refs_array_meta *mask =
+        name.size > 0 ? refs_hierarchy_resolve(hierarchy, array->group, name) : NULL;
+    return mask != NULL && mask->status == REFS_OK && mask->rank == 2 ? mask : NULL;
+}
+
+static bool has_dimension(const refs_array_meta *array, const char *name) {
+    for (size_t dim = 0; dim < array->rank; dim++)
+        if (strcmp(array->dims[dim], name) == 0) return true;
+    return false;
+}
+
+static bool says_place(const refs_array_meta *array) {
+    return array->status == REFS_OK && array->rank == 2 &&
+           (refs_cf__says_longitude(array) || refs_cf__says_latitude(array));
+}
+
+bool refs_cf_is_place_of_others(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    if (!says_place(array)) return false;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *other = refs_hierarchy_array(hierarchy, i);
+        if (other->status == REFS_OK && other->rank >= 2 && !says_place(other) &&
+            strcmp(other->group, array->group) == 0 && has_dimension(other, array->dims[0]) &&
+            has_dimension(other, array->dims[1]))
+            return true;
+    }
+    return false;
+}
+
 /* CF 5.6 allows "crs: x y" too, where the colon is the name's. */
 static bool is_grid_mapping(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return refs_cf__text(array->attributes, "grid_mapping_name").size > 0 ||

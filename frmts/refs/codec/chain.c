@@ -1,5 +1,6 @@
 /* chain.c -- codecs one after the other, see codec.h. */
 #include "output.h"
+#include "table.h"
 
 /* What is smaller is not worth a call of the system. */
 #define FORGET_FROM (256 * REFS_KIB)
@@ -34,6 +35,9 @@ void refs_scratch_forget(refs_scratch *scratch) {
 
 static refs_status find_type(const char *id, const refs_codec_type **type, refs_error *err) {
     *type = refs_codec_find(refs_str_from(id));
+    const char *name = *type == NULL ? refs_codec__common_name(refs_str_from(id)) : NULL;
+    if (name != NULL)
+        return refs_fail(err, REFS_UNSUPPORTED, "unknown codec '%s': %s, is not decoded", id, name);
     if (*type == NULL) return refs_fail(err, REFS_UNSUPPORTED, "unknown codec '%s'", id);
     if ((*type)->missing != NULL)
         return refs_fail(err, REFS_UNSUPPORTED, "codec %s is not in this build (needs %s)",

@@ -21,3 +21,45 @@ const refs_codec_type *refs_codec_find(refs_str id) {
         if (answers_to(*type, id)) return *type;
     return NULL;
 }
+
+/* TIFF compressions of libtiff, and filters that are registered with The HDF Group. */
+static const struct {
+    const char *id, *name;
+} common_names[] = {
+    {"imagecodecs_ccittrle", "CCITT modified Huffman, TIFF compression 2"},
+    {"imagecodecs_ccittfax3", "CCITT Group 3 fax, TIFF compression 3"},
+    {"imagecodecs_ccittfax4", "CCITT Group 4 fax, TIFF compression 4"},
+    {"imagecodecs_ojpeg", "old-style JPEG, TIFF compression 6"},
+    {"imagecodecs_jpeg12", "JPEG of 12 bits, TIFF compression 7"},
+    {"imagecodecs_jpegxl", "JPEG XL, TIFF compression 50002"},
+    {"tiff_compression_32766", "NeXT, TIFF compression 32766"},
+    {"tiff_compression_32771", "CCITT modified Huffman in words, TIFF compression 32771"},
+    {"tiff_compression_32809", "ThunderScan, TIFF compression 32809"},
+    {"tiff_compression_34661", "JBIG, TIFF compression 34661"},
+    {"tiff_compression_34676", "SGI LogLuv, TIFF compression 34676"},
+    {"tiff_compression_34677", "SGI LogLuv of 24 bits, TIFF compression 34677"},
+    {"tiff_compression_52546", "JPEG XL, TIFF compression 52546"},
+    {"hdf5_nbit", "N-bit, HDF5 filter 5"},
+    {"hdf5_filter_305", "LZO, HDF5 filter 305"},
+    {"hdf5_filter_32002", "MAFISC, HDF5 filter 32002"},
+    {"hdf5_filter_32003", "Snappy, HDF5 filter 32003"},
+    {"hdf5_filter_32010", "LPC-Rice, HDF5 filter 32010"},
+    {"hdf5_filter_32012", "JPEG-LS, HDF5 filter 32012"},
+    {"hdf5_zfp", "ZFP, HDF5 filter 32013"},
+    {"hdf5_filter_32014", "FPZip, HDF5 filter 32014"},
+    {"hdf5_filter_32016", "B3D, HDF5 filter 32016"},
+    {"hdf5_filter_32017", "SZ, HDF5 filter 32017"},
+    {"hdf5_filter_32018", "FCIDECOMP, HDF5 filter 32018"},
+    {"hdf5_filter_32019", "JPEG, HDF5 filter 32019"},
+    {"hdf5_filter_32024", "SZ3, HDF5 filter 32024"},
+    {"hdf5_filter_32025", "Delta-Rice, HDF5 filter 32025"},
+    {"blosc2", "Blosc2, HDF5 filter 32026"},
+    {"hdf5_filter_32027", "FLAC, HDF5 filter 32027"},
+    {"hdf5_filter_32028", "SPERR, HDF5 filter 32028"},
+};
+
+const char *refs_codec__common_name(refs_str id) {
+    for (size_t i = 0; i < sizeof common_names / sizeof common_names[0]; i++)
+        if (refs_str_is(id, common_names[i].id)) return common_names[i].name;
+    return NULL;
+}

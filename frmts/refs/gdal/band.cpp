@@ -202,6 +202,51 @@ GDALRasterBand *RefsBand::GetOverview(int i) {
                : nullptr;
 }
 
+int RefsBand::GetMaskFlags() {
+    return refs()->mask() != nullptr ? GMF_PER_DATASET : GDALPamRasterBand::GetMaskFlags();
+}
+
+GDALRasterBand *RefsBand::GetMaskBand() {
+    RefsMaskBand *mask = refs()->mask();
+    return mask != nullptr ? mask : GDALPamRasterBand::GetMaskBand();
+}
+
+RefsMaskBand::RefsMaskBand(RefsDataset *mask, RefsDataset *of) : of_(of) {
+    poDS = mask;
+    nBand = 0;
+    eDataType = GDT_Byte;
+    nRasterXSize = mask->GetRasterXSize();
+    nRasterYSize = mask->GetRasterYSize();
+    mask->GetRasterBand(1)->GetBlockSize(&nBlockXSize, &nBlockYSize);
+}
+
+CPLErr RefsMaskBand::IReadBlock(int xBlock, int yBlock, void *data) {
+    const int x = xBlock * nBlockXSize, y = yBlock * nBlockYSize, first = 1;
+    auto *pixels = static_cast<GByte *>(data);
+    const RefsWindow window{x,
+                            y,
+                            std::min(nBlockXSize, nRasterXSize - x),
+                            std::min(nBlockYSize, nRasterYSize - y),
+                            &first,
+                            1,
+                            data,
+                            eDataType,
+                            1,
+                            nBlockXSize,
+                            0};
+    if (static_cast<RefsDataset *>(poDS)->readWindow(window) != CE_None) return CE_Failure;
+    for (int row = 0; row < window.height; row++, pixels += nBlockXSize)
+        std::replace_if(
+            pixels, pixels + window.width, [](GByte pixel) { return pixel != 0; }, 255);
+    return CE_None;
+}
+
+GDALRasterBand *RefsMaskBand::GetOverview(int i) {
+    if (i < 0 || i >= of_->nOverviews()) return nullptr;
+    RefsDataset *overview = of_->overview(i);
+    return overview != nullptr ? overview->mask() : nullptr;
+}
+
 /* Made when it is asked for, too, unless PAM or a user has given another. */
 const char *RefsBand::GetDescription() const {
     const char *given = GDALPamRasterBand::GetDescription();

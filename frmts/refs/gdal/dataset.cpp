@@ -79,6 +79,19 @@ RefsDataset *RefsDataset::overview(int i) {
     return opened.get();
 }
 
+RefsMaskBand *RefsDataset::mask() {
+    if (isMaskKnown_) return mask_.get();
+    isMaskKnown_ = true;
+    refs_error error = REFS_ERROR_INIT;
+    maskDataset_.reset(RefsGuardMade(&error, [&]() -> RefsDataset * {
+        auto view = view_->mask(&error);
+        return view != nullptr ? show(std::move(view)) : nullptr;
+    }));
+    if (maskDataset_ != nullptr) mask_.reset(new RefsMaskBand(maskDataset_.get(), this));
+    if (error.status != REFS_OK) RefsReport(error);
+    return mask_.get();
+}
+
 /* GDALPamDataset's would not call BuildPamFilename of this class. */
 RefsDataset::~RefsDataset() {
     RefsDataset::FlushCache(true);

@@ -42,6 +42,8 @@ class RefsRootDataset final : public GDALPamDataset {
     CPLStringList globals_, subdatasets_;
 };
 
+class RefsMaskBand;
+
 /** One array: bands are its dimensions other than x and y, flattened. Not for several threads at
  * once; GDAL clones it for each that reads a dataset of GDAL_OF_THREAD_SAFE. */
 class RefsDataset final : public GDALPamDataset {
@@ -71,6 +73,10 @@ class RefsDataset final : public GDALPamDataset {
     /** Overview `i`, from 0, the largest first, opened when it is first asked for; null on failure,
      * which is raised. */
     RefsDataset *overview(int i);
+
+    /** Pixels that the set says are masked, opened when it is first asked for; null where there is
+     * no mask, and on failure, which is raised. */
+    RefsMaskBand *mask();
 
     /** The colours of values, or null. */
     GDALColorTable *colors() { return colors_.get(); }
@@ -135,11 +141,31 @@ class RefsDataset final : public GDALPamDataset {
     const RefsKeeping keeping_;
     OGRSpatialReference spatialRef_;
     std::vector<std::unique_ptr<RefsDataset>> overviews_;
+    bool isMaskKnown_ = false;
+    std::unique_ptr<RefsDataset> maskDataset_;
+    std::unique_ptr<RefsMaskBand> mask_; ///< of maskDataset_
     CPLStringList metadata_, subdatasets_, geolocation_, geolocation2_, categories_;
 
     /** By the threads that were given them: GDAL asks one dataset, one call at a time, for all. */
     std::map<std::thread::id, CPLStringList> counts_;
     std::unique_ptr<GDALColorTable> colors_;
+};
+
+/** The mask of a dataset: 0 where the array of the mask is, else 255, as GDAL's GeoTIFF driver
+ * shows masks. Its overviews are the masks of the dataset's. */
+class RefsMaskBand final : public GDALRasterBand {
+  public:
+    /** `of` is whose mask `mask` is. */
+    RefsMaskBand(RefsDataset *mask, RefsDataset *of);
+
+    int GetOverviewCount() override { return of_->nOverviews(); }
+    GDALRasterBand *GetOverview(int i) override;
+
+  protected:
+    CPLErr IReadBlock(int xBlock, int yBlock, void *data) override;
+
+  private:
+    RefsDataset *const of_;
 };
 
 /** One index along the band axes of an array. */
@@ -158,6 +184,8 @@ class RefsBand final : public GDALPamRasterBand {
     GDALColorInterp GetColorInterpretation() override;
     int GetOverviewCount() override;
     GDALRasterBand *GetOverview(int i) override;
+    int GetMaskFlags() override;
+    GDALRasterBand *GetMaskBand() override;
     const char *GetDescription() const override;
     CPLErr AdviseRead(int xOffset, int yOffset, int xSize, int ySize, int bufferXSize,
                       int bufferYSize, GDALDataType bufferType, RefsAdviseOptions options) override;

@@ -168,7 +168,7 @@ const refs_array_meta *onlyVariable(const refs_hierarchy *hierarchy) {
         const bool isRaster = RefsIsSubdataset(hierarchy, array);
         hasRasters = hasRasters || isRaster;
         return isRaster && !refs_cf_is_coordinate(hierarchy, array) &&
-               !refs_cf_is_overview(hierarchy, array) && !refs_cf_is_mask(hierarchy, array);
+               !refs_cf_is_place_of_others(hierarchy, array);
     });
     if (hasRasters) return only;
     only = onlyArray(hierarchy, [&](const refs_array_meta *array) {

@@ -161,6 +161,18 @@ std::shared_ptr<const RefsRasterView> RefsRasterView::overview(int i, refs_error
     return overview.view;
 }
 
+std::shared_ptr<const RefsRasterView> RefsRasterView::mask(refs_error *error) const {
+    const refs_array_meta *found = refs_cf_find_mask(archive_->hierarchy(), meta_);
+    if (found == nullptr) return nullptr;
+    RefsName name = name_;
+    name.array = found->path;
+    name.selection.clear();
+    auto made = make(name, archive_, found, options_.List(), error);
+    const bool fits = made != nullptr && made->width() == width_ && made->height() == height_ &&
+                      description_.first_column == 0;
+    return fits ? made : nullptr;
+}
+
 std::vector<GDALColorInterp> RefsRasterView::readColors() const {
     const uint64_t n = meta_->shape[description_.band_axes[description_.sample_axis].dim];
     RefsBuffer head;
@@ -191,7 +203,8 @@ void RefsRasterView::loadColors() const {
 }
 
 GDALColorInterp RefsRasterView::colorOf(int band) const {
-    if (description_.sample_axis == REFS_CF_NO_DIM) return GCI_Undefined;
+    if (description_.sample_axis == REFS_CF_NO_DIM)
+        return refs_cf_is_gray(meta_) ? GCI_GrayIndex : GCI_Undefined;
     loadColors();
     std::array<uint64_t, REFS_MAX_RANK> index{};
     refs_cf_band_index(&description_, static_cast<uint64_t>(band - 1), index.data());

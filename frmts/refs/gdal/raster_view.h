@@ -58,6 +58,10 @@ class RefsRasterView {
      * itself: GDAL has chosen among all of them. */
     std::shared_ptr<const RefsRasterView> overview(int i, refs_error *error) const;
 
+    /** The mask that the set has of the array: null where there is none, and on failure, which
+     * `error` tells. */
+    std::shared_ptr<const RefsRasterView> mask(refs_error *error) const;
+
     /** Readers of the array that keep within the selected bands. Throws std::bad_alloc. */
     RefsReaders openReaders() const;
 

@@ -28,7 +28,8 @@ bool RefsHoldsNumbers(const refs_array_meta *array) {
 
 bool RefsIsSubdataset(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return RefsHoldsNumbers(array) && array->rank >= 2 && !array->is_instruction &&
-           !refs_cf_is_bounds(hierarchy, array);
+           !refs_cf_is_bounds(hierarchy, array) && !refs_cf_is_overview(hierarchy, array) &&
+           !refs_cf_is_mask(hierarchy, array);
 }
 
 RefsListing RefsListingOf(CSLConstList options) {

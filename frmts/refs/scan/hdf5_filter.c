@@ -23,12 +23,13 @@ static const known_filter known_filters[] = {
      "imagecodecs_szip",
      {"options_mask", "pixels_per_block", "bits_per_pixel", "pixels_per_scanline"},
      {0, 1, 2, 3}},
-    {5, "hdf5_nbit", {NULL}, {0}},
     {307, "bz2", {"level"}, {0}},
     {32000, "lzf", {NULL}, {0}},
     {32004, "imagecodecs_lz4h5", {NULL}, {0}},
     {32013, "hdf5_zfp", {NULL}, {0}},
     {32015, "zstd", {"level"}, {0}},
+    {32022, "bitround", {NULL}, {0}}, /* BitGroom and Granular BitRound, … */
+    {32023, "bitround", {NULL}, {0}}, /* … of which nothing is to be undone either */
     {32026, "blosc2", {NULL}, {0}},
 };
 
@@ -64,6 +65,11 @@ static json_t *bitshuffle(const refs_hdf5_filter *filter) {
                      "cname", compressor < 4 ? names[compressor] : "unknown");
 }
 
+/* The filter says that it leaves elements as they are where they have no bits to spare. */
+static json_t *nbit(const refs_hdf5_filter *filter) {
+    return refs_document_codec(value_of(filter, 1) != 0 ? "bitround" : "hdf5_nbit");
+}
+
 /* All values as they are. */
 static json_t *with_all(const char *codec_name, const refs_hdf5_filter *filter) {
     json_t *codec = refs_document_codec(codec_name), *list = json_array();
@@ -74,10 +80,11 @@ static json_t *with_all(const char *codec_name, const refs_hdf5_filter *filter) 
 }
 
 static json_t *codec_of(const refs_hdf5_filter *filter) {
-    enum { SCALEOFFSET = 6, BLOSC = 32001, BITSHUFFLE = 32008 };
+    enum { NBIT = 5, SCALEOFFSET = 6, BLOSC = 32001, BITSHUFFLE = 32008 };
     char name[32];
     json_t *codec = known_codec(filter);
     if (codec != NULL) return codec;
+    if (filter->id == NBIT) return nbit(filter);
     if (filter->id == SCALEOFFSET) return with_all("hdf5_scaleoffset", filter);
     if (filter->id == BLOSC) return blosc(filter);
     if (filter->id == BITSHUFFLE) return bitshuffle(filter);

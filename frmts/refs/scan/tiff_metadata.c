@@ -355,6 +355,73 @@ static refs_status add_roles(const tiff_file *file, const tiff_image *image, jso
     return status;
 }
 
+/* -- colours ----------------------------------------------------------------------------------- */
+
+enum { WHITE_IS_ZERO = 0, BLACK_IS_ZERO = 1, PALETTE = 3 };
+
+static json_t *opaque(unsigned red, unsigned green, unsigned blue) {
+    json_t *color = json_array();
+    json_array_append_new(color, json_integer(red));
+    json_array_append_new(color, json_integer(green));
+    json_array_append_new(color, json_integer(blue));
+    return color;
+}
+
+/* All reds, all greens, all blues, of 16 bits each. */
+static refs_status read_palette(const tiff_file *file, const tiff_image *image, json_t **colors,
+                                refs_error *err) {
+    refs_buf bytes = REFS_BUF_INIT;
+    size_t n = (size_t)1 << image->bits;
+    refs_status status = read_tag(file, image->full, TIFF_COLOR_MAP, &bytes, err);
+    if (status == REFS_OK && bytes.size == 6 * n) {
+        *colors = json_array();
+        for (size_t i = 0; i < n; i++) {
+            unsigned parts[3];
+            for (size_t k = 0; k < 3; k++)
+                parts[k] = refs_scan__tiff_load_16(file, bytes.data + 2 * (k * n + i)) / 257u;
+            json_array_append_new(*colors, opaque(parts[0], parts[1], parts[2]));
+        }
+    }
+    refs_buf_clear(&bytes);
+    return status;
+}
+
+/* Whether GDAL says that an image of shades of gray is something else. */
+static refs_status is_called_gray(const tiff_file *file, const tiff_image *image, bool *is_gray,
+                                  refs_error *err) {
+    refs_buf bytes = REFS_BUF_INIT;
+    gdal_item item;
+    refs_status status = read_tag(file, image->full, TIFF_GDAL_METADATA, &bytes, err);
+    refs_str text = refs_str_view((const char *)bytes.data, bytes.size);
+    while (status == REFS_OK && next_item(&text, &item))
+        if (refs_str_is(item.role, "colorinterp")) *is_gray = refs_str_is(item.value, "Gray");
+    refs_buf_clear(&bytes);
+    return status;
+}
+
+/* Of images of one sample; those of several have them from GDAL's own driver. Bilevel images are
+ * those of two colours, as there. */
+static refs_status add_colors(const tiff_file *file, const tiff_image *image, json_t *attributes,
+                              refs_error *err) {
+    json_t *colors = NULL;
+    refs_status status = REFS_OK;
+    if (image->samples != 1 || image->directory != image->full) return REFS_OK;
+    bool is_gray = image->photometric == WHITE_IS_ZERO || image->photometric == BLACK_IS_ZERO;
+    if (image->photometric == PALETTE && image->bits <= 16)
+        status = read_palette(file, image, &colors, err);
+    else if (is_gray && image->bits == 1) {
+        unsigned zero = image->photometric == WHITE_IS_ZERO ? 255 : 0;
+        colors = json_array();
+        json_array_append_new(colors, opaque(zero, zero, zero));
+        json_array_append_new(colors, opaque(255 - zero, 255 - zero, 255 - zero));
+    } else if (is_gray) {
+        status = is_called_gray(file, image, &is_gray, err);
+        if (is_gray) json_object_set_new(attributes, "tiff_gray", json_true());
+    }
+    if (colors != NULL) json_object_set_new(attributes, "tiff_colors", colors);
+    return status;
+}
+
 refs_status refs_scan__tiff_array_attributes(const tiff_file *file, const tiff_image *image,
                                              json_t **attributes, json_t **fill_value,
                                              refs_error *err) {
@@ -363,6 +430,7 @@ refs_status refs_scan__tiff_array_attributes(const tiff_file *file, const tiff_i
     if (*attributes == NULL) return refs_fail_nomem(err);
     refs_status status = add_roles(file, image, *attributes, err);
     if (status == REFS_OK) status = add_nodata(file, image, *attributes, &fill, err);
+    if (status == REFS_OK) status = add_colors(file, image, *attributes, err);
     if (status == REFS_OK) {
         *fill_value = fill != NULL ? fill : json_integer(0);
         return REFS_OK;
