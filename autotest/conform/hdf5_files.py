@@ -3,8 +3,8 @@
 
     GDAL_DRIVER_PATH=build/release/gdalplugins python3 autotest/conform/hdf5_files.py [-v] FOLDER...
 
-FOLDER holds files, at any depth; with the test files of Debian's source package "hdf5":
-`apt-get source hdf5`. Needs GDAL's Python, NumPy and h5py. Prints a line for each file of which not
+FOLDER holds files, at any depth; with the test files of Debian's source packages "hdf5" and "netcdf":
+`apt-get source hdf5 netcdf`. Needs GDAL's Python, NumPy and h5py. Prints a line for each file of which not
 every numeric dataset is equal, and a table; exits with 1 where values differ.
 """
 import os

@@ -96,6 +96,17 @@ def write_nbit(path):
         return list(file)
 
 
+def write_arrays(path):
+    """Elements that are arrays themselves, in each layout."""
+    with h5py.File(path, "w") as file:
+        kind = np.dtype(("<i4", (2, 3)))
+        for name, options in (("contiguous", {}), ("chunked", dict(chunks=(2,))), ("gzip", dict(chunks=(2,), compression="gzip"))):
+            file.create_dataset(name, (5,), kind, **options)[...] = np.arange(30).reshape(5, 2, 3)
+        file.create_dataset("scalar", (), kind)[...] = np.arange(6).reshape(2, 3)
+    with h5py.File(path) as file:
+        return list(file)
+
+
 def write_mask_of_others(path):
     """A chunk that went without a filter that the dataset does not have."""
     with h5py.File(path, "w") as file:
@@ -155,6 +166,9 @@ def main():
         path = os.path.join(folder, "nbit.h5")
         names = write_nbit(path)
         problems += [f"{name} of nbit.h5 differs" for name in names if differs(path, name)]
+        path = os.path.join(folder, "arrays.h5")
+        names = write_arrays(path)
+        problems += [f"{name} of arrays.h5 differs" for name in names if differs(path, name)]
         path = os.path.join(folder, "others.h5")
         write_mask_of_others(path)
         problems += check_mask_of_others(path)

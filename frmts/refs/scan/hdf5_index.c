@@ -23,7 +23,8 @@ bool refs_hdf5__can_be_counted(const refs_hdf5_layout *layout) {
 
 /* Chunks are full along all dimensions behind the one that is cut, and 1 along those before it. */
 refs_chunk_steps refs_hdf5__contiguous_steps(const refs_hdf5_layout *layout, uint64_t offset) {
-    refs_chunk_steps steps = {.offset = offset, .short_dim = layout->rank};
+    /* Elements that are arrays add dimensions later, of which none is this one. */
+    refs_chunk_steps steps = {.offset = offset, .short_dim = REFS_SCAN_MAX_RANK};
     uint64_t element = layout->element_size; /* bytes of an element along `dim` */
     steps.length = element;
     for (size_t dim = layout->rank; dim-- > 0;) {
