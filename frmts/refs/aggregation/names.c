@@ -150,7 +150,8 @@ static refs_status add_unescaped(const refs_aggregation *aggregation, const refs
         int high = i + 2 < file.size ? digit_of(file.data[i + 1]) : -1;
         int low = i + 2 < file.size ? digit_of(file.data[i + 2]) : -1;
         bool is_escaped = file.data[i] == '%' && high >= 0 && low >= 0 && high + low > 0;
-        char c = is_escaped ? (char)(high << 4 | low) : file.data[i];
+        char c = file.data[i];
+        if (is_escaped) c = (char)(unsigned char)(high * 16 + low);
         status = refs_buf_append(&name, &c, 1, err);
         any = any || is_escaped;
         i += is_escaped ? 2 : 0;

@@ -237,8 +237,9 @@ std::vector<std::string> RefsListFiles(const std::string &location, const refs_v
     std::vector<std::string> files;
     bool isFolder = false, isParquet = false;
     const bool isRemote = refs_location_is_remote(refs_str_from(location.c_str()));
-    if (isRemote && location.find('*') == std::string::npos) // URLs have other signs of patterns
-        return files;
+    const bool isVirtual = isRemote || STARTS_WITH(location.c_str(), "/vsi");
+    // URLs have other signs of patterns, and looking at what is in an archive may open a pipe.
+    if (isVirtual && location.find('*') == std::string::npos) return files;
     const bool found = !isRemote && isThere(location, &isFolder);
     if (!found && hasPattern(location)) {
         const size_t begin = location.rfind('/', location.find_first_of("*?["));
