@@ -11,9 +11,12 @@ static void print_names(const refs_codec_type *type) {
 
 int main(void) {
     puts("# Codecs\n\n"
-         "What REFS decodes, as compressor or as filter of Zarr version 2 and as codec of version 3, under the\n"
-         "names in the first column, and for those of numcodecs also with `numcodecs.` before them. The table is\n"
-         "the driver's own: `cmake --build --preset release --target codec_table_page` writes this page.\n"
+         "What REFS decodes, as compressor or as filter of Zarr version 2 and as codec of version "
+         "3, under the\n"
+         "names in the first column, and for those of numcodecs also with `numcodecs.` before "
+         "them. The table is\n"
+         "the driver's own: `cmake --build --preset release --target codec_table_page` writes this "
+         "page.\n"
          "\n"
          "| codec, other names | reads | library |\n"
          "|---|---|---|");
@@ -25,11 +28,14 @@ int main(void) {
         else
             printf(" | %s | %s |\n", type->reads, type->library);
     }
-    puts("\nA library that is \"REFS\" is this project. Codecs whose library the build does not find are kept by\n"
-         "name: reading what needs them is an error that says so. `transpose` and `bytes` of Zarr version 3 are no\n"
+    puts("\nA library that is \"REFS\" is this project. Codecs whose library the build does not "
+         "find are kept by\n"
+         "name: reading what needs them is an error that says so. `transpose` and `bytes` of Zarr "
+         "version 3 are no\n"
          "codecs here but say how elements lie in a chunk.\n"
          "\n"
-         "Whatever a codec gives is held against the size that the metadata of the array announce: more or less is\n"
+         "Whatever a codec gives is held against the size that the metadata of the array announce: "
+         "more or less is\n"
          "an error, but for chunks at the edge of an array that end where the array does.");
     return 0;
 }

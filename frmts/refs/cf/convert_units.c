@@ -3,6 +3,7 @@
  * Factors: the SI brochure; UDUNITS for how units are written.
  */
 #include "cf_internal.h"
+#include "clock.h"
 
 /* Of one kind, x units are x * factor + offset of the first one. */
 static const struct unit {
@@ -102,6 +103,13 @@ static bool read_clock(const refs_cf_units *of, refs_cf__clock *ticks) {
     refs_free(text);
     refs_free(calendar);
     return is_clock;
+}
+
+bool refs_cf_clock_of(const refs_cf_units *of, refs_cf_clock *clock) {
+    refs_cf__clock ticks = {.scale = 1};
+    if (!read_clock(of, &ticks)) return false;
+    *clock = (refs_cf_clock){ticks.unit_seconds, ticks.origin_day, ticks.origin_seconds};
+    return true;
 }
 
 /* Seconds between origins are exact as doubles, whatever the units. */

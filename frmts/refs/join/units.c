@@ -1,25 +1,12 @@
 /* units.c -- times in other units. */
 #include "join_internal.h"
-#include "refs/cf_internal.h"
+#include "refs/clock.h"
 
 #include <math.h>
 
-static bool read_clock(refs_str units, refs_str calendar, refs_cf__clock *clock) {
-    char units_text[256], calendar_text[64];
-    double value = 0;
-    refs_array_meta meta = {.dtype = {.type = REFS_TYPE_FLOAT, .size = 8}};
-    if (units.size >= sizeof units_text || calendar.size >= sizeof calendar_text) return false;
-    memcpy(units_text, units.data, units.size);
-    units_text[units.size] = '\0';
-    if (calendar.size > 0) memcpy(calendar_text, calendar.data, calendar.size);
-    calendar_text[calendar.size] = '\0';
-    const refs_cf_band_axis axis = {.kind = REFS_CF_AXIS_TIME,
-                                    .coordinate = &meta,
-                                    .n = 1,
-                                    .values = &value,
-                                    .units = units_text,
-                                    .calendar = calendar_text};
-    return refs_cf__read_clock(&axis, clock);
+static bool read_clock(refs_str units, refs_str calendar, refs_cf_clock *clock) {
+    const refs_cf_units of = {units, calendar};
+    return refs_cf_clock_of(&of, clock);
 }
 
 /* Whole microseconds, or 0. */
@@ -30,7 +17,7 @@ static int64_t whole_us(double seconds) {
 
 refs_status refs_join__rebase(refs_str from, refs_str to, refs_str calendar, refs_rebase *rebase,
                               refs_error *err) {
-    refs_cf__clock one, other;
+    refs_cf_clock one, other;
     *rebase = (refs_rebase){.is_same = refs_str_equal(from, to)};
     if (rebase->is_same) return REFS_OK;
     if (!read_clock(from, calendar, &one) || !read_clock(to, calendar, &other))
@@ -111,7 +98,7 @@ refs_status refs_join__apply(const refs_rebase *rebase, const refs_dtype *dtype,
 }
 
 bool refs_join__instant(refs_str units, refs_str calendar, double value, double *us) {
-    refs_cf__clock clock;
+    refs_cf_clock clock;
     if (!read_clock(units, calendar, &clock)) return false;
     *us = value * clock.unit_seconds * 1e6 + clock.origin_seconds * 1e6 +
           (double)clock.origin_day * 86400e6;
