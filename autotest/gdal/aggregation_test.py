@@ -3,6 +3,7 @@
 arrays that came with them, files that are unlike each other against GDAL's netCDF driver, and
 aggregations over HTTP. What needs that folder, the netCDF driver or h5py is left out without it."""
 
+import base64
 import json
 import multiprocessing
 import os
@@ -399,6 +400,45 @@ class Missing(InFolder):
             gdal.PopErrorHandler()
         told = [text for kind, text in said if kind == gdal.CE_Warning and "f2.nc" in text]
         self.assertEqual(len(told), 1, said)
+
+
+class Times(InFolder):
+    """An aggregation in a set of its own, with times that are one, too."""
+
+    def array(self, name, values, dims, **attributes):
+        meta = {"zarr_format": 2, "shape": values.shape, "chunks": values.shape, "order": "C",
+                "dtype": values.dtype.str, "compressor": None, "filters": None, "fill_value": None}
+        self.refs[name + "/.zarray"] = json.dumps(meta)
+        self.refs[name + "/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": dims, **attributes})
+        self.refs[name + "/" + (".".join("0" * values.ndim) or "0")] = (
+            "base64:" + base64.b64encode(values.tobytes()).decode())
+
+    def aggregate(self, name, dims, sizes, files, **attributes):
+        shape = [len(files)] + [1] * (len(dims) - 1)
+        self.array(name + "_map", np.array(sizes, "i4"), ["j", "i"])
+        self.array(name + "_uris", np.array(files, "S8").reshape(shape), list("fgh"[:len(shape)]))
+        self.array(name + "_names", np.array(["/a/" + name] * len(files), "S8").reshape(shape),
+                   list("fgh"[:len(shape)]))
+        self.array(name, np.array(0, "f8"), [], aggregated_dimensions=" ".join(dims),
+                   aggregated_data=f"map: {name}_map uris: {name}_uris identifiers: {name}_names",
+                   **attributes)
+
+    def test_of_missing_files_are_not_shown(self):
+        self.refs = {".zgroup": '{"zarr_format": 2}'}
+        self.array("a/v", np.zeros((1, 3, 4), "f4"), ["t", "y", "x"])
+        self.array("a/time", np.array([5], "i4"), ["time"])
+        self.aggregate("time", ["time"], [[1, 1]], ["", "gone.nc"], units="days since 2001-01-01",
+                       standard_name="time")
+        self.aggregate("v", ["time", "y", "x"], [[1, 1], [3, -1], [4, -1]], ["", "gone.nc"])
+        with open(self.file("set.json"), "w", encoding="ascii") as out:
+            json.dump({"version": 1, "refs": self.refs}, out)
+        gdal.PushErrorHandler("CPLQuietErrorHandler")
+        try:
+            raster = opened('REFS:"%s":/v' % self.file("set.json"), MISSING="FILL")
+        finally:
+            gdal.PopErrorHandler()
+        self.assertEqual([raster.GetRasterBand(i).GetDescription() for i in (1, 2)],
+                         ["time=#0", "time=#1"])
 
 
 class Damaged(InFolder):
