@@ -124,6 +124,11 @@ const char *refs_cf_axis_direction_of(const refs_array_meta *variable);
  * "Fill values"). Bytes have such in netCDF's tables, too, and nothing is filled with it. */
 bool refs_cf_fill_is_default(const refs_array_meta *array);
 
+/** The element of a type that netCDF fills with where nobody chose another (same source), in the
+ * byte order of the machine; at most 8 bytes. False, and nothing written, for types that netCDF
+ * does not fill. */
+bool refs_cf_default_fill(const refs_dtype *dtype, uint8_t *fill);
+
 /** Whether the attribute _Unsigned makes unsigned numbers of signed elements: those of one or two
  * bytes, as in the netCDF driver. refs_cf_describe looks at the valid range, too. */
 bool refs_cf_is_marked_unsigned(const refs_array_meta *array);

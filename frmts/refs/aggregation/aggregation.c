@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "refs/cf.h"
 #include "refs/fork.h"
 #include "refs/store.h"
 
@@ -386,7 +387,7 @@ static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
         memcpy(aggregation->fill, meta->fill, meta->dtype.size);
         has_fill = true;
     }
-    if (!has_fill) has_fill = refs_agg_values__default_fill(&meta->dtype, aggregation->fill);
+    if (!has_fill) has_fill = refs_cf_default_fill(&meta->dtype, aggregation->fill);
     meta->has_fill = has_fill;
     meta->fill = aggregation->fill;
     return REFS_OK;

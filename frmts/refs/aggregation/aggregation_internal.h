@@ -289,9 +289,6 @@ refs_status refs_agg_values__convert(const void *user, const void *src, size_t n
  * know of a variable whose attributes name none. */
 bool refs_agg_values__declares_fill(const refs_array_meta *variable);
 
-/** The element that netCDF fills a type with; false for types that it does not fill. */
-bool refs_agg_values__default_fill(const refs_dtype *dtype, uint8_t *fill);
-
 /* -- fragments.c ------------------------------------------------------------------------------- */
 
 /** A fragment whose file is open, held by whoever got it. */

@@ -16,39 +16,6 @@
 /* Elements that are converted at a time. */
 enum { BLOCK = 512 };
 
-/* -- what netCDF fills with -------------------------------------------------------------------- */
-
-#define STORE(type, number)                                                                        \
-    do {                                                                                           \
-        const type stored = (type)(number);                                                        \
-        memcpy(fill, &stored, sizeof stored);                                                      \
-        return true;                                                                               \
-    } while (0)
-
-/* NUG, appendix "Fill values". */
-bool refs_agg_values__default_fill(const refs_dtype *dtype, uint8_t *fill) {
-    switch (dtype->type) {
-    case REFS_TYPE_INT:
-        if (dtype->size == 1) STORE(int8_t, -127);
-        if (dtype->size == 2) STORE(int16_t, -32767);
-        if (dtype->size == 4) STORE(int32_t, -2147483647);
-        if (dtype->size == 8) STORE(int64_t, INT64_C(-9223372036854775806));
-        return false;
-    case REFS_TYPE_UINT:
-        if (dtype->size == 1) STORE(uint8_t, 255);
-        if (dtype->size == 2) STORE(uint16_t, 65535);
-        if (dtype->size == 4) STORE(uint32_t, 4294967295u);
-        if (dtype->size == 8) STORE(uint64_t, UINT64_C(18446744073709551614));
-        return false;
-    case REFS_TYPE_FLOAT:
-        if (dtype->size == 4) STORE(float, 9.9692099683868690e+36f);
-        if (dtype->size == 8) STORE(double, 9.9692099683868690e+36);
-        return false;
-    default:
-        return false;
-    }
-}
-
 /* -- describing -------------------------------------------------------------------------------- */
 
 /* What no element can be, such as 1e20 of a byte, is the missing value of none. */
@@ -77,7 +44,7 @@ bool refs_agg_values__declares_fill(const refs_array_meta *variable) {
     size_t size = variable->dtype.size;
     if (!variable->has_fill || size > sizeof other || memcmp(variable->fill, other, size) == 0)
         return false;
-    return size > 1 || !refs_agg_values__default_fill(&variable->dtype, other) ||
+    return size > 1 || !refs_cf_default_fill(&variable->dtype, other) ||
            memcmp(variable->fill, other, size) != 0;
 }
 
@@ -93,7 +60,7 @@ static refs_status describe_missing(const refs_array_meta *variable, refs_agg_va
         return REFS_OK;
     }
     if (values->from.size == 1) return REFS_OK;
-    values->n_missing = refs_agg_values__default_fill(&values->from, values->missing[0]);
+    values->n_missing = refs_cf_default_fill(&values->from, values->missing[0]);
     return REFS_OK;
 }
 

@@ -89,13 +89,6 @@ static const struct unit *find(refs_str name) {
     return NULL;
 }
 
-static refs_str trimmed(refs_str text) {
-    while (text.size > 0 && text.data[0] == ' ') text = refs_str_part(text, 1, text.size);
-    while (text.size > 0 && text.data[text.size - 1] == ' ')
-        text = refs_str_part(text, 0, text.size - 1);
-    return text;
-}
-
 static bool read_clock(const refs_cf_units *of, refs_cf__clock *ticks) {
     char *text = refs_str_copy(of->units), *calendar = refs_str_copy(of->calendar);
     bool is_clock = text != NULL && calendar != NULL &&
@@ -133,8 +126,8 @@ static bool have_one_calendar(const refs_cf_units *from, const refs_cf_units *to
 
 refs_cf_conversion refs_cf_convert_units(const refs_cf_units *from, const refs_cf_units *to,
                                          double *scale, double *offset) {
-    const refs_cf_units a = {trimmed(from->units), trimmed(from->calendar)};
-    const refs_cf_units b = {trimmed(to->units), trimmed(to->calendar)};
+    const refs_cf_units a = {refs_str_trim(from->units, " "), refs_str_trim(from->calendar, " ")};
+    const refs_cf_units b = {refs_str_trim(to->units, " "), refs_str_trim(to->calendar, " ")};
     *scale = 1;
     *offset = 0;
     if (a.units.size == 0 || b.units.size == 0 ||

@@ -8,34 +8,34 @@
 
 #include <math.h>
 
-/* What netCDF fills gaps with unless told otherwise (NUG, appendix "Fill values"). */
-typedef struct default_fill {
-    refs_type type;
-    size_t size;
-    double value;
-} default_fill;
+#define STORE(type, number)                                                                        \
+    do {                                                                                           \
+        const type stored = (type)(number);                                                        \
+        memcpy(fill, &stored, sizeof stored);                                                      \
+        return true;                                                                               \
+    } while (0)
 
-static const default_fill default_fills[] = {
-    {REFS_TYPE_INT, 1, -127},
-    {REFS_TYPE_UINT, 1, 255},
-    {REFS_TYPE_INT, 2, -32767},
-    {REFS_TYPE_UINT, 2, 65535},
-    {REFS_TYPE_INT, 4, -2147483647},
-    {REFS_TYPE_UINT, 4, 4294967295},
-    {REFS_TYPE_INT, 8, -9223372036854775806.},
-    {REFS_TYPE_UINT, 8, 18446744073709551614.},
-    {REFS_TYPE_FLOAT, 4, 9.9692099683868690e+36},
-    {REFS_TYPE_FLOAT, 8, 9.9692099683868690e+36},
-};
-
-static const int64_t default_int64 = -9223372036854775806;
-static const uint64_t default_uint64 = 18446744073709551614u;
-
-static const default_fill *find_default(const refs_dtype *dtype) {
-    for (size_t i = 0; i < sizeof default_fills / sizeof default_fills[0]; i++)
-        if (default_fills[i].type == dtype->type && default_fills[i].size == dtype->size)
-            return &default_fills[i];
-    return NULL;
+bool refs_cf_default_fill(const refs_dtype *dtype, uint8_t *fill) {
+    switch (dtype->type) {
+    case REFS_TYPE_INT:
+        if (dtype->size == 1) STORE(int8_t, -127);
+        if (dtype->size == 2) STORE(int16_t, -32767);
+        if (dtype->size == 4) STORE(int32_t, -2147483647);
+        if (dtype->size == 8) STORE(int64_t, INT64_C(-9223372036854775806));
+        return false;
+    case REFS_TYPE_UINT:
+        if (dtype->size == 1) STORE(uint8_t, 255);
+        if (dtype->size == 2) STORE(uint16_t, 65535);
+        if (dtype->size == 4) STORE(uint32_t, 4294967295u);
+        if (dtype->size == 8) STORE(uint64_t, UINT64_C(18446744073709551614));
+        return false;
+    case REFS_TYPE_FLOAT:
+        if (dtype->size == 4) STORE(float, 9.9692099683868690e+36f);
+        if (dtype->size == 8) STORE(double, 9.9692099683868690e+36);
+        return false;
+    default:
+        return false;
+    }
 }
 
 /* -- the fill value of the metadata ------------------------------------------------------------ */
@@ -95,17 +95,21 @@ static double load_float(const uint8_t *fill, size_t size) {
     }
 }
 
-double refs_cf__fill_number(const refs_array_meta *array) {
-    switch (array->dtype.type) {
+static double load_number(const refs_dtype *dtype, const uint8_t *fill) {
+    switch (dtype->type) {
     case REFS_TYPE_INT:
-        return load_signed(array->fill, array->dtype.size);
+        return load_signed(fill, dtype->size);
     case REFS_TYPE_FLOAT:
-        return load_float(array->fill, array->dtype.size);
+        return load_float(fill, dtype->size);
     case REFS_TYPE_COMPLEX:
-        return load_float(array->fill, array->dtype.size / 2);
+        return load_float(fill, dtype->size / 2);
     default:
-        return load_unsigned(array->fill, array->dtype.size);
+        return load_unsigned(fill, dtype->size);
     }
+}
+
+double refs_cf__fill_number(const refs_array_meta *array) {
+    return load_number(&array->dtype, array->fill);
 }
 
 static bool has_number_fill(const refs_array_meta *array) {
@@ -118,12 +122,9 @@ static bool is_wide(const refs_dtype *dtype, refs_type type) {
 }
 
 static bool fill_is_default(const refs_array_meta *array) {
-    if (is_wide(&array->dtype, REFS_TYPE_INT))
-        return memcmp(array->fill, &default_int64, sizeof default_int64) == 0;
-    if (is_wide(&array->dtype, REFS_TYPE_UINT))
-        return memcmp(array->fill, &default_uint64, sizeof default_uint64) == 0;
-    const default_fill *expected = find_default(&array->dtype);
-    return expected != NULL && refs_cf__fill_number(array) == expected->value;
+    uint8_t expected[sizeof(double)];
+    return refs_cf_default_fill(&array->dtype, expected) &&
+           memcmp(array->fill, expected, array->dtype.size) == 0;
 }
 
 /* Whether the array can have no declared fill value of its own: a coordinate of a dimension, a
@@ -285,30 +286,26 @@ static refs_status set_from_attribute(const refs_array_meta *array, const char *
     return REFS_OK;
 }
 
-static void set_from_fill(const refs_array_meta *array, refs_cf_description *description) {
+static void set_from_fill(const refs_dtype *dtype, const uint8_t *fill,
+                          refs_cf_description *description) {
     int64_t int64;
     uint64_t uint64;
-    if (is_wide(&array->dtype, REFS_TYPE_INT)) {
-        memcpy(&int64, array->fill, sizeof int64);
+    if (is_wide(dtype, REFS_TYPE_INT)) {
+        memcpy(&int64, fill, sizeof int64);
         set_int64(description, int64);
-    } else if (is_wide(&array->dtype, REFS_TYPE_UINT)) {
-        memcpy(&uint64, array->fill, sizeof uint64);
+    } else if (is_wide(dtype, REFS_TYPE_UINT)) {
+        memcpy(&uint64, fill, sizeof uint64);
         set_uint64(description, uint64);
     } else {
-        set_double(description, &array->dtype, refs_cf__fill_number(array));
+        set_double(description, dtype, load_number(dtype, fill));
     }
 }
 
 /* Bytes have no default nodata: all their values are common. */
 static void set_default(const refs_array_meta *array, refs_cf_description *description) {
-    const default_fill *fill = find_default(&array->dtype);
-    if (fill == NULL || fill->size == 1) return;
-    if (is_wide(&array->dtype, REFS_TYPE_INT))
-        set_int64(description, default_int64);
-    else if (is_wide(&array->dtype, REFS_TYPE_UINT))
-        set_uint64(description, default_uint64);
-    else
-        set_double(description, &array->dtype, fill->value);
+    uint8_t fill[sizeof(double)];
+    if (array->dtype.size > 1 && refs_cf_default_fill(&array->dtype, fill))
+        set_from_fill(&array->dtype, fill, description);
 }
 
 /* "NaN" and other words in place of a number. */
@@ -331,7 +328,7 @@ static void infer_nodata(const refs_cf__input *input, bool declared,
     if (holds_ticks(&array->dtype))
         set_int64(description, INT64_MIN); /* NumPy's "not a time" */
     else if (declared)
-        set_from_fill(array, description);
+        set_from_fill(&array->dtype, array->fill, description);
     else if (refs_json_get(array->attributes, "GRIB_missingValue") != NULL)
         set_double(description, &array->dtype, (double)NAN); /* which decoders put in its place */
     else if (!is_tiff && (array->has_fill ? has_number_fill(array) && fill_is_default(array)
