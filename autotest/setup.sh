@@ -9,9 +9,10 @@ cd "$(dirname "$0")/.."
 packages="build-essential cmake ninja-build pkg-config
     libgdal-dev gdal-bin libproj-dev
     libdeflate-dev libzstd-dev liblz4-dev libblosc-dev libbz2-dev liblzma-dev libsnappy-dev
-    libjansson-dev zlib1g-dev liblzf-dev libaec-dev libzfp-dev libeccodes-dev
-    libjpeg-dev libpng-dev libwebp-dev libopenjp2-7-dev liblerc-dev
-    libgtest-dev python3 python3-numpy python3-gdal python3-rasterio"
+    libjansson-dev libexpat1-dev zlib1g-dev liblzf-dev libaec-dev libzfp-dev libeccodes-dev
+    libjpeg-dev libpng-dev libwebp-dev libopenjp2-7-dev liblerc-dev libnetcdf-dev
+    libssl-dev libexpat1-dev
+    libgtest-dev python3 python3-numpy python3-gdal python3-rasterio python3-netcdf4 netcdf-bin"
 
 is_missing() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" != installed ]

@@ -41,6 +41,18 @@ install(FILES ${refs_texts}/bash DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-c
 install(FILES ${refs_texts}/zsh DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/zsh/vendor-completions
         RENAME _refs COMPONENT tool)
 
+# -- netCDF-C ---------------------------------------------------------------------------------------
+
+# The library that netCDF-C loads, or that `ncrefs` has loaded before a program's own.
+if(TARGET ncrefs)
+  set(refs_netcdf_dir ${CMAKE_INSTALL_LIBDIR}/ncrefs)
+  install(TARGETS ncrefs LIBRARY DESTINATION ${refs_netcdf_dir} COMPONENT netcdf)
+  file(RELATIVE_PATH REFS_NCREFS_FOLDER ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_PREFIX}/${refs_netcdf_dir})
+  configure_file(frmts/refs/netcdf/ncrefs.sh ncrefs @ONLY
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/ncrefs DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT netcdf)
+endif()
+
 # -- the core ---------------------------------------------------------------------------------------
 
 # Files of the libraries that targets stand for: what programs link after the core.
@@ -114,7 +126,12 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/copyright.in copyright @ONLY)
 set(refs_package_plugin gdal-plugin-refs)
 set(refs_package_dev librefs-dev)
 set(refs_package_tool refs-tools)
-foreach(component IN ITEMS plugin dev tool)
+set(refs_package_netcdf libncrefs)
+set(refs_components plugin dev tool)
+if(TARGET ncrefs)
+  list(APPEND refs_components netcdf)
+endif()
+foreach(component IN LISTS refs_components)
   install(FILES ${PROJECT_BINARY_DIR}/copyright README.md
           DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${refs_package_${component}} COMPONENT ${component})
 endforeach()
@@ -130,7 +147,7 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_COMPONENTS_ALL plugin dev tool)
+set(CPACK_COMPONENTS_ALL ${refs_components})
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME ${refs_package_plugin})
@@ -139,6 +156,9 @@ set(CPACK_DEBIAN_PLUGIN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_TOOL_PACKAGE_NAME ${refs_package_tool})
 set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_NETCDF_PACKAGE_NAME ${refs_package_netcdf})
+set(CPACK_DEBIAN_NETCDF_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_NETCDF_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME ${refs_package_dev})
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)

@@ -5,8 +5,8 @@
 
 One row for each case and way of reading: requests (and how many of them HEAD), bytes sent by the
 server beside the bytes of the ranges that are needed, chunks decoded, bytes of values copied from
-chunks, and the time as a multiple of the time that the same merged ranges take when they are only
-fetched, 16 at a time. Counts are the same on every machine; times are this one's.
+chunks, the time, and the limit: the longer of the times that the same merged ranges take when they are
+only fetched, the best of 8 to 64 at a time, and that the same read takes from this machine's disk. Counts are the same on every machine; times are this one's.
 GDAL_DRIVER_PATH says where the plugin is.
 """
 import argparse
@@ -153,7 +153,7 @@ def merge(spans):
     return merged
 
 
-def fetch_only(port, ranges):
+def fetch_only(port, ranges, n_at_a_time):
     """Seconds, and requests, for the merged ranges alone."""
     def fetch(request):
         name, (begin, end) = request
@@ -164,7 +164,7 @@ def fetch_only(port, ranges):
 
     requests = [(name, span) for name, spans in ranges.items() for span in merge(spans)]
     begin = time.monotonic()
-    with ThreadPoolExecutor(16) as pool:
+    with ThreadPoolExecutor(n_at_a_time) as pool:
         list(pool.map(fetch, requests))
     return time.monotonic() - begin, len(requests)
 
@@ -202,13 +202,20 @@ def measure(server, path, way, repeat):
 
 
 def print_row(case, way, run, ranges, limit):
-    seconds, n_requests = limit
+    fetching, local, n_requests = limit
     sent = sum(int(line[4]) for line in run["log"])
     bytes_needed = sum(end - begin for spans in ranges.values() for begin, end in spans)
     heads = sum(line[0] == "HEAD" for line in run["log"])
     print(f"{case.name:9} {way:14} {len(run['log']):8} {heads:5} {n_requests:8} {sent / 1e6:8.2f} "
           f"{bytes_needed / 1e6:8.2f} {run['CHUNKS_DECODED']:8} {run['BYTES_COPIED'] / 1e6:10.2f} "
-          f"{run['seconds'] / seconds:10.1f}", flush=True)
+          f"{run['seconds']:7.3f} {fetching:8.3f} {local:6.3f} {run['seconds'] / max(fetching, local):7.2f}", flush=True)
+
+
+def find_limit(server, ranges, local_path, way):
+    """Seconds of fetching alone, and of the same read from disk; and requests."""
+    fetched = min(fetch_only(server.port, ranges, n) for n in (8, 16, 32, 64))
+    local = min(read_in_process(local_path, way)["seconds"] for _ in range(3))
+    return fetched[0], local, fetched[1]
 
 
 def main():
@@ -218,7 +225,7 @@ def main():
     parser.add_argument("cases", nargs="*", metavar="CASE")
     arguments = parser.parse_args()
     print(f"{'case':9} {'read':14} {'requests':>8} {'HEAD':>5} {'planned':>8} {'MB':>8} {'needed':>8} "
-          f"{'decoded':>8} {'MB copied':>10} {'x fetching':>10}")
+          f"{'decoded':>8} {'MB copied':>10} {'seconds':>7} {'fetching':>8} {'local':>6} {'x limit':>7}")
     with tempfile.TemporaryDirectory() as folder:
         server = Server(folder, arguments.latency_ms)
         try:
@@ -226,11 +233,14 @@ def main():
                 if arguments.cases and case.name not in arguments.cases:
                     continue
                 url = f"http://127.0.0.1:{server.port}"
+                local = os.path.join(folder, "local")
+                os.makedirs(local, exist_ok=True)
+                case.write(local, local)
                 all_ranges = case.write(folder, url)
                 for way in WAYS:
                     ranges = needed(case, all_ranges, way)
-                    limit = min(fetch_only(server.port, ranges) for _ in range(arguments.repeat))
                     path = f'REFS:"{os.path.join(folder, case.name)}.json":/v'
+                    limit = find_limit(server, ranges, path.replace(folder, local), way)
                     print_row(case, way, measure(server, path, way, arguments.repeat), ranges, limit)
         finally:
             server.close()

@@ -34,6 +34,7 @@ SOURCES = {path: read(path) for extension in ("c", "h", "cpp")
            for folder in ("frmts/refs/*", "frmts/refs/*/*", "include/refs")
            for path in names(f"{folder}/*.{extension}")}
 CODE = "\n".join(SOURCES.values())
+HOST = "frmts/refs/host/"  # settings of programs without GDAL
 
 
 def section(page, title):
@@ -112,8 +113,18 @@ class Options(unittest.TestCase):
                 documented[name] = str(int(number[1]) << UNITS[number[2]])
         self.assertEqual(documented, options)
 
+    @staticmethod
+    def asked_for(code):
+        return set(re.findall(r'"((?:REFS|GDAL|CPL|AWS|GS|AZURE|OSS|SSL|CURL)_[A-Z0-9_]+)"', code))
+
+    def test_of_programs_without_gdal_are_those_that_the_code_asks_for(self):
+        asked = self.asked_for("\n".join(text for path, text in SOURCES.items() if path.startswith(HOST)))
+        asked -= {"CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT"}  # security.md
+        page = {name for name in quoted(read("docs/stores.md")) if re.fullmatch(r"[A-Z]+_[A-Z0-9_]+", name)}
+        self.assertEqual(page, asked)
+
     def test_of_configuration_are_those_that_the_code_asks_for(self):
-        asked = set(re.findall(r'"((?:REFS|GDAL|CPL|AWS|GS|AZURE|OSS|SSL|CURL)_[A-Z0-9_]+)"', CODE))
+        asked = self.asked_for("\n".join(text for path, text in SOURCES.items() if not path.startswith(HOST)))
         asked -= {"SSL_VERIFYSTATUS"}  # a name inside of GDAL
         text = section("docs/driver.md", "Configuration options")
         documented = {name for name in quoted(text) if re.fullmatch(r"[A-Z]+_[A-Z0-9_]+", name)}
@@ -208,11 +219,11 @@ class Architecture(unittest.TestCase):
 
     def test_names_each_room_its_headers_and_what_it_may_enter(self):
         rooms, declared = self.rooms(), self.declared()
-        for user in ("gdal", "tool"):
+        for user in ("gdal", "netcdf", "tool"):
             self.assertEqual(rooms.pop(user), ([], [], ["all"]))
         self.assertEqual(rooms, declared)
         folders = [os.path.basename(name) for name in names("frmts/refs/*/")]
-        self.assertEqual(sorted(folders), sorted([*rooms, "gdal", "tool"]))
+        self.assertEqual(sorted(folders), sorted([*rooms, "gdal", "netcdf", "tool"]))
 
     def test_headers_of_rooms_are_all_that_there_are(self):
         listed = sorted(header for headers, _, _ in self.rooms().values() for header in headers)

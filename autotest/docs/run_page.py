@@ -15,6 +15,9 @@ opening fence say what a block is, and a block of which they say nothing known i
                      there are
   python             a program of its own
   python continued   one that begins with the programs before it, up to one that is not continued
+  sh store, python store
+                     the same, with the aliases tenancy-0 and tenancy-1 of an object store that has the
+                     buckets test and test-bucket; left out where the server for that is not there
   python qgis        the same, inside of QGIS, which keeps no statistics
   ... needs=a,b      left out where Python does not find these modules
   c, cmake file=F    the content of file F
@@ -30,6 +33,7 @@ they may change nothing outside of build/.
 """
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -37,11 +41,14 @@ import sys
 import tempfile
 import textwrap
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "server"))
+import object_store  # noqa: E402
+
 FENCE = re.compile(r"^( *)```(.*)$")
 EXAMPLE = "https://example.org"
 BUILD = "build/release"  # as pages write it
-KINDS = {"sh": {"", "as-root", "background", "long", "window"},
-         "python": {"", "continued", "qgis", "qgis continued"},
+KINDS = {"sh": {"", "as-root", "background", "long", "window", "store"},
+         "python": {"", "continued", "qgis", "qgis continued", "store"},
          "c": {""}, "cmake": {""}, "text": {"output", "form", "drawing", "measured"}}
 QGIS = """\
 import os, tempfile
@@ -88,6 +95,8 @@ class Block:
         needed = self.options.get("needs", "").split(",")
         if "qgis" in self.kind:
             needed.append("qgis")
+        if self.kind == "store" and object_store.WHY_NOT:
+            return ["versitygw"]
         return [name for name in needed if name and importlib.util.find_spec(name) is None]
 
 
@@ -158,7 +167,9 @@ class Server:
     """The command of a background block."""
 
     def __init__(self, block):
-        self._process = subprocess.Popen(["sh", "-euc", "exec " + block.text.strip()],
+        # "python3" is the one that has what pages need.
+        path = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
+        self._process = subprocess.Popen(["sh", "-euc", "exec " + block.text.strip()], env={**os.environ, "PATH": path},
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         port = self._process.stdout.readline().decode().strip()
         if not port.isdigit():
@@ -168,7 +179,28 @@ class Server:
     def close(self):
         self._process.stdin.close()
         self._process.stdout.close()
+        try:
+            self._process.wait(1)  # those of the project end with their input
+        except subprocess.TimeoutExpired:
+            self._process.terminate()
         self._process.wait(10)
+
+
+class Store:
+    """Object stores, and the file that has their aliases."""
+
+    def __init__(self, folder):
+        self.stores = [object_store.ObjectStore(f"id-{i}", f"secret-{i}", "test", "test-bucket") for i in range(2)]
+        hosts = {f"s3://tenancy-{i}": {"alias": f"tenancy-{i}", "url": store.url, "backend": "s3aioFileObject",
+                                       "credentials": {"accessKey": store.key, "secretKey": store.secret}}
+                 for i, store in enumerate(self.stores)}
+        self.config = os.path.join(folder, "s3nc.json")
+        with open(self.config, "w", encoding="utf-8") as file:
+            json.dump({"version": "9", "hosts": hosts, "backends": {}}, file)
+
+    def close(self):
+        for store in self.stores:
+            store.close()
 
 
 class Page:
@@ -177,6 +209,8 @@ class Page:
         self.folder = folder
         self.plugins = os.path.abspath(plugins)
         self.left_out = []
+        has_store = any(block.kind == "store" for block in self.blocks) and not object_store.WHY_NOT
+        self.store = Store(folder) if has_store else None
         self.servers = [Server(block) for block in self.blocks if block.kind == "background"]
 
     def file(self, name):
@@ -185,6 +219,8 @@ class Page:
     def close(self):
         for server in self.servers:
             server.close()
+        if self.store:
+            self.store.close()
 
     def as_run(self, text):
         """What this machine has for what a reader has."""
@@ -231,6 +267,8 @@ class Page:
     def script(self):
         """All that is run, with the output of each block in a file of its own."""
         parts = ["set -eux\n"]
+        if self.store:
+            parts.append(f"export S3_NC_CONFIG='{self.store.config}'\n")
         for number, block in enumerate(self.blocks):
             if "file" in block.options:
                 os.makedirs(os.path.dirname(block.options["file"]), exist_ok=True)

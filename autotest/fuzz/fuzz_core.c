@@ -129,7 +129,7 @@ static void list_sets(const fuzz_file *files) {
 static void try_arrays(const fuzz_stack *stack) {
     refs_cache *cache = NULL;
     if (refs_cache_open(REFS_MIB, &cache, NULL) != REFS_OK) abort();
-    refs_array_context context = {stack->store, cache, NULL, NULL, REFS_MIB};
+    refs_array_context context = {stack->store, cache, NULL, NULL, REFS_MIB, 0};
     const refs_cf_values values = {read_doubles, read_strings, NULL, &context};
     size_t n = refs_hierarchy_n_arrays(stack->hierarchy);
     for (size_t i = 0; i < n && i < MAX_ARRAYS; i++) {

@@ -17,9 +17,15 @@ bool fuzz_next_line(refs_str *text, refs_str *line) {
 
 /* -- a host with a few files ------------------------------------------------------------------- */
 
+static bool is_called(const char *location, const char *ending) {
+    return refs_str_ends(refs_str_from(ending), "/")
+               ? strstr(location, ending) != NULL
+               : refs_str_ends(refs_str_from(location), ending);
+}
+
 static refs_status open_file(void *self, const char *location, void **handle, refs_error *err) {
     fuzz_file *file = self;
-    while (file->ending != NULL && !refs_str_ends(refs_str_from(location), file->ending)) file++;
+    while (file->ending != NULL && !is_called(location, file->ending)) file++;
     if (file->ending == NULL) return refs_fail(err, REFS_NOT_FOUND, "%s", location);
     *handle = &file->content;
     return REFS_OK;

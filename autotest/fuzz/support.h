@@ -14,7 +14,8 @@ void fuzz_check_words(refs_status status, const refs_error *err);
 /** Cuts the next line, without its end, from the front of `*text`; false when nothing is left. */
 bool fuzz_next_line(refs_str *text, refs_str *line);
 
-/** A file of a host, by how its name ends. */
+/** A file of a host, by how its name ends, or, where that ends in a slash, a folder that it is in.
+ */
 typedef struct fuzz_file {
     const char *ending;
     refs_bytes content;

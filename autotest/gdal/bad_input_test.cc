@@ -223,7 +223,8 @@ TEST(BadInput, HostileShapesAreRefusedWithoutTakingMemory) {
         const char *name;
         Array array;
     } rows[] = {
-        {"huge-chunk", {"v", {100000, 100000}, "<f8", {100000, 100000}}},
+        {"huge-chunk",
+         {"v", {100000, 100000}, "<f8", {}, {}, "", "null", "null", R"({"id": "zlib"})"}},
         {"huge-grid", {"v", {huge, 3}, "<f8", {1, 3}}},
         {"many-bands", {"v", {huge, 2, 3}, "<f8", {1, 2, 3}}},
         {"chunk-of-nothing", {"v", {2, 3}, "<f8", {0, 3}}},

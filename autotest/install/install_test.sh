@@ -23,7 +23,12 @@ esac
 # Each package says whose it is, and how it may be used.
 DESTDIR="$work/root" "$cmake" --install "$binary" --component dev >/dev/null
 DESTDIR="$work/root" "$cmake" --install "$binary" --component tool >/dev/null
-for package in gdal-plugin-refs librefs-dev refs-tools; do
+packages="gdal-plugin-refs librefs-dev refs-tools"
+if [ -f "$binary/libncrefs.so" ]; then
+    DESTDIR="$work/root" "$cmake" --install "$binary" --component netcdf >/dev/null
+    packages="$packages libncrefs"
+fi
+for package in $packages; do
     doc=$(find "$work/root" -type d -path "*/share/doc/$package")
     [ -s "$doc/README.md" ] || fail "$package has no README"
     grep -qx 'Copyright: 2026 The REFS authors' "$doc/copyright" || fail "$package: whose is it?"
@@ -39,6 +44,13 @@ refs=$(find "$work/root" -path '*/bin/refs')
 for text in man/man1/refs.1 bash-completion/completions/refs zsh/vendor-completions/_refs; do
     [ -s "$(find "$work/root" -path "*/share/$text")" ] || fail "there is no $text"
 done
+
+# Programs of netCDF-C, by the one that is installed.
+if [ -f "$binary/libncrefs.so" ] && command -v ncdump >/dev/null; then
+    ncrefs=$(find "$work/root" -path '*/bin/ncrefs')
+    "$ncrefs" ncdump -h "$source/data/sample.json" | grep -q 'short t2m(time, lat, lon) ;' ||
+        fail "ncrefs does not read a set"
+fi
 
 PKG_CONFIG_PATH=$(find "$work/prefix" -name pkgconfig)
 export PKG_CONFIG_PATH

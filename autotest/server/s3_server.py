@@ -5,6 +5,7 @@ request, string to sign, signing key), those in headers and those in queries.
 
 import hashlib
 import hmac
+import html
 import re
 import threading
 import urllib.parse
@@ -69,6 +70,31 @@ class Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
+    def list(self, bucket, query):
+        """Answers ListObjectsV2, `page` keys at a time."""
+        asked = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+        begin, delimiter = f"/{bucket}/", asked.get("delimiter")
+        prefix = asked.get("prefix", "")
+        after = asked.get("continuation-token", "")
+        found = {}  # a folder stands for what is in it
+        for name in self.server.objects:
+            key = name[len(begin):]
+            if not name.startswith(begin) or not key.startswith(prefix):
+                continue
+            slash = key.find(delimiter, len(prefix)) if delimiter else -1
+            found[key if slash < 0 else key[:slash + 1]] = slash >= 0
+        names = sorted((name for name in found if name > after), key=str.encode)
+        shown, is_cut = names[:self.server.page], len(names) > self.server.page
+        text = ['<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">',
+                f"<Name>{bucket}</Name><IsTruncated>{str(is_cut).lower()}</IsTruncated><EncodingType>url</EncodingType>"]
+        for name in shown:
+            quoted = urllib.parse.quote_plus(name, safe="/")
+            text.append(f"<CommonPrefixes><Prefix>{quoted}</Prefix></CommonPrefixes>" if found[name] else
+                        f"<Contents><Key>{quoted}</Key><Size>{len(self.server.objects[begin + name])}</Size></Contents>")
+        if is_cut:
+            text.append(f"<NextContinuationToken>{html.escape(shown[-1])}</NextContinuationToken>")
+        self.answer(200, "".join(text + ["</ListBucketResult>"]).encode(), Content_Type="application/xml")
+
     def refuse(self, status, code):
         self.answer(status, f"<Error><Code>{code}</Code></Error>".encode(), Content_Type="application/xml")
 
@@ -80,6 +106,9 @@ class Handler(BaseHTTPRequestHandler):
         bucket = path.split("/")[1]
         if not any(name.startswith(f"/{bucket}/") for name in self.server.objects):
             return self.refuse(404, "NoSuchBucket")
+        query = self.path.partition("?")[2]
+        if "list-type=2" in query.split("&"):
+            return self.list(bucket, query)
         content = self.server.objects.get(path)
         if content is None:
             return self.refuse(404, "NoSuchKey")
@@ -98,13 +127,13 @@ class Handler(BaseHTTPRequestHandler):
 
 class S3Server(ThreadingHTTPServer):
     """Serves `objects`, {"/bucket/key": bytes}, to `keys`, {identity: secret}, until close(). `asked`
-    has method, path, range and refusal of each request."""
+    has method, path, range and refusal of each request. Lists have `page` names each."""
 
     daemon_threads = True
 
     def __init__(self, objects, keys):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.objects, self.keys, self.asked = objects, keys, []
+        self.objects, self.keys, self.asked, self.page = objects, keys, [], 1000
         self.url = f"http://127.0.0.1:{self.server_port}"
         self._thread = threading.Thread(target=self.serve_forever, daemon=True)
         self._thread.start()

@@ -130,6 +130,38 @@ class Index(Folder):
         self.assertEqual(content("a.json"), content("b.json"))
         self.assertEqual(content("a.json"), content("c.json"))
 
+    def test_assets_of_stac_are_sources(self):
+        os.makedirs("c/items")
+        os.mkdir("c/data")
+        for hour in range(3):
+            self.write(f"c/data/{hour}.nc", [hour])
+            with open(f"c/items/{hour}.json", "w", encoding="utf-8") as file:
+                json.dump({"type": "Feature", "stac_version": "1.0.0", "id": str(hour),
+                           "links": [{"rel": "collection", "href": "../collection.json"}],
+                           "assets": {"image": {"href": "x.png", "roles": ["thumbnail"]},
+                                      "values": {"href": f"../data/{hour}.nc",
+                                                 "roles": ["data"]}}}, file)
+        with open("c/collection.json", "w", encoding="utf-8") as file:
+            json.dump({"type": "Collection", "stac_version": "1.0.0", "id": "c",
+                       "links": [{"rel": "self", "href": "collection.json"},
+                                 *[{"rel": "item", "href": f"./items/{i}.json"} for i in range(3)]]},
+                      file)
+        with open("list.json", "w", encoding="utf-8") as file:
+            json.dump({"type": "FeatureCollection", "features": [
+                {"stac_version": "1.0.0", "assets": {
+                    "a": {"href": f"c/data/{i}.nc", "type": "application/x-netcdf"},
+                    "b": {"href": "b.html", "type": "text/html"}}} for i in range(3)]}, file)
+        run("index", "c/data", "-o", "all.json")
+        for name in ("c/collection.json", "list.json"):
+            run("index", name, "-o", "again.json")
+            self.assertEqual(content("again.json"), content("all.json"))
+        run("index", "c/items/0.json", "c/items/1.json", "-o", "two.json")
+        self.expect_hours("two.json", [0, 1])
+        with open("none.json", "w", encoding="utf-8") as file:
+            json.dump({"type": "Catalog", "stac_version": "1.0.0",
+                       "links": [{"rel": "child", "href": "none.json"}]}, file)
+        self.assertIn("no asset", run("index", "none.json", "-o", "x.json", status=1))
+
     def test_units_of_times_are_made_the_same(self):
         self.write("a.nc", [6, 7], units="hours since 2020-01-01")
         self.write("b.nc", [0, 0.5], units="days since 2020-01-02")
@@ -173,11 +205,61 @@ class Index(Folder):
         for i, time in enumerate((0, 1)):
             for j, y in enumerate((0, 6)):
                 self.write(f"{i}{j}.nc", [time], y=y)
-        run("index", "*.nc", "-o", "all.json")
+        said = subprocess.run([REFS, "index", "*.nc", "-o", "all.json"], capture_output=True,
+                              text=True, check=True).stderr
         values = read("all.json", "t")
         self.assertEqual(values.shape, (2, 12, 8))
+        self.assertIn("tiles and are joined along y (2) and time (2)", said)
         np.testing.assert_array_equal(read("all.json", "y"), np.arange(12))
         np.testing.assert_array_equal(values[1, 6:], 100 + np.arange(48).reshape(6, 8))
+
+    def test_grids_that_differ_are_no_second_dimension(self):
+        for hour in range(4):
+            self.write(f"{hour}.nc", [hour])
+        self.write("4.nc", [4], y=0.25)
+        said = run("index", *sorted(glob.glob("*.nc")), "-o", "all.json", status=1)
+        self.assertRegex(said, r"y of .*\.nc \(0 to 5, 6 values\) and of .*4\.nc \(0.25 to 5.25, "
+                               r"6 values\) differ")
+        self.write("4.nc", [4], y=100)
+        said = run("index", *sorted(glob.glob("*.nc")), "-o", "all.json", status=1)
+        self.assertRegex(said, r"y of .*\.nc \(0 to 5, .*4\.nc \(100 to 105")
+        self.write("4.nc", [2], y=0.25)
+        said = run("index", "2.nc", "4.nc", "-o", "all.json", status=1)
+        self.assertIn("differ", said)
+        self.write("4.nc", [4])
+        self.write("2.nc", [2], y=1)
+        said = run("index", *sorted(glob.glob("?.nc")), "-o", "all.json", status=1)
+        self.assertRegex(said, r"grids of .*0\.nc and .*2\.nc differ: element 0 of y is 0 and 1")
+        with self.assertRaisesRegex(RuntimeError, "grids of"):
+            gdal.OpenEx('REFS:"*.nc"', gdal.OF_MULTIDIM_RASTER)
+
+    def test_longitudes_of_two_dimensions_are_compared(self):
+        for name, shift in (("a.nc", 0), ("b.nc", 0), ("c.nc", 1)):
+            self.write(name, ["abc".index(name[0])])
+            with netCDF4.Dataset(name, "a") as file:
+                lon = file.createVariable("lon", "f8", ("y", "x"))
+                lon.units = "degrees_east"
+                lon[:] = np.arange(48).reshape(6, 8) + shift
+        run("index", "a.nc", "b.nc", "-o", "all.json")
+        said = run("index", "a.nc", "b.nc", "c.nc", "-o", "all.json", status=1)
+        self.assertRegex(said, r"a\.nc and c\.nc differ: element 0 of lon is 0 and 1")
+
+    def test_coordinates_of_another_type_are_the_same(self):
+        self.write("a.nc", [0], x=0.1)
+        self.write("b.nc", [1], x=0.1)
+        with netCDF4.Dataset("c.nc", "w") as file, netCDF4.Dataset("b.nc") as old:
+            for name, dim in old.dimensions.items():
+                file.createDimension(name, dim.size)
+            for name, v in old.variables.items():
+                v.set_auto_maskandscale(False)
+                new = file.createVariable(name, "f8" if name == "x" else v.dtype, v.dimensions,
+                                          zlib=name == "t",
+                                          chunksizes=(1, 3, 4) if name == "t" else None)
+                new.setncatts(v.__dict__)
+                new.set_auto_maskandscale(False)
+                new[:] = np.arange(8) + 0.1 if name == "x" else v[:]
+        run("index", "a.nc", "c.nc", "-o", "all.json")
+        self.expect_hours("all.json", [0, 1])
 
     def test_names_give_values_of_a_new_dimension(self):
         for day in (3, 1, 2):
@@ -241,7 +323,7 @@ class Index(Folder):
         self.write("a.nc", [0])
         run("index", "a.nc", "--variables", "t", "-o", "a.json")
         names = {key.split("/")[0] for key in json.loads(content("a.json"))["refs"] if "/" in key}
-        self.assertEqual(names - {"refs_sources"}, {"t", "time", "time_bnds", "x", "y"})
+        self.assertEqual(names - {".zsources"}, {"t", "time", "time_bnds", "x", "y"})
         self.assertIn("no array", run("index", "a.nc", "-v", "q", "-o", "b.json", status=1))
 
     def test_takes_a_group(self):
@@ -266,6 +348,8 @@ class Index(Folder):
         kept = os.listdir("r.json.resume")
         self.assertGreaterEqual(len(kept), 1)
         os.remove("3.nc")
+        with open(os.path.join("r.json.resume", 16 * "0" + ".json.tmp-1-0"), "wb") as file:
+            file.write(b"left by a run that was killed")
         run("index", "0.nc", "1.nc", "2.nc", "--along", "time", "--resume", "-o", "r.json")
         self.assertEqual(content("r.json"), content("all.json"))
         self.assertFalse(os.path.exists("r.json.resume"))
@@ -305,10 +389,208 @@ class WithoutASet(Folder):
         with self.assertRaisesRegex(RuntimeError, "No such file"):
             gdal.OpenEx('REFS:"e/*.nc"', gdal.OF_MULTIDIM_RASTER)
 
-    def test_files_that_differ_are_named(self):
+    def test_files_that_differ_are_fragments(self):
         self.write("d/3.nc", [3], scale=0.25)
-        with self.assertRaisesRegex(RuntimeError, "scale_factor 0.5 and 0.25"):
-            gdal.OpenEx('REFS:"d/*.nc"', gdal.OF_MULTIDIM_RASTER)
+        messages = []
+        gdal.PushErrorHandler(lambda _, __, text: messages.append(text))
+        dataset = gdal.Open('REFS:"d/*.nc":/t')
+        gdal.PopErrorHandler()
+        self.assertIn("scale_factor 0.5 and 0.25", messages[0])
+        for hour, scale in enumerate((0.5, 0.5, 0.5, 0.25)):
+            np.testing.assert_array_equal(
+                dataset.GetRasterBand(hour + 1).ReadAsArray()[::-1],
+                (100 * hour + np.arange(48).reshape(6, 8)) * scale)
+
+
+class Unlike(Folder):
+    """Sources that cannot be one array."""
+
+    KINDS = [{"scale": 0.5}, {"scale": 0.25}, {"scale": 0.5, "t_chunk": 2}, {"scale": 0.5, "t_chunk": 3}]
+
+    def expect(self, name, scales):
+        """Unpacked values, of each hour by its scale."""
+        array = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER)
+        array = array.GetRootGroup().OpenMDArrayFromFullname("/t")
+        values = array.GetUnscaled().ReadAsArray()
+        self.assertEqual(len(values), len(scales))
+        for hour, scale in enumerate(scales):
+            if scale is None:
+                self.assertTrue(np.isnan(values[hour]).all() or
+                                (values[hour] == array.GetUnscaled().GetNoDataValueAsDouble()).all())
+                continue
+            np.testing.assert_array_equal(values[hour],
+                                          (100 * hour + np.arange(48).reshape(6, 8)) * scale)
+
+    def test_become_fragments_in_the_set(self):
+        for hour, scale in enumerate((0.5, 0.5, 0.25, 0.5)):
+            self.write(f"{hour}.nc", [hour], scale=scale)
+        for name in ("all.json", "all.parq"):
+            done = subprocess.run([REFS, "index", *sorted(glob.glob("*.nc")), "-o", name],
+                                  capture_output=True, text=True, check=True)
+            self.assertEqual(done.stderr.count("differ in scale_factor 0.5 and 0.25"), 1)
+            self.expect(name, [0.5, 0.5, 0.25, 0.5])
+            listed = {array["path"]: array["shape"] for array in json.loads(run("ls", name, "--json"))}
+            self.assertEqual([listed[f"/t_fragments/{i}/t"][0] for i in range(3)], [2, 1, 1])
+            run("check", name, "--deep")
+        dataset = gdal.Open('REFS:"all.json"')
+        self.assertEqual(dataset.RasterCount, 4)
+        self.assertEqual([name for name, _ in dataset.GetSubDatasets()], ['REFS:"all.json":/t'])
+        run("convert", "all.json", "--variables", "t", "-o", "t.json")
+        self.expect("t.json", [0.5, 0.5, 0.25, 0.5])
+
+    def test_become_an_aggregation_on_disk(self):
+        os.mkdir("in")
+        scales = [0.5, 0.25, 0.25, 0.5, 0.5]
+        for hour, scale, steps in ((0, 0.5, 1), (1, 0.25, 2), (3, 0.5, 2)):
+            self.write(f"in/{hour}.nc", list(range(hour, hour + steps)), scale=scale)
+        try:
+            run("index", "in", "-q", "--relative", "-o", "all.nc")
+        except AssertionError as failed:
+            if "this build does not have" in str(failed):
+                self.skipTest("this build does not write netCDF")
+            raise
+        self.expect("all.nc", scales)
+        self.assertEqual(read("all.nc", "time").tolist(), list(range(5)))
+        with netCDF4.Dataset("all.nc") as file:
+            self.assertEqual(file["t"].aggregated_dimensions, "time y x")
+            self.assertEqual(file["t_map"][0].tolist(), [1, 2, 2])
+            self.assertEqual(file["t_uris"][:].ravel().tolist(), [f"in/{i}.nc" for i in (0, 1, 3)])
+            self.assertEqual(file["time"].units, "hours since 2020-01-01")
+            self.assertNotIn("scale_factor", file["t"].ncattrs())
+        os.mkdir("moved")
+        os.rename("in", "moved/in")
+        os.rename("all.nc", "moved/all.nc")
+        self.expect("moved/all.nc", scales)
+
+    def test_of_several_dimensions_become_an_aggregation_on_disk(self):
+        for i, time in enumerate((0, 1)):
+            for j, y in enumerate((0, 6)):
+                self.write(f"{i}{j}.nc", [time], y=y, scale=0.5 if i == j else 0.25)
+        try:
+            run("index", "*.nc", "-q", "-o", "all.nc")
+        except AssertionError as failed:
+            if "this build does not have" in str(failed):
+                self.skipTest("this build does not write netCDF")
+            raise
+        values = read("all.nc", "t")
+        self.assertEqual(values.shape, (2, 12, 8))
+        np.testing.assert_array_equal(read("all.nc", "y"), np.arange(12))
+        np.testing.assert_array_equal(values[1, 6:], (100 + np.arange(48).reshape(6, 8)) * 0.5)
+        np.testing.assert_array_equal(values[1, :6], (100 + np.arange(48).reshape(6, 8)) * 0.25)
+
+    def test_are_an_error_where_asked_for(self):
+        self.write("0.nc", [0])
+        self.write("1.nc", [1], scale=0.25)
+        said = run("index", "0.nc", "1.nc", "--strict", "-o", "all.json", status=1)
+        self.assertIn("scale_factor 0.5 and 0.25", said)
+
+    def test_chunks_that_would_be_cut_are_fragments(self):
+        self.write("a.nc", [0, 1, 2], t_chunk=2)
+        self.write("b.nc", [3, 4], t_chunk=2)
+        run("index", "a.nc", "b.nc", "-q", "-o", "all.json")
+        self.expect("all.json", 5 * [0.5])
+        self.write("a.nc", [0, 2], t_chunk=2)
+        self.write("b.nc", [1, 3], t_chunk=2)
+        said = run("index", "a.nc", "b.nc", "-q", "-o", "all.json", status=1)
+        self.assertIn("chunks cannot be cut", said)
+
+    def test_steps_without_a_fragment_are_missing(self):
+        self.write("0.nc", [0])
+        self.write("2.nc", [2], scale=0.25)
+        with netCDF4.Dataset("1.nc", "w") as file, netCDF4.Dataset("0.nc") as like:
+            for name, dim in like.dimensions.items():
+                file.createDimension(name, None if dim.isunlimited() else dim.size)
+            for name in ("time", "time_bnds", "x", "y"):
+                v = file.createVariable(name, like[name].dtype, like[name].dimensions)
+                v.setncatts(like[name].__dict__)
+                v[:] = like[name][:] + (1 if "time" in name else 0)
+        run("index", "0.nc", "1.nc", "2.nc", "-q", "-o", "all.parq")
+        self.expect("all.parq", [0.5, None, 0.25])
+
+    def test_give_the_same_bytes_in_any_grouping(self):
+        chance = random.Random(7)
+        scales, names, hour = [], [], 0
+        while hour < 24:
+            kind, n = chance.choice(self.KINDS), chance.randint(1, 4)
+            names.append(self.write(f"{hour:02}.nc", list(range(hour, hour + n)), **kind))
+            scales += n * [kind["scale"]]
+            hour += n
+        run("index", *names, "-q", "-o", "all.json")
+        run("index", *names, "-q", "-o", "all.parq")
+        self.expect("all.json", scales)
+        for name in names:
+            run("index", name, "--along", "time", "-o", name + ".json")
+        for attempt in range(12):
+            parts = [name + ".json" for name in names]
+            while len(parts) > 1:
+                chance.shuffle(parts)
+                n = chance.randint(2, min(4, len(parts)))
+                new = f"part{attempt}_{len(parts)}" + chance.choice([".json", ".parq", ".json.zst"])
+                run("combine", *parts[:n], "-q", "--along", "time", "-o", new)
+                parts = [*parts[n:], new]
+            run("convert", parts[0], "-o", "again.json")
+            self.assertEqual(content("again.json"), content("all.json"))
+            run("convert", parts[0], "-o", "again.parq")
+            self.assertEqual(content("again.parq"), content("all.parq"))
+        run("append", "all.json", self.write("more.nc", [hour], scale=2), "-q", "--along", "time")
+        self.expect("all.json", [*scales, 2])
+
+    def test_types_and_fill_values_are_kept_apart(self):
+        values = np.arange(-3, 21, dtype="f8").reshape(1, 4, 6)
+        kinds = [("i2", -3), ("i2", 5), ("u1", 255), ("i4", -2147483647), ("f4", 7), ("f8", -3)]
+        for i, (dtype, fill) in enumerate(kinds):
+            with netCDF4.Dataset(f"{i}.nc", "w") as file:
+                for name, n in (("time", 1), ("y", 4), ("x", 6)):
+                    file.createDimension(name, n)
+                file.createVariable("time", "i4", ("time",))[:] = i
+                v = file.createVariable("v", dtype, ("time", "y", "x"), fill_value=fill,
+                                        chunksizes=(1, 4, 6))
+                v.set_auto_mask(False)
+                v[:] = values + (3 if dtype == "u1" else 0)
+        for chosen, dtype in (((0, 1), gdal.GDT_Int32), ((0, 2), gdal.GDT_Int32),
+                              ((0, 4), gdal.GDT_Float32), ((1, 3, 5), gdal.GDT_Float64)):
+            run("index", *[f"{i}.nc" for i in chosen], "-q", "--along", "time", "-o", "all.json")
+            dataset = gdal.Open('REFS:"all.json":/v')
+            for band, i in enumerate(chosen, 1):
+                band = dataset.GetRasterBand(band)
+                self.assertEqual(band.DataType, dtype)
+                wanted = values[0] + (3 if kinds[i][0] == "u1" else 0)
+                wanted = np.where(wanted == kinds[i][1], band.GetNoDataValue(), wanted)
+                np.testing.assert_array_equal(band.ReadAsArray()[::-1].astype("f8"), wanted)
+
+    def test_aggregations_of_other_files_are_not_joined(self):
+        refs = {".zgroup": '{"zarr_format":2}',
+                "v/.zarray": json.dumps({"zarr_format": 2, "shape": [], "chunks": [], "dtype": "<f4",
+                                         "compressor": None, "filters": None, "order": "C",
+                                         "fill_value": None}),
+                "v/.zattrs": json.dumps({"aggregated_dimensions": "time",
+                                         "aggregated_data": "map: m uris: u identifiers: i"})}
+        with open("a.json", "w", encoding="utf-8") as file:
+            json.dump(refs, file)
+        said = run("combine", "a.json", "a.json", "--along", "time", "-o", "b.json", status=1)
+        self.assertIn("is an aggregation of other files", said)
+
+
+class ByGdal(Folder):
+    """Sets that GDAL writes beside data files."""
+
+    def test_a_copy_of_a_data_file_is_its_set(self):
+        self.write("a.nc", [0, 1])
+        run("index", "a.nc", "-o", "wanted.json")
+        source = gdal.OpenEx('NETCDF:"a.nc":t', gdal.OF_RASTER)
+        for name in ("t.json", "t.parq"):
+            self.assertIsNotNone(gdal.GetDriverByName("REFS").CreateCopy(name, source))
+            self.expect_hours(name, [0, 1])
+        names = {key.split("/")[0] for key in json.loads(content("t.json"))["refs"] if "/" in key}
+        self.assertEqual(names, {"t", "time", "time_bnds", "x", "y"})
+        gdal.Translate("all.json", gdal.OpenEx('REFS:"a.nc"', gdal.OF_RASTER), format="REFS")
+        run("diff", "all.json", "wanted.json")
+
+    def test_what_is_no_data_file_is_refused_in_words(self):
+        self.write("a.nc", [0, 1])
+        with self.assertRaisesRegex(RuntimeError, "LAYOUT=CFA"):
+            gdal.Translate("t.json", 'NETCDF:"a.nc":t', format="REFS", srcWin=[0, 0, 2, 2])
+        self.assertEqual(os.listdir(), ["a.nc"])
 
 
 class OverHttp(Folder):
@@ -354,7 +636,7 @@ class Refusals(Folder):
     def test_packing_that_differs_is_named(self):
         self.write("a.nc", [0])
         self.write("b.nc", [1], scale=0.25)
-        said = run("index", "a.nc", "b.nc", "-o", "all.json", status=1)
+        said = run("index", "a.nc", "b.nc", "--strict", "-o", "all.json", status=1)
         for part in ("a.nc", "b.nc", "t is not alike", "scale_factor 0.5 and 0.25"):
             self.assertIn(part, said)
         self.assertFalse(os.path.exists("all.json"))
@@ -363,13 +645,13 @@ class Refusals(Folder):
         self.write("a.nc", [0, 1])
         self.write("b.nc", [2, 3], t_chunk=2)
         self.assertIn("chunks [1,3,4] and [2,3,4]",
-                      run("index", "a.nc", "b.nc", "-o", "all.json", status=1))
+                      run("index", "a.nc", "b.nc", "--strict", "-o", "all.json", status=1))
 
     def test_chunks_that_would_be_cut_are_named(self):
         self.write("a.nc", [0, 1, 2], t_chunk=2)
         self.write("b.nc", [3, 4], t_chunk=2)
         self.assertIn("a.nc has 3 steps of time",
-                      run("index", "a.nc", "b.nc", "-o", "all.json", status=1))
+                      run("index", "a.nc", "b.nc", "--strict", "-o", "all.json", status=1))
         run("index", "b.nc", self.write("c.nc", [5], t_chunk=2), "-o", "all.json")
         self.expect_hours("all.json", [3, 4, 5])
 
@@ -383,7 +665,7 @@ class Refusals(Folder):
     def test_coordinates_that_do_not_agree_are_named(self):
         self.write("a.nc", [0])
         self.write("b.nc", [1], x=1)
-        self.assertIn("values of x", run("index", "a.nc", "b.nc", "--along", "time", "-o",
+        self.assertIn("element 0 of x is 0 and 1", run("index", "a.nc", "b.nc", "--along", "time", "-o",
                                          "all.json", status=1))
 
     def test_gaps_are_told(self):
@@ -440,6 +722,60 @@ class Refusals(Folder):
             run("index", "in", "-o", "in/all.json")
             self.expect_hours("in/all.json", [0, 1])
 
+    def test_what_is_written_through_a_link_is_where_that_leads_to(self):
+        self.write("a.nc", [0])
+        os.mkdir("sets")
+        for name in ("a.json", "a.parq"):
+            os.symlink(f"sets/{name}", "link")
+            os.symlink("link", name)
+            for _ in range(2):  # the second time the target is there
+                run("index", "a.nc", "-o", name)
+                self.assertTrue(os.path.islink(name))
+                self.expect_hours(f"sets/{name}", [0])
+                self.expect_hours(name, [0])
+            os.remove("link")
+        self.assertEqual(sorted(os.listdir("sets")), ["a.json", "a.parq"])
+        os.symlink("circle", "circle")
+        self.assertIn("in a circle", run("index", "a.nc", "-o", "circle", status=1))
+
+    def test_names_that_readers_would_not_read_back_are_refused(self):
+        self.write("a.nc", [0])
+        os.link("a.nc", "a{{b}}.nc")
+        os.link("a.nc", b"a\xff.nc")
+        for form in ("all.json", "all.parq"):
+            self.assertIn('take "{{" for', run("index", "a{{b}}.nc", "-o", form, status=1))
+            self.assertIn("is not UTF-8", run("index", b"a\xff.nc", "-o", form, status=1,
+                                              errors="replace"))
+        os.link("a.nc", "a{b}.nc")
+        folder = os.path.realpath(self.folder)
+        run("index", "a{b}.nc", "-o", "all.json", "--template", f"u={folder}/")
+        self.expect_hours("all.json", [0])
+        self.assertIn(f'"{folder}/a{{b}}.nc"', content("all.json").decode())
+
+    def test_times_that_are_none_are_named(self):
+        self.write("a.nc", [0])
+        self.write("b.nc", [1])
+        for value, text in ((np.nan, "nan"), (9.969209968386869e36, "9.969")):
+            with netCDF4.Dataset("b.nc", "a") as file:
+                file["time"][:] = value
+            said = run("index", "a.nc", "b.nc", "-o", "all.json", status=1)
+            self.assertIn(f"b.nc: step 0 of time is {text}", said)
+
+    def test_what_does_nothing_is_told(self):
+        self.write("a.nc", [0])
+        done = subprocess.run([REFS, "index", "a.nc", "-w", "/no=>/yes", "-o", "a.json"],
+                              capture_output=True, text=True, check=True)
+        self.assertIn("--rewrite /no=>/yes: no name of a source begins so", done.stderr)
+        self.assertIn("not OLD=>NEW", run("index", "a.nc", "-w", "x", "-o", "b.json", status=2))
+
+    def test_output_that_cannot_be_written_is_a_failure(self):
+        for arguments in (["--help"], ["index", "--help"], ["help", "man"], ["--version"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([REFS, *arguments], stdout=full, stderr=subprocess.PIPE,
+                                      text=True, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("cannot be written", done.stderr)
+
     def test_devices_are_not_replaced(self):
         self.write("a.nc", [0])
         os.mkfifo("pipe")
@@ -466,14 +802,13 @@ class Refusals(Folder):
         self.write("a.nc", [0])
         pipe = os.path.join(self.folder, "list")
         os.mkfifo(pipe)
-        with subprocess.Popen([REFS, "index", "-", "-o", "a.json"], stdin=subprocess.PIPE,
-                              stderr=subprocess.PIPE) as process:
-            time.sleep(0.2)
-            process.send_signal(signal.SIGINT)
-            process.stdin.write(b"a.nc\n")
-            process.stdin.close()
-            self.assertEqual(process.wait(), 130)
-            self.assertEqual(process.stderr.read(), b"refs: interrupted\n")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with subprocess.Popen([REFS, "index", "-", "-o", "a.json"], stdin=subprocess.PIPE,
+                                  stderr=subprocess.PIPE) as process:
+                time.sleep(0.2)
+                process.send_signal(number)
+                self.assertEqual(process.communicate(b"a.nc\n")[1], b"refs: interrupted\n")
+                self.assertEqual(process.returncode, 128 + number)
         self.assertEqual(sorted(os.listdir()), ["a.nc", "list"])
 
     def test_the_command_line_is_checked(self):
@@ -493,6 +828,20 @@ class Other(Folder):
             run("append", "some-" + name, names[3], "--along", "time")
             self.assertEqual(content("some-" + name), content(name))
 
+    def test_readers_never_see_half_a_set(self):
+        names = [self.write(f"{hour}.nc", [hour]) for hour in range(8)]
+        run("index", names[0], "--along", "time", "-o", "all.parq")
+        with subprocess.Popen(["sh", "-c", 'for i in 1 2 3 4 5 6 7; do "$0" append all.parq $i.nc '
+                               '--along time || exit; done', REFS]) as appending:
+            seen = set()
+            while appending.poll() is None:
+                seen.add(next(array["shape"][0] for array in json.loads(run("ls", "all.parq", "--json"))
+                              if array["path"] == "/t"))
+        self.assertEqual(appending.returncode, 0)
+        self.assertLessEqual(seen, set(range(1, 9)))
+        self.expect_hours("all.parq", range(8))
+        self.assertEqual(sorted(os.listdir()), sorted([*names, "all.parq"]))
+
     def test_convert_changes_the_form_and_nothing_else(self):
         run("index", self.write("a.nc", [0, 1, 2]), "-o", "a.json")
         run("convert", "a.json", "-o", "a.parq", "--record-size", "7")
@@ -507,9 +856,37 @@ class Other(Folder):
         run("convert", "a.json", "--rewrite", f"{folder}/=>https://host/", "-o", "d.json")
         moved = json.loads(content("d.json"))
         self.assertEqual(moved["refs"]["t/0.0.0"][0], "https://host/a.nc")
-        sources = json.loads(moved["refs"]["refs_sources/.zattrs"])["sources"]
+        sources = json.loads(moved["refs"][".zsources/.zattrs"])["sources"]
         self.assertEqual(sources[0]["url"], "https://host/a.nc")
         self.assertEqual(sources[0]["size"], os.path.getsize("a.nc"))
+
+    def test_chunks_one_behind_the_other_become_generators(self):
+        with netCDF4.Dataset("a.nc", "w") as file:
+            file.createDimension("time", 100)
+            file.createDimension("x", 5)
+            both = [file.createVariable(name, "i4", ("time", "x"), chunksizes=(1, 5)) for name in "vw"]
+            for i in range(100):
+                for add, v in enumerate(both):
+                    v.set_var_chunk_cache(0, 0, 0)
+                    v[i] = np.arange(5) + 5 * i + add
+        with netCDF4.Dataset("b.nc", "w") as file:
+            for name, n in (("z", 4), ("y", 6), ("x", 10)):
+                file.createDimension(name, n)
+            v = file.createVariable("v", "f4", ("z", "y", "x"), chunksizes=(1, 3, 5))
+            v[:] = np.arange(240).reshape(4, 6, 10)
+        for name in ("a", "b"):
+            run("index", f"{name}.nc", "-o", f"{name}.json")
+            run("index", f"{name}.nc", "--generators", "-o", f"{name}_short.json")
+            short = json.loads(content(f"{name}_short.json"))
+            self.assertGreater(len(short["gen"]), 0)
+            self.assertLess(os.path.getsize(f"{name}_short.json"), os.path.getsize(f"{name}.json"))
+            run("diff", f"{name}.json", f"{name}_short.json")
+            run("convert", f"{name}_short.json", "-o", "again.json")
+            run("diff", f"{name}.json", "again.json")
+        np.testing.assert_array_equal(read("a_short.json", "w"), np.arange(500).reshape(100, 5) + 1)
+        np.testing.assert_array_equal(read("b_short.json", "v"), np.arange(240).reshape(4, 6, 10))
+        self.assertIn("of JSON, version 1", run("index", "a.nc", "--generators", "-o", "a.parq",
+                                                status=1))
 
     def test_what_is_in_a_set_is_shown(self):
         run("index", self.write("a.nc", [0, 1, 2]), "-o", "a.json")
@@ -552,13 +929,43 @@ class Other(Folder):
             file.write(b"more")
         for name in ("a.json", "a.parq"):
             said = run("check", name, status=1)
-            self.assertIn("0.nc: was modified at 1 seconds", said)
+            self.assertIn("0.nc: it was modified at 1970-", said)
             self.assertIn("1.nc: has 500 bytes, and /", said)
             self.assertIn("2.nc: ", said)
-            self.assertIn("3.nc: has", said)
+            self.assertIn("3.nc: it has", said)
             problems = [json.loads(line) for line in run("check", name, "--json",
                                                          status=1).splitlines()]
             self.assertGreaterEqual(len(problems), 4)
+
+    def test_sources_that_changed_are_not_read(self):
+        self.write("a.nc", [0])
+        for name in ("a.json", "a.parq"):
+            self.write("a.nc", [0])
+            os.utime("a.nc", (1e9, 1e9))
+            run("index", "a.nc", "-o", name)
+            os.utime("a.nc", (2e9, 2e9))
+            with self.assertRaisesRegex(RuntimeError, "modified at 2033-.*, and before at 2001-"):
+                read(name, "t")
+            with open("a.nc", "ab") as file:
+                file.write(b"more")
+            for _ in range(2):
+                with self.assertRaisesRegex(RuntimeError, r"has \d+ bytes, and had \d+"):
+                    gdal.Open(f'REFS:"{name}":/t').ReadAsArray()
+            messages = []
+            gdal.PushErrorHandler(lambda _, __, text: messages.append(text))
+            for way in ("WARN", "IGNORE"):
+                dataset = gdal.OpenEx(f'REFS:"{name}":/t', open_options=[f"CHANGED={way}"])
+                self.assertEqual(dataset.ReadAsArray()[-1, 1], 1)
+            gdal.PopErrorHandler()
+            self.assertEqual(len([text for text in messages if "bytes, and had" in text]), 1, messages)
+        os.utime("a.nc", (1e9, 1e9))
+        run("index", "a.nc", "-o", "a.json")
+        os.mkdir("moved")
+        shutil.copy("a.nc", "moved/a.nc")
+        folder = os.path.realpath(self.folder)
+        dataset = gdal.OpenEx('REFS:"a.json":/t',
+                              open_options=[f"URL_REWRITE={folder}/=>{folder}/moved/"])
+        self.assertEqual(dataset.ReadAsArray()[-1, 1], 1)
 
     def test_damage_is_found_in_depth(self):
         self.write("a.nc", [0, 1])

@@ -58,6 +58,8 @@ typedef struct refs_array_context {
     struct refs_pool *prefetch_pool; /**< whose threads wait for what is prefetched; or NULL:
                                           nothing is */
     size_t max_chunk_bytes;          /**< largest decoded chunk; 0: REFS_MAX_CHUNK_BYTES */
+    size_t max_ahead_bytes; /**< that are prefetched, where answers take long to begin and half of
+                                 the cache is less than comes in that time; 0: half of the cache */
 } refs_array_context;
 
 /** Opens an array for reading; `meta` must outlive it. An unknown codec is no failure here but at
@@ -164,6 +166,11 @@ void refs_arrays_load(refs_array *const *arrays, size_t n);
  */
 refs_status refs_array_read_doubles(refs_array *array, uint64_t max_elements, double *values,
                                     refs_error *err);
+
+/** Reads a region of a numeric array as doubles, tightly packed, as above; `values` has room for
+ * all its elements. */
+refs_status refs_array_read_region_doubles(refs_array *array, const refs_region *region,
+                                           double *values, refs_error *err);
 
 /** Reads an array of strings (S, U, O) of at most `max_elements` elements: appends each as UTF-8
  * with a NUL after it. */

@@ -124,6 +124,10 @@ const char *refs_cf_axis_direction_of(const refs_array_meta *variable);
  * "Fill values"). Bytes have such in netCDF's tables, too, and nothing is filled with it. */
 bool refs_cf_fill_is_default(const refs_array_meta *array);
 
+/** Whether the fill value in an array's metadata was an attribute _FillValue before a writer moved
+ * it there, and not merely what the format fills gaps with (decision 12). */
+bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
 /** The element of a type that netCDF fills with where nobody chose another (same source), in the
  * byte order of the machine; at most 8 bytes. False, and nothing written, for types that netCDF
  * does not fill. */

@@ -40,7 +40,8 @@ typedef struct refs_range {
 
 typedef struct refs_fetch_policy {
     uint64_t max_gap_bytes;     /**< ranges this close are fetched together */
-    uint64_t max_request_bytes; /**< merging stops here; a single longer range stays whole */
+    uint64_t max_request_bytes; /**< merging stops here; a single range of twice as many bytes or
+                                     more comes over HTTP in several requests at a time */
 } refs_fetch_policy;
 
 #define REFS_FETCH_POLICY_INIT                                                                     \
@@ -78,19 +79,33 @@ typedef struct refs_fetch_stats {
     uint64_t bytes;
 } refs_fetch_stats;
 
+/** What becomes of a range whose location is not as its client expects. */
+typedef enum refs_changed {
+    REFS_CHANGED_ERROR, /**< REFS_IO, with what is known and what was expected */
+    REFS_CHANGED_WARN,  /**< a note for each location */
+    REFS_CHANGED_IGNORE /**< nothing */
+} refs_changed;
+
 typedef struct refs_fetch_options {
     size_t struct_size; /**< sizeof(refs_fetch_options) */
     refs_fetch_policy policy;
+    uint64_t max_remote_bytes; /**< where merging stops of ranges that are not local: servers and
+                                    lines mostly limit each connection, so that several requests
+                                    bring more than one long one */
     uint64_t max_whole_bytes;  /**< the largest whole location that is read */
     uint64_t max_memory_bytes; /**< of bytes in flight and bytes that arrived and are still held,
                                     in one call of refs_fetch; one request may exceed it */
     struct refs_http *http;    /**< for locations that have a URL; NULL: everything by the vfs */
+    refs_changed changed;
+    refs_notes notes;
 } refs_fetch_options;
 
 #define REFS_FETCH_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(refs_fetch_options), REFS_FETCH_POLICY_INIT, 2048 * (uint64_t)REFS_MIB,             \
-            64 * (uint64_t)REFS_MIB, NULL                                                          \
+        sizeof(refs_fetch_options), REFS_FETCH_POLICY_INIT, 2 * (uint64_t)REFS_MIB,                \
+            2048 * (uint64_t)REFS_MIB, 64 * (uint64_t)REFS_MIB, NULL, REFS_CHANGED_ERROR, {        \
+            NULL, NULL                                                                             \
+        }                                                                                          \
     }
 
 typedef struct refs_fetcher refs_fetcher;
@@ -105,6 +120,11 @@ uint64_t refs_fetcher_max_gap(const refs_fetcher *fetcher);
 
 /** Whether a read of `location` costs no more than its bytes (vfs.h). */
 bool refs_fetcher_is_local(const refs_fetcher *fetcher, const char *location);
+
+/** The bandwidth-delay product: bytes that come, on as many connections as there may be, while an
+ * answer is waited for. So much must have been asked for ahead of who never wants to wait. 0: not
+ * known yet, or no time passes before answers begin. */
+uint64_t refs_fetcher_bandwidth_delay(const refs_fetcher *fetcher);
 
 /** Ends the calls of refs_fetch that are under way, and all to come, with REFS_CANCELLED, and soon:
  * none of them waits for the network any more. */
@@ -127,6 +147,28 @@ bool refs_fetcher_asked_http(const refs_fetcher *fetcher);
 typedef refs_status (*refs_fetch_sink)(void *user, size_t index, refs_bytes bytes,
                                        struct refs_block *block, refs_error *err);
 
+/** The state of a location that whoever refers to it has seen. */
+typedef struct refs_expected {
+    const char *etag;    /**< that it shall have, or NULL */
+    int64_t not_after_s; /**< it shall not have been modified later, in seconds since 1970; 0:
+                              whenever */
+    int64_t modified_s;  /**< when it shall have been modified, unless both ETags are known; 0:
+                              whenever */
+    uint64_t size;       /**< bytes that it shall have; 0: not known */
+} refs_expected;
+
+/** What is known of a location. */
+typedef struct refs_known_state {
+    const char *etag;   /**< or "" */
+    int64_t modified_s; /**< or 0 */
+    uint64_t size;      /**< bytes, or 0 */
+} refs_known_state;
+
+/** Writes in what a location is not as it is expected, with both values; false where nothing tells.
+ */
+bool refs_expected_differs(const refs_expected *expected, const refs_known_state *known, char *text,
+                           size_t size);
+
 /** Who ranges are fetched for. `user` is of all functions. */
 typedef struct refs_fetch_client {
     refs_fetch_sink sink;
@@ -148,6 +190,10 @@ typedef struct refs_fetch_client {
     /** Told which range did not arrive where the fetch fails for one, on the calling thread. NULL:
      * nobody is told. */
     void (*failed)(void *user, size_t index);
+
+    /** What the location of range `index` is expected to be. Of what its server, or the host, says
+     * nothing, nothing is expected. Called on the calling thread. NULL: nothing is. */
+    refs_expected (*expected)(const void *user, size_t index);
 } refs_fetch_client;
 
 #define REFS_FETCH_POLL_MS 50

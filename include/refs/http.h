@@ -47,6 +47,20 @@ typedef struct refs_http_proofs {
     const char *authority_folder; /**< ... and a folder of them */
 } refs_http_proofs;
 
+/** A provider's login, whose parts go to its own hosts alone, and by https alone, wherever
+ * redirects lead. Strings are copied; all may be NULL. */
+typedef struct refs_http_login {
+    const char *hosts; /**< that get the token: names of hosts or domains, with a port where that is
+                            not the usual one, commas between */
+    const char *token;
+    const char *login_host; /**< that gets user and password where there is no token */
+    const char *user, *password;
+} refs_http_login;
+
+/** Of NASA's Earthdata. */
+#define REFS_EARTHDATA_HOSTS "earthdata.nasa.gov,earthdatacloud.nasa.gov"
+#define REFS_EARTHDATA_LOGIN "urs.earthdata.nasa.gov"
+
 /** How one request is carried out. The engine fills in its own figures; its host may change them
  * for a location. */
 typedef struct refs_http_rules {
@@ -63,6 +77,7 @@ typedef struct refs_http_rules {
     const char *cookie_file; /**< with cookies to begin with, or NULL */
     const char *cookie_jar;  /**< where those are written that servers set, or NULL */
     refs_http_proofs proofs;
+    refs_http_login login;
 } refs_http_rules;
 
 /** How a signed request was answered. */
@@ -107,11 +122,23 @@ typedef struct refs_http_options {
                            them; 0: no more than `max_in_flight` */
 } refs_http_options;
 
+#define REFS_HTTP_LOGIN_INIT                                                                       \
+    { NULL, NULL, NULL, NULL, NULL }
+
 #define REFS_HTTP_OPTIONS_INIT                                                                     \
     {                                                                                              \
         sizeof(refs_http_options), 16,                                                             \
-            {4,     250, 30000, NULL, false,                                                       \
-             false, 0,   NULL,  NULL, {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}},           \
+            {4,                                                                                    \
+             250,                                                                                  \
+             30000,                                                                                \
+             NULL,                                                                                 \
+             false,                                                                                \
+             false,                                                                                \
+             0,                                                                                    \
+             NULL,                                                                                 \
+             NULL,                                                                                 \
+             {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},                                     \
+             REFS_HTTP_LOGIN_INIT},                                                                \
             0                                                                                      \
     }
 

@@ -16,6 +16,7 @@
 
 #include "refs/bytes.h"
 #include "refs/refset.h"
+#include "refs/vfs.h"
 #include "refs/write.h"
 
 #ifdef __cplusplus
@@ -29,13 +30,31 @@ typedef struct refs_join_urls {
     const char *relative_to; /**< a folder, absolute: names are relative to it; NULL: absolute */
     const char *const
         *rewrites; /**< "old=>new" beginnings of URLs as written, NULL-ended, or NULL */
+    uint8_t *used; /**< one for each rewrite, which becomes 1 where that is applied; or NULL */
 } refs_join_urls;
+
+/** Who chose the dimensions. */
+typedef enum refs_join_dims {
+    REFS_JOIN_ASKED,  /**< people */
+    REFS_JOIN_GUESSED /**< refs_join_guess_dims: parts must be tiles along them, but along time they
+                         may lie between each other */
+} refs_join_dims;
+
+/** What becomes of arrays that cannot be one: of another type, chunk shape, codec, packing or fill
+ * value, or with chunks that would have to be cut. */
+typedef enum refs_join_unlike {
+    REFS_JOIN_FRAGMENTS, /**< an aggregation whose fragments are arrays of the joined set, which
+                            aggregation.h reads; along one dimension */
+    REFS_JOIN_REFUSE     /**< an error */
+} refs_join_unlike;
 
 typedef struct refs_join_options {
     size_t struct_size;      /**< sizeof(refs_join_options) */
     const char *const *dims; /**< along which parts are joined, NULL-ended. None, or NULL: there is
                                   one part, which is copied */
-    const char *pattern;     /**< values of dimensions in the names of parts, or NULL: see below */
+    refs_join_dims dims_are;
+    refs_join_unlike unlike;
+    const char *pattern; /**< values of dimensions in the names of parts, or NULL: see below */
     const char *const *variables; /**< what is taken, with what describes it, NULL-ended; or NULL */
     const char *group;            /**< whose content is the root of the result, or NULL */
     uint64_t inline_bytes;        /**< chunks no longer than this are put into the set */
@@ -49,8 +68,8 @@ typedef struct refs_join_options {
 
 #define REFS_JOIN_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(refs_join_options), NULL, NULL, NULL, NULL, 0, {NULL, NULL}, NULL, NULL, NULL,      \
-            NULL, {                                                                                \
+        sizeof(refs_join_options), NULL, REFS_JOIN_ASKED, REFS_JOIN_FRAGMENTS, NULL, NULL, NULL,   \
+            0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {                                       \
             NULL, NULL                                                                             \
         }                                                                                          \
     }
@@ -58,6 +77,9 @@ typedef struct refs_join_options {
 /* A pattern is the end of a name with dimensions in braces: "t2m_{time:%Y%m%d}.nc". After the colon
  * stands what a value is: "d" a whole number, "f" a number, a time as strptime(3) has it (%Y %m %d
  * %j %H %M %S); nothing: text. "*" is any text without a slash. */
+
+/** Appends the names of the dimensions in a pattern, each with a NUL. */
+refs_status refs_join_pattern_dims(const char *pattern, refs_buf *dims, refs_error *err);
 
 typedef struct refs_join refs_join;
 
@@ -87,13 +109,66 @@ typedef struct refs_join_sink {
 /** The sink that writes. */
 refs_join_sink refs_join_sink_of_writer(refs_writer *writer);
 
-/** Joins all parts that were added. REFS_UNSUPPORTED where arrays of parts cannot be one array,
- * naming the parts and in what they differ; REFS_INVALID where two parts hold the same place. */
+/** Joins all parts that were added. A note tells which arrays become aggregations, and in what
+ * parts differ. REFS_UNSUPPORTED where arrays of parts cannot be one array, naming the parts and in
+ * what they differ; REFS_INVALID where two parts hold the same place. */
 refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_error *err);
+
+struct refs_master;
+
+/** Tells a master (cfa.h), which is open, of an aggregation whose fragments are the parts: files,
+ * or sets. Coordinates, and what has few values, are put into it. REFS_UNSUPPORTED where parts are
+ * no boxes of one grid. */
+refs_status refs_join_aggregate(refs_join *join, struct refs_master *master, refs_error *err);
 
 /** The URL that references to `location` have in what is written: for states of sources. */
 refs_status refs_join_url(const refs_join_urls *urls, refs_str location, refs_buf *url,
                           refs_error *err);
+
+/* -- names of parts ---------------------------------------------------------------------------- */
+
+typedef enum refs_name_kind {
+    REFS_NAME_ABSENT,
+    REFS_NAME_FILE, /**< or a device: whatever is no folder */
+    REFS_NAME_FOLDER,
+    REFS_NAME_LINKED_FOLDER /**< a link to one, which is not followed from another folder */
+} refs_name_kind;
+
+/** Where names are looked up. */
+typedef struct refs_names_host {
+    void *user;
+    refs_name_kind (*look)(void *user, const char *name);
+    /** Appends the names in a folder in any order, each with a NUL. */
+    refs_status (*list)(void *user, const char *folder, refs_buf *names, refs_error *err);
+    const refs_vfs *vfs; /**< that files are told from others by */
+} refs_names_host;
+
+/** This machine's files. */
+refs_names_host refs_names_posix(void);
+
+/** Appends what `name` stands for, each with a NUL, in the order of names: of a folder, the data
+ * files and sets in it and in folders in it; of a pattern ("*", "?", "[a-z]" in any step of a path)
+ * that nothing is called, what matches; else the name itself. REFS_NOT_FOUND where that is nothing.
+ */
+refs_status refs_join_expand(const refs_names_host *host, const char *name, refs_buf *names,
+                             refs_error *err);
+
+/** What a document of STAC names, each with a NUL. */
+typedef struct refs_stac {
+    refs_str base; /**< its own name, which others are relative to; with a NUL behind it */
+    refs_buf
+        *assets; /**< data: of the role "data", or where none has that, of a type that is read */
+    refs_buf *links; /**< other documents: items, children, the next page */
+} refs_stac;
+
+/** Whether what a file begins with is of STAC. */
+bool refs_stac_is(refs_str head);
+
+/** Appends what an item, a collection, a catalog or a list of items names. */
+refs_status refs_stac_read(refs_str text, const refs_stac *found, refs_error *err);
+
+/** Whether there is a file of this name that a scanner knows. */
+bool refs_join_is_data_file(const refs_vfs *vfs, const char *name);
 
 struct refs_array_meta;
 
@@ -101,7 +176,7 @@ struct refs_array_meta;
 void refs_join_n_keys(const struct refs_array_meta *array, uint64_t *n);
 
 /** Appends the names of the dimensions, each with a NUL, whose coordinates differ between two sets:
- * along which they are to be joined. Of the options, vfs and http count. */
+ * along which they are to be joined, as REFS_JOIN_GUESSED. Of the options, vfs and http count. */
 refs_status refs_join_guess_dims(const refs_set *first, const refs_set *last,
                                  const refs_join_options *options, refs_buf *dims, refs_error *err);
 

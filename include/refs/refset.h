@@ -3,8 +3,8 @@
  * A reference set says, for keys such as "t2m/3.0.1" or "t2m/.zarray", where
  * their bytes are. It may come from JSON (versions 0 and 1 of the fsspec
  * specification, templates and generators included), from a directory of
- * parquet files, or from a format to come: each format is one file of this
- * room with `sniff` and `open` that feeds the builder below.
+ * parquet files, from a DMR++, or from a format to come: each format is one
+ * file of this room with `sniff` and `open` that feeds the builder below.
  *
  * A key that a set does not hold is absent (REFS_NOT_FOUND): Zarr's rule makes
  * its values the fill value. A key that it holds but that cannot be resolved
@@ -43,9 +43,12 @@ typedef struct refs_ref {
     const char *url;      /**< RANGE, WHOLE: as the set says it, templates rendered; for people */
     const char *location; /**< RANGE, WHOLE: the name that the host opens, see refs_url_map */
     uint32_t
-        location_id; /**< RANGE, WHOLE: equal for equal locations, below refs_set_n_locations */
-    uint64_t offset; /**< RANGE: bytes */
-    uint64_t length; /**< RANGE: bytes, at least 1 */
+        location_id;    /**< RANGE, WHOLE: equal for equal locations, below refs_set_n_locations */
+    uint64_t offset;    /**< RANGE: bytes */
+    uint64_t length;    /**< RANGE: bytes, at least 1 */
+    const char *etag;   /**< RANGE: that the location shall have, or NULL */
+    int64_t modified_s; /**< RANGE: it shall not have been modified later, in seconds since 1970; 0:
+                             nothing is said */
     uint32_t filter_mask;     /**< bit i: codec i of the array was not applied to it (scan.h) */
     struct refs_block *block; /**< held for the caller, who calls refs_ref_release */
 } refs_ref;
@@ -70,6 +73,15 @@ typedef struct refs_set_limits {
             (uint64_t)32 << 30, 8                                                                  \
     }
 
+/** Which state of a repository that keeps its history (Icechunk); members that are NULL are not
+ * said. At most one of branch, tag and snapshot, and as_of with a branch or alone. */
+typedef struct refs_set_version {
+    const char *branch; /**< "main" where nothing is said */
+    const char *tag;
+    const char *snapshot; /**< its id */
+    const char *as_of;    /**< the branch as it was at this time, of ISO 8601 */
+} refs_set_version;
+
 typedef struct refs_set_options {
     size_t struct_size;           /**< sizeof(refs_set_options) */
     const char *const *templates; /**< "name=value" overrides, NULL-ended, or NULL */
@@ -79,12 +91,14 @@ typedef struct refs_set_options {
     bool remote_to_local;         /**< let a remote set name local files */
     refs_set_limits limits;
     refs_notes notes;
+    refs_set_version version; /**< invalid where the name of the set says one too */
 } refs_set_options;
 
 #define REFS_SET_OPTIONS_INIT                                                                      \
     {                                                                                              \
-        sizeof(refs_set_options), NULL, NULL, NULL, -1, false, REFS_SET_LIMITS_INIT, {             \
-            NULL, NULL                                                                             \
+        sizeof(refs_set_options), NULL, NULL, NULL, -1, false, REFS_SET_LIMITS_INIT, {NULL, NULL}, \
+        {                                                                                          \
+            NULL, NULL, NULL, NULL                                                                 \
         }                                                                                          \
     }
 
@@ -94,21 +108,33 @@ typedef struct refs_set refs_set;
  * folder that it lies in), whichever format its content says. A parquet set is named by its folder
  * or by the file ".zmetadata" in it. `options` may be NULL; `vfs` must outlive the set.
  * REFS_NOT_FOUND: nothing is there. REFS_INVALID: it is no reference set, with the reason (line
- * and column for JSON). REFS_UNSUPPORTED: a list of sets and no set_index. */
+ * and column for JSON). REFS_UNSUPPORTED: a list of sets and no set_index.
+ *
+ * An Icechunk repository is named by its folder, behind which may stand which of its states is
+ * meant: "#branch=dev", "#tag=v1", "#snapshot=<id>", "#as_of=2024-05-01", two of them joined by
+ * "&", or "@v1", a tag or the id of a snapshot. */
 refs_status refs_set_open(const refs_vfs *vfs, const char *location,
                           const refs_set_options *options, refs_set **set, refs_error *err);
 
 /** Frees the set; NULL is allowed. */
 void refs_set_free(refs_set *set);
 
+/** Appends the location of the DMR++ that lies beside a data file: "x.h5.dmrpp", before what a URL
+ * has behind its path. */
+refs_status refs_set_sidecar(const char *file, refs_buf *location, refs_error *err);
+
 /** How likely the beginning of a file makes a reference set, from its first bytes alone: only
  * true where a plain name may be claimed (checklist 8: GeoJSON, STAC and other JSON are not). What
  * is compressed by gzip or zstd is told by what it unpacks to. */
 bool refs_set_sniff(refs_bytes head);
 
-/** As above for a parquet set, at a location that is a folder or ".zmetadata" in one: whether there
- * is such a file with a record size. Reads it. */
+/** As above for a folder: whether there is ".zmetadata" with a record size in it, which may be
+ * named itself, or the file by which an Icechunk repository is found. Reads it. */
 bool refs_set_sniff_folder(const refs_vfs *vfs, const char *location);
+
+/** The file that the set was opened by: the set itself, or what was found in its folder. Its
+ * validators tell one state of the set from another. */
+const char *refs_set_document(const refs_set *set);
 
 /** What tells one state of the set at `location` from another: the validators of the file that
  * makes it a set. */
@@ -134,6 +160,40 @@ typedef struct refs_set_visitor {
  * there were. May be compressed. */
 refs_status refs_set_each_of_list(const refs_vfs *vfs, const char *location,
                                   const refs_set_visitor *visitor, size_t *n_sets, refs_error *err);
+
+/* -- history --------------------------------------------------------------------------------- */
+
+typedef enum refs_set_version_kind {
+    REFS_VERSION_BRANCH,
+    REFS_VERSION_TAG,
+    REFS_VERSION_DELETED_TAG,
+    REFS_VERSION_SNAPSHOT,
+    REFS_VERSION_FLAG,  /**< a feature that writers may use, or may not */
+    REFS_VERSION_STATUS /**< whether the repository may be read and written */
+} refs_set_version_kind;
+
+/** One line of the history of a repository; borrowed for the call that it comes with. */
+typedef struct refs_set_version_entry {
+    refs_set_version_kind kind;
+    refs_str name;        /**< of all but snapshots */
+    const char *snapshot; /**< BRANCH, TAG: that it names; SNAPSHOT: its id; else "" */
+    const char *parent;   /**< SNAPSHOT: "" where there is none, or it expired */
+    refs_str message;     /**< SNAPSHOT: of the commit; STATUS: the reason */
+    int64_t written_us;   /**< SNAPSHOT: microseconds since 1970 */
+    bool is_enabled;      /**< FLAG */
+    bool is_current;      /**< SNAPSHOT: the one that was opened */
+} refs_set_version_entry;
+
+typedef struct refs_set_version_visitor {
+    refs_status (*visit)(void *user, const refs_set_version_entry *entry, refs_error *err);
+    void *user;
+} refs_set_version_visitor;
+
+/** Has `visitor` visit the branches, tags, deleted tags and snapshots of an Icechunk repository, in
+ * this order, its flags and its status; nothing of a set that keeps no history. May read the files
+ * of snapshots. */
+refs_status refs_set_each_version(const refs_set *set, const refs_set_version_visitor *visitor,
+                                  refs_error *err);
 
 /* -- looking up ------------------------------------------------------------------------------- */
 
@@ -224,6 +284,33 @@ refs_status refs_url_map(refs_str url, const refs_url_context *context, refs_buf
 
 /** Whether a location is fetched from another machine. */
 bool refs_location_is_remote(refs_str location);
+
+/* -- sources ----------------------------------------------------------------------------------- */
+
+/* States of sources are the attribute "sources" of a group of their own, which other readers show
+ * as an empty group: a list of objects with "url", "size", "modified" (seconds since 1970) and
+ * "etag". */
+#define REFS_SOURCES_GROUP ".zsources"
+
+/** A source as it was when it was indexed. */
+typedef struct refs_source_state {
+    refs_str url;       /**< as references have it */
+    uint64_t size;      /**< bytes, or REFS_SOURCE_UNKNOWN */
+    int64_t modified_s; /**< seconds since 1970; 0: not known */
+    refs_str etag;      /**< as HTTP sent it; empty: not known */
+} refs_source_state;
+
+#define REFS_SOURCE_UNKNOWN UINT64_MAX
+
+/** What is shown states of sources, which are borrowed for the call. */
+typedef struct refs_source_visitor {
+    refs_status (*visit)(void *user, const refs_source_state *source, refs_error *err);
+    void *user;
+} refs_source_visitor;
+
+/** Shows the states that a set has; none where it has none. */
+refs_status refs_sources_read(const refs_set *set, const refs_source_visitor *visitor,
+                              refs_error *err);
 
 /* -- building: for formats and for tests --------------------------------------------------------
  */

@@ -28,10 +28,11 @@ typedef struct refs_s3nc_host {
     char *access_key; /**< "": requests are not signed */
     char *secret_key; /**< never part of a message */
     bool is_https;
-    bool is_serial;      /**< its backend is that which asks for one thing at a time */
-    bool is_multipart;   /**< enable_multipart_download, or multipart_download: true unless it says
-                              otherwise */
-    uint64_t part_bytes; /**< maximum_part_size; 0: not said. So are those that follow. */
+    bool is_serial;    /**< its backend is that which asks for one thing at a time */
+    bool is_multipart; /**< enable_multipart_download, or multipart_download: true unless it says
+                            otherwise */
+    bool is_multipart_upload; /**< enable_multipart_upload: true unless it says otherwise */
+    uint64_t part_bytes;      /**< maximum_part_size; 0: not said. So are those that follow. */
     uint64_t max_parts;
     double connect_timeout_s;
     double read_timeout_s;

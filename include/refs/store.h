@@ -26,6 +26,10 @@ refs_status refs_store_open(const struct refs_set *set, struct refs_fetcher *fet
                             refs_store **store, refs_error *err);
 void refs_store_free(refs_store *store);
 
+/** Expects nothing of what the set says of its sources (refset.h): they have moved. Before anything
+ * is read. */
+void refs_store_ignore_sources(refs_store *store);
+
 /** Numbers of locations for stores that share a fetcher, which tells locations apart by number. */
 typedef struct refs_locations refs_locations;
 
@@ -50,10 +54,11 @@ refs_status refs_store_get(refs_store *store, refs_str key, uint64_t max_size, r
 typedef struct refs_store_part {
     uint64_t begin;
     uint64_t length;
+    uint64_t value_size; /**< bytes that the value has to have in all; 0: those of the part */
 } refs_store_part;
 
 /** A key, the most bytes that are read for it, and which of its value. A part that is not inside
- * the value is REFS_IO. */
+ * the value is REFS_IO; a value of another size than it has to have, REFS_CORRUPT. */
 typedef struct refs_store_key {
     refs_str text;
     uint64_t max_size;
@@ -99,6 +104,12 @@ uint64_t refs_store_max_gap(const refs_store *store);
 /** Whether the bytes of `key` are in a local file, of which a read costs no round trip. Nor does
  * asking: false where a file elsewhere would have to be read to tell. */
 bool refs_store_is_local(const refs_store *store, refs_str key);
+
+/** Bytes of the value of `key`, where the set says so and asking costs no round trip; else 0. */
+uint64_t refs_store_told_size(const refs_store *store, refs_str key);
+
+/** As refs_fetcher_bandwidth_delay. */
+uint64_t refs_store_bandwidth_delay(const refs_store *store);
 
 /** What is known of a value that was not read. */
 typedef struct refs_store_extent {

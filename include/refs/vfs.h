@@ -34,6 +34,12 @@ typedef struct refs_vfs_validators {
     char etag[128];
 } refs_vfs_validators;
 
+/** Hears of the names in a folder. */
+typedef struct refs_vfs_listing {
+    refs_status (*visit)(void *user, refs_str name, refs_error *err);
+    void *user;
+} refs_vfs_listing;
+
 typedef struct refs_vfs {
     void *self;
 
@@ -77,6 +83,12 @@ typedef struct refs_vfs {
     /** As open, of what is going to be read from its beginning to its end, so that a host may fetch
      * it as one. May be NULL: open does. */
     refs_status (*open_whole)(void *self, const char *location, void **handle, refs_error *err);
+
+    /** Has `listing` visit the name of each file and folder in the folder `location`, in no order;
+     * nothing where there is no such folder, which some hosts do not tell from an empty one. May be
+     * NULL: nothing can be listed. */
+    refs_status (*list)(void *self, const char *location, const refs_vfs_listing *listing,
+                        refs_error *err);
 } refs_vfs;
 
 /** Opens by `open_whole` where there is one. */

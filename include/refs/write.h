@@ -40,24 +40,37 @@ typedef enum refs_write_documents {
     REFS_DOCUMENTS_OBJECTS
 } refs_write_documents;
 
+/** Whether the set is on the disk when it is complete, or whenever the system gets to it: then a
+ * machine that fails may leave half a set. */
+typedef enum refs_write_sync { REFS_WRITE_SYNCED, REFS_WRITE_UNSYNCED } refs_write_sync;
+
+/** Whether chunks that lie one behind the other, all of one length, are written as generators,
+ * which make a set smaller that has many. Not all readers know them: GDAL's own does not. */
+typedef enum refs_write_generators {
+    REFS_GENERATORS_NONE,
+    REFS_GENERATORS_WHERE_SMALLER
+} refs_write_generators;
+
 /** Rows of a record file, as fsspec has it. */
 #define REFS_RECORD_SIZE 10000
 
 typedef struct refs_writer_options {
     size_t struct_size; /**< sizeof(refs_writer_options) */
     refs_write_format format;
-    refs_write_packing packing;     /**< JSON */
-    refs_write_documents documents; /**< JSON */
-    unsigned version;               /**< JSON: 1 or 0 */
-    uint64_t record_size;           /**< Parquet: rows of a record file */
-    const char *const *templates;   /**< JSON, version 1: "name=beginning of URLs", NULL-ended, or
-                                         NULL */
+    refs_write_packing packing;       /**< JSON */
+    refs_write_documents documents;   /**< JSON */
+    unsigned version;                 /**< JSON: 1 or 0 */
+    uint64_t record_size;             /**< Parquet: rows of a record file */
+    const char *const *templates;     /**< JSON, version 1: "name=beginning of URLs", NULL-ended, or
+                                           NULL */
+    refs_write_sync sync;             /**< JSON */
+    refs_write_generators generators; /**< JSON, version 1 */
 } refs_writer_options;
 
 #define REFS_WRITER_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(refs_writer_options), REFS_WRITE_BY_NAME, REFS_PACK_BY_NAME, REFS_DOCUMENTS_TEXT,   \
-            1, REFS_RECORD_SIZE, NULL                                                              \
+            1, REFS_RECORD_SIZE, NULL, REFS_WRITE_SYNCED, REFS_GENERATORS_NONE                     \
     }
 
 typedef struct refs_writer refs_writer;
@@ -70,11 +83,8 @@ refs_status refs_writer_open(const char *path, const refs_writer_options *option
 /** Gives up: what was written is removed. NULL is allowed. */
 void refs_writer_free(refs_writer *writer);
 
-/** What is known of a file that references point into; see sources.h. */
-struct refs_source_state;
-
-/** Takes note of the state of a source. Before documents. */
-refs_status refs_writer_source(refs_writer *writer, const struct refs_source_state *source,
+/** Takes note of the state of a source (refset.h). Before documents. */
+refs_status refs_writer_source(refs_writer *writer, const refs_source_state *source,
                                refs_error *err);
 
 /** Adds a key that is no chunk's, before all arrays: ".zattrs", "t2m/.zarray". */
@@ -96,6 +106,8 @@ typedef struct refs_write_chunk {
     uint64_t length;  /**< RANGE; at least 1 */
 } refs_write_chunk;
 
+/** REFS_UNSUPPORTED for a URL that readers would not read back: one that is not UTF-8, or has "{{"
+ * in it, which begins a template. */
 refs_status refs_writer_chunk(refs_writer *writer, const refs_write_chunk *chunk, refs_error *err);
 
 /** Completes the set, moves it into place, and frees the writer, also on failure. */
@@ -103,33 +115,6 @@ refs_status refs_writer_finish(refs_writer *writer, refs_error *err);
 
 /** References that were written so far. */
 uint64_t refs_writer_n_chunks(const refs_writer *writer);
-
-/* States of sources are the attribute "sources" of a group of their own, which other readers show
- * as an empty group: a list of objects with "url", "size", "modified" (seconds since 1970) and
- * "etag". */
-#define REFS_SOURCES_GROUP "refs_sources"
-
-/* -- sources ----------------------------------------------------------------------------------- */
-
-/** A source as it was when it was indexed. */
-typedef struct refs_source_state {
-    refs_str url;       /**< as references have it */
-    uint64_t size;      /**< bytes, or REFS_SOURCE_UNKNOWN */
-    int64_t modified_s; /**< seconds since 1970; 0: not known */
-    refs_str etag;      /**< as HTTP sent it; empty: not known */
-} refs_source_state;
-
-#define REFS_SOURCE_UNKNOWN UINT64_MAX
-
-/** What is shown states of sources, which are borrowed for the call. */
-typedef struct refs_source_visitor {
-    refs_status (*visit)(void *user, const refs_source_state *source, refs_error *err);
-    void *user;
-} refs_source_visitor;
-
-/** Shows the states that a set has; none where it has none. */
-refs_status refs_sources_read(const refs_set *set, const refs_source_visitor *visitor,
-                              refs_error *err);
 
 #ifdef __cplusplus
 }

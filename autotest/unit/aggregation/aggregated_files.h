@@ -279,7 +279,7 @@ class AggregatedFiles {
         options.vfs = vfs.get();
         options.fetcher = fetcher_;
         options.locations = locations_;
-        options.arrays = {store_, cache_, pool_, nullptr, 0};
+        options.arrays = {store_, cache_, pool_, nullptr, 0, 0};
         options.sets = &sets_;
         options.max_files = maxFiles;
         options.missing = missing;

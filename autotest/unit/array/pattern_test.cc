@@ -279,9 +279,12 @@ TEST(Plan, GoesOnHoweverManyBoxesThereAre) {
 
 TEST(Plan, AsksForNothingWhileMuchIsThere) {
     const refs_course course = courseOf(1000, 100);
-    const refs_progress_on progress = {11, 200, 100000, 100000, 32 * MB, false};
-    const refs_prefetch_plan plan = refs_course__plan(&course, &progress);
-    EXPECT_EQ(plan.begin, plan.end);
+    const refs_progress_on local = {11, 40, 100000, 100000, 32 * MB, true};
+    EXPECT_EQ(refs_course__plan(&course, &local).end, 40u) << "half of 41 boxes";
+    const refs_progress_on remote = {11, 280, 100000, 100000, 32 * MB, false};
+    EXPECT_EQ(refs_course__plan(&course, &remote).end, 280u) << "no room for 8 MiB";
+    const refs_progress_on read_on = {31, 280, 100000, 100000, 32 * MB, false};
+    EXPECT_EQ(refs_course__plan(&course, &read_on).end, 366u) << "room for a few large requests";
 }
 
 TEST(Plan, KeepsOneBoxComingWhereOnlyOneFits) {

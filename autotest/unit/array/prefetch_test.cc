@@ -652,7 +652,7 @@ TEST(Blocks, OfLargeChunksDecodeEachChunkOnce) {
         v.store.put(key, std::string(side * side * 4, key[4]));
     v.store.put("v/.zarray", R"({"zarr_format":2,"shape":[3000,4500],"chunks":[1536,1536],)"
                              R"("order":"C","dtype":"<i4","fill_value":-1,"compressor":null,)"
-                             R"("filters":null})");
+                             R"("filters":[{"id":"shuffle","elementsize":4}]})");
     ASSERT_EQ(refs_cache_open(20 << 20, &cache, nullptr), REFS_OK);
     v.open(cache, MemoryArray::WithPrefetch);
     std::vector<int32_t> block(side * side / 3);

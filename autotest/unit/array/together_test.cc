@@ -37,7 +37,7 @@ class Together : public testing::Test {
         }
         ASSERT_EQ(refs_hierarchy_open(store.get(), nullptr, &hierarchy_, &error), REFS_OK);
         for (const std::string &name : names_) {
-            const refs_array_context context = {store.get(), cache_.get(), nullptr, nullptr, 0};
+            const refs_array_context context = {store.get(), cache_.get(), nullptr, nullptr, 0, 0};
             arrays.push_back(nullptr);
             ASSERT_EQ(
                 refs_array_open(&context,

@@ -39,7 +39,7 @@ void describeAll(refs_store *store) {
     refs_hierarchy *hierarchy = nullptr;
     refs_error error = REFS_ERROR_INIT;
     ASSERT_EQ(refs_hierarchy_open(store, nullptr, &hierarchy, &error), REFS_OK) << error.message;
-    refs_array_context context = {store, nullptr, nullptr, nullptr, 0};
+    refs_array_context context = {store, nullptr, nullptr, nullptr, 0, 0};
     const refs_cf_values values = {readDoubles, readTexts, nullptr, &context};
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
     options.values = &values;

@@ -165,7 +165,7 @@ class Core {
         if (ways_.readAhead)
             REFS_TRY(take(prefetchPool_,
                           [&](refs_pool **made) { return refs_pool_open(2, made, err); }));
-        context_ = {store_.get(), cache_.get(), pool_.get(), prefetchPool_.get(), 0};
+        context_ = {store_.get(), cache_.get(), pool_.get(), prefetchPool_.get(), 0, 0};
         return REFS_OK;
     }
 

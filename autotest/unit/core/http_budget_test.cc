@@ -78,7 +78,7 @@ class WholeObjects : public testing::Test {
     refs_status fetch() {
         refs_fetcher *fetcher = nullptr;
         EXPECT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, &error), REFS_OK);
-        const refs_fetch_client client = {take, this, nullptr, nullptr, nullptr, nullptr};
+        const refs_fetch_client client = {take, this, nullptr, nullptr, nullptr, nullptr, nullptr};
         const refs_status status =
             refs_fetch(fetcher, ranges.data(), ranges.size(), &client, &error);
         refs_fetcher_free(fetcher);
@@ -158,8 +158,10 @@ class Fetching : public testing::Test {
             return REFS_OK;
         };
         const auto nobody = [](const void *, size_t) { return false; };
-        const refs_fetch_client client = {ignore, nullptr, nullptr, nullptr, nullptr, nullptr};
-        const refs_fetch_client prefetcher = {ignore, nullptr, nullptr, nobody, nullptr, nullptr};
+        const refs_fetch_client client = {ignore,  nullptr, nullptr, nullptr,
+                                          nullptr, nullptr, nullptr};
+        const refs_fetch_client prefetcher = {ignore,  nullptr, nullptr, nobody,
+                                              nullptr, nullptr, nullptr};
         return refs_fetch(fetcher, ranges, n, ahead ? &prefetcher : &client, err);
     }
 
@@ -205,7 +207,7 @@ struct WholeReader {
                           [self] {
                               const auto ignore = [](void *, size_t, refs_bytes, refs_block *,
                                                      refs_error *) { return REFS_OK; };
-                              const refs_fetch_client client = {ignore,  nullptr, nullptr,
+                              const refs_fetch_client client = {ignore,  nullptr, nullptr, nullptr,
                                                                 nullptr, nullptr, nullptr};
                               return refs_fetch(self->fetcher, &self->range, 1, &client, nullptr);
                           })
@@ -230,7 +232,7 @@ TEST_F(Rangeless, FoundOutMeanwhileKeepsNoMemoryThatOthersWaitFor) {
     for (uint32_t i = 0; i < n; i++)
         ranges.push_back({i, locations[i].c_str(), 0, REFS_FETCH_WHOLE, 0, false});
     WholeReader reader{fetcher, {0, locations[0].c_str(), 8, 4, 0, false}};
-    const refs_fetch_client client = {WholeReader::take, &reader, nullptr,
+    const refs_fetch_client client = {WholeReader::take, &reader, nullptr, nullptr,
                                       nullptr,           nullptr, nullptr};
     auto reading = std::async(
         std::launch::async, [&] { return refs_fetch(fetcher, ranges.data(), n, &client, &error); });

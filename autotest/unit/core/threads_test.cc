@@ -76,7 +76,7 @@ class OpenedSet {
 
     /** Another handle of the array. */
     refs_array *open() const {
-        const refs_array_context context = {v.store.opened(), cache, pool, prefetchPool, 0};
+        const refs_array_context context = {v.store.opened(), cache, pool, prefetchPool, 0, 0};
         refs_array *array = nullptr;
         EXPECT_EQ(refs_array_open(&context, refs_array_meta_of(v.array), &array, nullptr), REFS_OK);
         return array;

@@ -8,7 +8,7 @@
 #include <thread>
 
 extern "C" {
-#include "record_cache.h"
+#include "record.h"
 }
 #include "forked.h"
 #include "parquet_under_test.h"
@@ -20,23 +20,24 @@ class Cache {
   public:
     explicit Cache(size_t max_bytes = SIZE_MAX) {
         vfs_.files["record"] = RecordFile({Raw("x")});
-        EXPECT_EQ(refs_refset__record_cache_open(max_bytes, Load, this, &cache_, nullptr), REFS_OK);
+        EXPECT_EQ(refs_block_cache_open(max_bytes, Load, this, &cache_, nullptr), REFS_OK);
     }
     Cache(const Cache &) = delete;
     Cache &operator=(const Cache &) = delete;
-    ~Cache() { refs_refset__record_cache_free(cache_); }
+    ~Cache() { refs_block_cache_free(cache_); }
 
     // The first row of a record, "none" where there is no file, or the error.
     std::string Get(uint64_t number, uint32_t array = 0) {
-        refs_record *record = nullptr;
+        refs_block *record = nullptr;
         refs_error err = REFS_ERROR_INIT;
-        if (refs_refset__record_cache_get(cache_, {array, number}, &record, &err) != REFS_OK)
+        if (refs_block_cache_get(cache_, {array, number}, &record, &err) != REFS_OK)
             return err.message;
         if (record == nullptr) return "none";
         refs_record_row row;
-        EXPECT_EQ(refs_refset__record_row(record, 0, &row, nullptr), REFS_OK);
+        EXPECT_EQ(refs_refset__record_row(refs_refset__record_of(record), 0, &row, nullptr),
+                  REFS_OK);
         const std::string text(reinterpret_cast<const char *>(row.bytes.data), row.bytes.size);
-        refs_block_release(refs_refset__record_block(record));
+        refs_block_release(record);
         return text;
     }
 
@@ -60,20 +61,20 @@ class Cache {
     uint64_t absent = UINT64_MAX, failing = UINT64_MAX;
 
   private:
-    static refs_status Load(void *user, refs_record_id id, refs_record **record, refs_error *err) {
+    static refs_status Load(void *user, refs_block_id id, refs_loaded_block *record,
+                            refs_error *err) {
         auto *self = static_cast<Cache *>(user);
         std::unique_lock<std::mutex> guard(self->lock_);
-        self->loads_[{id.array, id.number}]++;
+        self->loads_[{id.group, id.number}]++;
         self->moved_.notify_all();
         self->moved_.wait(guard, [&] { return !self->blocked_[id.number]; });
-        *record = nullptr;
         if (id.number == self->absent) return REFS_OK;
         if (id.number == self->failing) return refs_fail(err, REFS_IO, "the line is cut");
         return refs_refset__record_open(self->vfs_.get(), "record", UINT64_MAX, record, err);
     }
 
     MemoryVfs vfs_;
-    refs_record_cache *cache_ = nullptr;
+    refs_block_cache *cache_ = nullptr;
     std::mutex lock_;
     std::condition_variable moved_;
     std::map<std::pair<uint32_t, uint64_t>, int> loads_;
@@ -84,11 +85,10 @@ class Cache {
 size_t Cost() {
     MemoryVfs vfs;
     vfs.files["record"] = RecordFile({Raw("x")});
-    refs_record *record = nullptr;
+    refs_loaded_block record = {nullptr, 0};
     EXPECT_EQ(refs_refset__record_open(vfs.get(), "record", UINT64_MAX, &record, nullptr), REFS_OK);
-    const size_t bytes = refs_refset__record_bytes(record);
-    refs_block_release(refs_refset__record_block(record));
-    return bytes + sizeof(refs_error);
+    refs_block_release(record.block);
+    return record.n_bytes + sizeof(refs_error);
 }
 
 TEST(ParquetCache, ChildOfAForkReadsWhatItsParentWasReading) {

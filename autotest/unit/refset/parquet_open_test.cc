@@ -44,7 +44,8 @@ TEST(ParquetOpen, TriesTheFolderFirstWhereNamesSayOrAskingIsCheap) {
         {"dir/.zmetadata", "dir/.zmetadata dir/.zmetadata "},
         {"/vsis3/b/dir.parq", "/vsis3/b/dir.parq/.zmetadata /vsis3/b/dir.parq/.zmetadata "},
         {"/vsis3/b/dir/", "/vsis3/b/dir/.zmetadata /vsis3/b/dir/.zmetadata "},
-        {"/vsis3/b/dir", "/vsis3/b/dir /vsis3/b/dir/.zmetadata /vsis3/b/dir/.zmetadata "},
+        {"/vsis3/b/dir",
+         "/vsis3/b/dir /vsis3/b/dir/repo /vsis3/b/dir/.zmetadata /vsis3/b/dir/.zmetadata "},
     };
     for (const auto &c : cases) {
         const std::string location = c.location;

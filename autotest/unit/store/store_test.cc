@@ -155,7 +155,7 @@ class StoreParts : public Store {
   protected:
     std::string part(const std::string &key, uint64_t begin, uint64_t length) {
         const refs_store_key wanted = {
-            MemoryStore::view(key), 1000, {begin, length}, false, nullptr};
+            MemoryStore::view(key), 1000, {begin, length, 0}, false, nullptr};
         Collected all{std::vector<std::string>(1), std::vector<bool>(1)};
         const refs_store_client client = {collect, &all, nullptr, nullptr, nullptr};
         refs_error_clear(&error);

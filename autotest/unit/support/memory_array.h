@@ -140,7 +140,7 @@ class MemoryArray {
         if (status != REFS_OK) return status;
         const refs_array_meta *meta = refs_hierarchy_find_array(hierarchy_, refs_str_from("v"));
         if (meta == nullptr) return REFS_NOT_FOUND;
-        const refs_array_context context = {store.get(), cache, pool, prefetchPool_, 0};
+        const refs_array_context context = {store.get(), cache, pool, prefetchPool_, 0, 0};
         return refs_array_open(&context, meta, &array, &error);
     }
 

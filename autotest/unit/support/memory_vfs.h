@@ -14,7 +14,7 @@ class MemoryVfs {
   public:
     MemoryVfs()
         : vfs_{this,    open,    size,    read,    nullptr, close,
-               nullptr, isLocal, nullptr, nullptr, nullptr} {}
+               nullptr, isLocal, nullptr, nullptr, nullptr, list} {}
 
     std::map<std::string, std::string> files;
     std::string failReadsOf;                         ///< reads of this file fail
@@ -44,6 +44,20 @@ class MemoryVfs {
         vfs->opens++;
         if (++vfs->nOpen > vfs->mostOpen) vfs->mostOpen = vfs->nOpen.load();
         *handle = new Handle{&file->second, vfs->failReadsOf == location};
+        return REFS_OK;
+    }
+    static refs_status list(void *self, const char *location, const refs_vfs_listing *listing,
+                            refs_error *err) {
+        const std::string folder = std::string(location) + "/";
+        std::string last;
+        for (const auto &[name, content] : from(self)->files) {
+            if (name.compare(0, folder.size(), folder) != 0) continue;
+            const std::string entry =
+                name.substr(folder.size(), name.find('/', folder.size()) - folder.size());
+            if (entry == last) continue;
+            last = entry;
+            REFS_TRY(listing->visit(listing->user, refs_str_from(entry.c_str()), err));
+        }
         return REFS_OK;
     }
     static refs_status size(void *, void *handle, uint64_t *size, refs_error *) {

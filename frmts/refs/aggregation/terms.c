@@ -334,9 +334,14 @@ static refs_status convert_values(refs_aggregation *aggregation, const uint8_t *
     refs_agg_values values;
     REFS_TRY(refs_agg_values__describe(aggregation, NULL, aggregation->terms.values, &values, err));
     values.name = aggregation->terms.values->path;
-    aggregation->values = refs_calloc(n, values.to.size);
-    if (aggregation->values == NULL) return refs_fail_nomem(err);
-    return refs_agg_values__convert(&values, elements, n, aggregation->values, err);
+    uint8_t *converted = refs_calloc(n, values.to.size);
+    if (converted == NULL) return refs_fail_nomem(err);
+    refs_status status = refs_agg_values__convert(&values, elements, n, converted, err);
+    if (status == REFS_OK)
+        aggregation->values = converted;
+    else
+        refs_free(converted); /* who reads next tries again */
+    return status;
 }
 
 static refs_status load_values(refs_aggregation *aggregation, refs_error *err) {

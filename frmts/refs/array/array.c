@@ -1,6 +1,7 @@
 /* array.c -- opening arrays, and reading them whole; see array.h. */
 #include "prefetch.h"
 #include "shards.h"
+#include "slices.h"
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
@@ -80,8 +81,10 @@ static refs_status open_chain(refs_array *array, refs_error *err) {
     return status == REFS_NOMEM ? refs_fail_nomem(err) : REFS_OK;
 }
 
-refs_status refs_array_open(const refs_array_context *context, const refs_array_meta *meta,
-                            refs_array **array, refs_error *err) {
+/* `slice` says how the chunks are read: or NULL, as they are. */
+static refs_status open_array(const refs_array_context *context, const refs_array_meta *meta,
+                              void (*slice)(refs_array *array), refs_array **array,
+                              refs_error *err) {
     const char *set = refs_store_name(context->store);
     if (meta->status != REFS_OK)
         return refs_fail(err, meta->status, "%s: %s: %s", set, meta->path, meta->problem);
@@ -91,7 +94,8 @@ refs_status refs_array_open(const refs_array_context *context, const refs_array_
     refs_array *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     opened->context = *context;
-    opened->meta = meta;
+    opened->meta = opened->stored = meta;
+    if (slice != NULL) slice(opened);
     if (context->cache != NULL) opened->owner = refs_cache__new_owner(context->cache);
     refs_scratch_list__init(&opened->scratches);
     refs_tasks__init(&opened->tasks);
@@ -106,6 +110,17 @@ refs_status refs_array_open(const refs_array_context *context, const refs_array_
     }
     *array = opened;
     return REFS_OK;
+}
+
+refs_status refs_array_open(const refs_array_context *context, const refs_array_meta *meta,
+                            refs_array **array, refs_error *err) {
+    return open_array(context, meta, refs_slices__open, array, err);
+}
+
+refs_status refs_array__open_unsliced(const refs_array_context *context,
+                                      const refs_array_meta *meta, refs_array **array,
+                                      refs_error *err) {
+    return open_array(context, meta, NULL, array, err);
 }
 
 void refs_array_free(refs_array *array) {
@@ -123,7 +138,7 @@ void refs_array_free(refs_array *array) {
 }
 
 const refs_array_meta *refs_array_meta_of(const refs_array *array) {
-    return array->meta;
+    return array->stored;
 }
 
 void refs_array_get_stats(const refs_array *array, refs_array_stats *stats) {
@@ -156,14 +171,33 @@ refs_status refs_array__read_elements(refs_array *array, uint64_t max_elements, 
     return refs_array_read(array, &region, elements->data, NULL, err);
 }
 
+static refs_status convert(const refs_array *array, const refs_buf *elements, size_t n,
+                           double *values, refs_error *err) {
+    if (refs_array__to_doubles(&array->meta->dtype, elements->data, n, values)) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED, "%s: elements are not numbers", array->meta->path);
+}
+
 refs_status refs_array_read_doubles(refs_array *array, uint64_t max_elements, double *values,
                                     refs_error *err) {
     refs_buf elements = REFS_BUF_INIT;
     size_t n = 0;
     refs_status status = refs_array__read_elements(array, max_elements, &elements, &n, err);
-    if (status == REFS_OK && !refs_array__to_doubles(&array->meta->dtype, elements.data, n, values))
-        status =
-            refs_fail(err, REFS_UNSUPPORTED, "%s: elements are not numbers", array->meta->path);
+    if (status == REFS_OK) status = convert(array, &elements, n, values, err);
+    refs_buf_clear(&elements);
+    return status;
+}
+
+refs_status refs_array_read_region_doubles(refs_array *array, const refs_region *region,
+                                           double *values, refs_error *err) {
+    refs_buf elements = REFS_BUF_INIT;
+    uint64_t n = 1, bytes;
+    for (size_t dim = 0; dim < array->meta->rank; dim++)
+        if (!refs_mul_u64(n, region->count[dim], &n)) n = UINT64_MAX;
+    if (!refs_mul_u64(n, array->meta->dtype.size, &bytes) || bytes > SIZE_MAX)
+        return refs_fail(err, REFS_LIMIT, "%s: a region is too large", array->meta->path);
+    refs_status status = refs_buf_resize(&elements, (size_t)bytes, err);
+    if (status == REFS_OK) status = refs_array_read(array, region, elements.data, NULL, err);
+    if (status == REFS_OK) status = convert(array, &elements, (size_t)n, values, err);
     refs_buf_clear(&elements);
     return status;
 }

@@ -61,7 +61,10 @@ struct refs_shards;
 
 struct refs_array {
     refs_array_context context;
-    const refs_array_meta *meta;
+    const refs_array_meta *meta;   /**< its chunks are what is loaded at a time */
+    const refs_array_meta *stored; /**< what it was opened with: the same, or slices.h says why */
+    refs_array_meta sliced; /**< of an array that is read by slices; and how many are in a … */
+    refs_shard_meta slices; /**< … stored chunk */
     struct refs_shards *shards; /**< NULL where chunks are stored one by one */
     refs_mosaic mosaic;         /**< zeroed where the array has chunks of its own */
     refs_grid grid;
@@ -108,7 +111,8 @@ refs_status refs_key_list__open(refs_key_list *list, size_t max, refs_error *err
 void refs_key_list__clear(refs_key_list *list);
 
 /** Adds the key of the chunk at `index`, or of its shard, that may be as long as a chunk of
- * `array`: the last one of list->keys is to be changed where that, or the part, is another. */
+ * `array`, or of the chunk that it is a slice of: the last one of list->keys is to be changed where
+ * that, or the part, is another. */
 refs_status refs_key_list__add(refs_key_list *list, const refs_array *array, const uint64_t *index,
                                refs_error *err);
 
@@ -128,6 +132,11 @@ refs_status refs_array__chain_for(const struct refs_array *array, uint32_t filte
                                   const refs_chain **chain, refs_chain **made, refs_error *err);
 
 /* -- array.c ----------------------------------------------------------------------------------- */
+
+/** As refs_array_open, of an array whose chunks are not to be read by slices. */
+refs_status refs_array__open_unsliced(const refs_array_context *context,
+                                      const refs_array_meta *meta, struct refs_array **array,
+                                      refs_error *err);
 
 /** Makes a chain of the array's codecs without those of a filter mask. */
 refs_status refs_array__open_chain(const struct refs_array *array, uint32_t filter_mask,

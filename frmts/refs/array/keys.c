@@ -1,5 +1,5 @@
 /* keys.c -- the keys of many chunks; see array_object.h. */
-#include "array_object.h"
+#include "slices.h"
 
 refs_status refs_key_list__open(refs_key_list *list, size_t max, refs_error *err) {
     *list = REFS_KEY_LIST_INIT;
@@ -20,7 +20,9 @@ refs_status refs_key_list__add(refs_key_list *list, const refs_array *array, con
     REFS_TRY(refs_chunk_key(array->meta, index, &list->text, err));
     list->ends[list->n] = list->text.size;
     list->keys[list->n++] =
-        (refs_store_key){.store = array->context.store, .max_size = array->max_stored};
+        (refs_store_key){.store = array->context.store,
+                         .max_size = array->max_stored,
+                         .part = refs_slices__part(array, refs_grid__number(&array->grid, index))};
     return REFS_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "refs/block.h"
 #include "refs/pool.h"
 #include "shards.h"
+#include "slices.h"
 
 /* How often a reader that waits for others looks whether it was cancelled. */
 #define POLL_MS 50
@@ -110,12 +111,14 @@ static refs_status locate(const decode_task *task, refs_status status, refs_erro
     refs_array *array = array_of(task->one);
     uint64_t index[REFS_MAX_RANK];
     refs_buf key = REFS_BUF_INIT;
+    refs_store_part part = task->one->part;
+    if (part.length == 0) part = refs_slices__part(array, number_of(task->one));
     refs_grid__index(&array->grid, number_of(task->one), index);
     if (refs_chunk_key(array->meta, index, &key, NULL) == REFS_OK)
-        refs_store_locate(array->context.store,
-                          &(refs_store_key){.text = refs_str_view((char *)key.data, key.size),
-                                            .part = task->one->part},
-                          err);
+        refs_store_locate(
+            array->context.store,
+            &(refs_store_key){.text = refs_str_view((char *)key.data, key.size), .part = part},
+            err);
     refs_buf_clear(&key);
     return status;
 }
@@ -180,7 +183,11 @@ static refs_status start_decode(batch *job, loading *one, refs_stored stored, re
 /* Whether an array has one chunk, which kerchunk calls "0" if it inlines a GRIB2 array, whatever
  * its rank. */
 static bool may_be_called_zero(const refs_array *array) {
-    return array->meta->rank > 1 && array->grid.n_chunks == 1 && array->shards == NULL;
+    const refs_array_meta *stored = array->stored;
+    if (stored->rank < 2 || array->shards != NULL) return false;
+    for (size_t dim = 0; dim < stored->rank; dim++)
+        if (refs_array_meta_n_chunks(stored, dim) != 1) return false;
+    return true;
 }
 
 /* Looks for an absent chunk under that name. REFS_NOT_FOUND: it is not there either. */
@@ -190,8 +197,10 @@ static refs_status receive_zero(batch *job, loading *one, refs_error *err) {
     refs_status status = refs_buf_printf(&key, err, "%s0", array->meta->key_prefix);
     if (status == REFS_OK)
         status = refs_store_get(array->context.store, refs_str_view((char *)key.data, key.size),
-                                array->max_stored, &value, err);
-    decode_task task = {job, one, {refs_buf_view(&value), 0}, NULL};
+                                refs_slices__max_stored(array), &value, err);
+    refs_bytes stored = refs_buf_view(&value);
+    if (status == REFS_OK) status = refs_slices__cut_out(array, number_of(one), &stored, err);
+    decode_task task = {job, one, {stored, 0}, NULL};
     if (status == REFS_OK) status = run_decode(&task, err);
     refs_buf_clear(&key);
     refs_buf_clear(&value);
@@ -498,7 +507,7 @@ static refs_status add_optional(const batch *job, refs_key_list *keys, const ref
     uint64_t index[REFS_MAX_RANK];
     refs_grid__index(&job->array->grid, chunk->number, index);
     REFS_TRY(refs_key_list__add(keys, job->array, index, err));
-    keys->keys[keys->n - 1].part = chunk->part;
+    if (chunk->part.length > 0) keys->keys[keys->n - 1].part = chunk->part;
     keys->keys[keys->n - 1].is_optional = true;
     return REFS_OK;
 }
@@ -509,7 +518,7 @@ static refs_status add_key(refs_key_list *keys, const loading *one, refs_error *
     refs_grid__index(&array->grid, number_of(one), index);
     REFS_TRY(refs_key_list__add(keys, array, index, err));
     refs_store_key *key = &keys->keys[keys->n - 1];
-    key->part = one->part;
+    if (one->part.length > 0) key->part = one->part;
     if (one->shard != NULL && one->part.length == 0) key->max_size = array->shards->max_stored;
     return REFS_OK;
 }

@@ -32,7 +32,7 @@ static refs_status locate_chunk(refs_array *array, const uint64_t *index, const 
     refs_store_key key = {.max_size = array->max_stored};
     refs_ref ref = {.kind = REFS_REF_INLINE};
     refs_status status = refs_array_find_part(array, index, &key.part, err);
-    if (status == REFS_OK) status = refs_chunk_key(array->meta, index, &text, err);
+    if (status == REFS_OK) status = refs_chunk_key(array->stored, index, &text, err);
     key.text = refs_str_view((const char *)text.data, text.size);
     if (status == REFS_OK) status = refs_store_find(array->context.store, &key, &ref, err);
     if (status == REFS_OK) {
@@ -66,7 +66,7 @@ refs_status refs_array_locate(refs_array *array, const uint64_t *element,
                               refs_status (*visit)(void *user, const refs_array_source *source,
                                                    refs_error *err),
                               void *user, refs_error *err) {
-    const refs_array_meta *meta = array->meta;
+    const refs_array_meta *meta = array->stored;
     const visitor to = {visit, user};
     uint64_t index[REFS_MAX_RANK];
     for (size_t dim = 0; dim < meta->rank; dim++) {
@@ -89,7 +89,7 @@ static refs_status is_present(refs_array *array, const refs_span *const *spans, 
     refs_buf key = REFS_BUF_INIT;
     for (size_t dim = 0; dim < array->meta->rank; dim++) index[dim] = spans[dim]->chunk;
     refs_status status = refs_array_find_part(array, index, &part, err);
-    if (status == REFS_OK) status = refs_chunk_key(array->meta, index, &key, err);
+    if (status == REFS_OK) status = refs_chunk_key(array->stored, index, &key, err);
     if (status == REFS_OK)
         status = refs_store_measure(array->context.store,
                                     refs_str_view((const char *)key.data, key.size), &extent, err);
@@ -115,7 +115,7 @@ refs_status refs_array_count_present(refs_array *array, const refs_region *regio
                                      uint64_t max_chunks, uint64_t *n, refs_error *err) {
     refs_cut cut = {0};
     *n = 0;
-    refs_status status = refs_array__cut(array->meta, region, &cut, err);
+    refs_status status = refs_array__cut(array->stored, region, &cut, err);
     if (status == REFS_OK && cut.n_chunks > max_chunks)
         status = refs_fail(err, REFS_LIMIT, "%s: more than %llu chunks are to be looked for",
                            array->meta->path, (unsigned long long)max_chunks);

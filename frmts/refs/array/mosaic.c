@@ -13,8 +13,8 @@ refs_status refs_array_open_mosaic(const refs_array_context *context, const refs
     bare.shard = NULL;
     bare.edges = NULL;
     refs_array *opened = NULL;
-    REFS_TRY(refs_array_open(context, &bare, &opened, err));
-    opened->meta = meta;
+    REFS_TRY(refs_array__open_unsliced(context, &bare, &opened, err));
+    opened->meta = opened->stored = meta;
     opened->mosaic = *mosaic;
     *array = opened;
     return REFS_OK;

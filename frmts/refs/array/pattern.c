@@ -20,6 +20,9 @@
 #define DECODED_BYTES       (8 * (uint64_t)REFS_MIB)
 #define LOCAL_DECODED_BYTES (4 * (uint64_t)REFS_MIB)
 
+/* What is asked for at once, unless there is less room: a few large requests. */
+#define ASKED_BYTES (8 * (uint64_t)REFS_MIB)
+
 /* Boxes that are planned at once at most. */
 #define MAX_BOXES 16384
 
@@ -270,6 +273,15 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
+/* Whether it is time to ask for more. Who asks for a box at a time asks for small ranges, and who
+ * waits until much is read for too little: where answers are waited for, what makes a few large
+ * requests is enough. */
+static bool is_enough(const refs_progress_on *progress, uint64_t window, uint64_t n_unread) {
+    uint64_t n = window / 2;
+    if (!progress->is_local) n = least(n, 1 + ASKED_BYTES / progress->stored);
+    return n_unread <= window && window - n_unread >= n;
+}
+
 refs_prefetch_plan refs_course__plan(const refs_course *course, const refs_progress_on *progress) {
     uint64_t ahead = progress->ahead;
     uint64_t next = progress->next > ahead ? progress->next : ahead;
@@ -283,7 +295,7 @@ refs_prefetch_plan refs_course__plan(const refs_course *course, const refs_progr
     uint64_t n_read = least(course->n_read, MAX_BOXES) + least(ahead, MAX_BOXES) - 1;
     window = least(least(window, MAX_BOXES), BOXES_PER_READ * n_read);
     plan.decode_end = least(ahead + n_decoded, course->n);
-    if (next - ahead <= window / 2) plan.end = least(ahead + window, course->n);
+    if (is_enough(progress, window, next - ahead)) plan.end = least(ahead + window, course->n);
     if (plan.end < plan.begin) plan.end = plan.begin;
     return plan;
 }

@@ -148,7 +148,8 @@ typedef struct refs_prefetch_plan {
 } refs_prefetch_plan;
 
 /** Decides. At most four times as many boxes are asked for as were read, and no more than the
- * budget holds; none while more than half of that is there and not read yet. */
+ * budget holds; none while more than half of that is there and not read yet, or of what comes from
+ * a server, while there is not room for 8 MiB. */
 refs_prefetch_plan refs_course__plan(const refs_course *course, const refs_progress_on *progress);
 
 #ifdef __cplusplus

@@ -23,6 +23,7 @@ typedef struct refs_run {
     refs_course course;
     uint64_t box_size; /* chunks of a box */
     bool is_local;
+    uint64_t told_size;          /* of the first chunk as it is stored; 0: unknown */
     _Atomic uint64_t at;         /* the box that is being read */
     _Atomic uint64_t wanted;     /* the first one that its reader does not load itself */
     _Atomic uint64_t decode_end; /* boxes before this one are decoded as they arrive */
@@ -162,11 +163,15 @@ bool refs_prefetch__is_possible(const refs_array *array) {
            array->chunk_bytes > 0;
 }
 
+static void index_of_first(const refs_array *array, const refs_course *course, uint64_t *index) {
+    refs_grid__index(&array->grid, course->first, index);
+    refs_grid__mirror(&array->grid, course->mirrored, index);
+}
+
 static bool begins_local(const refs_array *array, const refs_course *course) {
     uint64_t index[REFS_MAX_RANK];
     refs_buf key = REFS_BUF_INIT;
-    refs_grid__index(&array->grid, course->first, index);
-    refs_grid__mirror(&array->grid, course->mirrored, index);
+    index_of_first(array, course, index);
     if (array->mosaic.gather != NULL) {
         for (size_t dim = 0; dim < array->meta->rank; dim++) index[dim] *= array->meta->chunk[dim];
         return array->mosaic.is_local(array->mosaic.self, index);
@@ -176,6 +181,24 @@ static bool begins_local(const refs_array *array, const refs_course *course) {
         refs_store_is_local(array->context.store, refs_str_view((char *)key.data, key.size));
     refs_buf_clear(&key);
     return local;
+}
+
+/* What the set says of its first chunk; 0 where it says nothing. */
+static uint64_t told_size(const refs_array *array, const refs_course *course) {
+    uint64_t index[REFS_MAX_RANK], size = 0;
+    refs_buf key = REFS_BUF_INIT;
+    if (array->mosaic.gather != NULL || array->shards != NULL) return 0;
+    index_of_first(array, course, index);
+    if (refs_chunk_key(array->meta, index, &key, NULL) == REFS_OK)
+        size =
+            refs_store_told_size(array->context.store, refs_str_view((char *)key.data, key.size));
+    refs_buf_clear(&key);
+    return size;
+}
+
+static uint64_t stored_bytes(const refs_run *run) {
+    bool is_known = atomic_load(&run->array->chunks_stored) > 0 || run->told_size == 0;
+    return (is_known ? refs_array__mean_stored(run->array) : run->told_size) * run->box_size;
 }
 
 /* Chunks of a mosaic's pieces are decoded as they arrive, or when they are read. */
@@ -191,18 +214,34 @@ static void ask_to_decode(refs_run *run, uint64_t begin, uint64_t end) {
     refs_free(numbers);
 }
 
+/* Where it takes long until answers begin, a reader would wait for what half of the cache does not
+ * hold: it may have more ahead then, for which the cache is made larger. */
+static size_t budget_of(refs_prefetch *prefetch) {
+    const refs_run *run = prefetch->run;
+    const refs_array_context *context = &run->array->context;
+    size_t half = refs_cache__max_bytes(context->cache) / 2;
+    size_t share = refs_budget__share(refs_cache__budget(context->cache), prefetch), more = 0;
+    if (!run->is_local && context->max_ahead_bytes > half && share > 0) {
+        uint64_t all = refs_store_bandwidth_delay(context->store);
+        if (all > context->max_ahead_bytes) all = context->max_ahead_bytes;
+        if (all > half) more = (size_t)((double)all * (double)share / (double)half);
+    }
+    refs_cache__hold(context->cache, prefetch->held_bytes, more);
+    prefetch->held_bytes = more;
+    return more > share ? more : share;
+}
+
 void refs_prefetch__ask(refs_prefetch *prefetch) {
     refs_run *run = prefetch->run;
     if (run == NULL) return;
     uint64_t ahead = prefetch->ahead;
     refs_array *array = run->array;
-    refs_progress_on progress = {
-        .ahead = ahead,
-        .next = prefetch->next,
-        .stored = refs_array__mean_stored(array) * run->box_size,
-        .decoded = array->chunk_bytes * run->box_size,
-        .budget = refs_budget__share(refs_cache__budget(array->context.cache), prefetch),
-        .is_local = run->is_local};
+    refs_progress_on progress = {.ahead = ahead,
+                                 .next = prefetch->next,
+                                 .stored = stored_bytes(run),
+                                 .decoded = array->chunk_bytes * run->box_size,
+                                 .budget = budget_of(prefetch),
+                                 .is_local = run->is_local};
     refs_prefetch_plan plan = refs_course__plan(&run->course, &progress);
     atomic_store(&run->decode_end, plan.decode_end);
     uint64_t most = MAX_TASK_CHUNKS / run->box_size;
@@ -238,7 +277,17 @@ void refs_prefetch__follow(refs_prefetch *prefetch, refs_array *array, const ref
         refs_free(run);
         return;
     }
+    run->told_size = run->is_local ? 0 : told_size(array, course);
     *prefetch = (refs_prefetch){.run = run};
+}
+
+bool refs_prefetch__begins(const refs_prefetch *prefetch, const refs_course *course) {
+    const refs_run *run = prefetch->run;
+    if (run == NULL || prefetch->ahead > 0) return false;
+    const refs_course *followed = &run->course;
+    return followed->first == course->first && followed->by == course->by &&
+           followed->n == course->n && followed->mirrored == course->mirrored &&
+           memcmp(followed->box, course->box, run->array->grid.rank * sizeof *course->box) == 0;
 }
 
 uint64_t refs_prefetch__find(const refs_prefetch *prefetch, const refs_box_read *read,
@@ -272,10 +321,17 @@ static void pass_boxes(refs_prefetch *prefetch, uint64_t k) {
     refs_free(numbers);
 }
 
-void refs_prefetch__advance(refs_prefetch *prefetch, uint64_t k) {
+/* Who was told to read whole bands may read them in swaths. */
+static bool is_part(const refs_run *run, const refs_box_read *read) {
+    for (size_t dim = 0; dim < run->array->grid.rank; dim++)
+        if (read->box[dim] < run->course.box[dim]) return true;
+    return false;
+}
+
+void refs_prefetch__advance(refs_prefetch *prefetch, const refs_box_read *read, uint64_t k) {
     if (prefetch->run == NULL) return;
     atomic_store(&prefetch->run->at, k);
-    atomic_store(&prefetch->run->wanted, k + 1);
+    atomic_store(&prefetch->run->wanted, is_part(prefetch->run, read) ? k : k + 1);
     if (k >= prefetch->ahead && k < prefetch->next) prefetch->n_used++;
     prefetch->ahead = k + 1;
     pass_boxes(prefetch, k);
@@ -303,6 +359,8 @@ void refs_prefetch__end(refs_prefetch *prefetch) {
     refs_run *run = prefetch->run;
     if (run == NULL) return;
     refs_budget__leave(refs_cache__budget(run->array->context.cache), prefetch);
+    refs_cache__hold(run->array->context.cache, prefetch->held_bytes, 0);
+    prefetch->held_bytes = 0;
     atomic_store(&run->n_fetches, atomic_load(&run->array->n_fetches));
     atomic_store(&run->ended, true);
     leave_unread(prefetch);

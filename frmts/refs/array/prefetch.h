@@ -20,6 +20,7 @@ typedef struct refs_prefetch {
     uint64_t decoded;     /**< its first box that was not asked to be decoded */
     uint64_t passed;      /**< its first box that the cache does not know to be passed */
     uint64_t n_used;      /**< its boxes that were asked for before they were read */
+    size_t held_bytes;    /**< that the cache was made larger for it */
 } refs_prefetch;
 
 /** Whether an array can be prefetched at all: not elements of variable length, which are read all
@@ -30,13 +31,16 @@ bool refs_prefetch__is_possible(const refs_array *array);
  * not. */
 void refs_prefetch__follow(refs_prefetch *prefetch, refs_array *array, const refs_course *course);
 
+/** Whether it follows this course, of which nothing is read yet. */
+bool refs_prefetch__begins(const refs_prefetch *prefetch, const refs_course *course);
+
 /** The box of the course that a read begins in, if it is not before the last one that was read;
  * UINT64_MAX: none, or there is no course. *at is that last one. */
 uint64_t refs_prefetch__find(const refs_prefetch *prefetch, const refs_box_read *read,
                              uint64_t *at);
 
-/** Says that box `k` is being read. */
-void refs_prefetch__advance(refs_prefetch *prefetch, uint64_t k);
+/** Says that `read` is of box `k`. What it leaves of the box is still expected. */
+void refs_prefetch__advance(refs_prefetch *prefetch, const refs_box_read *read, uint64_t k);
 
 /** Boxes that were asked for and not read yet. */
 uint64_t refs_prefetch__n_unread(const refs_prefetch *prefetch);

@@ -67,13 +67,13 @@ static void follow(refs_reader *reader, const refs_box_read *read) {
     refs_course course;
     uint64_t at = 0, k = refs_prefetch__find(prefetch, read, &at);
     if (k != UINT64_MAX && (reader->is_advised || k <= at + 1)) {
-        refs_prefetch__advance(prefetch, k);
+        refs_prefetch__advance(prefetch, read, k);
         return;
     }
     end_course(reader);
     if (!refs_pattern__expects(&reader->pattern, &reader->array->grid, read, &course)) return;
     refs_prefetch__follow(prefetch, reader->array, &course);
-    refs_prefetch__advance(prefetch, 0);
+    refs_prefetch__advance(prefetch, read, 0);
 }
 
 static void hold(refs_reader *reader, size_t bytes) {
@@ -133,7 +133,9 @@ void refs_reader_advise(refs_reader *reader, const refs_region *region) {
     if (cut_advised(array->meta, region, &cut) && cut.n_chunks > 1 &&
         refs_pattern__describe(array->meta, &array->grid, &cut, &read) &&
         refs_course__of_region(&read, &array->grid, &course)) {
-        refs_prefetch__follow(&reader->prefetch, array, &course);
+        /* GDAL advises twice what it is going to copy. */
+        if (!reader->is_advised || !refs_prefetch__begins(&reader->prefetch, &course))
+            refs_prefetch__follow(&reader->prefetch, array, &course);
         refs_prefetch__ask(&reader->prefetch);
         reader->is_advised = true;
     }

@@ -176,7 +176,7 @@ static void publish_index(refs_shard *shard) {
 
 /* Where the index of a shard is whose size is known, or which begins with it. */
 static refs_status find_index(const refs_shard *shard, refs_store_part *part, refs_error *err) {
-    *part = (refs_store_part){0, shard->array->shards->index_bytes};
+    *part = (refs_store_part){.length = shard->array->shards->index_bytes};
     if (shard->size < part->length)
         return refs_fail(err, REFS_CORRUPT, "%llu bytes are too few for the %llu of the index",
                          (unsigned long long)shard->size, (unsigned long long)part->length);
@@ -258,13 +258,13 @@ static uint64_t load_number(const refs_shard *shard, uint64_t i) {
 refs_status refs_shard__find(const refs_shard *shard, uint64_t inner, refs_store_part *part,
                              refs_error *err) {
     uint64_t begin = load_number(shard, 2 * inner), length = load_number(shard, 2 * inner + 1), end;
-    *part = (refs_store_part){0, 0};
+    *part = (refs_store_part){0};
     if (begin == UINT64_MAX && length == UINT64_MAX) return REFS_OK;
     if (!refs_add_u64(begin, length, &end) || length == 0 || end > shard->size)
         return refs_fail(err, REFS_CORRUPT, "inner chunk %llu at %llu+%llu is not in the shard",
                          (unsigned long long)inner, (unsigned long long)begin,
                          (unsigned long long)length);
-    *part = (refs_store_part){begin, length};
+    *part = (refs_store_part){.begin = begin, .length = length};
     return REFS_OK;
 }
 
@@ -364,7 +364,7 @@ refs_status refs_array_find_part(refs_array *array, const uint64_t *index, refs_
                                  refs_error *err) {
     refs_shard shard = {.array = array, .n_wanted = 1};
     uint64_t number = refs_grid__number(&array->grid, index), inner;
-    *part = (refs_store_part){0, 0};
+    *part = (refs_store_part){0};
     if (array->mosaic.gather != NULL)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: an aggregation has no chunks of its own",
                          array->meta->path);

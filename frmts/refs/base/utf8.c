@@ -8,3 +8,24 @@ size_t refs_utf8_encode(uint32_t c, uint8_t bytes[4]) {
     bytes[0] = (uint8_t)(marks[size > 1 ? size : 0] | c);
     return size;
 }
+
+bool refs_utf8_take(refs_str *text, uint32_t *c) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char first = (unsigned char)text->data[0];
+    size_t size = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (size == 0 || first > 0xf4 || size > text->size) return false;
+    *c = size == 1 ? first : first & (0x7fu >> size);
+    for (size_t i = 1; i < size; i++) {
+        if ((text->data[i] & 0xc0) != 0x80) return false;
+        *c = *c << 6 | ((unsigned char)text->data[i] & 0x3f);
+    }
+    *text = refs_str_part(*text, size, text->size);
+    return *c >= least[size] && *c <= 0x10ffff && (*c < 0xd800 || *c > 0xdfff);
+}
+
+bool refs_utf8_is_valid(refs_str text) {
+    uint32_t c;
+    while (text.size > 0)
+        if (!refs_utf8_take(&text, &c)) return false;
+    return true;
+}

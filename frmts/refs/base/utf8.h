@@ -1,12 +1,11 @@
 /* utf8.h -- characters of Unicode as UTF-8 (RFC 3629).
  *
- * A pure function.
+ * Pure functions.
  */
 #ifndef REFS_UTF8_H
 #define REFS_UTF8_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "refs/bytes.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +14,12 @@ extern "C" {
 /** Writes character `c`, at most U+10FFFF, and returns of how many bytes. Surrogates are for the
  * caller to refuse. */
 size_t refs_utf8_encode(uint32_t c, uint8_t bytes[4]);
+
+/** Takes the first character off `text`, which has one; false where what it begins with is none. */
+bool refs_utf8_take(refs_str *text, uint32_t *c);
+
+/** Whether all of `text` are characters. */
+bool refs_utf8_is_valid(refs_str text);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /* vfs_posix.c -- local files, see refs_vfs_posix in vfs.h. */
 #include "refs/vfs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -100,6 +101,27 @@ static refs_status posix_peek(void *self, const char *location, void *handle,
     return REFS_OK;
 }
 
+static refs_status visit_names(DIR *folder, const refs_vfs_listing *listing, refs_error *err) {
+    const struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL) {
+        const refs_str name = refs_str_from(entry->d_name);
+        if (refs_str_is(name, ".") || refs_str_is(name, "..")) continue;
+        REFS_TRY(listing->visit(listing->user, name, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status posix_list(void *self, const char *location, const refs_vfs_listing *listing,
+                              refs_error *err) {
+    (void)self;
+    DIR *folder = opendir(location);
+    if (folder == NULL && errno == ENOENT) return REFS_OK;
+    if (folder == NULL) return refs_fail(err, REFS_IO, "%s: %s", location, strerror(errno));
+    refs_status status = visit_names(folder, listing, err);
+    closedir(folder);
+    return status;
+}
+
 static bool posix_is_local(void *self, const char *location) {
     (void)self;
     (void)location;
@@ -113,6 +135,7 @@ const refs_vfs *refs_vfs_posix(void) {
                                    .close = posix_close,
                                    .validators = posix_validators,
                                    .is_local = posix_is_local,
-                                   .peek = posix_peek};
+                                   .peek = posix_peek,
+                                   .list = posix_list};
     return &posix;
 }

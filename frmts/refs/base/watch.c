@@ -214,6 +214,12 @@ static bool is_local(void *self, const char *location) {
     return below->is_local(below->self, location);
 }
 
+static refs_status list(void *self, const char *location, const refs_vfs_listing *listing,
+                        refs_error *err) {
+    const refs_vfs *below = ((const refs_watch *)self)->below;
+    return below->list(below->self, location, listing, err);
+}
+
 static refs_status peek(void *self, const char *location, void *handle,
                         refs_vfs_validators *validators, refs_error *err) {
     const refs_vfs *below = ((const refs_watch *)self)->below;
@@ -235,7 +241,8 @@ refs_status refs_watch_open(const refs_vfs *vfs, refs_watch **watch, refs_error 
                                  .close = close_opened,
                                  .validators = vfs->validators != NULL ? validators : NULL,
                                  .is_local = vfs->is_local != NULL ? is_local : NULL,
-                                 .peek = vfs->peek != NULL ? peek : NULL};
+                                 .peek = vfs->peek != NULL ? peek : NULL,
+                                 .list = vfs->list != NULL ? list : NULL};
     pthread_mutex_init(&made->lock, NULL);
     *watch = made;
     return REFS_OK;

@@ -295,6 +295,15 @@ void refs_cf__choose_tiff_view(const refs_array_meta *array, refs_cf_description
 refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_description *description,
                                 refs_error *err);
 
+/* -- geozarr.c: the Zarr conventions "proj:" and "spatial:" ------------------------------------- */
+
+/** Takes the dimensions that the array, or a group above it, names for the raster. */
+void refs_cf__choose_geozarr_view(const refs_cf__input *input, refs_cf_description *description);
+
+/** Puts CRS and geotransform of the conventions in the place of others. */
+refs_status refs_cf__place_geozarr(const refs_cf__input *input, refs_cf_description *description,
+                                   refs_error *err);
+
 /* -- geokeys.c --------------------------------------------------------------------------------- */
 
 /** Appends a TIFF file that has the GeoKeys among the attributes; nothing where there are none. */
@@ -314,10 +323,6 @@ refs_status refs_cf__place_grib(const refs_cf__input *input, refs_cf_description
 
 refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_description *description,
                                       refs_error *err);
-
-/** Whether the fill value in the array's metadata was an attribute _FillValue before a writer moved
- * it there, and not merely what the format fills gaps with. */
-bool refs_cf__fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /** A negative stored value as the unsigned one that has the same bits. */
 double refs_cf__to_unsigned(const refs_dtype *dtype, double number);

@@ -7,6 +7,7 @@ void refs_cf__choose_raster_view(const refs_cf__input *input, refs_cf_descriptio
     description->x_dim = rank > 0 ? rank - 1 : REFS_CF_NO_DIM;
     description->y_dim = rank > 1 ? rank - 2 : REFS_CF_NO_DIM;
     if (refs_cf__is_tiff(input)) refs_cf__choose_tiff_view(input->array, description);
+    refs_cf__choose_geozarr_view(input, description);
 }
 
 static refs_status describe_unit(const refs_cf__input *input, refs_cf_description *description,
@@ -91,6 +92,7 @@ static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *fra
     REFS_TRY(tiff ? refs_cf__place_tiff(input, description, err)
                   : place_grid(input, frame, description, err));
     if (!tiff) REFS_TRY(refs_cf__place_grib(input, description, err));
+    REFS_TRY(refs_cf__place_geozarr(input, description, err));
     refs_cf__turn_longitudes(input, &frame->axes, description);
     REFS_TRY(refs_cf__describe_metadata(input, frame->mapping, description, err));
     return refs_cf__describe_band_items(input, description, err);

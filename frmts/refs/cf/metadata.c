@@ -29,7 +29,7 @@ static const char *shown_name(const refs_array_meta *array) {
 /* Whether a writer of reference sets made the attribute _FillValue the fill value. */
 static bool lost_fill(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return refs_json_get(array->attributes, "_FillValue") == NULL &&
-           refs_cf__fill_is_declared(hierarchy, array);
+           refs_cf_fill_is_declared(hierarchy, array);
 }
 
 /* Appends a fill value of the array's type, which is exact in 64 bits. */

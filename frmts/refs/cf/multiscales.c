@@ -58,18 +58,50 @@ typedef struct siblings {
     size_t n;
 } siblings;
 
-static void add_sibling(siblings *found, const refs_group_meta *group, refs_str level,
-                        refs_str rest) {
+/* The array at `level` and `rest` below a group, or NULL. */
+static const refs_array_meta *find_below(const siblings *found, const refs_group_meta *group,
+                                         refs_str level, refs_str rest) {
     refs_buf path = REFS_BUF_INIT;
+    const refs_array_meta *array = NULL;
     if (refs_buf_printf(&path, NULL, "%s/%.*s%.*s", group->path, REFS_STR_ARG(level),
-                        REFS_STR_ARG(rest)) == REFS_OK) {
-        const refs_array_meta *array = refs_hierarchy_find_array(
-            found->hierarchy, refs_str_view((const char *)path.data, path.size));
-        bool is_new = array != NULL && array->status == REFS_OK;
-        for (size_t i = 0; i < found->n; i++) is_new = is_new && found->arrays[i] != array;
-        if (is_new && found->n < REFS_CF_MAX_OVERVIEWS) found->arrays[found->n++] = array;
-    }
+                        REFS_STR_ARG(rest)) == REFS_OK)
+        array = refs_hierarchy_find_array(found->hierarchy,
+                                          refs_str_view((const char *)path.data, path.size));
     refs_buf_clear(&path);
+    return array;
+}
+
+/* The last part of a path, with its slash where there is one. */
+static refs_str last_part(refs_str path) {
+    size_t slash = refs_str_find_last(path, '/');
+    return slash == SIZE_MAX ? path : refs_str_part(path, slash, path.size);
+}
+
+/* GDAL lists the largest level as an array, and the others as groups that have it by its name: "t",
+ * "ovr_2x" with "ovr_2x/t". */
+static const refs_array_meta *find_level(const siblings *found, const refs_group_meta *group,
+                                         refs_str level, refs_str path, refs_str rest) {
+    const refs_array_meta *array = find_below(found, group, level, rest);
+    if (array != NULL) return array;
+    if (rest.size > 0) {
+        refs_str name = refs_str_part(last_part(rest), 1, rest.size);
+        bool is_itself = refs_str_equal(level, name);
+        return is_itself ? find_below(found, group, level, refs_str_from("")) : NULL;
+    }
+    refs_buf below = REFS_BUF_INIT;
+    refs_str name = last_part(path);
+    if (refs_buf_printf(&below, NULL, "%s%.*s", refs_str_starts(name, "/") ? "" : "/",
+                        REFS_STR_ARG(name)) == REFS_OK)
+        array =
+            find_below(found, group, level, refs_str_view((const char *)below.data, below.size));
+    refs_buf_clear(&below);
+    return array;
+}
+
+static void add_sibling(siblings *found, const refs_array_meta *array) {
+    bool is_new = array != NULL && array->status == REFS_OK;
+    for (size_t i = 0; i < found->n; i++) is_new = is_new && found->arrays[i] != array;
+    if (is_new && found->n < REFS_CF_MAX_OVERVIEWS) found->arrays[found->n++] = array;
 }
 
 /* Longer lists are no rasters in several sizes. */
@@ -85,7 +117,7 @@ static void add_levels(siblings *found, const refs_group_meta *group, const refs
     for (size_t i = 0; i < n && !is_listed; i++)
         is_listed = leads_through(path, level_path(levels, i), &rest);
     for (size_t i = 0; i < n && is_listed; i++)
-        add_sibling(found, group, level_path(levels, i), rest);
+        add_sibling(found, find_level(found, group, level_path(levels, i), path, rest));
 }
 
 static void find_siblings(const refs_array_meta *array, siblings *found) {

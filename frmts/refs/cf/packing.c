@@ -207,7 +207,7 @@ static bool zero_is_declared(const refs_hierarchy *hierarchy, const refs_array_m
            has_netcdf_default(hierarchy);
 }
 
-bool refs_cf__fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
     if (array->aggregation != NULL && array->edges == NULL)
         return true; /* it stands where there is no fragment */
@@ -340,7 +340,7 @@ static void infer_nodata(const refs_cf__input *input, bool declared,
 static refs_status describe_nodata(const refs_cf__input *input, refs_cf_description *description,
                                    refs_error *err) {
     const refs_array_meta *array = input->array;
-    bool declared = refs_cf__fill_is_declared(input->hierarchy, array);
+    bool declared = refs_cf_fill_is_declared(input->hierarchy, array);
     REFS_TRY(set_from_attribute(array, "_FillValue", description, err));
     if (description->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
     if (!declared && !is_word(array->attributes, "missing_value"))

@@ -7,14 +7,22 @@
 
 #include "http_internal.h"
 
-/* A request under way. */
+/* A transfer under way, for a request or, where that is long, for a part of it: several connections
+ * bring more than one. What is of the request is in the flight of its first part, the lead. */
 typedef struct flight {
     refs_transfer transfer;
-    refs_arrival arrival;
     const refs_request *request;
-    bool identified;    /* its answer was compared with earlier ones */
-    unsigned n_refused; /* signatures */
-    uint64_t awaits;    /* bytes of memory for which it was put off; 0: it is under way */
+    struct flight *lead;  /* perhaps itself */
+    uint64_t begin;       /* of the part, in bytes of the request */
+    uint64_t length;      /* of the part, or REFS_FETCH_WHOLE */
+    uint64_t seen;        /* bytes that were looked at */
+    bool identified;      /* its answer was compared with earlier ones */
+    bool has_landed;      /* all of it is there; other parts are not */
+    bool is_dropped;      /* its request is given up: nobody looks at it any more */
+    unsigned n_refused;   /* signatures */
+    uint64_t awaits;      /* bytes of memory for which it was put off; 0: it is under way */
+    refs_arrival arrival; /* lead: of the request */
+    refs_block *block;    /* lead: that all parts fill, or NULL for a whole location */
     struct flight *next;
 } flight;
 
@@ -33,6 +41,9 @@ typedef struct flights {
 
 /* Requests of one location share a URL for so long. */
 #define URL_MS 60000
+
+/* Of very long ranges the parts are longer than others. */
+#define MAX_PARTS 64
 
 /* -- submitting -------------------------------------------------------------------------------- */
 
@@ -89,22 +100,33 @@ static uint64_t first_share(const flights *self, const flight *made) {
     return most < REFS_FIRST_WHOLE_BYTES ? most : REFS_FIRST_WHOLE_BYTES;
 }
 
+/* All parts fill one block. */
+static refs_status share_block(flights *self, flight *made, refs_error *err) {
+    flight *lead = made->lead;
+    if (lead->block == NULL) {
+        REFS_TRY(refs_fetch__new_block(self->job, made->request->length, &lead->block, err));
+        split_block(self->job, made->request, lead->block);
+    }
+    made->transfer.block = refs_block_hold(lead->block);
+    made->transfer.block_begin = made->begin;
+    return REFS_OK;
+}
+
 static refs_status prepare(flights *self, flight *made, const char *url, refs_error *err) {
     refs_fetch_job *job = self->job;
     refs_transfer *transfer = &made->transfer;
     memset(transfer, 0, sizeof *transfer);
+    made->seen = 0;
     transfer->location = place_of(self, made)->location;
-    transfer->kind =
-        made->request->length == REFS_FETCH_WHOLE ? REFS_TRANSFER_WHOLE : REFS_TRANSFER_RANGE;
-    transfer->offset = made->request->offset;
-    transfer->length = made->request->length;
+    transfer->kind = made->length == REFS_FETCH_WHOLE ? REFS_TRANSFER_WHOLE : REFS_TRANSFER_RANGE;
+    transfer->offset = made->request->offset + made->begin;
+    transfer->length = made->length;
     transfer->client = job->client;
     transfer->members = job->plan->members + made->request->first_member;
     transfer->n_members = made->request->n_members;
     transfer->waiter = &job->waiter;
     if (transfer->kind == REFS_TRANSFER_RANGE) {
-        REFS_TRY(refs_fetch__new_block(job, transfer->length, &transfer->block, err));
-        split_block(job, made->request, transfer->block);
+        REFS_TRY(share_block(self, made, err));
     } else {
         transfer->max_size = refs_fetch__max_whole(job, made->request);
         transfer->counted = first_share(self, made);
@@ -115,21 +137,56 @@ static refs_status prepare(flights *self, flight *made, const char *url, refs_er
     return refs_http__submit(self->http, transfer, err);
 }
 
-static refs_status submit(flights *self, size_t request, refs_error *err) {
-    self->job->failed = self->job->plan->members[self->job->plan->requests[request].first_member];
-    flight *made = refs_calloc(1, sizeof *made);
-    if (made == NULL) return refs_fail_nomem(err);
-    made->request = &self->job->plan->requests[request];
-    refs_status status = prepare(self, made, self->url, err);
+static void free_flight(flight *freed) {
+    refs_transfer__clear(&freed->transfer);
+    refs_block_release(freed->block);
+    refs_free(freed);
+}
+
+/* Submits a part of a request, whose flight is put behind all others. `lead` is of its first part,
+ * or NULL. */
+static refs_status submit_part(flights *self, const flight *part, flight *lead, flight **made,
+                               refs_error *err) {
+    flight *submitted = refs_calloc(1, sizeof *submitted);
+    if (submitted == NULL) return refs_fail_nomem(err);
+    *submitted = *part;
+    submitted->lead = lead != NULL ? lead : submitted;
+    refs_status status = prepare(self, submitted, self->url, err);
     if (status != REFS_OK) {
-        refs_transfer__clear(&made->transfer);
-        refs_free(made);
+        free_flight(submitted);
         return status;
     }
     flight **last = &self->first;
     while (*last != NULL) last = &(*last)->next;
-    *last = made;
+    *last = submitted;
     self->n++;
+    *made = submitted;
+    return REFS_OK;
+}
+
+/* How many parts a request has: none is smaller than what ranges are merged to, and there is one
+ * where there is no memory for two requests at a time, and of what is prefetched: that is to leave
+ * the line to others, and parts would be there before it does. */
+static uint64_t n_parts(const flights *self, const refs_request *request) {
+    uint64_t part = self->job->policy.max_request_bytes;
+    if (request->length == REFS_FETCH_WHOLE || part == 0 || request->length / part < 2 ||
+        self->job->waiter.max_memory < part || self->job->client->is_awaited != NULL)
+        return 1;
+    return request->length / part < MAX_PARTS ? request->length / part : MAX_PARTS;
+}
+
+static refs_status submit(flights *self, size_t number, refs_error *err) {
+    const refs_request *request = &self->job->plan->requests[number];
+    const uint64_t n = n_parts(self, request);
+    flight *lead = NULL, *made = NULL;
+    self->job->failed = self->job->plan->members[request->first_member];
+    for (uint64_t i = 0, begin = 0; i < n; i++) {
+        uint64_t end = i + 1 < n ? request->length / n * (i + 1) : request->length;
+        const flight part = {.request = request, .begin = begin, .length = end - begin};
+        REFS_TRY(submit_part(self, &part, lead, &made, err));
+        if (lead == NULL) lead = made;
+        begin = end;
+    }
     return REFS_OK;
 }
 
@@ -233,15 +290,38 @@ static refs_status check_validators(flights *self, flight *asked, refs_error *er
                                         &asked->transfer.validators, err);
 }
 
+/* Bytes of a request that are there, up to the first that is not. */
+static uint64_t bytes_in_front(const flight *lead) {
+    uint64_t got = 0;
+    for (const flight *part = lead; part != NULL; part = part->next) {
+        if (part->lead != lead) continue;
+        got += part->seen;
+        if (part->seen < part->length) break;
+    }
+    return got;
+}
+
 static refs_status serve(flights *self, flight *served, uint64_t got, refs_error *err) {
     refs_transfer *transfer = &served->transfer;
+    flight *lead = served->lead;
     if (got == 0 && transfer->block == NULL) return REFS_OK;
-    served->arrival.block = transfer->block;
-    served->arrival.bytes = refs_block_data(transfer->block);
-    served->arrival.got = got;
+    served->seen = got;
+    lead->arrival.block = transfer->block;
+    lead->arrival.bytes = refs_block_data(transfer->block);
+    lead->arrival.got = bytes_in_front(lead);
     self->job->failed = self->job->plan->members[served->request->first_member];
     REFS_TRY(check_validators(self, served, err));
-    return refs_fetch__serve(self->job, served->request, &served->arrival, err);
+    return refs_fetch__serve(self->job, served->request, &lead->arrival, err);
+}
+
+/* Has all other parts of a request be given up. */
+static void drop_others(flights *self, const flight *kept) {
+    for (flight *part = self->first; part != NULL; part = part->next) {
+        if (part->lead != kept->lead || part == kept) continue;
+        part->is_dropped = true;
+        atomic_store(&part->transfer.cancelled, true);
+    }
+    refs_http__wake(self->http);
 }
 
 /* Signatures expire, and may be for another region: whether that is why one was refused, a new one
@@ -250,11 +330,11 @@ static refs_status sign_again(flights *self, flight *landed, bool *over_http, re
     size_t request = (size_t)(landed->request - self->job->plan->requests);
     self->job->failed = self->job->plan->members[landed->request->first_member];
     refs_transfer__clear(&landed->transfer);
-    landed->arrival.got = 0;
     refs_status status = make_url(self, place_of(self, landed), err);
     *over_http = status != REFS_UNSUPPORTED;
     if (!*over_http) {
         self->by_vfs[request] = true;
+        drop_others(self, landed);
         return REFS_OK;
     }
     if (status == REFS_OK) status = prepare(self, landed, self->url, err);
@@ -265,20 +345,23 @@ static refs_status sign_again(flights *self, flight *landed, bool *over_http, re
 /* Whether a request that is done is to be signed anew. */
 static bool may_sign_again(flight *landed) {
     const refs_transfer *transfer = &landed->transfer;
-    if (landed->arrival.served > 0 || !refs_transfer__is_signature_refused(transfer)) return false;
+    if (landed->lead->arrival.served > 0 || !refs_transfer__is_signature_refused(transfer))
+        return false;
     return refs_transfer__tell_host(transfer, ++landed->n_refused);
 }
 
-/* A transfer that is done: its last members are handed over, or it is said what went wrong. */
+/* A transfer that is done: members are handed over, or it is said what went wrong. */
 static refs_status land(flights *self, flight *landed, refs_error *err) {
     refs_fetch_job *job = self->job;
     refs_transfer *transfer = &landed->transfer;
     uint32_t id = place_of(self, landed)->location_id;
+    size_t member = landed->lead->arrival.served;
+    landed->has_landed = true;
     if (transfer->ranges_ignored) {
         refs_fetch__note_rangeless(job->fetcher, id);
-        return note_again(self, landed->request, landed->arrival.served, err);
+        drop_others(self, landed);
+        return note_again(self, landed->request, member, err);
     }
-    size_t member = landed->arrival.served;
     if (member == landed->request->n_members) member--;
     job->failed = job->plan->members[landed->request->first_member + member];
     if (transfer->error.status != REFS_OK)
@@ -300,7 +383,6 @@ static refs_status land(flights *self, flight *landed, refs_error *err) {
 /* A transfer that would have taken too much memory beside others. */
 static void put_off(flight *landed) {
     landed->awaits = landed->transfer.postponed;
-    landed->arrival.got = 0;
     refs_transfer__clear(&landed->transfer);
 }
 
@@ -314,8 +396,17 @@ static void forget(flights *self, flight *forgotten) {
     while (*link != forgotten) link = &(*link)->next;
     *link = forgotten->next;
     self->n--;
-    refs_transfer__clear(&forgotten->transfer);
-    refs_free(forgotten);
+    free_flight(forgotten);
+}
+
+/* Forgets a request of which all parts are there. */
+static void forget_complete(flights *self, const flight *lead) {
+    for (const flight *part = self->first; part != NULL; part = part->next)
+        if (part->lead == lead && !part->has_landed) return;
+    for (flight *part = self->first, *next; part != NULL; part = next) {
+        next = part->next;
+        if (part->lead == lead) forget(self, part);
+    }
 }
 
 static bool is_done(refs_fetch_job *job, const flight *asked) {
@@ -329,29 +420,53 @@ static bool is_done(refs_fetch_job *job, const flight *asked) {
 static uint64_t fresh_bytes(const flight *asked) {
     if (asked->transfer.kind == REFS_TRANSFER_WHOLE) return 0;
     uint64_t got = atomic_load(&asked->transfer.got);
-    return got > asked->arrival.got ? got : 0;
+    return got > asked->seen ? got : 0;
+}
+
+/* Whether nothing is to be done for a flight now. */
+static bool is_idle(const flight *asked) {
+    return asked->awaits > 0 || (asked->has_landed && !asked->is_dropped);
+}
+
+/* A transfer that is done: *is_forgotten tells whether flights are forgotten with it. */
+static refs_status take_done(flights *self, flight *done, bool *is_forgotten, refs_error *err) {
+    *is_forgotten = false;
+    if (!done->has_landed) count(self, done);
+    if (done->is_dropped) {
+        *is_forgotten = true;
+        forget(self, done);
+        return REFS_OK;
+    }
+    if (done->transfer.postponed > 0) {
+        put_off(done);
+        return REFS_OK;
+    }
+    if (may_sign_again(done)) {
+        bool over_http;
+        refs_status status = sign_again(self, done, &over_http, err);
+        *is_forgotten = status == REFS_OK && !over_http;
+        if (*is_forgotten) forget(self, done);
+        return status;
+    }
+    const bool is_given_up = done->transfer.ranges_ignored;
+    REFS_TRY(land(self, done, err));
+    *is_forgotten = true;
+    if (is_given_up)
+        forget(self, done);
+    else
+        forget_complete(self, done->lead);
+    return REFS_OK;
 }
 
 static refs_status serve_all(flights *self, refs_error *err) {
     for (flight *asked = self->first, *next; asked != NULL; asked = next) {
         next = asked->next;
-        if (asked->awaits > 0) continue;
+        if (is_idle(asked)) continue;
         if (is_done(self->job, asked)) {
-            count(self, asked);
-            if (asked->transfer.postponed > 0) {
-                put_off(asked);
-                continue;
-            }
-            if (may_sign_again(asked)) {
-                bool over_http;
-                REFS_TRY(sign_again(self, asked, &over_http, err));
-                if (!over_http) forget(self, asked);
-                continue;
-            }
-            refs_status status = land(self, asked, err);
-            forget(self, asked);
-            if (status != REFS_OK) return status;
-        } else if (fresh_bytes(asked) > 0) {
+            bool is_forgotten;
+            REFS_TRY(take_done(self, asked, &is_forgotten, err));
+            if (is_forgotten) next = self->first; /* that one, too, may be forgotten */
+        } else if (!asked->is_dropped && fresh_bytes(asked) > 0) {
             REFS_TRY(serve(self, asked, fresh_bytes(asked), err));
         }
     }
@@ -363,8 +478,8 @@ static refs_status serve_all(flights *self, refs_error *err) {
 /* Whether anything moved since serve_all looked; under the waiter's lock. */
 static bool anything_new(const flights *self) {
     for (const flight *asked = self->first; asked != NULL; asked = asked->next)
-        if (asked->awaits == 0 &&
-            (asked->transfer.done || fresh_bytes(asked) >= asked->arrival.got + 64 * REFS_KIB))
+        if (!is_idle(asked) &&
+            (asked->transfer.done || fresh_bytes(asked) >= asked->seen + 64 * REFS_KIB))
             return true;
     return false;
 }

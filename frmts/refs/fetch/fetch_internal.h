@@ -17,6 +17,7 @@ typedef struct refs_fetch_place {
     uint64_t identified_ms;      /**< when that came, of a clock that only goes on */
     uint64_t answered_ms;        /**< when the last one came */
     bool ignores_ranges;
+    bool is_changed; /**< it was noted that it changed since it was referred to */
 } refs_fetch_place;
 
 /** A location by its name. */
@@ -65,6 +66,7 @@ typedef struct refs_fetch_job {
     refs_fetcher *fetcher;
     const refs_range *ranges;
     const refs_plan *plan;
+    refs_fetch_policy policy; /**< that it was made by */
     const refs_fetch_client *client;
     size_t failed; /**< the range that is being served, or SIZE_MAX */
     refs_waiter waiter;
@@ -113,6 +115,12 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
 /** REFS_IO where the answer is of another state of the location than earlier ones. */
 refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range *range,
                                          const refs_validators *validators, refs_error *err);
+
+/** What the first answer of a location said; false where there was none over HTTP. */
+bool refs_fetch__answered(refs_fetcher *fetcher, uint32_t location_id, refs_validators *answered);
+
+/** Notes that a location changed since it was referred to; false where that is known. */
+bool refs_fetch__note_changed(refs_fetcher *fetcher, uint32_t location_id);
 
 /** Notes, and tells, that a location is only to be had whole. */
 void refs_fetch__note_rangeless(refs_fetcher *fetcher, uint32_t location_id);

@@ -1,4 +1,5 @@
 /* fetch_vfs.c -- requests carried out by the host's refs_vfs, see fetch_internal.h. */
+#include "expected.h"
 #include "fetch_internal.h"
 
 /* Requests of one location that are read in one go, and how many bytes they may be together. */
@@ -121,7 +122,8 @@ refs_status refs_fetch__by_vfs(refs_fetch_job *job, size_t begin, size_t end, re
         vfs->open(vfs->self, refs_fetch__first_range(job, begin)->location, &handle, err);
     if (status == REFS_NOT_FOUND) return fail_absent(err);
     if (status != REFS_OK) return status;
-    status = read_all(job, handle, begin, end, err);
+    status = refs_fetch__check_opened(job, begin, end, handle, err);
+    if (status == REFS_OK) status = read_all(job, handle, begin, end, err);
     vfs->close(vfs->self, handle);
     return status;
 }

@@ -1,4 +1,5 @@
 /* fetcher.c -- ranges -> plan -> requests -> the sink; see fetch.h and fetch_internal.h. */
+#include "expected.h"
 #include "fetch_internal.h"
 #include "http_internal.h"
 
@@ -7,9 +8,6 @@
 #define PREFETCHED_REQUEST_MS 25
 #define MIN_PREFETCHED_BYTES  (REFS_MIB / 4)
 #define MAX_PREFETCHED_BYTES  (4 * (uint64_t)REFS_MIB)
-
-/* The largest request that ranges of a remote location, which a reader waits for, are merged to. */
-#define MAX_REMOTE_BYTES (2 * (uint64_t)REFS_MIB)
 
 /* -- the fetcher ------------------------------------------------------------------------------- */
 
@@ -47,6 +45,10 @@ uint64_t refs_fetcher_max_gap(const refs_fetcher *fetcher) {
 bool refs_fetcher_is_local(const refs_fetcher *fetcher, const char *location) {
     const refs_vfs *vfs = fetcher->vfs;
     return vfs->is_local != NULL && vfs->is_local(vfs->self, location);
+}
+
+uint64_t refs_fetcher_bandwidth_delay(const refs_fetcher *fetcher) {
+    return fetcher->options.http != NULL ? refs_http__bandwidth_delay(fetcher->options.http) : 0;
 }
 
 void refs_fetcher_stats(const refs_fetcher *fetcher, refs_fetch_stats *stats) {
@@ -190,6 +192,10 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
         if (!there)
             return refs_fetch__fail_short(request->offset + arrival->got, range->offset, length,
                                           err);
+        refs_status status =
+            refs_fetch__check_answered(job, index, range->is_optional ? NULL : err);
+        if (status != REFS_OK && range->is_optional) continue;
+        REFS_TRY(status);
         refs_bytes bytes = refs_bytes_view(arrival->bytes + begin, (size_t)length);
         REFS_TRY(job->client->sink(job->client->user, index, bytes, arrival->block, err));
     }
@@ -240,15 +246,14 @@ static void tell_what_comes_along(const refs_fetch_job *job) {
             client->comes_along(client->user, job->plan->members[i]);
 }
 
-/* Servers and lines mostly limit each connection: several requests at a time bring more than one
- * long one. What is prefetched comes in requests that take a slow line for a moment only: a reader
+/* What is prefetched comes in requests that take a slow line for a moment only: a reader
  * that waits for the last bytes of one waits for all of them. */
 static refs_fetch_policy policy_of(const refs_fetch_job *job, size_t n) {
     const refs_fetch_options *options = &job->fetcher->options;
     refs_fetch_policy policy = options->policy;
     uint64_t rate = options->http != NULL ? refs_http__rate(options->http) : 0;
     bool is_ahead = job->client->is_awaited != NULL;
-    uint64_t most = is_ahead ? MAX_PREFETCHED_BYTES : MAX_REMOTE_BYTES;
+    uint64_t most = is_ahead ? MAX_PREFETCHED_BYTES : options->max_remote_bytes;
     if (options->http == NULL || n == 0 ||
         refs_fetcher_is_local(job->fetcher, job->ranges[0].location))
         return policy;
@@ -259,17 +264,24 @@ static refs_fetch_policy policy_of(const refs_fetch_job *job, size_t n) {
     return policy;
 }
 
+/* As many bytes as the line brings while answers are waited for, up to twice the limit. */
+static uint64_t memory_of(const refs_fetcher *fetcher) {
+    uint64_t least = fetcher->options.max_memory_bytes > 0 ? fetcher->options.max_memory_bytes : 1;
+    uint64_t wanted = refs_fetcher_bandwidth_delay(fetcher);
+    if (wanted <= least) return least;
+    return wanted / 2 < least ? wanted : 2 * least;
+}
+
 static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *again,
                               refs_error *err) {
     refs_plan plan;
-    const refs_fetch_policy policy = policy_of(job, n);
-    REFS_TRY(refs_fetch_plan(job->ranges, n, &policy, &plan, err));
+    job->policy = policy_of(job, n);
+    REFS_TRY(refs_fetch_plan(job->ranges, n, &job->policy, &plan, err));
     job->plan = &plan;
     tell_what_comes_along(job);
     pthread_mutex_init(&job->waiter.lock, NULL);
     refs_cond_init(&job->waiter.moved);
-    uint64_t max_memory = job->fetcher->options.max_memory_bytes;
-    job->waiter.max_memory = max_memory > 0 ? max_memory : 1;
+    job->waiter.max_memory = memory_of(job->fetcher);
     register_job(job);
     refs_status status = fetch_planned(job, again, err);
     wait_for_workers(job);
@@ -320,6 +332,13 @@ static void tell_of_forwarded(void *user, size_t index) {
     tell_of_failure(second->client, second->again->indices[index % second->again->n]);
 }
 
+static refs_expected expected_of_forwarded(const void *user, size_t index) {
+    const second_call *second = user;
+    const refs_fetch_client *client = second->client;
+    if (client->expected == NULL) return (refs_expected){.etag = NULL};
+    return client->expected(client->user, second->again->indices[index % second->again->n]);
+}
+
 static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_fetch_again *again,
                                          refs_error *err) {
     size_t n = again->n;
@@ -337,7 +356,8 @@ static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_f
                                       .user = &second,
                                       .go_on = go_on_forwarding,
                                       .is_awaited = awaits_forwarded,
-                                      .failed = tell_of_forwarded};
+                                      .failed = tell_of_forwarded,
+                                      .expected = expected_of_forwarded};
     refs_status status = refs_fetch(job->fetcher, second.ranges, 2 * n, &client, err);
     refs_free(second.ranges);
     return status;

@@ -199,9 +199,12 @@ static refs_status keep(refs_transfer *transfer, refs_bytes bytes, refs_error *e
     bool whole = transfer->kind == REFS_TRANSFER_WHOLE;
     if (whole) REFS_TRY(grow(transfer, bytes.size, err));
     uint64_t got = atomic_load(&transfer->got);
-    if (bytes.size > refs_block_size(transfer->block) - got)
+    uint64_t room = (whole ? refs_block_size(transfer->block) : transfer->length) - got;
+    if (bytes.size > room)
         return refs_fail(err, REFS_IO, "the server sent more than the range (HTTP 206)");
-    if (bytes.size > 0) memcpy(refs_block_data(transfer->block) + got, bytes.data, bytes.size);
+    if (bytes.size > 0)
+        memcpy(refs_block_data(transfer->block) + transfer->block_begin + got, bytes.data,
+               bytes.size);
     atomic_store(&transfer->got, got + bytes.size);
     if (!whole) tell(transfer, got + bytes.size);
     return REFS_OK;

@@ -12,8 +12,9 @@ struct refs_http {
     refs_http_options options;
     refs_forked forked;
     _Atomic uint64_t
-        bytes_per_s;      /* that answers came with which readers waited for; 0: not known */
-    pthread_mutex_t lock; /* guards what follows */
+        bytes_per_s;             /* that answers came with which readers waited for; 0: not known */
+    _Atomic uint64_t latency_us; /* until they began; 0: not known */
+    pthread_mutex_t lock;        /* guards what follows */
     refs_transfer *first_new, *last_new;
     refs_cookies *cookies; /* all stores; they live as long as the engine */
     refs_authorities *authorities;
@@ -33,9 +34,10 @@ typedef struct engine {
     bool any_awaited;    /* of those that are active or due, or were a moment ago */
     uint64_t awaited_ms; /* when it was last so */
     unsigned n_ahead;    /* active, and not awaited */
-    uint64_t latency_us; /* of what readers waited for; 0: not known */
     unsigned window;     /* requests at a time */
-    unsigned n_late;     /* answers that took their time to begin while others waited for room */
+    uint64_t
+        refused_us;  /* when a server last refused one because there were too many; 0: none did */
+    unsigned n_late; /* answers that took their time to begin while others waited for room */
     refs_origins origins;
 } engine;
 
@@ -65,6 +67,16 @@ typedef struct engine {
 
 /* Answers that begin so soon are not waited for. */
 #define MIN_LATENCY_US 5000
+
+/* Requests in flight that are enough where an answer takes so long to begin. Where it takes longer,
+ * more of them are no more a second. */
+#define USUAL_LATENCY_US 30000
+
+/* For so long after a refusal there are no more requests at a time than usual. */
+#define LIMITED_US 60000000
+
+/* What a connection is taken to bring a second as long as none was measured. */
+#define USUAL_BYTES_PER_S (64 * (uint64_t)REFS_MIB)
 
 static uint64_t now_us(void) {
     struct timespec now;
@@ -245,9 +257,36 @@ static unsigned most_ahead(const engine *self) {
     unsigned most = self->window - 1;
     uint64_t rate = refs_http__rate(self->http);
     if (rate == 0) return most;
-    uint64_t fit = self->latency_us * rate / 1000000 / BUFFERED_BYTES;
+    uint64_t fit = refs_http__latency_us(self->http) * rate / 1000000 / BUFFERED_BYTES;
     if (fit < MIN_AHEAD && !self->any_awaited) fit = MIN_AHEAD;
     return fit < most ? (unsigned)fit : most;
+}
+
+/* Where a server limits requests, long waits are its limit's, and more requests do not help. */
+static bool may_widen(const engine *self) {
+    return self->refused_us == 0 || now_us() - self->refused_us > LIMITED_US;
+}
+
+static void note_refusal(engine *self) {
+    self->refused_us = now_us();
+    if (self->window > self->http->options.max_in_flight)
+        self->window = self->http->options.max_in_flight;
+}
+
+/* As many answers a second as there are with the usual latency. */
+static void widen_for(engine *self, uint64_t latency_us) {
+    const refs_http_options *options = &self->http->options;
+    if (!may_widen(self)) return;
+    uint64_t window = options->max_in_flight * latency_us / USUAL_LATENCY_US;
+    if (window > options->grow_to) window = options->grow_to;
+    if (window > self->window) self->window = (unsigned)window;
+}
+
+static void note_latency(engine *self, uint64_t latency_us) {
+    uint64_t known = refs_http__latency_us(self->http);
+    uint64_t smooth = known == 0 ? latency_us : (3 * known + latency_us) / 4;
+    atomic_store(&self->http->latency_us, smooth);
+    widen_for(self, smooth);
 }
 
 /* Of what readers ask for themselves, which is never paused. */
@@ -258,14 +297,14 @@ static void measure(engine *self, const refs_transfer *transfer) {
     curl_easy_getinfo(transfer->current, CURLINFO_STARTTRANSFER_TIME_T, &began_us);
     curl_easy_getinfo(transfer->current, CURLINFO_TOTAL_TIME_T, &ended_us);
     curl_easy_getinfo(transfer->current, CURLINFO_SIZE_DOWNLOAD_T, &n_bytes);
-    if (began_us < asked_us || ended_us < began_us || n_bytes < (curl_off_t)MIN_TIMED_BYTES) return;
+    if (began_us < asked_us || ended_us < began_us) return;
+    note_latency(self, (uint64_t)(began_us - asked_us));
+    if (n_bytes < (curl_off_t)MIN_TIMED_BYTES) return;
     uint64_t took_us = (uint64_t)(ended_us - began_us);
-    uint64_t latency_us = (uint64_t)(began_us - asked_us);
     uint64_t rate = (uint64_t)n_bytes * 1000000 / (took_us > MIN_TIMED_US ? took_us : MIN_TIMED_US);
     uint64_t smooth =
         (7 * refs_http__rate(self->http) + rate) / 8; /* others may have had a share */
     atomic_store(&self->http->bytes_per_s, rate > smooth ? rate : smooth);
-    self->latency_us = self->latency_us == 0 ? latency_us : (3 * self->latency_us + latency_us) / 4;
 }
 
 /* Where answers take longer to begin than to come, and others wait for room, more of them at a time
@@ -273,7 +312,7 @@ static void measure(engine *self, const refs_transfer *transfer) {
 static void widen(engine *self, const refs_transfer *transfer) {
     curl_off_t asked_us = 0, began_us = 0, ended_us = 0;
     unsigned most = self->http->options.grow_to;
-    if (self->window >= most || self->waiting == NULL) return;
+    if (self->window >= most || self->waiting == NULL || !may_widen(self)) return;
     curl_easy_getinfo(transfer->current, CURLINFO_PRETRANSFER_TIME_T, &asked_us);
     curl_easy_getinfo(transfer->current, CURLINFO_STARTTRANSFER_TIME_T, &began_us);
     curl_easy_getinfo(transfer->current, CURLINFO_TOTAL_TIME_T, &ended_us);
@@ -424,6 +463,7 @@ static void note_answer(engine *self, refs_transfer *transfer, CURLcode code) {
     if (began_us > asked_us) answer.latency_us = (uint64_t)(began_us - asked_us);
     if (transfer->response.retry_after_ms <= REFS_HTTP_MAX_RETRY_AFTER_MS)
         answer.retry_after_ms = transfer->response.retry_after_ms;
+    if (refs_origin__is_refusal(answer.status)) note_refusal(self);
     refs_origin__note(transfer->origin, &answer, self->window, now);
 }
 
@@ -608,6 +648,22 @@ bool refs_http__authorities(refs_http *http, const refs_http_proofs *proofs, cha
 
 uint64_t refs_http__rate(const refs_http *http) {
     return atomic_load(&http->bytes_per_s);
+}
+
+uint64_t refs_http__latency_us(const refs_http *http) {
+    return atomic_load(&http->latency_us);
+}
+
+uint64_t refs_http__bandwidth_delay(const refs_http *http) {
+    const refs_http_options *options = &http->options;
+    uint64_t latency_us = refs_http__latency_us(http), rate = refs_http__rate(http), bytes;
+    unsigned most =
+        options->grow_to > options->max_in_flight ? options->grow_to : options->max_in_flight;
+    if (latency_us < MIN_LATENCY_US) return 0;
+    if (rate == 0) rate = USUAL_BYTES_PER_S;
+    return refs_mul_u64(latency_us, rate, &bytes) && refs_mul_u64(bytes, most, &bytes)
+               ? bytes / 1000000
+               : UINT64_MAX;
 }
 
 const char *refs_http_curl_version(void) {

@@ -6,6 +6,7 @@
 
 #include "fetch_internal.h"
 #include "http_cookies.h"
+#include "http_login.h"
 #include "http_origins.h"
 #include "http_response.h"
 #include "refs/http.h"
@@ -36,13 +37,14 @@ typedef struct refs_transfer {
     const refs_fetch_client *client; /**< or NULL: somebody waits for it */
     const size_t *members;           /**< of the client's ranges, n_members of them */
     size_t n_members;
-    bool compressible; /**< whole: let the server compress them on their way */
-    bool is_beginning; /**< range at 0: it ends where the object does, and `length` is then what
-                            came; where the server sends all, it becomes a whole location */
-    refs_block *block; /**< where bytes go; made by the engine for a whole location */
+    bool compressible;    /**< whole: let the server compress them on their way */
+    bool is_beginning;    /**< range at 0: it ends where the object does, and `length` is then what
+                               came; where the server sends all, it becomes a whole location */
+    refs_block *block;    /**< where bytes go; made by the engine for a whole location */
+    uint64_t block_begin; /**< range: that its first byte goes to, where others fill the rest */
     refs_waiter *waiter;
 
-    _Atomic uint64_t got;       /**< bytes of the block that are there */
+    _Atomic uint64_t got;       /**< bytes that are there */
     refs_validators validators; /**< when got is above 0, and when done */
     bool done;                  /**< under waiter->lock */
     bool ranges_ignored;        /**< when done: the server sends the whole object for any range */
@@ -57,10 +59,11 @@ typedef struct refs_transfer {
     _Atomic bool cancelled;
     const refs_http_host *host;
     refs_http_rules rules;
-    char *retry_codes;   /* that of the rules */
-    char *url, *url_now; /* as the host gave it, and where redirects led */
-    CURL *easy, *away;   /* for the origin of `url`, and, without credentials, for others */
-    CURL *current;       /* one of them */
+    char *retry_codes;     /* that of the rules */
+    refs_login_copy login; /* the same */
+    char *url, *url_now;   /* as the host gave it, and where redirects led */
+    CURL *easy, *away;     /* for the origin of `url`, and, without credentials, for others */
+    CURL *current;         /* one of them */
     struct curl_slist *headers, *away_headers;
     char curl_text[CURL_ERROR_SIZE];
     refs_response response;
@@ -160,6 +163,12 @@ bool refs_http__authorities(refs_http *http, const refs_http_proofs *proofs, cha
 
 /** Bytes a second of answers that readers waited for; 0: not known. */
 uint64_t refs_http__rate(const refs_http *http);
+
+/** Microseconds until answers begin that readers waited for; 0: not known. */
+uint64_t refs_http__latency_us(const refs_http *http);
+
+/** As of refs_fetcher_bandwidth_delay. */
+uint64_t refs_http__bandwidth_delay(const refs_http *http);
 
 /** Hands a prepared transfer to the engine, which does not own it. */
 refs_status refs_http__submit(refs_http *http, refs_transfer *transfer, refs_error *err);

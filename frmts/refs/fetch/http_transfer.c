@@ -137,6 +137,24 @@ static bool is_authorization(const char *header) {
     return *header == ':' || *header == ';';
 }
 
+/* What of a provider's login a request of `url` carries. */
+static void log_in(const refs_transfer *transfer, CURL *easy, const char *url) {
+    const refs_http_login *login = &transfer->login.login;
+    switch (refs_login__part(login, url)) {
+    case REFS_LOGIN_TOKEN:
+        curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+        curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, login->token);
+        break;
+    case REFS_LOGIN_PASSWORD:
+        curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+        curl_easy_setopt(easy, CURLOPT_USERNAME, login->user);
+        curl_easy_setopt(easy, CURLOPT_PASSWORD, login->password);
+        break;
+    default:
+        break;
+    }
+}
+
 /* Copies all headers but those that say who asks; false without memory. */
 static bool copy_headers(const struct curl_slist *from, struct curl_slist **to) {
     for (const struct curl_slist *header = from; header != NULL; header = header->next) {
@@ -173,6 +191,7 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
     if (transfer->rules.retry_codes != NULL)
         transfer->retry_codes = refs_str_copy(refs_str_from(transfer->rules.retry_codes));
     transfer->rules.retry_codes = transfer->retry_codes;
+    REFS_TRY(refs_login__copy(&transfer->rules.login, &transfer->login, err));
     transfer->cookies = refs_http__cookies(http, &transfer->rules);
     set_defaults(transfer);
     transfer->headers = host->prepare(host->self, transfer->location, url, transfer->easy);
@@ -180,6 +199,8 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
     set_authorities(transfer, http);
     if (transfer->rules.is_signed || refs_redirect__is_signed(url))
         REFS_TRY(leave_to_signature(transfer, err));
+    else
+        log_in(transfer, transfer->easy, url);
     if (!ask_for_bytes(transfer, &transfer->headers)) return refs_fail_nomem(err);
     set_invariants(transfer);
     refs_cookies__use(transfer->cookies, transfer->easy);
@@ -196,8 +217,12 @@ refs_status refs_transfer__prepare(refs_transfer *transfer, refs_http *http, con
 
 /* -- where it is sent -------------------------------------------------------------------------- */
 
+/* What a provider let in is for the provider alone. */
 static bool is_trusted(const refs_transfer *transfer, const char *url) {
-    return transfer->rules.trust_redirects || refs_redirect__same_origin(transfer->url, url);
+    const refs_http_login *login = &transfer->login.login;
+    bool is_own = login->token != NULL || login->password != NULL;
+    return (transfer->rules.trust_redirects && !is_own) ||
+           refs_redirect__same_origin(transfer->url, url);
 }
 
 /* A handle for `url`, as the first without what is secret: of another origin, or with a signature.
@@ -219,6 +244,8 @@ static refs_status make_away(refs_transfer *transfer, const char *url, refs_erro
     drop_credentials(away);
     if (refs_redirect__is_signed(url))
         curl_easy_setopt(away, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    else
+        log_in(transfer, away, url);
     if (trusted) return REFS_OK;
     curl_easy_setopt(away, CURLOPT_SSLCERT, NULL);
     curl_easy_setopt(away, CURLOPT_SSLKEY, NULL);
@@ -556,6 +583,7 @@ void refs_transfer__clear(refs_transfer *transfer) {
     refs_fork_allow();
     refs_free(transfer->refusal_text);
     refs_free(transfer->retry_codes);
+    refs_login__clear(&transfer->login);
     refs_free(transfer->url_now);
     refs_free(transfer->url);
     refs_block_release(transfer->block);

@@ -503,6 +503,18 @@ static bool is_local(void *self, const char *location) {
     return vfs->other->is_local != NULL && vfs->other->is_local(vfs->other->self, location);
 }
 
+static refs_status list(void *self, const char *location, const refs_vfs_listing *listing,
+                        refs_error *err) {
+    const refs_http_vfs *vfs = self;
+    char *url = NULL;
+    refs_status status = url_of(vfs, location, &url, NULL);
+    refs_free(url);
+    if (status == REFS_OK && is_local(self, location))
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: what another machine has is not listed",
+                         location);
+    return vfs->other->list(vfs->other->self, location, listing, err);
+}
+
 /* -- the whole --------------------------------------------------------------------------------- */
 
 /* In the child of a fork no other thread's requests are under way. */
@@ -522,7 +534,8 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
                                  .close = close_object,
                                  .validators = validators,
                                  .is_local = is_local,
-                                 .open_whole = open_whole};
+                                 .open_whole = open_whole,
+                                 .list = other->list != NULL ? list : NULL};
     made->http = http;
     made->other = other;
     made->max_whole_bytes = max_whole_bytes;

@@ -72,6 +72,27 @@ refs_status refs_fetch__check_validators(refs_fetcher *fetcher, const refs_range
         difference);
 }
 
+bool refs_fetch__answered(refs_fetcher *fetcher, uint32_t location_id, refs_validators *answered) {
+    refs_lock(&fetcher->lock);
+    const refs_validators *known =
+        location_id < fetcher->n_places ? fetcher->places[location_id].validators : NULL;
+    if (known != NULL) {
+        memcpy(answered, known, offsetof(refs_validators, etag));
+        memcpy(answered->etag, known->etag, strlen(known->etag) + 1);
+    }
+    refs_unlock(&fetcher->lock);
+    return known != NULL;
+}
+
+bool refs_fetch__note_changed(refs_fetcher *fetcher, uint32_t location_id) {
+    refs_lock(&fetcher->lock);
+    refs_fetch_place *place = place_of(fetcher, location_id);
+    const bool is_new = place != NULL && !place->is_changed;
+    if (is_new) place->is_changed = true;
+    refs_unlock(&fetcher->lock);
+    return is_new;
+}
+
 void refs_fetch__note_rangeless(refs_fetcher *fetcher, uint32_t location_id) {
     refs_lock(&fetcher->lock);
     refs_fetch_place *place = place_of(fetcher, location_id);

@@ -159,6 +159,7 @@ static refs_status take_backend(place in, const refs_json *backends, refs_s3nc_h
                                 refs_error *err) {
     const refs_json *name = refs_json_get(in.object, "backend");
     host->is_multipart = true;
+    host->is_multipart_upload = true;
     if (!refs_json_is_string(name)) return REFS_OK;
     refs_str text = refs_json_text(name);
     host->is_serial = refs_str_is(text, "s3FileObject");
@@ -168,6 +169,7 @@ static refs_status take_backend(place in, const refs_json *backends, refs_s3nc_h
     REFS_TRY(take_seconds(backend, "connect_timeout", &host->connect_timeout_s, err));
     REFS_TRY(take_seconds(backend, "read_timeout", &host->read_timeout_s, err));
     REFS_TRY(take_bool(backend, "multipart_download", &host->is_multipart, err));
+    REFS_TRY(take_bool(backend, "enable_multipart_upload", &host->is_multipart_upload, err));
     return take_bool(backend, "enable_multipart_download", &host->is_multipart, err);
 }
 

@@ -25,6 +25,9 @@ constexpr const char *defaultKeptMegabytes = "32";
 /** Decoded chunks kept for one set, unless REFS_CACHE_MAX says otherwise. */
 constexpr const char *defaultCacheMegabytes = "64";
 
+/** Bytes that are prefetched for one set at most, where answers take long to begin. */
+constexpr size_t maxAheadBytes = size_t{128} * 1024 * 1024;
+
 /** Seconds for which answers of other machines are trusted while a dataset of the set is open,
  * unless REFS_TRUST_SECONDS says otherwise. */
 constexpr const char *defaultTrustSeconds = "1";
@@ -65,10 +68,18 @@ class Registry {
         }
         return Opened();
     }
-    void add(const Identity &validators, Opened opened) {
+    /** Adds what was opened, and returns the archive to use: that of `opened`, or the one that was
+     * added since the caller found `known`. */
+    std::shared_ptr<RefsArchive> add(const Identity &validators, Opened opened,
+                                     const std::shared_ptr<RefsArchive> &known) {
         std::list<Entry> gone; // ends after the lock does: closing a set takes its time
         const size_t most = bytesOption("REFS_KEEP_MAX", defaultKeptMegabytes);
+        std::shared_ptr<RefsArchive> archive = opened.archive.lock();
+        std::shared_ptr<RefsArchive> other; // the same
         RefsLocked guard(lock_);
+        for (const Entry &entry : entries_)
+            if (entry.first == validators) other = entry.second.archive.lock();
+        if (other != nullptr && other != known) return other;
         for (auto entry = entries_.begin(); entry != entries_.end();) {
             const auto next = std::next(entry);
             if (entry->first == validators) gone.splice(gone.end(), entries_, entry);
@@ -76,6 +87,7 @@ class Registry {
         }
         entries_.emplace_front(validators, std::move(opened));
         drop(most, gone);
+        return archive;
     }
     void clear() {
         std::list<Entry> gone;
@@ -114,6 +126,16 @@ Registry &registry() {
     return opened;
 }
 
+/** Puts the DMR++ beside a file in the place of the file. */
+refs_status toSidecar(std::string &location, refs_error *error) {
+    refs_buf sidecar = REFS_BUF_INIT;
+    const refs_status status = refs_set_sidecar(location.c_str(), &sidecar, error);
+    if (status == REFS_OK)
+        location.assign(reinterpret_cast<const char *>(sidecar.data), sidecar.size);
+    refs_buf_clear(&sidecar);
+    return status;
+}
+
 } // namespace
 
 std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLConstList options,
@@ -122,7 +144,10 @@ std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLC
     return RefsGuardMade(error, [&]() -> std::shared_ptr<RefsArchive> {
         auto s3nc = RefsS3nc::open(options, error);
         if (s3nc == nullptr) return nullptr;
-        return openAt(s3nc->locate(location), options, s3nc, error);
+        std::string set = s3nc->locate(location);
+        if (!CPLFetchBool(options, "SIDECAR", false)) return openAt(set, options, s3nc, error);
+        if (toSidecar(set, error) != REFS_OK) return nullptr;
+        return openAt(set, options, s3nc, error);
     });
 }
 
@@ -139,14 +164,20 @@ std::shared_ptr<RefsArchive> RefsArchive::openAt(const std::string &location, CS
         return archive;
     if (opened.index == nullptr) opened.index = RefsIndex::open(location, options, s3nc, error);
     if (opened.index == nullptr) return nullptr;
+    // Threads that open one set at the same time read its index each, and share the chunks.
+    const std::shared_ptr<RefsArchive> other = registry().find(validators).archive.lock();
+    if (other != nullptr && other != archive && other->isCurrent(trustMilliseconds())) return other;
     archive = openOn(location, opened.index, error);
     opened.archive = archive;
     if (!opened.index->standsAlone() || !opened.index->canTell())
         opened.index = nullptr;
     else
         opened.memory = opened.index->memory();
-    if (archive != nullptr) registry().add(validators, std::move(opened));
-    return archive;
+    return archive != nullptr ? registry().add(validators, std::move(opened), other) : nullptr;
+}
+
+bool RefsArchive::isCurrent(uint64_t trust) {
+    return index_->isCurrent(trust) && hasCurrentTargets(trust);
 }
 
 bool RefsArchive::hasCurrentTargets(uint64_t trust) {
@@ -204,13 +235,14 @@ std::shared_ptr<RefsArchive> RefsArchive::openOn(const std::string &location,
         archive->few_.reset(few);
     }
     archive->fetcher_ = RefsOpenFetcher(archive->index_->context(), &archive->index_->s3nc(),
-                                        archive->source(), error);
+                                        archive->source(), archive->index_->changed(), error);
     if (archive->fetcher_ == nullptr ||
         archive->index_->introduce(watch, archive->fetcher_.get(), error) != REFS_OK)
         return nullptr;
     if (refs_store_open(archive->set(), archive->fetcher_.get(), &store, error) != REFS_OK)
         return nullptr;
     archive->store_.reset(store);
+    if (archive->index_->isRewritten()) refs_store_ignore_sources(store);
     if (refs_cache_open(archive->cacheBytes(), &cache, error) != REFS_OK) return nullptr;
     archive->cache_.reset(cache);
     if (archive->index_->hasAggregations() && archive->openFragments(error) != REFS_OK)
@@ -230,11 +262,19 @@ size_t RefsArchive::cacheBytes() const {
     return static_cast<size_t>(std::min<uint64_t>(limit - limit / 4, SIZE_MAX));
 }
 
+/** Who says how much memory there may be means this, too. */
+size_t RefsArchive::aheadBytes() const {
+    const bool isTold =
+        index_->s3nc().memory() > 0 || CPLGetConfigOption("REFS_CACHE_MAX", nullptr) != nullptr;
+    return isTold ? 0 : maxAheadBytes;
+}
+
 refs_array_context RefsArchive::arrayContext() const {
     const bool readAhead = CPLTestBool(RefsOption("REFS_READ_AHEAD", "YES"));
     const RefsContext &context = index_->context();
-    return {store_.get(), cache_.get(), context.pool(),
-            readAhead ? context.prefetchPool() : nullptr, 0};
+    return {
+        store_.get(), cache_.get(), context.pool(), readAhead ? context.prefetchPool() : nullptr, 0,
+        aheadBytes()};
 }
 
 /* The set's own file is location 0 for those who are introduced to it. */

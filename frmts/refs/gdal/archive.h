@@ -58,6 +58,7 @@ class RefsArchive {
         : index_(std::move(index)), location_(location), openedAt_(RefsNow()) {}
     refs_array *arrayOf(const refs_array_meta *meta, refs_error *error);
     void noteCost() const;
+    bool isCurrent(uint64_t trust);
     bool hasCurrentTargets(uint64_t trust);
     static std::shared_ptr<RefsArchive> openAt(const std::string &location, CSLConstList options,
                                                std::shared_ptr<const RefsS3nc> s3nc,
@@ -67,6 +68,7 @@ class RefsArchive {
     refs_status openFragments(refs_error *error);
     refs_array_context arrayContext() const;
     size_t cacheBytes() const;
+    size_t aheadBytes() const;
     const refs_vfs *source() const;
     static void announce(void *self, const refs_array_meta *const *metas, size_t n);
     static refs_status readValues(void *self, const refs_array_meta *meta, double *values,

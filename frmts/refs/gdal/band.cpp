@@ -11,7 +11,7 @@
 namespace {
 
 /** Blocks follow chunks, but GDAL caches blocks whole: larger chunks are shown in slices. */
-constexpr uint64_t maxBlockBytes = 8 * 1024 * 1024;
+constexpr int maxBlockBytes = 8 * 1024 * 1024;
 
 int chunkSize(const refs_array_meta *meta, size_t dim, int rasterSize) {
     if (dim == REFS_CF_NO_DIM) return 1;
@@ -29,10 +29,9 @@ RefsBand::RefsBand(RefsDataset *dataset, int number) {
     nRasterYSize = dataset->GetRasterYSize();
     nBlockXSize = chunkSize(dataset->meta(), dataset->description().x_dim, nRasterXSize);
     nBlockYSize = chunkSize(dataset->meta(), dataset->description().y_dim, nRasterYSize);
-    const uint64_t rowBytes = static_cast<uint64_t>(nBlockXSize) *
-                              static_cast<uint64_t>(GDALGetDataTypeSizeBytes(eDataType));
-    const uint64_t rows = std::max<uint64_t>(1, maxBlockBytes / std::max<uint64_t>(1, rowBytes));
-    nBlockYSize = static_cast<int>(std::min<uint64_t>(static_cast<uint64_t>(nBlockYSize), rows));
+    const int maxPixels = maxBlockBytes / std::max(1, GDALGetDataTypeSizeBytes(eDataType));
+    nBlockXSize = std::min(nBlockXSize, maxPixels);
+    nBlockYSize = std::min(nBlockYSize, maxPixels / std::max(1, nBlockXSize));
 }
 
 CPLErr RefsBand::IReadBlock(int xBlock, int yBlock, void *data) {

@@ -1,5 +1,7 @@
 /* driver.cpp -- how GDAL finds the driver, and how the driver finds what to open. */
+#include "algorithms.h"
 #include "beside.h"
+#include "create.h"
 #include "dataset.h"
 #include "guard.h"
 #include "instead.h"
@@ -21,6 +23,14 @@ const char openOptions[] =
     "and latitude axes without a grid mapping are taken as WGS 84'/>"
     "<Option name='ALONG' type='string' description='Dimensions along which the files are joined "
     "that a pattern, a folder or a list names (those whose coordinates differ): name[,name]*'/>"
+    "<Option name='AS_OF' type='string' description='Of an Icechunk repository: the last snapshot "
+    "of "
+    "the branch that was written at this time or before, 2024-05-01 or 2024-05-01T12:00:00Z'/>"
+    "<Option name='BRANCH' type='string' description='Of an Icechunk repository: a branch (main "
+    "unless a tag or snapshot is asked for)'/>"
+    "<Option name='CHANGED' type='string-select' default='ERROR' description='What happens where a "
+    "file changed since the set was made, if the set says what it was: a failure, a "
+    "warning, or nothing'><Value>ERROR</Value><Value>WARN</Value><Value>IGNORE</Value></Option>"
     "<Option name='COORDINATES' type='string-select' default='OPTIONAL' description='What happens "
     "where values of coordinate variables do not arrive: a warning and no georeferencing from "
     "them, "
@@ -49,6 +59,11 @@ const char openOptions[] =
     "aliases of object stores, instead of ~/.s3nc.json; NONE for none'/>"
     "<Option name='SAVE' type='string' description='A set to write of the files that are joined: "
     "all.json or all.parq'/>"
+    "<Option name='SIDECAR' type='boolean' default='NO' description='Whether a data file is opened "
+    "by the DMR++ beside it, FILE.dmrpp'/>"
+    "<Option name='SNAPSHOT' type='string' description='Of an Icechunk repository: the id of a "
+    "snapshot'/>"
+    "<Option name='TAG' type='string' description='Of an Icechunk repository: a tag'/>"
     "<Option name='TEMPLATES' type='string' description='Templates of the set to define or "
     "override: name=value[,name=value]*'/>"
     "<Option name='URL_REWRITE' type='string' description='Beginnings of URLs to replace, for "
@@ -127,10 +142,11 @@ int identify(GDALOpenInfo *info) {
         RefsVsiErrorKept kept;
         return refs_set_sniff_folder(RefsVsiSource(), info->pszFilename);
     }
-    if (!mayBeJson(info->pabyHeader, info->nHeaderBytes)) return FALSE;
+    const bool mayBeXml = info->nHeaderBytes > 0 && info->pabyHeader[0] == '<';
+    if (!mayBeXml && !mayBeJson(info->pabyHeader, info->nHeaderBytes)) return FALSE;
     if (refs_set_sniff(refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes))))
         return TRUE;
-    return info->TryToIngest(sniffBytes) &&
+    return !mayBeXml && info->TryToIngest(sniffBytes) &&
            refs_set_sniff(
                refs_bytes_view(info->pabyHeader, static_cast<size_t>(info->nHeaderBytes)));
 }
@@ -366,5 +382,7 @@ void GDALRegister_REFS() {
     driver->pfnUnloadDriver = unload;
     RefsTellNameInfo(driver);
     RefsManageFiles(driver);
+    RefsTellCreation(driver);
+    RefsTellAlgorithms(driver);
     GetGDALDriverManager()->RegisterDriver(driver);
 }

@@ -56,6 +56,13 @@ using RefsAdviseOptions = char **;
 #define REFS_CLOSE_ARGUMENTS
 #endif
 
+// GDAL 3.13 gives drivers creation options that they cannot change.
+#if REFS_GDAL_AT_LEAST(3, 13)
+#define REFS_CREATION_OPTIONS CSLConstList
+#else
+#define REFS_CREATION_OPTIONS char **
+#endif
+
 // GDAL 3.8 asks drivers for the parts of their names.
 #if REFS_GDAL_AT_LEAST(3, 8)
 #define REFS_HAS_SUBDATASET_INFO 1

@@ -13,7 +13,9 @@
 #include "fork_guard.h"
 #include "gdal_compat.h"
 #include "guard.h"
+#include "logins.h"
 #include "options.h"
+#include "refs/host.h"
 #include "report.h"
 #include "s3nc.h"
 #include "vsi_source.h"
@@ -145,19 +147,72 @@ template <class Change> void changeKnown(const char *location, Change change) {
     change(buckets[key]);
 }
 
+/** The URL of an object of S3, signed with keys that were given out. */
+std::string grantedUrl(const char *location, const RefsGrant &grant) {
+    CPLStringList options;
+    options.SetNameValue("AWS_ACCESS_KEY_ID", grant.accessKey.c_str());
+    options.SetNameValue("AWS_SECRET_ACCESS_KEY", grant.secretKey.c_str());
+    options.SetNameValue("AWS_SESSION_TOKEN", grant.sessionToken.c_str());
+    const Bucket known = knownOf(location);
+    if (!known.region.empty()) options.SetNameValue("AWS_REGION", known.region.c_str());
+    char *signedUrl = VSIGetSignedURL(location, options.List());
+    const std::string url = signedUrl != nullptr ? signedUrl : "";
+    CPLFree(signedUrl);
+    return url;
+}
+
+/** A URL with a token behind it. */
+std::string withToken(const std::string &url, const std::string &token) {
+    if (url.empty()) return url;
+    return url + (url.find('?') == std::string::npos ? "?" : "&") + token;
+}
+
+/** Options that tell who signs, and for which server. */
+constexpr const char *signingOptions[] = {"AWS_ACCESS_KEY_ID",   "AWS_SECRET_ACCESS_KEY",
+                                          "AWS_SESSION_TOKEN",   "AWS_PROFILE",
+                                          "AWS_DEFAULT_PROFILE", "AWS_SHARED_CREDENTIALS_FILE",
+                                          "AWS_CONFIG_FILE",     "AWS_REGION",
+                                          "AWS_DEFAULT_REGION",  "AWS_S3_ENDPOINT",
+                                          "AWS_HTTPS",           "AWS_VIRTUAL_HOSTING",
+                                          "AWS_REQUEST_PAYER",   "GS_USER_PROJECT",
+                                          "GS_ACCESS_KEY_ID",    "GS_SECRET_ACCESS_KEY"};
+
+/** GDAL does not sign who pays. The core does, with keys that options or files tell; "" where it
+ * finds none: others, such as those of a machine's role, only VSI has. */
+std::string payerUrl(const char *location, const Bucket &known) {
+    CPLStringList settings;
+    for (const char *name : signingOptions)
+        if (const char *value = pathOption(location, name, nullptr))
+            settings.SetNameValue(name, value);
+    if (!known.region.empty()) settings.SetNameValue("AWS_REGION", known.region.c_str());
+    refs_host_options options = REFS_HOST_OPTIONS_INIT;
+    options.settings = settings.List();
+    refs_host *host = nullptr;
+    if (refs_host_open(&options, &host, nullptr) != REFS_OK) return "";
+    refs_buf buffer = REFS_BUF_INIT;
+    const refs_http_host *functions = refs_host_functions(host);
+    std::string url;
+    if (functions->url(functions->self, location, &buffer, nullptr) == REFS_OK)
+        url.assign(reinterpret_cast<const char *>(buffer.data), buffer.size);
+    refs_buf_clear(&buffer);
+    refs_host_free(host);
+    return url.find("X-Amz-Signature=") != std::string::npos ? url : "";
+}
+
 /** The URL of an object, or "" where only VSI can ask for it. */
-std::string objectUrl(const ObjectStore &store, const char *location) {
+std::string objectUrl(const ObjectStore &store, const char *location, const RefsGrant &grant) {
     const RefsS3ncNamed named(location);
     if (!named.isRightServer()) return ""; // VSI says so
+    if (!grant.accessKey.empty()) return grantedUrl(location, grant);
     if (!isSigned(store, location)) {
         const char *url = VSIGetActualURL(named.get());
         return url != nullptr ? url : "";
     }
-    if (RefsS3ncHostOf(location) == nullptr && store.payerOption != nullptr &&
-        pathOption(location, store.payerOption, nullptr) != nullptr)
-        return "";
     const Bucket known = knownOf(location);
     if (known.isLeftToVsi) return "";
+    if (RefsS3ncHostOf(location) == nullptr && store.payerOption != nullptr &&
+        pathOption(location, store.payerOption, nullptr) != nullptr)
+        return payerUrl(location, known);
     CPLStringList options;
     if (!known.region.empty()) options.SetNameValue("AWS_REGION", known.region.c_str());
     char *signedUrl = VSIGetSignedURL(named.get(), options.List());
@@ -166,19 +221,32 @@ std::string objectUrl(const ObjectStore &store, const char *location) {
     return url;
 }
 
-std::string urlOf(const char *location) {
-    if (STARTS_WITH(location, curlPrefix)) return location + sizeof curlPrefix - 1;
+std::string urlOf(const char *location, const RefsGrant &grant) {
     const ObjectStore *store = storeOf(location);
-    return store != nullptr ? objectUrl(*store, location) : "";
+    std::string plain;
+    if (STARTS_WITH(location, curlPrefix)) plain = location + sizeof curlPrefix - 1;
+    if (store != nullptr && !grant.token.empty()) {
+        const char *url = VSIGetActualURL(location);
+        plain = url != nullptr ? url : "";
+    }
+    if (!grant.token.empty()) return withToken(plain, grant.token);
+    return store != nullptr ? objectUrl(*store, location, grant) : plain;
+}
+
+/** Before anything of GDAL is entered: it may take a request. */
+refs_status findGrant(const char *location, RefsGrant &grant, refs_error *err) {
+    return RefsGuard(err, [&] { return RefsGrantFor(location, &grant, err); });
 }
 
 refs_status url(void *, const char *location, refs_buf *buffer, refs_error *err) {
+    RefsGrant grant;
+    REFS_TRY(findGrant(location, grant, err));
     RefsInGdal section;
     if (EQUAL(RefsOptionAt(location, "REFS_HTTP_ENGINE", "AUTO"), "VSI")) return REFS_UNSUPPORTED;
     RefsQuietErrors quiet;
     std::string url;
     REFS_TRY(RefsGuard(err, [&] {
-        url = urlOf(location);
+        url = urlOf(location, grant);
         return REFS_OK;
     }));
     if (url.compare(0, 7, "http://") != 0 && url.compare(0, 8, "https://") != 0)
@@ -200,7 +268,8 @@ unsigned milliseconds(const char *seconds, unsigned otherwise) {
 /** Options that say who asks. */
 constexpr const char *credentialOptions[] = {
     "GDAL_HTTP_USERPWD", "GDAL_HTTP_BEARER",     "GDAL_HTTP_HEADERS", "GDAL_HTTP_HEADER_FILE",
-    "GDAL_HTTP_NETRC",   "GDAL_HTTP_NETRC_FILE", "GDAL_HTTP_COOKIE",  "GDAL_HTTP_SSLCERT"};
+    "GDAL_HTTP_NETRC",   "GDAL_HTTP_NETRC_FILE", "GDAL_HTTP_COOKIE",  "GDAL_HTTP_SSLCERT",
+    "EARTHDATA_TOKEN",   "EARTHDATA_USERNAME",   "EARTHDATA_PASSWORD"};
 
 /** FNV-1a, of 64 bits, of their values. */
 uint64_t credentialsOf(const char *location) {
@@ -248,7 +317,8 @@ void setRules(void *, const char *location, refs_http_rules *rules) {
     rules->cookie_file = pathOption(location, "GDAL_HTTP_COOKIEFILE", nullptr);
     rules->cookie_jar = pathOption(location, "GDAL_HTTP_COOKIEJAR", nullptr);
     const ObjectStore *store = storeOf(location);
-    rules->is_signed = store != nullptr && isSigned(*store, location);
+    rules->is_signed = (store != nullptr && isSigned(*store, location)) || RefsHasGrant(location);
+    rules->login = RefsEarthdataLogin(location);
 }
 
 void *prepare(void *, const char *location, const char *url, void *easy) {
@@ -299,12 +369,24 @@ bool onRefusal(const char *location, const refs_http_signed_answer &answer) {
     return isLeftToVsi(location);
 }
 
+/** Given out for a while, it may have been taken back. */
+bool onRefusalOfGrant(const char *location, const refs_http_signed_answer &answer) {
+    if (answer.region[0] != '\0' && storeOf(location) != nullptr)
+        changeKnown(location, [&](Bucket &bucket) { bucket.region = answer.region; });
+    if (answer.n_refused > 1) return false;
+    RefsForgetGrant(location);
+    return true;
+}
+
 bool signedAnswer(void *, const char *location, const refs_http_signed_answer *answer) {
     RefsInGdal section;
-    if (storeOf(location) == nullptr) return false;
+    const bool isGranted = RefsHasGrant(location);
+    if (storeOf(location) == nullptr && !isGranted) return false;
     bool again = false;
     (void)RefsGuard(nullptr, [&] {
-        if (answer->status >= 300)
+        if (isGranted && answer->status >= 300)
+            again = onRefusalOfGrant(location, *answer);
+        else if (answer->status >= 300)
             again = onRefusal(location, *answer);
         else if (!knownOf(location).hasAnswered)
             changeKnown(location, [](Bucket &bucket) { bucket.hasAnswered = true; });
@@ -332,6 +414,7 @@ const char *advice(void *, const char *location, long status) {
         });
         return made == REFS_OK && !text.empty() ? text.c_str() : nullptr;
     }
+    if (status != 404 && STARTS_WITH(location, curlPrefix)) return RefsEarthdataAdvice(location);
     const ObjectStore *store = storeOf(location);
     if (store == nullptr || store->unsignedOption == nullptr || !isSigned(*store, location))
         return nullptr;

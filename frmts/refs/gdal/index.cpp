@@ -102,6 +102,12 @@ refs_status readLimits(CSLConstList options, refs_set_limits &limits, refs_error
     return REFS_OK;
 }
 
+/** A configuration option that is a number of bytes. */
+uint64_t bytesOption(const char *name, uint64_t otherwise) {
+    const char *text = RefsOption(name, nullptr);
+    return text != nullptr ? static_cast<uint64_t>(CPLAtof(text)) : otherwise;
+}
+
 refs_missing missingOption(CSLConstList options) {
     const char *text = CSLFetchNameValueDef(options, "MISSING", "");
     if (EQUAL(text, "FILL")) return REFS_MISSING_FILL;
@@ -109,12 +115,19 @@ refs_missing missingOption(CSLConstList options) {
     return EQUAL(text, "ERROR") ? REFS_MISSING_ERROR : REFS_MISSING_BY_ENCODING;
 }
 
+refs_changed changedOption(CSLConstList options) {
+    const char *text = CSLFetchNameValueDef(options, "CHANGED", "");
+    if (EQUAL(text, "WARN")) return REFS_CHANGED_WARN;
+    return EQUAL(text, "IGNORE") ? REFS_CHANGED_IGNORE : REFS_CHANGED_ERROR;
+}
+
 } // namespace
 
 std::string RefsIndex::optionsText(CSLConstList options) {
     std::string text = remoteToLocal() ? "remote_to_local" : "";
     for (const char *name :
-         {"ALONG", "MISSING", "PATTERN", "SAVE", "SET", "TARGET", "TEMPLATES", "URL_REWRITE"})
+         {"ALONG", "AS_OF", "BRANCH", "CHANGED", "MISSING", "PATTERN", "SAVE", "SET", "SIDECAR",
+          "SNAPSHOT", "TAG", "TARGET", "TEMPLATES", "URL_REWRITE"})
         text += std::string("\n") + CSLFetchNameValueDef(options, name, "");
     for (const LimitOption &option : limitOptions)
         text += std::string("\n") + CSLFetchNameValueDef(options, option.name, "");
@@ -128,10 +141,15 @@ uint64_t RefsNow() {
 }
 
 RefsFetcherHandle RefsOpenFetcher(const RefsContext &context, const RefsS3nc *s3nc,
-                                  const refs_vfs *vfs, refs_error *error) {
+                                  const refs_vfs *vfs, refs_changed changed, refs_error *error) {
     refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+    options.changed = changed;
+    options.notes = RefsReportNotes();
     const uint64_t part = s3nc != nullptr ? s3nc->partBytes() : 0;
     options.policy.max_request_bytes = part > 0 ? part : maxRequestBytes;
+    options.policy.max_gap_bytes = bytesOption("REFS_MAX_GAP", options.policy.max_gap_bytes);
+    if (const uint64_t block = bytesOption("REFS_MAX_BLOCK", 0))
+        options.policy.max_request_bytes = options.max_remote_bytes = block;
     if (s3nc != nullptr && s3nc->isSerial())
         options.max_memory_bytes = 1; // one request after the other
     options.max_whole_bytes = REFS_MAX_CHUNK_BYTES;
@@ -165,10 +183,17 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
     setOptions.target = CSLFetchNameValue(options, "TARGET");
     if (const char *index = CSLFetchNameValue(options, "SET"))
         setOptions.set_index = CPLAtoGIntBig(index);
+    setOptions.version = {CSLFetchNameValue(options, "BRANCH"), CSLFetchNameValue(options, "TAG"),
+                          CSLFetchNameValue(options, "SNAPSHOT"),
+                          CSLFetchNameValue(options, "AS_OF")};
     setOptions.remote_to_local = remoteToLocal();
     missing_ = missingOption(options);
+    changed_ = changedOption(options);
+    isRewritten_ = CSLFetchNameValue(options, "URL_REWRITE") != nullptr;
     remoteToLocal_ = setOptions.remote_to_local;
     REFS_TRY(readLimits(options, setOptions.limits, error));
+    if (const char *megabytes = RefsOption("REFS_RECORD_CACHE", nullptr))
+        setOptions.limits.max_record_bytes = static_cast<size_t>(CPLAtof(megabytes) * REFS_MIB);
     setOptions.notes = RefsReportNotes();
     context_ = RefsContext::shared(error);
     if (context_ == nullptr) return REFS_NOMEM;
@@ -182,14 +207,19 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
     return openHierarchy(setOptions.notes, error);
 }
 
+/** Of what is in a folder on another machine only the file that was found is asked for. */
+refs_status RefsIndex::readValidators(const refs_vfs *vfs, refs_vfs_validators *validators) const {
+    return document_.empty() ? refs_set_validators(vfs, location_.c_str(), validators, nullptr)
+                             : vfs->validators(vfs->self, document_.c_str(), validators, nullptr);
+}
+
 /** What another machine has is known by the answer that brought it, all else by what was known
  * before: later it may be of another state. */
 refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList openOptions,
                                refs_error *error) {
     const refs_vfs *vfs = refs_http_vfs_functions(vfs_.get());
     const auto takeStamp = [&] {
-        canTell_ = refs_set_validators(vfs, location_.c_str(), &validators_, nullptr) == REFS_OK &&
-                   isSettled(validators_);
+        canTell_ = readValidators(vfs, &validators_) == REFS_OK && isSettled(validators_);
     };
     if (!isRemote()) takeStamp();
     const std::vector<std::string> files = RefsListFiles(location_, vfs);
@@ -197,7 +227,9 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
     refs_set *set = nullptr;
     REFS_TRY(refs_set_open(vfs, location_.c_str(), &options, &set, error));
     set_.reset(set);
-    if (isRemote()) takeStamp();
+    if (!isRemote()) return REFS_OK;
+    document_ = refs_set_document(set);
+    takeStamp();
     return REFS_OK;
 }
 
@@ -220,11 +252,13 @@ refs_status RefsIndex::openHierarchy(const refs_notes &notes, refs_error *error)
     refs_store *store = nullptr;
     refs_hierarchy *hierarchy = nullptr;
     const uint64_t ofSet = refs_watch_sum_of(watch_.get()).locations;
-    fetcher_ = RefsOpenFetcher(*context_, s3nc_.get(), refs_watch_functions(watch_.get()), error);
+    fetcher_ = RefsOpenFetcher(*context_, s3nc_.get(), refs_watch_functions(watch_.get()), changed_,
+                               error);
     if (fetcher_ == nullptr) return REFS_NOMEM;
     REFS_TRY(introduce(watch_.get(), fetcher_.get(), error));
     REFS_TRY(refs_store_open(set(), fetcher_.get(), &store, error));
     store_.reset(store);
+    if (isRewritten_) refs_store_ignore_sources(store);
     const refs_status status = refs_hierarchy_open(store, &notes, &hierarchy, error);
     if (status != REFS_OK) refs_error_prefix(error, "%s", location_.c_str());
     hierarchy_.reset(hierarchy);
@@ -272,11 +306,10 @@ bool RefsIndex::asksElsewhere() const {
 
 bool RefsIndex::hasSameStamp() {
     const RefsHttpVfsHandle fresh = RefsOpenHttpVfs(*context_, RefsVsiSource(), nullptr);
-    RefsVsiSource()->forget(nullptr, location_.c_str());
+    RefsVsiSource()->forget(nullptr, document_.empty() ? location_.c_str() : document_.c_str());
     refs_vfs_validators now{};
     return canTell_ && fresh != nullptr &&
-           refs_set_validators(refs_http_vfs_functions(fresh.get()), location_.c_str(), &now,
-                               nullptr) == REFS_OK &&
+           readValidators(refs_http_vfs_functions(fresh.get()), &now) == REFS_OK &&
            isSame(validators_, now);
 }
 

@@ -51,6 +51,11 @@ class RefsIndex {
     refs_set_options optionsOfFragments() const;
     refs_missing missing() const { return missing_; }
 
+    /** What becomes of files that changed since the set was made, where it says so. */
+    refs_changed changed() const { return changed_; }
+    /** Whether a user says that files have moved: they need not be those that were recorded. */
+    bool isRewritten() const { return isRewritten_; }
+
     /** Has those who read targets expect a data file, where that is what the set is, as it was when
      * its index was read. */
     refs_status introduce(refs_watch *watch, refs_fetcher *fetcher, refs_error *error) const;
@@ -78,6 +83,7 @@ class RefsIndex {
     refs_status openSet(const refs_set_options &options, CSLConstList openOptions,
                         refs_error *error);
     refs_status openHierarchy(const refs_notes &notes, refs_error *error);
+    refs_status readValidators(const refs_vfs *vfs, refs_vfs_validators *validators) const;
     bool isRemote() const;
     bool asksElsewhere() const;
     bool hasSameStamp();
@@ -86,6 +92,7 @@ class RefsIndex {
     std::shared_ptr<RefsContext> context_;
     std::shared_ptr<const RefsS3nc> s3nc_; ///< aliases and limits
     std::string location_;
+    std::string document_;  ///< of a set on another machine, once it was read: its file
     RefsWatchHandle watch_; ///< of files here
     RefsHttpVfsHandle vfs_; ///< by which the set is read
     RefsSetHandle set_;
@@ -96,6 +103,8 @@ class RefsIndex {
     CPLStringList rewrites_;
     bool remoteToLocal_ = false;
     refs_missing missing_ = REFS_MISSING_BY_ENCODING;
+    refs_changed changed_ = REFS_CHANGED_ERROR;
+    bool isRewritten_ = false;
     refs_vfs_validators validators_{}; ///< of the set as it was read
     bool canTell_ = false, standsAlone_ = false, isJoined_ = false;
     std::atomic<uint64_t> answered_{0}; ///< when it was last known to be current, in milliseconds
@@ -106,6 +115,6 @@ uint64_t RefsNow();
 
 /** A fetcher with the driver's limits, and those of a configuration, or null; null on failure. */
 RefsFetcherHandle RefsOpenFetcher(const RefsContext &context, const RefsS3nc *s3nc,
-                                  const refs_vfs *vfs, refs_error *error);
+                                  const refs_vfs *vfs, refs_changed changed, refs_error *error);
 
 #endif

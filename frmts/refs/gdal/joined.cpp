@@ -1,72 +1,43 @@
 /* joined.cpp -- see joined.h. */
 #include "joined.h"
 
-#include <fnmatch.h>
-
-#include <algorithm>
-
 #include "cpl_conv.h"
 #include "cpl_multiproc.h"
 #include "cpl_vsi.h"
 #include "refs/join.h"
 #include "refs/pool.h"
-#include "refs/scan.h"
+#include "report.h"
+#include "vsi_source.h"
 
 namespace {
 
 /** Files that are opened at a time where it is latency that takes the time. */
 constexpr unsigned remoteThreads = 16;
 
-constexpr size_t headBytes = 4096;
+/** Texts with a NUL after each. */
+std::vector<std::string> textsIn(const RefsBuffer &buffer) {
+    std::vector<std::string> texts;
+    for (size_t at = 0; at < buffer.size; at += texts.back().size() + 1)
+        texts.emplace_back(reinterpret_cast<const char *>(buffer.data) + at);
+    return texts;
+}
 
-bool isThere(const std::string &name, bool *isFolder) {
+refs_name_kind look(void *, const char *name) {
     VSIStatBufL status;
-    const bool found =
-        VSIStatExL(name.c_str(), &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) == 0;
-    *isFolder = found && VSI_ISDIR(status.st_mode);
-    return found;
+    if (VSIStatExL(name, &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) != 0)
+        return REFS_NAME_ABSENT;
+    const std::string text = name;
+    const bool isFolder = VSI_ISDIR(status.st_mode);
+    const bool isLocal = !STARTS_WITH(name, "/vsi");
+    if (isFolder && isLocal) return refs_names_posix().look(nullptr, name);
+    return isFolder ? REFS_NAME_FOLDER : REFS_NAME_FILE;
 }
 
-/** Whether a file in a folder is one that is meant. */
-bool isSource(const std::string &name, const refs_vfs *vfs) {
-    uint8_t head[headBytes];
-    size_t got = 0;
-    void *handle = nullptr;
-    if (vfs->open(vfs->self, name.c_str(), &handle, nullptr) != REFS_OK) return false;
-    const refs_status status = vfs->read(vfs->self, handle, 0, sizeof head, head, &got, nullptr);
-    vfs->close(vfs->self, handle);
-    const refs_bytes bytes = refs_bytes_view(head, got);
-    return status == REFS_OK && (refs_scan_sniff(bytes) != nullptr || refs_set_sniff(bytes));
-}
-
-std::vector<std::string> namesIn(const std::string &folder) {
-    std::vector<std::string> names;
-    char **list = VSIReadDir(folder.c_str());
-    for (char **name = list; name != nullptr && *name != nullptr; name++)
-        if (**name != '.') names.push_back(*name);
-    CSLDestroy(list);
-    std::sort(names.begin(), names.end());
-    return names;
-}
-
-bool hasPattern(const std::string &text) {
-    return text.find_first_of("*?[") != std::string::npos;
-}
-
-/** What matches `pattern` in the folders that match what stands before it. */
-void match(const std::string &folder, const std::string &pattern, std::vector<std::string> &found) {
-    const size_t slash = pattern.find('/');
-    const std::string step = pattern.substr(0, slash);
-    const auto follow = [&](const std::string &name) {
-        bool isFolder = false;
-        if (slash == std::string::npos)
-            found.push_back(name);
-        else if (isThere(name, &isFolder) && isFolder)
-            match(name + "/", pattern.substr(slash + 1), found);
-    };
-    if (!hasPattern(step)) return follow(folder + step);
-    for (const std::string &name : namesIn(folder.empty() ? "." : folder))
-        if (fnmatch(step.c_str(), name.c_str(), 0) == 0) follow(folder + name);
+refs_status list(void *, const char *folder, refs_buf *names, refs_error *error) {
+    const CPLStringList found(VSIReadDir(folder));
+    for (int i = 0; i < found.size(); i++)
+        REFS_TRY(refs_buf_append(names, found[i], strlen(found[i]) + 1, error));
+    return REFS_OK;
 }
 
 std::vector<std::string> linesOf(const std::string &location, const refs_vfs *vfs) {
@@ -195,21 +166,12 @@ refs_status guessDims(const RefsJoinJob &job, const refs_set_options &options, C
     joinOptions.vfs = job.targets;
     joinOptions.http = job.http;
     REFS_TRY(refs_join_guess_dims(first.get(), last.get(), &joinOptions, &names, error));
-    for (size_t at = 0; at < names.size; at += strlen(dims[dims.size() - 1]) + 1)
-        dims.AddString(reinterpret_cast<const char *>(names.data) + at);
+    for (const std::string &name : textsIn(names)) dims.AddString(name.c_str());
     if (dims.size() > 0) return REFS_OK;
     return refs_fail(error, REFS_INVALID,
                      "%s: the coordinates of %s and %s are the same: the open option ALONG says "
                      "along which dimension they are joined",
                      job.location.c_str(), job.files.front().c_str(), job.files.back().c_str());
-}
-
-/** The names in a pattern, "t_{time:%Y}.nc". */
-void addDimsOfPattern(const char *pattern, CPLStringList &dims) {
-    for (const char *at = pattern; at != nullptr && (at = strchr(at, '{')) != nullptr;) {
-        const size_t size = strcspn(++at, ":}");
-        dims.AddString(std::string(at, size).c_str());
-    }
 }
 
 refs_status write(const RefsJoinJob &job, const refs_set_options &options, refs_join *join,
@@ -234,35 +196,33 @@ refs_status write(const RefsJoinJob &job, const refs_set_options &options, refs_
 } // namespace
 
 std::vector<std::string> RefsListFiles(const std::string &location, const refs_vfs *vfs) {
-    std::vector<std::string> files;
-    bool isFolder = false, isParquet = false;
     const bool isRemote = refs_location_is_remote(refs_str_from(location.c_str()));
     const bool isVirtual = isRemote || STARTS_WITH(location.c_str(), "/vsi");
     // URLs have other signs of patterns, and looking at what is in an archive may open a pipe.
-    if (isVirtual && location.find('*') == std::string::npos) return files;
-    const bool found = !isRemote && isThere(location, &isFolder);
-    if (!found && hasPattern(location)) {
-        const size_t begin = location.rfind('/', location.find_first_of("*?["));
-        const std::string folder = begin == std::string::npos ? "" : location.substr(0, begin + 1);
-        match(folder, location.substr(folder.size()), files);
-    } else if (isFolder && !isThere(location + "/.zmetadata", &isParquet)) {
-        for (const std::string &name : namesIn(location)) {
-            const std::string path = location + (location.back() == '/' ? "" : "/") + name;
-            if (isSource(path, vfs)) files.push_back(path);
-        }
-    } else if (found && EQUAL(CPLGetExtension(location.c_str()), "txt")) {
-        files = linesOf(location, vfs);
-    }
-    return files;
+    if (isVirtual && location.find('*') == std::string::npos) return {};
+    const refs_name_kind kind = isRemote ? REFS_NAME_ABSENT : look(nullptr, location.c_str());
+    if (kind == REFS_NAME_FILE)
+        return EQUAL(CPLGetExtension(location.c_str()), "txt") ? linesOf(location, vfs)
+                                                               : std::vector<std::string>();
+    const refs_names_host host = {nullptr, look, list, vfs};
+    RefsBuffer names;
+    if (refs_join_expand(&host, location.c_str(), &names, nullptr) != REFS_OK) return {};
+    const std::vector<std::string> files = textsIn(names);
+    return files.size() == 1 && files[0] == location ? std::vector<std::string>() : files;
 }
 
 refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &options, refs_set **set,
                           refs_error *error) {
     CPLStringList dims = optionList(job.options, "ALONG");
     const char *pattern = CSLFetchNameValue(job.options, "PATTERN");
-    if (dims.size() == 0) addDimsOfPattern(pattern, dims);
-    if (dims.size() == 0) REFS_TRY(guessDims(job, options, dims, error));
+    RefsBuffer names;
+    if (dims.size() == 0 && pattern != nullptr)
+        REFS_TRY(refs_join_pattern_dims(pattern, &names, error));
+    for (const std::string &name : textsIn(names)) dims.AddString(name.c_str());
+    const bool isGuessed = dims.size() == 0;
+    if (isGuessed) REFS_TRY(guessDims(job, options, dims, error));
     refs_join_options joinOptions = REFS_JOIN_OPTIONS_INIT;
+    joinOptions.dims_are = isGuessed ? REFS_JOIN_GUESSED : REFS_JOIN_ASKED;
     joinOptions.dims = dims.List();
     joinOptions.pattern = pattern;
     joinOptions.vfs = job.targets;
@@ -274,4 +234,29 @@ refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &option
     Parts parts(job, options, join.get());
     REFS_TRY(parts.addAll(error));
     return write(job, options, join.get(), set, error);
+}
+
+refs_status RefsWriteSetOf(const std::string &file, const std::string &variable,
+                           const std::string &output, refs_error *error) {
+    const char *const variables[] = {variable.c_str(), nullptr};
+    refs_set_options options = REFS_SET_OPTIONS_INIT;
+    refs_join_options joinOptions = REFS_JOIN_OPTIONS_INIT;
+    options.notes = joinOptions.notes = RefsReportNotes();
+    joinOptions.vfs = RefsVsiSource();
+    if (!variable.empty()) joinOptions.variables = variables;
+    refs_set *read = nullptr;
+    refs_join *opened = nullptr;
+    refs_writer *writer = nullptr;
+    REFS_TRY(refs_set_open(RefsVsiSource(), file.c_str(), &options, &read, error));
+    const RefsSetHandle set(read);
+    REFS_TRY(refs_join_open(&joinOptions, &opened, error));
+    const RefsHandle<refs_join, refs_join_free> join(opened);
+    const refs_join_part part = {0, file.c_str(), set.get()};
+    REFS_TRY(refs_join_add(join.get(), &part, error));
+    REFS_TRY(refs_writer_open(output.c_str(), nullptr, &writer, error));
+    const refs_join_sink sink = refs_join_sink_of_writer(writer);
+    const refs_status status = refs_join_write(join.get(), &sink, error);
+    if (status == REFS_OK) return refs_writer_finish(writer, error);
+    refs_writer_free(writer);
+    return status;
 }

@@ -22,6 +22,11 @@ struct RefsJoinJob {
     CSLConstList options;    ///< the open options ALONG, PATTERN and SAVE
 };
 
+/** Writes at `output`, a local name, the set that a data file is; of one variable where that is not
+ * empty, with what describes it. */
+refs_status RefsWriteSetOf(const std::string &file, const std::string &variable,
+                           const std::string &output, refs_error *error);
+
 /** The set that `refs index` would write of the files, in memory. */
 refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &options, refs_set **set,
                           refs_error *error);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fork_guard.h"
+#include "interrupt.h"
 
 namespace {
 
@@ -93,6 +94,7 @@ refs_status RefsReader::read(const RefsSlice &slice, const GDALExtendedDataType 
                              void *buffer, refs_error *error) const {
     const bool asIs =
         elements_ == RefsElements::Numbers && pixels_.promote == nullptr && bufferType == type_;
+    const RefsInterruptible interruptible(reader_.get());
     return asIs ? readAsIs(slice, buffer, error)
                 : readParts(slice, bufferType, static_cast<GByte *>(buffer), error);
 }

@@ -31,6 +31,9 @@ constexpr const char *truth = "YES or NO";
 constexpr Rule rules[] = {
     {"REFS_CACHE_MAX", "", 0, 1024 * 1024, Rule::one, nullptr},
     {"REFS_KEEP_MAX", "", 0, 1024 * 1024, Rule::one, nullptr},
+    {"REFS_MAX_BLOCK", "", 65536, 1 << 30, Rule::one, nullptr},
+    {"REFS_MAX_GAP", "", 0, 1 << 30, Rule::one, nullptr},
+    {"REFS_RECORD_CACHE", "", 0, 1024 * 1024, Rule::one, nullptr},
     {"REFS_TRUST_SECONDS", "", 0, 86400, Rule::one, nullptr},
     {"REFS_LONGITUDES", "AS_IS, -180 or 0", 0, none, Rule::one, nullptr},
     {"REFS_READ_AHEAD", truth, 0, none, Rule::one, nullptr},

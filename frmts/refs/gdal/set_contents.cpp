@@ -15,7 +15,7 @@ constexpr size_t mostBytes = 200;
 refs_status readInline(void *user, const refs_array_meta *meta, double *values, refs_error *error) {
     auto *store = static_cast<refs_store *>(user);
     const uint64_t first[REFS_MAX_RANK] = {};
-    const refs_array_context context = {store, nullptr, nullptr, nullptr, 0};
+    const refs_array_context context = {store, nullptr, nullptr, nullptr, 0, 0};
     RefsBuffer key;
     refs_store_extent extent{};
     refs_array *array = nullptr;
@@ -53,7 +53,8 @@ refs_status describe(const refs_hierarchy *hierarchy, refs_store *store, bool is
 refs_status RefsDescribeContents(const refs_set *set, std::string &contents, refs_error *error) {
     const auto context = RefsContext::shared(error);
     if (context == nullptr) return REFS_NOMEM;
-    const RefsFetcherHandle fetcher = RefsOpenFetcher(*context, nullptr, RefsVsiSource(), error);
+    const RefsFetcherHandle fetcher =
+        RefsOpenFetcher(*context, nullptr, RefsVsiSource(), REFS_CHANGED_ERROR, error);
     if (fetcher == nullptr) return REFS_NOMEM;
     refs_store *opened = nullptr;
     refs_hierarchy *read = nullptr;

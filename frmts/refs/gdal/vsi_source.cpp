@@ -141,10 +141,11 @@ refs_status open(void *, const char *location, void **handle, refs_error *err) {
     REFS_TRY(refuseSpecialSafely(location, err));
     if (!isRemote(location) && VSIStatExL(location, &status, VSI_STAT_NATURE_FLAG) == 0 &&
         VSI_ISDIR(status.st_mode))
-        return refs_fail(err, REFS_IO,
-                         "%s: is a directory without .zmetadata: name the file of a set, or the "
-                         "folder that has this one",
-                         location);
+        return refs_fail(
+            err, REFS_IO,
+            "%s: is a directory without .zmetadata, and no Icechunk repository: name the "
+            "file of a set, or the folder that has this one",
+            location);
     return RefsGuard(err, [&] {
         const RefsS3ncNamed named(location);
         REFS_TRY(refuseOtherServer(named, location, err));
@@ -303,6 +304,22 @@ void forget(void *, const char *location) {
     });
 }
 
+refs_status list(void *, const char *location, const refs_vfs_listing *listing, refs_error *err) {
+    RefsInGdal section;
+    RefsQuietErrors quiet;
+    return RefsGuard(err, [&] {
+        const RefsS3ncNamed named(location);
+        const CPLStringList names(VSIReadDir(named.get()));
+        for (int i = 0; i < names.size(); i++) {
+            if (EQUAL(names[i], ".") || EQUAL(names[i], "..")) continue;
+            std::string name(names[i]);
+            if (!name.empty() && name.back() == '/') name.pop_back();
+            REFS_TRY(listing->visit(listing->user, refs_str_view(name.data(), name.size()), err));
+        }
+        return REFS_OK;
+    });
+}
+
 bool isLocal(void *, const char *location) {
     return !STARTS_WITH(location, "/vsi");
 }
@@ -311,7 +328,7 @@ bool isLocal(void *, const char *location) {
 
 const refs_vfs *RefsVsiSource() {
     static const refs_vfs source = {nullptr,    open,    size, read,   readMany, close,
-                                    validators, isLocal, peek, forget, nullptr};
+                                    validators, isLocal, peek, forget, nullptr,  list};
     return &source;
 }
 

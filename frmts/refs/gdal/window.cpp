@@ -5,6 +5,8 @@
 #include <array>
 #include <vector>
 
+#include "interrupt.h"
+
 namespace {
 
 /** Pixels that are converted by way of a buffer are read in parts of at most this many bytes. */
@@ -13,15 +15,18 @@ constexpr uint64_t maxBufferBytes = 64 * 1024 * 1024;
 enum Space { pixelSpace, lineSpace, bandSpace };
 
 /** Tells GDAL's callback of the progress of a window whose bands are read one run after the other:
- * never less than it was told before. */
+ * never less than it was told before. Without a callback, Ctrl-C ends the read in Python. */
 class Progress {
   public:
     Progress(const RefsWindow &window, const RefsReaders &readers)
         : window_(window), readers_(readers) {
-        if (window.progress != nullptr) tell({report, this});
+        if (window.progress != nullptr)
+            tell({report, this});
+        else if (RefsInterrupt::isPossible())
+            tell({goesOn, this});
     }
     ~Progress() {
-        if (window_.progress != nullptr) tell({nullptr, nullptr});
+        if (isTold_) tell({nullptr, nullptr});
     }
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
@@ -42,9 +47,15 @@ class Progress {
     }
 
   private:
-    void tell(refs_progress progress) const {
+    void tell(refs_progress progress) {
+        isTold_ = true;
         for (refs_reader *reader : {readers_.ahead.get(), readers_.behind.get()})
             if (reader != nullptr) refs_reader_set_progress(reader, progress);
+    }
+    static bool goesOn(void *user, double) {
+        auto *self = static_cast<Progress *>(user);
+        self->cancelled_ = self->cancelled_ || self->interrupt_.isDue();
+        return !self->cancelled_;
     }
     static bool report(void *user, double done) {
         auto *self = static_cast<Progress *>(user);
@@ -57,7 +68,8 @@ class Progress {
     const RefsWindow &window_;
     const RefsReaders &readers_;
     double begin_ = 0, share_ = 1, most_ = 0;
-    bool cancelled_ = false;
+    bool cancelled_ = false, isTold_ = false;
+    RefsInterrupt interrupt_;
 };
 
 } // namespace

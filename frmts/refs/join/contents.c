@@ -13,6 +13,8 @@ typedef struct reader {
     refs_intern wanted; /* paths of arrays; empty: all */
     refs_intern urls;
     refs_buf scratch;
+    const refs_array_meta **containers; /* of aggregations whose fragments are in the part */
+    size_t n_containers, container_capacity;
     struct wanted_values *values;
     size_t n_values, value_capacity;
 } reader;
@@ -101,6 +103,10 @@ static refs_status want_others(reader *in, const refs_array_meta *meta, refs_err
                       err));
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
         REFS_TRY(want_words(in, meta, attributes[i], err));
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
+        const refs_array_meta *other = refs_hierarchy_array(in->source.hierarchy, i);
+        if (refs_join__is_part_of(meta, other->path)) REFS_TRY(want(in, other, err));
+    }
     return REFS_OK;
 }
 
@@ -124,12 +130,29 @@ static refs_status choose(reader *in, refs_error *err) {
 
 /* -- documents --------------------------------------------------------------------------------- */
 
+/* The container that an array or a group is a part of, or NULL. Copies keep them as they are. */
+static const refs_array_meta *container_of(const reader *in, const char *path) {
+    for (size_t i = 0; i < in->n_containers; i++)
+        if (refs_join__is_part_of(in->containers[i], path)) return in->containers[i];
+    return NULL;
+}
+
+/* A group without the slash that paths begin with. */
+static bool is_of_fragments(reader *in, refs_str group) {
+    in->scratch.size = 0;
+    if (in->n_containers == 0 ||
+        refs_buf_printf(&in->scratch, NULL, "/%.*s/", REFS_STR_ARG(group)) != REFS_OK)
+        return false;
+    return container_of(in, (const char *)in->scratch.data) != NULL;
+}
+
 static refs_status add_document(reader *in, refs_str key, refs_error *err) {
     refs_join_member *member = in->member;
     size_t slash = refs_str_find_last(key, '/');
     refs_str folder = refs_str_part(key, 0, slash == SIZE_MAX ? 0 : slash);
     refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
     refs_str group = refs_str_view((const char *)in->group.data + 1, in->group.size - 1);
+    if (is_of_fragments(in, folder)) return REFS_OK;
     bool is_known = refs_str_is(name, ".zgroup") || refs_str_is(name, ".zattrs") ||
                     refs_str_is(name, "zarr.json");
     if (!is_known || refs_hierarchy_find_array(in->source.hierarchy, folder) != NULL)
@@ -232,11 +255,14 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
         return refs_fail_nomem(err);
     refs_join_array *array = &member->arrays[member->n_arrays++];
     refs_str own = refs_str_part(refs_str_from(meta->path), 1, SIZE_MAX);
-    *array = (refs_join_array){.values = REFS_JOIN_NONE, .dtype = meta->dtype};
+    *array =
+        (refs_join_array){.values = REFS_JOIN_NONE, .whole = REFS_JOIN_NONE, .dtype = meta->dtype};
     array->is_v3 = meta->zarr_format == 3;
     array->has_fill = meta->has_fill && meta->dtype.size <= sizeof array->fill;
     if (array->has_fill) memcpy(array->fill, meta->fill, meta->dtype.size);
-    REFS_TRY(number_text(in, relative(in, meta->path), &array->path, err));
+    const refs_array_meta *container = container_of(in, meta->path);
+    REFS_TRY(number_text(in, relative(in, container != NULL ? container->path : meta->path),
+                         &array->path, err));
     REFS_TRY(
         number_document(in, own, array->is_v3 ? "zarr.json" : ".zarray", &array->document, err));
     if (array->document == REFS_JOIN_NONE)
@@ -244,6 +270,11 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
                          meta->path);
     array->attributes = REFS_JOIN_NONE;
     if (!array->is_v3) REFS_TRY(number_document(in, own, ".zattrs", &array->attributes, err));
+    array->whole = array->attributes;
+    array->is_piece = container != NULL;
+    if (container != NULL)
+        REFS_TRY(number_document(in, refs_str_part(refs_str_from(container->path), 1, SIZE_MAX),
+                                 ".zattrs", &array->whole, err));
     REFS_TRY(set_shape(in, meta, array, err));
     return describe_meaning(in, meta, array, err);
 }
@@ -402,6 +433,17 @@ static uint64_t row_bytes(const reader *in, const refs_array_meta *meta) {
     return bytes;
 }
 
+/* Longitudes and latitudes by their units, as CF-1.11, sections 4.1 and 4.2, has them. */
+static bool is_grid(const refs_array_meta *meta) {
+    static const char *const units[] = {
+        "degrees_north", "degree_north", "degrees_east", "degree_east", "degrees_N", "degree_N",
+        "degrees_E",     "degree_E",     "degreesN",     "degreeN",     "degreesE",  "degreeE"};
+    refs_str text = refs_cf_attribute_text(meta->attributes, "units");
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (refs_str_is(text, units[i])) return true;
+    return false;
+}
+
 /* Values that are compared need not be readable: what they are of is then taken from the first. */
 static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
                                       refs_join_array *array, refs_error *err) {
@@ -415,15 +457,114 @@ static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
             bytes <= REFS_JOIN_MAX_THIN_BYTES && row_bytes(in, meta) <= REFS_JOIN_THIN_BYTES;
         return array->is_thin ? want_values(in, meta, false, err) : REFS_OK;
     }
-    if (bytes > REFS_JOIN_MAX_COMPARED_BYTES) return REFS_OK;
+    uint64_t most = refs_join__is_axis(meta) || array->is_grid ? REFS_JOIN_MAX_GRID_BYTES
+                                                               : REFS_JOIN_MAX_COMPARED_BYTES;
+    if (bytes > most) return REFS_OK;
     return want_values(in, meta, true, err);
 }
 
 /* -- axes -------------------------------------------------------------------------------------- */
 
-static refs_str basename_of(refs_str path) {
-    size_t slash = refs_str_find_last(path, '/');
-    return refs_str_part(path, slash == SIZE_MAX ? 0 : slash + 1, path.size);
+/* -- pieces of aggregations -------------------------------------------------------------------- */
+
+static bool is_map(const refs_array_meta *meta) {
+    return strcmp(meta->name, "map") == 0 && meta->dtype.type == REFS_TYPE_INT &&
+           meta->dtype.size == 4 && meta->rank == 2;
+}
+
+/* The number that the group of a fragment is called. */
+static bool fragment_number(const refs_array_meta *container, const refs_array_meta *meta,
+                            uint64_t *number) {
+    refs_str group =
+        refs_str_part(refs_str_from(meta->group),
+                      strlen(container->path) + strlen(REFS_JOIN_FRAGMENTS_SUFFIX "/"), SIZE_MAX);
+    return strcmp(meta->name, container->name) == 0 && refs_str_to_u64(group, number);
+}
+
+/* Fragments keep their number in `begin` until the map is read. */
+static refs_status read_piece(reader *in, const refs_array_meta *container,
+                              const refs_array_meta *meta, refs_error *err) {
+    uint64_t number = 0;
+    bool is_fragment = fragment_number(container, meta, &number);
+    if (!is_fragment && !is_map(meta)) return REFS_OK;
+    if (in->join->n_dims != 1)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s is an aggregation, which is joined along one dimension only",
+                         container->path);
+    REFS_TRY(add_array(in, meta, err));
+    refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
+    array->begin = number;
+    if (!is_fragment) return want_values(in, meta, false, err);
+    array->gets_new = true;
+    REFS_TRY(pack_array(in, meta, array, err));
+    return want_what_is_small(in, meta, array, err);
+}
+
+static bool is_map_of_path(const reader *in, const refs_join_array *array) {
+    return array->is_piece && refs_str_ends(refs_intern_get(in->texts, array->prefix),
+                                            REFS_JOIN_FRAGMENTS_SUFFIX "/map/");
+}
+
+static size_t joined_dim(const reader *in, const refs_join_array *array) {
+    size_t line, dim = 0;
+    while (dim < array->rank &&
+           !refs_join__is_dim(in->join, refs_intern_get(in->texts, array->dims[dim]), &line))
+        dim++;
+    return dim;
+}
+
+/* Begins of the pieces of one array, from the sizes in its map. */
+static refs_status place_pieces(reader *in, const refs_join_array *map, refs_error *err) {
+    refs_str sizes = refs_intern_get(in->texts, map->values);
+    const uint64_t n_columns = map->shape[1];
+    for (size_t i = 0; i < in->member->n_arrays; i++) {
+        refs_join_array *array = &in->member->arrays[i];
+        if (!array->is_piece || array->path != map->path || array == map) continue;
+        size_t dim = joined_dim(in, array);
+        uint64_t begin = 0, size = 0;
+        bool fits = dim < array->rank && array->rank == map->shape[0] && array->begin < n_columns;
+        for (uint64_t k = 0; fits && k <= array->begin; begin += k++ < array->begin ? size : 0) {
+            const refs_value value = refs_join__value_at(&map->dtype, sizes, dim * n_columns + k);
+            fits = value.integer > 0;
+            size = (uint64_t)value.integer;
+        }
+        if (!fits || size != array->shape[dim])
+            return refs_fail(
+                err, REFS_UNSUPPORTED,
+                "%.*s is an aggregation whose fragments do not follow each other along "
+                "%s",
+                REFS_STR_ARG(refs_intern_get(in->texts, array->path)), in->join->options.dims[0]);
+        array->begin = begin;
+    }
+    return REFS_OK;
+}
+
+/* Maps are no arrays of the part. */
+static refs_status settle_pieces(reader *in, refs_error *err) {
+    refs_join_member *member = in->member;
+    for (size_t i = 0; i < member->n_arrays;) {
+        refs_join_array *array = &member->arrays[i];
+        if (!is_map_of_path(in, array)) {
+            i++;
+            continue;
+        }
+        REFS_TRY(place_pieces(in, array, err));
+        refs_free(array->shape);
+        refs_free(array->dims);
+        memmove(array, array + 1, (--member->n_arrays - i) * sizeof *array);
+    }
+    return REFS_OK;
+}
+
+/* Steps that pieces have, where no other array tells. */
+static void count_steps_of_pieces(const reader *in, refs_join_axis *axis) {
+    for (size_t i = 0; i < in->member->n_arrays; i++) {
+        const refs_join_array *array = &in->member->arrays[i];
+        if (!array->is_piece) continue;
+        uint64_t end = array->begin + array->shape[joined_dim(in, array)];
+        if (axis->is_new || axis->n < end) axis->n = end;
+        axis->is_new = false;
+    }
 }
 
 static refs_status find_axis(reader *in, size_t line, refs_error *err) {
@@ -434,11 +575,13 @@ static refs_status find_axis(reader *in, size_t line, refs_error *err) {
         (refs_join_axis){.array = REFS_JOIN_NONE, .n = 1, .is_new = true, .text = REFS_JOIN_NONE};
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_join_array *array = &member->arrays[i];
-        bool is_named = refs_str_equal(basename_of(refs_intern_get(in->texts, array->path)), name);
+        bool is_named =
+            refs_str_equal(refs_join__own_name(refs_intern_get(in->texts, array->path)), name);
         if (is_named && array->rank <= 1 && axis->array == REFS_JOIN_NONE && array->is_thin)
             axis->array = (uint32_t)i;
-        for (size_t dim = 0; dim < array->rank; dim++) {
-            if (!refs_str_equal(basename_of(refs_intern_get(in->texts, array->dims[dim])), name))
+        for (size_t dim = 0; dim < array->rank && !array->is_piece; dim++) {
+            if (!refs_str_equal(refs_join__own_name(refs_intern_get(in->texts, array->dims[dim])),
+                                name))
                 continue;
             if (!axis->is_new && axis->n != array->shape[dim])
                 return refs_fail(err, REFS_UNSUPPORTED,
@@ -449,6 +592,7 @@ static refs_status find_axis(reader *in, size_t line, refs_error *err) {
             axis->n = array->shape[dim];
         }
     }
+    if (axis->is_new) count_steps_of_pieces(in, axis);
     return REFS_OK;
 }
 
@@ -475,6 +619,7 @@ static refs_status put_coordinate(reader *in, size_t line, const refs_pattern_va
     *array = (refs_join_array){.units = REFS_JOIN_NONE,
                                .calendar = REFS_JOIN_NONE,
                                .bounds = REFS_JOIN_NONE,
+                               .whole = REFS_JOIN_NONE,
                                .rank = 1,
                                .is_thin = true,
                                .has_inline = true,
@@ -546,15 +691,43 @@ static refs_status read_array(reader *in, const refs_array_meta *meta, refs_erro
     if (in->join->n_dims == 0)
         return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err) : REFS_OK;
     array->gets_new = varies(in, meta);
+    array->is_grid = is_grid(meta);
     REFS_TRY(pack_array(in, meta, array, err));
     return want_what_is_small(in, meta, array, err);
+}
+
+/* Aggregations of other files are none that could be joined. */
+static refs_status find_containers(reader *in, refs_error *err) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
+        if (refs_cf_attribute_text(meta->attributes, "aggregated_data").data == NULL ||
+            in->join->n_dims == 0 || !is_wanted(in, meta))
+            continue;
+        if (!refs_join__has_own_fragments(meta))
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%s is an aggregation of other files: join those", meta->path);
+        if (!refs_grow((void **)&in->containers, &in->container_capacity, in->n_containers,
+                       sizeof *in->containers))
+            return refs_fail_nomem(err);
+        in->containers[in->n_containers++] = meta;
+    }
+    return REFS_OK;
+}
+
+static bool is_container(const reader *in, const refs_array_meta *meta) {
+    for (size_t i = 0; i < in->n_containers; i++)
+        if (in->containers[i] == meta) return true;
+    return false;
 }
 
 static refs_status read_arrays(reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
+        const refs_array_meta *container = container_of(in, meta->path);
         REFS_TRY(refs_join__go_on(in->join, err));
-        if (is_wanted(in, meta)) REFS_TRY(read_array(in, meta, err));
+        if (is_container(in, meta) || !is_wanted(in, meta)) continue;
+        REFS_TRY(container != NULL ? read_piece(in, container, meta, err)
+                                   : read_array(in, meta, err));
     }
     if (in->member->n_arrays == 0 && in->join->options.group != NULL)
         return refs_fail(err, REFS_NOT_FOUND, "there is no array in group \"%s\"",
@@ -584,9 +757,11 @@ static refs_status read_part(reader *in, refs_error *err) {
     REFS_TRY(set_group(in, err));
     REFS_TRY(refs_join__source_open(&in->join->options, in->part->set, &in->source, err));
     REFS_TRY(choose(in, err));
+    REFS_TRY(find_containers(in, err));
     REFS_TRY(refs_set_each_name(in->part->set, visit_name, in, err));
     REFS_TRY(read_arrays(in, err));
     REFS_TRY(load_values(in, err));
+    REFS_TRY(settle_pieces(in, err));
     REFS_TRY(find_axes(in, err));
     return keep_urls(in, err);
 }
@@ -597,6 +772,7 @@ refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_jo
     refs_status status = read_part(&in, err);
     refs_join__source_close(&in.source);
     refs_free(in.values);
+    refs_free(in.containers);
     refs_intern_clear(&in.wanted);
     refs_intern_clear(&in.urls);
     refs_buf_clear(&in.group);

@@ -26,6 +26,15 @@ refs_status refs_join__replace(refs_str document, const char *const *pairs, refs
     return status == REFS_OK ? refs_buf_append(text, "}", 1, err) : status;
 }
 
+refs_status refs_join__write_list(const uint64_t *numbers, size_t n, refs_buf *text,
+                                  refs_error *err) {
+    REFS_TRY(refs_buf_append(text, "[", 1, err));
+    for (size_t i = 0; i < n; i++)
+        REFS_TRY(
+            refs_buf_printf(text, err, "%s%llu", i > 0 ? "," : "", (unsigned long long)numbers[i]));
+    return refs_buf_printf(text, err, "]");
+}
+
 /* Descriptions are "name=JSON;" one behind the other; a semicolon in JSON stands in a string, and
  * what is told then is a part of the difference. */
 static refs_str next_part(refs_str *rest, refs_str *name) {

@@ -70,14 +70,6 @@ static refs_status put_groups(const emission *at, refs_error *err) {
     return status;
 }
 
-static refs_status write_list(const uint64_t *numbers, size_t n, refs_buf *text, refs_error *err) {
-    REFS_TRY(refs_buf_append(text, "[", 1, err));
-    for (size_t i = 0; i < n; i++)
-        REFS_TRY(
-            refs_buf_printf(text, err, "%s%llu", i > 0 ? "," : "", (unsigned long long)numbers[i]));
-    return refs_buf_printf(text, err, "]");
-}
-
 /* What is loaded has one chunk, as it lies in memory; it is at least one long. */
 static void set_loaded_grid(refs_joined *joined) {
     for (size_t dim = 0; dim < joined->rank; dim++) {
@@ -96,8 +88,9 @@ static refs_status put_zarray(const emission *at, const refs_joined *joined, ref
     native.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     refs_dtype_format(&native, dtype, sizeof dtype);
     (void)snprintf(quoted, sizeof quoted, "\"%s\"", dtype);
-    refs_status status = write_list(joined->shape, joined->rank, &shape, err);
-    if (status == REFS_OK) status = write_list(joined->chunk, joined->rank, &chunks, err);
+    refs_status status = refs_join__write_list(joined->shape, joined->rank, &shape, err);
+    if (status == REFS_OK)
+        status = refs_join__write_list(joined->chunk, joined->rank, &chunks, err);
     const char *const pairs[] = {"shape",
                                  (const char *)shape.data,
                                  "chunks",
@@ -154,6 +147,7 @@ static refs_status put_attributes(const emission *at, const refs_joined *joined,
 }
 
 static refs_status put_array(const emission *at, refs_joined *joined, refs_error *err) {
+    if (joined->split != NULL) return refs_join__put_split(at->join, joined, at->sink, err);
     if (joined->is_loaded) {
         REFS_TRY(refs_join__gather(at->join, at->plan, joined, err));
         set_loaded_grid(joined);
@@ -171,7 +165,7 @@ static refs_status put_array(const emission *at, refs_joined *joined, refs_error
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-static refs_stream_reader stream_of(const refs_join_place *place) {
+refs_stream_reader refs_join__stream_of(const refs_join_place *place) {
     const uint8_t *begin = place->member->streams.data;
     const refs_join_array *array = place->array;
     refs_stream_reader reader = {.at = begin, .stop = begin};
@@ -181,8 +175,9 @@ static refs_stream_reader stream_of(const refs_join_place *place) {
     return reader;
 }
 
-static refs_status put_chunk(const emission *at, const refs_join_member *member,
-                             const refs_stream_ref *ref, uint64_t number, refs_error *err) {
+refs_status refs_join__put_chunk(const refs_join *join, const refs_join_sink *sink,
+                                 const refs_join_member *member, const refs_stream_ref *ref,
+                                 uint64_t number, refs_error *err) {
     refs_write_chunk chunk = {.number = number,
                               .kind = ref->kind,
                               .bytes = ref->bytes,
@@ -190,14 +185,19 @@ static refs_status put_chunk(const emission *at, const refs_join_member *member,
                               .length = ref->length};
     if (ref->kind != REFS_REF_INLINE) {
         chunk.url_id = member->urls[ref->url];
-        chunk.url = refs_join__text(at->join, chunk.url_id);
+        chunk.url = refs_join__text(join, chunk.url_id);
     }
-    return at->sink->chunk(at->sink->self, &chunk, err);
+    return sink->chunk(sink->self, &chunk, err);
+}
+
+static refs_status put_chunk(const emission *at, const refs_join_member *member,
+                             const refs_stream_ref *ref, uint64_t number, refs_error *err) {
+    return refs_join__put_chunk(at->join, at->sink, member, ref, number, err);
 }
 
 static refs_status put_as_it_is(const emission *at, const refs_joined *joined, refs_error *err) {
     const refs_join_place place = {&at->join->members[joined->first], joined->like};
-    refs_stream_reader reader = stream_of(&place);
+    refs_stream_reader reader = refs_join__stream_of(&place);
     refs_stream_ref ref;
     while (refs_stream_get(&reader, &ref))
         REFS_TRY(put_chunk(at, place.member, &ref, ref.number, err));
@@ -276,7 +276,7 @@ static refs_status put_one_by_one(const emission *at, const refs_joined *joined,
         const refs_join_place place = {member, refs_join__find(member, joined->path)};
         if (place.array == NULL) continue;
         const refs_join_axis *axis = &member->axes[joined->line[0]];
-        refs_stream_reader reader = stream_of(&place);
+        refs_stream_reader reader = refs_join__stream_of(&place);
         refs_stream_ref ref;
         uint64_t row = 0, row_begin = 0;
         while (refs_stream_get(&reader, &ref)) {
@@ -355,7 +355,7 @@ static refs_status put_in_any_order(const emission *at, const refs_joined *joine
         moves to;
         if (place.array == NULL) continue;
         status = find_moves(joined, &place, &to, err);
-        refs_stream_reader reader = stream_of(&place);
+        refs_stream_reader reader = refs_join__stream_of(&place);
         refs_stream_ref ref;
         while (status == REFS_OK && refs_stream_get(&reader, &ref)) {
             if (!refs_grow((void **)&all, &capacity, n, sizeof *all))
@@ -376,6 +376,7 @@ static refs_status put_chunks(const emission *at, const refs_joined *joined, ref
     keys.n = joined->n;
     if (joined->n_lines == 0) keys.n = joined->like->n;
     REFS_TRY(refs_join__go_on(at->join, err));
+    if (joined->split != NULL) return refs_join__put_split_chunks(at->join, joined, at->sink, err);
     REFS_TRY(at->sink->array(at->sink->self, &keys, err));
     if (joined->is_loaded) return put_loaded(at, joined, err);
     if (joined->n_lines == 0) return put_as_it_is(at, joined, err);
@@ -390,6 +391,9 @@ static refs_status emit(emission *at, refs_error *err) {
     for (size_t i = 0; i < n; i++)
         REFS_TRY(refs_join__joined(at->join, at->plan, at->plan->paths[i], &at->arrays[i], err));
     REFS_TRY(put_groups(at, err));
+    for (size_t i = 0; i < n; i++)
+        if (at->arrays[i].split != NULL)
+            REFS_TRY(refs_join__put_split_groups(at->join, &at->arrays[i], at->sink, err));
     for (size_t i = 0; i < n; i++) REFS_TRY(put_array(at, &at->arrays[i], err));
     for (size_t i = 0; i < n; i++) REFS_TRY(put_chunks(at, &at->arrays[i], err));
     return REFS_OK;
@@ -400,7 +404,10 @@ refs_status refs_join__emit(refs_join *join, const refs_join_plan *plan, const r
     emission at = {join, plan, sink, refs_calloc(plan->n_paths, sizeof *at.arrays)};
     if (at.arrays == NULL) return refs_fail_nomem(err);
     refs_status status = emit(&at, err);
-    for (size_t i = 0; i < plan->n_paths; i++) refs_buf_clear(&at.arrays[i].values);
+    for (size_t i = 0; i < plan->n_paths; i++) {
+        refs_buf_clear(&at.arrays[i].values);
+        refs_join__split_free(at.arrays[i].split);
+    }
     refs_free(at.arrays);
     return status;
 }

@@ -18,16 +18,6 @@ static refs_status load(const refs_join_source *source, const refs_array_meta *m
     return refs_join__load(source, &meta, 1, &sink, err);
 }
 
-/* The name of the dimension that an array is the coordinate of, also where it is one value without
- * a dimension that is another in the other set; NULL where it is none. */
-static bool is_coordinate(const refs_array_meta *meta) {
-    if (meta->status != REFS_OK || meta->rank > 1) return false;
-    if (meta->rank == 0) return false;
-    refs_str dim = refs_str_from(meta->dims[0]);
-    size_t slash = refs_str_find_last(dim, '/');
-    return refs_str_is(refs_str_part(dim, slash == SIZE_MAX ? 0 : slash + 1, dim.size), meta->name);
-}
-
 static refs_status differ(const refs_join_source *a, const refs_join_source *b,
                           const refs_array_meta *one, bool *result, refs_error *err) {
     const refs_array_meta *other =
@@ -35,15 +25,18 @@ static refs_status differ(const refs_join_source *a, const refs_join_source *b,
     refs_buf values[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
     *result = false;
     uint64_t bytes;
-    if (other == NULL || !is_coordinate(other) || !refs_join__value_bytes(one, &bytes))
+    if (other == NULL || !refs_join__is_axis(other) || !refs_join__value_bytes(one, &bytes))
         return REFS_OK;
     refs_status status = load(a, one, &values[0], err);
     if (status == REFS_OK) status = load(b, other, &values[1], err);
     refs_str units = refs_str_view("", 0), other_units = units;
     units = refs_json_text(refs_json_get(one->attributes, "units"));
     other_units = refs_json_text(refs_json_get(other->attributes, "units"));
-    *result = !refs_str_equal(refs_str_view((const char *)values[0].data, values[0].size),
-                              refs_str_view((const char *)values[1].data, values[1].size)) ||
+    const refs_values mine = {&one->dtype,
+                              refs_str_view((const char *)values[0].data, values[0].size)};
+    const refs_values theirs = {&other->dtype,
+                                refs_str_view((const char *)values[1].data, values[1].size)};
+    *result = refs_join__first_difference(&mine, &theirs) != UINT64_MAX ||
               !refs_str_equal(units, other_units);
     refs_buf_clear(&values[0]);
     refs_buf_clear(&values[1]);
@@ -60,7 +53,7 @@ refs_status refs_join_guess_dims(const refs_set *first, const refs_set *last,
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
         const refs_array_meta *meta = refs_hierarchy_array(a.hierarchy, i);
         bool is_other = false;
-        if (is_coordinate(meta)) status = differ(&a, &b, meta, &is_other, err);
+        if (refs_join__is_axis(meta)) status = differ(&a, &b, meta, &is_other, err);
         if (status == REFS_OK && is_other)
             status = refs_buf_append(dims, meta->name, strlen(meta->name) + 1, err);
     }

@@ -46,26 +46,48 @@ refs_str refs_join__text(const refs_join *join, uint32_t id) {
     return id != REFS_JOIN_NONE ? refs_intern_get(&join->texts, id) : refs_str_view("", 0);
 }
 
+refs_str refs_join__own_name(refs_str path) {
+    size_t slash = refs_str_find_last(path, '/');
+    return refs_str_part(path, slash == SIZE_MAX ? 0 : slash + 1, path.size);
+}
+
+bool refs_join__is_axis(const refs_array_meta *meta) {
+    return meta->status == REFS_OK && meta->rank == 1 &&
+           refs_str_is(refs_join__own_name(refs_str_from(meta->dims[0])), meta->name);
+}
+
 bool refs_join__is_dim(const refs_join *join, refs_str name, size_t *dim) {
-    size_t slash = refs_str_find_last(name, '/');
-    refs_str own = refs_str_part(name, slash == SIZE_MAX ? 0 : slash + 1, name.size);
+    refs_str own = refs_join__own_name(name);
     for (*dim = 0; *dim < join->n_dims; ++*dim)
         if (refs_str_is(own, join->options.dims[*dim])) return true;
     return false;
 }
 
-refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path) {
+/* Its place in by_path, or where it would be. */
+static size_t find_path(const refs_join_member *member, uint32_t path) {
     size_t low = 0, high = member->n_arrays;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        uint32_t at = (uint32_t)(member->by_path[middle] >> 32);
-        if (at == path) return &member->arrays[member->by_path[middle] & UINT32_MAX];
-        if (at < path)
+        if (member->by_path[middle] >> 32 < path)
             low = middle + 1;
         else
             high = middle;
     }
-    return NULL;
+    return low;
+}
+
+const refs_join_array *refs_join__piece(const refs_join_member *member, uint32_t path, size_t i) {
+    size_t at = find_path(member, path) + i;
+    return at < member->n_arrays && member->by_path[at] >> 32 == path
+               ? &member->arrays[member->by_path[at] & UINT32_MAX]
+               : NULL;
+}
+
+refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path) {
+    size_t at = find_path(member, path);
+    return refs_join__piece(member, path, 0) != NULL
+               ? &member->arrays[member->by_path[at] & UINT32_MAX]
+               : NULL;
 }
 
 /* -- adding ------------------------------------------------------------------------------------ */
@@ -90,7 +112,7 @@ static refs_status translate_array(const translation *texts, refs_join_array *ar
                                    refs_error *err) {
     uint32_t *const ids[] = {&array->path,    &array->document, &array->attributes, &array->layout,
                              &array->packing, &array->units,    &array->calendar,   &array->bounds,
-                             &array->values,  &array->prefix};
+                             &array->values,  &array->prefix,   &array->whole};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) REFS_TRY(translate(texts, ids[i], err));
     for (size_t dim = 0; dim < array->rank; dim++)
         REFS_TRY(translate(texts, &array->dims[dim], err));
@@ -180,14 +202,32 @@ static int by_number(const void *left, const void *right) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_error *err) {
-    refs_join_plan plan = {0};
+static refs_status plan_parts(refs_join *join, refs_join_plan *plan, refs_error *err) {
     if (join->n_members == 0) return refs_fail(err, REFS_INVALID, "there is nothing to join");
     /* Threads add them in any order. */
     qsort(join->members, join->n_members, sizeof *join->members, by_number);
-    if (join->n_dims == 0) return refs_join__copy(join, sink, err);
-    refs_status status = refs_join__plan(join, &plan, err);
-    if (status == REFS_OK) status = refs_join__emit(join, &plan, sink, err);
+    return join->n_dims > 0 ? refs_join__plan(join, plan, err) : REFS_OK;
+}
+
+refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_error *err) {
+    refs_join_plan plan = {0};
+    refs_status status = plan_parts(join, &plan, err);
+    if (status == REFS_OK)
+        status = join->n_dims == 0 ? refs_join__copy(join, sink, err)
+                                   : refs_join__emit(join, &plan, sink, err);
+    refs_join__plan_clear(&plan);
+    return status;
+}
+
+refs_status refs_join_aggregate(refs_join *join, struct refs_master *master, refs_error *err) {
+    refs_join_plan plan = {0};
+    join->is_aggregated = true;
+    if (join->n_dims == 0)
+        return refs_fail(err, REFS_INVALID,
+                         "along which dimension the parts of an aggregation follow each other has "
+                         "to be said");
+    refs_status status = plan_parts(join, &plan, err);
+    if (status == REFS_OK) status = refs_join__aggregate(join, &plan, master, err);
     refs_join__plan_clear(&plan);
     return status;
 }

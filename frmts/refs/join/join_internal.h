@@ -19,7 +19,9 @@
 /** Values of a thin array of one part. */
 #define REFS_JOIN_MAX_THIN_BYTES (64 * REFS_MIB)
 
-/** Values of arrays without a joined dimension that are compared between parts. */
+/** Values of arrays without a joined dimension that are compared between parts: of those that say
+ * where others lie, and of others. */
+#define REFS_JOIN_MAX_GRID_BYTES     (8 * REFS_MIB)
 #define REFS_JOIN_MAX_COMPARED_BYTES (64 * REFS_KIB)
 
 /** Numbers are of texts in the join's table. */
@@ -33,7 +35,11 @@ typedef struct refs_join_array {
     uint32_t values;                  /**< bytes in this machine's order; or NONE */
     refs_dtype dtype;
     bool is_v3, has_inline, is_thin, has_fill;
-    bool gets_new; /**< dimensions that the part does not have are put before its own */
+    bool is_grid;   /**< longitudes or latitudes */
+    bool is_piece;  /**< a fragment of an aggregation, which is at `path` */
+    uint64_t begin; /**< of a piece: its first step along the joined dimension */
+    uint32_t whole; /**< attributes of what it is a piece of, or its own; or NONE */
+    bool gets_new;  /**< dimensions that the part does not have are put before its own */
     uint8_t fill[16];
     uint32_t prefix; /**< of chunk keys */
     char separator;
@@ -81,6 +87,7 @@ struct refs_join {
     refs_join_options options;
     uint32_t dims[REFS_JOIN_MAX_DIMS];
     size_t n_dims;
+    bool is_aggregated;   /* parts are fragments, whatever they are like */
     pthread_mutex_t lock; /* guards what follows */
     refs_intern texts;
     refs_join_member *members;
@@ -115,12 +122,32 @@ void refs_join__member_clear(refs_join_member *member);
 /** Text number `id` of the join. */
 refs_str refs_join__text(const refs_join *join, uint32_t id);
 
+/** What stands behind the last slash. */
+refs_str refs_join__own_name(refs_str path);
+
+/** Whether an array is the coordinate of its dimension. */
+bool refs_join__is_axis(const refs_array_meta *meta);
+
 /** Whether dimension `name` is number `dim` of those that are joined: by its own name, which stands
  * behind those of its groups. */
 bool refs_join__is_dim(const refs_join *join, refs_str name, size_t *dim);
 
-/** The array of a member at `path`, or NULL. */
+/** The array of a member at `path`, the first of its pieces; or NULL. */
 refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path);
+
+/** Piece number `i` of a member's array, from 0; NULL: it has no more. An array that is whole is
+ * one piece. */
+const refs_join_array *refs_join__piece(const refs_join_member *member, uint32_t path, size_t i);
+
+/** What the group of an array's fragments is called: its own name and this. */
+#define REFS_JOIN_FRAGMENTS_SUFFIX "_fragments"
+
+/** Whether attributes say that the fragments of an aggregation are in the part, as split_emit.c
+ * writes them. */
+bool refs_join__has_own_fragments(const refs_array_meta *meta);
+
+/** Whether `path`, with slashes around it, is in the group of an array's fragments. */
+bool refs_join__is_part_of(const refs_array_meta *container, const char *path);
 
 /* -- stream.c: references of one array, some seven bytes each -----------------------------------
  */
@@ -214,6 +241,47 @@ refs_status refs_join__apply(const refs_rebase *rebase, const refs_dtype *dtype,
 /** The instant that a value in `units` is, in microseconds; false where it is none. */
 bool refs_join__instant(refs_str units, refs_str calendar, double value, double *us);
 
+/* -- value.c ------------------------------------------------------------------------------------
+ */
+
+typedef enum refs_value_kind {
+    REFS_VALUE_NONE, /**< nothing that could be compared */
+    REFS_VALUE_INTEGER,
+    REFS_VALUE_NUMBER,
+    REFS_VALUE_TEXT
+} refs_value_kind;
+
+/** One value of a coordinate. */
+typedef struct refs_value {
+    refs_value_kind kind;
+    bool is_missing; /**< a time that is none */
+    int64_t integer;
+    double number; /**< of an integer, too */
+    refs_str text;
+} refs_value;
+
+/** Room for a value as text. */
+#define REFS_VALUE_TEXT 64
+
+/** Value number `i` of `values`, which are in this machine's order. */
+refs_value refs_join__value_at(const refs_dtype *dtype, refs_str values, uint64_t i);
+
+bool refs_join__is_number(const refs_value *value);
+
+/** Below 0, 0 or above; of one kind, or both numbers. NaN comes last. */
+int refs_join__compare_values(const refs_value *a, const refs_value *b);
+
+const char *refs_join__print_value(const refs_value *value, char text[REFS_VALUE_TEXT]);
+
+typedef struct refs_values {
+    const refs_dtype *dtype;
+    refs_str bytes;
+} refs_values;
+
+/** The first value that is not the same in both, UINT64_MAX where all are; behind the end of the
+ * shorter one where there are more in the other. */
+uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b);
+
 /* -- plan.c -------------------------------------------------------------------------------------
  */
 
@@ -234,10 +302,16 @@ typedef struct refs_join_plan {
 refs_status refs_join__plan(refs_join *join, refs_join_plan *plan, refs_error *err);
 void refs_join__plan_clear(refs_join_plan *plan);
 
+/** Whether parts are tiles along dimensions that nobody named. REFS_UNSUPPORTED names a dimension
+ * and two parts where they are not; a note tells where they are tiles along several. */
+refs_status refs_join__check_tiles(const refs_join *join, const refs_join_plan *plan,
+                                   refs_error *err);
+
 /** Which joined dimension dimension `dim` of an array is, or REFS_JOIN_MAX_DIMS. */
 size_t refs_join__line_of(const refs_join *join, const refs_join_array *array, size_t dim);
 
-/* -- what becomes of arrays: joined.c, thin.c, emit.c, differ.c, copy.c ---------------------------
+/* -- what becomes of arrays: joined.c, thin.c, split.c, emit.c, differ.c, copy.c
+ * --------------------------
  */
 
 /** What the arrays of one path become. */
@@ -252,6 +326,7 @@ typedef struct refs_joined {
     bool is_loaded;             /**< its values are put into the set */
     refs_dtype dtype;           /**< ... of these */
     refs_buf values;
+    struct refs_join_split *split; /**< how it is fragments; or NULL */
 } refs_joined;
 
 /** Finds out, with all that can be wrong. */
@@ -281,12 +356,86 @@ typedef struct refs_join_place {
 refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
                               const refs_join_place *other, refs_buf *text, refs_error *err);
 
+/** Appends numbers as a list of JSON. */
+refs_status refs_join__write_list(const uint64_t *numbers, size_t n, refs_buf *text,
+                                  refs_error *err);
+
 /** Appends `document` with members replaced: pairs of a name and JSON, NULL-ended. */
 refs_status refs_join__replace(refs_str document, const char *const *pairs, refs_buf *text,
                                refs_error *err);
 
+/* -- split.c: sources that are not alike ----------------------------------------------------------
+ */
+
+/** Chunks of one row along the joined dimension, which stay together. */
+typedef struct refs_join_atom {
+    uint64_t begin, end; /**< steps of the joined dimension */
+    refs_join_place at;
+    uint64_t row; /**< of the chunks of that array; of a thin one, of its values */
+} refs_join_atom;
+
+/** A fragment: atoms that are alike and follow each other; or none, where there is nothing. */
+typedef struct refs_join_run {
+    uint64_t begin, end;
+    size_t first, n; /**< of the atoms */
+} refs_join_run;
+
+/** The type of an aggregation. */
+typedef struct refs_common_type {
+    refs_dtype dtype;
+    bool is_unpacked; /**< it has netCDF's fill value and no packing, whatever its fragments have */
+} refs_common_type;
+
+typedef struct refs_join_split {
+    size_t dim;            /**< of the array, that is the joined one */
+    refs_join_atom *atoms; /**< ascending */
+    size_t n_atoms, atom_capacity;
+    refs_join_run *runs;
+    size_t n_runs, run_capacity;
+    refs_common_type type; /**< of the aggregation */
+} refs_join_split;
+
+/** What an aggregation of the arrays is of. */
+refs_common_type refs_join__common_type(const refs_join *join, const refs_join_array *const *arrays,
+                                        size_t n);
+
+/** Appends an object without what tells how values are stored. */
+refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *text,
+                                       refs_error *err);
+
+/** Whether an array may become an aggregation; if so and text is not empty, a note says why. */
+bool refs_join__may_split(const refs_join *join, const refs_joined *joined);
+
+/** Steps of the joined dimension that an atom of an array has, but for the last one. */
+uint64_t refs_join__steps_per_atom(const refs_joined *joined, const refs_join_array *array);
+
+/** Finds the fragments. REFS_UNSUPPORTED where steps of one chunk do not follow each other,
+ * REFS_INVALID where two parts have the same steps. */
+refs_status refs_join__split(refs_join *join, refs_joined *joined, refs_error *err);
+void refs_join__split_free(refs_join_split *split);
+
+refs_status refs_join__put_split_groups(refs_join *join, const refs_joined *joined,
+                                        const refs_join_sink *sink, refs_error *err);
+refs_status refs_join__put_split(refs_join *join, const refs_joined *joined,
+                                 const refs_join_sink *sink, refs_error *err);
+refs_status refs_join__put_split_chunks(refs_join *join, const refs_joined *joined,
+                                        const refs_join_sink *sink, refs_error *err);
+
+/** Gives the sink a chunk of a member, whose number is now this. */
+refs_status refs_join__put_chunk(const refs_join *join, const refs_join_sink *sink,
+                                 const refs_join_member *member, const refs_stream_ref *ref,
+                                 uint64_t number, refs_error *err);
+
+refs_stream_reader refs_join__stream_of(const refs_join_place *place);
+
 refs_status refs_join__emit(refs_join *join, const refs_join_plan *plan, const refs_join_sink *sink,
                             refs_error *err);
+struct refs_master;
+
+/** Tells a master what parts are fragments of. */
+refs_status refs_join__aggregate(refs_join *join, const refs_join_plan *plan,
+                                 struct refs_master *master, refs_error *err);
+
 refs_status refs_join__copy(refs_join *join, const refs_join_sink *sink, refs_error *err);
 
 /** Turns references into what sinks are given. */

@@ -1,6 +1,8 @@
 /* joined.c -- what the arrays of one path become. */
 #include "join_internal.h"
 
+#define BECOMES ": it becomes an aggregation (CF-1.13), which not all readers of sets read"
+
 size_t refs_join__own_dim(const refs_joined *joined, const refs_join_array *array, size_t dim) {
     size_t n_new = joined->rank - array->rank;
     return dim < n_new ? SIZE_MAX : dim - n_new;
@@ -69,6 +71,34 @@ static refs_status fail_differ(const refs_join *join, const refs_joined *joined,
                      join->members[joined->first].name, member->name, REFS_STR_ARG(in));
 }
 
+/* "t(time 1, y 6)" */
+static refs_status append_shape(const refs_join *join, const refs_join_array *array, refs_buf *text,
+                                refs_error *err) {
+    REFS_TRY(refs_buf_append(text, "(", 1, err));
+    for (size_t dim = 0; dim < array->rank; dim++)
+        REFS_TRY(refs_buf_printf(text, err, "%s%.*s %llu", dim > 0 ? ", " : "",
+                                 REFS_STR_ARG(refs_join__text(join, array->dims[dim])),
+                                 (unsigned long long)array->shape[dim]));
+    return refs_buf_append(text, ")", 1, err);
+}
+
+static refs_status fail_shape(const refs_join *join, const refs_joined *joined,
+                              const refs_join_place *at, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = append_shape(join, joined->like, &text, err);
+    if (status == REFS_OK) status = refs_buf_printf(&text, err, " and ");
+    if (status == REFS_OK) status = append_shape(join, at->array, &text, err);
+    if (status == REFS_OK)
+        status = refs_fail(err, REFS_UNSUPPORTED,
+                           "%.*s has other dimensions in %s and %s, %.*s: sources of one grid are "
+                           "joined",
+                           REFS_STR_ARG(refs_join__text(join, joined->path)),
+                           join->members[joined->first].name, at->member->name, (int)text.size,
+                           (const char *)text.data);
+    refs_buf_clear(&text);
+    return status;
+}
+
 static refs_status check_shape(const refs_join *join, const refs_joined *joined,
                                const refs_join_place *at, refs_error *err) {
     const refs_join_array *array = at->array;
@@ -80,21 +110,41 @@ static refs_status check_shape(const refs_join *join, const refs_joined *joined,
         differs = line != joined->line[dim] ||
                   (line == REFS_JOIN_MAX_DIMS && array->shape[own] != joined->shape[dim]);
     }
-    return differs ? fail_differ(join, joined, at->member,
-                                 refs_str_from("dimensions or their lengths"), err)
-                   : REFS_OK;
+    return differs ? fail_shape(join, joined, at, err) : REFS_OK;
+}
+
+/* Once for each array. */
+static void tell_split(const refs_join *join, const refs_joined *joined,
+                       const refs_join_member *member, refs_str in, bool *told) {
+    if (!*told && !join->is_aggregated)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING, "%.*s: %s and %s differ in %.*s" BECOMES,
+                  REFS_STR_ARG(refs_join__text(join, joined->path)),
+                  join->members[joined->first].name, member->name, REFS_STR_ARG(in));
+    *told = true;
+}
+
+static void tell_cut(const refs_join *join, const refs_joined *joined,
+                     const refs_join_member *member, bool *told) {
+    refs_note(
+        &join->options.notes, REFS_NOTE_WARNING,
+        "%.*s: chunks of %s do not begin where those of all others do, and are not cut" BECOMES,
+        REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
+    *told = true;
 }
 
 static refs_status check_alike(const refs_join *join, const refs_joined *joined,
-                               const refs_join_place *at, refs_error *err) {
+                               const refs_join_place *at, bool *told, refs_error *err) {
     const refs_join_place first = {&join->members[joined->first], joined->like};
     refs_buf text = REFS_BUF_INIT;
     if (at->array == joined->like) return REFS_OK;
     REFS_TRY(check_shape(join, joined, at, err));
     refs_status status = refs_join__differ(join, &first, at, &text, err);
-    if (status == REFS_OK && text.size > 0 && joined->n_lines > 0)
-        status = fail_differ(join, joined, at->member,
-                             refs_str_view((const char *)text.data, text.size), err);
+    refs_str in = refs_str_view((const char *)text.data, text.size);
+    bool differs = status == REFS_OK && text.size > 0 && joined->n_lines > 0;
+    if (differs && !refs_join__may_split(join, joined))
+        status = fail_differ(join, joined, at->member, in, err);
+    else if (differs)
+        tell_split(join, joined, at->member, in, told);
     refs_buf_clear(&text);
     return status;
 }
@@ -153,7 +203,7 @@ static bool is_coordinate(const refs_join *join, const refs_joined *joined) {
 
 /* Thin arrays are loaded where their chunks cannot be joined, and where they were before. */
 static refs_status choose_loading(const refs_join *join, const refs_join_plan *plan,
-                                  refs_joined *joined, refs_error *err) {
+                                  refs_joined *joined, bool *splits, refs_error *err) {
     bool all_thin = true, wants = is_coordinate(join, joined);
     refs_join_place cut = {NULL, NULL};
     if (joined->n_lines == 0) return REFS_OK;
@@ -164,18 +214,47 @@ static refs_status choose_loading(const refs_join *join, const refs_join_plan *p
         const refs_join_array *array = refs_join__find(member, joined->path);
         if (array == NULL) continue;
         const refs_join_place at = {member, array};
-        all_thin = all_thin && array->is_thin;
+        all_thin = all_thin && array->is_thin && !array->is_piece;
         wants = wants || array->has_inline || array->layout != joined->like->layout ||
                 refs_join__units_of(join, joined, member, array) != units;
         if (array->is_v3)
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%.*s of %s is of Zarr version 3, which is not joined",
                              REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
+        if (array->is_piece && !refs_join__may_split(join, joined))
+            return fail_differ(join, joined, member, refs_str_from("that one is an aggregation"),
+                               err);
+        *splits = *splits || array->is_piece;
+        if (array->is_piece) continue;
         if (cut.array == NULL && cut_dim(joined, &at) != SIZE_MAX) cut = at;
     }
-    joined->is_loaded = all_thin && (wants || cut.array != NULL);
-    if (!joined->is_loaded && cut.array != NULL) return fail_cut(join, joined, &cut, err);
+    if (join->is_aggregated) joined->is_loaded = all_thin && !*splits;
+    if (join->is_aggregated) return REFS_OK;
+    joined->is_loaded = all_thin && !*splits && (wants || cut.array != NULL);
+    if (joined->is_loaded || *splits || cut.array == NULL) return REFS_OK;
+    if (!refs_join__may_split(join, joined)) return fail_cut(join, joined, &cut, err);
+    tell_cut(join, joined, cut.member, splits);
     return REFS_OK;
+}
+
+/* Coordinates of which some are elsewhere are those of another grid. */
+static refs_status fail_grid(const refs_join *join, const refs_joined *joined,
+                             const refs_join_place *at, uint64_t i, refs_error *err) {
+    char texts[2][REFS_VALUE_TEXT];
+    const refs_join_array *const arrays[2] = {joined->like, at->array};
+    const char *shown[2];
+    for (size_t k = 0; k < 2; k++) {
+        const refs_str bytes = refs_join__text(join, arrays[k]->values);
+        const refs_value value = i < bytes.size / arrays[k]->dtype.size
+                                     ? refs_join__value_at(&arrays[k]->dtype, bytes, i)
+                                     : (refs_value){.is_missing = true};
+        shown[k] = refs_join__print_value(&value, texts[k]);
+    }
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "the grids of %s and %s differ: element %llu of %.*s is %s and %s: sources of "
+                     "one grid are joined",
+                     join->members[joined->first].name, at->member->name, (unsigned long long)i,
+                     REFS_STR_ARG(refs_join__text(join, joined->path)), shown[0], shown[1]);
 }
 
 /* Arrays that are not joined are taken from the first part. */
@@ -185,9 +264,11 @@ static refs_status compare_values(const refs_join *join, const refs_joined *join
     refs_str path = refs_join__text(join, joined->path);
     bool is_axis = joined->rank == 1 && joined->like->dims[0] == joined->path;
     if (mine == REFS_JOIN_NONE || theirs == REFS_JOIN_NONE || mine == theirs) return REFS_OK;
-    if (is_axis)
-        return refs_fail(err, REFS_UNSUPPORTED, "the values of %.*s are not those of %s in %s",
-                         REFS_STR_ARG(path), join->members[joined->first].name, at->member->name);
+    const refs_values one = {&joined->like->dtype, refs_join__text(join, mine)};
+    const refs_values other = {&at->array->dtype, refs_join__text(join, theirs)};
+    uint64_t i = refs_join__first_difference(&one, &other);
+    if (i == UINT64_MAX) return REFS_OK;
+    if (is_axis || joined->like->is_grid) return fail_grid(join, joined, at, i, err);
     if (!*told)
         refs_note(&join->options.notes, REFS_NOTE_WARNING,
                   "%.*s: not the same in %s and %s: that of the first is kept", REFS_STR_ARG(path),
@@ -211,7 +292,7 @@ static void prefer_first_of_line(const refs_join *join, const refs_join_plan *pl
 
 refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint32_t path,
                               refs_joined *joined, refs_error *err) {
-    bool told = false;
+    bool told = false, splits = false;
     memset(joined, 0, sizeof *joined);
     joined->path = path;
     for (size_t i = 0; i < join->n_members && joined->like == NULL; i++) {
@@ -224,8 +305,9 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
         const refs_join_member *member = &join->members[plan->order[i]];
         const refs_join_place at = {member, refs_join__find(member, path)};
         if (at.array == NULL) continue;
-        REFS_TRY(check_alike(join, joined, &at, err));
+        REFS_TRY(check_alike(join, joined, &at, joined->n_lines > 0 ? &splits : &told, err));
         if (joined->n_lines == 0) REFS_TRY(compare_values(join, joined, &at, &told, err));
     }
-    return choose_loading(join, plan, joined, err);
+    REFS_TRY(choose_loading(join, plan, joined, &splits, err));
+    return splits && !join->is_aggregated ? refs_join__split(join, joined, err) : REFS_OK;
 }

@@ -155,3 +155,12 @@ refs_status refs_join__match(const refs_join *join, const char *name,
     return refs_fail(err, REFS_INVALID, "its name does not fit the pattern \"%s\"",
                      join->options.pattern);
 }
+
+refs_status refs_join_pattern_dims(const char *pattern, refs_buf *dims, refs_error *err) {
+    for (const char *at = pattern; (at = strchr(at, '{')) != NULL;) {
+        const size_t size = strcspn(++at, ":}");
+        REFS_TRY(refs_buf_append(dims, at, size, err));
+        REFS_TRY(refs_buf_append(dims, "", 1, err));
+    }
+    return REFS_OK;
+}

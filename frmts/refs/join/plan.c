@@ -4,14 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef enum value_kind { BY_ORDER, INTEGERS, NUMBERS, TEXTS } value_kind;
+/* netCDF fills floats with 9.96921e36. */
+#define LEAST_FILL 9.9e36
 
 /* A step of a part along a dimension. */
 typedef struct step {
-    value_kind kind;
-    int64_t integer;
-    double number;
-    refs_str text;
+    refs_value value;
     size_t member; /* in the order of their numbers */
     uint64_t step;
 } step;
@@ -32,52 +30,19 @@ static refs_join_array *coordinate_of(refs_join_member *member, size_t line) {
     return axis->array != REFS_JOIN_NONE ? &member->arrays[axis->array] : NULL;
 }
 
-static value_kind kind_of(const refs_dtype *dtype) {
-    switch (dtype->type) {
-    case REFS_TYPE_BOOL:
-    case REFS_TYPE_INT:
-    case REFS_TYPE_UINT:
-    case REFS_TYPE_DATETIME:
-    case REFS_TYPE_TIMEDELTA:
-        return INTEGERS;
-    case REFS_TYPE_FLOAT:
-        return dtype->size >= 4 ? NUMBERS : BY_ORDER;
-    case REFS_TYPE_BYTES:
-    case REFS_TYPE_UNICODE:
-        return TEXTS;
-    default:
-        return BY_ORDER;
-    }
+/* A time that is missing, or a fill value of netCDF in its place. */
+static bool has_place(const refs_value *value) {
+    return value->kind != REFS_VALUE_NUMBER || fabs(value->number) < LEAST_FILL;
 }
 
-static int64_t integer_at(const refs_dtype *dtype, const uint8_t *at) {
-    uint64_t bits = 0;
-    int64_t value;
-    memcpy((uint8_t *)&bits + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 8 - dtype->size : 0), at,
-           dtype->size);
-    bool is_signed = dtype->type != REFS_TYPE_UINT && dtype->type != REFS_TYPE_BOOL;
-    unsigned unused = (unsigned)(64 - 8 * dtype->size);
-    if (is_signed && unused > 0 && bits >> (63 - unused) != 0) bits |= UINT64_MAX << (64 - unused);
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static void set_value(const refs_dtype *dtype, const uint8_t *at, step *value) {
-    float single;
-    value->kind = kind_of(dtype);
-    if (value->kind == INTEGERS) {
-        value->integer = integer_at(dtype, at);
-        value->number = (double)value->integer;
-    } else if (value->kind == NUMBERS && dtype->size == 4) {
-        memcpy(&single, at, 4);
-        value->number = (double)single;
-    } else if (value->kind == NUMBERS) {
-        memcpy(&value->number, at, 8);
-    } else {
-        value->text = refs_str_view((const char *)at, dtype->size);
-        while (value->text.size > 0 && value->text.data[value->text.size - 1] == '\0')
-            value->text.size--;
-    }
+static refs_status check_place(const line_steps *all, const step *at, refs_error *err) {
+    char text[REFS_VALUE_TEXT];
+    if (has_place(&at->value) && !at->value.is_missing) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: step %llu of %s is %s, which has no place among the others: leave the "
+                     "source out, or mend it",
+                     all->join->members[at->member].name, (unsigned long long)at->step,
+                     all->join->options.dims[all->line], refs_join__print_value(&at->value, text));
 }
 
 static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
@@ -92,17 +57,17 @@ static refs_status add_steps(line_steps *all, size_t number, refs_error *err) {
     for (uint64_t i = 0; i < n; i++) {
         if (!refs_grow((void **)&all->steps, &all->capacity, all->n, sizeof *all->steps))
             return refs_fail_nomem(err);
-        step *value = &all->steps[all->n++];
-        *value = (step){.kind = BY_ORDER, .member = number, .step = i};
-        if (array != NULL)
-            set_value(&array->dtype, (const uint8_t *)values.data + i * array->dtype.size, value);
+        step *at = &all->steps[all->n++];
+        *at = (step){.value = {.kind = REFS_VALUE_NONE}, .member = number, .step = i};
+        if (array != NULL) at->value = refs_join__value_at(&array->dtype, values, i);
+        REFS_TRY(check_place(all, at, err));
     }
     return REFS_OK;
 }
 
 static refs_status check_kinds(const line_steps *all, refs_error *err) {
     for (size_t i = 1; i < all->n; i++)
-        if (all->steps[i].kind != all->steps[0].kind)
+        if (all->steps[i].value.kind != all->steps[0].value.kind)
             return refs_fail(
                 err, REFS_UNSUPPORTED,
                 "%s and %s cannot be ordered along %s: their coordinates have other types, or one "
@@ -150,7 +115,8 @@ static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *
             coordinate_of(&join->members[all->steps[i].member], all->line);
         if (!have_one_calendar(join, array, first) ||
             !refs_join__instant(refs_join__text(join, array->units),
-                                refs_join__text(join, array->calendar), all->steps[i].number, &us))
+                                refs_join__text(join, array->calendar), all->steps[i].value.number,
+                                &us))
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%s and %s have other units or calendars of %s: \"%.*s\" (%.*s) and "
                              "\"%.*s\" (%.*s)",
@@ -200,7 +166,7 @@ static refs_status collect(line_steps *all, refs_error *err) {
 static refs_status same_units(line_steps *all, refs_join_line *line, refs_error *err) {
     refs_join *join = all->join;
     size_t earliest;
-    if (all->steps[0].kind != INTEGERS && all->steps[0].kind != NUMBERS) return REFS_OK;
+    if (!refs_join__is_number(&all->steps[0].value)) return REFS_OK;
     REFS_TRY(find_earliest(all, &earliest, err));
     if (earliest == SIZE_MAX) return REFS_OK;
     line->first = earliest;
@@ -220,31 +186,14 @@ static refs_status same_units(line_steps *all, refs_join_line *line, refs_error 
 
 /* -- order ------------------------------------------------------------------------------------- */
 
-static int compare_numbers(double a, double b) {
-    if (isnan(a) || isnan(b)) return (isnan(a) != 0) - (isnan(b) != 0);
-    return (a > b) - (a < b);
-}
-
-static int compare_values(const step *a, const step *b) {
-    size_t size = a->text.size < b->text.size ? a->text.size : b->text.size;
-    switch (a->kind) {
-    case INTEGERS:
-        return (a->integer > b->integer) - (a->integer < b->integer);
-    case NUMBERS:
-        return compare_numbers(a->number, b->number);
-    case TEXTS: {
-        int order = size > 0 ? memcmp(a->text.data, b->text.data, size) : 0;
-        return order != 0 ? order : (a->text.size > b->text.size) - (a->text.size < b->text.size);
-    }
-    default:
-        return a->member != b->member ? (a->member > b->member ? 1 : -1)
-                                      : (a->step > b->step) - (a->step < b->step);
-    }
-}
-
 static int compare_places(const step *a, const step *b) {
     if (a->member != b->member) return a->member > b->member ? 1 : -1;
     return (a->step > b->step) - (a->step < b->step);
+}
+
+static int compare_values(const step *a, const step *b) {
+    return a->value.kind != REFS_VALUE_NONE ? refs_join__compare_values(&a->value, &b->value)
+                                            : compare_places(a, b);
 }
 
 static int ascending(const void *left, const void *right) {
@@ -265,7 +214,7 @@ static bool find_direction(const line_steps *all) {
         if (compare_values(&all->steps[i], &all->steps[i - 1]) > 0) return false;
         falls = true;
     }
-    return falls && all->steps[0].kind != BY_ORDER;
+    return falls && all->steps[0].value.kind != REFS_VALUE_NONE;
 }
 
 static refs_status place(line_steps *all, refs_join_line *line, refs_error *err) {
@@ -286,7 +235,8 @@ static refs_status place(line_steps *all, refs_join_line *line, refs_error *err)
 /* -- gaps -------------------------------------------------------------------------------------- */
 
 static int by_size(const void *left, const void *right) {
-    return compare_numbers(*(const double *)left, *(const double *)right);
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
 }
 
 /* What is missing between steps that are equally far apart but for that. */
@@ -301,21 +251,20 @@ static void tell_gaps(const line_steps *all, const double *widths, size_t n, dou
     const step *before = &all->steps[first], *after = &all->steps[first + 1];
     refs_note(&all->join->options.notes, REFS_NOTE_WARNING,
               "%s: %zu gap%s; the first between %.15g (%s) and %.15g (%s), where a step is %.15g",
-              all->join->options.dims[all->line], n_gaps, n_gaps == 1 ? "" : "s", before->number,
-              all->join->members[before->member].name, after->number,
+              all->join->options.dims[all->line], n_gaps, n_gaps == 1 ? "" : "s",
+              before->value.number, all->join->members[before->member].name, after->value.number,
               all->join->members[after->member].name, usual);
 }
 
 static refs_status look_for_gaps(const line_steps *all, refs_error *err) {
-    if (all->n < 4 || (all->steps[0].kind != INTEGERS && all->steps[0].kind != NUMBERS))
-        return REFS_OK;
+    if (all->n < 4 || (!refs_join__is_number(&all->steps[0].value))) return REFS_OK;
     double *widths = refs_calloc(2 * all->n, sizeof *widths);
     if (widths == NULL) return refs_fail_nomem(err);
     double *sorted = widths + all->n;
     size_t n = all->n - 1;
     bool are_distinct = true;
     for (size_t i = 0; i < n; i++) {
-        widths[i] = all->steps[i + 1].number - all->steps[i].number;
+        widths[i] = all->steps[i + 1].value.number - all->steps[i].value.number;
         sorted[i] = fabs(widths[i]);
         are_distinct = are_distinct && isfinite(widths[i]) && sorted[i] > 0;
     }
@@ -334,7 +283,7 @@ static refs_status plan_line(refs_join *join, size_t number, refs_join_line *lin
     refs_status status = collect(&all, err);
     if (status == REFS_OK) status = same_units(&all, line, err);
     if (status == REFS_OK) {
-        line->has_coordinate = all.steps[0].kind != BY_ORDER;
+        line->has_coordinate = all.steps[0].value.kind != REFS_VALUE_NONE;
         qsort(all.steps, all.n, sizeof *all.steps, find_direction(&all) ? descending : ascending);
         if (line->first == SIZE_MAX) line->first = all.steps[0].member;
         status = place(&all, line, err);
@@ -423,6 +372,8 @@ static refs_status list_paths(const refs_join *join, refs_join_plan *plan, refs_
 refs_status refs_join__plan(refs_join *join, refs_join_plan *plan, refs_error *err) {
     for (size_t line = 0; line < join->n_dims; line++)
         REFS_TRY(plan_line(join, line, &plan->lines[line], err));
+    if (join->options.dims_are == REFS_JOIN_GUESSED)
+        REFS_TRY(refs_join__check_tiles(join, plan, err));
     REFS_TRY(order_members(join, plan, err));
     return list_paths(join, plan, err);
 }

@@ -102,6 +102,8 @@ static refs_status rewrite(const refs_join_urls *urls, size_t begin, refs_buf *u
         refs_str now = refs_str_view((const char *)url->data + begin, url->size - begin);
         if (old.size == 0 || now.size < old.size || memcmp(now.data, old.data, old.size) != 0)
             continue;
+        if (urls->used != NULL)
+            __atomic_store_n(&urls->used[at - urls->rewrites], 1, __ATOMIC_RELAXED);
         char *rest = refs_str_copy(refs_str_part(now, old.size, now.size));
         if (rest == NULL) return refs_fail_nomem(err);
         url->size = begin;

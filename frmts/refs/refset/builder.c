@@ -194,6 +194,10 @@ refs_status refs_refset__builder_url(refs_set_builder *builder, refs_str url, ui
     return REFS_OK;
 }
 
+refs_str refs_refset__builder_url_text(const refs_set_builder *builder, uint32_t id) {
+    return refs_intern_get(&builder->set->urls, id);
+}
+
 /* Remembers why a URL cannot be used; running out of memory is nobody's URL's fault. */
 static refs_status mark_problem(refs_set *set, uint32_t id, const refs_error *problem,
                                 refs_error *err) {
@@ -334,7 +338,7 @@ refs_status refs_refset__builder_put_range(refs_set_builder *builder, const refs
                         (unsigned long long)range->offset, (unsigned long long)range->length);
         return refs_refset__builder_put_broken(builder, slot, &problem, err);
     }
-    if (range->length < REFS_ENTRY_WHOLE)
+    if (range->length < REFS_ENTRY_WHOLE && range->filter_mask == 0)
         return put(set, slot, (refs_entry){range->offset, (uint32_t)range->length, range->url},
                    err);
     if (!refs_grow((void **)&set->wide, &set->wide_capacity, set->n_wide, sizeof *set->wide))
@@ -355,7 +359,7 @@ refs_status refs_set_builder_inline(refs_set_builder *builder, refs_str key, ref
 refs_status refs_set_builder_range(refs_set_builder *builder, refs_str key, refs_str url,
                                    refs_byte_range range, refs_error *err) {
     refs_slot slot;
-    refs_wide_range wide = {range.offset, range.length, 0};
+    refs_wide_range wide = {.offset = range.offset, .length = range.length};
     REFS_TRY(refs_refset__builder_slot(builder, key, &slot, err));
     REFS_TRY(refs_refset__builder_url(builder, url, &wide.url, err));
     return refs_refset__builder_put_range(builder, &slot, &wide, err);

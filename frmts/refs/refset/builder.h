@@ -24,6 +24,9 @@ refs_status refs_refset__builder_slot(refs_set_builder *builder, refs_str key, r
 refs_status refs_refset__builder_url(refs_set_builder *builder, refs_str url, uint32_t *id,
                                      refs_error *err);
 
+/** The URL of a number, borrowed until the next one is added. */
+refs_str refs_refset__builder_url_text(const refs_set_builder *builder, uint32_t id);
+
 /** Bytes of memory that keys and URLs take by now, each once, or will take in the set; roughly. */
 uint64_t refs_refset__builder_text_bytes(const refs_set_builder *builder);
 

@@ -20,7 +20,7 @@ typedef struct refs_entry {
 /** `url` of an inline value: the bytes [offset, offset + length) of the set's inline bytes. */
 #define REFS_ENTRY_INLINE UINT32_MAX
 
-/** `url` of a range that is too long for `length`: `offset` is its number in the set's list. */
+/** `url` of a range that does not fit: `offset` is its number in the set's list. */
 #define REFS_ENTRY_WIDE (UINT32_MAX - 1)
 
 /** `url` of a value that is unusable: this plus its status; the message is inline. */
@@ -29,11 +29,12 @@ typedef struct refs_entry {
 /** Numbers of URLs are below. */
 #define REFS_ENTRY_MAX_URLS REFS_ENTRY_BROKEN
 
-/** A range that is too long for an entry. */
+/** A range that does not fit into an entry: too long, or with codecs that were not applied to it. */
 typedef struct refs_wide_range {
     uint64_t offset;
     uint64_t length;
     uint32_t url;
+    uint32_t filter_mask; /**< as in refs_ref */
 } refs_wide_range;
 
 #endif

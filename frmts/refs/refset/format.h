@@ -7,9 +7,10 @@
 /** What is to be opened. */
 typedef struct refs_set_input {
     const refs_vfs *vfs;
-    const char *location;            /**< of the document */
-    const char *name;                /**< of the set: what was asked for */
-    const refs_set_options *options; /**< never NULL */
+    const char *location;                   /**< of the document */
+    const char *name;                       /**< of the set: what was asked for */
+    const refs_set_options *options;        /**< never NULL */
+    const struct refs_candidate *candidate; /**< what the location was taken for */
 } refs_set_input;
 
 typedef struct refs_set_format {
@@ -22,6 +23,11 @@ typedef struct refs_set_format {
     refs_status (*try_open)(const refs_set_input *input, refs_set **set, refs_error *err);
 } refs_set_format;
 
+/** Whether a location that begins with `head` is a DMR++; `input` is not looked at. */
+bool refs_refset__dmrpp_sniff(const refs_set_input *input, refs_bytes head);
+
+extern const refs_set_format refs_refset__dmrpp;
+extern const refs_set_format refs_refset__icechunk;
 extern const refs_set_format refs_refset__json;
 extern const refs_set_format refs_refset__parquet;
 extern const refs_set_format refs_refset__scanned;

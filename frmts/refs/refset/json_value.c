@@ -43,7 +43,7 @@ static refs_status read_url(refs_json_value_reader *values, refs_json_token toke
     if (token == REFS_JSON_NULL && target != NULL)
         text = refs_str_from(target);
     else if (token == REFS_JSON_NULL)
-        mark_broken(values, "the URL is null, and no target was given for such references");
+        mark_broken(values, "the URL is null: -oo TARGET=url says what such references mean");
     else if (token != REFS_JSON_STRING)
         mark_broken(values, "the URL is not a string");
     else if (refs_json_reader_lone_surrogate(values->reader))
@@ -174,7 +174,7 @@ static bool take_plain_range(refs_json_value_reader *values, refs_json_range *ra
 
 static refs_status put_plain_range(refs_json_value_reader *values, const refs_slot *slot,
                                    const refs_json_range *range, refs_error *err) {
-    refs_wide_range wide = {range->numbers[0], range->numbers[1], 0};
+    refs_wide_range wide = {.offset = range->numbers[0], .length = range->numbers[1]};
     REFS_TRY(refs_refset__builder_url(values->builder, range->text, &wide.url, err));
     return refs_refset__builder_put_range(values->builder, slot, &wide, err);
 }

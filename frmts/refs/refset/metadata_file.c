@@ -3,10 +3,13 @@
 
 #define NAME ".zmetadata"
 
+static refs_str last_part(refs_str location) {
+    const size_t slash = refs_str_find_last(location, '/');
+    return refs_str_part(location, slash == SIZE_MAX ? 0 : slash + 1, location.size);
+}
+
 bool refs_refset__is_metadata_file(refs_str location) {
-    size_t slash = refs_str_find_last(location, '/');
-    return refs_str_is(refs_str_part(location, slash == SIZE_MAX ? 0 : slash + 1, location.size),
-                       NAME);
+    return refs_str_is(last_part(location), NAME);
 }
 
 refs_str refs_refset__folder_of_metadata(refs_str location) {
@@ -14,34 +17,138 @@ refs_str refs_refset__folder_of_metadata(refs_str location) {
     return slash == SIZE_MAX ? refs_str_from(".") : refs_str_part(location, 0, slash);
 }
 
-static char *metadata_in(refs_str folder) {
-    refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_buf_append_str(&text, folder, NULL);
-    if (status == REFS_OK) status = refs_buf_append_str(&text, refs_str_from("/" NAME), NULL);
-    char *location = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
-    refs_buf_clear(&text);
-    return location;
+/* -- candidates -------------------------------------------------------------------------------- */
+
+static refs_candidate *add(refs_candidates *candidates, refs_candidate_kind kind) {
+    refs_candidate *added = &candidates->list[candidates->n++];
+    *added = (refs_candidate){.kind = kind};
+    return added;
 }
 
-refs_status refs_refset__candidates(const char *name, refs_candidates *candidates,
-                                    refs_error *err) {
+static refs_status add_itself(refs_candidates *candidates, refs_str name, refs_error *err) {
+    refs_candidate *itself = add(candidates, REFS_CANDIDATE_ITSELF);
+    itself->location = refs_str_copy(name);
+    return itself->location != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status add_metadata(refs_candidates *candidates, refs_str folder, refs_error *err) {
+    refs_candidate *metadata = add(candidates, REFS_CANDIDATE_METADATA);
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_buf_append_str(&text, folder, err);
+    if (status == REFS_OK) status = refs_buf_append_str(&text, refs_str_from("/" NAME), err);
+    if (status == REFS_OK && (metadata->location = refs_buf_take_text(&text)) == NULL)
+        status = refs_fail_nomem(err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status add_repository(refs_candidates *candidates, refs_str folder, unsigned format,
+                                  const refs_icechunk_version *version, refs_error *err) {
+    refs_candidate *repository = add(candidates, REFS_CANDIDATE_REPOSITORY);
+    refs_buf text = REFS_BUF_INIT;
+    repository->format = format;
+    repository->version = *version;
+    repository->folder = refs_str_copy(folder);
+    refs_status status = format == 2 ? refs_icechunk_info_file(folder, &text, err)
+                                     : refs_icechunk_old_reference(folder, version, &text, err);
+    if (status == REFS_OK &&
+        ((repository->location = refs_buf_take_text(&text)) == NULL || repository->folder == NULL))
+        status = refs_fail_nomem(err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status add_repositories(refs_candidates *candidates, refs_str folder,
+                                    const refs_icechunk_version *version, refs_error *err) {
+    REFS_TRY(add_repository(candidates, folder, 2, version, err));
+    return add_repository(candidates, folder, 1, version, err);
+}
+
+/* Where asking costs a request, what a name looks like says what to ask for first. */
+typedef enum likely {
+    LIKELY_FILE,      /* it has an ending, of letters at least in part */
+    LIKELY_EITHER,    /* it has none, or one as versions have: "v1.0" */
+    LIKELY_FOLDER,    /* it ends in a slash, or as sets of Parquet files do */
+    LIKELY_REPOSITORY /* it ends as repositories do, or a state of one is asked for */
+} likely;
+
+static bool has_ending(refs_str name) {
+    const refs_str last = last_part(name);
+    const size_t dot = refs_str_find_last(last, '.');
+    for (size_t i = dot == SIZE_MAX ? last.size : dot + 1; i < last.size; i++)
+        if (last.data[i] < '0' || last.data[i] > '9') return true;
+    return false;
+}
+
+static likely guess(const refs_candidates *candidates, refs_str name, refs_str folder,
+                    bool is_asked) {
+    if (is_asked || refs_str_ends(candidates->named.folder, ".icechunk")) return LIKELY_REPOSITORY;
+    if (refs_str_ends(folder, ".parq")) return LIKELY_FOLDER;
+    if (candidates->named.is_said && !has_ending(candidates->named.folder))
+        return LIKELY_REPOSITORY;
+    if (folder.size < name.size) return LIKELY_FOLDER;
+    return has_ending(folder) ? LIKELY_FILE : LIKELY_EITHER;
+}
+
+/* What is on another machine. */
+static refs_status add_remote(refs_candidates *candidates, refs_str name, refs_str folder,
+                              const refs_icechunk_version *version, refs_error *err) {
+    const refs_icechunk_version nothing = {NULL, NULL, NULL, NULL, NULL};
+    const bool is_asked =
+        !candidates->named.is_said && memcmp(version, &nothing, sizeof nothing) != 0;
+    const likely what = guess(candidates, name, folder, is_asked);
+    const refs_str repository = candidates->named.folder;
+    if (what == LIKELY_REPOSITORY) REFS_TRY(add_repositories(candidates, repository, version, err));
+    if (what == LIKELY_FOLDER) REFS_TRY(add_metadata(candidates, folder, err));
+    if (what == LIKELY_FOLDER) REFS_TRY(add_repositories(candidates, repository, version, err));
+    REFS_TRY(add_itself(candidates, name, err));
+    if (what == LIKELY_EITHER) REFS_TRY(add_repository(candidates, repository, 2, version, err));
+    if (what != LIKELY_FOLDER) REFS_TRY(add_metadata(candidates, folder, err));
+    return what == LIKELY_EITHER ? add_repository(candidates, repository, 1, version, err)
+                                 : REFS_OK;
+}
+
+/* Asking a local file system costs nothing. A folder may be called as a state of another is. */
+static refs_status add_local(refs_candidates *candidates, refs_str name, refs_str folder,
+                             const refs_icechunk_version *version, refs_error *err) {
+    const refs_icechunk_version nothing = {NULL, NULL, NULL, NULL, NULL};
+    REFS_TRY(add_metadata(candidates, folder, err));
+    REFS_TRY(add_itself(candidates, name, err));
+    if (candidates->named.is_said) REFS_TRY(add_repository(candidates, folder, 2, &nothing, err));
+    return add_repositories(candidates, candidates->named.folder, version, err);
+}
+
+/* What is named with a state of a repository for certain is nothing else. */
+static refs_status add_all(refs_candidates *candidates, refs_str name, refs_str folder,
+                           const refs_icechunk_version *version, refs_error *err) {
+    if (!candidates->named.is_certain)
+        return refs_location_is_remote(name) ? add_remote(candidates, name, folder, version, err)
+                                             : add_local(candidates, name, folder, version, err);
+    REFS_TRY(add_repositories(candidates, candidates->named.folder, version, err));
+    return add_itself(candidates, name, err);
+}
+
+refs_status refs_refset__candidates(const char *name, const refs_set_version *version,
+                                    refs_candidates *candidates, refs_error *err) {
+    const refs_set_version nothing = {NULL, NULL, NULL, NULL};
+    refs_icechunk_version wanted;
     refs_str text = refs_str_from(name), folder = text.size > 0 ? text : refs_str_from(".");
     while (refs_str_ends(folder, "/")) folder.size--;
-    /* Asking a local file system costs nothing. */
-    bool folder_first =
-        !refs_location_is_remote(text) || folder.size < text.size || refs_str_ends(text, ".parq");
-    bool alone = refs_refset__is_metadata_file(text);
-    *candidates = (refs_candidates){{NULL, NULL}, folder_first && !alone ? 1 : 0};
-    char **itself = &candidates->location[candidates->itself];
-    char **inside = &candidates->location[1 - candidates->itself];
-    *itself = refs_str_copy(text);
-    if (!alone) *inside = metadata_in(folder);
-    return *itself != NULL && (alone || *inside != NULL) ? REFS_OK : refs_fail_nomem(err);
+    memset(candidates, 0, sizeof *candidates);
+    if (refs_refset__is_metadata_file(text)) return add_itself(candidates, text, err);
+    REFS_TRY(refs_refset__version_split(text, &candidates->named, err));
+    if (version == NULL) version = &nothing;
+    REFS_TRY(refs_refset__version_choose(&candidates->named, version, &wanted, err));
+    return add_all(candidates, text, folder, &wanted, err);
 }
 
 void refs_refset__candidates_clear(refs_candidates *candidates) {
-    for (size_t i = 0; i < 2; i++) refs_free(candidates->location[i]);
-    *candidates = (refs_candidates){{NULL, NULL}, 0};
+    for (size_t i = 0; i < candidates->n; i++) {
+        refs_free(candidates->list[i].location);
+        refs_free(candidates->list[i].folder);
+    }
+    refs_refset__version_clear(&candidates->named);
+    memset(candidates, 0, sizeof *candidates);
 }
 
 refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
@@ -50,11 +157,13 @@ refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
     refs_error problem = REFS_ERROR_INIT;
     if (vfs->validators == NULL)
         return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
-    refs_status status = refs_refset__candidates(location, &candidates, &problem);
-    for (size_t i = 0; i < 2 && candidates.location[i] != NULL; i++) {
-        refs_error_clear(&problem);
-        status = vfs->validators(vfs->self, candidates.location[i], validators, &problem);
-        if (status == REFS_OK) break;
+    refs_status status = refs_refset__candidates(location, NULL, &candidates, &problem);
+    const bool are_known = status == REFS_OK;
+    if (are_known) status = REFS_NOT_FOUND;
+    for (size_t i = 0; i < candidates.n && are_known && status != REFS_OK; i++) {
+        const bool is_itself = candidates.list[i].kind == REFS_CANDIDATE_ITSELF;
+        status = vfs->validators(vfs->self, candidates.list[i].location, validators,
+                                 is_itself ? &problem : NULL);
     }
     refs_refset__candidates_clear(&candidates);
     return refs_fail(err, status, "%s", problem.message);

@@ -2,11 +2,13 @@
 #include "format.h"
 
 #include "metadata_file.h"
+#include "set.h"
 
 /* What formats are told by. */
 #define HEAD_SIZE (4 * REFS_KIB)
 
-static const refs_set_format *const formats[] = {&refs_refset__parquet, &refs_refset__scanned,
+static const refs_set_format *const formats[] = {&refs_refset__parquet, &refs_refset__icechunk,
+                                                 &refs_refset__scanned, &refs_refset__dmrpp,
                                                  &refs_refset__json};
 
 static refs_status read_head(const refs_set_input *input, uint8_t *head, size_t *size,
@@ -56,6 +58,7 @@ static refs_status fail_on_content(const char *location, refs_bytes head, refs_e
 typedef struct found {
     const refs_set_format *format;
     refs_set *set; /* opened, where that was needed to know the format */
+    bool is_file;  /* there is something of its own, which no folder is shown as */
 } found;
 
 /* Of the formats of which no beginning tells. */
@@ -80,37 +83,110 @@ static refs_status find_format(const refs_set_input *input, found *what, refs_er
         what->format = formats[i];
         if (formats[i]->sniff(input, refs_bytes_view(head, size))) return REFS_OK;
     }
+    what->is_file = size > 0 && head[0] != '<';
     refs_status status = size == HEAD_SIZE ? try_formats(input, what, &problem) : REFS_INVALID;
     if (status == REFS_INVALID)
         return fail_on_content(input->location, refs_bytes_view(head, size), err);
     return refs_fail(err, status, "%s", problem.message);
 }
 
+/* A repository is told by what is in its files, which are read once. */
+static refs_status try_candidate(refs_set_input *input, const refs_candidate *candidate,
+                                 found *what, refs_error *err) {
+    input->candidate = candidate;
+    input->location = candidate->location;
+    if (candidate->kind != REFS_CANDIDATE_REPOSITORY) return find_format(input, what, err);
+    if (what->is_file) return REFS_NOT_FOUND;
+    what->format = &refs_refset__icechunk;
+    return refs_refset__icechunk.open(input, &what->set, err);
+}
+
+/* Whether nothing else is to be tried: a repository that is there and cannot be opened is meant. */
+static bool is_settled(const refs_candidate *candidate, refs_status status) {
+    return status == REFS_OK || status == REFS_NOMEM ||
+           (candidate->kind == REFS_CANDIDATE_REPOSITORY && status != REFS_NOT_FOUND &&
+            status != REFS_IO);
+}
+
+/* What is wrong with the thing itself says more than what is not in it. */
+static const refs_error *choose_problem(const refs_candidates *candidates,
+                                        const refs_error *problems) {
+    const refs_error *itself = NULL, *inside = NULL;
+    for (size_t i = 0; i < candidates->n; i++) {
+        if (candidates->list[i].kind == REFS_CANDIDATE_ITSELF)
+            itself = &problems[i];
+        else if (inside == NULL && problems[i].status != REFS_NOT_FOUND)
+            inside = &problems[i];
+    }
+    return itself == NULL || (itself->status == REFS_NOT_FOUND && inside != NULL) ? inside : itself;
+}
+
+/* Whether there may be a repository, which something is wrong with. */
+static bool has_repository(const refs_candidates *candidates, const refs_error *problems) {
+    for (size_t i = 0; i < candidates->n; i++)
+        if (candidates->list[i].kind == REFS_CANDIDATE_REPOSITORY &&
+            problems[i].status != REFS_NOT_FOUND)
+            return true;
+    return false;
+}
+
+static refs_status fail_without_version(const refs_candidates *candidates, refs_error *err) {
+    const refs_str folder = candidates->named.folder;
+    return refs_fail(err, REFS_NOT_FOUND,
+                     "%.*s: there is no Icechunk repository, or none with that branch or tag",
+                     REFS_STR_ARG(folder));
+}
+
 /* Sets the location of the input to the first candidate that is there and may be a set. */
 static refs_status choose(const refs_candidates *candidates, refs_set_input *input, found *what,
                           refs_error *err) {
-    refs_error problems[2] = {REFS_ERROR_INIT, REFS_ERROR_INIT};
-    for (size_t i = 0; i < 2 && candidates->location[i] != NULL; i++) {
-        input->location = candidates->location[i];
-        refs_status status = find_format(input, what, &problems[i]);
-        if (status == REFS_OK || status == REFS_NOMEM)
+    refs_error problems[REFS_MAX_CANDIDATES];
+    for (size_t i = 0; i < candidates->n; i++) {
+        problems[i] = (refs_error)REFS_ERROR_INIT;
+        refs_status status = try_candidate(input, &candidates->list[i], what, &problems[i]);
+        if (is_settled(&candidates->list[i], status))
             return refs_fail(err, status, "%s", problems[i].message);
+        problems[i].status = status;
     }
-    /* What is wrong with the thing itself says more, unless it is just not there. */
-    const refs_error *itself = &problems[candidates->itself];
-    const refs_error *inside = &problems[1 - candidates->itself];
-    bool inside_is_there = inside->status != REFS_OK && inside->status != REFS_NOT_FOUND;
-    const refs_error *said = itself->status == REFS_NOT_FOUND && inside_is_there ? inside : itself;
+    const refs_error *said = choose_problem(candidates, problems);
+    const bool is_asked =
+        candidates->named.is_certain || refs_refset__version_is_said(&input->options->version);
+    if (is_asked && !has_repository(candidates, problems))
+        return fail_without_version(candidates, err);
     return refs_fail(err, said->status, "%s", said->message);
+}
+
+/* A state is asked for of what keeps its history. */
+static refs_status check_version(const refs_set_input *input, const found *what, refs_error *err) {
+    if (what->format == &refs_refset__icechunk ||
+        !refs_refset__version_is_said(&input->options->version))
+        return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "a branch, tag, snapshot or time can be asked for of an Icechunk repository");
+}
+
+static refs_status note_document(const refs_set_input *input, refs_set *set, refs_error *err) {
+    set->document = refs_str_copy(refs_str_from(input->location));
+    return set->document != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status open_found(const refs_set_input *input, found *what, refs_error *err) {
+    REFS_TRY(check_version(input, what, err));
+    if (what->set == NULL) REFS_TRY(what->format->open(input, &what->set, err));
+    return note_document(input, what->set, err);
 }
 
 static refs_status open_chosen(const refs_candidates *candidates, refs_set_input *input,
                                refs_set **set, refs_error *err) {
-    found what = {NULL, NULL};
+    found what = {NULL, NULL, false};
     REFS_TRY(choose(candidates, input, &what, err));
-    *set = what.set;
-    refs_status status = what.set == NULL ? what.format->open(input, set, err) : REFS_OK;
-    if (status != REFS_OK) refs_error_prefix(err, "%s", input->location);
+    refs_status status = open_found(input, &what, err);
+    if (status == REFS_OK) {
+        *set = what.set;
+        return REFS_OK;
+    }
+    refs_error_prefix(err, "%s", input->location);
+    refs_set_free(what.set);
     return status;
 }
 
@@ -125,14 +201,14 @@ static refs_status check_rewrites(const char *const *rewrites, refs_error *err) 
 refs_status refs_set_open(const refs_vfs *vfs, const char *location,
                           const refs_set_options *options, refs_set **set, refs_error *err) {
     refs_set_options known = REFS_SET_OPTIONS_INIT;
-    refs_set_input input = {vfs, location, location, &known};
+    refs_set_input input = {vfs, location, location, &known, NULL};
     refs_candidates candidates;
     *set = NULL;
     if (options != NULL)
         memcpy(&known, options,
                options->struct_size < sizeof known ? options->struct_size : sizeof known);
     REFS_TRY(check_rewrites(known.rewrites, err));
-    refs_status status = refs_refset__candidates(location, &candidates, err);
+    refs_status status = refs_refset__candidates(location, &known.version, &candidates, err);
     if (status == REFS_OK) status = open_chosen(&candidates, &input, set, err);
     refs_refset__candidates_clear(&candidates);
     return status;

@@ -40,13 +40,11 @@ static refs_status build(const refs_set_input *input, const refs_json *document,
     }
     status = refs_set_builder_finish(builder, set, err);
     if (status == REFS_OK)
-        (*set)->chunks = (refs_chunk_source){chunks,
-                                             refs_refset__parquet_find,
-                                             refs_refset__parquet_each,
-                                             refs_refset__parquet_n_locations,
-                                             refs_refset__parquet_free,
-                                             false,
-                                             NULL};
+        (*set)->chunks = (refs_chunk_source){.self = chunks,
+                                             .find = refs_refset__parquet_find,
+                                             .each = refs_refset__parquet_each,
+                                             .n_locations = refs_refset__parquet_n_locations,
+                                             .free = refs_refset__parquet_free};
     else
         refs_refset__parquet_free(chunks);
     return status;

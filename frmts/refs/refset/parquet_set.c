@@ -4,9 +4,11 @@
 #include "builder.h"
 #include "chunk_grids.h"
 #include "data_url.h"
-#include "record_cache.h"
+#include "record.h"
+#include "ref_strings.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
+#include "rewrites.h"
 #include "set.h"
 
 struct refs_parquet_set {
@@ -17,7 +19,7 @@ struct refs_parquet_set {
     refs_url_context urls;
     uint64_t record_size;
     refs_chunk_grids grids;
-    refs_record_cache *records;
+    refs_block_cache *records;
 
     pthread_mutex_t lock; /* guards what follows */
     refs_intern locations;
@@ -83,23 +85,11 @@ static char *base_of(refs_str folder) {
     return text;
 }
 
-/* *copy is complete or ends early, and is to be freed in both cases. */
-static refs_status copy_list(const char *const *list, char ***copy, refs_error *err) {
-    size_t n = 0;
-    while (list != NULL && list[n] != NULL) n++;
-    *copy = refs_calloc(n + 1, sizeof **copy);
-    if (*copy == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < n; i++)
-        if (((*copy)[i] = refs_str_copy(refs_str_from(list[i]))) == NULL)
-            return refs_fail_nomem(err);
-    return REFS_OK;
-}
-
-static refs_status load_record(void *user, refs_record_id id, refs_record **record,
+static refs_status load_record(void *user, refs_block_id id, refs_loaded_block *record,
                                refs_error *err) {
     refs_parquet_set *set = user;
-    const refs_chunk_grid *grid = refs_refset__chunk_grids_at(&set->grids, id.array);
-    refs_str prefix = refs_refset__chunk_grids_prefix(&set->grids, id.array);
+    const refs_chunk_grid *grid = refs_refset__chunk_grids_at(&set->grids, id.group);
+    refs_str prefix = refs_refset__chunk_grids_prefix(&set->grids, id.group);
     uint64_t n_rows = refs_refset__chunk_grid_total(grid) - id.number * set->record_size;
     if (n_rows > set->record_size) n_rows = set->record_size;
     /* Writers use the first, the text of the specification has both. */
@@ -114,9 +104,7 @@ static refs_status load_record(void *user, refs_record_id id, refs_record **reco
                 refs_refset__record_open(set->vfs, (const char *)name.data, n_rows, record, err);
         refs_buf_clear(&name);
     }
-    if (status != REFS_NOT_FOUND) return status;
-    *record = NULL;
-    return REFS_OK;
+    return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
 static refs_status fill(refs_parquet_set *set, const refs_parquet_source *source,
@@ -126,11 +114,11 @@ static refs_status fill(refs_parquet_set *set, const refs_parquet_source *source
     set->folder = refs_str_copy(source->folder);
     set->base = base_of(source->folder);
     if (set->folder == NULL || set->base == NULL) return refs_fail_nomem(err);
-    REFS_TRY(copy_list(options->rewrites, &set->rewrites, err));
+    REFS_TRY(refs_refset__rewrites_copy(options->rewrites, &set->rewrites, err));
     set->urls =
         (refs_url_context){set->base, (const char *const *)set->rewrites, options->remote_to_local};
-    REFS_TRY(refs_refset__record_cache_open(options->limits.max_record_bytes, load_record, set,
-                                            &set->records, err));
+    REFS_TRY(refs_block_cache_open(options->limits.max_record_bytes, load_record, set,
+                                   &set->records, err));
     return read_document(set, source->document, builder, err);
 }
 
@@ -150,12 +138,10 @@ refs_status refs_refset__parquet_open(const refs_parquet_source *source, refs_se
 void refs_refset__parquet_free(void *self) {
     refs_parquet_set *set = self;
     if (set == NULL) return;
-    refs_refset__record_cache_free(set->records);
+    refs_block_cache_free(set->records);
     refs_refset__chunk_grids_clear(&set->grids);
     refs_intern_clear(&set->locations);
-    for (char **rewrite = set->rewrites; rewrite != NULL && *rewrite != NULL; rewrite++)
-        refs_free(*rewrite);
-    refs_free(set->rewrites);
+    refs_refset__rewrites_free(set->rewrites);
     refs_free(set->base);
     refs_free(set->folder);
     pthread_mutex_destroy(&set->lock);
@@ -180,30 +166,15 @@ static refs_status map_url(refs_parquet_set *set, refs_str url, refs_buf *locati
     return refs_url_map(url, &set->urls, location, err);
 }
 
-/* The location and the URL of a row go into a block of their own: a fetch then holds some hundred
- * bytes for each, not whole records. */
-static refs_status set_strings(refs_ref *ref, refs_str location, refs_str url, refs_error *err) {
-    ref->block = refs_block_new(location.size + url.size + 2, NULL, NULL);
-    if (ref->block == NULL) return refs_fail_nomem(err);
-    char *text = (char *)refs_block_data(ref->block);
-    ref->location = text;
-    memcpy(text, location.data, location.size);
-    text[location.size] = '\0';
-    text += location.size + 1;
-    ref->url = text;
-    memcpy(text, url.data, url.size);
-    text[url.size] = '\0';
-    return REFS_OK;
-}
-
 static refs_status set_location(refs_parquet_set *set, refs_str url, refs_ref *ref,
                                 refs_error *err) {
+    const refs_str none = refs_str_view(NULL, 0);
     refs_buf text = REFS_BUF_INIT;
     refs_status status = map_url(set, url, &text, err);
     if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(url));
     refs_str location = refs_str_view((const char *)text.data, text.size);
     if (status == REFS_OK) status = number_location(set, location, &ref->location_id, err);
-    if (status == REFS_OK) status = set_strings(ref, location, url, err);
+    if (status == REFS_OK) status = refs_refset__own_strings(ref, location, url, none, err);
     refs_buf_clear(&text);
     return status;
 }
@@ -225,13 +196,13 @@ static refs_status set_content(refs_str url, refs_ref *ref, refs_error *err) {
     return status;
 }
 
-static refs_status make_ref(refs_parquet_set *set, refs_record *record, uint64_t row, refs_ref *ref,
+static refs_status make_ref(refs_parquet_set *set, refs_block *record, uint64_t row, refs_ref *ref,
                             refs_error *err) {
     refs_record_row found;
-    REFS_TRY(refs_refset__record_row(record, row, &found, err));
+    REFS_TRY(refs_refset__record_row(refs_refset__record_of(record), row, &found, err));
     if (found.kind == REFS_REF_INLINE) {
         ref->bytes = found.bytes;
-        ref->block = refs_block_hold(refs_refset__record_block(record));
+        ref->block = refs_block_hold(record);
         return REFS_OK;
     }
     ref->kind = found.kind;
@@ -246,13 +217,13 @@ refs_status refs_refset__parquet_find(void *self, const refs_chunk_key *key, ref
                                       refs_error *err) {
     refs_parquet_set *set = self;
     refs_chunk_place place;
-    refs_record *record;
+    refs_block *block;
     REFS_TRY(refs_refset__chunk_grids_find(&set->grids, key, &place, err));
-    const refs_record_id id = {place.array, place.number / set->record_size};
-    REFS_TRY(refs_refset__record_cache_get(set->records, id, &record, err));
-    if (record == NULL) return REFS_NOT_FOUND;
-    refs_status status = make_ref(set, record, place.number % set->record_size, ref, err);
-    refs_block_release(refs_refset__record_block(record));
+    const refs_block_id id = {place.array, place.number / set->record_size};
+    REFS_TRY(refs_block_cache_get(set->records, id, &block, err));
+    if (block == NULL) return REFS_NOT_FOUND;
+    refs_status status = make_ref(set, block, place.number % set->record_size, ref, err);
+    refs_block_release(block);
     return status;
 }
 
@@ -277,10 +248,10 @@ static refs_status find_array(const refs_parquet_set *set, const refs_chunk_keys
 }
 
 /* As make_ref, with the strings of the reference before where they are the same. */
-static refs_status make_next_ref(refs_parquet_set *set, refs_record *record, uint64_t row,
+static refs_status make_next_ref(refs_parquet_set *set, refs_block *record, uint64_t row,
                                  refs_ref *ref, refs_error *err) {
     refs_record_row found;
-    REFS_TRY(refs_refset__record_row(record, row, &found, err));
+    REFS_TRY(refs_refset__record_row(refs_refset__record_of(record), row, &found, err));
     const bool is_same = found.kind != REFS_REF_INLINE && ref->kind != REFS_REF_INLINE &&
                          ref->url != NULL && refs_str_equal(refs_str_from(ref->url), found.url);
     if (!is_same) {
@@ -303,7 +274,7 @@ typedef struct walk {
     refs_ref ref;
 } walk;
 
-static refs_status visit_row(walk *at, refs_record *record, uint64_t row, refs_error *err) {
+static refs_status visit_row(walk *at, refs_block *record, uint64_t row, refs_error *err) {
     refs_status status = make_next_ref(at->set, record, row, &at->ref, err);
     if (status == REFS_NOT_FOUND) return REFS_OK;
     if (status == REFS_OK) return at->visitor->visit(at->visitor->user, at->index, &at->ref, err);
@@ -311,15 +282,15 @@ static refs_status visit_row(walk *at, refs_record *record, uint64_t row, refs_e
     return status;
 }
 
-static refs_status visit_record(walk *at, refs_record_id id, uint64_t n_rows, refs_error *err) {
-    refs_record *record;
+static refs_status visit_record(walk *at, refs_block_id id, uint64_t n_rows, refs_error *err) {
+    refs_block *record;
     refs_status status = REFS_OK;
-    REFS_TRY(refs_refset__record_cache_get(at->set->records, id, &record, err));
+    REFS_TRY(refs_block_cache_get(at->set->records, id, &record, err));
     for (uint64_t row = 0; row < n_rows && status == REFS_OK; row++) {
         if (record != NULL) status = visit_row(at, record, row, err);
         (void)refs_refset__next_index(at->keys, at->index);
     }
-    refs_block_release(refs_refset__record_block(record));
+    refs_block_release(record);
     return status;
 }
 
@@ -327,11 +298,11 @@ refs_status refs_refset__parquet_each(void *self, const refs_chunk_keys *keys,
                                       const refs_chunk_visitor *visitor, refs_error *err) {
     refs_parquet_set *set = self;
     walk at = {set, keys, visitor, {0}, {0}};
-    refs_record_id id = {0, 0};
-    refs_status status = find_array(set, keys, &id.array, err);
+    refs_block_id id = {0, 0};
+    refs_status status = find_array(set, keys, &id.group, err);
     if (status != REFS_OK) return status == REFS_NOT_FOUND ? REFS_OK : status;
     uint64_t rest =
-        refs_refset__chunk_grid_total(refs_refset__chunk_grids_at(&set->grids, id.array));
+        refs_refset__chunk_grid_total(refs_refset__chunk_grids_at(&set->grids, id.group));
     for (; rest > 0 && status == REFS_OK; id.number++) {
         uint64_t n_rows = rest < set->record_size ? rest : set->record_size;
         status = visit_record(&at, id, n_rows, err);

@@ -2,7 +2,7 @@
  *
  * ".zmetadata" holds all metadata; the reference of chunk number n of an array
  * (see chunk_grid.h) is row n % record_size of "<array>/refs.<n / record_size>.parq".
- * A record file is read when a chunk in it is asked for; see record_cache.h.
+ * A record file is read when a chunk in it is asked for; see block_cache.h.
  */
 #ifndef REFS_REFSET_PARQUET_SET_H
 #define REFS_REFSET_PARQUET_SET_H

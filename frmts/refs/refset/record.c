@@ -12,7 +12,6 @@ enum { PATH, OFFSET, SIZE, RAW, N_COLUMNS };
 static const char *const column_names[N_COLUMNS] = {"path", "offset", "size", "raw"};
 
 struct refs_record {
-    refs_block *block;
     refs_parquet_table table;
 };
 
@@ -49,18 +48,18 @@ static refs_status read_table(const refs_vfs *vfs, const char *location, uint64_
 }
 
 refs_status refs_refset__record_open(const refs_vfs *vfs, const char *location, uint64_t n_rows,
-                                     refs_record **record, refs_error *err) {
+                                     refs_loaded_block *loaded, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     refs_record *opened = refs_calloc(1, sizeof *opened);
-    refs_block *block = opened != NULL ? refs_block_new(0, free_record, opened) : NULL;
+    refs_block *block = opened != NULL ? refs_block_new(sizeof opened, free_record, opened) : NULL;
     if (block == NULL) {
         refs_free(opened);
         return refs_fail_nomem(err);
     }
-    opened->block = block;
+    memcpy(refs_block_data(block), &opened, sizeof opened);
     refs_status status = read_table(vfs, location, n_rows, &opened->table, &problem);
     if (status == REFS_OK) {
-        *record = opened;
+        *loaded = (refs_loaded_block){block, sizeof *opened + opened->table.n_bytes};
         return REFS_OK;
     }
     refs_block_release(block);
@@ -69,12 +68,10 @@ refs_status refs_refset__record_open(const refs_vfs *vfs, const char *location, 
     return refs_fail(err, status, "%s", problem.message);
 }
 
-refs_block *refs_refset__record_block(refs_record *record) {
-    return record != NULL ? record->block : NULL;
-}
-
-size_t refs_refset__record_bytes(const refs_record *record) {
-    return sizeof *record + record->table.n_bytes;
+refs_record *refs_refset__record_of(refs_block *block) {
+    refs_record *record = NULL;
+    if (block != NULL) memcpy(&record, refs_block_data(block), sizeof record);
+    return record;
 }
 
 /* -- rows -------------------------------------------------------------------------------------- */

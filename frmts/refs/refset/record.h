@@ -10,22 +10,18 @@
 #ifndef REFS_REFSET_RECORD_H
 #define REFS_REFSET_RECORD_H
 
-#include "refs/block.h"
+#include "refs/block_cache.h"
 #include "refs/refset.h"
 
 typedef struct refs_record refs_record;
 
-/** Reads the first `n_rows` rows of the file at `location`. REFS_NOT_FOUND without a message where
- * there is no such file. */
+/** Reads the first `n_rows` rows of the file at `location` into a block, held once, that holds the
+ * record and all views of it. REFS_NOT_FOUND without a message where there is no such file. */
 refs_status refs_refset__record_open(const refs_vfs *vfs, const char *location, uint64_t n_rows,
-                                     refs_record **record, refs_error *err);
+                                     refs_loaded_block *loaded, refs_error *err);
 
-/** The block that holds the record and all views of it: the record is freed with the block. The
- * caller of record_open holds it once. NULL is allowed, and gives NULL. */
-refs_block *refs_refset__record_block(refs_record *record);
-
-/** Bytes of memory that the record takes. */
-size_t refs_refset__record_bytes(const refs_record *record);
+/** The record that such a block holds; NULL of NULL. */
+refs_record *refs_refset__record_of(refs_block *block);
 
 /** A row; members mean what they mean in refs_ref. */
 typedef struct refs_record_row {

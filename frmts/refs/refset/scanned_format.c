@@ -94,7 +94,13 @@ static refs_status open_scanned(const refs_set_input *input, refs_set **set, ref
     REFS_TRY(refs_scan_open(input->vfs, input->location, &options, &scan, err));
     refs_status status = build(input, scan, set, err);
     if (status == REFS_OK)
-        (*set)->chunks = (refs_chunk_source){scan, find, each, n_locations, free_scan, true, costs};
+        (*set)->chunks = (refs_chunk_source){.self = scan,
+                                             .find = find,
+                                             .each = each,
+                                             .n_locations = n_locations,
+                                             .free = free_scan,
+                                             .is_file = true,
+                                             .costs = costs};
     else
         refs_scan_free(scan);
     return status;

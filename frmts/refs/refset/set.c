@@ -21,6 +21,7 @@ void refs_set_free(refs_set *set) {
     refs_free(set->contents);
     if (set->chunks.self != NULL) set->chunks.free(set->chunks.self);
     refs_free(set->location);
+    refs_free(set->document);
     refs_free(set);
 }
 
@@ -104,6 +105,7 @@ static refs_status resolve(const refs_set *set, const refs_entry *entry, refs_re
         ref->kind = REFS_REF_RANGE;
         ref->offset = wide->offset;
         ref->length = wide->length;
+        ref->filter_mask = wide->filter_mask;
         return set_location(set, wide->url, ref, err);
     }
     if (entry->url >= REFS_ENTRY_BROKEN) {
@@ -125,6 +127,8 @@ refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs
     const refs_entry *entry = find_entry(set, key, is_chunk ? &split : NULL);
     if (entry == NULL && is_chunk && set->chunks.self != NULL)
         return set->chunks.find(set->chunks.self, &split, ref, err);
+    if (entry == NULL && set->chunks.find_scalar != NULL)
+        return set->chunks.find_scalar(set->chunks.self, key, ref, err);
     return entry != NULL ? resolve(set, entry, ref, err) : REFS_NOT_FOUND;
 }
 
@@ -258,6 +262,17 @@ uint32_t refs_set_n_locations(const refs_set *set) {
 
 const char *refs_set_location(const refs_set *set) {
     return set->location;
+}
+
+const char *refs_set_document(const refs_set *set) {
+    return set->document != NULL ? set->document : set->location;
+}
+
+refs_status refs_set_each_version(const refs_set *set, const refs_set_version_visitor *visitor,
+                                  refs_error *err) {
+    const refs_chunk_source *chunks = &set->chunks;
+    return chunks->each_version != NULL ? chunks->each_version(chunks->self, visitor, err)
+                                        : REFS_OK;
 }
 
 refs_set_scan_costs refs_set_scan_costs_of(const refs_set *set) {

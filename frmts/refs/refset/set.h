@@ -31,6 +31,11 @@ typedef struct refs_chunk_source {
     /** Distinct locations that were found so far. */
     uint32_t (*n_locations)(void *self);
     void (*free)(void *self);
+    /** As refs_set_find, for keys that are no chunks' to look at: "t2m/c". NULL: there are none. */
+    refs_status (*find_scalar)(void *self, refs_str key, refs_ref *ref, refs_error *err);
+    /** As refs_set_each_version; NULL: there are none. */
+    refs_status (*each_version)(void *self, const refs_set_version_visitor *visitor,
+                                refs_error *err);
     bool is_file; /**< location number 0 is the file that the set was read from */
     /** What scanning has cost; NULL where nothing is scanned. */
     refs_set_scan_costs (*costs)(void *self);
@@ -38,6 +43,7 @@ typedef struct refs_chunk_source {
 
 struct refs_set {
     char *location;
+    char *document; /* that it was opened by, or NULL */
     uint64_t size;
 
     refs_intern names; /**< keys that are no chunk's, or whose numbers are too large */

@@ -1,4 +1,5 @@
 /* sniff.c -- telling reference sets from other JSON by their beginning, see refset.h. */
+#include "format.h"
 #include "json_source.h"
 #include "metadata_file.h"
 #include "set_list.h"
@@ -124,6 +125,7 @@ static bool sniff_packed(refs_bytes head) {
 
 bool refs_set_sniff(refs_bytes head) {
     if (refs_refset__is_packed(head)) return sniff_packed(head);
+    if (refs_refset__dmrpp_sniff(NULL, head)) return true;
     return sniff_text(refs_str_view((const char *)head.data, head.size));
 }
 
@@ -161,14 +163,28 @@ static bool sniff_metadata(const refs_vfs *vfs, const char *location) {
     return found;
 }
 
+static bool sniff_repository(const refs_vfs *vfs, const refs_candidate *candidate) {
+    uint8_t head[64];
+    size_t size = 0;
+    void *handle;
+    if (vfs->open(vfs->self, candidate->location, &handle, NULL) != REFS_OK) return false;
+    refs_status status = vfs->read(vfs->self, handle, 0, sizeof head, head, &size, NULL);
+    vfs->close(vfs->self, handle);
+    if (status != REFS_OK) return false;
+    if (candidate->format == 2) return refs_icechunk_sniff(refs_bytes_view(head, size));
+    return begins_as_json(refs_str_view((const char *)head, size));
+}
+
 bool refs_set_sniff_folder(const refs_vfs *vfs, const char *location) {
     refs_candidates candidates;
     bool found = false;
-    refs_status status = refs_refset__candidates(location, &candidates, NULL);
-    for (size_t i = 0; i < 2 && status == REFS_OK && !found; i++) {
-        const char *candidate = candidates.location[i];
-        if (candidate != NULL && refs_refset__is_metadata_file(refs_str_from(candidate)))
-            found = sniff_metadata(vfs, candidate);
+    refs_status status = refs_refset__candidates(location, NULL, &candidates, NULL);
+    for (size_t i = 0; i < candidates.n && status == REFS_OK && !found; i++) {
+        const refs_candidate *candidate = &candidates.list[i];
+        if (candidate->kind == REFS_CANDIDATE_REPOSITORY)
+            found = sniff_repository(vfs, candidate);
+        else if (refs_refset__is_metadata_file(refs_str_from(candidate->location)))
+            found = sniff_metadata(vfs, candidate->location);
     }
     refs_refset__candidates_clear(&candidates);
     return found;

@@ -165,20 +165,24 @@ static refs_status append_clean(refs_str path, refs_buf *location, refs_error *e
     return REFS_OK;
 }
 
-/* A file in `folder`, which may end without a slash. */
-static refs_status try_in(refs_scan_files *files, refs_str folder, refs_str name, refs_str query,
-                          uint32_t *id, refs_error *err) {
+/* Where a file may be: in a folder, which may end without a slash, with the query of a URL. */
+typedef struct candidate {
+    refs_str folder, name, query;
+} candidate;
+
+static refs_status try_in(refs_scan_files *files, const candidate *file, uint32_t *id,
+                          refs_error *err) {
     refs_buf path = REFS_BUF_INIT, location = REFS_BUF_INIT;
-    bool needs_slash = folder.size > 0 && folder.data[folder.size - 1] != '/';
-    refs_status status = refs_buf_printf(&path, err, "%.*s%s%.*s", REFS_STR_ARG(folder),
-                                         needs_slash ? "/" : "", REFS_STR_ARG(name));
+    bool needs_slash = file->folder.size > 0 && !refs_str_ends(file->folder, "/");
+    refs_status status = refs_buf_printf(&path, err, "%.*s%s%.*s", REFS_STR_ARG(file->folder),
+                                         needs_slash ? "/" : "", REFS_STR_ARG(file->name));
     refs_str whole = refs_str_view((const char *)path.data, path.size);
     size_t begin = begin_of_path(whole);
     if (status == REFS_OK)
         status = refs_buf_append_str(&location, refs_str_part(whole, 0, begin), err);
     if (status == REFS_OK)
         status = append_clean(refs_str_part(whole, begin, whole.size), &location, err);
-    if (status == REFS_OK) status = refs_buf_append_str(&location, query, err);
+    if (status == REFS_OK) status = refs_buf_append_str(&location, file->query, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     if (status == REFS_OK) status = try_file(files, &location, id, err);
     refs_buf_clear(&path);
@@ -206,7 +210,8 @@ static refs_status try_listed(refs_scan_files *files, const refs_file_name *name
             folder = refs_str_view((const char *)full.data, full.size);
             if (status != REFS_OK) break;
         }
-        status = try_in(files, folder, name->name, refs_str_from(""), id, NULL);
+        const candidate file = {folder, name->name, {"", 0}};
+        status = try_in(files, &file, id, NULL);
         refs_buf_clear(&full);
     }
     return status;
@@ -214,18 +219,19 @@ static refs_status try_listed(refs_scan_files *files, const refs_file_name *name
 
 static refs_status find_near(refs_scan_files *files, const refs_file_name *name, uint32_t *id,
                              refs_error *err) {
-    refs_str query, nothing = refs_str_from(""), base = name->name;
-    refs_str folder = folder_of(files->known[name->from].location, &query);
+    candidate beside = {.name = name->name};
+    beside.folder = folder_of(files->known[name->from].location, &beside.query);
     refs_status status = REFS_NOT_FOUND;
-    if (refs_str_starts(base, "/")) {
-        status = try_in(files, nothing, base, nothing, id, err);
-        base = base_name(base);
+    if (refs_str_starts(name->name, "/")) {
+        const candidate absolute = {{"", 0}, name->name, {"", 0}};
+        status = try_in(files, &absolute, id, err);
+        beside.name = base_name(name->name);
     } else {
-        status = try_listed(files, name, folder, id, err);
+        status = try_listed(files, name, beside.folder, id, err);
     }
     if (status != REFS_NOT_FOUND) return status;
     refs_error_clear(err);
-    return try_in(files, folder, base, query, id, err);
+    return try_in(files, &beside, id, err);
 }
 
 refs_status refs_scan_files_find(refs_scan_files *files, const refs_file_name *name, uint32_t *id,
@@ -233,12 +239,13 @@ refs_status refs_scan_files_find(refs_scan_files *files, const refs_file_name *n
     const char *from = files->known[name->from].location;
     const refs_vfs *vfs = files->vfs;
     bool is_near = vfs->is_local != NULL && vfs->is_local(vfs->self, from);
-    refs_str query, base = name->name;
+    refs_str base = name->name;
     if (base.size == 0 || refs_str_find(base, '\0') < base.size) return REFS_NOT_FOUND;
     if (is_near) return find_near(files, name, id, err);
     if (refs_str_starts(base, "/")) base = base_name(base);
-    refs_str folder = folder_of(from, &query);
-    return try_in(files, folder, base, query, id, err);
+    candidate beside = {.name = base};
+    beside.folder = folder_of(from, &beside.query);
+    return try_in(files, &beside, id, err);
 }
 
 /* -- scans ------------------------------------------------------------------------------------- */

@@ -501,18 +501,20 @@ static json_t *attributes_along(bool is_latitude) {
                      "standard_name", name, "long_name", name);
 }
 
+/* Sets `name` to that of the axis, which is empty where there is none. */
 static refs_status add_axis(grib *self, const grib_grid *grid, bool is_latitude, char *name,
-                            bool *is_there, refs_error *err) {
+                            refs_error *err) {
     size_t n = (size_t)(is_latitude ? grid->ny : grid->nx);
     array wanted = {.rank = 1, .shape = {n}};
     double *numbers = refs_calloc(n, sizeof *numbers);
     refs_status status = numbers != NULL ? REFS_OK : refs_fail_nomem(err);
     snprintf(wanted.name, sizeof wanted.name, "%s", is_latitude ? "latitude" : "longitude");
-    *is_there = numbers != NULL && refs_scan__grib_axis(grid, is_latitude, numbers);
-    for (size_t i = 0; i < n && status == REFS_OK && *is_there; i++)
+    bool is_there = numbers != NULL && refs_scan__grib_axis(grid, is_latitude, numbers);
+    for (size_t i = 0; i < n && status == REFS_OK && is_there; i++)
         status = put_double(&wanted.bytes, numbers[i], err);
     refs_free(numbers);
-    if (status != REFS_OK || !*is_there) {
+    if (status != REFS_OK || !is_there) {
+        name[0] = '\0';
         refs_buf_clear(&wanted.bytes);
         return status;
     }
@@ -550,8 +552,10 @@ static refs_status add_grid(grib *self, size_t field, size_t number, grid_names 
     names->shape[0] = grid->nx > 0 ? grid->ny : grid->n_points;
     names->shape[1] = grid->nx;
     if (grid->nx > 0 && grid->is_geographic && grid->nx <= MAX_AXIS && grid->ny <= MAX_AXIS) {
-        REFS_TRY(add_axis(self, grid, true, names->dims[0], &has_y, err));
-        if (has_y) REFS_TRY(add_axis(self, grid, false, names->dims[1], &has_x, err));
+        REFS_TRY(add_axis(self, grid, true, names->dims[0], err));
+        has_y = names->dims[0][0] != '\0';
+        if (has_y) REFS_TRY(add_axis(self, grid, false, names->dims[1], err));
+        has_x = has_y && names->dims[1][0] != '\0';
     }
     if (has_y && has_x) return REFS_OK;
     for (size_t dim = 0; dim < names->rank; dim++) {

@@ -114,11 +114,10 @@ static unsigned int max_rows(const refs_hdf5_fractal_heap *heap) {
     return bits < 62 ? 62 - bits : 1;
 }
 
-static refs_status read_entry(refs_hdf5_file *file, uint64_t at, size_t entry, uint64_t *child,
-                              refs_buf *block, refs_error *err) {
-    size_t used = (size_t)at;
+static refs_status read_entry(refs_hdf5_file *file, size_t at, const refs_buf *block,
+                              uint64_t *child, refs_error *err) {
     refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(block));
-    refs_hdf5__take(&cursor, used + entry * file->offset_size);
+    refs_hdf5__take(&cursor, at);
     *child = refs_hdf5__address(file, &cursor);
     return refs_hdf5__finish(&cursor, "indirect block of a fractal heap", 0, err);
 }
@@ -142,7 +141,10 @@ static refs_status enter_indirect(refs_hdf5_file *file, const refs_hdf5_fractal_
         refs_hdf5__read(file, at->address, size, &block, "indirect block of a fractal heap", err);
     if (status == REFS_OK)
         status = refs_hdf5__check(refs_buf_view(&block), "FHIB", at->address, err);
-    if (status == REFS_OK) status = read_entry(file, prefix, entry, &child, &block, err);
+    if (status == REFS_OK) {
+        size_t begin = (size_t)prefix + entry * file->offset_size;
+        status = read_entry(file, begin, &block, &child, err);
+    }
     refs_buf_clear(&block);
     at->address = child;
     at->offset += row_offset(heap, row) + in_row / block_size * block_size;

@@ -386,9 +386,9 @@ json_t *refs_hdf5__text(const refs_hdf5_type *type, refs_bytes bytes) {
 }
 
 /* A reference to the global heap: number of elements, address, index. */
-static refs_status get_vlen(const refs_hdf5_values *values, const uint8_t *bytes, uint32_t size,
-                            refs_bytes *object, uint32_t *n, refs_error *err) {
-    refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_bytes_view(bytes, size));
+static refs_status get_vlen(const refs_hdf5_values *values, refs_bytes bytes, refs_bytes *object,
+                            uint32_t *n, refs_error *err) {
+    refs_hdf5_cursor cursor = refs_hdf5__cursor(bytes);
     refs_hdf5_heap_id id;
     *n = refs_hdf5__u32(&cursor);
     id.address = refs_hdf5__address(values->file, &cursor);
@@ -399,14 +399,12 @@ static refs_status get_vlen(const refs_hdf5_values *values, const uint8_t *bytes
     return refs_hdf5__heap_object(values->file, values->heaps, id, object, err);
 }
 
-/* Appends `n` elements one behind the other; what JSON cannot say ends it, and *list is NULL. */
+/* Appends elements one behind the other; what JSON cannot say ends it, and *list is NULL. */
 static refs_status list_values(const refs_hdf5_values *values, const refs_hdf5_type *type,
-                               refs_bytes bytes, size_t n, json_t **list, refs_error *err) {
+                               refs_bytes bytes, json_t **list, refs_error *err) {
     *list = NULL;
-    if (n > bytes.size / type->size)
-        return refs_fail(err, REFS_CORRUPT, "a value is shorter than its elements");
     json_t *filled = json_array();
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < bytes.size / type->size; i++) {
         json_t *value = NULL;
         refs_status status =
             refs_hdf5__value(values, type, bytes.data + i * type->size, &value, err);
@@ -424,13 +422,15 @@ static refs_status vlen_value(const refs_hdf5_values *values, const refs_hdf5_ty
                               const uint8_t *bytes, json_t **value, refs_error *err) {
     refs_bytes object;
     uint32_t n;
-    REFS_TRY(get_vlen(values, bytes, type->size, &object, &n, err));
+    REFS_TRY(get_vlen(values, refs_bytes_view(bytes, type->size), &object, &n, err));
     if (!type->is_string) {
+        if (n > object.size / type->base->size)
+            return refs_fail(err, REFS_CORRUPT, "a value is shorter than its elements");
         /* A copy: elements may themselves be in a heap, whose collections come and go. */
         refs_buf copy = REFS_BUF_INIT;
-        refs_status status = refs_buf_append(&copy, object.data, object.size, err);
+        refs_status status = refs_buf_append(&copy, object.data, n * (size_t)type->base->size, err);
         if (status == REFS_OK)
-            status = list_values(values, type->base, refs_buf_view(&copy), n, value, err);
+            status = list_values(values, type->base, refs_buf_view(&copy), value, err);
         refs_buf_clear(&copy);
         return status;
     }
@@ -459,8 +459,7 @@ static refs_status compound_value(const refs_hdf5_values *values, const refs_hdf
 
 static refs_status array_value(const refs_hdf5_values *values, const refs_hdf5_type *type,
                                const uint8_t *bytes, json_t **value, refs_error *err) {
-    return list_values(values, type->base, refs_bytes_view(bytes, type->size),
-                       type->size / type->base->size, value, err);
+    return list_values(values, type->base, refs_bytes_view(bytes, type->size), value, err);
 }
 
 refs_status refs_hdf5__value(const refs_hdf5_values *values, const refs_hdf5_type *type,

@@ -2,6 +2,7 @@
 #include "refs/store.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "refs/block.h"
 #include "refs/fetch.h"
@@ -14,24 +15,101 @@ struct refs_locations {
     refs_intern names;
 };
 
+/* What the set says of its sources; read when something is first fetched. */
+typedef struct sources {
+    pthread_mutex_t lock;
+    atomic_bool are_read;
+    refs_intern urls;
+    refs_expected *recorded; /* one for each URL */
+    uint32_t *etags;         /* texts, likewise */
+    size_t recorded_capacity, etag_capacity;
+    refs_intern texts;
+} sources;
+
 struct refs_store {
     const refs_set *set;
     refs_fetcher *fetcher;
     refs_locations *locations; /* NULL: as the set numbers them */
     const char *name;          /* for messages; NULL: the set's location */
+    sources *sources;
 };
 
 refs_status refs_store_open(const refs_set *set, refs_fetcher *fetcher, refs_store **store,
                             refs_error *err) {
     refs_store *opened = refs_calloc(1, sizeof *opened);
-    if (opened == NULL) return refs_fail_nomem(err);
-    *opened = (refs_store){set, fetcher, NULL, NULL};
+    sources *all = refs_calloc(1, sizeof *all);
+    if (opened == NULL || all == NULL) {
+        refs_free(opened);
+        refs_free(all);
+        return refs_fail_nomem(err);
+    }
+    pthread_mutex_init(&all->lock, NULL);
+    *opened = (refs_store){set, fetcher, NULL, NULL, all};
     *store = opened;
     return REFS_OK;
 }
 
+static void clear_sources(sources *all) {
+    refs_intern_clear(&all->urls);
+    refs_intern_clear(&all->texts);
+    refs_free(all->recorded);
+    refs_free(all->etags);
+    all->recorded = NULL;
+    all->etags = NULL;
+    all->recorded_capacity = all->etag_capacity = 0;
+}
+
 void refs_store_free(refs_store *store) {
+    if (store == NULL) return;
+    clear_sources(store->sources);
+    pthread_mutex_destroy(&store->sources->lock);
+    refs_free(store->sources);
     refs_free(store);
+}
+
+/* -- sources ----------------------------------------------------------------------------------- */
+
+static refs_status keep_source(void *user, const refs_source_state *state, refs_error *err) {
+    sources *all = user;
+    uint32_t id;
+    REFS_TRY(refs_intern_add(&all->urls, state->url, &id, err));
+    if (!refs_grow((void **)&all->recorded, &all->recorded_capacity, id, sizeof *all->recorded) ||
+        !refs_grow((void **)&all->etags, &all->etag_capacity, id, sizeof *all->etags))
+        return refs_fail_nomem(err);
+    all->recorded[id] =
+        (refs_expected){.modified_s = state->modified_s,
+                        .size = state->size != REFS_SOURCE_UNKNOWN ? state->size : 0};
+    return refs_intern_add(&all->texts, state->etag, &all->etags[id], err);
+}
+
+/* Texts move while others are added. */
+static refs_status read_sources(const refs_store *store, refs_error *err) {
+    sources *all = store->sources;
+    const refs_source_visitor visitor = {keep_source, all};
+    REFS_TRY(refs_sources_read(store->set, &visitor, err));
+    for (uint32_t i = 0; i < all->urls.count; i++)
+        if (refs_intern_get(&all->texts, all->etags[i]).size > 0)
+            all->recorded[i].etag = refs_intern_get(&all->texts, all->etags[i]).data;
+    return REFS_OK;
+}
+
+void refs_store_ignore_sources(refs_store *store) {
+    atomic_store(&store->sources->are_read, true);
+}
+
+/* What cannot be read is not known. */
+static refs_expected recorded_of(const refs_store *store, const refs_ref *ref) {
+    sources *all = store->sources;
+    if (!atomic_load(&all->are_read)) {
+        refs_lock(&all->lock);
+        if (!atomic_load(&all->are_read) && read_sources(store, NULL) != REFS_OK)
+            clear_sources(all);
+        atomic_store(&all->are_read, true);
+        refs_unlock(&all->lock);
+    }
+    if (all->urls.count == 0 || ref->url == NULL) return (refs_expected){.etag = NULL};
+    const uint32_t id = refs_intern_find(&all->urls, refs_str_from(ref->url));
+    return id != REFS_INTERN_NONE ? all->recorded[id] : (refs_expected){.etag = NULL};
 }
 
 const char *refs_store_name(const refs_store *store) {
@@ -133,6 +211,9 @@ static uint64_t size_of(const refs_ref *ref) {
 static refs_status narrow(refs_ref *ref, refs_store_part part, refs_error *err) {
     if (part.begin == 0 && part.length == 0) return REFS_OK;
     uint64_t size = size_of(ref), begin, end;
+    if (size != REFS_STORE_UNKNOWN && part.value_size > 0 && size != part.value_size)
+        return refs_fail(err, REFS_CORRUPT, "has %llu bytes, %llu expected",
+                         (unsigned long long)size, (unsigned long long)part.value_size);
     bool is_inside = part.begin <= size && part.length <= size - part.begin;
     if (size != REFS_STORE_UNKNOWN && !is_inside)
         return refs_fail(err, REFS_IO, "bytes %llu+%llu are not in the %llu bytes",
@@ -263,6 +344,15 @@ static void keep_failed(void *user, size_t i) {
     ((pending *)user)->failed = i;
 }
 
+/* What a reference says of itself, or else the set of the source. */
+static refs_expected expected(const void *user, size_t i) {
+    const pending *job = user;
+    const refs_ref *ref = &job->refs[i];
+    if (ref->etag != NULL || ref->modified_s != 0)
+        return (refs_expected){.etag = ref->etag, .not_after_s = ref->modified_s};
+    return recorded_of(store_of(job, job->index[i]), ref);
+}
+
 static refs_status fetch_pending(pending *job, refs_error *err) {
     const refs_fetch_client client = {
         .sink = forward,
@@ -270,7 +360,8 @@ static refs_status fetch_pending(pending *job, refs_error *err) {
         .comes_along = job->client->comes_along != NULL ? comes_along : NULL,
         .go_on = job->client->go_on != NULL ? go_on : NULL,
         .is_awaited = job->client->is_awaited != NULL ? is_awaited : NULL,
-        .failed = keep_failed};
+        .failed = keep_failed,
+        .expected = expected};
     refs_status status = refs_fetch(job->store->fetcher, job->ranges, job->n, &client, err);
     if (job->failed != SIZE_MAX) {
         size_t failed = job->index[job->failed];
@@ -319,6 +410,10 @@ static bool may_look_up(const refs_store *store) {
                                              refs_fetcher_is_local(store->fetcher, name));
 }
 
+uint64_t refs_store_bandwidth_delay(const refs_store *store) {
+    return refs_fetcher_bandwidth_delay(store->fetcher);
+}
+
 bool refs_store_is_local(const refs_store *store, refs_str key) {
     if (!may_look_up(store)) return false;
     refs_ref ref = {.kind = REFS_REF_INLINE};
@@ -326,6 +421,12 @@ bool refs_store_is_local(const refs_store *store, refs_str key) {
                  refs_fetcher_is_local(store->fetcher, ref.location);
     refs_ref_release(&ref);
     return local;
+}
+
+uint64_t refs_store_told_size(const refs_store *store, refs_str key) {
+    refs_store_extent extent = {false, REFS_STORE_UNKNOWN};
+    bool is_told = may_look_up(store) && refs_store_measure(store, key, &extent, NULL) == REFS_OK;
+    return is_told && extent.size != REFS_STORE_UNKNOWN ? extent.size : 0;
 }
 
 refs_status refs_store_measure(const refs_store *store, refs_str key, refs_store_extent *extent,

@@ -7,7 +7,8 @@
 
 const tool_option tool_options[] = {
     {'o', false, "output", "NAME",
-     "where the set is written: NAME.json, NAME.json.zst, NAME.json.gz or NAME.parq"},
+     "what is written: a set is NAME.json, NAME.json.zst, NAME.json.gz, NAME.parq, or NAME.nc for an "
+     "aggregation of the sources (CF-1.13)"},
     {'a', false, "along", "DIM",
      "join along this dimension; may be given several times. Without, along those whose "
      "coordinates "
@@ -29,13 +30,35 @@ const tool_option tool_options[] = {
      "leave out sources that cannot be read; they are listed and the exit status is 1"},
     {'R', true, "resume", NULL,
      "keep what was indexed in NAME.resume until all is done, and go on from there"},
+    {'T', true, "strict", NULL,
+     "refuse sources that differ in type, chunk shape, codecs, packing or fill value, which "
+     "otherwise "
+     "become an aggregation"},
+    {'F', true, "format", "NAME",
+     "split: NETCDF4 or NETCDF3, of master and fragments. combine: cfa, a master whose fragments "
+     "the "
+     "sources are"},
+    {'C', true, "cfa-version", "VERSION", "of a master: 0.5 (the default), 0.4 or 1.13"},
+    {'H', true, "subarray-shape", "SIZES", "sizes of fragments: 10,90,180, or time=10,lat=90"},
+    {'Z', true, "subarray-size", "SIZE", "most bytes of values of a fragment; 50MB"},
+    {'U', true, "common-date", "UNITS",
+     "units of times in a master, such as 'days since 1970-01-01'; those of the first source"},
+    {'P', true, "partition", "WHICH",
+     "fragments of a master: all, none, or one by its index: 0,1,0"},
+    {'M', true, "metadata", NULL, "attributes, too"},
+    {'X', true, "prefix", "FOLDER", "the folder or beginning of a URL that fragments are in now"},
     {'O', true, "objects", NULL, "JSON: metadata as objects, not as text"},
+    {'G', true, "generators", NULL,
+     "JSON: chunks one behind the other as generators where that is smaller; GDAL's own reader "
+     "does "
+     "not know them"},
     {'V', true, "set-version", "N", "JSON: version of the set, 1 or 0"},
     {'S', true, "record-size", "N", "Parquet: rows of a record file; 10000"},
     {'q', false, "quiet", NULL, "no progress and no warnings"},
     {'J', true, "json", NULL, "print JSON, for programs"},
     {'D', true, "deep", NULL, "decode chunks, too"},
     {'N', true, "sample", "N", "decode no more than N chunks of each variable"},
+    {'L', true, "layers", NULL, "a layer for each time, for QGIS before 3.38"},
     {'h', false, "help", NULL, "print help"},
     {'\0', false, NULL, NULL, NULL}};
 
@@ -71,14 +94,22 @@ static bool set_flag(tool_arguments *arguments, char letter) {
         return arguments->skip_errors = true;
     case 'R':
         return arguments->resume = true;
+    case 'T':
+        return arguments->strict = true;
+    case 'M':
+        return arguments->metadata = true;
     case 'O':
         return arguments->objects = true;
+    case 'G':
+        return arguments->generators = true;
     case 'q':
         return arguments->quiet = true;
     case 'J':
         return arguments->json = true;
     case 'D':
         return arguments->deep = true;
+    case 'L':
+        return arguments->layers = true;
     default:
         return arguments->help = true;
     }
@@ -113,6 +144,27 @@ static bool set_value(tool_arguments *arguments, char letter, char *value) {
         return true;
     case 'g':
         arguments->group = value;
+        return true;
+    case 'F':
+        arguments->format = value;
+        return true;
+    case 'C':
+        arguments->cfa_version = value;
+        return true;
+    case 'H':
+        arguments->subarray_shape = value;
+        return true;
+    case 'Z':
+        arguments->subarray_size = value;
+        return true;
+    case 'U':
+        arguments->common_date = value;
+        return true;
+    case 'P':
+        arguments->partition = value;
+        return true;
+    case 'X':
+        arguments->prefix = value;
         return true;
     case 'i':
         arguments->inline_bytes = value;

@@ -1,4 +1,5 @@
 /* build.c -- the verbs that make sets: index, combine, append, convert. */
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -7,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "refs/cfa.h"
 #include "refs/fork.h"
+#include "refs/lookup3.h"
 #include "refs/pool.h"
 #include "tool.h"
 
@@ -121,27 +124,36 @@ static refs_status write_sources(build *all, refs_writer *writer, refs_error *er
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* What was indexed before an interruption is a set of its own: "00012.json" in the folder. */
-static refs_status resumed_name(const build *all, size_t number, refs_buf *name, refs_error *err) {
-    REFS_TRY(refs_buf_printf(name, err, "%s.resume/%08zu.json", all->output, number));
+/* What was indexed before an interruption is a set of its own in the folder, by the name of its
+ * source: the next run may have other sources, in another order. */
+static refs_status resumed_name(const build *all, const char *location, refs_buf *name,
+                                refs_error *err) {
+    refs_bytes bytes = refs_bytes_view(location, strlen(location));
+    REFS_TRY(refs_buf_printf(name, err, "%s.resume/%08x%08x.json", all->output,
+                             (unsigned)refs_lookup3(bytes, 0), (unsigned)refs_lookup3(bytes, 1)));
     return refs_buf_append(name, "", 1, err);
 }
 
-/* Writes a part on its own, for a later run. */
-static refs_status keep_part(build *all, size_t number, const char *location, const refs_set *set,
-                             refs_error *err) {
+/* Writes a part on its own, for a later run: one that is damaged is indexed again, and need not be
+ * waited for until it is on the disk. */
+static refs_status keep_part(build *all, const refs_join_part *part, refs_error *err) {
+    refs_writer_options writing = REFS_WRITER_OPTIONS_INIT;
     refs_join_options options = all->options;
     refs_buf name = REFS_BUF_INIT;
     refs_writer *writer = NULL;
     refs_join *copy = NULL;
     options.dims = NULL;
-    options.pattern = NULL;
-    options.urls = (refs_join_urls){NULL, NULL};
-    const refs_join_part part = {number, location, set};
-    refs_status status = resumed_name(all, number, &name, err);
+    options.pattern = options.group = NULL;
+    options.variables = NULL;
+    options.inline_bytes = 0;
+    options.urls = (refs_join_urls){NULL, NULL, NULL};
+    writing.sync = REFS_WRITE_UNSYNCED;
+    const char *location = part->name;
+    refs_status status = resumed_name(all, location, &name, err);
     if (status == REFS_OK) status = refs_join_open(&options, &copy, err);
-    if (status == REFS_OK) status = refs_join_add(copy, &part, err);
-    if (status == REFS_OK) status = refs_writer_open((const char *)name.data, NULL, &writer, err);
+    if (status == REFS_OK) status = refs_join_add(copy, part, err);
+    if (status == REFS_OK)
+        status = refs_writer_open((const char *)name.data, &writing, &writer, err);
     refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
     if (all->session.vfs->validators != NULL)
         (void)all->session.vfs->validators(all->session.vfs->self, location, &now, NULL);
@@ -159,6 +171,13 @@ static refs_status keep_part(build *all, size_t number, const char *location, co
     return status;
 }
 
+/* Some chunks cannot be said in a set of their own: they are indexed again. */
+static refs_status keep_what_can_be(build *all, const refs_join_part *part, refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = keep_part(all, part, &problem);
+    return status == REFS_UNSUPPORTED ? REFS_OK : refs_fail(err, status, "%s", problem.message);
+}
+
 /* Whether what was kept is of this source as it is now. */
 typedef struct comparing {
     const char *location;
@@ -174,12 +193,13 @@ static refs_status compare_state(void *user, const refs_source_state *state, ref
     return REFS_OK;
 }
 
-static bool open_kept(build *all, size_t number, const char *location, refs_set **set) {
+static bool open_kept(build *all, const char *location, refs_set **set) {
     refs_buf name = REFS_BUF_INIT;
     const refs_vfs *vfs = all->session.vfs;
     comparing at = {.location = location};
     const refs_source_visitor visitor = {compare_state, &at};
-    if (vfs->validators == NULL || resumed_name(all, number, &name, NULL) != REFS_OK) return false;
+    if (vfs->validators == NULL || resumed_name(all, location, &name, NULL) != REFS_OK)
+        return false;
     const char *path = (const char *)name.data;
     *set = NULL;
     bool found = access(path, R_OK) == 0 &&
@@ -211,16 +231,15 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     refs_status status = tool_location(all->names.items[number], &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     const char *name = (const char *)location.data;
-    bool was_kept =
-        status == REFS_OK && all->arguments->resume && open_kept(all, number, name, &set);
+    bool was_kept = status == REFS_OK && all->arguments->resume && open_kept(all, name, &set);
     if (status == REFS_OK && !was_kept) status = open_source(all, number, &location, &set, err);
     name = (const char *)location.data;
     if (status == REFS_OK) {
         const refs_join_part part = {number, name, set};
         status = was_kept ? record_file(all, name, err) : record_sources(all, name, set, err);
         if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
-        if (status == REFS_OK && all->arguments->resume && !was_kept)
-            status = keep_part(all, number, name, set, err);
+        if (status == REFS_OK && all->arguments->resume && !was_kept && refs_set_is_file(set))
+            status = keep_what_can_be(all, &part, err);
     }
     if (all->options.dims == NULL && status == REFS_OK)
         all->only = set;
@@ -296,16 +315,6 @@ static refs_status fail_no_dim(refs_error *err) {
                      "their names, how (--pattern)");
 }
 
-/* The names in a pattern. */
-static refs_status dims_of_pattern(build *all, refs_error *err) {
-    for (const char *at = all->arguments->pattern; at != NULL && (at = strchr(at, '{')) != NULL;) {
-        size_t size = strcspn(++at, ":}");
-        REFS_TRY(refs_buf_append(&all->dim_names, at, size, err));
-        REFS_TRY(refs_buf_append(&all->dim_names, "", 1, err));
-    }
-    return REFS_OK;
-}
-
 /* The first source from number *at on, by steps of `by`, that can be read; others are left out
  * later, with the reason, where that is asked for. */
 static refs_status open_readable(build *all, size_t *at, size_t by, refs_set **set,
@@ -344,8 +353,12 @@ static refs_status choose_dims(build *all, refs_error *err) {
     for (size_t i = 0; i < along->n; i++)
         if (!tool_append(&all->dims, along->items[i])) return refs_fail_nomem(err);
     if (along->n == 0) {
-        REFS_TRY(dims_of_pattern(all, err));
-        if (all->dim_names.size == 0 && all->names.n > 1) REFS_TRY(guess_dims(all, err));
+        if (all->arguments->pattern != NULL)
+            REFS_TRY(refs_join_pattern_dims(all->arguments->pattern, &all->dim_names, err));
+        if (all->dim_names.size == 0 && all->names.n > 1) {
+            all->options.dims_are = REFS_JOIN_GUESSED;
+            REFS_TRY(guess_dims(all, err));
+        }
     }
     for (size_t at = 0; at < all->dim_names.size;) {
         const char *name = (const char *)all->dim_names.data + at;
@@ -368,6 +381,7 @@ static refs_status set_writer_options(const build *all, refs_writer_options *opt
         return refs_fail(err, REFS_INVALID, "a number cannot be read");
     options->version = version > 9 ? 9 : (unsigned)version;
     if (given->objects) options->documents = REFS_DOCUMENTS_OBJECTS;
+    if (given->generators) options->generators = REFS_GENERATORS_WHERE_SMALLER;
     if (given->templates.n > 0) options->templates = given->templates.items;
     return REFS_OK;
 }
@@ -386,6 +400,19 @@ static refs_status write_set(build *all, refs_writer_options *options, refs_erro
     return status;
 }
 
+static refs_status write_aggregation(build *all, refs_error *err) {
+    refs_master_options options = REFS_MASTER_OPTIONS_INIT;
+    refs_master *master = NULL;
+    options.version = REFS_CFA_CF_1_13;
+    REFS_TRY(refs_master_open(all->output, &options, &master, err));
+    refs_status status = refs_join_aggregate(all->join, master, err);
+    if (status == REFS_OK && !tool_go_on(NULL))
+        status = refs_fail(err, REFS_CANCELLED, "interrupted");
+    if (status == REFS_OK) return refs_master_finish(master, err);
+    refs_master_free(master);
+    return status;
+}
+
 /* The folder in which the set will lie, absolute. */
 static refs_status find_folder(build *all, refs_error *err) {
     refs_str output = refs_str_from(all->output);
@@ -401,16 +428,38 @@ static refs_status find_folder(build *all, refs_error *err) {
     return status;
 }
 
-static void remove_kept(const build *all) {
-    for (size_t i = 0; i < all->names.n; i++) {
+/* Parts, and what was left of one that was being written: "0123456789abcdef.json.tmp-1-0". */
+static bool is_kept(const char *name) {
+    return strspn(name, "0123456789abcdef") == 16 && strncmp(name + 16, ".json", 5) == 0;
+}
+
+static void remove_parts(const char *path, DIR *folder) {
+    const struct dirent *entry;
+    while ((entry = readdir(folder)) != NULL) {
         refs_buf name = REFS_BUF_INIT;
-        if (resumed_name(all, i, &name, NULL) == REFS_OK) unlink((const char *)name.data);
+        if (is_kept(entry->d_name) &&
+            refs_buf_printf(&name, NULL, "%s/%s", path, entry->d_name) == REFS_OK)
+            unlink((const char *)name.data);
         refs_buf_clear(&name);
     }
-    refs_buf folder = REFS_BUF_INIT;
-    if (refs_buf_printf(&folder, NULL, "%s.resume", all->output) == REFS_OK)
-        rmdir((const char *)folder.data);
-    refs_buf_clear(&folder);
+}
+
+static void remove_kept(const build *all) {
+    refs_buf path = REFS_BUF_INIT;
+    if (refs_buf_printf(&path, NULL, "%s.resume", all->output) == REFS_OK) {
+        DIR *folder = opendir((const char *)path.data);
+        if (folder != NULL) remove_parts((const char *)path.data, folder);
+        if (folder != NULL) closedir(folder);
+    }
+    refs_buf_clear(&path);
+}
+
+/* Where nothing was kept, nothing is left. */
+static void remove_empty_kept(const build *all) {
+    refs_buf path = REFS_BUF_INIT;
+    if (refs_buf_printf(&path, NULL, "%s.resume", all->output) == REFS_OK)
+        rmdir((const char *)path.data);
+    refs_buf_clear(&path);
 }
 
 static refs_status make_kept(const build *all, refs_error *err) {
@@ -464,11 +513,23 @@ static refs_status set_options(build *all, refs_error *err) {
     all->options.vfs = all->session.vfs;
     all->options.http = all->session.http;
     all->options.go_on = tool_go_on;
+    if (given->strict) all->options.unlike = REFS_JOIN_REFUSE;
+    all->options.urls.used = refs_calloc(given->rewrites.n + 1, 1);
+    if (all->options.urls.used == NULL) return refs_fail_nomem(err);
     if (!given->quiet) all->options.notes = (refs_notes){tool_note, NULL};
     if (!given->relative) return REFS_OK;
     REFS_TRY(find_folder(all, err));
     all->options.urls.relative_to = all->folder;
     return REFS_OK;
+}
+
+/* What was asked for and did nothing is mostly a mistake. */
+static void tell_unused_rewrites(const build *all) {
+    const tool_list *rewrites = &all->arguments->rewrites;
+    for (size_t i = 0; i < rewrites->n; i++)
+        if (!all->options.urls.used[i])
+            refs_note(&all->options.notes, REFS_NOTE_WARNING,
+                      "--rewrite %s: no name of a source begins so", rewrites->items[i]);
 }
 
 static refs_status run_build(build *all, refs_writer_options *options, refs_error *err) {
@@ -483,7 +544,9 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
     if (all->skipped.n == all->names.n)
         return refs_fail(err, REFS_INVALID, "none of the sources can be read: %s",
                          all->skipped.items[0]);
-    REFS_TRY(write_set(all, options, err));
+    REFS_TRY(refs_str_ends(refs_str_from(all->output), ".nc") ? write_aggregation(all, err)
+                                                              : write_set(all, options, err));
+    tell_unused_rewrites(all);
     if (all->arguments->resume) remove_kept(all);
     return REFS_OK;
 }
@@ -491,6 +554,7 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
 static void clear(build *all) {
     refs_join_free(all->join);
     refs_set_free(all->only);
+    refs_free(all->options.urls.used);
     tool_session_close(&all->session);
     tool_names_clear(&all->names);
     tool_names_clear(&all->skipped);
@@ -505,10 +569,11 @@ static void clear(build *all) {
 }
 
 static tool_exit finish(build *all, refs_status status, const refs_error *err) {
+    if (all->arguments->resume) remove_empty_kept(all);
     for (size_t i = 0; i < all->skipped.n; i++)
         fprintf(stderr, "refs: left out: %s\n", all->skipped.items[i]);
     if (status != REFS_OK) tool_complain(err);
-    tool_exit result = status == REFS_CANCELLED                  ? TOOL_INTERRUPTED
+    tool_exit result = status == REFS_CANCELLED                  ? tool_interrupted()
                        : status != REFS_OK || all->skipped.n > 0 ? TOOL_FAILED
                                                                  : TOOL_OK;
     clear(all);
@@ -523,13 +588,20 @@ static tool_exit make(const tool_arguments *arguments, const tool_list *names, c
         fprintf(stderr, "refs: where to write the set is to be said: -o NAME\n");
         return TOOL_USAGE;
     }
-    if (tool_is_data_file(output)) {
+    for (size_t i = 0; i < arguments->rewrites.n; i++)
+        if (strstr(arguments->rewrites.items[i], "=>") == NULL) {
+            fprintf(stderr, "refs: --rewrite \"%s\" is not OLD=>NEW\n",
+                    arguments->rewrites.items[i]);
+            return TOOL_USAGE;
+        }
+    /* No set is to be written over a source. */
+    if (refs_join_is_data_file(refs_vfs_posix(), output)) {
         fprintf(stderr, "refs: %s: is a data file: give the set another name\n", output);
         return TOOL_USAGE;
     }
     pthread_mutex_init(&all.lock, NULL);
     refs_status status = tool_session_open(&all.session, &err);
-    if (status == REFS_OK) status = tool_expand(names, &all.names, &err);
+    if (status == REFS_OK) status = tool_expand(&all.session, names, &all.names, &err);
     if (status == REFS_OK) status = check_output(&all, names, &err);
     if (status == REFS_OK) status = run_build(&all, options, &err);
     return finish(&all, status, &err);
@@ -541,6 +613,7 @@ tool_exit tool_index(const tool_arguments *arguments) {
 }
 
 tool_exit tool_combine(const tool_arguments *arguments) {
+    if (arguments->format != NULL) return tool_gather(arguments);
     return tool_index(arguments);
 }
 
@@ -577,6 +650,8 @@ tool_exit tool_append_verb(const tool_arguments *arguments) {
         fprintf(stderr, "refs: append takes a set and what is to be added to it\n");
         return TOOL_USAGE;
     }
+    if (refs_str_ends(refs_str_from(arguments->names.items[0]), ".nca"))
+        return tool_gather(arguments);
     if (arguments->names.items[0] != NULL) keep_record_size(arguments->names.items[0], &options);
     return make(arguments, &arguments->names, arguments->names.items[0], &options);
 }

@@ -136,20 +136,16 @@ static refs_status compare_state(void *user, const refs_source_state *state, ref
     refs_status status = refs_url_map(state->url, &context, &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     const char *name = (const char *)location.data;
+    char *etag = refs_str_copy(state->etag);
+    if (status == REFS_OK && etag == NULL) status = refs_fail_nomem(err);
+    const refs_expected was = {.etag = state->etag.size > 0 ? etag : NULL,
+                               .modified_s = state->modified_s,
+                               .size = state->size != REFS_SOURCE_UNKNOWN ? state->size : 0};
     if (status == REFS_OK && measure(at, name, &now, NULL) == REFS_OK) {
-        if (state->size != REFS_SOURCE_UNKNOWN && state->size != now.size)
-            snprintf(text, sizeof text, "has %llu bytes, had %llu when it was indexed",
-                     (unsigned long long)now.size, (unsigned long long)state->size);
-        else if (state->etag.size > 0 && now.etag[0] != '\0' && !refs_str_is(state->etag, now.etag))
-            snprintf(text, sizeof text, "has the ETag %s, had %.*s when it was indexed", now.etag,
-                     REFS_STR_ARG(state->etag));
-        else if (state->etag.size == 0 && state->modified_s != 0 && now.modified_s != 0 &&
-                 state->modified_s != now.modified_s)
-            snprintf(text, sizeof text,
-                     "was modified at %lld seconds since 1970, and at %lld before it was indexed",
-                     (long long)now.modified_s, (long long)state->modified_s);
-        if (text[0] != '\0') tell(at, name, text);
+        const refs_known_state is = {now.etag, now.modified_s, now.size};
+        if (refs_expected_differs(&was, &is, text, sizeof text)) tell(at, name, text);
     }
+    refs_free(etag);
     refs_buf_clear(&location);
     return status;
 }
@@ -233,7 +229,7 @@ tool_exit tool_check(const tool_arguments *arguments) {
     tool_session_close(&session);
     if (status != REFS_OK) {
         tool_complain(&err);
-        return status == REFS_CANCELLED ? TOOL_INTERRUPTED : TOOL_FAILED;
+        return status == REFS_CANCELLED ? tool_interrupted() : TOOL_FAILED;
     }
     return at.n_problems > 0 ? TOOL_FAILED : TOOL_OK;
 }

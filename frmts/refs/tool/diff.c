@@ -159,7 +159,7 @@ tool_exit tool_diff(const tool_arguments *arguments) {
     tool_session_close(&session);
     if (status != REFS_OK) {
         tool_complain(&err);
-        return status == REFS_CANCELLED ? TOOL_INTERRUPTED : TOOL_FAILED;
+        return status == REFS_CANCELLED ? tool_interrupted() : TOOL_FAILED;
     }
     if (arguments->json) printf("{\"different\":%llu}\n", (unsigned long long)at.n_different);
     return at.n_different > 0 ? TOOL_FAILED : TOOL_OK;

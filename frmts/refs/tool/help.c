@@ -5,20 +5,22 @@
 #include "tool.h"
 
 const tool_verb tool_verbs[] = {
-    {"index", "SOURCE... -o SET", "make a set of data files, one or many", "oapvgirwtjsROVSq",
+    {"index", "SOURCE... -o SET", "make a set of data files, one or many", "oapvgirwtjsRTOGVSq",
      "Sources are NetCDF-4 and HDF5, NetCDF-3, TIFF and GRIB files, or sets: their names, patterns "
      "in "
      "quotes, folders (all in them that can be read), URLs, and with \"-\" a list on standard "
      "input. "
      "One source gives its set; many are joined, by the values of their coordinates.",
      tool_index},
-    {"combine", "SET... -o SET", "join sets", "oapvgirwtjsOVSq",
-     "As index does with the files that the sets were made of: sets of many files, joined in any "
+    {"combine", "SET... -o SET", "join sets", "oapvgirwtjsTOGVSqFCU",
+     "With --format cfa, a master whose fragments the sources are, which are not copied. Without, "
+     "as "
+     "index does with the files that the sets were made of: sets of many files, joined in any "
      "order and in any groups, give the same bytes as all files at once.",
      tool_combine},
-    {"append", "SET SOURCE...", "add sources to a set", "apijsrwOVSq",
+    {"append", "SET SOURCE...", "add sources to a set", "apijsrwTOGVSq",
      "The set is replaced when the new one is complete. Its format stays.", tool_append_verb},
-    {"convert", "SET -o SET", "write a set in another form", "ovgirwtOVSq",
+    {"convert", "SET -o SET", "write a set in another form", "ovgirwtOGVSq",
      "JSON to Parquet and back, version 1 to 0, absolute names to relative ones, a part of it, or "
      "with sources elsewhere (--rewrite).",
      tool_convert},
@@ -30,10 +32,28 @@ const tool_verb tool_verbs[] = {
     {"diff", "SET SET", "what differs between two sets", "qJ",
      "The exit status is 1 where something does.", tool_diff},
     {"ls", "SET", "list what is in a set or a data file", "J", "", tool_ls},
-    {"info", "SET [KEY]", "sum a set up, or say where the bytes of a key are", "J",
-     "A key is \"t2m/3.0.1\", or \"t2m[3,40,80]\" for the chunk that holds this element.",
+    {"split", "SOURCE -o MASTER", "split a set or a file into fragments", "oCHZFq",
+     "The master is MASTER.nca, the fragments are netCDF files in the folder MASTER; also in an "
+     "object store, s3://alias/bucket/MASTER.nca.",
+     tool_split},
+    {"mv", "MASTER", "say in a master that its fragments are elsewhere", "wXvgP",
+     "By --prefix, the folder that they are in now, or --rewrite 'OLD=>NEW'. Files are not moved. "
+     "--variable, --group and --partition say of which.",
+     tool_move},
+    {"info", "SET [KEY]", "sum a set up, or say where the bytes of a key are", "JPMgv",
+     "--partition, of a master, lists its fragments. A key is \"t2m/3.0.1\", or \"t2m[3,40,80]\" "
+     "for the chunk that holds this element.",
      tool_info},
     {"cat", "SET KEY", "print the bytes of a key", "", "", tool_cat},
+    {"qgis", "SET VARIABLE -o LAYER", "write a layer or a project of QGIS, with colours and times",
+     "oLq",
+     "LAYER ends in .qlr, which is dragged into QGIS, or in .qgs, a project. The colours go over "
+     "the "
+     "range of the data, of which three times are looked at. Each band has its time, so that the "
+     "temporal controller plays one layer, from QGIS 3.38 on; for versions before, --layers makes "
+     "a "
+     "layer for each time.",
+     tool_qgis},
     {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 /* -- help -------------------------------------------------------------------------------------- */
@@ -135,7 +155,8 @@ static void print_man(void) {
     for (const tool_option *option = tool_options; option->name != NULL; option++)
         print_man_option(option);
     printf(".SH EXIT STATUS\n0: all is well. 1: something failed, was left out or differs. 2: the "
-           "command line makes no sense. 130: interrupted.\n");
+           "command line makes no sense. 128 and the number of a signal: interrupted, 130 by "
+           "Ctrl-C.\n");
 }
 
 /* -- completions ------------------------------------------------------------------------------- */

@@ -17,14 +17,10 @@ static tool_exit run(const tool_verb *verb, int argc, char **argv) {
         }
     }
     tool_arguments_clear(&arguments);
-    if (fflush(stdout) != 0 && result == TOOL_OK) {
-        fprintf(stderr, "refs: the output cannot be written\n");
-        result = TOOL_FAILED;
-    }
     return result;
 }
 
-int main(int argc, char **argv) {
+static tool_exit choose(int argc, char **argv) {
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         tool_help(NULL);
         return argc < 2 ? TOOL_USAGE : TOOL_OK;
@@ -38,4 +34,12 @@ int main(int argc, char **argv) {
     if (verb != NULL) return run(verb, argc - 2, argv + 2);
     fprintf(stderr, "refs: there is no verb \"%s\"; see refs --help\n", argv[1]);
     return TOOL_USAGE;
+}
+
+int main(int argc, char **argv) {
+    tool_exit result = choose(argc, argv);
+    bool is_written = fflush(stdout) == 0 && !ferror(stdout);
+    if (is_written || result != TOOL_OK) return result;
+    fprintf(stderr, "refs: the output cannot be written\n");
+    return TOOL_FAILED;
 }

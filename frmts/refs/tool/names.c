@@ -1,20 +1,19 @@
 /* names.c -- what arguments name. */
-#include <dirent.h>
-#include <errno.h>
-#include <glob.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "refs/scan.h"
 #include "tool.h"
 
 /* Longest line of a list. */
 #define MAX_LINE (64 * REFS_KIB)
 
-/* What files are told by. */
-#define HEAD_SIZE 4096
+/* Of documents of STAC: what they are told by, their size, and how deep they link to each other:
+ * pages of lists do, one to the next. */
+#define STAC_HEAD  (64 * REFS_KIB)
+#define STAC_BYTES (64 * REFS_MIB)
+#define STAC_DEPTH 1000
 
 void tool_names_clear(tool_names *names) {
     for (size_t i = 0; i < names->n; i++) refs_free(names->items[i]);
@@ -30,88 +29,55 @@ static refs_status add(tool_names *names, refs_str name, refs_error *err) {
     return REFS_OK;
 }
 
-/* -- folders ----------------------------------------------------------------------------------- */
+/* -- object stores ----------------------------------------------------------------------------- */
 
-static bool is_folder(const char *name) {
-    struct stat status;
-    return stat(name, &status) == 0 && S_ISDIR(status.st_mode);
+typedef struct matching {
+    tool_names *names;
+    const char *pattern; /* or NULL: all but what is hidden */
+} matching;
+
+static bool is_hidden(refs_str url) {
+    size_t slash = refs_str_find_last(url, '/');
+    return slash + 1 >= url.size || url.data[slash + 1] == '.';
 }
 
-/* Parquet sets are folders too. */
-static bool is_set(const char *folder) {
-    char name[4096];
-    struct stat status;
-    return snprintf(name, sizeof name, "%s/.zmetadata", folder) < (int)sizeof name &&
-           stat(name, &status) == 0;
-}
-
-static refs_bytes read_head(const char *name, uint8_t head[HEAD_SIZE]) {
-    FILE *file = fopen(name, "rb");
-    if (file == NULL) return refs_bytes_view(head, 0);
-    size_t got = fread(head, 1, HEAD_SIZE, file);
-    fclose(file);
-    return refs_bytes_view(head, got);
-}
-
-bool tool_is_data_file(const char *name) {
-    uint8_t head[HEAD_SIZE];
-    struct stat status;
-    return stat(name, &status) == 0 && S_ISREG(status.st_mode) &&
-           refs_scan_sniff(read_head(name, head)) != NULL;
-}
-
-/* Whether a file in a folder is one that is meant: a data file, or a set. */
-static bool is_source(const char *name) {
-    uint8_t head[HEAD_SIZE];
-    struct stat status;
-    if (stat(name, &status) != 0 || !S_ISREG(status.st_mode)) return false;
-    refs_bytes bytes = read_head(name, head);
-    return refs_scan_sniff(bytes) != NULL || refs_set_sniff(bytes);
-}
-
-/* Links to folders may lead in circles. */
-static bool is_linked_folder(const char *name) {
-    struct stat status;
-    return lstat(name, &status) == 0 && S_ISLNK(status.st_mode) && is_folder(name);
-}
-
-static refs_status add_folder(tool_names *names, const char *folder, refs_error *err) {
-    struct dirent **entries = NULL;
-    int n = scandir(folder, &entries, NULL, alphasort);
-    refs_status status =
-        n >= 0 ? REFS_OK : refs_fail(err, REFS_IO, "%s: %s", folder, strerror(errno));
-    for (int i = 0; i < n; i++) {
-        refs_buf name = REFS_BUF_INIT;
-        if (status == REFS_OK && entries[i]->d_name[0] != '.')
-            status = refs_buf_printf(&name, err, "%s/%s", folder, entries[i]->d_name);
-        const char *path = (const char *)name.data;
-        if (status == REFS_OK && path != NULL) {
-            if (is_folder(path) && !is_set(path) && !is_linked_folder(path))
-                status = add_folder(names, path, err);
-            else if (is_folder(path) ? is_set(path) : is_source(path))
-                status = add(names, refs_str_from(path), err);
-        }
-        refs_buf_clear(&name);
-        free(entries[i]);
-    }
-    free(entries);
+static refs_status add_object(void *user, const refs_listed *listed, refs_error *err) {
+    const matching *at = user;
+    if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
+    if (listed->is_folder || listed->size == 0) return REFS_OK;
+    char *name = refs_str_copy(listed->url);
+    if (name == NULL) return refs_fail_nomem(err);
+    bool matches = at->pattern != NULL ? fnmatch(at->pattern, name, FNM_PATHNAME | FNM_PERIOD) == 0
+                                       : !is_hidden(listed->url);
+    refs_status status = matches ? add(at->names, listed->url, err) : REFS_OK;
+    refs_free(name);
     return status;
+}
+
+/* "s3://bucket/folder/", or a pattern: objects are listed by what is before its first sign. */
+static refs_status add_objects(const tool_session *session, tool_names *names, const char *name,
+                               refs_error *err) {
+    bool is_pattern = strpbrk(name, "*?[") != NULL;
+    refs_str begin = refs_str_part(refs_str_from(name), 0, strcspn(name, "*?["));
+    matching at = {names, is_pattern ? name : NULL};
+    const refs_list_visitor visitor = {add_object, &at};
+    char *url = refs_str_copy(begin);
+    if (url == NULL) return refs_fail_nomem(err);
+    size_t before = names->n;
+    const refs_list_request request = {url, REFS_LIST_TREE};
+    refs_status status = refs_host_list(session->host, session->vfs, &request, &visitor, err);
+    refs_free(url);
+    if (status == REFS_OK && names->n == before)
+        status = refs_fail(err, REFS_NOT_FOUND, "%s: nothing has a name like this", name);
+    return status;
+}
+
+static bool is_of_store(const char *name) {
+    return refs_host_can_list(refs_str_from(name)) &&
+           (strpbrk(name, "*?[") != NULL || name[strlen(name) - 1] == '/');
 }
 
 /* -- arguments --------------------------------------------------------------------------------- */
-
-static refs_status add_matches(tool_names *names, const char *pattern, refs_error *err) {
-    glob_t found;
-    int result = glob(pattern, 0, NULL, &found);
-    refs_status status = REFS_OK;
-    if (result == GLOB_NOMATCH)
-        return refs_fail(err, REFS_NOT_FOUND, "%s: nothing has a name like this", pattern);
-    if (result != 0) return refs_fail(err, REFS_IO, "%s: cannot be looked up", pattern);
-    for (size_t i = 0; i < found.gl_pathc && status == REFS_OK; i++)
-        status = add(names, refs_str_from(found.gl_pathv[i]), err);
-    globfree(&found);
-    return status;
-}
 
 static refs_status add_lines(tool_names *names, refs_error *err) {
     char *line = malloc(MAX_LINE);
@@ -125,24 +91,116 @@ static refs_status add_lines(tool_names *names, refs_error *err) {
     return tool_go_on(NULL) ? status : refs_fail(err, REFS_CANCELLED, "interrupted");
 }
 
-static refs_status add_argument(tool_names *names, const char *name, refs_error *err) {
-    struct stat status;
-    if (strcmp(name, "-") == 0) return add_lines(names, err);
-    if (strstr(name, "://") != NULL) return add(names, refs_str_from(name), err);
-    if (is_folder(name) && !is_set(name)) {
-        size_t before = names->n;
-        REFS_TRY(add_folder(names, name, err));
-        if (names->n > before) return REFS_OK;
-        return refs_fail(err, REFS_NOT_FOUND, "%s: no file in this folder is one that can be read",
-                         name);
+static refs_status add_expanded(tool_names *names, const char *name, refs_error *err) {
+    const refs_names_host host = refs_names_posix();
+    refs_buf found = REFS_BUF_INIT;
+    refs_status status = refs_join_expand(&host, name, &found, err);
+    for (size_t at = 0; at < found.size && status == REFS_OK;) {
+        const refs_str one = refs_str_from((const char *)found.data + at);
+        status = add(names, one, err);
+        at += one.size + 1;
     }
-    /* A name may hold what is a pattern's. */
-    bool is_pattern = strpbrk(name, "*?[") != NULL && stat(name, &status) != 0;
-    return is_pattern ? add_matches(names, name, err) : add(names, refs_str_from(name), err);
+    refs_buf_clear(&found);
+    return status;
 }
 
-refs_status tool_expand(const tool_list *arguments, tool_names *names, refs_error *err) {
+/* -- STAC -------------------------------------------------------------------------------------- */
+
+/* Documents that link to each other, one after the other. */
+typedef struct stac_walk {
+    const tool_session *session;
+    tool_names *names;
+    tool_names documents; /* that were seen */
+    unsigned depth;
+} stac_walk;
+
+/* Whether a name is that of a document, which its beginning tells. */
+static bool is_stac(const tool_session *session, const char *name) {
+    const refs_vfs *vfs = session->vfs;
+    const refs_str text = refs_str_from(name);
+    uint8_t *head = NULL;
+    refs_buf location = REFS_BUF_INIT;
+    void *handle = NULL;
+    size_t got = 0;
+    if (!refs_str_ends(text, ".json") && !refs_str_ends(text, ".geojson")) return false;
+    if (tool_location(name, &location, NULL) == REFS_OK &&
+        refs_buf_append(&location, "", 1, NULL) == REFS_OK &&
+        vfs->open(vfs->self, (const char *)location.data, &handle, NULL) == REFS_OK) {
+        head = refs_alloc(STAC_HEAD);
+        if (head != NULL && vfs->read(vfs->self, handle, 0, STAC_HEAD, head, &got, NULL) != REFS_OK)
+            got = 0;
+        vfs->close(vfs->self, handle);
+    }
+    bool is_it = refs_stac_is(refs_str_view((const char *)head, got));
+    refs_free(head);
+    refs_buf_clear(&location);
+    return is_it;
+}
+
+static bool was_seen(const stac_walk *walk, const char *name) {
+    for (size_t i = 0; i < walk->documents.n; i++)
+        if (strcmp(walk->documents.items[i], name) == 0) return true;
+    return false;
+}
+
+static refs_status add_stac(stac_walk *walk, const char *name, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT, assets = REFS_BUF_INIT, links = REFS_BUF_INIT;
+    refs_buf location = REFS_BUF_INIT;
+    const refs_stac found = {refs_str_from(name), &assets, &links};
+    if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
+    if (was_seen(walk, name)) return REFS_OK;
+    if (++walk->depth > STAC_DEPTH)
+        return refs_fail(err, REFS_LIMIT, "%s: more than %d documents that link to each other",
+                         name, STAC_DEPTH);
+    refs_status status = add(&walk->documents, refs_str_from(name), err);
+    if (status == REFS_OK) status = tool_location(name, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    if (status == REFS_OK)
+        status = refs_vfs_read_whole(walk->session->vfs, (const char *)location.data, STAC_BYTES,
+                                     &text, err);
+    if (status == REFS_OK)
+        status = refs_stac_read(refs_str_view((const char *)text.data, text.size), &found, err);
+    for (size_t at = 0; status == REFS_OK && at < assets.size;) {
+        const refs_str asset = refs_str_from((const char *)assets.data + at);
+        status = add(walk->names, asset, err);
+        at += asset.size + 1;
+    }
+    for (size_t at = 0; status == REFS_OK && at < links.size;) {
+        const char *link = (const char *)links.data + at;
+        status = add_stac(walk, link, err);
+        at += strlen(link) + 1;
+    }
+    walk->depth--;
+    refs_buf_clear(&text);
+    refs_buf_clear(&assets);
+    refs_buf_clear(&links);
+    refs_buf_clear(&location);
+    return status;
+}
+
+static refs_status add_data_of_stac(const tool_session *session, tool_names *names,
+                                    const char *name, refs_error *err) {
+    stac_walk walk = {session, names, {NULL, 0, 0}, 0};
+    const size_t before = names->n;
+    refs_status status = add_stac(&walk, name, err);
+    if (status == REFS_OK && names->n == before)
+        status = refs_fail(err, REFS_NOT_FOUND, "%s: names no asset that is data", name);
+    tool_names_clear(&walk.documents);
+    return status;
+}
+
+static refs_status add_argument(const tool_session *session, tool_names *names, const char *name,
+                                refs_error *err) {
+    if (strcmp(name, "-") == 0) return add_lines(names, err);
+    if (is_stac(session, name)) return add_data_of_stac(session, names, name, err);
+    if (is_of_store(name)) return add_objects(session, names, name, err);
+    if (strstr(name, "://") != NULL) return add(names, refs_str_from(name), err);
+    return add_expanded(names, name, err);
+}
+
+refs_status tool_expand(const tool_session *session, const tool_list *arguments, tool_names *names,
+                        refs_error *err) {
     for (size_t i = 0; i < arguments->n; i++)
-        REFS_TRY(add_argument(names, arguments->items[i], err));
+        REFS_TRY(add_argument(session, names, arguments->items[i], err));
     return names->n > 0 ? REFS_OK : refs_fail(err, REFS_INVALID, "no source is given");
 }

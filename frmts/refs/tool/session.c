@@ -9,11 +9,10 @@
 /* Objects over HTTP that are read whole. */
 #define MAX_WHOLE_BYTES (4096 * (uint64_t)REFS_MIB)
 
-static volatile sig_atomic_t was_interrupted;
+static volatile sig_atomic_t interrupted_by;
 
 static void interrupt(int number) {
-    (void)number;
-    was_interrupted = 1;
+    interrupted_by = number;
 }
 
 void tool_watch_signals(void) {
@@ -30,39 +29,43 @@ void tool_watch_signals(void) {
 
 bool tool_go_on(void *user) {
     (void)user;
-    return !was_interrupted;
+    return interrupted_by == 0;
+}
+
+tool_exit tool_interrupted(void) {
+    return (tool_exit)(TOOL_SIGNALLED + (interrupted_by != 0 ? interrupted_by : SIGINT));
 }
 
 refs_status tool_session_open(tool_session *session, refs_error *err) {
     refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
     memset(session, 0, sizeof *session);
-    REFS_TRY(refs_http_open(&tool_host, NULL, &session->http, err));
+    refs_host_options of_host = REFS_HOST_OPTIONS_INIT;
+    of_host.notes = (refs_notes){tool_note, NULL};
+    REFS_TRY(refs_host_open(&of_host, &session->host, err));
+    const refs_http_options requests = refs_host_http_options(session->host);
+    REFS_TRY(refs_http_open(refs_host_functions(session->host), &requests, &session->http, err));
     REFS_TRY(refs_http_vfs_open(session->http, refs_vfs_posix(), MAX_WHOLE_BYTES,
                                 &session->http_vfs, err));
     session->vfs = refs_http_vfs_functions(session->http_vfs);
     options.http = session->http;
+    options.changed = REFS_CHANGED_WARN;
+    options.notes = (refs_notes){tool_note, NULL};
+    REFS_TRY(refs_locations_open(&session->locations, err));
     return refs_fetcher_open(session->vfs, &options, &session->fetcher, err);
 }
 
 void tool_session_close(tool_session *session) {
     refs_fetcher_free(session->fetcher);
+    if (session->locations != NULL) refs_locations_free(session->locations);
     if (session->http_vfs != NULL) refs_http_vfs_free(session->http_vfs);
     refs_http_free(session->http);
+    refs_host_free(session->host);
 }
 
 refs_status tool_location(const char *name, refs_buf *location, refs_error *err) {
     const refs_url_context context = {.base = ""};
     if (strstr(name, "://") == NULL) return refs_buf_append_str(location, refs_str_from(name), err);
-    size_t begin = location->size;
-    REFS_TRY(refs_url_map(refs_str_from(name), &context, location, err));
-    refs_str mapped = refs_str_view((const char *)location->data + begin, location->size - begin);
-    if (!refs_str_starts(mapped, "/vsi") || refs_str_starts(mapped, "/vsicurl/http"))
-        return REFS_OK;
-    return refs_fail(
-        err, REFS_UNSUPPORTED,
-        "%s: this program reads files and http(s) URLs: give the URL that the store has "
-        "for it",
-        name);
+    return refs_url_map(refs_str_from(name), &context, location, err);
 }
 
 void tool_complain(const refs_error *err) {

@@ -56,13 +56,6 @@ static refs_status count(const tool_set *set, const refs_array_meta *array, tota
 
 /* -- texts ------------------------------------------------------------------------------------- */
 
-static void print_json_text(refs_str text) {
-    refs_buf json = REFS_BUF_INIT;
-    if (refs_json_write_string(text, &json, NULL) == REFS_OK)
-        printf("%.*s", (int)json.size, (const char *)json.data);
-    refs_buf_clear(&json);
-}
-
 static void print_bytes(uint64_t bytes) {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
     double number = (double)bytes;
@@ -127,19 +120,19 @@ static void print_array_json(const refs_array_meta *array, const totals *all) {
     char dtype[64];
     refs_dtype_format(&array->dtype, dtype, sizeof dtype);
     printf("{\"path\":");
-    print_json_text(refs_str_from(array->path));
+    tool_print_json_text(refs_str_from(array->path));
     printf(",\"dtype\":\"%s\"", dtype);
     print_numbers("shape", array->shape, array->rank);
     print_numbers("chunks", array->chunk, array->rank);
     printf(",\"dims\":[");
     for (size_t dim = 0; dim < array->rank; dim++) {
         printf("%s", dim == 0 ? "" : ",");
-        print_json_text(refs_str_from(array->dims[dim]));
+        tool_print_json_text(refs_str_from(array->dims[dim]));
     }
     printf("],\"codecs\":[");
     for (size_t i = 0; i < array->n_codecs; i++) {
         printf("%s", i == 0 ? "" : ",");
-        print_json_text(refs_str_from(array->codecs[i].id));
+        tool_print_json_text(refs_str_from(array->codecs[i].id));
     }
     printf("],\"n_chunks\":%llu,\"n_present\":%llu,\"n_inline\":%llu,\"bytes\":%llu}",
            (unsigned long long)all->n_grid, (unsigned long long)all->n_chunks,
@@ -154,7 +147,7 @@ static refs_status list(const tool_set *set, bool json, refs_error *err) {
         if (json) printf("%s", i == 0 ? "[" : ",\n");
         if (array->status != REFS_OK) {
             printf(json ? "{\"path\":\"%s\",\"problem\":" : "%s  ", array->path);
-            if (json) print_json_text(refs_str_from(array->problem));
+            if (json) tool_print_json_text(refs_str_from(array->problem));
             printf("%s\n", json ? "}" : array->problem);
             continue;
         }
@@ -206,8 +199,9 @@ static refs_status sum_up(const tool_set *set, bool json, refs_error *err) {
     for (size_t i = 0; json && i < sizeof names / sizeof names[0]; i++)
         printf("%s\"%s\":%llu", i == 0 ? "{" : ",", names[i], numbers[i]);
     if (json) {
+        refs_status status = tool_print_history(set->set, json, err);
         printf("}\n");
-        return REFS_OK;
+        return status;
     }
     printf("%llu arrays, %llu references for %llu chunks, %llu of them in the set\n", numbers[0],
            numbers[1], numbers[2], numbers[3]);
@@ -215,7 +209,7 @@ static refs_status sum_up(const tool_set *set, bool json, refs_error *err) {
     printf(" in %llu sources", numbers[6]);
     printf(n_recorded > 0 ? ", %llu of them with their state\n" : ", without their states\n",
            numbers[7]);
-    return REFS_OK;
+    return tool_print_history(set->set, json, err);
 }
 
 static refs_status say_where(const tool_set *set, const char *wanted, bool json, refs_error *err) {
@@ -230,12 +224,12 @@ static refs_status say_where(const tool_set *set, const char *wanted, bool json,
     }
     if (status == REFS_OK && json) {
         printf("{\"key\":");
-        print_json_text(text);
+        tool_print_json_text(text);
         if (ref.kind == REFS_REF_INLINE)
             printf(",\"inline\":%zu", ref.bytes.size);
         else
             printf(",\"url\":");
-        if (ref.kind != REFS_REF_INLINE) print_json_text(refs_str_from(ref.url));
+        if (ref.kind != REFS_REF_INLINE) tool_print_json_text(refs_str_from(ref.url));
         if (ref.kind == REFS_REF_RANGE)
             printf(",\"offset\":%llu,\"length\":%llu", (unsigned long long)ref.offset,
                    (unsigned long long)ref.length);
@@ -305,7 +299,7 @@ static tool_exit show(const tool_arguments *arguments, shower show_it, size_t le
     tool_session_close(&session);
     if (status == REFS_OK) return TOOL_OK;
     tool_complain(&err);
-    return status == REFS_CANCELLED ? TOOL_INTERRUPTED : TOOL_FAILED;
+    return status == REFS_CANCELLED ? tool_interrupted() : TOOL_FAILED;
 }
 
 tool_exit tool_ls(const tool_arguments *arguments) {
@@ -313,6 +307,7 @@ tool_exit tool_ls(const tool_arguments *arguments) {
 }
 
 tool_exit tool_info(const tool_arguments *arguments) {
+    if (arguments->partition != NULL || arguments->metadata) return tool_partitions(arguments);
     return show(arguments, show_info, 1, 2);
 }
 

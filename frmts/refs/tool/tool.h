@@ -3,6 +3,7 @@
 #define REFS_TOOL_H
 
 #include "refs/fetch.h"
+#include "refs/host.h"
 #include "refs/http.h"
 #include "refs/join.h"
 #include "refs/store.h"
@@ -14,7 +15,7 @@ typedef enum tool_exit {
     TOOL_OK = 0,
     TOOL_FAILED = 1, /**< also: something was found, or left out */
     TOOL_USAGE = 2,
-    TOOL_INTERRUPTED = 130
+    TOOL_SIGNALLED = 128 /**< plus the number of the signal that ended it */
 } tool_exit;
 
 /* -- arguments.c, help.c ------------------------------------------------------------------------
@@ -31,8 +32,11 @@ typedef struct tool_arguments {
     const char *output;
     tool_list along, variables, templates, rewrites;
     const char *pattern, *group;
+    const char *format, *cfa_version, *subarray_shape, *subarray_size, *common_date;
+    const char *partition, *prefix;
     const char *inline_bytes, *threads, *record_size, *version, *sample;
-    bool relative, objects, skip_errors, resume, quiet, json, deep, help;
+    bool metadata, relative, objects, generators, skip_errors, resume, strict, quiet, json, deep,
+        layers, help;
 } tool_arguments;
 
 typedef struct tool_verb {
@@ -71,15 +75,17 @@ void tool_help(const tool_verb *verb);
 /** Prints the man page or a completion: "man", "bash", "zsh". */
 tool_exit tool_print(const char *what);
 
-/* -- session.c, host.c ----------------------------------------------------------------------------
+/* -- session.c ----------------------------------------------------------------------------
  */
 
 /** How files are read, and whether to go on. */
 typedef struct tool_session {
+    refs_host *host;
     refs_http *http;
     refs_http_vfs *http_vfs;
     const refs_vfs *vfs;
     refs_fetcher *fetcher;
+    refs_locations *locations; /**< of the fetcher, which sets that are read together share */
 } tool_session;
 
 refs_status tool_session_open(tool_session *session, refs_error *err);
@@ -89,7 +95,8 @@ void tool_session_close(tool_session *session);
 void tool_watch_signals(void);
 bool tool_go_on(void *user);
 
-extern const refs_http_host tool_host;
+/** The exit status of a run that a signal ended. */
+tool_exit tool_interrupted(void);
 
 /** Appends the name by which the session opens what a user calls `name`. */
 refs_status tool_location(const char *name, refs_buf *location, refs_error *err);
@@ -109,6 +116,13 @@ refs_status tool_set_open(const tool_session *session, const char *name, tool_se
                           refs_error *err);
 void tool_set_close(tool_set *set);
 
+/** Prints a JSON string. */
+void tool_print_json_text(refs_str text);
+
+/** Prints what a set says of its history, a line each, or members of a JSON object that is open;
+ * nothing of a set without one. */
+refs_status tool_print_history(const refs_set *set, bool json, refs_error *err);
+
 /** The keys of an array's chunks; `n` has room for REFS_MAX_RANK. */
 refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n);
 
@@ -125,13 +139,11 @@ typedef struct tool_names {
     size_t n, capacity;
 } tool_names;
 
-/** What arguments name: files, URLs, what patterns match, what folders hold, and for "-" the lines
- * of standard input. */
-refs_status tool_expand(const tool_list *arguments, tool_names *names, refs_error *err);
+/** What arguments name: files, URLs, what patterns match, what folders hold, also those of object
+ * stores, and for "-" the lines of standard input. */
+refs_status tool_expand(const tool_session *session, const tool_list *arguments, tool_names *names,
+                        refs_error *err);
 void tool_names_clear(tool_names *names);
-
-/** Whether there is a file of this name that a scanner knows: no set is to be written over it. */
-bool tool_is_data_file(const char *name);
 
 /* -- progress.c -----------------------------------------------------------------------------------
  */
@@ -151,14 +163,32 @@ void tool_progress_end(tool_progress *progress);
  */
 
 tool_exit tool_index(const tool_arguments *arguments);
+tool_exit tool_split(const tool_arguments *arguments);
+tool_exit tool_move(const tool_arguments *arguments);
 tool_exit tool_combine(const tool_arguments *arguments);
 tool_exit tool_append_verb(const tool_arguments *arguments);
 tool_exit tool_convert(const tool_arguments *arguments);
 tool_exit tool_ls(const tool_arguments *arguments);
 tool_exit tool_info(const tool_arguments *arguments);
 tool_exit tool_cat(const tool_arguments *arguments);
+tool_exit tool_qgis(const tool_arguments *arguments);
 tool_exit tool_check(const tool_arguments *arguments);
 tool_exit tool_diff(const tool_arguments *arguments);
+
+struct refs_cfa_source;
+struct refs_cfa_write_options;
+
+/** Writes a source as the master `output`, a path or a URL. */
+refs_status tool_write_arrays(const tool_session *session, const char *output,
+                              const struct refs_cfa_source *source,
+                              struct refs_cfa_write_options *options, refs_error *err);
+
+/** combine --format cfa: a master of files that are its fragments; append: of those of a master,
+ * and of others. */
+tool_exit tool_gather(const tool_arguments *arguments);
+
+/** info --partition: where fragments of a master are. */
+tool_exit tool_partitions(const tool_arguments *arguments);
 
 /** Appends the key that a user means: a key, or "t2m[3,0,7]", the chunk of that element. */
 refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key, refs_error *err);

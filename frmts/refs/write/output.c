@@ -23,6 +23,7 @@ struct refs_output {
     char *path;
     int descriptor;
     refs_write_packing packing;
+    refs_write_sync sync;
     refs_buf collected, packed;
 #ifdef REFS_HAS_z
     z_stream *deflate;
@@ -156,12 +157,13 @@ static refs_status flush(refs_output *output, bool last, refs_error *err) {
 
 /* -- the file ---------------------------------------------------------------------------------- */
 
-refs_status refs_write__output_open(const char *path, refs_write_packing packing,
+refs_status refs_write__output_open(const char *path, const refs_writer_options *options,
                                     refs_output **output, refs_error *err) {
     refs_output *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     opened->descriptor = -1;
-    opened->packing = packing;
+    opened->packing = options->packing;
+    opened->sync = options->sync;
     opened->path = refs_str_copy(refs_str_from(path));
     refs_status status = opened->path != NULL ? open_packing(opened, err) : refs_fail_nomem(err);
     if (status == REFS_OK && (opened->descriptor = create(path)) < 0)
@@ -190,7 +192,8 @@ refs_status refs_write__output_append(refs_output *output, const void *data, siz
 refs_status refs_write__output_finish(refs_output *output, refs_error *err) {
     refs_status status = flush(output, true, err);
     /* Where a file cannot be synchronised, EINVAL, it is no file on a disk. */
-    if (status == REFS_OK && fsync(output->descriptor) != 0 && errno != EINVAL)
+    bool syncs = output->sync == REFS_WRITE_SYNCED;
+    if (status == REFS_OK && syncs && fsync(output->descriptor) != 0 && errno != EINVAL)
         status = fail_errno(output->path, err);
     int closed = close(output->descriptor);
     output->descriptor = -1;

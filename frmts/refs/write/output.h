@@ -6,14 +6,15 @@
 
 typedef struct refs_output refs_output;
 
-/** Creates the file at `path`, which must not be there. */
-refs_status refs_write__output_open(const char *path, refs_write_packing packing,
+/** Creates the file at `path`, which must not be there. Of the options, packing and sync count. */
+refs_status refs_write__output_open(const char *path, const refs_writer_options *options,
                                     refs_output **output, refs_error *err);
 
 refs_status refs_write__output_append(refs_output *output, const void *data, size_t size,
                                       refs_error *err);
 
-/** Writes what is left, to the disk too, and frees the output, also on failure. */
+/** Writes what is left, to the disk too unless options have it otherwise, and frees the output,
+ * also on failure. */
 refs_status refs_write__output_finish(refs_output *output, refs_error *err);
 
 /** Frees it; the file stays as it is. NULL is allowed. */

@@ -206,5 +206,6 @@ static refs_status finish_parquet(void *self, refs_error *err) {
     return status;
 }
 
-const refs_write_kind refs_write__parquet = {
-    true, open_parquet, write_document, begin_array, write_chunk, finish_parquet, free_parquet};
+const refs_write_kind refs_write__parquet = {true,           open_parquet, write_document,
+                                             begin_array,    write_chunk,  NULL,
+                                             finish_parquet, free_parquet};

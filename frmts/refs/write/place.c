@@ -1,14 +1,23 @@
 /* place.c -- see place.h. */
+#ifdef __linux__
+#define _GNU_SOURCE /* NOLINT: for RENAME_EXCHANGE */
+#endif
 #include "place.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Names that are tried. */
 #define MAX_NAMES 1000
+
+/* Links that are followed, one after the other; as Linux does. */
+#define MAX_LINKS 40
 
 /* Deepest folder of a set that is removed: groups in groups. */
 #define MAX_DEPTH 128
@@ -42,6 +51,10 @@ static void remove_tree(const char *path, int depth) {
     rmdir(path);
 }
 
+void refs_place_remove(const char *path) {
+    remove_tree(path, 0);
+}
+
 /* -- opening ----------------------------------------------------------------------------------- */
 
 /* A folder that is going to be replaced, and that holds anything, must be a Parquet set. */
@@ -72,6 +85,40 @@ static refs_status check_wanted(const refs_place *place, refs_error *err) {
     return S_ISDIR(status.st_mode) ? check_folder(place->wanted, err) : REFS_OK;
 }
 
+/* The name that a link stands for, from the folder it lies in; *target is for the caller to free.
+ */
+static refs_status read_link(const char *link, char **target, refs_error *err) {
+    char text[PATH_MAX];
+    refs_buf name = REFS_BUF_INIT;
+    ssize_t size = readlink(link, text, sizeof text);
+    if (size < 0) return fail_errno(link, err);
+    refs_str folder = refs_str_from(link);
+    size_t slash = refs_str_find_last(folder, '/');
+    refs_status status = REFS_OK;
+    if (text[0] != '/' && slash != SIZE_MAX)
+        status = refs_buf_append_str(&name, refs_str_part(folder, 0, slash + 1), err);
+    if (status == REFS_OK) status = refs_buf_append(&name, text, (size_t)size, err);
+    *target = status == REFS_OK ? refs_buf_take_text(&name) : NULL;
+    refs_buf_clear(&name);
+    if (status != REFS_OK) return status;
+    return *target != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+/* What is written through a link takes the place of what it leads to, be that there or not. */
+static refs_status follow_links(refs_place *place, refs_error *err) {
+    struct stat status;
+    for (int i = 0; lstat(place->wanted, &status) == 0 && S_ISLNK(status.st_mode); i++) {
+        char *target;
+        if (i == MAX_LINKS)
+            return refs_fail(err, REFS_IO, "%s: cannot be written: links lead in a circle",
+                             place->wanted);
+        REFS_TRY(read_link(place->wanted, &target, err));
+        refs_free(place->wanted);
+        place->wanted = target;
+    }
+    return REFS_OK;
+}
+
 static refs_status choose_name(refs_place *place, refs_error *err) {
     for (int i = 0; i < MAX_NAMES; i++) {
         refs_buf name = REFS_BUF_INIT;
@@ -93,23 +140,38 @@ static refs_status choose_name(refs_place *place, refs_error *err) {
                      place->wanted);
 }
 
-refs_status refs_write__place_open(const char *path, bool is_folder, refs_place *place,
-                                   refs_error *err) {
+refs_status refs_place_open(const char *path, bool is_folder, refs_place *place, refs_error *err) {
     refs_str name = refs_str_from(path);
     *place = (refs_place){.is_folder = is_folder};
     while (name.size > 1 && name.data[name.size - 1] == '/') name.size--;
     if (name.size == 0) return refs_fail(err, REFS_INVALID, "the set to write has no name");
     place->wanted = refs_str_copy(name);
     if (place->wanted == NULL) return refs_fail_nomem(err);
+    REFS_TRY(follow_links(place, err));
     REFS_TRY(check_wanted(place, err));
     return choose_name(place, err);
 }
 
 /* -- moving ------------------------------------------------------------------------------------ */
 
-/* A folder is moved away before another takes its name: rename(2) replaces only empty ones. */
+/* Both names at once, where the system can: somebody always has the wanted one. */
+static bool exchange(const char *one, const char *other) {
+#if defined(SYS_renameat2) && defined(RENAME_EXCHANGE)
+    return syscall(SYS_renameat2, AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0;
+#else
+    (void)one;
+    (void)other;
+    return false;
+#endif
+}
+
+/* Else a folder is moved away before another takes its name: rename(2) replaces only empty ones. */
 static refs_status replace_folder(refs_place *place, refs_error *err) {
     refs_buf name = REFS_BUF_INIT;
+    if (exchange(place->written, place->wanted)) {
+        remove_tree(place->written, 0);
+        return REFS_OK;
+    }
     REFS_TRY(refs_buf_printf(&name, err, "%s.old", place->written));
     const char *old = (const char *)name.data;
     refs_status status = REFS_OK;
@@ -125,7 +187,7 @@ static refs_status replace_folder(refs_place *place, refs_error *err) {
     return status;
 }
 
-refs_status refs_write__place_move(refs_place *place, refs_error *err) {
+refs_status refs_place_move(refs_place *place, refs_error *err) {
     if (rename(place->written, place->wanted) != 0) {
         bool is_taken = errno == ENOTEMPTY || errno == EEXIST;
         if (!place->is_folder || !is_taken) return fail_errno(place->wanted, err);
@@ -136,7 +198,7 @@ refs_status refs_write__place_move(refs_place *place, refs_error *err) {
     return REFS_OK;
 }
 
-void refs_write__place_clear(refs_place *place) {
+void refs_place_clear(refs_place *place) {
     if (place->written != NULL) remove_tree(place->written, 0);
     refs_free(place->written);
     refs_free(place->wanted);

@@ -12,13 +12,15 @@ typedef struct refs_place {
 } refs_place;
 
 /** Finds a name beside `path` that nothing has; for a folder, makes it. */
-refs_status refs_write__place_open(const char *path, bool is_folder, refs_place *place,
-                                   refs_error *err);
+refs_status refs_place_open(const char *path, bool is_folder, refs_place *place, refs_error *err);
 
 /** Puts what was written in the place of what was there. */
-refs_status refs_write__place_move(refs_place *place, refs_error *err);
+refs_status refs_place_move(refs_place *place, refs_error *err);
 
 /** Removes what was written and not moved. */
-void refs_write__place_clear(refs_place *place);
+void refs_place_clear(refs_place *place);
+
+/** Removes a file, or a folder with all that is in it; links are not followed. */
+void refs_place_remove(const char *path);
 
 #endif

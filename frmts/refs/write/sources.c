@@ -2,8 +2,6 @@
 #include "refs/json.h"
 #include "writer_internal.h"
 
-/* -- writing ----------------------------------------------------------------------------------- */
-
 refs_status refs_write__source(const refs_source_state *source, refs_buf *list, refs_error *err) {
     REFS_TRY(refs_buf_printf(list, err, "%s{\"url\":", list->size == 0 ? "{\"sources\":[" : ","));
     REFS_TRY(refs_json_write_string(source->url, list, err));
@@ -16,41 +14,4 @@ refs_status refs_write__source(const refs_source_state *source, refs_buf *list, 
         REFS_TRY(refs_json_write_string(source->etag, list, err));
     }
     return refs_buf_append(list, "}", 1, err);
-}
-
-/* -- reading ----------------------------------------------------------------------------------- */
-
-static refs_status show(const refs_json *list, const refs_source_visitor *visitor,
-                        refs_error *err) {
-    for (size_t i = 0; i < refs_json_size(list); i++) {
-        const refs_json *item = refs_json_at(list, i);
-        refs_source_state state = {refs_json_text(refs_json_get(item, "url")), REFS_SOURCE_UNKNOWN,
-                                   0, refs_json_text(refs_json_get(item, "etag"))};
-        (void)refs_json_u64(refs_json_get(item, "size"), &state.size);
-        (void)refs_json_i64(refs_json_get(item, "modified"), &state.modified_s);
-        REFS_TRY(visitor->visit(visitor->user, &state, err));
-    }
-    return REFS_OK;
-}
-
-static refs_status show_text(refs_str text, const refs_source_visitor *visitor, refs_error *err) {
-    refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(text, &doc, err));
-    refs_status status = show(refs_json_get(refs_json_root(doc), "sources"), visitor, err);
-    refs_json_doc_free(doc);
-    return status;
-}
-
-refs_status refs_sources_read(const refs_set *set, const refs_source_visitor *visitor,
-                              refs_error *err) {
-    refs_ref ref;
-    refs_status status =
-        refs_set_find(set, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"), &ref, err);
-    if (status == REFS_NOT_FOUND) return REFS_OK;
-    REFS_TRY(status);
-    if (ref.kind == REFS_REF_INLINE)
-        status =
-            show_text(refs_str_view((const char *)ref.bytes.data, ref.bytes.size), visitor, err);
-    refs_ref_release(&ref);
-    return status;
 }

@@ -1,4 +1,5 @@
 /* writer.c -- what all formats have in common, see refs/write.h. */
+#include "refs/utf8.h"
 #include "writer_internal.h"
 
 struct refs_writer {
@@ -11,6 +12,8 @@ struct refs_writer {
     uint64_t last_number;
     uint64_t n_chunks;
     refs_buf sources;
+    bool has_url; /* that was checked */
+    uint32_t url_id;
 };
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -37,6 +40,8 @@ static refs_status check_options(const refs_writer_options *options, refs_error 
                          (unsigned long long)options->record_size);
     if (is_parquet && options->packing != REFS_PACK_NONE)
         return refs_fail(err, REFS_INVALID, "a folder of Parquet files cannot be compressed whole");
+    if (options->generators != REFS_GENERATORS_NONE && (is_parquet || options->version == 0))
+        return refs_fail(err, REFS_INVALID, "generators are of JSON, version 1");
     if (options->templates != NULL && options->templates[0] != NULL &&
         (is_parquet || options->version == 0))
         return refs_fail(err, REFS_INVALID, "templates are of JSON, version 1");
@@ -45,7 +50,7 @@ static refs_status check_options(const refs_writer_options *options, refs_error 
 
 static refs_status open_kind(refs_writer *writer, const char *path,
                              const refs_writer_options *options, refs_error *err) {
-    REFS_TRY(refs_write__place_open(path, writer->kind->is_folder, &writer->place, err));
+    REFS_TRY(refs_place_open(path, writer->kind->is_folder, &writer->place, err));
     return writer->kind->open(&writer->place, options, &writer->self, err);
 }
 
@@ -74,16 +79,41 @@ refs_status refs_writer_open(const char *path, const refs_writer_options *option
 void refs_writer_free(refs_writer *writer) {
     if (writer == NULL) return;
     if (writer->self != NULL) writer->kind->free(writer->self);
-    refs_write__place_clear(&writer->place);
+    refs_place_clear(&writer->place);
     refs_buf_clear(&writer->array.prefix);
     refs_buf_clear(&writer->sources);
     refs_free(writer);
+}
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+/* JSON and the texts of Parquet are UTF-8: what is not would make the whole set unreadable. */
+static refs_status check_name(refs_str name, refs_error *err) {
+    if (refs_utf8_is_valid(name)) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s: is not UTF-8, which names in sets are: rename it, or give a link to it "
+                     "another name",
+                     REFS_STR_ARG(name));
+}
+
+/* fsspec renders a URL that holds "{{" as a template, and no two readers agree on how one is
+ * written that is none. */
+static refs_status check_url(refs_str url, refs_error *err) {
+    REFS_TRY(check_name(url, err));
+    for (size_t i = 0; i + 1 < url.size; i++)
+        if (url.data[i] == '{' && url.data[i + 1] == '{')
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%.*s: readers of sets take \"{{\" for the beginning of a template: "
+                             "rename it, or give a link to it another name",
+                             REFS_STR_ARG(url));
+    return REFS_OK;
 }
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
 refs_status refs_writer_source(refs_writer *writer, const refs_source_state *source,
                                refs_error *err) {
+    REFS_TRY(check_url(source->url, err));
     return refs_write__source(source, &writer->sources, err);
 }
 
@@ -106,11 +136,19 @@ refs_status refs_writer_document(refs_writer *writer, refs_str key, refs_bytes d
         return refs_fail(err, REFS_INVALID, "document %.*s comes behind chunks", REFS_STR_ARG(key));
     /* What a set had that is written anew. */
     if (refs_str_starts(key, REFS_SOURCES_GROUP "/")) return REFS_OK;
+    REFS_TRY(check_name(key, err));
     return writer->kind->document(writer->self, key, document, err);
+}
+
+static refs_status end_array(refs_writer *writer, refs_error *err) {
+    return writer->has_array && writer->kind->end_array != NULL
+               ? writer->kind->end_array(writer->self, err)
+               : REFS_OK;
 }
 
 refs_status refs_writer_array(refs_writer *writer, const refs_chunk_keys *keys, refs_error *err) {
     refs_write_array *array = &writer->array;
+    REFS_TRY(end_array(writer, err));
     REFS_TRY(write_sources(writer, err));
     writer->has_array = true;
     writer->has_number = false;
@@ -137,6 +175,10 @@ refs_status refs_writer_chunk(refs_writer *writer, const refs_write_chunk *chunk
         return refs_fail(err, REFS_INVALID, "chunk %llu of %.*s is out of order",
                          (unsigned long long)chunk->number, (int)writer->array.prefix.size,
                          (const char *)writer->array.prefix.data);
+    if (chunk->kind != REFS_REF_INLINE && !(writer->has_url && writer->url_id == chunk->url_id))
+        REFS_TRY(check_url(chunk->url, err));
+    if (chunk->kind != REFS_REF_INLINE) writer->url_id = chunk->url_id;
+    writer->has_url = writer->has_url || chunk->kind != REFS_REF_INLINE;
     writer->has_number = true;
     writer->last_number = chunk->number;
     writer->n_chunks++;
@@ -148,9 +190,10 @@ uint64_t refs_writer_n_chunks(const refs_writer *writer) {
 }
 
 static refs_status finish(refs_writer *writer, refs_error *err) {
+    REFS_TRY(end_array(writer, err));
     REFS_TRY(write_sources(writer, err));
     REFS_TRY(writer->kind->finish(writer->self, err));
-    return refs_write__place_move(&writer->place, err);
+    return refs_place_move(&writer->place, err);
 }
 
 refs_status refs_writer_finish(refs_writer *writer, refs_error *err) {

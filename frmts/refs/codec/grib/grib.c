@@ -4,9 +4,9 @@
 #include <eccodes.h>
 
 #include "grib_message.h"
-#include "lazy.h"
 #include "numbers.h"
 #include "refs/fork.h"
+#include "refs/lazy.h"
 
 /* ecCodes has one context for a process, and is safe for several threads only where it was built
  * for that, which it does not tell. */
@@ -62,7 +62,7 @@ static refs_status get_array(codes_handle *handle, const char *key, double *numb
 
 static refs_status read_by_library(refs_bytes grid, const char *key, double *numbers, size_t n,
                                    refs_error *err) {
-    REFS_TRY(refs_codec__load(&library, err));
+    REFS_TRY(refs_lazy_load(&library, err));
     codes_handle *handle = eccodes.codes_handle_new_from_message(NULL, grid.data, grid.size);
     if (handle == NULL) return refs_fail(err, REFS_CORRUPT, "ecCodes cannot read the grid");
     refs_status status = get_array(handle, key, numbers, n, err);

@@ -1,6 +1,8 @@
 /* elements.c -- see elements.h. */
 #include "elements.h"
 
+#include "refs/utf8.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -66,26 +68,12 @@ static refs_status put_object(refs_element_writer *writer, refs_str text, refs_e
     return REFS_OK;
 }
 
-/* Takes one code point of UTF-8; false where there is none. */
-static bool take_code_point(refs_str *text, uint64_t *point) {
-    unsigned char first = (unsigned char)text->data[0];
-    size_t size = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if (size == 0 || first > 0xf4 || size > text->size) return false;
-    *point = size == 1 ? first : first & (0x7fu >> size);
-    for (size_t i = 1; i < size; i++) {
-        if ((text->data[i] & 0xc0) != 0x80) return false;
-        *point = *point << 6 | ((unsigned char)text->data[i] & 0x3f);
-    }
-    *text = refs_str_part(*text, size, text->size);
-    return true;
-}
-
 static refs_status put_unicode(const refs_element_writer *writer, refs_str text, uint8_t *at,
                                refs_error *err) {
     size_t n = writer->type->size / 4;
     for (size_t i = 0; i < n && text.size > 0; i++) {
-        uint64_t point;
-        if (!take_code_point(&text, &point))
+        uint32_t point;
+        if (!refs_utf8_take(&text, &point))
             return refs_fail(err, REFS_CORRUPT, "a text is not UTF-8");
         refs_codec__store_uint(&writer->type->number, point, at + 4 * i);
     }

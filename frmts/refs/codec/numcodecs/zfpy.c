@@ -5,7 +5,7 @@
 #include <zfp.h>
 
 #include "image/image.h"
-#include "lazy.h"
+#include "refs/lazy.h"
 
 /* clang-format off */
 #define FUNCTIONS(F) \
@@ -109,7 +109,7 @@ static refs_status decompress(zfp_job *job, refs_bytes encoded, refs_codec_outpu
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
     (void)self;
-    REFS_TRY(refs_codec__load(&library, err));
+    REFS_TRY(refs_lazy_load(&library, err));
     zfp_job job = {.stream = zfp.zfp_stream_open(NULL), .field = zfp.zfp_field_alloc()};
     refs_status status = job.stream != NULL && job.field != NULL
                              ? decompress(&job, encoded, output, err)

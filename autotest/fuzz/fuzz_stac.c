@@ -1,0 +1,28 @@
+/* fuzz_stac.c -- documents of STAC: names are texts with an end, and not empty. */
+#include <stdlib.h>
+
+#include "fuzz.h"
+#include "refs/join.h"
+#include "support.h"
+
+static void check_names(const refs_buf *names) {
+    if (names->size > 0 && names->data[names->size - 1] != '\0') abort();
+    for (size_t at = 0; at < names->size; at += strlen((const char *)names->data + at) + 1)
+        if (names->data[at] == '\0') abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const char *const bases[] = {"items/a.json", "https://host/c/items/a.json", "a.json"};
+    for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
+        refs_buf assets = REFS_BUF_INIT, links = REFS_BUF_INIT;
+        refs_error err = REFS_ERROR_INIT;
+        const refs_stac found = {refs_str_from(bases[i]), &assets, &links};
+        fuzz_check_words(refs_stac_read(refs_str_view((const char *)data, size), &found, &err),
+                         &err);
+        check_names(&assets);
+        check_names(&links);
+        refs_buf_clear(&assets);
+        refs_buf_clear(&links);
+    }
+    return 0;
+}

@@ -1,0 +1,347 @@
+"""What the driver writes: masters with fragments, and netCDF files.
+
+usage: cfa_write_test.py    with GDAL_DRIVER_PATH
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy
+from osgeo import gdal, osr
+
+try:
+    import netCDF4
+except ImportError:
+    netCDF4 = None
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+gdal.UseExceptions()
+
+FILL = -9999.0
+VERSIONS = ("0.4", "0.5", "1.13")
+
+
+def values(times=4, rows=6, columns=8):
+    t, y, x = numpy.meshgrid(numpy.arange(times), numpy.arange(rows), numpy.arange(columns), indexing="ij")
+    return (1000 * t + 10 * y + x + 0.25).astype("f4")
+
+
+def raster(data, geographic=True):
+    """A dataset in memory with time in its bands."""
+    times, rows, columns = data.shape
+    made = gdal.GetDriverByName("MEM").Create("", columns, rows, times, gdal.GDT_Float32)
+    made.SetGeoTransform([-10, 2, 0, 51, 0, -1])
+    system = osr.SpatialReference()
+    system.ImportFromEPSG(4326 if geographic else 32632)
+    made.SetProjection(system.ExportToWkt())
+    made.SetMetadata({
+        "NETCDF_DIM_EXTRA": "{time}", "NETCDF_DIM_time_DEF": f"{{{times},6}}",
+        "NETCDF_DIM_time_VALUES": "{" + ",".join(str(6 * i) for i in range(times)) + "}",
+        "time#units": "hours since 2000-01-01", "time#axis": "T", "NC_GLOBAL#title": "T", "tas#standard_name": "air_temperature"})
+    for i in range(times):
+        band = made.GetRasterBand(i + 1)
+        band.WriteArray(data[i])
+        band.SetNoDataValue(FILL)
+        band.SetMetadataItem("NETCDF_VARNAME", "tas")
+        band.SetUnitType("K")
+    return made
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        gdal.SetConfigOption("HOME", self.folder)
+        self.addCleanup(gdal.SetConfigOption, "HOME", None)
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def copy(self, source, name="m.nca", **options):
+        """Writes `source`; the path of what was written."""
+        options.setdefault("LAYOUT", "CFA")
+        pairs = [f"{key}={value}" for key, value in options.items() if value is not None]
+        gdal.GetDriverByName("REFS").CreateCopy(self.path(name), source, options=pairs)
+        return self.path(name)
+
+    def fails(self, source, *words, **options):
+        with self.assertRaises(RuntimeError) as raised:
+            self.copy(source, **options)
+        for word in words:
+            self.assertIn(word, str(raised.exception))
+
+    def fragments(self, stem="m"):
+        folder = self.path(stem)
+        return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+
+class Masters(Case):
+    def test_hold_what_was_copied(self):
+        data = values()
+        for version in VERSIONS:
+            with self.subTest(version=version):
+                path = self.copy(raster(data), f"v{version}.nca", CFA_VERSION=version, SUBARRAY_SHAPE="3,3,4")
+                read = gdal.Open(path)
+                numpy.testing.assert_array_equal(read.ReadAsArray(), data)
+                self.assertEqual(read.GetRasterBand(1).GetNoDataValue(), FILL)
+                self.assertEqual(read.GetRasterBand(1).GetUnitType(), "K")
+                numpy.testing.assert_allclose(read.GetGeoTransform(), [-10, 2, 0, 51, 0, -1])
+                self.assertEqual(read.GetMetadataItem("NETCDF_DIM_time_VALUES"), "{0,6,12,18}")
+                self.assertEqual(read.GetMetadataItem("NC_GLOBAL#title"), "T")
+                self.assertEqual(len(self.fragments(f"v{version}")), 8)
+
+    def test_are_netcdf_3_too(self):
+        data = values()
+        for version in ("0.4", "1.13"):
+            path = self.copy(raster(data), f"v{version}.nca", CFA_VERSION=version, FORMAT="NETCDF3", SUBARRAY_SHAPE="2,3,4")
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(3), b"CDF")
+            with open(self.path(f"v{version}", f"v{version}.tas.0.0.0.nc"), "rb") as file:
+                self.assertEqual(file.read(4), b"CDF\1")
+            numpy.testing.assert_array_equal(gdal.Open(path).ReadAsArray(), data)
+
+    def test_of_groups_are_no_netcdf_3(self):
+        self.fails(raster(values()), "netCDF-3", "CFA-0.4", FORMAT="NETCDF3")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_are_of_version_0_5_unless_told(self):
+        with open(self.copy(raster(values())), "rb") as file:
+            self.assertIn(b"CFA-0.5", file.read())
+
+    def test_name_fragments_relative_to_themselves(self):
+        self.copy(raster(values()), "in/m.nca" if os.makedirs(self.path("in")) is None else "")
+        os.rename(self.path("in"), self.path("moved"))
+        numpy.testing.assert_array_equal(gdal.Open(self.path("moved", "m.nca")).ReadAsArray(), values())
+
+    def test_name_fragments_absolutely_where_that_is_asked_for(self):
+        path = self.copy(raster(values()), FRAGMENT_NAMES="ABSOLUTE", CFA_VERSION="0.4")
+        with open(path, "rb") as file:
+            self.assertIn(self.path("m", "m.tas.0.0.0.nc").encode(), file.read())
+
+    def test_have_projected_grids(self):
+        path = self.copy(raster(values(), geographic=False))
+        read = gdal.Open(path)
+        self.assertEqual(read.GetSpatialRef().GetAuthorityCode(None), "32632")
+        numpy.testing.assert_allclose(read.GetGeoTransform(), [-10, 2, 0, 51, 0, -1])
+
+
+class Fragments(Case):
+    def test_that_hold_nothing_are_not_written(self):
+        data = values()
+        data[2:, :3, 4:] = FILL
+        for version in VERSIONS:
+            path = self.copy(raster(data), f"v{version}.nca", CFA_VERSION=version, SUBARRAY_SHAPE="2,3,4")
+            names = self.fragments(f"v{version}")
+            self.assertEqual(len([name for name in names if ".fill." not in name]), 7)
+            # CF-1.13 has no missing fragments.
+            self.assertEqual(f"v{version}.tas.fill.2x3x4.nc" in names, version == "1.13")
+            self.assertNotIn(f"v{version}.tas.1.0.1.nc", self.fragments(f"v{version}"))
+            numpy.testing.assert_array_equal(gdal.Open(path).ReadAsArray(), data)
+
+    def test_of_nothing_at_all_need_no_folder(self):
+        path = self.copy(raster(numpy.full((2, 3, 4), FILL, "f4")))
+        self.assertEqual(os.listdir(self.folder), ["m.nca"])
+        self.assertTrue((gdal.Open(path).ReadAsArray() == FILL).all())
+
+    def test_are_split_by_size(self):
+        self.copy(raster(values()), SUBARRAY_SIZE=str(30 * 4))
+        self.assertEqual(len(self.fragments()), 8)
+        self.assertEqual(self.fragments()[0], "m.tas.0.0.0.nc")
+
+    def test_have_shapes_by_name(self):
+        self.copy(raster(values()), SUBARRAY_SHAPE="time=1")
+        self.assertEqual(self.fragments(), [f"m.tas.{i}.0.0.nc" for i in range(4)])
+
+    def test_of_odd_shapes_are_refused(self):
+        for shape in ("0,1,1", "a", "time=1,2", "1,,2"):
+            self.fails(raster(values()), "SUBARRAY_SHAPE", SUBARRAY_SHAPE=shape)
+        self.fails(raster(values()), "SUBARRAY_SIZE", SUBARRAY_SIZE="much")
+
+    @unittest.skipIf(netCDF4 is None, "needs python3-netcdf4")
+    def test_are_files_of_their_own(self):
+        self.copy(raster(values()), SUBARRAY_SHAPE="2,3,4")
+        with netCDF4.Dataset(self.path("m", "m.tas.1.0.1.nc")) as file:
+            file.set_auto_mask(False)
+            self.assertEqual(file.data_model, "NETCDF4")
+            self.assertEqual(file["tas"].dimensions, ("time", "lat", "lon"))
+            self.assertEqual(file["tas"].standard_name, "air_temperature")
+            self.assertEqual(file["tas"]._FillValue, FILL)
+            self.assertEqual(file["time"][:].tolist(), [12, 18])
+            self.assertEqual(file["time"].units, "hours since 2000-01-01")
+            self.assertEqual(file["lon"][:].tolist(), [-1, 1, 3, 5])
+            self.assertEqual(file["lat"][:].tolist(), [50.5, 49.5, 48.5])
+            self.assertNotIn("CFA", file.Conventions)
+            numpy.testing.assert_array_equal(file["tas"][:], values()[2:, :3, 4:])
+
+    def test_are_compressed(self):
+        big = numpy.zeros((1, 400, 400), "f4")
+        self.copy(raster(big), "plain.nca")
+        self.copy(raster(big), "small.nca", COMPRESS="DEFLATE")
+        sizes = [os.path.getsize(self.path(stem, f"{stem}.tas.0.0.0.nc")) for stem in ("plain", "small")]
+        self.assertGreater(sizes[0], 20 * sizes[1])
+
+
+class Failures(Case):
+    def test_of_options_are_said(self):
+        self.fails(raster(values()), "LAYOUT=CFA", "refs index", LAYOUT=None)
+        self.fails(raster(values()), "NETCDF4", LAYOUT="ZIP")
+        self.fails(raster(values()), "0.4, 0.5 or 1.13", CFA_VERSION="0.6")
+        self.fails(raster(values()), "ONE or SPLIT", OTHER_DIMENSIONS="MANY")
+
+    def test_leave_what_was_there(self):
+        path = self.copy(raster(values()), SUBARRAY_SHAPE="2,3,4")
+        before = self.fragments()
+        made = subprocess.run(
+            [sys.executable, "-c", f"""
+from osgeo import gdal
+import cfa_write_test as t
+try:
+    gdal.GetDriverByName("REFS").CreateCopy({path!r}, t.raster(t.values()), options=["LAYOUT=CFA", "APPEND_SUBDATASET=YES"],
+        callback=lambda done, text, user: 0)
+except RuntimeError as problem:
+    print(problem)
+"""], cwd=HERE, text=True, capture_output=True, env={**os.environ, "PYTHONPATH": HERE})
+        self.assertIn("interrupted", made.stdout, made.stderr)
+        self.assertEqual(self.fragments(), before)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["m", "m.nca"])
+        numpy.testing.assert_array_equal(gdal.Open(path).ReadAsArray(), values())
+
+    def test_other_files_are_not_in_the_way_silently(self):
+        os.mkdir(self.path("m"))
+        with open(self.path("m", "mine.txt"), "w") as file:
+            file.write("mine")
+        self.fails(raster(values()), "holds other things")
+        self.assertEqual(self.fragments(), ["mine.txt"])
+
+    def test_folders_that_are_not_there_are_named(self):
+        self.fails(raster(values()), "nowhere", name="nowhere/m.nca")
+
+
+class Files(Case):
+    def test_are_plain_netcdf(self):
+        for layout, kind in (("NETCDF4", b"\x89HDF"), ("NETCDF3", b"CDF\1")):
+            path = self.copy(raster(values()), layout + ".nc", LAYOUT=layout)
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(4), kind)
+            numpy.testing.assert_array_equal(gdal.Open(f"NETCDF:{path}:tas").ReadAsArray(), values())
+        self.assertEqual(sorted(os.listdir(self.folder)), ["NETCDF3.nc", "NETCDF4.nc"])
+
+    def test_are_written_into_virtual_file_systems(self):
+        driver = gdal.GetDriverByName("REFS")
+        driver.CreateCopy("/vsimem/cfa_write/m.nca", raster(values()), options=["LAYOUT=CFA", "SUBARRAY_SHAPE=2,6,8"])
+        self.assertEqual(sorted(gdal.ReadDir("/vsimem/cfa_write/m")), ["m.tas.0.0.0.nc", "m.tas.1.0.0.nc"])
+        numpy.testing.assert_array_equal(gdal.Open("/vsimem/cfa_write/m.nca").ReadAsArray(), values())
+        gdal.RmdirRecursive("/vsimem/cfa_write")
+
+
+class Parts(Case):
+    def create(self, **options):
+        options = {"LAYOUT": "CFA", "SUBARRAY_SHAPE": "1,6,8", **options}
+        made = gdal.GetDriverByName("REFS").Create(self.path("m.nca"), 8, 6, 4, gdal.GDT_Float32,
+                                                   options=[f"{k}={v}" for k, v in options.items()])
+        described = raster(values())
+        made.SetGeoTransform(described.GetGeoTransform())
+        made.SetProjection(described.GetProjection())
+        made.SetMetadata(described.GetMetadata())
+        for i in range(4):
+            made.GetRasterBand(i + 1).SetNoDataValue(FILL)
+            made.GetRasterBand(i + 1).SetMetadataItem("NETCDF_VARNAME", "tas")
+        return made
+
+    def test_slices_are_written_in_any_order_and_the_master_when_it_is_closed(self):
+        made = self.create()
+        for i in (2, 0):
+            made.GetRasterBand(i + 1).WriteArray(values()[i])
+        made.GetRasterBand(4).WriteArray(values()[3, 1:2, 2:5], 2, 1)
+        self.assertEqual(os.listdir(self.folder), [])
+        del made
+        self.assertEqual(self.fragments(), [f"m.tas.{i}.0.0.nc" for i in (0, 2, 3)])
+        wanted = numpy.full((4, 6, 8), FILL, "f4")
+        wanted[0], wanted[2], wanted[3, 1, 2:5] = values()[0], values()[2], values()[3, 1, 2:5]
+        numpy.testing.assert_array_equal(gdal.Open(self.path("m.nca")).ReadAsArray(), wanted)
+        numpy.testing.assert_allclose(gdal.Open(self.path("m.nca")).GetGeoTransform(), [-10, 2, 0, 51, 0, -1])
+
+    def test_options_are_looked_at_before_anything_is_written(self):
+        with self.assertRaises(RuntimeError):
+            self.create(CFA_VERSION="0.6")
+        with self.assertRaises(RuntimeError):
+            gdal.GetDriverByName("REFS").Create(self.path("m.nca"), 8, 6, 4, gdal.GDT_Float32)
+
+    def test_fragments_are_not_changed_in_place(self):
+        path = self.copy(raster(values()))
+        with self.assertRaises(RuntimeError) as raised:
+            gdal.Open(path, gdal.GA_Update)
+        self.assertIn("can only be read", str(raised.exception))
+
+
+@unittest.skipIf(netCDF4 is None, "needs python3-netcdf4")
+class Groups(Case):
+    def write_source(self):
+        with netCDF4.Dataset(self.path("source.nc"), "w") as file:
+            file.title = "Everything"
+            for name, size in (("member", 2), ("time", 4), ("y", 3), ("x", 5), ("nv", 2)):
+                file.createDimension(name, size)
+            time = file.createVariable("time", "f8", ("time",))
+            time.units = "days since 2000-01-01"
+            time.bounds = "time_bnds"
+            time[:] = [0, 1, 2, 3]
+            file.createVariable("time_bnds", "f8", ("time", "nv"))[:] = [[i, i + 1] for i in range(4)]
+            lat = file.createVariable("lat", "f4", ("y", "x"))
+            lat.units = "degrees_north"
+            lat[:] = numpy.arange(15).reshape(3, 5)
+            file.createVariable("names", str, ("member",))[:] = numpy.array(["one", "two"], dtype=object)
+            tas = file.createVariable("tas", "i2", ("member", "time", "y", "x"), fill_value=-1)
+            tas.coordinates = "lat names"
+            tas.scale_factor = 0.5
+            tas.set_auto_maskandscale(False)
+            tas[:] = numpy.arange(120).reshape(2, 4, 3, 5)
+            inside = file.createGroup("model").createVariable("pr", "f4", ("time", "y", "x"))
+            inside[:] = numpy.arange(60).reshape(4, 3, 5)
+        return self.path("source.nc")
+
+    def translate(self, **options):
+        pairs = [f"{key}={value}" for key, value in options.items()]
+        source = gdal.OpenEx(f'REFS:"{self.write_source()}"', gdal.OF_MULTIDIM_RASTER)
+        gdal.MultiDimTranslate(self.path("m.nca"), source, format="REFS", creationOptions=["LAYOUT=CFA", *pairs])
+        return gdal.OpenEx(self.path("m.nca"), gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+
+    def test_variables_groups_and_attributes_are_in_one_master(self):
+        for version in VERSIONS:
+            root = self.translate(CFA_VERSION=version)
+            numpy.testing.assert_array_equal(root.OpenMDArray("tas").ReadAsArray(), numpy.arange(120).reshape(2, 4, 3, 5))
+            self.assertEqual(root.OpenMDArray("tas").GetScale(), 0.5)
+            inside = root.OpenMDArrayFromFullname("/model/pr")
+            numpy.testing.assert_array_equal(inside.ReadAsArray(), numpy.arange(60).reshape(4, 3, 5))
+            self.assertEqual(root.GetAttribute("title").ReadAsString(), "Everything")
+            self.assertEqual(self.fragments(), ["m.model.pr.0.0.0.nc", "m.tas.0.0.0.0.nc", "m.tas.1.0.0.0.nc"])
+
+    def test_fragments_have_the_bounds_and_coordinates_of_their_part(self):
+        self.translate(SUBARRAY_SHAPE="member=1,time=3,x=2")
+        with netCDF4.Dataset(self.path("m", "m.tas.1.1.0.2.nc")) as file:
+            file.set_auto_maskandscale(False)
+            self.assertEqual(file["time_bnds"][:].tolist(), [[3, 4]])
+            self.assertEqual(file["lat"][:].tolist(), [[4], [9], [14]])
+            self.assertEqual(file["names"][:].tolist(), ["two"])
+            self.assertEqual(file["tas"][:].ravel().tolist(), [109, 114, 119])
+            self.assertEqual(file.title, "Everything")
+        with netCDF4.Dataset(self.path("m", "m.model.pr.1.0.0.nc")) as file:
+            self.assertEqual(file["model/pr"].shape, (1, 3, 2))
+
+    def test_other_dimensions_are_split_as_needed_where_that_is_asked_for(self):
+        self.translate(OTHER_DIMENSIONS="SPLIT")
+        self.assertIn("m.tas.0.0.0.0.nc", self.fragments())
+        self.assertNotIn("m.tas.1.0.0.0.nc", self.fragments())
+
+    def test_dimensions_may_be_unlimited(self):
+        self.translate(UNLIMITED="time")
+        with netCDF4.Dataset(self.path("m.nca")) as file:
+            self.assertTrue(file.dimensions["time"].isunlimited())
+            self.assertEqual(len(file.dimensions["time"]), 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

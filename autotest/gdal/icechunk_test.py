@@ -1,0 +1,282 @@
+"""Icechunk repositories through GDAL: names and options, files that changed, requests, states that move
+on. The repositories are those of autotest/unit/icechunk/data; those of the folder shared/ beside the
+repository are read too, where that is."""
+
+import json
+import os
+import shutil
+import sys
+import time
+import unittest
+
+import numpy
+from osgeo import gdal
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../server"))
+from served import Folder, Server  # noqa: E402
+
+DATA = os.path.join(HERE, "../unit/icechunk/data")
+SHARED = os.environ.get("REFS_SHARED_DATA", os.path.join(HERE, "../../../shared/data"))
+
+gdal.UseExceptions()
+os.environ.pop("http_proxy", None)
+
+# A day after which the file that is referred to with a date may not have been modified, and the one
+# before.
+DATED = 1714521600
+DAY = 86400
+
+
+def read(name, array, options=()):
+    dataset = gdal.OpenEx(name, gdal.OF_MULTIDIM_RASTER, open_options=list(options))
+    group = dataset.GetRootGroup()
+    return group.OpenMDArrayFromFullname(array).ReadAsArray()
+
+
+class Messages:
+    """What GDAL warns of for a while."""
+
+    def __enter__(self):
+        self.texts = []
+        gdal.PushErrorHandler(lambda kind, number, text: self.texts.append(text))
+        return self.texts
+
+    def __exit__(self, *_):
+        gdal.PopErrorHandler()
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = Folder()
+        self.addCleanup(self.folder.close)
+
+    def copy(self, form, name="repo"):
+        """A repository of a format that is served and may be changed."""
+        path = os.path.join(self.folder.served, name)
+        shutil.copytree(os.path.join(DATA, f"v{form}"), path)
+        return path
+
+    def fails(self, part, function, *arguments):
+        with self.assertRaises(RuntimeError) as failure:
+            function(*arguments)
+        self.assertIn(part, str(failure.exception))
+
+
+class Names(Case):
+    def test_every_state_has_a_name_and_an_option(self):
+        for form in (1, 2):
+            repo = os.path.join(DATA, f"v{form}")
+            head = read(f"REFS:{repo}", "/inline").tolist()
+            self.assertEqual(head, [1, 2, 3, 4, 5, 6])
+            for suffix, option in (("#branch=main", "BRANCH=main"), ("@v1.0", "TAG=v1.0"),
+                                   ("#tag=v1.0", "AS_OF=2999-01-01"),
+                                   ("#branch=main&as_of=2999-01-01", "BRANCH=main")):
+                self.assertEqual(read(f'REFS:"{repo}{suffix}"', "/inline").tolist(), head)
+                self.assertEqual(read(f"REFS:{repo}", "/inline", [option]).tolist(), head)
+            later = [11, 12, 13, 14, 15, 16]
+            self.assertEqual(read(f"REFS:{repo}#branch=dev", "/inline").tolist(), later)
+            self.assertEqual(read(f"REFS:{repo}", "/inline", ["BRANCH=dev"]).tolist(), later)
+
+    def test_arrays_are_named_behind_a_state(self):
+        repo = os.path.join(DATA, "v2")
+        for name in (f"REFS:{repo}@v1.0:/g/split", f'REFS:"{repo}#branch=dev":g/split',
+                     f"REFS:{repo}#branch=dev:/g/split"):
+            values = gdal.Open(name).ReadAsArray()[::-1]  # north is up, as far as anybody knows
+            self.assertEqual(values[0].tolist(), [-1, -1, 2, 3, 4, 5])
+            self.assertEqual(values[3].tolist(), [18, 19, 20, 21, 22, 23])
+
+    def test_subdatasets_keep_the_state(self):
+        repo = os.path.join(DATA, "v2")
+        subdatasets = gdal.Open(f"REFS:{repo}@v1.0").GetSubDatasets()
+        for name, _ in subdatasets:
+            self.assertIn("@v1.0\":", name)
+
+    def test_a_plain_folder_is_known(self):
+        for form in (1, 2):
+            self.assertIsNotNone(gdal.Open(os.path.join(DATA, f"v{form}")))
+        self.assertEqual(read(f"REFS:{DATA}/v2/repo", "/inline").tolist(), [1, 2, 3, 4, 5, 6])
+
+    def test_what_is_not_there_is_said(self):
+        one, two = (os.path.join(DATA, f"v{form}") for form in (1, 2))
+        self.fails('has no branch "x"; there are: dev, main', read, f"REFS:{two}#branch=x", "/inline")
+        self.fails('has no tag "x"; there are: v1.0', read, f"REFS:{two}@x", "/inline")
+        self.fails("none with that branch or tag", read, f"REFS:{one}#branch=x", "/inline")
+        self.fails("none with that branch or tag", read, f"REFS:{one}", "/inline", ["TAG=x"])
+        for repo in (one, two):
+            self.fails('the tag "gone" was deleted', read, f"REFS:{repo}@gone", "/inline")
+            self.fails("snapshots that expired are removed", read,
+                       f"REFS:{repo}#snapshot=ZZZZZZZZZZZZZZZZZZZ0", "/inline")
+            self.fails("options do too", read, f"REFS:{repo}@v1.0", "/inline", ["BRANCH=dev"])
+            self.fails("is none of branch=", read, f"REFS:{repo}#branch=dev&colour=red", "/inline")
+
+    def test_other_sets_have_no_states(self):
+        self.folder.write_array(1, 2)
+        self.fails("can be asked for of an Icechunk repository", read,
+                   f"REFS:{self.folder.served}/refs.json", "/v", ["BRANCH=main"])
+
+    def test_names_with_an_at_sign_may_be_those_of_files(self):
+        self.folder.write_array(1, 2, url="v.bin", name="a@b.json")
+        self.assertEqual(read(f"REFS:{self.folder.served}/a@b.json", "/v").ravel().tolist(), [0, 1])
+        repo = self.copy(2, "repo@home")
+        self.assertEqual(read(f"REFS:{repo}", "/inline").tolist(), [1, 2, 3, 4, 5, 6])
+
+
+class Virtual(Case):
+    def setUp(self):
+        super().setUp()
+        for name, content in (("a file.bin", b"01234A"), ("dated.bin", b"012D"), ("b.bin", b"0123456B")):
+            self.folder.write(name, content)
+        self.repo = self.copy(2)
+        self.date("dated.bin", DATED - DAY)
+        self.here = f"URL_REWRITE=s3://bucket/=>{self.folder.served}/,s3://other/=>{self.folder.served}/"
+
+    def date(self, name, seconds):
+        os.utime(os.path.join(self.folder.served, name), (seconds, seconds))
+
+    def element(self, index, *options):
+        dataset = gdal.OpenEx(f"REFS:{self.repo}", gdal.OF_MULTIDIM_RASTER, open_options=list(options))
+        array = dataset.GetRootGroup().OpenMDArray("virtual")
+        return bytes([int(array.ReadAsArray(array_start_idx=[index], count=[1])[0])])
+
+    def test_containers_and_rewrites_say_where_files_are(self):
+        self.assertEqual(self.element(1, self.here), b"B")
+        self.assertEqual(self.element(
+            1, f"URL_REWRITE=vcc://other/=>{self.folder.served}/"), b"B")
+        self.assertEqual(self.element(3, self.here), b"D")
+
+    def test_names_are_decoded(self):
+        self.assertEqual(self.element(0, self.here, "CHANGED=IGNORE"), b"A")
+
+    def test_a_file_with_another_etag_is_an_error(self):
+        self.fails('and was "tag"', self.element, 0, self.here)
+        with Messages() as said:
+            self.assertEqual(self.element(0, self.here, "CHANGED=WARN"), b"A")
+        self.assertEqual(sum("changed since references" in text for text in said), 1, said)
+
+    def test_a_file_that_was_modified_later_is_an_error(self):
+        self.date("dated.bin", DATED + DAY)
+        self.fails("it was modified at 2024-05-02T00:00:00Z, after 2024-05-01T00:00:00Z",
+                   self.element, 3, self.here)
+        self.assertEqual(self.element(3, self.here, "CHANGED=IGNORE"), b"D")
+
+    def test_a_file_as_old_as_the_reference_is_not(self):
+        self.date("dated.bin", DATED)
+        self.assertEqual(self.element(3, self.here), b"D")
+
+    def test_servers_are_asked_too(self):
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        there = f"URL_REWRITE=s3://bucket/=>{server.base}/"
+        self.assertEqual(self.element(3, there), b"D")
+        self.date("dated.bin", DATED + DAY)
+        time.sleep(1.1)
+        self.fails("after 2024-05-01T00:00:00Z", self.element, 3, there)
+        self.assertEqual(self.element(3, there, "CHANGED=IGNORE"), b"D")
+
+    def test_a_remote_repository_names_no_local_file(self):
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        self.repo = server.url("repo")
+        self.fails("may not name the local file", self.element, 3, self.here)
+
+
+class Requests(Case):
+    def served(self, form):
+        self.copy(form)
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        return server
+
+    def test_a_repository_opens_with_two_requests_or_three(self):
+        for form, suffix, most in ((2, "#branch=main", 2), (2, "", 3), (1, "#branch=main", 3)):
+            shutil.rmtree(os.path.join(self.folder.served, "repo"), ignore_errors=True)
+            server = self.served(form)
+            dataset = gdal.Open(f"REFS:\"{server.url('repo')}{suffix}\":/g/split")
+            self.assertLessEqual(len(server.requests()), most, server.requests())
+            values = dataset.ReadAsArray(4, 0, 2, 2)
+            self.assertEqual(values.tolist(), [[22, 23], [16, 17]])
+            asked = [entry["path"] for entry in server.requests()]
+            self.assertLessEqual(len(asked), most + 2, asked)
+            self.assertEqual(sum("/manifests/" in path for path in asked), 1, asked)
+
+    def test_a_tag_takes_no_more(self):
+        server = self.served(2)
+        self.assertEqual(gdal.Open(f"REFS:{server.url('repo@v1.0')}:/g/split").RasterXSize, 6)
+        self.assertLessEqual(len(server.requests()), 2, [r["path"] for r in server.requests()])
+
+    def test_a_file_of_a_bucket_that_forbids_is_no_reason_to_stop(self):
+        self.folder.write_array(1, 2, name="set")
+        server = Server(self.folder, faults={"/set/repo": {"status": 403},
+                                             "/set/refs/branch.main/ref.json": {"status": 403}})
+        self.addCleanup(server.close)
+        self.assertEqual(read(f"REFS:{server.url('set')}", "/v").ravel().tolist(), [0, 1])
+
+
+class MovesOn(Case):
+    def move(self):
+        """Has the branch main name the snapshot of dev."""
+        references = os.path.join(self.folder.served, "repo", "refs")
+        with open(os.path.join(references, "branch.dev", "ref.json"), encoding="utf-8") as file:
+            dev = json.load(file)
+        with open(os.path.join(references, "branch.main", "ref.json"), "w", encoding="utf-8") as file:
+            json.dump(dev, file)
+
+    def check(self, name):
+        first = gdal.OpenEx(name, gdal.OF_MULTIDIM_RASTER)
+        before = first.GetRootGroup().OpenMDArray("inline")
+        self.assertEqual(before.ReadAsArray().tolist(), [1, 2, 3, 4, 5, 6])
+        self.move()
+        time.sleep(1.1)
+        self.assertEqual(read(name, "/inline").tolist(), [11, 12, 13, 14, 15, 16])
+        split = first.GetRootGroup().OpenMDArrayFromFullname("/g/split")
+        self.assertEqual(split.ReadAsArray()[3].tolist(), [18, 19, 20, 21, 22, 23])
+
+    def test_what_is_opened_later_here_is_the_later_state(self):
+        self.check(f"REFS:{self.copy(1)}")
+
+    def test_what_is_opened_later_elsewhere_is_the_later_state(self):
+        self.copy(1)
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        self.check(f"REFS:{server.url('repo')}")
+
+
+class Damaged(Case):
+    def test_missing_and_damaged_manifests_are_errors(self):
+        for form in (1, 2):
+            shutil.rmtree(os.path.join(self.folder.served, "repo"), ignore_errors=True)
+            repo = self.copy(form)
+            manifests = os.path.join(repo, "manifests")
+            for name in os.listdir(manifests):
+                with open(os.path.join(manifests, name), "r+b") as file:
+                    file.truncate(60)
+            self.fails("manifests/", read, f"REFS:{repo}", "/inline")
+            shutil.rmtree(manifests)
+            self.fails("a manifest that the snapshot names", read, f"REFS:{repo}", "/inline")
+
+    def test_a_snapshot_that_is_cut_is_an_error(self):
+        repo = self.copy(2)
+        snapshots = os.path.join(repo, "snapshots")
+        for name in os.listdir(snapshots):
+            with open(os.path.join(snapshots, name), "r+b") as file:
+                file.truncate(100)
+        self.fails("zstd", read, f"REFS:{repo}", "/inline")
+
+
+class Samples(Case):
+    def test_published_repositories_are_read(self):
+        folder = os.path.join(SHARED, "icechunk")
+        if not os.path.isdir(folder):
+            self.skipTest("there is no folder shared/")
+        for name in sorted(os.listdir(folder)):
+            repo = os.path.join(folder, name)
+            small = read(f"REFS:{repo}", "/group1/small_chunks")
+            self.assertEqual(small.tolist(), [3, 3, 3, 3, 3] if "split" in name else small.tolist())
+            self.assertEqual(len(gdal.Open(f"REFS:{repo}").ReadAsArray()), 10) if "split" in name else None
+        split = read(f"REFS:{folder}/split-repo-v1", "/group1/split")
+        self.assertTrue(numpy.all(split == 14))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,256 @@
+"""The four tools of S3netCDF4 as verbs of refs: split, combine --format cfa, info --partition, mv; on one
+archive, in a folder and, where there is versitygw, in an object store.
+
+    cfa_test.py PROGRAM [test ...]
+"""
+
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+from osgeo import gdal
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "server"))
+import object_store  # noqa: E402
+
+try:
+    import netCDF4
+except ImportError:
+    print("there is no module netCDF4")
+    sys.exit(77)
+
+REFS = os.path.abspath(sys.argv.pop(1))
+SHARED = os.path.join(HERE, "..", "..", "..", "shared", "data", "cfa")
+VERSIONS = ("0.4", "0.5", "1.13")
+gdal.UseExceptions()
+
+
+def run(*arguments, status=0):
+    done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode != status:
+        raise AssertionError(f"{arguments}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr if status else done.stdout
+
+
+def read(name, variable="tas"):
+    dataset = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER)
+    return dataset.GetRootGroup().OpenMDArrayFromFullname("/" + variable).ReadAsArray()
+
+
+def dump(name):
+    """All that ncdump shows, but for the name."""
+    shown = subprocess.run(["ncdump", name], capture_output=True, text=True, check=True).stdout
+    return shown.split("{", 1)[1]
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.before = os.getcwd()
+        os.chdir(self.folder)
+        os.environ["HOME"] = self.folder
+
+    def tearDown(self):
+        os.chdir(self.before)
+        shutil.rmtree(self.folder)
+
+    def values(self, times=4):
+        t, y, x = np.meshgrid(np.arange(times), np.arange(6), np.arange(8), indexing="ij")
+        return (1000 * t + 10 * y + x + 0.25).astype("f4")
+
+    def write(self, name="source.nc", times=(0, 1, 2, 3), units="days since 2000-01-01", data=None):
+        with netCDF4.Dataset(name, "w") as file:
+            file.title = "Archive"
+            for dim, n in (("time", len(times)), ("lat", 6), ("lon", 8)):
+                file.createDimension(dim, n)
+            axes = [file.createVariable(dim, "f8", (dim,)) for dim in ("time", "lat", "lon")]
+            axes[0].units = units
+            axes[0][:] = times
+            axes[1].units, axes[2].units = "degrees_north", "degrees_east"
+            axes[1][:], axes[2][:] = np.arange(50, 44, -1), np.arange(8)
+            tas = file.createVariable("tas", "f4", ("time", "lat", "lon"), fill_value=-9999)
+            tas.units = "K"
+            tas[:] = self.values(len(times)) if data is None else data
+        return name
+
+    def split(self, name="m.nca", source="source.nc", **options):
+        if not os.path.exists(source):
+            self.write(source)
+        pairs = [part for key, value in options.items() for part in ("--" + key.replace("_", "-"), value)]
+        run("split", source, "-o", name, *pairs)
+        return name
+
+
+class Split(Folder):
+    def test_makes_masters_that_are_read_equal(self):
+        for version in VERSIONS:
+            for size in ({"subarray_shape": "2,3,4"}, {"subarray_size": "120"}, {}):
+                self.split(cfa_version=version, **size)
+                np.testing.assert_array_equal(read("m.nca"), self.values())
+
+    def test_splits_masters_anew(self):
+        self.split(subarray_shape="1,6,8")
+        self.split("n.nca", "m.nca", subarray_shape="4,3,8")
+        np.testing.assert_array_equal(read("n.nca"), self.values())
+        self.assertEqual(sorted(os.listdir("n")), ["n.tas.0.0.0.nc", "n.tas.0.1.0.nc"])
+
+    def test_says_what_options_may_be(self):
+        self.write()
+        self.assertIn("0.4, 0.5 or 1.13", run("split", "source.nc", "-o", "m.nca", "--cfa-version", "2", status=1))
+        self.assertIn("CFA-0.4", run("split", "source.nc", "-o", "m.nca", "--format", "NETCDF3", status=1))
+        self.assertIn("50MB", run("split", "source.nc", "-o", "m.nca", "--subarray-size", "big", status=1))
+        self.assertEqual(os.listdir("."), ["source.nc"])
+
+
+class Combine(Folder):
+    def combine(self, *sources, version="0.5", name="again.nca", options=(), status=0):
+        return run("combine", "--format", "cfa", "--cfa-version", version, *options, *sources, "-o", name, status=status)
+
+    def test_makes_a_lost_master_again(self):
+        for version in VERSIONS:
+            self.split(cfa_version=version, subarray_shape="2,3,4")
+            before = dump("m.nca")
+            os.remove("m.nca")
+            self.combine(*glob.glob("m/*.nc"), version=version, name="m.nca")
+            self.assertEqual(dump("m.nca"), before)
+
+    def test_makes_it_again_where_fragments_of_nothing_were_left_out(self):
+        data = self.values()
+        data[2:, :3, 4:] = -9999
+        self.write(data=data)
+        for version in VERSIONS:
+            self.split(subarray_shape="2,3,4", cfa_version=version)
+            before = dump("m.nca")
+            self.combine(*sorted(glob.glob("m/*.nc")), name="m.nca", version=version)
+            self.assertEqual(dump("m.nca"), before)
+        np.testing.assert_array_equal(read("m.nca"), data)
+
+    def test_joins_files_by_their_times_in_any_order(self):
+        for version in VERSIONS:
+            self.write("late.nc", (2, 3), data=self.values()[2:])
+            self.write("early.nc", (0, 1), data=self.values()[:2])
+            self.combine("late.nc", "early.nc", version=version)
+            np.testing.assert_array_equal(read("again.nca"), self.values())
+
+    def test_counts_times_from_a_common_date(self):
+        self.write("early.nc", (0, 1), data=self.values()[:2])
+        self.write("late.nc", (0, 24), "hours since 2000-01-03", data=self.values()[2:])
+        self.combine("late.nc", "early.nc", options=("--common-date", "days since 1999-12-31"))
+        np.testing.assert_array_equal(read("again.nca"), self.values())
+        with netCDF4.Dataset("again.nca") as file:
+            self.assertEqual(file["time"][:].tolist(), [1, 2, 3, 4])
+            self.assertEqual(file["time"].units, "days since 1999-12-31")
+
+    def test_adds_steps_to_a_master(self):
+        for version in VERSIONS:
+            self.write("source.nc", (0, 1), data=self.values()[:2])
+            self.split(cfa_version=version, subarray_shape="1,6,8")
+            self.write("next.nc", (2,), data=self.values()[2:3])
+            self.write("last.nc", (3,), data=self.values()[3:])
+            run("append", "m.nca", "next.nc")
+            np.testing.assert_array_equal(read("m.nca"), self.values()[:3])
+            run("append", "m.nca", "last.nc")
+            np.testing.assert_array_equal(read("m.nca"), self.values())
+            with netCDF4.Dataset("m.nca") as file:
+                self.assertIn(version, file.Conventions)
+            os.remove("source.nc")
+
+    def test_adds_what_was_split_as_the_master_is(self):
+        self.write("source.nc", (0, 1), data=self.values()[:2])
+        self.split(subarray_shape="1,3,8")
+        self.write("next.nc", (2, 3), data=self.values()[2:])
+        self.assertIn("cut otherwise", run("append", "m.nca", "next.nc", status=1))
+        self.split("next.nca", "next.nc", subarray_shape="1,3,8")
+        run("append", "m.nca", *glob.glob("next/*.nc"))
+        np.testing.assert_array_equal(read("m.nca"), self.values())
+
+    def test_refuses_what_has_no_place(self):
+        self.write("a.nc", (0, 1), data=self.values()[:2])
+        self.write("b.nc", (0, 1), data=self.values()[:2])
+        self.assertIn("same part", self.combine("a.nc", "b.nc", status=1))
+        self.split(subarray_shape="1,6,8")
+        os.remove("m/m.tas.1.0.0.nc")
+        self.assertIn("no fragment number 1 along time", self.combine(*glob.glob("m/*.nc"), status=1))
+        self.assertFalse(os.path.exists("again.nca"))
+
+
+class Info(Folder):
+    def test_shows_all_partitions_or_one_or_none(self):
+        for version in VERSIONS:
+            self.split(cfa_version=version, subarray_shape="2,6,8")
+            shown = run("info", "m.nca", "--partition", "all")
+            self.assertIn("/tas  (time 4, lat 6, lon 8)", shown)
+            self.assertIn("[0,0,0]  0:2, 0:6, 0:8  m/m.tas.0.0.0.nc  tas", shown)
+            self.assertIn("[1,0,0]  2:4, 0:6, 0:8  m/m.tas.1.0.0.nc  tas", shown)
+            shown = run("info", "m.nca", "--partition", "1,0,0", "--variables", "tas")
+            self.assertNotIn("[0,0,0]", shown)
+            self.assertNotIn("[1,0,0]", run("info", "m.nca", "--partition", "none"))
+            self.assertIn('units: "K"', run("info", "m.nca", "--metadata"))
+            self.assertIn('title: "Archive"', run("info", "m.nca", "--metadata", "--group", "root"))
+            run("info", "m.nca", "--partition", "all", "--variables", "pr", status=1)
+            self.assertIn("3 numbers", run("info", "m.nca", "--partition", "1,0", status=1))
+
+
+class Move(Folder):
+    def test_says_where_fragments_are_now(self):
+        for version in VERSIONS:
+            self.split(cfa_version=version, subarray_shape="2,6,8")
+            os.makedirs("elsewhere", exist_ok=True)
+            shutil.rmtree("elsewhere")
+            os.rename("m", "elsewhere")
+            self.assertEqual(run("mv", "m.nca", "--prefix", "elsewhere"), "2 fragments\n")
+            np.testing.assert_array_equal(read("m.nca"), self.values())
+            os.rename("elsewhere/m.tas.1.0.0.nc", "one.nc")
+            shutil.copy("one.nc", "m.tas.1.0.0.nc")
+            run("mv", "m.nca", "--rewrite", "elsewhere/=>./", "--partition", "1,0,0")
+            np.testing.assert_array_equal(read("m.nca"), self.values())
+
+    def test_says_so_where_nothing_changes(self):
+        self.split()
+        self.assertIn("no name", run("mv", "m.nca", "--rewrite", "x=>y", status=1))
+        self.assertIn("no name", run("mv", "m.nca", "--prefix", "x", "--variables", "pr", status=1))
+
+    @unittest.skipUnless(os.path.isdir(SHARED), "needs samples that are not in the repository")
+    def test_knows_every_encoding(self):
+        for name, last in (("cfa04", "nca"), ("cfa05", "nca"), ("cfa06", "nca"), ("cfa06_alternatives", "nca"),
+                           ("draft112", None), ("cf113_uneven", None), ("cfa04_nc4_uneven", None)):
+            with self.subTest(name):
+                master = glob.glob(os.path.join(SHARED, name, "master.nc*"))[0]
+                before = read(master)
+                shutil.copy(master, "copy.nca")
+                run("mv", "copy.nca", "--prefix", os.path.join(SHARED, name, "master"))
+                np.testing.assert_array_equal(read("copy.nca"), before)
+
+
+@unittest.skipIf(object_store.WHY_NOT, object_store.WHY_NOT)
+class Stores(Folder):
+    def test_one_archive_goes_through_all_tools(self):
+        store = object_store.ObjectStore("id", "topsecret", "archive")
+        self.addCleanup(store.close)
+        with open(".s3nc.json", "w") as file:
+            json.dump({"version": "9", "hosts": {"s3://store": {
+                "alias": "store", "url": store.url, "backend": "s3aioFileObject",
+                "credentials": {"accessKey": "id", "secretKey": "topsecret"}}}, "backends": {}}, file)
+        gdal.SetConfigOption("HOME", self.folder)
+        self.addCleanup(gdal.SetConfigOption, "HOME", None)
+        self.split("s3://store/archive/2000/m.nca", subarray_shape="2,3,4")
+        self.assertEqual(len(store.files("archive")), 9)
+        np.testing.assert_array_equal(read("s3://store/archive/2000/m.nca"), self.values())
+        shown = run("info", "s3://store/archive/2000/m.nca", "--partition", "1,1,1")
+        self.assertIn("s3://store/archive/2000/m/m.tas.1.1.1.nc", shown)
+        run("combine", "--format", "cfa", "s3://store/archive/2000/m/", "-o", "local.nca")
+        np.testing.assert_array_equal(read("local.nca"), self.values())
+        run("mv", "local.nca", "--rewrite", "s3://store/archive/2000=>s3://store/archive/moved")
+        os.rename(os.path.join(store.root, "archive", "2000"), os.path.join(store.root, "archive", "moved"))
+        np.testing.assert_array_equal(read("local.nca"), self.values())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,188 @@
+"""The program refs and object stores: sources and lists of them by s3:// with signatures, from a server
+that checks them, and from one that somebody else wrote.
+
+    s3_test.py PROGRAM [test ...]    VERSITYGW names the program of that server, else it is looked for
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "server"))
+from s3_server import S3Server  # noqa: E402
+
+REFS = os.path.abspath(sys.argv.pop(1))
+FILES = os.path.join(HERE, "..", "golden", "scan")
+KEYS = {"id": "topsecret"}
+
+
+def content(name):
+    with open(os.path.join(FILES, name), "rb") as file:
+        return file.read()
+
+
+class Store(unittest.TestCase):
+    """Runs in a folder without files of keys or aliases."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.output = os.path.join(self.folder, "out.json")
+        self.environment = {"HOME": self.folder, "PATH": os.environ["PATH"], "GDAL_HTTP_MAX_RETRY": "0",
+                            **{name: value for name, value in os.environ.items()
+                               if name in ("LD_PRELOAD", "ASAN_OPTIONS", "TSAN_OPTIONS")}}
+
+    def serve(self, objects, keys):
+        server = S3Server(objects, dict(keys))
+        self.addCleanup(server.close)
+        self.environment["AWS_ENDPOINT_URL"] = server.url
+        return server
+
+    def sign(self, identity="id", secret="topsecret"):
+        self.environment.update(AWS_ACCESS_KEY_ID=identity, AWS_SECRET_ACCESS_KEY=secret)
+
+    def run_refs(self, *arguments, status=0):
+        done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False,
+                              env=self.environment, cwd=self.folder)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout + done.stderr if status else done.stdout
+
+    def index(self, *sources):
+        """The URLs that the set made of them refers to."""
+        self.run_refs("index", *sources, "-o", self.output, "--quiet")
+        with open(self.output, encoding="utf-8") as file:
+            refs = json.load(file)["refs"]
+        return sorted({ref[0] for ref in refs.values() if isinstance(ref, list)})
+
+
+class Sources(Store):
+    def test_signed_requests_read_what_others_may_not(self):
+        server = self.serve({"/data/a b/filters.h5": content("filters.h5")}, KEYS)
+        self.assertIn("HTTP 403", self.run_refs("ls", "s3://data/a b/filters.h5", status=1))
+        self.sign()
+        self.assertIn("s3://data/a b/filters.h5", self.index("s3://data/a b/filters.h5"))
+        self.assertEqual({refusal for *_, refusal in server.asked}, {"AccessDenied", None})
+        self.assertIn("", self.run_refs("check", self.output))
+
+    def test_a_wrong_secret_is_refused_in_words(self):
+        self.serve({"/data/filters.h5": content("filters.h5")}, KEYS)
+        self.sign(secret="wrong")
+        said = self.run_refs("ls", "s3://data/filters.h5", status=1)
+        self.assertIn("SignatureDoesNotMatch", said)
+        self.assertIn("AWS_NO_SIGN_REQUEST=YES", said)
+        self.assertNotIn("wrong", said)
+
+    def test_keys_come_from_the_file_of_aws(self):
+        self.serve({"/data/filters.h5": content("filters.h5")}, {**KEYS, "other": "else"})
+        os.mkdir(os.path.join(self.folder, ".aws"))
+        with open(os.path.join(self.folder, ".aws", "credentials"), "w", encoding="utf-8") as file:
+            file.write("[work]\naws_access_key_id = other\naws_secret_access_key = else\n")
+        self.environment["AWS_PROFILE"] = "work"
+        self.run_refs("ls", "s3://data/filters.h5")
+
+    def test_public_buckets_need_no_keys(self):
+        self.serve({"/data/filters.h5": content("filters.h5")}, {})
+        self.run_refs("ls", "s3://data/filters.h5")
+
+    def test_aliases_are_servers(self):
+        server = self.serve({"/data/filters.h5": content("filters.h5")}, KEYS)
+        del self.environment["AWS_ENDPOINT_URL"]
+        with open(os.path.join(self.folder, ".s3nc.json"), "w", encoding="utf-8") as file:
+            json.dump({"version": "9", "hosts": {"s3://one": {"url": server.url, "credentials":
+                       {"accessKey": "id", "secretKey": "topsecret"}}}}, file)
+        self.assertIn("s3://one/data/filters.h5", self.index("s3://one/data/filters.h5"))
+        server.objects["/data/f/a.h5"] = content("filters.h5")
+        self.assertIn("s3://one/data/f/a.h5", self.index("s3://one/data/f/"))
+
+    def test_what_only_gdal_reads_is_said(self):
+        self.assertIn("GDAL", self.run_refs("ls", "oss://bucket/k", status=1))
+
+
+class Lists(Store):
+    def test_a_prefix_is_all_objects_in_it(self):
+        server = self.serve({f"/data/f/{i}&.h5": content("filters.h5") for i in range(5)} |
+                            {"/data/g.h5": b"no", "/data/f/": b"", "/data/f/.hidden": b"no"}, KEYS)
+        self.sign()
+        server.page = 2
+        said = self.run_refs("index", "s3://data/f/", "-o", self.output, "--quiet", status=1)
+        self.assertNotIn("hidden", said)  # all are the same, and cannot be joined: the first and the last tell
+        asked = {path for _, path, *_ in server.asked if path.endswith(".h5")}
+        self.assertEqual(asked, {"/data/f/0&.h5", "/data/f/4&.h5"})
+        self.assertEqual(sum(path == "/data" for _, path, *_ in server.asked), 4)
+
+    def test_patterns_are_those_of_files(self):
+        names = [f"/data/{folder}/{i}.h5" for folder in ("f", "g") for i in range(3)]
+        server = self.serve({name: content("filters.h5") for name in names}, {})
+        self.run_refs("index", "s3://data/*/2.h5", "-o", self.output, "--quiet", status=1)
+        asked = {path for _, path, *_ in server.asked if path.endswith(".h5")}
+        self.assertEqual(asked, {"/data/f/2.h5", "/data/g/2.h5"})
+
+    def test_nothing_of_a_name_is_said(self):
+        self.serve({"/data/f.h5": b""}, {})
+        said = self.run_refs("index", "s3://data/x*", "-o", self.output, status=1)
+        self.assertIn("s3://data/x*: nothing has a name like this", said)
+
+    def test_a_list_that_is_none_is_said(self):
+        server = self.serve({"/data/f.h5": b""}, KEYS)
+        said = self.run_refs("index", "s3://data/x*", "-o", self.output, status=1)
+        self.assertIn("s3://data/x: HTTP 403 AccessDenied", said)
+        server.keys.clear()
+        said = self.run_refs("index", "s3://none/", "-o", self.output, status=1)
+        self.assertIn("s3://none/: HTTP 404 NoSuchBucket", said)
+
+
+class Foreign(Store):
+    """A gateway that somebody else wrote: versitygw."""
+
+    def setUp(self):
+        super().setUp()
+        program = os.environ.get("VERSITYGW") or shutil.which("versitygw")
+        if program is None:
+            self.skipTest("there is no versitygw: set VERSITYGW")
+        root = os.path.join(self.folder, "buckets")
+        os.makedirs(os.path.join(root, "data", "a b"))
+        for i in range(1203):
+            with open(os.path.join(root, "data", "a b", f"{i:04}+.bin"), "wb") as file:
+                file.write(b"x")
+        shutil.copy(os.path.join(FILES, "filters.h5"), os.path.join(root, "data", "a b", "é.h5"))
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        server = subprocess.Popen([program, "--access", "id", "--secret", "topsecret", "--port", f"127.0.0.1:{port}",
+                                   "--quiet", "posix", root], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        self.environment["AWS_ENDPOINT_URL"] = f"http://127.0.0.1:{port}"
+        for _ in range(100):
+            try:
+                urllib.request.urlopen(self.environment["AWS_ENDPOINT_URL"], timeout=1)
+            except urllib.error.HTTPError:
+                return
+            except OSError:
+                time.sleep(0.1)
+        self.fail("versitygw does not answer")
+
+    def test_takes_signatures_and_lists(self):
+        self.sign()
+        self.assertIn("s3://data/a b/é.h5", self.index("s3://data/a b/é.h5"))
+        self.assertIn("s3://data/a b/é.h5", self.index("s3://data/a b/*.h5"))
+        said = self.run_refs("index", "s3://data/a b/1202+*", "-o", self.output, status=1)
+        self.assertIn("1202+.bin", said)  # it is there, and no set
+
+    def test_refuses_who_has_no_keys(self):
+        self.assertIn("HTTP 403", self.run_refs("ls", "s3://data/a b/é.h5", status=1))
+        self.sign(secret="wrong")
+        self.assertIn("SignatureDoesNotMatch", self.run_refs("ls", "s3://data/a b/é.h5", status=1))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[1:]])

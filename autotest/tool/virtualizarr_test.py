@@ -1,0 +1,90 @@
+"""The parser for VirtualiZarr in python/, and sets of the program refs read by VirtualiZarr's own parsers:
+the values are those that netCDF4 reads.
+
+    virtualizarr_test.py PROGRAM
+
+Skips where no Python has virtualizarr, h5netcdf or netCDF4, and xarray: this one, or the one that
+REFS_VIRTUALIZARR_PYTHON names, such as that of a virtual environment (pip install virtualizarr
+obstore netCDF4 fastparquet).
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+MODULES = "import virtualizarr, obstore, netCDF4, xarray, fastparquet"
+SKIPPED = 77
+
+CHECK = """
+import json, os, sys, warnings
+import netCDF4, numpy as np, xarray
+from obspec_utils.registry import ObjectStoreRegistry
+from obstore.store import LocalStore
+from virtualizarr import open_virtual_dataset
+from virtualizarr.parsers import KerchunkJSONParser, KerchunkParquetParser
+from virtualizarr_refs import RefsError, RefsParser, scan
+warnings.simplefilter("ignore")
+folder = sys.argv[1]
+registry = ObjectStoreRegistry({"file://": LocalStore()})
+for i in range(2):
+    with netCDF4.Dataset(f"{folder}/{i}.nc", "w") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 40)
+        time = file.createVariable("time", "f8", ("time",), chunksizes=(1,))
+        time.units, time[:] = "hours since 2020-01-01", [2 * i, 2 * i + 1]
+        v = file.createVariable("v", "i2", ("time", "x"), zlib=True, chunksizes=(1, 20))
+        v.scale_factor = 0.5
+        v[:] = np.arange(80).reshape(2, 40) * 0.5 + i
+        v.long_name = "v"
+urls = [f"file://{folder}/{i}.nc" for i in range(2)]
+for url in urls:
+    found = xarray.open_zarr(RefsParser()(url, registry), consolidated=False, zarr_format=3)
+    with xarray.open_dataset(url[7:], engine="netcdf4") as wanted:
+        xarray.testing.assert_equal(found.load(), wanted.load())
+parts = [open_virtual_dataset(url, registry=registry, parser=RefsParser(), loadable_variables=[])
+         for url in urls]
+joined = xarray.concat(parts, dim="time", coords="minimal", compat="override", join="override")
+joined.vz.to_kerchunk(f"{folder}/joined.json", format="json")
+os.system(f"{os.environ['REFS_PROGRAM']} index {folder}/0.nc {folder}/1.nc -o {folder}/own.json")
+os.system(f"{os.environ['REFS_PROGRAM']} index {folder}/0.nc -o {folder}/one.json")
+os.system(f"{os.environ['REFS_PROGRAM']} index {folder}/0.nc -o {folder}/one.parq")
+refs, own = (json.load(open(f"{folder}/{name}.json"))["refs"] for name in ("joined", "own"))
+for key in refs:
+    if key.startswith("v/") and key[2:3].isdigit():
+        assert [refs[key][0].removeprefix("file://"), *refs[key][1:]] == own[key], key
+with xarray.open_dataset(urls[0][7:], engine="netcdf4") as wanted:
+    for parser, name in ((KerchunkJSONParser(), "one.json"),
+                         (KerchunkParquetParser(), "one.parq")):
+        found = xarray.open_zarr(parser(f"file://{folder}/{name}", registry), consolidated=False,
+                                 zarr_format=3)
+        xarray.testing.assert_equal(found.load(), wanted.load())
+try:
+    scan(f"file://{folder}/none.nc")
+    raise AssertionError("nothing was said")
+except RefsError as said:
+    assert "none.nc" in str(said)
+print("all is as it should be")
+"""
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    here = os.path.dirname(os.path.abspath(__file__))
+    environment = {**os.environ, "REFS_PROGRAM": program,
+                   "PYTHONPATH": os.path.join(here, "../../python")}
+    for python in (sys.executable, os.environ.get("REFS_VIRTUALIZARR_PYTHON", "")):
+        if python and subprocess.run([python, "-c", MODULES], capture_output=True,
+                                     check=False).returncode == 0:
+            break
+    else:
+        print("no Python has VirtualiZarr")
+        return SKIPPED
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([python, "-c", CHECK, os.path.realpath(folder)], env=environment,
+                              check=False)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

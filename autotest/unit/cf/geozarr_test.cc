@@ -1,0 +1,133 @@
+/* geozarr_test.cc -- the Zarr conventions "proj:" and "spatial:". */
+#include "dataset.h"
+
+namespace {
+
+const std::string proj = R"({"uuid":"f17cb550-5864-4468-aeb7-f3180cfb622f"})";
+const std::string spatial = R"({"uuid":"689b58e2-cf7b-45e0-9fff-9cfc0883d6b4"})";
+const std::string both = R"("zarr_conventions":[)" + proj + "," + spatial + "],";
+const std::string dims = R"("spatial:dimensions":["y","x"],)";
+const std::string transform = R"("spatial:transform":[10,0,500,0,-20,900])";
+
+/** An array of four by five. */
+class GeoZarr : public testing::Test {
+  protected:
+    void describe(const std::string &attributes) {
+        set.array("v", {{"y", "x"}, {4, 5}, attributes});
+        set.describe("v");
+    }
+    bool crsHolds(const std::string &part) const {
+        return set.description.crs != nullptr &&
+               std::string(set.description.crs).find(part) != std::string::npos;
+    }
+    Dataset set;
+};
+
+TEST_F(GeoZarr, TransformIsThatOfAMatrixAndRowsStayAsTheyAre) {
+    describe(both + dims + transform);
+    EXPECT_EQ(set.geotransform(), Values({500, 10, 0, 900, 0, -20}));
+    EXPECT_FALSE(set.description.flip_y);
+    EXPECT_EQ(set.description.crs, nullptr);
+}
+
+TEST_F(GeoZarr, WinsOverCf) {
+    set.projected();
+    set.array("crs", {{}, {}, R"("grid_mapping_name":"latitude_longitude")", "<i4"});
+    describe(both + dims + transform + R"(,"proj:code":"EPSG:32633","grid_mapping":"crs")");
+    EXPECT_EQ(set.geotransform(), Values({500, 10, 0, 900, 0, -20}));
+    EXPECT_TRUE(crsHolds("UTM zone 33N"));
+}
+
+TEST_F(GeoZarr, HoldsOnlyWhereTheConventionIsListed) {
+    describe(R"("zarr_conventions":[)" + proj + "]," + dims + transform +
+             R"(,"proj:code":"EPSG:32633")");
+    EXPECT_FALSE(set.description.has_geotransform);
+    EXPECT_TRUE(crsHolds("UTM zone 33N"));
+    Dataset without;
+    without.array("v", {{"y", "x"}, {4, 5}, dims + transform + R"(,"proj:code":"EPSG:32633")"});
+    without.describe("v");
+    EXPECT_FALSE(without.description.has_geotransform);
+    EXPECT_EQ(without.description.crs, nullptr);
+}
+
+TEST_F(GeoZarr, CrsIsTheFirstThatProjKnows) {
+    describe(
+        both +
+        R"("proj:code":"EPSG:99999999","proj:wkt2":"nonsense","proj:projjson":)"
+        R"({"type":"GeographicCRS","name":"made up","datum":{"type":"GeodeticReferenceFrame",)"
+        R"("name":"d","ellipsoid":{"name":"e","semi_major_axis":6370000,"inverse_flattening":300}},)"
+        R"("coordinate_system":{"subtype":"ellipsoidal","axis":[{"name":"Lat","abbreviation":"lat",)"
+        R"("direction":"north","unit":"degree"},{"name":"Lon","abbreviation":"lon","direction":"east",)"
+        R"("unit":"degree"}]}})");
+    EXPECT_TRUE(crsHolds("made up"));
+}
+
+TEST_F(GeoZarr, CodeOfStacNeedsNoConvention) {
+    describe(R"("proj:epsg":32633)");
+    EXPECT_TRUE(crsHolds("UTM zone 33N"));
+}
+
+TEST_F(GeoZarr, BoxCountsWhereNothingElsePlacesTheGrid) {
+    describe(both + dims + R"("spatial:bbox":[0,10,50,50])");
+    EXPECT_EQ(set.geotransform(), Values({0, 10, 0, 50, 0, -10}));
+    Dataset placed;
+    placed.projected();
+    placed.array("v", {{"y", "x"}, {4, 5}, both + dims + R"("spatial:bbox":[0,10,50,50])"});
+    placed.describe("v");
+    EXPECT_EQ(placed.geotransform(), Values({-0.5, 1, 0, 3.5, 0, -1}));
+}
+
+TEST_F(GeoZarr, NodesAreCentres) {
+    describe(both + dims + transform + R"(,"spatial:registration":"node")");
+    EXPECT_EQ(set.geotransform(), Values({495, 10, 0, 910, 0, -20}));
+    Dataset boxed;
+    boxed.array("v", {{"y", "x"},
+                      {4, 5},
+                      both + dims + R"("spatial:bbox":[0,0,40,30],"spatial:registration":"node")"});
+    boxed.describe("v");
+    EXPECT_EQ(boxed.geotransform(), Values({-5, 10, 0, 35, 0, -10}));
+}
+
+TEST_F(GeoZarr, GroupsSpeakForTheirArraysOfThatShape) {
+    const std::string shared = both + dims + transform + R"(,"proj:code":"EPSG:32633")";
+    set.group("g", shared + R"(,"spatial:shape":[4,5])");
+    set.array("g/v", {{"y", "x"}, {4, 5}});
+    set.array("g/w", {{"y", "x"}, {2, 5}});
+    set.describe("g/v");
+    EXPECT_EQ(set.geotransform(), Values({500, 10, 0, 900, 0, -20}));
+    EXPECT_TRUE(crsHolds("UTM zone 33N"));
+    set.describe("g/w");
+    EXPECT_FALSE(set.description.has_geotransform);
+    EXPECT_TRUE(crsHolds("UTM zone 33N"));
+}
+
+TEST_F(GeoZarr, DimensionsThatAreNamedAreTheRaster) {
+    set.array("v", {{"y", "x", "band"}, {4, 5, 3}, both + dims + transform});
+    set.describe("v");
+    EXPECT_EQ(set.description.y_dim, 0u);
+    EXPECT_EQ(set.description.x_dim, 1u);
+    EXPECT_EQ(set.geotransform(), Values({500, 10, 0, 900, 0, -20}));
+}
+
+TEST_F(GeoZarr, DimensionsTheOtherWayAroundTurnTheTransform) {
+    describe(both + R"("spatial:dimensions":["x","y"],)" + transform);
+    EXPECT_EQ(set.geotransform(), Values({900, -20, 0, 500, 0, 10}));
+}
+
+TEST_F(GeoZarr, WhatIsNoTransformIsNone) {
+    for (const char *wrong :
+         {R"("spatial:transform":[10,0,500,0,-20])",
+          R"("spatial:transform":[10,0,500,0,-20,900,0])",
+          R"("spatial:transform":[10,0,500,0,-20,null])", R"("spatial:transform":"x")",
+          R"("spatial:transform":[10,0,500,0,-20,900],"spatial:transform_type":"rpc")",
+          R"("spatial:bbox":[0,0,0,0])", R"("spatial:bbox":[0,1])"}) {
+        Dataset one;
+        one.array("v", {{"y", "x"}, {4, 5}, both + dims + wrong});
+        one.describe("v");
+        EXPECT_FALSE(one.description.has_geotransform) << wrong;
+    }
+    describe(both + R"("spatial:dimensions":["y","z"],)" + transform);
+    EXPECT_FALSE(set.description.has_geotransform);
+}
+
+} // namespace

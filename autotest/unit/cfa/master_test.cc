@@ -1,0 +1,289 @@
+/* master_test.cc -- masters, read back by the rooms that read them. */
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "refs/aggregation.h"
+#include "refs/cfa.h"
+#include "refs/fetch.h"
+#include "refs/refset.h"
+#include "refs/store.h"
+#include "temporary_folder.h"
+
+namespace {
+
+/** A master of time (unlimited), y and x, with a variable of 2 by 1 by 2 fragments. */
+class Master {
+  public:
+    explicit Master(const std::string &path, refs_cfa_version version = REFS_CFA_0_5,
+                    refs_cfa_format format = REFS_CFA_NETCDF4) {
+        refs_master_options options = REFS_MASTER_OPTIONS_INIT;
+        options.version = version;
+        options.format = format;
+        status = refs_master_open(path.c_str(), &options, &master, &error);
+    }
+    ~Master() { refs_master_free(master); }
+
+    const refs_json *json(const std::string &text) {
+        refs_json_doc *doc = nullptr;
+        EXPECT_EQ(refs_json_parse(refs_str_view(text.data(), text.size()), &doc, nullptr), REFS_OK);
+        docs.emplace_back(doc, refs_json_doc_free);
+        return refs_json_root(doc);
+    }
+    void dimensions() {
+        ok(refs_master_dimension(master, "/time", 5, REFS_CFA_UNLIMITED, &error));
+        ok(refs_master_dimension(master, "/y", 3, REFS_CFA_FIXED, &error));
+        ok(refs_master_dimension(master, "x", 4, REFS_CFA_FIXED, &error));
+    }
+    void times() {
+        const char *dims[] = {"time"};
+        const double values[] = {0, 6, 12, 18, 24};
+        refs_cfa_variable time = {};
+        time.path = "/time";
+        time.dtype = {REFS_TYPE_FLOAT, 8, false, "", 0};
+        time.rank = 1;
+        time.dims = dims;
+        time.attributes =
+            json(R"({"units":"hours since 2000-01-01","_ARRAY_DIMENSIONS":["time"]})");
+        ok(refs_master_variable(master, &time, refs_bytes_view(values, sizeof values), &error));
+    }
+    void field(const std::string &path = "/t2m", const char *hole = nullptr) {
+        const char *dims[] = {"time", "y", "x"};
+        const uint64_t times[] = {3, 2}, rows[] = {3}, columns[] = {1, 3};
+        const float fill = -9999;
+        const refs_cfa_fragment fragments[] = {{"p/a b.nc", "t2m", nullptr},
+                                               {"https://host/b.nc", "t2m", nullptr},
+                                               {hole, "t2m", nullptr},
+                                               {"p/d.nc", "/g/t2m", "NETCDF3_CLASSIC"}};
+        refs_cfa_variable field = {};
+        field.path = path.c_str();
+        field.dtype = {REFS_TYPE_FLOAT, 4, false, "", 0};
+        field.rank = 3;
+        field.dims = dims;
+        field.attributes = json(R"({"units":"K","valid_min":1,"flags":[1,2],"words":["a","b"],
+            "_FillValue":7,"scale":0.5,"big":5000000000,"truth":true})");
+        field.fill = reinterpret_cast<const uint8_t *>(&fill);
+        const refs_cfa_grid grid = {{2, 1, 2}, {times, rows, columns}};
+        ok(refs_master_aggregation(master, &field, &grid, fragments, &error));
+    }
+    void finish() {
+        ok(refs_master_finish(master, &error));
+        master = nullptr;
+    }
+    void ok(refs_status now) { ASSERT_EQ(now, REFS_OK) << error.message; }
+
+    refs_master *master = nullptr;
+    refs_status status = REFS_OK;
+    refs_error error = REFS_ERROR_INIT;
+
+  private:
+    std::vector<std::unique_ptr<refs_json_doc, void (*)(refs_json_doc *)>> docs;
+};
+
+/** A file as a hierarchy with its aggregations. */
+class Opened {
+  public:
+    explicit Opened(const std::string &path) {
+        refs_error error = REFS_ERROR_INIT;
+        refs_set_options options = REFS_SET_OPTIONS_INIT;
+        EXPECT_EQ(refs_set_open(refs_vfs_posix(), path.c_str(), &options, &set, &error), REFS_OK)
+            << error.message;
+        EXPECT_EQ(refs_fetcher_open(refs_vfs_posix(), nullptr, &fetcher, &error), REFS_OK)
+            << error.message;
+        EXPECT_EQ(refs_store_open(set, fetcher, &store, &error), REFS_OK) << error.message;
+        EXPECT_EQ(refs_hierarchy_open(store, nullptr, &hierarchy, &error), REFS_OK)
+            << error.message;
+        EXPECT_EQ(refs_aggregations_open(hierarchy, nullptr, &all, &error), REFS_OK)
+            << error.message;
+    }
+    ~Opened() {
+        refs_hierarchy_free(hierarchy);
+        refs_aggregations_free(all);
+        refs_store_free(store);
+        refs_fetcher_free(fetcher);
+        refs_set_free(set);
+    }
+    const refs_array_meta *array(const std::string &path) const {
+        return refs_hierarchy_find_array(hierarchy, refs_str_view(path.data(), path.size()));
+    }
+    std::string attribute(const std::string &path, const char *name) const {
+        const refs_json *attributes =
+            path.empty() ? refs_hierarchy_group(hierarchy, 0)->attributes : array(path)->attributes;
+        refs_buf text = REFS_BUF_INIT;
+        EXPECT_EQ(refs_json_write(refs_json_get(attributes, name), &text, nullptr), REFS_OK);
+        std::string copy(reinterpret_cast<const char *>(text.data), text.size);
+        refs_buf_clear(&text);
+        return copy;
+    }
+    std::string partitions(const std::string &path) const {
+        std::string text;
+        refs_error error = REFS_ERROR_INIT;
+        const auto visit = [](void *user, const refs_partition *partition, refs_error *) {
+            std::string &list = *static_cast<std::string *>(user);
+            for (int d = 0; d < 3; d++)
+                list += std::to_string(partition->begin[d]) + "-" +
+                        std::to_string(partition->end[d]) + " ";
+            list += std::string(partition->file) + " " + partition->variable + "\n";
+            return REFS_OK;
+        };
+        EXPECT_EQ(refs_aggregation_each(array(path), visit, &text, &error), REFS_OK)
+            << error.message;
+        return text;
+    }
+
+  private:
+    refs_set *set = nullptr;
+    refs_fetcher *fetcher = nullptr;
+    refs_store *store = nullptr;
+    refs_hierarchy *hierarchy = nullptr;
+    refs_aggregations *all = nullptr;
+};
+
+struct Kind {
+    const char *name;
+    refs_cfa_version version;
+    refs_cfa_format format;
+    const char *conventions;
+    const char *escaped; ///< a name with a blank
+};
+
+class Masters : public testing::TestWithParam<Kind> {};
+
+TEST_P(Masters, SayWhereTheirFragmentsAre) {
+    const Kind kind = GetParam();
+    const TemporaryFolder folder;
+    Master master(folder / "m.nca", kind.version, kind.format);
+    ASSERT_EQ(master.status, REFS_OK) << master.error.message;
+    master.dimensions();
+    master.times();
+    master.field();
+    master.ok(refs_master_attributes(
+        master.master, "", master.json(R"({"title":"T","Conventions":"CF-1.6 ACDD-1.3"})"),
+        &master.error));
+    EXPECT_EQ(folder.List().find("m.nca "), std::string::npos);
+    master.finish();
+    EXPECT_EQ(folder.List(), "m.nca ");
+
+    const Opened opened(folder / "m.nca");
+    EXPECT_EQ(opened.partitions("/t2m"), std::string("0-3 0-3 0-1 ") + kind.escaped +
+                                             " t2m\n"
+                                             "0-3 0-3 1-4 https://host/b.nc t2m\n"
+                                             "3-5 0-3 1-4 p/d.nc /g/t2m\n");
+    EXPECT_EQ(opened.array("/t2m")->shape[0], 5u);
+    EXPECT_EQ(opened.attribute("", "Conventions"), kind.conventions);
+    EXPECT_EQ(opened.attribute("", "title"), "\"T\"");
+    EXPECT_EQ(opened.attribute("/t2m", "units"), "\"K\"");
+    EXPECT_EQ(opened.array("/time")->shape[0], 5u);
+    float fill = 0;
+    memcpy(&fill, opened.array("/t2m")->fill, sizeof fill);
+    EXPECT_EQ(fill, -9999);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , Masters,
+    testing::Values(
+        Kind{"Cfa04InNetCdf3", REFS_CFA_0_4, REFS_CFA_NETCDF3, R"("CF-1.6 ACDD-1.3 CFA-0.4")",
+             "p/a b.nc"},
+        Kind{"Cfa04", REFS_CFA_0_4, REFS_CFA_NETCDF4, R"("CF-1.6 ACDD-1.3 CFA-0.4")", "p/a b.nc"},
+        Kind{"Cfa05", REFS_CFA_0_5, REFS_CFA_NETCDF4, R"("CF-1.6 ACDD-1.3 CFA-0.5")", "p/a b.nc"},
+        Kind{"Cf113InNetCdf3", REFS_CFA_CF_1_13, REFS_CFA_NETCDF3, R"("ACDD-1.3 CF-1.13")",
+             "p/a%20b.nc"},
+        Kind{"Cf113", REFS_CFA_CF_1_13, REFS_CFA_NETCDF4, R"("ACDD-1.3 CF-1.13")", "p/a%20b.nc"}),
+    [](const testing::TestParamInfo<Kind> &kind) { return std::string(kind.param.name); });
+
+TEST(Master, KeepsAttributesWithTheirTypes) {
+    const TemporaryFolder folder;
+    Master master(folder / "m.nca");
+    master.dimensions();
+    master.field();
+    master.finish();
+    const Opened opened(folder / "m.nca");
+    EXPECT_EQ(opened.attribute("/t2m", "flags"), "[1,2]");
+    EXPECT_EQ(opened.attribute("/t2m", "words"), R"(["a","b"])");
+    EXPECT_EQ(opened.attribute("/t2m", "scale"), "0.5");
+    EXPECT_EQ(opened.attribute("/t2m", "big"), "5000000000");
+    EXPECT_EQ(opened.attribute("/t2m", "truth"), "1");
+}
+
+TEST(Master, HasVariablesInGroups) {
+    const TemporaryFolder folder;
+    Master master(folder / "m.nca");
+    master.dimensions();
+    master.field("/forecast/t2m");
+    master.finish();
+    const Opened opened(folder / "m.nca");
+    ASSERT_NE(opened.array("/forecast/t2m"), nullptr);
+    EXPECT_EQ(opened.array("/forecast/t2m")->rank, 3u);
+}
+
+TEST(Master, IsNotThereWhereItWasGivenUp) {
+    const TemporaryFolder folder;
+    folder.Write("m.nca", "before");
+    {
+        Master master(folder / "m.nca");
+        master.dimensions();
+    }
+    EXPECT_EQ(folder.List(), "m.nca ");
+    EXPECT_EQ(folder.Read("m.nca"), "before");
+}
+
+TEST(Master, OfGroupsIsNoNetCdf3) {
+    const TemporaryFolder folder;
+    Master master(folder / "m.nca", REFS_CFA_0_5, REFS_CFA_NETCDF3);
+    EXPECT_EQ(master.status, REFS_INVALID);
+    EXPECT_NE(std::string(master.error.message).find("CFA-0.4"), std::string::npos);
+}
+
+TEST(Master, RefusesASecondSizeOfADimension) {
+    const TemporaryFolder folder;
+    Master master(folder / "m.nca");
+    master.dimensions();
+    EXPECT_EQ(refs_master_dimension(master.master, "/y", 4, REFS_CFA_FIXED, &master.error),
+              REFS_INVALID);
+    EXPECT_NE(std::string(master.error.message).find("y has two sizes, 3 and 4"), std::string::npos)
+        << master.error.message;
+}
+
+TEST(Master, SaysWhatNetCdf3HasNot) {
+    const TemporaryFolder folder;
+    Master master(folder / "m.nca", REFS_CFA_0_4, REFS_CFA_NETCDF3);
+    refs_cfa_variable wide = {};
+    const uint16_t value = 1;
+    wide.path = "/wide";
+    wide.dtype = {REFS_TYPE_UINT, 2, false, "", 0};
+    EXPECT_EQ(refs_master_variable(master.master, &wide, refs_bytes_view(&value, 2), &master.error),
+              REFS_UNSUPPORTED);
+    EXPECT_NE(std::string(master.error.message).find("wide"), std::string::npos);
+}
+
+TEST(Master, HoldsTexts) {
+    for (refs_cfa_format format : {REFS_CFA_NETCDF4, REFS_CFA_NETCDF3}) {
+        const TemporaryFolder folder;
+        Master master(folder / "m.nca", REFS_CFA_0_4, format);
+        const char *dims[] = {"y"};
+        refs_cfa_variable names = {};
+        names.path = "/names";
+        names.dtype = {REFS_TYPE_OBJECT, 0, false, "", 0};
+        names.rank = 1;
+        names.dims = dims;
+        master.dimensions();
+        master.ok(refs_master_variable(master.master, &names, refs_bytes_view("a\0bcd\0\0", 7),
+                                       &master.error));
+        master.finish();
+        const Opened opened(folder / "m.nca");
+        EXPECT_EQ(opened.array("/names")->shape[0], 3u);
+    }
+}
+
+TEST(Versions, HaveNames) {
+    refs_cfa_version version = REFS_CFA_0_5;
+    EXPECT_EQ(refs_cfa_version_parse(refs_str_from("1.13"), &version, nullptr), REFS_OK);
+    EXPECT_EQ(version, REFS_CFA_CF_1_13);
+    EXPECT_EQ(refs_cfa_version_parse(refs_str_from("CFA-0.4"), &version, nullptr), REFS_OK);
+    EXPECT_EQ(version, REFS_CFA_0_4);
+    EXPECT_EQ(refs_cfa_version_parse(refs_str_from("0.6"), &version, nullptr), REFS_INVALID);
+}
+
+} // namespace

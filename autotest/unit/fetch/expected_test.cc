@@ -1,0 +1,106 @@
+// expected_test.cc -- locations that are not as whoever refers to them has seen them.
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <utime.h>
+
+#include "refs/fetch.h"
+#include "temporary_folder.h"
+
+namespace {
+
+constexpr int64_t seen = 1714521600;
+
+class Expected : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder_.Write("file", "0123456789");
+        name_ = folder_ / "file";
+        const utimbuf times = {seen, seen};
+        ASSERT_EQ(utime(name_.c_str(), &times), 0);
+    }
+
+    // What was read of the file, or why not.
+    std::string Read(const refs_expected &expected, refs_changed changed = REFS_CHANGED_ERROR,
+                     int times = 1) {
+        refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
+        options.changed = changed;
+        options.notes = {[](void *user, refs_note_kind, const char *text) {
+                             static_cast<Expected *>(user)->notes += std::string(text) + "\n";
+                         },
+                         this};
+        expected_ = expected;
+        refs_fetcher *fetcher = nullptr;
+        EXPECT_EQ(refs_fetcher_open(refs_vfs_posix(), &options, &fetcher, nullptr), REFS_OK);
+        std::string said;
+        for (int i = 0; i < times; i++) said = Fetch(fetcher);
+        refs_fetcher_free(fetcher);
+        return said;
+    }
+
+    std::string ETag() const {
+        struct stat status;
+        EXPECT_EQ(stat(name_.c_str(), &status), 0);
+        char text[80];
+        snprintf(text, sizeof text, "%llx-%llx-%llx",
+                 static_cast<unsigned long long>(status.st_ino),
+                 static_cast<unsigned long long>(status.st_mtime) * 1000000ull, 10ull);
+        return text;
+    }
+
+    std::string notes;
+
+  private:
+    std::string Fetch(refs_fetcher *fetcher) {
+        refs_range range = {};
+        range.location = name_.c_str();
+        range.offset = 3;
+        range.length = 2;
+        refs_fetch_client client = {};
+        client.sink = [](void *user, size_t, refs_bytes bytes, refs_block *, refs_error *) {
+            static_cast<Expected *>(user)->read_.assign(reinterpret_cast<const char *>(bytes.data),
+                                                        bytes.size);
+            return REFS_OK;
+        };
+        client.user = this;
+        client.expected = [](const void *user, size_t) {
+            return static_cast<const Expected *>(user)->expected_;
+        };
+        refs_error err = REFS_ERROR_INIT;
+        return refs_fetch(fetcher, &range, 1, &client, &err) == REFS_OK ? read_ : err.message;
+    }
+
+    TemporaryFolder folder_;
+    std::string name_, read_;
+    refs_expected expected_ = {};
+};
+
+TEST_F(Expected, NothingIsNoReasonToRefuse) {
+    EXPECT_EQ(Read({nullptr, 0, 0, 0}), "34");
+}
+
+TEST_F(Expected, TimesAreThoseUntilWhichAFileMayHaveChanged) {
+    EXPECT_EQ(Read({nullptr, seen, 0, 0}), "34");
+    EXPECT_EQ(Read({nullptr, seen + 1, 0, 0}), "34");
+    EXPECT_EQ(Read({nullptr, seen - 1, 0, 0}),
+              "it changed since references to it were made: it was modified at "
+              "2024-05-01T00:00:00Z, after 2024-04-30T23:59:59Z (-oo CHANGED=WARN or IGNORE reads "
+              "it all the same)");
+}
+
+TEST_F(Expected, ETagsOfFilesAreMadeOfNumberTimeAndSize) {
+    EXPECT_EQ(Read({ETag().c_str(), 0, 0, 0}), "34");
+    EXPECT_EQ(Read({("\"" + ETag() + "\"").c_str(), 0, 0, 0}), "34");
+    EXPECT_NE(Read({"other", 0, 0, 0}).find("its ETag is \"" + ETag() + "\", and was \"other\""),
+              std::string::npos);
+}
+
+TEST_F(Expected, ChangesAreToldOnceOrNotAtAll) {
+    EXPECT_EQ(Read({"other", 0, 0, 0}, REFS_CHANGED_WARN, 3), "34");
+    EXPECT_EQ(std::count(notes.begin(), notes.end(), '\n'), 1) << notes;
+    notes.clear();
+    EXPECT_EQ(Read({"other", 0, 0, 0}, REFS_CHANGED_IGNORE), "34");
+    EXPECT_EQ(notes, "");
+}
+
+} // namespace

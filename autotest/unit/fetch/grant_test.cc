@@ -1,0 +1,113 @@
+// Answers of services that give out access for a while, and which requests carry a login.
+#include <gtest/gtest.h>
+
+#include <string>
+
+extern "C" {
+#include "http_login.h"
+#include "refs/grant.h"
+}
+
+namespace {
+
+constexpr int64_t kNow = 1700000000;
+
+class Grant : public testing::Test {
+  protected:
+    ~Grant() override { refs_grant_clear(&grant); }
+
+    refs_status Parse(const char *answer) {
+        refs_error_clear(&error);
+        refs_grant_clear(&grant);
+        return refs_grant_parse(refs_str_from(answer), kNow, &grant, &error);
+    }
+
+    int64_t ExpiresIn(const char *answer) {
+        EXPECT_EQ(Parse(answer), REFS_OK) << answer << error.message;
+        return grant.expires_s - kNow;
+    }
+
+    refs_grant grant = {};
+    refs_error error = REFS_ERROR_INIT;
+};
+
+TEST_F(Grant, MayBeKeysOfS3) {
+    ASSERT_EQ(
+        Parse(
+            R"({"accessKeyId": "a", "secretAccessKey": "b", "sessionToken": "c", "expiration": "2023-11-14 22:13:30+00:00"})"),
+        REFS_OK);
+    EXPECT_STREQ(grant.access_key, "a");
+    EXPECT_STREQ(grant.secret_key, "b");
+    EXPECT_STREQ(grant.session_token, "c");
+    EXPECT_EQ(grant.expires_s - kNow, 10);
+}
+
+TEST_F(Grant, MayBeATokenAsJsonOrAsText) {
+    ASSERT_EQ(Parse(R"({"msft:expiry": "2023-11-14T22:13:20Z", "token": "st=1&sig=2"})"), REFS_OK);
+    EXPECT_STREQ(grant.token, "st=1&sig=2");
+    EXPECT_EQ(grant.expires_s, kNow);
+    ASSERT_EQ(Parse(" ?st=1&sig=2\n"), REFS_OK);
+    EXPECT_STREQ(grant.token, "st=1&sig=2");
+    EXPECT_EQ(grant.expires_s, INT64_MAX);
+}
+
+TEST_F(Grant, TellsWhenItExpiresInManyWays) {
+    EXPECT_EQ(ExpiresIn(R"({"token": "a", "expiry": "2023-11-15T00:13:20.75+02:00"})"), 0);
+    EXPECT_EQ(ExpiresIn(R"({"token": "a", "expiry": "2023-11-14T20:43:20-01:30"})"), 0);
+    EXPECT_EQ(ExpiresIn(R"({"token": "a", "expires_at": 1700000060})"), 60);
+    EXPECT_EQ(ExpiresIn(R"({"token": "a", "expires_in": 90})"), 90);
+    EXPECT_EQ(ExpiresIn(R"({"token": "a", "expiry": "2024-02-29T00:00:00Z"})"), 9164800);
+    EXPECT_EQ(ExpiresIn(R"({"token": "a", "expiry": "soon"})"), INT64_MAX - kNow);
+}
+
+TEST_F(Grant, IsNoneWithoutKeysOrToken) {
+    for (const char *answer :
+         {"", "{}", "[1]", R"({"accessKeyId": "a"})", R"({"token": 1})", R"({"token": ""})",
+          "<html>a=b</html>", "please log in = here", "{\"token\": "}) {
+        EXPECT_NE(Parse(answer), REFS_OK) << answer;
+        EXPECT_STRNE(error.message, "") << answer;
+    }
+}
+
+TEST_F(Grant, IsRenewedBeforeItExpires) {
+    grant.expires_s = kNow + 3600;
+    EXPECT_TRUE(refs_grant_is_good(&grant, kNow, kNow + 3299));
+    EXPECT_FALSE(refs_grant_is_good(&grant, kNow, kNow + 3300));
+    grant.expires_s = kNow + 100;
+    EXPECT_TRUE(refs_grant_is_good(&grant, kNow, kNow + 89));
+    EXPECT_FALSE(refs_grant_is_good(&grant, kNow, kNow + 90));
+    grant.expires_s = kNow - 5;
+    EXPECT_FALSE(refs_grant_is_good(&grant, kNow, kNow));
+    grant.expires_s = INT64_MAX;
+    EXPECT_TRUE(refs_grant_is_good(&grant, kNow, kNow * 2));
+}
+
+TEST(Login, TokenGoesToItsHostsByHttpsAlone) {
+    const refs_http_login login = {"earthdata.nasa.gov, x.org:8443", "t", "urs.earthdata.nasa.gov",
+                                   "u", "p"};
+    for (const char *url : {"https://data.x.earthdata.nasa.gov/a", "https://EARTHDATA.NASA.GOV",
+                            "HTTPS://x.org:8443/a?b", "https://urs.earthdata.nasa.gov/oauth",
+                            "https://a@b.earthdata.nasa.gov/"})
+        EXPECT_EQ(refs_login__part(&login, url), REFS_LOGIN_TOKEN) << url;
+    for (const char *url :
+         {"http://data.earthdata.nasa.gov/a", "https://notearthdata.nasa.gov/", "https://x.org/",
+          "https://earthdata.nasa.gov.evil.org/", "https://evil.org/earthdata.nasa.gov",
+          "https://earthdata.nasa.gov@evil.org/", "https://evil.org?earthdata.nasa.gov", "nonsense",
+          ""})
+        EXPECT_EQ(refs_login__part(&login, url), REFS_LOGIN_NOTHING) << url;
+}
+
+TEST(Login, PasswordGoesToTheLoginAlone) {
+    const refs_http_login login = {"earthdata.nasa.gov", nullptr, "urs.earthdata.nasa.gov", "u",
+                                   "p"};
+    EXPECT_EQ(refs_login__part(&login, "https://urs.earthdata.nasa.gov/oauth?x"),
+              REFS_LOGIN_PASSWORD);
+    for (const char *url :
+         {"http://urs.earthdata.nasa.gov/", "https://a.urs.earthdata.nasa.gov/",
+          "https://data.earthdata.nasa.gov/", "https://urs.earthdata.nasa.gov:444/"})
+        EXPECT_EQ(refs_login__part(&login, url), REFS_LOGIN_NOTHING) << url;
+    const refs_http_login none = REFS_HTTP_LOGIN_INIT;
+    EXPECT_EQ(refs_login__part(&none, "https://urs.earthdata.nasa.gov/"), REFS_LOGIN_NOTHING);
+}
+
+} // namespace

@@ -1,0 +1,246 @@
+// Repositories that icechunk-python wrote: snapshots, and where their chunks are.
+
+#include "repository_under_test.h"
+
+namespace {
+
+class EachFormat : public testing::TestWithParam<unsigned> {
+  protected:
+    EachFormat() : repository(GetParam()) {}
+    Repository repository;
+};
+
+INSTANTIATE_TEST_SUITE_P(Icechunk, EachFormat, testing::Values(1u, 2u));
+
+std::string Nodes(const refs_icechunk *opened) {
+    std::string said;
+    const refs_icechunk_node_visitor visitor = {
+        [](void *user, refs_str path, refs_bytes metadata, refs_error *) {
+            *static_cast<std::string *>(user) += std::string(path.data, path.size) + " ";
+            EXPECT_EQ(metadata.data[0], '{');
+            return REFS_OK;
+        },
+        &said};
+    EXPECT_EQ(refs_icechunk_each_node(opened, &visitor, nullptr), REFS_OK);
+    return said;
+}
+
+TEST_P(EachFormat, ListsTheNodesOfTheMainBranch) {
+    ASSERT_EQ(repository.Open(), "");
+    EXPECT_EQ(Nodes(repository.opened), "/ /g /g/split /inline /scalar /virtual ");
+    EXPECT_EQ(refs_icechunk_format(repository.opened), GetParam());
+}
+
+TEST_P(EachFormat, FindsChunksOfEveryKind) {
+    ASSERT_EQ(repository.Open(), "");
+    EXPECT_EQ(repository.Find("inline", {1}), "inline 3 0 4 0");
+    EXPECT_EQ(repository.Find("scalar", {}), "inline 0 0 0 0 0 0 4 64");
+    EXPECT_EQ(repository.Find("g/split", {1, 2}), "repo/chunks 0+16");
+    EXPECT_EQ(repository.Find("virtual", {0}), "s3://bucket/a%20file.bin 5+1 \"tag\"");
+    EXPECT_EQ(repository.Find("virtual", {1}),
+              GetParam() == 1 ? "s3://other/b.bin 7+1" : "vcc://other/b.bin 7+1");
+    EXPECT_EQ(repository.Find("virtual", {3}), "s3://bucket/dated.bin 3+1 until 1714521600");
+    for (uint64_t i = 4; i < 2000; i++)
+        ASSERT_EQ(repository.Find("virtual", {i}),
+                  "s3://bucket/many/" + std::to_string(i) + ".bin " + std::to_string(i) + "+1");
+}
+
+TEST_P(EachFormat, TellsAbsentChunksFromThoseThatAreThere) {
+    ASSERT_EQ(repository.Open(), "");
+    EXPECT_EQ(repository.Find("g/split", {0, 0}), "absent");
+    EXPECT_EQ(repository.Find("g/split", {0, 3}), "absent");
+    EXPECT_EQ(repository.Find("g/split", {UINT64_MAX, 0}), "absent");
+    EXPECT_EQ(repository.Find("g/split", {0}), "absent");
+    EXPECT_EQ(repository.Find("virtual", {2000}), "absent");
+    EXPECT_EQ(repository.Find("g", {}), "absent");
+    EXPECT_EQ(repository.Find("nothing", {0}), "absent");
+}
+
+TEST_P(EachFormat, ReadsOnlyTheManifestThatCoversAChunkAndOnlyOnce) {
+    ASSERT_EQ(repository.Open(), "");
+    const int before = repository.vfs.opens;
+    EXPECT_EQ(repository.Find("g/split", {0, 1}), "repo/chunks 0+16");
+    EXPECT_EQ(repository.Find("g/split", {1, 1}), "repo/chunks 0+16");
+    EXPECT_EQ(repository.vfs.opens - before, 1);
+    EXPECT_EQ(repository.Find("g/split", {0, 2}), "repo/chunks 0+16");
+    EXPECT_EQ(repository.vfs.opens - before, 2);
+}
+
+TEST_P(EachFormat, OpensWithTwoFiles) {
+    ASSERT_EQ(repository.Open(), "");
+    EXPECT_EQ(repository.vfs.opens, 2);
+}
+
+TEST_P(EachFormat, GoesToBranchesTagsAndSnapshots) {
+    refs_icechunk_version version = {};
+    version.branch = "dev";
+    ASSERT_EQ(repository.Open(version), "");
+    EXPECT_EQ(repository.Find("inline", {1}), "inline 13 0 14 0");
+    const std::string dev = refs_icechunk_snapshot_id(repository.opened);
+    version = {};
+    version.tag = "v1.0";
+    ASSERT_EQ(repository.Open(version), "");
+    EXPECT_EQ(repository.Find("inline", {1}), "inline 3 0 4 0");
+    version = {};
+    version.snapshot = dev.c_str();
+    ASSERT_EQ(repository.Open(version), "");
+    EXPECT_EQ(repository.Find("inline", {1}), "inline 13 0 14 0");
+    version = {};
+    version.tag_or_snapshot = dev.c_str();
+    ASSERT_EQ(repository.Open(version), "");
+    EXPECT_EQ(repository.Find("inline", {1}), "inline 13 0 14 0");
+    version.tag_or_snapshot = "v1.0";
+    ASSERT_EQ(repository.Open(version), "");
+    EXPECT_EQ(repository.Find("inline", {1}), "inline 3 0 4 0");
+}
+
+TEST_P(EachFormat, SaysThatATagWasDeleted) {
+    refs_icechunk_version version = {};
+    version.tag = "gone";
+    EXPECT_EQ(repository.Open(version), "invalid: the tag \"gone\" was deleted");
+}
+
+TEST_P(EachFormat, RefusesWhatCannotBeAskedFor) {
+    refs_icechunk_version version = {};
+    version.branch = "main";
+    version.tag = "v1.0";
+    EXPECT_EQ(repository.Open(version),
+              "invalid: a branch, a tag or a snapshot can be asked for, one of them");
+    version = {};
+    version.tag = "v1.0";
+    version.as_of = "2024-01-01";
+    EXPECT_EQ(repository.Open(version), "invalid: a time is asked for of a branch alone");
+    version = {};
+    version.snapshot = "main";
+    EXPECT_EQ(repository.Open(version),
+              "invalid: \"main\" is no id of a snapshot: these have 20 characters");
+    version = {};
+    version.as_of = "1999-01-01";
+    EXPECT_EQ(repository.Open(version), "invalid: the branch has no snapshot as old as 1999-01-01");
+    version.as_of = "then";
+    EXPECT_EQ(repository.Open(version),
+              "invalid: \"then\" is no time: write 2024-05-01 or 2024-05-01T12:00:00Z");
+}
+
+TEST_P(EachFormat, GoesBackToATime) {
+    refs_icechunk_version version = {};
+    version.branch = "dev";
+    version.as_of = "2999-01-01";
+    ASSERT_EQ(repository.Open(version), "");
+    EXPECT_EQ(repository.Find("inline", {1}), "inline 13 0 14 0");
+}
+
+TEST(IcechunkFormat2, NamesTheBranchesThatThereAre) {
+    Repository repository(2);
+    refs_icechunk_version version = {};
+    version.branch = "trunk";
+    EXPECT_EQ(repository.Open(version),
+              "invalid: the repository has no branch \"trunk\"; there are: dev, main");
+}
+
+TEST(IcechunkFormat2, KnowsTheContainersOfItsConfiguration) {
+    Repository repository(2);
+    refs_str prefix;
+    ASSERT_EQ(repository.Open(), "");
+    ASSERT_EQ(refs_icechunk_container(repository.opened, refs_str_from("other"), &prefix, nullptr),
+              REFS_OK);
+    EXPECT_TRUE(refs_str_is(prefix, "s3://other/"));
+    ASSERT_EQ(refs_icechunk_container(repository.opened, refs_str_from("none"), &prefix, nullptr),
+              REFS_OK);
+    EXPECT_EQ(prefix.data, nullptr);
+}
+
+// -- bad input ------------------------------------------------------------------------------------
+
+TEST_P(EachFormat, SaysWhichSnapshotIsNotThere) {
+    ASSERT_EQ(repository.Open(), "");
+    const std::string name =
+        std::string("repo/snapshots/") + refs_icechunk_snapshot_id(repository.opened);
+    repository.vfs.files.erase(name);
+    EXPECT_EQ(repository.Open(),
+              "invalid: " + name + ": there is no such file (snapshots that expired are removed)");
+}
+
+TEST_P(EachFormat, NeverTakesAMissingManifestForAbsentChunks) {
+    for (const std::string &name : repository.Names("repo/manifests/"))
+        repository.vfs.files.erase(name);
+    ASSERT_EQ(repository.Open(), "");
+    const std::string said = repository.Find("inline", {1});
+    EXPECT_EQ(said.substr(0, 6), "cannot") << said;
+    EXPECT_NE(said.find("(a manifest that the snapshot names)"), std::string::npos) << said;
+}
+
+TEST_P(EachFormat, RefusesManifestsThatAreInEachOthersPlace) {
+    const std::vector<std::string> names = repository.Names("repo/manifests/");
+    for (size_t i = 1; i < names.size(); i++)
+        repository.vfs.files[names[i]] = repository.vfs.files[names[0]];
+    repository.vfs.files[names[0]] = repository.vfs.files[names[1]];
+    ASSERT_EQ(repository.Open(), "");
+    int n_refused = 0;
+    for (uint64_t i = 0; i < 3; i++)
+        if (repository.Find("g/split", {1, i}).find("it says that it is manifest") !=
+            std::string::npos)
+            n_refused++;
+    EXPECT_GE(n_refused, 2);
+}
+
+TEST_P(EachFormat, RefusesASnapshotInAnothersPlace) {
+    const std::vector<std::string> names = repository.Names("repo/snapshots/");
+    for (const std::string &name : names)
+        repository.vfs.files[name] = repository.vfs.files["repo/snapshots/1CECHNKREP0F1RSTCMT0"];
+    EXPECT_NE(repository.Open().find("it says that it is snapshot 1CECHNKREP0F1RSTCMT0"),
+              std::string::npos);
+}
+
+TEST_P(EachFormat, RefusesOtherVersionsTypesAndCompressions) {
+    ASSERT_EQ(repository.Open(), "");
+    const std::string name =
+        std::string("repo/snapshots/") + refs_icechunk_snapshot_id(repository.opened);
+    std::string &file = repository.vfs.files[name];
+    const std::string whole = file;
+    file[36] = 3;
+    EXPECT_EQ(repository.Open(), "not supported: " + name +
+                                     ": it is of version 3 of Icechunk's format; versions 1 and 2 "
+                                     "are read");
+    file = whole;
+    file[37] = 2;
+    EXPECT_EQ(repository.Open(),
+              "corrupt: " + name + ": it is a file of type 2, where one of type 1 belongs");
+    file = whole;
+    file[38] = 7;
+    EXPECT_EQ(repository.Open(),
+              "not supported: " + name + ": it is compressed in the unknown way 7");
+    file = "PNG";
+    EXPECT_EQ(repository.Open(),
+              "corrupt: " + name + ": it does not begin as a file of an Icechunk repository");
+}
+
+TEST_P(EachFormat, HoldsFilesToTheirLimits) {
+    repository.limits.max_unpacked_bytes = 100;
+    EXPECT_EQ(repository.Open().substr(0, 5), "over ");
+    repository.limits = REFS_ICECHUNK_LIMITS_INIT;
+    repository.limits.max_manifests = 2;
+    EXPECT_EQ(repository.Open().substr(0, 5), "over ");
+    repository.limits = REFS_ICECHUNK_LIMITS_INIT;
+    repository.limits.max_location_bytes = 8;
+    ASSERT_EQ(repository.Open(), "");
+    EXPECT_EQ(repository.Find("virtual", {5}).substr(0, 5), "over ");
+}
+
+TEST_P(EachFormat, AnswersOrRefusesWhicheverByteOfItsFilesIsWrong) {
+    for (const auto &[name, content] : std::map<std::string, std::string>(repository.vfs.files)) {
+        if (name.find("/chunks/") != std::string::npos) continue;
+        const size_t step = content.size() / 100 + 1;
+        for (size_t at = 0; at < content.size(); at += step) {
+            repository.vfs.files[name][at] = static_cast<char>(content[at] ^ 0x55);
+            if (repository.Open().empty())
+                for (const char *path : {"inline", "virtual", "g/split"})
+                    for (uint64_t i = 0; i < 3; i++)
+                        (void)(path[0] == 'g' ? repository.Find(path, {1, i})
+                                              : repository.Find(path, {i}));
+            repository.vfs.files[name] = content;
+        }
+    }
+}
+
+} // namespace

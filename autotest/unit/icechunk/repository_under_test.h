@@ -1,0 +1,86 @@
+// repository_under_test.h -- the repositories of data/generate.py, in memory.
+#ifndef REFS_TEST_REPOSITORY_UNDER_TEST_H
+#define REFS_TEST_REPOSITORY_UNDER_TEST_H
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "memory_vfs.h"
+#include "refs/block.h"
+#include "refs/icechunk.h"
+
+class Repository {
+  public:
+    explicit Repository(unsigned format) : format_(format) {
+        namespace fs = std::filesystem;
+        const fs::path root = fs::path(REFS_ICECHUNK_DATA) / ("v" + std::to_string(format));
+        for (const auto &entry : fs::recursive_directory_iterator(root)) {
+            if (!entry.is_regular_file()) continue;
+            std::ifstream file(entry.path(), std::ios::binary);
+            vfs.files["repo/" + fs::relative(entry.path(), root).string()] =
+                std::string(std::istreambuf_iterator<char>(file), {});
+        }
+    }
+    Repository(const Repository &) = delete;
+    Repository &operator=(const Repository &) = delete;
+    ~Repository() { refs_icechunk_free(opened); }
+
+    // "" or the error.
+    std::string Open(const refs_icechunk_version &version = {}) {
+        const refs_icechunk_source source = {vfs.get(), "repo", format_, limits};
+        refs_error err = REFS_ERROR_INIT;
+        refs_icechunk_free(opened);
+        opened = nullptr;
+        const refs_status status = refs_icechunk_open(&source, &version, &opened, &err);
+        return status == REFS_OK ? "" : std::string(refs_status_text(status)) + ": " + err.message;
+    }
+
+    // Where a chunk is, in words.
+    std::string Find(const char *path, const std::vector<uint64_t> &index) {
+        refs_icechunk_chunk chunk;
+        refs_error err = REFS_ERROR_INIT;
+        const refs_status status = refs_icechunk_find(opened, refs_str_from(path), index.data(),
+                                                      index.size(), &chunk, &err);
+        if (status == REFS_NOT_FOUND) return "absent";
+        if (status != REFS_OK) return std::string(refs_status_text(status)) + ": " + err.message;
+        std::string text = Describe(chunk);
+        refs_block_release(chunk.block);
+        return text;
+    }
+
+    std::vector<std::string> Names(const std::string &folder) const {
+        std::vector<std::string> names;
+        for (const auto &[name, content] : vfs.files)
+            if (name.compare(0, folder.size(), folder) == 0) names.push_back(name);
+        return names;
+    }
+
+    MemoryVfs vfs;
+    refs_icechunk_limits limits = REFS_ICECHUNK_LIMITS_INIT;
+    refs_icechunk *opened = nullptr;
+
+  private:
+    static std::string Describe(const refs_icechunk_chunk &chunk) {
+        if (chunk.kind == REFS_ICECHUNK_INLINE) {
+            std::string text = "inline";
+            for (size_t i = 0; i < chunk.bytes.size; i++)
+                text += " " + std::to_string(chunk.bytes.data[i]);
+            return text;
+        }
+        std::string text(chunk.url.data, chunk.url.size);
+        if (chunk.kind == REFS_ICECHUNK_NATIVE) text = text.substr(0, text.rfind('/'));
+        text += " " + std::to_string(chunk.offset) + "+" + std::to_string(chunk.length);
+        if (chunk.etag.data != nullptr) text += " " + std::string(chunk.etag.data, chunk.etag.size);
+        if (chunk.modified_s != 0) text += " until " + std::to_string(chunk.modified_s);
+        return text;
+    }
+
+    const unsigned format_;
+};
+
+#endif

@@ -1,0 +1,218 @@
+/* geozarr.c -- the Zarr conventions "proj:" and "spatial:", as GDAL's Zarr driver reads them.
+ *
+ * Source: github.com/zarr-experimental/geo-proj and github.com/zarr-conventions/spatial, both
+ * version
+ * 1. An array or a group that follows one lists its UUID; what a group says holds for the arrays
+ * below it that say nothing. Both win over CF.
+ */
+#include "cf_internal.h"
+
+#include <math.h>
+
+#define PROJ_UUID    "f17cb550-5864-4468-aeb7-f3180cfb622f"
+#define SPATIAL_UUID "689b58e2-cf7b-45e0-9fff-9cfc0883d6b4"
+
+/* -- who says so ------------------------------------------------------------------------------- */
+
+static bool follows(const refs_json *attributes, const char *uuid) {
+    const refs_json *list = refs_json_get(attributes, "zarr_conventions");
+    for (size_t i = 0; i < refs_json_size(list); i++)
+        if (refs_str_is(refs_json_text(refs_json_get(refs_json_at(list, i), "uuid")), uuid))
+            return true;
+    return false;
+}
+
+/* The attributes of the array, or of the nearest group above it, that follow a convention; NULL
+ * where none do. */
+static const refs_json *find_attributes(const refs_cf__input *input, const char *uuid) {
+    if (follows(input->array->attributes, uuid)) return input->array->attributes;
+    refs_str path = refs_str_from(input->array->group);
+    for (;;) {
+        const refs_group_meta *group = refs_hierarchy_find_group(input->hierarchy, path);
+        if (group != NULL && follows(group->attributes, uuid)) return group->attributes;
+        if (path.size == 0) return NULL;
+        size_t slash = refs_str_find_last(path, '/');
+        path.size = slash == SIZE_MAX ? 0 : slash;
+    }
+}
+
+/* -- proj: ------------------------------------------------------------------------------------- */
+
+/* Takes what `text` names for the CRS, where PROJ knows it. */
+static refs_status take_crs(refs_str text, refs_cf_description *description, bool *taken,
+                            refs_error *err) {
+    refs_buf wkt = REFS_BUF_INIT;
+    if (text.size == 0 || *taken) return REFS_OK;
+    refs_status status = refs_cf__expand_crs_name(text, &wkt, err);
+    if (status == REFS_OK && wkt.size > 0) {
+        char *crs = refs_buf_take_text(&wkt);
+        if (crs == NULL) status = refs_fail_nomem(err);
+        refs_free(description->crs);
+        description->crs = crs;
+        description->crs_assumed = false;
+        *taken = status == REFS_OK;
+    }
+    refs_buf_clear(&wkt);
+    return status;
+}
+
+/* An object, or a text that is one. */
+static refs_status take_projjson(const refs_json *value, refs_cf_description *description,
+                                 bool *taken, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    if (value == NULL) return REFS_OK;
+    if (refs_json_is_string(value)) return take_crs(refs_json_text(value), description, taken, err);
+    refs_status status = refs_json_write(value, &text, err);
+    if (status == REFS_OK)
+        status =
+            take_crs(refs_str_view((const char *)text.data, text.size), description, taken, err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* What writers of STAC put on arrays, without a convention. */
+static refs_status take_epsg(const refs_json *attributes, refs_cf_description *description,
+                             bool *taken, refs_error *err) {
+    uint64_t code;
+    refs_buf name = REFS_BUF_INIT;
+    if (*taken || !refs_json_u64(refs_json_get(attributes, "proj:epsg"), &code)) return REFS_OK;
+    refs_status status = refs_buf_printf(&name, err, "EPSG:%llu", (unsigned long long)code);
+    if (status == REFS_OK)
+        status =
+            take_crs(refs_str_view((const char *)name.data, name.size), description, taken, err);
+    refs_buf_clear(&name);
+    return status;
+}
+
+static refs_status describe_crs(const refs_cf__input *input, refs_cf_description *description,
+                                refs_error *err) {
+    const refs_json *attributes = find_attributes(input, PROJ_UUID);
+    bool taken = false;
+    if (attributes != NULL) {
+        REFS_TRY(take_crs(refs_cf__text(attributes, "proj:code"), description, &taken, err));
+        REFS_TRY(take_crs(refs_cf__text(attributes, "proj:wkt2"), description, &taken, err));
+        REFS_TRY(
+            take_projjson(refs_json_get(attributes, "proj:projjson"), description, &taken, err));
+    }
+    return take_epsg(input->array->attributes, description, &taken, err);
+}
+
+/* -- spatial: ---------------------------------------------------------------------------------- */
+
+static size_t dim_called(const refs_array_meta *array, refs_str name) {
+    for (size_t i = 0; i < array->rank; i++) {
+        const char *dim = refs_cf__dim_name(array, i);
+        if (dim != NULL && refs_str_is(name, dim)) return i;
+    }
+    return REFS_CF_NO_DIM;
+}
+
+/* The dimensions that the convention names, [y, x]; false where they are not the array's. */
+static bool find_dims(const refs_array_meta *array, const refs_json *attributes, size_t *y,
+                      size_t *x) {
+    const refs_json *names = refs_json_get(attributes, "spatial:dimensions");
+    if (refs_json_size(names) != 2) return false;
+    *y = dim_called(array, refs_json_text(refs_json_at(names, 0)));
+    *x = dim_called(array, refs_json_text(refs_json_at(names, 1)));
+    return *y != REFS_CF_NO_DIM && *x != REFS_CF_NO_DIM && *y != *x;
+}
+
+/* What a group says holds for arrays of the shape that it says. */
+static bool holds_for(const refs_cf__input *input, const refs_json *attributes, size_t y,
+                      size_t x) {
+    double shape[3];
+    if (attributes == input->array->attributes) return true;
+    return refs_cf__numbers(attributes, "spatial:shape", shape, 3) == 2 &&
+           shape[0] == (double)input->array->shape[y] && shape[1] == (double)input->array->shape[x];
+}
+
+static const refs_json *find_spatial(const refs_cf__input *input, size_t *y, size_t *x) {
+    const refs_json *attributes = find_attributes(input, SPATIAL_UUID);
+    bool is_it = attributes != NULL && find_dims(input->array, attributes, y, x) &&
+                 holds_for(input, attributes, *y, *x);
+    return is_it ? attributes : NULL;
+}
+
+void refs_cf__choose_geozarr_view(const refs_cf__input *input, refs_cf_description *description) {
+    size_t y, x;
+    if (find_spatial(input, &y, &x) == NULL || y > x) return;
+    description->y_dim = y;
+    description->x_dim = x;
+}
+
+/* The order is that of a matrix: [a, b, c, d, e, f] makes x = a column + b row + c. */
+static bool read_transform(const refs_json *attributes, double transform[6]) {
+    static const size_t places[6] = {2, 0, 1, 5, 3, 4};
+    refs_str type = refs_cf__text(attributes, "spatial:transform_type");
+    double numbers[7];
+    if ((type.size > 0 && !refs_str_is(type, "affine")) ||
+        refs_cf__numbers(attributes, "spatial:transform", numbers, 7) != 6)
+        return false;
+    for (size_t i = 0; i < 6; i++) {
+        transform[i] = numbers[places[i]];
+        if (!isfinite(transform[i])) return false;
+    }
+    return true;
+}
+
+/* A box around pixels, or around their centres; rows are taken to be north first. */
+static bool read_box(const refs_json *attributes, const refs_cf__input *input, bool is_node,
+                     const refs_cf_description *description, double transform[6]) {
+    double box[5];
+    uint64_t n_x = input->array->shape[description->x_dim];
+    uint64_t n_y = input->array->shape[description->y_dim];
+    if (refs_cf__numbers(attributes, "spatial:bbox", box, 5) != 4 || n_x < 1U + is_node ||
+        n_y < 1U + is_node)
+        return false;
+    const double made[6] = {box[0], (box[2] - box[0]) / (double)(n_x - is_node), 0, box[3],
+                            0,      (box[1] - box[3]) / (double)(n_y - is_node)};
+    for (size_t i = 0; i < 6; i++)
+        if (!isfinite(made[i])) return false;
+    memcpy(transform, made, sizeof made);
+    return made[1] != 0 && made[5] != 0;
+}
+
+static void swap(double *a, double *b) {
+    double kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Of dimensions the other way around, as the raster has them. */
+static void transpose(double transform[6]) {
+    swap(&transform[0], &transform[3]);
+    swap(&transform[1], &transform[5]);
+    swap(&transform[2], &transform[4]);
+}
+
+static refs_status describe_place(const refs_cf__input *input, refs_cf_description *description,
+                                  refs_error *err) {
+    size_t y, x;
+    double transform[6];
+    const refs_json *attributes = find_spatial(input, &y, &x);
+    if (attributes == NULL || description->x_dim == REFS_CF_NO_DIM ||
+        description->y_dim == REFS_CF_NO_DIM)
+        return REFS_OK;
+    bool is_node = refs_str_is(refs_cf__text(attributes, "spatial:registration"), "node");
+    bool is_transform = read_transform(attributes, transform);
+    bool may_be_box = !is_transform && !description->has_geotransform;
+    bool is_box = may_be_box && read_box(attributes, input, is_node, description, transform);
+    if (is_transform || is_box) {
+        if (is_node) { /* of centres: GDAL's is that of corners */
+            transform[0] -= (transform[1] + transform[2]) / 2;
+            transform[3] -= (transform[4] + transform[5]) / 2;
+        }
+        if (is_transform && y > x) transpose(transform);
+        memcpy(description->geotransform, transform, sizeof transform);
+        description->has_geotransform = true;
+        description->flip_y = false;
+    }
+    return refs_cf__add_item(&description->metadata, "AREA_OR_POINT",
+                             refs_str_from(is_node ? "Point" : "Area"), err);
+}
+
+refs_status refs_cf__place_geozarr(const refs_cf__input *input, refs_cf_description *description,
+                                   refs_error *err) {
+    REFS_TRY(describe_crs(input, description, err));
+    return describe_place(input, description, err);
+}

@@ -1,0 +1,65 @@
+/* cfa_internal.h -- what the files of masters share. */
+#ifndef REFS_CFA_INTERNAL_H
+#define REFS_CFA_INTERNAL_H
+
+#include "nc_file.h"
+#include "refs/place.h"
+
+struct refs_master {
+    refs_place place;
+    nc_file *file;
+    refs_cfa_version version;
+    bool has_conventions;
+};
+
+/** An aggregation that is being written. */
+typedef struct cfa_job {
+    nc_file *file;
+    const refs_cfa_variable *variable;
+    const refs_cfa_grid *grid;
+    const refs_cfa_fragment *fragments;
+    size_t n_fragments;
+    const char *name; /**< of the variable, behind its group */
+    int group;
+    nc_place container; /**< defined, with its attributes */
+} cfa_job;
+
+/** Where a fragment is: its index, and elements [begin, end) of the variable. */
+typedef struct cfa_spot {
+    uint64_t index[REFS_MAX_RANK];
+    uint64_t begin[REFS_MAX_RANK];
+    uint64_t end[REFS_MAX_RANK];
+} cfa_spot;
+
+/** That of the first, and of the one behind `spot` in C order. */
+void refs_cfa__first(const refs_cfa_grid *grid, size_t rank, cfa_spot *spot);
+void refs_cfa__next(const refs_cfa_grid *grid, size_t rank, cfa_spot *spot);
+
+/** Says what the fragments are, each in one encoding. */
+refs_status refs_cfa__encode_json(const cfa_job *job, refs_error *err);
+refs_status refs_cfa__encode_group(const cfa_job *job, refs_error *err);
+refs_status refs_cfa__encode_cf(const cfa_job *job, refs_error *err);
+
+/** Names of dimensions with blanks between them, as attributes have them. */
+refs_status refs_cfa__append_dims(const refs_cfa_variable *variable, const char *separator,
+                                  refs_buf *text, refs_error *err);
+
+/** What CFA-0.4 and 0.5 call the format of a fragment. */
+const char *refs_cfa__format_name(const refs_cfa_fragment *fragment);
+
+/** Joins what is said in "Conventions": those that `version` takes the place of are left out, and
+ * all of CFA. NULL: none is added. */
+refs_status refs_cfa__conventions(refs_str had, const char *version, refs_buf *joined,
+                                  refs_error *err);
+refs_status refs_cfa__put_conventions(nc_file *file, refs_str had, const char *version,
+                                      refs_error *err);
+
+/** Gives a variable its fill value, attributes and units. */
+refs_status refs_cfa__describe(nc_file *file, nc_place place, const refs_cfa_variable *variable,
+                               refs_error *err);
+
+/** Defines a variable whose values are all there. */
+refs_status refs_cfa__add_values(nc_file *file, int group, const nc_shape *shape, refs_bytes values,
+                                 nc_place *place, refs_error *err);
+
+#endif

@@ -1,0 +1,286 @@
+/* master.c -- masters: what all encodings share. */
+#include <stdio.h>
+
+#include "cfa_internal.h"
+#include "writing.h"
+
+/* Fragments of one variable. */
+#define MAX_FRAGMENTS ((size_t)16 << 20)
+
+/* -- versions ---------------------------------------------------------------------------------- */
+
+refs_status refs_cfa_version_parse(refs_str text, refs_cfa_version *version, refs_error *err) {
+    static const struct {
+        const char *text;
+        refs_cfa_version version;
+    } known[] = {{"0.4", REFS_CFA_0_4},      {"0.5", REFS_CFA_0_5},
+                 {"1.13", REFS_CFA_CF_1_13}, {"CFA-0.4", REFS_CFA_0_4},
+                 {"CFA-0.5", REFS_CFA_0_5},  {"CF-1.13", REFS_CFA_CF_1_13}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!refs_str_is(text, known[i].text)) continue;
+        *version = known[i].version;
+        return REFS_OK;
+    }
+    return refs_fail(err, REFS_INVALID, "%.*s: aggregations can be written as 0.4, 0.5 or 1.13",
+                     REFS_STR_ARG(text));
+}
+
+static const char *name_of_version(refs_cfa_version version) {
+    switch (version) {
+    case REFS_CFA_0_4:
+        return "CFA-0.4";
+    case REFS_CFA_0_5:
+        return "CFA-0.5";
+    default:
+        return "CF-1.13";
+    }
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static refs_status open_master(refs_master *master, const char *path,
+                               const refs_master_options *options, refs_error *err) {
+    REFS_TRY(refs_place_open(path, false, &master->place, err));
+    nc_creation creation = {master->place.written, path, options->format, 0};
+    return refs_cfa__file_create(&creation, &master->file, err);
+}
+
+refs_status refs_master_open(const char *path, const refs_master_options *options,
+                             refs_master **master, refs_error *err) {
+    if (options->version == REFS_CFA_0_5 && options->format == REFS_CFA_NETCDF3)
+        return refs_fail(
+            err, REFS_INVALID,
+            "%s: CFA-0.5 has groups, which netCDF-3 has not: write netCDF-4, or CFA-0.4", path);
+    refs_master *opened = refs_calloc(1, sizeof *opened);
+    if (opened == NULL) return refs_fail_nomem(err);
+    opened->version = options->version;
+    refs_status status = open_master(opened, path, options, err);
+    if (status == REFS_OK)
+        *master = opened;
+    else
+        refs_master_free(opened);
+    return status;
+}
+
+void refs_master_free(refs_master *master) {
+    if (master == NULL) return;
+    refs_cfa__file_free(master->file);
+    refs_place_clear(&master->place);
+    refs_free(master);
+}
+
+/* -- dimensions and attributes ----------------------------------------------------------------- */
+
+static refs_status split_path(refs_master *master, const char *path, int *group, refs_str *name,
+                              refs_error *err) {
+    refs_str text = refs_str_from(path);
+    size_t slash = refs_str_find_last(text, '/');
+    size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
+    *name = refs_str_part(text, begin, text.size);
+    if (name->size == 0)
+        return refs_fail(err, REFS_INVALID, "%s: \"%s\" names nothing", master->place.wanted, path);
+    return refs_cfa__file_group(master->file, refs_str_part(text, 0, begin), group, err);
+}
+
+refs_status refs_master_dimension(refs_master *master, const char *path, uint64_t size,
+                                  refs_cfa_growth growth, refs_error *err) {
+    refs_str name;
+    int group;
+    REFS_TRY(split_path(master, path, &group, &name, err));
+    return refs_cfa__file_dimension(master->file, group, name, size, growth, err);
+}
+
+static refs_status append_word(refs_buf *words, refs_str word, refs_error *err) {
+    if (words->size > 0) REFS_TRY(refs_buf_append(words, " ", 1, err));
+    return refs_buf_append_str(words, word, err);
+}
+
+/* CF 1.13, section 2.6.1: conventions stand apart by blanks, or all by commas. */
+refs_status refs_cfa__conventions(refs_str had, const char *version, refs_buf *joined,
+                                  refs_error *err) {
+    bool is_cf = version != NULL && strncmp(version, "CF-", 3) == 0;
+    size_t begin = 0;
+    for (size_t i = 0; i <= had.size; i++) {
+        if (i < had.size && had.data[i] != ' ' && had.data[i] != ',') continue;
+        refs_str one = refs_str_part(had, begin, i);
+        begin = i + 1;
+        bool is_replaced = refs_str_starts(one, "CFA") || (is_cf && refs_str_starts(one, "CF-"));
+        if (one.size > 0 && !is_replaced) REFS_TRY(append_word(joined, one, err));
+    }
+    return version != NULL ? append_word(joined, refs_str_from(version), err) : REFS_OK;
+}
+
+refs_status refs_cfa__put_conventions(nc_file *file, refs_str had, const char *version,
+                                      refs_error *err) {
+    refs_buf joined = REFS_BUF_INIT;
+    nc_place place = {.id = -1};
+    REFS_TRY(refs_cfa__file_group(file, refs_str_from(""), &place.group, err));
+    refs_status status = refs_cfa__conventions(had, version, &joined, err);
+    if (status == REFS_OK && joined.size > 0)
+        status = refs_cfa__file_text(file, place, "Conventions",
+                                     refs_str_view((const char *)joined.data, joined.size), err);
+    refs_buf_clear(&joined);
+    return status;
+}
+
+static refs_status put_conventions(refs_master *master, refs_str had, refs_error *err) {
+    master->has_conventions = true;
+    return refs_cfa__put_conventions(master->file, had, name_of_version(master->version), err);
+}
+
+refs_status refs_master_attributes(refs_master *master, const char *group,
+                                   const refs_json *attributes, refs_error *err) {
+    nc_place place = {.id = -1};
+    REFS_TRY(refs_cfa__file_group(master->file, refs_str_from(group), &place.group, err));
+    REFS_TRY(refs_cfa__file_attributes(master->file, place, attributes, err));
+    if (*group != '\0') return REFS_OK;
+    return put_conventions(master, refs_json_text(refs_json_get(attributes, "Conventions")), err);
+}
+
+/* -- variables --------------------------------------------------------------------------------- */
+
+/* The unit of ticks since 1970, where attributes say none; NULL for other numbers. */
+static const char *unit_of_ticks(const refs_dtype *dtype) {
+    static const struct {
+        const char *unit, *name;
+    } known[] = {{"D", "days"},        {"h", "hours"},         {"m", "minutes"},
+                 {"s", "seconds"},     {"ms", "milliseconds"}, {"us", "microseconds"},
+                 {"ns", "nanoseconds"}};
+    if (dtype->step != 1) return NULL;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(dtype->unit, known[i].unit) == 0) return known[i].name;
+    return NULL;
+}
+
+static refs_status put_unit(nc_file *file, nc_place place, const refs_cfa_variable *variable,
+                            refs_error *err) {
+    char text[64];
+    const char *unit = unit_of_ticks(&variable->dtype);
+    bool is_date = variable->dtype.type == REFS_TYPE_DATETIME;
+    if (!is_date && variable->dtype.type != REFS_TYPE_TIMEDELTA) return REFS_OK;
+    if (refs_json_get(variable->attributes, "units") != NULL) return REFS_OK;
+    if (unit == NULL)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: times of %s count in units that CF has not",
+                         refs_cfa__file_shown(file), variable->path);
+    snprintf(text, sizeof text, "%s%s", unit, is_date ? " since 1970-01-01" : "");
+    return refs_cfa__file_text(file, place, "units", refs_str_from(text), err);
+}
+
+refs_status refs_cfa__describe(nc_file *file, nc_place place, const refs_cfa_variable *variable,
+                               refs_error *err) {
+    if (variable->fill != NULL && !refs_cfa__is_text(&variable->dtype))
+        REFS_TRY(refs_cfa__file_fill(file, place, &variable->dtype, variable->fill, err));
+    REFS_TRY(refs_cfa__file_attributes(file, place, variable->attributes, err));
+    return put_unit(file, place, variable, err);
+}
+
+refs_status refs_cfa__add_values(nc_file *file, int group, const nc_shape *shape, refs_bytes values,
+                                 nc_place *place, refs_error *err) {
+    if (refs_cfa__is_text(&shape->dtype))
+        return refs_cfa__file_texts(file, group, shape, values, place, err);
+    REFS_TRY(refs_cfa__file_define(file, group, shape, place, err));
+    return refs_cfa__file_keep(file, *place, &shape->dtype, values, err);
+}
+
+refs_status refs_master_variable(refs_master *master, const refs_cfa_variable *variable,
+                                 refs_bytes values, refs_error *err) {
+    nc_place place;
+    refs_str name;
+    int group;
+    REFS_TRY(split_path(master, variable->path, &group, &name, err));
+    nc_shape shape = {name.data, variable->dtype, variable->rank, variable->dims, 0};
+    REFS_TRY(refs_cfa__add_values(master->file, group, &shape, values, &place, err));
+    return refs_cfa__describe(master->file, place, variable, err);
+}
+
+/* -- aggregations ------------------------------------------------------------------------------ */
+
+void refs_cfa__first(const refs_cfa_grid *grid, size_t rank, cfa_spot *spot) {
+    memset(spot, 0, sizeof *spot);
+    for (size_t d = 0; d < rank; d++) spot->end[d] = grid->sizes[d][0];
+}
+
+void refs_cfa__next(const refs_cfa_grid *grid, size_t rank, cfa_spot *spot) {
+    for (size_t d = rank; d-- > 0;) {
+        spot->begin[d] = spot->end[d];
+        if (++spot->index[d] < grid->n[d]) {
+            spot->end[d] += grid->sizes[d][spot->index[d]];
+            return;
+        }
+        spot->index[d] = 0;
+        spot->begin[d] = 0;
+        spot->end[d] = grid->sizes[d][0];
+    }
+}
+
+refs_status refs_cfa__append_dims(const refs_cfa_variable *variable, const char *separator,
+                                  refs_buf *text, refs_error *err) {
+    for (size_t d = 0; d < variable->rank; d++) {
+        if (d > 0) REFS_TRY(refs_buf_append_str(text, refs_str_from(separator), err));
+        REFS_TRY(refs_buf_append_str(text, refs_str_from(variable->dims[d]), err));
+    }
+    return REFS_OK;
+}
+
+const char *refs_cfa__format_name(const refs_cfa_fragment *fragment) {
+    return fragment->format != NULL ? fragment->format : "NETCDF4";
+}
+
+static refs_status check_grid(cfa_job *job, refs_error *err) {
+    size_t n = 1;
+    bool fits = true;
+    for (size_t d = 0; d < job->variable->rank; d++) {
+        uint64_t all = 0;
+        fits = fits && refs_mul_size(n, (size_t)job->grid->n[d], &n) && n <= MAX_FRAGMENTS;
+        for (uint64_t i = 0; fits && i < job->grid->n[d]; i++)
+            if (!refs_add_u64(all, job->grid->sizes[d][i], &all)) fits = false;
+        /* CFA-0.5 and maps of CF-1.13 are of 32 bits. */
+        fits = fits && all <= INT32_MAX;
+    }
+    job->n_fragments = n;
+    if (fits && n > 0) return REFS_OK;
+    return refs_fail(err, REFS_LIMIT,
+                     "%s: %s has no fragments, more than %zu of them, or more elements along a "
+                     "dimension than 32 bits can number",
+                     refs_cfa__file_shown(job->file), job->variable->path, MAX_FRAGMENTS);
+}
+
+static refs_status encode(const refs_master *master, const cfa_job *job, refs_error *err) {
+    switch (master->version) {
+    case REFS_CFA_0_4:
+        return refs_cfa__encode_json(job, err);
+    case REFS_CFA_0_5:
+        return refs_cfa__encode_group(job, err);
+    default:
+        return refs_cfa__encode_cf(job, err);
+    }
+}
+
+refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable *variable,
+                                    const refs_cfa_grid *grid, const refs_cfa_fragment *fragments,
+                                    refs_error *err) {
+    refs_str name;
+    cfa_job job = {
+        .file = master->file, .variable = variable, .grid = grid, .fragments = fragments};
+    REFS_TRY(check_grid(&job, err));
+    REFS_TRY(split_path(master, variable->path, &job.group, &name, err));
+    job.name = name.data;
+    nc_shape scalar = {.name = job.name, .dtype = variable->dtype};
+    REFS_TRY(refs_cfa__file_define(master->file, job.group, &scalar, &job.container, err));
+    REFS_TRY(refs_cfa__describe(master->file, job.container, variable, err));
+    return encode(master, &job, err);
+}
+
+/* -- finishing --------------------------------------------------------------------------------- */
+
+static refs_status finish(refs_master *master, refs_error *err) {
+    if (!master->has_conventions) REFS_TRY(put_conventions(master, refs_str_from(""), err));
+    REFS_TRY(refs_cfa__file_close(master->file, err));
+    return refs_place_move(&master->place, err);
+}
+
+refs_status refs_master_finish(refs_master *master, refs_error *err) {
+    refs_status status = finish(master, err);
+    refs_master_free(master);
+    return status;
+}

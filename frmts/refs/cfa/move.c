@@ -1,0 +1,319 @@
+/* move.c -- names of fragments in a master that is there, by libnetcdf: what else is in the file
+ * stays as it is. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "move_names.h"
+#include "nc_library.h"
+#include "refs/place.h"
+
+/* Largest variable or attribute with names. */
+#define MAX_NAMES ((size_t)1 << 26)
+
+typedef struct moving_file {
+    const char *shown;
+    const refs_cfa_moving *moving;
+    uint64_t *n;
+    int root;
+} moving_file;
+
+static refs_status check(const moving_file *file, int code, refs_error *err) {
+    if (code == NC_NOERR) return REFS_OK;
+    return refs_fail(err, REFS_IO, "%s: %s", file->shown, refs_cfa__nc.nc_strerror(code));
+}
+
+/* -- attributes -------------------------------------------------------------------------------- */
+
+/* The text of an attribute; *text is NULL where there is none. */
+static refs_status get_text(const moving_file *file, int group, int variable, const char *name,
+                            char **text, refs_error *err) {
+    nc_type type;
+    size_t size;
+    *text = NULL;
+    if (NC(nc_inq_atttype(group, variable, name, &type)) != NC_NOERR) return REFS_OK;
+    REFS_TRY(check(file, NC(nc_inq_attlen(group, variable, name, &size)), err));
+    if (type == NC_STRING && size == 1) {
+        char *string = NULL;
+        REFS_TRY(check(file, NC(nc_get_att_string(group, variable, name, &string)), err));
+        *text = refs_str_copy(refs_str_from(string != NULL ? string : ""));
+        (void)NC(nc_free_string(1, &string));
+        return *text != NULL ? REFS_OK : refs_fail_nomem(err);
+    }
+    if (type != NC_CHAR) return REFS_OK;
+    *text = refs_calloc(size + 1, 1);
+    if (*text == NULL) return refs_fail_nomem(err);
+    return check(file, NC(nc_get_att_text(group, variable, name, *text)), err);
+}
+
+static refs_status put_text(const moving_file *file, int group, int variable, const char *name,
+                            refs_str text, refs_error *err) {
+    int code = NC(nc_redef(group));
+    if (code != NC_NOERR && code != NC_EINDEFINE) return check(file, code, err);
+    code = NC(nc_put_att_text(group, variable, name, text.size, text.data));
+    REFS_TRY(check(file, code, err));
+    return check(file, NC(nc_enddef(group)), err);
+}
+
+static refs_status move_json(const moving_file *file, int group, int variable, refs_error *err) {
+    refs_buf renamed = REFS_BUF_INIT;
+    uint64_t before = *file->n;
+    char *text;
+    REFS_TRY(get_text(file, group, variable, "cfa_array", &text, err));
+    refs_status status =
+        refs_cfa__rename_json(file->moving, refs_str_from(text), &renamed, file->n, err);
+    if (status == REFS_OK && *file->n > before)
+        status = put_text(file, group, variable, "cfa_array",
+                          refs_str_view((const char *)renamed.data, renamed.size), err);
+    refs_buf_clear(&renamed);
+    refs_free(text);
+    return status;
+}
+
+/* -- variables --------------------------------------------------------------------------------- */
+
+/* A variable of names. */
+typedef struct names_variable {
+    int group, id;
+    nc_type type;
+    size_t rank, n;
+    size_t shape[REFS_MAX_RANK];
+} names_variable;
+
+static refs_status inquire(const moving_file *file, names_variable *names, refs_error *err) {
+    int rank, dims[NC_MAX_VAR_DIMS];
+    REFS_TRY(check(file, NC(nc_inq_vartype(names->group, names->id, &names->type)), err));
+    REFS_TRY(check(file, NC(nc_inq_varndims(names->group, names->id, &rank)), err));
+    REFS_TRY(check(file, NC(nc_inq_vardimid(names->group, names->id, dims)), err));
+    names->rank = (size_t)rank;
+    names->n = 1;
+    for (size_t d = 0; d < names->rank; d++) {
+        if (d >= REFS_MAX_RANK) return refs_fail(err, REFS_LIMIT, "%s: too deep", file->shown);
+        REFS_TRY(check(file, NC(nc_inq_dimlen(names->group, dims[d], &names->shape[d])), err));
+        if (!refs_mul_size(names->n, names->shape[d], &names->n) || names->n > MAX_NAMES)
+            return refs_fail(err, REFS_LIMIT, "%s: has too many fragments", file->shown);
+    }
+    return REFS_OK;
+}
+
+static bool is_meant(const moving_file *file, const names_variable *names, size_t rank,
+                     size_t number) {
+    uint64_t index[REFS_MAX_RANK];
+    for (size_t d = rank; d-- > 0;) {
+        index[d] = number % names->shape[d];
+        number /= names->shape[d];
+    }
+    return refs_cfa__is_meant(file->moving, index, rank);
+}
+
+/* Appends the new name of the fragment at `number`, with a NUL behind it. */
+static refs_status rename_one(const moving_file *file, refs_str name, bool is_its_turn,
+                              refs_buf *renamed, refs_error *err) {
+    bool changed = false;
+    REFS_TRY(is_its_turn ? refs_cfa__rename(file->moving, name, renamed, &changed, err)
+                         : refs_buf_append_str(renamed, name, err));
+    *file->n += changed;
+    return refs_buf_append(renamed, "", 1, err);
+}
+
+static refs_status put_strings(const moving_file *file, const names_variable *names,
+                               const refs_buf *renamed, refs_error *err) {
+    const char **texts = refs_calloc(names->n, sizeof *texts);
+    if (texts == NULL) return refs_fail_nomem(err);
+    const char *text = (const char *)renamed->data;
+    for (size_t i = 0; i < names->n; i++, text += strlen(text) + 1) texts[i] = text;
+    int code = NC(nc_put_var_string(names->group, names->id, texts));
+    refs_free(texts);
+    return check(file, code, err);
+}
+
+static refs_status move_strings(const moving_file *file, const names_variable *names,
+                                refs_error *err) {
+    char **texts = refs_calloc(names->n, sizeof *texts);
+    refs_buf renamed = REFS_BUF_INIT;
+    if (texts == NULL) return refs_fail_nomem(err);
+    refs_status status = check(file, NC(nc_get_var_string(names->group, names->id, texts)), err);
+    for (size_t i = 0; status == REFS_OK && i < names->n; i++)
+        status = rename_one(file, refs_str_from(texts[i] != NULL ? texts[i] : ""),
+                            is_meant(file, names, names->rank, i), &renamed, err);
+    if (status == REFS_OK) status = put_strings(file, names, &renamed, err);
+    (void)NC(nc_free_string(names->n, texts));
+    refs_free(texts);
+    refs_buf_clear(&renamed);
+    return status;
+}
+
+/* netCDF-3: characters along the last dimension. */
+static refs_status move_characters(const moving_file *file, const names_variable *names,
+                                   refs_error *err) {
+    size_t width = names->rank > 0 ? names->shape[names->rank - 1] : 1;
+    refs_buf rows = REFS_BUF_INIT, one = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_resize(&rows, names->n, err));
+    char *row = (char *)rows.data;
+    refs_status status = check(file, NC(nc_get_var_text(names->group, names->id, row)), err);
+    for (size_t i = 0; status == REFS_OK && i < names->n / width; i++, row += width) {
+        one.size = 0;
+        status = rename_one(file, refs_str_view(row, strnlen(row, width)),
+                            is_meant(file, names, names->rank - 1, i), &one, err);
+        if (status == REFS_OK && one.size - 1 > width)
+            status = refs_fail(err, REFS_UNSUPPORTED,
+                               "%s: has room for names of %zu characters, and %s has more: make it "
+                               "anew, by refs combine --format cfa",
+                               file->shown, width, (const char *)one.data);
+        if (status != REFS_OK) break;
+        memset(row, 0, width);
+        memcpy(row, one.data, one.size - 1);
+    }
+    if (status == REFS_OK)
+        status = check(file, NC(nc_put_var_text(names->group, names->id, (char *)rows.data)), err);
+    refs_buf_clear(&one);
+    refs_buf_clear(&rows);
+    return status;
+}
+
+static refs_status move_variable(const moving_file *file, int group, int id, refs_error *err) {
+    names_variable names = {.group = group, .id = id};
+    REFS_TRY(inquire(file, &names, err));
+    if (names.n == 0) return REFS_OK;
+    if (names.type == NC_STRING) return move_strings(file, &names, err);
+    return names.type == NC_CHAR ? move_characters(file, &names, err) : REFS_OK;
+}
+
+/* The group that a path leads to, but for its last part, from `group` on. */
+static bool descend(int *group, const char *path) {
+    for (const char *slash; (slash = strchr(path, '/')) != NULL; path = slash + 1) {
+        char name[NC_MAX_NAME + 1];
+        size_t size = (size_t)(slash - path);
+        if (size > NC_MAX_NAME) return false;
+        memcpy(name, path, size);
+        name[size] = '\0';
+        if (size > 0 && NC(nc_inq_grp_ncid(*group, name, group)) != NC_NOERR) return false;
+    }
+    return true;
+}
+
+/* CF 2.7: a variable is named by its path, or looked for in its group, then in those above. */
+static bool find_variable(const moving_file *file, const char *name, int *group, int *id) {
+    const char *leaf = strrchr(name, '/') != NULL ? strrchr(name, '/') + 1 : name;
+    if (*name == '/') *group = file->root;
+    if (leaf != name) return descend(group, name) && NC(nc_inq_varid(*group, leaf, id)) == NC_NOERR;
+    while (NC(nc_inq_varid(*group, leaf, id)) != NC_NOERR)
+        if (NC(nc_inq_grp_parent(*group, group)) != NC_NOERR) return false;
+    return true;
+}
+
+/* "map: a uris: b identifiers: c": the terms that name files, which in drafts is "location". */
+static refs_status move_terms(const moving_file *file, int group, char *terms, refs_error *err) {
+    bool is_names = false;
+    for (char *rest = NULL, *word = strtok_r(terms, " \n\t", &rest); word != NULL;
+         word = strtok_r(NULL, " \n\t", &rest)) {
+        int found_in = group, id;
+        if (is_names && find_variable(file, word, &found_in, &id))
+            REFS_TRY(move_variable(file, found_in, id, err));
+        is_names = strcmp(word, "uris:") == 0 || strcmp(word, "file:") == 0 ||
+                   strcmp(word, "location:") == 0;
+    }
+    return REFS_OK;
+}
+
+static refs_status move_container(const moving_file *file, int group, int id, refs_error *err) {
+    char *json = NULL, *inside = NULL, *terms = NULL;
+    refs_status status = get_text(file, group, id, "cfa_array", &json, err);
+    if (status == REFS_OK) status = get_text(file, group, id, "cfa_group", &inside, err);
+    if (status == REFS_OK) status = get_text(file, group, id, "aggregated_data", &terms, err);
+    int within, files;
+    if (status == REFS_OK && json != NULL) {
+        status = move_json(file, group, id, err);
+    } else if (status == REFS_OK && inside != NULL) {
+        int code = NC(nc_inq_grp_ncid(group, inside, &within));
+        if (code == NC_NOERR) code = NC(nc_inq_varid(within, "file", &files));
+        status = check(file, code, err);
+        if (status == REFS_OK) status = move_variable(file, within, files, err);
+    } else if (status == REFS_OK && terms != NULL) {
+        status = move_terms(file, group, terms, err);
+    }
+    refs_free(json);
+    refs_free(inside);
+    refs_free(terms);
+    return status;
+}
+
+/* -- groups ------------------------------------------------------------------------------------ */
+
+static refs_status move_group(const moving_file *file, int group, const char *path,
+                              refs_error *err);
+
+static bool is_wanted(const moving_file *file, int group, int id, const char *path) {
+    char name[NC_MAX_NAME + 1] = "";
+    const char *wanted = file->moving->group;
+    if (wanted != NULL && strcmp(*wanted == '/' ? wanted + 1 : wanted, path) != 0) return false;
+    (void)NC(nc_inq_varname(group, id, name));
+    return file->moving->variable == NULL || strcmp(file->moving->variable, name) == 0;
+}
+
+static refs_status move_inside(const moving_file *file, int group, const char *path,
+                               refs_error *err) {
+    char name[NC_MAX_NAME + 1] = "";
+    refs_buf inside = REFS_BUF_INIT;
+    REFS_TRY(check(file, NC(nc_inq_grpname(group, name)), err));
+    refs_status status =
+        refs_buf_printf(&inside, err, "%s%s%s", path, *path != '\0' ? "/" : "", name);
+    if (status == REFS_OK) status = move_group(file, group, (const char *)inside.data, err);
+    refs_buf_clear(&inside);
+    return status;
+}
+
+static refs_status move_group(const moving_file *file, int group, const char *path,
+                              refs_error *err) {
+    int n = 0;
+    REFS_TRY(check(file, NC(nc_inq_varids(group, &n, NULL)), err));
+    int *ids = refs_calloc((size_t)n + 1, sizeof *ids);
+    if (ids == NULL) return refs_fail_nomem(err);
+    refs_status status = check(file, NC(nc_inq_varids(group, &n, ids)), err);
+    for (int i = 0; status == REFS_OK && i < n; i++)
+        if (is_wanted(file, group, ids[i], path)) status = move_container(file, group, ids[i], err);
+    refs_free(ids);
+    REFS_TRY(status);
+    if (NC(nc_inq_grps(group, &n, NULL)) != NC_NOERR || n == 0) return REFS_OK;
+    ids = refs_calloc((size_t)n, sizeof *ids);
+    if (ids == NULL) return refs_fail_nomem(err);
+    status = check(file, NC(nc_inq_grps(group, &n, ids)), err);
+    for (int i = 0; status == REFS_OK && i < n; i++) status = move_inside(file, ids[i], path, err);
+    refs_free(ids);
+    return status;
+}
+
+/* -- the file ---------------------------------------------------------------------------------- */
+
+static refs_status copy_file(const char *from, const char *to, refs_error *err) {
+    char block[65536];
+    FILE *in = fopen(from, "rb"), *out = in != NULL ? fopen(to, "wb") : NULL;
+    bool is_copied = in != NULL && out != NULL;
+    for (size_t got; is_copied && (got = fread(block, 1, sizeof block, in)) > 0;)
+        is_copied = fwrite(block, 1, got, out) == got;
+    if (in != NULL && ferror(in)) is_copied = false;
+    if (in != NULL) fclose(in);
+    if (out != NULL && fclose(out) != 0) is_copied = false;
+    return is_copied ? REFS_OK
+                     : refs_fail(err, REFS_IO, "%s: cannot be copied: %s", from, strerror(errno));
+}
+
+static refs_status move_copy(moving_file *file, const char *path, refs_error *err) {
+    REFS_TRY(refs_cfa__nc_load(err));
+    REFS_TRY(check(file, NC(nc_open(path, NC_WRITE, &file->root)), err));
+    refs_status status = move_group(file, file->root, "", err);
+    int code = NC(nc_close(file->root));
+    return status == REFS_OK ? check(file, code, err) : status;
+}
+
+refs_status refs_cfa_move(const char *path, const refs_cfa_moving *moving, uint64_t *n,
+                          refs_error *err) {
+    moving_file file = {path, moving, n, 0};
+    refs_place place = {0};
+    *n = 0;
+    refs_status status = refs_place_open(path, false, &place, err);
+    if (status == REFS_OK) status = copy_file(path, place.written, err);
+    if (status == REFS_OK) status = move_copy(&file, place.written, err);
+    if (status == REFS_OK && *n > 0) status = refs_place_move(&place, err);
+    refs_place_clear(&place);
+    return status;
+}

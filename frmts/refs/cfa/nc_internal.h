@@ -1,0 +1,37 @@
+/* nc_internal.h -- what the files behind nc_file.h share. */
+#ifndef REFS_CFA_NC_INTERNAL_H
+#define REFS_CFA_NC_INTERNAL_H
+
+#include "nc_file.h"
+#include "nc_library.h"
+
+/** Values that wait for the definitions to end. */
+typedef struct nc_kept {
+    nc_place place;
+    refs_buf values;
+    size_t n_texts; /**< strings of netCDF-4, with a NUL after each; 0: elements */
+} nc_kept;
+
+struct nc_file {
+    char *shown;
+    refs_cfa_format format;
+    int id;
+    bool is_open;
+    bool is_ready; /**< definitions have ended */
+    nc_kept *kept;
+    size_t n_kept, kept_capacity;
+    size_t kept_bytes;
+};
+
+/** What a code of the library means, of what was done to `name`. */
+refs_status refs_cfa__nc_fail(const nc_file *file, int code, const char *name, refs_error *err);
+
+/** The type that elements have in the file: halves are floats there, dates are integers. */
+refs_status refs_cfa__nc_type(const nc_file *file, const char *name, const refs_dtype *dtype,
+                              nc_type *type, refs_error *err);
+
+/** Appends elements of `dtype` as those of its type in the file. */
+refs_status refs_cfa__nc_convert(const refs_dtype *dtype, refs_bytes values, refs_buf *converted,
+                                 refs_error *err);
+
+#endif

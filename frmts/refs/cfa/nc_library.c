@@ -1,0 +1,25 @@
+/* nc_library.c -- see nc_library.h. */
+#include "nc_library.h"
+
+#define ENTRY(function) REFS_LAZY_ENTRY(refs_cfa__nc, function)
+
+struct nc_functions refs_cfa__nc;
+
+static const refs_lazy_function functions[] = {NC_FUNCTIONS(ENTRY){NULL, NULL}};
+static refs_lazy_library library = REFS_LAZY_LIBRARY(REFS_LAZY_netcdf, functions);
+static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
+
+refs_status refs_cfa__nc_load(refs_error *err) {
+    refs_status status = refs_lazy_load(&library, err);
+    if (status != REFS_OK) refs_error_prefix(err, "netCDF is written by libnetcdf");
+    return status;
+}
+
+void refs_cfa__nc_enter(void) {
+    refs_lock(&library_lock);
+}
+
+int refs_cfa__nc_leave(int code) {
+    refs_unlock(&library_lock);
+    return code;
+}

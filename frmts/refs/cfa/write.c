@@ -1,0 +1,342 @@
+/* write.c -- a source as a master and fragments, or as one file. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cfa_internal.h"
+#include "folder.h"
+#include "writing.h"
+
+/* All files that are written. */
+typedef struct cfa_files {
+    cfa_writing writing;
+    char *folder;       /* of the master: "", or with a slash at its end */
+    char *stem;         /* its name without what follows the last dot */
+    char *named;        /* what names of fragments in it begin with */
+    char *path;         /* where it is written */
+    cfa_folder parts;   /* fragments, unless they are delivered */
+    refs_buf delivered; /* names, with a NUL after each */
+    refs_master *master;
+} cfa_files;
+
+static const refs_cfa_delivery *delivery_of(const cfa_files *files) {
+    return files->writing.options->delivery;
+}
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+static char *join(const char *a, const char *between, const char *b) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&text, NULL, "%s%s%s", a, between, b);
+    char *taken = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
+    refs_buf_clear(&text);
+    return taken;
+}
+
+static refs_status name_files(cfa_files *files, const char *path, refs_error *err) {
+    refs_str text = refs_str_from(path);
+    size_t slash = refs_str_find_last(text, '/');
+    size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
+    refs_str name = refs_str_part(text, begin, text.size);
+    if (refs_str_ends(name, ".nca")) name.size -= 4;
+    if (refs_str_ends(name, ".nc")) name.size -= 3;
+    if (name.size == 0) return refs_fail(err, REFS_INVALID, "\"%s\": a file needs a name", path);
+    files->folder = refs_str_copy(refs_str_part(text, 0, begin));
+    files->stem = refs_str_copy(name);
+    return files->folder != NULL && files->stem != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status name_absolute(cfa_files *files, refs_error *err) {
+    char *real = realpath(*files->folder != '\0' ? files->folder : ".", NULL);
+    if (real == NULL) return refs_fail(err, REFS_IO, "%s: there is no such folder", files->folder);
+    files->named = join(real, strcmp(real, "/") == 0 ? "" : "/", "");
+    free(real);
+    return files->named != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+/* How names of fragments begin in the master. A relative URI is one in all versions of CF. */
+static refs_status choose_names(cfa_files *files, refs_error *err) {
+    const refs_cfa_write_options *options = files->writing.options;
+    bool is_delivered = options->delivery != NULL;
+    bool is_relative = options->names == REFS_CFA_RELATIVE &&
+                       (!is_delivered || options->version == REFS_CFA_CF_1_13);
+    if (!is_relative && !is_delivered) return name_absolute(files, err);
+    files->named = refs_str_copy(refs_str_from(is_relative ? "" : options->delivery->folder));
+    return files->named != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+/* "STEM.[GROUP.]VARIABLE.I.J.K.nc" */
+static refs_status append_name(const cfa_files *files, const char *variable, const cfa_spot *spot,
+                               size_t rank, refs_buf *name, refs_error *err) {
+    REFS_TRY(refs_buf_printf(name, err, "%s", files->stem));
+    for (const char *c = variable; *c != '\0'; c++)
+        REFS_TRY(refs_buf_append(name, *c == '/' ? "." : c, 1, err));
+    for (size_t d = 0; d < rank; d++)
+        REFS_TRY(refs_buf_printf(name, err, ".%llu", (unsigned long long)spot->index[d]));
+    return refs_buf_append(name, ".nc", sizeof ".nc", err);
+}
+
+/* -- delivering -------------------------------------------------------------------------------- */
+
+/* Takes a file that was written to where it belongs. */
+static refs_status deliver(cfa_files *files, const char *path, const char *name, refs_error *err) {
+    const refs_cfa_delivery *delivery = delivery_of(files);
+    refs_status status = delivery->deliver(delivery->self, path, name, err);
+    unlink(path);
+    REFS_TRY(status);
+    return refs_buf_append(&files->delivered, name, strlen(name) + 1, err);
+}
+
+static void withdraw_all(cfa_files *files) {
+    const refs_cfa_delivery *delivery = delivery_of(files);
+    for (size_t at = 0; delivery != NULL && at < files->delivered.size;) {
+        const char *name = (const char *)files->delivered.data + at;
+        delivery->withdraw(delivery->self, name);
+        at += strlen(name) + 1;
+    }
+}
+
+/* -- fragments --------------------------------------------------------------------------------- */
+
+/* Whether a file of this name was written: one that several fragments are. */
+static bool is_there(const cfa_files *files, const char *path, const char *within) {
+    for (size_t at = 0; at < files->delivered.size;) {
+        const char *name = (const char *)files->delivered.data + at;
+        if (strcmp(name, within) == 0) return true;
+        at += strlen(name) + 1;
+    }
+    return access(path, F_OK) == 0;
+}
+
+static refs_status write_fragment(cfa_files *files, const cfa_part *where, const char *name,
+                                  char **named, refs_error *err) {
+    const refs_cfa_delivery *delivery = delivery_of(files);
+    cfa_part part = *where;
+    bool is_written = false;
+    char *path = join(delivery != NULL ? delivery->scratch : files->parts.written, "/", name);
+    char *within = join(files->stem, "/", name);
+    part.path = path;
+    refs_status status = path != NULL && within != NULL ? REFS_OK : refs_fail_nomem(err);
+    bool is_old = status == REFS_OK && part.is_empty && is_there(files, path, within);
+    if (status == REFS_OK && !is_old)
+        status = refs_cfa__write_part(&files->writing, &part, &is_written, err);
+    if (status != REFS_OK && path != NULL) unlink(path);
+    if (status == REFS_OK && is_written && delivery != NULL)
+        status = deliver(files, path, within, err);
+    is_written = is_written || is_old;
+    if (status == REFS_OK && is_written) *named = join(files->named, "", within);
+    if (status == REFS_OK && is_written && *named == NULL) status = refs_fail_nomem(err);
+    refs_free(path);
+    refs_free(within);
+    return status;
+}
+
+/* A field and its fragments. */
+typedef struct cfa_field {
+    size_t i;
+    cfa_sizes sizes;
+    refs_cfa_fragment *fragments;
+    size_t n;
+} cfa_field;
+
+static void clear_field(cfa_field *field) {
+    for (size_t i = 0; field->fragments != NULL && i < field->n; i++)
+        refs_free((void *)(uintptr_t)field->fragments[i].file);
+    refs_free(field->fragments);
+    refs_free(field->sizes.all);
+}
+
+/* CF-1.13, section 2.8, has no fragments that are missing: all that are of one shape are one small
+ * file without values, "STEM.[GROUP.]VARIABLE.fill.3x4.nc". */
+static refs_status write_missing(cfa_files *files, const cfa_field *field, const cfa_part *at,
+                                 char **named, refs_error *err) {
+    const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
+    refs_buf name = REFS_BUF_INIT;
+    cfa_part part = *at;
+    cfa_spot none;
+    part.is_empty = true;
+    refs_status status = append_name(files, variable->path, &none, 0, &name, err);
+    if (status == REFS_OK) {
+        name.size -= sizeof ".nc";
+        status = refs_buf_append_str(&name, refs_str_from(".fill"), err);
+    }
+    for (size_t d = 0; status == REFS_OK && d < variable->rank; d++)
+        status = refs_buf_printf(&name, err, "%c%llu", d > 0 ? 'x' : '.',
+                                 (unsigned long long)part.box.count[d]);
+    if (status == REFS_OK) status = refs_buf_append(&name, ".nc", sizeof ".nc", err);
+    if (status == REFS_OK)
+        status = write_fragment(files, &part, (const char *)name.data, named, err);
+    refs_buf_clear(&name);
+    return status;
+}
+
+static refs_status write_spot(cfa_files *files, cfa_field *field, size_t number,
+                              const cfa_spot *spot, refs_error *err) {
+    const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
+    refs_cfa_fragment *fragment = &field->fragments[number];
+    refs_buf name = REFS_BUF_INIT;
+    cfa_part part = {.field = field->i};
+    char *named = NULL;
+    for (size_t d = 0; d < variable->rank; d++) {
+        part.box.start[d] = spot->begin[d];
+        part.box.count[d] = spot->end[d] - spot->begin[d];
+    }
+    bool is_netcdf4 = files->writing.options->format == REFS_CFA_NETCDF4;
+    fragment->format = is_netcdf4 ? "NETCDF4" : "NETCDF3_CLASSIC";
+    /* S3netCDF4 looks for the variable in the group that it has in the master. */
+    fragment->variable =
+        strchr(variable->path + 1, '/') != NULL ? variable->path : variable->path + 1;
+    refs_status status = append_name(files, variable->path, spot, variable->rank, &name, err);
+    if (status == REFS_OK)
+        status = write_fragment(files, &part, (const char *)name.data, &named, err);
+    if (status == REFS_OK && named == NULL && files->writing.options->version == REFS_CFA_CF_1_13)
+        status = write_missing(files, field, &part, &named, err);
+    fragment->file = named;
+    refs_buf_clear(&name);
+    return status;
+}
+
+static refs_status write_spots(cfa_files *files, cfa_field *field, refs_error *err) {
+    size_t rank = files->writing.source->arrays[field->i].variable.rank;
+    cfa_spot spot;
+    field->n = 1;
+    for (size_t d = 0; d < rank; d++)
+        if (!refs_mul_size(field->n, (size_t)field->sizes.grid.n[d], &field->n))
+            return refs_fail(err, REFS_LIMIT, "there would be too many fragments");
+    field->fragments = refs_calloc(field->n, sizeof *field->fragments);
+    if (field->fragments == NULL) return refs_fail_nomem(err);
+    refs_cfa__first(&field->sizes.grid, rank, &spot);
+    for (size_t i = 0; i < field->n; i++) {
+        REFS_TRY(write_spot(files, field, i, &spot, err));
+        refs_cfa__next(&field->sizes.grid, rank, &spot);
+    }
+    return REFS_OK;
+}
+
+static refs_status write_field(cfa_files *files, size_t i, refs_error *err) {
+    const refs_cfa_variable *variable = &files->writing.source->arrays[i].variable;
+    cfa_field field = {.i = i};
+    refs_status status = refs_cfa__sizes(&files->writing, i, &field.sizes, err);
+    if (status == REFS_OK) status = write_spots(files, &field, err);
+    if (status == REFS_OK)
+        status = refs_master_aggregation(files->master, variable, &field.sizes.grid,
+                                         field.fragments, err);
+    clear_field(&field);
+    if (status != REFS_OK) refs_error_prefix(err, "%s", variable->path);
+    return status;
+}
+
+/* -- the master -------------------------------------------------------------------------------- */
+
+/* A dimension may grow where its coordinate says how long it is. */
+static refs_cfa_growth growth_of(const refs_cfa_source *source, const refs_cfa_dimension *dim) {
+    for (size_t i = 0; i < source->n_arrays; i++) {
+        const refs_cfa_array *array = &source->arrays[i];
+        if (refs_cfa__is_coordinate(array) && array->variable.rank == 1 &&
+            refs_cfa__dimension(source, array, 0) == dim)
+            return dim->growth;
+    }
+    return REFS_CFA_FIXED;
+}
+
+static refs_status begin_master(cfa_files *files, refs_error *err) {
+    const refs_cfa_source *source = files->writing.source;
+    refs_master_options options = {sizeof options, files->writing.options->version,
+                                   files->writing.options->format};
+    REFS_TRY(refs_master_open(files->path, &options, &files->master, err));
+    for (size_t i = 0; i < source->n_dims; i++)
+        REFS_TRY(refs_master_dimension(files->master, source->dims[i].path, source->dims[i].size,
+                                       growth_of(source, &source->dims[i]), err));
+    for (size_t i = 0; i < source->n_groups; i++)
+        REFS_TRY(refs_master_attributes(files->master, source->groups[i].path,
+                                        source->groups[i].attributes, err));
+    return REFS_OK;
+}
+
+static refs_status write_arrays(cfa_files *files, refs_error *err) {
+    for (size_t i = 0; i < files->writing.source->n_arrays; i++) {
+        if (files->writing.is_field[i])
+            REFS_TRY(write_field(files, i, err));
+        else
+            REFS_TRY(refs_master_variable(files->master, &files->writing.source->arrays[i].variable,
+                                          refs_buf_view(&files->writing.values[i].bytes), err));
+    }
+    return REFS_OK;
+}
+
+static refs_status end_master(cfa_files *files, refs_error *err) {
+    if (delivery_of(files) == NULL) REFS_TRY(refs_cfa__folder_place(&files->parts, err));
+    refs_master *master = files->master;
+    files->master = NULL;
+    return refs_master_finish(master, err);
+}
+
+static refs_status write_fragments(cfa_files *files, refs_error *err) {
+    refs_status status = REFS_OK;
+    REFS_TRY(choose_names(files, err));
+    if (delivery_of(files) == NULL) {
+        char *parts = join(files->folder, "", files->stem);
+        status = parts != NULL ? refs_cfa__folder_open(parts, files->stem, &files->parts, err)
+                               : refs_fail_nomem(err);
+        refs_free(parts);
+    }
+    if (status == REFS_OK) status = begin_master(files, err);
+    if (status == REFS_OK) status = write_arrays(files, err);
+    return status == REFS_OK ? end_master(files, err) : status;
+}
+
+static refs_status write_one_file(cfa_files *files, refs_error *err) {
+    refs_place place = {0};
+    bool is_written;
+    refs_status status = refs_place_open(files->path, false, &place, err);
+    cfa_part part = {.path = place.written, .field = SIZE_MAX};
+    if (status == REFS_OK) status = refs_cfa__write_part(&files->writing, &part, &is_written, err);
+    if (status == REFS_OK) status = refs_place_move(&place, err);
+    refs_place_clear(&place);
+    return status;
+}
+
+/* -- all --------------------------------------------------------------------------------------- */
+
+static refs_status check_options(const char *path, const refs_cfa_write_options *options,
+                                 refs_error *err) {
+    if (options->layout == REFS_CFA_ONE_FILE) return REFS_OK;
+    if (options->version == REFS_CFA_0_5 && options->format == REFS_CFA_NETCDF3)
+        return refs_fail(err, REFS_INVALID,
+                         "%s: CFA-0.5 has groups, which netCDF-3 has not: write netCDF-4, or "
+                         "CFA-0.4",
+                         path);
+    if (options->subarray_bytes > 0) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "%s: fragments of 0 bytes hold nothing", path);
+}
+
+static refs_status write_files(cfa_files *files, const char *path, refs_error *err) {
+    const refs_cfa_delivery *delivery = delivery_of(files);
+    const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+    REFS_TRY(check_options(path, files->writing.options, err));
+    REFS_TRY(name_files(files, path, err));
+    files->path = delivery != NULL ? join(delivery->scratch, "/", name) : join(path, "", "");
+    if (files->path == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_cfa__writing_open(&files->writing, err));
+    bool is_one = files->writing.options->layout == REFS_CFA_ONE_FILE;
+    REFS_TRY(is_one ? write_one_file(files, err) : write_fragments(files, err));
+    return delivery != NULL ? deliver(files, files->path, name, err) : REFS_OK;
+}
+
+refs_status refs_cfa_write(const char *path, const refs_cfa_source *source,
+                           const refs_cfa_write_options *options, refs_error *err) {
+    cfa_files files = {.writing = {.source = source, .options = options, .shown = path}};
+    refs_status status = write_files(&files, path, err);
+    if (status == REFS_OK) refs_cfa__folder_keep(&files.parts);
+    if (status != REFS_OK) withdraw_all(&files);
+    refs_master_free(files.master);
+    refs_cfa__folder_clear(&files.parts);
+    refs_cfa__writing_clear(&files.writing);
+    refs_buf_clear(&files.delivered);
+    refs_free(files.folder);
+    refs_free(files.stem);
+    refs_free(files.named);
+    refs_free(files.path);
+    return status;
+}

@@ -1,0 +1,142 @@
+/* expected.c -- see expected.h. */
+#include "expected.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* The opaque part of an ETag, without the mark of weak ones and without quotes, which some writers
+ * keep and others do not. */
+static refs_str opaque(const char *etag) {
+    refs_str text = refs_str_from(etag);
+    if (refs_str_starts(text, "W/")) text = refs_str_part(text, 2, text.size);
+    if (text.size >= 2 && refs_str_starts(text, "\"") && refs_str_ends(text, "\""))
+        text = refs_str_part(text, 1, text.size - 1);
+    return text;
+}
+
+static void format_time(int64_t seconds, char text[32]) {
+    const time_t when = (time_t)seconds;
+    struct tm date;
+    if (gmtime_r(&when, &date) == NULL || strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &date) == 0)
+        snprintf(text, 32, "%" PRId64, seconds);
+}
+
+bool refs_expected_differs(const refs_expected *expected, const refs_known_state *known, char *text,
+                           size_t size) {
+    char is[32], was[32];
+    if (expected->size > 0 && known->size > 0 && expected->size != known->size) {
+        snprintf(text, size, "it has %" PRIu64 " bytes, and had %" PRIu64, known->size,
+                 expected->size);
+        return true;
+    }
+    if (expected->etag != NULL && known->etag[0] != '\0') {
+        const refs_str now = opaque(known->etag), then = opaque(expected->etag);
+        snprintf(text, size, "its ETag is \"%.*s\", and was \"%.*s\"", REFS_STR_ARG(now),
+                 REFS_STR_ARG(then));
+        return !refs_str_equal(now, then);
+    }
+    const bool is_later = expected->not_after_s != 0 && known->modified_s > expected->not_after_s;
+    const bool is_other = expected->modified_s != 0 && known->modified_s != 0 &&
+                          known->modified_s != expected->modified_s;
+    if (!is_later && !is_other) return false;
+    format_time(known->modified_s, is);
+    format_time(is_later ? expected->not_after_s : expected->modified_s, was);
+    snprintf(text, size,
+             is_later ? "it was modified at %s, after %s"
+                      : "it was modified at %s, and before at %s",
+             is, was);
+    return true;
+}
+
+/* Once for each location. */
+static void warn(refs_fetcher *fetcher, const refs_range *range, const char *difference) {
+    if (refs_fetch__note_changed(fetcher, range->location_id))
+        refs_note(&fetcher->options.notes, REFS_NOTE_WARNING,
+                  "%s changed since references to it were made: %s", range->location, difference);
+}
+
+refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *range,
+                                       const refs_expected *expected, const refs_known_state *known,
+                                       refs_error *err) {
+    char difference[320];
+    const refs_changed changed = fetcher->options.changed;
+    if (changed == REFS_CHANGED_IGNORE ||
+        !refs_expected_differs(expected, known, difference, sizeof difference))
+        return REFS_OK;
+    if (changed == REFS_CHANGED_WARN) {
+        warn(fetcher, range, difference);
+        return REFS_OK;
+    }
+    return refs_fail(err, REFS_IO,
+                     "it changed since references to it were made: %s (-oo CHANGED=WARN or IGNORE "
+                     "reads it all the same)",
+                     difference);
+}
+
+/* False where nothing is expected of range `index`. */
+static bool ask(const refs_fetch_job *job, size_t index, refs_expected *expected) {
+    if (job->client->expected == NULL) return false;
+    *expected = job->client->expected(job->client->user, index);
+    return expected->etag != NULL || expected->not_after_s != 0 || expected->modified_s != 0 ||
+           expected->size != 0;
+}
+
+refs_status refs_fetch__check_answered(const refs_fetch_job *job, size_t index, refs_error *err) {
+    const refs_range *range = &job->ranges[index];
+    refs_expected expected;
+    refs_validators answered;
+    if (!ask(job, index, &expected) ||
+        !refs_fetch__answered(job->fetcher, range->location_id, &answered))
+        return REFS_OK;
+    const int64_t modified =
+        answered.modified_s > answered.fresh_s ? answered.modified_s : answered.fresh_s;
+    const refs_known_state known = {answered.etag, modified,
+                                    answered.has_total ? answered.total : 0};
+    return refs_fetch__check_expected(job->fetcher, range, &expected, &known, err);
+}
+
+/* The ETag that the library object_store gives local files, which is where ETags of such come from:
+ * number of the file, microseconds, size. */
+static void format_file_etag(const refs_vfs_validators *file, char *text, size_t size) {
+    const uint64_t microseconds = (uint64_t)file->modified_s * 1000000u + file->modified_ns / 1000u;
+    snprintf(text, size, "%" PRIx64 "-%" PRIx64 "-%" PRIx64, file->inode, microseconds, file->size);
+}
+
+static bool look(const refs_vfs *vfs, const char *location, void *handle,
+                 refs_vfs_validators *file) {
+    if (vfs->peek != NULL && vfs->peek(vfs->self, location, handle, file, NULL) == REFS_OK)
+        return true;
+    return vfs->validators != NULL && vfs->validators(vfs->self, location, file, NULL) == REFS_OK;
+}
+
+/* Members of a plan are in the order of its requests. */
+static bool any_expects(const refs_fetch_job *job, size_t first, size_t last) {
+    refs_expected expected;
+    for (size_t i = first; i < last; i++)
+        if (ask(job, job->plan->members[i], &expected)) return true;
+    return false;
+}
+
+refs_status refs_fetch__check_opened(const refs_fetch_job *job, size_t begin, size_t end,
+                                     void *handle, refs_error *err) {
+    const refs_request *requests = job->plan->requests;
+    const size_t first = requests[begin].first_member;
+    const size_t last = requests[end - 1].first_member + requests[end - 1].n_members;
+    refs_vfs_validators file;
+    char etag[64];
+    if (!any_expects(job, first, last) ||
+        !look(job->fetcher->vfs, refs_fetch__first_range(job, begin)->location, handle, &file))
+        return REFS_OK;
+    format_file_etag(&file, etag, sizeof etag);
+    const refs_known_state known = {file.inode != 0 ? etag : file.etag, file.modified_s, file.size};
+    for (size_t i = first; i < last; i++) {
+        const size_t index = job->plan->members[i];
+        refs_expected expected;
+        if (!ask(job, index, &expected) || job->ranges[index].is_optional) continue;
+        REFS_TRY(
+            refs_fetch__check_expected(job->fetcher, &job->ranges[index], &expected, &known, err));
+    }
+    return REFS_OK;
+}

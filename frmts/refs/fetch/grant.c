@@ -1,0 +1,124 @@
+/* grant.c -- see grant.h. */
+#include "grant.h"
+
+#include <stdio.h>
+
+#include "refs/json.h"
+
+void refs_grant_clear(refs_grant *grant) {
+    refs_free(grant->token);
+    refs_free(grant->access_key);
+    refs_free(grant->secret_key);
+    refs_free(grant->session_token);
+    memset(grant, 0, sizeof *grant);
+}
+
+/* -- times ------------------------------------------------------------------------------------- */
+
+/* Days from 1970-01-01 in the Gregorian calendar, by years that begin in March. */
+static int64_t days_of(int year, int month, int day) {
+    int64_t y = year - (month <= 2), era = y / 400, of_era = y % 400;
+    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+/* "2021-01-27 00:50:09+00:00", "2021-01-27T00:50:09.5Z". */
+static bool read_time(const char *text, int64_t *seconds) {
+    int year, month, day, hour, minute, second, used = 0;
+    if (sscanf(text, "%4d-%2d-%2d%*1[ T]%2d:%2d:%2d%n", &year, &month, &day, &hour, &minute,
+               &second, &used) != 6 ||
+        used == 0 || year < 1970 || month < 1 || month > 12 || day < 1 || day > 31)
+        return false;
+    *seconds = days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+    text += used;
+    if (*text == '.') text += 1 + strspn(text + 1, "0123456789");
+    int east_h = 0, east_m = 0;
+    char sign = *text;
+    if ((sign == '+' || sign == '-') && sscanf(text + 1, "%2d:%2d", &east_h, &east_m) >= 1)
+        *seconds -= (sign == '-' ? -1 : 1) * (east_h * 3600 + east_m * 60);
+    return true;
+}
+
+static bool read_expiry(const refs_json *value, int64_t *seconds) {
+    return refs_json_i64(value, seconds) || (refs_json_kind_of(value) == REFS_JSON_KIND_STRING &&
+                                             read_time(refs_json_text(value).data, seconds));
+}
+
+static const refs_json *member(const refs_json *object, const char *const *names) {
+    for (; *names != NULL; names++) {
+        const refs_json *value = refs_json_get(object, *names);
+        if (value != NULL) return value;
+    }
+    return NULL;
+}
+
+static int64_t expiry_of(const refs_json *object, int64_t now_s) {
+    static const char *const names[] = {"expiration", "msft:expiry", "Expiration",
+                                        "expiry",     "expires_at",  NULL};
+    int64_t seconds;
+    const refs_json *value = member(object, names), *left = refs_json_get(object, "expires_in");
+    if (value != NULL && read_expiry(value, &seconds)) return seconds;
+    if (left != NULL && refs_json_i64(left, &seconds) && seconds < INT64_MAX / 2)
+        return now_s + seconds;
+    return INT64_MAX;
+}
+
+/* -- answers ----------------------------------------------------------------------------------- */
+
+static bool take(const refs_json *object, const char *const *names, char **text) {
+    const refs_json *value = member(object, names);
+    if (value == NULL || refs_json_kind_of(value) != REFS_JSON_KIND_STRING) return true;
+    *text = refs_str_copy(refs_json_text(value));
+    return *text != NULL;
+}
+
+static refs_status take_members(const refs_json *object, refs_grant *grant, refs_error *err) {
+    static const char *const tokens[] = {"token", "sasToken", "sas_token", NULL};
+    static const char *const access_keys[] = {"accessKeyId", "AccessKeyId", NULL};
+    static const char *const secret_keys[] = {"secretAccessKey", "SecretAccessKey", NULL};
+    static const char *const sessions[] = {"sessionToken", "SessionToken", "Token", NULL};
+    bool taken = take(object, tokens, &grant->token) &&
+                 take(object, access_keys, &grant->access_key) &&
+                 take(object, secret_keys, &grant->secret_key) &&
+                 take(object, sessions, &grant->session_token);
+    return taken ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status take_text(refs_str text, refs_grant *grant, refs_error *err) {
+    bool is_query = refs_str_find(text, '=') != SIZE_MAX && refs_str_find(text, '<') == SIZE_MAX &&
+                    refs_str_find(text, ' ') == SIZE_MAX && refs_str_find(text, '\n') == SIZE_MAX;
+    grant->expires_s = INT64_MAX;
+    if (!is_query) return REFS_OK;
+    grant->token = refs_str_copy(text);
+    return grant->token != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static refs_status read_answer(refs_str answer, int64_t now_s, refs_grant *grant, refs_error *err) {
+    refs_json_doc *doc = NULL;
+    if (!refs_str_starts(answer, "{")) return take_text(answer, grant, err);
+    REFS_TRY(refs_json_parse(answer, &doc, err));
+    refs_status status = take_members(refs_json_root(doc), grant, err);
+    grant->expires_s = expiry_of(refs_json_root(doc), now_s);
+    refs_json_doc_free(doc);
+    return status;
+}
+
+refs_status refs_grant_parse(refs_str answer, int64_t now_s, refs_grant *grant, refs_error *err) {
+    memset(grant, 0, sizeof *grant);
+    REFS_TRY(read_answer(refs_str_trim(answer, " \t\r\n"), now_s, grant, err));
+    if (grant->token != NULL && grant->token[0] == '?')
+        memmove(grant->token, grant->token + 1, strlen(grant->token));
+    bool has_keys = grant->access_key != NULL && grant->secret_key != NULL;
+    if (has_keys || (grant->token != NULL && grant->token[0] != '\0')) return REFS_OK;
+    refs_grant_clear(grant);
+    return refs_fail(err, REFS_INVALID,
+                     "the answer is neither keys (accessKeyId, secretAccessKey) nor a token");
+}
+
+bool refs_grant_is_good(const refs_grant *grant, int64_t since_s, int64_t now_s) {
+    enum { MARGIN_S = 300 };
+    if (grant->expires_s == INT64_MAX) return true;
+    int64_t tenth = (grant->expires_s - since_s) / 10;
+    int64_t margin = tenth > 0 && tenth < MARGIN_S ? tenth : MARGIN_S;
+    return now_s < grant->expires_s - margin;
+}

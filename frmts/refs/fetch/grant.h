@@ -1,0 +1,41 @@
+/* grant.h -- what a service answers that gives out access for a while: keys of S3, or a token that
+ * goes into URLs.
+ *
+ * NASA's DAACs answer {"accessKeyId", "secretAccessKey", "sessionToken",
+ * "expiration"}, the Planetary Computer {"token", "msft:expiry"}; others have
+ * other names for the same, or the token alone as text.
+ *
+ * Read before this: bytes.h.
+ */
+#ifndef REFS_GRANT_H
+#define REFS_GRANT_H
+
+#include "refs/bytes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Strings belong to the grant; those that were not answered are NULL. Zeroed is none. */
+typedef struct refs_grant {
+    char *token; /**< a query of URLs, without "?" */
+    char *access_key, *secret_key, *session_token;
+    int64_t expires_s; /**< since 1970; INT64_MAX: not said */
+} refs_grant;
+
+/** Most bytes of an answer. */
+#define REFS_GRANT_MAX_BYTES (64 * REFS_KIB)
+
+void refs_grant_clear(refs_grant *grant);
+
+/** Reads an answer that came at `now_s`. REFS_INVALID where it is neither keys nor a token. */
+refs_status refs_grant_parse(refs_str answer, int64_t now_s, refs_grant *grant, refs_error *err);
+
+/** Whether it may still be used at `now_s`: it is renewed five minutes before it expires, or when a
+ * tenth of its time is left, whichever is later. `since_s` is when it came. */
+bool refs_grant_is_good(const refs_grant *grant, int64_t since_s, int64_t now_s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

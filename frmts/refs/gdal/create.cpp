@@ -1,0 +1,419 @@
+/* create.cpp -- see create.h. */
+#include "create.h"
+#include "gdal_compat.h"
+
+#include <cstdlib>
+#include <unistd.h>
+
+#include "cpl_vsi.h"
+#include "gdal_proxy.h"
+#include "guard.h"
+#include "joined.h"
+#include "open_name.h"
+#include "refs/cfa.h"
+#include "refs/host.h"
+#include "refs/join.h"
+#include "refs/refset.h"
+#include "refs/s3nc.h"
+#include "report.h"
+#include "s3nc.h"
+#include "vsi_source.h"
+#include "write_source.h"
+
+namespace {
+
+const char creationOptions[] =
+    "<CreationOptionList>"
+    "<Option name='LAYOUT' type='string-select' description='What is written: a master with "
+    "fragments, or one plain netCDF file; without, a set beside a data file that is "
+    "copied'><Value>CFA</Value><Value>NETCDF4</Value>"
+    "<Value>NETCDF3</Value></Option>"
+    "<Option name='CFA_VERSION' type='string-select' default='0.5' description='How the master "
+    "says "
+    "where fragments are'><Value>0.5</Value><Value>0.4</Value><Value>1.13</Value></Option>"
+    "<Option name='FORMAT' type='string-select' default='NETCDF4' description='Of master and "
+    "fragments'><Value>NETCDF4</Value><Value>NETCDF3</Value></Option>"
+    "<Option name='SUBARRAY_SHAPE' type='string' description='Sizes of fragments: 10,90,180, or by "
+    "name: time=10,lat=90'/>"
+    "<Option name='SUBARRAY_SIZE' type='string' default='50MB' description='Most bytes of values "
+    "of "
+    "a fragment'/>"
+    "<Option name='OTHER_DIMENSIONS' type='string-select' default='ONE' description='Whether "
+    "fragments have one element along dimensions that are neither time, level, latitude nor "
+    "longitude, or are split along them as needed'><Value>ONE</Value><Value>SPLIT</Value></Option>"
+    "<Option name='FRAGMENT_NAMES' type='string-select' default='RELATIVE' description='How a "
+    "local "
+    "master names its fragments'><Value>RELATIVE</Value><Value>ABSOLUTE</Value></Option>"
+    "<Option name='COMPRESS' type='string-select' default='NONE' description='Compression of "
+    "values "
+    "in netCDF-4'><Value>NONE</Value><Value>DEFLATE</Value></Option>"
+    "<Option name='ZLEVEL' type='int' min='1' max='9' default='6' description='Of DEFLATE'/>"
+    "<Option name='UNLIMITED' type='string' description='Dimensions of the master that may grow: "
+    "name[,name]*'/>"
+    "<Option name='VARIABLE' type='string' description='What the variable of a raster is called'/>"
+    "<Option name='S3NC_CONFIG' type='string' description='The configuration file of S3netCDF4 "
+    "with "
+    "aliases of object stores, instead of ~/.s3nc.json; NONE for none'/>"
+    "</CreationOptionList>";
+
+/* -- options ----------------------------------------------------------------------------------- */
+
+/** Which of the two values an option has. */
+refs_status choose(CSLConstList options, const char *name, const char *first, const char *second,
+                   bool &isSecond, refs_error *error) {
+    const char *value = CSLFetchNameValueDef(options, name, first);
+    isSecond = EQUAL(value, second);
+    if (isSecond || EQUAL(value, first)) return REFS_OK;
+    return refs_fail(error, REFS_INVALID, "%s=%s: it is %s or %s", name, value, first, second);
+}
+
+refs_status readLayout(CSLConstList options, refs_cfa_write_options &write, refs_error *error) {
+    const char *layout = CSLFetchNameValue(options, "LAYOUT");
+    if (layout == nullptr)
+        return refs_fail(
+            error, REFS_UNSUPPORTED,
+            "without a layout, a set is written of what is a data file as it is, as the "
+            "program refs (refs index) does; of anything else, LAYOUT=CFA writes a "
+            "master with fragments, LAYOUT=NETCDF4 one file");
+    if (EQUAL(layout, "CFA")) return REFS_OK;
+    if (!EQUAL(layout, "NETCDF4") && !EQUAL(layout, "NETCDF3"))
+        return refs_fail(error, REFS_INVALID, "LAYOUT=%s: it is CFA, NETCDF4 or NETCDF3", layout);
+    write.layout = REFS_CFA_ONE_FILE;
+    write.format = EQUAL(layout, "NETCDF4") ? REFS_CFA_NETCDF4 : REFS_CFA_NETCDF3;
+    return REFS_OK;
+}
+
+refs_status readCompression(CSLConstList options, refs_cfa_write_options &write,
+                            refs_error *error) {
+    bool isDeflated = false;
+    REFS_TRY(choose(options, "COMPRESS", "NONE", "DEFLATE", isDeflated, error));
+    const int level = atoi(CSLFetchNameValueDef(options, "ZLEVEL", "6"));
+    if (level < 1 || level > 9)
+        return refs_fail(error, REFS_INVALID, "ZLEVEL=%s: it is 1 to 9",
+                         CSLFetchNameValue(options, "ZLEVEL"));
+    write.deflate = isDeflated ? level : 0;
+    if (!isDeflated || write.format == REFS_CFA_NETCDF4) return REFS_OK;
+    return refs_fail(error, REFS_INVALID, "COMPRESS=DEFLATE: netCDF-3 has no compression");
+}
+
+refs_status readOptions(CSLConstList options, refs_cfa_write_options &write, refs_error *error) {
+    bool isSecond = false;
+    REFS_TRY(readLayout(options, write, error));
+    if (const char *version = CSLFetchNameValue(options, "CFA_VERSION"))
+        REFS_TRY(refs_cfa_version_parse(refs_str_from(version), &write.version, error));
+    if (write.layout == REFS_CFA_FRAGMENTS) {
+        REFS_TRY(choose(options, "FORMAT", "NETCDF4", "NETCDF3", isSecond, error));
+        if (isSecond) write.format = REFS_CFA_NETCDF3;
+    }
+    REFS_TRY(choose(options, "OTHER_DIMENSIONS", "ONE", "SPLIT", isSecond, error));
+    if (isSecond) write.others = REFS_CFA_OTHERS_SPLIT;
+    REFS_TRY(choose(options, "FRAGMENT_NAMES", "RELATIVE", "ABSOLUTE", isSecond, error));
+    if (isSecond) write.names = REFS_CFA_ABSOLUTE;
+    write.subarray_shape = CSLFetchNameValue(options, "SUBARRAY_SHAPE");
+    const char *size = CSLFetchNameValue(options, "SUBARRAY_SIZE");
+    if (size != nullptr && !refs_s3nc_parse_size(refs_str_from(size), &write.subarray_bytes))
+        return refs_fail(error, REFS_INVALID, "SUBARRAY_SIZE=%s: a size is needed, as 50MB", size);
+    return readCompression(options, write, error);
+}
+
+/* -- where to ---------------------------------------------------------------------------------- */
+
+struct FreeHost {
+    void operator()(refs_host *host) const { refs_host_free(host); }
+};
+using HostHandle = std::unique_ptr<refs_host, FreeHost>;
+
+/** Who writes to stores by alias, with the options of GDAL. */
+refs_status openHost(CSLConstList options, HostHandle &host, refs_error *error) {
+    const char *const names[] = {"HOME",
+                                 "S3NC_CONFIG",
+                                 "S3_NC_CONFIG",
+                                 "GDAL_HTTP_MAX_RETRY",
+                                 "GDAL_HTTP_RETRY_DELAY",
+                                 "GDAL_HTTP_PROXY",
+                                 "GDAL_HTTPS_PROXY",
+                                 "GDAL_HTTP_PROXYUSERPWD",
+                                 "GDAL_HTTP_UNSAFESSL",
+                                 "GDAL_CURL_CA_BUNDLE",
+                                 "REFS_HTTP_STALL"};
+    CPLStringList settings;
+    for (const char *name : names)
+        if (const char *value = CPLGetConfigOption(name, nullptr))
+            settings.SetNameValue(name, value);
+    if (const char *config = CSLFetchNameValue(options, "S3NC_CONFIG"))
+        settings.SetNameValue("S3NC_CONFIG", config);
+    refs_host_options wanted = REFS_HOST_OPTIONS_INIT;
+    wanted.settings = settings.List();
+    refs_host *opened = nullptr;
+    REFS_TRY(refs_host_open(&wanted, &opened, error));
+    host.reset(opened);
+    return REFS_OK;
+}
+
+/** Files that go where no path leads: by the core to stores by alias, by GDAL elsewhere. */
+class Delivery {
+  public:
+    explicit Delivery(const RefsName &name)
+        : folder_(name.location.substr(0, name.location.rfind('/') + 1)),
+          shown_(name.set.substr(0, name.set.rfind('/') + 1)) {}
+    ~Delivery() {
+        if (!scratch_.empty()) VSIRmdirRecursive(scratch_.c_str());
+    }
+    Delivery(const Delivery &) = delete;
+    Delivery &operator=(const Delivery &) = delete;
+
+    refs_status open(CSLConstList options, refs_error *error) {
+        const auto config = RefsS3nc::open(options, error);
+        if (config == nullptr) return error->status;
+        if (config->locate(folder_) != folder_) REFS_TRY(openHost(options, host_, error));
+        std::string name = CPLGenerateTempFilename("refs");
+        name += "-XXXXXX";
+        if (mkdtemp(&name[0]) == nullptr)
+            return refs_fail(error, REFS_IO, "%s: cannot be made: %s", name.c_str(),
+                             strerror(errno));
+        scratch_ = name;
+        functions_ = {this, deliver, withdraw, shown_.c_str(), scratch_.c_str()};
+        return REFS_OK;
+    }
+    const refs_cfa_delivery *functions() const { return &functions_; }
+
+  private:
+    refs_status copy(const char *path, const std::string &to, refs_error *error) {
+        RefsQuietErrors quiet;
+        VSIMkdirRecursive(CPLGetPath(to.c_str()), 0755);
+        VSIUnlink(to.c_str());
+        if (CPLCopyFile(to.c_str(), path) == 0) return REFS_OK;
+        const std::string advice = RefsS3ncAdvice(to.c_str());
+        std::string why = quiet.said();
+        if (!why.empty() && !advice.empty()) why += ": ";
+        return refs_fail(error, REFS_IO, "%s: cannot be written: %s", to.c_str(),
+                         (why + advice).c_str());
+    }
+    static refs_status deliver(void *self, const char *path, const char *name, refs_error *error) {
+        auto *delivery = static_cast<Delivery *>(self);
+        return RefsGuard(error, [&] {
+            const std::string to = delivery->folder_ + name;
+            return delivery->host_ != nullptr
+                       ? refs_host_upload(delivery->host_.get(), path, to.c_str(), error)
+                       : delivery->copy(path, to, error);
+        });
+    }
+    static void withdraw(void *self, const char *name) {
+        const auto *delivery = static_cast<Delivery *>(self);
+        (void)RefsGuard(nullptr, [&] {
+            const std::string from = delivery->folder_ + name;
+            if (delivery->host_ != nullptr)
+                return refs_host_remove(delivery->host_.get(), from.c_str(), nullptr);
+            RefsQuietErrors quiet;
+            VSIUnlink(from.c_str());
+            return REFS_OK;
+        });
+    }
+
+    std::string folder_, shown_, scratch_;
+    HostHandle host_;
+    refs_cfa_delivery functions_{};
+};
+
+/* -- writing ----------------------------------------------------------------------------------- */
+
+/** What a user calls the file: "x.nca", "REFS:x.nca", REFS:"s3://…". */
+refs_status nameOf(const char *asked, RefsName &name, refs_error *error) {
+    std::string problem;
+    const bool isUrl = !RefsNameIsPrefixed(asked) && strstr(asked, "://") != nullptr;
+    const std::string whole = isUrl ? std::string("REFS:\"") + asked + '"' : asked;
+    if (!RefsNameParse(whole.c_str(), name, problem))
+        return refs_fail(error, REFS_INVALID, "%s: %s", asked, problem.c_str());
+    if (name.array.empty() && name.selection.empty()) return REFS_OK;
+    return refs_fail(error, REFS_INVALID, "%s: names an array, where a file is to be written",
+                     asked);
+}
+
+refs_status write(const RefsName &name, RefsWriteSource &source, CSLConstList creation,
+                  refs_cfa_write_options &options, refs_error *error) {
+    const refs_cfa_source *what = source.get(error);
+    if (error->status != REFS_OK) return error->status;
+    if (!STARTS_WITH(name.location.c_str(), "/vsi"))
+        return refs_cfa_write(name.location.c_str(), what, &options, error);
+    Delivery delivery(name);
+    REFS_TRY(delivery.open(creation, error));
+    options.delivery = delivery.functions();
+    return refs_cfa_write(name.location.c_str(), what, &options, error);
+}
+
+refs_status take(RefsWriteSource &source, GDALDataset *dataset, CSLConstList options,
+                 refs_error *error) {
+    const char *unlimited = CSLFetchNameValueDef(options, "UNLIMITED", "");
+    source.setUnlimited(CPLStringList(CSLTokenizeString2(unlimited, ",", 0)));
+    if (const auto root = dataset->GetRootGroup()) return source.takeGroup(*root, "", error);
+    return source.takeRaster(dataset, CSLFetchNameValue(options, "VARIABLE"), error);
+}
+
+refs_status copy(const RefsName &name, GDALDataset *dataset, CSLConstList options,
+                 RefsWriteSource &source, refs_error *error) {
+    refs_cfa_write_options write_options = REFS_CFA_WRITE_OPTIONS_INIT;
+    REFS_TRY(readOptions(options, write_options, error));
+    REFS_TRY(take(source, dataset, options, error));
+    return write(name, source, options, write_options, error);
+}
+
+/** The data file that a dataset is all of, or one variable of; empty where it is none. */
+struct DataFile {
+    std::string name, variable;
+};
+
+DataFile dataFileOf(GDALDataset *dataset) {
+    const char *driver =
+        dataset->GetDriver() != nullptr ? dataset->GetDriver()->GetDescription() : "";
+    const CPLStringList files(dataset->GetFileList());
+    const std::string description = dataset->GetDescription();
+    // What these show need not be what the file has.
+    if (EQUAL(driver, "VRT") || EQUAL(driver, "MEM") || files.size() == 0) return {};
+    if (!refs_join_is_data_file(RefsVsiSource(), files[0])) return {};
+    const size_t end = description.find("\":");
+    const bool isSubdataset = end != std::string::npos;
+    std::string variable = isSubdataset ? description.substr(end + 2) : "";
+    const bool isNamed = EQUAL(driver, "netCDF") || STARTS_WITH(driver, "HDF5") ||
+                         EQUAL(driver, "REFS") || !isSubdataset;
+    if (!isNamed || variable.find_first_of("[:") != std::string::npos) return {};
+    variable.erase(0, variable.find_first_not_of('/'));
+    return {files[0], variable};
+}
+
+refs_status writeSet(const RefsName &name, const DataFile &file, refs_error *error) {
+    if (STARTS_WITH(name.location.c_str(), "/vsi"))
+        return refs_fail(error, REFS_UNSUPPORTED, "%s: sets are written to local names",
+                         name.set.c_str());
+    if (refs_join_is_data_file(refs_vfs_posix(), name.location.c_str()))
+        return refs_fail(error, REFS_INVALID, "%s: is a data file: give the set another name",
+                         name.set.c_str());
+    return RefsWriteSetOf(file.name, file.variable, name.location, error);
+}
+
+/** Opens what was written. */
+GDALDataset *reopen(const RefsName &name, bool isMultidim, CSLConstList options) {
+    CPLStringList openOptions;
+    if (const char *config = CSLFetchNameValue(options, "S3NC_CONFIG"))
+        openOptions.SetNameValue("S3NC_CONFIG", config);
+    const char *const drivers[] = {"REFS", nullptr};
+    return GDALDataset::Open(("REFS:\"" + name.set + '"').c_str(),
+                             isMultidim ? GDAL_OF_MULTIDIM_RASTER : GDAL_OF_RASTER, drivers,
+                             openOptions.List(), nullptr);
+}
+
+/** Copies a dataset; REFS_OK where that was written. */
+refs_status copyAll(const char *asked, GDALDataset *dataset, CSLConstList options,
+                    GDALProgressFunc progress, void *user, RefsName &name) {
+    refs_error error = REFS_ERROR_INIT;
+    const refs_status status = RefsGuard(&error, [&] {
+        RefsWriteSource source(progress, user);
+        REFS_TRY(nameOf(asked, name, &error));
+        const DataFile file = dataFileOf(dataset);
+        if (CSLFetchNameValue(options, "LAYOUT") == nullptr && !file.name.empty())
+            return writeSet(name, file, &error);
+        return copy(name, dataset, options, source, &error);
+    });
+    if (status != REFS_OK) RefsReport(error);
+    return status;
+}
+
+GDALDataset *createCopy(const char *asked, GDALDataset *dataset, int, REFS_CREATION_OPTIONS options,
+                        GDALProgressFunc progress, void *user) {
+    RefsName name;
+    if (copyAll(asked, dataset, options, progress, user, name) != REFS_OK) return nullptr;
+    return reopen(name, dataset->GetRootGroup() != nullptr, options);
+}
+
+/* -- written part by part ---------------------------------------------------------------------- */
+
+class CreatedBand final : public GDALProxyRasterBand {
+  public:
+    CreatedBand(GDALDataset *dataset, GDALRasterBand *band) : band_(band) {
+        poDS = dataset;
+        nBand = band->GetBand();
+        nRasterXSize = band->GetXSize();
+        nRasterYSize = band->GetYSize();
+        eDataType = band->GetRasterDataType();
+        band->GetBlockSize(&nBlockXSize, &nBlockYSize);
+    }
+
+  protected:
+    // One of them overrides: later versions of GDAL ask whether to open it.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsuggest-override"
+#pragma GCC diagnostic ignored "-Woverloaded-virtual"
+    GDALRasterBand *RefUnderlyingRasterBand() const {
+        return band_;
+    }
+    GDALRasterBand *RefUnderlyingRasterBand(bool) const {
+        return band_;
+    }
+#pragma GCC diagnostic pop
+    void UnrefUnderlyingRasterBand(GDALRasterBand *) const override {}
+
+  private:
+    GDALRasterBand *band_;
+};
+
+/** A raster that is kept in a sparse file until it is closed, and then split: fragments are written
+ * once. */
+class CreatedDataset final : public GDALProxyDataset {
+  public:
+    CreatedDataset(const char *asked, GDALDataset *kept, const std::string &file,
+                   CSLConstList options)
+        : asked_(asked), kept_(kept), file_(file), options_(CSLDuplicate(options)) {
+        nRasterXSize = kept->GetRasterXSize();
+        nRasterYSize = kept->GetRasterYSize();
+        eAccess = GA_Update;
+        for (int i = 1; i <= kept->GetRasterCount(); i++)
+            SetBand(i, new CreatedBand(this, kept->GetRasterBand(i)));
+    }
+    ~CreatedDataset() override {
+        RefsName name;
+        GDALProxyDataset::FlushCache(true);
+        (void)copyAll(asked_.c_str(), kept_.get(), options_.List(), nullptr, nullptr, name);
+        kept_.reset();
+        VSIUnlink(file_.c_str());
+    }
+
+  protected:
+    GDALDataset *RefUnderlyingDataset() const override { return kept_.get(); }
+    void UnrefUnderlyingDataset(GDALDataset *) const override {}
+
+  private:
+    std::string asked_;
+    GDALDatasetUniquePtr kept_;
+    std::string file_;
+    CPLStringList options_;
+};
+
+GDALDataset *create(const char *asked, int width, int height, int bands, GDALDataType type,
+                    REFS_CREATION_OPTIONS options) {
+    refs_error error = REFS_ERROR_INIT;
+    refs_cfa_write_options checked = REFS_CFA_WRITE_OPTIONS_INIT;
+    if (readOptions(options, checked, &error) != REFS_OK) {
+        RefsReport(error);
+        return nullptr;
+    }
+    const std::string file = std::string(CPLGenerateTempFilename("refs")) + ".tif";
+    const char *const sparse[] = {"SPARSE_OK=TRUE", "BIGTIFF=IF_SAFER", "INTERLEAVE=BAND",
+                                  "TILED=YES", nullptr};
+    GDALDriver *driver = GetGDALDriverManager()->GetDriverByName("GTiff");
+    GDALDataset *kept = driver != nullptr ? driver->Create(file.c_str(), width, height, bands, type,
+                                                           const_cast<char **>(sparse))
+                                          : nullptr;
+    return kept != nullptr ? new CreatedDataset(asked, kept, file, options) : nullptr;
+}
+
+} // namespace
+
+void RefsTellCreation(GDALDriver *driver) {
+    driver->SetMetadataItem(GDAL_DMD_CREATIONOPTIONLIST, creationOptions);
+    driver->SetMetadataItem(GDAL_DMD_CREATIONDATATYPES,
+                            "Byte Int16 UInt16 Int32 UInt32 Int64 UInt64 Float32 Float64");
+    driver->SetMetadataItem(GDAL_DCAP_CREATECOPY, "YES");
+    driver->SetMetadataItem(GDAL_DCAP_CREATECOPY_MULTIDIMENSIONAL, "YES");
+    driver->SetMetadataItem(GDAL_DCAP_CREATE, "YES");
+    driver->pfnCreateCopy = createCopy;
+    driver->pfnCreate = create;
+}

@@ -1,0 +1,177 @@
+/* logins.cpp -- see logins.h. */
+#include "logins.h"
+
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <mutex>
+
+#include "context.h"
+#include "cpl_conv.h"
+#include "cpl_string.h"
+#include "cpl_vsi.h"
+#include "fork_guard.h"
+#include "refs/grant.h"
+#include "vsi_source.h"
+
+namespace {
+
+const char *option(const char *location, const char *name, const char *otherwise = nullptr) {
+    return VSIGetPathSpecificOption(location, name, otherwise);
+}
+
+/** Whether options of GDAL already say who asks. */
+bool saysWhoAsks(const char *location) {
+    const std::string headers = option(location, "GDAL_HTTP_HEADERS", "");
+    return option(location, "GDAL_HTTP_USERPWD") != nullptr ||
+           option(location, "GDAL_HTTP_BEARER") != nullptr ||
+           CPLString(headers).ifind("Authorization") != std::string::npos;
+}
+
+bool isSet(const char *text) {
+    return text != nullptr && *text != '\0';
+}
+
+} // namespace
+
+refs_http_login RefsEarthdataLogin(const char *location) {
+    refs_http_login login = {};
+    if (!STARTS_WITH(location, "/vsicurl/") || saysWhoAsks(location)) return login;
+    login.hosts = option(location, "EARTHDATA_HOSTS", REFS_EARTHDATA_HOSTS);
+    login.login_host = option(location, "EARTHDATA_LOGIN_HOST", REFS_EARTHDATA_LOGIN);
+    if (isSet(option(location, "EARTHDATA_TOKEN")))
+        login.token = option(location, "EARTHDATA_TOKEN");
+    if (isSet(option(location, "EARTHDATA_USERNAME")) &&
+        isSet(option(location, "EARTHDATA_PASSWORD"))) {
+        login.user = option(location, "EARTHDATA_USERNAME");
+        login.password = option(location, "EARTHDATA_PASSWORD");
+    }
+    return login;
+}
+
+const char *RefsEarthdataAdvice(const char *location) {
+    const refs_http_login login = RefsEarthdataLogin(location);
+    if (login.token != nullptr)
+        return "EARTHDATA_TOKEN may have expired, or a licence of the data wants your consent";
+    if (login.password != nullptr) return "EARTHDATA_USERNAME or EARTHDATA_PASSWORD may be wrong";
+    const bool isEarthdata = strstr(location, ".earthdata.nasa.gov") != nullptr ||
+                             strstr(location, ".earthdatacloud.nasa.gov") != nullptr;
+    return isEarthdata ? "log in by EARTHDATA_TOKEN" : nullptr;
+}
+
+/* -- access for a while ------------------------------------------------------------------------ */
+
+namespace {
+
+/** Frees what the core made. */
+class Parsed {
+  public:
+    Parsed() = default;
+    ~Parsed() { refs_grant_clear(&grant); }
+    Parsed(const Parsed &) = delete;
+    Parsed &operator=(const Parsed &) = delete;
+    refs_grant grant = {};
+};
+
+struct Held {
+    RefsGrant grant;
+    int64_t expires = 0, since = 0;
+};
+
+std::mutex heldLock;
+std::map<std::string, Held> held; ///< by the URL of the service
+
+/** While this thread asks a service: that needs no other service. */
+thread_local bool isAsking = false;
+
+/** The service of a list "prefix=>URL[,prefix=>URL]". */
+std::string serviceInList(const char *location, const char *list) {
+    const CPLStringList items(CSLTokenizeString2(list, ",", CSLT_STRIPLEADSPACES));
+    for (int i = 0; i < items.size(); i++) {
+        const char *arrow = strstr(items[i], "=>");
+        if (arrow == nullptr) continue;
+        const std::string prefix(items[i], arrow);
+        const bool isIt =
+            !prefix.empty() && (STARTS_WITH(location, prefix.c_str()) ||
+                                STARTS_WITH(location, ("/vsicurl/" + prefix).c_str()));
+        if (isIt) return arrow + 2;
+    }
+    return "";
+}
+
+/** A URL alone must be set for a part of the name space: a token is for that part. */
+std::string serviceOf(const char *location) {
+    const char *text = isAsking ? nullptr : option(location, "REFS_TOKEN_URL");
+    if (!isSet(text)) return "";
+    if (strstr(text, "=>") != nullptr) return serviceInList(location, text);
+    const char *everywhere = CPLGetConfigOption("REFS_TOKEN_URL", nullptr);
+    return everywhere == nullptr || !EQUAL(everywhere, text) ? text : "";
+}
+
+std::string textOf(const char *text) {
+    return text != nullptr ? text : "";
+}
+
+refs_status parse(const refs_buf &answer, int64_t now, Held &kept, refs_error *error) {
+    Parsed parsed;
+    REFS_TRY(
+        refs_grant_parse(refs_str_view(reinterpret_cast<const char *>(answer.data), answer.size),
+                         now, &parsed.grant, error));
+    kept.grant = {textOf(parsed.grant.token), textOf(parsed.grant.access_key),
+                  textOf(parsed.grant.secret_key), textOf(parsed.grant.session_token)};
+    kept.expires = parsed.grant.expires_s;
+    kept.since = now;
+    return REFS_OK;
+}
+
+refs_status ask(const std::string &service, Held &kept, refs_error *error) {
+    const auto context = RefsContext::shared(error);
+    if (context == nullptr) return REFS_NOMEM;
+    const RefsHttpVfsHandle vfs = RefsOpenHttpVfs(*context, RefsVsiSource(), error);
+    if (vfs == nullptr) return REFS_NOMEM;
+    refs_buf answer = REFS_BUF_INIT;
+    refs_error problem = REFS_ERROR_INIT;
+    isAsking = true;
+    refs_status status =
+        refs_vfs_read_whole(refs_http_vfs_functions(vfs.get()), ("/vsicurl/" + service).c_str(),
+                            REFS_GRANT_MAX_BYTES, &answer, &problem);
+    isAsking = false;
+    if (status == REFS_OK) status = parse(answer, time(nullptr), kept, &problem);
+    refs_buf_clear(&answer);
+    if (status == REFS_NOT_FOUND) status = REFS_IO; // it is not the data that are not there
+    return refs_fail(error, status, "REFS_TOKEN_URL: %s", problem.message);
+}
+
+bool findHeld(const std::string &service, RefsGrant *grant) {
+    const RefsLocked guard(heldLock);
+    const auto found = held.find(service);
+    if (found == held.end()) return false;
+    refs_grant when = {};
+    when.expires_s = found->second.expires;
+    if (!refs_grant_is_good(&when, found->second.since, time(nullptr))) return false;
+    *grant = found->second.grant;
+    return true;
+}
+
+} // namespace
+
+bool RefsHasGrant(const char *location) {
+    return !serviceOf(location).empty();
+}
+
+refs_status RefsGrantFor(const char *location, RefsGrant *grant, refs_error *error) {
+    const std::string service = serviceOf(location);
+    Held kept;
+    if (service.empty() || findHeld(service, grant)) return REFS_OK;
+    REFS_TRY(ask(service, kept, error));
+    *grant = kept.grant;
+    const RefsLocked guard(heldLock);
+    held[service] = kept;
+    return REFS_OK;
+}
+
+void RefsForgetGrant(const char *location) {
+    const std::string service = serviceOf(location);
+    const RefsLocked guard(heldLock);
+    held.erase(service);
+}

@@ -1,0 +1,32 @@
+/* logins.h -- logins of providers, and access that a service gives out for a while: options of
+ * GDAL as what the core knows of them (refs/http.h, refs/grant.h). */
+#ifndef REFS_LOGINS_H
+#define REFS_LOGINS_H
+
+#include <string>
+
+#include "refs/http.h"
+
+/** The login of NASA's Earthdata, by EARTHDATA_TOKEN or EARTHDATA_USERNAME and EARTHDATA_PASSWORD;
+ * nothing where options of GDAL say who asks for this location. Strings are those of options. */
+refs_http_login RefsEarthdataLogin(const char *location);
+
+/** What to try where Earthdata refuses; null where it is not who was asked. */
+const char *RefsEarthdataAdvice(const char *location);
+
+/** What a service gave out; all empty where none is named for a location. */
+struct RefsGrant {
+    std::string token; ///< a query of URLs
+    std::string accessKey, secretKey, sessionToken;
+};
+
+/** Whether REFS_TOKEN_URL names a service for the location. */
+bool RefsHasGrant(const char *location);
+
+/** What it gives out for the location, asked for anew before it expires. Sends requests. */
+refs_status RefsGrantFor(const char *location, RefsGrant *grant, refs_error *error);
+
+/** What it gave out was refused: the next call asks anew. */
+void RefsForgetGrant(const char *location);
+
+#endif

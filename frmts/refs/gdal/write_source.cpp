@@ -1,0 +1,594 @@
+/* write_source.cpp -- see write_source.h. */
+#include "write_source.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "guard.h"
+#include "report.h"
+
+/* -- attributes -------------------------------------------------------------------------------- */
+
+void RefsJsonMembers::add(const std::string &name, const std::string &json) {
+    refs_buf quoted = REFS_BUF_INIT;
+    if (has(name) || refs_json_write_string(refs_str_view(name.data(), name.size()), &quoted,
+                                            nullptr) != REFS_OK)
+        return;
+    text_ += (text_.empty() ? "" : ",") +
+             std::string(reinterpret_cast<const char *>(quoted.data), quoted.size) + ":" + json;
+    names_.push_back(name);
+    refs_buf_clear(&quoted);
+}
+
+bool RefsJsonMembers::has(const std::string &name) const {
+    return std::find(names_.begin(), names_.end(), name) != names_.end();
+}
+
+void RefsJsonMembers::addText(const std::string &name, const std::string &text) {
+    refs_buf quoted = REFS_BUF_INIT;
+    if (refs_json_write_string(refs_str_view(text.data(), text.size()), &quoted, nullptr) ==
+        REFS_OK)
+        add(name, std::string(reinterpret_cast<const char *>(quoted.data), quoted.size));
+    refs_buf_clear(&quoted);
+}
+
+static std::string numberText(double number) {
+    if (std::isnan(number)) return "NaN";
+    if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
+    const bool isWhole = number == std::floor(number) && std::fabs(number) < 1e15;
+    return CPLSPrintf(isWhole ? "%.1f" : "%.17g", number);
+}
+
+void RefsJsonMembers::addNumber(const std::string &name, double number) {
+    add(name, numberText(number));
+}
+
+void RefsJsonMembers::addNumbers(const std::string &name, const std::vector<double> &numbers) {
+    std::string list;
+    for (const double number : numbers) list += (list.empty() ? "" : ",") + numberText(number);
+    add(name, "[" + list + "]");
+}
+
+void RefsJsonMembers::addMetadata(const std::string &name, const std::string &text) {
+    std::string inside = text;
+    const bool isList = text.size() > 2 && text.front() == '{' && text.back() == '}';
+    if (isList) inside = text.substr(1, text.size() - 2);
+    const CPLStringList words(CSLTokenizeString2(inside.c_str(), ",", CSLT_STRIPLEADSPACES));
+    bool isNumber = words.size() > 0 && (isList || words.size() == 1);
+    for (int i = 0; i < words.size(); i++)
+        isNumber = isNumber && CPLGetValueType(words[i]) != CPL_VALUE_STRING;
+    if (isNumber)
+        add(name, isList ? "[" + inside + "]" : inside);
+    else
+        addText(name, text);
+}
+
+refs_json_doc *RefsJsonMembers::parse(refs_error *error) const {
+    const std::string text = "{" + text_ + "}";
+    refs_json_doc *doc = nullptr;
+    return refs_json_parse(refs_str_view(text.data(), text.size()), &doc, error) == REFS_OK
+               ? doc
+               : nullptr;
+}
+
+/* -- types ------------------------------------------------------------------------------------- */
+
+bool RefsDtypeOf(GDALDataType type, refs_dtype *dtype) {
+    *dtype = refs_dtype{};
+    dtype->size = static_cast<size_t>(GDALGetDataTypeSizeBytes(type));
+    if (type == GDT_Unknown || GDALDataTypeIsComplex(type)) return false;
+    if (GDALDataTypeIsFloating(type))
+        dtype->type = REFS_TYPE_FLOAT;
+    else
+        dtype->type = GDALDataTypeIsSigned(type) ? REFS_TYPE_INT : REFS_TYPE_UINT;
+    return true;
+}
+
+/* -- everything -------------------------------------------------------------------------------- */
+
+void RefsWriteSource::addDimension(const std::string &path, uint64_t size) {
+    for (const Dimension &known : dims_)
+        if (known.path == path) return;
+    dims_.push_back({path, size});
+}
+
+/** A box of an array that is in memory. */
+static RefsWriteSource::Read fromMemory(std::vector<double> values) {
+    return [values](const uint64_t *start, const uint64_t *count, void *dst) {
+        memcpy(dst, values.data() + start[0], static_cast<size_t>(count[0]) * sizeof(double));
+        return true;
+    };
+}
+
+void RefsWriteSource::addCoordinate(const std::string &name, std::vector<double> values,
+                                    RefsJsonMembers attributes) {
+    Array array;
+    array.path = "/" + name;
+    (void)RefsDtypeOf(GDT_Float64, &array.dtype);
+    array.dims = {name};
+    array.shape = {values.size()};
+    array.attributes = std::move(attributes);
+    array.read = fromMemory(std::move(values));
+    arrays_.push_back(std::move(array));
+}
+
+const refs_json *RefsWriteSource::parsed(const RefsJsonMembers &members, refs_error *error) {
+    docs_.emplace_back(members.parse(error));
+    return docs_.back() != nullptr ? refs_json_root(docs_.back().get()) : nullptr;
+}
+
+/* -- what the core calls back ------------------------------------------------------------------ */
+
+refs_status RefsWriteSource::readBox(void *self, size_t i, const uint64_t *start,
+                                     const uint64_t *count, void *values, refs_error *error) {
+    const Array &array = static_cast<RefsWriteSource *>(self)->arrays_[i];
+    RefsQuietErrors quiet;
+    return RefsGuard(error, [&] {
+        return array.read(start, count, values)
+                   ? REFS_OK
+                   : refs_fail(error, REFS_IO, "%s: cannot be read: %s", array.path.c_str(),
+                               quiet.said().c_str());
+    });
+}
+
+refs_status RefsWriteSource::readAllTexts(void *self, size_t i, refs_buf *texts,
+                                          refs_error *error) {
+    const Array &array = static_cast<RefsWriteSource *>(self)->arrays_[i];
+    RefsQuietErrors quiet;
+    return RefsGuard(error, [&] {
+        std::string all;
+        if (!array.readTexts(all))
+            return refs_fail(error, REFS_IO, "%s: cannot be read: %s", array.path.c_str(),
+                             quiet.said().c_str());
+        return refs_buf_append(texts, all.data(), all.size(), error);
+    });
+}
+
+bool RefsWriteSource::report(void *self, double done) {
+    const auto *source = static_cast<RefsWriteSource *>(self);
+    return source->progress_ == nullptr || source->progress_(done, "", source->user_) != FALSE;
+}
+
+const refs_cfa_source *RefsWriteSource::get(refs_error *error) {
+    for (const Group &group : groups_)
+        cGroups_.push_back({group.path.c_str(), parsed(group.attributes, error)});
+    for (const Dimension &dim : dims_) {
+        const bool grows =
+            unlimited_.FindString(dim.path.substr(dim.path.rfind('/') + 1).c_str()) >= 0;
+        cDims_.push_back({dim.path.c_str(), dim.size, grows ? REFS_CFA_UNLIMITED : REFS_CFA_FIXED});
+    }
+    for (const Array &array : arrays_) {
+        dimNames_.emplace_back();
+        for (const std::string &name : array.dims) dimNames_.back().push_back(name.c_str());
+        refs_cfa_variable variable{};
+        variable.path = array.path.c_str();
+        variable.dtype = array.dtype;
+        variable.rank = array.dims.size();
+        variable.dims = dimNames_.back().data();
+        variable.attributes = parsed(array.attributes, error);
+        variable.fill = array.fill.empty() ? nullptr : array.fill.data();
+        cArrays_.push_back({variable, array.shape.data()});
+    }
+    source_ = {this,          cGroups_.data(), cGroups_.size(), cDims_.data(),
+               cDims_.size(), cArrays_.data(), cArrays_.size(), readBox,
+               readAllTexts,  report};
+    return &source_;
+}
+
+/* -- rasters ----------------------------------------------------------------------------------- */
+
+namespace {
+
+/** A raster as one variable of dimensions that its metadata name, y and x. */
+class Raster {
+  public:
+    explicit Raster(GDALDataset *dataset) : dataset_(dataset), band_(dataset->GetRasterBand(1)) {
+        const OGRSpatialReference *srs = dataset->GetSpatialRef();
+        isGeographic_ = srs != nullptr && srs->IsGeographic();
+        hasSrs_ = srs != nullptr;
+        hasTransform_ = dataset->GetGeoTransform(transform_) == CE_None;
+        x_ = axisCalled("X", isGeographic_ ? "lon" : "x");
+        y_ = axisCalled("Y", isGeographic_ ? "lat" : "y");
+        findExtra();
+    }
+
+    const std::string &x() const { return x_; }
+    const std::string &y() const { return y_; }
+    GDALRasterBand *band() const { return band_; }
+    bool hasSrs() const { return hasSrs_; }
+
+    /** Dimensions of the bands, slowest first. */
+    struct Extra {
+        std::string name;
+        uint64_t size;
+        std::vector<double> values;
+    };
+    const std::vector<Extra> &extra() const { return extra_; }
+
+    /** What the metadata say of `variable`: "variable#name=value". */
+    void addMetadata(const std::string &variable, RefsJsonMembers &members) const {
+        const std::string prefix = variable + "#";
+        for (CSLConstList item = dataset_->GetMetadata(); item != nullptr && *item; item++) {
+            if (!STARTS_WITH_CI(*item, prefix.c_str())) continue;
+            char *key = nullptr;
+            const char *value = CPLParseNameValue(*item, &key);
+            if (key != nullptr && value != nullptr) members.addMetadata(key + prefix.size(), value);
+            CPLFree(key);
+        }
+    }
+
+    /** Whether centres of pixels are those of a grid along its axes. */
+    bool hasAxes() const { return hasTransform_ && transform_[2] == 0 && transform_[4] == 0; }
+    std::vector<double> centres(bool ofRows) const {
+        const int n = ofRows ? dataset_->GetRasterYSize() : dataset_->GetRasterXSize();
+        std::vector<double> values;
+        for (int i = 0; i < n; i++)
+            values.push_back(transform_[ofRows ? 3 : 0] + (i + 0.5) * transform_[ofRows ? 5 : 1]);
+        return values;
+    }
+    RefsJsonMembers axisAttributes(bool ofRows) const {
+        RefsJsonMembers members;
+        members.addText("axis", ofRows ? "Y" : "X");
+        if (isGeographic_) {
+            members.addText("standard_name", ofRows ? "latitude" : "longitude");
+            members.addText("units", ofRows ? "degrees_north" : "degrees_east");
+        } else if (hasSrs_) {
+            members.addText("standard_name",
+                            ofRows ? "projection_y_coordinate" : "projection_x_coordinate");
+            const char *unit = nullptr;
+            const double metres = dataset_->GetSpatialRef()->GetLinearUnits(&unit);
+            members.addText("units", metres == 1 || unit == nullptr ? "m" : unit);
+        }
+        addMetadata(ofRows ? y_ : x_, members);
+        return members;
+    }
+    RefsJsonMembers gridMapping() const {
+        RefsJsonMembers members;
+        if (isGeographic_) members.addText("grid_mapping_name", "latitude_longitude");
+        char *wkt = nullptr;
+        const char *const options[] = {"FORMAT=WKT2_2019", nullptr};
+        if (dataset_->GetSpatialRef()->exportToWkt(&wkt, options) == OGRERR_NONE)
+            members.addText("crs_wkt", wkt);
+        CPLFree(wkt);
+        wkt = nullptr;
+        if (dataset_->GetSpatialRef()->exportToWkt(&wkt) == OGRERR_NONE)
+            members.addText("spatial_ref", wkt);
+        CPLFree(wkt);
+        // Of fragments it would be that of the whole.
+        if (hasTransform_ && !hasAxes())
+            members.addText("GeoTransform",
+                            CPLSPrintf("%.17g %.17g %.17g %.17g %.17g %.17g", transform_[0],
+                                       transform_[1], transform_[2], transform_[3], transform_[4],
+                                       transform_[5]));
+        return members;
+    }
+
+    bool read(const uint64_t *start, const uint64_t *count, void *values) const {
+        const size_t n = extra_.size();
+        std::vector<uint64_t> index(start, start + n);
+        auto *dst = static_cast<GByte *>(values);
+        const GDALDataType type = band_->GetRasterDataType();
+        const size_t slice = static_cast<size_t>(count[n] * count[n + 1]) *
+                             static_cast<size_t>(GDALGetDataTypeSizeBytes(type));
+        for (bool more = true; more; dst += slice) {
+            uint64_t number = 0;
+            for (size_t d = 0; d < n; d++) number = number * extra_[d].size + index[d];
+            GDALRasterBand *band = dataset_->GetRasterBand(static_cast<int>(number) + 1);
+            const int width = static_cast<int>(count[n + 1]), height = static_cast<int>(count[n]);
+            if (band->RasterIO(GF_Read, static_cast<int>(start[n + 1]), static_cast<int>(start[n]),
+                               width, height, dst, width, height, type, 0, 0, nullptr) != CE_None)
+                return false;
+            more = false;
+            for (size_t d = n; d-- > 0 && !more;) {
+                more = ++index[d] < start[d] + count[d];
+                if (!more) index[d] = start[d];
+            }
+        }
+        return true;
+    }
+
+  private:
+    /** The dimension whose attribute "axis" is a letter. */
+    std::string axisCalled(const char *letter, const char *otherwise) const {
+        for (CSLConstList item = dataset_->GetMetadata(); item != nullptr && *item; item++) {
+            const char *hash = strchr(*item, '#');
+            if (hash != nullptr && EQUAL(hash, (std::string("#axis=") + letter).c_str()))
+                return std::string(*item, hash);
+        }
+        return otherwise;
+    }
+
+    void findExtra() {
+        const char *list = dataset_->GetMetadataItem("NETCDF_DIM_EXTRA");
+        const CPLStringList names(CSLTokenizeString2(list != nullptr ? list : "", "{,} ", 0));
+        uint64_t bands = 1;
+        for (int i = 0; i < names.size(); i++) {
+            extra_.push_back(extraCalled(names[i]));
+            bands *= extra_.back().size;
+        }
+        const auto count = static_cast<uint64_t>(dataset_->GetRasterCount());
+        if (!extra_.empty() && bands == count) return;
+        extra_.clear();
+        if (count > 1) extra_.push_back({"band", count, {}});
+    }
+    Extra extraCalled(const char *name) const {
+        const std::string prefix = std::string("NETCDF_DIM_") + name;
+        Extra extra{name, 0, {}};
+        const char *def = dataset_->GetMetadataItem((prefix + "_DEF").c_str());
+        const char *list = dataset_->GetMetadataItem((prefix + "_VALUES").c_str());
+        const CPLStringList parts(CSLTokenizeString2(def != nullptr ? def : "", "{,} ", 0));
+        const CPLStringList values(CSLTokenizeString2(list != nullptr ? list : "", "{,} ", 0));
+        if (parts.size() > 0) extra.size = static_cast<uint64_t>(CPLAtoGIntBig(parts[0]));
+        for (int i = 0; i < values.size(); i++) extra.values.push_back(CPLAtof(values[i]));
+        if (extra.values.size() != extra.size) extra.values.clear();
+        return extra;
+    }
+
+    GDALDataset *dataset_;
+    GDALRasterBand *band_;
+    double transform_[6] = {};
+    bool isGeographic_ = false, hasSrs_ = false, hasTransform_ = false;
+    std::string x_, y_;
+    std::vector<Extra> extra_;
+};
+
+/** The band's nodata value as one element, or nothing. */
+std::vector<GByte> nodataOf(GDALRasterBand *band) {
+    const GDALDataType type = band->GetRasterDataType();
+    std::vector<GByte> element(static_cast<size_t>(GDALGetDataTypeSizeBytes(type)));
+    int has = FALSE;
+    if (type == GDT_Int64) {
+        const int64_t value = band->GetNoDataValueAsInt64(&has);
+        memcpy(element.data(), &value, sizeof value);
+    } else if (type == GDT_UInt64) {
+        const uint64_t value = band->GetNoDataValueAsUInt64(&has);
+        memcpy(element.data(), &value, sizeof value);
+    } else {
+        const double value = band->GetNoDataValue(&has);
+        GDALCopyWords(&value, GDT_Float64, 0, element.data(), type, 0, 1);
+    }
+    return has ? element : std::vector<GByte>();
+}
+
+/** Whether all bands hold what the first one does. */
+refs_status checkBands(GDALDataset *dataset, refs_error *error) {
+    const int n = dataset->GetRasterCount();
+    if (n == 0)
+        return refs_fail(error, REFS_INVALID,
+                         "the source has no bands: name one of its subdatasets, "
+                         "or use gdalmdimtranslate");
+    GDALRasterBand *first = dataset->GetRasterBand(1);
+    for (int i = 2; i <= n; i++) {
+        GDALRasterBand *band = dataset->GetRasterBand(i);
+        if (band->GetRasterDataType() != first->GetRasterDataType())
+            return refs_fail(error, REFS_UNSUPPORTED,
+                             "band %d has another type than band 1: give all one by -ot", i);
+        if (band->GetScale() != first->GetScale() || band->GetOffset() != first->GetOffset())
+            return refs_fail(error, REFS_UNSUPPORTED,
+                             "band %d has another scale or offset than band 1: unpack them by "
+                             "-unscale",
+                             i);
+    }
+    return REFS_OK;
+}
+
+/** Whether all bands say the same. */
+bool isOfAllBands(GDALDataset *dataset, const char *key, const char *value) {
+    for (int i = 2; i <= dataset->GetRasterCount(); i++) {
+        const char *other = dataset->GetRasterBand(i)->GetMetadataItem(key);
+        if (other == nullptr || strcmp(other, value) != 0) return false;
+    }
+    return true;
+}
+
+/** What all bands say of themselves that is none of a file's ways of naming. */
+void addBandMetadata(GDALDataset *dataset, RefsJsonMembers &members) {
+    GDALRasterBand *band = dataset->GetRasterBand(1);
+    if (*band->GetUnitType() != '\0') members.addText("units", band->GetUnitType());
+    int has = FALSE;
+    const double scale = band->GetScale(&has);
+    if (has && scale != 1) members.addNumber("scale_factor", scale);
+    const double offset = band->GetOffset(&has);
+    if (has && offset != 0) members.addNumber("add_offset", offset);
+    for (CSLConstList item = band->GetMetadata(); item != nullptr && *item; item++) {
+        char *key = nullptr;
+        const char *value = CPLParseNameValue(*item, &key);
+        const bool isOurs =
+            key != nullptr && (STARTS_WITH(key, "NETCDF_") || STARTS_WITH(key, "STATISTICS_"));
+        if (key != nullptr && value != nullptr && !isOurs && isOfAllBands(dataset, key, value))
+            members.addMetadata(key, value);
+        CPLFree(key);
+    }
+}
+
+/** Metadata of a dataset that are those of a file. */
+void addGlobalMetadata(GDALDataset *dataset, RefsJsonMembers &members) {
+    for (CSLConstList item = dataset->GetMetadata(); item != nullptr && *item; item++) {
+        char *key = nullptr;
+        const char *value = CPLParseNameValue(*item, &key);
+        const std::string name = key != nullptr ? key : "";
+        CPLFree(key);
+        if (value == nullptr || STARTS_WITH(name.c_str(), "NETCDF_") ||
+            STARTS_WITH(name.c_str(), "GEOTIFF_") || name == "AREA_OR_POINT")
+            continue;
+        if (STARTS_WITH(name.c_str(), "NC_GLOBAL#"))
+            members.addText(name.substr(strlen("NC_GLOBAL#")), value);
+        else if (name.find('#') == std::string::npos)
+            members.addText(name, value);
+    }
+    if (!members.has("Conventions")) members.addText("Conventions", "CF-1.8");
+}
+
+} // namespace
+
+refs_status RefsWriteSource::takeRaster(GDALDataset *dataset, const char *variable,
+                                        refs_error *error) {
+    REFS_TRY(checkBands(dataset, error));
+    const auto raster = std::make_shared<Raster>(dataset);
+    groups_.emplace_back();
+    addGlobalMetadata(dataset, groups_.back().attributes);
+
+    Array field;
+    const char *said = raster->band()->GetMetadataItem("NETCDF_VARNAME");
+    const std::string name = variable != nullptr ? variable : said != nullptr ? said : "data";
+    field.path = "/" + name;
+    if (!RefsDtypeOf(raster->band()->GetRasterDataType(), &field.dtype))
+        return refs_fail(error, REFS_UNSUPPORTED, "netCDF has no elements of type %s",
+                         GDALGetDataTypeName(raster->band()->GetRasterDataType()));
+    for (const Raster::Extra &extra : raster->extra()) {
+        addDimension("/" + extra.name, extra.size);
+        field.dims.push_back(extra.name);
+        field.shape.push_back(extra.size);
+        RefsJsonMembers attributes;
+        raster->addMetadata(extra.name, attributes);
+        if (!extra.values.empty()) addCoordinate(extra.name, extra.values, attributes);
+    }
+    for (const bool ofRows : {true, false}) {
+        const std::string &axis = ofRows ? raster->y() : raster->x();
+        const int n = ofRows ? dataset->GetRasterYSize() : dataset->GetRasterXSize();
+        addDimension("/" + axis, static_cast<uint64_t>(n));
+        field.dims.push_back(axis);
+        field.shape.push_back(static_cast<uint64_t>(n));
+        if (raster->hasAxes())
+            addCoordinate(axis, raster->centres(ofRows), raster->axisAttributes(ofRows));
+    }
+    if (raster->hasSrs()) {
+        Array crs;
+        crs.path = "/crs";
+        (void)RefsDtypeOf(GDT_Int32, &crs.dtype);
+        crs.attributes = raster->gridMapping();
+        crs.read = [](const uint64_t *, const uint64_t *, void *value) {
+            memset(value, 0, sizeof(int32_t));
+            return true;
+        };
+        arrays_.push_back(std::move(crs));
+        field.attributes.addText("grid_mapping", "crs");
+    }
+    field.fill = nodataOf(raster->band());
+    addBandMetadata(dataset, field.attributes);
+    raster->addMetadata(name, field.attributes);
+    field.read = [raster](const uint64_t *start, const uint64_t *count, void *values) {
+        return raster->read(start, count, values);
+    };
+    arrays_.push_back(std::move(field));
+    return REFS_OK;
+}
+
+/* -- groups ------------------------------------------------------------------------------------ */
+
+namespace {
+
+void addAttribute(const GDALAttribute &attribute, RefsJsonMembers &members) {
+    const std::string &name = attribute.GetName();
+    if (attribute.GetDataType().GetClass() == GEDTC_NUMERIC) {
+        const std::vector<double> numbers = attribute.ReadAsDoubleArray();
+        std::string list;
+        for (const double number : numbers) {
+            const bool isFloat =
+                GDALDataTypeIsFloating(attribute.GetDataType().GetNumericDataType());
+            list += (list.empty() ? "" : ",") +
+                    std::string(isFloat ? CPLSPrintf("%.17g", number) : CPLSPrintf("%.0f", number));
+        }
+        if (numbers.size() == 1 && attribute.GetDimensionCount() == 0)
+            members.addMetadata(name, list);
+        else if (!numbers.empty())
+            members.addMetadata(name, "{" + list + "}");
+        return;
+    }
+    const char *text = attribute.ReadAsString();
+    if (attribute.GetDataType().GetClass() == GEDTC_STRING && text != nullptr)
+        members.addText(name, text);
+}
+
+template <class Holder> void addAttributes(const Holder &holder, RefsJsonMembers &members) {
+    for (const auto &attribute : holder.GetAttributes())
+        if (attribute != nullptr) addAttribute(*attribute, members);
+}
+
+RefsWriteSource::Read readOf(const std::shared_ptr<GDALMDArray> &array) {
+    return [array](const uint64_t *start, const uint64_t *count, void *values) {
+        const std::vector<size_t> sizes(count, count + array->GetDimensionCount());
+        return array->Read(reinterpret_cast<const GUInt64 *>(start), sizes.data(), nullptr, nullptr,
+                           array->GetDataType(), values);
+    };
+}
+
+RefsWriteSource::ReadTexts readTextsOf(const std::shared_ptr<GDALMDArray> &array) {
+    return [array](std::string &texts) {
+        std::vector<GUInt64> start(array->GetDimensionCount());
+        std::vector<size_t> count;
+        size_t n = 1;
+        for (const auto &dim : array->GetDimensions()) {
+            count.push_back(static_cast<size_t>(dim->GetSize()));
+            n *= count.back();
+        }
+        std::vector<char *> values(n);
+        if (!array->Read(start.data(), count.data(), nullptr, nullptr, array->GetDataType(),
+                         values.data()))
+            return false;
+        for (char *value : values) {
+            texts += value != nullptr ? value : "";
+            texts += '\0';
+            CPLFree(value);
+        }
+        return true;
+    };
+}
+
+} // namespace
+
+refs_status RefsWriteSource::takeArray(const std::shared_ptr<GDALMDArray> &array,
+                                       const std::string &path, refs_error *error) {
+    Array taken;
+    const GDALExtendedDataType &type = array->GetDataType();
+    taken.path = path;
+    if (type.GetClass() == GEDTC_STRING) {
+        taken.dtype.type = REFS_TYPE_OBJECT;
+        taken.readTexts = readTextsOf(array);
+    } else if (type.GetClass() != GEDTC_NUMERIC ||
+               !RefsDtypeOf(type.GetNumericDataType(), &taken.dtype)) {
+        return refs_fail(error, REFS_UNSUPPORTED,
+                         "%s: netCDF has no elements of its type: leave it out, by -array",
+                         path.c_str());
+    } else {
+        taken.read = readOf(array);
+        const auto *nodata = static_cast<const GByte *>(array->GetRawNoDataValue());
+        if (nodata != nullptr) taken.fill.assign(nodata, nodata + taken.dtype.size);
+    }
+    for (const auto &dim : array->GetDimensions()) {
+        const std::string &full = dim->GetFullName();
+        addDimension(full.empty() || full[0] != '/' ? "/" + dim->GetName() : full, dim->GetSize());
+        taken.dims.push_back(dim->GetName());
+        taken.shape.push_back(dim->GetSize());
+    }
+    addAttributes(*array, taken.attributes);
+    bool has = false;
+    if (!array->GetUnit().empty()) taken.attributes.addText("units", array->GetUnit());
+    const double scale = array->GetScale(&has);
+    if (has) taken.attributes.addNumber("scale_factor", scale);
+    const double offset = array->GetOffset(&has);
+    if (has) taken.attributes.addNumber("add_offset", offset);
+    arrays_.push_back(std::move(taken));
+    return REFS_OK;
+}
+
+refs_status RefsWriteSource::takeGroup(const GDALGroup &group, const std::string &path,
+                                       refs_error *error) {
+    groups_.emplace_back();
+    groups_.back().path = path;
+    addAttributes(group, groups_.back().attributes);
+    const char *const withScalars[] = {"SHOW_ZERO_DIM=YES", nullptr};
+    for (const auto &dim : group.GetDimensions())
+        addDimension(path + "/" + dim->GetName(), dim->GetSize());
+    for (const std::string &name : group.GetMDArrayNames(const_cast<char **>(withScalars))) {
+        const auto array = group.OpenMDArray(name);
+        if (array == nullptr)
+            return refs_fail(error, REFS_IO, "%s/%s: cannot be opened", path.c_str(), name.c_str());
+        REFS_TRY(takeArray(array, path + "/" + name, error));
+    }
+    for (const std::string &name : group.GetGroupNames()) {
+        const auto inside = group.OpenGroup(name);
+        if (inside != nullptr) REFS_TRY(takeGroup(*inside, path + "/" + name, error));
+    }
+    return REFS_OK;
+}

@@ -1,0 +1,108 @@
+/* write_source.h -- datasets of any driver as what refs_cfa_write writes. */
+#ifndef REFS_GDAL_WRITE_SOURCE_H
+#define REFS_GDAL_WRITE_SOURCE_H
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gdal_compat.h"
+#include "refs/cfa.h"
+
+/** Members of a JSON object. */
+class RefsJsonMembers {
+  public:
+    void addText(const std::string &name, const std::string &text);
+    void addNumber(const std::string &name, double number);
+    void addNumbers(const std::string &name, const std::vector<double> &numbers);
+    /** A text that is a number, or a list of numbers in braces, as that. */
+    void addMetadata(const std::string &name, const std::string &text);
+    bool has(const std::string &name) const;
+    /** Parsed; null where memory runs out. */
+    refs_json_doc *parse(refs_error *error) const;
+
+  private:
+    void add(const std::string &name, const std::string &json);
+    std::vector<std::string> names_;
+    std::string text_;
+};
+
+class RefsWriteSource {
+  public:
+    /** Reads a box, tightly packed. */
+    using Read = std::function<bool(const uint64_t *start, const uint64_t *count, void *values)>;
+    /** Appends texts with a NUL after each. */
+    using ReadTexts = std::function<bool(std::string &texts)>;
+
+    struct Array {
+        std::string path;
+        refs_dtype dtype{};
+        std::vector<std::string> dims;
+        std::vector<uint64_t> shape;
+        RefsJsonMembers attributes;
+        std::vector<GByte> fill; ///< one element, or nothing
+        Read read;
+        ReadTexts readTexts;
+    };
+
+    RefsWriteSource(GDALProgressFunc progress, void *user) : progress_(progress), user_(user) {}
+    RefsWriteSource(const RefsWriteSource &) = delete;
+    RefsWriteSource &operator=(const RefsWriteSource &) = delete;
+
+    /** All bands of a raster as one variable, called `variable` unless it says itself how. */
+    refs_status takeRaster(GDALDataset *dataset, const char *variable, refs_error *error);
+    /** A group and all that is in it. */
+    refs_status takeGroup(const GDALGroup &group, const std::string &path, refs_error *error);
+
+    /** Dimensions that may grow. */
+    void setUnlimited(const CPLStringList &names) { unlimited_ = names; }
+
+    /** What is to be written; lives as long as this. */
+    const refs_cfa_source *get(refs_error *error);
+
+  private:
+    struct FreeDoc {
+        void operator()(refs_json_doc *doc) const { refs_json_doc_free(doc); }
+    };
+    struct Dimension {
+        std::string path;
+        uint64_t size;
+    };
+    struct Group {
+        std::string path;
+        RefsJsonMembers attributes;
+    };
+
+    void addDimension(const std::string &path, uint64_t size);
+    void addCoordinate(const std::string &name, std::vector<double> values,
+                       RefsJsonMembers attributes);
+    refs_status takeArray(const std::shared_ptr<GDALMDArray> &array, const std::string &path,
+                          refs_error *error);
+    static refs_status readBox(void *self, size_t i, const uint64_t *start, const uint64_t *count,
+                               void *values, refs_error *error);
+    static refs_status readAllTexts(void *self, size_t i, refs_buf *texts, refs_error *error);
+    static bool report(void *self, double done);
+    const refs_json *parsed(const RefsJsonMembers &members, refs_error *error);
+
+    std::deque<Group> groups_;
+    std::deque<Dimension> dims_;
+    std::deque<Array> arrays_;
+    CPLStringList unlimited_;
+    GDALProgressFunc progress_;
+    void *user_;
+
+    // What get() points to.
+    std::vector<std::unique_ptr<refs_json_doc, FreeDoc>> docs_;
+    std::deque<std::vector<const char *>> dimNames_;
+    std::vector<refs_cfa_group> cGroups_;
+    std::vector<refs_cfa_dimension> cDims_;
+    std::vector<refs_cfa_array> cArrays_;
+    refs_cfa_source source_{};
+};
+
+/** The type of elements of a type of GDAL's; false where there is none. */
+bool RefsDtypeOf(GDALDataType type, refs_dtype *dtype);
+
+#endif

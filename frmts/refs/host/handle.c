@@ -1,0 +1,157 @@
+/* handle.c -- settings of requests, see host_internal.h. The names are GDAL's, whose documentation
+ * says what they mean, so that programs with and without it are set up alike. */
+#include <curl/curl.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "host_internal.h"
+#include "refs/vfs.h"
+
+#define MAX_HEADER_FILE_BYTES REFS_MIB
+
+static const char *get(const refs_settings *settings, const char *name) {
+    return refs_settings__get(settings, name);
+}
+
+/* -- rules ------------------------------------------------------------------------------------- */
+
+static unsigned in_ms(const refs_settings *settings, const char *name, unsigned otherwise_ms) {
+    return (unsigned)(1000 * refs_settings__number(settings, name, otherwise_ms / 1000.0));
+}
+
+/* FNV-1a, of 64 bits, of what says who asks. */
+static uint64_t credentials_of(const refs_settings *settings) {
+    static const char *const names[] = {
+        "GDAL_HTTP_USERPWD", "GDAL_HTTP_BEARER",     "GDAL_HTTP_HEADERS", "GDAL_HTTP_HEADER_FILE",
+        "GDAL_HTTP_NETRC",   "GDAL_HTTP_NETRC_FILE", "GDAL_HTTP_COOKIE",  "GDAL_HTTP_SSLCERT"};
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = get(settings, names[i]);
+        for (const char *c = value != NULL ? value : "";; c++) {
+            hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+            if (*c == '\0') break;
+        }
+    }
+    return hash;
+}
+
+static void set_proofs(const refs_settings *settings, refs_http_proofs *proofs) {
+    const char *const authorities[] = {"GDAL_CURL_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE",
+                                       NULL};
+    const char *const netrc[] = {"GDAL_HTTP_NETRC_FILE", "NETRC", NULL};
+    const char *kind = get(settings, "GDAL_HTTP_AUTH");
+    if (kind == NULL || strcasecmp(kind, "BEARER") == 0)
+        proofs->bearer = get(settings, "GDAL_HTTP_BEARER");
+    proofs->netrc_file = refs_settings__first(settings, netrc);
+    proofs->certificate = get(settings, "GDAL_HTTP_SSLCERT");
+    proofs->certificate_type = get(settings, "GDAL_HTTP_SSLCERTTYPE");
+    proofs->key = get(settings, "GDAL_HTTP_SSLKEY");
+    proofs->key_password = get(settings, "GDAL_HTTP_KEYPASSWD");
+    proofs->authorities = refs_settings__first(settings, authorities);
+    proofs->authority_folder = get(settings, "GDAL_HTTP_CAPATH");
+}
+
+void refs_host__set_rules(const refs_settings *settings, refs_http_rules *rules) {
+    rules->max_retries =
+        (unsigned)refs_settings__number(settings, "GDAL_HTTP_MAX_RETRY", rules->max_retries);
+    rules->retry_delay_ms = in_ms(settings, "GDAL_HTTP_RETRY_DELAY", rules->retry_delay_ms);
+    rules->stall_ms = in_ms(settings, "REFS_HTTP_STALL", rules->stall_ms);
+    rules->retry_codes = get(settings, "GDAL_HTTP_RETRY_CODES");
+    rules->trust_redirects =
+        refs_settings__is_on(settings, "CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT");
+    rules->credentials = credentials_of(settings);
+    rules->cookie_file = get(settings, "GDAL_HTTP_COOKIEFILE");
+    rules->cookie_jar = get(settings, "GDAL_HTTP_COOKIEJAR");
+    set_proofs(settings, &rules->proofs);
+}
+
+/* -- options of libcurl ------------------------------------------------------------------------ */
+
+/* Texts that are handed on as they are. */
+static const struct {
+    const char *setting;
+    CURLoption option;
+} texts[] = {{"GDAL_HTTP_USERPWD", CURLOPT_USERPWD},
+             {"GDAL_HTTP_PROXY", CURLOPT_PROXY},
+             {"GDAL_HTTP_PROXYUSERPWD", CURLOPT_PROXYUSERPWD},
+             {"GDAL_HTTP_USERAGENT", CURLOPT_USERAGENT},
+             {"GDAL_HTTP_COOKIE", CURLOPT_COOKIE}};
+
+static const struct {
+    const char *name;
+    unsigned long bits;
+} authentications[] = {{"BASIC", CURLAUTH_BASIC}, {"DIGEST", CURLAUTH_DIGEST},
+                       {"NTLM", CURLAUTH_NTLM},   {"NEGOTIATE", CURLAUTH_NEGOTIATE},
+                       {"ANY", CURLAUTH_ANY},     {"ANYSAFE", CURLAUTH_ANYSAFE}};
+
+static void set_authentication(CURL *easy, CURLoption option, const char *name) {
+    for (size_t i = 0; name != NULL && i < sizeof authentications / sizeof authentications[0]; i++)
+        if (strcasecmp(name, authentications[i].name) == 0)
+            curl_easy_setopt(easy, option, (long)authentications[i].bits);
+}
+
+static void set_seconds(const refs_settings *settings, const char *name, CURL *easy,
+                        CURLoption option) {
+    if (get(settings, name) != NULL) curl_easy_setopt(easy, option, (long)in_ms(settings, name, 0));
+}
+
+static void set_unsafe(CURL *easy) {
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+}
+
+static void append_header(refs_str header, struct curl_slist **headers) {
+    header = refs_str_trim(header, " \t\r\"");
+    char *text = header.size > 0 ? refs_str_copy(header) : NULL;
+    struct curl_slist *longer = text != NULL ? curl_slist_append(*headers, text) : NULL;
+    if (longer != NULL) *headers = longer;
+    refs_free(text);
+}
+
+/* "Name: value,Name: value", where a comma between quotes parts nothing. */
+static void append_headers(const char *list, struct curl_slist **headers) {
+    bool is_quoted = false;
+    for (const char *begin = list, *c = list; begin != NULL; c++) {
+        if (*c == '"') is_quoted = !is_quoted;
+        if (*c != '\0' && (*c != ',' || is_quoted)) continue;
+        append_header(refs_str_view(begin, (size_t)(c - begin)), headers);
+        begin = *c != '\0' ? c + 1 : NULL;
+    }
+}
+
+static void append_header_file(const char *file, struct curl_slist **headers) {
+    refs_buf content = REFS_BUF_INIT;
+    if (file != NULL && refs_vfs_read_whole(refs_vfs_posix(), file, MAX_HEADER_FILE_BYTES, &content,
+                                            NULL) == REFS_OK) {
+        refs_str text = refs_str_view((const char *)content.data, content.size);
+        while (text.size > 0) {
+            size_t end = refs_str_find(text, '\n');
+            append_header(refs_str_part(text, 0, end), headers);
+            text = refs_str_part(text, end == SIZE_MAX ? text.size : end + 1, text.size);
+        }
+    }
+    refs_buf_clear(&content);
+}
+
+void *refs_host__prepare(const refs_settings *settings, const char *url, void *handle) {
+    CURL *easy = handle;
+    struct curl_slist *headers = NULL;
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, "refs/" REFS_VERSION);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L); /* as it was signed */
+    if (!refs_settings__is_off(settings, "GDAL_HTTP_NETRC"))
+        curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (get(settings, texts[i].setting) != NULL)
+            curl_easy_setopt(easy, texts[i].option, get(settings, texts[i].setting));
+    if (strncasecmp(url, "https:", 6) == 0 && get(settings, "GDAL_HTTPS_PROXY") != NULL)
+        curl_easy_setopt(easy, CURLOPT_PROXY, get(settings, "GDAL_HTTPS_PROXY"));
+    set_authentication(easy, CURLOPT_HTTPAUTH, get(settings, "GDAL_HTTP_AUTH"));
+    set_authentication(easy, CURLOPT_PROXYAUTH, get(settings, "GDAL_PROXY_AUTH"));
+    set_seconds(settings, "GDAL_HTTP_CONNECTTIMEOUT", easy, CURLOPT_CONNECTTIMEOUT_MS);
+    set_seconds(settings, "GDAL_HTTP_TIMEOUT", easy, CURLOPT_TIMEOUT_MS);
+    if (refs_settings__is_on(settings, "GDAL_HTTP_UNSAFESSL")) set_unsafe(easy);
+    append_headers(get(settings, "GDAL_HTTP_HEADERS"), &headers);
+    append_header_file(get(settings, "GDAL_HTTP_HEADER_FILE"), &headers);
+    return headers;
+}

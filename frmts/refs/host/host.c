@@ -1,0 +1,154 @@
+/* host.c -- see host.h. */
+#include "host_internal.h"
+
+#include "refs/fork.h"
+
+/* Requests at a time, where nobody says how many. */
+#define MAX_REQUESTS 64
+
+/* -- what the engine asks ---------------------------------------------------------------------- */
+
+static refs_status append_plain(refs_str url, refs_buf *buffer, refs_error *err) {
+    if (!refs_str_starts(url, "http://") && !refs_str_starts(url, "https://"))
+        return refs_fail(err, REFS_INVALID, "this program reads http and https URLs alone");
+    for (size_t i = 0; i < url.size; i++)
+        REFS_TRY(url.data[i] == ' ' ? refs_buf_append(buffer, "%20", 3, err)
+                                    : refs_buf_append(buffer, url.data + i, 1, err));
+    return REFS_OK;
+}
+
+static refs_status append_url(refs_host *host, const char *location, refs_buf *url,
+                              refs_error *err) {
+    refs_object object;
+    REFS_TRY(refs_host__parse(host, location, &object, err));
+    if (object.kind == REFS_OBJECT_FILE) return REFS_UNSUPPORTED;
+    if (object.kind == REFS_OBJECT_FOREIGN)
+        return refs_fail(err, REFS_INVALID,
+                         "this program reads files, and http(s), s3, gs and az URLs: what else "
+                         "there is GDAL reads");
+    if (object.kind == REFS_OBJECT_URL) return append_plain(object.key, url, err);
+    return refs_host__url(host, &object, url, err);
+}
+
+static refs_status url_of(void *self, const char *location, refs_buf *url, refs_error *err) {
+    refs_host *host = self;
+    refs_lock(&host->lock);
+    refs_status status = append_url(host, location, url, err);
+    refs_unlock(&host->lock);
+    return status;
+}
+
+static bool is_signed(refs_host *host, const char *location, refs_object *object) {
+    return refs_host__parse(host, location, object, NULL) == REFS_OK &&
+           refs_host__is_signed(host, object);
+}
+
+static void rules(void *self, const char *location, refs_http_rules *changed) {
+    refs_host *host = self;
+    refs_object object;
+    refs_host__set_rules(&host->settings, changed);
+    refs_lock(&host->lock);
+    changed->is_signed = is_signed(host, location, &object);
+    if (object.alias != NULL && object.alias->read_timeout_s > 0)
+        changed->stall_ms = (unsigned)(1000 * object.alias->read_timeout_s);
+    refs_unlock(&host->lock);
+}
+
+static void *prepare(void *self, const char *location, const char *url, void *easy) {
+    const refs_host *host = self;
+    (void)location;
+    return refs_host__prepare(&host->settings, url, easy);
+}
+
+static const char *advise(const refs_object *object, bool has_signature, long status) {
+    if (object->kind == REFS_OBJECT_URL) return NULL;
+    if (status == 404)
+        return object->kind == REFS_OBJECT_S3 && object->alias == NULL
+                   ? "nor is it an alias of ~/.s3nc.json"
+                   : NULL;
+    if (object->alias != NULL)
+        return has_signature ? "with the credentials of its alias" : "its alias has no credentials";
+    if (object->kind == REFS_OBJECT_GOOGLE)
+        return has_signature ? "for a public bucket try GS_NO_SIGN_REQUEST=YES"
+                             : "keys are GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY";
+    if (object->kind == REFS_OBJECT_AZURE) return "a token is AZURE_STORAGE_SAS_TOKEN";
+    return has_signature ? "for a public bucket try AWS_NO_SIGN_REQUEST=YES"
+                         : "asked without a signature: keys are AWS_ACCESS_KEY_ID and "
+                           "AWS_SECRET_ACCESS_KEY, or in ~/.aws/credentials";
+}
+
+static const char *advice(void *self, const char *location, long status) {
+    refs_host *host = self;
+    refs_object object = {.kind = REFS_OBJECT_FILE};
+    refs_lock(&host->lock);
+    bool has_signature = is_signed(host, location, &object);
+    refs_unlock(&host->lock);
+    return object.kind != REFS_OBJECT_FILE ? advise(&object, has_signature, status) : NULL;
+}
+
+/* Keys of files may have been renewed since they were read. */
+static void forget_profile(refs_host *host) {
+    refs_aws_profile__clear(&host->profile);
+    host->has_profile = false;
+}
+
+static bool signed_answer(void *self, const char *location, const refs_http_signed_answer *answer) {
+    refs_host *host = self;
+    refs_object object;
+    if (answer->status < 300) return false;
+    refs_lock(&host->lock);
+    bool again = is_signed(host, location, &object);
+    if (again &&
+        (*answer->region == '\0' || !refs_host__note_region(host, object.whole, answer->region))) {
+        again = answer->n_refused == 1 && answer->status == 403;
+        forget_profile(host);
+    }
+    refs_unlock(&host->lock);
+    return again;
+}
+
+/* -- the whole --------------------------------------------------------------------------------- */
+
+refs_status refs_host_open(const refs_host_options *options, refs_host **host, refs_error *err) {
+    const refs_host_options defaults = REFS_HOST_OPTIONS_INIT;
+    refs_host *made = refs_calloc(1, sizeof *made);
+    if (made == NULL) return refs_fail_nomem(err);
+    if (options == NULL) options = &defaults;
+    pthread_mutex_init(&made->lock, NULL);
+    made->notes = options->notes;
+    made->functions = (refs_http_host){.self = made,
+                                       .url = url_of,
+                                       .rules = rules,
+                                       .prepare = prepare,
+                                       .advice = advice,
+                                       .signed_answer = signed_answer};
+    refs_status status = refs_settings__copy(options->settings, &made->settings, err);
+    if (status == REFS_OK)
+        *host = made;
+    else
+        refs_host_free(made);
+    return status;
+}
+
+void refs_host_free(refs_host *host) {
+    if (host == NULL) return;
+    refs_settings__clear(&host->settings);
+    refs_aws_profile__clear(&host->profile);
+    refs_s3nc_free(host->aliases);
+    for (size_t i = 0; i < host->n_buckets; i++) refs_free(host->buckets[i].name);
+    refs_free(host->buckets);
+    pthread_mutex_destroy(&host->lock);
+    refs_free(host);
+}
+
+const refs_http_host *refs_host_functions(const refs_host *host) {
+    return &host->functions;
+}
+
+refs_http_options refs_host_http_options(const refs_host *host) {
+    refs_http_options options = REFS_HTTP_OPTIONS_INIT;
+    unsigned most = (unsigned)refs_settings__number(&host->settings, "REFS_HTTP_MAX_REQUESTS", 0);
+    if (most > 0) options.max_in_flight = most;
+    options.grow_to = most == 0 ? MAX_REQUESTS : 0;
+    return options;
+}

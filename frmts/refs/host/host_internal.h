@@ -1,0 +1,78 @@
+/* host_internal.h -- what a host knows, and how a location becomes a URL; see host.h. */
+#ifndef REFS_HOST_INTERNAL_H
+#define REFS_HOST_INTERNAL_H
+
+#include <pthread.h>
+
+#include "aws_profile.h"
+#include "refs/host.h"
+#include "refs/s3nc.h"
+#include "settings.h"
+
+/** Where a bucket is, as its server has said. */
+typedef struct refs_bucket {
+    char *name; /**< as in locations, the alias before it */
+    char region[32];
+} refs_bucket;
+
+struct refs_host {
+    refs_http_host functions;
+    refs_settings settings;
+    refs_notes notes;
+    pthread_mutex_t lock; /* guards what follows */
+    bool has_profile;     /* profile was read */
+    refs_aws_profile profile;
+    bool has_aliases; /* aliases were looked for */
+    refs_s3nc *aliases;
+    refs_bucket *buckets;
+    size_t n_buckets, buckets_capacity;
+    uint64_t n_questions; /* that were asked for lists */
+};
+
+/* -- object.c: what a location names ----------------------------------------------------------- */
+
+typedef enum refs_object_kind {
+    REFS_OBJECT_FILE, /**< none of what is read over HTTP */
+    REFS_OBJECT_URL,  /**< the key is the URL */
+    REFS_OBJECT_S3,
+    REFS_OBJECT_GOOGLE,
+    REFS_OBJECT_AZURE,
+    REFS_OBJECT_FOREIGN /**< of a file system that GDAL alone has */
+} refs_object_kind;
+
+typedef struct refs_object {
+    refs_object_kind kind;
+    const refs_s3nc_host *alias; /**< S3: the server that the location names, or NULL */
+    refs_str bucket, key;
+    refs_str question;  /**< the query of the URL: what asks a bucket for a list stands in the place
+                             of the key, up to "#" */
+    const char *method; /**< that it is asked with; NULL: GET */
+    refs_str whole;     /**< what tells this bucket from others: the alias is part of it */
+} refs_object;
+
+/** Takes a location apart; what is in `object` is borrowed. With the lock held. REFS_INVALID: the
+ * file of aliases cannot be used. */
+refs_status refs_host__parse(refs_host *host, const char *location, refs_object *object,
+                             refs_error *err);
+
+/* -- stores.c: URLs ---------------------------------------------------------------------------- */
+
+/** Appends the URL of an object of a store. With the lock held. */
+refs_status refs_host__url(refs_host *host, const refs_object *object, refs_buf *url,
+                           refs_error *err);
+
+/** Whether that URL is signed by Signature Version 4. With the lock held. */
+bool refs_host__is_signed(refs_host *host, const refs_object *object);
+
+/** The region that a bucket is known to be in, or NULL; and takes note of one. With the lock held.
+ */
+const char *refs_host__region_of(const refs_host *host, refs_str bucket);
+bool refs_host__note_region(refs_host *host, refs_str bucket, const char *region);
+
+/* -- handle.c: options of libcurl -------------------------------------------------------------- */
+
+/** As `rules` and `prepare` of refs_http_host. */
+void refs_host__set_rules(const refs_settings *settings, refs_http_rules *rules);
+void *refs_host__prepare(const refs_settings *settings, const char *url, void *easy);
+
+#endif

@@ -1,0 +1,160 @@
+/* list.c -- objects of a store, by name, see host.h. */
+#include <stdio.h>
+
+#include "host_internal.h"
+#include "list_page.h"
+#include "refs/fork.h"
+#include "refs/vfs.h"
+#include "sigv4.h"
+
+static const struct {
+    const char *scheme, *prefix;
+} schemes[] = {
+    {"s3://", "/vsis3/"}, {"s3a://", "/vsis3/"}, {"gs://", "/vsigs/"}, {"gcs://", "/vsigs/"}};
+
+bool refs_host_can_list(refs_str url) {
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+        if (refs_str_starts(url, schemes[i].scheme)) return true;
+    return false;
+}
+
+/* What is asked for, and how far it has come. */
+typedef struct listing {
+    refs_host *host;
+    const refs_vfs *vfs;
+    const refs_list_request *request;
+    const refs_list_visitor *visitor;
+    const char *scheme, *prefix;
+    char *location;  /* in which the views that follow lie */
+    refs_str bucket; /* with the alias before it */
+    refs_str key;    /* what keys begin with */
+    uint64_t n_names;
+} listing;
+
+static refs_status find_bucket(refs_host *host, listing *all, refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    refs_str url = refs_str_from(all->request->url), rest = {NULL, 0};
+    refs_object object;
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+        if (!refs_str_starts(url, schemes[i].scheme)) continue;
+        all->scheme = schemes[i].scheme;
+        all->prefix = schemes[i].prefix;
+        rest = refs_str_part(url, strlen(all->scheme), url.size);
+    }
+    if (rest.size == 0)
+        return refs_fail(err, REFS_INVALID, "%s: lists are of s3:// and gs:// with a bucket",
+                         all->request->url);
+    refs_status status = refs_buf_append_str(&location, refs_str_from(all->prefix), err);
+    if (status == REFS_OK) status = refs_buf_append_str(&location, rest, err);
+    if (status == REFS_OK && (all->location = refs_buf_take_text(&location)) == NULL)
+        status = refs_fail_nomem(err);
+    refs_buf_clear(&location);
+    if (status != REFS_OK) return status;
+    refs_lock(&host->lock);
+    status = refs_host__parse(host, all->location, &object, err);
+    refs_unlock(&host->lock);
+    all->bucket = object.whole;
+    all->key = object.key;
+    if (status == REFS_OK && object.question.size > 0)
+        status = refs_fail(err, REFS_INVALID, "%s: no bucket has a \"?\" in its name",
+                           all->request->url);
+    return status;
+}
+
+static uint64_t count_question(refs_host *host) {
+    refs_lock(&host->lock);
+    uint64_t number = ++host->n_questions;
+    refs_unlock(&host->lock);
+    return number;
+}
+
+/* Appends the location of an answer: parameters in the order of their names. By its number it is
+ * another one each time, since what was read of a location may be kept. */
+static refs_status append_question(const listing *all, const char *next, refs_buf *location,
+                                   refs_error *err) {
+    REFS_TRY(refs_buf_append_str(location, refs_str_from(all->prefix), err));
+    REFS_TRY(refs_buf_append_str(location, all->bucket, err));
+    REFS_TRY(refs_buf_append(location, "?", 1, err));
+    if (next != NULL) {
+        REFS_TRY(refs_buf_printf(location, err, "continuation-token="));
+        REFS_TRY(refs_sigv4__escape(refs_str_from(next), "", location, err));
+        REFS_TRY(refs_buf_append(location, "&", 1, err));
+    }
+    if (all->request->depth == REFS_LIST_FOLDER)
+        REFS_TRY(refs_buf_printf(location, err, "delimiter=%%2F&"));
+    REFS_TRY(refs_buf_printf(location, err, "encoding-type=url&list-type=2&prefix="));
+    REFS_TRY(refs_sigv4__escape(all->key, "", location, err));
+    REFS_TRY(
+        refs_buf_printf(location, err, "#%llu", (unsigned long long)count_question(all->host)));
+    return refs_buf_append(location, "", 1, err);
+}
+
+static refs_status ask(const listing *all, const char *next, refs_list_page *page,
+                       refs_error *err) {
+    refs_buf location = REFS_BUF_INIT, xml = REFS_BUF_INIT;
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = append_question(all, next, &location, &problem);
+    if (status == REFS_OK)
+        status = refs_vfs_read_whole(all->vfs, (const char *)location.data,
+                                     REFS_LIST_MAX_PAGE_BYTES, &xml, &problem);
+    if (status == REFS_OK) status = refs_list_page__parse(refs_buf_view(&xml), page, &problem);
+    refs_buf_clear(&xml);
+    refs_buf_clear(&location);
+    if (status == REFS_OK) return REFS_OK;
+    /* The location is a signed question: the name says it better. */
+    const char *why = strstr(problem.message, ": ");
+    bool has_location = strncmp(problem.message, all->prefix, strlen(all->prefix)) == 0;
+    return refs_fail(err, status, "%s: %s", all->request->url,
+                     has_location && why != NULL ? why + 2 : problem.message);
+}
+
+static refs_status show(listing *all, const refs_list_page *page, refs_buf *url, refs_error *err) {
+    for (size_t i = 0; i < page->n; i++) {
+        const refs_list_item *item = &page->items[i];
+        if (++all->n_names > REFS_LIST_MAX_NAMES)
+            return refs_fail(err, REFS_LIMIT, "%s: more than %u objects", all->request->url,
+                             REFS_LIST_MAX_NAMES);
+        url->size = 0;
+        REFS_TRY(refs_buf_append_str(url, refs_str_from(all->scheme), err));
+        REFS_TRY(refs_buf_append_str(url, all->bucket, err));
+        REFS_TRY(refs_buf_append(url, "/", 1, err));
+        if (item->end > item->begin)
+            REFS_TRY(
+                refs_buf_append(url, page->names.data + item->begin, item->end - item->begin, err));
+        const refs_listed listed = {refs_str_view((const char *)url->data, url->size), item->size,
+                                    item->is_folder};
+        REFS_TRY(all->visitor->visit(all->visitor->user, &listed, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status list(listing *all, refs_error *err) {
+    refs_list_page page;
+    refs_buf url = REFS_BUF_INIT;
+    char *next = NULL;
+    refs_status status;
+    do {
+        memset(&page, 0, sizeof page);
+        status = ask(all, next, &page, err);
+        if (status == REFS_OK) status = show(all, &page, &url, err);
+        if (status == REFS_OK && page.next != NULL && next != NULL && strcmp(page.next, next) == 0)
+            status = refs_fail(err, REFS_CORRUPT, "%s: the store lists the same again and again",
+                               all->request->url);
+        refs_free(next);
+        next = page.next;
+        page.next = NULL;
+        refs_list_page__clear(&page);
+    } while (status == REFS_OK && next != NULL);
+    refs_free(next);
+    refs_buf_clear(&url);
+    return status;
+}
+
+refs_status refs_host_list(refs_host *host, const refs_vfs *vfs, const refs_list_request *request,
+                           const refs_list_visitor *visitor, refs_error *err) {
+    listing all = {.host = host, .vfs = vfs, .request = request, .visitor = visitor};
+    refs_status status = find_bucket(host, &all, err);
+    if (status == REFS_OK) status = list(&all, err);
+    refs_free(all.location);
+    return status;
+}

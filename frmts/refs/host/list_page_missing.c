@@ -1,0 +1,13 @@
+/* list_page_missing.c -- a build without libexpat: nothing is listed. See list_page.h. */
+#include "list_page.h"
+
+refs_status refs_list_page__parse(refs_bytes xml, refs_list_page *page, refs_error *err) {
+    (void)xml;
+    memset(page, 0, sizeof *page);
+    return refs_fail(err, REFS_INVALID,
+                     "lists of objects are read with libexpat, which this build lacks");
+}
+
+void refs_list_page__clear(refs_list_page *page) {
+    memset(page, 0, sizeof *page);
+}

@@ -1,0 +1,61 @@
+/* settings.c -- see settings.h. */
+#include "settings.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+refs_status refs_settings__copy(const char *const *items, refs_settings *settings,
+                                refs_error *err) {
+    size_t n = 0;
+    while (items != NULL && items[n] != NULL) n++;
+    settings->items = refs_calloc(n + 1, sizeof *settings->items);
+    if (settings->items == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        if ((settings->items[i] = refs_str_copy(refs_str_from(items[i]))) == NULL)
+            return refs_fail_nomem(err);
+    return REFS_OK;
+}
+
+void refs_settings__clear(refs_settings *settings) {
+    for (char **item = settings->items; item != NULL && *item != NULL; item++) refs_free(*item);
+    refs_free(settings->items);
+    settings->items = NULL;
+}
+
+const char *refs_settings__get(const refs_settings *settings, const char *name) {
+    size_t size = strlen(name);
+    const char *value = NULL;
+    for (char **item = settings->items; item != NULL && *item != NULL; item++)
+        if (strncmp(*item, name, size) == 0 && (*item)[size] == '=') value = *item + size + 1;
+    if (value == NULL) value = getenv(name);
+    return value != NULL && *value != '\0' ? value : NULL;
+}
+
+const char *refs_settings__first(const refs_settings *settings, const char *const *names) {
+    const char *value = NULL;
+    for (; value == NULL && *names != NULL; names++) value = refs_settings__get(settings, *names);
+    return value;
+}
+
+static bool is_one_of(const char *value, const char *const *words) {
+    for (; value != NULL && *words != NULL; words++)
+        if (strcasecmp(value, *words) == 0) return true;
+    return false;
+}
+
+bool refs_settings__is_on(const refs_settings *settings, const char *name) {
+    static const char *const words[] = {"YES", "TRUE", "ON", "1", NULL};
+    return is_one_of(refs_settings__get(settings, name), words);
+}
+
+bool refs_settings__is_off(const refs_settings *settings, const char *name) {
+    static const char *const words[] = {"NO", "FALSE", "OFF", "0", NULL};
+    return is_one_of(refs_settings__get(settings, name), words);
+}
+
+double refs_settings__number(const refs_settings *settings, const char *name, double otherwise) {
+    const char *value = refs_settings__get(settings, name);
+    char *end;
+    double number = value != NULL ? strtod(value, &end) : -1;
+    return value != NULL && *end == '\0' && number >= 0 && number < 1e9 ? number : otherwise;
+}

@@ -1,0 +1,168 @@
+/* sigv4.c -- see sigv4.h. */
+#include "sigv4.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sha256.h"
+
+#define METHOD "AWS4-HMAC-SHA256"
+
+/* Parameters of a query: those of a list of objects, and of a signature. */
+#define MAX_PARAMETERS 32
+
+refs_status refs_sigv4__escape(refs_str text, const char *plain, refs_buf *escaped,
+                               refs_error *err) {
+    static const char unreserved[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                     "0123456789-_.~";
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.data[i];
+        if (c != '\0' && (strchr(unreserved, c) != NULL || strchr(plain, c) != NULL))
+            REFS_TRY(refs_buf_append(escaped, &c, 1, err));
+        else
+            REFS_TRY(refs_buf_printf(escaped, err, "%%%02X", (unsigned)(unsigned char)c));
+    }
+    return REFS_OK;
+}
+
+/* The moment, as the signature has it, and what it is good for. */
+typedef struct scope {
+    char day[16], moment[32];
+    char text[128]; /* "20130524/us-east-1/s3/aws4_request" */
+} scope;
+
+static refs_status make_scope(const refs_signer *signer, scope *made, refs_error *err) {
+    struct tm utc;
+    if (gmtime_r(&signer->now, &utc) == NULL)
+        return refs_fail(err, REFS_INVALID, "the clock is beyond the calendar");
+    strftime(made->day, sizeof made->day, "%Y%m%d", &utc);
+    strftime(made->moment, sizeof made->moment, "%Y%m%dT%H%M%SZ", &utc);
+    int size =
+        snprintf(made->text, sizeof made->text, "%s/%s/s3/aws4_request", made->day, signer->region);
+    return size < (int)sizeof made->text
+               ? REFS_OK
+               : refs_fail(err, REFS_INVALID, "a region of %zu bytes", strlen(signer->region));
+}
+
+/* -- the query --------------------------------------------------------------------------------- */
+
+static refs_status append_parameter(const char *name, const char *value, refs_buf *query,
+                                    refs_error *err) {
+    REFS_TRY(refs_buf_printf(query, err, "%s%s=", query->size > 0 ? "&" : "", name));
+    return refs_sigv4__escape(refs_str_from(value), "", query, err);
+}
+
+static int compare(const void *a, const void *b) {
+    const refs_str *one = a, *other = b;
+    size_t size = one->size < other->size ? one->size : other->size;
+    int order = memcmp(one->data, other->data, size);
+    return order != 0 ? order : (one->size > other->size) - (one->size < other->size);
+}
+
+/* Appends the parameters of `query` in the order of their names. None of the names that are used
+ * here is the beginning of another, so that "=" does not disturb that. */
+static refs_status append_sorted(refs_str query, refs_buf *sorted, refs_error *err) {
+    refs_str parts[MAX_PARAMETERS];
+    size_t n = 0;
+    while (query.size > 0) {
+        if (n == MAX_PARAMETERS)
+            return refs_fail(err, REFS_LIMIT, "a query of more than %d parameters", MAX_PARAMETERS);
+        size_t end = refs_str_find(query, '&');
+        parts[n++] = refs_str_part(query, 0, end);
+        query = refs_str_part(query, end == SIZE_MAX ? query.size : end + 1, query.size);
+    }
+    qsort(parts, n, sizeof *parts, compare);
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0) REFS_TRY(refs_buf_append(sorted, "&", 1, err));
+        REFS_TRY(refs_buf_append_str(sorted, parts[i], err));
+    }
+    return REFS_OK;
+}
+
+static refs_status make_query(const refs_signer *signer, const scope *in, refs_str asked,
+                              refs_buf *query, refs_error *err) {
+    refs_buf all = REFS_BUF_INIT, credential = REFS_BUF_INIT, valid = REFS_BUF_INIT;
+    refs_status status =
+        refs_buf_printf(&credential, err, "%s/%s%c", signer->access_key, in->text, '\0');
+    if (status == REFS_OK) status = refs_buf_printf(&valid, err, "%u%c", signer->valid_s, '\0');
+    if (status == REFS_OK) status = refs_buf_append_str(&all, asked, err);
+    if (status == REFS_OK) status = append_parameter("X-Amz-Algorithm", METHOD, &all, err);
+    if (status == REFS_OK)
+        status = append_parameter("X-Amz-Credential", (const char *)credential.data, &all, err);
+    if (status == REFS_OK) status = append_parameter("X-Amz-Date", in->moment, &all, err);
+    if (status == REFS_OK)
+        status = append_parameter("X-Amz-Expires", (const char *)valid.data, &all, err);
+    if (status == REFS_OK && signer->session_token != NULL)
+        status = append_parameter("X-Amz-Security-Token", signer->session_token, &all, err);
+    if (status == REFS_OK) status = append_parameter("X-Amz-SignedHeaders", "host", &all, err);
+    if (status == REFS_OK)
+        status = append_sorted(refs_str_view((const char *)all.data, all.size), query, err);
+    refs_buf_clear(&valid);
+    refs_buf_clear(&credential);
+    refs_buf_clear(&all);
+    return status;
+}
+
+/* -- the signature ----------------------------------------------------------------------------- */
+
+static void to_hex(const uint8_t hash[REFS_SHA256_SIZE], char hex[2 * REFS_SHA256_SIZE + 1]) {
+    for (size_t i = 0; i < REFS_SHA256_SIZE; i++) snprintf(hex + 2 * i, 3, "%02x", hash[i]);
+}
+
+static refs_status make_key(const refs_signer *signer, const char *day,
+                            uint8_t key[REFS_SHA256_SIZE], refs_error *err) {
+    const char *const parts[] = {day, signer->region, "s3", "aws4_request"};
+    refs_buf secret = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&secret, err, "AWS4%s", signer->secret_key);
+    refs_bytes with = refs_buf_view(&secret);
+    for (size_t i = 0; status == REFS_OK && i < 4; i++) {
+        uint8_t next[REFS_SHA256_SIZE];
+        status = refs_sha256__hmac(with, refs_bytes_view(parts[i], strlen(parts[i])), next, err);
+        if (status == REFS_OK) memcpy(key, next, sizeof next);
+        with = refs_bytes_view(key, REFS_SHA256_SIZE);
+    }
+    if (secret.size > 0) memset(secret.data, 0, secret.size);
+    refs_buf_clear(&secret);
+    return status;
+}
+
+static refs_status make_signature(const refs_signer *signer, const scope *in, refs_bytes canonical,
+                                  char hex[2 * REFS_SHA256_SIZE + 1], refs_error *err) {
+    uint8_t hash[REFS_SHA256_SIZE], key[REFS_SHA256_SIZE];
+    refs_buf text = REFS_BUF_INIT;
+    REFS_TRY(refs_sha256__of(canonical, hash, err));
+    to_hex(hash, hex);
+    REFS_TRY(make_key(signer, in->day, key, err));
+    refs_status status =
+        refs_buf_printf(&text, err, METHOD "\n%s\n%s\n%s", in->moment, in->text, hex);
+    if (status == REFS_OK)
+        status =
+            refs_sha256__hmac(refs_bytes_view(key, sizeof key), refs_buf_view(&text), hash, err);
+    if (status == REFS_OK) to_hex(hash, hex);
+    refs_buf_clear(&text);
+    return status;
+}
+
+refs_status refs_sigv4__sign(const refs_signer *signer, const refs_signable *asked, refs_buf *query,
+                             refs_error *err) {
+    char hex[2 * REFS_SHA256_SIZE + 1];
+    refs_buf canonical = REFS_BUF_INIT;
+    size_t begin = query->size;
+    scope in;
+    REFS_TRY(make_scope(signer, &in, err));
+    REFS_TRY(make_query(signer, &in, asked->query, query, err));
+    refs_status status =
+        refs_buf_printf(&canonical, err, "%s\n", asked->method != NULL ? asked->method : "GET");
+    if (status == REFS_OK) status = refs_buf_append_str(&canonical, asked->path, err);
+    if (status == REFS_OK) status = refs_buf_append(&canonical, "\n", 1, err);
+    if (status == REFS_OK)
+        status = refs_buf_append(&canonical, query->data + begin, query->size - begin, err);
+    if (status == REFS_OK) status = refs_buf_append(&canonical, "\nhost:", 6, err);
+    if (status == REFS_OK) status = refs_buf_append_str(&canonical, asked->authority, err);
+    if (status == REFS_OK) status = refs_buf_printf(&canonical, err, "\n\nhost\nUNSIGNED-PAYLOAD");
+    if (status == REFS_OK)
+        status = make_signature(signer, &in, refs_buf_view(&canonical), hex, err);
+    if (status == REFS_OK) status = refs_buf_printf(query, err, "&X-Amz-Signature=%s", hex);
+    refs_buf_clear(&canonical);
+    return status;
+}

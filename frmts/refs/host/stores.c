@@ -1,0 +1,326 @@
+/* stores.c -- URLs of object stores, see host_internal.h. */
+#include "host_internal.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+#include "sigv4.h"
+
+/* How long a signed URL can be used: a request that is sent again is signed again. */
+#define VALID_S 3600
+
+/* -- keys and regions -------------------------------------------------------------------------- */
+
+const char *refs_host__region_of(const refs_host *host, refs_str bucket) {
+    for (size_t i = 0; i < host->n_buckets; i++)
+        if (refs_str_is(bucket, host->buckets[i].name)) return host->buckets[i].region;
+    return NULL;
+}
+
+bool refs_host__note_region(refs_host *host, refs_str bucket, const char *region) {
+    const char *known = refs_host__region_of(host, bucket);
+    if (strlen(region) >= sizeof host->buckets->region ||
+        strspn(region, "abcdefghijklmnopqrstuvwxyz"
+                       "0123456789-") < strlen(region))
+        return false;
+    if (known != NULL && strcmp(known, region) == 0) return false;
+    size_t at = 0;
+    while (at < host->n_buckets && !refs_str_is(bucket, host->buckets[at].name)) at++;
+    if (at == host->n_buckets) {
+        char *name = refs_str_copy(bucket);
+        if (name == NULL || !refs_grow((void **)&host->buckets, &host->buckets_capacity,
+                                       host->n_buckets, sizeof *host->buckets)) {
+            refs_free(name);
+            return false;
+        }
+        host->buckets[host->n_buckets++].name = name;
+    }
+    memcpy(host->buckets[at].region, region, strlen(region) + 1);
+    return true;
+}
+
+static refs_status read_profile(refs_host *host, refs_error *err) {
+    if (host->has_profile) return REFS_OK;
+    REFS_TRY(refs_aws_profile__read(&host->settings, &host->profile, err));
+    host->has_profile = true;
+    return REFS_OK;
+}
+
+/* Keys as AWS has them; NULL: requests are not signed. */
+typedef struct keys {
+    const char *access_key, *secret_key, *session_token;
+} keys;
+
+static refs_status find_keys(refs_host *host, const refs_object *object, keys *found,
+                             refs_error *err) {
+    const refs_settings *settings = &host->settings;
+    *found = (keys){NULL, NULL, NULL};
+    if (object->kind == REFS_OBJECT_AZURE) return REFS_OK;
+    if (object->alias != NULL) {
+        if (*object->alias->access_key != '\0')
+            *found = (keys){object->alias->access_key, object->alias->secret_key, NULL};
+        return REFS_OK;
+    }
+    if (object->kind == REFS_OBJECT_GOOGLE) {
+        if (refs_settings__is_on(settings, "GS_NO_SIGN_REQUEST")) return REFS_OK;
+        *found = (keys){refs_settings__get(settings, "GS_ACCESS_KEY_ID"),
+                        refs_settings__get(settings, "GS_SECRET_ACCESS_KEY"), NULL};
+        return REFS_OK;
+    }
+    if (refs_settings__is_on(settings, "AWS_NO_SIGN_REQUEST")) return REFS_OK;
+    REFS_TRY(read_profile(host, err));
+    *found =
+        (keys){host->profile.access_key, host->profile.secret_key, host->profile.session_token};
+    return REFS_OK;
+}
+
+bool refs_host__is_signed(refs_host *host, const refs_object *object) {
+    keys found;
+    return object->kind != REFS_OBJECT_URL && find_keys(host, object, &found, NULL) == REFS_OK &&
+           found.access_key != NULL && found.secret_key != NULL;
+}
+
+/* -- servers ----------------------------------------------------------------------------------- */
+
+/* Where a store is, and how a bucket is named there. */
+typedef struct server {
+    bool is_https, is_virtual; /* the bucket is a part of the host's name */
+    refs_str authority, path;  /* before the bucket: "" or "/…" */
+    const char *region;
+    char amazon[96];
+} server;
+
+/* Takes apart "https://host:port/path", of which scheme and path may be missing. */
+static void take_endpoint(refs_str endpoint, bool is_https, server *at) {
+    at->is_https = is_https;
+    if (refs_str_starts(endpoint, "http://")) {
+        at->is_https = false;
+        endpoint = refs_str_part(endpoint, 7, endpoint.size);
+    } else if (refs_str_starts(endpoint, "https://")) {
+        at->is_https = true;
+        endpoint = refs_str_part(endpoint, 8, endpoint.size);
+    }
+    size_t slash = refs_str_find(endpoint, '/');
+    at->authority = refs_str_part(endpoint, 0, slash);
+    at->path =
+        slash == SIZE_MAX ? refs_str_view("", 0) : refs_str_part(endpoint, slash, endpoint.size);
+    while (refs_str_ends(at->path, "/")) at->path.size--;
+    /* A port that is the scheme's own is not sent, nor signed. */
+    const char *port = at->is_https ? ":443" : ":80";
+    if (refs_str_ends(at->authority, port)) at->authority.size -= strlen(port);
+}
+
+/* Whether a bucket's name may stand before a host's: with a point in it no certificate fits. */
+static bool is_label(refs_str bucket) {
+    for (size_t i = 0; i < bucket.size; i++) {
+        char c = bucket.data[i];
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-') return false;
+    }
+    return bucket.size >= 3 && bucket.size <= 63;
+}
+
+static void take_amazon(const refs_host *host, const refs_object *object, bool is_signed,
+                        server *at) {
+    bool is_said =
+        refs_host__region_of(host, object->whole) != NULL || host->profile.region != NULL;
+    const char *end = strncmp(at->region, "cn-", 3) == 0 ? ".cn" : "";
+    /* Without a signature the server of no region finds every bucket. */
+    if (is_signed || is_said)
+        snprintf(at->amazon, sizeof at->amazon, "s3.%.32s.amazonaws.com%s", at->region, end);
+    else
+        snprintf(at->amazon, sizeof at->amazon, "s3.amazonaws.com");
+    take_endpoint(refs_str_from(at->amazon), true, at);
+    if (refs_settings__is_off(&host->settings, "AWS_HTTPS")) at->is_https = false;
+    at->is_virtual = is_label(object->bucket);
+}
+
+static const char *s3_endpoint(const refs_host *host) {
+    const char *const names[] = {"AWS_S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL",
+                                 NULL};
+    const char *endpoint = refs_settings__first(&host->settings, names);
+    if (refs_settings__is_on(&host->settings, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))
+        return refs_settings__get(&host->settings, names[0]);
+    return endpoint != NULL ? endpoint : host->profile.endpoint;
+}
+
+static bool is_virtual(const refs_host *host, bool otherwise) {
+    const char *style = host->profile.style;
+    if (refs_settings__is_on(&host->settings, "AWS_VIRTUAL_HOSTING")) return true;
+    if (refs_settings__is_off(&host->settings, "AWS_VIRTUAL_HOSTING")) return false;
+    if (style != NULL && strcasecmp(style, "virtual") == 0) return true;
+    return style != NULL && strcasecmp(style, "path") == 0 ? false : otherwise;
+}
+
+static refs_status find_s3(refs_host *host, const refs_object *object, bool is_signed, server *at,
+                           refs_error *err) {
+    REFS_TRY(read_profile(host, err));
+    const char *region = refs_host__region_of(host, object->whole);
+    const char *endpoint = s3_endpoint(host);
+    at->region = region != NULL ? region : host->profile.region;
+    if (at->region == NULL) at->region = "us-east-1";
+    if (endpoint == NULL)
+        take_amazon(host, object, is_signed, at);
+    else
+        take_endpoint(refs_str_from(endpoint), !refs_settings__is_off(&host->settings, "AWS_HTTPS"),
+                      at);
+    at->is_virtual = is_virtual(host, at->is_virtual);
+    return REFS_OK;
+}
+
+static refs_status find_server(refs_host *host, const refs_object *object, bool is_signed,
+                               server *at, refs_error *err) {
+    *at = (server){.region = "us-east-1"};
+    if (object->alias != NULL) {
+        take_endpoint(refs_str_from(object->alias->endpoint), object->alias->is_https, at);
+    } else if (object->kind == REFS_OBJECT_GOOGLE) {
+        const char *endpoint = refs_settings__get(&host->settings, "CPL_GS_ENDPOINT");
+        take_endpoint(refs_str_from(endpoint != NULL ? endpoint : "storage.googleapis.com"), true,
+                      at);
+        at->region = "auto";
+    } else {
+        REFS_TRY(find_s3(host, object, is_signed, at, err));
+    }
+    if (at->authority.size > 0) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "the endpoint of the object store has no host");
+}
+
+/* -- URLs -------------------------------------------------------------------------------------- */
+
+typedef struct address {
+    refs_buf authority, path, query;
+} address;
+
+static void address_clear(address *made) {
+    refs_buf_clear(&made->authority);
+    refs_buf_clear(&made->path);
+    refs_buf_clear(&made->query);
+}
+
+static refs_str text_of(const refs_buf *buf) {
+    return refs_str_view(buf->size > 0 ? (const char *)buf->data : "", buf->size);
+}
+
+static refs_status make_address(const server *at, const refs_object *object, address *made,
+                                refs_error *err) {
+    if (at->is_virtual) {
+        REFS_TRY(refs_buf_append_str(&made->authority, object->bucket, err));
+        REFS_TRY(refs_buf_append(&made->authority, ".", 1, err));
+    }
+    REFS_TRY(refs_buf_append_str(&made->authority, at->authority, err));
+    REFS_TRY(refs_buf_append_str(&made->path, at->path, err));
+    if (!at->is_virtual) {
+        REFS_TRY(refs_buf_append(&made->path, "/", 1, err));
+        REFS_TRY(refs_sigv4__escape(object->bucket, "", &made->path, err));
+    }
+    if (object->question.size == 0 || object->key.size > 0 || at->is_virtual)
+        REFS_TRY(refs_buf_append(&made->path, "/", 1, err));
+    REFS_TRY(refs_sigv4__escape(object->key, "/", &made->path, err));
+    return refs_buf_append_str(&made->query, object->question, err);
+}
+
+/* Who pays, where that is not who owns the bucket. */
+static refs_status append_payer(const refs_host *host, const refs_object *object, bool is_signed,
+                                refs_buf *query, refs_error *err) {
+    const bool is_google = object->kind == REFS_OBJECT_GOOGLE;
+    const char *payer =
+        refs_settings__get(&host->settings, is_google ? "GS_USER_PROJECT" : "AWS_REQUEST_PAYER");
+    if (payer == NULL || object->alias != NULL || !is_signed) return REFS_OK;
+    REFS_TRY(refs_buf_printf(query, err, "%s%s=", query->size > 0 ? "&" : "",
+                             is_google ? "userProject" : "x-amz-request-payer"));
+    return refs_sigv4__escape(refs_str_from(payer), "", query, err);
+}
+
+static refs_status append_url(const server *at, const address *to, refs_buf *url, refs_error *err) {
+    REFS_TRY(refs_buf_printf(url, err, at->is_https ? "https://" : "http://"));
+    REFS_TRY(refs_buf_append_str(url, text_of(&to->authority), err));
+    REFS_TRY(refs_buf_append_str(url, text_of(&to->path), err));
+    if (to->query.size == 0) return REFS_OK;
+    REFS_TRY(refs_buf_append(url, "?", 1, err));
+    return refs_buf_append_str(url, text_of(&to->query), err);
+}
+
+static refs_status sign(const server *at, const keys *with, const char *method, address *to,
+                        refs_error *err) {
+    const refs_signer signer = {with->access_key, with->secret_key, with->session_token,
+                                at->region,       time(NULL),       VALID_S};
+    const refs_signable asked = {text_of(&to->authority), text_of(&to->path), text_of(&to->query),
+                                 method};
+    refs_buf query = REFS_BUF_INIT;
+    refs_status status = refs_sigv4__sign(&signer, &asked, &query, err);
+    refs_buf_clear(&to->query);
+    to->query = query;
+    return status;
+}
+
+static refs_status s3_url(refs_host *host, const refs_object *object, refs_buf *url,
+                          refs_error *err) {
+    address to = {REFS_BUF_INIT, REFS_BUF_INIT, REFS_BUF_INIT};
+    keys with;
+    server at;
+    REFS_TRY(find_keys(host, object, &with, err));
+    bool is_signed = with.access_key != NULL && with.secret_key != NULL;
+    REFS_TRY(find_server(host, object, is_signed, &at, err));
+    refs_status status = make_address(&at, object, &to, err);
+    if (status == REFS_OK) status = append_payer(host, object, is_signed, &to.query, err);
+    if (status == REFS_OK && is_signed) status = sign(&at, &with, object->method, &to, err);
+    if (status == REFS_OK) status = append_url(&at, &to, url, err);
+    address_clear(&to);
+    return status;
+}
+
+/* -- Azure ------------------------------------------------------------------------------------- */
+
+/* The value of a name in "Name=value;Name=value"; the empty one where there is none. */
+static refs_str in_connection(const char *connection, const char *name) {
+    refs_str text = connection != NULL ? refs_str_from(connection) : refs_str_view("", 0);
+    size_t size = strlen(name);
+    while (text.size > 0) {
+        size_t end = refs_str_find(text, ';');
+        refs_str part = refs_str_part(text, 0, end);
+        if (refs_str_starts(part, name) && part.size > size && part.data[size] == '=')
+            return refs_str_part(part, size + 1, part.size);
+        text = refs_str_part(text, end == SIZE_MAX ? text.size : end + 1, text.size);
+    }
+    return text;
+}
+
+static refs_status append_azure(const refs_settings *settings, const char *connection,
+                                refs_buf *url, refs_error *err) {
+    const char *account = refs_settings__get(settings, "AZURE_STORAGE_ACCOUNT");
+    refs_str endpoint = in_connection(connection, "BlobEndpoint");
+    refs_str name =
+        account != NULL ? refs_str_from(account) : in_connection(connection, "AccountName");
+    while (refs_str_ends(endpoint, "/")) endpoint.size--;
+    if (endpoint.size > 0) return refs_buf_append_str(url, endpoint, err);
+    if (name.size == 0)
+        return refs_fail(err, REFS_INVALID,
+                         "az:// needs AZURE_STORAGE_ACCOUNT or AZURE_STORAGE_CONNECTION_STRING");
+    return refs_buf_printf(url, err, "https://%.*s.blob.core.windows.net", REFS_STR_ARG(name));
+}
+
+static refs_status azure_url(const refs_host *host, const refs_object *object, refs_buf *url,
+                             refs_error *err) {
+    const refs_settings *settings = &host->settings;
+    const char *connection = refs_settings__get(settings, "AZURE_STORAGE_CONNECTION_STRING");
+    const char *token = refs_settings__get(settings, "AZURE_STORAGE_SAS_TOKEN");
+    refs_str signature =
+        token != NULL ? refs_str_from(token) : in_connection(connection, "SharedAccessSignature");
+    REFS_TRY(append_azure(settings, connection, url, err));
+    REFS_TRY(refs_buf_append(url, "/", 1, err));
+    REFS_TRY(refs_sigv4__escape(object->bucket, "$", url, err));
+    REFS_TRY(refs_buf_append(url, "/", 1, err));
+    REFS_TRY(refs_sigv4__escape(object->key, "/", url, err));
+    if (refs_str_starts(signature, "?")) signature = refs_str_part(signature, 1, signature.size);
+    if (signature.size == 0 || refs_settings__is_on(settings, "AZURE_NO_SIGN_REQUEST"))
+        return REFS_OK;
+    REFS_TRY(refs_buf_append(url, "?", 1, err));
+    return refs_buf_append_str(url, signature, err);
+}
+
+refs_status refs_host__url(refs_host *host, const refs_object *object, refs_buf *url,
+                           refs_error *err) {
+    if (object->bucket.size == 0)
+        return refs_fail(err, REFS_INVALID, "the name of the bucket is missing");
+    if (object->kind == REFS_OBJECT_AZURE) return azure_url(host, object, url, err);
+    return s3_url(host, object, url, err);
+}

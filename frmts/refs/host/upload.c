@@ -1,0 +1,211 @@
+/* upload.c -- files that become objects, see host.h.
+ *
+ * Source: PutObject, CreateMultipartUpload, UploadPart, CompleteMultipartUpload,
+ * AbortMultipartUpload of the Amazon S3 API reference.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "refs/fork.h"
+#include "sigv4.h"
+#include "upload_transfer.h"
+
+/* As many parts as S3 takes. */
+#define MAX_PARTS 10000
+
+/* A file on its way. */
+typedef struct upload {
+    refs_sending sending;
+    int file;
+    uint64_t size;
+    uint64_t part_bytes;
+    size_t at_a_time;
+    bool in_parts;
+    char *id; /* of an upload in parts; NULL: none was begun */
+} upload;
+
+/* -- how --------------------------------------------------------------------------------------- */
+
+static void ask_alias(const refs_s3nc_host *alias, upload *of) {
+    if (alias->part_bytes > 0) of->part_bytes = alias->part_bytes;
+    if (alias->max_parts > 0) of->at_a_time = (size_t)alias->max_parts;
+    if (alias->is_serial) of->at_a_time = 1;
+    if (!alias->is_multipart_upload) of->in_parts = false;
+    if (alias->connect_timeout_s > 0)
+        of->sending.connect_ms = (uint64_t)(1000 * alias->connect_timeout_s);
+}
+
+static refs_status set_up(refs_host *host, const char *location, upload *of, refs_error *err) {
+    const refs_http_options defaults = REFS_HTTP_OPTIONS_INIT;
+    refs_object object;
+    *of = (upload){.file = -1,
+                   .in_parts = true,
+                   .part_bytes = REFS_UPLOAD_PART_BYTES,
+                   .at_a_time = REFS_UPLOAD_PARTS};
+    of->sending = (refs_sending){host, location, defaults.rules, 0};
+    host->functions.rules(host, location, &of->sending.rules);
+    refs_lock(&host->lock);
+    refs_status status = refs_host__parse(host, location, &object, err);
+    if (status == REFS_OK && object.alias != NULL) ask_alias(object.alias, of);
+    refs_unlock(&host->lock);
+    REFS_TRY(status);
+    bool is_store = object.kind == REFS_OBJECT_S3 || object.kind == REFS_OBJECT_GOOGLE;
+    if (is_store && object.bucket.size > 0 && object.key.size > 0) return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: objects are written to s3://bucket/key and gs://bucket/key", location);
+}
+
+static refs_status open_file(const char *path, upload *of, refs_error *err) {
+    struct stat status;
+    of->file = open(path, O_RDONLY | O_CLOEXEC);
+    if (of->file < 0 || fstat(of->file, &status) != 0)
+        return refs_fail(err, REFS_IO, "%s: cannot be read: %s", path, strerror(errno));
+    of->size = (uint64_t)status.st_size;
+    if (of->part_bytes < REFS_UPLOAD_MIN_PART_BYTES) of->part_bytes = REFS_UPLOAD_MIN_PART_BYTES;
+    if (of->size / MAX_PARTS >= of->part_bytes) of->part_bytes = of->size / MAX_PARTS + 1;
+    of->in_parts = of->in_parts && of->size > of->part_bytes;
+    return REFS_OK;
+}
+
+/* -- in parts ---------------------------------------------------------------------------------- */
+
+static refs_status send_one(const upload *of, refs_transfer *transfer, refs_error *err) {
+    return refs_host__transfer(&of->sending, transfer, 1, 1, err);
+}
+
+static refs_status take_id(upload *of, const refs_buf *answer, refs_error *err) {
+    static const char before[] = "<UploadId>";
+    refs_str text = refs_str_view((const char *)answer->data, answer->size);
+    for (size_t i = 0; i + sizeof before <= text.size; i++) {
+        if (memcmp(text.data + i, before, sizeof before - 1) != 0) continue;
+        refs_str id = refs_str_part(text, i + sizeof before - 1, text.size);
+        of->id = refs_str_copy(refs_str_part(id, 0, refs_str_find(id, '<')));
+        return of->id != NULL ? REFS_OK : refs_fail_nomem(err);
+    }
+    return refs_fail(err, REFS_CORRUPT, "%s: the store gives no number to an upload in parts",
+                     of->sending.location);
+}
+
+static refs_status begin_parts(upload *of, refs_error *err) {
+    refs_transfer asked = {.method = "POST", .query = "uploads=", .file = -1};
+    refs_status status = send_one(of, &asked, err);
+    if (status == REFS_OK) status = take_id(of, &asked.answer, err);
+    refs_host__transfer_clear(&asked);
+    return status;
+}
+
+static refs_status append_id(const upload *of, const char *before, refs_buf *query,
+                             refs_error *err) {
+    REFS_TRY(refs_buf_printf(query, err, "%suploadId=", before));
+    REFS_TRY(refs_sigv4__escape(refs_str_from(of->id), "", query, err));
+    return refs_buf_append(query, "", 1, err);
+}
+
+static refs_status make_parts(const upload *of, refs_transfer *parts, refs_buf *queries, size_t n,
+                              refs_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        char before[48];
+        uint64_t offset = i * of->part_bytes, left = of->size - offset;
+        snprintf(before, sizeof before, "partNumber=%zu&", i + 1);
+        REFS_TRY(append_id(of, before, &queries[i], err));
+        parts[i] = (refs_transfer){.method = "PUT",
+                                   .query = (const char *)queries[i].data,
+                                   .file = of->file,
+                                   .offset = offset,
+                                   .length = left < of->part_bytes ? left : of->part_bytes};
+    }
+    return REFS_OK;
+}
+
+static refs_status list_parts(const upload *of, const refs_transfer *parts, size_t n, refs_buf *xml,
+                              refs_error *err) {
+    REFS_TRY(refs_buf_printf(xml, err, "<CompleteMultipartUpload>"));
+    for (size_t i = 0; i < n; i++) {
+        if (*parts[i].etag == '\0')
+            return refs_fail(err, REFS_CORRUPT, "%s: the store gives no ETag to a part",
+                             of->sending.location);
+        REFS_TRY(refs_buf_printf(xml, err,
+                                 "<Part><PartNumber>%zu</PartNumber><ETag>%s</ETag></Part>", i + 1,
+                                 parts[i].etag));
+    }
+    return refs_buf_printf(xml, err, "</CompleteMultipartUpload>");
+}
+
+static refs_status end_parts(const upload *of, const refs_transfer *parts, size_t n,
+                             refs_error *err) {
+    refs_buf xml = REFS_BUF_INIT, query = REFS_BUF_INIT;
+    refs_status status = list_parts(of, parts, n, &xml, err);
+    if (status == REFS_OK) status = append_id(of, "", &query, err);
+    refs_transfer asked = {.method = "POST", .query = (const char *)query.data, .file = -1};
+    asked.body = refs_str_view((const char *)xml.data, xml.size);
+    asked.length = xml.size;
+    if (status == REFS_OK) status = send_one(of, &asked, err);
+    refs_host__transfer_clear(&asked);
+    refs_buf_clear(&query);
+    refs_buf_clear(&xml);
+    return status;
+}
+
+static void forget_parts(const upload *of) {
+    refs_buf query = REFS_BUF_INIT;
+    if (append_id(of, "", &query, NULL) == REFS_OK) {
+        refs_transfer asked = {.method = "DELETE",
+                               .query = (const char *)query.data,
+                               .file = -1,
+                               .may_be_absent = true};
+        (void)send_one(of, &asked, NULL);
+        refs_host__transfer_clear(&asked);
+    }
+    refs_buf_clear(&query);
+}
+
+static refs_status send_parts(upload *of, refs_error *err) {
+    size_t n = (size_t)((of->size - 1) / of->part_bytes + 1);
+    refs_transfer *parts = refs_calloc(n, sizeof *parts);
+    refs_buf *queries = refs_calloc(n, sizeof *queries);
+    refs_status status = parts != NULL && queries != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (status == REFS_OK) status = begin_parts(of, err);
+    if (status == REFS_OK) status = make_parts(of, parts, queries, n, err);
+    if (status == REFS_OK) status = refs_host__transfer(&of->sending, parts, n, of->at_a_time, err);
+    if (status == REFS_OK) status = end_parts(of, parts, n, err);
+    if (status != REFS_OK && of->id != NULL) forget_parts(of);
+    for (size_t i = 0; parts != NULL && queries != NULL && i < n; i++) {
+        refs_host__transfer_clear(&parts[i]);
+        refs_buf_clear(&queries[i]);
+    }
+    refs_free(queries);
+    refs_free(parts);
+    return status;
+}
+
+/* -- all --------------------------------------------------------------------------------------- */
+
+static refs_status send_whole(const upload *of, refs_error *err) {
+    refs_transfer whole = {.method = "PUT", .query = "", .file = of->file, .length = of->size};
+    refs_status status = send_one(of, &whole, err);
+    refs_host__transfer_clear(&whole);
+    return status;
+}
+
+refs_status refs_host_upload(refs_host *host, const char *path, const char *location,
+                             refs_error *err) {
+    upload of;
+    REFS_TRY(set_up(host, location, &of, err));
+    refs_status status = open_file(path, &of, err);
+    if (status == REFS_OK) status = of.in_parts ? send_parts(&of, err) : send_whole(&of, err);
+    if (of.file >= 0) close(of.file);
+    refs_free(of.id);
+    return status;
+}
+
+refs_status refs_host_remove(refs_host *host, const char *location, refs_error *err) {
+    upload of;
+    REFS_TRY(set_up(host, location, &of, err));
+    refs_transfer asked = {.method = "DELETE", .query = "", .file = -1, .may_be_absent = true};
+    refs_status status = send_one(&of, &asked, err);
+    refs_host__transfer_clear(&asked);
+    return status;
+}

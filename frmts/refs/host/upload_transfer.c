@@ -1,0 +1,269 @@
+/* upload_transfer.c -- see upload_transfer.h. */
+#include "upload_transfer.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "refs/fork.h"
+
+/* The body of an answer: what S3 says of an object, or of a failure. */
+#define MAX_ANSWER_BYTES (256 * REFS_KIB)
+
+/* How long is waited for something to happen. */
+#define POLL_MS 1000
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* -- what libcurl calls ------------------------------------------------------------------------ */
+
+static size_t give(char *dst, size_t size, size_t n, void *user) {
+    refs_transfer *transfer = user;
+    uint64_t left = transfer->length - transfer->sent;
+    size_t wanted = size * n < left ? size * n : (size_t)left;
+    if (wanted == 0) return 0;
+    if (transfer->file < 0) {
+        memcpy(dst, transfer->body.data + transfer->sent, wanted);
+        transfer->sent += wanted;
+        return wanted;
+    }
+    ssize_t got = pread(transfer->file, dst, wanted, (off_t)(transfer->offset + transfer->sent));
+    if (got <= 0) return CURL_READFUNC_ABORT;
+    transfer->sent += (uint64_t)got;
+    return (size_t)got;
+}
+
+static int rewind_to(void *user, curl_off_t offset, int origin) {
+    refs_transfer *transfer = user;
+    if (origin != SEEK_SET || offset < 0) return CURL_SEEKFUNC_FAIL;
+    transfer->sent = (uint64_t)offset;
+    return CURL_SEEKFUNC_OK;
+}
+
+static size_t take(char *src, size_t size, size_t n, void *user) {
+    refs_transfer *transfer = user;
+    if (transfer->answer.size + size * n > MAX_ANSWER_BYTES) return 0;
+    return refs_buf_append(&transfer->answer, src, size * n, NULL) == REFS_OK ? size * n : 0;
+}
+
+static size_t take_header(char *src, size_t size, size_t n, void *user) {
+    refs_transfer *transfer = user;
+    if (size * n > 5 && strncasecmp(src, "etag:", 5) == 0) {
+        refs_str value = refs_str_trim(refs_str_view(src + 5, size * n - 5), " \t\r\n");
+        if (value.size < sizeof transfer->etag) {
+            memcpy(transfer->etag, value.data, value.size);
+            transfer->etag[value.size] = '\0';
+        }
+    }
+    return size * n;
+}
+
+/* -- one attempt ------------------------------------------------------------------------------- */
+
+/* Signed anew each time: the first signature may have expired. */
+static refs_status make_url(const refs_sending *sending, const refs_transfer *transfer,
+                            refs_buf *url, refs_error *err) {
+    refs_object object;
+    refs_lock(&sending->host->lock);
+    refs_status status = refs_host__parse(sending->host, sending->location, &object, err);
+    object.question = refs_str_from(transfer->query);
+    object.method = transfer->method;
+    if (status == REFS_OK) status = refs_host__url(sending->host, &object, url, err);
+    refs_unlock(&sending->host->lock);
+    return status == REFS_OK ? refs_buf_append(url, "", 1, err) : status;
+}
+
+static void set_options(const refs_sending *sending, refs_transfer *transfer, const char *url) {
+    CURL *easy = transfer->easy;
+    struct curl_slist *headers = refs_host__prepare(&sending->host->settings, url, easy);
+    struct curl_slist *more = curl_slist_append(headers, "Expect:");
+    transfer->headers = more != NULL ? more : headers;
+    curl_easy_setopt(easy, CURLOPT_URL, url);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
+    curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, transfer->method);
+    curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)transfer->length);
+    curl_easy_setopt(easy, CURLOPT_READFUNCTION, give);
+    curl_easy_setopt(easy, CURLOPT_READDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, rewind_to);
+    curl_easy_setopt(easy, CURLOPT_SEEKDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
+    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)REFS_HTTP_MIN_SPEED);
+    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)(sending->rules.stall_ms / 1000 + 1));
+    if (sending->connect_ms > 0)
+        curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)sending->connect_ms);
+    if (sending->rules.proofs.authorities != NULL)
+        curl_easy_setopt(easy, CURLOPT_CAINFO, sending->rules.proofs.authorities);
+}
+
+static refs_status begin(const refs_sending *sending, refs_transfer *transfer, CURLM *multi,
+                         refs_error *err) {
+    refs_buf url = REFS_BUF_INIT;
+    REFS_TRY(make_url(sending, transfer, &url, err));
+    transfer->easy = curl_easy_init();
+    transfer->answer.size = 0;
+    transfer->sent = 0;
+    transfer->n_tries++;
+    if (transfer->easy != NULL) set_options(sending, transfer, (const char *)url.data);
+    bool is_begun =
+        transfer->easy != NULL && curl_multi_add_handle(multi, transfer->easy) == CURLM_OK;
+    refs_buf_clear(&url);
+    return is_begun ? REFS_OK : refs_fail_nomem(err);
+}
+
+static void end(refs_transfer *transfer, CURLM *multi) {
+    if (transfer->easy == NULL) return;
+    curl_multi_remove_handle(multi, transfer->easy);
+    curl_easy_cleanup(transfer->easy);
+    curl_slist_free_all(transfer->headers);
+    transfer->easy = NULL;
+    transfer->headers = NULL;
+}
+
+/* -- how it went ------------------------------------------------------------------------------- */
+
+static bool is_for_the_moment(CURLcode code, long status) {
+    switch (code) {
+    case CURLE_OK:
+        return status == 429 || status >= 500;
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_HTTP2_STREAM:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What S3 says: "<Code>AccessDenied</Code>". */
+static refs_str code_in(const refs_buf *answer) {
+    static const char before[] = "<Code>";
+    refs_str text = refs_str_view((const char *)answer->data, answer->size);
+    for (size_t i = 0; i + sizeof before <= text.size; i++)
+        if (memcmp(text.data + i, before, sizeof before - 1) == 0) {
+            refs_str code = refs_str_part(text, i + sizeof before - 1, text.size);
+            return refs_str_part(code, 0, refs_str_find(code, '<'));
+        }
+    return refs_str_view("", 0);
+}
+
+static refs_status fail(const refs_sending *sending, const refs_transfer *transfer, CURLcode code,
+                        long status, refs_error *err) {
+    const refs_http_host *asked = &sending->host->functions;
+    refs_str said = code_in(&transfer->answer);
+    char tried[48] = "";
+    if (transfer->n_tries > 1)
+        snprintf(tried, sizeof tried, ", after %u attempts", transfer->n_tries);
+    if (code != CURLE_OK)
+        return refs_fail(err, REFS_IO, "%s: cannot be written: %s%s", sending->location,
+                         curl_easy_strerror(code), tried);
+    const char *advice = asked->advice(asked->self, sending->location, status);
+    return refs_fail(err, status == 404 ? REFS_NOT_FOUND : REFS_IO,
+                     "%s: cannot be written: HTTP %ld%s%.*s%s%s%s", sending->location, status,
+                     said.size > 0 ? " " : "", REFS_STR_ARG(said), tried,
+                     advice != NULL ? ": " : "", advice != NULL ? advice : "");
+}
+
+/* S3 may answer 200 and say in the body that it has failed. */
+static bool is_success(const refs_transfer *transfer, CURLcode code, long status) {
+    if (code != CURLE_OK) return false;
+    if (status == 404 && transfer->may_be_absent) return true;
+    return status >= 200 && status < 300 && code_in(&transfer->answer).size == 0;
+}
+
+static refs_status conclude(const refs_sending *sending, refs_transfer *transfer, CURLcode code,
+                            refs_error *err) {
+    long status = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    transfer->is_done = is_success(transfer, code, status);
+    if (transfer->is_done) return REFS_OK;
+    bool again = is_for_the_moment(code, status) || (code == CURLE_OK && status < 300);
+    if (!again || transfer->n_tries > sending->rules.max_retries)
+        return fail(sending, transfer, code, status, err);
+    unsigned doubled = transfer->n_tries < 8 ? transfer->n_tries - 1 : 7;
+    transfer->due_ms = now_ms() + ((int64_t)sending->rules.retry_delay_ms << doubled);
+    return REFS_OK;
+}
+
+/* -- all of them ------------------------------------------------------------------------------- */
+
+static refs_status take_results(const refs_sending *sending, CURLM *multi, refs_error *err) {
+    const CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(multi, &left)) != NULL) {
+        refs_transfer *transfer = NULL;
+        CURLcode code = message->data.result;
+        if (message->msg != CURLMSG_DONE) continue;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
+        refs_status status = conclude(sending, transfer, code, err);
+        end(transfer, multi);
+        REFS_TRY(status);
+    }
+    return REFS_OK;
+}
+
+/* Begins what is due, as far as there is room. */
+static refs_status begin_more(const refs_sending *sending, refs_transfer *transfers, size_t n,
+                              size_t room, CURLM *multi, refs_error *err) {
+    int64_t now = now_ms();
+    for (size_t i = 0; i < n; i++)
+        if (transfers[i].easy != NULL && room > 0) room--;
+    for (size_t i = 0; i < n && room > 0; i++) {
+        if (transfers[i].is_done || transfers[i].easy != NULL || transfers[i].due_ms > now)
+            continue;
+        REFS_TRY(begin(sending, &transfers[i], multi, err));
+        room--;
+    }
+    return REFS_OK;
+}
+
+static bool all_are_done(const refs_transfer *transfers, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!transfers[i].is_done) return false;
+    return true;
+}
+
+static refs_status run(const refs_sending *sending, refs_transfer *transfers, size_t n,
+                       size_t at_a_time, CURLM *multi, refs_error *err) {
+    while (!all_are_done(transfers, n)) {
+        int running;
+        REFS_TRY(begin_more(sending, transfers, n, at_a_time, multi, err));
+        if (curl_multi_perform(multi, &running) != CURLM_OK)
+            return refs_fail(err, REFS_IO, "%s: libcurl has failed", sending->location);
+        REFS_TRY(take_results(sending, multi, err));
+        if (running > 0)
+            (void)curl_multi_poll(multi, NULL, 0, POLL_MS, NULL);
+        else if (!all_are_done(transfers, n))
+            (void)curl_multi_poll(multi, NULL, 0, 10, NULL);
+    }
+    return REFS_OK;
+}
+
+refs_status refs_host__transfer(const refs_sending *sending, refs_transfer *transfers, size_t n,
+                                size_t at_a_time, refs_error *err) {
+    CURLM *multi = curl_multi_init();
+    if (multi == NULL) return refs_fail_nomem(err);
+    refs_status status = run(sending, transfers, n, at_a_time, multi, err);
+    for (size_t i = 0; i < n; i++) end(&transfers[i], multi);
+    curl_multi_cleanup(multi);
+    return status;
+}
+
+void refs_host__transfer_clear(refs_transfer *transfer) {
+    refs_buf_clear(&transfer->answer);
+}

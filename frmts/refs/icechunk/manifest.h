@@ -1,0 +1,26 @@
+/* manifest.h -- one manifest: where chunks of arrays are.
+ *
+ * Arrays are sorted by the ids of their nodes, references by the index of the
+ * chunk: both are searched by halves. Before it is said that a chunk is absent,
+ * it is once looked whether the references of its array do ascend: those of a
+ * manifest that was written wrong would else be fill values.
+ *
+ * Source: manifest.fbs of the Icechunk specification. Safe from any thread.
+ */
+#ifndef REFS_ICECHUNK_MANIFEST_H
+#define REFS_ICECHUNK_MANIFEST_H
+
+#include "refs/block_cache.h"
+#include "snapshot.h"
+
+/** Reads the file of manifest `id` into a block, held once. */
+refs_status refs_icechunk__manifest_read(const refs_icechunk_source *source, const uint8_t *id,
+                                         refs_loaded_block *loaded, refs_error *err);
+
+/** Finds a chunk of `node` in the manifest that `block` holds, of which the chunk takes another
+ * hold. REFS_NOT_FOUND without a message: it is not there. */
+refs_status refs_icechunk__manifest_find(const refs_icechunk_source *source, refs_block *block,
+                                         const refs_icechunk_node *node, const uint64_t *index,
+                                         refs_icechunk_chunk *chunk, refs_error *err);
+
+#endif

@@ -1,0 +1,253 @@
+/* old_refs.c -- see old_refs.h. */
+#include "old_refs.h"
+
+#include "file.h"
+#include "moment.h"
+#include "refs/json.h"
+
+#define MAX_REF_BYTES (64 * REFS_KIB)
+
+/* So many snapshots are gone back, each of which is read. */
+#define MAX_STEPS 10000
+
+/* -- references -------------------------------------------------------------------------------- */
+
+static refs_status ref_location(refs_str folder, const char *kind, refs_str name,
+                                refs_buf *location, refs_error *err) {
+    if (refs_str_find(name, '/') != SIZE_MAX || name.size == 0)
+        return refs_fail(err, REFS_INVALID, "\"%.*s\" is no name of a %s", REFS_STR_ARG(name),
+                         kind);
+    return refs_buf_printf(location, err, "%.*s/refs/%s.%.*s/ref.json", (int)folder.size,
+                           folder.data, kind, (int)name.size, name.data);
+}
+
+refs_status refs_icechunk_old_reference(refs_str folder, const refs_icechunk_version *version,
+                                        refs_buf *location, refs_error *err) {
+    const char *tag = version->tag != NULL ? version->tag : version->tag_or_snapshot;
+    const char *branch = version->branch != NULL ? version->branch : "main";
+    return tag != NULL ? ref_location(folder, "tag", refs_str_from(tag), location, err)
+                       : ref_location(folder, "branch", refs_str_from(branch), location, err);
+}
+
+static refs_status parse_ref(refs_str text, refs_object_id *id, refs_error *err) {
+    refs_json_doc *document = NULL;
+    REFS_TRY(refs_json_parse(text, &document, err));
+    const refs_str snapshot = refs_json_text(refs_json_get(refs_json_root(document), "snapshot"));
+    const bool is_id = refs_icechunk__id_parse(snapshot, id);
+    refs_json_doc_free(document);
+    return is_id
+               ? REFS_OK
+               : refs_fail(err, REFS_CORRUPT, "it names no snapshot, as {\"snapshot\": \"<id>\"}");
+}
+
+/* REFS_NOT_FOUND: there is no such file. */
+static refs_status read_ref(const refs_icechunk_source *source, const char *location,
+                            refs_object_id *id, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_vfs_read_whole(source->vfs, location, MAX_REF_BYTES, &text, err);
+    const bool was_read = status == REFS_OK;
+    if (was_read) status = parse_ref(refs_str_view((const char *)text.data, text.size), id, err);
+    if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", location);
+    refs_buf_clear(&text);
+    return status;
+}
+
+static refs_status is_deleted(const refs_icechunk_source *source, const char *ref, bool *deleted,
+                              refs_error *err) {
+    refs_buf location = REFS_BUF_INIT, mark = REFS_BUF_INIT;
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = refs_buf_printf(&location, err, "%s.deleted", ref);
+    if (status == REFS_OK)
+        status = refs_vfs_read_whole(source->vfs, (const char *)location.data, MAX_REF_BYTES, &mark,
+                                     &problem);
+    *deleted = status == REFS_OK;
+    refs_buf_clear(&mark);
+    refs_buf_clear(&location);
+    return status == REFS_NOT_FOUND ? REFS_OK : refs_fail(err, status, "%s", problem.message);
+}
+
+/* -- going back -------------------------------------------------------------------------------- */
+
+/* A snapshot's file, of which only the head is looked at. */
+static refs_status read_head(const refs_icechunk_source *source, const refs_object_id *id,
+                             refs_buf *buffer, refs_snapshot_head *head, refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    unsigned version;
+    buffer->size = 0;
+    refs_status status =
+        refs_icechunk__object_location(source, "snapshots", id->bytes, &location, err);
+    if (status == REFS_OK)
+        status = refs_icechunk__file_read(source, (const char *)location.data,
+                                          REFS_ICECHUNK_SNAPSHOT, buffer, &version, err);
+    if (status == REFS_OK) status = refs_icechunk__snapshot_head(refs_buf_view(buffer), head, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+static refs_status go_back(const refs_icechunk_source *source, const char *as_of,
+                           refs_object_id *id, refs_error *err) {
+    int64_t latest;
+    refs_buf buffer = REFS_BUF_INIT;
+    refs_snapshot_head head = {.has_parent = true, .written_us = INT64_MAX};
+    refs_status status = refs_icechunk__moment_parse(refs_str_from(as_of), &latest, err);
+    for (unsigned steps = 0; status == REFS_OK; steps++) {
+        status = read_head(source, id, &buffer, &head, err);
+        if (status != REFS_OK || head.written_us <= latest) break;
+        if (!head.has_parent)
+            status = refs_fail(err, REFS_INVALID, "the branch has no snapshot as old as %s", as_of);
+        else if (steps == MAX_STEPS)
+            status = refs_fail(err, REFS_LIMIT, "none of %d snapshots is as old as %s", MAX_STEPS,
+                               as_of);
+        *id = head.parent;
+    }
+    refs_buf_clear(&buffer);
+    return status;
+}
+
+static refs_status choose_ref(const refs_icechunk_source *source,
+                              const refs_icechunk_version *version, const char *location,
+                              refs_object_id *id, refs_error *err) {
+    bool deleted = false;
+    const char *tag = version->tag != NULL ? version->tag : version->tag_or_snapshot;
+    REFS_TRY(read_ref(source, location, id, err));
+    if (tag != NULL) REFS_TRY(is_deleted(source, location, &deleted, err));
+    if (deleted) return refs_fail(err, REFS_INVALID, "the tag \"%s\" was deleted", tag);
+    return version->as_of != NULL ? go_back(source, version->as_of, id, err) : REFS_OK;
+}
+
+refs_status refs_icechunk__old_choose(const refs_icechunk_source *source,
+                                      const refs_icechunk_version *version, refs_object_id *id,
+                                      refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    refs_error problem = REFS_ERROR_INIT;
+    if (version->snapshot != NULL) {
+        if (refs_icechunk__id_parse(refs_str_from(version->snapshot), id)) return REFS_OK;
+        return refs_fail(err, REFS_INVALID,
+                         "\"%s\" is no id of a snapshot: these have %d characters",
+                         version->snapshot, REFS_OBJECT_ID_TEXT);
+    }
+    refs_status status =
+        refs_icechunk_old_reference(refs_str_from(source->folder), version, &location, &problem);
+    if (status == REFS_OK)
+        status = choose_ref(source, version, (const char *)location.data, id, &problem);
+    refs_buf_clear(&location);
+    if (status == REFS_NOT_FOUND && version->tag_or_snapshot != NULL &&
+        refs_icechunk__id_parse(refs_str_from(version->tag_or_snapshot), id))
+        return REFS_OK;
+    return refs_fail(err, status, "%s", problem.message);
+}
+
+/* -- history ----------------------------------------------------------------------------------- */
+
+/* What is listed. */
+typedef struct history {
+    const refs_icechunk_source *source;
+    const refs_icechunk_entry_visitor *visitor;
+    const refs_object_id *current;
+    refs_icechunk_entry_kind kind; /* that is listed now */
+    refs_intern snapshots;         /* ids, 12 bytes each, that are to be visited, or were */
+} history;
+
+/* Tags and those that were deleted are listed one after the other. */
+static refs_status is_of_kind(const history *all, const char *location, bool *is, refs_error *err) {
+    bool deleted = false;
+    *is = true;
+    if (all->kind == REFS_ICECHUNK_IS_BRANCH) return REFS_OK;
+    REFS_TRY(is_deleted(all->source, location, &deleted, err));
+    *is = deleted == (all->kind == REFS_ICECHUNK_IS_DELETED_TAG);
+    return REFS_OK;
+}
+
+static refs_status visit_located(history *all, refs_str name, const char *location,
+                                 refs_error *err) {
+    refs_icechunk_entry entry = {.kind = all->kind, .name = name};
+    refs_object_id id;
+    uint32_t number;
+    bool is;
+    REFS_TRY(is_of_kind(all, location, &is, err));
+    if (!is) return REFS_OK;
+    if (all->kind != REFS_ICECHUNK_IS_DELETED_TAG) {
+        REFS_TRY(read_ref(all->source, location, &id, err));
+        refs_icechunk__id_format(id.bytes, entry.snapshot);
+        REFS_TRY(refs_intern_add(
+            &all->snapshots, refs_str_view((const char *)id.bytes, sizeof id.bytes), &number, err));
+    }
+    return all->visitor->visit(all->visitor->user, &entry, err);
+}
+
+static refs_status visit_ref(void *user, refs_str folder, refs_error *err) {
+    history *all = user;
+    const char *kind = all->kind == REFS_ICECHUNK_IS_BRANCH ? "branch" : "tag";
+    const size_t size = strlen(kind) + 1;
+    if (!refs_str_starts(folder, kind) || folder.size <= size || folder.data[size - 1] != '.')
+        return REFS_OK;
+    const refs_str name = refs_str_part(folder, size, folder.size);
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status =
+        ref_location(refs_str_from(all->source->folder), kind, name, &location, err);
+    if (status == REFS_OK) status = visit_located(all, name, (const char *)location.data, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+static refs_status list_refs(history *all, refs_icechunk_entry_kind kind, refs_error *err) {
+    const refs_vfs *vfs = all->source->vfs;
+    refs_buf location = REFS_BUF_INIT;
+    all->kind = kind;
+    if (vfs->list == NULL)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "branches and tags of a repository of format 1 are files, which cannot be "
+                         "listed here");
+    refs_status status = refs_buf_printf(&location, err, "%s/refs", all->source->folder);
+    if (status == REFS_OK)
+        status = vfs->list(vfs->self, (const char *)location.data,
+                           &(refs_vfs_listing){visit_ref, all}, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+static refs_status visit_snapshot(history *all, const refs_object_id *id, refs_buf *buffer,
+                                  refs_error *err) {
+    refs_snapshot_head head;
+    uint32_t number;
+    refs_icechunk_entry entry = {.kind = REFS_ICECHUNK_IS_SNAPSHOT};
+    refs_status status = read_head(all->source, id, buffer, &head, err);
+    if (status != REFS_OK) return status;
+    refs_icechunk__id_format(id->bytes, entry.snapshot);
+    entry.is_current = memcmp(id, all->current, sizeof *id) == 0;
+    entry.message = head.message;
+    entry.written_us = head.written_us;
+    if (head.has_parent) {
+        refs_icechunk__id_format(head.parent.bytes, entry.parent);
+        status = refs_intern_add(&all->snapshots,
+                                 refs_str_view((const char *)head.parent.bytes, sizeof head.parent),
+                                 &number, err);
+    }
+    return status == REFS_OK ? all->visitor->visit(all->visitor->user, &entry, err) : status;
+}
+
+/* Each snapshot once, and then its parent: those of branches and tags first. */
+static refs_status visit_snapshots(history *all, refs_error *err) {
+    refs_buf buffer = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (uint32_t i = 0; i < all->snapshots.count && i < MAX_STEPS && status == REFS_OK; i++) {
+        refs_object_id id;
+        memcpy(id.bytes, refs_intern_get(&all->snapshots, i).data, sizeof id.bytes);
+        status = visit_snapshot(all, &id, &buffer, err);
+    }
+    refs_buf_clear(&buffer);
+    return status;
+}
+
+refs_status refs_icechunk__old_each_entry(const refs_icechunk_source *source,
+                                          const refs_object_id *current,
+                                          const refs_icechunk_entry_visitor *visitor,
+                                          refs_error *err) {
+    history all = {.source = source, .visitor = visitor, .current = current};
+    refs_status status = list_refs(&all, REFS_ICECHUNK_IS_BRANCH, err);
+    if (status == REFS_OK) status = list_refs(&all, REFS_ICECHUNK_IS_TAG, err);
+    if (status == REFS_OK) status = list_refs(&all, REFS_ICECHUNK_IS_DELETED_TAG, err);
+    if (status == REFS_OK) status = visit_snapshots(&all, err);
+    refs_intern_clear(&all.snapshots);
+    return status;
+}

@@ -1,0 +1,230 @@
+/* names.c -- the names of many parts under one: folders and patterns, see refs/join.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "refs/join.h"
+#include "refs/scan.h"
+
+/* What files are told by. */
+#define HEAD_SIZE 4096
+
+/* Folders in folders. */
+#define MAX_DEPTH 64
+
+static const char pattern_signs[] = "*?[";
+
+/* -- this machine's files ---------------------------------------------------------------------- */
+
+static refs_name_kind look(void *user, const char *name) {
+    struct stat status, itself;
+    (void)user;
+    if (stat(name, &status) != 0) return REFS_NAME_ABSENT;
+    if (!S_ISDIR(status.st_mode)) return REFS_NAME_FILE;
+    return lstat(name, &itself) == 0 && S_ISLNK(itself.st_mode) ? REFS_NAME_LINKED_FOLDER
+                                                                : REFS_NAME_FOLDER;
+}
+
+static refs_status list(void *user, const char *folder, refs_buf *names, refs_error *err) {
+    DIR *opened = opendir(folder);
+    const struct dirent *entry;
+    refs_status status = REFS_OK;
+    (void)user;
+    if (opened == NULL) return refs_fail(err, REFS_IO, "%s: %s", folder, strerror(errno));
+    while (status == REFS_OK && (entry = readdir(opened)) != NULL)
+        status = refs_buf_append(names, entry->d_name, strlen(entry->d_name) + 1, err);
+    closedir(opened);
+    return status;
+}
+
+refs_names_host refs_names_posix(void) {
+    const refs_names_host host = {NULL, look, list, refs_vfs_posix()};
+    return host;
+}
+
+/* -- folders ----------------------------------------------------------------------------------- */
+
+typedef struct expansion {
+    const refs_names_host *host;
+    refs_buf *names;
+} expansion;
+
+static refs_status add(const expansion *all, const char *name, refs_error *err) {
+    return refs_buf_append(all->names, name, strlen(name) + 1, err);
+}
+
+static bool is_folder(refs_name_kind kind) {
+    return kind == REFS_NAME_FOLDER || kind == REFS_NAME_LINKED_FOLDER;
+}
+
+/* Parquet sets are folders too. */
+static bool is_set(const expansion *all, const char *folder) {
+    refs_buf name = REFS_BUF_INIT;
+    bool is_there = refs_buf_printf(&name, NULL, "%s/.zmetadata", folder) == REFS_OK &&
+                    all->host->look(all->host->user, (const char *)name.data) != REFS_NAME_ABSENT;
+    refs_buf_clear(&name);
+    return is_there;
+}
+
+static refs_bytes read_head(const refs_vfs *vfs, const char *name, uint8_t head[HEAD_SIZE]) {
+    void *handle = NULL;
+    size_t got = 0;
+    if (vfs->open(vfs->self, name, &handle, NULL) != REFS_OK) return refs_bytes_view(head, 0);
+    if (vfs->read(vfs->self, handle, 0, HEAD_SIZE, head, &got, NULL) != REFS_OK) got = 0;
+    vfs->close(vfs->self, handle);
+    return refs_bytes_view(head, got);
+}
+
+bool refs_join_is_data_file(const refs_vfs *vfs, const char *name) {
+    uint8_t head[HEAD_SIZE];
+    return refs_scan_sniff(read_head(vfs, name, head)) != NULL;
+}
+
+/* Whether a file in a folder is one that is meant: a data file, or a set. */
+static bool is_part(const refs_vfs *vfs, const char *name) {
+    uint8_t head[HEAD_SIZE];
+    const refs_bytes bytes = read_head(vfs, name, head);
+    return refs_scan_sniff(bytes) != NULL || refs_set_sniff(bytes);
+}
+
+static int by_name(const void *left, const void *right) {
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Calls `take` for each name in a folder, in their order, but for those that begin with a dot. */
+static refs_status each_name(const expansion *all, const char *folder,
+                             refs_status (*take)(const expansion *all, void *user, const char *name,
+                                                 refs_error *err),
+                             void *user, refs_error *err) {
+    refs_buf names = REFS_BUF_INIT;
+    const char **sorted = NULL;
+    size_t n = 0, capacity = 0;
+    refs_status status =
+        all->host->list(all->host->user, *folder != '\0' ? folder : ".", &names, err);
+    for (size_t at = 0; at < names.size && status == REFS_OK;
+         at += strlen((const char *)names.data + at) + 1) {
+        if (names.data[at] == '.') continue;
+        if (!refs_grow((void **)&sorted, &capacity, n, sizeof *sorted))
+            status = refs_fail_nomem(err);
+        else
+            sorted[n++] = (const char *)names.data + at;
+    }
+    if (n > 0) qsort(sorted, n, sizeof *sorted, by_name);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) status = take(all, user, sorted[i], err);
+    refs_free(sorted);
+    refs_buf_clear(&names);
+    return status;
+}
+
+typedef struct folder_walk {
+    const char *folder;
+    unsigned depth;
+} folder_walk;
+
+static refs_status add_folder(const expansion *all, const char *folder, unsigned depth,
+                              refs_error *err);
+
+/* Links to folders may lead in circles. */
+static refs_status add_entry(const expansion *all, void *user, const char *name, refs_error *err) {
+    const folder_walk *at = user;
+    const bool has_slash = refs_str_ends(refs_str_from(at->folder), "/");
+    refs_buf path = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&path, err, "%s%s%s", at->folder, has_slash ? "" : "/", name));
+    const char *whole = (const char *)path.data;
+    const refs_name_kind kind = all->host->look(all->host->user, whole);
+    refs_status status = REFS_OK;
+    if (is_folder(kind) && is_set(all, whole))
+        status = add(all, whole, err);
+    else if (kind == REFS_NAME_FOLDER)
+        status = add_folder(all, whole, at->depth + 1, err);
+    else if (kind == REFS_NAME_FILE && is_part(all->host->vfs, whole))
+        status = add(all, whole, err);
+    refs_buf_clear(&path);
+    return status;
+}
+
+static refs_status add_folder(const expansion *all, const char *folder, unsigned depth,
+                              refs_error *err) {
+    folder_walk at = {folder, depth};
+    if (depth > MAX_DEPTH)
+        return refs_fail(err, REFS_LIMIT, "%s: more than %d folders in each other", folder,
+                         MAX_DEPTH);
+    return each_name(all, folder, add_entry, &at, err);
+}
+
+/* -- patterns ---------------------------------------------------------------------------------- */
+
+/* One step of a pattern, between slashes, and what follows. */
+typedef struct pattern_step {
+    const char *folder; /* with a slash at its end, or empty */
+    const char *step;
+    const char *rest; /* or NULL: this is the last one */
+    unsigned depth;
+} pattern_step;
+
+static refs_status match(const expansion *all, const char *folder, const char *pattern,
+                         unsigned depth, refs_error *err);
+
+static refs_status follow(const expansion *all, void *user, const char *name, refs_error *err) {
+    const pattern_step *at = user;
+    refs_buf path = REFS_BUF_INIT;
+    if (fnmatch(at->step, name, 0) != 0) return REFS_OK;
+    refs_status status =
+        refs_buf_printf(&path, err, "%s%s%s", at->folder, name, at->rest != NULL ? "/" : "");
+    if (status == REFS_OK && at->rest == NULL)
+        status = add(all, (const char *)path.data, err);
+    else if (status == REFS_OK &&
+             is_folder(all->host->look(all->host->user, (const char *)path.data)))
+        status = match(all, (const char *)path.data, at->rest, at->depth + 1, err);
+    refs_buf_clear(&path);
+    return status;
+}
+
+/* Steps without signs of patterns are names, and need not be listed. */
+static refs_status match(const expansion *all, const char *folder, const char *pattern,
+                         unsigned depth, refs_error *err) {
+    const char *slash = strchr(pattern, '/');
+    char *step = refs_str_copy(
+        refs_str_view(pattern, slash != NULL ? (size_t)(slash - pattern) : strlen(pattern)));
+    pattern_step at = {folder, step, slash != NULL ? slash + 1 : NULL, depth};
+    refs_buf path = REFS_BUF_INIT;
+    if (step == NULL) return refs_fail_nomem(err);
+    refs_status status = depth <= MAX_DEPTH
+                             ? refs_buf_printf(&path, err, "%s%s", folder, step)
+                             : refs_fail(err, REFS_LIMIT, "%s: too many folders", pattern);
+    const bool is_plain = strpbrk(step, pattern_signs) == NULL;
+    if (status == REFS_OK && is_plain &&
+        all->host->look(all->host->user, (const char *)path.data) != REFS_NAME_ABSENT)
+        status = follow(all, &at, step, err);
+    else if (status == REFS_OK && !is_plain &&
+             (*folder == '\0' || is_folder(all->host->look(all->host->user, folder))))
+        status = each_name(all, folder, follow, &at, err);
+    refs_buf_clear(&path);
+    refs_free(step);
+    return status;
+}
+
+refs_status refs_join_expand(const refs_names_host *host, const char *name, refs_buf *names,
+                             refs_error *err) {
+    const expansion all = {host, names};
+    const refs_name_kind kind = host->look(host->user, name);
+    const size_t before = names->size;
+    if (is_folder(kind) && !is_set(&all, name)) {
+        REFS_TRY(add_folder(&all, name, 0, err));
+        if (names->size > before) return REFS_OK;
+        return refs_fail(err, REFS_NOT_FOUND, "%s: no file in this folder is one that can be read",
+                         name);
+    }
+    /* A name may hold what is a pattern's. */
+    const char *sign = strpbrk(name, pattern_signs);
+    if (kind != REFS_NAME_ABSENT || sign == NULL) return add(&all, name, err);
+    while (sign > name && sign[-1] != '/') sign--;
+    char *folder = refs_str_copy(refs_str_view(name, (size_t)(sign - name)));
+    if (folder == NULL) return refs_fail_nomem(err);
+    refs_status status = match(&all, folder, sign, 0, err);
+    refs_free(folder);
+    if (status != REFS_OK || names->size > before) return status;
+    return refs_fail(err, REFS_NOT_FOUND, "%s: nothing has a name like this", name);
+}

@@ -1,0 +1,314 @@
+/* model.c -- a hierarchy as groups, dimensions and variables of netCDF, see ncrefs.h.
+ *
+ * Zarr has names of dimensions with each array and no dimensions. One of netCDF is made of all that
+ * have the same name and length and are in a group and the groups in it; it stands in the group of
+ * its coordinate variable, else in the first group that needs it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ncrefs.h"
+#include "refs/cf.h"
+#include "refs/write.h"
+
+void ncrefs_model_clear(ncrefs_model *model) {
+    for (size_t i = 0; i < model->n_variables; i++) {
+        ncrefs_variable *variable = &model->variables[i];
+        refs_reader_free(variable->reader);
+        refs_array_free(variable->array);
+        refs_buf_clear(&variable->strings);
+        refs_free(variable->string_at);
+        ncrefs_attributes_clear(&variable->attributes);
+    }
+    for (size_t i = 0; i < model->n_groups; i++) {
+        refs_free(model->groups[i].variables);
+        ncrefs_attributes_clear(&model->groups[i].attributes);
+    }
+    for (size_t i = 0; i < model->n_dims; i++) refs_free(model->dims[i].name);
+    refs_free(model->variables);
+    refs_free(model->groups);
+    refs_free(model->dims);
+    refs_free(model->types.items);
+    memset(model, 0, sizeof *model);
+}
+
+/* -- groups ------------------------------------------------------------------------------------ */
+
+static size_t find_group(const ncrefs_model *model, const char *path, size_t size) {
+    for (size_t i = 0; i < model->n_groups; i++)
+        if (strlen(model->groups[i].path) == size && memcmp(model->groups[i].path, path, size) == 0)
+            return i;
+    return 0;
+}
+
+static int compare_paths(const void *a, const void *b) {
+    const refs_group_meta *const *one = a, *const *other = b;
+    size_t sizes[] = {strlen((*one)->path), strlen((*other)->path)};
+    return (sizes[0] > sizes[1]) - (sizes[0] < sizes[1]);
+}
+
+/* Orders groups so that those above come first; qsort need not keep the order of the others. */
+static void sort_groups(const refs_group_meta **groups, size_t n) {
+    bool is_sorted = true;
+    for (size_t i = 1; i < n; i++)
+        is_sorted = is_sorted && compare_paths(&groups[i - 1], &groups[i]) <= 0;
+    if (!is_sorted) qsort(groups, n, sizeof(void *), compare_paths);
+}
+
+static bool is_hidden(const refs_group_meta *group) {
+    return strcmp(group->path, "/" REFS_SOURCES_GROUP) == 0;
+}
+
+static refs_status add_groups(const refs_hierarchy *hierarchy, ncrefs_model *model,
+                              refs_error *err) {
+    size_t n = refs_hierarchy_n_groups(hierarchy);
+    if (n > NCREFS_MAX_GROUPS)
+        return refs_fail(err, REFS_LIMIT, "%zu groups are more than netCDF-C numbers", n);
+    const refs_group_meta **sorted = refs_calloc(n + 1, sizeof *sorted);
+    model->groups = refs_calloc(n + 1, sizeof *model->groups);
+    refs_status status = sorted != NULL && model->groups != NULL ? REFS_OK : refs_fail_nomem(err);
+    for (size_t i = 0; status == REFS_OK && i < n; i++)
+        sorted[i] = refs_hierarchy_group(hierarchy, i);
+    if (status == REFS_OK) sort_groups(sorted, n);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        if (is_hidden(sorted[i])) continue;
+        ncrefs_group *group = &model->groups[model->n_groups];
+        const char *path = sorted[i]->path, *slash = strrchr(path, '/');
+        *group = (ncrefs_group){.name = sorted[i]->name, .path = path};
+        group->parent = slash != NULL ? find_group(model, path, (size_t)(slash - path)) : 0;
+        model->n_groups++;
+        status = ncrefs_add_attributes(sorted[i]->attributes, NC_NAT, &group->attributes, err);
+    }
+    refs_free(sorted);
+    return status;
+}
+
+/* -- dimensions -------------------------------------------------------------------------------- */
+
+/* The dimension of this name that a group sees, or -1. */
+static int find_dim(const ncrefs_model *model, size_t group, const char *name) {
+    for (;; group = model->groups[group].parent) {
+        for (size_t i = 0; i < model->n_dims; i++)
+            if (model->dims[i].group == group && strcmp(model->dims[i].name, name) == 0)
+                return (int)i;
+        if (group == 0) return -1;
+    }
+}
+
+static refs_status add_dim(ncrefs_model *model, const ncrefs_dim *wanted, int *id,
+                           refs_error *err) {
+    if (model->n_dims == INT32_MAX || wanted->size > PTRDIFF_MAX)
+        return refs_fail(err, REFS_LIMIT, "dimension %s: netCDF-C cannot number so many elements",
+                         wanted->name);
+    char *name = refs_str_copy(refs_str_from(wanted->name));
+    if (name == NULL || !refs_grow((void **)&model->dims, &model->dims_capacity, model->n_dims,
+                                   sizeof *model->dims)) {
+        refs_free(name);
+        return refs_fail_nomem(err);
+    }
+    *id = (int)model->n_dims;
+    model->dims[model->n_dims++] = (ncrefs_dim){name, wanted->size, wanted->group};
+    return REFS_OK;
+}
+
+static bool is_used(const int *dims, size_t n, int id) {
+    for (size_t i = 0; i < n; i++)
+        if (dims[i] == id) return true;
+    return false;
+}
+
+#define PHONY "phony_dim_"
+
+/* A dimension without a name, as netCDF-C calls those of HDF5: one for each length. */
+static refs_status name_phony(ncrefs_model *model, const ncrefs_variable *variable, size_t at,
+                              int *id, refs_error *err) {
+    char name[32];
+    for (size_t i = 0;; i++) {
+        snprintf(name, sizeof name, PHONY "%zu", i);
+        int found = find_dim(model, 0, name);
+        const ncrefs_dim wanted = {name, (size_t)variable->meta->shape[at], 0};
+        if (found < 0) return add_dim(model, &wanted, id, err);
+        *id = found;
+        if (model->dims[found].size == wanted.size && !is_used(variable->dims, at, found))
+            return REFS_OK;
+    }
+}
+
+/* Where the coordinate variable of a name and length is, as seen from a group; else the group. */
+static size_t home_of(const ncrefs_model *model, size_t group, const ncrefs_dim *wanted) {
+    for (size_t above = group;; above = model->groups[above].parent) {
+        const ncrefs_group *in = &model->groups[above];
+        for (size_t i = 0; i < in->n_variables; i++) {
+            const ncrefs_variable *variable = &model->variables[in->variables[i]];
+            if (variable->meta->rank == 1 && strcmp(variable->name, wanted->name) == 0 &&
+                variable->meta->shape[0] == wanted->size)
+                return above;
+        }
+        if (above == 0) return group;
+    }
+}
+
+/* Names that are taken by another length get a number. */
+static refs_status add_named(ncrefs_model *model, const ncrefs_dim *wanted, int *id,
+                             refs_error *err) {
+    char name[NC_MAX_NAME + 1];
+    snprintf(name, sizeof name, "%s", wanted->name);
+    for (size_t i = 2;; i++) {
+        int found = find_dim(model, wanted->group, name);
+        if (found >= 0 && model->dims[found].size == wanted->size) {
+            *id = found;
+            return REFS_OK;
+        }
+        bool is_here = found >= 0 && model->dims[found].group == wanted->group;
+        if (!is_here) {
+            ncrefs_dim made = *wanted;
+            made.name = name;
+            return add_dim(model, &made, id, err);
+        }
+        snprintf(name, sizeof name, "%.200s_%zu", wanted->name, i);
+    }
+}
+
+/* Writers count names that they make up from 0 in each variable. */
+static bool is_named(const refs_array_meta *meta, size_t dim) {
+    return meta->named_dims && meta->dims[dim][0] != '\0' &&
+           !refs_str_starts(refs_str_from(meta->dims[dim]), PHONY);
+}
+
+static refs_status add_dims(ncrefs_model *model, ncrefs_variable *variable, refs_error *err) {
+    const refs_array_meta *meta = variable->meta;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        if (!is_named(meta, dim)) {
+            REFS_TRY(name_phony(model, variable, dim, &variable->dims[dim], err));
+            continue;
+        }
+        char *name = refs_str_copy(refs_str_from(meta->dims[dim]));
+        ncrefs_dim wanted = {name, (size_t)meta->shape[dim], variable->group};
+        if (name == NULL) return refs_fail_nomem(err);
+        wanted.group = home_of(model, variable->group, &wanted);
+        refs_status status = add_named(model, &wanted, &variable->dims[dim], err);
+        refs_free(name);
+        if (status != REFS_OK) return status;
+    }
+    return REFS_OK;
+}
+
+/* -- variables --------------------------------------------------------------------------------- */
+
+static bool is_number(nc_type type) {
+    return type >= NC_BYTE && type <= NC_UINT64 && type != NC_CHAR;
+}
+
+/* An element in the type that netCDF sees: booleans and half floats have another. */
+static void put_element(const refs_dtype *dtype, const uint8_t *element,
+                        ncrefs_variable *variable) {
+    if (dtype->type == REFS_TYPE_FLOAT && dtype->size == 2) {
+        variable->has_fill = false; /* nobody fills these with anything but zero */
+        return;
+    }
+    memcpy(variable->fill, element, dtype->size);
+}
+
+static refs_status add_fill(const refs_hierarchy *hierarchy, ncrefs_variable *variable,
+                            refs_error *err) {
+    const refs_array_meta *meta = variable->meta;
+    const refs_json *said = refs_json_get(meta->attributes, NCREFS_FILL);
+    uint8_t element[16] = {0};
+    bool is_declared = false;
+    variable->has_fill = is_number(variable->type);
+    if (!variable->has_fill) return REFS_OK;
+    if (said != NULL && refs_json_is_array(said)) said = refs_json_at(said, 0);
+    if (said == NULL ||
+        refs_fill_value_parse(said, &meta->dtype, element, &is_declared, NULL) != REFS_OK)
+        is_declared = false;
+    if (!is_declared && refs_cf_fill_is_declared(hierarchy, meta)) {
+        memcpy(element, meta->fill, meta->dtype.size);
+        is_declared = true;
+    }
+    if (!is_declared && !refs_cf_default_fill(&meta->dtype, element)) {
+        variable->has_fill = false;
+        return REFS_OK;
+    }
+    put_element(&meta->dtype, element, variable);
+    const ncrefs_attribute made = {NCREFS_FILL, variable->type, 1, variable->fill};
+    return is_declared && variable->has_fill ? ncrefs_add_first(&variable->attributes, &made, err)
+                                             : REFS_OK;
+}
+
+static const char *name_of_unit(const char *unit) {
+    static const char *const names[][2] = {
+        {"ns", "nanoseconds"}, {"us", "microseconds"}, {"ms", "milliseconds"}, {"s", "seconds"},
+        {"m", "minutes"},      {"h", "hours"},         {"D", "days"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(unit, names[i][0]) == 0) return names[i][1];
+    return NULL;
+}
+
+/* NumPy's times have their unit in their type. */
+static refs_status add_unit(ncrefs_variable *variable, refs_error *err) {
+    const refs_dtype *dtype = &variable->meta->dtype;
+    const char *unit = name_of_unit(dtype->unit);
+    const bool is_time = dtype->type == REFS_TYPE_DATETIME;
+    char text[64];
+    if ((!is_time && dtype->type != REFS_TYPE_TIMEDELTA) || unit == NULL || dtype->step != 1 ||
+        ncrefs_find_attribute(&variable->attributes, "units") != NULL)
+        return REFS_OK;
+    snprintf(text, sizeof text, "%s%s", unit, is_time ? " since 1970-01-01" : "");
+    const ncrefs_attribute made = {"units", NC_CHAR, strlen(text), text};
+    return ncrefs_add_first(&variable->attributes, &made, err);
+}
+
+static refs_status add_variable(const refs_hierarchy *hierarchy, const refs_array_meta *meta,
+                                ncrefs_model *model, refs_error *err) {
+    ncrefs_variable *variable = &model->variables[model->n_variables++];
+    *variable = (ncrefs_variable){.meta = meta, .name = meta->name};
+    variable->group = find_group(model, meta->group, strlen(meta->group));
+    REFS_TRY(ncrefs_type_of(&model->types, meta, &variable->type, err));
+    REFS_TRY(ncrefs_add_attributes(meta->attributes, variable->type, &variable->attributes, err));
+    REFS_TRY(add_unit(variable, err));
+    return add_fill(hierarchy, variable, err);
+}
+
+static bool is_shown(const refs_array_meta *meta, const refs_notes *notes) {
+    if (meta->is_instruction) return false;
+    if (meta->status == REFS_OK) return true;
+    refs_note(notes, REFS_NOTE_WARNING, "%s is left out: %s", meta->path, meta->problem);
+    return false;
+}
+
+static refs_status add_variables(const refs_hierarchy *hierarchy, const refs_notes *notes,
+                                 ncrefs_model *model, refs_error *err) {
+    size_t n = refs_hierarchy_n_arrays(hierarchy);
+    model->variables = refs_calloc(n + 1, sizeof *model->variables);
+    if (model->variables == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
+        if (!is_shown(meta, notes)) continue;
+        REFS_TRY(add_variable(hierarchy, meta, model, err));
+        model->groups[model->variables[model->n_variables - 1].group].n_variables++;
+    }
+    for (size_t i = 0; i < model->n_groups; i++) {
+        ncrefs_group *group = &model->groups[i];
+        group->variables = refs_calloc(group->n_variables + 1, sizeof *group->variables);
+        if (group->variables == NULL) return refs_fail_nomem(err);
+        group->n_variables = 0;
+    }
+    for (size_t i = 0; i < model->n_variables; i++) {
+        ncrefs_group *group = &model->groups[model->variables[i].group];
+        group->variables[group->n_variables++] = i;
+    }
+    return REFS_OK;
+}
+
+refs_status ncrefs_model_make(const refs_hierarchy *hierarchy, const refs_notes *notes,
+                              ncrefs_model *model, refs_error *err) {
+    memset(model, 0, sizeof *model);
+    refs_status status = add_groups(hierarchy, model, err);
+    if (status == REFS_OK) status = add_variables(hierarchy, notes, model, err);
+    /* Those of groups above come first, so that the ones in them find theirs. */
+    for (size_t group = 0; group < model->n_groups && status == REFS_OK; group++)
+        for (size_t i = 0; i < model->groups[group].n_variables && status == REFS_OK; i++)
+            status = add_dims(model, &model->variables[model->groups[group].variables[i]], err);
+    if (status != REFS_OK) ncrefs_model_clear(model);
+    return status;
+}

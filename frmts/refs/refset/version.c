@@ -1,0 +1,99 @@
+/* version.c -- see version.h. */
+#include "version.h"
+
+#include <stddef.h>
+
+/* What can be asked for by its name. */
+static const struct {
+    const char *name;
+    size_t member; /* of refs_icechunk_version */
+} keys[] = {{"branch", offsetof(refs_icechunk_version, branch)},
+            {"tag", offsetof(refs_icechunk_version, tag)},
+            {"snapshot", offsetof(refs_icechunk_version, snapshot)},
+            {"as_of", offsetof(refs_icechunk_version, as_of)}};
+
+enum { N_KEYS = sizeof keys / sizeof keys[0] };
+
+static refs_str without_slashes(refs_str folder) {
+    while (folder.size > 1 && refs_str_ends(folder, "/")) folder.size--;
+    return folder.size > 0 ? folder : refs_str_from(".");
+}
+
+/* The number of the key that `item` sets, or N_KEYS. */
+static size_t key_of(refs_str item) {
+    const refs_str name = refs_str_part(item, 0, refs_str_find(item, '='));
+    size_t key = 0;
+    while (key < N_KEYS && !refs_str_is(name, keys[key].name)) key++;
+    return name.size < item.size ? key : (size_t)N_KEYS;
+}
+
+/* Where "#key=value" begins, or SIZE_MAX. */
+static size_t find_keys(refs_str name) {
+    const size_t mark = refs_str_find_last(name, '#');
+    if (mark == SIZE_MAX || mark == 0) return SIZE_MAX;
+    return key_of(refs_str_part(name, mark + 1, name.size)) < N_KEYS ? mark : SIZE_MAX;
+}
+
+/* Where "@tag" begins, behind the last slash, or SIZE_MAX. */
+static size_t find_tag(refs_str name) {
+    const size_t mark = refs_str_find_last(name, '@'), slash = refs_str_find_last(name, '/');
+    const size_t first = slash == SIZE_MAX ? 0 : slash + 1;
+    return mark != SIZE_MAX && mark > first && mark + 1 < name.size ? mark : SIZE_MAX;
+}
+
+/* Reads items that are joined by '&' where they stand: `text` ends with a NUL. */
+static refs_status read_keys(char *text, refs_icechunk_version *version, refs_error *err) {
+    while (text != NULL) {
+        char *next = strchr(text, '&');
+        if (next != NULL) *next++ = '\0';
+        const size_t key = key_of(refs_str_from(text));
+        char *value = strchr(text, '=');
+        if (key == N_KEYS || value[1] == '\0')
+            return refs_fail(
+                err, REFS_INVALID,
+                "\"%s\" in the name is none of branch=, tag=, snapshot= and as_of=", text);
+        memcpy((char *)version + keys[key].member, &(char *){value + 1}, sizeof(char *));
+        text = next;
+    }
+    return REFS_OK;
+}
+
+refs_status refs_refset__version_split(refs_str name, refs_named_version *named, refs_error *err) {
+    const size_t by_keys = find_keys(name), by_tag = find_tag(name);
+    *named = (refs_named_version){.folder = without_slashes(name)};
+    const size_t mark = by_keys != SIZE_MAX ? by_keys : by_tag;
+    if (mark == SIZE_MAX) return REFS_OK;
+    named->is_said = true;
+    named->is_certain = by_keys != SIZE_MAX;
+    named->folder = without_slashes(refs_str_part(name, 0, mark));
+    named->text = refs_str_copy(refs_str_part(name, mark + 1, name.size));
+    if (named->text == NULL) return refs_fail_nomem(err);
+    if (named->is_certain) return read_keys(named->text, &named->version, err);
+    named->version.tag_or_snapshot = named->text;
+    return REFS_OK;
+}
+
+void refs_refset__version_clear(refs_named_version *named) {
+    refs_free(named->text);
+    *named = (refs_named_version){.text = NULL};
+}
+
+bool refs_refset__version_is_said(const refs_set_version *version) {
+    return version->branch != NULL || version->tag != NULL || version->snapshot != NULL ||
+           version->as_of != NULL;
+}
+
+refs_status refs_refset__version_choose(const refs_named_version *named,
+                                        const refs_set_version *options,
+                                        refs_icechunk_version *version, refs_error *err) {
+    const bool is_said = refs_refset__version_is_said(options);
+    if (named->is_said && is_said)
+        return refs_fail(err, REFS_INVALID,
+                         "the name asks for a branch, tag, snapshot or time, and options do too");
+    *version = is_said ? (refs_icechunk_version){.branch = options->branch,
+                                                 .tag = options->tag,
+                                                 .snapshot = options->snapshot,
+                                                 .as_of = options->as_of}
+                       : named->version;
+    return REFS_OK;
+}

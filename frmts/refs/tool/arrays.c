@@ -1,0 +1,222 @@
+/* arrays.c -- see arrays.h. */
+#include "arrays.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Decoded chunks that are kept while boxes are read. */
+#define CACHE_BYTES (256 * REFS_MIB)
+
+/* Texts of one array. */
+#define MAX_TEXTS 100000000
+
+/* -- what is called back ----------------------------------------------------------------------- */
+
+static refs_status open_array(tool_arrays *arrays, size_t i, refs_error *err) {
+    if (arrays->arrays[i] != NULL) return REFS_OK;
+    if (arrays->metas[i]->aggregation != NULL)
+        return refs_fragments_open_array(arrays->fragments, arrays->metas[i], &arrays->arrays[i],
+                                         err);
+    return refs_array_open(&arrays->context, arrays->metas[i], &arrays->arrays[i], err);
+}
+
+static refs_status read_box(void *self, size_t i, const uint64_t *start, const uint64_t *count,
+                            void *dst, refs_error *err) {
+    tool_arrays *arrays = self;
+    const refs_region region = {start, count, NULL};
+    REFS_TRY(open_array(arrays, i, err));
+    return refs_array_read(arrays->arrays[i], &region, dst, NULL, err);
+}
+
+static refs_status read_texts(void *self, size_t i, refs_buf *texts, refs_error *err) {
+    tool_arrays *arrays = self;
+    REFS_TRY(open_array(arrays, i, err));
+    return refs_array_read_strings(arrays->arrays[i], MAX_TEXTS, texts, err);
+}
+
+static bool go_on(void *self, double done) {
+    (void)done;
+    return tool_go_on(self);
+}
+
+/* -- groups, dimensions, arrays ---------------------------------------------------------------- */
+
+static const char *keep_text(tool_arrays *arrays, const char *before, const char *between,
+                             const char *behind) {
+    size_t size = strlen(before) + strlen(between) + strlen(behind) + 1;
+    char *text = refs_alloc(size);
+    if (text == NULL || !refs_grow((void **)&arrays->texts, &arrays->texts_capacity,
+                                   arrays->n_texts, sizeof *arrays->texts)) {
+        refs_free(text);
+        return NULL;
+    }
+    snprintf(text, size, "%s%s%s", before, between, behind);
+    return arrays->texts[arrays->n_texts++] = text;
+}
+
+/* Whether a group is one of CFA-0.5, which says where fragments are. */
+static bool is_instruction(const tool_arrays *arrays, const refs_group_meta *group) {
+    return arrays->aggregations != NULL && strncmp(group->name, "cfa_", 4) == 0;
+}
+
+static refs_status take_groups(tool_arrays *arrays, refs_error *err) {
+    size_t n = refs_hierarchy_n_groups(arrays->set.hierarchy);
+    refs_cfa_group *groups = refs_calloc(n, sizeof *groups);
+    if (groups == NULL) return refs_fail_nomem(err);
+    arrays->source.groups = groups;
+    for (size_t i = 0; i < n; i++) {
+        const refs_group_meta *group = refs_hierarchy_group(arrays->set.hierarchy, i);
+        if (is_instruction(arrays, group)) continue;
+        groups[arrays->source.n_groups++] = (refs_cfa_group){group->path, group->attributes};
+    }
+    return REFS_OK;
+}
+
+static refs_cfa_dimension *find_dim(tool_arrays *arrays, const char *path) {
+    refs_cfa_dimension *dims = (refs_cfa_dimension *)(uintptr_t)arrays->source.dims;
+    for (size_t i = 0; i < arrays->source.n_dims; i++)
+        if (strcmp(dims[i].path, path) == 0) return &dims[i];
+    return NULL;
+}
+
+/* A dimension is of the root, unless that has one of its name and another size. */
+static refs_status add_dim(tool_arrays *arrays, const refs_array_meta *meta, size_t d,
+                           const char *name, refs_error *err) {
+    refs_cfa_dimension *dims = (refs_cfa_dimension *)(uintptr_t)arrays->source.dims;
+    const char *path = keep_text(arrays, "/", name, "");
+    if (path == NULL) return refs_fail_nomem(err);
+    const refs_cfa_dimension *known = find_dim(arrays, path);
+    if (known != NULL && known->size == meta->shape[d]) return REFS_OK;
+    if (known != NULL) path = keep_text(arrays, meta->group, "/", name);
+    if (path == NULL) return refs_fail_nomem(err);
+    if (find_dim(arrays, path) == NULL)
+        dims[arrays->source.n_dims++] = (refs_cfa_dimension){path, meta->shape[d], REFS_CFA_FIXED};
+    return REFS_OK;
+}
+
+static bool has_fill(const tool_arrays *arrays, const refs_array_meta *meta) {
+    return meta->has_fill && (refs_json_get(meta->attributes, "_FillValue") != NULL ||
+                              meta->aggregation != NULL || !refs_set_is_file(arrays->set.set));
+}
+
+static refs_status add_array(tool_arrays *arrays, const refs_array_meta *meta, const char **dims,
+                             refs_error *err) {
+    refs_cfa_array *list = (refs_cfa_array *)(uintptr_t)arrays->source.arrays;
+    if (meta->status != REFS_OK)
+        return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
+    for (size_t d = 0; d < meta->rank; d++) {
+        dims[d] =
+            meta->named_dims ? meta->dims[d] : keep_text(arrays, meta->name, "_", meta->dims[d]);
+        if (dims[d] == NULL) return refs_fail_nomem(err);
+        REFS_TRY(add_dim(arrays, meta, d, dims[d], err));
+    }
+    arrays->metas[arrays->source.n_arrays] = meta;
+    list[arrays->source.n_arrays++] =
+        (refs_cfa_array){{meta->path, meta->dtype, meta->rank, dims, meta->attributes,
+                          has_fill(arrays, meta) ? meta->fill : NULL},
+                         meta->shape};
+    return REFS_OK;
+}
+
+static refs_status take_arrays(tool_arrays *arrays, refs_error *err) {
+    const refs_hierarchy *hierarchy = arrays->set.hierarchy;
+    size_t n = refs_hierarchy_n_arrays(hierarchy), n_dims = 0;
+    for (size_t i = 0; i < n; i++) n_dims += refs_hierarchy_array(hierarchy, i)->rank;
+    arrays->source.arrays = refs_calloc(n + 1, sizeof *arrays->source.arrays);
+    arrays->source.dims = refs_calloc(n_dims + 1, sizeof *arrays->source.dims);
+    arrays->metas = refs_calloc(n + 1, sizeof *arrays->metas);
+    arrays->arrays = refs_calloc(n + 1, sizeof *arrays->arrays);
+    arrays->dims = refs_calloc(n_dims + 1, sizeof *arrays->dims);
+    if (arrays->source.arrays == NULL || arrays->source.dims == NULL || arrays->metas == NULL ||
+        arrays->arrays == NULL || arrays->dims == NULL)
+        return refs_fail_nomem(err);
+    const char **dims = arrays->dims;
+    for (size_t i = 0; i < n; i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
+        if (meta->is_instruction) continue;
+        REFS_TRY(add_array(arrays, meta, dims, err));
+        dims += meta->rank;
+    }
+    return REFS_OK;
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static refs_status open_fragments(const tool_session *session, tool_arrays *arrays,
+                                  refs_error *err) {
+    refs_fragments_options options = {.struct_size = sizeof options};
+    REFS_TRY(refs_aggregations_open(arrays->set.hierarchy, NULL, &arrays->aggregations, err));
+    if (arrays->aggregations == NULL) return REFS_OK;
+    options.hierarchy = arrays->set.hierarchy;
+    options.location = arrays->location;
+    options.vfs = session->vfs;
+    options.fetcher = session->fetcher;
+    options.locations = session->locations;
+    options.arrays = arrays->context;
+    return refs_fragments_open(&options, &arrays->fragments, err);
+}
+
+static refs_status open_set(const tool_session *session, const char *name, tool_arrays *arrays,
+                            refs_error *err) {
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = tool_location(name, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    arrays->location = refs_buf_take_text(&location);
+    refs_buf_clear(&location);
+    REFS_TRY(status);
+    if (arrays->location == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_set_open(session->vfs, arrays->location, NULL, &arrays->set.set, err));
+    REFS_TRY(refs_store_open(arrays->set.set, session->fetcher, &arrays->set.store, err));
+    refs_store_share(arrays->set.store, session->locations, arrays->location);
+    REFS_TRY(refs_hierarchy_open(arrays->set.store, NULL, &arrays->set.hierarchy, err));
+    return refs_cache_open(CACHE_BYTES, &arrays->cache, err);
+}
+
+static refs_status open_all(const tool_session *session, const char *name, tool_arrays *arrays,
+                            refs_error *err) {
+    REFS_TRY(open_set(session, name, arrays, err));
+    arrays->context = (refs_array_context){.store = arrays->set.store, .cache = arrays->cache};
+    REFS_TRY(open_fragments(session, arrays, err));
+    arrays->source.self = arrays;
+    arrays->source.read = read_box;
+    arrays->source.read_texts = read_texts;
+    arrays->source.progress = go_on;
+    REFS_TRY(take_groups(arrays, err));
+    return take_arrays(arrays, err);
+}
+
+refs_status tool_arrays_open(const tool_session *session, const char *name, tool_arrays *arrays,
+                             refs_error *err) {
+    memset(arrays, 0, sizeof *arrays);
+    refs_status status = open_all(session, name, arrays, err);
+    if (status != REFS_OK) tool_arrays_close(arrays);
+    return status;
+}
+
+void tool_arrays_close(tool_arrays *arrays) {
+    for (size_t i = 0; arrays->arrays != NULL && i < arrays->source.n_arrays; i++)
+        if (arrays->arrays[i] != NULL) refs_array_free(arrays->arrays[i]);
+    if (arrays->fragments != NULL) refs_fragments_free(arrays->fragments);
+    if (arrays->set.hierarchy != NULL) refs_hierarchy_free(arrays->set.hierarchy);
+    if (arrays->aggregations != NULL) refs_aggregations_free(arrays->aggregations);
+    if (arrays->cache != NULL) refs_cache_free(arrays->cache);
+    if (arrays->set.store != NULL) refs_store_free(arrays->set.store);
+    refs_set_free(arrays->set.set);
+    for (size_t i = 0; i < arrays->n_texts; i++) refs_free(arrays->texts[i]);
+    refs_free(arrays->texts);
+    refs_free(arrays->dims);
+    refs_free(arrays->arrays);
+    refs_free(arrays->metas);
+    refs_free((void *)(uintptr_t)arrays->source.groups);
+    refs_free((void *)(uintptr_t)arrays->source.dims);
+    refs_free((void *)(uintptr_t)arrays->source.arrays);
+    refs_free(arrays->location);
+    memset(arrays, 0, sizeof *arrays);
+}
+
+size_t tool_arrays_find(const tool_arrays *arrays, const char *path) {
+    for (size_t i = 0; i < arrays->source.n_arrays; i++)
+        if (strcmp(arrays->source.arrays[i].variable.path, path) == 0) return i;
+    return SIZE_MAX;
+}

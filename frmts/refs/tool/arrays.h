@@ -1,0 +1,33 @@
+/* arrays.h -- the arrays of a set or a file, as what refs_cfa_write writes. */
+#ifndef REFS_TOOL_ARRAYS_H
+#define REFS_TOOL_ARRAYS_H
+
+#include "refs/aggregation.h"
+#include "refs/array.h"
+#include "refs/cfa.h"
+#include "tool.h"
+
+/** Owned, and closed by tool_arrays_close. */
+typedef struct tool_arrays {
+    tool_set set;
+    char *location;
+    refs_cache *cache;
+    refs_aggregations *aggregations;
+    refs_fragments *fragments;
+    refs_array_context context;
+    const refs_array_meta **metas; /**< of the arrays of `source` */
+    refs_array **arrays;           /**< NULL: not opened yet */
+    refs_cfa_source source;
+    char **texts; /**< that it points to */
+    size_t n_texts, texts_capacity;
+    const char **dims;
+} tool_arrays;
+
+refs_status tool_arrays_open(const tool_session *session, const char *name, tool_arrays *arrays,
+                             refs_error *err);
+void tool_arrays_close(tool_arrays *arrays);
+
+/** The array at `path`, or SIZE_MAX. */
+size_t tool_arrays_find(const tool_arrays *arrays, const char *path);
+
+#endif

@@ -1,0 +1,815 @@
+/* gather.c -- the verb combine, where it makes a master of files that are its fragments.
+ *
+ * Where a fragment belongs its name says (m.tas.0.1.0.nc), where those of all say that, or else the
+ * values of its coordinates.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arrays.h"
+#include "refs/cf.h"
+
+/* A source. */
+typedef struct part {
+    tool_arrays arrays;
+    char *named; /* in the master */
+    const char *format;
+} part;
+
+/* What fragments have in common along one dimension of a field: one place in the grid. */
+typedef struct slice {
+    double key;    /* the index that names give, or the first value */
+    uint64_t size; /* elements */
+    uint64_t begin;
+    double *values; /* of the coordinate, in the units of the master; NULL: there is none */
+} slice;
+
+typedef struct axis {
+    const char *path; /* of the dimension */
+    const char *name;
+    size_t coordinate; /* of the first part, or SIZE_MAX */
+    slice *slices;
+    size_t n, capacity;
+    bool descends;
+} axis;
+
+/* A part's array of a field, and where it belongs. */
+typedef struct member {
+    size_t part, array;
+    uint64_t index[REFS_MAX_RANK]; /* in names; then, in the grid */
+} member;
+
+typedef struct field {
+    const char *path;
+    size_t rank;
+    member *members;
+    size_t n, capacity;
+    bool is_named;
+    axis axes[REFS_MAX_RANK];
+} field;
+
+typedef struct gathering {
+    const tool_arguments *arguments;
+    tool_session session;
+    tool_names names;
+    part *parts;
+    field *fields;
+    size_t n_fields, fields_capacity;
+    char folder[PATH_MAX]; /* of the master */
+    const char *output;
+    refs_master_options options;
+} gathering;
+
+static const refs_cfa_array *array_of(const gathering *all, size_t p, size_t i) {
+    return &all->parts[p].arrays.source.arrays[i];
+}
+
+/* -- sources ----------------------------------------------------------------------------------- */
+
+/* "p/m.nc" in the folder of the master, else as it is, with all folders before it. */
+static char *name_of(const gathering *all, const char *name) {
+    char real[PATH_MAX];
+    size_t size = strlen(all->folder);
+    if (strstr(name, "://") != NULL || realpath(name, real) == NULL)
+        return refs_str_copy(refs_str_from(name));
+    bool is_inside = strncmp(real, all->folder, size) == 0 && real[size] == '/';
+    return refs_str_copy(refs_str_from(is_inside ? real + size + 1 : real));
+}
+
+static const char *format_of(const gathering *all, const char *location) {
+    uint8_t head[4] = {0};
+    void *handle;
+    size_t got = 0;
+    const refs_vfs *vfs = all->session.vfs;
+    if (vfs->open(vfs->self, location, &handle, NULL) != REFS_OK) return NULL;
+    if (vfs->read(vfs->self, handle, 0, sizeof head, head, &got, NULL) != REFS_OK) got = 0;
+    vfs->close(vfs->self, handle);
+    if (got < 4 || memcmp(head, "CDF", 3) != 0) return "NETCDF4";
+    return head[3] == 5   ? "NETCDF3_64BIT_DATA"
+           : head[3] == 2 ? "NETCDF3_64BIT_OFFSET"
+                          : "NETCDF3_CLASSIC";
+}
+
+static refs_status open_parts(gathering *all, refs_error *err) {
+    char output[PATH_MAX];
+    snprintf(output, sizeof output, "%s", all->output);
+    char *slash = strrchr(output, '/');
+    if (slash != NULL) slash[slash == output] = '\0';
+    if (realpath(slash != NULL ? output : ".", all->folder) == NULL)
+        return refs_fail(err, REFS_IO, "%s: there is no such folder", output);
+    all->parts = refs_calloc(all->names.n + 1, sizeof *all->parts);
+    if (all->parts == NULL) return refs_fail_nomem(err);
+    for (size_t p = 0; p < all->names.n; p++) {
+        part *one = &all->parts[p];
+        if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
+        REFS_TRY(tool_arrays_open(&all->session, all->names.items[p], &one->arrays, err));
+        one->named = name_of(all, all->names.items[p]);
+        one->format = format_of(all, one->arrays.location);
+        if (one->named == NULL) return refs_fail_nomem(err);
+    }
+    return all->names.n > 0 ? REFS_OK : refs_fail(err, REFS_INVALID, "there are no sources");
+}
+
+/* -- fields ------------------------------------------------------------------------------------ */
+
+/* Whether `name` ends with that of a variable, as names of fragments have it: ".group.variable". */
+static bool ends_with_variable(refs_str name, const char *path) {
+    size_t size = strlen(path);
+    if (name.size < size) return false;
+    for (size_t i = 0; i < size; i++) {
+        char wanted = path[i] == '/' ? '.' : path[i];
+        if (name.data[name.size - size + i] != wanted) return false;
+    }
+    return true;
+}
+
+/* The last `rank` numbers of "m.variable.0.1.0.nc". */
+static bool index_in(const char *name, const field *of, uint64_t *index) {
+    refs_str text = refs_str_from(name);
+    if (refs_str_ends(text, ".nc")) text.size -= 3;
+    for (size_t d = of->rank; d-- > 0;) {
+        size_t point = refs_str_find_last(text, '.');
+        if (point == SIZE_MAX ||
+            !refs_str_to_u64(refs_str_part(text, point + 1, text.size), &index[d]))
+            return false;
+        text.size = point;
+    }
+    return ends_with_variable(text, of->path);
+}
+
+static field *find_field(gathering *all, const char *path) {
+    for (size_t i = 0; i < all->n_fields; i++)
+        if (strcmp(all->fields[i].path, path) == 0) return &all->fields[i];
+    return NULL;
+}
+
+static field *add_field(gathering *all, const refs_cfa_array *array) {
+    if (!refs_grow((void **)&all->fields, &all->fields_capacity, all->n_fields,
+                   sizeof *all->fields))
+        return NULL;
+    field *added = &all->fields[all->n_fields++];
+    memset(added, 0, sizeof *added);
+    added->path = array->variable.path;
+    added->rank = array->variable.rank;
+    added->is_named = true;
+    return added;
+}
+
+static refs_status check_member(const gathering *all, const field *of, size_t p, size_t i,
+                                refs_error *err) {
+    const refs_cfa_array *array = array_of(all, p, i);
+    const refs_cfa_array *first = array_of(all, of->members[0].part, of->members[0].array);
+    bool fits = array->variable.rank == first->variable.rank;
+    for (size_t d = 0; fits && d < array->variable.rank; d++)
+        fits = strcmp(array->variable.dims[d], first->variable.dims[d]) == 0;
+    if (fits) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "%s: its dimensions differ between %s and %s", of->path,
+                     all->parts[of->members[0].part].named, all->parts[p].named);
+}
+
+/* "m.variable.fill.3x4.nc": what stands in CF-1.13 for fragments that are missing. */
+static bool is_filler(const gathering *all, size_t p) {
+    return strstr(all->parts[p].named, ".fill.") != NULL;
+}
+
+static refs_status add_member(gathering *all, size_t p, size_t i, refs_error *err) {
+    const refs_cfa_array *array = array_of(all, p, i);
+    if (is_filler(all, p)) return REFS_OK;
+    field *of = find_field(all, array->variable.path);
+    if (of == NULL) of = add_field(all, array);
+    if (of == NULL || !refs_grow((void **)&of->members, &of->capacity, of->n, sizeof *of->members))
+        return refs_fail_nomem(err);
+    if (of->n > 0) REFS_TRY(check_member(all, of, p, i, err));
+    member *added = &of->members[of->n++];
+    *added = (member){.part = p, .array = i};
+    of->is_named = of->is_named && index_in(all->parts[p].named, of, added->index);
+    return REFS_OK;
+}
+
+static refs_status find_fields(gathering *all, refs_error *err) {
+    for (size_t p = 0; p < all->names.n; p++) {
+        const refs_cfa_source *source = &all->parts[p].arrays.source;
+        for (size_t i = 0; i < source->n_arrays; i++)
+            if (refs_cfa_is_field(source, i)) REFS_TRY(add_member(all, p, i, err));
+    }
+    return all->n_fields > 0
+               ? REFS_OK
+               : refs_fail(err, REFS_INVALID, "the sources have no variables to aggregate");
+}
+
+/* -- axes -------------------------------------------------------------------------------------- */
+
+/* The coordinate of a dimension in a part: a variable of its name, in the group or above. */
+static size_t coordinate_of(const gathering *all, size_t p, const char *dim_path) {
+    return tool_arrays_find(&all->parts[p].arrays, dim_path);
+}
+
+static const char *dim_path(const gathering *all, const member *of, size_t d) {
+    const refs_cfa_source *source = &all->parts[of->part].arrays.source;
+    const refs_cfa_array *array = &source->arrays[of->array];
+    for (size_t i = source->n_dims; i-- > 0;) {
+        const char *slash = strrchr(source->dims[i].path, '/');
+        if (strcmp(slash + 1, array->variable.dims[d]) == 0 &&
+            source->dims[i].size == array->shape[d])
+            return source->dims[i].path;
+    }
+    return NULL;
+}
+
+static refs_cf_units units_of(const refs_cfa_variable *variable) {
+    return (refs_cf_units){refs_json_text(refs_json_get(variable->attributes, "units")),
+                           refs_json_text(refs_json_get(variable->attributes, "calendar"))};
+}
+
+/* Units in which the master counts: those that the user wants of times, else the first part's. */
+static refs_cf_units wanted_units(const gathering *all, const refs_cfa_variable *first) {
+    refs_cf_units units = units_of(first);
+    bool is_time = false;
+    for (size_t i = 0; i + 7 <= units.units.size; i++)
+        is_time = is_time || memcmp(units.units.data + i, " since ", 7) == 0;
+    if (is_time && all->arguments->common_date != NULL)
+        units.units = refs_str_from(all->arguments->common_date);
+    return units;
+}
+
+/* Values of a coordinate of part `p`, in the units of the master. */
+static refs_status read_values(gathering *all, const axis *along, size_t p, uint64_t n,
+                               double **values, refs_error *err) {
+    size_t c = coordinate_of(all, p, along->path);
+    double scale = 1, offset = 0;
+    *values = NULL;
+    if (along->coordinate == SIZE_MAX || c == SIZE_MAX) return REFS_OK;
+    const refs_cfa_variable *variable = &array_of(all, p, c)->variable;
+    const refs_cf_units from = units_of(variable);
+    const refs_cf_units to = wanted_units(all, &array_of(all, 0, along->coordinate)->variable);
+    if (refs_cf_convert_units(&from, &to, &scale, &offset) == REFS_CF_CONVERSION_UNKNOWN)
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: %s counts in \"%.*s\", not in \"%.*s\"",
+                         all->parts[p].named, along->name, REFS_STR_ARG(from.units),
+                         REFS_STR_ARG(to.units));
+    refs_array *array;
+    REFS_TRY(
+        refs_array_open(&all->parts[p].arrays.context, all->parts[p].arrays.metas[c], &array, err));
+    double *read = refs_calloc((size_t)n + 1, sizeof *read);
+    refs_status status =
+        read != NULL ? refs_array_read_doubles(array, n, read, err) : refs_fail_nomem(err);
+    for (uint64_t i = 0; status == REFS_OK && i < n; i++) read[i] = read[i] * scale + offset;
+    refs_array_free(array);
+    if (status == REFS_OK)
+        *values = read;
+    else
+        refs_free(read);
+    return status;
+}
+
+static refs_status fail_place(const gathering *all, const field *of, const axis *along, size_t p,
+                              const char *why, refs_error *err) {
+    return refs_fail(err, REFS_INVALID, "%s: %s along %s of %s", all->parts[p].named, why,
+                     along->name, of->path);
+}
+
+static refs_status add_slice(gathering *all, const field *of, axis *along, const member *from,
+                             const slice *made, refs_error *err) {
+    for (size_t i = 0; i < along->n; i++) {
+        if (along->slices[i].key != made->key) continue;
+        if (along->slices[i].size == made->size) return REFS_OK;
+        return fail_place(all, of, along, from->part, "is cut otherwise than another source", err);
+    }
+    if (!refs_grow((void **)&along->slices, &along->capacity, along->n, sizeof *along->slices))
+        return refs_fail_nomem(err);
+    along->slices[along->n] = *made;
+    along->slices[along->n++].values = NULL;
+    return REFS_OK;
+}
+
+static refs_status take_slice(gathering *all, field *of, size_t d, const member *from,
+                              refs_error *err) {
+    axis *along = &of->axes[d];
+    slice made = {.size = array_of(all, from->part, from->array)->shape[d]};
+    REFS_TRY(read_values(all, along, from->part, made.size, &made.values, err));
+    size_t before = along->n;
+    made.key = of->is_named                           ? (double)from->index[d]
+               : made.values != NULL && made.size > 0 ? made.values[0]
+                                                      : 0;
+    if (made.values != NULL && made.size > 1 && made.values[0] > made.values[made.size - 1])
+        along->descends = true;
+    refs_status status = add_slice(all, of, along, from, &made, err);
+    if (status == REFS_OK && along->n > before)
+        along->slices[before].values = made.values;
+    else
+        refs_free(made.values);
+    return status;
+}
+
+static int ascending(const void *a, const void *b) {
+    const slice *one = a, *other = b;
+    return (one->key > other->key) - (one->key < other->key);
+}
+static int descending(const void *a, const void *b) {
+    return ascending(b, a);
+}
+
+static refs_status settle_axis(gathering *all, field *of, size_t d, refs_error *err) {
+    axis *along = &of->axes[d];
+    along->path = dim_path(all, &of->members[0], d);
+    along->name = array_of(all, of->members[0].part, of->members[0].array)->variable.dims[d];
+    along->coordinate = along->path != NULL ? coordinate_of(all, 0, along->path) : SIZE_MAX;
+    for (size_t m = 0; m < of->n; m++) REFS_TRY(take_slice(all, of, d, &of->members[m], err));
+    qsort(along->slices, along->n, sizeof *along->slices,
+          along->descends && !of->is_named ? descending : ascending);
+    for (size_t i = 0; i < along->n; i++) {
+        if (i > 0) along->slices[i].begin = along->slices[i - 1].begin + along->slices[i - 1].size;
+        if (!of->is_named || along->slices[i].key == (double)i) continue;
+        return refs_fail(err, REFS_INVALID,
+                         "%s: no fragment number %zu along %s is there: its size is not known",
+                         of->path, i, along->name);
+    }
+    return REFS_OK;
+}
+
+/* Where a member belongs along a dimension. */
+static size_t find_slice(const gathering *all, const field *of, size_t d, const member *from,
+                         refs_error *err) {
+    const axis *along = &of->axes[d];
+    double *values = NULL, key = (double)from->index[d];
+    uint64_t size = array_of(all, from->part, from->array)->shape[d];
+    if (!of->is_named) {
+        if (read_values((gathering *)(uintptr_t)all, along, from->part, size, &values, err) !=
+            REFS_OK)
+            return SIZE_MAX;
+        key = values != NULL && size > 0 ? values[0] : 0;
+        refs_free(values);
+    }
+    for (size_t i = 0; i < along->n; i++)
+        if (along->slices[i].key == key) return i;
+    return SIZE_MAX;
+}
+
+static int by_index(const void *a, const void *b) {
+    const member *one = a, *other = b;
+    for (size_t d = 0; d < REFS_MAX_RANK; d++)
+        if (one->index[d] != other->index[d]) return one->index[d] < other->index[d] ? -1 : 1;
+    return 0;
+}
+
+/* Names of two archives say the same of different fragments: then coordinates tell. */
+static void check_names(field *of) {
+    if (!of->is_named) return;
+    qsort(of->members, of->n, sizeof *of->members, by_index);
+    for (size_t m = 1; m < of->n; m++)
+        if (by_index(&of->members[m - 1], &of->members[m]) == 0) of->is_named = false;
+}
+
+static refs_status place_members(gathering *all, field *of, refs_error *err) {
+    check_names(of);
+    for (size_t d = 0; d < of->rank; d++) REFS_TRY(settle_axis(all, of, d, err));
+    for (size_t m = 0; m < of->n; m++) {
+        uint64_t index[REFS_MAX_RANK];
+        for (size_t d = 0; d < of->rank; d++) {
+            size_t found = find_slice(all, of, d, &of->members[m], err);
+            if (found == SIZE_MAX)
+                return fail_place(all, of, &of->axes[d], of->members[m].part, "has no place", err);
+            index[d] = found;
+        }
+        memcpy(of->members[m].index, index, sizeof index);
+    }
+    return REFS_OK;
+}
+
+/* -- the master -------------------------------------------------------------------------------- */
+
+/* The axis along a dimension, of the first field that has it. */
+static const axis *find_axis(const gathering *all, const char *name, const field **of, size_t *d) {
+    for (size_t f = 0; f < all->n_fields; f++)
+        for (*d = 0; *d < all->fields[f].rank; (*d)++)
+            if (strcmp(all->fields[f].axes[*d].name, name) == 0) {
+                *of = &all->fields[f];
+                return &all->fields[f].axes[*d];
+            }
+    return NULL;
+}
+
+static uint64_t length_of(const axis *along) {
+    const slice *last = &along->slices[along->n - 1];
+    return last->begin + last->size;
+}
+
+static refs_status write_dims(gathering *all, refs_master *master, refs_error *err) {
+    for (size_t p = 0; p < all->names.n; p++) {
+        const refs_cfa_source *source = &all->parts[p].arrays.source;
+        for (size_t i = 0; i < source->n_dims && !is_filler(all, p); i++) {
+            const field *of;
+            size_t d;
+            const axis *along = find_axis(all, strrchr(source->dims[i].path, '/') + 1, &of, &d);
+            uint64_t size = along != NULL ? length_of(along) : source->dims[i].size;
+            REFS_TRY(
+                refs_master_dimension(master, source->dims[i].path, size, REFS_CFA_FIXED, err));
+        }
+    }
+    return REFS_OK;
+}
+
+/* An array of the master that is put together from those of the parts. */
+typedef struct whole {
+    const refs_cfa_array *array;
+    uint64_t shape[REFS_MAX_RANK];
+    refs_buf values;
+} whole;
+
+/* The place of a part along a dimension: that of the field in it. */
+static uint64_t begin_of(const gathering *all, size_t p, const char *name) {
+    for (size_t f = 0; f < all->n_fields; f++)
+        for (size_t m = 0; m < all->fields[f].n; m++) {
+            const field *of = &all->fields[f];
+            if (of->members[m].part != p) continue;
+            for (size_t d = 0; d < of->rank; d++)
+                if (strcmp(of->axes[d].name, name) == 0)
+                    return of->axes[d].slices[of->members[m].index[d]].begin;
+        }
+    return 0;
+}
+
+static void copy_box(const whole *to, const refs_cfa_array *from, const uint64_t *begin,
+                     const uint8_t *values) {
+    size_t rank = from->variable.rank, size = from->variable.dtype.size;
+    uint64_t index[REFS_MAX_RANK] = {0};
+    for (size_t d = 0; d < rank; d++)
+        if (from->shape[d] == 0) return;
+    for (bool more = true; more; values += size) {
+        uint64_t at = 0;
+        for (size_t d = 0; d < rank; d++) at = at * to->shape[d] + begin[d] + index[d];
+        memcpy(to->values.data + at * size, values, size);
+        more = false;
+        for (size_t d = rank; d-- > 0 && !more;) {
+            more = ++index[d] < from->shape[d];
+            if (!more) index[d] = 0;
+        }
+    }
+}
+
+static refs_status copy_part(gathering *all, size_t p, size_t i, const whole *to, refs_error *err) {
+    const refs_cfa_array *from = array_of(all, p, i);
+    const refs_cfa_source *source = &all->parts[p].arrays.source;
+    uint64_t begin[REFS_MAX_RANK], zero[REFS_MAX_RANK] = {0}, n = 1;
+    if (from->variable.rank != to->array->variable.rank ||
+        from->variable.dtype.size != to->array->variable.dtype.size)
+        return refs_fail(err, REFS_INVALID, "%s: %s has another type than in other sources",
+                         all->parts[p].named, from->variable.path);
+    for (size_t d = 0; d < from->variable.rank; d++) {
+        begin[d] = begin_of(all, p, from->variable.dims[d]);
+        n *= from->shape[d];
+        if (begin[d] + from->shape[d] > to->shape[d])
+            return refs_fail(err, REFS_INVALID, "%s: %s is longer than in other sources",
+                             all->parts[p].named, from->variable.path);
+    }
+    refs_buf values = REFS_BUF_INIT;
+    refs_status status = refs_buf_resize(&values, (size_t)n * from->variable.dtype.size, err);
+    if (status == REFS_OK && n > 0)
+        status = source->read(source->self, i, zero, from->shape, values.data, err);
+    if (status == REFS_OK) copy_box(to, from, begin, values.data);
+    refs_buf_clear(&values);
+    return status;
+}
+
+/* A coordinate whose values were converted has other units, and is of doubles. */
+static refs_status write_times(gathering *all, refs_master *master, const refs_cfa_array *array,
+                               const axis *along, refs_error *err) {
+    refs_cfa_variable variable = array->variable;
+    refs_buf values = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    refs_json_doc *doc = NULL;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; status == REFS_OK && i < along->n; i++)
+        status = refs_buf_append(&values, along->slices[i].values,
+                                 (size_t)along->slices[i].size * sizeof(double), err);
+    variable.dtype = (refs_dtype){.type = REFS_TYPE_FLOAT, .size = 8};
+    variable.fill = NULL;
+    if (status == REFS_OK) status = refs_buf_printf(&text, err, "{\"units\": ");
+    if (status == REFS_OK)
+        status = refs_json_write_string(wanted_units(all, &array->variable).units, &text, err);
+    for (size_t i = 0; status == REFS_OK && i < refs_json_size(variable.attributes); i++) {
+        refs_str name = refs_json_name_at(variable.attributes, i);
+        if (refs_str_is(name, "units")) continue;
+        status = refs_buf_append(&text, ", ", 2, err);
+        if (status == REFS_OK) status = refs_json_write_string(name, &text, err);
+        if (status == REFS_OK) status = refs_buf_append(&text, ": ", 2, err);
+        if (status == REFS_OK)
+            status = refs_json_write(refs_json_at(variable.attributes, i), &text, err);
+    }
+    if (status == REFS_OK) status = refs_buf_append(&text, "}", 1, err);
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &doc, err);
+    variable.attributes = refs_json_root(doc);
+    if (status == REFS_OK)
+        status = refs_master_variable(master, &variable, refs_buf_view(&values), err);
+    refs_json_doc_free(doc);
+    refs_buf_clear(&text);
+    refs_buf_clear(&values);
+    return status;
+}
+
+/* Whether the units of a coordinate differ from those of the master in any part. */
+static bool is_converted(const gathering *all, const char *path, const refs_cfa_variable *first) {
+    const refs_cf_units to = wanted_units(all, first);
+    for (size_t p = 0; p < all->names.n; p++) {
+        size_t c = tool_arrays_find(&all->parts[p].arrays, path);
+        if (c == SIZE_MAX) continue;
+        if (!refs_str_equal(units_of(&array_of(all, p, c)->variable).units, to.units)) return true;
+    }
+    return false;
+}
+
+static refs_status write_texts(gathering *all, refs_master *master, size_t p, size_t i,
+                               refs_error *err) {
+    const refs_cfa_source *source = &all->parts[p].arrays.source;
+    const refs_cfa_array *array = &source->arrays[i];
+    refs_buf texts = REFS_BUF_INIT;
+    for (size_t d = 0; d < array->variable.rank; d++) {
+        const field *of;
+        size_t k;
+        const axis *along = find_axis(all, array->variable.dims[d], &of, &k);
+        if (along != NULL && along->n > 1)
+            return refs_fail(err, REFS_UNSUPPORTED, "%s: texts along %s, which is split",
+                             array->variable.path, array->variable.dims[d]);
+    }
+    refs_status status = source->read_texts(source->self, i, &texts, err);
+    if (status == REFS_OK)
+        status = refs_master_variable(master, &array->variable, refs_buf_view(&texts), err);
+    refs_buf_clear(&texts);
+    return status;
+}
+
+static refs_status write_whole(gathering *all, refs_master *master, size_t p, size_t i,
+                               refs_error *err) {
+    whole made = {.array = array_of(all, p, i)};
+    size_t size = made.array->variable.dtype.size;
+    for (size_t d = 0; d < made.array->variable.rank; d++) {
+        const field *of;
+        size_t k;
+        const axis *along = find_axis(all, made.array->variable.dims[d], &of, &k);
+        made.shape[d] = along != NULL ? length_of(along) : made.array->shape[d];
+        if (!refs_mul_size(size, (size_t)made.shape[d], &size) || size > REFS_CFA_MAX_VALUE_BYTES)
+            return refs_fail(err, REFS_LIMIT, "%s: is too large for a master",
+                             made.array->variable.path);
+    }
+    REFS_TRY(refs_buf_resize(&made.values, size, err));
+    memset(made.values.data, 0, size);
+    refs_status status = REFS_OK;
+    for (size_t q = 0; status == REFS_OK && q < all->names.n; q++) {
+        size_t c = tool_arrays_find(&all->parts[q].arrays, made.array->variable.path);
+        if (c != SIZE_MAX) status = copy_part(all, q, c, &made, err);
+    }
+    if (status == REFS_OK)
+        status =
+            refs_master_variable(master, &made.array->variable, refs_buf_view(&made.values), err);
+    refs_buf_clear(&made.values);
+    return status;
+}
+
+static refs_status write_other(gathering *all, refs_master *master, size_t p, size_t i,
+                               refs_error *err) {
+    const refs_cfa_array *array = array_of(all, p, i);
+    const field *of;
+    size_t d;
+    const axis *along =
+        array->variable.rank == 1 ? find_axis(all, array->variable.dims[0], &of, &d) : NULL;
+    bool is_own =
+        along != NULL && along->path != NULL && strcmp(along->path, array->variable.path) == 0;
+    if (is_own && is_converted(all, along->path, &array->variable))
+        return write_times(all, master, array, along, err);
+    refs_type type = array->variable.dtype.type;
+    if (type == REFS_TYPE_OBJECT || type == REFS_TYPE_BYTES || type == REFS_TYPE_UNICODE)
+        return write_texts(all, master, p, i, err);
+    return write_whole(all, master, p, i, err);
+}
+
+/* Whether a filler is of a field, and has the shape of its fragment at `number`. */
+static bool fills(const gathering *all, size_t p, const field *of, size_t number) {
+    size_t i = tool_arrays_find(&all->parts[p].arrays, of->path);
+    if (!is_filler(all, p) || i == SIZE_MAX || array_of(all, p, i)->variable.rank != of->rank)
+        return false;
+    for (size_t d = of->rank; d-- > 0; number /= of->axes[d].n)
+        if (array_of(all, p, i)->shape[d] != of->axes[d].slices[number % of->axes[d].n].size)
+            return false;
+    return true;
+}
+
+static void fill_gaps(const gathering *all, const field *of, refs_cfa_fragment *fragments,
+                      size_t n) {
+    const char *path = strchr(of->path + 1, '/') == NULL ? of->path + 1 : of->path;
+    for (size_t i = 0; i < n; i++)
+        for (size_t p = 0; fragments[i].file == NULL && p < all->names.n; p++)
+            if (fills(all, p, of, i))
+                fragments[i] = (refs_cfa_fragment){all->parts[p].named, path, all->parts[p].format};
+}
+
+static refs_status write_field(gathering *all, refs_master *master, const field *of,
+                               refs_error *err) {
+    const refs_cfa_array *array = array_of(all, of->members[0].part, of->members[0].array);
+    refs_cfa_grid grid = {{0}, {NULL}};
+    uint64_t *sizes[REFS_MAX_RANK] = {NULL};
+    refs_cfa_fragment *fragments = NULL;
+    size_t n = 1;
+    refs_status status = REFS_OK;
+    for (size_t d = 0; status == REFS_OK && d < of->rank; d++) {
+        grid.n[d] = of->axes[d].n;
+        sizes[d] = refs_calloc(of->axes[d].n, sizeof **sizes);
+        if (sizes[d] == NULL || !refs_mul_size(n, of->axes[d].n, &n)) status = refs_fail_nomem(err);
+        for (size_t i = 0; status == REFS_OK && i < of->axes[d].n; i++)
+            sizes[d][i] = of->axes[d].slices[i].size;
+        grid.sizes[d] = sizes[d];
+    }
+    if (status == REFS_OK) fragments = refs_calloc(n, sizeof *fragments);
+    if (status == REFS_OK && fragments == NULL) status = refs_fail_nomem(err);
+    for (size_t m = 0; status == REFS_OK && m < of->n; m++) {
+        size_t at = 0;
+        for (size_t d = 0; d < of->rank; d++)
+            at = at * of->axes[d].n + (size_t)of->members[m].index[d];
+        const part *from = &all->parts[of->members[m].part];
+        const char *path = of->path;
+        if (fragments[at].file != NULL)
+            status = refs_fail(err, REFS_INVALID, "%s and %s: hold the same part of %s",
+                               fragments[at].file, from->named, of->path);
+        bool is_root = strchr(path + 1, '/') == NULL;
+        fragments[at] = (refs_cfa_fragment){from->named, is_root ? path + 1 : path, from->format};
+    }
+    if (status == REFS_OK && all->options.version == REFS_CFA_CF_1_13)
+        fill_gaps(all, of, fragments, n);
+    if (status == REFS_OK)
+        status = refs_master_aggregation(master, &array->variable, &grid, fragments, err);
+    for (size_t d = 0; d < of->rank; d++) refs_free(sizes[d]);
+    refs_free(fragments);
+    return status;
+}
+
+/* Whether an earlier part has an array of this path. */
+static bool is_written(const gathering *all, size_t p, const char *path) {
+    for (size_t q = 0; q < p; q++)
+        if (tool_arrays_find(&all->parts[q].arrays, path) != SIZE_MAX) return true;
+    return false;
+}
+
+static refs_status write_arrays(gathering *all, refs_master *master, refs_error *err) {
+    for (size_t p = 0; p < all->names.n; p++) {
+        const refs_cfa_source *source = &all->parts[p].arrays.source;
+        for (size_t i = 0; i < source->n_arrays && !is_filler(all, p); i++) {
+            const char *path = source->arrays[i].variable.path;
+            if (is_written(all, p, path)) continue;
+            const field *of = find_field(all, path);
+            REFS_TRY(of != NULL ? write_field(all, master, of, err)
+                                : write_other(all, master, p, i, err));
+        }
+    }
+    return REFS_OK;
+}
+
+static refs_status write_master(gathering *all, refs_master *master, refs_error *err) {
+    const refs_cfa_source *first = &all->parts[0].arrays.source;
+    REFS_TRY(write_dims(all, master, err));
+    for (size_t i = 0; i < first->n_groups; i++)
+        REFS_TRY(refs_master_attributes(master, first->groups[i].path, first->groups[i].attributes,
+                                        err));
+    return write_arrays(all, master, err);
+}
+
+/* -- all --------------------------------------------------------------------------------------- */
+
+/* -- a master that is there -------------------------------------------------------------------- */
+
+static bool has_name(const tool_names *names, const char *name) {
+    for (size_t i = 0; i < names->n; i++)
+        if (strcmp(names->items[i], name) == 0) return true;
+    return false;
+}
+
+/* Who is shown the partitions of a master: their files are sources, each once. */
+typedef struct collecting {
+    tool_names *names;
+    const char *location;
+} collecting;
+
+static refs_status collect(void *user, const refs_partition *partition, refs_error *err) {
+    const collecting *to = user;
+    const refs_url_context context = {.base = to->location};
+    tool_names *names = to->names;
+    refs_buf location = REFS_BUF_INIT;
+    if (*partition->file == '\0') return REFS_OK;
+    refs_status status = refs_url_map(refs_str_from(partition->file), &context, &location, err);
+    char *name = status == REFS_OK ? refs_buf_take_text(&location) : NULL;
+    refs_buf_clear(&location);
+    REFS_TRY(status);
+    bool is_new = name != NULL && !has_name(names, name);
+    if (is_new &&
+        refs_grow((void **)&names->items, &names->capacity, names->n, sizeof *names->items))
+        names->items[names->n++] = name;
+    else
+        refs_free(name);
+    return name != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+static void take_options(const gathering *all, const tool_arrays *master,
+                         refs_master_options *options) {
+    const refs_json *attributes = refs_hierarchy_group(master->set.hierarchy, 0)->attributes;
+    const char *format = format_of(all, master->location);
+    refs_str had = refs_json_text(refs_json_get(attributes, "Conventions"));
+    const char *text = had.size > 0 ? had.data : "";
+    options->version = strstr(text, "CFA-0.5") != NULL   ? REFS_CFA_0_5
+                       : strstr(text, "CFA-0.4") != NULL ? REFS_CFA_0_4
+                                                         : REFS_CFA_CF_1_13;
+    if (format != NULL && strncmp(format, "NETCDF3", 7) == 0) options->format = REFS_CFA_NETCDF3;
+}
+
+/* The files of a master come before those that are added to it. */
+static refs_status open_master(gathering *all, refs_error *err) {
+    tool_arrays master;
+    REFS_TRY(tool_arrays_open(&all->session, all->output, &master, err));
+    collecting to = {&all->names, master.location};
+    refs_status status = REFS_OK;
+    take_options(all, &master, &all->options);
+    for (size_t i = 0; status == REFS_OK && i < master.source.n_arrays; i++)
+        if (master.metas[i]->aggregation != NULL)
+            status = refs_aggregation_each(master.metas[i], collect, &to, err);
+    tool_arrays_close(&master);
+    if (status == REFS_OK && all->names.n == 0)
+        status = refs_fail(err, REFS_INVALID, "%s: is no master that has fragments", all->output);
+    return status;
+}
+
+static refs_status add_sources(gathering *all, size_t first, refs_error *err) {
+    const tool_list *given = &all->arguments->names;
+    const tool_list list = {given->items + first, given->n - first, 0};
+    tool_names added = {NULL, 0, 0};
+    refs_status status = tool_expand(&all->session, &list, &added, err);
+    for (size_t i = 0; status == REFS_OK && i < added.n; i++) {
+        tool_names *names = &all->names;
+        if (!refs_grow((void **)&names->items, &names->capacity, names->n, sizeof *names->items)) {
+            status = refs_fail_nomem(err);
+            break;
+        }
+        names->items[names->n++] = added.items[i];
+        added.items[i] = NULL;
+    }
+    tool_names_clear(&added);
+    return status;
+}
+
+static refs_status read_options(gathering *all, refs_error *err) {
+    const char *version = all->arguments->cfa_version, *format = all->arguments->format;
+    if (format != NULL && strcmp(format, "cfa") != 0 && strcmp(format, "CFA") != 0)
+        return refs_fail(err, REFS_INVALID, "--format of combine is cfa, not \"%s\"", format);
+    if (version == NULL) return REFS_OK;
+    return refs_cfa_version_parse(refs_str_from(version), &all->options.version, err);
+}
+
+static refs_status gather(gathering *all, refs_error *err) {
+    bool is_append = all->arguments->output == NULL;
+    refs_master *master = NULL;
+    REFS_TRY(read_options(all, err));
+    REFS_TRY(tool_session_open(&all->session, err));
+    if (is_append) REFS_TRY(open_master(all, err));
+    REFS_TRY(add_sources(all, is_append ? 1 : 0, err));
+    REFS_TRY(open_parts(all, err));
+    REFS_TRY(find_fields(all, err));
+    for (size_t f = 0; f < all->n_fields; f++) REFS_TRY(place_members(all, &all->fields[f], err));
+    REFS_TRY(refs_master_open(all->output, &all->options, &master, err));
+    refs_status status = write_master(all, master, err);
+    if (status == REFS_OK) return refs_master_finish(master, err);
+    refs_master_free(master);
+    return status;
+}
+
+static void clear(gathering *all) {
+    for (size_t f = 0; f < all->n_fields; f++) {
+        for (size_t d = 0; d < all->fields[f].rank; d++) {
+            axis *along = &all->fields[f].axes[d];
+            for (size_t i = 0; i < along->n; i++) refs_free(along->slices[i].values);
+            refs_free(along->slices);
+        }
+        refs_free(all->fields[f].members);
+    }
+    refs_free(all->fields);
+    for (size_t p = 0; all->parts != NULL && p < all->names.n; p++) {
+        tool_arrays_close(&all->parts[p].arrays);
+        refs_free(all->parts[p].named);
+    }
+    refs_free(all->parts);
+    tool_names_clear(&all->names);
+    tool_session_close(&all->session);
+}
+
+tool_exit tool_gather(const tool_arguments *arguments) {
+    refs_error err = REFS_ERROR_INIT;
+    gathering all = {
+        .arguments = arguments, .output = arguments->output, .options = REFS_MASTER_OPTIONS_INIT};
+    bool is_append = arguments->format == NULL;
+    if (is_append && arguments->names.n > 0) all.output = arguments->names.items[0];
+    if (all.output == NULL || arguments->names.n < (is_append ? 2 : 1)) {
+        fprintf(stderr, "refs: usage: refs combine --format cfa FILE... -o MASTER.nca\n");
+        return TOOL_USAGE;
+    }
+    refs_status status = gather(&all, &err);
+    clear(&all);
+    if (status != REFS_OK) tool_complain(&err);
+    if (status == REFS_CANCELLED) return tool_interrupted();
+    return status == REFS_OK ? TOOL_OK : TOOL_FAILED;
+}

@@ -1,0 +1,135 @@
+/* partitions.c -- what info says of a master: its variables, and where their fragments are. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arrays.h"
+
+/* What is to be shown of one variable. */
+typedef struct listing {
+    const refs_array_meta *array;
+    bool is_one; /* of its partitions */
+    uint64_t wanted[REFS_MAX_RANK];
+    size_t n;
+} listing;
+
+static bool is_wanted_name(const tool_list *names, const char *name) {
+    for (size_t i = 0; i < names->n; i++)
+        if (strcmp(names->items[i], name) == 0) return true;
+    return names->n == 0;
+}
+
+static bool is_wanted_group(const char *wanted, const char *group) {
+    if (wanted == NULL) return true;
+    while (*wanted == '/') wanted++;
+    while (*group == '/') group++;
+    return strcmp(wanted, group) == 0 || (strcmp(wanted, "root") == 0 && *group == '\0');
+}
+
+static void print_index(const uint64_t *numbers, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        printf("%s%llu", i > 0 ? "," : "", (unsigned long long)numbers[i]);
+}
+
+static refs_status show_partition(void *user, const refs_partition *partition, refs_error *err) {
+    listing *all = user;
+    size_t rank = all->array->rank;
+    (void)err;
+    if (all->is_one && memcmp(all->wanted, partition->index, rank * sizeof *all->wanted) != 0)
+        return REFS_OK;
+    all->n++;
+    printf("    [");
+    print_index(partition->index, rank);
+    printf("]  ");
+    for (size_t d = 0; d < rank; d++)
+        printf("%s%llu:%llu", d > 0 ? ", " : "", (unsigned long long)partition->begin[d],
+               (unsigned long long)partition->end[d]);
+    printf("  %s  %s\n", *partition->file != '\0' ? partition->file : "(the master)",
+           partition->variable);
+    return REFS_OK;
+}
+
+static bool read_wanted(const char *text, listing *all) {
+    refs_str rest = refs_str_from(text);
+    size_t d = 0;
+    for (; rest.size > 0 && d < REFS_MAX_RANK; d++) {
+        size_t comma = refs_str_find(rest, ',');
+        if (!refs_str_to_u64(refs_str_trim(refs_str_part(rest, 0, comma), " []"), &all->wanted[d]))
+            return false;
+        rest = comma == SIZE_MAX ? refs_str_part(rest, rest.size, rest.size)
+                                 : refs_str_part(rest, comma + 1, rest.size);
+    }
+    all->is_one = true;
+    return d == all->array->rank;
+}
+
+static void show_attributes(const refs_json *attributes, const char *indent) {
+    for (size_t i = 0; i < refs_json_size(attributes); i++) {
+        refs_buf text = REFS_BUF_INIT;
+        refs_str name = refs_json_name_at(attributes, i);
+        bool is_long = refs_str_is(name, "cfa_array");
+        if (!is_long && refs_json_write(refs_json_at(attributes, i), &text, NULL) == REFS_OK)
+            printf("%s%.*s: %.*s\n", indent, REFS_STR_ARG(name), (int)text.size,
+                   (const char *)text.data);
+        refs_buf_clear(&text);
+    }
+}
+
+static refs_status show_variable(const tool_arguments *arguments, const refs_array_meta *array,
+                                 refs_error *err) {
+    const char *which = arguments->partition != NULL ? arguments->partition : "none";
+    listing all = {.array = array};
+    char dtype[64];
+    refs_dtype_format(&array->dtype, dtype, sizeof dtype);
+    printf("%s  (", array->path);
+    for (size_t d = 0; d < array->rank; d++)
+        printf("%s%s %llu", d > 0 ? ", " : "", array->dims[d], (unsigned long long)array->shape[d]);
+    printf(")  %s\n", dtype);
+    if (arguments->metadata) show_attributes(array->attributes, "    ");
+    if (strcmp(which, "none") == 0) return REFS_OK;
+    if (strcmp(which, "all") != 0 && !read_wanted(which, &all))
+        return refs_fail(err, REFS_INVALID,
+                         "--partition is all, none, or an index with %zu numbers for %s, not "
+                         "\"%s\"",
+                         array->rank, array->path, which);
+    REFS_TRY(refs_aggregation_each(array, show_partition, &all, err));
+    if (all.is_one && all.n == 0) printf("    [%s]  missing\n", which);
+    return REFS_OK;
+}
+
+static refs_status show(const tool_arguments *arguments, const tool_arrays *arrays,
+                        refs_error *err) {
+    size_t n = 0;
+    if (arguments->metadata)
+        show_attributes(refs_hierarchy_group(arrays->set.hierarchy, 0)->attributes, "");
+    for (size_t i = 0; i < arrays->source.n_arrays; i++) {
+        const refs_array_meta *array = arrays->metas[i];
+        bool is_wanted = is_wanted_name(&arguments->variables, array->name) &&
+                         is_wanted_group(arguments->group, array->group);
+        if (!is_wanted || array->aggregation == NULL) continue;
+        REFS_TRY(show_variable(arguments, array, err));
+        n++;
+    }
+    if (n > 0) return REFS_OK;
+    return refs_fail(err, REFS_NOT_FOUND, "%s: has no such aggregation", arguments->names.items[0]);
+}
+
+tool_exit tool_partitions(const tool_arguments *arguments) {
+    refs_error err = REFS_ERROR_INIT;
+    tool_session session;
+    tool_arrays arrays;
+    if (arguments->names.n != 1) {
+        fprintf(stderr, "refs: usage: refs info MASTER --partition all|none|INDEX\n");
+        return TOOL_USAGE;
+    }
+    refs_status status = tool_session_open(&session, &err);
+    if (status == REFS_OK)
+        status = tool_arrays_open(&session, arguments->names.items[0], &arrays, &err);
+    if (status == REFS_OK) {
+        status = show(arguments, &arrays, &err);
+        tool_arrays_close(&arrays);
+    }
+    tool_session_close(&session);
+    if (status != REFS_OK) tool_complain(&err);
+    return status == REFS_OK ? TOOL_OK : TOOL_FAILED;
+}

@@ -1,0 +1,120 @@
+/* split.c -- the verb split: a set or a file as a master with fragments. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arrays.h"
+#include "refs/host.h"
+#include "refs/place.h"
+#include "refs/s3nc.h"
+
+/* Where files go that are no local ones. */
+typedef struct sending {
+    refs_host *host;
+    char folder[4096], shown[4096], scratch[256];
+} sending;
+
+static refs_status deliver(void *self, const char *path, const char *name, refs_error *err) {
+    sending *to = self;
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&location, err, "%s%s", to->folder, name);
+    if (status == REFS_OK)
+        status = refs_host_upload(to->host, path, (const char *)location.data, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+static void withdraw(void *self, const char *name) {
+    sending *to = self;
+    refs_buf location = REFS_BUF_INIT;
+    if (refs_buf_printf(&location, NULL, "%s%s", to->folder, name) == REFS_OK)
+        (void)refs_host_remove(to->host, (const char *)location.data, NULL);
+    refs_buf_clear(&location);
+}
+
+static void copy_folder(const char *name, char *folder, size_t room) {
+    const char *slash = strrchr(name, '/');
+    snprintf(folder, room, "%.*s", slash != NULL ? (int)(slash + 1 - name) : 0, name);
+}
+
+static refs_status open_sending(const tool_session *session, const char *shown,
+                                const char *location, sending *to, refs_error *err) {
+    const char *folder = getenv("TMPDIR");
+    to->host = session->host;
+    copy_folder(location, to->folder, sizeof to->folder);
+    copy_folder(shown, to->shown, sizeof to->shown);
+    snprintf(to->scratch, sizeof to->scratch, "%s/refs-XXXXXX", folder != NULL ? folder : "/tmp");
+    if (mkdtemp(to->scratch) != NULL) return REFS_OK;
+    return refs_fail(err, REFS_IO, "%s: no folder can be made there", to->scratch);
+}
+
+refs_status tool_write_arrays(const tool_session *session, const char *output,
+                              const refs_cfa_source *source, refs_cfa_write_options *options,
+                              refs_error *err) {
+    sending to = {.host = NULL};
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = tool_location(output, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    const char *path = (const char *)location.data;
+    const refs_cfa_delivery delivery = {&to, deliver, withdraw, to.shown, to.scratch};
+    if (status == REFS_OK && strncmp(path, "/vsi", 4) == 0) {
+        status = open_sending(session, output, path, &to, err);
+        options->delivery = &delivery;
+    }
+    if (status == REFS_OK) status = refs_cfa_write(path, source, options, err);
+    if (to.host != NULL) refs_place_remove(to.scratch);
+    refs_buf_clear(&location);
+    return status;
+}
+
+/* -- options ----------------------------------------------------------------------------------- */
+
+static refs_status read_format(const char *format, refs_cfa_format *read, refs_error *err) {
+    bool is_3 = format != NULL && (strcmp(format, "NETCDF3") == 0 || strcmp(format, "CFA3") == 0);
+    bool is_4 = format == NULL || strcmp(format, "NETCDF4") == 0 || strcmp(format, "CFA4") == 0;
+    *read = is_3 ? REFS_CFA_NETCDF3 : REFS_CFA_NETCDF4;
+    if (is_3 || is_4) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "--format is NETCDF4 or NETCDF3, not \"%s\"", format);
+}
+
+static refs_status read_options(const tool_arguments *arguments, refs_cfa_write_options *options,
+                                refs_error *err) {
+    if (arguments->cfa_version != NULL)
+        REFS_TRY(
+            refs_cfa_version_parse(refs_str_from(arguments->cfa_version), &options->version, err));
+    REFS_TRY(read_format(arguments->format, &options->format, err));
+    options->subarray_shape = arguments->subarray_shape;
+    if (arguments->subarray_size != NULL &&
+        !refs_s3nc_parse_size(refs_str_from(arguments->subarray_size), &options->subarray_bytes))
+        return refs_fail(err, REFS_INVALID, "--subarray-size is a size such as 50MB, not \"%s\"",
+                         arguments->subarray_size);
+    return REFS_OK;
+}
+
+static refs_status split(const tool_arguments *arguments, const tool_session *session,
+                         refs_error *err) {
+    refs_cfa_write_options options = REFS_CFA_WRITE_OPTIONS_INIT;
+    tool_arrays arrays;
+    REFS_TRY(read_options(arguments, &options, err));
+    REFS_TRY(tool_arrays_open(session, arguments->names.items[0], &arrays, err));
+    refs_status status =
+        tool_write_arrays(session, arguments->output, &arrays.source, &options, err);
+    tool_arrays_close(&arrays);
+    return status;
+}
+
+tool_exit tool_split(const tool_arguments *arguments) {
+    refs_error err = REFS_ERROR_INIT;
+    tool_session session;
+    if (arguments->names.n != 1 || arguments->output == NULL) {
+        fprintf(stderr, "refs: usage: refs split SOURCE -o MASTER.nca\n");
+        return TOOL_USAGE;
+    }
+    refs_status status = tool_session_open(&session, &err);
+    if (status == REFS_OK) status = split(arguments, &session, &err);
+    tool_session_close(&session);
+    if (status != REFS_OK) tool_complain(&err);
+    if (status == REFS_CANCELLED) return tool_interrupted();
+    return status == REFS_OK ? TOOL_OK : TOOL_FAILED;
+}

@@ -1,0 +1,68 @@
+"""A parser for VirtualiZarr (https://virtualizarr.readthedocs.io) that scans by the program refs.
+
+    from virtualizarr import open_virtual_dataset
+    from virtualizarr_refs import RefsParser
+    dataset = open_virtual_dataset(url, registry, parser=RefsParser())
+
+NetCDF-4 and HDF5, NetCDF-3, TIFF and GRIB files, and reference sets of all forms.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable
+
+from virtualizarr.manifests import ManifestStore
+from virtualizarr.parsers.kerchunk.translator import manifestgroup_from_kerchunk_refs
+
+__all__ = ["RefsError", "RefsParser", "scan"]
+
+# States of sources, which other programs need not see.
+_SOURCES = ".zsources/"
+
+
+class RefsError(RuntimeError):
+    """What the program says when it fails."""
+
+
+def scan(url: str, *options: str, program: str | None = None) -> dict:
+    """The reference set of a file, as kerchunk has it: {"version": 1, "refs": {...}}.
+
+    `options` are those of `refs index`, such as "--inline=4096" or
+    "--variables=t2m". The program is `program`, or what the
+    variable REFS_PROGRAM names, or `refs` on the PATH.
+    """
+    program = program or os.environ.get("REFS_PROGRAM") or shutil.which("refs")
+    if program is None:
+        raise RefsError("the program refs is not on the PATH: REFS_PROGRAM says where it is")
+    name = url.removeprefix("file://")
+    with tempfile.TemporaryDirectory() as folder:
+        output = os.path.join(folder, "set.json")
+        done = subprocess.run([program, "index", *options, "-o", output, "--", name],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RefsError(done.stderr.strip() or f"{program} ended with {done.returncode}")
+        with open(output, encoding="utf-8") as file:
+            found = json.load(file)
+    found["refs"] = {key: value for key, value in found["refs"].items()
+                     if not key.startswith(_SOURCES)}
+    return found
+
+
+class RefsParser:
+    """Makes virtual datasets of data files, by `refs index`."""
+
+    def __init__(self, group: str | None = None, skip_variables: Iterable[str] | None = None,
+                 program: str | None = None):
+        """`group`: whose arrays are taken; `program`: as of scan()."""
+        self.group = group
+        self.skip_variables = skip_variables
+        self.program = program
+
+    def __call__(self, url: str, registry) -> ManifestStore:
+        options = [f"--group={self.group}"] if self.group else []
+        refs = scan(url, *options, program=self.program)
+        group = manifestgroup_from_kerchunk_refs(refs, skip_variables=self.skip_variables)
+        return ManifestStore(group=group, registry=registry)
