@@ -453,7 +453,7 @@ TEST_F(Dmrpp, ElementsThatAreTooDeepAreRefused) {
 
 TEST_F(Dmrpp, WhatIsNoXmlIsAnErrorWithItsLine) {
     EXPECT_EQ(Open("\n<Byte name=\"v\"></Int8>"), REFS_CORRUPT);
-    EXPECT_STREQ(sut.error.message, "data/x.h5.dmrpp: line 3: no XML: mismatched tag");
+    EXPECT_STREQ(sut.error.message, "data/x.h5.dmrpp: line 3: it is not XML: mismatched tag");
     refs_error_clear(&sut.error);
     EXPECT_EQ(OpenWhole("<Dataset name=\"dmrpp\">"), REFS_CORRUPT);
     refs_error_clear(&sut.error);

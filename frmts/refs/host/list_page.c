@@ -2,10 +2,10 @@
  * reference; read by libexpat. */
 #include "list_page.h"
 
-#include <expat.h>
 #include <strings.h>
 
 #include "refs/host.h"
+#include "refs/xml_line.h"
 
 /* Elements in elements; those of a list are three deep. */
 #define MAX_DEPTH 32
@@ -167,9 +167,9 @@ static refs_status run(reading *at, refs_bytes xml, refs_error *err) {
         XML_Parse(at->parser, (const char *)xml.data, (int)xml.size, XML_TRUE) == XML_STATUS_OK;
     refs_error *problem = &at->problem;
     if (!is_well_formed && problem->status == REFS_OK)
-        (void)refs_fail(problem, REFS_CORRUPT, "%s in line %lu",
+        (void)refs_fail(problem, REFS_CORRUPT, "%s in line %llu",
                         XML_ErrorString(XML_GetErrorCode(at->parser)),
-                        (unsigned long)XML_GetCurrentLineNumber(at->parser));
+                        (unsigned long long)refs_xml_line(at->parser));
     if (problem->status == REFS_OK && at->is_cut && at->page->next == NULL)
         (void)refs_fail(problem, REFS_CORRUPT, "it does not say how to ask for the rest");
     if (problem->status == REFS_OK) return REFS_OK;

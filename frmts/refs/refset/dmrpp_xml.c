@@ -1,7 +1,7 @@
 /* dmrpp_xml.c -- see dmrpp_xml.h. */
 #include "dmrpp_xml.h"
 
-#include <expat.h>
+#include "refs/xml_line.h"
 
 /* What is read at a time. */
 #define PART_BYTES (1 * REFS_MIB)
@@ -15,8 +15,7 @@ typedef struct reading {
 
 static void stop_after(reading *xml, refs_status status) {
     if (status == REFS_OK) return;
-    refs_error_prefix(&xml->problem, "line %llu",
-                      (unsigned long long)XML_GetCurrentLineNumber(xml->parser));
+    refs_error_prefix(&xml->problem, "line %llu", (unsigned long long)refs_xml_line(xml->parser));
     XML_StopParser(xml->parser, XML_FALSE);
 }
 
@@ -70,9 +69,8 @@ static refs_status parse(reading *xml, refs_str part, bool is_last, refs_error *
     if (status != XML_STATUS_ERROR) return REFS_OK;
     enum XML_Error code = XML_GetErrorCode(xml->parser);
     if (code == XML_ERROR_NO_MEMORY) return refs_fail_nomem(err);
-    return refs_fail(err, REFS_CORRUPT, "line %llu: no XML: %s",
-                     (unsigned long long)XML_GetCurrentLineNumber(xml->parser),
-                     XML_ErrorString(code));
+    return refs_fail(err, REFS_CORRUPT, "line %llu: it is not XML: %s",
+                     (unsigned long long)refs_xml_line(xml->parser), XML_ErrorString(code));
 }
 
 /* Some sidecars begin with what their maker said while it worked. */
