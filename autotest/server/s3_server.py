@@ -59,7 +59,10 @@ class Handler(BaseHTTPRequestHandler):
             "&".join(sorted(f"{quote(name)}={quote(value)}" for name, value in fields.items())),
             *(f"{name}:{self.headers[name].strip()}" for name in names.split(";")), "", names, body))
         right = signature(keys[identity], scope, stamp, canonical)
-        return None if hmac.compare_digest(right, given) else "SignatureDoesNotMatch"
+        if not hmac.compare_digest(right, given):
+            return "SignatureDoesNotMatch"
+        payer = fields.get("x-amz-request-payer") or self.headers.get("x-amz-request-payer")
+        return "AccessDenied" if self.server.payer and payer != self.server.payer else None
 
     def answer(self, status, body, **headers):
         self.send_response(status)
@@ -127,13 +130,14 @@ class Handler(BaseHTTPRequestHandler):
 
 class S3Server(ThreadingHTTPServer):
     """Serves `objects`, {"/bucket/key": bytes}, to `keys`, {identity: secret}, until close(). `asked`
-    has method, path, range and refusal of each request. Lists have `page` names each."""
+    has method, path, range and refusal of each request. Lists have `page` names each. Where `payer` is
+    set, requests must say so."""
 
     daemon_threads = True
 
     def __init__(self, objects, keys):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.objects, self.keys, self.asked, self.page = objects, keys, [], 1000
+        self.objects, self.keys, self.asked, self.page, self.payer = objects, keys, [], 1000, None
         self.url = f"http://127.0.0.1:{self.server_port}"
         self._thread = threading.Thread(target=self.serve_forever, daemon=True)
         self._thread.start()

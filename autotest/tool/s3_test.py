@@ -89,6 +89,29 @@ class Sources(Store):
         self.environment["AWS_PROFILE"] = "work"
         self.run_refs("ls", "s3://data/filters.h5")
 
+    def test_who_asks_pays_where_that_is_said(self):
+        server = self.serve({"/data/f/filters.h5": content("filters.h5")}, KEYS)
+        server.payer = "requester"
+        self.sign()
+        self.assertIn("HTTP 403", self.run_refs("ls", "s3://data/f/filters.h5", status=1))
+        self.environment["AWS_REQUEST_PAYER"] = "requester"
+        self.assertIn("s3://data/f/filters.h5", self.index("s3://data/f/"))
+
+    def test_keys_that_are_given_out_for_a_while_are_asked_for_once(self):
+        self.serve({f"/data/f/{i}.h5": content("filters.h5") for i in range(2)} | {"/data/g/0.h5": b""}, {"ASIA": "s3cret"})
+        grant = {"accessKeyId": "ASIA", "secretAccessKey": "s3cret", "sessionToken": "session",
+                 "expiration": "2999-01-01 00:00:00+00:00"}
+        service = S3Server({"/keys/f": json.dumps(grant).encode()}, {})
+        self.addCleanup(service.close)
+        self.environment["REFS_TOKEN_URL"] = f"/vsis3/data/f/=>{service.url}/keys/f"
+        self.assertIn("s3://data/f/1.h5", self.index("s3://data/f/1*"))
+        self.assertEqual(len(service.asked), 1)
+        for name in ("s3://data/g/", "s3://data/g/0.h5"):
+            self.assertIn("HTTP 403", self.run_refs("index", name, "-o", self.output, status=1))
+        self.assertEqual(len(service.asked), 1)
+        self.environment["AWS_REQUEST_PAYER"] = "requester"
+        self.assertIn("s3://data/f/1.h5", self.index("s3://data/f/1.h5"))
+
     def test_public_buckets_need_no_keys(self):
         self.serve({"/data/filters.h5": content("filters.h5")}, {})
         self.run_refs("ls", "s3://data/filters.h5")

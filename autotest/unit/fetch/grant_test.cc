@@ -97,6 +97,21 @@ TEST(Login, TokenGoesToItsHostsByHttpsAlone) {
         EXPECT_EQ(refs_login__part(&login, url), REFS_LOGIN_NOTHING) << url;
 }
 
+TEST(Grants, AreOfTheFirstServiceWhosePrefixFits) {
+    const char *list = "/vsis3/a/=>https://one, https://h/b/=>https://two?x=1,,=>no,/vsis3/=>three";
+    const auto service = [&](const char *location) {
+        const refs_str found = refs_grant_service(list, location);
+        return std::string(found.data, found.size);
+    };
+    EXPECT_EQ(service("/vsis3/a/k"), "https://one");
+    EXPECT_EQ(service("/vsis3/ab/k"), "three");
+    EXPECT_EQ(service("https://h/b/c"), "https://two?x=1");
+    EXPECT_EQ(service("/vsicurl/https://h/b/c"), "https://two?x=1");
+    EXPECT_EQ(service("/vsicurl/https://h/bc"), "");
+    EXPECT_EQ(service("/vsis"), "");
+    EXPECT_EQ(refs_grant_service("https://one", "/vsis3/a/k").size, 0U);
+}
+
 TEST(Login, PasswordGoesToTheLoginAlone) {
     const refs_http_login login = {"earthdata.nasa.gov", nullptr, "urs.earthdata.nasa.gov", "u",
                                    "p"};

@@ -122,3 +122,26 @@ bool refs_grant_is_good(const refs_grant *grant, int64_t since_s, int64_t now_s)
     int64_t margin = tenth > 0 && tenth < MARGIN_S ? tenth : MARGIN_S;
     return now_s < grant->expires_s - margin;
 }
+
+/* -- services ---------------------------------------------------------------------------------- */
+
+static bool is_for(refs_str prefix, const char *location) {
+    refs_str name = refs_str_from(location);
+    bool begins = prefix.size <= name.size && memcmp(name.data, prefix.data, prefix.size) == 0;
+    if (begins || !refs_str_starts(name, "/vsicurl/")) return begins && prefix.size > 0;
+    return is_for(prefix, location + strlen("/vsicurl/"));
+}
+
+refs_str refs_grant_service(const char *list, const char *location) {
+    refs_str rest = refs_str_from(list);
+    while (rest.size > 0) {
+        refs_str item = refs_str_part(rest, 0, refs_str_find(rest, ','));
+        rest = refs_str_part(rest, item.size + 1, rest.size);
+        item = refs_str_trim(item, " ");
+        size_t at = 0;
+        while (at + 1 < item.size && memcmp(item.data + at, "=>", 2) != 0) at++;
+        if (at + 1 < item.size && is_for(refs_str_part(item, 0, at), location))
+            return refs_str_part(item, at + 2, item.size);
+    }
+    return refs_str_view("", 0);
+}

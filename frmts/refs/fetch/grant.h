@@ -35,6 +35,10 @@ refs_status refs_grant_parse(refs_str answer, int64_t now_s, refs_grant *grant, 
  * tenth of its time is left, whichever is later. `since_s` is when it came. */
 bool refs_grant_is_good(const refs_grant *grant, int64_t since_s, int64_t now_s);
 
+/** The service that a list "prefix=>URL[,prefix=>URL]" names for a location: of the first prefix
+ * that it begins with, "/vsicurl/" before it or not. Empty where there is none. */
+refs_str refs_grant_service(const char *list, const char *location);
+
 #ifdef __cplusplus
 }
 #endif

@@ -181,6 +181,7 @@ constexpr const char *signingOptions[] = {"AWS_ACCESS_KEY_ID",   "AWS_SECRET_ACC
  * finds none: others, such as those of a machine's role, only VSI has. */
 std::string payerUrl(const char *location, const Bucket &known) {
     CPLStringList settings;
+    settings.SetNameValue("REFS_TOKEN_URL", ""); // asked for already
     for (const char *name : signingOptions)
         if (const char *value = pathOption(location, name, nullptr))
             settings.SetNameValue(name, value);

@@ -11,21 +11,14 @@
 #include "cpl_string.h"
 #include "cpl_vsi.h"
 #include "fork_guard.h"
+#include "refs/earthdata.h"
 #include "refs/grant.h"
 #include "vsi_source.h"
 
 namespace {
 
-const char *option(const char *location, const char *name, const char *otherwise = nullptr) {
-    return VSIGetPathSpecificOption(location, name, otherwise);
-}
-
-/** Whether options of GDAL already say who asks. */
-bool saysWhoAsks(const char *location) {
-    const std::string headers = option(location, "GDAL_HTTP_HEADERS", "");
-    return option(location, "GDAL_HTTP_USERPWD") != nullptr ||
-           option(location, "GDAL_HTTP_BEARER") != nullptr ||
-           CPLString(headers).ifind("Authorization") != std::string::npos;
+const char *option(const char *location, const char *name) {
+    return VSIGetPathSpecificOption(location, name, nullptr);
 }
 
 bool isSet(const char *text) {
@@ -35,28 +28,16 @@ bool isSet(const char *text) {
 } // namespace
 
 refs_http_login RefsEarthdataLogin(const char *location) {
-    refs_http_login login = {};
-    if (!STARTS_WITH(location, "/vsicurl/") || saysWhoAsks(location)) return login;
-    login.hosts = option(location, "EARTHDATA_HOSTS", REFS_EARTHDATA_HOSTS);
-    login.login_host = option(location, "EARTHDATA_LOGIN_HOST", REFS_EARTHDATA_LOGIN);
-    if (isSet(option(location, "EARTHDATA_TOKEN")))
-        login.token = option(location, "EARTHDATA_TOKEN");
-    if (isSet(option(location, "EARTHDATA_USERNAME")) &&
-        isSet(option(location, "EARTHDATA_PASSWORD"))) {
-        login.user = option(location, "EARTHDATA_USERNAME");
-        login.password = option(location, "EARTHDATA_PASSWORD");
-    }
-    return login;
+    const refs_setting_lookup options = {[](const void *of, const char *name) {
+                                             return option(static_cast<const char *>(of), name);
+                                         },
+                                         location};
+    return refs_earthdata_login(&options, location);
 }
 
 const char *RefsEarthdataAdvice(const char *location) {
     const refs_http_login login = RefsEarthdataLogin(location);
-    if (login.token != nullptr)
-        return "EARTHDATA_TOKEN may have expired, or a licence of the data wants your consent";
-    if (login.password != nullptr) return "EARTHDATA_USERNAME or EARTHDATA_PASSWORD may be wrong";
-    const bool isEarthdata = strstr(location, ".earthdata.nasa.gov") != nullptr ||
-                             strstr(location, ".earthdatacloud.nasa.gov") != nullptr;
-    return isEarthdata ? "log in by EARTHDATA_TOKEN" : nullptr;
+    return refs_earthdata_advice(&login, location);
 }
 
 /* -- access for a while ------------------------------------------------------------------------ */
@@ -84,26 +65,14 @@ std::map<std::string, Held> held; ///< by the URL of the service
 /** While this thread asks a service: that needs no other service. */
 thread_local bool isAsking = false;
 
-/** The service of a list "prefix=>URL[,prefix=>URL]". */
-std::string serviceInList(const char *location, const char *list) {
-    const CPLStringList items(CSLTokenizeString2(list, ",", CSLT_STRIPLEADSPACES));
-    for (int i = 0; i < items.size(); i++) {
-        const char *arrow = strstr(items[i], "=>");
-        if (arrow == nullptr) continue;
-        const std::string prefix(items[i], arrow);
-        const bool isIt =
-            !prefix.empty() && (STARTS_WITH(location, prefix.c_str()) ||
-                                STARTS_WITH(location, ("/vsicurl/" + prefix).c_str()));
-        if (isIt) return arrow + 2;
-    }
-    return "";
-}
-
 /** A URL alone must be set for a part of the name space: a token is for that part. */
 std::string serviceOf(const char *location) {
     const char *text = isAsking ? nullptr : option(location, "REFS_TOKEN_URL");
     if (!isSet(text)) return "";
-    if (strstr(text, "=>") != nullptr) return serviceInList(location, text);
+    if (strstr(text, "=>") != nullptr) {
+        const refs_str service = refs_grant_service(text, location);
+        return std::string(service.data, service.size);
+    }
     const char *everywhere = CPLGetConfigOption("REFS_TOKEN_URL", nullptr);
     return everywhere == nullptr || !EQUAL(everywhere, text) ? text : "";
 }

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "host_internal.h"
+#include "refs/earthdata.h"
 #include "refs/vfs.h"
 
 #define MAX_HEADER_FILE_BYTES REFS_MIB
@@ -23,7 +24,8 @@ static unsigned in_ms(const refs_settings *settings, const char *name, unsigned 
 static uint64_t credentials_of(const refs_settings *settings) {
     static const char *const names[] = {
         "GDAL_HTTP_USERPWD", "GDAL_HTTP_BEARER",     "GDAL_HTTP_HEADERS", "GDAL_HTTP_HEADER_FILE",
-        "GDAL_HTTP_NETRC",   "GDAL_HTTP_NETRC_FILE", "GDAL_HTTP_COOKIE",  "GDAL_HTTP_SSLCERT"};
+        "GDAL_HTTP_NETRC",   "GDAL_HTTP_NETRC_FILE", "GDAL_HTTP_COOKIE",  "GDAL_HTTP_SSLCERT",
+        "EARTHDATA_TOKEN",   "EARTHDATA_USERNAME",   "EARTHDATA_PASSWORD"};
     uint64_t hash = 0xcbf29ce484222325u;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *value = get(settings, names[i]);
@@ -51,7 +53,22 @@ static void set_proofs(const refs_settings *settings, refs_http_proofs *proofs) 
     proofs->authority_folder = get(settings, "GDAL_HTTP_CAPATH");
 }
 
-void refs_host__set_rules(const refs_settings *settings, refs_http_rules *rules) {
+static const char *look_up(const void *settings, const char *name) {
+    return get(settings, name);
+}
+
+static refs_http_login login_of(const refs_settings *settings, const char *location) {
+    const refs_setting_lookup lookup = {look_up, settings};
+    return refs_earthdata_login(&lookup, location);
+}
+
+const char *refs_host__login_advice(const refs_settings *settings, const char *location) {
+    refs_http_login login = login_of(settings, location);
+    return refs_earthdata_advice(&login, location);
+}
+
+void refs_host__set_rules(const refs_settings *settings, const char *location,
+                          refs_http_rules *rules) {
     rules->max_retries =
         (unsigned)refs_settings__number(settings, "GDAL_HTTP_MAX_RETRY", rules->max_retries);
     rules->retry_delay_ms = in_ms(settings, "GDAL_HTTP_RETRY_DELAY", rules->retry_delay_ms);
@@ -63,6 +80,7 @@ void refs_host__set_rules(const refs_settings *settings, refs_http_rules *rules)
     rules->cookie_file = get(settings, "GDAL_HTTP_COOKIEFILE");
     rules->cookie_jar = get(settings, "GDAL_HTTP_COOKIEJAR");
     set_proofs(settings, &rules->proofs);
+    rules->login = login_of(settings, location);
 }
 
 /* -- options of libcurl ------------------------------------------------------------------------ */

@@ -26,8 +26,14 @@ static refs_status append_url(refs_host *host, const char *location, refs_buf *u
         return refs_fail(err, REFS_INVALID,
                          "this program reads files, and http(s), s3, gs and az URLs: what else "
                          "there is GDAL reads");
-    if (object.kind == REFS_OBJECT_URL) return append_plain(object.key, url, err);
-    return refs_host__url(host, &object, url, err);
+    REFS_TRY(refs_host__renew_grant(host, location, &object, err));
+    if (object.kind == REFS_OBJECT_URL)
+        REFS_TRY(append_plain(object.key, url, err));
+    else
+        REFS_TRY(refs_host__url(host, &object, url, err));
+    if (object.grant == NULL || object.grant->token == NULL) return REFS_OK;
+    bool has_query = memchr(url->data, '?', url->size) != NULL;
+    return refs_buf_printf(url, err, "%c%s", has_query ? '&' : '?', object.grant->token);
 }
 
 static refs_status url_of(void *self, const char *location, refs_buf *url, refs_error *err) {
@@ -40,13 +46,13 @@ static refs_status url_of(void *self, const char *location, refs_buf *url, refs_
 
 static bool is_signed(refs_host *host, const char *location, refs_object *object) {
     return refs_host__parse(host, location, object, NULL) == REFS_OK &&
-           refs_host__is_signed(host, object);
+           (refs_host__is_signed(host, object) || refs_host__has_grant(host, location, object));
 }
 
 static void rules(void *self, const char *location, refs_http_rules *changed) {
     refs_host *host = self;
     refs_object object;
-    refs_host__set_rules(&host->settings, changed);
+    refs_host__set_rules(&host->settings, location, changed);
     refs_lock(&host->lock);
     changed->is_signed = is_signed(host, location, &object);
     if (object.alias != NULL && object.alias->read_timeout_s > 0)
@@ -82,7 +88,11 @@ static const char *advice(void *self, const char *location, long status) {
     refs_object object = {.kind = REFS_OBJECT_FILE};
     refs_lock(&host->lock);
     bool has_signature = is_signed(host, location, &object);
+    bool has_grant = refs_host__has_grant(host, location, &object);
     refs_unlock(&host->lock);
+    if (has_grant && status != 404) return "with what the service of REFS_TOKEN_URL gave out";
+    if (object.kind == REFS_OBJECT_URL && status != 404)
+        return refs_host__login_advice(&host->settings, location);
     return object.kind != REFS_OBJECT_FILE ? advise(&object, has_signature, status) : NULL;
 }
 
@@ -102,6 +112,7 @@ static bool signed_answer(void *self, const char *location, const refs_http_sign
         (*answer->region == '\0' || !refs_host__note_region(host, object.whole, answer->region))) {
         again = answer->n_refused == 1 && answer->status == 403;
         forget_profile(host);
+        refs_host__forget_grant(host, location, &object);
     }
     refs_unlock(&host->lock);
     return again;
@@ -116,6 +127,7 @@ refs_status refs_host_open(const refs_host_options *options, refs_host **host, r
     if (options == NULL) options = &defaults;
     pthread_mutex_init(&made->lock, NULL);
     made->notes = options->notes;
+    refs_host__open_grants(made);
     made->functions = (refs_http_host){.self = made,
                                        .url = url_of,
                                        .rules = rules,
@@ -132,6 +144,7 @@ refs_status refs_host_open(const refs_host_options *options, refs_host **host, r
 
 void refs_host_free(refs_host *host) {
     if (host == NULL) return;
+    refs_host__close_grants(host);
     refs_settings__clear(&host->settings);
     refs_aws_profile__clear(&host->profile);
     refs_s3nc_free(host->aliases);

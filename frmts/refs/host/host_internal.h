@@ -5,6 +5,8 @@
 #include <pthread.h>
 
 #include "aws_profile.h"
+#include "refs/fork.h"
+#include "refs/grant.h"
 #include "refs/host.h"
 #include "refs/s3nc.h"
 #include "settings.h"
@@ -15,10 +17,14 @@ typedef struct refs_bucket {
     char region[32];
 } refs_bucket;
 
+/** What a service gave out; grants.c has it. */
+typedef struct refs_granted refs_granted;
+
 struct refs_host {
     refs_http_host functions;
     refs_settings settings;
     refs_notes notes;
+    refs_forked forked;
     pthread_mutex_t lock; /* guards what follows */
     bool has_profile;     /* profile was read */
     refs_aws_profile profile;
@@ -27,6 +33,10 @@ struct refs_host {
     refs_bucket *buckets;
     size_t n_buckets, buckets_capacity;
     uint64_t n_questions; /* that were asked for lists */
+    refs_granted *granted;
+    pthread_cond_t answered; /* by a service */
+    refs_http_host services; /* how they are asked */
+    refs_http *services_http;
 };
 
 /* -- object.c: what a location names ----------------------------------------------------------- */
@@ -46,7 +56,9 @@ typedef struct refs_object {
     refs_str bucket, key;
     refs_str question;  /**< the query of the URL: what asks a bucket for a list stands in the place
                              of the key, up to "#" */
+    refs_str listed;    /**< what names in that list begin with: behind "#", a number and "/" */
     const char *method; /**< that it is asked with; NULL: GET */
+    const refs_grant *grant; /**< what a service gave out for it, or NULL */
     refs_str whole;     /**< what tells this bucket from others: the alias is part of it */
 } refs_object;
 
@@ -69,10 +81,30 @@ bool refs_host__is_signed(refs_host *host, const refs_object *object);
 const char *refs_host__region_of(const refs_host *host, refs_str bucket);
 bool refs_host__note_region(refs_host *host, refs_str bucket, const char *region);
 
+/* -- grants.c: access that a service gives out for a while (REFS_TOKEN_URL) -------------------- */
+
+void refs_host__open_grants(refs_host *host);
+void refs_host__close_grants(refs_host *host);
+
+/** Asks for a grant where a service is named for the location and there is none that is good; it is
+ * that of `object` until the lock is given back. With the lock held, which it gives back while it
+ * waits. */
+refs_status refs_host__renew_grant(refs_host *host, const char *location, refs_object *object,
+                                   refs_error *err);
+
+/** Whether a service is named; what it gave out was refused, so that it is asked again. With the
+ * lock held. */
+bool refs_host__has_grant(refs_host *host, const char *location, const refs_object *object);
+void refs_host__forget_grant(refs_host *host, const char *location, const refs_object *object);
+
 /* -- handle.c: options of libcurl -------------------------------------------------------------- */
 
 /** As `rules` and `prepare` of refs_http_host. */
-void refs_host__set_rules(const refs_settings *settings, refs_http_rules *rules);
+void refs_host__set_rules(const refs_settings *settings, const char *location,
+                          refs_http_rules *rules);
 void *refs_host__prepare(const refs_settings *settings, const char *url, void *easy);
+
+/** What to try where a provider refuses a login, or NULL. */
+const char *refs_host__login_advice(const refs_settings *settings, const char *location);
 
 #endif

@@ -69,7 +69,8 @@ static uint64_t count_question(refs_host *host) {
 }
 
 /* Appends the location of an answer: parameters in the order of their names. By its number it is
- * another one each time, since what was read of a location may be kept. */
+ * another one each time, since what was read of a location may be kept; what names begin with tells
+ * who may ask. */
 static refs_status append_question(const listing *all, const char *next, refs_buf *location,
                                    refs_error *err) {
     REFS_TRY(refs_buf_append_str(location, refs_str_from(all->prefix), err));
@@ -85,7 +86,8 @@ static refs_status append_question(const listing *all, const char *next, refs_bu
     REFS_TRY(refs_buf_printf(location, err, "encoding-type=url&list-type=2&prefix="));
     REFS_TRY(refs_sigv4__escape(all->key, "", location, err));
     REFS_TRY(
-        refs_buf_printf(location, err, "#%llu", (unsigned long long)count_question(all->host)));
+        refs_buf_printf(location, err, "#%llu/", (unsigned long long)count_question(all->host)));
+    REFS_TRY(refs_buf_append_str(location, all->key, err));
     return refs_buf_append(location, "", 1, err);
 }
 

@@ -70,7 +70,11 @@ static void split(refs_str path, refs_object *object) {
     refs_str rest = refs_str_part(path, end + 1, path.size);
     object->bucket = refs_str_part(path, 0, end);
     bool is_question = end < path.size && path.data[end] == '?';
-    object->question = refs_str_part(rest, 0, is_question ? refs_str_find(rest, '#') : 0);
+    size_t mark = is_question ? refs_str_find(rest, '#') : 0;
+    object->question = refs_str_part(rest, 0, mark);
+    object->listed = refs_str_part(rest, is_question ? mark : SIZE_MAX, rest.size);
+    object->listed = refs_str_part(object->listed, refs_str_find(object->listed, '/'), rest.size);
+    object->listed = refs_str_part(object->listed, 1, rest.size);
     object->key = is_question ? refs_str_view("", 0) : rest;
 }
 

@@ -56,6 +56,11 @@ static refs_status find_keys(refs_host *host, const refs_object *object, keys *f
     const refs_settings *settings = &host->settings;
     *found = (keys){NULL, NULL, NULL};
     if (object->kind == REFS_OBJECT_AZURE) return REFS_OK;
+    if (object->grant != NULL) {
+        const refs_grant *grant = object->grant;
+        *found = (keys){grant->access_key, grant->secret_key, grant->session_token};
+        return REFS_OK;
+    }
     if (object->alias != NULL) {
         if (*object->alias->access_key != '\0')
             *found = (keys){object->alias->access_key, object->alias->secret_key, NULL};
@@ -311,7 +316,8 @@ static refs_status azure_url(const refs_host *host, const refs_object *object, r
     REFS_TRY(refs_buf_append(url, "/", 1, err));
     REFS_TRY(refs_sigv4__escape(object->key, "/", url, err));
     if (refs_str_starts(signature, "?")) signature = refs_str_part(signature, 1, signature.size);
-    if (signature.size == 0 || refs_settings__is_on(settings, "AZURE_NO_SIGN_REQUEST"))
+    if (signature.size == 0 || object->grant != NULL ||
+        refs_settings__is_on(settings, "AZURE_NO_SIGN_REQUEST"))
         return REFS_OK;
     REFS_TRY(refs_buf_append(url, "?", 1, err));
     return refs_buf_append_str(url, signature, err);

@@ -72,6 +72,8 @@ static refs_status make_url(const refs_sending *sending, const refs_transfer *tr
     refs_object object;
     refs_lock(&sending->host->lock);
     refs_status status = refs_host__parse(sending->host, sending->location, &object, err);
+    if (status == REFS_OK)
+        status = refs_host__renew_grant(sending->host, sending->location, &object, err);
     object.question = refs_str_from(transfer->query);
     object.method = transfer->method;
     if (status == REFS_OK) status = refs_host__url(sending->host, &object, url, err);

@@ -1,0 +1,204 @@
+/* grants.c -- access that a service gives out for a while, see host_internal.h. */
+#include <time.h>
+
+#include "host_internal.h"
+#include "refs/earthdata.h"
+#include "refs/fork.h"
+#include "refs/vfs.h"
+
+/* An answer, or that one is under way. */
+struct refs_granted {
+    char *service;
+    bool is_asked; /* by a thread that no other one need wait for but by host->answered */
+    bool is_known; /* grant is one, unless it has expired */
+    refs_grant grant;
+    int64_t since_s;
+    struct refs_granted *next;
+};
+
+/* -- services ---------------------------------------------------------------------------------- */
+
+/* A list of objects is for who may read what names in it begin with. */
+static refs_status append_name(const char *location, const refs_object *object, refs_buf *name,
+                               refs_error *err) {
+    refs_str whole = refs_str_from(location);
+    if (object->question.size > 0) {
+        size_t begin = refs_str_find(whole, '?');
+        REFS_TRY(refs_buf_append_str(name, refs_str_part(whole, 0, begin), err));
+        REFS_TRY(refs_buf_append(name, "/", 1, err));
+        whole = object->listed;
+    }
+    REFS_TRY(refs_buf_append_str(name, whole, err));
+    return refs_buf_append(name, "", 1, err);
+}
+
+static refs_status add(refs_host *host, refs_str service, refs_granted **found, refs_error *err) {
+    refs_granted *made = refs_calloc(1, sizeof *made);
+    char *url = refs_str_copy(service);
+    if (made == NULL || url == NULL) {
+        refs_free(made);
+        refs_free(url);
+        return refs_fail_nomem(err);
+    }
+    made->service = url;
+    made->next = host->granted;
+    host->granted = *found = made;
+    return REFS_OK;
+}
+
+static refs_status find(refs_host *host, const char *location, const refs_object *object,
+                        refs_granted **found, refs_error *err) {
+    const char *list = refs_settings__get(&host->settings, "REFS_TOKEN_URL");
+    refs_buf name = REFS_BUF_INIT;
+    *found = NULL;
+    if (list == NULL || object->kind == REFS_OBJECT_FILE || object->kind == REFS_OBJECT_FOREIGN)
+        return REFS_OK;
+    refs_status status = append_name(location, object, &name, err);
+    refs_str service =
+        status == REFS_OK ? refs_grant_service(list, (const char *)name.data) : (refs_str){"", 0};
+    refs_buf_clear(&name);
+    if (service.size == 0) return status;
+    for (refs_granted *at = host->granted; at != NULL; at = at->next)
+        if (refs_str_is(service, at->service)) *found = at;
+    return *found != NULL ? REFS_OK : add(host, service, found, err);
+}
+
+/* -- questions --------------------------------------------------------------------------------- */
+
+/* A service is asked as any server, but for grants. */
+static refs_status url_of(void *self, const char *location, refs_buf *url, refs_error *err) {
+    refs_str name = refs_str_from(location);
+    (void)self;
+    if (refs_str_starts(name, "/vsicurl/")) name = refs_str_part(name, 9, name.size);
+    if (refs_str_starts(name, "http://") || refs_str_starts(name, "https://"))
+        return refs_buf_append_str(url, name, err);
+    return refs_fail(err, REFS_INVALID, "%s is no http or https URL", location);
+}
+
+static void rules(void *self, const char *location, refs_http_rules *changed) {
+    const refs_host *host = self;
+    refs_host__set_rules(&host->settings, location, changed);
+}
+
+static void *prepare(void *self, const char *location, const char *url, void *easy) {
+    const refs_host *host = self;
+    (void)location;
+    return refs_host__prepare(&host->settings, url, easy);
+}
+
+static const char *advice(void *self, const char *location, long status) {
+    const refs_host *host = self;
+    return status != 404 ? refs_host__login_advice(&host->settings, location) : NULL;
+}
+
+/* Another thread may have opened it meanwhile: with the lock held. */
+static refs_status open_engine(refs_host *host, refs_error *err) {
+    if (host->services_http != NULL) return REFS_OK;
+    host->services = (refs_http_host){
+        .self = host, .url = url_of, .rules = rules, .prepare = prepare, .advice = advice};
+    return refs_http_open(&host->services, NULL, &host->services_http, err);
+}
+
+/* The vfs keeps what it looked at: each question has its own. */
+static refs_status read_answer(refs_http *http, const char *service, refs_buf *answer,
+                               refs_error *err) {
+    refs_http_vfs *vfs = NULL;
+    refs_buf location = REFS_BUF_INIT;
+    REFS_TRY(refs_http_vfs_open(http, refs_vfs_posix(), REFS_GRANT_MAX_BYTES, &vfs, err));
+    refs_status status = refs_buf_printf(&location, err, "/vsicurl/%s", service);
+    if (status == REFS_OK)
+        status = refs_vfs_read_whole(refs_http_vfs_functions(vfs), (const char *)location.data,
+                                     REFS_GRANT_MAX_BYTES, answer, err);
+    refs_buf_clear(&location);
+    refs_http_vfs_free(vfs);
+    return status;
+}
+
+static refs_status ask(refs_http *http, const char *service, refs_grant *grant, refs_error *err) {
+    refs_buf answer = REFS_BUF_INIT;
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = read_answer(http, service, &answer, &problem);
+    if (status == REFS_OK)
+        status = refs_grant_parse(refs_str_view((const char *)answer.data, answer.size), time(NULL),
+                                  grant, &problem);
+    if (answer.size > 0) memset(answer.data, 0, answer.size);
+    refs_buf_clear(&answer);
+    if (status == REFS_NOT_FOUND) status = REFS_IO; /* it is not the data that are not there */
+    return refs_fail(err, status, "REFS_TOKEN_URL: %s", problem.message);
+}
+
+static bool is_good(const refs_granted *granted) {
+    return granted->is_known && refs_grant_is_good(&granted->grant, granted->since_s, time(NULL));
+}
+
+/* One thread asks, without the lock; the others wait for it. */
+static refs_status renew(refs_host *host, refs_granted *granted, refs_error *err) {
+    refs_grant grant = {0};
+    while (granted->is_asked) refs_wait(&host->answered, &host->lock);
+    if (is_good(granted)) return REFS_OK;
+    REFS_TRY(open_engine(host, err));
+    granted->is_asked = true;
+    refs_unlock(&host->lock);
+    refs_status status = ask(host->services_http, granted->service, &grant, err);
+    refs_lock(&host->lock);
+    granted->is_asked = false;
+    refs_grant_clear(&granted->grant);
+    granted->grant = grant;
+    granted->since_s = time(NULL);
+    granted->is_known = status == REFS_OK;
+    pthread_cond_broadcast(&host->answered);
+    return status;
+}
+
+/* -- what they are for ------------------------------------------------------------------------- */
+
+refs_status refs_host__renew_grant(refs_host *host, const char *location, refs_object *object,
+                                   refs_error *err) {
+    refs_granted *granted;
+    object->grant = NULL;
+    REFS_TRY(find(host, location, object, &granted, err));
+    if (granted == NULL) return REFS_OK;
+    REFS_TRY(renew(host, granted, err));
+    object->grant = &granted->grant;
+    return REFS_OK;
+}
+
+bool refs_host__has_grant(refs_host *host, const char *location, const refs_object *object) {
+    refs_granted *granted;
+    return find(host, location, object, &granted, NULL) == REFS_OK && granted != NULL;
+}
+
+void refs_host__forget_grant(refs_host *host, const char *location, const refs_object *object) {
+    refs_granted *granted;
+    if (find(host, location, object, &granted, NULL) == REFS_OK && granted != NULL)
+        granted->is_known = false;
+}
+
+/* -- beginning and end ------------------------------------------------------------------------- */
+
+/* Nobody answers there what was asked. */
+static void in_child(void *self) {
+    refs_host *host = self;
+    pthread_mutex_init(&host->lock, NULL);
+    refs_cond_init(&host->answered);
+    for (refs_granted *at = host->granted; at != NULL; at = at->next) at->is_asked = false;
+}
+
+void refs_host__open_grants(refs_host *host) {
+    refs_cond_init(&host->answered);
+    host->forked = (refs_forked){in_child, host, NULL, NULL};
+    refs_fork_register(&host->forked);
+}
+
+void refs_host__close_grants(refs_host *host) {
+    refs_fork_unregister(&host->forked);
+    refs_http_free(host->services_http);
+    while (host->granted != NULL) {
+        refs_granted *first = host->granted;
+        host->granted = first->next;
+        refs_grant_clear(&first->grant);
+        refs_free(first->service);
+        refs_free(first);
+    }
+    pthread_cond_destroy(&host->answered);
+}
