@@ -127,6 +127,73 @@ def read_back(array, **filters):
         return file.create_dataset("v", data=array, chunks=array.shape, **filters)[...]
 
 
+def typed_chunk(kind, values, memory, with_filter):
+    """The only chunk of a dataset of an HDF5 type, the values of its filter, and what HDF5 converts it to."""
+    from h5py import File, h5d, h5p, h5s, h5z
+
+    options = h5p.create(h5p.DATASET_CREATE)
+    options.set_chunk(values.shape)
+    if with_filter:
+        options.set_filter(h5z.FILTER_NBIT, h5z.FLAG_OPTIONAL, ())
+    with File("x", "w", driver="core", backing_store=False) as file:
+        dataset = h5d.create(file.id, b"v", kind, h5s.create_simple(values.shape), options)
+        dataset.write(h5s.ALL, h5s.ALL, values, memory)
+        decoded = np.zeros_like(values)
+        dataset.read(h5s.ALL, h5s.ALL, decoded, memory)
+        file.flush()
+        _, chunk = dataset.read_direct_chunk((0,) * values.ndim)
+        parameters = dataset.get_create_plist().get_filter(0)[2] if with_filter else ()
+    return chunk, list(map(int, parameters)), decoded
+
+
+def spare_bits():
+    from h5py import h5t
+
+    def whole(stored, bits, offset):
+        kind = stored.copy()
+        kind.set_precision(bits)
+        kind.set_offset(offset)
+        return kind
+
+    bits20 = h5t.IEEE_F32BE.copy()
+    bits20.set_fields(26, 20, 6, 7, 13)
+    bits20.set_offset(7)
+    bits20.set_precision(20)
+    bits20.set_size(4)
+    bits20.set_ebias(31)
+    numbers = {"i17": (whole(h5t.STD_I32LE, 17, 5), ramp("<i8", (11, 7)) - 40, h5t.NATIVE_INT64),
+               "u9": (whole(h5t.STD_U16BE, 9, 3), ramp("<u8", (11, 7)), h5t.NATIVE_UINT64),
+               "f20": (bits20, ramp("<f8", (11, 7)) / 8 - 2, h5t.NATIVE_DOUBLE),
+               "f80": (h5t.NATIVE_LDOUBLE, ramp("<f8", (11, 7)) / 7, h5t.NATIVE_DOUBLE)}
+    for name, (kind, values, memory) in numbers.items():
+        stored, _, decoded = typed_chunk(kind, values, memory, False)
+        chunk, parameters, _ = typed_chunk(kind, values, memory, True)
+        config = {"kind": name[0], "order": ">" if kind.get_order() == h5t.ORDER_BE else "<",
+                  "size": kind.get_size()}
+        if name[0] == "f":
+            names = "sign", "exponent", "exponent_bits", "mantissa", "mantissa_bits"
+            config |= dict(zip(names, kind.get_fields()), bias=kind.get_ebias(),
+                           implied=kind.get_norm() == h5t.NORM_IMPLIED)
+        else:
+            config |= {"offset": kind.get_offset(), "bits": kind.get_precision()}
+        write("number-" + name, {"id": "hdf5_number", **config}, stored, decoded)
+        if name != "f80":  # of which the spare bits are what memory held
+            write("nbit-" + name, {"id": "hdf5_nbit", "parameters": parameters}, chunk,
+                  np.frombuffer(stored, "<u2" if name == "u9" else "<u4").reshape(values.shape))
+    pairs = h5t.create(h5t.COMPOUND, 11)
+    pairs.insert(b"a", 0, whole(h5t.STD_I32LE, 17, 5))
+    pairs.insert(b"b", 4, h5t.array_create(whole(h5t.STD_U16LE, 9, 3), (2,)))
+    pairs.insert(b"c", 8, h5t.py_create(np.dtype("S3")))
+    values = np.zeros(20, [("a", "<i4"), ("b", "<u2", 2), ("c", "S3")])
+    values["a"], values["c"] = np.arange(20) * 31 - 200, b"xyz"
+    values["b"] = np.arange(40).reshape(20, 2) * 5
+    chunk, parameters, decoded = typed_chunk(pairs, values, h5t.py_create(values.dtype), True)
+    parameters[16:] = 2, 0, 9, 3, 8, 4, 3  # h5py gives the first 16
+    decoded["a"] = (decoded["a"] & (1 << 17) - 1) << 5
+    decoded["b"] <<= 3
+    write("nbit-compound", {"id": "hdf5_nbit", "parameters": parameters}, chunk, decoded.tobytes(), "|V11", (20,))
+
+
 def bitshuffle():
     import bitshuffle
     import numcodecs
@@ -439,5 +506,5 @@ def kerchunk():
     write("fits-ascii", config, rows.encode(), numbers.tobytes(), "|V21")
 
 
-for make in hdf5, scaleoffset, bitshuffle, numcodecs, predictors, tiff, pictures, grib, kerchunk:
+for make in hdf5, scaleoffset, spare_bits, bitshuffle, numcodecs, predictors, tiff, pictures, grib, kerchunk:
     make()

@@ -39,7 +39,6 @@ static const struct {
     {"tiff_compression_34676", "SGI LogLuv, TIFF compression 34676"},
     {"tiff_compression_34677", "SGI LogLuv of 24 bits, TIFF compression 34677"},
     {"tiff_compression_52546", "JPEG XL, TIFF compression 52546"},
-    {"hdf5_nbit", "N-bit, HDF5 filter 5"},
     {"hdf5_filter_305", "LZO, HDF5 filter 305"},
     {"hdf5_filter_32002", "MAFISC, HDF5 filter 32002"},
     {"hdf5_filter_32003", "Snappy, HDF5 filter 32003"},
