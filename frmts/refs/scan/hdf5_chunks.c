@@ -11,8 +11,9 @@ static bool is_partial(const refs_hdf5_layout *layout, const uint64_t *at) {
 static uint32_t mask_of(const refs_hdf5_layout *layout, const uint64_t *at, uint32_t mask) {
     bool may_be_unfiltered = (layout->flags & REFS_HDF5_PARTIAL_UNFILTERED) != 0;
     if (may_be_unfiltered && is_partial(layout, at))
-        return (uint32_t)((UINT64_C(1) << layout->n_filters) - 1);
-    return mask;
+        mask = (uint32_t)((UINT64_C(1) << layout->n_filters) - 1);
+    /* The codec that comes before the filters is never skipped. */
+    return layout->is_recast ? mask << 1 : mask;
 }
 
 refs_status refs_hdf5__chunks_add(refs_hdf5_chunks *chunks, const uint64_t *at,

@@ -355,6 +355,7 @@ static void copy_shape(refs_hdf5_dataset *dataset) {
     memcpy(layout->max_shape, dataset->space.max_shape, sizeof layout->max_shape);
     layout->element_size = type->size;
     if (type->class == REFS_HDF5_VLEN && type->is_string) layout->element = REFS_HDF5_VLEN_STRING;
+    layout->is_recast = refs_hdf5__recast(type) != NULL;
     if (dataset->space.is_null) {
         layout->rank = 1;
         layout->shape[0] = layout->max_shape[0] = 0;

@@ -65,11 +65,6 @@ static json_t *bitshuffle(const refs_hdf5_filter *filter) {
                      "cname", compressor < 4 ? names[compressor] : "unknown");
 }
 
-/* The filter says that it leaves elements as they are where they have no bits to spare. */
-static json_t *nbit(const refs_hdf5_filter *filter) {
-    return refs_document_codec(value_of(filter, 1) != 0 ? "bitround" : "hdf5_nbit");
-}
-
 /* All values as they are. */
 static json_t *with_all(const char *codec_name, const refs_hdf5_filter *filter) {
     json_t *codec = refs_document_codec(codec_name), *list = json_array();
@@ -77,6 +72,12 @@ static json_t *with_all(const char *codec_name, const refs_hdf5_filter *filter) 
         json_array_append_new(list, json_integer(value_of(filter, i)));
     json_object_set_new(codec, "parameters", list);
     return codec;
+}
+
+/* The filter says that it leaves elements as they are where they have no bits to spare. */
+static json_t *nbit(const refs_hdf5_filter *filter) {
+    return value_of(filter, 1) != 0 ? refs_document_codec("bitround")
+                                    : with_all("hdf5_nbit", filter);
 }
 
 static json_t *codec_of(const refs_hdf5_filter *filter) {
@@ -92,16 +93,42 @@ static json_t *codec_of(const refs_hdf5_filter *filter) {
     return refs_document_codec(name);
 }
 
-json_t *refs_hdf5__pipeline(const refs_hdf5_layout *layout) {
+static void append_pipeline(const refs_hdf5_layout *layout, json_t *list) {
     enum { SHUFFLE = 2 };
-    json_t *list = json_array();
     for (size_t i = 0; i < layout->n_filters; i++) {
         json_t *codec = codec_of(&layout->filters[i]);
         if (i > 0 && layout->filters[i].id == SHUFFLE)
             json_object_set_new(codec, "leftover", json_true());
         json_array_append_new(list, codec);
     }
+}
+
+json_t *refs_hdf5__pipeline(const refs_hdf5_layout *layout) {
+    json_t *list = json_array();
+    append_pipeline(layout, list);
     return list;
+}
+
+/* What makes numbers of the array's type of those that the file has. */
+static json_t *number_codec(const refs_bit_number *number) {
+    static const char *const kinds[] = {"i", "u", "f"};
+    json_t *codec = refs_document_codec("hdf5_number");
+    json_object_set_new(codec, "kind", json_string(kinds[number->kind]));
+    json_object_set_new(codec, "order", json_string(number->is_big_endian ? ">" : "<"));
+    json_object_set_new(codec, "size", json_integer(number->size));
+    if (number->kind != REFS_BIT_FLOAT) {
+        json_object_set_new(codec, "offset", json_integer(number->offset));
+        json_object_set_new(codec, "bits", json_integer(number->bits));
+        return codec;
+    }
+    json_object_set_new(codec, "sign", json_integer(number->sign));
+    json_object_set_new(codec, "exponent", json_integer(number->exponent));
+    json_object_set_new(codec, "exponent_bits", json_integer(number->exponent_bits));
+    json_object_set_new(codec, "mantissa", json_integer(number->mantissa));
+    json_object_set_new(codec, "mantissa_bits", json_integer(number->mantissa_bits));
+    json_object_set_new(codec, "implied", json_boolean(number->is_leading_implied));
+    json_object_set_new(codec, "bias", json_integer(number->bias));
+    return codec;
 }
 
 json_t *refs_hdf5__filters(const refs_hdf5_dataset *dataset) {
@@ -113,6 +140,11 @@ json_t *refs_hdf5__filters(const refs_hdf5_dataset *dataset) {
         return list;
     }
     if (dataset->codecs != NULL) return json_incref(dataset->codecs);
-    if (layout->n_filters == 0 || layout->class != REFS_HDF5_CHUNKED) return NULL;
-    return refs_hdf5__pipeline(layout);
+    bool is_filtered = layout->n_filters > 0 && layout->class == REFS_HDF5_CHUNKED;
+    if (!is_filtered && !layout->is_recast) return NULL;
+    json_t *list = json_array();
+    if (layout->is_recast)
+        json_array_append_new(list, number_codec(refs_hdf5__recast(&dataset->type)));
+    if (is_filtered) append_pipeline(layout, list);
+    return list;
 }

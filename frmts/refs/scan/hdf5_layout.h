@@ -71,6 +71,7 @@ typedef struct refs_hdf5_layout {
     } extensible; /**< as its header repeats */
     uint32_t btree_2_node_size;
 
+    bool is_recast;   /**< a codec that makes numbers of another type comes before the filters */
     size_t n_filters; /**< in the order of encoding; a chunk's mask has bit i for filter i */
     refs_hdf5_filter *filters;
 

@@ -98,7 +98,7 @@ static refs_status check_source(const parts *job, const part_source *from,
         return refs_fail(err, REFS_CORRUPT, "a part of it has another rank");
     if (there->has_external_files)
         return refs_fail(err, REFS_UNSUPPORTED, "the values of a part are in other files");
-    if (here->type.class != there->type.class ||
+    if (here->type.class != there->type.class || here->type.size != there->type.size ||
         !is_same_json(refs_hdf5__dtype(&here->type), refs_hdf5__dtype(&there->type)))
         return refs_fail(err, REFS_UNSUPPORTED, "a part of it has another type");
     return REFS_OK;

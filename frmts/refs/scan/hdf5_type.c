@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "refs/half.h"
-
 #define MAX_TYPE_LEVELS 16
 #define MAX_MEMBERS     65536
 
@@ -52,37 +50,52 @@ static refs_str read_name(refs_hdf5_cursor *cursor, uint8_t version) {
     return refs_str_view(rest.data, size);
 }
 
-/* Integers whose bits fill their bytes. */
 static void read_integer(refs_hdf5_cursor *cursor, const type_head *head, refs_hdf5_type *type) {
+    enum { IS_SIGNED = 8 };
     uint16_t offset = refs_hdf5__u16(cursor);
     type->bits = refs_hdf5__u16(cursor);
     type->is_big_endian = (head->flags & 1) != 0;
-    type->is_signed = (head->flags & 8) != 0;
+    type->is_signed = type->class == REFS_HDF5_FIXED && (head->flags & IS_SIGNED) != 0;
     type->is_native = offset == 0 && type->bits == 8 * type->size &&
                       (type->size == 1 || type->size == 2 || type->size == 4 || type->size == 8);
+    type->number = (refs_bit_number){.kind = type->is_signed ? REFS_BIT_SIGNED : REFS_BIT_UNSIGNED,
+                                     .size = type->size,
+                                     .is_big_endian = type->is_big_endian,
+                                     .offset = offset,
+                                     .bits = type->bits};
 }
 
-/* IEEE 754 numbers. */
-static void read_float(refs_hdf5_cursor *cursor, const type_head *head, refs_hdf5_type *type) {
+/* Whether that is an IEEE 754 number without bits to spare. */
+static bool is_native_float(const refs_bit_number *number) {
     static const struct layout {
-        uint32_t size;
-        uint8_t sign, exponent, exponent_bits, mantissa_bits;
-        uint32_t bias;
+        uint32_t size, sign, exponent, exponent_bits, mantissa_bits, bias;
     } known[] = {{2, 15, 10, 5, 10, 15}, {4, 31, 23, 8, 23, 127}, {8, 63, 52, 11, 52, 1023}};
-    enum { VAX = 0x40, NORMALIZED = 2 };
-    uint16_t offset = refs_hdf5__u16(cursor);
-    type->bits = refs_hdf5__u16(cursor);
-    uint8_t exponent = refs_hdf5__u8(cursor), exponent_bits = refs_hdf5__u8(cursor);
-    uint8_t mantissa = refs_hdf5__u8(cursor), mantissa_bits = refs_hdf5__u8(cursor);
-    uint32_t bias = refs_hdf5__u32(cursor);
-    type->is_big_endian = (head->flags & 1) != 0;
-    if ((head->flags & VAX) != 0 || (head->flags >> 4 & 3) != NORMALIZED || offset != 0) return;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (known[i].size == type->size && type->bits == 8 * type->size && mantissa == 0 &&
-            known[i].sign == (head->flags >> 8 & 0xFF) && known[i].exponent == exponent &&
-            known[i].exponent_bits == exponent_bits && known[i].bias == bias &&
-            known[i].mantissa_bits == mantissa_bits)
-            type->is_native = true;
+        if (known[i].size == number->size && known[i].sign == number->sign &&
+            known[i].exponent == number->exponent && number->mantissa == 0 &&
+            known[i].exponent_bits == number->exponent_bits &&
+            known[i].mantissa_bits == number->mantissa_bits && known[i].bias == number->bias)
+            return number->is_leading_implied;
+    return false;
+}
+
+static void read_float(refs_hdf5_cursor *cursor, const type_head *head, refs_hdf5_type *type) {
+    enum { VAX = 0x40, IMPLIED = 2 };
+    refs_bit_number *number = &type->number;
+    number->kind = REFS_BIT_FLOAT;
+    number->size = type->size;
+    type->is_big_endian = number->is_big_endian = (head->flags & 1) != 0;
+    type->is_vax = (head->flags & VAX) != 0;
+    number->is_leading_implied = (head->flags >> 4 & 3) == IMPLIED;
+    number->sign = head->flags >> 8 & 0xFF;
+    number->offset = refs_hdf5__u16(cursor);
+    number->bits = type->bits = refs_hdf5__u16(cursor);
+    number->exponent = refs_hdf5__u8(cursor);
+    number->exponent_bits = refs_hdf5__u8(cursor);
+    number->mantissa = refs_hdf5__u8(cursor);
+    number->mantissa_bits = refs_hdf5__u8(cursor);
+    number->bias = refs_hdf5__u32(cursor);
+    type->is_native = !type->is_vax && is_native_float(number);
 }
 
 static refs_status add_members(refs_hdf5_type *type, size_t n, refs_error *err) {
@@ -265,6 +278,37 @@ static json_t *number_type(const refs_hdf5_type *type, char letter) {
     return json_sprintf("%c%c%u", order, letter, type->size);
 }
 
+const refs_bit_number *refs_hdf5__recast(const refs_hdf5_type *type) {
+    if (type->class == REFS_HDF5_ARRAY || type->class == REFS_HDF5_ENUM) type = type->base;
+    if (type->class == REFS_HDF5_ENUM) type = type->base;
+    bool is_number = type->class == REFS_HDF5_FIXED || type->class == REFS_HDF5_FLOAT ||
+                     type->class == REFS_HDF5_BITFIELD;
+    bool is_read = is_number && !type->is_native && !type->is_vax &&
+                   refs_bit_number_is_readable(&type->number);
+    return is_read ? &type->number : NULL;
+}
+
+/* Words for a type that no array has. */
+static json_t *number_name(const refs_hdf5_type *type) {
+    const char *class = type->class == REFS_HDF5_FIXED      ? "integer"
+                        : type->class == REFS_HDF5_BITFIELD ? "bit field"
+                        : type->is_vax                      ? "VAX float"
+                                                            : "float";
+    return json_sprintf("%s of %u bits in %u bytes", class, type->bits, type->size);
+}
+
+static json_t *number_dtype(const refs_hdf5_type *type) {
+    const refs_bit_number *recast = refs_hdf5__recast(type);
+    uint32_t size;
+    if (type->is_native)
+        return number_type(type, type->class == REFS_HDF5_FLOAT ? 'f'
+                                 : type->is_signed              ? 'i'
+                                                                : 'u');
+    if (recast == NULL) return number_name(type);
+    char letter = refs_bit_number_type(recast, &size);
+    return json_sprintf("%c%c%u", size == 1 ? '|' : '<', letter, size);
+}
+
 static json_t *compound_dtype(const refs_hdf5_type *type);
 
 json_t *refs_hdf5__dtype(const refs_hdf5_type *type) {
@@ -275,14 +319,9 @@ json_t *refs_hdf5__dtype(const refs_hdf5_type *type) {
     }
     switch (type->class) {
     case REFS_HDF5_FIXED:
-        if (type->is_native) return number_type(type, type->is_signed ? 'i' : 'u');
-        return json_sprintf("integer of %u bits in %u bytes", type->bits, type->size);
     case REFS_HDF5_BITFIELD:
-        if (type->is_native) return number_type(type, 'u');
-        return json_sprintf("bit field of %u bits in %u bytes", type->bits, type->size);
     case REFS_HDF5_FLOAT:
-        if (type->is_native) return number_type(type, 'f');
-        return json_sprintf("float of %u bits in %u bytes", type->bits, type->size);
+        return number_dtype(type);
     case REFS_HDF5_STRING:
         return json_sprintf("|S%u", type->size);
     case REFS_HDF5_OPAQUE:
@@ -315,7 +354,10 @@ static json_t *member_dtype(const refs_hdf5_member *member) {
     }
     json_t *pair = json_array();
     json_array_append_new(pair, refs_document_string(member->name, strlen(member->name)));
-    json_array_append_new(pair, refs_hdf5__dtype(type));
+    const refs_hdf5_type *number = type->class == REFS_HDF5_ENUM ? type->base : type;
+    /* Members are never recast. */
+    bool is_named = refs_hdf5__recast(type) != NULL;
+    json_array_append_new(pair, is_named ? number_name(number) : refs_hdf5__dtype(type));
     if (shape != NULL) json_array_append_new(pair, shape);
     return pair;
 }
@@ -346,35 +388,20 @@ bool refs_hdf5__is_indirect(const refs_hdf5_type *type) {
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-static uint64_t load(const refs_hdf5_type *type, const uint8_t *bytes) {
-    uint64_t value = 0;
-    for (size_t i = 0; i < type->size; i++)
-        value = value << 8 | bytes[type->is_big_endian ? i : type->size - 1 - i];
-    return value;
-}
-
 static json_t *integer_value(const refs_hdf5_type *type, const uint8_t *bytes) {
-    if (type->size > 8 || type->bits == 0 || type->bits > 8 * type->size) return NULL;
-    uint64_t value = load(type, bytes);
-    if (type->bits < 64) value &= (UINT64_C(1) << type->bits) - 1;
-    if (!type->is_signed)
-        return value <= INT64_MAX ? json_integer((json_int_t)value)
-                                  : refs_document_number("%llu", (unsigned long long)value);
-    if (type->bits < 64 && (value >> (type->bits - 1) & 1) != 0)
-        value |= ~UINT64_C(0) << type->bits;
-    return json_integer((json_int_t)value);
+    if (!refs_bit_number_is_readable(&type->number)) return NULL;
+    uint64_t value = refs_bit_number_integer(&type->number, bytes);
+    if (type->is_signed || value <= INT64_MAX) return json_integer((json_int_t)value);
+    return refs_document_number("%llu", (unsigned long long)value);
 }
 
+/* NULL, too, where no double is the number. */
 static json_t *float_value(const refs_hdf5_type *type, const uint8_t *bytes) {
-    uint64_t raw = load(type, bytes);
-    uint32_t raw_32 = (uint32_t)raw;
     double value;
-    float single;
-    if (!type->is_native) return NULL;
-    if (type->size == 2) return refs_document_double(refs_half_to_double((uint16_t)raw));
-    memcpy(&value, &raw, sizeof value);
-    memcpy(&single, &raw_32, sizeof single);
-    return refs_document_double(type->size == 4 ? (double)single : value);
+    if (type->is_vax || !refs_bit_number_is_readable(&type->number) ||
+        !refs_bit_number_float(&type->number, bytes, &value))
+        return NULL;
+    return refs_document_double(value);
 }
 
 json_t *refs_hdf5__text(const refs_hdf5_type *type, refs_bytes bytes) {

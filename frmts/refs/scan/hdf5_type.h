@@ -3,6 +3,7 @@
 #define REFS_SCAN_HDF5_TYPE_H
 
 #include "hdf5_file.h"
+#include "refs/bit_number.h"
 
 typedef enum refs_hdf5_type_class {
     REFS_HDF5_FIXED = 0,
@@ -36,6 +37,8 @@ struct refs_hdf5_type {
     bool is_string;       /**< VLEN: a string */
     uint8_t padding;      /**< STRING: 0 ended by NUL, 1 padded with NULs, 2 padded with spaces */
     uint16_t bits;        /**< FIXED, FLOAT, BITFIELD: precision */
+    bool is_vax;          /**< FLOAT: bytes in an order of their own */
+    refs_bit_number number; /**< FIXED, FLOAT, BITFIELD: where its bits are, unless is_vax */
     uint8_t kind;         /**< REFERENCE: 0 to an object, 1 to a region, more of newer files */
     refs_hdf5_type *base; /**< ENUM, VLEN, ARRAY, COMPLEX */
     size_t rank;          /**< ARRAY */
@@ -52,6 +55,10 @@ void refs_hdf5__type_clear(refs_hdf5_type *type);
 /** What arrays of that type have as "dtype": a NumPy type string, a list of members, or words that
  * name a type that Zarr does not have. NULL without memory. */
 json_t *refs_hdf5__dtype(const refs_hdf5_type *type);
+
+/** How numbers lie in their bytes that become others in arrays of that type, or of arrays of it;
+ * NULL where they stay as they are, and where no array has them. */
+const refs_bit_number *refs_hdf5__recast(const refs_hdf5_type *type);
 
 /** Whether values of that type need more than their own bytes: variable length, references. */
 bool refs_hdf5__is_indirect(const refs_hdf5_type *type);
