@@ -35,6 +35,28 @@ def old_groups(path):
         f.create_dataset("of_committed", data=np.arange(3), dtype=f["committed"])
 
 
+def cached(path):
+    """Structures that are in an image of the cache only, but for those that are not."""
+    import ctypes
+
+    class Config(ctypes.Structure):
+        _fields_ = [("version", ctypes.c_int), ("generate_image", ctypes.c_bool),
+                    ("save_resize_status", ctypes.c_bool), ("entry_ageout", ctypes.c_int)]
+
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    access.set_libver_bounds(h5py.h5f.LIBVER_V110, h5py.h5f.LIBVER_V110)
+    library = ctypes.CDLL("libhdf5_serial.so.103")
+    library.H5Pset_mdc_image_config.argtypes = ctypes.c_int64, ctypes.POINTER(Config)
+    assert library.H5Pset_mdc_image_config(access.id, Config(1, True, False, -1)) == 0
+    with h5py.File(h5py.h5f.create(path.encode(), fapl=access)) as f:
+        for i in range(12):
+            f["group/d%02d" % i] = np.arange(i + 1, dtype="<i2")
+        d = f.create_dataset("chunked", data=np.arange(60).reshape(6, 10), chunks=(2, 5), maxshape=(None, None))
+        for i in range(12):
+            d.attrs["a%02d" % i] = i
+        f["text"] = "in the global heap"
+
+
 def new_groups(path):
     """Links in a heap, in the order of creation, behind a user block."""
     with h5py.File(path, "w", libver="v110", userblock_size=1024, track_order=True) as f:
@@ -234,7 +256,7 @@ def names(path):
 
 
 def main(folder):
-    for make in (old_groups, new_groups, attributes, types, fills, filters, dimensions, phony,
+    for make in (old_groups, new_groups, cached, attributes, types, fills, filters, dimensions, phony,
                  newest):
         path = os.path.join(folder, make.__name__ + ".h5")
         if os.path.exists(path):

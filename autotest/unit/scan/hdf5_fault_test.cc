@@ -64,10 +64,11 @@ TEST(Hdf5Faults, AreReportedForEveryAllocation) {
     ExpectFaultsReported("new_groups.h5", "z50");
     ExpectFaultsReported("attributes.h5", "many");
     ExpectFaultsReported("dimensions.h5", "y");
+    ExpectFaultsReported("cached.h5", "group/d01");
 }
 
 TEST(Hdf5Faults, OfAnyByteAreOneErrorOrNone) {
-    for (const char *name : {"new_groups.h5", "phony.h5"}) {
+    for (const char *name : {"new_groups.h5", "phony.h5", "cached.h5"}) {
         MemoryVfs vfs;
         const std::string whole = Content(name);
         for (size_t i = 0; i < whole.size(); i++) {

@@ -200,6 +200,21 @@ TEST(Hdf5Lists, FilesOfTheNewestVersion) {
     ExpectAsFacts("newest");
 }
 
+TEST(Hdf5Lists, StructuresThatAreInAnImageOfTheCache) {
+    EXPECT_NE(Content(PathOf("cached.h5")).find("MDCI"), std::string::npos);
+    ExpectAsFacts("cached");
+}
+
+TEST(Hdf5Lists, NothingOfAFileWithADamagedImageOfTheCache) {
+    const std::string path = testing::TempDir() + "refs_cache_image.h5";
+    std::string content = Content(PathOf("cached.h5"));
+    content[content.find("MDCI") + 40] ^= 1;
+    std::ofstream(path, std::ios::binary) << content;
+    EXPECT_NE(List(path).error.find("structure \"MDCI\" at address"), std::string::npos)
+        << List(path).error;
+    std::remove(path.c_str());
+}
+
 TEST(Hdf5Lists, NothingOfAFileThatIsCutOff) {
     const std::string path = testing::TempDir() + "refs_cut_off.h5";
     const std::string content = Content(PathOf("types.h5"));

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "hdf5_cache_image.h"
 #include "refs/lookup3.h"
 
 /* What a task may read: each byte of the file so many times, and so many more. */
@@ -60,10 +61,17 @@ static refs_status read_at(refs_hdf5_file *file, refs_source_range range, refs_b
     if (range.length > REFS_HDF5_MAX_STRUCTURE_BYTES)
         return refs_fail(err, REFS_LIMIT, "a structure has %llu bytes, at most %zu are read",
                          (unsigned long long)range.length, REFS_HDF5_MAX_STRUCTURE_BYTES);
-    REFS_TRY(check_at_hand(file, range, err));
+    const uint64_t address = range.offset - file->base;
+    bool is_cached =
+        file->image != NULL && refs_hdf5__is_cached(file->image, address, range.length);
+    if (!is_cached) REFS_TRY(check_at_hand(file, range, err));
     REFS_TRY(spend(file, range.length, err));
     REFS_TRY(refs_buf_resize(buf, (size_t)range.length, err));
-    return refs_source_read(file->source, range.offset, (size_t)range.length, buf->data, err);
+    if (!is_cached)
+        REFS_TRY(
+            refs_source_read(file->source, range.offset, (size_t)range.length, buf->data, err));
+    if (file->image != NULL) refs_hdf5__put_cached(file->image, address, buf->data, buf->size);
+    return REFS_OK;
 }
 
 refs_status refs_hdf5__read(refs_hdf5_file *file, uint64_t address, uint64_t length, refs_buf *buf,
@@ -112,6 +120,8 @@ refs_status refs_hdf5__want(refs_hdf5_file *file, refs_source_range *ranges, siz
 void refs_hdf5__file_clear(refs_hdf5_file *file) {
     refs_free(file->missing);
     file->missing = NULL;
+    refs_hdf5__cache_image_free(file->image);
+    file->image = NULL;
     file->n_missing = file->missing_capacity = 0;
 }
 

@@ -25,6 +25,8 @@
 /** How deep structures may lie in each other: levels of trees, and groups in groups. */
 #define REFS_HDF5_MAX_LEVELS 32
 
+typedef struct refs_hdf5_cache_image refs_hdf5_cache_image;
+
 typedef struct refs_hdf5_file {
     refs_source *source;
     const refs_scan_options *options;
@@ -38,6 +40,7 @@ typedef struct refs_hdf5_file {
     uint64_t values_left;     /**< values of attributes that may still be kept */
     uint64_t shared_table;    /**< address of the table of shared messages */
     uint8_t n_shared_indexes; /**< in it */
+    refs_hdf5_cache_image *image; /**< structures that are not at their addresses, or NULL */
 
     bool is_collecting; /**< what is not at hand is not read but noted in `missing` */
     bool is_missing;    /**< something was not at hand */

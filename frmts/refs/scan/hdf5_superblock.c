@@ -1,6 +1,8 @@
 /* hdf5_superblock.c -- see hdf5_superblock.h. Specification II. */
 #include "hdf5_superblock.h"
 
+#include "hdf5_cache_image.h"
+
 #define SIGNATURE_BYTES 8
 
 /* A user block has 512 bytes times a power of two, or none. */
@@ -86,7 +88,8 @@ static refs_status read_old(refs_hdf5_file *file, refs_hdf5_cursor *cursor, uint
     return REFS_OK;
 }
 
-/* An extension: tables of shared messages, sizes of B-trees. Specification IV.A.2.p and t. */
+/* An extension: tables of shared messages, sizes of B-trees, structures that are elsewhere.
+ * Specification IV.A.2.p and t, and the message of type 0x18. */
 static refs_status read_extension(refs_hdf5_file *file, uint64_t address, refs_error *err) {
     enum { BTREE_K = 0x13, CACHE_IMAGE = 0x18 };
     refs_hdf5_object object = {0};
@@ -100,9 +103,12 @@ static refs_status read_extension(refs_hdf5_file *file, uint64_t address, refs_e
             file->shared_table = refs_hdf5__address(file, &cursor);
             file->n_shared_indexes = refs_hdf5__u8(&cursor);
         }
-        if (message->type == CACHE_IMAGE)
-            status = refs_fail(err, REFS_UNSUPPORTED,
-                               "its metadata are in an image of a cache, which is not read");
+        if (message->type == CACHE_IMAGE) {
+            uint64_t image = refs_hdf5__address(file, &cursor);
+            uint64_t length = refs_hdf5__length(file, &cursor);
+            if (!cursor.is_short && image != REFS_HDF5_UNDEFINED)
+                status = refs_hdf5__read_cache_image(file, image, length, err);
+        }
         if (message->type == BTREE_K) {
             file->chunk_k = refs_hdf5__u16(&cursor);
             file->group_internal_k = refs_hdf5__u16(&cursor);
