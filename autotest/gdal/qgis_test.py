@@ -174,6 +174,33 @@ class Map(unittest.TestCase):
         np.testing.assert_array_equal(pixels(shown), self.pixels)
 
 
+class GoneTarget(unittest.TestCase):
+    """A set whose data file is not there: what QGIS would say of a layer that does not open is less."""
+
+    def setUp(self):
+        self.folder = Folder()
+        self.addCleanup(self.folder.close)
+        self.path = self.folder.file("set.json")
+        with open(self.path, "w", encoding="utf-8") as file:
+            json.dump({".zgroup": '{"zarr_format": 2}', "v/.zarray": array_metadata([3, 4]),
+                       "v/0.0": ["gone.bin", 0, 96]}, file)
+
+    def test_is_an_empty_layer_with_a_message_that_names_it(self):
+        layer = QgsRasterLayer(f'REFS:"{self.path}":/v', "v", "gdal")
+        self.assertTrue(layer.isValid(), layer.error().message())
+        settings = QgsMapSettings()
+        settings.setLayers([layer])
+        settings.setExtent(layer.extent())
+        settings.setOutputSize(QSize(40, 30))
+        job = QgsMapRendererParallelJob(settings)
+        job.start()
+        job.waitForFinished()
+        self.assertEqual(np.unique(pixels(job.renderedImage())).tolist(), [255])
+        self.assertEqual({error.message for error in job.errors()},  # shown by the sign beside the layer
+                         {f"{self.path}: v/0.0: {self.folder.file('gone.bin')} [0+96]: No such file or directory "
+                          "(where files moved, -oo URL_REWRITE=old=>new)"})
+
+
 class Documentation(unittest.TestCase):
     def test_its_python_runs(self):
         with open(os.path.join(HERE, "..", "..", "docs", "qgis.md"), encoding="utf-8") as page:

@@ -5,11 +5,12 @@ import qgis_map
 from qgis.core import QgsProject
 from qgis.gui import QgsRendererRasterPropertiesWidget
 from qgis.PyQt.QtCore import QEventLoop, QRect, QTimer
-from qgis.PyQt.QtWidgets import QApplication, QDockWidget, QLabel, QToolBar
+from qgis.PyQt.QtWidgets import QApplication, QDockWidget, QLabel, QToolBar, QToolTip
 from qgis.utils import iface
 
 SIZE = (800, 500)
 FILE = "data/sample.json"
+MOVED = "build/moved.json"
 
 
 def wait(milliseconds=1500):
@@ -66,6 +67,27 @@ def draw_symbology(window, layer):
     symbology.close()
 
 
+def draw_gone(window):
+    """The sign beside a layer whose data file moved, with what it tells; of the screen, as that is a window of its own."""
+    QgsProject.instance().clear()
+    with open(FILE, encoding="utf-8") as file, open(MOVED, "w", encoding="utf-8") as moved:
+        moved.write(file.read().replace("sample.nc", "/old/archive/sample.nc"))
+    layer = qgis_map.open_layer(f'REFS:"{MOVED}":/t2m[time=#13]')
+    QgsProject.instance().addMapLayer(layer)
+    iface.mapCanvas().setExtent(layer.extent())
+    iface.mapCanvas().refresh()
+    wait(3000)
+    view = iface.layerTreeView()
+    node = QgsProject.instance().layerTreeRoot().findLayer(layer)
+    view.resizeColumnToContents(0)
+    view.viewport().update()
+    wait()
+    QToolTip.showText(view.viewport().mapToGlobal(view.viewport().rect().topRight()), view.indicators(node)[0].toolTip())
+    wait()
+    screen = QApplication.primaryScreen().grabWindow(0, 0, 0, *SIZE)
+    qgis_map.save(screen.toImage(), "qgis-gone.png")
+
+
 def draw():
     window = iface.mainWindow()
     tidy(window)
@@ -74,6 +96,7 @@ def draw():
     qgis_map.style(layer)
     draw_window(window, layer)
     draw_symbology(window, layer)
+    draw_gone(window)
     print("pictures are drawn", flush=True)
 
 
