@@ -104,13 +104,68 @@ TEST_F(Places, MayBeWholeByAnEmptyPart) {
               kTwoByThree);
 }
 
+namespace {
+
+/** Elements that the two partitions along x take of fragments of 2 x 12, and how. */
+struct Lists {
+    std::vector<int> first, second;
+    bool reversed;
+};
+
+std::string listed(const std::vector<int> &list) {
+    std::string text;
+    for (int i : list) text += (text.empty() ? "(" : ",") + std::to_string(i);
+    return text + ")";
+}
+
+std::string partOf(const std::vector<int> &list, int index, size_t begin, bool reversed) {
+    return "{\"index\":[" + std::to_string(index) + "],\"location\":[[0,1],[" +
+           std::to_string(begin) + "," + std::to_string(begin + list.size() - 1) +
+           "]],\"part\":\"[[0,1]," + listed(list) + "]\"," +
+           (reversed ? R"("reverse":["x"],)" : "") +
+           R"("subarray":{"file":"f.json","ncvar":"t","shape":[2,12]}})";
+}
+
+/** The first row of what the lists make. */
+std::vector<float> rowOf(const Lists &lists) {
+    std::vector<float> row;
+    for (std::vector<int> list : {lists.first, lists.second}) {
+        if (lists.reversed) std::reverse(list.begin(), list.end());
+        row.insert(row.end(), list.begin(), list.end());
+    }
+    return row;
+}
+
+} // namespace
+
 TEST_F(Places, MayBeListsOfElementsThatAreNotEquallyFarApart) {
-    files.put("f.json", {{"t", numbers<float>({2, 9}, countUp<float>(18))}});
-    files.put("m.json", {{"v", container(R"({"location":[[0,1],[0,2]],"part":"[[0,1],(1,2,8)]",
-        "subarray":{"file":"f.json","ncvar":"t","shape":[2,9]}})")}});
-    EXPECT_NE(files.problem("m.json").find("lists of elements that are not equally far apart"),
-              std::string::npos)
-        << files.error.message;
+    files.put("f.json", {{"t", numbers<float>({2, 12}, countUp<float>(24))}});
+    for (const Lists &lists : {Lists{{1, 2, 8}, {0, 3, 6, 7, 11}, false},
+                               {{1, 2, 8}, {0, 3, 6, 7, 11}, true},
+                               {{5, 5, 5, 4}, {11, 0, 11, 0}, false},
+                               {{9, 2}, {4}, true},
+                               {{0, 2, 4, 6, 5, 4, 3, 3, 4}, {1, 2, 4, 8}, true}}) {
+        files.put("m.json", {{"v", container(partOf(lists.first, 0, 0, lists.reversed) + "," +
+                                                 partOf(lists.second, 1, lists.first.size(),
+                                                        lists.reversed),
+                                             R"("pmdimensions":["x"],"pmshape":[2],)")}});
+        const std::vector<float> row = rowOf(lists);
+        const size_t n = row.size();
+        std::vector<float> all = files.all("m.json"), window;
+        ASSERT_EQ(all.size(), 2 * n);
+        for (size_t x = 0; x < n; x++) {
+            EXPECT_EQ(all[x], row[x]);
+            EXPECT_EQ(all[n + x], row[x] + 12);
+        }
+        for (uint64_t begin = 0; begin < n; begin++)
+            for (int64_t step : {1, 2, 3, -1, -2}) {
+                const uint64_t count = (step > 0 ? n - 1 - begin : begin) / std::abs(step) + 1;
+                ASSERT_EQ(files.read("v", &window, {1, begin}, {1, count}, {1, step}), REFS_OK)
+                    << files.error.message;
+                for (uint64_t i = 0; i < count; i++)
+                    EXPECT_EQ(window[i], row[begin + static_cast<uint64_t>(step) * i] + 12);
+            }
+    }
 }
 
 TEST_F(Places, MayBeInAVariableThatIsNumbered) {

@@ -38,7 +38,10 @@ static void free_aggregation(refs_aggregation *aggregation) {
         next = block->next;
         refs_free(block);
     }
-    for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) refs_free(aggregation->dims[dim].spans);
+    for (size_t dim = 0; dim < REFS_MAX_RANK; dim++) {
+        refs_free(aggregation->dims[dim].spans);
+        refs_free(aggregation->dims[dim].breaks);
+    }
     refs_json_doc_free(aggregation->attributes);
     refs_free(aggregation->text);
     refs_intern_clear(&aggregation->strings);
@@ -75,6 +78,28 @@ refs_status refs_agg_dim__add(refs_agg_dim *dim, uint64_t size, uint64_t index, 
     return refs_agg_dim__place(dim, (refs_agg_span){begin, end, index}, err);
 }
 
+refs_status refs_agg_dim__break(refs_agg_dim *dim, uint64_t element, refs_error *err) {
+    if (!refs_grow((void **)&dim->breaks, &dim->break_capacity, dim->n_breaks, sizeof *dim->breaks))
+        return refs_fail_nomem(err);
+    dim->breaks[dim->n_breaks++] = element;
+    return REFS_OK;
+}
+
+static int compare_elements(const void *left, const void *right) {
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Fragments side by side often have the same ones. */
+static void sort_breaks(refs_agg_dim *dim) {
+    size_t n = 0;
+    if (dim->n_breaks > 1)
+        qsort(dim->breaks, dim->n_breaks, sizeof *dim->breaks, compare_elements);
+    for (size_t i = 0; i < dim->n_breaks; i++)
+        if (n == 0 || dim->breaks[i] != dim->breaks[n - 1]) dim->breaks[n++] = dim->breaks[i];
+    dim->n_breaks = n;
+}
+
 static int compare_spans(const void *left, const void *right) {
     const refs_agg_span *a = left, *b = right;
     return (a->begin > b->begin) - (a->begin < b->begin);
@@ -84,6 +109,7 @@ refs_status refs_agg_dim__settle(refs_aggregation *aggregation, size_t dim, refs
     refs_agg_dim *parts = &aggregation->dims[dim];
     uint64_t told = refs_aggregation__size_of(aggregation, refs_str_from(aggregation->names[dim]));
     uint64_t end = 0;
+    sort_breaks(parts);
     if (parts->n_spans > 1)
         qsort(parts->spans, parts->n_spans, sizeof *parts->spans, compare_spans);
     for (size_t i = 0; i < parts->n_spans; end = parts->spans[i++].end)

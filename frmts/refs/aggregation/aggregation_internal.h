@@ -87,6 +87,10 @@ typedef struct refs_agg_dim {
     refs_agg_span *spans;
     size_t n_spans;
     size_t capacity;
+    uint64_t *breaks; /**< elements, ascending, before which a list of elements of some fragment
+                           goes on by another step */
+    size_t n_breaks;
+    size_t break_capacity;
     uint64_t n_parts; /**< of the matrix of partitions, at least 1 */
     bool is_split;    /**< or all partitions have all of it */
 } refs_agg_dim;
@@ -160,6 +164,9 @@ refs_status refs_agg_dim__add(refs_agg_dim *dim, uint64_t size, uint64_t index, 
 
 /** Adds a span anywhere. */
 refs_status refs_agg_dim__place(refs_agg_dim *dim, refs_agg_span span, refs_error *err);
+
+/** Adds a break anywhere; refs_agg_dim__settle sorts them. */
+refs_status refs_agg_dim__break(refs_agg_dim *dim, uint64_t element, refs_error *err);
 
 /** Sorts the spans of a dimension, and finds its size. REFS_CORRUPT where two of them overlap, or
  * are beyond the size that the file tells. */

@@ -290,6 +290,30 @@ static refs_status read_location(const reading *job, partition *part, refs_error
 
 /* -- spans ------------------------------------------------------------------------------------- */
 
+/* Whether the list is equally far apart up to element `k` from `first`, the begin of a run, on. */
+static bool goes_on(const uint64_t *list, uint64_t first, uint64_t k) {
+    return list[k] != list[k - 1] &&
+           (k == first + 1 || list[k] - list[k - 1] == list[first + 1] - list[first]);
+}
+
+/* Lists that go on by another step are read as several runs. */
+static refs_status note_breaks(const reading *job, const partition *part, refs_error *err) {
+    for (size_t i = 0; i < part->extras.rank; i++) {
+        const refs_agg_part *listed = &part->extras.part[i];
+        size_t dim = part->extras.dim[i];
+        uint64_t first = 0;
+        if (listed->list == NULL || dim == SIZE_MAX) continue;
+        for (uint64_t k = 1; k < listed->n; k++) {
+            if (goes_on(listed->list, first, k)) continue;
+            first = k;
+            uint64_t behind = part->extras.is_reversed[i] ? listed->n - k : k;
+            REFS_TRY(refs_agg_dim__break(&job->aggregation->dims[dim], part->begin[dim] + behind,
+                                         err));
+        }
+    }
+    return REFS_OK;
+}
+
 /* Partitions with one index along a dimension have one place along it. */
 static refs_status note_places(reading *job, const partition *part, refs_error *err) {
     for (size_t dim = 0; dim < job->aggregation->meta.rank; dim++) {
@@ -382,6 +406,7 @@ static refs_status read_partition(reading *job, partition *part, refs_error *err
     REFS_TRY(read_location(job, part, err));
     REFS_TRY(read_rest(job, part, err));
     REFS_TRY(add_fragment(job, part, err));
+    REFS_TRY(note_breaks(job, part, err));
     return note_places(job, part, err);
 }
 

@@ -54,15 +54,34 @@ static run run_from(const refs_agg_dim *dim, uint64_t size, uint64_t element, in
     return (run){.n = count_within(element, step, begin, end), .span = NULL};
 }
 
+/* A run ends where a list of elements goes on by another step. */
+static uint64_t count_to_break(const refs_agg_dim *dim, uint64_t element, int64_t step) {
+    size_t low = 0, high = dim->n_breaks;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (dim->breaks[middle] <= element)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint64_t begin = low > 0 ? dim->breaks[low - 1] : 0;
+    uint64_t end = low < dim->n_breaks ? dim->breaks[low] : INT64_MAX;
+    return count_within(element, step, begin, end);
+}
+
 static refs_status cut_dim(const refs_aggregation *aggregation, size_t dim, cut *made,
                            refs_error *err) {
     const refs_region *region = made->region;
+    const refs_agg_dim *parts = &aggregation->dims[dim];
     size_t capacity = 0, near = 0;
     for (uint64_t first = 0; first < region->count[dim];) {
+        uint64_t element = element_at(region, dim, first);
         if (!refs_grow((void **)&made->runs[dim], &capacity, made->n_runs[dim], sizeof(run)))
             return refs_fail_nomem(err);
-        run next = run_from(&aggregation->dims[dim], aggregation->meta.shape[dim],
-                            element_at(region, dim, first), step_of(region, dim), &near);
+        run next = run_from(parts, aggregation->meta.shape[dim], element, step_of(region, dim),
+                            &near);
+        uint64_t to_break = count_to_break(parts, element, step_of(region, dim));
+        if (next.n > to_break) next.n = to_break;
         if (next.n > region->count[dim] - first) next.n = region->count[dim] - first;
         next.first = first;
         made->runs[dim][made->n_runs[dim]++] = next;
@@ -114,8 +133,8 @@ static void describe_box(const refs_aggregation *aggregation, const run *const *
     }
 }
 
-/* The elements of the fragment along its dimension `i` that are `n` ones of the region. A list of
- * elements that are not as far apart as each other is cut by the caller: `n` tells how many are. */
+/* The elements of the fragment along its dimension `i` that are those of a run, which has no break
+ * within it. */
 static void place_dim(const refs_agg_part *part, bool is_reversed, refs_piece *piece, size_t i) {
     int64_t at = (int64_t)piece->start[i], by = piece->step[i];
     if (is_reversed) {
@@ -155,32 +174,6 @@ static void describe_fragment(const refs_agg_place *place, const cut *made, cons
 }
 
 /* -- gathering --------------------------------------------------------------------------------- */
-
-/* Lists of elements cut a run further: where they go on by another step. */
-static bool has_list(const refs_agg_place *place) {
-    for (size_t i = 0; i < place->rank; i++)
-        if (place->part[i].list != NULL) return true;
-    return false;
-}
-
-static refs_status refuse_list(const refs_open_fragment *opened, refs_error *err) {
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: lists of elements that are not equally far apart are not read",
-                     opened->name);
-}
-
-static bool is_even(const refs_agg_part *part) {
-    for (uint64_t i = 2; part->list != NULL && i < part->n; i++)
-        if (part->list[i] - part->list[i - 1] != part->list[1] - part->list[0]) return false;
-    return true;
-}
-
-static refs_status check_lists(const refs_open_fragment *opened, refs_error *err) {
-    if (!has_list(&opened->place)) return REFS_OK;
-    for (size_t i = 0; i < opened->place.rank; i++)
-        if (!is_even(&opened->place.part[i])) return refuse_list(opened, err);
-    return REFS_OK;
-}
 
 /* What is gathered: pieces, and for those with fragments, which of them. */
 typedef struct gathering {
@@ -237,11 +230,10 @@ static refs_status gather_pieces(gathering *job, uint64_t first, refs_error *err
     for (size_t i = 0; i < job->n_wanted; i++) {
         list->pieces[job->piece_of[i]].held = job->wanted[i].file;
         if (job->wanted[i].opened == NULL) continue;
-        if (status == REFS_OK) status = check_lists(job->wanted[i].opened, err);
         connect(job, i, first + (job->piece_of[i] - base));
     }
     list->next = n == left ? UINT64_MAX : first + n;
-    return status;
+    return REFS_OK;
 }
 
 static refs_status gather(void *self, const refs_region *region, const int64_t *stride,
