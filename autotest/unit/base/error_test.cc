@@ -61,6 +61,23 @@ TEST(Error, NamesEveryStatusDifferently) {
     EXPECT_EQ(names.count("unknown status"), 0u);
 }
 
+TEST(Error, ShowsVariablesUnderTheNamesThatNetcdfGivesThem) {
+    refs_error err = REFS_ERROR_INIT;
+    (void)refs_fail(&err, REFS_IO, "/_nc4_non_coord_x, \"/g/_nc4_non_coord_y\" chunk %s",
+                    "g/_nc4_non_coord_x/0.0: no");
+    refs_error_prefix(&err, "a.nc: %s", "/_nc4_non_coord_z");
+    EXPECT_STREQ(err.message,
+                 "a.nc: /z: /x, \"/g/y\" chunk g/_nc4_non_coord_x/0.0: no");
+    std::string heard;
+    const refs_notes notes = {
+        [](void *user, refs_note_kind, const char *text) {
+            *static_cast<std::string *>(user) = text;
+        },
+        &heard};
+    refs_note(&notes, REFS_NOTE_WARNING, "%s is left out", "/_nc4_non_coord_");
+    EXPECT_EQ(heard, "/ is left out");
+}
+
 TEST(Notes, ReachTheirReceiver) {
     std::string heard;
     const refs_notes notes = {[](void *user, refs_note_kind kind, const char *text) {

@@ -4,6 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What netCDF-4 puts before the names of variables that are called as dimensions are; paths with it
+ * begin words, other than keys of chunks, which are shown as they are. */
+static const char hidden[] = "/_nc4_non_coord_";
+
+static bool begins_word_with_slash(const char *text, const char *at) {
+    while (at > text && strchr(" \"'(", at[-1]) == NULL) at--;
+    return *at == '/';
+}
+
+static void show_names(char *text) {
+    size_t size = sizeof hidden - 1;
+    for (char *at = strstr(text, hidden); at != NULL; at = strstr(at + 1, hidden))
+        if (begins_word_with_slash(text, at)) memmove(at + 1, at + size, strlen(at + size) + 1);
+}
+
 refs_status refs_fail(refs_error *err, refs_status status, const char *format, ...) {
     if (err == NULL || err->status != REFS_OK || status == REFS_OK) return status;
     va_list arguments;
@@ -11,6 +26,7 @@ refs_status refs_fail(refs_error *err, refs_status status, const char *format, .
     err->status = status;
     vsnprintf(err->message, sizeof err->message, format, arguments);
     va_end(arguments);
+    show_names(err->message);
     return status;
 }
 
@@ -25,6 +41,7 @@ void refs_error_prefix(refs_error *err, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    show_names(message);
 
     size_t used = strlen(message);
     snprintf(message + used, sizeof message - used, ": %s", err->message);
@@ -68,5 +85,6 @@ void refs_note(const refs_notes *notes, refs_note_kind kind, const char *format,
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    show_names(text);
     notes->fn(notes->user, kind, text);
 }
