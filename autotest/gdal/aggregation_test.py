@@ -441,6 +441,67 @@ class Times(InFolder):
                          ["time=#0", "time=#1"])
 
 
+class Texts(InFolder):
+    """Strings, as netCDF-4 has them, of fragments of netCDF-4 and netCDF-3."""
+
+    def setUp(self):
+        super().setUp()
+        try:
+            import netCDF4
+        except ImportError:
+            self.skipTest("needs netCDF4")
+        self.netcdf = netCDF4.Dataset
+
+    def strings(self, file, name, dims, values):
+        variable = file.createVariable(name, str, dims)
+        variable[...] = np.array(values, dtype=object)
+        return variable
+
+    def master(self, **fragments):
+        """An aggregation "v" along x, two elements each, and "w": one value for each of the fragments."""
+        path = self.file("m.nc")
+        with self.netcdf(path, "w") as file:
+            for name, size in {"x": 2 * len(fragments), "j": 1, "f": len(fragments)}.items():
+                file.createDimension(name, size)
+            file.createVariable("map", "i4", ("j", "f"))[...] = 2
+            self.strings(file, "uris", ("f",), [name + ".nc" for name in fragments])
+            self.strings(file, "id", (), "v")
+            self.strings(file, "each", ("f",), list(fragments.values()))
+            for name, terms in {"v": "map: map uris: uris identifiers: id", "w": "map: map unique_values: each"}.items():
+                file.createVariable(name, str, ()).setncatts({"aggregated_dimensions": "x", "aggregated_data": terms})
+        return path
+
+    def test_are_strings_of_the_multidimensional_api(self):
+        with self.netcdf(self.file("a.nc"), "w") as file:
+            file.createDimension("x", 2)
+            self.strings(file, "v", ("x",), ["M\u00fcnchen", ""])
+        write_cdf1(self.file("b.nc"), {"x": 2, "n": 5}, {"v": (("x", "n"), letters(["Rom", "Paris"], (2,)), {})})
+        path = self.master(a="first", b="second one")
+        group = gdal.OpenEx(f"REFS:{path}", gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        self.assertEqual(sorted(group.GetMDArrayNames()), ["v", "w"])
+        self.assertEqual(group.OpenMDArray("v").Read(), ["M\u00fcnchen", "", "Rom", "Paris"])
+        self.assertEqual(group.OpenMDArray("v").Read([2], [2], [-1]), ["Rom", ""])
+        self.assertEqual(group.OpenMDArray("w").Read(), ["first", "first", "second one", "second one"])
+
+    def test_are_no_numbers(self):
+        with self.netcdf(self.file("a.nc"), "w") as file:
+            file.createDimension("x", 2)
+            file.createVariable("v", "f4", ("x",))[...] = 1
+        group = gdal.OpenEx(f"REFS:{self.master(a='one')}", gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        with self.assertRaisesRegex(RuntimeError, r"/v partition \(0\) of .*a.nc: /v: its elements are not text, those of "
+                                                  "the aggregation are"):
+            group.OpenMDArray("v").Read()
+
+    def test_name_variables_as_netcdf_does(self):
+        with self.netcdf(self.file("a.nc"), "w") as file:
+            file.createDimension("x", 2)
+            file.createDimension("v", 3)
+            file.createVariable("v", "f4", ("x",))[...] = 1  # called as a dimension, and not its coordinate
+        group = gdal.OpenEx(f"REFS:{self.master(a='one')}", gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        with self.assertRaisesRegex(RuntimeError, "a.nc: /v: its elements are not text"):
+            group.OpenMDArray("v").Read()
+
+
 class Damaged(InFolder):
     def setUp(self):
         super().setUp()

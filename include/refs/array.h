@@ -76,8 +76,10 @@ const refs_array_meta *refs_array_meta_of(const refs_array *array);
 /** A box of a mosaic, and the elements of another array that are its values. */
 typedef struct refs_piece {
     refs_array *array;             /**< or NULL: all its values are … */
-    const uint8_t *value;          /**< … this element of the mosaic; NULL: its fill value */
-    size_t rank;                   /**< of that array, or of the mosaic where there is none */
+    const uint8_t *value;          /**< … this element of the mosaic, of strings of variable length
+                                        a text with a NUL behind it; NULL: its fill value */
+    size_t rank;                   /**< of that array, or of the mosaic where there is none; one
+                                        less where letters along a last dimension are a string */
     uint64_t start[REFS_MAX_RANK]; /**< elements of that array, as of refs_region; those of the … */
     uint64_t count[REFS_MAX_RANK];
     int64_t step[REFS_MAX_RANK];
@@ -129,8 +131,9 @@ typedef struct refs_piece_list {
 } refs_piece_list;
 
 /** Opens a mosaic as an array: its chunks are what reading is expected to move on by, its codecs
- * are of no account. Everything below works as for other arrays, but refs_array_find_part and
- * refs_array_read_strings, which are REFS_UNSUPPORTED. */
+ * are of no account. Everything below works as for other arrays, but refs_array_find_part,
+ * which is REFS_UNSUPPORTED. Strings of variable length are those of its pieces, each read whole.
+ */
 refs_status refs_array_open_mosaic(const refs_array_context *context, const refs_array_meta *meta,
                                    const refs_mosaic *mosaic, refs_array **array, refs_error *err);
 
@@ -175,6 +178,15 @@ refs_status refs_array_read_region_doubles(refs_array *array, const refs_region 
 /** Reads an array of strings (S, U, O) of at most `max_elements` elements: appends each as UTF-8
  * with a NUL after it. */
 refs_status refs_array_read_strings(refs_array *array, uint64_t max_elements, refs_buf *strings,
+                                    refs_error *err);
+
+/** Whether elements are single letters that can be strings along the last dimension, as netCDF-3
+ * has them. */
+bool refs_array_has_letters(const refs_array_meta *meta);
+
+/** As refs_array_read_strings, of such letters, at most `max_elements` of them; a string ends with
+ * its first NUL, and blanks at its end are left out. */
+refs_status refs_array_read_letters(refs_array *array, uint64_t max_elements, refs_buf *strings,
                                     refs_error *err);
 
 /** Which part of the value of its key (refs_chunk_key) the chunk at `index` is: all of it, or one

@@ -49,6 +49,7 @@ struct Variable {
     std::string attributes = ""; ///< members of a JSON object
     std::string dims = "";       ///< "y x"
     std::string fill = "null";   ///< in the metadata
+    std::string filters = "null";
 };
 
 template <class T>
@@ -66,6 +67,15 @@ inline Variable texts(const Shape &shape, const std::vector<std::string> &values
         made.bytes += value;
     }
     return made;
+}
+
+/** Strings of variable length. */
+inline Variable strings(const Shape &shape, const std::vector<std::string> &values,
+                        const std::string &attributes = "") {
+    std::string bytes = littleEndian<uint32_t>({static_cast<uint32_t>(values.size())});
+    for (const std::string &value : values)
+        bytes += littleEndian<uint32_t>({static_cast<uint32_t>(value.size())}) + value;
+    return {"|O", shape, bytes, attributes, "", "\"none\"", R"([{"id":"vlen-utf8"}])"};
 }
 
 /** Strings of netCDF-3: letters along one more dimension. */
@@ -128,8 +138,8 @@ class AggregatedFiles {
             refs += ",\n" + inJson(name + "/.zarray") + R"(:{"zarr_format":2,"shape":)" +
                     listOf(variable.shape) + ",\"chunks\":" + listOf(chunks) +
                     ",\"dtype\":" + inJson(variable.dtype) +
-                    R"(,"compressor":null,"filters":null,"order":"C","fill_value":)" +
-                    variable.fill + "}";
+                    R"(,"compressor":null,"filters":)" + variable.filters +
+                    R"(,"order":"C","fill_value":)" + variable.fill + "}";
             refs += "," + inJson(name + "/.zattrs") + ":{" + attributes + "}";
             refs += "," + inJson(name + "/" + (key.empty() ? "0" : key)) + ":[" +
                     inJson(baseNameOf(data)) + "]";
@@ -195,6 +205,22 @@ class AggregatedFiles {
         refs_array_free(array);
         EXPECT_EQ(status != REFS_OK, error.message[0] != '\0');
         return status;
+    }
+
+    /** Opens a file, and reads all of an array of strings. */
+    std::vector<std::string> allTexts(const std::string &location, const std::string &name = "v") {
+        refs_array *array = nullptr;
+        refs_buf bytes = REFS_BUF_INIT;
+        std::vector<std::string> texts;
+        refs_status status = open(location);
+        if (status == REFS_OK) status = openArray(name, &array);
+        if (status == REFS_OK) status = refs_array_read_strings(array, 1000, &bytes, &error);
+        EXPECT_EQ(status != REFS_OK, error.message[0] != '\0');
+        for (size_t at = 0; status == REFS_OK && at < bytes.size; at += texts.back().size() + 1)
+            texts.emplace_back(reinterpret_cast<const char *>(bytes.data) + at);
+        refs_buf_clear(&bytes);
+        refs_array_free(array);
+        return texts;
     }
 
     /** Opens a file, and reads all of an array. */

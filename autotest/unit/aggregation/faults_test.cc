@@ -56,7 +56,7 @@ TEST(AggregationFaults, OfJsonAreToldForEveryAllocation) {
                          {}, {0},
                          R"("cf_role":"cfa_variable","cfa_dimensions":"y x","cfa_array":)" +
                              inJson(R"({"base":"","pmdimensions":["x"],"pmshape":[3],"Partitions":[
-            {"index":[0],"location":[[0,0],[0,1]],"pdimensions":["x"],"reverse":["x"],"part":"[(0,1)]","punits":"K",
+            {"index":[0],"location":[[0,0],[0,1]],"pdimensions":["x"],"reverse":["x"],"part":"[(1,1)]","punits":"K",
              "subarray":{"file":"f.json","ncvar":"t","shape":[2]}},
             {"index":[2],"location":[[0,0],[4,6]],"subarray":{"file":"old/g.json","ncvar":"t","shape":[1,3]}}]})"))}});
     files.vfs.files["m/g.json"] = files.vfs.files["g.json"];
@@ -114,4 +114,36 @@ TEST(AggregationFaults, OfMessagesAreToldForEveryAllocation) {
         }
     }
     refs_allocator_set(nullptr);
+}
+
+namespace {
+
+Outcome attemptTexts(AggregatedFiles &files) {
+    Outcome outcome;
+    for (const std::string &text : files.allTexts("m.json")) outcome.seen += text + "\n";
+    outcome.status = files.error.status;
+    outcome.message = files.error.message;
+    files.close();
+    return outcome;
+}
+
+} // namespace
+
+TEST(AggregationFaults, OfStringsAreToldForEveryAllocation) {
+    const std::string dims = "\"aggregated_dimensions\":\"x\",";
+    AggregatedFiles files;
+    files.put("f.json", {{"t", strings({2}, {"the first", "the second"})}});
+    files.put("g.json", {{"t", letters({1}, {"three"})}});
+    files.put("m.json",
+              {{"v", strings({}, {""},
+                             dims + R"("aggregated_data":"map: m uris: u identifiers: n")")},
+               {"m", numbers<int32_t>({2}, {2, 1})},
+               {"u", texts({2}, {"f.json", "g.json"})},
+               {"n", texts({}, {"t"})}});
+    EXPECT_GT(failEachInBothWays([&] { return attemptTexts(files); }), 100);
+    files.put("m.json",
+              {{"v", strings({}, {""}, dims + R"("aggregated_data":"map: m unique_values: w")")},
+               {"m", numbers<int32_t>({2}, {2, 1})},
+               {"w", strings({2}, {"the first", "the second"})}});
+    EXPECT_GT(failEachInBothWays([&] { return attemptTexts(files); }), 50);
 }

@@ -270,13 +270,12 @@ TEST(MalformedAggregations, HaveMoreDimensionsThanArraysMay) {
                   "more than");
 }
 
-TEST(MalformedAggregations, HaveTypesThatAreNoNumbers) {
+TEST(MalformedAggregations, HaveTypesThatAreNeitherNumbersNorText) {
     const std::string attributes =
         kDims + std::string(R"(,"aggregated_data":"map: m uris: u identifiers: n")");
-    expectProblem(with(sound(), "v", {"|S4", {}, "abcd", attributes}),
-                  "values of an aggregation that are not numbers");
-    expectProblem(with(sound(), "v", {"<c8", {}, std::string(8, '\0'), attributes}),
-                  "values of an aggregation that are not numbers");
+    for (const char *type : {"<c8", "|V8"})
+        expectProblem(with(sound(), "v", {type, {}, std::string(8, '\0'), attributes}),
+                      "values of an aggregation that are neither real numbers nor text");
 }
 
 TEST(MalformedAggregations, HaveMatricesThatAreTransposed) {

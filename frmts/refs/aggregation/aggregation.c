@@ -294,31 +294,10 @@ refs_status refs_aggregation__read_numbers(const refs_aggregation *aggregation,
     return status;
 }
 
-/* Strings of netCDF-3: the last dimension is of letters. */
-static refs_status read_letters(refs_array *array, size_t n, refs_buf *texts, refs_error *err) {
-    const refs_array_meta *meta = refs_array_meta_of(array);
-    static const uint64_t origin[REFS_MAX_RANK] = {0};
-    const refs_region region = {origin, meta->shape, NULL};
-    size_t length = (size_t)meta->shape[meta->rank - 1];
-    char *letters = refs_calloc(n, 1);
-    refs_status status = letters != NULL ? refs_array_read(array, &region, letters, NULL, err)
-                                         : refs_fail_nomem(err);
-    for (size_t at = 0; at < n && status == REFS_OK; at += length) {
-        size_t size = 0;
-        while (size < length && letters[at + size] != '\0') size++;
-        while (size > 0 && letters[at + size - 1] == ' ') size--;
-        status = refs_buf_append(texts, letters + at, size, err);
-        if (status == REFS_OK) status = refs_buf_append(texts, "", 1, err);
-    }
-    refs_free(letters);
-    return status;
-}
-
 bool refs_aggregation__has_letters(const refs_aggregation *aggregation,
                                    const refs_array_meta *meta) {
     uint64_t n;
-    if (meta->dtype.type != REFS_TYPE_BYTES || meta->dtype.size != 1 || meta->rank == 0)
-        return false;
+    if (!refs_array_has_letters(meta)) return false;
     return meta->rank != aggregation->meta.rank || !refs_array_meta_elements(meta, &n) ||
            n != aggregation->n_partitions;
 }
@@ -330,7 +309,7 @@ refs_status refs_aggregation__read_texts(const refs_aggregation *aggregation,
     size_t n = 0;
     REFS_TRY(open_variable(aggregation, meta, &array, &n, err));
     bool letters = refs_aggregation__has_letters(aggregation, meta);
-    refs_status status = letters ? read_letters(array, n, texts, err)
+    refs_status status = letters ? refs_array_read_letters(array, n, texts, err)
                                  : refs_array_read_strings(array, n, texts, err);
     refs_array_free(array);
     return status;
@@ -396,12 +375,18 @@ static refs_status read_names(refs_aggregation *aggregation, refs_error *err) {
     return REFS_OK;
 }
 
+bool refs_aggregation__is_text(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_BYTES || dtype->type == REFS_TYPE_UNICODE ||
+           dtype->type == REFS_TYPE_OBJECT;
+}
+
 /* What stands for missing values: what the container says, or what netCDF fills its type with. */
 static refs_status read_fill(refs_aggregation *aggregation, refs_error *err) {
     static const char *const names[] = {"_FillValue", "missing_value"};
     refs_array_meta *meta = &aggregation->meta;
     bool has_fill = false;
-    if (meta->dtype.size > sizeof aggregation->fill) return REFS_OK;
+    if (refs_aggregation__is_text(&meta->dtype) || meta->dtype.size > sizeof aggregation->fill)
+        return REFS_OK;
     for (size_t i = 0; i < 2 && !has_fill; i++) {
         const refs_json *value =
             refs_aggregation__value(aggregation->container.attributes, names[i]);
@@ -504,8 +489,11 @@ static refs_status describe(refs_aggregation *aggregation, refs_error *err) {
         return REFS_OK;
     }
     REFS_TRY(read_names(aggregation, err));
-    if (!refs_dtype_is_numeric(&container->dtype) || container->dtype.type == REFS_TYPE_COMPLEX)
-        return refs_fail(err, REFS_UNSUPPORTED, "values of an aggregation that are not numbers");
+    if ((!refs_dtype_is_numeric(&container->dtype) &&
+         !refs_aggregation__is_text(&container->dtype)) ||
+        container->dtype.type == REFS_TYPE_COMPLEX)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "values of an aggregation that are neither real numbers nor text");
     REFS_TRY(read_fill(aggregation, err));
     REFS_TRY(copy_attributes(aggregation, err));
     REFS_TRY(open_encoding(aggregation, err));

@@ -148,6 +148,7 @@ typedef struct refs_aggregation {
     uint32_t *files;              /**< strings */
     size_t n_alternatives;
     uint8_t *values; /**< one element for each partition, or NULL: they have fragments */
+    size_t value_size; /**< of each in bytes; of strings, with the NUL behind the longest */
     refs_buf base;   /**< that names start with in CFA-0.4 */
     bool has_base;
     struct refs_agg_block *blocks; /**< memory of extras */
@@ -263,6 +264,9 @@ refs_status refs_aggregation__place(const refs_aggregation *aggregation, const u
                                     const refs_array_meta *variable, refs_agg_place *place,
                                     refs_error *err);
 
+/** Whether values are text: strings of fixed or variable length, or characters. */
+bool refs_aggregation__is_text(const refs_dtype *dtype);
+
 /* -- values.c ---------------------------------------------------------------------------------- */
 
 /** Missing values that one variable may name. */
@@ -272,6 +276,7 @@ refs_status refs_aggregation__place(const refs_aggregation *aggregation, const u
 typedef struct refs_agg_values {
     refs_dtype from, to;
     bool is_same;               /**< nothing is to be done */
+    bool is_text;               /**< and what follows is of no account but for `name` */
     double to_scale, to_offset; /**< of the container */
     bool is_linear;             /**< value = element * scale + offset, before packing */
     double scale, offset;

@@ -195,7 +195,7 @@ static void add_piece(gathering *job, uint64_t number) {
     bool is_in = runs_of(aggregation, job->made, number, runs, &partition);
     describe_box(aggregation, runs, job->stride, piece);
     if (is_in && aggregation->values != NULL)
-        piece->value = aggregation->values + partition * aggregation->meta.dtype.size;
+        piece->value = aggregation->values + partition * aggregation->value_size;
     else if (is_in && aggregation->fragments[partition].is_there) {
         job->piece_of[job->n_wanted] = job->list->n;
         job->wanted[job->n_wanted++] = (refs_wanted_fragment){.number = partition};
@@ -307,9 +307,11 @@ static bool is_local(void *self, const uint64_t *element) {
 }
 
 static bool has_values(const refs_aggregation *aggregation, uint64_t partition) {
-    size_t size = aggregation->meta.dtype.size;
+    const refs_array_meta *meta = &aggregation->meta;
     if (aggregation->values == NULL) return aggregation->fragments[partition].is_there;
-    return memcmp(aggregation->values + partition * size, aggregation->fill, size) != 0;
+    const uint8_t *value = aggregation->values + partition * aggregation->value_size;
+    if (meta->dtype.type == REFS_TYPE_OBJECT) return value[0] != '\0';
+    return memcmp(value, meta->fill, meta->dtype.size) != 0;
 }
 
 static refs_status count(void *self, const refs_region *region, uint64_t *n, refs_error *err) {

@@ -22,17 +22,26 @@ static refs_status fail_shape(const refs_aggregation *aggregation, const uint64_
 }
 
 /* Fragments have the dimensions of the aggregation in their order, and may leave out those of one
- * element. */
+ * element. Of place->rank of a variable's dimensions. */
 static bool match(const refs_aggregation *aggregation, const uint64_t *size,
                   const refs_array_meta *variable, refs_agg_place *place) {
     size_t k = 0;
     for (size_t dim = 0; dim < aggregation->meta.rank; dim++) {
-        if (k < variable->rank && variable->shape[k] == size[dim])
+        if (k < place->rank && variable->shape[k] == size[dim])
             place->dim[k++] = dim;
         else if (size[dim] != 1)
             return false;
     }
-    return k == variable->rank;
+    return k == place->rank;
+}
+
+/* Strings that the file of a fragment has as letters, along one more dimension. */
+static bool match_letters(const refs_aggregation *aggregation, const uint64_t *size,
+                          const refs_array_meta *variable, refs_agg_place *place) {
+    if (aggregation->meta.dtype.type != REFS_TYPE_OBJECT || !refs_array_has_letters(variable))
+        return false;
+    place->rank = variable->rank - 1;
+    return match(aggregation, size, variable, place);
 }
 
 /* Whether the elements that a part names are those of the fragment. */
@@ -84,7 +93,8 @@ refs_status refs_aggregation__place(const refs_aggregation *aggregation, const u
     const refs_agg_extras *extras = fragment->extras;
     bool has_dims = extras != NULL && extras->rank == variable->rank;
     bool fits = has_dims ? take_extras(extras, size, variable, place)
-                         : match(aggregation, size, variable, place);
+                         : match(aggregation, size, variable, place) ||
+                               match_letters(aggregation, size, variable, place);
     return fits && covers(aggregation, size, place) ? REFS_OK
                                                     : fail_shape(aggregation, size, variable, err);
 }

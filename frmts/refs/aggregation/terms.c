@@ -337,10 +337,48 @@ static refs_status convert_values(refs_aggregation *aggregation, const uint8_t *
     uint8_t *converted = refs_calloc(n, values.to.size);
     if (converted == NULL) return refs_fail_nomem(err);
     refs_status status = refs_agg_values__convert(&values, elements, n, converted, err);
+    aggregation->value_size = values.to.size;
     if (status == REFS_OK)
         aggregation->values = converted;
     else
         refs_free(converted); /* who reads next tries again */
+    return status;
+}
+
+static size_t longest_of(const refs_buf *buf) {
+    size_t longest = 1, size;
+    for (size_t at = 0; at < buf->size; at += size) {
+        size = strlen((const char *)buf->data + at) + 1;
+        if (size > longest) longest = size;
+    }
+    return longest;
+}
+
+/* Strings of variable length get room for the longest each, and a NUL. */
+static refs_status keep_texts(refs_aggregation *aggregation, texts *all, refs_error *err) {
+    size_t n = (size_t)aggregation->n_partitions, size = longest_of(&all->buf), bytes;
+    if (!refs_mul_size(n, size, &bytes) || bytes > REFS_MAX_PARTITION_TEXT)
+        return refs_fail(err, REFS_LIMIT, "%s: %zu strings of up to %zu bytes",
+                         aggregation->terms.values->path, n, size - 1);
+    uint8_t *values = refs_calloc(n, size);
+    if (values == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        refs_str text = next_text(all);
+        memcpy(values + i * size, text.data, text.size);
+    }
+    aggregation->value_size = size;
+    aggregation->values = values;
+    return REFS_OK;
+}
+
+static refs_status load_texts(refs_aggregation *aggregation, refs_error *err) {
+    const refs_array_meta *meta = aggregation->terms.values;
+    texts all = {.buf = REFS_BUF_INIT};
+    refs_status status = read_each(aggregation, meta, &all, err);
+    if (status == REFS_OK && all.n_each > 1)
+        status = fail_count(aggregation, meta, aggregation->n_partitions * all.n_each, err);
+    if (status == REFS_OK) status = keep_texts(aggregation, &all, err);
+    refs_buf_clear(&all.buf);
     return status;
 }
 
@@ -354,8 +392,10 @@ static refs_status load_values(refs_aggregation *aggregation, refs_error *err) {
     if (!refs_array_meta_elements(meta, &n) || n != aggregation->n_partitions)
         return fail_count(aggregation, meta, n, err);
     REFS_TRY(refs_aggregation__check_matrix(aggregation, meta, err));
-    if (!refs_dtype_is_numeric(&meta->dtype))
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: values are not numbers", meta->path);
+    bool is_text = refs_aggregation__is_text(&aggregation->meta.dtype);
+    if (!refs_dtype_is_numeric(&meta->dtype) && (!is_text || meta->dtype.size == 0))
+        return refs_fail(err, REFS_UNSUPPORTED, "%s: values are not %s", meta->path,
+                         is_text ? "of one length" : "numbers");
     uint8_t *elements = refs_calloc((size_t)n, meta->dtype.size);
     refs_status status = elements != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) status = refs_array_open(&context, meta, &array, err);
@@ -367,6 +407,7 @@ static refs_status load_values(refs_aggregation *aggregation, refs_error *err) {
 }
 
 refs_status refs_aggregation__load_variables(refs_aggregation *aggregation, refs_error *err) {
-    return aggregation->terms.values != NULL ? load_values(aggregation, err)
-                                             : load_files(aggregation, err);
+    if (aggregation->terms.values == NULL) return load_files(aggregation, err);
+    return aggregation->meta.dtype.type == REFS_TYPE_OBJECT ? load_texts(aggregation, err)
+                                                            : load_values(aggregation, err);
 }

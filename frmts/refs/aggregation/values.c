@@ -128,10 +128,34 @@ static void read_unsigned(const refs_json *attributes, refs_dtype *dtype) {
         dtype->type = REFS_TYPE_UINT;
 }
 
+static const char *name_of_text(const refs_dtype *dtype) {
+    return dtype->type == REFS_TYPE_OBJECT    ? "of variable length"
+           : dtype->type == REFS_TYPE_UNICODE ? "of code points"
+                                              : "of bytes";
+}
+
 static bool has_same_missing(const refs_agg_values *values) {
     for (size_t i = 0; i < values->n_missing; i++)
         if (memcmp(values->missing[i], values->fill, values->to.size) != 0) return false;
     return true;
+}
+
+/* Strings of variable length are read as such, whatever the fragment has; others are copied. */
+static refs_status describe_text(const refs_array_meta *variable, refs_agg_values *values,
+                                 refs_error *err) {
+    if (!refs_aggregation__is_text(&values->from))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: its elements are not text, those of the aggregation are",
+                         variable->path);
+    values->is_text = true;
+    values->is_same =
+        values->to.type == REFS_TYPE_OBJECT ||
+        (values->from.type == values->to.type && values->from.size == values->to.size);
+    if (values->is_same || values->from.type == values->to.type) return REFS_OK;
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s: its strings are %s, those of the aggregation are %s, which is not "
+                     "converted",
+                     variable->path, name_of_text(&values->from), name_of_text(&values->to));
 }
 
 refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
@@ -142,6 +166,7 @@ refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
     memcpy(values->fill, aggregation->fill, sizeof values->fill);
     if (values->from.type == REFS_TYPE_BOOL) values->from.type = REFS_TYPE_UINT;
     if (values->to.type == REFS_TYPE_BOOL) values->to.type = REFS_TYPE_UINT;
+    if (refs_aggregation__is_text(&values->to)) return describe_text(variable, values, err);
     if (!is_number(&values->from) || !is_number(&values->to))
         return refs_fail(err, REFS_UNSUPPORTED, "%s: its elements are not numbers", variable->path);
     REFS_TRY(describe_missing(variable, values, err));
@@ -417,6 +442,24 @@ static refs_status convert_integers(const refs_agg_values *values, const void *s
     return REFS_OK;
 }
 
+/* -- text -------------------------------------------------------------------------------------- */
+
+/* Strings of another length: what is behind them is zero. */
+static refs_status convert_texts(const refs_agg_values *values, const uint8_t *src, size_t n,
+                                 uint8_t *dst, refs_error *err) {
+    size_t from = values->from.size, to = values->to.size, common = from < to ? from : to;
+    for (size_t i = 0; i < n; i++, src += from, dst += to) {
+        memcpy(dst, src, common);
+        memset(dst + common, 0, to - common);
+        for (size_t k = common; k < from; k++)
+            if (src[k] != 0)
+                return refs_fail(err, REFS_CORRUPT,
+                                 "%s: a string of more than %zu bytes does not fit the aggregation",
+                                 values->name != NULL ? values->name : "a fragment", to);
+    }
+    return REFS_OK;
+}
+
 /* -- converting -------------------------------------------------------------------------------- */
 
 static refs_status convert_numbers(const refs_agg_values *values, const void *src, size_t n,
@@ -442,6 +485,7 @@ static bool is_wide_integer(const refs_dtype *dtype) {
 refs_status refs_agg_values__convert(const void *user, const void *src, size_t n, void *dst,
                                      refs_error *err) {
     const refs_agg_values *values = user;
+    if (values->is_text) return convert_texts(values, src, n, dst, err);
     bool integers = values->from.type != REFS_TYPE_FLOAT && values->to.type != REFS_TYPE_FLOAT &&
                     !values->is_linear &&
                     (is_wide_integer(&values->from) || is_wide_integer(&values->to));

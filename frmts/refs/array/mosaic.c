@@ -81,6 +81,120 @@ refs_status refs_array__read_mosaic(const refs_reading *reading, refs_error *err
     return status;
 }
 
+/* -- strings of variable length ---------------------------------------------------------------- */
+
+/* Strings of a mosaic while they are gathered: of its elements in C order, where each one's text is
+ * in `bytes`. */
+typedef struct mosaic_texts {
+    refs_array *array;
+    refs_buf bytes;
+    size_t *places;
+} mosaic_texts;
+
+static refs_status check_size(const mosaic_texts *texts, size_t bytes, refs_error *err) {
+    if (bytes <= REFS_MAX_TEXT_BYTES) return REFS_OK;
+    return refs_fail(err, REFS_LIMIT, "%s: strings of more than %zu bytes",
+                     texts->array->meta->path, REFS_MAX_TEXT_BYTES);
+}
+
+/* The strings of a piece's whole array, and where each of them begins in `bytes`. */
+static refs_status read_part(mosaic_texts *texts, refs_array *part, bool letters, size_t **places,
+                             refs_error *err) {
+    uint64_t n;
+    size_t at = texts->bytes.size;
+    if (!refs_array_meta_elements(part->meta, &n) || n > REFS_MAX_TEXT_BYTES)
+        return refs_fail(err, REFS_LIMIT, "%s: has too many elements", part->meta->path);
+    REFS_TRY(letters ? refs_array_read_letters(part, n, &texts->bytes, err)
+                     : refs_array_read_strings(part, n, &texts->bytes, err));
+    REFS_TRY(check_size(texts, texts->bytes.size, err));
+    *places = refs_calloc((size_t)n + 1, sizeof **places);
+    if (*places == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; at < texts->bytes.size && i < n; i++) {
+        (*places)[i] = at;
+        at += strlen((const char *)texts->bytes.data + at) + 1;
+    }
+    return REFS_OK;
+}
+
+/* Places those elements of a piece that are wanted; `places` NULL: `one` is what all are. */
+static void place_texts(mosaic_texts *texts, const refs_piece *piece, const size_t *places,
+                        size_t one) {
+    uint64_t n = elements_of(piece->count, piece->rank);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t left = i, from = 0, step = 1;
+        int64_t to = piece->offset;
+        for (size_t dim = piece->rank; dim-- > 0; left /= piece->count[dim]) {
+            uint64_t at = left % piece->count[dim];
+            to += (int64_t)at * piece->stride[dim];
+            if (places == NULL) continue;
+            from += (piece->start[dim] + at * (uint64_t)piece->step[dim]) * step;
+            step *= piece->array->meta->shape[dim];
+        }
+        texts->places[to] = places != NULL ? places[from] : one;
+    }
+}
+
+static refs_status take_piece(mosaic_texts *texts, const refs_piece *piece, refs_error *err) {
+    size_t *places = NULL, one = texts->bytes.size;
+    if (piece->array == NULL) {
+        const char *text =
+            piece->value != NULL ? (const char *)piece->value : texts->array->meta->fill_text;
+        if (text == NULL) text = "";
+        REFS_TRY(refs_buf_append(&texts->bytes, text, strlen(text) + 1, err));
+        REFS_TRY(check_size(texts, texts->bytes.size, err));
+        place_texts(texts, piece, NULL, one);
+        return REFS_OK;
+    }
+    bool letters = piece->rank < piece->array->meta->rank;
+    REFS_TRY(read_part(texts, piece->array, letters, &places, err));
+    place_texts(texts, piece, places, 0);
+    refs_free(places);
+    return REFS_OK;
+}
+
+static refs_status gather_texts(mosaic_texts *texts, const int64_t *stride, refs_error *err) {
+    const refs_mosaic *mosaic = &texts->array->mosaic;
+    static const uint64_t origin[REFS_MAX_RANK] = {0};
+    const refs_region all = {origin, texts->array->meta->shape, NULL};
+    refs_piece_list list;
+    refs_status status = open_list(&list, err);
+    while (status == REFS_OK && list.next != UINT64_MAX) {
+        list.n = 0;
+        status = mosaic->gather(mosaic->self, &all, stride, &list, err);
+        for (size_t i = 0; i < list.n && status == REFS_OK; i++)
+            status = take_piece(texts, &list.pieces[i], err);
+        mosaic->release(mosaic->self, &list);
+    }
+    refs_free(list.pieces);
+    return status;
+}
+
+refs_status refs_mosaic__read_strings(refs_array *array, uint64_t max_elements, refs_buf *strings,
+                                      refs_error *err) {
+    const refs_array_meta *meta = array->meta;
+    mosaic_texts texts = {.array = array, .bytes = REFS_BUF_INIT};
+    int64_t stride[REFS_MAX_RANK], step = 1;
+    size_t total = 0;
+    uint64_t n;
+    if (!refs_array_meta_elements(meta, &n) || n > max_elements)
+        return refs_fail(err, REFS_LIMIT, "%s: has more than %llu elements", meta->path,
+                         (unsigned long long)max_elements);
+    for (size_t dim = meta->rank; dim-- > 0; step *= (int64_t)meta->shape[dim]) stride[dim] = step;
+    texts.places = refs_calloc((size_t)n + 1, sizeof *texts.places);
+    refs_status status =
+        texts.places != NULL ? refs_buf_append(&texts.bytes, "", 1, err) : refs_fail_nomem(err);
+    if (status == REFS_OK) status = gather_texts(&texts, stride, err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        const char *text = (const char *)texts.bytes.data + texts.places[i];
+        total += strlen(text) + 1;
+        status = check_size(&texts, total, err);
+        if (status == REFS_OK) status = refs_buf_append(strings, text, strlen(text) + 1, err);
+    }
+    refs_buf_clear(&texts.bytes);
+    refs_free(texts.places);
+    return status;
+}
+
 /* -- prefetch ---------------------------------------------------------------------------------- */
 
 /* The elements of chunk `number` of the grid that reading is expected to move on by. */

@@ -13,6 +13,13 @@
 /** Chunks of pieces that are prefetched in one call, at most. */
 #define REFS_MAX_AHEAD 16384
 
+/** Bytes of all strings of an array together: a small set can name a large chunk many times. */
+#define REFS_MAX_TEXT_BYTES (64 * REFS_MIB)
+
+/** refs_array_read_strings, of a mosaic of strings of variable length. */
+refs_status refs_mosaic__read_strings(refs_array *array, uint64_t max_elements, refs_buf *strings,
+                                      refs_error *err);
+
 /** Chunks of a mosaic's pieces that are going to be read. */
 typedef struct refs_ahead {
     const refs_array *array;

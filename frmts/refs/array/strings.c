@@ -1,8 +1,7 @@
 /* strings.c -- arrays of strings, of fixed and of variable length, read whole; see array.h. */
-#include "array_object.h"
+#include "mosaic.h"
 
-/* Bytes of all strings of an array together: a small set can name a large chunk many times. */
-#define MAX_TEXT_BYTES (64 * REFS_MIB)
+#define MAX_TEXT_BYTES REFS_MAX_TEXT_BYTES
 
 /* And of all elements of a fixed length, most of which is padding, or four bytes a letter. */
 #define MAX_PADDED_BYTES (4 * MAX_TEXT_BYTES)
@@ -182,9 +181,8 @@ static refs_status read_objects(refs_array *array, uint64_t max_elements, refs_b
 refs_status refs_array_read_strings(refs_array *array, uint64_t max_elements, refs_buf *strings,
                                     refs_error *err) {
     const refs_dtype *dtype = &array->meta->dtype;
-    if (array->mosaic.gather != NULL)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: strings of an aggregation are not read",
-                         array->meta->path);
+    if (dtype->type == REFS_TYPE_OBJECT && array->mosaic.gather != NULL)
+        return refs_mosaic__read_strings(array, max_elements, strings, err);
     if (dtype->type == REFS_TYPE_OBJECT) return read_objects(array, max_elements, strings, err);
     if (dtype->type != REFS_TYPE_BYTES && dtype->type != REFS_TYPE_UNICODE)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: elements are not strings", array->meta->path);
@@ -198,5 +196,34 @@ refs_status refs_array_read_strings(refs_array *array, uint64_t max_elements, re
     refs_status status = refs_array__read_elements(array, max_elements, &elements, &n, err);
     if (status == REFS_OK) status = refs_array__to_strings(dtype, elements.data, n, strings, err);
     refs_buf_clear(&elements);
+    return status;
+}
+
+/* -- letters ----------------------------------------------------------------------------------- */
+
+bool refs_array_has_letters(const refs_array_meta *meta) {
+    return meta->dtype.type == REFS_TYPE_BYTES && meta->dtype.size == 1 && meta->rank > 0;
+}
+
+static refs_status append_letters(const uint8_t *row, size_t length, refs_buf *strings,
+                                  refs_error *err) {
+    const uint8_t *end = length > 0 ? memchr(row, 0, length) : NULL;
+    size_t size = end != NULL ? (size_t)(end - row) : length;
+    while (size > 0 && row[size - 1] == ' ') size--;
+    REFS_TRY(refs_buf_append(strings, row, size, err));
+    return refs_buf_append(strings, "", 1, err);
+}
+
+refs_status refs_array_read_letters(refs_array *array, uint64_t max_elements, refs_buf *strings,
+                                    refs_error *err) {
+    const refs_array_meta *meta = array->meta;
+    refs_buf letters = REFS_BUF_INIT;
+    size_t n = 0, length = (size_t)meta->shape[meta->rank - 1];
+    if (length == 0)
+        return refs_fail(err, REFS_CORRUPT, "%s: has strings of 0 letters", meta->path);
+    refs_status status = refs_array__read_elements(array, max_elements, &letters, &n, err);
+    for (size_t at = 0; at < n && status == REFS_OK; at += length)
+        status = append_letters(letters.data + at, length, strings, err);
+    refs_buf_clear(&letters);
     return status;
 }
