@@ -1,12 +1,12 @@
-"""Masters that the driver writes, read by others: each encoding as its specification has it, with netCDF4
-alone, and CF-1.13 by cfdm, the reference implementation of CF aggregation.
+"""Masters that the driver and refs write, read by others: each encoding as its specification has it, with netCDF4
+alone, and CF-1.13 by cfdm, the reference implementation of CF aggregation, by cf-python and by CFAPyX.
 
-usage: cfa_readers_test.py    with GDAL_DRIVER_PATH
+usage: cfa_readers_test.py [REFS]    with GDAL_DRIVER_PATH; REFS is the program refs
 
-cfdm is that of this Python, or of the one that REFS_CFDM_PYTHON names (a virtual environment with cfdm).
+Those three are of this Python, or of the one that REFS_CFDM_PYTHON names (a virtual environment with cfdm, cf-python
+and CFAPyX); each that is not there is left out.
 """
 
-import importlib.util
 import itertools
 import json
 import os
@@ -27,11 +27,19 @@ except ImportError:
     print("there is no module netCDF4")
     sys.exit(77)
 
-CFDM = os.environ.get("REFS_CFDM_PYTHON") or (sys.executable if importlib.util.find_spec("cfdm") else None)
-BY_CFDM = """
-import sys, cfdm, numpy
-field, = cfdm.read(sys.argv[1])
-numpy.save(sys.argv[2], numpy.ma.filled(field.array, float(sys.argv[3])))
+REFS = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 and os.path.exists(sys.argv[1]) else None
+PYTHON = os.environ.get("REFS_CFDM_PYTHON") or sys.executable
+READERS = {
+    "cfdm": "cfdm.read(path)[0].array",
+    "cf": "cf.read(path)[0].array",
+    "cfapyx": "xarray.open_dataset(path, engine='CFA')['tas'].to_masked_array()",
+}
+BY_READER = """
+import importlib.util, sys, numpy
+if not importlib.util.find_spec("{module}"): sys.exit(77)
+import {module}
+if "{module}" == "cfapyx": import xarray
+for path in sys.argv[2:]: numpy.save(path + ".npy", numpy.ma.filled({read}, float(sys.argv[1])))
 """
 gdal.UseExceptions()
 
@@ -82,7 +90,7 @@ class Readers(unittest.TestCase):
         self.data[2:, :3, 4:] = FILL
 
     def write(self, version, shape):
-        path = os.path.join(self.folder, f"m{version}.nca")
+        path = os.path.join(self.folder, f"m{version}.{shape[0]}.nca")
         options = ["LAYOUT=CFA", f"CFA_VERSION={version}", f"SUBARRAY_SHAPE={shape}"]
         gdal.GetDriverByName("REFS").CreateCopy(path, raster(self.data), options=options)
         return path
@@ -93,14 +101,39 @@ class Readers(unittest.TestCase):
                 with self.subTest(version=version, shape=shape):
                     numpy.testing.assert_array_equal(read_by_specification(self.write(version, shape)), self.data)
 
-    @unittest.skipUnless(CFDM, "needs cfdm")
+    def by_refs(self):
+        """An aggregation whose fragments are the sources."""
+        for step in range(len(self.data)):
+            part = raster(self.data[step:step + 1])
+            part.SetMetadataItem("NETCDF_DIM_time_VALUES", str(6 * step))
+            gdal.GetDriverByName("REFS").CreateCopy(os.path.join(self.folder, f"{step}.nc"), part,
+                                                    options=["LAYOUT=NETCDF4"])
+        path = os.path.join(self.folder, "all.nc")
+        parts = [f"{step}.nc" for step in range(len(self.data))]
+        subprocess.run([REFS, "index", *parts, "-q", "-o", path], check=True, cwd=self.folder)
+        return path
+
+    def is_read(self, module):
+        code = BY_READER.format(module=module, read=READERS[module])
+        paths = [self.write("1.13", shape) for shape in ("2,3,4", "3,4,5")]
+        if REFS:
+            paths.append(self.by_refs())
+        # Some readers look for relative names where they run.
+        done = subprocess.run([PYTHON, "-c", code, str(FILL), *paths], cwd=self.folder)
+        if done.returncode == 77:
+            self.skipTest(f"needs {module}: REFS_CFDM_PYTHON names a Python that has it")
+        self.assertEqual(done.returncode, 0)
+        for path in paths:
+            numpy.testing.assert_array_equal(numpy.load(path + ".npy"), self.data, err_msg=path)
+
     def test_cfdm_reads_what_is_written_as_cf(self):
-        for shape in ("2,3,4", "3,4,5"):
-            found = os.path.join(self.folder, "found.npy")
-            # cfdm looks for relative names where it runs.
-            subprocess.run([CFDM, "-c", BY_CFDM, self.write("1.13", shape), found, str(FILL)], check=True,
-                           cwd=self.folder)
-            numpy.testing.assert_array_equal(numpy.load(found), self.data)
+        self.is_read("cfdm")
+
+    def test_cf_python_reads_what_is_written_as_cf(self):
+        self.is_read("cf")
+
+    def test_cfapyx_reads_what_is_written_as_cf(self):
+        self.is_read("cfapyx")
 
 
 if __name__ == "__main__":
