@@ -14,6 +14,7 @@ from osgeo import gdal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../server"))
+import object_store  # noqa: E402
 from served import Folder, Server  # noqa: E402
 
 DATA = os.path.join(HERE, "../unit/icechunk/data")
@@ -211,6 +212,47 @@ class Requests(Case):
                                              "/set/refs/branch.main/ref.json": {"status": 403}})
         self.addCleanup(server.close)
         self.assertEqual(read(f"REFS:{server.url('set')}", "/v").ravel().tolist(), [0, 1])
+
+
+@unittest.skipIf(object_store.WHY_NOT, object_store.WHY_NOT)
+class InObjectStores(unittest.TestCase):
+    """A server of others, which checks signatures."""
+
+    def setUp(self):
+        self.store = object_store.ObjectStore("the-id", "the-secret", "bucket")
+        self.addCleanup(self.store.close)
+        for form in (1, 2):
+            shutil.copytree(os.path.join(DATA, f"v{form}"), os.path.join(self.store.root, "bucket", "deep", f"v{form}"))
+        self.configure(AWS_S3_ENDPOINT=self.store.url.split("//")[1], AWS_HTTPS="NO", AWS_VIRTUAL_HOSTING="FALSE",
+                       AWS_EC2_METADATA_DISABLED="YES", CPL_AWS_CREDENTIALS_FILE="/none", AWS_CONFIG_FILE="/none",
+                       GDAL_HTTP_MAX_RETRY="0")
+
+    def configure(self, **settings):
+        gdal.VSICurlClearCache()
+        for name, value in settings.items():
+            gdal.SetConfigOption(name, value)
+            self.addCleanup(gdal.SetConfigOption, name, None)
+
+    def test_repositories_are_read_with_the_keys_of_their_bucket(self):
+        self.configure(AWS_ACCESS_KEY_ID="the-id", AWS_SECRET_ACCESS_KEY="the-secret")
+        for form in (1, 2):
+            here = os.path.join(DATA, f"v{form}")
+            for state in ("", "@v1.0", "#branch=dev"):
+                for array in ("/g/split", "/inline"):
+                    numpy.testing.assert_array_equal(read(f"REFS:s3://bucket/deep/v{form}{state}", array),
+                                                     read(f"REFS:{here}{state}", array))
+        answers = {status for status, _, path in self.store.requests() if path.startswith("/bucket/")}
+        self.assertLessEqual(answers, {200, 206, 404})
+
+    def test_wrong_and_absent_keys_are_refused(self):
+        self.configure(AWS_ACCESS_KEY_ID="the-id", AWS_SECRET_ACCESS_KEY="another")
+        for form in (1, 2):
+            with self.assertRaisesRegex(RuntimeError, f"deep/v{form}.*HTTP 403") as failure:
+                read(f"REFS:s3://bucket/deep/v{form}", "/inline")
+            self.assertNotIn("another", str(failure.exception))
+        self.configure(AWS_ACCESS_KEY_ID=None, AWS_SECRET_ACCESS_KEY=None, AWS_NO_SIGN_REQUEST="YES")
+        with self.assertRaisesRegex(RuntimeError, "HTTP 403"):
+            read("REFS:s3://bucket/deep/v2", "/inline")
 
 
 class MovesOn(Case):
