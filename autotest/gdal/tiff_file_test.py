@@ -157,6 +157,19 @@ def metadata(folder):
 
     write(os.path.join(folder, "packing.tif"), 2, gdal.GDT_Int16, (), packing)
 
+    def each(memory):
+        for number in range(1, memory.RasterCount + 1):
+            band = memory.GetRasterBand(number)
+            band.SetDescription(f"band \"{number}\"")
+            if number > 1:
+                band.SetScale(0.01 * number)
+                band.SetOffset(-5.5 * number)
+                band.SetUnitType("m" * number)
+
+    for n_bands, interleave in ((1, "PIXEL"), (3, "PIXEL"), (3, "BAND")):
+        write(os.path.join(folder, f"each_{n_bands}_{interleave}.tif"), n_bands, gdal.GDT_Int16,
+              (f"INTERLEAVE={interleave}",), each)
+
     def rotated(memory):
         memory.SetGeoTransform((100, 2, 0.5, 200, 0.25, -3))
 
@@ -249,6 +262,8 @@ def band_problems(ours, theirs):
     # GDAL has the unit of a vertical reference system, too.
     if ours.GetUnitType() != theirs.GetUnitType() and theirs.GetUnitType() != "metre":
         yield f"unit {ours.GetUnitType()!r} is not {theirs.GetUnitType()!r}"
+    if theirs.GetDescription() and ours.GetDescription() != theirs.GetDescription():
+        yield f"description {ours.GetDescription()!r} is not {theirs.GetDescription()!r}"
     if ours.GetOverviewCount() != theirs.GetOverviewCount():
         yield f"{ours.GetOverviewCount()} overviews are not {theirs.GetOverviewCount()}"
     levels = [(ours, theirs)] + [(ours.GetOverview(i), theirs.GetOverview(i))

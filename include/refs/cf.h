@@ -177,6 +177,16 @@ typedef struct refs_cf_color {
     uint8_t alpha;
 } refs_cf_color;
 
+/** What is said of one sample of a TIFF file's pixels. */
+typedef struct refs_cf_sample {
+    bool has_scale;
+    double scale;
+    bool has_offset;
+    double offset;
+    char *unit; /**< or NULL */
+    char *name; /**< what it is, or NULL */
+} refs_cf_sample;
+
 typedef struct refs_cf_description {
     /* Which dimensions are the raster. Rank 1 has x only; rank 0 neither. */
     size_t x_dim;          /**< or REFS_CF_NO_DIM */
@@ -189,6 +199,8 @@ typedef struct refs_cf_description {
     size_t n_band_axes;
     size_t sample_axis; /**< which of them are the samples of the pixels of a TIFF file, such as
                            red, green and blue; or REFS_CF_NO_DIM */
+    refs_cf_sample *samples; /**< see refs_cf_sample_of */
+    size_t n_samples;
 
     bool has_geotransform;
     double
@@ -244,6 +256,10 @@ refs_status refs_cf_list_band_axes(const refs_cf_description *description, refs_
 
 /** Splits band number `band`, from 0, into one index for each band axis, among what is selected. */
 void refs_cf_band_index(const refs_cf_description *description, uint64_t band, uint64_t *index);
+
+/** What is said of the sample that is band number `band`, from 0, and not of all; NULL where
+ * nothing is. It goes before what the description has for all. */
+const refs_cf_sample *refs_cf_sample_of(const refs_cf_description *description, uint64_t band);
 
 /** Appends the time that value `index` of a band axis means as ISO 8601 ("2020-01-01T06:00:00",
  * with milliseconds where there are any), in the axis's own calendar. Nothing is appended where the

@@ -291,6 +291,11 @@ bool refs_cf__is_tiff(const refs_cf__input *input);
 /** Takes the dimensions called X… and Y… for the raster if there are both. */
 void refs_cf__choose_tiff_view(const refs_array_meta *array, refs_cf_description *description);
 
+/** Sets what is said of the samples of a TIFF file one by one. */
+refs_status refs_cf__describe_samples(const refs_json *attributes, refs_cf_description *description,
+                                      refs_error *err);
+void refs_cf__samples_clear(refs_cf_description *description);
+
 /** Fills in geotransform and CRS from tags and GeoKeys, as far as they are there. */
 refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_description *description,
                                 refs_error *err);

@@ -119,6 +119,7 @@ void refs_cf_description_clear(refs_cf_description *description) {
     refs_free(description->unit);
     refs_cf_items_clear(&description->categories);
     refs_free(description->colors);
+    refs_cf__samples_clear(description);
     refs_cf_items_clear(&description->geolocation);
     refs_cf_items_clear(&description->geolocation2);
     refs_cf_items_clear(&description->metadata);

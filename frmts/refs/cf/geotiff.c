@@ -173,6 +173,7 @@ refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_description
                                 refs_error *err) {
     const refs_json *tags = group_attributes(input);
     find_samples(description);
+    REFS_TRY(refs_cf__describe_samples(input->array->attributes, description, err));
     if (description->x_dim == REFS_CF_NO_DIM || description->y_dim == REFS_CF_NO_DIM)
         return REFS_OK;
     place(input, tags, description);

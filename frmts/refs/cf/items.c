@@ -36,12 +36,12 @@ refs_status refs_cf__copy_item(refs_cf_items *items, const char *item, refs_erro
     return status;
 }
 
-/* xarray's names of dimensions are no attribute of the file, and bands have colours and masks
- * themselves; null says nothing. */
+/* xarray's names of dimensions are no attribute of the file, and bands have colours, masks
+ * and what is said of them themselves; null says nothing. */
 static bool is_shown(refs_str name, const refs_json *value) {
     return !refs_str_is(name, "_ARRAY_DIMENSIONS") && !refs_str_is(name, "tiff_colors") &&
            !refs_str_is(name, "tiff_gray") && !refs_str_is(name, "tiff_mask") &&
-           refs_json_kind_of(value) != REFS_JSON_KIND_NULL;
+           !refs_str_is(name, "tiff_samples") && refs_json_kind_of(value) != REFS_JSON_KIND_NULL;
 }
 
 refs_status refs_cf__add_attribute(refs_cf_items *items, refs_str prefix, refs_str name,

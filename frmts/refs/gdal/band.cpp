@@ -153,19 +153,29 @@ uint64_t RefsBand::GetNoDataValueAsUInt64(int *success) {
     return refs()->description().nodata_uint64;
 }
 
+const refs_cf_sample *RefsBand::sample() const {
+    return refs_cf_sample_of(&refs()->description(), static_cast<uint64_t>(nBand - 1));
+}
+
 double RefsBand::GetScale(int *success) {
-    if (!refs()->description().has_scale) return GDALPamRasterBand::GetScale(success);
+    const refs_cf_sample *of = sample();
+    const bool isOwn = of != nullptr && of->has_scale;
+    if (!isOwn && !refs()->description().has_scale) return GDALPamRasterBand::GetScale(success);
     if (success != nullptr) *success = TRUE;
-    return refs()->description().scale;
+    return isOwn ? of->scale : refs()->description().scale;
 }
 
 double RefsBand::GetOffset(int *success) {
-    if (!refs()->description().has_offset) return GDALPamRasterBand::GetOffset(success);
+    const refs_cf_sample *of = sample();
+    const bool isOwn = of != nullptr && of->has_offset;
+    if (!isOwn && !refs()->description().has_offset) return GDALPamRasterBand::GetOffset(success);
     if (success != nullptr) *success = TRUE;
-    return refs()->description().offset;
+    return isOwn ? of->offset : refs()->description().offset;
 }
 
 const char *RefsBand::GetUnitType() {
+    const refs_cf_sample *of = sample();
+    if (of != nullptr && of->unit != nullptr) return of->unit;
     const char *unit = refs()->description().unit;
     return unit != nullptr ? unit : GDALPamRasterBand::GetUnitType();
 }
@@ -250,6 +260,8 @@ GDALRasterBand *RefsMaskBand::GetOverview(int i) {
 const char *RefsBand::GetDescription() const {
     const char *given = GDALPamRasterBand::GetDescription();
     if (*given != '\0') return given;
+    const refs_cf_sample *of = sample();
+    if (of != nullptr && of->name != nullptr) return of->name;
     if (!position_.empty()) return position_.c_str();
     refs_error error = REFS_ERROR_INIT;
     const refs_status status = RefsGuard(&error, [&] {

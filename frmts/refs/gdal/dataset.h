@@ -211,6 +211,7 @@ class RefsBand final : public GDALPamRasterBand {
     bool needsLoad(const RefsWindow &window, int bufferXSize, int bufferYSize,
                    GDALRIOResampleAlg resampling);
     bool hasBlockAt(int x, int y);
+    const refs_cf_sample *sample() const;
     void describe();
 
     const char *locationInfo(const char *item);

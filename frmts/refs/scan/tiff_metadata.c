@@ -311,46 +311,77 @@ static refs_status add_nodata(const tiff_file *file, const tiff_image *image, js
     return status;
 }
 
-/* What GDAL says of samples one by one, where it says the same of all. */
+/* What GDAL says of samples one by one, … */
 typedef struct role {
     const char *role, *attribute;
     bool is_number;
-    refs_str value;
+    refs_str value; /* … where it says the same of all */
     uint64_t n;
     bool differs;
 } role;
 
-static void see_item(const gdal_item *item, role *roles, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (!refs_str_is(item->role, roles[i].role)) continue;
-        roles[i].differs =
-            roles[i].differs || (roles[i].n > 0 && !refs_str_equal(roles[i].value, item->value));
-        roles[i].value = item->value;
-        roles[i].n++;
-    }
+static role *role_of(const gdal_item *item, role *roles, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (refs_str_is(item->role, roles[i].role)) return &roles[i];
+    return NULL;
 }
 
-static void add_role(const tiff_image *image, const role *seen, json_t *attributes) {
+static void see_item(const gdal_item *item, role *seen) {
+    seen->differs = seen->differs || (seen->n > 0 && !refs_str_equal(seen->value, item->value));
+    seen->value = item->value;
+    seen->n++;
+}
+
+static void add_role(const role *seen, refs_str value, json_t *attributes) {
     double number;
-    if (seen->n != image->samples || seen->differs) return;
     if (!seen->is_number)
-        json_object_set_new(attributes, seen->attribute, plain_text(seen->value));
-    else if (parse_number(seen->value, &number))
+        json_object_set_new(attributes, seen->attribute, plain_text(value));
+    else if (parse_number(value, &number))
         json_object_set_new(attributes, seen->attribute, refs_document_real(number));
 }
 
+static bool is_of_all(const tiff_image *image, const role *seen) {
+    return seen->n == image->samples && !seen->differs;
+}
+
+/* The object of the sample that is named, of a list of as many as there are samples. */
+static json_t *sample_of(refs_str sample, const tiff_image *image, json_t **list) {
+    uint64_t number;
+    bool is_integral;
+    if (!refs_json_number_to_u64(sample, &number, &is_integral) || number >= image->samples)
+        return NULL;
+    if (*list == NULL) *list = json_array();
+    while (json_array_size(*list) < image->samples) json_array_append_new(*list, json_object());
+    return json_array_get(*list, (size_t)number);
+}
+
+/* What all samples share is said of the array; the rest, and what a sample is called, of each. */
 static refs_status add_roles(const tiff_file *file, const tiff_image *image, json_t *attributes,
                              refs_error *err) {
-    role roles[] = {{"scale", "scale_factor", true, {NULL, 0}, 0, false},
-                    {"offset", "add_offset", true, {NULL, 0}, 0, false},
-                    {"unittype", "units", false, {NULL, 0}, 0, false},
-                    {"description", "long_name", false, {NULL, 0}, 0, false}};
+    enum { SCALE, OFFSET, UNIT, DESCRIPTION, N_ROLES };
+    role roles[N_ROLES] = {
+        [SCALE] = {"scale", "scale_factor", true, {NULL, 0}, 0, false},
+        [OFFSET] = {"offset", "add_offset", true, {NULL, 0}, 0, false},
+        [UNIT] = {"unittype", "units", false, {NULL, 0}, 0, false},
+        [DESCRIPTION] = {"description", "long_name", false, {NULL, 0}, 0, false}};
     refs_buf bytes = REFS_BUF_INIT;
+    json_t *samples = NULL;
     gdal_item item;
+    role *of;
     refs_status status = read_tag(file, image->full, TIFF_GDAL_METADATA, &bytes, err);
     refs_str text = refs_str_view((const char *)bytes.data, bytes.size);
-    while (status == REFS_OK && next_item(&text, &item)) see_item(&item, roles, 4);
-    for (size_t i = 0; i < 4 && status == REFS_OK; i++) add_role(image, &roles[i], attributes);
+    while (status == REFS_OK && next_item(&text, &item))
+        if ((of = role_of(&item, roles, N_ROLES)) != NULL) see_item(&item, of);
+    for (size_t i = 0; i < N_ROLES && status == REFS_OK; i++)
+        if (is_of_all(image, &roles[i])) add_role(&roles[i], roles[i].value, attributes);
+    text = refs_str_view((const char *)bytes.data, bytes.size);
+    while (status == REFS_OK && next_item(&text, &item)) {
+        of = role_of(&item, roles, N_ROLES);
+        if (of == NULL || (is_of_all(image, of) && of != &roles[DESCRIPTION])) continue;
+        json_t *sample = sample_of(item.sample, image, &samples);
+        if (sample != NULL) add_role(of, item.value, sample);
+    }
+    if (samples != NULL) json_object_set_new(attributes, "tiff_samples", samples);
     refs_buf_clear(&bytes);
     return status;
 }
