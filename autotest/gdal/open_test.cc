@@ -88,6 +88,7 @@ TEST(Open, RefusesPipesDevicesAndStandardInput) {
         EXPECT_NE(log.text().find(": save it as a file, sets are read at any place"),
                   std::string::npos)
             << name << ": " << log.text();
+        EXPECT_EQ(log.text().rfind(name + ": is ", 0), 0u) << log.text();
 
         Set set;
         add_small_array(set);
