@@ -66,6 +66,40 @@ np.testing.assert_array_equal(u, wanted)
 np.testing.assert_array_equal(x, np.arange(80))
 """
 
+# What has opened a set before it grows reads what it was, and what opens it then, what it is.
+GROW = """
+import sys, numpy as np, xarray, fsspec
+name = sys.argv[1]
+options = dict(fo=name, remote_protocol="file")
+def open_set():
+    return xarray.open_dataset("reference://", engine="zarr",
+        backend_kwargs=dict(consolidated=False, storage_options=dict(skip_instance_cache=True, **options)))
+before, files = open_set(), fsspec.filesystem("reference", skip_instance_cache=True, **options)
+files.cat("time/.zarray")
+print("open", flush=True)
+input()
+wanted = np.concatenate([np.arange(9600).reshape(2, 60, 80) + 100 * i for i in range(3)]) * 0.5
+np.testing.assert_array_equal(before.t.values, wanted[:4])
+np.testing.assert_array_equal(np.frombuffer(files.cat("time/0")), [0, 6, 24, 30])
+after = open_set()
+np.testing.assert_array_equal(after.t.values, wanted)
+times = (after.time.values - np.datetime64("2020-01-01")) / np.timedelta64(1, "h")
+np.testing.assert_array_equal(times, [0, 6, 24, 30, 48, 54])
+"""
+
+
+def grow(names, rewrite):
+    """What a reader says that has opened a set before it grows."""
+    name = os.path.join(os.path.dirname(names[0]), "grows.parq")
+    subprocess.run([REFS, "index", "-q", *names[:2], *rewrite, "--record-size", "5", "-o", name], check=True)
+    with subprocess.Popen([*PYTHON, "-c", GROW, name[len(ROOT):]], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as reader:
+        if reader.stdout.readline() == "open\n":
+            files = {file: os.stat(os.path.join(name, file)).st_ino for file in ("t/refs.0.parq", ".zmetadata")}
+            subprocess.run([REFS, "append", "-q", name, names[2], *rewrite], check=True)
+            assert os.stat(os.path.join(name, "t/refs.0.parq")).st_ino == files["t/refs.0.parq"]
+        return reader.communicate("go\n")[1][-600:]
+
 
 def have(code):
     return subprocess.run([*PYTHON, "-c", code], capture_output=True, check=False).returncode == 0
@@ -99,6 +133,9 @@ def main():
                                       capture_output=True, text=True, check=False)
                 print(name, reader, "equal" if done.returncode == 0 else done.stderr[-600:])
                 failed += done.returncode != 0
+        said = grow(names, ["--rewrite", f"{ROOT}/=>/"] if ROOT else [])
+        print("grows.parq", "xarray", said or "equal")
+        failed += said != ""
     finally:
         shutil.rmtree(folder)
     return 1 if failed else 0

@@ -826,6 +826,9 @@ class Other(Folder):
             run("index", *names[:2], "-o", "some-" + name)
             run("append", "some-" + name, names[2])
             run("append", "some-" + name, names[3], "--along", "time")
+            self.expect_hours("some-" + name, range(4))
+            if name == "all.parq":  # has its times in two chunks
+                run("combine", "some-all.parq", "--along", "time", "-o", "some-all.parq")
             self.assertEqual(content("some-" + name), content(name))
 
     def test_readers_never_see_half_a_set(self):

@@ -48,6 +48,16 @@ typedef enum refs_join_unlike {
     REFS_JOIN_REFUSE     /**< an error */
 } refs_join_unlike;
 
+/** How values that are put into the set are cut into chunks. */
+typedef enum refs_join_values {
+    REFS_JOIN_VALUES_WHOLE, /**< not: one chunk an array */
+    REFS_JOIN_VALUES_GROW   /**< along the joined dimension, where that comes first, as part 0 has
+                                 them, up to REFS_JOIN_MAX_VALUE_CHUNKS: so that its chunks stay as
+                               they are */
+} refs_join_values;
+
+#define REFS_JOIN_MAX_VALUE_CHUNKS 16
+
 typedef struct refs_join_options {
     size_t struct_size;      /**< sizeof(refs_join_options) */
     const char *const *dims; /**< along which parts are joined, NULL-ended. None, or NULL: there is
@@ -64,14 +74,13 @@ typedef struct refs_join_options {
     bool (*go_on)(void *user); /**< asked now and then: false ends with REFS_CANCELLED; or NULL */
     void *user;                /**< of go_on */
     refs_notes notes;
+    refs_join_values values;
 } refs_join_options;
 
 #define REFS_JOIN_OPTIONS_INIT                                                                     \
     {                                                                                              \
         sizeof(refs_join_options), NULL, REFS_JOIN_ASKED, REFS_JOIN_FRAGMENTS, NULL, NULL, NULL,   \
-            0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {                                       \
-            NULL, NULL                                                                             \
-        }                                                                                          \
+            0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL}, REFS_JOIN_VALUES_WHOLE    \
     }
 
 /* A pattern is the end of a name with dimensions in braces: "t2m_{time:%Y%m%d}.nc". After the colon

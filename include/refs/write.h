@@ -5,7 +5,8 @@
  * buffer of text, however many references there are.
  *
  * It writes under a new name beside the one that is wanted and moves the result into place when it
- * is complete. Whatever fails before leaves what was there as it was, and nothing else behind.
+ * is complete. Whatever fails before leaves what was there as it was, and nothing else behind. A
+ * Parquet set may also grow where it is.
  *
  * A writer belongs to one thread.
  *
@@ -51,6 +52,11 @@ typedef enum refs_write_generators {
     REFS_GENERATORS_WHERE_SMALLER
 } refs_write_generators;
 
+/** What becomes of a Parquet set that is there. One that grows stays where it is, where all that is
+ * there stays as it was: only what is new is written, and who has opened it goes on reading what it
+ * was. Otherwise it is written anew, as all others. */
+typedef enum refs_write_growth { REFS_WRITE_ANEW, REFS_WRITE_GROWING } refs_write_growth;
+
 /** Rows of a record file, as fsspec has it. */
 #define REFS_RECORD_SIZE 10000
 
@@ -65,12 +71,13 @@ typedef struct refs_writer_options {
                                            NULL */
     refs_write_sync sync;             /**< JSON */
     refs_write_generators generators; /**< JSON, version 1 */
+    refs_write_growth growth;         /**< Parquet */
 } refs_writer_options;
 
 #define REFS_WRITER_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(refs_writer_options), REFS_WRITE_BY_NAME, REFS_PACK_BY_NAME, REFS_DOCUMENTS_TEXT,   \
-            1, REFS_RECORD_SIZE, NULL, REFS_WRITE_SYNCED, REFS_GENERATORS_NONE                     \
+            1, REFS_RECORD_SIZE, NULL, REFS_WRITE_SYNCED, REFS_GENERATORS_NONE, REFS_WRITE_ANEW    \
     }
 
 typedef struct refs_writer refs_writer;

@@ -70,12 +70,28 @@ static refs_status put_groups(const emission *at, refs_error *err) {
     return status;
 }
 
+/* Steps of a chunk of values where the set grows, or 0. */
+static uint64_t steps_as_before(const refs_join *join, const refs_joined *joined) {
+    const refs_join_member *set = &join->members[0];
+    const refs_join_array *array = refs_join__find(set, joined->path);
+    bool grows = join->options.values == REFS_JOIN_VALUES_GROW && set->number == 0 &&
+                 array != NULL && array->rank == joined->rank && joined->n_lines == 1 &&
+                 joined->line[0] != REFS_JOIN_MAX_DIMS;
+    if (!grows || array->chunk[0] == 0) return 0;
+    uint64_t n = joined->shape[0] / array->chunk[0] + (joined->shape[0] % array->chunk[0] > 0);
+    return n <= REFS_JOIN_MAX_VALUE_CHUNKS ? array->chunk[0] : 0;
+}
+
 /* What is loaded has one chunk, as it lies in memory; it is at least one long. */
-static void set_loaded_grid(refs_joined *joined) {
+static void set_loaded_grid(const refs_join *join, refs_joined *joined) {
     for (size_t dim = 0; dim < joined->rank; dim++) {
         joined->chunk[dim] = joined->shape[dim] > 0 ? joined->shape[dim] : 1;
         joined->n[dim] = joined->shape[dim] > 0;
     }
+    uint64_t steps = steps_as_before(join, joined);
+    if (steps == 0) return;
+    joined->chunk[0] = steps;
+    joined->n[0] = joined->shape[0] / steps + (joined->shape[0] % steps > 0);
 }
 
 static refs_status put_zarray(const emission *at, const refs_joined *joined, refs_error *err) {
@@ -150,7 +166,7 @@ static refs_status put_array(const emission *at, refs_joined *joined, refs_error
     if (joined->split != NULL) return refs_join__put_split(at->join, joined, at->sink, err);
     if (joined->is_loaded) {
         REFS_TRY(refs_join__gather(at->join, at->plan, joined, err));
-        set_loaded_grid(joined);
+        set_loaded_grid(at->join, joined);
     }
     if (joined->like->is_v3)
         return put(at, refs_join__text(at->join, joined->path), "zarr.json",
@@ -205,11 +221,30 @@ static refs_status put_as_it_is(const emission *at, const refs_joined *joined, r
 }
 
 static refs_status put_loaded(const emission *at, const refs_joined *joined, refs_error *err) {
-    const refs_write_chunk chunk = {.kind = REFS_REF_INLINE,
-                                    .bytes = refs_buf_view(&joined->values)};
-    for (size_t dim = 0; dim < joined->rank; dim++)
+    refs_buf last = REFS_BUF_INIT; /* which is padded */
+    uint64_t step_bytes = joined->dtype.size, n = 1;
+    for (size_t dim = 0; dim < joined->rank; dim++) {
         if (joined->n[dim] == 0) return REFS_OK;
-    return at->sink->chunk(at->sink->self, &chunk, err);
+        if (dim > 0) step_bytes *= joined->shape[dim];
+    }
+    if (joined->rank > 0) n = joined->n[0];
+    size_t size = joined->rank > 0 ? (size_t)(step_bytes * joined->chunk[0]) : joined->values.size;
+    refs_status status = REFS_OK;
+    for (uint64_t i = 0; i < n && status == REFS_OK; i++) {
+        size_t begin = (size_t)i * size, left = joined->values.size - begin;
+        refs_write_chunk chunk = {.number = i,
+                                  .kind = REFS_REF_INLINE,
+                                  .bytes = refs_bytes_view(joined->values.data + begin, size)};
+        if (left < size) {
+            status = refs_buf_append(&last, chunk.bytes.data, left, err);
+            if (status == REFS_OK) status = refs_buf_resize(&last, size, err);
+            if (status == REFS_OK) memset(last.data + left, 0, size - left);
+            chunk.bytes = refs_buf_view(&last);
+        }
+        if (status == REFS_OK) status = at->sink->chunk(at->sink->self, &chunk, err);
+    }
+    refs_buf_clear(&last);
+    return status;
 }
 
 /* Where the chunks of a part go: place[dim][i] is the joined index of its chunk i along dim. */

@@ -1,10 +1,12 @@
 /* build.c -- the verbs that make sets: index, combine, append, convert. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +29,7 @@ typedef struct recorded {
 typedef struct build {
     const tool_arguments *arguments;
     const char *output;
+    bool grows; /* the output is the first of the sources */
     tool_session session;
     tool_names names;
     refs_join_options options;
@@ -514,6 +517,7 @@ static refs_status set_options(build *all, refs_error *err) {
     all->options.http = all->session.http;
     all->options.go_on = tool_go_on;
     if (given->strict) all->options.unlike = REFS_JOIN_REFUSE;
+    if (all->grows) all->options.values = REFS_JOIN_VALUES_GROW;
     all->options.urls.used = refs_calloc(given->rewrites.n + 1, 1);
     if (all->options.urls.used == NULL) return refs_fail_nomem(err);
     if (!given->quiet) all->options.notes = (refs_notes){tool_note, NULL};
@@ -582,7 +586,8 @@ static tool_exit finish(build *all, refs_status status, const refs_error *err) {
 
 static tool_exit make(const tool_arguments *arguments, const tool_list *names, const char *output,
                       refs_writer_options *options) {
-    build all = {.arguments = arguments, .output = output};
+    build all = {
+        .arguments = arguments, .output = output, .grows = options->growth == REFS_WRITE_GROWING};
     refs_error err = REFS_ERROR_INIT;
     if (output == NULL) {
         fprintf(stderr, "refs: where to write the set is to be said: -o NAME\n");
@@ -625,17 +630,19 @@ tool_exit tool_convert(const tool_arguments *arguments) {
 
 /* -- append ------------------------------------------------------------------------------------ */
 
-/* A Parquet set keeps its record size. */
-static void keep_record_size(const char *set, refs_writer_options *options) {
+/* A Parquet set grows, and keeps its record size. */
+static void grow_parquet(const char *set, refs_writer_options *options) {
     refs_buf name = REFS_BUF_INIT, text = REFS_BUF_INIT;
     refs_json_doc *doc = NULL;
     refs_status status = refs_buf_printf(&name, NULL, "%s/.zmetadata", set);
     if (status == REFS_OK)
         status = refs_vfs_read_whole(refs_vfs_posix(), (const char *)name.data, 1024 * REFS_MIB,
                                      &text, NULL);
-    if (status == REFS_OK) options->format = REFS_WRITE_PARQUET;
-    if (status == REFS_OK)
+    if (status == REFS_OK) {
+        options->format = REFS_WRITE_PARQUET;
+        options->growth = REFS_WRITE_GROWING;
         status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &doc, NULL);
+    }
     if (status == REFS_OK)
         (void)refs_json_u64(refs_json_get(refs_json_root(doc), "record_size"),
                             &options->record_size);
@@ -644,14 +651,28 @@ static void keep_record_size(const char *set, refs_writer_options *options) {
     refs_buf_clear(&text);
 }
 
+/* Two at a time would both add to what was there before: the second is told. Where there are no
+ * locks, nothing is locked. */
+static bool lock_set(const char *set, int *folder) {
+    *folder = open(set, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*folder < 0 || flock(*folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
+    fprintf(stderr, "refs: %s: another program appends to it: try again when that is done\n", set);
+    close(*folder);
+    return false;
+}
+
 tool_exit tool_append_verb(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    int folder;
     if (arguments->names.n < 2) {
         fprintf(stderr, "refs: append takes a set and what is to be added to it\n");
         return TOOL_USAGE;
     }
-    if (refs_str_ends(refs_str_from(arguments->names.items[0]), ".nca"))
-        return tool_gather(arguments);
-    if (arguments->names.items[0] != NULL) keep_record_size(arguments->names.items[0], &options);
-    return make(arguments, &arguments->names, arguments->names.items[0], &options);
+    const char *set = arguments->names.items[0];
+    if (refs_str_ends(refs_str_from(set), ".nca")) return tool_gather(arguments);
+    if (!lock_set(set, &folder)) return TOOL_FAILED;
+    grow_parquet(set, &options);
+    tool_exit result = make(arguments, &arguments->names, set, &options);
+    if (folder >= 0) close(folder);
+    return result;
 }

@@ -347,5 +347,11 @@ static refs_status finish_json(void *self, refs_error *err) {
     return refs_write__output_finish(output, err);
 }
 
-const refs_write_kind refs_write__json = {false,       open_json, write_document, begin_array,
-                                          write_chunk, end_array, finish_json,    free_json};
+static refs_status move_json(void *self, refs_place *place, refs_error *err) {
+    (void)self;
+    return refs_place_move(place, err);
+}
+
+const refs_write_kind refs_write__json = {false,       open_json,   write_document,
+                                          begin_array, write_chunk, end_array,
+                                          finish_json, move_json,   free_json};

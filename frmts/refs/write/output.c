@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifdef REFS_HAS_z
@@ -51,6 +52,28 @@ static refs_status write_all(int descriptor, const char *path, refs_bytes bytes,
 
 static int create(const char *path) {
     return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+static refs_status make_folder(const refs_buf *path, refs_error *err) {
+    const char *name = (const char *)path->data;
+    if (mkdir(name, 0777) == 0 || errno == EEXIST) return REFS_OK;
+    return refs_fail(err, REFS_IO, "%s: cannot be made: %s", name, strerror(errno));
+}
+
+refs_status refs_write__make_folders(const char *root, refs_str name, refs_error *err) {
+    refs_buf path = REFS_BUF_INIT;
+    refs_status status = refs_buf_printf(&path, err, "%s/", root);
+    for (size_t i = 0; i < name.size && status == REFS_OK; i++) {
+        char c = name.data[i];
+        if (c == '/') {
+            status = refs_buf_append(&path, "", 1, err);
+            path.size -= status == REFS_OK;
+            if (status == REFS_OK) status = make_folder(&path, err);
+        }
+        if (status == REFS_OK) status = refs_buf_append(&path, &c, 1, err);
+    }
+    refs_buf_clear(&path);
+    return status;
 }
 
 refs_status refs_write__file(const char *path, refs_bytes bytes, refs_error *err) {

@@ -20,6 +20,9 @@ refs_status refs_write__output_finish(refs_output *output, refs_error *err);
 /** Frees it; the file stays as it is. NULL is allowed. */
 void refs_write__output_free(refs_output *output);
 
+/** Makes the folders in `root` that a name in it has before its last slash. */
+refs_status refs_write__make_folders(const char *root, refs_str name, refs_error *err);
+
 /** Writes all of `bytes` as the file at `path`. */
 refs_status refs_write__file(const char *path, refs_bytes bytes, refs_error *err);
 

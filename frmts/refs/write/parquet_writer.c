@@ -3,9 +3,7 @@
  * As fsspec's LazyReferenceMapper has them: ".zmetadata", and for each array files of so many rows,
  * the last one padded. A file of which no chunk is there is left out.
  */
-#include <errno.h>
-#include <sys/stat.h>
-
+#include "growth.h"
 #include "output.h"
 #include "parquet_file.h"
 #include "refs/json.h"
@@ -26,6 +24,9 @@ typedef struct parquet_writer {
     uint64_t record;
     uint32_t url_id, url_path; /* the path of the URL that came last */
     bool has_url;
+    refs_growth *growth; /* the set that is there, where it is to grow; or NULL */
+    bool is_compared;    /* this record file with it */
+    refs_buf cut;        /* scratch */
 } parquet_writer;
 
 static void free_parquet(void *self) {
@@ -34,6 +35,8 @@ static void free_parquet(void *self) {
     refs_write__parquet_file_free(parquet->file);
     refs_buf_clear(&parquet->metadata);
     refs_buf_clear(&parquet->prefix);
+    refs_buf_clear(&parquet->cut);
+    refs_growth__free(parquet->growth);
     refs_free(parquet);
 }
 
@@ -46,6 +49,8 @@ static refs_status open_parquet(const refs_place *place, const refs_writer_optio
     parquet->record_size = options->record_size;
     REFS_TRY(refs_write__rows_open((size_t)options->record_size, &parquet->rows, err));
     REFS_TRY(refs_write__parquet_file_open(&parquet->file, err));
+    if (options->growth == REFS_WRITE_GROWING)
+        REFS_TRY(refs_growth__open(place, options->record_size, &parquet->growth, err));
     return refs_buf_printf(&parquet->metadata, err, "{\"metadata\":{");
 }
 
@@ -74,6 +79,8 @@ static refs_status write_document(void *self, refs_str key, refs_bytes document,
     refs_status status = check_document(key, document, err);
     if (status != REFS_OK) refs_error_prefix(err, "%.*s", REFS_STR_ARG(key));
     REFS_TRY(status);
+    if (parquet->growth != NULL)
+        REFS_TRY(refs_growth__document(parquet->growth, key, document, err));
     bool is_first = text->data[text->size - 1] == '{';
     REFS_TRY(refs_buf_append(text, ",\n", is_first ? 0 : 2, err));
     REFS_TRY(refs_json_write_string(key, text, err));
@@ -83,40 +90,45 @@ static refs_status write_document(void *self, refs_str key, refs_bytes document,
 
 /* -- record files ------------------------------------------------------------------------------ */
 
-/* Makes the folders of the array, from outside in. */
-static refs_status make_folder(parquet_writer *parquet, refs_error *err) {
+/* Rows of which all were there before, or none: with the rows that were there it is what it was. */
+static refs_status compare_rows(parquet_writer *parquet, refs_growth_rows rows, refs_error *err) {
+    refs_bytes bytes = {NULL, 0};
+    if (parquet->has_rows)
+        REFS_TRY(refs_write__parquet_file_make(parquet->file, &parquet->rows, &bytes, err));
+    parquet->is_compared = true;
+    return refs_growth__compare(parquet->growth, parquet->record, bytes, rows, err);
+}
+
+/* Whether the record file has rows that were there, and these were not compared yet. */
+static bool has_old_rows(const parquet_writer *parquet) {
+    return parquet->growth != NULL && !parquet->is_compared &&
+           refs_growth__n_old(parquet->growth) > parquet->record * parquet->record_size;
+}
+
+static refs_status write_file(parquet_writer *parquet, refs_error *err) {
     refs_buf path = REFS_BUF_INIT;
-    refs_status status = refs_buf_printf(&path, err, "%s/", parquet->folder);
-    for (size_t i = 0; i < parquet->prefix.size && status == REFS_OK; i++) {
-        char c = (char)parquet->prefix.data[i];
-        if (c == '/') {
-            status = refs_buf_append(&path, "", 1, err);
-            path.size -= status == REFS_OK;
-            if (status == REFS_OK && mkdir((const char *)path.data, 0777) != 0 && errno != EEXIST)
-                status = refs_fail(err, REFS_IO, "%s: cannot be made: %s", (const char *)path.data,
-                                   strerror(errno));
-        }
-        if (status == REFS_OK) status = refs_buf_append(&path, &c, 1, err);
-    }
+    refs_bytes bytes;
+    refs_str prefix = refs_str_view((const char *)parquet->prefix.data, parquet->prefix.size);
+    if (!parquet->has_folder) REFS_TRY(refs_write__make_folders(parquet->folder, prefix, err));
+    parquet->has_folder = true;
+    REFS_TRY(refs_write__parquet_file_make(parquet->file, &parquet->rows, &bytes, err));
+    REFS_TRY(refs_buf_printf(&path, err, "%s/%.*srefs.%llu.parq", parquet->folder,
+                             REFS_STR_ARG(prefix), (unsigned long long)parquet->record));
+    refs_status status = refs_write__file((const char *)path.data, bytes, err);
     refs_buf_clear(&path);
-    parquet->has_folder = status == REFS_OK;
     return status;
 }
 
 static refs_status write_record(parquet_writer *parquet, refs_error *err) {
-    refs_buf path = REFS_BUF_INIT;
-    refs_bytes bytes;
+    bool is_written = true;
     if (!parquet->has_rows) return REFS_OK;
-    if (!parquet->has_folder) REFS_TRY(make_folder(parquet, err));
-    REFS_TRY(refs_write__parquet_file_make(parquet->file, &parquet->rows, &bytes, err));
-    REFS_TRY(refs_buf_printf(&path, err, "%s/%.*srefs.%llu.parq", parquet->folder,
-                             (int)parquet->prefix.size, (const char *)parquet->prefix.data,
-                             (unsigned long long)parquet->record));
-    refs_status status = refs_write__file((const char *)path.data, bytes, err);
-    refs_buf_clear(&path);
+    if (has_old_rows(parquet)) REFS_TRY(compare_rows(parquet, REFS_GROWTH_ALL_ROWS, err));
+    if (parquet->growth != NULL)
+        REFS_TRY(refs_growth__record(parquet->growth, parquet->record, &is_written, err));
+    if (is_written) REFS_TRY(write_file(parquet, err));
     refs_write__rows_reset(&parquet->rows);
-    parquet->has_rows = parquet->has_url = false;
-    return status;
+    parquet->has_rows = parquet->has_url = parquet->is_compared = false;
+    return REFS_OK;
 }
 
 /* A name that is no path inside of the set would be written elsewhere. */
@@ -144,6 +156,7 @@ static refs_status begin_array(void *self, const refs_write_array *array, refs_e
     if (!is_inside(prefix))
         return refs_fail(err, REFS_UNSUPPORTED, "array \"%.*s\" has no name that a folder can have",
                          REFS_STR_ARG(prefix));
+    if (parquet->growth != NULL) refs_growth__array(parquet->growth, prefix, array->n_chunks);
     parquet->has_folder = false;
     parquet->record = 0;
     parquet->prefix.size = 0;
@@ -173,6 +186,29 @@ static refs_status put_path(parquet_writer *parquet, size_t row, const refs_writ
     return REFS_OK;
 }
 
+/* The last chunk that was there, which has more steps now: what it was is compared, and forgotten.
+ */
+static refs_status compare_cut(parquet_writer *parquet, const refs_write_chunk *chunk,
+                               refs_error *err) {
+    bool is_cut;
+    refs_buf *raw = &parquet->rows.raw_bytes;
+    REFS_TRY(refs_growth__cut(parquet->growth, chunk, &parquet->cut, &is_cut, err));
+    if (!is_cut) return REFS_OK;
+    size_t begin = raw->size, row = (size_t)(chunk->number % parquet->record_size);
+    REFS_TRY(put_raw(parquet, row, refs_buf_view(&parquet->cut), err));
+    REFS_TRY(compare_rows(parquet, REFS_GROWTH_OLD_ROWS, err));
+    raw->size = begin;
+    return REFS_OK;
+}
+
+static refs_status compare_old(parquet_writer *parquet, const refs_write_chunk *chunk,
+                               refs_error *err) {
+    if (!has_old_rows(parquet)) return REFS_OK;
+    if (chunk->number >= refs_growth__n_old(parquet->growth))
+        return compare_rows(parquet, REFS_GROWTH_OLD_ROWS, err);
+    return REFS_OK;
+}
+
 static refs_status write_chunk(void *self, const refs_write_array *array,
                                const refs_write_chunk *chunk, refs_error *err) {
     parquet_writer *parquet = self;
@@ -181,7 +217,9 @@ static refs_status write_chunk(void *self, const refs_write_array *array,
     (void)array;
     if (record != parquet->record) REFS_TRY(write_record(parquet, err));
     parquet->record = record;
+    REFS_TRY(compare_old(parquet, chunk, err));
     parquet->has_rows = true;
+    if (has_old_rows(parquet)) REFS_TRY(compare_cut(parquet, chunk, err));
     if (chunk->kind == REFS_REF_INLINE) return put_raw(parquet, row, chunk->bytes, err);
     if (chunk->kind == REFS_REF_RANGE) {
         if (chunk->offset > INT64_MAX || chunk->length > INT64_MAX)
@@ -206,6 +244,12 @@ static refs_status finish_parquet(void *self, refs_error *err) {
     return status;
 }
 
+static refs_status move_parquet(void *self, refs_place *place, refs_error *err) {
+    parquet_writer *parquet = self;
+    return parquet->growth != NULL ? refs_growth__move(parquet->growth, place, err)
+                                   : refs_place_move(place, err);
+}
+
 const refs_write_kind refs_write__parquet = {true,           open_parquet, write_document,
                                              begin_array,    write_chunk,  NULL,
-                                             finish_parquet, free_parquet};
+                                             finish_parquet, move_parquet, free_parquet};

@@ -193,7 +193,7 @@ static refs_status finish(refs_writer *writer, refs_error *err) {
     REFS_TRY(end_array(writer, err));
     REFS_TRY(write_sources(writer, err));
     REFS_TRY(writer->kind->finish(writer->self, err));
-    return refs_place_move(&writer->place, err);
+    return writer->kind->move(writer->self, &writer->place, err);
 }
 
 refs_status refs_writer_finish(refs_writer *writer, refs_error *err) {

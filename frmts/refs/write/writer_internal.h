@@ -24,6 +24,8 @@ typedef struct refs_write_kind {
                          refs_error *err);
     refs_status (*end_array)(void *self, refs_error *err); /**< or NULL */
     refs_status (*finish)(void *self, refs_error *err);
+    refs_status (*move)(void *self, refs_place *place,
+                        refs_error *err); /**< to where it is wanted */
     void (*free)(void *self);
 } refs_write_kind;
 

@@ -1,0 +1,231 @@
+"""Parquet sets that grow: what an append writes, and what readers see that have opened the set before, while and
+after it grew.
+
+    growth_test.py PROGRAM [test ...]
+"""
+
+import base64
+import fcntl
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+from osgeo import gdal
+
+REFS = os.path.abspath(sys.argv.pop(1))
+gdal.UseExceptions()
+N = 20  # values of a step, a chunk each
+
+
+def run(*arguments, status=0):
+    done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode != status:
+        raise AssertionError(f"{arguments}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def document(shape, chunks, dtype):
+    return {"zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": dtype, "fill_value": None, "order": "C",
+            "compressor": None, "filters": None}
+
+
+def compact(value):
+    return json.dumps(value, separators=(",", ":"))
+
+
+def files(folder):
+    """Which file each name is, and how large."""
+    found = {}
+    for path, _, names in os.walk(folder):
+        for name in names:
+            status = os.stat(os.path.join(path, name))
+            found[os.path.relpath(os.path.join(path, name), folder)] = (status.st_ino, status.st_mtime_ns, status.st_size)
+    return found
+
+
+class Steps(unittest.TestCase):
+    """Sets of steps whose values are 100 * step + 0, 1, …, in a folder of their own."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.before = os.getcwd()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, self.before)
+
+    def write(self, first, n, width=N):
+        """A set of steps, with the file that it is of; the chunks of large ones are not there."""
+        name = f"{first}.json"
+        steps = range(first, first + n)
+        data = os.path.join(self.folder, f"{first}.bin")
+        refs = {".zgroup": '{"zarr_format":2}', "time/.zarray": compact(document([n], [n], "<i4")),
+                "time/.zattrs": compact({"_ARRAY_DIMENSIONS": ["time"], "units": "hours since 2000-01-01"}),
+                "time/0": "base64:" + base64.b64encode(struct.pack(f"<{n}i", *steps)).decode(),
+                "t/.zarray": compact(document([n, width], [1, 1], "<i4")),
+                "t/.zattrs": compact({"_ARRAY_DIMENSIONS": ["time", "x"]})}
+        made = {"version": 1, "refs": refs}
+        if width == N:
+            with open(data, "wb") as file:
+                file.write(b"".join(struct.pack("<i", 100 * step + x) for step in steps for x in range(N)))
+            refs.update({f"t/{i}.{x}": [data, 4 * (i * N + x), 4] for i in range(n) for x in range(N)})
+        else:
+            made["gen"] = [{"key": "t/{{i}}.{{x}}", "url": data, "offset": "{{(i * %d + x) * 4}}" % width, "length": "4",
+                            "dimensions": {"i": {"stop": n}, "x": {"stop": width}}}]
+        with open(name, "w", encoding="utf-8") as file:
+            json.dump(made, file)
+        return name
+
+    def make(self, n, record_size=7):
+        run("combine", self.write(0, n), "--along", "time", "--record-size", str(record_size), "-o", "all.parq")
+
+    def append(self, first, n=1, status=0):
+        return run("append", "all.parq", self.write(first, n), "--along", "time", status=status)
+
+    def open(self, name="all.parq"):
+        return gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER)
+
+    def expect(self, dataset, steps):
+        root = dataset.GetRootGroup()
+        steps = np.array(steps)
+        np.testing.assert_array_equal(root.OpenMDArray("time").ReadAsArray(), steps)
+        np.testing.assert_array_equal(root.OpenMDArray("t").ReadAsArray(), 100 * steps[:, None] + np.arange(N))
+
+
+class Cost(Steps):
+    def test_of_a_step_is_that_of_the_step(self):
+        run("combine", self.write(0, 1000, 1000), "--along", "time", "-o", "all.parq")
+        was = files("all.parq")
+        run("append", "all.parq", self.write(1000, 1, 1000), "--along", "time")
+        written = {name: now[2] for name, now in files("all.parq").items() if was.get(name) != now}
+        print(f"1 of 1001 steps, 1000 of 1 001 000 references: {len(written)} of {len(files('all.parq'))} files written, "
+              f"{sum(written.values())} of {sum(now[2] for now in files('all.parq').values())} bytes")
+        self.assertEqual(set(written), {".zmetadata", "time/refs.0.parq", "t/refs.100.parq"})
+        self.assertLess(sum(written.values()), 64 * 1024)
+        self.assertEqual(os.listdir("all.parq").count("t"), 1)
+        self.assertFalse([name for name in os.listdir() if "tmp" in name])
+
+    def test_of_many_steps_stays_that_of_the_step(self):
+        self.make(2)
+        anew = 0
+        for step in range(2, 80):
+            was = files("all.parq")
+            self.append(step)
+            now = files("all.parq")
+            anew += not any(was[name] == now[name] for name in was if name.startswith("t/"))
+        self.assertLessEqual(anew, 2)  # values of times are put together once in a while
+        self.expect(self.open(), range(80))
+
+
+class Readers(Steps):
+    def test_that_opened_before_see_what_there_was(self):
+        self.make(5)
+        before = self.open()
+        for step in (5, 6, 7):
+            self.append(step)
+        self.expect(self.open(), range(8))
+        self.expect(before, range(5))
+
+    def test_that_open_meanwhile_see_what_there_was_until_the_last_file(self):
+        self.make(5)
+        shutil.copytree("all.parq", "was.parq")
+        self.append(5, 2)
+        new = [name for name, now in files("all.parq").items() if now != files("was.parq").get(name)]
+        changed = [name for name in new if name != ".zmetadata"]
+        self.assertGreater(len(changed), 2)
+        for i, name in enumerate(changed):
+            os.makedirs(os.path.dirname(os.path.join("was.parq", name)), exist_ok=True)
+            shutil.copy(os.path.join("all.parq", name), os.path.join("was.parq", name))
+            shutil.copytree("was.parq", f"between{i}.parq")  # which nobody has opened yet
+            self.expect(self.open(f"between{i}.parq"), range(5))
+        shutil.copy("all.parq/.zmetadata", "was.parq/.zmetadata")
+        self.expect(self.open("was.parq"), range(7))
+
+    def test_that_open_again_and_again_see_whole_states(self):
+        self.make(5)
+        names = [self.write(step, 1) for step in range(5, 25)]
+        with subprocess.Popen(["sh", "-c", 'refs=$0; for name; do "$refs" append all.parq "$name" --along time || exit; done',
+                               REFS, *names]) as appending:
+            seen = set()
+            while appending.poll() is None:
+                # In processes of their own: this one would share what it knows of the set.
+                n = json.loads(run("ls", "all.parq", "--json"))
+                n = next(array["shape"][0] for array in n if array["path"] == "/t")
+                dataset = self.open()
+                root = dataset.GetRootGroup()
+                steps = root.OpenMDArray("time").GetDimensions()[0].GetSize()
+                self.expect(dataset, range(steps))
+                seen |= {n, steps}
+        self.assertEqual(appending.returncode, 0)
+        self.assertLessEqual(seen, set(range(5, 26)))
+        self.expect(self.open(), range(25))
+
+
+class Failures(Steps):
+    def test_leave_the_set_as_it_was(self):
+        self.make(5)
+        metadata = files("all.parq")[".zmetadata"]
+        os.mkdir("all.parq/t/refs.16.parq")  # in the way of one that is new
+        said = self.append(5, 2, status=1)
+        self.assertIn("refs.16.parq: cannot be written", said)
+        self.assertEqual(files("all.parq")[".zmetadata"], metadata)
+        self.expect(self.open(), range(5))
+        self.assertFalse([name for name in os.listdir() if "tmp" in name])
+        os.rmdir("all.parq/t/refs.16.parq")
+        self.append(5)  # less than what was left
+        self.expect(self.open(), range(6))
+
+    def test_another_program_that_appends_is_told(self):
+        self.make(2)
+        folder = os.open("all.parq", os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        self.assertIn("another program appends to it", self.append(2, status=1))
+        fcntl.flock(folder, fcntl.LOCK_UN)
+        self.append(2)
+        self.expect(self.open(), range(3))
+
+
+class Anew(Steps):
+    def test_is_written_what_does_not_only_grow(self):
+        run("combine", self.write(5, 3), "--along", "time", "--record-size", "7", "-o", "all.parq")
+        self.append(0, 3)
+        self.expect(self.open(), [0, 1, 2, 5, 6, 7])
+        self.append(3, 2)
+        self.expect(self.open(), range(8))
+
+    def test_is_written_what_others_wrote(self):
+        self.make(5)
+        name = "all.parq/.zmetadata"
+        with open(name, encoding="utf-8") as file:
+            made = json.load(file)
+        made["metadata"] = {key: json.dumps(value) for key, value in made["metadata"].items()}
+        with open(name, "w", encoding="utf-8") as file:
+            json.dump(made, file)
+        self.append(5)
+        self.expect(self.open(), range(6))
+        self.append(6)
+        self.expect(self.open(), range(7))
+
+    def test_gives_what_joining_gives(self):
+        names = [self.write(step, 1) for step in range(6)]
+        how = ["--along", "time", "--record-size", "7", "-o"]
+        run("combine", *names[:2], *how, "all.parq")
+        for name in names[2:]:
+            run("append", "all.parq", name, "--along", "time")
+        run("combine", *names, *how, "once.parq")
+        run("combine", "all.parq", *how, "again.parq")
+        self.assertIn("t/refs.11.parq", files("once.parq"))
+        for name in files("once.parq"):
+            with open(os.path.join("once.parq", name), "rb") as one, open(os.path.join("again.parq", name), "rb") as other:
+                self.assertEqual(one.read(), other.read(), name)
+        self.expect(self.open("all.parq"), range(6))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[1:]])

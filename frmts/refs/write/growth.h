@@ -1,0 +1,54 @@
+/* growth.h -- a Parquet set that is there, and grows: what of it stays as it is.
+ *
+ * A set grows in its place where nothing changes that is there: documents of arrays are the same
+ * but for the first number of their shapes, record files whose chunks were all there have the same
+ * bytes, and others get rows behind those that they have. So who has opened the set before goes on
+ * reading what it was. What is new lies there before ".zmetadata" tells of it.
+ */
+#ifndef REFS_WRITE_GROWTH_H
+#define REFS_WRITE_GROWTH_H
+
+#include "place.h"
+#include "refs/write.h"
+
+typedef struct refs_growth refs_growth;
+
+/** The set at `place->wanted`; *growth is NULL where there is none that could grow. */
+refs_status refs_growth__open(const refs_place *place, uint64_t record_size, refs_growth **growth,
+                              refs_error *err);
+void refs_growth__free(refs_growth *growth);
+
+/** A document of the new set. */
+refs_status refs_growth__document(refs_growth *growth, refs_str key, refs_bytes document,
+                                  refs_error *err);
+
+/** The array whose chunks follow has so many; the one before is complete. */
+void refs_growth__array(refs_growth *growth, refs_str prefix, uint64_t n_chunks);
+
+/** How many chunks of that array were there. */
+uint64_t refs_growth__n_old(const refs_growth *growth);
+
+/** What chunk `number` was, where it was the last one and not full: `bytes` cut off there, in
+ * `scratch`, with zeros behind. False where it was as it is. */
+refs_status refs_growth__cut(const refs_growth *growth, const refs_write_chunk *chunk,
+                             refs_buf *scratch, bool *is_cut, refs_error *err);
+
+typedef enum refs_growth_rows {
+    REFS_GROWTH_ALL_ROWS, /**< nothing new comes into this record file */
+    REFS_GROWTH_OLD_ROWS  /**< what was in it; now comes more */
+} refs_growth_rows;
+
+/** The bytes that record file number `record` had with the chunks that were there: none where it
+ * was not there. */
+refs_status refs_growth__compare(refs_growth *growth, uint64_t record, refs_bytes bytes,
+                                 refs_growth_rows rows, refs_error *err);
+
+/** A record file is complete: whether it is to be written. */
+refs_status refs_growth__record(refs_growth *growth, uint64_t record, bool *is_written,
+                                refs_error *err);
+
+/** Moves what was written into the set, ".zmetadata" at last; or, where it could not grow,
+ * completes what was written with what was not, and puts that in its place. */
+refs_status refs_growth__move(refs_growth *growth, refs_place *place, refs_error *err);
+
+#endif
