@@ -56,10 +56,15 @@ static refs_status absolute(const refs_binding *args, size_t n, refs_template_sc
 static refs_status to_float(const refs_binding *args, size_t n, refs_template_scratch *scratch,
                             refs_value *result, refs_error *err) {
     (void)scratch;
-    REFS_TRY(expect_no_arguments(n, err));
-    if (!refs_value_is_number(&args[0].value))
-        return refs_fail(err, REFS_UNSUPPORTED, "filter \"float\" is for numbers only");
-    *result = refs_value_float(refs_value_as_float(&args[0].value));
+    static const char *const names[] = {"default", NULL};
+    const refs_value *otherwise;
+    refs_error problem = REFS_ERROR_INIT;
+    double number;
+    REFS_TRY(refs_template__take_arguments(args, n, names, &otherwise, err));
+    refs_status status = refs_value_to_float(&args[0].value, &number, &problem);
+    if (status != REFS_OK && otherwise == NULL)
+        return refs_fail(err, status, "%s", problem.message);
+    *result = status == REFS_OK ? refs_value_float(number) : *otherwise;
     return REFS_OK;
 }
 

@@ -124,7 +124,7 @@ refs_status refs_value_to_text(const refs_value *value, refs_template_scratch *s
     return refs_value_scratch_copy(scratch, refs_str_from(written), text, err);
 }
 
-/* -- integers ---------------------------------------------------------------------------------- */
+/* -- numbers ----------------------------------------------------------------------------------- */
 
 /* int() of a text allows white space around, a sign and zeros before the digits. */
 static bool read_integer(refs_str text, int64_t *integer) {
@@ -160,4 +160,54 @@ refs_status refs_value_to_integer(const refs_value *value, int64_t *integer, ref
     }
     return refs_fail(err, REFS_INVALID, "%s is not an integer of 64 bits",
                      refs_value_kind_text(value->kind));
+}
+
+static size_t end_of_digits(refs_str text, size_t at) {
+    while (at < text.size && text.data[at] >= '0' && text.data[at] <= '9') at++;
+    return at;
+}
+
+/* A decimal number without its sign, or what is none. */
+static bool is_decimal(refs_str text) {
+    size_t end = end_of_digits(text, 0);
+    bool has_digits = end > 0;
+    if (end < text.size && text.data[end] == '.') {
+        size_t begin = end + 1;
+        end = end_of_digits(text, begin);
+        has_digits = has_digits && end > begin;
+    }
+    if (end < text.size && (text.data[end] == 'e' || text.data[end] == 'E')) {
+        size_t begin = end + 1;
+        if (begin < text.size && (text.data[begin] == '+' || text.data[begin] == '-')) begin++;
+        end = end_of_digits(text, begin);
+        has_digits = has_digits && end > begin;
+    }
+    return has_digits && end == text.size;
+}
+
+static bool read_float(refs_str text, double *number) {
+    refs_str word = refs_str_trim(text, " \t\n\r\f\v");
+    bool negative = refs_str_starts(word, "-");
+    if (negative || refs_str_starts(word, "+")) word = refs_str_part(word, 1, word.size);
+    if (!is_decimal(word)) return false;
+    size_t zeros = 0; /* before another digit, which JSON has not */
+    while (zeros + 1 < end_of_digits(word, 0) && word.data[zeros] == '0') zeros++;
+    double size = refs_json_number_to_double(refs_str_part(word, zeros, word.size));
+    *number = negative ? -size : size;
+    return true;
+}
+
+refs_status refs_value_to_float(const refs_value *value, double *number, refs_error *err) {
+    *number = 0;
+    if (refs_value_is_number(value)) {
+        *number = refs_value_as_float(value);
+        return REFS_OK;
+    }
+    if (value->kind != REFS_VALUE_TEXT)
+        return refs_fail(err, REFS_INVALID, "%s is not a number",
+                         refs_value_kind_text(value->kind));
+    return read_float(value->text, number)
+               ? REFS_OK
+               : refs_fail(err, REFS_INVALID, "\"%.*s\" is not a number",
+                           REFS_STR_ARG(value->text));
 }

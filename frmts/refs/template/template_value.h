@@ -108,4 +108,7 @@ refs_status refs_value_to_text(const refs_value *value, refs_template_scratch *s
 /** Python's int() of a number or a text; sets *integer. */
 refs_status refs_value_to_integer(const refs_value *value, int64_t *integer, refs_error *err);
 
+/** Python's float() of a number or of a text that is a decimal one; sets *number. */
+refs_status refs_value_to_float(const refs_value *value, double *number, refs_error *err);
+
 #endif
