@@ -3,6 +3,7 @@ and virtual datasets, locally and over HTTP. Skips without h5py.
 """
 
 import os
+import subprocess
 import sys
 import unittest
 
@@ -64,6 +65,37 @@ class Case(unittest.TestCase):
         finally:
             gdal.PopErrorHandler()
         return found, said
+
+
+class Names(Case):
+    def test_may_be_numbers(self):
+        with h5py.File(self.path("numbers.h5"), "w") as file:
+            for name in ("0", "1/0", "1/17", "1/1.5", "1/2/3"):
+                file[name] = np.array([7, 8, 9])
+                file["scalar/" + name] = 5
+        self.expect("numbers.h5", "0", "1/0", "1/17", "1/1.5", "1/2/3", "scalar/0", "scalar/1/17", "scalar/1/2/3")
+
+
+class FillValues(Case):
+    def test_of_complex_numbers_are_read_in_both_byte_orders(self):
+        with h5py.File(self.path("complex.h5"), "w") as file:
+            for dtype in ("<c8", ">c8", "<c16", ">c16"):
+                file.create_dataset(dtype, (3, 4), dtype, fillvalue=1.5 + 2.25j, chunks=(3, 4))
+            file.create_dataset("nan", (3, 4), ">c8", fillvalue=complex("nan+1j"), chunks=(3, 4))
+        self.expect("complex.h5", "<c8", ">c8", "<c16", ">c16")
+        value = read(self.path("complex.h5"), "nan")[1, 1]
+        self.assertTrue(np.isnan(value.real) and value.imag == 1)
+
+    def test_of_zero_are_values_where_nobody_declared_them(self):
+        path = self.path("plain.nc")
+        write = ("import netCDF4, sys\nfile = netCDF4.Dataset(sys.argv[1], 'w')\n"
+                 "for dim in 'yx': file.createDimension(dim, 3)\n"
+                 "file.createVariable('filled', 'i2', ('y', 'x'))[:] = 1\n"
+                 "file.createVariable('never', 'i2', ('y', 'x'), fill_value=False)[:] = 0\nfile.close()")
+        if subprocess.run([sys.executable, "-c", write, path], check=False, capture_output=True).returncode != 0:
+            self.skipTest("there is no module netCDF4")
+        dataset = gdal.Open(f'REFS:"{path}":/never')
+        self.assertIsNone(dataset.GetRasterBand(1).GetNoDataValue())
 
 
 class ExternalLinks(Case):

@@ -66,6 +66,19 @@ TEST(EachChunk, WithSlashesBetweenNumbersIsFound) {
     EXPECT_EQ(Chunks(under.set, "y/c/", {4}, '/').text, "3=[v] ");
 }
 
+TEST(EachChunk, OfArraysWithNumbersForNamesIsFound) {
+    SetUnderTest under;
+    ASSERT_EQ(under.Open(R"({"a/0/2":["u"],"a/1/2/0":["v"],"7/0":["w"],"a/3/0.1":["x"],
+                             "5/c/1/0":["y"],"6/1/0":["z"],".zgroup":"{}"})"),
+              REFS_OK);
+    EXPECT_EQ(Chunks(under.set, "a/0/", {3}).text, "2=[u] ");
+    EXPECT_EQ(Chunks(under.set, "a/1/2/", {3}).text, "0=[v] ");
+    EXPECT_EQ(Chunks(under.set, "7/", {}).text, "0=[w] ");
+    EXPECT_EQ(Chunks(under.set, "a/3/", {2, 2}).text, "0.1=[x] ");
+    EXPECT_EQ(Chunks(under.set, "5/c/", {2, 2}, '/').text, "1.0=[y] ");
+    EXPECT_EQ(Chunks(under.set, "6/", {2, 2}, '/').text, "1.0=[z] ");
+}
+
 TEST(EachChunk, ThatCannotBeResolvedIsNamed) {
     SetUnderTest under;
     ASSERT_EQ(under.Open(R"({"a/0.0":["u"],"a/0.1":["nowhere://x"],".zgroup":"{}"})"), REFS_OK);

@@ -147,14 +147,27 @@ static refs_str drop_end(refs_str text, size_t size) {
     return refs_str_part(text, 0, text.size > size ? text.size - size : 0);
 }
 
-/* "array/c/0/1", and "array/0.1" of arrays whose metadata ask for keys of version 2. */
+/* `path`, which `text` begins with, and the next name of it. */
+static refs_str up_to_next_slash(refs_str text, refs_str path) {
+    size_t end = path.size > 0 ? path.size + 1 : 0;
+    while (end < text.size && text.data[end] != '/') end++;
+    return refs_str_part(text, 0, end);
+}
+
+/* "array/c/0/1", and "array/0.1" or "array/0/1" of arrays whose metadata ask for keys of version 2:
+ * there the first numbers may be names. */
 static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err) {
-    const refs_str prefix = key->prefix;
-    if (refs_str_is(prefix, "c/") || refs_str_ends(prefix, "/c/")) {
-        refs_status status = find_in(self, drop_end(prefix, 3), key->index, key->rank, ref, err);
-        if (status != REFS_NOT_FOUND) return status;
+    const size_t most = key->separator == '/' && key->text.size > 0 ? key->rank - 1 : 0;
+    refs_str path = drop_end(key->prefix, 1);
+    refs_status status = REFS_NOT_FOUND;
+    if (refs_str_is(path, "c") || refs_str_ends(path, "/c"))
+        status = find_in(self, drop_end(path, 2), key->index, key->rank, ref, err);
+    for (size_t n_names = 0; n_names <= most && status == REFS_NOT_FOUND; n_names++) {
+        const size_t rank = key->rank - n_names;
+        status = find_in(self, path, key->index + n_names, rank, ref, err);
+        path = up_to_next_slash(key->text, path);
     }
-    return find_in(self, drop_end(prefix, 1), key->index, key->rank, ref, err);
+    return status;
 }
 
 /* "array/c" of an array without dimensions. */

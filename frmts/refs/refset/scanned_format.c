@@ -25,12 +25,15 @@ static void set_ref(refs_scan *scan, const refs_scan_chunk *chunk, refs_ref *ref
     ref->bytes = chunk->bytes;
 }
 
-/* Keys of chunks are "path/3.0.1"; "path/0" of an array without dimensions. */
+/* Keys of chunks are "path/3.0.1"; "path/0" of an array without dimensions. Numbers before the last
+ * slash are names. */
 static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err) {
     refs_scan_chunk chunk;
-    if (key->prefix.size == 0) return REFS_NOT_FOUND;
-    refs_scan_key wanted = {refs_str_part(key->prefix, 0, key->prefix.size - 1), key->index,
-                            key->rank};
+    const size_t slash = refs_str_find_last(key->text, '/');
+    const size_t n_names = key->separator == '/' ? key->rank - 1 : 0;
+    if (slash == SIZE_MAX) return REFS_NOT_FOUND;
+    refs_scan_key wanted = {refs_str_part(key->text, 0, slash), key->index + n_names,
+                            key->rank - n_names};
     refs_status status = refs_scan_find(self, &wanted, &chunk, err);
     if (status != REFS_OK) return status;
     set_ref(self, &chunk, ref);

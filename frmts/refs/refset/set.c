@@ -211,6 +211,17 @@ static refs_status each_of_table(const refs_set *set, const refs_chunk_table *ta
     return REFS_OK;
 }
 
+/* Of an array whose name ends in a number the tables take that for a part of the index. */
+static bool is_split_elsewhere(const refs_chunk_keys *keys) {
+    if (keys->prefix.size == 0 || (keys->rank > 1 && keys->separator != '/')) return false;
+    const refs_str path = refs_str_part(keys->prefix, 0, keys->prefix.size - 1);
+    const size_t slash = refs_str_find_last(path, '/');
+    refs_chunk_key name;
+    return refs_refset__chunk_key_split(
+               refs_str_part(path, slash == SIZE_MAX ? 0 : slash + 1, path.size), &name) &&
+           name.rank == 1;
+}
+
 /* Keys that do not look as those of chunks do, "t2m/c" and "t2m/c.0.1", are in no table. */
 static refs_status each_by_name(const refs_set *set, const refs_chunk_keys *keys,
                                 const refs_chunk_visitor *visitor, refs_error *err) {
@@ -241,6 +252,11 @@ refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys
         if (keys->n[dim] == 0) return REFS_OK;
     if (keys->prefix.size > 0 && !refs_str_ends(keys->prefix, "/"))
         return each_by_name(set, keys, visitor, err);
+    if (set->chunks.self == NULL && is_split_elsewhere(keys)) {
+        const uint64_t one = 1;
+        const refs_chunk_keys scalar = {keys->prefix, keys->separator, 1, &one};
+        return each_by_name(set, keys->rank > 0 ? keys : &scalar, visitor, err);
+    }
     const refs_chunk_table *table = refs_refset__set_table(set, &wanted);
     /* Of one number alone nothing tells what would stand between two. */
     refs_chunk_key other = wanted;
