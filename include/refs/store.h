@@ -132,10 +132,16 @@ refs_status refs_store_find(const refs_store *store, const refs_store_key *key,
  * later, on another thread. */
 void refs_store_locate(const refs_store *store, const refs_store_key *key, refs_error *err);
 
-/** Calls `visit` for every key that is no chunk, as refs_set_each_name does. */
+/** Calls `visit` for every key that is no chunk, as refs_set_each_name does; what the set notes of
+ * its sources is left out. */
 refs_status refs_store_each_name(const refs_store *store,
                                  refs_status (*visit)(void *user, refs_str key, refs_error *err),
                                  void *user, refs_error *err);
+
+/** Whether what a file declares is an attribute in the set, too: the set is a data file's own
+ * index, or its writer noted its sources (REFS_SOURCES_GROUP). Others move attributes into the
+ * metadata of arrays. */
+bool refs_store_keeps_attributes(const refs_store *store);
 
 /** The name of the set, for messages. */
 const char *refs_store_name(const refs_store *store);

@@ -183,6 +183,9 @@ refs_status refs_hierarchy_open(struct refs_store *store, const refs_notes *note
                                 refs_hierarchy **hierarchy, refs_error *err);
 void refs_hierarchy_free(refs_hierarchy *hierarchy);
 
+/** As refs_store_keeps_attributes. */
+bool refs_hierarchy_keeps_attributes(const refs_hierarchy *hierarchy);
+
 /** Arrays and groups in the order in which the set first names them; group 0 is the root. */
 size_t refs_hierarchy_n_arrays(const refs_hierarchy *hierarchy);
 const refs_array_meta *refs_hierarchy_array(const refs_hierarchy *hierarchy, size_t i);

@@ -25,6 +25,16 @@ TEST(Hierarchy, FollowsFromTheKeys) {
     EXPECT_STREQ(refs_hierarchy_group(h.get(), 2)->name, "b");
 }
 
+TEST(Hierarchy, HidesTheSourcesOfASet) {
+    MemoryHierarchy h;
+    h.store.put(".zgroup", R"({"zarr_format":2})");
+    h.store.put(".zsources/.zgroup", R"({"zarr_format":2})");
+    h.store.put(".zsources/.zattrs", R"({"sources":[]})");
+    h.store.put("t2m/.zarray", zarray());
+    EXPECT_EQ(h.arrayPaths(), (Paths{"/t2m"}));
+    EXPECT_EQ(h.groupPaths(), (Paths{""}));
+}
+
 TEST(Hierarchy, ListsArraysInTheOrderOfTheirFirstKey) {
     MemoryHierarchy h;
     for (const char *name : {"z", "b", "m"}) h.store.put(std::string(name) + "/.zattrs", "{}");
@@ -158,7 +168,7 @@ TEST(Hierarchy, CallsTheRootGroupASlashInNotes) {
     h.store.put(".zattrs", "[]");
     EXPECT_NE(h.get(), nullptr);
     EXPECT_EQ(h.notes,
-              std::vector<std::string>{"/: the attributes are not used: it is not JSON object"});
+              std::vector<std::string>{"/: the attributes are not used: it is not a JSON object"});
 }
 
 TEST(Hierarchy, IgnoresPathsThatNobodyCouldMean) {

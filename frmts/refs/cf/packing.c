@@ -142,6 +142,7 @@ static bool is_zero(const refs_array_meta *array) {
  * writers of Zarr 3 do; or puts zeros where nobody can have declared them, as what HDF5 or Zarr
  * fill with by themselves. */
 static bool zeros_mean_nothing(const refs_hierarchy *hierarchy) {
+    if (refs_hierarchy_keeps_attributes(hierarchy)) return true;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
         if (array->status != REFS_OK) continue;

@@ -55,10 +55,6 @@ static void sort_groups(const refs_group_meta **groups, size_t n) {
     if (!is_sorted) qsort(groups, n, sizeof(void *), compare_paths);
 }
 
-static bool is_hidden(const refs_group_meta *group) {
-    return strcmp(group->path, "/" REFS_SOURCES_GROUP) == 0;
-}
-
 static refs_status add_groups(const refs_hierarchy *hierarchy, ncrefs_model *model,
                               refs_error *err) {
     size_t n = refs_hierarchy_n_groups(hierarchy);
@@ -71,7 +67,6 @@ static refs_status add_groups(const refs_hierarchy *hierarchy, ncrefs_model *mod
         sorted[i] = refs_hierarchy_group(hierarchy, i);
     if (status == REFS_OK) sort_groups(sorted, n);
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
-        if (is_hidden(sorted[i])) continue;
         ncrefs_group *group = &model->groups[model->n_groups];
         const char *path = sorted[i]->path, *slash = strrchr(path, '/');
         *group = (ncrefs_group){.name = sorted[i]->name, .path = path};

@@ -112,6 +112,15 @@ static refs_expected recorded_of(const refs_store *store, const refs_ref *ref) {
     return id != REFS_INTERN_NONE ? all->recorded[id] : (refs_expected){.etag = NULL};
 }
 
+bool refs_store_keeps_attributes(const refs_store *store) {
+    refs_ref ref;
+    if (refs_set_is_file(store->set)) return true;
+    const refs_status status =
+        refs_set_find(store->set, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"), &ref, NULL);
+    refs_ref_release(&ref);
+    return status == REFS_OK;
+}
+
 const char *refs_store_name(const refs_store *store) {
     return store->name != NULL ? store->name : refs_set_location(store->set);
 }
@@ -156,10 +165,22 @@ static refs_status find(const refs_store *store, refs_str key, refs_ref *ref, re
     return status;
 }
 
+typedef struct name_visitor {
+    refs_status (*visit)(void *user, refs_str key, refs_error *err);
+    void *user;
+} name_visitor;
+
+static refs_status visit_others(void *user, refs_str key, refs_error *err) {
+    const name_visitor *visitor = user;
+    if (refs_str_starts(key, REFS_SOURCES_GROUP "/")) return REFS_OK;
+    return visitor->visit(visitor->user, key, err);
+}
+
 refs_status refs_store_each_name(const refs_store *store,
                                  refs_status (*visit)(void *user, refs_str key, refs_error *err),
                                  void *user, refs_error *err) {
-    return refs_set_each_name(store->set, visit, user, err);
+    name_visitor visitor = {visit, user};
+    return refs_set_each_name(store->set, visit_others, &visitor, err);
 }
 
 /* -- many keys at once ------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* hierarchy.c -- groups and arrays from the documents of a tree, see zarr.h. */
+#include "refs/store.h"
 #include "zarr_internal.h"
 
 #define NONE UINT32_MAX
@@ -190,6 +191,10 @@ refs_status refs_hierarchy_open(struct refs_store *store, const refs_notes *note
 }
 
 /* -- looking ----------------------------------------------------------------------------------- */
+
+bool refs_hierarchy_keeps_attributes(const refs_hierarchy *hierarchy) {
+    return refs_store_keeps_attributes(hierarchy->store);
+}
 
 size_t refs_hierarchy_n_arrays(const refs_hierarchy *hierarchy) {
     return hierarchy->n_arrays;

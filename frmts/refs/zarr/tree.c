@@ -132,7 +132,7 @@ static refs_status parse(refs_tree *tree, refs_bytes text, refs_document *docume
         if (refs_json_is_object(refs_json_root(doc)))
             document->root = refs_json_root(doc);
         else
-            status = refs_fail(&problem, REFS_INVALID, "it is not JSON object");
+            status = refs_fail(&problem, REFS_INVALID, "it is not a JSON object");
     }
     return status == REFS_OK ? REFS_OK : set_problem(tree, document, status, problem.message, err);
 }
