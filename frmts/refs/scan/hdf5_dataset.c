@@ -272,18 +272,25 @@ static json_t *zarr_number(json_t *value) {
     return value;
 }
 
+static json_t *number_of(const refs_hdf5_type *type, const uint8_t *bytes) {
+    json_t *value = NULL;
+    if (refs_hdf5__value(NULL, type, bytes, &value, NULL) != REFS_OK) return NULL;
+    return zarr_number(value);
+}
+
 json_t *refs_hdf5__fill_value(const refs_hdf5_dataset *dataset) {
     const refs_hdf5_layout *layout = &dataset->layout;
     const refs_hdf5_type *type = refs_hdf5__element_type(dataset);
-    json_t *value = NULL;
+    const refs_hdf5_type *part = refs_hdf5__complex_part(type);
+    const uint8_t *fill = layout->fill.data;
     if (type->class == REFS_HDF5_VLEN && type->is_string) return json_string("");
     if (refs_hdf5__is_indirect(type)) return NULL;
     if (!layout->has_fill) return dataset->is_fill_undefined ? NULL : zero_of(type);
     bool is_number = type->class == REFS_HDF5_FIXED || type->class == REFS_HDF5_FLOAT ||
                      type->class == REFS_HDF5_ENUM || type->class == REFS_HDF5_BITFIELD;
-    if (!is_number) return base64_of(refs_bytes_view(layout->fill.data, type->size));
-    if (refs_hdf5__value(NULL, type, layout->fill.data, &value, NULL) != REFS_OK) return NULL;
-    return zarr_number(value);
+    if (part != NULL)
+        return json_pack("[o,o]", number_of(part, fill), number_of(part, fill + part->size));
+    return is_number ? number_of(type, fill) : base64_of(refs_bytes_view(fill, type->size));
 }
 
 /* -- all --------------------------------------------------------------------------------------- */

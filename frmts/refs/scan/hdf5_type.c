@@ -273,6 +273,12 @@ static bool is_complex(const refs_hdf5_type *type) {
            imaginary->type->size == real->type->size;
 }
 
+/* NumPy has none of halves. */
+const refs_hdf5_type *refs_hdf5__complex_part(const refs_hdf5_type *type) {
+    if (!is_complex(type) || type->size <= 4) return NULL;
+    return type->base != NULL ? type->base : type->members[0].type;
+}
+
 static json_t *number_type(const refs_hdf5_type *type, char letter) {
     char order = type->size == 1 ? '|' : type->is_big_endian ? '>' : '<';
     return json_sprintf("%c%c%u", order, letter, type->size);
@@ -313,10 +319,8 @@ static json_t *compound_dtype(const refs_hdf5_type *type);
 
 json_t *refs_hdf5__dtype(const refs_hdf5_type *type) {
     if (is_boolean(type)) return json_string("|b1");
-    if (is_complex(type) && type->size > 4) {
-        const refs_hdf5_type *part = type->base != NULL ? type->base : type->members[0].type;
-        return json_sprintf("%cc%u", part->is_big_endian ? '>' : '<', type->size);
-    }
+    const refs_hdf5_type *part = refs_hdf5__complex_part(type);
+    if (part != NULL) return json_sprintf("%cc%u", part->is_big_endian ? '>' : '<', type->size);
     switch (type->class) {
     case REFS_HDF5_FIXED:
     case REFS_HDF5_BITFIELD:

@@ -33,15 +33,15 @@ struct refs_hdf5_type {
     refs_hdf5_type_class class;
     uint32_t size;
     bool is_big_endian, is_signed;
-    bool is_native;       /**< FIXED, FLOAT, BITFIELD: of a kind that NumPy has, too */
-    bool is_string;       /**< VLEN: a string */
-    uint8_t padding;      /**< STRING: 0 ended by NUL, 1 padded with NULs, 2 padded with spaces */
-    uint16_t bits;        /**< FIXED, FLOAT, BITFIELD: precision */
-    bool is_vax;          /**< FLOAT: bytes in an order of their own */
+    bool is_native;         /**< FIXED, FLOAT, BITFIELD: of a kind that NumPy has, too */
+    bool is_string;         /**< VLEN: a string */
+    uint8_t padding;        /**< STRING: 0 ended by NUL, 1 padded with NULs, 2 padded with spaces */
+    uint16_t bits;          /**< FIXED, FLOAT, BITFIELD: precision */
+    bool is_vax;            /**< FLOAT: bytes in an order of their own */
     refs_bit_number number; /**< FIXED, FLOAT, BITFIELD: where its bits are, unless is_vax */
-    uint8_t kind;         /**< REFERENCE: 0 to an object, 1 to a region, more of newer files */
-    refs_hdf5_type *base; /**< ENUM, VLEN, ARRAY, COMPLEX */
-    size_t rank;          /**< ARRAY */
+    uint8_t kind;           /**< REFERENCE: 0 to an object, 1 to a region, more of newer files */
+    refs_hdf5_type *base;   /**< ENUM, VLEN, ARRAY, COMPLEX */
+    size_t rank;            /**< ARRAY */
     uint32_t shape[REFS_SCAN_MAX_RANK];
     refs_hdf5_member *members; /**< COMPOUND, ENUM (names) */
     size_t n_members;
@@ -59,6 +59,10 @@ json_t *refs_hdf5__dtype(const refs_hdf5_type *type);
 /** How numbers lie in their bytes that become others in arrays of that type, or of arrays of it;
  * NULL where they stay as they are, and where no array has them. */
 const refs_bit_number *refs_hdf5__recast(const refs_hdf5_type *type);
+
+/** What the real and the imaginary part of a complex number are, one behind the other; NULL of
+ * other types. */
+const refs_hdf5_type *refs_hdf5__complex_part(const refs_hdf5_type *type);
 
 /** Whether values of that type need more than their own bytes: variable length, references. */
 bool refs_hdf5__is_indirect(const refs_hdf5_type *type);
