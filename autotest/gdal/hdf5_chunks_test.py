@@ -49,7 +49,7 @@ def write_masks(path):
         v[4:7] = np.arange(18).reshape(3, 6)
         w = file.create_dataset("w", (2, 6), "<i4", chunks=(1, 6), fletcher32=True, shuffle=True)
         w[:] = np.arange(12).reshape(2, 6)
-        w.id.write_direct_chunk((1, 0), np.arange(6, dtype="<i4").tobytes(), filter_mask=3)
+        w.id.write_direct_chunk((1, 0), np.arange(6, dtype="<i4").tobytes(), filter_mask=0xFFFFFFFF)
 
 
 def write_contiguous(path):
@@ -108,7 +108,7 @@ def write_arrays(path):
 
 
 def write_mask_of_others(path):
-    """A chunk that went without a filter that the dataset does not have."""
+    """A chunk whose mask has bits of filters that the dataset does not have: HDF5 does not look at them."""
     with h5py.File(path, "w") as file:
         v = file.create_dataset("v", (1, 6), "<i4", chunks=(1, 6), compression="gzip")
         v.id.write_direct_chunk((0, 0), np.arange(6, dtype="<i4").tobytes(), filter_mask=5)
@@ -138,11 +138,9 @@ def differing_texts(path):
 
 
 def check_mask_of_others(path):
-    try:
-        read(path, "v")
-    except RuntimeError as error:
-        return [] if "the filter mask 0x5 is for more than the 1 codecs" in str(error) else [error]
-    return ["a filter mask for three filters of one was taken"]
+    with h5py.File(path) as file:
+        expected = file["v"][...]
+    return [] if np.array_equal(read(path, "v"), expected) else ["a mask with bits to spare"]
 
 
 def main():

@@ -9,9 +9,11 @@ static bool is_partial(const refs_hdf5_layout *layout, const uint64_t *at) {
 }
 
 static uint32_t mask_of(const refs_hdf5_layout *layout, const uint64_t *at, uint32_t mask) {
+    const uint32_t all = (uint32_t)((UINT64_C(1) << layout->n_filters) - 1);
     bool may_be_unfiltered = (layout->flags & REFS_HDF5_PARTIAL_UNFILTERED) != 0;
-    if (may_be_unfiltered && is_partial(layout, at))
-        mask = (uint32_t)((UINT64_C(1) << layout->n_filters) - 1);
+    /* Bits of filters that there are not mean nothing; who writes chunks as they are sets them all.
+     */
+    mask = may_be_unfiltered && is_partial(layout, at) ? all : mask & all;
     /* The codec that comes before the filters is never skipped. */
     return layout->is_recast ? mask << 1 : mask;
 }
