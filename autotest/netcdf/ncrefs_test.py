@@ -295,6 +295,14 @@ class Programs(Case):
         ask = [sys.executable, "-c", program]
         self.assertEqual(self.with_sets(*ask, self.set), self.run_program(*ask, self.file))
 
+    def test_python_reads_aggregations(self):
+        self.run_program(REFS, "split", self.file, "-o", "m.nca", "--subarray-shape", "time=2", "--quiet")
+        program = "import netCDF4, sys; print(netCDF4.Dataset(sys.argv[1])['v_u2'][1:3, ::7, 39].tolist())"
+        ask = [sys.executable, "-c", program]
+        for rewrites in (None, "nowhere=>here;a=>b"):
+            self.environment.update({"NCREFS_URL_REWRITE": rewrites} if rewrites else {})
+            self.assertEqual(self.with_sets(*ask, "REFS:" + self.path("m.nca")), self.run_program(*ask, self.file))
+
     def test_r_reads(self):
         self.need("Rscript")
         program = "library(ncdf4); f <- nc_open(commandArgs(TRUE)[1]); print(mean(ncvar_get(f, 'v_f4'), na.rm=TRUE))"

@@ -120,6 +120,9 @@ typedef struct ncrefs_source {
     refs_cache *cache;
     refs_locations *locations;
     refs_fragments *fragments;
+    char
+        *rewrites_text; /* what follows points into it; fragments are opened later, by these, too */
+    const char *rewrites[MAX_REWRITES + 1];
 } ncrefs_source;
 
 static void free_source(ncrefs_source *source) {
@@ -131,6 +134,7 @@ static void free_source(ncrefs_source *source) {
     refs_locations_free(source->locations);
     refs_fetcher_free(source->fetcher);
     refs_set_free(source->set);
+    refs_free(source->rewrites_text);
     refs_free(source);
 }
 
@@ -246,34 +250,32 @@ static refs_status locate(refs_str name, refs_buf *location, refs_error *err) {
     return refs_buf_append(location, "", 1, err);
 }
 
-/* NCREFS_URL_REWRITE: "old=>new", several with ";" between them. Changes `text`, which is to
- * outlive the list. */
-static void split_rewrites(char *text, const char *rewrites[MAX_REWRITES + 1]) {
+/* NCREFS_URL_REWRITE: "old=>new", several with ";" between them. */
+static refs_status read_rewrites(ncrefs_source *source, refs_error *err) {
+    const char *said = getenv("NCREFS_URL_REWRITE");
     size_t n = 0;
+    if (said == NULL) return REFS_OK;
+    char *text = source->rewrites_text = refs_str_copy(refs_str_from(said));
+    if (text == NULL) return refs_fail_nomem(err);
     for (char *end = text; text != NULL && n < MAX_REWRITES; text = end != NULL ? end + 1 : NULL) {
         end = strchr(text, ';');
         if (end != NULL) *end = '\0';
-        if (*text != '\0') rewrites[n++] = text;
+        if (*text != '\0') source->rewrites[n++] = text;
     }
-    rewrites[n] = NULL;
+    return REFS_OK;
 }
 
 static refs_status open_model(ncrefs_file *file, int64_t index, refs_error *err) {
-    const char *rewrites[MAX_REWRITES + 1], *said = getenv("NCREFS_URL_REWRITE");
     const refs_notes told = notes();
-    char *text = said != NULL ? refs_str_copy(refs_str_from(said)) : NULL;
     refs_set_options sets = REFS_SET_OPTIONS_INIT;
-    split_rewrites(text, rewrites);
-    sets.rewrites = rewrites;
+    file->source = refs_calloc(1, sizeof *file->source);
+    if (file->source == NULL) return refs_fail_nomem(err);
+    REFS_TRY(read_rewrites(file->source, err));
+    sets.rewrites = file->source->rewrites;
     sets.notes = told;
     sets.set_index = index;
-    file->source = refs_calloc(1, sizeof *file->source);
-    refs_status status = file->source != NULL
-                             ? open_source(file->location, &sets, file->source, err)
-                             : refs_fail_nomem(err);
-    refs_free(text);
-    return status == REFS_OK ? ncrefs_model_make(file->source->hierarchy, &told, &file->model, err)
-                             : status;
+    REFS_TRY(open_source(file->location, &sets, file->source, err));
+    return ncrefs_model_make(file->source->hierarchy, &told, &file->model, err);
 }
 
 refs_status ncrefs_file_open(const char *name, ncrefs_file **file, refs_error *err) {
