@@ -111,6 +111,11 @@ class Names(Case):
             self.fails("options do too", read, f"REFS:{repo}@v1.0", "/inline", ["BRANCH=dev"])
             self.fails("is none of branch=", read, f"REFS:{repo}#branch=dev&colour=red", "/inline")
 
+    def test_names_may_have_slashes_in_format_2(self):
+        two = os.path.join(DATA, "v2")
+        self.fails('has no branch "feature/x"; there are: dev, main', read, f"REFS:{two}#branch=feature/x", "/inline")
+        self.fails('has no branch "feature/x"', read, f"REFS:{two}", "/inline", ["BRANCH=feature/x"])
+
     def test_other_sets_have_no_states(self):
         self.folder.write_array(1, 2)
         self.fails("can be asked for of an Icechunk repository", read,

@@ -14,9 +14,11 @@
 
 static refs_status ref_location(refs_str folder, const char *kind, refs_str name,
                                 refs_buf *location, refs_error *err) {
-    if (refs_str_find(name, '/') != SIZE_MAX || name.size == 0)
-        return refs_fail(err, REFS_INVALID, "\"%.*s\" is no name of a %s", REFS_STR_ARG(name),
-                         kind);
+    if (name.size == 0) return refs_fail(err, REFS_INVALID, "a %s has no empty name", kind);
+    if (refs_str_find(name, '/') != SIZE_MAX)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "repositories of format 1 have no %s with a slash in its name: \"%.*s\"",
+                         kind, REFS_STR_ARG(name));
     return refs_buf_printf(location, err, "%.*s/refs/%s.%.*s/ref.json", (int)folder.size,
                            folder.data, kind, (int)name.size, name.data);
 }

@@ -58,10 +58,20 @@ static refs_status add_repository(refs_candidates *candidates, refs_str folder, 
     return status;
 }
 
+/* Names that it cannot have are those of the other format alone. */
+static refs_status add_old_repository(refs_candidates *candidates, refs_str folder,
+                                      const refs_icechunk_version *version, refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    refs_status status = add_repository(candidates, folder, 1, version, &problem);
+    if (status != REFS_UNSUPPORTED) return refs_fail(err, status, "%s", problem.message);
+    refs_free(candidates->list[--candidates->n].folder);
+    return REFS_OK;
+}
+
 static refs_status add_repositories(refs_candidates *candidates, refs_str folder,
                                     const refs_icechunk_version *version, refs_error *err) {
     REFS_TRY(add_repository(candidates, folder, 2, version, err));
-    return add_repository(candidates, folder, 1, version, err);
+    return add_old_repository(candidates, folder, version, err);
 }
 
 /* Where asking costs a request, what a name looks like says what to ask for first. */
@@ -104,7 +114,7 @@ static refs_status add_remote(refs_candidates *candidates, refs_str name, refs_s
     REFS_TRY(add_itself(candidates, name, err));
     if (what == LIKELY_EITHER) REFS_TRY(add_repository(candidates, repository, 2, version, err));
     if (what != LIKELY_FOLDER) REFS_TRY(add_metadata(candidates, folder, err));
-    return what == LIKELY_EITHER ? add_repository(candidates, repository, 1, version, err)
+    return what == LIKELY_EITHER ? add_old_repository(candidates, repository, version, err)
                                  : REFS_OK;
 }
 
