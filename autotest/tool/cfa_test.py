@@ -192,6 +192,9 @@ class Info(Folder):
             shown = run("info", "m.nca", "--partition", "1,0,0", "--variables", "tas")
             self.assertNotIn("[0,0,0]", shown)
             self.assertNotIn("[1,0,0]", run("info", "m.nca", "--partition", "none"))
+            told = json.loads(run("info", "m.nca", "--partition", "all", "--json"))["arrays"][0]
+            self.assertEqual(told["partitions"][1]["file"], "m/m.tas.1.0.0.nc")
+            self.assertEqual(told["partitions"][1]["begin"], [2, 0, 0])
             self.assertIn('units: "K"', run("info", "m.nca", "--metadata"))
             self.assertIn('title: "Archive"', run("info", "m.nca", "--metadata", "--group", "root"))
             run("info", "m.nca", "--partition", "all", "--variables", "pr", status=1)

@@ -306,6 +306,27 @@ class Index(Folder):
         os.remove("a.nc")
         self.expect_hours("a.json", [0])
 
+    def test_one_file_by_two_names_is_no_difference(self):
+        self.write("a.nc", [0])
+        run("index", "a.nc", "-o", "absolute.json")
+        run("index", "a.nc", "--relative", "-o", "relative.json")
+        run("diff", "absolute.json", "relative.json")
+        run("diff", "a.nc", "absolute.json")
+        run("diff", "absolute.json", "a.nc")
+        self.write("b.nc", [0])
+        run("index", "b.nc", "-o", "b.json")
+        said = json.loads(run("diff", "a.nc", "b.json", "--json", status=1))
+        self.assertIn({"key": "t/0.0.0", "difference": "other bytes"}, said["differences"])
+        self.assertEqual(said["different"], len(said["differences"]))
+
+    def test_attributes_are_shown_as_text_and_as_json(self):
+        self.write("a.nc", [0])
+        self.assertIn("scale_factor: 0.5", run("info", "a.nc", "--metadata"))
+        shown = json.loads(run("info", "a.nc", "--metadata", "--json"))
+        arrays = {array["path"]: array for array in shown["arrays"]}
+        self.assertEqual(arrays["/t"]["attributes"]["scale_factor"], 0.5)
+        self.assertEqual(len(arrays["/t"]["shape"]), 3)
+
     def test_names_are_relative_where_asked_for(self):
         os.mkdir("data")
         os.mkdir("sets")
@@ -1007,6 +1028,7 @@ class Other(Folder):
         self.assertIn("combine", run("--help"))
         self.assertIn("--resume", run("index", "--help"))
         self.assertIn(".SH OPTIONS", run("help", "man"))
+        self.assertIn("combine", run("help"))
         completion = run("help", "bash")
         subprocess.run(["bash", "-n"], input=completion, text=True, check=True)
         self.assertIn("--skip-errors", completion)

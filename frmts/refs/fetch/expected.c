@@ -69,10 +69,11 @@ refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *
         warn(fetcher, range, difference);
         return REFS_OK;
     }
-    return refs_fail(err, REFS_IO,
-                     "it changed since references to it were made: %s (-oo CHANGED=WARN or IGNORE "
-                     "reads it all the same)",
-                     difference);
+    return refs_fail(
+        err, REFS_IO,
+        "it changed since references to it were made: %s (index it again; the open option "
+        "CHANGED=WARN or IGNORE reads it all the same)",
+        difference);
 }
 
 /* False where nothing is expected of range `index`. */

@@ -1,5 +1,6 @@
 /* diff.c -- what differs between two sets. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tool.h"
@@ -9,18 +10,25 @@
 
 typedef struct comparison {
     const tool_set *sets; /* two */
-    bool is_quiet;
+    bool is_quiet, is_json;
     uint64_t n_different;
     size_t from; /* the set whose keys are gone through */
     const refs_array_meta *array;
     const refs_chunk_keys *keys; /* of its chunks */
     uint64_t n_of_array;
+    uint32_t known[2]; /* locations that were compared last */
+    bool is_known, are_known_same;
 } comparison;
 
 static void tell(comparison *at, refs_str key, const char *what) {
     at->n_different++;
-    if (!at->is_quiet && at->n_of_array++ < MAX_LISTED)
+    if (at->is_json) {
+        printf(at->n_different > 1 ? ",\n{\"key\":" : "\n{\"key\":");
+        tool_print_json_text(key);
+        printf(",\"difference\":\"%s\"}", what);
+    } else if (!at->is_quiet && at->n_of_array++ < MAX_LISTED) {
         printf("%.*s: %s\n", REFS_STR_ARG(key), what);
+    }
 }
 
 /* -- documents --------------------------------------------------------------------------------- */
@@ -87,13 +95,39 @@ static refs_status compare_document(void *user, refs_str key, refs_error *err) {
 
 /* -- chunks ------------------------------------------------------------------------------------ */
 
-static bool same_ref(const refs_ref *a, const refs_ref *b) {
-    if (a->kind != b->kind) return false;
-    if (a->kind == REFS_REF_INLINE)
+static bool is_same_file(const char *a, const char *b) {
+    char *real_a = strstr(a, "://") == NULL ? realpath(a, NULL) : NULL;
+    char *real_b = real_a != NULL && strstr(b, "://") == NULL ? realpath(b, NULL) : NULL;
+    const bool is_same = real_b != NULL && strcmp(real_a, real_b) == 0;
+    free(real_a);
+    free(real_b);
+    return is_same;
+}
+
+/* A set that was opened by a relative name says files so. Those of one chunk are mostly those of
+ * the next. */
+static bool same_location(comparison *at, const refs_ref *a, const refs_ref *b) {
+    if (strcmp(a->location, b->location) == 0) return true;
+    if (at->is_known && a->location_id == at->known[0] && b->location_id == at->known[1])
+        return at->are_known_same;
+    at->is_known = true;
+    at->known[0] = a->location_id;
+    at->known[1] = b->location_id;
+    return at->are_known_same = is_same_file(a->location, b->location);
+}
+
+/* Of a data file there may be bytes at hand that are in the file all the same. */
+static bool is_text(const refs_ref *ref) {
+    return ref->kind == REFS_REF_INLINE && ref->location == NULL;
+}
+
+static bool same_ref(comparison *at, const refs_ref *a, const refs_ref *b) {
+    if (is_text(a) != is_text(b)) return false;
+    if (is_text(a))
         return a->bytes.size == b->bytes.size &&
                (a->bytes.size == 0 || memcmp(a->bytes.data, b->bytes.data, a->bytes.size) == 0);
-    return strcmp(a->location, b->location) == 0 && a->offset == b->offset &&
-           a->length == b->length && a->filter_mask == b->filter_mask;
+    return (a->kind == REFS_REF_WHOLE) == (b->kind == REFS_REF_WHOLE) && same_location(at, a, b) &&
+           a->offset == b->offset && a->length == b->length && a->filter_mask == b->filter_mask;
 }
 
 static refs_status compare_chunk(void *user, const uint64_t *index, const refs_ref *ref,
@@ -107,7 +141,7 @@ static refs_status compare_chunk(void *user, const uint64_t *index, const refs_r
     if (status == REFS_NOT_FOUND) {
         tell(at, text, at->from == 0 ? "only in the first" : "only in the second");
         status = REFS_OK;
-    } else if (status == REFS_OK && at->from == 0 && !same_ref(ref, &other)) {
+    } else if (status == REFS_OK && at->from == 0 && !same_ref(at, ref, &other)) {
         tell(at, text, "other bytes");
     }
     refs_ref_release(&other);
@@ -127,7 +161,7 @@ static refs_status compare_chunks(comparison *at, refs_error *err) {
         const refs_chunk_keys keys = tool_keys(at->array, n);
         at->keys = &keys;
         REFS_TRY(refs_set_each_chunk(set->set, &keys, &visitor, err));
-        if (!at->is_quiet && at->n_of_array > MAX_LISTED)
+        if (!at->is_quiet && !at->is_json && at->n_of_array > MAX_LISTED)
             printf("%s: and %llu more\n", at->array->path,
                    (unsigned long long)(at->n_of_array - MAX_LISTED));
     }
@@ -146,7 +180,7 @@ tool_exit tool_diff(const tool_arguments *arguments) {
     tool_session session;
     tool_set sets[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
     refs_error err = REFS_ERROR_INIT;
-    comparison at = {.sets = sets, .is_quiet = arguments->quiet || arguments->json};
+    comparison at = {.sets = sets, .is_quiet = arguments->quiet, .is_json = arguments->json};
     if (arguments->names.n != 2) {
         fprintf(stderr, "refs: diff takes two sets\n");
         return TOOL_USAGE;
@@ -154,6 +188,7 @@ tool_exit tool_diff(const tool_arguments *arguments) {
     refs_status status = tool_session_open(&session, &err);
     for (size_t i = 0; i < 2 && status == REFS_OK; i++)
         status = tool_set_open(&session, arguments->names.items[i], &sets[i], &err);
+    if (at.is_json && status == REFS_OK) printf("{\"differences\":[");
     if (status == REFS_OK) status = compare(&at, &err);
     for (size_t i = 0; i < 2; i++) tool_set_close(&sets[i]);
     tool_session_close(&session);
@@ -161,6 +196,6 @@ tool_exit tool_diff(const tool_arguments *arguments) {
         tool_complain(&err);
         return status == REFS_CANCELLED ? tool_interrupted() : TOOL_FAILED;
     }
-    if (arguments->json) printf("{\"different\":%llu}\n", (unsigned long long)at.n_different);
+    if (arguments->json) printf("],\n\"different\":%llu}\n", (unsigned long long)at.n_different);
     return at.n_different > 0 ? TOOL_FAILED : TOOL_OK;
 }

@@ -1,6 +1,8 @@
 /* main.c -- the program refs. */
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tool.h"
 
@@ -20,6 +22,11 @@ static tool_exit run(const tool_verb *verb, int argc, char **argv) {
     return result;
 }
 
+static tool_exit choose_help(void) {
+    tool_help(NULL);
+    return TOOL_OK;
+}
+
 static tool_exit choose(int argc, char **argv) {
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         tool_help(NULL);
@@ -29,17 +36,23 @@ static tool_exit choose(int argc, char **argv) {
         printf("refs %s\n", REFS_VERSION);
         return TOOL_OK;
     }
-    if (strcmp(argv[1], "help") == 0 && argc == 3) return tool_print(argv[2]);
+    if (strcmp(argv[1], "help") == 0) return argc == 3 ? tool_print(argv[2]) : choose_help();
     const tool_verb *verb = tool_find_verb(argv[1]);
     if (verb != NULL) return run(verb, argc - 2, argv + 2);
     fprintf(stderr, "refs: there is no verb \"%s\"; see refs --help\n", argv[1]);
     return TOOL_USAGE;
 }
 
+/* As that of `refs ls | head`, who has seen enough. */
+static bool is_reader_gone(void) {
+    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
 int main(int argc, char **argv) {
     tool_exit result = choose(argc, argv);
     bool is_written = fflush(stdout) == 0 && !ferror(stdout);
-    if (is_written || result != TOOL_OK) return result;
+    if (is_written || result != TOOL_OK || is_reader_gone()) return result;
     fprintf(stderr, "refs: the output cannot be written\n");
     return TOOL_FAILED;
 }

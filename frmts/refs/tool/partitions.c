@@ -8,6 +8,7 @@
 /* What is to be shown of one variable. */
 typedef struct listing {
     const refs_array_meta *array;
+    bool json;
     bool is_one; /* of its partitions */
     uint64_t wanted[REFS_MAX_RANK];
     size_t n;
@@ -31,6 +32,24 @@ static void print_index(const uint64_t *numbers, size_t n) {
         printf("%s%llu", i > 0 ? "," : "", (unsigned long long)numbers[i]);
 }
 
+static void print_text(const char *name, const char *text) {
+    printf(",\"%s\":", name);
+    tool_print_json_text(refs_str_from(text));
+}
+
+static void print_partition_json(const refs_partition *partition, size_t rank, bool is_first) {
+    printf("%s{\"index\":[", is_first ? "" : ",");
+    print_index(partition->index, rank);
+    printf("],\"begin\":[");
+    print_index(partition->begin, rank);
+    printf("],\"end\":[");
+    print_index(partition->end, rank);
+    printf("]");
+    print_text("file", partition->file);
+    print_text("variable", partition->variable);
+    printf("}");
+}
+
 static refs_status show_partition(void *user, const refs_partition *partition, refs_error *err) {
     listing *all = user;
     size_t rank = all->array->rank;
@@ -38,6 +57,10 @@ static refs_status show_partition(void *user, const refs_partition *partition, r
     if (all->is_one && memcmp(all->wanted, partition->index, rank * sizeof *all->wanted) != 0)
         return REFS_OK;
     all->n++;
+    if (all->json) {
+        print_partition_json(partition, rank, all->n == 1);
+        return REFS_OK;
+    }
     printf("    [");
     print_index(partition->index, rank);
     printf("]  ");
@@ -63,55 +86,97 @@ static bool read_wanted(const char *text, listing *all) {
     return d == all->array->rank;
 }
 
-static void show_attributes(const refs_json *attributes, const char *indent) {
+static void show_attributes(const refs_json *attributes, const char *indent, bool json) {
+    bool is_first = true;
+    if (json) printf(",\"attributes\":{");
     for (size_t i = 0; i < refs_json_size(attributes); i++) {
         refs_buf text = REFS_BUF_INIT;
         refs_str name = refs_json_name_at(attributes, i);
         bool is_long = refs_str_is(name, "cfa_array");
-        if (!is_long && refs_json_write(refs_json_at(attributes, i), &text, NULL) == REFS_OK)
+        if (is_long || refs_json_write(refs_json_at(attributes, i), &text, NULL) != REFS_OK)
+            continue;
+        if (json) {
+            printf("%s", is_first ? "" : ",");
+            tool_print_json_text(name);
+            printf(":%.*s", (int)text.size, (const char *)text.data);
+        } else {
             printf("%s%.*s: %.*s\n", indent, REFS_STR_ARG(name), (int)text.size,
                    (const char *)text.data);
+        }
+        is_first = false;
         refs_buf_clear(&text);
     }
+    if (json) printf("}");
 }
 
-static refs_status show_variable(const tool_arguments *arguments, const refs_array_meta *array,
-                                 refs_error *err) {
+static refs_status show_partitions(const tool_arguments *arguments, const refs_array_meta *array,
+                                   refs_error *err) {
     const char *which = arguments->partition != NULL ? arguments->partition : "none";
-    listing all = {.array = array};
-    char dtype[64];
-    refs_dtype_format(&array->dtype, dtype, sizeof dtype);
-    printf("%s  (", array->path);
-    for (size_t d = 0; d < array->rank; d++)
-        printf("%s%s %llu", d > 0 ? ", " : "", array->dims[d], (unsigned long long)array->shape[d]);
-    printf(")  %s\n", dtype);
-    if (arguments->metadata) show_attributes(array->attributes, "    ");
-    if (strcmp(which, "none") == 0) return REFS_OK;
+    listing all = {.array = array, .json = arguments->json};
+    if (strcmp(which, "none") == 0 || array->aggregation == NULL) return REFS_OK;
     if (strcmp(which, "all") != 0 && !read_wanted(which, &all))
         return refs_fail(err, REFS_INVALID,
                          "--partition is all, none, or an index with %zu numbers for %s, not "
                          "\"%s\"",
                          array->rank, array->path, which);
+    if (all.json) printf(",\"partitions\":[");
     REFS_TRY(refs_aggregation_each(array, show_partition, &all, err));
-    if (all.is_one && all.n == 0) printf("    [%s]  missing\n", which);
+    if (all.json) printf("]");
+    if (all.is_one && all.n == 0 && !all.json) printf("    [%s]  missing\n", which);
     return REFS_OK;
 }
 
+static refs_status show_variable(const tool_arguments *arguments, const refs_array_meta *array,
+                                 refs_error *err) {
+    char dtype[64];
+    refs_dtype_format(&array->dtype, dtype, sizeof dtype);
+    if (arguments->json) {
+        printf("{\"path\":");
+        tool_print_json_text(refs_str_from(array->path));
+        printf(",\"dtype\":\"%s\",\"shape\":[", dtype);
+        print_index(array->shape, array->rank);
+        printf("],\"dims\":[");
+        for (size_t d = 0; d < array->rank; d++) {
+            printf("%s", d > 0 ? "," : "");
+            tool_print_json_text(refs_str_from(array->dims[d]));
+        }
+        printf("]");
+    } else {
+        printf("%s  (", array->path);
+        for (size_t d = 0; d < array->rank; d++)
+            printf("%s%s %llu", d > 0 ? ", " : "", array->dims[d],
+                   (unsigned long long)array->shape[d]);
+        printf(")  %s\n", dtype);
+    }
+    if (arguments->metadata) show_attributes(array->attributes, "    ", arguments->json);
+    refs_status status = show_partitions(arguments, array, err);
+    if (arguments->json) printf("}");
+    return status;
+}
+
+/* Without --partition the attributes of other arrays are shown, too. */
 static refs_status show(const tool_arguments *arguments, const tool_arrays *arrays,
                         refs_error *err) {
     size_t n = 0;
-    if (arguments->metadata)
-        show_attributes(refs_hierarchy_group(arrays->set.hierarchy, 0)->attributes, "");
+    const bool is_of_partitions = arguments->partition != NULL;
+    const refs_json *global = refs_hierarchy_group(arrays->set.hierarchy, 0)->attributes;
+    if (arguments->json) printf("{\"set\":");
+    if (arguments->json) tool_print_json_text(refs_str_from(arguments->names.items[0]));
+    if (arguments->metadata) show_attributes(global, "", arguments->json);
+    if (arguments->json) printf(",\"arrays\":[");
     for (size_t i = 0; i < arrays->source.n_arrays; i++) {
         const refs_array_meta *array = arrays->metas[i];
         bool is_wanted = is_wanted_name(&arguments->variables, array->name) &&
                          is_wanted_group(arguments->group, array->group);
-        if (!is_wanted || array->aggregation == NULL) continue;
+        if (!is_wanted || (is_of_partitions && array->aggregation == NULL)) continue;
+        if (arguments->json) printf(n > 0 ? ",\n" : "\n");
         REFS_TRY(show_variable(arguments, array, err));
         n++;
     }
+    if (arguments->json) printf("]}\n");
     if (n > 0) return REFS_OK;
-    return refs_fail(err, REFS_NOT_FOUND, "%s: has no such aggregation", arguments->names.items[0]);
+    return refs_fail(err, REFS_NOT_FOUND, "%s: has no such %s", arguments->names.items[0],
+                     is_of_partitions ? "aggregation" : "variable");
 }
 
 tool_exit tool_partitions(const tool_arguments *arguments) {

@@ -139,6 +139,18 @@ static void print_array_json(const refs_array_meta *array, const totals *all) {
            (unsigned long long)all->n_inline, (unsigned long long)(all->bytes + all->inline_bytes));
 }
 
+static void print_problem(const refs_array_meta *array, bool json) {
+    if (!json) {
+        printf("%s  %s\n", array->path, array->problem);
+        return;
+    }
+    printf("{\"path\":");
+    tool_print_json_text(refs_str_from(array->path));
+    printf(",\"problem\":");
+    tool_print_json_text(refs_str_from(array->problem));
+    printf("}\n");
+}
+
 static refs_status list(const tool_set *set, bool json, refs_error *err) {
     size_t n = refs_hierarchy_n_arrays(set->hierarchy);
     for (size_t i = 0; i < n; i++) {
@@ -146,9 +158,7 @@ static refs_status list(const tool_set *set, bool json, refs_error *err) {
         totals all;
         if (json) printf("%s", i == 0 ? "[" : ",\n");
         if (array->status != REFS_OK) {
-            printf(json ? "{\"path\":\"%s\",\"problem\":" : "%s  ", array->path);
-            if (json) tool_print_json_text(refs_str_from(array->problem));
-            printf("%s\n", json ? "}" : array->problem);
+            print_problem(array, json);
             continue;
         }
         REFS_TRY(count(set, array, &all, err));
