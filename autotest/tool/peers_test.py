@@ -112,6 +112,8 @@ def main():
     readers = ["xarray"]
     if have("import osgeo.gdal as g; assert int(g.VersionInfo()) >= 3110000"):
         readers.append("gdal")
+    # fsspec before 2023.6 knows neither Parquet nor metadata as objects.
+    is_new = have("from fsspec.implementations.reference import LazyReferenceMapper")
     has_parquet = have("import osgeo.gdal as g; assert g.GetDriverByName('Parquet')")
     folder = tempfile.mkdtemp(dir=ROOT + "/tmp")
     inside = folder[len(ROOT):]
@@ -129,13 +131,17 @@ def main():
             for reader in readers:
                 if reader == "gdal" and name.endswith(".parq") and not has_parquet:
                     continue
+                if reader == "xarray" and (name == "o.json" or name.endswith(".parq")) and not is_new:
+                    print(name, reader, "left out: fsspec is too old")
+                    continue
                 done = subprocess.run([*PYTHON, "-c", READ, inside, name, reader],
                                       capture_output=True, text=True, check=False)
                 print(name, reader, "equal" if done.returncode == 0 else done.stderr[-600:])
                 failed += done.returncode != 0
-        said = grow(names, ["--rewrite", f"{ROOT}/=>/"] if ROOT else [])
-        print("grows.parq", "xarray", said or "equal")
-        failed += said != ""
+        if is_new:
+            said = grow(names, ["--rewrite", f"{ROOT}/=>/"] if ROOT else [])
+            print("grows.parq", "xarray", said or "equal")
+            failed += said != ""
     finally:
         shutil.rmtree(folder)
     return 1 if failed else 0

@@ -45,6 +45,20 @@ TEST_P(Written, IsReadBackEqual) {
 INSTANTIATE_TEST_SUITE_P(Sets, Written,
                          testing::Values("a.json", "a.json.gz", "a.json.zst", "a.parq"));
 
+TEST(Writer, WritesMetadataInAscii) {
+    for (const char *name : {"a.json", "a.parq"}) {
+        WriterUnderTest under(name);
+        ASSERT_TRUE(under.Open()) << under.Message();
+        ASSERT_TRUE(under.Document(".zattrs", "{\"t\":\"\u00e9 \u2260 \U0001F30D\"}"));
+        ASSERT_TRUE(under.Finish()) << under.Message();
+        if (under.name == "a.json") {
+            EXPECT_EQ(under.At(".zattrs"), R"({"t":"\u00e9 \u2260 \ud83c\udf0d"})");
+        }
+        const std::string file = name == std::string("a.json") ? name : "a.parq/.zmetadata";
+        for (const char c : under.folder.Read(file)) ASSERT_GE(c, 0);
+    }
+}
+
 TEST(JsonWriter, WritesDocumentsAsObjectsWhereAskedTo) {
     WriterUnderTest under("a.json");
     under.options.documents = REFS_DOCUMENTS_OBJECTS;

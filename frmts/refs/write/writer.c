@@ -117,6 +117,50 @@ refs_status refs_writer_source(refs_writer *writer, const refs_source_state *sou
     return refs_write__source(source, &writer->sources, err);
 }
 
+static bool is_metadata(refs_str key) {
+    size_t slash = refs_str_find_last(key, '/');
+    refs_str name = refs_str_part(key, slash == SIZE_MAX ? 0 : slash + 1, key.size);
+    return refs_str_starts(name, ".z") || refs_str_is(name, "zarr.json");
+}
+
+/* Versions 2 of zarr-python read metadata as ASCII. In JSON other characters are in strings alone.
+ */
+static refs_status append_ascii(refs_bytes document, refs_buf *text, refs_error *err) {
+    refs_str rest = refs_str_view((const char *)document.data, document.size);
+    while (rest.size > 0) {
+        uint32_t c = (unsigned char)rest.data[0];
+        if (c < 0x80 || !refs_utf8_take(&rest, &c)) {
+            REFS_TRY(refs_buf_append(text, rest.data, 1, err));
+            rest = refs_str_part(rest, 1, rest.size);
+        } else if (c < 0x10000) {
+            REFS_TRY(refs_buf_printf(text, err, "\\u%04x", (unsigned)c));
+        } else {
+            c -= 0x10000;
+            REFS_TRY(refs_buf_printf(text, err, "\\u%04x\\u%04x", (unsigned)(0xd800 + (c >> 10)),
+                                     (unsigned)(0xdc00 + (c & 0x3ff))));
+        }
+    }
+    return REFS_OK;
+}
+
+static bool is_ascii(refs_bytes document) {
+    for (size_t i = 0; i < document.size; i++)
+        if (document.data[i] >= 0x80) return false;
+    return true;
+}
+
+static refs_status write_document(refs_writer *writer, refs_str key, refs_bytes document,
+                                  refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    if (is_ascii(document) || !is_metadata(key))
+        return writer->kind->document(writer->self, key, document, err);
+    refs_status status = append_ascii(document, &text, err);
+    if (status == REFS_OK)
+        status = writer->kind->document(writer->self, key, refs_buf_view(&text), err);
+    refs_buf_clear(&text);
+    return status;
+}
+
 /* The group is written behind all other documents. */
 static refs_status write_sources(refs_writer *writer, refs_error *err) {
     const char *group = "{\"zarr_format\":2}";
@@ -124,8 +168,8 @@ static refs_status write_sources(refs_writer *writer, refs_error *err) {
     REFS_TRY(refs_buf_append(&writer->sources, "]}", 2, err));
     REFS_TRY(writer->kind->document(writer->self, refs_str_from(REFS_SOURCES_GROUP "/.zgroup"),
                                     refs_bytes_view(group, strlen(group)), err));
-    REFS_TRY(writer->kind->document(writer->self, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"),
-                                    refs_buf_view(&writer->sources), err));
+    REFS_TRY(write_document(writer, refs_str_from(REFS_SOURCES_GROUP "/.zattrs"),
+                            refs_buf_view(&writer->sources), err));
     refs_buf_clear(&writer->sources);
     return REFS_OK;
 }
@@ -137,7 +181,7 @@ refs_status refs_writer_document(refs_writer *writer, refs_str key, refs_bytes d
     /* What a set had that is written anew. */
     if (refs_str_starts(key, REFS_SOURCES_GROUP "/")) return REFS_OK;
     REFS_TRY(check_name(key, err));
-    return writer->kind->document(writer->self, key, document, err);
+    return write_document(writer, key, document, err);
 }
 
 static refs_status end_array(refs_writer *writer, refs_error *err) {
