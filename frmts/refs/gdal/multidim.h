@@ -85,6 +85,11 @@ class RefsMDArray final : public GDALMDArray {
 
     bool IsWritable() const override { return false; }
     const std::string &GetFilename() const override { return set_->archive->location(); }
+    /** GDAL looks for a file with cached values beside the set: on another machine that is a
+     * request, and an answer to it may be anything. */
+    bool IsCacheable() const override {
+        return !refs_location_is_remote(refs_str_from(GetFilename().c_str()));
+    }
     const std::vector<std::shared_ptr<GDALDimension>> &GetDimensions() const override {
         return dimensions_;
     }
