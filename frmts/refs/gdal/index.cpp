@@ -207,7 +207,7 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
     return openHierarchy(setOptions.notes, error);
 }
 
-/** Of what is in a folder on another machine only the file that was found is asked for. */
+/** Of what is in a folder only the file that was found is asked for. */
 refs_status RefsIndex::readValidators(const refs_vfs *vfs, refs_vfs_validators *validators) const {
     return document_.empty() ? refs_set_validators(vfs, location_.c_str(), validators, nullptr)
                              : vfs->validators(vfs->self, document_.c_str(), validators, nullptr);
@@ -227,7 +227,7 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
     refs_set *set = nullptr;
     REFS_TRY(refs_set_open(vfs, location_.c_str(), &options, &set, error));
     set_.reset(set);
-    if (!isRemote()) return REFS_OK;
+    if (!isRemote() && location_ == refs_set_document(set)) return REFS_OK;
     document_ = refs_set_document(set);
     takeStamp();
     return REFS_OK;
@@ -325,8 +325,8 @@ bool RefsIndex::isCurrent(uint64_t trustMilliseconds) {
 bool RefsIndex::isReplaced() const {
     refs_vfs_validators now{};
     return !isRemote() && !isJoined_ &&
-           (refs_set_validators(RefsVsiSource(), location_.c_str(), &now, nullptr) != REFS_OK ||
-            now.size != validators_.size || now.modified_s != validators_.modified_s ||
+           (readValidators(RefsVsiSource(), &now) != REFS_OK || now.size != validators_.size ||
+            now.modified_s != validators_.modified_s ||
             now.modified_ns != validators_.modified_ns || now.inode != validators_.inode);
 }
 
