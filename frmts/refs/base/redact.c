@@ -41,6 +41,20 @@ static bool may_be_cut(const char *authority) {
     return colon != NULL && *authority != '[' && colon[1 + strspn(colon + 1, "0123456789")] != '\0';
 }
 
+/* Whether [fragment, end) is "#key=value" and more of these, joined by '&', that name a state of a
+ * repository (refset.h): it is a part of the name, and no secret. */
+static bool is_state(const char *fragment, const char *end) {
+    static const char *const keys[] = {"branch=", "tag=", "snapshot=", "as_of="};
+    const char *at = fragment;
+    while (at < end) {
+        size_t key = 0;
+        while (key < 4 && strncmp(at + 1, keys[key], strlen(keys[key])) != 0) key++;
+        if (key == 4) return false;
+        at += 1 + strcspn(at + 1, "&");
+    }
+    return true;
+}
+
 /* `authority` is what follows "://". */
 static void redact_url(char *authority, char quote) {
     char *end = find_end(authority, quote);
@@ -57,7 +71,8 @@ static void redact_url(char *authority, char quote) {
         end -= at - authority;
         break;
     }
-    char *query = path + strcspn(path, "?#");
+    char *query = path + strcspn(path, "?#"), *fragment = path + strcspn(path, "#");
+    if (fragment < end && is_state(fragment, end)) end = fragment;
     if (query < end) cut(query, end);
 }
 
