@@ -2,6 +2,10 @@
 
 #include "repository_under_test.h"
 
+extern "C" {
+#include "file.h"
+}
+
 namespace {
 
 class EachFormat : public testing::TestWithParam<unsigned> {
@@ -113,7 +117,8 @@ TEST_P(EachFormat, RefusesWhatCannotBeAskedFor) {
     version = {};
     version.snapshot = "main";
     EXPECT_EQ(repository.Open(version),
-              "invalid: \"main\" is no id of a snapshot: these have 20 characters");
+              "invalid: \"main\" is not an id of a snapshot: these have 20 characters, digits and "
+              "capitals without I, L, O and U, of which the last is 0 or G");
     version = {};
     version.as_of = "1999-01-01";
     EXPECT_EQ(repository.Open(version), "invalid: the branch has no snapshot as old as 1999-01-01");
@@ -182,6 +187,34 @@ TEST_P(EachFormat, RefusesManifestsThatAreInEachOthersPlace) {
             std::string::npos)
             n_refused++;
     EXPECT_GE(n_refused, 2);
+}
+
+// What a manifest says of another array is nothing about this one.
+TEST_P(EachFormat, NeverTakesAManifestOfOtherArraysForAbsentChunks) {
+    size_t n_said = 0;
+    const refs_icechunk_source source = {repository.vfs.get(), "repo", GetParam(),
+                                         REFS_ICECHUNK_LIMITS_INIT};
+    for (const std::string &name : repository.Names("repo/manifests/")) {
+        refs_buf unpacked = REFS_BUF_INIT;
+        unsigned version;
+        std::string &file = repository.vfs.files[name];
+        ASSERT_EQ(refs_icechunk__file_read(&source, name.c_str(), REFS_ICECHUNK_MANIFEST, &unpacked,
+                                           &version, nullptr),
+                  REFS_OK);
+        const std::string whole = file, plain = whole.substr(0, 38) + '\0' +
+                                                std::string(reinterpret_cast<char *>(unpacked.data),
+                                                            unpacked.size);
+        refs_buf_clear(&unpacked);
+        for (size_t at = 39; at < plain.size(); at += 7) {
+            file = plain;
+            file[at] = static_cast<char>(file[at] ^ 0x55);
+            if (repository.Open() != "") continue;
+            const std::string said = repository.Find("inline", {1});
+            n_said += said.find("the manifest has references of this array") != std::string::npos;
+        }
+        file = whole;
+    }
+    EXPECT_GE(n_said, 1u) << "an id of a node has 8 bytes";
 }
 
 TEST_P(EachFormat, RefusesASnapshotInAnothersPlace) {

@@ -228,9 +228,14 @@ static refs_status find_ref(manifest *held, const refs_icechunk_node *node, cons
     uint32_t number;
     refs_flat_table array;
     refs_flat_vector refs;
-    REFS_TRY(find_array(held, node->id, &number, &array, err));
+    refs_status status = find_array(held, node->id, &number, &array, err);
+    if (status == REFS_NOT_FOUND)
+        return refs_fail(err, REFS_CORRUPT,
+                         "the snapshot says that the manifest has references of this array, which "
+                         "it has not");
+    REFS_TRY(status);
     REFS_TRY(refs_icechunk__flat_vector(&array, ARRAY_REFS, 4, &refs, err));
-    refs_status status = search_ref(&refs, wanted, node->rank, ref, err);
+    status = search_ref(&refs, wanted, node->rank, ref, err);
     if (status != REFS_NOT_FOUND || atomic_load(&held->known[number].is_ordered)) return status;
     REFS_TRY(check_order(&refs, node->rank, err));
     atomic_store(&held->known[number].is_ordered, true);

@@ -122,12 +122,7 @@ refs_status refs_icechunk__old_choose(const refs_icechunk_source *source,
                                       refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
     refs_error problem = REFS_ERROR_INIT;
-    if (version->snapshot != NULL) {
-        if (refs_icechunk__id_parse(refs_str_from(version->snapshot), id)) return REFS_OK;
-        return refs_fail(err, REFS_INVALID,
-                         "\"%s\" is no id of a snapshot: these have %d characters",
-                         version->snapshot, REFS_OBJECT_ID_TEXT);
-    }
+    if (version->snapshot != NULL) return refs_icechunk__snapshot_parse(version->snapshot, id, err);
     refs_status status =
         refs_icechunk_old_reference(refs_str_from(source->folder), version, &location, &problem);
     if (status == REFS_OK)

@@ -184,13 +184,6 @@ static refs_status go_back(const refs_repo_info *info, int64_t place, const char
     return refs_fail(err, REFS_CORRUPT, "snapshots of the repository are each other's parents");
 }
 
-/* Snapshots that expired may still be there, whoever asks for one is given it. */
-static refs_status parse_snapshot(const char *text, refs_object_id *id, refs_error *err) {
-    if (refs_icechunk__id_parse(refs_str_from(text), id)) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "\"%s\" is no id of a snapshot: these have %d characters",
-                     text, REFS_OBJECT_ID_TEXT);
-}
-
 static refs_status choose_ref(const refs_repo_info *info, const refs_icechunk_version *version,
                               listed *snapshot, refs_error *err) {
     const char *branch = version->branch != NULL ? version->branch : "main";
@@ -215,7 +208,7 @@ refs_status refs_icechunk__info_choose(const refs_repo_info *info,
     if (info->availability == OFFLINE)
         return refs_fail(err, REFS_UNSUPPORTED, "the repository was taken offline%s%.*s",
                          info->reason.size > 0 ? ": " : "", REFS_STR_ARG(info->reason));
-    if (version->snapshot != NULL) return parse_snapshot(version->snapshot, id, err);
+    if (version->snapshot != NULL) return refs_icechunk__snapshot_parse(version->snapshot, id, err);
     refs_status status = choose_ref(info, version, &snapshot, &problem);
     if (status == REFS_INVALID && version->tag_or_snapshot != NULL &&
         refs_icechunk__id_parse(refs_str_from(version->tag_or_snapshot), id))

@@ -52,6 +52,10 @@ static refs_status read_keys(char *text, refs_icechunk_version *version, refs_er
             return refs_fail(
                 err, REFS_INVALID,
                 "\"%s\" in the name is none of branch=, tag=, snapshot= and as_of=", text);
+        const char *known;
+        memcpy(&known, (char *)version + keys[key].member, sizeof known);
+        if (known != NULL)
+            return refs_fail(err, REFS_INVALID, "the name says %s= twice", keys[key].name);
         memcpy((char *)version + keys[key].member, &(char *){value + 1}, sizeof(char *));
         text = next;
     }
