@@ -456,6 +456,14 @@ class Connections(Case):
         under_way = [r["under_way"] for r in server.requests("v.bin")]
         self.assertGreater(max(under_way[:64]), 40, "as many a second as 16 at 30 ms")
 
+    def test_requests_in_flight_grow_before_the_first_answer(self):
+        server = self.serve(options=["--latency-ms", "500"])
+        script = ("from osgeo import gdal; import sys; gdal.UseExceptions()\n"
+                  "assert gdal.Open(sys.argv[1]).ReadAsArray().ravel().tolist() == list(range(4000))")
+        subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v'], check=True)
+        under_way = [r["under_way"] for r in server.requests("v.bin")]
+        self.assertEqual(max(under_way), self.bands, "16, and then 24 more")
+
     def test_bands_that_are_copied_one_by_one_cost_one_round_trip(self):
         bands = 60
         self.folder.write_array(bands, self.width, chunk_gap=100000)

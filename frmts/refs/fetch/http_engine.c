@@ -68,9 +68,12 @@ typedef struct engine {
 /* Answers that begin so soon are not waited for. */
 #define MIN_LATENCY_US 5000
 
-/* Requests in flight that are enough where an answer takes so long to begin. Where it takes longer,
- * more of them are no more a second. */
-#define USUAL_LATENCY_US 30000
+/* The requests in flight that there are anyway are enough where an answer takes so long to begin.
+ * Where it takes longer, more of them are no more a second. Connections with TLS take processor
+ * time, which must be worth it. */
+#define USUAL_LATENCY_US     10000
+#define USUAL_TLS_LATENCY_US 30000
+#define SILENCE_PART         4
 
 /* For so long after a refusal there are no more requests at a time than usual. */
 #define LIMITED_US 60000000
@@ -273,20 +276,49 @@ static void note_refusal(engine *self) {
         self->window = self->http->options.max_in_flight;
 }
 
+static bool is_tls(const refs_transfer *transfer) {
+    return strncasecmp(transfer->url_now, "https:", 6) == 0;
+}
+
+/* Whether one more request is one more handshake: which protocol it is, is only known by answers.
+ */
+static bool takes_handshake(const refs_transfer *transfer) {
+    long version = 0;
+    if (!is_tls(transfer)) return false;
+    curl_easy_getinfo(transfer->current, CURLINFO_HTTP_VERSION, &version);
+    return version < CURL_HTTP_VERSION_2_0;
+}
+
 /* As many answers a second as there are with the usual latency. */
-static void widen_for(engine *self, uint64_t latency_us) {
+static void widen_for(engine *self, const refs_transfer *transfer, uint64_t latency_us) {
     const refs_http_options *options = &self->http->options;
-    if (!may_widen(self)) return;
-    uint64_t window = options->max_in_flight * latency_us / USUAL_LATENCY_US;
+    uint64_t usual_us = takes_handshake(transfer) ? USUAL_TLS_LATENCY_US : USUAL_LATENCY_US;
+    uint64_t window = options->max_in_flight * latency_us / usual_us;
     if (window > options->grow_to) window = options->grow_to;
     if (window > self->window) self->window = (unsigned)window;
 }
 
-static void note_latency(engine *self, uint64_t latency_us) {
+/* An answer that has not begun takes at least as long as it was waited for. Only a part of that
+ * counts: a server may be busy for a moment, and where it leads to a login, what was asked for
+ * meanwhile was asked for in vain. */
+static void widen_for_silence(engine *self) {
+    uint64_t now = now_us();
+    if (self->waiting == NULL || !may_widen(self)) return;
+    for (const refs_transfer *each = self->active; each != NULL; each = each->next) {
+        curl_off_t asked_us = 0, began_us = 0;
+        curl_easy_getinfo(each->current, CURLINFO_PRETRANSFER_TIME_T, &asked_us);
+        curl_easy_getinfo(each->current, CURLINFO_STARTTRANSFER_TIME_T, &began_us);
+        uint64_t sent_us = each->began_us + (uint64_t)asked_us;
+        if (asked_us == 0 || began_us != 0 || now <= sent_us) continue;
+        widen_for(self, each, (now - sent_us) / SILENCE_PART);
+    }
+}
+
+static void note_latency(engine *self, const refs_transfer *transfer, uint64_t latency_us) {
     uint64_t known = refs_http__latency_us(self->http);
     uint64_t smooth = known == 0 ? latency_us : (3 * known + latency_us) / 4;
     atomic_store(&self->http->latency_us, smooth);
-    widen_for(self, smooth);
+    if (may_widen(self)) widen_for(self, transfer, smooth);
 }
 
 /* Of what readers ask for themselves, which is never paused. */
@@ -298,7 +330,7 @@ static void measure(engine *self, const refs_transfer *transfer) {
     curl_easy_getinfo(transfer->current, CURLINFO_TOTAL_TIME_T, &ended_us);
     curl_easy_getinfo(transfer->current, CURLINFO_SIZE_DOWNLOAD_T, &n_bytes);
     if (began_us < asked_us || ended_us < began_us) return;
-    note_latency(self, (uint64_t)(began_us - asked_us));
+    note_latency(self, transfer, (uint64_t)(began_us - asked_us));
     if (n_bytes < (curl_off_t)MIN_TIMED_BYTES) return;
     uint64_t took_us = (uint64_t)(ended_us - began_us);
     uint64_t rate = (uint64_t)n_bytes * 1000000 / (took_us > MIN_TIMED_US ? took_us : MIN_TIMED_US);
@@ -408,15 +440,21 @@ static uint64_t wake_for(const engine *self, const refs_transfer *waiting, uint6
  */
 static bool may_share_connections(const engine *self) {
     for (const refs_transfer *each = self->active; each != NULL; each = each->next)
-        if (strncasecmp(each->url_now, "https:", 6) == 0) return true;
+        if (is_tls(each)) return true;
     return false;
+}
+
+/* Whether who has no room now may have some as others are waited for. */
+static bool may_get_room(const engine *self) {
+    return self->waiting != NULL && self->n_active > 0 &&
+           self->window < self->http->options.grow_to && may_widen(self);
 }
 
 /* How long the thread may sleep when nothing moves on the network. */
 static int sleep_ms(const engine *self) {
     uint64_t now = now_ms(), until = now + IDLE_MS;
     if (may_share_connections(self)) until = now + SHARED_MS;
-    if (self->n_paused > 0) until = now + LOOK_MS;
+    if (self->n_paused > 0 || may_get_room(self)) until = now + LOOK_MS;
     for (const refs_transfer *each = self->waiting; each != NULL; each = each->next) {
         uint64_t wake = wake_for(self, each, now);
         if (wake < until) until = wake;
@@ -525,6 +563,7 @@ static void move(engine *self) {
     refs_fork_hold_off();
     look_who_is_awaited(self);
     look_if_any_is_awaited(self);
+    widen_for_silence(self);
     start_due(self);
     share_line(self);
     curl_multi_perform(self->http->multi, &n_running);
