@@ -1320,6 +1320,20 @@ class ObjectStores(Case):
             self.assertEqual(read("s3://bucket/refs.json"), self.values)
         self.assertEqual(len(server.requests()), 4)
 
+    def test_signatures_are_made_when_requests_are_sent(self):
+        bands = 40
+        self.folder.write_array(bands, self.width, name="bucket/refs.json", chunk_gap=100000)
+        os.rename(os.path.join(self.folder.served, "v.bin"), os.path.join(self.folder.served, "bucket/v.bin"))
+        expired = {"signed_before_s": 4, "status": 403}
+        server = self.serve(faults={"/bucket/v.bin": expired}, options=["--latency-ms", "300"])
+        script = ("from osgeo import gdal; import sys; gdal.UseExceptions()\n"
+                  "assert gdal.Open(sys.argv[1]).ReadAsArray().ravel().tolist() == list(range(int(sys.argv[2])))")
+        env = {**os.environ, **self.aws, "AWS_S3_ENDPOINT": f"127.0.0.1:{server.port}", "REFS_HTTP_MAX_REQUESTS": "1"}
+        subprocess.run([sys.executable, "-c", script, 'REFS:"s3://bucket/refs.json":/v', str(bands * self.width)],
+                       check=True, env=env)
+        refused = [r["fault"] for r in server.requests() if "/v.bin?" in r["path"]]
+        self.assertEqual(refused, [False] * bands, "12 s of a queue")
+
     def test_refused_signatures_are_not_made_again_and_again(self):
         server = self.serve_bucket(faults={"/bucket/v.bin": {"status": 403}})
         with options(**self.aws, AWS_S3_ENDPOINT=f"127.0.0.1:{server.port}"):

@@ -33,6 +33,7 @@ applies is taken. A fault is an object that may have
   "require"        header -> regular expression: applies only to requests that do not have it
   "unless"         regular expression: applies only where neither the URL nor an Authorization has it
   "method"         applies only to requests of this method
+  "signed_before_s"  applies only to URLs that were signed (X-Amz-Date) longer ago
   "status"         answer with this status and no content
   "body_bytes"     ... and so many bytes of a body
   "body"           ... and this body
@@ -58,6 +59,7 @@ applies is taken. A fault is an object that may have
 """
 
 import argparse
+import calendar
 import email.utils
 import gzip
 import itertools
@@ -102,6 +104,12 @@ def parse_range(header, size):
     return int(first), min(size, int(last) + 1) if last else size
 
 
+def age_of_signature(target):
+    """Seconds since a URL of S3 was signed, 0 where that is not known; the date in it has no fractions."""
+    signed = re.search(r"X-Amz-Date=(\w+)", target)
+    return time.time() - calendar.timegm(time.strptime(signed[1], "%Y%m%dT%H%M%SZ")) if signed else 0
+
+
 class Faults:
     """What is to go wrong, by path."""
 
@@ -131,6 +139,8 @@ class Faults:
             return False
         if "unless" in fault and re.search(
                 fault["unless"], f"{target}\n{headers.get('Authorization', '')}"):
+            return False
+        if "signed_before_s" in fault and age_of_signature(target) <= fault["signed_before_s"]:
             return False
         if fault.get("skip", 0) > 0:
             fault["skip"] -= 1

@@ -39,9 +39,6 @@ typedef struct flights {
     refs_fetch_again *again;
 } flights;
 
-/* Requests of one location share a URL for so long. */
-#define URL_MS 60000
-
 /* Of very long ranges the parts are longer than others. */
 #define MAX_PARTS 64
 
@@ -70,8 +67,8 @@ static refs_status make_url(flights *self, const refs_range *range, refs_error *
 }
 
 static refs_status find_url(flights *self, const refs_range *range, refs_error *err) {
-    bool is_known =
-        self->url_ms > 0 && self->id == range->location_id && now_ms() - self->url_ms < URL_MS;
+    bool is_known = self->url_ms > 0 && self->id == range->location_id &&
+                    now_ms() - self->url_ms < REFS_HTTP_FRESH_MS;
     if (!is_known) return make_url(self, range, err);
     return self->url != NULL ? REFS_OK : REFS_UNSUPPORTED;
 }
@@ -118,6 +115,7 @@ static refs_status prepare(flights *self, flight *made, const char *url, refs_er
     memset(transfer, 0, sizeof *transfer);
     made->seen = 0;
     transfer->location = place_of(self, made)->location;
+    transfer->url_ms = self->url_ms;
     transfer->kind = made->length == REFS_FETCH_WHOLE ? REFS_TRANSFER_WHOLE : REFS_TRANSFER_RANGE;
     transfer->offset = made->request->offset + made->begin;
     transfer->length = made->length;
@@ -325,12 +323,15 @@ static void drop_others(flights *self, const flight *kept) {
 }
 
 /* Signatures expire, and may be for another region: whether that is why one was refused, a new one
- * tells, or the vfs, which makes others. *over_http is whether it is asked for again here. */
+ * tells, or the vfs, which makes others. One that grew old before it was sent may be that of
+ * others. *over_http is whether it is asked for again here. */
 static refs_status sign_again(flights *self, flight *landed, bool *over_http, refs_error *err) {
     size_t request = (size_t)(landed->request - self->job->plan->requests);
     self->job->failed = self->job->plan->members[landed->request->first_member];
+    const bool is_stale = landed->transfer.is_stale;
     refs_transfer__clear(&landed->transfer);
-    refs_status status = make_url(self, place_of(self, landed), err);
+    refs_status status = is_stale ? find_url(self, place_of(self, landed), err)
+                                  : make_url(self, place_of(self, landed), err);
     *over_http = status != REFS_UNSUPPORTED;
     if (!*over_http) {
         self->by_vfs[request] = true;
@@ -345,6 +346,7 @@ static refs_status sign_again(flights *self, flight *landed, bool *over_http, re
 /* Whether a request that is done is to be signed anew. */
 static bool may_sign_again(flight *landed) {
     const refs_transfer *transfer = &landed->transfer;
+    if (transfer->is_stale) return true;
     if (landed->lead->arrival.served > 0 || !refs_transfer__is_signature_refused(transfer))
         return false;
     return refs_transfer__tell_host(transfer, ++landed->n_refused);

@@ -364,6 +364,18 @@ static bool has_room_for(const engine *self, const refs_transfer *transfer) {
     return self->n_active + 1 < most && self->n_ahead < most_ahead(self);
 }
 
+/* Whether a request waited so long for its turn that it is to be signed anew first, which whoever
+ * asked for it does. One that was sent before has its signature refused instead, if need be. */
+static bool is_stale(const refs_transfer *transfer, uint64_t now) {
+    return transfer->rules.is_signed && transfer->n_requests == 0 && transfer->url_ms > 0 &&
+           now >= transfer->url_ms + REFS_HTTP_FRESH_MS;
+}
+
+static void give_back(refs_transfer *transfer) {
+    transfer->is_stale = true;
+    finish(transfer);
+}
+
 /* Starts what is due while there is room; the rest stays, in order. */
 static void start_due(engine *self) {
     uint64_t now = now_ms();
@@ -378,6 +390,8 @@ static void start_due(engine *self) {
                    !has_room_for(self, transfer) ||
                    refs_origin__free_at(transfer->origin, now_us()) > now_us()) {
             add_waiting(self, transfer);
+        } else if (is_stale(transfer, now)) {
+            give_back(transfer);
         } else {
             activate(self, transfer);
         }

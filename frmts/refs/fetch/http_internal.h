@@ -20,6 +20,9 @@
 /** What a store says where it is the bucket that is not there, not the object. */
 #define REFS_NO_BUCKET "NoSuchBucket"
 
+/** Signatures are made for requests that are sent so soon; what they share is not made again. */
+#define REFS_HTTP_FRESH_MS 1000
+
 typedef enum refs_transfer_kind {
     REFS_TRANSFER_RANGE, /**< bytes [offset, offset + length) */
     REFS_TRANSFER_WHOLE, /**< all bytes, at most max_size */
@@ -32,6 +35,7 @@ typedef struct refs_transfer {
     const char *location;
     refs_transfer_kind kind;
     uint64_t offset, length;
+    uint64_t url_ms; /**< when its URL was made; 0: it does not grow old */
     uint64_t max_size;
     uint64_t counted; /**< whole: bytes that the waiter counts for it, until somebody owns them */
     const refs_fetch_client *client; /**< or NULL: somebody waits for it */
@@ -49,6 +53,7 @@ typedef struct refs_transfer {
     bool done;                  /**< under waiter->lock */
     bool ranges_ignored;        /**< when done: the server sends the whole object for any range */
     bool refused;        /**< when done: the answer is not what was asked for: error says why */
+    bool is_stale;       /**< when done: not sent, since its signature had grown old by then */
     uint64_t postponed;  /**< when done: to be asked for again when there is memory for so much */
     refs_error error;    /**< when done */
     long status;         /**< when done: of HTTP, 0 without an answer */
