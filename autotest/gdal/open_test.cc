@@ -99,6 +99,28 @@ TEST(Open, RefusesPipesDevicesAndStandardInput) {
     unlink(pipe.c_str());
 }
 
+/* The test's own may be at its end, and then be read without waiting. */
+TEST(Open, WaitsForNoStandardInput) {
+    int ends[2];
+    const int own = dup(STDIN_FILENO);
+    ASSERT_EQ(pipe(ends), 0);
+    ASSERT_EQ(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    alarm(60); // which ends the test
+    for (const char *name : {"/vsistdin/", "/vsigzip//vsistdin/", "/vsizip//vsistdin/set.json"}) {
+        ErrorLog log;
+        EXPECT_EQ(open("REFS:\"" + std::string(name) + "\""), nullptr) << name;
+        EXPECT_EQ(open(std::string("REFS:") + name), nullptr) << name;
+        Set set;
+        add_small_array(set);
+        set.range("v/0.0", name, 0, 24);
+        const std::string message = failure_of_reading(open("REFS:" + set.save()));
+        EXPECT_NE(message.find(": save it as a file"), std::string::npos) << message;
+    }
+    alarm(0);
+    dup2(own, STDIN_FILENO);
+    for (const int file : {own, ends[0], ends[1]}) close(file);
+}
+
 TEST(Open, SharesDatasetsOfEqualNames) {
     const std::string path = three_arrays();
     Set one;

@@ -338,7 +338,7 @@ namespace {
 bool isGone(const char *path) {
     VSIStatBufL status;
     errno = 0;
-    return VSIStatExL(path, &status, VSI_STAT_EXISTS_FLAG) != 0 &&
+    return !RefsIsStandardInput(path) && VSIStatExL(path, &status, VSI_STAT_EXISTS_FLAG) != 0 &&
            (errno == ENOENT || errno == ENOTDIR);
 }
 

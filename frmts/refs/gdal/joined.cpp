@@ -24,7 +24,8 @@ std::vector<std::string> textsIn(const RefsBuffer &buffer) {
 
 refs_name_kind look(void *, const char *name) {
     VSIStatBufL status;
-    if (VSIStatExL(name, &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) != 0)
+    if (RefsIsStandardInput(name) ||
+        VSIStatExL(name, &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) != 0)
         return REFS_NAME_ABSENT;
     const std::string text = name;
     const bool isFolder = VSI_ISDIR(status.st_mode);

@@ -273,7 +273,7 @@ std::string fileBehind(const std::string &name) {
  */
 refs_status peekNamed(const char *location, refs_vfs_validators *known, refs_error *err) {
     VSIStatBufL status = {};
-    if (VSIStatL(fileBehind(location).c_str(), &status) != 0)
+    if (RefsIsStandardInput(location) || VSIStatL(fileBehind(location).c_str(), &status) != 0)
         return refs_fail(err, REFS_NOT_FOUND, "%s: nothing is known of it", location);
     fillValidators(status, known);
     return REFS_OK;
