@@ -5,8 +5,8 @@ one of many sets.
     make_sets.py PROGRAM [--most 10000] [--sets 1000] [--repeat 3]
 
 Makes files in a temporary folder with python3-h5py: netCDF-4 files of 100 chunks, of which `--most` take
-some 200 MB, and sets of 10 000 references, which take 700 KB each. Where Python has kerchunk, it does the
-same with 48 of the files.
+some 200 MB, and sets of 10 000 references, which take 700 KB each. Where Python has kerchunk and VirtualiZarr,
+they do the same with 48 of the files, to JSON; times of these are without their imports.
 """
 import argparse
 import base64
@@ -22,14 +22,32 @@ import numpy as np
 
 from index_hdf5 import write as write_large
 from open_references import measure
+from read_remote import Server
 
 KERCHUNK = """
-import sys, time
+import json, sys, time
 from kerchunk.hdf import SingleHdf5ToZarr
 from kerchunk.combine import MultiZarrToZarr
 start = time.perf_counter()
 sets = [SingleHdf5ToZarr(name, inline_threshold=0).translate() for name in sys.argv[1:]]
-MultiZarrToZarr(sets, concat_dims=["time"]).translate()
+with open("kerchunk.json", "w") as file:
+    json.dump(MultiZarrToZarr(sets, concat_dims=["time"]).translate(), file)
+print(time.perf_counter() - start)
+"""
+VIRTUALIZARR = """
+import os, sys, time, warnings
+warnings.simplefilter("ignore")
+import xarray
+from obspec_utils.registry import ObjectStoreRegistry
+from obstore.store import LocalStore
+from virtualizarr import open_virtual_dataset
+from virtualizarr.parsers import HDFParser
+registry = ObjectStoreRegistry({"file://": LocalStore()})
+start = time.perf_counter()
+parts = [open_virtual_dataset("file://" + os.path.abspath(name), registry=registry, parser=HDFParser(),
+                              loadable_variables=[]) for name in sys.argv[1:]]
+joined = xarray.concat(parts, dim="time", coords="minimal", compat="override", join="override")
+joined.vz.to_kerchunk("virtualizarr.json", format="json")
 print(time.perf_counter() - start)
 """
 
@@ -78,6 +96,23 @@ def show(what, n, figures):
           .replace(",", " "), flush=True)
 
 
+def compare(refs, names, repeat):
+    """The same files by the program and by others, in turn: the least of each, and how often the program's."""
+    own = []
+    others = {"kerchunk": (KERCHUNK, []), "VirtualiZarr": (VIRTUALIZARR, [])}
+    for _ in range(repeat):
+        own.append(measure([refs, "index", "-q", *names, "-o", "refs.json"], 1)[0])
+        for code, seconds in others.values():
+            done = subprocess.run([sys.executable, "-c", code, *names], capture_output=True, text=True, check=False)
+            if done.returncode == 0:
+                seconds.append(float(done.stdout))
+    print(f"\n| {len(names)} files to JSON | wall clock | beside refs |\n|---|---:|---:|")
+    print(f"| refs, the whole process | {min(own):.3f} s | 1 |")
+    for name, (_, seconds) in others.items():
+        if seconds:
+            print(f"| {name}, without its imports | {min(seconds):.3f} s | {min(seconds) / min(own):.0f} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -98,6 +133,12 @@ def main():
                 file.write("\n".join(names[:n]))
             show(f"{n} files", 100 * n,
                  measure(["sh", "-c", f"{refs} index - -q -o all.parq < list"], options.repeat))
+        server = Server(folder, 30)
+        with open("list", "w", encoding="utf-8") as file:
+            file.write("\n".join(f"http://127.0.0.1:{server.port}/{name}" for name in names[:1000]))
+        show(f"{len(names[:1000])} files over 30 ms, 16 at a time", 100 * len(names[:1000]),
+             measure(["sh", "-c", f"{refs} index - -q --threads 16 -o all.parq < list"], options.repeat))
+        server.close()
         write_large("large.h5", "fixed array", 1000000)
         show("one file", 1000000, measure([refs, "index", "large.h5", "-o", "large.parq"],
                                           options.repeat))
@@ -106,10 +147,7 @@ def main():
             write_set(f"sets/{i:06}.json", i)
         show(f"{options.sets} sets", 10000 * options.sets,
              measure([refs, "combine", "sets", "-q", "-o", "joined.parq"], options.repeat))
-        done = subprocess.run([sys.executable, "-c", KERCHUNK, *names[:48]], capture_output=True,
-                              text=True, check=False)
-        if done.returncode == 0:
-            print(f"kerchunk, 48 files, without its imports: {float(done.stdout):.2f} s")
+        compare(refs, names[:48], options.repeat)
 
 
 if __name__ == "__main__":

@@ -487,6 +487,9 @@ class Unlike(Folder):
         for i, time in enumerate((0, 1)):
             for j, y in enumerate((0, 6)):
                 self.write(f"{i}{j}.nc", [time], y=y, scale=0.5 if i == j else 0.25)
+        said = run("index", "*.nc", "-q", "-o", "all.json", status=1)
+        self.assertIn("is not alike in", said)
+        self.assertIn("write an aggregation in netCDF, to a name that ends in .nc", said)
         try:
             run("index", "*.nc", "-q", "-o", "all.nc")
         except AssertionError as failed:

@@ -489,7 +489,8 @@ static refs_status read_piece(reader *in, const refs_array_meta *container,
     if (!is_fragment && !is_map(meta)) return REFS_OK;
     if (in->join->n_dims != 1)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s is an aggregation, which is joined along one dimension only",
+                         "%s is an aggregation, which is joined along one dimension only: join its "
+                         "sources at once, to a name that ends in .nc",
                          container->path);
     REFS_TRY(add_array(in, meta, err));
     refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];

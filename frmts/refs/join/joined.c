@@ -62,13 +62,22 @@ static void set_shape(const refs_join *join, const refs_join_plan *plan, refs_jo
     }
 }
 
+/* What to do about sources that cannot be one array along several dimensions. */
+static const char *advice(const refs_join *join) {
+    return join->n_dims > 1 && join->options.unlike == REFS_JOIN_FRAGMENTS
+               ? "; a set holds such sources as fragments along one dimension alone: write an "
+                 "aggregation in netCDF, to a name that ends in .nc"
+               : "";
+}
+
 static refs_status fail_differ(const refs_join *join, const refs_joined *joined,
                                const refs_join_member *member, refs_str in, refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s is not alike in %s and %s: %.*s: chunks of both in one array would be "
-                     "read wrong",
+                     "read wrong%s",
                      REFS_STR_ARG(refs_join__text(join, joined->path)),
-                     join->members[joined->first].name, member->name, REFS_STR_ARG(in));
+                     join->members[joined->first].name, member->name, REFS_STR_ARG(in),
+                     advice(join));
 }
 
 /* "t(time 1, y 6)" */
@@ -181,12 +190,12 @@ static refs_status fail_cut(const refs_join *join, const refs_joined *joined,
     const refs_join_axis *axis = &at->member->axes[line];
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s of %s has %llu steps of %s, from %llu of %llu on, in chunks of %llu: "
-                     "they overlap with those of other parts, or cut chunks",
+                     "they overlap with those of other parts, or cut chunks%s",
                      REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name,
                      (unsigned long long)axis->n, join->options.dims[line],
                      (unsigned long long)(axis->n > 0 ? axis->position[0] : 0),
-                     (unsigned long long)joined->shape[dim],
-                     (unsigned long long)joined->chunk[dim]);
+                     (unsigned long long)joined->shape[dim], (unsigned long long)joined->chunk[dim],
+                     advice(join));
 }
 
 /* -- loaded or not ----------------------------------------------------------------------------- */
