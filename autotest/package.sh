@@ -19,6 +19,10 @@ for package in "$build"/*.deb; do
     for file in copyright README.md; do
         dpkg-deb -c "$package" | grep -q " [.]/usr/share/doc/[^/]*/$file\$"
     done
+    case $package in
+    */librefs-dev_*) ;;
+    *) dpkg-deb -f "$package" Depends | grep -q libeccodes ;; # which is loaded when it is used
+    esac
 done
 
 [ -x "$root/usr/bin/apt-get" ] || debootstrap --variant=minbase "$suite" "$root" >/dev/null
