@@ -50,6 +50,7 @@ def partitions(file):
     if "cfa_array" in container.ncattrs():
         for part in json.loads(container.cfa_array)["Partitions"]:
             sub = part["subarray"]
+            assert sub["format"] == "netCDF"  # of two that the convention knows
             yield [slice(a, b + 1) for a, b in part["location"]], sub["file"], sub["ncvar"]
     elif "cfa_group" in container.ncattrs():
         group = file[container.cfa_group]

@@ -29,6 +29,12 @@ static refs_status append_place(const cfa_spot *spot, size_t rank, refs_buf *jso
     return refs_buf_append_str(json, refs_str_from("], \"subarray\": {"), err);
 }
 
+/* CFA-0.4 knows netCDF, of whatever data model; CFA-0.5 has the names of those. */
+static const char *json_format_name(const refs_cfa_fragment *fragment) {
+    const char *name = refs_cfa__format_name(fragment);
+    return strncmp(name, "NETCDF", 6) == 0 ? "netCDF" : name;
+}
+
 static refs_status append_partition(const refs_cfa_fragment *fragment, const cfa_spot *spot,
                                     size_t rank, refs_buf *json, refs_error *err) {
     uint64_t shape[REFS_MAX_RANK];
@@ -38,7 +44,7 @@ static refs_status append_partition(const refs_cfa_fragment *fragment, const cfa
     REFS_TRY(refs_buf_append(json, ", ", 2, err));
     REFS_TRY(append_member("file", fragment->file, json, err));
     REFS_TRY(refs_buf_append(json, ", ", 2, err));
-    REFS_TRY(append_member("format", refs_cfa__format_name(fragment), json, err));
+    REFS_TRY(append_member("format", json_format_name(fragment), json, err));
     REFS_TRY(refs_buf_append_str(json, refs_str_from(", \"shape\": "), err));
     REFS_TRY(append_numbers(shape, rank, json, err));
     return refs_buf_append(json, "}}", 2, err);
