@@ -1,6 +1,8 @@
 /* items.c -- lists of NAME=VALUE strings. */
 #include "cf_internal.h"
 
+#include "refs/unlimited.h"
+
 void refs_cf_items_clear(refs_cf_items *items) {
     for (size_t i = 0; i < items->n; i++) refs_free(items->items[i]);
     refs_free(items->items);
@@ -39,7 +41,8 @@ refs_status refs_cf__copy_item(refs_cf_items *items, const char *item, refs_erro
 /* xarray's names of dimensions are no attribute of the file, and bands have colours, masks
  * and what is said of them themselves; null says nothing. */
 static bool is_shown(refs_str name, const refs_json *value) {
-    return !refs_str_is(name, "_ARRAY_DIMENSIONS") && !refs_str_is(name, "tiff_colors") &&
+    return !refs_str_is(name, "_ARRAY_DIMENSIONS") &&
+           !refs_str_is(name, REFS_UNLIMITED_DIMENSIONS) && !refs_str_is(name, "tiff_colors") &&
            !refs_str_is(name, "tiff_gray") && !refs_str_is(name, "tiff_mask") &&
            !refs_str_is(name, "tiff_samples") && refs_json_kind_of(value) != REFS_JSON_KIND_NULL;
 }

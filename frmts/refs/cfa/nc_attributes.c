@@ -1,11 +1,14 @@
 /* nc_attributes.c -- JSON as attributes of netCDF. */
 #include "nc_internal.h"
 
+#include "refs/unlimited.h"
+
 /* What other parts of a file say: how values are stored, which dimensions there are, and where
  * fragments are. */
 static bool is_told_elsewhere(refs_str name) {
     static const char *const names[] = {"_FillValue",
                                         "_ARRAY_DIMENSIONS",
+                                        REFS_UNLIMITED_DIMENSIONS,
                                         "_ARRAY_OFFSET",
                                         "DIMENSION_LIST",
                                         "REFERENCE_LIST",

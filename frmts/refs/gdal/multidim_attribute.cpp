@@ -5,6 +5,7 @@
 
 #include "handles.h"
 #include "multidim_number.h"
+#include "refs/unlimited.h"
 
 namespace {
 
@@ -78,9 +79,9 @@ bool RefsAttribute::IRead(const GUInt64 *start, const size_t *count, const GInt6
 
 namespace {
 
-/** Names of the dimensions of an array: xarray's convention for Zarr v2. */
+/** What is said of dimensions: xarray's convention for Zarr v2, and which had no limit. */
 bool isForZarr(const char *name) {
-    return EQUAL(name, "_ARRAY_DIMENSIONS");
+    return EQUAL(name, "_ARRAY_DIMENSIONS") || EQUAL(name, REFS_UNLIMITED_DIMENSIONS);
 }
 
 } // namespace

@@ -3,12 +3,15 @@
  * NC_DOUBLE. */
 #include "ncrefs.h"
 
+#include "refs/unlimited.h"
+
 /* What Zarr, HDF5 and the netCDF libraries write for themselves. */
 static const char *const hidden[] = {
-    "_ARRAY_DIMENSIONS",  "_Netcdf4Dimid",  "_Netcdf4Coordinates", "_nc3_strict",
-    "_NCProperties",      "_NCZARR_ARRAY",  "_NCZARR_GROUP",       "_NCZARR_ATTR",
-    "_NCZARR_SUPERBLOCK", "_nczarr_array",  "_nczarr_group",       "_nczarr_attrs",
-    "_nczarr_superblock", "DIMENSION_LIST", "REFERENCE_LIST",      "tiff_colors"};
+    "_ARRAY_DIMENSIONS",      "_Netcdf4Dimid",  "_Netcdf4Coordinates", "_nc3_strict",
+    "_NCProperties",          "_NCZARR_ARRAY",  "_NCZARR_GROUP",       "_NCZARR_ATTR",
+    "_NCZARR_SUPERBLOCK",     "_nczarr_array",  "_nczarr_group",       "_nczarr_attrs",
+    "_nczarr_superblock",     "DIMENSION_LIST", "REFERENCE_LIST",      "tiff_colors",
+    REFS_UNLIMITED_DIMENSIONS};
 
 /* CF, sections 2.5.1 and 3.5: they are of the type of their variable. */
 static const char *const typed[] = {"missing_value", "valid_min",   "valid_max",

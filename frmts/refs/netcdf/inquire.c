@@ -51,6 +51,26 @@ int ncrefs_inq_format_extended(int ncid, int *format, int *mode) {
     return NC_NOERR;
 }
 
+/* Those of a group; `ids` may be NULL. */
+static int list_unlimited(const ncrefs_file *file, const ncrefs_group *group, int *ids) {
+    int n = 0;
+    for (size_t i = 0; i < file->model.n_dims; i++) {
+        const ncrefs_dim *dim = &file->model.dims[i];
+        if (!dim->is_unlimited || &file->model.groups[dim->group] != group) continue;
+        if (ids != NULL) ids[n] = (int)i;
+        n++;
+    }
+    return n;
+}
+
+static int first_unlimited(const ncrefs_file *file, const ncrefs_group *group) {
+    for (size_t i = 0; i < file->model.n_dims; i++) {
+        const ncrefs_dim *dim = &file->model.dims[i];
+        if (dim->is_unlimited && &file->model.groups[dim->group] == group) return (int)i;
+    }
+    return -1;
+}
+
 int ncrefs_inq(int ncid, int *n_dims, int *n_vars, int *n_atts, int *unlimited) {
     ncrefs_file *file;
     ncrefs_group *group;
@@ -58,7 +78,7 @@ int ncrefs_inq(int ncid, int *n_dims, int *n_vars, int *n_atts, int *unlimited) 
     if (code != NC_NOERR) return code;
     PUT(n_vars, (int)group->n_variables);
     PUT(n_atts, (int)group->attributes.n);
-    PUT(unlimited, -1);
+    PUT(unlimited, first_unlimited(file, group));
     return n_dims != NULL ? ncrefs_inq_dimids(ncid, n_dims, NULL, 0) : NC_NOERR;
 }
 
@@ -194,15 +214,21 @@ int ncrefs_inq_dim(int ncid, int id, char *name, size_t *size) {
 }
 
 int ncrefs_inq_unlimdim(int ncid, int *id) {
-    if (ncrefs_find_file(ncid) == NULL) return NC_EBADID;
-    PUT(id, -1);
+    ncrefs_file *file;
+    ncrefs_group *group;
+    int code = ncrefs_find_group(ncid, &file, &group);
+    if (code != NC_NOERR) return code;
+    PUT(id, first_unlimited(file, group));
     return NC_NOERR;
 }
 
 int ncrefs_inq_unlimdims(int ncid, int *n, int *ids) {
-    (void)ids;
-    if (ncrefs_find_file(ncid) == NULL) return NC_EBADID;
-    PUT(n, 0);
+    ncrefs_file *file;
+    ncrefs_group *group;
+    int code = ncrefs_find_group(ncid, &file, &group);
+    if (code != NC_NOERR) return code;
+    int n_listed = list_unlimited(file, group, ids);
+    PUT(n, n_listed);
     return NC_NOERR;
 }
 

@@ -9,6 +9,7 @@
 
 #include "ncrefs.h"
 #include "refs/cf.h"
+#include "refs/unlimited.h"
 #include "refs/write.h"
 
 void ncrefs_model_clear(ncrefs_model *model) {
@@ -70,6 +71,7 @@ static refs_status add_groups(const refs_hierarchy *hierarchy, ncrefs_model *mod
         ncrefs_group *group = &model->groups[model->n_groups];
         const char *path = sorted[i]->path, *slash = strrchr(path, '/');
         *group = (ncrefs_group){.name = sorted[i]->name, .path = path};
+        group->unlimited = refs_json_get(sorted[i]->attributes, REFS_UNLIMITED_DIMENSIONS);
         group->parent = slash != NULL ? find_group(model, path, (size_t)(slash - path)) : 0;
         model->n_groups++;
         status = ncrefs_add_attributes(sorted[i]->attributes, NC_NAT, &group->attributes, err);
@@ -102,7 +104,8 @@ static refs_status add_dim(ncrefs_model *model, const ncrefs_dim *wanted, int *i
         return refs_fail_nomem(err);
     }
     *id = (int)model->n_dims;
-    model->dims[model->n_dims++] = (ncrefs_dim){name, wanted->size, wanted->group};
+    model->dims[model->n_dims++] =
+        (ncrefs_dim){name, wanted->size, wanted->group, wanted->is_unlimited};
     return REFS_OK;
 }
 
@@ -121,7 +124,7 @@ static refs_status name_phony(ncrefs_model *model, const ncrefs_variable *variab
     for (size_t i = 0;; i++) {
         snprintf(name, sizeof name, PHONY "%zu", i);
         int found = find_dim(model, 0, name);
-        const ncrefs_dim wanted = {name, (size_t)variable->meta->shape[at], 0};
+        const ncrefs_dim wanted = {name, (size_t)variable->meta->shape[at], 0, false};
         if (found < 0) return add_dim(model, &wanted, id, err);
         *id = found;
         if (model->dims[found].size == wanted.size && !is_used(variable->dims, at, found))
@@ -140,6 +143,24 @@ static size_t home_of(const ncrefs_model *model, size_t group, const ncrefs_dim 
                 return above;
         }
         if (above == 0) return group;
+    }
+}
+
+static bool is_listed(const refs_json *list, const char *name) {
+    for (size_t i = 0; i < refs_json_size(list); i++)
+        if (refs_str_is(refs_json_text(refs_json_at(list, i)), name)) return true;
+    return false;
+}
+
+/* The group that says that one has no limit, of those that a variable sees, is its own. */
+static void place_unlimited(const ncrefs_model *model, size_t group, ncrefs_dim *wanted) {
+    for (;; group = model->groups[group].parent) {
+        if (is_listed(model->groups[group].unlimited, wanted->name)) {
+            wanted->group = group;
+            wanted->is_unlimited = true;
+            return;
+        }
+        if (group == 0) return;
     }
 }
 
@@ -178,9 +199,10 @@ static refs_status add_dims(ncrefs_model *model, ncrefs_variable *variable, refs
             continue;
         }
         char *name = refs_str_copy(refs_str_from(meta->dims[dim]));
-        ncrefs_dim wanted = {name, (size_t)meta->shape[dim], variable->group};
+        ncrefs_dim wanted = {name, (size_t)meta->shape[dim], variable->group, false};
         if (name == NULL) return refs_fail_nomem(err);
         wanted.group = home_of(model, variable->group, &wanted);
+        place_unlimited(model, variable->group, &wanted);
         refs_status status = add_named(model, &wanted, &variable->dims[dim], err);
         refs_free(name);
         if (status != REFS_OK) return status;

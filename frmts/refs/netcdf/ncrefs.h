@@ -91,6 +91,7 @@ typedef struct ncrefs_dim {
     char *name;
     size_t size;
     size_t group;
+    bool is_unlimited;
 } ncrefs_dim;
 
 typedef struct ncrefs_variable {
@@ -113,6 +114,7 @@ typedef struct ncrefs_group {
     size_t parent; /**< of the root, itself */
     size_t *variables, n_variables;
     ncrefs_attributes attributes;
+    const refs_json *unlimited; /**< names of dimensions without limit, or NULL */
 } ncrefs_group;
 
 typedef struct ncrefs_model {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "refs/unlimited.h"
 #include "refs/utf8.h"
 
 /* Tokens that jansson does not write are strings that begin with NUL, which no other does. As text
@@ -190,6 +191,19 @@ refs_status refs_documents_tell_sizes(json_t *attributes,
         json_array_append_new(sizes, json_integer((json_int_t)size_of(user, word)));
     return json_object_set_new(attributes, REFS_DOCUMENT_SIZES, sizes) == 0 ? REFS_OK
                                                                             : refs_fail_nomem(err);
+}
+
+refs_status refs_documents_tell_unlimited(json_t **attributes, const char *name, refs_error *err) {
+    if (*attributes == NULL) *attributes = json_object();
+    json_t *list = json_object_get(*attributes, REFS_UNLIMITED_DIMENSIONS);
+    if (list == NULL) {
+        list = json_array();
+        if (json_object_set_new(*attributes, REFS_UNLIMITED_DIMENSIONS, list) != 0)
+            return refs_fail_nomem(err);
+    }
+    return json_array_append_new(list, refs_document_string(name, strlen(name))) == 0
+               ? REFS_OK
+               : refs_fail_nomem(err);
 }
 
 refs_status refs_documents_add_array(refs_documents *documents, const refs_scan_array *array,

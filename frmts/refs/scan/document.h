@@ -57,6 +57,10 @@ refs_status refs_documents_tell_sizes(json_t *attributes,
                                       uint64_t (*size_of)(const void *user, refs_str name),
                                       const void *user, refs_error *err);
 
+/** Puts the name of a dimension without limit into the attributes of its group (unlimited.h), which
+ * may be NULL yet. */
+refs_status refs_documents_tell_unlimited(json_t **attributes, const char *name, refs_error *err);
+
 /** Adds an array; *number is what refs_scan_format.index is given for it. */
 refs_status refs_documents_add_array(refs_documents *documents, const refs_scan_array *array,
                                      size_t *number, refs_error *err);

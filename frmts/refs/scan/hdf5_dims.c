@@ -309,6 +309,17 @@ static refs_status name_member(naming *names, size_t number, refs_error *err) {
     return REFS_OK;
 }
 
+/* Before names are made up. */
+static refs_status tell_unlimited(const naming *names, refs_error *err) {
+    for (size_t i = 0; i < names->n; i++) {
+        const dimension *dim = &names->dimensions[i];
+        if (dim->is_unlimited)
+            REFS_TRY(refs_documents_tell_unlimited(&names->tree->items[dim->group].attributes,
+                                                   dim->name, err));
+    }
+    return REFS_OK;
+}
+
 static refs_status name_all(naming *names, member *members, const size_t *turns, refs_error *err) {
     const refs_hdf5_tree *tree = names->tree;
     size_t n = 0;
@@ -317,6 +328,7 @@ static refs_status name_all(naming *names, member *members, const size_t *turns,
         members[n++] = (member){turns[tree->items[i].parent], i};
         REFS_TRY(add_scale(names, i, err));
     }
+    REFS_TRY(tell_unlimited(names, err));
     qsort(members, n, sizeof *members, compare_members);
     for (size_t i = 0; i < n; i++) REFS_TRY(name_member(names, members[i].number, err));
     return REFS_OK;

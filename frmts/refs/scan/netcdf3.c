@@ -575,6 +575,13 @@ static refs_status list(netcdf3 *file, refs_error *err) {
         json_decref(global.values);
         return status;
     }
+    for (size_t i = 0; i < file->n_dims && status == REFS_OK; i++)
+        if (file->dims[i].is_record)
+            status = refs_documents_tell_unlimited(&global.values, file->dims[i].name, err);
+    if (status != REFS_OK) {
+        json_decref(global.values);
+        return status;
+    }
     REFS_TRY(refs_documents_add_group(file->job->documents, "", global.values, err));
     for (size_t i = 0; i < file->n_vars; i++) {
         REFS_TRY(check_name(&file->vars[i], err));
