@@ -60,6 +60,10 @@ class Requests(unittest.TestCase):
         values = read(server.url(name))
         return [(r["method"], r["headers"].get("range")) for r in server.requests()], values
 
+    def gets(self, server):
+        """Requests but for GDAL's, which looks for a cache of an array (x.gmac) where one is read."""
+        return sum(not request["path"].endswith(".gmac") for request in server.requests())
+
     def expect(self, name, most, values=VALUES):
         asked, found = self.requests(name)
         self.assertTrue(np.array_equal(found, values), name)
@@ -104,6 +108,37 @@ class Requests(unittest.TestCase):
                 write_hdf5(self.path("x"), userblock_size=size)
                 self.assertTrue(np.array_equal(read(self.path("x")), VALUES))
                 self.expect("x", 1 if size < 32768 else 8 if size < 1 << 20 else 12)
+
+    def test_files_of_up_to_a_megabyte_take_two(self):
+        with h5py.File(self.path("x"), "w") as file:
+            for i in range(10):
+                file.create_dataset(f"noise{i}", data=np.zeros(70000, "u1"))
+                file[f"noise{i}"].attrs["a"] = np.zeros(1000)
+            file.create_dataset("v", data=VALUES, chunks=(20, 50))
+        self.assertLess(os.path.getsize(self.path("x")), 1 << 20)
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        root = gdal.OpenEx(f'REFS:"{server.url("x")}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        self.assertTrue(np.array_equal(root.OpenMDArray("v").ReadAsArray(), VALUES))
+        self.assertLessEqual(self.gets(server), 2)
+
+    def test_metadata_in_pages_take_two(self):
+        access, creation = h5py.h5p.create(h5py.h5p.FILE_ACCESS), h5py.h5p.create(h5py.h5p.FILE_CREATE)
+        access.set_libver_bounds(h5py.h5f.LIBVER_V110, h5py.h5f.LIBVER_V110)
+        creation.set_file_space_strategy(h5py.h5f.FSPACE_STRATEGY_PAGE, False, 1)
+        creation.set_file_space_page_size(1 << 20)
+        with h5py.File(h5py.h5f.create(self.path("x").encode(), fcpl=creation, fapl=access)) as file:
+            for i in range(120):
+                file.create_dataset(f"noise{i}", data=np.zeros(30000, "u1")).attrs["a"] = np.zeros(500)
+            file.create_dataset("v", data=VALUES, chunks=(20, 50))
+        self.assertGreater(os.path.getsize(self.path("x")), 4 << 20)
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        root = gdal.OpenEx(f'REFS:"{server.url("x")}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        self.assertEqual(len(root.GetMDArrayNames()), 121)
+        self.assertLessEqual(self.gets(server), 2)
+        self.assertTrue(np.array_equal(root.OpenMDArray("v").ReadAsArray(), VALUES))
+        self.assertLessEqual(self.gets(server), 3)
 
     def test_what_is_no_set_is_told_soon(self):
         with open(self.path("x"), "wb") as file:

@@ -248,7 +248,7 @@ uint32_t refs_set_n_locations(const refs_set *set);
 /** What it has cost so far to scan the data file that the set is (scan.h). */
 typedef struct refs_set_scan_costs {
     bool is_scanned; /**< false: the set is none; all else is 0 */
-    uint64_t reads, bytes, indexed_chunks, microseconds;
+    uint64_t reads, rounds, bytes, indexed_chunks, microseconds; /**< as in scan.h */
 } refs_set_scan_costs;
 
 refs_set_scan_costs refs_set_scan_costs_of(const refs_set *set);

@@ -114,6 +114,39 @@ TEST_F(FarSource, WaitsOnceForWhatIsWantedTogether) {
     EXPECT_LE(vfs.bytes, 100u * 8192);
 }
 
+TEST_F(FarSource, FetchesAtOnceWhatIsKeptTogether) {
+    Open(vfs.get());
+    refs_source_keep_together(source, 4 * REFS_MIB);
+    Read(0, 100);
+    EXPECT_EQ(vfs.bytes, 64 * REFS_KIB);
+    Read(3 * REFS_MIB, 100);
+    EXPECT_EQ(vfs.reads, 2u);
+    EXPECT_EQ(vfs.bytes, 4 * REFS_MIB);
+    for (size_t at = 0; at < 4 * REFS_MIB; at += 60000)
+        ASSERT_EQ(Read(at, 1000), vfs.content.substr(at, 1000));
+    EXPECT_EQ(vfs.reads, 2u);
+}
+
+TEST_F(FarSource, FetchesWhatIsKeptTogetherWithWhatIsWanted) {
+    Open(vfs.get());
+    refs_source_keep_together(source, 4 * REFS_MIB);
+    Read(0, 100);
+    Want({{9 * REFS_MIB, 100}, {1 * REFS_MIB, 100}, {2 * REFS_MIB, 100}});
+    EXPECT_EQ(vfs.waits, 2u);
+    EXPECT_EQ(vfs.reads, 3u);
+    EXPECT_EQ(vfs.bytes, 4 * REFS_MIB + 4 * REFS_KIB);
+    Want({{3 * REFS_MIB, 100}});
+    EXPECT_EQ(vfs.reads, 3u);
+}
+
+TEST_F(FarSource, KeepsLargePagesApart) {
+    Open(vfs.get());
+    refs_source_keep_together(source, REFS_SOURCE_MAX_TOGETHER_BYTES + 1);
+    Read(0, 100);
+    Read(3 * REFS_MIB, 100);
+    EXPECT_LE(vfs.bytes, 1 * REFS_MIB);
+}
+
 TEST_F(FarSource, FetchesSmallGapsAlong) {
     Open(vfs.get());
     std::vector<refs_source_range> ranges;

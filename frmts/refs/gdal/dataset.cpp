@@ -277,6 +277,7 @@ CPLStringList &RefsDataset::readCounts() {
         own.SetNameValue(count.first, std::to_string(count.second).c_str());
     const refs_set_scan_costs scan = refs_set_scan_costs_of(view_->archive()->set());
     if (!scan.is_scanned) return own;
+    own.SetNameValue("SCAN_ROUNDS", std::to_string(scan.rounds).c_str());
     own.SetNameValue("SCAN_READS", std::to_string(scan.reads).c_str());
     own.SetNameValue("SCAN_BYTES", std::to_string(scan.bytes).c_str());
     own.SetNameValue("SCAN_MILLISECONDS", std::to_string(scan.microseconds / 1000).c_str());

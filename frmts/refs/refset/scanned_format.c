@@ -72,8 +72,8 @@ static uint32_t n_locations(void *self) {
 static refs_set_scan_costs costs(void *self) {
     refs_scan_stats stats;
     refs_scan_stats_of(self, &stats);
-    return (refs_set_scan_costs){true, stats.reads, stats.bytes, stats.indexed_chunks,
-                                 stats.microseconds};
+    return (refs_set_scan_costs){true,        stats.reads,          stats.rounds,
+                                 stats.bytes, stats.indexed_chunks, stats.microseconds};
 }
 
 static void free_scan(void *self) {

@@ -88,16 +88,29 @@ static refs_status read_old(refs_hdf5_file *file, refs_hdf5_cursor *cursor, uint
     return REFS_OK;
 }
 
+/* Where a file is made of pages, the first ones are of metadata alone, and the library puts all of
+ * these that fit into the first. Specification IV.A.2.x. */
+static void read_space_info(const refs_hdf5_file *file, refs_hdf5_cursor cursor) {
+    enum { IN_PAGES = 1 };
+    uint8_t version = refs_hdf5__u8(&cursor), strategy = refs_hdf5__u8(&cursor);
+    refs_hdf5__u8(&cursor);
+    refs_hdf5__length(file, &cursor);
+    uint64_t page = refs_hdf5__length(file, &cursor);
+    if (!cursor.is_short && version == 1 && strategy == IN_PAGES && file->base == 0)
+        refs_source_keep_together(file->source, page);
+}
+
 /* An extension: tables of shared messages, sizes of B-trees, structures that are elsewhere.
  * Specification IV.A.2.p and t, and the message of type 0x18. */
 static refs_status read_extension(refs_hdf5_file *file, uint64_t address, refs_error *err) {
-    enum { BTREE_K = 0x13, CACHE_IMAGE = 0x18 };
+    enum { BTREE_K = 0x13, SPACE_INFO = 0x17, CACHE_IMAGE = 0x18 };
     refs_hdf5_object object = {0};
     refs_status status = refs_hdf5__read_object(file, address, &object, err);
     for (size_t i = 0; status == REFS_OK && i < object.n_messages; i++) {
         const refs_hdf5_message *message = &object.messages[i];
         refs_hdf5_cursor cursor =
             refs_hdf5__cursor(refs_bytes_view(object.bytes.data + message->offset, message->size));
+        if (message->type == SPACE_INFO) read_space_info(file, cursor);
         refs_hdf5__u8(&cursor);
         if (message->type == REFS_HDF5_SHARED_TABLE) {
             file->shared_table = refs_hdf5__address(file, &cursor);

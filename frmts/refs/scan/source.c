@@ -46,6 +46,7 @@ struct refs_source {
     size_t kept_bytes;
     uint64_t clock;
 
+    uint64_t together;  /* bytes at the beginning that come at once */
     size_t block_bytes; /* of the next block */
     uint64_t last_end;  /* of the last block */
     refs_source_costs costs;
@@ -218,24 +219,35 @@ static refs_status read_local(refs_source *source, refs_source_range range, uint
 
 /* -- files elsewhere --------------------------------------------------------------------------- */
 
+void refs_source_keep_together(refs_source *source, uint64_t bytes) {
+    source->together = bytes <= REFS_SOURCE_MAX_TOGETHER_BYTES ? bytes : 0;
+}
+
+/* The second read of a small file is of all the rest. */
+static uint64_t end_of_together(const refs_source *source, uint64_t size) {
+    if (size <= REFS_SOURCE_MAX_BEGINNING_BYTES) return size;
+    return source->together < size ? source->together : size;
+}
+
 /* Fetches a block that holds byte `offset`, which is not kept, and as much of the `length` bytes
  * from there as it can. */
 static refs_status fetch_block(refs_source *source, uint64_t offset, uint64_t length,
                                refs_error *err) {
-    uint64_t begin = offset - offset % FIRST_BLOCK_BYTES;
-    uint64_t end;
-    if (offset == source->last_end && source->block_bytes < MAX_BLOCK_BYTES)
+    uint64_t begin = offset - offset % FIRST_BLOCK_BYTES, size = 0, end;
+    if (source->n_extents > 0 && offset == source->last_end &&
+        source->block_bytes < MAX_BLOCK_BYTES)
         source->block_bytes *= 2;
+    if (length > REFS_SOURCE_MAX_WANT_BYTES) length = REFS_SOURCE_MAX_WANT_BYTES;
+    if (source->n_extents > 0 && refs_source_size(source, &size, NULL) == REFS_OK &&
+        offset < end_of_together(source, size)) {
+        uint64_t together = end_of_together(source, size) - offset;
+        if (together > length) length = together;
+        begin = 0;
+    }
     size_t i = find_extent(source, offset);
     const extent *before = i > 0 ? &source->extents[i - 1] : NULL;
     if (before != NULL && before->offset + before->size > begin)
         begin = before->offset + before->size;
-    if (length > REFS_SOURCE_MAX_WANT_BYTES) length = REFS_SOURCE_MAX_WANT_BYTES;
-    /* The second read of a small file is of all the rest. */
-    uint64_t size = 0;
-    if (begin > 0 && refs_source_size(source, &size, NULL) == REFS_OK &&
-        size <= REFS_SOURCE_MAX_BEGINNING_BYTES && size > offset)
-        length = size - offset;
     uint64_t needed = offset - begin + length;
     if (!refs_add_u64(begin, needed > source->block_bytes ? needed : source->block_bytes, &end))
         return refs_fail(err, REFS_CORRUPT, "byte %llu is behind the end of any file",
@@ -442,6 +454,18 @@ static refs_status fetch_many(refs_source *source, const refs_source_range *rang
     return REFS_OK;
 }
 
+/* Has the first of sorted ranges stand for all that comes together where something of that is
+ * missing; what others want of it is then there. */
+static void want_together(const refs_source *source, uint64_t size, refs_source_range *ranges,
+                          size_t n) {
+    const refs_source_range all = {0, end_of_together(source, size)};
+    for (size_t i = 0; i < n && ranges[i].offset < all.length; i++) {
+        if (refs_source_has(source, ranges[i])) continue;
+        if (end_of(&ranges[0]) <= all.length) ranges[0] = all;
+        return;
+    }
+}
+
 bool refs_source_has(const refs_source *source, refs_source_range range) {
     uint64_t end;
     if (!refs_add_u64(range.offset, range.length, &end)) return false;
@@ -464,6 +488,7 @@ refs_status refs_source_want(refs_source *source, refs_source_range *ranges, siz
     if (!refs_source_gains(source) || n == 0) return REFS_OK;
     REFS_TRY(refs_source_size(source, &size, err));
     qsort(ranges, n, sizeof *ranges, compare_ranges);
+    want_together(source, size, ranges, n);
     n = merge_missing(source, ranges, n, size);
     if (n == 0) return REFS_OK;
     refs_vfs_range *parts = refs_calloc(n, sizeof *parts);

@@ -30,6 +30,13 @@ typedef struct refs_source_ending {
     const char *ending;
 } refs_source_ending;
 
+/** The most that refs_source_keep_together is heard for. */
+#define REFS_SOURCE_MAX_TOGETHER_BYTES (8 * REFS_MIB)
+
+/** Says that what describes the file is at its beginning, within `bytes`, and little else: once
+ * something of that is read that is not kept, all of it comes. More than the maximum is nothing. */
+void refs_source_keep_together(refs_source *source, uint64_t bytes);
+
 /** Whether a read costs no more than its bytes. */
 bool refs_source_is_local(const refs_source *source);
 
