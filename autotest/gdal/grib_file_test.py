@@ -5,6 +5,7 @@ another folder of data. Skips without ecCodes.
 """
 
 import ctypes
+import datetime
 import glob
 import math
 import os
@@ -139,8 +140,23 @@ def expected_bands(grib):
         values = band.ReadAsArray().astype("f8")
         if band.GetNoDataValue() is not None:
             values[values == band.GetNoDataValue()] = np.nan
-        bands.append(values)
+        bands.append((values, band))
     return bands
+
+
+def time_problems(ours, theirs):
+    """Times are told whether they are dimensions or not."""
+    times = [item.GetMetadataItem(name) for item, name in ((ours, "TIME"), (ours, "NETCDF_DIM_step"), (theirs, "GRIB_REF_TIME"),
+                                                           (theirs, "GRIB_FORECAST_SECONDS"))]
+    if None in times[:2]:
+        yield f"its times are {times[:2]}"
+        return
+    time = datetime.datetime.fromisoformat(times[0] + "+00:00").timestamp()
+    if time != int(times[2].split()[0]):
+        yield f"its time {times[0]} is not {times[2]}"
+    # Of what is accumulated GDAL's driver tells when that began.
+    if 3600 * float(times[1]) != int(times[3].split()[0]) and ours.GetMetadataItem("GRIB_stepType") == "instant":
+        yield f"its step {times[1]} is not {times[3]}"
 
 
 def place_problems(refs, grib, columns):
@@ -163,10 +179,11 @@ def problems(path):
             if np.isnan(values).all():
                 continue  # no message has it
             # GDAL scales packed values in another order of operations.
-            same = [i for i, one in enumerate(left) if one.shape == values.shape and
+            same = [i for i, (one, _) in enumerate(left) if one.shape == values.shape and
                     np.allclose(np.roll(one, -columns, axis=1), values, rtol=1e-6, atol=0, equal_nan=True)]
             if same:
-                del left[same[0]]
+                for problem in time_problems(refs.GetRasterBand(number), left.pop(same[0])[1]):
+                    yield f"{name} band {number}: {problem}"
             else:
                 yield f"{name} band {number} is no message"
     if left:

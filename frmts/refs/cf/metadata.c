@@ -212,26 +212,6 @@ static refs_status add_unsigned(const refs_cf__input *input, const char *name, r
     return status;
 }
 
-/* Fills in what the metadata of all bands have in common. */
-refs_status refs_cf__describe_band_items(const refs_cf__input *input,
-                                         refs_cf_description *description, refs_error *err) {
-    const refs_array_meta *array = input->array;
-    refs_cf_items *items = &description->band_items;
-    REFS_TRY(refs_cf__add_item(items, "NETCDF_VARNAME", refs_str_from(array->name), err));
-    for (size_t i = 0; i < refs_json_size(array->attributes); i++) {
-        refs_str name = refs_json_name_at(array->attributes, i);
-        if (description->unsigned_values && holds_stored_values(name))
-            REFS_TRY(add_unsigned(input, name.data, items, err));
-        else
-            REFS_TRY(refs_cf__add_attribute(items, refs_str_from(""), name,
-                                            refs_json_at(array->attributes, i), err));
-    }
-    if (!lost_fill(input->hierarchy, array)) return REFS_OK;
-    double fill = refs_cf__fill_number(array);
-    if (description->unsigned_values) fill = refs_cf__to_unsigned(&array->dtype, fill);
-    return add_fill(array, "", fill, items, err);
-}
-
 static refs_status add_band_position(const refs_cf_band_axis *axis, uint64_t index,
                                      refs_cf_items *items, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
@@ -250,6 +230,61 @@ static refs_status add_time(const refs_cf_band_axis *axis, uint64_t index, refs_
                                    err);
     refs_buf_clear(&text);
     return status;
+}
+
+/* A coordinate without dimensions says where all bands are. */
+static refs_status add_scalar(const refs_cf__input *input, const refs_array_meta *coordinate,
+                              refs_cf_items *items, refs_error *err) {
+    const refs_str units = refs_cf__text(coordinate->attributes, "units");
+    const refs_str calendar = refs_cf__text(coordinate->attributes, "calendar");
+    refs_cf_band_axis axis = {.name = coordinate->name, .coordinate = coordinate, .n = 1};
+    refs_status status = refs_cf__read_values(input, coordinate, &axis.values, err);
+    if (status == REFS_OK && axis.values != NULL) {
+        axis.kind = refs_cf__axis_kind(coordinate);
+        axis.units = units.data != NULL ? refs_str_copy(units) : NULL;
+        axis.calendar = calendar.data != NULL ? refs_str_copy(calendar) : NULL;
+        status = add_band_position(&axis, 0, items, err);
+        if (status == REFS_OK && refs_str_is(refs_str_from(axis.name), "time"))
+            status = add_time(&axis, 0, items, err);
+        refs_free(axis.units);
+        refs_free(axis.calendar);
+    }
+    refs_free(axis.values);
+    return status;
+}
+
+/* Sets of GRIB messages have dimensions only along which there are several fields. */
+static refs_status add_scalars(const refs_cf__input *input, refs_cf_items *items, refs_error *err) {
+    const refs_json *attributes = input->array->attributes;
+    refs_str names = refs_cf__text(attributes, "coordinates"), name;
+    if (refs_json_get(attributes, "GRIB_typeOfLevel") == NULL) return REFS_OK;
+    while (refs_cf__next_word(&names, " ", &name)) {
+        const refs_array_meta *coordinate = refs_cf__resolve(input, name);
+        if (coordinate != NULL && coordinate->rank == 0 && coordinate->status == REFS_OK)
+            REFS_TRY(add_scalar(input, coordinate, items, err));
+    }
+    return REFS_OK;
+}
+
+/* Fills in what the metadata of all bands have in common. */
+refs_status refs_cf__describe_band_items(const refs_cf__input *input,
+                                         refs_cf_description *description, refs_error *err) {
+    const refs_array_meta *array = input->array;
+    refs_cf_items *items = &description->band_items;
+    REFS_TRY(refs_cf__add_item(items, "NETCDF_VARNAME", refs_str_from(array->name), err));
+    for (size_t i = 0; i < refs_json_size(array->attributes); i++) {
+        refs_str name = refs_json_name_at(array->attributes, i);
+        if (description->unsigned_values && holds_stored_values(name))
+            REFS_TRY(add_unsigned(input, name.data, items, err));
+        else
+            REFS_TRY(refs_cf__add_attribute(items, refs_str_from(""), name,
+                                            refs_json_at(array->attributes, i), err));
+    }
+    REFS_TRY(add_scalars(input, items, err));
+    if (!lost_fill(input->hierarchy, array)) return REFS_OK;
+    double fill = refs_cf__fill_number(array);
+    if (description->unsigned_values) fill = refs_cf__to_unsigned(&array->dtype, fill);
+    return add_fill(array, "", fill, items, err);
 }
 
 /* The band axis of time, or NULL. */
