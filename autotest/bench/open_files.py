@@ -18,19 +18,18 @@ sys.path.insert(0, os.path.join(HERE, "../server"))
 from served import Folder, Server
 
 
-def write_small(path, megabyte=1):
-    """As netCDF writes it by default."""
+def write_small(path):
+    """As netCDF writes it by default, in less than a megabyte."""
     import netCDF4
     import numpy as np
 
     with netCDF4.Dataset(path, "w") as file:
-        file.createDimension("y", 300)
-        file.createDimension("x", 400)
+        file.createDimension("y", 150)
+        file.createDimension("x", 200)
         for i in range(12):
             variable = file.createVariable(f"v{i}", "f4", ("y", "x"), zlib=True, chunksizes=(50, 100))
             variable.units = "K"
-            noise = np.random.default_rng(i).normal(0, 1, (300, 400 * megabyte))[:, :400]
-            variable[:] = np.round(noise, 1)
+            variable[:] = np.round(np.random.default_rng(i).normal(0, 1, (150, 200)), 1)
 
 
 def write_scattered(path, datasets, megabytes):
