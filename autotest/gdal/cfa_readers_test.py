@@ -114,18 +114,54 @@ class Readers(unittest.TestCase):
         subprocess.run([REFS, "index", *parts, "-q", "-o", path], check=True, cwd=self.folder)
         return path
 
-    def is_read(self, module):
+    def of_packed_files(self):
+        """Aggregations of packed files, as all verbs write them, and the values."""
+        self.data = numpy.round(numpy.random.default_rng(1).uniform(250, 310, self.data.shape), 2)
+        for step in range(len(self.data)):
+            with netCDF4.Dataset(os.path.join(self.folder, f"p{step}.nc"), "w") as file:
+                for name, n in zip(("time", "lat", "lon"), (1, *self.data.shape[1:])):
+                    file.createDimension(name, n)
+                    file.createVariable(name, "f8", (name,))[:] = numpy.arange(n) + (name == "time") * step
+                file["time"].units, file["lat"].units, file["lon"].units = "days since 2000-01-01", "degrees_north", "degrees_east"
+                tas = file.createVariable("tas", "i2", ("time", "lat", "lon"), fill_value=-32768)
+                tas.scale_factor, tas.add_offset, tas.units, tas.valid_max = 0.01, 280.0, "K", numpy.int16(30000)
+                tas[:] = self.data[step:step + 1]
+        parts = [f"p{step}.nc" for step in range(len(self.data))]
+        made = {name: os.path.join(self.folder, name) for name in ("i.nc", "c.nca", "s.nca", "a.nca")}
+        for arguments in (("index", *parts, "-q", "-o", made["i.nc"]),
+                          ("combine", "--format", "cfa", *parts, "--cfa-version", "1.13", "-o", made["c.nca"]),
+                          ("split", made["c.nca"], "--cfa-version", "1.13", "-o", made["s.nca"]),
+                          ("combine", "--format", "cfa", *parts[:2], "--cfa-version", "1.13", "-o", made["a.nca"]),
+                          ("append", made["a.nca"], *parts[2:])):
+            subprocess.run([REFS, *arguments], check=True, cwd=self.folder)
+        return list(made.values())
+
+    @unittest.skipIf(REFS is None, "needs the program refs")
+    def test_packed_files_are_unpacked_once(self):
+        paths = self.of_packed_files()
+        for path in paths:
+            values = gdal.OpenEx(path, gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("tas").ReadAsArray()
+            numpy.testing.assert_allclose(values, self.data, atol=1e-6, err_msg=path)
+            with netCDF4.Dataset(path) as file:
+                self.assertFalse({"scale_factor", "add_offset", "valid_max"} & set(file["tas"].ncattrs()))
+                self.assertEqual(file["tas"].units, "K")
+        self.are_read("cfdm", paths, numpy.testing.assert_allclose)
+
+    def are_read(self, module, paths, compare=numpy.testing.assert_array_equal):
         code = BY_READER.format(module=module, read=READERS[module])
-        paths = [self.write("1.13", shape) for shape in ("2,3,4", "3,4,5")]
-        if REFS:
-            paths.append(self.by_refs())
         # Some readers look for relative names where they run.
         done = subprocess.run([PYTHON, "-c", code, str(FILL), *paths], cwd=self.folder)
         if done.returncode == 77:
             self.skipTest(f"needs {module}: REFS_CFDM_PYTHON names a Python that has it")
         self.assertEqual(done.returncode, 0)
         for path in paths:
-            numpy.testing.assert_array_equal(numpy.load(path + ".npy"), self.data, err_msg=path)
+            compare(numpy.load(path + ".npy"), self.data, err_msg=path)
+
+    def is_read(self, module):
+        paths = [self.write("1.13", shape) for shape in ("2,3,4", "3,4,5")]
+        if REFS:
+            paths.append(self.by_refs())
+        self.are_read(module, paths)
 
     def test_cfdm_reads_what_is_written_as_cf(self):
         self.is_read("cfdm")

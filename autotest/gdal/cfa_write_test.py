@@ -312,8 +312,11 @@ class Groups(Case):
     def test_variables_groups_and_attributes_are_in_one_master(self):
         for version in VERSIONS:
             root = self.translate(CFA_VERSION=version)
-            numpy.testing.assert_array_equal(root.OpenMDArray("tas").ReadAsArray(), numpy.arange(120).reshape(2, 4, 3, 5))
-            self.assertEqual(root.OpenMDArray("tas").GetScale(), 0.5)
+            # In CF-1.13 fragments are unpacked before they are aggregated.
+            scale = None if version == "1.13" else 0.5
+            packed = numpy.arange(120).reshape(2, 4, 3, 5)
+            numpy.testing.assert_array_equal(root.OpenMDArray("tas").ReadAsArray(), packed if scale else packed * 0.5)
+            self.assertEqual(root.OpenMDArray("tas").GetScale(), scale)
             inside = root.OpenMDArrayFromFullname("/model/pr")
             numpy.testing.assert_array_equal(inside.ReadAsArray(), numpy.arange(60).reshape(4, 3, 5))
             self.assertEqual(root.GetAttribute("title").ReadAsString(), "Everything")

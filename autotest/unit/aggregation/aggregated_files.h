@@ -89,18 +89,22 @@ inline Variable letters(Shape shape, const std::vector<std::string> &values) {
 using Variables = std::map<std::string, Variable>;
 
 /** An aggregation "v" along x that is one fragment of `n` elements: a variable of a file.
- * @param scalar a container, without the attributes that make it one */
+ * @param scalar a container, without the attributes that make it one
+ * @param terms of its encoding: CF-1.13 unless told otherwise */
 inline Variables ofOneFragment(Variable scalar, size_t n, const std::string &file,
-                               const std::string &variable) {
-    scalar.attributes +=
-        (scalar.attributes.empty() ? "" : ",") +
-        std::string(
-            R"("aggregated_dimensions":"x","aggregated_data":"map: m uris: u identifiers: n")");
+                               const std::string &variable,
+                               const std::string &terms = "map: m uris: u identifiers: n") {
+    scalar.attributes += (scalar.attributes.empty() ? "" : ",") +
+                         (R"("aggregated_dimensions":"x","aggregated_data":")" + terms + "\"");
     return {{"v", scalar},
             {"m", numbers<int32_t>({1}, {static_cast<int32_t>(n)})},
             {"u", texts({1}, {file})},
-            {"n", texts({1}, {variable})}};
+            {"n", texts({1}, {variable})},
+            {"f", texts({}, {"nc"})}};
 }
+
+/** The terms of CFA-0.6, whose fragments are packed as the aggregation is. */
+constexpr const char *kTermsOfCfa = "location: m file: u format: f address: n";
 
 /** Counts up from `first`. */
 template <class T> std::vector<T> countUp(size_t n, T first = 0) {
@@ -137,9 +141,8 @@ class AggregatedFiles {
                               std::string("\"_ARRAY_DIMENSIONS\":[") + dims + "]";
             refs += ",\n" + inJson(name + "/.zarray") + R"(:{"zarr_format":2,"shape":)" +
                     listOf(variable.shape) + ",\"chunks\":" + listOf(chunks) +
-                    ",\"dtype\":" + inJson(variable.dtype) +
-                    R"(,"compressor":null,"filters":)" + variable.filters +
-                    R"(,"order":"C","fill_value":)" + variable.fill + "}";
+                    ",\"dtype\":" + inJson(variable.dtype) + R"(,"compressor":null,"filters":)" +
+                    variable.filters + R"(,"order":"C","fill_value":)" + variable.fill + "}";
             refs += "," + inJson(name + "/.zattrs") + ":{" + attributes + "}";
             refs += "," + inJson(name + "/" + (key.empty() ? "0" : key)) + ":[" +
                     inJson(baseNameOf(data)) + "]";

@@ -308,7 +308,7 @@ TEST(UnitsOfFragments, ThatAreKnownAreConverted) {
     const std::tuple<const char *, const char *, float> rows[] = {
         {R"("units":"degC")", R"("units":"K")", 274.15f},
         {R"("units":"hPa")", R"("units":"Pa")", 100},
-        {R"("units":"km","scale_factor":2)", R"("units":"m","add_offset":1000)", 1000},
+        {R"("units":"km","scale_factor":2)", R"("units":"m","add_offset":1000)", 2000},
         {R"("units":"days since 2001-01-01")", R"("units":"hours since 2000-12-31")", 48},
         {R"("units":"days since 2001-03-01","calendar":"noleap")",
          R"("units":"days since 2000-03-01","calendar":"noleap")", 366},

@@ -10,12 +10,12 @@ namespace {
 /** An aggregation of one fragment: its values, and attributes of both. */
 template <class From, class To> struct Conversion {
     std::vector<From> from;
-    std::string ofFragment = "", ofContainer = "";
+    std::string ofFragment = "", ofContainer = "", terms = "map: m uris: u identifiers: n";
 
     refs_status run(AggregatedFiles &files, std::vector<To> *to) const {
         files.put("f.json", {{"t", numbers<From>({from.size()}, from, ofFragment)}});
-        files.put("m.json",
-                  ofOneFragment(numbers<To>({}, {0}, ofContainer), from.size(), "f.json", "t"));
+        files.put("m.json", ofOneFragment(numbers<To>({}, {0}, ofContainer), from.size(), "f.json",
+                                          "t", terms));
         const refs_status status = files.open("m.json");
         return status == REFS_OK ? files.read("v", to) : status;
     }
@@ -254,9 +254,12 @@ TEST(Values, ThatArePackedAlikeStayAsTheyAre) {
     std::vector<int64_t> to;
     const std::string packing = R"("scale_factor":0.1,"add_offset":273.15)";
     const std::vector<int64_t> odd = {(int64_t{1} << 53) + 1, -(int64_t{1} << 62) - 1, 7};
-    ASSERT_EQ((Conversion<int64_t, int64_t>{odd, packing, packing}.run(files, &to)), REFS_OK);
+    ASSERT_EQ((Conversion<int64_t, int64_t>{odd, packing, packing, kTermsOfCfa}.run(files, &to)),
+              REFS_OK);
     EXPECT_EQ(to, odd);
-    ASSERT_EQ((Conversion<int16_t, int64_t>{{1, -2}, packing, packing}.run(files, &to)), REFS_OK);
+    ASSERT_EQ(
+        (Conversion<int16_t, int64_t>{{1, -2}, packing, packing, kTermsOfCfa}.run(files, &to)),
+        REFS_OK);
     EXPECT_EQ(to, (std::vector<int64_t>{1, -2}));
 }
 
@@ -280,29 +283,52 @@ TEST(Values, ThatArePackedAreUnpacked) {
     }
 }
 
+/* CF 1.13, section 2.8.3: unpacked values of fragments are the packed values of the aggregation. */
+TEST(Values, OfFragmentsOfCfAreUnpackedAndNoMore) {
+    AggregatedFiles files;
+    std::vector<double> to;
+    const std::string packing = R"("scale_factor":0.5,"add_offset":100)";
+    for (const std::string &container : {packing, std::string()}) {
+        ASSERT_EQ((Conversion<int16_t, double>{{1, -2}, packing, container}.run(files, &to)),
+                  REFS_OK);
+        EXPECT_EQ(to, (std::vector<double>{100.5, 99}));
+    }
+    ASSERT_EQ((Conversion<int16_t, double>{{1, -2}, "", packing}.run(files, &to)), REFS_OK);
+    EXPECT_EQ(to, (std::vector<double>{1, -2}));
+    std::vector<int16_t> whole;
+    EXPECT_EQ((Conversion<int16_t, int16_t>{{1}, packing, packing}.run(files, &whole)),
+              REFS_CORRUPT)
+        << "100.5 is no integer";
+}
+
 TEST(Values, ThatArePackedOtherwiseArePackedAnew) {
     AggregatedFiles files;
     std::vector<int16_t> to;
     const std::string container = R"("_FillValue":-1,"scale_factor":0.01,"add_offset":288)";
     ASSERT_EQ(
-        (Conversion<int16_t, int16_t>{
-            {0, 100, -100, -5}, R"("_FillValue":-5,"scale_factor":0.1,"add_offset":290)", container}
+        (Conversion<int16_t, int16_t>{{0, 100, -100, -5},
+                                      R"("_FillValue":-5,"scale_factor":0.1,"add_offset":290)",
+                                      container,
+                                      kTermsOfCfa}
              .run(files, &to)),
         REFS_OK);
     EXPECT_EQ(to, (std::vector<int16_t>{200, 1200, -800, -1}));
-    EXPECT_EQ(
-        (Conversion<int16_t, int16_t>{{32000}, R"("scale_factor":0.1,"add_offset":290)", container}
-             .run(files, &to)),
-        REFS_CORRUPT);
-    EXPECT_EQ(
-        (Conversion<int16_t, int16_t>{{1}, R"("scale_factor":0.001,"add_offset":288)", container}
-             .run(files, &to)),
-        REFS_CORRUPT)
-        << "a tenth of the container's step";
-    ASSERT_EQ((Conversion<float, int16_t>{{288.5, 287}, "", container}.run(files, &to)), REFS_OK);
-    EXPECT_EQ(to, (std::vector<int16_t>{50, -100}));
-    EXPECT_EQ((Conversion<float, int16_t>{{1}, "", R"("scale_factor":0)"}.run(files, &to)),
+    EXPECT_EQ((Conversion<int16_t, int16_t>{
+                  {32000}, R"("scale_factor":0.1,"add_offset":290)", container, kTermsOfCfa}
+                   .run(files, &to)),
               REFS_CORRUPT);
+    EXPECT_EQ((Conversion<int16_t, int16_t>{
+                  {1}, R"("scale_factor":0.001,"add_offset":288)", container, kTermsOfCfa}
+                   .run(files, &to)),
+              REFS_CORRUPT)
+        << "a tenth of the container's step";
+    ASSERT_EQ(
+        (Conversion<float, int16_t>{{288.5, 287}, "", container, kTermsOfCfa}.run(files, &to)),
+        REFS_OK);
+    EXPECT_EQ(to, (std::vector<int16_t>{50, -100}));
+    EXPECT_EQ(
+        (Conversion<float, int16_t>{{1}, "", R"("scale_factor":0)", kTermsOfCfa}.run(files, &to)),
+        REFS_CORRUPT);
 }
 
 TEST(Values, OfFloatsArePackedInSpiteOfWhatFloatsRound) {
@@ -310,14 +336,15 @@ TEST(Values, OfFloatsArePackedInSpiteOfWhatFloatsRound) {
     std::vector<int16_t> to;
     ASSERT_EQ((Conversion<float, int16_t>{{300.37f, 250.01f, 273.14f, 280.99f},
                                           "",
-                                          R"("scale_factor":0.01,"add_offset":273.15)"}
+                                          R"("scale_factor":0.01,"add_offset":273.15)",
+                                          kTermsOfCfa}
                    .run(files, &to)),
               REFS_OK);
     EXPECT_EQ(to, (std::vector<int16_t>{2722, -2314, -1, 784}));
-    EXPECT_EQ(
-        (Conversion<float, int16_t>{{300.374f}, "", R"("scale_factor":0.01,"add_offset":273.15)"}
-             .run(files, &to)),
-        REFS_CORRUPT);
+    EXPECT_EQ((Conversion<float, int16_t>{
+                  {300.374f}, "", R"("scale_factor":0.01,"add_offset":273.15)", kTermsOfCfa}
+                   .run(files, &to)),
+              REFS_CORRUPT);
 }
 
 TEST(Values, OfUnsignedBytesOfNetcdf3AreUnsigned) {

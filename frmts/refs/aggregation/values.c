@@ -2,7 +2,7 @@
  *
  * Numbers of at most 32 bits, and floats, are exact as doubles; wider integers go by way of
  * themselves where the container has integers too. Fragments are unpacked, and packed again as the
- * container is, unless both are packed alike.
+ * container is, unless both are packed alike; in CF-1.13 they are unpacked only.
  */
 #include "aggregation_internal.h"
 
@@ -75,6 +75,14 @@ static packing packing_of(const refs_json *attributes) {
     return packed;
 }
 
+/* CF 1.13, section 2.8.3: what fragments are when they are unpacked are the packed values of an
+ * aggregation that says that it is packed. The encodings before it pack them again. */
+static packing packing_undone(const refs_aggregation *aggregation) {
+    const packing none = {1, 0};
+    return aggregation->encoding == REFS_ENCODING_CF ? none
+                                                     : packing_of(aggregation->meta.attributes);
+}
+
 static refs_cf_units units_of(const refs_json *attributes) {
     return (refs_cf_units){refs_aggregation__text(attributes, "units"),
                            refs_aggregation__text(attributes, "calendar")};
@@ -98,7 +106,7 @@ static refs_status describe_packing(const refs_aggregation *aggregation,
                                     const refs_array_meta *variable, refs_agg_values *values,
                                     refs_error *err) {
     const refs_json *attributes = aggregation->meta.attributes;
-    packing from = packing_of(variable->attributes), to = packing_of(attributes);
+    packing from = packing_of(variable->attributes), to = packing_undone(aggregation);
     const refs_cf_units units = units_of_fragment(fragment, variable),
                         wanted = units_of(attributes);
     double scale, offset;

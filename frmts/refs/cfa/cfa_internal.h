@@ -58,6 +58,19 @@ refs_status refs_cfa__put_conventions(nc_file *file, refs_str had, const char *v
 refs_status refs_cfa__describe(nc_file *file, nc_place place, const refs_cfa_variable *variable,
                                refs_error *err);
 
+/** A variable as it is when its values are unpacked, borrowed from the packed one but for
+ * `attributes`, which are to be freed. */
+typedef struct cfa_unpacked {
+    refs_cfa_variable variable;
+    refs_json_doc *attributes;
+} cfa_unpacked;
+
+bool refs_cfa__is_packed(const refs_cfa_variable *variable);
+
+/** Makes it of doubles, whose fill value is netCDF's. */
+refs_status refs_cfa__unpack(const refs_cfa_variable *packed, cfa_unpacked *unpacked,
+                             refs_error *err);
+
 /** Defines a variable whose values are all there. */
 refs_status refs_cfa__add_values(nc_file *file, int group, const nc_shape *shape, refs_bytes values,
                                  nc_place *place, refs_error *err);

@@ -256,19 +256,30 @@ static refs_status encode(const refs_master *master, const cfa_job *job, refs_er
     }
 }
 
+static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error *err) {
+    refs_str name;
+    REFS_TRY(check_grid(job, err));
+    REFS_TRY(split_path(master, job->variable->path, &job->group, &name, err));
+    job->name = name.data;
+    nc_shape scalar = {.name = job->name, .dtype = job->variable->dtype};
+    REFS_TRY(refs_cfa__file_define(master->file, job->group, &scalar, &job->container, err));
+    REFS_TRY(refs_cfa__describe(master->file, job->container, job->variable, err));
+    return encode(master, job, err);
+}
+
 refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable *variable,
                                     const refs_cfa_grid *grid, const refs_cfa_fragment *fragments,
                                     refs_error *err) {
-    refs_str name;
     cfa_job job = {
         .file = master->file, .variable = variable, .grid = grid, .fragments = fragments};
-    REFS_TRY(check_grid(&job, err));
-    REFS_TRY(split_path(master, variable->path, &job.group, &name, err));
-    job.name = name.data;
-    nc_shape scalar = {.name = job.name, .dtype = variable->dtype};
-    REFS_TRY(refs_cfa__file_define(master->file, job.group, &scalar, &job.container, err));
-    REFS_TRY(refs_cfa__describe(master->file, job.container, variable, err));
-    return encode(master, &job, err);
+    cfa_unpacked unpacked = {.attributes = NULL};
+    if (master->version != REFS_CFA_CF_1_13 || !refs_cfa__is_packed(variable))
+        return put_aggregation(master, &job, err);
+    refs_status status = refs_cfa__unpack(variable, &unpacked, err);
+    job.variable = &unpacked.variable;
+    if (status == REFS_OK) status = put_aggregation(master, &job, err);
+    refs_json_doc_free(unpacked.attributes);
+    return status;
 }
 
 /* -- finishing --------------------------------------------------------------------------------- */

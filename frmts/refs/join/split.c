@@ -180,9 +180,9 @@ static refs_dtype unpacked_type(const refs_join *join, const refs_join_array *co
 refs_common_type refs_join__common_type(const refs_join *join, const refs_join_array *const *arrays,
                                         size_t n) {
     refs_common_type common = {arrays[0]->dtype, false};
-    for (size_t i = 1; i < n && !common.is_unpacked; i++)
-        common.is_unpacked =
-            !have_one_type(arrays[i], arrays[0]) || arrays[i]->packing != arrays[0]->packing;
+    for (size_t i = 0; i < n && !common.is_unpacked; i++)
+        common.is_unpacked = is_packed(join, arrays[i]) || !have_one_type(arrays[i], arrays[0]) ||
+                             arrays[i]->packing != arrays[0]->packing;
     if (common.is_unpacked) common.dtype = unpacked_type(join, arrays, n);
     return common;
 }
