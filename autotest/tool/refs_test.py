@@ -400,6 +400,25 @@ class WithoutASet(Folder):
         run("index", "d", "-o", "again.parq")
         run("diff", "all.parq", "again.parq")
 
+    def test_save_records_the_sources_as_index_does(self):
+        gdal.OpenEx('REFS:"d/*.nc"', gdal.OF_MULTIDIM_RASTER, open_options=["SAVE=all.json"])
+        run("index", "d/*.nc", "-o", "again.json")
+        self.assertEqual(content("all.json"), content("again.json"))
+        self.write("d/2.nc", [5], t_chunk=2)
+        os.utime("d/2.nc", (1e9, 1e9))
+        with self.assertRaisesRegex(RuntimeError, "changed|was"):
+            read("all.json", "t")
+
+    def test_save_replaces_no_data_and_no_source(self):
+        run("index", "d/0.nc", "-o", "d/a.json")
+        before = {name: content(name) for name in glob.glob("d/*")}
+        for name, said in (("d/1.nc", "d/1.nc: is a data file"), ("d/a.json", "is one of the files"),
+                           ("x.nc", "x.nc: is no name of a set"), ("-", "standard output")):
+            with self.assertRaisesRegex(RuntimeError, said):
+                gdal.OpenEx('REFS:"d"', gdal.OF_MULTIDIM_RASTER, open_options=[f"SAVE={name}"])
+        self.assertEqual({name: content(name) for name in glob.glob("d/*")}, before)
+        self.assertEqual(os.listdir(), ["d"])
+
     def test_a_file_that_changes_is_seen(self):
         self.expect_hours("d/*.nc", [0, 1, 2])
         time.sleep(0.01)
@@ -606,7 +625,7 @@ class ByGdal(Folder):
             self.assertIsNotNone(gdal.GetDriverByName("REFS").CreateCopy(name, source))
             self.expect_hours(name, [0, 1])
         names = {key.split("/")[0] for key in json.loads(content("t.json"))["refs"] if "/" in key}
-        self.assertEqual(names, {"t", "time", "time_bnds", "x", "y"})
+        self.assertEqual(names, {".zsources", "t", "time", "time_bnds", "x", "y"})
         gdal.Translate("all.json", gdal.OpenEx('REFS:"a.nc"', gdal.OF_RASTER), format="REFS")
         run("diff", "all.json", "wanted.json")
 
@@ -803,7 +822,9 @@ class Refusals(Folder):
     def test_devices_are_not_replaced(self):
         self.write("a.nc", [0])
         os.mkfifo("pipe")
-        self.assertIn("a device or a pipe", run("index", "a.nc", "-o", "pipe", status=1))
+        self.assertIn("a device or a pipe", run("index", "a.nc", "-o", "pipe", status=2))
+        self.assertIn("standard output", run("index", "a.nc", "-o", "-", status=2))
+        self.assertFalse(os.path.exists("-"))
 
     def test_data_files_are_not_written_over(self):
         self.write("a.nc", [0])

@@ -134,6 +134,31 @@ refs_status refs_join_aggregate(refs_join *join, struct refs_master *master, ref
 refs_status refs_join_url(const refs_join_urls *urls, refs_str location, refs_buf *url,
                           refs_error *err);
 
+/* -- states of sources --------------------------------------------------------------------------
+ */
+
+/** The states of the sources of a set that is made, for a later reader to tell whether they are
+ * what they were. */
+typedef struct refs_join_sources refs_join_sources;
+
+/** An empty list; `vfs`, which tells states of files, and `urls` must outlive it. */
+refs_status refs_join_sources_open(const refs_vfs *vfs, const refs_join_urls *urls,
+                                   refs_join_sources **sources, refs_error *err);
+void refs_join_sources_free(refs_join_sources *sources);
+
+/** Takes those of a part: of the file that it is, or what it has recorded itself. Safe from any
+ * thread. */
+refs_status refs_join_sources_add(refs_join_sources *sources, const refs_join_part *part,
+                                  refs_error *err);
+
+/** Takes that of a file. Safe from any thread. */
+refs_status refs_join_sources_add_file(refs_join_sources *sources, const char *location,
+                                       refs_error *err);
+
+/** Tells a writer of all, each once: before documents. */
+refs_status refs_join_sources_write(refs_join_sources *sources, refs_writer *writer,
+                                    refs_error *err);
+
 /* -- names of parts ---------------------------------------------------------------------------- */
 
 typedef enum refs_name_kind {
@@ -178,6 +203,10 @@ refs_status refs_stac_read(refs_str text, const refs_stac *found, refs_error *er
 
 /** Whether there is a file of this name that a scanner knows. */
 bool refs_join_is_data_file(const refs_vfs *vfs, const char *name);
+
+/** Fails where a set must not be written at `output`, a local name: over a data file, over a pipe
+ * or a device, or at "-", which programs mean standard output by. */
+refs_status refs_join_check_output(const char *output, refs_error *err);
 
 struct refs_array_meta;
 

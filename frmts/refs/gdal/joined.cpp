@@ -9,6 +9,8 @@
 #include "report.h"
 #include "vsi_source.h"
 
+#include <sys/stat.h>
+
 namespace {
 
 /** Files that are opened at a time where it is latency that takes the time. */
@@ -104,11 +106,19 @@ struct Destination {
     }
 };
 
+using SourcesHandle = RefsHandle<refs_join_sources, refs_join_sources_free>;
+
+/** What parts are added to: of `sources`, which is NULL where nothing is saved, their states. */
+struct Whole {
+    refs_join *join;
+    refs_join_sources *sources;
+};
+
 /** Opens files and adds them to a join, several at a time. */
 class Parts {
   public:
-    Parts(const RefsJoinJob &job, const refs_set_options &options, refs_join *join)
-        : job_(job), options_(options), join_(join) {}
+    Parts(const RefsJoinJob &job, const refs_set_options &options, const Whole &whole)
+        : job_(job), options_(options), whole_(whole) {}
 
     refs_status addAll(refs_error *error) {
         const bool isRemote = refs_location_is_remote(refs_str_from(job_.files[0].c_str()));
@@ -148,17 +158,19 @@ class Parts {
         REFS_TRY(task->parts->open(task->number, set, error));
         const refs_join_part part = {task->number, task->parts->job_.files[task->number].c_str(),
                                      set.get()};
-        return refs_join_add(task->parts->join_, &part, error);
+        const Whole &whole = task->parts->whole_;
+        if (whole.sources != nullptr) REFS_TRY(refs_join_sources_add(whole.sources, &part, error));
+        return refs_join_add(whole.join, &part, error);
     }
 
     const RefsJoinJob &job_;
     const refs_set_options &options_;
-    refs_join *join_;
+    const Whole whole_;
 };
 
 refs_status guessDims(const RefsJoinJob &job, const refs_set_options &options, CPLStringList &dims,
                       refs_error *error) {
-    const Parts parts(job, options, nullptr);
+    const Parts parts(job, options, {nullptr, nullptr});
     RefsSetHandle first, last;
     RefsBuffer names;
     REFS_TRY(parts.open(0, first, error));
@@ -175,15 +187,41 @@ refs_status guessDims(const RefsJoinJob &job, const refs_set_options &options, C
                      job.location.c_str(), job.files.front().c_str(), job.files.back().c_str());
 }
 
-refs_status write(const RefsJoinJob &job, const refs_set_options &options, refs_join *join,
+/** The set that the files are saved as, or NULL. */
+const char *savedAs(const RefsJoinJob &job) {
+    return CSLFetchNameValue(job.options, "SAVE");
+}
+
+bool isSameFile(const char *one, const char *other) {
+    struct stat first = {}, second = {};
+    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+refs_status checkSave(const RefsJoinJob &job, refs_error *error) {
+    const char *save = savedAs(job);
+    if (save == nullptr) return REFS_OK;
+    REFS_TRY(RefsCheckSetName(save, error));
+    for (const std::string &file : job.files)
+        if (isSameFile(save, file.c_str()))
+            return refs_fail(error, REFS_INVALID,
+                             "%s: is one of the files that are joined: save the set elsewhere",
+                             save);
+    return REFS_OK;
+}
+
+refs_status write(const RefsJoinJob &job, const refs_set_options &options, const Whole &whole,
                   refs_set **set, refs_error *error) {
     Destination to = {};
-    const char *save = CSLFetchNameValue(job.options, "SAVE");
+    const char *save = savedAs(job);
     if (save != nullptr) REFS_TRY(refs_writer_open(save, nullptr, &to.writer, error));
-    refs_status status = refs_set_builder_open(job.location.c_str(), &options, &to.builder, error);
+    refs_status status = REFS_OK;
+    if (save != nullptr) status = refs_join_sources_write(whole.sources, to.writer, error);
+    if (status == REFS_OK)
+        status = refs_set_builder_open(job.location.c_str(), &options, &to.builder, error);
     const refs_join_sink sink = {&to, Destination::document, Destination::array,
                                  Destination::chunk};
-    if (status == REFS_OK) status = refs_join_write(join, &sink, error);
+    if (status == REFS_OK) status = refs_join_write(whole.join, &sink, error);
     if (status == REFS_OK && to.writer != nullptr) {
         status = refs_writer_finish(to.writer, error);
         to.writer = nullptr;
@@ -215,6 +253,7 @@ std::vector<std::string> RefsListFiles(const std::string &location, const refs_v
 refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &options, refs_set **set,
                           refs_error *error) {
     CPLStringList dims = optionList(job.options, "ALONG");
+    REFS_TRY(checkSave(job, error));
     const char *pattern = CSLFetchNameValue(job.options, "PATTERN");
     RefsBuffer names;
     if (dims.size() == 0 && pattern != nullptr)
@@ -232,9 +271,26 @@ refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &option
     refs_join *opened = nullptr;
     REFS_TRY(refs_join_open(&joinOptions, &opened, error));
     const RefsHandle<refs_join, refs_join_free> join(opened);
-    Parts parts(job, options, join.get());
+    refs_join_sources *states = nullptr;
+    if (savedAs(job) != nullptr)
+        REFS_TRY(refs_join_sources_open(job.vfs, &joinOptions.urls, &states, error));
+    const SourcesHandle sources(states);
+    const Whole whole = {join.get(), sources.get()};
+    Parts parts(job, options, whole);
     REFS_TRY(parts.addAll(error));
-    return write(job, options, join.get(), set, error);
+    return write(job, options, whole, set, error);
+}
+
+refs_status RefsCheckSetName(const char *name, refs_error *error) {
+    REFS_TRY(refs_join_check_output(name, error));
+    const std::string text = name;
+    for (const char *suffix : {".json", ".gz", ".zst", ".zstd", ".parq", ".parquet", "/"}) {
+        const size_t size = strlen(suffix);
+        if (text.size() > size && EQUAL(text.c_str() + text.size() - size, suffix)) return REFS_OK;
+    }
+    return refs_fail(error, REFS_INVALID,
+                     "%s: is no name of a set: these end in .json, .json.gz, .json.zst or .parq",
+                     name);
 }
 
 refs_status RefsWriteSetOf(const std::string &file, const std::string &variable,
@@ -252,11 +308,16 @@ refs_status RefsWriteSetOf(const std::string &file, const std::string &variable,
     const RefsSetHandle set(read);
     REFS_TRY(refs_join_open(&joinOptions, &opened, error));
     const RefsHandle<refs_join, refs_join_free> join(opened);
+    refs_join_sources *states = nullptr;
+    REFS_TRY(refs_join_sources_open(RefsVsiSource(), &joinOptions.urls, &states, error));
+    const SourcesHandle sources(states);
     const refs_join_part part = {0, file.c_str(), set.get()};
+    REFS_TRY(refs_join_sources_add(sources.get(), &part, error));
     REFS_TRY(refs_join_add(join.get(), &part, error));
     REFS_TRY(refs_writer_open(output.c_str(), nullptr, &writer, error));
     const refs_join_sink sink = refs_join_sink_of_writer(writer);
-    const refs_status status = refs_join_write(join.get(), &sink, error);
+    refs_status status = refs_join_sources_write(sources.get(), writer, error);
+    if (status == REFS_OK) status = refs_join_write(join.get(), &sink, error);
     if (status == REFS_OK) return refs_writer_finish(writer, error);
     refs_writer_free(writer);
     return status;

@@ -82,6 +82,21 @@ bool refs_join_is_data_file(const refs_vfs *vfs, const char *name) {
     return refs_scan_sniff(read_head(vfs, name, head)) != NULL;
 }
 
+refs_status refs_join_check_output(const char *output, refs_error *err) {
+    struct stat status;
+    if (strcmp(output, "-") == 0)
+        return refs_fail(
+            err, REFS_INVALID,
+            "-: sets are not written to standard output: give a name, as all.json (./- "
+            "for a file that is called so)");
+    if (stat(output, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return refs_fail(err, REFS_INVALID, "%s: is a device or a pipe, not a file", output);
+    if (refs_join_is_data_file(refs_vfs_posix(), output))
+        return refs_fail(err, REFS_INVALID, "%s: is a data file: give the set another name",
+                         output);
+    return REFS_OK;
+}
+
 /* Whether a file in a folder is one that is meant: a data file, or a set. */
 static bool is_part(const refs_vfs *vfs, const char *name) {
     uint8_t head[HEAD_SIZE];

@@ -19,13 +19,6 @@
 /* Sources at a time where it is latency that takes the time. */
 #define REMOTE_THREADS 16
 
-/* A source as it was. */
-typedef struct recorded {
-    char *url, *etag;
-    uint64_t size;
-    int64_t modified_s;
-} recorded;
-
 typedef struct build {
     const tool_arguments *arguments;
     const char *output;
@@ -34,6 +27,7 @@ typedef struct build {
     tool_names names;
     refs_join_options options;
     refs_join *join;
+    refs_join_sources *sources;
     refs_set *only; /* where there is one, which is copied */
     tool_list dims;
     refs_buf dim_names;
@@ -41,89 +35,8 @@ typedef struct build {
 
     pthread_mutex_t lock; /* guards what follows */
     tool_progress progress;
-    recorded *sources;
-    size_t n_sources, source_capacity;
     tool_names skipped;
 } build;
-
-/* -- states of sources ------------------------------------------------------------------------- */
-
-static refs_status record(build *all, const refs_source_state *state, refs_error *err) {
-    refs_status status = REFS_OK;
-    refs_lock(&all->lock);
-    if (!refs_grow((void **)&all->sources, &all->source_capacity, all->n_sources,
-                   sizeof *all->sources)) {
-        status = refs_fail_nomem(err);
-    } else {
-        recorded *source = &all->sources[all->n_sources++];
-        *source = (recorded){refs_str_copy(state->url), refs_str_copy(state->etag), state->size,
-                             state->modified_s};
-        if (source->url == NULL || source->etag == NULL) status = refs_fail_nomem(err);
-    }
-    refs_unlock(&all->lock);
-    return status;
-}
-
-/* Those that a set has, named as the new one names them. */
-typedef struct recording {
-    build *all;
-    const char *location;
-} recording;
-
-static refs_status record_one(void *user, const refs_source_state *state, refs_error *err) {
-    const recording *at = user;
-    const refs_url_context context = {.base = at->location, .remote_to_local = true};
-    refs_buf location = REFS_BUF_INIT, url = REFS_BUF_INIT;
-    refs_source_state renamed = *state;
-    refs_status status = refs_url_map(state->url, &context, &location, err);
-    if (status == REFS_OK)
-        status =
-            refs_join_url(&at->all->options.urls,
-                          refs_str_view((const char *)location.data, location.size), &url, err);
-    renamed.url = refs_str_view((const char *)url.data, url.size);
-    if (status == REFS_OK) status = record(at->all, &renamed, err);
-    refs_buf_clear(&location);
-    refs_buf_clear(&url);
-    return status;
-}
-
-static refs_status record_file(build *all, const char *location, refs_error *err) {
-    const refs_vfs *vfs = all->session.vfs;
-    refs_vfs_validators now = {.size = REFS_SOURCE_UNKNOWN};
-    refs_buf url = REFS_BUF_INIT;
-    if (vfs->validators != NULL) (void)vfs->validators(vfs->self, location, &now, NULL);
-    refs_status status = refs_join_url(&all->options.urls, refs_str_from(location), &url, err);
-    const refs_source_state state = {refs_str_view((const char *)url.data, url.size), now.size,
-                                     now.modified_s, refs_str_from(now.etag)};
-    if (status == REFS_OK) status = record(all, &state, err);
-    refs_buf_clear(&url);
-    return status;
-}
-
-static refs_status record_sources(build *all, const char *location, const refs_set *set,
-                                  refs_error *err) {
-    recording at = {all, location};
-    const refs_source_visitor visitor = {record_one, &at};
-    if (refs_set_is_file(set)) return record_file(all, location, err);
-    return refs_sources_read(set, &visitor, err);
-}
-
-static int by_url(const void *left, const void *right) {
-    const recorded *a = left, *b = right;
-    return strcmp(a->url, b->url);
-}
-
-static refs_status write_sources(build *all, refs_writer *writer, refs_error *err) {
-    if (all->n_sources > 0) qsort(all->sources, all->n_sources, sizeof *all->sources, by_url);
-    for (size_t i = 0; i < all->n_sources; i++) {
-        const recorded *source = &all->sources[i];
-        if (i > 0 && strcmp(source->url, source[-1].url) == 0) continue;
-        const refs_source_state state = {refs_str_from(source->url), source->size,
-                                         source->modified_s, refs_str_from(source->etag)};
-        REFS_TRY(refs_writer_source(writer, &state, err));
-    }
-    return REFS_OK;
-}
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
@@ -239,7 +152,8 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     name = (const char *)location.data;
     if (status == REFS_OK) {
         const refs_join_part part = {number, name, set};
-        status = was_kept ? record_file(all, name, err) : record_sources(all, name, set, err);
+        status = was_kept ? refs_join_sources_add_file(all->sources, name, err)
+                          : refs_join_sources_add(all->sources, &part, err);
         if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
         if (status == REFS_OK && all->arguments->resume && !was_kept && refs_set_is_file(set))
             status = keep_what_can_be(all, &part, err);
@@ -393,7 +307,7 @@ static refs_status write_set(build *all, refs_writer_options *options, refs_erro
     refs_writer *writer = NULL;
     REFS_TRY(set_writer_options(all, options, err));
     REFS_TRY(refs_writer_open(all->output, options, &writer, err));
-    refs_status status = write_sources(all, writer, err);
+    refs_status status = refs_join_sources_write(all->sources, writer, err);
     const refs_join_sink sink = refs_join_sink_of_writer(writer);
     if (status == REFS_OK) status = refs_join_write(all->join, &sink, err);
     if (status == REFS_OK && !tool_go_on(NULL))
@@ -481,14 +395,11 @@ static bool is_given(const tool_list *names, const char *name) {
     return false;
 }
 
-/* A set replaces a file or a folder, and nothing else; that it may itself lie in a folder of
- * sources does not make it one. */
-static refs_status check_output(build *all, const tool_list *given, refs_error *err) {
+/* That the set may itself lie in a folder of sources does not make it one. */
+static void leave_out_output(build *all, const tool_list *given) {
     struct stat output, source;
-    if (stat(all->output, &output) != 0) return REFS_OK;
-    if (!S_ISREG(output.st_mode) && !S_ISDIR(output.st_mode))
-        return refs_fail(err, REFS_INVALID, "%s: is a device or a pipe, not a file", all->output);
     size_t n = 0;
+    if (stat(all->output, &output) != 0) return;
     for (size_t i = 0; i < all->names.n; i++) {
         bool is_output = !is_given(given, all->names.items[i]) &&
                          stat(all->names.items[i], &source) == 0 &&
@@ -499,7 +410,6 @@ static refs_status check_output(build *all, const tool_list *given, refs_error *
             all->names.items[n++] = all->names.items[i];
     }
     all->names.n = n;
-    return REFS_OK;
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */
@@ -539,6 +449,7 @@ static void tell_unused_rewrites(const build *all) {
 static refs_status run_build(build *all, refs_writer_options *options, refs_error *err) {
     REFS_TRY(set_options(all, err));
     REFS_TRY(choose_dims(all, err));
+    REFS_TRY(refs_join_sources_open(all->session.vfs, &all->options.urls, &all->sources, err));
     if (all->arguments->resume) REFS_TRY(make_kept(all, err));
     REFS_TRY(refs_join_open(&all->options, &all->join, err));
     tool_progress_begin(&all->progress, all->names.n, all->arguments->quiet);
@@ -562,11 +473,7 @@ static void clear(build *all) {
     tool_session_close(&all->session);
     tool_names_clear(&all->names);
     tool_names_clear(&all->skipped);
-    for (size_t i = 0; i < all->n_sources; i++) {
-        refs_free(all->sources[i].url);
-        refs_free(all->sources[i].etag);
-    }
-    refs_free(all->sources);
+    refs_join_sources_free(all->sources);
     refs_free(all->dims.items);
     refs_buf_clear(&all->dim_names);
     pthread_mutex_destroy(&all->lock);
@@ -599,15 +506,14 @@ static tool_exit make(const tool_arguments *arguments, const tool_list *names, c
                     arguments->rewrites.items[i]);
             return TOOL_USAGE;
         }
-    /* No set is to be written over a source. */
-    if (refs_join_is_data_file(refs_vfs_posix(), output)) {
-        fprintf(stderr, "refs: %s: is a data file: give the set another name\n", output);
+    if (refs_join_check_output(output, &err) != REFS_OK) {
+        tool_complain(&err);
         return TOOL_USAGE;
     }
     pthread_mutex_init(&all.lock, NULL);
     refs_status status = tool_session_open(&all.session, &err);
     if (status == REFS_OK) status = tool_expand(&all.session, names, &all.names, &err);
-    if (status == REFS_OK) status = check_output(&all, names, &err);
+    if (status == REFS_OK) leave_out_output(&all, names);
     if (status == REFS_OK) status = run_build(&all, options, &err);
     return finish(&all, status, &err);
 }
