@@ -635,6 +635,28 @@ class ByGdal(Folder):
             gdal.Translate("t.json", 'NETCDF:"a.nc":t', format="REFS", srcWin=[0, 0, 2, 2])
         self.assertEqual(os.listdir(), ["a.nc"])
 
+    def test_one_variable_is_copied_however_it_is_named(self):
+        self.write("a.nc", [0, 1])
+        with netCDF4.Dataset("a.nc", "a") as file:
+            file.createVariable("other", "f4", ("time", "y", "x"))[:] = 1
+        for name in ('NETCDF:"a.nc":t', "NETCDF:a.nc:t", 'REFS:"a.nc":/t', "REFS:a.nc:t"):
+            gdal.Translate("t.json", name, format="REFS")
+            refs = json.loads(content("t.json"))["refs"]
+            self.assertIn("t/.zarray", refs, name)
+            self.assertNotIn("other/.zarray", refs, name)
+
+    def test_a_copy_of_a_selection_is_refused_in_words(self):
+        self.write("a.nc", [0, 1])
+        for name in ("REFS:a.nc:t[time=#1]", 'REFS:"a.nc":/t[time=#1]'):
+            with self.assertRaisesRegex(RuntimeError, "whole arrays.*t.time=#1.*LAYOUT=NETCDF4"):
+                gdal.Translate("t.json", name, format="REFS")
+        self.assertEqual(os.listdir(), ["a.nc"])
+
+    def test_a_copy_that_is_called_as_data_is_refused(self):
+        self.write("a.nc", [0, 1])
+        with self.assertRaisesRegex(RuntimeError, "b.nc: is no name of a set"):
+            gdal.Translate("b.nc", "NETCDF:a.nc:t", format="REFS")
+
 
 class OverHttp(Folder):
     """Sources that a server has."""

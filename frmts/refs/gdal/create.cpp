@@ -259,34 +259,60 @@ refs_status copy(const RefsName &name, GDALDataset *dataset, CSLConstList option
 
 /** The data file that a dataset is all of, or one variable of; empty where it is none. */
 struct DataFile {
-    std::string name, variable;
+    std::string name, variable, selection;
 };
 
+/** What stands behind the name of the file in that of a subdataset: NETCDF:"x.nc":t2m,
+ * HDF5:x.h5://t2m; false where the name says anything else. */
+bool splitSubdataset(const std::string &description, const std::string &file,
+                     std::string &variable) {
+    const size_t at = description.find(file);
+    if (description == file || description.empty()) return true;
+    if (at == std::string::npos) return false;
+    std::string rest = description.substr(at + file.size());
+    if (rest.substr(0, 1) == "\"") rest.erase(0, 1);
+    if (rest.substr(0, 1) != ":") return false;
+    variable = rest.substr(1);
+    return variable.find_first_of("[:") == std::string::npos;
+}
+
+/** What these drivers show is variables of the file, or all of it. */
 DataFile dataFileOf(GDALDataset *dataset) {
     const char *driver =
         dataset->GetDriver() != nullptr ? dataset->GetDriver()->GetDescription() : "";
     const CPLStringList files(dataset->GetFileList());
     const std::string description = dataset->GetDescription();
+    DataFile found;
     // What these show need not be what the file has.
     if (EQUAL(driver, "VRT") || EQUAL(driver, "MEM") || files.size() == 0) return {};
     if (!refs_join_is_data_file(RefsVsiSource(), files[0])) return {};
-    const size_t end = description.find("\":");
-    const bool isSubdataset = end != std::string::npos;
-    std::string variable = isSubdataset ? description.substr(end + 2) : "";
-    const bool isNamed = EQUAL(driver, "netCDF") || STARTS_WITH(driver, "HDF5") ||
-                         EQUAL(driver, "REFS") || !isSubdataset;
-    if (!isNamed || variable.find_first_of("[:") != std::string::npos) return {};
-    variable.erase(0, variable.find_first_not_of('/'));
-    return {files[0], variable};
+    RefsName name;
+    std::string problem;
+    if (EQUAL(driver, "REFS") && RefsNameIsPrefixed(description.c_str())) {
+        if (!RefsNameParse(description.c_str(), name, problem)) return {};
+        found.variable = name.array;
+        found.selection = RefsSelectionSuffix(name);
+    } else if (!splitSubdataset(description, files[0], found.variable)) {
+        return {};
+    }
+    const bool isNamed =
+        EQUAL(driver, "netCDF") || STARTS_WITH(driver, "HDF5") || EQUAL(driver, "REFS");
+    if (!isNamed && !found.variable.empty()) return {};
+    found.variable.erase(0, found.variable.find_first_not_of('/'));
+    found.name = files[0];
+    return found;
 }
 
 refs_status writeSet(const RefsName &name, const DataFile &file, refs_error *error) {
     if (STARTS_WITH(name.location.c_str(), "/vsi"))
         return refs_fail(error, REFS_UNSUPPORTED, "%s: sets are written to local names",
                          name.set.c_str());
-    if (refs_join_is_data_file(refs_vfs_posix(), name.location.c_str()))
-        return refs_fail(error, REFS_INVALID, "%s: is a data file: give the set another name",
-                         name.set.c_str());
+    if (!file.selection.empty())
+        return refs_fail(error, REFS_UNSUPPORTED,
+                         "%s: a set is written of whole arrays, not of %s%s: without the selection "
+                         "it has them all; LAYOUT=NETCDF4 writes the values that are selected",
+                         name.set.c_str(), file.variable.c_str(), file.selection.c_str());
+    REFS_TRY(RefsCheckSetName(name.location.c_str(), error));
     return RefsWriteSetOf(file.name, file.variable, name.location, error);
 }
 
