@@ -8,7 +8,7 @@ namespace {
 
 /** What is told apart in these tests; temperature on pressure levels else. */
 struct Field {
-    unsigned number = 0, step = 0, level = 500, day = 1, width = 4;
+    unsigned number = 0, step = 0, level = 500, day = 1, width = 4, kind = 0, scan = 0;
     size_t padding = 0; ///< bytes more in the section of data
 };
 
@@ -16,11 +16,16 @@ std::string section(unsigned number, const std::string &content) {
     return BigEndian().u32(5 + content.size()).u8(number).text(content).bytes;
 }
 
-std::string grid(unsigned width) {
+std::string grid(const Field &field) {
+    const unsigned width = field.width;
     BigEndian bytes;
-    bytes.u8(0).u32(width * 3).u8(0).u8(0).u16(0).u8(6).text(std::string(15, '\0'));
+    bytes.u8(0).u32(width * 3).u8(0).u8(0).u16(field.kind).u8(6).text(std::string(15, '\0'));
     bytes.u32(width).u32(3).u32(0).u32(0xFFFFFFFF).u32(50000000).u32(10000000).u8(48);
-    bytes.u32(48000000).u32(10000000 + (width - 1) * 1000000).u32(1000000).u32(1000000).u8(0);
+    bytes.u32(48000000)
+        .u32(10000000 + (width - 1) * 1000000)
+        .u32(1000000)
+        .u32(1000000)
+        .u8(field.scan);
     return bytes.bytes;
 }
 
@@ -44,7 +49,7 @@ std::string messageOf(const std::vector<Field> &fields) {
     BigEndian identification;
     identification.u16(7).u16(0).u8(2).u8(0).u8(1).u16(2024).u8(1).u8(first.day).u8(0);
     std::string rest =
-        section(1, identification.text(std::string(4, '\0')).bytes) + section(3, grid(first.width));
+        section(1, identification.text(std::string(4, '\0')).bytes) + section(3, grid(first));
     for (const Field &field : fields) rest += fieldOf(field);
     return BigEndian().text("GRIB").u16(0).u8(0).u8(2).u64(16 + rest.size() + 4).bytes + rest +
            "7777";
@@ -76,6 +81,18 @@ TEST(GribFile, MakesAnArrayOfFieldsThatDifferInStepAndLevel) {
     EXPECT_EQ(file.chunk("t", {0, 0, 0, 0}), place(1, one.size()));
     EXPECT_EQ(file.chunk("t", {1, 1, 0, 0}), place(3, one.size()));
     EXPECT_EQ(file.chunk("latitude", {0}).size(), 24u);
+}
+
+TEST(GribFile, KeepsRowsOfGridsThatNoMappingIsKnownOf) {
+    Field rotated, byColumns;
+    rotated.kind = byColumns.kind = 41;
+    byColumns.scan = 0x20;
+    ScannedFile file(messageOf({rotated}));
+    ASSERT_EQ(file.status, REFS_OK) << file.message();
+    EXPECT_TRUE(file.says("t/.zarray", R"("shape":[3,4],"chunks":[3,4])"));
+    EXPECT_TRUE(file.says("t/.zattrs", R"("_ARRAY_DIMENSIONS":["y","x"])"));
+    ScannedFile columns(messageOf({byColumns}));
+    EXPECT_TRUE(columns.says("t/.zarray", R"("shape":[12],"chunks":[12])"));
 }
 
 TEST(GribFile, LeavesOutWhatNoMessageHas) {

@@ -56,6 +56,23 @@ static const struct {
              {1, 10, "mercator", false}, {5, 20, "polar_stereographic", false},
              {3, 30, "lambert", false},  {4, 40, "regular_gg", true}};
 
+/* Templates of edition 2 that no mapping is known of, but rows and columns, in which points follow
+ * each other as the scanning mode says: latitude and longitude stretched, and stretched and
+ * rotated; Gaussian ones rotated, stretched, both; Lambert's azimuthal one. */
+static const struct {
+    unsigned number;
+    size_t scan; /* where the scanning mode is */
+} with_rows[] = {{2, 71}, {3, 71}, {41, 71}, {42, 71}, {43, 71}, {140, 63}};
+
+/* Columns that are consecutive would be rows. */
+static bool has_rows(const grib_grid *grid, unsigned kind) {
+    for (size_t i = 0; i < sizeof with_rows / sizeof with_rows[0]; i++)
+        if (with_rows[i].number == kind)
+            return with_rows[i].scan < grid->section.size &&
+                   (grid->section.data[with_rows[i].scan] & 0x20) == 0;
+    return false;
+}
+
 static void measure_grid(grib_grid *grid) {
     const uint8_t *section = grid->section.data;
     size_t size = grid->section.size;
@@ -74,7 +91,8 @@ static void measure_grid(grib_grid *grid) {
         return;
     }
     grid->n_points = refs_load_be32(section + 6);
-    if (grid->type == NULL || size < (kind == 1 ? 84u : kind == 30 ? 81u : kind == 20 ? 65u : 72u))
+    if (grid->type == NULL && !has_rows(grid, kind)) return;
+    if (grid->type != NULL && size < (kind == 1 ? 84u : kind == 30 ? 81u : kind == 20 ? 65u : 72u))
         return;
     uint64_t nx = refs_load_be32(section + 30), ny = refs_load_be32(section + 34);
     if (nx == UINT32_MAX || ny == UINT32_MAX || nx * ny != grid->n_points) return;
