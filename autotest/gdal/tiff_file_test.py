@@ -41,7 +41,8 @@ def options_of_gdal():
 def picture(n_bands, gdal_type):
     """Bands that compress, but are not the same everywhere."""
     y, x = np.mgrid[0:HEIGHT, 0:WIDTH]
-    return [((x * 3 + y * (band + 1)) % 251 + band).astype("f8") for band in range(n_bands)]
+    bands = [((x * 3 + y * (band + 1)) % 251 + band).astype("f8") for band in range(n_bands)]
+    return [band - 1j * band[::-1] for band in bands] if gdal.DataTypeIsComplex(gdal_type) else bands
 
 
 def write(path, n_bands=1, gdal_type=gdal.GDT_Byte, options=(), change=None, driver="GTiff"):
@@ -74,7 +75,7 @@ def every_compression(folder):
 
 def every_predictor(folder):
     for predictor, gdal_type, interleave, endianness in itertools.product(
-            (2, 3), TYPES[:7], ("PIXEL", "BAND"), ("LITTLE", "BIG")):
+            (2, 3), TYPES[:8], ("PIXEL", "BAND"), ("LITTLE", "BIG")):
         if (predictor == 3) != (gdal_type in (gdal.GDT_Float32, gdal.GDT_Float64)):
             continue
         options = ("COMPRESS=DEFLATE", f"PREDICTOR={predictor}", f"INTERLEAVE={interleave}",

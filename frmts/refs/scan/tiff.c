@@ -119,7 +119,20 @@ static json_t *unpack_filter(const tiff_image *image, const char *dtype) {
                      "bitspersample", (json_int_t)image->bits, "runlen", (json_int_t)n);
 }
 
-static json_t *make_filters(const tiff_image *image, const char *dtype) {
+/* Differences of complex numbers are of their 64 bits as one integer, as libtiff has it. Of a
+ * big-endian file that integer is what it swaps, so that its parts come in the other order: as a
+ * little-endian number they are where they belong. */
+static void append_complex_delta(json_t *filters, char *dtype, json_t *codec) {
+    const char *type = dtype[0] == '>' ? ">u8" : "<u8";
+    json_object_set_new(codec, "dtype", json_string(type));
+    if (dtype[0] == '>')
+        json_array_append_new(filters, json_pack("{s:s, s:s, s:s}", "id", "astype", "encode_dtype",
+                                                 ">u8", "decode_dtype", "<u8"));
+    dtype[0] = '<';
+}
+
+/* May change the order of bytes in `dtype`. */
+static json_t *make_filters(const tiff_image *image, char *dtype) {
     json_t *filters = json_array();
     if (image->is_packed) json_array_append_new(filters, unpack_filter(image, dtype));
     if (image->photometric == YCBCR && image->compression != JPEG)
@@ -130,6 +143,8 @@ static json_t *make_filters(const tiff_image *image, const char *dtype) {
                                                  : "tiff_predictor";
         json_t *codec = json_pack("{s:s, s:i, s:i}", "id", id, "axis",
                                   image->is_planar || image->samples == 1 ? -1 : -2, "dist", 1);
+        if (image->predictor == 2 && strcmp(dtype + 1, "c8") == 0)
+            append_complex_delta(filters, dtype, codec);
         json_array_append_new(filters, codec);
     }
     if (image->fill_order == 2)
@@ -314,20 +329,23 @@ static refs_status add_array(tiff *self, tiff_image *image, const array_names *n
     size_t rank, number, dim = 0;
     take_strips_apart(self, image);
     refs_scan__tiff_dtype(&self->file, image, dtype, sizeof dtype);
+    json_t *filters = make_filters(image, dtype);
     if (image->samples > 1 && image->is_planar) dimensions[dim++] = "S";
     dimensions[dim++] = names->y;
     dimensions[dim++] = names->x;
     if (dim < 3) dimensions[dim] = "S";
     rank = put_shape(image, shape, chunks);
-    if (!refs_grow((void **)&self->arrays, &self->capacity, self->n_arrays, sizeof *self->arrays))
+    if (!refs_grow((void **)&self->arrays, &self->capacity, self->n_arrays, sizeof *self->arrays)) {
+        json_decref(filters);
         return refs_fail_nomem(err);
+    }
     refs_scan_array array = {.path = names->path,
                              .rank = rank,
                              .shape = shape,
                              .chunks = chunks,
                              .dtype = json_string(dtype),
                              .dimensions = dimensions,
-                             .filters = make_filters(image, dtype)};
+                             .filters = filters};
     refs_status status = make_compressor(self, image, &array.compressor, err);
     if (status == REFS_OK)
         status = refs_scan__tiff_array_attributes(&self->file, image, &array.attributes,
