@@ -123,6 +123,14 @@ class Earthdata(Case):
         self.assertEqual(self.open(server, EARTHDATA_TOKEN="good", EARTHDATA_HOSTS=f"127.0.0.1:{server.port}"), "")
         self.assertEqual(self.sent(server, "127.0.0.1"), {None})
 
+    def test_says_that_it_sends_nothing_in_the_clear(self):
+        server = self.serve(faults={"/refs.json": {"status": 401}})
+        hosts = f"127.0.0.1:{server.port}"
+        self.assertIn("EARTHDATA_TOKEN was not sent: it goes over https alone",
+                      self.open(server, EARTHDATA_TOKEN="good", EARTHDATA_HOSTS=hosts))
+        self.assertIn("EARTHDATA_PASSWORD was not sent: it goes over https alone",
+                      self.open(server, EARTHDATA_USERNAME="user", EARTHDATA_PASSWORD="pass"))
+
     def test_yields_to_options_of_gdal(self):
         server = self.serve(tls=True)
         self.assertEqual(self.open(server, EARTHDATA_TOKEN="good", EARTHDATA_HOSTS=f"127.0.0.1:{server.port}",

@@ -36,6 +36,11 @@ refs_http_login refs_earthdata_login(const refs_setting_lookup *settings, const 
 }
 
 const char *refs_earthdata_advice(const refs_http_login *login, const char *location) {
+    const bool is_in_the_clear = strncasecmp(location, "/vsicurl/http://", 16) == 0;
+    if (is_in_the_clear && login->token != NULL)
+        return "EARTHDATA_TOKEN was not sent: it goes over https alone";
+    if (is_in_the_clear && login->password != NULL)
+        return "EARTHDATA_PASSWORD was not sent: it goes over https alone";
     if (login->token != NULL)
         return "EARTHDATA_TOKEN may have expired, or a licence of the data wants your consent";
     if (login->password != NULL) return "EARTHDATA_USERNAME or EARTHDATA_PASSWORD may be wrong";
