@@ -128,6 +128,13 @@ def gives_another_file():
         return world.said(world.set("", "empty.json"))
 
 
+@produces("the server answered a web page")
+def is_shown_a_login():
+    page = {"status": 200, "headers": {"Content-Type": "text/html"}, "body": "<html>log in</html>"}
+    with World({"/refs.json": page}) as world:
+        return world.said(world.set(refs_of("AAAA")))
+
+
 @produces("is a directory")
 def gives_a_folder():
     with World() as world:

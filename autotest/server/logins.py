@@ -137,6 +137,14 @@ class Earthdata(Case):
                                    GDAL_HTTP_USERPWD="user:pass"), "")
         self.assertEqual(self.sent(server, "127.0.0.1"), {BASIC})
 
+    def test_that_is_a_page_is_told_as_one(self):
+        page = {"status": 200, "headers": {"Content-Type": "text/html; charset=utf-8"},
+                "body": "<!DOCTYPE html>" + "log in " * 1000}
+        for name in ("/refs.json", "/v.bin"):
+            with self.subTest(name):
+                server = self.serve(faults={"/refs.json/.zmetadata": page, name: page}, name=name[1:])
+                self.assertIn("the server answered a web page", self.open(server))
+
     def test_by_netrc(self):
         with open(self.folder.file(".netrc"), "w", encoding="utf-8") as file:
             file.write("machine localhost login user password pass\n")

@@ -103,6 +103,16 @@ TEST(ParquetOpen, SaysWhatWasGivenForASet) {
     EXPECT_EQ(Open("file", {{"file", ""}}).said, "file: the file is empty");
 }
 
+TEST(ParquetOpen, SaysThatAServerAnsweredAPage) {
+    const std::string url = "/vsicurl/https://h/x.h5";
+    for (const char *page : {"<html>log in</html>", "\r\n<!DOCTYPE HTML><html>"}) {
+        const std::map<std::string, std::string> files = {{url, page}, {url + "/.zmetadata", page}};
+        EXPECT_EQ(Open(url, files).said,
+                  url + ": the server answered a web page (HTML), not a set or a data file: it may "
+                        "want a login, or this is the URL of a page");
+    }
+}
+
 TEST(ParquetOpen, KnowsItsFoldersByTheirMetadata) {
     const std::map<std::string, std::string> files = {
         {"dir/.zmetadata", kParquet},

@@ -210,9 +210,25 @@ static refs_status keep(refs_transfer *transfer, refs_bytes bytes, refs_error *e
     return REFS_OK;
 }
 
+/* That an answer says so is not enough: there are servers that call all files pages. */
+static bool is_page_for_data(const refs_transfer *transfer, refs_bytes bytes) {
+    size_t at = 0;
+    if (transfer->client == NULL || !transfer->response.is_page ||
+        refs_transfer__status(transfer) != 200)
+        return false;
+    while (at < bytes.size && (bytes.data[at] == ' ' || bytes.data[at] == '\n' ||
+                               bytes.data[at] == '\r' || bytes.data[at] == '\t'))
+        at++;
+    return at < bytes.size && bytes.data[at] == '<';
+}
+
 static refs_status take_body(refs_transfer *transfer, refs_bytes bytes, refs_error *err) {
     if (!transfer->checked) {
         transfer->checked = true;
+        if (is_page_for_data(transfer, bytes))
+            return refs_fail(err, REFS_IO,
+                             "the server answered a web page (text/html) in place of the file: it "
+                             "may want a login (HTTP 200)");
         REFS_TRY(refs_transfer__check_response(transfer, err));
     }
     if (transfer->kind == REFS_TRANSFER_STAMP) return REFS_OK;

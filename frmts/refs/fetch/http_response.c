@@ -130,6 +130,11 @@ static int64_t date_or_zero(refs_str value) {
     return date > 0 ? (int64_t)date : 0;
 }
 
+static void read_content_type(refs_str value, refs_response *response) {
+    response->multipart = starts(value, "multipart/byteranges");
+    response->is_page = starts(value, "text/html") || starts(value, "application/xhtml");
+}
+
 void refs_response__line(refs_response *response, refs_str line) {
     if (starts(line, "HTTP/")) {
         *response = (refs_response){0};
@@ -155,7 +160,7 @@ void refs_response__line(refs_response *response, refs_str line) {
     else if (starts(name, "x-amz-bucket-region:"))
         copy_word(value, response->region, sizeof response->region);
     else if (starts(name, "content-type:"))
-        response->multipart = starts(value, "multipart/byteranges");
+        read_content_type(value, response);
 }
 
 static const char *opaque(const char *etag) {

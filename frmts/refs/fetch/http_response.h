@@ -19,6 +19,7 @@ typedef struct refs_response {
     uint64_t range_begin, range_end; /**< [begin, end), from Content-Range */
     bool encoded;                    /**< a Content-Encoding other than identity */
     bool multipart;                  /**< several ranges in one body */
+    bool is_page;                    /**< for people to look at: HTML */
     uint64_t retry_after_ms;
     int64_t date_s;  /**< when the response was made; 0 where it does not say */
     char region[32]; /**< of the bucket, as S3 says; "" where it does not */

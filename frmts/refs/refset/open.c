@@ -1,4 +1,6 @@
 /* open.c -- which format a set is in, see refset.h. */
+#include <strings.h>
+
 #include "format.h"
 
 #include "metadata_file.h"
@@ -43,9 +45,32 @@ static const char *other_content(refs_bytes head) {
     return NULL;
 }
 
+/* What servers show to people: a page to log in, or one about what is wanted. */
+static bool is_page(refs_bytes head) {
+    static const char *const begins[] = {"<html", "<!doctype html"};
+    refs_str text = refs_str_view((const char *)head.data, head.size);
+    if (refs_str_starts(text, "\xef\xbb\xbf")) text = refs_str_part(text, 3, text.size);
+    while (text.size > 0 && strchr(" \t\r\n", text.data[0]) != NULL && text.data[0] != '\0')
+        text = refs_str_part(text, 1, text.size);
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        if (text.size >= strlen(begins[i]) &&
+            strncasecmp(text.data, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+static refs_status fail_on_page(const char *location, refs_error *err) {
+    return refs_fail(err, REFS_INVALID,
+                     "%s: the server answered a web page (HTML), not a set or a data file: it may "
+                     "want a login, or this is the URL of a page",
+                     location);
+}
+
 static refs_status fail_on_content(const char *location, refs_bytes head, refs_error *err) {
     const char *other = other_content(head);
     if (head.size == 0) return refs_fail(err, REFS_INVALID, "%s: the file is empty", location);
+    if (is_page(head) && refs_location_is_remote(refs_str_from(location)))
+        return fail_on_page(location, err);
     if (other == NULL)
         return refs_fail(err, REFS_INVALID,
                          "%s: it does not begin as a reference set: neither \"{\" nor \"[\"",
@@ -79,6 +104,8 @@ static refs_status find_format(const refs_set_input *input, found *what, refs_er
     size_t size = 0;
     refs_error problem = REFS_ERROR_INIT;
     REFS_TRY(read_head(input, head, &size, err));
+    if (is_page(refs_bytes_view(head, size)))
+        return fail_on_content(input->location, refs_bytes_view(head, size), err);
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         what->format = formats[i];
         if (formats[i]->sniff(input, refs_bytes_view(head, size))) return REFS_OK;
