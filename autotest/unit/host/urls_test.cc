@@ -185,6 +185,15 @@ TEST(Urls, OfAliasesAreThoseOfTheirServers) {
     EXPECT_EQ(host.url("/vsis3/open/bucket?list-type=2#7"), "http://h:9000/bucket?list-type=2");
 }
 
+TEST(Urls, OfNoAliasAreToldWithTheFileThatWasLookedIn) {
+    const TemporaryFolder folder;
+    const std::string name = folder.path + "/s3nc.json";
+    folder.Write("s3nc.json", R"({"version": "9", "hosts": {"s3://open": {"url": "http://h"}}})");
+    EXPECT_EQ(Host({"S3NC_CONFIG=" + name}).advice("/vsis3/opne/bucket/k", 404),
+              "no alias of this name is defined in " + name);
+    EXPECT_EQ(Host({"S3NC_CONFIG=NONE"}).advice("/vsis3/opne/bucket/k", 404), "");
+}
+
 TEST(Urls, AreRefusedWithAFileOfAliasesThatCannotBeRead) {
     const TemporaryFolder folder;
     const std::string name = folder.path + "/s3nc.json";

@@ -66,12 +66,11 @@ static void *prepare(void *self, const char *location, const char *url, void *ea
     return refs_host__prepare(&host->settings, url, easy);
 }
 
-static const char *advise(const refs_object *object, bool has_signature, long status) {
+static const char *advise(const refs_host *host, const refs_object *object, bool has_signature,
+                          long status) {
     if (object->kind == REFS_OBJECT_URL) return NULL;
     if (status == 404)
-        return object->kind == REFS_OBJECT_S3 && object->alias == NULL
-                   ? "nor is it an alias of ~/.s3nc.json"
-                   : NULL;
+        return object->kind == REFS_OBJECT_S3 && object->alias == NULL ? host->no_alias : NULL;
     if (object->alias != NULL)
         return has_signature ? "with the credentials of its alias" : "its alias has no credentials";
     if (object->kind == REFS_OBJECT_GOOGLE)
@@ -93,7 +92,7 @@ static const char *advice(void *self, const char *location, long status) {
     if (has_grant && status != 404) return "with what the service of REFS_TOKEN_URL gave out";
     if (object.kind == REFS_OBJECT_URL && status != 404)
         return refs_host__login_advice(&host->settings, location);
-    return object.kind != REFS_OBJECT_FILE ? advise(&object, has_signature, status) : NULL;
+    return object.kind != REFS_OBJECT_FILE ? advise(host, &object, has_signature, status) : NULL;
 }
 
 /* Keys of files may have been renewed since they were read. */
@@ -148,6 +147,7 @@ void refs_host_free(refs_host *host) {
     refs_settings__clear(&host->settings);
     refs_aws_profile__clear(&host->profile);
     refs_s3nc_free(host->aliases);
+    refs_free(host->no_alias);
     for (size_t i = 0; i < host->n_buckets; i++) refs_free(host->buckets[i].name);
     refs_free(host->buckets);
     pthread_mutex_destroy(&host->lock);

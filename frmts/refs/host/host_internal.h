@@ -30,6 +30,7 @@ struct refs_host {
     refs_aws_profile profile;
     bool has_aliases; /* aliases were looked for */
     refs_s3nc *aliases;
+    char *no_alias; /* what to say of a name that is none; NULL where no file was looked in */
     refs_bucket *buckets;
     size_t n_buckets, buckets_capacity;
     uint64_t n_questions; /* that were asked for lists */

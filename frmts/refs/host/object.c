@@ -43,8 +43,14 @@ static refs_status look_for_aliases(refs_host *host, refs_error *err) {
         status = refs_buf_printf(&path, err, "%s/.s3nc.json", home);
         file = (const char *)path.data;
     }
-    if (status == REFS_OK && file != NULL && strcmp(file, "NONE") != 0)
+    if (status == REFS_OK && file != NULL && strcmp(file, "NONE") != 0) {
+        refs_buf text = REFS_BUF_INIT;
         status = read_aliases(host, file, &host->aliases, err);
+        if (status == REFS_OK)
+            status = refs_buf_printf(&text, err, "no alias of this name is defined in %s", file);
+        if (status == REFS_OK) host->no_alias = refs_buf_take_text(&text);
+        refs_buf_clear(&text);
+    }
     host->has_aliases = status == REFS_OK;
     refs_buf_clear(&path);
     return status;
