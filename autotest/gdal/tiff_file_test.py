@@ -148,6 +148,12 @@ def metadata(folder):
                                    ("double", gdal.GDT_Float64, 1e-300), ("uint32", gdal.GDT_UInt32, 4294967295)):
         write(os.path.join(folder, f"nodata_{name}.tif"), 1, gdal_type, (), nodata(value))
 
+    def with_nan(memory):
+        memory.GetRasterBand(1).SetNoDataValue(0)
+        memory.GetRasterBand(1).WriteArray(np.full((3, 5), np.nan), 7, 9)
+
+    write(os.path.join(folder, "nan_beside_nodata.tif"), 1, gdal.GDT_Float32, (), with_nan)
+
     def packing(memory):
         for number in (1, 2):
             band = memory.GetRasterBand(number)

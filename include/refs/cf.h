@@ -223,6 +223,7 @@ typedef struct refs_cf_description {
     bool has_valid_range; /**< stored values outside are as good as missing */
     double valid_min;     /**< one of the two may be infinite */
     double valid_max;
+    bool keeps_nan;  /**< elements that are no number are not missing, as in TIFF files */
     bool longitudes; /**< values are longitudes: the netCDF driver moves those beyond 180 */
     bool has_scale;
     double scale;

@@ -497,6 +497,7 @@ refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_descr
     description->unsigned_values = is_unsigned(input, description);
     if (description->unsigned_values && description->nodata_kind == REFS_CF_NODATA_DOUBLE)
         description->nodata = refs_cf__to_unsigned(&array->dtype, description->nodata);
+    description->keeps_nan = refs_cf__is_tiff(input);
     description->longitudes = refs_cf__is_longitude(array);
     description->has_scale =
         refs_cf__number(array->attributes, "scale_factor", &description->scale);

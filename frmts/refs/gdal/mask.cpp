@@ -80,7 +80,8 @@ RefsMask::RefsMask(const refs_cf_description &description, GDALDataType type)
     nodataInt64_ = description.nodata_int64;
     nodataUint64_ = description.nodata_uint64;
     const bool isNan = kind == REFS_CF_NODATA_DOUBLE && std::isnan(description.nodata);
-    if (!description.has_valid_range && (!isFloat || isNan)) return;
+    const bool staysNan = !isFloat || isNan || description.keeps_nan;
+    if (!description.has_valid_range && staysNan) return;
     if (!isFloat && isNan) return;
     nodata_ = description.nodata;
     if (description.has_valid_range) {
