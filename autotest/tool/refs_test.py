@@ -358,6 +358,14 @@ class Index(Folder):
         run("index", "g.nc", "-o", "whole.parq")
         np.testing.assert_array_equal(read("whole.parq", "deep/er/v"), [1, 2, 3])
 
+    def test_files_may_be_called_as_chains_of_file_systems(self):
+        self.write("::.nc", [0, 1])
+        run("index", "::.nc", "-o", "a.json")
+        self.assertEqual(json.loads(content("a.json"))["refs"]["t/0.0.0"][0], os.path.abspath("::.nc"))
+        os.mkdir("b")
+        os.rename("a.json", "b/a.json")
+        self.expect_hours("b/a.json", [0, 1])
+
     def test_goes_on_where_it_was_interrupted(self):
         for hour in range(3):
             self.write(f"{hour}.nc", [hour])

@@ -121,13 +121,15 @@ refs_status refs_join_url(const refs_join_urls *urls, refs_str location, refs_bu
     return rewrite(urls, begin, url, err);
 }
 
-/* A URL with a scheme of its own stays as the set has it; "file:" and "local:" are paths. */
+/* A URL with a scheme of its own stays as the set has it; "file:" and "local:" are paths. So does a
+ * chain of file systems, but not a file that is called as one. */
 refs_status refs_join__url(const refs_join_urls *urls, const refs_ref *ref, refs_buf *url,
                            refs_error *err) {
     refs_str text = refs_str_from(ref->url);
     size_t begin = url->size;
     bool is_file = refs_str_starts(text, "file:") || refs_str_starts(text, "local:");
-    bool is_chain = strstr(ref->url, "::") != NULL;
+    bool is_chain = strstr(ref->url, "::") != NULL &&
+                    (ref->location == NULL || strcmp(ref->location, ref->url) != 0);
     bool is_url = has_scheme(text) && !is_file && !refs_str_starts(text, "/");
     if (ref->location == NULL || is_chain || is_url)
         REFS_TRY(refs_buf_append_str(url, text, err));
