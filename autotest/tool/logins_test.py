@@ -34,7 +34,7 @@ def one_step(step):
 class ByRefs:
     def read(self, url, **env):
         done = self.run_alone([REFS, "check", "--deep", url], **env)
-        return done.stderr if done.returncode else ""
+        return done.stdout + done.stderr if done.returncode else ""
 
 
 class Earthdata(ByRefs, logins.Earthdata):
