@@ -396,20 +396,24 @@ static bool is_given(const tool_list *names, const char *name) {
 }
 
 /* That the set may itself lie in a folder of sources does not make it one. */
-static void leave_out_output(build *all, const tool_list *given) {
+static refs_status leave_out_output(build *all, const tool_list *given, refs_error *err) {
     struct stat output, source;
     size_t n = 0;
-    if (stat(all->output, &output) != 0) return;
+    if (stat(all->output, &output) != 0) return REFS_OK;
     for (size_t i = 0; i < all->names.n; i++) {
-        bool is_output = !is_given(given, all->names.items[i]) &&
-                         stat(all->names.items[i], &source) == 0 &&
+        bool is_output = stat(all->names.items[i], &source) == 0 &&
                          source.st_dev == output.st_dev && source.st_ino == output.st_ino;
-        if (is_output)
+        bool is_master = is_output && refs_join_is_data_file(refs_vfs_posix(), all->output);
+        if (is_master && is_given(given, all->names.items[i]))
+            return refs_fail(err, REFS_INVALID,
+                             "%s: is a source: give what is made of it another name", all->output);
+        if (is_output && !is_given(given, all->names.items[i]))
             refs_free(all->names.items[i]);
         else
             all->names.items[n++] = all->names.items[i];
     }
     all->names.n = n;
+    return REFS_OK;
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */
@@ -506,14 +510,16 @@ static tool_exit make(const tool_arguments *arguments, const tool_list *names, c
                     arguments->rewrites.items[i]);
             return TOOL_USAGE;
         }
-    if (refs_join_check_output(output, &err) != REFS_OK) {
+    const bool is_master =
+        refs_join_is_data_file(refs_vfs_posix(), output) && tool_is_master(output);
+    if (!is_master && refs_join_check_output(output, &err) != REFS_OK) {
         tool_complain(&err);
         return TOOL_USAGE;
     }
     pthread_mutex_init(&all.lock, NULL);
     refs_status status = tool_session_open(&all.session, &err);
     if (status == REFS_OK) status = tool_expand(&all.session, names, &all.names, &err);
-    if (status == REFS_OK) leave_out_output(&all, names);
+    if (status == REFS_OK) status = leave_out_output(&all, names, &err);
     if (status == REFS_OK) status = run_build(&all, options, &err);
     return finish(&all, status, &err);
 }

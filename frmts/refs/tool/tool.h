@@ -145,6 +145,15 @@ refs_status tool_expand(const tool_session *session, const tool_list *arguments,
                         refs_error *err);
 void tool_names_clear(tool_names *names);
 
+/* -- output.c -------------------------------------------------------------------------------------
+ */
+
+/** Whether a local file is the master of aggregations. */
+bool tool_is_master(const char *name);
+
+/** REFS_INVALID where `output` is one of the sources, or a data file that is no master. */
+refs_status tool_check_output(const char *output, const tool_names *sources, refs_error *err);
+
 /* -- progress.c -----------------------------------------------------------------------------------
  */
 
