@@ -181,6 +181,137 @@ class Combine(Folder):
         self.assertFalse(os.path.exists("again.nca"))
 
 
+class Unlike(Folder):
+    """Sources of which some lack a variable, or have it otherwise."""
+
+    def write_day(self, name, day, variables, **attributes):
+        """Variables of one step: 10 * day in each element, 10 * day + 1 of the second variable."""
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, n in (("time", 1), ("lat", 3), ("lon", 4)):
+                file.createDimension(dim, n)
+                file.createVariable(dim, "f8", (dim,))[:] = np.arange(n) + (dim == "time") * day
+            file["time"].units = "days since 2000-01-01"
+            for i, variable in enumerate(("t2m", "rh")):
+                if variable not in variables:
+                    continue
+                dtype, fill = attributes.get("dtype", "f4"), attributes.get("fill", -9999)
+                made = file.createVariable(variable, dtype, ("time", "lat", "lon"), fill_value=fill)
+                made.set_auto_maskandscale(False)
+                if "scale" in attributes:
+                    made.scale_factor = attributes["scale"]
+                made[:] = 10 * day + i
+
+    def days(self, *with_rh):
+        names = [f"d{day}.nc" for day in range(len(with_rh))]
+        for day, name in enumerate(names):
+            self.write_day(name, day, ("t2m", "rh") if with_rh[day] else ("t2m",))
+        return names
+
+    def expect(self, name, with_rh):
+        rh = read(name, "rh")[:, 0, 0].tolist()
+        self.assertEqual(read(name, "t2m")[:, 0, 0].tolist(), [10 * day for day in range(len(with_rh))])
+        for day, is_there in enumerate(with_rh):
+            if is_there:
+                self.assertEqual(rh[day], 10 * day + 1, rh)
+            else:
+                self.assertEqual(rh[day], -9999, rh)
+
+    def combine(self, *names, version="0.5", output="m.nca"):
+        arguments = [REFS, "combine", "--format", "cfa", "--cfa-version", version, *names, "-o", output]
+        return subprocess.run(arguments, capture_output=True, text=True, check=False)
+
+    def test_what_a_source_lacks_is_missing_at_its_place(self):
+        for version in VERSIONS:
+            for with_rh in ((0, 1, 1, 1), (1, 0, 0, 1), (1, 1, 1, 0)):
+                with self.subTest(version=version, with_rh=with_rh):
+                    done = self.combine(*self.days(*with_rh), version=version)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.expect("m.nca", with_rh)
+                    lacking = [day for day, is_there in enumerate(with_rh) if not is_there]
+                    self.assertIn(f"/rh is not in {len(lacking)} of 4 sources", done.stderr)
+                    self.assertIn(f"d{lacking[0]}.nc", done.stderr)
+
+    def test_what_is_appended_lands_at_its_time(self):
+        for version in VERSIONS:
+            with self.subTest(version=version):
+                names = self.days(1, 0, 1, 0, 1)
+                self.combine(names[0], version=version)
+                for n, name in enumerate(names[1:], 2):
+                    run("append", "m.nca", name)
+                    self.expect("m.nca", (1, 0, 1, 0, 1)[:n])
+
+    def test_what_differs_is_an_error_that_names_files_and_attribute(self):
+        for attributes, what in (({"fill": -5}, "_FillValue"), ({"dtype": "i2"}, "type"),
+                                 ({"scale": 0.5}, "scale_factor")):
+            for version in VERSIONS:
+                self.write_day("d0.nc", 0, ("t2m",))
+                self.write_day("d1.nc", 1, ("t2m",), **attributes)
+                done = self.combine("d0.nc", "d1.nc", version=version)
+                self.assertEqual(done.returncode, 1)
+                for word in (what, "d0.nc", "d1.nc", "/t2m"):
+                    self.assertIn(word, done.stderr)
+                self.assertFalse(os.path.exists("m.nca"))
+
+    def test_masters_are_no_fragments(self):
+        self.combine(*self.days(1, 1))
+        done = self.combine("m.nca", output="n.nca")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("m.nca", done.stderr)
+        self.assertIn("aggregation", done.stderr)
+
+    def test_numbers_in_names_that_contradict_coordinates_are_an_error(self):
+        for day in range(3):
+            self.write_day(f"x.t2m.{2 - day}.0.0.nc", day, ("t2m", "rh"))
+        done = self.combine(*glob.glob("x.t2m.*.nc"))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("along time", done.stderr)
+
+    def test_object_stores_get_a_clear_sentence(self):
+        done = self.combine(*self.days(1), output="s3://tenancy-0/bucket/m.nca")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("make it here, and copy it there", done.stderr)
+
+
+class Outputs(Folder):
+    def refuses(self, name, *arguments):
+        with open(name, "rb") as file:
+            before = file.read()
+        done = subprocess.run([REFS, *arguments], capture_output=True, text=True, check=False)
+        self.assertIn(done.returncode, (1, 2), done.stderr)
+        self.assertIn(name, done.stderr)
+        with open(name, "rb") as file:
+            self.assertEqual(file.read(), before)
+
+    def test_are_no_sources(self):
+        self.write("a.nc", (0, 1), data=self.values()[:2])
+        self.write("b.nc", (2, 3), data=self.values()[2:])
+        os.symlink("a.nc", "link.nc")
+        for name in ("a.nc", "link.nc", "./a.nc"):
+            self.refuses(name, "combine", "--format", "cfa", "a.nc", "b.nc", "-o", name)
+            self.refuses(name, "split", "a.nc", "-o", name)
+            self.refuses(name, "index", "a.nc", "b.nc", "-o", name)
+        run("index", "a.nc", "b.nc", "-q", "-o", "all.nc")
+        self.refuses("all.nc", "split", "all.nc", "-o", "all.nc")
+        self.refuses("all.nc", "index", "all.nc", "-o", "all.nc")
+
+    def test_are_no_data_files(self):
+        self.write("a.nc", (0, 1), data=self.values()[:2])
+        self.write("b.nc", (2, 3), data=self.values()[2:])
+        self.write("layer.qlr", (2, 3), data=self.values()[2:])
+        self.refuses("b.nc", "split", "a.nc", "-o", "b.nc")
+        self.refuses("b.nc", "combine", "--format", "cfa", "a.nc", "-o", "b.nc")
+        self.refuses("layer.qlr", "qgis", "a.nc", "tas", "-o", "layer.qlr")
+
+    def test_may_be_masters_that_are_there(self):
+        self.write("a.nc", (0, 1), data=self.values()[:2])
+        self.write("b.nc", (2, 3), data=self.values()[2:])
+        for _ in range(2):
+            run("index", "a.nc", "b.nc", "-q", "-o", "all.nc")
+            run("split", "a.nc", "-o", "split.nc")
+            run("combine", "--format", "cfa", "a.nc", "b.nc", "-o", "combined.nca")
+        np.testing.assert_array_equal(read("all.nc"), self.values())
+
+
 class Info(Folder):
     def test_shows_all_partitions_or_one_or_none(self):
         for version in VERSIONS:

@@ -47,6 +47,7 @@ typedef struct field {
     member *members;
     size_t n, capacity;
     bool is_named;
+    size_t n_absent, first_absent; /* parts that do not have it, and have its coordinates */
     axis axes[REFS_MAX_RANK];
 } field;
 
@@ -157,6 +158,44 @@ static field *add_field(gathering *all, const refs_cfa_array *array) {
     return added;
 }
 
+static refs_status fail_alike(const gathering *all, const field *of, size_t p, const char *what,
+                              refs_error *err) {
+    return refs_fail(err, REFS_INVALID,
+                     "%s: its %s differs between %s and %s, which one aggregation of them cannot "
+                     "have: refs index FILE... -o MASTER.nc makes one that is unpacked",
+                     of->path, what, all->parts[of->members[0].part].named, all->parts[p].named);
+}
+
+static bool is_same_attribute(const refs_cfa_array *a, const refs_cfa_array *b, const char *name) {
+    refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT;
+    const refs_json *left = refs_json_get(a->variable.attributes, name),
+                    *right = refs_json_get(b->variable.attributes, name);
+    bool is_same = (left == NULL) == (right == NULL);
+    if (is_same && left != NULL)
+        is_same = refs_json_write(left, &one, NULL) == REFS_OK &&
+                  refs_json_write(right, &other, NULL) == REFS_OK && one.size == other.size &&
+                  memcmp(one.data, other.data, one.size) == 0;
+    refs_buf_clear(&one);
+    refs_buf_clear(&other);
+    return is_same;
+}
+
+/* What tells which values elements stand for is told once, for all fragments. */
+static refs_status check_alike(const gathering *all, const field *of, size_t p, size_t i,
+                               refs_error *err) {
+    static const char *const names[] = {"_FillValue", "missing_value", "scale_factor", "add_offset",
+                                        "_Unsigned"};
+    const refs_cfa_array *array = array_of(all, p, i);
+    const refs_cfa_array *first = array_of(all, of->members[0].part, of->members[0].array);
+    const refs_dtype *one = &first->variable.dtype, *other = &array->variable.dtype;
+    if (one->type != other->type || one->size != other->size)
+        return fail_alike(all, of, p, "type", err);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (!is_same_attribute(first, array, names[k]))
+            return fail_alike(all, of, p, names[k], err);
+    return REFS_OK;
+}
+
 static refs_status check_member(const gathering *all, const field *of, size_t p, size_t i,
                                 refs_error *err) {
     const refs_cfa_array *array = array_of(all, p, i);
@@ -164,7 +203,7 @@ static refs_status check_member(const gathering *all, const field *of, size_t p,
     bool fits = array->variable.rank == first->variable.rank;
     for (size_t d = 0; fits && d < array->variable.rank; d++)
         fits = strcmp(array->variable.dims[d], first->variable.dims[d]) == 0;
-    if (fits) return REFS_OK;
+    if (fits) return check_alike(all, of, p, i, err);
     return refs_fail(err, REFS_INVALID, "%s: its dimensions differ between %s and %s", of->path,
                      all->parts[of->members[0].part].named, all->parts[p].named);
 }
@@ -177,6 +216,11 @@ static bool is_filler(const gathering *all, size_t p) {
 static refs_status add_member(gathering *all, size_t p, size_t i, refs_error *err) {
     const refs_cfa_array *array = array_of(all, p, i);
     if (is_filler(all, p)) return REFS_OK;
+    if (all->parts[p].arrays.metas[i]->aggregation != NULL)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: its %s is an aggregation, and aggregations of aggregations are not "
+                         "read: give the files of its fragments",
+                         all->parts[p].named, array->variable.path);
     field *of = find_field(all, array->variable.path);
     if (of == NULL) of = add_field(all, array);
     if (of == NULL || !refs_grow((void **)&of->members, &of->capacity, of->n, sizeof *of->members))
@@ -302,6 +346,72 @@ static refs_status take_slice(gathering *all, field *of, size_t d, const member 
     return status;
 }
 
+/* -- parts that do not have a field -------------------------------------------------------------
+ *
+ * What they would have of it is missing: their place along its axes is that of their coordinates.
+ */
+
+static bool has_field(const field *of, size_t p) {
+    for (size_t m = 0; m < of->n; m++)
+        if (of->members[m].part == p) return true;
+    return false;
+}
+
+static void ends_of(const double *values, uint64_t n, double *low, double *high) {
+    double first = values[0], last = values[n - 1];
+    *low = first < last ? first : last;
+    *high = first < last ? last : first;
+}
+
+/* Whether some fragment has steps between the first and the last of these. */
+static bool is_covered(const axis *along, const double *values, uint64_t n) {
+    double low, high, from, to;
+    ends_of(values, n, &low, &high);
+    for (size_t i = 0; i < along->n; i++) {
+        if (along->slices[i].values == NULL || along->slices[i].size == 0) continue;
+        ends_of(along->slices[i].values, along->slices[i].size, &from, &to);
+        if (from <= high && low <= to) return true;
+    }
+    return false;
+}
+
+static refs_status add_gap(gathering *all, axis *along, size_t p, refs_error *err) {
+    const size_t c = along->path != NULL ? coordinate_of(all, p, along->path) : SIZE_MAX;
+    slice made = {.values = NULL};
+    if (c == SIZE_MAX || array_of(all, p, c)->variable.rank != 1) return REFS_OK;
+    made.size = array_of(all, p, c)->shape[0];
+    REFS_TRY(read_values(all, along, p, made.size, &made.values, err));
+    if (made.values == NULL || made.size == 0 || is_covered(along, made.values, made.size)) {
+        refs_free(made.values);
+        return REFS_OK;
+    }
+    made.key = made.values[0];
+    if (!refs_grow((void **)&along->slices, &along->capacity, along->n, sizeof *along->slices)) {
+        refs_free(made.values);
+        return refs_fail_nomem(err);
+    }
+    along->slices[along->n++] = made;
+    return REFS_OK;
+}
+
+/* Whether a part has the coordinates of all dimensions of a field. */
+static bool has_axes(const gathering *all, const field *of, size_t p) {
+    for (size_t d = 0; d < of->rank; d++)
+        if (of->axes[d].coordinate != SIZE_MAX &&
+            coordinate_of(all, p, of->axes[d].path) == SIZE_MAX)
+            return false;
+    return true;
+}
+
+static refs_status add_gaps(gathering *all, field *of, refs_error *err) {
+    for (size_t p = 0; p < all->names.n && !of->is_named; p++) {
+        if (is_filler(all, p) || has_field(of, p) || !has_axes(all, of, p)) continue;
+        if (of->n_absent++ == 0) of->first_absent = p;
+        for (size_t d = 0; d < of->rank; d++) REFS_TRY(add_gap(all, &of->axes[d], p, err));
+    }
+    return REFS_OK;
+}
+
 static int ascending(const void *a, const void *b) {
     const slice *one = a, *other = b;
     return (one->key > other->key) - (one->key < other->key);
@@ -310,12 +420,17 @@ static int descending(const void *a, const void *b) {
     return ascending(b, a);
 }
 
-static refs_status settle_axis(gathering *all, field *of, size_t d, refs_error *err) {
+static refs_status find_slices(gathering *all, field *of, size_t d, refs_error *err) {
     axis *along = &of->axes[d];
     along->path = dim_path(all, &of->members[0], d);
     along->name = array_of(all, of->members[0].part, of->members[0].array)->variable.dims[d];
     along->coordinate = along->path != NULL ? coordinate_of(all, 0, along->path) : SIZE_MAX;
     for (size_t m = 0; m < of->n; m++) REFS_TRY(take_slice(all, of, d, &of->members[m], err));
+    return REFS_OK;
+}
+
+static refs_status order_axis(field *of, size_t d, refs_error *err) {
+    axis *along = &of->axes[d];
     qsort(along->slices, along->n, sizeof *along->slices,
           along->descends && !of->is_named ? descending : ascending);
     for (size_t i = 0; i < along->n; i++) {
@@ -363,7 +478,9 @@ static void check_names(field *of) {
 
 static refs_status place_members(gathering *all, field *of, refs_error *err) {
     check_names(of);
-    for (size_t d = 0; d < of->rank; d++) REFS_TRY(settle_axis(all, of, d, err));
+    for (size_t d = 0; d < of->rank; d++) REFS_TRY(find_slices(all, of, d, err));
+    REFS_TRY(add_gaps(all, of, err));
+    for (size_t d = 0; d < of->rank; d++) REFS_TRY(order_axis(of, d, err));
     for (size_t m = 0; m < of->n; m++) {
         uint64_t index[REFS_MAX_RANK];
         for (size_t d = 0; d < of->rank; d++) {
@@ -393,6 +510,44 @@ static const axis *find_axis(const gathering *all, const char *name, const field
 static uint64_t length_of(const axis *along) {
     const slice *last = &along->slices[along->n - 1];
     return last->begin + last->size;
+}
+
+static bool differs(double a, double b) {
+    return !(a - b <= 1e-9 * (1 + (a < 0 ? -a : a)) && b - a <= 1e-9 * (1 + (a < 0 ? -a : a)));
+}
+
+/* Whether two axes count alike: fragments of both may be cut as they want to be. */
+static bool are_same(const axis *one, const axis *other) {
+    size_t j = 0;
+    uint64_t at = 0;
+    if (length_of(one) != length_of(other)) return false;
+    for (size_t i = 0; i < one->n; i++)
+        for (uint64_t k = 0; k < one->slices[i].size; k++, at++) {
+            while (at >= other->slices[j].begin + other->slices[j].size) j++;
+            const double *a = one->slices[i].values, *b = other->slices[j].values;
+            if (a != NULL && b != NULL && differs(a[k], b[at - other->slices[j].begin]))
+                return false;
+        }
+    return true;
+}
+
+/* Fields that share a dimension have one coordinate along it. */
+static refs_status check_axes(const gathering *all, const field *of, refs_error *err) {
+    for (size_t d = 0; d < of->rank; d++) {
+        const field *first;
+        size_t k;
+        const axis *along = find_axis(all, of->axes[d].name, &first, &k);
+        if (along == NULL || along->path == NULL || of->axes[d].path == NULL ||
+            strcmp(along->path, of->axes[d].path) != 0 || are_same(along, &of->axes[d]))
+            continue;
+        return refs_fail(err, REFS_INVALID,
+                         "%s and %s do not have the same steps along %s (%llu and %llu), as the "
+                         "files say that have them, by their coordinates or the numbers in their "
+                         "names: give all files, or those of one of the variables",
+                         first->path, of->path, along->name, (unsigned long long)length_of(along),
+                         (unsigned long long)length_of(&of->axes[d]));
+    }
+    return REFS_OK;
 }
 
 static refs_status write_dims(gathering *all, refs_master *master, refs_error *err) {
@@ -603,6 +758,19 @@ static void fill_gaps(const gathering *all, const field *of, refs_cfa_fragment *
                 fragments[i] = (refs_cfa_fragment){all->parts[p].named, path, all->parts[p].format};
 }
 
+/* What is missing of a field that some files do not have. */
+static void tell_gaps(const gathering *all, const field *of, const refs_cfa_fragment *fragments,
+                      size_t n) {
+    const refs_notes notes = {tool_note, NULL};
+    size_t n_missing = 0;
+    for (size_t i = 0; i < n; i++) n_missing += fragments[i].file == NULL;
+    if (n_missing == 0 || of->n_absent == 0 || all->arguments->quiet) return;
+    refs_note(&notes, REFS_NOTE_WARNING,
+              "%s is not in %zu of %zu sources, of which the first is %s: its values are missing "
+              "there",
+              of->path, of->n_absent, all->names.n, all->parts[of->first_absent].named);
+}
+
 static refs_status write_field(gathering *all, refs_master *master, const field *of,
                                refs_error *err) {
     const refs_cfa_array *array = array_of(all, of->members[0].part, of->members[0].array);
@@ -635,6 +803,7 @@ static refs_status write_field(gathering *all, refs_master *master, const field 
     }
     if (status == REFS_OK && all->options.version == REFS_CFA_CF_1_13)
         fill_gaps(all, of, fragments, n);
+    if (status == REFS_OK) tell_gaps(all, of, fragments, n);
     if (status == REFS_OK)
         status = refs_master_aggregation(master, &array->variable, &grid, fragments, err);
     for (size_t d = 0; d < of->rank; d++) refs_free(sizes[d]);
@@ -767,10 +936,17 @@ static refs_status gather(gathering *all, refs_error *err) {
     REFS_TRY(read_options(all, err));
     REFS_TRY(tool_session_open(&all->session, err));
     if (is_append) REFS_TRY(open_master(all, err));
+    if (strstr(all->output, "://") != NULL || strncmp(all->output, "/vsi", 4) == 0)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: masters of files that are there are made where they are local: make "
+                         "it here, and copy it there",
+                         all->output);
     REFS_TRY(add_sources(all, is_append ? 1 : 0, err));
+    REFS_TRY(is_append ? REFS_OK : tool_check_output(all->output, &all->names, err));
     REFS_TRY(open_parts(all, err));
     REFS_TRY(find_fields(all, err));
     for (size_t f = 0; f < all->n_fields; f++) REFS_TRY(place_members(all, &all->fields[f], err));
+    for (size_t f = 1; f < all->n_fields; f++) REFS_TRY(check_axes(all, &all->fields[f], err));
     REFS_TRY(refs_master_open(all->output, &all->options, &master, err));
     refs_status status = write_master(all, master, err);
     if (status == REFS_OK) return refs_master_finish(master, err);
