@@ -622,6 +622,74 @@ class Unlike(Folder):
         self.assertIn("is an aggregation of other files", said)
 
 
+class Holes(Folder):
+    """Sources of which one does not have a variable."""
+
+    def write_some(self, dtype, form="NETCDF3_CLASSIC", width=20, **attributes):
+        """Four steps: t in all, b in all but the third."""
+        for step in range(4):
+            with netCDF4.Dataset(f"{step}.nc", "w", format=form) as file:
+                for dim, n in (("time", 1), ("x", width)):
+                    file.createDimension(dim, n)
+                file.createVariable("time", "f8", ("time",))[:] = step
+                file["time"].units = "hours since 2020-01-01"
+                for name in ("t", "b")[:1 if step == 2 else 2]:
+                    made = file.createVariable(name, dtype, ("time", "x"))
+                    made.setncatts(attributes)
+                    made.set_auto_maskandscale(False)
+                    made[:] = 7 + step
+
+    def index(self, output="all.json", status=0):
+        done = subprocess.run([REFS, "index", "0.nc", "1.nc", "2.nc", "3.nc", "-o", output], capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn("b is not in 1 of 4 sources, of which the first is 2.nc", done.stderr)
+        return done.stderr
+
+    def expect_nodata(self, name, nodata, valid=(7, 8, 10)):
+        array = gdal.OpenEx(name, gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("b")
+        values = array.ReadAsArray()
+        self.assertEqual(array.GetNoDataValueAsDouble(), nodata)
+        self.assertTrue((values[2] == nodata).all(), values[2])
+        self.assertEqual(values[[0, 1, 3], 0].tolist(), list(valid))
+
+    def test_are_nodata_where_variables_have_no_fill_value(self):
+        for dtype, nodata in (("i2", -32767), ("i4", -2147483647), ("f4", 9.969209968386869e36),
+                              ("f8", 9.969209968386869e36)):
+            for width in (50, 2):  # the second is put into the set as values
+                with self.subTest(dtype=dtype, width=width):
+                    self.write_some(dtype, width=width)
+                    self.index()
+                    self.expect_nodata('REFS:"all.json"', nodata)
+                    self.expect_nodata('REFS:"[0-3].nc"', nodata)
+                    if os.path.exists("all.nc"):
+                        os.remove("all.nc")
+                    self.index("all.nc")
+                    self.expect_nodata("all.nc", nodata)
+
+    def test_are_what_attributes_say_is_missing(self):
+        self.write_some("i2", missing_value=np.int16(-5))
+        self.index()
+        self.expect_nodata('REFS:"all.json"', -5)
+        self.write_some("i2", "NETCDF4")
+        self.index()
+        self.expect_nodata('REFS:"all.json"', -32767)
+
+    def test_of_bytes_are_an_error_that_says_what_to_do(self):
+        self.write_some("i1")
+        said = self.index(status=1)
+        self.assertIn("--variables", said)
+        self.assertFalse(os.path.exists("all.json"))
+
+    def test_are_none_where_other_sources_have_the_steps(self):
+        self.write_some("i2")
+        with netCDF4.Dataset("2.nc", "a") as file:
+            file.createVariable("b", "i2", ("time", "x"))[:] = 9
+        done = subprocess.run([REFS, "index", "0.nc", "1.nc", "2.nc", "3.nc", "-o", "all.json"], capture_output=True,
+                              text=True, check=True)
+        self.assertNotIn("not in", done.stderr)
+
+
 class ByGdal(Folder):
     """Sets that GDAL writes beside data files."""
 

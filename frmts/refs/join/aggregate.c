@@ -193,6 +193,10 @@ static refs_status describe(aggregating *at, const refs_joined *joined, describe
         memcpy(of->fill, joined->like->fill, sizeof of->fill);
         of->variable.fill = of->fill;
     }
+    if (joined->has_hole_fill) {
+        memcpy(of->fill, joined->hole, sizeof of->fill);
+        of->variable.fill = of->fill;
+    }
     return REFS_OK;
 }
 

@@ -107,19 +107,23 @@ static refs_status put_zarray(const emission *at, const refs_joined *joined, ref
     refs_status status = refs_join__write_list(joined->shape, joined->rank, &shape, err);
     if (status == REFS_OK)
         status = refs_join__write_list(joined->chunk, joined->rank, &chunks, err);
-    const char *const pairs[] = {"shape",
-                                 (const char *)shape.data,
-                                 "chunks",
-                                 (const char *)chunks.data,
-                                 joined->is_loaded ? "dtype" : NULL,
-                                 quoted,
-                                 "compressor",
-                                 "null",
-                                 "filters",
-                                 "null",
-                                 "order",
-                                 "\"C\"",
-                                 NULL};
+    const char *pairs[] = {"shape",  (const char *)shape.data,
+                           "chunks", (const char *)chunks.data,
+                           NULL,     NULL,
+                           NULL,     NULL,
+                           NULL,     NULL,
+                           NULL,     NULL,
+                           NULL,     NULL,
+                           NULL};
+    const char *const loaded[] = {"dtype",   quoted, "compressor", "null",
+                                  "filters", "null", "order",      "\"C\""};
+    size_t n = 4;
+    for (size_t i = 0; joined->is_loaded && i < sizeof loaded / sizeof *loaded; i++)
+        pairs[n++] = loaded[i];
+    if (joined->has_hole_fill) {
+        pairs[n++] = "fill_value";
+        pairs[n++] = refs_join__text(at->join, joined->hole_text).data;
+    }
     if (status == REFS_OK) status = refs_join__replace(document, pairs, &text, err);
     if (status == REFS_OK)
         status = put(at, path, ".zarray", refs_str_view((const char *)text.data, text.size), err);
@@ -148,12 +152,22 @@ static refs_status put_attributes(const emission *at, const refs_joined *joined,
                               ? refs_join__text(at->join, joined->like->attributes)
                               : refs_str_from("{}");
     refs_buf dims = REFS_BUF_INIT, text = REFS_BUF_INIT;
-    if (joined->rank == joined->like->rank)
+    const bool is_new = joined->rank != joined->like->rank;
+    if (!is_new && !joined->tells_hole_fill)
         return joined->like->attributes != REFS_JOIN_NONE
                    ? put(at, path, ".zattrs", attributes, err)
                    : REFS_OK;
     refs_status status = write_dims(at, joined, &dims, err);
-    const char *const pairs[] = {"_ARRAY_DIMENSIONS", (const char *)dims.data, NULL};
+    const char *pairs[] = {NULL, NULL, NULL, NULL, NULL};
+    size_t n = 0;
+    if (is_new) {
+        pairs[n++] = "_ARRAY_DIMENSIONS";
+        pairs[n++] = (const char *)dims.data;
+    }
+    if (joined->tells_hole_fill) {
+        pairs[n++] = "_FillValue";
+        pairs[n++] = refs_join__text(at->join, joined->hole_text).data;
+    }
     if (status == REFS_OK) status = refs_join__replace(attributes, pairs, &text, err);
     if (status == REFS_OK)
         status = put(at, path, ".zattrs", refs_str_view((const char *)text.data, text.size), err);

@@ -327,11 +327,21 @@ typedef struct refs_joined {
     refs_dtype dtype;           /**< ... of these */
     refs_buf values;
     struct refs_join_split *split; /**< how it is fragments; or NULL */
+    bool has_hole_fill;            /**< the next two hold, not the fill value of `like` … */
+    uint8_t hole[16];
+    uint32_t hole_text;   /**< the same as JSON */
+    bool tells_hole_fill; /**< … and the attribute _FillValue is to be added */
 } refs_joined;
 
 /** Finds out, with all that can be wrong. */
 refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint32_t path,
                               refs_joined *joined, refs_error *err);
+
+/** Where parts do not have the array, a note tells, and what stands there becomes a fill value that
+ * is no value. REFS_UNSUPPORTED for arrays that cannot have one. `*splits`: it is fragments, or has
+ * to be. */
+refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                                  bool *splits, refs_error *err);
 
 /** Dimension of the member's array that dimension `dim` of the joined one is; SIZE_MAX: it has
  * none. */

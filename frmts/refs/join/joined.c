@@ -318,5 +318,6 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
         if (joined->n_lines == 0) REFS_TRY(compare_values(join, joined, &at, &told, err));
     }
     REFS_TRY(choose_loading(join, plan, joined, &splits, err));
+    REFS_TRY(refs_join__fill_holes(join, plan, joined, &splits, err));
     return splits && !join->is_aggregated ? refs_join__split(join, joined, err) : REFS_OK;
 }

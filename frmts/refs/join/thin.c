@@ -87,9 +87,10 @@ static refs_status make_room(refs_join *join, refs_joined *joined, refs_error *e
     REFS_TRY(refs_buf_resize(&joined->values, (size_t)total, err));
     memset(joined->values.data, 0, (size_t)total);
     const refs_join_array *like = joined->like;
-    if (like->has_fill && like->dtype.size == joined->dtype.size)
+    const uint8_t *fill = joined->has_hole_fill ? joined->hole : like->fill;
+    if ((like->has_fill || joined->has_hole_fill) && like->dtype.size == joined->dtype.size)
         for (size_t at = 0; at < total; at += joined->dtype.size)
-            memcpy(joined->values.data + at, like->fill, joined->dtype.size);
+            memcpy(joined->values.data + at, fill, joined->dtype.size);
     return REFS_OK;
 }
 

@@ -398,15 +398,17 @@ static bool is_given(const tool_list *names, const char *name) {
 /* That the set may itself lie in a folder of sources does not make it one. */
 static refs_status leave_out_output(build *all, const tool_list *given, refs_error *err) {
     struct stat output, source;
+    const bool is_master = refs_join_is_data_file(refs_vfs_posix(), all->output);
     size_t n = 0;
     if (stat(all->output, &output) != 0) return REFS_OK;
+    for (size_t i = 0; is_master && i < given->n; i++)
+        if (stat(given->items[i], &source) == 0 && source.st_dev == output.st_dev &&
+            source.st_ino == output.st_ino)
+            return refs_fail(err, REFS_INVALID,
+                             "%s: is a source: give what is made of it another name", all->output);
     for (size_t i = 0; i < all->names.n; i++) {
         bool is_output = stat(all->names.items[i], &source) == 0 &&
                          source.st_dev == output.st_dev && source.st_ino == output.st_ino;
-        bool is_master = is_output && refs_join_is_data_file(refs_vfs_posix(), all->output);
-        if (is_master && is_given(given, all->names.items[i]))
-            return refs_fail(err, REFS_INVALID,
-                             "%s: is a source: give what is made of it another name", all->output);
         if (is_output && !is_given(given, all->names.items[i]))
             refs_free(all->names.items[i]);
         else

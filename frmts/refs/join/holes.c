@@ -1,0 +1,208 @@
+/* holes.c -- what stands where sources do not have an array: its fill value, see join_internal.h.
+ *
+ * Zarr reads chunks that are not there as fill_value, which sources without a fill value of their
+ * own leave at zero: a value as good as any. NUG, appendix B (attribute _FillValue): what nobody
+ * wrote reads as the default of its type.
+ */
+#include <stdio.h>
+
+#include "join_internal.h"
+#include "refs/cf.h"
+
+/* Sources that lack an array. */
+typedef struct lacking {
+    size_t n, first; /* of them, in the plan's order */
+} lacking;
+
+static lacking find_lacking(const refs_join *join, const refs_join_plan *plan,
+                            const refs_joined *joined) {
+    lacking found = {0, 0};
+    for (size_t i = 0; i < join->n_members; i++)
+        if (refs_join__find(&join->members[plan->order[i]], joined->path) == NULL && found.n++ == 0)
+            found.first = plan->order[i];
+    return found;
+}
+
+/* Places of the joined dimensions that the array has, of a part, or of all where `member` is NULL.
+ */
+static double places_of(const refs_join_plan *plan, const refs_joined *joined,
+                        const refs_join_member *member) {
+    double n = 1;
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        const size_t line = joined->line[dim];
+        if (line < REFS_JOIN_MAX_DIMS)
+            n *= (double)(member != NULL ? member->axes[line].n : plan->lines[line].n);
+    }
+    return n;
+}
+
+/* Whether steps along the only joined dimension of an array are in no part that has it. */
+static refs_status find_steps(const refs_join *join, const refs_join_plan *plan,
+                              const refs_joined *joined, bool *has_holes, refs_error *err) {
+    size_t dim = 0;
+    uint64_t n_left;
+    while (joined->line[dim] == REFS_JOIN_MAX_DIMS) dim++;
+    const size_t line = joined->line[dim];
+    n_left = plan->lines[line].n;
+    uint8_t *seen = refs_calloc((size_t)n_left + 1, 1);
+    if (seen == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_member *member = &join->members[i];
+        if (refs_join__find(member, joined->path) == NULL) continue;
+        for (uint64_t k = 0; k < member->axes[line].n; k++)
+            if (!seen[member->axes[line].position[k]]++) n_left--;
+    }
+    refs_free(seen);
+    *has_holes = n_left > 0;
+    return REFS_OK;
+}
+
+static refs_status find_holes(const refs_join *join, const refs_join_plan *plan,
+                              const refs_joined *joined, bool *has_holes, refs_error *err) {
+    double n = 0;
+    if (joined->n_lines == 1 && join->n_dims > 1)
+        return find_steps(join, plan, joined, has_holes, err);
+    for (size_t i = 0; i < join->n_members; i++)
+        if (refs_join__find(&join->members[i], joined->path) != NULL)
+            n += places_of(plan, joined, &join->members[i]);
+    *has_holes = n < places_of(plan, joined, NULL);
+    return REFS_OK;
+}
+
+/* -- fill values ------------------------------------------------------------------------------- */
+
+static bool is_zero(const uint8_t *element, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        if (element[i] != 0) return false;
+    return true;
+}
+
+/* netCDF's default as JSON; bytes have none, as all of them are values. */
+static bool print_default(const refs_dtype *dtype, char *text, size_t room) {
+    uint8_t fill[16];
+    union {
+        int16_t i2;
+        int32_t i4;
+        int64_t i8;
+        uint16_t u2;
+        uint32_t u4;
+        uint64_t u8;
+    } is;
+    if (dtype->size < 2 || dtype->size > 8 || !refs_cf_default_fill(dtype, fill)) return false;
+    memcpy(&is, fill, dtype->size);
+    if (dtype->type == REFS_TYPE_FLOAT)
+        (void)snprintf(text, room, "9.969209968386869e+36");
+    else if (dtype->type == REFS_TYPE_INT)
+        (void)snprintf(text, room, "%lld",
+                       dtype->size == 2   ? (long long)is.i2
+                       : dtype->size == 4 ? (long long)is.i4
+                                          : (long long)is.i8);
+    else
+        (void)snprintf(text, room, "%llu",
+                       dtype->size == 2   ? (unsigned long long)is.u2
+                       : dtype->size == 4 ? (unsigned long long)is.u4
+                                          : (unsigned long long)is.u8);
+    return true;
+}
+
+static refs_status take_fill(refs_join *join, refs_joined *joined, refs_str text, refs_error *err) {
+    refs_json_doc *doc = NULL;
+    REFS_TRY(refs_json_parse(text, &doc, err));
+    refs_status status = refs_fill_value_parse(refs_json_root(doc), &joined->like->dtype,
+                                               joined->hole, &joined->has_hole_fill, err);
+    if (status == REFS_OK) status = refs_intern_add(&join->texts, text, &joined->hole_text, err);
+    refs_json_doc_free(doc);
+    return status;
+}
+
+/* What the attributes say is missing, where it is a value of the type. */
+static refs_status take_declared(refs_join *join, refs_joined *joined, bool *is_declared,
+                                 refs_error *err) {
+    static const char *const names[] = {"_FillValue", "missing_value"};
+    const refs_join_array *like = joined->like;
+    refs_json_doc *doc = NULL;
+    *is_declared = false;
+    if (like->attributes == REFS_JOIN_NONE) return REFS_OK;
+    REFS_TRY(refs_json_parse(refs_join__text(join, like->attributes), &doc, err));
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < 2 && status == REFS_OK && !*is_declared; i++) {
+        const refs_json *value = refs_json_get(refs_json_root(doc), names[i]);
+        uint8_t fill[16];
+        refs_buf text = REFS_BUF_INIT;
+        if (refs_json_is_array(value)) value = refs_json_at(value, 0);
+        if (value == NULL ||
+            refs_fill_value_parse(value, &like->dtype, fill, is_declared, NULL) != REFS_OK ||
+            !*is_declared)
+            continue;
+        if (like->has_fill && memcmp(fill, like->fill, like->dtype.size) == 0) break;
+        status = refs_json_write(value, &text, err);
+        if (status == REFS_OK)
+            status =
+                take_fill(join, joined, refs_str_view((const char *)text.data, text.size), err);
+        refs_buf_clear(&text);
+    }
+    refs_json_doc_free(doc);
+    return status;
+}
+
+static refs_status fail_byte(const refs_join *join, const refs_joined *joined, const lacking *lacks,
+                             refs_error *err) {
+    const refs_str path = refs_join__text(join, joined->path);
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%.*s is not in %zu of %zu sources, of which the first is %s, and has no fill "
+                     "value that could stand for what is missing: leave it out (--variables names "
+                     "what is taken), or those sources",
+                     REFS_STR_ARG(path), lacks->n, join->n_members,
+                     join->members[lacks->first].name);
+}
+
+static refs_status choose_fill(refs_join *join, refs_joined *joined, const lacking *lacks,
+                               refs_error *err) {
+    const refs_join_array *like = joined->like;
+    char text[40];
+    bool is_declared;
+    REFS_TRY(take_declared(join, joined, &is_declared, err));
+    if (is_declared || (like->has_fill && !is_zero(like->fill, like->dtype.size))) return REFS_OK;
+    if (!print_default(&like->dtype, text, sizeof text)) return fail_byte(join, joined, lacks, err);
+    joined->tells_hole_fill = true;
+    return take_fill(join, joined, refs_str_from(text), err);
+}
+
+/* Whether chunks of parts are not there, which read as the fill value that these have. */
+static bool are_sparse(const refs_join *join, const refs_joined *joined) {
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        double n = 1;
+        if (array == NULL) continue;
+        for (size_t dim = 0; dim < array->rank; dim++) n *= (double)array->n[dim];
+        if ((double)array->n_refs < n) return true;
+    }
+    return false;
+}
+
+refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                                  bool *splits, refs_error *err) {
+    const lacking lacks = find_lacking(join, plan, joined);
+    const refs_dtype *dtype = &joined->like->dtype;
+    bool has_holes = false;
+    if (joined->n_lines == 0) return REFS_OK;
+    REFS_TRY(find_holes(join, plan, joined, &has_holes, err));
+    if (!has_holes) return REFS_OK;
+    if (lacks.n > 0)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%.*s is not in %zu of %zu sources, of which the first is %s: its values are "
+                  "missing there",
+                  REFS_STR_ARG(refs_join__text(join, joined->path)), lacks.n, join->n_members,
+                  join->members[lacks.first].name);
+    const bool is_number = refs_dtype_is_numeric(dtype) && dtype->type != REFS_TYPE_COMPLEX;
+    if (!is_number || *splits || (join->is_aggregated && !joined->is_loaded)) return REFS_OK;
+    REFS_TRY(choose_fill(join, joined, &lacks, err));
+    if (!joined->has_hole_fill || joined->is_loaded || !are_sparse(join, joined)) return REFS_OK;
+    if (!refs_join__may_split(join, joined))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%.*s has chunks that are not there in some sources, which read as "
+                         "another value than what is missing in others: join those that have it",
+                         REFS_STR_ARG(refs_join__text(join, joined->path)));
+    *splits = true;
+    return REFS_OK;
+}
