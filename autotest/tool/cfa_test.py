@@ -109,6 +109,14 @@ class Split(Folder):
         self.assertEqual(os.listdir("."), ["source.nc"])
 
 
+    def test_shapes_that_are_of_no_variable_are_an_error(self):
+        self.write()
+        for shape, said in (("1,2", "2 dimensions"), ("1,2,3,4", "4 dimensions"), ("tim=1", "tim=1"),
+                            ("time=1,lta=2", "lta=2")):
+            self.assertIn(said, run("split", "source.nc", "-o", "m.nca", "--subarray-shape", shape, status=1))
+        self.assertEqual(os.listdir("."), ["source.nc"])
+
+
 class Combine(Folder):
     def combine(self, *sources, version="0.5", name="again.nca", options=(), status=0):
         return run("combine", "--format", "cfa", "--cfa-version", version, *options, *sources, "-o", name, status=status)

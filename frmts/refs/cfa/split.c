@@ -1,6 +1,8 @@
 /* split.c -- into which fragments a field is split: by the algorithm that the documentation of
  * S3netCDF4 gives, which balances reads of one place over time and of one time everywhere, or as
  * told. */
+#include <stdio.h>
+
 #include "writing.h"
 
 #define MAX_FRAGMENTS ((uint64_t)1 << 24)
@@ -160,6 +162,48 @@ static refs_status parse_shape(const cfa_writing *writing, const refs_cfa_array 
             return fail_shape(writing, "a part is no size", err);
     }
     *applies = is_named || position == array->variable.rank;
+    return REFS_OK;
+}
+
+static bool has_dimension(const refs_cfa_array *array, refs_str name) {
+    for (size_t d = 0; d < array->variable.rank; d++)
+        if (refs_str_is(name, array->variable.dims[d])) return true;
+    return false;
+}
+
+/* Whether a part of the text, number `position` of `n`, is for some field. */
+static bool is_for_any(const cfa_writing *writing, refs_str part, size_t n) {
+    const size_t equals = refs_str_find(part, '=');
+    const refs_str name = refs_str_trim(refs_str_part(part, 0, equals), " ");
+    bool has_fields = false;
+    for (size_t i = 0; i < writing->source->n_arrays; i++) {
+        const refs_cfa_array *array = &writing->source->arrays[i];
+        if (!writing->is_field[i]) continue;
+        has_fields = true;
+        if (equals != SIZE_MAX ? has_dimension(array, name) : n == array->variable.rank)
+            return true;
+    }
+    return !has_fields;
+}
+
+refs_status refs_cfa__check_shape(const cfa_writing *writing, refs_error *err) {
+    char why[128];
+    if (writing->options->subarray_shape == NULL) return REFS_OK;
+    const refs_str text = refs_str_trim(refs_str_from(writing->options->subarray_shape), "[]() ");
+    size_t n = 1, begin_at = 0;
+    for (size_t i = 0; i < text.size; i++) n += text.data[i] == ',';
+    for (size_t i = 0; i <= text.size; i++) {
+        if (i < text.size && text.data[i] != ',') continue;
+        const refs_str part = refs_str_part(text, begin_at, i);
+        begin_at = i + 1;
+        if (is_for_any(writing, part, n)) continue;
+        if (refs_str_find(part, '=') == SIZE_MAX)
+            (void)snprintf(why, sizeof why, "no variable has %zu dimensions", n);
+        else
+            (void)snprintf(why, sizeof why, "no variable has the dimension of %.*s",
+                           part.size < 60 ? (int)part.size : 60, part.data);
+        return fail_shape(writing, why, err);
+    }
     return REFS_OK;
 }
 

@@ -320,6 +320,7 @@ static refs_status write_files(cfa_files *files, const char *path, refs_error *e
     if (files->path == NULL) return refs_fail_nomem(err);
     REFS_TRY(refs_cfa__writing_open(&files->writing, err));
     bool is_one = files->writing.options->layout == REFS_CFA_ONE_FILE;
+    if (!is_one) REFS_TRY(refs_cfa__check_shape(&files->writing, err));
     REFS_TRY(is_one ? write_one_file(files, err) : write_fragments(files, err));
     return delivery != NULL ? deliver(files, files->path, name, err) : REFS_OK;
 }

@@ -64,6 +64,9 @@ typedef struct cfa_sizes {
     uint64_t *all;
 } cfa_sizes;
 
+/** REFS_INVALID for a shape of fragments that is that of no field. */
+refs_status refs_cfa__check_shape(const cfa_writing *writing, refs_error *err);
+
 refs_status refs_cfa__sizes(const cfa_writing *writing, size_t i, cfa_sizes *sizes,
                             refs_error *err);
 
