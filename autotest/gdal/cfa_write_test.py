@@ -80,6 +80,27 @@ class Case(unittest.TestCase):
 
 
 class Masters(Case):
+    def test_packing_is_that_of_the_band_not_of_metadata_that_are_left(self):
+        for layout in ("NETCDF4", "CFA"):
+            made = raster(values())
+            stale = {"scale_factor": "0.01", "add_offset": "280", "_FillValue": "-32767", "valid_max": "30000"}
+            made.SetMetadata({**made.GetMetadata(), **{"tas#" + key: value for key, value in stale.items()}})
+            for i in range(1, made.RasterCount + 1):
+                for key, value in stale.items():
+                    made.GetRasterBand(i).SetMetadataItem(key, value)
+            name = self.path(layout + ".nc")
+            gdal.GetDriverByName("REFS").CreateCopy(name, made, options=["LAYOUT=" + layout])
+            with netCDF4.Dataset(name) as file:
+                self.assertEqual({*stale} & {*file["tas"].ncattrs()}, {"_FillValue"})
+                self.assertEqual(file["tas"]._FillValue, FILL)
+            for i in range(1, made.RasterCount + 1):
+                made.GetRasterBand(i).SetScale(0.01)
+                made.GetRasterBand(i).SetOffset(280)
+            gdal.GetDriverByName("REFS").CreateCopy(name, made, options=["LAYOUT=" + layout])
+            with netCDF4.Dataset(name) as file:
+                self.assertEqual((file["tas"].scale_factor, file["tas"].add_offset, file["tas"].valid_max),
+                                 (0.01, 280, 30000))
+
     def test_hold_what_was_copied(self):
         data = values()
         for version in VERSIONS:

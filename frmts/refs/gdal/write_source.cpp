@@ -24,6 +24,10 @@ bool RefsJsonMembers::has(const std::string &name) const {
     return std::find(names_.begin(), names_.end(), name) != names_.end();
 }
 
+void RefsJsonMembers::leaveOut(const std::string &name) {
+    if (!has(name)) names_.push_back(name);
+}
+
 void RefsJsonMembers::addText(const std::string &name, const std::string &text) {
     refs_buf quoted = REFS_BUF_INIT;
     if (refs_json_write_string(refs_str_view(text.data(), text.size()), &quoted, nullptr) ==
@@ -381,8 +385,30 @@ bool isOfAllBands(GDALDataset *dataset, const char *key, const char *value) {
     return true;
 }
 
+/** Whether metadata say of packing what the band does: those of a source that was unpacked since
+ * then do not. */
+bool isPackedAsTold(GDALDataset *dataset, const std::string &variable, const char *key,
+                    double packing) {
+    const char *told = dataset->GetRasterBand(1)->GetMetadataItem(key);
+    if (told == nullptr) told = dataset->GetMetadataItem((variable + "#" + key).c_str());
+    return told == nullptr || std::fabs(CPLAtof(told) - packing) <= 1e-12 * std::fabs(packing);
+}
+
+/** Scale, offset and missing value are those of the band, whatever metadata are left of a source;
+ * and what these say of elements goes where its packing went. */
+void leaveOutPacking(GDALDataset *dataset, const std::string &variable, RefsJsonMembers &members) {
+    GDALRasterBand *band = dataset->GetRasterBand(1);
+    for (const char *name : {"scale_factor", "add_offset", "_FillValue", "_Unsigned"})
+        members.leaveOut(name);
+    if (isPackedAsTold(dataset, variable, "scale_factor", band->GetScale()) &&
+        isPackedAsTold(dataset, variable, "add_offset", band->GetOffset()))
+        return;
+    for (const char *name : {"missing_value", "valid_min", "valid_max", "valid_range"})
+        members.leaveOut(name);
+}
+
 /** What all bands say of themselves that is none of a file's ways of naming. */
-void addBandMetadata(GDALDataset *dataset, RefsJsonMembers &members) {
+void addBandMetadata(GDALDataset *dataset, const std::string &variable, RefsJsonMembers &members) {
     GDALRasterBand *band = dataset->GetRasterBand(1);
     if (*band->GetUnitType() != '\0') members.addText("units", band->GetUnitType());
     int has = FALSE;
@@ -390,6 +416,7 @@ void addBandMetadata(GDALDataset *dataset, RefsJsonMembers &members) {
     if (has && scale != 1) members.addNumber("scale_factor", scale);
     const double offset = band->GetOffset(&has);
     if (has && offset != 0) members.addNumber("add_offset", offset);
+    leaveOutPacking(dataset, variable, members);
     for (CSLConstList item = band->GetMetadata(); item != nullptr && *item; item++) {
         char *key = nullptr;
         const char *value = CPLParseNameValue(*item, &key);
@@ -465,7 +492,7 @@ refs_status RefsWriteSource::takeRaster(GDALDataset *dataset, const char *variab
         field.attributes.addText("grid_mapping", "crs");
     }
     field.fill = nodataOf(raster->band());
-    addBandMetadata(dataset, field.attributes);
+    addBandMetadata(dataset, name, field.attributes);
     raster->addMetadata(name, field.attributes);
     field.read = [raster](const uint64_t *start, const uint64_t *count, void *values) {
         return raster->read(start, count, values);

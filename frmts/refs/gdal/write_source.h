@@ -20,6 +20,8 @@ class RefsJsonMembers {
     /** A text that is a number, or a list of numbers in braces, as that. */
     void addMetadata(const std::string &name, const std::string &text);
     bool has(const std::string &name) const;
+    /** Lets what is added under a name from now on be left out. */
+    void leaveOut(const std::string &name);
     /** Parsed; null where memory runs out. */
     refs_json_doc *parse(refs_error *error) const;
 
