@@ -207,6 +207,26 @@ class Fragments(Case):
 
 
 class Failures(Case):
+    def test_full_disks_are_told_of_and_leave_what_was_there(self):
+        full = self.path("full")
+        os.mkdir(full)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", full], capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("mounts no file system of its own")
+        self.addCleanup(subprocess.run, ["umount", full], check=True)
+        for name in ("m.nca", "m.nc"):
+            with open(os.path.join(full, name), "w") as file:
+                file.write("what was there")
+        gdal.GetDriverByName("GTiff").CreateCopy(self.path("big.tif"), raster(numpy.random.rand(4, 200, 200).astype("f4")))
+        for command in (["gdal_translate", "-co", "LAYOUT=CFA"], ["gdalwarp", "-overwrite", "-co", "LAYOUT=CFA"],
+                        ["gdal_translate", "-co", "LAYOUT=NETCDF4"], ["gdal_translate", "-co", "LAYOUT=NETCDF3"]):
+            name = os.path.join(full, "n.nc")
+            done = subprocess.run([*command, "-q", "-of", "REFS", self.path("big.tif"), name], capture_output=True, text=True,
+                                  check=False)
+            self.assertNotEqual(done.returncode, 0, done)
+            self.assertIn("No space left on device", done.stderr)
+            self.assertEqual(sorted(os.listdir(full)), ["m.nc", "m.nca"])
+
     def test_of_options_are_said(self):
         self.fails(raster(values()), "LAYOUT=CFA", "refs index", LAYOUT=None)
         self.fails(raster(values()), "NETCDF4", LAYOUT="ZIP")

@@ -1,4 +1,8 @@
 /* nc_file.c -- see nc_file.h. */
+#include <errno.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
 #include <stdio.h>
 
 #include "nc_internal.h"
@@ -34,9 +38,23 @@ static refs_status status_of(int code) {
     }
 }
 
+/* Bytes of a disk on which there is room for nothing. */
+#define FULL_BYTES (16 * REFS_KIB)
+
+/* HDF5 keeps to itself that a disk is full, and netCDF calls what it says a permission. */
+static bool is_full(const nc_file *file, int code) {
+    struct statvfs disk;
+    uint64_t left;
+    if (code != NC_EHDFERR && code != NC_EPERM && code != EIO && code != EACCES && code != ENOSPC)
+        return false;
+    return file->folder != NULL && statvfs(file->folder, &disk) == 0 &&
+           refs_mul_u64(disk.f_bavail, disk.f_frsize, &left) && left < FULL_BYTES;
+}
+
 refs_status refs_cfa__nc_fail(const nc_file *file, int code, const char *name, refs_error *err) {
     return refs_fail(err, status_of(code), "%s: %s%scannot be written: %s", file->shown, name,
-                     *name != '\0' ? " " : "", refs_cfa__nc.nc_strerror(code));
+                     *name != '\0' ? " " : "",
+                     is_full(file, code) ? strerror(ENOSPC) : refs_cfa__nc.nc_strerror(code));
 }
 
 static refs_status check(const nc_file *file, int code, const char *name, refs_error *err) {
@@ -125,13 +143,22 @@ static int create_file(const nc_creation *creation, int *id) {
     return refs_cfa__nc_leave(code);
 }
 
+static char *folder_of(const char *path) {
+    const refs_str text = refs_str_from(path);
+    const size_t slash = refs_str_find_last(text, '/');
+    return refs_str_copy(slash == SIZE_MAX ? refs_str_from(".")
+                                           : refs_str_part(text, 0, slash > 0 ? slash : 1));
+}
+
 refs_status refs_cfa__file_create(const nc_creation *creation, nc_file **file, refs_error *err) {
     REFS_TRY(refs_cfa__nc_load(err));
     nc_file *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);
     made->format = creation->format;
     made->shown = refs_str_copy(refs_str_from(creation->shown));
-    refs_status status = made->shown != NULL ? REFS_OK : refs_fail_nomem(err);
+    made->folder = folder_of(creation->path);
+    refs_status status =
+        made->shown != NULL && made->folder != NULL ? REFS_OK : refs_fail_nomem(err);
     if (status == REFS_OK) {
         int code = create_file(creation, &made->id);
         status = check(made, code, "", err);
@@ -150,6 +177,7 @@ void refs_cfa__file_free(nc_file *file) {
     for (size_t i = 0; i < file->n_kept; i++) refs_buf_clear(&file->kept[i].values);
     refs_free(file->kept);
     refs_free(file->shown);
+    refs_free(file->folder);
     refs_free(file);
 }
 

@@ -14,6 +14,7 @@ typedef struct nc_kept {
 
 struct nc_file {
     char *shown;
+    char *folder; /**< that it is written in */
     refs_cfa_format format;
     int id;
     bool is_open;

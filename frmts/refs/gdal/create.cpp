@@ -2,7 +2,10 @@
 #include "create.h"
 #include "gdal_compat.h"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cpl_vsi.h"
@@ -394,6 +397,17 @@ class CreatedDataset final : public GDALProxyDataset {
         for (int i = 1; i <= kept->GetRasterCount(); i++)
             SetBand(i, new CreatedBand(this, kept->GetRasterBand(i)));
     }
+#if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 7, 0)
+    CPLErr FlushCache(bool isClosing) override {
+        const CPLErr flushed = GDALProxyDataset::FlushCache(isClosing);
+        return hasRoom() ? flushed : CE_Failure;
+    }
+#else
+    void FlushCache(bool isClosing) override {
+        GDALProxyDataset::FlushCache(isClosing);
+        (void)hasRoom();
+    }
+#endif
     ~CreatedDataset() override {
         RefsName name;
         GDALProxyDataset::FlushCache(true);
@@ -403,10 +417,32 @@ class CreatedDataset final : public GDALProxyDataset {
     }
 
   protected:
-    GDALDataset *RefUnderlyingDataset() const override { return kept_.get(); }
+    GDALDataset *RefUnderlyingDataset() const override {
+        return kept_.get();
+    }
     void UnrefUnderlyingDataset(GDALDataset *) const override {}
 
   private:
+    /** Whether the disk has room for what is to be written when the dataset is closed, which is too
+     * late for programs to learn of it: gdalwarp asks for errors when it flushes. */
+    bool hasRoom() const {
+        RefsName name;
+        struct stat kept;
+        if (nameOf(asked_.c_str(), name, nullptr) != REFS_OK ||
+            options_.FetchNameValue("COMPRESS") || STARTS_WITH(name.location.c_str(), "/vsi") ||
+            stat(file_.c_str(), &kept) != 0)
+            return true;
+        const GIntBig wanted = static_cast<GIntBig>(kept.st_blocks) * 512;
+        const std::string folder = CPLGetPath(name.location.c_str());
+        const GIntBig left = VSIGetDiskFreeSpace(folder.empty() ? "." : folder.c_str());
+        if (left < 0 || left >= wanted) return true;
+        CPLError(CE_Failure, CPLE_FileIO,
+                 "%s: cannot be written: %s: it takes " CPL_FRMT_GIB " bytes, "
+                 "and " CPL_FRMT_GIB " are free",
+                 name.set.c_str(), strerror(ENOSPC), wanted, left);
+        return false;
+    }
+
     std::string asked_;
     GDALDatasetUniquePtr kept_;
     std::string file_;
