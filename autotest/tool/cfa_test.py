@@ -321,6 +321,25 @@ class Outputs(Folder):
 
 
 class Info(Folder):
+    def test_partitions_out_of_range_are_an_error(self):
+        self.split(subarray_shape="2,6,8")
+        self.assertIn("m/m.tas.1.0.0.nc", run("info", "m.nca", "--partition", "1,0,0"))
+        self.assertIn("no partition 2 along dimension 0", run("info", "m.nca", "--partition", "2,0,0", status=1))
+
+    def test_check_looks_at_fragments(self):
+        for version in VERSIONS:
+            self.split(subarray_shape="2,6,8", cfa_version=version)
+            self.assertIn("3 sources, 0 problems", run("check", "m.nca"))
+            run("check", "m.nca", "--deep")
+            with open("m/m.tas.1.0.0.nc", "r+b") as file:
+                file.truncate(os.path.getsize("m/m.tas.1.0.0.nc") // 2)
+            self.assertIn("m/m.tas.1.0.0.nc", run("check", "m.nca", "--deep", status=1))
+            self.assertIn("m/m.tas.1.0.0.nc", run("check", "m.nca", status=1))
+            os.remove("m/m.tas.1.0.0.nc")
+            self.assertIn("3 sources, 1 problems", run("check", "m.nca", status=1))
+            shutil.rmtree("m")
+            os.remove("m.nca")
+
     def test_shows_all_partitions_or_one_or_none(self):
         for version in VERSIONS:
             self.split(cfa_version=version, subarray_shape="2,6,8")

@@ -154,6 +154,7 @@ static refs_status open_fragments(const tool_session *session, tool_arrays *arra
     options.fetcher = session->fetcher;
     options.locations = session->locations;
     options.arrays = arrays->context;
+    options.missing = arrays->missing;
     return refs_fragments_open(&options, &arrays->fragments, err);
 }
 
@@ -189,6 +190,15 @@ static refs_status open_all(const tool_session *session, const char *name, tool_
 refs_status tool_arrays_open(const tool_session *session, const char *name, tool_arrays *arrays,
                              refs_error *err) {
     memset(arrays, 0, sizeof *arrays);
+    refs_status status = open_all(session, name, arrays, err);
+    if (status != REFS_OK) tool_arrays_close(arrays);
+    return status;
+}
+
+refs_status tool_arrays_open_whole(const tool_session *session, const char *name,
+                                   tool_arrays *arrays, refs_error *err) {
+    memset(arrays, 0, sizeof *arrays);
+    arrays->missing = REFS_MISSING_ERROR;
     refs_status status = open_all(session, name, arrays, err);
     if (status != REFS_OK) tool_arrays_close(arrays);
     return status;

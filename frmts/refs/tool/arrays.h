@@ -21,10 +21,14 @@ typedef struct tool_arrays {
     char **texts; /**< that it points to */
     size_t n_texts, texts_capacity;
     const char **dims;
+    refs_missing missing; /**< what files of fragments that do not exist are */
 } tool_arrays;
 
 refs_status tool_arrays_open(const tool_session *session, const char *name, tool_arrays *arrays,
                              refs_error *err);
+/** The same, but what a file of a fragment would have that does not exist is an error. */
+refs_status tool_arrays_open_whole(const tool_session *session, const char *name,
+                                   tool_arrays *arrays, refs_error *err);
 void tool_arrays_close(tool_arrays *arrays);
 
 /** The array at `path`, or SIZE_MAX. */

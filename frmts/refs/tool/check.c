@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "refs/array.h"
 #include "refs/intern.h"
 #include "tool.h"
@@ -199,6 +200,67 @@ static refs_status decode_all(checking *at, refs_error *err) {
     return REFS_OK;
 }
 
+/* -- fragments of masters ----------------------------------------------------------------------
+ *
+ * They are opened as readers open them, and one value of each is read; with --deep, all. */
+
+typedef struct inspecting {
+    checking *at;
+    const refs_cfa_source *source;
+    size_t i; /* of the array */
+    bool is_deep;
+    refs_buf values;
+} inspecting;
+
+static refs_status read_fragment(inspecting *in, const refs_partition *partition,
+                                 refs_error *problem) {
+    const refs_cfa_variable *variable = &in->source->arrays[in->i].variable;
+    uint64_t count[REFS_MAX_RANK], bytes = variable->dtype.size;
+    if (variable->dtype.type == REFS_TYPE_OBJECT) return REFS_OK;
+    for (size_t d = 0; d < variable->rank; d++) {
+        count[d] = in->is_deep ? partition->end[d] - partition->begin[d] : 1;
+        if (count[d] == 0) return REFS_OK;
+        if (!refs_mul_u64(bytes, count[d], &bytes) || bytes > REFS_CFA_MAX_VALUE_BYTES)
+            return refs_fail(problem, REFS_LIMIT, "is too large to be decoded");
+    }
+    REFS_TRY(refs_buf_resize(&in->values, (size_t)bytes, problem));
+    return in->source->read(in->source->self, in->i, partition->begin, count, in->values.data,
+                            problem);
+}
+
+static refs_status inspect(void *user, const refs_partition *partition, refs_error *err) {
+    inspecting *in = user;
+    refs_error problem = REFS_ERROR_INIT;
+    target *found;
+    if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
+    if (*partition->file != '\0')
+        REFS_TRY(target_of(in->at, refs_str_from(partition->file), &found, err));
+    const refs_status status = read_fragment(in, partition, &problem);
+    if (status == REFS_NOMEM) return refs_fail_nomem(err);
+    if (status != REFS_OK)
+        tell(in->at, *partition->file != '\0' ? partition->file : "the master", problem.message);
+    return REFS_OK;
+}
+
+static refs_status check_fragments(checking *at, bool is_deep, refs_error *err) {
+    tool_arrays arrays;
+    inspecting in = {.at = at, .is_deep = is_deep, .values = REFS_BUF_INIT};
+    bool has_any = false;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(at->set.hierarchy); i++)
+        has_any = has_any || refs_aggregation_is_told_by(
+                                 refs_hierarchy_array(at->set.hierarchy, i)->attributes);
+    if (!has_any) return REFS_OK;
+    REFS_TRY(tool_arrays_open_whole(at->session, at->arguments->names.items[0], &arrays, err));
+    refs_status status = REFS_OK;
+    in.source = &arrays.source;
+    for (in.i = 0; in.i < arrays.source.n_arrays && status == REFS_OK; in.i++)
+        if (arrays.metas[in.i]->aggregation != NULL)
+            status = refs_aggregation_each(arrays.metas[in.i], inspect, &in, err);
+    refs_buf_clear(&in.values);
+    tool_arrays_close(&arrays);
+    return status;
+}
+
 /* -- all of it --------------------------------------------------------------------------------- */
 
 static refs_status check(checking *at, refs_error *err) {
@@ -207,6 +269,7 @@ static refs_status check(checking *at, refs_error *err) {
     REFS_TRY(note_refs(at, err));
     for (uint32_t id = 0; id < at->locations.count; id++) REFS_TRY(check_target(at, id, err));
     REFS_TRY(refs_sources_read(at->set.set, &visitor, err));
+    REFS_TRY(check_fragments(at, at->arguments->deep, err));
     return at->arguments->deep || at->arguments->sample != NULL ? decode_all(at, err) : REFS_OK;
 }
 

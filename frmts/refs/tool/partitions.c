@@ -109,6 +109,27 @@ static void show_attributes(const refs_json *attributes, const char *indent, boo
     if (json) printf("}");
 }
 
+/* The last element is in the last partition. */
+static refs_status check_wanted(const listing *all, refs_error *err) {
+    const refs_array_meta *array = all->array;
+    uint64_t element[REFS_MAX_RANK];
+    refs_partition last;
+    for (size_t d = 0; d < array->rank; d++) {
+        if (array->shape[d] == 0) return REFS_OK;
+        element[d] = array->shape[d] - 1;
+    }
+    const refs_status status = refs_aggregation_find(array, element, &last, err);
+    if (status == REFS_NOT_FOUND) return REFS_OK;
+    REFS_TRY(status);
+    for (size_t d = 0; d < array->rank; d++)
+        if (all->wanted[d] > last.index[d])
+            return refs_fail(err, REFS_NOT_FOUND,
+                             "%s has no partition %llu along dimension %zu: the last one is %llu",
+                             array->path, (unsigned long long)all->wanted[d], d,
+                             (unsigned long long)last.index[d]);
+    return REFS_OK;
+}
+
 static refs_status show_partitions(const tool_arguments *arguments, const refs_array_meta *array,
                                    refs_error *err) {
     const char *which = arguments->partition != NULL ? arguments->partition : "none";
@@ -119,6 +140,7 @@ static refs_status show_partitions(const tool_arguments *arguments, const refs_a
                          "--partition is all, none, or an index with %zu numbers for %s, not "
                          "\"%s\"",
                          array->rank, array->path, which);
+    if (all.is_one) REFS_TRY(check_wanted(&all, err));
     if (all.json) printf(",\"partitions\":[");
     REFS_TRY(refs_aggregation_each(array, show_partition, &all, err));
     if (all.json) printf("]");
