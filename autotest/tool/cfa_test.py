@@ -321,6 +321,16 @@ class Outputs(Folder):
 
 
 class Info(Folder):
+    def test_qgis_shows_aggregations(self):
+        for version in VERSIONS:
+            self.split(subarray_shape="2,6,8", cfa_version=version)
+            run("qgis", "m.nca", "tas", "-o", "m.qlr")
+            run("qgis", "source.nc", "tas", "-o", "source.qlr")
+            with open("m.qlr") as master, open("source.qlr") as source:
+                self.assertEqual(master.read().replace("m.nca", "source.nc"), source.read())
+            shutil.rmtree("m")
+            os.remove("m.nca")
+
     def test_partitions_out_of_range_are_an_error(self):
         self.split(subarray_shape="2,6,8")
         self.assertIn("m/m.tas.1.0.0.nc", run("info", "m.nca", "--partition", "1,0,0"))

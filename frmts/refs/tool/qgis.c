@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "qgis_layer.h"
+#include "refs/aggregation.h"
 #include "refs/array.h"
 #include "refs/cf.h"
 #include "refs/clock.h"
@@ -25,6 +26,9 @@ typedef struct making {
     tool_session session;
     tool_set set;
     refs_cache *cache;
+    char *location; /* of the set */
+    refs_aggregations *aggregations;
+    refs_fragments *fragments; /* NULL: it has no aggregations */
     const refs_array_meta *meta;
     refs_cf_description description;
     const refs_cf_band_axis *time; /* or NULL */
@@ -36,12 +40,43 @@ typedef struct making {
 
 /* -- the array --------------------------------------------------------------------------------- */
 
+static refs_array_context context_of(const making *all) {
+    return (refs_array_context){.store = all->set.store, .cache = all->cache};
+}
+
+static refs_status open_array(const making *all, const refs_array_meta *meta, refs_array **array,
+                              refs_error *err) {
+    const refs_array_context context = context_of(all);
+    return meta->aggregation != NULL ? refs_fragments_open_array(all->fragments, meta, array, err)
+                                     : refs_array_open(&context, meta, array, err);
+}
+
+/* The set, with its aggregations as the arrays that they are. */
+static refs_status open_set(making *all, const char *name, refs_error *err) {
+    refs_fragments_options options = {.struct_size = sizeof options};
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = tool_location(name, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    all->location = refs_buf_take_text(&location);
+    refs_buf_clear(&location);
+    REFS_TRY(status);
+    REFS_TRY(tool_set_open(&all->session, name, &all->set, err));
+    REFS_TRY(refs_aggregations_open(all->set.hierarchy, NULL, &all->aggregations, err));
+    if (all->aggregations == NULL) return REFS_OK;
+    options.hierarchy = all->set.hierarchy;
+    options.location = all->location;
+    options.vfs = all->session.vfs;
+    options.fetcher = all->session.fetcher;
+    options.locations = all->session.locations;
+    options.arrays = context_of(all);
+    return refs_fragments_open(&options, &all->fragments, err);
+}
+
 static refs_status read_coordinates(void *user, const refs_array_meta *meta, double *values,
                                     refs_error *err) {
     making *all = user;
-    const refs_array_context context = {.store = all->set.store, .cache = all->cache};
     refs_array *array;
-    REFS_TRY(refs_array_open(&context, meta, &array, err));
+    REFS_TRY(open_array(all, meta, &array, err));
     refs_status status = refs_array_read_doubles(array, MAX_COORDINATES, values, err);
     refs_array_free(array);
     return status;
@@ -197,14 +232,13 @@ static refs_status look_at(making *all, refs_array *array, uint64_t time, double
 }
 
 static refs_status find_range(making *all, refs_error *err) {
-    const refs_array_context context = {.store = all->set.store, .cache = all->cache};
     uint64_t n = all->time != NULL ? all->meta->shape[all->time->dim] : 1;
     const uint64_t times[] = {0, n / 2, n > 0 ? n - 1 : 0};
     double *values = refs_calloc((size_t)LOOKED_AT * LOOKED_AT, sizeof *values);
     refs_array *array = NULL;
     if (values == NULL) return refs_fail_nomem(err);
     all->least = all->most = NAN;
-    refs_status status = refs_array_open(&context, all->meta, &array, err);
+    refs_status status = open_array(all, all->meta, &array, err);
     for (size_t i = 0; i < 3 && n > 0 && status == REFS_OK; i++)
         if (i == 0 || times[i] != times[i - 1]) status = look_at(all, array, times[i], values, err);
     refs_array_free(array);
@@ -253,8 +287,8 @@ static const char *title_of(const refs_array_meta *meta, char *buffer, size_t si
 static refs_status make(making *all, const char *set, const char *variable, refs_error *err) {
     enum { CACHE_BYTES = 256 * REFS_MIB };
     REFS_TRY(tool_session_open(&all->session, err));
-    REFS_TRY(tool_set_open(&all->session, set, &all->set, err));
     REFS_TRY(refs_cache_open(CACHE_BYTES, &all->cache, err));
+    REFS_TRY(open_set(all, set, err));
     REFS_TRY(describe(all, variable, err));
     for (size_t i = 0; i < all->description.n_band_axes; i++)
         if (all->time == NULL && all->description.band_axes[i].kind == REFS_CF_AXIS_TIME)
@@ -312,7 +346,12 @@ static void clear(making *all) {
     refs_free(all->periods);
     refs_buf_clear(&all->source);
     refs_cf_description_clear(&all->description);
-    refs_cache_free(all->cache);
+    if (all->fragments != NULL) refs_fragments_free(all->fragments);
+    if (all->set.hierarchy != NULL) refs_hierarchy_free(all->set.hierarchy);
+    all->set.hierarchy = NULL;
+    if (all->aggregations != NULL) refs_aggregations_free(all->aggregations);
+    if (all->cache != NULL) refs_cache_free(all->cache);
+    refs_free(all->location);
     tool_set_close(&all->set);
     tool_session_close(&all->session);
 }
