@@ -401,6 +401,18 @@ class Move(Folder):
 
 
 @unittest.skipIf(object_store.WHY_NOT, object_store.WHY_NOT)
+class NamesOfStores(Folder):
+    def test_are_in_messages_what_users_call_them(self):
+        with open(".s3nc.json", "w") as file:
+            json.dump({"version": "9", "hosts": {"s3://store": {
+                "alias": "store", "url": "http://127.0.0.1:1", "backend": "s3aioFileObject",
+                "credentials": {"accessKey": "id", "secretKey": "topsecret"}}}, "backends": {}}, file)
+        said = run("info", "s3://store/archive/m.nca", status=1)
+        self.assertIn("s3://store/archive/m.nca", said)
+        self.assertNotIn("/vsi", said)
+        self.assertNotIn("~", said)
+
+
 class Stores(Folder):
     def test_one_archive_goes_through_all_tools(self):
         store = object_store.ObjectStore("id", "topsecret", "archive")

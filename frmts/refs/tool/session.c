@@ -68,14 +68,43 @@ refs_status tool_location(const char *name, refs_buf *location, refs_error *err)
     return refs_url_map(refs_str_from(name), &context, location, err);
 }
 
+/* Appends a message in which names in object stores are as users write them: "/vsis3/alias~1/key"
+ * is "s3://alias/key". */
+static refs_status append_shown(const char *text, refs_buf *shown) {
+    static const struct {
+        const char *inside, *scheme;
+    } stores[] = {{"/vsis3/", "s3://"}, {"/vsigs/", "gs://"}, {"/vsiaz/", "az://"}};
+    while (*text != '\0') {
+        size_t k = 0;
+        while (k < 3 && strncmp(text, stores[k].inside, strlen(stores[k].inside)) != 0) k++;
+        if (k == 3) {
+            REFS_TRY(refs_buf_append(shown, text++, 1, NULL));
+            continue;
+        }
+        text += strlen(stores[k].inside);
+        const size_t bucket = strcspn(text, "~/ :");
+        REFS_TRY(refs_buf_printf(shown, NULL, "%s%.*s", stores[k].scheme, (int)bucket, text));
+        text += bucket;
+        if (*text == '~') text += 1 + strspn(text + 1, "0123456789");
+    }
+    return refs_buf_append(shown, "", 1, NULL);
+}
+
+/* At once, as other threads may have something to say. */
+static void print_message(const char *before, const char *text) {
+    refs_buf shown = REFS_BUF_INIT;
+    const bool is_shown = append_shown(text, &shown) == REFS_OK;
+    fprintf(stderr, "%s%s\n", before, is_shown ? (const char *)shown.data : text);
+    refs_buf_clear(&shown);
+}
+
 void tool_complain(const refs_error *err) {
-    fprintf(stderr, "refs: %s\n",
-            err->message[0] != '\0' ? err->message : refs_status_text(err->status));
+    print_message("refs: ", err->message[0] != '\0' ? err->message : refs_status_text(err->status));
 }
 
 void tool_note(void *user, refs_note_kind kind, const char *text) {
     (void)user;
-    if (kind == REFS_NOTE_WARNING) fprintf(stderr, "refs: warning: %s\n", text);
+    if (kind == REFS_NOTE_WARNING) print_message("refs: warning: ", text);
 }
 
 /* -- sets -------------------------------------------------------------------------------------- */
