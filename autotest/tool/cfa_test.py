@@ -185,7 +185,9 @@ class Combine(Folder):
         self.assertIn("same part", self.combine("a.nc", "b.nc", status=1))
         self.split(subarray_shape="1,6,8")
         os.remove("m/m.tas.1.0.0.nc")
-        self.assertIn("no fragment number 1 along time", self.combine(*glob.glob("m/*.nc"), status=1))
+        said = self.combine(*glob.glob("m/*.nc"), status=1)
+        self.assertIn("no fragment number 1 along time", said)
+        self.assertIn("split the source again", said)
         self.assertFalse(os.path.exists("again.nca"))
 
 

@@ -436,9 +436,12 @@ static refs_status order_axis(field *of, size_t d, refs_error *err) {
     for (size_t i = 0; i < along->n; i++) {
         if (i > 0) along->slices[i].begin = along->slices[i - 1].begin + along->slices[i - 1].size;
         if (!of->is_named || along->slices[i].key == (double)i) continue;
-        return refs_fail(err, REFS_INVALID,
-                         "%s: no fragment number %zu along %s is there: its size is not known",
-                         of->path, i, along->name);
+        return refs_fail(
+            err, REFS_INVALID,
+            "%s: no fragment number %zu along %s is there: its size is not known. Give "
+            "one with that number; where all held nothing but the fill value and "
+            "were not written, split the source again",
+            of->path, i, along->name);
     }
     return REFS_OK;
 }
