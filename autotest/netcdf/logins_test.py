@@ -35,6 +35,8 @@ class ByNetcdf:
 class Earthdata(ByNetcdf, logins.Earthdata):
     test_by_a_token_that_expired_ends_with_what_to_try = None
     test_by_a_wrong_password_ends_with_what_to_try = None
+    test_says_that_it_sends_nothing_in_the_clear = None
+    pages = ("/v.bin",)
 
 
 class Grants(ByNetcdf, logins.Grants):

@@ -137,10 +137,12 @@ class Earthdata(Case):
                                    GDAL_HTTP_USERPWD="user:pass"), "")
         self.assertEqual(self.sent(server, "127.0.0.1"), {BASIC})
 
+    pages = ("/refs.json", "/v.bin")
+
     def test_that_is_a_page_is_told_as_one(self):
         page = {"status": 200, "headers": {"Content-Type": "text/html; charset=utf-8"},
                 "body": "<!DOCTYPE html>" + "log in " * 1000}
-        for name in ("/refs.json", "/v.bin"):
+        for name in self.pages:
             with self.subTest(name):
                 server = self.serve(faults={"/refs.json/.zmetadata": page, name: page}, name=name[1:])
                 self.assertIn("the server answered a web page", self.open(server))
