@@ -135,6 +135,13 @@ refs_str refs_str_part(refs_str text, size_t begin, size_t end);
 /** `text` without those of the characters of `blanks` that it begins and ends with. */
 refs_str refs_str_trim(refs_str text, const char *blanks);
 
+/** What stands between words of an attribute. */
+#define REFS_BLANKS " \t\r\n"
+
+/** Cuts the next word, ended by one of the characters of `separators`, from the front of `*text`,
+ * with the separators before it; false, and an empty word, where none is left. */
+bool refs_str_next_word(refs_str *text, const char *separators, refs_str *word);
+
 /** A NUL-ended copy for the caller to refs_free, or NULL. */
 char *refs_str_copy(refs_str text);
 

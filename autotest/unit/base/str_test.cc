@@ -40,6 +40,21 @@ TEST(Str, IsTrimmedOfWhatItsEndsHave) {
     EXPECT_EQ(Text(refs_str_trim(View(std::string("a\0", 2)), " ")), std::string("a\0", 2));
 }
 
+TEST(Str, IsCutIntoWords) {
+    const std::string text = " lat\tlon,time ";
+    refs_str left = View(text), word;
+    EXPECT_TRUE(refs_str_next_word(&left, REFS_BLANKS, &word));
+    EXPECT_EQ(Text(word), "lat");
+    EXPECT_TRUE(refs_str_next_word(&left, " ,\t", &word));
+    EXPECT_EQ(Text(word), "lon");
+    EXPECT_TRUE(refs_str_next_word(&left, ",", &word));
+    EXPECT_EQ(Text(word), "time ");
+    EXPECT_FALSE(refs_str_next_word(&left, REFS_BLANKS, &word));
+    EXPECT_EQ(Text(word), "");
+    left = refs_str_view(nullptr, 0);
+    EXPECT_FALSE(refs_str_next_word(&left, REFS_BLANKS, &word));
+}
+
 TEST(Str, HasCharactersOfUnicode) {
     const struct {
         uint32_t c;

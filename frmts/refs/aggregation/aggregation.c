@@ -365,7 +365,7 @@ static refs_status read_names(refs_aggregation *aggregation, refs_error *err) {
     aggregation->text = refs_str_copy(text);
     if (aggregation->text == NULL) return refs_fail_nomem(err);
     refs_str left = refs_str_view(aggregation->text, text.size), word;
-    while (refs_aggregation__next_word(&left, &word)) {
+    while (refs_str_next_word(&left, REFS_BLANKS, &word)) {
         if (aggregation->meta.rank == REFS_MAX_RANK)
             return refs_fail(err, REFS_LIMIT, "more than %d dimensions", REFS_MAX_RANK);
         aggregation->names[aggregation->meta.rank++] = word.data;

@@ -67,9 +67,6 @@ bool refs_aggregation__number(const refs_json *attributes, const char *name, dou
 /** An attribute, or the first one of a list. */
 const refs_json *refs_aggregation__value(const refs_json *attributes, const char *name);
 
-/** Takes the next word, of those that blanks separate, off `text`; false: none is left. */
-bool refs_aggregation__next_word(refs_str *text, refs_str *word);
-
 /** REFS_UNSUPPORTED for a format of fragments that is not read. */
 refs_status refs_aggregation__check_format(refs_str format, refs_error *err);
 

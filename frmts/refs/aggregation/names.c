@@ -14,11 +14,11 @@
 
 /* The next of "${NAME}: text ${NAME}: text"; false at the end. */
 static bool next_substitution(refs_str *text, refs_str *name, refs_str *value) {
-    if (!refs_aggregation__next_word(text, name) || !refs_str_ends(*name, ":") ||
+    if (!refs_str_next_word(text, REFS_BLANKS, name) || !refs_str_ends(*name, ":") ||
         !refs_str_starts(*name, "${"))
         return false;
     *name = refs_str_part(*name, 0, name->size - 1);
-    return refs_aggregation__next_word(text, value);
+    return refs_str_next_word(text, REFS_BLANKS, value);
 }
 
 static refs_status substitute(refs_str name, refs_str value, refs_buf *file, refs_error *err) {

@@ -7,8 +7,6 @@
  */
 #include "aggregation_internal.h"
 
-static const char blanks[] = " \t\r\n";
-
 const refs_json *refs_aggregation__value(const refs_json *attributes, const char *name) {
     const refs_json *value = refs_json_get(attributes, name);
     return refs_json_is_array(value) ? refs_json_at(value, 0) : value;
@@ -23,20 +21,6 @@ refs_str refs_aggregation__text(const refs_json *attributes, const char *name) {
 
 bool refs_aggregation__number(const refs_json *attributes, const char *name, double *number) {
     return refs_json_double(refs_aggregation__value(attributes, name), number);
-}
-
-bool refs_aggregation__next_word(refs_str *text, refs_str *word) {
-    size_t begin = 0, end;
-    while (begin < text->size && memchr(blanks, text->data[begin], sizeof blanks - 1) != NULL)
-        begin++;
-    for (end = begin; end < text->size;)
-        if (memchr(blanks, text->data[end++], sizeof blanks - 1) != NULL) {
-            end--;
-            break;
-        }
-    *word = refs_str_part(*text, begin, end);
-    *text = refs_str_part(*text, end, text->size);
-    return word->size > 0;
 }
 
 /* -- terms of aggregated_data ------------------------------------------------------------------ */
@@ -57,8 +41,8 @@ static bool is_term(refs_str word, const char *term) {
 /* The variable that a term names; empty without that term. */
 static refs_str find_term(refs_str text, const char *term) {
     refs_str word, variable;
-    while (refs_aggregation__next_word(&text, &word) &&
-           refs_aggregation__next_word(&text, &variable))
+    while (refs_str_next_word(&text, REFS_BLANKS, &word) &&
+           refs_str_next_word(&text, REFS_BLANKS, &variable))
         if (is_term(word, term)) return variable;
     return refs_str_view("", 0);
 }

@@ -40,6 +40,16 @@ refs_str refs_str_trim(refs_str text, const char *blanks) {
     return refs_str_part(text, begin, end);
 }
 
+bool refs_str_next_word(refs_str *text, const char *separators, refs_str *word) {
+    size_t begin = 0;
+    while (begin < text->size && is_among(text->data[begin], separators)) begin++;
+    size_t end = begin;
+    while (end < text->size && !is_among(text->data[end], separators)) end++;
+    *word = refs_str_part(*text, begin, end);
+    *text = refs_str_part(*text, end, text->size);
+    return word->size > 0;
+}
+
 char *refs_str_copy(refs_str text) {
     char *copy = refs_alloc(text.size + 1);
     if (copy == NULL) return NULL;

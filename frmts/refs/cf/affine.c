@@ -239,9 +239,9 @@ static bool made_by_cf_gdal(const refs_hierarchy *hierarchy) {
     refs_str text = root != NULL ? refs_cf__text(root->attributes, "GDAL") : refs_str_view(NULL, 0);
     refs_str word;
     double major, minor;
-    return refs_cf__next_word(&text, " ", &word) && refs_cf__same_word(word, "GDAL") &&
-           refs_cf__next_word(&text, " .,", &word) && refs_cf__parse_number(word, &major) &&
-           (major > 1 || (refs_cf__next_word(&text, ".,", &word) &&
+    return refs_str_next_word(&text, " ", &word) && refs_cf__same_word(word, "GDAL") &&
+           refs_str_next_word(&text, " .,", &word) && refs_cf__parse_number(word, &major) &&
+           (major > 1 || (refs_str_next_word(&text, ".,", &word) &&
                           refs_cf__parse_number(refs_str_part(word, 0, 1), &minor) && minor >= 9));
 }
 

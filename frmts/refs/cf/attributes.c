@@ -49,17 +49,6 @@ refs_str refs_cf__text_any_case(const refs_json *attributes, const char *name) {
     return text;
 }
 
-bool refs_cf__next_word(refs_str *text, const char *separators, refs_str *word) {
-    if (text->size == 0) return false;
-    size_t begin = 0;
-    while (begin < text->size && strchr(separators, text->data[begin]) != NULL) begin++;
-    size_t end = begin;
-    while (end < text->size && strchr(separators, text->data[end]) == NULL) end++;
-    *word = refs_str_part(*text, begin, end);
-    *text = refs_str_part(*text, end, text->size);
-    return word->size > 0;
-}
-
 /* -- numbers in -------------------------------------------------------------------------------- */
 
 static bool is_digit(char c) {
@@ -113,7 +102,7 @@ static bool parse_typed_number(refs_str text, double *number) {
 static size_t numbers_in_text(refs_str text, double *numbers, size_t max) {
     size_t n = 0;
     refs_str word;
-    while (n < max && refs_cf__next_word(&text, list_separators, &word)) {
+    while (n < max && refs_str_next_word(&text, list_separators, &word)) {
         if (!parse_typed_number(word, &numbers[n])) return 0;
         n++;
     }

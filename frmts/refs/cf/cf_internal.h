@@ -46,9 +46,6 @@ size_t refs_cf__parameters(const refs_json *attributes, const char *name, double
                            size_t max);
 bool refs_cf__parameter(const refs_json *attributes, const char *name, double *number);
 
-/** Cuts the next word, ended by one of `separators`, from the front of `*text`. */
-bool refs_cf__next_word(refs_str *text, const char *separators, refs_str *word);
-
 /** Reads a number with or without digits on both sides of its point. */
 bool refs_cf__parse_number(refs_str text, double *number);
 

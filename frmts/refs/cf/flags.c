@@ -25,9 +25,9 @@ static bool is_list(const double *values, size_t n, refs_str meanings) {
     for (size_t i = 0; i < n; i++)
         if (!(values[i] >= 0 && values[i] <= (double)MAX_VALUE) ||
             values[i] != (double)(size_t)values[i] ||
-            !refs_cf__next_word(&meanings, " \t\r\n", &name))
+            !refs_str_next_word(&meanings, REFS_BLANKS, &name))
             return false;
-    return n > 0 && !refs_cf__next_word(&meanings, " \t\r\n", &name);
+    return n > 0 && !refs_str_next_word(&meanings, REFS_BLANKS, &name);
 }
 
 static bool hex_digit(char c, unsigned *digit) {
@@ -59,9 +59,9 @@ static refs_status color_values(refs_str text, const double *values, size_t n,
     refs_str word;
     bool all = true;
     for (size_t i = 0; i < n && all; i++)
-        all = refs_cf__next_word(&text, " ,\t\r\n", &word) &&
+        all = refs_str_next_word(&text, " ,\t\r\n", &word) &&
               parse_color(word, &colors[(size_t)values[i]]);
-    if (all && !refs_cf__next_word(&text, " ,\t\r\n", &word)) {
+    if (all && !refs_str_next_word(&text, " ,\t\r\n", &word)) {
         description->colors = colors;
         description->n_colors = description->categories.n;
     } else {
@@ -78,7 +78,7 @@ static refs_status name_values(const refs_cf__input *input, double *values,
     for (size_t i = 0; i < n && description->unsigned_values; i++)
         values[i] = refs_cf__to_unsigned(&input->array->dtype, values[i]);
     if (!is_list(values, n, meanings)) return REFS_OK;
-    for (size_t i = 0; i < n && refs_cf__next_word(&meanings, " \t\r\n", &name); i++)
+    for (size_t i = 0; i < n && refs_str_next_word(&meanings, REFS_BLANKS, &name); i++)
         REFS_TRY(set_name(&description->categories, (size_t)values[i], name, err));
     refs_str colors = refs_cf__text(attributes, "flag_colors");
     return colors.size > 0 ? color_values(colors, values, n, description, err) : REFS_OK;

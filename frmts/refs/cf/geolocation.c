@@ -52,7 +52,7 @@ typedef struct longlat {
 static longlat find_longlat(const refs_cf__input *input, refs_str text) {
     longlat found = {NULL, NULL};
     refs_str word;
-    while (refs_cf__next_word(&text, " \t\r\n", &word)) {
+    while (refs_str_next_word(&text, REFS_BLANKS, &word)) {
         const refs_array_meta *variable = refs_cf__resolve(input, word);
         if (variable == NULL || variable->status != REFS_OK) continue;
         if (refs_cf__says_longitude(variable))

@@ -13,7 +13,7 @@ static bool next_mapping(const refs_cf__input *input, const refs_cf_description 
                          refs_str *text, mapping_words *words) {
     *words = (mapping_words){{NULL, 0}, false, false};
     refs_str rest = *text, word;
-    while (refs_cf__next_word(&rest, " \t\r\n", &word)) {
+    while (refs_str_next_word(&rest, REFS_BLANKS, &word)) {
         if (word.data[word.size - 1] == ':') {
             if (words->name.data != NULL) break;
             words->name = refs_str_part(word, 0, word.size - 1);

@@ -120,7 +120,7 @@ refs_status refs_cf__print_base(const char *text, refs_buf *wkt, refs_error *err
 static bool is_proj_string(refs_str text) {
     refs_str word;
     bool any = false;
-    while (refs_cf__next_word(&text, " \t\r\n", &word)) {
+    while (refs_str_next_word(&text, REFS_BLANKS, &word)) {
         if (refs_str_starts(word, "+type=")) return false;
         any = any || refs_str_starts(word, "+proj=");
     }

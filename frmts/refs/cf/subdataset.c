@@ -5,7 +5,7 @@
 static bool has_name(const refs_hierarchy *hierarchy, refs_str text, const char *group,
                      const refs_array_meta *array) {
     refs_str word;
-    while (refs_cf__next_word(&text, " \t\r\n", &word))
+    while (refs_str_next_word(&text, REFS_BLANKS, &word))
         if (refs_str_ends(word, array->name) &&
             refs_hierarchy_resolve(hierarchy, group, word) == array)
             return true;

@@ -136,7 +136,7 @@ bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__cl
         .calendar = REFS_CF__STANDARD, .scale = ticks->scale, .offset = ticks->offset};
     if (units == NULL || !refs_cf__find_calendar(calendar, &ticks->calendar)) return false;
     refs_str text = refs_str_from(units), name, since;
-    if (!refs_cf__next_word(&text, " ", &name) || !refs_cf__next_word(&text, " ", &since) ||
+    if (!refs_str_next_word(&text, " ", &name) || !refs_str_next_word(&text, " ", &since) ||
         !refs_cf__same_word(since, "since") ||
         !find_cf_unit(ticks->calendar, name, &ticks->unit_seconds))
         return false;

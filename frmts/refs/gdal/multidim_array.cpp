@@ -129,11 +129,10 @@ std::vector<std::shared_ptr<GDALMDArray>> RefsMDArray::GetCoordinateVariables() 
 
 std::vector<std::shared_ptr<GDALMDArray>> RefsMDArray::coordinateVariables() const {
     std::vector<std::shared_ptr<GDALMDArray>> variables;
-    const std::string names = RefsAttributeText(meta_->attributes, "coordinates");
-    const CPLStringList words(CSLTokenizeString2(names.c_str(), " ", 0));
-    for (int i = 0; i < words.size(); i++) {
-        const refs_array_meta *variable = refs_hierarchy_resolve(
-            set_->archive->hierarchy(), meta_->group, refs_str_from(words[i]));
+    refs_str names = refs_cf_attribute_text(meta_->attributes, "coordinates"), name;
+    while (refs_str_next_word(&names, REFS_BLANKS, &name)) {
+        const refs_array_meta *variable =
+            refs_hierarchy_resolve(set_->archive->hierarchy(), meta_->group, name);
         auto opened = variable != nullptr ? RefsMDArray::create(set_, variable, nullptr) : nullptr;
         if (opened != nullptr) variables.push_back(std::move(opened));
     }

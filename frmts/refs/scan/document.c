@@ -169,25 +169,15 @@ static refs_status add_path(refs_documents *documents, const char *path, size_t 
     return REFS_OK;
 }
 
-/* The next word of `text`, which is moved behind it; false where none is left. */
-static bool next_word(const char **text, refs_str *word) {
-    static const char blanks[] = " \t\r\n";
-    *text += strspn(*text, blanks);
-    *word = refs_str_view(*text, strcspn(*text, blanks));
-    *text += word->size;
-    return word->size > 0;
-}
-
 refs_status refs_documents_tell_sizes(json_t *attributes,
                                       uint64_t (*size_of)(const void *user, refs_str name),
                                       const void *user, refs_error *err) {
     const json_t *dimensions = json_object_get(attributes, "aggregated_dimensions");
     if (dimensions == NULL) dimensions = json_object_get(attributes, "cfa_dimensions");
-    const char *text = json_string_value(dimensions);
-    refs_str word;
-    if (text == NULL) return REFS_OK;
+    if (!json_is_string(dimensions)) return REFS_OK;
+    refs_str text = refs_str_from(json_string_value(dimensions)), word;
     json_t *sizes = json_array();
-    while (next_word(&text, &word))
+    while (refs_str_next_word(&text, REFS_BLANKS, &word))
         json_array_append_new(sizes, json_integer((json_int_t)size_of(user, word)));
     return json_object_set_new(attributes, REFS_DOCUMENT_SIZES, sizes) == 0 ? REFS_OK
                                                                             : refs_fail_nomem(err);
