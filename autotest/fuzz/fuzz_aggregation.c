@@ -9,38 +9,8 @@
 
 #define MAX_ARRAYS 8
 
-/* Of a region along each dimension; and of a region in all. */
-#define MAX_COUNT  7
-#define MAX_REGION (64 * REFS_KIB)
-
-static size_t choose_region(const refs_array_meta *meta, uint64_t *start, uint64_t *count) {
-    size_t size = meta->dtype.size;
-    for (size_t dim = 0; dim < meta->rank; dim++) {
-        count[dim] = meta->shape[dim] < MAX_COUNT ? meta->shape[dim] : MAX_COUNT;
-        start[dim] = (meta->shape[dim] - count[dim]) / 2;
-        if (!refs_mul_size(size, (size_t)count[dim], &size) || size > MAX_REGION) return 0;
-    }
-    return size;
-}
-
-/* Read in one piece, and again with a cache, a region is the same. */
-static void read_region(refs_array *array) {
-    const refs_array_meta *meta = refs_array_meta_of(array);
-    uint64_t start[REFS_MAX_RANK], count[REFS_MAX_RANK];
-    const refs_region region = {start, count, NULL};
-    size_t size = choose_region(meta, start, count);
-    if (size == 0) return;
-    uint8_t *once = calloc(1, size), *again = calloc(1, size);
-    refs_error err = REFS_ERROR_INIT;
-    if (once == NULL || again == NULL) abort();
-    refs_status status = refs_array_read(array, &region, once, NULL, &err);
-    fuzz_check_words(status, &err);
-    if ((refs_array_read(array, &region, again, NULL, NULL) == REFS_OK) != (status == REFS_OK))
-        abort();
-    if (status == REFS_OK && memcmp(once, again, size) != 0) abort();
-    free(once);
-    free(again);
-}
+/* Elements that are read along each dimension. */
+#define MAX_COUNT 7
 
 /* A partition lies in its array. */
 static refs_status look_at(void *user, const refs_partition *partition, refs_error *err) {
@@ -72,7 +42,7 @@ static void read_array(refs_fragments *fragments, const refs_array_meta *meta) {
     refs_error opening = REFS_ERROR_INIT;
     status = refs_fragments_open_array(fragments, meta, &array, &opening);
     fuzz_check_words(status, &opening);
-    if (status == REFS_OK) read_region(array);
+    if (status == REFS_OK) fuzz_read_region(array, MAX_COUNT);
     refs_array_free(array);
 }
 

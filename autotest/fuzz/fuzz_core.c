@@ -9,9 +9,8 @@
 #define MAX_ARRAYS 8
 #define MAX_VALUES 1000
 
-/* Of a region along each dimension; and of a region in all. */
-#define MAX_COUNT  3
-#define MAX_REGION (64 * REFS_KIB)
+/* Elements that are read along each dimension. */
+#define MAX_COUNT 3
 
 static refs_status read_doubles(void *user, const refs_array_meta *meta, double *values,
                                 refs_error *err) {
@@ -29,44 +28,6 @@ static refs_status read_strings(void *user, const refs_array_meta *meta, refs_bu
     refs_status status = refs_array_read_strings(array, MAX_VALUES, strings, err);
     refs_array_free(array);
     return status;
-}
-
-/* The last few elements along each dimension; zero bytes where that is too much or nothing. */
-static size_t choose_region(const refs_array_meta *meta, uint64_t *start, uint64_t *count) {
-    size_t size = meta->dtype.size;
-    for (size_t dim = 0; dim < meta->rank; dim++) {
-        count[dim] = meta->shape[dim] < MAX_COUNT ? meta->shape[dim] : MAX_COUNT;
-        start[dim] = meta->shape[dim] - count[dim];
-        if (!refs_mul_size(size, (size_t)count[dim], &size) || size > MAX_REGION) return 0;
-    }
-    return size <= MAX_REGION ? size : 0;
-}
-
-static bool read_again(refs_array *array, const refs_region *region, uint8_t *again) {
-    refs_reader *reader = NULL;
-    if (refs_reader_open(array, &reader, NULL) != REFS_OK) abort();
-    bool reads = refs_reader_read(reader, region, again, NULL, NULL) == REFS_OK;
-    refs_reader_free(reader);
-    return reads;
-}
-
-/* Read twice, the second time from the cache, a region is the same; of several faults another one
- * may be met first then. */
-static void read_region(refs_array *array) {
-    const refs_array_meta *meta = refs_array_meta_of(array);
-    uint64_t start[REFS_MAX_RANK], count[REFS_MAX_RANK];
-    const refs_region region = {start, count, NULL};
-    size_t size = choose_region(meta, start, count);
-    if (size == 0) return;
-    uint8_t *once = calloc(1, size), *again = calloc(1, size);
-    refs_error err = REFS_ERROR_INIT;
-    if (once == NULL || again == NULL) abort();
-    refs_status status = refs_array_read(array, &region, once, NULL, &err);
-    fuzz_check_words(status, &err);
-    if (read_again(array, &region, again) != (status == REFS_OK)) abort();
-    if (status == REFS_OK && memcmp(once, again, size) != 0) abort();
-    free(once);
-    free(again);
 }
 
 /* The last chunk is a part that a store can give, or absent, or fails. */
@@ -101,7 +62,7 @@ static void read_array(refs_array_context *context, const refs_array_meta *meta)
     if (status != REFS_OK) return;
     refs_arrays_load(&array, 1);
     if (refs_dtype_is_numeric(&meta->dtype))
-        read_region(array);
+        fuzz_read_region(array, MAX_COUNT);
     else
         read_strings_of(array);
     find_part(array);

@@ -292,3 +292,44 @@ bool fuzz_look_up(const refs_set *set, refs_str key, refs_ref *ref) {
         abort();
     return status == REFS_OK;
 }
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+#define MAX_REGION (64 * REFS_KIB)
+
+/* Zero bytes where that is too much or nothing. */
+static size_t choose_region(const refs_array_meta *meta, uint64_t most, uint64_t *start,
+                            uint64_t *count) {
+    size_t size = meta->dtype.size;
+    for (size_t dim = 0; dim < meta->rank; dim++) {
+        count[dim] = meta->shape[dim] < most ? meta->shape[dim] : most;
+        start[dim] = meta->shape[dim] - count[dim];
+        if (!refs_mul_size(size, (size_t)count[dim], &size) || size > MAX_REGION) return 0;
+    }
+    return size <= MAX_REGION ? size : 0;
+}
+
+static bool read_again(refs_array *array, const refs_region *region, uint8_t *again) {
+    refs_reader *reader = NULL;
+    if (refs_reader_open(array, &reader, NULL) != REFS_OK) abort();
+    bool reads = refs_reader_read(reader, region, again, NULL, NULL) == REFS_OK;
+    refs_reader_free(reader);
+    return reads;
+}
+
+/* Of several faults another one may be met first when it is read from the cache. */
+void fuzz_read_region(refs_array *array, uint64_t most) {
+    uint64_t start[REFS_MAX_RANK], count[REFS_MAX_RANK];
+    const refs_region region = {start, count, NULL};
+    size_t size = choose_region(refs_array_meta_of(array), most, start, count);
+    if (size == 0) return;
+    uint8_t *once = calloc(1, size), *again = calloc(1, size);
+    refs_error err = REFS_ERROR_INIT;
+    if (once == NULL || again == NULL) abort();
+    refs_status status = refs_array_read(array, &region, once, NULL, &err);
+    fuzz_check_words(status, &err);
+    if (read_again(array, &region, again) != (status == REFS_OK)) abort();
+    if (status == REFS_OK && memcmp(once, again, size) != 0) abort();
+    free(once);
+    free(again);
+}

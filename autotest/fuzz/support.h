@@ -2,6 +2,7 @@
 #ifndef REFS_FUZZ_SUPPORT_H
 #define REFS_FUZZ_SUPPORT_H
 
+#include "refs/array.h"
 #include "refs/cf.h"
 #include "refs/fetch.h"
 #include "refs/refset.h"
@@ -50,5 +51,9 @@ void fuzz_check_hierarchy(const refs_hierarchy *hierarchy);
 /** Describes an array, and asks for everything that can be asked of its bands. */
 void fuzz_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                    const refs_cf_values *values, const char *selection);
+
+/** Reads the last elements of an array of numbers, at most `most` along each dimension, twice, the
+ * second time from the cache: they are the same. */
+void fuzz_read_region(refs_array *array, uint64_t most);
 
 #endif
