@@ -17,8 +17,7 @@ static refs_status read_many(void *self, void *handle, const refs_vfs_range *ran
         size_t got;
         /* Ascending, apart, and in the file. */
         if (i > 0 && ranges[i].offset < ranges[i - 1].offset + ranges[i - 1].length) abort();
-        REFS_TRY(
-            vfs.read(self, handle, ranges[i].offset, ranges[i].length, ranges[i].dst, &got, err));
+        REFS_TRY(vfs.read(self, handle, &ranges[i], &got, err));
         if (got != ranges[i].length) abort();
     }
     return REFS_OK;

@@ -38,15 +38,16 @@ static refs_status size_of_file(void *self, void *handle, uint64_t *size, refs_e
     return REFS_OK;
 }
 
-static refs_status read_file(void *self, void *handle, uint64_t offset, size_t length, uint8_t *dst,
-                             size_t *got, refs_error *err) {
+static refs_status read_file(void *self, void *handle, const refs_vfs_range *range, size_t *got,
+                             refs_error *err) {
     (void)self;
     (void)err;
     const refs_bytes *content = handle;
     *got = 0;
-    if (offset >= content->size) return REFS_OK;
-    *got = content->size - (size_t)offset < length ? content->size - (size_t)offset : length;
-    memcpy(dst, content->data + offset, *got);
+    if (range->offset >= content->size) return REFS_OK;
+    size_t left = content->size - (size_t)range->offset;
+    *got = left < range->length ? left : range->length;
+    memcpy(range->dst, content->data + range->offset, *got);
     return REFS_OK;
 }
 

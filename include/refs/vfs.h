@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/** One range of a read_many: fill `dst` with the bytes [offset, offset + length). */
+/** Bytes [offset, offset + length) that are to be copied to `dst`. */
 typedef struct refs_vfs_range {
     uint64_t offset;
     size_t length;
@@ -50,10 +50,10 @@ typedef struct refs_vfs {
     /** Size in bytes. */
     refs_status (*size)(void *self, void *handle, uint64_t *size, refs_error *err);
 
-    /** As per pread(2), repeated until `length` bytes are read or the end is reached; *got tells
-     * how many came. Fewer than `length` without the end having been reached is REFS_IO. */
-    refs_status (*read)(void *self, void *handle, uint64_t offset, size_t length, uint8_t *dst,
-                        size_t *got, refs_error *err);
+    /** As per pread(2), repeated until all of `range` is read or the end is reached; *got tells how
+     * many bytes came. Fewer without the end having been reached is REFS_IO. */
+    refs_status (*read)(void *self, void *handle, const refs_vfs_range *range, size_t *got,
+                        refs_error *err);
 
     /** Reads several ranges, ascending and apart; all of them whole, or an error. May be NULL. */
     refs_status (*read_many)(void *self, void *handle, const refs_vfs_range *ranges, size_t n,
@@ -94,6 +94,10 @@ typedef struct refs_vfs {
 /** Opens by `open_whole` where there is one. */
 refs_status refs_vfs_open_whole(const refs_vfs *vfs, const char *location, void **handle,
                                 refs_error *err);
+
+/** Opens `location` and reads one range of it, as `read` does. */
+refs_status refs_vfs_read_range(const refs_vfs *vfs, const char *location,
+                                const refs_vfs_range *range, size_t *got, refs_error *err);
 
 /** Appends all of `location` to `content`; REFS_LIMIT where it is larger than `max_size` bytes. */
 refs_status refs_vfs_read_whole(const refs_vfs *vfs, const char *location, size_t max_size,

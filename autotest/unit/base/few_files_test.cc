@@ -34,9 +34,9 @@ struct Files {
             *size = 1;
             return REFS_OK;
         };
-        vfs.read = [](void *, void *handle, uint64_t, size_t, uint8_t *dst, size_t *got,
+        vfs.read = [](void *, void *handle, const refs_vfs_range *range, size_t *got,
                       refs_error *) {
-            *dst = static_cast<uint8_t>(static_cast<std::string *>(handle)->back());
+            *range->dst = static_cast<uint8_t>(static_cast<std::string *>(handle)->back());
             *got = 1;
             return REFS_OK;
         };
@@ -70,8 +70,9 @@ class FewFiles : public testing::Test {
     }
     char Read(void *handle) {
         uint8_t byte = 0;
+        const refs_vfs_range range = {0, 1, &byte};
         size_t got = 0;
-        EXPECT_EQ(vfs_->read(vfs_->self, handle, 0, 1, &byte, &got, nullptr), REFS_OK);
+        EXPECT_EQ(vfs_->read(vfs_->self, handle, &range, &got, nullptr), REFS_OK);
         return static_cast<char>(byte);
     }
     void Close(void *handle) { vfs_->close(vfs_->self, handle); }

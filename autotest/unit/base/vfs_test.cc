@@ -40,15 +40,27 @@ TEST_F(PosixFiles, AreReadAtAnOffsetUpToTheirEnd) {
     void *handle = nullptr;
     ASSERT_EQ(vfs_->open(vfs_->self, path_.c_str(), &handle, nullptr), REFS_OK);
     uint8_t bytes[8];
+    refs_vfs_range range = {7, sizeof bytes, bytes};
     size_t got = 99;
-    EXPECT_EQ(vfs_->read(vfs_->self, handle, 7, sizeof bytes, bytes, &got, nullptr), REFS_OK);
+    EXPECT_EQ(vfs_->read(vfs_->self, handle, &range, &got, nullptr), REFS_OK);
     EXPECT_EQ(std::string(reinterpret_cast<char *>(bytes), got), "789");
-    EXPECT_EQ(vfs_->read(vfs_->self, handle, 10, sizeof bytes, bytes, &got, nullptr), REFS_OK);
-    EXPECT_EQ(got, 0u);
-    EXPECT_EQ(vfs_->read(vfs_->self, handle, UINT64_MAX, sizeof bytes, bytes, &got, nullptr),
-              REFS_OK);
-    EXPECT_EQ(got, 0u);
+    for (uint64_t offset : {uint64_t{10}, UINT64_MAX}) {
+        range.offset = offset;
+        EXPECT_EQ(vfs_->read(vfs_->self, handle, &range, &got, nullptr), REFS_OK);
+        EXPECT_EQ(got, 0u);
+    }
     vfs_->close(vfs_->self, handle);
+}
+
+TEST_F(PosixFiles, AreReadAtAnOffsetByTheirNames) {
+    uint8_t bytes[8];
+    const refs_vfs_range range = {7, sizeof bytes, bytes};
+    size_t got = 99;
+    EXPECT_EQ(refs_vfs_read_range(vfs_, path_.c_str(), &range, &got, nullptr), REFS_OK);
+    EXPECT_EQ(std::string(reinterpret_cast<char *>(bytes), got), "789");
+    EXPECT_EQ(refs_vfs_read_range(vfs_, (path_ + ".no").c_str(), &range, &got, nullptr),
+              REFS_NOT_FOUND);
+    EXPECT_EQ(got, 0u);
 }
 
 TEST_F(PosixFiles, ThatAreMissingAreNotFound) {

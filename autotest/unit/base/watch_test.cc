@@ -128,8 +128,8 @@ TEST_F(Watch, RefusesWhatIsWrittenToWhileItIsRead) {
     size_t got = 0;
     refs_error err = REFS_ERROR_INIT;
     const auto read = [&] {
-        return vfs_->read(vfs_->self, handle, 2, sizeof bytes, reinterpret_cast<uint8_t *>(bytes),
-                          &got, &err);
+        const refs_vfs_range range = {2, sizeof bytes, reinterpret_cast<uint8_t *>(bytes)};
+        return vfs_->read(vfs_->self, handle, &range, &got, &err);
     };
     ASSERT_EQ(vfs_->open(vfs_->self, path_.c_str(), &handle, nullptr), REFS_OK);
     EXPECT_EQ(read(), REFS_OK);

@@ -226,8 +226,9 @@ TEST_F(HttpVfs, ReadsObjectsByRangesWhateverTheirNames) {
         std::string bytes(100, ' ');
         auto *dst = reinterpret_cast<uint8_t *>(&bytes[0]);
         for (size_t offset : {0, 65436, 65500, 65536, 199900, 199950}) {
+            const refs_vfs_range range = {offset, 100, dst};
             size_t got = 0;
-            EXPECT_EQ(files->read(files->self, handle, offset, 100, dst, &got, &error), REFS_OK);
+            EXPECT_EQ(files->read(files->self, handle, &range, &got, &error), REFS_OK);
             EXPECT_EQ(bytes.substr(0, got), content.substr(offset, 100)) << offset;
         }
         const refs_vfs_range ranges[] = {

@@ -33,19 +33,20 @@ class FarVfs {
   private:
     static FarVfs *from(void *self) { return static_cast<FarVfs *>(self); }
 
-    size_t copy(uint64_t offset, size_t length, uint8_t *dst) {
+    size_t copy(const refs_vfs_range &range) {
         reads++;
-        if (offset >= content.size()) return 0;
-        const size_t n = std::min(length, content.size() - static_cast<size_t>(offset));
-        std::copy_n(content.begin() + static_cast<ptrdiff_t>(offset), n, dst);
+        if (range.offset >= content.size()) return 0;
+        const auto begin = static_cast<size_t>(range.offset);
+        const size_t n = std::min(range.length, content.size() - begin);
+        std::copy_n(content.begin() + static_cast<ptrdiff_t>(begin), n, range.dst);
         bytes += n;
         return n;
     }
-    static refs_status read(void *self, void *, uint64_t offset, size_t length, uint8_t *dst,
-                            size_t *got, refs_error *err) {
+    static refs_status read(void *self, void *, const refs_vfs_range *range, size_t *got,
+                            refs_error *err) {
         if (from(self)->isCut) return refs_fail(err, REFS_IO, "the line is cut");
         from(self)->waits++;
-        *got = from(self)->copy(offset, length, dst);
+        *got = from(self)->copy(*range);
         return REFS_OK;
     }
     static refs_status readMany(void *self, void *, const refs_vfs_range *ranges, size_t n,
@@ -55,7 +56,7 @@ class FarVfs {
         if (vfs->isCut) return refs_fail(err, REFS_IO, "the line is cut");
         vfs->waits++;
         for (size_t i = 0; i < n; i++)
-            if (vfs->copy(ranges[i].offset, ranges[i].length, ranges[i].dst) != ranges[i].length)
+            if (vfs->copy(ranges[i]) != ranges[i].length)
                 return refs_fail(err, REFS_IO, "a range is not in the file");
         vfs->mostBytesAtOnce = std::max(vfs->mostBytesAtOnce, vfs->bytes - before);
         return REFS_OK;

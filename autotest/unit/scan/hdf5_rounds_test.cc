@@ -49,8 +49,7 @@ class Scattered {
                            refs_error *err) {
             for (size_t i = 0; i < n; i++) {
                 size_t got;
-                REFS_TRY(Read(self, handle, ranges[i].offset, ranges[i].length, ranges[i].dst, &got,
-                              err));
+                REFS_TRY(Read(self, handle, &ranges[i], &got, err));
             }
             return REFS_OK;
         };
@@ -62,16 +61,17 @@ class Scattered {
     refs_vfs vfs;
 
   private:
-    static refs_status Read(void *self, void *, uint64_t offset, size_t length, uint8_t *dst,
-                            size_t *got, refs_error *) {
+    static refs_status Read(void *self, void *, const refs_vfs_range *range, size_t *got,
+                            refs_error *) {
         const auto *file = static_cast<Scattered *>(self);
-        *got = offset >= file->size ? 0 : std::min<uint64_t>(length, file->size - offset);
-        memset(dst, 0, *got);
+        const uint64_t offset = range->offset;
+        *got = offset >= file->size ? 0 : std::min<uint64_t>(range->length, file->size - offset);
+        memset(range->dst, 0, *got);
         for (const auto &piece : file->pieces)
             for (size_t i = 0; i < piece.second.size(); i++) {
                 const uint64_t at = piece.first + i;
                 if (at >= offset && at < offset + *got)
-                    dst[at - offset] = static_cast<uint8_t>(piece.second[i]);
+                    range->dst[at - offset] = static_cast<uint8_t>(piece.second[i]);
             }
         return REFS_OK;
     }

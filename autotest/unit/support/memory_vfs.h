@@ -64,15 +64,15 @@ class MemoryVfs {
         *size = static_cast<Handle *>(handle)->content->size();
         return REFS_OK;
     }
-    static refs_status read(void *self, void *handle, uint64_t offset, size_t length, uint8_t *dst,
-                            size_t *got, refs_error *err) {
+    static refs_status read(void *self, void *handle, const refs_vfs_range *range, size_t *got,
+                            refs_error *err) {
         from(self)->reads++;
         const Handle *file = static_cast<Handle *>(handle);
         *got = 0;
         if (file->fails) return refs_fail(err, REFS_IO, "the line is cut");
-        if (offset >= file->content->size()) return REFS_OK;
-        *got = std::min(length, file->content->size() - static_cast<size_t>(offset));
-        memcpy(dst, file->content->data() + offset, *got);
+        if (range->offset >= file->content->size()) return REFS_OK;
+        *got = std::min(range->length, file->content->size() - static_cast<size_t>(range->offset));
+        memcpy(range->dst, file->content->data() + range->offset, *got);
         return REFS_OK;
     }
     static bool isLocal(void *self, const char *) { return from(self)->near; }

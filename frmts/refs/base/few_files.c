@@ -142,13 +142,13 @@ static refs_status size_of(void *self, void *handle, uint64_t *size, refs_error 
     return status;
 }
 
-static refs_status read_lent(void *self, void *handle, uint64_t offset, size_t length, uint8_t *dst,
-                             size_t *got, refs_error *err) {
+static refs_status read_lent(void *self, void *handle, const refs_vfs_range *range, size_t *got,
+                             refs_error *err) {
     refs_few_files *few = self;
     lent *file = handle;
     const refs_vfs *below = few->below;
     REFS_TRY(begin(few, file, err));
-    refs_status status = below->read(below->self, file->handle, offset, length, dst, got, err);
+    refs_status status = below->read(below->self, file->handle, range, got, err);
     end(few, file);
     return status;
 }

@@ -7,6 +7,16 @@ refs_status refs_vfs_open_whole(const refs_vfs *vfs, const char *location, void 
     return vfs->open_whole(vfs->self, location, handle, err);
 }
 
+refs_status refs_vfs_read_range(const refs_vfs *vfs, const char *location,
+                                const refs_vfs_range *range, size_t *got, refs_error *err) {
+    void *handle = NULL;
+    *got = 0;
+    REFS_TRY(vfs->open(vfs->self, location, &handle, err));
+    refs_status status = vfs->read(vfs->self, handle, range, got, err);
+    vfs->close(vfs->self, handle);
+    return status;
+}
+
 static refs_status read_opened(const refs_vfs *vfs, void *handle, size_t max_size,
                                refs_buf *content, refs_error *err) {
     uint64_t size;
@@ -16,8 +26,8 @@ static refs_status read_opened(const refs_vfs *vfs, void *handle, size_t max_siz
                          (unsigned long long)size, max_size);
     size_t begin = content->size, got = 0;
     REFS_TRY(refs_buf_resize(content, begin + (size_t)size, err));
-    if (size > 0)
-        REFS_TRY(vfs->read(vfs->self, handle, 0, (size_t)size, content->data + begin, &got, err));
+    const refs_vfs_range all = {0, (size_t)size, content->data + begin};
+    if (size > 0) REFS_TRY(vfs->read(vfs->self, handle, &all, &got, err));
     if (got != size)
         return refs_fail(err, REFS_IO, "only %zu of %llu bytes could be read", got,
                          (unsigned long long)size);

@@ -42,14 +42,14 @@ static refs_status posix_size(void *self, void *handle, uint64_t *size, refs_err
     return REFS_OK;
 }
 
-static refs_status posix_read(void *self, void *handle, uint64_t offset, size_t length,
-                              uint8_t *dst, size_t *got, refs_error *err) {
+static refs_status posix_read(void *self, void *handle, const refs_vfs_range *range, size_t *got,
+                              refs_error *err) {
     (void)self;
     *got = 0;
-    if (offset > (uint64_t)INT64_MAX - length) return REFS_OK;
-    while (*got < length) {
-        ssize_t n = pread(((posix_file *)handle)->descriptor, dst + *got, length - *got,
-                          (off_t)(offset + *got));
+    if (range->offset > (uint64_t)INT64_MAX - range->length) return REFS_OK;
+    while (*got < range->length) {
+        ssize_t n = pread(((posix_file *)handle)->descriptor, range->dst + *got,
+                          range->length - *got, (off_t)(range->offset + *got));
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return refs_fail(err, REFS_IO, "%s", strerror(errno));
         if (n == 0) break;

@@ -187,11 +187,11 @@ static refs_status size_of(void *self, void *handle, uint64_t *size, refs_error 
     return below->size(below->self, ((opened *)handle)->handle, size, err);
 }
 
-static refs_status read_watched(void *self, void *handle, uint64_t offset, size_t length,
-                                uint8_t *dst, size_t *got, refs_error *err) {
+static refs_status read_watched(void *self, void *handle, const refs_vfs_range *range, size_t *got,
+                                refs_error *err) {
     const refs_watch *watch = self;
     const opened *thing = handle;
-    REFS_TRY(watch->below->read(watch->below->self, thing->handle, offset, length, dst, got, err));
+    REFS_TRY(watch->below->read(watch->below->self, thing->handle, range, got, err));
     return check(watch, thing, err);
 }
 

@@ -20,10 +20,10 @@ static refs_status fail_short(const refs_vfs *vfs, void *handle, const refs_requ
 refs_status refs_fetch__read(refs_fetch_job *job, void *handle, const refs_request *request,
                              uint8_t *dst, refs_error *err) {
     const refs_vfs *vfs = job->fetcher->vfs;
+    const refs_vfs_range range = {request->offset, (size_t)request->length, dst};
     size_t got = 0;
     job->failed = job->plan->members[request->first_member];
-    REFS_TRY(
-        vfs->read(vfs->self, handle, request->offset, (size_t)request->length, dst, &got, err));
+    REFS_TRY(vfs->read(vfs->self, handle, &range, &got, err));
     atomic_fetch_add(&job->fetcher->bytes, got);
     return got == request->length ? REFS_OK : fail_short(vfs, handle, request, got, err);
 }

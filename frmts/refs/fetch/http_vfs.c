@@ -451,19 +451,19 @@ static refs_status fetch_ranges(refs_http_vfs *vfs, opened *object, const refs_v
     return status;
 }
 
-static refs_status read_object(void *self, void *handle, uint64_t offset, size_t length,
-                               uint8_t *dst, size_t *got, refs_error *err) {
+static refs_status read_object(void *self, void *handle, const refs_vfs_range *range, size_t *got,
+                               refs_error *err) {
     refs_http_vfs *vfs = self;
     opened *object = handle;
     if (object->block == NULL)
-        return vfs->other->read(vfs->other->self, object->other, offset, length, dst, got, err);
-    uint64_t left = offset < object->size ? object->size - offset : 0;
-    *got = length < left ? length : (size_t)left;
+        return vfs->other->read(vfs->other->self, object->other, range, got, err);
+    uint64_t offset = range->offset, left = offset < object->size ? object->size - offset : 0;
+    *got = range->length < left ? range->length : (size_t)left;
     if (*got > 0 && offset + *got > object->held) {
-        const refs_vfs_range range = {offset, *got, dst};
-        return fetch_ranges(vfs, object, &range, 1, err);
+        const refs_vfs_range there = {offset, *got, range->dst};
+        return fetch_ranges(vfs, object, &there, 1, err);
     }
-    if (*got > 0) memcpy(dst, refs_block_data(object->block) + offset, *got);
+    if (*got > 0) memcpy(range->dst, refs_block_data(object->block) + offset, *got);
     if (offset + *got > object->read_to) object->read_to = offset + *got;
     return REFS_OK;
 }
@@ -477,8 +477,7 @@ static refs_status read_many(void *self, void *handle, const refs_vfs_range *ran
     if (object->held < object->size) return fetch_ranges(vfs, object, ranges, n, err);
     for (size_t i = 0; i < n; i++) {
         size_t got = 0;
-        REFS_TRY(read_object(self, handle, ranges[i].offset, ranges[i].length, ranges[i].dst, &got,
-                             err));
+        REFS_TRY(read_object(self, handle, &ranges[i], &got, err));
         if (got < ranges[i].length) return refs_fail(err, REFS_IO, "ranges did not arrive");
     }
     return REFS_OK;

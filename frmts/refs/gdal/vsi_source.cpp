@@ -167,20 +167,19 @@ refs_status size(void *, void *handle, uint64_t *size, refs_error *err) {
     return REFS_OK;
 }
 
-refs_status read(void *, void *handle, uint64_t offset, size_t length, uint8_t *dst, size_t *got,
-                 refs_error *err) {
+refs_status read(void *, void *handle, const refs_vfs_range *range, size_t *got, refs_error *err) {
     RefsInGdal section;
     RefsQuietErrors quiet;
     *got = 0;
-    if (VSIFSeekL(fileOf(handle), offset, SEEK_SET) != 0)
+    if (VSIFSeekL(fileOf(handle), range->offset, SEEK_SET) != 0)
         return refs_fail(err, REFS_IO, "cannot seek to byte %llu",
-                         static_cast<unsigned long long>(offset));
-    while (*got < length) {
-        const size_t n = VSIFReadL(dst + *got, 1, length - *got, fileOf(handle));
+                         static_cast<unsigned long long>(range->offset));
+    while (*got < range->length) {
+        const size_t n = VSIFReadL(range->dst + *got, 1, range->length - *got, fileOf(handle));
         if (n == 0) break;
         *got += n;
     }
-    if (*got < length && !quiet.said().empty())
+    if (*got < range->length && !quiet.said().empty())
         return refs_fail(err, REFS_IO, "%s", quiet.said().c_str());
     return REFS_OK;
 }
@@ -333,13 +332,12 @@ const refs_vfs *RefsVsiSource() {
 }
 
 bool RefsVsiCanRead(const char *location) {
-    void *handle = nullptr;
     uint8_t byte;
+    const refs_vfs_range range = {0, 1, &byte};
     size_t got = 0;
-    if (open(nullptr, location, &handle, nullptr) == REFS_OK) {
-        if (read(nullptr, handle, 0, 1, &byte, &got, nullptr) != REFS_OK) got = 0;
-        close(nullptr, handle);
-    }
-    if (got == 0) forget(nullptr, location);
-    return got == 1;
+    const refs_status status =
+        refs_vfs_read_range(RefsVsiSource(), location, &range, &got, nullptr);
+    if (status == REFS_OK && got == 1) return true;
+    forget(nullptr, location);
+    return false;
 }

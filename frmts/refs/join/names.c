@@ -69,12 +69,10 @@ static bool is_set(const expansion *all, const char *folder) {
 }
 
 static refs_bytes read_head(const refs_vfs *vfs, const char *name, uint8_t head[HEAD_SIZE]) {
-    void *handle = NULL;
-    size_t got = 0;
-    if (vfs->open(vfs->self, name, &handle, NULL) != REFS_OK) return refs_bytes_view(head, 0);
-    if (vfs->read(vfs->self, handle, 0, HEAD_SIZE, head, &got, NULL) != REFS_OK) got = 0;
-    vfs->close(vfs->self, handle);
-    return refs_bytes_view(head, got);
+    const refs_vfs_range range = {0, HEAD_SIZE, head};
+    size_t got;
+    refs_status status = refs_vfs_read_range(vfs, name, &range, &got, NULL);
+    return refs_bytes_view(head, status == REFS_OK ? got : 0);
 }
 
 bool refs_join_is_data_file(const refs_vfs *vfs, const char *name) {

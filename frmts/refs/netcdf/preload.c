@@ -101,14 +101,11 @@ static bool is_web(refs_str name) {
 /* Whether what is at a location is a set, or where `data` is true a data file. */
 static bool is_set_or_data(const refs_vfs *vfs, const char *location) {
     uint8_t head[HEAD_SIZE];
-    size_t got = 0;
-    void *handle = NULL;
-    if (vfs->open(vfs->self, location, &handle, NULL) == REFS_OK) {
-        refs_status status = vfs->read(vfs->self, handle, 0, sizeof head, head, &got, NULL);
-        vfs->close(vfs->self, handle);
+    const refs_vfs_range range = {0, sizeof head, head};
+    size_t got;
+    if (refs_vfs_read_range(vfs, location, &range, &got, NULL) == REFS_OK) {
         refs_bytes bytes = refs_bytes_view(head, got);
-        if (status == REFS_OK && (refs_set_sniff(bytes) || refs_scan_sniff(bytes) != NULL))
-            return true;
+        if (refs_set_sniff(bytes) || refs_scan_sniff(bytes) != NULL) return true;
     }
     return refs_set_sniff_folder(vfs, location);
 }

@@ -78,6 +78,7 @@ bool refs_refset__blocks_are_none(const refs_blocks *blocks) {
 
 static refs_status read_piece(const refs_blocks *blocks, const refs_block_piece *piece,
                               uint8_t *dst, refs_error *err) {
+    const refs_vfs_range range = {piece->offset, (size_t)piece->length, dst};
     const refs_vfs *vfs = blocks->vfs;
     const char *location = blocks->locations[piece->file];
     const refs_error *problem = &blocks->problems[piece->file];
@@ -90,7 +91,7 @@ static refs_status read_piece(const refs_blocks *blocks, const refs_block_piece 
         return refs_fail(err, REFS_IO, "%s: there is no such file", location);
     }
     REFS_TRY(status);
-    status = vfs->read(vfs->self, handle, piece->offset, (size_t)piece->length, dst, &got, err);
+    status = vfs->read(vfs->self, handle, &range, &got, err);
     vfs->close(vfs->self, handle);
     if (status == REFS_OK && got < piece->length)
         status = refs_fail(err, REFS_IO, "only %zu of %llu bytes at %llu are there", got,

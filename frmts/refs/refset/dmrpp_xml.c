@@ -84,7 +84,8 @@ static refs_status read_parts(reading *xml, const refs_vfs *vfs, void *handle, u
     uint64_t offset = 0;
     size_t got = PART_BYTES;
     while (got == PART_BYTES) {
-        REFS_TRY(vfs->read(vfs->self, handle, offset, PART_BYTES, memory, &got, err));
+        const refs_vfs_range range = {offset, PART_BYTES, memory};
+        REFS_TRY(vfs->read(vfs->self, handle, &range, &got, err));
         offset += got;
         refs_str part = refs_str_view((const char *)memory, got);
         if (!has_begun) part = from_first_bracket(part);

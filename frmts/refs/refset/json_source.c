@@ -19,8 +19,8 @@ void refs_refset__json_source_clear(refs_json_source *source) {
 
 static refs_status refill(void *user, uint8_t *dst, size_t capacity, size_t *got, refs_error *err) {
     refs_json_source *source = user;
-    REFS_TRY(source->vfs->read(source->vfs->self, source->handle, source->offset, capacity, dst,
-                               got, err));
+    const refs_vfs_range range = {source->offset, capacity, dst};
+    REFS_TRY(source->vfs->read(source->vfs->self, source->handle, &range, got, err));
     source->offset += *got;
     return REFS_OK;
 }
@@ -28,12 +28,12 @@ static refs_status refill(void *user, uint8_t *dst, size_t capacity, size_t *got
 /* Sets up unpacking where the document's first bytes ask for it. */
 static refs_status begin(refs_json_source *source, refs_error *err) {
     uint8_t head[REFS_UNPACK_HEAD];
+    const refs_vfs_range range = {0, sizeof head, head};
     size_t size;
     refs_refset__unpacker_free(source->unpacker);
     source->unpacker = NULL;
     source->offset = 0;
-    REFS_TRY(
-        source->vfs->read(source->vfs->self, source->handle, 0, sizeof head, head, &size, err));
+    REFS_TRY(source->vfs->read(source->vfs->self, source->handle, &range, &size, err));
     if (!refs_refset__is_packed(refs_bytes_view(head, size))) return REFS_OK;
     REFS_TRY(refs_refset__unpacker_open(refs_bytes_view(head, size), refill, source,
                                         &source->unpacker, err));

@@ -16,9 +16,10 @@ static const refs_set_format *const formats[] = {&refs_refset__parquet, &refs_re
 static refs_status read_head(const refs_set_input *input, uint8_t *head, size_t *size,
                              refs_error *err) {
     const refs_vfs *vfs = input->vfs;
+    const refs_vfs_range range = {0, HEAD_SIZE, head};
     void *handle;
     REFS_TRY(vfs->open(vfs->self, input->location, &handle, err));
-    refs_status status = vfs->read(vfs->self, handle, 0, HEAD_SIZE, head, size, err);
+    refs_status status = vfs->read(vfs->self, handle, &range, size, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", input->location);
     vfs->close(vfs->self, handle);
     return status;

@@ -165,12 +165,9 @@ static bool sniff_metadata(const refs_vfs *vfs, const char *location) {
 
 static bool sniff_repository(const refs_vfs *vfs, const refs_candidate *candidate) {
     uint8_t head[64];
-    size_t size = 0;
-    void *handle;
-    if (vfs->open(vfs->self, candidate->location, &handle, NULL) != REFS_OK) return false;
-    refs_status status = vfs->read(vfs->self, handle, 0, sizeof head, head, &size, NULL);
-    vfs->close(vfs->self, handle);
-    if (status != REFS_OK) return false;
+    const refs_vfs_range range = {0, sizeof head, head};
+    size_t size;
+    if (refs_vfs_read_range(vfs, candidate->location, &range, &size, NULL) != REFS_OK) return false;
     if (candidate->format == 2) return refs_icechunk_sniff(refs_bytes_view(head, size));
     return begins_as_json(refs_str_view((const char *)head, size));
 }

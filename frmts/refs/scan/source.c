@@ -175,8 +175,8 @@ static uint64_t end_of_gap(const refs_source *source, uint64_t begin, uint64_t e
 
 static refs_status read_vfs(refs_source *source, refs_source_range range, uint8_t *dst, size_t *got,
                             refs_error *err) {
-    refs_status status = source->vfs->read(source->vfs->self, source->handle, range.offset,
-                                           (size_t)range.length, dst, got, err);
+    const refs_vfs_range wanted = {range.offset, (size_t)range.length, dst};
+    refs_status status = source->vfs->read(source->vfs->self, source->handle, &wanted, got, err);
     source->costs.reads++;
     source->costs.rounds++;
     source->costs.bytes += *got;
@@ -340,7 +340,8 @@ static refs_status read_other(refs_source *source, void *handle, size_t max_byte
     REFS_TRY(source->vfs->size(source->vfs->self, handle, &size, NULL));
     if (size > max_bytes) return REFS_LIMIT;
     REFS_TRY(refs_buf_resize(bytes, (size_t)size, NULL));
-    REFS_TRY(source->vfs->read(source->vfs->self, handle, 0, bytes->size, bytes->data, &got, NULL));
+    const refs_vfs_range all = {0, bytes->size, bytes->data};
+    REFS_TRY(source->vfs->read(source->vfs->self, handle, &all, &got, NULL));
     source->costs.reads++;
     source->costs.rounds++;
     source->costs.bytes += got;

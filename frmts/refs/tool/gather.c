@@ -81,12 +81,9 @@ static char *name_of(const gathering *all, const char *name) {
 
 static const char *format_of(const gathering *all, const char *location) {
     uint8_t head[4] = {0};
-    void *handle;
-    size_t got = 0;
-    const refs_vfs *vfs = all->session.vfs;
-    if (vfs->open(vfs->self, location, &handle, NULL) != REFS_OK) return NULL;
-    if (vfs->read(vfs->self, handle, 0, sizeof head, head, &got, NULL) != REFS_OK) got = 0;
-    vfs->close(vfs->self, handle);
+    const refs_vfs_range range = {0, sizeof head, head};
+    size_t got;
+    if (refs_vfs_read_range(all->session.vfs, location, &range, &got, NULL) != REFS_OK) return NULL;
     if (got < 4 || memcmp(head, "CDF", 3) != 0) return "NETCDF4";
     return head[3] == 5   ? "NETCDF3_64BIT_DATA"
            : head[3] == 2 ? "NETCDF3_64BIT_OFFSET"

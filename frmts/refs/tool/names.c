@@ -116,21 +116,18 @@ typedef struct stac_walk {
 
 /* Whether a name is that of a document, which its beginning tells. */
 static bool is_stac(const tool_session *session, const char *name) {
-    const refs_vfs *vfs = session->vfs;
     const refs_str text = refs_str_from(name);
     uint8_t *head = NULL;
     refs_buf location = REFS_BUF_INIT;
-    void *handle = NULL;
     size_t got = 0;
     if (!refs_str_ends(text, ".json") && !refs_str_ends(text, ".geojson")) return false;
     if (tool_location(name, &location, NULL) == REFS_OK &&
-        refs_buf_append(&location, "", 1, NULL) == REFS_OK &&
-        vfs->open(vfs->self, (const char *)location.data, &handle, NULL) == REFS_OK) {
+        refs_buf_append(&location, "", 1, NULL) == REFS_OK)
         head = refs_alloc(STAC_HEAD);
-        if (head != NULL && vfs->read(vfs->self, handle, 0, STAC_HEAD, head, &got, NULL) != REFS_OK)
-            got = 0;
-        vfs->close(vfs->self, handle);
-    }
+    const refs_vfs_range range = {0, STAC_HEAD, head};
+    if (head != NULL && refs_vfs_read_range(session->vfs, (const char *)location.data, &range, &got,
+                                            NULL) != REFS_OK)
+        got = 0;
     bool is_it = refs_stac_is(refs_str_view((const char *)head, got));
     refs_free(head);
     refs_buf_clear(&location);
