@@ -74,6 +74,10 @@ typedef struct refs_cf_options {
     bool require_coordinates; /**< coordinates that do not arrive are a failure; else a warning,
                                    and what follows from them is left out */
     bool honour_valid_range;  /**< the valid range of an array is looked at */
+    bool as_stored;           /**< the array is shown with its axes and elements as they are, not as
+                                   a raster: nodata is what its writer declared, signed unless
+                                   refs_cf_is_marked_unsigned, and of `placement` only what holds
+                                   for every CRS counts */
     refs_notes notes;
     const refs_cf_values *values; /**< reads coordinate variables; NULL: none is read */
     const char *selection;        /**< which bands: see below; NULL or "" for all */
@@ -100,7 +104,7 @@ typedef struct refs_cf_options {
 
 #define REFS_CF_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(refs_cf_options), true, false, true, {NULL, NULL}, NULL, NULL, {NULL, NULL},        \
+        sizeof(refs_cf_options), true, false, true, false, {NULL, NULL}, NULL, NULL, {NULL, NULL}, \
             {false, false, false, false, false}, REFS_CF_LONGITUDES_AS_IS                          \
     }
 

@@ -143,6 +143,8 @@ TEST(GridMapping, IsInMetresWhereTheHostSaysSo) {
     EXPECT_TRUE(contains(crs, R"("False easting",5,LENGTHUNIT["kilometre",1000])")) << crs;
     EXPECT_TRUE(contains(crs, R"(AXIS["easting",east,ORDER[1],LENGTHUNIT["metre",1]])")) << crs;
     EXPECT_TRUE(contains(crs, "+units=m")) << crs;
+    set.options.as_stored = true; // the axes stay in kilometres
+    EXPECT_TRUE(contains(set.describe().crs, "+to_meter=1000")) << set.description.crs;
 }
 
 /* GDAL turns a true scale at the pole into a parallel there when it sets the unit. */

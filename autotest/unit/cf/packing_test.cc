@@ -376,4 +376,42 @@ TEST(Packing, GivesTimesOfNumPyTheUnitOfTheirTicks) {
     }
 }
 
+TEST(AsStored, NodataIsWhatAttributesDeclare) {
+    Dataset set;
+    set.options.as_stored = true;
+    set.array("v", {{"y", "x"}, {4, 5}, R"("_FillValue":-1)", "<i2"});
+    EXPECT_EQ(set.describe().nodata_kind, REFS_CF_NODATA_DOUBLE);
+    EXPECT_EQ(set.description.nodata, -1);
+}
+
+TEST(AsStored, NodataOfDataMayBeTheDefaultOfNetcdf) {
+    Dataset set;
+    set.options.as_stored = true;
+    const std::string fill = "9.969209968386869e+36";
+    set.array("v", {{"y", "x"}, {4, 5}, R"("coordinates":"lat lat4")", "<f8", fill});
+    set.array("lat", {{"y", "x"}, {4, 5}, "", "<f8", fill});
+    set.array("lat4", {{"y", "x"}, {4, 5}, R"("bounds":"b")", ">f8", fill});
+    set.array("b", {{"y", "n"}, {4, 2}, "", "<f8", fill});
+    set.array("y", {{"y"}, {4}, "", "<f8", fill});
+    set.array("none", {{"y", "x"}, {4, 5}, "", "<f8"});
+    const std::pair<const char *, bool> cases[] = {{"v", true},  {"lat", false}, {"lat4", true},
+                                                   {"b", false}, {"y", false},   {"none", false}};
+    for (const auto &c : cases)
+        EXPECT_EQ(set.describe(c.first).nodata_kind != REFS_CF_NODATA_NONE, c.second) << c.first;
+}
+
+TEST(AsStored, BytesKeepTheirSignsUnlessTheyAreMarkedUnsigned) {
+    Dataset set;
+    const std::string range = R"("_FillValue":-1,"valid_range":[0,255])";
+    set.array("v", {{"y", "x"}, {4, 5}, range, "|i1"});
+    set.array("u", {{"y", "x"}, {4, 5}, R"("_FillValue":-1,"_Unsigned":"true")", "|i1"});
+    EXPECT_TRUE(set.describe("v").unsigned_values);
+    EXPECT_EQ(set.description.nodata, 255);
+    set.options.as_stored = true;
+    EXPECT_FALSE(set.describe("v").unsigned_values);
+    EXPECT_EQ(set.description.nodata, -1);
+    EXPECT_TRUE(set.describe("u").unsigned_values);
+    EXPECT_EQ(set.description.nodata, 255);
+}
+
 } // namespace

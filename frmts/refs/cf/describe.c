@@ -98,6 +98,12 @@ static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *fra
     return refs_cf__describe_band_items(input, description, err);
 }
 
+/* Where versions of GDAL place rasters differently: a CRS in metres, say, would not be that of axes
+ * that stay as they are. */
+static refs_cf_placement placement_as_stored(refs_cf_placement placement) {
+    return (refs_cf_placement){.poles_need_no_ellipsoid = placement.poles_need_no_ellipsoid};
+}
+
 refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                              const refs_cf_options *options, refs_cf_description *description,
                              refs_error *err) {
@@ -106,6 +112,8 @@ refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_m
     if (array->status != REFS_OK) return refs_fail(err, array->status, "%s", array->problem);
     refs_cf_options defaults = REFS_CF_OPTIONS_INIT;
     refs_cf__input input = {hierarchy, array, options != NULL ? *options : defaults};
+    if (input.options.as_stored)
+        input.options.placement = placement_as_stored(input.options.placement);
     refs_cf__frame frame = {.mapping = NULL};
     refs_cf__crs_clear(&frame.crs);
     refs_status status = describe_all(&input, &frame, description, err);

@@ -338,9 +338,26 @@ static void infer_nodata(const refs_cf__input *input, bool declared,
         set_default(array, description);
 }
 
+/* CF 2.5.1 and 5: those have no missing values. */
+static bool is_coordinate(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return (array->rank == 1 && refs_cf__coordinate(hierarchy, array, 0) == array) ||
+           refs_cf_is_coordinate(hierarchy, array) || refs_cf_is_bounds(hierarchy, array);
+}
+
+/* Attributes, or the fill value that writers of sets move _FillValue to. That of netCDF-4 may be
+ * there by itself, and is then nodata of data alone; netCDF-3, big-endian, has none by itself. */
+static bool has_own_nodata(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    if (refs_json_get(array->attributes, "_FillValue") != NULL ||
+        refs_json_get(array->attributes, "missing_value") != NULL)
+        return true;
+    return array->has_fill && (array->dtype.big_endian || !refs_cf_fill_is_default(array) ||
+                               !is_coordinate(hierarchy, array));
+}
+
 static refs_status describe_nodata(const refs_cf__input *input, refs_cf_description *description,
                                    refs_error *err) {
     const refs_array_meta *array = input->array;
+    if (input->options.as_stored && !has_own_nodata(input->hierarchy, array)) return REFS_OK;
     bool declared = refs_cf_fill_is_declared(input->hierarchy, array);
     REFS_TRY(set_from_attribute(array, "_FillValue", description, err));
     if (description->nodata_kind != REFS_CF_NODATA_NONE) return REFS_OK;
@@ -490,6 +507,14 @@ static void describe_valid_range(const refs_array_meta *array, refs_cf_descripti
     description->valid_max = range.high;
 }
 
+/* Signs and nodata as they are stored, unless all readers are told to see them otherwise. */
+static void keep_signs(const refs_array_meta *array, refs_cf_description *description) {
+    double range = ldexp(1, (int)array->dtype.size * 8);
+    if (!description->unsigned_values || refs_cf_is_marked_unsigned(array)) return;
+    description->unsigned_values = false;
+    if (description->nodata >= range / 2) description->nodata -= range;
+}
+
 refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_description *description,
                                       refs_error *err) {
     const refs_array_meta *array = input->array;
@@ -498,6 +523,7 @@ refs_status refs_cf__describe_packing(const refs_cf__input *input, refs_cf_descr
     if (description->unsigned_values && description->nodata_kind == REFS_CF_NODATA_DOUBLE)
         description->nodata = refs_cf__to_unsigned(&array->dtype, description->nodata);
     description->keeps_nan = refs_cf__is_tiff(input);
+    if (input->options.as_stored) keep_signs(array, description);
     description->longitudes = refs_cf__is_longitude(array);
     description->has_scale =
         refs_cf__number(array->attributes, "scale_factor", &description->scale);

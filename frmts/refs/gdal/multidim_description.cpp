@@ -1,8 +1,6 @@
 /* multidim_description.cpp -- see multidim_description.h. */
 #include "multidim_description.h"
 
-#include <cmath>
-
 #include "geotiff.h"
 #include "multidim.h"
 #include "multidim_conventions.h"
@@ -12,41 +10,15 @@
 
 namespace {
 
-/* A valid range makes bytes of bands unsigned, too, and their nodata with them. */
-double asStored(const refs_array_meta *meta, const refs_cf_description &description) {
-    const double range = std::ldexp(1, static_cast<int>(meta->dtype.size) * 8);
-    const bool wrapped = description.unsigned_values && !refs_cf_is_marked_unsigned(meta) &&
-                         description.nodata >= range / 2;
-    return wrapped ? description.nodata - range : description.nodata;
-}
-
 template <class T> std::vector<GByte> elementOf(T value, GDALDataType from, GDALDataType to) {
     std::vector<GByte> element(static_cast<size_t>(GDALGetDataTypeSizeBytes(to)));
     GDALCopyWords(&value, from, 0, element.data(), to, 0, 1);
     return element;
 }
 
-/* CF 2.5.1 and 5: those have no missing values. */
-bool isCoordinate(const RefsMultidimSet &set, const refs_array_meta *meta) {
-    const refs_hierarchy *hierarchy = set.archive->hierarchy();
-    const std::vector<RefsDimensionId> &dimensions = set.dimensions.of(meta);
-    return (dimensions.size() == 1 && set.dimensions.variable(dimensions[0]) == meta) ||
-           refs_cf_is_coordinate(hierarchy, meta) || refs_cf_is_bounds(hierarchy, meta);
-}
-
-/* Attributes, or the fill value that writers of sets move _FillValue to. That of netCDF-4 may be
- * there by itself, and is then nodata of data alone; netCDF-3, big-endian, has none by itself. */
-bool isDeclared(const RefsMultidimSet &set, const refs_array_meta *meta) {
-    for (const char *name : {"_FillValue", "missing_value"})
-        if (refs_json_get(meta->attributes, name) != nullptr) return true;
-    return meta->has_fill &&
-           (meta->dtype.big_endian || !refs_cf_fill_is_default(meta) || !isCoordinate(set, meta));
-}
-
-std::vector<GByte> nodataOf(const RefsMultidimSet &set, const refs_array_meta *meta,
-                            const refs_cf_description &description) {
+std::vector<GByte> nodataOf(const refs_array_meta *meta, const refs_cf_description &description) {
     const GDALDataType type = RefsPixelTypeOf(meta->dtype, RefsIntegersOf(meta)).gdal;
-    if (type == GDT_Unknown || !isDeclared(set, meta)) return {};
+    if (type == GDT_Unknown) return {};
     switch (description.nodata_kind) {
     case REFS_CF_NODATA_NONE:
         return {};
@@ -55,7 +27,7 @@ std::vector<GByte> nodataOf(const RefsMultidimSet &set, const refs_array_meta *m
     case REFS_CF_NODATA_UINT64:
         return elementOf(description.nodata_uint64, GDT_UInt64, type);
     case REFS_CF_NODATA_DOUBLE:
-        return elementOf(asStored(meta, description), GDT_Float64, type);
+        return elementOf(description.nodata, GDT_Float64, type);
     }
     return {};
 }
@@ -108,8 +80,8 @@ RefsDescribeArray(const RefsMultidimSet &set, const refs_array_meta *meta,
     if (set.assumeLongLat) options.values = &values;
     options.notes = RefsReportNotes();
     options.geotiff = RefsGeoTiff();
-    // Arrays keep their axes as they are: a CRS in metres would not be theirs.
-    options.placement.poles_need_no_ellipsoid = refsPlacement.poles_need_no_ellipsoid;
+    options.placement = refsPlacement;
+    options.as_stored = true;
     RefsDescription description;
     refs_error error = REFS_ERROR_INIT;
     if (refs_cf_describe(set.archive->hierarchy(), meta, &options, &description, &error) != REFS_OK)
@@ -117,7 +89,7 @@ RefsDescribeArray(const RefsMultidimSet &set, const refs_array_meta *meta,
 
     RefsArrayDescription described;
     if (description.unit != nullptr) described.unit = description.unit;
-    described.nodata = nodataOf(set, meta, description);
+    described.nodata = nodataOf(meta, description);
     described.scale = packingOf(meta, "scale_factor", description.has_scale, description.scale);
     described.offset = packingOf(meta, "add_offset", description.has_offset, description.offset);
     described.spatialRef = spatialRefOf(description, dimensions);
