@@ -337,6 +337,22 @@ const refs_array_meta *refs_cf_find_mask(const refs_hierarchy *hierarchy,
  * beside it has dimensions of this grid: it is there for that, though nothing names it. */
 bool refs_cf_is_place_of_others(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
+/** Whether elements of `array` can be pixels: they are numbers, times or single characters. */
+bool refs_cf_holds_pixels(const refs_array_meta *array);
+
+/** Whether `array` is offered as a subdataset of its set: it holds pixels along two dimensions at
+ * least, and is not there for others as bounds, overview or mask. */
+bool refs_cf_is_offered(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
+/** Whether `array` is offered and holds data: no attribute `coordinates`, of an array or of its
+ * group, names it. */
+bool refs_cf_is_data(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
+/** The array as which a set opens of which none is named: the only one that is offered and does not
+ * say where others are; where none is offered, the only one that holds pixels and does not serve
+ * others, or that holds pixels at all. NULL where there are several. */
+const refs_array_meta *refs_cf_find_only(const refs_hierarchy *hierarchy);
+
 /** Appends the description of a subdataset in the netCDF driver's words:
  * "[1x585x1386] air_temperature (16-bit unsigned integer)"; of a GRIB message, by the keys that
  * kerchunk and cfgrib make attributes, with its level: "[33x49] Rain rate, surface (…)". `values`

@@ -1,4 +1,6 @@
 /* subdataset_test.cc -- which arrays are offered, and their descriptions. */
+#include <set>
+
 #include "dataset.h"
 
 namespace {
@@ -28,6 +30,68 @@ TEST(Coordinates, AreArraysThatACoordinatesAttributeNames) {
     EXPECT_TRUE(refs_cf_is_coordinate(set.hierarchy(), set.find("lon")));
     EXPECT_FALSE(refs_cf_is_coordinate(set.hierarchy(), set.find("at")));
     EXPECT_FALSE(refs_cf_is_coordinate(set.hierarchy(), set.find("v")));
+}
+
+std::set<std::string> Offered(Dataset &set) {
+    std::set<std::string> names;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(set.hierarchy()); i++) {
+        const refs_array_meta *array = refs_hierarchy_array(set.hierarchy(), i);
+        if (refs_cf_is_offered(set.hierarchy(), array)) names.insert(array->name);
+    }
+    return names;
+}
+
+std::string Only(Dataset &set) {
+    const refs_array_meta *only = refs_cf_find_only(set.hierarchy());
+    return only != nullptr ? only->name : "";
+}
+
+TEST(Subdatasets, AreArraysWithPixelsThatServeNoOthers) {
+    Dataset set;
+    set.coordinate("lat", {0, 1}, R"("bounds":"lat_bnds")");
+    set.array("lat_bnds", {{"lat", "n"}, {2, 2}});
+    set.array("v", {{"y", "x"}, {2, 2}, R"("tiff_mask":"m")"});
+    set.array("m", {{"y", "x"}, {2, 2}, "", "|u1"});
+    set.array("char", {{"y", "x"}, {2, 2}, "", "|S1"});
+    set.array("when", {{"y", "x"}, {2, 2}, "", "<M8[s]"});
+    set.array("word", {{"y", "x"}, {2, 2}, "", "|S4"});
+    set.array("line", {{"x"}, {2}});
+    EXPECT_EQ(Offered(set), std::set<std::string>({"char", "v", "when"}));
+    EXPECT_TRUE(refs_cf_holds_pixels(set.find("line")));
+    EXPECT_FALSE(refs_cf_holds_pixels(set.find("word")));
+}
+
+TEST(Subdatasets, HoldDataUnlessACoordinatesAttributeNamesThem) {
+    Dataset set;
+    set.global(R"("coordinates":"area")");
+    set.array("v", {{"y", "x"}, {2, 2}, R"("coordinates":"lat")"});
+    for (const char *name : {"lat", "area"}) set.array(name, {{"y", "x"}, {2, 2}});
+    EXPECT_TRUE(refs_cf_is_data(set.hierarchy(), set.find("v")));
+    EXPECT_FALSE(refs_cf_is_data(set.hierarchy(), set.find("lat")));
+    EXPECT_FALSE(refs_cf_is_data(set.hierarchy(), set.find("area")));
+}
+
+TEST(TheOnlyVariable, IsTheOnlyRasterThatIsNotOfPlaces) {
+    Dataset set;
+    set.array("v", {{"y", "x"}, {2, 2}, R"("coordinates":"a")"});
+    set.array("a", {{"y", "x"}, {2, 2}});
+    set.array("b", {{"y", "x"}, {2, 2}, R"("standard_name":"latitude","units":"degrees_north")"});
+    set.coordinate("t", {0}, "");
+    EXPECT_EQ(Only(set), "v");
+    Dataset two;
+    for (const char *name : {"v", "w"}) two.array(name, {{"y", "x"}, {2, 2}});
+    two.array("line", {{"z"}, {2}});
+    EXPECT_EQ(Only(two), "");
+}
+
+TEST(TheOnlyVariable, IsWithoutRastersTheOnlyArrayThatServesNoOthers) {
+    Dataset set;
+    set.coordinate("t", {0, 1}, "");
+    set.array("v", {{"t"}, {2}});
+    EXPECT_EQ(Only(set), "v");
+    Dataset axis;
+    axis.coordinate("t", {0, 1}, "");
+    EXPECT_EQ(Only(axis), "t");
 }
 
 TEST(Description, IsThatOfTheNetcdfDriver) {

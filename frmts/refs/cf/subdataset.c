@@ -92,6 +92,65 @@ bool refs_cf_serves_others(const refs_hierarchy *hierarchy, const refs_array_met
            refs_cf_is_bounds(hierarchy, array) || is_grid_mapping(hierarchy, array);
 }
 
+/* -- what is offered --------------------------------------------------------------------------- */
+
+/* NetCDF's character variables are bytes for GDAL. */
+bool refs_cf_holds_pixels(const refs_array_meta *array) {
+    const refs_dtype *dtype = &array->dtype;
+    return array->status == REFS_OK &&
+           (refs_dtype_is_numeric(dtype) || (dtype->type == REFS_TYPE_BYTES && dtype->size == 1));
+}
+
+bool refs_cf_is_offered(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return refs_cf_holds_pixels(array) && array->rank >= 2 && !array->is_instruction &&
+           !refs_cf_is_bounds(hierarchy, array) && !refs_cf_is_overview(hierarchy, array) &&
+           !refs_cf_is_mask(hierarchy, array);
+}
+
+bool refs_cf_is_data(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return refs_cf_is_offered(hierarchy, array) && !refs_cf_is_coordinate(hierarchy, array) &&
+           !refs_cf_is_coordinate_of_group(hierarchy, array);
+}
+
+typedef bool (*meant)(const refs_hierarchy *hierarchy, const refs_array_meta *array);
+
+static bool holds_pixels(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    (void)hierarchy;
+    return refs_cf_holds_pixels(array);
+}
+
+static bool serves_itself(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return refs_cf_holds_pixels(array) && !refs_cf_serves_others(hierarchy, array);
+}
+
+static bool is_no_place(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return refs_cf_is_offered(hierarchy, array) && !refs_cf_is_coordinate(hierarchy, array) &&
+           !refs_cf_is_place_of_others(hierarchy, array);
+}
+
+/* How many arrays are meant, up to two; *found is the last of them. */
+static size_t count(const refs_hierarchy *hierarchy, meant is_meant,
+                    const refs_array_meta **found) {
+    size_t n = 0;
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy) && n < 2; i++) {
+        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
+        if (!is_meant(hierarchy, array)) continue;
+        *found = array;
+        n++;
+    }
+    return n;
+}
+
+const refs_array_meta *refs_cf_find_only(const refs_hierarchy *hierarchy) {
+    const refs_array_meta *found = NULL;
+    if (count(hierarchy, refs_cf_is_offered, &found) > 0)
+        return count(hierarchy, is_no_place, &found) == 1 ? found : NULL;
+    if (count(hierarchy, serves_itself, &found) == 1) return found;
+    return count(hierarchy, holds_pixels, &found) == 1 ? found : NULL;
+}
+
+/* -- descriptions ------------------------------------------------------------------------------ */
+
 static const char *noun_of(const refs_dtype *dtype) {
     switch (dtype->type) {
     case REFS_TYPE_UINT:

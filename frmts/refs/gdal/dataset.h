@@ -230,12 +230,6 @@ inline bool RefsIsDefaultDomain(const char *domain) {
 /** Items of the core as a list of GDAL. */
 CPLStringList RefsListOf(const refs_cf_items &items);
 
-/** Whether `array` may be a raster, of one row or pixel where it has fewer dimensions than two. */
-bool RefsHoldsNumbers(const refs_array_meta *array);
-
-/** Whether `array` is offered as a subdataset of its set. */
-bool RefsIsSubdataset(const refs_hierarchy *hierarchy, const refs_array_meta *array);
-
 /** What is listed: subdatasets, or all that may be rasters (open option LIST_ALL_ARRAYS). */
 enum class RefsListing { rasters, all };
 RefsListing RefsListingOf(CSLConstList options);

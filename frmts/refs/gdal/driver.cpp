@@ -156,41 +156,11 @@ std::vector<std::string> rastersOf(const refs_hierarchy *hierarchy) {
     std::vector<std::string> paths, coordinates;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (!RefsIsSubdataset(hierarchy, array)) continue;
+        if (!refs_cf_is_offered(hierarchy, array)) continue;
         (refs_cf_is_coordinate(hierarchy, array) ? coordinates : paths).push_back(array->path);
     }
     paths.insert(paths.end(), coordinates.begin(), coordinates.end());
     return paths;
-}
-
-/** The only array for which `isMeant`; null where there are none or several. */
-template <class Meant>
-const refs_array_meta *onlyArray(const refs_hierarchy *hierarchy, Meant isMeant) {
-    const refs_array_meta *only = nullptr;
-    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
-        const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (!isMeant(array)) continue;
-        if (only != nullptr) return nullptr;
-        only = array;
-    }
-    return only;
-}
-
-/** The only raster that holds data and not coordinates; where there are no rasters, the only array
- * that does, or is there at all. */
-const refs_array_meta *onlyVariable(const refs_hierarchy *hierarchy) {
-    bool hasRasters = false;
-    const refs_array_meta *only = onlyArray(hierarchy, [&](const refs_array_meta *array) {
-        const bool isRaster = RefsIsSubdataset(hierarchy, array);
-        hasRasters = hasRasters || isRaster;
-        return isRaster && !refs_cf_is_coordinate(hierarchy, array) &&
-               !refs_cf_is_place_of_others(hierarchy, array);
-    });
-    if (hasRasters) return only;
-    only = onlyArray(hierarchy, [&](const refs_array_meta *array) {
-        return RefsHoldsNumbers(array) && !refs_cf_serves_others(hierarchy, array);
-    });
-    return only != nullptr ? only : onlyArray(hierarchy, RefsHoldsNumbers);
 }
 
 /** What is wrong with the brackets of a name of which no array is called so; empty where nothing
@@ -232,7 +202,7 @@ const refs_array_meta *chooseArray(const RefsName &name, const refs_hierarchy *h
         if (array == nullptr) (void)failWithoutArray(name, hierarchy, error);
         return array;
     }
-    return onlyVariable(hierarchy);
+    return refs_cf_find_only(hierarchy);
 }
 
 GDALDataset *openName(const RefsName &name, CSLConstList options, refs_error *error);

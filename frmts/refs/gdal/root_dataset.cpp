@@ -22,16 +22,6 @@ CPLStringList RefsListOf(const refs_cf_items &items) {
     return list;
 }
 
-bool RefsHoldsNumbers(const refs_array_meta *array) {
-    return array->status == REFS_OK && RefsPixelTypeOf(array->dtype).gdal != GDT_Unknown;
-}
-
-bool RefsIsSubdataset(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
-    return RefsHoldsNumbers(array) && array->rank >= 2 && !array->is_instruction &&
-           !refs_cf_is_bounds(hierarchy, array) && !refs_cf_is_overview(hierarchy, array) &&
-           !refs_cf_is_mask(hierarchy, array);
-}
-
 RefsListing RefsListingOf(CSLConstList options) {
     return CPLFetchBool(options, "LIST_ALL_ARRAYS", false) ? RefsListing::all
                                                            : RefsListing::rasters;
@@ -42,8 +32,8 @@ refs_status RefsListSubdatasets(const RefsName &name, const refs_hierarchy *hier
     int number = 0;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        const bool isListed = array->status != REFS_OK || RefsIsSubdataset(hierarchy, array) ||
-                              (listing == RefsListing::all && RefsHoldsNumbers(array));
+        const bool isListed = array->status != REFS_OK || refs_cf_is_offered(hierarchy, array) ||
+                              (listing == RefsListing::all && refs_cf_holds_pixels(array));
         if (!isListed) continue;
         RefsBuffer text;
         REFS_TRY(refs_cf_subdataset_description(hierarchy, array, nullptr, &text, error));
@@ -66,7 +56,7 @@ void RefsRootDataset::noteWhatIsNotListed() const {
     size_t n = 0;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(archive_->hierarchy()); i++) {
         const refs_array_meta *array = refs_hierarchy_array(archive_->hierarchy(), i);
-        if (!RefsHoldsNumbers(array) || array->rank >= 2) continue;
+        if (!refs_cf_holds_pixels(array) || array->rank >= 2) continue;
         n++;
         if (first == nullptr || refs_cf_serves_others(archive_->hierarchy(), first)) first = array;
     }

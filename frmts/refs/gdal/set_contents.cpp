@@ -28,17 +28,13 @@ refs_status readInline(void *user, const refs_array_meta *meta, double *values, 
     return refs_array_read_doubles(array, 1, values, error);
 }
 
-bool isRaster(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
-    return RefsIsSubdataset(hierarchy, array) && !refs_cf_is_coordinate(hierarchy, array) &&
-           !refs_cf_is_coordinate_of_group(hierarchy, array);
-}
-
 refs_status describe(const refs_hierarchy *hierarchy, refs_store *store, bool isOfRasters,
                      std::string &contents, refs_error *error) {
     const refs_cf_values values = {readInline, nullptr, nullptr, store};
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (isOfRasters ? !isRaster(hierarchy, array) : !RefsHoldsNumbers(array)) continue;
+        if (isOfRasters ? !refs_cf_is_data(hierarchy, array) : !refs_cf_holds_pixels(array))
+            continue;
         RefsBuffer text;
         REFS_TRY(refs_cf_subdataset_description(hierarchy, array, &values, &text, error));
         const bool isTooMuch = contents.size() + text.size > mostBytes && !contents.empty();
