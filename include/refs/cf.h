@@ -141,6 +141,13 @@ bool refs_cf_default_fill(const refs_dtype *dtype, uint8_t *fill);
  * bytes, as in the netCDF driver. refs_cf_describe looks at the valid range, too. */
 bool refs_cf_is_marked_unsigned(const refs_array_meta *array);
 
+/** Whether numbers of the attribute `name` are of the type of their variable, which JSON does not
+ * tell (CF 2.5.1 and 3.5; NUG, "Attribute conventions"). */
+bool refs_cf_has_type_of_variable(refs_str name);
+
+/** Whether `array` says that its values are times, as `SHOW_TIME` of GDAL means it. */
+bool refs_cf_says_time(const refs_array_meta *array);
+
 /** The text of an attribute, or of a list of one text; NULL `data` where it is none. */
 refs_str refs_cf_attribute_text(const refs_json *attributes, const char *name);
 

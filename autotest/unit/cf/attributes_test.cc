@@ -107,4 +107,12 @@ TEST_F(Attributes, CompareWordsInAnyCase) {
     EXPECT_FALSE(refs_cf__begins(refs_str_from("c"), "CF"));
 }
 
+TEST_F(Attributes, OfSomeNamesHaveTheTypeOfTheirVariable) {
+    for (const char *name : {"_FillValue", "missing_value", "valid_range", "valid_min", "valid_max",
+                             "flag_values", "flag_masks"})
+        EXPECT_TRUE(refs_cf_has_type_of_variable(refs_str_from(name))) << name;
+    for (const char *name : {"scale_factor", "actual_range", "valid", ""})
+        EXPECT_FALSE(refs_cf_has_type_of_variable(refs_str_from(name))) << name;
+}
+
 } // namespace

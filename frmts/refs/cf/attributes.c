@@ -41,6 +41,18 @@ refs_str refs_cf_attribute_text(const refs_json *attributes, const char *name) {
     return refs_cf__text(attributes, name);
 }
 
+bool refs_cf_has_type_of_variable(refs_str name) {
+    static const char *const names[] = {"_FillValue", "missing_value", "valid_range", "valid_min",
+                                        "valid_max",  "flag_values",   "flag_masks"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (refs_str_is(name, names[i])) return true;
+    return false;
+}
+
+bool refs_cf_says_time(const refs_array_meta *array) {
+    return refs_str_is(refs_cf__text(array->attributes, "standard_name"), "time");
+}
+
 refs_str refs_cf__text_any_case(const refs_json *attributes, const char *name) {
     refs_str text = refs_cf__text(attributes, name);
     for (size_t i = 0; text.data == NULL && i < refs_json_size(attributes); i++)

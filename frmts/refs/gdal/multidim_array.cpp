@@ -4,7 +4,6 @@
 #include "guard.h"
 #include "multidim.h"
 #include "multidim_attribute.h"
-#include "multidim_conventions.h"
 #include "multidim_raw_block.h"
 #include "report.h"
 

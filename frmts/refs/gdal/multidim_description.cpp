@@ -3,7 +3,6 @@
 
 #include "geotiff.h"
 #include "multidim.h"
-#include "multidim_conventions.h"
 #include "multidim_number.h"
 #include "pixel_type.h"
 #include "report.h"

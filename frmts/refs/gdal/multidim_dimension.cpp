@@ -1,7 +1,6 @@
 /* multidim_dimension.cpp -- dimensions, see multidim.h. */
 #include "guard.h"
 #include "multidim.h"
-#include "multidim_conventions.h"
 
 namespace {
 
@@ -9,6 +8,23 @@ namespace {
 std::string parentName(const RefsDimensionId &id) {
     if (!id.shared) return "";
     return id.group.empty() ? "/" : id.group;
+}
+
+/** A type in GDAL's words; "" where it is not known. */
+const char *typeOf(refs_cf_axis_kind kind) {
+    switch (kind) {
+    case REFS_CF_AXIS_X:
+        return GDAL_DIM_TYPE_HORIZONTAL_X;
+    case REFS_CF_AXIS_Y:
+        return GDAL_DIM_TYPE_HORIZONTAL_Y;
+    case REFS_CF_AXIS_Z:
+        return GDAL_DIM_TYPE_VERTICAL;
+    case REFS_CF_AXIS_TIME:
+        return GDAL_DIM_TYPE_TEMPORAL;
+    case REFS_CF_AXIS_OTHER:
+        return "";
+    }
+    return "";
 }
 
 } // namespace
@@ -20,8 +36,8 @@ std::shared_ptr<GDALDimension> RefsDimension::create(const RefsMultidimSetPtr &s
 
 RefsDimension::RefsDimension(const RefsMultidimSetPtr &set, const RefsDimensionId &id,
                              const refs_array_meta *variable)
-    : GDALDimension(parentName(id), id.name, RefsAxisOf(variable).type,
-                    RefsAxisOf(variable).direction, id.size),
+    : GDALDimension(parentName(id), id.name, typeOf(refs_cf_axis_kind_of(variable)),
+                    refs_cf_axis_direction_of(variable), id.size),
       set_(set), variable_(variable) {}
 
 std::shared_ptr<GDALMDArray> RefsDimension::GetIndexingVariable() const {

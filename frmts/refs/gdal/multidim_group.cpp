@@ -3,7 +3,6 @@
 #include "instead.h"
 #include "multidim.h"
 #include "multidim_attribute.h"
-#include "multidim_conventions.h"
 #include "report.h"
 
 namespace {
@@ -66,7 +65,7 @@ struct Shown {
                (coordinates || !refs_cf_is_coordinate(hierarchy, array)) &&
                (bounds || !refs_cf_is_bounds(hierarchy, array)) &&
                (indexing || array->rank != 1 || !EQUAL(array->dims[0], array->name)) &&
-               (time || RefsAttributeText(array->attributes, "standard_name") != "time");
+               (time || !refs_cf_says_time(array));
     }
 };
 

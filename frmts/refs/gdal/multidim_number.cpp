@@ -2,19 +2,15 @@
 #include "multidim_number.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
+
+#include "refs/cf.h"
 
 namespace {
 
 /** Single precision is told by nine digits: a number with more was widened by its writer. */
 constexpr int singleDigits = 9;
-
-// CF 2.5.1 and 3.5, NetCDF User Guide "Attribute conventions".
-constexpr std::array<const char *, 7> namesOfVariableType{{"_FillValue", "missing_value",
-                                                           "valid_range", "valid_min", "valid_max",
-                                                           "flag_values", "flag_masks"}};
 
 bool isWrittenAsInteger(const refs_json *number) {
     const refs_str text = refs_json_text(number);
@@ -79,8 +75,7 @@ GDALDataType RefsNumberTypeOf(const std::string &name, const refs_json *value,
         value, [](const refs_json *number) { return digitsOf(number) <= singleDigits; });
     if (!isShort && !RefsJsonAll(value, isWrittenAsInteger) && holdsAll(GDT_Float32, value))
         return GDT_Float32;
-    const bool ofVariable = std::find(namesOfVariableType.begin(), namesOfVariableType.end(),
-                                      name) != namesOfVariableType.end();
+    const bool ofVariable = refs_cf_has_type_of_variable(refs_str_from(name.c_str()));
     if (ofVariable && holdsAll(variableType, value)) return variableType;
     return RefsJsonAll(value, isWrittenAsInteger) ? integerTypeOf(value) : GDT_Float64;
 }

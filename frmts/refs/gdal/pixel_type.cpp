@@ -59,6 +59,10 @@ const std::array<Row, 18> rows{{
 
 } // namespace
 
+RefsIntegers RefsIntegersOf(const refs_array_meta *array) {
+    return refs_cf_is_marked_unsigned(array) ? RefsIntegers::Unsigned : RefsIntegers::AsStored;
+}
+
 RefsPixelType RefsPixelTypeOf(const refs_dtype &dtype, RefsIntegers integers) {
     const refs_type type = integers == RefsIntegers::Unsigned && dtype.type == REFS_TYPE_INT
                                ? REFS_TYPE_UINT

@@ -20,6 +20,9 @@ struct RefsPixelType {
 /** How integers with a sign are to be read: CF's _Unsigned makes unsigned ones of them. */
 enum class RefsIntegers { AsStored, Unsigned };
 
+/** How those of an array are. */
+RefsIntegers RefsIntegersOf(const refs_array_meta *array);
+
 RefsPixelType RefsPixelTypeOf(const refs_dtype &dtype,
                               RefsIntegers integers = RefsIntegers::AsStored);
 

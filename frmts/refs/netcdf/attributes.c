@@ -2,6 +2,7 @@
  * a number had: integers are NC_INT or the first of NC_INT64, NC_UINT64 that holds them, others
  * NC_DOUBLE. */
 #include "ncrefs.h"
+#include "refs/cf.h"
 
 #include "refs/unlimited.h"
 
@@ -12,10 +13,6 @@ static const char *const hidden[] = {
     "_NCZARR_SUPERBLOCK",     "_nczarr_array",  "_nczarr_group",       "_nczarr_attrs",
     "_nczarr_superblock",     "DIMENSION_LIST", "REFERENCE_LIST",      "tiff_colors",
     REFS_UNLIMITED_DIMENSIONS};
-
-/* CF, sections 2.5.1 and 3.5: they are of the type of their variable. */
-static const char *const typed[] = {"missing_value", "valid_min",   "valid_max",
-                                    "valid_range",   "flag_values", "flag_masks"};
 
 #define N(list) (sizeof(list) / sizeof *(list))
 
@@ -187,7 +184,7 @@ static refs_status add_numbers(const char *name, const refs_json *value, nc_type
     for (size_t i = 0; i < n; i++) put_number(item(value, i), made.type, made.values, i);
     bool is_number = of >= NC_BYTE && of <= NC_UINT64 && of != NC_CHAR;
     refs_status status = REFS_OK;
-    if (is_number && of != made.type && is_among(name, typed, N(typed)))
+    if (is_number && of != made.type && refs_cf_has_type_of_variable(refs_str_from(name)))
         status = retype(&made, of, err);
     if (status == REFS_OK) return add(all, &made, err);
     refs_free(made.values);
