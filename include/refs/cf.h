@@ -124,6 +124,24 @@ refs_cf_axis_kind refs_cf_axis_kind_of(const refs_array_meta *variable);
 /** Where its values grow to: "EAST", "NORTH", "UP", "DOWN", or "" where nothing tells. */
 const char *refs_cf_axis_direction_of(const refs_array_meta *variable);
 
+/** What the axes of a raster count. */
+typedef enum refs_cf_grid {
+    REFS_CF_GRID_PLAIN,     /**< nothing that is known */
+    REFS_CF_GRID_LONGLAT,   /**< longitude and latitude */
+    REFS_CF_GRID_PROJECTED, /**< metres of a projection */
+} refs_cf_grid;
+
+/** How the coordinate variable of an axis of a raster is written. */
+typedef struct refs_cf_axis_words {
+    const char *name; /**< where it has none */
+    const char *axis; /**< the attributes of these names; NULL where there is none */
+    const char *standard_name;
+    const char *units;
+} refs_cf_axis_words;
+
+/** The words for the axis x, else y (CF 4.1, 4.2 and 5.6). */
+refs_cf_axis_words refs_cf_words_of_axis(refs_cf_axis_kind kind, refs_cf_grid grid);
+
 /** Whether the fill value of an array is the one that netCDF uses where nobody chose another (NUG,
  * "Fill values"). Bytes have such in netCDF's tables, too, and nothing is filled with it. */
 bool refs_cf_fill_is_default(const refs_array_meta *array);

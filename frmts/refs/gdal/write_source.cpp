@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "guard.h"
+#include "refs/cf.h"
 #include "report.h"
 
 /* -- attributes -------------------------------------------------------------------------------- */
@@ -191,8 +192,8 @@ class Raster {
         isGeographic_ = srs != nullptr && srs->IsGeographic();
         hasSrs_ = srs != nullptr;
         hasTransform_ = dataset->GetGeoTransform(transform_) == CE_None;
-        x_ = axisCalled("X", isGeographic_ ? "lon" : "x");
-        y_ = axisCalled("Y", isGeographic_ ? "lat" : "y");
+        x_ = axisCalled(wordsOf(REFS_CF_AXIS_X));
+        y_ = axisCalled(wordsOf(REFS_CF_AXIS_Y));
         findExtra();
     }
 
@@ -232,17 +233,14 @@ class Raster {
     }
     RefsJsonMembers axisAttributes(bool ofRows) const {
         RefsJsonMembers members;
-        members.addText("axis", ofRows ? "Y" : "X");
-        if (isGeographic_) {
-            members.addText("standard_name", ofRows ? "latitude" : "longitude");
-            members.addText("units", ofRows ? "degrees_north" : "degrees_east");
-        } else if (hasSrs_) {
-            members.addText("standard_name",
-                            ofRows ? "projection_y_coordinate" : "projection_x_coordinate");
-            const char *unit = nullptr;
-            const double metres = dataset_->GetSpatialRef()->GetLinearUnits(&unit);
-            members.addText("units", metres == 1 || unit == nullptr ? "m" : unit);
-        }
+        refs_cf_axis_words words = wordsOf(ofRows ? REFS_CF_AXIS_Y : REFS_CF_AXIS_X);
+        const char *unit = nullptr;
+        if (hasSrs_ && !isGeographic_ && dataset_->GetSpatialRef()->GetLinearUnits(&unit) != 1 &&
+            unit != nullptr)
+            words.units = unit;
+        members.addText("axis", words.axis);
+        if (words.standard_name != nullptr) members.addText("standard_name", words.standard_name);
+        if (words.units != nullptr) members.addText("units", words.units);
         addMetadata(ofRows ? y_ : x_, members);
         return members;
     }
@@ -292,14 +290,20 @@ class Raster {
     }
 
   private:
-    /** The dimension whose attribute "axis" is a letter. */
-    std::string axisCalled(const char *letter, const char *otherwise) const {
+    refs_cf_axis_words wordsOf(refs_cf_axis_kind kind) const {
+        return refs_cf_words_of_axis(kind, isGeographic_ ? REFS_CF_GRID_LONGLAT
+                                           : hasSrs_     ? REFS_CF_GRID_PROJECTED
+                                                         : REFS_CF_GRID_PLAIN);
+    }
+
+    /** The dimension that the metadata call this axis. */
+    std::string axisCalled(const refs_cf_axis_words &words) const {
         for (CSLConstList item = dataset_->GetMetadata(); item != nullptr && *item; item++) {
             const char *hash = strchr(*item, '#');
-            if (hash != nullptr && EQUAL(hash, (std::string("#axis=") + letter).c_str()))
+            if (hash != nullptr && EQUAL(hash, (std::string("#axis=") + words.axis).c_str()))
                 return std::string(*item, hash);
         }
-        return otherwise;
+        return words.name;
     }
 
     void findExtra() {
