@@ -44,8 +44,8 @@ class Repository {
     std::string Find(const char *path, const std::vector<uint64_t> &index) {
         refs_icechunk_chunk chunk;
         refs_error err = REFS_ERROR_INIT;
-        const refs_status status = refs_icechunk_find(opened, refs_str_from(path), index.data(),
-                                                      index.size(), &chunk, &err);
+        const refs_icechunk_place place = {refs_str_from(path), index.data(), index.size()};
+        const refs_status status = refs_icechunk_find(opened, &place, &chunk, &err);
         if (status == REFS_NOT_FOUND) return "absent";
         if (status != REFS_OK) return std::string(refs_status_text(status)) + ": " + err.message;
         std::string text = Describe(chunk);

@@ -17,12 +17,11 @@ typedef enum refs_icechunk_file_type {
     REFS_ICECHUNK_REPO = 6
 } refs_icechunk_file_type;
 
-/** Appends the flatbuffer in the file `location`, and tells the version of its specification, 1 or
- * 2. REFS_NOT_FOUND: there is no such file, or one of type REPO does not begin as these files
- * do: it may be anything. REFS_UNSUPPORTED: a later version, or another compression. Failures name
- * the location. */
+/** Appends the flatbuffer in the file `location`. REFS_NOT_FOUND: there is no such file, or one of
+ * type REPO does not begin as these files do: it may be anything. REFS_UNSUPPORTED: a later
+ * version, or another compression. Failures name the location. */
 refs_status refs_icechunk__file_read(const refs_icechunk_source *source, const char *location,
                                      refs_icechunk_file_type type, refs_buf *buffer,
-                                     unsigned *version, refs_error *err);
+                                     refs_error *err);
 
 #endif

@@ -79,13 +79,13 @@ refs_status refs_icechunk__flex_at(const refs_flex_value *value, size_t i, refs_
     return REFS_OK;
 }
 
-static refs_status key_at(const refs_flex_value *map, size_t keys, unsigned width, size_t i,
-                          refs_str *key, refs_error *err) {
-    size_t at = 0, to = 0;
-    if (!refs_mul_size(i, width, &at) || !refs_add_size(at, keys, &at)) return fail(err);
-    REFS_TRY(follow(map->buffer, at, width, &to, err));
-    const uint8_t *begin = map->buffer.data + to;
-    const uint8_t *end = memchr(begin, '\0', map->buffer.size - to);
+/* The key whose offset, of `width` bytes, is at `at`. */
+static refs_status key_at(refs_bytes buffer, size_t at, unsigned width, refs_str *key,
+                          refs_error *err) {
+    size_t to = 0;
+    REFS_TRY(follow(buffer, at, width, &to, err));
+    const uint8_t *begin = buffer.data + to;
+    const uint8_t *end = memchr(begin, '\0', buffer.size - to);
     if (end == NULL) return fail(err);
     *key = refs_str_view((const char *)begin, (size_t)(end - begin));
     return REFS_OK;
@@ -104,8 +104,9 @@ refs_status refs_icechunk__flex_get(const refs_flex_value *map, const char *name
     if (width != 1 && width != 2 && width != 4 && width != 8) return fail(err);
     for (size_t i = 0; i < n; i++) {
         refs_str key = {NULL, 0};
-        REFS_TRY(key_at(map, keys, (unsigned)width, i, &key, err));
+        REFS_TRY(key_at(map->buffer, keys, (unsigned)width, &key, err));
         if (refs_str_is(key, name)) return refs_icechunk__flex_at(map, i, member, err);
+        if (!refs_add_size(keys, width, &keys)) return fail(err);
     }
     return REFS_OK;
 }

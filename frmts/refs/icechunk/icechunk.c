@@ -117,19 +117,18 @@ size_t refs_icechunk_memory(const refs_icechunk *repository) {
 /* Who looks for a chunk in one manifest after the other. */
 typedef struct search {
     refs_icechunk *repository;
-    const refs_icechunk_node *node;
-    const uint64_t *index;
+    refs_icechunk_wanted wanted;
     refs_icechunk_chunk *chunk;
 } search;
 
 static refs_status search_manifest(void *user, uint32_t manifest, refs_error *err) {
-    const search *wanted = user;
-    refs_icechunk *repository = wanted->repository;
+    const search *of = user;
+    refs_icechunk *repository = of->repository;
     refs_block *block;
     const refs_block_id id = {0, manifest};
     REFS_TRY(refs_block_cache_get(repository->manifests, id, &block, err));
-    refs_status status = refs_icechunk__manifest_find(&repository->source, block, wanted->node,
-                                                      wanted->index, wanted->chunk, err);
+    refs_status status =
+        refs_icechunk__manifest_find(&repository->source, block, &of->wanted, of->chunk, err);
     if (status != REFS_OK && status != REFS_NOT_FOUND) {
         char text[REFS_OBJECT_ID_TEXT + 1];
         refs_icechunk__id_format(
@@ -140,16 +139,16 @@ static refs_status search_manifest(void *user, uint32_t manifest, refs_error *er
     return status;
 }
 
-refs_status refs_icechunk_find(refs_icechunk *repository, refs_str path, const uint64_t *index,
-                               size_t rank, refs_icechunk_chunk *chunk, refs_error *err) {
-    const uint32_t number = refs_icechunk__snapshot_find(&repository->snapshot, path);
+refs_status refs_icechunk_find(refs_icechunk *repository, const refs_icechunk_place *place,
+                               refs_icechunk_chunk *chunk, refs_error *err) {
+    const uint32_t number = refs_icechunk__snapshot_find(&repository->snapshot, place->path);
     memset(chunk, 0, sizeof *chunk);
     if (number == REFS_INTERN_NONE) return REFS_NOT_FOUND;
     const refs_icechunk_node *node = &repository->snapshot.nodes[number];
-    if (node->rank != rank) return REFS_NOT_FOUND;
-    search wanted = {repository, node, index, chunk};
-    return refs_icechunk__snapshot_each_manifest(&repository->snapshot, node, index,
-                                                 search_manifest, &wanted, err);
+    if (node->rank != place->rank) return REFS_NOT_FOUND;
+    search of = {repository, {node, place->index}, chunk};
+    const refs_manifest_visitor visitor = {search_manifest, &of};
+    return refs_icechunk__snapshot_each_manifest(&repository->snapshot, &of.wanted, &visitor, err);
 }
 
 refs_status refs_icechunk_container(const refs_icechunk *repository, refs_str name,

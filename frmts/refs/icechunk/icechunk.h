@@ -113,11 +113,18 @@ typedef struct refs_icechunk_chunk {
     struct refs_block *block; /**< to be released by the caller */
 } refs_icechunk_chunk;
 
-/** Finds a chunk of the array at `path`, which has no slash at its beginning; "" is the root.
- * REFS_NOT_FOUND without a message: there is no such chunk, or no such array. May read manifests.
+/** Which chunk of which array. */
+typedef struct refs_icechunk_place {
+    refs_str path;         /**< of the array, without a slash at its beginning; "" is the root */
+    const uint64_t *index; /**< of the chunk along each dimension */
+    size_t rank;
+} refs_icechunk_place;
+
+/** Finds a chunk. REFS_NOT_FOUND without a message: there is no such chunk, or no such array. May
+ * read manifests.
  */
-refs_status refs_icechunk_find(refs_icechunk *repository, refs_str path, const uint64_t *index,
-                               size_t rank, refs_icechunk_chunk *chunk, refs_error *err);
+refs_status refs_icechunk_find(refs_icechunk *repository, const refs_icechunk_place *place,
+                               refs_icechunk_chunk *chunk, refs_error *err);
 
 /** What a container that virtual chunks are relative to begins with, as "s3://bucket/"; no data
  * where the repository has none of this name. */

@@ -89,12 +89,10 @@ static refs_status open_manifest(manifest *opened, const uint8_t *id, refs_error
 static refs_status read_manifest(const refs_icechunk_source *source, const uint8_t *id,
                                  manifest *read, refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
-    unsigned version;
     refs_status status = refs_icechunk__object_location(source, "manifests", id, &location, err);
     const char *name = (const char *)location.data;
     if (status == REFS_OK)
-        status = refs_icechunk__file_read(source, name, REFS_ICECHUNK_MANIFEST, &read->buffer,
-                                          &version, err);
+        status = refs_icechunk__file_read(source, name, REFS_ICECHUNK_MANIFEST, &read->buffer, err);
     const bool was_read = status == REFS_OK;
     if (was_read) status = open_manifest(read, id, err);
     if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", name);
@@ -169,17 +167,23 @@ static refs_status find_array(const manifest *held, const uint8_t *wanted, uint3
     return REFS_NOT_FOUND;
 }
 
-static refs_status index_of(const refs_flat_vector *refs, uint32_t i, size_t rank,
-                            refs_flat_table *ref, const uint8_t **index, refs_error *err) {
+/* A reference of an array. */
+typedef struct reference {
+    refs_flat_table table;
+    const uint8_t *index; /* of its chunk, four bytes for each dimension */
+} reference;
+
+static refs_status open_reference(const refs_flat_vector *refs, uint32_t i, size_t rank,
+                                  reference *ref, refs_error *err) {
     refs_flat_vector numbers;
-    REFS_TRY(refs_icechunk__flat_table_at(refs, i, ref, err));
-    REFS_TRY(refs_icechunk__flat_vector(ref, REF_INDEX, 4, &numbers, err));
+    REFS_TRY(refs_icechunk__flat_table_at(refs, i, &ref->table, err));
+    REFS_TRY(refs_icechunk__flat_vector(&ref->table, REF_INDEX, 4, &numbers, err));
     if (numbers.n != rank)
         return refs_fail(err, REFS_CORRUPT,
                          "reference %u of the manifest has an index of %u numbers; the array has "
                          "%zu dimensions",
                          (unsigned)i, (unsigned)numbers.n, rank);
-    *index = refs_icechunk__flat_at(&numbers, 0, 4);
+    ref->index = refs_icechunk__flat_at(&numbers, 0, 4);
     return REFS_OK;
 }
 
@@ -192,13 +196,12 @@ static int compare_index(const uint8_t *stored, const uint64_t *wanted, size_t r
 }
 
 static refs_status search_ref(const refs_flat_vector *refs, const uint64_t *wanted, size_t rank,
-                              refs_flat_table *ref, refs_error *err) {
+                              reference *ref, refs_error *err) {
     uint32_t low = 0, high = refs->n;
     while (low < high) {
-        const uint8_t *index;
         const uint32_t middle = low + (high - low) / 2;
-        REFS_TRY(index_of(refs, middle, rank, ref, &index, err));
-        const int order = compare_index(index, wanted, rank);
+        REFS_TRY(open_reference(refs, middle, rank, ref, err));
+        const int order = compare_index(ref->index, wanted, rank);
         if (order == 0) return REFS_OK;
         if (order < 0)
             low = middle + 1;
@@ -210,34 +213,34 @@ static refs_status search_ref(const refs_flat_vector *refs, const uint64_t *want
 
 static refs_status check_order(const refs_flat_vector *refs, size_t rank, refs_error *err) {
     uint64_t previous[REFS_ICECHUNK_MAX_RANK];
-    refs_flat_table ref;
+    reference ref;
     for (uint32_t i = 0; i < refs->n; i++) {
-        const uint8_t *index;
-        REFS_TRY(index_of(refs, i, rank, &ref, &index, err));
-        if (i > 0 && compare_index(index, previous, rank) <= 0)
+        REFS_TRY(open_reference(refs, i, rank, &ref, err));
+        if (i > 0 && compare_index(ref.index, previous, rank) <= 0)
             return refs_fail(err, REFS_CORRUPT,
                              "references %u and %u of the manifest do not ascend", (unsigned)i - 1,
                              (unsigned)i);
-        for (size_t dim = 0; dim < rank; dim++) previous[dim] = refs_load_le32(index + 4 * dim);
+        for (size_t dim = 0; dim < rank; dim++) previous[dim] = refs_load_le32(ref.index + 4 * dim);
     }
     return REFS_OK;
 }
 
-static refs_status find_ref(manifest *held, const refs_icechunk_node *node, const uint64_t *wanted,
-                            refs_flat_table *ref, refs_error *err) {
+static refs_status find_ref(manifest *held, const refs_icechunk_wanted *wanted, reference *ref,
+                            refs_error *err) {
     uint32_t number;
     refs_flat_table array;
     refs_flat_vector refs;
-    refs_status status = find_array(held, node->id, &number, &array, err);
+    const size_t rank = wanted->node->rank;
+    refs_status status = find_array(held, wanted->node->id, &number, &array, err);
     if (status == REFS_NOT_FOUND)
         return refs_fail(err, REFS_CORRUPT,
                          "the snapshot says that the manifest has references of this array, which "
-                         "it has not");
+                         "it does not have");
     REFS_TRY(status);
     REFS_TRY(refs_icechunk__flat_vector(&array, ARRAY_REFS, 4, &refs, err));
-    status = search_ref(&refs, wanted, node->rank, ref, err);
+    status = search_ref(&refs, wanted->index, rank, ref, err);
     if (status != REFS_NOT_FOUND || atomic_load(&held->known[number].is_ordered)) return status;
-    REFS_TRY(check_order(&refs, node->rank, err));
+    REFS_TRY(check_order(&refs, rank, err));
     atomic_store(&held->known[number].is_ordered, true);
     return REFS_NOT_FOUND;
 }
@@ -331,12 +334,12 @@ static refs_status keep_etag(refs_icechunk_chunk *chunk, refs_error *err) {
 }
 
 refs_status refs_icechunk__manifest_find(const refs_icechunk_source *source, refs_block *block,
-                                         const refs_icechunk_node *node, const uint64_t *index,
+                                         const refs_icechunk_wanted *wanted,
                                          refs_icechunk_chunk *chunk, refs_error *err) {
-    refs_flat_table ref;
+    reference ref;
     memset(chunk, 0, sizeof *chunk);
-    REFS_TRY(find_ref(manifest_of(block), node, index, &ref, err));
-    refs_status status = read_ref(source, block, &ref, chunk, err);
+    REFS_TRY(find_ref(manifest_of(block), wanted, &ref, err));
+    refs_status status = read_ref(source, block, &ref.table, chunk, err);
     if (status == REFS_OK) status = keep_etag(chunk, err);
     if (status == REFS_OK && chunk->block == NULL) chunk->block = refs_block_hold(block);
     if (status == REFS_OK) return REFS_OK;

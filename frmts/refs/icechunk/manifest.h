@@ -17,10 +17,10 @@
 refs_status refs_icechunk__manifest_read(const refs_icechunk_source *source, const uint8_t *id,
                                          refs_loaded_block *loaded, refs_error *err);
 
-/** Finds a chunk of `node` in the manifest that `block` holds, of which the chunk takes another
- * hold. REFS_NOT_FOUND without a message: it is not there. */
+/** Finds a chunk in the manifest that `block` holds, of which the chunk takes another hold.
+ * REFS_NOT_FOUND without a message: it is not there. */
 refs_status refs_icechunk__manifest_find(const refs_icechunk_source *source, refs_block *block,
-                                         const refs_icechunk_node *node, const uint64_t *index,
+                                         const refs_icechunk_wanted *wanted,
                                          refs_icechunk_chunk *chunk, refs_error *err);
 
 #endif

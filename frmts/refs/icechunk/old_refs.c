@@ -74,13 +74,12 @@ static refs_status is_deleted(const refs_icechunk_source *source, const char *re
 static refs_status read_head(const refs_icechunk_source *source, const refs_object_id *id,
                              refs_buf *buffer, refs_snapshot_head *head, refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
-    unsigned version;
     buffer->size = 0;
     refs_status status =
         refs_icechunk__object_location(source, "snapshots", id->bytes, &location, err);
     if (status == REFS_OK)
         status = refs_icechunk__file_read(source, (const char *)location.data,
-                                          REFS_ICECHUNK_SNAPSHOT, buffer, &version, err);
+                                          REFS_ICECHUNK_SNAPSHOT, buffer, err);
     if (status == REFS_OK) status = refs_icechunk__snapshot_head(refs_buf_view(buffer), head, err);
     refs_buf_clear(&location);
     return status;

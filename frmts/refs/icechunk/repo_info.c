@@ -69,12 +69,10 @@ static refs_status open_info(refs_repo_info *info, refs_error *err) {
 refs_status refs_icechunk__info_read(const refs_icechunk_source *source, refs_repo_info *info,
                                      refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
-    unsigned version;
     refs_status status = refs_icechunk_info_file(refs_str_from(source->folder), &location, err);
     const char *name = (const char *)location.data;
     if (status == REFS_OK)
-        status = refs_icechunk__file_read(source, name, REFS_ICECHUNK_REPO, &info->buffer, &version,
-                                          err);
+        status = refs_icechunk__file_read(source, name, REFS_ICECHUNK_REPO, &info->buffer, err);
     const bool was_read = status == REFS_OK;
     if (was_read) status = open_info(info, err);
     if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", name);

@@ -240,13 +240,12 @@ refs_status refs_icechunk__snapshot_read(const refs_icechunk_source *source,
                                          const refs_object_id *id, refs_icechunk_snapshot *snapshot,
                                          refs_error *err) {
     refs_buf location = REFS_BUF_INIT;
-    unsigned version;
     refs_status status =
         refs_icechunk__object_location(source, "snapshots", id->bytes, &location, err);
     const char *name = (const char *)location.data;
     if (status == REFS_OK)
-        status = refs_icechunk__file_read(source, name, REFS_ICECHUNK_SNAPSHOT, &snapshot->buffer,
-                                          &version, err);
+        status =
+            refs_icechunk__file_read(source, name, REFS_ICECHUNK_SNAPSHOT, &snapshot->buffer, err);
     const bool was_read = status == REFS_OK;
     if (was_read) status = check_id(snapshot, id, err);
     if (status == REFS_OK) status = read_nodes(source, snapshot, err);
@@ -290,18 +289,19 @@ static size_t count_before(const refs_icechunk_snapshot *snapshot, const refs_ic
     return low;
 }
 
-refs_status refs_icechunk__snapshot_each_manifest(
-    const refs_icechunk_snapshot *snapshot, const refs_icechunk_node *node, const uint64_t *index,
-    refs_status (*visit)(void *user, uint32_t manifest, refs_error *err), void *user,
-    refs_error *err) {
+refs_status refs_icechunk__snapshot_each_manifest(const refs_icechunk_snapshot *snapshot,
+                                                  const refs_icechunk_wanted *wanted,
+                                                  const refs_manifest_visitor *visitor,
+                                                  refs_error *err) {
+    const refs_icechunk_node *node = wanted->node;
     const bool is_sorted = node->rank > 0 && node->end - node->begin > 1;
-    const uint64_t place = node->rank > 0 ? index[node->sorted_by] : 0;
+    const uint64_t place = node->rank > 0 ? wanted->index[node->sorted_by] : 0;
     size_t i = is_sorted ? count_before(snapshot, node, place) : node->end;
     while (i-- > node->begin) {
         const refs_manifest_ref *ref = &snapshot->refs[i];
         if (is_sorted && ref->farthest <= place) break;
-        if (!covers(ref, node->rank, index)) continue;
-        refs_status status = visit(user, ref->manifest, err);
+        if (!covers(ref, node->rank, wanted->index)) continue;
+        refs_status status = visitor->visit(visitor->user, ref->manifest, err);
         if (status != REFS_NOT_FOUND) return status;
     }
     return REFS_NOT_FOUND;

@@ -56,12 +56,24 @@ refs_status refs_icechunk__snapshot_each_node(const refs_icechunk_snapshot *snap
 /** The number of a path, or REFS_INTERN_NONE. */
 uint32_t refs_icechunk__snapshot_find(const refs_icechunk_snapshot *snapshot, refs_str path);
 
-/** Has `visit` called for each manifest that may hold a chunk of an array, until it returns other
- * than REFS_NOT_FOUND, which is returned. */
-refs_status refs_icechunk__snapshot_each_manifest(
-    const refs_icechunk_snapshot *snapshot, const refs_icechunk_node *node, const uint64_t *index,
-    refs_status (*visit)(void *user, uint32_t manifest, refs_error *err), void *user,
-    refs_error *err);
+/** A chunk of an array. */
+typedef struct refs_icechunk_wanted {
+    const refs_icechunk_node *node;
+    const uint64_t *index; /**< along each of its dimensions */
+} refs_icechunk_wanted;
+
+/** Hears of manifests, by number. */
+typedef struct refs_manifest_visitor {
+    refs_status (*visit)(void *user, uint32_t manifest, refs_error *err);
+    void *user;
+} refs_manifest_visitor;
+
+/** Has `visit` called for each manifest that may hold a chunk, until it returns other than
+ * REFS_NOT_FOUND, which is returned. */
+refs_status refs_icechunk__snapshot_each_manifest(const refs_icechunk_snapshot *snapshot,
+                                                  const refs_icechunk_wanted *wanted,
+                                                  const refs_manifest_visitor *visitor,
+                                                  refs_error *err);
 
 /** What the history needs of a snapshot: of its flatbuffer, which must outlive it. */
 typedef struct refs_snapshot_head {

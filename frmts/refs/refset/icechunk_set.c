@@ -133,10 +133,10 @@ static refs_status set_ref(icechunk_set *set, refs_icechunk_chunk *chunk, refs_r
     return number_location(set, ref, err);
 }
 
-static refs_status find_in(icechunk_set *set, refs_str path, const uint64_t *index, size_t rank,
-                           refs_ref *ref, refs_error *err) {
+static refs_status find_at(icechunk_set *set, const refs_icechunk_place *place, refs_ref *ref,
+                           refs_error *err) {
     refs_icechunk_chunk chunk;
-    REFS_TRY(refs_icechunk_find(set->repository, path, index, rank, &chunk, err));
+    REFS_TRY(refs_icechunk_find(set->repository, place, &chunk, err));
     refs_status status = set_ref(set, &chunk, ref, err);
     refs_block_release(chunk.block);
     if (status != REFS_OK) refs_ref_release(ref);
@@ -158,14 +158,19 @@ static refs_str up_to_next_slash(refs_str text, refs_str path) {
  * there the first numbers may be names. */
 static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, refs_error *err) {
     const size_t most = key->separator == '/' && key->text.size > 0 ? key->rank - 1 : 0;
-    refs_str path = drop_end(key->prefix, 1);
+    refs_icechunk_place place = {drop_end(key->prefix, 1), key->index, key->rank};
+    const refs_str path = place.path;
     refs_status status = REFS_NOT_FOUND;
-    if (refs_str_is(path, "c") || refs_str_ends(path, "/c"))
-        status = find_in(self, drop_end(path, 2), key->index, key->rank, ref, err);
+    if (refs_str_is(path, "c") || refs_str_ends(path, "/c")) {
+        place.path = drop_end(path, 2);
+        status = find_at(self, &place, ref, err);
+        place.path = path;
+    }
     for (size_t n_names = 0; n_names <= most && status == REFS_NOT_FOUND; n_names++) {
-        const size_t rank = key->rank - n_names;
-        status = find_in(self, path, key->index + n_names, rank, ref, err);
-        path = up_to_next_slash(key->text, path);
+        place.rank = key->rank - n_names;
+        place.index = key->index + n_names;
+        status = find_at(self, &place, ref, err);
+        place.path = up_to_next_slash(key->text, place.path);
     }
     return status;
 }
@@ -174,7 +179,8 @@ static refs_status find(void *self, const refs_chunk_key *key, refs_ref *ref, re
 static refs_status find_scalar(void *self, refs_str key, refs_ref *ref, refs_error *err) {
     const uint64_t none = 0;
     if (!refs_str_is(key, "c") && !refs_str_ends(key, "/c")) return REFS_NOT_FOUND;
-    return find_in(self, drop_end(key, 2), &none, 0, ref, err);
+    const refs_icechunk_place place = {drop_end(key, 2), &none, 0};
+    return find_at(self, &place, ref, err);
 }
 
 static refs_status each(void *self, const refs_chunk_keys *keys, const refs_chunk_visitor *visitor,
