@@ -58,15 +58,15 @@ static refs_status add_sparse(refs_chunk_index *index, uint64_t number, refs_ind
     return REFS_OK;
 }
 
-refs_status refs_chunk_index_add(refs_chunk_index *index, uint64_t number, uint64_t offset,
-                                 uint64_t length, uint32_t filter_mask, refs_error *err) {
+refs_status refs_chunk_index_add(refs_chunk_index *index, uint64_t number, refs_source_range place,
+                                 uint32_t filter_mask, refs_error *err) {
     if (number >= index->n_chunks)
         return refs_fail(err, REFS_CORRUPT, "chunk %llu is outside the array",
                          (unsigned long long)number);
-    if (length > MAX_LENGTH || filter_mask > UINT16_MAX)
+    if (place.length > MAX_LENGTH || filter_mask > UINT16_MAX)
         return refs_fail(err, REFS_CORRUPT, "chunk %llu has %llu bytes and the filter mask %#x",
-                         (unsigned long long)number, (unsigned long long)length, filter_mask);
-    refs_index_entry entry = {offset, length & MAX_LENGTH, filter_mask & UINT16_MAX};
+                         (unsigned long long)number, (unsigned long long)place.length, filter_mask);
+    refs_index_entry entry = {place.offset, place.length & MAX_LENGTH, filter_mask & UINT16_MAX};
     if (!is_dense(index)) return add_sparse(index, number, entry, err);
     if (index->entries == NULL)
         index->entries = refs_calloc((size_t)index->n_chunks, sizeof *index->entries);
@@ -77,9 +77,9 @@ refs_status refs_chunk_index_add(refs_chunk_index *index, uint64_t number, uint6
 
 refs_status refs_chunk_index_add_inline(refs_chunk_index *index, uint64_t number, refs_bytes bytes,
                                         refs_error *err) {
-    size_t offset = index->inline_bytes.size;
+    const refs_source_range place = {index->inline_bytes.size, bytes.size};
     REFS_TRY(refs_buf_append(&index->inline_bytes, bytes.data, bytes.size, err));
-    return refs_chunk_index_add(index, number, offset, bytes.size, 0, err);
+    return refs_chunk_index_add(index, number, place, 0, err);
 }
 
 refs_status refs_chunk_index_add_elsewhere(refs_chunk_index *index, uint64_t number,
@@ -92,7 +92,7 @@ refs_status refs_chunk_index_add_elsewhere(refs_chunk_index *index, uint64_t num
     if (index->locations == NULL)
         index->locations = refs_calloc((size_t)index->n_chunks, sizeof *index->locations);
     if (index->locations == NULL) return refs_fail_nomem(err);
-    REFS_TRY(refs_chunk_index_add(index, number, entry.offset, entry.length,
+    REFS_TRY(refs_chunk_index_add(index, number, (refs_source_range){entry.offset, entry.length},
                                   (uint32_t)entry.filter_mask, err));
     index->locations[number] = location_id;
     return REFS_OK;

@@ -3,6 +3,7 @@
 #define REFS_SCAN_CHUNK_INDEX_H
 
 #include "refs/bytes.h"
+#include "source.h"
 
 #define REFS_SCAN_MAX_RANK 32
 
@@ -53,8 +54,8 @@ bool refs_chunk_index_number(const refs_chunk_index *index, const uint64_t *at, 
 
 /** Adds chunk `number`, of which there is none yet, or replaces it. REFS_CORRUPT where the length
  * or the mask cannot be kept. */
-refs_status refs_chunk_index_add(refs_chunk_index *index, uint64_t number, uint64_t offset,
-                                 uint64_t length, uint32_t filter_mask, refs_error *err);
+refs_status refs_chunk_index_add(refs_chunk_index *index, uint64_t number, refs_source_range place,
+                                 uint32_t filter_mask, refs_error *err);
 
 /** Adds chunk `number` with bytes that are kept in the index itself; `location_id` must be
  * REFS_SCAN_INLINE. */

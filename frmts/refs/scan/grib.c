@@ -635,10 +635,10 @@ static json_t *list_coordinates(const value_axis *axes, const char *valid_time,
     return json_string(text);
 }
 
-static refs_status add_variable(grib *self, size_t first, size_t n, const value_axis *axes,
+/* Adds an array of which the fields are known. */
+static refs_status add_variable(grib *self, array *added, const value_axis *axes,
                                 const grid_names *grid, refs_error *err) {
-    const grib_field *field = &self->list.fields[first];
-    array added = {.first = first, .n = n};
+    const grib_field *field = &self->list.fields[added->first];
     const char *dims[N_KINDS + 2];
     uint64_t chunks[N_KINDS + 2];
     char valid_time[64];
@@ -646,19 +646,19 @@ static refs_status add_variable(grib *self, size_t first, size_t n, const value_
     REFS_TRY(add_valid_time(self, axes, valid_time, err));
     for (int kind = 0; kind < N_KINDS; kind++) {
         if (axes[kind].n < 2) continue;
-        dims[added.rank] = axes[kind].name;
-        chunks[added.rank] = 1;
-        added.shape[added.rank++] = axes[kind].n;
+        dims[added->rank] = axes[kind].name;
+        chunks[added->rank] = 1;
+        added->shape[added->rank++] = axes[kind].n;
     }
     for (size_t i = 0; i < grid->rank; i++) {
-        dims[added.rank] = grid->dims[i];
-        chunks[added.rank] = added.shape[added.rank] = grid->shape[i];
-        added.rank++;
+        dims[added->rank] = grid->dims[i];
+        chunks[added->rank] = added->shape[added->rank] = grid->shape[i];
+        added->rank++;
     }
     refs_scan__grib_name(field, axes[LEVEL].n == 1, &name);
-    name_variable(self, field, name.name, added.name, sizeof added.name);
+    name_variable(self, field, name.name, added->name, sizeof added->name);
     json_t *codec =
-        json_pack("{s:s, s:s, s:s}", "id", "grib", "var", added.name, "dtype", "float64");
+        json_pack("{s:s, s:s, s:s}", "id", "grib", "var", added->name, "dtype", "float64");
     if (field->number > 0)
         json_object_set_new(codec, "field", json_integer((json_int_t)field->number));
     json_t *attributes = describe(self, field, &name);
@@ -669,12 +669,13 @@ static refs_status add_variable(grib *self, size_t first, size_t n, const value_
                                 .filters = json_pack("[o]", codec),
                                 .fill_value = json_string("NaN"),
                                 .attributes = attributes};
-    return add_array(self, &added, &document, err);
+    return add_array(self, added, &document, err);
 }
 
 static refs_status add_fields(grib *self, size_t first, size_t n, const grid_names *grid,
                               refs_error *err) {
     value_axis axes[N_KINDS] = {{NULL, 0, ""}};
+    array added = {.first = first, .n = n};
     grib_field *fields = &self->list.fields[first];
     refs_status status = REFS_OK;
     for (int kind = 0; kind < N_KINDS && status == REFS_OK; kind++)
@@ -682,7 +683,7 @@ static refs_status add_fields(grib *self, size_t first, size_t n, const grid_nam
     if (status == REFS_OK) status = place_fields(fields, n, axes, err);
     for (int kind = 0; kind < N_KINDS && status == REFS_OK; kind++)
         status = add_coordinate(self, fields, (coordinate_kind)kind, &axes[kind], err);
-    if (status == REFS_OK) status = add_variable(self, first, n, axes, grid, err);
+    if (status == REFS_OK) status = add_variable(self, &added, axes, grid, err);
     for (int kind = 0; kind < N_KINDS; kind++) refs_free(axes[kind].values);
     return status;
 }
@@ -730,8 +731,9 @@ static refs_status index_grib(void *self, size_t number, refs_chunk_index *index
         return refs_chunk_index_add_inline(index, 0, refs_buf_view(&wanted->bytes), err);
     }
     for (size_t i = 0; i < wanted->n; i++)
-        REFS_TRY(refs_chunk_index_add(index, outer > 0 ? fields[i].cell : 0, fields[i].offset,
-                                      fields[i].length, 0, err));
+        REFS_TRY(refs_chunk_index_add(index, outer > 0 ? fields[i].cell : 0,
+                                      (refs_source_range){fields[i].offset, fields[i].length}, 0,
+                                      err));
     return REFS_OK;
 }
 

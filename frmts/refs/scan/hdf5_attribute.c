@@ -189,15 +189,13 @@ static int compare_attributes(const void *left, const void *right) {
 
 static refs_status read_message(attribute_reader *reader, const refs_hdf5_object *object,
                                 const refs_hdf5_message *message, refs_error *err) {
-    refs_buf scratch = REFS_BUF_INIT;
-    refs_bytes body;
-    refs_status status =
-        refs_hdf5__message_body(reader->file, object, message, &scratch, &body, err);
+    refs_hdf5_body body;
+    refs_status status = refs_hdf5__message_body(reader->file, object, message, &body, err);
     if (status == REFS_OK && message->type == REFS_HDF5_ATTRIBUTE)
-        status = add_attribute(reader, body, message->order, err);
+        status = add_attribute(reader, body.bytes, message->order, err);
     else if (status == REFS_OK)
-        status = read_dense(reader, body, err);
-    refs_buf_clear(&scratch);
+        status = read_dense(reader, body.bytes, err);
+    refs_buf_clear(&body.shared);
     return status;
 }
 
@@ -229,20 +227,26 @@ const refs_hdf5_attribute *refs_hdf5__find_attribute(const refs_hdf5_attributes 
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-/* Elements of dimension `dim` and those behind it, from *at on. */
-static refs_status nested(const refs_hdf5_values *values, const refs_hdf5_attribute *attribute,
-                          size_t dim, const uint8_t **at, json_t **value, refs_error *err) {
+typedef struct elements {
+    const refs_hdf5_values *values;
+    const refs_hdf5_attribute *attribute;
+    const uint8_t *at; /* the next of them */
+} elements;
+
+/* Elements of dimension `dim` and those behind it. */
+static refs_status nested(elements *of, size_t dim, json_t **value, refs_error *err) {
+    const refs_hdf5_attribute *attribute = of->attribute;
+    refs_hdf5_file *file = of->values->file;
     if (dim == attribute->space.rank) {
-        const uint8_t *element = *at;
-        *at += attribute->type.size;
-        return refs_hdf5__value(values, &attribute->type, element, value, err);
+        const uint8_t *element = of->at;
+        of->at += attribute->type.size;
+        return refs_hdf5__value(of->values, &attribute->type, element, value, err);
     }
     json_t *list = json_array();
     for (uint64_t i = 0; i < attribute->space.shape[dim]; i++) {
         json_t *inner = NULL;
-        refs_status status =
-            refs_hdf5__later(values->file, nested(values, attribute, dim + 1, at, &inner, err));
-        if (status != REFS_OK || (inner == NULL && !values->file->is_missing)) {
+        refs_status status = refs_hdf5__later(file, nested(of, dim + 1, &inner, err));
+        if (status != REFS_OK || (inner == NULL && !file->is_missing)) {
             json_decref(list);
             *value = NULL;
             return status;
@@ -268,7 +272,8 @@ refs_status refs_hdf5__attribute_value(const refs_hdf5_values *values,
         return REFS_OK;
     }
     if (space->n == 1) return refs_hdf5__value(values, &attribute->type, at, value, err);
-    return nested(values, attribute, 0, &at, value, err);
+    elements of = {values, attribute, at};
+    return nested(&of, 0, value, err);
 }
 
 static bool is_hidden(const char *name) {

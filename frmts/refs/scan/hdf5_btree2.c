@@ -13,7 +13,7 @@ refs_status refs_hdf5__btree2_open(refs_hdf5_file *file, uint64_t address, refs_
     static const char what[] = "B-tree header";
     refs_buf buf = REFS_BUF_INIT;
     uint64_t size = 22u + file->offset_size + file->length_size;
-    refs_status status = refs_hdf5__read(file, address, size, &buf, what, err);
+    refs_status status = refs_hdf5__read(file, (refs_source_range){address, size}, &buf, what, err);
     if (status == REFS_OK) status = refs_hdf5__check(refs_buf_view(&buf), "BTHD", address, err);
     if (status == REFS_OK) {
         refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(&buf));
@@ -96,8 +96,9 @@ static refs_status read_node(walk *job, size_t depth, const refs_hdf5_node *node
     if (node->number > job->levels[depth].max_records)
         return refs_hdf5__corrupt(err, "B-tree node", node->address,
                                   "has more records than there is room for");
-    REFS_TRY(refs_hdf5__read(job->file, node->address, used_bytes(job, depth, node->number),
-                             &job->node, "B-tree node", err));
+    REFS_TRY(refs_hdf5__read(
+        job->file, (refs_source_range){node->address, used_bytes(job, depth, node->number)},
+        &job->node, "B-tree node", err));
     REFS_TRY(refs_hdf5__check(refs_buf_view(&job->node), signature, node->address, err));
     if (job->node.data[4] == 0 && job->node.data[5] == job->tree->type) return REFS_OK;
     return refs_hdf5__corrupt(err, "B-tree node", node->address, "is of another tree");

@@ -72,8 +72,8 @@ refs_status refs_hdf5__read_cache_image(refs_hdf5_file *file, uint64_t address, 
                                         refs_error *err) {
     refs_hdf5_cache_image *image = refs_calloc(1, sizeof *image);
     if (image == NULL) return refs_fail_nomem(err);
-    refs_status status =
-        refs_hdf5__read(file, address, length, &image->block, "the cache image", err);
+    refs_status status = refs_hdf5__read(file, (refs_source_range){address, length}, &image->block,
+                                         "the cache image", err);
     if (status == REFS_OK) status = take_apart(file, address, image, err);
     refs_hdf5__cache_image_free(status == REFS_OK ? file->image : image);
     if (status == REFS_OK) file->image = image;

@@ -33,7 +33,7 @@ refs_status refs_hdf5__chunks_add(refs_hdf5_chunks *chunks, const uint64_t *at,
     if (++chunks->n_added > chunks->file->options->limits.max_chunks)
         return refs_fail(err, REFS_LIMIT, "it has more than %llu chunks",
                          (unsigned long long)chunks->file->options->limits.max_chunks);
-    return refs_chunk_index_add(chunks->index, number, offset, chunk->size,
+    return refs_chunk_index_add(chunks->index, number, (refs_source_range){offset, chunk->size},
                                 mask_of(layout, at, chunk->mask), err);
 }
 
@@ -119,7 +119,8 @@ static refs_status check_page(refs_bytes page, uint64_t address, refs_error *err
 
 static refs_status add_block(refs_hdf5_chunks *chunks, const refs_hdf5_elements *elements,
                              const refs_hdf5_node *block, refs_buf *buf, refs_error *err) {
-    REFS_TRY(refs_hdf5__read(chunks->file, block->address, block->size, buf, "chunk index", err));
+    REFS_TRY(refs_hdf5__read(chunks->file, (refs_source_range){block->address, block->size}, buf,
+                             "chunk index", err));
     refs_bytes bytes = refs_buf_view(buf);
     if (elements->signature != NULL)
         REFS_TRY(refs_hdf5__check(bytes, elements->signature, block->address, err));

@@ -341,16 +341,15 @@ static refs_status read_message(refs_hdf5_file *file, uint16_t type, refs_bytes 
 static refs_status read_type(refs_hdf5_file *file, const refs_hdf5_object *object, uint16_t type,
                              refs_hdf5_dataset *dataset, refs_error *err) {
     const refs_hdf5_message *message = refs_hdf5__find_message(object, type);
-    refs_buf scratch = REFS_BUF_INIT;
-    refs_bytes body;
+    refs_hdf5_body body;
     if (message == NULL) {
         bool is_needed = type == REFS_HDF5_DATASPACE || type == REFS_HDF5_DATATYPE;
         return is_needed ? refs_fail(err, REFS_CORRUPT, "a dataset has no message of type %u", type)
                          : REFS_OK;
     }
-    refs_status status = refs_hdf5__message_body(file, object, message, &scratch, &body, err);
-    if (status == REFS_OK) status = read_message(file, type, body, dataset, err);
-    refs_buf_clear(&scratch);
+    refs_status status = refs_hdf5__message_body(file, object, message, &body, err);
+    if (status == REFS_OK) status = read_message(file, type, body.bytes, dataset, err);
+    refs_buf_clear(&body.shared);
     return status;
 }
 

@@ -115,7 +115,7 @@ static refs_status read_header(extensible_array *array, refs_error *err) {
     refs_hdf5_file *file = array->chunks->file;
     uint64_t address = array->chunks->layout->address;
     uint64_t size = 16u + 6u * file->length_size + file->offset_size;
-    REFS_TRY(refs_hdf5__read(file, address, size, &array->buf, what, err));
+    REFS_TRY(refs_hdf5__read(file, (refs_source_range){address, size}, &array->buf, what, err));
     REFS_TRY(refs_hdf5__check(refs_buf_view(&array->buf), "EAHD", address, err));
     refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(&array->buf));
     refs_hdf5__take(&cursor, 4);
@@ -197,8 +197,8 @@ static refs_status read_super_block(extensible_array *array, const refs_hdf5_nod
                                     refs_error *err) {
     size_t super = (size_t)node->number;
     const uint8_t *bitmap = NULL;
-    REFS_TRY(
-        refs_hdf5__read(array->chunks->file, node->address, node->size, &array->buf, what, err));
+    REFS_TRY(refs_hdf5__read(array->chunks->file, (refs_source_range){node->address, node->size},
+                             &array->buf, what, err));
     REFS_TRY(refs_hdf5__check(refs_buf_view(&array->buf), "EASB", node->address, err));
     refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(&array->buf));
     refs_hdf5__take(&cursor, data_frame_bytes(array));
@@ -221,7 +221,8 @@ static refs_status read_index_block(extensible_array *array, refs_error *err) {
     uint64_t n_addresses = n_direct_blocks + (array->n_supers - array->n_direct);
     uint64_t size =
         frame_bytes(array) + elements + n_addresses * file->offset_size + CHECKSUM_BYTES;
-    REFS_TRY(refs_hdf5__read(file, array->index, size, &array->buf, what, err));
+    REFS_TRY(
+        refs_hdf5__read(file, (refs_source_range){array->index, size}, &array->buf, what, err));
     REFS_TRY(refs_hdf5__check(refs_buf_view(&array->buf), "EAIB", array->index, err));
     refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(&array->buf));
     refs_hdf5__take(&cursor, frame_bytes(array));

@@ -74,8 +74,9 @@ static refs_status read_at(refs_hdf5_file *file, refs_source_range range, refs_b
     return REFS_OK;
 }
 
-refs_status refs_hdf5__read(refs_hdf5_file *file, uint64_t address, uint64_t length, refs_buf *buf,
+refs_status refs_hdf5__read(refs_hdf5_file *file, refs_source_range range, refs_buf *buf,
                             const char *what, refs_error *err) {
+    const uint64_t address = range.offset, length = range.length;
     uint64_t offset;
     if (address == REFS_HDF5_UNDEFINED)
         return refs_fail(err, REFS_CORRUPT, "the address of %s is undefined", what);
@@ -265,7 +266,8 @@ static refs_status read_collection(refs_hdf5_file *file, uint64_t address, refs_
     if (!is_heap || version != 1 || size < header_size)
         return refs_hdf5__corrupt(err, "global heap collection", address, "is none");
     if (size <= bytes->size) return refs_buf_resize(bytes, (size_t)size, err);
-    return refs_hdf5__read(file, address, size, bytes, "global heap collection", err);
+    return refs_hdf5__read(file, (refs_source_range){address, size}, bytes,
+                           "global heap collection", err);
 }
 
 /* An object is its index, eight bytes with that, its size, and its bytes up to a multiple of 8. */

@@ -79,13 +79,13 @@ refs_status refs_hdf5__in_rounds(refs_hdf5_file *file,
                                  refs_status (*read)(void *user, refs_error *err), void *user,
                                  refs_error *err);
 
-/** Sets `buf` to bytes [address, address + length). REFS_CORRUPT where they are not all in the
- * file, or `address` is undefined; REFS_LIMIT where the task may not read as much. `what` is what
- * is read, "object header", for the message. */
-refs_status refs_hdf5__read(refs_hdf5_file *file, uint64_t address, uint64_t length, refs_buf *buf,
+/** Sets `buf` to the bytes at `range.offset`, an address. REFS_CORRUPT where they are not all in
+ * the file, or the address is undefined; REFS_LIMIT where the task may not read as much. `what` is
+ * what is read, "object header", for the message. */
+refs_status refs_hdf5__read(refs_hdf5_file *file, refs_source_range range, refs_buf *buf,
                             const char *what, refs_error *err);
 
-/** As above for as many of the `length` bytes as the file has. */
+/** As above for as many of `length` bytes as the file has. */
 refs_status refs_hdf5__read_some(refs_hdf5_file *file, uint64_t address, uint64_t length,
                                  refs_buf *buf, refs_error *err);
 

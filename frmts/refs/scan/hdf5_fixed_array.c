@@ -22,7 +22,7 @@ static refs_status read_header(fixed_array *array, refs_buf *buf, refs_error *er
     refs_hdf5_file *file = array->chunks->file;
     uint64_t address = array->chunks->layout->address;
     uint64_t size = 12u + file->length_size + file->offset_size;
-    REFS_TRY(refs_hdf5__read(file, address, size, buf, what, err));
+    REFS_TRY(refs_hdf5__read(file, (refs_source_range){address, size}, buf, what, err));
     REFS_TRY(refs_hdf5__check(refs_buf_view(buf), "FAHD", address, err));
     refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(buf));
     refs_hdf5__take(&cursor, 4);
@@ -54,7 +54,7 @@ static refs_status add_pages(const fixed_array *array, refs_buf *buf, refs_hdf5_
     uint64_t n_pages = array->n / array->n_in_page + (array->n % array->n_in_page != 0);
     uint64_t frame = BLOCK_FRAME_BYTES + file->offset_size;
     uint64_t size = frame + n_pages / 8 + (n_pages % 8 != 0) + CHECKSUM_BYTES;
-    REFS_TRY(refs_hdf5__read(file, array->block, size, buf, what, err));
+    REFS_TRY(refs_hdf5__read(file, (refs_source_range){array->block, size}, buf, what, err));
     REFS_TRY(refs_hdf5__check(refs_buf_view(buf), "FADB", array->block, err));
     for (uint64_t i = 0; i < n_pages; i++) {
         uint64_t first = i * array->n_in_page, left = array->n - first;

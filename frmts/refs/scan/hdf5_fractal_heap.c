@@ -61,7 +61,8 @@ refs_status refs_hdf5__open_heap(refs_hdf5_file *file, uint64_t address,
     refs_buf bytes = REFS_BUF_INIT;
     uint64_t size = 26u + 12u * file->length_size + 3u * file->offset_size;
     *heap = (refs_hdf5_fractal_heap){.address = address};
-    refs_status status = refs_hdf5__read(file, address, size, &bytes, "fractal heap", err);
+    refs_status status =
+        refs_hdf5__read(file, (refs_source_range){address, size}, &bytes, "fractal heap", err);
     if (status == REFS_OK) {
         refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(&bytes));
         read_fields(file, &cursor, heap);
@@ -89,6 +90,7 @@ typedef struct place {
     uint64_t address;
     uint64_t offset; /* in the heap */
     uint64_t size;
+    unsigned int n_rows; /* of an indirect block; 0: it is direct */
 } place;
 
 static uint64_t row_block_size(const refs_hdf5_fractal_heap *heap, unsigned int row) {
@@ -122,12 +124,10 @@ static refs_status read_entry(refs_hdf5_file *file, size_t at, const refs_buf *b
     return refs_hdf5__finish(&cursor, "indirect block of a fractal heap", 0, err);
 }
 
-/* Of the indirect block `at` with `n_rows` rows: the block, direct or not, that holds
- * at->offset + offset. */
+/* Of the indirect block `at`: the block, direct or not, that holds at->offset + offset. */
 static refs_status enter_indirect(refs_hdf5_file *file, const refs_hdf5_fractal_heap *heap,
-                                  place *at, unsigned int n_rows, uint64_t offset,
-                                  refs_error *err) {
-    unsigned int row = row_of(heap, n_rows, offset);
+                                  place *at, uint64_t offset, refs_error *err) {
+    unsigned int n_rows = at->n_rows, row = row_of(heap, n_rows, offset);
     uint64_t prefix = 5u + file->offset_size + offset_bytes(heap);
     uint64_t size = prefix + 4 + (uint64_t)n_rows * heap->width * file->offset_size;
     if (row == n_rows)
@@ -137,8 +137,8 @@ static refs_status enter_indirect(refs_hdf5_file *file, const refs_hdf5_fractal_
     size_t entry = (size_t)row * heap->width + (size_t)(in_row / block_size);
     uint64_t child = REFS_HDF5_UNDEFINED;
     refs_buf block = REFS_BUF_INIT;
-    refs_status status =
-        refs_hdf5__read(file, at->address, size, &block, "indirect block of a fractal heap", err);
+    refs_status status = refs_hdf5__read(file, (refs_source_range){at->address, size}, &block,
+                                         "indirect block of a fractal heap", err);
     if (status == REFS_OK)
         status = refs_hdf5__check(refs_buf_view(&block), "FHIB", at->address, err);
     if (status == REFS_OK) {
@@ -155,20 +155,19 @@ static refs_status enter_indirect(refs_hdf5_file *file, const refs_hdf5_fractal_
 /* The direct block that holds `offset`. */
 static refs_status find_block(refs_hdf5_file *file, const refs_hdf5_fractal_heap *heap,
                               uint64_t offset, place *at, refs_error *err) {
-    *at = (place){heap->root, 0, heap->start_size};
-    unsigned int n_rows = heap->n_root_rows;
-    if (n_rows > max_rows(heap))
+    *at = (place){heap->root, 0, heap->start_size, heap->n_root_rows};
+    if (at->n_rows > max_rows(heap))
         return refs_hdf5__corrupt(err, "fractal heap", heap->address, "has too many rows");
-    while (n_rows > 0) {
-        REFS_TRY(enter_indirect(file, heap, at, n_rows, offset - at->offset, err));
+    while (at->n_rows > 0) {
+        REFS_TRY(enter_indirect(file, heap, at, offset - at->offset, err));
         if (at->size <= heap->max_direct_size) return REFS_OK;
         uint64_t first_row = heap->start_size * heap->width;
         if (at->size < first_row)
             return refs_hdf5__corrupt(err, "fractal heap", heap->address, "has absurd sizes");
         unsigned int next = log2_of(at->size) - log2_of(first_row) + 1;
-        if (next >= n_rows)
+        if (next >= at->n_rows)
             return refs_hdf5__corrupt(err, "fractal heap", heap->address, "has absurd blocks");
-        n_rows = next;
+        at->n_rows = next;
     }
     return REFS_OK;
 }
@@ -204,8 +203,8 @@ static refs_status get_block(refs_hdf5_file *file, refs_hdf5_fractal_heap *heap,
     if (!refs_grow((void **)&heap->blocks, &heap->capacity, heap->n_blocks, sizeof *heap->blocks))
         return refs_fail_nomem(err);
     refs_hdf5_heap_block read = {.offset = at.offset, .bytes = REFS_BUF_INIT};
-    refs_status status =
-        refs_hdf5__read(file, at.address, at.size, &read.bytes, "block of a fractal heap", err);
+    refs_status status = refs_hdf5__read(file, (refs_source_range){at.address, at.size},
+                                         &read.bytes, "block of a fractal heap", err);
     if (status == REFS_OK) status = check_block(file, heap, &read, at.address, err);
     if (status != REFS_OK) {
         refs_buf_clear(&read.bytes);
@@ -273,7 +272,8 @@ static refs_status get_huge(refs_hdf5_file *file, const refs_hdf5_fractal_heap *
             return refs_hdf5__corrupt(err, "fractal heap", heap->address,
                                       "has no such huge object");
     }
-    return refs_hdf5__read(file, search.address, search.size, object, "huge object of a heap", err);
+    return refs_hdf5__read(file, (refs_source_range){search.address, search.size}, object,
+                           "huge object of a heap", err);
 }
 
 /* IDs of more bytes than that have lengths of 12 bits. */

@@ -164,7 +164,7 @@ typedef struct old_group {
 refs_status refs_hdf5__read_names(refs_hdf5_file *file, uint64_t address, refs_buf *names,
                                   refs_error *err) {
     uint64_t size = 8u + 2u * file->length_size + file->offset_size;
-    REFS_TRY(refs_hdf5__read(file, address, size, names, "local heap", err));
+    REFS_TRY(refs_hdf5__read(file, (refs_source_range){address, size}, names, "local heap", err));
     refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(names));
     if (memcmp(refs_hdf5__take(&cursor, 4).data, "HEAP", 4) != 0)
         return refs_hdf5__corrupt(err, "local heap", address, "is none");
@@ -172,7 +172,8 @@ refs_status refs_hdf5__read_names(refs_hdf5_file *file, uint64_t address, refs_b
     uint64_t data_size = refs_hdf5__length(file, &cursor);
     refs_hdf5__length(file, &cursor);
     uint64_t data = refs_hdf5__address(file, &cursor);
-    return refs_hdf5__read(file, data, data_size, names, "data of a local heap", err);
+    return refs_hdf5__read(file, (refs_source_range){data, data_size}, names,
+                           "data of a local heap", err);
 }
 
 refs_status refs_hdf5__name_at(const refs_buf *names, uint64_t offset, refs_str *name,
@@ -290,20 +291,18 @@ static int compare_links(const void *left, const void *right) {
 
 static refs_status read_message(group_reader *reader, const refs_hdf5_object *group,
                                 const refs_hdf5_message *message, refs_error *err) {
-    refs_buf body = REFS_BUF_INIT;
-    refs_bytes bytes;
-    refs_status status = REFS_OK;
+    refs_hdf5_body body;
     if (message->type != REFS_HDF5_LINK && message->type != REFS_HDF5_LINK_INFO &&
         message->type != REFS_HDF5_SYMBOL_TABLE)
         return REFS_OK;
-    status = refs_hdf5__message_body(reader->file, group, message, &body, &bytes, err);
+    refs_status status = refs_hdf5__message_body(reader->file, group, message, &body, err);
     if (status == REFS_OK && message->type == REFS_HDF5_LINK)
-        status = read_link_message(reader, bytes, err);
+        status = read_link_message(reader, body.bytes, err);
     else if (status == REFS_OK && message->type == REFS_HDF5_LINK_INFO)
-        status = read_dense(reader, bytes, err);
+        status = read_dense(reader, body.bytes, err);
     else if (status == REFS_OK)
-        status = read_old(reader, bytes, err);
-    refs_buf_clear(&body);
+        status = read_old(reader, body.bytes, err);
+    refs_buf_clear(&body.shared);
     return status;
 }
 

@@ -88,8 +88,7 @@ static refs_status append_block(header_reader *reader, refs_source_range range, 
                                 refs_error *err) {
     refs_buf block = REFS_BUF_INIT;
     *begin = reader->object->bytes.size;
-    refs_status status =
-        refs_hdf5__read(reader->file, range.offset, range.length, &block, "object header", err);
+    refs_status status = refs_hdf5__read(reader->file, range, &block, "object header", err);
     if (status == REFS_OK && *begin + block.size > MAX_BYTES)
         status =
             refs_fail(err, REFS_LIMIT, "object header at address %llu is larger than %zu bytes",
@@ -227,12 +226,13 @@ refs_status refs_hdf5__shared_body(refs_hdf5_file *file, refs_hdf5_cursor *curso
 }
 
 refs_status refs_hdf5__message_body(refs_hdf5_file *file, const refs_hdf5_object *object,
-                                    const refs_hdf5_message *message, refs_buf *body,
-                                    refs_bytes *bytes, refs_error *err) {
-    *bytes = refs_bytes_view(object->bytes.data + message->offset, message->size);
+                                    const refs_hdf5_message *message, refs_hdf5_body *body,
+                                    refs_error *err) {
+    *body = (refs_hdf5_body){refs_bytes_view(object->bytes.data + message->offset, message->size),
+                             REFS_BUF_INIT};
     if (!message->is_shared) return REFS_OK;
-    refs_hdf5_cursor cursor = refs_hdf5__cursor(*bytes);
-    REFS_TRY(refs_hdf5__shared_body(file, &cursor, message->type, body, err));
-    *bytes = refs_buf_view(body);
+    refs_hdf5_cursor cursor = refs_hdf5__cursor(body->bytes);
+    REFS_TRY(refs_hdf5__shared_body(file, &cursor, message->type, &body->shared, err));
+    body->bytes = refs_buf_view(&body->shared);
     return REFS_OK;
 }

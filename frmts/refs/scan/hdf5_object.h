@@ -48,11 +48,17 @@ void refs_hdf5__object_clear(refs_hdf5_object *object);
 /** The first message of that type, or NULL. */
 const refs_hdf5_message *refs_hdf5__find_message(const refs_hdf5_object *object, uint16_t type);
 
-/** A message's body in `body`, which is overwritten, or in the object: *bytes. A shared message is
- * read from where it is. */
+/** The body of a message, as long as its object lives. */
+typedef struct refs_hdf5_body {
+    refs_bytes bytes;
+    refs_buf shared; /**< holds them where the message is shared */
+} refs_hdf5_body;
+
+/** Reads the body of a message: a shared one from where it is. To be cleared, by
+ * refs_buf_clear(&body->shared), also after a failure. */
 refs_status refs_hdf5__message_body(refs_hdf5_file *file, const refs_hdf5_object *object,
-                                    const refs_hdf5_message *message, refs_buf *body,
-                                    refs_bytes *bytes, refs_error *err);
+                                    const refs_hdf5_message *message, refs_hdf5_body *body,
+                                    refs_error *err);
 
 /** As above for a shared message of that type (Specification IV.A.2, "Shared Message") at the
  * cursor, such as the datatype in an attribute: sets `body` to what it names. */

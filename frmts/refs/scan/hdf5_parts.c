@@ -226,28 +226,37 @@ static refs_status do_not_fit(const char *what, refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED, "its chunks are not those of its parts: %s", what);
 }
 
+/* What a part has along a dimension, and what its source has there. */
+typedef struct span_pair {
+    const refs_hdf5_span *here, *source;
+    uint64_t source_size; /* of all of the source */
+    bool is_paired;       /* else the source lacks that dimension */
+} span_pair;
+
+static span_pair pair_spans(const part_source *from, const refs_hdf5_mapping *mapping,
+                            const size_t *pairs, size_t i) {
+    static const refs_hdf5_span one = {0, 1, 1, 1};
+    if (pairs[i] >= REFS_SCAN_MAX_RANK) return (span_pair){&mapping->here.spans[i], &one, 1, false};
+    return (span_pair){&mapping->here.spans[i], &mapping->source.spans[pairs[i]],
+                       from->dataset->layout.shape[pairs[i]], true};
+}
+
 /* Along dimension `i`: here->chunk[i] elements of one are a chunk of the other, or none is. */
-static refs_status pair_chunks(parts *job, const part_source *from,
-                               const refs_hdf5_mapping *mapping, const size_t *pairs, size_t i,
-                               refs_error *err) {
+static refs_status pair_chunks(parts *job, size_t i, const span_pair *spans, refs_error *err) {
     const refs_hdf5_layout *layout = &job->dataset->layout;
-    const refs_hdf5_span *here = &mapping->here.spans[i];
+    const refs_hdf5_span *here = spans->here, *source = spans->source;
     uint64_t chunk = layout->chunk[i], n = refs_hdf5__span_size(here), run;
     chunk_pairs *along = &job->along[i];
-    bool is_paired = pairs[i] < REFS_SCAN_MAX_RANK;
-    const refs_hdf5_span one = {0, 1, 1, 1};
-    const refs_hdf5_span *source = is_paired ? &mapping->source.spans[pairs[i]] : &one;
-    uint64_t source_size = is_paired ? from->dataset->layout.shape[pairs[i]] : 1;
     along->n = 0;
-    if (!is_paired && chunk != 1) return do_not_fit("a dimension is missing there", err);
+    if (!spans->is_paired && chunk != 1) return do_not_fit("a dimension is missing there", err);
     for (uint64_t at = 0; at < n; at += run) {
         uint64_t v = refs_hdf5__span_at(here, at), s = refs_hdf5__span_at(source, at);
-        if (v >= layout->shape[i] || s >= source_size) break;
+        if (v >= layout->shape[i] || s >= spans->source_size) break;
         run = layout->shape[i] - v < chunk ? layout->shape[i] - v : chunk;
         if (v % chunk != 0 || s % chunk != 0)
             return do_not_fit("a part begins within a chunk", err);
         if (refs_hdf5__span_run(here, at) < run || refs_hdf5__span_run(source, at) < run ||
-            source_size - s < run)
+            spans->source_size - s < run)
             return do_not_fit("a part ends within a chunk", err);
         if (!refs_grow((void **)&along->pairs, &along->capacity, along->n, sizeof *along->pairs))
             return refs_fail_nomem(err);
@@ -337,8 +346,10 @@ static refs_status place(parts *job, const part_source *from, const refs_hdf5_ma
         return refs_fail(err, REFS_UNSUPPORTED, "a part of it has another shape than its source");
     if (!is_same_json(refs_hdf5__filters(job->dataset), refs_hdf5__filters(from->dataset)))
         return do_not_fit("they are encoded otherwise", err);
-    for (size_t i = 0; i < mapping->here.rank; i++)
-        REFS_TRY(pair_chunks(job, from, mapping, pairs, i, err));
+    for (size_t i = 0; i < mapping->here.rank; i++) {
+        const span_pair spans = pair_spans(from, mapping, pairs, i);
+        REFS_TRY(pair_chunks(job, i, &spans, err));
+    }
     refs_status status = read_source_index(job, from, pairs, err);
     if (status == REFS_OK) status = add_chunks(job, from, mapping, pairs, err);
     refs_chunk_index_clear(&job->stored);

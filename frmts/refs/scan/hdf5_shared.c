@@ -33,8 +33,8 @@ refs_status refs_hdf5__shared_in_heap(refs_hdf5_file *file, refs_bytes id, uint1
     if (file->shared_table == REFS_HDF5_UNDEFINED)
         return refs_fail(err, REFS_CORRUPT,
                          "a message is shared, but the file has no table of such");
-    refs_status status =
-        refs_hdf5__read(file, file->shared_table, size, &table, "table of shared messages", err);
+    refs_status status = refs_hdf5__read(file, (refs_source_range){file->shared_table, size},
+                                         &table, "table of shared messages", err);
     if (status == REFS_OK) status = find_heap(file, refs_buf_view(&table), type, &address, err);
     refs_buf_clear(&table);
     if (status == REFS_OK) status = refs_hdf5__open_heap(file, address, &heap, err);

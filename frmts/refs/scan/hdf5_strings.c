@@ -69,8 +69,10 @@ static refs_status read_chunk(reading *job, const refs_index_entry *entry, refs_
                                (size_t)entry->length, err);
     }
     if (entry->filter_mask == (UINT64_C(1) << n_filters) - 1)
-        return refs_hdf5__read(job->file, at, entry->length, &job->chunk, "chunk", err);
-    REFS_TRY(refs_hdf5__read(job->file, at, entry->length, &job->stored_chunk, "chunk", err));
+        return refs_hdf5__read(job->file, (refs_source_range){at, entry->length}, &job->chunk,
+                               "chunk", err);
+    REFS_TRY(refs_hdf5__read(job->file, (refs_source_range){at, entry->length}, &job->stored_chunk,
+                             "chunk", err));
     if (job->filters == NULL) REFS_TRY(parse_filters(job, err));
     return decode_chunk(job, (uint32_t)entry->filter_mask, err);
 }

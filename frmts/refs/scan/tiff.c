@@ -231,25 +231,32 @@ static uint64_t rows_of_strip(const tiff_image *image, uint64_t strip) {
     return image->height - begin < rows ? image->height - begin : rows;
 }
 
-/* Adds strip `strip` in parts, as far as the file goes: so many as a lie about its size can have
+typedef struct tiff_strip {
+    uint64_t number;
+    refs_source_range place;
+} tiff_strip;
+
+/* Adds a strip in parts, as far as the file goes: so many as a lie about its size can have
  * would take all memory. */
-static refs_status add_parts(const tiff *self, const tiff_image *image, uint64_t strip,
-                             refs_source_range place, refs_chunk_index *index, refs_error *err) {
+static refs_status add_parts(const tiff *self, const tiff_image *image, const tiff_strip *strip,
+                             refs_chunk_index *index, refs_error *err) {
+    const refs_source_range place = strip->place;
     uint64_t file_size;
     REFS_TRY(refs_source_size(self->file.source, &file_size, err));
     if (place.offset >= file_size || place.length > file_size - place.offset)
         return refs_fail(err, REFS_CORRUPT, "strip %llu is behind the end of the file",
-                         (unsigned long long)strip);
-    uint64_t rows = rows_of_strip(image, strip), n = image->chunk[0];
+                         (unsigned long long)strip->number);
+    uint64_t rows = rows_of_strip(image, strip->number), n = image->chunk[0];
     uint64_t chunks_of_plane = (image->height + n - 1) / n;
-    uint64_t number =
-        strip / image->n_down * chunks_of_plane + strip % image->n_down * (image->strip_rows / n);
+    uint64_t number = strip->number / image->n_down * chunks_of_plane +
+                      strip->number % image->n_down * (image->strip_rows / n);
     for (uint64_t row = 0; row < rows; row += n, number++) {
         uint64_t begin = bytes_of_rows(image, row);
         uint64_t size = bytes_of_rows(image, rows - row < n ? rows - row : n);
         if (begin >= place.length) break;
         if (size > place.length - begin) size = place.length - begin;
-        REFS_TRY(refs_chunk_index_add(index, number, place.offset + begin, size, 0, err));
+        REFS_TRY(refs_chunk_index_add(index, number,
+                                      (refs_source_range){place.offset + begin, size}, 0, err));
     }
     return REFS_OK;
 }
@@ -261,13 +268,12 @@ static refs_status add_places(const tiff *self, const tiff_image *image, places 
         refs_source_range which = {first, left < TILES_AT_ONCE ? left : TILES_AT_ONCE};
         REFS_TRY(read_places(self, image, which, found, err));
         for (uint64_t i = 0; i < which.length; i++) {
-            refs_source_range place = {found->offsets[i], found->sizes[i]};
-            if (place.offset == 0 || place.length == 0) continue; /* sparse */
+            const tiff_strip strip = {first + i, {found->offsets[i], found->sizes[i]}};
+            if (strip.place.offset == 0 || strip.place.length == 0) continue; /* sparse */
             if (image->parts > 1)
-                REFS_TRY(add_parts(self, image, first + i, place, index, err));
+                REFS_TRY(add_parts(self, image, &strip, index, err));
             else
-                REFS_TRY(
-                    refs_chunk_index_add(index, first + i, place.offset, place.length, 0, err));
+                REFS_TRY(refs_chunk_index_add(index, strip.number, strip.place, 0, err));
         }
     }
     return REFS_OK;
