@@ -142,6 +142,13 @@ typedef struct refs_cfa_array {
     const uint64_t *shape; /**< `rank` sizes, those of its dimensions */
 } refs_cfa_array;
 
+/** Elements [start, start + count) of an array, along each dimension. */
+typedef struct refs_cfa_box {
+    size_t array; /**< its number */
+    const uint64_t *start;
+    const uint64_t *count;
+} refs_cfa_box;
+
 /** What is to be written. Arrays whose name is that of one of their dimensions, those that others
  * name as coordinates, bounds, grid mapping and the like, texts and scalars belong to the master;
  * of all others, the fields, it says where fragments are. */
@@ -154,9 +161,8 @@ typedef struct refs_cfa_source {
     const refs_cfa_array *arrays;
     size_t n_arrays;
 
-    /** Reads a box of array number `i` to `dst`, tightly packed, in this machine's byte order. */
-    refs_status (*read)(void *self, size_t i, const uint64_t *start, const uint64_t *count,
-                        void *dst, refs_error *err);
+    /** Reads a box to `dst`, tightly packed, in this machine's byte order. */
+    refs_status (*read)(void *self, const refs_cfa_box *box, void *dst, refs_error *err);
     /** Appends all elements of an array of texts, UTF-8 with a NUL after each. NULL: there are
      * none. */
     refs_status (*read_texts)(void *self, size_t i, refs_buf *texts, refs_error *err);

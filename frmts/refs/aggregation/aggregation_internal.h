@@ -254,11 +254,16 @@ typedef struct refs_agg_place {
     refs_agg_part part[REFS_MAX_RANK];
 } refs_agg_place;
 
-/** Places a fragment's variable in a partition that has `size` elements along each dimension.
- * REFS_CORRUPT where they disagree, with both shapes. */
-refs_status refs_aggregation__place(const refs_aggregation *aggregation, const uint64_t *size,
-                                    const refs_agg_fragment *fragment,
-                                    const refs_array_meta *variable, refs_agg_place *place,
+/** A variable, and the partition that it is to fill. */
+typedef struct refs_agg_filling {
+    const refs_agg_fragment *fragment;
+    const refs_array_meta *variable; /**< of the fragment */
+    const uint64_t *size;            /**< elements of the partition along each dimension */
+} refs_agg_filling;
+
+/** Places a variable in its partition. REFS_CORRUPT where they disagree, with both shapes. */
+refs_status refs_aggregation__place(const refs_aggregation *aggregation,
+                                    const refs_agg_filling *filling, refs_agg_place *place,
                                     refs_error *err);
 
 /** Whether values are text: strings of fixed or variable length, or characters. */

@@ -463,7 +463,8 @@ static refs_status open_node(refs_fragments *fragments, refs_aggregation *aggreg
     uint64_t size[REFS_MAX_RANK];
     REFS_TRY(check_variable(aggregation, fragment, meta, err));
     size_of_partition(aggregation, node->number, size);
-    REFS_TRY(refs_aggregation__place(aggregation, size, fragment, meta, &opened->place, err));
+    const refs_agg_filling filling = {fragment, meta, size};
+    REFS_TRY(refs_aggregation__place(aggregation, &filling, &opened->place, err));
     REFS_TRY(refs_agg_values__describe(aggregation, fragment, meta, &opened->values, err));
     opened->values.name = opened->name;
     note_units(fragments, aggregation, fragment, meta, opened);

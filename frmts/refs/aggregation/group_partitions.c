@@ -27,14 +27,20 @@ static refs_status find_required(const refs_aggregation *aggregation, const char
                                      REFS_STR_ARG(group), name);
 }
 
-/* Puts what partition number `number` says of its place along a dimension into `begins` and `ends`,
- * by its index along it. */
-static refs_status note_place(const refs_aggregation *aggregation, uint64_t number, size_t dim,
-                              const double *place, uint64_t *const bounds[2], refs_error *err) {
+/* Where partitions are along a dimension, by their index along it. */
+typedef struct dim_bounds {
+    size_t dim;
+    uint64_t *begins, *ends;
+} dim_bounds;
+
+/* Notes what partition number `number` says of its place. */
+static refs_status note_place(const refs_aggregation *aggregation, uint64_t number,
+                              const double *place, const dim_bounds *bounds, refs_error *err) {
     char text[256];
     uint64_t index[REFS_MAX_RANK];
     refs_aggregation__index_of(aggregation, number, index);
-    uint64_t *begin = &bounds[0][index[dim]], *end = &bounds[1][index[dim]];
+    const size_t dim = bounds->dim;
+    uint64_t *begin = &bounds->begins[index[dim]], *end = &bounds->ends[index[dim]];
     bool is_sane = place[0] >= 0 && place[1] > place[0] && place[1] < 9e15;
     if (is_sane && *end == 0) {
         *begin = (uint64_t)place[0];
@@ -49,14 +55,14 @@ static refs_status note_place(const refs_aggregation *aggregation, uint64_t numb
                      (unsigned long long)*end);
 }
 
-static refs_status add_spans(refs_aggregation *aggregation, size_t dim, uint64_t *const bounds[2],
+static refs_status add_spans(refs_aggregation *aggregation, const dim_bounds *bounds,
                              refs_error *err) {
-    refs_agg_dim *parts = &aggregation->dims[dim];
+    refs_agg_dim *parts = &aggregation->dims[bounds->dim];
     for (uint64_t i = 0; i < parts->n_parts; i++)
-        if (bounds[1][i] > 0)
-            REFS_TRY(
-                refs_agg_dim__place(parts, (refs_agg_span){bounds[0][i], bounds[1][i], i}, err));
-    return refs_agg_dim__settle(aggregation, dim, err);
+        if (bounds->ends[i] > 0)
+            REFS_TRY(refs_agg_dim__place(
+                parts, (refs_agg_span){bounds->begins[i], bounds->ends[i], i}, err));
+    return refs_agg_dim__settle(aggregation, bounds->dim, err);
 }
 
 /* What NC_FILL_INT stands for was never written. */
@@ -67,16 +73,17 @@ static bool is_undefined(const double *place) {
 static refs_status read_dim(refs_aggregation *aggregation, size_t dim, const double *places,
                             refs_error *err) {
     size_t n = (size_t)aggregation->dims[dim].n_parts;
-    uint64_t *begins = refs_calloc(n, sizeof *begins), *ends = refs_calloc(n, sizeof *ends);
-    uint64_t *const bounds[2] = {begins, ends};
-    refs_status status = begins != NULL && ends != NULL ? REFS_OK : refs_fail_nomem(err);
+    const dim_bounds bounds = {dim, refs_calloc(n, sizeof(uint64_t)),
+                               refs_calloc(n, sizeof(uint64_t))};
+    refs_status status =
+        bounds.begins != NULL && bounds.ends != NULL ? REFS_OK : refs_fail_nomem(err);
     for (uint64_t i = 0; i < aggregation->n_partitions && status == REFS_OK; i++) {
         const double *place = places + 2 * (i * aggregation->meta.rank + dim);
-        if (!is_undefined(place)) status = note_place(aggregation, i, dim, place, bounds, err);
+        if (!is_undefined(place)) status = note_place(aggregation, i, place, &bounds, err);
     }
-    if (status == REFS_OK) status = add_spans(aggregation, dim, bounds, err);
-    refs_free(begins);
-    refs_free(ends);
+    if (status == REFS_OK) status = add_spans(aggregation, &bounds, err);
+    refs_free(bounds.begins);
+    refs_free(bounds.ends);
     return status;
 }
 

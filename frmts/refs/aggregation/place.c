@@ -83,14 +83,15 @@ static bool covers(const refs_aggregation *aggregation, const uint64_t *size,
     return true;
 }
 
-refs_status refs_aggregation__place(const refs_aggregation *aggregation, const uint64_t *size,
-                                    const refs_agg_fragment *fragment,
-                                    const refs_array_meta *variable, refs_agg_place *place,
+refs_status refs_aggregation__place(const refs_aggregation *aggregation,
+                                    const refs_agg_filling *filling, refs_agg_place *place,
                                     refs_error *err) {
+    const refs_array_meta *variable = filling->variable;
+    const uint64_t *size = filling->size;
     *place = (refs_agg_place){.rank = variable->rank};
     for (size_t i = 0; i < variable->rank; i++)
         place->part[i] = (refs_agg_part){0, 1, variable->shape[i], NULL};
-    const refs_agg_extras *extras = fragment->extras;
+    const refs_agg_extras *extras = filling->fragment->extras;
     bool has_dims = extras != NULL && extras->rank == variable->rank;
     bool fits = has_dims ? take_extras(extras, size, variable, place)
                          : match(aggregation, size, variable, place) ||

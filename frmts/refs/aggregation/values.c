@@ -334,6 +334,13 @@ static refs_status fail_value(const refs_agg_values *values, double number, refs
     }                                                                                              \
     return REFS_OK
 
+/* Numbers that are in the unit and packing of the container. */
+typedef struct converted {
+    const double *numbers;
+    const bool *is_missing;
+    size_t n;
+} converted;
+
 /* What one half of the last bit of a fragment's float is in steps of the container, for each of the
  * steps from the value that is 0. */
 static double precision_of(const refs_agg_values *values) {
@@ -341,8 +348,11 @@ static double precision_of(const refs_agg_values *values) {
     return values->from.size == 4 ? 0x1p-24 : values->from.size == 2 ? 0x1p-11 : 0x1p-53;
 }
 
-static refs_status store_integers(const refs_agg_values *values, const double *numbers,
-                                  const bool *is_missing, size_t n, void *dst, refs_error *err) {
+static refs_status store_integers(const refs_agg_values *values, const converted *from, void *dst,
+                                  refs_error *err) {
+    const double *numbers = from->numbers;
+    const bool *is_missing = from->is_missing;
+    const size_t n = from->n;
     const double tolerance = values->is_linear ? 1e-6 : 0, precision = precision_of(values),
                  zero = values->is_linear ? values->to_offset / values->to_scale : 0;
     switch (values->to.size + (values->to.type == REFS_TYPE_INT ? 0 : 100)) {
@@ -371,8 +381,11 @@ static bool is_too_large(double number) {
 }
 
 /* Nothing in the loop that is run for every value keeps it from being vectorised. */
-static refs_status store_floats(const refs_agg_values *values, const double *numbers,
-                                const bool *is_missing, size_t n, void *dst, refs_error *err) {
+static refs_status store_floats(const refs_agg_values *values, const converted *from, void *dst,
+                                refs_error *err) {
+    const double *numbers = from->numbers;
+    const bool *is_missing = from->is_missing;
+    const size_t n = from->n;
     if (values->to.size == 2)
         return refs_fail(err, REFS_UNSUPPORTED, "%s: an aggregation of half floats",
                          values->name != NULL ? values->name : "a fragment");
@@ -479,9 +492,9 @@ static refs_status convert_numbers(const refs_agg_values *values, const void *sr
     if (values->from.type == REFS_TYPE_FLOAT) find_missing_nans(values, numbers, n, is_missing);
     if (values->is_linear)
         for (size_t i = 0; i < n; i++) numbers[i] = numbers[i] * values->scale + values->offset;
-    REFS_TRY(values->to.type == REFS_TYPE_FLOAT
-                 ? store_floats(values, numbers, is_missing, n, dst, err)
-                 : store_integers(values, numbers, is_missing, n, dst, err));
+    const converted from = {numbers, is_missing, n};
+    REFS_TRY(values->to.type == REFS_TYPE_FLOAT ? store_floats(values, &from, dst, err)
+                                                : store_integers(values, &from, dst, err));
     store_missing(values, is_missing, n, dst);
     return REFS_OK;
 }

@@ -25,9 +25,13 @@ static refs_copy simplify(const refs_copy *copy) {
 #define COPY_RUN(bytes)                                                                            \
     for (size_t i = 0; i < n; i++, src += src_stride, dst += dst_stride) memcpy(dst, src, bytes)
 
-static void copy_run(const uint8_t *src, int64_t src_stride, uint8_t *dst, int64_t dst_stride,
-                     size_t n, size_t element_size) {
-    if (src_stride == (int64_t)element_size && dst_stride == (int64_t)element_size) {
+/* Elements along the innermost dimension, `dim`; one where there is none. */
+static void copy_run(const refs_copy *copy, size_t dim, const uint8_t *src, uint8_t *dst) {
+    const size_t element_size = copy->element_size, n = copy->rank > 0 ? copy->n[dim] : 1;
+    const int64_t size = (int64_t)element_size;
+    const int64_t src_stride = copy->rank > 0 ? copy->src_stride[dim] : size;
+    const int64_t dst_stride = copy->rank > 0 ? copy->dst_stride[dim] : size;
+    if (src_stride == size && dst_stride == size) {
         memcpy(dst, src, n * element_size);
         return;
     }
@@ -51,10 +55,7 @@ static void copy_run(const uint8_t *src, int64_t src_stride, uint8_t *dst, int64
 
 static void copy_from(const refs_copy *copy, size_t dim, const uint8_t *src, uint8_t *dst) {
     if (dim + 1 >= copy->rank) {
-        size_t n = copy->rank > 0 ? copy->n[dim] : 1;
-        int64_t size = (int64_t)copy->element_size;
-        copy_run(src, copy->rank > 0 ? copy->src_stride[dim] : size, dst,
-                 copy->rank > 0 ? copy->dst_stride[dim] : size, n, copy->element_size);
+        copy_run(copy, dim, src, dst);
         return;
     }
     for (size_t i = 0; i < copy->n[dim]; i++) {

@@ -72,7 +72,7 @@ refs_status refs_cfa__unpack(const refs_cfa_variable *packed, cfa_unpacked *unpa
                              refs_error *err);
 
 /** Defines a variable whose values are all there. */
-refs_status refs_cfa__add_values(nc_file *file, int group, const nc_shape *shape, refs_bytes values,
+refs_status refs_cfa__add_values(nc_file *file, const nc_shape *shape, refs_bytes values,
                                  nc_place *place, refs_error *err);
 
 #endif

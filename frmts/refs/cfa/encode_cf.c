@@ -60,15 +60,16 @@ static refs_status put_map(const cfa_job *job, const cf_names *names, const refs
     const int32_t missing = -1;
     const char *dims[] = {names->rows, names->columns};
     size_t rank = job->variable->rank;
-    nc_shape shape = {names->map, int32, rank > 0 ? 2 : 0, dims, 0};
+    nc_shape shape = {job->group, names->map, int32, rank > 0 ? 2 : 0, dims, 0};
     nc_place place;
     if (rank > 0) {
-        REFS_TRY(refs_cfa__file_dimension(job->file, job->group, refs_str_from(names->rows), rank,
-                                          REFS_CFA_FIXED, err));
-        REFS_TRY(refs_cfa__file_dimension(job->file, job->group, refs_str_from(names->columns),
-                                          longest_row(job), REFS_CFA_FIXED, err));
+        const nc_dimension rows = {refs_str_from(names->rows), rank, REFS_CFA_FIXED},
+                           columns = {refs_str_from(names->columns), longest_row(job),
+                                      REFS_CFA_FIXED};
+        REFS_TRY(refs_cfa__file_dimension(job->file, job->group, &rows, err));
+        REFS_TRY(refs_cfa__file_dimension(job->file, job->group, &columns, err));
     }
-    REFS_TRY(refs_cfa__file_define(job->file, job->group, &shape, &place, err));
+    REFS_TRY(refs_cfa__file_define(job->file, &shape, &place, err));
     REFS_TRY(refs_cfa__file_fill(job->file, place, &int32, (const uint8_t *)&missing, err));
     return refs_cfa__file_keep(job->file, place, &int32, refs_buf_view(values), err);
 }
@@ -84,9 +85,10 @@ static refs_status write_map(const cfa_job *job, const cf_names *names, refs_err
 /* -- texts ------------------------------------------------------------------------------------- */
 
 static refs_status define_dims(const cfa_job *job, const cf_names *names, refs_error *err) {
-    for (size_t d = 0; d < job->variable->rank; d++)
-        REFS_TRY(refs_cfa__file_dimension(job->file, job->group, refs_str_from(names->dims[d]),
-                                          job->grid->n[d], REFS_CFA_FIXED, err));
+    for (size_t d = 0; d < job->variable->rank; d++) {
+        const nc_dimension added = {refs_str_from(names->dims[d]), job->grid->n[d], REFS_CFA_FIXED};
+        REFS_TRY(refs_cfa__file_dimension(job->file, job->group, &added, err));
+    }
     return REFS_OK;
 }
 
@@ -105,7 +107,7 @@ static const char *only_identifier(const cfa_job *job) {
 static refs_status put_texts(const cfa_job *job, const nc_shape *shape, const refs_buf *values,
                              refs_error *err) {
     nc_place place;
-    return refs_cfa__file_texts(job->file, job->group, shape, refs_buf_view(values), &place, err);
+    return refs_cfa__file_texts(job->file, shape, refs_buf_view(values), &place, err);
 }
 
 /* RFC 3986: what a path may hold and a URI may not is written with its code, unless it is a URI
@@ -127,7 +129,7 @@ static refs_status append_uri(const char *file, refs_buf *values, refs_error *er
 }
 
 static refs_status write_uris(const cfa_job *job, const cf_names *names, refs_error *err) {
-    nc_shape shape = {names->uris, texts, job->variable->rank, names->dims, 0};
+    nc_shape shape = {job->group, names->uris, texts, job->variable->rank, names->dims, 0};
     refs_buf values = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t i = 0; status == REFS_OK && i < job->n_fragments; i++) {
@@ -141,7 +143,8 @@ static refs_status write_uris(const cfa_job *job, const cf_names *names, refs_er
 
 static refs_status write_identifiers(const cfa_job *job, const cf_names *names, refs_error *err) {
     const char *only = only_identifier(job);
-    nc_shape shape = {names->identifiers, texts, only != NULL ? 0 : job->variable->rank,
+    nc_shape shape = {job->group,  names->identifiers,
+                      texts,       only != NULL ? 0 : job->variable->rank,
                       names->dims, 0};
     refs_buf values = REFS_BUF_INIT;
     refs_status status = REFS_OK;

@@ -26,15 +26,15 @@ static refs_status define(cfa_group *group, refs_error *err) {
     size_t rank = job->variable->rank;
     for (size_t d = 0; d < rank; d++) {
         group->dims[d] = job->variable->dims[d];
-        REFS_TRY(refs_cfa__file_dimension(job->file, group->id, refs_str_from(group->dims[d]),
-                                          job->grid->n[d], REFS_CFA_FIXED, err));
+        const nc_dimension added = {refs_str_from(group->dims[d]), job->grid->n[d], REFS_CFA_FIXED};
+        REFS_TRY(refs_cfa__file_dimension(job->file, group->id, &added, err));
     }
+    const nc_dimension of_shape = {refs_str_from("ndimensions"), rank, REFS_CFA_FIXED},
+                       bounds = {refs_str_from("bounds"), 2, REFS_CFA_FIXED};
     group->dims[rank] = "ndimensions";
     group->dims[rank + 1] = "bounds";
-    REFS_TRY(refs_cfa__file_dimension(job->file, group->id, refs_str_from("ndimensions"), rank,
-                                      REFS_CFA_FIXED, err));
-    return refs_cfa__file_dimension(job->file, group->id, refs_str_from("bounds"), 2,
-                                    REFS_CFA_FIXED, err);
+    REFS_TRY(refs_cfa__file_dimension(job->file, group->id, &of_shape, err));
+    return refs_cfa__file_dimension(job->file, group->id, &bounds, err);
 }
 
 /* -- integers ---------------------------------------------------------------------------------- */
@@ -74,14 +74,14 @@ static refs_status gather_integers(const cfa_job *job, cfa_integers which, refs_
 static refs_status put_integers(const cfa_group *group, const nc_shape *shape,
                                 const refs_buf *values, refs_error *err) {
     nc_place place;
-    REFS_TRY(refs_cfa__file_define(group->job->file, group->id, shape, &place, err));
+    REFS_TRY(refs_cfa__file_define(group->job->file, shape, &place, err));
     return refs_cfa__file_keep(group->job->file, place, &int32, refs_buf_view(values), err);
 }
 
 static refs_status write_integers(const cfa_group *group, const char *name, cfa_integers which,
                                   refs_error *err) {
     size_t rank = group->job->variable->rank + (which == INTEGERS_LOCATION ? 2 : 1);
-    nc_shape shape = {name, int32, rank, group->dims, 0};
+    nc_shape shape = {group->id, name, int32, rank, group->dims, 0};
     refs_buf values = REFS_BUF_INIT;
     refs_status status = gather_integers(group->job, which, &values, err);
     if (status == REFS_OK) status = put_integers(group, &shape, &values, err);
@@ -92,7 +92,7 @@ static refs_status write_integers(const cfa_group *group, const char *name, cfa_
 static refs_status write_shape(const cfa_group *group, refs_error *err) {
     size_t rank = group->job->variable->rank;
     const char *dims[] = {"ndimensions"};
-    nc_shape shape = {"pmshape", int32, 1, dims, 0};
+    nc_shape shape = {group->id, "pmshape", int32, 1, dims, 0};
     refs_buf values = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t d = 0; status == REFS_OK && d < rank; d++)
@@ -112,7 +112,7 @@ static const char *text_of(const refs_cfa_fragment *fragment, const char *name) 
 
 static refs_status write_texts(const cfa_group *group, const char *name, refs_error *err) {
     const cfa_job *job = group->job;
-    nc_shape shape = {name, texts, job->variable->rank, group->dims, 0};
+    nc_shape shape = {group->id, name, texts, job->variable->rank, group->dims, 0};
     nc_place place;
     refs_buf values = REFS_BUF_INIT;
     refs_status status = REFS_OK;
@@ -121,21 +121,19 @@ static refs_status write_texts(const cfa_group *group, const char *name, refs_er
         status = refs_buf_append(&values, text, strlen(text) + 1, err);
     }
     if (status == REFS_OK)
-        status =
-            refs_cfa__file_texts(job->file, group->id, &shape, refs_buf_view(&values), &place, err);
+        status = refs_cfa__file_texts(job->file, &shape, refs_buf_view(&values), &place, err);
     refs_buf_clear(&values);
     return status;
 }
 
 static refs_status write_dims(const cfa_group *group, refs_error *err) {
-    nc_shape shape = {.name = "pmdimensions", .dtype = texts};
+    nc_shape shape = {.group = group->id, .name = "pmdimensions", .dtype = texts};
     nc_place place;
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_cfa__append_dims(group->job->variable, ", ", &text, err);
     if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
     if (status == REFS_OK)
-        status = refs_cfa__file_texts(group->job->file, group->id, &shape, refs_buf_view(&text),
-                                      &place, err);
+        status = refs_cfa__file_texts(group->job->file, &shape, refs_buf_view(&text), &place, err);
     refs_buf_clear(&text);
     return status;
 }

@@ -71,37 +71,37 @@ static refs_status define_dims(cfa_open_part *open, size_t i, refs_error *err) {
             return refs_fail(err, REFS_INVALID, "%s: there is no dimension %s of %s",
                              open->writing->shown, array->variable.dims[d], array->variable.path);
         REFS_TRY(refs_cfa__file_group(open->file, parent_of(dim->path), &group, err));
-        REFS_TRY(refs_cfa__file_dimension(open->file, group, refs_str_from(leaf_of(dim->path)),
-                                          box.count[d], is_all(open) ? dim->growth : REFS_CFA_FIXED,
-                                          err));
+        const nc_dimension added = {refs_str_from(leaf_of(dim->path)), box.count[d],
+                                    is_all(open) ? dim->growth : REFS_CFA_FIXED};
+        REFS_TRY(refs_cfa__file_dimension(open->file, group, &added, err));
     }
     return REFS_OK;
 }
 
-static refs_status define_values(cfa_open_part *open, size_t i, int group, const nc_shape *shape,
+static refs_status define_values(cfa_open_part *open, size_t i, const nc_shape *shape,
                                  refs_error *err) {
     refs_buf values = REFS_BUF_INIT;
     cfa_box box;
     box_of(open, i, &box);
     refs_status status = refs_cfa__slice(open->writing, i, &box, &values, err);
     if (status == REFS_OK)
-        status = refs_cfa__add_values(open->file, group, shape, refs_buf_view(&values),
-                                      &open->places[i], err);
+        status =
+            refs_cfa__add_values(open->file, shape, refs_buf_view(&values), &open->places[i], err);
     refs_buf_clear(&values);
     return status;
 }
 
 static refs_status define_array(cfa_open_part *open, size_t i, refs_error *err) {
     const refs_cfa_variable *variable = &array_at(open, i)->variable;
-    nc_shape shape = {leaf_of(variable->path), variable->dtype, variable->rank, variable->dims, 0};
-    int group;
+    nc_shape shape = {0, leaf_of(variable->path), variable->dtype, variable->rank, variable->dims,
+                      0};
     REFS_TRY(define_dims(open, i, err));
-    REFS_TRY(refs_cfa__file_group(open->file, parent_of(variable->path), &group, err));
+    REFS_TRY(refs_cfa__file_group(open->file, parent_of(variable->path), &shape.group, err));
     if (!open->writing->is_field[i]) {
-        REFS_TRY(define_values(open, i, group, &shape, err));
+        REFS_TRY(define_values(open, i, &shape, err));
     } else {
         shape.deflate = open->writing->options->deflate;
-        REFS_TRY(refs_cfa__file_define(open->file, group, &shape, &open->places[i], err));
+        REFS_TRY(refs_cfa__file_define(open->file, &shape, &open->places[i], err));
     }
     return refs_cfa__describe(open->file, open->places[i], variable, err);
 }
@@ -226,7 +226,8 @@ static refs_status write_slab(cfa_open_part *open, const cfa_slab *slab, uint8_t
                               refs_error *err) {
     const refs_cfa_source *source = open->writing->source;
     const refs_cfa_variable *variable = &array_at(open, slab->array)->variable;
-    REFS_TRY(source->read(source->self, slab->array, slab->start, slab->count, values, err));
+    const refs_cfa_box wanted = {slab->array, slab->start, slab->count};
+    REFS_TRY(source->read(source->self, &wanted, values, err));
     if (is_all(open) || !is_fill_only(variable, values, slab->n)) {
         nc_box box = {.rank = slab->rank};
         if (open->file == NULL) REFS_TRY(create(open, err));

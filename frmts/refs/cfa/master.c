@@ -84,10 +84,10 @@ static refs_status split_path(refs_master *master, const char *path, int *group,
 
 refs_status refs_master_dimension(refs_master *master, const char *path, uint64_t size,
                                   refs_cfa_growth growth, refs_error *err) {
-    refs_str name;
+    nc_dimension added = {.size = size, .growth = growth};
     int group;
-    REFS_TRY(split_path(master, path, &group, &name, err));
-    return refs_cfa__file_dimension(master->file, group, name, size, growth, err);
+    REFS_TRY(split_path(master, path, &group, &added.name, err));
+    return refs_cfa__file_dimension(master->file, group, &added, err);
 }
 
 static refs_status append_word(refs_buf *words, refs_str word, refs_error *err) {
@@ -174,11 +174,11 @@ refs_status refs_cfa__describe(nc_file *file, nc_place place, const refs_cfa_var
     return put_unit(file, place, variable, err);
 }
 
-refs_status refs_cfa__add_values(nc_file *file, int group, const nc_shape *shape, refs_bytes values,
+refs_status refs_cfa__add_values(nc_file *file, const nc_shape *shape, refs_bytes values,
                                  nc_place *place, refs_error *err) {
     if (refs_cfa__is_text(&shape->dtype))
-        return refs_cfa__file_texts(file, group, shape, values, place, err);
-    REFS_TRY(refs_cfa__file_define(file, group, shape, place, err));
+        return refs_cfa__file_texts(file, shape, values, place, err);
+    REFS_TRY(refs_cfa__file_define(file, shape, place, err));
     return refs_cfa__file_keep(file, *place, &shape->dtype, values, err);
 }
 
@@ -188,8 +188,8 @@ refs_status refs_master_variable(refs_master *master, const refs_cfa_variable *v
     refs_str name;
     int group;
     REFS_TRY(split_path(master, variable->path, &group, &name, err));
-    nc_shape shape = {name.data, variable->dtype, variable->rank, variable->dims, 0};
-    REFS_TRY(refs_cfa__add_values(master->file, group, &shape, values, &place, err));
+    nc_shape shape = {group, name.data, variable->dtype, variable->rank, variable->dims, 0};
+    REFS_TRY(refs_cfa__add_values(master->file, &shape, values, &place, err));
     return refs_cfa__describe(master->file, place, variable, err);
 }
 
@@ -261,8 +261,8 @@ static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error
     REFS_TRY(check_grid(job, err));
     REFS_TRY(split_path(master, job->variable->path, &job->group, &name, err));
     job->name = name.data;
-    nc_shape scalar = {.name = job->name, .dtype = job->variable->dtype};
-    REFS_TRY(refs_cfa__file_define(master->file, job->group, &scalar, &job->container, err));
+    nc_shape scalar = {.group = job->group, .name = job->name, .dtype = job->variable->dtype};
+    REFS_TRY(refs_cfa__file_define(master->file, &scalar, &job->container, err));
     REFS_TRY(refs_cfa__describe(master->file, job->container, job->variable, err));
     return encode(master, job, err);
 }

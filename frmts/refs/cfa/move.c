@@ -24,9 +24,15 @@ static refs_status check(const moving_file *file, int code, refs_error *err) {
 
 /* -- attributes -------------------------------------------------------------------------------- */
 
-/* The text of an attribute; *text is NULL where there is none. */
-static refs_status get_text(const moving_file *file, int group, int variable, const char *name,
-                            char **text, refs_error *err) {
+typedef struct attribute {
+    int group, variable;
+    const char *name;
+} attribute;
+
+/* Its text; *text is NULL where there is none. */
+static refs_status get_text(const moving_file *file, attribute of, char **text, refs_error *err) {
+    const int group = of.group, variable = of.variable;
+    const char *name = of.name;
     nc_type type;
     size_t size;
     *text = NULL;
@@ -45,25 +51,24 @@ static refs_status get_text(const moving_file *file, int group, int variable, co
     return check(file, NC(nc_get_att_text(group, variable, name, *text)), err);
 }
 
-static refs_status put_text(const moving_file *file, int group, int variable, const char *name,
-                            refs_str text, refs_error *err) {
-    int code = NC(nc_redef(group));
+static refs_status put_text(const moving_file *file, attribute of, refs_str text, refs_error *err) {
+    int code = NC(nc_redef(of.group));
     if (code != NC_NOERR && code != NC_EINDEFINE) return check(file, code, err);
-    code = NC(nc_put_att_text(group, variable, name, text.size, text.data));
+    code = NC(nc_put_att_text(of.group, of.variable, of.name, text.size, text.data));
     REFS_TRY(check(file, code, err));
-    return check(file, NC(nc_enddef(group)), err);
+    return check(file, NC(nc_enddef(of.group)), err);
 }
 
 static refs_status move_json(const moving_file *file, int group, int variable, refs_error *err) {
     refs_buf renamed = REFS_BUF_INIT;
     uint64_t before = *file->n;
     char *text;
-    REFS_TRY(get_text(file, group, variable, "cfa_array", &text, err));
+    const attribute of = {group, variable, "cfa_array"};
+    REFS_TRY(get_text(file, of, &text, err));
     refs_status status =
         refs_cfa__rename_json(file->moving, refs_str_from(text), &renamed, file->n, err);
     if (status == REFS_OK && *file->n > before)
-        status = put_text(file, group, variable, "cfa_array",
-                          refs_str_view((const char *)renamed.data, renamed.size), err);
+        status = put_text(file, of, refs_str_view((const char *)renamed.data, renamed.size), err);
     refs_buf_clear(&renamed);
     refs_free(text);
     return status;
@@ -217,9 +222,11 @@ static refs_status move_terms(const moving_file *file, int group, char *terms, r
 
 static refs_status move_container(const moving_file *file, int group, int id, refs_error *err) {
     char *json = NULL, *inside = NULL, *terms = NULL;
-    refs_status status = get_text(file, group, id, "cfa_array", &json, err);
-    if (status == REFS_OK) status = get_text(file, group, id, "cfa_group", &inside, err);
-    if (status == REFS_OK) status = get_text(file, group, id, "aggregated_data", &terms, err);
+    refs_status status = get_text(file, (attribute){group, id, "cfa_array"}, &json, err);
+    if (status == REFS_OK)
+        status = get_text(file, (attribute){group, id, "cfa_group"}, &inside, err);
+    if (status == REFS_OK)
+        status = get_text(file, (attribute){group, id, "aggregated_data"}, &terms, err);
     int within, files;
     if (status == REFS_OK && json != NULL) {
         status = move_json(file, group, id, err);

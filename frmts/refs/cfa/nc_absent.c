@@ -27,8 +27,8 @@ refs_status refs_cfa__file_group(nc_file *file, refs_str path, int *group, refs_
     return fail(err);
 }
 
-refs_status refs_cfa__file_dimension(nc_file *file, int group, refs_str name, uint64_t size,
-                                     refs_cfa_growth growth, refs_error *err) {
+refs_status refs_cfa__file_dimension(nc_file *file, int group, const nc_dimension *added,
+                                     refs_error *err) {
     return fail(err);
 }
 
@@ -36,7 +36,7 @@ bool refs_cfa__file_has(nc_file *file, int group, const char *name) {
     return false;
 }
 
-refs_status refs_cfa__file_define(nc_file *file, int group, const nc_shape *shape, nc_place *place,
+refs_status refs_cfa__file_define(nc_file *file, const nc_shape *shape, nc_place *place,
                                   refs_error *err) {
     return fail(err);
 }
@@ -56,7 +56,7 @@ refs_status refs_cfa__file_fill(nc_file *file, nc_place place, const refs_dtype 
     return fail(err);
 }
 
-refs_status refs_cfa__file_texts(nc_file *file, int group, const nc_shape *shape, refs_bytes values,
+refs_status refs_cfa__file_texts(nc_file *file, const nc_shape *shape, refs_bytes values,
                                  nc_place *place, refs_error *err) {
     return fail(err);
 }

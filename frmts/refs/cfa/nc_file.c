@@ -229,25 +229,25 @@ static bool find_dimension(int group, const char *name, size_t *size) {
     return false;
 }
 
-static refs_status add_dimension(nc_file *file, int group, const char *name, uint64_t size,
-                                 refs_cfa_growth growth, refs_error *err) {
+static refs_status add_dimension(nc_file *file, int group, const char *name,
+                                 const nc_dimension *added, refs_error *err) {
     size_t had;
     int id;
     if (!find_dimension(group, name, &had)) {
-        size_t length = growth == REFS_CFA_UNLIMITED ? NC_UNLIMITED : (size_t)size;
+        size_t length = added->growth == REFS_CFA_UNLIMITED ? NC_UNLIMITED : (size_t)added->size;
         return check(file, NC(nc_def_dim(group, name, length, &id)), name, err);
     }
     /* One that may grow has no size before values are written. */
-    if (had == size || growth == REFS_CFA_UNLIMITED) return REFS_OK;
+    if (had == added->size || added->growth == REFS_CFA_UNLIMITED) return REFS_OK;
     return refs_fail(err, REFS_INVALID, "%s: dimension %s has two sizes, %zu and %llu", file->shown,
-                     name, had, (unsigned long long)size);
+                     name, had, (unsigned long long)added->size);
 }
 
-refs_status refs_cfa__file_dimension(nc_file *file, int group, refs_str name, uint64_t size,
-                                     refs_cfa_growth growth, refs_error *err) {
-    char *text = refs_str_copy(name);
+refs_status refs_cfa__file_dimension(nc_file *file, int group, const nc_dimension *added,
+                                     refs_error *err) {
+    char *text = refs_str_copy(added->name);
     if (text == NULL) return refs_fail_nomem(err);
-    refs_status status = add_dimension(file, group, text, size, growth, err);
+    refs_status status = add_dimension(file, group, text, added, err);
     refs_free(text);
     return status;
 }
@@ -260,8 +260,9 @@ bool refs_cfa__file_has(nc_file *file, int group, const char *name) {
     return NC(nc_inq_varid(group, name, &id)) == NC_NOERR;
 }
 
-static refs_status define(nc_file *file, int group, const nc_shape *shape, nc_type type,
-                          nc_place *place, refs_error *err) {
+static refs_status define(nc_file *file, const nc_shape *shape, nc_type type, nc_place *place,
+                          refs_error *err) {
+    const int group = shape->group;
     int dims[REFS_MAX_RANK];
     for (size_t d = 0; d < shape->rank; d++) {
         int code = NC(nc_inq_dimid(group, shape->dims[d], &dims[d]));
@@ -276,13 +277,13 @@ static refs_status define(nc_file *file, int group, const nc_shape *shape, nc_ty
     return check(file, code, shape->name, err);
 }
 
-refs_status refs_cfa__file_define(nc_file *file, int group, const nc_shape *shape, nc_place *place,
+refs_status refs_cfa__file_define(nc_file *file, const nc_shape *shape, nc_place *place,
                                   refs_error *err) {
     nc_type type;
     REFS_TRY(refs_cfa__nc_type(file, shape->name, &shape->dtype, &type, err));
     place->is_half = shape->dtype.type == REFS_TYPE_FLOAT && shape->dtype.size == 2;
     if (type != NC_STRING || file->format == REFS_CFA_NETCDF4)
-        return define(file, group, shape, type, place, err);
+        return define(file, shape, type, place, err);
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%s: %s holds strings, which netCDF-3 has not: write netCDF-4", file->shown,
                      shape->name);
@@ -343,8 +344,8 @@ static refs_status pad_texts(refs_bytes values, size_t width, refs_buf *rows, re
 }
 
 /* Texts are characters along one dimension more. */
-static refs_status define_characters(nc_file *file, int group, const nc_shape *shape,
-                                     refs_bytes values, nc_place *place, refs_error *err) {
+static refs_status define_characters(nc_file *file, const nc_shape *shape, refs_bytes values,
+                                     nc_place *place, refs_error *err) {
     const char *dims[REFS_MAX_RANK];
     nc_shape wider = *shape;
     nc_kept *kept;
@@ -356,23 +357,23 @@ static refs_status define_characters(nc_file *file, int group, const nc_shape *s
                          shape->name);
     REFS_TRY(charge(file, all, err));
     snprintf(name, sizeof name, "string%zu", width);
-    REFS_TRY(add_dimension(file, group, name, width, REFS_CFA_FIXED, err));
+    const nc_dimension added = {refs_str_from(name), width, REFS_CFA_FIXED};
+    REFS_TRY(add_dimension(file, shape->group, name, &added, err));
     for (size_t d = 0; d < shape->rank; d++) dims[d] = shape->dims[d];
     dims[wider.rank++] = name;
     wider.dims = dims;
-    REFS_TRY(define(file, group, &wider, NC_CHAR, place, err));
+    REFS_TRY(define(file, &wider, NC_CHAR, place, err));
     REFS_TRY(keep(file, *place, 0, &kept, err));
     return pad_texts(values, width, &kept->values, err);
 }
 
-refs_status refs_cfa__file_texts(nc_file *file, int group, const nc_shape *shape, refs_bytes values,
+refs_status refs_cfa__file_texts(nc_file *file, const nc_shape *shape, refs_bytes values,
                                  nc_place *place, refs_error *err) {
     nc_kept *kept;
     size_t longest;
-    if (file->format == REFS_CFA_NETCDF3)
-        return define_characters(file, group, shape, values, place, err);
+    if (file->format == REFS_CFA_NETCDF3) return define_characters(file, shape, values, place, err);
     REFS_TRY(charge(file, values.size, err));
-    REFS_TRY(define(file, group, shape, NC_STRING, place, err));
+    REFS_TRY(define(file, shape, NC_STRING, place, err));
     REFS_TRY(keep(file, *place, count_texts(values, &longest), &kept, err));
     return refs_buf_append(&kept->values, values.data, values.size, err);
 }

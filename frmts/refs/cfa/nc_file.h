@@ -35,15 +35,22 @@ const char *refs_cfa__file_shown(const nc_file *file);
 /** The group at `path`, "" or "/a/b", which is made where it is not there. */
 refs_status refs_cfa__file_group(nc_file *file, refs_str path, int *group, refs_error *err);
 
+typedef struct nc_dimension {
+    refs_str name;
+    uint64_t size;
+    refs_cfa_growth growth;
+} nc_dimension;
+
 /** Adds a dimension unless the group itself has one of this name, which then has this size. */
-refs_status refs_cfa__file_dimension(nc_file *file, int group, refs_str name, uint64_t size,
-                                     refs_cfa_growth growth, refs_error *err);
+refs_status refs_cfa__file_dimension(nc_file *file, int group, const nc_dimension *added,
+                                     refs_error *err);
 
 /** Whether the group itself has a variable of this name. */
 bool refs_cfa__file_has(nc_file *file, int group, const char *name);
 
 /** What a variable is in the file. */
 typedef struct nc_shape {
+    int group;
     const char *name;
     refs_dtype dtype;
     size_t rank;
@@ -51,7 +58,7 @@ typedef struct nc_shape {
     int deflate; /**< level 1 to 9, with shuffle; 0: none */
 } nc_shape;
 
-refs_status refs_cfa__file_define(nc_file *file, int group, const nc_shape *shape, nc_place *place,
+refs_status refs_cfa__file_define(nc_file *file, const nc_shape *shape, nc_place *place,
                                   refs_error *err);
 
 /** Adds those of a variable or group; its fill value is no attribute of it here. */
@@ -66,7 +73,7 @@ refs_status refs_cfa__file_fill(nc_file *file, nc_place place, const refs_dtype 
 
 /** Defines a variable of texts, `n` of them with a NUL after each, in `values`: strings, or in
  * netCDF-3 characters with a dimension more. They are kept. */
-refs_status refs_cfa__file_texts(nc_file *file, int group, const nc_shape *shape, refs_bytes values,
+refs_status refs_cfa__file_texts(nc_file *file, const nc_shape *shape, refs_bytes values,
                                  nc_place *place, refs_error *err);
 
 /** Keeps a copy of all values of a variable: elements of `dtype`, its own. */

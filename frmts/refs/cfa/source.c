@@ -143,8 +143,8 @@ static refs_status read_all(const refs_cfa_source *source, size_t i, cfa_values 
         return index_texts(values, n, err);
     }
     REFS_TRY(refs_buf_resize(&values->bytes, size, err));
-    return n > 0 ? source->read(source->self, i, start, array->shape, values->bytes.data, err)
-                 : REFS_OK;
+    const refs_cfa_box all = {i, start, array->shape};
+    return n > 0 ? source->read(source->self, &all, values->bytes.data, err) : REFS_OK;
 }
 
 /* -- what is written --------------------------------------------------------------------------- */

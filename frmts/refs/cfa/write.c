@@ -66,13 +66,13 @@ static refs_status choose_names(cfa_files *files, refs_error *err) {
     return files->named != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-/* "STEM.[GROUP.]VARIABLE.I.J.K.nc" */
-static refs_status append_name(const cfa_files *files, const char *variable, const cfa_spot *spot,
-                               size_t rank, refs_buf *name, refs_error *err) {
+/* "STEM.[GROUP.]VARIABLE.I.J.K.nc"; without a spot, of all fragments that have no values. */
+static refs_status append_name(const cfa_files *files, const refs_cfa_variable *variable,
+                               const cfa_spot *spot, refs_buf *name, refs_error *err) {
     REFS_TRY(refs_buf_printf(name, err, "%s", files->stem));
-    for (const char *c = variable; *c != '\0'; c++)
+    for (const char *c = variable->path; *c != '\0'; c++)
         REFS_TRY(refs_buf_append(name, *c == '/' ? "." : c, 1, err));
-    for (size_t d = 0; d < rank; d++)
+    for (size_t d = 0; spot != NULL && d < variable->rank; d++)
         REFS_TRY(refs_buf_printf(name, err, ".%llu", (unsigned long long)spot->index[d]));
     return refs_buf_append(name, ".nc", sizeof ".nc", err);
 }
@@ -154,9 +154,8 @@ static refs_status write_missing(cfa_files *files, const cfa_field *field, const
     const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
     refs_buf name = REFS_BUF_INIT;
     cfa_part part = *at;
-    cfa_spot none;
     part.is_empty = true;
-    refs_status status = append_name(files, variable->path, &none, 0, &name, err);
+    refs_status status = append_name(files, variable, NULL, &name, err);
     if (status == REFS_OK) {
         name.size -= sizeof ".nc";
         status = refs_buf_append_str(&name, refs_str_from(".fill"), err);
@@ -187,7 +186,7 @@ static refs_status write_spot(cfa_files *files, cfa_field *field, size_t number,
     /* S3netCDF4 looks for the variable in the group that it has in the master. */
     fragment->variable =
         strchr(variable->path + 1, '/') != NULL ? variable->path : variable->path + 1;
-    refs_status status = append_name(files, variable->path, spot, variable->rank, &name, err);
+    refs_status status = append_name(files, variable, spot, &name, err);
     if (status == REFS_OK)
         status = write_fragment(files, &part, (const char *)name.data, &named, err);
     if (status == REFS_OK && named == NULL && files->writing.options->version == REFS_CFA_CF_1_13)

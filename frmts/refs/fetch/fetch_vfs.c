@@ -28,9 +28,19 @@ refs_status refs_fetch__read(refs_fetch_job *job, void *handle, const refs_reque
     return got == request->length ? REFS_OK : fail_short(vfs, handle, request, got, err);
 }
 
-/* Reads requests one behind the other into `dst`: in one call where the host can. */
-static refs_status read_requests(refs_fetch_job *job, void *handle, const refs_request *requests,
-                                 size_t n, uint8_t *dst, refs_error *err) {
+/* Requests that are read one behind the other. */
+typedef struct batch {
+    const refs_request *requests;
+    size_t n;
+    uint8_t *dst;
+} batch;
+
+/* In one call where the host can. */
+static refs_status read_requests(refs_fetch_job *job, void *handle, const batch *all,
+                                 refs_error *err) {
+    const refs_request *requests = all->requests;
+    const size_t n = all->n;
+    uint8_t *dst = all->dst;
     const refs_vfs *vfs = job->fetcher->vfs;
     refs_vfs_range ranges[MAX_BATCH_REQUESTS];
     uint64_t total = 0;
@@ -53,7 +63,8 @@ refs_status refs_fetch__read_batch(refs_fetch_job *job, void *handle, const refs
     refs_block *block = NULL;
     REFS_TRY(refs_fetch__new_block(job, total, &block, err));
     uint8_t *bytes = refs_block_data(block);
-    refs_status status = read_requests(job, handle, requests, n, bytes, err);
+    const batch all = {requests, n, bytes};
+    refs_status status = read_requests(job, handle, &all, err);
     for (size_t i = 0; i < n && status == REFS_OK; bytes += requests[i++].length) {
         refs_arrival arrival = {block, bytes, requests[i].length, 0};
         status = refs_fetch__serve(job, &requests[i], &arrival, err);

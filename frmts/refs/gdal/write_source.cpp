@@ -124,12 +124,12 @@ const refs_json *RefsWriteSource::parsed(const RefsJsonMembers &members, refs_er
 
 /* -- what the core calls back ------------------------------------------------------------------ */
 
-refs_status RefsWriteSource::readBox(void *self, size_t i, const uint64_t *start,
-                                     const uint64_t *count, void *values, refs_error *error) {
-    const Array &array = static_cast<RefsWriteSource *>(self)->arrays_[i];
+refs_status RefsWriteSource::readBox(void *self, const refs_cfa_box *box, void *values,
+                                     refs_error *error) {
+    const Array &array = static_cast<RefsWriteSource *>(self)->arrays_[box->array];
     RefsQuietErrors quiet;
     return RefsGuard(error, [&] {
-        return array.read(start, count, values)
+        return array.read(box->start, box->count, values)
                    ? REFS_OK
                    : refs_fail(error, REFS_IO, "%s: cannot be read: %s", array.path.c_str(),
                                quiet.said().c_str());

@@ -82,8 +82,8 @@ class RefsWriteSource {
                        RefsJsonMembers attributes);
     refs_status takeArray(const std::shared_ptr<GDALMDArray> &array, const std::string &path,
                           refs_error *error);
-    static refs_status readBox(void *self, size_t i, const uint64_t *start, const uint64_t *count,
-                               void *values, refs_error *error);
+    static refs_status readBox(void *self, const refs_cfa_box *box, void *values,
+                               refs_error *error);
     static refs_status readAllTexts(void *self, size_t i, refs_buf *texts, refs_error *error);
     static bool report(void *self, double done);
     const refs_json *parsed(const RefsJsonMembers &members, refs_error *error);

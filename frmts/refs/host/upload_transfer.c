@@ -219,38 +219,44 @@ static refs_status take_results(const refs_sending *sending, CURLM *multi, refs_
     return REFS_OK;
 }
 
+/* Transfers that are carried out together. */
+typedef struct transfer_list {
+    refs_transfer *transfers;
+    size_t n;
+} transfer_list;
+
 /* Begins what is due, as far as there is room. */
-static refs_status begin_more(const refs_sending *sending, refs_transfer *transfers, size_t n,
-                              size_t room, CURLM *multi, refs_error *err) {
+static refs_status begin_more(const refs_sending *sending, const transfer_list *all, size_t room,
+                              CURLM *multi, refs_error *err) {
     int64_t now = now_ms();
-    for (size_t i = 0; i < n; i++)
-        if (transfers[i].easy != NULL && room > 0) room--;
-    for (size_t i = 0; i < n && room > 0; i++) {
-        if (transfers[i].is_done || transfers[i].easy != NULL || transfers[i].due_ms > now)
-            continue;
-        REFS_TRY(begin(sending, &transfers[i], multi, err));
+    for (size_t i = 0; i < all->n; i++)
+        if (all->transfers[i].easy != NULL && room > 0) room--;
+    for (size_t i = 0; i < all->n && room > 0; i++) {
+        refs_transfer *one = &all->transfers[i];
+        if (one->is_done || one->easy != NULL || one->due_ms > now) continue;
+        REFS_TRY(begin(sending, one, multi, err));
         room--;
     }
     return REFS_OK;
 }
 
-static bool all_are_done(const refs_transfer *transfers, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (!transfers[i].is_done) return false;
+static bool all_are_done(const transfer_list *all) {
+    for (size_t i = 0; i < all->n; i++)
+        if (!all->transfers[i].is_done) return false;
     return true;
 }
 
-static refs_status run(const refs_sending *sending, refs_transfer *transfers, size_t n,
-                       size_t at_a_time, CURLM *multi, refs_error *err) {
-    while (!all_are_done(transfers, n)) {
+static refs_status run(const refs_sending *sending, const transfer_list *all, size_t at_a_time,
+                       CURLM *multi, refs_error *err) {
+    while (!all_are_done(all)) {
         int running;
-        REFS_TRY(begin_more(sending, transfers, n, at_a_time, multi, err));
+        REFS_TRY(begin_more(sending, all, at_a_time, multi, err));
         if (curl_multi_perform(multi, &running) != CURLM_OK)
             return refs_fail(err, REFS_IO, "%s: libcurl has failed", sending->location);
         REFS_TRY(take_results(sending, multi, err));
         if (running > 0)
             (void)curl_multi_poll(multi, NULL, 0, POLL_MS, NULL);
-        else if (!all_are_done(transfers, n))
+        else if (!all_are_done(all))
             (void)curl_multi_poll(multi, NULL, 0, 10, NULL);
     }
     return REFS_OK;
@@ -260,7 +266,8 @@ refs_status refs_host__transfer(const refs_sending *sending, refs_transfer *tran
                                 size_t at_a_time, refs_error *err) {
     CURLM *multi = curl_multi_init();
     if (multi == NULL) return refs_fail_nomem(err);
-    refs_status status = run(sending, transfers, n, at_a_time, multi, err);
+    const transfer_list all = {transfers, n};
+    refs_status status = run(sending, &all, at_a_time, multi, err);
     for (size_t i = 0; i < n; i++) end(&transfers[i], multi);
     curl_multi_cleanup(multi);
     return status;

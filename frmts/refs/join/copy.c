@@ -21,12 +21,19 @@ static refs_status put_documents(const refs_join *join, const refs_join_member *
     return REFS_OK;
 }
 
-static refs_status put_under(const refs_join *join, const refs_join_array *array, const char *name,
-                             uint32_t text, const refs_join_sink *sink, refs_error *err) {
+/* A document of an array. */
+typedef struct under {
+    const char *name;
+    uint32_t text;
+} under;
+
+static refs_status put_under(const refs_join *join, const refs_join_array *array, under put,
+                             const refs_join_sink *sink, refs_error *err) {
     refs_buf key = REFS_BUF_INIT;
-    refs_str path = refs_join__text(join, array->path), document = refs_join__text(join, text);
+    refs_str path = refs_join__text(join, array->path), document = refs_join__text(join, put.text);
     refs_status status = refs_buf_append_str(&key, path, err);
-    if (status == REFS_OK) status = refs_buf_printf(&key, err, path.size > 0 ? "/%s" : "%s", name);
+    if (status == REFS_OK)
+        status = refs_buf_printf(&key, err, path.size > 0 ? "/%s" : "%s", put.name);
     if (status == REFS_OK)
         status = sink->document(sink->self, refs_str_view((const char *)key.data, key.size),
                                 refs_bytes_view(document.data, document.size), err);
@@ -91,10 +98,11 @@ static refs_status copy_member(refs_join *join, refs_join_member *member,
     refs_status status = put_documents(join, member, sink, err);
     for (size_t i = 0; i < member->n_arrays && status == REFS_OK; i++) {
         const refs_join_array *array = &member->arrays[i];
-        status = put_under(join, array, array->is_v3 ? "zarr.json" : ".zarray", array->document,
-                           sink, err);
+        status =
+            put_under(join, array, (under){array->is_v3 ? "zarr.json" : ".zarray", array->document},
+                      sink, err);
         if (status == REFS_OK && array->attributes != REFS_JOIN_NONE)
-            status = put_under(join, array, ".zattrs", array->attributes, sink, err);
+            status = put_under(join, array, (under){".zattrs", array->attributes}, sink, err);
     }
     for (size_t i = 0; i < member->n_arrays && status == REFS_OK; i++)
         status = copy_array(&at, &member->arrays[i], err);

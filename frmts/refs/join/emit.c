@@ -206,15 +206,15 @@ refs_stream_reader refs_join__stream_of(const refs_join_place *place) {
 }
 
 refs_status refs_join__put_chunk(const refs_join *join, const refs_join_sink *sink,
-                                 const refs_join_member *member, const refs_stream_ref *ref,
-                                 uint64_t number, refs_error *err) {
-    refs_write_chunk chunk = {.number = number,
+                                 refs_join_chunk put, refs_error *err) {
+    const refs_stream_ref *ref = put.ref;
+    refs_write_chunk chunk = {.number = put.number,
                               .kind = ref->kind,
                               .bytes = ref->bytes,
                               .offset = ref->offset,
                               .length = ref->length};
     if (ref->kind != REFS_REF_INLINE) {
-        chunk.url_id = member->urls[ref->url];
+        chunk.url_id = put.member->urls[ref->url];
         chunk.url = refs_join__text(join, chunk.url_id);
     }
     return sink->chunk(sink->self, &chunk, err);
@@ -222,7 +222,7 @@ refs_status refs_join__put_chunk(const refs_join *join, const refs_join_sink *si
 
 static refs_status put_chunk(const emission *at, const refs_join_member *member,
                              const refs_stream_ref *ref, uint64_t number, refs_error *err) {
-    return refs_join__put_chunk(at->join, at->sink, member, ref, number, err);
+    return refs_join__put_chunk(at->join, at->sink, (refs_join_chunk){member, ref, number}, err);
 }
 
 static refs_status put_as_it_is(const emission *at, const refs_joined *joined, refs_error *err) {

@@ -431,10 +431,15 @@ refs_status refs_join__put_split(refs_join *join, const refs_joined *joined,
 refs_status refs_join__put_split_chunks(refs_join *join, const refs_joined *joined,
                                         const refs_join_sink *sink, refs_error *err);
 
-/** Gives the sink a chunk of a member, whose number is now this. */
+/** A chunk of a member, and its number in what is joined. */
+typedef struct refs_join_chunk {
+    const refs_join_member *member;
+    const refs_stream_ref *ref;
+    uint64_t number;
+} refs_join_chunk;
+
 refs_status refs_join__put_chunk(const refs_join *join, const refs_join_sink *sink,
-                                 const refs_join_member *member, const refs_stream_ref *ref,
-                                 uint64_t number, refs_error *err);
+                                 refs_join_chunk put, refs_error *err);
 
 refs_stream_reader refs_join__stream_of(const refs_join_place *place);
 

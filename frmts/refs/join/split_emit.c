@@ -567,8 +567,9 @@ static refs_status gather_row(gathering *all, const refs_join_atom *atom, uint64
 static refs_status put_gathered(const output *out, gathering *all, refs_error *err) {
     if (all->n > 0) qsort(all->all, all->n, sizeof *all->all, by_number);
     for (size_t i = 0; i < all->n; i++)
-        REFS_TRY(refs_join__put_chunk(out->join, out->sink, all->all[i].member, &all->all[i].ref,
-                                      all->all[i].number, err));
+        REFS_TRY(refs_join__put_chunk(
+            out->join, out->sink,
+            (refs_join_chunk){all->all[i].member, &all->all[i].ref, all->all[i].number}, err));
     all->n = 0;
     return REFS_OK;
 }

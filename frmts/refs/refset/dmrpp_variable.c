@@ -200,21 +200,26 @@ static refs_status write_zattrs(const refs_dmrpp_variable *variable, refs_buf *j
     return refs_buf_append(json, "}", 1, err);
 }
 
-/* Adds the key of a document of the array; `problem` stands for one that cannot be. */
-static refs_status put_document(const refs_dmrpp_variable *variable, const char *name,
-                                const refs_buf *json, const refs_error *problem,
+/* A document of an array; `problem`, unless it is NULL, stands for one that cannot be. */
+typedef struct array_document {
+    const char *name;
+    const refs_buf *json;
+    const refs_error *problem;
+} array_document;
+
+static refs_status put_document(const refs_dmrpp_variable *variable, array_document document,
                                 const refs_dmrpp_set *set, refs_error *err) {
     refs_slot slot;
     refs_buf key = REFS_BUF_INIT;
     refs_status status = refs_buf_append_str(&key, text_of(&variable->path), err);
-    if (status == REFS_OK) status = refs_buf_printf(&key, err, "/%s", name);
+    if (status == REFS_OK) status = refs_buf_printf(&key, err, "/%s", document.name);
     if (status == REFS_OK)
         status = refs_refset__builder_slot(set->builder, text_of(&key), &slot, err);
     if (status == REFS_OK)
-        status =
-            problem != NULL
-                ? refs_refset__builder_put_broken(set->builder, &slot, problem, err)
-                : refs_refset__builder_put_inline(set->builder, &slot, refs_buf_view(json), err);
+        status = document.problem != NULL
+                     ? refs_refset__builder_put_broken(set->builder, &slot, document.problem, err)
+                     : refs_refset__builder_put_inline(set->builder, &slot,
+                                                       refs_buf_view(document.json), err);
     refs_buf_clear(&key);
     return status;
 }
@@ -245,10 +250,12 @@ refs_status refs_refset__dmrpp_variable_put(refs_dmrpp_variable *variable,
     else
         status = REFS_OK;
     if (status == REFS_OK)
-        status = put_document(variable, ".zarray", &json, is_readable ? NULL : &problem, set, err);
+        status = put_document(
+            variable, (array_document){".zarray", &json, is_readable ? NULL : &problem}, set, err);
     json.size = 0;
     if (status == REFS_OK) status = write_zattrs(variable, &json, err);
-    if (status == REFS_OK) status = put_document(variable, ".zattrs", &json, NULL, set, err);
+    if (status == REFS_OK)
+        status = put_document(variable, (array_document){".zattrs", &json, NULL}, set, err);
     refs_buf_clear(&json);
     return status;
 }

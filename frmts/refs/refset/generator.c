@@ -154,13 +154,10 @@ static refs_status bind(generator *g, size_t i, refs_error *err) {
     return REFS_OK;
 }
 
-/* Renders a field; an offset or length that is a template gives its number in g->number. */
-static refs_status render_field(generator *g, field i, const refs_scope *scope,
-                                refs_template_scratch *scratch, refs_str *text, refs_error *err) {
-    if (g->field[i] == NULL) return REFS_OK;
-    REFS_TRY(refs_template_render(g->field[i], scope, scratch, text, err));
-    if (i != FIELD_OFFSET && i != FIELD_LENGTH) return REFS_OK;
-    const refs_value value = refs_value_text(*text);
+/* An offset or length that is a template gives its number in g->number. */
+static refs_status read_number(generator *g, field i, refs_str text, refs_error *err) {
+    if (g->field[i] == NULL || (i != FIELD_OFFSET && i != FIELD_LENGTH)) return REFS_OK;
+    const refs_value value = refs_value_text(text);
     int64_t number;
     refs_status status = refs_value_to_integer(&value, &number, err);
     if (status == REFS_OK && number < 0)
@@ -175,11 +172,14 @@ static refs_status add_reference(generator *g, refs_templates *templates, refs_s
                                  refs_error *err) {
     const refs_scope scope = {g->bindings, g->n_dimensions, refs_refset__templates_find, templates};
     refs_template_scratch *scratch = refs_refset__templates_scratch(templates);
-    refs_str text[N_FIELDS];
+    refs_str text[N_FIELDS] = {{NULL, 0}};
     scratch->used = 0;
     for (size_t i = 0; i < g->n_dimensions; i++) REFS_TRY(bind(g, i, err));
-    for (field i = FIELD_KEY; i < N_FIELDS; i++)
-        REFS_TRY(render_field(g, i, &scope, scratch, &text[i], err));
+    for (field i = FIELD_KEY; i < N_FIELDS; i++) {
+        if (g->field[i] != NULL)
+            REFS_TRY(refs_template_render(g->field[i], &scope, scratch, &text[i], err));
+        REFS_TRY(read_number(g, i, text[i], err));
+    }
     if (!g->has_range)
         return refs_set_builder_whole(builder, text[FIELD_KEY], text[FIELD_URL], err);
     const refs_byte_range range = {g->number[FIELD_OFFSET], g->number[FIELD_LENGTH]};

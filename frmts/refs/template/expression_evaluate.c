@@ -93,35 +93,39 @@ static refs_status evaluate_choice(const refs_evaluation *e, const refs_node *no
     return evaluate(e, node->operand[1], value, err);
 }
 
+typedef struct arguments {
+    refs_binding *items;
+    size_t n;
+} arguments;
+
 /* Computes a list of arguments that follow `n_before` others, for which it leaves room. */
 static refs_status evaluate_arguments(const refs_evaluation *e, uint32_t first, size_t n_before,
-                                      refs_binding **args, size_t *n, refs_error *err) {
+                                      arguments *args, refs_error *err) {
     const refs_node *nodes = e->expressions->nodes;
     void *memory;
-    *n = n_before;
-    for (uint32_t id = first; id != REFS_NODE_NONE; id = nodes[id].operand[1]) ++*n;
-    REFS_TRY(refs_value_scratch_take(e->scratch, *n * sizeof **args, &memory, err));
-    *args = memory;
-    for (size_t i = n_before; i < *n; i++, first = nodes[first].operand[1]) {
-        (*args)[i].name = nodes[first].name;
-        REFS_TRY(evaluate(e, nodes[first].operand[0], &(*args)[i].value, err));
+    args->n = n_before;
+    for (uint32_t id = first; id != REFS_NODE_NONE; id = nodes[id].operand[1]) args->n++;
+    REFS_TRY(refs_value_scratch_take(e->scratch, args->n * sizeof *args->items, &memory, err));
+    args->items = memory;
+    for (size_t i = n_before; i < args->n; i++, first = nodes[first].operand[1]) {
+        args->items[i].name = nodes[first].name;
+        REFS_TRY(evaluate(e, nodes[first].operand[0], &args->items[i].value, err));
     }
     return REFS_OK;
 }
 
 static refs_status evaluate_tuple(const refs_evaluation *e, const refs_node *node,
                                   refs_value *value, refs_error *err) {
-    refs_binding *args;
-    size_t n;
+    arguments args;
     void *memory;
-    REFS_TRY(evaluate_arguments(e, node->operand[0], 0, &args, &n, err));
-    REFS_TRY(refs_value_scratch_take(e->scratch, n * sizeof(refs_value), &memory, err));
+    REFS_TRY(evaluate_arguments(e, node->operand[0], 0, &args, err));
+    REFS_TRY(refs_value_scratch_take(e->scratch, args.n * sizeof(refs_value), &memory, err));
     refs_value *items = memory;
-    for (size_t i = 0; i < n; i++) items[i] = args[i].value;
+    for (size_t i = 0; i < args.n; i++) items[i] = args.items[i].value;
     const refs_value_kind kind = node->op == REFS_OP_TUPLE  ? REFS_VALUE_TUPLE
                                  : node->op == REFS_OP_LIST ? REFS_VALUE_LIST
                                                             : REFS_VALUE_DICTIONARY;
-    *value = (refs_value){.kind = kind, .tuple = {items, n}};
+    *value = (refs_value){.kind = kind, .tuple = {items, args.n}};
     return REFS_OK;
 }
 
@@ -129,7 +133,7 @@ static refs_status evaluate_call(const refs_evaluation *e, const refs_node *node
                                  refs_error *err) {
     refs_value callee;
     refs_scope scope = {0};
-    refs_binding *args;
+    arguments args;
     refs_str text;
     if (evaluate_name(e, node->name, &callee, NULL) != REFS_OK)
         return refs_fail(err, REFS_UNSUPPORTED, "there is no template \"%.*s\" to be called",
@@ -137,12 +141,13 @@ static refs_status evaluate_call(const refs_evaluation *e, const refs_node *node
     if (callee.kind != REFS_VALUE_TEMPLATE)
         return refs_fail(err, REFS_INVALID, "\"%.*s\" takes no arguments",
                          REFS_STR_ARG(node->name));
-    REFS_TRY(evaluate_arguments(e, node->operand[0], 0, &args, &scope.n, err));
-    for (size_t i = 0; i < scope.n; i++)
-        if (args[i].name.size == 0)
+    REFS_TRY(evaluate_arguments(e, node->operand[0], 0, &args, err));
+    for (size_t i = 0; i < args.n; i++)
+        if (args.items[i].name.size == 0)
             return refs_fail(err, REFS_INVALID, "arguments of \"%.*s\" need names",
                              REFS_STR_ARG(node->name));
-    scope.bindings = args;
+    scope.bindings = args.items;
+    scope.n = args.n;
     REFS_TRY(e->call(e, callee.callee, &scope, &text, err));
     *value = refs_value_text(text);
     return REFS_OK;
@@ -164,15 +169,14 @@ static refs_status evaluate_function(const refs_evaluation *e, const refs_node *
     if (function == NULL)
         return refs_fail(err, REFS_UNSUPPORTED, "%s \"%.*s\" is not supported", what,
                          REFS_STR_ARG(node->name));
-    refs_binding *args;
-    size_t n;
-    REFS_TRY(evaluate_arguments(e, node->operand[1], 1, &args, &n, err));
-    args[0].name = refs_str_view("", 0);
-    REFS_TRY(evaluate(e, node->operand[0], &args[0].value, err));
-    if (node->op == REFS_OP_METHOD && args[0].value.kind != REFS_VALUE_TEXT)
+    arguments args;
+    REFS_TRY(evaluate_arguments(e, node->operand[1], 1, &args, err));
+    args.items[0].name = refs_str_view("", 0);
+    REFS_TRY(evaluate(e, node->operand[0], &args.items[0].value, err));
+    if (node->op == REFS_OP_METHOD && args.items[0].value.kind != REFS_VALUE_TEXT)
         return refs_fail(err, REFS_INVALID, "%s has no method \"%.*s\"",
-                         refs_value_kind_text(args[0].value.kind), REFS_STR_ARG(node->name));
-    return function(args, n, e->scratch, value, err);
+                         refs_value_kind_text(args.items[0].value.kind), REFS_STR_ARG(node->name));
+    return function(args.items, args.n, e->scratch, value, err);
 }
 
 /* a|default(b), or a|default(b, true) where b takes the place of what is false too. */
@@ -180,11 +184,10 @@ static refs_status evaluate_default(const refs_evaluation *e, const refs_node *n
                                     refs_value *value, refs_error *err) {
     static const char *const names[] = {"default_value", "boolean", NULL};
     const refs_value *taken[2];
-    refs_binding *args;
-    size_t n;
+    arguments args;
     bool defined;
-    REFS_TRY(evaluate_arguments(e, node->operand[1], 1, &args, &n, err));
-    REFS_TRY(refs_template__take_arguments(args, n, names, taken, err));
+    REFS_TRY(evaluate_arguments(e, node->operand[1], 1, &args, err));
+    REFS_TRY(refs_template__take_arguments(args.items, args.n, names, taken, err));
     REFS_TRY(evaluate_defined(e, node->operand[0], value, &defined, err));
     const bool of_truth = taken[1] != NULL && refs_value_truth(taken[1]);
     if (defined && (!of_truth || refs_value_truth(value))) return REFS_OK;

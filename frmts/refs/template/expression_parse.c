@@ -82,9 +82,8 @@ static refs_status add_node(parser *p, refs_node node, uint32_t *id, refs_error 
     return REFS_OK;
 }
 
-static refs_status add_operation(parser *p, refs_op op, uint32_t left, uint32_t right, uint32_t *id,
-                                 refs_error *err) {
-    return add_node(p, (refs_node){.op = op, .operand = {left, right, REFS_NODE_NONE}}, id, err);
+static refs_node operation(refs_op op, uint32_t left, uint32_t right) {
+    return (refs_node){.op = op, .operand = {left, right, REFS_NODE_NONE}};
 }
 
 static refs_status add_literal(parser *p, refs_value value, uint32_t *id, refs_error *err) {
@@ -289,13 +288,13 @@ static refs_status parse_list(parser *p, uint32_t *node, refs_error *err) {
     REFS_TRY(parse_until(p, "]", &first, &commas, err));
     for (uint32_t i = first; i != REFS_NODE_NONE; i = p->out->nodes[i].operand[1])
         if (p->out->nodes[i].name.size > 0) return fail_unexpected(p, err);
-    return add_operation(p, REFS_OP_LIST, first, REFS_NODE_NONE, node, err);
+    return add_node(p, operation(REFS_OP_LIST, first, REFS_NODE_NONE), node, err);
 }
 
 /* Adds an argument behind *last, which may be none, and makes it the last. */
 static refs_status add_argument(parser *p, uint32_t value, uint32_t *last, refs_error *err) {
     const uint32_t before = *last;
-    REFS_TRY(add_operation(p, REFS_OP_ARGUMENT, value, REFS_NODE_NONE, last, err));
+    REFS_TRY(add_node(p, operation(REFS_OP_ARGUMENT, value, REFS_NODE_NONE), last, err));
     if (before != REFS_NODE_NONE) p->out->nodes[before].operand[1] = *last;
     return REFS_OK;
 }
@@ -313,7 +312,7 @@ static refs_status parse_dictionary(parser *p, uint32_t *node, refs_error *err) 
         skip_white(p);
         if (!skip_symbol(p, ",") && peek(p) != '}') return fail_unexpected(p, err);
     }
-    return add_operation(p, REFS_OP_DICTIONARY, first, REFS_NODE_NONE, node, err);
+    return add_node(p, operation(REFS_OP_DICTIONARY, first, REFS_NODE_NONE), node, err);
 }
 
 /* Parses "[a]" or "[a:b:c]" of *node behind its bracket. */
@@ -329,12 +328,12 @@ static refs_status parse_subscript(parser *p, uint32_t *node, refs_error *err) {
         if (peek(p) != ':' && peek(p) != ']') REFS_TRY(parse_expression(p, &bounds[n], err));
     }
     if (!skip_symbol(p, "]")) return fail_unexpected(p, err);
-    if (n == 0) return add_operation(p, REFS_OP_ITEM, *node, bounds[0], node, err);
+    if (n == 0) return add_node(p, operation(REFS_OP_ITEM, *node, bounds[0]), node, err);
     for (size_t i = 0; i < 3; i++) {
         REFS_TRY(add_argument(p, bounds[i], &last, err));
         if (i == 0) first = last;
     }
-    return add_operation(p, REFS_OP_SLICE, *node, first, node, err);
+    return add_node(p, operation(REFS_OP_SLICE, *node, first), node, err);
 }
 
 /* Parses "(a)" as a, "()", "(a,)" and "(a, b)" as tuples. */
@@ -346,7 +345,7 @@ static refs_status parse_parenthesis(parser *p, uint32_t *node, refs_error *err)
     for (uint32_t i = first; i != REFS_NODE_NONE; i = p->out->nodes[i].operand[1])
         if (p->out->nodes[i].name.size > 0) return fail_unexpected(p, err);
     if (first == REFS_NODE_NONE || commas > 0)
-        return add_operation(p, REFS_OP_TUPLE, first, REFS_NODE_NONE, node, err);
+        return add_node(p, operation(REFS_OP_TUPLE, first, REFS_NODE_NONE), node, err);
     *node = p->out->nodes[first].operand[0];
     return REFS_OK;
 }
@@ -428,7 +427,8 @@ static refs_status parse_test(parser *p, uint32_t *node, refs_error *err) {
         REFS_TRY(add_argument(p, value, &made.operand[1], err));
     }
     REFS_TRY(add_node(p, made, node, err));
-    return negated ? add_operation(p, REFS_OP_NOT, *node, REFS_NODE_NONE, node, err) : REFS_OK;
+    return negated ? add_node(p, operation(REFS_OP_NOT, *node, REFS_NODE_NONE), node, err)
+                   : REFS_OK;
 }
 
 static refs_status parse_filters(parser *p, uint32_t *node, refs_error *err) {
@@ -463,7 +463,7 @@ static refs_status parse_signed(parser *p, uint32_t *node, refs_error *err) {
         p->nesting++;
         REFS_TRY(parse_signed(p, &operand, err));
         p->nesting--;
-        REFS_TRY(add_operation(p, op, operand, REFS_NODE_NONE, node, err));
+        REFS_TRY(add_node(p, operation(op, operand, REFS_NODE_NONE), node, err));
     }
     return parse_postfix(p, node, err);
 }
@@ -537,18 +537,18 @@ static refs_status parse_comparison(parser *p, uint32_t *node, refs_error *err) 
         p->nesting++;
         REFS_TRY(parse_comparison(p, &operand, err));
         p->nesting--;
-        return add_operation(p, REFS_OP_NOT, operand, REFS_NODE_NONE, node, err);
+        return add_node(p, operation(REFS_OP_NOT, operand, REFS_NODE_NONE), node, err);
     }
     uint32_t left, right, compared = REFS_NODE_NONE, all = REFS_NODE_NONE;
     refs_op op;
     REFS_TRY(parse_level(p, LEVEL_SUM, &left, err));
     while (skip_operator(p, LEVEL_COMPARE, &op)) {
         REFS_TRY(parse_level(p, LEVEL_SUM, &right, err));
-        REFS_TRY(add_operation(p, op, left, right, &compared, err));
+        REFS_TRY(add_node(p, operation(op, left, right), &compared, err));
         if (all == REFS_NODE_NONE)
             all = compared;
         else
-            REFS_TRY(add_operation(p, REFS_OP_AND, all, compared, &all, err));
+            REFS_TRY(add_node(p, operation(REFS_OP_AND, all, compared), &all, err));
         left = right;
     }
     *node = all != REFS_NODE_NONE ? all : left;
@@ -563,7 +563,7 @@ static refs_status parse_level(parser *p, level at_level, uint32_t *node, refs_e
     for (refs_op op; skip_operator(p, at_level, &op);) {
         uint32_t right;
         REFS_TRY(parse_level(p, at_level + 1, &right, err));
-        REFS_TRY(add_operation(p, op, *node, right, node, err));
+        REFS_TRY(add_node(p, operation(op, *node, right), node, err));
     }
     return REFS_OK;
 }

@@ -21,12 +21,11 @@ static refs_status open_array(tool_arrays *arrays, size_t i, refs_error *err) {
     return refs_array_open(&arrays->context, arrays->metas[i], &arrays->arrays[i], err);
 }
 
-static refs_status read_box(void *self, size_t i, const uint64_t *start, const uint64_t *count,
-                            void *dst, refs_error *err) {
+static refs_status read_box(void *self, const refs_cfa_box *box, void *dst, refs_error *err) {
     tool_arrays *arrays = self;
-    const refs_region region = {start, count, NULL};
-    REFS_TRY(open_array(arrays, i, err));
-    return refs_array_read(arrays->arrays[i], &region, dst, NULL, err);
+    const refs_region region = {box->start, box->count, NULL};
+    REFS_TRY(open_array(arrays, box->array, err));
+    return refs_array_read(arrays->arrays[box->array], &region, dst, NULL, err);
 }
 
 static refs_status read_texts(void *self, size_t i, refs_buf *texts, refs_error *err) {

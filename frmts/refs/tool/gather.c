@@ -275,12 +275,13 @@ static refs_cf_units wanted_units(const gathering *all, const refs_cfa_variable 
     return units;
 }
 
-/* Values of a coordinate of part `p`, in the units of the master. */
-static refs_status read_values(gathering *all, const axis *along, size_t p, uint64_t n,
-                               double **values, refs_error *err) {
+/* Sets made->values to the values of a coordinate of part `p`, in the units of the master. */
+static refs_status read_values(gathering *all, const axis *along, size_t p, slice *made,
+                               refs_error *err) {
+    const uint64_t n = made->size;
     size_t c = coordinate_of(all, p, along->path);
     double scale = 1, offset = 0;
-    *values = NULL;
+    made->values = NULL;
     if (along->coordinate == SIZE_MAX || c == SIZE_MAX) return REFS_OK;
     const refs_cfa_variable *variable = &array_of(all, p, c)->variable;
     const refs_cf_units from = units_of(variable);
@@ -298,25 +299,26 @@ static refs_status read_values(gathering *all, const axis *along, size_t p, uint
     for (uint64_t i = 0; status == REFS_OK && i < n; i++) read[i] = read[i] * scale + offset;
     refs_array_free(array);
     if (status == REFS_OK)
-        *values = read;
+        made->values = read;
     else
         refs_free(read);
     return status;
 }
 
-static refs_status fail_place(const gathering *all, const field *of, const axis *along, size_t p,
+static refs_status fail_place(const part *of, const field *joined, const axis *along,
                               const char *why, refs_error *err) {
-    return refs_fail(err, REFS_INVALID, "%s: %s along %s of %s", all->parts[p].named, why,
-                     along->name, of->path);
+    return refs_fail(err, REFS_INVALID, "%s: %s along %s of %s", of->named, why, along->name,
+                     joined->path);
 }
 
-static refs_status add_slice(gathering *all, const field *of, axis *along, const member *from,
-                             const slice *made, refs_error *err) {
-    for (size_t i = 0; i < along->n; i++) {
-        if (along->slices[i].key != made->key) continue;
-        if (along->slices[i].size == made->size) return REFS_OK;
-        return fail_place(all, of, along, from->part, "is cut otherwise than another source", err);
-    }
+/* Where the slice of this key is, or SIZE_MAX. */
+static size_t find_slice(const axis *along, double key) {
+    for (size_t i = 0; i < along->n; i++)
+        if (along->slices[i].key == key) return i;
+    return SIZE_MAX;
+}
+
+static refs_status add_slice(axis *along, const slice *made, refs_error *err) {
     if (!refs_grow((void **)&along->slices, &along->capacity, along->n, sizeof *along->slices))
         return refs_fail_nomem(err);
     along->slices[along->n] = *made;
@@ -328,14 +330,20 @@ static refs_status take_slice(gathering *all, field *of, size_t d, const member 
                               refs_error *err) {
     axis *along = &of->axes[d];
     slice made = {.size = array_of(all, from->part, from->array)->shape[d]};
-    REFS_TRY(read_values(all, along, from->part, made.size, &made.values, err));
+    REFS_TRY(read_values(all, along, from->part, &made, err));
     size_t before = along->n;
     made.key = of->is_named                           ? (double)from->index[d]
                : made.values != NULL && made.size > 0 ? made.values[0]
                                                       : 0;
     if (made.values != NULL && made.size > 1 && made.values[0] > made.values[made.size - 1])
         along->descends = true;
-    refs_status status = add_slice(all, of, along, from, &made, err);
+    size_t known = find_slice(along, made.key);
+    refs_status status = REFS_OK;
+    if (known == SIZE_MAX)
+        status = add_slice(along, &made, err);
+    else if (along->slices[known].size != made.size)
+        status = fail_place(&all->parts[from->part], of, along,
+                            "is cut otherwise than another source", err);
     if (status == REFS_OK && along->n > before)
         along->slices[before].values = made.values;
     else
@@ -444,21 +452,17 @@ static refs_status order_axis(field *of, size_t d, refs_error *err) {
 }
 
 /* Where a member belongs along a dimension. */
-static size_t find_slice(const gathering *all, const field *of, size_t d, const member *from,
-                         refs_error *err) {
+static size_t place_of(gathering *all, const field *of, size_t d, const member *from,
+                       refs_error *err) {
     const axis *along = &of->axes[d];
-    double *values = NULL, key = (double)from->index[d];
-    uint64_t size = array_of(all, from->part, from->array)->shape[d];
+    double key = (double)from->index[d];
     if (!of->is_named) {
-        if (read_values((gathering *)(uintptr_t)all, along, from->part, size, &values, err) !=
-            REFS_OK)
-            return SIZE_MAX;
-        key = values != NULL && size > 0 ? values[0] : 0;
-        refs_free(values);
+        slice read = {.size = array_of(all, from->part, from->array)->shape[d]};
+        if (read_values(all, along, from->part, &read, err) != REFS_OK) return SIZE_MAX;
+        key = read.values != NULL && read.size > 0 ? read.values[0] : 0;
+        refs_free(read.values);
     }
-    for (size_t i = 0; i < along->n; i++)
-        if (along->slices[i].key == key) return i;
-    return SIZE_MAX;
+    return find_slice(along, key);
 }
 
 static int by_index(const void *a, const void *b) {
@@ -484,9 +488,10 @@ static refs_status place_members(gathering *all, field *of, refs_error *err) {
     for (size_t m = 0; m < of->n; m++) {
         uint64_t index[REFS_MAX_RANK];
         for (size_t d = 0; d < of->rank; d++) {
-            size_t found = find_slice(all, of, d, &of->members[m], err);
+            size_t found = place_of(all, of, d, &of->members[m], err);
             if (found == SIZE_MAX)
-                return fail_place(all, of, &of->axes[d], of->members[m].part, "has no place", err);
+                return fail_place(&all->parts[of->members[m].part], of, &of->axes[d],
+                                  "has no place", err);
             index[d] = found;
         }
         memcpy(of->members[m].index, index, sizeof index);
@@ -620,8 +625,8 @@ static refs_status copy_part(gathering *all, size_t p, size_t i, const whole *to
     }
     refs_buf values = REFS_BUF_INIT;
     refs_status status = refs_buf_resize(&values, (size_t)n * from->variable.dtype.size, err);
-    if (status == REFS_OK && n > 0)
-        status = source->read(source->self, i, zero, from->shape, values.data, err);
+    const refs_cfa_box box = {i, zero, from->shape};
+    if (status == REFS_OK && n > 0) status = source->read(source->self, &box, values.data, err);
     if (status == REFS_OK) copy_box(to, from, begin, values.data);
     refs_buf_clear(&values);
     return status;

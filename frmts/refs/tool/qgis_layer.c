@@ -91,10 +91,20 @@ static refs_status append_renderer(const qgis_picture *picture, refs_buf *xml, r
     return append(xml, "</colorrampshader></rastershader></rasterrenderer></pipe>\n", err);
 }
 
+/* One of the layers: of all periods, or of one. QGIS takes identifiers of more than ten characters
+ * for such. */
+typedef struct layer {
+    size_t number; /* from 0 */
+    size_t first, n;
+    int mode;
+} layer;
+
 /* -- times ------------------------------------------------------------------------------------- */
 
-static refs_status append_temporal(const qgis_picture *picture, size_t first, size_t n, int mode,
-                                   refs_buf *xml, refs_error *err) {
+static refs_status append_temporal(const qgis_picture *picture, const layer *one, refs_buf *xml,
+                                   refs_error *err) {
+    const size_t first = one->first, n = one->n;
+    const int mode = one->mode;
     if (picture->periods == NULL) return REFS_OK;
     REFS_TRY(
         refs_buf_printf(xml, err, "<temporal enabled=\"1\" mode=\"%d\" fetchMode=\"0\">\n", mode));
@@ -113,14 +123,6 @@ static refs_status append_temporal(const qgis_picture *picture, size_t first, si
 }
 
 /* -- layers ------------------------------------------------------------------------------------ */
-
-/* One of the layers: of all periods, or of one. QGIS takes identifiers of more than ten characters
- * for such. */
-typedef struct layer {
-    size_t number; /* from 0 */
-    size_t first, n;
-    int mode;
-} layer;
 
 static layer layer_of_all(const qgis_picture *picture) {
     return (layer){0, 0, picture->n_periods, RANGE_PER_BAND};
@@ -186,7 +188,7 @@ static refs_status append_map_layer(const qgis_picture *picture, const layer *on
     REFS_TRY(append(xml, "</layername>\n", err));
     REFS_TRY(append_crs(picture, xml, err));
     REFS_TRY(append_element(xml, "provider", "gdal", err));
-    REFS_TRY(append_temporal(picture, one->first, one->n, one->mode, xml, err));
+    REFS_TRY(append_temporal(picture, one, xml, err));
     REFS_TRY(append_renderer(picture, xml, err));
     return append(xml, "</maplayer>\n", err);
 }

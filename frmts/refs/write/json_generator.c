@@ -55,9 +55,11 @@ static refs_status append_key(const refs_write_array *array, const refs_json_blo
     return refs_buf_append(text, "\"", 1, err);
 }
 
-static refs_status append_offset(const refs_write_array *array, const refs_json_run *run,
-                                 const refs_json_block *block, const uint64_t *index,
+static refs_status append_offset(const refs_json_generator *made, const uint64_t *index,
                                  refs_buf *text, refs_error *err) {
+    const refs_write_array *array = made->array;
+    const refs_json_run *run = made->run;
+    const refs_json_block *block = &made->block;
     REFS_TRY(refs_buf_printf(text, err, "\"{{%llu", (unsigned long long)run->offset));
     for (size_t dim = block->dim; dim < array->rank; dim++) {
         const uint64_t begin = dim == block->dim ? index[dim] : 0;
@@ -81,17 +83,18 @@ static refs_status append_dimensions(const refs_write_array *array, const refs_j
     return refs_buf_append(text, "}", 1, err);
 }
 
-refs_status refs_write__append_generator(const refs_write_array *array, const refs_json_run *run,
-                                         const refs_json_block *block, refs_str url, refs_buf *text,
+refs_status refs_write__append_generator(const refs_json_generator *made, refs_buf *text,
                                          refs_error *err) {
+    const refs_write_array *array = made->array;
+    const refs_json_run *run = made->run;
     uint64_t index[32];
     refs_write__index(array->n, array->rank, run->first, index);
     REFS_TRY(refs_buf_printf(text, err, "%s{\"key\":", text->size > 0 ? ",\n" : ""));
-    REFS_TRY(append_key(array, block, index, text, err));
-    REFS_TRY(refs_buf_printf(text, err, ",\"url\":%.*s,\"offset\":", REFS_STR_ARG(url)));
-    REFS_TRY(append_offset(array, run, block, index, text, err));
+    REFS_TRY(append_key(array, &made->block, index, text, err));
+    REFS_TRY(refs_buf_printf(text, err, ",\"url\":%.*s,\"offset\":", REFS_STR_ARG(made->url)));
+    REFS_TRY(append_offset(made, index, text, err));
     REFS_TRY(refs_buf_printf(
         text, err, ",\"length\":\"%llu\",\"dimensions\":", (unsigned long long)run->length));
-    REFS_TRY(append_dimensions(array, block, index, text, err));
+    REFS_TRY(append_dimensions(array, &made->block, index, text, err));
     return refs_buf_append(text, "}", 1, err);
 }

@@ -22,9 +22,15 @@ typedef struct refs_json_block {
 /** The largest block that a run begins with. */
 refs_json_block refs_write__first_block(const refs_write_array *array, const refs_json_run *run);
 
-/** Appends the generator of the block that the run begins with; `url` is JSON. */
-refs_status refs_write__append_generator(const refs_write_array *array, const refs_json_run *run,
-                                         const refs_json_block *block, refs_str url, refs_buf *text,
+/** What one generator makes. */
+typedef struct refs_json_generator {
+    const refs_write_array *array;
+    const refs_json_run *run; /**< begins with the block */
+    refs_json_block block;
+    refs_str url; /**< as JSON */
+} refs_json_generator;
+
+refs_status refs_write__append_generator(const refs_json_generator *made, refs_buf *text,
                                          refs_error *err);
 
 #endif

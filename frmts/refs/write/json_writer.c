@@ -285,9 +285,10 @@ static refs_status flush_run(json_writer *json, refs_error *err) {
             continue;
         }
         REFS_TRY(set_url(json, &chunk, err));
-        REFS_TRY(refs_write__append_generator(
-            json->run_array, &json->run, &block,
-            refs_str_view((const char *)json->url.data, json->url.size), &json->generators, err));
+        const refs_json_generator made = {
+            json->run_array, &json->run, block,
+            refs_str_view((const char *)json->url.data, json->url.size)};
+        REFS_TRY(refs_write__append_generator(&made, &json->generators, err));
         skip(&json->run, block.n);
     }
     return REFS_OK;

@@ -14,13 +14,20 @@ typedef struct aec_codec {
     struct aec_stream parameters; /* of which only those are set */
 } aec_codec;
 
-static refs_status read_parameter(const refs_json *config, const char *member, unsigned min,
-                                  unsigned max, unsigned *parameter, refs_error *err) {
-    const refs_json *given = refs_json_get(config, member);
+/* What a member of the configuration may be. */
+typedef struct member_range {
+    const char *member;
+    unsigned min, max;
+} member_range;
+
+static refs_status read_parameter(const refs_json *config, member_range range, unsigned *parameter,
+                                  refs_error *err) {
+    const refs_json *given = refs_json_get(config, range.member);
     uint64_t number;
     if (refs_json_kind_of(given) == REFS_JSON_KIND_NULL) return REFS_OK;
-    if (!refs_json_u64(given, &number) || number < min || number > max)
-        return refs_fail(err, REFS_INVALID, "%s is not a number from %u to %u", member, min, max);
+    if (!refs_json_u64(given, &number) || number < range.min || number > range.max)
+        return refs_fail(err, REFS_INVALID, "%s is not a number from %u to %u", range.member,
+                         range.min, range.max);
     *parameter = (unsigned)number;
     return REFS_OK;
 }
@@ -40,11 +47,12 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     parameters->rsi = 2;
     parameters->flags = AEC_DATA_PREPROCESS;
     if (type.kind != REFS_NUMBER_UINT) parameters->flags |= AEC_DATA_SIGNED;
-    REFS_TRY(
-        read_parameter(context->config, "bitspersample", 1, 32, &parameters->bits_per_sample, err));
-    REFS_TRY(read_parameter(context->config, "blocksize", 1, 64, &parameters->block_size, err));
-    REFS_TRY(read_parameter(context->config, "rsi", 1, 4096, &parameters->rsi, err));
-    REFS_TRY(read_parameter(context->config, "flags", 0, UINT8_MAX, &parameters->flags, err));
+    const member_range bits = {"bitspersample", 1, 32}, block = {"blocksize", 1, 64},
+                       rsi = {"rsi", 1, 4096}, flags = {"flags", 0, UINT8_MAX};
+    REFS_TRY(read_parameter(context->config, bits, &parameters->bits_per_sample, err));
+    REFS_TRY(read_parameter(context->config, block, &parameters->block_size, err));
+    REFS_TRY(read_parameter(context->config, rsi, &parameters->rsi, err));
+    REFS_TRY(read_parameter(context->config, flags, &parameters->flags, err));
     /* With odd numbers, and none at all, libaec 1.0 writes where it must not. */
     if (parameters->block_size % 2 != 0)
         return refs_fail(err, REFS_INVALID, "blocksize is odd: %u", parameters->block_size);

@@ -86,16 +86,21 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     return REFS_OK;
 }
 
-/* Elements [begin, begin + n) of `total`, of which the last planes still lie in `data`, behind all
- * that was written so far, and the others in `planes`. */
-static void unshuffle_block(uint8_t *data, const uint8_t *planes, size_t total, size_t begin,
-                            size_t n, size_t element_size) {
+/* Elements of which the last plane still lies in `data`, behind all that was written so far. */
+typedef struct moved_planes {
+    uint8_t *data;
+    const uint8_t *others; /* planes */
+    size_t n, element_size;
+} moved_planes;
+
+/* Elements [begin, begin + n) of them. */
+static void unshuffle_block(const moved_planes *moved, size_t begin, size_t n) {
     uint8_t block[BLOCK_BYTES];
-    size_t last = element_size - 1;
+    size_t last = moved->element_size - 1;
     for (size_t plane = 0; plane < last; plane++)
-        memcpy(block + plane * n, planes + plane * total + begin, n);
-    memcpy(block + last * n, data + last * total + begin, n);
-    unshuffle(block, n, element_size, data + begin * element_size);
+        memcpy(block + plane * n, moved->others + plane * moved->n + begin, n);
+    memcpy(block + last * n, moved->data + last * moved->n + begin, n);
+    unshuffle(block, n, moved->element_size, moved->data + begin * moved->element_size);
 }
 
 /* All planes but the last are moved out of the way, of large elements the last one too. */
@@ -107,17 +112,17 @@ static refs_status decode_in_place(const void *self, uint8_t *data, size_t size,
     if (element_size == 1 || size == 0) return REFS_OK;
     size_t n = size / element_size;
     bool large = element_size > BLOCK_BYTES;
-    size_t moved = large ? size : size - n;
-    REFS_TRY(refs_buf_reserve(spare, moved, err));
-    memcpy(spare->data, data, moved);
+    size_t spared = large ? size : size - n;
+    REFS_TRY(refs_buf_reserve(spare, spared, err));
+    memcpy(spare->data, data, spared);
     if (large) {
         unshuffle(spare->data, n, element_size, data);
         return REFS_OK;
     }
+    const moved_planes moved = {data, spare->data, n, element_size};
     size_t step = BLOCK_BYTES / element_size;
     for (size_t begin = 0; begin < n; begin += step)
-        unshuffle_block(data, spare->data, n, begin, n - begin < step ? n - begin : step,
-                        element_size);
+        unshuffle_block(&moved, begin, n - begin < step ? n - begin : step);
     return REFS_OK;
 }
 
