@@ -165,7 +165,7 @@ def holds_several_sets():
         return world.said(world.set([refs_of("AAAA"), refs_of("AAAA")]) + ":/v")
 
 
-@produces('scheme "…" is none of http, …')
+@produces('scheme "…" is not one of http, …')
 def has_an_unknown_scheme():
     with World() as world:
         return world.said(world.set(refs_of(["ftpx://host/a.nc", 0, 24])))

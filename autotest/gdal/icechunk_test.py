@@ -109,7 +109,7 @@ class Names(Case):
             self.fails("snapshots that expired are removed", read,
                        f"REFS:{repo}#snapshot=ZZZZZZZZZZZZZZZZZZZ0", "/inline")
             self.fails("options do too", read, f"REFS:{repo}@v1.0", "/inline", ["BRANCH=dev"])
-            self.fails("is none of branch=", read, f"REFS:{repo}#branch=dev&colour=red", "/inline")
+            self.fails("is not one of branch=", read, f"REFS:{repo}#branch=dev&colour=red", "/inline")
 
     def test_names_may_have_slashes_in_format_2(self):
         two = os.path.join(DATA, "v2")

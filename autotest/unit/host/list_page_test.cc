@@ -56,7 +56,7 @@ TEST(ListPage, DecodesNamesOnlyWhereTheyAreEncoded) {
 
 TEST(ListPage, IsRefusedWithAReason) {
     EXPECT_EQ(parse("<Error><Code>x</Code></Error>"),
-              "a list of objects: it is no list of objects");
+              "a list of objects: it is not a list of objects");
     EXPECT_EQ(parse("<ListBucketResult>"), "a list of objects: no element found in line 1");
     EXPECT_EQ(list("<IsTruncated>true</IsTruncated>"),
               "a list of objects: it does not say how to ask for the rest");

@@ -442,7 +442,7 @@ TEST_F(Dmrpp, BombsAreOneError) {
     EXPECT_EQ(OpenWhole(bomb + "]><Dataset name=\"&y;\"/>"), REFS_INVALID);
     EXPECT_STREQ(
         sut.error.message,
-        "data/x.h5.dmrpp: line 1: a document type (<!DOCTYPE Dataset), which DMR++ has not");
+        "data/x.h5.dmrpp: line 1: a document type (<!DOCTYPE Dataset), which DMR++ does not have");
 }
 
 TEST_F(Dmrpp, ElementsThatAreTooDeepAreRefused) {

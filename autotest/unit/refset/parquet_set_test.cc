@@ -320,7 +320,7 @@ TEST(ParquetSet, SaysWhichUrlItCannotUse) {
     ASSERT_EQ(set.OpenFolder(), REFS_OK);
     EXPECT_EQ(set.At("a/0"),
               "invalid: {{u}}/x: a template that was not rendered when the set was written");
-    EXPECT_EQ(set.At("a/1").find("not supported: odd://x: scheme \"odd\" is none of "), 0u);
+    EXPECT_EQ(set.At("a/1").find("not supported: odd://x: scheme \"odd\" is not one of "), 0u);
     EXPECT_EQ(set.At("a/2").find("invalid: /etc/passwd: a remote set may not name the local file"),
               0u);
     EXPECT_EQ(set.At("a/3").find("invalid: x"), 0u);

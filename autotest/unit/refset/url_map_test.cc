@@ -120,9 +120,9 @@ TEST(RefsetUrl, IsRefusedWhereItMeansNothing) {
     const std::string known =
         "http, https, ftp, s3, s3a, gs, gcs, az, abfs, abfss, adl, oss, swift, hdfs, file, local, "
         "zip, tar";
-    Check({{base, "memory://x", "not supported: scheme \"memory\" is none of " + known},
-           {base, "x-y+z.1://x", "not supported: scheme \"x-y+z.1\" is none of " + known},
-           {base, "zip://m::memory://x", "not supported: scheme \"memory\" is none of " + known},
+    Check({{base, "memory://x", "not supported: scheme \"memory\" is not one of " + known},
+           {base, "x-y+z.1://x", "not supported: scheme \"x-y+z.1\" is not one of " + known},
+           {base, "zip://m::memory://x", "not supported: scheme \"memory\" is not one of " + known},
            {base, "", "invalid: URL is empty"},
            {base, "file://", "invalid: URL is empty"},
            {"refs.json", ".", "invalid: URL \".\" names no file"},

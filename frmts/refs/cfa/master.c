@@ -50,7 +50,8 @@ refs_status refs_master_open(const char *path, const refs_master_options *option
     if (options->version == REFS_CFA_0_5 && options->format == REFS_CFA_NETCDF3)
         return refs_fail(
             err, REFS_INVALID,
-            "%s: CFA-0.5 has groups, which netCDF-3 has not: write netCDF-4, or CFA-0.4", path);
+            "%s: CFA-0.5 has groups, which netCDF-3 does not have: write netCDF-4, or CFA-0.4",
+            path);
     refs_master *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     opened->version = options->version;
@@ -160,7 +161,8 @@ static refs_status put_unit(nc_file *file, nc_place place, const refs_cfa_variab
     if (!is_date && variable->dtype.type != REFS_TYPE_TIMEDELTA) return REFS_OK;
     if (refs_json_get(variable->attributes, "units") != NULL) return REFS_OK;
     if (unit == NULL)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: times of %s count in units that CF has not",
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: times of %s count in units that CF does not have",
                          refs_cfa__file_shown(file), variable->path);
     snprintf(text, sizeof text, "%s%s", unit, is_date ? " since 1970-01-01" : "");
     return refs_cfa__file_text(file, place, "units", refs_str_from(text), err);

@@ -99,12 +99,12 @@ refs_status refs_cfa__nc_type(const nc_file *file, const char *name, const refs_
         return REFS_OK;
     default:
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s: %s has elements of type %s, which netCDF has not", file->shown, name,
-                         *text != '\0' ? text : "(opaque)");
+                         "%s: %s has elements of type %s, which netCDF does not have", file->shown,
+                         name, *text != '\0' ? text : "(opaque)");
     }
     if (file->format == REFS_CFA_NETCDF4 || *type <= NC_DOUBLE) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: %s has elements of type %s, which netCDF-3 has not: write netCDF-4",
+                     "%s: %s has elements of type %s, which netCDF-3 does not have: write netCDF-4",
                      file->shown, name, text);
 }
 
@@ -285,8 +285,8 @@ refs_status refs_cfa__file_define(nc_file *file, const nc_shape *shape, nc_place
     if (type != NC_STRING || file->format == REFS_CFA_NETCDF4)
         return define(file, shape, type, place, err);
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%s: %s holds strings, which netCDF-3 has not: write netCDF-4", file->shown,
-                     shape->name);
+                     "%s: %s holds strings, which netCDF-3 does not have: write netCDF-4",
+                     file->shown, shape->name);
 }
 
 /* -- values that are kept ---------------------------------------------------------------------- */

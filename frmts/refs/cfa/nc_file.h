@@ -61,7 +61,7 @@ typedef struct nc_shape {
 refs_status refs_cfa__file_define(nc_file *file, const nc_shape *shape, nc_place *place,
                                   refs_error *err);
 
-/** Adds those of a variable or group; its fill value is no attribute of it here. */
+/** Adds those of a variable or group; its fill value is not among them. */
 refs_status refs_cfa__file_attributes(nc_file *file, nc_place place, const refs_json *attributes,
                                       refs_error *err);
 refs_status refs_cfa__file_text(nc_file *file, nc_place place, const char *name, refs_str text,

@@ -159,7 +159,7 @@ static refs_status parse_shape(const cfa_writing *writing, const refs_cfa_array 
         if ((refs_str_find(part, '=') != SIZE_MAX) != is_named)
             return fail_shape(writing, "some sizes have names and some have none", err);
         if (!take_size(array, part, position++, wanted))
-            return fail_shape(writing, "a part is no size", err);
+            return fail_shape(writing, "a part is not a size", err);
     }
     *applies = is_named || position == array->variable.rank;
     return REFS_OK;

@@ -303,7 +303,7 @@ static refs_status check_options(const char *path, const refs_cfa_write_options 
     if (options->layout == REFS_CFA_ONE_FILE) return REFS_OK;
     if (options->version == REFS_CFA_0_5 && options->format == REFS_CFA_NETCDF3)
         return refs_fail(err, REFS_INVALID,
-                         "%s: CFA-0.5 has groups, which netCDF-3 has not: write netCDF-4, or "
+                         "%s: CFA-0.5 has groups, which netCDF-3 does not have: write netCDF-4, or "
                          "CFA-0.4",
                          path);
     if (options->subarray_bytes > 0) return REFS_OK;

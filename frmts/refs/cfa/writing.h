@@ -39,10 +39,10 @@ bool refs_cfa__is_coordinate(const refs_cfa_array *array);
 const refs_cfa_dimension *refs_cfa__dimension(const refs_cfa_source *source,
                                               const refs_cfa_array *array, size_t d);
 
-/** Whether array `i`, which is no field, is one that `field` needs to be understood. */
+/** Whether array `i`, which is not a field, is one that `field` needs to be understood. */
 bool refs_cfa__serves(const refs_cfa_source *source, size_t i, size_t field);
 
-/** Appends a box of an array that is no field. */
+/** Appends a box of an array that is not a field. */
 refs_status refs_cfa__slice(const cfa_writing *writing, size_t i, const cfa_box *box,
                             refs_buf *values, refs_error *err);
 

@@ -72,7 +72,7 @@ static refs_status url_of(void *self, const char *location, refs_buf *url, refs_
     if (refs_str_starts(name, "/vsicurl/")) name = refs_str_part(name, 9, name.size);
     if (refs_str_starts(name, "http://") || refs_str_starts(name, "https://"))
         return refs_buf_append_str(url, name, err);
-    return refs_fail(err, REFS_INVALID, "%s is no http or https URL", location);
+    return refs_fail(err, REFS_INVALID, "%s is not an http or https URL", location);
 }
 
 static void rules(void *self, const char *location, refs_http_rules *changed) {

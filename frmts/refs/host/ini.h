@@ -14,7 +14,7 @@ typedef struct refs_ini_item {
     refs_str key, value;
 } refs_ini_item;
 
-/** Calls `visit` for each key of the file; lines that are none are passed over. */
+/** Calls `visit` for each key of the file; lines that have no key are passed over. */
 void refs_ini__each(refs_str text, void (*visit)(void *user, const refs_ini_item *item),
                     void *user);
 

@@ -48,7 +48,7 @@ static void begin_element(void *user, const char *name, const char **attributes)
     at->text.size = 0;
     if (at->depth > MAX_DEPTH) stop(at, REFS_CORRUPT, "elements lie too deep");
     if (at->depth == 1 && strcmp(name, "ListBucketResult") != 0)
-        stop(at, REFS_CORRUPT, "it is no list of objects");
+        stop(at, REFS_CORRUPT, "it is not a list of objects");
     if (at->depth != 2) return;
     size_t size = strlen(name);
     if (size >= sizeof at->entry) size = 0; /* none of those that matter */
@@ -113,7 +113,7 @@ static void add_text(void *user, const char *text, int size) {
         stop(at, REFS_NOMEM, "");
 }
 
-/* Entities of its own are no part of a list. */
+/* Entities of its own are not part of a list. */
 static void refuse_doctype(void *user, const char *name, const char *system, const char *public,
                            int has_subset) {
     (void)name;

@@ -17,7 +17,8 @@ typedef struct refs_list_page {
     char *next; /**< what to ask for the next with; NULL: this is the last */
 } refs_list_page;
 
-/** Reads an answer: page->next is set where there is more to come. REFS_CORRUPT: it is none. */
+/** Reads an answer: page->next is set where there is more to come. REFS_CORRUPT: it is not a list.
+ */
 refs_status refs_list_page__parse(refs_bytes xml, refs_list_page *page, refs_error *err);
 
 /** Frees what it holds, and leaves it empty. */

@@ -12,7 +12,7 @@ typedef struct refs_transfer {
     int file;          /**< whose bytes [offset, offset + length) are sent; -1: `body` */
     uint64_t offset, length;
     refs_str body;
-    bool may_be_absent; /**< 404 is no failure */
+    bool may_be_absent; /**< 404 is not a failure */
 
     refs_buf answer; /**< its body */
     char etag[128];  /**< "" where there is none */

@@ -28,7 +28,7 @@ refs_status refs_icechunk__flex_size(const refs_flex_value *value, size_t *n, re
 refs_status refs_icechunk__flex_at(const refs_flex_value *value, size_t i, refs_flex_value *element,
                                    refs_error *err);
 
-/** The value of a member of a map; null where there is none, or it is no map. */
+/** The value of a member of a map; null where there is none, or it is not a map. */
 refs_status refs_icechunk__flex_get(const refs_flex_value *map, const char *name,
                                     refs_flex_value *member, refs_error *err);
 

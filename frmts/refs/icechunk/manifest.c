@@ -100,7 +100,7 @@ static refs_status read_manifest(const refs_icechunk_source *source, const uint8
     return status;
 }
 
-/* A manifest that a snapshot names and that is not there is no reason for fill values. */
+/* A manifest that a snapshot names and that is not there is not a reason for fill values. */
 static refs_status fail_absent(const refs_error *absent, refs_error *err) {
     return refs_fail(err, REFS_IO, "%s (a manifest that the snapshot names)", absent->message);
 }

@@ -47,7 +47,7 @@ static refs_status range_of(const refs_join *join, size_t line, size_t i, range 
         if (axis->position[k] != of->begin + k)
             return refs_fail(err, REFS_UNSUPPORTED,
                              "%s: its steps along %s are not ascending, or those of other sources "
-                             "lie between them: they are no fragment",
+                             "lie between them: they do not make a fragment",
                              join->members[i].name, join->options.dims[line]);
     return REFS_OK;
 }
@@ -270,9 +270,10 @@ static refs_status place_members(const aggregating *at, const refs_joined *joine
         size_t place = 0;
         if (array == NULL || (joined->n_lines == 0 && i != joined->first)) continue;
         if (array->is_piece)
-            return refs_fail(err, REFS_UNSUPPORTED,
-                             "%.*s of %s is an aggregation, which is no fragment: give the files",
-                             REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
+            return refs_fail(
+                err, REFS_UNSUPPORTED,
+                "%.*s of %s is an aggregation, which cannot be a fragment: give the files",
+                REFS_STR_ARG(refs_join__text(join, joined->path)), member->name);
         for (size_t dim = 0; dim < joined->rank; dim++) {
             const size_t line = joined->line[dim];
             const size_t index = line < REFS_JOIN_MAX_DIMS
@@ -376,7 +377,7 @@ static refs_status put_array(aggregating *at, refs_joined *joined, refs_error *e
     if (refs_dtype_is_numeric(dtype) && dtype->type != REFS_TYPE_COMPLEX)
         return put_fragments(at, joined, err);
     refs_note(&at->join->options.notes, REFS_NOTE_WARNING,
-              "%.*s is left out: its values are no numbers, and aggregations have no others",
+              "%.*s is left out: its values are not numbers, and aggregations hold only numbers",
               REFS_STR_ARG(refs_join__text(at->join, joined->path)));
     return REFS_OK;
 }

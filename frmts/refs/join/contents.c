@@ -540,7 +540,7 @@ static refs_status place_pieces(reader *in, const refs_join_array *map, refs_err
     return REFS_OK;
 }
 
-/* Maps are no arrays of the part. */
+/* Maps are not arrays of the part. */
 static refs_status settle_pieces(reader *in, refs_error *err) {
     refs_join_member *member = in->member;
     for (size_t i = 0; i < member->n_arrays;) {
@@ -697,7 +697,7 @@ static refs_status read_array(reader *in, const refs_array_meta *meta, refs_erro
     return want_what_is_small(in, meta, array, err);
 }
 
-/* Aggregations of other files are none that could be joined. */
+/* Aggregations of other files cannot be joined. */
 static refs_status find_containers(reader *in, refs_error *err) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
         const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);

@@ -60,7 +60,7 @@ static refs_status append_differences(refs_str one, refs_str other, refs_buf *te
     return REFS_OK;
 }
 
-/* Units of times are no difference where they are put into the set. */
+/* Units of times are not a difference where they are put into the set. */
 static refs_status differ_in_units(const refs_join *join, const refs_join_array *a,
                                    const refs_join_array *b, refs_buf *text, refs_error *err) {
     refs_str one = refs_join__text(join, a->units), other = refs_join__text(join, b->units);

@@ -356,7 +356,7 @@ typedef struct term {
     refs_buf values;
 } term;
 
-/* Sizes of fragments along each dimension; rows are filled up with what is no size. */
+/* Sizes of fragments along each dimension; rows are filled up with what is not a size. */
 static refs_status make_map(const output *out, term *map, refs_error *err) {
     const refs_joined *joined = out->joined;
     const size_t n = joined->split->n_runs;

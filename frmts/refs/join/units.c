@@ -39,7 +39,7 @@ static refs_status apply_integer(const refs_rebase *rebase, int64_t *value, refs
         __builtin_mul_overflow(*value, rebase->unit_us, &us) ||
         __builtin_add_overflow(us, rebase->add_us, &us) || us % rebase->to_unit_us != 0)
         return refs_fail(err, REFS_UNSUPPORTED,
-                         "the time %lld is no whole number in the units of the first part",
+                         "the time %lld is not a whole number in the units of the first part",
                          (long long)*value);
     *value = us / rebase->to_unit_us;
     return REFS_OK;

@@ -66,7 +66,7 @@ static refs_status add_text(const char *name, refs_str text, ncrefs_attributes *
     return add(all, &made, err);
 }
 
-/* A value that is no text, as JSON. */
+/* A value that is not a text, as JSON. */
 static refs_status append_value(const refs_json *value, refs_buf *texts, refs_error *err) {
     if (refs_json_is_string(value))
         REFS_TRY(refs_buf_append_str(texts, refs_json_text(value), err));

@@ -23,7 +23,7 @@ bool refs_refset__dmrpp_numbers(refs_str text, char between, uint64_t *numbers, 
                                 size_t *n);
 
 /** Appends a number as JSON writes it; NaN and the infinities are words, in quotes where `quote` is
- * "\"". False, with nothing appended, where the text is no number. */
+ * "\"". False, with nothing appended, where the text is not a number. */
 bool refs_refset__dmrpp_number(refs_str text, const char *quote, refs_buf *json);
 
 /** Appends the value of an attribute of that type as JSON. Numbers that are none are strings. */

@@ -58,8 +58,9 @@ static void XMLCALL on_document_type(void *user, const XML_Char *name, const XML
     (void)public_id;
     (void)has_internal_subset;
     if (!goes_on(xml)) return;
-    stop_after(xml, refs_fail(&xml->problem, REFS_INVALID,
-                              "a document type (<!DOCTYPE %.100s), which DMR++ has not", name));
+    stop_after(xml,
+               refs_fail(&xml->problem, REFS_INVALID,
+                         "a document type (<!DOCTYPE %.100s), which DMR++ does not have", name));
 }
 
 static refs_status parse(reading *xml, refs_str part, bool is_last, refs_error *err) {

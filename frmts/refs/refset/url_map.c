@@ -71,7 +71,7 @@ static refs_status fail_unknown(refs_str scheme, refs_error *err) {
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s, ", schemes[i].scheme);
     }
-    return refs_fail(err, REFS_UNSUPPORTED, "scheme \"%.*s\" is none of %sfile, local, zip, tar",
+    return refs_fail(err, REFS_UNSUPPORTED, "scheme \"%.*s\" is not one of %sfile, local, zip, tar",
                      REFS_STR_ARG(scheme), known);
 }
 

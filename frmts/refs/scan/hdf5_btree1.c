@@ -29,7 +29,7 @@ static refs_status read_node(walk *job, uint64_t address, refs_error *err) {
     const uint8_t *node = job->node.data;
     if (job->node.size < job->head_size || memcmp(node, "TREE", 4) != 0 ||
         node[4] != NODE_TYPE_CHUNKS)
-        return refs_hdf5__corrupt(err, "B-tree node", address, "is none of a chunk index");
+        return refs_hdf5__corrupt(err, "B-tree node", address, "is not one of a chunk index");
     size_t n = (size_t)node[6] | (size_t)node[7] << 8;
     if (n > 2u * job->chunks->file->chunk_k ||
         job->head_size + n * job->entry_size > job->node.size)

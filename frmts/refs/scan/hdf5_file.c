@@ -264,7 +264,7 @@ static refs_status read_collection(refs_hdf5_file *file, uint64_t address, refs_
     refs_hdf5__take(&cursor, 3);
     uint64_t size = refs_hdf5__length(file, &cursor);
     if (!is_heap || version != 1 || size < header_size)
-        return refs_hdf5__corrupt(err, "global heap collection", address, "is none");
+        return refs_hdf5__corrupt(err, "global heap collection", address, "is not one");
     if (size <= bytes->size) return refs_buf_resize(bytes, (size_t)size, err);
     return refs_hdf5__read(file, (refs_source_range){address, size}, bytes,
                            "global heap collection", err);

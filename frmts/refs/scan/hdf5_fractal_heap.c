@@ -69,7 +69,7 @@ refs_status refs_hdf5__open_heap(refs_hdf5_file *file, uint64_t address,
         status = refs_hdf5__finish(&cursor, "fractal heap", address, err);
         /* With filters the header goes on behind what is known of it here. */
         if (status == REFS_OK && memcmp(bytes.data, "FRHP", 4) != 0)
-            status = refs_hdf5__corrupt(err, "fractal heap", address, "is none");
+            status = refs_hdf5__corrupt(err, "fractal heap", address, "is not one");
         if (status == REFS_OK && !heap->has_filters)
             status = refs_hdf5__check(refs_buf_view(&bytes), "FRHP", address, err);
     }
@@ -178,7 +178,7 @@ static refs_status check_block(refs_hdf5_file *file, const refs_hdf5_fractal_hea
     uint8_t *bytes = block->bytes.data;
     size_t at = 5u + file->offset_size + offset_bytes(heap);
     if (block->bytes.size < at + 4 || memcmp(bytes, "FHDB", 4) != 0)
-        return refs_hdf5__corrupt(err, "block of a fractal heap", address, "is none");
+        return refs_hdf5__corrupt(err, "block of a fractal heap", address, "is not one");
     if (!heap->has_checksums) return REFS_OK;
     uint32_t expected = refs_load_le32(bytes + at);
     memset(bytes + at, 0, 4);

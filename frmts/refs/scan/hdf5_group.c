@@ -167,7 +167,7 @@ refs_status refs_hdf5__read_names(refs_hdf5_file *file, uint64_t address, refs_b
     REFS_TRY(refs_hdf5__read(file, (refs_source_range){address, size}, names, "local heap", err));
     refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(names));
     if (memcmp(refs_hdf5__take(&cursor, 4).data, "HEAP", 4) != 0)
-        return refs_hdf5__corrupt(err, "local heap", address, "is none");
+        return refs_hdf5__corrupt(err, "local heap", address, "is not one");
     refs_hdf5__take(&cursor, 4);
     uint64_t data_size = refs_hdf5__length(file, &cursor);
     refs_hdf5__length(file, &cursor);
@@ -214,7 +214,7 @@ static refs_status read_symbols(const old_group *group, uint64_t address, refs_b
     REFS_TRY(refs_hdf5__read_some(file, address, usual, node, err));
     refs_hdf5_cursor cursor = refs_hdf5__cursor(refs_buf_view(node));
     if (node->size < 8 || memcmp(refs_hdf5__take(&cursor, 4).data, "SNOD", 4) != 0)
-        return refs_hdf5__corrupt(err, "symbol table node", address, "is none");
+        return refs_hdf5__corrupt(err, "symbol table node", address, "is not one");
     refs_hdf5__take(&cursor, 2);
     uint16_t n = refs_hdf5__u16(&cursor);
     for (uint16_t i = 0; i < n; i++) REFS_TRY(read_symbol(group, &cursor, err));
@@ -260,7 +260,7 @@ static refs_status read_tree(const old_group *group, uint64_t address, size_t le
         refs_hdf5__take(&cursor, 2u * file->offset_size);
         if (!is_tree || type != 0 || (level != ANY_LEVEL && its_level != level) ||
             its_level > REFS_HDF5_MAX_LEVELS)
-            status = refs_hdf5__corrupt(err, "B-tree of a group", address, "is none");
+            status = refs_hdf5__corrupt(err, "B-tree of a group", address, "is not one");
         else
             status = read_children(group, &cursor, n, its_level, err);
     }

@@ -170,7 +170,7 @@ refs_status refs_hdf5__read_object(refs_hdf5_file *file, uint64_t address, refs_
     }
     if (object->bytes.size > 0 && object->bytes.data[0] == 1)
         return read_version_1(&reader, cursor, err);
-    return refs_hdf5__corrupt(err, "object header", address, "is none");
+    return refs_hdf5__corrupt(err, "object header", address, "is not one");
 }
 
 void refs_hdf5__object_clear(refs_hdf5_object *object) {

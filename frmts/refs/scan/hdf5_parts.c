@@ -67,7 +67,7 @@ static refs_status open_source_file(const parts *job, refs_str name, part_source
         refs_scan_files_scan(job->scan->files, from->file, job->scan->file.options, &other, err));
     from->scan = refs_scan__self(other, &format);
     if (format == &refs_scan__hdf5) return REFS_OK;
-    return refs_fail(err, REFS_UNSUPPORTED, "%.*s is no HDF5 file", REFS_STR_ARG(name));
+    return refs_fail(err, REFS_UNSUPPORTED, "%.*s is not an HDF5 file", REFS_STR_ARG(name));
 }
 
 /* REFS_NOT_FOUND without a message where there is no such file or dataset: that means the fill

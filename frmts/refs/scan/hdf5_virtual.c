@@ -53,7 +53,7 @@ static refs_status read_blocks(refs_hdf5_cursor *cursor, size_t size, uint64_t n
         if (span->count == 1) span->stride = 1;
         if (!refs_mul_u64(n, span->count, &n)) is_grid = false;
     }
-    return is_grid && n == n_blocks ? REFS_OK : unsupported("blocks that are no grid", err);
+    return is_grid && n == n_blocks ? REFS_OK : unsupported("blocks that do not form a grid", err);
 }
 
 static uint64_t number(refs_hdf5_cursor *cursor, size_t size) {

@@ -308,7 +308,7 @@ static refs_status check_places(const tiff *self, const tiff_image *image, refs_
                          (unsigned long long)(image->offsets == NULL ? 0 : image->offsets->count));
     if (image->sizes == NULL && image->compression == 1) return REFS_OK;
     if (image->sizes != NULL && image->sizes->count >= image->n_tiles) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "an image of %llu tiles has not as many sizes",
+    return refs_fail(err, REFS_CORRUPT, "an image of %llu tiles does not have as many sizes",
                      (unsigned long long)image->n_tiles);
 }
 

@@ -40,7 +40,7 @@ static refs_status read_document(const tool_set *set, refs_str key, refs_buf *te
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
-/* White space and the order of members are no difference. */
+/* White space and the order of members are not a difference. */
 static bool same_json(const refs_json *a, const refs_json *b) {
     refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT;
     bool is_same = refs_json_size(a) == refs_json_size(b);

@@ -905,7 +905,7 @@ static refs_status open_master(gathering *all, refs_error *err) {
             status = refs_aggregation_each(master.metas[i], collect, &to, err);
     tool_arrays_close(&master);
     if (status == REFS_OK && all->names.n == 0)
-        status = refs_fail(err, REFS_INVALID, "%s: is no master that has fragments", all->output);
+        status = refs_fail(err, REFS_INVALID, "%s: is not a master with fragments", all->output);
     return status;
 }
 

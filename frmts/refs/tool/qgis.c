@@ -93,8 +93,8 @@ static refs_status describe(making *all, const char *variable, refs_error *err) 
         return refs_fail(err, REFS_NOT_FOUND, "there is no array \"%s\"", variable);
     REFS_TRY(refs_cf_describe(all->set.hierarchy, all->meta, &options, &all->description, err));
     if (all->description.y_dim == REFS_CF_NO_DIM)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s is no raster: it has fewer than two dimensions",
-                         all->meta->path);
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s is not a raster: it has fewer than two dimensions", all->meta->path);
     return REFS_OK;
 }
 

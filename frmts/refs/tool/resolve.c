@@ -35,12 +35,12 @@ refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key,
         char *end;
         unsigned long long number = strtoull(at + 1, &end, 10);
         if (end == at + 1 || rank >= meta->rank || number >= meta->shape[rank])
-            return refs_fail(err, REFS_INVALID, "%s is no element of the array", bracket);
+            return refs_fail(err, REFS_INVALID, "%s is not an element of the array", bracket);
         index[rank] = chunk_of(meta, rank, number);
         at = end;
         if (*at == ']' && at[1] == '\0' && rank + 1 == meta->rank)
             return refs_chunk_key(meta, index, key, err);
     }
-    return refs_fail(err, REFS_INVALID, "%s is no element of an array of %zu dimensions", bracket,
-                     meta->rank);
+    return refs_fail(err, REFS_INVALID, "%s is not an element of an array of %zu dimensions",
+                     bracket, meta->rank);
 }

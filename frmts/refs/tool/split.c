@@ -9,7 +9,7 @@
 #include "refs/place.h"
 #include "refs/s3nc.h"
 
-/* Where files go that are no local ones. */
+/* Where files go that are not local. */
 typedef struct sending {
     refs_host *host;
     char folder[4096], shown[4096], scratch[256];

@@ -28,7 +28,7 @@ typedef struct tool_list {
 } tool_list;
 
 typedef struct tool_arguments {
-    tool_list names; /**< what is no option */
+    tool_list names; /**< what is not an option */
     const char *output;
     tool_list along, variables, templates, rewrites;
     const char *pattern, *group;

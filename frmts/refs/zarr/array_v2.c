@@ -21,7 +21,7 @@ static refs_status read_letter(const refs_json *document, const char *member, co
     *letter = letters[0];
     if (refs_json_kind_of(value) == REFS_JSON_KIND_NULL) return REFS_OK;
     if (!refs_json_is_string(value) || text.size != 1 || strchr(letters, text.data[0]) == NULL)
-        return refs_fail(err, REFS_INVALID, "%s is none of the letters %s", member, letters);
+        return refs_fail(err, REFS_INVALID, "%s is not one of the letters %s", member, letters);
     *letter = text.data[0];
     return REFS_OK;
 }
