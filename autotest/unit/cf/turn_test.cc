@@ -41,6 +41,29 @@ class Turn : public testing::Test {
     Dataset set;
 };
 
+Values unwrapped(Values values) {
+    refs_cf__unwrap_longitudes(values.data(), values.size());
+    return values;
+}
+
+TEST(Longitudes, MoveWestWhereAllAreBeyond180) {
+    EXPECT_EQ(unwrapped({200, 240, 280}), Values({-160, -120, -80}));
+    EXPECT_EQ(unwrapped({280, 240, 200}), Values({-80, -120, -160}));
+    EXPECT_EQ(unwrapped({190, 365, 540}), Values({-170, 5, 180}));
+}
+
+TEST(Longitudes, StayWhereSomeAreWithin180OrTooLarge) {
+    EXPECT_EQ(unwrapped({180, 240, 300}), Values({180, 240, 300}));
+    EXPECT_EQ(unwrapped({0, 120, 240}), Values({0, 120, 240}));
+    EXPECT_EQ(unwrapped({200, 400, 600}), Values({200, 400, 600}));
+    EXPECT_EQ(unwrapped({}), Values());
+}
+
+TEST(Longitudes, RunOnAcrossTheMeridian) {
+    EXPECT_EQ(unwrapped({300, 330, 0, 30}), Values({-60, -30, 0, 30}));
+    EXPECT_EQ(unwrapped({40, 20, 0}), Values({40, 20, 0})); // falls twice: runs westwards
+}
+
 } // namespace
 
 TEST(TurnOfColumns, BeginsWithTheFirstCentreFromTheSeamOn) {

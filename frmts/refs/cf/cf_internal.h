@@ -134,9 +134,6 @@ refs_status refs_cf__forgive(const refs_cf__input *input, const refs_array_meta 
  * fiftieth of a step beside their places. */
 bool refs_cf__is_regular(const double *values, size_t n, double relative, double absolute);
 
-/** Brings longitudes to (-180, 180] where all are in (180, 540], and undoes one jump by 360. */
-void refs_cf__unwrap_longitudes(double *values, size_t n);
-
 /* -- grid_mapping.c, crs.c, projection.c: the coordinate reference system ---------------------- */
 
 typedef enum refs_cf__crs_kind {
@@ -256,6 +253,9 @@ refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const ref
                                           refs_cf_description *description, refs_error *err);
 
 /* -- turn.c: grids of longitudes that begin elsewhere ------------------------------------------ */
+
+/** Brings longitudes to (-180, 180] where all are in (180, 540], and undoes one jump by 360. */
+void refs_cf__unwrap_longitudes(double *values, size_t n);
 
 /** Columns of a grid of longitudes, in degrees. */
 typedef struct refs_cf__columns {

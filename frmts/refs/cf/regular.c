@@ -49,22 +49,3 @@ bool refs_cf__is_regular(const double *values, size_t n, double relative, double
     return are_samples_equal(values, n, loose) &&
            (are_steps_equal(values, n, loose) || is_straight(values, n));
 }
-
-/* Whether values fall exactly once: longitudes that pass a multiple of 360. */
-static bool falls_once(const double *values, size_t n) {
-    size_t falls = 0;
-    for (size_t i = 1; i < n; i++) falls += values[i] < values[i - 1];
-    return falls == 1;
-}
-
-void refs_cf__unwrap_longitudes(double *values, size_t n) {
-    if (n == 0) return;
-    double low = fmin(values[0], values[n - 1]), high = fmax(values[0], values[n - 1]);
-    if (low > 180 && high <= 540)
-        for (size_t i = 0; i < n; i++) values[i] -= 360;
-    if (n > 2 && values[0] >= values[n - 1] && falls_once(values, n)) {
-        double end = values[n - 1];
-        for (size_t i = 0; i < n; i++)
-            if (values[i] > end) values[i] -= 360;
-    }
-}
