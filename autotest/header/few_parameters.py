@@ -2,7 +2,8 @@
 """usage: few_parameters.py ROOT
 
 Fails where a function of the core, or a member of a struct that points to one, has more than five
-parameters. Functions whose parameters a library of others prescribes are named below.
+parameters, and where one of a public header takes a bare boolean. Functions whose parameters a
+library of others prescribes are named below.
 """
 
 import pathlib
@@ -10,6 +11,8 @@ import re
 import sys
 
 MOST = 5
+
+BARE = re.compile(r"\s*(const )?bool \w+\s*")
 
 # Entries of netCDF-C's dispatch table, and the functions of libdeflate.
 FOREIGN = re.compile(r"^(ncrefs_(inq|get)_\w+|open_file|refs_codec_inflate)$")
@@ -37,17 +40,20 @@ def end_of(code, begin):
     return len(code) - 1
 
 
-def count_of(parameters):
+def split(parameters):
     depth = 0
-    commas = 0
+    parts = [""]
     for c in parameters:
         depth += (c in "([{") - (c in ")]}")
-        commas += c == "," and depth == 0
-    return commas + 1
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return parts
 
 
 def functions_of(code):
-    """Name, place and number of parameters of each that is declared outside of other functions;
+    """Name, place and parameters of each that is declared outside of other functions;
     uses of macros, in capital letters, are among them."""
     at = 0
     name = ""
@@ -63,24 +69,28 @@ def functions_of(code):
                 name = pointer.group(1)
             else:
                 called = re.search(r"(\w+)\s*$", code[:at])
-                yield (called.group(1) if called else name), at, count_of(inside)
+                yield (called.group(1) if called else name), at, split(inside)
             at = end + 1
         else:
             at += 1
 
 
 def main(root):
-    too_many = 0
+    found = False
     files = [*root.glob("include/refs/*.h"), *root.glob("frmts/refs/**/*.h"), *root.glob("frmts/refs/**/*.c")]
     for file in sorted(files):
         if "gdal" in file.parts:
             continue
         code = code_of(file.read_text(encoding="utf-8"))
-        for name, at, n in functions_of(code):
-            if n > MOST and not name.isupper() and not FOREIGN.match(name):
-                print(f"{file.relative_to(root)}:{code.count(chr(10), 0, at) + 1}: {name} has {n} parameters")
-                too_many += 1
-    return 1 if too_many > 0 else 0
+        for name, at, parameters in functions_of(code):
+            where = f"{file.relative_to(root)}:{code.count(chr(10), 0, at) + 1}: {name}"
+            if len(parameters) > MOST and not name.isupper() and not FOREIGN.match(name):
+                print(f"{where} has {len(parameters)} parameters")
+                found = True
+            if "include" in file.parts and any(BARE.fullmatch(one) for one in parameters):
+                print(f"{where} takes a bare boolean")
+                found = True
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
