@@ -51,7 +51,7 @@ static refs_status read_keys(char *text, refs_icechunk_version *version, refs_er
         if (key == N_KEYS || value[1] == '\0')
             return refs_fail(
                 err, REFS_INVALID,
-                "\"%s\" in the name is none of branch=, tag=, snapshot= and as_of=", text);
+                "\"%s\" in the name is not one of branch=, tag=, snapshot= and as_of=", text);
         const char *known;
         memcpy(&known, (char *)version + keys[key].member, sizeof known);
         if (known != NULL)
