@@ -258,7 +258,7 @@ static refs_status add_scalars(const refs_cf__input *input, refs_cf_items *items
     const refs_json *attributes = input->array->attributes;
     refs_str names = refs_cf__text(attributes, "coordinates"), name;
     if (refs_json_get(attributes, "GRIB_typeOfLevel") == NULL) return REFS_OK;
-    while (refs_cf__next_word(&names, " ", &name)) {
+    while (refs_str_next_word(&names, " ", &name)) {
         const refs_array_meta *coordinate = refs_cf__resolve(input, name);
         if (coordinate != NULL && coordinate->rank == 0 && coordinate->status == REFS_OK)
             REFS_TRY(add_scalar(input, coordinate, items, err));
