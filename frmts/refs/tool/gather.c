@@ -385,7 +385,7 @@ static refs_status add_gap(gathering *all, axis *along, size_t p, refs_error *er
     slice made = {.values = NULL};
     if (c == SIZE_MAX || array_of(all, p, c)->variable.rank != 1) return REFS_OK;
     made.size = array_of(all, p, c)->shape[0];
-    REFS_TRY(read_values(all, along, p, made.size, &made.values, err));
+    REFS_TRY(read_values(all, along, p, &made, err));
     if (made.values == NULL || made.size == 0 || is_covered(along, made.values, made.size)) {
         refs_free(made.values);
         return REFS_OK;
