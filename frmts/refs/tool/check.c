@@ -224,8 +224,8 @@ static refs_status read_fragment(inspecting *in, const refs_partition *partition
             return refs_fail(problem, REFS_LIMIT, "is too large to be decoded");
     }
     REFS_TRY(refs_buf_resize(&in->values, (size_t)bytes, problem));
-    return in->source->read(in->source->self, in->i, partition->begin, count, in->values.data,
-                            problem);
+    const refs_cfa_box box = {in->i, partition->begin, count};
+    return in->source->read(in->source->self, &box, in->values.data, problem);
 }
 
 static refs_status inspect(void *user, const refs_partition *partition, refs_error *err) {
