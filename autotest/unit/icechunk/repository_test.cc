@@ -124,7 +124,7 @@ TEST_P(EachFormat, RefusesWhatCannotBeAskedFor) {
     EXPECT_EQ(repository.Open(version), "invalid: the branch has no snapshot as old as 1999-01-01");
     version.as_of = "then";
     EXPECT_EQ(repository.Open(version),
-              "invalid: \"then\" is no time: write 2024-05-01 or 2024-05-01T12:00:00Z");
+              "invalid: \"then\" is not a time: write 2024-05-01 or 2024-05-01T12:00:00Z");
 }
 
 TEST_P(EachFormat, GoesBackToATime) {
