@@ -1051,7 +1051,7 @@ class Other(Folder):
         self.assertEqual(subprocess.run([REFS, "cat", "a.json", "t/2.1.1"], capture_output=True,
                                         check=True).stdout, wanted)
         self.assertIn("not in the set", run("cat", "a.json", "t/9.9.9", status=1))
-        self.assertIn("no element", run("info", "a.json", "t[3,0,0]", status=1))
+        self.assertIn("is not an element", run("info", "a.json", "t[3,0,0]", status=1))
 
     def test_differences_are_told(self):
         names = [self.write(f"{hour}.nc", [hour]) for hour in range(3)]
