@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "refs/state_name.h"
+
 static bool is_space(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
@@ -42,15 +44,13 @@ static bool may_be_cut(const char *authority) {
 }
 
 /* Whether [fragment, end) is "#key=value" and more of these, joined by '&', that name a state of a
- * repository (refset.h): it is a part of the name, and no secret. */
+ * repository (state_name.h): it is a part of the name, and no secret. */
 static bool is_state(const char *fragment, const char *end) {
-    static const char *const keys[] = {"branch=", "tag=", "snapshot=", "as_of="};
     const char *at = fragment;
     while (at < end) {
-        size_t key = 0;
-        while (key < 4 && strncmp(at + 1, keys[key], strlen(keys[key])) != 0) key++;
-        if (key == 4) return false;
-        at += 1 + strcspn(at + 1, "&");
+        const refs_str item = {at + 1, strcspn(at + 1, "&")};
+        if (refs_state_key_find(item) == REFS_N_STATE_KEYS) return false;
+        at += 1 + item.size;
     }
     return true;
 }

@@ -3,35 +3,25 @@
 
 #include <stddef.h>
 
-/* What can be asked for by its name. */
-static const struct {
-    const char *name;
-    size_t member; /* of refs_icechunk_version */
-} keys[] = {{"branch", offsetof(refs_icechunk_version, branch)},
-            {"tag", offsetof(refs_icechunk_version, tag)},
-            {"snapshot", offsetof(refs_icechunk_version, snapshot)},
-            {"as_of", offsetof(refs_icechunk_version, as_of)}};
+#include "refs/state_name.h"
 
-enum { N_KEYS = sizeof keys / sizeof keys[0] };
+static const size_t members[REFS_N_STATE_KEYS] = {
+    [REFS_STATE_BRANCH] = offsetof(refs_icechunk_version, branch),
+    [REFS_STATE_TAG] = offsetof(refs_icechunk_version, tag),
+    [REFS_STATE_SNAPSHOT] = offsetof(refs_icechunk_version, snapshot),
+    [REFS_STATE_AS_OF] = offsetof(refs_icechunk_version, as_of)};
 
 static refs_str without_slashes(refs_str folder) {
     while (folder.size > 1 && refs_str_ends(folder, "/")) folder.size--;
     return folder.size > 0 ? folder : refs_str_from(".");
 }
 
-/* The number of the key that `item` sets, or N_KEYS. */
-static size_t key_of(refs_str item) {
-    const refs_str name = refs_str_part(item, 0, refs_str_find(item, '='));
-    size_t key = 0;
-    while (key < N_KEYS && !refs_str_is(name, keys[key].name)) key++;
-    return name.size < item.size ? key : (size_t)N_KEYS;
-}
-
 /* Where "#key=value" begins, or SIZE_MAX. */
 static size_t find_keys(refs_str name) {
     const size_t mark = refs_str_find_last(name, '#');
     if (mark == SIZE_MAX || mark == 0) return SIZE_MAX;
-    return key_of(refs_str_part(name, mark + 1, name.size)) < N_KEYS ? mark : SIZE_MAX;
+    const refs_state_key key = refs_state_key_find(refs_str_part(name, mark + 1, name.size));
+    return key < REFS_N_STATE_KEYS ? mark : SIZE_MAX;
 }
 
 /* Where "@tag" begins, behind the last slash, or SIZE_MAX. */
@@ -46,17 +36,18 @@ static refs_status read_keys(char *text, refs_icechunk_version *version, refs_er
     while (text != NULL) {
         char *next = strchr(text, '&');
         if (next != NULL) *next++ = '\0';
-        const size_t key = key_of(refs_str_from(text));
+        const refs_state_key key = refs_state_key_find(refs_str_from(text));
         char *value = strchr(text, '=');
-        if (key == N_KEYS || value[1] == '\0')
+        if (key == REFS_N_STATE_KEYS || value[1] == '\0')
             return refs_fail(
                 err, REFS_INVALID,
                 "\"%s\" in the name is not one of branch=, tag=, snapshot= and as_of=", text);
         const char *known;
-        memcpy(&known, (char *)version + keys[key].member, sizeof known);
+        memcpy(&known, (char *)version + members[key], sizeof known);
         if (known != NULL)
-            return refs_fail(err, REFS_INVALID, "the name says %s= twice", keys[key].name);
-        memcpy((char *)version + keys[key].member, &(char *){value + 1}, sizeof(char *));
+            return refs_fail(err, REFS_INVALID, "the name says %s= twice",
+                             refs_state_key_name(key));
+        memcpy((char *)version + members[key], &(char *){value + 1}, sizeof(char *));
         text = next;
     }
     return REFS_OK;
