@@ -24,8 +24,7 @@ int ncrefs_find_group(int ncid, ncrefs_file **file, ncrefs_group **group) {
 
 int ncrefs_find_variable(int ncid, int varid, ncrefs_file **file, ncrefs_variable **variable) {
     ncrefs_group *group;
-    int code = ncrefs_find_group(ncid, file, &group);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_group(ncid, file, &group));
     if (varid < 0 || (size_t)varid >= group->n_variables) return NC_ENOTVAR;
     *variable = &(*file)->model.variables[group->variables[varid]];
     return NC_NOERR;
@@ -74,8 +73,7 @@ static int first_unlimited(const ncrefs_file *file, const ncrefs_group *group) {
 int ncrefs_inq(int ncid, int *n_dims, int *n_vars, int *n_atts, int *unlimited) {
     ncrefs_file *file;
     ncrefs_group *group;
-    int code = ncrefs_find_group(ncid, &file, &group);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_group(ncid, &file, &group));
     PUT(n_vars, (int)group->n_variables);
     PUT(n_atts, (int)group->attributes.n);
     PUT(unlimited, first_unlimited(file, group));
@@ -109,8 +107,8 @@ int ncrefs_inq_ncid(int ncid, const char *name, int *group) {
 int ncrefs_inq_grps(int ncid, int *n, int *ncids) {
     ncrefs_file *file;
     ncrefs_group *in;
-    int count = 0, code = ncrefs_find_group(ncid, &file, &in);
-    if (code != NC_NOERR) return code;
+    int count = 0;
+    NCREFS_TRY(ncrefs_find_group(ncid, &file, &in));
     for (size_t i = 1; i < file->model.n_groups; i++) {
         if (file->model.groups[i].parent != number_of(file, in)) continue;
         if (ncids != NULL) ncids[count] = file->ncid + (int)i;
@@ -131,8 +129,7 @@ int ncrefs_inq_grpname(int ncid, char *name) {
 int ncrefs_inq_grpname_full(int ncid, size_t *size, char *name) {
     ncrefs_file *file;
     ncrefs_group *group;
-    int code = ncrefs_find_group(ncid, &file, &group);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_group(ncid, &file, &group));
     const char *path = *group->path != '\0' ? group->path : "/";
     PUT(size, strlen(path));
     if (name != NULL) memcpy(name, path, strlen(path) + 1);
@@ -142,8 +139,7 @@ int ncrefs_inq_grpname_full(int ncid, size_t *size, char *name) {
 int ncrefs_inq_grp_parent(int ncid, int *parent) {
     ncrefs_file *file;
     ncrefs_group *group;
-    int code = ncrefs_find_group(ncid, &file, &group);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_group(ncid, &file, &group));
     if (number_of(file, group) == 0) return NC_ENOGRP;
     PUT(parent, file->ncid + (int)group->parent);
     return NC_NOERR;
@@ -175,8 +171,8 @@ static bool is_above(const ncrefs_file *file, size_t above, size_t group) {
 int ncrefs_inq_dimids(int ncid, int *n, int *ids, int include_parents) {
     ncrefs_file *file;
     ncrefs_group *group;
-    int count = 0, code = ncrefs_find_group(ncid, &file, &group);
-    if (code != NC_NOERR) return code;
+    int count = 0;
+    NCREFS_TRY(ncrefs_find_group(ncid, &file, &group));
     size_t number = number_of(file, group);
     for (size_t i = 0; i < file->model.n_dims; i++) {
         size_t home = file->model.dims[i].group;
@@ -191,8 +187,7 @@ int ncrefs_inq_dimids(int ncid, int *n, int *ids, int include_parents) {
 int ncrefs_inq_dimid(int ncid, const char *name, int *id) {
     ncrefs_file *file;
     ncrefs_group *group;
-    int code = ncrefs_find_group(ncid, &file, &group);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_group(ncid, &file, &group));
     for (size_t above = number_of(file, group);; above = file->model.groups[above].parent) {
         for (size_t i = 0; i < file->model.n_dims; i++) {
             const ncrefs_dim *dim = &file->model.dims[i];
@@ -216,8 +211,7 @@ int ncrefs_inq_dim(int ncid, int id, char *name, size_t *size) {
 int ncrefs_inq_unlimdim(int ncid, int *id) {
     ncrefs_file *file;
     ncrefs_group *group;
-    int code = ncrefs_find_group(ncid, &file, &group);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_group(ncid, &file, &group));
     PUT(id, first_unlimited(file, group));
     return NC_NOERR;
 }
@@ -225,8 +219,7 @@ int ncrefs_inq_unlimdim(int ncid, int *id) {
 int ncrefs_inq_unlimdims(int ncid, int *n, int *ids) {
     ncrefs_file *file;
     ncrefs_group *group;
-    int code = ncrefs_find_group(ncid, &file, &group);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_group(ncid, &file, &group));
     int n_listed = list_unlimited(file, group, ids);
     PUT(n, n_listed);
     return NC_NOERR;
@@ -237,8 +230,7 @@ int ncrefs_inq_unlimdims(int ncid, int *n, int *ids) {
 int ncrefs_inq_varids(int ncid, int *n, int *ids) {
     ncrefs_file *file;
     ncrefs_group *group;
-    int code = ncrefs_find_group(ncid, &file, &group);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_group(ncid, &file, &group));
     PUT(n, (int)group->n_variables);
     for (size_t i = 0; ids != NULL && i < group->n_variables; i++) ids[i] = (int)i;
     return NC_NOERR;
@@ -247,8 +239,7 @@ int ncrefs_inq_varids(int ncid, int *n, int *ids) {
 int ncrefs_inq_varid(int ncid, const char *name, int *id) {
     ncrefs_file *file;
     ncrefs_group *group;
-    int code = ncrefs_find_group(ncid, &file, &group);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_group(ncid, &file, &group));
     for (size_t i = 0; i < group->n_variables; i++) {
         if (strcmp(file->model.variables[group->variables[i]].name, name) != 0) continue;
         PUT(id, (int)i);
@@ -300,8 +291,7 @@ int ncrefs_inq_var_all(int ncid, int varid, char *name, nc_type *type, int *n_di
         if (found == NC_NOERR) PUT(n_atts, (int)group->attributes.n);
         return found;
     }
-    int code = ncrefs_find_variable(ncid, varid, &file, &variable);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_variable(ncid, varid, &file, &variable));
     const refs_array_meta *meta = variable->meta;
     ncrefs_storage_of(meta, &storage);
     ncrefs_put_name(name, variable->name);
@@ -327,8 +317,7 @@ int ncrefs_inq_var_all(int ncid, int varid, char *name, nc_type *type, int *n_di
 int ncrefs_get_var_chunk_cache(int ncid, int varid, size_t *size, size_t *n, float *preemption) {
     ncrefs_file *file;
     ncrefs_variable *variable;
-    int code = ncrefs_find_variable(ncid, varid, &file, &variable);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_variable(ncid, varid, &file, &variable));
     PUT(size, 0);
     PUT(n, 0);
     PUT(preemption, 0);
@@ -341,8 +330,7 @@ int ncrefs_inq_var_filter_ids(int ncid, int varid, size_t *n, unsigned *ids) {
     ncrefs_file *file;
     ncrefs_variable *variable;
     ncrefs_storage storage;
-    int code = ncrefs_find_variable(ncid, varid, &file, &variable);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_variable(ncid, varid, &file, &variable));
     ncrefs_storage_of(variable->meta, &storage);
     PUT(n, storage.n_filters);
     for (size_t i = 0; ids != NULL && i < storage.n_filters; i++) ids[i] = storage.filters[i].id;
@@ -353,8 +341,7 @@ int ncrefs_inq_var_filter_info(int ncid, int varid, unsigned id, size_t *n, unsi
     ncrefs_file *file;
     ncrefs_variable *variable;
     ncrefs_storage storage;
-    int code = ncrefs_find_variable(ncid, varid, &file, &variable);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_variable(ncid, varid, &file, &variable));
     ncrefs_storage_of(variable->meta, &storage);
     for (size_t i = 0; i < storage.n_filters; i++) {
         if (storage.filters[i].id != id) continue;
@@ -370,8 +357,7 @@ int ncrefs_inq_var_filter_info(int ncid, int varid, unsigned id, size_t *n, unsi
 int ncrefs_inq_var_quantize(int ncid, int varid, int *mode, int *digits) {
     ncrefs_file *file;
     ncrefs_variable *variable;
-    int code = ncrefs_find_variable(ncid, varid, &file, &variable);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_variable(ncid, varid, &file, &variable));
     PUT(mode, NC_NOQUANTIZE);
     PUT(digits, 0);
     return NC_NOERR;
@@ -388,8 +374,7 @@ int ncrefs_get_varm(int ncid, int varid, const size_t *start, const size_t *coun
                     const ptrdiff_t *stride, const ptrdiff_t *map, void *values, nc_type type) {
     ncrefs_file *file;
     ncrefs_variable *variable;
-    int code = ncrefs_find_variable(ncid, varid, &file, &variable);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_variable(ncid, varid, &file, &variable));
     if (variable->meta->rank > 0 && (start == NULL || count == NULL)) return NC_EINVALCOORDS;
     const ncrefs_request request = {start, count, stride, map, type, values};
     return ncrefs_read(file, variable, &request);

@@ -15,8 +15,7 @@ static int find_attributes(int ncid, int varid, ncrefs_file **file,
 static int find_attribute(int ncid, int varid, const char *name, ncrefs_file **file,
                           const ncrefs_attribute **attribute) {
     const ncrefs_attributes *all = NULL;
-    int code = find_attributes(ncid, varid, file, &all);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(find_attributes(ncid, varid, file, &all));
     *attribute = name != NULL ? ncrefs_find_attribute(all, name) : NULL;
     return *attribute != NULL ? NC_NOERR : NC_ENOTATT;
 }
@@ -24,8 +23,7 @@ static int find_attribute(int ncid, int varid, const char *name, ncrefs_file **f
 int ncrefs_inq_att(int ncid, int varid, const char *name, nc_type *type, size_t *n) {
     ncrefs_file *file;
     const ncrefs_attribute *attribute;
-    int code = find_attribute(ncid, varid, name, &file, &attribute);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(find_attribute(ncid, varid, name, &file, &attribute));
     if (type != NULL) *type = attribute->type;
     if (n != NULL) *n = attribute->n;
     return NC_NOERR;
@@ -44,8 +42,7 @@ int ncrefs_inq_attid(int ncid, int varid, const char *name, int *id) {
 int ncrefs_inq_attname(int ncid, int varid, int id, char *name) {
     ncrefs_file *file;
     const ncrefs_attributes *all = NULL;
-    int code = find_attributes(ncid, varid, &file, &all);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(find_attributes(ncid, varid, &file, &all));
     if (id < 0 || (size_t)id >= all->n) return NC_ENOTATT;
     ncrefs_put_name(name, all->items[id].name);
     return NC_NOERR;
@@ -62,8 +59,7 @@ static int copy_strings(const ncrefs_attribute *attribute, char **dst) {
 int ncrefs_get_att(int ncid, int varid, const char *name, void *values, nc_type type) {
     ncrefs_file *file;
     const ncrefs_attribute *attribute;
-    int code = find_attribute(ncid, varid, name, &file, &attribute);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(find_attribute(ncid, varid, name, &file, &attribute));
     if (type == NC_NAT) type = attribute->type;
     if (attribute->n == 0) return NC_NOERR;
     if (values == NULL) return NC_EINVAL;

@@ -42,8 +42,7 @@ int ncrefs_inq_typeid(int ncid, const char *name, nc_type *type) {
 int ncrefs_inq_typeids(int ncid, int *n, int *ids) {
     ncrefs_file *file;
     ncrefs_group *group;
-    int code = ncrefs_find_group(ncid, &file, &group);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(ncrefs_find_group(ncid, &file, &group));
     size_t count = group == file->model.groups ? file->model.types.n : 0;
     if (n != NULL) *n = (int)count;
     for (size_t i = 0; ids != NULL && i < count; i++) ids[i] = NC_FIRSTUSERTYPEID + (int)i;
@@ -65,8 +64,7 @@ int ncrefs_inq_user_type(int ncid, nc_type type, char *name, size_t *size, nc_ty
                          size_t *n_fields, int *class) {
     ncrefs_file *file;
     const ncrefs_type *found;
-    int code = find_type(ncid, type, &file, &found);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(find_type(ncid, type, &file, &found));
     bool is_compound = found->member != NC_NAT;
     ncrefs_put_name(name, found->name);
     if (size != NULL) *size = found->size;
@@ -80,9 +78,8 @@ int ncrefs_inq_compound_field(int ncid, nc_type type, int id, char *name, size_t
                               nc_type *field, int *n_dims, int *dims) {
     ncrefs_file *file;
     const ncrefs_type *found;
-    int code = find_type(ncid, type, &file, &found);
     (void)dims;
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(find_type(ncid, type, &file, &found));
     if (found->member == NC_NAT) return NC_EBADTYPE;
     if (id < 0 || id > 1) return NC_EBADFIELD;
     ncrefs_put_name(name, fields[id]);
@@ -95,8 +92,7 @@ int ncrefs_inq_compound_field(int ncid, nc_type type, int id, char *name, size_t
 int ncrefs_inq_compound_fieldindex(int ncid, nc_type type, const char *name, int *id) {
     ncrefs_file *file;
     const ncrefs_type *found;
-    int code = find_type(ncid, type, &file, &found);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(find_type(ncid, type, &file, &found));
     if (found->member == NC_NAT) return NC_EBADTYPE;
     for (int i = 0; i < 2; i++) {
         if (strcmp(name, fields[i]) != 0) continue;

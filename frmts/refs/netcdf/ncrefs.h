@@ -28,6 +28,13 @@
 /** The attribute that says what stands where nothing was written. */
 #define NCREFS_FILL "_FillValue"
 
+/** As REFS_TRY, for codes of netCDF-C. */
+#define NCREFS_TRY(expression)                                                                     \
+    do {                                                                                           \
+        const int ncrefs_try_code_ = (expression);                                                 \
+        if (ncrefs_try_code_ != NC_NOERR) return ncrefs_try_code_;                                 \
+    } while (0)
+
 /** Groups that the lower half of an ncid can number. */
 #define NCREFS_MAX_GROUPS 65536
 

@@ -53,8 +53,8 @@ static int make_region(const refs_array_meta *meta, const ncrefs_request *reques
         made->start[dim] = request->start[dim];
         made->count[dim] = request->count[dim];
         made->step[dim] = request->stride != NULL ? request->stride[dim] : 1;
-        int code = check_dim(meta->shape[dim], made->start[dim], made->count[dim], made->step[dim]);
-        if (code != NC_NOERR) return code;
+        NCREFS_TRY(
+            check_dim(meta->shape[dim], made->start[dim], made->count[dim], made->step[dim]));
         uint64_t next = request->map != NULL ? (uint64_t)request->map[dim] : made->n;
         made->stride[dim] = (int64_t)(next * size);
         if (!refs_mul_u64(made->n, made->count[dim], &made->n)) return NC_EVARSIZE;
@@ -137,8 +137,7 @@ static int convert_region(conversion *with, const region *wanted, uint8_t *dst, 
     region half = *wanted;
     half.count[dim] = wanted->count[dim] / 2;
     half.n = wanted->n / wanted->count[dim] * half.count[dim];
-    int code = convert_region(with, &half, dst, err);
-    if (code != NC_NOERR) return code;
+    NCREFS_TRY(convert_region(with, &half, dst, err));
     half.start[dim] += half.count[dim] * (uint64_t)half.step[dim];
     dst += (int64_t)half.count[dim] * half.stride[dim];
     half.count[dim] = wanted->count[dim] - half.count[dim];
