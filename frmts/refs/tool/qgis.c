@@ -1,5 +1,4 @@
 /* qgis.c -- the verb qgis: an array as QGIS shows it, in a file. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -298,27 +297,6 @@ static refs_status make(making *all, const char *set, const char *variable, refs
     return name_source(all, set, err);
 }
 
-static refs_status print_to(const char *path, const refs_buf *xml, refs_error *err) {
-    FILE *file = fopen(path, "wb");
-    bool is_written = file != NULL && fwrite(xml->data, 1, xml->size, file) == xml->size;
-    const int reason = errno;
-    if (file != NULL && fclose(file) != 0 && is_written)
-        return refs_fail(err, REFS_IO, "%s: cannot be written: %s", path, strerror(errno));
-    return is_written
-               ? REFS_OK
-               : refs_fail(err, REFS_IO, "%s: cannot be written: %s", path, strerror(reason));
-}
-
-/* What was there stays until all is written. */
-static refs_status replace(const char *path, const refs_buf *xml, refs_error *err) {
-    refs_place place = {NULL};
-    refs_status status = refs_place_open(path, false, &place, err);
-    if (status == REFS_OK) status = print_to(place.written, xml, err);
-    if (status == REFS_OK) status = refs_place_move(&place, err);
-    refs_place_clear(&place);
-    return status;
-}
-
 static refs_status write_file(const making *all, const tool_arguments *arguments, refs_error *err) {
     char title[256];
     refs_buf xml = REFS_BUF_INIT;
@@ -337,7 +315,7 @@ static refs_status write_file(const making *all, const tool_arguments *arguments
     REFS_TRY(tool_check_output(arguments->output, &source, err));
     refs_status status = is_project ? qgis_write_project(&picture, form, &xml, err)
                                     : qgis_write_definition(&picture, form, &xml, err);
-    if (status == REFS_OK) status = replace(arguments->output, &xml, err);
+    if (status == REFS_OK) status = refs_place_replace(arguments->output, refs_buf_view(&xml), err);
     refs_buf_clear(&xml);
     return status;
 }

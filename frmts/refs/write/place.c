@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "output.h"
+
 /* Names that are tried. */
 #define MAX_NAMES 1000
 
@@ -203,4 +205,13 @@ void refs_place_clear(refs_place *place) {
     refs_free(place->written);
     refs_free(place->wanted);
     memset(place, 0, sizeof *place);
+}
+
+refs_status refs_place_replace(const char *path, refs_bytes bytes, refs_error *err) {
+    refs_place place = {NULL};
+    refs_status status = refs_place_open(path, false, &place, err);
+    if (status == REFS_OK) status = refs_write__file(place.written, bytes, err);
+    if (status == REFS_OK) status = refs_place_move(&place, err);
+    refs_place_clear(&place);
+    return status;
 }

@@ -17,6 +17,9 @@ refs_status refs_place_open(const char *path, bool is_folder, refs_place *place,
 /** Puts what was written in the place of what was there. */
 refs_status refs_place_move(refs_place *place, refs_error *err);
 
+/** Writes a file that holds these bytes; what was there stays until all of them are written. */
+refs_status refs_place_replace(const char *path, refs_bytes bytes, refs_error *err);
+
 /** Removes what was written and not moved. */
 void refs_place_clear(refs_place *place);
 
