@@ -11,10 +11,12 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 from osgeo import gdal
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "server"))
+from own_folder import OwnFolder  # noqa: E402
 
 if int(gdal.VersionInfo()) < 3110000:
     print(f"GDAL {gdal.__version__} has no \"gdal driver\", which comes with 3.11")
@@ -27,14 +29,7 @@ SAMPLE = os.path.abspath(sys.argv.pop(1))
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 and os.path.isfile(sys.argv[1]) else None
 
 
-class Verbs(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class Verbs(OwnFolder):
     def refs(self, *words, succeeds=True):
         done = subprocess.run(["gdal", "driver", "refs", *words], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode == 0, succeeds, done.stdout + done.stderr)

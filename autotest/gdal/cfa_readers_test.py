@@ -12,14 +12,15 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import numpy
 from osgeo import gdal
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "server")]
 from cfa_write_test import FILL, raster, values  # noqa: E402
+from own_folder import OwnFolder  # noqa: E402
 
 try:
     import netCDF4
@@ -82,16 +83,14 @@ def read_by_specification(path):
         return whole
 
 
-class Readers(unittest.TestCase):
+class Readers(OwnFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         self.data = values()
         self.data[2:, :3, 4:] = FILL
 
     def write(self, version, shape):
-        path = os.path.join(self.folder, f"m{version}.{shape[0]}.nca")
+        path = self.path(f"m{version}.{shape[0]}.nca")
         options = ["LAYOUT=CFA", f"CFA_VERSION={version}", f"SUBARRAY_SHAPE={shape}"]
         gdal.GetDriverByName("REFS").CreateCopy(path, raster(self.data), options=options)
         return path

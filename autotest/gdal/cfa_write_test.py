@@ -6,7 +6,6 @@ usage: cfa_write_test.py    with GDAL_DRIVER_PATH
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import numpy
@@ -18,6 +17,9 @@ except ImportError:
     netCDF4 = None
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "server"))
+from own_folder import OwnFolder  # noqa: E402
+
 gdal.UseExceptions()
 
 FILL = -9999.0
@@ -50,16 +52,11 @@ def raster(data, geographic=True):
     return made
 
 
-class Case(unittest.TestCase):
+class Case(OwnFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         gdal.SetConfigOption("HOME", self.folder)
         self.addCleanup(gdal.SetConfigOption, "HOME", None)
-
-    def path(self, *parts):
-        return os.path.join(self.folder, *parts)
 
     def copy(self, source, name="m.nca", **options):
         """Writes `source`; the path of what was written."""

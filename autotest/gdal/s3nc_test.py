@@ -9,13 +9,13 @@ import os
 import struct
 import subprocess
 import sys
-import tempfile
 import unittest
 
 from osgeo import gdal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "server"))
+from own_folder import OwnFolder  # noqa: E402
 from s3_server import S3Server  # noqa: E402
 
 SHARED = os.path.join(HERE, "..", "..", "..", "shared", "data", "cfa")
@@ -38,11 +38,9 @@ def read(name, **open_options):
     return gdal.OpenEx(f'REFS:"{name}":/v', open_options=options).ReadAsArray().ravel().tolist()
 
 
-class Case(unittest.TestCase):
+class Case(OwnFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         self.set_option("HOME", self.folder)
         self.set_option("GDAL_HTTP_MAX_RETRY", "0")
         self.set_option("AWS_EC2_METADATA_DISABLED", "YES")

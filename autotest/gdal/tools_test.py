@@ -6,11 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import numpy as np
 from osgeo import gdal
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "server"))
+from own_folder import OwnFolder  # noqa: E402
 
 gdal.UseExceptions()
 
@@ -23,17 +25,10 @@ def has_driver(name):
     return gdal.GetDriverByName(name) is not None
 
 
-class Tools(unittest.TestCase):
+class Tools(OwnFolder):
     @classmethod
     def setUpClass(cls):
         cls.t2m = gdal.Open(T2M).ReadAsArray()
-
-    def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
 
     def run_tool(self, *command, warns=""):
         """What it prints; it may say nothing else but `warns`."""

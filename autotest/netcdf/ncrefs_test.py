@@ -11,7 +11,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 import zlib
@@ -20,6 +19,7 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "server"))
+from own_folder import OwnFolder  # noqa: E402
 from s3_server import S3Server  # noqa: E402
 
 try:
@@ -79,17 +79,12 @@ def chunk_of(size, seed):
     raise AssertionError("no such stream was found")
 
 
-class Case(unittest.TestCase):
+class Case(OwnFolder):
     """Runs in a folder of its own, without keys and aliases."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         self.environment = {**os.environ, "HOME": self.folder, "GDAL_HTTP_MAX_RETRY": "0", "TZ": "UTC"}
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
 
     def run_program(self, *command, status=0, **options):
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=self.environment,

@@ -10,7 +10,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import numpy as np
@@ -19,6 +18,7 @@ from osgeo import gdal
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "server"))
 import object_store  # noqa: E402
+from own_folder import OwnFolder  # noqa: E402
 
 try:
     import netCDF4
@@ -50,16 +50,12 @@ def dump(name):
     return shown.split("{", 1)[1]
 
 
-class Folder(unittest.TestCase):
+class Folder(OwnFolder):
     def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.before = os.getcwd()
+        super().setUp()
+        self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.folder)
         os.environ["HOME"] = self.folder
-
-    def tearDown(self):
-        os.chdir(self.before)
-        shutil.rmtree(self.folder)
 
     def values(self, times=4):
         t, y, x = np.meshgrid(np.arange(times), np.arange(6), np.arange(8), indexing="ij")
