@@ -681,6 +681,64 @@ class Holes(Folder):
         self.assertIn("--variables", said)
         self.assertFalse(os.path.exists("all.json"))
 
+    def write_any(self, chance, i, kinds):
+        """A file of some steps whose variables are there, and have a fill value, by chance."""
+        n = chance.choice((1, 1, 2))
+        with netCDF4.Dataset(f"{i:02}.nc", "w", format="NETCDF4") as file:
+            for dim, size in (("time", None), ("x", 20), ("few", 2)):
+                file.createDimension(dim, size)
+            time_axis = file.createVariable("time", "f8", ("time",))
+            time_axis.units = "hours since 2020-01-01"
+            time_axis[:] = 2 * i + np.arange(n)
+            file.createVariable("t", "i2", ("time", "x"), chunksizes=(1, 20))[:] = i
+            for name, dim in (("b", "x"), ("c", "x"), ("d", "few")):
+                kind = chance.choice(kinds)
+                if kind is None:
+                    continue
+                made = file.createVariable(name, kind.get("dtype", "f4"), ("time", dim), zlib=True,
+                                           chunksizes=(kind.get("chunk", 1), 20 if dim == "x" else 2),
+                                           fill_value=kind.get("fill"))
+                made.long_name = f"{name} of {i}"
+                made.set_auto_maskandscale(False)
+                if not kind.get("is_sparse"):
+                    made[:] = 100 + i
+                elif n > 1:
+                    made[1] = 100 + i
+        return f"{i:02}.nc"
+
+    def expect_same_bytes(self, seed, kinds):
+        """Of all at once, and of any grouping."""
+        chance = random.Random(seed)
+        names = [self.write_any(chance, i, kinds) for i in range(8)]
+        run("index", *names, "-q", "--along", "time", "-o", "all.json")
+        run("index", *names, "-q", "--along", "time", "-o", "all.parq")
+        for name in names:
+            run("index", name, "-q", "--along", "time", "-o", name + ".json")
+        for attempt in range(4):
+            parts = [name + ".json" for name in names]
+            while len(parts) > 1:
+                chance.shuffle(parts)
+                n = chance.randint(2, min(4, len(parts)))
+                new = f"part{attempt}_{len(parts)}" + chance.choice([".json", ".parq", ".json.zst"])
+                run("combine", *parts[:n], "-q", "--along", "time", "-o", new)
+                parts = [*parts[n:], new]
+            run("convert", parts[0], "-o", "again.json")
+            self.assertEqual(json.loads(content("again.json")), json.loads(content("all.json")))
+            self.assertEqual(content("again.json"), content("all.json"))
+            run("convert", parts[0], "-o", "again.parq")
+            self.assertEqual(content("again.parq"), content("all.parq"))
+
+    def test_give_the_same_bytes_in_any_grouping(self):
+        none, has = None, {}
+        for kinds in ((none, has), (none, has, {"fill": -9}), (none, has, {"fill": -9}, {"fill": -5}),
+                      (none, {"fill": -9}), (none, has, {"is_sparse": True}),
+                      (none, {"fill": -9}, {"fill": -9, "is_sparse": True}),
+                      (none, has, {"dtype": "f8"}), (none, has, {"fill": -9, "dtype": "i2"}),
+                      (none, has, {"fill": -9, "is_sparse": True}, {"fill": -5, "is_sparse": True})):
+            for seed in range(3):
+                with self.subTest(kinds=kinds, seed=seed):
+                    self.expect_same_bytes(seed, kinds)
+
     def test_are_none_where_other_sources_have_the_steps(self):
         self.write_some("i2")
         with netCDF4.Dataset("2.nc", "a") as file:

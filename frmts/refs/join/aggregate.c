@@ -416,7 +416,7 @@ static refs_status aggregate(aggregating *at, refs_error *err) {
             refs_join__joined(at->join, at->plan, at->plan->paths[i], &joined, err);
         if (status == REFS_OK) status = refs_join__go_on(at->join, err);
         if (status == REFS_OK) status = put_array(at, &joined, err);
-        refs_buf_clear(&joined.values);
+        refs_join__joined_clear(&joined);
         REFS_TRY(status);
     }
     return REFS_OK;

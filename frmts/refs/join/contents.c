@@ -177,36 +177,19 @@ static refs_status visit_name(void *user, refs_str key, refs_error *err) {
 
 /* -- arrays ------------------------------------------------------------------------------------ */
 
-/* What has to be alike in arrays whose chunks stand in one: members of the document, and the
- * attributes that change what values mean. */
-static refs_status describe(reader *in, const refs_json *object, const char *const *names,
-                            uint32_t *id, refs_error *err) {
-    in->scratch.size = 0;
-    for (; *names != NULL; names++) {
-        const refs_json *value = refs_json_get(object, *names);
-        REFS_TRY(refs_buf_printf(&in->scratch, err, "%s=", *names));
-        if (value != NULL) REFS_TRY(refs_json_write(value, &in->scratch, err));
-        REFS_TRY(refs_buf_append(&in->scratch, ";", 1, err));
-    }
-    return number_scratch(in, id, err);
-}
-
 static refs_status describe_layout(reader *in, refs_join_array *array, refs_error *err) {
-    static const char *const names[] = {"dtype", "chunks",     "filters", "compressor",
-                                        "order", "fill_value", NULL};
     refs_json_doc *doc = NULL;
     REFS_TRY(refs_json_parse(refs_intern_get(in->texts, array->document), &doc, err));
-    refs_status status = describe(in, refs_json_root(doc), names, &array->layout, err);
+    refs_status status =
+        refs_join__describe_layout(in->texts, refs_json_root(doc), &array->layout, err);
     refs_json_doc_free(doc);
     return status;
 }
 
 static refs_status describe_meaning(reader *in, const refs_array_meta *meta, refs_join_array *array,
                                     refs_error *err) {
-    static const char *const names[] = {"scale_factor",  "add_offset", "_FillValue",
-                                        "missing_value", "_Unsigned",  NULL};
     REFS_TRY(describe_layout(in, array, err));
-    REFS_TRY(describe(in, meta->attributes, names, &array->packing, err));
+    REFS_TRY(refs_join__describe_packing(in->texts, meta->attributes, &array->packing, err));
     REFS_TRY(number_attribute(in, meta, "units", &array->units, err));
     REFS_TRY(number_attribute(in, meta, "calendar", &array->calendar, err));
     return number_attribute(in, meta, "bounds", &array->bounds, err);
@@ -276,7 +259,10 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
         REFS_TRY(number_document(in, refs_str_part(refs_str_from(container->path), 1, SIZE_MAX),
                                  ".zattrs", &array->whole, err));
     REFS_TRY(set_shape(in, meta, array, err));
-    return describe_meaning(in, meta, array, err);
+    REFS_TRY(describe_meaning(in, meta, array, err));
+    return array->is_v3 || in->join->n_dims == 0
+               ? REFS_OK
+               : refs_join__read_holes(in->join, in->texts, array, err);
 }
 
 /* -- references -------------------------------------------------------------------------------- */
@@ -785,6 +771,7 @@ void refs_join__member_clear(refs_join_member *member) {
     for (size_t i = 0; i < member->n_arrays; i++) {
         refs_free(member->arrays[i].shape);
         refs_free(member->arrays[i].dims);
+        refs_join__holes_free(member->arrays[i].holes);
     }
     for (size_t line = 0; line < REFS_JOIN_MAX_DIMS; line++) refs_free(member->axes[line].position);
     refs_free(member->arrays);

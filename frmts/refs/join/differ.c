@@ -20,8 +20,9 @@ refs_status refs_join__replace(refs_str document, const char *const *pairs, refs
         if (status == REFS_OK) status = refs_json_write(refs_json_at(root, i), text, err);
     }
     for (const char *const *pair = pairs; *pair != NULL && status == REFS_OK; pair += 2)
-        status =
-            refs_buf_printf(text, err, "%s\"%s\":%s", n_written++ > 0 ? "," : "", pair[0], pair[1]);
+        if (pair[1] != NULL)
+            status = refs_buf_printf(text, err, "%s\"%s\":%s", n_written++ > 0 ? "," : "", pair[0],
+                                     pair[1]);
     refs_json_doc_free(doc);
     return status == REFS_OK ? refs_buf_append(text, "}", 1, err) : status;
 }

@@ -98,6 +98,7 @@ static refs_status put_zarray(const emission *at, const refs_joined *joined, ref
     refs_str document = refs_join__text(at->join, joined->like->document);
     refs_str path = refs_join__text(at->join, joined->path);
     refs_buf shape = REFS_BUF_INIT, chunks = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    refs_buf holes = REFS_BUF_INIT;
     char dtype[64];
     char quoted[80];
     refs_dtype native = joined->dtype;
@@ -114,6 +115,7 @@ static refs_status put_zarray(const emission *at, const refs_joined *joined, ref
                            NULL,     NULL,
                            NULL,     NULL,
                            NULL,     NULL,
+                           NULL,     NULL,
                            NULL};
     const char *const loaded[] = {"dtype",   quoted, "compressor", "null",
                                   "filters", "null", "order",      "\"C\""};
@@ -124,12 +126,18 @@ static refs_status put_zarray(const emission *at, const refs_joined *joined, ref
         pairs[n++] = "fill_value";
         pairs[n++] = refs_join__text(at->join, joined->hole_text).data;
     }
+    if (joined->has_holes && status == REFS_OK) {
+        status = refs_join__tell_holes(at->join, joined, &holes, err);
+        pairs[n++] = REFS_JOIN_HOLES_MEMBER;
+        pairs[n++] = (const char *)holes.data;
+    }
     if (status == REFS_OK) status = refs_join__replace(document, pairs, &text, err);
     if (status == REFS_OK)
         status = put(at, path, ".zarray", refs_str_view((const char *)text.data, text.size), err);
     refs_buf_clear(&shape);
     refs_buf_clear(&chunks);
     refs_buf_clear(&text);
+    refs_buf_clear(&holes);
     return status;
 }
 
@@ -185,7 +193,7 @@ static refs_status put_array(const emission *at, refs_joined *joined, refs_error
     if (joined->like->is_v3)
         return put(at, refs_join__text(at->join, joined->path), "zarr.json",
                    refs_join__text(at->join, joined->like->document), err);
-    if (joined->n_lines == 0)
+    if (joined->n_lines == 0 && !joined->has_holes)
         REFS_TRY(put(at, refs_join__text(at->join, joined->path), ".zarray",
                      refs_join__text(at->join, joined->like->document), err));
     else
@@ -453,10 +461,7 @@ refs_status refs_join__emit(refs_join *join, const refs_join_plan *plan, const r
     emission at = {join, plan, sink, refs_calloc(plan->n_paths, sizeof *at.arrays)};
     if (at.arrays == NULL) return refs_fail_nomem(err);
     refs_status status = emit(&at, err);
-    for (size_t i = 0; i < plan->n_paths; i++) {
-        refs_buf_clear(&at.arrays[i].values);
-        refs_join__split_free(at.arrays[i].split);
-    }
+    for (size_t i = 0; i < plan->n_paths; i++) refs_join__joined_clear(&at.arrays[i]);
     refs_free(at.arrays);
     return status;
 }

@@ -4,6 +4,7 @@
  * own leave at zero: a value as good as any. NUG, appendix B (attribute _FillValue): what nobody
  * wrote reads as the default of its type.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "join_internal.h"
@@ -36,36 +37,71 @@ static double places_of(const refs_join_plan *plan, const refs_joined *joined,
     return n;
 }
 
-/* Whether steps along the only joined dimension of an array are in no part that has it. */
+/* Marks the steps at which a part has the array. */
+static void mark_steps(const refs_join *join, const refs_joined *joined,
+                       const refs_join_member *member, size_t line, uint8_t *seen) {
+    const refs_join_axis *axis = &member->axes[line];
+    const refs_join_array *array;
+    for (size_t k = 0; (array = refs_join__piece(member, joined->path, k)) != NULL; k++) {
+        uint64_t begin = 0, end = axis->n;
+        for (size_t dim = 0; array->is_piece && dim < array->rank; dim++) {
+            if (refs_join__line_of(join, array, dim) != line) continue;
+            begin = array->begin;
+            end = begin + array->shape[dim] < end ? begin + array->shape[dim] : end;
+        }
+        for (uint64_t step = begin; step < end; step++)
+            if (!refs_join__is_hole(array, step)) seen[axis->position[step]] = 1;
+    }
+}
+
+/* Steps along the only joined dimension of an array that are in no part that has it. */
 static refs_status find_steps(const refs_join *join, const refs_join_plan *plan,
-                              const refs_joined *joined, bool *has_holes, refs_error *err) {
-    size_t dim = 0;
-    uint64_t n_left;
-    while (joined->line[dim] == REFS_JOIN_MAX_DIMS) dim++;
-    const size_t line = joined->line[dim];
-    n_left = plan->lines[line].n;
-    uint8_t *seen = refs_calloc((size_t)n_left + 1, 1);
+                              refs_joined *joined, size_t line, refs_error *err) {
+    const uint64_t n = plan->lines[line].n;
+    uint8_t *seen = refs_calloc((size_t)n + 1, 1);
+    refs_status status = REFS_OK;
     if (seen == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < join->n_members; i++) {
-        const refs_join_member *member = &join->members[i];
-        if (refs_join__find(member, joined->path) == NULL) continue;
-        for (uint64_t k = 0; k < member->axes[line].n; k++)
-            if (!seen[member->axes[line].position[k]]++) n_left--;
+    for (size_t i = 0; i < join->n_members; i++)
+        mark_steps(join, joined, &join->members[i], line, seen);
+    seen[n] = 1;
+    for (uint64_t begin = 0; begin < n && status == REFS_OK; begin++) {
+        refs_join_steps steps = {begin, begin};
+        while (!seen[steps.end]) steps.end++;
+        if (steps.end > begin) status = refs_buf_append(&joined->holes, &steps, sizeof steps, err);
+        begin = steps.end;
     }
     refs_free(seen);
-    *has_holes = n_left > 0;
-    return REFS_OK;
+    joined->has_holes = joined->holes.size > 0;
+    return status;
+}
+
+/* Whether a part is known not to have all of the array. */
+static bool are_told(const refs_join *join, const refs_joined *joined) {
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        if (array == NULL || array->holes != NULL) return true;
+    }
+    return false;
 }
 
 static refs_status find_holes(const refs_join *join, const refs_join_plan *plan,
-                              const refs_joined *joined, bool *has_holes, refs_error *err) {
+                              refs_joined *joined, refs_error *err) {
     double n = 0;
-    if (joined->n_lines == 1 && join->n_dims > 1)
-        return find_steps(join, plan, joined, has_holes, err);
-    for (size_t i = 0; i < join->n_members; i++)
-        if (refs_join__find(&join->members[i], joined->path) != NULL)
-            n += places_of(plan, joined, &join->members[i]);
-    *has_holes = n < places_of(plan, joined, NULL);
+    size_t line = 0;
+    if (joined->n_lines == 0 && join->n_dims > 1) return REFS_OK;
+    for (size_t dim = 0; dim < joined->rank; dim++)
+        if (joined->line[dim] != REFS_JOIN_MAX_DIMS) line = joined->line[dim];
+    if (joined->n_lines <= 1)
+        return join->n_dims > 1 || are_told(join, joined)
+                   ? find_steps(join, plan, joined, line, err)
+                   : REFS_OK;
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_array *array = refs_join__find(&join->members[i], joined->path);
+        if (array == NULL) continue;
+        n += places_of(plan, joined, &join->members[i]);
+        joined->has_holes = joined->has_holes || array->holes != NULL;
+    }
+    joined->has_holes = joined->has_holes || n < places_of(plan, joined, NULL);
     return REFS_OK;
 }
 
@@ -75,6 +111,10 @@ static bool is_zero(const uint8_t *element, size_t size) {
     for (size_t i = 0; i < size; i++)
         if (element[i] != 0) return false;
     return true;
+}
+
+static bool is_number(const refs_dtype *dtype) {
+    return refs_dtype_is_numeric(dtype) && dtype->type != REFS_TYPE_COMPLEX;
 }
 
 /* netCDF's default as JSON; bytes have none, as all of them are values. */
@@ -116,10 +156,9 @@ static refs_status take_fill(refs_join *join, refs_joined *joined, refs_str text
 }
 
 /* What the attributes say is missing, where it is a value of the type. */
-static refs_status take_declared(refs_join *join, refs_joined *joined, bool *is_declared,
-                                 refs_error *err) {
+static refs_status take_declared(refs_join *join, refs_joined *joined, const refs_join_array *like,
+                                 bool *is_declared, refs_error *err) {
     static const char *const names[] = {"_FillValue", "missing_value"};
-    const refs_join_array *like = joined->like;
     refs_json_doc *doc = NULL;
     *is_declared = false;
     if (like->attributes == REFS_JOIN_NONE) return REFS_OK;
@@ -145,27 +184,47 @@ static refs_status take_declared(refs_join *join, refs_joined *joined, bool *is_
     return status;
 }
 
-static refs_status fail_byte(const refs_join *join, const refs_joined *joined, const lacking *lacks,
-                             refs_error *err) {
-    const refs_str path = refs_join__text(join, joined->path);
+static refs_status fail_byte(const refs_join *join, const refs_joined *joined, refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s is not in %zu of %zu sources, of which the first is %s, and has no fill "
-                     "value that could stand for what is missing: leave it out (--variables names "
-                     "what is taken), or those sources",
-                     REFS_STR_ARG(path), lacks->n, join->n_members,
-                     join->members[lacks->first].name);
+                     "%.*s is not in all sources, and has no fill value that could stand for what "
+                     "is missing: leave it out (--variables names what is taken), or those sources",
+                     REFS_STR_ARG(refs_join__text(join, joined->path)));
 }
 
-static refs_status choose_fill(refs_join *join, refs_joined *joined, const lacking *lacks,
+/* A fill value that no attribute tells is that of chunks: values in the set are of other chunks
+ * than before. */
+static refs_status choose_fill(refs_join *join, refs_joined *joined, const refs_join_array *like,
                                refs_error *err) {
-    const refs_join_array *like = joined->like;
     char text[40];
     bool is_declared;
-    REFS_TRY(take_declared(join, joined, &is_declared, err));
-    if (is_declared || (like->has_fill && !is_zero(like->fill, like->dtype.size))) return REFS_OK;
-    if (!print_default(&like->dtype, text, sizeof text)) return fail_byte(join, joined, lacks, err);
+    REFS_TRY(take_declared(join, joined, like, &is_declared, err));
+    if (is_declared ||
+        (!joined->is_loaded && like->has_fill && !is_zero(like->fill, like->dtype.size)))
+        return REFS_OK;
+    if (!print_default(&like->dtype, text, sizeof text)) return fail_byte(join, joined, err);
     joined->tells_hole_fill = true;
     return take_fill(join, joined, refs_str_from(text), err);
+}
+
+/* Chunks of an array that are known to be holes: of one that has several joined dimensions all that
+ * are not there, as others would have been refused. */
+static double chunks_in_holes(const refs_join *join, const refs_joined *joined,
+                              const refs_join_array *array) {
+    double n = 0, others = 1;
+    uint64_t steps = 1;
+    if (array->holes == NULL) return 0;
+    if (joined->n_lines > 1) return HUGE_VAL;
+    for (size_t dim = 0; dim < array->rank; dim++) {
+        if (refs_join__line_of(join, array, dim) != REFS_JOIN_MAX_DIMS)
+            steps = array->chunk[dim];
+        else
+            others *= (double)array->n[dim];
+    }
+    for (size_t i = 0; i < array->holes->n; i++) {
+        const refs_join_steps *at = &array->holes->steps[i];
+        n += (double)((at->end - at->begin + steps - 1) / steps) * others;
+    }
+    return n;
 }
 
 /* Whether chunks of parts are not there, which read as the fill value that these have. */
@@ -175,28 +234,31 @@ static bool are_sparse(const refs_join *join, const refs_joined *joined) {
         double n = 1;
         if (array == NULL) continue;
         for (size_t dim = 0; dim < array->rank; dim++) n *= (double)array->n[dim];
-        if ((double)array->n_refs < n) return true;
+        if ((double)array->n_refs + chunks_in_holes(join, joined, array) < n) return true;
     }
     return false;
 }
 
+static void tell_lacking(const refs_join *join, const refs_join_plan *plan,
+                         const refs_joined *joined) {
+    const lacking lacks = find_lacking(join, plan, joined);
+    if (lacks.n == 0) return;
+    refs_note(&join->options.notes, REFS_NOTE_WARNING,
+              "%.*s is not in %zu of %zu sources, of which the first is %s: its values are "
+              "missing there",
+              REFS_STR_ARG(refs_join__text(join, joined->path)), lacks.n, join->n_members,
+              join->members[lacks.first].name);
+}
+
 refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
                                   bool *splits, refs_error *err) {
-    const lacking lacks = find_lacking(join, plan, joined);
-    const refs_dtype *dtype = &joined->like->dtype;
-    bool has_holes = false;
-    if (joined->n_lines == 0) return REFS_OK;
-    REFS_TRY(find_holes(join, plan, joined, &has_holes, err));
-    if (!has_holes) return REFS_OK;
-    if (lacks.n > 0)
-        refs_note(&join->options.notes, REFS_NOTE_WARNING,
-                  "%.*s is not in %zu of %zu sources, of which the first is %s: its values are "
-                  "missing there",
-                  REFS_STR_ARG(refs_join__text(join, joined->path)), lacks.n, join->n_members,
-                  join->members[lacks.first].name);
-    const bool is_number = refs_dtype_is_numeric(dtype) && dtype->type != REFS_TYPE_COMPLEX;
-    if (!is_number || *splits || (join->is_aggregated && !joined->is_loaded)) return REFS_OK;
-    REFS_TRY(choose_fill(join, joined, &lacks, err));
+    REFS_TRY(find_holes(join, plan, joined, err));
+    if (!joined->has_holes || joined->n_lines == 0) return REFS_OK;
+    tell_lacking(join, plan, joined);
+    if (!is_number(&joined->like->dtype) || *splits || (join->is_aggregated && !joined->is_loaded))
+        return REFS_OK;
+    joined->is_loaded = joined->is_loaded || joined->is_thin;
+    REFS_TRY(choose_fill(join, joined, joined->like, err));
     if (!joined->has_hole_fill || joined->is_loaded || !are_sparse(join, joined)) return REFS_OK;
     if (!refs_join__may_split(join, joined))
         return refs_fail(err, REFS_UNSUPPORTED,
@@ -204,5 +266,15 @@ refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, r
                          "another value than what is missing in others: join those that have it",
                          REFS_STR_ARG(refs_join__text(join, joined->path)));
     *splits = true;
+    joined->has_hole_fill = joined->tells_hole_fill = false;
     return REFS_OK;
+}
+
+refs_status refs_join__fill_gaps(refs_join *join, refs_joined *joined, refs_error *err) {
+    const refs_join_split *split = joined->split;
+    bool has_gaps = false;
+    for (size_t i = 0; i < split->n_runs; i++) has_gaps = has_gaps || split->runs[i].n == 0;
+    return has_gaps && !split->type.is_unpacked
+               ? choose_fill(join, joined, split->atoms[0].at.array, err)
+               : REFS_OK;
 }

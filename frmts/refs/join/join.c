@@ -113,7 +113,14 @@ static refs_status translate_array(const translation *texts, refs_join_array *ar
     uint32_t *const ids[] = {&array->path,    &array->document, &array->attributes, &array->layout,
                              &array->packing, &array->units,    &array->calendar,   &array->bounds,
                              &array->values,  &array->prefix,   &array->whole};
+    refs_join_holes *holes = array->holes;
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) REFS_TRY(translate(texts, ids[i], err));
+    if (holes != NULL) {
+        REFS_TRY(translate(texts, &holes->document, err));
+        REFS_TRY(translate(texts, &holes->attributes, err));
+        REFS_TRY(translate(texts, &holes->layout, err));
+        REFS_TRY(translate(texts, &holes->packing, err));
+    }
     for (size_t dim = 0; dim < array->rank; dim++)
         REFS_TRY(translate(texts, &array->dims[dim], err));
     return REFS_OK;
@@ -211,6 +218,7 @@ static refs_status plan_parts(refs_join *join, refs_join_plan *plan, refs_error 
 
 refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_error *err) {
     refs_join_plan plan = {0};
+    refs_join__forget_fills(join);
     refs_status status = plan_parts(join, &plan, err);
     if (status == REFS_OK)
         status = join->n_dims == 0 ? refs_join__copy(join, sink, err)

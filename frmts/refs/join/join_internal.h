@@ -24,6 +24,27 @@
 #define REFS_JOIN_MAX_GRID_BYTES     (8 * REFS_MIB)
 #define REFS_JOIN_MAX_COMPARED_BYTES (64 * REFS_KIB)
 
+/** The member of ".zarray" that tells where sources of a joined array lacked it, so that joining it
+ * again is as if all were joined at once: {"along":["time"],"steps":[[2,3]],"fill_value":null,
+ * "added":["_FillValue"]}. The last two tell what was before; where several dimensions are joined,
+ * there are no steps. */
+#define REFS_JOIN_HOLES_MEMBER "refs_holes"
+
+/** Steps from begin on, below end. */
+typedef struct refs_join_steps {
+    uint64_t begin, end;
+} refs_join_steps;
+
+/** Where a joined array has nothing, and its metadata as they were without that: of the fields of
+ * an array that are called so. */
+typedef struct refs_join_holes {
+    refs_join_steps *steps; /**< ascending */
+    size_t n;
+    uint32_t document, attributes, layout, packing;
+    bool has_fill;
+    uint8_t fill[16];
+} refs_join_holes;
+
 /** Numbers are of texts in the join's table. */
 typedef struct refs_join_array {
     uint32_t path;       /**< "g/t2m" */
@@ -40,6 +61,7 @@ typedef struct refs_join_array {
     uint64_t begin; /**< of a piece: its first step along the joined dimension */
     uint32_t whole; /**< attributes of what it is a piece of, or its own; or NONE */
     bool gets_new;  /**< dimensions that the part does not have are put before its own */
+    refs_join_holes *holes; /**< or NULL: none */
     uint8_t fill[16];
     uint32_t prefix; /**< of chunk keys */
     char separator;
@@ -323,25 +345,58 @@ typedef struct refs_joined {
     uint64_t shape[REFS_MAX_RANK], chunk[REFS_MAX_RANK], n[REFS_MAX_RANK];
     size_t line[REFS_MAX_RANK]; /**< which joined dimension each is, or REFS_JOIN_MAX_DIMS */
     size_t n_lines;             /**< dimensions that are joined */
+    bool is_thin;               /**< of all parts */
     bool is_loaded;             /**< its values are put into the set */
     refs_dtype dtype;           /**< ... of these */
     refs_buf values;
     struct refs_join_split *split; /**< how it is fragments; or NULL */
+    bool has_holes;                /**< parts do not have all of it … */
+    refs_buf holes; /**< … these refs_join_steps; none: several dimensions are joined */
     bool has_hole_fill;            /**< the next two hold, not the fill value of `like` … */
     uint8_t hole[16];
     uint32_t hole_text;   /**< the same as JSON */
     bool tells_hole_fill; /**< … and the attribute _FillValue is to be added */
 } refs_joined;
 
-/** Finds out, with all that can be wrong. */
+/** Finds out, with all that can be wrong. To be cleared also after a failure. */
 refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint32_t path,
                               refs_joined *joined, refs_error *err);
+void refs_join__joined_clear(refs_joined *joined);
 
 /** Where parts do not have the array, a note tells, and what stands there becomes a fill value that
  * is no value. REFS_UNSUPPORTED for arrays that cannot have one. `*splits`: it is fragments, or has
  * to be. */
 refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
                                   bool *splits, refs_error *err);
+
+/** The same for what stands between the fragments of an array. */
+refs_status refs_join__fill_gaps(refs_join *join, refs_joined *joined, refs_error *err);
+
+/* -- holed.c: what joined sets tell of their holes ------------------------------------------------
+ */
+
+/** Takes what the ".zarray" of an array tells, if that is of dimensions that are joined; else
+ * leaves it out of the document. `texts` are those of the member. */
+refs_status refs_join__read_holes(const refs_join *join, refs_intern *texts, refs_join_array *array,
+                                  refs_error *err);
+void refs_join__holes_free(refs_join_holes *holes);
+
+/** Gives arrays of all parts the metadata that they had without holes. */
+void refs_join__forget_fills(refs_join *join);
+
+/** Whether `step` of the part is one at which it does not have the array. */
+bool refs_join__is_hole(const refs_join_array *array, uint64_t step);
+
+/** Appends the member's value. */
+refs_status refs_join__tell_holes(const refs_join *join, const refs_joined *joined, refs_buf *text,
+                                  refs_error *err);
+
+/** What has to be alike in arrays whose chunks stand in one: members of the document, and the
+ * attributes that change what values mean. */
+refs_status refs_join__describe_layout(refs_intern *texts, const refs_json *document, uint32_t *id,
+                                       refs_error *err);
+refs_status refs_join__describe_packing(refs_intern *texts, const refs_json *attributes,
+                                        uint32_t *id, refs_error *err);
 
 /** Dimension of the member's array that dimension `dim` of the joined one is; SIZE_MAX: it has
  * none. */
@@ -370,7 +425,8 @@ refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
 refs_status refs_join__write_list(const uint64_t *numbers, size_t n, refs_buf *text,
                                   refs_error *err);
 
-/** Appends `document` with members replaced: pairs of a name and JSON, NULL-ended. */
+/** Appends `document` with members replaced: pairs of a name and JSON, or NULL: left out;
+ * NULL-ended. */
 refs_status refs_join__replace(refs_str document, const char *const *pairs, refs_buf *text,
                                refs_error *err);
 

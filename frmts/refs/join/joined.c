@@ -160,10 +160,13 @@ static refs_status check_alike(const refs_join *join, const refs_joined *joined,
 
 /* -- places of chunks -------------------------------------------------------------------------- */
 
-/* Whether chunks of `k` steps stay whole: `position` of each step, `n` of them, in `total`. */
-static bool stay_whole(const uint64_t *position, uint64_t n, uint64_t k, uint64_t total) {
+/* Whether chunks of `k` steps stay whole, where there are any, in `total`. */
+static bool stay_whole(const refs_join_array *array, const refs_join_axis *axis, uint64_t k,
+                       uint64_t total) {
+    const uint64_t n = axis->n, *position = axis->position;
     for (uint64_t begin = 0; begin < n; begin += k) {
         uint64_t steps = n - begin < k ? n - begin : k;
+        if (refs_join__is_hole(array, begin)) continue;
         if (position[begin] % k != 0) return false;
         if (steps < k && position[begin] + steps != total) return false;
         for (uint64_t i = 1; i < steps; i++)
@@ -178,8 +181,7 @@ static size_t cut_dim(const refs_joined *joined, const refs_join_place *at) {
         size_t own = refs_join__own_dim(joined, at->array, dim), line = joined->line[dim];
         if (own == SIZE_MAX || line == REFS_JOIN_MAX_DIMS) continue;
         const refs_join_axis *axis = &at->member->axes[line];
-        if (!stay_whole(axis->position, axis->n, joined->chunk[dim], joined->shape[dim]))
-            return dim;
+        if (!stay_whole(at->array, axis, joined->chunk[dim], joined->shape[dim])) return dim;
     }
     return SIZE_MAX;
 }
@@ -237,6 +239,7 @@ static refs_status choose_loading(const refs_join *join, const refs_join_plan *p
         if (array->is_piece) continue;
         if (cut.array == NULL && cut_dim(joined, &at) != SIZE_MAX) cut = at;
     }
+    joined->is_thin = all_thin;
     if (join->is_aggregated) joined->is_loaded = all_thin && !*splits;
     if (join->is_aggregated) return REFS_OK;
     joined->is_loaded = all_thin && !*splits && (wants || cut.array != NULL);
@@ -299,15 +302,52 @@ static void prefer_first_of_line(const refs_join *join, const refs_join_plan *pl
     }
 }
 
+/* The first step at which a part has an array. */
+static uint64_t first_step(const refs_join_member *member, uint32_t path) {
+    const refs_join_axis *axis = &member->axes[0];
+    uint64_t first = UINT64_MAX;
+    const refs_join_array *array = refs_join__find(member, path);
+    for (uint64_t step = 0; array != NULL && step < axis->n; step++)
+        if (axis->position[step] < first && !refs_join__is_hole(array, step))
+            first = axis->position[step];
+    return first;
+}
+
+/* Metadata are those of the first part, and of a part that was joined those of its first one: which
+ * need not be what comes first in it. */
+static void find_like(const refs_join *join, const refs_join_plan *plan, refs_joined *joined) {
+    bool has_holes = false;
+    uint64_t first = UINT64_MAX;
+    for (size_t i = join->n_members; i-- > 0;) {
+        refs_join_array *array = refs_join__find(&join->members[plan->order[i]], joined->path);
+        if (array == NULL) continue;
+        joined->first = plan->order[i];
+        joined->like = array;
+        has_holes = has_holes || array->holes != NULL;
+    }
+    for (size_t i = 0; has_holes && join->n_dims == 1 && i < join->n_members; i++) {
+        const refs_join_member *member = &join->members[plan->order[i]];
+        const uint64_t step = first_step(member, joined->path);
+        if (step >= first) continue;
+        first = step;
+        joined->first = plan->order[i];
+        joined->like = refs_join__find(member, joined->path);
+    }
+}
+
+void refs_join__joined_clear(refs_joined *joined) {
+    refs_buf_clear(&joined->values);
+    refs_buf_clear(&joined->holes);
+    refs_join__split_free(joined->split);
+    memset(joined, 0, sizeof *joined);
+}
+
 refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint32_t path,
                               refs_joined *joined, refs_error *err) {
     bool told = false, splits = false;
     memset(joined, 0, sizeof *joined);
     joined->path = path;
-    for (size_t i = 0; i < join->n_members && joined->like == NULL; i++) {
-        joined->first = plan->order[i];
-        joined->like = refs_join__find(&join->members[joined->first], path);
-    }
+    find_like(join, plan, joined);
     prefer_first_of_line(join, plan, joined);
     set_shape(join, plan, joined);
     for (size_t i = 0; i < join->n_members; i++) {
@@ -319,5 +359,7 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
     }
     REFS_TRY(choose_loading(join, plan, joined, &splits, err));
     REFS_TRY(refs_join__fill_holes(join, plan, joined, &splits, err));
-    return splits && !join->is_aggregated ? refs_join__split(join, joined, err) : REFS_OK;
+    if (!splits || join->is_aggregated) return REFS_OK;
+    REFS_TRY(refs_join__split(join, joined, err));
+    return refs_join__fill_gaps(join, joined, err);
 }

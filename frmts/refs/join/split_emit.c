@@ -232,6 +232,10 @@ static const char *fill_of(const refs_dtype *dtype) {
     return dtype->size == 4 ? "-2147483647" : "-9223372036854775806";
 }
 
+static const char *hole_text(const output *out) {
+    return refs_join__text(out->join, out->joined->hole_text).data;
+}
+
 static refs_status put_container_array(output *out, refs_error *err) {
     const refs_join_split *split = out->joined->split;
     refs_dtype native = split->type.dtype;
@@ -251,6 +255,8 @@ static refs_status put_container_array(output *out, refs_error *err) {
     if (status == REFS_OK && split->type.is_unpacked)
         status =
             refs_buf_printf(&out->text, err, ",\"fill_value\":%s", fill_of(&split->type.dtype));
+    else if (status == REFS_OK && out->joined->has_hole_fill)
+        status = refs_buf_printf(&out->text, err, ",\"fill_value\":%s", hole_text(out));
     else if (status == REFS_OK)
         status = append_named(refs_json_root(doc), fill, &out->text, err);
     if (status == REFS_OK) status = refs_buf_append(&out->text, "}", 1, err);
@@ -339,6 +345,8 @@ static refs_status put_container_attributes(output *out, refs_error *err) {
             refs_buf_printf(&out->text, err, ",\"_FillValue\":%s", fill_of(&split->type.dtype));
     else if (status == REFS_OK)
         status = append_named(refs_json_root(own), packing_names, &out->text, err);
+    if (status == REFS_OK && !split->type.is_unpacked && out->joined->tells_hole_fill)
+        status = refs_buf_printf(&out->text, err, ",\"_FillValue\":%s", hole_text(out));
     if (status == REFS_OK) status = refs_buf_append(&out->text, "}", 1, err);
     refs_json_doc_free(whole);
     refs_json_doc_free(own);

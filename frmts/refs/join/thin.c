@@ -38,13 +38,16 @@ static void scatter(const refs_joined *joined, const refs_join_place *at, const 
     }
     for (uint64_t i = 0; i < total; i++, moved += size) {
         uint64_t place = 0;
+        bool is_hole = false;
         for (size_t dim = 0; dim < joined->rank; dim++) {
             size_t line = joined->line[dim];
             uint64_t step = line < REFS_JOIN_MAX_DIMS ? at->member->axes[line].position[index[dim]]
                                                       : index[dim];
             place = place * joined->shape[dim] + step;
+            is_hole = is_hole || (line < REFS_JOIN_MAX_DIMS && joined->n_lines == 1 &&
+                                  refs_join__is_hole(at->array, index[dim]));
         }
-        memcpy(values + place * to_size, moved, size);
+        if (!is_hole) memcpy(values + place * to_size, moved, size);
         for (size_t dim = joined->rank; dim-- > 0; index[dim] = 0)
             if (++index[dim] < n[dim]) break;
     }
