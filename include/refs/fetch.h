@@ -34,6 +34,7 @@ typedef struct refs_range {
                               own limit, which holds in any case */
     bool is_optional;    /**< it is served where it lies in a request that is made for others, and
                               makes none longer */
+    bool is_avoided;     /**< it is optional, and no request reaches over it to a later range */
 } refs_range;
 
 #define REFS_FETCH_WHOLE UINT64_MAX
@@ -184,8 +185,9 @@ typedef struct refs_fetch_client {
     bool (*is_awaited)(const void *user, size_t index);
 
     /** Told of each optional range that is going to arrive, on the calling thread, before anything
-     * is requested. NULL: nobody is told. */
-    void (*comes_along)(void *user, size_t index);
+     * is requested, and of some more than once. False where its bytes are on their way already: no
+     * request then reaches over it. NULL: nobody is told. */
+    bool (*comes_along)(void *user, size_t index);
 
     /** Told which range did not arrive where the fetch fails for one, on the calling thread. NULL:
      * nobody is told. */

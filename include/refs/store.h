@@ -88,7 +88,7 @@ typedef struct refs_store_client {
     void *user;
     bool (*go_on)(void *user);                          /**< or NULL */
     bool (*is_awaited)(const void *user, size_t index); /**< NULL: the caller waits */
-    void (*comes_along)(void *user, size_t index);      /**< or NULL */
+    bool (*comes_along)(void *user, size_t index);      /**< or NULL */
 } refs_store_client;
 
 /** Hands over the values of `n` keys, each that is not optional once, planned as one fetch: absent

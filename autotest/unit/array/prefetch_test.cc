@@ -244,6 +244,28 @@ TEST_F(Prefetch, FetchesNothingTwiceWhateverTheReaderDoes) {
     EXPECT_EQ(v.store.stats().bytes, steps * width * 4);
 }
 
+TEST_F(Prefetch, LeavesGapsToWhoFetchesThemAlready) {
+    open(1 << 20);
+    std::promise<void> begun, over;
+    std::atomic<int> n_opened{0};
+    v.store.vfs.onOpen = [&](const std::string &) {
+        if (n_opened++ > 0) return;
+        begun.set_value();
+        over.get_future().wait();
+    };
+    refs_reader *other;
+    ASSERT_EQ(refs_reader_open(v.array, &other, nullptr), REFS_OK);
+    std::thread between([&] { expectStep(11, other); });
+    begun.get_future().wait();
+    const auto around = read_steps(v, 10, 2, 2, width);
+    over.set_value();
+    between.join();
+    refs_reader_free(other);
+    EXPECT_EQ(around[0], 10 * static_cast<int32_t>(width));
+    EXPECT_EQ(around[width], 12 * static_cast<int32_t>(width));
+    EXPECT_EQ(v.store.stats().bytes, 3 * width * 4);
+}
+
 TEST_F(Prefetch, EndsSoonWithItsReader) {
     open(1 << 20);
     for (uint64_t t = 0; t < 5; t++) expectStep(t);

@@ -33,10 +33,11 @@ class Fetcher : public testing::Test {
         self->got[index] += std::string(reinterpret_cast<const char *>(bytes.data), bytes.size);
         return REFS_OK;
     }
-    static void note(void *user, size_t index) {
+    static bool note(void *user, size_t index) {
         auto *self = static_cast<Fetcher *>(user);
         EXPECT_EQ(self->stats().requests, 0u);
         self->along.push_back(index);
+        return index != self->isFetched;
     }
     static void noteFailed(void *user, size_t index) {
         static_cast<Fetcher *>(user)->failed = index;
@@ -54,35 +55,47 @@ class Fetcher : public testing::Test {
     std::vector<size_t> along;
     size_t failed = 0;
     size_t refuse = SIZE_MAX;
+    size_t isFetched = SIZE_MAX; ///< the range that somebody else fetches
 };
 
 using Texts = std::vector<std::string>;
 
 TEST_F(Fetcher, HandsEachRangeOverOnceWhateverItsPlace) {
-    ASSERT_EQ(fetch({{0, "digits", 8, 2, 0, false},
-                     {1, "letters", 0, 3, 0, false},
-                     {0, "digits", 0, 1, 0, false}}),
+    ASSERT_EQ(fetch({{0, "digits", 8, 2, 0, false, false},
+                     {1, "letters", 0, 3, 0, false, false},
+                     {0, "digits", 0, 1, 0, false, false}}),
               REFS_OK);
     EXPECT_EQ(got, (Texts{"89", "abc", "0"}));
     EXPECT_EQ(failed, SIZE_MAX);
 }
 
 TEST_F(Fetcher, TellsWhatComesAlongAndHandsItOver) {
-    ASSERT_EQ(fetch({{0, "digits", 0, 2, 0, false},
-                     {0, "digits", 2, 2, 0, true},
-                     {0, "digits", 4, 2, 0, false},
-                     {0, "digits", 8, 2, 0, true},
-                     {1, "letters", 0, 2, 0, true}}),
+    ASSERT_EQ(fetch({{0, "digits", 0, 2, 0, false, false},
+                     {0, "digits", 2, 2, 0, true, false},
+                     {0, "digits", 4, 2, 0, false, false},
+                     {0, "digits", 8, 2, 0, true, false},
+                     {1, "letters", 0, 2, 0, true, false}}),
               REFS_OK);
     EXPECT_EQ(got, (Texts{"01", "23", "45", "", ""}));
     EXPECT_EQ(along, (std::vector<size_t>{1}));
     EXPECT_EQ(stats().bytes, 6u);
 }
 
+TEST_F(Fetcher, LeavesOutWhatIsOnItsWayAlready) {
+    isFetched = 1;
+    ASSERT_EQ(fetch({{0, "digits", 0, 2, 0, false, false},
+                     {0, "digits", 2, 2, 0, true, false},
+                     {0, "digits", 4, 2, 0, false, false}}),
+              REFS_OK);
+    EXPECT_EQ(got, (Texts{"01", "", "45"}));
+    EXPECT_EQ(stats().requests, 2u);
+    EXPECT_EQ(stats().bytes, 4u);
+}
+
 TEST_F(Fetcher, OpensALocationOnceAndReadsNeighboursInOneRequest) {
-    ASSERT_EQ(fetch({{0, "digits", 0, 2, 0, false},
-                     {0, "digits", 2, 2, 0, false},
-                     {0, "digits", 5, 2, 0, false}}),
+    ASSERT_EQ(fetch({{0, "digits", 0, 2, 0, false, false},
+                     {0, "digits", 2, 2, 0, false, false},
+                     {0, "digits", 5, 2, 0, false, false}}),
               REFS_OK);
     EXPECT_EQ(got, (Texts{"01", "23", "56"}));
     EXPECT_EQ(vfs.opens, 1);
@@ -96,7 +109,7 @@ TEST_F(Fetcher, HasOneFileOpenAtATime) {
     std::vector<refs_range> ranges;
     for (uint32_t i = 0; i < 100; i++) {
         vfs.files[names[i % 50]] = "0123456789";
-        ranges.push_back({i % 50, names[i % 50].c_str(), i / 50, 2, 0, false});
+        ranges.push_back({i % 50, names[i % 50].c_str(), i / 50, 2, 0, false, false});
     }
     ASSERT_EQ(fetch(ranges), REFS_OK);
     EXPECT_EQ(vfs.opens, 50);
@@ -105,14 +118,14 @@ TEST_F(Fetcher, HasOneFileOpenAtATime) {
 }
 
 TEST_F(Fetcher, SharesTheFetchOfAWholeLocation) {
-    ASSERT_EQ(fetch({{0, "digits", 4, 2, 0, false}, {0, "digits", 0, REFS_FETCH_WHOLE, 0, false}}),
+    ASSERT_EQ(fetch({{0, "digits", 4, 2, 0, false, false}, {0, "digits", 0, REFS_FETCH_WHOLE, 0, false, false}}),
               REFS_OK);
     EXPECT_EQ(got, (Texts{"45", "0123456789"}));
     EXPECT_EQ(stats().requests, 1u);
 }
 
 TEST_F(Fetcher, FailsForARangeThatReachesBeyondTheEnd) {
-    EXPECT_EQ(fetch({{1, "letters", 0, 1, 0, false}, {0, "digits", 8, 5, 0, false}}), REFS_IO);
+    EXPECT_EQ(fetch({{1, "letters", 0, 1, 0, false, false}, {0, "digits", 8, 5, 0, false, false}}), REFS_IO);
     EXPECT_STREQ(error.message,
                  "the file has only 10 bytes, and 8 to 12 are asked for: it was cut "
                  "or replaced: open it again or, where a set refers to it, make that set again");
@@ -120,13 +133,13 @@ TEST_F(Fetcher, FailsForARangeThatReachesBeyondTheEnd) {
 }
 
 TEST_F(Fetcher, FailsForARangeOfAWholeLocationThatReachesBeyondTheEnd) {
-    EXPECT_EQ(fetch({{0, "digits", 8, 5, 0, false}, {0, "digits", 0, REFS_FETCH_WHOLE, 0, false}}),
+    EXPECT_EQ(fetch({{0, "digits", 8, 5, 0, false, false}, {0, "digits", 0, REFS_FETCH_WHOLE, 0, false, false}}),
               REFS_IO);
     EXPECT_EQ(failed, 0u);
 }
 
 TEST_F(Fetcher, TakesAnAbsentLocationForAFailureAndNotForAbsence) {
-    EXPECT_EQ(fetch({{0, "nowhere", 0, 1, 0, false}}), REFS_IO);
+    EXPECT_EQ(fetch({{0, "nowhere", 0, 1, 0, false, false}}), REFS_IO);
     EXPECT_EQ(error.status, REFS_IO);
     EXPECT_STREQ(error.message,
                  "nowhere: there is no such file (where files moved, -oo URL_REWRITE=old=>new)");
@@ -135,32 +148,32 @@ TEST_F(Fetcher, TakesAnAbsentLocationForAFailureAndNotForAbsence) {
 
 TEST_F(Fetcher, PassesOnWhyBytesDoNotArrive) {
     vfs.failReadsOf = "letters";
-    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0, false}, {1, "letters", 0, 1, 0, false}}), REFS_IO);
+    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0, false, false}, {1, "letters", 0, 1, 0, false, false}}), REFS_IO);
     EXPECT_STREQ(error.message, "the line is cut");
     EXPECT_EQ(failed, 1u);
 }
 
 TEST_F(Fetcher, StopsWhereTheSinkFails) {
     refuse = 0;
-    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0, false}, {0, "digits", 9, 1, 0, false}}), REFS_CORRUPT);
+    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0, false, false}, {0, "digits", 9, 1, 0, false, false}}), REFS_CORRUPT);
     EXPECT_EQ(got, (Texts{"", ""}));
     EXPECT_EQ(failed, 0u);
 }
 
 TEST_F(Fetcher, RefusesAWholeLocationAboveTheLimit) {
     vfs.files["digits"] = std::string(65, 'x');
-    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 0, false}}), REFS_LIMIT);
+    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 0, false, false}}), REFS_LIMIT);
     EXPECT_STREQ(error.message, "65 bytes are more than the limit of 64");
 }
 
 TEST_F(Fetcher, RefusesAWholeLocationThatIsLongerThanItsReaderWants) {
-    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 10, false}}), REFS_OK);
-    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 9, false}}), REFS_LIMIT);
+    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 10, false, false}}), REFS_OK);
+    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 9, false, false}}), REFS_LIMIT);
     EXPECT_STREQ(error.message, "10 bytes are more than the limit of 9");
     EXPECT_EQ(vfs.reads, 1);
     refs_error_clear(&error);
-    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 10, false},
-                     {0, "digits", 0, REFS_FETCH_WHOLE, 9, false}}),
+    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 10, false, false},
+                     {0, "digits", 0, REFS_FETCH_WHOLE, 9, false, false}}),
               REFS_LIMIT);
     EXPECT_EQ(failed, 1u);
 }

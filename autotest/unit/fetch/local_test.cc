@@ -31,7 +31,7 @@ class Near : public testing::Test {
     /** Ranges of `length` bytes, one behind the other. */
     static std::vector<refs_range> row(size_t n, uint64_t length) {
         std::vector<refs_range> ranges;
-        for (size_t i = 0; i < n; i++) ranges.push_back({0, "file", i * length, length, 0, false});
+        for (size_t i = 0; i < n; i++) ranges.push_back({0, "file", i * length, length, 0, false, false});
         return ranges;
     }
     refs_status fetch(const std::vector<refs_range> &asked) {
@@ -154,7 +154,7 @@ TEST_F(Near, HandsOverRangesThatOverlap) {
     std::vector<refs_range> asked;
     for (int i = 0; i < 300; i++) {
         const uint64_t length = random() % 5 == 0 ? random() % 900000 : random() % 3000;
-        asked.push_back({0, "file", random() % (fileBytes - length), length, 0, false});
+        asked.push_back({0, "file", random() % (fileBytes - length), length, 0, false, false});
     }
     ASSERT_EQ(fetch(asked), REFS_OK) << error.message;
     EXPECT_EQ(times, std::vector<int>(300, 1));
@@ -162,7 +162,7 @@ TEST_F(Near, HandsOverRangesThatOverlap) {
 
 TEST_F(Near, SaysWhichRangeReachesBeyondTheEnd) {
     auto asked = row(2, 400000);
-    asked.push_back({0, "file", fileBytes - 10, 20, 0, false});
+    asked.push_back({0, "file", fileBytes - 10, 20, 0, false, false});
     EXPECT_EQ(fetch(asked), REFS_IO);
     EXPECT_STREQ(
         error.message,

@@ -32,11 +32,15 @@ class Plan {
 };
 
 refs_range range(uint64_t offset, uint64_t length, uint32_t location = 0) {
-    return {location, "file", offset, length, 0, false};
+    return {location, "file", offset, length, 0, false, false};
 }
 
 refs_range optional(uint64_t offset, uint64_t length, uint32_t location = 0) {
-    return {location, "file", offset, length, 0, true};
+    return {location, "file", offset, length, 0, true, false};
+}
+
+refs_range avoided(uint64_t offset, uint64_t length, uint32_t location = 0) {
+    return {location, "file", offset, length, 0, true, true};
 }
 
 TEST(FetchPlan, MakesNoRequestOfNoRange) {
@@ -138,6 +142,20 @@ std::vector<refs_range> randomRanges(std::mt19937 &random) {
     std::vector<refs_range> ranges(random() % 60);
     for (auto &r : ranges) r = range(random() % 2000, 1 + random() % 150, random() % 3);
     return ranges;
+}
+
+TEST(FetchPlan, ReachesOverNoRangeThatIsAvoided) {
+    Plan plan({range(0, 10), avoided(12, 4), range(18, 10), range(30, 5), avoided(40, 5)});
+    ASSERT_EQ(plan.plan.n_requests, 2u);
+    EXPECT_EQ(plan.request(0).length, 10u);
+    EXPECT_EQ(plan.request(1).offset, 18u);
+    EXPECT_EQ(plan.request(1).length, 17u);
+}
+
+TEST(FetchPlan, AvoidsNothingOfOtherLocationsOrOfWhatIsWanted) {
+    Plan plan({range(0, 10), avoided(0, 10), avoided(12, 4, 1), range(18, 10)});
+    ASSERT_EQ(plan.plan.n_requests, 1u);
+    EXPECT_EQ(plan.request(0).length, 28u);
 }
 
 class FetchPlanProperty : public testing::TestWithParam<unsigned> {};

@@ -20,6 +20,7 @@ struct refs_chunk {
     bool is_passed;        /* refs_cache__pass */
     bool is_used;          /* somebody asked for its elements */
     bool is_awaited;       /* while it is loading: somebody waits for it */
+    bool has_bytes;        /* ... its stored bytes are there, and are decoded */
     refs_awaited *awaited; /* ... and whom to tell, or NULL */
     refs_chunk *bucket_next;
     refs_chunk *newer, *older;
@@ -305,14 +306,16 @@ refs_chunk *refs_chunk__new_for(refs_cache *cache, size_t size) {
 /* -- claims ------------------------------------------------------------------------------------ */
 
 /* Marks a chunk as loading; without memory several may load it. */
-static void add_mark(refs_cache *cache, refs_chunk_id id, refs_want want, refs_awaited *awaited) {
+static refs_chunk *add_mark(refs_cache *cache, refs_chunk_id id, refs_want want,
+                            refs_awaited *awaited) {
     refs_chunk *mark = refs_chunk__new(0);
-    if (mark == NULL) return;
+    if (mark == NULL) return NULL;
     mark->id = id;
     mark->state = LOADING;
     mark->is_used = want == REFS_WANT_ELEMENTS;
     mark->awaited = awaited;
     link_bucket(cache, mark);
+    return mark;
 }
 
 /* Whether somebody asked for the elements of the chunk. */
@@ -330,7 +333,8 @@ static bool drop_mark(refs_cache *cache, refs_chunk_id id) {
 static refs_claim hand_over(refs_cache *cache, refs_chunk *stored, refs_want want,
                             refs_awaited *awaited, refs_chunk **chunk) {
     take_out(cache, stored);
-    add_mark(cache, stored->id, want, awaited);
+    refs_chunk *mark = add_mark(cache, stored->id, want, awaited);
+    if (mark != NULL) mark->has_bytes = true;
     *chunk = stored;
     return REFS_CLAIM_STORED;
 }
@@ -361,7 +365,7 @@ refs_claim refs_cache__claim(refs_cache *cache, refs_chunk_id id, refs_want want
     refs_lock(&cache->lock);
     refs_chunk *found = find(cache, id);
     if (found == NULL && want != REFS_WANT_DECODED) {
-        add_mark(cache, id, want, awaited);
+        (void)add_mark(cache, id, want, awaited);
         claim = REFS_CLAIM_MINE;
     } else if (found != NULL && want == REFS_WANT_ELEMENTS) {
         claim = claim_elements(cache, found, awaited, chunk);
@@ -378,6 +382,15 @@ bool refs_cache__is_awaited(refs_cache *cache, refs_chunk_id id) {
     bool awaited = found != NULL && found->state == LOADING && found->is_awaited;
     refs_unlock(&cache->lock);
     return awaited;
+}
+
+bool refs_cache__is_fetched(refs_cache *cache, refs_chunk_id id, const refs_awaited *own) {
+    refs_lock(&cache->lock);
+    const refs_chunk *found = find(cache, id);
+    bool fetched =
+        found != NULL && found->state == LOADING && !found->has_bytes && found->awaited != own;
+    refs_unlock(&cache->lock);
+    return fetched;
 }
 
 static void add(refs_cache *cache, refs_chunk_id id, refs_chunk *chunk, chunk_state state) {

@@ -242,13 +242,16 @@ static refs_chunk_id id_of_between(const batch *job, const refs_gap_chunk *chunk
 }
 
 /* Claims a chunk that nobody asked for and that is going to come, unless somebody has it or loads
- * it. */
-static void claim_between(void *user, size_t i) {
+ * it. False in the last case. */
+static bool claim_between(void *user, size_t i) {
     batch *job = user;
+    refs_cache *cache = job->array->context.cache;
     refs_gap_chunk *chunk = &job->between[i - job->n_fetched];
     refs_chunk_id id = id_of_between(job, chunk);
-    chunk->is_claimed = refs_cache__claim(job->array->context.cache, id, REFS_WANT_BYTES,
-                                          &job->awaited, NULL) == REFS_CLAIM_MINE;
+    if (chunk->is_claimed) return true;
+    chunk->is_claimed =
+        refs_cache__claim(cache, id, REFS_WANT_BYTES, &job->awaited, NULL) == REFS_CLAIM_MINE;
+    return chunk->is_claimed || !refs_cache__is_fetched(cache, id, &job->awaited);
 }
 
 static void keep_between(const batch *job, refs_gap_chunk *chunk, refs_stored stored) {

@@ -238,12 +238,33 @@ static refs_status fetch_planned(refs_fetch_job *job, refs_fetch_again *again, r
     return status;
 }
 
-static void tell_what_comes_along(const refs_fetch_job *job) {
+/* Tells what comes along, and marks in `ranges` what is on its way already; whether there was any.
+ */
+static bool tell_what_comes_along(const refs_fetch_job *job, refs_range *ranges,
+                                  const refs_plan *plan) {
     const refs_fetch_client *client = job->client;
-    if (client->comes_along == NULL) return;
-    for (size_t i = 0; i < job->plan->n_members; i++)
-        if (job->ranges[job->plan->members[i]].is_optional)
-            client->comes_along(client->user, job->plan->members[i]);
+    bool is_any_avoided = false;
+    for (size_t i = 0; i < plan->n_members && client->comes_along != NULL; i++) {
+        refs_range *range = &ranges[plan->members[i]];
+        if (!range->is_optional || range->is_avoided) continue;
+        range->is_avoided = !client->comes_along(client->user, plan->members[i]);
+        is_any_avoided |= range->is_avoided;
+    }
+    return is_any_avoided;
+}
+
+/* What two calls want of one location at a time is fetched by one of them. */
+static refs_status plan_requests(refs_fetch_job *job, size_t n, refs_plan *plan, refs_error *err) {
+    refs_range *ranges = refs_calloc(n, sizeof *ranges);
+    if (ranges == NULL) return refs_fail_nomem(err);
+    memcpy(ranges, job->ranges, n * sizeof *ranges);
+    refs_status status = refs_fetch_plan(ranges, n, &job->policy, plan, err);
+    while (status == REFS_OK && tell_what_comes_along(job, ranges, plan)) {
+        refs_plan_clear(plan);
+        status = refs_fetch_plan(ranges, n, &job->policy, plan, err);
+    }
+    refs_free(ranges);
+    return status;
 }
 
 /* What is prefetched comes in requests that take a slow line for a moment only: a reader
@@ -276,9 +297,8 @@ static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *a
                               refs_error *err) {
     refs_plan plan;
     job->policy = policy_of(job, n);
-    REFS_TRY(refs_fetch_plan(job->ranges, n, &job->policy, &plan, err));
+    REFS_TRY(plan_requests(job, n, &plan, err));
     job->plan = &plan;
-    tell_what_comes_along(job);
     pthread_mutex_init(&job->waiter.lock, NULL);
     refs_cond_init(&job->waiter.moved);
     job->waiter.max_memory = memory_of(job->fetcher);

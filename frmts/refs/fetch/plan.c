@@ -52,6 +52,18 @@ static bool can_join(const refs_request *request, const refs_range *first, const
     return end - request->offset <= policy->max_request_bytes;
 }
 
+/* Whether a request that ends at `end` would reach over one of `n` optional ranges to `next`. */
+static bool is_in_the_way(const placed_range *placed, size_t n, uint64_t end,
+                          const refs_range *next) {
+    for (size_t i = 0; i < n; i++) {
+        const refs_range *range = placed[i].range;
+        if (range->is_avoided && range->location_id == next->location_id &&
+            range->offset < next->offset && range->offset + range->length > end)
+            return true;
+    }
+    return false;
+}
+
 static void grow(refs_request *request, const refs_range *range) {
     if (request->length == REFS_FETCH_WHOLE) return;
     uint64_t length = range->offset + range->length - request->offset;
@@ -86,8 +98,10 @@ static void merge(const placed_range *placed, size_t n, const refs_fetch_policy 
     for (size_t i = 0; i < n; i++) {
         const refs_range *range = placed[i].range;
         if (range->is_optional) continue;
-        bool joins =
-            first != NULL && can_join(&plan->requests[plan->n_requests - 1], first, range, policy);
+        const refs_request *last = first != NULL ? &plan->requests[plan->n_requests - 1] : NULL;
+        bool joins = last != NULL && can_join(last, first, range, policy) &&
+                     !is_in_the_way(placed + waiting, i - waiting, last->offset + last->length,
+                                    range);
         if (joins) grow(&plan->requests[plan->n_requests - 1], range);
         add_optional(placed + waiting, i - waiting, first, plan);
         if (!joins) {

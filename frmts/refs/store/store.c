@@ -356,9 +356,9 @@ static bool is_awaited(const void *user, size_t i) {
     return job->client->is_awaited(job->client->user, job->index[i]);
 }
 
-static void comes_along(void *user, size_t i) {
+static bool comes_along(void *user, size_t i) {
     const pending *job = user;
-    job->client->comes_along(job->client->user, job->index[i]);
+    return job->client->comes_along(job->client->user, job->index[i]);
 }
 
 static void keep_failed(void *user, size_t i) {
