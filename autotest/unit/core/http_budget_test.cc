@@ -59,7 +59,8 @@ class WholeObjects : public testing::Test {
         for (size_t i = 0; i < kObjects; i++) {
             locations.push_back(server.url("/" + std::to_string(i)));
             server.files["/" + std::to_string(i)] = std::string(kBytes, static_cast<char>(i));
-            ranges.push_back({static_cast<uint32_t>(i), nullptr, 0, REFS_FETCH_WHOLE, 0, false, false});
+            ranges.push_back(
+                {static_cast<uint32_t>(i), nullptr, 0, REFS_FETCH_WHOLE, 0, false, false});
         }
         for (size_t i = 0; i < kObjects; i++) ranges[i].location = locations[i].c_str();
         held = most = 0;
@@ -184,7 +185,8 @@ class ReadingAhead : public Fetching {};
 TEST_F(Rangeless, IsNotReadOverForever) {
     open();
     const std::string location = server.url("/endless/d");
-    const refs_range far = {0, location.c_str(), REFS_HTTP_MAX_SKIPPED_BYTES + 1, 4, 0, false, false};
+    const refs_range far = {0,    location.c_str(), REFS_HTTP_MAX_SKIPPED_BYTES + 1, 4, 0, false,
+                            false};
     EXPECT_EQ(fetch(&far, 1, false, &error), REFS_LIMIT);
     EXPECT_STREQ(error.message, "the server ignores ranges, and the 4294967297 bytes before this "
                                 "one are too many to read over (HTTP 200)");
@@ -290,7 +292,8 @@ TEST_F(ReadingAhead, LeavesARequestToThoseWhoWait) {
         server.files[path] = "0123456789";
         locations.push_back(server.url("/held" + path));
     }
-    for (uint32_t i = 0; i < 6; i++) ahead.push_back({i, locations[i].c_str(), 0, 4, 0, false, false});
+    for (uint32_t i = 0; i < 6; i++)
+        ahead.push_back({i, locations[i].c_str(), 0, 4, 0, false, false});
     const std::string plain = server.url("/0");
     const refs_range wanted = {6, plain.c_str(), 0, 4, 0, false, false};
 

@@ -118,14 +118,16 @@ TEST_F(Fetcher, HasOneFileOpenAtATime) {
 }
 
 TEST_F(Fetcher, SharesTheFetchOfAWholeLocation) {
-    ASSERT_EQ(fetch({{0, "digits", 4, 2, 0, false, false}, {0, "digits", 0, REFS_FETCH_WHOLE, 0, false, false}}),
+    ASSERT_EQ(fetch({{0, "digits", 4, 2, 0, false, false},
+                     {0, "digits", 0, REFS_FETCH_WHOLE, 0, false, false}}),
               REFS_OK);
     EXPECT_EQ(got, (Texts{"45", "0123456789"}));
     EXPECT_EQ(stats().requests, 1u);
 }
 
 TEST_F(Fetcher, FailsForARangeThatReachesBeyondTheEnd) {
-    EXPECT_EQ(fetch({{1, "letters", 0, 1, 0, false, false}, {0, "digits", 8, 5, 0, false, false}}), REFS_IO);
+    EXPECT_EQ(fetch({{1, "letters", 0, 1, 0, false, false}, {0, "digits", 8, 5, 0, false, false}}),
+              REFS_IO);
     EXPECT_STREQ(error.message,
                  "the file has only 10 bytes, and 8 to 12 are asked for: it was cut "
                  "or replaced: open it again or, where a set refers to it, make that set again");
@@ -133,7 +135,8 @@ TEST_F(Fetcher, FailsForARangeThatReachesBeyondTheEnd) {
 }
 
 TEST_F(Fetcher, FailsForARangeOfAWholeLocationThatReachesBeyondTheEnd) {
-    EXPECT_EQ(fetch({{0, "digits", 8, 5, 0, false, false}, {0, "digits", 0, REFS_FETCH_WHOLE, 0, false, false}}),
+    EXPECT_EQ(fetch({{0, "digits", 8, 5, 0, false, false},
+                     {0, "digits", 0, REFS_FETCH_WHOLE, 0, false, false}}),
               REFS_IO);
     EXPECT_EQ(failed, 0u);
 }
@@ -148,14 +151,16 @@ TEST_F(Fetcher, TakesAnAbsentLocationForAFailureAndNotForAbsence) {
 
 TEST_F(Fetcher, PassesOnWhyBytesDoNotArrive) {
     vfs.failReadsOf = "letters";
-    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0, false, false}, {1, "letters", 0, 1, 0, false, false}}), REFS_IO);
+    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0, false, false}, {1, "letters", 0, 1, 0, false, false}}),
+              REFS_IO);
     EXPECT_STREQ(error.message, "the line is cut");
     EXPECT_EQ(failed, 1u);
 }
 
 TEST_F(Fetcher, StopsWhereTheSinkFails) {
     refuse = 0;
-    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0, false, false}, {0, "digits", 9, 1, 0, false, false}}), REFS_CORRUPT);
+    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0, false, false}, {0, "digits", 9, 1, 0, false, false}}),
+              REFS_CORRUPT);
     EXPECT_EQ(got, (Texts{"", ""}));
     EXPECT_EQ(failed, 0u);
 }

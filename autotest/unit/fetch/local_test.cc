@@ -31,7 +31,8 @@ class Near : public testing::Test {
     /** Ranges of `length` bytes, one behind the other. */
     static std::vector<refs_range> row(size_t n, uint64_t length) {
         std::vector<refs_range> ranges;
-        for (size_t i = 0; i < n; i++) ranges.push_back({0, "file", i * length, length, 0, false, false});
+        for (size_t i = 0; i < n; i++)
+            ranges.push_back({0, "file", i * length, length, 0, false, false});
         return ranges;
     }
     refs_status fetch(const std::vector<refs_range> &asked) {

@@ -12,6 +12,10 @@
 /* How often a reader that waits for others looks whether it was cancelled. */
 #define POLL_MS 50
 
+/* What is prefetched in vain rather than cancelled, in bytes as they are stored: as many as a
+ * request reaches over. */
+#define SMALL_BYTES (64 * REFS_KIB)
+
 /* A chunk that this call loads. */
 typedef struct loading {
     refs_wanted wanted;     /* of a reader; or `to` is NULL, and … */
@@ -87,10 +91,16 @@ static bool is_any_chunk_awaited(const batch *job) {
     return false;
 }
 
+/* Whether what is left of a prefetch takes the line for a moment only: to cancel it costs the
+ * connection, and whoever comes back the bytes. */
+static bool is_small(const batch *job) {
+    return job->n_fetched <= SMALL_BYTES / refs_array__mean_stored(job->array);
+}
+
 static bool may_go_on(batch *job) {
     if (job->who != NULL)
         return !atomic_load(&job->array->ending) &&
-               (!job->who->has_ended(job->who->user) || is_any_chunk_awaited(job));
+               (!job->who->has_ended(job->who->user) || is_small(job) || is_any_chunk_awaited(job));
     const refs_progress *progress = job->watch != NULL ? job->watch->progress : NULL;
     if (progress == NULL || progress->report == NULL) return true;
     return progress->report(progress->user, (double)atomic_load(&job->n_done) / (double)job->n_all);

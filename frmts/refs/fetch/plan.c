@@ -99,9 +99,9 @@ static void merge(const placed_range *placed, size_t n, const refs_fetch_policy 
         const refs_range *range = placed[i].range;
         if (range->is_optional) continue;
         const refs_request *last = first != NULL ? &plan->requests[plan->n_requests - 1] : NULL;
-        bool joins = last != NULL && can_join(last, first, range, policy) &&
-                     !is_in_the_way(placed + waiting, i - waiting, last->offset + last->length,
-                                    range);
+        bool joins =
+            last != NULL && can_join(last, first, range, policy) &&
+            !is_in_the_way(placed + waiting, i - waiting, last->offset + last->length, range);
         if (joins) grow(&plan->requests[plan->n_requests - 1], range);
         add_optional(placed + waiting, i - waiting, first, plan);
         if (!joins) {
