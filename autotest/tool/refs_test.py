@@ -93,6 +93,23 @@ class Folder(unittest.TestCase):
                 t[i] = 100 * hour + np.arange(48).reshape(6, 8)
         return name
 
+    def expect_any_grouping(self, names, chance, attempts):
+        """all.json and all.parq are what sets of single files are, joined in groups by chance."""
+        for name in names:
+            run("index", name, "-q", "--along", "time", "-o", name + ".json")
+        for attempt in range(attempts):
+            parts = [name + ".json" for name in names]
+            while len(parts) > 1:
+                chance.shuffle(parts)
+                n = chance.randint(2, min(4, len(parts)))
+                new = f"part{attempt}_{len(parts)}" + chance.choice([".json", ".parq", ".json.zst"])
+                run("combine", *parts[:n], "-q", "--along", "time", "-o", new)
+                parts = [*parts[n:], new]
+            run("convert", parts[0], "-o", "again.json")
+            self.assertEqual(content("again.json"), content("all.json"))
+            run("convert", parts[0], "-o", "again.parq")
+            self.assertEqual(content("again.parq"), content("all.parq"))
+
     def expect_hours(self, name, hours):
         values = read(name, "t")
         self.assertEqual(values.shape, (len(hours), 6, 8))
@@ -178,21 +195,7 @@ class Index(Folder):
             names.append(self.write(f"{i}.nc", [start], units=units[i % 3]))
         run("index", *names, "-o", "all.json")
         run("index", *names, "-o", "all.parq")
-        for name in names:
-            run("index", name, "--along", "time", "-o", name + ".json")
-        chance = random.Random(1)
-        for attempt in range(12):
-            parts = [name + ".json" for name in names]
-            while len(parts) > 1:
-                chance.shuffle(parts)
-                n = chance.randint(2, min(4, len(parts)))
-                new = f"part{attempt}_{len(parts)}" + chance.choice([".json", ".parq", ".json.zst"])
-                run("combine", *parts[:n], "--along", "time", "-o", new)
-                parts = [*parts[n:], new]
-            run("convert", parts[0], "-o", "again.json")
-            self.assertEqual(content("again.json"), content("all.json"))
-            run("convert", parts[0], "-o", "again.parq")
-            self.assertEqual(content("again.parq"), content("all.parq"))
+        self.expect_any_grouping(names, random.Random(1), 12)
         self.expect_hours("all.parq", [24 * i for i in range(9)])
 
     def test_interleaved_steps_are_sorted(self):
@@ -569,20 +572,7 @@ class Unlike(Folder):
         run("index", *names, "-q", "-o", "all.json")
         run("index", *names, "-q", "-o", "all.parq")
         self.expect("all.json", scales)
-        for name in names:
-            run("index", name, "--along", "time", "-o", name + ".json")
-        for attempt in range(12):
-            parts = [name + ".json" for name in names]
-            while len(parts) > 1:
-                chance.shuffle(parts)
-                n = chance.randint(2, min(4, len(parts)))
-                new = f"part{attempt}_{len(parts)}" + chance.choice([".json", ".parq", ".json.zst"])
-                run("combine", *parts[:n], "-q", "--along", "time", "-o", new)
-                parts = [*parts[n:], new]
-            run("convert", parts[0], "-o", "again.json")
-            self.assertEqual(content("again.json"), content("all.json"))
-            run("convert", parts[0], "-o", "again.parq")
-            self.assertEqual(content("again.parq"), content("all.parq"))
+        self.expect_any_grouping(names, chance, 12)
         run("append", "all.json", self.write("more.nc", [hour], scale=2), "-q", "--along", "time")
         self.expect("all.json", [*scales, 2])
 
@@ -712,21 +702,7 @@ class Holes(Folder):
         names = [self.write_any(chance, i, kinds) for i in range(8)]
         run("index", *names, "-q", "--along", "time", "-o", "all.json")
         run("index", *names, "-q", "--along", "time", "-o", "all.parq")
-        for name in names:
-            run("index", name, "-q", "--along", "time", "-o", name + ".json")
-        for attempt in range(4):
-            parts = [name + ".json" for name in names]
-            while len(parts) > 1:
-                chance.shuffle(parts)
-                n = chance.randint(2, min(4, len(parts)))
-                new = f"part{attempt}_{len(parts)}" + chance.choice([".json", ".parq", ".json.zst"])
-                run("combine", *parts[:n], "-q", "--along", "time", "-o", new)
-                parts = [*parts[n:], new]
-            run("convert", parts[0], "-o", "again.json")
-            self.assertEqual(json.loads(content("again.json")), json.loads(content("all.json")))
-            self.assertEqual(content("again.json"), content("all.json"))
-            run("convert", parts[0], "-o", "again.parq")
-            self.assertEqual(content("again.parq"), content("all.parq"))
+        self.expect_any_grouping(names, chance, 4)
 
     def test_give_the_same_bytes_in_any_grouping(self):
         none, has = None, {}
