@@ -93,6 +93,15 @@ class Writing(Case):
         with open(os.path.join(first.root, "data", "named", "m.nca"), "rb") as file:
             self.assertIn(b"s3://tenancy-0/data/named/m/m.tas.0.0.0.nc", file.read())
 
+    def test_names_of_gdal_stand_in_masters_as_urls(self):
+        for name, value in (("AWS_S3_ENDPOINT", first.url[7:]), ("AWS_HTTPS", "NO"), ("AWS_VIRTUAL_HOSTING", "FALSE"),
+                            ("AWS_ACCESS_KEY_ID", first.key), ("AWS_SECRET_ACCESS_KEY", first.secret)):
+            gdal.SetConfigOption(name, value)
+            self.addCleanup(gdal.SetConfigOption, name, None)
+        for version in ("0.4", "0.5", "1.13"):
+            self.copy(raster(values()), f"/vsis3/data/gdal/{version}.nca", CFA_VERSION=version)
+            numpy.testing.assert_array_equal(self.read(f"/vsis3/data/gdal/{version}.nca"), values())
+
     def test_plain_files_are_written_too(self):
         for layout in ("NETCDF3", "NETCDF4"):
             self.copy(raster(values()), f"s3://tenancy-0/data/plain/{layout}.nc", LAYOUT=layout)

@@ -153,12 +153,23 @@ refs_status openHost(CSLConstList options, HostHandle &host, refs_error *error) 
     return REFS_OK;
 }
 
+/** The folder of a file as masters name it: by URL, as remote sets may not use GDAL's names. */
+std::string folderOf(const std::string &name) {
+    static const char *const schemes[][2] = {
+        {"/vsis3/", "s3://"}, {"/vsigs/", "gs://"}, {"/vsiaz/", "az://"}};
+    const std::string folder = name.substr(0, name.rfind('/') + 1);
+    for (const auto &scheme : schemes)
+        if (STARTS_WITH(folder.c_str(), scheme[0]))
+            return scheme[1] + folder.substr(strlen(scheme[0]));
+    return folder;
+}
+
 /** Files that go where no path leads: by the core to stores by alias, by GDAL elsewhere. */
 class Delivery {
   public:
     explicit Delivery(const RefsName &name)
         : folder_(name.location.substr(0, name.location.rfind('/') + 1)),
-          shown_(name.set.substr(0, name.set.rfind('/') + 1)) {}
+          shown_(folderOf(name.set)) {}
     ~Delivery() {
         if (!scratch_.empty()) VSIRmdirRecursive(scratch_.c_str());
     }

@@ -26,9 +26,8 @@ typedef struct checking {
     uint64_t n_problems;
 } checking;
 
-static void tell(checking *at, const char *name, const char *problem) {
+static void print_problem(const checking *at, const char *name, const char *problem) {
     refs_buf json = REFS_BUF_INIT;
-    at->n_problems++;
     if (!at->arguments->json) {
         printf("%s: %s\n", name, problem);
         return;
@@ -39,6 +38,17 @@ static void tell(checking *at, const char *name, const char *problem) {
     if (status == REFS_OK) status = refs_json_write_string(refs_str_from(problem), &json, NULL);
     if (status == REFS_OK) printf("%.*s}\n", (int)json.size, (const char *)json.data);
     refs_buf_clear(&json);
+}
+
+static void tell(checking *at, const char *name, const char *problem) {
+    refs_buf shown = REFS_BUF_INIT;
+    at->n_problems++;
+    const refs_status status = tool_append_shown(name, &shown);
+    const size_t size = shown.size;
+    const bool is_shown = status == REFS_OK && tool_append_shown(problem, &shown) == REFS_OK;
+    const char *text = (const char *)shown.data;
+    print_problem(at, is_shown ? text : name, is_shown ? text + size : problem);
+    refs_buf_clear(&shown);
 }
 
 /* -- which targets there are ------------------------------------------------------------------- */

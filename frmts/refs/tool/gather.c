@@ -58,8 +58,9 @@ typedef struct gathering {
     part *parts;
     field *fields;
     size_t n_fields, fields_capacity;
-    char folder[PATH_MAX]; /* of the master */
+    char folder[PATH_MAX]; /* of the master, where that is local */
     const char *output;
+    refs_buf output_shown;
     refs_master_options options;
 } gathering;
 
@@ -69,14 +70,33 @@ static const refs_cfa_array *array_of(const gathering *all, size_t p, size_t i) 
 
 /* -- sources ----------------------------------------------------------------------------------- */
 
-/* "p/m.nc" in the folder of the master, else as it is, with all folders before it. */
-static char *name_of(const gathering *all, const char *name) {
+/* How much of a name in a store is the folder of the master there: CF-1.13 names fragments relative
+ * to that, S3netCDF4 as they are. */
+static size_t size_of_folder(const gathering *all, const char *name) {
+    const size_t size = (size_t)(strrchr(all->output, '/') + 1 - all->output);
+    const bool is_relative = all->options.version == REFS_CFA_CF_1_13 &&
+                             tool_is_remote(all->output) && strncmp(name, all->output, size) == 0;
+    return is_relative ? size : 0;
+}
+
+/* Sets *named to "p/m.nc" in the folder of the master, else to what it is, with all folders before
+ * it. */
+static refs_status name_part(const gathering *all, const char *name, char **named,
+                             refs_error *err) {
     char real[PATH_MAX];
-    size_t size = strlen(all->folder);
-    if (strstr(name, "://") != NULL || realpath(name, real) == NULL)
-        return refs_str_copy(refs_str_from(name));
-    bool is_inside = strncmp(real, all->folder, size) == 0 && real[size] == '/';
-    return refs_str_copy(refs_str_from(is_inside ? real + size + 1 : real));
+    const size_t size = strlen(all->folder);
+    if (tool_is_remote(name) || realpath(name, real) == NULL) {
+        *named = refs_str_copy(refs_str_from(name + size_of_folder(all, name)));
+    } else if (tool_is_remote(all->output)) {
+        return refs_fail(err, REFS_INVALID,
+                         "%s: is a file of this machine, which the master %s cannot name: copy the "
+                         "fragments to where others read them, and name them there",
+                         name, all->output);
+    } else {
+        const bool is_inside = strncmp(real, all->folder, size) == 0 && real[size] == '/';
+        *named = refs_str_copy(refs_str_from(is_inside ? real + size + 1 : real));
+    }
+    return *named != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
 static const char *format_of(const gathering *all, const char *location) {
@@ -90,22 +110,27 @@ static const char *format_of(const gathering *all, const char *location) {
                           : "NETCDF3_CLASSIC";
 }
 
-static refs_status open_parts(gathering *all, refs_error *err) {
+static refs_status find_folder(gathering *all, refs_error *err) {
     char output[PATH_MAX];
+    if (tool_is_remote(all->output)) return REFS_OK;
     snprintf(output, sizeof output, "%s", all->output);
     char *slash = strrchr(output, '/');
     if (slash != NULL) slash[slash == output] = '\0';
     if (realpath(slash != NULL ? output : ".", all->folder) == NULL)
         return refs_fail(err, REFS_IO, "%s: there is no such folder", output);
+    return REFS_OK;
+}
+
+static refs_status open_parts(gathering *all, refs_error *err) {
+    REFS_TRY(find_folder(all, err));
     all->parts = refs_calloc(all->names.n + 1, sizeof *all->parts);
     if (all->parts == NULL) return refs_fail_nomem(err);
     for (size_t p = 0; p < all->names.n; p++) {
         part *one = &all->parts[p];
         if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
+        REFS_TRY(name_part(all, all->names.items[p], &one->named, err));
         REFS_TRY(tool_arrays_open(&all->session, all->names.items[p], &one->arrays, err));
-        one->named = name_of(all, all->names.items[p]);
         one->format = format_of(all, one->arrays.location);
-        if (one->named == NULL) return refs_fail_nomem(err);
     }
     return all->names.n > 0 ? REFS_OK : refs_fail(err, REFS_INVALID, "there are no sources");
 }
@@ -859,18 +884,29 @@ static bool has_name(const tool_names *names, const char *name) {
 /* Who is shown the partitions of a master: their files are sources, each once. */
 typedef struct collecting {
     tool_names *names;
-    const char *location;
+    const char *master; /* as the user calls it */
 } collecting;
+
+/* Of a fragment in a store, what the user would call it: "s3://alias/bucket/m/m.tas.0.nc". */
+static refs_status append_name(const collecting *to, const char *file, refs_buf *name,
+                               refs_error *err) {
+    const refs_url_context context = {.base = to->master};
+    if (tool_is_remote(file)) return refs_buf_append_str(name, refs_str_from(file), err);
+    if (!tool_is_remote(to->master)) return refs_url_map(refs_str_from(file), &context, name, err);
+    const char *slash = strrchr(to->master, '/');
+    if (*file != '/')
+        REFS_TRY(refs_buf_append(name, to->master, (size_t)(slash + 1 - to->master), err));
+    return refs_buf_append_str(name, refs_str_from(file), err);
+}
 
 static refs_status collect(void *user, const refs_partition *partition, refs_error *err) {
     const collecting *to = user;
-    const refs_url_context context = {.base = to->location};
     tool_names *names = to->names;
-    refs_buf location = REFS_BUF_INIT;
+    refs_buf text = REFS_BUF_INIT;
     if (*partition->file == '\0') return REFS_OK;
-    refs_status status = refs_url_map(refs_str_from(partition->file), &context, &location, err);
-    char *name = status == REFS_OK ? refs_buf_take_text(&location) : NULL;
-    refs_buf_clear(&location);
+    refs_status status = append_name(to, partition->file, &text, err);
+    char *name = status == REFS_OK ? refs_buf_take_text(&text) : NULL;
+    refs_buf_clear(&text);
     REFS_TRY(status);
     bool is_new = name != NULL && !has_name(names, name);
     if (is_new &&
@@ -897,7 +933,7 @@ static void take_options(const gathering *all, const tool_arrays *master,
 static refs_status open_master(gathering *all, refs_error *err) {
     tool_arrays master;
     REFS_TRY(tool_arrays_open(&all->session, all->output, &master, err));
-    collecting to = {&all->names, master.location};
+    collecting to = {&all->names, all->output};
     refs_status status = REFS_OK;
     take_options(all, &master, &all->options);
     for (size_t i = 0; status == REFS_OK && i < master.source.n_arrays; i++)
@@ -935,28 +971,36 @@ static refs_status read_options(gathering *all, refs_error *err) {
     return refs_cfa_version_parse(refs_str_from(version), &all->options.version, err);
 }
 
+/* The master appears last, and whole. */
+static refs_status make_master(gathering *all, refs_error *err) {
+    tool_sending sending = {NULL};
+    refs_master *master = NULL;
+    refs_status status = tool_sending_open(&all->session, all->output, &sending, err);
+    if (status == REFS_OK) status = refs_master_open(sending.path, &all->options, &master, err);
+    if (status == REFS_OK) status = write_master(all, master, err);
+    if (status == REFS_OK)
+        status = refs_master_finish(master, err);
+    else
+        refs_master_free(master);
+    if (status == REFS_OK) status = tool_sending_send(&sending, err);
+    tool_sending_close(&sending);
+    return status;
+}
+
 static refs_status gather(gathering *all, refs_error *err) {
     bool is_append = all->arguments->output == NULL;
-    refs_master *master = NULL;
     REFS_TRY(read_options(all, err));
     REFS_TRY(tool_session_open(&all->session, err));
+    if (tool_append_shown(all->output, &all->output_shown) != REFS_OK) return refs_fail_nomem(err);
+    if (tool_is_remote(all->output)) all->output = (const char *)all->output_shown.data;
     if (is_append) REFS_TRY(open_master(all, err));
-    if (strstr(all->output, "://") != NULL || strncmp(all->output, "/vsi", 4) == 0)
-        return refs_fail(err, REFS_UNSUPPORTED,
-                         "%s: masters of files that are there are made where they are local: make "
-                         "it here, and copy it there",
-                         all->output);
     REFS_TRY(add_sources(all, is_append ? 1 : 0, err));
     REFS_TRY(is_append ? REFS_OK : tool_check_output(all->output, &all->names, err));
     REFS_TRY(open_parts(all, err));
     REFS_TRY(find_fields(all, err));
     for (size_t f = 0; f < all->n_fields; f++) REFS_TRY(place_members(all, &all->fields[f], err));
     for (size_t f = 1; f < all->n_fields; f++) REFS_TRY(check_axes(all, &all->fields[f], err));
-    REFS_TRY(refs_master_open(all->output, &all->options, &master, err));
-    refs_status status = write_master(all, master, err);
-    if (status == REFS_OK) return refs_master_finish(master, err);
-    refs_master_free(master);
-    return status;
+    return make_master(all, err);
 }
 
 static void clear(gathering *all) {
@@ -975,6 +1019,7 @@ static void clear(gathering *all) {
     }
     refs_free(all->parts);
     tool_names_clear(&all->names);
+    refs_buf_clear(&all->output_shown);
     tool_session_close(&all->session);
 }
 

@@ -186,12 +186,34 @@ static refs_status add_data_of_stac(const tool_session *session, tool_names *nam
     return status;
 }
 
+/* What GDAL calls "/vsis3/bucket/key" is "s3://bucket/key". */
+static refs_status add_of_gdal(const tool_session *session, tool_names *names, const char *name,
+                               refs_error *err);
+
 static refs_status add_argument(const tool_session *session, tool_names *names, const char *name,
                                 refs_error *err) {
     if (strcmp(name, "-") == 0) return add_lines(names, err);
+    if (strncmp(name, "/vsi", 4) == 0) return add_of_gdal(session, names, name, err);
     if (is_stac(session, name)) return add_data_of_stac(session, names, name, err);
     if (is_of_store(name)) return add_objects(session, names, name, err);
     if (strstr(name, "://") != NULL) return add(names, refs_str_from(name), err);
+    return add_expanded(names, name, err);
+}
+
+static refs_status add_of_gdal(const tool_session *session, tool_names *names, const char *name,
+                               refs_error *err) {
+    static const char *const schemes[][2] = {
+        {"/vsis3/", "s3://"}, {"/vsigs/", "gs://"}, {"/vsiaz/", "az://"}, {"/vsicurl/", ""}};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        const size_t size = strlen(schemes[i][0]);
+        refs_buf url = REFS_BUF_INIT;
+        if (strncmp(name, schemes[i][0], size) != 0) continue;
+        refs_status status = refs_buf_printf(&url, err, "%s%s", schemes[i][1], name + size);
+        if (status == REFS_OK) status = refs_buf_append(&url, "", 1, err);
+        if (status == REFS_OK) status = add_argument(session, names, (const char *)url.data, err);
+        refs_buf_clear(&url);
+        return status;
+    }
     return add_expanded(names, name, err);
 }
 

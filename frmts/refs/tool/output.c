@@ -1,4 +1,5 @@
 /* output.c -- what may be written over: whatever is no source, and no data but a master. */
+#include <string.h>
 #include <sys/stat.h>
 
 #include "refs/aggregation.h"
@@ -22,15 +23,41 @@ bool tool_is_master(const char *name) {
     return is_master;
 }
 
+static refs_status fail_source(const char *output, refs_error *err) {
+    return refs_fail(err, REFS_INVALID, "%s: is a source: give what is made of it another name",
+                     output);
+}
+
+static refs_status fail_data(const char *output, refs_error *err) {
+    return refs_fail(err, REFS_INVALID, "%s: is a data file: give what is written another name",
+                     output);
+}
+
+/* What cannot be read is not there: there may be rights to write, and none to read. */
+static refs_status check_object(const char *output, const tool_names *sources, refs_error *err) {
+    tool_session session;
+    refs_buf location = REFS_BUF_INIT;
+    for (size_t i = 0; i < sources->n; i++)
+        if (strcmp(sources->items[i], output) == 0) return fail_source(output, err);
+    refs_status status = tool_session_open(&session, err);
+    if (status == REFS_OK) status = tool_location(output, &location, err);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
+    if (status == REFS_OK && refs_join_is_data_file(session.vfs, (const char *)location.data) &&
+        !tool_is_master(output))
+        status = fail_data(output, err);
+    refs_buf_clear(&location);
+    tool_session_close(&session);
+    return status;
+}
+
 refs_status tool_check_output(const char *output, const tool_names *sources, refs_error *err) {
     struct stat there, source;
+    if (tool_is_remote(output)) return check_object(output, sources, err);
     if (stat(output, &there) != 0) return REFS_OK;
     for (size_t i = 0; i < sources->n; i++)
         if (stat(sources->items[i], &source) == 0 && source.st_dev == there.st_dev &&
             source.st_ino == there.st_ino)
-            return refs_fail(err, REFS_INVALID,
-                             "%s: is a source: give what is made of it another name", output);
+            return fail_source(output, err);
     if (!refs_join_is_data_file(refs_vfs_posix(), output) || tool_is_master(output)) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "%s: is a data file: give what is written another name",
-                     output);
+    return fail_data(output, err);
 }

@@ -68,9 +68,7 @@ refs_status tool_location(const char *name, refs_buf *location, refs_error *err)
     return refs_url_map(refs_str_from(name), &context, location, err);
 }
 
-/* Appends a message in which names in object stores are as users write them: "/vsis3/alias~1/key"
- * is "s3://alias/key". */
-static refs_status append_shown(const char *text, refs_buf *shown) {
+refs_status tool_append_shown(const char *text, refs_buf *shown) {
     static const struct {
         const char *inside, *scheme;
     } stores[] = {{"/vsis3/", "s3://"}, {"/vsigs/", "gs://"}, {"/vsiaz/", "az://"}};
@@ -93,7 +91,7 @@ static refs_status append_shown(const char *text, refs_buf *shown) {
 /* At once, as other threads may have something to say. */
 static void print_message(const char *before, const char *text) {
     refs_buf shown = REFS_BUF_INIT;
-    const bool is_shown = append_shown(text, &shown) == REFS_OK;
+    const bool is_shown = tool_append_shown(text, &shown) == REFS_OK;
     fprintf(stderr, "%s%s\n", before, is_shown ? (const char *)shown.data : text);
     refs_buf_clear(&shown);
 }

@@ -1,8 +1,6 @@
 /* split.c -- the verb split: a set or a file as a master with fragments. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "arrays.h"
 #include "refs/host.h"
@@ -12,7 +10,7 @@
 /* Where files go that are not local. */
 typedef struct sending {
     refs_host *host;
-    char folder[4096], shown[4096], scratch[256];
+    char folder[4096], shown[4096], scratch[TOOL_SCRATCH_BYTES];
 } sending;
 
 static refs_status deliver(void *self, const char *path, const char *name, refs_error *err) {
@@ -40,19 +38,19 @@ static void copy_folder(const char *name, char *folder, size_t room) {
 
 static refs_status open_sending(const tool_session *session, const char *shown,
                                 const char *location, sending *to, refs_error *err) {
-    const char *folder = getenv("TMPDIR");
+    refs_buf name = REFS_BUF_INIT;
     to->host = session->host;
     copy_folder(location, to->folder, sizeof to->folder);
-    copy_folder(shown, to->shown, sizeof to->shown);
-    snprintf(to->scratch, sizeof to->scratch, "%s/refs-XXXXXX", folder != NULL ? folder : "/tmp");
-    if (mkdtemp(to->scratch) != NULL) return REFS_OK;
-    return refs_fail(err, REFS_IO, "%s: no folder can be made there", to->scratch);
+    refs_status status = tool_append_shown(shown, &name);
+    if (status == REFS_OK) copy_folder((const char *)name.data, to->shown, sizeof to->shown);
+    refs_buf_clear(&name);
+    return status == REFS_OK ? tool_make_scratch(to->scratch, err) : refs_fail_nomem(err);
 }
 
 refs_status tool_write_arrays(const tool_session *session, const char *output,
                               const refs_cfa_source *source, refs_cfa_write_options *options,
                               refs_error *err) {
-    sending to = {.host = NULL};
+    sending to = {.host = NULL, .scratch = ""};
     refs_buf location = REFS_BUF_INIT;
     refs_status status = tool_location(output, &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
@@ -63,7 +61,7 @@ refs_status tool_write_arrays(const tool_session *session, const char *output,
         options->delivery = &delivery;
     }
     if (status == REFS_OK) status = refs_cfa_write(path, source, options, err);
-    if (to.host != NULL) refs_place_remove(to.scratch);
+    if (*to.scratch != '\0') refs_place_remove(to.scratch);
     refs_buf_clear(&location);
     return status;
 }

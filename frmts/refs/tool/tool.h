@@ -101,6 +101,10 @@ tool_exit tool_interrupted(void);
 /** Appends the name by which the session opens what a user calls `name`. */
 refs_status tool_location(const char *name, refs_buf *location, refs_error *err);
 
+/** Appends a text with a NUL behind it, in which names in object stores are as users write them:
+ * "/vsis3/alias~1/key" is "s3://alias/key". */
+refs_status tool_append_shown(const char *text, refs_buf *shown);
+
 /** Prints "refs: message" on standard error. */
 void tool_complain(const refs_error *err);
 void tool_note(void *user, refs_note_kind kind, const char *text);
@@ -153,6 +157,35 @@ bool tool_is_master(const char *name);
 
 /** REFS_INVALID where `output` is one of the sources, or a data file that is no master. */
 refs_status tool_check_output(const char *output, const tool_names *sources, refs_error *err);
+
+/* -- sending.c ------------------------------------------------------------------------------------
+ */
+
+/** Whether a name is that of something in an object store, or on a server. */
+bool tool_is_remote(const char *name);
+
+/** Room for the name of a folder that is made for a while. */
+#define TOOL_SCRATCH_BYTES 256
+
+/** Makes one, for who called to remove. */
+refs_status tool_make_scratch(char folder[TOOL_SCRATCH_BYTES], refs_error *err);
+
+/** A file that is written where it is wanted, or, where that is an object store, in a folder of its
+ * own until it is sent: there it appears whole. Zeroed is none. */
+typedef struct tool_sending {
+    const tool_session *session;
+    char *location; /**< of the object; NULL: the file is local */
+    char folder[TOOL_SCRATCH_BYTES];
+    char *path; /**< that is written */
+} tool_sending;
+
+/** REFS_UNSUPPORTED where nothing can be written. To be closed also after a failure. */
+refs_status tool_sending_open(const tool_session *session, const char *name, tool_sending *sending,
+                              refs_error *err);
+/** Makes the file what the object is. */
+refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err);
+refs_status tool_sending_send(const tool_sending *sending, refs_error *err);
+void tool_sending_close(tool_sending *sending);
 
 /* -- progress.c -----------------------------------------------------------------------------------
  */

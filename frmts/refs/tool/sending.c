@@ -1,0 +1,77 @@
+/* sending.c -- files that are written for object stores. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "refs/place.h"
+#include "tool.h"
+
+/* The largest object that is fetched to be changed. */
+#define MAX_FETCHED_BYTES (4096 * (uint64_t)REFS_MIB)
+
+bool tool_is_remote(const char *name) {
+    return strstr(name, "://") != NULL || strncmp(name, "/vsi", 4) == 0;
+}
+
+refs_status tool_make_scratch(char folder[TOOL_SCRATCH_BYTES], refs_error *err) {
+    const char *within = getenv("TMPDIR");
+    const int n = snprintf(folder, TOOL_SCRATCH_BYTES, "%s/refs-XXXXXX",
+                           within != NULL && *within != '\0' ? within : "/tmp");
+    if (n < TOOL_SCRATCH_BYTES && mkdtemp(folder) != NULL) return REFS_OK;
+    const char *why = n < TOOL_SCRATCH_BYTES ? strerror(errno) : strerror(ENAMETOOLONG);
+    *folder = '\0';
+    return refs_fail(err, REFS_IO, "%s: no folder can be made there: %s",
+                     within != NULL ? within : "/tmp", why);
+}
+
+static refs_status open_remote(tool_sending *sending, const char *name, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    const char *slash = strrchr(name, '/');
+    REFS_TRY(tool_location(name, &text, err));
+    sending->location = refs_buf_take_text(&text);
+    refs_buf_clear(&text);
+    if (sending->location == NULL) return refs_fail_nomem(err);
+    if (strncmp(sending->location, "/vsis3/", 7) != 0 &&
+        strncmp(sending->location, "/vsigs/", 7) != 0)
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s: objects are written to s3://bucket/key and gs://bucket/key: write it "
+                         "here, and copy it there",
+                         name);
+    REFS_TRY(tool_make_scratch(sending->folder, err));
+    REFS_TRY(refs_buf_printf(&text, err, "%s%s", sending->folder, slash));
+    sending->path = refs_buf_take_text(&text);
+    return sending->path != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+refs_status tool_sending_open(const tool_session *session, const char *name, tool_sending *sending,
+                              refs_error *err) {
+    *sending = (tool_sending){.session = session};
+    if (tool_is_remote(name)) return open_remote(sending, name, err);
+    sending->path = refs_str_copy(refs_str_from(name));
+    return sending->path != NULL ? REFS_OK : refs_fail_nomem(err);
+}
+
+refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err) {
+    refs_buf bytes = REFS_BUF_INIT;
+    if (sending->location == NULL) return REFS_OK;
+    refs_status status = refs_vfs_read_whole(sending->session->vfs, sending->location,
+                                             MAX_FETCHED_BYTES, &bytes, err);
+    if (status == REFS_OK) status = refs_place_replace(sending->path, refs_buf_view(&bytes), err);
+    refs_buf_clear(&bytes);
+    return status;
+}
+
+refs_status tool_sending_send(const tool_sending *sending, refs_error *err) {
+    if (sending->location == NULL) return REFS_OK;
+    if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
+    return refs_host_upload(sending->session->host, sending->path, sending->location, err);
+}
+
+void tool_sending_close(tool_sending *sending) {
+    if (*sending->folder != '\0') refs_place_remove(sending->folder);
+    refs_free(sending->path);
+    refs_free(sending->location);
+    memset(sending, 0, sizeof *sending);
+}
