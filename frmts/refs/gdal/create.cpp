@@ -382,6 +382,9 @@ class CreatedBand final : public GDALProxyRasterBand {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsuggest-override"
 #pragma GCC diagnostic ignored "-Woverloaded-virtual"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Winconsistent-missing-override"
+#endif
     GDALRasterBand *RefUnderlyingRasterBand() const {
         return band_;
     }

@@ -123,7 +123,7 @@ class RefsMDArray final : public GDALMDArray {
     std::vector<std::shared_ptr<GDALMDArray>> coordinateVariables() const;
 
     RefsMultidimSetPtr set_;
-    refs_array *array_; // of the archive
+    [[maybe_unused]] refs_array *array_; // of the archive: of those who ask for raw blocks
     const refs_array_meta *meta_;
     RefsReader reader_;
     std::vector<std::shared_ptr<GDALDimension>> dimensions_;

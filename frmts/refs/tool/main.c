@@ -52,7 +52,7 @@ static bool is_reader_gone(void) {
 int main(int argc, char **argv) {
     tool_exit result = choose(argc, argv);
     bool is_written = fflush(stdout) == 0 && !ferror(stdout);
-    if (is_written || result != TOOL_OK || is_reader_gone()) return result;
+    if (is_written || result != TOOL_OK || is_reader_gone()) return (int)result;
     fprintf(stderr, "refs: the output cannot be written\n");
     return TOOL_FAILED;
 }

@@ -362,5 +362,5 @@ refs_status refs_growth__move(refs_growth *growth, refs_place *place, refs_error
     }
     REFS_TRY(check_unchanged(growth, err));
     REFS_TRY(pass_files(growth, &in, true, err));
-    return pass_one(&in, METADATA + 1, err);
+    return pass_one(&in, &METADATA[1], err);
 }

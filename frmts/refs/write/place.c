@@ -208,7 +208,7 @@ void refs_place_clear(refs_place *place) {
 }
 
 refs_status refs_place_replace(const char *path, refs_bytes bytes, refs_error *err) {
-    refs_place place = {NULL};
+    refs_place place = {.wanted = NULL};
     refs_status status = refs_place_open(path, false, &place, err);
     if (status == REFS_OK) status = refs_write__file(place.written, bytes, err);
     if (status == REFS_OK) status = refs_place_move(&place, err);
