@@ -77,7 +77,7 @@ def read_by_specification(path):
                                       else "aggregated_dimensions").split()
         whole = numpy.full([len(file.dimensions[name]) for name in names], file["tas"]._FillValue)
         for where, name, variable in partitions(file):
-            with netCDF4.Dataset(os.path.join(os.path.dirname(path), name)) as fragment:
+            with netCDF4.Dataset(os.path.join(os.path.dirname(path), name.removeprefix("file://"))) as fragment:
                 fragment.set_auto_mask(False)
                 whole[tuple(where)] = fragment[variable][...]
         return whole
@@ -101,13 +101,47 @@ class Readers(OwnFolder):
                 with self.subTest(version=version, shape=shape):
                     numpy.testing.assert_array_equal(read_by_specification(self.write(version, shape)), self.data)
 
-    def by_refs(self):
-        """An aggregation whose fragments are the sources."""
+    def write_steps(self):
         for step in range(len(self.data)):
             part = raster(self.data[step:step + 1])
             part.SetMetadataItem("NETCDF_DIM_time_VALUES", str(6 * step))
             gdal.GetDriverByName("REFS").CreateCopy(os.path.join(self.folder, f"{step}.nc"), part,
                                                     options=["LAYOUT=NETCDF4"])
+
+    def with_holes(self):
+        """Masters of CF-1.13 of which the second source does not have the variable, as all verbs write them."""
+        self.write_steps()
+        self.data[1] = FILL
+        os.rename(self.path("1.nc"), self.path("whole.nc"))
+        with netCDF4.Dataset(self.path("1.nc"), "w") as file, netCDF4.Dataset(self.path("whole.nc")) as like:
+            for name, dim in like.dimensions.items():
+                file.createDimension(name, dim.size)
+            for name in like.dimensions:
+                made = file.createVariable(name, like[name].dtype, (name,))
+                made.setncatts(like[name].__dict__)
+                made[:] = like[name][:]
+        parts = [f"{step}.nc" for step in range(len(self.data))]
+        made = {name: self.path(name) for name in ("i.nc", "c.nca", "a.nca")}
+        for arguments in (("index", *parts, "-q", "-o", made["i.nc"]),
+                          ("combine", "--format", "cfa", *parts, "--cfa-version", "1.13", "-q", "-o", made["c.nca"]),
+                          ("combine", "--format", "cfa", *parts[:2], "--cfa-version", "1.13", "-q", "-o", made["a.nca"]),
+                          ("append", made["a.nca"], *parts[2:], "-q")):
+            subprocess.run([REFS, *arguments], check=True, cwd=self.folder)
+        return list(made.values())
+
+    @unittest.skipIf(REFS is None, "needs the program refs")
+    def test_fragments_that_are_missing_are_files_without_values(self):
+        for path in self.with_holes():
+            numpy.testing.assert_array_equal(read_by_specification(path), self.data)
+            numpy.testing.assert_array_equal(gdal.Open(f'REFS:"{path}"').ReadAsArray(), self.data)
+            with netCDF4.Dataset(path) as file:
+                stem = os.path.splitext(os.path.basename(path))[0]
+                self.assertEqual(file["tas_uris"][1].ravel()[0], f"{stem}/{stem}.tas.fill.1x6x8.nc")
+            self.assertEqual(os.listdir(self.path(stem)), [f"{stem}.tas.fill.1x6x8.nc"])
+
+    def by_refs(self):
+        """An aggregation whose fragments are the sources."""
+        self.write_steps()
         path = os.path.join(self.folder, "all.nc")
         parts = [f"{step}.nc" for step in range(len(self.data))]
         subprocess.run([REFS, "index", *parts, "-q", "-o", path], check=True, cwd=self.folder)
@@ -161,6 +195,8 @@ class Readers(OwnFolder):
         if REFS:
             paths.append(self.by_refs())
         self.are_read(module, paths)
+        if REFS:
+            self.are_read(module, self.with_holes())
 
     def test_cfdm_reads_what_is_written_as_cf(self):
         self.is_read("cfdm")

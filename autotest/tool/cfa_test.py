@@ -246,6 +246,24 @@ class Unlike(Folder):
                     run("append", "m.nca", name)
                     self.expect("m.nca", (1, 0, 1, 0, 1)[:n])
 
+    def test_what_is_missing_in_all_of_a_step_stays_when_a_master_grows(self):
+        for version in VERSIONS:
+            with self.subTest(version=version):
+                for day, variables in enumerate((("rh", "t2m"), (), (), ("rh", "t2m"))):
+                    self.write_day(f"d{day}.nc", day, variables)
+                self.assertEqual(self.combine("d0.nc", "d1.nc", "d2.nc", version=version).returncode, 0)
+                run("append", "m.nca", "d3.nc", "-q")
+                for variable, add in (("t2m", 0), ("rh", 1)):
+                    self.assertEqual(read("m.nca", variable)[:, 0, 0].tolist(), [add, -9999, -9999, 30 + add])
+                self.assertEqual(read("m.nca", "time").tolist(), [0, 1, 2, 3])
+                run("append", "m.nca", self.late_fill(), "-q")
+                self.assertEqual(read("m.nca", "t2m")[:, 0, 0].tolist(), [0, 10, -9999, 30])
+
+    def late_fill(self):
+        """The file of a day that was missing."""
+        self.write_day("late.nc", 1, ("rh", "t2m"))
+        return "late.nc"
+
     def test_what_differs_is_an_error_that_names_files_and_attribute(self):
         for attributes, what in (({"fill": -5}, "_FillValue"), ({"dtype": "i2"}, "type"),
                                  ({"scale": 0.5}, "scale_factor")):
@@ -513,6 +531,21 @@ class Stores(Folder):
         with open(self.path("m.nca"), "rb") as file:
             self.assertEqual(file.read(), before)
         self.assertEqual(os.listdir("scratch"), [])
+
+    def test_what_stands_for_missing_fragments_is_sent_before_the_master(self):
+        os.mkdir(self.path("days"))
+        for day in range(2):
+            self.write(self.path(f"days/{day}.nc"), (day,), data=self.values()[day:day + 1])
+        with netCDF4.Dataset(self.path("days/1.nc"), "a") as file:
+            file.renameVariable("tas", "other")
+        before = len(self.store.requests())
+        run("combine", "--format", "cfa", "--cfa-version", "1.13", "s3://store/archive/days/", "-q", "-o", "s3://store/archive/m.nca")
+        sent = [path for _, method, path in self.store.requests()[before:] if method == "PUT"]
+        self.assertEqual(sent[-1], "/archive/m.nca")
+        self.assertEqual(sorted(sent[:-1]), ["/archive/m/m.other.fill.1x6x8.nc", "/archive/m/m.tas.fill.1x6x8.nc"])
+        self.expect("s3://store/archive/m.nca", np.stack([self.values()[0], np.full((6, 8), -9999)]))
+        with netCDF4.Dataset(self.path("m.nca")) as file:
+            self.assertEqual(file["tas_uris"][:].ravel().tolist(), ["days/0.nc", "m/m.tas.fill.1x6x8.nc"])
 
     def test_problems_are_told_of_names_as_users_write_them(self):
         self.split("s3://store/archive/m.nca", subarray_shape="2,6,8")

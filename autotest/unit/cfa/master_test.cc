@@ -164,13 +164,21 @@ TEST_P(Masters, SayWhereTheirFragmentsAre) {
         &master.error));
     EXPECT_EQ(folder.List().find("m.nca "), std::string::npos);
     master.finish();
-    EXPECT_EQ(folder.List(), "m.nca ");
+    const bool has_filler = kind.version == REFS_CFA_CF_1_13;
+    EXPECT_EQ(folder.List(), has_filler ? "m m.nca " : "m.nca ");
 
     const Opened opened(folder / "m.nca");
-    EXPECT_EQ(opened.partitions("/t2m"), std::string("0-3 0-3 0-1 ") + kind.escaped +
-                                             " t2m\n"
-                                             "0-3 0-3 1-4 https://host/b.nc t2m\n"
-                                             "3-5 0-3 1-4 p/d.nc /g/t2m\n");
+    EXPECT_EQ(opened.partitions("/t2m"),
+              std::string("0-3 0-3 0-1 ") + kind.escaped +
+                  " t2m\n"
+                  "0-3 0-3 1-4 https://host/b.nc t2m\n" +
+                  (has_filler ? "3-5 0-3 0-1 m/m.t2m.fill.2x3x1.nc t2m\n" : "") +
+                  "3-5 0-3 1-4 p/d.nc /g/t2m\n");
+    if (has_filler) {
+        const Opened filler(folder / "m/m.t2m.fill.2x3x1.nc");
+        EXPECT_EQ(filler.array("/t2m")->shape[0], 2u);
+        EXPECT_EQ(filler.attribute("/t2m", "_FillValue"), "-9999.0");
+    }
     EXPECT_EQ(opened.array("/t2m")->shape[0], 5u);
     EXPECT_EQ(opened.attribute("", "Conventions"), kind.conventions);
     EXPECT_EQ(opened.attribute("", "title"), "\"T\"");
@@ -227,6 +235,17 @@ TEST(Master, IsNotThereWhereItWasGivenUp) {
     }
     EXPECT_EQ(folder.List(), "m.nca ");
     EXPECT_EQ(folder.Read("m.nca"), "before");
+}
+
+TEST(Master, LeavesNoFillersWhereItWasGivenUp) {
+    const TemporaryFolder folder;
+    {
+        Master master(folder / "m.nca", REFS_CFA_CF_1_13, REFS_CFA_NETCDF4);
+        ASSERT_EQ(master.status, REFS_OK) << master.error.message;
+        master.dimensions();
+        master.field();
+    }
+    EXPECT_EQ(folder.List(), "");
 }
 
 TEST(Master, OfGroupsIsNoNetCdf3) {

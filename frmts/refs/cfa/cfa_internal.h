@@ -5,8 +5,19 @@
 #include "nc_file.h"
 #include "refs/place.h"
 
+/** Files that stand for fragments that are missing (fillers.c). */
+typedef struct cfa_filler cfa_filler;
+
+typedef struct cfa_fillers {
+    cfa_filler *items;
+    size_t n, capacity;
+    char *folder; /**< in which they are; NULL: there are none */
+    bool is_new;  /**< it was not there before */
+} cfa_fillers;
+
 struct refs_master {
     refs_place place;
+    cfa_fillers fillers;
     nc_file *file;
     refs_cfa_version version;
     bool has_conventions;
@@ -34,6 +45,21 @@ typedef struct cfa_spot {
 /** That of the first, and of the one behind `spot` in C order. */
 void refs_cfa__first(const refs_cfa_grid *grid, size_t rank, cfa_spot *spot);
 void refs_cfa__next(const refs_cfa_grid *grid, size_t rank, cfa_spot *spot);
+
+/** The name of a master without its folder and its ending. */
+refs_str refs_cfa__stem(const char *path);
+
+/** Appends "STEM.[GROUP.]VARIABLE.fill.3x4.nc" with a NUL behind it. */
+refs_status refs_cfa__filler_name(refs_str stem, const refs_cfa_variable *variable,
+                                  const uint64_t *shape, refs_buf *name, refs_error *err);
+
+/** Copies the fragments of the job; those that are missing become files without values. */
+refs_status refs_cfa__fill(refs_master *master, const cfa_job *job, refs_cfa_fragment *fragments,
+                           refs_error *err);
+
+/** Puts these files into their places. */
+refs_status refs_cfa__fillers_place(refs_master *master, refs_error *err);
+void refs_cfa__fillers_clear(refs_master *master);
 
 /** Says what the fragments are, each in one encoding. */
 refs_status refs_cfa__encode_json(const cfa_job *job, refs_error *err);

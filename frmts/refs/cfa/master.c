@@ -66,6 +66,7 @@ refs_status refs_master_open(const char *path, const refs_master_options *option
 void refs_master_free(refs_master *master) {
     if (master == NULL) return;
     refs_cfa__file_free(master->file);
+    refs_cfa__fillers_clear(master);
     refs_place_clear(&master->place);
     refs_free(master);
 }
@@ -266,7 +267,14 @@ static refs_status put_aggregation(refs_master *master, cfa_job *job, refs_error
     nc_shape scalar = {.group = job->group, .name = job->name, .dtype = job->variable->dtype};
     REFS_TRY(refs_cfa__file_define(master->file, &scalar, &job->container, err));
     REFS_TRY(refs_cfa__describe(master->file, job->container, job->variable, err));
-    return encode(master, job, err);
+    if (master->version != REFS_CFA_CF_1_13) return encode(master, job, err);
+    refs_cfa_fragment *filled = refs_calloc(job->n_fragments, sizeof *filled);
+    if (filled == NULL) return refs_fail_nomem(err);
+    refs_status status = refs_cfa__fill(master, job, filled, err);
+    job->fragments = filled;
+    if (status == REFS_OK) status = encode(master, job, err);
+    refs_free(filled);
+    return status;
 }
 
 refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable *variable,
@@ -289,6 +297,7 @@ refs_status refs_master_aggregation(refs_master *master, const refs_cfa_variable
 static refs_status finish(refs_master *master, refs_error *err) {
     if (!master->has_conventions) REFS_TRY(put_conventions(master, refs_str_from(""), err));
     REFS_TRY(refs_cfa__file_close(master->file, err));
+    REFS_TRY(refs_cfa__fillers_place(master, err));
     return refs_place_move(&master->place, err);
 }
 

@@ -38,9 +38,7 @@ static refs_status name_files(cfa_files *files, const char *path, refs_error *er
     refs_str text = refs_str_from(path);
     size_t slash = refs_str_find_last(text, '/');
     size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
-    refs_str name = refs_str_part(text, begin, text.size);
-    if (refs_str_ends(name, ".nca")) name.size -= 4;
-    if (refs_str_ends(name, ".nc")) name.size -= 3;
+    const refs_str name = refs_cfa__stem(path);
     if (name.size == 0) return refs_fail(err, REFS_INVALID, "\"%s\": a file needs a name", path);
     files->folder = refs_str_copy(refs_str_part(text, 0, begin));
     files->stem = refs_str_copy(name);
@@ -66,13 +64,13 @@ static refs_status choose_names(cfa_files *files, refs_error *err) {
     return files->named != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-/* "STEM.[GROUP.]VARIABLE.I.J.K.nc"; without a spot, of all fragments that have no values. */
+/* "STEM.[GROUP.]VARIABLE.I.J.K.nc" */
 static refs_status append_name(const cfa_files *files, const refs_cfa_variable *variable,
                                const cfa_spot *spot, refs_buf *name, refs_error *err) {
     REFS_TRY(refs_buf_printf(name, err, "%s", files->stem));
     for (const char *c = variable->path; *c != '\0'; c++)
         REFS_TRY(refs_buf_append(name, *c == '/' ? "." : c, 1, err));
-    for (size_t d = 0; spot != NULL && d < variable->rank; d++)
+    for (size_t d = 0; d < variable->rank; d++)
         REFS_TRY(refs_buf_printf(name, err, ".%llu", (unsigned long long)spot->index[d]));
     return refs_buf_append(name, ".nc", sizeof ".nc", err);
 }
@@ -147,23 +145,15 @@ static void clear_field(cfa_field *field) {
     refs_free(field->sizes.all);
 }
 
-/* CF-1.13, section 2.8, has no fragments that are missing: all that are of one shape are one small
- * file without values, "STEM.[GROUP.]VARIABLE.fill.3x4.nc". */
+/* What stands for a fragment that is missing, as in fillers.c. */
 static refs_status write_missing(cfa_files *files, const cfa_field *field, const cfa_part *at,
                                  char **named, refs_error *err) {
     const refs_cfa_variable *variable = &files->writing.source->arrays[field->i].variable;
     refs_buf name = REFS_BUF_INIT;
     cfa_part part = *at;
     part.is_empty = true;
-    refs_status status = append_name(files, variable, NULL, &name, err);
-    if (status == REFS_OK) {
-        name.size -= sizeof ".nc";
-        status = refs_buf_append_str(&name, refs_str_from(".fill"), err);
-    }
-    for (size_t d = 0; status == REFS_OK && d < variable->rank; d++)
-        status = refs_buf_printf(&name, err, "%c%llu", d > 0 ? 'x' : '.',
-                                 (unsigned long long)part.box.count[d]);
-    if (status == REFS_OK) status = refs_buf_append(&name, ".nc", sizeof ".nc", err);
+    refs_status status =
+        refs_cfa__filler_name(refs_str_from(files->stem), variable, part.box.count, &name, err);
     if (status == REFS_OK)
         status = write_fragment(files, &part, (const char *)name.data, named, err);
     refs_buf_clear(&name);

@@ -24,6 +24,8 @@ typedef struct slice {
     uint64_t size; /* elements */
     uint64_t begin;
     double *values; /* of the coordinate, in the units of the master; NULL: there is none */
+    bool is_gap;    /* nothing is there in the master that is added to, from this element on */
+    uint64_t in_master;
 } slice;
 
 typedef struct axis {
@@ -55,7 +57,8 @@ typedef struct gathering {
     const tool_arguments *arguments;
     tool_session session;
     tool_names names;
-    part *parts;
+    part *parts; /* of the names; behind them the master that is added to */
+    bool has_master;
     field *fields;
     size_t n_fields, fields_capacity;
     char folder[PATH_MAX]; /* of the master, where that is local */
@@ -132,7 +135,11 @@ static refs_status open_parts(gathering *all, refs_error *err) {
         REFS_TRY(tool_arrays_open(&all->session, all->names.items[p], &one->arrays, err));
         one->format = format_of(all, one->arrays.location);
     }
-    return all->names.n > 0 ? REFS_OK : refs_fail(err, REFS_INVALID, "there are no sources");
+    if (all->names.n == 0) return refs_fail(err, REFS_INVALID, "there are no sources");
+    if (all->arguments->output != NULL) return REFS_OK;
+    REFS_TRY(tool_arrays_open(&all->session, all->output, &all->parts[all->names.n].arrays, err));
+    all->has_master = true;
+    return REFS_OK;
 }
 
 /* -- fields ------------------------------------------------------------------------------------ */
@@ -433,12 +440,62 @@ static bool has_axes(const gathering *all, const field *of, size_t p) {
     return true;
 }
 
+/* Where the partition of a master ends that holds `element`; one element where there is none. */
+static uint64_t end_of_partition(const refs_array_meta *meta, size_t d, uint64_t element) {
+    uint64_t at[REFS_MAX_RANK] = {0};
+    refs_partition found;
+    at[d] = element;
+    const bool is_there = refs_aggregation_find(meta, at, &found, NULL) == REFS_OK;
+    return is_there && found.end[d] > element ? found.end[d] : element + 1;
+}
+
+static refs_status add_master_gap(axis *along, const double *values, slice made, refs_error *err) {
+    const size_t bytes = (size_t)made.size * sizeof *made.values;
+    if (is_covered(along, values, made.size)) return REFS_OK;
+    made.values = refs_alloc(bytes);
+    if (made.values == NULL) return refs_fail_nomem(err);
+    memcpy(made.values, values, bytes);
+    made.key = values[0];
+    made.is_gap = true;
+    if (refs_grow((void **)&along->slices, &along->capacity, along->n, sizeof *along->slices)) {
+        along->slices[along->n++] = made;
+        return REFS_OK;
+    }
+    refs_free(made.values);
+    return refs_fail_nomem(err);
+}
+
+/* What a master has along a dimension, and no file that it names: it stays as it is. */
+static refs_status add_master_gaps(gathering *all, field *of, size_t d, refs_error *err) {
+    axis *along = &of->axes[d];
+    const size_t m = all->names.n, i = tool_arrays_find(&all->parts[m].arrays, of->path);
+    const size_t c = along->path != NULL ? coordinate_of(all, m, along->path) : SIZE_MAX;
+    slice whole = {.values = NULL};
+    if (i == SIZE_MAX || c == SIZE_MAX || array_of(all, m, c)->variable.rank != 1) return REFS_OK;
+    const refs_array_meta *meta = all->parts[m].arrays.metas[i];
+    whole.size = array_of(all, m, c)->shape[0];
+    if (meta->aggregation == NULL || meta->rank != of->rank || meta->shape[d] != whole.size)
+        return REFS_OK;
+    REFS_TRY(read_values(all, along, m, &whole, err));
+    refs_status status = REFS_OK;
+    for (uint64_t at = 0; whole.values != NULL && at < whole.size && status == REFS_OK;) {
+        const uint64_t end = end_of_partition(meta, d, at);
+        const slice made = {.size = end - at, .in_master = at};
+        status = add_master_gap(along, whole.values + at, made, err);
+        at = end;
+    }
+    refs_free(whole.values);
+    return status;
+}
+
 static refs_status add_gaps(gathering *all, field *of, refs_error *err) {
     for (size_t p = 0; p < all->names.n && !of->is_named; p++) {
         if (is_filler(all, p) || has_field(of, p) || !has_axes(all, of, p)) continue;
         if (of->n_absent++ == 0) of->first_absent = p;
         for (size_t d = 0; d < of->rank; d++) REFS_TRY(add_gap(all, &of->axes[d], p, err));
     }
+    for (size_t d = 0; d < of->rank && all->has_master && !of->is_named; d++)
+        REFS_TRY(add_master_gaps(all, of, d, err));
     return REFS_OK;
 }
 
@@ -602,17 +659,41 @@ typedef struct whole {
     refs_buf values;
 } whole;
 
-/* The place of a part along a dimension: that of the field in it. */
-static uint64_t begin_of(const gathering *all, size_t p, const char *name) {
+/* The element of an axis with a value of its coordinate, or 0. */
+static uint64_t element_at(const axis *along, double value) {
+    for (size_t i = 0; i < along->n; i++)
+        for (uint64_t k = 0; along->slices[i].values != NULL && k < along->slices[i].size; k++)
+            if (along->slices[i].values[k] == value) return along->slices[i].begin + k;
+    return 0;
+}
+
+/* The place of a part along a dimension, of the name `name`: that of the field in it, or, where it
+ * has none, of its coordinate. */
+static refs_status find_begin(gathering *all, size_t p, const char *name, uint64_t *begin,
+                              refs_error *err) {
+    const field *of;
+    size_t d;
+    slice read = {.values = NULL};
+    *begin = 0;
     for (size_t f = 0; f < all->n_fields; f++)
         for (size_t m = 0; m < all->fields[f].n; m++) {
-            const field *of = &all->fields[f];
+            of = &all->fields[f];
             if (of->members[m].part != p) continue;
-            for (size_t d = 0; d < of->rank; d++)
-                if (strcmp(of->axes[d].name, name) == 0)
-                    return of->axes[d].slices[of->members[m].index[d]].begin;
+            for (d = 0; d < of->rank; d++) {
+                if (strcmp(of->axes[d].name, name) != 0) continue;
+                *begin = of->axes[d].slices[of->members[m].index[d]].begin;
+                return REFS_OK;
+            }
         }
-    return 0;
+    const axis *along = find_axis(all, name, &of, &d);
+    const size_t c =
+        along != NULL && along->path != NULL ? coordinate_of(all, p, along->path) : SIZE_MAX;
+    if (c == SIZE_MAX || array_of(all, p, c)->variable.rank != 1) return REFS_OK;
+    read.size = array_of(all, p, c)->shape[0];
+    REFS_TRY(read_values(all, along, p, &read, err));
+    if (read.values != NULL && read.size > 0) *begin = element_at(along, read.values[0]);
+    refs_free(read.values);
+    return REFS_OK;
 }
 
 static void copy_box(const whole *to, const refs_cfa_array *from, const uint64_t *begin,
@@ -642,7 +723,7 @@ static refs_status copy_part(gathering *all, size_t p, size_t i, const whole *to
         return refs_fail(err, REFS_INVALID, "%s: %s has another type than in other sources",
                          all->parts[p].named, from->variable.path);
     for (size_t d = 0; d < from->variable.rank; d++) {
-        begin[d] = begin_of(all, p, from->variable.dims[d]);
+        REFS_TRY(find_begin(all, p, from->variable.dims[d], &begin[d], err));
         n *= from->shape[d];
         if (begin[d] + from->shape[d] > to->shape[d])
             return refs_fail(err, REFS_INVALID, "%s: %s is longer than in other sources",
@@ -724,6 +805,55 @@ static refs_status write_texts(gathering *all, refs_master *master, size_t p, si
     return status;
 }
 
+/* A gap along dimension `d`. */
+typedef struct gap {
+    size_t d;
+    const slice *at;
+} gap;
+
+static refs_status copy_gap(gathering *all, size_t i, const whole *to, gap of, refs_error *err) {
+    const refs_cfa_source *source = &all->parts[all->names.n].arrays.source;
+    refs_cfa_array from = source->arrays[i];
+    uint64_t begin[REFS_MAX_RANK] = {0}, start[REFS_MAX_RANK] = {0}, count[REFS_MAX_RANK];
+    size_t n = from.variable.dtype.size;
+    for (size_t d = 0; d < from.variable.rank; d++) {
+        count[d] = d == of.d ? of.at->size : from.shape[d];
+        if (d != of.d && from.shape[d] != to->shape[d]) return REFS_OK;
+        if (!refs_mul_size(n, (size_t)count[d], &n)) return refs_fail_nomem(err);
+    }
+    begin[of.d] = of.at->begin;
+    start[of.d] = of.at->in_master;
+    from.shape = count;
+    refs_buf values = REFS_BUF_INIT;
+    refs_status status = refs_buf_resize(&values, n, err);
+    const refs_cfa_box box = {i, start, count};
+    if (status == REFS_OK && n > 0) status = source->read(source->self, &box, values.data, err);
+    if (status == REFS_OK) copy_box(to, &from, begin, values.data);
+    refs_buf_clear(&values);
+    return status;
+}
+
+/* What is in the gaps of a master, of arrays such as its coordinates. */
+static refs_status copy_gaps(gathering *all, const whole *to, refs_error *err) {
+    const size_t m = all->names.n, size = to->array->variable.dtype.size;
+    const size_t i = all->has_master
+                         ? tool_arrays_find(&all->parts[m].arrays, to->array->variable.path)
+                         : SIZE_MAX;
+    if (i == SIZE_MAX) return REFS_OK;
+    refs_cfa_array from = *array_of(all, m, i);
+    if (from.variable.rank != to->array->variable.rank || from.variable.dtype.size != size)
+        return REFS_OK;
+    for (size_t d = 0; d < from.variable.rank; d++) {
+        const field *of;
+        size_t k;
+        const axis *along = find_axis(all, from.variable.dims[d], &of, &k);
+        for (size_t s = 0; along != NULL && s < along->n; s++)
+            if (along->slices[s].is_gap)
+                REFS_TRY(copy_gap(all, i, to, (gap){d, &along->slices[s]}, err));
+    }
+    return REFS_OK;
+}
+
 static refs_status write_whole(gathering *all, refs_master *master, size_t p, size_t i,
                                refs_error *err) {
     whole made = {.array = array_of(all, p, i)};
@@ -744,6 +874,7 @@ static refs_status write_whole(gathering *all, refs_master *master, size_t p, si
         size_t c = tool_arrays_find(&all->parts[q].arrays, made.array->variable.path);
         if (c != SIZE_MAX) status = copy_part(all, q, c, &made, err);
     }
+    if (status == REFS_OK) status = copy_gaps(all, &made, err);
     if (status == REFS_OK)
         status =
             refs_master_variable(master, &made.array->variable, refs_buf_view(&made.values), err);
@@ -1013,7 +1144,7 @@ static void clear(gathering *all) {
         refs_free(all->fields[f].members);
     }
     refs_free(all->fields);
-    for (size_t p = 0; all->parts != NULL && p < all->names.n; p++) {
+    for (size_t p = 0; all->parts != NULL && p < all->names.n + all->has_master; p++) {
         tool_arrays_close(&all->parts[p].arrays);
         refs_free(all->parts[p].named);
     }

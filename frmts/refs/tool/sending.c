@@ -1,4 +1,5 @@
 /* sending.c -- files that are written for object stores. */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,10 +64,49 @@ refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err) {
     return status;
 }
 
-refs_status tool_sending_send(const tool_sending *sending, refs_error *err) {
-    if (sending->location == NULL) return REFS_OK;
+/* Sends a file of the folder to where it belongs beside the object. */
+static refs_status send_file(const tool_sending *sending, const char *path, refs_error *err) {
+    const char *slash = strrchr(sending->location, '/');
+    const char *within = path + strlen(sending->folder);
+    refs_host *host = sending->session->host;
+    refs_buf location = REFS_BUF_INIT;
     if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
-    return refs_host_upload(sending->session->host, sending->path, sending->location, err);
+    refs_status status = refs_buf_printf(&location, err, "%.*s%s", (int)(slash - sending->location),
+                                         sending->location, within);
+    if (status == REFS_OK) status = refs_host_upload(host, path, (const char *)location.data, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+/* What was written in a folder beside the file: a master names it. */
+static refs_status send_folder(const tool_sending *sending, const char *name, refs_error *err) {
+    refs_buf path = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_printf(&path, err, "%s/%s", sending->folder, name));
+    const size_t size = path.size;
+    DIR *entries = opendir((const char *)path.data);
+    const struct dirent *entry;
+    refs_status status = REFS_OK;
+    while (entries != NULL && status == REFS_OK && (entry = readdir(entries)) != NULL) {
+        if (entry->d_name[0] == '.') continue;
+        path.size = size;
+        status = refs_buf_printf(&path, err, "/%s", entry->d_name);
+        if (status == REFS_OK) status = send_file(sending, (const char *)path.data, err);
+    }
+    if (entries != NULL) closedir(entries);
+    refs_buf_clear(&path);
+    return status;
+}
+
+refs_status tool_sending_send(const tool_sending *sending, refs_error *err) {
+    refs_status status = REFS_OK;
+    if (sending->location == NULL) return REFS_OK;
+    DIR *entries = opendir(sending->folder);
+    const struct dirent *entry;
+    while (entries != NULL && status == REFS_OK && (entry = readdir(entries)) != NULL)
+        if (entry->d_name[0] != '.' && strcmp(entry->d_name, strrchr(sending->path, '/') + 1) != 0)
+            status = send_folder(sending, entry->d_name, err);
+    if (entries != NULL) closedir(entries);
+    return status == REFS_OK ? send_file(sending, sending->path, err) : status;
 }
 
 void tool_sending_close(tool_sending *sending) {

@@ -184,6 +184,7 @@ refs_status tool_sending_open(const tool_session *session, const char *name, too
                               refs_error *err);
 /** Makes the file what the object is. */
 refs_status tool_sending_fetch(const tool_sending *sending, refs_error *err);
+/** Sends what was written in folders beside the file, then the file. */
 refs_status tool_sending_send(const tool_sending *sending, refs_error *err);
 void tool_sending_close(tool_sending *sending);
 
