@@ -36,18 +36,27 @@ std::vector<Struct> OneColumn() {
             Struct().Integer(1, 2).Integer(3, 0).Text(4, "offset")};
 }
 
+Struct Metadata(const std::vector<Struct> &schema, const std::vector<Struct> &groups,
+                int64_t n_rows) {
+    return Struct().Integer(1, 1).List(2, schema).Integer(3, n_rows).List(4, groups);
+}
+
 // A row group of `n_rows` rows, whose one column has pages at [offset, offset + size).
 Struct Group(int64_t n_rows, int64_t offset, int64_t size) {
-    const Struct meta = Struct().Integer(4, 0).Integer(7, size).Integer(9, offset);
+    const Struct meta = Struct()
+                            .Integer(1, 2)
+                            .Path(3, "offset")
+                            .Integer(4, 0)
+                            .Integer(5, n_rows)
+                            .Integer(7, size)
+                            .Integer(9, offset);
     return Struct().List(1, {Struct().Inner(3, meta)}).Integer(3, n_rows);
 }
 
 // A file of one column "offset", whose pages are `pages`.
 std::string WithPages(const std::string &pages, int64_t n_rows) {
-    return WithFooter(Struct()
-                          .List(2, OneColumn())
-                          .List(4, {Group(n_rows, 4, static_cast<int64_t>(pages.size()))}),
-                      pages);
+    const Struct group = Group(n_rows, 4, static_cast<int64_t>(pages.size()));
+    return WithFooter(Metadata(OneColumn(), {group}, n_rows), pages);
 }
 
 // A data page, plain, that says of itself what it is told to.
@@ -102,9 +111,7 @@ TEST(ParquetMalformed, FootersContradictThemselves) {
         {Struct().List(4, {Group(1, 4, 0)}), "corrupt: a row group has 1 columns and the schema 0"},
         {Struct().List(2, OneColumn()).List(4, {Group(1, 2, 0)}), "corrupt: pages are [2+0]"},
         {Struct().List(2, OneColumn()).List(4, {Group(1, 4, -1)}), "corrupt: pages are [4+-1]"},
-        {Struct()
-             .List(2, OneColumn())
-             .List(4, {Group(1, 4, 0)})
+        {Metadata(OneColumn(), {Group(1, 4, 0)}, 1)
              .Field(2, Struct::kList, "\x2c" + OneColumn()[0].Bytes() + OneColumn()[1].Bytes()),
          "corrupt: row groups and schema do not fit each other"},
         {Struct().Field(2, Struct::kList, std::string("\x15\x02")),
@@ -113,14 +120,27 @@ TEST(ParquetMalformed, FootersContradictThemselves) {
          "corrupt: row groups are not a list"},
         {Struct().List(2, {Struct().Text(4, "r"), Struct().Text(4, "c").Integer(5, INT64_MAX)}),
          "corrupt: a column has 9223372036854775807 children"},
-        {Struct().List(2, OneColumn()).List(4, {Group(1, 4, INT64_MAX)}),
-         "corrupt: column offset: pages [4+9223372036854775807] are not in the file of 64 bytes"},
-        {Struct()
-             .List(2, OneColumn())
-             .List(4, {Group(INT64_MAX, 4, 0), Group(INT64_MAX, 4, 0), Group(INT64_MAX, 4, 0)}),
-         "over a limit: 18446744073709551615 rows are over the limit of 1000"},
-        {Struct().List(2, OneColumn()).List(4, {Group(3, 4, 0)}),
+        {Metadata(OneColumn(), {Group(1, 4, INT64_MAX)}, 1),
+         "corrupt: column offset: pages [4+9223372036854775807] are not in the file of 81 bytes"},
+        {Metadata(OneColumn(), {Group(INT64_MAX, 4, 0)}, INT64_MAX),
+         "over a limit: 9223372036854775807 rows are over the limit of 1000"},
+        {Metadata(OneColumn(), {Group(3, 4, 0)}, 3),
          "corrupt: column offset: pages end 3 rows too early"},
+        {Struct().List(2, OneColumn()).Integer(3, 0).List(4, {}),
+         "corrupt: its footer is not complete"},
+        {Struct().Integer(1, 1).List(2, OneColumn()).List(4, {}),
+         "corrupt: its footer is not complete"},
+        {Struct().Integer(1, 1).List(2, OneColumn()).Integer(3, 0),
+         "corrupt: its footer is not complete"},
+        {Struct().Integer(1, 1).Integer(3, 0).List(4, {}), "corrupt: its footer is not complete"},
+        {Metadata(OneColumn(), {Group(3, 4, 0)}, 5),
+         "corrupt: its row groups have 3 rows, and it says 5"},
+        {Metadata({OneColumn()[0]}, {}, 0),
+         "corrupt: the columns of the schema are not as many as it says"},
+        {Metadata({OneColumn()[0], OneColumn()[1], OneColumn()[1]}, {}, 0),
+         "corrupt: the columns of the schema are not as many as it says"},
+        {Metadata({OneColumn()[0], Struct().Integer(1, 2).Text(4, "size")}, {Group(3, 4, 0)}, 3),
+         "corrupt: a row group has a column that the schema does not have"},
     };
     for (const auto &c : cases) EXPECT_EQ(Said(WithFooter(c.footer)), c.said);
 }
@@ -132,14 +152,21 @@ TEST(ParquetMalformed, NestedColumnsMatterOnlyWhereTheyAreWanted) {
                                         Struct().Integer(1, 2).Integer(3, 0).Text(4, "path"),
                                         Struct().Integer(1, 2).Integer(3, 0).Text(4, "path"),
                                         Struct().Integer(1, 2).Integer(3, 0).Text(4, "offset")};
-    const Struct chunk = Struct().Inner(3, Struct().Integer(4, 0).Integer(7, 0).Integer(9, 4));
+    const auto meta = [](const char *name, size_t size) {
+        return Struct()
+            .Integer(1, 2)
+            .Path(3, name)
+            .Integer(4, 0)
+            .Integer(5, 1)
+            .Integer(7, static_cast<int64_t>(size))
+            .Integer(9, 4);
+    };
+    const Struct chunk = Struct().Inner(3, meta("path", 0));
     const std::string values = LittleEndian(77, 8);
     const std::string page = Page(1, 8, 8, values);
-    const Struct last = Struct().Inner(
-        3, Struct().Integer(4, 0).Integer(7, static_cast<int64_t>(page.size())).Integer(9, 4));
-    const std::string file = WithFooter(
-        Struct().List(2, schema).List(4, {Struct().List(1, {chunk, chunk, last}).Integer(3, 1)}),
-        page);
+    const Struct last = Struct().Inner(3, meta("offset", page.size()));
+    const Struct group = Struct().List(1, {chunk, chunk, last}).Integer(3, 1);
+    const std::string file = WithFooter(Metadata(schema, {group}, 1), page);
     const TableUnderTest table(file, {"path", "offset"});
     ASSERT_EQ(table.status, REFS_OK) << table.error.message;
     EXPECT_EQ(table.column(0).kind, REFS_PARQUET_NOTHING);
@@ -211,7 +238,7 @@ TEST(ParquetMalformed, LevelsAreLongerThanTheirPage) {
     std::vector<Struct> schema = OneColumn();
     schema[1] = Struct().Integer(1, 2).Integer(3, 1).Text(4, "offset");
     const Struct group = Group(1, 4, static_cast<int64_t>(page.size()) + 8);
-    EXPECT_EQ(Said(WithFooter(Struct().List(2, schema).List(4, {group}),
+    EXPECT_EQ(Said(WithFooter(Metadata(schema, {group}, 1),
                               page + LittleEndian(5, 4) + "abcd")),
               "corrupt: column offset: definition levels of 5 bytes are cut");
 }
@@ -248,7 +275,7 @@ TEST(ParquetMalformed, OldLevelsAreNotRead) {
     std::vector<Struct> schema = OneColumn();
     schema[1] = Struct().Integer(1, 2).Integer(3, 1).Text(4, "offset");
     const Struct group = Group(1, 4, static_cast<int64_t>(page.size()) + 8);
-    EXPECT_EQ(Said(WithFooter(Struct().List(2, schema).List(4, {group}), page + "12345678")),
+    EXPECT_EQ(Said(WithFooter(Metadata(schema, {group}, 1), page + "12345678")),
               "not supported: column offset: encoding 4 of levels is not read");
 }
 
@@ -305,6 +332,25 @@ TEST(ParquetMalformed, CutsAnywhereAreErrors) {
         for (size_t size = 0; size < file.size(); size++)
             EXPECT_EQ(Said(file.substr(0, size)).substr(0, 7), "corrupt") << size;
     }
+}
+
+TEST(ParquetMalformed, FootersThatAreDamagedLoseNoRow) {
+    const std::vector<const char *> names = {"path", "offset"};
+    const std::string file = File(SmallColumns(), Layout());
+    const TableUnderTest whole(file, names);
+    ASSERT_EQ(whole.status, REFS_OK);
+    size_t size = 0;
+    for (size_t i = 0; i < 4; i++)
+        size |= static_cast<size_t>(static_cast<uint8_t>(file[file.size() - 8 + i])) << 8 * i;
+    for (size_t i = file.size() - 8 - size; i < file.size(); i++)
+        for (int bit = 0; bit < 8; bit++) {
+            std::string damaged = file;
+            damaged[i] = static_cast<char>(damaged[i] ^ 1 << bit);
+            const TableUnderTest table(damaged, names);
+            if (table.status != REFS_OK) continue;
+            EXPECT_EQ(table.All(0), whole.All(0)) << i << " " << bit;
+            EXPECT_EQ(table.All(1), whole.All(1)) << i << " " << bit;
+        }
 }
 
 TEST(ParquetMalformed, AnyByteMayBeWrong) {

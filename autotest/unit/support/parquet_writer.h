@@ -64,6 +64,10 @@ class Struct {
     Struct &Text(int id, const std::string &text) {
         return Field(id, kBinary, Varint(text.size()) + text);
     }
+    /// A list of one text, as the path of a column is.
+    Struct &Path(int id, const std::string &name) {
+        return Field(id, kList, std::string(1, 1 << 4 | kBinary) + Varint(name.size()) + name);
+    }
     Struct &Inner(int id, const Struct &inner) { return Field(id, kStruct, inner.Bytes()); }
     Struct &List(int id, const std::vector<Struct> &items) {
         std::string bytes = items.size() < 15
@@ -225,7 +229,7 @@ class Writer {
             row = page_end;
         }
         Struct meta;
-        meta.Integer(1, column.type).Integer(4, layout_.codec);
+        meta.Integer(1, column.type).Path(3, column.name).Integer(4, layout_.codec);
         meta.Integer(5, static_cast<int64_t>(end - begin));
         meta.Integer(7, static_cast<int64_t>(bytes_.size() - first));
         meta.Integer(9, static_cast<int64_t>(data));

@@ -65,10 +65,15 @@ static refs_status add_leaf(refs_parquet_footer *footer, const refs_parquet_leaf
     return REFS_OK;
 }
 
+static refs_status fail_schema(refs_error *err) {
+    return refs_fail(err, REFS_CORRUPT, "the columns of the schema are not as many as it says");
+}
+
 /* The schema is a tree, parents before their children; the first element is the root. */
 static refs_status read_schema(refs_thrift *thrift, refs_parquet_footer *footer, refs_error *err) {
     refs_thrift_type type;
     size_t n = 0, n_nested = 0; /* elements that belong to a nested column and are still to come */
+    size_t n_awaited = 1;       /* elements whose parents have come */
     REFS_TRY(refs_thrift__list(thrift, &type, &n, err));
     if (type != REFS_THRIFT_STRUCT) return refs_fail(err, REFS_CORRUPT, "the schema is not a list");
     for (size_t i = 0; i < n; i++) {
@@ -77,6 +82,8 @@ static refs_status read_schema(refs_thrift *thrift, refs_parquet_footer *footer,
         if (element.n_children < 0 || (uint64_t)element.n_children > n)
             return refs_fail(err, REFS_CORRUPT, "a column has %lld children",
                              (long long)element.n_children);
+        if (n_awaited == 0) return fail_schema(err);
+        n_awaited += (size_t)element.n_children - 1;
         if (i == 0) continue;
         bool is_nested = n_nested > 0;
         if (is_nested) n_nested--;
@@ -86,22 +93,41 @@ static refs_status read_schema(refs_thrift *thrift, refs_parquet_footer *footer,
                                   element.converted == CONVERTED_UINT_32, is_nested};
         REFS_TRY(add_leaf(footer, &leaf, err));
     }
-    return REFS_OK;
+    return n_awaited == 0 ? REFS_OK : fail_schema(err);
 }
 
 /* -- ColumnChunk and RowGroup -------------------------------------------------------------------
  */
 
 typedef struct column_meta {
-    int64_t codec, size, data_offset, dictionary_offset;
+    refs_bytes name; /* the last part of its path */
+    int64_t type, codec, n_values, size, data_offset, dictionary_offset;
 } column_meta;
+
+static refs_status read_path(refs_thrift *thrift, refs_bytes *name, refs_error *err) {
+    refs_thrift_type type;
+    size_t n = 0;
+    REFS_TRY(refs_thrift__list(thrift, &type, &n, err));
+    if (type != REFS_THRIFT_BINARY)
+        return refs_fail(err, REFS_CORRUPT, "the path of a column is not a list of names");
+    for (size_t i = 0; i < n; i++) REFS_TRY(refs_thrift__binary(thrift, name, err));
+    return REFS_OK;
+}
 
 static refs_status read_column_meta_field(refs_thrift *thrift, const refs_thrift_field *field,
                                           void *into, bool *known, refs_error *err) {
     column_meta *meta = into;
     switch (field->id) {
+    case 1:
+        return take_integer(thrift, field, &meta->type, known, err);
+    case 3:
+        if (field->type != REFS_THRIFT_LIST) return REFS_OK;
+        *known = true;
+        return read_path(thrift, &meta->name, err);
     case 4:
         return take_integer(thrift, field, &meta->codec, known, err);
+    case 5:
+        return take_integer(thrift, field, &meta->n_values, known, err);
     case 7:
         return take_integer(thrift, field, &meta->size, known, err);
     case 9:
@@ -136,7 +162,18 @@ static refs_status add_piece(refs_parquet_footer *footer, const column_meta *met
     return REFS_OK;
 }
 
-static refs_status read_columns(refs_thrift *thrift, refs_parquet_footer *footer, refs_error *err) {
+/* A footer says twice what a column is. */
+static refs_status check_column(const column_meta *meta, const refs_parquet_leaf *leaf,
+                                refs_error *err) {
+    if (meta->type == leaf->type && meta->name.size == leaf->name.size &&
+        memcmp(meta->name.data, leaf->name.data, leaf->name.size) == 0)
+        return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "a row group has a column that the schema does not have");
+}
+
+/* `n_values` is -1, or how many values each column has that is not nested: as many as rows. */
+static refs_status read_columns(refs_thrift *thrift, refs_parquet_footer *footer, int64_t *n_values,
+                                refs_error *err) {
     refs_thrift_type type;
     size_t n = 0;
     REFS_TRY(refs_thrift__list(thrift, &type, &n, err));
@@ -144,9 +181,16 @@ static refs_status read_columns(refs_thrift *thrift, refs_parquet_footer *footer
         return refs_fail(err, REFS_CORRUPT, "a row group has %zu columns and the schema %zu", n,
                          footer->n_leaves);
     for (size_t i = 0; i < n; i++) {
-        column_meta meta = {.size = -1};
+        const refs_parquet_leaf *leaf = &footer->leaves[i];
+        column_meta meta = {.type = -1, .n_values = -1, .size = -1};
         REFS_TRY(read_struct(thrift, read_column_chunk_field, &meta, err));
+        REFS_TRY(check_column(&meta, leaf, err));
         REFS_TRY(add_piece(footer, &meta, err));
+        if (leaf->is_nested || *n_values == meta.n_values) continue;
+        if (*n_values >= 0)
+            return refs_fail(err, REFS_CORRUPT, "columns have %lld and %lld values",
+                             (long long)*n_values, (long long)meta.n_values);
+        *n_values = meta.n_values;
     }
     return REFS_OK;
 }
@@ -154,6 +198,7 @@ static refs_status read_columns(refs_thrift *thrift, refs_parquet_footer *footer
 typedef struct row_group {
     refs_parquet_footer *footer;
     int64_t n_rows;
+    int64_t n_values; /* of a column, or -1 */
 } row_group;
 
 static refs_status read_row_group_field(refs_thrift *thrift, const refs_thrift_field *field,
@@ -162,14 +207,15 @@ static refs_status read_row_group_field(refs_thrift *thrift, const refs_thrift_f
     if (field->id == 3) return take_integer(thrift, field, &group->n_rows, known, err);
     if (field->id != 1 || field->type != REFS_THRIFT_LIST) return REFS_OK;
     *known = true;
-    return read_columns(thrift, group->footer, err);
+    return read_columns(thrift, group->footer, &group->n_values, err);
 }
 
 static refs_status add_group(refs_thrift *thrift, refs_parquet_footer *footer, refs_error *err) {
-    row_group group = {footer, -1};
+    row_group group = {footer, -1, -1};
     size_t n_pieces = footer->n_pieces;
     REFS_TRY(read_struct(thrift, read_row_group_field, &group, err));
-    if (group.n_rows < 0 || footer->n_pieces - n_pieces != footer->n_leaves)
+    if (group.n_rows < 0 || footer->n_pieces - n_pieces != footer->n_leaves ||
+        (group.n_values >= 0 && group.n_values != group.n_rows))
         return refs_fail(err, REFS_CORRUPT, "row group %zu is not complete", footer->n_groups);
     if (!refs_grow((void **)&footer->group_rows, &footer->groups_capacity, footer->n_groups,
                    sizeof *footer->group_rows))
@@ -192,11 +238,43 @@ static refs_status read_row_groups(refs_thrift *thrift, refs_parquet_footer *foo
 /* -- FileMetaData -------------------------------------------------------------------------------
  */
 
+typedef struct file_metadata {
+    refs_parquet_footer *footer;
+    bool has_version, has_groups;
+    int64_t n_rows, version;
+} file_metadata;
+
 static refs_status read_file_field(refs_thrift *thrift, const refs_thrift_field *field, void *into,
                                    bool *known, refs_error *err) {
+    file_metadata *metadata = into;
+    if (field->id == 1) {
+        metadata->has_version = true;
+        return take_integer(thrift, field, &metadata->version, known, err);
+    }
+    if (field->id == 3) return take_integer(thrift, field, &metadata->n_rows, known, err);
     if (field->type != REFS_THRIFT_LIST || (field->id != 2 && field->id != 4)) return REFS_OK;
     *known = true;
-    return field->id == 2 ? read_schema(thrift, into, err) : read_row_groups(thrift, into, err);
+    if (field->id == 2) return read_schema(thrift, metadata->footer, err);
+    metadata->has_groups = true;
+    return read_row_groups(thrift, metadata->footer, err);
+}
+
+/* All four are required. */
+static refs_status check_metadata(const file_metadata *metadata, refs_error *err) {
+    const refs_parquet_footer *footer = metadata->footer;
+    uint64_t n_rows = 0;
+    if (!metadata->has_version || !metadata->has_groups || metadata->n_rows < 0 ||
+        footer->n_leaves == 0)
+        return refs_fail(err, REFS_CORRUPT, "its footer is not complete");
+    for (size_t i = 0; i < footer->n_groups; i++)
+        if (!refs_add_u64(n_rows, footer->group_rows[i], &n_rows)) n_rows = UINT64_MAX;
+    if (n_rows != (uint64_t)metadata->n_rows)
+        return refs_fail(err, REFS_CORRUPT, "its row groups have %llu rows, and it says %lld",
+                         (unsigned long long)n_rows, (long long)metadata->n_rows);
+    /* Otherwise there were two schemas. */
+    if (footer->n_pieces != footer->n_groups * footer->n_leaves)
+        return refs_fail(err, REFS_CORRUPT, "row groups and schema do not fit each other");
+    return REFS_OK;
 }
 
 static refs_status find_metadata(refs_bytes file, refs_bytes *metadata, refs_error *err) {
@@ -221,11 +299,12 @@ refs_status refs_parquet__read_footer(refs_bytes file, refs_parquet_footer *foot
     memset(footer, 0, sizeof *footer);
     refs_thrift thrift = {{NULL, 0}, 0, 0};
     REFS_TRY(find_metadata(file, &thrift.bytes, err));
-    REFS_TRY(read_struct(&thrift, read_file_field, footer, err));
-    /* Otherwise there were two schemas. */
-    if (footer->n_pieces != footer->n_groups * footer->n_leaves)
-        return refs_fail(err, REFS_CORRUPT, "row groups and schema do not fit each other");
-    return REFS_OK;
+    file_metadata metadata = {.footer = footer, .n_rows = -1};
+    REFS_TRY(read_struct(&thrift, read_file_field, &metadata, err));
+    if (thrift.at != thrift.bytes.size)
+        return refs_fail(err, REFS_CORRUPT, "its footer ends %zu bytes before its end",
+                         thrift.bytes.size - thrift.at);
+    return check_metadata(&metadata, err);
 }
 
 void refs_parquet__footer_clear(refs_parquet_footer *footer) {
