@@ -103,6 +103,10 @@ def check(folder, name, expected):
     overviews = [band.GetOverview(i).XSize for i in range(band.GetOverviewCount())]
     if overviews != expected.get("overviews", []):
         wrong.append(f"has overviews {overviews}, not {expected.get('overviews', [])}")
+    for i in range(len(overviews)): # of numbers that grow from the first row to the last
+        rows = band.GetOverview(i).ReadAsArray()[:, 0]
+        if not all(a < b for a, b in zip(rows, rows[1:])):
+            wrong.append(f"overview {i} is upside down")
     if name == "node" and found.GetMetadataItem("AREA_OR_POINT") != "Point":
         wrong.append("is not of points")
     for problem in wrong:

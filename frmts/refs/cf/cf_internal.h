@@ -69,8 +69,22 @@ const refs_array_meta *refs_cf__resolve(const refs_cf__input *input, refs_str na
 
 /* -- describe.c -------------------------------------------------------------------------------- */
 
-/** Decides which dimensions are the raster. */
-void refs_cf__choose_raster_view(const refs_cf__input *input, refs_cf_description *description);
+/** Decides which dimensions of the array, seen by itself, are the raster. */
+void refs_cf__choose_own_view(const refs_cf__input *input, refs_cf_description *description);
+
+/* -- multiscales.c: one raster in several sizes ------------------------------------------------ */
+
+/** The largest array of which `array` shows the raster in fewer pixels; itself where it is none's
+ * overview. */
+const refs_array_meta *refs_cf__full_resolution(const refs_hierarchy *hierarchy,
+                                                const refs_array_meta *array);
+
+/* -- overview.c -------------------------------------------------------------------------------- */
+
+/** Shows the rows of a level in the order in which those of `full`, described by `whole`, are shown
+ * that they were made of; unless both say that they lie in the same place. */
+void refs_cf__order_overview(const refs_array_meta *level, refs_cf_description *own,
+                             const refs_array_meta *full, const refs_cf_description *whole);
 
 /* -- axes.c: what runs along a dimension ------------------------------------------------------- */
 

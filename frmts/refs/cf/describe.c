@@ -2,7 +2,7 @@
 #include "cf_internal.h"
 
 /* Classic rasters: the last two dimensions are the raster, as the netCDF driver has it. */
-void refs_cf__choose_raster_view(const refs_cf__input *input, refs_cf_description *description) {
+void refs_cf__choose_own_view(const refs_cf__input *input, refs_cf_description *description) {
     size_t rank = input->array->rank;
     description->x_dim = rank > 0 ? rank - 1 : REFS_CF_NO_DIM;
     description->y_dim = rank > 1 ? rank - 2 : REFS_CF_NO_DIM;
@@ -80,19 +80,42 @@ static refs_status place_grid(const refs_cf__input *input, refs_cf__frame *frame
     return choose_crs(input, frame, description, err);
 }
 
+static refs_status place(const refs_cf__input *input, refs_cf__frame *frame,
+                         refs_cf_description *description, refs_error *err) {
+    bool tiff = refs_cf__is_tiff(input);
+    REFS_TRY(tiff ? refs_cf__place_tiff(input, description, err)
+                  : place_grid(input, frame, description, err));
+    if (!tiff) REFS_TRY(refs_cf__place_grib(input, description, err));
+    return refs_cf__place_geozarr(input, description, err);
+}
+
+/* The raster that an overview is of is placed for this, too. */
+static refs_status order_overview(const refs_cf__input *input, const refs_array_meta *full,
+                                  refs_cf_description *description, refs_error *err) {
+    refs_cf__input full_input = {input->hierarchy, full, input->options};
+    refs_cf_description whole = {.sample_axis = REFS_CF_NO_DIM};
+    refs_cf__frame frame = {.mapping = NULL};
+    refs_cf__crs_clear(&frame.crs);
+    refs_cf__choose_own_view(&full_input, &whole);
+    refs_status status = place(&full_input, &frame, &whole, err);
+    if (status == REFS_OK) refs_cf__order_overview(input->array, description, full, &whole);
+    refs_cf__crs_clear(&frame.crs);
+    refs_cf_description_clear(&whole);
+    return status;
+}
+
 static refs_status describe_all(const refs_cf__input *input, refs_cf__frame *frame,
                                 refs_cf_description *description, refs_error *err) {
-    bool tiff = refs_cf__is_tiff(input);
-    refs_cf__choose_raster_view(input, description);
+    const refs_array_meta *full = refs_cf__full_resolution(input->hierarchy, input->array);
+    const refs_cf__input full_input = {input->hierarchy, full, input->options};
+    refs_cf__choose_own_view(&full_input, description);
     REFS_TRY(refs_cf__describe_packing(input, description, err));
     REFS_TRY(refs_cf__describe_flags(input, description, err));
     REFS_TRY(describe_unit(input, description, err));
     REFS_TRY(refs_cf__describe_bands(input, description, err));
     REFS_TRY(refs_cf__select(input, description, err));
-    REFS_TRY(tiff ? refs_cf__place_tiff(input, description, err)
-                  : place_grid(input, frame, description, err));
-    if (!tiff) REFS_TRY(refs_cf__place_grib(input, description, err));
-    REFS_TRY(refs_cf__place_geozarr(input, description, err));
+    REFS_TRY(place(input, frame, description, err));
+    if (full != input->array) REFS_TRY(order_overview(input, full, description, err));
     refs_cf__turn_longitudes(input, &frame->axes, description);
     REFS_TRY(refs_cf__describe_metadata(input, frame->mapping, description, err));
     return refs_cf__describe_band_items(input, description, err);

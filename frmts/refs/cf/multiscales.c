@@ -131,18 +131,15 @@ static void find_siblings(const refs_array_meta *array, siblings *found) {
     }
 }
 
-/* Whether `small` has fewer pixels than `large` and is like it in all else. */
-static bool is_reduced(const refs_hierarchy *hierarchy, const refs_array_meta *small,
+/* Whether `small` has fewer pixels than `large`, which `view` is of, and is like it in all else. */
+static bool is_reduced(const refs_cf_description *view, const refs_array_meta *small,
                        const refs_array_meta *large) {
-    refs_cf_description view = {.x_dim = REFS_CF_NO_DIM, .y_dim = REFS_CF_NO_DIM};
-    const refs_cf__input input = {.hierarchy = hierarchy, .array = large};
-    refs_cf__choose_raster_view(&input, &view);
     if (small->rank != large->rank || small->dtype.type != large->dtype.type ||
         small->dtype.size != large->dtype.size)
         return false;
     bool is_smaller = false;
     for (size_t dim = 0; dim < large->rank; dim++) {
-        bool in_picture = dim == view.x_dim || dim == view.y_dim;
+        bool in_picture = dim == view->x_dim || dim == view->y_dim;
         if (small->shape[dim] > large->shape[dim] || small->shape[dim] == 0) return false;
         if (small->shape[dim] < large->shape[dim] && !in_picture) return false;
         is_smaller = is_smaller || small->shape[dim] < large->shape[dim];
@@ -150,11 +147,18 @@ static bool is_reduced(const refs_hierarchy *hierarchy, const refs_array_meta *s
     return is_smaller;
 }
 
+static refs_cf_description view_of(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    refs_cf_description view = {.x_dim = REFS_CF_NO_DIM, .y_dim = REFS_CF_NO_DIM};
+    const refs_cf__input input = {.hierarchy = hierarchy, .array = array};
+    refs_cf__choose_own_view(&input, &view);
+    return view;
+}
+
 /* Of two levels that are both smaller than a third, the larger one goes first. */
-static void insert_by_size(const refs_hierarchy *hierarchy, const refs_array_meta *array,
+static void insert_by_size(const refs_cf_description *view, const refs_array_meta *array,
                            const refs_array_meta **overviews, size_t n) {
     size_t at = n;
-    for (; at > 0 && is_reduced(hierarchy, overviews[at - 1], array); at--)
+    for (; at > 0 && is_reduced(view, overviews[at - 1], array); at--)
         overviews[at] = overviews[at - 1];
     overviews[at] = array;
 }
@@ -164,17 +168,27 @@ size_t refs_cf_find_overviews(const refs_hierarchy *hierarchy, const refs_array_
     siblings found = {.hierarchy = hierarchy};
     size_t n = 0;
     find_siblings(array, &found);
+    if (found.n == 0) return 0;
+    refs_cf_description view = view_of(hierarchy, refs_cf__full_resolution(hierarchy, array));
     for (size_t i = 0; i < found.n; i++)
-        if (is_reduced(hierarchy, found.arrays[i], array))
-            insert_by_size(hierarchy, found.arrays[i], overviews, n++);
+        if (is_reduced(&view, found.arrays[i], array))
+            insert_by_size(&view, found.arrays[i], overviews, n++);
     return n;
 }
 
-bool refs_cf_is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+const refs_array_meta *refs_cf__full_resolution(const refs_hierarchy *hierarchy,
+                                                const refs_array_meta *array) {
     siblings found = {.hierarchy = hierarchy};
-    if (array->status != REFS_OK) return false;
+    const refs_array_meta *full = array;
+    if (array->status != REFS_OK) return array;
     find_siblings(array, &found);
-    for (size_t i = 0; i < found.n; i++)
-        if (is_reduced(hierarchy, array, found.arrays[i])) return true;
-    return false;
+    for (size_t i = 0; i < found.n; i++) {
+        refs_cf_description view = view_of(hierarchy, found.arrays[i]);
+        if (is_reduced(&view, full, found.arrays[i])) full = found.arrays[i];
+    }
+    return full;
+}
+
+bool refs_cf_is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+    return refs_cf__full_resolution(hierarchy, array) != array;
 }
