@@ -166,6 +166,39 @@ class Readers(Steps):
         self.expect(self.open(), range(25))
 
 
+    def test_that_opened_before_it_was_written_anew_never_mix_states(self):
+        run("combine", self.write(5, 3), "--along", "time", "--record-size", "7", "-o", "all.parq")
+        before = self.open().GetRootGroup().OpenMDArray("t")
+        self.assertEqual(before.ReadAsArray([0, 0], [1, 2]).tolist(), [[500, 501]])
+        self.assertIn("was written anew", self.append(0, 3))
+        with self.assertRaisesRegex(RuntimeError, "all.parq: the set was written anew since it was opened"):
+            before.ReadAsArray([2, 10], [1, 5])
+        self.expect(self.open(), [0, 1, 2, 5, 6, 7])
+        before = self.open().GetRootGroup().OpenMDArray("t")
+        os.rename("all.parq", "elsewhere.parq")
+        with self.assertRaisesRegex(RuntimeError, "not there any more"):
+            before.ReadAsArray()
+
+    def test_that_open_while_it_is_written_anew_see_whole_states(self):
+        run("combine", self.write(12, 5), "--along", "time", "--record-size", "7", "-o", "all.parq")
+        names = [self.write(step, 1) for step in range(11, -1, -1)]
+        with subprocess.Popen(["sh", "-c", 'refs=$0; for name; do "$refs" append -q all.parq "$name" --along time || exit; done',
+                               REFS, *names]) as appending:
+            while appending.poll() is None:
+                shown = subprocess.run([REFS, "info", "all.parq", "t[0,19]", "--json"], capture_output=True, text=True,
+                                       check=False)
+                if shown.returncode != 0:
+                    self.assertIn("written anew", shown.stderr)
+                dataset = self.open()
+                array = dataset.GetRootGroup().OpenMDArray("time")
+                try:
+                    self.expect(dataset, range(17 - array.GetDimensions()[0].GetSize(), 17))
+                except RuntimeError as problem:
+                    self.assertRegex(str(problem), "written anew|not there any more")
+        self.assertEqual(appending.returncode, 0)
+        self.expect(self.open(), range(17))
+
+
 class Failures(Steps):
     def test_leave_the_set_as_it_was(self):
         self.make(5)

@@ -9,6 +9,7 @@
 #include "refs/fork.h"
 #include "refs/intern.h"
 #include "rewrites.h"
+#include "same_folder.h"
 #include "set.h"
 
 struct refs_parquet_set {
@@ -20,6 +21,7 @@ struct refs_parquet_set {
     uint64_t record_size;
     refs_chunk_grids grids;
     refs_block_cache *records;
+    int kept; /* the folder; or -1 */
 
     pthread_mutex_t lock; /* guards what follows */
     refs_intern locations;
@@ -104,6 +106,14 @@ static refs_status load_record(void *user, refs_block_id id, refs_loaded_block *
                 refs_refset__record_open(set->vfs, (const char *)name.data, n_rows, record, err);
         refs_buf_clear(&name);
     }
+    if (status == REFS_OK || status == REFS_NOT_FOUND) {
+        const refs_status same = refs_refset__folder_check(set->kept, set->folder, err);
+        if (same != REFS_OK) {
+            refs_block_release(record->block);
+            *record = (refs_loaded_block){NULL, 0};
+            return same;
+        }
+    }
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
@@ -127,6 +137,7 @@ refs_status refs_refset__parquet_open(const refs_parquet_source *source, refs_se
     refs_parquet_set *opened = refs_calloc(1, sizeof *opened);
     if (opened == NULL) return refs_fail_nomem(err);
     pthread_mutex_init(&opened->lock, NULL);
+    opened->kept = source->kept;
     refs_status status = fill(opened, source, builder, err);
     if (status == REFS_OK)
         *set = opened;
@@ -138,6 +149,7 @@ refs_status refs_refset__parquet_open(const refs_parquet_source *source, refs_se
 void refs_refset__parquet_free(void *self) {
     refs_parquet_set *set = self;
     if (set == NULL) return;
+    refs_refset__folder_release(set->kept);
     refs_block_cache_free(set->records);
     refs_refset__chunk_grids_clear(&set->grids);
     refs_intern_clear(&set->locations);

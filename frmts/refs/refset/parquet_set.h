@@ -19,6 +19,7 @@ typedef struct refs_parquet_source {
     refs_str folder; /**< its location, without a slash at the end */
     const refs_json *document;
     const refs_set_options *options;
+    int kept; /**< the folder (same_folder.h), which the set takes, also where that fails; or -1 */
 } refs_parquet_source;
 
 /** Adds the metadata in the document to `builder` and prepares looking up chunks. Of the source,

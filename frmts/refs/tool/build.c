@@ -575,6 +575,19 @@ static bool lock_set(const char *set, int *folder) {
     return false;
 }
 
+/* Who has a set open that was written anew would read record files of the new one behind metadata
+ * of the old one. */
+static void tell_anew(const char *set, int folder) {
+    struct stat was, is;
+    if (folder < 0 || fstat(folder, &was) != 0 || stat(set, &is) != 0 || was.st_ino == is.st_ino)
+        return;
+    fprintf(
+        stderr,
+        "refs: warning: %s: was written anew, as not only steps at its end were added: programs "
+        "that have it open have to open it again\n",
+        set);
+}
+
 tool_exit tool_append_verb(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     int folder;
@@ -587,6 +600,7 @@ tool_exit tool_append_verb(const tool_arguments *arguments) {
     if (!lock_set(set, &folder)) return TOOL_FAILED;
     grow_parquet(set, &options);
     tool_exit result = make(arguments, &arguments->names, set, &options);
+    if (result == TOOL_OK && !arguments->quiet) tell_anew(set, folder);
     if (folder >= 0) close(folder);
     return result;
 }
