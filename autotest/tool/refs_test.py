@@ -430,6 +430,19 @@ class WithoutASet(Folder):
         self.assertEqual({name: content(name) for name in glob.glob("d/*")}, before)
         self.assertEqual(os.listdir(), ["d"])
 
+    def test_save_keeps_the_set_of_one_file(self):
+        for name in ("one.json", "one.parq"):
+            gdal.OpenEx('REFS:"d/0.nc"', gdal.OF_MULTIDIM_RASTER, open_options=[f"SAVE={name}"])
+            self.expect_hours(name, [0])
+        run("index", "d/0.nc", "-o", "again.json")
+        self.assertEqual(content("one.json"), content("again.json"))
+        gdal.OpenEx('REFS:"one.json":/t', open_options=["SAVE=two.parq"])
+        self.expect_hours("two.parq", [0])
+        with self.assertRaisesRegex(RuntimeError, "is one of the files"):
+            gdal.OpenEx('REFS:"one.json"', gdal.OF_MULTIDIM_RASTER, open_options=["SAVE=one.json"])
+        with self.assertRaisesRegex(RuntimeError, "is a data file"):
+            gdal.OpenEx('REFS:"d/0.nc"', gdal.OF_MULTIDIM_RASTER, open_options=["SAVE=d/0.nc"])
+
     def test_a_file_that_changes_is_seen(self):
         self.expect_hours("d/*.nc", [0, 1, 2])
         time.sleep(0.01)
@@ -957,6 +970,22 @@ class Refusals(Folder):
         self.assertIn("a device or a pipe", run("index", "a.nc", "-o", "pipe", status=2))
         self.assertIn("standard output", run("index", "a.nc", "-o", "-", status=2))
         self.assertFalse(os.path.exists("-"))
+
+    def test_ends_of_names_tell_formats_or_are_refused(self):
+        self.write("a.nc", [0])
+        for name in ("a.tif", "a.zarr", "a.kerchunk.txt"):
+            for verb in ("index", "combine", "convert"):
+                said = run(verb, "a.nc", "-o", name, status=2)
+                self.assertIn(f"{name}: its end tells no format: sets end in .json", said)
+                self.assertIn(".nc or .nca", said)
+        self.assertIn("copy it there", run("index", "a.nc", "-o", "s3://bucket/a.json", status=2))
+        self.assertEqual(os.listdir(), ["a.nc"])
+        for name in ("set", "set.json", "set.gz", "set.zst", "set.parquet", "folder/"):
+            run("index", "a.nc", "-o", name)
+            self.expect_hours(name, [0])
+        os.rename("set.json", "set.ref")
+        run("append", "set.ref", self.write("b.nc", [1]), "--along", "time")
+        self.expect_hours("set.ref", [0, 1])
 
     def test_data_files_are_not_written_over(self):
         self.write("a.nc", [0])

@@ -28,6 +28,10 @@ typedef enum refs_write_format {
     REFS_WRITE_PARQUET
 } refs_write_format;
 
+/** REFS_INVALID where the end of a name tells no format: it then lists those that do. A name
+ * without a point is one of JSON. */
+refs_status refs_writer_check_name(const char *path, refs_error *err);
+
 typedef enum refs_write_packing {
     REFS_PACK_BY_NAME, /**< what .gz and .zst (.zstd) mean at the end of the name */
     REFS_PACK_NONE,

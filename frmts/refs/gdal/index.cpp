@@ -227,6 +227,10 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
     refs_set *set = nullptr;
     REFS_TRY(refs_set_open(vfs, location_.c_str(), &options, &set, error));
     set_.reset(set);
+    const std::vector<std::string> itself = {location_};
+    const RefsJoinJob job = {location_,        itself,     vfs, refs_watch_functions(watch_.get()),
+                             context_->http(), openOptions};
+    REFS_TRY(RefsSaveSet(job, set, error));
     if (!isRemote() && location_ == refs_set_document(set)) return REFS_OK;
     document_ = refs_set_document(set);
     takeStamp();

@@ -205,8 +205,7 @@ refs_status checkSave(const RefsJoinJob &job, refs_error *error) {
     for (const std::string &file : job.files)
         if (isSameFile(save, file.c_str()))
             return refs_fail(error, REFS_INVALID,
-                             "%s: is one of the files that are joined: save the set elsewhere",
-                             save);
+                             "%s: is one of the files that the set is of: save it elsewhere", save);
     return REFS_OK;
 }
 
@@ -229,6 +228,27 @@ refs_status write(const RefsJoinJob &job, const refs_set_options &options, const
     refs_writer_free(to.writer);
     if (status == REFS_OK) return refs_set_builder_finish(to.builder, set, error);
     refs_set_builder_free(to.builder);
+    return status;
+}
+
+/** A set as it is, of some variables or of all, to a set of another name. */
+refs_status copySet(const refs_join_part &part, const refs_join_options &options,
+                    const std::string &output, refs_error *error) {
+    refs_join *opened = nullptr;
+    refs_writer *writer = nullptr;
+    REFS_TRY(refs_join_open(&options, &opened, error));
+    const RefsHandle<refs_join, refs_join_free> join(opened);
+    refs_join_sources *states = nullptr;
+    REFS_TRY(refs_join_sources_open(options.vfs, &options.urls, &states, error));
+    const SourcesHandle sources(states);
+    REFS_TRY(refs_join_sources_add(sources.get(), &part, error));
+    REFS_TRY(refs_join_add(join.get(), &part, error));
+    REFS_TRY(refs_writer_open(output.c_str(), nullptr, &writer, error));
+    const refs_join_sink sink = refs_join_sink_of_writer(writer);
+    refs_status status = refs_join_sources_write(sources.get(), writer, error);
+    if (status == REFS_OK) status = refs_join_write(join.get(), &sink, error);
+    if (status == REFS_OK) return refs_writer_finish(writer, error);
+    refs_writer_free(writer);
     return status;
 }
 
@@ -283,14 +303,18 @@ refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &option
 
 refs_status RefsCheckSetName(const char *name, refs_error *error) {
     REFS_TRY(refs_join_check_output(name, error));
-    const std::string text = name;
-    for (const char *suffix : {".json", ".gz", ".zst", ".zstd", ".parq", ".parquet", "/"}) {
-        const size_t size = strlen(suffix);
-        if (text.size() > size && EQUAL(text.c_str() + text.size() - size, suffix)) return REFS_OK;
-    }
-    return refs_fail(error, REFS_INVALID,
-                     "%s: is no name of a set: these end in .json, .json.gz, .json.zst or .parq",
-                     name);
+    return refs_writer_check_name(name, error);
+}
+
+refs_status RefsSaveSet(const RefsJoinJob &job, const refs_set *set, refs_error *error) {
+    const char *save = savedAs(job);
+    if (save == nullptr) return REFS_OK;
+    REFS_TRY(checkSave(job, error));
+    refs_join_options options = REFS_JOIN_OPTIONS_INIT;
+    options.vfs = job.targets;
+    options.http = job.http;
+    options.notes = RefsReportNotes();
+    return copySet({0, job.location.c_str(), set}, options, save, error);
 }
 
 refs_status RefsWriteSetOf(const std::string &file, const std::string &variable,
@@ -302,23 +326,7 @@ refs_status RefsWriteSetOf(const std::string &file, const std::string &variable,
     joinOptions.vfs = RefsVsiSource();
     if (!variable.empty()) joinOptions.variables = variables;
     refs_set *read = nullptr;
-    refs_join *opened = nullptr;
-    refs_writer *writer = nullptr;
     REFS_TRY(refs_set_open(RefsVsiSource(), file.c_str(), &options, &read, error));
     const RefsSetHandle set(read);
-    REFS_TRY(refs_join_open(&joinOptions, &opened, error));
-    const RefsHandle<refs_join, refs_join_free> join(opened);
-    refs_join_sources *states = nullptr;
-    REFS_TRY(refs_join_sources_open(RefsVsiSource(), &joinOptions.urls, &states, error));
-    const SourcesHandle sources(states);
-    const refs_join_part part = {0, file.c_str(), set.get()};
-    REFS_TRY(refs_join_sources_add(sources.get(), &part, error));
-    REFS_TRY(refs_join_add(join.get(), &part, error));
-    REFS_TRY(refs_writer_open(output.c_str(), nullptr, &writer, error));
-    const refs_join_sink sink = refs_join_sink_of_writer(writer);
-    refs_status status = refs_join_sources_write(sources.get(), writer, error);
-    if (status == REFS_OK) status = refs_join_write(join.get(), &sink, error);
-    if (status == REFS_OK) return refs_writer_finish(writer, error);
-    refs_writer_free(writer);
-    return status;
+    return copySet({0, file.c_str(), set.get()}, joinOptions, output, error);
 }

@@ -31,6 +31,9 @@ refs_status RefsCheckSetName(const char *name, refs_error *error);
 refs_status RefsWriteSetOf(const std::string &file, const std::string &variable,
                            const std::string &output, refs_error *error);
 
+/** Saves a set that is open, of the file at the job's location, where SAVE says so. */
+refs_status RefsSaveSet(const RefsJoinJob &job, const refs_set *set, refs_error *error);
+
 /** The set that `refs index` would write of the files, in memory. */
 refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &options, refs_set **set,
                           refs_error *error);

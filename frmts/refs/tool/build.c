@@ -452,6 +452,12 @@ static void tell_unused_rewrites(const build *all) {
                       "--rewrite %s: no name of a source begins so", rewrites->items[i]);
 }
 
+/* An aggregation is a file of netCDF. */
+static bool is_aggregation(const char *output) {
+    const refs_str name = refs_str_from(output);
+    return refs_str_ends(name, ".nc") || refs_str_ends(name, ".nca");
+}
+
 static refs_status run_build(build *all, refs_writer_options *options, refs_error *err) {
     REFS_TRY(set_options(all, err));
     REFS_TRY(choose_dims(all, err));
@@ -465,8 +471,8 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
     if (all->skipped.n == all->names.n)
         return refs_fail(err, REFS_INVALID, "none of the sources can be read: %s",
                          all->skipped.items[0]);
-    REFS_TRY(refs_str_ends(refs_str_from(all->output), ".nc") ? write_aggregation(all, err)
-                                                              : write_set(all, options, err));
+    REFS_TRY(is_aggregation(all->output) ? write_aggregation(all, err)
+                                         : write_set(all, options, err));
     tell_unused_rewrites(all);
     if (all->arguments->resume) remove_kept(all);
     return REFS_OK;
@@ -526,8 +532,25 @@ static tool_exit make(const tool_arguments *arguments, const tool_list *names, c
     return finish(&all, status, &err);
 }
 
+static bool has_known_name(const char *output) {
+    if (tool_is_remote(output)) {
+        fprintf(stderr,
+                "refs: %s: sets are written to files of this machine: write it here, and copy it "
+                "there\n",
+                output);
+        return false;
+    }
+    if (is_aggregation(output) || refs_writer_check_name(output, NULL) == REFS_OK) return true;
+    fprintf(stderr,
+            "refs: %s: its end tells no format: sets end in .json, .json.gz, .json.zst or .parq "
+            "(.parquet, or a slash), a folder of Parquet files, and aggregations in .nc or .nca\n",
+            output);
+    return false;
+}
+
 tool_exit tool_index(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    if (arguments->output != NULL && !has_known_name(arguments->output)) return TOOL_USAGE;
     return make(arguments, &arguments->names, arguments->output, &options);
 }
 

@@ -29,6 +29,19 @@ static refs_write_packing packing_of_name(refs_str path) {
     return REFS_PACK_NONE;
 }
 
+refs_status refs_writer_check_name(const char *path, refs_error *err) {
+    const refs_str name = refs_str_from(path);
+    const size_t slash = refs_str_find_last(name, '/');
+    const refs_str last = refs_str_part(name, slash == SIZE_MAX ? 0 : slash + 1, name.size);
+    if (is_parquet_name(name) || packing_of_name(name) != REFS_PACK_NONE ||
+        refs_str_ends(name, ".json") || refs_str_find(last, '.') == SIZE_MAX)
+        return REFS_OK;
+    return refs_fail(err, REFS_INVALID,
+                     "%s: is no name of a set: these end in .json, .json.gz, .json.zst or .parq "
+                     "(.parquet, or a slash), a folder of Parquet files",
+                     path);
+}
+
 static refs_status check_options(const refs_writer_options *options, refs_error *err) {
     const bool is_parquet = options->format == REFS_WRITE_PARQUET;
     if (options->version > 1)
