@@ -1,4 +1,5 @@
 /* convert_test.cc -- elements as numbers and as strings. */
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -72,6 +73,26 @@ TEST(ArrayConvert, SwapsBothPartsOfComplexNumbers) {
     refs_array__to_host_order(&dtype, elements, 1);
     const uint8_t expected[] = {4, 3, 2, 1, 8, 7, 6, 5};
     EXPECT_EQ(memcmp(elements, expected, 8), 0);
+}
+
+TEST(ArrayConvert, SwapsAnyNumberOfElementsWhereverTheyLie) {
+    const bool host_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    for (size_t size : {2, 4, 8})
+        for (size_t n : {0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 100}) {
+            const refs_dtype dtype = type(REFS_TYPE_INT, size, host_is_little);
+            const size_t before = n % 3;
+            std::string elements, expected;
+            for (size_t i = 0; i < before + n * size + 8; i++)
+                elements += static_cast<char>(i * 37);
+            expected = elements;
+            for (size_t i = 0; i < n; i++) {
+                auto begin = expected.begin() + static_cast<std::ptrdiff_t>(before + i * size);
+                std::reverse(begin, begin + static_cast<std::ptrdiff_t>(size));
+            }
+            auto *at = reinterpret_cast<uint8_t *>(&elements[before]);
+            refs_array__to_host_order(&dtype, at, n);
+            EXPECT_EQ(elements, expected) << n << " elements of " << size;
+        }
 }
 
 TEST(ArrayConvert, WritesUnicodeAsUtf8) {

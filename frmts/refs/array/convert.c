@@ -1,5 +1,6 @@
 /* convert.c -- elements in this machine's byte order, as doubles, as strings. */
 #include "array_internal.h"
+#include "refs/avx2.h"
 #include "refs/half.h"
 #include "refs/utf8.h"
 
@@ -13,27 +14,31 @@ static bool host_is_big_endian(void) {
 }
 
 #define SWAP_ALL(type, swap)                                                                       \
-    for (size_t i = 0; i < n; i++, elements += sizeof(type)) {                                     \
-        type element;                                                                              \
-        memcpy(&element, elements, sizeof element);                                                \
-        element = swap(element);                                                                   \
-        memcpy(elements, &element, sizeof element);                                                \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            type element;                                                                          \
+            memcpy(&element, elements + i * sizeof element, sizeof element);                       \
+            element = swap(element);                                                               \
+            memcpy(elements + i * sizeof element, &element, sizeof element);                       \
+        }                                                                                          \
     }
 
+#define DEFINE_SWAP(width)                                                                         \
+    static void swap_##width(uint8_t *elements, size_t n)                                          \
+        SWAP_ALL(uint##width##_t, __builtin_bswap##width)                                          \
+            REFS_AVX2 static void swap_##width##_avx2(uint8_t *elements, size_t n)                 \
+                SWAP_ALL(uint##width##_t, __builtin_bswap##width)
+
+DEFINE_SWAP(16)
+DEFINE_SWAP(32)
+DEFINE_SWAP(64)
+
 static void swap_all(uint8_t *elements, size_t n, size_t size) {
-    switch (size) {
-    case 2:
-        SWAP_ALL(uint16_t, __builtin_bswap16);
-        break;
-    case 4:
-        SWAP_ALL(uint32_t, __builtin_bswap32);
-        break;
-    case 8:
-        SWAP_ALL(uint64_t, __builtin_bswap64);
-        break;
-    default:
-        break;
-    }
+    typedef void (*swap_loop)(uint8_t * elements, size_t n);
+    static const swap_loop portable[] = {[2] = swap_16, [4] = swap_32, [8] = swap_64};
+    static const swap_loop avx2[] = {[2] = swap_16_avx2, [4] = swap_32_avx2, [8] = swap_64_avx2};
+    swap_loop loop = size <= 8 ? (refs_has_avx2() ? avx2 : portable)[size] : NULL;
+    if (loop != NULL) loop(elements, n);
 }
 
 void refs_array__to_host_order(const refs_dtype *dtype, uint8_t *elements, size_t n) {
