@@ -5,6 +5,9 @@
 /* What is smaller is not worth a call of the system. */
 #define FORGET_FROM (256 * REFS_KIB)
 
+/* Chunks of more bytes are decoded with less memory where that is possible; of fewer, faster. */
+#define IN_PLACE_ABOVE (8 * REFS_MIB)
+
 typedef struct chain_link {
     const refs_codec_type *type;
     void *self;
@@ -202,8 +205,9 @@ static refs_status run_to_fixed(decoding *job, size_t i, uint8_t *dst, refs_erro
 /* Whether what the second link gives can lie where the first one is to put its bytes. */
 static bool ends_in_place(const decoding *job) {
     const refs_chain *chain = job->chain;
-    return chain->n_links > 1 && chain->links[0].type->decode_in_place != NULL &&
-           job->completeness == WHOLE && chain->links[1].decoded_size == chain->decoded_size;
+    return chain->decoded_size > IN_PLACE_ABOVE && chain->n_links > 1 &&
+           chain->links[0].type->decode_in_place != NULL && job->completeness == WHOLE &&
+           chain->links[1].decoded_size == chain->decoded_size;
 }
 
 static refs_status run_in_place(decoding *job, uint8_t *dst, refs_error *err) {
