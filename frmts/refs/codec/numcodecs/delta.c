@@ -12,6 +12,41 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     return refs_codec__recast_open(context, &members, opened, encoded_size, err);
 }
 
+/* -- numbers of the type that they become ------------------------------------------------------ */
+
+#define DEFINE_SUM(name, type)                                                                     \
+    static void name(const uint8_t *restrict src, size_t n, uint8_t *restrict dst) {               \
+        type sum = 0;                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            type number;                                                                           \
+            memcpy(&number, src + i * sizeof number, sizeof number);                               \
+            sum = (type)(sum + number);                                                            \
+            memcpy(dst + i * sizeof sum, &sum, sizeof sum);                                        \
+        }                                                                                          \
+    }
+
+DEFINE_SUM(sum_1, uint8_t)
+DEFINE_SUM(sum_2, uint16_t)
+DEFINE_SUM(sum_4, uint32_t)
+DEFINE_SUM(sum_8, uint64_t)
+DEFINE_SUM(sum_f4, float)
+DEFINE_SUM(sum_f8, double)
+
+typedef void (*sum_alike)(const uint8_t *src, size_t n, uint8_t *dst);
+
+/* NULL: there is none, as the types differ or bytes are swapped. */
+static sum_alike sum_for(const refs_recast *types) {
+    static const sum_alike of_ints[] = {[1] = sum_1, [2] = sum_2, [4] = sum_4, [8] = sum_8};
+    static const sum_alike of_floats[] = {[2] = NULL, [4] = sum_f4, [8] = sum_f8};
+    const refs_number_type *from = &types->encoded, *to = &types->decoded;
+    bool floats = to->kind == REFS_NUMBER_FLOAT;
+    if (from->swapped || to->swapped || from->size != to->size) return NULL;
+    if (floats != (from->kind == REFS_NUMBER_FLOAT)) return NULL;
+    return floats ? of_floats[to->size] : of_ints[to->size];
+}
+
+/* -- any numbers ------------------------------------------------------------------------------- */
+
 static void sum_ints(refs_recast_pass *pass) {
     uint64_t numbers[REFS_NUMBER_BLOCK];
     uint64_t sum = 0;
@@ -39,7 +74,10 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
     const refs_recast *types = self;
     refs_recast_pass pass;
     REFS_TRY(refs_codec__recast_begin(types, encoded, output, &pass, err));
-    if (types->decoded.kind == REFS_NUMBER_FLOAT)
+    sum_alike sum = sum_for(types);
+    if (sum != NULL)
+        sum(pass.src, pass.n_left, pass.dst);
+    else if (types->decoded.kind == REFS_NUMBER_FLOAT)
         sum_doubles(&pass);
     else
         sum_ints(&pass);

@@ -1,12 +1,11 @@
 /* fixedscaleoffset.c -- codec "fixedscaleoffset", and "scale_offset" of Zarr v3, which casts
  * nothing: encoded / scale + offset. NumPy computes that in the encoded type where it is a float,
  * else in doubles. */
-#include "numbers.h"
+#include "scale.h"
 
 typedef struct fixed_scale {
     refs_recast types;
-    double scale;
-    double offset;
+    refs_scaling how;
 } fixed_scale;
 
 /* Only v3's codec may leave a number out, which is then as it was. */
@@ -25,29 +24,38 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
     if (opened == NULL) return refs_fail_nomem(err);
     *self = opened;
     REFS_TRY(refs_codec__recast_open(context, &members, &opened->types, encoded_size, err));
-    opened->scale = 1;
-    opened->offset = 0;
-    REFS_TRY(read_number(context, "scale", &opened->scale, err));
-    REFS_TRY(read_number(context, "offset", &opened->offset, err));
-    opened->scale = refs_codec__round(&opened->types.encoded, opened->scale);
-    opened->offset = refs_codec__round(&opened->types.encoded, opened->offset);
+    opened->how.scale = 1;
+    opened->how.offset = 0;
+    REFS_TRY(read_number(context, "scale", &opened->how.scale, err));
+    REFS_TRY(read_number(context, "offset", &opened->how.offset, err));
+    opened->how.scale = refs_codec__round(&opened->types.encoded, opened->how.scale);
+    opened->how.offset = refs_codec__round(&opened->types.encoded, opened->how.offset);
     return REFS_OK;
+}
+
+/* Numbers of any type. */
+static void scale_blocks(const fixed_scale *codec, refs_recast_pass *pass) {
+    const refs_number_type *type = &codec->types.encoded;
+    double numbers[REFS_NUMBER_BLOCK];
+    for (size_t n; (n = refs_codec__take_doubles(pass, numbers)) > 0;) {
+        for (size_t i = 0; i < n; i++) {
+            double scaled = refs_codec__round(type, numbers[i] / codec->how.scale);
+            numbers[i] = refs_codec__round(type, scaled + codec->how.offset);
+        }
+        refs_codec__put_doubles(pass, numbers, n);
+    }
 }
 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
     const fixed_scale *codec = self;
-    const refs_number_type *type = &codec->types.encoded;
     refs_recast_pass pass;
     REFS_TRY(refs_codec__recast_begin(&codec->types, encoded, output, &pass, err));
-    double numbers[REFS_NUMBER_BLOCK];
-    for (size_t n; (n = refs_codec__take_doubles(&pass, numbers)) > 0;) {
-        for (size_t i = 0; i < n; i++) {
-            double scaled = refs_codec__round(type, numbers[i] / codec->scale);
-            numbers[i] = refs_codec__round(type, scaled + codec->offset);
-        }
-        refs_codec__put_doubles(&pass, numbers, n);
-    }
+    refs_scale scale = refs_codec__scale_for(&codec->types);
+    if (scale != NULL)
+        scale(&codec->how, pass.src, pass.n_left, pass.dst);
+    else
+        scale_blocks(codec, &pass);
     return REFS_OK;
 }
 

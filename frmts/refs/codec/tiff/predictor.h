@@ -15,6 +15,7 @@ typedef struct refs_predictor {
     size_t n_samples; /**< elements of a pixel: all dimensions behind the axis */
     size_t distance;  /**< how many pixels lie between a number and what it is the difference to */
     size_t row_bytes;
+    uint8_t *row; /**< working memory for one, of those who need it while they decode */
 } refs_predictor;
 
 /** Opens a codec from "axis", "dist", "shape" and "dtype"; the last two are the array's where they
