@@ -1165,7 +1165,8 @@ class Options(Case):
             self.assertNotIn("attempts", said)
 
     def test_a_set_that_is_not_answered_costs_its_time_once(self):
-        server = self.serve(faults={name: {"stall_s": 5} for name in ("/refs", "/refs/.zmetadata")})
+        names = ("/refs", "/refs/.zmetadata", "/refs/repo", "/refs/refs/branch.main/ref.json")
+        server = self.serve(faults={name: {"stall_s": 5} for name in names})
         begin = time.monotonic()
         with options(GDAL_HTTP_TIMEOUT="1", GDAL_HTTP_MAX_RETRY="0"):
             self.assertIn("timed out", self.fails(server.url("refs")))

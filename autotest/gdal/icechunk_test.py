@@ -188,9 +188,9 @@ class Virtual(Case):
 
 
 class Requests(Case):
-    def served(self, form):
-        self.copy(form)
-        server = Server(self.folder)
+    def served(self, form, name="repo", faults=None):
+        self.copy(form, name)
+        server = Server(self.folder, faults=faults or {})
         self.addCleanup(server.close)
         return server
 
@@ -205,6 +205,32 @@ class Requests(Case):
             asked = [entry["path"] for entry in server.requests()]
             self.assertLessEqual(len(asked), most + 2, asked)
             self.assertEqual(sum("/manifests/" in path for path in asked), 1, asked)
+
+    def count_of_opening(self, form, name, suffix):
+        server = self.served(form, name)
+        self.assertEqual(gdal.Open(f"REFS:\"{server.url(name)}{suffix}\":/g/split").RasterXSize, 6)
+        shutil.rmtree(os.path.join(self.folder.served, name.rstrip("/")))
+        return len(server.requests())
+
+    def test_a_repository_opens_with_no_more_whatever_it_is_called(self):
+        counts = {}
+        for form, most in ((1, 3), (2, 2)):
+            for name in ("repo", "repo/", "v0.2.7", "era.v2", "era.icechunk", "era.zarr"):
+                for suffix in ("", "#branch=main", "#as_of=2999-01-01"):
+                    count = self.count_of_opening(form, name, suffix)
+                    counts[f"format {form} {name}{suffix}"] = count
+                    self.assertLessEqual(count, most, counts)
+
+    def test_a_repository_that_is_called_as_files_are_opens_too(self):
+        for form, most in ((1, 5), (2, 4)):
+            self.assertLessEqual(self.count_of_opening(form, "era.nc", ""), most)
+
+    def test_what_answers_every_name_with_a_page_has_no_repository(self):
+        self.folder.write_array(1, 2, name="set")
+        page = {"status": 200, "body": "<html>welcome</html>"}
+        server = Server(self.folder, faults={"/set/repo": page, "/set/refs/branch.main/ref.json": page})
+        self.addCleanup(server.close)
+        self.assertEqual(read(f"REFS:{server.url('set')}", "/v").ravel().tolist(), [0, 1])
 
     def test_a_tag_takes_no_more(self):
         server = self.served(2)

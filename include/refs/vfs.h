@@ -89,6 +89,10 @@ typedef struct refs_vfs {
      * NULL: nothing can be listed. */
     refs_status (*list)(void *self, const char *location, const refs_vfs_listing *listing,
                         refs_error *err);
+
+    /** Whether `location` was asked for a moment ago and nobody answered, so that it is of no use
+     * to ask for what lies beside it. May be NULL: no. */
+    bool (*is_silent)(void *self, const char *location);
 } refs_vfs;
 
 /** Opens by `open_whole` where there is one. */

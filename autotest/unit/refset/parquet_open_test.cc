@@ -43,9 +43,13 @@ TEST(ParquetOpen, TriesTheFolderFirstWhereNamesSayOrAskingIsCheap) {
         {"dir/", "dir/.zmetadata dir/.zmetadata "},
         {"dir/.zmetadata", "dir/.zmetadata dir/.zmetadata "},
         {"/vsis3/b/dir.parq", "/vsis3/b/dir.parq/.zmetadata /vsis3/b/dir.parq/.zmetadata "},
-        {"/vsis3/b/dir/", "/vsis3/b/dir/.zmetadata /vsis3/b/dir/.zmetadata "},
-        {"/vsis3/b/dir",
-         "/vsis3/b/dir /vsis3/b/dir/repo /vsis3/b/dir/.zmetadata /vsis3/b/dir/.zmetadata "},
+        {"/vsis3/b/dir.parquet/",
+         "/vsis3/b/dir.parquet/.zmetadata /vsis3/b/dir.parquet/.zmetadata "},
+        {"/vsis3/b/dir/", "/vsis3/b/dir/repo /vsis3/b/dir/refs/branch.main/ref.json "
+                          "/vsis3/b/dir/.zmetadata /vsis3/b/dir/.zmetadata "},
+        {"/vsis3/b/dir", "/vsis3/b/dir/repo /vsis3/b/dir/refs/branch.main/ref.json /vsis3/b/dir "
+                         "/vsis3/b/dir/.zmetadata /vsis3/b/dir/.zmetadata "},
+        {"/vsis3/b/dir.x", "/vsis3/b/dir.x /vsis3/b/dir.x/.zmetadata /vsis3/b/dir.x/.zmetadata "},
     };
     for (const auto &c : cases) {
         const std::string location = c.location;

@@ -13,8 +13,8 @@
 class MemoryVfs {
   public:
     MemoryVfs()
-        : vfs_{this,    open,    size,    read,    nullptr, close,
-               nullptr, isLocal, nullptr, nullptr, nullptr, list} {}
+        : vfs_{this,    open,    size,    read,    nullptr, close,  nullptr,
+               isLocal, nullptr, nullptr, nullptr, list,    nullptr} {}
 
     std::map<std::string, std::string> files;
     std::string failReadsOf;                         ///< reads of this file fail

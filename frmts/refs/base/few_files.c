@@ -193,6 +193,11 @@ static void forget(void *self, const char *location) {
 
 /* -- all of them ------------------------------------------------------------------------------- */
 
+static bool is_silent(void *self, const char *location) {
+    const refs_vfs *below = ((const refs_few_files *)self)->below;
+    return below->is_silent(below->self, location);
+}
+
 /* Who read or opened is not in the child. */
 static void in_child(void *self) {
     refs_few_files *few = self;
@@ -221,7 +226,8 @@ refs_status refs_few_files_open(const refs_vfs *vfs, size_t max, refs_few_files 
                                  .validators = vfs->validators != NULL ? validators_of : NULL,
                                  .is_local = vfs->is_local != NULL ? is_local : NULL,
                                  .peek = vfs->peek != NULL ? peek : NULL,
-                                 .forget = vfs->forget != NULL ? forget : NULL};
+                                 .forget = vfs->forget != NULL ? forget : NULL,
+                                 .is_silent = vfs->is_silent != NULL ? is_silent : NULL};
     pthread_mutex_init(&made->lock, NULL);
     refs_cond_init(&made->changed);
     made->forked = (refs_forked){.in_child = in_child, .self = made};

@@ -227,6 +227,11 @@ static refs_status peek(void *self, const char *location, void *handle,
                        validators, err);
 }
 
+static bool is_silent(void *self, const char *location) {
+    const refs_vfs *below = ((const refs_watch *)self)->below;
+    return below->is_silent(below->self, location);
+}
+
 /* -- the whole --------------------------------------------------------------------------------- */
 
 refs_status refs_watch_open(const refs_vfs *vfs, refs_watch **watch, refs_error *err) {
@@ -242,7 +247,8 @@ refs_status refs_watch_open(const refs_vfs *vfs, refs_watch **watch, refs_error 
                                  .validators = vfs->validators != NULL ? validators : NULL,
                                  .is_local = vfs->is_local != NULL ? is_local : NULL,
                                  .peek = vfs->peek != NULL ? peek : NULL,
-                                 .list = vfs->list != NULL ? list : NULL};
+                                 .list = vfs->list != NULL ? list : NULL,
+                                 .is_silent = vfs->is_silent != NULL ? is_silent : NULL};
     pthread_mutex_init(&made->lock, NULL);
     *watch = made;
     return REFS_OK;

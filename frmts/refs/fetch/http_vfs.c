@@ -276,13 +276,18 @@ static void note_silent(refs_http_vfs *vfs, const char *location) {
     refs_free(previous);
 }
 
-static bool is_silent(refs_http_vfs *vfs, const char *location) {
+/* Whether `location` begins with that, and goes on with `next`. */
+static bool begins_silent(refs_http_vfs *vfs, const char *location, char next) {
     refs_lock(&vfs->lock);
     size_t size = vfs->silent != NULL ? strlen(vfs->silent) : 0;
-    bool silent = size > 0 && strncmp(location, vfs->silent, size) == 0 && location[size] == '/' &&
+    bool silent = size > 0 && strncmp(location, vfs->silent, size) == 0 && location[size] == next &&
                   now_ms() - vfs->silent_ms < REFS_HTTP_DEAD_MS;
     refs_unlock(&vfs->lock);
     return silent;
+}
+
+static bool is_silent(void *self, const char *location) {
+    return begins_silent(self, location, '\0');
 }
 
 /* REFS_UNSUPPORTED and REFS_LIMIT leave the location to the other refs_vfs. */
@@ -366,7 +371,7 @@ static opened *take_looked_at(refs_http_vfs *vfs, const char *location) {
 static refs_status open_new(refs_http_vfs *vfs, const char *location,
                             refs_status (*get)(refs_http_vfs *vfs, opened *object, refs_error *err),
                             opened **object, refs_error *err) {
-    if (is_silent(vfs, location))
+    if (begins_silent(vfs, location, '/'))
         return refs_fail(err, REFS_IO, "%s: not asked for: what it is in was not answered",
                          location);
     opened *made = new_object(location);
@@ -534,7 +539,8 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
                                  .validators = validators,
                                  .is_local = is_local,
                                  .open_whole = open_whole,
-                                 .list = other->list != NULL ? list : NULL};
+                                 .list = other->list != NULL ? list : NULL,
+                                 .is_silent = is_silent};
     made->http = http;
     made->other = other;
     made->max_whole_bytes = max_whole_bytes;

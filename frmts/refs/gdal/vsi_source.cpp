@@ -326,8 +326,8 @@ bool isLocal(void *, const char *location) {
 } // namespace
 
 const refs_vfs *RefsVsiSource() {
-    static const refs_vfs source = {nullptr,    open,    size, read,   readMany, close,
-                                    validators, isLocal, peek, forget, nullptr,  list};
+    static const refs_vfs source = {nullptr, open, size,   read,    readMany, close,  validators,
+                                    isLocal, peek, forget, nullptr, list,     nullptr};
     return &source;
 }
 

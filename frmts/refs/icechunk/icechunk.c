@@ -39,7 +39,8 @@ static refs_status check_version(const refs_icechunk_version *version, refs_erro
 static refs_status choose(refs_icechunk *repository, const refs_icechunk_version *version,
                           refs_error *err) {
     if (repository->source.format == 1)
-        return refs_icechunk__old_choose(&repository->source, version, &repository->id, err);
+        return refs_icechunk__old_choose(&repository->source, version, &repository->id,
+                                         &repository->snapshot.buffer, err);
     REFS_TRY(refs_icechunk__info_read(&repository->source, &repository->info, err));
     return refs_icechunk__info_choose(&repository->info, version, &repository->id, err);
 }

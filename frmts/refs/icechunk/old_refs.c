@@ -42,11 +42,13 @@ static refs_status parse_ref(refs_str text, refs_object_id *id, refs_error *err)
                : refs_fail(err, REFS_CORRUPT, "it names no snapshot, as {\"snapshot\": \"<id>\"}");
 }
 
-/* REFS_NOT_FOUND: there is no such file. */
+/* REFS_NOT_FOUND: there is no such file, or a server answers each name with a page. */
 static refs_status read_ref(const refs_icechunk_source *source, const char *location,
                             refs_object_id *id, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_vfs_read_whole(source->vfs, location, MAX_REF_BYTES, &text, err);
+    if (status == REFS_OK && text.size > 0 && text.data[0] == '<')
+        status = refs_fail(err, REFS_NOT_FOUND, "%s: it is a page of HTML", location);
     const bool was_read = status == REFS_OK;
     if (was_read) status = parse_ref(refs_str_view((const char *)text.data, text.size), id, err);
     if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", location);
@@ -86,13 +88,12 @@ static refs_status read_head(const refs_icechunk_source *source, const refs_obje
 }
 
 static refs_status go_back(const refs_icechunk_source *source, const char *as_of,
-                           refs_object_id *id, refs_error *err) {
+                           refs_object_id *id, refs_buf *buffer, refs_error *err) {
     int64_t latest;
-    refs_buf buffer = REFS_BUF_INIT;
     refs_snapshot_head head = {.has_parent = true, .written_us = INT64_MAX};
     refs_status status = refs_icechunk__moment_parse(refs_str_from(as_of), &latest, err);
     for (unsigned steps = 0; status == REFS_OK; steps++) {
-        status = read_head(source, id, &buffer, &head, err);
+        status = read_head(source, id, buffer, &head, err);
         if (status != REFS_OK || head.written_us <= latest) break;
         if (!head.has_parent)
             status = refs_fail(err, REFS_INVALID, "the branch has no snapshot as old as %s", as_of);
@@ -101,31 +102,38 @@ static refs_status go_back(const refs_icechunk_source *source, const char *as_of
                                as_of);
         *id = head.parent;
     }
-    refs_buf_clear(&buffer);
     return status;
 }
 
+/* Where to, and what was read on the way. */
+typedef struct destination {
+    refs_object_id *id;
+    refs_buf *snapshot;
+} destination;
+
 static refs_status choose_ref(const refs_icechunk_source *source,
                               const refs_icechunk_version *version, const char *location,
-                              refs_object_id *id, refs_error *err) {
+                              const destination *to, refs_error *err) {
     bool deleted = false;
     const char *tag = version->tag != NULL ? version->tag : version->tag_or_snapshot;
-    REFS_TRY(read_ref(source, location, id, err));
+    REFS_TRY(read_ref(source, location, to->id, err));
     if (tag != NULL) REFS_TRY(is_deleted(source, location, &deleted, err));
     if (deleted) return refs_fail(err, REFS_INVALID, "the tag \"%s\" was deleted", tag);
-    return version->as_of != NULL ? go_back(source, version->as_of, id, err) : REFS_OK;
+    return version->as_of != NULL ? go_back(source, version->as_of, to->id, to->snapshot, err)
+                                  : REFS_OK;
 }
 
 refs_status refs_icechunk__old_choose(const refs_icechunk_source *source,
                                       const refs_icechunk_version *version, refs_object_id *id,
-                                      refs_error *err) {
+                                      refs_buf *snapshot, refs_error *err) {
+    const destination to = {id, snapshot};
     refs_buf location = REFS_BUF_INIT;
     refs_error problem = REFS_ERROR_INIT;
     if (version->snapshot != NULL) return refs_icechunk__snapshot_parse(version->snapshot, id, err);
     refs_status status =
         refs_icechunk_old_reference(refs_str_from(source->folder), version, &location, &problem);
     if (status == REFS_OK)
-        status = choose_ref(source, version, (const char *)location.data, id, &problem);
+        status = choose_ref(source, version, (const char *)location.data, &to, &problem);
     refs_buf_clear(&location);
     if (status == REFS_NOT_FOUND && version->tag_or_snapshot != NULL &&
         refs_icechunk__id_parse(refs_str_from(version->tag_or_snapshot), id))

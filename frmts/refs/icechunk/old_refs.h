@@ -8,11 +8,11 @@
 
 #include "snapshot.h"
 
-/** The id of the snapshot that `version` means. REFS_NOT_FOUND: no such branch, tag, or repository.
- */
+/** The id of the snapshot that `version` means; where its file was read to know that, `snapshot` is
+ * what it holds, else it stays as it is. REFS_NOT_FOUND: no such branch, tag, or repository. */
 refs_status refs_icechunk__old_choose(const refs_icechunk_source *source,
                                       const refs_icechunk_version *version, refs_object_id *id,
-                                      refs_error *err);
+                                      refs_buf *snapshot, refs_error *err);
 
 /** As refs_icechunk_each_entry; `current` is the snapshot that was opened. */
 refs_status refs_icechunk__old_each_entry(const refs_icechunk_source *source,

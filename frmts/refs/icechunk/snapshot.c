@@ -243,7 +243,7 @@ refs_status refs_icechunk__snapshot_read(const refs_icechunk_source *source,
     refs_status status =
         refs_icechunk__object_location(source, "snapshots", id->bytes, &location, err);
     const char *name = (const char *)location.data;
-    if (status == REFS_OK)
+    if (status == REFS_OK && snapshot->buffer.size == 0)
         status =
             refs_icechunk__file_read(source, name, REFS_ICECHUNK_SNAPSHOT, &snapshot->buffer, err);
     const bool was_read = status == REFS_OK;

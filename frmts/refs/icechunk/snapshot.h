@@ -42,7 +42,8 @@ typedef struct refs_icechunk_snapshot {
     refs_intern manifests; /**< ids, 12 bytes each */
 } refs_icechunk_snapshot;
 
-/** Reads the file of snapshot `id`. To be cleared also after a failure. */
+/** Reads the file of snapshot `id`, unless `snapshot->buffer` has what it holds. To be cleared also
+ * after a failure. */
 refs_status refs_icechunk__snapshot_read(const refs_icechunk_source *source,
                                          const refs_object_id *id, refs_icechunk_snapshot *snapshot,
                                          refs_error *err);

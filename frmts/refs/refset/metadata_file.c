@@ -76,28 +76,35 @@ static refs_status add_repositories(refs_candidates *candidates, refs_str folder
 
 /* Where asking costs a request, what a name looks like says what to ask for first. */
 typedef enum likely {
-    LIKELY_FILE,      /* it has an ending, of letters at least in part */
-    LIKELY_EITHER,    /* it has none, or one as versions have: "v1.0" */
-    LIKELY_FOLDER,    /* it ends in a slash, or as sets of Parquet files do */
-    LIKELY_REPOSITORY /* it ends as repositories do, or a state of one is asked for */
+    LIKELY_FILE,      /* it has an ending, or a query as URLs have */
+    LIKELY_PARQUET,   /* it ends as sets of Parquet files do */
+    LIKELY_REPOSITORY /* it has no ending or that of repositories, or a state of one is asked for */
 } likely;
 
+/* "v1.0", "1.v2": what has a version behind its dot has no ending. */
 static bool has_ending(refs_str name) {
     const refs_str last = last_part(name);
     const size_t dot = refs_str_find_last(last, '.');
-    for (size_t i = dot == SIZE_MAX ? last.size : dot + 1; i < last.size; i++)
+    size_t i = dot == SIZE_MAX ? last.size : dot + 1;
+    if (i + 1 < last.size && last.data[i] == 'v') i++;
+    for (; i < last.size; i++)
         if (last.data[i] < '0' || last.data[i] > '9') return true;
     return false;
 }
 
+static bool ends_as_repository(refs_str folder) {
+    return refs_str_ends(folder, ".icechunk") || refs_str_ends(folder, ".zarr") ||
+           !has_ending(folder);
+}
+
 static likely guess(const refs_candidates *candidates, refs_str name, refs_str folder,
                     bool is_asked) {
-    if (is_asked || refs_str_ends(candidates->named.folder, ".icechunk")) return LIKELY_REPOSITORY;
-    if (refs_str_ends(folder, ".parq")) return LIKELY_FOLDER;
-    if (candidates->named.is_said && !has_ending(candidates->named.folder))
-        return LIKELY_REPOSITORY;
-    if (folder.size < name.size) return LIKELY_FOLDER;
-    return has_ending(folder) ? LIKELY_FILE : LIKELY_EITHER;
+    const refs_str repository = candidates->named.folder;
+    if (is_asked || refs_str_ends(repository, ".icechunk")) return LIKELY_REPOSITORY;
+    if (refs_str_ends(folder, ".parq") || refs_str_ends(folder, ".parquet")) return LIKELY_PARQUET;
+    if (refs_str_find(name, '?') != SIZE_MAX) return LIKELY_FILE;
+    return folder.size < name.size || ends_as_repository(repository) ? LIKELY_REPOSITORY
+                                                                     : LIKELY_FILE;
 }
 
 /* What is on another machine. */
@@ -108,14 +115,13 @@ static refs_status add_remote(refs_candidates *candidates, refs_str name, refs_s
         !candidates->named.is_said && memcmp(version, &nothing, sizeof nothing) != 0;
     const likely what = guess(candidates, name, folder, is_asked);
     const refs_str repository = candidates->named.folder;
-    if (what == LIKELY_REPOSITORY) REFS_TRY(add_repositories(candidates, repository, version, err));
-    if (what == LIKELY_FOLDER) REFS_TRY(add_metadata(candidates, folder, err));
-    if (what == LIKELY_FOLDER) REFS_TRY(add_repositories(candidates, repository, version, err));
+    const bool is_folder = what == LIKELY_PARQUET || folder.size < name.size;
+    if (what == LIKELY_PARQUET) REFS_TRY(add_metadata(candidates, folder, err));
+    if (what != LIKELY_FILE) REFS_TRY(add_repositories(candidates, repository, version, err));
+    if (what != LIKELY_PARQUET && is_folder) REFS_TRY(add_metadata(candidates, folder, err));
     REFS_TRY(add_itself(candidates, name, err));
-    if (what == LIKELY_EITHER) REFS_TRY(add_repository(candidates, repository, 2, version, err));
-    if (what != LIKELY_FOLDER) REFS_TRY(add_metadata(candidates, folder, err));
-    return what == LIKELY_EITHER ? add_old_repository(candidates, repository, version, err)
-                                 : REFS_OK;
+    if (!is_folder) REFS_TRY(add_metadata(candidates, folder, err));
+    return what == LIKELY_FILE ? add_repositories(candidates, repository, version, err) : REFS_OK;
 }
 
 /* Asking a local file system costs nothing. A folder may be called as a state of another is. */

@@ -138,6 +138,11 @@ static bool is_settled(const refs_candidate *candidate, refs_status status) {
             status != REFS_IO);
 }
 
+/* Of what was not answered nothing else is asked for: each would take as long. */
+static bool was_silent(const refs_vfs *vfs, const refs_candidate *candidate) {
+    return vfs->is_silent != NULL && vfs->is_silent(vfs->self, candidate->location);
+}
+
 /* What is wrong with the thing itself says more than what is not in it. */
 static const refs_error *choose_problem(const refs_candidates *candidates,
                                         const refs_error *problems) {
@@ -163,7 +168,9 @@ static bool has_repository(const refs_candidates *candidates, const refs_error *
 static refs_status fail_without_version(const refs_candidates *candidates, refs_error *err) {
     const refs_str folder = candidates->named.folder;
     return refs_fail(err, REFS_NOT_FOUND,
-                     "%.*s: there is no Icechunk repository, or none with that branch or tag",
+                     "%.*s: there is no Icechunk repository, or none with that branch or tag "
+                     "(without one the branch main is opened; names of format 1 are those of the "
+                     "folders in refs/)",
                      REFS_STR_ARG(folder));
 }
 
@@ -174,7 +181,8 @@ static refs_status choose(const refs_candidates *candidates, refs_set_input *inp
     for (size_t i = 0; i < candidates->n; i++) {
         problems[i] = (refs_error)REFS_ERROR_INIT;
         refs_status status = try_candidate(input, &candidates->list[i], what, &problems[i]);
-        if (is_settled(&candidates->list[i], status))
+        if (is_settled(&candidates->list[i], status) ||
+            (status == REFS_IO && was_silent(input->vfs, &candidates->list[i])))
             return refs_fail(err, status, "%s", problems[i].message);
         problems[i].status = status;
     }
