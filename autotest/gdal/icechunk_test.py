@@ -100,11 +100,12 @@ class Names(Case):
 
     def test_what_is_not_there_is_said(self):
         one, two = (os.path.join(DATA, f"v{form}") for form in (1, 2))
-        self.fails('has no branch "x"; there are: dev, main', read, f"REFS:{two}#branch=x", "/inline")
-        self.fails('has no tag "x"; there are: v1.0', read, f"REFS:{two}@x", "/inline")
-        self.fails("none with that branch or tag", read, f"REFS:{one}#branch=x", "/inline")
-        self.fails("none with that branch or tag", read, f"REFS:{one}", "/inline", ["TAG=x"])
+        self.fails("none with that branch or tag", read, f"REFS:{DATA}#branch=x", "/inline")
         for repo in (one, two):
+            self.fails('has no branch "x"; there are: dev, main', read, f"REFS:{repo}#branch=x", "/inline")
+            self.fails('has no branch "x"; there are: dev, main', read, f"REFS:{repo}#branch=x&as_of=2999-01-01", "/inline")
+            self.fails('has no tag "x"; there are: v1.0', read, f"REFS:{repo}@x", "/inline")
+            self.fails('has no tag "x"; there are: v1.0', read, f"REFS:{repo}", "/inline", ["TAG=x"])
             self.fails('the tag "gone" was deleted', read, f"REFS:{repo}@gone", "/inline")
             self.fails("snapshots that expired are removed", read,
                        f"REFS:{repo}#snapshot=ZZZZZZZZZZZZZZZZZZZ0", "/inline")
@@ -275,6 +276,13 @@ class InObjectStores(unittest.TestCase):
         answers = {status for status, _, path in self.store.requests() if path.startswith("/bucket/")}
         self.assertLessEqual(answers, {200, 206, 404})
 
+    def test_branches_and_tags_that_a_bucket_has_are_said(self):
+        self.configure(AWS_ACCESS_KEY_ID="the-id", AWS_SECRET_ACCESS_KEY="the-secret")
+        for form in (1, 2):
+            for state, said in (("#branch=x", "branch .*: dev, main"), ("@x", "tag .*: v1.0$")):
+                with self.assertRaisesRegex(RuntimeError, f"has no {said}"):
+                    read(f"REFS:s3://bucket/deep/v{form}{state}", "/inline")
+
     def test_wrong_and_absent_keys_are_refused(self):
         self.configure(AWS_ACCESS_KEY_ID="the-id", AWS_SECRET_ACCESS_KEY="another")
         for form in (1, 2):
@@ -284,6 +292,14 @@ class InObjectStores(unittest.TestCase):
         self.configure(AWS_ACCESS_KEY_ID=None, AWS_SECRET_ACCESS_KEY=None, AWS_NO_SIGN_REQUEST="YES")
         with self.assertRaisesRegex(RuntimeError, "HTTP 403"):
             read("REFS:s3://bucket/deep/v2", "/inline")
+
+
+class BranchesElsewhere(Case):
+    def test_without_lists_it_is_said_what_to_do(self):
+        self.copy(1)
+        server = Server(self.folder)
+        self.addCleanup(server.close)
+        self.fails("without one the branch main is opened", read, f"REFS:{server.url('repo')}#branch=x", "/inline")
 
 
 class MovesOn(Case):

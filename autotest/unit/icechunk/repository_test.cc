@@ -135,12 +135,27 @@ TEST_P(EachFormat, GoesBackToATime) {
     EXPECT_EQ(repository.Find("inline", {1}), "inline 13 0 14 0");
 }
 
-TEST(IcechunkFormat2, NamesTheBranchesThatThereAre) {
-    Repository repository(2);
+TEST_P(EachFormat, NamesTheBranchesAndTagsThatThereAre) {
     refs_icechunk_version version = {};
     version.branch = "trunk";
     EXPECT_EQ(repository.Open(version),
               "invalid: the repository has no branch \"trunk\"; there are: dev, main");
+    version = {};
+    version.tag = "v9";
+    EXPECT_EQ(repository.Open(version),
+              "invalid: the repository has no tag \"v9\"; there are: v1.0");
+}
+
+TEST(IcechunkFormat1, NamesTheFirstOfManyBranches) {
+    Repository repository(1);
+    const std::string reference = repository.vfs.files["repo/refs/branch.main/ref.json"];
+    for (const char *name : {"k", "b", "q", "a", "z", "c", "f", "y", "d"})
+        repository.vfs.files[std::string("repo/refs/branch.") + name + "/ref.json"] = reference;
+    refs_icechunk_version version = {};
+    version.branch = "trunk";
+    EXPECT_EQ(repository.Open(version),
+              "invalid: the repository has no branch \"trunk\"; there are: "
+              "a, b, c, d, dev, f, k, main, ...");
 }
 
 TEST(IcechunkFormat2, KnowsTheContainersOfItsConfiguration) {

@@ -3,6 +3,7 @@
 
 #include "file.h"
 #include "moment.h"
+#include "ref_names.h"
 #include "refs/json.h"
 
 #define MAX_REF_BYTES (64 * REFS_KIB)
@@ -123,6 +124,73 @@ static refs_status choose_ref(const refs_icechunk_source *source,
                                   : REFS_OK;
 }
 
+/* -- what there is instead --------------------------------------------------------------------- */
+
+/* So many tags are looked at before those that were deleted are named, too: each is a file. */
+#define MAX_MARKS 16
+
+/* What is listed for who asked for a name that is not there. */
+typedef struct other_names {
+    const refs_icechunk_source *source;
+    const char *kind; /* "branch" or "tag" */
+    refs_ref_names names;
+} other_names;
+
+/* "main" of "branch.main"; "" of folders of another kind. */
+static refs_str name_in_folder(refs_str folder, const char *kind) {
+    const size_t size = strlen(kind);
+    const bool is_one =
+        folder.size > size && refs_str_starts(folder, kind) && folder.data[size] == '.';
+    return refs_str_part(folder, is_one ? size + 1 : folder.size, folder.size);
+}
+
+static refs_status hear_of_folder(void *user, refs_str folder, refs_error *err) {
+    other_names *others = user;
+    const refs_str name = name_in_folder(folder, others->kind);
+    const bool may_be_deleted = strcmp(others->kind, "tag") == 0 && others->names.n < MAX_MARKS;
+    bool deleted = false;
+    refs_buf location = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    if (name.size == 0) return REFS_OK;
+    if (may_be_deleted)
+        status =
+            ref_location(refs_str_from(others->source->folder), others->kind, name, &location, err);
+    if (status == REFS_OK && may_be_deleted)
+        status = is_deleted(others->source, (const char *)location.data, &deleted, err);
+    if (status == REFS_OK && !deleted)
+        status = refs_icechunk__ref_names_add(&others->names, name, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+static refs_status list_others(other_names *others, refs_error *err) {
+    const refs_vfs *vfs = others->source->vfs;
+    refs_buf location = REFS_BUF_INIT;
+    if (vfs->list == NULL) return REFS_UNSUPPORTED;
+    refs_status status = refs_buf_printf(&location, err, "%s/refs", others->source->folder);
+    if (status == REFS_OK)
+        status = vfs->list(vfs->self, (const char *)location.data,
+                           &(refs_vfs_listing){hear_of_folder, others}, err);
+    refs_buf_clear(&location);
+    return status;
+}
+
+/* REFS_NOT_FOUND where no names can be said. */
+static refs_status fail_with_names(const refs_icechunk_source *source,
+                                   const refs_icechunk_version *version, refs_error *err) {
+    const char *tag = version->tag != NULL ? version->tag : version->tag_or_snapshot;
+    const char *wanted = tag != NULL ? tag : version->branch;
+    other_names others = {source, tag != NULL ? "tag" : "branch", {{NULL}, 0}};
+    if (wanted == NULL) return REFS_NOT_FOUND;
+    refs_status status = list_others(&others, NULL);
+    if (status == REFS_OK && others.names.n > 0)
+        status = refs_icechunk__ref_names_fail(&others.names, others.kind, wanted, err);
+    else
+        status = REFS_NOT_FOUND;
+    refs_icechunk__ref_names_clear(&others.names);
+    return status;
+}
+
 refs_status refs_icechunk__old_choose(const refs_icechunk_source *source,
                                       const refs_icechunk_version *version, refs_object_id *id,
                                       refs_buf *snapshot, refs_error *err) {
@@ -138,6 +206,8 @@ refs_status refs_icechunk__old_choose(const refs_icechunk_source *source,
     if (status == REFS_NOT_FOUND && version->tag_or_snapshot != NULL &&
         refs_icechunk__id_parse(refs_str_from(version->tag_or_snapshot), id))
         return REFS_OK;
+    if (status == REFS_NOT_FOUND && fail_with_names(source, version, err) == REFS_INVALID)
+        return REFS_INVALID;
     return refs_fail(err, status, "%s", problem.message);
 }
 
@@ -182,10 +252,8 @@ static refs_status visit_located(history *all, refs_str name, const char *locati
 static refs_status visit_ref(void *user, refs_str folder, refs_error *err) {
     history *all = user;
     const char *kind = all->kind == REFS_ICECHUNK_IS_BRANCH ? "branch" : "tag";
-    const size_t size = strlen(kind) + 1;
-    if (!refs_str_starts(folder, kind) || folder.size <= size || folder.data[size - 1] != '.')
-        return REFS_OK;
-    const refs_str name = refs_str_part(folder, size, folder.size);
+    const refs_str name = name_in_folder(folder, kind);
+    if (name.size == 0) return REFS_OK;
     refs_buf location = REFS_BUF_INIT;
     refs_status status =
         ref_location(refs_str_from(all->source->folder), kind, name, &location, err);

@@ -6,6 +6,7 @@
 #include "file.h"
 #include "flexbuffer.h"
 #include "moment.h"
+#include "ref_names.h"
 
 /* Fields of the tables, in the order of the schema. */
 enum {
@@ -136,24 +137,18 @@ static refs_status was_deleted(const refs_repo_info *info, const char *tag, bool
     return REFS_OK;
 }
 
-/* Some of the names that there are. */
 static refs_status fail_without_ref(const refs_flat_vector *refs, const char *kind,
                                     const char *wanted, refs_error *err) {
-    refs_buf names = REFS_BUF_INIT;
-    refs_status status = refs_buf_append(&names, "", 1, NULL);
-    if (status == REFS_OK) names.size = 0;
-    for (uint32_t i = 0; i < refs->n && i < 8 && status == REFS_OK; i++) {
+    refs_ref_names names = {{NULL}, 0};
+    refs_status status = REFS_OK;
+    for (uint32_t i = 0; i < refs->n && status == REFS_OK; i++) {
         refs_str name;
         uint64_t snapshot;
-        status = ref_at(refs, i, &name, &snapshot, NULL);
-        if (status == REFS_OK)
-            status = refs_buf_printf(&names, NULL, "%s%.*s", i == 0 ? "; there are: " : ", ",
-                                     REFS_STR_ARG(name));
+        status = ref_at(refs, i, &name, &snapshot, err);
+        if (status == REFS_OK) status = refs_icechunk__ref_names_add(&names, name, err);
     }
-    status =
-        refs_fail(err, REFS_INVALID, "the repository has no %s \"%s\"%s%s", kind, wanted,
-                  status == REFS_OK ? (const char *)names.data : "", refs->n > 8 ? ", ..." : "");
-    refs_buf_clear(&names);
+    if (status == REFS_OK) status = refs_icechunk__ref_names_fail(&names, kind, wanted, err);
+    refs_icechunk__ref_names_clear(&names);
     return status;
 }
 

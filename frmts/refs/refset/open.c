@@ -129,8 +129,8 @@ static refs_status try_candidate(refs_set_input *input, const refs_candidate *ca
     return refs_refset__icechunk.open(input, &what->set, err);
 }
 
-/* Whether nothing else is to be tried: a repository that is there and cannot be opened is meant, and a
- * pipe has nothing in it. */
+/* Whether nothing else is to be tried: a repository that is there and cannot be opened is meant,
+ * and a pipe has nothing in it. */
 static bool is_settled(const refs_candidate *candidate, refs_status status) {
     return status == REFS_OK || status == REFS_NOMEM ||
            (candidate->kind == REFS_CANDIDATE_ITSELF && status == REFS_UNSUPPORTED) ||
