@@ -187,6 +187,18 @@ class Grants(Case):
         for request in data:
             self.assertRegex(request["path"], "X-Amz-Credential=ASIA.*X-Amz-Security-Token=session")
 
+    def test_of_keys_ask_at_the_expense_of_who_asks(self):
+        server = self.serve()
+        self.write_keys(3600)
+        env = {**self.aws(server), "AWS_REQUEST_PAYER": "requester", "AWS_ACCESS_KEY_ID": "OTHER", "AWS_SECRET_ACCESS_KEY": "other"}
+        self.assertEqual(self.read("s3://bucket/refs.json", **env), "")
+        data = self.asked(server, "/bucket/v.bin")
+        self.assertGreater(len(data), 0)
+        for request in data:
+            self.assertIn("X-Amz-Credential=ASIA", request["path"])
+            self.assertIn("X-Amz-Security-Token=session", request["path"])
+            self.assertIn("x-amz-request-payer=requester", request["path"])
+
     def test_of_keys_are_renewed_before_they_expire(self):
         server = self.serve()
         self.write_keys(1)  # nearly over when they come

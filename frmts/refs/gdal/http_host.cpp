@@ -147,12 +147,17 @@ template <class Change> void changeKnown(const char *location, Change change) {
     change(buckets[key]);
 }
 
-/** The URL of an object of S3, signed with keys that were given out. */
-std::string grantedUrl(const char *location, const RefsGrant &grant) {
-    CPLStringList options;
+/** Options that have who asks be the one whom keys were given out to. */
+void setKeys(const RefsGrant &grant, CPLStringList &options) {
     options.SetNameValue("AWS_ACCESS_KEY_ID", grant.accessKey.c_str());
     options.SetNameValue("AWS_SECRET_ACCESS_KEY", grant.secretKey.c_str());
     options.SetNameValue("AWS_SESSION_TOKEN", grant.sessionToken.c_str());
+}
+
+/** The URL of an object of S3, signed with keys that were given out. */
+std::string grantedUrl(const char *location, const RefsGrant &grant) {
+    CPLStringList options;
+    setKeys(grant, options);
     const Bucket known = knownOf(location);
     if (!known.region.empty()) options.SetNameValue("AWS_REGION", known.region.c_str());
     char *signedUrl = VSIGetSignedURL(location, options.List());
@@ -177,14 +182,15 @@ constexpr const char *signingOptions[] = {"AWS_ACCESS_KEY_ID",   "AWS_SECRET_ACC
                                           "AWS_REQUEST_PAYER",   "GS_USER_PROJECT",
                                           "GS_ACCESS_KEY_ID",    "GS_SECRET_ACCESS_KEY"};
 
-/** GDAL does not sign who pays. The core does, with keys that options or files tell; "" where it
- * finds none: others, such as those of a machine's role, only VSI has. */
-std::string payerUrl(const char *location, const Bucket &known) {
+/** GDAL does not sign who pays. The core does, with keys that were given out, or that options or
+ * files tell; "" where it finds none: others, such as those of a machine's role, only VSI has. */
+std::string payerUrl(const char *location, const Bucket &known, const RefsGrant &grant) {
     CPLStringList settings;
     settings.SetNameValue("REFS_TOKEN_URL", ""); // asked for already
     for (const char *name : signingOptions)
         if (const char *value = pathOption(location, name, nullptr))
             settings.SetNameValue(name, value);
+    if (!grant.accessKey.empty()) setKeys(grant, settings);
     if (!known.region.empty()) settings.SetNameValue("AWS_REGION", known.region.c_str());
     refs_host_options options = REFS_HOST_OPTIONS_INIT;
     options.settings = settings.List();
@@ -204,16 +210,18 @@ std::string payerUrl(const char *location, const Bucket &known) {
 std::string objectUrl(const ObjectStore &store, const char *location, const RefsGrant &grant) {
     const RefsS3ncNamed named(location);
     if (!named.isRightServer()) return ""; // VSI says so
-    if (!grant.accessKey.empty()) return grantedUrl(location, grant);
+    const bool hasPayer = RefsS3ncHostOf(location) == nullptr && store.payerOption != nullptr &&
+                          pathOption(location, store.payerOption, nullptr) != nullptr;
+    if (!grant.accessKey.empty())
+        return hasPayer ? payerUrl(location, knownOf(location), grant)
+                        : grantedUrl(location, grant);
     if (!isSigned(store, location)) {
         const char *url = VSIGetActualURL(named.get());
         return url != nullptr ? url : "";
     }
     const Bucket known = knownOf(location);
     if (known.isLeftToVsi) return "";
-    if (RefsS3ncHostOf(location) == nullptr && store.payerOption != nullptr &&
-        pathOption(location, store.payerOption, nullptr) != nullptr)
-        return payerUrl(location, known);
+    if (hasPayer) return payerUrl(location, known, grant);
     CPLStringList options;
     if (!known.region.empty()) options.SetNameValue("AWS_REGION", known.region.c_str());
     char *signedUrl = VSIGetSignedURL(named.get(), options.List());
