@@ -4,6 +4,8 @@ usage: cfa_write_test.py    with GDAL_DRIVER_PATH
 """
 
 import os
+import resource
+import signal
 import subprocess
 import sys
 import unittest
@@ -216,13 +218,53 @@ class Failures(Case):
                 file.write("what was there")
         gdal.GetDriverByName("GTiff").CreateCopy(self.path("big.tif"), raster(numpy.random.rand(4, 200, 200).astype("f4")))
         for command in (["gdal_translate", "-co", "LAYOUT=CFA"], ["gdalwarp", "-overwrite", "-co", "LAYOUT=CFA"],
+                        ["gdalwarp", "-overwrite", "-co", "LAYOUT=CFA", "-co", "COMPRESS=DEFLATE"],
+                        ["gdalwarp", "-overwrite", "-co", "LAYOUT=NETCDF4", "-co", "COMPRESS=DEFLATE"],
                         ["gdal_translate", "-co", "LAYOUT=NETCDF4"], ["gdal_translate", "-co", "LAYOUT=NETCDF3"]):
             name = os.path.join(full, "n.nc")
             done = subprocess.run([*command, "-q", "-of", "REFS", self.path("big.tif"), name], capture_output=True, text=True,
                                   check=False)
             self.assertNotEqual(done.returncode, 0, done)
             self.assertIn("No space left on device", done.stderr)
+            self.assertEqual(done.stderr.count("ERROR"), 1, done.stderr)
             self.assertEqual(sorted(os.listdir(full)), ["m.nc", "m.nca"])
+        # Where a raster is kept until it is closed is full: what is left of it is not written.
+        done = subprocess.run(["gdalwarp", "-q", "-of", "REFS", "-co", "LAYOUT=CFA", self.path("big.tif"), self.path("n.nc")],
+                              capture_output=True, text=True, check=False, env={**os.environ, "CPL_TMPDIR": full})
+        self.assertNotEqual(done.returncode, 0, done)
+        self.assertEqual(done.stderr.count("n.nc: is not written: its values could not be kept in"), 1, done.stderr)
+        self.assertFalse(os.path.exists(self.path("n.nc")))
+
+    def test_files_that_may_not_grow_so_large_are_told_of(self):
+        gdal.GetDriverByName("GTiff").CreateCopy(self.path("big.tif"), raster(numpy.random.rand(4, 200, 200).astype("f4")))
+        before = sorted(os.listdir(self.folder))
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+        for options in (["LAYOUT=CFA"], ["LAYOUT=CFA", "CFA_VERSION=1.13", "COMPRESS=DEFLATE"], ["LAYOUT=NETCDF3"]):
+            command = ["gdal_translate", "-q", "-of", "REFS", *[part for option in options for part in ("-co", option)]]
+            done = subprocess.run([*command, self.path("big.tif"), self.path("n.nc")], capture_output=True, text=True,
+                                  check=False, preexec_fn=limit, restore_signals=False)
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn("File too large", done.stderr)
+            self.assertEqual(done.stderr.count("ERROR"), 1, done.stderr)
+            self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_what_is_flushed_and_goes_on_is_written_whole(self):
+        for options in (["LAYOUT=CFA"], ["LAYOUT=CFA", "COMPRESS=DEFLATE"]):
+            path = self.path(f"{len(options)}.nca")
+            made = gdal.GetDriverByName("REFS").Create(path, 8, 6, 2, gdal.GDT_Float32, options)
+            made.SetProjection("EPSG:4326")
+            made.SetGeoTransform((0, 1, 0, 6, 0, -1))
+            for band in (1, 2):
+                made.GetRasterBand(band).WriteArray(values()[band])
+                made.FlushCache()
+            made.GetRasterBand(1).Fill(5)
+            made = None
+            got = gdal.Open(f'REFS:"{path}"').ReadAsArray()
+            numpy.testing.assert_array_equal(got, [numpy.full((6, 8), 5), values()[2]])
 
     def test_of_options_are_said(self):
         self.fails(raster(values()), "LAYOUT=CFA", "refs index", LAYOUT=None)

@@ -1,6 +1,7 @@
 /* nc_file.c -- see nc_file.h. */
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 
 #include <stdio.h>
@@ -55,6 +56,27 @@ refs_status refs_cfa__nc_fail(const nc_file *file, int code, const char *name, r
     return refs_fail(err, status_of(code), "%s: %s%scannot be written: %s", file->shown, name,
                      *name != '\0' ? " " : "",
                      is_full(file, code) ? strerror(ENOSPC) : refs_cfa__nc.nc_strerror(code));
+}
+
+/* What a file has besides its values, and the edges of its chunks. */
+#define MORE_BYTES (64 * REFS_KIB)
+
+/* HDF5 ends the process, at the latest where that ends, once a file may not grow to what it has to
+ * be: so that is asked for before. */
+static refs_status check_limit(const nc_file *file, refs_error *err) {
+    struct rlimit most;
+    uint64_t wanted;
+    if (getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur == RLIM_INFINITY) return REFS_OK;
+    const bool fits = refs_add_u64(file->size, file->kept_bytes, &wanted) &&
+                      refs_add_u64(wanted, wanted / 4, &wanted) &&
+                      refs_add_u64(wanted, MORE_BYTES, &wanted) && wanted <= most.rlim_cur;
+    if (fits) return REFS_OK;
+    return refs_fail(
+        err, REFS_IO,
+        "%s: cannot be written: %s: it may take %llu bytes, and this program may write "
+        "files of %llu (ulimit -f)",
+        file->shown, strerror(EFBIG), (unsigned long long)wanted,
+        (unsigned long long)most.rlim_cur);
 }
 
 static refs_status check(const nc_file *file, int code, const char *name, refs_error *err) {
@@ -159,6 +181,8 @@ refs_status refs_cfa__file_create(const nc_creation *creation, nc_file **file, r
     made->folder = folder_of(creation->path);
     refs_status status =
         made->shown != NULL && made->folder != NULL ? REFS_OK : refs_fail_nomem(err);
+    made->size = creation->size;
+    if (status == REFS_OK) status = check_limit(made, err);
     if (status == REFS_OK) {
         int code = create_file(creation, &made->id);
         status = check(made, code, "", err);
@@ -449,6 +473,7 @@ static refs_status put_kept(nc_file *file, const nc_kept *kept, refs_error *err)
 }
 
 refs_status refs_cfa__file_ready(nc_file *file, refs_error *err) {
+    REFS_TRY(check_limit(file, err));
     REFS_TRY(check(file, NC(nc_enddef(file->id)), "", err));
     file->is_ready = true;
     for (size_t i = 0; i < file->n_kept; i++) {

@@ -22,6 +22,7 @@ struct nc_file {
     nc_kept *kept;
     size_t n_kept, kept_capacity;
     size_t kept_bytes;
+    uint64_t size; /**< about what its other values will take */
 };
 
 /** What a code of the library means, of what was done to `name`. */

@@ -366,9 +366,16 @@ GDALDataset *createCopy(const char *asked, GDALDataset *dataset, int, REFS_CREAT
 
 /* -- written part by part ---------------------------------------------------------------------- */
 
+/** What happened to the file in which a raster is kept. */
+struct Kept {
+    bool hasFailed = false; ///< to be written, at least once
+    uint64_t nWritten = 0;  ///< times that pixels were
+    uint64_t nTouched = 0;  ///< times that it was asked for anything
+};
+
 class CreatedBand final : public GDALProxyRasterBand {
   public:
-    CreatedBand(GDALDataset *dataset, GDALRasterBand *band) : band_(band) {
+    CreatedBand(GDALDataset *dataset, GDALRasterBand *band, Kept &kept) : band_(band), kept_(kept) {
         poDS = dataset;
         nBand = band->GetBand();
         nRasterXSize = band->GetXSize();
@@ -378,6 +385,18 @@ class CreatedBand final : public GDALProxyRasterBand {
     }
 
   protected:
+    CPLErr IWriteBlock(int x, int y, void *values) override {
+        return note(GDALProxyRasterBand::IWriteBlock(x, y, values));
+    }
+    CPLErr IRasterIO(GDALRWFlag flag, int x, int y, int width, int height, void *values,
+                     int toWidth, int toHeight, GDALDataType type, GSpacing pixelSpace,
+                     GSpacing lineSpace, GDALRasterIOExtraArg *extra) override {
+        const CPLErr result =
+            GDALProxyRasterBand::IRasterIO(flag, x, y, width, height, values, toWidth, toHeight,
+                                           type, pixelSpace, lineSpace, extra);
+        return flag == GF_Write ? note(result) : result;
+    }
+
     // One of them overrides: later versions of GDAL ask whether to open it.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsuggest-override"
@@ -386,16 +405,25 @@ class CreatedBand final : public GDALProxyRasterBand {
 #pragma clang diagnostic ignored "-Winconsistent-missing-override"
 #endif
     GDALRasterBand *RefUnderlyingRasterBand() const {
+        kept_.nTouched++;
         return band_;
     }
     GDALRasterBand *RefUnderlyingRasterBand(bool) const {
+        kept_.nTouched++;
         return band_;
     }
 #pragma GCC diagnostic pop
     void UnrefUnderlyingRasterBand(GDALRasterBand *) const override {}
 
   private:
+    CPLErr note(CPLErr result) {
+        if (result == CE_Failure) kept_.hasFailed = true;
+        kept_.nWritten++;
+        return result;
+    }
+
     GDALRasterBand *band_;
+    Kept &kept_;
 };
 
 /** A raster that is kept in a sparse file until it is closed, and then split: fragments are written
@@ -409,42 +437,74 @@ class CreatedDataset final : public GDALProxyDataset {
         nRasterYSize = kept->GetRasterYSize();
         eAccess = GA_Update;
         for (int i = 1; i <= kept->GetRasterCount(); i++)
-            SetBand(i, new CreatedBand(this, kept->GetRasterBand(i)));
+            SetBand(i, new CreatedBand(this, kept->GetRasterBand(i), state_));
     }
 #if GDAL_VERSION_NUM >= GDAL_COMPUTE_VERSION(3, 7, 0)
     CPLErr FlushCache(bool isClosing) override {
-        const CPLErr flushed = GDALProxyDataset::FlushCache(isClosing);
-        return hasRoom() ? flushed : CE_Failure;
+        return flush(isClosing) ? CE_None : CE_Failure;
     }
 #else
     void FlushCache(bool isClosing) override {
-        GDALProxyDataset::FlushCache(isClosing);
-        (void)hasRoom();
+        (void)flush(isClosing);
     }
 #endif
     ~CreatedDataset() override {
-        RefsName name;
-        GDALProxyDataset::FlushCache(true);
-        (void)copyAll(asked_.c_str(), kept_.get(), options_.List(), nullptr, nullptr, name);
+        const bool isTold = isTried_ && !isWritten_ && state_.nWritten == tried_.nWritten;
+        const bool isDone = isTried_ && isWritten_ && state_.nTouched == tried_.nTouched;
+        if (!isTold && !isDone && flushKept(true)) (void)write();
         kept_.reset();
         VSIUnlink(file_.c_str());
     }
 
   protected:
     GDALDataset *RefUnderlyingDataset() const override {
+        state_.nTouched++;
         return kept_.get();
     }
     void UnrefUnderlyingDataset(GDALDataset *) const override {}
 
   private:
-    /** Whether the disk has room for what is to be written when the dataset is closed, which is too
-     * late for programs to learn of it: gdalwarp asks for errors when it flushes. */
+    /** What is written when the dataset is closed is written too late for programs to learn of a
+     * failure, but gdalwarp asks for errors when it flushes. So that looks for room; where nobody
+     * knows how much is needed, it writes. Nobody is told of one failure twice. */
+    bool flush(bool isClosing) {
+        if (!flushKept(isClosing)) return false;
+        if (isClosing) return true;
+        const bool isOfUnknownSize = options_.FetchNameValue("COMPRESS") != nullptr;
+        isWritten_ = isOfUnknownSize && write();
+        const bool isGood = isOfUnknownSize ? isWritten_ : hasRoom();
+        isTried_ = isOfUnknownSize || !isGood;
+        tried_ = state_;
+        return isGood;
+    }
+
+    /** Whether all that was given is in the file that keeps it. */
+    bool flushKept(bool isClosing) {
+        const auto nErrors = CPLGetErrorCounter();
+        GDALProxyDataset::FlushCache(isClosing);
+        const bool isNew = CPLGetErrorCounter() != nErrors && CPLGetLastErrorType() >= CE_Failure;
+        if (isNew) state_.hasFailed = true;
+        if (state_.hasFailed && !isLossTold_)
+            CPLError(CE_Failure, CPLE_FileIO,
+                     "%s: is not written: its values could not be kept in %s, where it is made "
+                     "(CPL_TMPDIR names another folder)",
+                     asked_.c_str(), file_.c_str());
+        isLossTold_ = isLossTold_ || state_.hasFailed;
+        return !state_.hasFailed;
+    }
+
+    bool write() {
+        RefsName name;
+        return copyAll(asked_.c_str(), kept_.get(), options_.List(), nullptr, nullptr, name) ==
+               REFS_OK;
+    }
+
+    /** Whether the disk has room for what is to be written. */
     bool hasRoom() const {
         RefsName name;
         struct stat kept;
         if (nameOf(asked_.c_str(), name, nullptr) != REFS_OK ||
-            options_.FetchNameValue("COMPRESS") || STARTS_WITH(name.location.c_str(), "/vsi") ||
-            stat(file_.c_str(), &kept) != 0)
+            STARTS_WITH(name.location.c_str(), "/vsi") || stat(file_.c_str(), &kept) != 0)
             return true;
         const GIntBig wanted = static_cast<GIntBig>(kept.st_blocks) * 512;
         const std::string folder = CPLGetPath(name.location.c_str());
@@ -461,6 +521,11 @@ class CreatedDataset final : public GDALProxyDataset {
     GDALDatasetUniquePtr kept_;
     std::string file_;
     CPLStringList options_;
+    mutable Kept state_;
+    bool isTried_ = false;   ///< to be written, or whether there is room, when it was flushed …
+    bool isWritten_ = false; ///< … and it was
+    Kept tried_;             ///< at that time
+    bool isLossTold_ = false;
 };
 
 GDALDataset *create(const char *asked, int width, int height, int bands, GDALDataType type,
