@@ -5,8 +5,10 @@ archive, in a folder and, where there is versitygw, in an object store.
 """
 
 import glob
+import itertools
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -135,6 +137,48 @@ class Combine(Folder):
             self.combine(*sorted(glob.glob("m/*.nc")), name="m.nca", version=version)
             self.assertEqual(dump("m.nca"), before)
         np.testing.assert_array_equal(read("m.nca"), data)
+
+    def test_makes_it_again_wherever_one_fragment_of_each_slice_is_there(self):
+        chance = random.Random(3)
+        for shape in ("1,2,3", "3,4,5", "2,6,3", "4,3,8"):
+            steps = [int(step) for step in shape.split(",")]
+            boxes = [tuple(slice(at, at + step) for at, step in zip(begin, steps))
+                     for begin in itertools.product(*(range(0, n, step) for n, step in zip((4, 6, 8), steps)))]
+            data = self.values()
+            kept = chance.sample(boxes, max(len(boxes) // 2, 1))
+            for box in boxes:
+                is_needed = any(all(box[d] != other[d] for other in kept) for d in range(3))
+                if is_needed:
+                    kept.append(box)
+                elif box not in kept:
+                    data[box] = -9999
+            for version in VERSIONS:
+                with self.subTest(shape=shape, version=version):
+                    self.write(data=data)
+                    self.split(subarray_shape=shape, cfa_version=version)
+                    before, files = dump("m.nca"), sorted(glob.glob("m/*.nc"))
+                    os.remove("m.nca")
+                    chance.shuffle(files)
+                    done = subprocess.run([REFS, "combine", "--format", "cfa", "--cfa-version", version, *files, "-o", "m.nca"],
+                                          capture_output=True, text=True, check=True)
+                    self.assertEqual(dump("m.nca"), before)
+                    n_missing = len(boxes) - len(kept) if version != "1.13" else 0
+                    self.assertEqual(f"{n_missing} of {len(boxes)} fragments are not there" in done.stderr, n_missing > 0)
+                    np.testing.assert_array_equal(read("m.nca"), data)
+                    shutil.rmtree("m")
+
+    def test_what_is_in_no_fragment_cannot_be_made_again(self):
+        self.write()
+        with netCDF4.Dataset("source.nc", "a") as file:
+            file.createVariable("version", "i4")[...] = 7
+        for version in VERSIONS:
+            self.split(subarray_shape="2,6,8", cfa_version=version)
+            self.assertEqual(int(read("m.nca", "version")), 7)
+            os.remove("m.nca")
+            self.combine(*glob.glob("m/*.nc"), version=version, name="m.nca")
+            with netCDF4.Dataset("m.nca") as file:
+                self.assertEqual(file.title, "Archive")
+                self.assertNotIn("version", file.variables)
 
     def test_joins_files_by_their_times_in_any_order(self):
         for version in VERSIONS:

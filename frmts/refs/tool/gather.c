@@ -67,6 +67,12 @@ typedef struct gathering {
     refs_master_options options;
 } gathering;
 
+/* "m.variable.fill.3x4.nc": what stands in CF-1.13 for fragments that are missing. */
+static bool is_filler_name(const char *name) {
+    const char *slash = strrchr(name, '/');
+    return strstr(slash != NULL ? slash : name, ".fill.") != NULL;
+}
+
 static const refs_cfa_array *array_of(const gathering *all, size_t p, size_t i) {
     return &all->parts[p].arrays.source.arrays[i];
 }
@@ -237,9 +243,8 @@ static refs_status check_member(const gathering *all, const field *of, size_t p,
                      all->parts[of->members[0].part].named, all->parts[p].named);
 }
 
-/* "m.variable.fill.3x4.nc": what stands in CF-1.13 for fragments that are missing. */
 static bool is_filler(const gathering *all, size_t p) {
-    return strstr(all->parts[p].named, ".fill.") != NULL;
+    return is_filler_name(all->parts[p].named);
 }
 
 static refs_status add_member(gathering *all, size_t p, size_t i, refs_error *err) {
@@ -925,7 +930,14 @@ static void tell_gaps(const gathering *all, const field *of, const refs_cfa_frag
     const refs_notes notes = {tool_note, NULL};
     size_t n_missing = 0;
     for (size_t i = 0; i < n; i++) n_missing += fragments[i].file == NULL;
-    if (n_missing == 0 || of->n_absent == 0 || all->arguments->quiet) return;
+    if (n_missing == 0 || all->arguments->quiet) return;
+    if (of->is_named)
+        refs_note(
+            &notes, REFS_NOTE_WARNING,
+            "%s: %zu of %zu fragments are not there, and their values are missing: those that "
+            "held nothing but the fill value were not written; files may have been lost, too",
+            of->path, n_missing, n);
+    if (of->n_absent == 0) return;
     refs_note(&notes, REFS_NOTE_WARNING,
               "%s is not in %zu of %zu sources, of which the first is %s: its values are missing "
               "there",
@@ -1094,6 +1106,19 @@ static refs_status add_sources(gathering *all, size_t first, refs_error *err) {
     return status;
 }
 
+/* Files without values come last: what others have in common is that of the first. */
+static refs_status move_fillers(tool_names *names, refs_error *err) {
+    char **moved = refs_calloc(names->n + 1, sizeof *moved);
+    size_t n = 0;
+    if (moved == NULL) return refs_fail_nomem(err);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < names->n; i++)
+            if (is_filler_name(names->items[i]) == (pass == 1)) moved[n++] = names->items[i];
+    if (n > 0) memcpy(names->items, moved, n * sizeof *moved);
+    refs_free(moved);
+    return REFS_OK;
+}
+
 static refs_status read_options(gathering *all, refs_error *err) {
     const char *version = all->arguments->cfa_version, *format = all->arguments->format;
     if (format != NULL && strcmp(format, "cfa") != 0 && strcmp(format, "CFA") != 0)
@@ -1126,6 +1151,7 @@ static refs_status gather(gathering *all, refs_error *err) {
     if (tool_is_remote(all->output)) all->output = (const char *)all->output_shown.data;
     if (is_append) REFS_TRY(open_master(all, err));
     REFS_TRY(add_sources(all, is_append ? 1 : 0, err));
+    REFS_TRY(move_fillers(&all->names, err));
     REFS_TRY(is_append ? REFS_OK : tool_check_output(all->output, &all->names, err));
     REFS_TRY(open_parts(all, err));
     REFS_TRY(find_fields(all, err));
