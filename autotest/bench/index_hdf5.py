@@ -18,6 +18,7 @@ import zlib
 import h5py
 import numpy as np
 
+import plugin
 from open_references import measure
 
 ROW = 1000
@@ -72,6 +73,7 @@ def main():
     parser.add_argument("--chunks", type=int, default=1_000_000)
     parser.add_argument("--repeat", type=int, default=3)
     options = parser.parse_args()
+    plugin.find()
 
     def locate(path):
         return measure(["gdallocationinfo", f'REFS:"{path}":/v', "0", "0"], options.repeat)

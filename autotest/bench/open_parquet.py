@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import plugin
 from open_references import measure
 
 EDGE = 10_000  # chunks along each dimension
@@ -92,6 +93,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
+    plugin.find()
     row, column = 7_000, 4_321
     with tempfile.TemporaryDirectory() as parent:
         folder = os.path.join(parent, "set.parq")

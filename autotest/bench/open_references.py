@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+import plugin
+
 CHUNK_BYTES = 4000
 CHUNKS_PER_STEP = 100
 STEPS_PER_FILE = 24
@@ -73,6 +75,7 @@ def main():
     parser.add_argument("--compress", choices=["none", "gzip"], default="none")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
+    plugin.find()
 
     base = measure(["gdalinfo", "--version"], options.repeat)
     rows = []

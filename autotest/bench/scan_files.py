@@ -16,6 +16,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../server"))
+import plugin
 from served import Folder, Server
 
 STEPS, ROWS, COLUMNS = 48, 721, 1440
@@ -104,6 +105,7 @@ def main():
     parser.add_argument("--latency-ms", type=int, default=30)
     parser.add_argument("--repeat", type=int, default=3)
     arguments = parser.parse_args()
+    plugin.find()
     folder = Folder()
 
     def served(name):
