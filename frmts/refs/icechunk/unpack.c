@@ -4,10 +4,13 @@
 #if defined(REFS_HAS_zstd)
 
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <zstd.h>
 
 /* What is first made room for, in packed sizes, where a frame does not say how large it is. */
 #define USUAL_RATIO 4
+
+#define LARGE_PAGE (2 * (size_t)REFS_MIB)
 
 struct refs_icechunk_dictionary {
     ZSTD_DDict *dictionary;     /* NULL: an empty one */
@@ -22,6 +25,20 @@ static size_t first_room(refs_bytes packed, size_t max_size) {
         return (size_t)said + 1;
     if (!refs_mul_size(packed.size, USUAL_RATIO, &room) || room > max_size) room = max_size;
     return room < 4 * REFS_KIB ? 4 * REFS_KIB : room;
+}
+
+/* Half of the time that a manifest of a hundred megabytes takes is that of its pages, where these
+ * are small. Advice that is not taken does no harm. */
+static void advise_large_pages(const refs_buf *buffer) {
+#ifdef MADV_HUGEPAGE
+    const size_t over = (size_t)((uintptr_t)buffer->data % LARGE_PAGE);
+    const size_t begin = over > 0 ? LARGE_PAGE - over : 0;
+    if (buffer->capacity > begin + LARGE_PAGE)
+        (void)madvise(buffer->data + begin, (buffer->capacity - begin) / LARGE_PAGE * LARGE_PAGE,
+                      MADV_HUGEPAGE);
+#else
+    (void)buffer;
+#endif
 }
 
 /* Room for more, and for one byte that tells that there is too much. */
@@ -61,6 +78,7 @@ refs_status refs_icechunk__unpack(refs_bytes packed, size_t max_size, refs_buf *
     if (!refs_add_size(buffer->size, first_room(packed, max_size), &room))
         return refs_fail_nomem(err);
     REFS_TRY(refs_buf_reserve(buffer, room, err));
+    advise_large_pages(buffer);
     ZSTD_DStream *stream = ZSTD_createDStream();
     if (stream == NULL) return refs_fail_nomem(err);
     ZSTD_inBuffer in = {packed.data, packed.size, 0};
