@@ -122,6 +122,38 @@ class Cost(Steps):
         self.expect(self.open(), range(80))
 
 
+    def test_of_steps_that_lack_a_variable_is_that_of_the_step(self):
+        def write(step, has_u):
+            name = self.write(step, 1)
+            if has_u:
+                with open(name, encoding="utf-8") as file:
+                    made = json.load(file)
+                refs = made["refs"]
+                refs["u/.zarray"] = compact({**document([1, N], [1, 1], "<i4"), "fill_value": -9})
+                refs["u/.zattrs"] = compact({"_ARRAY_DIMENSIONS": ["time", "x"], "_FillValue": -9})
+                refs.update({f"u/0.{x}": refs[f"t/0.{x}"] for x in range(N)})
+                with open(name, "w", encoding="utf-8") as file:
+                    json.dump(made, file)
+            return name
+
+        has_u = [True, True, False, True, False, False, True]
+        how = ["--along", "time", "--record-size", "7"]
+        run("combine", write(0, True), write(1, True), *how, "-o", "all.parq")
+        for step in range(2, 7):
+            was = files("all.parq")
+            said = run("append", "all.parq", write(step, has_u[step]), "--along", "time")
+            self.assertNotIn("anew", said)
+            now = files("all.parq")
+            self.assertEqual(was["t/refs.0.parq"], now["t/refs.0.parq"])
+            self.assertEqual(was["u/refs.0.parq"], now["u/refs.0.parq"])
+        self.expect(self.open(), range(7))
+        got = self.open().GetRootGroup().OpenMDArray("u").ReadAsArray()
+        self.assertEqual(got[:, 3].tolist(), [100 * step + 3 if has else -9 for step, has in enumerate(has_u)])
+        run("combine", *[f"{step}.json" for step in range(7)], *how, "-o", "once.parq")
+        run("combine", "all.parq", *how, "-o", "again.parq")
+        run("diff", "once.parq", "again.parq")
+
+
 class Readers(Steps):
     def test_that_opened_before_see_what_there_was(self):
         self.make(5)

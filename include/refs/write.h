@@ -61,6 +61,12 @@ typedef enum refs_write_generators {
  * was. Otherwise it is written anew, as all others. */
 typedef enum refs_write_growth { REFS_WRITE_ANEW, REFS_WRITE_GROWING } refs_write_growth;
 
+/** The member of ".zarray" that tells where sources of a joined array lacked it, so that joining it
+ * again is as if all were joined at once: {"along":["time"],"steps":[[2,3]],"fill_value":null,
+ * "added":["_FillValue"]}. The last two tell what was before; where several dimensions are joined,
+ * there are no steps. Other readers ignore it; it does not keep a set from growing. */
+#define REFS_HOLES_MEMBER "refs_holes"
+
 /** Rows of a record file, as fsspec has it. */
 #define REFS_RECORD_SIZE 10000
 

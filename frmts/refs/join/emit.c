@@ -128,7 +128,7 @@ static refs_status put_zarray(const emission *at, const refs_joined *joined, ref
     }
     if (joined->has_holes && status == REFS_OK) {
         status = refs_join__tell_holes(at->join, joined, &holes, err);
-        pairs[n++] = REFS_JOIN_HOLES_MEMBER;
+        pairs[n++] = REFS_HOLES_MEMBER;
         pairs[n++] = (const char *)holes.data;
     }
     if (status == REFS_OK) status = refs_join__replace(document, pairs, &text, err);

@@ -66,7 +66,7 @@ static refs_status read_steps(const refs_json *told, refs_join_holes *holes, ref
             !refs_json_u64(refs_json_at(pair, 1), &at->end) || at->begin < end ||
             at->end <= at->begin)
             return refs_fail(err, REFS_INVALID,
-                             "\"" REFS_JOIN_HOLES_MEMBER "\": steps %zu are no two numbers that "
+                             "\"" REFS_HOLES_MEMBER "\": steps %zu are no two numbers that "
                              "follow those before",
                              i);
         end = at->end;
@@ -134,10 +134,10 @@ static refs_status restore(refs_intern *texts, const refs_json *told, refs_join_
 
 refs_status refs_join__read_holes(const refs_join *join, refs_intern *texts, refs_join_array *array,
                                   refs_error *err) {
-    static const char *const pairs[] = {REFS_JOIN_HOLES_MEMBER, NULL, NULL};
+    static const char *const pairs[] = {REFS_HOLES_MEMBER, NULL, NULL};
     refs_json_doc *doc = NULL;
     REFS_TRY(refs_json_parse(refs_intern_get(texts, array->document), &doc, err));
-    const refs_json *told = refs_json_get(refs_json_root(doc), REFS_JOIN_HOLES_MEMBER);
+    const refs_json *told = refs_json_get(refs_json_root(doc), REFS_HOLES_MEMBER);
     refs_status status = REFS_OK;
     if (told != NULL) status = replace_one(texts, &array->document, pairs, err);
     if (told != NULL && status == REFS_OK && is_joined(join, told)) {

@@ -24,12 +24,6 @@
 #define REFS_JOIN_MAX_GRID_BYTES     (8 * REFS_MIB)
 #define REFS_JOIN_MAX_COMPARED_BYTES (64 * REFS_KIB)
 
-/** The member of ".zarray" that tells where sources of a joined array lacked it, so that joining it
- * again is as if all were joined at once: {"along":["time"],"steps":[[2,3]],"fill_value":null,
- * "added":["_FillValue"]}. The last two tell what was before; where several dimensions are joined,
- * there are no steps. */
-#define REFS_JOIN_HOLES_MEMBER "refs_holes"
-
 /** Steps from begin on, below end. */
 typedef struct refs_join_steps {
     uint64_t begin, end;
