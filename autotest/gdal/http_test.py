@@ -252,6 +252,24 @@ class Requests(Case):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
         self.assertEqual(done.stdout, "True True\n", done.stderr)
 
+    def test_callbacks_are_asked_while_a_server_is_silent(self):
+        """That of GDAL's Python bindings is only called for another percent."""
+        server = self.serve(faults={"/3.bin": {"stall_s": 6}}, name="silent")
+        metadata = {"zarr_format": 2, "shape": [4, 1, 100], "chunks": [1, 1, 100], "dtype": "<u1", "order": "C",
+                    "compressor": None, "filters": None, "fill_value": None}
+        refs = {"v/.zarray": json.dumps(metadata)}
+        for band in range(4):
+            refs[f"v/{band}.0.0"] = [server.url(f"{band}.bin"), 0, 100]
+            with open(os.path.join(self.folder.served, f"{band}.bin"), "wb") as file:
+                file.write(bytes(100))
+        with open(os.path.join(self.folder.served, "four.json"), "w", encoding="utf-8") as file:
+            json.dump({"version": 1, "refs": refs}, file)
+        dataset = gdal.Open(f'REFS:"{server.url("four.json")}":/v')
+        begin = time.monotonic()
+        with self.assertRaisesRegex(RuntimeError, "cancel"):
+            dataset.ReadAsArray(callback=lambda *told: time.monotonic() - begin < 1)
+        self.assertLess(time.monotonic() - begin, 4)
+
     def test_interrupts_end_reads_without_a_callback_within_a_second(self):
         server = self.serve(faults={"/v.bin": {"stall_s": 5}}, name="interrupted")
         script = ("import os, signal, sys, threading, time\n"

@@ -12,7 +12,7 @@ constexpr double loadShare = 0.9;
 
 RefsNestedReads::RefsNestedReads(const GDALRasterIOExtraArg &extra, RefsNestedReads *&current)
     : progress_(extra.pfnProgress != GDALDummyProgress ? extra.pfnProgress : nullptr),
-      progressData_(extra.pProgressData), extra_(extra), current_(current), outer_(current) {
+      caller_(progress_, extra.pProgressData), extra_(extra), current_(current), outer_(current) {
     if (progress_ == nullptr) return;
     extra_.pfnProgress = reportRest;
     extra_.pProgressData = this;
@@ -54,6 +54,6 @@ int RefsNestedReads::ask(double, const char *message, void *user) {
 
 int RefsNestedReads::tell(double done, const char *message) {
     most_ = std::max(most_, done);
-    if (!cancelled_) cancelled_ = progress_(most_, message, progressData_) == FALSE;
+    if (!cancelled_) cancelled_ = !caller_.goesOn(most_, message);
     return !cancelled_;
 }

@@ -2,6 +2,7 @@
 #ifndef REFS_NESTED_READS_H
 #define REFS_NESTED_READS_H
 
+#include "progress_caller.h"
 #include "window.h"
 
 /** GDAL carries out some reads by smaller ones of its own (it resamples, or computes statistics or
@@ -31,7 +32,7 @@ class RefsNestedReads {
     int tell(double done, const char *message);
 
     const GDALProgressFunc progress_; ///< of the caller, or null
-    void *const progressData_;
+    RefsProgressCaller caller_;
     GDALRasterIOExtraArg extra_;
     RefsNestedReads *&current_;
     RefsNestedReads *const outer_;

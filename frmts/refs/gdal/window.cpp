@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "interrupt.h"
+#include "progress_caller.h"
 
 namespace {
 
@@ -19,7 +20,7 @@ enum Space { pixelSpace, lineSpace, bandSpace };
 class Progress {
   public:
     Progress(const RefsWindow &window, const RefsReaders &readers)
-        : window_(window), readers_(readers) {
+        : window_(window), readers_(readers), caller_(window.progress, window.progressData) {
         if (window.progress != nullptr)
             tell({report, this});
         else if (RefsInterrupt::isPossible())
@@ -60,15 +61,16 @@ class Progress {
     static bool report(void *user, double done) {
         auto *self = static_cast<Progress *>(user);
         self->most_ = std::max(self->most_, std::min(1.0, self->begin_ + done * self->share_));
-        const int goesOn = self->window_.progress(self->most_, "", self->window_.progressData);
-        self->cancelled_ = self->cancelled_ || goesOn == FALSE;
-        return goesOn != FALSE;
+        const bool goesOn = self->caller_.goesOn(self->most_, "");
+        self->cancelled_ = self->cancelled_ || !goesOn;
+        return goesOn;
     }
 
     const RefsWindow &window_;
     const RefsReaders &readers_;
     double begin_ = 0, share_ = 1, most_ = 0;
     bool cancelled_ = false, isTold_ = false;
+    RefsProgressCaller caller_;
     RefsInterrupt interrupt_;
 };
 
