@@ -234,7 +234,7 @@ class Requests(Case):
     def test_interrupts_end_reads_with_a_callback_at_once(self):
         server = self.serve(options=["--latency-ms", "3000"])
         script = ("import os, signal, sys, threading, time\n"
-                  "from osgeo import gdal\n"
+                  "from osgeo import gdal, gdal_array  # which takes long\n"
                   "gdal.UseExceptions()\n"
                   "signal.signal(signal.SIGINT, signal.default_int_handler)  # shells may ignore it\n"
                   "dataset = gdal.Open(sys.argv[1])\n"
@@ -273,7 +273,7 @@ class Requests(Case):
     def test_interrupts_end_reads_without_a_callback_within_a_second(self):
         server = self.serve(faults={"/v.bin": {"stall_s": 5}}, name="interrupted")
         script = ("import os, signal, sys, threading, time\n"
-                  "from osgeo import gdal\n"
+                  "from osgeo import gdal, gdal_array  # which takes long\n"
                   "gdal.UseExceptions()\n"
                   "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
                   "root = gdal.OpenEx(sys.argv[1], gdal.OF_MULTIDIM_RASTER).GetRootGroup()\n"
