@@ -155,8 +155,11 @@ static refs_status open_packing(refs_output *output, refs_error *err) {
 #endif
 #ifdef REFS_HAS_zstd
     output->zstd = ZSTD_createCCtx();
-    if (output->packing == REFS_PACK_ZSTD)
-        return output->zstd != NULL ? REFS_OK : refs_fail_nomem(err);
+    if (output->packing == REFS_PACK_ZSTD) {
+        if (output->zstd == NULL) return refs_fail_nomem(err);
+        (void)ZSTD_CCtx_setParameter(output->zstd, ZSTD_c_checksumFlag, 1);
+        return REFS_OK;
+    }
 #endif
     return refs_fail(err, REFS_UNSUPPORTED, "%s: this build has no %s", output->path,
                      output->packing == REFS_PACK_GZIP ? "zlib" : "zstd");
