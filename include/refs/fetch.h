@@ -156,6 +156,8 @@ typedef struct refs_expected {
     int64_t modified_s;  /**< when it shall have been modified, unless both ETags are known; 0:
                               whenever */
     uint64_t size;       /**< bytes that it shall have; 0: not known */
+    bool may_be_copied;  /**< it may have been copied together with what refers to it: that it was
+                              modified at another time, with as many bytes, is only warned of */
 } refs_expected;
 
 /** What is known of a location. */

@@ -57,6 +57,15 @@ static void warn(refs_fetcher *fetcher, const refs_range *range, const char *dif
                   "%s changed since references to it were made: %s", range->location, difference);
 }
 
+/* Whether all that differs is the time of a copy. */
+static bool is_copy(const refs_expected *expected, const refs_known_state *known) {
+    char difference[320];
+    refs_expected undated = *expected;
+    undated.modified_s = 0;
+    return expected->may_be_copied && expected->size > 0 && known->size > 0 &&
+           !refs_expected_differs(&undated, known, difference, sizeof difference);
+}
+
 refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *range,
                                        const refs_expected *expected, const refs_known_state *known,
                                        refs_error *err) {
@@ -65,7 +74,7 @@ refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *
     if (changed == REFS_CHANGED_IGNORE ||
         !refs_expected_differs(expected, known, difference, sizeof difference))
         return REFS_OK;
-    if (changed == REFS_CHANGED_WARN) {
+    if (changed == REFS_CHANGED_WARN || is_copy(expected, known)) {
         warn(fetcher, range, difference);
         return REFS_OK;
     }

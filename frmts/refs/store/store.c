@@ -97,6 +97,11 @@ void refs_store_ignore_sources(refs_store *store) {
     atomic_store(&store->sources->are_read, true);
 }
 
+/* Sets name files relatively that are moved and uploaded with them. */
+static bool is_relative(refs_str url) {
+    return !refs_str_starts(url, "/") && refs_str_find(url, ':') == SIZE_MAX;
+}
+
 /* What cannot be read is not known. */
 static refs_expected recorded_of(const refs_store *store, const refs_ref *ref) {
     sources *all = store->sources;
@@ -109,7 +114,10 @@ static refs_expected recorded_of(const refs_store *store, const refs_ref *ref) {
     }
     if (all->urls.count == 0 || ref->url == NULL) return (refs_expected){.etag = NULL};
     const uint32_t id = refs_intern_find(&all->urls, refs_str_from(ref->url));
-    return id != REFS_INTERN_NONE ? all->recorded[id] : (refs_expected){.etag = NULL};
+    if (id == REFS_INTERN_NONE) return (refs_expected){.etag = NULL};
+    refs_expected recorded = all->recorded[id];
+    recorded.may_be_copied = is_relative(refs_str_from(ref->url));
+    return recorded;
 }
 
 bool refs_store_keeps_attributes(const refs_store *store) {
