@@ -155,6 +155,21 @@ std::vector<int32_t> first_column(const std::vector<double> &latitudes, uint64_t
     return column;
 }
 
+/* PROJ opens its database anew in each thread. */
+TEST(Crs, IsNotMadeForWhoeverOnlyReads) {
+    const char *const nowhere[] = {"/nowhere", nullptr};
+    OSRSetPROJSearchPaths(nowhere);
+    const ErrorLog log;
+    const Dataset dataset = open_grid({});
+    ASSERT_NE(dataset, nullptr);
+    EXPECT_EQ(pixels<int32_t>(dataset), counting<int32_t>(20));
+    EXPECT_TRUE(log.warnings().empty()) << log.warnings()[0];
+    EXPECT_EQ(GDALGetSpatialRef(dataset.get()), nullptr);
+    ASSERT_EQ(log.warnings().size(), 1u);
+    EXPECT_NE(log.warnings()[0].find("its CRS is not understood"), std::string::npos);
+    OSRSetPROJSearchPaths(nullptr);
+}
+
 TEST(Rows, LieNorthFirstHoweverManyColumnsThereAre) {
     for (uint64_t columns : {1, 2}) {
         EXPECT_EQ(first_column({53, 52, 51}, columns), (std::vector<int32_t>{0, 1, 2})) << columns;

@@ -30,8 +30,8 @@ std::string turnOf(const refs_cf_description &description) {
 
 RefsDataset::RefsDataset(std::shared_ptr<const RefsRasterView> view, std::string &problem)
     : view_(std::move(view)), readers_(view_->openReaders()), keeping_(RefsKeepsIn(view_->name())),
-      spatialRef_(view_->spatialRef(problem)), metadata_(RefsListOf(description().metadata)),
-      subdatasets_(view_->subdatasets()), categories_(RefsListOf(description().categories)) {
+      metadata_(RefsListOf(description().metadata)), subdatasets_(view_->subdatasets()),
+      categories_(RefsListOf(description().categories)) {
     const RefsName &name = view_->name();
     const std::string selection = RefsSelectionSuffix(name);
     SetDescription((RefsSubdatasetName(name, meta()->path) + selection).c_str());
@@ -43,6 +43,7 @@ RefsDataset::RefsDataset(std::shared_ptr<const RefsRasterView> view, std::string
     nRasterYSize = view_->height();
     for (int number = 1; number <= view_->nBands(); number++)
         SetBand(number, new RefsBand(this, number));
+    if (!view_->hasCommonSpatialRef()) makeSpatialRef(problem);
     setGeolocation();
     setColors();
     overviews_.resize(static_cast<size_t>(view_->nOverviews()));
@@ -52,12 +53,15 @@ RefsDataset::RefsDataset(std::shared_ptr<const RefsRasterView> view, std::string
 RefsDataset *RefsDataset::show(std::shared_ptr<const RefsRasterView> view) {
     std::string problem;
     auto *dataset = new RefsDataset(std::move(view), problem);
-    if (!problem.empty()) {
-        const refs_notes notes = RefsReportNotes();
-        refs_note(&notes, REFS_NOTE_WARNING, "%s: its CRS is not understood: %s",
-                  dataset->meta()->path, problem.c_str());
-    }
+    dataset->warnOfSpatialRef(problem);
     return dataset;
+}
+
+void RefsDataset::warnOfSpatialRef(const std::string &problem) const {
+    if (problem.empty()) return;
+    const refs_notes notes = RefsReportNotes();
+    refs_note(&notes, REFS_NOTE_WARNING, "%s: its CRS is not understood: %s", meta()->path,
+              problem.c_str());
 }
 
 GDALDataset *RefsDataset::create(const RefsName &name, std::shared_ptr<RefsArchive> archive,
@@ -236,7 +240,18 @@ CPLErr RefsDataset::GetGeoTransform(RefsGeoTransform transform) REFS_GEOTRANSFOR
     return CE_None;
 }
 
+/* Whoever only reads need not wait for PROJ to open its database, which each thread does anew. */
+void RefsDataset::makeSpatialRef(std::string &problem) const {
+    std::call_once(spatialRefMade_, [&] { spatialRef_ = view_->spatialRef(problem); });
+}
+
 const OGRSpatialReference *RefsDataset::GetSpatialRef() const {
+    RefsGuard(nullptr, [this] {
+        std::string problem;
+        makeSpatialRef(problem);
+        warnOfSpatialRef(problem);
+        return REFS_OK;
+    });
     return spatialRef_.IsEmpty() ? GDALPamDataset::GetSpatialRef() : &spatialRef_;
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -120,11 +121,15 @@ class RefsDataset final : public GDALPamDataset {
                            void *progressData, CSLConstList options) override;
 
   private:
-    /** `problem` becomes why the CRS is not shown, if it is not. */
+    /** `problem` becomes why the CRS is not shown, if it is not; of one that each PROJ knows, where
+     * it is first asked for. */
     RefsDataset(std::shared_ptr<const RefsRasterView> view, std::string &problem);
 
     /** As that, for the first dataset of a raster: raises the problem as a warning. */
     static RefsDataset *show(std::shared_ptr<const RefsRasterView> view);
+    /** Makes spatialRef_, once; `problem` becomes why it stays empty. */
+    void makeSpatialRef(std::string &problem) const;
+    void warnOfSpatialRef(const std::string &problem) const;
     void setGeolocation();
     void setColors();
 
@@ -139,7 +144,8 @@ class RefsDataset final : public GDALPamDataset {
     const RefsReaders readers_; ///< of its array, end before it
     RefsNestedReads *nestedReads_ = nullptr;
     const RefsKeeping keeping_;
-    OGRSpatialReference spatialRef_;
+    mutable std::once_flag spatialRefMade_;
+    mutable OGRSpatialReference spatialRef_; ///< by makeSpatialRef()
     std::vector<std::unique_ptr<RefsDataset>> overviews_;
     bool isMaskKnown_ = false;
     std::unique_ptr<RefsDataset> maskDataset_;

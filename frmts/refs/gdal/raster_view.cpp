@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstring>
 
 #include "dataset.h"
 #include "fork_guard.h"
@@ -231,6 +232,10 @@ RefsReaderHandle RefsRasterView::openReader() const {
     const refs_region selected = {start.data(), count.data(), nullptr};
     refs_reader_limit(reader.get(), &selected);
     return reader;
+}
+
+bool RefsRasterView::hasCommonSpatialRef() const {
+    return description_.crs != nullptr && strcmp(description_.crs, "EPSG:4326") == 0;
 }
 
 OGRSpatialReference RefsRasterView::spatialRef(std::string &problem) const {

@@ -47,6 +47,9 @@ class RefsRasterView {
      * threads. */
     OGRSpatialReference spatialRef(std::string &problem) const;
 
+    /** Whether there is one by a code that each PROJ has, which need not be tried. */
+    bool hasCommonSpatialRef() const;
+
     /** What a band, from 1, of samples of a TIFF file is; what the file says, of which the
      * beginning is read when this is first asked for. Undefined where nothing tells. */
     GDALColorInterp colorOf(int band) const;
