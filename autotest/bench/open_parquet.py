@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Measures what a parquet set of 100 million chunks costs to open, and to read one pixel of.
 
-    open_parquet.py [--repeat 3] [--json]
+    open_parquet.py [--repeat 3] [--edge 10000] [--json]
 
-Makes the set in a temporary folder, with the one record file that the pixel is in. GDAL_DRIVER_PATH
+Makes the set in a temporary folder, with the one record file that the pixel is in. --edge is the number of
+chunks along each of the two dimensions. GDAL_DRIVER_PATH
 says where the plugin is.
 """
 import argparse
@@ -17,7 +18,6 @@ import tempfile
 import plugin
 from open_references import measure
 
-EDGE = 10_000  # chunks along each dimension
 RECORD_SIZE = 100_000
 CHUNK = (4, 4)  # rows and columns
 PIXEL = 1.5
@@ -31,17 +31,23 @@ def varint(number):
     return text + bytes([number])
 
 
+class Texts(list):
+    """Of bytes."""
+
+
 def thrift(*fields):
-    """A struct in Thrift's compact protocol, of (number, value): integers, bytes, lists of structs,
-    and structs as tuples with the bytes of one."""
+    """A struct in Thrift's compact protocol, of (number, value): integers, bytes, lists of structs and
+    of texts, and structs as tuples with the bytes of one."""
     text, last = b"", 0
     for number, value in fields:
-        kind = {int: 6, bytes: 8, list: 9, tuple: 12}[type(value)]
+        kind = {int: 6, bytes: 8, list: 9, Texts: 9, tuple: 12}[type(value)]
         text += bytes([number - last << 4 | kind])
         if isinstance(value, int):
             text += varint(value << 1)
         elif isinstance(value, bytes):
             text += varint(len(value)) + value
+        elif isinstance(value, Texts):
+            text += bytes([len(value) << 4 | 8]) + b"".join(varint(len(one)) + one for one in value)
         elif isinstance(value, list):
             text += bytes([len(value) << 4 | 12]) + b"".join(value)
         else:
@@ -60,7 +66,7 @@ def record_file(urls, offsets, sizes):
     for name, kind, values in columns:
         page = thrift((1, 0), (2, len(values)), (3, len(values)),
                       (5, (thrift((1, len(urls)), (2, 0), (3, 3), (4, 4)),)))
-        meta = thrift((1, kind), (4, 0), (5, len(urls)), (7, len(page) + len(values)),
+        meta = thrift((1, kind), (3, Texts([name])), (4, 0), (5, len(urls)), (7, len(page) + len(values)),
                       (9, len(content)))
         chunks.append(thrift((2, len(content)), (3, (meta,))))
         schema.append(thrift((1, kind), (3, 0), (4, name)))
@@ -70,9 +76,9 @@ def record_file(urls, offsets, sizes):
     return content + footer + struct.pack("<I", len(footer)) + b"PAR1"
 
 
-def write_set(folder, row, column):
+def write_set(folder, edge, row, column):
     """The set, and the record file of the chunk at `row` and `column`."""
-    zarray = dict(zarr_format=2, shape=[EDGE * CHUNK[0], EDGE * CHUNK[1]], chunks=list(CHUNK),
+    zarray = dict(zarr_format=2, shape=[edge * CHUNK[0], edge * CHUNK[1]], chunks=list(CHUNK),
                   dtype="<f4", compressor=None, filters=None, fill_value=None, order="C")
     metadata = {".zgroup": dict(zarr_format=2), "v/.zarray": zarray,
                 "v/.zattrs": dict(_ARRAY_DIMENSIONS=["y", "x"])}
@@ -82,7 +88,7 @@ def write_set(folder, row, column):
     with open(os.path.join(folder, "..", "data.bin"), "wb") as file:
         file.write(struct.pack("<f", PIXEL) * (n_bytes // 4))
     os.mkdir(os.path.join(folder, "v"))
-    number = (row * EDGE + column) // RECORD_SIZE
+    number = (row * edge + column) // RECORD_SIZE
     with open(os.path.join(folder, "v", f"refs.{number}.parq"), "wb") as file:
         file.write(record_file([b"data.bin"] * RECORD_SIZE, [0] * RECORD_SIZE,
                                [n_bytes] * RECORD_SIZE))
@@ -91,16 +97,17 @@ def write_set(folder, row, column):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--edge", type=int, default=10_000)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
     plugin.find()
-    row, column = 7_000, 4_321
+    edge, row, column = options.edge, 7_000, 4_321
     with tempfile.TemporaryDirectory() as parent:
         folder = os.path.join(parent, "set.parq")
         os.mkdir(folder)
-        write_set(folder, row, column)
+        write_set(folder, edge, row, column)
         # Without coordinates the last row is shown first.
-        line = (EDGE - row) * CHUNK[0] - 1
+        line = (edge - row) * CHUNK[0] - 1
         commands = {
             "gdalinfo --version": ["gdalinfo", "--version"],
             "open": ["gdalinfo", f"REFS:{folder}:v"],
@@ -115,7 +122,7 @@ def main():
         print(json.dumps({name: dict(zip(("wall_s", "cpu_s", "peak_mb"), figure))
                           for name, figure in figures.items()}))
         return
-    print(f"{EDGE * EDGE} chunks, {RECORD_SIZE} in a record file")
+    print(f"{edge * edge} chunks, {RECORD_SIZE} in a record file")
     print(f"{'':20} {'wall s':>8} {'cpu s':>8} {'peak MB':>9}")
     for name, (wall, cpu, peak) in figures.items():
         print(f"{name:20} {wall:8.3f} {cpu:8.3f} {peak:9.1f}")
