@@ -449,6 +449,40 @@ TEST(DriverMemory, OfChunksIsGivenBackWithTheLastDataset) {
     VSIUnlink((name + ".bin").c_str());
 }
 
+namespace {
+
+/** How often memory is taken while bands of the array are read, one at a time. */
+int64_t allocationsOf(GDALDatasetH dataset, int firstBand, int lastBand) {
+    std::string pixels(1 << 20, '\0');
+    untilFailure = INT64_MAX;
+    counts = true;
+    for (int band = firstBand; band <= lastBand; band++)
+        EXPECT_EQ(GDALRasterIO(GDALGetRasterBand(dataset, band), GF_Read, 0, 0, 1024, 1024,
+                               pixels.data(), 1024, 1024, GDT_Byte, 0, 0),
+                  CE_None);
+    counts = false;
+    return INT64_MAX - untilFailure;
+}
+
+} // namespace
+
+TEST(DriverMemory, IsTakenAFewTimesForAChunkAndHardlyForOneThatIsKept) {
+    const std::string name = writeLargeChunks();
+    CPLSetConfigOption("REFS_READ_AHEAD", "NO");
+    const GDALDatasetH dataset = GDALOpen((name + ".json").c_str(), GA_ReadOnly);
+    ASSERT_NE(dataset, nullptr);
+    allocationsOf(dataset, 1, 1);
+    const int64_t fetched = allocationsOf(dataset, 2, 17), kept = allocationsOf(dataset, 2, 17);
+    std::printf("allocations: %d for 16 chunks, %d once they are kept\n", static_cast<int>(fetched),
+                static_cast<int>(kept));
+    EXPECT_LE(fetched, 16 * 40);
+    EXPECT_LE(kept, 16 * 10);
+    GDALClose(dataset);
+    CPLSetConfigOption("REFS_READ_AHEAD", nullptr);
+    VSIUnlink((name + ".json").c_str());
+    VSIUnlink((name + ".bin").c_str());
+}
+
 int main(int argc, char **argv) {
     testing::InitGoogleTest(&argc, argv);
     CPLSetConfigOption("GDAL_NUM_THREADS", "2");
