@@ -430,6 +430,14 @@ class WithoutASet(Folder):
         self.assertEqual({name: content(name) for name in glob.glob("d/*")}, before)
         self.assertEqual(os.listdir(), ["d"])
 
+    def test_the_only_file_of_a_folder_is_opened(self):
+        os.mkdir("only")
+        shutil.copy("d/0.nc", "only")
+        for name in ("only", "only/*.nc"):
+            self.expect_hours(name, [0])
+            gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER, open_options=["SAVE=saved.json"])
+            self.expect_hours("saved.json", [0])
+
     def test_save_keeps_the_set_of_one_file(self):
         for name in ("one.json", "one.parq"):
             gdal.OpenEx('REFS:"d/0.nc"', gdal.OF_MULTIDIM_RASTER, open_options=[f"SAVE={name}"])

@@ -270,11 +270,29 @@ std::vector<std::string> RefsListFiles(const std::string &location, const refs_v
     return files.size() == 1 && files[0] == location ? std::vector<std::string>() : files;
 }
 
+namespace {
+
+/** The only file that a folder or pattern stands for is as it is. */
+refs_status openOnly(const RefsJoinJob &job, const refs_set_options &options, refs_set **set,
+                     refs_error *error) {
+    refs_set *opened = nullptr;
+    REFS_TRY(refs_set_open(job.vfs, job.files[0].c_str(), &options, &opened, error));
+    RefsSetHandle only(opened);
+    REFS_TRY(RefsSaveSet({job.files[0], job.files, job.vfs, job.targets, job.http, job.options},
+                         opened, error));
+    *set = only.release();
+    return REFS_OK;
+}
+
+} // namespace
+
 refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &options, refs_set **set,
                           refs_error *error) {
     CPLStringList dims = optionList(job.options, "ALONG");
     REFS_TRY(checkSave(job, error));
     const char *pattern = CSLFetchNameValue(job.options, "PATTERN");
+    if (job.files.size() == 1 && dims.size() == 0 && pattern == nullptr)
+        return openOnly(job, options, set, error);
     RefsBuffer names;
     if (dims.size() == 0 && pattern != nullptr)
         REFS_TRY(refs_join_pattern_dims(pattern, &names, error));
