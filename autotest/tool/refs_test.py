@@ -1033,6 +1033,15 @@ class Refusals(Folder):
 
 
 class Other(Folder):
+    def test_append_names_files_as_the_set_does(self):
+        names = [self.write(f"{hour}.nc", [hour]) for hour in range(3)]
+        for name in ("named.json", "named.parq"):
+            run("index", *names[:2], "-r", "-q", "-o", name)
+            self.assertNotIn(os.getcwd().encode(), content(name))
+            run("append", name, names[2], "-q")
+            self.assertNotIn(os.getcwd().encode(), content(name))
+            self.expect_hours(name, range(3))
+
     def test_append_adds_steps(self):
         names = [self.write(f"{hour}.nc", [hour]) for hour in range(4)]
         for name in ("all.json", "all.parq"):

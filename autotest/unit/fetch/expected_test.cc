@@ -91,8 +91,9 @@ TEST_F(Expected, TimesAreThoseUntilWhichAFileMayHaveChanged) {
 TEST_F(Expected, ETagsOfFilesAreMadeOfNumberTimeAndSize) {
     EXPECT_EQ(Read({ETag().c_str(), 0, 0, 0, false}), "34");
     EXPECT_EQ(Read({("\"" + ETag() + "\"").c_str(), 0, 0, 0, false}), "34");
-    EXPECT_NE(Read({"other", 0, 0, 0, false}).find("its ETag is \"" + ETag() + "\", and was \"other\""),
-              std::string::npos);
+    EXPECT_NE(
+        Read({"other", 0, 0, 0, false}).find("its ETag is \"" + ETag() + "\", and was \"other\""),
+        std::string::npos);
 }
 
 TEST_F(Expected, CopiesOfAnotherTimeAreTold) {

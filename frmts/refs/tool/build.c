@@ -611,8 +611,28 @@ static void tell_anew(const char *set, int folder) {
         set);
 }
 
+static refs_status note_relative(void *user, const refs_source_state *source, refs_error *err) {
+    (void)err;
+    if (!refs_str_starts(source->url, "/") && refs_str_find(source->url, ':') == SIZE_MAX)
+        *(bool *)user = true;
+    return REFS_OK;
+}
+
+/* A set goes on naming files as it did. What cannot be read is told by who joins it. */
+static bool names_relatively(const char *name) {
+    const refs_set_options options = REFS_SET_OPTIONS_INIT;
+    bool is_relative = false;
+    const refs_source_visitor visitor = {note_relative, &is_relative};
+    refs_set *set = NULL;
+    if (refs_set_open(refs_vfs_posix(), name, &options, &set, NULL) != REFS_OK) return false;
+    const refs_status status = refs_sources_read(set, &visitor, NULL);
+    refs_set_free(set);
+    return status == REFS_OK && is_relative;
+}
+
 tool_exit tool_append_verb(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
+    tool_arguments given = *arguments;
     int folder;
     if (arguments->names.n < 2) {
         fprintf(stderr, "refs: append takes a set and what is to be added to it\n");
@@ -622,7 +642,8 @@ tool_exit tool_append_verb(const tool_arguments *arguments) {
     if (refs_str_ends(refs_str_from(set), ".nca")) return tool_gather(arguments);
     if (!lock_set(set, &folder)) return TOOL_FAILED;
     grow_parquet(set, &options);
-    tool_exit result = make(arguments, &arguments->names, set, &options);
+    given.relative = arguments->relative || names_relatively(set);
+    tool_exit result = make(&given, &arguments->names, set, &options);
     if (result == TOOL_OK && !arguments->quiet) tell_anew(set, folder);
     if (folder >= 0) close(folder);
     return result;

@@ -184,8 +184,8 @@ static refs_status append_values(refs_buf *page, const refs_rows *rows, size_t c
 static refs_status pack(refs_parquet_file *file, refs_buf *packed, refs_error *err) {
 #ifdef REFS_HAS_zstd
     REFS_TRY(refs_buf_resize(packed, ZSTD_compressBound(file->page.size), err));
-    size_t size = ZSTD_compress2(file->zstd, packed->data, packed->size, file->page.data,
-                                 file->page.size);
+    size_t size =
+        ZSTD_compress2(file->zstd, packed->data, packed->size, file->page.data, file->page.size);
     if (ZSTD_isError(size)) return refs_fail(err, REFS_NOMEM, "zstd: %s", ZSTD_getErrorName(size));
     return refs_buf_resize(packed, size, err);
 #else
