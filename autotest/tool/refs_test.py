@@ -620,6 +620,85 @@ class Unlike(Folder):
                 wanted = np.where(wanted == kinds[i][1], band.GetNoDataValue(), wanted)
                 np.testing.assert_array_equal(band.ReadAsArray()[::-1].astype("f8"), wanted)
 
+    RANGES = [{}, {"valid_range": [0, 12]}, {"valid_range": [0, 500]}, {"valid_min": 3, "valid_max": 9},
+              {"valid_range": [0, 255]}, {"valid_min": 5}]
+
+    def write_valid(self, name, step, dtype, attributes, **more):
+        """A file with v(time, y, x), valid where its attributes say so."""
+        with netCDF4.Dataset(name, "w", format=more.get("form", "NETCDF4")) as file:
+            for dim, n in (("time", None), ("y", 4), ("x", more.get("width", 6))):
+                file.createDimension(dim, n)
+            axis = file.createVariable("time", "f8", ("time",))
+            axis.units = "hours since 2020-01-01"
+            axis.valid_range = [step - 1.0, step + 1.0]
+            axis[:] = step
+            v = file.createVariable("v", dtype, ("time", "y", "x"), fill_value=more.get("fill", 1))
+            v.set_auto_maskandscale(False)
+            if "scale" in more:
+                v.scale_factor = more["scale"]
+            v.setncatts({key: np.array(value, more.get("range_type", dtype))
+                         for key, value in attributes.items()})
+            v[:] = np.arange(4 * more.get("width", 6)).reshape(1, 4, -1) - (4 if dtype != "u1" else 0)
+        return name
+
+    def values_of(self, name, **options):
+        """All bands, NaN where they are nodata."""
+        dataset = gdal.OpenEx(name, gdal.OF_RASTER, open_options=[f"{k}={v}" for k, v in options.items()])
+        bands = [dataset.GetRasterBand(i + 1) for i in range(dataset.RasterCount)]
+        values = [band.ReadAsArray().astype("f8") for band in bands]
+        return [np.where(value == band.GetNoDataValue(), np.nan,
+                         value * (band.GetScale() or 1) + (band.GetOffset() or 0))
+                for band, value in zip(bands, values)]
+
+    def expect_each_as_alone(self, name, files, **options):
+        alone = [self.values_of(f'REFS:"{file}":/v', **options)[0] for file in files]
+        for step, (got, wanted) in enumerate(zip(self.values_of(f'REFS:"{name}":/v', **options), alone)):
+            np.testing.assert_allclose(got, wanted, err_msg=f"{name} {step}")
+        return np.isnan(alone).sum()
+
+    def test_valid_ranges_are_those_of_each_source(self):
+        kinds = [{"dtype": "f4"}, {"dtype": "i2"}, {"dtype": "i1", "form": "NETCDF3_CLASSIC", "range_type": "i2"},
+                 {"dtype": "f4", "width": 2}, {"dtype": "i8"}, {"dtype": "i2", "scale": 0.5},
+                 {"dtype": "i2", "scale": 0.5, "range_type": "f8"}, {"dtype": "u1"}]
+        for kind in kinds:
+            ranges = self.RANGES
+            if kind["dtype"] in ("i1", "u1"):
+                kind["fill"] = 77
+                ranges = ranges[:2] + ranges[3:]
+            for i, of_one in enumerate(ranges):
+                for of_other in (of_one, ranges[i - 1], ranges[i - 2]):
+                    with self.subTest(kind=kind, one=of_one, other=of_other):
+                        files = [self.write_valid("0.nc", 0, attributes=of_one, **kind),
+                                 self.write_valid("1.nc", 1, attributes=of_other, **kind)]
+                        run("index", *files, "-q", "-o", "all.json")
+                        self.assertEqual("v_fragments" in content("all.json").decode(),
+                                         of_one != of_other)
+                        self.expect_each_as_alone("all.json", files)
+
+    def test_valid_ranges_of_fragments_are_ignored_where_asked_for(self):
+        files = [self.write_valid("0.nc", 0, "i2", {"valid_range": [0, 12]}),
+                 self.write_valid("1.nc", 1, "i2", {}),
+                 self.write_valid("2.nc", 2, "i2", {"valid_max": 5}, scale=0.5)]
+        run("index", *files, "-q", "-o", "all.json")
+        self.assertGreater(self.expect_each_as_alone("all.json", files), 10)
+        self.assertEqual(self.expect_each_as_alone("all.json", files, HONOUR_VALID_RANGE="NO"), 3)
+        time_axis = gdal.OpenEx('REFS:"all.json"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        time_axis = time_axis.OpenMDArray("time")
+        self.assertEqual([a.GetName() for a in time_axis.GetAttributes()], [])
+        said = run("index", *files, "--strict", "-o", "no.json", status=1)
+        self.assertIn("valid_range [0,12] and none", said)
+        run("index", *files, "-q", "-o", "all.parq")
+        self.expect_any_grouping(files, random.Random(3), 4)
+        try:
+            run("index", *files, "-q", "-o", "all.nc")
+        except AssertionError as failed:
+            if "this build does not have" in str(failed):
+                self.skipTest("this build does not write netCDF")
+            raise
+        self.expect_each_as_alone("all.nc", files)
+        with netCDF4.Dataset("all.nc") as file:
+            self.assertNotIn("valid_range", [*file["v"].ncattrs(), *file["time"].ncattrs()])
+
     def test_aggregations_of_other_files_are_not_joined(self):
         refs = {".zgroup": '{"zarr_format":2}',
                 "v/.zarray": json.dumps({"zarr_format": 2, "shape": [], "chunks": [], "dtype": "<f4",

@@ -56,6 +56,9 @@ typedef enum refs_missing {
     REFS_MISSING_WARN         /**< the same, with a note for each file */
 } refs_missing;
 
+/** Whether elements of fragments outside of the valid range that these have are missing. */
+typedef enum refs_ranges { REFS_RANGES_HONOURED, REFS_RANGES_IGNORED } refs_ranges;
+
 typedef struct refs_fragments_options {
     size_t struct_size;                  /**< sizeof(refs_fragments_options) */
     const refs_hierarchy *hierarchy;     /**< of the aggregations */
@@ -73,6 +76,7 @@ typedef struct refs_fragments_options {
     /** Told of each file that was opened, and of its number. May be NULL. */
     refs_status (*opened)(void *user, const char *location, uint32_t id, refs_error *err);
     void *user;
+    refs_ranges ranges;
 } refs_fragments_options;
 
 /** Files of fragments that are open, and their arrays. */

@@ -159,6 +159,19 @@ bool refs_cf_default_fill(const refs_dtype *dtype, uint8_t *fill);
  * bytes, as in the netCDF driver. refs_cf_describe looks at the valid range, too. */
 bool refs_cf_is_marked_unsigned(const refs_array_meta *array);
 
+/** Whether that, or before it the valid range of bytes, makes unsigned numbers of them. */
+bool refs_cf_is_told_unsigned(const refs_array_meta *array);
+
+/** From one number to the other, both included; one may be infinite. */
+typedef struct refs_cf_range {
+    double low, high;
+} refs_cf_range;
+
+/** Stored elements that are valid, by the attributes valid_range, valid_min and valid_max; false
+ * where all are. `as` is the type that they are taken for: that of the array, or the unsigned one.
+ */
+bool refs_cf_valid_range(const refs_array_meta *array, const refs_dtype *as, refs_cf_range *stored);
+
 /** Whether numbers of the attribute `name` are of the type of their variable, which JSON does not
  * tell (CF 2.5.1 and 3.5; NUG, "Attribute conventions"). */
 bool refs_cf_has_type_of_variable(refs_str name);

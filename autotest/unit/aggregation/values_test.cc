@@ -357,6 +357,47 @@ TEST(Values, OfUnsignedBytesOfNetcdf3AreUnsigned) {
     EXPECT_EQ(to, (std::vector<int16_t>{255, 1, 128, -9}));
 }
 
+/* CF 1.13, section 2.5.1: in the fragment's packed values. */
+TEST(Values, OutsideOfTheValidRangeOfTheirFragmentAreMissing) {
+    AggregatedFiles files;
+    std::vector<double> unpacked;
+    ASSERT_EQ((Conversion<int16_t, double>{{-1, 0, 50, 51, 9},
+                                           R"("valid_range":[0,50],"scale_factor":0.5)",
+                                           "\"_FillValue\":-9"}
+                   .run(files, &unpacked)),
+              REFS_OK);
+    EXPECT_EQ(unpacked, (std::vector<double>{-9, 0, 25, -9, 4.5}));
+    ASSERT_EQ((Conversion<float, double>{
+                  {-1, NAN, 50, INFINITY}, R"("valid_max":50)", "\"_FillValue\":-9"}
+                   .run(files, &unpacked)),
+              REFS_OK);
+    EXPECT_EQ(unpacked, (std::vector<double>{-1, -9, 50, -9}));
+    std::vector<int64_t> wide;
+    ASSERT_EQ((Conversion<int64_t, int64_t>{
+                  {4, 5, 9007199254740993}, R"("valid_min":5)", "\"_FillValue\":-9"}
+                   .run(files, &wide)),
+              REFS_OK);
+    EXPECT_EQ(wide, (std::vector<int64_t>{-9, 5, 9007199254740993}));
+    std::vector<int16_t> bytes;
+    ASSERT_EQ((Conversion<int8_t, int16_t>{
+                  {-1, 1}, R"("valid_range":[0,255],"_FillValue":7)", "\"_FillValue\":-9"}
+                   .run(files, &bytes)),
+              REFS_OK);
+    EXPECT_EQ(bytes, (std::vector<int16_t>{255, 1}));
+}
+
+/* Whoever reads the container looks at the range that it has itself. */
+TEST(Values, OutsideOfTheValidRangeOfTheContainerAreItsReadersAffair) {
+    AggregatedFiles files;
+    std::vector<int16_t> to;
+    ASSERT_EQ((Conversion<int16_t, int16_t>{{-1, 50, 51},
+                                            R"("valid_range":[0,50],"_FillValue":-9)",
+                                            R"("valid_range":[0,50],"_FillValue":-9)"}
+                   .run(files, &to)),
+              REFS_OK);
+    EXPECT_EQ(to, (std::vector<int16_t>{-1, 50, 51}));
+}
+
 TEST(Values, OfLargeNumbersThatDoNotFitAreToldExactly) {
     AggregatedFiles files;
     std::vector<int64_t> to;

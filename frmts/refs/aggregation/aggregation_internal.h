@@ -285,15 +285,20 @@ typedef struct refs_agg_values {
     size_t n_missing;
     uint8_t missing[REFS_MAX_MISSING][16]; /**< elements of `from` that stand for missing values */
     uint8_t fill[16];                      /**< what those become, of `to` */
+    bool has_range;                        /**< elements of `from` outside of it are missing, too */
+    double least, most;
     bool has_other_units;                  /**< that nobody knows how to convert */
     const char *name;                      /**< of the fragment, for messages; or NULL */
 } refs_agg_values;
 
-/** Tells it. */
+/** Tells it. The valid range that the container has, too, is left to its reader. */
 refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
                                       const refs_agg_fragment *fragment,
                                       const refs_array_meta *variable, refs_agg_values *values,
                                       refs_error *err);
+
+/** Elements outside of the valid range are what they are. */
+void refs_agg_values__ignore_range(refs_agg_values *values);
 
 /** refs_piece.convert, of a refs_agg_values. */
 refs_status refs_agg_values__convert(const void *user, const void *src, size_t n, void *dst,

@@ -466,6 +466,8 @@ static refs_status open_node(refs_fragments *fragments, refs_aggregation *aggreg
     const refs_agg_filling filling = {fragment, meta, size};
     REFS_TRY(refs_aggregation__place(aggregation, &filling, &opened->place, err));
     REFS_TRY(refs_agg_values__describe(aggregation, fragment, meta, &opened->values, err));
+    if (fragments->options.ranges == REFS_RANGES_IGNORED)
+        refs_agg_values__ignore_range(&opened->values);
     opened->values.name = opened->name;
     note_units(fragments, aggregation, fragment, meta, opened);
     context.prefetch_pool = NULL;

@@ -129,11 +129,31 @@ static bool is_number(const refs_dtype *dtype) {
            dtype->type == REFS_TYPE_FLOAT;
 }
 
-/* netCDF-3 has no unsigned types: an attribute says that elements are. */
-static void read_unsigned(const refs_json *attributes, refs_dtype *dtype) {
-    refs_str text = refs_aggregation__text(attributes, "_Unsigned");
-    if (dtype->type == REFS_TYPE_INT && (refs_str_is(text, "true") || refs_str_is(text, "True")))
+/* netCDF-3 has no unsigned types: attributes say that elements are. */
+static void read_unsigned(const refs_array_meta *meta, refs_dtype *dtype) {
+    refs_str text = refs_aggregation__text(meta->attributes, "_Unsigned");
+    const bool is_marked = refs_str_is(text, "true") || refs_str_is(text, "True");
+    if (dtype->type == REFS_TYPE_INT &&
+        (dtype->size == 1 ? refs_cf_is_told_unsigned(meta) : is_marked))
         dtype->type = REFS_TYPE_UINT;
+}
+
+static bool have_one_type(const refs_dtype *a, const refs_dtype *b) {
+    return a->type == b->type && a->size == b->size;
+}
+
+/* CF 1.13, section 2.5.1: what is outside of the valid range is missing. Who reads the container
+ * looks at the range that that has. */
+static void describe_range(const refs_aggregation *aggregation, const refs_array_meta *variable,
+                           refs_agg_values *values) {
+    refs_cf_range own, whole;
+    if (!refs_cf_valid_range(variable, &values->from, &own)) return;
+    const bool is_same = !values->is_linear && have_one_type(&values->from, &values->to) &&
+                         refs_cf_valid_range(&aggregation->meta, &values->to, &whole) &&
+                         own.low == whole.low && own.high == whole.high;
+    values->has_range = !is_same;
+    values->least = own.low;
+    values->most = own.high;
 }
 
 static const char *name_of_text(const refs_dtype *dtype) {
@@ -146,6 +166,11 @@ static bool has_same_missing(const refs_agg_values *values) {
     for (size_t i = 0; i < values->n_missing; i++)
         if (memcmp(values->missing[i], values->fill, values->to.size) != 0) return false;
     return true;
+}
+
+static void compare(refs_agg_values *values) {
+    values->is_same = have_one_type(&values->from, &values->to) && !values->is_linear &&
+                      !values->has_range && has_same_missing(values);
 }
 
 /* Strings of variable length are read as such, whatever the fragment has; others are copied. */
@@ -179,12 +204,17 @@ refs_status refs_agg_values__describe(const refs_aggregation *aggregation,
         return refs_fail(err, REFS_UNSUPPORTED, "%s: its elements are not numbers", variable->path);
     REFS_TRY(describe_missing(variable, values, err));
     REFS_TRY(describe_packing(aggregation, fragment, variable, values, err));
-    read_unsigned(variable->attributes, &values->from);
-    read_unsigned(aggregation->meta.attributes, &values->to);
-    values->is_same = values->from.type == values->to.type &&
-                      values->from.size == values->to.size && !values->is_linear &&
-                      has_same_missing(values);
+    read_unsigned(variable, &values->from);
+    read_unsigned(&aggregation->meta, &values->to);
+    describe_range(aggregation, variable, values);
+    compare(values);
     return REFS_OK;
+}
+
+void refs_agg_values__ignore_range(refs_agg_values *values) {
+    if (!values->has_range) return;
+    values->has_range = false;
+    compare(values);
 }
 
 /* -- elements in ------------------------------------------------------------------------------- */
@@ -299,6 +329,14 @@ static void find_missing_nans(const refs_agg_values *values, const double *numbe
         any |= isnan(missing);
     }
     for (size_t i = 0; any && i < n; i++) is_missing[i] |= isnan(numbers[i]);
+}
+
+/* What is no number is in no range. */
+static void find_invalid(const refs_agg_values *values, const double *numbers, size_t n,
+                         bool *is_missing) {
+    const double least = values->least, most = values->most;
+    if (!values->has_range) return;
+    for (size_t i = 0; i < n; i++) is_missing[i] |= !(numbers[i] >= least && numbers[i] <= most);
 }
 
 /* -- elements out ------------------------------------------------------------------------------ */
@@ -436,10 +474,15 @@ static refs_status fail_integer(const refs_agg_values *values, int64_t number, r
 static refs_status convert_integers(const refs_agg_values *values, const void *src, size_t n,
                                     void *dst, refs_error *err) {
     int64_t numbers[BLOCK];
+    double rounded[BLOCK];
     bool is_missing[BLOCK];
     size_t size = values->to.size;
     load_integers(&values->from, src, n, numbers);
     find_missing(values, src, n, is_missing);
+    if (values->has_range) {
+        load_doubles(&values->from, src, n, rounded);
+        find_invalid(values, rounded, n, is_missing);
+    }
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = (uint64_t)numbers[i];
         uint8_t *to = (uint8_t *)dst + i * size;
@@ -490,6 +533,7 @@ static refs_status convert_numbers(const refs_agg_values *values, const void *sr
     load_doubles(&values->from, src, n, numbers);
     find_missing(values, src, n, is_missing);
     if (values->from.type == REFS_TYPE_FLOAT) find_missing_nans(values, numbers, n, is_missing);
+    find_invalid(values, numbers, n, is_missing);
     if (values->is_linear)
         for (size_t i = 0; i < n; i++) numbers[i] = numbers[i] * values->scale + values->offset;
     const converted from = {numbers, is_missing, n};

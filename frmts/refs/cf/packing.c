@@ -447,23 +447,35 @@ bool refs_cf_is_marked_unsigned(const refs_array_meta *array) {
            refs_cf__same_word(refs_cf__text(array->attributes, "_Unsigned"), "true");
 }
 
+/* What attributes tell of the signs of small integers. */
+typedef enum told_signs { SIGNS_UNTOLD, SIGNS_SIGNED, SIGNS_UNSIGNED } told_signs;
+
 /* Bytes are unsigned when their valid range is that of unsigned bytes; _Unsigned counts only
- * without a valid range, as in the netCDF driver. Those that GDAL wrote as netCDF-3 are unsigned
- * where nothing else is told. */
-static bool is_unsigned(const refs_cf__input *input, const refs_cf_description *description) {
-    const refs_array_meta *array = input->array;
+ * without a valid range, as in the netCDF driver. */
+static told_signs signs_told(const refs_array_meta *array) {
     const refs_dtype *dtype = &array->dtype;
-    if (!can_be_unsigned(dtype)) return false;
     valid_range range;
     bool has_range = dtype->size == 1 && read_valid_range(array, &range) && !range.unpacked &&
                      isfinite(range.low) && isfinite(range.high) && range.low <= range.high;
-    bool all_bytes = has_range && range.low == 0 && range.high == 255;
-    bool all_signed = has_range && range.low == -128 && range.high == 127;
-    if (all_bytes || all_signed) return all_bytes;
-    if (!has_range && refs_cf_is_marked_unsigned(array)) return true;
+    if (has_range && range.low == 0 && range.high == 255) return SIGNS_UNSIGNED;
+    if (has_range && range.low == -128 && range.high == 127) return SIGNS_SIGNED;
+    if (has_range) return SIGNS_UNTOLD;
+    if (refs_cf_is_marked_unsigned(array)) return SIGNS_UNSIGNED;
     refs_str told = refs_cf__text(array->attributes, "_Unsigned");
-    if (!has_range && refs_cf__same_word(told, "false")) return false;
-    return dtype->size == 1 && refs_cf__is_netcdf3(input->hierarchy) &&
+    return refs_cf__same_word(told, "false") ? SIGNS_SIGNED : SIGNS_UNTOLD;
+}
+
+bool refs_cf_is_told_unsigned(const refs_array_meta *array) {
+    return can_be_unsigned(&array->dtype) && signs_told(array) == SIGNS_UNSIGNED;
+}
+
+/* Bytes that GDAL wrote as netCDF-3 are unsigned where nothing else is told. */
+static bool is_unsigned(const refs_cf__input *input, const refs_cf_description *description) {
+    const refs_array_meta *array = input->array;
+    if (!can_be_unsigned(&array->dtype)) return false;
+    const told_signs signs = signs_told(array);
+    if (signs != SIGNS_UNTOLD) return signs == SIGNS_UNSIGNED;
+    return array->dtype.size == 1 && refs_cf__is_netcdf3(input->hierarchy) &&
            refs_cf__made_by_gdal(input, refs_cf__grid_mapping(input, description));
 }
 
@@ -472,37 +484,44 @@ double refs_cf__to_unsigned(const refs_dtype *dtype, double number) {
 }
 
 /* Whole numbers from one end to the other, in spite of what unpacking rounds. */
-static void pack_range(const refs_cf_description *description, valid_range *range) {
-    double scale = description->has_scale ? description->scale : 1;
-    double offset = description->has_offset ? description->offset : 0;
+static void pack_range(double scale, double offset, valid_range *range) {
     double a = (range->low - offset) / scale, b = (range->high - offset) / scale;
     double low = fmin(a, b), high = fmax(a, b);
     range->low = ceil(low - 1e-6 * fmax(1, fabs(low)));
     range->high = floor(high + 1e-6 * fmax(1, fabs(high)));
 }
 
-static void take_as_stored(const refs_array_meta *array, const refs_cf_description *description,
-                           double *end) {
+static void take_as_stored(const refs_array_meta *array, const refs_dtype *as, double *end) {
     if (array->dtype.type != REFS_TYPE_FLOAT) *end = trunc(*end);
-    if (description->unsigned_values && isfinite(*end))
+    if (array->dtype.type == REFS_TYPE_INT && as->type == REFS_TYPE_UINT && isfinite(*end))
         *end = refs_cf__to_unsigned(&array->dtype, *end);
 }
 
-static void describe_valid_range(const refs_array_meta *array, refs_cf_description *description) {
+bool refs_cf_valid_range(const refs_array_meta *array, const refs_dtype *as,
+                         refs_cf_range *stored) {
+    double scale = 1, offset = 0;
     valid_range range;
-    if (!read_valid_range(array, &range)) return;
+    if (!read_valid_range(array, &range)) return false;
     if (range.unpacked) {
-        if (!(range.low <= range.high) || (description->has_scale && description->scale == 0))
-            return;
-        pack_range(description, &range);
+        (void)refs_cf__number(array->attributes, "scale_factor", &scale);
+        (void)refs_cf__number(array->attributes, "add_offset", &offset);
+        if (!(range.low <= range.high) || scale == 0) return false;
+        pack_range(scale, offset, &range);
     } else {
-        take_as_stored(array, description, &range.low);
-        take_as_stored(array, description, &range.high);
+        take_as_stored(array, as, &range.low);
+        take_as_stored(array, as, &range.high);
     }
-    bool all_bytes = array->dtype.size == 1 && ((range.low == 0 && range.high == 255) ||
-                                                (range.low == -128 && range.high == 127));
-    description->has_valid_range =
-        range.low <= range.high && !all_bytes && (isfinite(range.low) || isfinite(range.high));
+    const bool all_bytes = array->dtype.size == 1 && ((range.low == 0 && range.high == 255) ||
+                                                      (range.low == -128 && range.high == 127));
+    *stored = (refs_cf_range){range.low, range.high};
+    return range.low <= range.high && !all_bytes && (isfinite(range.low) || isfinite(range.high));
+}
+
+static void describe_valid_range(const refs_array_meta *array, refs_cf_description *description) {
+    refs_dtype as = array->dtype;
+    refs_cf_range range = {0, 0};
+    if (description->unsigned_values) as.type = REFS_TYPE_UINT;
+    description->has_valid_range = refs_cf_valid_range(array, &as, &range);
     description->valid_min = range.low;
     description->valid_max = range.high;
 }

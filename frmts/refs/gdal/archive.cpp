@@ -299,6 +299,7 @@ refs_status RefsArchive::openFragments(refs_error *error) {
     options.arrays = arrayContext();
     options.sets = &sets;
     options.missing = index_->missing();
+    options.ranges = index_->ranges();
     options.max_files = static_cast<size_t>(index_->s3nc().maxFiles());
     options.max_memory = static_cast<size_t>(index_->s3nc().memory() / 4);
     options.notes = RefsReportNotes();

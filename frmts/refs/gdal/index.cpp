@@ -126,8 +126,8 @@ refs_changed changedOption(CSLConstList options) {
 std::string RefsIndex::optionsText(CSLConstList options) {
     std::string text = remoteToLocal() ? "remote_to_local" : "";
     for (const char *name :
-         {"ALONG", "AS_OF", "BRANCH", "CHANGED", "MISSING", "PATTERN", "SAVE", "SET", "SIDECAR",
-          "SNAPSHOT", "TAG", "TARGET", "TEMPLATES", "URL_REWRITE"})
+         {"ALONG", "AS_OF", "BRANCH", "CHANGED", "HONOUR_VALID_RANGE", "MISSING", "PATTERN", "SAVE",
+          "SET", "SIDECAR", "SNAPSHOT", "TAG", "TARGET", "TEMPLATES", "URL_REWRITE"})
         text += std::string("\n") + CSLFetchNameValueDef(options, name, "");
     for (const LimitOption &option : limitOptions)
         text += std::string("\n") + CSLFetchNameValueDef(options, option.name, "");
@@ -188,6 +188,7 @@ refs_status RefsIndex::read(CSLConstList options, refs_error *error) {
                           CSLFetchNameValue(options, "AS_OF")};
     setOptions.remote_to_local = remoteToLocal();
     missing_ = missingOption(options);
+    if (!CPLFetchBool(options, "HONOUR_VALID_RANGE", true)) ranges_ = REFS_RANGES_IGNORED;
     changed_ = changedOption(options);
     isRewritten_ = CSLFetchNameValue(options, "URL_REWRITE") != nullptr;
     remoteToLocal_ = setOptions.remote_to_local;

@@ -50,6 +50,7 @@ class RefsIndex {
     /** What files of fragments are opened with: the open options that hold for them too. */
     refs_set_options optionsOfFragments() const;
     refs_missing missing() const { return missing_; }
+    refs_ranges ranges() const { return ranges_; }
 
     /** What becomes of files that changed since the set was made, where it says so. */
     refs_changed changed() const { return changed_; }
@@ -103,6 +104,7 @@ class RefsIndex {
     CPLStringList rewrites_;
     bool remoteToLocal_ = false;
     refs_missing missing_ = REFS_MISSING_BY_ENCODING;
+    refs_ranges ranges_ = REFS_RANGES_HONOURED;
     refs_changed changed_ = REFS_CHANGED_ERROR;
     bool isRewritten_ = false;
     refs_vfs_validators validators_{}; ///< of the set as it was read

@@ -165,12 +165,24 @@ static refs_status put_dim(aggregating *at, const refs_joined *joined, size_t di
                                  REFS_CFA_FIXED, err);
 }
 
+static refs_status read_attributes(aggregating *at, const refs_joined *joined, described *of,
+                                   refs_error *err) {
+    refs_str text = joined->like->attributes != REFS_JOIN_NONE
+                        ? refs_join__text(at->join, joined->like->attributes)
+                        : refs_str_from("{}");
+    static const char *const ranges[] = {"valid_range", NULL, "valid_min", NULL,
+                                         "valid_max",   NULL, NULL};
+    if (joined->drops_range) {
+        at->text.size = 0;
+        REFS_TRY(refs_join__replace(text, ranges, &at->text, err));
+        text = refs_str_view((const char *)at->text.data, at->text.size);
+    }
+    return refs_json_parse(text, &of->attributes, err);
+}
+
 static refs_status describe(aggregating *at, const refs_joined *joined, described *of,
                             refs_error *err) {
     const refs_join *join = at->join;
-    const refs_str attributes = joined->like->attributes != REFS_JOIN_NONE
-                                    ? refs_join__text(join, joined->like->attributes)
-                                    : refs_str_from("{}");
     *of = (described){.names = REFS_BUF_INIT};
     at->path.size = 0;
     REFS_TRY(refs_buf_printf(&at->path, err, "/%.*s",
@@ -183,7 +195,7 @@ static refs_status describe(aggregating *at, const refs_joined *joined, describe
     }
     const char *name = (const char *)of->names.data;
     for (size_t dim = 0; dim < joined->rank; dim++, name += strlen(name) + 1) of->dims[dim] = name;
-    REFS_TRY(refs_json_parse(attributes, &of->attributes, err));
+    REFS_TRY(read_attributes(at, joined, of, err));
     of->variable = (refs_cfa_variable){.path = (const char *)at->path.data,
                                        .dtype = joined->like->dtype,
                                        .rank = joined->rank,

@@ -190,6 +190,7 @@ static refs_status describe_meaning(reader *in, const refs_array_meta *meta, ref
                                     refs_error *err) {
     REFS_TRY(describe_layout(in, array, err));
     REFS_TRY(refs_join__describe_packing(in->texts, meta->attributes, &array->packing, err));
+    REFS_TRY(refs_join__describe_range(in->texts, meta->attributes, &array->range, err));
     REFS_TRY(number_attribute(in, meta, "units", &array->units, err));
     REFS_TRY(number_attribute(in, meta, "calendar", &array->calendar, err));
     return number_attribute(in, meta, "bounds", &array->bounds, err);
@@ -647,6 +648,7 @@ static refs_status put_coordinate(reader *in, size_t line, const refs_pattern_va
                              is_time ? time_units : ""));
     REFS_TRY(number_scratch(in, &array->attributes, err));
     REFS_TRY(number_text(in, refs_str_view("", 0), &array->packing, err));
+    REFS_TRY(refs_join__describe_range(in->texts, NULL, &array->range, err));
     return number_text(in, refs_str_view("", 0), &array->layout, err);
 }
 

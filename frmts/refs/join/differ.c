@@ -84,5 +84,9 @@ refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
     if (a->packing != b->packing)
         REFS_TRY(append_differences(refs_join__text(join, a->packing),
                                     refs_join__text(join, b->packing), text, err));
+    if (a->range != b->range && !refs_join__is_coordinate(join, one->member, a) &&
+        !refs_join__is_coordinate(join, other->member, b))
+        REFS_TRY(append_differences(refs_join__text(join, a->range),
+                                    refs_join__text(join, b->range), text, err));
     return are_thin ? REFS_OK : differ_in_units(join, a, b, text, err);
 }

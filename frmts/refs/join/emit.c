@@ -161,13 +161,13 @@ static refs_status put_attributes(const emission *at, const refs_joined *joined,
                               : refs_str_from("{}");
     refs_buf dims = REFS_BUF_INIT, text = REFS_BUF_INIT;
     const bool is_new = joined->rank != joined->like->rank;
-    if (!is_new && !joined->tells_hole_fill)
+    if (!is_new && !joined->tells_hole_fill && !joined->drops_range)
         return joined->like->attributes != REFS_JOIN_NONE
                    ? put(at, path, ".zattrs", attributes, err)
                    : REFS_OK;
     refs_status status = write_dims(at, joined, &dims, err);
-    const char *pairs[] = {NULL, NULL, NULL, NULL, NULL};
-    size_t n = 0;
+    const char *pairs[11] = {"valid_range", NULL, "valid_min", NULL, "valid_max"};
+    size_t n = joined->drops_range ? 6 : 0;
     if (is_new) {
         pairs[n++] = "_ARRAY_DIMENSIONS";
         pairs[n++] = (const char *)dims.data;
@@ -176,6 +176,7 @@ static refs_status put_attributes(const emission *at, const refs_joined *joined,
         pairs[n++] = "_FillValue";
         pairs[n++] = refs_join__text(at->join, joined->hole_text).data;
     }
+    pairs[n] = NULL;
     if (status == REFS_OK) status = refs_join__replace(attributes, pairs, &text, err);
     if (status == REFS_OK)
         status = put(at, path, ".zattrs", refs_str_view((const char *)text.data, text.size), err);

@@ -36,6 +36,12 @@ refs_status refs_join__describe_packing(refs_intern *texts, const refs_json *att
     return describe(texts, attributes, names, id, err);
 }
 
+refs_status refs_join__describe_range(refs_intern *texts, const refs_json *attributes, uint32_t *id,
+                                      refs_error *err) {
+    static const char *const names[] = {"valid_range", "valid_min", "valid_max", NULL};
+    return describe(texts, attributes, names, id, err);
+}
+
 /* -- read -------------------------------------------------------------------------------------- */
 
 void refs_join__holes_free(refs_join_holes *holes) {

@@ -46,6 +46,7 @@ typedef struct refs_join_array {
     uint32_t attributes; /**< text of ".zattrs"; or NONE */
     uint32_t layout;     /**< what has to be alike in arrays that become one */
     uint32_t packing;    /**< attributes that change what values mean */
+    uint32_t range;      /**< those that tell which are valid */
     uint32_t units, calendar, bounds; /**< attributes; or NONE */
     uint32_t values;                  /**< bytes in this machine's order; or NONE */
     refs_dtype dtype;
@@ -344,7 +345,9 @@ typedef struct refs_joined {
     refs_dtype dtype;           /**< ... of these */
     refs_buf values;
     struct refs_join_split *split; /**< how it is fragments; or NULL */
-    bool has_holes;                /**< parts do not have all of it … */
+    bool drops_range; /**< a coordinate whose parts do not say the same of valid values says nothing
+                       */
+    bool has_holes;   /**< parts do not have all of it … */
     refs_buf holes; /**< … these refs_join_steps; none: several dimensions are joined */
     bool has_hole_fill;            /**< the next two hold, not the fill value of `like` … */
     uint8_t hole[16];
@@ -392,6 +395,10 @@ refs_status refs_join__describe_layout(refs_intern *texts, const refs_json *docu
 refs_status refs_join__describe_packing(refs_intern *texts, const refs_json *attributes,
                                         uint32_t *id, refs_error *err);
 
+/** The attributes that tell which values are valid. */
+refs_status refs_join__describe_range(refs_intern *texts, const refs_json *attributes, uint32_t *id,
+                                      refs_error *err);
+
 /** Dimension of the member's array that dimension `dim` of the joined one is; SIZE_MAX: it has
  * none. */
 size_t refs_join__own_dim(const refs_joined *joined, const refs_join_array *array, size_t dim);
@@ -399,6 +406,10 @@ size_t refs_join__own_dim(const refs_joined *joined, const refs_join_array *arra
 /** Units in which the values of an array of a member are, or NONE. */
 uint32_t refs_join__units_of(const refs_join *join, const refs_joined *joined,
                              const refs_join_member *member, const refs_join_array *array);
+
+/** Whether an array is the coordinate of a joined dimension. */
+bool refs_join__is_coordinate(const refs_join *join, const refs_join_member *member,
+                              const refs_join_array *array);
 
 /** Puts the values of a thin array together. */
 refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_joined *joined,

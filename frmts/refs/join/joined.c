@@ -203,13 +203,7 @@ static refs_status fail_cut(const refs_join *join, const refs_joined *joined,
 /* -- loaded or not ----------------------------------------------------------------------------- */
 
 static bool is_coordinate(const refs_join *join, const refs_joined *joined) {
-    for (size_t line = 0; line < join->n_dims; line++) {
-        const refs_join_axis *axis = &join->members[joined->first].axes[line];
-        if (axis->array != REFS_JOIN_NONE &&
-            &join->members[joined->first].arrays[axis->array] == joined->like)
-            return true;
-    }
-    return false;
+    return refs_join__is_coordinate(join, &join->members[joined->first], joined->like);
 }
 
 /* Thin arrays are loaded where their chunks cannot be joined, and where they were before. */
@@ -354,6 +348,8 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
         const refs_join_member *member = &join->members[plan->order[i]];
         const refs_join_place at = {member, refs_join__find(member, path)};
         if (at.array == NULL) continue;
+        if (at.array->range != joined->like->range && is_coordinate(join, joined))
+            joined->drops_range = true;
         REFS_TRY(check_alike(join, joined, &at, joined->n_lines > 0 ? &splits : &told, err));
         if (joined->n_lines == 0) REFS_TRY(compare_values(join, joined, &at, &told, err));
     }

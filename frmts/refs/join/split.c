@@ -112,8 +112,8 @@ static bool have_one_type(const refs_join_array *a, const refs_join_array *b) {
 }
 
 static bool are_alike(const refs_join_array *a, const refs_join_array *b) {
-    return a->is_thin == b->is_thin && a->packing == b->packing && a->units == b->units &&
-           (a->is_thin ? have_one_type(a, b) : a->layout == b->layout);
+    return a->is_thin == b->is_thin && a->packing == b->packing && a->range == b->range &&
+           a->units == b->units && (a->is_thin ? have_one_type(a, b) : a->layout == b->layout);
 }
 
 static bool goes_on(const refs_joined *joined, const refs_join_run *run, const refs_join_atom *at) {
@@ -178,12 +178,21 @@ static refs_dtype unpacked_type(const refs_join *join, const refs_join_array *co
                         : (refs_dtype){.type = REFS_TYPE_FLOAT, .size = are_short ? 4 : 8};
 }
 
+/* One that is in other units is another, whatever its numbers. */
+static bool has_another_range(const refs_join *join, const refs_join_array *a,
+                              const refs_join_array *b) {
+    const refs_str range = refs_join__text(join, a->range);
+    const bool is_none = refs_str_is(range, "valid_range=;valid_min=;valid_max=;");
+    return a->range != b->range || (!is_none && a->units != b->units);
+}
+
 refs_common_type refs_join__common_type(const refs_join *join, const refs_join_array *const *arrays,
                                         size_t n) {
     refs_common_type common = {arrays[0]->dtype, false};
     for (size_t i = 0; i < n && !common.is_unpacked; i++)
         common.is_unpacked = is_packed(join, arrays[i]) || !have_one_type(arrays[i], arrays[0]) ||
-                             arrays[i]->packing != arrays[0]->packing;
+                             arrays[i]->packing != arrays[0]->packing ||
+                             has_another_range(join, arrays[i], arrays[0]);
     if (common.is_unpacked) common.dtype = unpacked_type(join, arrays, n);
     return common;
 }

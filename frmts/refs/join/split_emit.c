@@ -14,8 +14,8 @@ static const char *const packing_names[] = {"scale_factor",  "add_offset", "_Fil
 static const char *const range_names[] = {"valid_min", "valid_max", "valid_range", "actual_range",
                                           NULL};
 static const char *const fragment_names[] = {
-    "_FillValue", "missing_value", "_Unsigned", "scale_factor",
-    "add_offset", "units",         "calendar",  NULL};
+    "_FillValue", "missing_value", "_Unsigned", "scale_factor", "add_offset", "valid_min",
+    "valid_max",  "valid_range",   "units",     "calendar",     NULL};
 static const char *const layout_names[] = {"dtype",      "compressor", "filters",
                                            "fill_value", "order",      NULL};
 static const char *const own_names[] = {"_ARRAY_DIMENSIONS", "aggregated_dimensions",

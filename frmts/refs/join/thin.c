@@ -16,9 +16,8 @@ uint32_t refs_join__units_of(const refs_join *join, const refs_joined *joined,
     return array->units;
 }
 
-/* Whether the array is a coordinate, which has been rebased already. */
-static bool is_coordinate(const refs_join *join, const refs_join_member *member,
-                          const refs_join_array *array) {
+bool refs_join__is_coordinate(const refs_join *join, const refs_join_member *member,
+                              const refs_join_array *array) {
     for (size_t line = 0; line < join->n_dims; line++) {
         const refs_join_axis *axis = &member->axes[line];
         if (axis->array != REFS_JOIN_NONE && &member->arrays[axis->array] == array) return true;
@@ -60,7 +59,8 @@ static refs_status gather_one(refs_join *join, const refs_joined *joined, const 
     const refs_join_array *array = at->array;
     uint32_t own = refs_join__units_of(join, joined, at->member, array);
     refs_status status = refs_buf_append_str(&moved, refs_join__text(join, array->values), err);
-    if (status == REFS_OK && own != REFS_JOIN_NONE && !is_coordinate(join, at->member, array))
+    if (status == REFS_OK && own != REFS_JOIN_NONE &&
+        !refs_join__is_coordinate(join, at->member, array)) /* has been rebased already */
         status = refs_join__rebase(refs_join__text(join, own), units,
                                    refs_join__text(join, array->calendar), &rebase, err);
     if (status == REFS_OK && array->dtype.size > 0)

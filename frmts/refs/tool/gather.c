@@ -219,7 +219,7 @@ static bool is_same_attribute(const refs_cfa_array *a, const refs_cfa_array *b, 
 static refs_status check_alike(const gathering *all, const field *of, size_t p, size_t i,
                                refs_error *err) {
     static const char *const names[] = {"_FillValue", "missing_value", "scale_factor", "add_offset",
-                                        "_Unsigned"};
+                                        "_Unsigned",  "valid_range",   "valid_min",    "valid_max"};
     const refs_cfa_array *array = array_of(all, p, i);
     const refs_cfa_array *first = array_of(all, of->members[0].part, of->members[0].array);
     const refs_dtype *one = &first->variable.dtype, *other = &array->variable.dtype;
