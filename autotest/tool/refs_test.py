@@ -712,6 +712,105 @@ class Unlike(Folder):
         self.assertIn("is an aggregation of other files", said)
 
 
+class Coordinates(Folder):
+    """Sources whose coordinates are stored, or measured, otherwise."""
+
+    def write_lat(self, name, step, values, dtype="f8", **attributes):
+        """w(time, lat, lon) with any latitudes."""
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, n in (("time", None), ("lat", len(values)), ("lon", 9)):
+                file.createDimension(dim, n)
+            file.createVariable("time", "f8", ("time",))[:] = step
+            file["time"].units = "hours since 2020-01-01"
+            for axis, kind, found in (("lat", dtype, values), ("lon", "f8", np.arange(9))):
+                made = file.createVariable(axis, kind, (axis,))
+                made.set_auto_maskandscale(False)
+                made[:] = found
+            file["lon"].units = attributes.pop("lon_units", "degrees_east")
+            file["lat"].setncatts({"units": "degrees_north", **attributes})
+            level = file.createVariable("level", "f4", ())
+            level[...] = 500
+            level.units = "hPa"
+            w = file.createVariable("w", "u1", ("time", "lat", "lon"), fill_value=255)
+            w.coordinates = "level"
+            w[:] = step + 1
+        return name
+
+    def join(self, *names, status=0):
+        done = subprocess.run([REFS, "index", *names, "--along", "time", "-o", "all.json"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr
+
+    def test_are_compared_unpacked(self):
+        degrees = np.arange(30) * 0.1
+        self.write_lat("a.nc", 0, np.arange(30), "i2", scale_factor=0.1)
+        self.write_lat("b.nc", 1, np.arange(30), "i2", scale_factor=0.2)
+        self.assertIn("the grids of a.nc and b.nc differ: element 1 of lat is 0.1 and 0.2",
+                      self.join("a.nc", "b.nc", status=1))
+        self.write_lat("b.nc", 1, np.arange(30), "i2", scale_factor=0.1, add_offset=-90.0)
+        self.assertIn("element 0 of lat is 0 and -90", self.join("a.nc", "b.nc", status=1))
+        alike = [self.write_lat("c.nc", 2, np.arange(30) * 10, "i2", scale_factor=0.01),
+                 self.write_lat("d.nc", 3, degrees), self.write_lat("e.nc", 4, degrees, "f4"),
+                 self.write_lat("f.nc", 5, degrees + 89, add_offset=-89.0)]
+        for name in alike:
+            self.assertEqual(self.join("a.nc", name), "")
+            self.assertEqual(self.join(name, "a.nc"), "")
+            run("index", "a.nc", name, "-o", "guessed.json")  # which is not along lat
+        signed = np.where(np.arange(30) * 10 < 128, np.arange(30) * 10, np.arange(30) * 10 - 256)
+        self.write_lat("h.nc", 7, signed[:26].astype("i1"), "i1", _Unsigned="true")
+        self.write_lat("g.nc", 6, np.arange(26, dtype="u1"), "u1", scale_factor=10.0)
+        self.assertEqual(self.join("g.nc", "h.nc"), "")
+
+    def test_are_compared_with_their_units(self):
+        self.write_lat("a.nc", 0, np.arange(5))
+        self.write_lat("b.nc", 1, np.arange(5), lon_units="km")
+        self.assertIn("element 0 of lon is 0 degrees_east and 0 km", self.join("a.nc", "b.nc", status=1))
+        self.write_lat("c.nc", 2, np.radians(np.arange(5)), units="radians")
+        self.write_lat("d.nc", 3, np.arange(5), units="degreeN", lon_units="degree_E")
+        for name in ("c.nc", "d.nc"):
+            self.assertEqual(self.join("a.nc", name), "")
+        self.write_lat("c.nc", 2, np.arange(5), units="radians")
+        self.assertIn("element 1 of lat is 1 degrees_north and 1 radians",
+                      self.join("a.nc", "c.nc", status=1))
+        with netCDF4.Dataset("d.nc", "a") as file:
+            file["level"].units = "Pa"
+        self.assertIn("level: not the same in a.nc and d.nc, element 0 of level is 500 hPa and 500 Pa",
+                      self.join("a.nc", "d.nc"))
+        with netCDF4.Dataset("d.nc", "a") as file:
+            file["level"][...] = 50000
+        self.assertEqual(self.join("a.nc", "d.nc"), "")
+
+    def test_meanings_that_differ_are_told_and_left_out(self):
+        names = [self.write_lat(f"{i}.nc", i, np.arange(40)) for i in range(3)]
+        for i, name in enumerate(names):
+            with netCDF4.Dataset(name, "a") as file:
+                file["w"].flag_values = np.arange(2, dtype="u1") + 2 * (i // 2)
+                file["w"].flag_meanings = "land sea"
+        self.assertEqual(self.join(*names[:2]), "")
+        self.assertIn("flag_meanings", content("all.json").decode())
+        self.assertIn("w: 0.nc and 2.nc differ in what flag_values", self.join(*names))
+        self.assertNotIn("flag_", content("all.json").decode())
+        self.assertEqual(read("all.json", "w")[:, 0, 0].tolist(), [1, 2, 3])
+        run("index", *names, "-q", "-o", "all.parq")
+        self.expect_any_grouping(names, random.Random(5), 4)
+        with netCDF4.Dataset("1.nc", "a") as file:
+            file["w"].missing_value = np.uint8(7)  # and it becomes an aggregation
+        self.join(*names)
+        self.assertIn("w_fragments", content("all.json").decode())
+        self.assertNotIn("flag_", content("all.json").decode())
+        run("index", *names, "-q", "-o", "all.parq")
+        self.expect_any_grouping(names, random.Random(6), 4)
+        try:
+            run("index", *names, "-q", "-o", "all.nc")
+        except AssertionError as failed:
+            if "this build does not have" in str(failed):
+                self.skipTest("this build does not write netCDF")
+            raise
+        with netCDF4.Dataset("all.nc") as file:
+            self.assertNotIn("flag_meanings", file["w"].ncattrs())
+
+
 class Holes(Folder):
     """Sources of which one does not have a variable."""
 

@@ -170,13 +170,12 @@ static refs_status read_attributes(aggregating *at, const refs_joined *joined, d
     refs_str text = joined->like->attributes != REFS_JOIN_NONE
                         ? refs_join__text(at->join, joined->like->attributes)
                         : refs_str_from("{}");
-    static const char *const ranges[] = {"valid_range", NULL, "valid_min", NULL,
-                                         "valid_max",   NULL, NULL};
-    if (joined->drops_range) {
-        at->text.size = 0;
-        REFS_TRY(refs_join__replace(text, ranges, &at->text, err));
-        text = refs_str_view((const char *)at->text.data, at->text.size);
-    }
+    const char *pairs[REFS_JOIN_MAX_LEFT_OUT + 1];
+    const size_t n = refs_join__left_out(joined, pairs);
+    pairs[n] = NULL;
+    at->text.size = 0;
+    if (n > 0) REFS_TRY(refs_join__replace(text, pairs, &at->text, err));
+    if (n > 0) text = refs_str_view((const char *)at->text.data, at->text.size);
     return refs_json_parse(text, &of->attributes, err);
 }
 

@@ -191,6 +191,7 @@ static refs_status describe_meaning(reader *in, const refs_array_meta *meta, ref
     REFS_TRY(describe_layout(in, array, err));
     REFS_TRY(refs_join__describe_packing(in->texts, meta->attributes, &array->packing, err));
     REFS_TRY(refs_join__describe_range(in->texts, meta->attributes, &array->range, err));
+    array->unpacking = refs_join__unpacking_of(meta);
     REFS_TRY(number_attribute(in, meta, "units", &array->units, err));
     REFS_TRY(number_attribute(in, meta, "calendar", &array->calendar, err));
     return number_attribute(in, meta, "bounds", &array->bounds, err);
@@ -259,6 +260,9 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
     if (container != NULL)
         REFS_TRY(number_document(in, refs_str_part(refs_str_from(container->path), 1, SIZE_MAX),
                                  ".zattrs", &array->whole, err));
+    REFS_TRY(refs_join__describe_flags(
+        in->texts, container != NULL ? container->attributes : meta->attributes, &array->flags,
+        err));
     REFS_TRY(set_shape(in, meta, array, err));
     REFS_TRY(describe_meaning(in, meta, array, err));
     return array->is_v3 || in->join->n_dims == 0
@@ -608,6 +612,7 @@ static refs_status put_coordinate(reader *in, size_t line, const refs_pattern_va
                                .calendar = REFS_JOIN_NONE,
                                .bounds = REFS_JOIN_NONE,
                                .whole = REFS_JOIN_NONE,
+                               .unpacking = {.scale = 1},
                                .rank = 1,
                                .is_thin = true,
                                .has_inline = true,
@@ -649,6 +654,7 @@ static refs_status put_coordinate(reader *in, size_t line, const refs_pattern_va
     REFS_TRY(number_scratch(in, &array->attributes, err));
     REFS_TRY(number_text(in, refs_str_view("", 0), &array->packing, err));
     REFS_TRY(refs_join__describe_range(in->texts, NULL, &array->range, err));
+    REFS_TRY(refs_join__describe_flags(in->texts, NULL, &array->flags, err));
     return number_text(in, refs_str_view("", 0), &array->layout, err);
 }
 

@@ -27,6 +27,23 @@ refs_status refs_join__replace(refs_str document, const char *const *pairs, refs
     return status == REFS_OK ? refs_buf_append(text, "}", 1, err) : status;
 }
 
+const char *const refs_join_flag_names[5] = {"flag_values", "flag_masks", "flag_meanings",
+                                             "flag_colors", NULL};
+
+size_t refs_join__left_out(const refs_joined *joined, const char **pairs) {
+    static const char *const ranges[] = {"valid_range", "valid_min", "valid_max"};
+    size_t n = 0;
+    for (size_t i = 0; joined->drops_range && i < sizeof ranges / sizeof *ranges; i++, n += 2) {
+        pairs[n] = ranges[i];
+        pairs[n + 1] = NULL;
+    }
+    for (size_t i = 0; joined->drops_flags && refs_join_flag_names[i] != NULL; i++, n += 2) {
+        pairs[n] = refs_join_flag_names[i];
+        pairs[n + 1] = NULL;
+    }
+    return n;
+}
+
 refs_status refs_join__write_list(const uint64_t *numbers, size_t n, refs_buf *text,
                                   refs_error *err) {
     REFS_TRY(refs_buf_append(text, "[", 1, err));

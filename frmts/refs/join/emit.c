@@ -161,13 +161,13 @@ static refs_status put_attributes(const emission *at, const refs_joined *joined,
                               : refs_str_from("{}");
     refs_buf dims = REFS_BUF_INIT, text = REFS_BUF_INIT;
     const bool is_new = joined->rank != joined->like->rank;
-    if (!is_new && !joined->tells_hole_fill && !joined->drops_range)
+    if (!is_new && !joined->tells_hole_fill && !joined->drops_range && !joined->drops_flags)
         return joined->like->attributes != REFS_JOIN_NONE
                    ? put(at, path, ".zattrs", attributes, err)
                    : REFS_OK;
     refs_status status = write_dims(at, joined, &dims, err);
-    const char *pairs[11] = {"valid_range", NULL, "valid_min", NULL, "valid_max"};
-    size_t n = joined->drops_range ? 6 : 0;
+    const char *pairs[REFS_JOIN_MAX_LEFT_OUT + 5];
+    size_t n = refs_join__left_out(joined, pairs);
     if (is_new) {
         pairs[n++] = "_ARRAY_DIMENSIONS";
         pairs[n++] = (const char *)dims.data;

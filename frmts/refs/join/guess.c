@@ -32,9 +32,9 @@ static refs_status differ(const refs_join_source *a, const refs_join_source *b,
     refs_str units = refs_str_view("", 0), other_units = units;
     units = refs_json_text(refs_json_get(one->attributes, "units"));
     other_units = refs_json_text(refs_json_get(other->attributes, "units"));
-    const refs_values mine = {&one->dtype,
+    const refs_values mine = {&one->dtype, refs_join__unpacking_of(one),
                               refs_str_view((const char *)values[0].data, values[0].size)};
-    const refs_values theirs = {&other->dtype,
+    const refs_values theirs = {&other->dtype, refs_join__unpacking_of(other),
                                 refs_str_view((const char *)values[1].data, values[1].size)};
     *result = refs_join__first_difference(&mine, &theirs) != UINT64_MAX ||
               !refs_str_equal(units, other_units);

@@ -36,6 +36,11 @@ refs_status refs_join__describe_packing(refs_intern *texts, const refs_json *att
     return describe(texts, attributes, names, id, err);
 }
 
+refs_status refs_join__describe_flags(refs_intern *texts, const refs_json *attributes, uint32_t *id,
+                                      refs_error *err) {
+    return describe(texts, attributes, refs_join_flag_names, id, err);
+}
+
 refs_status refs_join__describe_range(refs_intern *texts, const refs_json *attributes, uint32_t *id,
                                       refs_error *err) {
     static const char *const names[] = {"valid_range", "valid_min", "valid_max", NULL};

@@ -112,7 +112,8 @@ static refs_status translate_array(const translation *texts, refs_join_array *ar
                                    refs_error *err) {
     uint32_t *const ids[] = {&array->path,    &array->document, &array->attributes, &array->layout,
                              &array->packing, &array->units,    &array->calendar,   &array->bounds,
-                             &array->values,  &array->prefix,   &array->whole,      &array->range};
+                             &array->values,  &array->prefix,   &array->whole,      &array->range,
+                             &array->flags};
     refs_join_holes *holes = array->holes;
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) REFS_TRY(translate(texts, ids[i], err));
     if (holes != NULL) {

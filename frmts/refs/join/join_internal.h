@@ -39,6 +39,12 @@ typedef struct refs_join_holes {
     uint8_t fill[16];
 } refs_join_holes;
 
+/** What stored numbers stand for: stored * scale + offset, of unsigned integers where told so. */
+typedef struct refs_join_unpacking {
+    double scale, offset;
+    bool is_unsigned;
+} refs_join_unpacking;
+
 /** Numbers are of texts in the join's table. */
 typedef struct refs_join_array {
     uint32_t path;       /**< "g/t2m" */
@@ -47,9 +53,11 @@ typedef struct refs_join_array {
     uint32_t layout;     /**< what has to be alike in arrays that become one */
     uint32_t packing;    /**< attributes that change what values mean */
     uint32_t range;      /**< those that tell which are valid */
+    uint32_t flags;      /**< those that tell what single ones mean; of a piece, those of the whole */
     uint32_t units, calendar, bounds; /**< attributes; or NONE */
     uint32_t values;                  /**< bytes in this machine's order; or NONE */
     refs_dtype dtype;
+    refs_join_unpacking unpacking;
     bool is_v3, has_inline, is_thin, has_fill;
     bool is_grid;   /**< longitudes or latitudes */
     bool is_piece;  /**< a fragment of an aggregation, which is at `path` */
@@ -292,11 +300,17 @@ const char *refs_join__print_value(const refs_value *value, char text[REFS_VALUE
 
 typedef struct refs_values {
     const refs_dtype *dtype;
+    refs_join_unpacking unpacking;
     refs_str bytes;
 } refs_values;
 
-/** The first value that is not the same in both, UINT64_MAX where all are; behind the end of the
- * shorter one where there are more in the other. */
+refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta);
+
+/** Value number `i`, unpacked. */
+refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i);
+
+/** The first value that is not the same in both, unpacked, UINT64_MAX where all are; behind the end
+ * of the shorter one where there are more in the other. */
 uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b);
 
 /* -- plan.c -------------------------------------------------------------------------------------
@@ -345,6 +359,7 @@ typedef struct refs_joined {
     refs_dtype dtype;           /**< ... of these */
     refs_buf values;
     struct refs_join_split *split; /**< how it is fragments; or NULL */
+    bool drops_flags; /**< parts do not say the same of what values mean, and it says nothing */
     bool drops_range; /**< a coordinate whose parts do not say the same of valid values says nothing
                        */
     bool has_holes;   /**< parts do not have all of it … */
@@ -394,6 +409,16 @@ refs_status refs_join__describe_layout(refs_intern *texts, const refs_json *docu
                                        refs_error *err);
 refs_status refs_join__describe_packing(refs_intern *texts, const refs_json *attributes,
                                         uint32_t *id, refs_error *err);
+
+/** The attributes that tell what single values mean; their names, NULL-ended. */
+extern const char *const refs_join_flag_names[5];
+refs_status refs_join__describe_flags(refs_intern *texts, const refs_json *attributes, uint32_t *id,
+                                      refs_error *err);
+
+/** Appends pairs as of refs_join__replace for the attributes that a joined array does not get;
+ * returns how many members of `pairs` these are. */
+#define REFS_JOIN_MAX_LEFT_OUT 14
+size_t refs_join__left_out(const refs_joined *joined, const char **pairs);
 
 /** The attributes that tell which values are valid. */
 refs_status refs_join__describe_range(refs_intern *texts, const refs_json *attributes, uint32_t *id,

@@ -1,5 +1,6 @@
 /* joined.c -- what the arrays of one path become. */
 #include "join_internal.h"
+#include "refs/cf.h"
 
 #define BECOMES ": it becomes an aggregation (CF-1.13), which not all readers of sets read"
 
@@ -243,44 +244,103 @@ static refs_status choose_loading(const refs_join *join, const refs_join_plan *p
     return REFS_OK;
 }
 
-/* Coordinates of which some are elsewhere are those of another grid. */
-static refs_status fail_grid(const refs_join *join, const refs_joined *joined,
-                             const refs_join_place *at, uint64_t i, refs_error *err) {
-    char texts[2][REFS_VALUE_TEXT];
-    const refs_join_array *const arrays[2] = {joined->like, at->array};
-    const char *shown[2];
+/* -- arrays that are not joined ---------------------------------------------------------------- */
+
+static refs_values values_of(const refs_join *join, const refs_join_array *array) {
+    return (refs_values){&array->dtype, array->unpacking, refs_join__text(join, array->values)};
+}
+
+/* Values of another unit in that of `mine`; false where nobody knows how. */
+static bool convert_units(const refs_join *join, const refs_join_array *mine,
+                          const refs_join_array *theirs, refs_join_unpacking *unpacking) {
+    const refs_cf_units from = {refs_join__text(join, theirs->units),
+                                refs_join__text(join, theirs->calendar)};
+    const refs_cf_units to = {refs_join__text(join, mine->units),
+                              refs_join__text(join, mine->calendar)};
+    double scale, offset;
+    if (refs_cf_convert_units(&from, &to, &scale, &offset) == REFS_CF_CONVERSION_UNKNOWN)
+        return mine->is_grid && theirs->is_grid;
+    unpacking->scale *= scale;
+    unpacking->offset = unpacking->offset * scale + offset;
+    return true;
+}
+
+/* An element that is not the same in the first part and another. */
+typedef struct difference {
+    const refs_join_place *at;
+    uint64_t element;
+} difference;
+
+/* "element 3 of lat is 0.3 and 0.6", each in its units where these differ. */
+static refs_status describe_difference(const refs_join *join, const refs_joined *joined,
+                                       difference found, refs_buf *text, refs_error *err) {
+    const refs_join_array *const arrays[2] = {joined->like, found.at->array};
+    const bool have_units = arrays[0]->units != arrays[1]->units;
+    REFS_TRY(refs_buf_printf(text, err, "element %llu of %.*s is",
+                             (unsigned long long)found.element,
+                             REFS_STR_ARG(refs_join__text(join, joined->path))));
     for (size_t k = 0; k < 2; k++) {
-        const refs_str bytes = refs_join__text(join, arrays[k]->values);
-        const refs_value value = i < bytes.size / arrays[k]->dtype.size
-                                     ? refs_join__value_at(&arrays[k]->dtype, bytes, i)
+        char shown[REFS_VALUE_TEXT];
+        const refs_values values = values_of(join, arrays[k]);
+        const refs_str units = refs_join__text(join, arrays[k]->units);
+        const refs_value value = found.element < values.bytes.size / arrays[k]->dtype.size
+                                     ? refs_join__unpacked_at(&values, found.element)
                                      : (refs_value){.is_missing = true};
-        shown[k] = refs_join__print_value(&value, texts[k]);
+        REFS_TRY(refs_buf_printf(text, err, "%s %s", k > 0 ? " and" : "",
+                                 refs_join__print_value(&value, shown)));
+        if (have_units && units.size > 0)
+            REFS_TRY(refs_buf_printf(text, err, " %.*s", REFS_STR_ARG(units)));
     }
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "the grids of %s and %s differ: element %llu of %.*s is %s and %s: sources of "
-                     "one grid are joined",
-                     join->members[joined->first].name, at->member->name, (unsigned long long)i,
-                     REFS_STR_ARG(refs_join__text(join, joined->path)), shown[0], shown[1]);
+    return refs_buf_append(text, "", 1, err);
+}
+
+/* Coordinates of which some are elsewhere are those of another grid. */
+static refs_status tell_difference(const refs_join *join, const refs_joined *joined,
+                                   const refs_join_place *at, uint64_t i, refs_error *err) {
+    const bool is_axis = joined->rank == 1 && joined->like->dims[0] == joined->path;
+    const char *one = join->members[joined->first].name, *other = at->member->name;
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = describe_difference(join, joined, (difference){at, i}, &text, err);
+    if (status == REFS_OK && (is_axis || joined->like->is_grid))
+        status = refs_fail(err, REFS_UNSUPPORTED,
+                           "the grids of %s and %s differ: %s: sources of one grid are joined", one,
+                           other, (const char *)text.data);
+    else if (status == REFS_OK)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: not the same in %s and %s, %s: that of the first is kept",
+                  REFS_STR_ARG(refs_join__text(join, joined->path)), one, other,
+                  (const char *)text.data);
+    refs_buf_clear(&text);
+    return status;
 }
 
 /* Arrays that are not joined are taken from the first part. */
 static refs_status compare_values(const refs_join *join, const refs_joined *joined,
                                   const refs_join_place *at, bool *told, refs_error *err) {
-    uint32_t mine = joined->like->values, theirs = at->array->values;
-    refs_str path = refs_join__text(join, joined->path);
-    bool is_axis = joined->rank == 1 && joined->like->dims[0] == joined->path;
-    if (mine == REFS_JOIN_NONE || theirs == REFS_JOIN_NONE || mine == theirs) return REFS_OK;
-    const refs_values one = {&joined->like->dtype, refs_join__text(join, mine)};
-    const refs_values other = {&at->array->dtype, refs_join__text(join, theirs)};
-    uint64_t i = refs_join__first_difference(&one, &other);
+    const refs_join_array *mine = joined->like, *theirs = at->array;
+    if (mine->values == REFS_JOIN_NONE || theirs->values == REFS_JOIN_NONE || *told) return REFS_OK;
+    const refs_values one = values_of(join, mine);
+    refs_values other = values_of(join, theirs);
+    const bool is_known = convert_units(join, mine, theirs, &other.unpacking);
+    const uint64_t i = is_known ? refs_join__first_difference(&one, &other) : 0;
     if (i == UINT64_MAX) return REFS_OK;
-    if (is_axis || joined->like->is_grid) return fail_grid(join, joined, at, i, err);
-    if (!*told)
-        refs_note(&join->options.notes, REFS_NOTE_WARNING,
-                  "%.*s: not the same in %s and %s: that of the first is kept", REFS_STR_ARG(path),
-                  join->members[joined->first].name, at->member->name);
     *told = true;
-    return REFS_OK;
+    return tell_difference(join, joined, at, i, err);
+}
+
+/* What values mean in some parts only is told of none. */
+static void compare_attributes(const refs_join *join, refs_joined *joined,
+                               const refs_join_place *at) {
+    const bool has_other_flags = joined->n_lines > 0 && at->array->flags != joined->like->flags;
+    if (at->array->range != joined->like->range && is_coordinate(join, joined))
+        joined->drops_range = true;
+    if (has_other_flags && !joined->drops_flags)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: %s and %s differ in what flag_values, flag_masks, flag_meanings or "
+                  "flag_colors say of values: these are left out",
+                  REFS_STR_ARG(refs_join__text(join, joined->path)),
+                  join->members[joined->first].name, at->member->name);
+    joined->drops_flags = joined->drops_flags || has_other_flags;
 }
 
 /* A coordinate has the metadata of the part whose units hold. */
@@ -348,8 +408,7 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
         const refs_join_member *member = &join->members[plan->order[i]];
         const refs_join_place at = {member, refs_join__find(member, path)};
         if (at.array == NULL) continue;
-        if (at.array->range != joined->like->range && is_coordinate(join, joined))
-            joined->drops_range = true;
+        compare_attributes(join, joined, &at);
         REFS_TRY(check_alike(join, joined, &at, joined->n_lines > 0 ? &splits : &told, err));
         if (joined->n_lines == 0) REFS_TRY(compare_values(join, joined, &at, &told, err));
     }

@@ -293,8 +293,10 @@ refs_status refs_join__without_packing(const refs_json *attributes, refs_buf *te
  */
 static refs_status append_attributes(output *out, const refs_json *attributes, refs_error *err) {
     const bool is_unpacked = out->joined->split->type.is_unpacked;
-    const char *const *const lists[] = {packing_names, own_names, is_unpacked ? range_names : NULL,
-                                        NULL};
+    const char *const *lists[5] = {packing_names, own_names};
+    size_t n = 2;
+    if (is_unpacked) lists[n++] = range_names;
+    if (out->joined->drops_flags) lists[n++] = refs_join_flag_names;
     const size_t begin = out->text.size;
     REFS_TRY(append_except(attributes, lists, &out->text, err));
     return refs_buf_append(&out->text, ",", out->text.size > begin, err);

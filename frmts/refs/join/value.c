@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "join_internal.h"
+#include "refs/cf.h"
 
 static refs_value_kind kind_of(const refs_dtype *dtype) {
     switch (dtype->type) {
@@ -89,11 +90,44 @@ const char *refs_join__print_value(const refs_value *value, char text[REFS_VALUE
     return text;
 }
 
-/* Where one is stored as float and the other as double, they are equal as floats. */
-static bool are_equal(const refs_value *a, const refs_value *b, bool as_floats) {
+/* A number, or a list of one. */
+static void read_number(const refs_json *attributes, const char *name, double *number) {
+    const refs_json *value = refs_json_get(attributes, name);
+    if (refs_json_is_array(value) && refs_json_size(value) == 1) value = refs_json_at(value, 0);
+    (void)refs_json_double(value, number);
+}
+
+refs_join_unpacking refs_join__unpacking_of(const refs_array_meta *meta) {
+    refs_join_unpacking unpacking = {1, 0, refs_cf_is_told_unsigned(meta)};
+    read_number(meta->attributes, "scale_factor", &unpacking.scale);
+    read_number(meta->attributes, "add_offset", &unpacking.offset);
+    return unpacking;
+}
+
+static bool is_packed(const refs_values *values) {
+    return values->unpacking.scale != 1 || values->unpacking.offset != 0;
+}
+
+refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i) {
+    refs_value value = refs_join__value_at(values->dtype, values->bytes, i);
+    if (!refs_join__is_number(&value)) return value;
+    if (values->unpacking.is_unsigned && value.integer < 0) {
+        value.integer += (int64_t)1 << (8 * values->dtype->size);
+        value.number = (double)value.integer;
+    }
+    if (!is_packed(values)) return value;
+    value.kind = REFS_VALUE_NUMBER;
+    value.number = value.number * values->unpacking.scale + values->unpacking.offset;
+    return value;
+}
+
+/* What unpacking rounds is no difference; `step` is one of the packed values. */
+static bool are_equal(const refs_value *a, const refs_value *b, bool as_floats, double step) {
     if (a->kind != b->kind && !(refs_join__is_number(a) && refs_join__is_number(b))) return false;
     if (as_floats && refs_join__is_number(a))
-        return (float)a->number == (float)b->number || (isnan(a->number) && isnan(b->number));
+        return (float)a->number == (float)b->number ||
+               fabs(a->number - b->number) <= 1e-6 * step ||
+               (isnan(a->number) && isnan(b->number));
     return refs_join__compare_values(a, b) == 0;
 }
 
@@ -101,16 +135,30 @@ static bool is_float(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_FLOAT && dtype->size == 4;
 }
 
+static bool are_unpacked_alike(const refs_values *a, const refs_values *b) {
+    return a->dtype->type == b->dtype->type && a->dtype->size == b->dtype->size &&
+           a->unpacking.scale == b->unpacking.scale && a->unpacking.offset == b->unpacking.offset &&
+           a->unpacking.is_unsigned == b->unpacking.is_unsigned;
+}
+
+static double step_of(const refs_values *values) {
+    return is_packed(values) ? fabs(values->unpacking.scale) : 0;
+}
+
 uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b) {
     const uint64_t n_a = a->dtype->size > 0 ? a->bytes.size / a->dtype->size : 0;
     const uint64_t n_b = b->dtype->size > 0 ? b->bytes.size / b->dtype->size : 0;
-    const bool as_floats = is_float(a->dtype) != is_float(b->dtype);
-    const bool are_alike = a->dtype->type == b->dtype->type && a->dtype->size == b->dtype->size;
-    if (are_alike && refs_str_equal(a->bytes, b->bytes)) return UINT64_MAX;
+    const bool are_alike = are_unpacked_alike(a, b);
+    /* Where one is stored as float and the other as double, they are equal as floats. */
+    const bool as_floats = is_float(a->dtype) != is_float(b->dtype) ||
+                           (!are_alike && (is_packed(a) || is_packed(b)));
+    const double step = fmax(step_of(a), step_of(b));
+    if (are_alike &&
+        (a->bytes.data == b->bytes.data || refs_str_equal(a->bytes, b->bytes)))
+        return UINT64_MAX;
     for (uint64_t i = 0; i < n_a && i < n_b; i++) {
-        const refs_value one = refs_join__value_at(a->dtype, a->bytes, i);
-        const refs_value other = refs_join__value_at(b->dtype, b->bytes, i);
-        if (!are_equal(&one, &other, as_floats)) return i;
+        const refs_value one = refs_join__unpacked_at(a, i), other = refs_join__unpacked_at(b, i);
+        if (!are_equal(&one, &other, as_floats, step)) return i;
     }
     return n_a == n_b ? UINT64_MAX : (n_a < n_b ? n_a : n_b);
 }
