@@ -810,6 +810,13 @@ class Coordinates(Folder):
         with netCDF4.Dataset("all.nc") as file:
             self.assertNotIn("flag_meanings", file["w"].ncattrs())
 
+    def test_units_that_differ_are_named_with_both_sources(self):
+        self.write_lat("a.nc", 0, np.arange(5))
+        self.write_lat("lu.nc", 1, np.arange(5), lon_units="km")
+        said = run("index", "a.nc", "lu.nc", "-o", "all.json", status=1)
+        self.assertIn('a.nc and lu.nc have other units or calendars of lon: "degrees_east" (no calendar) '
+                      'and "km"', said)
+
 
 class Holes(Folder):
     """Sources of which one does not have a variable."""

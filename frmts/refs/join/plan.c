@@ -97,35 +97,50 @@ static refs_str calendar_of(const refs_join *join, const refs_join_array *array)
     return calendar.size > 0 ? calendar : refs_str_from("no calendar");
 }
 
+/* The first step whose part counts otherwise than that of the first one; SIZE_MAX: none. */
+static size_t find_other_units(const line_steps *all) {
+    refs_join *join = all->join;
+    const refs_join_array *first = coordinate_of(&join->members[all->steps[0].member], all->line);
+    for (size_t i = 1; i < all->n; i++) {
+        const refs_join_array *array =
+            coordinate_of(&join->members[all->steps[i].member], all->line);
+        if (array->units != first->units || !have_one_calendar(join, array, first)) return i;
+    }
+    return SIZE_MAX;
+}
+
+static refs_status fail_units(const line_steps *all, size_t other, refs_error *err) {
+    refs_join *join = all->join;
+    refs_join_member *members[2] = {&join->members[all->steps[0].member],
+                                    &join->members[all->steps[other].member]};
+    const refs_join_array *arrays[2];
+    for (size_t k = 0; k < 2; k++) arrays[k] = coordinate_of(members[k], all->line);
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "%s and %s have other units or calendars of %s: \"%.*s\" (%.*s) and "
+                     "\"%.*s\" (%.*s)",
+                     members[0]->name, members[1]->name, join->options.dims[all->line],
+                     REFS_STR_ARG(refs_join__text(join, arrays[0]->units)),
+                     REFS_STR_ARG(calendar_of(join, arrays[0])),
+                     REFS_STR_ARG(refs_join__text(join, arrays[1]->units)),
+                     REFS_STR_ARG(calendar_of(join, arrays[1])));
+}
+
 /* The part with the earliest time, whose units hold for all; SIZE_MAX where all have the same. */
 static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *err) {
     refs_join *join = all->join;
     const refs_join_array *first = coordinate_of(&join->members[all->steps[0].member], all->line);
+    const size_t other = find_other_units(all);
     double least = INFINITY, us = 0;
-    bool differ = false;
     *earliest = SIZE_MAX;
-    for (size_t i = 0; i < all->n && !differ; i++) {
+    for (size_t i = 0; other != SIZE_MAX && i < all->n; i++) {
         const refs_join_array *array =
             coordinate_of(&join->members[all->steps[i].member], all->line);
-        differ = array->units != first->units || !have_one_calendar(join, array, first);
-    }
-    for (size_t i = 0; differ && i < all->n; i++) {
-        const refs_join_member *member = &join->members[all->steps[i].member];
-        const refs_join_array *array =
-            coordinate_of(&join->members[all->steps[i].member], all->line);
+        const bool is_alike = array->units == first->units && have_one_calendar(join, array, first);
         if (!have_one_calendar(join, array, first) ||
             !refs_join__instant(refs_join__text(join, array->units),
                                 refs_join__text(join, array->calendar), all->steps[i].value.number,
                                 &us))
-            return refs_fail(err, REFS_UNSUPPORTED,
-                             "%s and %s have other units or calendars of %s: \"%.*s\" (%.*s) and "
-                             "\"%.*s\" (%.*s)",
-                             join->members[all->steps[0].member].name, member->name,
-                             join->options.dims[all->line],
-                             REFS_STR_ARG(refs_join__text(join, first->units)),
-                             REFS_STR_ARG(calendar_of(join, first)),
-                             REFS_STR_ARG(refs_join__text(join, array->units)),
-                             REFS_STR_ARG(calendar_of(join, array)));
+            return fail_units(all, is_alike ? other : i, err);
         if (us < least) *earliest = all->steps[i].member;
         if (us < least) least = us;
     }
