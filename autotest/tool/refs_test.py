@@ -1043,6 +1043,21 @@ class Refusals(Folder):
         for part in ("a.nc", "b.nc", "both", "time 1"):
             self.assertIn(part, said)
 
+    def test_values_in_the_set_that_two_files_have_are_named(self):
+        for i, (begin, value) in enumerate(((0, 1), (0, 2), (2, 3))):
+            with netCDF4.Dataset(f"{i}.nc", "w") as file:
+                for dim, n in (("time", None), ("y", 2), ("x", 3)):
+                    file.createDimension(dim, n)
+                file.createVariable("time", "f8", ("time",))[:] = [begin, begin + 1]
+                file["time"].units = "days since 2000-01-01"
+                w = file.createVariable("w", "f4", ("time", "y", "x"), chunksizes=(1, 2, 3), zlib=True)
+                w[:] = value
+        for name in ("all.json", "all.nc"):
+            for names in (["0.nc", "1.nc", "2.nc"], ["1.nc", "0.nc", "2.nc"]):
+                said = run("index", *names, "-o", name, status=1)
+                self.assertIn(f"w: {names[0]} and {names[1]} both have what is at step time 0", said)
+                self.assertFalse(os.path.exists(name))
+
     def test_coordinates_that_do_not_agree_are_named(self):
         self.write("a.nc", [0])
         self.write("b.nc", [1], x=1)

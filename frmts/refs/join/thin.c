@@ -25,10 +25,61 @@ bool refs_join__is_coordinate(const refs_join *join, const refs_join_member *mem
     return false;
 }
 
+/* Where values go. */
+typedef struct gathered {
+    const refs_join *join;
+    const refs_joined *joined;
+    uint8_t *values, *taken; /* which of them are there; NULL: parts may have the same places */
+} gathered;
+
+/* Whether a part has the array at an index of the joined one. */
+static bool has_place(const refs_joined *joined, const refs_join_place *at, const uint64_t *index) {
+    for (size_t dim = 0; dim < joined->rank; dim++) {
+        const size_t line = joined->line[dim];
+        if (line == REFS_JOIN_MAX_DIMS) continue;
+        const refs_join_axis *axis = &at->member->axes[line];
+        uint64_t step = 0;
+        while (step < axis->n && (axis->position[step] != index[dim] ||
+                                  (joined->n_lines == 1 && refs_join__is_hole(at->array, step))))
+            step++;
+        if (step == axis->n) return false;
+    }
+    return true;
+}
+
+static refs_status fail_twice(const gathered *to, const refs_join_place *at, const uint64_t *index,
+                              refs_error *err) {
+    const refs_joined *joined = to->joined;
+    const refs_join *join = to->join;
+    const refs_join_member *other = at->member;
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < join->n_members; i++) {
+        const refs_join_place there = {&join->members[i],
+                                       refs_join__find(&join->members[i], joined->path)};
+        if (there.array != NULL && there.member != at->member && has_place(joined, &there, index))
+            other = there.member;
+    }
+    for (size_t dim = 0; dim < joined->rank && status == REFS_OK; dim++)
+        if (joined->line[dim] < REFS_JOIN_MAX_DIMS)
+            status = refs_buf_printf(&text, err, "%s%s %llu", text.size > 0 ? ", " : "",
+                                     join->options.dims[joined->line[dim]],
+                                     (unsigned long long)index[dim]);
+    if (status == REFS_OK)
+        status = refs_fail(err, REFS_INVALID,
+                           "%.*s: %s and %s both have what is at step %.*s of the joined set, and "
+                           "not the same: one of them is to be left out",
+                           REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name,
+                           other->name, (int)text.size, (const char *)text.data);
+    refs_buf_clear(&text);
+    return status;
+}
+
 /* Copies the elements of a member to where they belong; *moved is what they are. */
-static void scatter(const refs_joined *joined, const refs_join_place *at, const uint8_t *moved,
-                    uint8_t *values) {
-    uint64_t index[REFS_MAX_RANK] = {0}, n[REFS_MAX_RANK], total = 1;
+static refs_status scatter(const gathered *to, const refs_join_place *at, const uint8_t *moved,
+                           refs_error *err) {
+    const refs_joined *joined = to->joined;
+    uint64_t index[REFS_MAX_RANK] = {0}, n[REFS_MAX_RANK], places[REFS_MAX_RANK], total = 1;
     size_t size = at->array->dtype.size, to_size = joined->dtype.size;
     for (size_t dim = 0; dim < joined->rank; dim++) {
         size_t own = refs_join__own_dim(joined, at->array, dim);
@@ -43,17 +94,24 @@ static void scatter(const refs_joined *joined, const refs_join_place *at, const 
             uint64_t step = line < REFS_JOIN_MAX_DIMS ? at->member->axes[line].position[index[dim]]
                                                       : index[dim];
             place = place * joined->shape[dim] + step;
+            places[dim] = step;
             is_hole = is_hole || (line < REFS_JOIN_MAX_DIMS && joined->n_lines == 1 &&
                                   refs_join__is_hole(at->array, index[dim]));
         }
-        if (!is_hole) memcpy(values + place * to_size, moved, size);
+        if (!is_hole && to->taken != NULL && to->taken[place] != 0 &&
+            memcmp(to->values + place * to_size, moved, size) != 0)
+            return fail_twice(to, at, places, err);
+        if (!is_hole && to->taken != NULL) to->taken[place] = 1;
+        if (!is_hole) memcpy(to->values + place * to_size, moved, size);
         for (size_t dim = joined->rank; dim-- > 0; index[dim] = 0)
             if (++index[dim] < n[dim]) break;
     }
+    return REFS_OK;
 }
 
-static refs_status gather_one(refs_join *join, const refs_joined *joined, const refs_join_place *at,
+static refs_status gather_one(refs_join *join, const gathered *to, const refs_join_place *at,
                               refs_str units, refs_error *err) {
+    const refs_joined *joined = to->joined;
     refs_buf moved = REFS_BUF_INIT;
     refs_rebase rebase = {.is_same = true};
     const refs_join_array *array = at->array;
@@ -66,11 +124,12 @@ static refs_status gather_one(refs_join *join, const refs_joined *joined, const 
     if (status == REFS_OK && array->dtype.size > 0)
         status = refs_join__apply(&rebase, &array->dtype, moved.data,
                                   moved.size / array->dtype.size, err);
-    if (status == REFS_OK) scatter(joined, at, moved.data, joined->values.data);
-    refs_buf_clear(&moved);
     if (status != REFS_OK)
         refs_error_prefix(err, "%s: %.*s", at->member->name,
                           REFS_STR_ARG(refs_join__text(join, joined->path)));
+    else
+        status = scatter(to, at, moved.data, err);
+    refs_buf_clear(&moved);
     return status;
 }
 
@@ -98,9 +157,9 @@ static refs_status make_room(refs_join *join, refs_joined *joined, refs_error *e
 }
 
 /* Of a place that several parts have, the first one's value is taken: backwards. */
-refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const gathered *to,
                               refs_error *err) {
-    REFS_TRY(make_room(join, joined, err));
+    const refs_joined *joined = to->joined;
     const refs_join_member *first = &join->members[joined->first];
     uint32_t units = refs_join__units_of(join, joined, first, joined->like);
     /* Bounds of a coordinate follow its units, which need not be those of the first part. */
@@ -115,7 +174,23 @@ refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_
         const refs_join_member *member = &join->members[plan->order[i]];
         const refs_join_place at = {member, refs_join__find(member, joined->path)};
         if (at.array != NULL)
-            REFS_TRY(gather_one(join, joined, &at, refs_join__text(join, units), err));
+            REFS_TRY(gather_one(join, to, &at, refs_join__text(join, units), err));
     }
     return REFS_OK;
+}
+
+/* Coordinates of files of other variables may be the same, and so may what does not have all
+ * joined dimensions. */
+refs_status refs_join__gather(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
+                              refs_error *err) {
+    REFS_TRY(make_room(join, joined, err));
+    const bool are_shared =
+        joined->n_lines < join->n_dims ||
+        refs_join__is_coordinate(join, &join->members[joined->first], joined->like);
+    const size_t n = joined->dtype.size > 0 ? joined->values.size / joined->dtype.size : 0;
+    gathered to = {join, joined, joined->values.data, are_shared ? NULL : refs_calloc(n + 1, 1)};
+    if (!are_shared && to.taken == NULL) return refs_fail_nomem(err);
+    refs_status status = gather_all(join, plan, &to, err);
+    refs_free(to.taken);
+    return status;
 }
