@@ -872,10 +872,20 @@ class Holes(Folder):
         self.expect_nodata('REFS:"all.json"', -32767)
 
     def test_of_bytes_are_an_error_that_says_what_to_do(self):
-        self.write_some("i1")
-        said = self.index(status=1)
-        self.assertIn("--variables", said)
-        self.assertFalse(os.path.exists("all.json"))
+        for dtype, form in (("i1", "NETCDF3_CLASSIC"), ("i1", "NETCDF4"), ("u1", "NETCDF4"),
+                            ("i1", "NETCDF4_CLASSIC")):
+            for width in (100, 2):
+                with self.subTest(dtype=dtype, form=form, width=width):
+                    self.write_some(dtype, form, width=width)
+                    for name in ("all.json", "all.nc"):
+                        self.assertIn("--variables", self.index(name, status=1))
+                        self.assertFalse(os.path.exists(name))
+        self.write_some("u1", "NETCDF4", missing_value=np.uint8(200))
+        self.index()
+        self.expect_nodata('REFS:"all.json"', 200)
+        self.write_some("u1", "NETCDF4", 100, flag_values=np.arange(9, dtype="u1"), flag_meanings="a b c")
+        self.index()
+        self.expect_nodata('REFS:"all.json"', 255)
 
     def write_any(self, chance, i, kinds):
         """A file of some steps whose variables are there, and have a fill value, by chance."""

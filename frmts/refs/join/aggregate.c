@@ -330,6 +330,9 @@ static refs_status settle_type(aggregating *at, const refs_joined *joined, descr
     refs_common_type common = {.dtype = joined->like->dtype};
     if (joined->n_lines > 0) common = refs_join__common_type(join, arrays, n);
     refs_free(arrays);
+    if (!common.is_unpacked && joined->has_holes && common.dtype.size == 1 &&
+        !joined->like->has_nodata)
+        return refs_join__fail_byte(join, joined, err);
     if (!common.is_unpacked) return REFS_OK;
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_join__without_packing(of->variable.attributes, &text, err);

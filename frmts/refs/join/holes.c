@@ -184,11 +184,19 @@ static refs_status take_declared(refs_join *join, refs_joined *joined, const ref
     return status;
 }
 
-static refs_status fail_byte(const refs_join *join, const refs_joined *joined, refs_error *err) {
+refs_status refs_join__fail_byte(const refs_join *join, const refs_joined *joined,
+                                 refs_error *err) {
     return refs_fail(err, REFS_UNSUPPORTED,
                      "%.*s is not in all sources, and has no fill value that could stand for what "
                      "is missing: leave it out (--variables names what is taken), or those sources",
                      REFS_STR_ARG(refs_join__text(join, joined->path)));
+}
+
+/* netCDF-4 and Zarr give bytes a fill value, too, which is a value as good as any unless somebody
+ * chose it. */
+static bool has_own_fill(const refs_join_array *array) {
+    return array->has_fill && !is_zero(array->fill, array->dtype.size) &&
+           (array->dtype.size > 1 || array->has_nodata);
 }
 
 /* A fill value that no attribute tells is that of chunks: values in the set are of other chunks
@@ -199,9 +207,9 @@ static refs_status choose_fill(refs_join *join, refs_joined *joined, const refs_
     bool is_declared;
     REFS_TRY(take_declared(join, joined, like, &is_declared, err));
     if (is_declared ||
-        (!joined->is_loaded && like->has_fill && !is_zero(like->fill, like->dtype.size)))
+        (!joined->is_loaded && has_own_fill(like)))
         return REFS_OK;
-    if (!print_default(&like->dtype, text, sizeof text)) return fail_byte(join, joined, err);
+    if (!print_default(&like->dtype, text, sizeof text)) return refs_join__fail_byte(join, joined, err);
     joined->tells_hole_fill = true;
     return take_fill(join, joined, refs_str_from(text), err);
 }

@@ -60,6 +60,7 @@ typedef struct refs_join_array {
     refs_join_unpacking unpacking;
     bool is_v3, has_inline, is_thin, has_fill;
     bool is_grid;   /**< longitudes or latitudes */
+    bool has_nodata; /**< attributes tell what is missing; of bytes, the fill value may do so, too */
     bool is_piece;  /**< a fragment of an aggregation, which is at `path` */
     uint64_t begin; /**< of a piece: its first step along the joined dimension */
     uint32_t whole; /**< attributes of what it is a piece of, or its own; or NONE */
@@ -380,6 +381,9 @@ void refs_join__joined_clear(refs_joined *joined);
  * to be. */
 refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
                                   bool *splits, refs_error *err);
+
+/** REFS_UNSUPPORTED: an array of bytes without a fill value is not in all parts. */
+refs_status refs_join__fail_byte(const refs_join *join, const refs_joined *joined, refs_error *err);
 
 /** The same for what stands between the fragments of an array. */
 refs_status refs_join__fill_gaps(refs_join *join, refs_joined *joined, refs_error *err);
