@@ -17,7 +17,7 @@ import time
 import unittest
 
 import numpy as np
-from osgeo import gdal
+from osgeo import gdal, osr
 
 try:
     import netCDF4
@@ -816,6 +816,103 @@ class Coordinates(Folder):
         said = run("index", "a.nc", "lu.nc", "-o", "all.json", status=1)
         self.assertIn('a.nc and lu.nc have other units or calendars of lon: "degrees_east" (no calendar) '
                       'and "km"', said)
+
+
+class Places(Folder):
+    """Sources that lie elsewhere, as attributes tell."""
+
+    def write_tiff(self, day, transform=(10, 0.1, 0, 50, 0, -0.1), epsg=4326, is_point=False):
+        name = f"t_202001{day:02}.tif"
+        raster = gdal.GetDriverByName("GTiff").Create(name, 40, 30, 1, gdal.GDT_Int16)
+        reference = osr.SpatialReference()
+        reference.ImportFromEPSG(epsg)
+        raster.SetProjection(reference.ExportToWkt())
+        raster.SetGeoTransform(transform)
+        if is_point:
+            raster.SetMetadataItem("AREA_OR_POINT", "Point")
+        raster.SetMetadataItem("TIFFTAG_DATETIME", str(day))
+        raster.GetRasterBand(1).Fill(day)
+        return name
+
+    def test_tiff_files_elsewhere_are_an_error_that_says_what_to_do(self):
+        for differ, said in (({"transform": (20, 0.1, 0, 60, 0, -0.1)}, "ModelTiepoint"),
+                             ({"transform": (10, 0.2, 0, 50, 0, -0.2)}, "ModelPixelScale"),
+                             ({"transform": (10, 0.1, 0, 47, 0, 0.1)}, "ModelPixelScale"),
+                             ({"epsg": 32633}, "GTModelTypeGeoKey 2 and 1"),
+                             ({"epsg": 4258}, "GeographicTypeGeoKey 4326 and 4258"),
+                             ({"is_point": True}, "GTRasterTypeGeoKey 1 and 2")):
+            names = [self.write_tiff(1), self.write_tiff(2, **differ)]
+            for output in ("all.json", "all.nc"):
+                found = run("index", *names, "-p", "t_{time:%Y%m%d}.tif", "-o", output, status=1)
+                self.assertIn(f"{names[0]} and {names[1]} do not lie in one place: {said}", found)
+                self.assertIn("gdalbuildvrt", found)
+            with self.assertRaisesRegex(RuntimeError, "do not lie in one place"):
+                gdal.OpenEx('REFS:"t_*.tif"', gdal.OF_RASTER,
+                            open_options=["PATTERN=t_{time:%Y%m%d}.tif"])
+
+    def test_tiff_files_in_one_place_are_joined(self):
+        names = [self.write_tiff(day, (10 + 1e-12 * day, 0.1, 0, 50, 0, -0.1)) for day in (1, 2, 3)]
+        run("index", *names, "-p", "t_{time:%Y%m%d}.tif", "-o", "all.json")
+        dataset = gdal.Open('REFS:"all.json"')
+        np.testing.assert_allclose(dataset.GetGeoTransform(), (10, 0.1, 0, 50, 0, -0.1))
+        self.assertEqual([dataset.GetRasterBand(i).ReadAsArray()[0, 0] for i in (1, 2, 3)], [1, 2, 3])
+        below = self.write_tiff(4, (10, 0.1, 0, 47, 0, -0.1))
+        run("index", names[0], below, "--along", "Y", "-o", "high.json")
+        self.assertEqual(gdal.Open('REFS:"high.json"').RasterYSize, 60)
+
+    def write_projected(self, name, step, y=0, **attributes):
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, n in (("time", None), ("y", 20), ("x", 30)):
+                file.createDimension(dim, n)
+            file.createVariable("time", "f8", ("time",))[:] = step
+            file["time"].units = "days since 2000-01-01"
+            for axis, first, n in (("y", 4500000 - 600 * y, 20), ("x", 500000, 30)):
+                made = file.createVariable(axis, "f8", (axis,))
+                made.standard_name, made.units = f"projection_{axis}_coordinate", "m"
+                made[:] = first + (-30 if axis == "y" else 30) * np.arange(n)
+            file.createVariable("crs", "i4").setncatts({
+                "grid_mapping_name": "transverse_mercator", "longitude_of_central_meridian": 15.0,
+                "latitude_of_projection_origin": 0.0, "scale_factor_at_central_meridian": 0.9996,
+                "false_easting": 500000.0, "false_northing": 0.0, "semi_major_axis": 6378137.0,
+                "inverse_flattening": 298.257223563, **attributes})
+            w = file.createVariable("w", "f4", ("time", "y", "x"), chunksizes=(1, 20, 30), zlib=True)
+            w[:] = step
+            w.grid_mapping = "crs"
+        return name
+
+    def test_grid_mappings_that_differ_are_named(self):
+        reference = osr.SpatialReference()
+        reference.ImportFromEPSG(32633)
+        first = self.write_projected("a.nc", 0, crs_wkt=reference.ExportToWkt())
+        other = osr.SpatialReference()
+        other.ImportFromEPSG(32632)
+        for differ, said in (
+                ({"longitude_of_central_meridian": 9.0}, "longitude_of_central_meridian 15.0 and 9.0"),
+                ({"false_northing": 1e7}, "false_northing 0.0 and 10000000.0"),
+                ({"towgs84": [1.0, 2.0, 3.0], "crs_wkt": other.ExportToWkt()}, "crs_wkt"),
+                ({"grid_mapping_name": "mercator"}, "grid_mapping_name"),
+                ({"azimuth_of_central_line": 3.0}, "azimuth_of_central_line none and 3.0")):
+            second = self.write_projected("b.nc", 1, **differ)
+            for output in ("all.json", "all.nc"):
+                found = run("index", first, second, "-o", output, status=1)
+                self.assertIn(f"a.nc and b.nc do not lie in one place: crs: {said}", found)
+        run("index", first, "-o", "a.parq", "--along", "time")
+        before = content("a.parq")
+        run("append", "a.parq", second, "--along", "time", status=1)
+        self.assertEqual(content("a.parq"), before)
+        for differ in ({"crs_wkt": reference.ExportToWkt(["FORMAT=WKT2"])}, {"long_name": "another"}, {},
+                       {"longitude_of_central_meridian": np.float32(15), "earth_radius": 6378137.0},
+                       {"GeoTransform": "1 2 3 4 5 6"}):
+            second = self.write_projected("b.nc", 1, **differ)
+            run("index", first, second, "-o", "all.json")
+        tiles = [self.write_projected(f"{i}.nc", 0, y=i, GeoTransform=f"500000 30 0 {4500015 - 600 * i} 0 -30")
+                 for i in (0, 1)]
+        run("index", *tiles, "-o", "all.json")
+        self.assertEqual(gdal.Open('REFS:"all.json":/w').GetGeoTransform()[3], 4500015)
+        with netCDF4.Dataset(second, "a") as file:
+            file.renameVariable("crs", "utm")
+            file["w"].grid_mapping = "utm"
+        self.assertIn('w: grid_mapping "crs" and "utm"', run("index", first, second, "-o", "no.json", status=1))
 
 
 class Holes(Folder):

@@ -1,5 +1,6 @@
 /* proj_text.c -- what the text of a CRS means, asked of PROJ. The only file that knows PROJ. */
 #include "cf_internal.h"
+#include "one_crs.h"
 
 #include <math.h>
 #include <proj.h>
@@ -141,6 +142,26 @@ refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *e
     }
     refs_buf_clear(&text);
     return status;
+}
+
+static PJ *create_crs(PJ_CONTEXT *context, refs_str text) {
+    char *copy = refs_str_copy(text);
+    PJ *made = copy != NULL ? proj_create(context, copy) : NULL;
+    refs_free(copy);
+    return made;
+}
+
+bool refs_cf_are_one_crs(refs_str a, refs_str b) {
+    PJ_CONTEXT *context = open_context();
+    if (context == NULL) return false;
+    PJ *one = create_crs(context, a), *other = create_crs(context, b);
+    const bool are =
+        one != NULL && other != NULL && proj_is_crs(one) && proj_is_crs(other) &&
+        proj_is_equivalent_to(one, other, PJ_COMP_EQUIVALENT_EXCEPT_AXIS_ORDER_GEOGCRS) != 0;
+    proj_destroy(one);
+    proj_destroy(other);
+    proj_context_destroy(context);
+    return are;
 }
 
 /* From longitudes and latitudes, in this order, to `crs`. */

@@ -245,10 +245,10 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
     array->is_v3 = meta->zarr_format == 3;
     array->has_fill = meta->has_fill && meta->dtype.size <= sizeof array->fill;
     if (array->has_fill) memcpy(array->fill, meta->fill, meta->dtype.size);
-    array->has_nodata = refs_json_get(meta->attributes, "_FillValue") != NULL ||
-                        refs_json_get(meta->attributes, "missing_value") != NULL ||
-                        (meta->dtype.size == 1 &&
-                         refs_cf_fill_is_declared(in->source.hierarchy, meta));
+    array->has_nodata =
+        refs_json_get(meta->attributes, "_FillValue") != NULL ||
+        refs_json_get(meta->attributes, "missing_value") != NULL ||
+        (meta->dtype.size == 1 && refs_cf_fill_is_declared(in->source.hierarchy, meta));
     const refs_array_meta *container = container_of(in, meta->path);
     REFS_TRY(number_text(in, relative(in, container != NULL ? container->path : meta->path),
                          &array->path, err));
@@ -264,9 +264,9 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
     if (container != NULL)
         REFS_TRY(number_document(in, refs_str_part(refs_str_from(container->path), 1, SIZE_MAX),
                                  ".zattrs", &array->whole, err));
-    REFS_TRY(refs_join__describe_flags(
-        in->texts, container != NULL ? container->attributes : meta->attributes, &array->flags,
-        err));
+    REFS_TRY(refs_join__describe_flags(in->texts,
+                                       container != NULL ? container->attributes : meta->attributes,
+                                       &array->flags, err));
     REFS_TRY(set_shape(in, meta, array, err));
     REFS_TRY(describe_meaning(in, meta, array, err));
     return array->is_v3 || in->join->n_dims == 0

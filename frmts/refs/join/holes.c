@@ -206,10 +206,9 @@ static refs_status choose_fill(refs_join *join, refs_joined *joined, const refs_
     char text[40];
     bool is_declared;
     REFS_TRY(take_declared(join, joined, like, &is_declared, err));
-    if (is_declared ||
-        (!joined->is_loaded && has_own_fill(like)))
-        return REFS_OK;
-    if (!print_default(&like->dtype, text, sizeof text)) return refs_join__fail_byte(join, joined, err);
+    if (is_declared || (!joined->is_loaded && has_own_fill(like))) return REFS_OK;
+    if (!print_default(&like->dtype, text, sizeof text))
+        return refs_join__fail_byte(join, joined, err);
     joined->tells_hole_fill = true;
     return take_fill(join, joined, refs_str_from(text), err);
 }

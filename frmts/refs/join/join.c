@@ -214,7 +214,9 @@ static refs_status plan_parts(refs_join *join, refs_join_plan *plan, refs_error 
     if (join->n_members == 0) return refs_fail(err, REFS_INVALID, "there is nothing to join");
     /* Threads add them in any order. */
     qsort(join->members, join->n_members, sizeof *join->members, by_number);
-    return join->n_dims > 0 ? refs_join__plan(join, plan, err) : REFS_OK;
+    if (join->n_dims == 0) return REFS_OK;
+    REFS_TRY(refs_join__plan(join, plan, err));
+    return refs_join__check_places(join, plan, err);
 }
 
 refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_error *err) {

@@ -53,14 +53,15 @@ typedef struct refs_join_array {
     uint32_t layout;     /**< what has to be alike in arrays that become one */
     uint32_t packing;    /**< attributes that change what values mean */
     uint32_t range;      /**< those that tell which are valid */
-    uint32_t flags;      /**< those that tell what single ones mean; of a piece, those of the whole */
+    uint32_t flags; /**< those that tell what single ones mean; of a piece, those of the whole */
     uint32_t units, calendar, bounds; /**< attributes; or NONE */
     uint32_t values;                  /**< bytes in this machine's order; or NONE */
     refs_dtype dtype;
     refs_join_unpacking unpacking;
     bool is_v3, has_inline, is_thin, has_fill;
-    bool is_grid;   /**< longitudes or latitudes */
-    bool has_nodata; /**< attributes tell what is missing; of bytes, the fill value may do so, too */
+    bool is_grid; /**< longitudes or latitudes */
+    bool
+        has_nodata; /**< attributes tell what is missing; of bytes, the fill value may do so, too */
     bool is_piece;  /**< a fragment of an aggregation, which is at `path` */
     uint64_t begin; /**< of a piece: its first step along the joined dimension */
     uint32_t whole; /**< attributes of what it is a piece of, or its own; or NONE */
@@ -339,6 +340,11 @@ void refs_join__plan_clear(refs_join_plan *plan);
 refs_status refs_join__check_tiles(const refs_join *join, const refs_join_plan *plan,
                                    refs_error *err);
 
+/** Whether what attributes say of where parts lie is the same everywhere: grid mappings, GeoKeys
+ * and tags of TIFF files, grids of GRIB. REFS_UNSUPPORTED names two parts and what differs. */
+refs_status refs_join__check_places(const refs_join *join, const refs_join_plan *plan,
+                                    refs_error *err);
+
 /** Which joined dimension dimension `dim` of an array is, or REFS_JOIN_MAX_DIMS. */
 size_t refs_join__line_of(const refs_join *join, const refs_join_array *array, size_t dim);
 
@@ -364,8 +370,8 @@ typedef struct refs_joined {
     bool drops_range; /**< a coordinate whose parts do not say the same of valid values says nothing
                        */
     bool has_holes;   /**< parts do not have all of it … */
-    refs_buf holes; /**< … these refs_join_steps; none: several dimensions are joined */
-    bool has_hole_fill;            /**< the next two hold, not the fill value of `like` … */
+    refs_buf holes;   /**< … these refs_join_steps; none: several dimensions are joined */
+    bool has_hole_fill; /**< the next two hold, not the fill value of `like` … */
     uint8_t hole[16];
     uint32_t hole_text;   /**< the same as JSON */
     bool tells_hole_fill; /**< … and the attribute _FillValue is to be added */

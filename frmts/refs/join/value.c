@@ -125,8 +125,7 @@ refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i) {
 static bool are_equal(const refs_value *a, const refs_value *b, bool as_floats, double step) {
     if (a->kind != b->kind && !(refs_join__is_number(a) && refs_join__is_number(b))) return false;
     if (as_floats && refs_join__is_number(a))
-        return (float)a->number == (float)b->number ||
-               fabs(a->number - b->number) <= 1e-6 * step ||
+        return (float)a->number == (float)b->number || fabs(a->number - b->number) <= 1e-6 * step ||
                (isnan(a->number) && isnan(b->number));
     return refs_join__compare_values(a, b) == 0;
 }
@@ -150,11 +149,10 @@ uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b)
     const uint64_t n_b = b->dtype->size > 0 ? b->bytes.size / b->dtype->size : 0;
     const bool are_alike = are_unpacked_alike(a, b);
     /* Where one is stored as float and the other as double, they are equal as floats. */
-    const bool as_floats = is_float(a->dtype) != is_float(b->dtype) ||
-                           (!are_alike && (is_packed(a) || is_packed(b)));
+    const bool as_floats =
+        is_float(a->dtype) != is_float(b->dtype) || (!are_alike && (is_packed(a) || is_packed(b)));
     const double step = fmax(step_of(a), step_of(b));
-    if (are_alike &&
-        (a->bytes.data == b->bytes.data || refs_str_equal(a->bytes, b->bytes)))
+    if (are_alike && (a->bytes.data == b->bytes.data || refs_str_equal(a->bytes, b->bytes)))
         return UINT64_MAX;
     for (uint64_t i = 0; i < n_a && i < n_b; i++) {
         const refs_value one = refs_join__unpacked_at(a, i), other = refs_join__unpacked_at(b, i);
