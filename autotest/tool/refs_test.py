@@ -309,6 +309,21 @@ class Index(Folder):
         os.remove("a.nc")
         self.expect_hours("a.json", [0])
 
+    def test_small_records_are_warned_of_once(self):
+        for step in range(2):
+            with netCDF4.Dataset(f"{step}.nc", "w", format="NETCDF3_CLASSIC") as file:
+                for dim, n in (("time", None), ("x", 50)):
+                    file.createDimension(dim, n)
+                file.createVariable("time", "f8", ("time",))[:] = [2 * step, 2 * step + 1]
+                for name in "vw":
+                    file.createVariable(name, "f4", ("time", "x"))[:] = step
+        done = subprocess.run([REFS, "index", "0.nc", "1.nc", "-o", "all.json"], capture_output=True,
+                              text=True, check=True)
+        self.assertEqual(done.stderr.count("codec record_member"), 1, done.stderr)
+        self.assertEqual(run("index", "0.nc", "-q", "-o", "one.json", status=0), "")
+        self.assertEqual(read("all.json", "v")[:, 0].tolist(), [0, 0, 1, 1])
+        self.assertNotIn("record_member", run("index", self.write("a.nc", [0]), "-o", "a.json"))
+
     def test_one_file_by_two_names_is_no_difference(self):
         self.write("a.nc", [0])
         run("index", "a.nc", "-o", "absolute.json")

@@ -303,12 +303,58 @@ static refs_status set_writer_options(const build *all, refs_writer_options *opt
     return REFS_OK;
 }
 
+/* What goes to a writer, and is looked at on its way. */
+typedef struct telling {
+    refs_join_sink to;
+    const build *all;
+    bool has_told;
+} telling;
+
+static bool has_filter(refs_bytes document, const char *id) {
+    refs_json_doc *doc = NULL;
+    bool has = false;
+    if (refs_json_parse(refs_str_view((const char *)document.data, document.size), &doc, NULL) !=
+        REFS_OK)
+        return false;
+    const refs_json *filters = refs_json_get(refs_json_root(doc), "filters");
+    for (size_t i = 0; i < refs_json_size(filters); i++)
+        has = has || refs_str_is(refs_json_text(refs_json_get(refs_json_at(filters, i), "id")), id);
+    refs_json_doc_free(doc);
+    return has;
+}
+
+/* Small records of netCDF-3 lie behind each other in one chunk, which only this project's codec
+ * takes apart. */
+static refs_status tell_document(void *self, refs_str key, refs_bytes document, refs_error *err) {
+    telling *at = self;
+    if (!at->has_told && refs_str_ends(key, "/.zarray") && has_filter(document, "record_member")) {
+        at->has_told = true;
+        refs_note(
+            &at->all->options.notes, REFS_NOTE_WARNING,
+            "%.*s: several records of netCDF-3 are one chunk (codec record_member), which not "
+            "all readers of sets read",
+            (int)(key.size - strlen("/.zarray")), key.data);
+    }
+    return at->to.document(at->to.self, key, document, err);
+}
+
+static refs_status tell_array(void *self, const refs_chunk_keys *keys, refs_error *err) {
+    const telling *at = self;
+    return at->to.array(at->to.self, keys, err);
+}
+
+static refs_status tell_chunk(void *self, const refs_write_chunk *chunk, refs_error *err) {
+    const telling *at = self;
+    return at->to.chunk(at->to.self, chunk, err);
+}
+
 static refs_status write_set(build *all, refs_writer_options *options, refs_error *err) {
     refs_writer *writer = NULL;
     REFS_TRY(set_writer_options(all, options, err));
     REFS_TRY(refs_writer_open(all->output, options, &writer, err));
     refs_status status = refs_join_sources_write(all->sources, writer, err);
-    const refs_join_sink sink = refs_join_sink_of_writer(writer);
+    telling told = {.to = refs_join_sink_of_writer(writer), .all = all};
+    const refs_join_sink sink = {&told, tell_document, tell_array, tell_chunk};
     if (status == REFS_OK) status = refs_join_write(all->join, &sink, err);
     if (status == REFS_OK && !tool_go_on(NULL))
         status = refs_fail(err, REFS_CANCELLED, "interrupted");
