@@ -763,6 +763,8 @@ class Coordinates(Folder):
         self.write_lat("b.nc", 1, np.arange(30), "i2", scale_factor=0.2)
         self.assertIn("the grids of a.nc and b.nc differ: element 1 of lat is 0.1 and 0.2",
                       self.join("a.nc", "b.nc", status=1))
+        self.assertIn("lat of a.nc and of b.nc are packed otherwise (by 0.1 from 0 on, and by 0.2 from 0 on)",
+                      run("index", "a.nc", "b.nc", "-o", "all.json", status=1))
         self.write_lat("b.nc", 1, np.arange(30), "i2", scale_factor=0.1, add_offset=-90.0)
         self.assertIn("element 0 of lat is 0 and -90", self.join("a.nc", "b.nc", status=1))
         alike = [self.write_lat("c.nc", 2, np.arange(30) * 10, "i2", scale_factor=0.01),

@@ -77,6 +77,27 @@ static refs_status check_kinds(const line_steps *all, refs_error *err) {
     return REFS_OK;
 }
 
+/* Coordinates are put together as they are stored. */
+static refs_status check_packing(const line_steps *all, refs_error *err) {
+    const refs_join *join = all->join;
+    const refs_join_member *first = &join->members[all->steps[0].member];
+    const uint32_t number = first->axes[all->line].array;
+    for (size_t i = 1; number != REFS_JOIN_NONE && i < all->n; i++) {
+        const refs_join_member *member = &join->members[all->steps[i].member];
+        if (member->axes[all->line].array == REFS_JOIN_NONE) continue;
+        const refs_join_unpacking one = first->arrays[number].unpacking,
+                                  other = member->arrays[member->axes[all->line].array].unpacking;
+        if (one.scale != other.scale || one.offset != other.offset ||
+            one.is_unsigned != other.is_unsigned)
+            return refs_fail(err, REFS_UNSUPPORTED,
+                             "%s of %s and of %s are packed otherwise (by %.15g from %.15g on, and "
+                             "by %.15g from %.15g on), and not joined",
+                             join->options.dims[all->line], first->name, member->name, one.scale,
+                             one.offset, other.scale, other.offset);
+    }
+    return REFS_OK;
+}
+
 /* -- units ------------------------------------------------------------------------------------- */
 
 /* No calendar is the standard one. */
@@ -174,7 +195,8 @@ static refs_status collect(line_steps *all, refs_error *err) {
     if (all->n == 0)
         return refs_fail(err, REFS_INVALID, "no part has a step along %s",
                          all->join->options.dims[all->line]);
-    return check_kinds(all, err);
+    REFS_TRY(check_kinds(all, err));
+    return check_packing(all, err);
 }
 
 /* Texts move when others are added: what was collected before is collected again. */
