@@ -257,7 +257,7 @@ static void describe_others(const refs_hierarchy *hierarchy, const refs_array_me
     refs_cf_items items = {NULL, 0, 0};
     (void)refs_cf_is_bounds(hierarchy, array);
     (void)refs_cf_is_coordinate(hierarchy, array);
-    (void)refs_cf_is_overview(hierarchy, array);
+    (void)refs_cf_is_offered(hierarchy, array);
     if (refs_cf_find_overviews(hierarchy, array, overviews) > REFS_CF_MAX_OVERVIEWS) abort();
     if (refs_cf_subdataset_description(hierarchy, array, NULL, &text, NULL) != REFS_OK) abort();
     if (refs_cf_global_metadata(hierarchy, &items, NULL) != REFS_OK) abort();

@@ -36,16 +36,6 @@ typedef struct refs_allocator {
  * is called: not thread-safe. */
 void refs_allocator_set(const refs_allocator *allocator);
 
-/** `size` bytes from the system's pages, or NULL: they go back to it as soon as they are freed,
- * with refs_pages_free and the same size. From the allocator, if one was set, or a sanitizer
- * watches. */
-void *refs_pages_alloc(size_t size);
-void refs_pages_free(void *pages, size_t size);
-
-/** Lets go of what lies in bytes [begin, end) of `pages` and is not needed any more, as far as the
- * system can take it: it is undefined from then on, and may be written again. */
-void refs_pages_forget(void *pages, size_t begin, size_t end);
-
 /** Lets go of the content of `memory`, `size` bytes of refs_alloc's or refs_huge_alloc's that are
  * kept for later, as far as the system can take it: it is undefined until it is written again. */
 void refs_forget(void *memory, size_t size);

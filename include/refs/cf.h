@@ -142,10 +142,6 @@ typedef struct refs_cf_axis_words {
 /** The words for the axis x, else y (CF 4.1, 4.2 and 5.6). */
 refs_cf_axis_words refs_cf_words_of_axis(refs_cf_axis_kind kind, refs_cf_grid grid);
 
-/** Whether the fill value of an array is the one that netCDF uses where nobody chose another (NUG,
- * "Fill values"). Bytes have such in netCDF's tables, too, and nothing is filled with it. */
-bool refs_cf_fill_is_default(const refs_array_meta *array);
-
 /** Whether the fill value in an array's metadata was an attribute _FillValue before a writer moved
  * it there, and not merely what the format fills gaps with (decision 12). */
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array);
@@ -353,27 +349,12 @@ size_t refs_cf_find_overviews(const refs_hierarchy *hierarchy, const refs_array_
 bool refs_cf_turn_overview(const refs_cf_description *full, uint64_t full_width, uint64_t width,
                            uint64_t *first_column);
 
-/** Whether the group of `array` names it in its `coordinates` attribute, as cfgrib and xarray write
- * one. */
-bool refs_cf_is_coordinate_of_group(const refs_hierarchy *hierarchy, const refs_array_meta *array);
-
-/** Whether some array shows the raster of `array` in more pixels. Such arrays are its overviews,
- * and not offered themselves. */
-bool refs_cf_is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array);
-
-/** Whether an array is the mask of another, which names it "tiff_mask". */
-bool refs_cf_is_mask(const refs_hierarchy *hierarchy, const refs_array_meta *array);
-
 /** Whether a TIFF file says that `array` is of shades of gray. */
 bool refs_cf_is_gray(const refs_array_meta *array);
 
 /** The mask of `array`, which is 0 where pixels are masked; NULL where it names none. */
 const refs_array_meta *refs_cf_find_mask(const refs_hierarchy *hierarchy,
                                          const refs_array_meta *array);
-
-/** Whether `array` says that its values are longitudes or latitudes of a grid, and some other array
- * beside it has dimensions of this grid: it is there for that, though nothing names it. */
-bool refs_cf_is_place_of_others(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /** Whether elements of `array` can be pixels: they are numbers, times or single characters. */
 bool refs_cf_holds_pixels(const refs_array_meta *array);

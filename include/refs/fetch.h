@@ -1,8 +1,8 @@
 /* fetch.h -- how bytes arrive: ranges -> requests -> bytes.
  *
- * The planner is a pure function: it sorts ranges, drops duplicates and merges
- * neighbours into requests. A fetcher carries requests out, several at a time
- * where its transport can, and hands each range over as it arrives.
+ * A fetcher sorts ranges, drops duplicates and merges neighbours into requests. It
+ * carries requests out, several at a time where its transport can, and hands each
+ * range over as it arrives.
  *
  * A fetcher may be used from any number of threads at once.
  *
@@ -21,7 +21,7 @@ struct refs_http;
 extern "C" {
 #endif
 
-/* -- planning ---------------------------------------------------------------------------------- */
+/* -- ranges ------------------------------------------------------------------------------------ */
 
 /** Bytes [offset, offset + length) of a location. Ranges of equal `location_id` are of one
  * location. A length of REFS_FETCH_WHOLE means all of it (offset is then 0). */
@@ -47,30 +47,6 @@ typedef struct refs_fetch_policy {
 
 #define REFS_FETCH_POLICY_INIT                                                                     \
     { 64 * REFS_KIB, 8 * REFS_MIB }
-
-/** One request: bytes [offset, offset + length) of the location of its first member. */
-typedef struct refs_request {
-    uint64_t offset;
-    uint64_t length;     /**< or REFS_FETCH_WHOLE */
-    size_t first_member; /**< members [first_member, first_member + n_members) of the plan */
-    size_t n_members;
-} refs_request;
-
-/** Requests that cover all ranges, ascending by location and offset. Zeroed is empty. */
-typedef struct refs_plan {
-    refs_request *requests;
-    size_t n_requests;
-    size_t *members; /**< indices of the ranges, those of one request together, ascending */
-    size_t n_members;
-} refs_plan;
-
-/** Plans requests for `n` ranges in any order, duplicates and overlaps welcome: every byte asked
- * for is in exactly one request, except where a range overlaps the cap of another. Optional ranges
- * that lie in no request are members of none. A range whose
- * end overflows is REFS_CORRUPT. */
-refs_status refs_fetch_plan(const refs_range *ranges, size_t n, const refs_fetch_policy *policy,
-                            refs_plan *plan, refs_error *err);
-void refs_plan_clear(refs_plan *plan);
 
 /* -- fetching ---------------------------------------------------------------------------------- */
 

@@ -177,10 +177,6 @@ refs_status refs_http_open(const refs_http_host *host, const refs_http_options *
 /** Ends the engine; no fetch may be under way. NULL is allowed. */
 void refs_http_free(refs_http *http);
 
-/** Version of the libcurl that the engine runs on, with its TLS library: to be compared with the
- * host's, whose options are set on the engine's handles. */
-const char *refs_http_curl_version(void);
-
 /* -- objects ----------------------------------------------------------------------------------- */
 
 /** A refs_vfs that reads what has a URL over HTTP, and everything else by another. Of an object the

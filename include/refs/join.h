@@ -123,13 +123,6 @@ refs_join_sink refs_join_sink_of_writer(refs_writer *writer);
  * what they differ; REFS_INVALID where two parts hold the same place. */
 refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_error *err);
 
-struct refs_master;
-
-/** Tells a master (cfa.h), which is open, of an aggregation whose fragments are the parts: files,
- * or sets. Coordinates, and what has few values, are put into it. REFS_UNSUPPORTED where parts are
- * no boxes of one grid. */
-refs_status refs_join_aggregate(refs_join *join, struct refs_master *master, refs_error *err);
-
 /** The URL that references to `location` have in what is written: for states of sources. */
 refs_status refs_join_url(const refs_join_urls *urls, refs_str location, refs_buf *url,
                           refs_error *err);

@@ -130,9 +130,6 @@ refs_status refs_writer_chunk(refs_writer *writer, const refs_write_chunk *chunk
 /** Completes the set, moves it into place, and frees the writer, also on failure. */
 refs_status refs_writer_finish(refs_writer *writer, refs_error *err);
 
-/** References that were written so far. */
-uint64_t refs_writer_n_chunks(const refs_writer *writer);
-
 #ifdef __cplusplus
 }
 #endif

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "refs/cfa.h"
+#include "writing.h"
 
 namespace {
 
@@ -26,8 +26,10 @@ Numbers split(const std::vector<const char *> &dims, const Numbers &shape, uint6
     options.subarray_bytes = 4 * elements;
     options.others = others;
     Numbers n(dims.size());
-    refs_error error = REFS_ERROR_INIT;
-    EXPECT_EQ(refs_cfa_split(&source, 0, &options, n.data(), &error), REFS_OK) << error.message;
+    cfa_writing writing{};
+    writing.source = &source;
+    writing.options = &options;
+    refs_cfa__split(&writing, 0, n.data());
     return n;
 }
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "refs/fetch.h"
+#include "plan.h"
 
 namespace {
 
@@ -14,9 +14,9 @@ class Plan {
   public:
     explicit Plan(std::vector<refs_range> ranges, refs_fetch_policy policy = {10, 100})
         : ranges_(std::move(ranges)) {
-        status = refs_fetch_plan(ranges_.data(), ranges_.size(), &policy, &plan, &error);
+        status = refs_fetch__plan(ranges_.data(), ranges_.size(), &policy, &plan, &error);
     }
-    ~Plan() { refs_plan_clear(&plan); }
+    ~Plan() { refs_fetch__plan_clear(&plan); }
 
     const refs_request &request(size_t i) const { return plan.requests[i]; }
     const refs_range &member(const refs_request &request, size_t i) const {
@@ -51,7 +51,7 @@ TEST(FetchPlan, MakesNoRequestOfNoRange) {
 
 TEST(FetchPlan, IsEmptyWhenCleared) {
     Plan plan({range(0, 10), range(0, 10, 1)});
-    refs_plan_clear(&plan.plan);
+    refs_fetch__plan_clear(&plan.plan);
     EXPECT_EQ(plan.plan.n_requests, 0u);
     EXPECT_EQ(plan.plan.n_members, 0u);
     EXPECT_EQ(plan.plan.requests, nullptr);

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "pages.h"
 #include "refs/fork.h"
 
 /* The C library would keep the memory of such blocks, for each thread that let one go. */

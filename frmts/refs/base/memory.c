@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "pages.h"
+
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
 #define SANITIZED 1

@@ -311,7 +311,8 @@ void refs_cf__samples_clear(refs_cf_description *description);
 refs_status refs_cf__place_tiff(const refs_cf__input *input, refs_cf_description *description,
                                 refs_error *err);
 
-/* -- geozarr.c: the Zarr conventions "proj:" and "spatial:" ------------------------------------- */
+/* -- geozarr.c: the Zarr conventions "proj:" and "spatial:" -------------------------------------
+ */
 
 /** Takes the dimensions that the array, or a group above it, names for the raster. */
 void refs_cf__choose_geozarr_view(const refs_cf__input *input, refs_cf_description *description);
@@ -433,6 +434,12 @@ typedef struct refs_cf__period {
 /** Reads a period of ISO 8601: a year, or date or time to any precision, all of which is meant;
  * "Z" may follow. False for anything else, and for dates that the calendar does not have. */
 bool refs_cf__parse_period(refs_str text, refs_cf__calendar calendar, refs_cf__period *period);
+
+/* -- multiscales.c ----------------------------------------------------------------------------- */
+
+/** Whether some array shows the raster of `array` in more pixels. Such arrays are its overviews,
+ * and not offered themselves. */
+bool refs_cf__is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /* -- items.c, metadata.c ----------------------------------------------------------------------- */
 

@@ -189,6 +189,6 @@ const refs_array_meta *refs_cf__full_resolution(const refs_hierarchy *hierarchy,
     return full;
 }
 
-bool refs_cf_is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+bool refs_cf__is_overview(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return refs_cf__full_resolution(hierarchy, array) != array;
 }

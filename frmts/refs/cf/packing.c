@@ -154,11 +154,16 @@ static bool zeros_mean_nothing(const refs_hierarchy *hierarchy) {
     return false;
 }
 
+/* Bytes have such values in netCDF's tables, too, and nothing is filled with them. */
+static bool has_default_fill(const refs_array_meta *array) {
+    return has_number_fill(array) && array->dtype.size > 1 && fill_is_default(array);
+}
+
 /* Whether the netCDF library filled arrays of the file with its own defaults. */
 static bool has_netcdf_default(const refs_hierarchy *hierarchy) {
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *array = refs_hierarchy_array(hierarchy, i);
-        if (refs_cf_fill_is_default(array)) return true;
+        if (has_default_fill(array)) return true;
     }
     return false;
 }
@@ -168,10 +173,6 @@ static bool is_from_netcdf3(const refs_hierarchy *hierarchy, const refs_array_me
     return refs_cf__is_netcdf3(hierarchy) ||
            (refs_cf__has_named_dims(array) && array->dtype.big_endian && array->dtype.size > 1 &&
             array->n_codecs == 0);
-}
-
-bool refs_cf_fill_is_default(const refs_array_meta *array) {
-    return has_number_fill(array) && array->dtype.size > 1 && fill_is_default(array);
 }
 
 /* Whether attributes say which values are valid: then the largest byte is a deliberate choice. */
@@ -350,7 +351,7 @@ static bool has_own_nodata(const refs_hierarchy *hierarchy, const refs_array_met
     if (refs_json_get(array->attributes, "_FillValue") != NULL ||
         refs_json_get(array->attributes, "missing_value") != NULL)
         return true;
-    return array->has_fill && (array->dtype.big_endian || !refs_cf_fill_is_default(array) ||
+    return array->has_fill && (array->dtype.big_endian || !has_default_fill(array) ||
                                !is_coordinate(hierarchy, array));
 }
 

@@ -33,15 +33,16 @@ bool refs_cf_is_coordinate(const refs_hierarchy *hierarchy, const refs_array_met
     return is_named(hierarchy, "coordinates", array);
 }
 
-bool refs_cf_is_coordinate_of_group(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+/* The coordinates of a group, as cfgrib and xarray write them. */
+static bool is_coordinate_of_group(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     const refs_group_meta *group =
         refs_hierarchy_find_group(hierarchy, refs_str_from(array->group));
     return group != NULL && has_name(hierarchy, refs_cf__text(group->attributes, "coordinates"),
                                      array->group, array);
 }
 
-/* Which sets of TIFF files say. */
-bool refs_cf_is_mask(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+/* Of another array; sets of TIFF files say so. */
+static bool is_mask(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return is_named(hierarchy, "tiff_mask", array);
 }
 
@@ -68,7 +69,9 @@ static bool says_place(const refs_array_meta *array) {
            (refs_cf__says_longitude(array) || refs_cf__says_latitude(array));
 }
 
-bool refs_cf_is_place_of_others(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
+/* Whether an array says that its values are longitudes or latitudes of a grid, and some other array
+ * beside it has dimensions of this grid: it is there for that, though nothing names it. */
+static bool is_place_of_others(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!says_place(array)) return false;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
         const refs_array_meta *other = refs_hierarchy_array(hierarchy, i);
@@ -103,13 +106,13 @@ bool refs_cf_holds_pixels(const refs_array_meta *array) {
 
 bool refs_cf_is_offered(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return refs_cf_holds_pixels(array) && array->rank >= 2 && !array->is_instruction &&
-           !refs_cf_is_bounds(hierarchy, array) && !refs_cf_is_overview(hierarchy, array) &&
-           !refs_cf_is_mask(hierarchy, array);
+           !refs_cf_is_bounds(hierarchy, array) && !refs_cf__is_overview(hierarchy, array) &&
+           !is_mask(hierarchy, array);
 }
 
 bool refs_cf_is_data(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return refs_cf_is_offered(hierarchy, array) && !refs_cf_is_coordinate(hierarchy, array) &&
-           !refs_cf_is_coordinate_of_group(hierarchy, array);
+           !is_coordinate_of_group(hierarchy, array);
 }
 
 typedef bool (*meant)(const refs_hierarchy *hierarchy, const refs_array_meta *array);
@@ -125,7 +128,7 @@ static bool serves_itself(const refs_hierarchy *hierarchy, const refs_array_meta
 
 static bool is_no_place(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     return refs_cf_is_offered(hierarchy, array) && !refs_cf_is_coordinate(hierarchy, array) &&
-           !refs_cf_is_place_of_others(hierarchy, array);
+           !is_place_of_others(hierarchy, array);
 }
 
 /* How many arrays are meant, up to two; *found is the last of them. */

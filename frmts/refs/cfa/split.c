@@ -103,21 +103,13 @@ static size_t element_size(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_FLOAT && dtype->size == 2 ? 4 : dtype->size;
 }
 
-static void split(const cfa_writing *writing, size_t i, uint64_t *n) {
+void refs_cfa__split(const cfa_writing *writing, size_t i, uint64_t *n) {
     cfa_splitting splitting;
     begin(writing, i, &splitting, n);
     size_t size = element_size(&splitting.array->variable.dtype);
     uint64_t max = writing->options->subarray_bytes / (size > 0 ? size : 1);
     if (writing->options->others == REFS_CFA_OTHERS_ONE) split_others(&splitting);
     split_by_size(&splitting, max > 0 ? max : 1);
-}
-
-refs_status refs_cfa_split(const refs_cfa_source *source, size_t array,
-                           const refs_cfa_write_options *options, uint64_t *n, refs_error *err) {
-    const cfa_writing writing = {.source = source, .options = options};
-    if (array >= source->n_arrays) return refs_fail(err, REFS_INVALID, "there is no such array");
-    split(&writing, array, n);
-    return REFS_OK;
 }
 
 /* -- by shape ---------------------------------------------------------------------------------- */
@@ -256,7 +248,7 @@ refs_status refs_cfa__sizes(const cfa_writing *writing, size_t i, cfa_sizes *siz
         REFS_TRY(parse_shape(writing, array, wanted, &applies, err));
         if (applies) return sizes_by_shape(array, wanted, sizes, err);
     }
-    split(writing, i, sizes->grid.n);
+    refs_cfa__split(writing, i, sizes->grid.n);
     REFS_TRY(take_room(sizes, rank, err));
     for (size_t d = 0, at = 0; d < rank; at += (size_t)sizes->grid.n[d++])
         share(array->shape[d], sizes->grid.n[d], sizes->all + at);

@@ -58,6 +58,10 @@ cfa_axis refs_cfa__axis(const refs_cfa_source *source, const refs_cfa_array *arr
 
 /* -- split.c ----------------------------------------------------------------------------------- */
 
+/** Into how many fragments the documented algorithm of S3netCDF4 splits array `i` along each of its
+ * dimensions, to `n`. */
+void refs_cfa__split(const cfa_writing *writing, size_t i, uint64_t *n);
+
 /** The fragments of an array; `sizes` are owned. */
 typedef struct cfa_sizes {
     refs_cfa_grid grid;

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 
 #include "http_response.h"
+#include "plan.h"
 #include "refs/block.h"
-#include "refs/fetch.h"
 #include "refs/fork.h"
 
 struct refs_fetch_job;

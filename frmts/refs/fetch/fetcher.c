@@ -258,10 +258,10 @@ static refs_status plan_requests(refs_fetch_job *job, size_t n, refs_plan *plan,
     refs_range *ranges = refs_calloc(n, sizeof *ranges);
     if (ranges == NULL) return refs_fail_nomem(err);
     memcpy(ranges, job->ranges, n * sizeof *ranges);
-    refs_status status = refs_fetch_plan(ranges, n, &job->policy, plan, err);
+    refs_status status = refs_fetch__plan(ranges, n, &job->policy, plan, err);
     while (status == REFS_OK && tell_what_comes_along(job, ranges, plan)) {
-        refs_plan_clear(plan);
-        status = refs_fetch_plan(ranges, n, &job->policy, plan, err);
+        refs_fetch__plan_clear(plan);
+        status = refs_fetch__plan(ranges, n, &job->policy, plan, err);
     }
     refs_free(ranges);
     return status;
@@ -309,7 +309,7 @@ static refs_status fetch_once(refs_fetch_job *job, size_t n, refs_fetch_again *a
     unregister_job(job);
     pthread_cond_destroy(&job->waiter.moved);
     pthread_mutex_destroy(&job->waiter.lock);
-    refs_plan_clear(&plan);
+    refs_fetch__plan_clear(&plan);
     return status;
 }
 

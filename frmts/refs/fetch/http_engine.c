@@ -718,7 +718,3 @@ uint64_t refs_http__bandwidth_delay(const refs_http *http) {
                ? bytes / 1000000
                : UINT64_MAX;
 }
-
-const char *refs_http_curl_version(void) {
-    return curl_version();
-}

@@ -1,5 +1,5 @@
-/* plan.c -- ranges -> requests, see fetch.h. A pure function of its arguments. */
-#include "refs/fetch.h"
+/* plan.c -- ranges -> requests, see plan.h. A pure function of its arguments. */
+#include "plan.h"
 
 #include <stdlib.h>
 
@@ -115,8 +115,8 @@ static void merge(const placed_range *placed, size_t n, const refs_fetch_policy 
     add_optional(placed + waiting, n - waiting, first, plan);
 }
 
-refs_status refs_fetch_plan(const refs_range *ranges, size_t n, const refs_fetch_policy *policy,
-                            refs_plan *plan, refs_error *err) {
+refs_status refs_fetch__plan(const refs_range *ranges, size_t n, const refs_fetch_policy *policy,
+                             refs_plan *plan, refs_error *err) {
     *plan = (refs_plan){NULL, 0, NULL, 0};
     placed_range *placed = refs_calloc(n, sizeof *placed);
     plan->requests = refs_calloc(n, sizeof *plan->requests);
@@ -130,12 +130,12 @@ refs_status refs_fetch_plan(const refs_range *ranges, size_t n, const refs_fetch
     if (status == REFS_OK)
         merge(placed, n, policy, plan);
     else
-        refs_plan_clear(plan);
+        refs_fetch__plan_clear(plan);
     refs_free(placed);
     return status;
 }
 
-void refs_plan_clear(refs_plan *plan) {
+void refs_fetch__plan_clear(refs_plan *plan) {
     refs_free(plan->requests);
     refs_free(plan->members);
     *plan = (refs_plan){NULL, 0, NULL, 0};

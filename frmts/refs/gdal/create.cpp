@@ -61,13 +61,17 @@ const char creationOptions[] =
 
 /* -- options ----------------------------------------------------------------------------------- */
 
-/** Which of the two values an option has. */
-refs_status choose(CSLConstList options, const char *name, const char *first, const char *second,
-                   bool &isSecond, refs_error *error) {
-    const char *value = CSLFetchNameValueDef(options, name, first);
-    isSecond = EQUAL(value, second);
-    if (isSecond || EQUAL(value, first)) return REFS_OK;
-    return refs_fail(error, REFS_INVALID, "%s=%s: it is %s or %s", name, value, first, second);
+/** An option with two values, of which the first holds where nothing is said. */
+struct Choice {
+    const char *name, *first, *second;
+};
+
+refs_status choose(CSLConstList options, const Choice &choice, bool &isSecond, refs_error *error) {
+    const char *value = CSLFetchNameValueDef(options, choice.name, choice.first);
+    isSecond = EQUAL(value, choice.second);
+    if (isSecond || EQUAL(value, choice.first)) return REFS_OK;
+    return refs_fail(error, REFS_INVALID, "%s=%s: it is %s or %s", choice.name, value, choice.first,
+                     choice.second);
 }
 
 refs_status readLayout(CSLConstList options, refs_cfa_write_options &write, refs_error *error) {
@@ -89,7 +93,7 @@ refs_status readLayout(CSLConstList options, refs_cfa_write_options &write, refs
 refs_status readCompression(CSLConstList options, refs_cfa_write_options &write,
                             refs_error *error) {
     bool isDeflated = false;
-    REFS_TRY(choose(options, "COMPRESS", "NONE", "DEFLATE", isDeflated, error));
+    REFS_TRY(choose(options, {"COMPRESS", "NONE", "DEFLATE"}, isDeflated, error));
     const int level = atoi(CSLFetchNameValueDef(options, "ZLEVEL", "6"));
     if (level < 1 || level > 9)
         return refs_fail(error, REFS_INVALID, "ZLEVEL=%s: it is 1 to 9",
@@ -105,12 +109,12 @@ refs_status readOptions(CSLConstList options, refs_cfa_write_options &write, ref
     if (const char *version = CSLFetchNameValue(options, "CFA_VERSION"))
         REFS_TRY(refs_cfa_version_parse(refs_str_from(version), &write.version, error));
     if (write.layout == REFS_CFA_FRAGMENTS) {
-        REFS_TRY(choose(options, "FORMAT", "NETCDF4", "NETCDF3", isSecond, error));
+        REFS_TRY(choose(options, {"FORMAT", "NETCDF4", "NETCDF3"}, isSecond, error));
         if (isSecond) write.format = REFS_CFA_NETCDF3;
     }
-    REFS_TRY(choose(options, "OTHER_DIMENSIONS", "ONE", "SPLIT", isSecond, error));
+    REFS_TRY(choose(options, {"OTHER_DIMENSIONS", "ONE", "SPLIT"}, isSecond, error));
     if (isSecond) write.others = REFS_CFA_OTHERS_SPLIT;
-    REFS_TRY(choose(options, "FRAGMENT_NAMES", "RELATIVE", "ABSOLUTE", isSecond, error));
+    REFS_TRY(choose(options, {"FRAGMENT_NAMES", "RELATIVE", "ABSOLUTE"}, isSecond, error));
     if (isSecond) write.names = REFS_CFA_ABSOLUTE;
     write.subarray_shape = CSLFetchNameValue(options, "SUBARRAY_SHAPE");
     const char *size = CSLFetchNameValue(options, "SUBARRAY_SIZE");
@@ -343,10 +347,9 @@ GDALDataset *reopen(const RefsName &name, bool isMultidim, CSLConstList options)
 
 /** Copies a dataset; REFS_OK where that was written. */
 refs_status copyAll(const char *asked, GDALDataset *dataset, CSLConstList options,
-                    GDALProgressFunc progress, void *user, RefsName &name) {
+                    RefsWriteSource &source, RefsName &name) {
     refs_error error = REFS_ERROR_INIT;
     const refs_status status = RefsGuard(&error, [&] {
-        RefsWriteSource source(progress, user);
         REFS_TRY(nameOf(asked, name, &error));
         const DataFile file = dataFileOf(dataset);
         if (CSLFetchNameValue(options, "LAYOUT") == nullptr && !file.name.empty())
@@ -360,7 +363,8 @@ refs_status copyAll(const char *asked, GDALDataset *dataset, CSLConstList option
 GDALDataset *createCopy(const char *asked, GDALDataset *dataset, int, REFS_CREATION_OPTIONS options,
                         GDALProgressFunc progress, void *user) {
     RefsName name;
-    if (copyAll(asked, dataset, options, progress, user, name) != REFS_OK) return nullptr;
+    RefsWriteSource source(progress, user);
+    if (copyAll(asked, dataset, options, source, name) != REFS_OK) return nullptr;
     return reopen(name, dataset->GetRootGroup() != nullptr, options);
 }
 
@@ -495,8 +499,8 @@ class CreatedDataset final : public GDALProxyDataset {
 
     bool write() {
         RefsName name;
-        return copyAll(asked_.c_str(), kept_.get(), options_.List(), nullptr, nullptr, name) ==
-               REFS_OK;
+        RefsWriteSource source(nullptr, nullptr);
+        return copyAll(asked_.c_str(), kept_.get(), options_.List(), source, name) == REFS_OK;
     }
 
     /** Whether the disk has room for what is to be written. */

@@ -1,7 +1,8 @@
 /* join.c -- parts are added, see refs/join.h. */
-#include "join_internal.h"
-
 #include <stdlib.h>
+
+#include "join_internal.h"
+#include "refs/join_aggregate.h"
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
@@ -230,7 +231,7 @@ refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_er
     return status;
 }
 
-refs_status refs_join_aggregate(refs_join *join, struct refs_master *master, refs_error *err) {
+refs_status refs_join_aggregate(refs_join *join, refs_master *master, refs_error *err) {
     refs_join_plan plan = {0};
     join->is_aggregated = true;
     if (join->n_dims == 0)

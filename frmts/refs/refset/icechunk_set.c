@@ -243,6 +243,11 @@ static refs_status each_version(void *self, const refs_set_version_visitor *visi
 
 /* -- the whole --------------------------------------------------------------------------------- */
 
+static size_t memory(const void *self) {
+    const icechunk_set *set = self;
+    return sizeof *set + refs_icechunk_memory(set->repository);
+}
+
 static void free_set(void *self) {
     icechunk_set *set = self;
     refs_icechunk_free(set->repository);
@@ -279,6 +284,7 @@ refs_status refs_refset__icechunk_source(const refs_set_input *input, refs_icech
                                   .n_locations = n_locations,
                                   .free = free_set,
                                   .find_scalar = find_scalar,
-                                  .each_version = each_version};
+                                  .each_version = each_version,
+                                  .memory = memory};
     return REFS_OK;
 }

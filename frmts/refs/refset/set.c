@@ -50,6 +50,7 @@ size_t refs_set_memory(const refs_set *set) {
     bytes += set->wide_capacity * sizeof *set->wide;
     bytes += set->contents_capacity * sizeof *set->contents;
     for (size_t i = 0; i < set->n_tables; i++) bytes += memory_of_table(&set->tables[i]);
+    if (set->chunks.memory != NULL) bytes += set->chunks.memory(set->chunks.self);
     return bytes;
 }
 

@@ -39,6 +39,8 @@ typedef struct refs_chunk_source {
     bool is_file; /**< location number 0 is the file that the set was read from */
     /** What scanning has cost; NULL where nothing is scanned. */
     refs_set_scan_costs (*costs)(void *self);
+    /** Bytes of memory that it takes by itself, files that are read later left out; NULL: few. */
+    size_t (*memory)(const void *self);
 } refs_chunk_source;
 
 struct refs_set {

@@ -12,6 +12,7 @@
 
 #include "refs/cfa.h"
 #include "refs/fork.h"
+#include "refs/join_aggregate.h"
 #include "refs/lookup3.h"
 #include "refs/pool.h"
 #include "tool.h"

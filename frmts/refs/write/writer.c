@@ -10,7 +10,6 @@ struct refs_writer {
     bool has_array;
     bool has_number;
     uint64_t last_number;
-    uint64_t n_chunks;
     refs_buf sources;
     bool has_url; /* that was checked */
     uint32_t url_id;
@@ -238,12 +237,7 @@ refs_status refs_writer_chunk(refs_writer *writer, const refs_write_chunk *chunk
     writer->has_url = writer->has_url || chunk->kind != REFS_REF_INLINE;
     writer->has_number = true;
     writer->last_number = chunk->number;
-    writer->n_chunks++;
     return writer->kind->chunk(writer->self, &writer->array, chunk, err);
-}
-
-uint64_t refs_writer_n_chunks(const refs_writer *writer) {
-    return writer->n_chunks;
 }
 
 static refs_status finish(refs_writer *writer, refs_error *err) {

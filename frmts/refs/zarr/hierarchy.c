@@ -16,6 +16,7 @@ struct refs_hierarchy {
         uint32_t group; /* likewise */
     } * places;
     size_t fill_bytes; /* what fill values may still take */
+    bool keeps_attributes;
 };
 
 void refs_hierarchy_free(refs_hierarchy *hierarchy) {
@@ -173,6 +174,7 @@ static refs_status read_hierarchy(refs_hierarchy *hierarchy, const refs_notes *n
                          ".zmetadata or zarr.json");
     if (!hierarchy->tree.any_document)
         refs_note(notes, REFS_NOTE_WARNING, "there is no array: the set has no metadata");
+    hierarchy->keeps_attributes = refs_store_keeps_attributes(hierarchy->store);
     return read_nodes(hierarchy, notes, err);
 }
 
@@ -193,7 +195,7 @@ refs_status refs_hierarchy_open(struct refs_store *store, const refs_notes *note
 /* -- looking ----------------------------------------------------------------------------------- */
 
 bool refs_hierarchy_keeps_attributes(const refs_hierarchy *hierarchy) {
-    return refs_store_keeps_attributes(hierarchy->store);
+    return hierarchy->keeps_attributes;
 }
 
 size_t refs_hierarchy_n_arrays(const refs_hierarchy *hierarchy) {

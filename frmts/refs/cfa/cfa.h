@@ -237,11 +237,6 @@ refs_status refs_cfa_write(const char *path, const refs_cfa_source *source,
 /** Whether array `i` is a field: one whose values are in fragments, not in the master. */
 bool refs_cfa_is_field(const refs_cfa_source *source, size_t i);
 
-/** Into how many fragments the documented algorithm of S3netCDF4 splits an array along each of its
- * dimensions, to `n`. */
-refs_status refs_cfa_split(const refs_cfa_source *source, size_t array,
-                           const refs_cfa_write_options *options, uint64_t *n, refs_error *err);
-
 /* -- moving ------------------------------------------------------------------------------------ */
 
 /** What fragments are called now. */
