@@ -9,6 +9,7 @@
 #include "refs/aggregation.h"
 #include "refs/array.h"
 #include "refs/cf.h"
+#include "refs/dimensions.h"
 #include "refs/fetch.h"
 #include "refs/few_files.h"
 #include "refs/http.h"
@@ -30,6 +31,7 @@ using RefsFetcherHandle = RefsHandle<refs_fetcher, refs_fetcher_free>;
 using RefsHttpVfsHandle = RefsHandle<refs_http_vfs, refs_http_vfs_free>;
 using RefsStoreHandle = RefsHandle<refs_store, refs_store_free>;
 using RefsHierarchyHandle = RefsHandle<refs_hierarchy, refs_hierarchy_free>;
+using RefsDimensionsHandle = RefsHandle<refs_dimensions, refs_dimensions_free>;
 using RefsAggregationsHandle = RefsHandle<refs_aggregations, refs_aggregations_free>;
 using RefsFragmentsHandle = RefsHandle<refs_fragments, refs_fragments_free>;
 using RefsLocationsHandle = RefsHandle<refs_locations, refs_locations_free>;

@@ -14,7 +14,6 @@
 #include "archive.h"
 #include "gdal_compat.h"
 #include "multidim_description.h"
-#include "multidim_dimensions.h"
 #include "multidim_reader.h"
 
 /** What all objects of one opened set share; immutable. */
@@ -23,7 +22,7 @@ struct RefsMultidimSet {
 
     const std::shared_ptr<RefsArchive> archive;
     const bool assumeLongLat;
-    const RefsDimensionTable dimensions;
+    const RefsDimensionsHandle dimensions;
 };
 using RefsMultidimSetPtr = std::shared_ptr<const RefsMultidimSet>;
 
@@ -65,9 +64,8 @@ class RefsGroup final : public GDALGroup {
 class RefsDimension final : public GDALDimension {
   public:
     static std::shared_ptr<GDALDimension> create(const RefsMultidimSetPtr &set,
-                                                 const RefsDimensionId &id);
-    RefsDimension(const RefsMultidimSetPtr &set, const RefsDimensionId &id,
-                  const refs_array_meta *variable);
+                                                 const refs_dimension &dim);
+    RefsDimension(const RefsMultidimSetPtr &set, const refs_dimension &dim);
 
     std::shared_ptr<GDALMDArray> GetIndexingVariable() const override;
 

@@ -54,7 +54,7 @@ std::shared_ptr<GDALMDArray> RefsMDArray::createOf(const RefsMultidimSetPtr &set
                                                    const refs_array_meta *meta, refs_error *error) {
     refs_array *array = set->archive->array(meta, error);
     if (array == nullptr) return nullptr;
-    const RefsElements elements = set->dimensions.holdsCharacters(meta)
+    const RefsElements elements = refs_dimensions_hold_characters(set->dimensions.get(), meta)
                                       ? RefsElements::Characters
                                       : RefsElementsOf(meta->dtype);
     if (elements == RefsElements::Opaque) {
@@ -72,8 +72,9 @@ RefsMDArray::RefsMDArray(const RefsMultidimSetPtr &set, refs_array *array, RefsE
       GDALMDArray(parentName(refs_array_meta_of(array)), refs_array_meta_of(array)->name),
       set_(set), array_(array), meta_(refs_array_meta_of(array)),
       reader_(array, elements, RefsIntegersOf(meta_)), structure_(structureOf(meta_)) {
-    for (const RefsDimensionId &id : set_->dimensions.of(meta_))
-        dimensions_.push_back(RefsDimension::create(set_, id));
+    const refs_dimension *dims = refs_dimensions_of(set_->dimensions.get(), meta_);
+    for (size_t i = 0; i < meta_->rank; i++)
+        dimensions_.push_back(RefsDimension::create(set_, dims[i]));
     if (elements == RefsElements::Characters) dimensions_.pop_back();
 }
 

@@ -3,9 +3,15 @@
 #include "multidim.h"
 #include "report.h"
 
+static RefsDimensionsHandle openDimensions(const refs_hierarchy *hierarchy) {
+    refs_dimensions *dimensions = nullptr;
+    if (refs_dimensions_open(hierarchy, &dimensions, nullptr) != REFS_OK) throw std::bad_alloc();
+    return RefsDimensionsHandle(dimensions);
+}
+
 RefsMultidimSet::RefsMultidimSet(std::shared_ptr<RefsArchive> opened, CSLConstList options)
     : archive(std::move(opened)), assumeLongLat(CPLFetchBool(options, "ASSUME_LONGLAT", false)),
-      dimensions(archive->hierarchy()) {}
+      dimensions(openDimensions(archive->hierarchy())) {}
 
 RefsMultidimDataset::RefsMultidimDataset(std::shared_ptr<RefsArchive> archive, CSLConstList options)
     : set_(std::make_shared<RefsMultidimSet>(std::move(archive), options)),

@@ -5,9 +5,9 @@
 namespace {
 
 /* Those of one array alone are in no group. */
-std::string parentName(const RefsDimensionId &id) {
-    if (!id.shared) return "";
-    return id.group.empty() ? "/" : id.group;
+std::string parentName(const refs_dimension &dim) {
+    if (!dim.is_shared) return "";
+    return *dim.group == '\0' ? "/" : dim.group;
 }
 
 /** A type in GDAL's words; "" where it is not known. */
@@ -30,15 +30,14 @@ const char *typeOf(refs_cf_axis_kind kind) {
 } // namespace
 
 std::shared_ptr<GDALDimension> RefsDimension::create(const RefsMultidimSetPtr &set,
-                                                     const RefsDimensionId &id) {
-    return std::make_shared<RefsDimension>(set, id, set->dimensions.variable(id));
+                                                     const refs_dimension &dim) {
+    return std::make_shared<RefsDimension>(set, dim);
 }
 
-RefsDimension::RefsDimension(const RefsMultidimSetPtr &set, const RefsDimensionId &id,
-                             const refs_array_meta *variable)
-    : GDALDimension(parentName(id), id.name, typeOf(refs_cf_axis_kind_of(variable)),
-                    refs_cf_axis_direction_of(variable), id.size),
-      set_(set), variable_(variable) {}
+RefsDimension::RefsDimension(const RefsMultidimSetPtr &set, const refs_dimension &dim)
+    : GDALDimension(parentName(dim), dim.name, typeOf(refs_cf_axis_kind_of(dim.variable)),
+                    refs_cf_axis_direction_of(dim.variable), dim.size),
+      set_(set), variable_(dim.variable) {}
 
 std::shared_ptr<GDALMDArray> RefsDimension::GetIndexingVariable() const {
     return variable_ != nullptr ? RefsMDArray::create(set_, variable_, nullptr) : nullptr;

@@ -146,8 +146,12 @@ std::shared_ptr<GDALGroup> RefsGroup::OpenGroup(const std::string &name, CSLCons
 std::vector<std::shared_ptr<GDALDimension>> RefsGroup::GetDimensions(CSLConstList) const {
     return RefsGuardRaised([&] {
         std::vector<std::shared_ptr<GDALDimension>> dimensions;
-        for (const RefsDimensionId &id : set_->dimensions.at(meta_->path))
-            dimensions.push_back(RefsDimension::create(set_, id));
+        const refs_dimensions *all = set_->dimensions.get();
+        for (size_t i = 0; i < refs_dimensions_n_shared(all); i++) {
+            const refs_dimension &dim = *refs_dimensions_shared(all, i);
+            if (strcmp(dim.group, meta_->path) == 0)
+                dimensions.push_back(RefsDimension::create(set_, dim));
+        }
         return dimensions;
     });
 }
