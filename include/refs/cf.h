@@ -124,24 +124,6 @@ refs_cf_axis_kind refs_cf_axis_kind_of(const refs_array_meta *variable);
 /** Where its values grow to: "EAST", "NORTH", "UP", "DOWN", or "" where nothing tells. */
 const char *refs_cf_axis_direction_of(const refs_array_meta *variable);
 
-/** What the axes of a raster count. */
-typedef enum refs_cf_grid {
-    REFS_CF_GRID_PLAIN,     /**< nothing that is known */
-    REFS_CF_GRID_LONGLAT,   /**< longitude and latitude */
-    REFS_CF_GRID_PROJECTED, /**< metres of a projection */
-} refs_cf_grid;
-
-/** How the coordinate variable of an axis of a raster is written. */
-typedef struct refs_cf_axis_words {
-    const char *name; /**< where it has none */
-    const char *axis; /**< the attributes of these names; NULL where there is none */
-    const char *standard_name;
-    const char *units;
-} refs_cf_axis_words;
-
-/** The words for the axis x, else y (CF 4.1, 4.2 and 5.6). */
-refs_cf_axis_words refs_cf_words_of_axis(refs_cf_axis_kind kind, refs_cf_grid grid);
-
 /** Whether the fill value in an array's metadata was an attribute _FillValue before a writer moved
  * it there, and not merely what the format fills gaps with (decision 12). */
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array);
@@ -300,6 +282,23 @@ void refs_cf_band_index(const refs_cf_description *description, uint64_t band, u
  * nothing is. It goes before what the description has for all. */
 const refs_cf_sample *refs_cf_sample_of(const refs_cf_description *description, uint64_t band);
 
+/** Which sample of its file's pixels band number `band` is, from 0, among all that the file has. */
+uint64_t refs_cf_sample_number(const refs_cf_description *description, uint64_t band);
+
+/** What a band shows of the colour of a pixel. */
+typedef enum refs_cf_band_color {
+    REFS_CF_BAND_PLAIN, /**< nothing that is known */
+    REFS_CF_BAND_GRAY,
+    REFS_CF_BAND_RED,
+    REFS_CF_BAND_GREEN,
+    REFS_CF_BAND_BLUE
+} refs_cf_band_color;
+
+/** The colour of band number `band` of `array`, unless the file that it is of says another: gray
+ * where an attribute says so, red, green and blue where pixels have three samples. */
+refs_cf_band_color refs_cf_band_color_of(const refs_array_meta *array,
+                                         const refs_cf_description *description, uint64_t band);
+
 /** Appends the time that value `index` of a band axis means as ISO 8601 ("2020-01-01T06:00:00",
  * with milliseconds where there are any), in the axis's own calendar. Nothing is appended where the
  * axis is no time, or its units or calendar are not understood. */
@@ -348,9 +347,6 @@ size_t refs_cf_find_overviews(const refs_hierarchy *hierarchy, const refs_array_
  * with `full_width` columns, means `full`. False where that lies inside of a column. */
 bool refs_cf_turn_overview(const refs_cf_description *full, uint64_t full_width, uint64_t width,
                            uint64_t *first_column);
-
-/** Whether a TIFF file says that `array` is of shades of gray. */
-bool refs_cf_is_gray(const refs_array_meta *array);
 
 /** The mask of `array`, which is 0 where pixels are masked; NULL where it names none. */
 const refs_array_meta *refs_cf_find_mask(const refs_hierarchy *hierarchy,

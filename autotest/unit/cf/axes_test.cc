@@ -138,21 +138,4 @@ TEST(Axes, OfPressureAreVerticalAlongBandsAndForOtherHosts) {
     EXPECT_EQ(refs_cf_axis_kind_of(nullptr), REFS_CF_AXIS_OTHER);
 }
 
-TEST(WordsOfAnAxis, AreReadAsThatAxis) {
-    const refs_cf_grid grids[] = {REFS_CF_GRID_PLAIN, REFS_CF_GRID_LONGLAT, REFS_CF_GRID_PROJECTED};
-    for (refs_cf_axis_kind kind : {REFS_CF_AXIS_X, REFS_CF_AXIS_Y})
-        for (refs_cf_grid grid : grids) {
-            const refs_cf_axis_words words = refs_cf_words_of_axis(kind, grid);
-            std::string attributes = std::string(R"("axis":")") + words.axis + "\"";
-            if (words.standard_name != nullptr)
-                attributes += std::string(R"(,"standard_name":")") + words.standard_name +
-                              R"(","units":")" + words.units + "\"";
-            Dataset set;
-            set.coordinate(words.name, {0, 1}, attributes);
-            EXPECT_EQ(refs_cf_axis_kind_of(set.find(words.name)), kind) << attributes;
-        }
-    EXPECT_STREQ(refs_cf_words_of_axis(REFS_CF_AXIS_X, REFS_CF_GRID_LONGLAT).name, "lon");
-    EXPECT_STREQ(refs_cf_words_of_axis(REFS_CF_AXIS_Y, REFS_CF_GRID_PLAIN).name, "y");
-}
-
 } // namespace

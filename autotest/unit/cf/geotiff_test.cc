@@ -37,6 +37,27 @@ TEST_F(GeoTiff, EnlargesThePixelsOfReducedImages) {
     EXPECT_EQ(set.geotransform(), Values({90, 20, 0, 220, 0, -40}));
 }
 
+TEST_F(GeoTiff, ShowsThreeSamplesAsRedGreenAndBlue) {
+    describe(scale, "rgb");
+    const refs_cf_band_color colors[] = {REFS_CF_BAND_RED, REFS_CF_BAND_GREEN, REFS_CF_BAND_BLUE};
+    for (uint64_t band = 0; band < 3; band++)
+        EXPECT_EQ(refs_cf_band_color_of(set.find("rgb"), &set.description, band), colors[band]);
+    set.description.band_axes[0].first = 2;
+    EXPECT_EQ(refs_cf_sample_number(&set.description, 0), 2u);
+    EXPECT_EQ(refs_cf_band_color_of(set.find("rgb"), &set.description, 0), REFS_CF_BAND_BLUE);
+}
+
+TEST_F(GeoTiff, ShowsOtherSamplesAsNoColourAndGrayWhereItIsSaid) {
+    set.array("cmyk", {{"Y", "X", "S"}, {4, 8, 4}});
+    set.array("gray", {{"Y", "X"}, {4, 8}, R"("tiff_gray":true)"});
+    describe(scale, "cmyk");
+    EXPECT_EQ(refs_cf_band_color_of(set.find("cmyk"), &set.description, 1), REFS_CF_BAND_PLAIN);
+    set.describe("gray");
+    EXPECT_EQ(refs_cf_band_color_of(set.find("gray"), &set.description, 0), REFS_CF_BAND_GRAY);
+    set.describe("0");
+    EXPECT_EQ(refs_cf_band_color_of(set.find("0"), &set.description, 0), REFS_CF_BAND_PLAIN);
+}
+
 TEST_F(GeoTiff, TakesAMatrix) {
     describe(R"("ModelTransformation":[1,2,0,3,4,5,0,6,0,0,0,0,0,0,0,1])");
     EXPECT_EQ(set.geotransform(), Values({3, 1, 2, 6, 4, 5}));

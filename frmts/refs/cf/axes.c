@@ -352,19 +352,3 @@ refs_status refs_cf__read_values(const refs_cf__input *input, const refs_array_m
         *values = read;
     return refs_cf__forgive(input, variable, status, err);
 }
-
-/* -- writing ----------------------------------------------------------------------------------- */
-
-refs_cf_axis_words refs_cf_words_of_axis(refs_cf_axis_kind kind, refs_cf_grid grid) {
-    bool x = kind == REFS_CF_AXIS_X;
-    refs_cf_axis_words words = {x ? "x" : "y", x ? "X" : "Y", NULL, NULL};
-    if (grid == REFS_CF_GRID_LONGLAT) {
-        words.name = x ? "lon" : "lat";
-        words.standard_name = x ? "longitude" : "latitude";
-        words.units = x ? "degrees_east" : "degrees_north";
-    } else if (grid == REFS_CF_GRID_PROJECTED) {
-        words.standard_name = x ? "projection_x_coordinate" : "projection_y_coordinate";
-        words.units = "m";
-    }
-    return words;
-}

@@ -36,12 +36,26 @@ void refs_cf__samples_clear(refs_cf_description *description) {
     refs_free(description->samples);
 }
 
+uint64_t refs_cf_sample_number(const refs_cf_description *description, uint64_t band) {
+    uint64_t index[REFS_MAX_RANK];
+    if (description->sample_axis == REFS_CF_NO_DIM) return 0;
+    refs_cf_band_index(description, band, index);
+    return description->band_axes[description->sample_axis].first + index[description->sample_axis];
+}
+
 const refs_cf_sample *refs_cf_sample_of(const refs_cf_description *description, uint64_t band) {
-    uint64_t index[REFS_MAX_RANK], sample = 0;
-    if (description->sample_axis != REFS_CF_NO_DIM) {
-        refs_cf_band_index(description, band, index);
-        sample = description->band_axes[description->sample_axis].first +
-                 index[description->sample_axis];
-    }
+    const uint64_t sample = refs_cf_sample_number(description, band);
     return sample < description->n_samples ? &description->samples[sample] : NULL;
+}
+
+refs_cf_band_color refs_cf_band_color_of(const refs_array_meta *array,
+                                         const refs_cf_description *description, uint64_t band) {
+    static const refs_cf_band_color rgb[] = {REFS_CF_BAND_RED, REFS_CF_BAND_GREEN,
+                                             REFS_CF_BAND_BLUE};
+    if (description->sample_axis == REFS_CF_NO_DIM)
+        return refs_json_get(array->attributes, "tiff_gray") != NULL ? REFS_CF_BAND_GRAY
+                                                                     : REFS_CF_BAND_PLAIN;
+    if (array->shape[description->band_axes[description->sample_axis].dim] != 3)
+        return REFS_CF_BAND_PLAIN;
+    return rgb[refs_cf_sample_number(description, band)];
 }

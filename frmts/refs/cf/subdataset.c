@@ -46,10 +46,6 @@ static bool is_mask(const refs_hierarchy *hierarchy, const refs_array_meta *arra
     return is_named(hierarchy, "tiff_mask", array);
 }
 
-bool refs_cf_is_gray(const refs_array_meta *array) {
-    return refs_json_get(array->attributes, "tiff_gray") != NULL;
-}
-
 const refs_array_meta *refs_cf_find_mask(const refs_hierarchy *hierarchy,
                                          const refs_array_meta *array) {
     refs_str name = refs_cf__text(array->attributes, "tiff_mask");

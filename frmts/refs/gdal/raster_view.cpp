@@ -182,9 +182,7 @@ std::vector<GDALColorInterp> RefsRasterView::readColors() const {
     if (archive_->readHead(meta_, maxHeadBytes, &head, &error) == REFS_OK && head.size > 0)
         colors = RefsTiffColors(refs_buf_view(&head));
     refs_error_clear(&error);
-    if (colors.size() == n) return colors;
-    return n == 3 ? std::vector<GDALColorInterp>{GCI_RedBand, GCI_GreenBand, GCI_BlueBand}
-                  : std::vector<GDALColorInterp>{};
+    return colors.size() == n ? colors : std::vector<GDALColorInterp>{};
 }
 
 /* Without the lock while the file is read: another thread may read it, too. */
@@ -203,15 +201,30 @@ void RefsRasterView::loadColors() const {
     areColorsKnown_ = true;
 }
 
+static GDALColorInterp colorInterpOf(refs_cf_band_color color) {
+    switch (color) {
+    case REFS_CF_BAND_PLAIN:
+        return GCI_Undefined;
+    case REFS_CF_BAND_GRAY:
+        return GCI_GrayIndex;
+    case REFS_CF_BAND_RED:
+        return GCI_RedBand;
+    case REFS_CF_BAND_GREEN:
+        return GCI_GreenBand;
+    case REFS_CF_BAND_BLUE:
+        return GCI_BlueBand;
+    }
+    return GCI_Undefined;
+}
+
 GDALColorInterp RefsRasterView::colorOf(int band) const {
-    if (description_.sample_axis == REFS_CF_NO_DIM)
-        return refs_cf_is_gray(meta_) ? GCI_GrayIndex : GCI_Undefined;
-    loadColors();
-    std::array<uint64_t, REFS_MAX_RANK> index{};
-    refs_cf_band_index(&description_, static_cast<uint64_t>(band - 1), index.data());
-    const uint64_t sample =
-        description_.band_axes[description_.sample_axis].first + index[description_.sample_axis];
-    return sample < colors_.size() ? colors_[static_cast<size_t>(sample)] : GCI_Undefined;
+    const uint64_t number = static_cast<uint64_t>(band - 1);
+    if (description_.sample_axis != REFS_CF_NO_DIM) {
+        loadColors();
+        const uint64_t sample = refs_cf_sample_number(&description_, number);
+        if (sample < colors_.size()) return colors_[static_cast<size_t>(sample)];
+    }
+    return colorInterpOf(refs_cf_band_color_of(meta_, &description_, number));
 }
 
 RefsReaders RefsRasterView::openReaders() const {

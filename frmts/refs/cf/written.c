@@ -1,0 +1,59 @@
+/* written.c -- see written.h. */
+#include "refs/written.h"
+
+#include "cf_internal.h"
+
+refs_cf_axis_words refs_cf_words_of_axis(refs_cf_axis_kind kind, refs_cf_grid grid) {
+    bool x = kind == REFS_CF_AXIS_X;
+    refs_cf_axis_words words = {x ? "x" : "y", x ? "X" : "Y", NULL, NULL};
+    if (grid == REFS_CF_GRID_LONGLAT) {
+        words.name = x ? "lon" : "lat";
+        words.standard_name = x ? "longitude" : "latitude";
+        words.units = x ? "degrees_east" : "degrees_north";
+    } else if (grid == REFS_CF_GRID_PROJECTED) {
+        words.standard_name = x ? "projection_x_coordinate" : "projection_y_coordinate";
+        words.units = "m";
+    }
+    return words;
+}
+
+bool refs_cf_has_axes(const double geotransform[6]) {
+    return geotransform[2] == 0 && geotransform[4] == 0;
+}
+
+static refs_status add_text(refs_cf_items *items, const char *name, const char *text,
+                            refs_error *err) {
+    return text != NULL ? refs_cf__add_item(items, name, refs_str_from(text), err) : REFS_OK;
+}
+
+/* As GDAL's netCDF driver writes it. */
+static refs_status print_geotransform(const double *numbers, refs_buf *text, refs_error *err) {
+    enum { ALL_DIGITS = 17 };
+    for (size_t i = 0; i < 6; i++) {
+        if (i > 0) REFS_TRY(refs_buf_append(text, " ", 1, err));
+        REFS_TRY(refs_cf__print_number(numbers[i], ALL_DIGITS, text, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status add_geotransform(refs_cf_items *items, const double *numbers, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = print_geotransform(numbers, &text, err);
+    if (status == REFS_OK)
+        status = refs_cf__add_item(items, "GeoTransform",
+                                   refs_str_view((const char *)text.data, text.size), err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* A geotransform along axes follows from the coordinates; of a fragment it would be that of the
+ * whole. */
+refs_status refs_cf_grid_mapping_items(const refs_cf_written_crs *crs, refs_cf_items *items,
+                                       refs_error *err) {
+    if (crs->is_geographic)
+        REFS_TRY(add_text(items, "grid_mapping_name", "latitude_longitude", err));
+    REFS_TRY(add_text(items, "crs_wkt", crs->wkt2, err));
+    REFS_TRY(add_text(items, "spatial_ref", crs->wkt1, err));
+    if (crs->geotransform == NULL || refs_cf_has_axes(crs->geotransform)) return REFS_OK;
+    return add_geotransform(items, crs->geotransform, err);
+}
