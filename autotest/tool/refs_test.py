@@ -439,7 +439,7 @@ class WithoutASet(Folder):
         run("index", "d/0.nc", "-o", "d/a.json")
         before = {name: content(name) for name in glob.glob("d/*")}
         for name, said in (("d/1.nc", "d/1.nc: is a data file"), ("d/a.json", "is one of the files"),
-                           ("x.nc", "x.nc: is no name of a set"), ("-", "standard output")):
+                           ("x.nc", "x.nc: is not the name of a set"), ("-", "standard output")):
             with self.assertRaisesRegex(RuntimeError, said):
                 gdal.OpenEx('REFS:"d"', gdal.OF_MULTIDIM_RASTER, open_options=[f"SAVE={name}"])
         self.assertEqual({name: content(name) for name in glob.glob("d/*")}, before)
@@ -1094,7 +1094,7 @@ class ByGdal(Folder):
 
     def test_a_copy_that_is_called_as_data_is_refused(self):
         self.write("a.nc", [0, 1])
-        with self.assertRaisesRegex(RuntimeError, "b.nc: is no name of a set"):
+        with self.assertRaisesRegex(RuntimeError, "b.nc: is not the name of a set"):
             gdal.Translate("b.nc", "NETCDF:a.nc:t", format="REFS")
 
 

@@ -39,7 +39,7 @@ typedef struct refs_aggregations refs_aggregations;
 
 /** Finds the containers of a hierarchy, and has them be described as the arrays that they stand
  * for; marks the variables that say what those are made of (refs_array_meta.is_instruction). *all
- * is NULL where there are none. One that makes no sense is no failure: its array says why. `all`
+ * is NULL where there are none. One that makes no sense is not a failure: its array says why. `all`
  * must outlive the hierarchy's last use. */
 refs_status refs_aggregations_open(refs_hierarchy *hierarchy, const refs_notes *notes,
                                    refs_aggregations **all, refs_error *err);

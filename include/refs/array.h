@@ -62,8 +62,8 @@ typedef struct refs_array_context {
                                  the cache is less than comes in that time; 0: half of the cache */
 } refs_array_context;
 
-/** Opens an array for reading; `meta` must outlive it. An unknown codec is no failure here but at
- * the first read. REFS_LIMIT where a decoded chunk would be too large, or where there are more
+/** Opens an array for reading; `meta` must outlive it. An unknown codec is not a failure here but
+ * at the first read. REFS_LIMIT where a decoded chunk would be too large, or where there are more
  * chunks than 63 bits can number. */
 refs_status refs_array_open(const refs_array_context *context, const refs_array_meta *meta,
                             refs_array **array, refs_error *err);
@@ -75,11 +75,11 @@ const refs_array_meta *refs_array_meta_of(const refs_array *array);
 
 /** A box of a mosaic, and the elements of another array that are its values. */
 typedef struct refs_piece {
-    refs_array *array;             /**< or NULL: all its values are … */
-    const uint8_t *value;          /**< … this element of the mosaic, of strings of variable length
-                                        a text with a NUL behind it; NULL: its fill value */
-    size_t rank;                   /**< of that array, or of the mosaic where there is none; one
-                                        less where letters along a last dimension are a string */
+    refs_array *array;    /**< or NULL: all its values are … */
+    const uint8_t *value; /**< … this element of the mosaic, of strings of variable length
+                               a text with a NUL behind it; NULL: its fill value */
+    size_t rank;          /**< of that array, or of the mosaic where there is none; one
+                               less where letters along a last dimension are a string */
     uint64_t start[REFS_MAX_RANK]; /**< elements of that array, as of refs_region; those of the … */
     uint64_t count[REFS_MAX_RANK];
     int64_t step[REFS_MAX_RANK];

@@ -32,7 +32,7 @@ typedef struct refs_allocator {
     void (*free_fn)(void *memory);
 } refs_allocator;
 
-/** Replaces the allocator; NULL brings back the C library's. For tests, before anything else
+/** Replaces the allocator; NULL restores the C library's. For tests, before anything else
  * is called: not thread-safe. */
 void refs_allocator_set(const refs_allocator *allocator);
 

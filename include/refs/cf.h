@@ -33,7 +33,7 @@ typedef struct refs_cf_values {
     /** Appends all values of an array of strings, each with a NUL after it. May be NULL. */
     refs_status (*read_strings)(void *user, const refs_array_meta *array, refs_buf *strings,
                                 refs_error *err);
-    /** Hears which arrays are going to be read, to bring them together. May be NULL. */
+    /** Hears which arrays are going to be read, to load them together. May be NULL. */
     void (*announce)(void *user, const refs_array_meta *const *arrays, size_t n);
     void *user;
 } refs_cf_values;
@@ -243,7 +243,7 @@ typedef struct refs_cf_description {
     bool has_valid_range; /**< stored values outside are as good as missing */
     double valid_min;     /**< one of the two may be infinite */
     double valid_max;
-    bool keeps_nan;  /**< elements that are no number are not missing, as in TIFF files */
+    bool keeps_nan;  /**< elements that are not numbers are not missing, as in TIFF files */
     bool longitudes; /**< values are longitudes: the netCDF driver moves those beyond 180 */
     bool has_scale;
     double scale;
@@ -301,7 +301,7 @@ refs_cf_band_color refs_cf_band_color_of(const refs_array_meta *array,
 
 /** Appends the time that value `index` of a band axis means as ISO 8601 ("2020-01-01T06:00:00",
  * with milliseconds where there are any), in the axis's own calendar. Nothing is appended where the
- * axis is no time, or its units or calendar are not understood. */
+ * axis is not a time, or its units or calendar are not understood. */
 refs_status refs_cf_time_text(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
                               refs_error *err);
 

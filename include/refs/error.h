@@ -84,7 +84,7 @@ const char *refs_status_text(refs_status status);
 /** How much a note matters: a warning is for users, a debug note for those who ask. */
 typedef enum refs_note_kind { REFS_NOTE_WARNING, REFS_NOTE_DEBUG } refs_note_kind;
 
-/** Receives notes: things worth saying that are no failure. The core writes nothing anywhere
+/** Receives notes: things worth saying that are not failures. The core writes nothing anywhere
  * itself. `fn` may be NULL, and is called on the thread that made the call. */
 typedef struct refs_notes {
     void (*fn)(void *user, refs_note_kind kind, const char *text);

@@ -93,8 +93,8 @@ bool refs_host_can_list(refs_str url);
  * a thousand with a question, in the order of the store (S3 has that of the bytes of their names),
  * and the folders of each answer behind its objects. `vfs` reads over HTTP by this host
  * (refs_http_vfs_functions). Stops at the first visit that fails and returns its failure. Nothing
- * with such a name is no failure. REFS_INVALID: that cannot be listed. REFS_CORRUPT: the answer is
- * no list. */
+ * with such a name is not a failure. REFS_INVALID: that cannot be listed. REFS_CORRUPT: the answer
+ * is not a list. */
 refs_status refs_host_list(refs_host *host, const refs_vfs *vfs, const refs_list_request *request,
                            const refs_list_visitor *visitor, refs_error *err);
 

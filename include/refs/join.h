@@ -156,7 +156,7 @@ refs_status refs_join_sources_write(refs_join_sources *sources, refs_writer *wri
 
 typedef enum refs_name_kind {
     REFS_NAME_ABSENT,
-    REFS_NAME_FILE, /**< or a device: whatever is no folder */
+    REFS_NAME_FILE, /**< or a device: whatever is not a folder */
     REFS_NAME_FOLDER,
     REFS_NAME_LINKED_FOLDER /**< a link to one, which is not followed from another folder */
 } refs_name_kind;

@@ -107,7 +107,7 @@ typedef struct refs_set refs_set;
 /** Opens the set at `location` (a name for `vfs`; relative URLs in the set are relative to the
  * folder that it lies in), whichever format its content says. A parquet set is named by its folder
  * or by the file ".zmetadata" in it. `options` may be NULL; `vfs` must outlive the set.
- * REFS_NOT_FOUND: nothing is there. REFS_INVALID: it is no reference set, with the reason (line
+ * REFS_NOT_FOUND: nothing is there. REFS_INVALID: it is not a reference set, with the reason (line
  * and column for JSON). REFS_UNSUPPORTED: a list of sets and no set_index.
  *
  * An Icechunk repository is named by its folder, behind which may stand which of its states is
@@ -208,7 +208,7 @@ const char *refs_ref_name(const refs_ref *ref);
 /** Lets go of what `ref` holds; no harm where it holds nothing, or was never found. */
 void refs_ref_release(refs_ref *ref);
 
-/** Calls `visit` for every key of the set that is no chunk key, in the order of first arrival;
+/** Calls `visit` for every key of the set that is not a chunk key, in the order of first arrival;
  * stops at the first failure of `visit` and returns it. Keys that look like chunks (a folder and
  * numbers, "t2m/3.0.1", "t2m/c/3/0/1") are left out, there may be hundreds of millions. */
 refs_status refs_set_each_name(const refs_set *set,

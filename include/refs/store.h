@@ -132,8 +132,8 @@ refs_status refs_store_find(const refs_store *store, const refs_store_key *key,
  * later, on another thread. */
 void refs_store_locate(const refs_store *store, const refs_store_key *key, refs_error *err);
 
-/** Calls `visit` for every key that is no chunk, as refs_set_each_name does; what the set notes of
- * its sources is left out. */
+/** Calls `visit` for every key that is not a chunk, as refs_set_each_name does; what the set notes
+ * of its sources is left out. */
 refs_status refs_store_each_name(const refs_store *store,
                                  refs_status (*visit)(void *user, refs_str key, refs_error *err),
                                  void *user, refs_error *err);

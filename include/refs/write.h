@@ -93,7 +93,7 @@ typedef struct refs_writer_options {
 typedef struct refs_writer refs_writer;
 
 /** A writer of the set at `path`, a local name. REFS_INVALID where options make no sense, or where
- * a folder is in the way that is no Parquet set. */
+ * a folder is in the way that is not a Parquet set. */
 refs_status refs_writer_open(const char *path, const refs_writer_options *options,
                              refs_writer **writer, refs_error *err);
 
@@ -104,7 +104,7 @@ void refs_writer_free(refs_writer *writer);
 refs_status refs_writer_source(refs_writer *writer, const refs_source_state *source,
                                refs_error *err);
 
-/** Adds a key that is no chunk's, before all arrays: ".zattrs", "t2m/.zarray". */
+/** Adds a key that is not a chunk's, before all arrays: ".zattrs", "t2m/.zarray". */
 refs_status refs_writer_document(refs_writer *writer, refs_str key, refs_bytes document,
                                  refs_error *err);
 

@@ -120,7 +120,7 @@ TEST(FixedScaleOffset, CutsAndClampsToIntegers) {
 
 TEST(FixedScaleOffset, NeedsBothNumbers) {
     EXPECT_EQ(decodeWith(scale(R"("scale":2)", "<f8", "<f8"), "", 8).message,
-              "fixedscaleoffset: offset is missing or no number");
+              "fixedscaleoffset: offset is missing or not a number");
     EXPECT_EQ(decodeWith(scale(R"("scale":"2","offset":0)", "<f8", "<f8"), "", 8).status,
               REFS_INVALID);
 }

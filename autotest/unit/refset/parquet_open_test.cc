@@ -85,7 +85,7 @@ TEST(ParquetOpen, SaysWhatIsWrongWithTheNameThatWasGiven) {
     EXPECT_EQ(Open("page", {{"page", "no set"}}).said,
               "page: it does not begin as a reference set: neither \"{\" nor \"[\"");
     EXPECT_EQ(Open("dir", {{"dir/.zmetadata", kZarr}}).said,
-              "dir/.zmetadata: it has no \"record_size\": this is plain Zarr, no set of "
+              "dir/.zmetadata: it has no \"record_size\": this is plain Zarr, not a set of "
               "references");
 }
 

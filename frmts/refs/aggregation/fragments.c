@@ -152,7 +152,7 @@ static refs_status open_any(const refs_fragments *fragments, const char *locatio
     return refs_fail(err, first.status, "%s", first.message);
 }
 
-static void enlist(refs_fragments *fragments, refs_fragment_file *file) {
+static void register_file(refs_fragments *fragments, refs_fragment_file *file) {
     file->older = fragments->newest;
     file->newer = NULL;
     if (fragments->newest != NULL) fragments->newest->newer = file;
@@ -181,7 +181,7 @@ static void take_opened(refs_fragment_file *file, const opening *made) {
     file->own_hierarchy = made->hierarchy;
     file->hierarchy = made->hierarchy;
     file->memory = refs_set_memory(made->set) + refs_hierarchy_memory(made->hierarchy);
-    enlist(file->fragments, file);
+    register_file(file->fragments, file);
 }
 
 static refs_status run_open(void *argument, refs_error *unused) {
@@ -336,7 +336,7 @@ static void start(refs_fragments *fragments, refs_fragment_file *file) {
         file->n_holders++;
     } else if (file->state == OPEN) {
         delist(fragments, file);
-        enlist(fragments, file);
+        register_file(fragments, file);
     }
     refs_unlock(&fragments->lock);
     if (begins) refs_pool_run(fragments->openers, run_open, drop_open, file);

@@ -124,7 +124,7 @@ static refs_status find_variables(refs_aggregation *aggregation, refs_error *err
 
 /* -- sizes of fragments ------------------------------------------------------------------------ */
 
-/* Rows are padded with missing values: whatever is no size. */
+/* Rows are padded with missing values: whatever is not a size. */
 static bool is_size(double number) {
     return number >= 1 && number < 9e15 && number == (double)(uint64_t)number;
 }
@@ -253,7 +253,7 @@ static bool is_in_own_file(const refs_aggregation *aggregation, uint32_t variabl
 }
 
 /* A fragment has neither file nor variable where there is none. One name of a variable for all is
- * no sign of one: without a file, it is meant where it is there. */
+ * not a sign of one: without a file, it is meant where it is there. */
 static void settle_fragments(refs_aggregation *aggregation, bool is_named) {
     for (size_t i = 0; i < aggregation->n_partitions; i++) {
         refs_agg_fragment *fragment = &aggregation->fragments[i];

@@ -124,7 +124,7 @@ bool refs_array__to_doubles(const refs_dtype *dtype, const uint8_t *elements, si
     }
 }
 
-/* -- strings ----------------------------------------------------------------------------------- */
+/* -- strings --------------------------------------------------------------------------------- */
 
 static refs_status append_code_point(uint32_t c, refs_buf *strings, refs_error *err) {
     uint8_t utf8[4];

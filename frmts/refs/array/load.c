@@ -32,7 +32,7 @@ typedef struct loading {
 
 /* One call. */
 typedef struct batch {
-    refs_array *array;            /* the first one: all share its tools */
+    refs_array *array;            /* the first one: all share its context */
     const refs_prefetcher *who;   /* that prefetches, or NULL: a reader waits */
     const refs_load_watch *watch; /* or NULL */
     _Atomic size_t n_done;

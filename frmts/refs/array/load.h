@@ -48,7 +48,7 @@ typedef struct refs_load_watch {
     void *user;
 } refs_load_watch;
 
-/** Loads `n` chunks, of one array or several that share their tools, and delivers each once.
+/** Loads `n` chunks, of one array or several that share their context, and delivers each once.
  * Changes the order of `wanted`. `watch` may be NULL; REFS_CANCELLED where its progress says so. */
 refs_status refs_array__load(refs_wanted *wanted, size_t n, const refs_load_watch *watch,
                              refs_error *err);

@@ -11,7 +11,7 @@
 #define SMALL_SHARD_BYTES (256 * (uint64_t)REFS_KIB)
 
 /* So many are, too, where most of the chunks are wanted: of larger shards, several requests for
- * ranges bring the chunks sooner than one that brings all bytes. */
+ * ranges deliver the chunks sooner than one for all bytes. */
 #define MEDIUM_SHARD_BYTES (8 * (uint64_t)REFS_MIB)
 
 /* How long one waits for an index that others load before one looks again. */

@@ -1,7 +1,7 @@
 /* together.c -- several arrays in one fetch; see array.h. */
 #include "load.h"
 
-/* Arrays and chunks that are loaded together at most: more are no small arrays. */
+/* Arrays and chunks that are loaded together at most: more are not small arrays. */
 enum { MAX_TOGETHER = 64, MAX_TOGETHER_CHUNKS = 16384 };
 
 /* What is being loaded. */

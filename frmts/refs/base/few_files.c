@@ -25,7 +25,7 @@ struct refs_few_files {
 
 /* -- what is lent, under the lock -------------------------------------------------------------- */
 
-static void enlist(refs_few_files *few, lent *file) {
+static void register_file(refs_few_files *few, lent *file) {
     file->older = few->newest;
     file->newer = NULL;
     if (few->newest != NULL) few->newest->newer = file;
@@ -85,7 +85,7 @@ static refs_status begin(refs_few_files *few, lent *file, refs_error *err) {
         file->n_readers++;
         if (file->is_local) {
             delist(few, file);
-            enlist(few, file);
+            register_file(few, file);
         }
     }
     refs_unlock(&few->lock);
@@ -121,7 +121,7 @@ static refs_status open_lent(void *self, const char *location, void **handle, re
     file->location = refs_str_copy(refs_str_from(location));
     file->is_local = below->is_local != NULL && below->is_local(below->self, location);
     refs_lock(&few->lock);
-    if (file->is_local) enlist(few, file);
+    if (file->is_local) register_file(few, file);
     refs_unlock(&few->lock);
     refs_status status = file->location != NULL ? begin(few, file, err) : refs_fail_nomem(err);
     if (status != REFS_OK) {

@@ -10,7 +10,7 @@
  *   until it is done. In the child all that locks guard is whole, and no lock
  *   is held. Calls into libraries with locks of their own are such critical sections;
  * - what waits for other threads is registered, and mended in the child: nobody
- *   brings, runs or answers anything there any more.
+ *   loads, runs or answers anything there any more.
  *
  * In a critical section a thread waits for no other one, but by refs_wait, which leaves
  * it meanwhile. Stretches are short, or as long as a library takes.
@@ -66,7 +66,7 @@ typedef struct refs_forked {
     struct refs_forked *next, *previous;
 } refs_forked;
 
-/** Enters `entry`, of which the first two members are set, and strikes it off: before anything
+/** Registers `entry`, of which the first two members are set, and unregisters it: before anything
  * ends that `in_child` uses. */
 void refs_fork_register(refs_forked *entry);
 void refs_fork_unregister(refs_forked *entry);

@@ -129,7 +129,7 @@ static refs_status skip_white(refs_json_reader *reader, refs_error *err) {
     }
 }
 
-/* -- strings ----------------------------------------------------------------------------------- */
+/* -- strings --------------------------------------------------------------------------------- */
 
 /* Reads four hexadecimal digits; UINT32_MAX where they are not. */
 static uint32_t hex4(const uint8_t *p) {

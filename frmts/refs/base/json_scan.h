@@ -52,7 +52,7 @@ static inline const uint8_t *refs_json__skip_plain(const uint8_t *p) {
 
 #endif
 
-/** The first byte from `p` on that is no digit. */
+/** The first byte from `p` on that is not a digit. */
 static inline const uint8_t *refs_json__skip_digits(const uint8_t *p) {
     while ((uint8_t)(*p - '0') <= 9) p++;
     return p;

@@ -37,7 +37,7 @@ static char quote_before(const char *text, const char *at) {
 }
 
 /* Whether an authority that ends the text may have been cut in its password: what is behind the
- * colon is no port. */
+ * colon is not a port. */
 static bool may_be_cut(const char *authority) {
     const char *colon = strchr(authority, ':');
     return colon != NULL && *authority != '[' && colon[1 + strspn(colon + 1, "0123456789")] != '\0';

@@ -8,7 +8,7 @@
 #ifndef REFS_UNLIMITED_H
 #define REFS_UNLIMITED_H
 
-/** The attribute of a group that names those of its dimensions, as a list of texts. xarray passes
+/** The attribute of a group that names those of its dimensions, as a list of strings. xarray passes
  * over attributes that begin so. */
 #define REFS_UNLIMITED_DIMENSIONS "_nc_unlimited_dimensions"
 

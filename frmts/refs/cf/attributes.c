@@ -68,7 +68,7 @@ static bool is_digit(char c) {
 }
 
 /* Writes `text` as JSON wants numbers: no leading plus, digits before the point and after it.
- * Returns its size, zero where it is no number. */
+ * Returns its size, zero where it is not a number. */
 static size_t to_json_number(refs_str text, char *out, size_t capacity) {
     size_t used = 0, i = 0;
     bool digits = false;

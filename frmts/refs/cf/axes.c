@@ -71,7 +71,7 @@ bool refs_cf__says_latitude(const refs_array_meta *variable) {
     return shows(variable, latitude_signs, COUNT(latitude_signs));
 }
 
-/* Indices of cells have units "1"; coordinates of a projection in metres are no longitudes. */
+/* Indices of cells have units "1"; coordinates of a projection in metres are not longitudes. */
 static bool has_units(const refs_array_meta *variable, const char *units) {
     return refs_cf__same_word(refs_cf__text(variable->attributes, "units"), units);
 }

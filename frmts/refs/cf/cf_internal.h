@@ -34,7 +34,7 @@ bool refs_cf__same_word(refs_str text, const char *word);
 bool refs_cf__begins(refs_str text, const char *word);
 
 /** Reads up to `max` numbers of an attribute: a number, a list, or a text such as "[49. 46.]"
- * that a writer made of one. Returns how many it has, zero when anything in it is no number. */
+ * that a writer made of one. Returns how many it has, zero when anything in it is not a number. */
 size_t refs_cf__numbers(const refs_json *attributes, const char *name, double *numbers, size_t max);
 
 /** The first of refs_cf__numbers. */
@@ -268,7 +268,7 @@ refs_status refs_cf__describe_geolocation(const refs_cf__input *input, const ref
 
 /* -- turn.c: grids of longitudes that begin elsewhere ------------------------------------------ */
 
-/** Brings longitudes to (-180, 180] where all are in (180, 540], and undoes one jump by 360. */
+/** Moves longitudes to (-180, 180] where all are in (180, 540], and undoes one jump by 360. */
 void refs_cf__unwrap_longitudes(double *values, size_t n);
 
 /** Columns of a grid of longitudes, in degrees. */
@@ -411,7 +411,7 @@ typedef struct refs_cf__clock {
     double unit_seconds;
     int64_t origin_day;
     double origin_seconds; /**< since the beginning of that day, time zone undone */
-    bool numpy;            /**< the least integer is no time */
+    bool numpy;            /**< the least integer is not a time */
     double scale;          /**< of packed times: multiplied first, … */
     double offset;         /**< … and then added, in units of time */
 } refs_cf__clock;
@@ -422,7 +422,7 @@ bool refs_cf__read_clock_of(const char *units, const char *calendar, refs_cf__cl
 /** The clock of a band axis; false where it is none of time, or one that is not understood. */
 bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks);
 
-/** What a value means; false where it is no time. */
+/** What a value means; false where it is not a time. */
 bool refs_cf__instant(const refs_cf__clock *ticks, double value, int64_t *milliseconds);
 
 /** From the first to the last millisecond. */

@@ -117,7 +117,7 @@ static bool convert_times(const refs_cf_units *from, const refs_cf_units *to, do
     return true;
 }
 
-/* No calendar is the standard one; numbers that are no times have none. */
+/* No calendar is the standard one; numbers that are not times have none. */
 static bool have_one_calendar(const refs_cf_units *from, const refs_cf_units *to) {
     refs_cf__clock a = {.scale = 1}, b = {.scale = 1};
     return refs_str_equal(from->calendar, to->calendar) || !read_clock(from, &a) ||

@@ -1,4 +1,4 @@
-/* describe.c -- the order in which an array's meaning is decided. */
+/* describe.c -- the order in which an array is described. */
 #include "cf_internal.h"
 
 /* Classic rasters: the last two dimensions are the raster, as the netCDF driver has it. */

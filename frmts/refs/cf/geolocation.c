@@ -64,8 +64,8 @@ static longlat find_longlat(const refs_cf__input *input, refs_str text) {
 }
 
 /* Whether `variable` has a value for each pixel: the dimensions of the raster and no others. */
-static bool covers_picture(const refs_array_meta *variable, const refs_cf__input *input,
-                           const refs_cf_description *description) {
+static bool covers_raster(const refs_array_meta *variable, const refs_cf__input *input,
+                          const refs_cf_description *description) {
     const refs_array_meta *array = input->array;
     return variable != NULL && variable->rank == 2 &&
            strcmp(variable->dims[0], array->dims[description->y_dim]) == 0 &&
@@ -79,8 +79,8 @@ static longlat find_group_longlat(const refs_cf__input *input,
         refs_hierarchy_find_group(input->hierarchy, refs_str_from(input->array->group));
     longlat found = {NULL, NULL};
     if (group != NULL) found = find_longlat(input, refs_cf__text(group->attributes, "coordinates"));
-    if (covers_picture(found.longitude, input, description) &&
-        covers_picture(found.latitude, input, description))
+    if (covers_raster(found.longitude, input, description) &&
+        covers_raster(found.latitude, input, description))
         return found;
     return (longlat){NULL, NULL};
 }
@@ -98,7 +98,7 @@ static refs_status find_named(const refs_cf__input *input, const refs_cf_descrip
                 input->hierarchy, refs_str_view((const char *)path.data, path.size));
         refs_buf_clear(&path);
         REFS_TRY(status);
-        if (!covers_picture(arrays[i], input, description) || arrays[i]->status != REFS_OK)
+        if (!covers_raster(arrays[i], input, description) || arrays[i]->status != REFS_OK)
             return REFS_OK;
     }
     if (refs_cf__says_longitude(arrays[0]) && refs_cf__says_latitude(arrays[1]))

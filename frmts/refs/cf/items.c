@@ -38,7 +38,7 @@ refs_status refs_cf__copy_item(refs_cf_items *items, const char *item, refs_erro
     return status;
 }
 
-/* xarray's names of dimensions are no attribute of the file, and bands have colours, masks
+/* xarray's names of dimensions are not an attribute of the file, and bands have colours, masks
  * and what is said of them themselves; null says nothing. */
 static bool is_shown(refs_str name, const refs_json *value) {
     return !refs_str_is(name, "_ARRAY_DIMENSIONS") &&

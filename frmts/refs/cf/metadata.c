@@ -298,7 +298,7 @@ static const refs_cf_band_axis *time_axis(const refs_cf_description *description
 refs_status refs_cf_band_metadata(const refs_cf_description *description,
                                   const refs_array_meta *array, uint64_t band, refs_cf_items *items,
                                   refs_error *err) {
-    (void)array; /* its attributes are in the meaning */
+    (void)array; /* its attributes are in the description */
     for (size_t i = 0; i < description->band_items.n; i++)
         REFS_TRY(refs_cf__copy_item(items, description->band_items.items[i], err));
     uint64_t index[REFS_MAX_RANK];

@@ -104,7 +104,7 @@ static void add_sibling(siblings *found, const refs_array_meta *array) {
     if (is_new && found->n < REFS_CF_MAX_OVERVIEWS) found->arrays[found->n++] = array;
 }
 
-/* Longer lists are no rasters in several sizes. */
+/* Longer lists are not rasters in several sizes. */
 static size_t at_most(size_t n) {
     return n < REFS_CF_MAX_OVERVIEWS ? n : REFS_CF_MAX_OVERVIEWS;
 }

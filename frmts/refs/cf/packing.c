@@ -269,7 +269,7 @@ static refs_status set_from_base64(const refs_array_meta *array, refs_str text,
     return status == REFS_NOMEM ? refs_fail_nomem(err) : REFS_OK;
 }
 
-/* Takes nodata from an attribute; its kind stays NONE where that is no value. */
+/* Takes nodata from an attribute; its kind stays NONE where that is not a value. */
 static refs_status set_from_attribute(const refs_array_meta *array, const char *name,
                                       refs_cf_description *description, refs_error *err) {
     const refs_json *value = refs_json_get(array->attributes, name);

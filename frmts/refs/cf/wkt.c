@@ -100,7 +100,7 @@ static const rotation by_south_pole = {
      {"grid_south_pole_longitude", "Longitude of the southern pole (GRIB convention)"},
      {"axis_rotation", "Axis rotation (GRIB convention)"}}};
 
-/* Nothing where a parameter is no number: it would be another place on Earth. */
+/* Nothing where a parameter is not a number: it would be another place on Earth. */
 static refs_status print_rotated(const refs_json *mapping, refs_buf *wkt, refs_error *err) {
     bool has_south_pole = refs_json_get(mapping, by_south_pole.parameters[0].attribute) != NULL;
     const rotation *how = has_south_pole ? &by_south_pole : &by_north_pole;

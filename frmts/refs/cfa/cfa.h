@@ -152,7 +152,7 @@ typedef struct refs_cfa_box {
 } refs_cfa_box;
 
 /** What is to be written. Arrays whose name is that of one of their dimensions, those that others
- * name as coordinates, bounds, grid mapping and the like, texts and scalars belong to the master;
+ * name as coordinates, bounds, grid mapping and the like, strings and scalars belong to the master;
  * of all others, the fields, it says where fragments are. */
 typedef struct refs_cfa_source {
     void *self;
@@ -165,7 +165,7 @@ typedef struct refs_cfa_source {
 
     /** Reads a box to `dst`, tightly packed, in this machine's byte order. */
     refs_status (*read)(void *self, const refs_cfa_box *box, void *dst, refs_error *err);
-    /** Appends all elements of an array of texts, UTF-8 with a NUL after each. NULL: there are
+    /** Appends all elements of an array of strings, UTF-8 with a NUL after each. NULL: there are
      * none. */
     refs_status (*read_texts)(void *self, size_t i, refs_buf *texts, refs_error *err);
     /** Told the share that is written, from 0 to 1; false ends it (REFS_CANCELLED). May be NULL. */

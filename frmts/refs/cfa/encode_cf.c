@@ -82,7 +82,7 @@ static refs_status write_map(const cfa_job *job, const cf_names *names, refs_err
     return status;
 }
 
-/* -- texts ------------------------------------------------------------------------------------- */
+/* -- strings ----------------------------------------------------------------------------------- */
 
 static refs_status define_dims(const cfa_job *job, const cf_names *names, refs_error *err) {
     for (size_t d = 0; d < job->variable->rank; d++) {

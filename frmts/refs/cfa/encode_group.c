@@ -102,7 +102,7 @@ static refs_status write_shape(const cfa_group *group, refs_error *err) {
     return status;
 }
 
-/* -- texts ------------------------------------------------------------------------------------- */
+/* -- strings ----------------------------------------------------------------------------------- */
 
 static const char *text_of(const refs_cfa_fragment *fragment, const char *name) {
     if (fragment->file == NULL) return "";

@@ -146,7 +146,7 @@ static refs_status put_numbers(nc_file *file, nc_place place, const char *name,
     return check(file, code, name, err);
 }
 
-/* -- texts ------------------------------------------------------------------------------------- */
+/* -- strings ----------------------------------------------------------------------------------- */
 
 refs_status refs_cfa__file_text(nc_file *file, nc_place place, const char *name, refs_str text,
                                 refs_error *err) {

@@ -353,7 +353,7 @@ static size_t count_texts(refs_bytes values, size_t *longest) {
     return n;
 }
 
-/* Appends texts as rows of `width` characters. */
+/* Appends strings as rows of `width` characters. */
 static refs_status pad_texts(refs_bytes values, size_t width, refs_buf *rows, refs_error *err) {
     size_t begin = 0;
     for (size_t i = 0; i < values.size; i++) {
@@ -367,7 +367,7 @@ static refs_status pad_texts(refs_bytes values, size_t width, refs_buf *rows, re
     return REFS_OK;
 }
 
-/* Texts are characters along one dimension more. */
+/* Strings are characters along one dimension more. */
 static refs_status define_characters(nc_file *file, const nc_shape *shape, refs_bytes values,
                                      nc_place *place, refs_error *err) {
     const char *dims[REFS_MAX_RANK];
@@ -377,7 +377,7 @@ static refs_status define_characters(nc_file *file, const nc_shape *shape, refs_
     char name[32];
     size_t n = count_texts(values, &width);
     if (shape->rank + 1 > REFS_MAX_RANK || !refs_mul_size(n, width, &all))
-        return refs_fail(err, REFS_LIMIT, "%s: the texts of %s are too many", file->shown,
+        return refs_fail(err, REFS_LIMIT, "%s: the strings of %s are too many", file->shown,
                          shape->name);
     REFS_TRY(charge(file, all, err));
     snprintf(name, sizeof name, "string%zu", width);

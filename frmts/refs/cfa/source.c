@@ -113,7 +113,8 @@ static refs_status index_texts(cfa_values *values, uint64_t n, refs_error *err) 
     for (uint64_t i = 0; i < n; i++) {
         values->texts[i] = at;
         const uint8_t *end = memchr(values->bytes.data + at, 0, values->bytes.size - at);
-        if (end == NULL) return refs_fail(err, REFS_CORRUPT, "there are fewer texts than elements");
+        if (end == NULL)
+            return refs_fail(err, REFS_CORRUPT, "there are fewer strings than elements");
         at = (size_t)(end - values->bytes.data) + 1;
     }
     values->texts[n] = at;

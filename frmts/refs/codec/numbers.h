@@ -75,7 +75,7 @@ typedef struct refs_recast_pass {
     size_t n_left;
 } refs_recast_pass;
 
-/** Begins to decode: REFS_CORRUPT where `encoded` is no whole number of elements. */
+/** Begins to decode: REFS_CORRUPT where `encoded` is not a whole number of elements. */
 refs_status refs_codec__recast_begin(const refs_recast *types, refs_bytes encoded,
                                      refs_codec_output *output, refs_recast_pass *pass,
                                      refs_error *err);

@@ -8,7 +8,7 @@
 #include "http_internal.h"
 
 /* A transfer under way, for a request or, where that is long, for a part of it: several connections
- * bring more than one. What is of the request is in the flight of its first part, the lead. */
+ * carry more than one. What is of the request is in the flight of its first part, the lead. */
 typedef struct flight {
     refs_transfer transfer;
     const refs_request *request;

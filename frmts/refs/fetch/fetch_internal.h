@@ -95,7 +95,7 @@ bool refs_fetch__has_memory(refs_fetch_job *job, uint64_t size);
 /** Counts `size` bytes as soon as it does. */
 void refs_fetch__count_memory(refs_fetch_job *job, uint64_t size);
 
-/** The most bytes that a request for all of a location may bring. */
+/** The most bytes that a request for all of a location may return. */
 uint64_t refs_fetch__max_whole(const refs_fetch_job *job, const refs_request *request);
 
 /** What has come of a request. */

@@ -1,6 +1,6 @@
 /* fetch_local.c -- requests of local files, piece by piece; see fetch_internal.h.
  *
- * A file that is at hand costs nothing per read. So its bytes are not brought in requests as large
+ * A file that is at hand costs nothing per read. So its bytes are not read in requests as large
  * as those to a server, but in pieces that stay in the processor's cache until a worker has decoded
  * them, in memory that is used again and again. */
 #include "fetch_internal.h"

@@ -285,7 +285,7 @@ static refs_fetch_policy policy_of(const refs_fetch_job *job, size_t n) {
     return policy;
 }
 
-/* As many bytes as the line brings while answers are waited for, up to twice the limit. */
+/* As many bytes as the line carries while answers are waited for, up to twice the limit. */
 static uint64_t memory_of(const refs_fetcher *fetcher) {
     uint64_t least = fetcher->options.max_memory_bytes > 0 ? fetcher->options.max_memory_bytes : 1;
     uint64_t wanted = refs_fetcher_bandwidth_delay(fetcher);

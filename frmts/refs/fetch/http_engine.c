@@ -78,7 +78,7 @@ typedef struct engine {
 /* For so long after a refusal there are no more requests at a time than usual. */
 #define LIMITED_US 60000000
 
-/* What a connection is taken to bring a second as long as none was measured. */
+/* What a connection is taken to carry a second as long as none was measured. */
 #define USUAL_BYTES_PER_S (64 * (uint64_t)REFS_MIB)
 
 static uint64_t now_us(void) {

@@ -11,11 +11,12 @@
 /* An attempt that brought so much was none in vain: failures are counted from the next one on. */
 #define PROGRESS_BYTES (64 * (uint64_t)REFS_KIB)
 
-/* Servers may send less than a range, which is no failure; but who sends it in smaller parts than
- * that is not asked for all of them. */
+/* Servers may send less than a range, which is not a failure; but who sends it in smaller parts
+ * than that is not asked for all of them. */
 #define PART_BYTES REFS_KIB
 
-/* A server that was kept waiting for so long may have given up: that is no failure of its own. */
+/* A server that was kept waiting for so long may have given up: that is not a failure of its own.
+ */
 #define PAUSED_LONG_MS 1000
 
 /* A server that has answered may be starting anew. Where nobody ever did, the address is mostly

@@ -118,7 +118,7 @@ static refs_str without_scheme(refs_str name) {
     return refs_str_starts(name, scheme) ? refs_str_part(name, sizeof scheme - 1, name.size) : name;
 }
 
-/* Host and port; a path would be part of what is signed, and is no bucket. */
+/* Host and port; a path would be part of what is signed, and is not a bucket. */
 static refs_status take_url(place in, refs_s3nc_host *host, refs_error *err) {
     static const char needed[] = "http:// or https://, a host and perhaps a port,";
     refs_str url = refs_str_from("");

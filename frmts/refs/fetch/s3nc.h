@@ -1,7 +1,7 @@
 /* s3nc.h -- the configuration file of S3netCDF4, ~/.s3nc.json: object stores by alias.
  *
  * A name s3://ALIAS/bucket/key is of the server that the file says of "s3://ALIAS", by its key or
- * by its field "alias". Sizes are numbers of bytes, or texts with decimal units ("50MB" is
+ * by its field "alias". Sizes are numbers of bytes, or strings with decimal units ("50MB" is
  * 50000000). What holds of a server's connections stands in the member of "backends" that its
  * "backend" names.
  *

@@ -59,10 +59,10 @@ class Registry {
     Registry(const Registry &) = delete;
     Registry &operator=(const Registry &) = delete;
 
-    Opened find(const Identity &validators) {
+    Opened find(const Identity &identity) {
         RefsLocked guard(lock_);
         for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-            if (entry->first != validators) continue;
+            if (entry->first != identity) continue;
             entries_.splice(entries_.begin(), entries_, entry);
             return entries_.front().second;
         }
@@ -70,7 +70,7 @@ class Registry {
     }
     /** Adds what was opened, and returns the archive to use: that of `opened`, or the one that was
      * added since the caller found `known`. */
-    std::shared_ptr<RefsArchive> add(const Identity &validators, Opened opened,
+    std::shared_ptr<RefsArchive> add(const Identity &identity, Opened opened,
                                      const std::shared_ptr<RefsArchive> &known) {
         std::list<Entry> gone; // ends after the lock does: closing a set takes its time
         const size_t most = bytesOption("REFS_KEEP_MAX", defaultKeptMegabytes);
@@ -78,14 +78,14 @@ class Registry {
         std::shared_ptr<RefsArchive> other; // the same
         RefsLocked guard(lock_);
         for (const Entry &entry : entries_)
-            if (entry.first == validators) other = entry.second.archive.lock();
+            if (entry.first == identity) other = entry.second.archive.lock();
         if (other != nullptr && other != known) return other;
         for (auto entry = entries_.begin(); entry != entries_.end();) {
             const auto next = std::next(entry);
-            if (entry->first == validators) gone.splice(gone.end(), entries_, entry);
+            if (entry->first == identity) gone.splice(gone.end(), entries_, entry);
             entry = next;
         }
-        entries_.emplace_front(validators, std::move(opened));
+        entries_.emplace_front(identity, std::move(opened));
         drop(most, gone);
         return archive;
     }
@@ -154,8 +154,8 @@ std::shared_ptr<RefsArchive> RefsArchive::open(const std::string &location, CSLC
 std::shared_ptr<RefsArchive> RefsArchive::openAt(const std::string &location, CSLConstList options,
                                                  std::shared_ptr<const RefsS3nc> s3nc,
                                                  refs_error *error) {
-    const Identity validators{location, RefsIndex::optionsText(options) + "\n" + s3nc->identity()};
-    Opened opened = registry().find(validators);
+    const Identity identity{location, RefsIndex::optionsText(options) + "\n" + s3nc->identity()};
+    Opened opened = registry().find(identity);
     std::shared_ptr<RefsArchive> archive = opened.archive.lock();
     const uint64_t trust = archive != nullptr ? trustMilliseconds() : 0;
     if (archive != nullptr) opened.index = archive->index_;
@@ -165,7 +165,7 @@ std::shared_ptr<RefsArchive> RefsArchive::openAt(const std::string &location, CS
     if (opened.index == nullptr) opened.index = RefsIndex::open(location, options, s3nc, error);
     if (opened.index == nullptr) return nullptr;
     // Threads that open one set at the same time read its index each, and share the chunks.
-    const std::shared_ptr<RefsArchive> other = registry().find(validators).archive.lock();
+    const std::shared_ptr<RefsArchive> other = registry().find(identity).archive.lock();
     if (other != nullptr && other != archive && other->isCurrent(trustMilliseconds())) return other;
     archive = openOn(location, opened.index, error);
     opened.archive = archive;
@@ -173,7 +173,7 @@ std::shared_ptr<RefsArchive> RefsArchive::openAt(const std::string &location, CS
         opened.index = nullptr;
     else
         opened.memory = opened.index->memory();
-    return archive != nullptr ? registry().add(validators, std::move(opened), other) : nullptr;
+    return archive != nullptr ? registry().add(identity, std::move(opened), other) : nullptr;
 }
 
 bool RefsArchive::isCurrent(uint64_t trust) {

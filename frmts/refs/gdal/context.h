@@ -14,7 +14,7 @@ class RefsContext {
     /** Null when memory ran out. */
     static std::shared_ptr<RefsContext> shared(refs_error *error);
 
-    /** Lets go; sets that are still open keep their tools. */
+    /** Lets go; sets that are still open keep what they use. */
     static void forget();
 
     /** Workers that decode, or null: whoever reads does. */

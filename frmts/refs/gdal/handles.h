@@ -46,7 +46,7 @@ inline RefsReaderHandle RefsOpenReader(refs_array *array) {
     return RefsReaderHandle(reader);
 }
 
-/** A meaning that clears itself. */
+/** A description that clears itself. */
 struct RefsDescription : refs_cf_description {
     RefsDescription() : refs_cf_description() {}
     ~RefsDescription() { refs_cf_description_clear(this); }

@@ -13,7 +13,7 @@
 
 namespace {
 
-/** Requests are larger than the planner's own limit: what they bring is decoded while it arrives.
+/** Requests are larger than the planner's own limit: what arrives is decoded while it arrives.
  */
 constexpr uint64_t maxRequestBytes = 16 * REFS_MIB;
 
@@ -214,7 +214,7 @@ refs_status RefsIndex::readValidators(const refs_vfs *vfs, refs_vfs_validators *
                              : vfs->validators(vfs->self, document_.c_str(), validators, nullptr);
 }
 
-/** What another machine has is known by the answer that brought it, all else by what was known
+/** What another machine has is known by the answer that it came with, all else by what was known
  * before: later it may be of another state. */
 refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList openOptions,
                                refs_error *error) {
@@ -238,7 +238,7 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
     return REFS_OK;
 }
 
-/** Whether any of the files changed is seen by the watch, not by a stamp. */
+/** Whether any of the files changed is seen by the watch, not by validators. */
 refs_status RefsIndex::joinFiles(const std::vector<std::string> &files,
                                  const refs_set_options &options, CSLConstList openOptions,
                                  refs_error *error) {

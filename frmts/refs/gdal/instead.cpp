@@ -10,7 +10,7 @@ namespace {
 /** Names that are listed. */
 constexpr size_t mostShown = 10;
 
-/** Longer names are no misspellings of others. */
+/** Longer names are not misspellings of others. */
 constexpr size_t longestCompared = 64;
 
 /** The name without the groups that it is in, in small letters. */

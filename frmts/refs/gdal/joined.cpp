@@ -16,7 +16,7 @@ namespace {
 /** Files that are opened at a time where it is latency that takes the time. */
 constexpr unsigned remoteThreads = 16;
 
-/** Texts with a NUL after each. */
+/** Strings with a NUL after each. */
 std::vector<std::string> textsIn(const RefsBuffer &buffer) {
     std::vector<std::string> texts;
     for (size_t at = 0; at < buffer.size; at += texts.back().size() + 1)
@@ -58,7 +58,7 @@ std::vector<std::string> linesOf(const std::string &location, const refs_vfs *vf
     return lines;
 }
 
-/** The texts of an option, with commas between them. */
+/** The strings of an option, with commas between them. */
 CPLStringList optionList(CSLConstList options, const char *name) {
     return CPLStringList(CSLTokenizeString2(CSLFetchNameValueDef(options, name, ""), ",",
                                             CSLT_STRIPLEADSPACES | CSLT_STRIPENDSPACES));

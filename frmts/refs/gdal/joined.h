@@ -8,8 +8,8 @@
 #include "cpl_string.h"
 #include "handles.h"
 
-/** The files that `location` names where it is no set itself: what a pattern matches, what a folder
- * holds, what a list, a .txt file, has in its lines. Empty where it names one. */
+/** The files that `location` names where it is not a set itself: what a pattern matches, what a
+ * folder holds, what a list, a .txt file, has in its lines. Empty where it names one. */
 std::vector<std::string> RefsListFiles(const std::string &location, const refs_vfs *vfs);
 
 /** What a set is joined with. */

@@ -151,7 +151,7 @@ refs_status RefsReader::readNumbers(const RefsSlice &slice, size_t n, std::vecto
     return REFS_OK;
 }
 
-/* -- strings ----------------------------------------------------------------------------------- */
+/* -- strings --------------------------------------------------------------------------------- */
 
 /* Pointers to strings, as GDAL's strings are. */
 refs_status RefsReader::pickTexts(const RefsSlice &slice, std::vector<GByte> &packed,

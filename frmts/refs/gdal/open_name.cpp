@@ -59,7 +59,7 @@ void splitBare(const std::string &text, RefsNameParts &parts) {
 }
 
 /** Whether there is a selection, but no array to select from: files may be called so, and URLs,
- * where they are no selections of a name and a value. */
+ * where they are not selections of a name and a value. */
 bool selectsFromNoArray(const RefsNameParts &parts) {
     const std::string &set = parts.set;
     const size_t bracket = bracketOfSelection(set);

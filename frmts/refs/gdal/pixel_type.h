@@ -9,7 +9,7 @@
 
 /** How elements of an array become pixels. */
 struct RefsPixelType {
-    GDALDataType gdal = GDT_Unknown; ///< GDT_Unknown: elements are no pixels
+    GDALDataType gdal = GDT_Unknown; ///< GDT_Unknown: elements are not pixels
     size_t elementSize = 0;          ///< bytes of an element as the core gives it
 
     /** Widens `n` elements at `elements` to `gdal`, which this version of GDAL lacks the exact type

@@ -14,9 +14,9 @@
 #include "pixel_type.h"
 #include "window.h"
 
-/** An array of a set with its meaning. Does not change once it is made, and may be read from any
- * number of threads: a dataset, and the datasets that GDAL makes of it for other threads, share one
- * and thereby one set and one cache. */
+/** An array of a set with its description. Does not change once it is made, and may be read from
+ * any number of threads: a dataset, and the datasets that GDAL makes of it for other threads, share
+ * one and thereby one set and one cache. */
 class RefsRasterView {
   public:
     /** Array `meta` of the set that `name` is of, with the driver's open options; null on failure.

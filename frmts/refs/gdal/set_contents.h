@@ -6,10 +6,10 @@
 
 #include "handles.h"
 
-/** Sets `contents` to descriptions of the rasters of `set` that are no coordinates, "; " between,
+/** Sets `contents` to descriptions of the rasters of `set` that are not coordinates, "; " between,
  * or, without any, of all arrays of numbers; "..." behind the first of many. Reads nothing but
  * `set`.
- * "" where it is no Zarr. */
+ * "" where it is not Zarr. */
 refs_status RefsDescribeContents(const refs_set *set, std::string &contents, refs_error *error);
 
 #endif

@@ -39,7 +39,7 @@ struct RefsWindow {
     bool isWholePixels(const GDALRasterIOExtraArg &extra) const;
 };
 
-/** Reads windows of one array, as bands are numbered by its meaning. */
+/** Reads windows of one array, as bands are numbered by its description. */
 class RefsWindowReader {
   public:
     /** `readers` are of the array with `meta`; `longitudes` of the same array tells which bands to

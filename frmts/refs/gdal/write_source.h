@@ -35,7 +35,7 @@ class RefsWriteSource {
   public:
     /** Reads a box, tightly packed. */
     using Read = std::function<bool(const uint64_t *start, const uint64_t *count, void *values)>;
-    /** Appends texts with a NUL after each. */
+    /** Appends strings with a NUL after each. */
     using ReadTexts = std::function<bool(std::string &texts)>;
 
     struct Array {

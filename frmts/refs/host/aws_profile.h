@@ -5,7 +5,7 @@
 
 #include "settings.h"
 
-/** Owned texts, or NULL where nothing says them. */
+/** Owned strings, or NULL where nothing says them. */
 typedef struct refs_aws_profile {
     char *access_key, *secret_key, *session_token;
     char *region, *endpoint;

@@ -85,7 +85,7 @@ void refs_host__set_rules(const refs_settings *settings, const char *location,
 
 /* -- options of libcurl ------------------------------------------------------------------------ */
 
-/* Texts that are handed on as they are. */
+/* Strings that are handed on as they are. */
 static const struct {
     const char *setting;
     CURLoption option;

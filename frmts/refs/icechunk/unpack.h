@@ -11,7 +11,7 @@ refs_status refs_icechunk__unpack(refs_bytes packed, size_t max_size, refs_buf *
 
 typedef struct refs_icechunk_dictionary refs_icechunk_dictionary;
 
-/** A dictionary for short texts; `bytes` may be empty, and need not outlive it. */
+/** A dictionary for short strings; `bytes` may be empty, and need not outlive it. */
 refs_status refs_icechunk__dictionary_open(refs_bytes bytes, refs_icechunk_dictionary **dictionary,
                                            refs_error *err);
 void refs_icechunk__dictionary_free(refs_icechunk_dictionary *dictionary);

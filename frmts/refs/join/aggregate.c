@@ -213,7 +213,7 @@ static refs_status describe(aggregating *at, const refs_joined *joined, describe
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-/* Texts of one length become texts with a NUL behind each. */
+/* Strings of one length become strings with a NUL behind each. */
 static refs_status append_texts(const refs_dtype *dtype, refs_str values, refs_buf *texts,
                                 refs_error *err) {
     for (size_t begin = 0; begin + dtype->size <= values.size; begin += dtype->size) {

@@ -19,7 +19,7 @@ typedef struct reader {
     size_t n_values, value_capacity;
 } reader;
 
-/* -- texts ------------------------------------------------------------------------------------- */
+/* -- strings ----------------------------------------------------------------------------------- */
 
 static refs_status number_text(reader *in, refs_str text, uint32_t *id, refs_error *err) {
     return refs_intern_add(in->texts, text, id, err);

@@ -115,7 +115,7 @@ static refs_status copy_member(refs_join *join, refs_join_member *member,
 refs_status refs_join__copy(refs_join *join, const refs_join_sink *sink, refs_error *err) {
     if (join->n_members > 1)
         return refs_fail(err, REFS_INVALID,
-                         "%zu parts are to be joined: along which dimension has to be said",
+                         "%zu parts, and no dimension to join them along: name one",
                          join->n_members);
     return copy_member(join, &join->members[0], sink, err);
 }

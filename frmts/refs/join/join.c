@@ -93,7 +93,7 @@ refs_join_array *refs_join__find(const refs_join_member *member, uint32_t path) 
 
 /* -- adding ------------------------------------------------------------------------------------ */
 
-/* Texts that a part was read with, as those of the join. */
+/* Strings that a part was read with, as those of the join. */
 typedef struct translation {
     refs_join *join;
     const refs_intern *from;
@@ -236,8 +236,8 @@ refs_status refs_join_aggregate(refs_join *join, refs_master *master, refs_error
     join->is_aggregated = true;
     if (join->n_dims == 0)
         return refs_fail(err, REFS_INVALID,
-                         "along which dimension the parts of an aggregation follow each other has "
-                         "to be said");
+                         "name the dimension along which the parts of an aggregation follow each "
+                         "other");
     refs_status status = plan_parts(join, &plan, err);
     if (status == REFS_OK) status = refs_join__aggregate(join, &plan, master, err);
     refs_join__plan_clear(&plan);

@@ -14,7 +14,7 @@ extern "C" {
 
 /** Tells a master (cfa.h), which is open, of an aggregation whose fragments are the parts: files,
  * or sets. Coordinates, and what has few values, are put into it. REFS_UNSUPPORTED where parts are
- * no boxes of one grid. */
+ * not boxes of one grid. */
 refs_status refs_join_aggregate(refs_join *join, refs_master *master, refs_error *err);
 
 #ifdef __cplusplus

@@ -105,7 +105,7 @@ typedef struct refs_join_member {
     size_t n_documents, document_capacity;
     uint64_t *numbers; /**< that lists of arrays are in */
     refs_join_axis axes[REFS_JOIN_MAX_DIMS];
-    uint32_t *urls; /**< of the numbers in streams: texts of the join */
+    uint32_t *urls; /**< of the numbers in streams: strings of the join */
     size_t n_urls;
     refs_buf streams;
 } refs_join_member;
@@ -141,7 +141,7 @@ typedef struct refs_pattern_value {
 refs_status refs_join__match(const refs_join *join, const char *name,
                              refs_pattern_value values[REFS_JOIN_MAX_DIMS], refs_error *err);
 
-/** What is in a part. Texts of the member are numbered by `texts`. */
+/** What is in a part. Strings of the member are numbered by `texts`. */
 refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_join_member *member,
                             refs_intern *texts, refs_error *err);
 void refs_join__member_clear(refs_join_member *member);
@@ -383,8 +383,8 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
 void refs_join__joined_clear(refs_joined *joined);
 
 /** Where parts do not have the array, a note tells, and what stands there becomes a fill value that
- * is no value. REFS_UNSUPPORTED for arrays that cannot have one. `*splits`: it is fragments, or has
- * to be. */
+ * is not a value. REFS_UNSUPPORTED for arrays that cannot have one. `*splits`: it is fragments, or
+ * has to be. */
 refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
                                   bool *splits, refs_error *err);
 

@@ -199,7 +199,7 @@ static refs_status collect(line_steps *all, refs_error *err) {
     return check_packing(all, err);
 }
 
-/* Texts move when others are added: what was collected before is collected again. */
+/* Strings move when others are added: what was collected before is collected again. */
 static refs_status same_units(line_steps *all, refs_join_line *line, refs_error *err) {
     refs_join *join = all->join;
     size_t earliest;

@@ -54,7 +54,7 @@ bool refs_join__is_part_of(const refs_array_meta *container, const char *path) {
 
 /* -- documents --------------------------------------------------------------------------------- */
 
-/* What is written for one array; texts are made in `text` and `key`. */
+/* What is written for one array; strings are made in `text` and `key`. */
 typedef struct output {
     refs_join *join;
     const refs_joined *joined;

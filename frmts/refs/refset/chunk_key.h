@@ -21,7 +21,7 @@ typedef struct refs_chunk_key {
     uint64_t index[REFS_CHUNK_MAX_RANK];
 } refs_chunk_key;
 
-/** False where `key` is no key of a chunk. */
+/** False where `key` is not a key of a chunk. */
 bool refs_refset__chunk_key_split(refs_str key, refs_chunk_key *split);
 
 /** As above for a key known to begin with `prefix`, a prefix that a split gave before: true where

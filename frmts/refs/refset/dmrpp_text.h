@@ -1,4 +1,4 @@
-/* dmrpp_text.h -- what the texts of a DMR++ mean: lists of numbers, values of attributes, fill
+/* dmrpp_text.h -- what the strings of a DMR++ mean: lists of numbers, values of attributes, fill
  * values. */
 #ifndef REFS_REFSET_DMRPP_TEXT_H
 #define REFS_REFSET_DMRPP_TEXT_H
@@ -30,7 +30,7 @@ bool refs_refset__dmrpp_number(refs_str text, const char *quote, refs_buf *json)
 refs_status refs_refset__dmrpp_value(const refs_dmrpp_type *type, refs_str text, refs_buf *json,
                                      refs_error *err);
 
-/** What is known of the fill value of an array. Texts are borrowed; empty: not said. */
+/** What is known of the fill value of an array. Strings are borrowed; empty: not said. */
 typedef struct refs_dmrpp_fill {
     char kind;          /**< as in refs_dmrpp_type */
     size_t size;        /**< of an element */

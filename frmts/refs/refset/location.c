@@ -11,7 +11,7 @@ static const char *const local[] = {"vsimem/", "vsistdin/", "vsistdin?"};
 /* File systems over another file, whose name follows. */
 static const char *const wrappers[] = {"vsizip/", "vsitar/", "vsigzip/", "vsi7z/", "vsirar/"};
 
-/* Beginnings of remote locations that are no names of GDAL. */
+/* Beginnings of remote locations that are not names of GDAL. */
 static const char *const schemes[] = {"http://", "https://", "ftp://"};
 
 static refs_str drop(refs_str text, size_t size) {

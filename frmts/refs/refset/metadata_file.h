@@ -23,7 +23,7 @@ typedef struct refs_candidate {
     char *location;                /**< of the file to be read; owned */
     unsigned format;               /**< REPOSITORY */
     char *folder;                  /**< REPOSITORY; owned */
-    refs_icechunk_version version; /**< REPOSITORY; texts as in what it was made of */
+    refs_icechunk_version version; /**< REPOSITORY; strings as in what it was made of */
 } refs_candidate;
 
 /** The most candidates for one name. */

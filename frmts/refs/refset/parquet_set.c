@@ -64,9 +64,9 @@ static refs_status read_document(refs_parquet_set *set, const refs_json *documen
         return refs_fail(err, REFS_INVALID, "it has no object \"metadata\"");
     if (size == NULL)
         return refs_fail(err, REFS_INVALID,
-                         "it has no \"record_size\": this is plain Zarr, no set of references");
+                         "it has no \"record_size\": this is plain Zarr, not a set of references");
     if (!refs_json_u64(size, &set->record_size) || set->record_size == 0)
-        return refs_fail(err, REFS_INVALID, "\"record_size\" is \"%.*s\", no positive integer",
+        return refs_fail(err, REFS_INVALID, "\"record_size\" is \"%.*s\", not a positive integer",
                          REFS_STR_ARG(refs_json_text(size)));
     for (size_t i = 0; i < refs_json_size(metadata); i++)
         REFS_TRY(add_metadata(set, refs_json_name_at(metadata, i), refs_json_at(metadata, i),

@@ -1,5 +1,5 @@
-/* ref_strings.h -- the texts of a reference in a block of its own: a fetch then holds some hundred
- * bytes for each, not what they were read from. */
+/* ref_strings.h -- the strings of a reference in a block of its own: a fetch then holds some
+ * hundred bytes for each, not what they were read from. */
 #ifndef REFS_REFSET_REF_STRINGS_H
 #define REFS_REFSET_REF_STRINGS_H
 

@@ -31,7 +31,8 @@ typedef struct refs_chunk_source {
     /** Distinct locations that were found so far. */
     uint32_t (*n_locations)(void *self);
     void (*free)(void *self);
-    /** As refs_set_find, for keys that are no chunks' to look at: "t2m/c". NULL: there are none. */
+    /** As refs_set_find, for keys that are not chunks' to look at: "t2m/c". NULL: there are none.
+     */
     refs_status (*find_scalar)(void *self, refs_str key, refs_ref *ref, refs_error *err);
     /** As refs_set_each_version; NULL: there are none. */
     refs_status (*each_version)(void *self, const refs_set_version_visitor *visitor,
@@ -48,7 +49,7 @@ struct refs_set {
     char *document; /* that it was opened by, or NULL */
     uint64_t size;
 
-    refs_intern names; /**< keys that are no chunk's, or whose numbers are too large */
+    refs_intern names; /**< keys that are not chunk's, or whose numbers are too large */
     refs_entry *named; /**< one for each */
     size_t named_capacity;
 

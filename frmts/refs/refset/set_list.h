@@ -14,7 +14,7 @@ typedef enum refs_set_layout {
     REFS_LAYOUT_DICTIONARY /**< an object whose members are sets */
 } refs_set_layout;
 
-/** Reads as much of a document as tells its layout. REFS_INVALID where it is no set at all. */
+/** Reads as much of a document as tells its layout. REFS_INVALID where it is not a set at all. */
 refs_status refs_refset__layout(refs_json_reader *reader, refs_set_layout *layout, refs_error *err);
 
 /** From the beginning of the document, moves into the object that is set number `index`; -1 means

@@ -11,7 +11,7 @@ typedef struct refs_named_version {
                                         name, or "." */
     bool is_said;                  /**< the name says one … */
     bool is_certain;               /**< … which cannot be a part of the folder's own name */
-    refs_icechunk_version version; /**< its texts are in `text` */
+    refs_icechunk_version version; /**< its strings are in `text` */
     char *text;
 } refs_named_version;
 
@@ -22,7 +22,7 @@ void refs_refset__version_clear(refs_named_version *named);
 /** Whether options ask for a state. */
 bool refs_refset__version_is_said(const refs_set_version *version);
 
-/** Sets *version to what the name or the options ask for, which both may not. Its texts are those
+/** Sets *version to what the name or the options ask for, which both may not. Its strings are those
  * of the arguments. */
 refs_status refs_refset__version_choose(const refs_named_version *named,
                                         const refs_set_version *options,

@@ -12,7 +12,7 @@
 #include "refs/intern.h"
 
 /* Where a file that begins with a header of its own may have its first message, and how many bytes
- * that are no message are looked through. */
+ * that are not a message are looked through. */
 #define SNIFFED_BYTES (4 * REFS_KIB)
 #define MAX_GAP_BYTES (1 * REFS_MIB)
 #define WINDOW_BYTES  (64 * REFS_KIB)
@@ -214,7 +214,7 @@ static refs_status use_sidecar(grib *self, uint64_t *at, refs_error *err) {
     return status == REFS_NOT_FOUND ? REFS_OK : status;
 }
 
-/* Where a look costs nothing, or one brings all, there is no use for a sidecar. */
+/* Where a look costs nothing, or one reads all, there is no use for a sidecar. */
 static refs_status list_messages(grib *self, refs_error *err) {
     refs_source_range first;
     REFS_TRY(next_message(self->source, 0, &first, err));
@@ -618,7 +618,7 @@ static json_t *describe(const grib *self, const grib_field *field, const grib_na
     return attributes;
 }
 
-/* What CF's attribute "coordinates" names: all that are no dimensions. */
+/* What CF's attribute "coordinates" names: all that are not dimensions. */
 static json_t *list_coordinates(const value_axis *axes, const char *valid_time,
                                 const grid_names *grid) {
     char text[N_KINDS * 64 + 3 * 64 + 16] = "";

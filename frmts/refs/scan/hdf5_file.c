@@ -115,7 +115,7 @@ refs_status refs_hdf5__want(refs_hdf5_file *file, refs_source_range *ranges, siz
 
 /* -- rounds ------------------------------------------------------------------------------------ */
 
-/* Structures are no deeper in each other than that. */
+/* Structures are not deeper in each other than that. */
 #define MAX_ROUNDS 24
 
 void refs_hdf5__file_clear(refs_hdf5_file *file) {

@@ -14,7 +14,7 @@ enum { ABSENT = 0, DIMENSIONS = 10, VARIABLES = 11, ATTRIBUTES = 12 };
 
 enum { CHAR = 2, N_TYPES = 12 };
 
-/* Longer names are no names. */
+/* Longer names are not names. */
 #define MAX_NAME_BYTES (64 * REFS_KIB)
 
 /* More are only taken where the file has as many. */

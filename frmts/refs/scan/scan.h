@@ -97,7 +97,7 @@ uint32_t refs_scan_n_locations(const refs_scan *scan);
 typedef struct refs_scan_stats {
     uint64_t reads;          /**< of the vfs; those that are asked for together count one each */
     uint64_t rounds;         /**< of these: those that are asked for together are one */
-    uint64_t bytes;          /**< that these brought */
+    uint64_t bytes;          /**< that these returned */
     uint64_t indexed_chunks; /**< of arrays whose index was read */
     uint64_t microseconds;   /**< that it took, waiting included */
 } refs_scan_stats;

@@ -87,7 +87,7 @@ refs_status refs_source_beginning(const refs_source *source, refs_buf *bytes, re
 typedef struct refs_source_costs {
     uint64_t reads;
     uint64_t rounds; /**< of these: those that were asked for together are one */
-    uint64_t bytes;  /**< that they brought */
+    uint64_t bytes;  /**< that they returned */
 } refs_source_costs;
 
 refs_source_costs refs_source_costs_of(const refs_source *source);

@@ -112,7 +112,7 @@ static refs_status make_compressor(const tiff *self, const tiff_image *image, js
     return REFS_OK;
 }
 
-/* Numbers of bits that are no element's, as tifffile's codec has it: a row begins with a byte. */
+/* Numbers of bits that are not element's, as tifffile's codec has it: a row begins with a byte. */
 static json_t *unpack_filter(const tiff_image *image, const char *dtype) {
     uint64_t n = image->chunk[1] * (image->is_planar ? 1 : image->samples);
     return json_pack("{s:s, s:s, s:I, s:I}", "id", "imagecodecs_packints", "dtype", dtype,

@@ -21,7 +21,7 @@ typedef struct sources {
     atomic_bool are_read;
     refs_intern urls;
     refs_expected *recorded; /* one for each URL */
-    uint32_t *etags;         /* texts, likewise */
+    uint32_t *etags;         /* strings, likewise */
     size_t recorded_capacity, etag_capacity;
     refs_intern texts;
 } sources;
@@ -82,7 +82,7 @@ static refs_status keep_source(void *user, const refs_source_state *state, refs_
     return refs_intern_add(&all->texts, state->etag, &all->etags[id], err);
 }
 
-/* Texts move while others are added. */
+/* Strings move while others are added. */
 static refs_status read_sources(const refs_store *store, refs_error *err) {
     sources *all = store->sources;
     const refs_source_visitor visitor = {keep_source, all};

@@ -66,7 +66,7 @@ static refs_status divide_floats(double a, double b, double *quotient, double *r
     return REFS_OK;
 }
 
-/* -- strings ----------------------------------------------------------------------------------- */
+/* -- strings --------------------------------------------------------------------------------- */
 
 static refs_status join(refs_str a, refs_str b, refs_template_scratch *scratch, refs_value *result,
                         refs_error *err) {

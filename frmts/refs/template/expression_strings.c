@@ -372,7 +372,7 @@ static refs_status join_by(const refs_binding *args, size_t n, refs_template_scr
 
 /* -- widths ------------------------------------------------------------------------------------ */
 
-/* How a text is brought to a width: what fills, and on which side of the text. */
+/* How a string is padded to a width: what fills, and on which side of the string. */
 typedef struct padding {
     size_t width;
     char fill;

@@ -7,7 +7,8 @@
 
 const tool_option tool_options[] = {
     {'o', false, "output", "NAME",
-     "what is written: a set is NAME.json, NAME.json.zst, NAME.json.gz, NAME.parq, or NAME.nc for an "
+     "what is written: a set is NAME.json, NAME.json.zst, NAME.json.gz, NAME.parq, or NAME.nc for "
+     "an "
      "aggregation of the sources (CF-1.13)"},
     {'a', false, "along", "DIM",
      "join along this dimension; may be given several times. Without, along those whose "
@@ -236,6 +237,6 @@ bool tool_read_arguments(const tool_verb *verb, int argc, char **argv, tool_argu
 bool tool_number(const char *text, const char *option, uint64_t otherwise, uint64_t *number) {
     *number = otherwise;
     if (text == NULL || refs_str_to_u64(refs_str_from(text), number)) return true;
-    fprintf(stderr, "refs: --%s is \"%s\", no whole number\n", option, text);
+    fprintf(stderr, "refs: --%s is \"%s\", not a whole number\n", option, text);
     return false;
 }

@@ -8,7 +8,7 @@
 /* Decoded chunks that are kept while boxes are read. */
 #define CACHE_BYTES (256 * REFS_MIB)
 
-/* Texts of one array. */
+/* Strings of one array. */
 #define MAX_TEXTS 100000000
 
 /* -- what is called back ----------------------------------------------------------------------- */

@@ -229,8 +229,8 @@ static refs_status add_sources(build *all, refs_error *err) {
 static refs_status fail_no_dim(refs_error *err) {
     return refs_fail(err, REFS_INVALID,
                      "the coordinates of the first and the last source are the same: say along "
-                     "which dimension they are to be joined (--along), and, where that is said by "
-                     "their names, how (--pattern)");
+                     "which dimension they are to be joined (--along), and, where their names say "
+                     "that, how (--pattern)");
 }
 
 /* The first source from number *at on, by steps of `by`, that can be read; others are left out

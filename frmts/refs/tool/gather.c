@@ -800,7 +800,7 @@ static refs_status write_texts(gathering *all, refs_master *master, size_t p, si
         size_t k;
         const axis *along = find_axis(all, array->variable.dims[d], &of, &k);
         if (along != NULL && along->n > 1)
-            return refs_fail(err, REFS_UNSUPPORTED, "%s: texts along %s, which is split",
+            return refs_fail(err, REFS_UNSUPPORTED, "%s: strings along %s, which is split",
                              array->variable.path, array->variable.dims[d]);
     }
     refs_status status = source->read_texts(source->self, i, &texts, err);

@@ -1,4 +1,4 @@
-/* output.c -- what may be written over: whatever is no source, and no data but a master. */
+/* output.c -- what may be written over: whatever is neither a source nor data, and masters. */
 #include <string.h>
 #include <sys/stat.h>
 

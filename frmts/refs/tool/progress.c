@@ -20,11 +20,11 @@ void tool_progress_begin(tool_progress *progress, size_t n, bool is_quiet) {
 
 void tool_progress_step(tool_progress *progress) {
     progress->done++;
-    int64_t now = now_ms(), spent = now - progress->begin_ms;
+    int64_t now = now_ms(), elapsed = now - progress->begin_ms;
     if (!progress->is_on || (now - progress->shown_ms < BETWEEN_MS && progress->done < progress->n))
         return;
     progress->shown_ms = now;
-    double rate = spent > 0 ? (double)progress->done * 1000 / (double)spent : 0;
+    double rate = elapsed > 0 ? (double)progress->done * 1000 / (double)elapsed : 0;
     double left = rate > 0 ? (double)(progress->n - progress->done) / rate : 0;
     fprintf(stderr, "\r%zu of %zu sources, %.0f a second, %.0f s left   ", progress->done,
             progress->n, rate, left);

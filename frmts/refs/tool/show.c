@@ -54,7 +54,7 @@ static refs_status count(const tool_set *set, const refs_array_meta *array, tota
     return status;
 }
 
-/* -- texts ------------------------------------------------------------------------------------- */
+/* -- strings ----------------------------------------------------------------------------------- */
 
 static void print_bytes(uint64_t bytes) {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};

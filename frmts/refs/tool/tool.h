@@ -21,7 +21,7 @@ typedef enum tool_exit {
 /* -- arguments.c, help.c ------------------------------------------------------------------------
  */
 
-/** Texts in the order in which they were given; owned by the command line. */
+/** Strings in the order in which they were given; owned by the command line. */
 typedef struct tool_list {
     const char **items; /**< NULL-ended */
     size_t n, capacity;
@@ -155,7 +155,7 @@ void tool_names_clear(tool_names *names);
 /** Whether a local file is the master of aggregations. */
 bool tool_is_master(const char *name);
 
-/** REFS_INVALID where `output` is one of the sources, or a data file that is no master. */
+/** REFS_INVALID where `output` is one of the sources, or a data file that is not a master. */
 refs_status tool_check_output(const char *output, const tool_names *sources, refs_error *err);
 
 /* -- sending.c ------------------------------------------------------------------------------------

@@ -217,7 +217,7 @@ refs_status refs_write__output_append(refs_output *output, const void *data, siz
 
 refs_status refs_write__output_finish(refs_output *output, refs_error *err) {
     refs_status status = flush(output, true, err);
-    /* Where a file cannot be synchronised, EINVAL, it is no file on a disk. */
+    /* Where a file cannot be synchronised, EINVAL, it is not a file on a disk. */
     bool syncs = output->sync == REFS_WRITE_SYNCED;
     if (status == REFS_OK && syncs && fsync(output->descriptor) != 0 && errno != EINVAL)
         status = fail_errno(output->path, err);

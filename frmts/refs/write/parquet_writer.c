@@ -131,7 +131,7 @@ static refs_status write_record(parquet_writer *parquet, refs_error *err) {
     return REFS_OK;
 }
 
-/* A name that is no path inside of the set would be written elsewhere. */
+/* A name that is not a path inside of the set would be written elsewhere. */
 static bool is_inside(refs_str prefix) {
     if (prefix.size == 0 || prefix.data[0] == '/') return false;
     for (size_t begin = 0; begin < prefix.size;) {

@@ -31,7 +31,7 @@ void refs_thrift_text(refs_thrift_writer *writer, int id, const char *text);
 void refs_thrift_begin(refs_thrift_writer *writer, int id); /**< a struct, until _end */
 void refs_thrift_list(refs_thrift_writer *writer, int id, refs_thrift_type type, size_t n);
 
-/** Items of a list: structs until _end, numbers, texts. */
+/** Items of a list: structs until _end, numbers, strings. */
 void refs_thrift_item(refs_thrift_writer *writer);
 void refs_thrift_item_i32(refs_thrift_writer *writer, int32_t value);
 void refs_thrift_item_text(refs_thrift_writer *writer, const char *text);

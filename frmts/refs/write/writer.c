@@ -36,7 +36,7 @@ refs_status refs_writer_check_name(const char *path, refs_error *err) {
         refs_str_ends(name, ".json") || refs_str_find(last, '.') == SIZE_MAX)
         return REFS_OK;
     return refs_fail(err, REFS_INVALID,
-                     "%s: is no name of a set: these end in .json, .json.gz, .json.zst or .parq "
+                     "%s: is not the name of a set: these end in .json, .json.gz, .json.zst or .parq "
                      "(.parquet, or a slash), a folder of Parquet files",
                      path);
 }
@@ -45,7 +45,7 @@ static refs_status check_options(const refs_writer_options *options, refs_error 
     const bool is_parquet = options->format == REFS_WRITE_PARQUET;
     if (options->version > 1)
         return refs_fail(err, REFS_INVALID,
-                         "there is no version %u of reference sets, only 0 and 1",
+                         "version %u of reference sets does not exist: write 0 or 1",
                          options->version);
     if (options->record_size == 0 || options->record_size > UINT32_MAX / 2)
         return refs_fail(err, REFS_INVALID, "record files cannot have %llu rows",
@@ -99,7 +99,7 @@ void refs_writer_free(refs_writer *writer) {
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-/* JSON and the texts of Parquet are UTF-8: what is not would make the whole set unreadable. */
+/* JSON and the strings of Parquet are UTF-8: what is not would make the whole set unreadable. */
 static refs_status check_name(refs_str name, refs_error *err) {
     if (refs_utf8_is_valid(name)) return REFS_OK;
     return refs_fail(err, REFS_UNSUPPORTED,

@@ -47,7 +47,7 @@ static bool path_is_sane(refs_str path) {
            refs_str_find(path, '\0') == SIZE_MAX;
 }
 
-/* Splits "forecast/t2m/.zarray"; false where that is no metadata key. */
+/* Splits "forecast/t2m/.zarray"; false where that is not a metadata key. */
 static bool split_key(refs_str key, refs_str *path, refs_document_kind *kind) {
     size_t slash = refs_str_find_last(key, '/');
     refs_str name = slash == SIZE_MAX ? key : refs_str_part(key, slash + 1, key.size);

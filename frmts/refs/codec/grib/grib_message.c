@@ -26,7 +26,7 @@ static void set_scales(refs_grib_message *message, unsigned binary, unsigned dec
 }
 
 static refs_status damaged(const char *what, refs_error *err) {
-    return refs_fail(err, REFS_CORRUPT, "the message has no whole %s", what);
+    return refs_fail(err, REFS_CORRUPT, "%s of the message is missing or cut short", what);
 }
 
 static bool has_end(refs_bytes message) {

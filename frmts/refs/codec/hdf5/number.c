@@ -44,7 +44,7 @@ static refs_status read_places(const refs_json *config, refs_bit_number *stored,
         uint64_t value;
         if (i > 0 && members[i].is_float != (stored->kind == REFS_BIT_FLOAT)) continue;
         if (!refs_json_u64(refs_json_get(config, members[i].name), &value) || value > UINT32_MAX)
-            return refs_fail(err, REFS_INVALID, "%s is missing or no number", members[i].name);
+            return refs_fail(err, REFS_INVALID, "%s is missing or not a number", members[i].name);
         *members[i].value = (uint32_t)value;
     }
     if (stored->size > 0 && refs_bit_number_is_readable(stored)) return REFS_OK;

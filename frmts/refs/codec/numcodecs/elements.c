@@ -56,7 +56,7 @@ static refs_status add_element(refs_element_writer *writer, size_t size, uint8_t
     return refs_codec__output_add(writer->output, size, at, err);
 }
 
-/* -- strings ----------------------------------------------------------------------------------- */
+/* -- strings --------------------------------------------------------------------------------- */
 
 static refs_status put_object(refs_element_writer *writer, refs_str text, refs_error *err) {
     uint8_t *at;
