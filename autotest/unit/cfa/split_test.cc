@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+extern "C" {
 #include "writing.h"
+}
 
 namespace {
 
