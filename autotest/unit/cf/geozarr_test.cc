@@ -111,7 +111,55 @@ TEST_F(GeoZarr, DimensionsThatAreNamedAreTheRaster) {
 
 TEST_F(GeoZarr, DimensionsTheOtherWayAroundTurnTheTransform) {
     describe(both + R"("spatial:dimensions":["x","y"],)" + transform);
-    EXPECT_EQ(set.geotransform(), Values({900, -20, 0, 500, 0, 10}));
+    EXPECT_EQ(set.geotransform(), Values({500, 0, 10, 900, -20, 0}));
+    Dataset stored;
+    stored.array("v", {{"x", "band", "y"}, {5, 2, 4}, both + dims + transform});
+    stored.describe("v");
+    EXPECT_EQ(stored.description.y_dim, 0u);
+    EXPECT_EQ(stored.description.x_dim, 2u);
+    EXPECT_EQ(stored.geotransform(), Values({500, 0, 10, 900, -20, 0}));
+    Dataset boxed;
+    boxed.array("v", {{"x", "y"}, {5, 4}, both + dims + R"("spatial:bbox":[0,0,50,80])"});
+    boxed.describe("v");
+    EXPECT_EQ(boxed.geotransform(), Values({0, 0, 10, 80, -20, 0}));
+}
+
+TEST_F(GeoZarr, LayoutsSayWhereTheirLevelsLie) {
+    set.global(both + dims +
+               R"("multiscales":{"layout":[)"
+               R"({"asset":"0","spatial:shape":[4,6],"spatial:transform":[10,0,500,0,-20,900]},)"
+               R"({"asset":"1","spatial:transform":[20,0,500,0,-40,900]},)"
+               R"({"asset":"2","spatial:shape":[7,7],"spatial:transform":[40,0,500,0,-80,900]}]})");
+    for (const char *level : {"0", "1", "2"}) {
+        const uint64_t n = 4u >> std::stoi(level);
+        set.group(level, "");
+        set.array(std::string(level) + "/v", {{"y", "x"}, {n, n * 3 / 2}});
+    }
+    set.describe("0/v");
+    EXPECT_EQ(set.geotransform(), Values({500, 10, 0, 900, 0, -20}));
+    EXPECT_FALSE(set.description.flip_y);
+    set.describe("1/v");
+    EXPECT_EQ(set.geotransform(), Values({500, 20, 0, 900, 0, -40}));
+    set.describe("2/v");
+    EXPECT_EQ(set.geotransform(), Values()) << "is of another shape";
+    EXPECT_FALSE(set.description.flip_y);
+}
+
+TEST_F(GeoZarr, TheBoxOfAGroupIsThatOfItsLevels) {
+    set.global(both + dims + transform +
+               R"(,"spatial:bbox":[0,0,60,40],)"
+               R"("multiscales":{"layout":[{"asset":"full"},{"asset":"half"}]})");
+    set.group("half", "");
+    set.group("other", "");
+    set.array("full", {{"y", "x"}, {4, 6}});
+    set.array("half/full", {{"y", "x"}, {2, 3}});
+    set.array("other/full", {{"y", "x"}, {4, 6}});
+    set.describe("full");
+    EXPECT_EQ(set.geotransform(), Values({0, 10, 0, 40, 0, -10}));
+    set.describe("half/full");
+    EXPECT_EQ(set.geotransform(), Values({0, 20, 0, 40, 0, -20}));
+    set.describe("other/full");
+    EXPECT_EQ(set.geotransform(), Values());
 }
 
 TEST_F(GeoZarr, WhatIsNoTransformIsNone) {

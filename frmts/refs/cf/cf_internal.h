@@ -79,6 +79,10 @@ void refs_cf__choose_own_view(const refs_cf__input *input, refs_cf_description *
 const refs_array_meta *refs_cf__full_resolution(const refs_hierarchy *hierarchy,
                                                 const refs_array_meta *array);
 
+/** What the attribute `multiscales` of a group lists for `array` or a group with it; NULL where it
+ * lists neither. */
+const refs_json *refs_cf__level_of(const refs_group_meta *group, const refs_array_meta *array);
+
 /* -- overview.c -------------------------------------------------------------------------------- */
 
 /** Shows the rows of a level in the order in which those of `full`, described by `whole`, are shown

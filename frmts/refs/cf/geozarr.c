@@ -1,9 +1,8 @@
 /* geozarr.c -- the Zarr conventions "proj:" and "spatial:", as GDAL's Zarr driver reads them.
  *
  * Source: github.com/zarr-experimental/geo-proj and github.com/zarr-conventions/spatial, both
- * version
- * 1. An array or a group that follows one lists its UUID; what a group says holds for the arrays
- * below it that say nothing. Both win over CF.
+ * version 1. An array or a group that follows one lists its UUID; what a group says holds for the
+ * arrays below it that say nothing. Both win over CF.
  */
 #include "cf_internal.h"
 
@@ -23,13 +22,17 @@ static bool follows(const refs_json *attributes, const char *uuid) {
 }
 
 /* The attributes of the array, or of the nearest group above it, that follow a convention; NULL
- * where none do. */
-static const refs_json *find_attributes(const refs_cf__input *input, const char *uuid) {
+ * where none do. *speaker becomes the group. */
+static const refs_json *find_attributes(const refs_cf__input *input, const char *uuid,
+                                        const refs_group_meta **speaker) {
     if (follows(input->array->attributes, uuid)) return input->array->attributes;
     refs_str path = refs_str_from(input->array->group);
     for (;;) {
         const refs_group_meta *group = refs_hierarchy_find_group(input->hierarchy, path);
-        if (group != NULL && follows(group->attributes, uuid)) return group->attributes;
+        if (group != NULL && follows(group->attributes, uuid)) {
+            *speaker = group;
+            return group->attributes;
+        }
         if (path.size == 0) return NULL;
         size_t slash = refs_str_find_last(path, '/');
         path.size = slash == SIZE_MAX ? 0 : slash;
@@ -86,7 +89,8 @@ static refs_status take_epsg(const refs_json *attributes, refs_cf_description *d
 
 static refs_status describe_crs(const refs_cf__input *input, refs_cf_description *description,
                                 refs_error *err) {
-    const refs_json *attributes = find_attributes(input, PROJ_UUID);
+    const refs_group_meta *group;
+    const refs_json *attributes = find_attributes(input, PROJ_UUID, &group);
     bool taken = false;
     if (attributes != NULL) {
         REFS_TRY(take_crs(refs_cf__text(attributes, "proj:code"), description, &taken, err));
@@ -117,36 +121,64 @@ static bool find_dims(const refs_array_meta *array, const refs_json *attributes,
     return *y != REFS_CF_NO_DIM && *x != REFS_CF_NO_DIM && *y != *x;
 }
 
-/* What a group says holds for arrays of the shape that it says. */
-static bool holds_for(const refs_cf__input *input, const refs_json *attributes, size_t y,
-                      size_t x) {
-    double shape[3];
-    if (attributes == input->array->attributes) return true;
-    return refs_cf__numbers(attributes, "spatial:shape", shape, 3) == 2 &&
-           shape[0] == (double)input->array->shape[y] && shape[1] == (double)input->array->shape[x];
+/* Where an array lies: what it says itself, or what a group above says of it. */
+typedef struct place_source {
+    const refs_json *attributes;
+    const refs_json *level; /* what the group's "multiscales" says of the array alone, or NULL */
+    size_t y, x;            /* dimensions of the array, as the convention counts rows and columns */
+    bool box_only;          /* of a list of levels, whose place is that of all of them */
+} place_source;
+
+/* What is said of the level wins. */
+static const refs_json *source_of(const place_source *source, const char *name) {
+    return refs_json_get(source->level, name) != NULL ? source->level : source->attributes;
 }
 
-static const refs_json *find_spatial(const refs_cf__input *input, size_t *y, size_t *x) {
-    const refs_json *attributes = find_attributes(input, SPATIAL_UUID);
-    bool is_it = attributes != NULL && find_dims(input->array, attributes, y, x) &&
-                 holds_for(input, attributes, *y, *x);
-    return is_it ? attributes : NULL;
+static bool has_shape(const refs_cf__input *input, const place_source *source) {
+    double shape[3];
+    return refs_cf__numbers(source_of(source, "spatial:shape"), "spatial:shape", shape, 3) == 2 &&
+           shape[0] == (double)input->array->shape[source->y] &&
+           shape[1] == (double)input->array->shape[source->x];
+}
+
+/* What a group says holds for arrays of the shape that it says, what it says of a level for that,
+ * and its box for all levels that it lists. */
+static bool holds_for(const refs_cf__input *input, place_source *source) {
+    if (source->attributes == input->array->attributes) return true;
+    bool is_told = refs_json_get(source->level, "spatial:transform") != NULL ||
+                   refs_json_get(source->level, "spatial:bbox") != NULL;
+    if (is_told && refs_json_get(source->level, "spatial:shape") == NULL) return true;
+    source->box_only = source->level != NULL && !is_told &&
+                       refs_json_get(source_of(source, "spatial:shape"), "spatial:shape") == NULL;
+    return source->box_only || has_shape(input, source);
+}
+
+static bool find_spatial(const refs_cf__input *input, place_source *source) {
+    const refs_group_meta *group = NULL;
+    *source = (place_source){.attributes = find_attributes(input, SPATIAL_UUID, &group)};
+    if (group != NULL) source->level = refs_cf__level_of(group, input->array);
+    return source->attributes != NULL &&
+           find_dims(input->array, source->attributes, &source->y, &source->x) &&
+           holds_for(input, source);
 }
 
 void refs_cf__choose_geozarr_view(const refs_cf__input *input, refs_cf_description *description) {
-    size_t y, x;
-    if (find_spatial(input, &y, &x) == NULL || y > x) return;
-    description->y_dim = y;
-    description->x_dim = x;
+    place_source source;
+    if (!find_spatial(input, &source)) return;
+    /* Dimensions the other way around are shown as they are stored. */
+    description->y_dim = source.y < source.x ? source.y : source.x;
+    description->x_dim = source.y < source.x ? source.x : source.y;
 }
 
 /* The order is that of a matrix: [a, b, c, d, e, f] makes x = a column + b row + c. */
-static bool read_transform(const refs_json *attributes, double transform[6]) {
+static bool read_transform(const place_source *source, double transform[6]) {
     static const size_t places[6] = {2, 0, 1, 5, 3, 4};
-    refs_str type = refs_cf__text(attributes, "spatial:transform_type");
+    refs_str type =
+        refs_cf__text(source_of(source, "spatial:transform_type"), "spatial:transform_type");
     double numbers[7];
-    if ((type.size > 0 && !refs_str_is(type, "affine")) ||
-        refs_cf__numbers(attributes, "spatial:transform", numbers, 7) != 6)
+    if (source->box_only || (type.size > 0 && !refs_str_is(type, "affine")) ||
+        refs_cf__numbers(source_of(source, "spatial:transform"), "spatial:transform", numbers, 7) !=
+            6)
         return false;
     for (size_t i = 0; i < 6; i++) {
         transform[i] = numbers[places[i]];
@@ -156,13 +188,13 @@ static bool read_transform(const refs_json *attributes, double transform[6]) {
 }
 
 /* A box around pixels, or around their centres; rows are taken to be north first. */
-static bool read_box(const refs_json *attributes, const refs_cf__input *input, bool is_node,
-                     const refs_cf_description *description, double transform[6]) {
+static bool read_box(const place_source *source, const refs_cf__input *input, bool is_node,
+                     double transform[6]) {
     double box[5];
-    uint64_t n_x = input->array->shape[description->x_dim];
-    uint64_t n_y = input->array->shape[description->y_dim];
-    if (refs_cf__numbers(attributes, "spatial:bbox", box, 5) != 4 || n_x < 1U + is_node ||
-        n_y < 1U + is_node)
+    uint64_t n_x = input->array->shape[source->x];
+    uint64_t n_y = input->array->shape[source->y];
+    if (refs_cf__numbers(source_of(source, "spatial:bbox"), "spatial:bbox", box, 5) != 4 ||
+        n_x < 1U + is_node || n_y < 1U + is_node)
         return false;
     const double made[6] = {box[0], (box[2] - box[0]) / (double)(n_x - is_node), 0, box[3],
                             0,      (box[1] - box[3]) / (double)(n_y - is_node)};
@@ -178,31 +210,28 @@ static void swap(double *a, double *b) {
     *b = kept;
 }
 
-/* Of dimensions the other way around, as the raster has them. */
-static void transpose(double transform[6]) {
-    swap(&transform[0], &transform[3]);
-    swap(&transform[1], &transform[5]);
-    swap(&transform[2], &transform[4]);
+/* Rows of the raster are columns of the convention: each still has its place. */
+static void exchange_rows_and_columns(double transform[6]) {
+    swap(&transform[1], &transform[2]);
+    swap(&transform[4], &transform[5]);
 }
 
 static refs_status describe_place(const refs_cf__input *input, refs_cf_description *description,
                                   refs_error *err) {
-    size_t y, x;
+    place_source source;
     double transform[6];
-    const refs_json *attributes = find_spatial(input, &y, &x);
-    if (attributes == NULL || description->x_dim == REFS_CF_NO_DIM ||
-        description->y_dim == REFS_CF_NO_DIM)
-        return REFS_OK;
-    bool is_node = refs_str_is(refs_cf__text(attributes, "spatial:registration"), "node");
-    bool is_transform = read_transform(attributes, transform);
-    bool may_be_box = !is_transform && !description->has_geotransform;
-    bool is_box = may_be_box && read_box(attributes, input, is_node, description, transform);
-    if (is_transform || is_box) {
+    if (!find_spatial(input, &source) || description->y_dim == REFS_CF_NO_DIM) return REFS_OK;
+    bool is_node = refs_str_is(
+        refs_cf__text(source_of(&source, "spatial:registration"), "spatial:registration"), "node");
+    bool is_placed =
+        read_transform(&source, transform) ||
+        (!description->has_geotransform && read_box(&source, input, is_node, transform));
+    if (is_placed) {
         if (is_node) { /* of centres: GDAL's is that of corners */
             transform[0] -= (transform[1] + transform[2]) / 2;
             transform[3] -= (transform[4] + transform[5]) / 2;
         }
-        if (is_transform && y > x) transpose(transform);
+        if (source.y > source.x) exchange_rows_and_columns(transform);
         memcpy(description->geotransform, transform, sizeof transform);
         description->has_geotransform = true;
         description->flip_y = false;

@@ -16,6 +16,11 @@ static const refs_json *multiscales_of(const refs_group_meta *group) {
                          : refs_json_get(refs_json_get(group->attributes, "ome"), "multiscales");
 }
 
+/* Longer lists are not rasters in several sizes. */
+static size_t at_most(size_t n) {
+    return n < REFS_CF_MAX_OVERVIEWS ? n : REFS_CF_MAX_OVERVIEWS;
+}
+
 /* List number `i` of levels in the attribute; NULL past the end. */
 static const refs_json *levels_of(const refs_json *multiscales, size_t i) {
     const refs_json *scale = refs_json_is_array(multiscales) ? refs_json_at(multiscales, i)
@@ -48,6 +53,22 @@ static bool leads_through(refs_str path, refs_str level, refs_str *rest) {
         return false;
     *rest = refs_str_view(path.data + level.size, path.size - level.size);
     return rest->size == 0 || rest->data[0] == '/';
+}
+
+const refs_json *refs_cf__level_of(const refs_group_meta *group, const refs_array_meta *array) {
+    const refs_json *multiscales = multiscales_of(group), *found = NULL, *levels;
+    refs_str path = path_below(group, array), rest;
+    size_t longest = 0;
+    for (size_t k = 0;
+         path.size > 0 && k < REFS_CF_MAX_OVERVIEWS && (levels = levels_of(multiscales, k)) != NULL;
+         k++)
+        for (size_t i = 0; i < at_most(refs_json_size(levels)); i++) {
+            refs_str level = level_path(levels, i);
+            if (level.size <= longest || !leads_through(path, level, &rest)) continue;
+            found = refs_json_at(levels, i);
+            longest = level.size;
+        }
+    return found;
 }
 
 /* -- the same raster at other levels ----------------------------------------------------------- */
@@ -102,11 +123,6 @@ static void add_sibling(siblings *found, const refs_array_meta *array) {
     bool is_new = array != NULL && array->status == REFS_OK;
     for (size_t i = 0; i < found->n; i++) is_new = is_new && found->arrays[i] != array;
     if (is_new && found->n < REFS_CF_MAX_OVERVIEWS) found->arrays[found->n++] = array;
-}
-
-/* Longer lists are not rasters in several sizes. */
-static size_t at_most(size_t n) {
-    return n < REFS_CF_MAX_OVERVIEWS ? n : REFS_CF_MAX_OVERVIEWS;
 }
 
 static void add_levels(siblings *found, const refs_group_meta *group, const refs_json *levels,
