@@ -1,5 +1,5 @@
 """Stores that GDAL's Zarr driver writes with the conventions "proj:", "spatial:" and "multiscales", from version
-3.13 on, as sets of their files: place, CRS and overviews are those that it reads of them.
+3.13 on, and with its own attribute "_CRS" and axes, as sets of their files: place, CRS and overviews are those that it reads of them.
 
 Skips without such a GDAL. REFS_PEERS names the root of another system that has one; that needs root.
 """
@@ -42,13 +42,17 @@ for name, (crs, place, items, n) in CASES.items():
         source.SetSpatialRef(reference)
     for key, value in items.items(): source.SetMetadataItem(key, value)
     for band in range(n): source.GetRasterBand(band + 1).WriteArray(np.arange(64 * 48).reshape(48, 64) + band)
-    path = f"{folder}/{name}.zarr"
-    options = ["FORMAT=ZARR_V3", "GEOREFERENCING_CONVENTION=SPATIAL_PROJ"]
-    gdal.GetDriverByName("Zarr").CreateCopy(path, source, options=options)
-    made = gdal.Open(f'ZARR:"{path}":/{name}')
-    reference = made.GetSpatialRef()
-    seen[name] = {"place": made.GetGeoTransform(can_return_null=True), "written": place,
-                  "crs": reference.ExportToWkt(["FORMAT=WKT2_2019"]) if reference else None}
+    for convention, suffix in (("SPATIAL_PROJ", ""), ("GDAL", "_axes")):
+        path = f"{folder}/{name}{suffix}.zarr"
+        if suffix and (not crs or name in ("turned", "bands")):
+            continue # has nothing that tells who wrote it, or no axes
+        options = [f"FORMAT=ZARR_V{2 if suffix and n == 1 else 3}", "GEOREFERENCING_CONVENTION=" + convention]
+        gdal.GetDriverByName("Zarr").CreateCopy(path, source, options=options)
+        made = gdal.Open(f'ZARR:"{path}":/{name}{suffix}')
+        reference = made.GetSpatialRef()
+        seen[name + suffix] = {"place": made.GetGeoTransform(can_return_null=True), "written": place,
+                               "nodata": made.GetRasterBand(1).GetNoDataValue(), "first": float(made.ReadAsArray().flat[0]),
+                               "crs": reference.ExportToWkt(["FORMAT=WKT2_2019"]) if reference else None}
 levels = gdal.OpenEx(f"{folder}/utm.zarr", gdal.OF_RASTER | gdal.OF_UPDATE)
 try:
     levels.BuildOverviews("NEAREST", [2, 4])
@@ -69,7 +73,7 @@ def set_of(folder, path):
         for name in files:
             file = os.path.join(base, name)
             key = os.path.relpath(file, path)
-            if name == "zarr.json":
+            if name in ("zarr.json", ".zarray", ".zattrs", ".zgroup"):
                 with open(file, encoding="utf-8") as document:
                     refs[key] = document.read()
             else:
@@ -94,7 +98,15 @@ def check(folder, name, expected):
     # Of nodes GDAL 3.13 writes the place of centres, and reads it as that of corners.
     place = expected["written"] if name == "node" else expected["place"]
     ours = found.GetGeoTransform(can_return_null=True)
+    rows = found.ReadAsArray()
     wrong = []
+    if ours and place and name.endswith("_axes") and ours[5] * place[5] < 0:  # turned, as rows from the south are
+        rows = rows[..., ::-1, :]
+        ours = (*ours[:3], ours[3] + found.RasterYSize * ours[5], ours[4], -ours[5])
+    if rows.flat[0] != expected["first"]:
+        wrong.append(f"begins with {rows.flat[0]}, not {expected['first']}")
+    if found.GetRasterBand(1).GetNoDataValue() != expected["nodata"] and name.endswith("_axes"):
+        wrong.append(f"has nodata {found.GetRasterBand(1).GetNoDataValue()}, not {expected['nodata']}")
     if (ours is None) != (place is None) or (ours and any(abs(a - b) > 1e-9 * max(1, abs(b)) for a, b in zip(ours, place))):
         wrong.append(f"lies at {ours}, not {place}")
     if not is_same(found.GetSpatialRef(), expected["crs"]):

@@ -442,4 +442,57 @@ TEST(Crs, IsNotAssumedForAxesThatAreMerelyCalledXAndY) {
     EXPECT_EQ(set.description.crs, nullptr);
 }
 
+/** An array of GDAL's Zarr driver, whose axes say nothing. */
+struct GdalZarr {
+    void describe(const std::string &forms, bool has_axes = true) {
+        if (has_axes) {
+            set.coordinate("Y", {35, 25, 15, 5}, "");
+            set.coordinate("X", {500, 510, 520, 530, 540}, "");
+        }
+        set.array("v", {{"Y", "X"}, {4, 5}, "\"_CRS\":{" + forms + "}", "<i2"});
+        set.describe();
+    }
+    Dataset set;
+};
+
+TEST(OfGdalsZarr, HasTheCrsInAnyOfItsForms) {
+    const std::string forms[] = {
+        R"("url":"http://www.opengis.net/def/crs/EPSG/0/32633")",
+        std::string(R"("wkt":"nonsense","projjson":{"type":"ProjectedCRS","name":"WGS 84 / UTM )") +
+            R"(zone 33N","base_crs":{"name":"WGS 84","datum":{"type":"GeodeticReferenceFrame",)" +
+            R"("name":"World Geodetic System 1984","ellipsoid":{"name":"WGS 84",)" +
+            R"("semi_major_axis":6378137,"inverse_flattening":298.257223563}},)" +
+            R"("coordinate_system":{"subtype":"ellipsoidal","axis":[{"name":"Lat",)" +
+            R"("abbreviation":"Lat","direction":"north","unit":"degree"},{"name":"Lon",)" +
+            R"("abbreviation":"Lon","direction":"east","unit":"degree"}]}},"conversion":{"name":)" +
+            R"("UTM zone 33N","method":{"name":"Transverse Mercator","id":{"authority":"EPSG",)" +
+            R"("code":9807}},"parameters":[]},"coordinate_system":{"subtype":"Cartesian","axis":[)" +
+            R"({"name":"E","abbreviation":"E","direction":"east","unit":"metre"},{"name":"N",)" +
+            R"("abbreviation":"N","direction":"north","unit":"metre"}]}})"};
+    for (const std::string &form : forms) {
+        GdalZarr one;
+        one.describe(form);
+        ASSERT_NE(one.set.description.crs, nullptr) << form;
+        EXPECT_NE(std::string(one.set.description.crs).find("UTM zone 33N"), std::string::npos);
+        EXPECT_EQ(one.set.geotransform(), Values({495, 10, 0, 40, 0, -10}));
+        EXPECT_FALSE(one.set.description.flip_y);
+        EXPECT_EQ(one.set.description.nodata_kind, REFS_CF_NODATA_NONE);
+    }
+}
+
+TEST(OfGdalsZarr, KeepsItsRowsWithoutAPlace) {
+    GdalZarr one;
+    one.describe(R"("url":"http://www.opengis.net/def/crs/EPSG/0/32633")", false);
+    EXPECT_FALSE(one.set.description.has_geotransform);
+    EXPECT_FALSE(one.set.description.flip_y);
+    EXPECT_NE(one.set.description.crs, nullptr);
+}
+
+TEST(OfGdalsZarr, IsNoneWithoutACrs) {
+    GdalZarr one;
+    one.describe("");
+    EXPECT_FALSE(one.set.description.has_geotransform);
+    EXPECT_TRUE(one.set.description.flip_y);
+}
+
 } // namespace

@@ -252,9 +252,10 @@ bool refs_cf__made_by_gdal(const refs_cf__input *input, const refs_array_meta *m
 }
 
 /* Whether rows are south first where no axis tells: so netCDF files are by custom, but not those
- * that GDAL wrote before it followed CF, which have WKT and GeoTransform. */
+ * that GDAL wrote before it followed CF, which have WKT and GeoTransform, and none that it wrote as
+ * Zarr. */
 static bool south_first_by_custom(const refs_cf__input *input, const refs_cf__frame *frame) {
-    if (frame->axes.transposed) return false;
+    if (frame->axes.transposed || refs_cf__gdal_crs(input->array) != NULL) return false;
     if (frame->mapping == NULL || !refs_cf__has_crs_text(frame->mapping->attributes)) return true;
     return made_by_cf_gdal(input->hierarchy) ||
            refs_json_get(frame->mapping->attributes, "GeoTransform") == NULL;

@@ -185,8 +185,13 @@ typedef struct refs_cf__frame {
     refs_cf__crs crs;
 } refs_cf__frame;
 
-/** Finds the CRS of a frame from its grid mapping, else from the array's attribute `crs`; the units
- * of the axes become those of a projected CRS. */
+/** The attribute `_CRS` that GDAL's Zarr driver writes, with "wkt", "url" or "projjson"; else NULL.
+ * Variables called like the dimensions of such arrays are their axes, whatever they say, and rows
+ * without any stay as they are stored. */
+const refs_json *refs_cf__gdal_crs(const refs_array_meta *array);
+
+/** Finds the CRS of a frame from `_CRS`, its grid mapping, or the array's attribute `crs`; the
+ * units of the axes become those of a projected CRS. */
 refs_status refs_cf__find_crs(const refs_cf__input *input, refs_cf__frame *frame, refs_error *err);
 
 /** Fills in the kind and the units of the CRS that `text` describes; kind stays NONE when PROJ does

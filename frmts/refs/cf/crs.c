@@ -127,7 +127,34 @@ static refs_status from_mapping(const refs_cf__input *input, refs_cf__frame *fra
     return REFS_OK;
 }
 
+/* -- GDAL's Zarr driver ------------------------------------------------------------------------ */
+
+const refs_json *refs_cf__gdal_crs(const refs_array_meta *array) {
+    const refs_json *crs = refs_json_get(array->attributes, "_CRS");
+    bool is_one = refs_json_get(crs, "wkt") != NULL || refs_json_get(crs, "url") != NULL ||
+                  refs_json_get(crs, "projjson") != NULL;
+    return is_one ? crs : NULL;
+}
+
+/* Three forms of the same, of which one is enough. */
+static refs_status from_gdal(const refs_json *forms, refs_cf__crs *crs, refs_error *err) {
+    const refs_json *projjson = refs_json_get(forms, "projjson");
+    REFS_TRY(try_text(refs_cf__text(forms, "wkt"), crs, err));
+    if (projjson != NULL && crs->kind == REFS_CF__CRS_NONE) {
+        refs_buf text = REFS_BUF_INIT;
+        refs_status status = refs_json_write(projjson, &text, err);
+        if (status == REFS_OK)
+            status = try_name(refs_str_view((const char *)text.data, text.size), crs, err);
+        refs_buf_clear(&text);
+        REFS_TRY(status);
+    }
+    return try_name(refs_cf__text(forms, "url"), crs, err);
+}
+
 refs_status refs_cf__find_crs(const refs_cf__input *input, refs_cf__frame *frame, refs_error *err) {
+    const refs_json *of_gdal = refs_cf__gdal_crs(input->array);
+    if (of_gdal != NULL) REFS_TRY(from_gdal(of_gdal, &frame->crs, err));
+    if (frame->crs.kind != REFS_CF__CRS_NONE) return REFS_OK;
     if (frame->mapping != NULL) return from_mapping(input, frame, err);
     refs_str named = without_blanks(refs_cf__text(input->array->attributes, "crs"));
     return names_crs(named) ? try_name(named, &frame->crs, err) : REFS_OK;

@@ -41,6 +41,7 @@ static bool has_axes_of_image(const refs_cf__input *input) {
 
 bool refs_cf__is_tiff(const refs_cf__input *input) {
     const refs_json *tags = group_attributes(input);
+    if (refs_cf__gdal_crs(input->array) != NULL) return false;
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
         if (refs_json_get(tags, signs[i]) != NULL) return true;
     return refs_json_get(tags, "Conventions") == NULL && has_axes_of_image(input);

@@ -44,7 +44,8 @@ static bool is_shown(refs_str name, const refs_json *value) {
     return !refs_str_is(name, "_ARRAY_DIMENSIONS") &&
            !refs_str_is(name, REFS_UNLIMITED_DIMENSIONS) && !refs_str_is(name, "tiff_colors") &&
            !refs_str_is(name, "tiff_gray") && !refs_str_is(name, "tiff_mask") &&
-           !refs_str_is(name, "tiff_samples") && refs_json_kind_of(value) != REFS_JSON_KIND_NULL;
+           !refs_str_is(name, "tiff_samples") && !refs_str_is(name, "_CRS") &&
+           refs_json_kind_of(value) != REFS_JSON_KIND_NULL;
 }
 
 refs_status refs_cf__add_attribute(refs_cf_items *items, refs_str prefix, refs_str name,

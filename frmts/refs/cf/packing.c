@@ -335,6 +335,7 @@ static void infer_nodata(const refs_cf__input *input, bool declared,
         set_double(description, &array->dtype, (double)NAN); /* which decoders put in its place */
     else if (!is_tiff && (array->has_fill ? has_number_fill(array) && fill_is_default(array)
                                           : refs_cf__has_named_dims(array) &&
+                                                refs_cf__gdal_crs(array) == NULL &&
                                                 !is_never_filled(input->hierarchy)))
         set_default(array, description);
 }
