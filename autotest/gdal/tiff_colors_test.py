@@ -76,6 +76,17 @@ class Samples(unittest.TestCase):
         write_tiff(path, *FILES[name])
         return path, write_set(path, os.path.basename(path))
 
+    def test_of_sparse_files_are_those_of_a_tile_that_is_there(self):
+        for interleave in ("PIXEL", "BAND"):
+            path = os.path.join(self.folder.name, interleave + ".tif")
+            tiff = gdal.GetDriverByName("GTiff").Create(path, COLUMNS, ROWS, 4, gdal.GDT_Byte, [
+                "TILED=YES", f"BLOCKXSIZE={TILE}", f"BLOCKYSIZE={TILE}", "SPARSE_OK=TRUE", "PHOTOMETRIC=RGB", "ALPHA=YES",
+                "INTERLEAVE=" + interleave])
+            for band in range(4):
+                tiff.GetRasterBand(band + 1).WriteArray(np.full((TILE, TILE), 200, "u1"), TILE, TILE)
+            tiff = None
+            self.assertEqual(looks(gdal.Open("REFS:" + path)), looks(gdal.Open(path)))
+
     def test_have_the_colours_and_masks_of_the_file(self):
         for name in FILES:
             with self.subTest(name):

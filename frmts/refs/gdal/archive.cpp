@@ -395,32 +395,63 @@ refs_status RefsArchive::readTexts(void *self, const refs_array_meta *meta, refs
                             : error->status;
 }
 
+namespace {
+
+/** Chunks that are looked at to find the file of one: sparse files leave out any, the first above
+ * all. */
+constexpr uint64_t maxChunksLookedAt = 65536;
+
+/** The next chunk in the order of rows; false behind the last one. */
+bool moveOn(const refs_array_meta *meta, std::array<uint64_t, REFS_MAX_RANK> &chunk) {
+    for (size_t dim = meta->rank; dim-- > 0;) {
+        if (++chunk[dim] < refs_array_meta_n_chunks(meta, dim)) return true;
+        chunk[dim] = 0;
+    }
+    return false;
+}
+
+} // namespace
+
+refs_status RefsArchive::findChunk(const refs_array_meta *meta, refs_ref &ref,
+                                   refs_error *error) const {
+    std::array<uint64_t, REFS_MAX_RANK> chunk{};
+    for (uint64_t n = 0; n < maxChunksLookedAt; n++) {
+        RefsBuffer key;
+        REFS_TRY(refs_chunk_key(meta, chunk.data(), &key, error));
+        const std::string text = key.text();
+        const refs_status found =
+            refs_set_find(set(), refs_str_view(text.data(), text.size()), &ref, error);
+        if (found != REFS_NOT_FOUND) return found;
+        refs_error_clear(error);
+        if (!moveOn(meta, chunk)) return REFS_NOT_FOUND;
+    }
+    return REFS_NOT_FOUND;
+}
+
 refs_status RefsArchive::readHead(const refs_array_meta *meta, uint64_t max, refs_buf *head,
                                   refs_error *error) {
-    const std::array<uint64_t, REFS_MAX_RANK> first{};
-    RefsBuffer key;
     refs_ref ref = {};
     if (meta->aggregation != nullptr) return REFS_OK;
-    REFS_TRY(refs_chunk_key(meta, first.data(), &key, error));
-    const std::string text = key.text();
-    const refs_status found =
-        refs_set_find(set(), refs_str_view(text.data(), text.size()), &ref, error);
+    const refs_status found = findChunk(meta, ref, error);
     if (found != REFS_OK) return found == REFS_NOT_FOUND ? REFS_OK : found;
     refs_status status = REFS_OK;
-    if (ref.kind == REFS_REF_RANGE && ref.offset > 0) {
-        refs_range range = {};
-        range.location_id = ref.location_id;
-        range.location = ref.location;
-        range.length = std::min(max, ref.offset);
-        refs_fetch_client client = {};
-        client.sink = [](void *user, size_t, refs_bytes bytes, refs_block *, refs_error *err) {
-            return refs_buf_append(static_cast<refs_buf *>(user), bytes.data, bytes.size, err);
-        };
-        client.user = head;
-        status = refs_fetch(fetcher_.get(), &range, 1, &client, error);
-    }
+    if (ref.kind == REFS_REF_RANGE && ref.offset > 0) status = fetchHead(ref, max, head, error);
     refs_ref_release(&ref);
     return status;
+}
+
+refs_status RefsArchive::fetchHead(const refs_ref &ref, uint64_t max, refs_buf *head,
+                                   refs_error *error) const {
+    refs_range range = {};
+    range.location_id = ref.location_id;
+    range.location = ref.location;
+    range.length = std::min(max, ref.offset);
+    refs_fetch_client client = {};
+    client.sink = [](void *user, size_t, refs_bytes part, refs_block *, refs_error *err) {
+        return refs_buf_append(static_cast<refs_buf *>(user), part.data, part.size, err);
+    };
+    client.user = head;
+    return refs_fetch(fetcher_.get(), &range, 1, &client, error);
 }
 
 refs_fetch_stats RefsArchive::fetchStats() const {

@@ -39,7 +39,7 @@ class RefsArchive {
     refs_array *array(const refs_array_meta *meta, refs_error *error);
 
     /** Appends at most `max` bytes from the beginning of the file in which the first chunk of an
-     * array lies, none of that chunk; nothing where it lies in no other file. */
+     * array lies that is there, none of that chunk; nothing where it lies in no other file. */
     refs_status readHead(const refs_array_meta *meta, uint64_t max, refs_buf *head,
                          refs_error *error);
 
@@ -54,6 +54,9 @@ class RefsArchive {
     refs_fetch_stats fetchStats() const;
 
   private:
+    refs_status findChunk(const refs_array_meta *meta, refs_ref &ref, refs_error *error) const;
+    refs_status fetchHead(const refs_ref &ref, uint64_t max, refs_buf *head,
+                          refs_error *error) const;
     RefsArchive(const std::string &location, std::shared_ptr<RefsIndex> index)
         : index_(std::move(index)), location_(location), openedAt_(RefsNow()) {}
     refs_array *arrayOf(const refs_array_meta *meta, refs_error *error);
