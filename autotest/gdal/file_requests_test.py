@@ -3,6 +3,7 @@ told by its bytes. Skips without h5py.
 """
 
 import os
+import re
 import sys
 import unittest
 
@@ -65,7 +66,9 @@ class Requests(unittest.TestCase):
         return sum(not request["path"].endswith(".gmac") for request in server.requests())
 
     def expect(self, name, most, values=VALUES):
+        """What has no ending may be a repository: two of its files are asked for first."""
         asked, found = self.requests(name)
+        asked = asked[2 if re.fullmatch(r"\w+", name) else 0:]
         self.assertTrue(np.array_equal(found, values), name)
         self.assertEqual({method for method, _ in asked}, {"GET"})
         self.assertNotIn(None, [ranges for _, ranges in asked], f"{name}: it was fetched whole")
@@ -105,20 +108,20 @@ class Requests(unittest.TestCase):
     def test_user_blocks_take_few(self):
         for size in [512 << n for n in range(15)]:
             with self.subTest(size):
-                write_hdf5(self.path("x"), userblock_size=size)
-                self.assertTrue(np.array_equal(read(self.path("x")), VALUES))
-                self.expect("x", 1 if size < 32768 else 8 if size < 1 << 20 else 12)
+                write_hdf5(self.path("x.he5"), userblock_size=size)
+                self.assertTrue(np.array_equal(read(self.path("x.he5")), VALUES))
+                self.expect("x.he5", 1 if size < 32768 else 8 if size < 1 << 20 else 12)
 
     def test_files_of_up_to_a_megabyte_take_two(self):
-        with h5py.File(self.path("x"), "w") as file:
+        with h5py.File(self.path("x.he5"), "w") as file:
             for i in range(10):
                 file.create_dataset(f"noise{i}", data=np.zeros(70000, "u1"))
                 file[f"noise{i}"].attrs["a"] = np.zeros(1000)
             file.create_dataset("v", data=VALUES, chunks=(20, 50))
-        self.assertLess(os.path.getsize(self.path("x")), 1 << 20)
+        self.assertLess(os.path.getsize(self.path("x.he5")), 1 << 20)
         server = Server(self.folder)
         self.addCleanup(server.close)
-        root = gdal.OpenEx(f'REFS:"{server.url("x")}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        root = gdal.OpenEx(f'REFS:"{server.url("x.he5")}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
         self.assertTrue(np.array_equal(root.OpenMDArray("v").ReadAsArray(), VALUES))
         self.assertLessEqual(self.gets(server), 2)
 
@@ -127,26 +130,26 @@ class Requests(unittest.TestCase):
         access.set_libver_bounds(h5py.h5f.LIBVER_V110, h5py.h5f.LIBVER_V110)
         creation.set_file_space_strategy(h5py.h5f.FSPACE_STRATEGY_PAGE, False, 1)
         creation.set_file_space_page_size(1 << 20)
-        with h5py.File(h5py.h5f.create(self.path("x").encode(), fcpl=creation, fapl=access)) as file:
+        with h5py.File(h5py.h5f.create(self.path("x.he5").encode(), fcpl=creation, fapl=access)) as file:
             for i in range(120):
                 file.create_dataset(f"noise{i}", data=np.zeros(30000, "u1")).attrs["a"] = np.zeros(500)
             file.create_dataset("v", data=VALUES, chunks=(20, 50))
-        self.assertGreater(os.path.getsize(self.path("x")), 4 << 20)
+        self.assertGreater(os.path.getsize(self.path("x.he5")), 4 << 20)
         server = Server(self.folder)
         self.addCleanup(server.close)
-        root = gdal.OpenEx(f'REFS:"{server.url("x")}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
+        root = gdal.OpenEx(f'REFS:"{server.url("x.he5")}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup()
         self.assertEqual(len(root.GetMDArrayNames()), 121)
         self.assertLessEqual(self.gets(server), 2)
         self.assertTrue(np.array_equal(root.OpenMDArray("v").ReadAsArray(), VALUES))
         self.assertLessEqual(self.gets(server), 3)
 
     def test_what_is_no_set_is_told_soon(self):
-        with open(self.path("x"), "wb") as file:
+        with open(self.path("x.he5"), "wb") as file:
             file.write(b"x" * (8 << 20))
         server = Server(self.folder)
         self.addCleanup(server.close)
         with self.assertRaisesRegex(RuntimeError, "does not begin as a reference set"):
-            gdal.Open(f"REFS:{server.url('x')}")
+            gdal.Open(f"REFS:{server.url('x.he5')}")
         self.assertLessEqual(len(server.requests()), 9)
 
 

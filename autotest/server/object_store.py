@@ -57,10 +57,11 @@ class ObjectStore:
         raise RuntimeError("the object store does not start")
 
     def requests(self):
-        """(status, method, path) of all requests so far."""
+        """(status, method, path) of all requests so far. Of two that are logged at once, lines may begin with
+        the beginning of another."""
         with open(self.log_path, encoding="utf-8", errors="replace") as log:
-            rows = [line.split(" | ") for line in log if " | vgw | " in line]
-        return [(int(row[2]), row[5].strip(), row[6].strip()) for row in rows]
+            rows = [line.rsplit(" | vgw | ", 1)[1].split(" | ") for line in log if " | vgw | " in line]
+        return [(int(row[0]), row[3].strip(), row[4].strip()) for row in rows]
 
     def files(self, bucket):
         found = []

@@ -226,7 +226,7 @@ class Readers(Steps):
                 try:
                     self.expect(dataset, range(17 - array.GetDimensions()[0].GetSize(), 17))
                 except RuntimeError as problem:
-                    self.assertRegex(str(problem), "written anew|not there any more")
+                    self.assertRegex(str(problem), "written anew|not there any more|was replaced")
         self.assertEqual(appending.returncode, 0)
         self.expect(self.open(), range(17))
 
