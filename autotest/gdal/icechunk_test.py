@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+import threading
 import time
 import unittest
 
@@ -127,6 +128,29 @@ class Names(Case):
         self.assertEqual(read(f"REFS:{self.folder.served}/a@b.json", "/v").ravel().tolist(), [0, 1])
         repo = self.copy(2, "repo@home")
         self.assertEqual(read(f"REFS:{repo}", "/inline").tolist(), [1, 2, 3, 4, 5, 6])
+
+
+class Committed(Case):
+    def test_a_repository_opens_while_others_commit_to_it(self):
+        path = self.copy(1)
+        ref, ended = os.path.join(path, "refs", "branch.main", "ref.json"), threading.Event()
+        with open(ref, encoding="utf-8") as file:
+            text = file.read()
+
+        def commit():
+            while not ended.wait(0.002):
+                with open(ref + ".new", "w", encoding="utf-8") as file:
+                    file.write(text)
+                os.replace(ref + ".new", ref)
+
+        committing = threading.Thread(target=commit)
+        committing.start()
+        try:
+            for _ in range(300):
+                self.assertIsNotNone(gdal.OpenEx(f'REFS:"{path}"', gdal.OF_MULTIDIM_RASTER))
+        finally:
+            ended.set()
+            committing.join()
 
 
 class Virtual(Case):

@@ -108,6 +108,9 @@ uint64_t bytesOption(const char *name, uint64_t otherwise) {
     return text != nullptr ? static_cast<uint64_t>(CPLAtof(text)) : otherwise;
 }
 
+/** How often a set is read that is written to meanwhile. */
+constexpr int maxAttempts = 5;
+
 refs_missing missingOption(CSLConstList options) {
     const char *text = CSLFetchNameValueDef(options, "MISSING", "");
     if (EQUAL(text, "FILL")) return REFS_MISSING_FILL;
@@ -160,12 +163,21 @@ RefsFetcherHandle RefsOpenFetcher(const RefsContext &context, const RefsS3nc *s3
 }
 
 std::shared_ptr<RefsIndex> RefsIndex::open(const std::string &location, CSLConstList options,
-                                           std::shared_ptr<const RefsS3nc> s3nc,
+                                           const std::shared_ptr<const RefsS3nc> &s3nc,
                                            refs_error *error) {
-    std::shared_ptr<RefsIndex> index(new RefsIndex);
-    index->s3nc_ = std::move(s3nc);
-    index->location_ = location;
-    return index->read(options, error) == REFS_OK ? index : nullptr;
+    for (int attempt = 1;; attempt++) {
+        std::shared_ptr<RefsIndex> index(new RefsIndex);
+        index->s3nc_ = s3nc;
+        index->location_ = location;
+        if (index->read(options, error) == REFS_OK) return index;
+        if (attempt == maxAttempts || !index->wasReplaced()) return nullptr;
+        refs_error_clear(error);
+    }
+}
+
+/** Whether a file changed between two reads, as one that others write to does. */
+bool RefsIndex::wasReplaced() const {
+    return watch_ != nullptr && !refs_watch_is_current(watch_.get());
 }
 
 refs_status RefsIndex::read(CSLConstList options, refs_error *error) {

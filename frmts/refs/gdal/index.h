@@ -18,7 +18,8 @@ class RefsIndex {
   public:
     /** Reads the set at `location` with the driver's open options; null on failure. */
     static std::shared_ptr<RefsIndex> open(const std::string &location, CSLConstList options,
-                                           std::shared_ptr<const RefsS3nc> s3nc, refs_error *error);
+                                           const std::shared_ptr<const RefsS3nc> &s3nc,
+                                           refs_error *error);
 
     /** Options that change what a set means, as one text. */
     static std::string optionsText(CSLConstList options);
@@ -88,6 +89,7 @@ class RefsIndex {
     bool isRemote() const;
     bool asksElsewhere() const;
     bool hasSameStamp();
+    bool wasReplaced() const;
 
     // Destroyed from the last to the first: each needs those before it.
     std::shared_ptr<RefsContext> context_;
