@@ -149,6 +149,75 @@ class Masters(Case):
         numpy.testing.assert_allclose(read.GetGeoTransform(), [-10, 2, 0, 51, 0, -1])
 
 
+class Places(Case):
+    """Whether rows and geotransform are those of the source, for this driver and for GDAL's netCDF driver."""
+
+    PLACES = {"none": None, "rotated": (5e5, 30, 3, 45e5, 2, -30), "north": (5e5, 30, 0, 45e5, 0, -30), "south": (5e5, 30, 0, 45e5, 0, 30)}
+    SIZES = ((4, 3), (5, 1), (1, 5), (1, 1))
+
+    def source(self, size, place, has_crs):
+        made = gdal.GetDriverByName("MEM").Create("", *size, 1, gdal.GDT_Int16)
+        if place:
+            made.SetGeoTransform(place)
+        if has_crs:
+            system = osr.SpatialReference()
+            system.ImportFromEPSG(32633)
+            made.SetSpatialRef(system)
+        made.GetRasterBand(1).WriteArray(numpy.arange(size[0] * size[1], dtype="i2").reshape(size[1], size[0]))
+        # What a source that GDAL's netCDF driver wrote would say of itself.
+        made.SetMetadataItem("NC_GLOBAL#GDAL", "GDAL 3.6.2, released 2023/01/02")
+        return made
+
+    def check(self, name, source):
+        read = gdal.Open(name)
+        rows, place = read.ReadAsArray(), read.GetGeoTransform(can_return_null=True)
+        expected = source.GetGeoTransform(can_return_null=True)
+        if expected and place and place[5] * expected[5] < 0:  # rows from the south are shown from the north
+            rows = rows[::-1]
+            place = (*place[:3], place[3] + place[5] * read.RasterYSize, place[4], -place[5])
+        self.assertEqual(rows.tolist(), source.ReadAsArray().tolist())
+        self.assertEqual(place is None, expected is None)
+        if expected:
+            numpy.testing.assert_allclose(place, expected)
+        ours, theirs = (dataset.GetSpatialRef() for dataset in (read, source))
+        self.assertEqual(ours and ours.GetAuthorityCode(None), theirs and theirs.GetAuthorityCode(None))
+
+    def test_are_those_of_the_source(self):
+        drivers = ["REFS", "NETCDF"] if gdal.GetDriverByName("netCDF") and sys.byteorder == "little" else ["REFS"]
+        for size in self.SIZES:
+            for (kind, place), has_crs in ((pair, crs) for pair in self.PLACES.items() for crs in (True, False)):
+                for layout in ("NETCDF4", "NETCDF3", "CFA"):
+                    source = self.source(size, place, has_crs)
+                    name = f"{size[0]}x{size[1]}_{kind}_{has_crs}_{layout}.nc"
+                    path = self.copy(source, name, LAYOUT=layout, SUBARRAY_SHAPE="2,3" if layout == "CFA" else None)
+                    for driver in drivers if layout != "CFA" else ["REFS"]:
+                        with self.subTest(file=name, driver=driver):
+                            self.check(f'{driver}:"{path}"', source)
+
+
+class Bytes(Case):
+    def test_have_no_nodata_that_their_source_has_not(self):
+        data = numpy.arange(256, dtype="u1").reshape(16, 16)
+        for nodata in (None, 255, 7):
+            source = gdal.GetDriverByName("MEM").Create("", 16, 16, 1, gdal.GDT_Byte)
+            source.GetRasterBand(1).WriteArray(data)
+            if nodata is not None:
+                source.GetRasterBand(1).SetNoDataValue(nodata)
+            for version in VERSIONS:
+                path = self.copy(source, f"{nodata}_{version}.nca", CFA_VERSION=version, SUBARRAY_SHAPE="4,8")
+                read = gdal.Open(path)
+                self.assertEqual(read.GetRasterBand(1).GetNoDataValue(), nodata)
+                numpy.testing.assert_array_equal(read.ReadAsArray(), data)
+
+    def test_that_are_missing_are_an_error_where_none_stands_for_them(self):
+        source = gdal.GetDriverByName("MEM").Create("", 4, 4, 1, gdal.GDT_Byte)
+        path = self.copy(source, SUBARRAY_SHAPE="2,4")
+        os.remove(self.path("m", self.fragments()[0]))
+        read = gdal.Open(path)
+        with self.assertRaisesRegex(RuntimeError, "no file .*all are valid"):
+            read.ReadAsArray()
+
+
 class Fragments(Case):
     def test_that_hold_nothing_are_not_written(self):
         data = values()

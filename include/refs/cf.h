@@ -124,6 +124,10 @@ refs_cf_axis_kind refs_cf_axis_kind_of(const refs_array_meta *variable);
 /** Where its values grow to: "EAST", "NORTH", "UP", "DOWN", or "" where nothing tells. */
 const char *refs_cf_axis_direction_of(const refs_array_meta *variable);
 
+/** Whether the valid range of an aggregation of bytes leaves none of them for what is missing: the
+ * one that netCDF fills bytes with is then a value as any other. */
+bool refs_cf_all_bytes_are_valid(const refs_array_meta *array);
+
 /** Whether the fill value in an array's metadata was an attribute _FillValue before a writer moved
  * it there, and not merely what the format fills gaps with (decision 12). */
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array);

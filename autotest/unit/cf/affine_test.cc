@@ -285,6 +285,27 @@ TEST(AffineOfMappings, FallsBackToGdalsAttributeBesideWkt) {
     EXPECT_EQ(set.geotransform(), Values({100, 10, 0, 200, 0, -10}));
 }
 
+TEST(AffineOfMappings, GdalsAttributeCountsBesideEmptyWkt) {
+    Dataset set;
+    set.mapped(R"("GeoTransform":"100 10 3 200 2 -10 ","spatial_ref":"")");
+    EXPECT_FALSE(set.describe().flip_y);
+    EXPECT_EQ(set.geotransform(), Values({100, 10, 3, 200, 2, -10}));
+    EXPECT_EQ(set.description.crs, nullptr);
+}
+
+TEST(AffineOfMappings, GdalsAttributeTellsTheRowsOfAColumn) {
+    for (const bool isFromSouth : {false, true}) {
+        Dataset set;
+        const Values north = {30, 20, 10, 0}, south = {0, 10, 20, 30};
+        set.coordinate("y", isFromSouth ? south : north, R"("axis":"Y")");
+        set.coordinate("x", {5}, R"("axis":"X")");
+        set.array("crs", {{}, {}, R"("GeoTransform":"0 10 0 35 0 -10","spatial_ref":"")", "<i4"});
+        set.array("v", {{"y", "x"}, {4, 1}, R"("grid_mapping":"crs")"});
+        EXPECT_FALSE(set.describe().flip_y);
+        EXPECT_EQ(set.geotransform(), Values({0, 10, 0, 35, 0, -10}));
+    }
+}
+
 TEST(AffineOfMappings, KnowsFilesThatGdalMarkedAsSouthFirst) {
     Dataset set;
     set.global(R"("GDAL":"GDAL 3.6.2, released 2023/01/02")");

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "refs/cf.h"
 #include "refs/fetch.h"
 #include "refs/fork.h"
 #include "refs/pool.h"
@@ -552,6 +553,12 @@ static refs_status take_missing(refs_fragments *fragments, const refs_aggregatio
                          "MISSING=FILL reads missing files as nodata)",
                          fragments->options.location, aggregation->container.path, where,
                          file->locations, stored_name(aggregation, wanted->number));
+    if (refs_cf_all_bytes_are_valid(&aggregation->meta))
+        return refs_fail(err, REFS_NOT_FOUND,
+                         "%s: %s partition %s: there is no file %s, and no value of bytes of which "
+                         "all are valid (valid_range) stands for missing ones",
+                         fragments->options.location, aggregation->container.path, where,
+                         file->locations);
     if (missing == REFS_MISSING_WARN && !file->is_noted)
         refs_note(&fragments->options.notes, REFS_NOTE_WARNING,
                   "%s: %s partition %s: there is no file %s, its values are nodata",

@@ -265,13 +265,14 @@ refs_status refs_cf__describe_affine(const refs_cf__input *input, const refs_cf_
                                      refs_cf_description *description, refs_error *err) {
     if (description->y_dim == REFS_CF_NO_DIM) return REFS_OK;
     const refs_cf__axes *axes = &frame->axes;
+    const refs_json *mapping = frame->mapping != NULL ? frame->mapping->attributes : NULL;
+    bool has_axes = axes->x != NULL && axes->y != NULL && axes->y->shape[0] > 1;
     description->flip_y = south_first_by_custom(input, frame);
-    if (axes->x != NULL && axes->y != NULL && axes->y->shape[0] > 1)
-        REFS_TRY(axes->x->shape[0] > 1 ? from_axes(input, frame, description, err)
-                                       : order_column(input, frame, description, err));
-    if (description->has_geotransform || frame->mapping == NULL) return REFS_OK;
-    const refs_json *mapping = frame->mapping->attributes;
-    bool described = refs_cf__has_crs_text(mapping) && from_text(mapping, description);
-    if (!described) from_corners(input, mapping, description);
+    if (has_axes && axes->x->shape[0] > 1) REFS_TRY(from_axes(input, frame, description, err));
+    if (description->has_geotransform ||
+        (refs_cf__has_crs_text(mapping) && from_text(mapping, description)))
+        return REFS_OK;
+    if (has_axes && axes->x->shape[0] == 1) REFS_TRY(order_column(input, frame, description, err));
+    if (mapping != NULL) from_corners(input, mapping, description);
     return REFS_OK;
 }

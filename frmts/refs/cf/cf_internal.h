@@ -175,7 +175,8 @@ void refs_cf__crs_clear(refs_cf__crs *crs);
 const refs_array_meta *refs_cf__grid_mapping(const refs_cf__input *input,
                                              const refs_cf_description *description);
 
-/** Whether the grid mapping variable gives its CRS as WKT. */
+/** Whether the grid mapping variable gives its CRS as WKT, or says that there is none by an empty
+ * one: then its GeoTransform counts. */
 bool refs_cf__has_crs_text(const refs_json *mapping);
 
 /** How a raster is placed: its axes, its grid mapping variable or NULL, and its CRS. */

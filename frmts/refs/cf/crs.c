@@ -45,7 +45,9 @@ static refs_str wkt_of(const refs_json *mapping) {
 }
 
 bool refs_cf__has_crs_text(const refs_json *mapping) {
-    return wkt_of(mapping).size > 0;
+    for (size_t i = 0; i < sizeof wkt_attributes / sizeof wkt_attributes[0]; i++)
+        if (refs_json_is_string(refs_json_get(mapping, wkt_attributes[i]))) return true;
+    return false;
 }
 
 /* Whether the netCDF driver knows a unit by this name. */

@@ -212,7 +212,7 @@ static bool zero_is_declared(const refs_hierarchy *hierarchy, const refs_array_m
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array) {
     if (!has_number_fill(array)) return false;
     if (array->aggregation != NULL && array->edges == NULL)
-        return true; /* it stands where there is no fragment */
+        return !refs_cf_all_bytes_are_valid(array); /* else it stands where there is no fragment */
     if (fill_is_default(array))
         return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
                (tells_valid_values(array->attributes) || leaves_out_undeclared(hierarchy));
@@ -426,6 +426,18 @@ static bool read_valid_range(const refs_array_meta *array, valid_range *range) {
     return true;
 }
 
+static bool holds_all_bytes(const valid_range *range) {
+    return (range->low == 0 && range->high == 255) || (range->low == -128 && range->high == 127);
+}
+
+bool refs_cf_all_bytes_are_valid(const refs_array_meta *array) {
+    valid_range range;
+    return array->aggregation != NULL && array->dtype.size == 1 && has_number_fill(array) &&
+           fill_is_default(array) && refs_json_get(array->attributes, "_FillValue") == NULL &&
+           refs_json_get(array->attributes, "missing_value") == NULL &&
+           read_valid_range(array, &range) && !range.unpacked && holds_all_bytes(&range);
+}
+
 bool refs_cf__is_netcdf3(const refs_hierarchy *hierarchy) {
     bool any = false;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
@@ -513,8 +525,7 @@ bool refs_cf_valid_range(const refs_array_meta *array, const refs_dtype *as,
         take_as_stored(array, as, &range.low);
         take_as_stored(array, as, &range.high);
     }
-    const bool all_bytes = array->dtype.size == 1 && ((range.low == 0 && range.high == 255) ||
-                                                      (range.low == -128 && range.high == 127));
+    const bool all_bytes = array->dtype.size == 1 && holds_all_bytes(&range);
     *stored = (refs_cf_range){range.low, range.high};
     return range.low <= range.high && !all_bytes && (isfinite(range.low) || isfinite(range.high));
 }

@@ -150,6 +150,8 @@ static refs_status put_numbers(nc_file *file, nc_place place, const char *name,
 
 refs_status refs_cfa__file_text(nc_file *file, nc_place place, const char *name, refs_str text,
                                 refs_error *err) {
+    /* libnetcdf 4.9 fails to copy what is empty into netCDF-3: an end of text is as empty. */
+    if (text.size == 0 && file->format == REFS_CFA_NETCDF3) text = refs_str_view("", 1);
     int code = NC(nc_put_att_text(place.group, place.id, name, text.size, text.data));
     return check(file, code, name, err);
 }

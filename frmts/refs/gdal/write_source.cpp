@@ -200,7 +200,10 @@ class Raster {
     const std::string &x() const { return x_; }
     const std::string &y() const { return y_; }
     GDALRasterBand *band() const { return band_; }
-    bool hasSrs() const { return hasSrs_; }
+
+    /** Whether a grid mapping variable says something: the CRS, or a place that axes do not tell.
+     */
+    bool hasGridMapping() const { return hasSrs_ || isPlacedByTransform(); }
 
     /** Dimensions of the bands, slowest first. */
     struct Extra {
@@ -224,6 +227,12 @@ class Raster {
 
     /** Whether centres of pixels are those of a grid along its axes. */
     bool hasAxes() const { return hasTransform_ && refs_cf_has_axes(transform_); }
+
+    /** Whether axes do not tell the geotransform: one value of a coordinate has no step. */
+    bool isPlacedByTransform() const {
+        return hasTransform_ &&
+               (!hasAxes() || dataset_->GetRasterXSize() == 1 || dataset_->GetRasterYSize() == 1);
+    }
     std::vector<double> centres(bool ofRows) const {
         const int n = ofRows ? dataset_->GetRasterYSize() : dataset_->GetRasterXSize();
         std::vector<double> values;
@@ -244,8 +253,94 @@ class Raster {
         addMetadata(ofRows ? y_ : x_, members);
         return members;
     }
+    /** GeoTransform counts beside WKT alone for GDAL's netCDF driver, be it empty. */
     RefsJsonMembers gridMapping() const {
         RefsJsonMembers members;
+        if (hasSrs_)
+            addCrs(members);
+        else
+            members.addText("spatial_ref", "");
+        // Of fragments it would be that of the whole.
+        if (isPlacedByTransform() && (!hasSrs_ || hasAxes()))
+            members.addText("GeoTransform",
+                            CPLSPrintf("%.17g %.17g %.17g %.17g %.17g %.17g", transform_[0],
+                                       transform_[1], transform_[2], transform_[3], transform_[4],
+                                       transform_[5]));
+        return members;
+    }
+
+    bool read(const uint64_t *start, const uint64_t *count, void *values) const {
+        const size_t n = extra_.size();
+        std::vector<uint64_t> index(start, start + n);
+        auto *dst = static_cast<GByte *>(values);
+        const GDALDataType type = band_->GetRasterDataType();
+        const size_t slice = static_cast<size_t>(count[n] * count[n + 1]) *
+                             static_cast<size_t>(GDALGetDataTypeSizeBytes(type));
+        for (bool more = true; more; dst += slice) {
+            uint64_t number = 0;
+            for (size_t d = 0; d < n; d++) number = number * extra_[d].size + index[d];
+            GDALRasterBand *band = dataset_->GetRasterBand(static_cast<int>(number) + 1);
+            const int width = static_cast<int>(count[n + 1]), height = static_cast<int>(count[n]);
+            const int row = static_cast<int>(start[n]);
+            const int first = isReversed() ? dataset_->GetRasterYSize() - row - height : row;
+            if (band->RasterIO(GF_Read, static_cast<int>(start[n + 1]), first, width, height, dst,
+                               width, height, type, 0, 0, nullptr) != CE_None)
+                return false;
+            if (isReversed()) reverseRows(dst, width, height);
+            more = false;
+            for (size_t d = n; d-- > 0 && !more;) {
+                more = ++index[d] < start[d] + count[d];
+                if (!more) index[d] = start[d];
+            }
+        }
+        return true;
+    }
+
+  private:
+    /** Whether rows are written last first: readers of netCDF take those of a raster without a
+     * place for rows from the south. */
+    bool isReversed() const { return !hasTransform_; }
+
+    void reverseRows(GByte *rows, int width, int height) const {
+        const size_t size =
+            static_cast<size_t>(width) *
+            static_cast<size_t>(GDALGetDataTypeSizeBytes(band_->GetRasterDataType()));
+        for (int top = 0, bottom = height - 1; top < bottom; top++, bottom--)
+            std::swap_ranges(rows + static_cast<size_t>(top) * size,
+                             rows + static_cast<size_t>(top + 1) * size,
+                             rows + static_cast<size_t>(bottom) * size);
+    }
+
+    void addCrs(RefsJsonMembers &members) const {
+        if (isGeographic_) members.addText("grid_mapping_name", "latitude_longitude");
+        char *wkt = nullptr;
+        const char *const options[] = {"FORMAT=WKT2_2019", nullptr};
+        if (dataset_->GetSpatialRef()->exportToWkt(&wkt, options) == OGRERR_NONE)
+            members.addText("crs_wkt", wkt);
+        CPLFree(wkt);
+        wkt = nullptr;
+        if (dataset_->GetSpatialRef()->exportToWkt(&wkt) == OGRERR_NONE)
+            members.addText("spatial_ref", wkt);
+        CPLFree(wkt);
+    }
+
+    refs_cf_axis_words wordsOf(refs_cf_axis_kind kind) const {
+        return refs_cf_words_of_axis(kind, isGeographic_ ? REFS_CF_GRID_LONGLAT
+                                           : hasSrs_     ? REFS_CF_GRID_PROJECTED
+                                                         : REFS_CF_GRID_PLAIN);
+    }
+
+    /** The dimension that the metadata call this axis. */
+    std::string axisCalled(const refs_cf_axis_words &words) const {
+        for (CSLConstList item = dataset_->GetMetadata(); item != nullptr && *item; item++) {
+            const char *hash = strchr(*item, '#');
+            if (hash != nullptr && EQUAL(hash, (std::string("#axis=") + words.axis).c_str()))
+                return std::string(*item, hash);
+        }
+        return words.name;
+    }
+
+    void addCrs(RefsJsonMembers &members) const {
         char *wkt1 = nullptr, *wkt2 = nullptr;
         const char *const options[] = {"FORMAT=WKT2_2019", nullptr};
         const OGRSpatialReference *srs = dataset_->GetSpatialRef();
@@ -265,50 +360,7 @@ class Raster {
         }
         refs_cf_items_clear(&items);
         if (status != REFS_OK) throw std::bad_alloc();
-        return members;
     }
-
-    bool read(const uint64_t *start, const uint64_t *count, void *values) const {
-        const size_t n = extra_.size();
-        std::vector<uint64_t> index(start, start + n);
-        auto *dst = static_cast<GByte *>(values);
-        const GDALDataType type = band_->GetRasterDataType();
-        const size_t slice = static_cast<size_t>(count[n] * count[n + 1]) *
-                             static_cast<size_t>(GDALGetDataTypeSizeBytes(type));
-        for (bool more = true; more; dst += slice) {
-            uint64_t number = 0;
-            for (size_t d = 0; d < n; d++) number = number * extra_[d].size + index[d];
-            GDALRasterBand *band = dataset_->GetRasterBand(static_cast<int>(number) + 1);
-            const int width = static_cast<int>(count[n + 1]), height = static_cast<int>(count[n]);
-            if (band->RasterIO(GF_Read, static_cast<int>(start[n + 1]), static_cast<int>(start[n]),
-                               width, height, dst, width, height, type, 0, 0, nullptr) != CE_None)
-                return false;
-            more = false;
-            for (size_t d = n; d-- > 0 && !more;) {
-                more = ++index[d] < start[d] + count[d];
-                if (!more) index[d] = start[d];
-            }
-        }
-        return true;
-    }
-
-  private:
-    refs_cf_axis_words wordsOf(refs_cf_axis_kind kind) const {
-        return refs_cf_words_of_axis(kind, isGeographic_ ? REFS_CF_GRID_LONGLAT
-                                           : hasSrs_     ? REFS_CF_GRID_PROJECTED
-                                                         : REFS_CF_GRID_PLAIN);
-    }
-
-    /** The dimension that the metadata call this axis. */
-    std::string axisCalled(const refs_cf_axis_words &words) const {
-        for (CSLConstList item = dataset_->GetMetadata(); item != nullptr && *item; item++) {
-            const char *hash = strchr(*item, '#');
-            if (hash != nullptr && EQUAL(hash, (std::string("#axis=") + words.axis).c_str()))
-                return std::string(*item, hash);
-        }
-        return words.name;
-    }
-
     void findExtra() {
         const char *list = dataset_->GetMetadataItem("NETCDF_DIM_EXTRA");
         const CPLStringList names(CSLTokenizeString2(list != nullptr ? list : "", "{,} ", 0));
@@ -414,6 +466,17 @@ void leaveOutPacking(GDALDataset *dataset, const std::string &variable, RefsJson
         members.leaveOut(name);
 }
 
+/** Bytes without nodata are all valid: aggregations of others take one of them for what is missing.
+ */
+void addValidBytes(GDALRasterBand *band, RefsJsonMembers &members) {
+    int has = FALSE;
+    (void)band->GetNoDataValue(&has);
+    const bool isBytes = GDALGetDataTypeSizeBytes(band->GetRasterDataType()) == 1;
+    if (has || !isBytes || members.has("valid_min") || members.has("valid_max")) return;
+    members.addMetadata("valid_range",
+                        GDALDataTypeIsSigned(band->GetRasterDataType()) ? "{-128,127}" : "{0,255}");
+}
+
 /** What all bands say of themselves that is none of a file's ways of naming. */
 void addBandMetadata(GDALDataset *dataset, const std::string &variable, RefsJsonMembers &members) {
     GDALRasterBand *band = dataset->GetRasterBand(1);
@@ -443,7 +506,8 @@ void addGlobalMetadata(GDALDataset *dataset, RefsJsonMembers &members) {
         const std::string name = key != nullptr ? key : "";
         CPLFree(key);
         if (value == nullptr || STARTS_WITH(name.c_str(), "NETCDF_") ||
-            STARTS_WITH(name.c_str(), "GEOTIFF_") || name == "AREA_OR_POINT")
+            STARTS_WITH(name.c_str(), "GEOTIFF_") || name == "AREA_OR_POINT" ||
+            name == "NC_GLOBAL#GDAL") // by which readers know files of the netCDF driver
             continue;
         if (STARTS_WITH(name.c_str(), "NC_GLOBAL#"))
             members.addText(name.substr(strlen("NC_GLOBAL#")), value);
@@ -486,7 +550,7 @@ refs_status RefsWriteSource::takeRaster(GDALDataset *dataset, const char *variab
         if (raster->hasAxes())
             addCoordinate(axis, raster->centres(ofRows), raster->axisAttributes(ofRows));
     }
-    if (raster->hasSrs()) {
+    if (raster->hasGridMapping()) {
         Array crs;
         crs.path = "/crs";
         (void)RefsDtypeOf(GDT_Int32, &crs.dtype);
@@ -501,6 +565,7 @@ refs_status RefsWriteSource::takeRaster(GDALDataset *dataset, const char *variab
     field.fill = nodataOf(raster->band());
     addBandMetadata(dataset, name, field.attributes);
     raster->addMetadata(name, field.attributes);
+    addValidBytes(raster->band(), field.attributes);
     field.read = [raster](const uint64_t *start, const uint64_t *count, void *values) {
         return raster->read(start, count, values);
     };
