@@ -203,9 +203,13 @@ class Bytes(Case):
             source.GetRasterBand(1).WriteArray(data)
             if nodata is not None:
                 source.GetRasterBand(1).SetNoDataValue(nodata)
-            for version in VERSIONS:
-                path = self.copy(source, f"{nodata}_{version}.nca", CFA_VERSION=version, SUBARRAY_SHAPE="4,8")
-                read = gdal.Open(path)
+            for version in (*VERSIONS, None, "packed"):
+                name = f"{nodata}_{version}.nc"
+                if version == "packed":
+                    source.GetRasterBand(1).SetScale(0.5)
+                path = (self.copy(source, name, CFA_VERSION=version, SUBARRAY_SHAPE="4,8") if version in VERSIONS
+                        else self.copy(source, name, LAYOUT="NETCDF4"))
+                read = gdal.Open(f'REFS:"{path}"')
                 self.assertEqual(read.GetRasterBand(1).GetNoDataValue(), nodata)
                 numpy.testing.assert_array_equal(read.ReadAsArray(), data)
 

@@ -264,7 +264,7 @@ refs_status take(RefsWriteSource &source, GDALDataset *dataset, CSLConstList opt
     const char *unlimited = CSLFetchNameValueDef(options, "UNLIMITED", "");
     source.setUnlimited(CPLStringList(CSLTokenizeString2(unlimited, ",", 0)));
     if (const auto root = dataset->GetRootGroup()) return source.takeGroup(*root, "", error);
-    return source.takeRaster(dataset, CSLFetchNameValue(options, "VARIABLE"), error);
+    return source.takeRaster(dataset, options, error);
 }
 
 refs_status copy(const RefsName &name, GDALDataset *dataset, CSLConstList options,

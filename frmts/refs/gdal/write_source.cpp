@@ -519,8 +519,9 @@ void addGlobalMetadata(GDALDataset *dataset, RefsJsonMembers &members) {
 
 } // namespace
 
-refs_status RefsWriteSource::takeRaster(GDALDataset *dataset, const char *variable,
+refs_status RefsWriteSource::takeRaster(GDALDataset *dataset, CSLConstList options,
                                         refs_error *error) {
+    const char *variable = CSLFetchNameValue(options, "VARIABLE");
     REFS_TRY(checkBands(dataset, error));
     const auto raster = std::make_shared<Raster>(dataset);
     groups_.emplace_back();
@@ -565,7 +566,8 @@ refs_status RefsWriteSource::takeRaster(GDALDataset *dataset, const char *variab
     field.fill = nodataOf(raster->band());
     addBandMetadata(dataset, name, field.attributes);
     raster->addMetadata(name, field.attributes);
-    addValidBytes(raster->band(), field.attributes);
+    if (EQUAL(CSLFetchNameValueDef(options, "LAYOUT", ""), "CFA"))
+        addValidBytes(raster->band(), field.attributes);
     field.read = [raster](const uint64_t *start, const uint64_t *count, void *values) {
         return raster->read(start, count, values);
     };

@@ -53,8 +53,9 @@ class RefsWriteSource {
     RefsWriteSource(const RefsWriteSource &) = delete;
     RefsWriteSource &operator=(const RefsWriteSource &) = delete;
 
-    /** All bands of a raster as one variable, called `variable` unless it says itself how. */
-    refs_status takeRaster(GDALDataset *dataset, const char *variable, refs_error *error);
+    /** All bands of a raster as one variable, called as the creation option VARIABLE or the raster
+     * itself says, for the LAYOUT of the options. */
+    refs_status takeRaster(GDALDataset *dataset, CSLConstList options, refs_error *error);
     /** A group and all that is in it. */
     refs_status takeGroup(const GDALGroup &group, const std::string &path, refs_error *error);
 
