@@ -122,7 +122,9 @@ static refs_status from_mapping(const refs_cf__input *input, refs_cf__frame *fra
     REFS_TRY(from_attributes(input, frame, err));
     for (size_t i = 0; i < sizeof name_attributes / sizeof name_attributes[0]; i++)
         REFS_TRY(try_name(refs_cf__text(attributes, name_attributes[i]), crs, err));
-    if (crs->kind == REFS_CF__CRS_NONE)
+    /* An empty one stands beside a GeoTransform, where there is no reference system. */
+    const bool says_none = refs_cf__has_crs_text(attributes) && wkt_of(attributes).size == 0;
+    if (crs->kind == REFS_CF__CRS_NONE && !says_none)
         refs_note(&input->options.notes, REFS_NOTE_WARNING,
                   "%s: grid mapping %s describes no coordinate reference system that is understood",
                   input->array->path, frame->mapping->path);

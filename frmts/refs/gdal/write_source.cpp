@@ -261,7 +261,7 @@ class Raster {
         else
             members.addText("spatial_ref", "");
         // Of fragments it would be that of the whole.
-        if (isPlacedByTransform() && (!hasSrs_ || hasAxes()))
+        if (isPlacedByTransform())
             members.addText("GeoTransform",
                             CPLSPrintf("%.17g %.17g %.17g %.17g %.17g %.17g", transform_[0],
                                        transform_[1], transform_[2], transform_[3], transform_[4],
@@ -312,16 +312,24 @@ class Raster {
     }
 
     void addCrs(RefsJsonMembers &members) const {
-        if (isGeographic_) members.addText("grid_mapping_name", "latitude_longitude");
-        char *wkt = nullptr;
+        char *wkt1 = nullptr, *wkt2 = nullptr;
         const char *const options[] = {"FORMAT=WKT2_2019", nullptr};
-        if (dataset_->GetSpatialRef()->exportToWkt(&wkt, options) == OGRERR_NONE)
-            members.addText("crs_wkt", wkt);
-        CPLFree(wkt);
-        wkt = nullptr;
-        if (dataset_->GetSpatialRef()->exportToWkt(&wkt) == OGRERR_NONE)
-            members.addText("spatial_ref", wkt);
-        CPLFree(wkt);
+        const OGRSpatialReference *srs = dataset_->GetSpatialRef();
+        const bool hasWkt2 = srs->exportToWkt(&wkt2, options) == OGRERR_NONE;
+        const bool hasWkt1 = srs->exportToWkt(&wkt1) == OGRERR_NONE;
+        const refs_cf_written_crs crs = {isGeographic_, hasWkt2 ? wkt2 : nullptr,
+                                         hasWkt1 ? wkt1 : nullptr, nullptr};
+        refs_cf_items items{};
+        const refs_status status = refs_cf_grid_mapping_items(&crs, &items, nullptr);
+        CPLFree(wkt1);
+        CPLFree(wkt2);
+        for (size_t i = 0; i < items.n; i++) {
+            const char *equals = strchr(items.items[i], '=');
+            members.addText({items.items[i], static_cast<size_t>(equals - items.items[i])},
+                            equals + 1);
+        }
+        refs_cf_items_clear(&items);
+        if (status != REFS_OK) throw std::bad_alloc();
     }
 
     refs_cf_axis_words wordsOf(refs_cf_axis_kind kind) const {
@@ -340,27 +348,6 @@ class Raster {
         return words.name;
     }
 
-    void addCrs(RefsJsonMembers &members) const {
-        char *wkt1 = nullptr, *wkt2 = nullptr;
-        const char *const options[] = {"FORMAT=WKT2_2019", nullptr};
-        const OGRSpatialReference *srs = dataset_->GetSpatialRef();
-        const bool hasWkt2 = srs->exportToWkt(&wkt2, options) == OGRERR_NONE;
-        const bool hasWkt1 = srs->exportToWkt(&wkt1) == OGRERR_NONE;
-        const refs_cf_written_crs crs = {isGeographic_, hasWkt2 ? wkt2 : nullptr,
-                                         hasWkt1 ? wkt1 : nullptr,
-                                         hasTransform_ ? transform_ : nullptr};
-        refs_cf_items items{};
-        const refs_status status = refs_cf_grid_mapping_items(&crs, &items, nullptr);
-        CPLFree(wkt1);
-        CPLFree(wkt2);
-        for (size_t i = 0; i < items.n; i++) {
-            const char *equals = strchr(items.items[i], '=');
-            members.addText({items.items[i], static_cast<size_t>(equals - items.items[i])},
-                            equals + 1);
-        }
-        refs_cf_items_clear(&items);
-        if (status != REFS_OK) throw std::bad_alloc();
-    }
     void findExtra() {
         const char *list = dataset_->GetMetadataItem("NETCDF_DIM_EXTRA");
         const CPLStringList names(CSLTokenizeString2(list != nullptr ? list : "", "{,} ", 0));
