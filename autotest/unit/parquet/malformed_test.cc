@@ -238,8 +238,7 @@ TEST(ParquetMalformed, LevelsAreLongerThanTheirPage) {
     std::vector<Struct> schema = OneColumn();
     schema[1] = Struct().Integer(1, 2).Integer(3, 1).Text(4, "offset");
     const Struct group = Group(1, 4, static_cast<int64_t>(page.size()) + 8);
-    EXPECT_EQ(Said(WithFooter(Metadata(schema, {group}, 1),
-                              page + LittleEndian(5, 4) + "abcd")),
+    EXPECT_EQ(Said(WithFooter(Metadata(schema, {group}, 1), page + LittleEndian(5, 4) + "abcd")),
               "corrupt: column offset: definition levels of 5 bytes are cut");
 }
 

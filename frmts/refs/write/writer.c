@@ -35,10 +35,11 @@ refs_status refs_writer_check_name(const char *path, refs_error *err) {
     if (is_parquet_name(name) || packing_of_name(name) != REFS_PACK_NONE ||
         refs_str_ends(name, ".json") || refs_str_find(last, '.') == SIZE_MAX)
         return REFS_OK;
-    return refs_fail(err, REFS_INVALID,
-                     "%s: is not the name of a set: these end in .json, .json.gz, .json.zst or .parq "
-                     "(.parquet, or a slash), a folder of Parquet files",
-                     path);
+    return refs_fail(
+        err, REFS_INVALID,
+        "%s: is not the name of a set: these end in .json, .json.gz, .json.zst or .parq "
+        "(.parquet, or a slash), a folder of Parquet files",
+        path);
 }
 
 static refs_status check_options(const refs_writer_options *options, refs_error *err) {
