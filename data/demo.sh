@@ -19,7 +19,7 @@ show() {
 }
 
 sh autotest/setup.sh
-show cmake --build --preset release --target gdal_REFS
+show cmake --build --preset release --target gdal_REFS refs_tool
 
 GDAL_DRIVER_PATH=$PWD/build/release/gdalplugins
 export GDAL_DRIVER_PATH

@@ -244,6 +244,15 @@ class Architecture(unittest.TestCase):
         self.assertEqual(set(re.findall(r"[a-z]+", drawing)), set(declared))
 
 
+class FirstPage(unittest.TestCase):
+    def test_uses_programs_that_the_demo_builds(self):
+        """Who runs the demo and then what README shows has built nothing else."""
+        targets = {"gdalplugins": "gdal_REFS", "refs": "refs_tool"}
+        used = set(re.findall(r"\bbuild/release/(\w+)", read("README.md")))
+        built = re.search(r"--target (.*)", read("data/demo.sh")).group(1).split()
+        self.assertEqual({targets[name] for name in used}, set(built))
+
+
 class Names(unittest.TestCase):
     """What stands between backquotes on the pages for those who carry on."""
     PAGES = ["docs/architecture.md", "CONTRIBUTING.md", "docs/security.md", *names("docs/cf*.md"),

@@ -1,4 +1,5 @@
-"""Every test and golden case that docs/reference-sets.md names as a proof exists.
+"""Every test and golden case that docs/reference-sets.md names as a proof exists, and every test of the table of
+features in docs/s3netcdf4.md.
 
 usage: proofs_exist.py ROOT
 """
@@ -9,6 +10,7 @@ import re
 import sys
 
 PAGE = "docs/reference-sets.md"
+FEATURES = "docs/s3netcdf4.md"
 GOLDEN = "autotest/golden/refset"
 
 
@@ -56,6 +58,32 @@ def proofs(cell):
                 yield "test", f"{suite}.{name}"
 
 
+def has_test(root, path, suite, name):
+    """Whether a file has it: TEST(Suite, Name), or a method of a class."""
+    if not os.path.exists(os.path.join(root, path)):
+        return False
+    text = read(root, path)
+    if path.endswith(".cc"):
+        return re.search(rf"\bTEST(?:_F|_P)?\(\s*{suite},\s*{name}\)", text) is not None
+    bodies = re.split(r"^class (\w+)", text, flags=re.MULTILINE)
+    return any(f"    def {name}(self" in body for title, body in zip(bodies[1::2], bodies[2::2]) if title == suite)
+
+
+def check_features(root):
+    """What is wrong with the table of features, and how many tests it names."""
+    table = read(root, FEATURES).split("## Each feature, and what tests it", 1)[1]
+    rows = re.findall(r"^\| (.*) \| .* \|([^|]*)\|$", table, re.MULTILINE)[1:]
+    wrong, n = [] if len(rows) >= 25 else ["features are missing"], 0
+    for feature, cell in rows:
+        named = re.findall(r"`([\w/]+\.(?:py|cc)): (\w+)\.(\w+)`", cell)
+        n += len(named)
+        if not named:
+            wrong.append(f"{feature}: no test is named")
+        wrong += [f"{feature}: there is no test {suite}.{name} in {path}" for path, suite, name in named
+                  if not has_test(root, "autotest/" + path, suite, name)]
+    return wrong, len(rows), n
+
+
 def main():
     root = sys.argv[1]
     tests = existing_tests(root)
@@ -71,7 +99,9 @@ def main():
         for kind, pattern in named:
             if not fnmatch.filter(cases if kind == "golden" else tests, pattern):
                 wrong.append(f"{number}: there is no {kind} {pattern}")
-    print(*wrong, f"{len(rows)} points, {n_proofs} proofs", sep="\n")
+    wrong_features, n_features, n_tests = check_features(root)
+    wrong += wrong_features
+    print(*wrong, f"{len(rows)} points, {n_proofs} proofs; {n_features} features, {n_tests} tests", sep="\n")
     return 1 if wrong else 0
 
 

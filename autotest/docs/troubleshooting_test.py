@@ -135,7 +135,7 @@ def is_shown_a_login():
         return world.said(world.set(refs_of("AAAA")))
 
 
-@produces("is a directory")
+@produces("is a folder, and a file is needed")
 def gives_a_folder():
     with World() as world:
         return world.said(f"REFS:{world.folder.path}")

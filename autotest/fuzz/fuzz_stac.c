@@ -1,4 +1,4 @@
-/* fuzz_stac.c -- documents of STAC: names are texts with an end, and not empty. */
+/* fuzz_stac.c -- documents of STAC: names are strings with an end, and not empty. */
 #include <stdlib.h>
 
 #include "fuzz.h"

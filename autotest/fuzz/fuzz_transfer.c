@@ -137,8 +137,8 @@ static void fetch(refs_http *http, asked what) {
     refs_error err = REFS_ERROR_INIT;
     refs_fetcher *fetcher = NULL;
     char location[64] = "/vsicurl/http://a.example/d";
-    refs_range ranges[] = {{0, location, RANGE_BEGIN, RANGE_BYTES, 0, false, false},
-                           {0, location, RANGE_BEGIN + 40, RANGE_BYTES, 0, false, false}};
+    refs_range ranges[] = {{0, location, RANGE_BEGIN, RANGE_BYTES, 0, REFS_RANGE_REQUIRED},
+                           {0, location, RANGE_BEGIN + 40, RANGE_BYTES, 0, REFS_RANGE_REQUIRED}};
     options.http = http;
     options.max_whole_bytes = MAX_WHOLE_BYTES;
     options.max_memory_bytes = OBJECT_BYTES;

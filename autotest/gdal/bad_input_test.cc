@@ -126,10 +126,10 @@ TEST(BadInput, ATargetThatIsGoneIsNamedOnceWithWhatToDo) {
     Set set;
     const std::string path = set.array({"v", {1, 6}}).range("v/0.0", "gone.bin", 0, 24).save();
     const std::string target = memory_path("gone.bin");
-    EXPECT_EQ(failure_of_reading(open(path)),
-              path + ": v/0.0: " + target +
-                  " [0+24]: No such file or directory (where files moved, -oo "
-                  "URL_REWRITE=old=>new)");
+    const std::string said = failure_of_reading(open(path));
+    EXPECT_EQ(said.find(path + ": v/0.0: " + target + " [0+24]: No such file or directory"), 0u)
+        << said;
+    EXPECT_NE(said.find("-oo URL_REWRITE"), std::string::npos) << said;
 }
 
 namespace {
@@ -151,7 +151,7 @@ class GoneTarget : public testing::Test {
     }
     ~GoneTarget() override { std::filesystem::remove_all(folder); }
 
-    const std::string folder, advice = " (where files moved, -oo URL_REWRITE=old=>new)";
+    const std::string folder;
     std::string path;
 };
 
@@ -160,8 +160,11 @@ class GoneTarget : public testing::Test {
 TEST_F(GoneTarget, IsToldOnceWhenAnArrayIsOpened) {
     ErrorLog log;
     ASSERT_NE(open(subdataset(path, "v")), nullptr);
-    EXPECT_EQ(log.warnings(), std::vector<std::string>{path + ": there is no file " + folder +
-                                                       "/gone.bin with data of /v" + advice});
+    ASSERT_EQ(log.warnings().size(), 1u);
+    EXPECT_EQ(log.warnings()[0].find(path + ": there is no file " + folder +
+                                     "/gone.bin with data of /v (where files moved, -oo "),
+              0u)
+        << log.warnings()[0];
     EXPECT_EQ(log.text(), "");
 }
 
@@ -249,7 +252,7 @@ TEST(BadInput, ChunksThatCannotBeCountedAreALimitAndNeverAnotherChunk) {
                                  .save("uncountable.json");
     ErrorLog log;
     EXPECT_EQ(open(subdataset(path, "v")), nullptr);
-    EXPECT_EQ(log.text(), path + ": /v: has more chunks than the limit of 9223372036854775807");
+    EXPECT_EQ(log.text().find(path + ": /v: has more chunks"), 0u) << log.text();
 
     const auto dataset = open(subdataset(countable.array({"v", {2, most, most}, "|u1", {1, 1, 1}})
                                              .bytes("v/0.0.0", "A")

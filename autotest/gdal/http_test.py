@@ -1,6 +1,7 @@
 """The HTTP engine as users see it: how often it asks, over how many connections, with which
 credentials and options of GDAL, where redirects lead, and what it shows of secrets."""
 
+import collections
 import itertools
 import json
 import os
@@ -885,12 +886,13 @@ class Logins(Case):
         with open(self.folder.file(".netrc"), "w", encoding="utf-8") as file:
             file.write("machine localhost login user password pass\n")
         self.jar = self.folder.file("jar")
+        self.own = {**FAST, "HOME": self.folder.path, "CURL_CA_BUNDLE": CERTIFICATE}
         ask = {"status": 302, "require": {"Cookie": "token=1"},
-               "headers": {"Location": "http://localhost:{port}/@login{path}"}}
+               "headers": {"Location": "https://localhost:{port}/@login{path}"}}
         refuse = {"status": 401, "require": {"Authorization": "^Basic dXNlcjpwYXNz$"},
                   "headers": {"WWW-Authenticate": 'Basic realm="x"'}}
-        admit = {"status": 302, "headers": {"Location": "http://127.0.0.1:{port}/@back{path}"}}
-        welcome = {"status": 302, "headers": {"Location": "http://127.0.0.1:{port}{path}",
+        admit = {"status": 302, "headers": {"Location": "https://127.0.0.1:{port}/@back{path}"}}
+        welcome = {"status": 302, "headers": {"Location": "https://127.0.0.1:{port}{path}",
                                               "Set-Cookie": "token=1; Path=/; Max-Age=1000"}}
         self.faults = {}
         for path in ("/refs.json", "/v.bin"):
@@ -904,7 +906,7 @@ class Logins(Case):
                   f"assert a == list(range({self.bands * self.width}))")
         done = subprocess.run([sys.executable, "-c", script, f'REFS:"{url}":/v'], check=False,
                               stderr=subprocess.PIPE, text=True,
-                              env={**os.environ, **FAST, "HOME": self.folder.path, **env})
+                              env={**os.environ, **self.own, **env})
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def logins(self, server):
@@ -919,27 +921,28 @@ class Logins(Case):
                 ("jar", {"GDAL_HTTP_COOKIEFILE": self.jar, "GDAL_HTTP_COOKIEJAR": self.jar})]
         for name, env in rows:
             with self.subTest(name):
-                server = self.serve(faults=self.faults, name=name,
+                server = self.serve(tls=True, faults=self.faults, name=name,
                                     options=["--latency-ms", "20"])
                 self.read_in_a_child(server.url("refs.json"), **env)
                 self.assertEqual(self.logins(server), 1)
         with self.subTest("valid jar"):
-            server = self.serve(faults=self.faults, name="valid")
+            server = self.serve(tls=True, faults=self.faults, name="valid")
             self.read_in_a_child(server.url("refs.json"), **rows[-1][1])
             self.assertEqual(self.logins(server), 0)
 
     def test_are_one_where_all_begin_together(self):
-        server = self.serve(faults={k: v for k, v in self.faults.items() if "refs.json" not in k},
+        server = self.serve(tls=True, faults={k: v for k, v in self.faults.items() if "refs.json" not in k},
                             options=["--latency-ms", "20"])
         self.read_in_a_child(server.url("refs.json"))
         self.assertEqual(self.logins(server), 1)
-        asked = [r for r in server.requests("v.bin") if r["path"] == "/v.bin"]
-        self.assertLess(len(asked), self.bands + 20)
+        # Those that are under way when the first one is led to the login are asked for again.
+        asked = collections.Counter(r["headers"].get("range") for r in server.requests("v.bin") if r["path"] == "/v.bin")
+        self.assertLessEqual(max(asked.values()), 2)
 
     def test_that_fail_end_all_reads(self):
         with open(self.folder.file(".netrc"), "w", encoding="utf-8") as file:
             file.write("machine localhost login user password wrong\n")
-        server = self.serve(faults={k: v for k, v in self.faults.items() if "refs.json" not in k})
+        server = self.serve(tls=True, faults={k: v for k, v in self.faults.items() if "refs.json" not in k})
         with self.assertRaisesRegex(AssertionError, "HTTP 401"):
             self.read_in_a_child(server.url("refs.json"))
 
@@ -952,13 +955,13 @@ class Logins(Case):
         self.assertLess(time.monotonic() - begin, 4)
 
     def test_as_others_are_logins_of_their_own(self):
-        server = self.serve(faults=self.faults)
+        server = self.serve(tls=True, faults=self.faults)
         script = ("import sys; from osgeo import gdal; gdal.UseExceptions()\n"
                   "for user in 'one', 'two':\n"
                   "    gdal.SetConfigOption('GDAL_HTTP_USERPWD', f'{user}:x')\n"
                   "    gdal.Open(sys.argv[1]).ReadAsArray()\n")
         subprocess.run([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v'],
-                       check=True, env={**os.environ, **FAST, "HOME": self.folder.path})
+                       check=True, env={**os.environ, **self.own})
         self.assertEqual(self.logins(server), 2)
 
 

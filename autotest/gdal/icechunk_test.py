@@ -117,6 +117,16 @@ class Names(Case):
         two = os.path.join(DATA, "v2")
         self.fails('has no branch "feature/x"; there are: dev, main', read, f"REFS:{two}#branch=feature/x", "/inline")
         self.fails('has no branch "feature/x"', read, f"REFS:{two}", "/inline", ["BRANCH=feature/x"])
+        self.fails('has no tag "t/2"; there are: v1.0', read, f'REFS:"{two}@t/2"', "/inline")
+        copy = os.path.join(self.folder.path, "with@t/2")
+        shutil.copytree(two, copy)
+        for options in ((), ("BRANCH=main",)):
+            self.assertEqual(read(f'REFS:"{copy}"', "/inline", options).tolist(), [1, 2, 3, 4, 5, 6])
+
+    def test_a_misspelt_state_is_named(self):
+        for form in (1, 2):
+            self.fails('"brnch=" asks for no state of a repository: branch=, tag=', read,
+                       f"REFS:{DATA}/v{form}#brnch=main", "/inline")
 
     def test_other_sets_have_no_states(self):
         self.folder.write_array(1, 2)

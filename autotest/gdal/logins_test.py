@@ -24,7 +24,24 @@ class ByGdal:
 
 
 class Earthdata(ByGdal, logins.Earthdata):
-    pass
+    def test_by_other_passwords_are_tried(self):
+        server = self.serve(faults=self.faults, tls=True)
+        script = ("import sys; from osgeo import gdal; gdal.UseExceptions()\n"
+                  "for password in 'wrong', 'wrong', 'pass':\n"
+                  "    gdal.SetConfigOption('EARTHDATA_PASSWORD', password)\n"
+                  "    try: print(gdal.Open(sys.argv[1]).RasterCount)\n"
+                  "    except RuntimeError as error: print('may be wrong' in str(error))\n")
+        done = self.run_alone([sys.executable, "-c", script, f'REFS:"{server.url("refs.json")}":/v'],
+                              EARTHDATA_LOGIN_HOST=f"localhost:{server.port}", EARTHDATA_USERNAME="user")
+        self.assertEqual(done.stdout.split(), ["True", "True", str(logins.BANDS)], done.stderr)
+        self.assertEqual(self.logins(server), 2)
+
+    def test_by_netrc_is_not_sent_in_the_clear_by_gdal_either(self):
+        self.write_netrc()
+        server = self.serve()
+        said = self.read(f"http://localhost:{server.port}/refs.json", EARTHDATA_LOGIN_HOST="localhost",
+                         REFS_HTTP_ENGINE="VSI")
+        self.assertEqual((said, self.sent(server, "localhost")), ("", {None}))
 
 
 class Grants(ByGdal, logins.Grants):

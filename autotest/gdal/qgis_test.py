@@ -196,9 +196,9 @@ class GoneTarget(unittest.TestCase):
         job.start()
         job.waitForFinished()
         self.assertEqual(np.unique(pixels(job.renderedImage())).tolist(), [255])
-        self.assertEqual({error.message for error in job.errors()},  # shown by the sign beside the layer
-                         {f"{self.path}: v/0.0: {self.folder.file('gone.bin')} [0+96]: No such file or directory "
-                          "(where files moved, -oo URL_REWRITE=old=>new)"})
+        said = {error.message for error in job.errors()}  # shown by the sign beside the layer
+        self.assertEqual(len(said), 1)
+        self.assertIn(f"{self.path}: v/0.0: {self.folder.file('gone.bin')} [0+96]: No such file or directory", said.pop())
 
 
 class Documentation(unittest.TestCase):

@@ -171,7 +171,7 @@ TEST(Subdatasets, OfFewerDimensionsAreCountedWhereThereIsNothingElse) {
     set.values({"x", {3}, "<i4", {}, {"x"}}, bytes_of(counting<int32_t>(3)));
     set.values({"v", {3}, "<i4", {}, {"x"}}, bytes_of(counting<int32_t>(3)));
     set.values({"w", {}}, bytes_of<int32_t>({7}));
-    set.array({"texts", {2, 3}, "|S8"});
+    set.array({"strings", {2, 3}, "|S8"});
     const std::string path = set.save();
     const ErrorLog log;
     const Dataset dataset = open("REFS:" + path);
@@ -188,7 +188,7 @@ TEST(Subdatasets, AreAllArraysWhereThatIsAskedFor) {
     set.values({"x", {3}, "<i4", {}, {"x"}}, bytes_of(counting<int32_t>(3)));
     set.values({"s", {}}, bytes_of<int32_t>({7}));
     set.array({"x_bnds", {3, 2}, "<f8"});
-    set.array({"texts", {2, 3}, "|S8"});
+    set.array({"strings", {2, 3}, "|S8"});
     add_small_array(set);
     const std::string path = set.save();
     const Dataset dataset = open("REFS:" + path, {"LIST_ALL_ARRAYS=YES"});
@@ -230,7 +230,7 @@ TEST(Subdatasets, AreNoneInAnEmptySet) {
 
 TEST(Subdatasets, LeaveOutWhatIsNoRaster) {
     Set set;
-    set.array({"texts", {2, 3}, "|S8"});
+    set.array({"strings", {2, 3}, "|S8"});
     set.array({"nothing", {0, 3}});
     add_small_array(set, "v");
     add_small_array(set, "w");
@@ -238,7 +238,7 @@ TEST(Subdatasets, LeaveOutWhatIsNoRaster) {
     const Dataset dataset = open("REFS:" + path);
     ASSERT_NE(dataset, nullptr);
     for (const std::string &name : listed(dataset))
-        EXPECT_EQ(name.find("texts"), std::string::npos) << name;
+        EXPECT_EQ(name.find("strings"), std::string::npos) << name;
     EXPECT_EQ(pixels(open(subdataset(path, "w"))), counting<double>(6));
 }
 

@@ -36,10 +36,13 @@ class Earthdata(ByNetcdf, logins.Earthdata):
     test_by_a_token_that_expired_ends_with_what_to_try = None
     test_by_a_wrong_password_ends_with_what_to_try = None
     test_says_that_it_sends_nothing_in_the_clear = None
+    test_by_netrc_says_that_it_sends_nothing_in_the_clear = None
+    test_by_a_wrong_password_is_tried_once = test_by_a_wrong_token_is_tried_once = None
     pages = ("/v.bin",)
 
 
 class Grants(ByNetcdf, logins.Grants):
+    test_that_can_hold_nowhere_are_errors = None
     test_that_are_none_are_an_error_that_names_the_option = None
 
 

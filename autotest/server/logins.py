@@ -83,6 +83,28 @@ class Earthdata(Case):
         self.assertIn("EARTHDATA_USERNAME or EARTHDATA_PASSWORD may be wrong", said)
         self.assertNotIn("wrong:", said)
 
+    def logins(self, server):
+        return len([r for r in server.requests() if "authorization" in r["headers"]])
+
+    def test_by_a_wrong_password_is_tried_once(self):
+        self.protect(*(f"/refs.json/{name}" for name in (".zmetadata", "repo", "refs/branch.main/ref.json")))
+        server = self.serve(faults=self.faults, tls=True)
+        said = self.open(server, EARTHDATA_USERNAME="user", EARTHDATA_PASSWORD="wrong")
+        self.assertIn("HTTP 401 (EARTHDATA_USERNAME or EARTHDATA_PASSWORD may be wrong)", said)
+        self.assertEqual(self.logins(server), 1)
+        self.write_netrc("wrong")
+        server = self.serve(faults=self.faults, tls=True, name="netrc")
+        self.assertIn("HTTP 401", self.open(server))
+        self.assertEqual(self.logins(server), 1)
+
+    def test_by_a_wrong_token_is_tried_once(self):
+        refuse = {"status": 401, "require": {"Authorization": "^Bearer good$"}}
+        names = ("", "/.zmetadata", "/repo", "/refs/branch.main/ref.json")
+        server = self.serve(tls=True, faults={f"/refs.json{name}": refuse for name in names})
+        said = self.open(server, EARTHDATA_TOKEN="old", EARTHDATA_HOSTS=f"127.0.0.1:{server.port}")
+        self.assertIn("EARTHDATA_TOKEN may have expired", said)
+        self.assertEqual(self.logins(server), 1)
+
     def test_by_token_takes_no_login(self):
         server = self.serve(tls=True, faults={
             path: {"status": 401, "require": {"Authorization": "^Bearer good$"}} for path in ("/refs.json", "/v.bin")})
@@ -147,9 +169,29 @@ class Earthdata(Case):
                 server = self.serve(faults={"/refs.json/.zmetadata": page, name: page}, name=name[1:])
                 self.assertIn("the server answered a web page", self.open(server))
 
-    def test_by_netrc(self):
+    def write_netrc(self, password="pass"):
         with open(self.folder.file(".netrc"), "w", encoding="utf-8") as file:
-            file.write("machine localhost login user password pass\n")
+            file.write(f"machine localhost login user password {password}\n")
+
+    def test_by_netrc_is_not_sent_in_the_clear(self):
+        self.write_netrc()
+        server = self.serve(name="clear")
+        said = self.read(f"http://localhost:{server.port}/refs.json", EARTHDATA_LOGIN_HOST="localhost")
+        self.assertEqual((said, self.sent(server, "localhost")), ("", {None}))
+        fault = {"status": 302, "headers": {"Location": "http://localhost:{port}/@to{path}"}}
+        server = self.serve(faults={"/refs.json": fault, "/v.bin": dict(fault)}, name="redirect")
+        for trust in "NO", "YES":
+            said = self.read(server.url("refs.json"), CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT=trust)
+            self.assertEqual((said, self.sent(server, "localhost")), ("", {None}))
+
+    def test_by_netrc_says_that_it_sends_nothing_in_the_clear(self):
+        self.write_netrc()
+        server = self.serve(faults={"/refs.json": {"status": 401}})
+        self.assertIn("they go over https alone",
+                      self.read(f"http://localhost:{server.port}/refs.json", EARTHDATA_LOGIN_HOST="localhost"))
+
+    def test_by_netrc(self):
+        self.write_netrc()
         server = self.serve(faults=self.faults, tls=True)
         self.assertEqual(self.open(server), "")
         self.assertEqual(self.sent(server, "localhost"), {BASIC})
@@ -246,6 +288,29 @@ class Grants(Case):
         env = {"REFS_TOKEN_URL": f"{server.base}/bucket/=>{server.url('token')}"}
         self.assertEqual(self.read(server.url("bucket/refs.json"), **env), "")
         self.assertEqual(len(self.asked(server, "/token")), 2)
+
+    def test_of_tokens_are_of_whole_folders(self):
+        server = self.serve()
+        shutil.copytree(self.folder.file("served/bucket"), self.folder.file("served/bucket2"))
+        self.folder.write("token", "?sv=1&sig=s3cret")
+        env = {"REFS_TOKEN_URL": f"{server.base}/bucket=>{server.url('token')}"}
+        self.assertEqual(self.read(server.url("bucket2/refs.json"), **env), "")
+        self.assertEqual(self.read(server.url("bucket/refs.json"), **env), "")
+        for request in server.requests():
+            self.assertEqual("s3cret" in request["path"], request["path"].startswith("/bucket/"))
+
+    def test_for_buckets_are_named_as_buckets_are(self):
+        server = self.serve()
+        self.write_keys(3600)
+        env = {**self.aws(server), "REFS_TOKEN_URL": f" s3://bucket => {server.url('keys')} "}
+        self.assertEqual(self.read("s3://bucket/refs.json", **env), "")
+        self.assertEqual(len(self.asked(server, "/keys")), 1)
+
+    def test_that_can_hold_nowhere_are_errors(self):
+        server = self.serve()
+        for item in ("nonsense", f"{server.base}/bucket/=>", f"bucket=>{server.url('token')}"):
+            self.assertIn(f'REFS_TOKEN_URL: "{item}" is not PREFIX=>URL',
+                          self.read(server.url("bucket/refs.json"), REFS_TOKEN_URL=item))
 
     def test_without_a_prefix_hold_nowhere(self):
         server = self.serve()

@@ -4,6 +4,7 @@ archive, in a folder and, where there is versitygw, in an object store.
     cfa_test.py PROGRAM [test ...]
 """
 
+import fcntl
 import glob
 import itertools
 import json
@@ -99,6 +100,39 @@ class Split(Folder):
         np.testing.assert_array_equal(read("n.nca"), self.values())
         self.assertEqual(sorted(os.listdir("n")), ["n.tas.0.0.0.nc", "n.tas.0.1.0.nc"])
 
+    def test_splits_sets_that_are_aggregations_without_their_parts(self):
+        for day in (0, 1):
+            self.write(f"d{day}.nc", (day,), data=self.values()[day : day + 1])
+            with netCDF4.Dataset(f"d{day}.nc", "a") as file:
+                file["tas"].valid_min = np.float32(day)
+        run("index", "d0.nc", "d1.nc", "-o", "all.json", "-q")
+        with open("all.json", encoding="utf-8") as file:
+            self.assertIn("tas_fragments", file.read())
+        for options in ({}, {"cfa_version": "0.4", "format": "NETCDF3"}):
+            self.split(source="all.json", **options)
+            self.assertNotIn("fragments", dump("m.nca"))
+            np.testing.assert_array_equal(read("m.nca"), self.values(2))
+
+    def test_full_disks_of_any_size_are_one_message_and_leave_nothing(self):
+        self.write()
+        os.mkdir("full")
+        for kilobytes in (16, 24, 40, 56, 64, 72, 88, 104, 128):
+            mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", "full"],
+                                     capture_output=True, check=False)
+            if mounted.returncode != 0:
+                self.skipTest("mounts no file system of its own")
+            try:
+                done = subprocess.run([REFS, "split", "source.nc", "-o", "full/m.nca", "--subarray-shape", "time=1"],
+                                      capture_output=True, text=True, check=False)
+                if done.returncode == 0:
+                    np.testing.assert_array_equal(read("full/m.nca"), self.values())
+                    continue
+                self.assertEqual((done.returncode, os.listdir("full")), (1, []), done.stderr)
+                self.assertIn("No space left on device", done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            finally:
+                subprocess.run(["umount", "full"], check=True)
+
     def test_says_what_options_may_be(self):
         self.write()
         self.assertIn("0.4, 0.5 or 1.13", run("split", "source.nc", "-o", "m.nca", "--cfa-version", "2", status=1))
@@ -167,6 +201,24 @@ class Combine(Folder):
                     np.testing.assert_array_equal(read("m.nca"), data)
                     shutil.rmtree("m")
 
+    def test_says_that_nothing_tells_of_steps_behind_the_last_fragment(self):
+        data = self.values()
+        data[3:] = -9999
+        self.write(data=data)
+        for version in VERSIONS:
+            self.split(cfa_version=version, subarray_shape="1,6,8")
+            done = subprocess.run([REFS, "combine", "--format", "cfa", "--cfa-version", version, *glob.glob("m/*.nc"), "-o", "m.nca"],
+                                  capture_output=True, text=True, check=True)
+            self.assertEqual(len(read("m.nca")), 3)
+            self.assertIn("/tas: is as long as the fragments that are there", done.stderr)
+            shutil.rmtree("m")
+
+    def test_says_what_files_are_that_stand_for_fragments_alone(self):
+        self.write(data=np.full((4, 6, 8), -9999, "f4"))
+        self.split(cfa_version="1.13", subarray_shape="1,6,8")
+        said = self.combine(*glob.glob("m/*.nc"), version="1.13", status=1)
+        self.assertIn("m.tas.fill.1x6x8.nc: stands for fragments that held nothing but the fill value", said)
+
     def test_what_is_in_no_fragment_cannot_be_made_again(self):
         self.write()
         with netCDF4.Dataset("source.nc", "a") as file:
@@ -219,6 +271,85 @@ class Combine(Folder):
         run("append", "m.nca", *glob.glob("next/*.nc"))
         np.testing.assert_array_equal(read("m.nca"), self.values())
 
+    def test_refuses_what_lies_elsewhere(self):
+        def mapped(name, time, **attributes):
+            self.write(name, (time,), data=self.values()[time : time + 1])
+            with netCDF4.Dataset(name, "a") as file:
+                file.createVariable("crs", "i4").setncatts(attributes)
+                file["tas"].grid_mapping = "crs"
+            return name
+
+        one = {"grid_mapping_name": "latitude_longitude", "earth_radius": 6371229.0}
+        for other, said in (({**one, "earth_radius": 6378137.0}, "6378137"),
+                            ({**one, "grid_mapping_name": "mercator"}, "mercator")):
+            said_all = self.combine(mapped("a.nc", 0, **one), mapped("b.nc", 1, **other), status=1)
+            self.assertIn("a.nc and b.nc do not lie in one place: /crs", said_all)
+            self.assertIn(said, said_all)
+        mapped("b.nc", 1, **one)
+        self.combine("a.nc", "b.nc")
+        with netCDF4.Dataset("b.nc", "a") as file:
+            file["lat"][2:] = [10, 9, 8, 7]
+        self.assertIn("b.nc: element 2 of lat is 10, and 48", self.combine("a.nc", "b.nc", status=1))
+
+    def write_pair(self, times, lat=None, lon=None, calendar="standard"):
+        """Two files; the second has other coordinates."""
+        self.write("a.nc", (0, 1), data=self.values()[:2])
+        self.write("b.nc", times, data=self.values()[2:])
+        for name, said in (("a.nc", "standard"), ("b.nc", calendar)):
+            with netCDF4.Dataset(name, "a") as file:
+                file["time"].calendar = said
+                if name == "b.nc" and lat is not None:
+                    file["lat"][:] = lat
+                if name == "b.nc" and lon is not None:
+                    file["lon"][:] = lon
+
+    def test_holds_coordinates_to_what_index_asks_of_them(self):
+        lat, lon = np.arange(50.0, 44, -1), np.arange(8.0)
+        for case, said in (
+            (dict(times=(2, 3), lat=lat[::-1]), "lat"),
+            (dict(times=(2, 3), lat=lat + 1e-7), "a.nc (50 to 45, 6 values)"),
+            (dict(times=(1, 2)), "a.nc and b.nc have some of the same steps along time"),
+            (dict(times=(3, 2)), "b.nc: its steps along time are not ascending"),
+            (dict(times=(2, 3), lon=lon + 180), "differ, and not as those of parts of one grid do"),
+            (dict(times=(2, 3), calendar="noleap"), '(standard) and "days since 2000-01-01" (noleap)'),
+        ):
+            with self.subTest(**case):
+                self.write_pair(**case)
+                for version in VERSIONS:
+                    self.assertIn(said, self.combine("a.nc", "b.nc", version=version, status=1))
+                    self.assertFalse(os.path.exists("again.nca"))
+                    self.combine("a.nc", version=version, name="m.nca")
+                    before = dump("m.nca")
+                    self.assertIn(said, run("append", "m.nca", "b.nc", status=1))
+                    self.assertEqual(dump("m.nca"), before)
+                self.assertIn(said, run("index", "a.nc", "b.nc", "-o", "all.nc", status=1))
+
+    def test_warns_of_steps_between_files(self):
+        self.write_pair((5, 6))
+        for arguments in (("combine", "--format", "cfa"), ("index",)):
+            done = subprocess.run([REFS, *arguments, "a.nc", "b.nc", "-o", "all.nc"],
+                                  capture_output=True, text=True, check=True)
+            self.assertIn("time: 1 gap; the first between 1 (a.nc) and 5 (b.nc), where a step is 1", done.stderr)
+
+    def test_tiles_that_are_not_there_are_missing_where_dimensions_are_named(self):
+        names = [f"{t}{y}.nc" for t, y in ((0, 0), (0, 1), (1, 0))]
+        for name in names:
+            t, y = int(name[0]), int(name[1])
+            with netCDF4.Dataset(name, "w") as file:
+                for dim, values in (("time", [t]), ("lat", np.arange(3) + 3 * y), ("lon", np.arange(8))):
+                    file.createDimension(dim, len(values))
+                    file.createVariable(dim, "f8", (dim,))[:] = values
+                file["time"].units = "days since 2000-01-01"
+                file.createVariable("tas", "f4", ("time", "lat", "lon"), fill_value=-9999)[:] = 10 * t + y
+        self.assertIn("along which dimensions", self.combine(*names, status=1))
+        self.combine(*names, options=("--along", "time", "--along", "lat"))
+        self.assertEqual(read("again.nca")[:, ::3, 0].tolist(), [[0, 1], [10, -9999]])
+
+    def test_units_of_a_common_date_that_are_none_are_an_error(self):
+        self.write_pair((2, 3))
+        said = self.combine("a.nc", "b.nc", options=("--common-date", "days sinc 1970-01-01"), status=1)
+        self.assertIn('--common-date is units of times, such as "days since 1970-01-01", not "days sinc', said)
+
     def test_refuses_what_has_no_place(self):
         self.write("a.nc", (0, 1), data=self.values()[:2])
         self.write("b.nc", (0, 1), data=self.values()[:2])
@@ -229,6 +360,61 @@ class Combine(Folder):
         self.assertIn("no fragment number 1 along time", said)
         self.assertIn("split the source again", said)
         self.assertFalse(os.path.exists("again.nca"))
+
+
+class Others(Folder):
+    """Programs that write or replace what is read or written."""
+
+    def days(self, n):
+        names = [self.write(f"d{day}.nc", (day,), data=self.values(n)[day : day + 1]) for day in range(n)]
+        return names[0], names[1:]
+
+    def make(self, output, first, version="0.5"):
+        if output.endswith(".nca"):
+            run("combine", "--format", "cfa", "--cfa-version", version, first, "-o", output)
+        else:
+            run("index", first, "-q", "-o", output)
+
+    def test_that_append_are_told(self):
+        first, (second, *_) = self.days(2)
+        for output in ("m.nca", "all.json"):
+            self.make(output, first)
+            with open(output, "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                self.assertIn("another program appends to it", run("append", output, second, status=1))
+                self.assertEqual(len(read(output)), 1)
+            run("append", output, second, "-q")
+            np.testing.assert_array_equal(read(output), self.values(2))
+
+    def test_that_append_at_one_time_lose_nothing(self):
+        first, others = self.days(6)
+        for output in ("m.nca", "all.json"):
+            self.make(output, first)
+            running = [subprocess.Popen([REFS, "append", output, name, "-q"], stderr=subprocess.DEVNULL) for name in others]
+            n = sum(one.wait() == 0 for one in running)
+            self.assertGreater(n, 0)
+            self.assertEqual(len(read(output)), 1 + n)
+
+    def test_that_replace_a_master_are_told_of(self):
+        first, others = self.days(6)
+        self.make("one.nca", first)
+        run("combine", "--format", "cfa", first, *others, "-o", "six.nca")
+        exchange = ("import itertools, os, shutil\n"
+                    "for name in itertools.cycle(('one.nca', 'six.nca')):\n"
+                    "    shutil.copyfile(name, 'next')\n    os.replace('next', 'm.nca')")
+        shutil.copyfile("one.nca", "m.nca")
+        other = subprocess.Popen([sys.executable, "-c", exchange])
+        try:
+            for _ in range(100):
+                done = subprocess.run([REFS, "info", "m.nca", "--partition", "all"], capture_output=True, text=True, check=False)
+                if done.returncode:
+                    self.assertIn("replaced", done.stderr)
+                else:
+                    self.assertIn(done.stdout.count("d0.nc"), (1,))
+                    self.assertIn(done.stdout.count(".nc  tas"), (1, 6))
+        finally:
+            other.kill()
+            other.wait()
 
 
 class Unlike(Folder):
@@ -450,7 +636,35 @@ class Move(Folder):
     def test_says_so_where_nothing_changes(self):
         self.split()
         self.assertIn("no name", run("mv", "m.nca", "--rewrite", "x=>y", status=1))
-        self.assertIn("no name", run("mv", "m.nca", "--prefix", "x", "--variables", "pr", status=1))
+
+    def test_names_what_is_not_there(self):
+        self.split(subarray_shape="2,6,8")
+        for arguments in (("mv", "m.nca", "--prefix", "x"), ("info", "m.nca", "--partition", "all")):
+            self.assertIn("has no aggregation tsa: it has /tas", run(*arguments, "--variables", "tsa", status=1))
+        self.assertIn("no partition 7", run("mv", "m.nca", "--prefix", "x", "--partition", "7,7,7", status=1))
+
+    def test_sees_folders_from_where_it_runs(self):
+        for version in VERSIONS:
+            for master, folder, named in (("sub/m.nca", "sub/moved", "moved"), ("sub/m.nca", "moved", os.path.realpath("moved")),
+                                          ("sub/m.nca", "sub", "")):
+                with self.subTest(version=version, folder=folder):
+                    shutil.rmtree("sub", ignore_errors=True)
+                    shutil.rmtree("moved", ignore_errors=True)
+                    self.split("m.nca", cfa_version=version, subarray_shape="2,6,8")
+                    os.makedirs("sub")
+                    os.makedirs(folder, exist_ok=True)
+                    os.rename("m.nca", master)
+                    for name in os.listdir("m"):
+                        os.rename("m/" + name, os.path.join(folder, name))
+                    os.rmdir("m")
+                    run("mv", master, "--prefix", folder)
+                    np.testing.assert_array_equal(read(master), self.values())
+                    self.assertIn("  " + os.path.join(named, "m.tas.0.0.0.nc"), run("info", master, "--partition", "all"))
+
+    def test_warns_of_folders_that_are_not_there(self):
+        self.split(subarray_shape="2,6,8")
+        done = subprocess.run([REFS, "mv", "m.nca", "--prefix", "nowhere"], capture_output=True, text=True, check=True)
+        self.assertIn("nowhere: there is no such folder", done.stderr)
 
     @unittest.skipUnless(os.path.isdir(SHARED), "needs samples that are not in the repository")
     def test_knows_every_encoding(self):
@@ -475,6 +689,19 @@ class NamesOfStores(Folder):
         self.assertIn("s3://store/archive/m.nca", said)
         self.assertNotIn("/vsi", said)
         self.assertNotIn("~", said)
+
+
+class Misspelt(Folder):
+    def test_aliases_are_told_with_the_file_that_has_none(self):
+        hosts = {"s3://tenancy-0": {"alias": "tenancy-0", "url": "http://127.0.0.1:1"}}
+        with open(".s3nc.json", "w", encoding="utf-8") as file:
+            json.dump({"version": "9", "hosts": hosts}, file)
+        environment = {**os.environ, "AWS_S3_ENDPOINT": "http://127.0.0.1:1", "AWS_NO_SIGN_REQUEST": "YES", "GDAL_HTTP_MAX_RETRY": "0"}
+        done = subprocess.run([REFS, "info", "s3://tenancy-O/bucket/m.nca"], env=environment, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("s3://tenancy-O/bucket/m.nca", done.stderr)
+        self.assertIn("no alias", done.stderr)
+        self.assertIn(".s3nc.json", done.stderr)
 
 
 @unittest.skipIf(object_store.WHY_NOT, object_store.WHY_NOT)
@@ -564,7 +791,7 @@ class Stores(Folder):
         self.split("s3://store/archive/m.nca", subarray_shape="2,6,8")
         with open(self.path("m.nca"), "rb") as file:
             before = file.read()
-        self.assertIn("no name", run("mv", "s3://store/archive/m.nca", "--prefix", "m", "--variables", "pr", status=1))
+        self.assertIn("no aggregation pr", run("mv", "s3://store/archive/m.nca", "--prefix", "m", "--variables", "pr", status=1))
         self.assertIn("s3://store/archive/gone.nc", run("append", "s3://store/archive/m.nca", "s3://store/archive/gone.nc", status=1))
         said = run("combine", "--format", "cfa", "s3://store/archive/m/", "-o", "s3://store/archive/m/m.tas.0.0.0.nc", status=1)
         self.assertIn("s3://store/archive/m/m.tas.0.0.0.nc: is a source", said)

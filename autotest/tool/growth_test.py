@@ -18,6 +18,9 @@ import unittest
 import numpy as np
 from osgeo import gdal
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../server"))
+from served import Folder, Server
+
 REFS = os.path.abspath(sys.argv.pop(1))
 gdal.UseExceptions()
 N = 20  # values of a step, a chunk each
@@ -229,6 +232,105 @@ class Readers(Steps):
                     self.assertRegex(str(problem), "written anew|not there any more|was replaced")
         self.assertEqual(appending.returncode, 0)
         self.expect(self.open(), range(17))
+
+
+class Servers(Steps):
+    """What was uploaded to the name of a set that is open; nothing older than a minute is seconds apart."""
+
+    def setUp(self):
+        super().setUp()
+        self.served = Folder()
+        self.addCleanup(self.served.close)
+        self.server = Server(self.served)
+        self.addCleanup(self.server.close)
+        for name, value in (("GDAL_ALLOW_REMOTE_RESOURCE_TO_ACCESS_LOCAL_FILE", "YES"), ("REFS_MAX_GAP", "0"),
+                            ("REFS_READ_AHEAD", "NO"), ("REFS_TRUST_SECONDS", "0")):
+            gdal.SetConfigOption(name, value)
+            self.addCleanup(gdal.SetConfigOption, name, None)
+
+    def combine(self, first, n):
+        """A set whose sources are noted, as those are that index makes."""
+        name = self.write(first, n)
+        with open(name, encoding="utf-8") as file:
+            document = json.load(file)
+        data = os.path.join(self.folder, f"{first}.bin")
+        status = os.stat(data)
+        document["refs"][".zsources/.zgroup"] = '{"zarr_format":2}'
+        document["refs"][".zsources/.zattrs"] = compact(
+            {"sources": [{"url": data, "size": status.st_size, "modified": int(status.st_mtime)}]})
+        with open(name, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        return name
+
+    def upload(self, minutes_ago):
+        """Copies what changed, as programs that upload do; each file has the time at which it came."""
+        target = os.path.join(self.served.served, "all.parq")
+        for path, _, names in os.walk("all.parq"):
+            folder = os.path.join(target, os.path.relpath(path, "all.parq"))
+            os.makedirs(folder, exist_ok=True)
+            for name in names:
+                source, to = os.path.join(path, name), os.path.join(folder, name)
+                with open(source, "rb") as file:
+                    content = file.read()
+                if os.path.exists(to):
+                    with open(to, "rb") as file:
+                        if file.read() == content:
+                            continue
+                with open(to, "wb") as file:
+                    file.write(content)
+                then = os.stat("/proc/self").st_mtime - 60 * minutes_ago
+                os.utime(to, (then, then))
+
+    def array(self):
+        return self.open(self.server.url("all.parq")).GetRootGroup().OpenMDArray("t")
+
+    def make_and_open(self):
+        run("combine", self.combine(5, 3), "--along", "time", "--record-size", "7", "-o", "all.parq")
+        self.upload(9)
+        before = self.array()
+        self.assertEqual(before.ReadAsArray([0, 0], [1, 2]).tolist(), [[500, 501]])
+        return before
+
+    def requests(self):
+        return len([r for r in self.server.requests() if r["path"].endswith(".zmetadata")])
+
+    def test_that_are_as_they_were_are_asked_for_record_files_alone(self):
+        before = self.make_and_open()
+        n = self.requests()
+        before.ReadAsArray()
+        self.assertEqual(self.requests(), n)
+
+    def test_whose_metadata_came_first_are_asked_for_them_once(self):
+        before = self.make_and_open()
+        for i in range(1, 9):
+            to = os.path.join(self.served.served, f"all.parq/t/refs.{i}.parq")
+            then = os.stat("/proc/self").st_mtime - 60 * 5
+            os.utime(to, (then, then))
+        n = self.requests()
+        before.ReadAsArray()
+        self.assertEqual(self.requests(), n + 1)
+
+    def test_that_are_written_anew_never_mix_states(self):
+        before = self.make_and_open()
+        shutil.rmtree("all.parq")
+        run("combine", self.combine(0, 3), "--along", "time", "--record-size", "7", "-o", "all.parq")
+        self.upload(5)
+        with self.assertRaisesRegex(RuntimeError, "all.parq/.zmetadata: the set was written anew since it was opened"):
+            before.ReadAsArray([2, 10], [1, 5])
+        self.assertEqual(self.array().ReadAsArray()[2, 10], 210)
+
+    def test_that_are_gone_are_no_missing_values(self):
+        before = self.make_and_open()
+        shutil.rmtree(os.path.join(self.served.served, "all.parq"))
+        with self.assertRaisesRegex(RuntimeError, "not there any more"):
+            before.ReadAsArray([2, 10], [1, 5])
+
+    def test_that_grow_are_read_on(self):
+        before = self.make_and_open()
+        run("append", "all.parq", self.combine(8, 2), "--along", "time")
+        self.upload(5)
+        np.testing.assert_array_equal(before.ReadAsArray(), 100 * np.arange(5, 8)[:, None] + np.arange(N))
+        self.assertEqual(self.array().ReadAsArray().shape, (5, N))
 
 
 class Failures(Steps):

@@ -54,6 +54,16 @@ class Earthdata(ByRefs, logins.Earthdata):
         self.assertEqual(len([r for r in server.requests() if r["path"].startswith("/@login")]), 1)
         self.assertEqual(self.sent(server, "127.0.0.1"), {None})
 
+    def test_by_a_wrong_password_is_tried_once_for_all_sources(self):
+        names = [f"{i:02}.nc" for i in range(12)]
+        self.protect(*("/" + name for name in names))
+        server = self.serve(faults=self.faults, tls=True)
+        done = self.run_alone([REFS, "index", "-s", *map(server.url, names), "-o", self.folder.file("out.json"), "--quiet"],
+                              EARTHDATA_LOGIN_HOST=f"localhost:{server.port}", EARTHDATA_USERNAME="user",
+                              EARTHDATA_PASSWORD="wrong")
+        self.assertIn("EARTHDATA_USERNAME or EARTHDATA_PASSWORD may be wrong", done.stderr)
+        self.assertEqual(self.logins(server), 1)
+
 
 class Grants(ByRefs, logins.Grants):
     def test_of_keys_are_asked_for_once_by_many_readers(self):

@@ -37,6 +37,16 @@ def run(*arguments, status=0, **options):
     return done.stdout + done.stderr if status else done.stdout
 
 
+def somebody():
+    """Options of `run` for a user whom permissions hold for; skips the test where there is none."""
+    options = {"user": 65534} if os.getuid() == 0 else {}
+    try:
+        run("--help", **options)
+    except (AssertionError, OSError) as reason:
+        raise unittest.SkipTest(f"nobody may run the program: {reason}") from reason
+    return options
+
+
 def read(name, variable):
     """An array by the multidimensional API."""
     dataset = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER)
@@ -110,6 +120,14 @@ class Folder(unittest.TestCase):
             run("convert", parts[0], "-o", "again.parq")
             self.assertEqual(content("again.parq"), content("all.parq"))
 
+    def index_as_master(self, *names, output="all.nc"):
+        """Skips the rest of the test where this build does not write netCDF."""
+        done = subprocess.run([REFS, "index", *names, "-o", output], capture_output=True, text=True, check=False)
+        if "this build does not have" in done.stderr:
+            self.skipTest("this build does not write netCDF")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
     def expect_hours(self, name, hours):
         values = read(name, "t")
         self.assertEqual(values.shape, (len(hours), 6, 8))
@@ -146,6 +164,125 @@ class Index(Folder):
         run("index", "-", "-o", "c.json", input="d/0.nc\nd/1.nc\nd/2.nc\n")
         self.assertEqual(content("a.json"), content("b.json"))
         self.assertEqual(content("a.json"), content("c.json"))
+
+    def write_unreadable(self):
+        """Files of a folder d that are called as data files are, and are none."""
+        os.makedirs("d/deep")
+        for hour in range(3):
+            self.write(f"d/{hour}.nc", [hour])
+        for name, inside in (("3.nc", b""), ("4.H5", b"<html>log in</html>"), ("5.tif", bytes(5000)),
+                             ("deep/6.grib2", b"GRI")):
+            with open(f"d/{name}", "wb") as file:
+                file.write(inside)
+        os.symlink("nowhere.nc", "d/7.nc")
+        for name in ("README", "x.txt", "_SUCCESS", "notes"):
+            with open(f"d/{name}", "wb") as file:
+                file.write(b"")
+        os.symlink("nowhere", "d/y.txt")
+        return ["d/3.nc", "d/4.H5", "d/5.tif", "d/7.nc", "d/deep/6.grib2"]
+
+    def test_a_folder_names_what_cannot_be_read(self):
+        bad = self.write_unreadable()
+        said = run("index", "d", "-o", "a.json", status=1)
+        self.assertTrue(any(f"refs: {name}: " in said for name in bad), said)
+        self.assertFalse(os.path.exists("a.json"))
+        with self.assertRaisesRegex(RuntimeError, "|".join(bad)):
+            gdal.OpenEx('REFS:"d"', gdal.OF_MULTIDIM_RASTER)
+        said = run("index", "d", "--skip-errors", "-o", "a.json", status=1)
+        self.assertEqual(sorted(line.split(":")[2].strip() for line in said.splitlines()
+                                if "left out" in line), bad)
+        self.expect_hours("a.json", [0, 1, 2])
+        for name in bad:
+            os.remove(name)
+        run("index", "d", "-o", "a.json")
+        self.expect_hours("d", [0, 1, 2])
+
+    def test_a_folder_names_what_may_not_be_read(self):
+        somewhere = somebody()
+        os.makedirs("d/closed")
+        for hour, name in enumerate(("0.nc", "1.nc", "2.nc", "data", "x.txt", "closed/5.nc")):
+            self.write(f"d/{name}", [hour])
+        for name in ("2.nc", "data", "x.txt", "closed"):
+            os.chmod(f"d/{name}", 0)
+        os.mkdir("out")
+        for name in (".", "out"):
+            os.chmod(name, 0o777)
+        said = run("index", "d", "--skip-errors", "-o", "out/a.json", status=1, **somewhere)
+        os.chmod("d/closed", 0o755)
+        for name in ("d/2.nc", "d/data", "d/closed"):
+            self.assertIn(f"left out: {name}: Permission denied", said)
+        self.assertNotIn("x.txt", said)
+        self.expect_hours("out/a.json", [0, 1])
+
+    def test_gdal_names_a_folder_that_may_not_be_listed(self):
+        somewhere = somebody()
+        os.makedirs("d/closed")
+        for hour, name in enumerate(("0.nc", "1.nc", "closed/2.nc")):
+            self.write(f"d/{name}", [hour])
+        os.chmod(".", 0o755)
+        os.chmod("d/closed", 0)
+        info = subprocess.run(["gdalinfo", "REFS:d"], capture_output=True, text=True, check=False,
+                              **somewhere)
+        os.chmod("d/closed", 0o755)
+        self.assertNotEqual(info.returncode, 0)
+        self.assertIn("d/closed: Permission denied", info.stderr)
+
+    def test_patterns_name_each_dimension_once(self):
+        for year, month in ((2019, 1), (2019, 2), (2020, 1)):
+            self.write(f"t_{year}_m{month}.nc", [0])
+        for pattern, said in (("t_{time:%Y}_m{time:d}.nc", "time is named twice"),
+                              ("t_{time:%y}_m*.nc", '"%y" is not known'),
+                              ("t_{time:%Y", 'not followed by "}"'), ("t_{:%Y}.nc", "names no dim")):
+            for more in ((), ("--along", "time")):
+                self.assertIn(said, run("index", *glob.glob("*.nc"), "--pattern", pattern, *more,
+                                        "-o", "a.json", status=1))
+
+    def test_names_with_dates_that_do_not_exist_are_refused(self):
+        for date, code in (("20200230", "%Y%m%d"), ("2021366", "%Y%j"), ("2021000", "%Y%j"),
+                           ("20190229", "%Y%m%d"), ("20191301", "%Y%m%d")):
+            name = self.write(f"t_{date}.nc", [0])
+            said = run("index", name, "--pattern", f"t_{{run:{code}}}.nc", "-o", "a.json", status=1)
+            self.assertIn(f'{name}: "{date}" in its name is no time', said)
+        for date in ("20200229", "20191231"):
+            self.write(f"t_{date}.nc", [0])
+        run("index", "t_20200229.nc", "t_20191231.nc", "--pattern", "t_{run:%Y%m%d}.nc", "-o",
+            "a.json")
+
+    def test_names_of_templates_are_those_that_readers_take(self):
+        self.write("a.nc", [0])
+        for name in ("u-v", "a b", "1", "true", "not", "in", "if", "u.v", "None"):
+            said = run("index", "a.nc", "-t", f"{name}=/tmp", "-o", "a.json", status=1)
+            self.assertIn(f'template "{name}"', said)
+        self.assertIn("given twice", run("index", "a.nc", "-t", "u=/a", "-t", "u=/b", "-o",
+                                         "a.json", status=1))
+        run("index", "a.nc", "-t", f"u_1={os.path.realpath(self.folder)}", "-o", "a.json")
+        self.expect_hours("a.json", [0])
+
+    def test_a_repository_is_a_source_by_its_name(self):
+        self.write("a.nc", [0])
+        for form in ("1", "2"):
+            data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../unit/icechunk/data")
+            shutil.copytree(f"{data}/v{form}", f"repo{form}")
+            run("convert", f"repo{form}#branch=main", "-o", "main.json")
+            for verb in ("index", "convert", "combine"):
+                run(verb, f"repo{form}", "-o", "b.json")
+                self.assertEqual(content("b.json"), content("main.json"))
+        os.mkdir("d")
+        os.rename("repo2", "d/repo")
+        said = "d/repo: is an Icechunk repository, which is not joined"
+        self.assertIn(said, run("index", "d", "-o", "b.json", status=1))
+        self.write("d/a.nc", [0])
+        done = subprocess.run([REFS, "index", "d", "-o", "b.json"], capture_output=True, text=True,
+                              check=True)
+        self.assertIn(said, done.stderr)
+        self.expect_hours("b.json", [0])
+
+    def test_misspelt_names_are_told_from_those_that_there_are(self):
+        os.mkdir("d")
+        self.write("d/a.nc", [0])
+        self.assertIn("** is as *", run("index", "d/**/x/*.nc", "-o", "a.json", status=1))
+        said = run("index", "d/a.nc", "-v", "t2", "-o", "a.json", status=1)
+        self.assertIn('no array "t2"; there are: y, x, time, time_bnds, t\n', said)
 
     def test_assets_of_stac_are_sources(self):
         os.makedirs("c/items")
@@ -574,6 +711,57 @@ class Unlike(Folder):
         said = run("index", "0.nc", "1.nc", "--strict", "-o", "all.json", status=1)
         self.assertIn("scale_factor 0.5 and 0.25", said)
 
+    def write_mixed(self, name, hour):
+        """As `write`, with a variable of a type that is not supported."""
+        self.write(name, [hour])
+        with netCDF4.Dataset(name, "a") as file:
+            q = file.createVariable("q", file.createVLType("f4", "list"), ("x",))
+            q[0] = np.arange(3, dtype="f4")
+
+    def test_variables_of_other_types_are_left_out_with_a_warning(self):
+        self.write_mixed("0.nc", 0)
+        self.write_mixed("1.nc", 1)
+        why = "unknown data type 'sequence of variable length'"
+        for names, hours in ((["0.nc"], [0]), (["0.nc", "1.nc"], [0, 1])):
+            done = subprocess.run([REFS, "index", *names, "-o", "all.json"], capture_output=True, text=True,
+                                  check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            warnings = [line for line in done.stderr.splitlines() if "left out" in line]
+            self.assertEqual([line[line.index("0.nc"):] for line in warnings], [f"0.nc: q is left out: {why}"])
+            self.expect_hours("all.json", hours)
+            self.assertNotIn("q/", content("all.json").decode())
+            for options in (["--strict"], ["--variables", "q"]):
+                said = run("index", *names, *options, "-o", "no.json", status=1)
+                self.assertRegex(said, rf"[01]\.nc: /q: {why}")  # sources are read at a time
+        run("index", "0.nc", "--variables", "t", "-o", "t.json")
+        said = run("index", "0.nc", "--group", "none", "-o", "no.json", status=1)
+        self.assertIn("there is no array in group", said)
+
+    def test_variables_that_one_source_cannot_give_are_an_error(self):
+        self.write_mixed("0.nc", 0)
+        self.write("1.nc", [1])
+        with netCDF4.Dataset("1.nc", "a") as file:
+            file.createVariable("q", "f4", ("x",))[:] = 1
+        said = run("index", "0.nc", "1.nc", "-o", "all.json", status=1)
+        self.assertIn("q of 0.nc: unknown data type", said)
+        self.assertIn("1.nc has it", said)
+
+    def test_coordinates_of_other_types_are_an_error(self):
+        for name in ("0.nc", "1.nc"):
+            with netCDF4.Dataset(name, "w") as file:
+                file.createDimension("time", 1)
+                file.createVariable("time", file.createVLType("f4", "list"), ("time",))
+                file.createVariable("t", "f4", ("time",))[:] = 1
+        said = run("index", "0.nc", "1.nc", "--along", "time", "-o", "all.json", status=1)
+        self.assertIn("0.nc: /time: unknown data type", said)
+
+    def test_files_of_nothing_else_are_an_error(self):
+        with netCDF4.Dataset("q.nc", "w") as file:
+            file.createDimension("n", 2)
+            file.createVariable("q", file.createVLType("f4", "list"), ("n",))
+        said = run("index", "q.nc", "-o", "all.json", status=1)
+        self.assertIn("no array can be taken: q: unknown data type", said)
+
     def test_chunks_that_would_be_cut_are_fragments(self):
         self.write("a.nc", [0, 1, 2], t_chunk=2)
         self.write("b.nc", [3, 4], t_chunk=2)
@@ -704,15 +892,166 @@ class Unlike(Folder):
         self.assertIn("valid_range [0,12] and none", said)
         run("index", *files, "-q", "-o", "all.parq")
         self.expect_any_grouping(files, random.Random(3), 4)
-        try:
-            run("index", *files, "-q", "-o", "all.nc")
-        except AssertionError as failed:
-            if "this build does not have" in str(failed):
-                self.skipTest("this build does not write netCDF")
-            raise
+        self.index_as_master(*files)
         self.expect_each_as_alone("all.nc", files)
         with netCDF4.Dataset("all.nc") as file:
             self.assertNotIn("valid_range", [*file["v"].ncattrs(), *file["time"].ncattrs()])
+
+    def test_large_grids_are_compared(self):
+        def write(name, step, change=None, scale=1):
+            with netCDF4.Dataset(name, "w") as file:
+                for dim, n in (("time", 1), ("y", 1100), ("x", 1000)):
+                    file.createDimension(dim, n)
+                file.createVariable("time", "f8", ("time",))[:] = step
+                lon = np.arange(1100 * 1000, dtype="f8").reshape(1100, 1000) / 1e5
+                if change:
+                    lon[change] += 1e-6
+                for axis, units in (("lon", "degrees_east"), ("lat", "degrees_north")):
+                    grid = file.createVariable(axis, "f8", ("y", "x"), zlib=True, chunksizes=(10, 1000))
+                    grid.units = units
+                    grid[:] = lon * scale
+                file.createVariable("v", "i2", ("time", "y", "x"), zlib=True).coordinates = "lat lon"
+                file["v"][:] = step
+            return name
+
+        first = write("a.nc", 0)
+        run("index", first, write("b.nc", 1), "-o", "all.json")
+        for change, rows in (((1099, 999), "969 to 1099"), ((484, 3), "484 to 614"), ((0, 0), "0 to 130")):
+            for output in ("no.json", "no.nc"):
+                said = run("index", first, write("c.nc", 1, change), "-o", output, status=1)
+                self.assertIn(f"the grids of a.nc and c.nc differ: lat is not the same in rows {rows}", said)
+
+    def write_level(self, name, step, level, units, **attributes):
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, n in (("time", 1), ("lat", 5), ("lon", 4)):
+                file.createDimension(dim, n)
+                file.createVariable(dim, "f8", (dim,))[:] = np.arange(n) + (step if dim == "time" else 0)
+            file.createVariable("plev", "f8").units = units
+            file["plev"][...] = level
+            v = file.createVariable("v", "f4", ("time", "lat", "lon"))
+            v.setncatts({"coordinates": "plev", **attributes})
+            v[:] = step
+        return name
+
+    def test_levels_in_other_units_are_compared(self):
+        first = self.write_level("a.nc", 0, 850, "hPa")
+        for level, units, said in ((85000, "Pa", None), (500, "hPa", "element 0 of plev is 850 and 500"),
+                                   (50000, "Pa", "element 0 of plev is 850 hPa and 50000 Pa")):
+            done = subprocess.run([REFS, "index", first, self.write_level("b.nc", 1, level, units), "-o", "all.json"],
+                                  capture_output=True, text=True, check=True)
+            self.assertEqual("plev" in done.stderr, said is not None, done.stderr)
+            self.assertIn(said or "", done.stderr)
+        for output in ("no.json", "no.nc"):
+            said = run("index", first, self.write_level("b.nc", 1, 3, "m"), "-o", output, status=1)
+            self.assertIn('plev is in "hPa" in a.nc and in "m" in b.nc', said)
+
+    def write_units(self, name, step, units, values=(1, 2), dtype="f4", n=40, since="days since 2000-01-01", **time):
+        with netCDF4.Dataset(name, "w") as file:
+            for dim, size in (("time", 1), ("y", 1), ("x", n)):
+                file.createDimension(dim, size)
+            axis = file.createVariable("time", "f8", ("time",))
+            axis.setncatts({"units": since, **time})
+            axis[:] = step
+            v = file.createVariable("v", dtype, ("time", "y", "x"))
+            v.units = units
+            v[:] = np.resize(values, n)
+        return name
+
+    def test_values_in_other_units_are_converted_however_few_they_are(self):
+        for n in (2, 40):
+            first = self.write_units("a.nc", 0, "K", (280, 281), n=n)
+            for units, wanted in (("Celsius", [274.15, 275.15]), ("degrees C", [274.15, 275.15]),
+                                  ("0.01 K", [0.01, 0.02]), ("mK", [0.001, 0.002])):
+                run("index", first, self.write_units("b.nc", 1, units, n=n), "--along", "time", "-q", "-o", "all.json")
+                run("index", first, "b.nc", "--along", "time", "-q", "-o", "all.nca")
+                for name in ("all.json", "all.nca"):
+                    np.testing.assert_allclose(read(name, "v")[:, 0, :2], [[280, 281], wanted], rtol=1e-6)
+
+    def test_units_of_one_size_are_one_unit(self):
+        for n in (2, 40):
+            for one, other in (("K", "Kelvin"), ("m", "metre"), ("kg/kg", "1"), ("m s-1", "m/s")):
+                done = subprocess.run([REFS, "index", self.write_units("a.nc", 0, one, n=n),
+                                       self.write_units("b.nc", 1, other, n=n), "--along", "time", "-o", "all.json"],
+                                      capture_output=True, text=True, check=True)
+                self.assertNotIn("aggregation", done.stderr)
+                self.assertEqual(read("all.json", "v")[:, 0, :2].tolist(), [[1, 2], [1, 2]])
+
+    def test_integers_in_other_units_become_floating_point_numbers(self):
+        for n in (2, 40):
+            files = [self.write_units("a.nc", 0, "K", (280, 281), "i2", n),
+                     self.write_units("b.nc", 1, "degC", (1, 2), "i2", n)]
+            for output in ("all.json", "all.parq", "all.nca"):
+                run("index", *files, "--along", "time", "-q", "-o", output)
+                np.testing.assert_allclose(read(output, "v")[:, 0, :2], [[280, 281], [274.15, 275.15]], rtol=1e-12)
+            said = run("combine", "--format", "cfa", *files, "-o", "no.nca", status=1)
+            self.assertIn("v: its unit differs between a.nc and b.nc", said)
+            run("combine", "--format", "cfa", self.write_units("c.nc", 0, "mm", (1, 2), "i4", n),
+                self.write_units("d.nc", 1, "m", (1, 2), "i4", n), "-q", "-o", "mm.nca")
+            self.assertEqual(read("mm.nca", "v")[:, 0, :2].tolist(), [[1, 2], [1000, 2000]])
+
+    def test_units_that_are_not_converted_are_told_at_once(self):
+        for n in (2, 40):
+            files = [self.write_units("a.nc", 0, "K", n=n), self.write_units("b.nc", 1, "m", n=n),
+                     self.write_units("c.nc", 2, "m", n=n)]
+            for verb in (["index", "--along", "time"], ["combine", "--format", "cfa"]):
+                for output in ("all.json", "all.nca"):
+                    if verb[0] == "combine" and output == "all.json":
+                        continue
+                    done = subprocess.run([REFS, *verb, *files, "-o", output], capture_output=True, text=True, check=True)
+                    self.assertEqual(done.stderr.count(
+                        'v: its units are "K" in a.nc and "m" in b.nc, which are not converted'), 1, done.stderr)
+                    checked = subprocess.run([REFS, "check", "--deep", output], capture_output=True, text=True)
+                    self.assertIn("values are not converted", checked.stdout + checked.stderr)
+
+    def test_gregorian_calendars_are_one_from_1582_on(self):
+        first = self.write_units("a.nc", 0, "K", calendar="proleptic_gregorian")
+        for calendar in ("standard", "gregorian"):
+            other = self.write_units("b.nc", 24, "K", calendar=calendar, since="hours since 2000-01-01")
+            run("index", first, other, "--along", "time", "-q", "-o", "all.json")
+            run("combine", "--format", "cfa", first, other, "-q", "-o", "all.nca")
+            for name in ("all.json", "all.nca"):
+                self.assertEqual(read(name, "time").tolist(), [0, 1])
+        # Days are counted from another one where the origin is before 1582.
+        old = self.write_units("b.nc", 730122, "K", calendar="standard", since="days since 0001-01-01")
+        run("index", first, old, "--along", "time", "-q", "-o", "all.json")
+        wanted = netCDF4.date2num(netCDF4.num2date(730122, "days since 0001-01-01", "standard"),
+                                  "days since 2000-01-01", "standard")
+        self.assertEqual(read("all.json", "time").tolist(), [0, wanted])
+        for calendar, units in (("standard", "days since 1500-01-01"), ("noleap", "days since 2000-01-01")):
+            other = self.write_units("b.nc", 5, "K", calendar=calendar, since=units)
+            said = run("index", first, other, "--along", "time", "-o", "no.json", status=1)
+            self.assertIn(f"({calendar})", said)
+
+    def test_coordinates_of_another_precision_are_one_grid(self):
+        for i, dtype in enumerate(("f8", "f4")):
+            with netCDF4.Dataset(f"{i}.nc", "w") as file:
+                for dim, n, kind in (("time", 1, "f8"), ("lat", 4, dtype), ("lon", 40, "f8")):
+                    file.createDimension(dim, n)
+                    file.createVariable(dim, kind, (dim,))[:] = np.arange(n) * 0.1 + (i if dim == "time" else 0)
+                file.createVariable("v", "f4", ("time", "lat", "lon"))[:] = i
+        for names, dtype in ((("0.nc", "1.nc"), "f8"), (("1.nc", "0.nc"), "f4")):
+            run("combine", "--format", "cfa", *names, "-q", "-o", "all.nca")
+            lat = read("all.nca", "lat")
+            self.assertEqual(lat.dtype, dtype)
+            np.testing.assert_array_equal(lat, (np.arange(4) * 0.1).astype(dtype))
+            self.assertEqual(read("all.nca", "v").shape, (2, 4, 40))
+
+    def test_bounds_of_times_have_their_calendar(self):
+        names = [self.write("a.nc", [59], units="days since 2020-01-01", calendar="noleap"),
+                 self.write("b.nc", [0], units="days since 2020-03-02", calendar="noleap")]
+        run("index", *names, "--along", "time", "-q", "-o", "all.json")
+        self.assertEqual(read("all.json", "time").tolist(), [59, 60])
+        self.assertEqual(read("all.json", "time_bnds").tolist(), [[59, 60], [60, 61]])
+
+    def test_what_is_measured_otherwise_is_a_warning_with_both(self):
+        first = self.write_level("a.nc", 0, 850, "hPa", standard_name="air_temperature", cell_methods="time: mean")
+        for name, other in (("standard_name", "dew_point_temperature"), ("cell_methods", "time: maximum")):
+            same = {"standard_name": "air_temperature", "cell_methods": "time: mean"}
+            others = [self.write_level(f"{i}.nc", i, 850, "hPa", **{**same, name: other}) for i in (1, 2)]
+            done = subprocess.run([REFS, "index", first, *others, "-o", "all.json"], capture_output=True, text=True,
+                                  check=True)
+            self.assertIn(f'v: {name} is "{same[name]}" in a.nc and "{other}" in 1.nc', done.stderr)
+            self.assertEqual(done.stderr.count(f"v: {name} is"), 1)
 
     def test_aggregations_of_other_files_are_not_joined(self):
         refs = {".zgroup": '{"zarr_format":2}',
@@ -818,12 +1157,7 @@ class Coordinates(Folder):
         self.assertNotIn("flag_", content("all.json").decode())
         run("index", *names, "-q", "-o", "all.parq")
         self.expect_any_grouping(names, random.Random(6), 4)
-        try:
-            run("index", *names, "-q", "-o", "all.nc")
-        except AssertionError as failed:
-            if "this build does not have" in str(failed):
-                self.skipTest("this build does not write netCDF")
-            raise
+        self.index_as_master(*names)
         with netCDF4.Dataset("all.nc") as file:
             self.assertNotIn("flag_meanings", file["w"].ncattrs())
 
@@ -949,9 +1283,9 @@ class Holes(Folder):
                     made.set_auto_maskandscale(False)
                     made[:] = 7 + step
 
-    def index(self, output="all.json", status=0):
-        done = subprocess.run([REFS, "index", "0.nc", "1.nc", "2.nc", "3.nc", "-o", output], capture_output=True,
-                              text=True, check=False)
+    def index(self, output="all.json", status=0, *options):
+        done = subprocess.run([REFS, "index", "0.nc", "1.nc", "2.nc", "3.nc", "-o", output, *options],
+                              capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertIn("b is not in 1 of 4 sources, of which the first is 2.nc", done.stderr)
         return done.stderr
@@ -985,21 +1319,34 @@ class Holes(Folder):
         self.index()
         self.expect_nodata('REFS:"all.json"', -32767)
 
-    def test_of_bytes_are_an_error_that_says_what_to_do(self):
+    def test_of_bytes_have_a_wider_type(self):
         for dtype, form in (("i1", "NETCDF3_CLASSIC"), ("i1", "NETCDF4"), ("u1", "NETCDF4"),
                             ("i1", "NETCDF4_CLASSIC")):
             for width in (100, 2):
                 with self.subTest(dtype=dtype, form=form, width=width):
                     self.write_some(dtype, form, width=width)
-                    for name in ("all.json", "all.nc"):
-                        self.assertIn("--variables", self.index(name, status=1))
-                        self.assertFalse(os.path.exists(name))
+                    self.assertIn("of wider integers", self.index())
+                    self.expect_nodata('REFS:"all.json"', -2147483647)
+                    self.expect_nodata('REFS:"[0-3].nc"', -2147483647)
+                    self.expect_any_grouping_of_holes()
+                    self.assertIn("--variables", self.index("no.json", 1, "--strict"))
+                    self.index_as_master(*(f"{i}.nc" for i in range(4)), output="master.nc")
+                    self.expect_nodata("master.nc", -2147483647)
+                    os.remove("master.nc")
+
+    def expect_any_grouping_of_holes(self):
+        run("index", *(f"{i}.nc" for i in range(4)), "-q", "-o", "all.parq")
+        self.expect_any_grouping([f"{i}.nc" for i in range(4)], random.Random(7), 3)
+
+    def test_of_bytes_that_mean_something(self):
         self.write_some("u1", "NETCDF4", missing_value=np.uint8(200))
         self.index()
         self.expect_nodata('REFS:"all.json"', 200)
-        self.write_some("u1", "NETCDF4", 100, flag_values=np.arange(9, dtype="u1"), flag_meanings="a b c")
-        self.index()
-        self.expect_nodata('REFS:"all.json"', 255)
+        for width in (100, 2):
+            self.write_some("u1", "NETCDF4", width, flag_values=np.arange(9, dtype="u1"), flag_meanings="a b c")
+            self.index()
+            self.expect_nodata('REFS:"all.json"', 255)
+            self.expect_any_grouping_of_holes()
 
     def write_any(self, chance, i, kinds):
         """A file of some steps whose variables are there, and have a fill value, by chance."""
@@ -1194,6 +1541,26 @@ class Refusals(Folder):
                               text=True, check=True)
         self.assertIn("time: 1 gap; the first between 2", done.stderr)
 
+    def test_tiles_that_are_not_there_are_named(self):
+        names = [self.write(f"{hour}{y}.nc", [hour], y=6 * y) for hour in (0, 1, 2, 5, 6, 7) for y in (0, 1)]
+        along = ("--along", "time", "--along", "y")
+        for missing in (["21.nc"], ["21.nc", "50.nc"], ["20.nc", "21.nc"]):
+            there = [name for name in names if name not in missing]
+            done = subprocess.run([REFS, "index", *there, *along, "-o", "all.json"], capture_output=True, text=True,
+                                  check=True)
+            self.assertIn("time: 1 gap; the first between " + "12"[missing[0] == "21.nc"], done.stderr)
+            self.assertEqual("no source has time 2, y 6 to 11" in done.stderr, missing[0] == "21.nc")
+            self.assertEqual("; time 5, y 0 to 5 (2 of 12 tiles)" in done.stderr, missing[-1] == "50.nc")
+        whole = subprocess.run([REFS, "index", *names, *along, "-o", "all.json"], capture_output=True,
+                               text=True, check=True)
+        self.assertNotIn("no source has", whole.stderr)
+        for name in names[:11]:
+            run("index", name, *along, "-q", "-o", name + ".json")
+        done = subprocess.run([REFS, "combine", *(name + ".json" for name in names[:11]), *along, "-o", "all.parq"],
+                              capture_output=True, text=True, check=True)
+        self.assertIn("no source has time 7, y 6 to 11 (1 of 12 tiles)", done.stderr)
+        self.assertIn("no source has time 7, y 6 to 11", self.index_as_master(*names[:11], *along))
+
     def test_a_bad_file_is_left_out_where_asked_for(self):
         self.write("a.nc", [0])
         self.write("c.nc", [1])
@@ -1366,6 +1733,19 @@ class Other(Folder):
             self.assertNotIn(os.getcwd().encode(), content(name))
             self.expect_hours(name, range(3))
 
+    def test_append_takes_values_from_names_of_new_sources_alone(self):
+        names = [self.write(f"t_2021{month:02}07.nc", [0]) for month in (1, 2, 3, 4)]
+        pattern = ("--pattern", "t_{run:%Y%m%d}.nc", "-q")
+        run("index", *names, *pattern, "-o", "all.json")
+        for name in ("some.json", "t_20210807.nc.json", "some.parq"):
+            run("index", *names[:2], *pattern, "-o", name)
+            run("append", name, names[2], *pattern)
+            run("append", name, names[3], *pattern)
+            np.testing.assert_array_equal(read(name, "run"), read("all.json", "run"))
+            np.testing.assert_array_equal(read(name, "t"), read("all.json", "t"))
+        self.assertEqual(content("some.json"), content("all.json"))
+        self.assertIn("a.nc", run("append", "some.json", self.write("a.nc", [0]), *pattern, status=1))
+
     def test_append_adds_steps(self):
         names = [self.write(f"{hour}.nc", [hour]) for hour in range(4)]
         for name in ("all.json", "all.parq"):
@@ -1516,6 +1896,48 @@ class Other(Folder):
         dataset = gdal.OpenEx('REFS:"a.json":/t',
                               open_options=[f"URL_REWRITE={folder}/=>{folder}/moved/"])
         self.assertEqual(dataset.ReadAsArray()[-1, 1], 1)
+
+    def test_sources_with_a_colon_in_their_names_may_be_copied_with_their_set(self):
+        os.mkdir("set")
+        self.write("set/12:00.nc", [0])
+        run("index", "set/12:00.nc", "--relative", "-o", "set/a.json")
+        shutil.copytree("set", "copy")
+        os.utime("copy/12:00.nc", (1e9, 1e9))
+        messages = []
+        gdal.PushErrorHandler(lambda _, __, text: messages.append(text))
+        self.assertEqual(read("copy/a.json", "t").ravel()[-1], 47)
+        gdal.PopErrorHandler()
+        self.assertIn("modified at 2001-", " ".join(messages))
+
+    def test_what_is_open_is_read_wherever_the_process_goes(self):
+        for folder in ("one", "two"):
+            os.mkdir(folder)
+        os.chdir("one")
+        self.write("a.nc", range(50))
+        run("index", "a.nc", "--relative", "--record-size", "5", "-o", "a.parq")
+        for name in ("a.parq", "a.nc"):
+            os.chdir(os.path.join(self.folder, "one"))
+            array = gdal.OpenEx(f'REFS:"{name}"', gdal.OF_MULTIDIM_RASTER).GetRootGroup().OpenMDArray("t")
+            truth = read(name, "t")
+            os.chdir(os.path.join(self.folder, "two"))
+            np.testing.assert_array_equal(array.ReadAsArray(), truth)
+            with self.assertRaisesRegex(RuntimeError, "No such file"):
+                read(name, "t")
+        os.chdir(self.folder)
+
+    def test_messages_say_what_to_do(self):
+        self.write("a.nc", [0])
+        run("index", "a.nc", "-o", "a.parq")
+        run("index", "a.nc", "-o", "a.json")
+        os.mkdir("plain")
+        with open("a.parq/t/refs.0.parq", "wb") as file:
+            file.write(b"<!DOCTYPE html><html></html>")
+        for name, said in (("a.parq", "web page, not a parquet file: the server that sent them may want a login"),
+                           ("a.json#branch=x", "a.json: is a file, and no Icechunk repository"),
+                           ("a.parq#brunch=x", "asks for no state of a repository"),
+                           ("plain", "is a folder, and a file is needed")):
+            with self.assertRaisesRegex(RuntimeError, said):
+                read(name, "t")
 
     def test_damage_is_found_in_depth(self):
         self.write("a.nc", [0, 1])

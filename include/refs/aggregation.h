@@ -1,16 +1,13 @@
 /* aggregation.h -- arrays that are mosaics of variables in other files.
  *
- * An aggregation says of a variable that its values are those of fragments:
- * regions of other variables, each with a chunk grid, codecs, type, byte order,
- * fill value and packing of its own, in a file of its own. Encodings, told
- * apart by attributes: CFA-0.4 (JSON in an attribute), CFA-0.5 as S3netCDF4
- * writes it (a group of variables), CFA-0.6 to 0.6.2, the drafts after it, and
- * CF-1.13, section 2.8. The container is a variable without dimensions of any
- * set: a netCDF file's, or a reference set's.
+ * The values of an aggregation come from fragments: regions of other variables, each with its own
+ * chunk grid, codecs, type, byte order, fill value and packing, in a file of its own. Attributes
+ * tell the encodings apart: CFA-0.4 (JSON in an attribute), CFA-0.5 as S3netCDF4 writes it (a group
+ * of variables), CFA-0.6 to 0.6.2, the drafts after it, and CF-1.13, section 2.8. The container is
+ * a variable without dimensions, in a netCDF file or a reference set.
  *
- * Files of fragments are opened when they are first touched, and kept, the
- * least recently used first to go. A read of an aggregation plans the chunks
- * of all fragments as one fetch.
+ * Files of fragments are opened when they are first needed and kept open; the least recently used
+ * is closed first. A read of an aggregation plans the chunks of all fragments as one fetch.
  *
  * Read before this: array.h, refset.h.
  */
@@ -29,7 +26,7 @@ struct refs_fetcher;
 struct refs_locations;
 struct refs_set_options;
 
-/** Whether attributes are those of an aggregation. */
+/** Whether these are the attributes of an aggregation. */
 bool refs_aggregation_is_told_by(const refs_json *attributes);
 
 /* -- what is aggregated ------------------------------------------------------------------------ */
@@ -37,43 +34,42 @@ bool refs_aggregation_is_told_by(const refs_json *attributes);
 /** The aggregations of one hierarchy. Any number of threads may use them. */
 typedef struct refs_aggregations refs_aggregations;
 
-/** Finds the containers of a hierarchy, and has them be described as the arrays that they stand
- * for; marks the variables that say what those are made of (refs_array_meta.is_instruction). *all
- * is NULL where there are none. One that makes no sense is not a failure: its array says why. `all`
- * must outlive the hierarchy's last use. */
+/** Finds the containers of a hierarchy and describes each as the array that it stands for; marks
+ * the variables that say what those arrays are made of (refs_array_meta.is_instruction). *all is
+ * NULL if there are none. An aggregation that makes no sense is not a failure: its array says why.
+ * `all` must outlive the hierarchy's last use. */
 refs_status refs_aggregations_open(refs_hierarchy *hierarchy, const refs_notes *notes,
                                    refs_aggregations **all, refs_error *err);
 void refs_aggregations_free(refs_aggregations *all);
 
 /* -- fragments --------------------------------------------------------------------------------- */
 
-/** What a fragment's values are where its file does not exist. */
+/** Which values a fragment has if its file does not exist. */
 typedef enum refs_missing {
-    REFS_MISSING_BY_ENCODING, /**< FILL for CFA-0.4 and 0.5, whose writer promises that, else ERROR
-                               */
+    REFS_MISSING_BY_ENCODING, /**< FILL for CFA-0.4 and 0.5, whose writer promises it; else ERROR */
     REFS_MISSING_ERROR,       /**< reading them fails */
     REFS_MISSING_FILL,        /**< the container's fill value */
     REFS_MISSING_WARN         /**< the same, with a note for each file */
 } refs_missing;
 
-/** Whether elements of fragments outside of the valid range that these have are missing. */
+/** Whether elements outside the valid range of their own fragment are missing. */
 typedef enum refs_ranges { REFS_RANGES_HONOURED, REFS_RANGES_IGNORED } refs_ranges;
 
 typedef struct refs_fragments_options {
     size_t struct_size;                  /**< sizeof(refs_fragments_options) */
     const refs_hierarchy *hierarchy;     /**< of the aggregations */
-    const char *location;                /**< of its file, which names are relative to */
-    const refs_vfs *vfs;                 /**< that files are opened by */
-    struct refs_fetcher *fetcher;        /**< that chunks are fetched by */
-    struct refs_locations *locations;    /**< of that, shared with the hierarchy's store */
-    refs_array_context arrays;           /**< that fragments are read with */
+    const char *location;                /**< of the aggregation's file; names are relative to it */
+    const refs_vfs *vfs;                 /**< opens the files */
+    struct refs_fetcher *fetcher;        /**< fetches the chunks */
+    struct refs_locations *locations;    /**< of the fetcher, shared with the hierarchy's store */
+    refs_array_context arrays;           /**< what fragments are read with */
     const struct refs_set_options *sets; /**< for files that are sets: rewrites, limits */
     size_t max_files;                    /**< kept open; 0: 1024 */
-    size_t max_memory;                   /**< of what is known of them; 0: 128 MiB */
+    size_t max_memory;                   /**< for what is known of files; 0: 128 MiB */
     refs_missing missing;
     refs_notes notes;
 
-    /** Told of each file that was opened, and of its number. May be NULL. */
+    /** Called with each file that was opened and its number. May be NULL. */
     refs_status (*opened)(void *user, const char *location, uint32_t id, refs_error *err);
     void *user;
     refs_ranges ranges;
@@ -82,15 +78,15 @@ typedef struct refs_fragments_options {
 /** Files of fragments that are open, and their arrays. */
 typedef struct refs_fragments refs_fragments;
 
-/** What the options point to must outlive the fragments, but for `sets`. */
+/** Everything that the options point to, except `sets`, must outlive the fragments. */
 refs_status refs_fragments_open(const refs_fragments_options *options, refs_fragments **fragments,
                                 refs_error *err);
 
-/** Waits for files that are being opened. Arrays that were opened with them must be freed before.
+/** Waits for files that are being opened. Arrays opened with these fragments must be freed first.
  */
 void refs_fragments_free(refs_fragments *fragments);
 
-/** Whether there was a file for each name that was looked for. */
+/** Whether every file that was looked for exists. */
 bool refs_fragments_are_complete(refs_fragments *fragments);
 
 /** Opens an array whose meta has an aggregation. */
@@ -105,13 +101,13 @@ typedef struct refs_partition {
     uint64_t index[REFS_MAX_RANK]; /**< in the matrix of partitions */
     uint64_t begin[REFS_MAX_RANK]; /**< elements [begin, end) of the aggregation */
     uint64_t end[REFS_MAX_RANK];
-    bool has_fragment;    /**< or its values are missing, and what follows is "" */
+    bool has_fragment;    /**< if false, its values are missing, and what follows is "" */
     const char *file;     /**< as the aggregation names it; "" for its own file */
     const char *variable; /**< in that file */
 } refs_partition;
 
-/** The partition that the element at `element` is in. REFS_NOT_FOUND without a message: none, its
- * value is the fill value. */
+/** The partition that contains the element at `element`. REFS_NOT_FOUND without a message: there is
+ * none, and the element has the fill value. */
 refs_status refs_aggregation_find(const refs_array_meta *meta, const uint64_t *element,
                                   refs_partition *partition, refs_error *err);
 

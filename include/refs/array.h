@@ -1,9 +1,9 @@
 /* array.h -- region -> chunks -> bytes -> values -> the caller's buffer, and the chunk cache.
  *
- * This is where the other rooms meet: the grid of an array gives chunk keys,
- * the store their bytes, the codec chain their values. Decoded chunks are kept
- * in a cache by bytes that all arrays and all threads share: a chunk that
- * spans many bands is fetched once and decoded once.
+ * This is where the other rooms meet: the grid of an array gives chunk keys, the store gives their
+ * bytes, and the codec chain their values. Decoded chunks are kept in a cache, limited in bytes,
+ * that all arrays and threads share: a chunk that spans many bands is fetched once and decoded
+ * once.
  *
  * Arrays are immutable and may be read from any number of threads at once.
  *
@@ -26,15 +26,15 @@ struct refs_store_part;
 
 /* -- the chunk cache --------------------------------------------------------------------------- */
 
-/** Decoded chunks, least recently used first to go. One lock; safe from any thread. */
+/** Decoded chunks; the least recently used is dropped first. One lock; safe from any thread. */
 typedef struct refs_cache refs_cache;
 
-/** A cache of at most `max_bytes`; a chunk larger than that is used and not kept. One thing may
- * make it larger: readers that take a part of a chunk at a time, such as a line, keep the chunks of
- * their last read until the next one, together at most 512 MiB; not with a cache of 0 bytes. */
+/** A cache of at most `max_bytes`; a chunk larger than that is used but not kept. There is one
+ * exception: readers that take part of a chunk at a time, such as a line, keep the chunks of their
+ * last read until the next one, at most 512 MiB in all; not with a cache of 0 bytes. */
 refs_status refs_cache_open(size_t max_bytes, refs_cache **cache, refs_error *err);
 
-/** Frees the cache; arrays that use it must be freed before. */
+/** Frees the cache; arrays that use it must be freed first. */
 void refs_cache_free(refs_cache *cache);
 
 /* -- arrays ------------------------------------------------------------------------------------ */
@@ -44,26 +44,26 @@ typedef struct refs_array_stats {
     uint64_t chunks_decoded; /**< stored bytes turned into values */
     uint64_t chunks_absent;  /**< filled, because the set has no such key */
     uint64_t cache_hits;     /**< chunks that needed neither */
-    uint64_t bytes_copied;   /**< of values, from chunks to callers; none of a chunk that is decoded
-                                  where the caller wants it */
+    uint64_t bytes_copied; /**< of values, from chunks to callers; none for a chunk that is decoded
+                              directly into the caller's buffer */
 } refs_array_stats;
 
 typedef struct refs_array refs_array;
 
-/** What arrays are read with; all of it must outlive them. */
+/** What arrays are read with; all of it must outlive the arrays. */
 typedef struct refs_array_context {
     struct refs_store *store;
     refs_cache *cache;               /**< or NULL: nothing is kept */
-    struct refs_pool *pool;          /**< that decodes; or NULL: the thread that reads does */
-    struct refs_pool *prefetch_pool; /**< whose threads wait for what is prefetched; or NULL:
-                                          nothing is */
+    struct refs_pool *pool;          /**< decodes; NULL: the reading thread does */
+    struct refs_pool *prefetch_pool; /**< its threads wait for what is prefetched; NULL: nothing
+                                        is prefetched */
     size_t max_chunk_bytes;          /**< largest decoded chunk; 0: REFS_MAX_CHUNK_BYTES */
-    size_t max_ahead_bytes; /**< that are prefetched, where answers take long to begin and half of
-                                 the cache is less than comes in that time; 0: half of the cache */
+    size_t max_ahead_bytes; /**< prefetched where answers are slow to begin and more than half of
+                               the cache arrives in that time; 0: half of the cache */
 } refs_array_context;
 
-/** Opens an array for reading; `meta` must outlive it. An unknown codec is not a failure here but
- * at the first read. REFS_LIMIT where a decoded chunk would be too large, or where there are more
+/** Opens an array for reading; `meta` must outlive it. An unknown codec is no failure here, but
+ * fails the first read. REFS_LIMIT if a decoded chunk would be too large, or if there are more
  * chunks than 63 bits can number. */
 refs_status refs_array_open(const refs_array_context *context, const refs_array_meta *meta,
                             refs_array **array, refs_error *err);
@@ -73,13 +73,13 @@ const refs_array_meta *refs_array_meta_of(const refs_array *array);
 
 /* -- mosaics ----------------------------------------------------------------------------------- */
 
-/** A box of a mosaic, and the elements of another array that are its values. */
+/** A box of a mosaic, and the elements of another array that give its values. */
 typedef struct refs_piece {
-    refs_array *array;    /**< or NULL: all its values are … */
-    const uint8_t *value; /**< … this element of the mosaic, of strings of variable length
-                               a text with a NUL behind it; NULL: its fill value */
-    size_t rank;          /**< of that array, or of the mosaic where there is none; one
-                               less where letters along a last dimension are a string */
+    refs_array *array;    /**< or NULL: every element of the box is … */
+    const uint8_t *value; /**< … this element of the mosaic (for strings of variable length, a text
+                             with a NUL after it); NULL: its fill value */
+    size_t rank; /**< of that array, or of the mosaic if there is none; one less where letters along
+                    the last dimension form a string */
     uint64_t start[REFS_MAX_RANK]; /**< elements of that array, as of refs_region; those of the … */
     uint64_t count[REFS_MAX_RANK];
     int64_t step[REFS_MAX_RANK];
@@ -90,28 +90,28 @@ typedef struct refs_piece {
      * this machine's byte order; on any thread. NULL: they are the same. */
     refs_status (*convert)(const void *user, const void *src, size_t n, void *dst, refs_error *err);
     const void *user;
-    void *held; /**< of who listed the piece */
+    void *held; /**< belongs to whoever listed the piece */
 } refs_piece;
 
 struct refs_region;
 
-/** What an array is that has no chunks of its own, but regions of other arrays. */
+/** An array without chunks of its own, which consists of regions of other arrays. */
 typedef struct refs_mosaic {
     void *self;
 
-    /** Lists pieces of a region, `next` of the list and those that follow it. `stride` is that of
-     * the caller, in bytes, for each dimension. Arrays of the pieces share fetcher, cache and pool
-     * with the mosaic, and stay until they are released. */
+    /** Lists pieces of a region, from number `next` of the list on. `stride` is the caller's, in
+     * bytes, for each dimension. The arrays of the pieces share fetcher, cache and pool with the
+     * mosaic, and stay until they are released. */
     refs_status (*gather)(void *self, const struct refs_region *region, const int64_t *stride,
                           struct refs_piece_list *pieces, refs_error *err);
 
-    /** Begins to open what the pieces of a region need, and waits for nothing. */
+    /** Begins to open what the pieces of a region need, without waiting. */
     void (*prepare)(void *self, const struct refs_region *region);
 
     /** Releases the arrays of pieces. */
     void (*release)(void *self, struct refs_piece_list *pieces);
 
-    /** Whether the piece that an element is in costs no round trip. */
+    /** Whether reading the piece that contains an element costs no round trip. */
     bool (*is_local)(void *self, const uint64_t *element);
 
     /** Counts the elements of a region that have a piece with values, without opening any. */
@@ -126,14 +126,13 @@ typedef struct refs_mosaic {
 typedef struct refs_piece_list {
     refs_piece *pieces;
     size_t n, max; /**< there is room for `max` */
-    uint64_t next; /**< number of the first piece that is not told yet; UINT64_MAX: none is left */
+    uint64_t next; /**< number of the first piece not listed yet; UINT64_MAX: none is left */
     const struct refs_progress *progress; /**< asked while files are opened, or NULL */
 } refs_piece_list;
 
-/** Opens a mosaic as an array: its chunks are what reading is expected to move on by, its codecs
- * are of no account. Everything below works as for other arrays, but refs_array_find_part,
- * which is REFS_UNSUPPORTED. Strings of variable length are those of its pieces, each read whole.
- */
+/** Opens a mosaic as an array: its chunks are the steps in which reading is expected to move on;
+ * its codecs are ignored. Everything below works as for other arrays, except refs_array_find_part,
+ * which is REFS_UNSUPPORTED. Strings of variable length come from its pieces, each read whole. */
 refs_status refs_array_open_mosaic(const refs_array_context *context, const refs_array_meta *meta,
                                    const refs_mosaic *mosaic, refs_array **array, refs_error *err);
 
@@ -157,9 +156,9 @@ refs_status refs_array_read(refs_array *array, const refs_region *region, void *
                             const int64_t *stride, refs_error *err);
 
 /** Loads all chunks of `n` arrays of one store and one cache into that cache, planned as one fetch,
- * so that reading them next asks for nothing. Only helps: chunks that do not come are left to the
- * reads, which say why; so are arrays that the cache cannot hold, and strings of variable length.
- */
+ * so that reading them next makes no requests. This is a hint: chunks that do not arrive are left
+ * to the reads, which say why; so are arrays that the cache cannot hold, and strings of variable
+ * length. */
 void refs_arrays_load(refs_array *const *arrays, size_t n);
 
 /** Reads a whole numeric array of at most `max_elements` elements as doubles, in C order, to
@@ -184,19 +183,19 @@ refs_status refs_array_read_strings(refs_array *array, uint64_t max_elements, re
  * has them. */
 bool refs_array_has_letters(const refs_array_meta *meta);
 
-/** As refs_array_read_strings, of such letters, at most `max_elements` of them; a string ends with
- * its first NUL, and blanks at its end are left out. */
+/** As refs_array_read_strings, for such letters, at most `max_elements` of them; a string ends at
+ * its first NUL, and trailing blanks are left out. */
 refs_status refs_array_read_letters(refs_array *array, uint64_t max_elements, refs_buf *strings,
                                     refs_error *err);
 
-/** Which part of the value of its key (refs_chunk_key) the chunk at `index` is: all of it, or one
+/** Finds which part of its key's value (refs_chunk_key) the chunk at `index` is: all of it, or part
  * of a shard, whose index may have to be read. REFS_NOT_FOUND: the chunk is absent. */
 refs_status refs_array_find_part(refs_array *array, const uint64_t *index,
                                  struct refs_store_part *part, refs_error *err);
 
 /** Where an element comes from; strings are borrowed for the call that it comes with. */
 typedef struct refs_array_source {
-    const char *variable; /**< path of the array that it is in: of a mosaic, the piece's */
+    const char *variable; /**< path of the array that contains it; for a mosaic, the piece's */
     const char *target;   /**< what messages call the file of its chunk; NULL: the chunk is absent,
                                or there is no piece, and the element is the fill value */
     bool is_inline;       /**< the chunk is in the set itself, which is then the target */
@@ -205,16 +204,16 @@ typedef struct refs_array_source {
     uint64_t length;
 } refs_array_source;
 
-/** Tells `visit` where the element at `element` comes from, and returns what that returns. Reads
- * nothing of the chunk, though perhaps the index of its shard, and of a mosaic the index of the
- * file. */
+/** Tells `visit` where the element at `element` comes from, and returns what `visit` returns. It
+ * does not read the chunk, but may read the index of its shard and, for a mosaic, that of the file.
+ */
 refs_status refs_array_locate(refs_array *array, const uint64_t *element,
                               refs_status (*visit)(void *user, const refs_array_source *source,
                                                    refs_error *err),
                               void *user, refs_error *err);
 
-/** Counts the elements of a region whose chunks are there, to *n; reads nothing of them. REFS_LIMIT
- * where these are more than `max_chunks`. */
+/** Counts the elements of a region whose chunks exist, to *n, without reading the chunks.
+ * REFS_LIMIT if there are more than `max_chunks` of them. */
 refs_status refs_array_count_present(refs_array *array, const refs_region *region,
                                      uint64_t max_chunks, uint64_t *n, refs_error *err);
 
@@ -222,10 +221,10 @@ void refs_array_get_stats(const refs_array *array, refs_array_stats *stats);
 
 /* -- readers ----------------------------------------------------------------------------------- */
 
-/** Whoever reads an array again and again: a dataset, a window on the screen. Where its reads move
- * on step by step, what comes next is prefetched by other threads: bytes within half of the cache,
- * shared among the readers that prefetch. A read waits for its own requests and for those of its
- * chunks that are requested already, and for nothing else that prefetching does.
+/** Whoever reads an array again and again: a dataset, a window on the screen. When its reads move
+ * on step by step, other threads prefetch what comes next: at most half of the cache, shared among
+ * the readers that prefetch. A read waits for its own requests and for those of its chunks that are
+ * already requested, but for no other prefetching.
  *
  * A reader is for one thread at a time; an array may have any number of readers, which must be
  * freed before it. */
@@ -234,20 +233,19 @@ typedef struct refs_reader refs_reader;
 refs_status refs_reader_open(refs_array *array, refs_reader **reader, refs_error *err);
 void refs_reader_free(refs_reader *reader);
 
-/** Says that the reader reads nothing outside of a region, whatever its steps: nothing else is
- * prefetched. Before the first read; without, a reader may read all of the array. */
+/** Says that the reader reads nothing outside a region, whatever its steps: nothing else is
+ * prefetched. Call it before the first read; without it, a reader may read all of the array. */
 void refs_reader_limit(refs_reader *reader, const refs_region *region);
 
-/** Whom a read tells how far it is, and asks whether to go on: `report` gets the share of chunks
- * that were delivered, from 0 to 1, on the thread that reads, before anything is waited for and at
- * least 10 times a second while it waits for bytes. False ends the read with REFS_CANCELLED. NULL:
- * nobody. */
+/** Receives the progress of a read and decides whether it goes on: `report` gets the share of
+ * chunks delivered, from 0 to 1, on the reading thread, before the first wait and at least 10 times
+ * a second while it waits for bytes. False ends the read with REFS_CANCELLED. NULL: no reports. */
 typedef struct refs_progress {
     bool (*report)(void *user, double done);
     void *user;
 } refs_progress;
 
-/** Sets it for the reads to come. */
+/** Sets the progress function for later reads. */
 void refs_reader_set_progress(refs_reader *reader, refs_progress progress);
 
 /** Reads a region, as refs_array_read does. */
@@ -255,12 +253,12 @@ refs_status refs_reader_read(refs_reader *reader, const refs_region *region, voi
                              const int64_t *stride, refs_error *err);
 
 /** Loads all chunks of a region that is going to be read in small parts, planned as one fetch,
- * where they fit into half of the cache; else as refs_reader_advise. Only helps: what does not come
- * is left to the reads. */
+ * where they fit into half of the cache; else as refs_reader_advise. This is a hint: what does not
+ * arrive is left to the reads. */
 void refs_reader_load(refs_reader *reader, const refs_region *region);
 
 /** Says that all of a region is going to be read soon, part by part in the order of its elements:
- * its chunks are prefetched, in place of what the reads so far led to expect. */
+ * its chunks are prefetched instead of those that earlier reads suggest. */
 void refs_reader_advise(refs_reader *reader, const refs_region *region);
 
 #ifdef __cplusplus

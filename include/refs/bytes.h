@@ -36,22 +36,22 @@ typedef struct refs_allocator {
  * is called: not thread-safe. */
 void refs_allocator_set(const refs_allocator *allocator);
 
-/** Lets go of the content of `memory`, `size` bytes of refs_alloc's or refs_huge_alloc's that are
- * kept for later, as far as the system can take it: it is undefined until it is written again. */
+/** Gives the content of `memory` back to the system as far as possible: `size` bytes from
+ * refs_alloc or refs_huge_alloc that are kept for later. They are undefined until written again. */
 void refs_forget(void *memory, size_t size);
 
 #define REFS_HUGE_PAGE (2 * REFS_MIB)
 
-/** `size` bytes, a multiple of REFS_HUGE_PAGE, that begin at a multiple of it, where the system is
- * asked to keep them in pages so large. NULL where it has none, an allocator was set, or a
- * sanitizer watches. Freed with refs_huge_free and the same size. */
+/** `size` bytes, a multiple of REFS_HUGE_PAGE, aligned to it; the system is asked to keep them in
+ * pages of that size. NULL where it has none, an allocator was set, or a sanitizer is in use. Freed
+ * with refs_huge_free and the same size. */
 void *refs_huge_alloc(size_t size);
 void refs_huge_free(void *memory, size_t size);
 
 /** `size` bytes, or NULL. A size of zero gives one byte. Freed with refs_free. */
 void *refs_alloc(size_t size);
 
-/** `count` times `size` zeroed bytes, or NULL, also where the product overflows. */
+/** `count` times `size` zeroed bytes; NULL on failure and where the product overflows. */
 void *refs_calloc(size_t count, size_t size);
 
 /** As realloc(3); NULL leaves `memory` as it was. */
@@ -122,14 +122,14 @@ size_t refs_str_find_last(refs_str text, char c);
 /** The part [begin, end) of `text`; both are clamped to its size. */
 refs_str refs_str_part(refs_str text, size_t begin, size_t end);
 
-/** `text` without those of the characters of `blanks` that it begins and ends with. */
+/** `text` without any characters of `blanks` at its beginning and end. */
 refs_str refs_str_trim(refs_str text, const char *blanks);
 
 /** What stands between words of an attribute. */
 #define REFS_BLANKS " \t\r\n"
 
 /** Cuts the next word, ended by one of the characters of `separators`, from the front of `*text`,
- * with the separators before it; false, and an empty word, where none is left. */
+ * together with the separators before it; false, and an empty word, when none is left. */
 bool refs_str_next_word(refs_str *text, const char *separators, refs_str *word);
 
 /** A NUL-ended copy for the caller to refs_free, or NULL. */
@@ -160,7 +160,7 @@ void refs_buf_clear(refs_buf *buf);
 /** Makes room for `capacity` bytes in all; the size stays. */
 refs_status refs_buf_reserve(refs_buf *buf, size_t capacity, refs_error *err);
 
-/** Sets the size; bytes that this adds are not initialised. */
+/** Sets the size; added bytes are not initialised. */
 refs_status refs_buf_resize(refs_buf *buf, size_t size, refs_error *err);
 
 /** Adds `size` bytes; text; printf-style text (no NUL is counted, but one follows in memory). */
@@ -175,7 +175,7 @@ char *refs_buf_take_text(refs_buf *buf);
 
 /* -- lists of anything ------------------------------------------------------------------------ */
 
-/** Makes room for one element more behind `count` elements of `element_size` bytes in `*memory`,
+/** Makes room for one more element after `count` elements of `element_size` bytes in `*memory`,
  * which holds `*capacity` of them; grows geometrically. False when memory ran out. */
 bool refs_grow(void **memory, size_t *capacity, size_t count, size_t element_size);
 

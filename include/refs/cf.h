@@ -4,8 +4,8 @@
  * GDAL's netCDF driver shows for the same file, because that is what its users
  * compare with. docs/cf.md leads to the rules and the departures.
  *
- * cf reads attributes by itself, and values of coordinate variables through a
- * function that the caller gives, since it does not enter the array room.
+ * cf reads attributes itself, and values of coordinate variables through a function that the caller
+ * provides, since it does not enter the array room.
  *
  * A description is a plain struct that owns its strings; nothing is shared.
  *
@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/** Most values that are read of one coordinate variable, and of those of all bands together. */
+/** Most values read from one coordinate variable, and from those of all bands together. */
 #define REFS_CF_MAX_AXIS 10000000
 
 /** No dimension. */
@@ -38,7 +38,7 @@ typedef struct refs_cf_values {
     void *user;
 } refs_cf_values;
 
-/** Knows what GeoKeys mean. Zeroed is nothing that does. */
+/** Interprets GeoKeys. Zeroed: nothing does. */
 typedef struct refs_cf_geotiff {
     /** Appends the CRS of the GeoTIFF file `file` as WKT, which has GeoKeys and one pixel; nothing
      * where they make no sense. */
@@ -71,21 +71,20 @@ typedef enum refs_cf_longitudes {
 typedef struct refs_cf_options {
     size_t struct_size;       /**< sizeof(refs_cf_options) */
     bool assume_longlat;      /**< longitude/latitude axes without grid mapping are WGS 84 */
-    bool require_coordinates; /**< coordinates that do not arrive are a failure; else a warning,
-                                   and what follows from them is left out */
-    bool honour_valid_range;  /**< the valid range of an array is looked at */
-    bool as_stored;           /**< the array is shown with its axes and elements as they are, not as
-                                   a raster: nodata is what its writer declared, signed unless
-                                   refs_cf_is_marked_unsigned, and of `placement` only what holds
-                                   for every CRS counts */
+    bool require_coordinates; /**< coordinates that cannot be read are a failure; else a warning,
+                                 and what depends on them is left out */
+    bool honour_valid_range;  /**< the valid range of an array counts */
+    bool as_stored; /**< the array is shown with its axes and elements as they are, not as a raster:
+                       nodata is what its writer declared, signed unless refs_cf_is_marked_unsigned,
+                       and only the parts of `placement` that hold for every CRS count */
     refs_notes notes;
     const refs_cf_values *values; /**< reads coordinate variables; NULL: none is read */
     const char *selection;        /**< which bands: see below; NULL or "" for all */
     refs_cf_geotiff
         geotiff; /**< for sets made of TIFF files; without it EPSG's codes count alone */
     refs_cf_placement placement;
-    refs_cf_longitudes longitudes; /**< grids that do not begin there are turned, or stay with a
-                                        note: see first_column */
+    refs_cf_longitudes longitudes; /**< grids that do not begin there are turned, or stay, with a
+                                      note: see first_column */
 } refs_cf_options;
 
 /* A selection keeps part of some band axes, for example "time=2020-01-01T06:00,level=850":
@@ -94,13 +93,14 @@ typedef struct refs_cf_options {
  *   part       = axis "=" end [":" end]    axis: name of a dimension or its coordinate variable
  *   end        = ["#"] index / label / period / number
  *
- * From one end to the other, both included, in either order. An end is the first of these that the
- * axis has, the same for both ends: with "#" an index from 0; a text of a text coordinate; on a
- * time axis a period of ISO 8601, "2020" to "2020-01-01T06:00:00.000", in the axis's calendar; a
- * value of the coordinate, to the precision of its type. Else it is an index from 0 without "#",
- * else a period or a value between which something may lie. A number that the axis has and that is
- * another element's index is told in a note. "850." is never an index. A part without its colon is
- * tried before one with it, and colons from left to right: those of a time separate nothing. */
+ * A part selects from one end to the other, both included, in either order. An end is the first of
+ * these that the axis has, the same for both ends: with "#" an index from 0; a text of a text
+ * coordinate; on a time axis a period of ISO 8601, "2020" to "2020-01-01T06:00:00.000", in the
+ * axis's calendar; a value of the coordinate, to the precision of its type. Otherwise it is an
+ * index from 0 without "#", or else a period or a value that bounds a range. A note reports a
+ * number that is both a value of the axis and the index of another element. "850." is never an
+ * index. A part is first tried without a separating colon, then with each colon from left to right:
+ * those of a time separate nothing. */
 
 #define REFS_CF_OPTIONS_INIT                                                                       \
     {                                                                                              \
@@ -117,31 +117,33 @@ typedef enum refs_cf_axis_kind {
     REFS_CF_AXIS_TIME
 } refs_cf_axis_kind;
 
-/** What a coordinate variable stands for along its dimension: also by its units and, where it has
- * none of the attributes that tell an axis, by its name. */
+/** What a coordinate variable stands for along its dimension; its units count too and, if it has no
+ * attribute that identifies an axis, its name. */
 refs_cf_axis_kind refs_cf_axis_kind_of(const refs_array_meta *variable);
 
-/** Where its values grow to: "EAST", "NORTH", "UP", "DOWN", or "" where nothing tells. */
+/** The direction in which its values increase: "EAST", "NORTH", "UP", "DOWN", or "" if unknown. */
 const char *refs_cf_axis_direction_of(const refs_array_meta *variable);
 
-/** Whether the valid range of an aggregation of bytes leaves none of them for what is missing: the
- * one that netCDF fills bytes with is then a value as any other. */
+/** Whether the valid range of an aggregation of bytes leaves no byte for missing values: netCDF's
+ * default fill value for bytes is then a value like any other. */
 bool refs_cf_all_bytes_are_valid(const refs_array_meta *array);
 
 /** Whether the fill value in an array's metadata was an attribute _FillValue before a writer moved
  * it there, and not merely what the format fills gaps with (decision 12). */
 bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
-/** The element of a type that netCDF fills with where nobody chose another (same source), in the
- * byte order of the machine; at most 8 bytes. False, and nothing written, for types that netCDF
- * does not fill. */
+/** The same for an array of bytes, judged by that array alone, whatever else is in its set. */
+bool refs_cf_byte_fill_is_chosen(const refs_array_meta *array);
+
+/** The default fill value of netCDF for a type (same source), in this machine's byte order; at most
+ * 8 bytes. False, and nothing written, for types that netCDF does not fill. */
 bool refs_cf_default_fill(const refs_dtype *dtype, uint8_t *fill);
 
-/** Whether the attribute _Unsigned makes unsigned numbers of signed elements: those of one or two
- * bytes, as in the netCDF driver. refs_cf_describe looks at the valid range, too. */
+/** Whether the attribute _Unsigned turns signed elements of one or two bytes into unsigned numbers,
+ * as in the netCDF driver. refs_cf_describe looks at the valid range, too. */
 bool refs_cf_is_marked_unsigned(const refs_array_meta *array);
 
-/** Whether that, or before it the valid range of bytes, makes unsigned numbers of them. */
+/** Whether that attribute or, taking precedence, the valid range of bytes makes them unsigned. */
 bool refs_cf_is_told_unsigned(const refs_array_meta *array);
 
 /** From one number to the other, both included; one may be infinite. */
@@ -149,19 +151,19 @@ typedef struct refs_cf_range {
     double low, high;
 } refs_cf_range;
 
-/** Stored elements that are valid, by the attributes valid_range, valid_min and valid_max; false
- * where all are. `as` is the type that they are taken for: that of the array, or the unsigned one.
- */
+/** The range of valid stored elements, by the attributes valid_range, valid_min and valid_max;
+ * false if all are valid. `as` is the type that elements are read as: that of the array, or the
+ * unsigned one. */
 bool refs_cf_valid_range(const refs_array_meta *array, const refs_dtype *as, refs_cf_range *stored);
 
-/** Whether numbers of the attribute `name` are of the type of their variable, which JSON does not
- * tell (CF 2.5.1 and 3.5; NUG, "Attribute conventions"). */
+/** Whether numbers of the attribute `name` have the type of their variable, which JSON does not
+ * record (CF 2.5.1 and 3.5; NUG, "Attribute conventions"). */
 bool refs_cf_has_type_of_variable(refs_str name);
 
 /** Whether `array` says that its values are times, as `SHOW_TIME` of GDAL means it. */
 bool refs_cf_says_time(const refs_array_meta *array);
 
-/** The text of an attribute, or of a list of one text; NULL `data` where it is none. */
+/** The text of an attribute, or of a list of one text; `data` is NULL if it is neither. */
 refs_str refs_cf_attribute_text(const refs_json *attributes, const char *name);
 
 /** A dimension of the array that becomes bands: everything but x and y. */
@@ -178,7 +180,7 @@ typedef struct refs_cf_band_axis {
     char *calendar;                    /**< of the coordinate variable, or NULL */
 } refs_cf_band_axis;
 
-/** How a missing value is told: exactly, for integers beyond 2^53. */
+/** How a missing value is given: exactly, also for integers beyond 2^53. */
 typedef enum refs_cf_nodata_kind {
     REFS_CF_NODATA_NONE,
     REFS_CF_NODATA_DOUBLE,
@@ -201,7 +203,7 @@ typedef struct refs_cf_color {
     uint8_t alpha;
 } refs_cf_color;
 
-/** What is said of one sample of a TIFF file's pixels. */
+/** What is known about one sample of a TIFF file's pixels. */
 typedef struct refs_cf_sample {
     bool has_scale;
     double scale;
@@ -216,8 +218,8 @@ typedef struct refs_cf_description {
     size_t x_dim;          /**< or REFS_CF_NO_DIM */
     size_t y_dim;          /**< or REFS_CF_NO_DIM */
     bool flip_y;           /**< rows are stored south first and shown north first */
-    uint64_t first_column; /**< of the array, that is shown first; those before it are shown behind
-                              the last one. Not 0 in grids of the whole circle that were turned */
+    uint64_t first_column; /**< column of the array that is shown first; those before it are shown
+                         after the last one. Not 0 in grids of the whole circle that were turned */
 
     refs_cf_band_axis *band_axes; /**< slowest first: band = row-major index over them */
     size_t n_band_axes;
@@ -232,8 +234,8 @@ typedef struct refs_cf_description {
     char *crs;           /**< WKT (1 or 2), PROJJSON or AUTHORITY:CODE; NULL when unknown */
     bool crs_assumed;    /**< crs is there because of assume_longlat */
 
-    refs_cf_items geolocation;            /**< items of GDAL's GEOLOCATION domain, but for the names
-                                               of the datasets: X_DATASET and Y_DATASET follow from … */
+    refs_cf_items geolocation; /**< items of GDAL's GEOLOCATION domain, except the names of the
+                                  datasets: X_DATASET and Y_DATASET follow from … */
     const refs_array_meta *geolocation_x; /**< … these two arrays; NULL when there is none */
     const refs_array_meta *geolocation_y;
     refs_cf_items geolocation2; /**< items of the netCDF driver's GEOLOCATION2 domain: Y_VALUES,
@@ -244,10 +246,10 @@ typedef struct refs_cf_description {
     int64_t nodata_int64;
     uint64_t nodata_uint64;
     bool unsigned_values; /**< _Unsigned: signed integers are to be read as unsigned */
-    bool has_valid_range; /**< stored values outside are as good as missing */
+    bool has_valid_range; /**< stored values outside count as missing */
     double valid_min;     /**< one of the two may be infinite */
     double valid_max;
-    bool keeps_nan;  /**< elements that are not numbers are not missing, as in TIFF files */
+    bool keeps_nan;  /**< NaN elements are not missing, as in TIFF files */
     bool longitudes; /**< values are longitudes: the netCDF driver moves those beyond 180 */
     bool has_scale;
     double scale;
@@ -263,10 +265,10 @@ typedef struct refs_cf_description {
     refs_cf_items band_items; /**< what all bands share of refs_cf_band_metadata */
 } refs_cf_description;
 
-/** Describes `array`. Wherever attributes make no sense a note is given and the rest described;
- * only memory, a selection of what is not there, and with require_coordinates coordinate variables
- * that do not arrive, are failures.
- * `options` may be NULL. *description is to be cleared also after a failure. */
+/** Describes `array`. Attributes that make no sense give a note, and the rest is described; the
+ * only failures are lack of memory, a selection of what does not exist and, with
+ * require_coordinates, coordinate variables that cannot be read. `options` may be NULL. Clear
+ * *description also after a failure. */
 refs_status refs_cf_describe(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                              const refs_cf_options *options, refs_cf_description *description,
                              refs_error *err);
@@ -279,17 +281,19 @@ bool refs_cf_n_bands(const refs_cf_description *description, uint64_t *n_bands);
 refs_status refs_cf_list_band_axes(const refs_cf_description *description, refs_buf *text,
                                    refs_error *err);
 
-/** Splits band number `band`, from 0, into one index for each band axis, among what is selected. */
+/** Splits band number `band`, from 0, into one index for each band axis, counted among the selected
+ * elements. */
 void refs_cf_band_index(const refs_cf_description *description, uint64_t band, uint64_t *index);
 
-/** What is said of the sample that is band number `band`, from 0, and not of all; NULL where
- * nothing is. It goes before what the description has for all. */
+/** What is known about the sample of band number `band`, from 0, alone; NULL if nothing is. It
+ * takes precedence over what the description says about all samples. */
 const refs_cf_sample *refs_cf_sample_of(const refs_cf_description *description, uint64_t band);
 
-/** Which sample of its file's pixels band number `band` is, from 0, among all that the file has. */
+/** The number of the sample, from 0, among all samples of its file, that band number `band` shows.
+ */
 uint64_t refs_cf_sample_number(const refs_cf_description *description, uint64_t band);
 
-/** What a band shows of the colour of a pixel. */
+/** Which part of a pixel's colour a band shows. */
 typedef enum refs_cf_band_color {
     REFS_CF_BAND_PLAIN, /**< nothing that is known */
     REFS_CF_BAND_GRAY,
@@ -298,25 +302,25 @@ typedef enum refs_cf_band_color {
     REFS_CF_BAND_BLUE
 } refs_cf_band_color;
 
-/** The colour of band number `band` of `array`, unless the file that it is of says another: gray
- * where an attribute says so, red, green and blue where pixels have three samples. */
+/** The colour of band number `band` of `array`, unless its file says otherwise: gray if an
+ * attribute says so; red, green and blue if pixels have three samples. */
 refs_cf_band_color refs_cf_band_color_of(const refs_array_meta *array,
                                          const refs_cf_description *description, uint64_t band);
 
-/** Appends the time that value `index` of a band axis means as ISO 8601 ("2020-01-01T06:00:00",
- * with milliseconds where there are any), in the axis's own calendar. Nothing is appended where the
- * axis is not a time, or its units or calendar are not understood. */
+/** Appends the time of value `index` of a band axis as ISO 8601 ("2020-01-01T06:00:00", with
+ * milliseconds where there are any), in the axis's own calendar. Appends nothing if the axis is not
+ * a time, or if its units or calendar are not understood. */
 refs_status refs_cf_time_text(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
                               refs_error *err);
 
 /** Metadata items of one band: the variable's attributes, NETCDF_VARNAME, NETCDF_DIM_<axis> for
- * each band axis, and what time they mean. Appends to `items`. */
+ * each band axis, and the time that they mean. Appends to `items`. */
 refs_status refs_cf_band_metadata(const refs_cf_description *description,
                                   const refs_array_meta *array, uint64_t band, refs_cf_items *items,
                                   refs_error *err);
 
 /** Appends where band number `band` is along the band axes: "time=2020-01-01T06:00:00 level=850";
- * an index from 0 for axes without coordinate variable. */
+ * an index from 0 for axes without a coordinate variable. */
 refs_status refs_cf_band_description(const refs_cf_description *description, uint64_t band,
                                      refs_buf *text, refs_error *err);
 
@@ -332,23 +336,23 @@ refs_status refs_cf_global_metadata(const refs_hierarchy *hierarchy, refs_cf_ite
 bool refs_cf_is_bounds(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /** Whether the `coordinates` attribute of some array names `array`. Such arrays are offered, but a
- * set of one other array opens as that array. */
+ * set with only one other array opens as that array. */
 bool refs_cf_is_coordinate(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
-/** Whether `array` is there for others: a coordinate variable of its dimension, or named by the
+/** Whether `array` only serves others: a coordinate variable of its dimension, or named by the
  * attribute `coordinates`, `bounds`, `climatology` or `grid_mapping` of some array. */
 bool refs_cf_serves_others(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
-/** Most sizes of one raster that are found. */
+/** Most overviews of one raster that are found. */
 #define REFS_CF_MAX_OVERVIEWS 64
 
-/** The arrays that show the raster of `array` in fewer pixels, those with the most pixels first:
- * as the attribute `multiscales` of a group lists them. Returns how many there are. */
+/** The arrays that show the raster of `array` in fewer pixels, as the attribute `multiscales` of a
+ * group lists them; those with the most pixels come first. Returns how many there are. */
 size_t refs_cf_find_overviews(const refs_hierarchy *hierarchy, const refs_array_meta *array,
                               const refs_array_meta *overviews[REFS_CF_MAX_OVERVIEWS]);
 
-/** Which column of an overview `width` columns wide is shown first where the grid that it is of,
- * with `full_width` columns, means `full`. False where that lies inside of a column. */
+/** Which column of an overview `width` columns wide is shown first if its full grid, with
+ * `full_width` columns, has the description `full`. False if the seam lies inside a column. */
 bool refs_cf_turn_overview(const refs_cf_description *full, uint64_t full_width, uint64_t width,
                            uint64_t *first_column);
 
@@ -359,17 +363,17 @@ const refs_array_meta *refs_cf_find_mask(const refs_hierarchy *hierarchy,
 /** Whether elements of `array` can be pixels: they are numbers, times or single characters. */
 bool refs_cf_holds_pixels(const refs_array_meta *array);
 
-/** Whether `array` is offered as a subdataset of its set: it holds pixels along two dimensions at
- * least, and is not there for others as bounds, overview or mask. */
+/** Whether `array` is offered as a subdataset of its set: it holds pixels along at least two
+ * dimensions, and is no bounds, overview or mask of another. */
 bool refs_cf_is_offered(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
 /** Whether `array` is offered and holds data: no attribute `coordinates`, of an array or of its
  * group, names it. */
 bool refs_cf_is_data(const refs_hierarchy *hierarchy, const refs_array_meta *array);
 
-/** The array as which a set opens of which none is named: the only one that is offered and does not
- * say where others are; where none is offered, the only one that holds pixels and does not serve
- * others, or that holds pixels at all. NULL where there are several. */
+/** The array that opens when the name of a set names none: the only one that is offered and does
+ * not say where others are; if none is offered, the only one that holds pixels and does not serve
+ * others, or that holds pixels at all. NULL if there are several. */
 const refs_array_meta *refs_cf_find_only(const refs_hierarchy *hierarchy);
 
 /** Appends the description of a subdataset in the netCDF driver's words:
@@ -384,10 +388,10 @@ refs_status refs_cf_subdataset_description(const refs_hierarchy *hierarchy,
 /* -- rasters of longitudes --------------------------------------------------------------------- */
 
 /* The netCDF driver wraps values of longitudes beyond 180 by 360 degrees, block by block as it
- * reads them: a block whose first row begins and ends beyond 180 is wrapped, and after the first
- * that does not no other is. Here the blocks are those of a band that is read from its first row to
- * its last, whatever was read before, so that every window has the same values. Rows are counted as
- * they are shown, columns as they are stored. */
+ * reads them: a block whose first row begins and ends beyond 180 is wrapped; after the first block
+ * that does not, no other is wrapped. Here the blocks are those of a band read from its first row
+ * to its last, whatever was read before, so that every window has the same values. Rows are counted
+ * as they are shown, columns as they are stored. */
 
 /** The raster, and the blocks in which the netCDF driver reads it; made by refs_cf_find_wrap. */
 typedef struct refs_cf_wrap {
@@ -400,12 +404,12 @@ typedef struct refs_cf_wrap {
     double nodata;
 } refs_cf_wrap;
 
-/** How many blocks of a band are wrapped, in the order of reading, as far as it is known. Zeroed is
- * a band that nobody has looked at. */
+/** How many blocks of a band are wrapped, in the order of reading, as far as is known. Zeroed: a
+ * band not looked at yet. */
 typedef struct refs_cf_wrapped {
     uint64_t n_groups; /**< rows of blocks that were looked at */
     uint64_t n_blocks; /**< that are wrapped */
-    bool ended;        /**< no other block is */
+    bool ended;        /**< no other block is wrapped */
 } refs_cf_wrapped;
 
 /** Reads one row of a band as doubles, as stored: room for its width. */
@@ -414,22 +418,22 @@ typedef struct refs_cf_rows {
     void *user;
 } refs_cf_rows;
 
-/** Whether values of `array`, which means `description`, are longitudes that may be wrapped. */
+/** Whether values of `array`, described by `description`, are longitudes that may be wrapped. */
 bool refs_cf_find_wrap(const refs_array_meta *array, const refs_cf_description *description,
                        refs_cf_wrap *wrap);
 
-/** Looks at blocks of a band until it is known which of those up to `row` are wrapped. First rows
- * of blocks are read, each once. */
+/** Looks at blocks of a band until it is known which of those up to `row` are wrapped. Reads the
+ * first row of each block once. */
 refs_status refs_cf_look_for_wrapped(const refs_cf_wrap *wrap, uint64_t row,
                                      const refs_cf_rows *rows, refs_cf_wrapped *wrapped,
                                      refs_error *err);
 
-/** Whether the pixel at `row` and `column` of a band that was looked at up to there is wrapped, and
- * with it the others of its row before column `*end`. */
+/** Whether the pixel at `row` and `column`, and the following ones of its row before column `*end`,
+ * are wrapped. The band must have been looked at up to there. */
 bool refs_cf_is_wrapped(const refs_cf_wrap *wrap, const refs_cf_wrapped *wrapped, uint64_t row,
                         uint64_t column, uint64_t *end);
 
-/** Whether a value in a block that is wrapped stays as it is: nodata does. */
+/** Whether a value in a wrapped block stays as it is: nodata does. */
 bool refs_cf_wrap_keeps(const refs_cf_wrap *wrap, double value);
 
 /* -- units ------------------------------------------------------------------------------------- */
@@ -441,13 +445,13 @@ typedef struct refs_cf_units {
 } refs_cf_units;
 
 typedef enum refs_cf_conversion {
-    REFS_CF_CONVERSION_NONE,   /**< both are the same, or nothing tells that they are not */
+    REFS_CF_CONVERSION_NONE,   /**< both are the same, or are not known to differ */
     REFS_CF_CONVERSION_LINEAR, /**< y = x * scale + offset */
-    REFS_CF_CONVERSION_UNKNOWN /**< how to get from one to the other is not known */
+    REFS_CF_CONVERSION_UNKNOWN /**< the conversion is not known */
 } refs_cf_conversion;
 
 /** How numbers of one unit become those of another: times that count in other steps or from another
- * instant of the same calendar, and lengths, temperatures, pressures, angles, shares. */
+ * instant of the same calendar, and units of one kind as UDUNITS writes them (decision 21). */
 refs_cf_conversion refs_cf_convert_units(const refs_cf_units *from, const refs_cf_units *to,
                                          double *scale, double *offset);
 

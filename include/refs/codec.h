@@ -27,15 +27,15 @@ extern "C" {
 /** Most steps of a chain: each may cost as much as decoding the whole chunk does. */
 #define REFS_MAX_CHAIN_STEPS 16
 
-/** What decodes to more than the first of these must be stored in more than that divided by the
- * second: whoever sends so few bytes for so many sends a bomb. Chunks of one value all over are
- * stored in less, but are rarely so large. */
+/** A chunk that decodes to more bytes than the first of these must be stored in more than its
+ * decoded size divided by the second: anything smaller is taken for a decompression bomb. Chunks of
+ * a single repeated value are stored in less, but are rarely so large. */
 #define REFS_MAX_CHEAP_BYTES (256 * REFS_MIB)
 #define REFS_MAX_EXPANSION   4096
 
-/** Where no codec fixes it, a chunk may take so many times as many bytes stored as decoded (numbers
- * as strings do), and so many more (headers, tables, profiles of colours); in all no more than
- * REFS_MAX_CHUNK_BYTES and these. */
+/** Where no codec fixes the stored size, a chunk may take this many times as many bytes stored as
+ * decoded (numbers as strings do), plus this many bytes (headers, tables, colour profiles); in all
+ * no more than REFS_MAX_CHUNK_BYTES plus these bytes. */
 #define REFS_MAX_INFLATION      64
 #define REFS_MAX_ENCODING_BYTES (16 * REFS_MIB)
 
@@ -48,7 +48,7 @@ struct refs_codec_output;
 typedef struct refs_codec_context {
     const char *id;                      /**< the name under which the metadata ask for it */
     const refs_json *config;             /**< its configuration; NULL or an object */
-    const struct refs_chain_spec *array; /**< what the metadata say of the array */
+    const struct refs_chain_spec *array; /**< what the metadata say about the array */
     size_t decoded_size; /**< bytes that decoding must give; 0 when that is not known */
 } refs_codec_context;
 
@@ -61,20 +61,21 @@ typedef struct refs_codec_type {
     const char *missing;        /**< NULL, or the library that this build lacks: all calls below
                                      are then NULL */
 
-    /** Reads the configuration into *self, which is NULL before, and sets *encoded_size, which is 0
-     * before, to the bytes that go in for context->decoded_size bytes out where the codec fixes
-     * that. Unknown members of the configuration are ignored. NULL: there is nothing to read. */
+    /** Reads the configuration into *self, initially NULL. If the codec fixes it, sets
+     * *encoded_size, initially 0, to the number of stored bytes that give context->decoded_size
+     * decoded bytes. Unknown members of the configuration are ignored. NULL: there is nothing to
+     * read. */
     refs_status (*open)(const refs_codec_context *context, void **self, size_t *encoded_size,
                         refs_error *err);
 
-    /** Puts the decoded bytes of `encoded` into `output`, which is empty: the room's output.h has
-     * the calls for that, and what they do where the size is known and where it is not. A message
-     * says what is wrong with the bytes, without naming the codec. */
+    /** Puts the decoded bytes of `encoded` into `output`, which is empty: the room's output.h
+     * declares the calls for that, and says what they do when the size is known and when it is not.
+     * A message says what is wrong with the bytes, without naming the codec. */
     refs_status (*decode)(const void *self, refs_bytes encoded, struct refs_codec_output *output,
                           refs_error *err);
 
-    /** NULL, or as decode, where `size` bytes become as many: it changes them where they lie.
-     * `spare` is working memory, of which a chain keeps less this way. */
+    /** As decode, for codecs that turn `size` bytes into as many: it changes them in place. `spare`
+     * is working memory; a chain needs less of it this way. May be NULL. */
     refs_status (*decode_in_place)(const void *self, uint8_t *data, size_t size, refs_buf *spare,
                                    refs_error *err);
 
@@ -82,7 +83,7 @@ typedef struct refs_codec_type {
     void (*close)(void *self);
 } refs_codec_type;
 
-/** Codec number `i` of this build's table, those with a missing library included; NULL past the
+/** Codec number `i` of this build's table, including those whose library is missing; NULL past the
  * end. */
 const refs_codec_type *refs_codec_at(size_t i);
 
@@ -91,7 +92,7 @@ const refs_codec_type *refs_codec_find(refs_str id);
 
 /* -- a chain of them --------------------------------------------------------------------------- */
 
-/** A codec to undo: as in zarr.h, which this room does not enter. */
+/** A codec to undo; the same as in zarr.h, which this room does not enter. */
 typedef struct refs_chain_step {
     const char *id;
     const refs_json *config;
@@ -119,12 +120,12 @@ typedef struct refs_scratch {
 
 void refs_scratch_clear(refs_scratch *scratch);
 
-/** Lets go of what is in it: it takes little memory until it is used again. */
+/** Gives its content back to the system: it takes little memory until it is used again. */
 void refs_scratch_forget(refs_scratch *scratch);
 
-/** Makes a chain. REFS_UNSUPPORTED names a codec that nobody knows, or that this build lacks;
- * REFS_LIMIT says that there are too many, REFS_CORRUPT that steps are skipped that there are not.
- */
+/** Makes a chain. REFS_UNSUPPORTED names a codec that is unknown or that this build lacks;
+ * REFS_LIMIT means that there are too many, REFS_CORRUPT that steps are to be skipped that do not
+ * exist. */
 refs_status refs_chain_open(const refs_chain_spec *spec, refs_chain **chain, refs_error *err);
 void refs_chain_free(refs_chain *chain);
 
@@ -135,11 +136,11 @@ refs_status refs_chain_decode(const refs_chain *chain, refs_bytes encoded, refs_
 
 /** Elements that were decoded. */
 typedef struct refs_chain_output {
-    uint8_t *elements; /**< of the caller: room for a whole chunk */
-    size_t size;       /**< bytes that came of it */
+    uint8_t *elements; /**< the caller's: room for a whole chunk */
+    size_t size;       /**< bytes that were decoded */
 } refs_chain_output;
 
-/** As above for a chunk that may lack its last elements: at most that many bytes. Callers know
+/** As above for a chunk that may lack its last elements: gives at most as many bytes. Callers know
  * which sizes make sense. */
 refs_status refs_chain_decode_short(const refs_chain *chain, refs_bytes encoded,
                                     refs_scratch *scratch, refs_chain_output *output,
@@ -152,8 +153,8 @@ refs_status refs_chain_decode_short(const refs_chain *chain, refs_bytes encoded,
 refs_status refs_chain_decode_any(const refs_chain *chain, refs_bytes encoded,
                                   refs_scratch *scratch, refs_bytes *decoded, refs_error *err);
 
-/** The most stored bytes that can decode to a chunk: what is larger need not be read. Exact where
- * all codecs fix it. */
+/** The most stored bytes that can decode to a chunk: anything larger need not be read. Exact if all
+ * codecs fix the size. */
 uint64_t refs_chain_max_encoded(const refs_chain *chain);
 
 /** Whether the chain has no step: stored bytes are the elements. */

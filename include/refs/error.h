@@ -1,9 +1,8 @@
 /* error.h -- how a call says that it failed, and why.
  *
- * Every function that can fail returns a refs_status and takes a caller-owned
- * refs_error as its last parameter. NULL is a legal error: the status alone
- * then tells. The first failure wins: a message already set is never
- * overwritten, only prefixed with context by the layers above.
+ * Every function that can fail returns a refs_status and takes a caller-owned refs_error as its
+ * last parameter. The error may be NULL: the status is then all the caller gets. The first failure
+ * wins: a message already set is never overwritten, only prefixed with context by the layers above.
  *
  * Nothing here allocates; everything may be called from any thread.
  *
@@ -31,14 +30,14 @@ extern "C" {
 #define REFS_MUST_CHECK
 #endif
 
-/** What became of a call. Each failure asks for another action of the caller. */
+/** The result of a call. Each kind of failure calls for a different action by the caller. */
 typedef enum REFS_MUST_CHECK refs_status {
     REFS_OK = 0,
     REFS_NOMEM,       /**< memory ran out: give up */
     REFS_INVALID,     /**< the caller or the document asks for something meaningless */
     REFS_NOT_FOUND,   /**< there is no such key, array or file: often expected */
     REFS_UNSUPPORTED, /**< valid, but this build cannot do it */
-    REFS_CORRUPT,     /**< bytes do not say what they promise */
+    REFS_CORRUPT,     /**< bytes are not what they claim to be */
     REFS_IO,          /**< bytes exist but did not arrive */
     REFS_LIMIT,       /**< a budget would be exceeded */
     REFS_CANCELLED    /**< the caller asked to stop */
@@ -65,7 +64,7 @@ refs_status refs_fail(refs_error *err, refs_status status, const char *format, .
 /** Records that memory ran out. */
 refs_status refs_fail_nomem(refs_error *err);
 
-/** Puts printf-style context and ": " before the message of a failure; nothing on success. */
+/** Puts printf-style context and ": " before the message of a failure; does nothing on success. */
 void refs_error_prefix(refs_error *err, const char *format, ...) REFS_PRINTF(2, 3);
 
 /** Forgets what was recorded. */

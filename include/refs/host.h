@@ -1,13 +1,14 @@
-/* host.h -- HTTP and object stores for programs without GDAL: who asks, and which URL a name has.
+/* host.h -- HTTP and object stores for programs without GDAL: credentials, and the URL of each
+ * name.
  *
- * A host answers what the HTTP engine asks of one (http.h). Locations are those that refs_url_map
- * makes: "/vsicurl/http…", "/vsis3/bucket/key", "/vsigs/bucket/key", "/vsiaz/container/key".
- * Requests to S3, and with HMAC keys those to Google's stores, are signed by Signature Version 4 in
- * the query of their URL; keys come from the same variables and files as those of other programs. A
- * bucket for which there are no keys is asked without a signature.
+ * A host provides what the HTTP engine needs from one (http.h). Locations are those that
+ * refs_url_map makes: "/vsicurl/http…", "/vsis3/bucket/key", "/vsigs/bucket/key",
+ * "/vsiaz/container/key". Requests to S3, and to Google's stores with HMAC keys, are signed with
+ * Signature Version 4 in the query of their URL; keys come from the same variables and files that
+ * other programs use. Requests to a bucket without keys are not signed.
  *
- * Settings are looked up in the list that the host was opened with and then in the environment,
- * each time that a request is made; docs/stores.md has all of them.
+ * Each request looks up its settings in the list that the host was opened with, then in the
+ * environment; docs/stores.md lists them all.
  *
  * A host may be used from any number of threads.
  *
@@ -29,8 +30,8 @@ extern "C" {
 
 typedef struct refs_host_options {
     size_t struct_size;          /**< sizeof(refs_host_options) */
-    const char *const *settings; /**< "NAME=value", before the environment; NULL-ended, or NULL */
-    refs_notes notes;            /**< of files of settings, on the thread that makes the request */
+    const char *const *settings; /**< "NAME=value", override the environment; NULL-ended, or NULL */
+    refs_notes notes;            /**< about settings files, on the thread that makes the request */
 } refs_host_options;
 
 #define REFS_HOST_OPTIONS_INIT                                                                     \
@@ -56,25 +57,25 @@ refs_http_options refs_host_http_options(const refs_host *host);
 
 /* -- listing ----------------------------------------------------------------------------------- */
 
-/** The largest answer to one question for a list (a thousand names of at most 1024 bytes), the
- * longest name in it, and the most names of one listing. */
+/** The largest answer to one listing request (a thousand names of at most 1024 bytes), the longest
+ * name in it, and the most names of one listing. */
 #define REFS_LIST_MAX_PAGE_BYTES (16 * REFS_MIB)
 #define REFS_LIST_MAX_NAME_BYTES (16 * REFS_KIB)
 #define REFS_LIST_MAX_NAMES      10000000u
 
 typedef enum refs_list_depth {
-    REFS_LIST_FOLDER, /**< what is right under the name, folders among it */
+    REFS_LIST_FOLDER, /**< what is directly under the name, folders included */
     REFS_LIST_TREE    /**< all objects whose names begin with it */
 } refs_list_depth;
 
 /** An object, or a folder. Views live as long as the call that they come with. */
 typedef struct refs_listed {
     refs_str url;   /**< "s3://bucket/key"; that of a folder ends with a slash */
-    uint64_t size;  /**< bytes; 0 of a folder */
-    bool is_folder; /**< names begin with it */
+    uint64_t size;  /**< bytes; 0 for a folder */
+    bool is_folder; /**< a prefix of names */
 } refs_listed;
 
-/** Who is shown what is listed. */
+/** Receives what is listed. */
 typedef struct refs_list_visitor {
     refs_status (*visit)(void *user, const refs_listed *listed, refs_error *err);
     void *user;
@@ -82,38 +83,37 @@ typedef struct refs_list_visitor {
 
 /** What is to be listed. */
 typedef struct refs_list_request {
-    const char *url; /**< what names begin with: "s3://bucket/a/b", "s3://bucket/", also of gs:// */
+    const char *url; /**< what names begin with: "s3://bucket/a/b", "s3://bucket/", or gs:// */
     refs_list_depth depth;
 } refs_list_request;
 
-/** Whether there are lists of `url`: "s3://…" and "gs://…". */
+/** Whether `url` can be listed: "s3://…" and "gs://…". */
 bool refs_host_can_list(refs_str url);
 
-/** Shows the objects of a store whose URLs begin as the request says, as ListObjectsV2 tells them:
- * a thousand with a question, in the order of the store (S3 has that of the bytes of their names),
- * and the folders of each answer behind its objects. `vfs` reads over HTTP by this host
- * (refs_http_vfs_functions). Stops at the first visit that fails and returns its failure. Nothing
- * with such a name is not a failure. REFS_INVALID: that cannot be listed. REFS_CORRUPT: the answer
- * is not a list. */
+/** Shows the objects of a store whose URLs begin as the request says, as ListObjectsV2 gives them:
+ * a thousand per request, in the order of the store (S3 sorts names by their bytes), and the
+ * folders of each answer after its objects. `vfs` reads over HTTP with this host
+ * (refs_http_vfs_functions). Stops at the first visit that fails and returns its failure. Finding
+ * nothing is not a failure. REFS_INVALID: the URL cannot be listed. REFS_CORRUPT: the answer is not
+ * a list. */
 refs_status refs_host_list(refs_host *host, const refs_vfs *vfs, const refs_list_request *request,
                            const refs_list_visitor *visitor, refs_error *err);
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-/** The parts that an object is sent in: their size, at least 5 MiB as S3 wants it, and how many at
+/** The parts in which an object is sent: their size, at least 5 MiB as S3 requires, and how many at
  * a time, unless an alias says otherwise (maximum_part_size, maximum_parts). */
 #define REFS_UPLOAD_PART_BYTES     50000000
 #define REFS_UPLOAD_MIN_PART_BYTES (5 * REFS_MIB)
 #define REFS_UPLOAD_PARTS          8
 
-/** Sends the file `path` to "/vsis3/…" or "/vsigs/…": what is larger than a part, in parts, unless
- * its alias forbids that (enable_multipart_upload). What fails for the moment is sent again, as the
- * settings say for reading; where it fails for good the store is told to forget its parts.
- * REFS_IO. */
+/** Sends the file `path` to "/vsis3/…" or "/vsigs/…": in parts if it is larger than one, unless its
+ * alias forbids that (enable_multipart_upload). Transient failures are retried as the settings say
+ * for reading; if the upload fails for good, the store is told to drop its parts. REFS_IO. */
 refs_status refs_host_upload(refs_host *host, const char *path, const char *location,
                              refs_error *err);
 
-/** Removes an object; one that is not there is no failure. */
+/** Removes an object; it is no failure if there is none. */
 refs_status refs_host_remove(refs_host *host, const char *location, refs_error *err);
 
 #ifdef __cplusplus

@@ -1,21 +1,20 @@
 /* http.h -- ranges over HTTP: one engine for the whole process.
  *
- * All requests of all fetchers go through one engine with one pool of
- * connections, a bounded number of them in flight at a time. A reference says
- * offset and length, so that no HEAD and no listing is ever sent: what comes
- * back is verified instead (206, Content-Range, Content-Encoding, ETag).
+ * All requests of all fetchers go through one engine with one pool of connections, a bounded number
+ * of them in flight at a time. A reference gives offset and length, so no HEAD and no listing is
+ * ever sent; instead, answers are verified (206, Content-Range, Content-Encoding, ETag).
  *
- * The line is of those who wait: while bytes of a transfer are awaited, those that are only
- * prefetched are not read, over HTTP/1, so that TCP stops them, and few are begun: as many as the
- * line carries in the time that readers wait for the beginning of an answer. A transfer that stands
- * still does not stall, and is not one of the requests at a time for who waits.
+ * Bandwidth goes to readers that wait: while a reader waits for a transfer, transfers over HTTP/1
+ * that only prefetch are not read, so that TCP stops them, and few are begun: as many as the
+ * connection carries in the time before an answer begins. A paused transfer does not count as
+ * stalled, nor towards the requests at a time of readers that wait.
  *
  * An engine may be used from any number of threads. After fork(2) the child
  * starts over with connections of its own.
  *
- * Redirects are followed by the engine itself: not to other schemes than http and https, not from
- * https to http, and without credentials, cookies of options and headers of options where they
- * lead to another origin (scheme, host and port).
+ * The engine follows redirects itself: never to schemes other than http and https, never from https
+ * to http, and without credentials, or cookies and headers from options, where they lead to another
+ * origin (scheme, host and port).
  *
  * Sources: RFC 9110, sections 14 (range requests), 15 (status codes), 8.8 (validators) and 10.2.3
  * (Retry-After); RFC 6454 (origins).
@@ -34,92 +33,93 @@ struct refs_fetcher;
 extern "C" {
 #endif
 
-/** How a request proves who asks, and who answers, beside what its host sets on a handle. Strings,
- * or NULL. */
+/** How a request authenticates the client and the server, in addition to what its host sets on a
+ * handle. Strings, or NULL. */
 typedef struct refs_http_proofs {
     const char *bearer;           /**< token */
-    const char *netrc_file;       /**< in the place of ~/.netrc */
-    const char *certificate;      /**< of who asks, a file */
+    const char *netrc_file;       /**< instead of ~/.netrc */
+    const char *certificate;      /**< of the client, a file */
     const char *certificate_type; /**< PEM (NULL), DER or P12 */
     const char *key;              /**< of that certificate, a file */
     const char *key_password;
-    const char *authorities;      /**< certificates that are believed, a file */
+    const char *authorities;      /**< trusted certificates, a file */
     const char *authority_folder; /**< ... and a folder of them */
 } refs_http_proofs;
 
-/** A provider's login, whose parts go to its own hosts alone, and by https alone, wherever
- * redirects lead. Strings are copied; all may be NULL. */
+/** A provider's login. Its parts go only to its own hosts, and only over https, wherever redirects
+ * lead. Strings are copied; all may be NULL. */
 typedef struct refs_http_login {
-    const char *hosts; /**< that get the token: names of hosts or domains, with a port where that is
-                            not the usual one, commas between */
+    const char *hosts; /**< that get the token: names of hosts or domains, separated by commas, with
+                          a port if it is not the usual one */
     const char *token;
-    const char *login_host; /**< that gets user and password where there is no token */
+    const char *login_host; /**< that gets user and password if there is no token */
     const char *user, *password;
 } refs_http_login;
 
-/** Of NASA's Earthdata. */
+/** The login of NASA's Earthdata. */
 #define REFS_EARTHDATA_HOSTS "earthdata.nasa.gov,earthdatacloud.nasa.gov"
 #define REFS_EARTHDATA_LOGIN "urs.earthdata.nasa.gov"
 
 /** How one request is carried out. The engine fills in its own figures; its host may change them
  * for a location. */
 typedef struct refs_http_rules {
-    unsigned max_retries;    /**< in a row, after transient failures that brought next to nothing */
+    unsigned max_retries;    /**< in a row, after transient failures that brought almost no bytes */
     unsigned retry_delay_ms; /**< before the first retry; doubled for each that follows */
-    unsigned stall_ms; /**< a connection takes so long at most, and a transfer that brings less
-                            than REFS_HTTP_MIN_SPEED for so long has failed */
+    unsigned stall_ms; /**< the most time to connect; a transfer slower than REFS_HTTP_MIN_SPEED for
+                          this long has failed */
     const char *retry_codes; /**< HTTP status codes to retry instead of the transient ones: numbers
-                                  with anything between them, or "ALL"; NULL: the transient ones */
+                                with any separators, or "ALL"; NULL: the transient ones */
     bool trust_redirects;    /**< send credentials wherever a redirect leads */
     bool is_signed;          /**< the URL holds a signature: see `signed_answer` */
-    uint64_t credentials;    /**< another number for each way in which the host says who asks:
-                                  cookies of one are not sent with others */
+    uint64_t credentials; /**< a number for each identity that the host uses: cookies of one are not
+                             sent with others */
     const char *cookie_file; /**< with cookies to begin with, or NULL */
-    const char *cookie_jar;  /**< where those are written that servers set, or NULL */
+    const char *cookie_jar;  /**< where cookies that servers set are written, or NULL */
     refs_http_proofs proofs;
     refs_http_login login;
 } refs_http_rules;
 
 /** How a signed request was answered. */
 typedef struct refs_http_signed_answer {
-    long status;        /**< of HTTP: of success, or 301, 400 or 403 */
+    long status;        /**< of HTTP: a success, or 301, 400 or 403 */
     const char *region; /**< that the store names; "" where it names none */
     unsigned n_refused; /**< how often this request was refused, this time included */
 } refs_http_signed_answer;
 
-/** What the engine asks of its host. Called on the thread that fetches, so that options which hold
- * for that thread alone are heeded. */
+/** What the engine needs from its host. Called on the thread that fetches, so that options set for
+ * that thread alone apply. */
 typedef struct refs_http_host {
     void *self;
 
-    /** Appends the URL to GET for `location`, signed where that is needed. REFS_UNSUPPORTED
-     * without a message: not by HTTP, read it otherwise. */
+    /** Appends the URL to GET for `location`, signed if necessary. REFS_UNSUPPORTED without a
+     * message: not to be read over HTTP. */
     refs_status (*url)(void *self, const char *location, refs_buf *url, refs_error *err);
 
-    /** Changes `rules`, as the engine has them, for `location`; strings in it are copied. The
-     * member may be NULL. */
+    /** Changes `rules`, which hold the engine's own, for `location`; strings in it are copied. May
+     * be NULL. */
     void (*rules)(void *self, const char *location, refs_http_rules *rules);
 
     /** Sets options of `easy`, a CURL *, for a request of `url`, and gives the headers to send, a
      * struct curl_slist *, or NULL. */
     void *(*prepare)(void *self, const char *location, const char *url, void *easy);
 
-    /** What to try where a server refuses `location` with a status of HTTP: 401, 403, or 404 where
-     * it has no such bucket; for people; NULL without advice. The member may be NULL. */
+    /** What users can try when a server refuses `location` with HTTP status 401 or 403, or with 404
+     * for a bucket that it does not have; or, with status 0, when there is no such server. NULL: no
+     * advice. The member may be NULL. */
     const char *(*advice)(void *self, const char *location, long status);
 
-    /** Told how a signed request of `location` was answered. Whether one that was refused is to be
-     * asked for again, by what `url` says then, which may be REFS_UNSUPPORTED. NULL: a signature
-     * that was refused is made anew, once, since it may have expired. */
+    /** Called with the answer to a signed request of `location`. Returns whether to repeat a
+     * refused one, with what `url` then gives, which may be REFS_UNSUPPORTED. NULL: a refused
+     * signature is renewed once, since it may have expired. */
     bool (*signed_answer)(void *self, const char *location, const refs_http_signed_answer *answer);
 } refs_http_host;
 
 typedef struct refs_http_options {
     size_t struct_size;     /**< sizeof(refs_http_options) */
-    unsigned max_in_flight; /**< requests at a time, one of them not for what is prefetched */
+    unsigned max_in_flight; /**< requests at a time, one of them never for prefetching */
     refs_http_rules rules;  /**< unless the host says otherwise */
-    unsigned grow_to; /**< requests at a time where it is latency that takes the time of many of
-                           them; 0: no more than `max_in_flight` */
+    unsigned grow_to; /**< requests at a time where many of them spend their time on latency; 0: no
+                         more than `max_in_flight` */
 } refs_http_options;
 
 #define REFS_HTTP_LOGIN_INIT                                                                       \
@@ -144,7 +144,7 @@ typedef struct refs_http_options {
 
 /* -- budgets ----------------------------------------------------------------------------------- */
 
-/** The longest that a server's Retry-After is obeyed; one that asks for more has failed. */
+/** The longest Retry-After of a server that is obeyed; a request that asks for more has failed. */
 #define REFS_HTTP_MAX_RETRY_AFTER_MS 60000
 
 /** Redirects of one request, and the longest URL they may lead to. */
@@ -157,14 +157,14 @@ typedef struct refs_http_options {
 /** Bytes of all header lines of an attempt, those of interim answers included. */
 #define REFS_HTTP_MAX_HEADER_BYTES (256 * REFS_KIB)
 
-/** Bytes of the body of a refusal that are read over to keep the connection. */
+/** Bytes of the body of a refusal that are skipped to keep the connection. */
 #define REFS_HTTP_MAX_REFUSAL_BYTES (64 * REFS_KIB)
 
-/** The largest object that is fetched whole, and kept, where its server ignores ranges. Of larger
- * ones everything before a range is read over. */
+/** The largest object that is fetched whole, and kept, if its server ignores ranges. In larger ones
+ * everything before a range is skipped. */
 #define REFS_HTTP_MAX_RANGELESS_BYTES (64 * REFS_MIB)
 
-/** Bytes that are read over at most to get at a range of such a server. */
+/** The most bytes that are skipped to reach a range of such a server. */
 #define REFS_HTTP_MAX_SKIPPED_BYTES (4096 * (uint64_t)REFS_MIB)
 
 typedef struct refs_http refs_http;
@@ -179,11 +179,11 @@ void refs_http_free(refs_http *http);
 
 /* -- objects ----------------------------------------------------------------------------------- */
 
-/** A refs_vfs that reads what has a URL over HTTP, and everything else by another. Of an object the
- * first 64 KiB come with one GET, which is all of a small one, and the others as they are read, by
- * ranges; what is opened by `open_whole` comes whole with one GET. Nothing follows from its name.
- * An object that was only looked at is kept until it is opened again; one that is to come whole and
- * is larger than `max_whole_bytes` is left to the other. */
+/** A refs_vfs that reads what has a URL over HTTP, and everything else with another vfs. One GET
+ * brings the first 64 KiB of an object, which is all of a small one; the rest is read by ranges
+ * when needed. What is opened by `open_whole` comes whole with one GET. Names imply nothing. An
+ * object that was only looked at is kept until it is opened again; one that should come whole but
+ * is larger than `max_whole_bytes` is left to the other vfs. */
 typedef struct refs_http_vfs refs_http_vfs;
 
 /** Both `http` and `other` must outlive it. */
@@ -191,18 +191,18 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
                                refs_http_vfs **vfs, refs_error *err);
 void refs_http_vfs_free(refs_http_vfs *vfs);
 
-/** Ends requests that are under way, and all to come, with REFS_CANCELLED, and soon. */
+/** Ends all current and later requests with REFS_CANCELLED, and soon. */
 void refs_http_vfs_cancel(refs_http_vfs *vfs);
 
-/** Has a fetcher, whose location number `location_id` is `location`, take the state in which the
- * vfs read that last for the only one: bytes of another are REFS_IO. Does nothing where that is not
- * known. */
+/** Makes a fetcher, whose location number `location_id` is `location`, accept only the state in
+ * which the vfs last read that location: bytes of any other are REFS_IO. Does nothing if that state
+ * is not known. */
 refs_status refs_http_vfs_introduce(refs_http_vfs *vfs, const char *location,
                                     struct refs_fetcher *fetcher, uint32_t location_id,
                                     refs_error *err);
 
-/** Its functions. `validators` says without a request what the last answer said of a location that
- * was opened, else asks for its first byte. */
+/** Its functions. For a location that was opened, `validators` returns what the last answer said,
+ * without a request; for others it asks for the first byte. */
 const refs_vfs *refs_http_vfs_functions(const refs_http_vfs *vfs);
 
 #ifdef __cplusplus

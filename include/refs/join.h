@@ -2,12 +2,12 @@
  *
  * A part is a set: of one data file, or one that was joined before. Its chunks keep their bytes
  * where they are; only their place in the joined array is new. Coordinates along the joined
- * dimensions, and what is as small as they, are read and put into the set as values.
+ * dimensions, and variables as small as they are, are read and stored in the set as values.
  *
  * The result depends on the parts alone, not on their order or on how they were grouped before:
- * parts of parts give the same bytes as all at once.
+ * joining in groups gives the same bytes as joining all at once.
  *
- * A join may be added to from any number of threads at once; all else is of one thread.
+ * Any number of threads may add to a join at once; everything else belongs to one thread.
  *
  * Read before this: refset.h, fetch.h, write.h.
  */
@@ -30,30 +30,30 @@ typedef struct refs_join_urls {
     const char *relative_to; /**< a folder, absolute: names are relative to it; NULL: absolute */
     const char *const
         *rewrites; /**< "old=>new" beginnings of URLs as written, NULL-ended, or NULL */
-    uint8_t *used; /**< one for each rewrite, which becomes 1 where that is applied; or NULL */
+    uint8_t *used; /**< one for each rewrite, set to 1 when it is applied; or NULL */
 } refs_join_urls;
 
 /** Who chose the dimensions. */
 typedef enum refs_join_dims {
     REFS_JOIN_ASKED,  /**< people */
-    REFS_JOIN_GUESSED /**< refs_join_guess_dims: parts must be tiles along them, but along time they
-                         may lie between each other */
+    REFS_JOIN_GUESSED /**< refs_join_guess_dims: parts must be tiles along them, but times may
+                         interleave */
 } refs_join_dims;
 
-/** What becomes of arrays that cannot be one: of another type, chunk shape, codec, packing or fill
- * value, or with chunks that would have to be cut. */
+/** What happens to arrays that cannot be joined into one: those of another type, chunk shape,
+ * codec, packing or fill value, or with chunks that would have to be cut. */
 typedef enum refs_join_unlike {
     REFS_JOIN_FRAGMENTS, /**< an aggregation whose fragments are arrays of the joined set, which
                             aggregation.h reads; along one dimension */
     REFS_JOIN_REFUSE     /**< an error */
 } refs_join_unlike;
 
-/** How values that are put into the set are cut into chunks. */
+/** How values that are stored in the set are divided into chunks. */
 typedef enum refs_join_values {
-    REFS_JOIN_VALUES_WHOLE, /**< not: one chunk an array */
-    REFS_JOIN_VALUES_GROW   /**< along the joined dimension, where that comes first, as part 0 has
-                                 them, up to REFS_JOIN_MAX_VALUE_CHUNKS: so that its chunks stay as
-                               they are */
+    REFS_JOIN_VALUES_WHOLE, /**< not divided: one chunk per array */
+    REFS_JOIN_VALUES_GROW   /**< along the joined dimension, if that comes first, into chunks as in
+                               part 0, up to REFS_JOIN_MAX_VALUE_CHUNKS, so that the chunks of part
+                               0 stay as they are */
 } refs_join_values;
 
 #define REFS_JOIN_MAX_VALUE_CHUNKS 16
@@ -65,13 +65,13 @@ typedef struct refs_join_options {
     refs_join_dims dims_are;
     refs_join_unlike unlike;
     const char *pattern; /**< values of dimensions in the names of parts, or NULL: see below */
-    const char *const *variables; /**< what is taken, with what describes it, NULL-ended; or NULL */
-    const char *group;            /**< whose content is the root of the result, or NULL */
+    const char *const *variables; /**< those taken, with what describes them, NULL-ended; or NULL */
+    const char *group;            /**< becomes the root of the result, or NULL */
     uint64_t inline_bytes;        /**< chunks no longer than this are put into the set */
     refs_join_urls urls;
-    const refs_vfs *vfs;       /**< by which values are read; and over HTTP … */
-    struct refs_http *http;    /**< … by this, or NULL: by the vfs */
-    bool (*go_on)(void *user); /**< asked now and then: false ends with REFS_CANCELLED; or NULL */
+    const refs_vfs *vfs;       /**< reads values; over HTTP … */
+    struct refs_http *http;    /**< … this does; NULL: the vfs */
+    bool (*go_on)(void *user); /**< asked regularly: false ends with REFS_CANCELLED; or NULL */
     void *user;                /**< of go_on */
     refs_notes notes;
     refs_join_values values;
@@ -83,11 +83,12 @@ typedef struct refs_join_options {
             0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL}, REFS_JOIN_VALUES_WHOLE    \
     }
 
-/* A pattern is the end of a name with dimensions in braces: "t2m_{time:%Y%m%d}.nc". After the colon
- * stands what a value is: "d" a whole number, "f" a number, a time as strptime(3) has it (%Y %m %d
- * %j %H %M %S); nothing: text. "*" is any text without a slash. */
+/* A pattern is the end of a name with dimensions in braces: "t2m_{time:%Y%m%d}.nc". The kind of
+ * value follows the colon: "d" a whole number, "f" a number, or a time format of strptime(3) (%Y %m
+ * %d %j %H %M %S); without a colon, text. "*" is any text without a slash. */
 
-/** Appends the names of the dimensions in a pattern, each with a NUL. */
+/** Appends the names of the dimensions in a pattern, each with a NUL. REFS_INVALID where it names
+ * one twice, or cannot be read. */
 refs_status refs_join_pattern_dims(const char *pattern, refs_buf *dims, refs_error *err);
 
 typedef struct refs_join refs_join;
@@ -96,12 +97,20 @@ typedef struct refs_join refs_join;
 refs_status refs_join_open(const refs_join_options *options, refs_join **join, refs_error *err);
 void refs_join_free(refs_join *join);
 
-/** A part: `number` is its place among all, which tells where parts have no coordinate to be
- * ordered by. `name` is what messages call it, and what the pattern is held against. */
+/** Where the values of dimensions in the options' pattern come from. */
+typedef enum refs_join_values_from {
+    REFS_JOIN_FROM_NAME, /**< the name of the part, which has to fit */
+    REFS_JOIN_FROM_SET   /**< its coordinates: a joined set that grows, whatever it is called */
+} refs_join_values_from;
+
+/** A part: `number` is its place among all parts, which decides the order of parts without a
+ * coordinate to sort by. `name` is what messages call it, and what the pattern is matched against.
+ */
 typedef struct refs_join_part {
     size_t number;
     const char *name;
     const refs_set *set; /**< may be freed after the call, unless parts are only copied */
+    refs_join_values_from values_from;
 } refs_join_part;
 
 /** Takes what is needed of a part. Safe from any thread. */
@@ -118,9 +127,9 @@ typedef struct refs_join_sink {
 /** The sink that writes. */
 refs_join_sink refs_join_sink_of_writer(refs_writer *writer);
 
-/** Joins all parts that were added. A note tells which arrays become aggregations, and in what
- * parts differ. REFS_UNSUPPORTED where arrays of parts cannot be one array, naming the parts and in
- * what they differ; REFS_INVALID where two parts hold the same place. */
+/** Joins all parts that were added. A note says which arrays become aggregations, and how parts
+ * differ. REFS_UNSUPPORTED where arrays of parts cannot be one array, naming the parts and how they
+ * differ; REFS_INVALID if two parts hold the same place. */
 refs_status refs_join_write(refs_join *join, const refs_join_sink *sink, refs_error *err);
 
 /** The URL that references to `location` have in what is written: for states of sources. */
@@ -130,8 +139,8 @@ refs_status refs_join_url(const refs_join_urls *urls, refs_str location, refs_bu
 /* -- states of sources --------------------------------------------------------------------------
  */
 
-/** The states of the sources of a set that is made, for a later reader to tell whether they are
- * what they were. */
+/** The states of the sources of a new set, so that a later reader can tell whether they have
+ * changed. */
 typedef struct refs_join_sources refs_join_sources;
 
 /** An empty list; `vfs`, which tells states of files, and `urls` must outlive it. */
@@ -139,16 +148,16 @@ refs_status refs_join_sources_open(const refs_vfs *vfs, const refs_join_urls *ur
                                    refs_join_sources **sources, refs_error *err);
 void refs_join_sources_free(refs_join_sources *sources);
 
-/** Takes those of a part: of the file that it is, or what it has recorded itself. Safe from any
- * thread. */
+/** Adds the states of a part's sources: that of the data file, or those that the part has recorded
+ * itself. Safe from any thread. */
 refs_status refs_join_sources_add(refs_join_sources *sources, const refs_join_part *part,
                                   refs_error *err);
 
-/** Takes that of a file. Safe from any thread. */
+/** Adds the state of a file. Safe from any thread. */
 refs_status refs_join_sources_add_file(refs_join_sources *sources, const char *location,
                                        refs_error *err);
 
-/** Tells a writer of all, each once: before documents. */
+/** Gives all states to a writer, each once. Call it before documents are written. */
 refs_status refs_join_sources_write(refs_join_sources *sources, refs_writer *writer,
                                     refs_error *err);
 
@@ -156,9 +165,10 @@ refs_status refs_join_sources_write(refs_join_sources *sources, refs_writer *wri
 
 typedef enum refs_name_kind {
     REFS_NAME_ABSENT,
-    REFS_NAME_FILE, /**< or a device: whatever is not a folder */
+    REFS_NAME_FILE,
     REFS_NAME_FOLDER,
-    REFS_NAME_LINKED_FOLDER /**< a link to one, which is not followed from another folder */
+    REFS_NAME_LINKED_FOLDER, /**< a link to one, which is not followed from another folder */
+    REFS_NAME_DEVICE         /**< or a pipe, or a socket: none is looked for in a folder */
 } refs_name_kind;
 
 /** Where names are looked up. */
@@ -167,7 +177,8 @@ typedef struct refs_names_host {
     refs_name_kind (*look)(void *user, const char *name);
     /** Appends the names in a folder in any order, each with a NUL. */
     refs_status (*list)(void *user, const char *folder, refs_buf *names, refs_error *err);
-    const refs_vfs *vfs; /**< that files are told from others by */
+    const refs_vfs *vfs; /**< used to tell what kind a file is */
+    refs_notes notes;    /**< told what is passed over in a folder, though people may mean it */
 } refs_names_host;
 
 /** This machine's files. */
@@ -175,39 +186,46 @@ refs_names_host refs_names_posix(void);
 
 /** Appends what `name` stands for, each with a NUL, in the order of names: of a folder, the data
  * files and sets in it and in folders in it; of a pattern ("*", "?", "[a-z]" in any step of a path)
- * that nothing is called, what matches; else the name itself. REFS_NOT_FOUND where that is nothing.
- */
+ * that is no existing name, what matches; else the name itself. REFS_NOT_FOUND if there is nothing.
+ * A file with the name of a data file counts as one, whatever is in it, and so does one that cannot
+ * be read, unless its name says otherwise ("README", "x.txt"): opening it is then an error. A set
+ * in a folder of its own, of Parquet files or an Icechunk repository, is its name; a repository in
+ * a folder that is named is skipped, with a note, since it cannot be joined. */
 refs_status refs_join_expand(const refs_names_host *host, const char *name, refs_buf *names,
                              refs_error *err);
 
 /** What a document of STAC names, each with a NUL. */
 typedef struct refs_stac {
-    refs_str base; /**< its own name, which others are relative to; with a NUL behind it */
-    refs_buf
-        *assets; /**< data: of the role "data", or where none has that, of a type that is read */
-    refs_buf *links; /**< other documents: items, children, the next page */
+    refs_str base;    /**< its own name, which others are relative to; with a NUL behind it */
+    refs_buf *assets; /**< data: those with the role "data" or, if none has it, those of a type that
+                         is read */
+    refs_buf *links;  /**< other documents: items, children, the next page */
 } refs_stac;
 
-/** Whether what a file begins with is of STAC. */
+/** Whether the beginning of a file is that of a STAC document. */
 bool refs_stac_is(refs_str head);
 
 /** Appends what an item, a collection, a catalog or a list of items names. */
 refs_status refs_stac_read(refs_str text, const refs_stac *found, refs_error *err);
 
+/** Whether a name ends as those of data files do: ".nc", ".h5", ".tif", ".grib2" and others. */
+bool refs_join_has_data_name(const char *name);
+
 /** Whether there is a file of this name that a scanner knows. */
 bool refs_join_is_data_file(const refs_vfs *vfs, const char *name);
 
 /** Fails where a set must not be written at `output`, a local name: over a data file, over a pipe
- * or a device, or at "-", which programs mean standard output by. */
+ * or a device, or at "-", by which programs mean standard output. */
 refs_status refs_join_check_output(const char *output, refs_error *err);
 
 struct refs_array_meta;
 
-/** Below which numbers an array's keys of chunks are, along each dimension. */
+/** The number of chunk keys of an array along each dimension: all keys lie below it. */
 void refs_join_n_keys(const struct refs_array_meta *array, uint64_t *n);
 
 /** Appends the names of the dimensions, each with a NUL, whose coordinates differ between two sets:
- * along which they are to be joined, as REFS_JOIN_GUESSED. Of the options, vfs and http count. */
+ * they are to be joined along these, as REFS_JOIN_GUESSED. Of the options, only vfs and http count.
+ */
 refs_status refs_join_guess_dims(const refs_set *first, const refs_set *last,
                                  const refs_join_options *options, refs_buf *dims, refs_error *err);
 

@@ -1,12 +1,10 @@
 /* json.h -- JSON as reference sets really hold it: a reader of tokens and a tree of values.
  *
- * The grammar is RFC 8259 and what writers of reference sets add to it: a byte
- * order mark, the bare tokens NaN, Infinity and -Infinity, integers of any
- * length, control characters but NUL and bytes that are not UTF-8 in strings,
- * escaped NULs, lone surrogates (kept apart as an error of that string only),
- * duplicate members (the last one wins). Everything else is an error with line
- * and column. docs/decisions/0002 says why this is our own, jansson is the
- * oracle of its tests.
+ * The grammar is RFC 8259 and what writers of reference sets add to it: a byte order mark, the bare
+ * tokens NaN, Infinity and -Infinity, integers of any length, control characters but NUL and bytes
+ * that are not UTF-8 in strings, escaped NULs, lone surrogates (kept apart as an error of that
+ * string only), duplicate members (the last one wins). Everything else is an error with line and
+ * column. docs/decisions/0002 says why this is our own; its tests compare it with jansson.
  *
  * A reader belongs to one thread. A tree is immutable and may be shared.
  *
@@ -24,7 +22,7 @@ extern "C" {
 /** Deepest nesting of objects and arrays that is read. */
 #define REFS_JSON_MAX_DEPTH 128
 
-/** Most memory that a tree takes, while it is built included: two bytes of text can be a value of
+/** Most memory that a tree takes, also while it is built: two bytes of text can become a value of
  * forty. */
 #define REFS_JSON_MAX_TREE_BYTES (320 * REFS_MIB)
 
@@ -70,8 +68,8 @@ refs_status refs_json_next(refs_json_reader *reader, refs_json_token *token, ref
 
 bool refs_json_reader_lone_surrogate(const refs_json_reader *reader);
 
-/** How many control characters, tabs aside, stood in strings so far without being escaped, as RFC
- * 8259 wants them to be. */
+/** How many control characters, tabs aside, strings have held so far without the escapes that RFC
+ * 8259 requires. */
 uint64_t refs_json_reader_n_controls(const refs_json_reader *reader);
 
 /** Reads on to the end of the value that `token` begins (nothing to do for a scalar). */
@@ -89,13 +87,13 @@ typedef struct refs_json_range {
     const uint8_t *end;
 } refs_json_range;
 
-/** After a REFS_JSON_KEY: whether its value is such an array, as it is mostly written: no escape in
- * the text, no line break, plain numbers of at most 19 digits. False says nothing about the value.
- * Reads nothing on; `range` is good for refs_json_take_range and until the next call. */
+/** After a REFS_JSON_KEY: whether its value is such an array in its usual form: no escape in the
+ * text, no line break, plain numbers of at most 19 digits. False says nothing about the value. The
+ * reader stays where it is; `range` is valid for refs_json_take_range and until the next call. */
 bool refs_json_peek_range(const refs_json_reader *reader, refs_json_range *range);
 
-/** Moves behind what was peeked, as five tokens would; the last token is then where the array
- * begins. */
+/** Moves past what was peeked, as five tokens would; the last token is then where the array begins.
+ */
 void refs_json_take_range(refs_json_reader *reader, const refs_json_range *range);
 
 /** Where the last token began: line and column from 1, in bytes; position from 0. */

@@ -1,10 +1,10 @@
 /* pool.h -- worker threads: one pool, many groups of tasks.
  *
- * A group is what one caller waits for. Tasks of all groups share the pool's
- * threads; a caller that waits lends a hand where the workers are busy with
- * other groups, so that a group ends even where the pool has no thread at all.
+ * A group is what one caller waits for. Tasks of all groups share the pool's threads; a caller that
+ * waits runs tasks itself while the workers are busy with other groups, so a group ends even if the
+ * pool has no threads at all.
  *
- * Safe from any thread. After fork(2) the child's workers start anew; groups of its parent's other
+ * Safe from any thread. After fork(2) the child starts new workers; groups of its parent's other
  * threads are gone.
  *
  * Read before this: error.h.
@@ -23,8 +23,8 @@ typedef struct refs_pool refs_pool;
 /** A pool of `n_threads` workers, 0 for none; they start when they are first needed. */
 refs_status refs_pool_open(unsigned n_threads, refs_pool **pool, refs_error *err);
 
-/** Ends the workers; no group may be left. Tasks that nobody waits for are dropped if they have not
- * begun. */
+/** Ends the workers; all groups must have been freed. Tasks that nobody waits for are dropped if
+ * they have not begun. */
 void refs_pool_free(refs_pool *pool);
 
 unsigned refs_pool_n_threads(const refs_pool *pool);
@@ -35,10 +35,9 @@ unsigned refs_pool_n_threads(const refs_pool *pool);
 void refs_pool_run(refs_pool *pool, refs_status (*run)(void *argument, refs_error *err),
                    void (*drop)(void *argument), void *argument);
 
-/** Takes tasks back that refs_pool_run was given with this `drop` and that have not begun:
- * those for whose argument `matches(argument, user)` says so, which is called under a lock, are
- * dropped before this returns. Others are left as they are, and those that run are not waited for.
- */
+/** Withdraws tasks that refs_pool_run was given with this `drop` and that have not begun: those
+ * whose argument satisfies `matches(argument, user)`, which is called under a lock, are dropped
+ * before this returns. Others stay as they are; running tasks are not waited for. */
 void refs_pool_withdraw(refs_pool *pool, void (*drop)(void *argument),
                         bool (*matches)(const void *argument, const void *user), const void *user);
 
@@ -48,8 +47,8 @@ typedef struct refs_group refs_group;
 refs_status refs_group_open(refs_pool *pool, refs_group **group, refs_error *err);
 
 /** Tasks of the group come before those of others while `is_awaited(user)` says so. Called from any
- * thread until the group is freed, under a lock: it shall only look something up. Before the first
- * task is added. */
+ * thread until the group is freed, under a lock: it must only look something up. Call this before
+ * the first task is added. */
 void refs_group_prefer(refs_group *group, bool (*is_awaited)(const void *user), const void *user);
 
 /** Waits for all tasks of the group and frees it. */

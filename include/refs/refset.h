@@ -6,12 +6,11 @@
  * parquet files, from a DMR++, or from a format to come: each format is one
  * file of this room with `sniff` and `open` that feeds the builder below.
  *
- * A key that a set does not hold is absent (REFS_NOT_FOUND): Zarr's rule makes
- * its values the fill value. A key that it holds but that cannot be resolved
- * (a template nobody defined, a URL scheme nobody knows) is any other failure,
- * and never fill.
+ * A key that a set does not hold is absent (REFS_NOT_FOUND): Zarr's rule makes its values the fill
+ * value. A key that it holds but that cannot be resolved (an undefined template, an unknown URL
+ * scheme) gives another failure, never the fill value.
  *
- * A set is immutable after it was opened; any number of threads may look up.
+ * A set is immutable once opened; any number of threads may look up keys.
  *
  * Read before this: bytes.h, vfs.h.   Read after this: store.h.
  */
@@ -46,11 +45,11 @@ typedef struct refs_ref {
         location_id;    /**< RANGE, WHOLE: equal for equal locations, below refs_set_n_locations */
     uint64_t offset;    /**< RANGE: bytes */
     uint64_t length;    /**< RANGE: bytes, at least 1 */
-    const char *etag;   /**< RANGE: that the location shall have, or NULL */
-    int64_t modified_s; /**< RANGE: it shall not have been modified later, in seconds since 1970; 0:
-                             nothing is said */
+    const char *etag;   /**< RANGE: that the location must have, or NULL */
+    int64_t modified_s; /**< RANGE: it must not have been modified later, in seconds since 1970; 0:
+                           not stated */
     uint32_t filter_mask;     /**< bit i: codec i of the array was not applied to it (scan.h) */
-    struct refs_block *block; /**< held for the caller, who calls refs_ref_release */
+    struct refs_block *block; /**< held for the caller until refs_ref_release */
 } refs_ref;
 
 /* -- opening --------------------------------------------------------------------------------- */
@@ -73,13 +72,13 @@ typedef struct refs_set_limits {
             (uint64_t)32 << 30, 8                                                                  \
     }
 
-/** Which state of a repository that keeps its history (Icechunk); members that are NULL are not
- * said. At most one of branch, tag and snapshot, and as_of with a branch or alone. */
+/** Which state of a repository that keeps its history (Icechunk); NULL members are not specified.
+ * At most one of branch, tag and snapshot; as_of goes with a branch or alone. */
 typedef struct refs_set_version {
-    const char *branch; /**< "main" where nothing is said */
+    const char *branch; /**< "main" if nothing is specified */
     const char *tag;
     const char *snapshot; /**< its id */
-    const char *as_of;    /**< the branch as it was at this time, of ISO 8601 */
+    const char *as_of;    /**< the branch as it was at this time, in ISO 8601 */
 } refs_set_version;
 
 typedef struct refs_set_options {
@@ -87,11 +86,11 @@ typedef struct refs_set_options {
     const char *const *templates; /**< "name=value" overrides, NULL-ended, or NULL */
     const char *const *rewrites;  /**< "old=>new" replacements of a URL's beginning, or NULL */
     const char *target;           /**< the URL that [null, offset, length] means, or NULL */
-    int64_t set_index;            /**< which of a list of sets to open, from 0; -1: not said */
+    int64_t set_index;            /**< which of a list of sets to open, from 0; -1: not specified */
     bool remote_to_local;         /**< let a remote set name local files */
     refs_set_limits limits;
     refs_notes notes;
-    refs_set_version version; /**< invalid where the name of the set says one too */
+    refs_set_version version; /**< invalid if the name of the set also has one */
 } refs_set_options;
 
 #define REFS_SET_OPTIONS_INIT                                                                      \
@@ -104,40 +103,40 @@ typedef struct refs_set_options {
 
 typedef struct refs_set refs_set;
 
-/** Opens the set at `location` (a name for `vfs`; relative URLs in the set are relative to the
- * folder that it lies in), whichever format its content says. A parquet set is named by its folder
- * or by the file ".zmetadata" in it. `options` may be NULL; `vfs` must outlive the set.
- * REFS_NOT_FOUND: nothing is there. REFS_INVALID: it is not a reference set, with the reason (line
- * and column for JSON). REFS_UNSUPPORTED: a list of sets and no set_index.
+/** Opens the set at `location` (a name for `vfs`; relative URLs in the set are relative to its
+ * folder), in whichever format its content shows. A parquet set is named by its folder or by the
+ * file ".zmetadata" in it. `options` may be NULL; `vfs` must outlive the set. REFS_NOT_FOUND:
+ * nothing is there. REFS_INVALID: it is not a reference set, with the reason (line and column for
+ * JSON). REFS_UNSUPPORTED: a list of sets and no set_index.
  *
- * An Icechunk repository is named by its folder, behind which may stand which of its states is
- * meant: "#branch=dev", "#tag=v1", "#snapshot=<id>", "#as_of=2024-05-01", two of them joined by
- * "&", or "@v1", a tag or the id of a snapshot. */
+ * An Icechunk repository is named by its folder, which may be followed by the state that is meant:
+ * "#branch=dev", "#tag=v1", "#snapshot=<id>", "#as_of=2024-05-01", two of them joined by "&", or
+ * "@v1", a tag or the id of a snapshot. */
 refs_status refs_set_open(const refs_vfs *vfs, const char *location,
                           const refs_set_options *options, refs_set **set, refs_error *err);
 
 /** Frees the set; NULL is allowed. */
 void refs_set_free(refs_set *set);
 
-/** Appends the location of the DMR++ that lies beside a data file: "x.h5.dmrpp", before what a URL
- * has behind its path. */
+/** Appends the location of the DMR++ next to a data file, "x.h5.dmrpp"; what a URL has after its
+ * path stays after the new name. */
 refs_status refs_set_sidecar(const char *file, refs_buf *location, refs_error *err);
 
-/** How likely the beginning of a file makes a reference set, from its first bytes alone: only
- * true where a plain name may be claimed (checklist 8: GeoJSON, STAC and other JSON are not). What
- * is compressed by gzip or zstd is told by what it unpacks to. */
+/** Whether a file looks like a reference set, from its first bytes alone: true only where a plain
+ * name may be claimed (checklist 8: GeoJSON, STAC and other JSON are not). A file compressed by
+ * gzip or zstd is judged by what it unpacks to. */
 bool refs_set_sniff(refs_bytes head);
 
-/** As above for a folder: whether there is ".zmetadata" with a record size in it, which may be
- * named itself, or the file by which an Icechunk repository is found. Reads it. */
+/** As above for a folder: whether it holds ".zmetadata" with a record size (the name may also be
+ * that file's), or the file that identifies an Icechunk repository. Reads that file. */
 bool refs_set_sniff_folder(const refs_vfs *vfs, const char *location);
 
 /** The file that the set was opened by: the set itself, or what was found in its folder. Its
  * validators tell one state of the set from another. */
 const char *refs_set_document(const refs_set *set);
 
-/** What tells one state of the set at `location` from another: the validators of the file that
- * makes it a set. */
+/** What distinguishes states of the set at `location`: the validators of the file that makes it a
+ * set. */
 refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
                                 refs_vfs_validators *validators, refs_error *err);
 
@@ -145,19 +144,19 @@ refs_status refs_set_validators(const refs_vfs *vfs, const char *location,
 typedef struct refs_set_summary {
     size_t index;                    /**< from 0, as refs_set_options.set_index has it */
     refs_str name;                   /**< in a dictionary, else empty */
-    const struct refs_set *metadata; /**< its metadata that stand in the document, and small values
-                                          of arrays of one chunk, as a set of their own */
+    const struct refs_set *metadata; /**< the metadata in the document, and small values of arrays
+                                        of one chunk, as a set of their own */
 } refs_set_summary;
 
-/** Hears of sets. */
+/** Receives the sets of a list. */
 typedef struct refs_set_visitor {
     refs_status (*visit)(void *user, const refs_set_summary *set, refs_error *err);
     void *user;
 } refs_set_visitor;
 
-/** Has `visitor` visit each set of the list or dictionary at `location`, in order, and never a
- * single set; stops at the first visit that fails and returns its failure. *n_sets is how many
- * there were. May be compressed. */
+/** Calls `visitor` for each set of the list or dictionary at `location`, in order, never for a set
+ * that stands alone; stops at the first visit that fails and returns its failure. *n_sets is how
+ * many there were. The document may be compressed. */
 refs_status refs_set_each_of_list(const refs_vfs *vfs, const char *location,
                                   const refs_set_visitor *visitor, size_t *n_sets, refs_error *err);
 
@@ -176,7 +175,7 @@ typedef enum refs_set_version_kind {
 typedef struct refs_set_version_entry {
     refs_set_version_kind kind;
     refs_str name;        /**< of all but snapshots */
-    const char *snapshot; /**< BRANCH, TAG: that it names; SNAPSHOT: its id; else "" */
+    const char *snapshot; /**< BRANCH, TAG: the one that it names; SNAPSHOT: its id; else "" */
     const char *parent;   /**< SNAPSHOT: "" where there is none, or it expired */
     refs_str message;     /**< SNAPSHOT: of the commit; STATUS: the reason */
     int64_t written_us;   /**< SNAPSHOT: microseconds since 1970 */
@@ -189,28 +188,28 @@ typedef struct refs_set_version_visitor {
     void *user;
 } refs_set_version_visitor;
 
-/** Has `visitor` visit the branches, tags, deleted tags and snapshots of an Icechunk repository, in
- * this order, its flags and its status; nothing of a set that keeps no history. May read the files
+/** Calls `visitor` for the branches, tags, deleted tags and snapshots of an Icechunk repository,
+ * then for its flags and its status; for nothing in a set that keeps no history. May read the files
  * of snapshots. */
 refs_status refs_set_each_version(const refs_set *set, const refs_set_version_visitor *visitor,
                                   refs_error *err);
 
 /* -- looking up ------------------------------------------------------------------------------- */
 
-/** What `key` (no leading slash) refers to; `ref` is to be released after a success. REFS_NOT_FOUND
- * without a message: absent. May read a file of a parquet set, and keeps it for the next to ask. */
+/** What `key` (no leading slash) refers to; release `ref` after a success. REFS_NOT_FOUND without a
+ * message: absent. May read a file of a parquet set, and keeps it for later calls. */
 refs_status refs_set_find(const refs_set *set, refs_str key, refs_ref *ref, refs_error *err);
 
-/** What a target is called in messages: its URL, or, where that is relative, the location, which
- * tells the folder too. NULL where it has none. */
+/** The name of a target in messages: its URL or, if that is relative, the location, which includes
+ * the folder. NULL if it has none. */
 const char *refs_ref_name(const refs_ref *ref);
 
-/** Lets go of what `ref` holds; no harm where it holds nothing, or was never found. */
+/** Releases what `ref` holds; harmless if it holds nothing, or was never found. */
 void refs_ref_release(refs_ref *ref);
 
 /** Calls `visit` for every key of the set that is not a chunk key, in the order of first arrival;
  * stops at the first failure of `visit` and returns it. Keys that look like chunks (a folder and
- * numbers, "t2m/3.0.1", "t2m/c/3/0/1") are left out, there may be hundreds of millions. */
+ * numbers, "t2m/3.0.1", "t2m/c/3/0/1") are left out: there may be hundreds of millions. */
 refs_status refs_set_each_name(const refs_set *set,
                                refs_status (*visit)(void *user, refs_str key, refs_error *err),
                                void *user, refs_error *err);
@@ -226,17 +225,28 @@ typedef struct refs_chunk_keys {
     const uint64_t *n;
 } refs_chunk_keys;
 
-/** Who is shown chunks; what `ref` holds is borrowed for the call. */
+/** Appends the key of the chunk at `index`. */
+refs_status refs_chunk_keys_append(const refs_chunk_keys *keys, const uint64_t *index,
+                                   refs_buf *key, refs_error *err);
+
+/** Receives chunks; what `ref` holds is borrowed for the call. */
 typedef struct refs_chunk_visitor {
     refs_status (*visit)(void *user, const uint64_t *index, const refs_ref *ref, refs_error *err);
     void *user;
 } refs_chunk_visitor;
 
 /** Shows every chunk that the set holds under these keys, ascending with the last dimension
- * fastest; stops at the first failure, the visitor's too, and returns it. One that cannot be
- * resolved is a failure that names its key. */
+ * fastest; stops at the first failure, including the visitor's, and returns it. A chunk that cannot
+ * be resolved is a failure that names its key. */
 refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys,
                                 const refs_chunk_visitor *visitor, refs_error *err);
+
+/** Sets `index`, of as many numbers as `keys` has dimensions, to that of the first chunk that the
+ * set holds under these keys. In a Parquet set, this looks only in record files that were already
+ * read, and in one more, which it reads: a server has thousands of them. REFS_NOT_FOUND without a
+ * message: none was found this way. */
+refs_status refs_set_first_chunk(const refs_set *set, const refs_chunk_keys *keys, uint64_t *index,
+                                 refs_error *err);
 
 /** Keys in the set, without the chunks of a parquet set. */
 uint64_t refs_set_size(const refs_set *set);
@@ -245,15 +255,15 @@ uint64_t refs_set_size(const refs_set *set);
  * they are found. */
 uint32_t refs_set_n_locations(const refs_set *set);
 
-/** What it has cost so far to scan the data file that the set is (scan.h). */
+/** What scanning the data file behind the set has cost so far (scan.h). */
 typedef struct refs_set_scan_costs {
-    bool is_scanned; /**< false: the set is none; all else is 0 */
+    bool is_scanned; /**< false: the set is no data file; all else is 0 */
     uint64_t reads, rounds, bytes, indexed_chunks, microseconds; /**< as in scan.h */
 } refs_set_scan_costs;
 
 refs_set_scan_costs refs_set_scan_costs_of(const refs_set *set);
 
-/** Whether looking up reads no file: all there is to know was read when the set was opened. */
+/** Whether looking up reads no file: everything was read when the set was opened. */
 bool refs_set_is_whole(const refs_set *set);
 
 /** Whether the set is a data file's own index: its location number 0 is that file. */
@@ -287,9 +297,9 @@ bool refs_location_is_remote(refs_str location);
 
 /* -- sources ----------------------------------------------------------------------------------- */
 
-/* States of sources are the attribute "sources" of a group of their own, which other readers show
- * as an empty group: a list of objects with "url", "size", "modified" (seconds since 1970) and
- * "etag". */
+/* The states of sources are stored in the attribute "sources" of a separate group, which other
+ * readers show as an empty group: a list of objects with "url", "size", "modified" (seconds since
+ * 1970) and "etag". */
 #define REFS_SOURCES_GROUP ".zsources"
 
 /** A source as it was when it was indexed. */
@@ -302,13 +312,13 @@ typedef struct refs_source_state {
 
 #define REFS_SOURCE_UNKNOWN UINT64_MAX
 
-/** What is shown states of sources, which are borrowed for the call. */
+/** Receives states of sources, which are borrowed for the call. */
 typedef struct refs_source_visitor {
     refs_status (*visit)(void *user, const refs_source_state *source, refs_error *err);
     void *user;
 } refs_source_visitor;
 
-/** Shows the states that a set has; none where it has none. */
+/** Shows the states that a set has recorded; none if it has none. */
 refs_status refs_sources_read(const refs_set *set, const refs_source_visitor *visitor,
                               refs_error *err);
 

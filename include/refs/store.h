@@ -26,8 +26,8 @@ refs_status refs_store_open(const struct refs_set *set, struct refs_fetcher *fet
                             refs_store **store, refs_error *err);
 void refs_store_free(refs_store *store);
 
-/** Expects nothing of what the set says of its sources (refset.h): they have moved. Before anything
- * is read. */
+/** Ignores what the set says about its sources (refset.h), because they have moved. Call it before
+ * anything is read. */
 void refs_store_ignore_sources(refs_store *store);
 
 /** Numbers of locations for stores that share a fetcher, which tells locations apart by number. */
@@ -40,9 +40,9 @@ void refs_locations_free(refs_locations *locations);
 refs_status refs_locations_number(refs_locations *locations, const char *location, uint32_t *id,
                                   refs_error *err);
 
-/** Has a store number its locations by `locations`, and begin its messages with `name` unless that
- * is NULL: it is then not the set that is known by its own name. Both must outlive the store, which
- * nobody has read from yet. */
+/** Makes a store number its locations by `locations` and, unless it is NULL, begin its messages
+ * with `name`, for a set that is not known by its own name. Both must outlive the store; nothing
+ * may have been read from the store yet. */
 void refs_store_share(refs_store *store, refs_locations *locations, const char *name);
 
 /** Appends the value of `key`, which may not exceed `max_size` bytes. REFS_NOT_FOUND without a
@@ -54,27 +54,27 @@ refs_status refs_store_get(refs_store *store, refs_str key, uint64_t max_size, r
 typedef struct refs_store_part {
     uint64_t begin;
     uint64_t length;
-    uint64_t value_size; /**< bytes that the value has to have in all; 0: those of the part */
+    uint64_t value_size; /**< bytes that the whole value must have; 0: those of the part */
 } refs_store_part;
 
-/** A key, the most bytes that are read for it, and which of its value. A part that is not inside
- * the value is REFS_IO; a value of another size than it has to have, REFS_CORRUPT. */
+/** A key, the most bytes to read for it, and which part of its value. A part that is not inside the
+ * value is REFS_IO; a value that has not the size it must have is REFS_CORRUPT. */
 typedef struct refs_store_key {
     refs_str text;
     uint64_t max_size;
     refs_store_part part;
-    bool is_optional; /**< its value is handed over where its bytes come along with those of others
-                           (fetch.h); in any other case the sink is not called for it */
-    const refs_store *store; /**< whose key it is, of stores that share fetcher and locations with
-                                  the one that is asked; NULL: that one's */
+    bool is_optional; /**< its value is handed over only if its bytes arrive with those of others
+                         (fetch.h); otherwise the sink is not called for it */
+    const refs_store *store; /**< the store of the key, which shares fetcher and locations with the
+                                store that is called; NULL: that store itself */
 } refs_store_key;
 
 /** The value of a key. */
 typedef struct refs_store_value {
-    bool is_present;          /**< or it is absent, and all else zero */
+    bool is_present;          /**< if false, it is absent, and all else is zero */
     refs_bytes bytes;         /**< borrowed for the call that it is handed over by */
-    struct refs_block *block; /**< who needs the bytes for longer, on a worker thread, holds this
-                                   until then; NULL: they live as long as the store */
+    struct refs_block *block; /**< hold this to keep the bytes longer, on a worker thread; NULL:
+                                 they live as long as the store */
     uint32_t filter_mask;     /**< codecs that were not applied to it (refset.h) */
 } refs_store_value;
 
@@ -82,7 +82,7 @@ typedef struct refs_store_value {
 typedef refs_status (*refs_store_sink)(void *user, size_t index, const refs_store_value *value,
                                        refs_error *err);
 
-/** Who values are read for: as refs_fetch_client (fetch.h). */
+/** The client that values are read for: as refs_fetch_client (fetch.h). */
 typedef struct refs_store_client {
     refs_store_sink sink;
     void *user;
@@ -91,18 +91,18 @@ typedef struct refs_store_client {
     bool (*comes_along)(void *user, size_t index);      /**< or NULL */
 } refs_store_client;
 
-/** Hands over the values of `n` keys, each that is not optional once, planned as one fetch: absent
- * and inline ones first, the others as they arrive; on the calling thread. Ranges and objects that
- * are larger than they may be are REFS_LIMIT before they are read. Failures, those of the sink
- * included, name the set, the key, the URL and the range. */
+/** Hands over the values of `n` keys, each required one once, planned as one fetch: absent and
+ * inline ones first, the others as they arrive; on the calling thread. Ranges and objects that are
+ * too large are REFS_LIMIT before they are read. Failures, those of the sink included, name the
+ * set, the key, the URL and the range. */
 refs_status refs_store_get_many(refs_store *store, const refs_store_key *keys, size_t n,
                                 const refs_store_client *client, refs_error *err);
 
 /** Bytes between values that are fetched together, at most. */
 uint64_t refs_store_max_gap(const refs_store *store);
 
-/** Whether the bytes of `key` are in a local file, of which a read costs no round trip. Nor does
- * asking: false where a file elsewhere would have to be read to tell. */
+/** Whether the bytes of `key` are in a local file, so that reading them costs no round trip. This
+ * call costs none either: false if a remote file would have to be read to tell. */
 bool refs_store_is_local(const refs_store *store, refs_str key);
 
 /** Bytes of the value of `key`, where the set says so and asking costs no round trip; else 0. */
@@ -113,18 +113,18 @@ uint64_t refs_store_bandwidth_delay(const refs_store *store);
 
 /** What is known of a value that was not read. */
 typedef struct refs_store_extent {
-    bool is_at_hand; /**< it is in the set itself: reading it asks for nothing */
+    bool is_at_hand; /**< it is in the set itself: reading it makes no request */
     uint64_t size;   /**< bytes; REFS_STORE_UNKNOWN: nobody knows before it is read */
 } refs_store_extent;
 
 #define REFS_STORE_UNKNOWN UINT64_MAX
 
-/** Tells it. REFS_NOT_FOUND without a message: absent. */
+/** Finds the extent of a value. REFS_NOT_FOUND without a message: absent. */
 refs_status refs_store_measure(const refs_store *store, refs_str key, refs_store_extent *extent,
                                refs_error *err);
 
-/** What a key, or the part of its value, refers to (refset.h); `ref` is to be released after a
- * success. REFS_NOT_FOUND without a message: absent. */
+/** What a key, or the part of its value, refers to (refset.h); release `ref` after a success.
+ * REFS_NOT_FOUND without a message: absent. */
 refs_status refs_store_find(const refs_store *store, const refs_store_key *key,
                             struct refs_ref *ref, refs_error *err);
 
@@ -132,15 +132,15 @@ refs_status refs_store_find(const refs_store *store, const refs_store_key *key,
  * later, on another thread. */
 void refs_store_locate(const refs_store *store, const refs_store_key *key, refs_error *err);
 
-/** Calls `visit` for every key that is not a chunk, as refs_set_each_name does; what the set notes
- * of its sources is left out. */
+/** Calls `visit` for every key that is not a chunk, as refs_set_each_name does; what the set
+ * records about its sources is left out. */
 refs_status refs_store_each_name(const refs_store *store,
                                  refs_status (*visit)(void *user, refs_str key, refs_error *err),
                                  void *user, refs_error *err);
 
-/** Whether what a file declares is an attribute in the set, too: the set is a data file's own
- * index, or its writer noted its sources (REFS_SOURCES_GROUP). Others move attributes into the
- * metadata of arrays. */
+/** Whether everything that a file declares is also an attribute in the set: the set is a data
+ * file's own index, or its writer recorded its sources (REFS_SOURCES_GROUP). Others move attributes
+ * into the metadata of arrays. */
 bool refs_store_keeps_attributes(const refs_store *store);
 
 /** The name of the set, for messages. */

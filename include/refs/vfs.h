@@ -34,7 +34,7 @@ typedef struct refs_vfs_validators {
     char etag[128];
 } refs_vfs_validators;
 
-/** Hears of the names in a folder. */
+/** Receives the names in a folder. */
 typedef struct refs_vfs_listing {
     refs_status (*visit)(void *user, refs_str name, refs_error *err);
     void *user;
@@ -70,32 +70,32 @@ typedef struct refs_vfs {
      * be NULL: no. */
     bool (*is_local)(void *self, const char *location);
 
-    /** What is known of `location`, or of `handle` that it was opened as unless that is NULL,
-     * without asking another machine: REFS_UNSUPPORTED without a message where that would be
-     * needed. May be NULL: it always is. */
+    /** What is known of `location`, or of its open `handle` unless that is NULL, without asking
+     * another machine: REFS_UNSUPPORTED without a message if that would be necessary. May be NULL:
+     * it always is. */
     refs_status (*peek)(void *self, const char *location, void *handle,
                         refs_vfs_validators *validators, refs_error *err);
 
-    /** Lets go of what the host may keep of `location` from earlier reads. May be NULL: it keeps
-     * nothing that could be old. */
+    /** Drops what the host may have kept of `location` from earlier reads. May be NULL: it keeps
+     * nothing that could be out of date. */
     void (*forget)(void *self, const char *location);
 
-    /** As open, of what is going to be read from its beginning to its end, so that a host may fetch
-     * it as one. May be NULL: open does. */
+    /** As open, for what is going to be read from beginning to end, so that a host may fetch it at
+     * once. May be NULL: open is used. */
     refs_status (*open_whole)(void *self, const char *location, void **handle, refs_error *err);
 
-    /** Has `listing` visit the name of each file and folder in the folder `location`, in no order;
-     * nothing where there is no such folder, which some hosts do not tell from an empty one. May be
-     * NULL: nothing can be listed. */
+    /** Calls `listing` for the name of each file and folder in the folder `location`, in no
+     * particular order; for nothing if there is no such folder, which some hosts cannot tell from
+     * an empty one. May be NULL: nothing can be listed. */
     refs_status (*list)(void *self, const char *location, const refs_vfs_listing *listing,
                         refs_error *err);
 
-    /** Whether `location` was asked for a moment ago and nobody answered, so that it is of no use
-     * to ask for what lies beside it. May be NULL: no. */
+    /** Whether `location` was requested a moment ago without an answer, so that it is useless to
+     * request its neighbours. May be NULL: no. */
     bool (*is_silent)(void *self, const char *location);
 } refs_vfs;
 
-/** Opens by `open_whole` where there is one. */
+/** Opens with `open_whole` if there is one, else with `open`. */
 refs_status refs_vfs_open_whole(const refs_vfs *vfs, const char *location, void **handle,
                                 refs_error *err);
 

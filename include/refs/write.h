@@ -1,12 +1,11 @@
 /* write.h -- reference sets as files: JSON of version 0 or 1, and folders of Parquet files.
  *
- * A writer is told the documents first, then the chunks of one array after the
- * other, each ascending: what it holds in memory is one record file, or one
- * buffer of text, however many references there are.
+ * A writer is given the documents first, then the chunks of each array in turn, in ascending order:
+ * it holds one record file in memory, or one buffer of text, however many references there are.
  *
- * It writes under a new name beside the one that is wanted and moves the result into place when it
- * is complete. Whatever fails before leaves what was there as it was, and nothing else behind. A
- * Parquet set may also grow where it is.
+ * It writes under a new name next to the final one and moves the result into place when it is
+ * complete. A failure before that leaves what was there as it was, and nothing else behind. A
+ * Parquet set may also grow in place.
  *
  * A writer belongs to one thread.
  *
@@ -28,8 +27,8 @@ typedef enum refs_write_format {
     REFS_WRITE_PARQUET
 } refs_write_format;
 
-/** REFS_INVALID where the end of a name tells no format: it then lists those that do. A name
- * without a point is one of JSON. */
+/** REFS_INVALID if the ending of a name gives no format: the message lists those that do. A name
+ * without a dot means JSON. */
 refs_status refs_writer_check_name(const char *path, refs_error *err);
 
 typedef enum refs_write_packing {
@@ -49,22 +48,22 @@ typedef enum refs_write_documents {
  * machine that fails may leave half a set. */
 typedef enum refs_write_sync { REFS_WRITE_SYNCED, REFS_WRITE_UNSYNCED } refs_write_sync;
 
-/** Whether chunks that lie one behind the other, all of one length, are written as generators,
- * which make a set smaller that has many. Not all readers know them: GDAL's own does not. */
+/** Whether consecutive chunks of equal length are written as generators, which make a set with many
+ * such chunks smaller. Not all readers know them: GDAL's own does not. */
 typedef enum refs_write_generators {
     REFS_GENERATORS_NONE,
     REFS_GENERATORS_WHERE_SMALLER
 } refs_write_generators;
 
-/** What becomes of a Parquet set that is there. One that grows stays where it is, where all that is
- * there stays as it was: only what is new is written, and who has opened it goes on reading what it
- * was. Otherwise it is written anew, as all others. */
+/** What happens to an existing Parquet set. One that grows stays in place with all that it holds:
+ * only what is new is written, and programs that have opened it go on reading its old state.
+ * Otherwise it is written anew, like all others. */
 typedef enum refs_write_growth { REFS_WRITE_ANEW, REFS_WRITE_GROWING } refs_write_growth;
 
-/** The member of ".zarray" that tells where sources of a joined array lacked it, so that joining it
- * again is as if all were joined at once: {"along":["time"],"steps":[[2,3]],"fill_value":null,
- * "added":["_FillValue"]}. The last two tell what was before; where several dimensions are joined,
- * there are no steps. Other readers ignore it; it does not keep a set from growing. */
+/** The member of ".zarray" that says where sources of a joined array lacked it, so that joining
+ * again gives the same as joining all at once: {"along":["time"],"steps":[[2,3]],"fill_value":null,
+ * "added":["_FillValue"]}. The last two describe the array before; where several dimensions are
+ * joined, there are no steps. Other readers ignore it; it does not keep a set from growing. */
 #define REFS_HOLES_MEMBER "refs_holes"
 
 /** Rows of a record file, as fsspec has it. */
@@ -92,15 +91,15 @@ typedef struct refs_writer_options {
 
 typedef struct refs_writer refs_writer;
 
-/** A writer of the set at `path`, a local name. REFS_INVALID where options make no sense, or where
- * a folder is in the way that is not a Parquet set. */
+/** A writer of the set at `path`, a local name. REFS_INVALID if options make no sense, or if a
+ * folder that is not a Parquet set is in the way. */
 refs_status refs_writer_open(const char *path, const refs_writer_options *options,
                              refs_writer **writer, refs_error *err);
 
 /** Gives up: what was written is removed. NULL is allowed. */
 void refs_writer_free(refs_writer *writer);
 
-/** Takes note of the state of a source (refset.h). Before documents. */
+/** Records the state of a source (refset.h). Call it before documents are added. */
 refs_status refs_writer_source(refs_writer *writer, const refs_source_state *source,
                                refs_error *err);
 
@@ -114,7 +113,7 @@ refs_status refs_writer_array(refs_writer *writer, const refs_chunk_keys *keys, 
 
 /** A chunk of the array that was begun last. */
 typedef struct refs_write_chunk {
-    uint64_t number; /**< in C order; above that of the chunk before */
+    uint64_t number; /**< in C order; above that of the previous chunk */
     refs_ref_kind kind;
     refs_bytes bytes; /**< INLINE */
     refs_str url;     /**< RANGE, WHOLE */
@@ -123,8 +122,8 @@ typedef struct refs_write_chunk {
     uint64_t length;  /**< RANGE; at least 1 */
 } refs_write_chunk;
 
-/** REFS_UNSUPPORTED for a URL that readers would not read back: one that is not UTF-8, or has "{{"
- * in it, which begins a template. */
+/** REFS_UNSUPPORTED for a URL that readers would not read back: one that is not UTF-8, or contains
+ * "{{", which begins a template. */
 refs_status refs_writer_chunk(refs_writer *writer, const refs_write_chunk *chunk, refs_error *err);
 
 /** Completes the set, moves it into place, and frees the writer, also on failure. */

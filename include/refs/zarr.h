@@ -1,11 +1,10 @@
 /* zarr.h -- what keys mean: Zarr metadata -> groups, arrays, element types, chunk grids.
  *
- * A hierarchy is read once from the metadata keys of a store (".zgroup",
- * ".zattrs", ".zarray" of Zarr v2, "zarr.json" of v3; ".zmetadata" only for
- * what has no key of its own) and is immutable afterwards; any number of
- * threads may use it. The tree follows from the keys: a group needs no key of
- * its own. An array whose metadata cannot be understood stays in the tree and
- * says why.
+ * A hierarchy is read once from the metadata keys of a store (".zgroup", ".zattrs", ".zarray" of
+ * Zarr v2, "zarr.json" of v3; ".zmetadata" only for metadata without a key of their own) and is
+ * immutable afterwards; any number of threads may use it. The tree follows from the keys: a group
+ * needs no key of its own. An array whose metadata cannot be understood stays in the tree and says
+ * why.
  *
  * Sources: Zarr v2 specification; Zarr v3 core specification; NumPy's
  * array-protocol type strings.
@@ -77,19 +76,19 @@ refs_status refs_fill_value_parse(const refs_json *value, const refs_dtype *dtyp
 
 /* -- arrays ------------------------------------------------------------------------------------ */
 
-/** One step of how chunk bytes were made, to be undone by a codec of this name. */
+/** One step in the encoding of chunk bytes, to be undone by the codec of this name. */
 typedef struct refs_codec_spec {
     const char *id;          /**< numcodecs' id or v3 name; "" where the metadata has none */
     const refs_json *config; /**< v2: the object with "id"; v3: "configuration", may be NULL */
 } refs_codec_spec;
 
-/** How chunks are stored many in one value, a shard: one behind the other in any order, and an
- * index of two 64-bit numbers for each, in C order, that say where it begins and how many bytes it
+/** How many chunks are stored in one value, a shard: one after the other in any order, with an
+ * index that has two 64-bit numbers for each, in C order: where it begins and how many bytes it
  * has. */
 typedef struct refs_shard_meta {
     uint64_t n[REFS_MAX_RANK]; /**< chunks of a shard along each dimension; at least 1 */
-    uint64_t n_inner;          /**< in all, those outside the array too */
-    bool index_at_start;       /**< the index is before the chunks, else behind them */
+    uint64_t n_inner;          /**< in all, including those outside the array */
+    bool index_at_start;       /**< the index comes before the chunks, else after them */
     bool index_big_endian;
     bool index_has_crc32c; /**< the index is followed by its checksum */
 } refs_shard_meta;
@@ -111,17 +110,17 @@ typedef struct refs_chunk_edges {
 /** What metadata say about an array; everything is borrowed from the hierarchy. */
 typedef struct refs_array_meta {
     const char *path;  /**< with leading slash: "/t2m", "/forecast/t2m" */
-    const char *name;  /**< the part behind the last slash */
+    const char *name;  /**< the part after the last slash */
     const char *group; /**< the part before it: "" for the root, "/forecast" */
     int zarr_format;   /**< 2 or 3 */
 
     size_t rank;
     uint64_t shape[REFS_MAX_RANK]; /**< elements */
     uint64_t chunk[REFS_MAX_RANK]; /**< elements of a whole chunk; at least 1 */
-    const refs_chunk_edges *edges; /**< of a rectilinear grid, one for each dimension, whose largest
-                                        chunks `chunk` is; or NULL */
-    const uint64_t *first_chunk;   /**< the index that the chunk at 0, 0 … has in keys; NULL: the
-                                        same */
+    const refs_chunk_edges *edges; /**< of a rectilinear grid, one for each dimension; `chunk` is
+                                      then the largest chunk; or NULL */
+    const uint64_t *first_chunk;   /**< the index that keys use for the chunk at 0, 0 …; NULL: the
+                                      same */
     const refs_shard_meta *shard;  /**< how chunks are stored together, or NULL: one by one */
     const char *const *dims;       /**< `rank` names of dimensions; never NULL, see named_dims */
     bool named_dims;               /**< false where names were made up: "dim0", "dim1" … */
@@ -130,7 +129,7 @@ typedef struct refs_array_meta {
     uint8_t order[REFS_MAX_RANK]; /**< dimensions as elements lie in a chunk: slowest first */
     bool has_fill;                /**< metadata have a fill value that is not null */
     const uint8_t *fill;   /**< dtype.size bytes in this machine's byte order, zero without one */
-    const char *fill_text; /**< OBJECT: what absent strings are, "" without a fill value */
+    const char *fill_text; /**< OBJECT: value of absent strings, "" without a fill value */
 
     const char *key_prefix; /**< what chunk keys begin with: "t2m/" or "t2m/c/" */
     char separator;         /**< between numbers in chunk keys: '.' or '/' */
@@ -140,13 +139,14 @@ typedef struct refs_array_meta {
 
     const refs_json *attributes; /**< an object, or NULL */
 
-    const struct refs_aggregation *aggregation; /**< what it is made of (aggregation.h): then it has
-                                                     no chunks, and `chunk` is what reading moves on
-                                                     by; or NULL */
-    bool is_instruction;                        /**< it only says what aggregations are made of */
+    const struct refs_aggregation
+        *aggregation;    /**< what it is made of (aggregation.h): it then has no chunks, and reading
+                            moves on in steps of `chunk`; or NULL */
+    bool is_instruction; /**< it only says what aggregations are made of */
 
     refs_status status;  /**< not REFS_OK where metadata cannot be understood; then … */
-    const char *problem; /**< … this says why, and only path, name, group, attributes hold */
+    const char *problem; /**< … this says why, and only path, name, group and attributes are
+                            valid */
 } refs_array_meta;
 
 /** Elements in the array and in one whole chunk; false where that overflows. */
@@ -156,13 +156,13 @@ bool refs_array_meta_chunk_elements(const refs_array_meta *array, uint64_t *elem
 /** Chunks along dimension `dim`, the last one perhaps partly outside the array. */
 uint64_t refs_array_meta_n_chunks(const refs_array_meta *array, size_t dim);
 
-/** Appends the key of the chunk at `index` (one number for each dimension), or of the shard that it
- * is in, for example "t2m/3.0.1"; arrays of rank 0 have "t2m/0" (v2) or "t2m/c" (v3). */
+/** Appends the key of the chunk at `index` (one number for each dimension), or of its shard, for
+ * example "t2m/3.0.1"; arrays of rank 0 have "t2m/0" (v2) or "t2m/c" (v3). */
 refs_status refs_chunk_key(const refs_array_meta *array, const uint64_t *index, refs_buf *key,
                            refs_error *err);
 
-/** The index of the shard that the chunk at `index` is in, to `shard`, and the number of the chunk
- * in it; of an array that has shards. */
+/** Sets `shard` to the index of the shard that holds the chunk at `index`, and returns the number
+ * of the chunk within it. The array must have shards. */
 uint64_t refs_shard_find(const refs_array_meta *array, const uint64_t *index, uint64_t *shard);
 
 /* -- hierarchy --------------------------------------------------------------------------------- */
@@ -176,9 +176,9 @@ typedef struct refs_group_meta {
 
 typedef struct refs_hierarchy refs_hierarchy;
 
-/** Reads all metadata of `store`, which must outlive the hierarchy. A metadata document that
- * cannot be read or parsed fails for its array alone. A set that names nothing is an empty root,
- * with a note; one that only names other things than metadata, REFS_INVALID. */
+/** Reads all metadata of `store`, which must outlive the hierarchy. A metadata document that cannot
+ * be read or parsed fails for its array alone. A set that names nothing is an empty root, with a
+ * note; a set that names only things other than metadata is REFS_INVALID. */
 refs_status refs_hierarchy_open(struct refs_store *store, const refs_notes *notes,
                                 refs_hierarchy **hierarchy, refs_error *err);
 void refs_hierarchy_free(refs_hierarchy *hierarchy);
@@ -192,8 +192,8 @@ const refs_array_meta *refs_hierarchy_array(const refs_hierarchy *hierarchy, siz
 size_t refs_hierarchy_n_groups(const refs_hierarchy *hierarchy);
 const refs_group_meta *refs_hierarchy_group(const refs_hierarchy *hierarchy, size_t i);
 
-/** By path, with or without leading slash; NULL when there is none. Also by the name that a
- * netCDF-4 file hides behind "_nc4_non_coord_", which is an array's `name`. */
+/** By path, with or without leading slash; NULL when there is none. Also finds an array by the name
+ * that a netCDF-4 file hides behind "_nc4_non_coord_", which is its `name`. */
 const refs_array_meta *refs_hierarchy_find_array(const refs_hierarchy *hierarchy, refs_str path);
 const refs_group_meta *refs_hierarchy_find_group(const refs_hierarchy *hierarchy, refs_str path);
 
@@ -202,8 +202,8 @@ const refs_group_meta *refs_hierarchy_find_group(const refs_hierarchy *hierarchy
 const refs_array_meta *refs_hierarchy_resolve(const refs_hierarchy *hierarchy, const char *group,
                                               refs_str name);
 
-/** Has array number `i` be described by `meta`, whose path is the same, from now on; what that
- * refers to must outlive the hierarchy. Nobody else may use the hierarchy meanwhile. */
+/** Makes `meta`, whose path is the same, describe array number `i` from now on; what it refers to
+ * must outlive the hierarchy. No other thread may use the hierarchy meanwhile. */
 void refs_hierarchy_describe(refs_hierarchy *hierarchy, size_t i, const refs_array_meta *meta);
 
 /** Bytes of memory that the hierarchy takes. */

@@ -352,7 +352,7 @@ const std::string folder(REFS_SAMPLE_DIR "/");
 
 /** Two rasters whose rows are ranges of a file, not next to each other. */
 const char rangesSet[] = R"({"version": 1, "refs": {".zgroup": {"zarr_format": 2},
-    ".zattrs": {"title": "a title that is longer than short texts of the standard library"},
+    ".zattrs": {"title": "a title that is longer than short strings of the standard library"},
     "v/.zarray": {"zarr_format": 2, "shape": [4, 2], "chunks": [1, 2], "dtype": "<i2",
         "order": "C", "fill_value": 0, "compressor": null, "filters": null},
     "v/.zattrs": {"_ARRAY_DIMENSIONS": ["y", "x"], "valid_range": [1, 100], "_FillValue": 0},

@@ -59,8 +59,8 @@ Variable numbers(const Shape &shape, const std::vector<T> &values,
 }
 
 /** Strings of 24 bytes. */
-inline Variable texts(const Shape &shape, const std::vector<std::string> &values,
-                      const std::string &attributes = "") {
+inline Variable fixedStrings(const Shape &shape, const std::vector<std::string> &values,
+                             const std::string &attributes = "") {
     Variable made{"|S24", shape, "", attributes};
     for (std::string value : values) {
         value.resize(24);
@@ -80,7 +80,7 @@ inline Variable strings(const Shape &shape, const std::vector<std::string> &valu
 
 /** Strings of netCDF-3: letters along one more dimension. */
 inline Variable letters(Shape shape, const std::vector<std::string> &values) {
-    Variable made = texts(shape, values);
+    Variable made = fixedStrings(shape, values);
     made.dtype = "|S1";
     made.shape.push_back(24);
     return made;
@@ -98,9 +98,9 @@ inline Variables ofOneFragment(Variable scalar, size_t n, const std::string &fil
                          (R"("aggregated_dimensions":"x","aggregated_data":")" + terms + "\"");
     return {{"v", scalar},
             {"m", numbers<int32_t>({1}, {static_cast<int32_t>(n)})},
-            {"u", texts({1}, {file})},
-            {"n", texts({1}, {variable})},
-            {"f", texts({}, {"nc"})}};
+            {"u", fixedStrings({1}, {file})},
+            {"n", fixedStrings({1}, {variable})},
+            {"f", fixedStrings({}, {"nc"})}};
 }
 
 /** The terms of CFA-0.6, whose fragments are packed as the aggregation is. */
@@ -214,16 +214,17 @@ class AggregatedFiles {
     std::vector<std::string> allTexts(const std::string &location, const std::string &name = "v") {
         refs_array *array = nullptr;
         refs_buf bytes = REFS_BUF_INIT;
-        std::vector<std::string> texts;
+        std::vector<std::string> fixedStrings;
         refs_status status = open(location);
         if (status == REFS_OK) status = openArray(name, &array);
         if (status == REFS_OK) status = refs_array_read_strings(array, 1000, &bytes, &error);
         EXPECT_EQ(status != REFS_OK, error.message[0] != '\0');
-        for (size_t at = 0; status == REFS_OK && at < bytes.size; at += texts.back().size() + 1)
-            texts.emplace_back(reinterpret_cast<const char *>(bytes.data) + at);
+        for (size_t at = 0; status == REFS_OK && at < bytes.size;
+             at += fixedStrings.back().size() + 1)
+            fixedStrings.emplace_back(reinterpret_cast<const char *>(bytes.data) + at);
         refs_buf_clear(&bytes);
         refs_array_free(array);
-        return texts;
+        return fixedStrings;
     }
 
     /** Opens a file, and reads all of an array. */

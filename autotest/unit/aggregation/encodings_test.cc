@@ -84,18 +84,18 @@ Variables cfa05() {
         {"v", container(R"("cf_role":"cfa_variable","cfa_dimensions":"y x","cfa_group":"cfa_v")")},
         {"cfa_v/location", numbers<int32_t>({2, 3, 2, 2}, location)},
         {"cfa_v/index", numbers<int32_t>({2, 3, 2}, index)},
-        {"cfa_v/file", texts({2, 3}, ofFragments())},
-        {"cfa_v/ncvar", texts({2, 3}, ofFragments("t"))},
-        {"cfa_v/format", texts({2, 3}, ofFragments("NETCDF4"))}};
+        {"cfa_v/file", fixedStrings({2, 3}, ofFragments())},
+        {"cfa_v/ncvar", fixedStrings({2, 3}, ofFragments("t"))},
+        {"cfa_v/format", fixedStrings({2, 3}, ofFragments("NETCDF4"))}};
 }
 
 /** The encodings with terms, by what these are called. */
 Variables withTerms(const std::string &terms) {
     return {{"v", aggregated(terms)},
             {"m", sizes()},
-            {"u", texts({2, 3}, ofFragments())},
-            {"n", texts({2, 3}, ofFragments("t"))},
-            {"f", texts({}, {"nc"})}};
+            {"u", fixedStrings({2, 3}, ofFragments())},
+            {"n", fixedStrings({2, 3}, ofFragments("t"))},
+            {"f", fixedStrings({}, {"nc"})}};
 }
 
 struct Encoding {
@@ -109,7 +109,7 @@ std::vector<Encoding> encodings() {
     Variables byLetters = withTerms("map: m uris: u identifiers: n");
     byLetters["u"] = letters({2, 3}, ofFragments());
     Variables oneName = withTerms("map: m uris: u identifiers: n");
-    oneName["n"] = texts({}, {"t"});
+    oneName["n"] = fixedStrings({}, {"t"});
     return {{"Cfa04Inclusive", cfa04(true)},
             {"Cfa04HalfOpen", cfa04(false)},
             {"Cfa05", cfa05()},
@@ -245,8 +245,8 @@ TEST(Aggregations, OfNoDimensionAreOneFragment) {
           container(
               R"("aggregated_dimensions":"","aggregated_data":"map: m uris: u identifiers: n")")},
          {"m", numbers<int32_t>({1}, {1})},
-         {"u", texts({}, {"f.json"})},
-         {"n", texts({}, {"t"})}});
+         {"u", fixedStrings({}, {"f.json"})},
+         {"n", fixedStrings({}, {"t"})}});
     EXPECT_EQ(files.all("m.json"), (std::vector<float>{4.5}));
     EXPECT_EQ(files.meta("v")->rank, 0u);
 }
@@ -257,9 +257,9 @@ TEST(Aggregations, MayHaveFragmentsInTheirOwnFile) {
         AggregatedFiles files;
         files.put("m.json", {{"v", aggregated(terms)},
                              {"m", numbers<int32_t>({2, 2}, {1, 1, 2, -1})},
-                             {"u", texts({2, 1}, {"", ""})},
-                             {"n", texts({2, 1}, {"g/a", "/b"})},
-                             {"f", texts({}, {"nc"})},
+                             {"u", fixedStrings({2, 1}, {"", ""})},
+                             {"n", fixedStrings({2, 1}, {"g/a", "/b"})},
+                             {"f", fixedStrings({}, {"nc"})},
                              {"g/a", numbers<int16_t>({1, 2}, {1, 2})},
                              {"b", numbers<double>({2}, {3, 4})}});
         EXPECT_EQ(files.all("m.json"), (std::vector<float>{1, 2, 3, 4})) << terms;
@@ -270,15 +270,15 @@ TEST(Aggregations, ReadTheFirstCopyThatIsThere) {
     AggregatedFiles files;
     files.put("two.json", {{"t", numbers<float>({1, 2}, {1, 2})}});
     files.put("three.json", {{"t", numbers<float>({1, 2}, {3, 4})}});
-    Variables master = {
-        {"v", aggregated("location: m file: u format: f address: n")},
-        {"m", numbers<int32_t>({2, 2}, {1, 1, 2, -1})},
-        {"u", texts({2, 1, 3}, {"one.json", "two.json", "three.json", "three.json", "", ""})},
-        {"n", texts({}, {"t"})},
-        {"f", texts({}, {"nc"})}};
+    Variables master = {{"v", aggregated("location: m file: u format: f address: n")},
+                        {"m", numbers<int32_t>({2, 2}, {1, 1, 2, -1})},
+                        {"u", fixedStrings({2, 1, 3}, {"one.json", "two.json", "three.json",
+                                                       "three.json", "", ""})},
+                        {"n", fixedStrings({}, {"t"})},
+                        {"f", fixedStrings({}, {"nc"})}};
     files.put("m.json", master);
     EXPECT_EQ(files.all("m.json"), (std::vector<float>{1, 2, 3, 4}));
-    master["u"] = texts({2, 1, 3}, {"one.json", "none.json", "", "three.json", "", ""});
+    master["u"] = fixedStrings({2, 1, 3}, {"one.json", "none.json", "", "three.json", "", ""});
     files.put("m.json", master);
     EXPECT_NE(files.problem("m.json").find("(0, 0): there is no file one.json"), std::string::npos)
         << files.error.message;

@@ -38,13 +38,13 @@ void putFragments(AggregatedFiles &files) {
 TEST(AggregationFaults, OfTermsAreToldForEveryAllocation) {
     AggregatedFiles files;
     putFragments(files);
-    Variable names = texts({1, 2, 2}, {"gone.json", "${B}f.json", "g.json", ""});
+    Variable names = fixedStrings({1, 2, 2}, {"gone.json", "${B}f.json", "g.json", ""});
     names.attributes = R"("substitutions":"${B}: ./")";
     files.put("m.json", {{"v", numbers<float>({}, {0}, kTerms)},
                          {"m", numbers<int32_t>({2, 2}, {1, -1, 2, 3})},
                          {"u", names},
-                         {"f", texts({}, {"nc"})},
-                         {"n", texts({1, 2}, {"t", "t"})}});
+                         {"f", fixedStrings({}, {"nc"})},
+                         {"n", fixedStrings({1, 2}, {"t", "t"})}});
     EXPECT_GT(failEachInBothWays([&] { return attempt(files, "m.json"); }), 100);
 }
 
@@ -72,10 +72,10 @@ TEST(AggregationFaults, OfGroupsAreToldForEveryAllocation) {
         {{"v", numbers<float>(
                    {}, {0}, R"("cf_role":"cfa_variable","cfa_dimensions":"y x","cfa_group":"g")")},
          {"g/location", numbers<int32_t>({1, 2, 2, 2}, {0, 1, 0, 2, 0, 1, 2, 5})},
-         {"g/file", texts({1, 2}, {"f.json", "g.json"})},
-         {"g/format", texts({1, 2}, {"NETCDF4", "NETCDF4"})},
+         {"g/file", fixedStrings({1, 2}, {"f.json", "g.json"})},
+         {"g/format", fixedStrings({1, 2}, {"NETCDF4", "NETCDF4"})},
          {"g/index", numbers<int32_t>({1, 2, 2}, {0, 0, 0, 1})},
-         {"g/ncvar", texts({1, 2}, {"t", "t"})}});
+         {"g/ncvar", fixedStrings({1, 2}, {"t", "t"})}});
     EXPECT_GT(failEachInBothWays([&] { return attempt(files, "m.json"); }), 100);
 }
 
@@ -101,8 +101,8 @@ TEST(AggregationFaults, OfMessagesAreToldForEveryAllocation) {
               {}, {0},
               R"("aggregated_dimensions":"x","aggregated_data":"map: m uris: u identifiers: n")")},
          {"m", numbers<int32_t>({1}, {1})},
-         {"u", texts({1}, {"f.json"})},
-         {"n", texts({1}, {"q"})}});
+         {"u", fixedStrings({1}, {"f.json"})},
+         {"n", fixedStrings({1}, {"q"})}});
     refs_allocator_set(&failing);
     for (bool goOn : {false, true}) {
         goesOn = goOn;
@@ -134,12 +134,12 @@ TEST(AggregationFaults, OfStringsAreToldForEveryAllocation) {
     AggregatedFiles files;
     files.put("f.json", {{"t", strings({2}, {"the first", "the second"})}});
     files.put("g.json", {{"t", letters({1}, {"three"})}});
-    files.put("m.json",
-              {{"v", strings({}, {""},
-                             dims + R"("aggregated_data":"map: m uris: u identifiers: n")")},
-               {"m", numbers<int32_t>({2}, {2, 1})},
-               {"u", texts({2}, {"f.json", "g.json"})},
-               {"n", texts({}, {"t"})}});
+    files.put(
+        "m.json",
+        {{"v", strings({}, {""}, dims + R"("aggregated_data":"map: m uris: u identifiers: n")")},
+         {"m", numbers<int32_t>({2}, {2, 1})},
+         {"u", fixedStrings({2}, {"f.json", "g.json"})},
+         {"n", fixedStrings({}, {"t"})}});
     EXPECT_GT(failEachInBothWays([&] { return attemptTexts(files); }), 100);
     files.put("m.json",
               {{"v", strings({}, {""}, dims + R"("aggregated_data":"map: m unique_values: w")")},

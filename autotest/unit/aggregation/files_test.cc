@@ -32,8 +32,8 @@ class Rows : public testing::Test {
                   {{"v", numbers<int32_t>({}, {0}, R"("_FillValue":-9,"aggregated_dimensions":"y x",
                                  "aggregated_data":"map: m uris: u identifiers: n")")},
                    {"m", numbers<int32_t>({2, n}, sizes)},
-                   {"u", texts({n, 1}, names)},
-                   {"n", texts({}, {"t"})}});
+                   {"u", fixedStrings({n, 1}, names)},
+                   {"n", fixedStrings({}, {"t"})}});
     }
     static int32_t valueAt(uint64_t y, uint64_t x) { return static_cast<int32_t>(10 * y + x); }
 
@@ -173,8 +173,8 @@ TEST_F(Rows, MayAllBeInOneFile) {
         files.put("m.json", {{"v", numbers<int32_t>({}, {0}, R"("aggregated_dimensions":"y x",
                                  "aggregated_data":"map: m uris: u identifiers: n")")},
                              {"m", numbers<int32_t>({2, n}, sizes)},
-                             {"u", texts({}, {name})},
-                             {"n", texts({n, 1}, std::vector<std::string>(n, "t"))},
+                             {"u", fixedStrings({}, {name})},
+                             {"n", fixedStrings({n, 1}, std::vector<std::string>(n, "t"))},
                              {"t", fragment}});
         files.cacheBytes = 4 * REFS_MIB;
         ASSERT_EQ(files.open("m.json"), REFS_OK);

@@ -14,8 +14,8 @@ Variable container(const std::string &terms) {
 Variables sound() {
     return {{"v", container("map: m uris: u identifiers: n")},
             {"m", numbers<int32_t>({2, 2}, {1, -1, 2, 3})},
-            {"u", texts({1, 2}, {"f.json", "g.json"})},
-            {"n", texts({1, 2}, {"t", "t"})},
+            {"u", fixedStrings({1, 2}, {"f.json", "g.json"})},
+            {"n", fixedStrings({1, 2}, {"t", "t"})},
             {"w", numbers<float>({2}, {1, 2})}};
 }
 
@@ -44,8 +44,8 @@ Variables group(std::vector<int32_t> location) {
                       R"("cf_role":"cfa_variable","cfa_dimensions":"y x","cfa_group":"cfa_v")")},
             {"cfa_v/location", numbers<int32_t>({1, 2, 2, 2}, location)},
             {"cfa_v/index", numbers<int32_t>({1, 2, 2}, {0, 0, 0, 1})},
-            {"cfa_v/file", texts({1, 2}, {"f.json", "g.json"})},
-            {"cfa_v/ncvar", texts({1, 2}, {"t", "t"})},
+            {"cfa_v/file", fixedStrings({1, 2}, {"f.json", "g.json"})},
+            {"cfa_v/ncvar", fixedStrings({1, 2}, {"t", "t"})},
             {"w", numbers<float>({2}, {1, 2})}};
 }
 
@@ -101,23 +101,25 @@ TEST(MalformedAggregations, HaveSizesThatMakeNoSense) {
     expectProblem(sizes(numbers<int32_t>({3}, {1, 2, 3})), "/m: ");
     expectProblem(sizes(numbers<int32_t>({1, 4}, {1, -1, 2, 3})), "/m: ");
     expectProblem(sizes(numbers<int32_t>({4, 1}, {1, 1, 2, 3})), "/m: ");
-    expectProblem(sizes(texts({2, 2}, {"1", "", "2", "3"})), "/m");
+    expectProblem(sizes(fixedStrings({2, 2}, {"1", "", "2", "3"})), "/m");
 }
 
 TEST(MalformedAggregations, HaveAsManyNamesAsNobodyCanShareOut) {
-    expectProblem(with(sound(), "u", texts({1, 3}, {"f.json", "g.json", "h.json"})),
+    expectProblem(with(sound(), "u", fixedStrings({1, 3}, {"f.json", "g.json", "h.json"})),
                   "/u: has 3 values for 2 fragments");
-    expectProblem(with(sound(), "n", texts({3}, {"t", "t", "t"})),
+    expectProblem(with(sound(), "n", fixedStrings({3}, {"t", "t", "t"})),
                   "/n: has 3 values for 2 fragments");
     Variables values = with(sound(), "v", container("map: m unique_values: u"));
     expectProblem(with(values, "u", numbers<float>({3}, {1, 2, 3})),
                   "/u: has 3 values for 2 fragments");
-    expectProblem(with(values, "u", texts({1, 2}, {"1", "2"})), "/u: values are not numbers");
+    expectProblem(with(values, "u", fixedStrings({1, 2}, {"1", "2"})),
+                  "/u: values are not numbers");
 }
 
 TEST(MalformedAggregations, HaveFormatsThatAreNotRead) {
     Variables variables = with(sound(), "v", container("location: m file: u format: k address: n"));
-    expectProblem(with(variables, "k", texts({}, {"PP"})), "fragments of format PP are not read");
+    expectProblem(with(variables, "k", fixedStrings({}, {"PP"})),
+                  "fragments of format PP are not read");
     expectProblem(withJson(matrix(onePartition("[0,0]", "[[0,0],[0,1]]", R"("subarray":
 {"file":"f.pp","format":"PP","file_offset":100,"ncvar":"t","shape":[1,2]})"))),
                   "fragments of format PP are not read");
@@ -230,11 +232,11 @@ TEST(MalformedAggregations, HaveGroupsThatMakeNoSense) {
     const Variables good = group({0, 1, 0, 2, 0, 1, 2, 5});
     expectProblem(with(good, "cfa_v/index", numbers<int32_t>({1, 2, 2}, {0, 0, 0, 0})),
                   "partition (0, 1): its index along dimension x is told to be 0");
-    expectProblem(with(good, "cfa_v/file", texts({3}, {"a", "b", "c"})),
+    expectProblem(with(good, "cfa_v/file", fixedStrings({3}, {"a", "b", "c"})),
                   "cfa_v/file: does not have one value for each of 2 partitions");
     expectProblem(with(good, "cfa_v/location", numbers<int32_t>({1, 2, 2}, {0, 1, 0, 2})),
                   "does not have the dimensions of the partitions");
-    expectProblem(with(good, "cfa_v/format", texts({1, 2}, {"NETCDF4", "PP"})),
+    expectProblem(with(good, "cfa_v/format", fixedStrings({1, 2}, {"NETCDF4", "PP"})),
                   "fragments of format PP are not read");
     for (const char *name : {"location", "file", "ncvar"}) {
         Variables less = good;
@@ -245,18 +247,18 @@ TEST(MalformedAggregations, HaveGroupsThatMakeNoSense) {
 }
 
 TEST(MalformedAggregations, NameThemselves) {
-    expectProblem(with(sound(), "u", texts({1, 2}, {"m.json", "m.json"})),
+    expectProblem(with(sound(), "u", fixedStrings({1, 2}, {"m.json", "m.json"})),
                   "m.json: /v partition (0, 0) of m.json: the file has no variable t");
-    Variables variables = with(sound(), "u", texts({1, 2}, {"m.json", "g.json"}));
-    expectProblem(with(variables, "n", texts({1, 2}, {"v", "t"})),
+    Variables variables = with(sound(), "u", fixedStrings({1, 2}, {"m.json", "g.json"}));
+    expectProblem(with(variables, "n", fixedStrings({1, 2}, {"v", "t"})),
                   "/v is itself an aggregation, which is not followed");
-    variables = with(sound(), "u", texts({1, 2}, {"", ""}));
+    variables = with(sound(), "u", fixedStrings({1, 2}, {"", ""}));
     variables["a"] = container("map: m uris: u identifiers: n");
-    expectProblem(with(variables, "n", texts({1, 2}, {"a", "a"})),
+    expectProblem(with(variables, "n", fixedStrings({1, 2}, {"a", "a"})),
                   "/a is itself an aggregation, which is not followed");
-    expectProblem(with(variables, "n", texts({1, 2}, {"nope", "nope"})),
+    expectProblem(with(variables, "n", fixedStrings({1, 2}, {"nope", "nope"})),
                   "m.json: /v partition (0, 0) of m.json: the file has no variable nope");
-    variables = with(sound(), "n", texts({1, 2}, {"", ""}));
+    variables = with(sound(), "n", fixedStrings({1, 2}, {"", ""}));
     expectProblem(variables, "the aggregation does not name its variable");
 }
 
@@ -281,13 +283,13 @@ TEST(MalformedAggregations, HaveTypesThatAreNeitherNumbersNorText) {
 TEST(MalformedAggregations, HaveMatricesThatAreTransposed) {
     Variables variables = sound();
     variables["m"] = numbers<int32_t>({2, 3}, {1, 1, -1, 1, 1, 1});
-    variables["n"] = texts({}, {"t"});
+    variables["n"] = fixedStrings({}, {"t"});
     const std::vector<std::string> names = {"0", "1", "2", "3", "4", "5"};
     for (const Shape &shape :
          {Shape{3, 2}, Shape{6}, Shape{3, 2, 1}, Shape{3, 2, 2}, Shape{2, 2, 3}}) {
         std::vector<std::string> all = names;
         if (shape.size() > 2 && shape[2] > 1) all.insert(all.end(), names.begin(), names.end());
-        expectProblem(with(variables, "u", texts(shape, all)),
+        expectProblem(with(variables, "u", fixedStrings(shape, all)),
                       "/u: does not have the dimensions of the fragments");
     }
     Variables values = with(variables, "v", container("map: m unique_values: u"));
@@ -301,11 +303,11 @@ TEST(MalformedAggregations, HaveMatricesThatAreTransposed) {
     groups["cfa_v/location"] = numbers<int32_t>(
         {2, 3, 2, 2}, {0, 1, 0, 1, 0, 1, 1, 2, 0, 1, 2, 3, 1, 2, 0, 1, 1, 2, 1, 2, 1, 2, 2, 3});
     groups.erase("cfa_v/index");
-    groups["cfa_v/file"] = texts({3, 2}, names);
-    groups["cfa_v/ncvar"] = texts({2, 3}, names);
+    groups["cfa_v/file"] = fixedStrings({3, 2}, names);
+    groups["cfa_v/ncvar"] = fixedStrings({2, 3}, names);
     expectProblem(groups, "cfa_v/file: does not have the dimensions of the fragments");
-    groups["cfa_v/file"] = texts({2, 3}, names);
-    groups["cfa_v/ncvar"] = texts({3, 2}, names);
+    groups["cfa_v/file"] = fixedStrings({2, 3}, names);
+    groups["cfa_v/ncvar"] = fixedStrings({3, 2}, names);
     expectProblem(groups, "cfa_v/ncvar: does not have the dimensions of the fragments");
 }
 

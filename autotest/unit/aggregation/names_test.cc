@@ -12,8 +12,8 @@ Variables named(const std::string &file, const std::string &substitutions = "") 
                  "aggregated_data":"location: m file: u format: f address: n")")},
             {"m", numbers<int32_t>({1}, {1})},
             {"u", files},
-            {"f", texts({}, {"nc"})},
-            {"n", texts({}, {"t"})}};
+            {"f", fixedStrings({}, {"nc"})},
+            {"n", fixedStrings({}, {"t"})}};
 }
 
 /** The same in CFA-0.4, @p base a member of its JSON. */

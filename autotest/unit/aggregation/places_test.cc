@@ -145,10 +145,10 @@ TEST_F(Places, MayBeListsOfElementsThatAreNotEquallyFarApart) {
                                {{5, 5, 5, 4}, {11, 0, 11, 0}, false},
                                {{9, 2}, {4}, true},
                                {{0, 2, 4, 6, 5, 4, 3, 3, 4}, {1, 2, 4, 8}, true}}) {
-        files.put("m.json", {{"v", container(partOf(lists.first, 0, 0, lists.reversed) + "," +
-                                                 partOf(lists.second, 1, lists.first.size(),
-                                                        lists.reversed),
-                                             R"("pmdimensions":["x"],"pmshape":[2],)")}});
+        files.put("m.json",
+                  {{"v", container(partOf(lists.first, 0, 0, lists.reversed) + "," +
+                                       partOf(lists.second, 1, lists.first.size(), lists.reversed),
+                                   R"("pmdimensions":["x"],"pmshape":[2],)")}});
         const std::vector<float> row = rowOf(lists);
         const size_t n = row.size();
         std::vector<float> all = files.all("m.json"), window;
@@ -205,8 +205,8 @@ TEST(LeftOut, AreDimensionsOfOneElementAnywhere) {
     files.put("m.json", {{"v", numbers<float>({}, {0}, R"("aggregated_dimensions":"t z y x",
                     "aggregated_data":"map: m uris: u identifiers: n")")},
                          {"m", numbers<int32_t>({4, 2}, {1, 1, 1, -1, 3, -1, 2, -1})},
-                         {"u", texts({2, 1, 1, 1}, {"a.json", "b.json"})},
-                         {"n", texts({}, {"t"})}});
+                         {"u", fixedStrings({2, 1, 1, 1}, {"a.json", "b.json"})},
+                         {"n", fixedStrings({}, {"t"})}});
     files.put("b.json", {{"t", numbers<float>({1, 3, 2}, {values.begin() + 6, values.end()})}});
     for (const Shape &shape : {Shape{3, 2}, Shape{1, 3, 2}, Shape{1, 1, 3, 2}}) {
         files.put("a.json", {{"t", numbers<float>(shape, {values.begin(), values.begin() + 6})}});

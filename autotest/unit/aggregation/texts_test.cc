@@ -1,13 +1,12 @@
-/* texts_test.cc -- aggregations of strings and characters: CF-1.13 has them of fragments and, mostly,
- * as one value for each of them; CFA-0.4 with parts of fragments. */
+/* texts_test.cc -- aggregations of strings and characters: CF-1.13 has them of fragments and,
+ * mostly, as one value for each of them; CFA-0.4 with parts of fragments. */
 #include "aggregated_files.h"
 
 namespace {
 
 const char kFragments[] =
     R"("aggregated_dimensions":"x","aggregated_data":"map: m uris: u identifiers: n")";
-const char kValues[] =
-    R"("aggregated_dimensions":"x","aggregated_data":"map: m unique_values: w")";
+const char kValues[] = R"("aggregated_dimensions":"x","aggregated_data":"map: m unique_values: w")";
 
 using Texts = std::vector<std::string>;
 
@@ -24,8 +23,8 @@ class TextAggregations : public testing::Test {
         scalar.attributes = kFragments;
         files.put("m.json", {{"v", scalar},
                              {"m", numbers<int32_t>({names.size()}, sizes)},
-                             {"u", texts({names.size()}, names)},
-                             {"n", texts({}, {"t"})}});
+                             {"u", fixedStrings({names.size()}, names)},
+                             {"n", fixedStrings({}, {"t"})}});
     }
 
     std::string problemOfTexts() {
@@ -45,10 +44,9 @@ Variable codePoints(const Shape &shape, const std::u32string &letters) {
 } // namespace
 
 TEST_F(TextAggregations, OfVariableLengthTakeEveryKindOfStrings) {
-    put(strings({}, {""}),
-        {strings({2}, {"one", ""}), texts({2}, {"three", "four"}),
-         codePoints({2}, std::u32string{U'5', U'\u00e9', U'6', U'\0'}),
-         letters({2}, {"seven", "eight  "})});
+    put(strings({}, {""}), {strings({2}, {"one", ""}), fixedStrings({2}, {"three", "four"}),
+                            codePoints({2}, std::u32string{U'5', U'\u00e9', U'6', U'\0'}),
+                            letters({2}, {"seven", "eight  "})});
     EXPECT_EQ(files.allTexts("m.json"),
               (Texts{"one", "", "three", "four", "5\u00e9", "6", "seven", "eight"}));
 }
@@ -67,7 +65,7 @@ TEST_F(TextAggregations, HaveOneValueForEachFragment) {
     scalar.attributes = kValues;
     const Texts expected = {"a", "longer", "longer", "longer", "", ""};
     for (const Variable &values :
-         {strings({3}, {"a", "longer", ""}), texts({3}, {"a", "longer", ""}),
+         {strings({3}, {"a", "longer", ""}), fixedStrings({3}, {"a", "longer", ""}),
           letters({3}, {"a", "longer", ""})}) {
         files.put("m.json", {{"v", scalar}, {"m", sizes}, {"w", values}});
         EXPECT_EQ(files.allTexts("m.json"), expected);

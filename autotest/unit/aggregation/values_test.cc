@@ -409,7 +409,8 @@ TEST(Values, OfLargeNumbersThatDoNotFitAreToldExactly) {
 
 TEST(Values, OfFragmentsThatAreNotNumbersAreRefused) {
     AggregatedFiles files;
-    files.put("f.json", {{"t", texts({1}, {"a"})}, {"c", {"<c8", {1}, std::string(8, '\0')}}});
+    files.put("f.json",
+              {{"t", fixedStrings({1}, {"a"})}, {"c", {"<c8", {1}, std::string(8, '\0')}}});
     for (const char *name : {"t", "c"}) {
         files.put("m.json", ofOneFragment(numbers<float>({}, {0}), 1, "f.json", name));
         EXPECT_NE(files.problem("m.json").find("its elements are not numbers"), std::string::npos)

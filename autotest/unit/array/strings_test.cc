@@ -33,7 +33,7 @@ struct TextArray : MemoryArray {
     refs_status status = REFS_OK;
 };
 
-TEST(Texts, OfVariableLengthArePutTogetherFromChunks) {
+TEST(Strings, OfVariableLengthArePutTogetherFromChunks) {
     TextArray v;
     v.store.put("v/.zarray", metadata("[5]", "[2]"));
     v.store.put("v/0", framed({"spring", ""}));
@@ -43,7 +43,7 @@ TEST(Texts, OfVariableLengthArePutTogetherFromChunks) {
     EXPECT_EQ(v.read(), "spring,,été,a,winter,") << v.error.message;
 }
 
-TEST(Texts, OfVariableLengthAreNotPrefetched) {
+TEST(Strings, OfVariableLengthAreNotPrefetched) {
     TextArray v;
     refs_cache *cache = nullptr;
     ASSERT_EQ(refs_cache_open(1 << 20, &cache, nullptr), REFS_OK);
@@ -62,7 +62,7 @@ TEST(Texts, OfVariableLengthAreNotPrefetched) {
     refs_cache_free(cache);
 }
 
-TEST(Texts, MayAllBeEmpty) {
+TEST(Strings, MayAllBeEmpty) {
     TextArray v;
     v.store.put("v/.zarray", metadata("[2]", "[2]"));
     v.store.put("v/0", framed({"", ""}));
@@ -70,7 +70,7 @@ TEST(Texts, MayAllBeEmpty) {
     EXPECT_EQ(v.read(), ",,") << v.error.message;
 }
 
-TEST(Texts, LieInChunksInAnyOrder) {
+TEST(Strings, LieInChunksInAnyOrder) {
     for (const char *order : {"C", "F"}) {
         TextArray v;
         const bool isC = *order == 'C';
@@ -84,7 +84,7 @@ TEST(Texts, LieInChunksInAnyOrder) {
     }
 }
 
-TEST(Texts, ThatAreAbsentAreTheFillValue) {
+TEST(Strings, ThatAreAbsentAreTheFillValue) {
     TextArray v;
     v.store.put("v/.zarray", metadata("[3]", "[2]", R"("fill_value":"none","order":"C")"));
     v.store.put("v/1", framed({"there", ""}));
@@ -92,7 +92,7 @@ TEST(Texts, ThatAreAbsentAreTheFillValue) {
     EXPECT_EQ(v.read(), "none,none,there,");
 }
 
-TEST(Texts, AreRefusedWhereChunksHaveOthers) {
+TEST(Strings, AreRefusedWhereChunksHaveOthers) {
     const struct {
         std::string chunk, message;
     } broken[] = {
@@ -111,7 +111,7 @@ TEST(Texts, AreRefusedWhereChunksHaveOthers) {
     }
 }
 
-TEST(Texts, AreRefusedWithoutACodecThatMakesThem) {
+TEST(Strings, AreRefusedWithoutACodecThatMakesThem) {
     TextArray v;
     v.store.put("v/.zarray",
                 R"({"zarr_format":2,"dtype":"|O","filters":null,"compressor":null,"order":"C",
@@ -119,10 +119,10 @@ TEST(Texts, AreRefusedWithoutACodecThatMakesThem) {
     v.store.put("v/0", std::string("\2\0\0\0\5\0\0\0ab", 10));
     v.open();
     v.read();
-    EXPECT_STREQ(v.error.message, "set.json: v/0: text 0 of 2 is cut");
+    EXPECT_STREQ(v.error.message, "set.json: v/0: string 0 of 2 is cut");
 }
 
-TEST(Texts, AreKeptToTheNumberAskedFor) {
+TEST(Strings, AreKeptToTheNumberAskedFor) {
     TextArray v;
     v.store.put("v/.zarray", metadata("[4]", "[2]"));
     v.open();
@@ -131,7 +131,7 @@ TEST(Texts, AreKeptToTheNumberAskedFor) {
     EXPECT_EQ(v.status, REFS_LIMIT);
 }
 
-TEST(Texts, AreKeptToTheirBudget) {
+TEST(Strings, AreKeptToTheirBudget) {
     TextArray v;
     v.store.put("v/.zarray", metadata("[100]", "[1]"));
     const std::string large = std::string("\1\0\0\0\0\0\x10\0", 8) + std::string(1 << 20, 'x');

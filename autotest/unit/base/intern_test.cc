@@ -50,7 +50,7 @@ TEST_F(Intern, EndsTextsWithANul) {
     EXPECT_STREQ(refs_intern_get(&table_, 0).data, "first");
 }
 
-TEST_F(Intern, HoldsManyTexts) {
+TEST_F(Intern, HoldsManyStrings) {
     const uint32_t n = 20000;
     for (uint32_t i = 0; i < n; i++) ASSERT_EQ(Add("file_" + std::to_string(i)), i);
     for (uint32_t i = 0; i < n; i++) ASSERT_EQ(Add("file_" + std::to_string(i)), i);

@@ -376,4 +376,27 @@ TEST(AffineOfUnreadableAxes, DoesWithoutValuesThatThisBuildCannotDecode) {
                             "values of bands that it gives are lost: /lon: no values");
 }
 
+/* A set whose files are gone in part still opens. */
+TEST(AffineOfUnreadableAxes, RowsAreOrderedByLatitudesWithoutLongitudes) {
+    for (const bool isFromSouth : {false, true}) {
+        Dataset set;
+        set.latlon(isFromSouth ? Values{0, 1} : Values{1, 0}, {0, 1});
+        set.array("v", {{"lat", "lon"}, {2, 2}});
+        set.values.erase("/lon");
+        EXPECT_EQ(set.describe().flip_y, isFromSouth);
+        EXPECT_FALSE(set.description.has_geotransform);
+        EXPECT_TRUE(set.noted("/lon: is left out as coordinate variable"));
+    }
+}
+
+TEST(AffineOfAxes, RowsAreOrderedByLatitudesBesideUnevenLongitudes) {
+    for (const bool isFromSouth : {false, true}) {
+        Dataset set;
+        set.latlon(isFromSouth ? Values{10, 20, 30} : Values{30, 20, 10}, {0, 1, 5, 6});
+        set.array("v", {{"lat", "lon"}, {3, 4}});
+        EXPECT_EQ(set.describe().flip_y, isFromSouth);
+        EXPECT_FALSE(set.description.has_geotransform);
+    }
+}
+
 } // namespace

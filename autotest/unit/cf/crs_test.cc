@@ -455,6 +455,14 @@ struct GdalZarr {
     Dataset set;
 };
 
+TEST(OfGdalsZarr, HasNoCrsWhereNoneOfTheFormsNamesOne) {
+    for (const char *form : {R"("projjson":null)", R"("projjson":null,"url":"EPSG:5773")"}) {
+        GdalZarr one;
+        one.describe(form);
+        EXPECT_EQ(one.set.description.crs, nullptr) << form;
+    }
+}
+
 TEST(OfGdalsZarr, HasTheCrsInAnyOfItsForms) {
     const std::string forms[] = {
         R"("url":"http://www.opengis.net/def/crs/EPSG/0/32633")",

@@ -102,7 +102,7 @@ class Dataset {
 
     /** Describes the array at `path` into `description`. */
     refs_status tryToDescribe(const std::string &path = "v") {
-        refs_cf_values reader = {read, readTexts, announce, this};
+        refs_cf_values reader = {read, readStrings, announce, this};
         options.values = &reader;
         options.notes = {collect, this};
         const refs_array_meta *meta = find(path);
@@ -130,6 +130,12 @@ class Dataset {
         refs_cf_items_clear(&items);
         return map;
     }
+    /** Whether a note has this in it. */
+    bool noted(const std::string &part) const {
+        return std::any_of(notes.begin(), notes.end(), [&](const std::string &note) {
+            return note.find(part) != std::string::npos;
+        });
+    }
     Values geotransform() const {
         if (!description.has_geotransform) return {};
         return Values(description.geotransform, description.geotransform + 6);
@@ -155,11 +161,11 @@ class Dataset {
         std::copy(found->second.begin(), found->second.end(), out);
         return REFS_OK;
     }
-    static refs_status readTexts(void *user, const refs_array_meta *array, refs_buf *out,
-                                 refs_error *err) {
+    static refs_status readStrings(void *user, const refs_array_meta *array, refs_buf *out,
+                                   refs_error *err) {
         const Dataset *self = static_cast<Dataset *>(user);
         if (self->readStatus != REFS_OK)
-            return refs_fail(err, self->readStatus, "%s: no texts", array->path);
+            return refs_fail(err, self->readStatus, "%s: no strings", array->path);
         for (const std::string &text : self->strings.at(array->path))
             REFS_TRY(refs_buf_append(out, text.c_str(), text.size() + 1, err));
         return REFS_OK;

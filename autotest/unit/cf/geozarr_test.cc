@@ -162,6 +162,86 @@ TEST_F(GeoZarr, TheBoxOfAGroupIsThatOfItsLevels) {
     EXPECT_EQ(set.geotransform(), Values());
 }
 
+/** Levels "0", "1" and "2" of four by six, two by three and one by two; the group has a transform.
+ */
+class GeoZarrLevels : public GeoZarr {
+  protected:
+    Values placeOf(const std::string &level, const std::string &layout,
+                   const std::string &said = transform) {
+        Dataset levels;
+        levels.global(both + dims + said + R"(,"multiscales":{"layout":[)" + layout + "]}");
+        levels.array("0", {{"y", "x"}, {4, 6}});
+        levels.array("1", {{"y", "x"}, {2, 3}});
+        levels.array("2", {{"y", "x"}, {1, 2}});
+        levels.describe(level);
+        notes = levels.notes;
+        return levels.geotransform();
+    }
+    std::vector<std::string> notes;
+    const std::string first = R"({"asset":"0","spatial:shape":[4,6]},)";
+    const std::string second = R"({"asset":"1","derived_from":"0","spatial:shape":[2,3])";
+    const std::string third = R"({"asset":"2","derived_from":"1","spatial:shape":[1,2])";
+    const std::string twice = R"(,"transform":{"scale":[2,2]}})";
+};
+
+TEST_F(GeoZarrLevels, WithoutScaleHaveTheExtentOfTheLargest) {
+    EXPECT_EQ(placeOf("0", first + second + "}," + third + "}"), Values({500, 10, 0, 900, 0, -20}));
+    EXPECT_EQ(placeOf("1", first + second + "}," + third + "}"), Values({500, 20, 0, 900, 0, -40}));
+    EXPECT_EQ(placeOf("2", first + second + "}," + third + "}"), Values({500, 30, 0, 900, 0, -80}));
+}
+
+TEST_F(GeoZarrLevels, HaveTheirScaleTimesThatOfTheLevelTheyAreDerivedFrom) {
+    EXPECT_EQ(placeOf("2", first + second + twice + "," + third + twice),
+              Values({500, 40, 0, 900, 0, -80}));
+    EXPECT_EQ(notes, std::vector<std::string>());
+}
+
+TEST_F(GeoZarrLevels, HaveTheTransformOfTheLevelTheyAreDerivedFrom) {
+    const std::string placed =
+        R"({"asset":"0","spatial:shape":[4,6],"spatial:transform":[1,0,7,0,-1,8]},)";
+    EXPECT_EQ(placeOf("1", placed + second + R"(,"transform":{"scale":[2,3]}})"),
+              Values({7, 3, 0, 8, 0, -2}));
+    EXPECT_EQ(placeOf("1", placed + second + "}"), Values({7, 2, 0, 8, 0, -2}));
+}
+
+TEST_F(GeoZarrLevels, OfWrongScalesHaveTheExtentOfTheLargest) {
+    for (const char *wrong : {"[0,2]", "[-2,2]", "[2]", "[2,2,2]", "\"x\"", "[2,null]"}) {
+        EXPECT_EQ(placeOf("1", first + second + R"(,"transform":{"scale":)" + wrong + "}}"),
+                  Values({500, 20, 0, 900, 0, -40}))
+            << wrong;
+    }
+    EXPECT_EQ(
+        placeOf("1", first + R"({"asset":"1","derived_from":"1","spatial:shape":[2,3])" + twice),
+        Values({500, 20, 0, 900, 0, -40}))
+        << "derived from itself";
+}
+
+TEST_F(GeoZarrLevels, AreNotMovedByTranslations) {
+    EXPECT_EQ(
+        placeOf("1", first + second + R"(,"transform":{"scale":[2,2],"translation":[0.5,0.5]}})"),
+        Values({500, 20, 0, 900, 0, -40}));
+    ASSERT_EQ(notes.size(), 1u);
+    EXPECT_NE(notes[0].find("transform.translation"), std::string::npos);
+}
+
+TEST_F(GeoZarrLevels, MayBeLargerThanWhatTheyAreDerivedFrom) {
+    const std::string fine =
+        R"({"asset":"0","derived_from":"1","spatial:shape":[4,6],"transform":{"scale":[0.5,0.5]}},)"
+        R"({"asset":"1","spatial:shape":[2,3]})";
+    EXPECT_EQ(placeOf("0", fine), Values({500, 5, 0, 900, 0, -10}));
+    EXPECT_EQ(placeOf("1", fine), Values({500, 10, 0, 900, 0, -20}));
+}
+
+TEST_F(GeoZarrLevels, OfNodesKeepTheFirstCentre) {
+    EXPECT_EQ(placeOf("1", first + second + twice, transform + R"(,"spatial:registration":"node")"),
+              Values({490, 20, 0, 920, 0, -40}));
+}
+
+TEST_F(GeoZarrLevels, WithABoxOfTheirOwnLieThere) {
+    EXPECT_EQ(placeOf("1", first + second + R"(,"spatial:bbox":[0,0,60,40]})"),
+              Values({0, 20, 0, 40, 0, -20}));
+}
+
 TEST_F(GeoZarr, WhatIsNoTransformIsNone) {
     for (const char *wrong :
          {R"("spatial:transform":[10,0,500,0,-20])",
@@ -176,6 +256,52 @@ TEST_F(GeoZarr, WhatIsNoTransformIsNone) {
     }
     describe(both + R"("spatial:dimensions":["y","z"],)" + transform);
     EXPECT_FALSE(set.description.has_geotransform);
+}
+
+TEST_F(GeoZarr, WhatIsNoTransformLeavesThePlaceToCf) {
+    for (const char *wrong : {"[0,0,0,0,0,0]", "[0,0,500,0,0,900]", "[10,0,500,0,0,900]",
+                              "[1,2,500,2,4,900]", "[10,0,500]", "\"x\""}) {
+        Dataset one;
+        one.projected();
+        one.array("v", {{"y", "x"}, {4, 5}, both + dims + R"("spatial:transform":)" + wrong});
+        one.describe("v");
+        EXPECT_EQ(one.geotransform(), Values({-0.5, 1, 0, 3.5, 0, -1})) << wrong;
+        EXPECT_TRUE(one.noted("spatial:transform")) << wrong;
+    }
+    set.projected();
+    describe(both + dims + R"("spatial:transform":null)");
+    EXPECT_EQ(set.geotransform(), Values({-0.5, 1, 0, 3.5, 0, -1}));
+    EXPECT_EQ(set.notes, std::vector<std::string>());
+}
+
+TEST_F(GeoZarr, WhatIsNullOfALevelIsNotSaid) {
+    set.global(both + dims + R"("spatial:shape":[4,6],)" + transform +
+               R"(,"multiscales":{"layout":[)"
+               R"({"asset":"0","spatial:shape":null,"spatial:transform":null}]})");
+    set.group("0", "");
+    set.array("0/v", {{"y", "x"}, {4, 6}});
+    set.describe("0/v");
+    EXPECT_EQ(set.geotransform(), Values({500, 10, 0, 900, 0, -20}));
+}
+
+TEST_F(GeoZarr, WhatIsNoCrsLeavesItToCf) {
+    for (const char *wrong :
+         {R"("proj:projjson":7)", R"("proj:projjson":{})", R"("proj:projjson":[1])",
+          R"("proj:projjson":"null")", R"("proj:code":"foo")", R"("proj:code":"null")",
+          R"("proj:code":"EPSG:5773")", R"("proj:code":"EPSG:9602")", R"("proj:wkt2":"nonsense")",
+          R"("proj:code":4326)"}) {
+        Dataset one;
+        one.projected();
+        one.array("crs", {{}, {}, R"("grid_mapping_name":"latitude_longitude")", "<i4"});
+        one.array("v", {{"y", "x"}, {4, 5}, both + wrong + R"(,"grid_mapping":"crs")"});
+        one.describe("v");
+        ASSERT_NE(one.description.crs, nullptr) << wrong;
+        EXPECT_EQ(std::string(one.description.crs).substr(0, 7), "GEOGCRS") << wrong;
+        EXPECT_TRUE(one.noted("proj:")) << wrong;
+    }
+    describe(both + R"("proj:code":null,"proj:wkt2":null,"proj:projjson":null)");
+    EXPECT_EQ(set.description.crs, nullptr);
+    EXPECT_EQ(set.notes, std::vector<std::string>());
 }
 
 } // namespace

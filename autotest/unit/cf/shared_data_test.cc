@@ -27,7 +27,8 @@ refs_status readDoubles(void *user, const refs_array_meta *meta, double *values,
     return status;
 }
 
-refs_status readTexts(void *user, const refs_array_meta *meta, refs_buf *strings, refs_error *err) {
+refs_status readStrings(void *user, const refs_array_meta *meta, refs_buf *strings,
+                        refs_error *err) {
     refs_array *array = nullptr;
     REFS_TRY(refs_array_open(static_cast<refs_array_context *>(user), meta, &array, err));
     const refs_status status = refs_array_read_strings(array, REFS_CF_MAX_AXIS, strings, err);
@@ -40,7 +41,7 @@ void describeAll(refs_store *store) {
     refs_error error = REFS_ERROR_INIT;
     ASSERT_EQ(refs_hierarchy_open(store, nullptr, &hierarchy, &error), REFS_OK) << error.message;
     refs_array_context context = {store, nullptr, nullptr, nullptr, 0, 0};
-    const refs_cf_values values = {readDoubles, readTexts, nullptr, &context};
+    const refs_cf_values values = {readDoubles, readStrings, nullptr, &context};
     refs_cf_options options = REFS_CF_OPTIONS_INIT;
     options.values = &values;
     for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {

@@ -44,14 +44,31 @@ TEST(GridMapping, HasItsNameWhereItIsThatOfLongitudesAndLatitudes) {
               (Attributes{{"crs_wkt", "PROJCRS[A=B]"}}));
 }
 
-TEST(GridMapping, HasTheGeotransformWhereCoordinatesAlongAxesCannotTellIt) {
+TEST(GridMapping, HasTheGeotransformThatItIsGiven) {
     const double straight[] = {10, 0.5, 0, 50, 0, -0.25},
                  rotated[] = {10.1, 0.5, 0.25, 50, 1e-9, -3};
+    EXPECT_EQ(gridMapping({false, nullptr, "PROJCS[]", straight}),
+              (Attributes{{"spatial_ref", "PROJCS[]"}, {"GeoTransform", "10 0.5 0 50 0 -0.25"}}));
+    EXPECT_EQ(gridMapping({true, "GEOGCRS[]", nullptr, rotated}),
+              (Attributes{{"grid_mapping_name", "latitude_longitude"},
+                          {"crs_wkt", "GEOGCRS[]"},
+                          {"GeoTransform", "10.1 0.5 0.25 50 1.0000000000000001e-09 -3"}}));
+}
+
+TEST(GridMapping, HasAnEmptyWktBesideAGeotransformWithoutCrs) {
+    const double rotated[] = {10, 0.5, 0.25, 50, 1, -3};
+    EXPECT_EQ(gridMapping({false, nullptr, nullptr, rotated}),
+              (Attributes{{"spatial_ref", ""}, {"GeoTransform", "10 0.5 0.25 50 1 -3"}}));
+}
+
+TEST(CoordinatesAlongAxes, TellTheGeotransformUnlessItIsRotatedOrOneOfThemIsAlone) {
+    const double straight[] = {10, 0.5, 0, 50, 0, -0.25}, rotated[] = {10, 0.5, 0.25, 50, 0, -3};
     EXPECT_TRUE(refs_cf_has_axes(straight));
     EXPECT_FALSE(refs_cf_has_axes(rotated));
-    EXPECT_EQ(gridMapping({false, nullptr, nullptr, straight}), Attributes());
-    EXPECT_EQ(gridMapping({false, nullptr, nullptr, rotated}),
-              (Attributes{{"GeoTransform", "10.1 0.5 0.25 50 1.0000000000000001e-09 -3"}}));
+    EXPECT_TRUE(refs_cf_axes_tell_geotransform(straight, 2, 2));
+    EXPECT_FALSE(refs_cf_axes_tell_geotransform(straight, 1, 2));
+    EXPECT_FALSE(refs_cf_axes_tell_geotransform(straight, 2, 1));
+    EXPECT_FALSE(refs_cf_axes_tell_geotransform(rotated, 2, 2));
 }
 
 } // namespace

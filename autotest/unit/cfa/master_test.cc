@@ -277,7 +277,7 @@ TEST(Master, SaysWhatNetCdf3HasNot) {
     EXPECT_NE(std::string(master.error.message).find("wide"), std::string::npos);
 }
 
-TEST(Master, HoldsTexts) {
+TEST(Master, HoldsStrings) {
     for (refs_cfa_format format : {REFS_CFA_NETCDF4, REFS_CFA_NETCDF3}) {
         const TemporaryFolder folder;
         Master master(folder / "m.nca", REFS_CFA_0_4, format);

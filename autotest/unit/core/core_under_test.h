@@ -80,8 +80,8 @@ inline refs_status readDoubles(void *user, const refs_array_meta *meta, double *
     return refs_array_read_doubles(array.get(), 1000, values, err);
 }
 
-inline refs_status readTexts(void *user, const refs_array_meta *meta, refs_buf *strings,
-                             refs_error *err) {
+inline refs_status readStrings(void *user, const refs_array_meta *meta, refs_buf *strings,
+                               refs_error *err) {
     Owned<refs_array> array;
     REFS_TRY(take(array, [&](refs_array **made) {
         return refs_array_open(static_cast<refs_array_context *>(user), meta, made, err);
@@ -204,7 +204,7 @@ class Core {
     }
 
     refs_status describe(const refs_array_meta *meta) {
-        const refs_cf_values values = {readDoubles, readTexts, nullptr, &context_};
+        const refs_cf_values values = {readDoubles, readStrings, nullptr, &context_};
         refs_cf_options options = REFS_CF_OPTIONS_INIT;
         options.values = &values;
         refs_cf_description description;
@@ -244,7 +244,7 @@ class Core {
         REFS_TRY(take(array, [&](refs_array **made) {
             return refs_array_open(&context_, meta, made, &error_);
         }));
-        if (meta->dtype.type == REFS_TYPE_OBJECT) return readAllTexts(array.get());
+        if (meta->dtype.type == REFS_TYPE_OBJECT) return readAllStrings(array.get());
         if (ways_.readAhead && meta->rank > 0) return readRows(array.get());
         std::string pixels(size, '\0');
         const refs_region region = {start.data(), count.data(), nullptr};
@@ -271,7 +271,7 @@ class Core {
         return REFS_OK;
     }
 
-    refs_status readAllTexts(refs_array *array) {
+    refs_status readAllStrings(refs_array *array) {
         refs_buf strings = REFS_BUF_INIT;
         const refs_status status = refs_array_read_strings(array, 1000, &strings, &error_);
         see(strings);

@@ -60,7 +60,7 @@ class WholeObjects : public testing::Test {
             locations.push_back(server.url("/" + std::to_string(i)));
             server.files["/" + std::to_string(i)] = std::string(kBytes, static_cast<char>(i));
             ranges.push_back(
-                {static_cast<uint32_t>(i), nullptr, 0, REFS_FETCH_WHOLE, 0, false, false});
+                {static_cast<uint32_t>(i), nullptr, 0, REFS_FETCH_WHOLE, 0, REFS_RANGE_REQUIRED});
         }
         for (size_t i = 0; i < kObjects; i++) ranges[i].location = locations[i].c_str();
         held = most = 0;
@@ -123,14 +123,14 @@ TEST_F(WholeObjects, MayEachBeLargerThanAllTogether) {
 TEST_F(WholeObjects, ThatAreTooLargeAreRefused) {
     ranges[3].max_length = kBytes - 1;
     EXPECT_EQ(fetch(), REFS_LIMIT);
-    EXPECT_STREQ(error.message, "12582912 bytes are more than the limit of 12582911");
+    EXPECT_EQ(std::string(error.message).find("12582912 bytes are more than"), 0u) << error.message;
 }
 
 /* A gibibyte, says the server, and sends five mebibytes. */
 TEST_F(WholeObjects, GetNoMemoryForWhatTheServerOnlyClaims) {
     server.files["/few"] = std::string(5 * REFS_MIB, 'x');
     locations[0] = server.url("/cut/few");
-    ranges = {{0, locations[0].c_str(), 0, REFS_FETCH_WHOLE, 0, false, false}};
+    ranges = {{0, locations[0].c_str(), 0, REFS_FETCH_WHOLE, 0, REFS_RANGE_REQUIRED}};
     EXPECT_EQ(fetch(), REFS_IO);
     EXPECT_LT(most, 32 * REFS_MIB);
 }
@@ -185,12 +185,12 @@ class ReadingAhead : public Fetching {};
 TEST_F(Rangeless, IsNotReadOverForever) {
     open();
     const std::string location = server.url("/endless/d");
-    const refs_range far = {0,    location.c_str(), REFS_HTTP_MAX_SKIPPED_BYTES + 1, 4, 0, false,
-                            false};
+    const refs_range far = {0, location.c_str(),   REFS_HTTP_MAX_SKIPPED_BYTES + 1, 4,
+                            0, REFS_RANGE_REQUIRED};
     EXPECT_EQ(fetch(&far, 1, false, &error), REFS_LIMIT);
     EXPECT_STREQ(error.message, "the server ignores ranges, and the 4294967297 bytes before this "
                                 "one are too many to read over (HTTP 200)");
-    const refs_range near = {0, location.c_str(), 1000, 4, 0, false, false};
+    const refs_range near = {0, location.c_str(), 1000, 4, 0, REFS_RANGE_REQUIRED};
     EXPECT_EQ(fetch(&near, 1), REFS_OK);
 }
 
@@ -232,8 +232,8 @@ TEST_F(Rangeless, FoundOutMeanwhileKeepsNoMemoryThatOthersWaitFor) {
         locations.push_back(server.url("/rangeless" + path));
     }
     for (uint32_t i = 0; i < n; i++)
-        ranges.push_back({i, locations[i].c_str(), 0, REFS_FETCH_WHOLE, 0, false, false});
-    WholeReader reader{fetcher, {0, locations[0].c_str(), 8, 4, 0, false, false}};
+        ranges.push_back({i, locations[i].c_str(), 0, REFS_FETCH_WHOLE, 0, REFS_RANGE_REQUIRED});
+    WholeReader reader{fetcher, {0, locations[0].c_str(), 8, 4, 0, REFS_RANGE_REQUIRED}};
     const refs_fetch_client client = {WholeReader::take, &reader, nullptr, nullptr,
                                       nullptr,           nullptr, nullptr};
     auto reading = std::async(
@@ -249,7 +249,7 @@ TEST_F(Rangeless, FoundOutMeanwhileKeepsNoMemoryThatOthersWaitFor) {
 TEST_F(Headers, DoNotComeForever) {
     open();
     const std::string location = server.url("/headers/d");
-    const refs_range range = {0, location.c_str(), 0, 4, 0, false, false};
+    const refs_range range = {0, location.c_str(), 0, 4, 0, REFS_RANGE_REQUIRED};
     EXPECT_EQ(fetch(&range, 1, false, &error), REFS_LIMIT);
     EXPECT_STREQ(error.message, "the server sends headers without end");
 }
@@ -267,7 +267,7 @@ TEST_F(Connections, AreKeptFourTimesAsManyAsRequestsAtATime) {
     }
     open(2);
     for (uint32_t i = 0; i < kServers; i++) {
-        const refs_range range = {i, locations[i].c_str(), 0, 4, 0, false, false};
+        const refs_range range = {i, locations[i].c_str(), 0, 4, 0, REFS_RANGE_REQUIRED};
         EXPECT_EQ(fetch(&range, 1), REFS_OK);
     }
     const auto nConnected = [&] {
@@ -293,9 +293,9 @@ TEST_F(ReadingAhead, LeavesARequestToThoseWhoWait) {
         locations.push_back(server.url("/held" + path));
     }
     for (uint32_t i = 0; i < 6; i++)
-        ahead.push_back({i, locations[i].c_str(), 0, 4, 0, false, false});
+        ahead.push_back({i, locations[i].c_str(), 0, 4, 0, REFS_RANGE_REQUIRED});
     const std::string plain = server.url("/0");
-    const refs_range wanted = {6, plain.c_str(), 0, 4, 0, false, false};
+    const refs_range wanted = {6, plain.c_str(), 0, 4, 0, REFS_RANGE_REQUIRED};
 
     open(3);
     auto readingAhead =

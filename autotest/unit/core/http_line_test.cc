@@ -62,7 +62,7 @@ class Line : public testing::Test {
         ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &readers, nullptr), REFS_OK);
         reading = std::async(std::launch::async, [this] {
             const std::string location = server.url("/held/d");
-            const refs_range range = {0, location.c_str(), 0, 4, 0, false, false};
+            const refs_range range = {0, location.c_str(), 0, 4, 0, REFS_RANGE_REQUIRED};
             const refs_fetch_client client = {Prefetch::take, &read,   nullptr, nullptr,
                                               nullptr,        nullptr, nullptr};
             return refs_fetch(readers, &range, 1, &client, nullptr);
@@ -70,8 +70,8 @@ class Line : public testing::Test {
         server.awaitHeld(1);
         prefetching = std::async(std::launch::async, [this] {
             const std::string one = server.url("/large"), other = server.url("/large2");
-            const refs_range ranges[] = {{0, one.c_str(), 0, kLarge, 0, false, false},
-                                         {1, other.c_str(), 0, kLarge, 0, false, false}};
+            const refs_range ranges[] = {{0, one.c_str(), 0, kLarge, 0, REFS_RANGE_REQUIRED},
+                                         {1, other.c_str(), 0, kLarge, 0, REFS_RANGE_REQUIRED}};
             return refs_fetch(fetcher, ranges, 2, &ahead.client, nullptr);
         });
     }

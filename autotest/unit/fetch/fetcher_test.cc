@@ -58,46 +58,46 @@ class Fetcher : public testing::Test {
     size_t isFetched = SIZE_MAX; ///< the range that somebody else fetches
 };
 
-using Texts = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
 TEST_F(Fetcher, HandsEachRangeOverOnceWhateverItsPlace) {
-    ASSERT_EQ(fetch({{0, "digits", 8, 2, 0, false, false},
-                     {1, "letters", 0, 3, 0, false, false},
-                     {0, "digits", 0, 1, 0, false, false}}),
+    ASSERT_EQ(fetch({{0, "digits", 8, 2, 0, REFS_RANGE_REQUIRED},
+                     {1, "letters", 0, 3, 0, REFS_RANGE_REQUIRED},
+                     {0, "digits", 0, 1, 0, REFS_RANGE_REQUIRED}}),
               REFS_OK);
-    EXPECT_EQ(got, (Texts{"89", "abc", "0"}));
+    EXPECT_EQ(got, (Strings{"89", "abc", "0"}));
     EXPECT_EQ(failed, SIZE_MAX);
 }
 
 TEST_F(Fetcher, TellsWhatComesAlongAndHandsItOver) {
-    ASSERT_EQ(fetch({{0, "digits", 0, 2, 0, false, false},
-                     {0, "digits", 2, 2, 0, true, false},
-                     {0, "digits", 4, 2, 0, false, false},
-                     {0, "digits", 8, 2, 0, true, false},
-                     {1, "letters", 0, 2, 0, true, false}}),
+    ASSERT_EQ(fetch({{0, "digits", 0, 2, 0, REFS_RANGE_REQUIRED},
+                     {0, "digits", 2, 2, 0, REFS_RANGE_OPTIONAL},
+                     {0, "digits", 4, 2, 0, REFS_RANGE_REQUIRED},
+                     {0, "digits", 8, 2, 0, REFS_RANGE_OPTIONAL},
+                     {1, "letters", 0, 2, 0, REFS_RANGE_OPTIONAL}}),
               REFS_OK);
-    EXPECT_EQ(got, (Texts{"01", "23", "45", "", ""}));
+    EXPECT_EQ(got, (Strings{"01", "23", "45", "", ""}));
     EXPECT_EQ(along, (std::vector<size_t>{1}));
     EXPECT_EQ(stats().bytes, 6u);
 }
 
 TEST_F(Fetcher, LeavesOutWhatIsOnItsWayAlready) {
     isFetched = 1;
-    ASSERT_EQ(fetch({{0, "digits", 0, 2, 0, false, false},
-                     {0, "digits", 2, 2, 0, true, false},
-                     {0, "digits", 4, 2, 0, false, false}}),
+    ASSERT_EQ(fetch({{0, "digits", 0, 2, 0, REFS_RANGE_REQUIRED},
+                     {0, "digits", 2, 2, 0, REFS_RANGE_OPTIONAL},
+                     {0, "digits", 4, 2, 0, REFS_RANGE_REQUIRED}}),
               REFS_OK);
-    EXPECT_EQ(got, (Texts{"01", "", "45"}));
+    EXPECT_EQ(got, (Strings{"01", "", "45"}));
     EXPECT_EQ(stats().requests, 2u);
     EXPECT_EQ(stats().bytes, 4u);
 }
 
 TEST_F(Fetcher, OpensALocationOnceAndReadsNeighboursInOneRequest) {
-    ASSERT_EQ(fetch({{0, "digits", 0, 2, 0, false, false},
-                     {0, "digits", 2, 2, 0, false, false},
-                     {0, "digits", 5, 2, 0, false, false}}),
+    ASSERT_EQ(fetch({{0, "digits", 0, 2, 0, REFS_RANGE_REQUIRED},
+                     {0, "digits", 2, 2, 0, REFS_RANGE_REQUIRED},
+                     {0, "digits", 5, 2, 0, REFS_RANGE_REQUIRED}}),
               REFS_OK);
-    EXPECT_EQ(got, (Texts{"01", "23", "56"}));
+    EXPECT_EQ(got, (Strings{"01", "23", "56"}));
     EXPECT_EQ(vfs.opens, 1);
     EXPECT_EQ(stats().requests, 1u);
     EXPECT_EQ(stats().bytes, 7u);
@@ -109,7 +109,7 @@ TEST_F(Fetcher, HasOneFileOpenAtATime) {
     std::vector<refs_range> ranges;
     for (uint32_t i = 0; i < 100; i++) {
         vfs.files[names[i % 50]] = "0123456789";
-        ranges.push_back({i % 50, names[i % 50].c_str(), i / 50, 2, 0, false, false});
+        ranges.push_back({i % 50, names[i % 50].c_str(), i / 50, 2, 0, REFS_RANGE_REQUIRED});
     }
     ASSERT_EQ(fetch(ranges), REFS_OK);
     EXPECT_EQ(vfs.opens, 50);
@@ -118,15 +118,16 @@ TEST_F(Fetcher, HasOneFileOpenAtATime) {
 }
 
 TEST_F(Fetcher, SharesTheFetchOfAWholeLocation) {
-    ASSERT_EQ(fetch({{0, "digits", 4, 2, 0, false, false},
-                     {0, "digits", 0, REFS_FETCH_WHOLE, 0, false, false}}),
+    ASSERT_EQ(fetch({{0, "digits", 4, 2, 0, REFS_RANGE_REQUIRED},
+                     {0, "digits", 0, REFS_FETCH_WHOLE, 0, REFS_RANGE_REQUIRED}}),
               REFS_OK);
-    EXPECT_EQ(got, (Texts{"45", "0123456789"}));
+    EXPECT_EQ(got, (Strings{"45", "0123456789"}));
     EXPECT_EQ(stats().requests, 1u);
 }
 
 TEST_F(Fetcher, FailsForARangeThatReachesBeyondTheEnd) {
-    EXPECT_EQ(fetch({{1, "letters", 0, 1, 0, false, false}, {0, "digits", 8, 5, 0, false, false}}),
+    EXPECT_EQ(fetch({{1, "letters", 0, 1, 0, REFS_RANGE_REQUIRED},
+                     {0, "digits", 8, 5, 0, REFS_RANGE_REQUIRED}}),
               REFS_IO);
     EXPECT_STREQ(error.message,
                  "the file has only 10 bytes, and 8 to 12 are asked for: it was cut "
@@ -135,14 +136,14 @@ TEST_F(Fetcher, FailsForARangeThatReachesBeyondTheEnd) {
 }
 
 TEST_F(Fetcher, FailsForARangeOfAWholeLocationThatReachesBeyondTheEnd) {
-    EXPECT_EQ(fetch({{0, "digits", 8, 5, 0, false, false},
-                     {0, "digits", 0, REFS_FETCH_WHOLE, 0, false, false}}),
+    EXPECT_EQ(fetch({{0, "digits", 8, 5, 0, REFS_RANGE_REQUIRED},
+                     {0, "digits", 0, REFS_FETCH_WHOLE, 0, REFS_RANGE_REQUIRED}}),
               REFS_IO);
     EXPECT_EQ(failed, 0u);
 }
 
 TEST_F(Fetcher, TakesAnAbsentLocationForAFailureAndNotForAbsence) {
-    EXPECT_EQ(fetch({{0, "nowhere", 0, 1, 0, false, false}}), REFS_IO);
+    EXPECT_EQ(fetch({{0, "nowhere", 0, 1, 0, REFS_RANGE_REQUIRED}}), REFS_IO);
     EXPECT_EQ(error.status, REFS_IO);
     EXPECT_STREQ(error.message,
                  "nowhere: there is no such file (where files moved, -oo URL_REWRITE=old=>new)");
@@ -151,7 +152,8 @@ TEST_F(Fetcher, TakesAnAbsentLocationForAFailureAndNotForAbsence) {
 
 TEST_F(Fetcher, PassesOnWhyBytesDoNotArrive) {
     vfs.failReadsOf = "letters";
-    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0, false, false}, {1, "letters", 0, 1, 0, false, false}}),
+    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0, REFS_RANGE_REQUIRED},
+                     {1, "letters", 0, 1, 0, REFS_RANGE_REQUIRED}}),
               REFS_IO);
     EXPECT_STREQ(error.message, "the line is cut");
     EXPECT_EQ(failed, 1u);
@@ -159,26 +161,27 @@ TEST_F(Fetcher, PassesOnWhyBytesDoNotArrive) {
 
 TEST_F(Fetcher, StopsWhereTheSinkFails) {
     refuse = 0;
-    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0, false, false}, {0, "digits", 9, 1, 0, false, false}}),
+    EXPECT_EQ(fetch({{0, "digits", 0, 1, 0, REFS_RANGE_REQUIRED},
+                     {0, "digits", 9, 1, 0, REFS_RANGE_REQUIRED}}),
               REFS_CORRUPT);
-    EXPECT_EQ(got, (Texts{"", ""}));
+    EXPECT_EQ(got, (Strings{"", ""}));
     EXPECT_EQ(failed, 0u);
 }
 
 TEST_F(Fetcher, RefusesAWholeLocationAboveTheLimit) {
     vfs.files["digits"] = std::string(65, 'x');
-    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 0, false, false}}), REFS_LIMIT);
+    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 0, REFS_RANGE_REQUIRED}}), REFS_LIMIT);
     EXPECT_STREQ(error.message, "65 bytes are more than the limit of 64");
 }
 
 TEST_F(Fetcher, RefusesAWholeLocationThatIsLongerThanItsReaderWants) {
-    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 10, false, false}}), REFS_OK);
-    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 9, false, false}}), REFS_LIMIT);
+    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 10, REFS_RANGE_REQUIRED}}), REFS_OK);
+    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 9, REFS_RANGE_REQUIRED}}), REFS_LIMIT);
     EXPECT_STREQ(error.message, "10 bytes are more than the limit of 9");
     EXPECT_EQ(vfs.reads, 1);
     refs_error_clear(&error);
-    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 10, false, false},
-                     {0, "digits", 0, REFS_FETCH_WHOLE, 9, false, false}}),
+    EXPECT_EQ(fetch({{0, "digits", 0, REFS_FETCH_WHOLE, 10, REFS_RANGE_REQUIRED},
+                     {0, "digits", 0, REFS_FETCH_WHOLE, 9, REFS_RANGE_REQUIRED}}),
               REFS_LIMIT);
     EXPECT_EQ(failed, 1u);
 }

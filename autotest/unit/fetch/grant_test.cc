@@ -1,6 +1,7 @@
 // Answers of services that give out access for a while, and which requests carry a login.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 
 extern "C" {
@@ -97,19 +98,97 @@ TEST(Login, TokenGoesToItsHostsByHttpsAlone) {
         EXPECT_EQ(refs_login__part(&login, url), REFS_LOGIN_NOTHING) << url;
 }
 
+TEST(Login, NetrcIsForWhoWasNotSentInTheClear) {
+    const refs_http_login login = {"x.org:8443", nullptr, "login.org", nullptr, nullptr};
+    const struct {
+        const char *first, *url;
+        bool may;
+    } rows[] = {{"https://a/x", "https://b/y", true},
+                {"http://a/x", "https://urs.earthdata.nasa.gov/", true},
+                {"http://a/x", "http://A:81/y", true},
+                {"http://a/x", "http://b/y", false},
+                {"http://a@b/x", "http://a/y", false},
+                {"http://x.org/", "http://x.org/", false},
+                {"http://d.x.org:80/", "http://d.x.org:80/", false},
+                {"http://login.org./", "http://login.org./", false},
+                {"http://xx.org/", "http://xx.org/", true},
+                {"HTTP://Urs.Earthdata.nasa.gov/", "HTTP://Urs.Earthdata.nasa.gov/", false},
+                {"http://d.earthdatacloud.nasa.gov/", "http://d.earthdatacloud.nasa.gov/", false}};
+    for (const auto &row : rows)
+        EXPECT_EQ(refs_login__may_use_netrc(&login, row.first, row.url), row.may) << row.url;
+}
+
 TEST(Grants, AreOfTheFirstServiceWhosePrefixFits) {
-    const char *list = "/vsis3/a/=>https://one, https://h/b/=>https://two?x=1,,=>no,/vsis3/=>three";
+    const char *list =
+        "/vsis3/a/=>https://one, https://h/b/ => https://two?x=1 ,,\n/vsis3/=>http://three";
     const auto service = [&](const char *location) {
-        const refs_str found = refs_grant_service(list, location);
+        refs_str found;
+        EXPECT_EQ(refs_grant_service(list, location, &found, nullptr), REFS_OK);
         return std::string(found.data, found.size);
     };
     EXPECT_EQ(service("/vsis3/a/k"), "https://one");
-    EXPECT_EQ(service("/vsis3/ab/k"), "three");
+    EXPECT_EQ(service("/vsis3/ab/k"), "http://three");
     EXPECT_EQ(service("https://h/b/c"), "https://two?x=1");
     EXPECT_EQ(service("/vsicurl/https://h/b/c"), "https://two?x=1");
     EXPECT_EQ(service("/vsicurl/https://h/bc"), "");
     EXPECT_EQ(service("/vsis"), "");
-    EXPECT_EQ(refs_grant_service("https://one", "/vsis3/a/k").size, 0U);
+    refs_str found;
+    EXPECT_EQ(refs_grant_service("https://one", "/vsis3/a/k", &found, nullptr), REFS_OK);
+    EXPECT_EQ(found.size, 0U);
+    EXPECT_EQ(refs_grant_service("s3://b=>https://one", "/vsis3/b/k", &found, nullptr), REFS_OK);
+    EXPECT_EQ(found.size, 11U);
+    EXPECT_EQ(refs_grant_service("s3://b=>https://one", "/vsigs/b/k", &found, nullptr), REFS_OK);
+    EXPECT_EQ(found.size, 0U);
+}
+
+TEST(Grants, ThatCanHoldNowhereAreErrorsThatNameThem) {
+    for (const char *item : {"nonsense", "/vsis3/b/=>", "=>https://one", "b=>https://one",
+                             "ftp://b/=>https://one", "/vsis3/b/=>one", "=>"}) {
+        refs_error error = REFS_ERROR_INIT;
+        refs_str found;
+        const std::string list = std::string("/vsis3/a/=>https://one,") + item;
+        EXPECT_EQ(refs_grant_service(list.c_str(), "/vsis3/a/k", &found, &error), REFS_INVALID)
+            << item;
+        EXPECT_NE(strstr(error.message, item), nullptr) << error.message;
+    }
+}
+
+TEST(Grants, AreOfWholeHostsBucketsAndFolders) {
+    const struct {
+        const char *prefix, *location;
+        bool is_of;
+    } rows[] = {
+        {"https://acc.net", "/vsicurl/https://acc.net/x", true},
+        {"https://acc.net", "https://acc.net", true},
+        {"https://acc.net", "https://acc.net?x", true},
+        {"https://acc.net", "/vsicurl/https://acc.net@evil.com/", false},
+        {"https://acc.net", "/vsicurl/https://acc.net.evil.com/", false},
+        {"https://acc.net", "https://acc.net:81/", false},
+        {"https://acc.net", "https://acc.net\\@evil.com/", false},
+        {"/vsicurl/https://acc.net", "/vsicurl/https://acc.net.evil.com/", false},
+        {"/vsicurl/https://acc.net", "/vsicurl/https://acc.net/x", true},
+        {"/vsis3/lp-prod", "/vsis3/lp-prod/k", true},
+        {"/vsis3/lp-prod", "/vsis3/lp-prod2/k", false},
+        {"/vsis3/lp-prod", "/vsis3/lp-prod?x/k", false},
+        {"https://h/naip/", "https://h/naip/a/../b/./c", true},
+        {"https://h/naip/", "https://h/naip/...//x", true},
+        {"https://h/naip/", "https://h/naip/../other/x", false},
+        {"https://h/naip", "https://h/naip/../other/x", false},
+        {"https://h/naip", "https://h/naip2/x", false},
+        {"https://h/naip/", "https://h/naip/a/../../other/x", false},
+        {"https://h/naip/", "https://h/naip/./../other/x", false},
+        {"https://h/naip/", "https://h/naip/%2E%2e/other/x", false},
+        {"https://h/naip/", "https://h/naip/.%2e%2Fother/x", false},
+        {"https://h/naip/", "https://h/naip/..%5Cother/x", false},
+        {"https://h/naip/", "https://h/naip/..\\other/x", false},
+        {"https://h/naip/", "https://h/naip/..", false},
+        {"https://h/naip/", "https://h/naip/x?a=/../../b", true},
+        {"/vsis3/b/naip/", "/vsis3/b/naip/../other/x", false},
+        {"", "https://h/", false},
+    };
+    for (const auto &row : rows)
+        EXPECT_EQ(refs_grant_is_of(refs_str_from(row.prefix), row.location), row.is_of)
+            << row.prefix << " " << row.location;
 }
 
 TEST(Login, PasswordGoesToTheLoginAlone) {

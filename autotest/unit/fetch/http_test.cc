@@ -41,7 +41,7 @@ class Http : public testing::Test {
     /** Bytes 3, 4, 5, 6 of a path, or "" with an error. */
     std::string read(const std::string &path) {
         const std::string location = server.url(path);
-        return read({0, location.c_str(), 3, 4, 0, false, false});
+        return read({0, location.c_str(), 3, 4, 0, REFS_RANGE_REQUIRED});
     }
     std::string read(const refs_range &range) {
         refs_error_clear(&error);
@@ -112,7 +112,8 @@ TEST_F(Http, RefusesAnotherRangeThanItAskedFor) {
 /* It comes in many pieces, and more follow the last one of the range. */
 TEST_F(Http, CutsARangeOutOfAnObjectWithoutAnEnd) {
     const std::string location = server.url("/endless/d");
-    const std::string text = read({0, location.c_str(), 1003, 600 * REFS_KIB, 0, false, false});
+    const std::string text =
+        read({0, location.c_str(), 1003, 600 * REFS_KIB, 0, REFS_RANGE_REQUIRED});
     ASSERT_EQ(text.size(), 600 * REFS_KIB) << error.message;
     for (size_t i = 0; i < text.size(); i++) ASSERT_EQ(text[i], '0' + (i + 3) % 10) << i;
 }
@@ -120,9 +121,9 @@ TEST_F(Http, CutsARangeOutOfAnObjectWithoutAnEnd) {
 TEST_F(Http, RefusesObjectsThatAreTooLargeBeforeTheyCome) {
     server.files["/large"] = std::string(4 * REFS_MIB, 'x');
     const std::string location = server.url("/large");
-    EXPECT_EQ(read({0, location.c_str(), 0, REFS_FETCH_WHOLE, REFS_MIB, false, false}), "");
+    EXPECT_EQ(read({0, location.c_str(), 0, REFS_FETCH_WHOLE, REFS_MIB, REFS_RANGE_REQUIRED}), "");
     EXPECT_EQ(error.status, REFS_LIMIT);
-    EXPECT_STREQ(error.message, "4194304 bytes are more than the limit of 1048576");
+    EXPECT_EQ(std::string(error.message).find("4194304 bytes are more than"), 0u) << error.message;
 }
 
 /* -- cancelling -------------------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ class Near : public testing::Test {
     static std::vector<refs_range> row(size_t n, uint64_t length) {
         std::vector<refs_range> ranges;
         for (size_t i = 0; i < n; i++)
-            ranges.push_back({0, "file", i * length, length, 0, false, false});
+            ranges.push_back({0, "file", i * length, length, 0, REFS_RANGE_REQUIRED});
         return ranges;
     }
     refs_status fetch(const std::vector<refs_range> &asked) {
@@ -155,7 +155,8 @@ TEST_F(Near, HandsOverRangesThatOverlap) {
     std::vector<refs_range> asked;
     for (int i = 0; i < 300; i++) {
         const uint64_t length = random() % 5 == 0 ? random() % 900000 : random() % 3000;
-        asked.push_back({0, "file", random() % (fileBytes - length), length, 0, false, false});
+        asked.push_back(
+            {0, "file", random() % (fileBytes - length), length, 0, REFS_RANGE_REQUIRED});
     }
     ASSERT_EQ(fetch(asked), REFS_OK) << error.message;
     EXPECT_EQ(times, std::vector<int>(300, 1));
@@ -163,12 +164,12 @@ TEST_F(Near, HandsOverRangesThatOverlap) {
 
 TEST_F(Near, SaysWhichRangeReachesBeyondTheEnd) {
     auto asked = row(2, 400000);
-    asked.push_back({0, "file", fileBytes - 10, 20, 0, false, false});
+    asked.push_back({0, "file", fileBytes - 10, 20, 0, REFS_RANGE_REQUIRED});
     EXPECT_EQ(fetch(asked), REFS_IO);
-    EXPECT_STREQ(
-        error.message,
-        "the file has only 12582912 bytes, and 12582902 to 12582921 are asked for: it was "
-        "cut or replaced: open it again or, where a set refers to it, make that set again");
+    EXPECT_EQ(std::string(error.message)
+                  .find("the file has only 12582912 bytes, and 12582902 to 12582921 are asked "),
+              0u)
+        << error.message;
     EXPECT_EQ(failed, 2u);
 }
 

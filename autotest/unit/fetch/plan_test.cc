@@ -32,15 +32,15 @@ class Plan {
 };
 
 refs_range range(uint64_t offset, uint64_t length, uint32_t location = 0) {
-    return {location, "file", offset, length, 0, false, false};
+    return {location, "file", offset, length, 0, REFS_RANGE_REQUIRED};
 }
 
 refs_range optional(uint64_t offset, uint64_t length, uint32_t location = 0) {
-    return {location, "file", offset, length, 0, true, false};
+    return {location, "file", offset, length, 0, REFS_RANGE_OPTIONAL};
 }
 
 refs_range avoided(uint64_t offset, uint64_t length, uint32_t location = 0) {
-    return {location, "file", offset, length, 0, true, true};
+    return {location, "file", offset, length, 0, REFS_RANGE_AVOIDED};
 }
 
 TEST(FetchPlan, MakesNoRequestOfNoRange) {
@@ -204,7 +204,7 @@ TEST_P(FetchPlanProperty, MakesTheSameRequestsBesideOptionalRanges) {
     const auto required = randomRanges(random);
     auto all = required;
     for (refs_range also : randomRanges(random)) {
-        also.is_optional = true;
+        also.need = REFS_RANGE_OPTIONAL;
         all.push_back(also);
     }
     std::shuffle(all.begin(), all.end(), random);
@@ -220,7 +220,7 @@ TEST_P(FetchPlanProperty, MakesTheSameRequestsBesideOptionalRanges) {
             EXPECT_EQ(member.location_id, plan.member(plan.request(i), 0).location_id);
             EXPECT_GE(member.offset, request.offset);
             EXPECT_LE(member.offset + member.length, request.offset + request.length);
-            if (!member.is_optional) n_required++;
+            if (member.need == REFS_RANGE_REQUIRED) n_required++;
         }
         EXPECT_EQ(n_required, plan.request(i).n_members);
     }

@@ -162,6 +162,19 @@ TEST(S3nc, RefusesWhatMakesNoSense) {
     }
 }
 
+TEST(S3nc, TakesWhatABackendSaysWhereHostsNameNone) {
+    for (const char *name : {"s3aioFileObject", "only"}) {
+        const Parsed parsed =
+            parse(std::string(R"({"version": "9", "hosts": {"s3://a": {"url": "http://h"}},
+              "backends": {")") +
+                  name + R"(": {"connect_timeout": 2, "read_timeout": 3}}})");
+        ASSERT_EQ(parsed.error, "");
+        EXPECT_EQ(parsed.config->hosts[0].connect_timeout_s, 2);
+        EXPECT_EQ(parsed.config->hosts[0].read_timeout_s, 3);
+        EXPECT_FALSE(parsed.config->hosts[0].is_serial);
+    }
+}
+
 TEST(S3nc, ShowsNoSecretWhereTheFileIsBroken) {
     const std::string text =
         host(R"("url": "http://h", "credentials": {"accessKey": "id", "secretKey": "topsecret)");

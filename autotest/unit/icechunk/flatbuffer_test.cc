@@ -19,14 +19,14 @@ std::string Sample() {
     const Written text = buffer.String("hello"), bytes = buffer.Bytes("\1\2\3", 3);
     const Written child = buffer.Table({{0, {Number(7, 8)}}});
     const Written one = buffer.Table({{0, {Number(1, 1)}}}), two = buffer.Table({});
-    const Written tables = buffer.Offsets({one, two}), texts = buffer.Offsets({text});
+    const Written tables = buffer.Offsets({one, two}), strings = buffer.Offsets({text});
     return buffer.Finish(buffer.Table({{0, {Number(513, 2)}},
                                        {2, {"abcdefghijkl"}},
                                        {3, {"", text}},
                                        {4, {"", bytes}},
                                        {5, {"", child}},
                                        {6, {"", tables}},
-                                       {7, {"", texts}}}));
+                                       {7, {"", strings}}}));
 }
 
 class Flatbuffer : public testing::Test {
@@ -65,7 +65,7 @@ TEST_F(Flatbuffer, ReadsStructsStringsAndBytes) {
 
 TEST_F(Flatbuffer, FollowsTablesAndElements) {
     refs_flat_table child;
-    refs_flat_vector tables, texts;
+    refs_flat_vector tables, strings;
     refs_str text;
     uint64_t value = 0;
     EXPECT_EQ(refs_icechunk__flat_child(&root_, 5, &child, nullptr), REFS_OK);
@@ -78,8 +78,8 @@ TEST_F(Flatbuffer, FollowsTablesAndElements) {
     EXPECT_EQ(refs_icechunk__flat_table_at(&tables, 0, &child, nullptr), REFS_OK);
     EXPECT_EQ(refs_icechunk__flat_number(&child, 0, 1, &value, nullptr), REFS_OK);
     EXPECT_EQ(value, 1u);
-    EXPECT_EQ(refs_icechunk__flat_vector(&root_, 7, 4, &texts, nullptr), REFS_OK);
-    EXPECT_EQ(refs_icechunk__flat_string_at(&texts, 0, &text, nullptr), REFS_OK);
+    EXPECT_EQ(refs_icechunk__flat_vector(&root_, 7, 4, &strings, nullptr), REFS_OK);
+    EXPECT_EQ(refs_icechunk__flat_string_at(&strings, 0, &text, nullptr), REFS_OK);
     EXPECT_TRUE(refs_str_is(text, "hello"));
     EXPECT_EQ(refs_icechunk__flat_table_at(&tables, 2, &child, nullptr), REFS_CORRUPT);
 }

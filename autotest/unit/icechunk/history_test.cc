@@ -47,6 +47,19 @@ TEST(IcechunkHistory, OfFormat1IsGatheredFromFiles) {
                                           "snapshot: Repository initialized\n");
 }
 
+TEST(IcechunkHistory, OfFormat1PassesOverFoldersThatAreLeftOfWhatWasDeleted) {
+    Repository repository(1);
+    repository.vfs.files["repo/refs/branch.left/other"] = "";
+    repository.vfs.files["repo/refs/tag.left/other"] = "";
+    ASSERT_EQ(repository.Open(), "");
+    EXPECT_EQ(History(repository.opened), "branch dev\nbranch main\ntag v1.0\ndeleted tag gone\n"
+                                          "snapshot: on dev (child)\nsnapshot: first (child) *\n"
+                                          "snapshot: Repository initialized\n");
+    repository.vfs.files["repo/refs/branch.dev/ref.json"] = "{}";
+    EXPECT_EQ(History(repository.opened), "repo/refs/branch.dev/ref.json: it names no snapshot, as "
+                                          "{\"snapshot\": \"<id>\"}");
+}
+
 TEST(IcechunkHistory, OfFormat1CannotBeListedWhereFoldersCannot) {
     Repository repository(1);
     refs_vfs vfs = *repository.vfs.get();

@@ -146,6 +146,15 @@ TEST_P(EachFormat, NamesTheBranchesAndTagsThatThereAre) {
               "invalid: the repository has no tag \"v9\"; there are: v1.0");
 }
 
+TEST(IcechunkFormat1, NamesNoFolderThatIsLeftOfWhatWasDeleted) {
+    Repository repository(1);
+    repository.vfs.files["repo/refs/branch.left/other"] = "";
+    refs_icechunk_version version = {};
+    version.branch = "trunk";
+    EXPECT_EQ(repository.Open(version),
+              "invalid: the repository has no branch \"trunk\"; there are: dev, main");
+}
+
 TEST(IcechunkFormat1, NamesTheFirstOfManyBranches) {
     Repository repository(1);
     const std::string reference = repository.vfs.files["repo/refs/branch.main/ref.json"];
@@ -208,23 +217,16 @@ TEST_P(EachFormat, RefusesManifestsThatAreInEachOthersPlace) {
 TEST_P(EachFormat, NeverTakesAManifestOfOtherArraysForAbsentChunks) {
     size_t n_said = 0;
     std::string hidden;
-    const refs_icechunk_source source = {repository.vfs.get(), "repo", GetParam(),
-                                         REFS_ICECHUNK_LIMITS_INIT};
     for (const std::string &name : repository.Names("repo/manifests/")) {
-        refs_buf unpacked = REFS_BUF_INIT;
         std::string &file = repository.vfs.files[name];
         file.swap(hidden);
         ASSERT_EQ(repository.Open(), "");
         const bool has_array = repository.Find("inline", {1}).substr(0, 6) != "inline";
         file.swap(hidden);
         if (!has_array) continue;
-        ASSERT_EQ(refs_icechunk__file_read(&source, name.c_str(), REFS_ICECHUNK_MANIFEST, &unpacked,
-                                           nullptr),
-                  REFS_OK);
-        const std::string whole = file, plain = whole.substr(0, 38) + '\0' +
-                                                std::string(reinterpret_cast<char *>(unpacked.data),
-                                                            unpacked.size);
-        refs_buf_clear(&unpacked);
+        const std::string content = repository.Unpacked(name, REFS_ICECHUNK_MANIFEST);
+        const std::string whole = file, plain = whole.substr(0, 38) + '\0' + content;
+        repository.Replace(whole.size(), plain.size());
         for (size_t at = 39; at < plain.size(); at += 7) {
             file = plain;
             file[at] = static_cast<char>(file[at] ^ 0x55);
@@ -235,6 +237,63 @@ TEST_P(EachFormat, NeverTakesAManifestOfOtherArraysForAbsentChunks) {
         file = whole;
     }
     EXPECT_GE(n_said, 1u) << "an id of a node has 8 bytes";
+}
+
+bool HasNode(const refs_icechunk *opened, std::string path) {
+    const refs_icechunk_node_visitor visitor = {
+        [](void *user, refs_str name, refs_bytes, refs_error *) {
+            auto *wanted = static_cast<std::string *>(user);
+            if (*wanted == std::string(name.data, name.size)) wanted->clear();
+            return REFS_OK;
+        },
+        &path};
+    refs_icechunk_each_node(opened, &visitor, nullptr);
+    return path.empty();
+}
+
+// Snapshots are stored without compression, so that a flip is one of what they say.
+TEST_P(EachFormat, ComparesManifestsWithWhatTheSnapshotSaysOfThem) {
+    int n_said = 0;
+    for (const std::string &name : repository.Names("repo/manifests/")) {
+        Repository other(GetParam());
+        const size_t size = other.vfs.files[name].size();
+        ASSERT_GT(other.Replace(size, size + 1), 0);
+        ASSERT_EQ(other.Open(), "");
+        const std::string said = "it has " + std::to_string(size) + " bytes; the snapshot says " +
+                                 std::to_string(size + 1);
+        for (uint64_t i = 0; i < 3; i++)
+            for (const char *array : {"g/split", "inline", "virtual", "native"})
+                for (const std::vector<uint64_t> &index :
+                     {std::vector<uint64_t>{i}, std::vector<uint64_t>{1, i}})
+                    n_said += other.Find(array, index).find(said) != std::string::npos;
+    }
+    EXPECT_GT(n_said, 3) << "some are of other branches";
+}
+
+// Whichever bit of a snapshot or a manifest is wrong, no chunk that is there is absent, and no
+// array has another shape. Elements of JSON, locations and values stand in one place alone.
+TEST_P(EachFormat, NeverTakesChunksForAbsentWhicheverBitIsWrong) {
+    ASSERT_EQ(repository.Open(), "");
+    const std::string kind[] = {"snapshots", "manifests"};
+    size_t at_first = 0;
+    for (const std::string &folder : kind) {
+        for (const std::string &name : repository.Names("repo/" + folder + "/")) {
+            Repository other(GetParam());
+            const bool is_manifest = folder == "manifests";
+            const std::string content =
+                other.Unpacked(name, is_manifest ? REFS_ICECHUNK_MANIFEST : REFS_ICECHUNK_SNAPSHOT);
+            if (is_manifest)
+                other.Replace(other.vfs.files[name].size(), content.size() + REFS_ICECHUNK_HEADER);
+            for (size_t at = at_first++ % 13; at < content.size(); at += 13) {
+                std::string wrong = content;
+                wrong[at] = static_cast<char>(wrong[at] ^ (1 << at % 8));
+                other.Store(name, wrong);
+                if (other.Open() != "" || !HasNode(other.opened, "/g/split")) continue;
+                for (uint64_t i = 0; i < 3; i++)
+                    EXPECT_NE(other.Find("g/split", {1, i}), "absent") << name << " byte " << at;
+            }
+        }
+    }
 }
 
 TEST_P(EachFormat, RefusesASnapshotInAnothersPlace) {

@@ -13,6 +13,9 @@
 #include "memory_vfs.h"
 #include "refs/block.h"
 #include "refs/icechunk.h"
+extern "C" {
+#include "file.h"
+}
 
 class Repository {
   public:
@@ -58,6 +61,35 @@ class Repository {
         for (const auto &[name, content] : vfs.files)
             if (name.compare(0, folder.size(), folder) == 0) names.push_back(name);
         return names;
+    }
+
+    // The flatbuffer in a file.
+    std::string Unpacked(const std::string &name, refs_icechunk_file_type type) {
+        const refs_icechunk_source source = {vfs.get(), "repo", format_, limits};
+        refs_icechunk_file which = {name.c_str(), type, 0};
+        refs_buf unpacked = REFS_BUF_INIT;
+        EXPECT_EQ(refs_icechunk__file_read(&source, &which, &unpacked, nullptr), REFS_OK);
+        const std::string text(reinterpret_cast<char *>(unpacked.data), unpacked.size);
+        refs_buf_clear(&unpacked);
+        return text;
+    }
+
+    // Stores a file without compression, with this flatbuffer.
+    void Store(const std::string &name, const std::string &content) {
+        vfs.files[name] = vfs.files[name].substr(0, REFS_ICECHUNK_HEADER - 1) + '\0' + content;
+    }
+
+    // Replaces a number of eight bytes in the snapshots; how often it was there.
+    int Replace(uint64_t from, uint64_t to) {
+        int n = 0;
+        for (const std::string &name : Names("repo/snapshots/")) {
+            std::string content = Unpacked(name, REFS_ICECHUNK_SNAPSHOT);
+            const std::string old(reinterpret_cast<char *>(&from), sizeof from);
+            for (size_t at = 0; (at = content.find(old, at)) != std::string::npos; at += 8, n++)
+                memcpy(&content[at], &to, sizeof to);
+            Store(name, content);
+        }
+        return n;
     }
 
     MemoryVfs vfs;

@@ -62,7 +62,7 @@ refs_status Join(MemoryVfs &vfs, const std::vector<int> &steps, Text &out, refs_
         refs_set *set = nullptr;
         vfs.files[name] = Part(steps[i]);
         status = refs_set_open(vfs.get(), name.c_str(), nullptr, &set, err);
-        const refs_join_part part = {i, name.c_str(), set};
+        const refs_join_part part = {i, name.c_str(), set, REFS_JOIN_FROM_NAME};
         if (status == REFS_OK) status = refs_join_add(join, &part, err);
         refs_set_free(set);
     }

@@ -90,6 +90,9 @@ std::string Spoiled(std::function<void(std::string &levels, std::string &values)
 
 TEST(ParquetMalformed, FilesAreNoParquet) {
     EXPECT_EQ(Said(""), "corrupt: its 0 bytes are not a parquet file");
+    EXPECT_EQ(Said("\n<!DOCTYPE html>"),
+              "corrupt: its 16 bytes are a web page, not a parquet file: the server that sent them "
+              "may want a login");
     EXPECT_EQ(Said("PAR1PAR1"), "corrupt: its 8 bytes are not a parquet file");
     EXPECT_EQ(Said("{\"version\": 1}"), "corrupt: its 14 bytes are not a parquet file");
     EXPECT_EQ(Said("PAR1" + std::string(20, 'x')),
@@ -199,9 +202,9 @@ TEST(ParquetMalformed, PagesDoNotHoldWhatTheyPromise) {
          "corrupt: column offset: the page before byte 22 of 30 makes no sense"},
         {Page(0, 0, 0, "") + Page(1, 8, 8, one), 1, "fine"},
         {Struct().Bytes(), 1, "corrupt: column offset: the page before byte 1 of 1 makes no sense"},
-        {"\xff\xff", 1, "corrupt: column offset: metadata make no sense at byte 1"},
     };
     for (const auto &c : cases) EXPECT_EQ(Said(WithPages(c.pages, c.n_rows)), c.said);
+    EXPECT_EQ(Said(WithPages("\xff\xff", 1)).find("corrupt: column offset: metadata make no "), 0u);
 }
 
 TEST(ParquetMalformed, EncodingsAreNotRead) {

@@ -237,7 +237,7 @@ TEST_F(RefsetBuilder, AcceptsOptionsOfAnOlderCaller) {
     EXPECT_EQ(Inline("a", ""), REFS_OK);
 }
 
-TEST(RefsetMemory, HoldsNoSecondCopyOfWhatComesSortedAsTexts) {
+TEST(RefsetMemory, HoldsNoSecondCopyOfWhatComesSortedAsStrings) {
     const refs_allocator counted = {CountedMalloc, CountedRealloc, CountedFree};
     const uint64_t n = 250000;
     std::vector<std::string> keys;

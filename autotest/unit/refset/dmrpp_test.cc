@@ -95,17 +95,27 @@ TEST_F(Dmrpp, WithoutVersionHasItsFiltersInTheOrderThatServersKnow) {
 }
 
 TEST_F(Dmrpp, WithVersionHasItsFiltersAsTheyStand) {
-    ASSERT_EQ(
-        Open("<Byte name=\"v\"><Dim size=\"2\"/><dmrpp:chunks compressionType=\"fletcher32 shuffle "
-             "deflate deflate\">"
-             "<dmrpp:chunkDimensionSizes>2</dmrpp:chunkDimensionSizes></dmrpp:chunks></Byte>"),
-        REFS_OK);
-    EXPECT_EQ(
-        Has("v/.zarray",
-            "[{\"id\":\"fletcher32\"},{\"id\":\"shuffle\",\"elementsize\":1,\"leftover\":true},"
-            "{\"id\":\"zlib\"},{\"id\":\"zlib\"}]"),
-        "[{\"id\":\"fletcher32\"},{\"id\":\"shuffle\",\"elementsize\":1,\"leftover\":true},"
-        "{\"id\":\"zlib\"},{\"id\":\"zlib\"}]");
+    const auto filters = [this](const char *type, const char *names) {
+        EXPECT_EQ(Open("<" + std::string(type) + " name=\"v\"><Dim size=\"2\"/><dmrpp:chunks " +
+                       "compressionType=\"" + names + "\"><dmrpp:chunkDimensionSizes>2" +
+                       "</dmrpp:chunkDimensionSizes></dmrpp:chunks></" + type + ">"),
+                  REFS_OK);
+        const std::string array = Bytes("v/.zarray");
+        const size_t begin = array.find("\"filters\"");
+        return array.substr(begin, array.find(']', begin) - begin);
+    };
+    EXPECT_EQ(filters("Byte", "fletcher32 shuffle deflate deflate"),
+              "\"filters\":[{\"id\":\"fletcher32\"},{\"id\":\"shuffle\",\"elementsize\":1},"
+              "{\"id\":\"zlib\"},{\"id\":\"zlib\"}");
+    EXPECT_EQ(filters("Int32", "fletcher32 shuffle"),
+              "\"filters\":[{\"id\":\"fletcher32\"},{\"id\":\"shuffle\",\"elementsize\":4}");
+    // The checksum is half an element, and zlib ends where it will.
+    EXPECT_EQ(filters("Float64", "fletcher32 shuffle"),
+              "\"filters\":[{\"id\":\"fletcher32\"},{\"id\":\"shuffle\",\"elementsize\":8,"
+              "\"leftover\":true}");
+    EXPECT_EQ(filters("Int32", "deflate shuffle"),
+              "\"filters\":[{\"id\":\"zlib\"},{\"id\":\"shuffle\",\"elementsize\":4,"
+              "\"leftover\":true}");
 }
 
 TEST_F(Dmrpp, DimensionsAreSharedByTheirNames) {
@@ -364,7 +374,10 @@ TEST_F(Dmrpp, ProblemOfOneVariableIsNoneOfOthers) {
                  "size=\"4294967296\"/><dmrpp:chunks/></Byte>"
                  "<Byte name=\"g\"><dmrpp:chunks byteOrder=\"ME\"/></Byte>"
                  "<Byte name=\"h\"><Dim size=\"2\"/><dmrpp:compact>AQ==</dmrpp:compact></Byte>"
-                 "<Byte name=\"i\"><Dim size=\"2\"/><dmrpp:compact>*</dmrpp:compact></Byte>") +
+                 "<Byte name=\"i\"><Dim size=\"2\"/><dmrpp:compact>*</dmrpp:compact></Byte>"
+                 "<Byte name=\"j\"><Dim size=\"3\"/><dmrpp:chunks><dmrpp:chunkDimensionSizes>2"
+                 "</dmrpp:chunkDimensionSizes><dmrpp:chunk offset=\"1\" nBytes=\"2\" "
+                 "chunkPositionInArray=\"[4]\"/></dmrpp:chunks></Byte>") +
              kChunked),
         REFS_OK)
         << sut.error.message;
@@ -377,6 +390,7 @@ TEST_F(Dmrpp, ProblemOfOneVariableIsNoneOfOthers) {
     EXPECT_EQ(sut.At("g/.zarray"), "corrupt: its byteOrder is \"ME\"");
     EXPECT_EQ(sut.At("h/.zarray"), "corrupt: it has 2 bytes, but 1 are given");
     EXPECT_EQ(sut.At("i/.zarray").substr(0, 8), "corrupt:");
+    EXPECT_EQ(sut.At("j/.zarray"), "corrupt: a chunk begins at 4 along dimension 0, which has 3");
     EXPECT_EQ(sut.At("v/0.0"), "[x.h5, 10, 5]");
 }
 

@@ -127,4 +127,46 @@ TEST(EachChunk, OfADataFileIsWhereItLies) {
     refs_set_free(set);
 }
 
+// The index of the first chunk, or "none".
+std::string First(const refs_set *set, const std::string &prefix, const std::vector<uint64_t> &n,
+                  char separator = '.') {
+    const refs_chunk_keys keys = {View(prefix), separator, n.size(), n.data()};
+    std::vector<uint64_t> index(n.size());
+    refs_error error = REFS_ERROR_INIT;
+    const refs_status status = refs_set_first_chunk(set, &keys, index.data(), &error);
+    if (status != REFS_OK) return status == REFS_NOT_FOUND ? "none" : error.message;
+    std::string text;
+    for (const uint64_t number : index) text += (text.empty() ? "" : ".") + std::to_string(number);
+    return text;
+}
+
+TEST(FirstChunk, IsTheFirstThatIsThere) {
+    SetUnderTest under;
+    ASSERT_EQ(under.Open(R"({"a/1.1":["u",5,2],"a/0.2":"x","b/c.0.1":"x","s/0":"x"})"), REFS_OK);
+    EXPECT_EQ(First(under.set, "a/", {2, 3}), "0.2");
+    EXPECT_EQ(First(under.set, "a/", {2, 2}), "1.1");
+    EXPECT_EQ(First(under.set, "a/", {1, 2}), "none");
+    EXPECT_EQ(First(under.set, "b/c.", {2, 2}), "0.1");
+    EXPECT_EQ(First(under.set, "s/", {}), "");
+    EXPECT_EQ(First(under.set, "none/c.", {1000000, 1000000, 1000000}), "none");
+}
+
+TEST(FirstChunk, CostsOneRecordFileBesideThoseInMemory) {
+    ParquetUnderTest under;
+    under.Array("a", "[60]", "[1]");
+    for (const char *name : {"0", "1", "3"})
+        under.Record("a/refs." + std::string(name) + ".parq", std::vector<Row>(10));
+    std::vector<Row> rows(10);
+    rows[7] = Range("/d", 0, 1);
+    under.Record("a/refs.4.parq", rows);
+    ASSERT_EQ(under.OpenFolder(), REFS_OK);
+    under.opened.clear();
+    EXPECT_EQ(First(under.set, "a/", {60}), "none");
+    EXPECT_EQ(under.opened, std::vector<std::string>{"a/refs.0.parq"});
+    EXPECT_EQ(under.At("a/40"), "absent");
+    under.opened.clear();
+    EXPECT_EQ(First(under.set, "a/", {60}), "47");
+    EXPECT_EQ(under.opened, std::vector<std::string>{"a/refs.1.parq"});
+}
+
 } // namespace

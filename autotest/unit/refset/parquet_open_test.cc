@@ -84,9 +84,9 @@ TEST(ParquetOpen, SaysWhatIsWrongWithTheNameThatWasGiven) {
     EXPECT_EQ(Open("dir", {}, "dir/.zmetadata").said, "dir/.zmetadata: HTTP error 403");
     EXPECT_EQ(Open("page", {{"page", "no set"}}).said,
               "page: it does not begin as a reference set: neither \"{\" nor \"[\"");
-    EXPECT_EQ(Open("dir", {{"dir/.zmetadata", kZarr}}).said,
-              "dir/.zmetadata: it has no \"record_size\": this is plain Zarr, not a set of "
-              "references");
+    const std::string plain = Open("dir", {{"dir/.zmetadata", kZarr}}).said;
+    EXPECT_EQ(plain.find("dir/.zmetadata: it has no \"record_size\": this is plain Zarr"), 0u)
+        << plain;
 }
 
 TEST(ParquetOpen, SaysWhatWasGivenForASet) {

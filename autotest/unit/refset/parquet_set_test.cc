@@ -80,7 +80,7 @@ TEST(ParquetSet, MayHaveAnArrayAtItsRoot) {
     EXPECT_EQ(set.At("1"), "absent");
 }
 
-TEST(ParquetSet, TakesMetadataThatAreTexts) {
+TEST(ParquetSet, TakesMetadataThatAreStrings) {
     ParquetUnderTest set;
     set.Metadata("a/.zarray", R"("{\"shape\": [2], \"chunks\": [1]}")");
     set.Record("a/refs.0.parq", {Raw("x")});

@@ -34,6 +34,8 @@ class SetUnderTest {
     refs_status OpenIt() {
         options.templates = List(templates, templateList_);
         options.rewrites = List(rewrites, rewriteList_);
+        refs_set_free(set); // where one was opened before
+        set = nullptr;
         return refs_set_open(vfs.get(), location.c_str(), &options, &set, &error);
     }
 

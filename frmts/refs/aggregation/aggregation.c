@@ -93,8 +93,7 @@ static int compare_elements(const void *left, const void *right) {
 /* Fragments side by side often have the same ones. */
 static void sort_breaks(refs_agg_dim *dim) {
     size_t n = 0;
-    if (dim->n_breaks > 1)
-        qsort(dim->breaks, dim->n_breaks, sizeof *dim->breaks, compare_elements);
+    if (dim->n_breaks > 1) qsort(dim->breaks, dim->n_breaks, sizeof *dim->breaks, compare_elements);
     for (size_t i = 0; i < dim->n_breaks; i++)
         if (n == 0 || dim->breaks[i] != dim->breaks[n - 1]) dim->breaks[n++] = dim->breaks[i];
     dim->n_breaks = n;
@@ -302,15 +301,15 @@ bool refs_aggregation__has_letters(const refs_aggregation *aggregation,
            n != aggregation->n_partitions;
 }
 
-refs_status refs_aggregation__read_texts(const refs_aggregation *aggregation,
-                                         const refs_array_meta *meta, refs_buf *texts,
-                                         refs_error *err) {
+refs_status refs_aggregation__read_strings(const refs_aggregation *aggregation,
+                                           const refs_array_meta *meta, refs_buf *strings,
+                                           refs_error *err) {
     refs_array *array = NULL;
     size_t n = 0;
     REFS_TRY(open_variable(aggregation, meta, &array, &n, err));
     bool letters = refs_aggregation__has_letters(aggregation, meta);
-    refs_status status = letters ? refs_array_read_letters(array, n, texts, err)
-                                 : refs_array_read_strings(array, n, texts, err);
+    refs_status status = letters ? refs_array_read_letters(array, n, strings, err)
+                                 : refs_array_read_strings(array, n, strings, err);
     refs_array_free(array);
     return status;
 }

@@ -144,9 +144,9 @@ typedef struct refs_aggregation {
     refs_agg_fragment *fragments; /**< by number of the partition, in C order */
     uint32_t *files;              /**< strings */
     size_t n_alternatives;
-    uint8_t *values; /**< one element for each partition, or NULL: they have fragments */
+    uint8_t *values;   /**< one element for each partition, or NULL: they have fragments */
     size_t value_size; /**< of each in bytes; of strings, with the NUL behind the longest */
-    refs_buf base;   /**< that names start with in CFA-0.4 */
+    refs_buf base;     /**< that names start with in CFA-0.4 */
     bool has_base;
     struct refs_agg_block *blocks; /**< memory of extras */
 } refs_aggregation;
@@ -188,9 +188,9 @@ refs_status refs_aggregation__number_text(refs_aggregation *aggregation, refs_st
 refs_status refs_aggregation__read_numbers(const refs_aggregation *aggregation,
                                            const refs_array_meta *meta, double **numbers, size_t *n,
                                            refs_error *err);
-refs_status refs_aggregation__read_texts(const refs_aggregation *aggregation,
-                                         const refs_array_meta *meta, refs_buf *texts,
-                                         refs_error *err);
+refs_status refs_aggregation__read_strings(const refs_aggregation *aggregation,
+                                           const refs_array_meta *meta, refs_buf *strings,
+                                           refs_error *err);
 
 /** Whether the last dimension of a variable is of the letters of its strings, as netCDF-3 has them;
  * not where there is one for each partition. */
@@ -287,8 +287,8 @@ typedef struct refs_agg_values {
     uint8_t fill[16];                      /**< what those become, of `to` */
     bool has_range;                        /**< elements of `from` outside of it are missing, too */
     double least, most;
-    bool has_other_units;                  /**< that nobody knows how to convert */
-    const char *name;                      /**< of the fragment, for messages; or NULL */
+    bool has_other_units; /**< that nobody knows how to convert */
+    const char *name;     /**< of the fragment, for messages; or NULL */
 } refs_agg_values;
 
 /** Tells it. The valid range that the container has, too, is left to its reader. */

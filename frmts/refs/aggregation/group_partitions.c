@@ -164,16 +164,16 @@ static refs_status check_count(const refs_aggregation *aggregation, const refs_a
 
 static refs_status check_formats(const refs_aggregation *aggregation, refs_error *err) {
     const refs_array_meta *meta;
-    refs_buf texts = REFS_BUF_INIT;
+    refs_buf strings = REFS_BUF_INIT;
     REFS_TRY(find_in_group(aggregation, "format", &meta, err));
     if (meta == NULL) return REFS_OK;
-    refs_status status = refs_aggregation__read_texts(aggregation, meta, &texts, err);
-    for (size_t at = 0; at < texts.size && status == REFS_OK;) {
-        refs_str format = refs_str_from((const char *)texts.data + at);
+    refs_status status = refs_aggregation__read_strings(aggregation, meta, &strings, err);
+    for (size_t at = 0; at < strings.size && status == REFS_OK;) {
+        refs_str format = refs_str_from((const char *)strings.data + at);
         status = refs_aggregation__check_format(format, err);
         at += format.size + 1;
     }
-    refs_buf_clear(&texts);
+    refs_buf_clear(&strings);
     return status;
 }
 
@@ -185,9 +185,9 @@ refs_status refs_aggregation__load_group(refs_aggregation *aggregation, refs_err
     REFS_TRY(check_count(aggregation, file, err));
     REFS_TRY(check_count(aggregation, variable, err));
     REFS_TRY(refs_aggregation__allocate(aggregation, 1, err));
-    refs_status status = refs_aggregation__read_texts(aggregation, file, &files, err);
+    refs_status status = refs_aggregation__read_strings(aggregation, file, &files, err);
     if (status == REFS_OK)
-        status = refs_aggregation__read_texts(aggregation, variable, &variables, err);
+        status = refs_aggregation__read_strings(aggregation, variable, &variables, err);
     if (status == REFS_OK)
         status =
             add_fragments(aggregation, (const char *)files.data, (const char *)variables.data, err);

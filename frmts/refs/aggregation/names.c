@@ -5,6 +5,7 @@
  * master that is called as that is, without its ending.
  */
 #include "aggregation_internal.h"
+#include "refs/file_name.h"
 #include "refs/refset.h"
 
 /* Names of files that are longer after substitution, which may double them each time, are none. */
@@ -74,11 +75,6 @@ static bool holds(refs_str text, const char *part) {
     return false;
 }
 
-static bool is_relative(refs_str file) {
-    return file.size > 0 && file.data[0] != '/' && !holds(file, "://") &&
-           !refs_str_starts(file, "file:");
-}
-
 /* Servers of OPeNDAP answer requests of their own, and not with a file. */
 static refs_status refuse_opendap(refs_str file, refs_error *err) {
     bool is_http = refs_str_starts(file, "http://") || refs_str_starts(file, "https://");
@@ -102,7 +98,7 @@ static refs_status add_with_base(const refs_aggregation *aggregation, const refs
                                  refs_str file, refs_buf *locations, refs_error *err) {
     refs_buf url = REFS_BUF_INIT;
     const refs_buf *base = &aggregation->base;
-    bool is_based = base->size > 0 && is_relative(file);
+    bool is_based = base->size > 0 && file.size > 0 && refs_file_name_is_relative(file);
     bool is_folder = is_based && base->data[base->size - 1] == '/';
     refs_status status = REFS_OK;
     if (is_based) status = refs_buf_append(&url, base->data, base->size, err);
@@ -175,7 +171,7 @@ refs_status refs_aggregation__locate(const refs_aggregation *aggregation,
     if (status == REFS_OK) status = refuse_opendap(name, err);
     if (status == REFS_OK) status = add_with_base(aggregation, names, name, locations, err);
     if (status == REFS_OK) status = add_unescaped(aggregation, names, name, locations, err);
-    if (status == REFS_OK && is_cfa && is_relative(name))
+    if (status == REFS_OK && is_cfa && refs_file_name_is_relative(name))
         status = add_beside(names, name, locations, err);
     refs_buf_clear(&text);
     return status;

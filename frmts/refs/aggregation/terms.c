@@ -184,11 +184,11 @@ refs_status refs_aggregation__open_variables(refs_aggregation *aggregation, refs
 /* -- files and variables of fragments ---------------------------------------------------------- */
 
 /* Strings of a variable, one for each partition, several for each, or one for all. */
-typedef struct texts {
+typedef struct strings {
     refs_buf buf;
     const char *at;
     size_t n_each; /* 0: one for all */
-} texts;
+} strings;
 
 static refs_status fail_count(const refs_aggregation *aggregation, const refs_array_meta *meta,
                               uint64_t n, refs_error *err) {
@@ -198,9 +198,9 @@ static refs_status fail_count(const refs_aggregation *aggregation, const refs_ar
 
 /* What fragments have in a trailing dimension: the letters of netCDF-3, copies of CFA-0.6. */
 static refs_status read_each(const refs_aggregation *aggregation, const refs_array_meta *meta,
-                             texts *all, refs_error *err) {
+                             strings *all, refs_error *err) {
     uint64_t n;
-    REFS_TRY(refs_aggregation__read_texts(aggregation, meta, &all->buf, err));
+    REFS_TRY(refs_aggregation__read_strings(aggregation, meta, &all->buf, err));
     all->at = (const char *)all->buf.data;
     bool letters = refs_aggregation__has_letters(aggregation, meta);
     if (!refs_array_meta_elements(meta, &n)) n = 0;
@@ -213,13 +213,13 @@ static refs_status read_each(const refs_aggregation *aggregation, const refs_arr
     return refs_aggregation__check_matrix(aggregation, meta, err);
 }
 
-static refs_str next_text(texts *all) {
+static refs_str next_text(strings *all) {
     refs_str text = refs_str_from(all->at);
     if (all->n_each > 0) all->at += text.size + 1;
     return text;
 }
 
-static refs_status add_files(refs_aggregation *aggregation, texts *files, refs_error *err) {
+static refs_status add_files(refs_aggregation *aggregation, strings *files, refs_error *err) {
     size_t n = (size_t)aggregation->n_partitions;
     for (size_t i = 0; i < n; i++) {
         uint32_t *ids = &aggregation->files[aggregation->fragments[i].first_file];
@@ -230,7 +230,8 @@ static refs_status add_files(refs_aggregation *aggregation, texts *files, refs_e
 }
 
 /* Of copies, each may have a name of its own: the first one counts, as all are equivalent. */
-static refs_status add_variables(refs_aggregation *aggregation, texts *variables, refs_error *err) {
+static refs_status add_variables(refs_aggregation *aggregation, strings *variables,
+                                 refs_error *err) {
     size_t n = (size_t)aggregation->n_partitions;
     for (size_t i = 0; i < n; i++) {
         refs_agg_fragment *fragment = &aggregation->fragments[i];
@@ -286,7 +287,7 @@ refs_status refs_aggregation__check_format(refs_str format, refs_error *err) {
 }
 
 static refs_status check_formats(refs_aggregation *aggregation, refs_error *err) {
-    texts formats = {.buf = REFS_BUF_INIT};
+    strings formats = {.buf = REFS_BUF_INIT};
     refs_status status = read_each(aggregation, aggregation->terms.formats, &formats, err);
     size_t n = formats.n_each > 0 ? (size_t)aggregation->n_partitions * formats.n_each : 1;
     for (size_t i = 0; i < n && status == REFS_OK; i++)
@@ -297,7 +298,7 @@ static refs_status check_formats(refs_aggregation *aggregation, refs_error *err)
 
 static refs_status load_files(refs_aggregation *aggregation, refs_error *err) {
     const refs_terms *terms = &aggregation->terms;
-    texts files = {.buf = REFS_BUF_INIT}, variables = {.buf = REFS_BUF_INIT};
+    strings files = {.buf = REFS_BUF_INIT}, variables = {.buf = REFS_BUF_INIT};
     refs_status status = REFS_OK;
     if (terms->files != NULL) status = read_each(aggregation, terms->files, &files, err);
     if (status == REFS_OK) status = read_each(aggregation, terms->variables, &variables, err);
@@ -339,7 +340,7 @@ static size_t longest_of(const refs_buf *buf) {
 }
 
 /* Strings of variable length get room for the longest each, and a NUL. */
-static refs_status keep_texts(refs_aggregation *aggregation, texts *all, refs_error *err) {
+static refs_status keep_strings(refs_aggregation *aggregation, strings *all, refs_error *err) {
     size_t n = (size_t)aggregation->n_partitions, size = longest_of(&all->buf), bytes;
     if (!refs_mul_size(n, size, &bytes) || bytes > REFS_MAX_PARTITION_TEXT)
         return refs_fail(err, REFS_LIMIT, "%s: %zu strings of up to %zu bytes",
@@ -355,13 +356,13 @@ static refs_status keep_texts(refs_aggregation *aggregation, texts *all, refs_er
     return REFS_OK;
 }
 
-static refs_status load_texts(refs_aggregation *aggregation, refs_error *err) {
+static refs_status load_strings(refs_aggregation *aggregation, refs_error *err) {
     const refs_array_meta *meta = aggregation->terms.values;
-    texts all = {.buf = REFS_BUF_INIT};
+    strings all = {.buf = REFS_BUF_INIT};
     refs_status status = read_each(aggregation, meta, &all, err);
     if (status == REFS_OK && all.n_each > 1)
         status = fail_count(aggregation, meta, aggregation->n_partitions * all.n_each, err);
-    if (status == REFS_OK) status = keep_texts(aggregation, &all, err);
+    if (status == REFS_OK) status = keep_strings(aggregation, &all, err);
     refs_buf_clear(&all.buf);
     return status;
 }
@@ -392,6 +393,6 @@ static refs_status load_values(refs_aggregation *aggregation, refs_error *err) {
 
 refs_status refs_aggregation__load_variables(refs_aggregation *aggregation, refs_error *err) {
     if (aggregation->terms.values == NULL) return load_files(aggregation, err);
-    return aggregation->meta.dtype.type == REFS_TYPE_OBJECT ? load_texts(aggregation, err)
+    return aggregation->meta.dtype.type == REFS_TYPE_OBJECT ? load_strings(aggregation, err)
                                                             : load_values(aggregation, err);
 }

@@ -509,8 +509,8 @@ static refs_status convert_integers(const refs_agg_values *values, const void *s
 /* -- text -------------------------------------------------------------------------------------- */
 
 /* Strings of another length: what is behind them is zero. */
-static refs_status convert_texts(const refs_agg_values *values, const uint8_t *src, size_t n,
-                                 uint8_t *dst, refs_error *err) {
+static refs_status convert_strings(const refs_agg_values *values, const uint8_t *src, size_t n,
+                                   uint8_t *dst, refs_error *err) {
     size_t from = values->from.size, to = values->to.size, common = from < to ? from : to;
     for (size_t i = 0; i < n; i++, src += from, dst += to) {
         memcpy(dst, src, common);
@@ -550,7 +550,7 @@ static bool is_wide_integer(const refs_dtype *dtype) {
 refs_status refs_agg_values__convert(const void *user, const void *src, size_t n, void *dst,
                                      refs_error *err) {
     const refs_agg_values *values = user;
-    if (values->is_text) return convert_texts(values, src, n, dst, err);
+    if (values->is_text) return convert_strings(values, src, n, dst, err);
     bool integers = values->from.type != REFS_TYPE_FLOAT && values->to.type != REFS_TYPE_FLOAT &&
                     !values->is_linear &&
                     (is_wide_integer(&values->from) || is_wide_integer(&values->to));

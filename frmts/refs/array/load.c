@@ -12,10 +12,6 @@
 /* How often a reader that waits for others looks whether it was cancelled. */
 #define POLL_MS 50
 
-/* What is prefetched in vain rather than cancelled, in bytes as they are stored: as many as a
- * request reaches over. */
-#define SMALL_BYTES (64 * REFS_KIB)
-
 /* A chunk that this call loads. */
 typedef struct loading {
     refs_wanted wanted;     /* of a reader; or `to` is NULL, and … */
@@ -91,10 +87,11 @@ static bool is_any_chunk_awaited(const batch *job) {
     return false;
 }
 
-/* Whether what is left of a prefetch takes the line for a moment only: to cancel it costs the
- * connection, and whoever comes back the bytes. */
+/* Whether what is left of a prefetch is as little as a request reaches over, and takes the line for
+ * a moment only: to cancel it costs the connection, and whoever comes back the bytes. */
 static bool is_small(const batch *job) {
-    return job->n_fetched <= SMALL_BYTES / refs_array__mean_stored(job->array);
+    const uint64_t small = refs_store_max_gap(job->array->context.store);
+    return job->n_fetched <= small / refs_array__mean_stored(job->array);
 }
 
 static bool may_go_on(batch *job) {

@@ -85,40 +85,40 @@ refs_status refs_array__read_mosaic(const refs_reading *reading, refs_error *err
 
 /* Strings of a mosaic while they are gathered: of its elements in C order, where each one's text is
  * in `bytes`. */
-typedef struct mosaic_texts {
+typedef struct mosaic_strings {
     refs_array *array;
     refs_buf bytes;
     size_t *places;
-} mosaic_texts;
+} mosaic_strings;
 
-static refs_status check_size(const mosaic_texts *texts, size_t bytes, refs_error *err) {
+static refs_status check_size(const mosaic_strings *strings, size_t bytes, refs_error *err) {
     if (bytes <= REFS_MAX_TEXT_BYTES) return REFS_OK;
     return refs_fail(err, REFS_LIMIT, "%s: strings of more than %zu bytes",
-                     texts->array->meta->path, REFS_MAX_TEXT_BYTES);
+                     strings->array->meta->path, REFS_MAX_TEXT_BYTES);
 }
 
 /* The strings of a piece's whole array, and where each of them begins in `bytes`. */
-static refs_status read_part(mosaic_texts *texts, refs_array *part, bool letters, size_t **places,
-                             refs_error *err) {
+static refs_status read_part(mosaic_strings *strings, refs_array *part, bool letters,
+                             size_t **places, refs_error *err) {
     uint64_t n;
-    size_t at = texts->bytes.size;
+    size_t at = strings->bytes.size;
     if (!refs_array_meta_elements(part->meta, &n) || n > REFS_MAX_TEXT_BYTES)
         return refs_fail(err, REFS_LIMIT, "%s: has too many elements", part->meta->path);
-    REFS_TRY(letters ? refs_array_read_letters(part, n, &texts->bytes, err)
-                     : refs_array_read_strings(part, n, &texts->bytes, err));
-    REFS_TRY(check_size(texts, texts->bytes.size, err));
+    REFS_TRY(letters ? refs_array_read_letters(part, n, &strings->bytes, err)
+                     : refs_array_read_strings(part, n, &strings->bytes, err));
+    REFS_TRY(check_size(strings, strings->bytes.size, err));
     *places = refs_calloc((size_t)n + 1, sizeof **places);
     if (*places == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; at < texts->bytes.size && i < n; i++) {
+    for (size_t i = 0; at < strings->bytes.size && i < n; i++) {
         (*places)[i] = at;
-        at += strlen((const char *)texts->bytes.data + at) + 1;
+        at += strlen((const char *)strings->bytes.data + at) + 1;
     }
     return REFS_OK;
 }
 
 /* Places those elements of a piece that are wanted; `places` NULL: `one` is what all are. */
-static void place_texts(mosaic_texts *texts, const refs_piece *piece, const size_t *places,
-                        size_t one) {
+static void place_strings(mosaic_strings *strings, const refs_piece *piece, const size_t *places,
+                          size_t one) {
     uint64_t n = elements_of(piece->count, piece->rank);
     for (uint64_t i = 0; i < n; i++) {
         uint64_t left = i, from = 0, step = 1;
@@ -130,39 +130,39 @@ static void place_texts(mosaic_texts *texts, const refs_piece *piece, const size
             from += (piece->start[dim] + at * (uint64_t)piece->step[dim]) * step;
             step *= piece->array->meta->shape[dim];
         }
-        texts->places[to] = places != NULL ? places[from] : one;
+        strings->places[to] = places != NULL ? places[from] : one;
     }
 }
 
-static refs_status take_piece(mosaic_texts *texts, const refs_piece *piece, refs_error *err) {
-    size_t *places = NULL, one = texts->bytes.size;
+static refs_status take_piece(mosaic_strings *strings, const refs_piece *piece, refs_error *err) {
+    size_t *places = NULL, one = strings->bytes.size;
     if (piece->array == NULL) {
         const char *text =
-            piece->value != NULL ? (const char *)piece->value : texts->array->meta->fill_text;
+            piece->value != NULL ? (const char *)piece->value : strings->array->meta->fill_text;
         if (text == NULL) text = "";
-        REFS_TRY(refs_buf_append(&texts->bytes, text, strlen(text) + 1, err));
-        REFS_TRY(check_size(texts, texts->bytes.size, err));
-        place_texts(texts, piece, NULL, one);
+        REFS_TRY(refs_buf_append(&strings->bytes, text, strlen(text) + 1, err));
+        REFS_TRY(check_size(strings, strings->bytes.size, err));
+        place_strings(strings, piece, NULL, one);
         return REFS_OK;
     }
     bool letters = piece->rank < piece->array->meta->rank;
-    REFS_TRY(read_part(texts, piece->array, letters, &places, err));
-    place_texts(texts, piece, places, 0);
+    REFS_TRY(read_part(strings, piece->array, letters, &places, err));
+    place_strings(strings, piece, places, 0);
     refs_free(places);
     return REFS_OK;
 }
 
-static refs_status gather_texts(mosaic_texts *texts, const int64_t *stride, refs_error *err) {
-    const refs_mosaic *mosaic = &texts->array->mosaic;
+static refs_status gather_strings(mosaic_strings *strings, const int64_t *stride, refs_error *err) {
+    const refs_mosaic *mosaic = &strings->array->mosaic;
     static const uint64_t origin[REFS_MAX_RANK] = {0};
-    const refs_region all = {origin, texts->array->meta->shape, NULL};
+    const refs_region all = {origin, strings->array->meta->shape, NULL};
     refs_piece_list list;
     refs_status status = open_list(&list, err);
     while (status == REFS_OK && list.next != UINT64_MAX) {
         list.n = 0;
         status = mosaic->gather(mosaic->self, &all, stride, &list, err);
         for (size_t i = 0; i < list.n && status == REFS_OK; i++)
-            status = take_piece(texts, &list.pieces[i], err);
+            status = take_piece(strings, &list.pieces[i], err);
         mosaic->release(mosaic->self, &list);
     }
     refs_free(list.pieces);
@@ -172,7 +172,7 @@ static refs_status gather_texts(mosaic_texts *texts, const int64_t *stride, refs
 refs_status refs_mosaic__read_strings(refs_array *array, uint64_t max_elements, refs_buf *strings,
                                       refs_error *err) {
     const refs_array_meta *meta = array->meta;
-    mosaic_texts texts = {.array = array, .bytes = REFS_BUF_INIT};
+    mosaic_strings found = {.array = array, .bytes = REFS_BUF_INIT};
     int64_t stride[REFS_MAX_RANK], step = 1;
     size_t total = 0;
     uint64_t n;
@@ -180,18 +180,18 @@ refs_status refs_mosaic__read_strings(refs_array *array, uint64_t max_elements, 
         return refs_fail(err, REFS_LIMIT, "%s: has more than %llu elements", meta->path,
                          (unsigned long long)max_elements);
     for (size_t dim = meta->rank; dim-- > 0; step *= (int64_t)meta->shape[dim]) stride[dim] = step;
-    texts.places = refs_calloc((size_t)n + 1, sizeof *texts.places);
+    found.places = refs_calloc((size_t)n + 1, sizeof *found.places);
     refs_status status =
-        texts.places != NULL ? refs_buf_append(&texts.bytes, "", 1, err) : refs_fail_nomem(err);
-    if (status == REFS_OK) status = gather_texts(&texts, stride, err);
+        found.places != NULL ? refs_buf_append(&found.bytes, "", 1, err) : refs_fail_nomem(err);
+    if (status == REFS_OK) status = gather_strings(&found, stride, err);
     for (size_t i = 0; i < n && status == REFS_OK; i++) {
-        const char *text = (const char *)texts.bytes.data + texts.places[i];
+        const char *text = (const char *)found.bytes.data + found.places[i];
         total += strlen(text) + 1;
-        status = check_size(&texts, total, err);
+        status = check_size(&found, total, err);
         if (status == REFS_OK) status = refs_buf_append(strings, text, strlen(text) + 1, err);
     }
-    refs_buf_clear(&texts.bytes);
-    refs_free(texts.places);
+    refs_buf_clear(&found.bytes);
+    refs_free(found.places);
     return status;
 }
 

@@ -66,7 +66,7 @@ static refs_status take_items(strings_reading *job, const refs_span *const *span
         refs_bytes text;
         size_t element;
         if (!next_text(&items, &text))
-            return refs_fail(err, REFS_CORRUPT, "text %zu of %zu is cut", i, n);
+            return refs_fail(err, REFS_CORRUPT, "string %zu of %zu is cut", i, n);
         if (place_of(job, spans, i, &element))
             REFS_TRY(add_piece(job, &job->pieces[element], text, err));
     }

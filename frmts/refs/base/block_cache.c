@@ -160,6 +160,14 @@ refs_status refs_block_cache_get(refs_block_cache *cache, refs_block_id id, refs
     return status;
 }
 
+bool refs_block_cache_has(refs_block_cache *cache, refs_block_id id) {
+    refs_lock(&cache->lock);
+    const entry *e = *place_of(cache, id);
+    const bool has = e != NULL && e->state == LOADED;
+    refs_unlock(&cache->lock);
+    return has;
+}
+
 void refs_block_cache_free(refs_block_cache *cache) {
     if (cache == NULL) return;
     refs_fork_unregister(&cache->forked);

@@ -47,6 +47,9 @@ void refs_block_cache_free(refs_block_cache *cache);
 refs_status refs_block_cache_get(refs_block_cache *cache, refs_block_id id, refs_block **block,
                                  refs_error *err);
 
+/** Whether a block is there, or known not to exist, so that asking for it loads nothing. */
+bool refs_block_cache_has(refs_block_cache *cache, refs_block_id id);
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,7 +16,7 @@ bool refs_utf8_take(refs_str *text, uint32_t *c) {
     if (size == 0 || first > 0xf4 || size > text->size) return false;
     *c = size == 1 ? first : first & (0x7fu >> size);
     for (size_t i = 1; i < size; i++) {
-        if ((text->data[i] & 0xc0) != 0x80) return false;
+        if (!refs_utf8_continues(text->data[i])) return false;
         *c = *c << 6 | ((unsigned char)text->data[i] & 0x3f);
     }
     *text = refs_str_part(*text, size, text->size);

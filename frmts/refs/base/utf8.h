@@ -18,6 +18,11 @@ size_t refs_utf8_encode(uint32_t c, uint8_t bytes[4]);
 /** Takes the first character off `text`, which has one; false where what it begins with is none. */
 bool refs_utf8_take(refs_str *text, uint32_t *c);
 
+/** Whether a byte continues a character, rather than begins one. */
+static inline bool refs_utf8_continues(char byte) {
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
 /** Whether all of `text` are characters. */
 bool refs_utf8_is_valid(refs_str text);
 

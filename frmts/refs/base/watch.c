@@ -1,8 +1,11 @@
 /* watch.c -- see watch.h. */
 #include "refs/watch.h"
 
+#include <limits.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "refs/file_name.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
 
@@ -17,6 +20,7 @@ typedef struct seen {
 struct refs_watch {
     refs_vfs functions;
     const refs_vfs *below;
+    char *folder;         /* in which the process was, or NULL: not known */
     pthread_mutex_t lock; /* guards what follows */
     refs_intern locations;
     seen *seen; /* one for each */
@@ -65,6 +69,27 @@ static const char *difference(const seen *one, const seen *other) {
 static bool is_settled(const seen *noted) {
     if (noted->kind != KNOWN) return true;
     return noted->modified_s != 0 && time(NULL) - noted->modified_s >= REFS_WATCH_SETTLED_S;
+}
+
+/* -- relative names ---------------------------------------------------------------------------- */
+
+/* Whether the process has moved, so that `location` would be another file. */
+static bool is_elsewhere(const refs_watch *watch, const char *location) {
+    char now[PATH_MAX];
+    const refs_vfs *below = watch->below;
+    return watch->folder != NULL && *location != '\0' &&
+           refs_file_name_is_relative(refs_str_from(location)) && below->is_local != NULL &&
+           below->is_local(below->self, location) && getcwd(now, sizeof now) != NULL &&
+           strcmp(now, watch->folder) != 0;
+}
+
+/* What `location` was when the watch was opened: itself, or a new string in `own`. */
+static const char *located(const refs_watch *watch, const char *location, refs_buf *own) {
+    if (!is_elsewhere(watch, location) ||
+        refs_buf_printf(own, NULL, "%s/%s", watch->folder, location) != REFS_OK ||
+        refs_buf_append(own, "", 1, NULL) != REFS_OK)
+        return location;
+    return (const char *)own->data;
 }
 
 /* -- noting ------------------------------------------------------------------------------------ */
@@ -118,11 +143,15 @@ static bool is_noted(refs_watch *watch, const char *location) {
 }
 
 /* The location, or what it was opened as. */
-static seen look(const refs_vfs *below, const char *location, void *handle) {
+static seen look(const refs_watch *watch, const char *location, void *handle) {
+    const refs_vfs *below = watch->below;
     refs_vfs_validators validators;
-    refs_status status = below->peek != NULL
-                             ? below->peek(below->self, location, handle, &validators, NULL)
-                             : REFS_UNSUPPORTED;
+    refs_buf own = REFS_BUF_INIT;
+    refs_status status = REFS_UNSUPPORTED;
+    if (below->peek != NULL)
+        status =
+            below->peek(below->self, located(watch, location, &own), handle, &validators, NULL);
+    refs_buf_clear(&own);
     if (status == REFS_OK) return seen_of(&validators);
     return (seen){.kind = status == REFS_UNSUPPORTED ? UNKNOWN : ABSENT};
 }
@@ -148,9 +177,12 @@ static refs_status open_below(refs_watch *watch, opened *thing, refs_error *err)
     const refs_vfs *below = watch->below;
     if (below->forget != NULL && !is_noted(watch, thing->location))
         below->forget(below->self, thing->location);
-    refs_status status = below->open(below->self, thing->location, &thing->handle, err);
+    refs_buf own = REFS_BUF_INIT;
+    refs_status status =
+        below->open(below->self, located(watch, thing->location, &own), &thing->handle, err);
+    refs_buf_clear(&own);
     if (status != REFS_OK) thing->handle = NULL;
-    thing->seen = look(below, thing->location, thing->handle);
+    thing->seen = look(watch, thing->location, thing->handle);
     const char *differs = note(watch, thing->location, &thing->seen);
     if (status != REFS_OK || *differs == '\0') return status;
     refs_status replaced = fail_replaced(differs, err);
@@ -177,7 +209,7 @@ static refs_status open_watched(void *self, const char *location, void **handle,
 /* What was written to while it was read is half of each. Asked only where that costs nothing. */
 static refs_status check(const refs_watch *watch, const opened *thing, refs_error *err) {
     if (!thing->is_local) return REFS_OK;
-    const seen now = look(watch->below, thing->location, thing->handle);
+    const seen now = look(watch, thing->location, thing->handle);
     const char *differs = difference(&thing->seen, &now);
     return *differs != '\0' ? fail_replaced(differs, err) : REFS_OK;
 }
@@ -237,7 +269,9 @@ static bool is_silent(void *self, const char *location) {
 refs_status refs_watch_open(const refs_vfs *vfs, refs_watch **watch, refs_error *err) {
     refs_watch *made = refs_calloc(1, sizeof *made);
     if (made == NULL) return refs_fail_nomem(err);
+    char folder[PATH_MAX];
     made->below = vfs;
+    if (getcwd(folder, sizeof folder) != NULL) made->folder = refs_str_copy(refs_str_from(folder));
     made->functions = (refs_vfs){.self = made,
                                  .open = open_watched,
                                  .size = size_of,
@@ -258,6 +292,7 @@ void refs_watch_free(refs_watch *watch) {
     if (watch == NULL) return;
     refs_intern_clear(&watch->locations);
     refs_free(watch->seen);
+    refs_free(watch->folder);
     pthread_mutex_destroy(&watch->lock);
     refs_free(watch);
 }
@@ -293,8 +328,9 @@ bool refs_watch_is_current(refs_watch *watch) {
     bool current = true;
     for (uint32_t id = 0; current && take(watch, id, &location, &noted); id++) {
         if (noted.kind != UNKNOWN) {
-            const seen now = look(watch->below, location, NULL);
-            current = is_same(&noted, &now);
+            const seen now = look(watch, location, NULL);
+            /* Who opens the name again means another file. */
+            current = is_same(&noted, &now) && !is_elsewhere(watch, location);
         }
         refs_free(location);
     }

@@ -4,6 +4,9 @@
  * number. What was replaced since is an error and not a mixture of old and new; and a question, one
  * validators for each, tells whether all is as it was.
  *
+ * Relative names of local files mean what they meant when the watch was opened, wherever the
+ * process goes.
+ *
  * Only what the host knows without asking another machine is noted. Safe from any thread.
  *
  * Read before this: vfs.h.

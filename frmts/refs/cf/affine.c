@@ -185,6 +185,8 @@ static refs_status from_axes(const refs_cf__input *input, const refs_cf__frame *
     axis_span y = span_of_y(frame);
     REFS_TRY(read_span(input, frame->axes.x, &x, &description->geolocation2, err));
     REFS_TRY(read_span(input, frame->axes.y, &y, &description->geolocation2, err));
+    /* Also where nothing tells the columns, as GDAL's netCDF driver does. */
+    if (y.regular) order_rows(frame, &y, description);
     if (!x.regular || !y.regular) return REFS_OK;
 
     double x_factor = unit_factor(frame->axes.x, &frame->crs);
@@ -195,7 +197,6 @@ static refs_status from_axes(const refs_cf__input *input, const refs_cf__frame *
         take_edges(&y);
     }
     double half = edges ? 0 : 0.5;
-    order_rows(frame, &y, description);
     double top = (description->flip_y ? y.last : y.first) * y_factor;
     double bottom = (description->flip_y ? y.first : y.last) * y_factor;
     double columns[2], rows[2];

@@ -67,6 +67,53 @@ refs_status refs_cf__print_attribute(const refs_json *value, refs_buf *text, ref
  * array's group and those above it, then in the groups beside and below, nearest first. */
 const refs_array_meta *refs_cf__resolve(const refs_cf__input *input, refs_str name);
 
+/* -- unit_table.c, unit_text.c: units as UDUNITS writes them -------------------------------------
+ */
+
+/** A unit with a name of its own. */
+typedef struct refs_cf__known_unit {
+    const char *names;      /**< words, in any case, each with its plural but for "!"; or NULL */
+    const char *symbols;    /**< words as they are; or NULL */
+    const char *definition; /**< in other units; NULL: a base unit */
+} refs_cf__known_unit;
+
+typedef struct refs_cf__prefix {
+    const char *name; /**< in any case; or NULL */
+    const char *symbol;
+    int exponent; /**< of ten */
+} refs_cf__prefix;
+
+/** Base units come first: those of SI, and the radian, which is a number to UDUNITS. */
+enum { REFS_CF__BASE_UNITS = 8, REFS_CF__DIMENSIONS = 7 };
+
+/** The unit that has this name or symbol, and its place in the table; or NULL. */
+const refs_cf__known_unit *refs_cf__find_unit(refs_str text, size_t *number);
+
+/** The unit at a place of the table; NULL behind its end. */
+const refs_cf__known_unit *refs_cf__unit_at(size_t number);
+
+/** Whether UDUNITS has a unit of this symbol that REFS has not. */
+bool refs_cf__is_other_unit(refs_str text);
+
+/** What `text` begins with: the name of a prefix, or else the longest symbol; or NULL. */
+const refs_cf__prefix *refs_cf__find_prefix(refs_str text, bool *is_name);
+
+/** x of a unit are x * number / divisor * 10^exponent + offset in base units. */
+typedef struct refs_cf__unit {
+    double number, divisor;
+    int exponent;
+    double offset;
+    int powers[REFS_CF__BASE_UNITS];
+    bool has_lost_offset; /**< degrees Celsius that were multiplied: differences of them */
+} refs_cf__unit;
+
+/** Reads units as UDUNITS writes them. False where they are none, and where UDUNITS understands
+ * them as another thing than people mean: "0.1 degC", which is a difference to it. */
+bool refs_cf__read_unit(refs_str text, refs_cf__unit *unit);
+
+/** What `value` of a unit is in base units, but for the offset. */
+double refs_cf__unit_times(const refs_cf__unit *unit, double value);
+
 /* -- describe.c -------------------------------------------------------------------------------- */
 
 /** Decides which dimensions of the array, seen by itself, are the raster. */
@@ -82,6 +129,9 @@ const refs_array_meta *refs_cf__full_resolution(const refs_hierarchy *hierarchy,
 /** What the attribute `multiscales` of a group lists for `array` or a group with it; NULL where it
  * lists neither. */
 const refs_json *refs_cf__level_of(const refs_group_meta *group, const refs_array_meta *array);
+
+/** What the attribute `multiscales` of a group lists by this path itself, or NULL. */
+const refs_json *refs_cf__level_called(const refs_group_meta *group, refs_str path);
 
 /* -- overview.c -------------------------------------------------------------------------------- */
 
@@ -158,7 +208,7 @@ typedef enum refs_cf__crs_kind {
     REFS_CF__CRS_NONE,
     REFS_CF__CRS_GEOGRAPHIC,
     REFS_CF__CRS_PROJECTED,
-    REFS_CF__CRS_OTHER /**< vertical, local, … */
+    REFS_CF__CRS_OTHER /**< local, … */
 } refs_cf__crs_kind;
 
 /** A coordinate reference system, and what its coordinates mean. Zeroed is none. */
@@ -207,8 +257,8 @@ refs_status refs_cf__print_base(const char *text, refs_buf *wkt, refs_error *err
  * that `text` describes; false where PROJ cannot. */
 bool refs_cf__project(const char *text, double *x, double *y);
 
-/** Appends as WKT 2 what an authority's code, a URN, or a PROJ string names; nothing when PROJ does
- * not know it. */
+/** Appends as WKT 2 the CRS that an authority's code, a URN, a PROJ string, PROJJSON or a whole
+ * name stands for; nothing where PROJ knows none, or a vertical one. */
 refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *err);
 
 /** A grid mapping, and what its axes say of their unit. */

@@ -107,13 +107,6 @@ static bool names_crs(refs_str text) {
     return false;
 }
 
-static refs_str without_blanks(refs_str text) {
-    while (text.size > 0 && text.data[0] == ' ') text = refs_str_part(text, 1, text.size);
-    while (text.size > 0 && text.data[text.size - 1] == ' ')
-        text = refs_str_part(text, 0, text.size - 1);
-    return text;
-}
-
 static refs_status from_mapping(const refs_cf__input *input, refs_cf__frame *frame,
                                 refs_error *err) {
     const refs_json *attributes = frame->mapping->attributes;
@@ -144,7 +137,7 @@ const refs_json *refs_cf__gdal_crs(const refs_array_meta *array) {
 static refs_status from_gdal(const refs_json *forms, refs_cf__crs *crs, refs_error *err) {
     const refs_json *projjson = refs_json_get(forms, "projjson");
     REFS_TRY(try_text(refs_cf__text(forms, "wkt"), crs, err));
-    if (projjson != NULL && crs->kind == REFS_CF__CRS_NONE) {
+    if (refs_json_is_object(projjson) && crs->kind == REFS_CF__CRS_NONE) {
         refs_buf text = REFS_BUF_INIT;
         refs_status status = refs_json_write(projjson, &text, err);
         if (status == REFS_OK)
@@ -160,6 +153,6 @@ refs_status refs_cf__find_crs(const refs_cf__input *input, refs_cf__frame *frame
     if (of_gdal != NULL) REFS_TRY(from_gdal(of_gdal, &frame->crs, err));
     if (frame->crs.kind != REFS_CF__CRS_NONE) return REFS_OK;
     if (frame->mapping != NULL) return from_mapping(input, frame, err);
-    refs_str named = without_blanks(refs_cf__text(input->array->attributes, "crs"));
+    refs_str named = refs_str_trim(refs_cf__text(input->array->attributes, "crs"), " ");
     return names_crs(named) ? try_name(named, &frame->crs, err) : REFS_OK;
 }

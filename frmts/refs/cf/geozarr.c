@@ -39,6 +39,10 @@ static const refs_json *find_attributes(const refs_cf__input *input, const char 
     }
 }
 
+static bool says(const refs_json *attributes, const char *name) {
+    return refs_json_kind_of(refs_json_get(attributes, name)) != REFS_JSON_KIND_NULL;
+}
+
 /* -- proj: ------------------------------------------------------------------------------------- */
 
 /* Takes what `text` names for the CRS, where PROJ knows it. */
@@ -63,8 +67,8 @@ static refs_status take_crs(refs_str text, refs_cf_description *description, boo
 static refs_status take_projjson(const refs_json *value, refs_cf_description *description,
                                  bool *taken, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
-    if (value == NULL) return REFS_OK;
     if (refs_json_is_string(value)) return take_crs(refs_json_text(value), description, taken, err);
+    if (!refs_json_is_object(value)) return REFS_OK;
     refs_status status = refs_json_write(value, &text, err);
     if (status == REFS_OK)
         status =
@@ -97,6 +101,12 @@ static refs_status describe_crs(const refs_cf__input *input, refs_cf_description
         REFS_TRY(take_crs(refs_cf__text(attributes, "proj:wkt2"), description, &taken, err));
         REFS_TRY(
             take_projjson(refs_json_get(attributes, "proj:projjson"), description, &taken, err));
+        if (!taken && (says(attributes, "proj:code") || says(attributes, "proj:wkt2") ||
+                       says(attributes, "proj:projjson")))
+            refs_note(&input->options.notes, REFS_NOTE_WARNING,
+                      "%s: proj:code, proj:wkt2 and proj:projjson name no coordinate reference "
+                      "system that PROJ knows, and are ignored",
+                      input->array->path);
     }
     return take_epsg(input->array->attributes, description, &taken, err);
 }
@@ -124,6 +134,7 @@ static bool find_dims(const refs_array_meta *array, const refs_json *attributes,
 /* Where an array lies: what it says itself, or what a group above says of it. */
 typedef struct place_source {
     const refs_json *attributes;
+    const refs_group_meta *group; /* the one above, or NULL */
     const refs_json *level; /* what the group's "multiscales" says of the array alone, or NULL */
     size_t y, x;            /* dimensions of the array, as the convention counts rows and columns */
     bool box_only;          /* of a list of levels, whose place is that of all of them */
@@ -131,7 +142,7 @@ typedef struct place_source {
 
 /* What is said of the level wins. */
 static const refs_json *source_of(const place_source *source, const char *name) {
-    return refs_json_get(source->level, name) != NULL ? source->level : source->attributes;
+    return says(source->level, name) ? source->level : source->attributes;
 }
 
 static bool has_shape(const refs_cf__input *input, const place_source *source) {
@@ -145,17 +156,17 @@ static bool has_shape(const refs_cf__input *input, const place_source *source) {
  * and its box for all levels that it lists. */
 static bool holds_for(const refs_cf__input *input, place_source *source) {
     if (source->attributes == input->array->attributes) return true;
-    bool is_told = refs_json_get(source->level, "spatial:transform") != NULL ||
-                   refs_json_get(source->level, "spatial:bbox") != NULL;
-    if (is_told && refs_json_get(source->level, "spatial:shape") == NULL) return true;
+    bool is_told = says(source->level, "spatial:transform") || says(source->level, "spatial:bbox");
+    if (is_told && !says(source->level, "spatial:shape")) return true;
     source->box_only = source->level != NULL && !is_told &&
-                       refs_json_get(source_of(source, "spatial:shape"), "spatial:shape") == NULL;
+                       !says(source_of(source, "spatial:shape"), "spatial:shape");
     return source->box_only || has_shape(input, source);
 }
 
 static bool find_spatial(const refs_cf__input *input, place_source *source) {
     const refs_group_meta *group = NULL;
     *source = (place_source){.attributes = find_attributes(input, SPATIAL_UUID, &group)};
+    source->group = group;
     if (group != NULL) source->level = refs_cf__level_of(group, input->array);
     return source->attributes != NULL &&
            find_dims(input->array, source->attributes, &source->y, &source->x) &&
@@ -170,38 +181,145 @@ void refs_cf__choose_geozarr_view(const refs_cf__input *input, refs_cf_descripti
     description->x_dim = source.y < source.x ? source.x : source.y;
 }
 
+static void note_ignored(const refs_cf__input *input, const char *name, const char *expected) {
+    refs_note(&input->options.notes, REFS_NOTE_WARNING, "%s: %s is ignored, as it is not %s",
+              input->array->path, name, expected);
+}
+
+/* Pixels have an area. */
+static bool is_affine(const double transform[6]) {
+    double area = transform[1] * transform[5] - transform[2] * transform[4];
+    return isfinite(transform[0]) && isfinite(transform[3]) && isfinite(area) && area != 0;
+}
+
+/* -- levels without a transform of their own --------------------------------------------------- */
+
+/* Of what a level is made, and how much larger its pixels are. */
+typedef struct origin {
+    const refs_json *attributes; /* with the transform */
+    double y, x;
+} origin;
+
+/* Scales of all dimensions of the array, or of the two of the raster. */
+static bool read_scale(const refs_cf__input *input, const place_source *source,
+                       const refs_json *level, origin *of) {
+    double scale[REFS_MAX_RANK + 1] = {0};
+    size_t rank = input->array->rank;
+    size_t n = refs_cf__numbers(refs_json_get(level, "transform"), "scale", scale, rank + 1);
+    if (n != 2 && n != rank) return false;
+    double y = scale[n == rank ? source->y : 0], x = scale[n == rank ? source->x : 1];
+    of->y *= y;
+    of->x *= x;
+    return y > 0 && x > 0 && isfinite(of->y) && isfinite(of->x);
+}
+
+/* Units of a translation and what it moves are left open by the convention; GDAL ignores it. */
+static void note_translation(const refs_cf__input *input, const refs_json *level) {
+    double moved[REFS_MAX_RANK] = {0};
+    size_t n =
+        refs_cf__numbers(refs_json_get(level, "transform"), "translation", moved, REFS_MAX_RANK);
+    for (size_t i = 0; i < n; i++)
+        if (moved[i] != 0) {
+            note_ignored(input, "transform.translation", "zero");
+            return;
+        }
+}
+
+/* Along "derived_from", to a level that has a transform or is made of no other. */
+static bool follow_scales(const refs_cf__input *input, const place_source *source, origin *of) {
+    const refs_json *level = source->level;
+    *of = (origin){source->attributes, 1, 1};
+    for (size_t i = 0; i < REFS_CF_MAX_OVERVIEWS && level != NULL; i++) {
+        refs_str path = refs_cf__text(level, "derived_from");
+        if (says(level, "spatial:transform")) of->attributes = level;
+        if (of->attributes == level) return true;
+        if (path.size == 0) return i > 0;
+        if (!read_scale(input, source, level, of)) return false;
+        level = refs_cf__level_called(source->group, path);
+    }
+    return false;
+}
+
+/* Pixels between the places that grids of one extent share: edges, or centres. */
+static double ratio(double large, double small, bool is_node) {
+    double quotient = (large - is_node) / (small - is_node);
+    return isfinite(quotient) && quotient > 0 ? quotient : 1;
+}
+
+/* As the same extent in other pixels than those of the group's shape, or of the largest level. */
+static void compare_shapes(const refs_cf__input *input, const place_source *source, bool is_node,
+                           origin *of) {
+    const refs_array_meta *array = input->array;
+    const refs_array_meta *full = refs_cf__full_resolution(input->hierarchy, array);
+    const refs_json *largest = refs_cf__level_of(source->group, full);
+    double shape[3] = {(double)full->shape[source->y], (double)full->shape[source->x]};
+    *of = (origin){source->attributes, 1, 1};
+    if (says(largest, "spatial:transform"))
+        of->attributes = largest;
+    else if (says(source->attributes, "spatial:shape") &&
+             refs_cf__numbers(source->attributes, "spatial:shape", shape, 3) != 2)
+        return;
+    else if (!says(source->attributes, "spatial:shape") &&
+             refs_cf__text(largest, "derived_from").size > 0 &&
+             refs_cf__text(source->level, "derived_from").size == 0)
+        return; /* the group's transform is that of the level of which finer ones were made */
+    of->y = ratio(shape[0], (double)array->shape[source->y], is_node);
+    of->x = ratio(shape[1], (double)array->shape[source->x], is_node);
+}
+
+static origin find_origin(const refs_cf__input *input, const place_source *source, bool is_node) {
+    origin of = {source->attributes, 1, 1};
+    if (source->level == NULL) return of;
+    if (says(source->level, "spatial:transform") || says(source->level, "spatial:bbox"))
+        of.attributes = source->level;
+    else {
+        if (!follow_scales(input, source, &of)) compare_shapes(input, source, is_node, &of);
+        note_translation(input, source->level);
+    }
+    return of;
+}
+
+/* -- transforms and boxes ---------------------------------------------------------------------- */
+
 /* The order is that of a matrix: [a, b, c, d, e, f] makes x = a column + b row + c. */
-static bool read_transform(const place_source *source, double transform[6]) {
+static bool read_transform(const place_source *source, const refs_cf__input *input, bool is_node,
+                           double transform[6]) {
+    static const char *const name = "spatial:transform";
     static const size_t places[6] = {2, 0, 1, 5, 3, 4};
     refs_str type =
         refs_cf__text(source_of(source, "spatial:transform_type"), "spatial:transform_type");
-    double numbers[7];
-    if (source->box_only || (type.size > 0 && !refs_str_is(type, "affine")) ||
-        refs_cf__numbers(source_of(source, "spatial:transform"), "spatial:transform", numbers, 7) !=
-            6)
-        return false;
-    for (size_t i = 0; i < 6; i++) {
-        transform[i] = numbers[places[i]];
-        if (!isfinite(transform[i])) return false;
+    double numbers[7] = {0};
+    if (source->box_only || (type.size > 0 && !refs_str_is(type, "affine"))) return false;
+    const origin of = find_origin(input, source, is_node);
+    if (!says(of.attributes, name)) return false;
+    bool is_whole = refs_cf__numbers(of.attributes, name, numbers, 7) == 6;
+    for (size_t i = 0; i < 6; i++) transform[i] = numbers[places[i]];
+    for (size_t i = 1; i < 6; i += 3) {
+        transform[i] *= of.x;
+        transform[i + 1] *= of.y;
     }
-    return true;
+    if (is_whole && is_affine(transform)) return true;
+    note_ignored(input, name, "six numbers that give pixels a size");
+    return false;
 }
 
 /* A box around pixels, or around their centres; rows are taken to be north first. */
 static bool read_box(const place_source *source, const refs_cf__input *input, bool is_node,
                      double transform[6]) {
-    double box[5];
+    double box[5] = {0};
     uint64_t n_x = input->array->shape[source->x];
     uint64_t n_y = input->array->shape[source->y];
-    if (refs_cf__numbers(source_of(source, "spatial:bbox"), "spatial:bbox", box, 5) != 4 ||
-        n_x < 1U + is_node || n_y < 1U + is_node)
+    if (!says(source_of(source, "spatial:bbox"), "spatial:bbox") || n_x < 1U + is_node ||
+        n_y < 1U + is_node)
         return false;
+    bool is_whole =
+        refs_cf__numbers(source_of(source, "spatial:bbox"), "spatial:bbox", box, 5) == 4;
     const double made[6] = {box[0], (box[2] - box[0]) / (double)(n_x - is_node), 0, box[3],
                             0,      (box[1] - box[3]) / (double)(n_y - is_node)};
-    for (size_t i = 0; i < 6; i++)
-        if (!isfinite(made[i])) return false;
     memcpy(transform, made, sizeof made);
-    return made[1] != 0 && made[5] != 0;
+    if (is_whole && is_affine(made)) return true;
+    note_ignored(input, "spatial:bbox", "[xmin, ymin, xmax, ymax] of some size");
+    return false;
 }
 
 static void swap(double *a, double *b) {
@@ -224,7 +342,7 @@ static refs_status describe_place(const refs_cf__input *input, refs_cf_descripti
     bool is_node = refs_str_is(
         refs_cf__text(source_of(&source, "spatial:registration"), "spatial:registration"), "node");
     bool is_placed =
-        read_transform(&source, transform) ||
+        read_transform(&source, input, is_node, transform) ||
         (!description->has_geotransform && read_box(&source, input, is_node, transform));
     if (is_placed) {
         if (is_node) { /* of centres: GDAL's is that of corners */

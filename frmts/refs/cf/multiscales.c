@@ -71,6 +71,15 @@ const refs_json *refs_cf__level_of(const refs_group_meta *group, const refs_arra
     return found;
 }
 
+const refs_json *refs_cf__level_called(const refs_group_meta *group, refs_str path) {
+    const refs_json *multiscales = multiscales_of(group), *levels;
+    for (size_t k = 0; k < REFS_CF_MAX_OVERVIEWS && (levels = levels_of(multiscales, k)) != NULL;
+         k++)
+        for (size_t i = 0; i < at_most(refs_json_size(levels)); i++)
+            if (refs_str_equal(level_path(levels, i), path)) return refs_json_at(levels, i);
+    return NULL;
+}
+
 /* -- the same raster at other levels ----------------------------------------------------------- */
 
 typedef struct siblings {

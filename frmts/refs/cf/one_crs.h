@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** Whether both texts, as WKT, PROJ strings or AUTHORITY:CODE, are one reference system. */
+/** Whether both strings, as WKT, PROJ strings or AUTHORITY:CODE, are one reference system. */
 bool refs_cf_are_one_crs(refs_str a, refs_str b);
 
 #ifdef __cplusplus

@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+#include "refs/half.h"
+
 #define STORE(type, number)                                                                        \
     do {                                                                                           \
         const type stored = (type)(number);                                                        \
@@ -73,15 +75,10 @@ static double load_unsigned(const uint8_t *fill, size_t size) {
     }
 }
 
-/* IEEE 754 binary16: one bit of sign, five of exponent, ten of fraction. */
 static double load_half(const uint8_t *fill) {
     uint16_t bits;
     memcpy(&bits, fill, sizeof bits);
-    int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    double value = exponent == 31  ? (fraction == 0 ? (double)INFINITY : (double)NAN)
-                   : exponent == 0 ? ldexp(fraction, -24)
-                                   : ldexp(fraction + 1024, exponent - 25);
-    return bits >> 15 ? -value : value;
+    return refs_half_to_double(bits);
 }
 
 static double load_float(const uint8_t *fill, size_t size) {
@@ -217,6 +214,13 @@ bool refs_cf_fill_is_declared(const refs_hierarchy *hierarchy, const refs_array_
         return array->dtype.type == REFS_TYPE_UINT && array->dtype.size == 1 &&
                (tells_valid_values(array->attributes) || leaves_out_undeclared(hierarchy));
     return refs_cf__fill_number(array) != 0 || zero_is_declared(hierarchy, array);
+}
+
+bool refs_cf_byte_fill_is_chosen(const refs_array_meta *array) {
+    if (!has_number_fill(array)) return false;
+    return fill_is_default(array)
+               ? array->dtype.type == REFS_TYPE_UINT && tells_valid_values(array->attributes)
+               : refs_cf__fill_number(array) != 0;
 }
 
 /* Hyrax answers subset requests with netCDF files that it writes with filling switched off. */

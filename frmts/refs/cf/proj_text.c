@@ -2,6 +2,7 @@
 #include "cf_internal.h"
 #include "one_crs.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <proj.h>
 
@@ -64,6 +65,8 @@ static void inspect(PJ_CONTEXT *context, const PJ *object, refs_cf__crs *crs) {
         crs->kind = REFS_CF__CRS_PROJECTED;
         crs->unit_metres = unit_of_axes(context, object);
         crs->height_metres = satellite_height(context, object);
+        break;
+    case PJ_TYPE_VERTICAL_CRS: /* places no raster */
         break;
     default:
         if (proj_is_crs(object)) crs->kind = REFS_CF__CRS_OTHER;
@@ -128,6 +131,31 @@ static bool is_proj_string(refs_str text) {
     return any;
 }
 
+/* Whether the names are equal but for blanks and case. */
+static bool same_name(refs_str text, const char *name) {
+    size_t i = 0;
+    for (; name != NULL && *name != '\0'; name++) {
+        if (*name == ' ') continue;
+        while (i < text.size && text.data[i] == ' ') i++;
+        if (i == text.size || tolower((unsigned char)text.data[i]) != tolower((unsigned char)*name))
+            return false;
+        i++;
+    }
+    return i == text.size;
+}
+
+/* PROJ finds objects by a part of their name: "null" is the height "Wiener Null". A text without
+ * the signs of a code, a PROJ string, WKT or JSON has to be the whole name. */
+static bool is_named(refs_str text, const PJ *object) {
+    for (size_t i = 0; i < text.size; i++)
+        if (strchr(":=[{", text.data[i]) != NULL) return true;
+    return same_name(text, proj_get_name(object));
+}
+
+static bool places_rasters(const PJ *object) {
+    return proj_is_crs(object) && proj_get_type(object) != PJ_TYPE_VERTICAL_CRS;
+}
+
 refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     const char *type = is_proj_string(name) ? " +type=crs" : "";
@@ -136,7 +164,8 @@ refs_status refs_cf__expand_crs_name(refs_str name, refs_buf *wkt, refs_error *e
     PJ_CONTEXT *context = status == REFS_OK ? open_context() : NULL;
     if (context != NULL) {
         PJ *object = proj_create(context, (const char *)text.data);
-        status = print_wkt(context, object, wkt, err);
+        if (object != NULL && places_rasters(object) && is_named(name, object))
+            status = print_wkt(context, object, wkt, err);
         proj_destroy(object);
         proj_context_destroy(context);
     }

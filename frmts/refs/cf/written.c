@@ -21,6 +21,10 @@ bool refs_cf_has_axes(const double geotransform[6]) {
     return geotransform[2] == 0 && geotransform[4] == 0;
 }
 
+bool refs_cf_axes_tell_geotransform(const double geotransform[6], uint64_t width, uint64_t height) {
+    return refs_cf_has_axes(geotransform) && width > 1 && height > 1;
+}
+
 static refs_status add_text(refs_cf_items *items, const char *name, const char *text,
                             refs_error *err) {
     return text != NULL ? refs_cf__add_item(items, name, refs_str_from(text), err) : REFS_OK;
@@ -46,14 +50,12 @@ static refs_status add_geotransform(refs_cf_items *items, const double *numbers,
     return status;
 }
 
-/* A geotransform along axes follows from the coordinates; of a fragment it would be that of the
- * whole. */
 refs_status refs_cf_grid_mapping_items(const refs_cf_written_crs *crs, refs_cf_items *items,
                                        refs_error *err) {
+    bool needs_wkt = crs->geotransform != NULL && crs->wkt2 == NULL && crs->wkt1 == NULL;
     if (crs->is_geographic)
         REFS_TRY(add_text(items, "grid_mapping_name", "latitude_longitude", err));
     REFS_TRY(add_text(items, "crs_wkt", crs->wkt2, err));
-    REFS_TRY(add_text(items, "spatial_ref", crs->wkt1, err));
-    if (crs->geotransform == NULL || refs_cf_has_axes(crs->geotransform)) return REFS_OK;
-    return add_geotransform(items, crs->geotransform, err);
+    REFS_TRY(add_text(items, "spatial_ref", needs_wkt ? "" : crs->wkt1, err));
+    return crs->geotransform != NULL ? add_geotransform(items, crs->geotransform, err) : REFS_OK;
 }

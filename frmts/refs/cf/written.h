@@ -32,6 +32,11 @@ refs_cf_axis_words refs_cf_words_of_axis(refs_cf_axis_kind kind, refs_cf_grid gr
 /** Whether rows and columns lie along the axes x and y: then coordinate variables say where. */
 bool refs_cf_has_axes(const double geotransform[6]);
 
+/** Whether those coordinate variables tell the geotransform of a raster of this size: a single
+ * value has no step. Only where they do not should the grid mapping variable have it: fragments of
+ * an aggregation repeat that variable, with the geotransform of the whole. */
+bool refs_cf_axes_tell_geotransform(const double geotransform[6], uint64_t width, uint64_t height);
+
 /** A coordinate reference system, and where a raster lies in it. */
 typedef struct refs_cf_written_crs {
     bool is_geographic;
@@ -41,8 +46,8 @@ typedef struct refs_cf_written_crs {
 } refs_cf_written_crs;
 
 /** Appends the attributes of a grid mapping variable, as "name=value" (CF 5.6 and its appendix F),
- * and those that GDAL reads: "spatial_ref", and "GeoTransform" where rows do not lie along an axis.
- */
+ * and those that GDAL reads: "spatial_ref", and "GeoTransform" where it is given. GDAL's netCDF
+ * driver reads the latter only beside a WKT: without a CRS an empty one is written. */
 refs_status refs_cf_grid_mapping_items(const refs_cf_written_crs *crs, refs_cf_items *items,
                                        refs_error *err);
 

@@ -167,7 +167,7 @@ typedef struct refs_cfa_source {
     refs_status (*read)(void *self, const refs_cfa_box *box, void *dst, refs_error *err);
     /** Appends all elements of an array of strings, UTF-8 with a NUL after each. NULL: there are
      * none. */
-    refs_status (*read_texts)(void *self, size_t i, refs_buf *texts, refs_error *err);
+    refs_status (*read_strings)(void *self, size_t i, refs_buf *strings, refs_error *err);
     /** Told the share that is written, from 0 to 1; false ends it (REFS_CANCELLED). May be NULL. */
     bool (*progress)(void *self, double done);
 } refs_cfa_source;

@@ -3,7 +3,7 @@
 #include "cfa_internal.h"
 
 static const refs_dtype int32 = {.type = REFS_TYPE_INT, .size = 4};
-static const refs_dtype texts = {.type = REFS_TYPE_OBJECT};
+static const refs_dtype strings = {.type = REFS_TYPE_OBJECT};
 
 /* Names that begin with that of the variable. */
 typedef struct cf_names {
@@ -104,10 +104,10 @@ static const char *only_identifier(const cfa_job *job) {
     return only != NULL ? only : job->name;
 }
 
-static refs_status put_texts(const cfa_job *job, const nc_shape *shape, const refs_buf *values,
-                             refs_error *err) {
+static refs_status put_strings(const cfa_job *job, const nc_shape *shape, const refs_buf *values,
+                               refs_error *err) {
     nc_place place;
-    return refs_cfa__file_texts(job->file, shape, refs_buf_view(values), &place, err);
+    return refs_cfa__file_strings(job->file, shape, refs_buf_view(values), &place, err);
 }
 
 /* RFC 3986: what a path may hold and a URI may not is written with its code, unless it is a URI
@@ -129,14 +129,14 @@ static refs_status append_uri(const char *file, refs_buf *values, refs_error *er
 }
 
 static refs_status write_uris(const cfa_job *job, const cf_names *names, refs_error *err) {
-    nc_shape shape = {job->group, names->uris, texts, job->variable->rank, names->dims, 0};
+    nc_shape shape = {job->group, names->uris, strings, job->variable->rank, names->dims, 0};
     refs_buf values = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     for (size_t i = 0; status == REFS_OK && i < job->n_fragments; i++) {
         const char *file = job->fragments[i].file != NULL ? job->fragments[i].file : "";
         status = append_uri(file, &values, err);
     }
-    if (status == REFS_OK) status = put_texts(job, &shape, &values, err);
+    if (status == REFS_OK) status = put_strings(job, &shape, &values, err);
     refs_buf_clear(&values);
     return status;
 }
@@ -144,7 +144,7 @@ static refs_status write_uris(const cfa_job *job, const cf_names *names, refs_er
 static refs_status write_identifiers(const cfa_job *job, const cf_names *names, refs_error *err) {
     const char *only = only_identifier(job);
     nc_shape shape = {job->group,  names->identifiers,
-                      texts,       only != NULL ? 0 : job->variable->rank,
+                      strings,     only != NULL ? 0 : job->variable->rank,
                       names->dims, 0};
     refs_buf values = REFS_BUF_INIT;
     refs_status status = REFS_OK;
@@ -154,7 +154,7 @@ static refs_status write_identifiers(const cfa_job *job, const cf_names *names, 
         const char *text = only != NULL ? only : fragment->file != NULL ? fragment->variable : "";
         status = refs_buf_append(&values, text, strlen(text) + 1, err);
     }
-    if (status == REFS_OK) status = put_texts(job, &shape, &values, err);
+    if (status == REFS_OK) status = put_strings(job, &shape, &values, err);
     refs_buf_clear(&values);
     return status;
 }

@@ -14,7 +14,7 @@ typedef struct cfa_group {
 } cfa_group;
 
 static const refs_dtype int32 = {.type = REFS_TYPE_INT, .size = 4};
-static const refs_dtype texts = {.type = REFS_TYPE_OBJECT};
+static const refs_dtype strings = {.type = REFS_TYPE_OBJECT};
 
 static refs_status append_int(refs_buf *values, int64_t number, refs_error *err) {
     int32_t value = (int32_t)number;
@@ -110,9 +110,9 @@ static const char *text_of(const refs_cfa_fragment *fragment, const char *name) 
     return strcmp(name, "ncvar") == 0 ? fragment->variable : refs_cfa__format_name(fragment);
 }
 
-static refs_status write_texts(const cfa_group *group, const char *name, refs_error *err) {
+static refs_status write_strings(const cfa_group *group, const char *name, refs_error *err) {
     const cfa_job *job = group->job;
-    nc_shape shape = {group->id, name, texts, job->variable->rank, group->dims, 0};
+    nc_shape shape = {group->id, name, strings, job->variable->rank, group->dims, 0};
     nc_place place;
     refs_buf values = REFS_BUF_INIT;
     refs_status status = REFS_OK;
@@ -121,19 +121,20 @@ static refs_status write_texts(const cfa_group *group, const char *name, refs_er
         status = refs_buf_append(&values, text, strlen(text) + 1, err);
     }
     if (status == REFS_OK)
-        status = refs_cfa__file_texts(job->file, &shape, refs_buf_view(&values), &place, err);
+        status = refs_cfa__file_strings(job->file, &shape, refs_buf_view(&values), &place, err);
     refs_buf_clear(&values);
     return status;
 }
 
 static refs_status write_dims(const cfa_group *group, refs_error *err) {
-    nc_shape shape = {.group = group->id, .name = "pmdimensions", .dtype = texts};
+    nc_shape shape = {.group = group->id, .name = "pmdimensions", .dtype = strings};
     nc_place place;
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_cfa__append_dims(group->job->variable, ", ", &text, err);
     if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
     if (status == REFS_OK)
-        status = refs_cfa__file_texts(group->job->file, &shape, refs_buf_view(&text), &place, err);
+        status =
+            refs_cfa__file_strings(group->job->file, &shape, refs_buf_view(&text), &place, err);
     refs_buf_clear(&text);
     return status;
 }
@@ -146,9 +147,9 @@ static refs_status write_group(cfa_group *group, refs_error *err) {
     REFS_TRY(write_dims(group, err));
     REFS_TRY(write_integers(group, "index", INTEGERS_INDEX, err));
     REFS_TRY(write_integers(group, "location", INTEGERS_LOCATION, err));
-    REFS_TRY(write_texts(group, "ncvar", err));
-    REFS_TRY(write_texts(group, "file", err));
-    REFS_TRY(write_texts(group, "format", err));
+    REFS_TRY(write_strings(group, "ncvar", err));
+    REFS_TRY(write_strings(group, "file", err));
+    REFS_TRY(write_strings(group, "format", err));
     return write_integers(group, "shape", INTEGERS_SHAPE, err);
 }
 

@@ -180,7 +180,7 @@ refs_status refs_cfa__describe(nc_file *file, nc_place place, const refs_cfa_var
 refs_status refs_cfa__add_values(nc_file *file, const nc_shape *shape, refs_bytes values,
                                  nc_place *place, refs_error *err) {
     if (refs_cfa__is_text(&shape->dtype))
-        return refs_cfa__file_texts(file, shape, values, place, err);
+        return refs_cfa__file_strings(file, shape, values, place, err);
     REFS_TRY(refs_cfa__file_define(file, shape, place, err));
     return refs_cfa__file_keep(file, *place, &shape->dtype, values, err);
 }

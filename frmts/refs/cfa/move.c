@@ -122,27 +122,27 @@ static refs_status rename_one(const moving_file *file, refs_str name, bool is_it
 
 static refs_status put_strings(const moving_file *file, const names_variable *names,
                                const refs_buf *renamed, refs_error *err) {
-    const char **texts = refs_calloc(names->n, sizeof *texts);
-    if (texts == NULL) return refs_fail_nomem(err);
+    const char **strings = refs_calloc(names->n, sizeof *strings);
+    if (strings == NULL) return refs_fail_nomem(err);
     const char *text = (const char *)renamed->data;
-    for (size_t i = 0; i < names->n; i++, text += strlen(text) + 1) texts[i] = text;
-    int code = NC(nc_put_var_string(names->group, names->id, texts));
-    refs_free(texts);
+    for (size_t i = 0; i < names->n; i++, text += strlen(text) + 1) strings[i] = text;
+    int code = NC(nc_put_var_string(names->group, names->id, strings));
+    refs_free(strings);
     return check(file, code, err);
 }
 
 static refs_status move_strings(const moving_file *file, const names_variable *names,
                                 refs_error *err) {
-    char **texts = refs_calloc(names->n, sizeof *texts);
+    char **strings = refs_calloc(names->n, sizeof *strings);
     refs_buf renamed = REFS_BUF_INIT;
-    if (texts == NULL) return refs_fail_nomem(err);
-    refs_status status = check(file, NC(nc_get_var_string(names->group, names->id, texts)), err);
+    if (strings == NULL) return refs_fail_nomem(err);
+    refs_status status = check(file, NC(nc_get_var_string(names->group, names->id, strings)), err);
     for (size_t i = 0; status == REFS_OK && i < names->n; i++)
-        status = rename_one(file, refs_str_from(texts[i] != NULL ? texts[i] : ""),
+        status = rename_one(file, refs_str_from(strings[i] != NULL ? strings[i] : ""),
                             is_meant(file, names, names->rank, i), &renamed, err);
     if (status == REFS_OK) status = put_strings(file, names, &renamed, err);
-    (void)NC(nc_free_string(names->n, texts));
-    refs_free(texts);
+    (void)NC(nc_free_string(names->n, strings));
+    refs_free(strings);
     refs_buf_clear(&renamed);
     return status;
 }

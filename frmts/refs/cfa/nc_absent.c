@@ -56,8 +56,8 @@ refs_status refs_cfa__file_fill(nc_file *file, nc_place place, const refs_dtype 
     return fail(err);
 }
 
-refs_status refs_cfa__file_texts(nc_file *file, const nc_shape *shape, refs_bytes values,
-                                 nc_place *place, refs_error *err) {
+refs_status refs_cfa__file_strings(nc_file *file, const nc_shape *shape, refs_bytes values,
+                                   nc_place *place, refs_error *err) {
     return fail(err);
 }
 

@@ -159,11 +159,11 @@ refs_status refs_cfa__file_text(nc_file *file, nc_place place, const char *name,
 static refs_status put_list(nc_file *file, nc_place place, const char *name, const refs_json *value,
                             refs_error *err) {
     size_t n = refs_json_size(value);
-    const char **texts = refs_calloc(n, sizeof *texts);
-    if (texts == NULL) return refs_fail_nomem(err);
-    for (size_t i = 0; i < n; i++) texts[i] = refs_json_text(refs_json_at(value, i)).data;
-    int code = NC(nc_put_att_string(place.group, place.id, name, n, texts));
-    refs_free(texts);
+    const char **strings = refs_calloc(n, sizeof *strings);
+    if (strings == NULL) return refs_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) strings[i] = refs_json_text(refs_json_at(value, i)).data;
+    int code = NC(nc_put_att_string(place.group, place.id, name, n, strings));
+    refs_free(strings);
     return check(file, code, name, err);
 }
 

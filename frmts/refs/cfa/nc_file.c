@@ -79,6 +79,19 @@ static refs_status check_limit(const nc_file *file, refs_error *err) {
         (unsigned long long)most.rlim_cur);
 }
 
+/* netCDF 4.9 ends the process where HDF5 finds no room for what it knows of a file that is closed,
+ * or given up: so that is asked for before. */
+static refs_status check_room(const nc_file *file, refs_error *err) {
+    struct statvfs disk;
+    uint64_t left;
+    if (file->format != REFS_CFA_NETCDF4 || statvfs(file->folder, &disk) != 0 ||
+        disk.f_blocks == 0 || !refs_mul_u64(disk.f_bavail, disk.f_frsize, &left) ||
+        left >= MORE_BYTES)
+        return REFS_OK;
+    return refs_fail(err, REFS_IO, "%s: cannot be written: %s: %llu bytes are left on the disk",
+                     file->shown, strerror(ENOSPC), (unsigned long long)left);
+}
+
 static refs_status check(const nc_file *file, int code, const char *name, refs_error *err) {
     return code == NC_NOERR ? REFS_OK : refs_cfa__nc_fail(file, code, name, err);
 }
@@ -183,6 +196,7 @@ refs_status refs_cfa__file_create(const nc_creation *creation, nc_file **file, r
         made->shown != NULL && made->folder != NULL ? REFS_OK : refs_fail_nomem(err);
     made->size = creation->size;
     if (status == REFS_OK) status = check_limit(made, err);
+    if (status == REFS_OK) status = check_room(made, err);
     if (status == REFS_OK) {
         int code = create_file(creation, &made->id);
         status = check(made, code, "", err);
@@ -207,6 +221,7 @@ void refs_cfa__file_free(nc_file *file) {
 
 refs_status refs_cfa__file_close(nc_file *file, refs_error *err) {
     if (!file->is_ready) REFS_TRY(refs_cfa__file_ready(file, err));
+    REFS_TRY(check_room(file, err));
     file->is_open = false;
     return check(file, NC(nc_close(file->id)), "", err);
 }
@@ -315,13 +330,13 @@ refs_status refs_cfa__file_define(nc_file *file, const nc_shape *shape, nc_place
 
 /* -- values that are kept ---------------------------------------------------------------------- */
 
-static refs_status keep(nc_file *file, nc_place place, size_t n_texts, nc_kept **kept,
+static refs_status keep(nc_file *file, nc_place place, size_t n_strings, nc_kept **kept,
                         refs_error *err) {
     void **list = (void **)&file->kept;
     if (!refs_grow(list, &file->kept_capacity, file->n_kept, sizeof *file->kept))
         return refs_fail_nomem(err);
     *kept = &file->kept[file->n_kept++];
-    **kept = (nc_kept){.place = place, .n_texts = n_texts};
+    **kept = (nc_kept){.place = place, .n_strings = n_strings};
     return REFS_OK;
 }
 
@@ -341,7 +356,7 @@ refs_status refs_cfa__file_keep(nc_file *file, nc_place place, const refs_dtype 
     return refs_cfa__nc_convert(dtype, values, &kept->values, err);
 }
 
-static size_t count_texts(refs_bytes values, size_t *longest) {
+static size_t count_strings(refs_bytes values, size_t *longest) {
     size_t n = 0, begin = 0;
     *longest = 1;
     for (size_t i = 0; i < values.size; i++) {
@@ -354,7 +369,7 @@ static size_t count_texts(refs_bytes values, size_t *longest) {
 }
 
 /* Appends strings as rows of `width` characters. */
-static refs_status pad_texts(refs_bytes values, size_t width, refs_buf *rows, refs_error *err) {
+static refs_status pad_strings(refs_bytes values, size_t width, refs_buf *rows, refs_error *err) {
     size_t begin = 0;
     for (size_t i = 0; i < values.size; i++) {
         if (values.data[i] != '\0') continue;
@@ -375,7 +390,7 @@ static refs_status define_characters(nc_file *file, const nc_shape *shape, refs_
     nc_kept *kept;
     size_t width, all;
     char name[32];
-    size_t n = count_texts(values, &width);
+    size_t n = count_strings(values, &width);
     if (shape->rank + 1 > REFS_MAX_RANK || !refs_mul_size(n, width, &all))
         return refs_fail(err, REFS_LIMIT, "%s: the strings of %s are too many", file->shown,
                          shape->name);
@@ -388,17 +403,17 @@ static refs_status define_characters(nc_file *file, const nc_shape *shape, refs_
     wider.dims = dims;
     REFS_TRY(define(file, &wider, NC_CHAR, place, err));
     REFS_TRY(keep(file, *place, 0, &kept, err));
-    return pad_texts(values, width, &kept->values, err);
+    return pad_strings(values, width, &kept->values, err);
 }
 
-refs_status refs_cfa__file_texts(nc_file *file, const nc_shape *shape, refs_bytes values,
-                                 nc_place *place, refs_error *err) {
+refs_status refs_cfa__file_strings(nc_file *file, const nc_shape *shape, refs_bytes values,
+                                   nc_place *place, refs_error *err) {
     nc_kept *kept;
     size_t longest;
     if (file->format == REFS_CFA_NETCDF3) return define_characters(file, shape, values, place, err);
     REFS_TRY(charge(file, values.size, err));
     REFS_TRY(define(file, shape, NC_STRING, place, err));
-    REFS_TRY(keep(file, *place, count_texts(values, &longest), &kept, err));
+    REFS_TRY(keep(file, *place, count_strings(values, &longest), &kept, err));
     return refs_buf_append(&kept->values, values.data, values.size, err);
 }
 
@@ -431,14 +446,14 @@ static refs_status put(nc_file *file, nc_place place, const nc_box *box, const v
     return check(file, code, "", err);
 }
 
-static refs_status put_texts(nc_file *file, const nc_kept *kept, const nc_box *box,
-                             refs_error *err) {
-    const char **texts = refs_calloc(kept->n_texts, sizeof *texts);
-    if (texts == NULL) return refs_fail_nomem(err);
+static refs_status put_strings(nc_file *file, const nc_kept *kept, const nc_box *box,
+                               refs_error *err) {
+    const char **strings = refs_calloc(kept->n_strings, sizeof *strings);
+    if (strings == NULL) return refs_fail_nomem(err);
     const char *text = (const char *)kept->values.data;
-    for (size_t i = 0; i < kept->n_texts; i++, text += strlen(text) + 1) texts[i] = text;
-    int code = NC(nc_put_vara(kept->place.group, kept->place.id, box->start, box->count, texts));
-    refs_free(texts);
+    for (size_t i = 0; i < kept->n_strings; i++, text += strlen(text) + 1) strings[i] = text;
+    int code = NC(nc_put_vara(kept->place.group, kept->place.id, box->start, box->count, strings));
+    refs_free(strings);
     return check(file, code, "", err);
 }
 
@@ -465,15 +480,16 @@ static refs_status put_kept(nc_file *file, const nc_kept *kept, refs_error *err)
     nc_type type;
     int code = NC(nc_inq_vartype(kept->place.group, kept->place.id, &type));
     REFS_TRY(check(file, code, "", err));
-    size_t n = kept->n_texts > 0 ? kept->n_texts : kept->values.size / type_size(type);
+    size_t n = kept->n_strings > 0 ? kept->n_strings : kept->values.size / type_size(type);
     if (n == 0) return REFS_OK;
     REFS_TRY(whole_box(file, kept, n, &box, err));
-    if (kept->n_texts > 0) return put_texts(file, kept, &box, err);
+    if (kept->n_strings > 0) return put_strings(file, kept, &box, err);
     return put(file, kept->place, &box, kept->values.data, err);
 }
 
 refs_status refs_cfa__file_ready(nc_file *file, refs_error *err) {
     REFS_TRY(check_limit(file, err));
+    REFS_TRY(check_room(file, err));
     REFS_TRY(check(file, NC(nc_enddef(file->id)), "", err));
     file->is_ready = true;
     for (size_t i = 0; i < file->n_kept; i++) {

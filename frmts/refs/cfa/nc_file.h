@@ -73,8 +73,8 @@ refs_status refs_cfa__file_fill(nc_file *file, nc_place place, const refs_dtype 
 
 /** Defines a variable of strings, `n` of them with a NUL after each, in `values`: strings, or in
  * netCDF-3 characters with a dimension more. They are kept. */
-refs_status refs_cfa__file_texts(nc_file *file, const nc_shape *shape, refs_bytes values,
-                                 nc_place *place, refs_error *err);
+refs_status refs_cfa__file_strings(nc_file *file, const nc_shape *shape, refs_bytes values,
+                                   nc_place *place, refs_error *err);
 
 /** Keeps a copy of all values of a variable: elements of `dtype`, its own. */
 refs_status refs_cfa__file_keep(nc_file *file, nc_place place, const refs_dtype *dtype,

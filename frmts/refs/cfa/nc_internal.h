@@ -9,7 +9,7 @@
 typedef struct nc_kept {
     nc_place place;
     refs_buf values;
-    size_t n_texts; /**< strings of netCDF-4, with a NUL after each; 0: elements */
+    size_t n_strings; /**< strings of netCDF-4, with a NUL after each; 0: elements */
 } nc_kept;
 
 struct nc_file {

@@ -106,18 +106,18 @@ bool refs_cfa__serves(const refs_cfa_source *source, size_t i, size_t field) {
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-static refs_status index_texts(cfa_values *values, uint64_t n, refs_error *err) {
+static refs_status index_strings(cfa_values *values, uint64_t n, refs_error *err) {
     size_t at = 0;
-    values->texts = refs_calloc((size_t)n + 1, sizeof *values->texts);
-    if (values->texts == NULL) return refs_fail_nomem(err);
+    values->strings = refs_calloc((size_t)n + 1, sizeof *values->strings);
+    if (values->strings == NULL) return refs_fail_nomem(err);
     for (uint64_t i = 0; i < n; i++) {
-        values->texts[i] = at;
+        values->strings[i] = at;
         const uint8_t *end = memchr(values->bytes.data + at, 0, values->bytes.size - at);
         if (end == NULL)
             return refs_fail(err, REFS_CORRUPT, "there are fewer strings than elements");
         at = (size_t)(end - values->bytes.data) + 1;
     }
-    values->texts[n] = at;
+    values->strings[n] = at;
     return REFS_OK;
 }
 
@@ -140,8 +140,8 @@ static refs_status read_all(const refs_cfa_source *source, size_t i, cfa_values 
                          array->variable.path, REFS_CFA_MAX_VALUE_BYTES);
     values->is_kept = true;
     if (refs_cfa__is_text(&array->variable.dtype)) {
-        REFS_TRY(source->read_texts(source->self, i, &values->bytes, err));
-        return index_texts(values, n, err);
+        REFS_TRY(source->read_strings(source->self, i, &values->bytes, err));
+        return index_strings(values, n, err);
     }
     REFS_TRY(refs_buf_resize(&values->bytes, size, err));
     const refs_cfa_box all = {i, start, array->shape};
@@ -175,7 +175,7 @@ refs_status refs_cfa__writing_open(cfa_writing *writing, refs_error *err) {
 void refs_cfa__writing_clear(cfa_writing *writing) {
     for (size_t i = 0; writing->values != NULL && i < writing->source->n_arrays; i++) {
         refs_buf_clear(&writing->values[i].bytes);
-        refs_free(writing->values[i].texts);
+        refs_free(writing->values[i].strings);
     }
     refs_free(writing->values);
     refs_free(writing->is_field);
@@ -195,10 +195,10 @@ refs_status refs_cfa__report(cfa_writing *writing, uint64_t n_elements, refs_err
 
 static refs_status append_element(const cfa_values *values, size_t size, size_t position,
                                   refs_buf *slice, refs_error *err) {
-    if (values->texts == NULL)
+    if (values->strings == NULL)
         return refs_buf_append(slice, values->bytes.data + position * size, size, err);
-    size_t begin = values->texts[position];
-    return refs_buf_append(slice, values->bytes.data + begin, values->texts[position + 1] - begin,
+    size_t begin = values->strings[position];
+    return refs_buf_append(slice, values->bytes.data + begin, values->strings[position + 1] - begin,
                            err);
 }
 

@@ -8,7 +8,7 @@
 typedef struct cfa_values {
     bool is_kept;
     refs_buf bytes;
-    size_t *texts; /**< where each text begins; NULL: elements of one size */
+    size_t *strings; /**< where each text begins; NULL: elements of one size */
 } cfa_values;
 
 /** What is written of a source, and how. */

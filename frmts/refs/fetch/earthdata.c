@@ -3,6 +3,10 @@
 
 #include <strings.h>
 
+#include "http_redirect.h"
+
+#define CURL_PREFIX "/vsicurl/"
+
 static const char *get(const refs_setting_lookup *settings, const char *name) {
     const char *value = settings->get(settings->user, name);
     return value != NULL && *value != '\0' ? value : NULL;
@@ -23,16 +27,45 @@ static bool says_who_asks(const refs_setting_lookup *settings) {
 
 refs_http_login refs_earthdata_login(const refs_setting_lookup *settings, const char *location) {
     refs_http_login login = REFS_HTTP_LOGIN_INIT;
-    if (strncmp(location, "/vsicurl/", 9) != 0 || says_who_asks(settings)) return login;
+    if (strncmp(location, CURL_PREFIX, sizeof CURL_PREFIX - 1) != 0) return login;
     const char *hosts = get(settings, "EARTHDATA_HOSTS");
     const char *login_host = get(settings, "EARTHDATA_LOGIN_HOST");
     login.hosts = hosts != NULL ? hosts : REFS_EARTHDATA_HOSTS;
     login.login_host = login_host != NULL ? login_host : REFS_EARTHDATA_LOGIN;
+    if (says_who_asks(settings)) return login;
     login.token = get(settings, "EARTHDATA_TOKEN");
     login.user = get(settings, "EARTHDATA_USERNAME");
     login.password = get(settings, "EARTHDATA_PASSWORD");
     if (login.user == NULL || login.password == NULL) login.user = login.password = NULL;
     return login;
+}
+
+/* Whether `host` is one of the list, or of a domain in it; ports of the list do not count. */
+static bool is_of_any(refs_str host, const char *list) {
+    refs_str rest = refs_str_from(list != NULL ? list : "");
+    while (rest.size > 0) {
+        refs_str item = refs_str_part(rest, 0, refs_str_find(rest, ','));
+        rest = refs_str_part(rest, item.size + 1, rest.size);
+        item = refs_str_trim(item, " ");
+        item = refs_str_part(item, 0, refs_str_find(item, ':'));
+        if (item.size == 0 || item.size > host.size) continue;
+        size_t begin = host.size - item.size;
+        if (strncasecmp(host.data + begin, item.data, item.size) == 0 &&
+            (begin == 0 || host.data[begin - 1] == '.'))
+            return true;
+    }
+    return false;
+}
+
+bool refs_earthdata_is_in_the_clear(const refs_http_login *login, const char *url) {
+    if (strncmp(url, CURL_PREFIX, sizeof CURL_PREFIX - 1) == 0) url += sizeof CURL_PREFIX - 1;
+    if (strncasecmp(url, "http://", 7) != 0) return false;
+    char *name = refs_redirect__host(url);
+    refs_str host = refs_str_from(name != NULL ? name : "");
+    bool is_one = is_of_any(host, login->hosts) || is_of_any(host, login->login_host) ||
+                  is_of_any(host, REFS_EARTHDATA_HOSTS) || is_of_any(host, REFS_EARTHDATA_LOGIN);
+    refs_free(name);
+    return is_one;
 }
 
 const char *refs_earthdata_advice(const refs_http_login *login, const char *location) {
@@ -41,6 +74,8 @@ const char *refs_earthdata_advice(const refs_http_login *login, const char *loca
         return "EARTHDATA_TOKEN was not sent: it goes over https alone";
     if (is_in_the_clear && login->password != NULL)
         return "EARTHDATA_PASSWORD was not sent: it goes over https alone";
+    if (refs_earthdata_is_in_the_clear(login, location))
+        return "no login was sent, nor what .netrc says: they go over https alone";
     if (login->token != NULL)
         return "EARTHDATA_TOKEN may have expired, or a licence of the data wants your consent";
     if (login->password != NULL) return "EARTHDATA_USERNAME or EARTHDATA_PASSWORD may be wrong";

@@ -144,7 +144,7 @@ refs_status refs_fetch__check_opened(const refs_fetch_job *job, size_t begin, si
     for (size_t i = first; i < last; i++) {
         const size_t index = job->plan->members[i];
         refs_expected expected;
-        if (!ask(job, index, &expected) || job->ranges[index].is_optional) continue;
+        if (!ask(job, index, &expected) || job->ranges[index].need != REFS_RANGE_REQUIRED) continue;
         REFS_TRY(
             refs_fetch__check_expected(job->fetcher, &job->ranges[index], &expected, &known, err));
     }

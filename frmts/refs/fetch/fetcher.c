@@ -183,7 +183,8 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
         uint64_t length = range->length == REFS_FETCH_WHOLE ? arrival->got : range->length;
         bool there = begin <= arrival->got && length <= arrival->got - begin;
         if (!there && !complete) return REFS_OK;
-        if (!there && range->is_optional) continue;
+        const bool is_required = range->need == REFS_RANGE_REQUIRED;
+        if (!there && !is_required) continue;
         job->failed = index;
         if (range->length == REFS_FETCH_WHOLE && range->max_length > 0 &&
             length > range->max_length)
@@ -192,9 +193,8 @@ refs_status refs_fetch__serve(refs_fetch_job *job, const refs_request *request,
         if (!there)
             return refs_fetch__fail_short(request->offset + arrival->got, range->offset, length,
                                           err);
-        refs_status status =
-            refs_fetch__check_answered(job, index, range->is_optional ? NULL : err);
-        if (status != REFS_OK && range->is_optional) continue;
+        refs_status status = refs_fetch__check_answered(job, index, is_required ? err : NULL);
+        if (status != REFS_OK && !is_required) continue;
         REFS_TRY(status);
         refs_bytes bytes = refs_bytes_view(arrival->bytes + begin, (size_t)length);
         REFS_TRY(job->client->sink(job->client->user, index, bytes, arrival->block, err));
@@ -238,32 +238,50 @@ static refs_status fetch_planned(refs_fetch_job *job, refs_fetch_again *again, r
     return status;
 }
 
-/* Tells what comes along, and marks in `ranges` what is on its way already; whether there was any.
- */
-static bool tell_what_comes_along(const refs_fetch_job *job, refs_range *ranges,
-                                  const refs_plan *plan) {
-    const refs_fetch_client *client = job->client;
-    bool is_any_avoided = false;
-    for (size_t i = 0; i < plan->n_members && client->comes_along != NULL; i++) {
-        refs_range *range = &ranges[plan->members[i]];
-        if (!range->is_optional || range->is_avoided) continue;
-        range->is_avoided = !client->comes_along(client->user, plan->members[i]);
-        is_any_avoided |= range->is_avoided;
+/* The ranges of a job as they are planned: a copy of its own from the first on that is avoided. */
+typedef struct marked_ranges {
+    size_t n;
+    refs_range *own; /* or NULL: those of the job */
+    bool is_new;     /* one more is avoided than the plan knows */
+} marked_ranges;
+
+static refs_status avoid(const refs_fetch_job *job, size_t index, marked_ranges *marked,
+                         refs_error *err) {
+    if (marked->own == NULL) {
+        marked->own = refs_calloc(marked->n, sizeof *marked->own);
+        if (marked->own == NULL) return refs_fail_nomem(err);
+        memcpy(marked->own, job->ranges, marked->n * sizeof *marked->own);
     }
-    return is_any_avoided;
+    marked->own[index].need = REFS_RANGE_AVOIDED;
+    marked->is_new = true;
+    return REFS_OK;
+}
+
+/* Tells what comes along, and avoids what is on its way already. */
+static refs_status tell_what_comes_along(const refs_fetch_job *job, const refs_plan *plan,
+                                         marked_ranges *marked, refs_error *err) {
+    const refs_fetch_client *client = job->client;
+    marked->is_new = false;
+    for (size_t i = 0; i < plan->n_members && client->comes_along != NULL; i++) {
+        const size_t index = plan->members[i];
+        const refs_range *ranges = marked->own != NULL ? marked->own : job->ranges;
+        if (ranges[index].need == REFS_RANGE_OPTIONAL && !client->comes_along(client->user, index))
+            REFS_TRY(avoid(job, index, marked, err));
+    }
+    return REFS_OK;
 }
 
 /* What two calls want of one location at a time is fetched by one of them. */
 static refs_status plan_requests(refs_fetch_job *job, size_t n, refs_plan *plan, refs_error *err) {
-    refs_range *ranges = refs_calloc(n, sizeof *ranges);
-    if (ranges == NULL) return refs_fail_nomem(err);
-    memcpy(ranges, job->ranges, n * sizeof *ranges);
-    refs_status status = refs_fetch__plan(ranges, n, &job->policy, plan, err);
-    while (status == REFS_OK && tell_what_comes_along(job, ranges, plan)) {
-        refs_fetch__plan_clear(plan);
-        status = refs_fetch__plan(ranges, n, &job->policy, plan, err);
+    marked_ranges marked = {n, NULL, true};
+    refs_status status = refs_fetch__plan(job->ranges, n, &job->policy, plan, err);
+    while (status == REFS_OK && marked.is_new) {
+        status = tell_what_comes_along(job, plan, &marked, err);
+        if (status != REFS_OK || marked.is_new) refs_fetch__plan_clear(plan);
+        if (status == REFS_OK && marked.is_new)
+            status = refs_fetch__plan(marked.own, n, &job->policy, plan, err);
     }
-    refs_free(ranges);
+    refs_free(marked.own);
     return status;
 }
 
@@ -366,7 +384,7 @@ static refs_status fetch_whole_locations(const refs_fetch_job *job, const refs_f
     if (second.ranges == NULL) return refs_fail_nomem(err);
     for (size_t i = 0; i < n; i++) {
         second.ranges[i] = job->ranges[again->indices[i]];
-        second.ranges[i].is_optional = false;
+        second.ranges[i].need = REFS_RANGE_REQUIRED;
         second.ranges[n + i] = second.ranges[i];
         second.ranges[n + i].offset = 0;
         second.ranges[n + i].length = REFS_FETCH_WHOLE;

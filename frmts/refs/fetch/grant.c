@@ -2,6 +2,7 @@
 #include "grant.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 #include "refs/json.h"
 
@@ -123,25 +124,114 @@ bool refs_grant_is_good(const refs_grant *grant, int64_t since_s, int64_t now_s)
     return now_s < grant->expires_s - margin;
 }
 
+#define BLANKS " \t\r\n"
+
 /* -- services ---------------------------------------------------------------------------------- */
 
-static bool is_for(refs_str prefix, const char *location) {
-    refs_str name = refs_str_from(location);
-    bool begins = prefix.size <= name.size && memcmp(name.data, prefix.data, prefix.size) == 0;
-    if (begins || !refs_str_starts(name, "/vsicurl/")) return begins && prefix.size > 0;
-    return is_for(prefix, location + strlen("/vsicurl/"));
+#define CURL_PREFIX "/vsicurl/"
+
+static bool is_http(refs_str text) {
+    return refs_str_starts(text, "http://") || refs_str_starts(text, "https://");
 }
 
-refs_str refs_grant_service(const char *list, const char *location) {
-    refs_str rest = refs_str_from(list);
+/* The character at the beginning, which may be percent-encoded, and how many bytes it takes. */
+static char first_of(refs_str text, size_t *size) {
+    static const struct {
+        const char *code;
+        char c;
+    } codes[] = {{"%2e", '.'}, {"%2f", '/'}, {"%5c", '\\'}};
+    *size = 1;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        if (text.size < 3 || strncasecmp(text.data, codes[i].code, 3) != 0) continue;
+        *size = 3;
+        return codes[i].c;
+    }
+    return text.data[0];
+}
+
+/* Takes a segment and the slash behind it away, or a backslash, which some servers take for one:
+ * +1 for a name, -1 for "..", 0 for what leads nowhere. */
+static int next_step(refs_str *path) {
+    size_t n = 0, n_dots = 0, size;
+    for (char c = 0; path->size > 0 && c != '/' && c != '\\';) {
+        c = first_of(*path, &size);
+        *path = refs_str_part(*path, size, path->size);
+        if (c == '/' || c == '\\') break;
+        n++;
+        if (c == '.') n_dots++;
+    }
+    if (n == n_dots && n <= 2) return n == 2 ? -1 : 0;
+    return 1;
+}
+
+static bool leads_out(refs_str path) {
+    int depth = 0;
+    while (path.size > 0 && depth >= 0) depth += next_step(&path);
+    return depth < 0;
+}
+
+bool refs_grant_is_of(refs_str prefix, const char *location) {
+    refs_str name = refs_str_from(location), rest;
+    if (refs_str_starts(name, CURL_PREFIX) && !refs_str_starts(prefix, CURL_PREFIX))
+        name = refs_str_part(name, sizeof CURL_PREFIX - 1, name.size);
+    if (prefix.size == 0 || !refs_str_equal(refs_str_part(name, 0, prefix.size), prefix))
+        return false;
+    rest = refs_str_part(name, prefix.size, name.size);
+    bool is_url = is_http(prefix) || refs_str_starts(prefix, CURL_PREFIX);
+    if (is_url) rest = refs_str_part(rest, 0, strcspn(rest.data, "?#"));
+    if (rest.size > 0 && rest.data[0] != '/' && !refs_str_ends(prefix, "/")) return false;
+    return !leads_out(rest);
+}
+
+/* "s3://bucket/" is "/vsis3/bucket/". */
+static bool is_of_named(refs_str prefix, const char *location) {
+    static const struct {
+        const char *scheme, *begin;
+    } stores[] = {{"s3://", "/vsis3/"}, {"gs://", "/vsigs/"}, {"az://", "/vsiaz/"}};
+    for (size_t i = 0; i < sizeof stores / sizeof stores[0]; i++) {
+        size_t size = strlen(stores[i].begin);
+        if (!refs_str_starts(prefix, stores[i].scheme)) continue;
+        prefix = refs_str_part(prefix, strlen(stores[i].scheme), prefix.size);
+        return strncmp(location, stores[i].begin, size) == 0 &&
+               refs_grant_is_of(prefix, location + size);
+    }
+    return refs_grant_is_of(prefix, location);
+}
+
+static bool may_be_prefix(refs_str prefix) {
+    return refs_str_starts(prefix, "/vsi") || is_http(prefix) || refs_str_starts(prefix, "s3://") ||
+           refs_str_starts(prefix, "gs://") || refs_str_starts(prefix, "az://");
+}
+
+/* Both empty for a URL alone. */
+static refs_status split(refs_str item, refs_str *prefix, refs_str *service, refs_error *err) {
+    size_t at = 0;
+    while (at + 1 < item.size && memcmp(item.data + at, "=>", 2) != 0) at++;
+    *prefix = *service = refs_str_from("");
+    if (at + 1 >= item.size && is_http(item)) return REFS_OK;
+    if (at + 1 < item.size) {
+        *prefix = refs_str_trim(refs_str_part(item, 0, at), BLANKS);
+        *service = refs_str_trim(refs_str_part(item, at + 2, item.size), BLANKS);
+    }
+    if (may_be_prefix(*prefix) && is_http(*service)) return REFS_OK;
+    return refs_fail(
+        err, REFS_INVALID,
+        "REFS_TOKEN_URL: \"%.*s\" is not PREFIX=>URL, with a prefix such as s3://bucket/, "
+        "/vsis3/bucket/ or https://host/folder/ and the URL of a service",
+        REFS_STR_ARG(item));
+}
+
+refs_status refs_grant_service(const char *list, const char *location, refs_str *service,
+                               refs_error *err) {
+    refs_str rest = refs_str_from(list), prefix, of_item;
+    *service = refs_str_from("");
     while (rest.size > 0) {
         refs_str item = refs_str_part(rest, 0, refs_str_find(rest, ','));
         rest = refs_str_part(rest, item.size + 1, rest.size);
-        item = refs_str_trim(item, " ");
-        size_t at = 0;
-        while (at + 1 < item.size && memcmp(item.data + at, "=>", 2) != 0) at++;
-        if (at + 1 < item.size && is_for(refs_str_part(item, 0, at), location))
-            return refs_str_part(item, at + 2, item.size);
+        item = refs_str_trim(item, BLANKS);
+        if (item.size == 0) continue;
+        REFS_TRY(split(item, &prefix, &of_item, err));
+        if (service->size == 0 && is_of_named(prefix, location)) *service = of_item;
     }
-    return refs_str_view("", 0);
+    return REFS_OK;
 }

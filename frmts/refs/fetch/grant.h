@@ -35,9 +35,16 @@ refs_status refs_grant_parse(refs_str answer, int64_t now_s, refs_grant *grant, 
  * tenth of its time is left, whichever is later. `since_s` is when it came. */
 bool refs_grant_is_good(const refs_grant *grant, int64_t since_s, int64_t now_s);
 
+/** Whether a location, "/vsicurl/" before it or not, is of the part of the name space that `prefix`
+ * names: hosts, buckets and folders of it count whole, whether a slash ends it or not, and ".."
+ * leads out of it. */
+bool refs_grant_is_of(refs_str prefix, const char *location);
+
 /** The service that a list "prefix=>URL[,prefix=>URL]" names for a location: of the first prefix
- * that it begins with, "/vsicurl/" before it or not. Empty where there is none. */
-refs_str refs_grant_service(const char *list, const char *location);
+ * that it is of. Prefixes with the schemes s3, gs and az are those of GDAL's names. Empty where
+ * there is none, and for a URL alone. REFS_INVALID where an item can hold nowhere. */
+refs_status refs_grant_service(const char *list, const char *location, refs_str *service,
+                               refs_error *err);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "http_authorities.h"
+#include "http_refused.h"
 
 struct refs_http {
     const refs_http_host *host;
@@ -21,7 +22,8 @@ struct refs_http {
     bool ending;
     bool running; /* the thread was started, and multi made */
     pthread_t thread;
-    CURLM *multi; /* used by the thread alone, but for curl_multi_wakeup */
+    CURLM *multi;         /* used by the thread alone, but for curl_multi_wakeup */
+    refs_refused refused; /* the same; for as long as the engine lives */
 };
 
 /* What the thread keeps for itself. */
@@ -209,7 +211,25 @@ static void cancel(refs_transfer *transfer) {
     finish(transfer);
 }
 
+static bool is_login_refused(const engine *self, const refs_transfer *transfer) {
+    return refs_refused__has(&self->http->refused, refs_transfer__login_key(transfer), now_ms());
+}
+
+static void note_login(engine *self, const refs_transfer *transfer) {
+    uint64_t key = refs_transfer__login_key(transfer);
+    long status = refs_transfer__status(transfer);
+    if (refs_transfer__has_token(transfer))
+        refs_refused__note_token(&self->http->refused, key, status, now_ms());
+    else
+        refs_refused__note_password(&self->http->refused, key, status);
+}
+
 static void activate(engine *self, refs_transfer *transfer) {
+    if (is_login_refused(self, transfer)) {
+        refs_transfer__refuse_login(transfer);
+        finish(transfer);
+        return;
+    }
     refs_transfer__begin_attempt(transfer);
     CURLMcode code = curl_multi_add_handle(self->http->multi, transfer->current);
     if (code != CURLM_OK) {
@@ -553,6 +573,7 @@ static void end_finished(engine *self) {
         if (transfer->set_cookie) refs_cookies__changed(transfer->cookies, now_ms());
         transfer->set_cookie = false;
         note_answer(self, transfer, code);
+        note_login(self, transfer);
         if (end_attempt(self, transfer, code)) {
             finish(transfer);
         } else {

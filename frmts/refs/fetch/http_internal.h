@@ -66,6 +66,7 @@ typedef struct refs_transfer {
     refs_http_rules rules;
     char *retry_codes;     /* that of the rules */
     refs_login_copy login; /* the same */
+    uint64_t netrc;        /* refs_login__netrc_state */
     char *url, *url_now;   /* as the host gave it, and where redirects led */
     CURL *easy, *away;     /* for the origin of `url`, and, without credentials, for others */
     CURL *current;         /* one of them */
@@ -130,6 +131,15 @@ void refs_transfer__begin_attempt(refs_transfer *transfer);
 /** Judges an attempt that ended with `code`: true where the transfer is done, for good or bad;
  * false where another is to be made after *delay_ms. */
 bool refs_transfer__end_attempt(refs_transfer *transfer, CURLcode code, uint64_t *delay_ms);
+
+/** The login that the current attempt carries, as refs_login__key. */
+uint64_t refs_transfer__login_key(const refs_transfer *transfer);
+
+/** Whether that is a token. */
+bool refs_transfer__has_token(const refs_transfer *transfer);
+
+/** Fails it as the answer does by which its login was refused before. */
+void refs_transfer__refuse_login(refs_transfer *transfer);
 
 /** Makes it start over where its first attempt did. */
 void refs_transfer__go_home(refs_transfer *transfer);

@@ -15,6 +15,20 @@ typedef enum refs_login_part {
  * plain HTTP. */
 refs_login_part refs_login__part(const refs_http_login *login, const char *url);
 
+/** A number for the login that a request of `url` carries, another one for each host and each user,
+ * password or token; 0 where it carries none. `netrc` is as of refs_login__netrc_state, for a login
+ * that is left to it. */
+uint64_t refs_login__key(const refs_http_login *login, uint64_t netrc, const char *url);
+
+/** A number that is another one when .netrc was changed; 0 where there is none. `file` is in the
+ * place of ~/.netrc, or NULL. */
+uint64_t refs_login__netrc_state(const char *file);
+
+/** Whether a request of `url` that began as one of `first` may carry what .netrc says of its host:
+ * over https, and in the clear where nobody was sent from another host to one that no provider logs
+ * in at. */
+bool refs_login__may_use_netrc(const refs_http_login *login, const char *first, const char *url);
+
 /** A login with strings of its own. Zeroed is none. */
 typedef struct refs_login_copy {
     refs_http_login login;

@@ -81,6 +81,14 @@ char *refs_redirect__origin(const char *url) {
     return name != NULL ? lower(name) : NULL;
 }
 
+char *refs_redirect__host(const char *url) {
+    origin of = origin_of(url);
+    refs_str host = refs_str_from(of.host != NULL ? of.host : "");
+    char *name = host.size > 0 ? refs_str_copy(refs_str_trim(host, ".")) : NULL;
+    origin_clear(&of);
+    return name != NULL ? lower(name) : NULL;
+}
+
 bool refs_redirect__same_origin(const char *one, const char *other) {
     origin first = origin_of(one), second = origin_of(other);
     bool same = is(first.scheme, second.scheme) && is(first.host, second.host) &&

@@ -138,6 +138,14 @@ static bool is_authorization(const char *header) {
     return *header == ':' || *header == ';';
 }
 
+static void ignore_netrc(CURL *easy) {
+    curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+}
+
+static bool may_use_netrc(const refs_transfer *transfer, const char *url) {
+    return refs_login__may_use_netrc(&transfer->login.login, transfer->url, url);
+}
+
 /* What of a provider's login a request of `url` carries. */
 static void log_in(const refs_transfer *transfer, CURL *easy, const char *url) {
     const refs_http_login *login = &transfer->login.login;
@@ -156,10 +164,16 @@ static void log_in(const refs_transfer *transfer, CURL *easy, const char *url) {
     }
 }
 
-/* Copies all headers but those that say who asks; false without memory. */
-static bool copy_headers(const struct curl_slist *from, struct curl_slist **to) {
+static bool is_nothing(const char *header) {
+    (void)header;
+    return false;
+}
+
+/* Copies all headers but those that `leaves_out`; false without memory. */
+static bool copy_headers(const struct curl_slist *from, bool (*leaves_out)(const char *header),
+                         struct curl_slist **to) {
     for (const struct curl_slist *header = from; header != NULL; header = header->next) {
-        if (is_authorization(header->data)) continue;
+        if (leaves_out(header->data)) continue;
         struct curl_slist *longer = curl_slist_append(*to, header->data);
         if (longer == NULL) return false;
         *to = longer;
@@ -171,8 +185,8 @@ static bool copy_headers(const struct curl_slist *from, struct curl_slist **to) 
 static refs_status leave_to_signature(refs_transfer *transfer, refs_error *err) {
     struct curl_slist *headers = NULL;
     drop_credentials(transfer->easy);
-    curl_easy_setopt(transfer->easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    bool copied = copy_headers(transfer->headers, &headers);
+    ignore_netrc(transfer->easy);
+    bool copied = copy_headers(transfer->headers, is_authorization, &headers);
     curl_slist_free_all(transfer->headers);
     transfer->headers = headers;
     return copied ? REFS_OK : refs_fail_nomem(err);
@@ -193,6 +207,8 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
         transfer->retry_codes = refs_str_copy(refs_str_from(transfer->rules.retry_codes));
     transfer->rules.retry_codes = transfer->retry_codes;
     REFS_TRY(refs_login__copy(&transfer->rules.login, &transfer->login, err));
+    if (transfer->login.login.login_host != NULL)
+        transfer->netrc = refs_login__netrc_state(transfer->rules.proofs.netrc_file);
     transfer->cookies = refs_http__cookies(http, &transfer->rules);
     set_defaults(transfer);
     transfer->headers = host->prepare(host->self, transfer->location, url, transfer->easy);
@@ -202,6 +218,7 @@ static refs_status prepare(refs_transfer *transfer, refs_http *http, const char 
         REFS_TRY(leave_to_signature(transfer, err));
     else
         log_in(transfer, transfer->easy, url);
+    if (!may_use_netrc(transfer, url)) ignore_netrc(transfer->easy);
     if (!ask_for_bytes(transfer, &transfer->headers)) return refs_fail_nomem(err);
     set_invariants(transfer);
     refs_cookies__use(transfer->cookies, transfer->easy);
@@ -226,27 +243,27 @@ static bool is_trusted(const refs_transfer *transfer, const char *url) {
            refs_redirect__same_origin(transfer->url, url);
 }
 
-/* A handle for `url`, as the first without what is secret: of another origin, or with a signature.
- * What .netrc says of the other host stays. */
+/* A handle for `url`, as the first without what is secret there: of another origin, or with a
+ * signature.
+ * What .netrc says of the other host stays, but not in the clear. */
 static refs_status make_away(refs_transfer *transfer, const char *url, refs_error *err) {
     CURL *away = curl_easy_duphandle(transfer->easy);
     struct curl_slist *headers = NULL;
-    bool trusted = is_trusted(transfer, url);
+    bool trusted = is_trusted(transfer, url), is_signed = refs_redirect__is_signed(url);
     if (away == NULL) return refs_fail_nomem(err);
     refs_cookies__use(transfer->cookies, away);
     if (transfer->away != NULL) curl_easy_cleanup(transfer->away);
     transfer->away = transfer->current = away;
-    bool copied = !trusted || copy_headers(transfer->headers, &headers);
+    bool copied = !trusted || copy_headers(transfer->headers,
+                                           is_signed ? is_authorization : is_nothing, &headers);
     bool complete = copied && ask_for_bytes(transfer, &headers);
     curl_easy_setopt(away, CURLOPT_HTTPHEADER, headers);
     curl_slist_free_all(transfer->away_headers);
     transfer->away_headers = headers;
     if (!complete) return refs_fail_nomem(err);
-    drop_credentials(away);
-    if (refs_redirect__is_signed(url))
-        curl_easy_setopt(away, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    else
-        log_in(transfer, away, url);
+    if (!trusted || is_signed) drop_credentials(away);
+    if (is_signed || !may_use_netrc(transfer, url)) ignore_netrc(away);
+    if (!is_signed) log_in(transfer, away, url);
     if (trusted) return REFS_OK;
     curl_easy_setopt(away, CURLOPT_SSLCERT, NULL);
     curl_easy_setopt(away, CURLOPT_SSLKEY, NULL);
@@ -260,7 +277,7 @@ static refs_status go_to(refs_transfer *transfer, char *url, refs_error *err) {
         refs_redirect__is_signed(url) && !refs_redirect__is_signed(transfer->url);
     refs_free(transfer->url_now);
     transfer->url_now = url;
-    if (!is_trusted(transfer, url) || is_newly_signed) {
+    if (!is_trusted(transfer, url) || is_newly_signed || !may_use_netrc(transfer, url)) {
         REFS_TRY(make_away(transfer, url, err));
     } else if (transfer->current != transfer->easy) {
         transfer->current = transfer->easy;
@@ -419,6 +436,21 @@ static refs_status fail_status(const refs_transfer *transfer, long status, refs_
                      advice != NULL ? ")" : "");
 }
 
+uint64_t refs_transfer__login_key(const refs_transfer *transfer) {
+    if (transfer->rules.is_signed || refs_redirect__is_signed(transfer->url_now)) return 0;
+    return refs_login__key(&transfer->login.login, transfer->netrc, transfer->url_now);
+}
+
+bool refs_transfer__has_token(const refs_transfer *transfer) {
+    return refs_login__part(&transfer->login.login, transfer->url_now) == REFS_LOGIN_TOKEN;
+}
+
+void refs_transfer__refuse_login(refs_transfer *transfer) {
+    transfer->status = 401;
+    transfer->refusal_bytes = 0;
+    (void)fail_status(transfer, 401, &transfer->error);
+}
+
 static refs_status fail_code(const refs_transfer *transfer, CURLcode code, long status,
                              refs_error *err) {
     const char *text = transfer->curl_text;
@@ -428,6 +460,12 @@ static refs_status fail_code(const refs_transfer *transfer, CURLcode code, long 
     /* GnuTLS names the file of authorities, which may be one in memory. */
     const char *file = strstr(text, " CAfile: ");
     int size = (int)(file != NULL ? (size_t)(file - text) : strlen(text));
+    const refs_http_host *host = transfer->host;
+    const char *advice =
+        status == 0 && host->advice != NULL && refs_transfer__has_no_server(transfer, code)
+            ? host->advice(host->self, transfer->location, 0)
+            : NULL;
+    if (advice != NULL) return refs_fail(err, REFS_IO, "%.*s (%s)", size, text, advice);
     return status > 0 ? refs_fail(err, REFS_IO, "%.*s (HTTP %ld)", size, text, status)
                       : refs_fail(err, REFS_IO, "%.*s", size, text);
 }

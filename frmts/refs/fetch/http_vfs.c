@@ -406,6 +406,21 @@ static refs_status open_whole(void *self, const char *location, void **handle, r
     return REFS_OK;
 }
 
+static void forget(void *self, const char *location) {
+    refs_http_vfs *vfs = self;
+    char *forgotten = NULL;
+    discard(vfs, take_looked_at(vfs, location));
+    refs_lock(&vfs->lock);
+    struct kept *kept = find_kept(vfs, location);
+    if (kept != NULL) {
+        forgotten = kept->location;
+        kept->location = NULL;
+    }
+    refs_unlock(&vfs->lock);
+    refs_free(forgotten);
+    if (vfs->other->forget != NULL) vfs->other->forget(vfs->other->self, location);
+}
+
 static refs_status size_of(void *self, void *handle, uint64_t *size, refs_error *err) {
     const refs_http_vfs *vfs = self;
     const opened *object = handle;
@@ -538,6 +553,7 @@ refs_status refs_http_vfs_open(refs_http *http, const refs_vfs *other, uint64_t 
                                  .close = close_object,
                                  .validators = validators,
                                  .is_local = is_local,
+                                 .forget = forget,
                                  .open_whole = open_whole,
                                  .list = other->list != NULL ? list : NULL,
                                  .is_silent = is_silent};

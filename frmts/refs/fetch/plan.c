@@ -57,7 +57,7 @@ static bool is_in_the_way(const placed_range *placed, size_t n, uint64_t end,
                           const refs_range *next) {
     for (size_t i = 0; i < n; i++) {
         const refs_range *range = placed[i].range;
-        if (range->is_avoided && range->location_id == next->location_id &&
+        if (range->need == REFS_RANGE_AVOIDED && range->location_id == next->location_id &&
             range->offset < next->offset && range->offset + range->length > end)
             return true;
     }
@@ -97,7 +97,7 @@ static void merge(const placed_range *placed, size_t n, const refs_fetch_policy 
     size_t waiting = 0;
     for (size_t i = 0; i < n; i++) {
         const refs_range *range = placed[i].range;
-        if (range->is_optional) continue;
+        if (range->need != REFS_RANGE_REQUIRED) continue;
         const refs_request *last = first != NULL ? &plan->requests[plan->n_requests - 1] : NULL;
         bool joins =
             last != NULL && can_join(last, first, range, policy) &&

@@ -155,13 +155,20 @@ static refs_status take_credentials(place in, refs_s3nc_host *host, refs_error *
                      "none for public buckets");
 }
 
+/* That of hosts that name none: S3netCDF4's default, or the only one that is described. */
+static refs_str only_backend(const refs_json *backends) {
+    static const char usual[] = "s3aioFileObject";
+    return refs_json_size(backends) == 1 && refs_json_get(backends, usual) == NULL
+               ? refs_json_name_at(backends, 0)
+               : refs_str_from(usual);
+}
+
 static refs_status take_backend(place in, const refs_json *backends, refs_s3nc_host *host,
                                 refs_error *err) {
     const refs_json *name = refs_json_get(in.object, "backend");
     host->is_multipart = true;
     host->is_multipart_upload = true;
-    if (!refs_json_is_string(name)) return REFS_OK;
-    refs_str text = refs_json_text(name);
+    const refs_str text = refs_json_is_string(name) ? refs_json_text(name) : only_backend(backends);
     host->is_serial = refs_str_is(text, "s3FileObject");
     place backend = {refs_json_get_str(backends, text), "backend"};
     REFS_TRY(take_size(backend, "maximum_part_size", &host->part_bytes, err));

@@ -10,6 +10,7 @@
 #include "fork_guard.h"
 #include "guard.h"
 #include "options.h"
+#include "refs/join.h"
 #include "report.h"
 #include "vsi_source.h"
 
@@ -367,7 +368,7 @@ std::string RefsArchive::warnOfGoneTarget(const refs_array_meta *meta) {
 }
 
 refs_cf_values RefsArchive::values() {
-    return refs_cf_values{readValues, readTexts, announce, this};
+    return refs_cf_values{readValues, readStrings, announce, this};
 }
 
 void RefsArchive::announce(void *self, const refs_array_meta *const *metas, size_t n) {
@@ -388,44 +389,24 @@ refs_status RefsArchive::readValues(void *self, const refs_array_meta *meta, dou
                             : error->status;
 }
 
-refs_status RefsArchive::readTexts(void *self, const refs_array_meta *meta, refs_buf *strings,
-                                   refs_error *error) {
+refs_status RefsArchive::readStrings(void *self, const refs_array_meta *meta, refs_buf *strings,
+                                     refs_error *error) {
     refs_array *array = static_cast<RefsArchive *>(self)->array(meta, error);
     return array != nullptr ? refs_array_read_strings(array, REFS_CF_MAX_AXIS, strings, error)
                             : error->status;
 }
 
-namespace {
-
-/** Chunks that are looked at to find the file of one: sparse files leave out any, the first above
- * all. */
-constexpr uint64_t maxChunksLookedAt = 65536;
-
-/** The next chunk in the order of rows; false behind the last one. */
-bool moveOn(const refs_array_meta *meta, std::array<uint64_t, REFS_MAX_RANK> &chunk) {
-    for (size_t dim = meta->rank; dim-- > 0;) {
-        if (++chunk[dim] < refs_array_meta_n_chunks(meta, dim)) return true;
-        chunk[dim] = 0;
-    }
-    return false;
-}
-
-} // namespace
-
 refs_status RefsArchive::findChunk(const refs_array_meta *meta, refs_ref &ref,
                                    refs_error *error) const {
-    std::array<uint64_t, REFS_MAX_RANK> chunk{};
-    for (uint64_t n = 0; n < maxChunksLookedAt; n++) {
-        RefsBuffer key;
-        REFS_TRY(refs_chunk_key(meta, chunk.data(), &key, error));
-        const std::string text = key.text();
-        const refs_status found =
-            refs_set_find(set(), refs_str_view(text.data(), text.size()), &ref, error);
-        if (found != REFS_NOT_FOUND) return found;
-        refs_error_clear(error);
-        if (!moveOn(meta, chunk)) return REFS_NOT_FOUND;
-    }
-    return REFS_NOT_FOUND;
+    std::array<uint64_t, REFS_MAX_RANK> n{}, chunk{};
+    refs_join_n_keys(meta, n.data());
+    const refs_chunk_keys keys = {refs_str_from(meta->key_prefix), meta->separator, meta->rank,
+                                  n.data()};
+    RefsBuffer key;
+    REFS_TRY(refs_set_first_chunk(set(), &keys, chunk.data(), error));
+    REFS_TRY(refs_chunk_keys_append(&keys, chunk.data(), &key, error));
+    const std::string text = key.text();
+    return refs_set_find(set(), refs_str_view(text.data(), text.size()), &ref, error);
 }
 
 refs_status RefsArchive::readHead(const refs_array_meta *meta, uint64_t max, refs_buf *head,

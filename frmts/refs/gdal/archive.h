@@ -76,8 +76,8 @@ class RefsArchive {
     static void announce(void *self, const refs_array_meta *const *metas, size_t n);
     static refs_status readValues(void *self, const refs_array_meta *meta, double *values,
                                   refs_error *error);
-    static refs_status readTexts(void *self, const refs_array_meta *meta, refs_buf *strings,
-                                 refs_error *error);
+    static refs_status readStrings(void *self, const refs_array_meta *meta, refs_buf *strings,
+                                   refs_error *error);
 
     // Destroyed from the last to the first: each needs those before it.
     const std::shared_ptr<RefsIndex> index_;

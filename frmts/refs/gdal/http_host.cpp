@@ -407,7 +407,7 @@ bool signedAnswer(void *, const char *location, const refs_http_signed_answer *a
 /** Of a bucket of S3 both what an alias may be, and how public ones are read. */
 std::string adviceForS3(const char *location, long status) {
     const std::string text = RefsS3ncAdvice(location);
-    if (status == 404) return RefsS3ncHostOf(location) == nullptr ? text : "";
+    if (status == 404 || status == 0) return RefsS3ncHostOf(location) == nullptr ? text : "";
     const ObjectStore &store = objectStores[0];
     if (RefsS3ncHostOf(location) != nullptr || !isSigned(store, location)) return text;
     return "for a public bucket try AWS_NO_SIGN_REQUEST=YES" + (text.empty() ? "" : "; " + text);
@@ -423,6 +423,7 @@ const char *advice(void *, const char *location, long status) {
         });
         return made == REFS_OK && !text.empty() ? text.c_str() : nullptr;
     }
+    if (status == 0) return nullptr;
     if (status != 404 && STARTS_WITH(location, curlPrefix)) return RefsEarthdataAdvice(location);
     const ObjectStore *store = storeOf(location);
     if (store == nullptr || store->unsignedOption == nullptr || !isSigned(*store, location))

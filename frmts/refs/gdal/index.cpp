@@ -235,7 +235,12 @@ refs_status RefsIndex::openSet(const refs_set_options &options, CSLConstList ope
         canTell_ = readValidators(vfs, &validators_) == REFS_OK && isSettled(validators_);
     };
     if (!isRemote()) takeStamp();
-    const std::vector<std::string> files = RefsListFiles(location_, vfs);
+    std::vector<std::string> files;
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status listed = RefsListFiles(location_, vfs, files, &problem);
+    // Where nothing is found, opening the name itself tells what it is.
+    if (listed != REFS_OK && listed != REFS_NOT_FOUND)
+        return refs_fail(error, listed, "%s", problem.message);
     if (!files.empty()) return joinFiles(files, options, openOptions, error);
     refs_set *set = nullptr;
     REFS_TRY(refs_set_open(vfs, location_.c_str(), &options, &set, error));

@@ -18,25 +18,28 @@ constexpr unsigned remoteThreads = 16;
 
 /** Strings with a NUL after each. */
 std::vector<std::string> textsIn(const RefsBuffer &buffer) {
-    std::vector<std::string> texts;
-    for (size_t at = 0; at < buffer.size; at += texts.back().size() + 1)
-        texts.emplace_back(reinterpret_cast<const char *>(buffer.data) + at);
-    return texts;
+    std::vector<std::string> strings;
+    for (size_t at = 0; at < buffer.size; at += strings.back().size() + 1)
+        strings.emplace_back(reinterpret_cast<const char *>(buffer.data) + at);
+    return strings;
+}
+
+bool isLocal(const char *name) {
+    return !STARTS_WITH(name, "/vsi");
 }
 
 refs_name_kind look(void *, const char *name) {
     VSIStatBufL status;
-    if (RefsIsStandardInput(name) ||
-        VSIStatExL(name, &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) != 0)
+    if (RefsIsStandardInput(name)) return REFS_NAME_ABSENT;
+    if (isLocal(name)) return refs_names_posix().look(nullptr, name);
+    if (VSIStatExL(name, &status, VSI_STAT_EXISTS_FLAG | VSI_STAT_NATURE_FLAG) != 0)
         return REFS_NAME_ABSENT;
-    const std::string text = name;
-    const bool isFolder = VSI_ISDIR(status.st_mode);
-    const bool isLocal = !STARTS_WITH(name, "/vsi");
-    if (isFolder && isLocal) return refs_names_posix().look(nullptr, name);
-    return isFolder ? REFS_NAME_FOLDER : REFS_NAME_FILE;
+    return VSI_ISDIR(status.st_mode) ? REFS_NAME_FOLDER : REFS_NAME_FILE;
 }
 
+/** Of a folder that may not be listed GDAL says no more than of an empty one. */
 refs_status list(void *, const char *folder, refs_buf *names, refs_error *error) {
+    if (isLocal(folder)) return refs_names_posix().list(nullptr, folder, names, error);
     const CPLStringList found(VSIReadDir(folder));
     for (int i = 0; i < found.size(); i++)
         REFS_TRY(refs_buf_append(names, found[i], strlen(found[i]) + 1, error));
@@ -157,7 +160,7 @@ class Parts {
         RefsSetHandle set;
         REFS_TRY(task->parts->open(task->number, set, error));
         const refs_join_part part = {task->number, task->parts->job_.files[task->number].c_str(),
-                                     set.get()};
+                                     set.get(), REFS_JOIN_FROM_NAME};
         const Whole &whole = task->parts->whole_;
         if (whole.sources != nullptr) REFS_TRY(refs_join_sources_add(whole.sources, &part, error));
         return refs_join_add(whole.join, &part, error);
@@ -254,20 +257,25 @@ refs_status copySet(const refs_join_part &part, const refs_join_options &options
 
 } // namespace
 
-std::vector<std::string> RefsListFiles(const std::string &location, const refs_vfs *vfs) {
+refs_status RefsListFiles(const std::string &location, const refs_vfs *vfs,
+                          std::vector<std::string> &files, refs_error *error) {
     const bool isRemote = refs_location_is_remote(refs_str_from(location.c_str()));
     const bool isVirtual = isRemote || STARTS_WITH(location.c_str(), "/vsi");
+    files.clear();
     // URLs have other signs of patterns, and looking at what is in an archive may open a pipe.
-    if (isVirtual && location.find('*') == std::string::npos) return {};
+    if (isVirtual && location.find('*') == std::string::npos) return REFS_OK;
     const refs_name_kind kind = isRemote ? REFS_NAME_ABSENT : look(nullptr, location.c_str());
-    if (kind == REFS_NAME_FILE)
-        return EQUAL(CPLGetExtension(location.c_str()), "txt") ? linesOf(location, vfs)
-                                                               : std::vector<std::string>();
-    const refs_names_host host = {nullptr, look, list, vfs};
+    if (kind == REFS_NAME_FILE || kind == REFS_NAME_DEVICE) {
+        if (EQUAL(CPLGetExtension(location.c_str()), "txt")) files = linesOf(location, vfs);
+        return REFS_OK;
+    }
+    const refs_names_host host = {nullptr, look, list, vfs, RefsReportNotes()};
     RefsBuffer names;
-    if (refs_join_expand(&host, location.c_str(), &names, nullptr) != REFS_OK) return {};
-    const std::vector<std::string> files = textsIn(names);
-    return files.size() == 1 && files[0] == location ? std::vector<std::string>() : files;
+    const refs_status status = refs_join_expand(&host, location.c_str(), &names, error);
+    if (status != REFS_OK) return status;
+    files = textsIn(names);
+    if (files.size() == 1 && files[0] == location) files.clear();
+    return REFS_OK;
 }
 
 namespace {
@@ -332,7 +340,7 @@ refs_status RefsSaveSet(const RefsJoinJob &job, const refs_set *set, refs_error 
     options.vfs = job.targets;
     options.http = job.http;
     options.notes = RefsReportNotes();
-    return copySet({0, job.location.c_str(), set}, options, save, error);
+    return copySet({0, job.location.c_str(), set, REFS_JOIN_FROM_NAME}, options, save, error);
 }
 
 refs_status RefsWriteSetOf(const std::string &file, const std::string &variable,
@@ -346,5 +354,5 @@ refs_status RefsWriteSetOf(const std::string &file, const std::string &variable,
     refs_set *read = nullptr;
     REFS_TRY(refs_set_open(RefsVsiSource(), file.c_str(), &options, &read, error));
     const RefsSetHandle set(read);
-    return copySet({0, file.c_str(), set.get()}, joinOptions, output, error);
+    return copySet({0, file.c_str(), set.get(), REFS_JOIN_FROM_NAME}, joinOptions, output, error);
 }

@@ -10,7 +10,8 @@
 
 /** The files that `location` names where it is not a set itself: what a pattern matches, what a
  * folder holds, what a list, a .txt file, has in its lines. Empty where it names one. */
-std::vector<std::string> RefsListFiles(const std::string &location, const refs_vfs *vfs);
+refs_status RefsListFiles(const std::string &location, const refs_vfs *vfs,
+                          std::vector<std::string> &files, refs_error *error);
 
 /** What a set is joined with. */
 struct RefsJoinJob {

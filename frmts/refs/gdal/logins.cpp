@@ -35,6 +35,11 @@ refs_http_login RefsEarthdataLogin(const char *location) {
     return refs_earthdata_login(&options, location);
 }
 
+bool RefsIsLoginInTheClear(const char *location) {
+    const refs_http_login login = RefsEarthdataLogin(location);
+    return refs_earthdata_is_in_the_clear(&login, location);
+}
+
 const char *RefsEarthdataAdvice(const char *location) {
     const refs_http_login login = RefsEarthdataLogin(location);
     return refs_earthdata_advice(&login, location);
@@ -66,15 +71,23 @@ std::map<std::string, Held> held; ///< by the URL of the service
 thread_local bool isAsking = false;
 
 /** A URL alone must be set for a part of the name space: a token is for that part. */
-std::string serviceOf(const char *location) {
+refs_status findService(const char *location, std::string &service, refs_error *error) {
     const char *text = isAsking ? nullptr : option(location, "REFS_TOKEN_URL");
-    if (!isSet(text)) return "";
-    if (strstr(text, "=>") != nullptr) {
-        const refs_str service = refs_grant_service(text, location);
-        return std::string(service.data, service.size);
-    }
     const char *everywhere = CPLGetConfigOption("REFS_TOKEN_URL", nullptr);
-    return everywhere == nullptr || !EQUAL(everywhere, text) ? text : "";
+    service.clear();
+    if (!isSet(text) || !STARTS_WITH(location, "/vsi")) return REFS_OK;
+    refs_str named;
+    REFS_TRY(refs_grant_service(text, location, &named, error));
+    if (strstr(text, "=>") != nullptr)
+        service.assign(named.data, named.size);
+    else if (everywhere == nullptr || !EQUAL(everywhere, text))
+        service = text;
+    return REFS_OK;
+}
+
+std::string serviceOf(const char *location) {
+    std::string service;
+    return findService(location, service, nullptr) == REFS_OK ? service : "";
 }
 
 std::string textOf(const char *text) {
@@ -129,8 +142,9 @@ bool RefsHasGrant(const char *location) {
 }
 
 refs_status RefsGrantFor(const char *location, RefsGrant *grant, refs_error *error) {
-    const std::string service = serviceOf(location);
+    std::string service;
     Held kept;
+    REFS_TRY(findService(location, service, error));
     if (service.empty() || findHeld(service, grant)) return REFS_OK;
     REFS_TRY(ask(service, kept, error));
     *grant = kept.grant;

@@ -8,8 +8,13 @@
 #include "refs/http.h"
 
 /** The login of NASA's Earthdata, by EARTHDATA_TOKEN or EARTHDATA_USERNAME and EARTHDATA_PASSWORD;
- * nothing where options of GDAL say who asks for this location. Strings are those of options. */
+ * hosts alone where options of GDAL say who asks for this location. Strings are those of options.
+ */
 refs_http_login RefsEarthdataLogin(const char *location);
+
+/** Whether a location is of http and of a host that a login is for: nothing that says who asks goes
+ * there. */
+bool RefsIsLoginInTheClear(const char *location);
 
 /** What to try where Earthdata refuses; null where it is not who was asked. */
 const char *RefsEarthdataAdvice(const char *location);

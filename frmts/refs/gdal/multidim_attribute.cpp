@@ -40,7 +40,7 @@ std::shared_ptr<GDALAttribute> RefsAttribute::create(const std::string &parent,
     if (numbers)
         attribute->setNumbers(value);
     else
-        attribute->setTexts(strings ? stringsOf(value) : jsonOf(value));
+        attribute->setStrings(strings ? stringsOf(value) : jsonOf(value));
     return attribute;
 }
 
@@ -57,7 +57,7 @@ void RefsAttribute::setNumbers(const refs_json *value) {
         RefsNumberStore(RefsJsonAt(value, i), type_.GetNumericDataType(), &elements_[i * size]);
 }
 
-void RefsAttribute::setTexts(std::vector<std::string> &&strings) {
+void RefsAttribute::setStrings(std::vector<std::string> &&strings) {
     strings_ = std::move(strings);
     setCount(strings_.size());
     for (size_t i = 0; i < strings_.size(); i++) {

@@ -37,7 +37,7 @@ class RefsAttribute final : public GDALAttribute {
                   const GDALExtendedDataType &type)
         : GDALAbstractMDArray(parent, name), GDALAttribute(parent, name), type_(type) {}
     void setNumbers(const refs_json *value);
-    void setTexts(std::vector<std::string> &&strings);
+    void setStrings(std::vector<std::string> &&strings);
     void setCount(size_t n);
 
     GDALExtendedDataType type_;

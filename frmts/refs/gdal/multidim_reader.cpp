@@ -14,13 +14,13 @@ namespace {
 constexpr uint64_t maxPartBytes = 64 * 1024 * 1024;
 
 /** Strings are read all at once and kept. */
-constexpr uint64_t maxTexts = 10 * 1000 * 1000;
+constexpr uint64_t maxStrings = 10 * 1000 * 1000;
 constexpr uint64_t maxTextBytes = 256 * 1024 * 1024;
 
 GDALExtendedDataType typeOf(const refs_array_meta *meta, RefsElements elements,
                             const RefsPixelType &pixels) {
     switch (elements) {
-    case RefsElements::Texts: // four bytes are a code point, which has at most four in UTF-8
+    case RefsElements::Strings: // four bytes are a code point, which has at most four in UTF-8
         return GDALExtendedDataType::CreateString(meta->dtype.size);
     case RefsElements::Characters:
         return GDALExtendedDataType::CreateString(static_cast<size_t>(meta->shape[1]));
@@ -75,10 +75,10 @@ class Scatter {
 RefsElements RefsElementsOf(const refs_dtype &dtype) {
     switch (dtype.type) {
     case REFS_TYPE_BYTES:
-        return dtype.size == 1 ? RefsElements::Numbers : RefsElements::Texts;
+        return dtype.size == 1 ? RefsElements::Numbers : RefsElements::Strings;
     case REFS_TYPE_UNICODE:
     case REFS_TYPE_OBJECT:
-        return RefsElements::Texts;
+        return RefsElements::Strings;
     default:
         return RefsPixelTypeOf(dtype).gdal != GDT_Unknown ? RefsElements::Numbers
                                                           : RefsElements::Opaque;
@@ -135,7 +135,7 @@ refs_status RefsReader::readPart(const RefsSlice &slice, size_t n,
                                  refs_error *error) const {
     std::vector<GByte> packed(n * type_.GetSize());
     REFS_TRY(elements_ == RefsElements::Numbers ? readNumbers(slice, n, packed, error)
-                                                : pickTexts(slice, packed, error));
+                                                : pickStrings(slice, packed, error));
     Scatter(slice, type_, bufferType).copy(0, packed.data(), buffer);
     return REFS_OK;
 }
@@ -154,9 +154,9 @@ refs_status RefsReader::readNumbers(const RefsSlice &slice, size_t n, std::vecto
 /* -- strings --------------------------------------------------------------------------------- */
 
 /* Pointers to strings, as GDAL's strings are. */
-refs_status RefsReader::pickTexts(const RefsSlice &slice, std::vector<GByte> &packed,
-                                  refs_error *error) const {
-    REFS_TRY(loadTexts(error));
+refs_status RefsReader::pickStrings(const RefsSlice &slice, std::vector<GByte> &packed,
+                                    refs_error *error) const {
+    REFS_TRY(loadStrings(error));
     std::array<uint64_t, REFS_MAX_RANK> index{};
     const size_t n = packed.size() / sizeof(char *);
     for (size_t i = 0; i < n; i++) {
@@ -171,7 +171,7 @@ refs_status RefsReader::pickTexts(const RefsSlice &slice, std::vector<GByte> &pa
     return REFS_OK;
 }
 
-refs_status RefsReader::loadTexts(refs_error *error) const {
+refs_status RefsReader::loadStrings(refs_error *error) const {
     {
         RefsLocked guard(stringsLock_);
         if (!strings_.empty()) return REFS_OK;
@@ -179,7 +179,7 @@ refs_status RefsReader::loadTexts(refs_error *error) const {
     RefsBuffer bytes;
     REFS_TRY(elements_ == RefsElements::Characters
                  ? loadCharacters(bytes, error)
-                 : refs_array_read_strings(array_, maxTexts, &bytes, error));
+                 : refs_array_read_strings(array_, maxStrings, &bytes, error));
     const char *const begin = reinterpret_cast<const char *>(bytes.data);
     std::vector<const char *> strings;
     for (const char *text = begin; text != begin + bytes.size; text += strlen(text) + 1)

@@ -22,7 +22,7 @@ struct RefsSlice {
 enum class RefsElements {
     Opaque,    ///< not at all
     Numbers,   ///< as numbers
-    Texts,     ///< as strings
+    Strings,   ///< as strings
     Characters ///< as strings that run along the last dimension, which is not seen
 };
 
@@ -53,9 +53,9 @@ class RefsReader {
                          GByte *buffer, refs_error *error) const;
     refs_status readNumbers(const RefsSlice &slice, size_t n, std::vector<GByte> &packed,
                             refs_error *error) const;
-    refs_status pickTexts(const RefsSlice &slice, std::vector<GByte> &packed,
-                          refs_error *error) const;
-    refs_status loadTexts(refs_error *error) const;
+    refs_status pickStrings(const RefsSlice &slice, std::vector<GByte> &packed,
+                            refs_error *error) const;
+    refs_status loadStrings(refs_error *error) const;
     refs_status loadCharacters(refs_buf &bytes, refs_error *error) const;
 
     refs_array *array_;

@@ -138,11 +138,17 @@ refs_status sizeOption(CSLConstList options, const char *name, uint64_t &value, 
 refs_status countOption(CSLConstList options, uint64_t &value, refs_error *error) {
     const char *name = "FILEHANDLES";
     const char *text = CSLFetchNameValue(options, name);
-    if (text == nullptr) text = CPLGetConfigOption("REFS_FILEHANDLES", nullptr);
+    if (text == nullptr) {
+        name = "REFS_FILEHANDLES";
+        text = CPLGetConfigOption(name, nullptr);
+    }
     if (text == nullptr) return REFS_OK;
     REFS_TRY(RefsWholeOption(name, text, 1000000, &value, error));
     return value > 0 ? REFS_OK
-                     : refs_fail(error, REFS_INVALID, "%s=0: a number from 1 is needed", name);
+                     : refs_fail(error, REFS_INVALID,
+                                 "%s=0: a number from 1 is needed, or no value where "
+                                 "there shall be no limit",
+                                 name);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,13 @@
 #include "cpl_vsi_error.h"
 #include "fork_guard.h"
 #include "guard.h"
+#include "logins.h"
 #include "refs/refset.h"
 #include "report.h"
 #include "s3nc.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace {
 
@@ -28,23 +31,23 @@ VSILFILE *fileOf(void *handle) {
     return static_cast<VSILFILE *>(handle);
 }
 
-/** Names are known beforehand: listing the folder around a remote file is a wasted request. */
-class NoListing {
-  public:
-    explicit NoListing(const char *location)
-        : wanted_(isRemote(location) &&
-                  CPLGetConfigOption("GDAL_DISABLE_READDIR_ON_OPEN", nullptr) == nullptr) {
-        if (wanted_) CPLSetThreadLocalConfigOption("GDAL_DISABLE_READDIR_ON_OPEN", "EMPTY_DIR");
-    }
-    ~NoListing() {
-        if (wanted_) CPLSetThreadLocalConfigOption("GDAL_DISABLE_READDIR_ON_OPEN", nullptr);
-    }
-    NoListing(const NoListing &) = delete;
-    NoListing &operator=(const NoListing &) = delete;
+/** An option of this thread until it goes out of scope, or NULL. */
+using Option = std::unique_ptr<CPLConfigOptionSetter>;
 
-  private:
-    bool wanted_;
-};
+/** Names are known beforehand: listing the folder around a remote file is a wasted request. */
+Option withoutListing(const char *location) {
+    return Option(isRemote(location)
+                      ? new CPLConfigOptionSetter("GDAL_DISABLE_READDIR_ON_OPEN", "EMPTY_DIR", true)
+                      : nullptr);
+}
+
+/** A handle of GDAL keeps the options with which it was opened. Hosts of logins hear nothing in the
+ * clear that .netrc says of them. */
+Option withoutNetrc(const char *location) {
+    return Option(RefsIsLoginInTheClear(location)
+                      ? new CPLConfigOptionSetter("GDAL_HTTP_NETRC", "NO", false)
+                      : nullptr);
+}
 
 /** Whether GDAL was told by a server that there is no such file: of its HTTP errors only the text
  * has the code. */
@@ -132,20 +135,26 @@ refs_status refuseSpecialSafely(const char *location, refs_error *err) {
     return RefsGuard(err, [&] { return refuseSpecial(location, err); });
 }
 
+/** What is in a folder that may not be entered is not known. */
+refs_status failOnFolder(const char *location, refs_error *err) {
+    if (!STARTS_WITH(location, "/vsi") && access(location, R_OK | X_OK) != 0)
+        return refs_fail(err, REFS_IO, "%s: %s", location, strerror(errno));
+    return refs_fail(err, REFS_IO,
+                     "%s: is a folder, and a file is needed: folders are sets where they have a "
+                     "file .zmetadata or are Icechunk repositories",
+                     location);
+}
+
 refs_status open(void *, const char *location, void **handle, refs_error *err) {
     RefsInGdal section;
     RefsQuietErrors quiet;
-    NoListing noListing(location);
+    const Option noListing = withoutListing(location), noNetrc = withoutNetrc(location);
     VSIErrorReset();
     VSIStatBufL status;
     REFS_TRY(refuseSpecialSafely(location, err));
     if (!isRemote(location) && VSIStatExL(location, &status, VSI_STAT_NATURE_FLAG) == 0 &&
         VSI_ISDIR(status.st_mode))
-        return refs_fail(
-            err, REFS_IO,
-            "%s: is a directory without .zmetadata, and no Icechunk repository: name the "
-            "file of a set, or the folder that has this one",
-            location);
+        return failOnFolder(location, err);
     return RefsGuard(err, [&] {
         const RefsS3ncNamed named(location);
         REFS_TRY(refuseOtherServer(named, location, err));
@@ -232,7 +241,7 @@ refs_status validators(void *, const char *location, refs_vfs_validators *valida
                        refs_error *err) {
     RefsInGdal section;
     RefsQuietErrors quiet;
-    NoListing noListing(location);
+    const Option noListing = withoutListing(location), noNetrc = withoutNetrc(location);
     VSIStatBufL status = {};
     REFS_TRY(refuseSpecialSafely(location, err));
     return RefsGuard(err, [&] {

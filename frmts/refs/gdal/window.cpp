@@ -89,6 +89,7 @@ refs_status RefsWindowReader::read(const RefsWindow &window, refs_error *error) 
     const uint64_t planeBytes = static_cast<uint64_t>(window.width) *
                                 static_cast<uint64_t>(window.height) *
                                 static_cast<uint64_t>(GDALGetDataTypeSizeBytes(type_.gdal));
+    Buffers buffers;
     const uint64_t maxBands =
         buffered ? std::max<uint64_t>(1, maxBufferBytes / std::max<uint64_t>(1, planeBytes))
                  : UINT64_MAX;
@@ -100,8 +101,8 @@ refs_status RefsWindowReader::read(const RefsWindow &window, refs_error *error) 
         for (const RefsWindow &part : parts) {
             if (part.width == 0) continue;
             progress.beginPart(i, run.n, part, &part == &parts[0] ? 0 : parts[0].width);
-            REFS_TRY(
-                readRun(part, run, static_cast<GByte *>(part.dst) + i * part.bandSpace, error));
+            buffers.dst = static_cast<GByte *>(part.dst) + i * part.bandSpace;
+            REFS_TRY(readRun(part, run, buffers, error));
         }
         if (isTurnedAfter(window))
             turnRows(window, run, static_cast<GByte *>(window.dst) + i * window.bandSpace);
@@ -171,19 +172,29 @@ RefsWindowReader::Run RefsWindowReader::longestRun(uint64_t first, uint64_t n,
     return run;
 }
 
-refs_status RefsWindowReader::readRun(const RefsWindow &window, const Run &run, GByte *dst,
+refs_status RefsWindowReader::readRun(const RefsWindow &window, const Run &run, Buffers &buffers,
                                       refs_error *error) const {
     if (type_.promote != nullptr || window.type != type_.gdal)
-        return readConverted(window, run, dst, error);
+        return readConverted(window, run, buffers, error);
     const int64_t spaces[3] = {window.pixelSpace, window.lineSpace, window.bandSpace};
-    REFS_TRY(readRegion(window, run, dst, spaces, error));
-    maskRows(window, run, dst, spaces);
-    return wrapRows(window, run, dst, spaces, error);
+    REFS_TRY(readRegion(window, run, buffers.dst, spaces, error));
+    maskRows(window, run, buffers.dst, spaces);
+    return wrapRows(window, run, buffers.dst, spaces, error);
+}
+
+/* Not std::vector, which would fill it with zeros first. */
+GByte *RefsWindowReader::Buffer::resize(size_t size) {
+    if (size > capacity_) {
+        bytes_.reset(); // before more is taken
+        bytes_.reset(new GByte[size]);
+        capacity_ = size;
+    }
+    return bytes_.get();
 }
 
 /* By way of a buffer: elements -> pixels of the band's type -> pixels of the caller's type. */
-refs_status RefsWindowReader::readConverted(const RefsWindow &window, const Run &run, GByte *dst,
-                                            refs_error *error) const {
+refs_status RefsWindowReader::readConverted(const RefsWindow &window, const Run &run,
+                                            Buffers &buffers, refs_error *error) const {
     const size_t width = static_cast<size_t>(window.width);
     const size_t plane = width * static_cast<size_t>(window.height);
     const size_t n = plane * static_cast<size_t>(run.n);
@@ -193,18 +204,20 @@ refs_status RefsWindowReader::readConverted(const RefsWindow &window, const Run 
     const int pixelSize = GDALGetDataTypeSizeBytes(type_.gdal);
     const int64_t spaces[3] = {pixelSize, pixelSize * static_cast<int64_t>(width),
                                pixelSize * static_cast<int64_t>(plane)};
-    std::vector<GByte> elements(n * type_.elementSize), promoted;
-    if (type_.promote != nullptr) promoted.resize(n * static_cast<size_t>(pixelSize));
-    REFS_TRY(readRegion(window, run, elements.data(), elementSpaces, error));
-    if (type_.promote != nullptr) type_.promote(elements.data(), promoted.data(), n);
-    GByte *from = type_.promote != nullptr ? promoted.data() : elements.data();
+    GByte *from = buffers.elements.resize(n * type_.elementSize);
+    REFS_TRY(readRegion(window, run, from, elementSpaces, error));
+    if (type_.promote != nullptr) {
+        GByte *promoted = buffers.promoted.resize(n * static_cast<size_t>(pixelSize));
+        type_.promote(from, promoted, n);
+        from = promoted;
+    }
     maskRows(window, run, from, spaces);
     REFS_TRY(wrapRows(window, run, from, spaces, error));
 
     for (uint64_t band = 0; band < run.n; band++)
         for (int row = 0; row < window.height; row++, from += spaces[lineSpace])
             GDALCopyWords64(from, type_.gdal, pixelSize,
-                            dst + static_cast<GSpacing>(band) * window.bandSpace +
+                            buffers.dst + static_cast<GSpacing>(band) * window.bandSpace +
                                 row * window.lineSpace,
                             window.type, static_cast<int>(window.pixelSpace), window.width);
     return REFS_OK;

@@ -3,6 +3,7 @@
 #define REFS_WINDOW_H
 
 #include <array>
+#include <memory>
 
 #include "handles.h"
 #include "longitudes.h"
@@ -65,8 +66,10 @@ class RefsWindowReader {
     /** Reads one band, with columns and longitudes as they are stored. */
     refs_status readStored(const RefsWindow &window, refs_error *error) const {
         const auto band = static_cast<uint64_t>(window.bands[0] - 1);
+        Buffers buffers;
+        buffers.dst = static_cast<GByte *>(window.dst);
         return RefsWindowReader(readers_, meta_, description_, type_, nullptr)
-            .readRun(window, longestRun(band, 1, 1), static_cast<GByte *>(window.dst), error);
+            .readRun(window, longestRun(band, 1, 1), buffers, error);
     }
 
     /** Says that a window is going to be read soon: as much of it as is one region. */
@@ -85,6 +88,21 @@ class RefsWindowReader {
         uint64_t elements; ///< along `axis`
     };
 
+    /** Memory that the runs of one read have in common. Its bytes are not set. */
+    class Buffer {
+      public:
+        GByte *resize(size_t size);
+
+      private:
+        std::unique_ptr<GByte[]> bytes_;
+        size_t capacity_ = 0;
+    };
+    /** Where a run goes to, and by way of what where its type is not the caller's. */
+    struct Buffers {
+        GByte *dst = nullptr;
+        Buffer elements, promoted;
+    };
+
     /** The part of a window before the seam of a grid that was turned, and the one behind it, in
      * the columns of the array. All of it, and nothing, where there is no seam; and where it has
      * all columns, which are turned when they are read: their chunks are then fetched together. */
@@ -95,9 +113,9 @@ class RefsWindowReader {
     void askFor(const RefsWindow &window,
                 void (*ask)(refs_reader *reader, const refs_region *region)) const;
     Run longestRun(uint64_t first, uint64_t n, uint64_t maxBands) const;
-    refs_status readRun(const RefsWindow &window, const Run &run, GByte *dst,
+    refs_status readRun(const RefsWindow &window, const Run &run, Buffers &buffers,
                         refs_error *error) const;
-    refs_status readConverted(const RefsWindow &window, const Run &run, GByte *dst,
+    refs_status readConverted(const RefsWindow &window, const Run &run, Buffers &buffers,
                               refs_error *error) const;
     void maskRows(const RefsWindow &window, const Run &run, GByte *pixels,
                   const int64_t spaces[3]) const;

@@ -136,16 +136,16 @@ refs_status RefsWriteSource::readBox(void *self, const refs_cfa_box *box, void *
     });
 }
 
-refs_status RefsWriteSource::readAllTexts(void *self, size_t i, refs_buf *texts,
-                                          refs_error *error) {
+refs_status RefsWriteSource::readAllStrings(void *self, size_t i, refs_buf *strings,
+                                            refs_error *error) {
     const Array &array = static_cast<RefsWriteSource *>(self)->arrays_[i];
     RefsQuietErrors quiet;
     return RefsGuard(error, [&] {
         std::string all;
-        if (!array.readTexts(all))
+        if (!array.readStrings(all))
             return refs_fail(error, REFS_IO, "%s: cannot be read: %s", array.path.c_str(),
                              quiet.said().c_str());
-        return refs_buf_append(texts, all.data(), all.size(), error);
+        return refs_buf_append(strings, all.data(), all.size(), error);
     });
 }
 
@@ -174,9 +174,9 @@ const refs_cfa_source *RefsWriteSource::get(refs_error *error) {
         variable.fill = array.fill.empty() ? nullptr : array.fill.data();
         cArrays_.push_back({variable, array.shape.data()});
     }
-    source_ = {this,          cGroups_.data(), cGroups_.size(), cDims_.data(),
-               cDims_.size(), cArrays_.data(), cArrays_.size(), readBox,
-               readAllTexts,  report};
+    source_ = {this,           cGroups_.data(), cGroups_.size(), cDims_.data(),
+               cDims_.size(),  cArrays_.data(), cArrays_.size(), readBox,
+               readAllStrings, report};
     return &source_;
 }
 
@@ -228,10 +228,11 @@ class Raster {
     /** Whether centres of pixels are those of a grid along its axes. */
     bool hasAxes() const { return hasTransform_ && refs_cf_has_axes(transform_); }
 
-    /** Whether axes do not tell the geotransform: one value of a coordinate has no step. */
+    /** Whether the grid mapping variable has to tell the geotransform. */
     bool isPlacedByTransform() const {
-        return hasTransform_ &&
-               (!hasAxes() || dataset_->GetRasterXSize() == 1 || dataset_->GetRasterYSize() == 1);
+        return hasTransform_ && !refs_cf_axes_tell_geotransform(
+                                    transform_, static_cast<uint64_t>(dataset_->GetRasterXSize()),
+                                    static_cast<uint64_t>(dataset_->GetRasterYSize()));
     }
     std::vector<double> centres(bool ofRows) const {
         const int n = ofRows ? dataset_->GetRasterYSize() : dataset_->GetRasterXSize();
@@ -253,19 +254,27 @@ class Raster {
         addMetadata(ofRows ? y_ : x_, members);
         return members;
     }
-    /** GeoTransform counts beside WKT alone for GDAL's netCDF driver, be it empty. */
     RefsJsonMembers gridMapping() const {
         RefsJsonMembers members;
-        if (hasSrs_)
-            addCrs(members);
-        else
-            members.addText("spatial_ref", "");
-        // Of fragments it would be that of the whole.
-        if (isPlacedByTransform())
-            members.addText("GeoTransform",
-                            CPLSPrintf("%.17g %.17g %.17g %.17g %.17g %.17g", transform_[0],
-                                       transform_[1], transform_[2], transform_[3], transform_[4],
-                                       transform_[5]));
+        char *wkt1 = nullptr, *wkt2 = nullptr;
+        const char *const options[] = {"FORMAT=WKT2_2019", nullptr};
+        const OGRSpatialReference *srs = dataset_->GetSpatialRef();
+        const bool hasWkt2 = hasSrs_ && srs->exportToWkt(&wkt2, options) == OGRERR_NONE;
+        const bool hasWkt1 = hasSrs_ && srs->exportToWkt(&wkt1) == OGRERR_NONE;
+        const refs_cf_written_crs crs = {isGeographic_, hasWkt2 ? wkt2 : nullptr,
+                                         hasWkt1 ? wkt1 : nullptr,
+                                         isPlacedByTransform() ? transform_ : nullptr};
+        refs_cf_items items{};
+        const refs_status status = refs_cf_grid_mapping_items(&crs, &items, nullptr);
+        CPLFree(wkt1);
+        CPLFree(wkt2);
+        for (size_t i = 0; i < items.n; i++) {
+            const char *equals = strchr(items.items[i], '=');
+            members.addText({items.items[i], static_cast<size_t>(equals - items.items[i])},
+                            equals + 1);
+        }
+        refs_cf_items_clear(&items);
+        if (status != REFS_OK) throw std::bad_alloc();
         return members;
     }
 
@@ -309,27 +318,6 @@ class Raster {
             std::swap_ranges(rows + static_cast<size_t>(top) * size,
                              rows + static_cast<size_t>(top + 1) * size,
                              rows + static_cast<size_t>(bottom) * size);
-    }
-
-    void addCrs(RefsJsonMembers &members) const {
-        char *wkt1 = nullptr, *wkt2 = nullptr;
-        const char *const options[] = {"FORMAT=WKT2_2019", nullptr};
-        const OGRSpatialReference *srs = dataset_->GetSpatialRef();
-        const bool hasWkt2 = srs->exportToWkt(&wkt2, options) == OGRERR_NONE;
-        const bool hasWkt1 = srs->exportToWkt(&wkt1) == OGRERR_NONE;
-        const refs_cf_written_crs crs = {isGeographic_, hasWkt2 ? wkt2 : nullptr,
-                                         hasWkt1 ? wkt1 : nullptr, nullptr};
-        refs_cf_items items{};
-        const refs_status status = refs_cf_grid_mapping_items(&crs, &items, nullptr);
-        CPLFree(wkt1);
-        CPLFree(wkt2);
-        for (size_t i = 0; i < items.n; i++) {
-            const char *equals = strchr(items.items[i], '=');
-            members.addText({items.items[i], static_cast<size_t>(equals - items.items[i])},
-                            equals + 1);
-        }
-        refs_cf_items_clear(&items);
-        if (status != REFS_OK) throw std::bad_alloc();
     }
 
     refs_cf_axis_words wordsOf(refs_cf_axis_kind kind) const {
@@ -601,8 +589,8 @@ RefsWriteSource::Read readOf(const std::shared_ptr<GDALMDArray> &array) {
     };
 }
 
-RefsWriteSource::ReadTexts readTextsOf(const std::shared_ptr<GDALMDArray> &array) {
-    return [array](std::string &texts) {
+RefsWriteSource::ReadStrings readTextsOf(const std::shared_ptr<GDALMDArray> &array) {
+    return [array](std::string &strings) {
         std::vector<GUInt64> start(array->GetDimensionCount());
         std::vector<size_t> count;
         size_t n = 1;
@@ -615,8 +603,8 @@ RefsWriteSource::ReadTexts readTextsOf(const std::shared_ptr<GDALMDArray> &array
                          values.data()))
             return false;
         for (char *value : values) {
-            texts += value != nullptr ? value : "";
-            texts += '\0';
+            strings += value != nullptr ? value : "";
+            strings += '\0';
             CPLFree(value);
         }
         return true;
@@ -632,7 +620,7 @@ refs_status RefsWriteSource::takeArray(const std::shared_ptr<GDALMDArray> &array
     taken.path = path;
     if (type.GetClass() == GEDTC_STRING) {
         taken.dtype.type = REFS_TYPE_OBJECT;
-        taken.readTexts = readTextsOf(array);
+        taken.readStrings = readTextsOf(array);
     } else if (type.GetClass() != GEDTC_NUMERIC ||
                !RefsDtypeOf(type.GetNumericDataType(), &taken.dtype)) {
         return refs_fail(error, REFS_UNSUPPORTED,

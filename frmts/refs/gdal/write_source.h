@@ -36,7 +36,7 @@ class RefsWriteSource {
     /** Reads a box, tightly packed. */
     using Read = std::function<bool(const uint64_t *start, const uint64_t *count, void *values)>;
     /** Appends strings with a NUL after each. */
-    using ReadTexts = std::function<bool(std::string &texts)>;
+    using ReadStrings = std::function<bool(std::string &strings)>;
 
     struct Array {
         std::string path;
@@ -46,7 +46,7 @@ class RefsWriteSource {
         RefsJsonMembers attributes;
         std::vector<GByte> fill; ///< one element, or nothing
         Read read;
-        ReadTexts readTexts;
+        ReadStrings readStrings;
     };
 
     RefsWriteSource(GDALProgressFunc progress, void *user) : progress_(progress), user_(user) {}
@@ -85,7 +85,7 @@ class RefsWriteSource {
                           refs_error *error);
     static refs_status readBox(void *self, const refs_cfa_box *box, void *values,
                                refs_error *error);
-    static refs_status readAllTexts(void *self, size_t i, refs_buf *texts, refs_error *error);
+    static refs_status readAllStrings(void *self, size_t i, refs_buf *strings, refs_error *error);
     static bool report(void *self, double done);
     const refs_json *parsed(const RefsJsonMembers &members, refs_error *error);
 

@@ -9,13 +9,13 @@
 #define MAX_FILE_BYTES REFS_MIB
 
 void refs_aws_profile__clear(refs_aws_profile *profile) {
-    char **texts[] = {&profile->access_key, &profile->secret_key, &profile->session_token,
-                      &profile->region,     &profile->endpoint,   &profile->style,
-                      &profile->method};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (*texts[i] != NULL) memset(*texts[i], 0, strlen(*texts[i]));
-        refs_free(*texts[i]);
-        *texts[i] = NULL;
+    char **strings[] = {&profile->access_key, &profile->secret_key, &profile->session_token,
+                        &profile->region,     &profile->endpoint,   &profile->style,
+                        &profile->method};
+    for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++) {
+        if (*strings[i] != NULL) memset(*strings[i], 0, strlen(*strings[i]));
+        refs_free(*strings[i]);
+        *strings[i] = NULL;
     }
 }
 

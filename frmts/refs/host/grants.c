@@ -53,9 +53,10 @@ static refs_status find(refs_host *host, const char *location, const refs_object
     *found = NULL;
     if (list == NULL || object->kind == REFS_OBJECT_FILE || object->kind == REFS_OBJECT_FOREIGN)
         return REFS_OK;
+    refs_str service = refs_str_from("");
     refs_status status = append_name(location, object, &name, err);
-    refs_str service =
-        status == REFS_OK ? refs_grant_service(list, (const char *)name.data) : (refs_str){"", 0};
+    if (status == REFS_OK)
+        status = refs_grant_service(list, (const char *)name.data, &service, err);
     refs_buf_clear(&name);
     if (service.size == 0) return status;
     for (refs_granted *at = host->granted; at != NULL; at = at->next)

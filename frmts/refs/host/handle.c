@@ -89,11 +89,11 @@ void refs_host__set_rules(const refs_settings *settings, const char *location,
 static const struct {
     const char *setting;
     CURLoption option;
-} texts[] = {{"GDAL_HTTP_USERPWD", CURLOPT_USERPWD},
-             {"GDAL_HTTP_PROXY", CURLOPT_PROXY},
-             {"GDAL_HTTP_PROXYUSERPWD", CURLOPT_PROXYUSERPWD},
-             {"GDAL_HTTP_USERAGENT", CURLOPT_USERAGENT},
-             {"GDAL_HTTP_COOKIE", CURLOPT_COOKIE}};
+} strings[] = {{"GDAL_HTTP_USERPWD", CURLOPT_USERPWD},
+               {"GDAL_HTTP_PROXY", CURLOPT_PROXY},
+               {"GDAL_HTTP_PROXYUSERPWD", CURLOPT_PROXYUSERPWD},
+               {"GDAL_HTTP_USERAGENT", CURLOPT_USERAGENT},
+               {"GDAL_HTTP_COOKIE", CURLOPT_COOKIE}};
 
 static const struct {
     const char *name;
@@ -159,9 +159,9 @@ void *refs_host__prepare(const refs_settings *settings, const char *url, void *h
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L); /* as it was signed */
     if (!refs_settings__is_off(settings, "GDAL_HTTP_NETRC"))
         curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (get(settings, texts[i].setting) != NULL)
-            curl_easy_setopt(easy, texts[i].option, get(settings, texts[i].setting));
+    for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++)
+        if (get(settings, strings[i].setting) != NULL)
+            curl_easy_setopt(easy, strings[i].option, get(settings, strings[i].setting));
     if (strncasecmp(url, "https:", 6) == 0 && get(settings, "GDAL_HTTPS_PROXY") != NULL)
         curl_easy_setopt(easy, CURLOPT_PROXY, get(settings, "GDAL_HTTPS_PROXY"));
     set_authentication(easy, CURLOPT_HTTPAUTH, get(settings, "GDAL_HTTP_AUTH"));

@@ -69,7 +69,7 @@ static void *prepare(void *self, const char *location, const char *url, void *ea
 static const char *advise(const refs_host *host, const refs_object *object, bool has_signature,
                           long status) {
     if (object->kind == REFS_OBJECT_URL) return NULL;
-    if (status == 404)
+    if (status == 404 || status == 0)
         return object->kind == REFS_OBJECT_S3 && object->alias == NULL ? host->no_alias : NULL;
     if (object->alias != NULL)
         return has_signature ? "with the credentials of its alias" : "its alias has no credentials";
@@ -89,7 +89,9 @@ static const char *advice(void *self, const char *location, long status) {
     bool has_signature = is_signed(host, location, &object);
     bool has_grant = refs_host__has_grant(host, location, &object);
     refs_unlock(&host->lock);
-    if (has_grant && status != 404) return "with what the service of REFS_TOKEN_URL gave out";
+    if (status == 0 && object.kind != REFS_OBJECT_S3) return NULL;
+    if (has_grant && status != 404 && status != 0)
+        return "with what the service of REFS_TOKEN_URL gave out";
     if (object.kind == REFS_OBJECT_URL && status != 404)
         return refs_host__login_advice(&host->settings, location);
     return object.kind != REFS_OBJECT_FILE ? advise(host, &object, has_signature, status) : NULL;

@@ -17,11 +17,17 @@ typedef enum refs_icechunk_file_type {
     REFS_ICECHUNK_REPO = 6
 } refs_icechunk_file_type;
 
-/** Appends the flatbuffer in the file `location`. REFS_NOT_FOUND: there is no such file, or one of
+/** Which file. */
+typedef struct refs_icechunk_file {
+    const char *location;
+    refs_icechunk_file_type type;
+    uint64_t size; /**< is set to the bytes that it has as it is stored */
+} refs_icechunk_file;
+
+/** Appends the flatbuffer in a file. REFS_NOT_FOUND: there is no such file, or one of
  * type REPO does not begin as these files do: it may be anything. REFS_UNSUPPORTED: a later
  * version, or another compression. Failures name the location. */
-refs_status refs_icechunk__file_read(const refs_icechunk_source *source, const char *location,
-                                     refs_icechunk_file_type type, refs_buf *buffer,
-                                     refs_error *err);
+refs_status refs_icechunk__file_read(const refs_icechunk_source *source, refs_icechunk_file *which,
+                                     refs_buf *buffer, refs_error *err);
 
 #endif

@@ -20,9 +20,8 @@ struct refs_icechunk {
 static refs_status load_manifest(void *user, refs_block_id id, refs_loaded_block *loaded,
                                  refs_error *err) {
     const refs_icechunk *repository = user;
-    const refs_str manifest = refs_intern_get(&repository->snapshot.manifests, (uint32_t)id.number);
-    return refs_icechunk__manifest_read(&repository->source, (const uint8_t *)manifest.data, loaded,
-                                        err);
+    return refs_icechunk__manifest_read(&repository->source, &repository->snapshot,
+                                        (uint32_t)id.number, loaded, err);
 }
 
 static refs_status check_version(const refs_icechunk_version *version, refs_error *err) {
@@ -110,7 +109,8 @@ size_t refs_icechunk_memory(const refs_icechunk *repository) {
     return sizeof *repository + repository->info.buffer.capacity + snapshot->buffer.capacity +
            refs_intern_memory(&snapshot->paths) + refs_intern_memory(&snapshot->manifests) +
            snapshot->node_capacity * sizeof *snapshot->nodes +
-           snapshot->ref_capacity * sizeof *snapshot->refs;
+           snapshot->ref_capacity * sizeof *snapshot->refs +
+           snapshot->manifests.count * sizeof *snapshot->files;
 }
 
 /* -- chunks ------------------------------------------------------------------------------------ */
@@ -122,18 +122,22 @@ typedef struct search {
     refs_icechunk_chunk *chunk;
 } search;
 
-static refs_status search_manifest(void *user, uint32_t manifest, refs_error *err) {
+static refs_status search_manifest(void *user, const refs_manifest_ref *manifest, refs_error *err) {
     const search *of = user;
     refs_icechunk *repository = of->repository;
     refs_block *block;
-    const refs_block_id id = {0, manifest};
+    const refs_block_id id = {0, manifest->manifest};
+    refs_icechunk_wanted wanted = of->wanted;
+    wanted.bounds = manifest->bounds;
     REFS_TRY(refs_block_cache_get(repository->manifests, id, &block, err));
     refs_status status =
-        refs_icechunk__manifest_find(&repository->source, block, &of->wanted, of->chunk, err);
+        refs_icechunk__manifest_find(&repository->source, block, &wanted, of->chunk, err);
     if (status != REFS_OK && status != REFS_NOT_FOUND) {
         char text[REFS_OBJECT_ID_TEXT + 1];
         refs_icechunk__id_format(
-            (const uint8_t *)refs_intern_get(&repository->snapshot.manifests, manifest).data, text);
+            (const uint8_t *)refs_intern_get(&repository->snapshot.manifests, manifest->manifest)
+                .data,
+            text);
         refs_error_prefix(err, "%s/manifests/%s", repository->folder, text);
     }
     refs_block_release(block);
@@ -147,7 +151,7 @@ refs_status refs_icechunk_find(refs_icechunk *repository, const refs_icechunk_pl
     if (number == REFS_INTERN_NONE) return REFS_NOT_FOUND;
     const refs_icechunk_node *node = &repository->snapshot.nodes[number];
     if (node->rank != place->rank) return REFS_NOT_FOUND;
-    search of = {repository, {node, place->index}, chunk};
+    search of = {repository, {node, place->index, NULL}, chunk};
     const refs_manifest_visitor visitor = {search_manifest, &of};
     return refs_icechunk__snapshot_each_manifest(&repository->snapshot, &of.wanted, &visitor, err);
 }

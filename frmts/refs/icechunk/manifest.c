@@ -76,6 +76,23 @@ static refs_status open_dictionary(manifest *opened, const refs_flat_table *root
     return refs_icechunk__dictionary_open(dictionary, &opened->dictionary, err);
 }
 
+/* That there are as many references as the snapshot says. */
+static refs_status check_count(const manifest *opened, const refs_manifest_file *file,
+                               refs_error *err) {
+    uint64_t n_refs = 0;
+    if (!file->is_known) return REFS_OK;
+    for (uint32_t i = 0; i < opened->arrays.n; i++) {
+        refs_flat_table array;
+        refs_flat_vector refs;
+        REFS_TRY(refs_icechunk__flat_table_at(&opened->arrays, i, &array, err));
+        REFS_TRY(refs_icechunk__flat_vector(&array, ARRAY_REFS, 4, &refs, err));
+        n_refs += refs.n;
+    }
+    if (n_refs == file->n_refs) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "it has %llu references; the snapshot says %llu",
+                     (unsigned long long)n_refs, (unsigned long long)file->n_refs);
+}
+
 static refs_status open_manifest(manifest *opened, const uint8_t *id, refs_error *err) {
     refs_flat_table root;
     REFS_TRY(refs_icechunk__flat_root(refs_buf_view(&opened->buffer), &root, err));
@@ -86,15 +103,22 @@ static refs_status open_manifest(manifest *opened, const uint8_t *id, refs_error
     return opened->known != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
-static refs_status read_manifest(const refs_icechunk_source *source, const uint8_t *id,
+static refs_status read_manifest(const refs_icechunk_source *source,
+                                 const refs_icechunk_snapshot *snapshot, uint32_t number,
                                  manifest *read, refs_error *err) {
+    const uint8_t *id = (const uint8_t *)refs_intern_get(&snapshot->manifests, number).data;
+    const refs_manifest_file *file = &snapshot->files[number];
     refs_buf location = REFS_BUF_INIT;
     refs_status status = refs_icechunk__object_location(source, "manifests", id, &location, err);
     const char *name = (const char *)location.data;
-    if (status == REFS_OK)
-        status = refs_icechunk__file_read(source, name, REFS_ICECHUNK_MANIFEST, &read->buffer, err);
+    refs_icechunk_file which = {name, REFS_ICECHUNK_MANIFEST, 0};
+    if (status == REFS_OK) status = refs_icechunk__file_read(source, &which, &read->buffer, err);
     const bool was_read = status == REFS_OK;
     if (was_read) status = open_manifest(read, id, err);
+    if (status == REFS_OK && file->is_known && file->size != which.size)
+        status = refs_fail(err, REFS_CORRUPT, "it has %llu bytes; the snapshot says %llu",
+                           (unsigned long long)which.size, (unsigned long long)file->size);
+    if (status == REFS_OK) status = check_count(read, file, err);
     if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", name);
     refs_buf_clear(&location);
     return status;
@@ -105,7 +129,8 @@ static refs_status fail_absent(const refs_error *absent, refs_error *err) {
     return refs_fail(err, REFS_IO, "%s (a manifest that the snapshot names)", absent->message);
 }
 
-refs_status refs_icechunk__manifest_read(const refs_icechunk_source *source, const uint8_t *id,
+refs_status refs_icechunk__manifest_read(const refs_icechunk_source *source,
+                                         const refs_icechunk_snapshot *snapshot, uint32_t number,
                                          refs_loaded_block *loaded, refs_error *err) {
     refs_error problem = REFS_ERROR_INIT;
     manifest *read = refs_calloc(1, sizeof *read);
@@ -115,7 +140,7 @@ refs_status refs_icechunk__manifest_read(const refs_icechunk_source *source, con
         return refs_fail_nomem(err);
     }
     memcpy(refs_block_data(block), &read, sizeof read);
-    refs_status status = read_manifest(source, id, read, &problem);
+    refs_status status = read_manifest(source, snapshot, number, read, &problem);
     if (status == REFS_OK) {
         *loaded = (refs_loaded_block){block, sizeof *read + read->buffer.size};
         return REFS_OK;
@@ -195,53 +220,98 @@ static int compare_index(const uint8_t *stored, const uint64_t *wanted, size_t r
     return 0;
 }
 
-static refs_status search_ref(const refs_flat_vector *refs, const uint64_t *wanted, size_t rank,
-                              reference *ref, refs_error *err) {
+/* The number of a reference, by halves; n where it is not there. */
+static refs_status search_ref(const refs_flat_vector *refs, const refs_icechunk_wanted *wanted,
+                              reference *ref, uint32_t *number, refs_error *err) {
+    const size_t rank = wanted->node->rank;
     uint32_t low = 0, high = refs->n;
     while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        REFS_TRY(open_reference(refs, middle, rank, ref, err));
-        const int order = compare_index(ref->index, wanted, rank);
+        *number = low + (high - low) / 2;
+        REFS_TRY(open_reference(refs, *number, rank, ref, err));
+        const int order = compare_index(ref->index, wanted->index, rank);
         if (order == 0) return REFS_OK;
         if (order < 0)
-            low = middle + 1;
+            low = *number + 1;
         else
-            high = middle;
+            high = *number;
     }
-    return REFS_NOT_FOUND;
+    *number = refs->n;
+    return REFS_OK;
 }
 
-static refs_status check_order(const refs_flat_vector *refs, size_t rank, refs_error *err) {
+static refs_status fail_order(uint32_t number, refs_error *err) {
+    return refs_fail(err, REFS_CORRUPT, "references %u and %u of the manifest do not ascend",
+                     (unsigned)number - 1, (unsigned)number);
+}
+
+static refs_status check_place(const refs_icechunk_wanted *wanted, const reference *ref,
+                               uint32_t number, refs_error *err) {
+    for (size_t dim = 0; dim < wanted->node->rank && wanted->bounds != NULL; dim++) {
+        const uint32_t at = refs_load_le32(ref->index + 4 * dim);
+        const uint32_t first = refs_load_le32(wanted->bounds + 8 * dim);
+        const uint32_t end = refs_load_le32(wanted->bounds + 8 * dim + 4);
+        if (at < first || at >= end)
+            return refs_fail(err, REFS_CORRUPT,
+                             "reference %u of the manifest is of chunk %u along dimension %zu; the "
+                             "snapshot says that it has those from %u to %u",
+                             (unsigned)number, (unsigned)at, dim, (unsigned)first,
+                             (unsigned)end - 1);
+    }
+    return REFS_OK;
+}
+
+static refs_status check_order(const refs_flat_vector *refs, const refs_icechunk_wanted *wanted,
+                               refs_error *err) {
+    const size_t rank = wanted->node->rank;
     uint64_t previous[REFS_ICECHUNK_MAX_RANK];
     reference ref;
     for (uint32_t i = 0; i < refs->n; i++) {
         REFS_TRY(open_reference(refs, i, rank, &ref, err));
-        if (i > 0 && compare_index(ref.index, previous, rank) <= 0)
-            return refs_fail(err, REFS_CORRUPT,
-                             "references %u and %u of the manifest do not ascend", (unsigned)i - 1,
-                             (unsigned)i);
+        if (i > 0 && compare_index(ref.index, previous, rank) <= 0) return fail_order(i, err);
+        REFS_TRY(check_place(wanted, &ref, i, err));
         for (size_t dim = 0; dim < rank; dim++) previous[dim] = refs_load_le32(ref.index + 4 * dim);
+    }
+    return REFS_OK;
+}
+
+/* One that says that it is another one stands at a wrong place, mostly. */
+static refs_status check_neighbours(const refs_flat_vector *refs,
+                                    const refs_icechunk_wanted *wanted, uint32_t number,
+                                    refs_error *err) {
+    const size_t rank = wanted->node->rank;
+    reference other;
+    if (number > 0) {
+        REFS_TRY(open_reference(refs, number - 1, rank, &other, err));
+        if (compare_index(other.index, wanted->index, rank) >= 0) return fail_order(number, err);
+    }
+    if (number + 1 < refs->n) {
+        REFS_TRY(open_reference(refs, number + 1, rank, &other, err));
+        if (compare_index(other.index, wanted->index, rank) <= 0)
+            return fail_order(number + 1, err);
     }
     return REFS_OK;
 }
 
 static refs_status find_ref(manifest *held, const refs_icechunk_wanted *wanted, reference *ref,
                             refs_error *err) {
-    uint32_t number;
+    uint32_t array_number, number;
     refs_flat_table array;
     refs_flat_vector refs;
-    const size_t rank = wanted->node->rank;
-    refs_status status = find_array(held, wanted->node->id, &number, &array, err);
+    refs_status status = find_array(held, wanted->node->id, &array_number, &array, err);
     if (status == REFS_NOT_FOUND)
         return refs_fail(err, REFS_CORRUPT,
                          "the snapshot says that the manifest has references of this array, which "
                          "it does not have");
     REFS_TRY(status);
     REFS_TRY(refs_icechunk__flat_vector(&array, ARRAY_REFS, 4, &refs, err));
-    status = search_ref(&refs, wanted->index, rank, ref, err);
-    if (status != REFS_NOT_FOUND || atomic_load(&held->known[number].is_ordered)) return status;
-    REFS_TRY(check_order(&refs, rank, err));
-    atomic_store(&held->known[number].is_ordered, true);
+    REFS_TRY(search_ref(&refs, wanted, ref, &number, err));
+    if (number < refs.n) {
+        REFS_TRY(check_place(wanted, ref, number, err));
+        return check_neighbours(&refs, wanted, number, err);
+    }
+    if (atomic_load(&held->known[array_number].is_ordered)) return REFS_NOT_FOUND;
+    REFS_TRY(check_order(&refs, wanted, err));
+    atomic_store(&held->known[array_number].is_ordered, true);
     return REFS_NOT_FOUND;
 }
 

@@ -3,7 +3,9 @@
  * Arrays are sorted by the ids of their nodes, references by the index of the
  * chunk: both are searched by halves. Before it is said that a chunk is absent,
  * it is once looked whether the references of its array do ascend: those of a
- * manifest that was written wrong would else be fill values.
+ * manifest that was written wrong would else be fill values. All references shall lie in the part
+ * of the grid that the snapshot says the manifest covers, and the one that was found between its
+ * neighbours.
  *
  * Source: manifest.fbs of the Icechunk specification. Safe from any thread.
  */
@@ -13,8 +15,10 @@
 #include "refs/block_cache.h"
 #include "snapshot.h"
 
-/** Reads the file of manifest `id` into a block, held once. */
-refs_status refs_icechunk__manifest_read(const refs_icechunk_source *source, const uint8_t *id,
+/** Reads the file of manifest number `number` of the snapshot into a block, held once. It shall
+ * have the size, and as many references, as the snapshot says. */
+refs_status refs_icechunk__manifest_read(const refs_icechunk_source *source,
+                                         const refs_icechunk_snapshot *snapshot, uint32_t number,
                                          refs_loaded_block *loaded, refs_error *err);
 
 /** Finds a chunk in the manifest that `block` holds, of which the chunk takes another hold.

@@ -57,6 +57,15 @@ static refs_status read_ref(const refs_icechunk_source *source, const char *loca
     return status;
 }
 
+/* Of what was deleted on disk, or in a folder that came without it, the folder is left. */
+static refs_status read_if_there(const refs_icechunk_source *source, const char *location,
+                                 refs_object_id *id, bool *is_there, refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status = read_ref(source, location, id, &problem);
+    *is_there = status == REFS_OK;
+    return status == REFS_NOT_FOUND ? REFS_OK : refs_fail(err, status, "%s", problem.message);
+}
+
 static refs_status is_deleted(const refs_icechunk_source *source, const char *ref, bool *deleted,
                               refs_error *err) {
     refs_buf location = REFS_BUF_INIT, mark = REFS_BUF_INIT;
@@ -80,9 +89,8 @@ static refs_status read_head(const refs_icechunk_source *source, const refs_obje
     buffer->size = 0;
     refs_status status =
         refs_icechunk__object_location(source, "snapshots", id->bytes, &location, err);
-    if (status == REFS_OK)
-        status = refs_icechunk__file_read(source, (const char *)location.data,
-                                          REFS_ICECHUNK_SNAPSHOT, buffer, err);
+    refs_icechunk_file which = {(const char *)location.data, REFS_ICECHUNK_SNAPSHOT, 0};
+    if (status == REFS_OK) status = refs_icechunk__file_read(source, &which, buffer, err);
     if (status == REFS_OK) status = refs_icechunk__snapshot_head(refs_buf_view(buffer), head, err);
     refs_buf_clear(&location);
     return status;
@@ -126,7 +134,7 @@ static refs_status choose_ref(const refs_icechunk_source *source,
 
 /* -- what there is instead --------------------------------------------------------------------- */
 
-/* So many tags are looked at before those that were deleted are named, too: each is a file. */
+/* So many are looked at before those that were deleted are named, too: each is a file. */
 #define MAX_MARKS 16
 
 /* What is listed for who asked for a name that is not there. */
@@ -134,6 +142,7 @@ typedef struct other_names {
     const refs_icechunk_source *source;
     const char *kind; /* "branch" or "tag" */
     refs_ref_names names;
+    size_t n_looked_at;
 } other_names;
 
 /* "main" of "branch.main"; "" of folders of another kind. */
@@ -144,23 +153,30 @@ static refs_str name_in_folder(refs_str folder, const char *kind) {
     return refs_str_part(folder, is_one ? size + 1 : folder.size, folder.size);
 }
 
+static refs_status look_at(const other_names *others, refs_str name, bool *is_there,
+                           refs_error *err) {
+    const refs_icechunk_source *source = others->source;
+    refs_buf location = REFS_BUF_INIT;
+    refs_object_id id;
+    bool deleted = false;
+    refs_status status =
+        ref_location(refs_str_from(source->folder), others->kind, name, &location, err);
+    const char *ref = (const char *)location.data;
+    if (status == REFS_OK) status = read_if_there(source, ref, &id, is_there, err);
+    if (status == REFS_OK && *is_there && strcmp(others->kind, "tag") == 0)
+        status = is_deleted(source, ref, &deleted, err);
+    if (deleted) *is_there = false;
+    refs_buf_clear(&location);
+    return status;
+}
+
 static refs_status hear_of_folder(void *user, refs_str folder, refs_error *err) {
     other_names *others = user;
     const refs_str name = name_in_folder(folder, others->kind);
-    const bool may_be_deleted = strcmp(others->kind, "tag") == 0 && others->names.n < MAX_MARKS;
-    bool deleted = false;
-    refs_buf location = REFS_BUF_INIT;
-    refs_status status = REFS_OK;
+    bool is_there = true;
     if (name.size == 0) return REFS_OK;
-    if (may_be_deleted)
-        status =
-            ref_location(refs_str_from(others->source->folder), others->kind, name, &location, err);
-    if (status == REFS_OK && may_be_deleted)
-        status = is_deleted(others->source, (const char *)location.data, &deleted, err);
-    if (status == REFS_OK && !deleted)
-        status = refs_icechunk__ref_names_add(&others->names, name, err);
-    refs_buf_clear(&location);
-    return status;
+    if (others->n_looked_at++ < MAX_MARKS) REFS_TRY(look_at(others, name, &is_there, err));
+    return is_there ? refs_icechunk__ref_names_add(&others->names, name, err) : REFS_OK;
 }
 
 static refs_status list_others(other_names *others, refs_error *err) {
@@ -180,7 +196,7 @@ static refs_status fail_with_names(const refs_icechunk_source *source,
                                    const refs_icechunk_version *version, refs_error *err) {
     const char *tag = version->tag != NULL ? version->tag : version->tag_or_snapshot;
     const char *wanted = tag != NULL ? tag : version->branch;
-    other_names others = {source, tag != NULL ? "tag" : "branch", {{NULL}, 0}};
+    other_names others = {source, tag != NULL ? "tag" : "branch", {{NULL}, 0}, 0};
     if (wanted == NULL) return REFS_NOT_FOUND;
     refs_status status = list_others(&others, NULL);
     if (status == REFS_OK && others.names.n > 0)
@@ -241,7 +257,8 @@ static refs_status visit_located(history *all, refs_str name, const char *locati
     REFS_TRY(is_of_kind(all, location, &is, err));
     if (!is) return REFS_OK;
     if (all->kind != REFS_ICECHUNK_IS_DELETED_TAG) {
-        REFS_TRY(read_ref(all->source, location, &id, err));
+        REFS_TRY(read_if_there(all->source, location, &id, &is, err));
+        if (!is) return REFS_OK;
         refs_icechunk__id_format(id.bytes, entry.snapshot);
         REFS_TRY(refs_intern_add(
             &all->snapshots, refs_str_view((const char *)id.bytes, sizeof id.bytes), &number, err));

@@ -72,8 +72,8 @@ refs_status refs_icechunk__info_read(const refs_icechunk_source *source, refs_re
     refs_buf location = REFS_BUF_INIT;
     refs_status status = refs_icechunk_info_file(refs_str_from(source->folder), &location, err);
     const char *name = (const char *)location.data;
-    if (status == REFS_OK)
-        status = refs_icechunk__file_read(source, name, REFS_ICECHUNK_REPO, &info->buffer, err);
+    refs_icechunk_file which = {name, REFS_ICECHUNK_REPO, 0};
+    if (status == REFS_OK) status = refs_icechunk__file_read(source, &which, &info->buffer, err);
     const bool was_read = status == REFS_OK;
     if (was_read) status = open_info(info, err);
     if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", name);

@@ -4,12 +4,23 @@
 #include <stdlib.h>
 
 #include "file.h"
+#include "node_check.h"
 
 /* Fields of the tables, in the order of the schema. A union has two: its type, and the table. */
-enum { SNAPSHOT_ID, SNAPSHOT_PARENT, SNAPSHOT_NODES, SNAPSHOT_WRITTEN, SNAPSHOT_MESSAGE };
+enum {
+    SNAPSHOT_ID,
+    SNAPSHOT_PARENT,
+    SNAPSHOT_NODES,
+    SNAPSHOT_WRITTEN,
+    SNAPSHOT_MESSAGE,
+    SNAPSHOT_METADATA,
+    SNAPSHOT_FILES,
+    SNAPSHOT_FILES_V2
+};
 enum { NODE_ID, NODE_PATH, NODE_USER_DATA, NODE_DATA_TYPE, NODE_DATA };
 enum { ARRAY_SHAPE, ARRAY_NAMES, ARRAY_MANIFESTS, ARRAY_SHAPE_V2 };
 enum { MANIFEST_ID, MANIFEST_EXTENTS };
+enum { FILE_ID, FILE_SIZE, FILE_N_REFS };
 
 /* Types of the union of a node. */
 enum { IS_ARRAY = 1, IS_GROUP = 2 };
@@ -17,6 +28,11 @@ enum { IS_ARRAY = 1, IS_GROUP = 2 };
 /* Sizes of structs: of the extent in a dimension, of a dimension's shape in format 1. */
 #define EXTENT_SIZE 8
 #define SHAPE_SIZE  16
+
+/* Of the struct of format 1 that tells of the file of a manifest, and where it has what. */
+#define FILE_STRUCT_SIZE 32
+#define AT_FILE_SIZE     16
+#define AT_FILE_N_REFS   24
 
 refs_status refs_icechunk__object_location(const refs_icechunk_source *source, const char *kind,
                                            const uint8_t *id, refs_buf *location, refs_error *err) {
@@ -48,12 +64,13 @@ refs_status refs_icechunk__snapshot_head(refs_bytes buffer, refs_snapshot_head *
 
 /* -- arrays ------------------------------------------------------------------------------------ */
 
-static refs_status rank_of(const refs_flat_table *array, size_t *rank, refs_error *err) {
-    refs_flat_vector old, current;
-    REFS_TRY(refs_icechunk__flat_vector(array, ARRAY_SHAPE, SHAPE_SIZE, &old, err));
-    REFS_TRY(refs_icechunk__flat_vector(array, ARRAY_SHAPE_V2, 4, &current, err));
-    *rank = current.is_present ? current.n : old.n;
-    if (!current.is_present && !old.is_present)
+static refs_status read_fields(const refs_flat_table *array, refs_node_fields *fields, size_t *rank,
+                               refs_error *err) {
+    REFS_TRY(refs_icechunk__flat_vector(array, ARRAY_SHAPE, SHAPE_SIZE, &fields->shape, err));
+    REFS_TRY(refs_icechunk__flat_vector(array, ARRAY_SHAPE_V2, 4, &fields->shape_v2, err));
+    REFS_TRY(refs_icechunk__flat_vector(array, ARRAY_NAMES, 4, &fields->names, err));
+    *rank = fields->shape_v2.is_present ? fields->shape_v2.n : fields->shape.n;
+    if (!fields->shape_v2.is_present && !fields->shape.is_present)
         return refs_fail(err, REFS_CORRUPT, "the array has no shape");
     if (*rank > REFS_ICECHUNK_MAX_RANK)
         return refs_fail(err, REFS_UNSUPPORTED, "the array has %zu dimensions, more than %d", *rank,
@@ -156,15 +173,24 @@ static refs_status read_refs(const refs_icechunk_source *source, refs_icechunk_s
     return sort_refs(snapshot->refs + node->begin, n, node->sorted_by, err);
 }
 
+static refs_status check_metadata(const refs_node_fields *fields, const refs_flat_table *node,
+                                  refs_error *err) {
+    refs_bytes metadata;
+    REFS_TRY(refs_icechunk__flat_bytes(node, NODE_USER_DATA, &metadata, err));
+    return refs_icechunk__check_node(fields, metadata, err);
+}
+
 static refs_status read_array(const refs_icechunk_source *source, refs_icechunk_snapshot *snapshot,
                               const refs_flat_table *node, refs_icechunk_node *read,
                               refs_error *err) {
     refs_flat_table array;
     refs_flat_vector manifests;
+    refs_node_fields fields = {.is_array = true};
     REFS_TRY(refs_icechunk__flat_child(node, NODE_DATA, &array, err));
     if (array.buffer.data == NULL)
         return refs_fail(err, REFS_CORRUPT, "the array has no description");
-    REFS_TRY(rank_of(&array, &read->rank, err));
+    REFS_TRY(read_fields(&array, &fields, &read->rank, err));
+    REFS_TRY(check_metadata(&fields, node, err));
     REFS_TRY(refs_icechunk__flat_vector(&array, ARRAY_MANIFESTS, 4, &manifests, err));
     return read_refs(source, snapshot, &manifests, read, err);
 }
@@ -184,6 +210,8 @@ static refs_status read_node(const refs_icechunk_source *source, refs_icechunk_s
         return refs_fail(err, REFS_UNSUPPORTED, "it is neither group nor array, but of type %llu",
                          (unsigned long long)type);
     if (type == IS_ARRAY) REFS_TRY(read_array(source, snapshot, table, &node, err));
+    if (type == IS_GROUP)
+        REFS_TRY(check_metadata(&(refs_node_fields){.is_array = false}, table, err));
     if (!refs_grow((void **)&snapshot->nodes, &snapshot->node_capacity, known,
                    sizeof *snapshot->nodes))
         return refs_fail_nomem(err);
@@ -210,20 +238,130 @@ static refs_status open_node(const refs_flat_vector *nodes, uint32_t i, refs_fla
     return REFS_OK;
 }
 
+/* Whether a path comes behind another one, in the order of bytes or in that of the names of
+ * folders: writers differ. */
+static bool comes_behind(refs_str path, refs_str before) {
+    size_t i = 0;
+    while (i < path.size && i < before.size && path.data[i] == before.data[i]) i++;
+    if (i == before.size) return i < path.size;
+    if (i == path.size) return false;
+    return before.data[i] == '/' || path.data[i] == '/' ||
+           (unsigned char)path.data[i] > (unsigned char)before.data[i];
+}
+
+/* Nodes ascend by their paths, and each lies in a group, which came before it. */
+static refs_status check_path(const refs_icechunk_snapshot *snapshot, refs_str before,
+                              refs_str path, refs_error *err) {
+    const refs_str name = refs_str_part(path, 1, path.size);
+    const size_t slash = refs_str_find_last(name, '/');
+    const refs_str parent = refs_str_part(name, 0, slash == SIZE_MAX ? 0 : slash);
+    if (before.size > 0 && !comes_behind(path, before))
+        return refs_fail(err, REFS_CORRUPT, "it comes behind node %.*s; paths do not ascend",
+                         REFS_STR_ARG(before));
+    if (name.size == 0) return REFS_OK;
+    const uint32_t group = refs_intern_find(&snapshot->paths, parent);
+    if (group != REFS_INTERN_NONE && snapshot->nodes[group].rank == SIZE_MAX) return REFS_OK;
+    return refs_fail(err, REFS_CORRUPT, "the snapshot has no group /%.*s, in which it lies",
+                     REFS_STR_ARG(parent));
+}
+
 static refs_status read_nodes(const refs_icechunk_source *source, refs_icechunk_snapshot *snapshot,
                               refs_error *err) {
     refs_flat_vector nodes;
+    refs_str before = {"", 0};
     REFS_TRY(open_nodes(snapshot, &nodes, err));
     for (uint32_t i = 0; i < nodes.n; i++) {
         refs_flat_table node;
         refs_str path;
         REFS_TRY(open_node(&nodes, i, &node, &path, err));
-        refs_status status =
-            read_node(source, snapshot, &node, refs_str_part(path, 1, path.size), err);
+        refs_status status = check_path(snapshot, before, path, err);
+        if (status == REFS_OK)
+            status = read_node(source, snapshot, &node, refs_str_part(path, 1, path.size), err);
+        before = path;
         if (status != REFS_OK) refs_error_prefix(err, "node %.*s", REFS_STR_ARG(path));
         REFS_TRY(status);
     }
     return REFS_OK;
+}
+
+/* -- files of manifests ------------------------------------------------------------------------ */
+
+static refs_status note_file(refs_icechunk_snapshot *snapshot, const uint8_t *id,
+                             const refs_manifest_file *file, refs_error *err) {
+    char text[REFS_OBJECT_ID_TEXT + 1];
+    if (id == NULL) return refs_fail(err, REFS_CORRUPT, "a manifest in its list has no id");
+    const uint32_t number = refs_intern_find(&snapshot->manifests,
+                                             refs_str_view((const char *)id, REFS_OBJECT_ID_SIZE));
+    if (number != REFS_INTERN_NONE) {
+        snapshot->files[number] = *file;
+        return REFS_OK;
+    }
+    refs_icechunk__id_format(id, text);
+    return refs_fail(err, REFS_CORRUPT, "it lists manifest %s, which no array of it has", text);
+}
+
+static refs_status list_files(refs_icechunk_snapshot *snapshot, refs_error *err) {
+    refs_flat_table root;
+    refs_flat_vector old, current;
+    REFS_TRY(refs_icechunk__flat_root(refs_buf_view(&snapshot->buffer), &root, err));
+    REFS_TRY(refs_icechunk__flat_vector(&root, SNAPSHOT_FILES, FILE_STRUCT_SIZE, &old, err));
+    REFS_TRY(refs_icechunk__flat_vector(&root, SNAPSHOT_FILES_V2, 4, &current, err));
+    for (uint32_t i = 0; i < old.n; i++) {
+        const uint8_t *data = refs_icechunk__flat_at(&old, i, FILE_STRUCT_SIZE);
+        const refs_manifest_file file = {.is_known = true,
+                                         .size = refs_load_le64(data + AT_FILE_SIZE),
+                                         .n_refs = refs_load_le32(data + AT_FILE_N_REFS)};
+        REFS_TRY(note_file(snapshot, data, &file, err));
+    }
+    for (uint32_t i = 0; i < current.n; i++) {
+        refs_flat_table table;
+        refs_manifest_file file = {.is_known = true};
+        const uint8_t *id;
+        REFS_TRY(refs_icechunk__flat_table_at(&current, i, &table, err));
+        REFS_TRY(refs_icechunk__flat_struct(&table, FILE_ID, REFS_OBJECT_ID_SIZE, &id, err));
+        REFS_TRY(refs_icechunk__flat_number(&table, FILE_SIZE, 8, &file.size, err));
+        REFS_TRY(refs_icechunk__flat_number(&table, FILE_N_REFS, 4, &file.n_refs, err));
+        REFS_TRY(note_file(snapshot, id, &file, err));
+    }
+    return REFS_OK;
+}
+
+/* Chunks in the part of the grid that a manifest covers. */
+static uint64_t volume_of(const refs_manifest_ref *ref, size_t rank) {
+    uint64_t volume = 1;
+    for (size_t dim = 0; dim < rank; dim++) {
+        const uint32_t first = first_of(ref, dim), end = end_of(ref, dim);
+        if (end <= first) return 0;
+        if (!refs_mul_u64(volume, end - first, &volume)) return UINT64_MAX;
+    }
+    return volume;
+}
+
+/* A manifest that has more references than it covers chunks covers others, or has references of
+ * arrays that are gone: only the manifest itself tells. */
+static refs_status read_files(refs_icechunk_snapshot *snapshot, refs_error *err) {
+    const size_t n = snapshot->manifests.count;
+    uint64_t *room = refs_calloc(n, sizeof *room);
+    snapshot->files = refs_calloc(n, sizeof *snapshot->files);
+    if (room == NULL || snapshot->files == NULL) {
+        refs_free(room);
+        return refs_fail_nomem(err);
+    }
+    for (size_t i = 0; i < snapshot->paths.count; i++) {
+        const refs_icechunk_node *node = &snapshot->nodes[i];
+        for (size_t k = node->begin; k < node->end; k++) {
+            uint64_t *sum = &room[snapshot->refs[k].manifest];
+            if (!refs_add_u64(*sum, volume_of(&snapshot->refs[k], node->rank), sum))
+                *sum = UINT64_MAX;
+        }
+    }
+    refs_status status = list_files(snapshot, err);
+    for (size_t i = 0; i < n && status == REFS_OK; i++) {
+        snapshot->files[i].is_doubtful = snapshot->files[i].n_refs > room[i];
+        snapshot->is_any_doubtful |= snapshot->files[i].is_doubtful;
+    }
+    refs_free(room);
+    return status;
 }
 
 static refs_status check_id(const refs_icechunk_snapshot *snapshot, const refs_object_id *id,
@@ -243,12 +381,13 @@ refs_status refs_icechunk__snapshot_read(const refs_icechunk_source *source,
     refs_status status =
         refs_icechunk__object_location(source, "snapshots", id->bytes, &location, err);
     const char *name = (const char *)location.data;
+    refs_icechunk_file which = {name, REFS_ICECHUNK_SNAPSHOT, 0};
     if (status == REFS_OK && snapshot->buffer.size == 0)
-        status =
-            refs_icechunk__file_read(source, name, REFS_ICECHUNK_SNAPSHOT, &snapshot->buffer, err);
+        status = refs_icechunk__file_read(source, &which, &snapshot->buffer, err);
     const bool was_read = status == REFS_OK;
     if (was_read) status = check_id(snapshot, id, err);
     if (status == REFS_OK) status = read_nodes(source, snapshot, err);
+    if (status == REFS_OK) status = read_files(snapshot, err);
     if (was_read && status != REFS_OK) refs_error_prefix(err, "%s", name);
     refs_buf_clear(&location);
     return status;
@@ -260,6 +399,7 @@ void refs_icechunk__snapshot_clear(refs_icechunk_snapshot *snapshot) {
     refs_intern_clear(&snapshot->manifests);
     refs_free(snapshot->nodes);
     refs_free(snapshot->refs);
+    refs_free(snapshot->files);
     memset(snapshot, 0, sizeof *snapshot);
 }
 
@@ -294,14 +434,16 @@ refs_status refs_icechunk__snapshot_each_manifest(const refs_icechunk_snapshot *
                                                   const refs_manifest_visitor *visitor,
                                                   refs_error *err) {
     const refs_icechunk_node *node = wanted->node;
-    const bool is_sorted = node->rank > 0 && node->end - node->begin > 1;
+    const bool is_sorted =
+        node->rank > 0 && node->end - node->begin > 1 && !snapshot->is_any_doubtful;
     const uint64_t place = node->rank > 0 ? wanted->index[node->sorted_by] : 0;
     size_t i = is_sorted ? count_before(snapshot, node, place) : node->end;
     while (i-- > node->begin) {
         const refs_manifest_ref *ref = &snapshot->refs[i];
         if (is_sorted && ref->farthest <= place) break;
-        if (!covers(ref, node->rank, wanted->index)) continue;
-        refs_status status = visitor->visit(visitor->user, ref->manifest, err);
+        if (!covers(ref, node->rank, wanted->index) && !snapshot->files[ref->manifest].is_doubtful)
+            continue;
+        refs_status status = visitor->visit(visitor->user, ref, err);
         if (status != REFS_NOT_FOUND) return status;
     }
     return REFS_NOT_FOUND;

@@ -31,6 +31,14 @@ typedef struct refs_icechunk_node {
     size_t begin, end; /**< of its references in the snapshot's list */
 } refs_icechunk_node;
 
+/** What the snapshot says of a manifest as a file. */
+typedef struct refs_manifest_file {
+    bool is_known;    /**< false: nothing */
+    bool is_doubtful; /**< it has more references than the parts of grids that it covers have
+                         chunks: where it covers anything else is not known */
+    uint64_t size, n_refs;
+} refs_manifest_file;
+
 /** Zeroed is empty. */
 typedef struct refs_icechunk_snapshot {
     refs_buf buffer;
@@ -40,6 +48,8 @@ typedef struct refs_icechunk_snapshot {
     refs_manifest_ref *refs;
     size_t n_refs, ref_capacity;
     refs_intern manifests; /**< ids, 12 bytes each */
+    refs_manifest_file *files; /**< one for each */
+    bool is_any_doubtful;
 } refs_icechunk_snapshot;
 
 /** Reads the file of snapshot `id`, unless `snapshot->buffer` has what it holds. To be cleared also
@@ -61,11 +71,12 @@ uint32_t refs_icechunk__snapshot_find(const refs_icechunk_snapshot *snapshot, re
 typedef struct refs_icechunk_wanted {
     const refs_icechunk_node *node;
     const uint64_t *index; /**< along each of its dimensions */
+    const uint8_t *bounds; /**< of the manifest (refs_manifest_ref), or NULL */
 } refs_icechunk_wanted;
 
-/** Hears of manifests, by number. */
+/** Hears of manifests. */
 typedef struct refs_manifest_visitor {
-    refs_status (*visit)(void *user, uint32_t manifest, refs_error *err);
+    refs_status (*visit)(void *user, const refs_manifest_ref *manifest, refs_error *err);
     void *user;
 } refs_manifest_visitor;
 

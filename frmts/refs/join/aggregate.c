@@ -214,8 +214,8 @@ static refs_status describe(aggregating *at, const refs_joined *joined, describe
 /* -- values ------------------------------------------------------------------------------------ */
 
 /* Strings of one length become strings with a NUL behind each. */
-static refs_status append_texts(const refs_dtype *dtype, refs_str values, refs_buf *texts,
-                                refs_error *err) {
+static refs_status append_strings(const refs_dtype *dtype, refs_str values, refs_buf *strings,
+                                  refs_error *err) {
     for (size_t begin = 0; begin + dtype->size <= values.size; begin += dtype->size) {
         const char *at = values.data + begin;
         for (size_t i = 0; dtype->type == REFS_TYPE_UNICODE && i + 4 <= dtype->size; i += 4) {
@@ -223,11 +223,11 @@ static refs_status append_texts(const refs_dtype *dtype, refs_str values, refs_b
             uint8_t bytes[4];
             memcpy(&c, at + i, 4);
             if (c == 0) break;
-            REFS_TRY(refs_buf_append(texts, bytes, refs_utf8_encode(c, bytes), err));
+            REFS_TRY(refs_buf_append(strings, bytes, refs_utf8_encode(c, bytes), err));
         }
         if (dtype->type == REFS_TYPE_BYTES)
-            REFS_TRY(refs_buf_append(texts, at, strnlen(at, dtype->size), err));
-        REFS_TRY(refs_buf_append(texts, "", 1, err));
+            REFS_TRY(refs_buf_append(strings, at, strnlen(at, dtype->size), err));
+        REFS_TRY(refs_buf_append(strings, "", 1, err));
     }
     return REFS_OK;
 }
@@ -235,19 +235,19 @@ static refs_status append_texts(const refs_dtype *dtype, refs_str values, refs_b
 static refs_status put_values(aggregating *at, const refs_joined *joined, refs_str values,
                               refs_error *err) {
     described of;
-    refs_buf texts = REFS_BUF_INIT;
+    refs_buf strings = REFS_BUF_INIT;
     refs_status status = describe(at, joined, &of, err);
-    const bool are_texts =
+    const bool are_strings =
         of.variable.dtype.type == REFS_TYPE_BYTES || of.variable.dtype.type == REFS_TYPE_UNICODE;
-    if (are_texts) of.variable.fill = NULL;
-    if (status == REFS_OK && are_texts)
-        status = append_texts(joined->is_loaded ? &joined->dtype : &of.variable.dtype, values,
-                              &texts, err);
+    if (are_strings) of.variable.fill = NULL;
+    if (status == REFS_OK && are_strings)
+        status = append_strings(joined->is_loaded ? &joined->dtype : &of.variable.dtype, values,
+                                &strings, err);
     if (status == REFS_OK)
         status = refs_master_variable(
             at->master, &of.variable,
-            are_texts ? refs_buf_view(&texts) : refs_bytes_view(values.data, values.size), err);
-    refs_buf_clear(&texts);
+            are_strings ? refs_buf_view(&strings) : refs_bytes_view(values.data, values.size), err);
+    refs_buf_clear(&strings);
     clear(&of);
     return status;
 }
@@ -332,7 +332,7 @@ static refs_status settle_type(aggregating *at, const refs_joined *joined, descr
     refs_free(arrays);
     if (!common.is_unpacked && joined->has_holes && common.dtype.size == 1 &&
         !joined->like->has_nodata)
-        return refs_join__fail_byte(join, joined, err);
+        common = refs_join__wider_than_bytes();
     if (!common.is_unpacked) return REFS_OK;
     refs_buf text = REFS_BUF_INIT;
     refs_status status = refs_join__without_packing(of->variable.attributes, &text, err);
@@ -436,16 +436,27 @@ static refs_status aggregate(aggregating *at, refs_error *err) {
     return REFS_OK;
 }
 
+static void clear_spans(aggregating *at) {
+    for (size_t i = 0; i < at->join->n_dims; i++) {
+        refs_free(at->lines[i].begin);
+        refs_free(at->lines[i].size);
+    }
+}
+
+refs_status refs_join__check_spans(refs_join *join, const refs_join_plan *plan, refs_error *err) {
+    aggregating at = {.join = join, .plan = plan};
+    const refs_status status = find_spans(&at, err);
+    clear_spans(&at);
+    return status;
+}
+
 refs_status refs_join__aggregate(refs_join *join, const refs_join_plan *plan, refs_master *master,
                                  refs_error *err) {
     aggregating at = {.join = join, .plan = plan, .master = master};
     refs_status status = aggregate(&at, err);
     for (size_t i = 0; at.urls != NULL && i < join->n_members; i++) refs_free(at.urls[i]);
     refs_free(at.urls);
-    for (size_t i = 0; i < join->n_dims; i++) {
-        refs_free(at.lines[i].begin);
-        refs_free(at.lines[i].size);
-    }
+    clear_spans(&at);
     refs_buf_clear(&at.path);
     refs_buf_clear(&at.text);
     return status;

@@ -7,7 +7,7 @@ typedef struct reader {
     refs_join *join;
     const refs_join_part *part;
     refs_join_member *member;
-    refs_intern *texts;
+    refs_intern *strings;
     refs_join_source source;
     refs_buf group;     /* that is taken, with a slash before and behind it; or "/" */
     refs_intern wanted; /* paths of arrays; empty: all */
@@ -22,7 +22,7 @@ typedef struct reader {
 /* -- strings ----------------------------------------------------------------------------------- */
 
 static refs_status number_text(reader *in, refs_str text, uint32_t *id, refs_error *err) {
-    return refs_intern_add(in->texts, text, id, err);
+    return refs_intern_add(in->strings, text, id, err);
 }
 
 static refs_status number_scratch(reader *in, uint32_t *id, refs_error *err) {
@@ -110,6 +110,29 @@ static refs_status want_others(reader *in, const refs_array_meta *meta, refs_err
     return REFS_OK;
 }
 
+/* So many are named of those that there are. */
+#define MAX_NAMED 20
+
+static refs_status fail_without(const reader *in, const char *name, refs_error *err) {
+    const size_t n = refs_hierarchy_n_arrays(in->source.hierarchy);
+    const refs_str group = refs_str_view((const char *)in->group.data, in->group.size);
+    refs_buf there = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    for (size_t i = 0, named = 0; i < n && named <= MAX_NAMED && status == REFS_OK; i++) {
+        const refs_str path = refs_str_from(refs_hierarchy_array(in->source.hierarchy, i)->path);
+        if (!refs_str_starts(path, (const char *)in->group.data)) continue;
+        const refs_str rest = refs_str_part(path, group.size, path.size);
+        const refs_str shown = named < MAX_NAMED ? rest : refs_str_from("others");
+        status = refs_buf_printf(&there, err, "%s%.*s",
+                                 named++ > 0 ? ", " : "; there are: ", REFS_STR_ARG(shown));
+    }
+    if (status == REFS_OK)
+        status = refs_fail(err, REFS_NOT_FOUND, "there is no array \"%s\"%.*s", name,
+                           (int)there.size, (const char *)there.data);
+    refs_buf_clear(&there);
+    return status;
+}
+
 static refs_status choose(reader *in, refs_error *err) {
     const char *const *names = in->join->options.variables;
     for (; names != NULL && *names != NULL; names++) {
@@ -118,7 +141,9 @@ static refs_status choose(reader *in, refs_error *err) {
         const refs_array_meta *meta = refs_hierarchy_find_array(
             in->source.hierarchy, refs_str_view((const char *)path.data, path.size));
         refs_buf_clear(&path);
-        if (meta == NULL) return refs_fail(err, REFS_NOT_FOUND, "there is no array \"%s\"", *names);
+        if (meta == NULL) return fail_without(in, *names, err);
+        if (meta->status != REFS_OK)
+            return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
         REFS_TRY(want(in, meta, err));
     }
     for (uint32_t i = 0; i < in->wanted.count; i++)
@@ -179,9 +204,9 @@ static refs_status visit_name(void *user, refs_str key, refs_error *err) {
 
 static refs_status describe_layout(reader *in, refs_join_array *array, refs_error *err) {
     refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_intern_get(in->texts, array->document), &doc, err));
+    REFS_TRY(refs_json_parse(refs_intern_get(in->strings, array->document), &doc, err));
     refs_status status =
-        refs_join__describe_layout(in->texts, refs_json_root(doc), &array->layout, err);
+        refs_join__describe_layout(in->strings, refs_json_root(doc), &array->layout, err);
     refs_json_doc_free(doc);
     return status;
 }
@@ -189,8 +214,8 @@ static refs_status describe_layout(reader *in, refs_join_array *array, refs_erro
 static refs_status describe_meaning(reader *in, const refs_array_meta *meta, refs_join_array *array,
                                     refs_error *err) {
     REFS_TRY(describe_layout(in, array, err));
-    REFS_TRY(refs_join__describe_packing(in->texts, meta->attributes, &array->packing, err));
-    REFS_TRY(refs_join__describe_range(in->texts, meta->attributes, &array->range, err));
+    REFS_TRY(refs_join__describe_packing(in->strings, meta->attributes, &array->packing, err));
+    REFS_TRY(refs_join__describe_range(in->strings, meta->attributes, &array->range, err));
     array->unpacking = refs_join__unpacking_of(meta);
     REFS_TRY(number_attribute(in, meta, "units", &array->units, err));
     REFS_TRY(number_attribute(in, meta, "calendar", &array->calendar, err));
@@ -240,15 +265,16 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
         return refs_fail_nomem(err);
     refs_join_array *array = &member->arrays[member->n_arrays++];
     refs_str own = refs_str_part(refs_str_from(meta->path), 1, SIZE_MAX);
-    *array =
-        (refs_join_array){.values = REFS_JOIN_NONE, .whole = REFS_JOIN_NONE, .dtype = meta->dtype};
+    *array = (refs_join_array){.values = REFS_JOIN_NONE,
+                               .digest = REFS_JOIN_NONE,
+                               .whole = REFS_JOIN_NONE,
+                               .dtype = meta->dtype};
     array->is_v3 = meta->zarr_format == 3;
     array->has_fill = meta->has_fill && meta->dtype.size <= sizeof array->fill;
     if (array->has_fill) memcpy(array->fill, meta->fill, meta->dtype.size);
-    array->has_nodata =
-        refs_json_get(meta->attributes, "_FillValue") != NULL ||
-        refs_json_get(meta->attributes, "missing_value") != NULL ||
-        (meta->dtype.size == 1 && refs_cf_fill_is_declared(in->source.hierarchy, meta));
+    array->has_nodata = refs_json_get(meta->attributes, "_FillValue") != NULL ||
+                        refs_json_get(meta->attributes, "missing_value") != NULL ||
+                        (meta->dtype.size == 1 && refs_cf_byte_fill_is_chosen(meta));
     const refs_array_meta *container = container_of(in, meta->path);
     REFS_TRY(number_text(in, relative(in, container != NULL ? container->path : meta->path),
                          &array->path, err));
@@ -264,14 +290,14 @@ static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error
     if (container != NULL)
         REFS_TRY(number_document(in, refs_str_part(refs_str_from(container->path), 1, SIZE_MAX),
                                  ".zattrs", &array->whole, err));
-    REFS_TRY(refs_join__describe_flags(in->texts,
+    REFS_TRY(refs_join__describe_flags(in->strings,
                                        container != NULL ? container->attributes : meta->attributes,
                                        &array->flags, err));
     REFS_TRY(set_shape(in, meta, array, err));
     REFS_TRY(describe_meaning(in, meta, array, err));
     return array->is_v3 || in->join->n_dims == 0
                ? REFS_OK
-               : refs_join__read_holes(in->join, in->texts, array, err);
+               : refs_join__read_holes(in->join, in->strings, array, err);
 }
 
 /* -- references -------------------------------------------------------------------------------- */
@@ -314,7 +340,7 @@ static refs_status mask_one(void *user, const uint64_t *index, const refs_ref *r
 static refs_status drop_masked(reader *in, refs_join_array *array, uint32_t mask, refs_error *err) {
     refs_json_doc *doc = NULL;
     refs_buf filters = REFS_BUF_INIT, text = REFS_BUF_INIT;
-    refs_status status = refs_json_parse(refs_intern_get(in->texts, array->document), &doc, err);
+    refs_status status = refs_json_parse(refs_intern_get(in->strings, array->document), &doc, err);
     const refs_json *list = refs_json_get(refs_json_root(doc), "filters");
     size_t n = refs_json_size(list);
     if (status == REFS_OK) status = refs_buf_append(&filters, "[", 1, err);
@@ -328,7 +354,8 @@ static refs_status drop_masked(reader *in, refs_join_array *array, uint32_t mask
     const char *const pairs[] = {"filters", (const char *)filters.data,
                                  drops_last ? "compressor" : NULL, "null", NULL};
     if (status == REFS_OK)
-        status = refs_join__replace(refs_intern_get(in->texts, array->document), pairs, &text, err);
+        status =
+            refs_join__replace(refs_intern_get(in->strings, array->document), pairs, &text, err);
     if (status == REFS_OK)
         status = number_text(in, refs_str_view((const char *)text.data, text.size),
                              &array->document, err);
@@ -341,7 +368,7 @@ static refs_status drop_masked(reader *in, refs_join_array *array, uint32_t mask
 /* Keys as the part has them: its group included. */
 static refs_status each_chunk(reader *in, const refs_array_meta *meta, const refs_join_array *array,
                               const refs_chunk_visitor *visitor, refs_error *err) {
-    refs_chunk_keys keys = refs_join__keys(in->texts, array);
+    refs_chunk_keys keys = refs_join__keys(in->strings, array);
     keys.prefix = refs_str_from(meta->key_prefix);
     return refs_set_each_chunk(in->part->set, &keys, visitor, err);
 }
@@ -439,6 +466,17 @@ static bool is_grid(const refs_array_meta *meta) {
     return false;
 }
 
+/* As above, what cannot be decoded is taken from the first. */
+static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_join_array *array,
+                               refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    in->scratch.size = 0;
+    const refs_status status = refs_join__digest(&in->source, meta, &in->scratch, &problem);
+    if (status == REFS_UNSUPPORTED || (status == REFS_OK && in->scratch.size == 0)) return REFS_OK;
+    REFS_TRY(refs_fail(err, status, "%s", problem.message));
+    return number_scratch(in, &array->digest, err);
+}
+
 /* Values that are compared need not be readable: what they are of is then taken from the first. */
 static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
                                       refs_join_array *array, refs_error *err) {
@@ -454,7 +492,7 @@ static refs_status want_what_is_small(reader *in, const refs_array_meta *meta,
     }
     uint64_t most = refs_join__is_axis(meta) || array->is_grid ? REFS_JOIN_MAX_GRID_BYTES
                                                                : REFS_JOIN_MAX_COMPARED_BYTES;
-    if (bytes > most) return REFS_OK;
+    if (bytes > most) return array->is_grid ? take_digest(in, meta, array, err) : REFS_OK;
     return want_values(in, meta, true, err);
 }
 
@@ -497,21 +535,21 @@ static refs_status read_piece(reader *in, const refs_array_meta *container,
 }
 
 static bool is_map_of_path(const reader *in, const refs_join_array *array) {
-    return array->is_piece && refs_str_ends(refs_intern_get(in->texts, array->prefix),
+    return array->is_piece && refs_str_ends(refs_intern_get(in->strings, array->prefix),
                                             REFS_JOIN_FRAGMENTS_SUFFIX "/map/");
 }
 
 static size_t joined_dim(const reader *in, const refs_join_array *array) {
     size_t line, dim = 0;
     while (dim < array->rank &&
-           !refs_join__is_dim(in->join, refs_intern_get(in->texts, array->dims[dim]), &line))
+           !refs_join__is_dim(in->join, refs_intern_get(in->strings, array->dims[dim]), &line))
         dim++;
     return dim;
 }
 
 /* Begins of the pieces of one array, from the sizes in its map. */
 static refs_status place_pieces(reader *in, const refs_join_array *map, refs_error *err) {
-    refs_str sizes = refs_intern_get(in->texts, map->values);
+    refs_str sizes = refs_intern_get(in->strings, map->values);
     const uint64_t n_columns = map->shape[1];
     for (size_t i = 0; i < in->member->n_arrays; i++) {
         refs_join_array *array = &in->member->arrays[i];
@@ -529,7 +567,7 @@ static refs_status place_pieces(reader *in, const refs_join_array *map, refs_err
                 err, REFS_UNSUPPORTED,
                 "%.*s is an aggregation whose fragments do not follow each other along "
                 "%s",
-                REFS_STR_ARG(refs_intern_get(in->texts, array->path)), in->join->options.dims[0]);
+                REFS_STR_ARG(refs_intern_get(in->strings, array->path)), in->join->options.dims[0]);
         array->begin = begin;
     }
     return REFS_OK;
@@ -572,11 +610,11 @@ static refs_status find_axis(reader *in, size_t line, refs_error *err) {
     for (size_t i = 0; i < member->n_arrays; i++) {
         const refs_join_array *array = &member->arrays[i];
         bool is_named =
-            refs_str_equal(refs_join__own_name(refs_intern_get(in->texts, array->path)), name);
+            refs_str_equal(refs_join__own_name(refs_intern_get(in->strings, array->path)), name);
         if (is_named && array->rank <= 1 && axis->array == REFS_JOIN_NONE && array->is_thin)
             axis->array = (uint32_t)i;
         for (size_t dim = 0; dim < array->rank && !array->is_piece; dim++) {
-            if (!refs_str_equal(refs_join__own_name(refs_intern_get(in->texts, array->dims[dim])),
+            if (!refs_str_equal(refs_join__own_name(refs_intern_get(in->strings, array->dims[dim])),
                                 name))
                 continue;
             if (!axis->is_new && axis->n != array->shape[dim])
@@ -592,85 +630,112 @@ static refs_status find_axis(reader *in, size_t line, refs_error *err) {
     return REFS_OK;
 }
 
-/* A coordinate of one value, as if the part had it. */
-static refs_status put_coordinate(reader *in, size_t line, const refs_pattern_value *value,
-                                  refs_error *err) {
-    refs_join_member *member = in->member;
-    refs_join_axis *axis = &member->axes[line];
-    const char *name = in->join->options.dims[line];
-    if (axis->n != 1)
-        return refs_fail(err, REFS_INVALID,
-                         "the pattern gives one value of %s, of which the part has %llu", name,
-                         (unsigned long long)axis->n);
-    if (axis->array == REFS_JOIN_NONE) {
-        if (!refs_grow((void **)&member->arrays, &member->array_capacity, member->n_arrays,
-                       sizeof *member->arrays))
-            return refs_fail_nomem(err);
+/* -- coordinates that names tell --------------------------------------------------------------- */
+
+static const char time_units[] = "seconds since 1970-01-01";
+
+/* The array that is the coordinate of a dimension, empty: the part's own, or one more; NULL: there
+ * is no memory. */
+static refs_join_array *clear_coordinate(refs_join_member *member, refs_join_axis *axis) {
+    if (axis->array != REFS_JOIN_NONE) {
+        refs_free(member->arrays[axis->array].shape);
+        refs_free(member->arrays[axis->array].dims);
+    } else if (refs_grow((void **)&member->arrays, &member->array_capacity, member->n_arrays,
+                         sizeof *member->arrays)) {
         axis->array = (uint32_t)member->n_arrays++;
-        memset(&member->arrays[axis->array], 0, sizeof *member->arrays);
+    } else {
+        return NULL;
     }
     refs_join_array *array = &member->arrays[axis->array];
-    refs_free(array->shape);
-    refs_free(array->dims);
     *array = (refs_join_array){.units = REFS_JOIN_NONE,
                                .calendar = REFS_JOIN_NONE,
                                .bounds = REFS_JOIN_NONE,
+                               .digest = REFS_JOIN_NONE,
                                .whole = REFS_JOIN_NONE,
                                .unpacking = {.scale = 1},
                                .rank = 1,
                                .is_thin = true,
                                .has_inline = true,
                                .separator = '.'};
-    bool is_text = value->kind == REFS_PATTERN_TEXT, is_number = value->kind == REFS_PATTERN_NUMBER;
-    bool is_time = value->kind == REFS_PATTERN_TIME;
-    array->dtype = (refs_dtype){.type = is_text     ? REFS_TYPE_BYTES
-                                        : is_number ? REFS_TYPE_FLOAT
-                                                    : REFS_TYPE_INT,
-                                .size = is_text ? value->text.size : 8};
-    refs_str bytes = is_text     ? value->text
-                     : is_number ? refs_str_view((const char *)&value->number, 8)
-                                 : refs_str_view((const char *)&value->integer, 8);
-    static const uint64_t ones[3] = {1, 1, 1};
+    return array;
+}
+
+static refs_status put_value(reader *in, refs_join_array *array, const refs_pattern_value *value,
+                             refs_error *err) {
+    refs_str bytes = refs_str_view((const char *)&value->integer, sizeof value->integer);
+    array->dtype = (refs_dtype){.type = REFS_TYPE_INT, .size = sizeof value->integer};
+    if (value->kind == REFS_PATTERN_TEXT) {
+        bytes = value->text;
+        array->dtype = (refs_dtype){.type = REFS_TYPE_BYTES, .size = value->text.size};
+    } else if (value->kind == REFS_PATTERN_NUMBER) {
+        bytes = refs_str_view((const char *)&value->number, sizeof value->number);
+        array->dtype.type = REFS_TYPE_FLOAT;
+    }
+    return number_text(in, bytes, &array->values, err);
+}
+
+/* One step, in one chunk. */
+static refs_status put_step(reader *in, refs_join_array *array, refs_str name, refs_error *err) {
     array->shape = refs_calloc(2, 3 * sizeof *array->shape);
     array->dims = refs_calloc(2, sizeof *array->dims);
     if (array->shape == NULL || array->dims == NULL) return refs_fail_nomem(err);
-    memcpy(array->shape, ones, sizeof ones);
     array->chunk = array->shape + 1;
     array->n = array->shape + 2;
-    REFS_TRY(number_text(in, bytes, &array->values, err));
-    REFS_TRY(number_text(in, refs_str_from(name), &array->path, err));
-    REFS_TRY(number_text(in, refs_str_from(name), &array->dims[0], err));
+    array->shape[0] = array->chunk[0] = array->n[0] = 1;
     in->scratch.size = 0;
-    REFS_TRY(refs_buf_printf(&in->scratch, err, "%s/", name));
+    REFS_TRY(refs_buf_printf(&in->scratch, err, "%.*s/", REFS_STR_ARG(name)));
     REFS_TRY(number_scratch(in, &array->prefix, err));
+    REFS_TRY(number_text(in, name, &array->path, err));
+    return number_text(in, name, &array->dims[0], err);
+}
+
+static refs_status put_documents(reader *in, refs_join_array *array, refs_str name,
+                                 refs_error *err) {
     static const char document[] = "{\"zarr_format\":2,\"shape\":[1],\"chunks\":[1],\"dtype\":"
                                    "\"<i8\",\"compressor\":null,\"filters\":null,\"order\":\"C\","
                                    "\"fill_value\":null}";
-    REFS_TRY(number_text(in, refs_str_from(document), &array->document, err));
-    static const char time_units[] = "seconds since 1970-01-01";
-    if (is_time) REFS_TRY(number_text(in, refs_str_from(time_units), &array->units, err));
+    const bool is_time = array->units != REFS_JOIN_NONE;
     in->scratch.size = 0;
     REFS_TRY(refs_buf_printf(&in->scratch, err, "{\"_ARRAY_DIMENSIONS\":["));
-    REFS_TRY(refs_json_write_string(refs_str_from(name), &in->scratch, err));
+    REFS_TRY(refs_json_write_string(name, &in->scratch, err));
     REFS_TRY(refs_buf_printf(&in->scratch, err,
                              is_time ? "],\"standard_name\":\"time\",\"units\":\"%s\"}" : "]%s}",
                              is_time ? time_units : ""));
     REFS_TRY(number_scratch(in, &array->attributes, err));
+    REFS_TRY(number_text(in, refs_str_from(document), &array->document, err));
     REFS_TRY(number_text(in, refs_str_view("", 0), &array->packing, err));
-    REFS_TRY(refs_join__describe_range(in->texts, NULL, &array->range, err));
-    REFS_TRY(refs_join__describe_flags(in->texts, NULL, &array->flags, err));
+    REFS_TRY(refs_join__describe_range(in->strings, NULL, &array->range, err));
+    REFS_TRY(refs_join__describe_flags(in->strings, NULL, &array->flags, err));
     return number_text(in, refs_str_view("", 0), &array->layout, err);
+}
+
+/* A coordinate of one value, as if the part had it. */
+static refs_status put_coordinate(reader *in, size_t line, const refs_pattern_value *value,
+                                  refs_error *err) {
+    refs_join_axis *axis = &in->member->axes[line];
+    const refs_str name = refs_str_from(in->join->options.dims[line]);
+    if (axis->n != 1)
+        return refs_fail(err, REFS_INVALID,
+                         "the pattern gives one value of %s, of which the part has %llu", name.data,
+                         (unsigned long long)axis->n);
+    refs_join_array *array = clear_coordinate(in->member, axis);
+    if (array == NULL) return refs_fail_nomem(err);
+    REFS_TRY(put_value(in, array, value, err));
+    if (value->kind == REFS_PATTERN_TIME)
+        REFS_TRY(number_text(in, refs_str_from(time_units), &array->units, err));
+    REFS_TRY(put_step(in, array, name, err));
+    return put_documents(in, array, name, err);
 }
 
 static refs_status find_axes(reader *in, refs_error *err) {
     refs_pattern_value values[REFS_JOIN_MAX_DIMS] = {{0}};
-    if (in->join->options.pattern != NULL)
+    if (in->join->options.pattern != NULL && in->part->values_from == REFS_JOIN_FROM_NAME)
         REFS_TRY(refs_join__match(in->join, in->part->name, values, err));
     for (size_t line = 0; line < in->join->n_dims; line++) {
         REFS_TRY(find_axis(in, line, err));
         if (values[line].is_set) REFS_TRY(put_coordinate(in, line, &values[line], err));
     }
-    return REFS_OK;
+    return refs_join__widen_layouts(in->join, in->member, in->strings, err);
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */
@@ -684,7 +749,29 @@ static bool varies(const reader *in, const refs_array_meta *meta) {
     return !refs_cf_serves_others(in->source.hierarchy, meta);
 }
 
+/* Of files, not of sets, which are copied as a whole or not at all; and nothing that is damaged, or
+ * that tells where a part lies. */
+static bool may_be_left_out(const reader *in, const refs_array_meta *meta) {
+    size_t line;
+    return meta->status == REFS_UNSUPPORTED && refs_set_is_file(in->part->set) &&
+           in->join->options.unlike != REFS_JOIN_REFUSE &&
+           !refs_join__is_dim(in->join, refs_str_from(meta->name), &line);
+}
+
+static refs_status leave_out(reader *in, const refs_array_meta *meta, refs_error *err) {
+    refs_join_member *member = in->member;
+    if (!refs_grow((void **)&member->left_out, &member->left_out_capacity, member->n_left_out,
+                   sizeof *member->left_out))
+        return refs_fail_nomem(err);
+    refs_join_left_out *left_out = &member->left_out[member->n_left_out];
+    REFS_TRY(number_text(in, relative(in, meta->path), &left_out->path, err));
+    REFS_TRY(number_text(in, refs_str_from(meta->problem), &left_out->problem, err));
+    member->n_left_out++;
+    return REFS_OK;
+}
+
 static refs_status read_array(reader *in, const refs_array_meta *meta, refs_error *err) {
+    if (may_be_left_out(in, meta)) return leave_out(in, meta, err);
     REFS_TRY(add_array(in, meta, err));
     refs_join_array *array = &in->member->arrays[in->member->n_arrays - 1];
     if (in->join->n_dims == 0)
@@ -728,6 +815,11 @@ static refs_status read_arrays(reader *in, refs_error *err) {
         REFS_TRY(container != NULL ? read_piece(in, container, meta, err)
                                    : read_array(in, meta, err));
     }
+    if (in->member->n_arrays == 0 && in->member->n_left_out > 0)
+        return refs_fail(
+            err, REFS_UNSUPPORTED, "no array can be taken: %.*s: %.*s",
+            REFS_STR_ARG(refs_intern_get(in->strings, in->member->left_out[0].path)),
+            REFS_STR_ARG(refs_intern_get(in->strings, in->member->left_out[0].problem)));
     if (in->member->n_arrays == 0 && in->join->options.group != NULL)
         return refs_fail(err, REFS_NOT_FOUND, "there is no array in group \"%s\"",
                          in->join->options.group);
@@ -766,8 +858,8 @@ static refs_status read_part(reader *in, refs_error *err) {
 }
 
 refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_join_member *member,
-                            refs_intern *texts, refs_error *err) {
-    reader in = {.join = join, .part = part, .member = member, .texts = texts};
+                            refs_intern *strings, refs_error *err) {
+    reader in = {.join = join, .part = part, .member = member, .strings = strings};
     refs_status status = read_part(&in, err);
     refs_join__source_close(&in.source);
     refs_free(in.values);
@@ -789,6 +881,7 @@ void refs_join__member_clear(refs_join_member *member) {
     refs_free(member->arrays);
     refs_free(member->by_path);
     refs_free(member->documents);
+    refs_free(member->left_out);
     refs_free(member->urls);
     refs_free(member->name);
     refs_buf_clear(&member->streams);

@@ -68,7 +68,7 @@ static refs_status copy_one(void *user, const uint64_t *index, const refs_ref *r
 
 static refs_status copy_array(copying *at, const refs_join_array *array, refs_error *err) {
     const refs_join *join = at->packer.join;
-    refs_chunk_keys keys = refs_join__keys(&join->texts, array);
+    refs_chunk_keys keys = refs_join__keys(&join->strings, array);
     refs_buf prefix = REFS_BUF_INIT;
     REFS_TRY(at->sink->array(at->sink->self, &keys, err));
     /* In the part the group stands before it. */

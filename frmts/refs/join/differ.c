@@ -78,11 +78,16 @@ static refs_status append_differences(refs_str one, refs_str other, refs_buf *te
     return REFS_OK;
 }
 
-/* Units of times are not a difference where they are put into the set. */
+/* Units of times are not a difference where they are put into the set, nor are units of one size.
+ */
 static refs_status differ_in_units(const refs_join *join, const refs_join_array *a,
                                    const refs_join_array *b, refs_buf *text, refs_error *err) {
     refs_str one = refs_join__text(join, a->units), other = refs_join__text(join, b->units);
-    if (a->units == b->units) return REFS_OK;
+    const bool are_times = refs_join__counts_time(join, a) && refs_join__counts_time(join, b);
+    const bool one_has_none = a->units == REFS_JOIN_NONE || b->units == REFS_JOIN_NONE;
+    if (a->units == b->units || (a->is_thin && b->is_thin && (are_times || one_has_none)))
+        return REFS_OK;
+    if (refs_join__conversion(join, a, b) == REFS_CF_CONVERSION_NONE) return REFS_OK;
     return refs_buf_printf(text, err, "%sunits \"%.*s\" and \"%.*s\"", text->size > 0 ? ", " : "",
                            REFS_STR_ARG(one), REFS_STR_ARG(other));
 }
@@ -101,9 +106,10 @@ refs_status refs_join__differ(const refs_join *join, const refs_join_place *one,
     if (a->packing != b->packing)
         REFS_TRY(append_differences(refs_join__text(join, a->packing),
                                     refs_join__text(join, b->packing), text, err));
-    if (a->range != b->range && !refs_join__is_coordinate(join, one->member, a) &&
-        !refs_join__is_coordinate(join, other->member, b))
+    const bool is_coordinate = refs_join__is_coordinate(join, one->member, a) ||
+                               refs_join__is_coordinate(join, other->member, b);
+    if (a->range != b->range && !is_coordinate)
         REFS_TRY(append_differences(refs_join__text(join, a->range),
                                     refs_join__text(join, b->range), text, err));
-    return are_thin ? REFS_OK : differ_in_units(join, a, b, text, err);
+    return is_coordinate ? REFS_OK : differ_in_units(join, a, b, text, err);
 }

@@ -39,7 +39,7 @@ static int by_key(const void *left, const void *right) {
 /* The documents of groups, each of the first part that has it. */
 static refs_status put_groups(const emission *at, refs_error *err) {
     const refs_join *join = at->join;
-    uint8_t *seen = refs_calloc(join->texts.count, 1);
+    uint8_t *seen = refs_calloc(join->strings.count, 1);
     keyed *all = NULL;
     size_t n = 0, capacity = 0;
     bool has_root = false;
@@ -429,7 +429,7 @@ static refs_status put_in_any_order(const emission *at, const refs_joined *joine
 }
 
 static refs_status put_chunks(const emission *at, const refs_joined *joined, refs_error *err) {
-    refs_chunk_keys keys = refs_join__keys(&at->join->texts, joined->like);
+    refs_chunk_keys keys = refs_join__keys(&at->join->strings, joined->like);
     keys.rank = joined->rank;
     keys.n = joined->n;
     if (joined->n_lines == 0) keys.n = joined->like->n;

@@ -6,7 +6,7 @@
 
 /* -- what has to be alike ---------------------------------------------------------------------- */
 
-static refs_status describe(refs_intern *texts, const refs_json *object, const char *const *names,
+static refs_status describe(refs_intern *strings, const refs_json *object, const char *const *names,
                             uint32_t *id, refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status = REFS_OK;
@@ -17,34 +17,35 @@ static refs_status describe(refs_intern *texts, const refs_json *object, const c
         if (status == REFS_OK) status = refs_buf_append(&text, ";", 1, err);
     }
     if (status == REFS_OK)
-        status = refs_intern_add(texts, refs_str_view((const char *)text.data, text.size), id, err);
+        status =
+            refs_intern_add(strings, refs_str_view((const char *)text.data, text.size), id, err);
     refs_buf_clear(&text);
     return status;
 }
 
-refs_status refs_join__describe_layout(refs_intern *texts, const refs_json *document, uint32_t *id,
-                                       refs_error *err) {
+refs_status refs_join__describe_layout(refs_intern *strings, const refs_json *document,
+                                       uint32_t *id, refs_error *err) {
     static const char *const names[] = {"dtype", "chunks",     "filters", "compressor",
                                         "order", "fill_value", NULL};
-    return describe(texts, document, names, id, err);
+    return describe(strings, document, names, id, err);
 }
 
-refs_status refs_join__describe_packing(refs_intern *texts, const refs_json *attributes,
+refs_status refs_join__describe_packing(refs_intern *strings, const refs_json *attributes,
                                         uint32_t *id, refs_error *err) {
     static const char *const names[] = {"scale_factor",  "add_offset", "_FillValue",
                                         "missing_value", "_Unsigned",  NULL};
-    return describe(texts, attributes, names, id, err);
+    return describe(strings, attributes, names, id, err);
 }
 
-refs_status refs_join__describe_flags(refs_intern *texts, const refs_json *attributes, uint32_t *id,
-                                      refs_error *err) {
-    return describe(texts, attributes, refs_join_flag_names, id, err);
+refs_status refs_join__describe_flags(refs_intern *strings, const refs_json *attributes,
+                                      uint32_t *id, refs_error *err) {
+    return describe(strings, attributes, refs_join_flag_names, id, err);
 }
 
-refs_status refs_join__describe_range(refs_intern *texts, const refs_json *attributes, uint32_t *id,
-                                      refs_error *err) {
+refs_status refs_join__describe_range(refs_intern *strings, const refs_json *attributes,
+                                      uint32_t *id, refs_error *err) {
     static const char *const names[] = {"valid_range", "valid_min", "valid_max", NULL};
-    return describe(texts, attributes, names, id, err);
+    return describe(strings, attributes, names, id, err);
 }
 
 /* -- read -------------------------------------------------------------------------------------- */
@@ -86,17 +87,18 @@ static refs_status read_steps(const refs_json *told, refs_join_holes *holes, ref
 }
 
 /* The text of an object with a member as it was, or without it. */
-static refs_status replace_one(refs_intern *texts, uint32_t *id, const char *const *pairs,
+static refs_status replace_one(refs_intern *strings, uint32_t *id, const char *const *pairs,
                                refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
-    refs_status status = refs_join__replace(refs_intern_get(texts, *id), pairs, &text, err);
+    refs_status status = refs_join__replace(refs_intern_get(strings, *id), pairs, &text, err);
     if (status == REFS_OK)
-        status = refs_intern_add(texts, refs_str_view((const char *)text.data, text.size), id, err);
+        status =
+            refs_intern_add(strings, refs_str_view((const char *)text.data, text.size), id, err);
     refs_buf_clear(&text);
     return status;
 }
 
-static refs_status restore_fill(refs_intern *texts, const refs_json *before,
+static refs_status restore_fill(refs_intern *strings, const refs_json *before,
                                 const refs_join_array *array, refs_error *err) {
     refs_join_holes *holes = array->holes;
     refs_buf text = REFS_BUF_INIT;
@@ -106,25 +108,25 @@ static refs_status restore_fill(refs_intern *texts, const refs_json *before,
     if (status == REFS_OK) status = refs_json_write(before, &text, err);
     if (status == REFS_OK) status = refs_buf_append(&text, "", 1, err);
     const char *const pairs[] = {"fill_value", (const char *)text.data, NULL};
-    if (status == REFS_OK) status = replace_one(texts, &holes->document, pairs, err);
+    if (status == REFS_OK) status = replace_one(strings, &holes->document, pairs, err);
     refs_buf_clear(&text);
     return status;
 }
 
-static refs_status restore_attributes(refs_intern *texts, const refs_json *added,
+static refs_status restore_attributes(refs_intern *strings, const refs_json *added,
                                       refs_join_holes *holes, refs_error *err) {
     static const char *const pairs[] = {"_FillValue", NULL, NULL};
     if (refs_json_size(added) == 0 || holes->attributes == REFS_JOIN_NONE) return REFS_OK;
-    REFS_TRY(replace_one(texts, &holes->attributes, pairs, err));
+    REFS_TRY(replace_one(strings, &holes->attributes, pairs, err));
     refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_intern_get(texts, holes->attributes), &doc, err));
+    REFS_TRY(refs_json_parse(refs_intern_get(strings, holes->attributes), &doc, err));
     refs_status status =
-        refs_join__describe_packing(texts, refs_json_root(doc), &holes->packing, err);
+        refs_join__describe_packing(strings, refs_json_root(doc), &holes->packing, err);
     refs_json_doc_free(doc);
     return status;
 }
 
-static refs_status restore(refs_intern *texts, const refs_json *told, refs_join_array *array,
+static refs_status restore(refs_intern *strings, const refs_json *told, refs_join_array *array,
                            refs_error *err) {
     refs_join_holes *holes = array->holes;
     holes->document = array->document;
@@ -133,27 +135,27 @@ static refs_status restore(refs_intern *texts, const refs_json *told, refs_join_
     holes->has_fill = array->has_fill;
     memcpy(holes->fill, array->fill, sizeof holes->fill);
     REFS_TRY(read_steps(told, holes, err));
-    REFS_TRY(restore_fill(texts, refs_json_get(told, "fill_value"), array, err));
-    REFS_TRY(restore_attributes(texts, refs_json_get(told, "added"), holes, err));
+    REFS_TRY(restore_fill(strings, refs_json_get(told, "fill_value"), array, err));
+    REFS_TRY(restore_attributes(strings, refs_json_get(told, "added"), holes, err));
     refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_intern_get(texts, holes->document), &doc, err));
+    REFS_TRY(refs_json_parse(refs_intern_get(strings, holes->document), &doc, err));
     refs_status status =
-        refs_join__describe_layout(texts, refs_json_root(doc), &holes->layout, err);
+        refs_join__describe_layout(strings, refs_json_root(doc), &holes->layout, err);
     refs_json_doc_free(doc);
     return status;
 }
 
-refs_status refs_join__read_holes(const refs_join *join, refs_intern *texts, refs_join_array *array,
-                                  refs_error *err) {
+refs_status refs_join__read_holes(const refs_join *join, refs_intern *strings,
+                                  refs_join_array *array, refs_error *err) {
     static const char *const pairs[] = {REFS_HOLES_MEMBER, NULL, NULL};
     refs_json_doc *doc = NULL;
-    REFS_TRY(refs_json_parse(refs_intern_get(texts, array->document), &doc, err));
+    REFS_TRY(refs_json_parse(refs_intern_get(strings, array->document), &doc, err));
     const refs_json *told = refs_json_get(refs_json_root(doc), REFS_HOLES_MEMBER);
     refs_status status = REFS_OK;
-    if (told != NULL) status = replace_one(texts, &array->document, pairs, err);
+    if (told != NULL) status = replace_one(strings, &array->document, pairs, err);
     if (told != NULL && status == REFS_OK && is_joined(join, told)) {
         array->holes = refs_calloc(1, sizeof *array->holes);
-        status = array->holes != NULL ? restore(texts, told, array, err) : refs_fail_nomem(err);
+        status = array->holes != NULL ? restore(strings, told, array, err) : refs_fail_nomem(err);
     }
     refs_json_doc_free(doc);
     return status;

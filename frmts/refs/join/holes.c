@@ -150,7 +150,7 @@ static refs_status take_fill(refs_join *join, refs_joined *joined, refs_str text
     REFS_TRY(refs_json_parse(text, &doc, err));
     refs_status status = refs_fill_value_parse(refs_json_root(doc), &joined->like->dtype,
                                                joined->hole, &joined->has_hole_fill, err);
-    if (status == REFS_OK) status = refs_intern_add(&join->texts, text, &joined->hole_text, err);
+    if (status == REFS_OK) status = refs_intern_add(&join->strings, text, &joined->hole_text, err);
     refs_json_doc_free(doc);
     return status;
 }
@@ -184,12 +184,31 @@ static refs_status take_declared(refs_join *join, refs_joined *joined, const ref
     return status;
 }
 
-refs_status refs_join__fail_byte(const refs_join *join, const refs_joined *joined,
-                                 refs_error *err) {
-    return refs_fail(err, REFS_UNSUPPORTED,
-                     "%.*s is not in all sources, and has no fill value that could stand for what "
-                     "is missing: leave it out (--variables names what is taken), or those sources",
-                     REFS_STR_ARG(refs_join__text(join, joined->path)));
+/* As others have it that join such files: as integers that have a value for what is missing. */
+refs_common_type refs_join__wider_than_bytes(void) {
+    return (refs_common_type){{.type = REFS_TYPE_INT, .size = 4}, true};
+}
+
+static refs_status widen_bytes(const refs_join *join, refs_joined *joined, bool *splits,
+                               refs_error *err) {
+    const refs_str path = refs_join__text(join, joined->path);
+    if (!refs_join__may_split(join, joined))
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%.*s is not in all sources, and has no fill value that could stand for "
+                         "what is missing: leave it out (--variables names what is taken), or "
+                         "those sources%s",
+                         REFS_STR_ARG(path),
+                         join->n_dims > 1 ? ", or write an aggregation in netCDF, to a name that "
+                                            "ends in .nc"
+                                          : "");
+    joined->is_loaded = false;
+    *splits = true;
+    if (!join->is_aggregated)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: of its bytes all are values: it becomes an aggregation (CF-1.13) of "
+                  "wider integers, with a fill value for what is missing",
+                  REFS_STR_ARG(path));
+    return REFS_OK;
 }
 
 /* netCDF-4 and Zarr give bytes a fill value, too, which is a value as good as any unless somebody
@@ -207,8 +226,10 @@ static refs_status choose_fill(refs_join *join, refs_joined *joined, const refs_
     bool is_declared;
     REFS_TRY(take_declared(join, joined, like, &is_declared, err));
     if (is_declared || (!joined->is_loaded && has_own_fill(like))) return REFS_OK;
-    if (!print_default(&like->dtype, text, sizeof text))
-        return refs_join__fail_byte(join, joined, err);
+    if (!print_default(&like->dtype, text, sizeof text)) {
+        joined->lacks_fill = !has_own_fill(like);
+        return REFS_OK;
+    }
     joined->tells_hole_fill = true;
     return take_fill(join, joined, refs_str_from(text), err);
 }
@@ -266,6 +287,7 @@ refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, r
         return REFS_OK;
     joined->is_loaded = joined->is_loaded || joined->is_thin;
     REFS_TRY(choose_fill(join, joined, joined->like, err));
+    if (joined->lacks_fill) return widen_bytes(join, joined, splits, err);
     if (!joined->has_hole_fill || joined->is_loaded || !are_sparse(join, joined)) return REFS_OK;
     if (!refs_join__may_split(join, joined))
         return refs_fail(err, REFS_UNSUPPORTED,
@@ -278,10 +300,11 @@ refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, r
 }
 
 refs_status refs_join__fill_gaps(refs_join *join, refs_joined *joined, refs_error *err) {
-    const refs_join_split *split = joined->split;
+    refs_join_split *split = joined->split;
     bool has_gaps = false;
     for (size_t i = 0; i < split->n_runs; i++) has_gaps = has_gaps || split->runs[i].n == 0;
-    return has_gaps && !split->type.is_unpacked
-               ? choose_fill(join, joined, split->atoms[0].at.array, err)
-               : REFS_OK;
+    if (!has_gaps || split->type.is_unpacked) return REFS_OK;
+    REFS_TRY(choose_fill(join, joined, split->atoms[0].at.array, err));
+    if (joined->lacks_fill) split->type = refs_join__wider_than_bytes();
+    return REFS_OK;
 }

@@ -13,9 +13,17 @@ static refs_status number_dims(refs_join *join, refs_error *err) {
             return refs_fail(err, REFS_LIMIT, "more than %d dimensions to join along",
                              REFS_JOIN_MAX_DIMS);
         uint32_t *id = &join->dims[join->n_dims++];
-        REFS_TRY(refs_intern_add(&join->texts, refs_str_from(*dims), id, err));
+        REFS_TRY(refs_intern_add(&join->strings, refs_str_from(*dims), id, err));
     }
     return REFS_OK;
+}
+
+static refs_status check_pattern(const refs_join *join, refs_error *err) {
+    refs_buf dims = REFS_BUF_INIT;
+    if (join->options.pattern == NULL) return REFS_OK;
+    const refs_status status = refs_join_pattern_dims(join->options.pattern, &dims, err);
+    refs_buf_clear(&dims);
+    return status;
 }
 
 refs_status refs_join_open(const refs_join_options *options, refs_join **join, refs_error *err) {
@@ -27,6 +35,7 @@ refs_status refs_join_open(const refs_join_options *options, refs_join **join, r
     memcpy(&opened->options, options,
            options->struct_size < sizeof *options ? options->struct_size : sizeof *options);
     refs_status status = number_dims(opened, err);
+    if (status == REFS_OK) status = check_pattern(opened, err);
     if (status == REFS_OK)
         *join = opened;
     else
@@ -38,13 +47,13 @@ void refs_join_free(refs_join *join) {
     if (join == NULL) return;
     for (size_t i = 0; i < join->n_members; i++) refs_join__member_clear(&join->members[i]);
     refs_free(join->members);
-    refs_intern_clear(&join->texts);
+    refs_intern_clear(&join->strings);
     pthread_mutex_destroy(&join->lock);
     refs_free(join);
 }
 
 refs_str refs_join__text(const refs_join *join, uint32_t id) {
-    return id != REFS_JOIN_NONE ? refs_intern_get(&join->texts, id) : refs_str_view("", 0);
+    return id != REFS_JOIN_NONE ? refs_intern_get(&join->strings, id) : refs_str_view("", 0);
 }
 
 refs_str refs_join__own_name(refs_str path) {
@@ -100,43 +109,48 @@ typedef struct translation {
     uint32_t *to; /* of each, or NONE */
 } translation;
 
-static refs_status translate(const translation *texts, uint32_t *id, refs_error *err) {
+static refs_status translate(const translation *strings, uint32_t *id, refs_error *err) {
     if (*id == REFS_JOIN_NONE) return REFS_OK;
-    if (texts->to[*id] == REFS_JOIN_NONE)
-        REFS_TRY(refs_intern_add(&texts->join->texts, refs_intern_get(texts->from, *id),
-                                 &texts->to[*id], err));
-    *id = texts->to[*id];
+    if (strings->to[*id] == REFS_JOIN_NONE)
+        REFS_TRY(refs_intern_add(&strings->join->strings, refs_intern_get(strings->from, *id),
+                                 &strings->to[*id], err));
+    *id = strings->to[*id];
     return REFS_OK;
 }
 
-static refs_status translate_array(const translation *texts, refs_join_array *array,
+static refs_status translate_array(const translation *strings, refs_join_array *array,
                                    refs_error *err) {
     uint32_t *const ids[] = {&array->path,    &array->document, &array->attributes, &array->layout,
                              &array->packing, &array->units,    &array->calendar,   &array->bounds,
                              &array->values,  &array->prefix,   &array->whole,      &array->range,
-                             &array->flags};
+                             &array->flags,   &array->digest};
     refs_join_holes *holes = array->holes;
-    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) REFS_TRY(translate(texts, ids[i], err));
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
+        REFS_TRY(translate(strings, ids[i], err));
     if (holes != NULL) {
-        REFS_TRY(translate(texts, &holes->document, err));
-        REFS_TRY(translate(texts, &holes->attributes, err));
-        REFS_TRY(translate(texts, &holes->layout, err));
-        REFS_TRY(translate(texts, &holes->packing, err));
+        REFS_TRY(translate(strings, &holes->document, err));
+        REFS_TRY(translate(strings, &holes->attributes, err));
+        REFS_TRY(translate(strings, &holes->layout, err));
+        REFS_TRY(translate(strings, &holes->packing, err));
     }
     for (size_t dim = 0; dim < array->rank; dim++)
-        REFS_TRY(translate(texts, &array->dims[dim], err));
+        REFS_TRY(translate(strings, &array->dims[dim], err));
     return REFS_OK;
 }
 
-static refs_status translate_all(const translation *texts, refs_join_member *member,
+static refs_status translate_all(const translation *strings, refs_join_member *member,
                                  refs_error *err) {
     for (size_t i = 0; i < member->n_arrays; i++)
-        REFS_TRY(translate_array(texts, &member->arrays[i], err));
+        REFS_TRY(translate_array(strings, &member->arrays[i], err));
     for (size_t i = 0; i < member->n_documents; i++) {
-        REFS_TRY(translate(texts, &member->documents[i].key, err));
-        REFS_TRY(translate(texts, &member->documents[i].text, err));
+        REFS_TRY(translate(strings, &member->documents[i].key, err));
+        REFS_TRY(translate(strings, &member->documents[i].text, err));
     }
-    for (size_t i = 0; i < member->n_urls; i++) REFS_TRY(translate(texts, &member->urls[i], err));
+    for (size_t i = 0; i < member->n_left_out; i++) {
+        REFS_TRY(translate(strings, &member->left_out[i].path, err));
+        REFS_TRY(translate(strings, &member->left_out[i].problem, err));
+    }
+    for (size_t i = 0; i < member->n_urls; i++) REFS_TRY(translate(strings, &member->urls[i], err));
     return REFS_OK;
 }
 
@@ -154,12 +168,12 @@ static refs_status sort_paths(refs_join_member *member, refs_error *err) {
     return REFS_OK;
 }
 
-static refs_status keep(refs_join *join, const refs_intern *texts, refs_join_member *member,
+static refs_status keep(refs_join *join, const refs_intern *strings, refs_join_member *member,
                         refs_error *err) {
-    uint32_t *to = refs_alloc((texts->count + 1) * sizeof *to);
+    uint32_t *to = refs_alloc((strings->count + 1) * sizeof *to);
     if (to == NULL) return refs_fail_nomem(err);
-    memset(to, 0xff, (texts->count + 1) * sizeof *to);
-    const translation all = {join, texts, to};
+    memset(to, 0xff, (strings->count + 1) * sizeof *to);
+    const translation all = {join, strings, to};
     refs_lock(&join->lock);
     refs_status status = translate_all(&all, member, err);
     if (status == REFS_OK) status = sort_paths(member, err);
@@ -173,14 +187,14 @@ static refs_status keep(refs_join *join, const refs_intern *texts, refs_join_mem
 }
 
 refs_status refs_join_add(refs_join *join, const refs_join_part *part, refs_error *err) {
-    refs_intern texts = {0};
+    refs_intern strings = {0};
     refs_join_member member = {.number = part->number};
     member.name = refs_str_copy(refs_str_from(part->name));
     if (join->n_dims == 0) member.set = part->set;
     refs_status status = member.name != NULL ? REFS_OK : refs_fail_nomem(err);
-    if (status == REFS_OK) status = refs_join__read(join, part, &member, &texts, err);
-    if (status == REFS_OK) status = keep(join, &texts, &member, err);
-    refs_intern_clear(&texts);
+    if (status == REFS_OK) status = refs_join__read(join, part, &member, &strings, err);
+    if (status == REFS_OK) status = keep(join, &strings, &member, err);
+    refs_intern_clear(&strings);
     if (status == REFS_OK) return REFS_OK;
     refs_error_prefix(err, "%s", part->name);
     refs_join__member_clear(&member);
@@ -211,10 +225,47 @@ static int by_number(const void *left, const void *right) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
+/* What one part has and another cannot give would be missing without need. */
+static refs_status check_left_out(const refs_join *join, const refs_join_member *member,
+                                  const refs_join_left_out *left_out, refs_error *err) {
+    for (size_t i = 0; i < join->n_members; i++)
+        if (refs_join__find(&join->members[i], left_out->path) != NULL)
+            return refs_fail(err, REFS_UNSUPPORTED, "%.*s of %s: %.*s; %s has it",
+                             REFS_STR_ARG(refs_join__text(join, left_out->path)), member->name,
+                             REFS_STR_ARG(refs_join__text(join, left_out->problem)),
+                             join->members[i].name);
+    return REFS_OK;
+}
+
+/* Tells of each array once, by the first part that has it. */
+static refs_status tell_left_out(const refs_join *join, refs_error *err) {
+    refs_intern told = {0};
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
+        const refs_join_member *member = &join->members[i];
+        for (size_t k = 0; k < member->n_left_out && status == REFS_OK; k++) {
+            const refs_join_left_out *left_out = &member->left_out[k];
+            const refs_str path = refs_join__text(join, left_out->path);
+            const uint64_t n = told.count;
+            uint32_t id;
+            status = refs_intern_add(&told, path, &id, err);
+            if (status != REFS_OK || told.count == n) continue;
+            status = check_left_out(join, member, left_out, err);
+            if (status != REFS_OK) continue;
+            refs_note(&join->options.notes, REFS_NOTE_WARNING, "%s: %.*s is left out: %.*s",
+                      member->name, REFS_STR_ARG(path),
+                      REFS_STR_ARG(refs_join__text(join, left_out->problem)));
+        }
+    }
+    refs_intern_clear(&told);
+    return status;
+}
+
 static refs_status plan_parts(refs_join *join, refs_join_plan *plan, refs_error *err) {
     if (join->n_members == 0) return refs_fail(err, REFS_INVALID, "there is nothing to join");
     /* Threads add them in any order. */
     qsort(join->members, join->n_members, sizeof *join->members, by_number);
+    REFS_TRY(tell_left_out(join, err));
     if (join->n_dims == 0) return REFS_OK;
     REFS_TRY(refs_join__plan(join, plan, err));
     return refs_join__check_places(join, plan, err);
@@ -240,6 +291,56 @@ refs_status refs_join_aggregate(refs_join *join, refs_master *master, refs_error
                          "other");
     refs_status status = plan_parts(join, &plan, err);
     if (status == REFS_OK) status = refs_join__aggregate(join, &plan, master, err);
+    refs_join__plan_clear(&plan);
+    return status;
+}
+
+/* -- boxes ------------------------------------------------------------------------------------- */
+
+_Static_assert(sizeof(((refs_join_box *)NULL)->sides) / sizeof(struct refs_join_box_side) ==
+                   REFS_JOIN_MAX_DIMS,
+               "a box has a side along each dimension");
+
+static refs_status add_side(refs_join *join, const struct refs_join_box_side *side,
+                            refs_join_member *member, size_t line, refs_error *err) {
+    refs_join_axis *axis = &member->axes[line];
+    *axis = (refs_join_axis){.array = REFS_JOIN_NONE, .n = side->n, .text = REFS_JOIN_NONE};
+    if (side->values == NULL) return REFS_OK;
+    refs_join_array *array = &member->arrays[member->n_arrays];
+    *array = (refs_join_array){.path = join->dims[line],
+                               .digest = REFS_JOIN_NONE,
+                               .units = REFS_JOIN_NONE,
+                               .calendar = REFS_JOIN_NONE,
+                               .unpacking = {.scale = 1},
+                               .dtype = {.type = REFS_TYPE_FLOAT, .size = sizeof(double)}};
+    axis->array = (uint32_t)member->n_arrays++;
+    const refs_str values =
+        refs_str_view((const char *)side->values, (size_t)side->n * sizeof *side->values);
+    REFS_TRY(refs_intern_add(&join->strings, values, &array->values, err));
+    return side->units.size > 0 ? refs_intern_add(&join->strings, side->units, &array->units, err)
+                                : REFS_OK;
+}
+
+refs_status refs_join_add_box(refs_join *join, const refs_join_box *box, refs_error *err) {
+    if (!refs_grow((void **)&join->members, &join->member_capacity, join->n_members,
+                   sizeof *join->members))
+        return refs_fail_nomem(err);
+    refs_join_member *member = &join->members[join->n_members++];
+    *member = (refs_join_member){.number = box->number};
+    member->name = refs_str_copy(refs_str_from(box->name));
+    member->arrays = refs_calloc(REFS_JOIN_MAX_DIMS, sizeof *member->arrays);
+    if (member->name == NULL || member->arrays == NULL) return refs_fail_nomem(err);
+    for (size_t line = 0; line < join->n_dims; line++)
+        REFS_TRY(add_side(join, &box->sides[line], member, line, err));
+    return REFS_OK;
+}
+
+refs_status refs_join_check_boxes(refs_join *join, refs_error *err) {
+    refs_join_plan plan = {0};
+    if (join->n_members == 0 || join->n_dims == 0) return REFS_OK;
+    qsort(join->members, join->n_members, sizeof *join->members, by_number);
+    refs_status status = refs_join__plan(join, &plan, err);
+    if (status == REFS_OK) status = refs_join__check_spans(join, &plan, err);
     refs_join__plan_clear(&plan);
     return status;
 }

@@ -2,6 +2,8 @@
 #ifndef REFS_JOIN_INTERNAL_H
 #define REFS_JOIN_INTERNAL_H
 
+#include "refs/cf.h"
+#include "refs/file_name.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
 #include "refs/join.h"
@@ -24,6 +26,13 @@
 #define REFS_JOIN_MAX_GRID_BYTES     (8 * REFS_MIB)
 #define REFS_JOIN_MAX_COMPARED_BYTES (64 * REFS_KIB)
 
+/** Of larger ones that say where others lie, digests of samples are compared: of rows at the
+ * beginning, in the middle and at the end, of so many bytes each or of one row. Reading all of them
+ * would cost more than all else that joining reads. */
+#define REFS_JOIN_N_SAMPLES      3
+#define REFS_JOIN_DIGEST_BYTES   REFS_MIB
+#define REFS_JOIN_MAX_DIGEST_ROW (256 * REFS_MIB)
+
 /** Steps from begin on, below end. */
 typedef struct refs_join_steps {
     uint64_t begin, end;
@@ -45,7 +54,7 @@ typedef struct refs_join_unpacking {
     bool is_unsigned;
 } refs_join_unpacking;
 
-/** Numbers are of texts in the join's table. */
+/** Numbers are of strings in the join's table. */
 typedef struct refs_join_array {
     uint32_t path;       /**< "g/t2m" */
     uint32_t document;   /**< text of ".zarray" or "zarr.json", what was masked left out */
@@ -56,6 +65,7 @@ typedef struct refs_join_array {
     uint32_t flags; /**< those that tell what single ones mean; of a piece, those of the whole */
     uint32_t units, calendar, bounds; /**< attributes; or NONE */
     uint32_t values;                  /**< bytes in this machine's order; or NONE */
+    uint32_t digest; /**< of values that are many: as refs_join__digest has them; or NONE */
     refs_dtype dtype;
     refs_join_unpacking unpacking;
     bool is_v3, has_inline, is_thin, has_fill;
@@ -94,6 +104,11 @@ typedef struct refs_join_axis {
     double number;      /**< likewise */
 } refs_join_axis;
 
+/** An array of a part that is not taken, as something in it is not supported. */
+typedef struct refs_join_left_out {
+    uint32_t path, problem;
+} refs_join_left_out;
+
 typedef struct refs_join_member {
     char *name;
     const refs_set *set; /**< where it is only copied */
@@ -103,6 +118,8 @@ typedef struct refs_join_member {
     uint64_t *by_path; /**< a path and the number of its array, ascending; once it is added */
     refs_join_document *documents; /**< of groups, and keys that are none of Zarr's */
     size_t n_documents, document_capacity;
+    refs_join_left_out *left_out;
+    size_t n_left_out, left_out_capacity;
     uint64_t *numbers; /**< that lists of arrays are in */
     refs_join_axis axes[REFS_JOIN_MAX_DIMS];
     uint32_t *urls; /**< of the numbers in streams: strings of the join */
@@ -116,7 +133,7 @@ struct refs_join {
     size_t n_dims;
     bool is_aggregated;   /* parts are fragments, whatever they are like */
     pthread_mutex_t lock; /* guards what follows */
-    refs_intern texts;
+    refs_intern strings;
     refs_join_member *members;
     size_t n_members, member_capacity;
 };
@@ -141,9 +158,9 @@ typedef struct refs_pattern_value {
 refs_status refs_join__match(const refs_join *join, const char *name,
                              refs_pattern_value values[REFS_JOIN_MAX_DIMS], refs_error *err);
 
-/** What is in a part. Strings of the member are numbered by `texts`. */
+/** What is in a part. Strings of the member are numbered by `strings`. */
 refs_status refs_join__read(refs_join *join, const refs_join_part *part, refs_join_member *member,
-                            refs_intern *texts, refs_error *err);
+                            refs_intern *strings, refs_error *err);
 void refs_join__member_clear(refs_join_member *member);
 
 /** Text number `id` of the join. */
@@ -242,6 +259,14 @@ typedef struct refs_value_sink {
 refs_status refs_join__load(const refs_join_source *source, const refs_array_meta *const *metas,
                             size_t n, const refs_value_sink *sink, refs_error *err);
 
+/** Appends eight bytes for each sample of an array's rows, which tell these from others;
+ * nothing where it would take too much memory. */
+refs_status refs_join__digest(const refs_join_source *source, const refs_array_meta *meta,
+                              refs_buf *digest, refs_error *err);
+
+/** Rows that a sample of an array takes; none where one row has too many bytes. */
+refs_join_steps refs_join__digest_rows(uint64_t n_rows, uint64_t row_bytes, size_t sample);
+
 /** Bytes of an array's values; false where they are not known, or overflow. */
 bool refs_join__value_bytes(const refs_array_meta *meta, uint64_t *bytes);
 
@@ -258,12 +283,26 @@ typedef struct refs_rebase {
 } refs_rebase;
 
 /** How values in `from` become values in `to`; REFS_UNSUPPORTED where they are no such units. */
-refs_status refs_join__rebase(refs_str from, refs_str to, refs_str calendar, refs_rebase *rebase,
-                              refs_error *err);
+refs_status refs_join__rebase(const refs_cf_units *from, const refs_cf_units *to,
+                              refs_rebase *rebase, refs_error *err);
+
+/** Its units and its calendar. */
+refs_cf_units refs_join__count_of(const refs_join *join, const refs_join_array *array);
+
+/** How values of one part become those of another: UNKNOWN also where only one of them has units.
+ */
+refs_cf_conversion refs_join__conversion(const refs_join *join, const refs_join_array *from,
+                                         const refs_join_array *to);
+
+/** Whether units are those of times, "days since ...". */
+bool refs_join__counts_time(const refs_join *join, const refs_join_array *array);
 
 /** Rebases `n` values in place; REFS_UNSUPPORTED where one cannot be said exactly in integers. */
 refs_status refs_join__apply(const refs_rebase *rebase, const refs_dtype *dtype, uint8_t *values,
                              uint64_t n, refs_error *err);
+
+/** When the Gregorian calendar begins: julian days, as those of refs_cf_clock are in it. */
+#define REFS_JOIN_REFORM_US (2299161 * 86400e6)
 
 /** The instant that a value in `units` is, in microseconds; false where it is none. */
 bool refs_join__instant(refs_str units, refs_str calendar, double value, double *us);
@@ -340,6 +379,10 @@ void refs_join__plan_clear(refs_join_plan *plan);
 refs_status refs_join__check_tiles(const refs_join *join, const refs_join_plan *plan,
                                    refs_error *err);
 
+/** A note tells which places of several joined dimensions no part has, by their coordinates. */
+refs_status refs_join__tell_missing_tiles(const refs_join *join, const refs_join_plan *plan,
+                                          refs_error *err);
+
 /** Whether what attributes say of where parts lie is the same everywhere: grid mappings, GeoKeys
  * and tags of TIFF files, grids of GRIB. REFS_UNSUPPORTED names two parts and what differs. */
 refs_status refs_join__check_places(const refs_join *join, const refs_join_plan *plan,
@@ -351,6 +394,12 @@ size_t refs_join__line_of(const refs_join *join, const refs_join_array *array, s
 /* -- what becomes of arrays: joined.c, thin.c, split.c, emit.c, differ.c, copy.c
  * --------------------------
  */
+
+/** The type of an aggregation. */
+typedef struct refs_common_type {
+    refs_dtype dtype;
+    bool is_unpacked; /**< it has netCDF's fill value and no packing, whatever its fragments have */
+} refs_common_type;
 
 /** What the arrays of one path become. */
 typedef struct refs_joined {
@@ -366,6 +415,7 @@ typedef struct refs_joined {
     refs_dtype dtype;           /**< ... of these */
     refs_buf values;
     struct refs_join_split *split; /**< how it is fragments; or NULL */
+    bool has_told_units;           /**< of parts that they are not converted */
     bool drops_flags; /**< parts do not say the same of what values mean, and it says nothing */
     bool drops_range; /**< a coordinate whose parts do not say the same of valid values says nothing
                        */
@@ -375,6 +425,7 @@ typedef struct refs_joined {
     uint8_t hole[16];
     uint32_t hole_text;   /**< the same as JSON */
     bool tells_hole_fill; /**< … and the attribute _FillValue is to be added */
+    bool lacks_fill;      /**< of bytes all are values: what has holes gets a wider type */
 } refs_joined;
 
 /** Finds out, with all that can be wrong. To be cleared also after a failure. */
@@ -388,8 +439,8 @@ void refs_join__joined_clear(refs_joined *joined);
 refs_status refs_join__fill_holes(refs_join *join, const refs_join_plan *plan, refs_joined *joined,
                                   bool *splits, refs_error *err);
 
-/** REFS_UNSUPPORTED: an array of bytes without a fill value is not in all parts. */
-refs_status refs_join__fail_byte(const refs_join *join, const refs_joined *joined, refs_error *err);
+/** What an aggregation of bytes has that are not in all parts: a value more than they have. */
+refs_common_type refs_join__wider_than_bytes(void);
 
 /** The same for what stands between the fragments of an array. */
 refs_status refs_join__fill_gaps(refs_join *join, refs_joined *joined, refs_error *err);
@@ -398,9 +449,9 @@ refs_status refs_join__fill_gaps(refs_join *join, refs_joined *joined, refs_erro
  */
 
 /** Takes what the ".zarray" of an array tells, if that is of dimensions that are joined; else
- * leaves it out of the document. `texts` are those of the member. */
-refs_status refs_join__read_holes(const refs_join *join, refs_intern *texts, refs_join_array *array,
-                                  refs_error *err);
+ * leaves it out of the document. `strings` are those of the member. */
+refs_status refs_join__read_holes(const refs_join *join, refs_intern *strings,
+                                  refs_join_array *array, refs_error *err);
 void refs_join__holes_free(refs_join_holes *holes);
 
 /** Gives arrays of all parts the metadata that they had without holes. */
@@ -415,15 +466,15 @@ refs_status refs_join__tell_holes(const refs_join *join, const refs_joined *join
 
 /** What has to be alike in arrays whose chunks stand in one: members of the document, and the
  * attributes that change what values mean. */
-refs_status refs_join__describe_layout(refs_intern *texts, const refs_json *document, uint32_t *id,
-                                       refs_error *err);
-refs_status refs_join__describe_packing(refs_intern *texts, const refs_json *attributes,
+refs_status refs_join__describe_layout(refs_intern *strings, const refs_json *document,
+                                       uint32_t *id, refs_error *err);
+refs_status refs_join__describe_packing(refs_intern *strings, const refs_json *attributes,
                                         uint32_t *id, refs_error *err);
 
 /** The attributes that tell what single values mean; their names, NULL-ended. */
 extern const char *const refs_join_flag_names[5];
-refs_status refs_join__describe_flags(refs_intern *texts, const refs_json *attributes, uint32_t *id,
-                                      refs_error *err);
+refs_status refs_join__describe_flags(refs_intern *strings, const refs_json *attributes,
+                                      uint32_t *id, refs_error *err);
 
 /** Appends pairs as of refs_join__replace for the attributes that a joined array does not get;
  * returns how many members of `pairs` these are. */
@@ -431,8 +482,13 @@ refs_status refs_join__describe_flags(refs_intern *texts, const refs_json *attri
 size_t refs_join__left_out(const refs_joined *joined, const char **pairs);
 
 /** The attributes that tell which values are valid. */
-refs_status refs_join__describe_range(refs_intern *texts, const refs_json *attributes, uint32_t *id,
-                                      refs_error *err);
+refs_status refs_join__describe_range(refs_intern *strings, const refs_json *attributes,
+                                      uint32_t *id, refs_error *err);
+
+/** Lets the layouts of arrays that get dimensions before their own be as if they had them: a set
+ * that was joined before has them. Once the axes of the member are known. */
+refs_status refs_join__widen_layouts(const refs_join *join, refs_join_member *member,
+                                     refs_intern *strings, refs_error *err);
 
 /** Dimension of the member's array that dimension `dim` of the joined one is; SIZE_MAX: it has
  * none. */
@@ -486,12 +542,6 @@ typedef struct refs_join_run {
     size_t first, n; /**< of the atoms */
 } refs_join_run;
 
-/** The type of an aggregation. */
-typedef struct refs_common_type {
-    refs_dtype dtype;
-    bool is_unpacked; /**< it has netCDF's fill value and no packing, whatever its fragments have */
-} refs_common_type;
-
 typedef struct refs_join_split {
     size_t dim;            /**< of the array, that is the joined one */
     refs_join_atom *atoms; /**< ascending */
@@ -543,6 +593,10 @@ refs_status refs_join__emit(refs_join *join, const refs_join_plan *plan, const r
                             refs_error *err);
 struct refs_master;
 
+/** REFS_UNSUPPORTED or REFS_INVALID names parts that are no boxes of one grid, or have the same
+ * steps. */
+refs_status refs_join__check_spans(refs_join *join, const refs_join_plan *plan, refs_error *err);
+
 /** Tells a master what parts are fragments of. */
 refs_status refs_join__aggregate(refs_join *join, const refs_join_plan *plan,
                                  struct refs_master *master, refs_error *err);
@@ -568,7 +622,7 @@ refs_status refs_join__pack(refs_packer *packer, const refs_ref *ref, refs_strea
                             refs_error *err);
 
 /** The keys of the chunks of an array. */
-refs_chunk_keys refs_join__keys(const refs_intern *texts, const refs_join_array *array);
+refs_chunk_keys refs_join__keys(const refs_intern *strings, const refs_join_array *array);
 
 /** The number of a chunk. */
 uint64_t refs_join__number(const uint64_t *n, size_t rank, const uint64_t *index);

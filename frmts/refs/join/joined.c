@@ -43,6 +43,54 @@ static void list_new(const refs_join *join, const refs_join_member *member,
         if (member->axes[line].is_new) lines[n++] = line;
 }
 
+/* -- layouts of arrays that get dimensions ----------------------------------------------------- */
+
+/* "[1,6,8]" with ones before it. */
+static refs_status append_wider(const refs_json *chunks, size_t n_new, refs_buf *text,
+                                refs_error *err) {
+    uint64_t wider[REFS_MAX_RANK + REFS_JOIN_MAX_DIMS], *own = wider + n_new;
+    for (size_t i = 0; i < n_new; i++) wider[i] = 1;
+    for (size_t i = 0; i < refs_json_size(chunks); i++)
+        if (i == REFS_MAX_RANK || !refs_json_u64(refs_json_at(chunks, i), &own[i]))
+            return refs_fail(err, REFS_INVALID, "\"chunks\" are not numbers");
+    REFS_TRY(refs_join__write_list(wider, n_new + refs_json_size(chunks), text, err));
+    return refs_buf_append(text, "", 1, err);
+}
+
+static refs_status widen(refs_intern *strings, uint32_t document, size_t n_new, uint32_t *layout,
+                         refs_error *err) {
+    const refs_str narrow = refs_intern_get(strings, document);
+    refs_json_doc *doc = NULL, *wide = NULL;
+    refs_buf chunks = REFS_BUF_INIT, text = REFS_BUF_INIT;
+    refs_status status = refs_json_parse(narrow, &doc, err);
+    if (status == REFS_OK)
+        status = append_wider(refs_json_get(refs_json_root(doc), "chunks"), n_new, &chunks, err);
+    const char *const pairs[] = {"chunks", (const char *)chunks.data, NULL};
+    if (status == REFS_OK) status = refs_join__replace(narrow, pairs, &text, err);
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &wide, err);
+    if (status == REFS_OK)
+        status = refs_join__describe_layout(strings, refs_json_root(wide), layout, err);
+    refs_json_doc_free(doc);
+    refs_json_doc_free(wide);
+    refs_buf_clear(&chunks);
+    refs_buf_clear(&text);
+    return status;
+}
+
+refs_status refs_join__widen_layouts(const refs_join *join, refs_join_member *member,
+                                     refs_intern *strings, refs_error *err) {
+    for (size_t i = 0; i < member->n_arrays; i++) {
+        refs_join_array *array = &member->arrays[i];
+        const size_t n_new = array->is_v3 ? 0 : count_new(join, member, array);
+        if (n_new == 0) continue;
+        REFS_TRY(widen(strings, array->document, n_new, &array->layout, err));
+        if (array->holes != NULL)
+            REFS_TRY(widen(strings, array->holes->document, n_new, &array->holes->layout, err));
+    }
+    return REFS_OK;
+}
+
 /* -- shape ------------------------------------------------------------------------------------- */
 
 static void set_shape(const refs_join *join, const refs_join_plan *plan, refs_joined *joined) {
@@ -142,7 +190,22 @@ static void tell_cut(const refs_join *join, const refs_joined *joined,
     *told = true;
 }
 
-static refs_status check_alike(const refs_join *join, const refs_joined *joined,
+/* Once for each array, which need not be the first in which anything differs. */
+static void tell_units(const refs_join *join, refs_joined *joined, const refs_join_place *at) {
+    const refs_join_array *one = joined->like, *other = at->array;
+    if (joined->has_told_units || one->units == REFS_JOIN_NONE || other->units == REFS_JOIN_NONE ||
+        refs_join__conversion(join, one, other) != REFS_CF_CONVERSION_UNKNOWN)
+        return;
+    joined->has_told_units = true;
+    refs_note(&join->options.notes, REFS_NOTE_WARNING,
+              "%.*s: its units are \"%.*s\" in %s and \"%.*s\" in %s, which are not converted into "
+              "each other: values are read as they are",
+              REFS_STR_ARG(refs_join__text(join, joined->path)),
+              REFS_STR_ARG(refs_join__text(join, one->units)), join->members[joined->first].name,
+              REFS_STR_ARG(refs_join__text(join, other->units)), at->member->name);
+}
+
+static refs_status check_alike(const refs_join *join, refs_joined *joined,
                                const refs_join_place *at, bool *told, refs_error *err) {
     const refs_join_place first = {&join->members[joined->first], joined->like};
     refs_buf text = REFS_BUF_INIT;
@@ -155,6 +218,7 @@ static refs_status check_alike(const refs_join *join, const refs_joined *joined,
         status = fail_differ(join, joined, at->member, in, err);
     else if (differs)
         tell_split(join, joined, at->member, in, told);
+    if (differs && status == REFS_OK) tell_units(join, joined, at);
     refs_buf_clear(&text);
     return status;
 }
@@ -294,6 +358,20 @@ static refs_status describe_difference(const refs_join *join, const refs_joined 
     return refs_buf_append(text, "", 1, err);
 }
 
+/* What serves others, a level or a height, says of none what they are in units that nobody knows to
+ * convert. */
+static refs_status fail_other_units(const refs_join *join, const refs_joined *joined,
+                                    const refs_join_place *at, refs_error *err) {
+    const refs_str one = refs_join__text(join, joined->like->units);
+    const refs_str other = refs_join__text(join, at->array->units);
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%.*s is in \"%.*s\" in %s and in \"%.*s\" in %s, which are not converted into "
+        "each other: join sources of one kind",
+        REFS_STR_ARG(refs_join__text(join, joined->path)), REFS_STR_ARG(one),
+        join->members[joined->first].name, REFS_STR_ARG(other), at->member->name);
+}
+
 /* Coordinates of which some are elsewhere are those of another grid. */
 static refs_status tell_difference(const refs_join *join, const refs_joined *joined,
                                    const refs_join_place *at, uint64_t i, refs_error *err) {
@@ -314,18 +392,71 @@ static refs_status tell_difference(const refs_join *join, const refs_joined *joi
     return status;
 }
 
+/* Of grids that are large, digests are known; of other types or packings they say nothing. */
+static refs_status compare_digests(const refs_join *join, const refs_joined *joined,
+                                   const refs_join_place *at, refs_error *err) {
+    const refs_join_array *mine = joined->like, *theirs = at->array;
+    const bool are_comparable =
+        mine->digest != REFS_JOIN_NONE && theirs->digest != REFS_JOIN_NONE &&
+        mine->dtype.type == theirs->dtype.type && mine->dtype.size == theirs->dtype.size &&
+        mine->packing == theirs->packing && mine->units == theirs->units;
+    if (!are_comparable || mine->digest == theirs->digest) return REFS_OK;
+    const refs_str one = refs_join__text(join, mine->digest),
+                   other = refs_join__text(join, theirs->digest);
+    uint64_t row_bytes = mine->dtype.size;
+    for (size_t dim = 1; dim < mine->rank; dim++) row_bytes *= mine->shape[dim];
+    size_t sample = 0;
+    while (8 * (sample + 1) < one.size && 8 * (sample + 1) < other.size &&
+           memcmp(one.data + 8 * sample, other.data + 8 * sample, 8) == 0)
+        sample++;
+    const refs_join_steps rows = refs_join__digest_rows(mine->shape[0], row_bytes, sample);
+    return refs_fail(err, REFS_UNSUPPORTED,
+                     "the grids of %s and %s differ: %.*s is not the same in rows %llu to %llu: "
+                     "sources of one grid are joined",
+                     join->members[joined->first].name, at->member->name,
+                     REFS_STR_ARG(refs_join__text(join, joined->path)),
+                     (unsigned long long)rows.begin, (unsigned long long)(rows.end - 1));
+}
+
 /* Arrays that are not joined are taken from the first part. */
 static refs_status compare_values(const refs_join *join, const refs_joined *joined,
                                   const refs_join_place *at, bool *told, refs_error *err) {
     const refs_join_array *mine = joined->like, *theirs = at->array;
+    REFS_TRY(compare_digests(join, joined, at, err));
     if (mine->values == REFS_JOIN_NONE || theirs->values == REFS_JOIN_NONE || *told) return REFS_OK;
     const refs_values one = values_of(join, mine);
     refs_values other = values_of(join, theirs);
     const bool is_known = convert_units(join, mine, theirs, &other.unpacking);
+    if (!is_known && !mine->gets_new && joined->rank == 0)
+        return fail_other_units(join, joined, at, err);
     const uint64_t i = is_known ? refs_join__first_difference(&one, &other) : 0;
     if (i == UINT64_MAX) return REFS_OK;
     *told = true;
     return tell_difference(join, joined, at, i, err);
+}
+
+/* Attributes that say what is measured: what differs in them is joined where people want it. */
+static refs_status tell_other_meaning(const refs_join *join, const refs_joined *joined,
+                                      const refs_join_place *at, bool *told, refs_error *err) {
+    static const char *const names[] = {"standard_name", "cell_methods"};
+    const uint32_t one = joined->like->whole, other = at->array->whole;
+    refs_json_doc *docs[2] = {NULL, NULL};
+    if (*told || one == other || one == REFS_JOIN_NONE || other == REFS_JOIN_NONE) return REFS_OK;
+    refs_status status = refs_json_parse(refs_join__text(join, one), &docs[0], err);
+    if (status == REFS_OK) status = refs_json_parse(refs_join__text(join, other), &docs[1], err);
+    for (size_t i = 0; status == REFS_OK && i < sizeof names / sizeof *names; i++) {
+        const refs_str mine = refs_json_text(refs_json_get(refs_json_root(docs[0]), names[i])),
+                       theirs = refs_json_text(refs_json_get(refs_json_root(docs[1]), names[i]));
+        if (refs_str_equal(mine, theirs)) continue;
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%.*s: %s is \"%.*s\" in %s and \"%.*s\" in %s: that of the first is kept",
+                  REFS_STR_ARG(refs_join__text(join, joined->path)), names[i], REFS_STR_ARG(mine),
+                  join->members[joined->first].name, REFS_STR_ARG(theirs), at->member->name);
+        *told = true;
+    }
+    refs_json_doc_free(docs[0]);
+    refs_json_doc_free(docs[1]);
+    return status;
 }
 
 /* What values mean in some parts only is told of none. */
@@ -398,7 +529,7 @@ void refs_join__joined_clear(refs_joined *joined) {
 
 refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint32_t path,
                               refs_joined *joined, refs_error *err) {
-    bool told = false, splits = false;
+    bool told = false, splits = false, has_told_meaning = false;
     memset(joined, 0, sizeof *joined);
     joined->path = path;
     find_like(join, plan, joined);
@@ -409,6 +540,7 @@ refs_status refs_join__joined(refs_join *join, const refs_join_plan *plan, uint3
         const refs_join_place at = {member, refs_join__find(member, path)};
         if (at.array == NULL) continue;
         compare_attributes(join, joined, &at);
+        REFS_TRY(tell_other_meaning(join, joined, &at, &has_told_meaning, err));
         REFS_TRY(check_alike(join, joined, &at, joined->n_lines > 0 ? &splits : &told, err));
         if (joined->n_lines == 0) REFS_TRY(compare_values(join, joined, &at, &told, err));
     }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "refs/join.h"
@@ -22,7 +23,8 @@ static refs_name_kind look(void *user, const char *name) {
     struct stat status, itself;
     (void)user;
     if (stat(name, &status) != 0) return REFS_NAME_ABSENT;
-    if (!S_ISDIR(status.st_mode)) return REFS_NAME_FILE;
+    if (S_ISREG(status.st_mode)) return REFS_NAME_FILE;
+    if (!S_ISDIR(status.st_mode)) return REFS_NAME_DEVICE;
     return lstat(name, &itself) == 0 && S_ISLNK(itself.st_mode) ? REFS_NAME_LINKED_FOLDER
                                                                 : REFS_NAME_FOLDER;
 }
@@ -40,7 +42,7 @@ static refs_status list(void *user, const char *folder, refs_buf *names, refs_er
 }
 
 refs_names_host refs_names_posix(void) {
-    const refs_names_host host = {NULL, look, list, refs_vfs_posix()};
+    const refs_names_host host = {NULL, look, list, refs_vfs_posix(), {NULL, NULL}};
     return host;
 }
 
@@ -59,25 +61,41 @@ static bool is_folder(refs_name_kind kind) {
     return kind == REFS_NAME_FOLDER || kind == REFS_NAME_LINKED_FOLDER;
 }
 
-/* Parquet sets are folders too. */
-static bool is_set(const expansion *all, const char *folder) {
+static refs_name_kind look_inside(const expansion *all, const char *folder, const char *inside) {
     refs_buf name = REFS_BUF_INIT;
-    bool is_there = refs_buf_printf(&name, NULL, "%s/.zmetadata", folder) == REFS_OK &&
-                    all->host->look(all->host->user, (const char *)name.data) != REFS_NAME_ABSENT;
+    refs_name_kind kind = REFS_NAME_ABSENT;
+    if (refs_buf_printf(&name, NULL, "%s/%s", folder, inside) == REFS_OK)
+        kind = all->host->look(all->host->user, (const char *)name.data);
     refs_buf_clear(&name);
-    return is_there;
+    return kind;
 }
 
-static refs_bytes read_head(const refs_vfs *vfs, const char *name, uint8_t head[HEAD_SIZE]) {
-    const refs_vfs_range range = {0, HEAD_SIZE, head};
+/* Parquet sets are folders too. */
+static bool is_set(const expansion *all, const char *folder) {
+    return look_inside(all, folder, ".zmetadata") != REFS_NAME_ABSENT;
+}
+
+/* Icechunk's specification, version 2: "repo", and in version 1 "refs", beside the snapshots. */
+static bool is_repository(const expansion *all, const char *folder) {
+    return is_folder(look_inside(all, folder, "snapshots")) &&
+           (look_inside(all, folder, "repo") == REFS_NAME_FILE ||
+            is_folder(look_inside(all, folder, "refs")));
+}
+
+/* False where the file cannot be read. */
+static bool read_head(const refs_vfs *vfs, const char *name, uint8_t room[HEAD_SIZE],
+                      refs_bytes *head) {
+    const refs_vfs_range range = {0, HEAD_SIZE, room};
     size_t got;
     refs_status status = refs_vfs_read_range(vfs, name, &range, &got, NULL);
-    return refs_bytes_view(head, status == REFS_OK ? got : 0);
+    *head = refs_bytes_view(room, status == REFS_OK ? got : 0);
+    return status == REFS_OK;
 }
 
 bool refs_join_is_data_file(const refs_vfs *vfs, const char *name) {
-    uint8_t head[HEAD_SIZE];
-    return refs_scan_sniff(read_head(vfs, name, head)) != NULL;
+    uint8_t room[HEAD_SIZE];
+    refs_bytes head;
+    return read_head(vfs, name, room, &head) && refs_scan_sniff(head) != NULL;
 }
 
 refs_status refs_join_check_output(const char *output, refs_error *err) {
@@ -95,11 +113,49 @@ refs_status refs_join_check_output(const char *output, refs_error *err) {
     return REFS_OK;
 }
 
-/* Whether a file in a folder is one that is meant: a data file, or a set. */
+/* Endings of data files, and of what lies beside them and cannot be one. */
+static const char *const data_endings[] = {"nc",   "nc3",   "nc4",  "nca",   "ncdf",  "netcdf",
+                                           "cdf",  "h5",    "he5",  "hdf",   "hdf5",  "tif",
+                                           "tiff", "gtiff", "grib", "grib1", "grib2", "grb",
+                                           "grb1", "grb2",  "gb1",  "gb2",   "dmrpp", NULL};
+static const char *const other_endings[] = {
+    "txt",  "md",    "rst", "csv",   "tsv", "log",  "pdf",    "png",    "jpg", "jpeg",
+    "gif",  "svg",   "htm", "html",  "xml", "yml",  "yaml",   "toml",   "ini", "cfg",
+    "conf", "py",    "sh",  "ipynb", "md5", "sha1", "sha256", "sha512", "asc", "sig",
+    "idx",  "index", "inv", "prj",   "tfw", "qgz",  "qml",    "lock",   "tmp", "part",
+    "bak",  "swp",   "zip", "tar",   "tgz", NULL};
+static const char *const other_names[] = {
+    "README",     "LICENSE", "COPYING",  "CHANGES",    "NEWS",     "MANIFEST", "Makefile",
+    "Dockerfile", "MD5SUMS", "SHA1SUMS", "SHA256SUMS", "_SUCCESS", NULL};
+
+static bool is_listed(const char *const *list, const char *text) {
+    while (*list != NULL && strcasecmp(*list, text) != 0) list++;
+    return *list != NULL;
+}
+
+static const char *ending_of(const char *path) {
+    const char *name = strrchr(path, '/'), *point = strrchr(name != NULL ? name : path, '.');
+    return point != NULL ? point + 1 : "";
+}
+
+bool refs_join_has_data_name(const char *name) {
+    return is_listed(data_endings, ending_of(name));
+}
+
+static bool has_other_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return is_listed(other_endings, ending_of(path)) ||
+           is_listed(other_names, slash != NULL ? slash + 1 : path);
+}
+
+/* Whether a file in a folder is one that is meant: a data file, or a set. One that cannot be read
+ * and may be one is, too, so that whoever opens it says what is wrong. */
 static bool is_part(const refs_vfs *vfs, const char *name) {
-    uint8_t head[HEAD_SIZE];
-    const refs_bytes bytes = read_head(vfs, name, head);
-    return refs_scan_sniff(bytes) != NULL || refs_set_sniff(bytes);
+    uint8_t room[HEAD_SIZE];
+    refs_bytes head;
+    if (refs_join_has_data_name(name)) return true;
+    if (!read_head(vfs, name, room, &head)) return !has_other_name(name);
+    return refs_scan_sniff(head) != NULL || refs_set_sniff(head);
 }
 
 static int by_name(const void *left, const void *right) {
@@ -139,6 +195,15 @@ typedef struct folder_walk {
 static refs_status add_folder(const expansion *all, const char *folder, unsigned depth,
                               refs_error *err);
 
+/* A folder that may not be listed is a part, too: whoever opens it says so. */
+static refs_status add_inner(const expansion *all, const char *folder, unsigned depth,
+                             refs_error *err) {
+    refs_error problem = REFS_ERROR_INIT;
+    const refs_status status = add_folder(all, folder, depth, &problem);
+    if (status == REFS_IO) return add(all, folder, err);
+    return refs_fail(err, status, "%s", problem.message);
+}
+
 /* Links to folders may lead in circles. */
 static refs_status add_entry(const expansion *all, void *user, const char *name, refs_error *err) {
     const folder_walk *at = user;
@@ -150,10 +215,15 @@ static refs_status add_entry(const expansion *all, void *user, const char *name,
     refs_status status = REFS_OK;
     if (is_folder(kind) && is_set(all, whole))
         status = add(all, whole, err);
+    else if (is_folder(kind) && is_repository(all, whole))
+        refs_note(&all->host->notes, REFS_NOTE_WARNING,
+                  "%s: is an Icechunk repository, which is not joined with others, and is passed "
+                  "over: give its own name",
+                  whole);
     else if (kind == REFS_NAME_FOLDER)
-        status = add_folder(all, whole, at->depth + 1, err);
-    else if (kind == REFS_NAME_FILE && is_part(all->host->vfs, whole))
-        status = add(all, whole, err);
+        status = add_inner(all, whole, at->depth + 1, err);
+    else if ((kind == REFS_NAME_FILE || kind == REFS_NAME_ABSENT) && is_part(all->host->vfs, whole))
+        status = add(all, whole, err); /* absent is what a link leads to */
     refs_buf_clear(&path);
     return status;
 }
@@ -224,7 +294,7 @@ refs_status refs_join_expand(const refs_names_host *host, const char *name, refs
     const expansion all = {host, names};
     const refs_name_kind kind = host->look(host->user, name);
     const size_t before = names->size;
-    if (is_folder(kind) && !is_set(&all, name)) {
+    if (is_folder(kind) && !is_set(&all, name) && !is_repository(&all, name)) {
         REFS_TRY(add_folder(&all, name, 0, err));
         if (names->size > before) return REFS_OK;
         return refs_fail(err, REFS_NOT_FOUND, "%s: no file in this folder is one that can be read",
@@ -239,5 +309,8 @@ refs_status refs_join_expand(const refs_names_host *host, const char *name, refs
     refs_status status = match(&all, folder, sign, 0, err);
     refs_free(folder);
     if (status != REFS_OK || names->size > before) return status;
-    return refs_fail(err, REFS_NOT_FOUND, "%s: nothing has a name like this", name);
+    return refs_fail(err, REFS_NOT_FOUND, "%s: nothing has a name like this%s", name,
+                     strstr(name, "**") != NULL
+                         ? " (** is as *, of one folder: the name of a folder stands for all below)"
+                         : "");
 }

@@ -16,8 +16,8 @@ refs_status refs_join__go_on(const refs_join *join, refs_error *err) {
     return refs_fail(err, REFS_CANCELLED, "interrupted");
 }
 
-refs_chunk_keys refs_join__keys(const refs_intern *texts, const refs_join_array *array) {
-    const refs_chunk_keys keys = {refs_intern_get(texts, array->prefix), array->separator,
+refs_chunk_keys refs_join__keys(const refs_intern *strings, const refs_join_array *array) {
+    const refs_chunk_keys keys = {refs_intern_get(strings, array->prefix), array->separator,
                                   array->rank, array->n};
     return keys;
 }

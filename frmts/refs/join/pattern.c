@@ -47,26 +47,34 @@ static int64_t day_of(int64_t year, int64_t month, int64_t day) {
 }
 
 static bool is_date(const clock_fields *time) {
-    return time->month >= 1 && time->month <= 12 && time->day >= 1 && time->day <= 31 &&
-           time->day_of_year <= 366 && time->hour <= 24 && time->minute < 60 && time->second <= 60;
+    if (time->month < 1 || time->month > 12 || time->hour > 24 || time->minute >= 60 ||
+        time->second > 60)
+        return false;
+    const int64_t next_year = time->year + time->month / 12, next_month = time->month % 12 + 1;
+    const int64_t days = day_of(next_year, next_month, 1) - day_of(time->year, time->month, 1);
+    return time->day >= 1 && time->day <= days && time->day_of_year >= 0 &&
+           time->day_of_year <= day_of(time->year + 1, 1, 1) - day_of(time->year, 1, 1);
 }
 
-/* Takes what `format` says from the beginning of `text`. */
-static bool read_time(refs_str format, refs_str *text, int64_t *seconds) {
+/* Takes what `format` says from the beginning of `text`. A day of the year 0 is as wrong as 367. */
+static bool read_time(refs_str format, refs_str *text, int64_t *seconds, bool *is_wrong) {
     clock_fields time = {1970, 1, 1, 0, 0, 0, 0};
+    bool has_day_of_year = false;
     for (size_t i = 0; i < format.size; i++) {
         if (format.data[i] == '%' && i + 1 < format.size) {
             if (!read_field(format.data[++i], text, &time)) return false;
+            has_day_of_year = has_day_of_year || format.data[i] == 'j';
         } else if (text->size == 0 || text->data[0] != format.data[i]) {
             return false;
         } else {
             *text = refs_str_part(*text, 1, text->size);
         }
     }
-    int64_t day = time.day_of_year > 0 ? day_of(time.year, 1, 1) + time.day_of_year - 1
-                                       : day_of(time.year, time.month, time.day);
+    *is_wrong = !is_date(&time) || (has_day_of_year && time.day_of_year == 0);
+    int64_t day = has_day_of_year ? day_of(time.year, 1, 1) + time.day_of_year - 1
+                                  : day_of(time.year, time.month, time.day);
     *seconds = day * 86400 + time.hour * 3600 + time.minute * 60 + time.second;
-    return is_date(&time);
+    return true;
 }
 
 /* -- fields ------------------------------------------------------------------------------------ */
@@ -87,13 +95,14 @@ static bool read_number(refs_str text, refs_pattern_value *value) {
 typedef struct matching {
     const refs_join *join;
     refs_pattern_value *values;
+    refs_str wrong; /* what is read as a time that is none, where all else fits */
 } matching;
 
-static bool match(const matching *at, refs_str pattern, refs_str text);
+static bool match(matching *at, refs_str pattern, refs_str text);
 
 /* A field, "time:%Y" without its braces, and what follows it. A value that is not a time is as
  * short as can be. */
-static bool match_field(const matching *at, refs_str field, refs_str rest, refs_str text) {
+static bool match_field(matching *at, refs_str field, refs_str rest, refs_str text) {
     size_t colon = refs_str_find(field, ':'), line;
     refs_str name = refs_str_part(field, 0, colon);
     refs_str format = refs_str_part(field, colon == SIZE_MAX ? field.size : colon + 1, field.size);
@@ -103,7 +112,12 @@ static bool match_field(const matching *at, refs_str field, refs_str rest, refs_
     if (refs_str_is(format, "f")) value.kind = REFS_PATTERN_NUMBER;
     if (refs_str_find(format, '%') != SIZE_MAX) {
         value.kind = REFS_PATTERN_TIME;
-        if (!read_time(format, &text, &value.integer) || !match(at, rest, text)) return false;
+        const refs_str begin = text;
+        bool is_wrong;
+        if (!read_time(format, &text, &value.integer, &is_wrong) || !match(at, rest, text))
+            return false;
+        if (is_wrong) at->wrong = refs_str_part(begin, 0, begin.size - text.size);
+        if (is_wrong) return false;
         if (is_known) at->values[line] = value;
         return true;
     }
@@ -118,7 +132,7 @@ static bool match_field(const matching *at, refs_str field, refs_str rest, refs_
     return false;
 }
 
-static bool match_star(const matching *at, refs_str rest, refs_str text) {
+static bool match_star(matching *at, refs_str rest, refs_str text) {
     for (size_t n = 0; n <= text.size; n++) {
         if (match(at, rest, refs_str_part(text, n, text.size))) return true;
         if (n < text.size && text.data[n] == '/') return false;
@@ -126,7 +140,7 @@ static bool match_star(const matching *at, refs_str rest, refs_str text) {
     return false;
 }
 
-static bool match(const matching *at, refs_str pattern, refs_str text) {
+static bool match(matching *at, refs_str pattern, refs_str text) {
     while (pattern.size > 0) {
         refs_str rest = refs_str_part(pattern, 1, pattern.size);
         if (pattern.data[0] == '*') return match_star(at, rest, text);
@@ -146,21 +160,69 @@ static bool match(const matching *at, refs_str pattern, refs_str text) {
 /* The pattern may begin anywhere behind a slash: it is the end of a name. */
 refs_status refs_join__match(const refs_join *join, const char *name,
                              refs_pattern_value values[REFS_JOIN_MAX_DIMS], refs_error *err) {
-    const matching at = {join, values};
+    matching at = {join, values, {NULL, 0}};
     refs_str pattern = refs_str_from(join->options.pattern), text = refs_str_from(name);
     for (size_t begin = 0; begin <= text.size; begin++)
         if ((begin == 0 || text.data[begin - 1] == '/') &&
             match(&at, pattern, refs_str_part(text, begin, text.size)))
             return REFS_OK;
+    if (at.wrong.size > 0)
+        return refs_fail(err, REFS_INVALID,
+                         "\"%.*s\" in its name is no time of the standard calendar, in which the "
+                         "pattern \"%s\" is read: without a pattern the coordinates of the files "
+                         "tell their times",
+                         REFS_STR_ARG(at.wrong), join->options.pattern);
     return refs_fail(err, REFS_INVALID, "its name does not fit the pattern \"%s\"",
                      join->options.pattern);
 }
 
+/* -- what a pattern may be --------------------------------------------------------------------- */
+
+static refs_status fail_pattern(const char *pattern, const char *what, refs_error *err) {
+    return refs_fail(err, REFS_INVALID, "pattern \"%s\": %s", pattern, what);
+}
+
+static refs_status check_codes(const char *pattern, refs_str format, refs_error *err) {
+    for (size_t i = 0; i < format.size; i++) {
+        if (format.data[i] != '%') continue;
+        const char code = ++i < format.size ? format.data[i] : ' ';
+        if (strchr("YmdjHMS", code) == NULL)
+            return refs_fail(err, REFS_INVALID,
+                             "pattern \"%s\": \"%%%c\" is not known: times are of %%Y, %%m, %%d, "
+                             "%%j, %%H, %%M and %%S",
+                             pattern, code);
+    }
+    return REFS_OK;
+}
+
+/* Values of one dimension would be taken from one of its places, and files be lost. */
+static refs_status check_new(const char *pattern, const refs_buf *dims, size_t begin, refs_str name,
+                             refs_error *err) {
+    while (begin < dims->size) {
+        const refs_str known = refs_str_from((const char *)dims->data + begin);
+        if (refs_str_equal(known, name))
+            return refs_fail(err, REFS_INVALID,
+                             "pattern \"%s\": %.*s is named twice: name it once, as "
+                             "{%.*s:%%Y%%m%%d}, and other parts of names by *",
+                             pattern, REFS_STR_ARG(name), REFS_STR_ARG(name));
+        begin += known.size + 1;
+    }
+    return REFS_OK;
+}
+
 refs_status refs_join_pattern_dims(const char *pattern, refs_buf *dims, refs_error *err) {
+    const size_t begin = dims->size;
     for (const char *at = pattern; (at = strchr(at, '{')) != NULL;) {
-        const size_t size = strcspn(++at, ":}");
-        REFS_TRY(refs_buf_append(dims, at, size, err));
+        const refs_str field = refs_str_view(at + 1, strcspn(at + 1, "}"));
+        const refs_str name = refs_str_part(field, 0, refs_str_find(field, ':'));
+        if (at[1 + field.size] == '\0')
+            return fail_pattern(pattern, "a \"{\" is not followed by \"}\"", err);
+        if (name.size == 0) return fail_pattern(pattern, "a field names no dimension", err);
+        REFS_TRY(check_codes(pattern, refs_str_part(field, name.size, field.size), err));
+        REFS_TRY(check_new(pattern, dims, begin, name, err));
+        REFS_TRY(refs_buf_append(dims, name.data, name.size, err));
         REFS_TRY(refs_buf_append(dims, "", 1, err));
+        at += 1 + field.size;
     }
     return REFS_OK;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "join_internal.h"
+#include "refs/join_aggregate.h"
 #include "refs/one_crs.h"
 
 /* What an attribute tells. */
@@ -28,9 +29,9 @@ static bool is_among(refs_str name, const char *const *names) {
 
 /* -- attributes -------------------------------------------------------------------------------- */
 
-static const char *const crs_texts[] = {"crs_wkt",   "spatial_ref",  "esri_pe_string", "proj4",
-                                        "proj4text", "proj4_params", "proj4_string",   "srid",
-                                        "epsg_code", "crs",          "_CRS",           NULL};
+static const char *const crs_strings[] = {"crs_wkt",   "spatial_ref",  "esri_pe_string", "proj4",
+                                          "proj4text", "proj4_params", "proj4_string",   "srid",
+                                          "epsg_code", "crs",          "_CRS",           NULL};
 
 static meaning meaning_of_mapping(refs_str name, const refs_json *value) {
     static const char *const words[] = {"grid_mapping_name", "sweep_angle_axis", "fixed_angle_axis",
@@ -39,7 +40,7 @@ static meaning meaning_of_mapping(refs_str name, const refs_json *value) {
                                             "Easternmost_Easting",   "Northernmost_Northing",
                                             "Southernmost_Northing", NULL};
     if (is_among(name, positions)) return OF_POSITION;
-    if (is_among(name, words) || is_among(name, crs_texts)) return OF_REFERENCE;
+    if (is_among(name, words) || is_among(name, crs_strings)) return OF_REFERENCE;
     return !refs_str_starts(name, "_") && (refs_json_is_number(value) || refs_json_is_array(value))
                ? OF_REFERENCE
                : OF_NOTHING;
@@ -144,15 +145,15 @@ static refs_status are_same(const refs_json *a, const refs_json *b, meaning of, 
     *are = n == n_other && n != SIZE_MAX;
     for (size_t i = 0; *are && i < n; i++) *are = are_near(one[i], other[i], of);
     if (*are || n != SIZE_MAX || n_other != SIZE_MAX) return REFS_OK;
-    refs_buf texts[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
-    refs_status status = refs_json_write(a, &texts[0], err);
-    if (status == REFS_OK) status = refs_json_write(b, &texts[1], err);
-    *are = status == REFS_OK && texts[0].size == texts[1].size &&
-           memcmp(texts[0].data, texts[1].data, texts[0].size) == 0;
+    refs_buf strings[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
+    refs_status status = refs_json_write(a, &strings[0], err);
+    if (status == REFS_OK) status = refs_json_write(b, &strings[1], err);
+    *are = status == REFS_OK && strings[0].size == strings[1].size &&
+           memcmp(strings[0].data, strings[1].data, strings[0].size) == 0;
     if (status == REFS_OK && !*are && refs_json_is_string(a) && refs_json_is_string(b))
         *are = refs_cf_are_one_crs(refs_json_text(a), refs_json_text(b));
-    refs_buf_clear(&texts[0]);
-    refs_buf_clear(&texts[1]);
+    refs_buf_clear(&strings[0]);
+    refs_buf_clear(&strings[1]);
     return status;
 }
 
@@ -225,24 +226,36 @@ static refs_status compare_all(comparing *at, subject of, const refs_json *const
     return REFS_OK;
 }
 
-static bool is_mapping(const refs_join_array *array, const refs_json *attributes) {
+static bool is_mapping(size_t rank, const refs_json *attributes) {
     static const char *const signs[] = {"grid_mapping_name", "crs_wkt", "spatial_ref",
                                         "GeoTransform", NULL};
-    for (const char *const *sign = signs; array->rank <= 1 && *sign != NULL; sign++)
+    for (const char *const *sign = signs; rank <= 1 && *sign != NULL; sign++)
         if (refs_json_get(attributes, *sign) != NULL) return true;
     return false;
 }
 
+refs_status refs_join_compare_places(const refs_json *const attributes[2], size_t rank,
+                                     refs_buf *difference, refs_error *err) {
+    comparing at = {.join = NULL};
+    refs_status status =
+        compare_all(&at, is_mapping(rank, attributes[0]) ? A_MAPPING : AN_ARRAY, attributes, err);
+    if (status == REFS_OK) status = refs_buf_append(difference, at.text.data, at.text.size, err);
+    refs_buf_clear(&at.text);
+    return status;
+}
+
 /* `array` is that of the first part, NULL: both are groups. */
-static refs_status compare_texts(comparing *at, const refs_join_array *array,
-                                 const uint32_t texts[2], refs_error *err) {
+static refs_status compare_strings(comparing *at, const refs_join_array *array,
+                                   const uint32_t strings[2], refs_error *err) {
     refs_json_doc *docs[2] = {NULL, NULL};
     at->text.size = 0;
     refs_status status = REFS_OK;
     for (size_t k = 0; k < 2 && status == REFS_OK; k++)
-        status = refs_json_parse(refs_join__text(at->join, texts[k]), &docs[k], err);
+        status = refs_json_parse(refs_join__text(at->join, strings[k]), &docs[k], err);
     const refs_json *const both[2] = {refs_json_root(docs[0]), refs_json_root(docs[1])};
-    const subject of = array == NULL ? A_GROUP : is_mapping(array, both[0]) ? A_MAPPING : AN_ARRAY;
+    const subject of = array == NULL                      ? A_GROUP
+                       : is_mapping(array->rank, both[0]) ? A_MAPPING
+                                                          : AN_ARRAY;
     if (status == REFS_OK) status = compare_all(at, of, both, err);
     refs_json_doc_free(docs[0]);
     refs_json_doc_free(docs[1]);
@@ -277,8 +290,8 @@ static refs_status check_array(comparing *at, const refs_join_plan *plan, uint32
             same = array->whole;
         }
         if (array->whole == same || array->whole == like->whole) continue;
-        const uint32_t texts[2] = {like->whole, array->whole};
-        REFS_TRY(compare_texts(at, like, texts, err));
+        const uint32_t strings[2] = {like->whole, array->whole};
+        REFS_TRY(compare_strings(at, like, strings, err));
         const char *const names[2] = {first->name, member->name};
         if (at->text.size > 0) return fail(at, refs_join__text(join, path), names, err);
         same = array->whole;
@@ -301,15 +314,15 @@ static refs_status check_group(comparing *at, const refs_join_member *member,
         return REFS_OK;
     if (first->member == NULL) *first = (known){member, document->text};
     if (first->text == document->text) return REFS_OK;
-    const uint32_t texts[2] = {first->text, document->text};
-    REFS_TRY(compare_texts(at, NULL, texts, err));
+    const uint32_t strings[2] = {first->text, document->text};
+    REFS_TRY(compare_strings(at, NULL, strings, err));
     const char *const names[2] = {first->member->name, member->name};
     return at->text.size > 0 ? fail(at, group, names, err) : REFS_OK;
 }
 
 static refs_status check_groups(comparing *at, const refs_join_plan *plan, refs_error *err) {
     const refs_join *join = at->join;
-    known *first = refs_calloc(join->texts.count + 1, sizeof *first);
+    known *first = refs_calloc(join->strings.count + 1, sizeof *first);
     refs_status status = first != NULL ? REFS_OK : refs_fail_nomem(err);
     for (size_t i = 0; i < join->n_members && status == REFS_OK; i++) {
         const refs_join_member *member = &join->members[plan->order[i]];

@@ -100,17 +100,23 @@ static refs_status check_packing(const line_steps *all, refs_error *err) {
 
 /* -- units ------------------------------------------------------------------------------------- */
 
-/* No calendar is the standard one. */
-static bool have_one_calendar(const refs_join *join, const refs_join_array *a,
-                              const refs_join_array *b) {
-    static const char *const standard[] = {"", "standard", "gregorian"};
+/* Calendars in which times from 1582-10-15 on are the same. No calendar is the standard one. */
+static bool is_gregorian(refs_str calendar, bool *is_proleptic) {
+    *is_proleptic = refs_str_is(calendar, "proleptic_gregorian");
+    return *is_proleptic || calendar.size == 0 || refs_str_is(calendar, "standard") ||
+           refs_str_is(calendar, "gregorian");
+}
+
+typedef enum calendars { ONE_CALENDAR, GREGORIAN_CALENDARS, OTHER_CALENDARS } calendars;
+
+static calendars compare_calendars(const refs_join *join, const refs_join_array *a,
+                                   const refs_join_array *b) {
     refs_str one = refs_join__text(join, a->calendar), other = refs_join__text(join, b->calendar);
-    bool are[2] = {false, false};
-    for (size_t i = 0; i < sizeof standard / sizeof standard[0]; i++) {
-        are[0] |= refs_str_is(one, standard[i]);
-        are[1] |= refs_str_is(other, standard[i]);
-    }
-    return refs_str_equal(one, other) || (are[0] && are[1]);
+    bool are_proleptic[2];
+    if (refs_str_equal(one, other)) return ONE_CALENDAR;
+    if (!is_gregorian(one, &are_proleptic[0]) || !is_gregorian(other, &are_proleptic[1]))
+        return OTHER_CALENDARS;
+    return are_proleptic[0] == are_proleptic[1] ? ONE_CALENDAR : GREGORIAN_CALENDARS;
 }
 
 static refs_str calendar_of(const refs_join *join, const refs_join_array *array) {
@@ -125,7 +131,10 @@ static size_t find_other_units(const line_steps *all) {
     for (size_t i = 1; i < all->n; i++) {
         const refs_join_array *array =
             coordinate_of(&join->members[all->steps[i].member], all->line);
-        if (array->units != first->units || !have_one_calendar(join, array, first)) return i;
+        const bool are_one_unit =
+            array->units == first->units ||
+            refs_join__conversion(join, array, first) == REFS_CF_CONVERSION_NONE;
+        if (!are_one_unit || compare_calendars(join, array, first) != ONE_CALENDAR) return i;
     }
     return SIZE_MAX;
 }
@@ -152,30 +161,33 @@ static refs_status find_earliest(line_steps *all, size_t *earliest, refs_error *
     const refs_join_array *first = coordinate_of(&join->members[all->steps[0].member], all->line);
     const size_t other = find_other_units(all);
     double least = INFINITY, us = 0;
+    bool are_mixed = false;
     *earliest = SIZE_MAX;
     for (size_t i = 0; other != SIZE_MAX && i < all->n; i++) {
         const refs_join_array *array =
             coordinate_of(&join->members[all->steps[i].member], all->line);
-        const bool is_alike = array->units == first->units && have_one_calendar(join, array, first);
-        if (!have_one_calendar(join, array, first) ||
-            !refs_join__instant(refs_join__text(join, array->units),
-                                refs_join__text(join, array->calendar), all->steps[i].value.number,
-                                &us))
+        const calendars found = compare_calendars(join, array, first);
+        const bool is_alike = array->units == first->units && found == ONE_CALENDAR;
+        are_mixed = are_mixed || found == GREGORIAN_CALENDARS;
+        if (found == OTHER_CALENDARS || !refs_join__instant(refs_join__text(join, array->units),
+                                                            refs_join__text(join, array->calendar),
+                                                            all->steps[i].value.number, &us))
             return fail_units(all, is_alike ? other : i, err);
         if (us < least) *earliest = all->steps[i].member;
         if (us < least) least = us;
     }
+    if (are_mixed && least < REFS_JOIN_REFORM_US) return fail_units(all, other, err);
     return REFS_OK;
 }
 
-static refs_status rebase_coordinate(refs_join *join, refs_join_array *array, refs_str units,
-                                     refs_error *err) {
+static refs_status rebase_coordinate(refs_join *join, refs_join_array *array,
+                                     const refs_cf_units *units, refs_error *err) {
     refs_rebase rebase;
     refs_buf values = REFS_BUF_INIT;
     refs_str old = refs_join__text(join, array->values);
     if (array->dtype.size == 0) return REFS_OK;
-    REFS_TRY(refs_join__rebase(refs_join__text(join, array->units), units,
-                               refs_join__text(join, array->calendar), &rebase, err));
+    const refs_cf_units from = refs_join__count_of(join, array);
+    REFS_TRY(refs_join__rebase(&from, units, &rebase, err));
     if (rebase.is_same) return REFS_OK;
     refs_status status = refs_buf_append_str(&values, old, err);
     if (status == REFS_OK)
@@ -183,7 +195,7 @@ static refs_status rebase_coordinate(refs_join *join, refs_join_array *array, re
                                   values.size / array->dtype.size, err);
     if (status == REFS_OK)
         status =
-            refs_intern_add(&join->texts, refs_str_view((const char *)values.data, values.size),
+            refs_intern_add(&join->strings, refs_str_view((const char *)values.data, values.size),
                             &array->values, err);
     refs_buf_clear(&values);
     return status;
@@ -207,13 +219,18 @@ static refs_status same_units(line_steps *all, refs_join_line *line, refs_error 
     REFS_TRY(find_earliest(all, &earliest, err));
     if (earliest == SIZE_MAX) return REFS_OK;
     line->first = earliest;
-    uint32_t units = coordinate_of(&join->members[earliest], all->line)->units;
+    const refs_join_array *counted = coordinate_of(&join->members[earliest], all->line);
     for (size_t i = 0; i < join->n_members; i++) {
         refs_join_array *array = coordinate_of(&join->members[i], all->line);
-        char *text = refs_str_copy(refs_join__text(join, units));
-        if (text == NULL) return refs_fail_nomem(err);
-        refs_status status = rebase_coordinate(join, array, refs_str_from(text), err);
+        const refs_cf_units units = refs_join__count_of(join, counted);
+        char *text = refs_str_copy(units.units), *calendar = refs_str_copy(units.calendar);
+        const refs_cf_units kept = {refs_str_from(text != NULL ? text : ""),
+                                    refs_str_from(calendar != NULL ? calendar : "")};
+        refs_status status = text != NULL && calendar != NULL
+                                 ? rebase_coordinate(join, array, &kept, err)
+                                 : refs_fail_nomem(err);
         refs_free(text);
+        refs_free(calendar);
         if (status != REFS_OK)
             refs_error_prefix(err, "%s: %s", join->members[i].name, join->options.dims[all->line]);
         REFS_TRY(status);
@@ -293,7 +310,17 @@ static void tell_gaps(const line_steps *all, const double *widths, size_t n, dou
               all->join->members[after->member].name, usual);
 }
 
-static refs_status look_for_gaps(const line_steps *all, refs_error *err) {
+/* Tiles have the steps of each other. */
+static void drop_same_steps(line_steps *all) {
+    size_t n = all->n > 0 ? 1 : 0;
+    for (size_t i = 1; i < all->n; i++)
+        if (compare_values(&all->steps[i], &all->steps[n - 1]) != 0)
+            all->steps[n++] = all->steps[i];
+    all->n = n;
+}
+
+static refs_status look_for_gaps(line_steps *all, refs_error *err) {
+    drop_same_steps(all);
     if (all->n < 4 || (!refs_join__is_number(&all->steps[0].value))) return REFS_OK;
     double *widths = refs_calloc(2 * all->n, sizeof *widths);
     if (widths == NULL) return refs_fail_nomem(err);
@@ -381,7 +408,7 @@ static int by_name(const void *left, const void *right) {
 
 /* By name, whatever part has them. */
 static refs_status list_paths(const refs_join *join, refs_join_plan *plan, refs_error *err) {
-    uint8_t *seen = refs_calloc(join->texts.count, 1);
+    uint8_t *seen = refs_calloc(join->strings.count, 1);
     named *all = NULL;
     size_t n = 0, capacity = 0;
     refs_status status = seen != NULL ? REFS_OK : refs_fail_nomem(err);
@@ -411,6 +438,7 @@ refs_status refs_join__plan(refs_join *join, refs_join_plan *plan, refs_error *e
         REFS_TRY(plan_line(join, line, &plan->lines[line], err));
     if (join->options.dims_are == REFS_JOIN_GUESSED)
         REFS_TRY(refs_join__check_tiles(join, plan, err));
+    REFS_TRY(refs_join__tell_missing_tiles(join, plan, err));
     REFS_TRY(order_members(join, plan, err));
     return list_paths(join, plan, err);
 }

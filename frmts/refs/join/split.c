@@ -163,6 +163,13 @@ static bool is_short(const refs_dtype *dtype) {
     return dtype->type == REFS_TYPE_FLOAT ? dtype->size <= 4 : dtype->size <= 2;
 }
 
+/* Integers in another unit are no integers any more. */
+static bool are_converted(const refs_join *join, const refs_join_array *a,
+                          const refs_join_array *b) {
+    const bool are_floats = a->dtype.type == REFS_TYPE_FLOAT && b->dtype.type == REFS_TYPE_FLOAT;
+    return !are_floats && refs_join__conversion(join, a, b) == REFS_CF_CONVERSION_LINEAR;
+}
+
 /* What holds all values, unpacked: integers where there are no others, and one size more than they
  * need, for a fill value that is none of them. */
 static refs_dtype unpacked_type(const refs_join *join, const refs_join_array *const *arrays,
@@ -172,7 +179,8 @@ static refs_dtype unpacked_type(const refs_join *join, const refs_join_array *co
         are_integers = are_integers && arrays[i]->dtype.type != REFS_TYPE_FLOAT;
         are_short = are_short && is_short(&arrays[i]->dtype);
         are_below_4 = are_below_4 && arrays[i]->dtype.size < 4;
-        if (is_packed(join, arrays[i])) are_integers = are_short = false;
+        if (is_packed(join, arrays[i]) || are_converted(join, arrays[i], arrays[0]))
+            are_integers = are_short = false;
     }
     return are_integers ? (refs_dtype){.type = REFS_TYPE_INT, .size = are_below_4 ? 4 : 8}
                         : (refs_dtype){.type = REFS_TYPE_FLOAT, .size = are_short ? 4 : 8};
@@ -192,7 +200,8 @@ refs_common_type refs_join__common_type(const refs_join *join, const refs_join_a
     for (size_t i = 0; i < n && !common.is_unpacked; i++)
         common.is_unpacked = is_packed(join, arrays[i]) || !have_one_type(arrays[i], arrays[0]) ||
                              arrays[i]->packing != arrays[0]->packing ||
-                             has_another_range(join, arrays[i], arrays[0]);
+                             has_another_range(join, arrays[i], arrays[0]) ||
+                             are_converted(join, arrays[i], arrays[0]);
     if (common.is_unpacked) common.dtype = unpacked_type(join, arrays, n);
     return common;
 }

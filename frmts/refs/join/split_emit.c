@@ -390,11 +390,11 @@ static refs_status make_map(const output *out, term *map, refs_error *err) {
     return REFS_OK;
 }
 
-static void set_matrix(const output *out, term *texts) {
-    texts->rank = out->joined->rank;
-    for (size_t dim = 0; dim < texts->rank; dim++)
-        texts->shape[dim] = dim == out->joined->split->dim ? out->joined->split->n_runs : 1;
-    (void)snprintf(texts->dtype, sizeof texts->dtype, "|S%zu", texts->size);
+static void set_matrix(const output *out, term *strings) {
+    strings->rank = out->joined->rank;
+    for (size_t dim = 0; dim < strings->rank; dim++)
+        strings->shape[dim] = dim == out->joined->split->dim ? out->joined->split->n_runs : 1;
+    (void)snprintf(strings->dtype, sizeof strings->dtype, "|S%zu", strings->size);
 }
 
 static refs_status make_uris(const output *out, term *uris, refs_error *err) {

@@ -4,6 +4,7 @@
  * collections and catalogs link to items and to each other; lists of items are feature collections,
  * whose next page is a link.
  */
+#include "refs/file_name.h"
 #include "refs/join.h"
 #include "refs/json.h"
 
@@ -26,19 +27,13 @@ bool refs_stac_is(refs_str head) {
 
 /* -- links ------------------------------------------------------------------------------------- */
 
-static bool is_absolute(refs_str href) {
-    for (size_t i = 0; i + 2 < href.size; i++)
-        if (memcmp(href.data + i, "://", 3) == 0) return true;
-    return refs_str_starts(href, "/");
-}
-
 /* RFC 3986, section 5.2, of paths: what follows the last slash of the base is replaced; "." and
  * ".." are taken out. A "/" alone is a path of this machine, or of the host of the base. */
 static refs_status append_href(refs_str base, refs_str href, refs_buf *names, refs_error *err) {
     const size_t begin = names->size;
     const char *scheme = strstr(base.data, "://");
     const bool is_rooted = scheme != NULL && refs_str_starts(href, "/");
-    if (is_absolute(href) && !is_rooted) {
+    if (!refs_file_name_is_relative(href) && !is_rooted) {
         REFS_TRY(refs_buf_append_str(names, href, err));
         return refs_buf_append(names, "", 1, err);
     }

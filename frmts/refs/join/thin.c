@@ -1,19 +1,36 @@
 /* thin.c -- values of thin arrays, one behind the other. */
 #include "join_internal.h"
 
-/* A coordinate's bounds have the units of the coordinate. */
-uint32_t refs_join__units_of(const refs_join *join, const refs_joined *joined,
-                             const refs_join_member *member, const refs_join_array *array) {
+/* The coordinate whose bounds the array is, or itself. */
+static const refs_join_array *bounded_by(const refs_join *join, const refs_joined *joined,
+                                         const refs_join_member *member,
+                                         const refs_join_array *array) {
     refs_str path = refs_join__text(join, joined->path);
     for (size_t line = 0; line < join->n_dims; line++) {
         const refs_join_axis *axis = &member->axes[line];
         if (axis->array == REFS_JOIN_NONE) continue;
         const refs_join_array *coordinate = &member->arrays[axis->array];
-        if (array->units == REFS_JOIN_NONE && coordinate->bounds != REFS_JOIN_NONE &&
+        if (coordinate->bounds != REFS_JOIN_NONE &&
             refs_str_equal(refs_join__text(join, coordinate->bounds), path))
-            return coordinate->units;
+            return coordinate;
     }
-    return array->units;
+    return array;
+}
+
+/* A coordinate's bounds have the units of the coordinate, and its calendar. */
+uint32_t refs_join__units_of(const refs_join *join, const refs_joined *joined,
+                             const refs_join_member *member, const refs_join_array *array) {
+    return array->units != REFS_JOIN_NONE ? array->units
+                                          : bounded_by(join, joined, member, array)->units;
+}
+
+static refs_cf_units count_of(const refs_join *join, const refs_joined *joined,
+                              const refs_join_member *member, const refs_join_array *array) {
+    const uint32_t calendar = array->calendar != REFS_JOIN_NONE
+                                  ? array->calendar
+                                  : bounded_by(join, joined, member, array)->calendar;
+    return (refs_cf_units){refs_join__text(join, refs_join__units_of(join, joined, member, array)),
+                           refs_join__text(join, calendar)};
 }
 
 bool refs_join__is_coordinate(const refs_join *join, const refs_join_member *member,
@@ -110,17 +127,16 @@ static refs_status scatter(const gathered *to, const refs_join_place *at, const 
 }
 
 static refs_status gather_one(refs_join *join, const gathered *to, const refs_join_place *at,
-                              refs_str units, refs_error *err) {
+                              const refs_cf_units *units, refs_error *err) {
     const refs_joined *joined = to->joined;
     refs_buf moved = REFS_BUF_INIT;
     refs_rebase rebase = {.is_same = true};
     const refs_join_array *array = at->array;
-    uint32_t own = refs_join__units_of(join, joined, at->member, array);
+    const refs_cf_units own = count_of(join, joined, at->member, array);
     refs_status status = refs_buf_append_str(&moved, refs_join__text(join, array->values), err);
-    if (status == REFS_OK && own != REFS_JOIN_NONE &&
+    if (status == REFS_OK && own.units.size > 0 &&
         !refs_join__is_coordinate(join, at->member, array)) /* has been rebased already */
-        status = refs_join__rebase(refs_join__text(join, own), units,
-                                   refs_join__text(join, array->calendar), &rebase, err);
+        status = refs_join__rebase(&own, units, &rebase, err);
     if (status == REFS_OK && array->dtype.size > 0)
         status = refs_join__apply(&rebase, &array->dtype, moved.data,
                                   moved.size / array->dtype.size, err);
@@ -161,20 +177,19 @@ static refs_status gather_all(refs_join *join, const refs_join_plan *plan, const
                               refs_error *err) {
     const refs_joined *joined = to->joined;
     const refs_join_member *first = &join->members[joined->first];
-    uint32_t units = refs_join__units_of(join, joined, first, joined->like);
+    refs_cf_units units = count_of(join, joined, first, joined->like);
     /* Bounds of a coordinate follow its units, which need not be those of the first part. */
     for (size_t line = 0; line < join->n_dims; line++) {
         const refs_join_member *of = &join->members[plan->lines[line].first];
         const refs_join_array *array = refs_join__find(of, joined->path);
         if (array != NULL && array->units == REFS_JOIN_NONE &&
             refs_join__units_of(join, joined, of, array) != REFS_JOIN_NONE)
-            units = refs_join__units_of(join, joined, of, array);
+            units = count_of(join, joined, of, array);
     }
     for (size_t i = join->n_members; i-- > 0;) {
         const refs_join_member *member = &join->members[plan->order[i]];
         const refs_join_place at = {member, refs_join__find(member, joined->path)};
-        if (at.array != NULL)
-            REFS_TRY(gather_one(join, to, &at, refs_join__text(join, units), err));
+        if (at.array != NULL) REFS_TRY(gather_one(join, to, &at, &units, err));
     }
     return REFS_OK;
 }

@@ -9,20 +9,44 @@ static bool read_clock(refs_str units, refs_str calendar, refs_cf_clock *clock) 
     return refs_cf_clock_of(&of, clock);
 }
 
+refs_cf_units refs_join__count_of(const refs_join *join, const refs_join_array *array) {
+    return (refs_cf_units){refs_join__text(join, array->units),
+                           refs_join__text(join, array->calendar)};
+}
+
+refs_cf_conversion refs_join__conversion(const refs_join *join, const refs_join_array *from,
+                                         const refs_join_array *to) {
+    const refs_cf_units one = refs_join__count_of(join, from);
+    const refs_cf_units other = refs_join__count_of(join, to);
+    double scale, offset;
+    const bool has_units = one.units.size > 0 && other.units.size > 0;
+    if (from->units == to->units && from->calendar == to->calendar) return REFS_CF_CONVERSION_NONE;
+    return has_units ? refs_cf_convert_units(&one, &other, &scale, &offset)
+                     : REFS_CF_CONVERSION_UNKNOWN;
+}
+
+bool refs_join__counts_time(const refs_join *join, const refs_join_array *array) {
+    const refs_cf_units units = refs_join__count_of(join, array);
+    refs_cf_clock clock;
+    return refs_cf_clock_of(&units, &clock);
+}
+
 /* Whole microseconds, or 0. */
 static int64_t whole_us(double seconds) {
     double us = seconds * 1e6;
     return us >= 1 && us == floor(us) && us < 1e15 ? (int64_t)us : 0;
 }
 
-refs_status refs_join__rebase(refs_str from, refs_str to, refs_str calendar, refs_rebase *rebase,
-                              refs_error *err) {
+refs_status refs_join__rebase(const refs_cf_units *from, const refs_cf_units *to,
+                              refs_rebase *rebase, refs_error *err) {
     refs_cf_clock one, other;
-    *rebase = (refs_rebase){.is_same = refs_str_equal(from, to)};
+    double scale, offset;
+    *rebase = (refs_rebase){.is_same = refs_cf_convert_units(from, to, &scale, &offset) ==
+                                       REFS_CF_CONVERSION_NONE};
     if (rebase->is_same) return REFS_OK;
-    if (!read_clock(from, calendar, &one) || !read_clock(to, calendar, &other))
+    if (!refs_cf_clock_of(from, &one) || !refs_cf_clock_of(to, &other))
         return refs_fail(err, REFS_UNSUPPORTED, "units are \"%.*s\" and \"%.*s\"",
-                         REFS_STR_ARG(from), REFS_STR_ARG(to));
+                         REFS_STR_ARG(from->units), REFS_STR_ARG(to->units));
     rebase->unit = one.unit_seconds;
     rebase->to_unit = other.unit_seconds;
     rebase->unit_us = whole_us(one.unit_seconds);

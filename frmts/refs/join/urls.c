@@ -10,12 +10,6 @@ static const struct {
 } remote[] = {{"/vsicurl/", ""},    {"/vsis3/", "s3://"},   {"/vsigs/", "gs://"},
               {"/vsiaz/", "az://"}, {"/vsioss/", "oss://"}, {"/vsiswift/", "swift://"}};
 
-static bool has_scheme(refs_str url) {
-    for (size_t i = 1; i + 2 < url.size; i++)
-        if (memcmp(url.data + i, "://", 3) == 0) return true;
-    return false;
-}
-
 /* Appends a path without "." and ".." in it. */
 static refs_status append_plain(refs_str path, refs_buf *url, refs_error *err) {
     size_t root = url->size;
@@ -81,8 +75,7 @@ static refs_status append_local(const refs_join_urls *urls, refs_str path, refs_
 
 static refs_status append_location(const refs_join_urls *urls, refs_str location, refs_buf *url,
                                    refs_error *err) {
-    if (has_scheme(location) && !refs_str_starts(location, "/"))
-        return refs_buf_append_str(url, location, err);
+    if (refs_file_name_is_url(location)) return refs_buf_append_str(url, location, err);
     for (size_t i = 0; i < sizeof remote / sizeof remote[0]; i++) {
         if (!refs_str_starts(location, remote[i].prefix)) continue;
         REFS_TRY(refs_buf_append_str(url, refs_str_from(remote[i].scheme), err));
@@ -130,7 +123,7 @@ refs_status refs_join__url(const refs_join_urls *urls, const refs_ref *ref, refs
     bool is_file = refs_str_starts(text, "file:") || refs_str_starts(text, "local:");
     bool is_chain = strstr(ref->url, "::") != NULL &&
                     (ref->location == NULL || strcmp(ref->location, ref->url) != 0);
-    bool is_url = has_scheme(text) && !is_file && !refs_str_starts(text, "/");
+    bool is_url = refs_file_name_is_url(text) && !is_file;
     if (ref->location == NULL || is_chain || is_url)
         REFS_TRY(refs_buf_append_str(url, text, err));
     else

@@ -61,14 +61,14 @@ bool refs_join__is_number(const refs_value *value) {
     return value->kind == REFS_VALUE_INTEGER || value->kind == REFS_VALUE_NUMBER;
 }
 
-static int compare_texts(refs_str a, refs_str b) {
+static int compare_strings(refs_str a, refs_str b) {
     size_t size = a.size < b.size ? a.size : b.size;
     int order = size > 0 ? memcmp(a.data, b.data, size) : 0;
     return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
 int refs_join__compare_values(const refs_value *a, const refs_value *b) {
-    if (a->kind == REFS_VALUE_TEXT) return compare_texts(a->text, b->text);
+    if (a->kind == REFS_VALUE_TEXT) return compare_strings(a->text, b->text);
     if (a->kind == REFS_VALUE_INTEGER && b->kind == REFS_VALUE_INTEGER)
         return (a->integer > b->integer) - (a->integer < b->integer);
     if (isnan(a->number) || isnan(b->number))

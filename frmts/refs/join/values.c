@@ -2,6 +2,7 @@
 #include "join_internal.h"
 #include "refs/array.h"
 #include "refs/fetch.h"
+#include "refs/lookup3.h"
 #include "refs/store.h"
 
 bool refs_join__value_bytes(const refs_array_meta *meta, uint64_t *bytes) {
@@ -79,5 +80,57 @@ refs_status refs_join__load(const refs_join_source *source, const refs_array_met
     if (status == REFS_OK) status = read_each(arrays, n, sink, err);
     for (size_t i = 0; i < n_opened; i++) refs_array_free(arrays[i]);
     refs_free(arrays);
+    return status;
+}
+
+/* -- digests ----------------------------------------------------------------------------------- */
+
+refs_join_steps refs_join__digest_rows(uint64_t n_rows, uint64_t row_bytes, size_t sample) {
+    uint64_t rows = row_bytes == 0 ? 0 : REFS_JOIN_DIGEST_BYTES / row_bytes;
+    if (rows == 0 && row_bytes <= REFS_JOIN_MAX_DIGEST_ROW) rows = 1;
+    if (rows > n_rows) rows = n_rows;
+    const bool is_last = sample + 1 == REFS_JOIN_N_SAMPLES;
+    const uint64_t begin =
+        is_last ? n_rows - rows : (n_rows - rows) / (REFS_JOIN_N_SAMPLES - 1) * sample;
+    return (refs_join_steps){begin, begin + rows};
+}
+
+static refs_status digest_rows(refs_array *array, const refs_region *rows, refs_buf *values,
+                               refs_buf *digest, refs_error *err) {
+    REFS_TRY(refs_array_read(array, rows, values->data, NULL, err));
+    const uint32_t sums[2] = {refs_lookup3(refs_buf_view(values), 0),
+                              refs_lookup3(refs_buf_view(values), 1)};
+    return refs_buf_append(digest, sums, sizeof sums, err);
+}
+
+static refs_status digest_samples(refs_array *array, refs_buf *digest, refs_error *err) {
+    const refs_array_meta *meta = refs_array_meta_of(array);
+    uint64_t start[REFS_MAX_RANK] = {0}, count[REFS_MAX_RANK], bytes = 0;
+    refs_buf values = REFS_BUF_INIT;
+    if (meta->rank == 0 || meta->shape[0] == 0 || !refs_join__value_bytes(meta, &bytes))
+        return REFS_OK;
+    const uint64_t row_bytes = bytes / meta->shape[0];
+    memcpy(count, meta->shape, meta->rank * sizeof *count);
+    const refs_region region = {start, count, NULL};
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < REFS_JOIN_N_SAMPLES && status == REFS_OK; i++) {
+        const refs_join_steps rows = refs_join__digest_rows(meta->shape[0], row_bytes, i);
+        start[0] = rows.begin;
+        count[0] = rows.end - rows.begin;
+        if (count[0] == 0) break;
+        status = refs_buf_resize(&values, (size_t)(count[0] * row_bytes), err);
+        if (status == REFS_OK) status = digest_rows(array, &region, &values, digest, err);
+    }
+    refs_buf_clear(&values);
+    return status;
+}
+
+refs_status refs_join__digest(const refs_join_source *source, const refs_array_meta *meta,
+                              refs_buf *digest, refs_error *err) {
+    const refs_array_context context = {.store = source->store, .cache = source->cache};
+    refs_array *array;
+    REFS_TRY(refs_array_open(&context, meta, &array, err));
+    const refs_status status = digest_samples(array, digest, err);
+    refs_array_free(array);
     return status;
 }

@@ -67,28 +67,29 @@ static refs_status add_text(const char *name, refs_str text, ncrefs_attributes *
 }
 
 /* A value that is not a text, as JSON. */
-static refs_status append_value(const refs_json *value, refs_buf *texts, refs_error *err) {
+static refs_status append_value(const refs_json *value, refs_buf *strings, refs_error *err) {
     if (refs_json_is_string(value))
-        REFS_TRY(refs_buf_append_str(texts, refs_json_text(value), err));
+        REFS_TRY(refs_buf_append_str(strings, refs_json_text(value), err));
     else
-        REFS_TRY(refs_json_write(value, texts, err));
-    return refs_buf_append(texts, "", 1, err);
+        REFS_TRY(refs_json_write(value, strings, err));
+    return refs_buf_append(strings, "", 1, err);
 }
 
 static refs_status add_strings(const char *name, const refs_json *list, ncrefs_attributes *all,
                                refs_error *err) {
-    refs_buf texts = REFS_BUF_INIT;
+    refs_buf strings = REFS_BUF_INIT;
     refs_status status = REFS_OK;
     size_t n = refs_json_size(list);
     for (size_t i = 0; i < n && status == REFS_OK; i++)
-        status = append_value(refs_json_at(list, i), &texts, err);
+        status = append_value(refs_json_at(list, i), &strings, err);
     ncrefs_attribute made = {name, NC_STRING, n, NULL};
-    if (status == REFS_OK && (made.values = refs_alloc(n * sizeof(char *) + texts.size)) != NULL) {
+    if (status == REFS_OK &&
+        (made.values = refs_alloc(n * sizeof(char *) + strings.size)) != NULL) {
         char **pointers = made.values, *text = (char *)(pointers + n);
-        if (texts.size > 0) memcpy(text, texts.data, texts.size);
+        if (strings.size > 0) memcpy(text, strings.data, strings.size);
         for (size_t i = 0; i < n; i++, text += strlen(text) + 1) pointers[i] = text;
     }
-    refs_buf_clear(&texts);
+    refs_buf_clear(&strings);
     return status == REFS_OK ? add(all, &made, err) : status;
 }
 

@@ -50,9 +50,9 @@ int ncrefs_inq_attname(int ncid, int varid, int id, char *name) {
 
 /* netCDF-C's nc_free_string frees each. */
 static int copy_strings(const ncrefs_attribute *attribute, char **dst) {
-    char *const *texts = attribute->values;
+    char *const *strings = attribute->values;
     for (size_t i = 0; i < attribute->n; i++)
-        if ((dst[i] = strdup(texts[i])) == NULL) return NC_ENOMEM;
+        if ((dst[i] = strdup(strings[i])) == NULL) return NC_ENOMEM;
     return NC_NOERR;
 }
 

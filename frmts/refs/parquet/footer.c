@@ -277,7 +277,19 @@ static refs_status check_metadata(const file_metadata *metadata, refs_error *err
     return REFS_OK;
 }
 
+/* What servers show to people instead of files. */
+static bool is_page(refs_bytes file) {
+    const refs_str text =
+        refs_str_trim(refs_str_view((const char *)file.data, file.size), " \t\r\n");
+    return refs_str_starts(text, "<");
+}
+
 static refs_status find_metadata(refs_bytes file, refs_bytes *metadata, refs_error *err) {
+    if (is_page(file))
+        return refs_fail(err, REFS_CORRUPT,
+                         "its %zu bytes are a web page, not a parquet file: the server that sent "
+                         "them may want a login",
+                         file.size);
     if (file.size < 12 || memcmp(file.data, "PAR1", 4) != 0)
         return refs_fail(err, REFS_CORRUPT, "its %zu bytes are not a parquet file", file.size);
     const uint8_t *tail = file.data + file.size - 8;

@@ -83,11 +83,10 @@ static refs_status count_chunks(putting *put, refs_error *err) {
     return REFS_OK;
 }
 
-/* The index of a chunk; *is_inside is false of what an array that shrank has left. */
+/* HDF5 keeps no chunks of what an array that shrank has lost. */
 static refs_status find_index(const putting *put, const refs_dmrpp_chunk *chunk, uint64_t *index,
-                              bool *is_inside, refs_error *err) {
+                              refs_error *err) {
     const refs_dmrpp_variable *variable = put->variable;
-    *is_inside = true;
     if (chunk->n != variable->rank && chunk->n > 0)
         return refs_fail(err, REFS_CORRUPT,
                          "the position of a chunk has %zu numbers, but the array "
@@ -100,7 +99,10 @@ static refs_status find_index(const putting *put, const refs_dmrpp_chunk *chunk,
                              (unsigned long long)position,
                              (unsigned long long)variable->chunk_shape[i]);
         index[i] = position / variable->chunk_shape[i];
-        if (index[i] >= put->n[i]) *is_inside = false;
+        if (index[i] >= put->n[i])
+            return refs_fail(
+                err, REFS_CORRUPT, "a chunk begins at %llu along dimension %zu, which has %llu",
+                (unsigned long long)position, i, (unsigned long long)variable->shape[i]);
     }
     return REFS_OK;
 }
@@ -110,9 +112,7 @@ static refs_status put_stored(putting *put, size_t first, size_t n_pieces, bool 
                               refs_error *err) {
     const refs_dmrpp_chunk *chunk = &put->variable->chunks[first];
     uint64_t index[REFS_CHUNK_MAX_RANK] = {0};
-    bool is_inside;
-    REFS_TRY(find_index(put, chunk, index, &is_inside, err));
-    if (!is_inside) return REFS_OK;
+    REFS_TRY(find_index(put, chunk, index, err));
     if (!in_pieces) return put_range(put, index, chunk, err);
     put->n_pieces = 0;
     for (size_t i = 0; i < n_pieces; i++)

@@ -557,7 +557,7 @@ static refs_status add_text(void *user, refs_str piece, refs_error *err) {
     if (document->depth == 0 || !elements[document->open[document->depth - 1]].has_text)
         return REFS_OK;
     if (piece.size > most || document->text.size > most - piece.size)
-        return refs_fail(err, REFS_LIMIT, "a text has more than %zu bytes", most);
+        return refs_fail(err, REFS_LIMIT, "a string has more than %zu bytes", most);
     return refs_buf_append_str(&document->text, piece, err);
 }
 

@@ -1,5 +1,6 @@
 /* dmrpp_url.c -- see dmrpp_url.h. */
 #include "dmrpp_url.h"
+#include "refs/file_name.h"
 
 #define SUFFIX ".dmrpp"
 
@@ -22,9 +23,7 @@ static refs_str folder_of(refs_str path) {
 
 /* "https://…", "/vsis3/…"; all else is a path of the server. */
 static bool is_full(refs_str href) {
-    size_t colon = refs_str_find(href, ':');
-    return refs_str_starts(href, "/vsi") ||
-           (colon != SIZE_MAX && refs_str_starts(refs_str_part(href, colon, href.size), "://"));
+    return refs_str_starts(href, "/vsi") || refs_file_name_is_url(href);
 }
 
 refs_dmrpp_names refs_refset__dmrpp_names(const char *location, const char *href,

@@ -79,16 +79,33 @@ static bool has_word(refs_str text, const char *name) {
     return false;
 }
 
-static refs_status append_filter(refs_str name, bool is_first, uint64_t element_size,
-                                 refs_buf *json, refs_error *err) {
-    if (!is_first) REFS_TRY(refs_buf_append(json, ",", 1, err));
+/* Filters in the order of encoding. */
+typedef struct pipeline {
+    uint64_t element_size;
+    size_t n, n_checksums; /* so far; the latter of them are of fletcher32 */
+    refs_buf *json;
+} pipeline;
+
+/* As of HDF5: behind checksums alone it is known where bytes end. */
+static bool may_leave_bytes(const pipeline *filters) {
+    enum { CHECKSUM_BYTES = 4 };
+    if (filters->n_checksums < filters->n) return true;
+    return filters->n > 0 &&
+           (filters->element_size == 0 || filters->n * CHECKSUM_BYTES % filters->element_size != 0);
+}
+
+static refs_status append_filter(refs_str name, pipeline *filters, refs_error *err) {
+    refs_buf *json = filters->json;
+    const bool leaves_bytes = may_leave_bytes(filters),
+               is_checksum = refs_str_is(name, "fletcher32");
+    if (filters->n++ > 0) REFS_TRY(refs_buf_append(json, ",", 1, err));
+    if (is_checksum) filters->n_checksums++;
     if (refs_str_is(name, "deflate")) return refs_buf_printf(json, err, "{\"id\":\"zlib\"}");
-    if (refs_str_is(name, "fletcher32"))
-        return refs_buf_printf(json, err, "{\"id\":\"fletcher32\"}");
+    if (is_checksum) return refs_buf_printf(json, err, "{\"id\":\"fletcher32\"}");
     if (refs_str_is(name, "shuffle"))
         return refs_buf_printf(json, err, "{\"id\":\"shuffle\",\"elementsize\":%llu%s}",
-                               (unsigned long long)element_size,
-                               is_first ? "" : ",\"leftover\":true");
+                               (unsigned long long)filters->element_size,
+                               leaves_bytes ? ",\"leftover\":true" : "");
     return refs_fail(err, REFS_UNSUPPORTED,
                      "chunks that are compressed by \"%.*s\", of which a DMR++ says no more",
                      REFS_STR_ARG(name));
@@ -97,21 +114,16 @@ static refs_status append_filter(refs_str name, bool is_first, uint64_t element_
 static refs_status append_filters(const refs_dmrpp_variable *variable, bool are_old,
                                   uint64_t element_size, refs_buf *json, refs_error *err) {
     refs_str names = text_of(&variable->filters), name;
-    bool is_first = true;
-    while (next_word(&names, &name)) {
-        REFS_TRY(append_filter(name, is_first, element_size, json, err));
-        is_first = false;
-    }
-    if (!are_old || is_first) return REFS_OK;
+    pipeline filters = {element_size, 0, 0, json};
+    while (next_word(&names, &name)) REFS_TRY(append_filter(name, &filters, err));
+    if (!are_old || filters.n == 0) return REFS_OK;
     /* DMZ::process_dataset: old ones name them in the wrong order, the server knows the right. */
     static const char *const order[] = {"shuffle", "deflate", "fletcher32"};
     json->size = 0;
-    is_first = true;
-    for (size_t i = 0; i < 3; i++) {
-        if (!has_word(text_of(&variable->filters), order[i])) continue;
-        REFS_TRY(append_filter(refs_str_from(order[i]), is_first, element_size, json, err));
-        is_first = false;
-    }
+    filters.n = filters.n_checksums = 0;
+    for (size_t i = 0; i < 3; i++)
+        if (has_word(text_of(&variable->filters), order[i]))
+            REFS_TRY(append_filter(refs_str_from(order[i]), &filters, err));
     return REFS_OK;
 }
 

@@ -41,7 +41,7 @@ static refs_status read_field(const refs_json *item, field i, generator *g, refs
     bool may_be_number = i == FIELD_OFFSET || i == FIELD_LENGTH;
     if (may_be_number && refs_json_u64(value, &g->number[i])) return REFS_OK;
     if (!refs_json_is_string(value))
-        return refs_fail(err, REFS_INVALID, "\"%s\" is missing or no text", field_names[i]);
+        return refs_fail(err, REFS_INVALID, "\"%s\" is missing or not a string", field_names[i]);
     return refs_template_open(refs_json_text(value), &g->field[i], err);
 }
 
@@ -89,8 +89,7 @@ static refs_status read_list(const refs_json *list, dimension *d, refs_error *er
     d->n = refs_json_size(list);
     for (size_t i = 0; i < d->n; i++)
         if (refs_json_is_array(refs_json_at(list, i)) || refs_json_is_object(refs_json_at(list, i)))
-            return refs_fail(err, REFS_INVALID, "value %zu is not a number, text or truth value",
-                             i);
+            return refs_fail(err, REFS_INVALID, "value %zu is not a number, string or boolean", i);
     return REFS_OK;
 }
 

@@ -144,6 +144,16 @@ static refs_status add_all(refs_candidates *candidates, refs_str name, refs_str 
     return add_itself(candidates, name, err);
 }
 
+/* Format 2 has tags with slashes: behind all else that the name may mean. */
+static refs_status add_slashed(refs_candidates *candidates, refs_str name, refs_error *err) {
+    const size_t mark = refs_refset__version_slashed_tag(name);
+    if (candidates->named.is_said || mark == SIZE_MAX) return REFS_OK;
+    candidates->named.text = refs_str_copy(refs_str_part(name, mark + 1, name.size));
+    if (candidates->named.text == NULL) return refs_fail_nomem(err);
+    const refs_icechunk_version version = {.tag = candidates->named.text};
+    return add_repository(candidates, refs_str_part(name, 0, mark), 2, &version, err);
+}
+
 refs_status refs_refset__candidates(const char *name, const refs_set_version *version,
                                     refs_candidates *candidates, refs_error *err) {
     const refs_set_version nothing = {NULL, NULL, NULL, NULL};
@@ -155,7 +165,8 @@ refs_status refs_refset__candidates(const char *name, const refs_set_version *ve
     REFS_TRY(refs_refset__version_split(text, &candidates->named, err));
     if (version == NULL) version = &nothing;
     REFS_TRY(refs_refset__version_choose(&candidates->named, version, &wanted, err));
-    return add_all(candidates, text, folder, &wanted, err);
+    REFS_TRY(add_all(candidates, text, folder, &wanted, err));
+    return refs_refset__version_is_said(version) ? REFS_OK : add_slashed(candidates, folder, err);
 }
 
 void refs_refset__candidates_clear(refs_candidates *candidates) {

@@ -153,7 +153,10 @@ static const refs_error *choose_problem(const refs_candidates *candidates,
         else if (inside == NULL && problems[i].status != REFS_NOT_FOUND)
             inside = &problems[i];
     }
-    return itself == NULL || (itself->status == REFS_NOT_FOUND && inside != NULL) ? inside : itself;
+    if (itself == NULL || inside == NULL) return itself == NULL ? inside : itself;
+    /* A folder can be opened as a file on no machine: what is in it was read, and is wrong. */
+    const bool is_folder = itself->status == REFS_IO && inside->status != REFS_IO;
+    return itself->status == REFS_NOT_FOUND || is_folder ? inside : itself;
 }
 
 /* Whether there may be a repository, which something is wrong with. */
@@ -165,13 +168,43 @@ static bool has_repository(const refs_candidates *candidates, const refs_error *
     return false;
 }
 
-static refs_status fail_without_version(const refs_candidates *candidates, refs_error *err) {
+/* Whether there is a file of this machine; others are not asked for a message's sake. */
+static bool is_local_file(const refs_vfs *vfs, refs_str location) {
+    char *name = refs_str_copy(location);
+    void *handle;
+    const bool is = name != NULL && vfs->is_local != NULL && vfs->is_local(vfs->self, name) &&
+                    vfs->open(vfs->self, name, &handle, NULL) == REFS_OK;
+    if (is) vfs->close(vfs->self, handle);
+    refs_free(name);
+    return is;
+}
+
+static refs_status fail_without_version(const refs_candidates *candidates, const refs_vfs *vfs,
+                                        refs_error *err) {
     const refs_str folder = candidates->named.folder;
+    if (is_local_file(vfs, folder))
+        return refs_fail(err, REFS_INVALID,
+                         "%.*s: is a file, and no Icechunk repository: these alone have branches, "
+                         "tags and snapshots: leave what asks for one out of the name and options",
+                         REFS_STR_ARG(folder));
     return refs_fail(err, REFS_NOT_FOUND,
                      "%.*s: there is no Icechunk repository, or none with that branch or tag "
                      "(without one the branch main is opened; names of format 1 are those of the "
                      "folders in refs/)",
                      REFS_STR_ARG(folder));
+}
+
+/* "#brnch=main" may be a part of a file's name, and mostly is not. */
+static refs_status fail_with_hint(const refs_set_input *input, const refs_error *said,
+                                  refs_error *err) {
+    const refs_str key = refs_refset__version_unknown_key(refs_str_from(input->name));
+    if (said->status != REFS_NOT_FOUND || key.size == 0)
+        return refs_fail(err, said->status, "%s", said->message);
+    return refs_fail(
+        err, said->status,
+        "%s (\"%.*s=\" asks for no state of a repository: branch=, tag=, snapshot= and "
+        "as_of= do)",
+        said->message, REFS_STR_ARG(key));
 }
 
 /* Sets the location of the input to the first candidate that is there and may be a set. */
@@ -190,8 +223,8 @@ static refs_status choose(const refs_candidates *candidates, refs_set_input *inp
     const bool is_asked =
         candidates->named.is_certain || refs_refset__version_is_said(&input->options->version);
     if (is_asked && !has_repository(candidates, problems))
-        return fail_without_version(candidates, err);
-    return refs_fail(err, said->status, "%s", said->message);
+        return fail_without_version(candidates, input->vfs, err);
+    return fail_with_hint(input, said, err);
 }
 
 /* A state is asked for of what keeps its history. */

@@ -6,9 +6,6 @@
 #include "same_folder.h"
 #include "set.h"
 
-/* The largest ".zmetadata" that is read. */
-#define MAX_METADATA_BYTES (64 * REFS_MIB)
-
 /* How often a set is opened that is written anew meanwhile. */
 #define MAX_TRIES 10
 
@@ -22,7 +19,7 @@ static refs_status read_document(const refs_set_input *input, refs_json_doc **do
                                  refs_error *err) {
     refs_buf text = REFS_BUF_INIT;
     refs_status status =
-        refs_vfs_read_whole(input->vfs, input->location, MAX_METADATA_BYTES, &text, err);
+        refs_vfs_read_whole(input->vfs, input->location, REFS_MAX_METADATA_BYTES, &text, err);
     if (status == REFS_OK)
         status = refs_json_parse(refs_str_view((const char *)text.data, text.size), document, err);
     refs_buf_clear(&text);
@@ -49,6 +46,7 @@ static refs_status build(const refs_set_input *input, const refs_json *document,
         (*set)->chunks = (refs_chunk_source){.self = chunks,
                                              .find = refs_refset__parquet_find,
                                              .each = refs_refset__parquet_each,
+                                             .first = refs_refset__parquet_first,
                                              .n_locations = refs_refset__parquet_n_locations,
                                              .free = refs_refset__parquet_free};
     else

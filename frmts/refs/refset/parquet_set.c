@@ -10,7 +10,11 @@
 #include "refs/intern.h"
 #include "rewrites.h"
 #include "same_folder.h"
+#include "same_state.h"
 #include "set.h"
+
+/* Record files that are looked for in memory to find the first chunk. */
+#define MAX_RECORDS_LOOKED_FOR 4096
 
 struct refs_parquet_set {
     const refs_vfs *vfs;
@@ -21,7 +25,9 @@ struct refs_parquet_set {
     uint64_t record_size;
     refs_chunk_grids grids;
     refs_block_cache *records;
-    int kept; /* the folder; or -1 */
+    int kept;        /* the folder; or -1 */
+    char *kept_name; /* of that, wherever the process goes */
+    refs_set_state state;
 
     pthread_mutex_t lock; /* guards what follows */
     refs_intern locations;
@@ -87,6 +93,23 @@ static char *base_of(refs_str folder) {
     return text;
 }
 
+/* That the record file at `location`, or its absence where that is NULL, is of the state that was
+ * opened. */
+static refs_status check_state(refs_parquet_set *set, const char *location, refs_error *err) {
+    REFS_TRY(refs_refset__folder_check(set->kept, set->kept_name, err));
+    return refs_refset__state_check(&set->state, location, &set->grids, err);
+}
+
+static refs_status open_record(refs_parquet_set *set, const char *location, uint64_t n_rows,
+                               refs_loaded_block *record, refs_error *err) {
+    REFS_TRY(refs_refset__record_open(set->vfs, location, n_rows, record, err));
+    const refs_status same = check_state(set, location, err);
+    if (same == REFS_OK) return REFS_OK;
+    refs_block_release(record->block);
+    *record = (refs_loaded_block){NULL, 0};
+    return same;
+}
+
 static refs_status load_record(void *user, refs_block_id id, refs_loaded_block *record,
                                refs_error *err) {
     refs_parquet_set *set = user;
@@ -102,19 +125,11 @@ static refs_status load_record(void *user, refs_block_id id, refs_loaded_block *
         status = refs_buf_printf(&name, err, "%s/%srefs.%llu.%s", set->folder, prefix.data,
                                  (unsigned long long)id.number, endings[i]);
         if (status == REFS_OK)
-            status =
-                refs_refset__record_open(set->vfs, (const char *)name.data, n_rows, record, err);
+            status = open_record(set, (const char *)name.data, n_rows, record, err);
         refs_buf_clear(&name);
     }
-    if (status == REFS_OK || status == REFS_NOT_FOUND) {
-        const refs_status same = refs_refset__folder_check(set->kept, set->folder, err);
-        if (same != REFS_OK) {
-            refs_block_release(record->block);
-            *record = (refs_loaded_block){NULL, 0};
-            return same;
-        }
-    }
-    return status == REFS_NOT_FOUND ? REFS_OK : status;
+    if (status == REFS_NOT_FOUND) status = check_state(set, NULL, err);
+    return status;
 }
 
 static refs_status fill(refs_parquet_set *set, const refs_parquet_source *source,
@@ -129,6 +144,8 @@ static refs_status fill(refs_parquet_set *set, const refs_parquet_source *source
         (refs_url_context){set->base, (const char *const *)set->rewrites, options->remote_to_local};
     REFS_TRY(refs_block_cache_open(options->limits.max_record_bytes, load_record, set,
                                    &set->records, err));
+    if (set->kept >= 0) REFS_TRY(refs_refset__folder_name(source->folder, &set->kept_name, err));
+    REFS_TRY(refs_refset__state_note(&set->state, set->vfs, set->folder, source->document, err));
     return read_document(set, source->document, builder, err);
 }
 
@@ -150,11 +167,13 @@ void refs_refset__parquet_free(void *self) {
     refs_parquet_set *set = self;
     if (set == NULL) return;
     refs_refset__folder_release(set->kept);
+    refs_refset__state_clear(&set->state);
     refs_block_cache_free(set->records);
     refs_refset__chunk_grids_clear(&set->grids);
     refs_intern_clear(&set->locations);
     refs_refset__rewrites_free(set->rewrites);
     refs_free(set->base);
+    refs_free(set->kept_name);
     refs_free(set->folder);
     pthread_mutex_destroy(&set->lock);
     refs_free(set);
@@ -322,6 +341,42 @@ refs_status refs_refset__parquet_each(void *self, const refs_chunk_keys *keys,
     }
     refs_ref_release(&at.ref);
     return status;
+}
+
+/* The first row of a record that holds a reference, or one that cannot be read. */
+static refs_status first_row(refs_block *block, uint64_t n_rows, uint64_t *row) {
+    const refs_record *record = refs_refset__record_of(block);
+    refs_record_row found;
+    for (*row = 0; record != NULL && *row < n_rows; ++*row)
+        if (refs_refset__record_row(record, *row, &found, NULL) != REFS_NOT_FOUND) return REFS_OK;
+    return REFS_NOT_FOUND;
+}
+
+refs_status refs_refset__parquet_first(void *self, const refs_chunk_keys *keys, uint64_t *index,
+                                       refs_error *err) {
+    refs_parquet_set *set = self;
+    refs_block_id id = {0, 0};
+    bool may_read = true;
+    REFS_TRY(find_array(set, keys, &id.group, err));
+    uint64_t rest =
+        refs_refset__chunk_grid_total(refs_refset__chunk_grids_at(&set->grids, id.group));
+    while (rest > 0 && id.number < MAX_RECORDS_LOOKED_FOR) {
+        const uint64_t n_rows = rest < set->record_size ? rest : set->record_size;
+        const bool is_loaded = refs_block_cache_has(set->records, id);
+        uint64_t row = 0;
+        refs_block *block = NULL;
+        if (is_loaded || may_read) REFS_TRY(refs_block_cache_get(set->records, id, &block, err));
+        may_read = may_read && is_loaded;
+        const refs_status status = first_row(block, n_rows, &row);
+        refs_block_release(block);
+        if (status == REFS_OK) {
+            refs_refset__index_at(keys, id.number * set->record_size + row, index);
+            return REFS_OK;
+        }
+        rest -= n_rows;
+        id.number++;
+    }
+    return REFS_NOT_FOUND;
 }
 
 uint32_t refs_refset__parquet_n_locations(void *self) {

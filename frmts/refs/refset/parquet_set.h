@@ -39,6 +39,10 @@ refs_status refs_refset__parquet_find(void *self, const refs_chunk_key *key, ref
 refs_status refs_refset__parquet_each(void *self, const refs_chunk_keys *keys,
                                       const refs_chunk_visitor *visitor, refs_error *err);
 
+/** As refs_set_first_chunk. */
+refs_status refs_refset__parquet_first(void *self, const refs_chunk_keys *keys, uint64_t *index,
+                                       refs_error *err);
+
 /** Distinct locations that were found so far. */
 uint32_t refs_refset__parquet_n_locations(void *self);
 

@@ -2,6 +2,7 @@
 #include "same_folder.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,19 @@ int refs_refset__folder_keep(refs_str folder) {
 
 void refs_refset__folder_release(int kept) {
     if (kept >= 0) close(kept);
+}
+
+refs_status refs_refset__folder_name(refs_str folder, char **name, refs_error *err) {
+    char now[PATH_MAX];
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    if (!refs_str_starts(folder, "/") && getcwd(now, sizeof now) != NULL)
+        status = refs_buf_printf(&text, err, "%s/", now);
+    if (status == REFS_OK) status = refs_buf_append_str(&text, folder, err);
+    if (status == REFS_OK && (*name = refs_buf_take_text(&text)) == NULL)
+        status = refs_fail_nomem(err);
+    refs_buf_clear(&text);
+    return status;
 }
 
 refs_status refs_refset__folder_check(int kept, const char *folder, refs_error *err) {

@@ -12,6 +12,9 @@
 int refs_refset__folder_keep(refs_str folder);
 void refs_refset__folder_release(int kept);
 
+/** A name for the folder that the working directory does not change. */
+refs_status refs_refset__folder_name(refs_str folder, char **name, refs_error *err);
+
 /** REFS_CORRUPT where `folder` is not the one that is kept any more. */
 refs_status refs_refset__folder_check(int kept, const char *folder, refs_error *err);
 

@@ -4,6 +4,9 @@
 #include "data_url.h"
 #include "refs/block.h"
 
+/* Keys that are looked up to find the first that is there where no index tells which there are. */
+#define MAX_KEYS_LOOKED_AT 65536
+
 void refs_set_free(refs_set *set) {
     if (set == NULL) return;
     for (size_t i = 0; i < set->n_tables; i++) refs_refset__chunk_table_clear(&set->tables[i]);
@@ -151,6 +154,13 @@ refs_status refs_set_each_name(const refs_set *set,
 
 /* -- chunk by chunk ---------------------------------------------------------------------------- */
 
+void refs_refset__index_at(const refs_chunk_keys *keys, uint64_t number, uint64_t *index) {
+    for (size_t dim = keys->rank; dim-- > 0;) {
+        index[dim] = number % keys->n[dim];
+        number /= keys->n[dim];
+    }
+}
+
 bool refs_refset__next_index(const refs_chunk_keys *keys, uint64_t *index) {
     for (size_t dim = keys->rank; dim-- > 0;) {
         if (++index[dim] < keys->n[dim]) return true;
@@ -159,10 +169,11 @@ bool refs_refset__next_index(const refs_chunk_keys *keys, uint64_t *index) {
     return false;
 }
 
-static refs_status append_key(const refs_chunk_keys *keys, const uint64_t *index, refs_buf *key,
-                              refs_error *err) {
-    key->size = 0;
+refs_status refs_chunk_keys_append(const refs_chunk_keys *keys, const uint64_t *index,
+                                   refs_buf *key, refs_error *err) {
     REFS_TRY(refs_buf_append_str(key, keys->prefix, err));
+    if (keys->rank == 0 && refs_str_ends(keys->prefix, "/"))
+        return refs_buf_append(key, "0", 1, err);
     for (size_t dim = 0; dim < keys->rank; dim++)
         REFS_TRY(refs_buf_printf(key, err, "%.*s%llu", dim > 0, &keys->separator,
                                  (unsigned long long)index[dim]));
@@ -171,7 +182,7 @@ static refs_status append_key(const refs_chunk_keys *keys, const uint64_t *index
 
 void refs_refset__name_chunk(const refs_chunk_keys *keys, const uint64_t *index, refs_error *err) {
     refs_buf name = REFS_BUF_INIT;
-    refs_status status = append_key(keys, index, &name, NULL);
+    refs_status status = refs_chunk_keys_append(keys, index, &name, NULL);
     if (status == REFS_OK && name.size > 0)
         refs_error_prefix(err, "%.*s", (int)name.size, (const char *)name.data);
     refs_buf_clear(&name);
@@ -225,13 +236,15 @@ static bool is_split_elsewhere(const refs_chunk_keys *keys) {
 
 /* Keys that do not look as those of chunks do, "t2m/c" and "t2m/c.0.1", are in no table. */
 static refs_status each_by_name(const refs_set *set, const refs_chunk_keys *keys,
-                                const refs_chunk_visitor *visitor, refs_error *err) {
+                                const refs_chunk_visitor *visitor, uint64_t max_keys,
+                                refs_error *err) {
     uint64_t index[REFS_CHUNK_MAX_RANK] = {0};
     refs_buf key = REFS_BUF_INIT;
     refs_status status;
     do {
         refs_ref ref = {0};
-        status = append_key(keys, index, &key, err);
+        key.size = 0;
+        status = refs_chunk_keys_append(keys, index, &key, err);
         if (status == REFS_OK)
             status = refs_set_find(set, refs_str_view((const char *)key.data, key.size), &ref, err);
         if (status != REFS_OK && status != REFS_NOT_FOUND)
@@ -239,24 +252,26 @@ static refs_status each_by_name(const refs_set *set, const refs_chunk_keys *keys
         if (status == REFS_OK) status = visitor->visit(visitor->user, index, &ref, err);
         refs_ref_release(&ref);
         if (status == REFS_NOT_FOUND) status = REFS_OK;
-    } while (status == REFS_OK && refs_refset__next_index(keys, index));
+    } while (status == REFS_OK && --max_keys > 0 && refs_refset__next_index(keys, index));
     refs_buf_clear(&key);
     return status;
 }
 
-refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys,
-                                const refs_chunk_visitor *visitor, refs_error *err) {
+/* At most `max_keys` are looked up where no index tells which there are. */
+static refs_status each_chunk(const refs_set *set, const refs_chunk_keys *keys,
+                              const refs_chunk_visitor *visitor, uint64_t max_keys,
+                              refs_error *err) {
     const refs_chunk_key wanted = {.prefix = keys->prefix,
                                    .separator = keys->separator,
                                    .rank = keys->rank > 0 ? keys->rank : 1};
     for (size_t dim = 0; dim < keys->rank; dim++)
         if (keys->n[dim] == 0) return REFS_OK;
     if (keys->prefix.size > 0 && !refs_str_ends(keys->prefix, "/"))
-        return each_by_name(set, keys, visitor, err);
+        return each_by_name(set, keys, visitor, max_keys, err);
     if (set->chunks.self == NULL && is_split_elsewhere(keys)) {
         const uint64_t one = 1;
         const refs_chunk_keys scalar = {keys->prefix, keys->separator, 1, &one};
-        return each_by_name(set, keys->rank > 0 ? keys : &scalar, visitor, err);
+        return each_by_name(set, keys->rank > 0 ? keys : &scalar, visitor, max_keys, err);
     }
     const refs_chunk_table *table = refs_refset__set_table(set, &wanted);
     /* Of one number alone nothing tells what would stand between two. */
@@ -266,6 +281,40 @@ refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys
     if (table != NULL) return each_of_table(set, table, keys, visitor, err);
     if (set->chunks.self == NULL) return REFS_OK;
     return set->chunks.each(set->chunks.self, keys, visitor, err);
+}
+
+refs_status refs_set_each_chunk(const refs_set *set, const refs_chunk_keys *keys,
+                                const refs_chunk_visitor *visitor, refs_error *err) {
+    return each_chunk(set, keys, visitor, UINT64_MAX, err);
+}
+
+/* The first chunk that is shown. */
+typedef struct first_chunk {
+    uint64_t *index;
+    size_t rank;
+    bool is_found;
+} first_chunk;
+
+static refs_status take_first(void *user, const uint64_t *index, const refs_ref *ref,
+                              refs_error *err) {
+    first_chunk *first = user;
+    (void)ref;
+    if (first->rank > 0) memcpy(first->index, index, first->rank * sizeof *index);
+    first->is_found = true;
+    return refs_fail(err, REFS_CANCELLED, "found");
+}
+
+refs_status refs_set_first_chunk(const refs_set *set, const refs_chunk_keys *keys, uint64_t *index,
+                                 refs_error *err) {
+    first_chunk first = {index, keys->rank, false};
+    const refs_chunk_visitor visitor = {take_first, &first};
+    refs_error found = REFS_ERROR_INIT;
+    for (size_t dim = 0; dim < keys->rank; dim++)
+        if (keys->n[dim] == 0) return REFS_NOT_FOUND;
+    if (set->chunks.first != NULL) return set->chunks.first(set->chunks.self, keys, index, err);
+    const refs_status status = each_chunk(set, keys, &visitor, MAX_KEYS_LOOKED_AT, &found);
+    if (first.is_found) return REFS_OK;
+    return status != REFS_OK ? refs_fail(err, status, "%s", found.message) : REFS_NOT_FOUND;
 }
 
 uint64_t refs_set_size(const refs_set *set) {

@@ -28,6 +28,8 @@ typedef struct refs_chunk_source {
     /** As refs_set_each_chunk. */
     refs_status (*each)(void *self, const refs_chunk_keys *keys, const refs_chunk_visitor *visitor,
                         refs_error *err);
+    /** As refs_set_first_chunk; NULL: the first that `each` shows. */
+    refs_status (*first)(void *self, const refs_chunk_keys *keys, uint64_t *index, refs_error *err);
     /** Distinct locations that were found so far. */
     uint32_t (*n_locations)(void *self);
     void (*free)(void *self);
@@ -77,6 +79,9 @@ struct refs_set {
 /** Moves to the next index of the grid of `keys`, the last dimension fastest; false behind the last
  * one. */
 bool refs_refset__next_index(const refs_chunk_keys *keys, uint64_t *index);
+
+/** The index of chunk number `number` of the grid of `keys`, counted so. */
+void refs_refset__index_at(const refs_chunk_keys *keys, uint64_t number, uint64_t *index);
 
 /** Puts the key before the message of a failure. */
 void refs_refset__name_chunk(const refs_chunk_keys *keys, const uint64_t *index, refs_error *err);

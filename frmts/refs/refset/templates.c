@@ -90,7 +90,7 @@ static refs_status set_all(refs_templates *templates, const refs_json *members,
         refs_str name = refs_json_name_at(members, i);
         const refs_json *value = refs_json_at(members, i);
         if (!refs_json_is_string(value))
-            return refs_fail(err, REFS_INVALID, "template \"%.*s\" is not text",
+            return refs_fail(err, REFS_INVALID, "template \"%.*s\" is not a string",
                              REFS_STR_ARG(name));
         REFS_TRY(set_member(templates, name, refs_json_text(value), &options->notes, err));
     }

@@ -5,6 +5,7 @@
  */
 #include "data_url.h"
 #include "location.h"
+#include "refs/file_name.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -42,24 +43,6 @@ static const struct {
     const char *scheme;
     const char *prefix;
 } archives[] = {{"zip", "/vsizip/"}, {"tar", "/vsitar/"}};
-
-/* Splits "scheme://rest" or "C:rest" (then the scheme has one letter); false for neither. */
-static bool split_scheme(refs_str url, refs_str *scheme, refs_str *rest) {
-    size_t end = refs_str_find(url, ':');
-    if (end == 0 || end == SIZE_MAX) return false;
-    for (size_t i = 0; i < end; i++) {
-        char c = url.data[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!letter && (i == 0 || ((c < '0' || c > '9') && c != '+' && c != '-' && c != '.')))
-            return false;
-    }
-    *scheme = refs_str_part(url, 0, end);
-    *rest = refs_str_part(url, end + 1, url.size);
-    if (end == 1) return rest->size > 0 && (rest->data[0] == '/' || rest->data[0] == '\\');
-    if (!refs_str_starts(*rest, "//")) return false;
-    *rest = refs_str_part(*rest, 2, rest->size);
-    return true;
-}
 
 static bool is_scheme(refs_str scheme, const char *name) {
     return scheme.size == strlen(name) && strncasecmp(scheme.data, name, scheme.size) == 0;
@@ -194,10 +177,7 @@ static refs_status append_relative(refs_str path, refs_str base, refs_buf *locat
 
 const char *refs_ref_name(const refs_ref *ref) {
     if (ref->url == NULL || ref->location == NULL) return ref->url;
-    refs_str url = refs_str_from(ref->url), scheme, rest;
-    bool is_relative = !refs_str_starts(url, "/") && !split_scheme(url, &scheme, &rest) &&
-                       find_text(url, "::") == SIZE_MAX;
-    return is_relative ? ref->location : ref->url;
+    return refs_file_name_is_relative(refs_str_from(ref->url)) ? ref->location : ref->url;
 }
 
 /* -- one URL ----------------------------------------------------------------------------------- */
@@ -225,7 +205,7 @@ static refs_status map_path(refs_str path, const refs_url_context *context, refs
         return refs_fail(err, REFS_INVALID, "a remote set may not use GDAL's name \"%.*s\"",
                          REFS_STR_ARG(path));
     refs_str drive, rest;
-    if (path.data[0] == '/' || (split_scheme(path, &drive, &rest) && drive.size == 1))
+    if (path.data[0] == '/' || (refs_file_name_split(path, &drive, &rest) && drive.size == 1))
         return refs_buf_append_str(location, path, err);
     return append_relative(path, without_gzip(refs_str_from(context->base)), location, err);
 }
@@ -236,7 +216,7 @@ static refs_str file_path(refs_str rest) {
     if (rest.size > 9 && rest.data[9] == '/' && strncasecmp(rest.data, "localhost", 9) == 0)
         rest = refs_str_part(rest, 9, rest.size);
     refs_str behind = refs_str_part(rest, 1, rest.size);
-    bool has_drive = split_scheme(behind, &drive, &ignored) && drive.size == 1;
+    bool has_drive = refs_file_name_split(behind, &drive, &ignored) && drive.size == 1;
     return has_drive && rest.data[0] == '/' ? behind : rest;
 }
 
@@ -272,7 +252,7 @@ static refs_status map_url(refs_str url, const refs_url_context *context, size_t
     url = drop_caches(url);
     if (refs_refset__is_data_url(url))
         return refs_fail(err, REFS_UNSUPPORTED, "a data: URL is its own content, and no archive");
-    if (!split_scheme(url, &scheme, &rest) || scheme.size == 1)
+    if (!refs_file_name_split(url, &scheme, &rest) || scheme.size == 1)
         return map_path(url, context, location, err);
     if (is_scheme(scheme, "file") || is_scheme(scheme, "local"))
         return map_path(file_path(rest), context, location, err);
@@ -288,7 +268,7 @@ static refs_status map_url(refs_str url, const refs_url_context *context, size_t
 static bool begins_with(refs_str url, refs_str old) {
     refs_str scheme, rest;
     if (old.size > 0) return refs_str_equal(refs_str_part(url, 0, old.size), old);
-    return !split_scheme(url, &scheme, &rest) && !refs_str_starts(url, "/vsi");
+    return !refs_file_name_split(url, &scheme, &rest) && !refs_str_starts(url, "/vsi");
 }
 
 /* Replaces the beginning of `url` by the first rewrite that fits. */

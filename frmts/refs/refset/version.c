@@ -68,6 +68,34 @@ refs_status refs_refset__version_split(refs_str name, refs_named_version *named,
     return REFS_OK;
 }
 
+/* Behind the host of a URL. */
+static size_t path_begin(refs_str name) {
+    for (size_t i = 0; i + 3 <= name.size; i++)
+        if (memcmp(name.data + i, "://", 3) == 0) {
+            const size_t slash = refs_str_find(refs_str_part(name, i + 3, name.size), '/');
+            return slash == SIZE_MAX ? name.size : i + 3 + slash;
+        }
+    return 0;
+}
+
+size_t refs_refset__version_slashed_tag(refs_str name) {
+    const size_t mark = refs_str_find_last(name, '@'), begin = path_begin(name);
+    if (mark == SIZE_MAX || mark <= begin || name.data[mark - 1] == '/') return SIZE_MAX;
+    const refs_str tag = refs_str_part(name, mark + 1, name.size);
+    const size_t slash = refs_str_find(tag, '/');
+    return slash == SIZE_MAX || slash == 0 || slash + 1 == tag.size ? SIZE_MAX : mark;
+}
+
+refs_str refs_refset__version_unknown_key(refs_str name) {
+    const size_t mark = refs_str_find_last(name, '#');
+    const refs_str nothing = refs_str_from("");
+    if (mark == SIZE_MAX || mark == 0 || find_keys(name) != SIZE_MAX) return nothing;
+    const refs_str item = refs_str_part(name, mark + 1, name.size);
+    const size_t equals = refs_str_find(item, '=');
+    if (equals == SIZE_MAX || equals == 0 || refs_str_find(item, '/') < equals) return nothing;
+    return refs_str_part(item, 0, equals);
+}
+
 void refs_refset__version_clear(refs_named_version *named) {
     refs_free(named->text);
     *named = (refs_named_version){.text = NULL};

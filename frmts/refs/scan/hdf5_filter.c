@@ -93,11 +93,21 @@ static json_t *codec_of(const refs_hdf5_filter *filter) {
     return refs_document_codec(name);
 }
 
+/* Whether what comes to a shuffle, filter number `at`, may end within an element. Behind checksums
+ * alone, of 4 bytes each, that is known; numcodecs' shuffle knows nothing of it. */
+static bool may_leave_bytes(const refs_hdf5_layout *layout, size_t at) {
+    enum { FLETCHER32 = 3, CHECKSUM_BYTES = 4 };
+    const int64_t element_size = value_of(&layout->filters[at], 0);
+    for (size_t i = 0; i < at; i++)
+        if (layout->filters[i].id != FLETCHER32) return true;
+    return at > 0 && (element_size <= 0 || (int64_t)at * CHECKSUM_BYTES % element_size != 0);
+}
+
 static void append_pipeline(const refs_hdf5_layout *layout, json_t *list) {
     enum { SHUFFLE = 2 };
     for (size_t i = 0; i < layout->n_filters; i++) {
         json_t *codec = codec_of(&layout->filters[i]);
-        if (i > 0 && layout->filters[i].id == SHUFFLE)
+        if (layout->filters[i].id == SHUFFLE && may_leave_bytes(layout, i))
             json_object_set_new(codec, "leftover", json_true());
         json_array_append_new(list, codec);
     }

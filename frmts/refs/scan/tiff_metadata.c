@@ -31,8 +31,8 @@ static refs_status read_tag(const tiff_file *file, const tiff_directory *directo
 }
 
 /* Strings under the names of GDAL. */
-static refs_status add_texts(const tiff_file *file, const tiff_directory *directory,
-                             json_t *attributes, refs_error *err) {
+static refs_status add_strings(const tiff_file *file, const tiff_directory *directory,
+                               json_t *attributes, refs_error *err) {
     static const struct {
         tiff_tag tag;
         const char *name;
@@ -240,7 +240,7 @@ static refs_status add_gdal_items(const tiff_file *file, const tiff_directory *d
 refs_status refs_scan__tiff_group_attributes(const tiff_file *file, const tiff_directory *directory,
                                              json_t *attributes, refs_error *err) {
     REFS_TRY(add_gdal_items(file, directory, attributes, err));
-    REFS_TRY(add_texts(file, directory, attributes, err));
+    REFS_TRY(add_strings(file, directory, attributes, err));
     REFS_TRY(add_geo_keys(file, directory, attributes, err));
     return add_doubles(file, directory, attributes, err);
 }

@@ -6,6 +6,7 @@
 
 #include "refs/block.h"
 #include "refs/fetch.h"
+#include "refs/file_name.h"
 #include "refs/fork.h"
 #include "refs/intern.h"
 #include "refs/refset.h"
@@ -23,7 +24,7 @@ typedef struct sources {
     refs_expected *recorded; /* one for each URL */
     uint32_t *etags;         /* strings, likewise */
     size_t recorded_capacity, etag_capacity;
-    refs_intern texts;
+    refs_intern strings;
 } sources;
 
 struct refs_store {
@@ -51,7 +52,7 @@ refs_status refs_store_open(const refs_set *set, refs_fetcher *fetcher, refs_sto
 
 static void clear_sources(sources *all) {
     refs_intern_clear(&all->urls);
-    refs_intern_clear(&all->texts);
+    refs_intern_clear(&all->strings);
     refs_free(all->recorded);
     refs_free(all->etags);
     all->recorded = NULL;
@@ -79,7 +80,7 @@ static refs_status keep_source(void *user, const refs_source_state *state, refs_
     all->recorded[id] =
         (refs_expected){.modified_s = state->modified_s,
                         .size = state->size != REFS_SOURCE_UNKNOWN ? state->size : 0};
-    return refs_intern_add(&all->texts, state->etag, &all->etags[id], err);
+    return refs_intern_add(&all->strings, state->etag, &all->etags[id], err);
 }
 
 /* Strings move while others are added. */
@@ -88,18 +89,13 @@ static refs_status read_sources(const refs_store *store, refs_error *err) {
     const refs_source_visitor visitor = {keep_source, all};
     REFS_TRY(refs_sources_read(store->set, &visitor, err));
     for (uint32_t i = 0; i < all->urls.count; i++)
-        if (refs_intern_get(&all->texts, all->etags[i]).size > 0)
-            all->recorded[i].etag = refs_intern_get(&all->texts, all->etags[i]).data;
+        if (refs_intern_get(&all->strings, all->etags[i]).size > 0)
+            all->recorded[i].etag = refs_intern_get(&all->strings, all->etags[i]).data;
     return REFS_OK;
 }
 
 void refs_store_ignore_sources(refs_store *store) {
     atomic_store(&store->sources->are_read, true);
-}
-
-/* Sets name files relatively that are moved and uploaded with them. */
-static bool is_relative(refs_str url) {
-    return !refs_str_starts(url, "/") && refs_str_find(url, ':') == SIZE_MAX;
 }
 
 /* What cannot be read is not known. */
@@ -116,7 +112,8 @@ static refs_expected recorded_of(const refs_store *store, const refs_ref *ref) {
     const uint32_t id = refs_intern_find(&all->urls, refs_str_from(ref->url));
     if (id == REFS_INTERN_NONE) return (refs_expected){.etag = NULL};
     refs_expected recorded = all->recorded[id];
-    recorded.may_be_copied = is_relative(refs_str_from(ref->url));
+    /* Sets name files relatively that are moved and uploaded with them. */
+    recorded.may_be_copied = refs_file_name_is_relative(refs_str_from(ref->url));
     return recorded;
 }
 
@@ -303,7 +300,8 @@ static void note_range(pending *job, size_t index, refs_ref *ref) {
                                        .offset = whole ? 0 : ref->offset,
                                        .length = whole ? REFS_FETCH_WHOLE : ref->length,
                                        .max_length = whole ? job->keys[index].max_size : 0,
-                                       .is_optional = job->keys[index].is_optional};
+                                       .need = job->keys[index].is_optional ? REFS_RANGE_OPTIONAL
+                                                                            : REFS_RANGE_REQUIRED};
     job->refs[job->n] = *ref;
     job->index[job->n++] = index;
     ref->block = NULL;

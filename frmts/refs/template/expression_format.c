@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "refs/utf8.h"
+
 #define MAX_WIDTH     1000
 #define MAX_PRECISION 100
 
@@ -50,7 +52,7 @@ static refs_status append_fill(formatter *f, char fill, size_t n, refs_error *er
 size_t refs_template__count_characters(refs_str text) {
     size_t n = 0;
     for (size_t i = 0; i < text.size; i++)
-        if (((unsigned char)text.data[i] & 0xc0) != 0x80) n++;
+        if (!refs_utf8_continues(text.data[i])) n++;
     return n;
 }
 
@@ -70,10 +72,11 @@ static refs_status append_aligned(formatter *f, const format_spec *spec, refs_st
 static refs_status append_text(formatter *f, format_spec spec, refs_str text, refs_error *err) {
     size_t end = 0, n = 0;
     for (; end < text.size; end++) {
-        if (((unsigned char)text.data[end] & 0xc0) == 0x80) continue;
+        if (refs_utf8_continues(text.data[end])) continue;
         if (n++ == spec.precision) break;
     }
-    if (spec.align == '=') return refs_fail(err, REFS_INVALID, "a text has no sign to fill behind");
+    if (spec.align == '=')
+        return refs_fail(err, REFS_INVALID, "a string has no sign to fill behind");
     if (spec.align == 0) spec.align = '<';
     return append_aligned(f, &spec, refs_str_view("", 0), refs_str_part(text, 0, end), err);
 }

@@ -1,6 +1,8 @@
 /* expression_items.c -- see expression_items.h. */
 #include "expression_items.h"
 
+#include "refs/utf8.h"
+
 /* The longest text that is looked for in another: each byte of that may be compared with it. */
 #define MAX_PART 1024
 
@@ -23,14 +25,10 @@ bool refs_template__equals(const refs_value *a, const refs_value *b) {
 
 /* -- characters -------------------------------------------------------------------------------- */
 
-static bool continues(char c) {
-    return ((unsigned char)c & 0xc0) == 0x80;
-}
-
 /* The character of `text` that begins at byte `at`. */
 static refs_str character_at(refs_str text, size_t at) {
     size_t end = at + 1;
-    while (end < text.size && continues(text.data[end])) end++;
+    while (end < text.size && refs_utf8_continues(text.data[end])) end++;
     return refs_str_part(text, at, end);
 }
 

@@ -2,9 +2,11 @@
  * that depend on what a letter is know ASCII, and refuse other strings. */
 #include "expression_items.h"
 
+#include "refs/utf8.h"
+
 static refs_status expect_text(const refs_value *value, refs_error *err) {
     if (value->kind == REFS_VALUE_TEXT) return REFS_OK;
-    return refs_fail(err, REFS_INVALID, "%s where a text should be",
+    return refs_fail(err, REFS_INVALID, "%s where a string should be",
                      refs_value_kind_text(value->kind));
 }
 
@@ -102,13 +104,13 @@ static bool is_among(refs_str c, const refs_value *characters) {
 
 static size_t character_before(refs_str text) {
     size_t begin = text.size - 1;
-    while (begin > 0 && ((unsigned char)text.data[begin] & 0xc0) == 0x80) begin--;
+    while (begin > 0 && refs_utf8_continues(text.data[begin])) begin--;
     return begin;
 }
 
 static size_t character_behind(refs_str text) {
     size_t end = 1;
-    while (end < text.size && ((unsigned char)text.data[end] & 0xc0) == 0x80) end++;
+    while (end < text.size && refs_utf8_continues(text.data[end])) end++;
     return end;
 }
 
@@ -249,7 +251,7 @@ static refs_status replace(const refs_binding *args, size_t n, refs_template_scr
     if (taken[2] != NULL && taken[2]->kind != REFS_VALUE_NONE)
         REFS_TRY(refs_value_to_integer(taken[2], &todo.most, err));
     if (taken[0]->text.size == 0)
-        return refs_fail(err, REFS_UNSUPPORTED, "an empty text cannot be replaced");
+        return refs_fail(err, REFS_UNSUPPORTED, "an empty string cannot be replaced");
     todo.old = taken[0]->text;
     todo.new = taken[1]->text;
     return replace_in(text, todo, scratch, result, err);

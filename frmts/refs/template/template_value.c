@@ -30,9 +30,9 @@ refs_status refs_value_scratch_copy(refs_template_scratch *scratch, refs_str byt
 }
 
 const char *refs_value_kind_text(refs_value_kind kind) {
-    static const char *const strings[] = {"none",    "a truth value", "an integer",
-                                          "a float", "a text",        "a tuple",
-                                          "a list",  "a dictionary",  "a template with arguments"};
+    static const char *const strings[] = {"none",    "a boolean",    "an integer",
+                                          "a float", "a string",     "a tuple",
+                                          "a list",  "a dictionary", "a template with arguments"};
     return strings[kind];
 }
 
@@ -119,7 +119,8 @@ refs_status refs_value_to_text(const refs_value *value, refs_template_scratch *s
     case REFS_VALUE_LIST:
     case REFS_VALUE_DICTIONARY:
     case REFS_VALUE_TEMPLATE:
-        return refs_fail(err, REFS_INVALID, "%s is not text", refs_value_kind_text(value->kind));
+        return refs_fail(err, REFS_INVALID, "%s is not a string",
+                         refs_value_kind_text(value->kind));
     }
     return refs_value_scratch_copy(scratch, refs_str_from(written), text, err);
 }

@@ -33,8 +33,8 @@ const tool_option tool_options[] = {
      "keep what was indexed in NAME.resume until all is done, and go on from there"},
     {'T', true, "strict", NULL,
      "refuse sources that differ in type, chunk shape, codecs, packing or fill value, which "
-     "otherwise "
-     "become an aggregation"},
+     "otherwise become an aggregation, and variables that cannot be read, which otherwise are left "
+     "out"},
     {'F', true, "format", "NAME",
      "split: NETCDF4 or NETCDF3, of master and fragments. combine: cfa, a master whose fragments "
      "the "

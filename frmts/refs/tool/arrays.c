@@ -28,10 +28,10 @@ static refs_status read_box(void *self, const refs_cfa_box *box, void *dst, refs
     return refs_array_read(arrays->arrays[box->array], &region, dst, NULL, err);
 }
 
-static refs_status read_texts(void *self, size_t i, refs_buf *texts, refs_error *err) {
+static refs_status read_strings(void *self, size_t i, refs_buf *strings, refs_error *err) {
     tool_arrays *arrays = self;
     REFS_TRY(open_array(arrays, i, err));
-    return refs_array_read_strings(arrays->arrays[i], MAX_TEXTS, texts, err);
+    return refs_array_read_strings(arrays->arrays[i], MAX_TEXTS, strings, err);
 }
 
 static bool go_on(void *self, double done) {
@@ -45,30 +45,50 @@ static const char *keep_text(tool_arrays *arrays, const char *before, const char
                              const char *behind) {
     size_t size = strlen(before) + strlen(between) + strlen(behind) + 1;
     char *text = refs_alloc(size);
-    if (text == NULL || !refs_grow((void **)&arrays->texts, &arrays->texts_capacity,
-                                   arrays->n_texts, sizeof *arrays->texts)) {
+    if (text == NULL || !refs_grow((void **)&arrays->strings, &arrays->texts_capacity,
+                                   arrays->n_strings, sizeof *arrays->strings)) {
         refs_free(text);
         return NULL;
     }
     snprintf(text, size, "%s%s%s", before, between, behind);
-    return arrays->texts[arrays->n_texts++] = text;
+    return arrays->strings[arrays->n_strings++] = text;
 }
 
-/* Whether a group is one of CFA-0.5, which says where fragments are. */
-static bool is_instruction(const tool_arrays *arrays, const refs_group_meta *group) {
-    return arrays->aggregations != NULL && strncmp(group->name, "cfa_", 4) == 0;
+/* What is in a group and those below it. */
+enum { HOLDS_INSTRUCTIONS = 1, HOLDS_OTHERS = 2 };
+
+static void mark_groups(const refs_hierarchy *hierarchy, uint8_t *holds) {
+    const refs_group_meta *root = refs_hierarchy_group(hierarchy, 0);
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(hierarchy, i);
+        refs_str path = refs_str_from(meta->group);
+        while (path.size > 0) {
+            const refs_group_meta *group = refs_hierarchy_find_group(hierarchy, path);
+            if (group != NULL)
+                holds[group - root] |= meta->is_instruction ? HOLDS_INSTRUCTIONS : HOLDS_OTHERS;
+            path = refs_str_part(path, 0, refs_str_find_last(path, '/'));
+        }
+    }
 }
 
+/* All groups but those that only say what aggregations are made of. */
 static refs_status take_groups(tool_arrays *arrays, refs_error *err) {
-    size_t n = refs_hierarchy_n_groups(arrays->set.hierarchy);
+    const refs_hierarchy *hierarchy = arrays->set.hierarchy;
+    const size_t n = refs_hierarchy_n_groups(hierarchy);
     refs_cfa_group *groups = refs_calloc(n, sizeof *groups);
-    if (groups == NULL) return refs_fail_nomem(err);
+    uint8_t *holds = refs_calloc(n, 1);
     arrays->source.groups = groups;
+    if (groups == NULL || holds == NULL) {
+        refs_free(holds);
+        return refs_fail_nomem(err);
+    }
+    mark_groups(hierarchy, holds);
     for (size_t i = 0; i < n; i++) {
-        const refs_group_meta *group = refs_hierarchy_group(arrays->set.hierarchy, i);
-        if (is_instruction(arrays, group)) continue;
+        const refs_group_meta *group = refs_hierarchy_group(hierarchy, i);
+        if (holds[i] == HOLDS_INSTRUCTIONS) continue;
         groups[arrays->source.n_groups++] = (refs_cfa_group){group->path, group->attributes};
     }
+    refs_free(holds);
     return REFS_OK;
 }
 
@@ -144,7 +164,7 @@ static refs_status take_arrays(tool_arrays *arrays, refs_error *err) {
 
 static refs_status open_fragments(const tool_session *session, tool_arrays *arrays,
                                   refs_error *err) {
-    refs_fragments_options options = {.struct_size = sizeof options};
+    refs_fragments_options options = {.struct_size = sizeof options, .notes = {tool_note, NULL}};
     REFS_TRY(refs_aggregations_open(arrays->set.hierarchy, NULL, &arrays->aggregations, err));
     if (arrays->aggregations == NULL) return REFS_OK;
     options.hierarchy = arrays->set.hierarchy;
@@ -180,7 +200,7 @@ static refs_status open_all(const tool_session *session, const char *name, tool_
     REFS_TRY(open_fragments(session, arrays, err));
     arrays->source.self = arrays;
     arrays->source.read = read_box;
-    arrays->source.read_texts = read_texts;
+    arrays->source.read_strings = read_strings;
     arrays->source.progress = go_on;
     REFS_TRY(take_groups(arrays, err));
     return take_arrays(arrays, err);
@@ -212,8 +232,8 @@ void tool_arrays_close(tool_arrays *arrays) {
     if (arrays->cache != NULL) refs_cache_free(arrays->cache);
     if (arrays->set.store != NULL) refs_store_free(arrays->set.store);
     refs_set_free(arrays->set.set);
-    for (size_t i = 0; i < arrays->n_texts; i++) refs_free(arrays->texts[i]);
-    refs_free(arrays->texts);
+    for (size_t i = 0; i < arrays->n_strings; i++) refs_free(arrays->strings[i]);
+    refs_free(arrays->strings);
     refs_free(arrays->dims);
     refs_free(arrays->arrays);
     refs_free(arrays->metas);

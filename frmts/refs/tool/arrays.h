@@ -18,8 +18,8 @@ typedef struct tool_arrays {
     const refs_array_meta **metas; /**< of the arrays of `source` */
     refs_array **arrays;           /**< NULL: not opened yet */
     refs_cfa_source source;
-    char **texts; /**< that it points to */
-    size_t n_texts, texts_capacity;
+    char **strings; /**< that it points to */
+    size_t n_strings, texts_capacity;
     const char **dims;
     refs_missing missing; /**< what files of fragments that do not exist are */
 } tool_arrays;

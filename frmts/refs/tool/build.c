@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "refs/cfa.h"
+#include "refs/file_name.h"
 #include "refs/fork.h"
 #include "refs/join_aggregate.h"
 #include "refs/lookup3.h"
@@ -23,7 +24,8 @@
 typedef struct build {
     const tool_arguments *arguments;
     const char *output;
-    bool grows; /* the output is the first of the sources */
+    refs_set *grown;   /* what the output is before: the first of the sources; or NULL */
+    bool keeps_chunks; /* of that */
     tool_session session;
     tool_names names;
     refs_join_options options;
@@ -62,6 +64,7 @@ static refs_status keep_part(build *all, const refs_join_part *part, refs_error 
     options.dims = NULL;
     options.pattern = options.group = NULL;
     options.variables = NULL;
+    options.unlike = REFS_JOIN_REFUSE; /* a set does not tell what was left out of it */
     options.inline_bytes = 0;
     options.urls = (refs_join_urls){NULL, NULL, NULL};
     writing.sync = REFS_WRITE_UNSYNCED;
@@ -131,6 +134,7 @@ static bool open_kept(build *all, const char *location, refs_set **set) {
     return found;
 }
 
+/* To be closed by close_source: a set that grows is open all the while. */
 static refs_status open_source(build *all, size_t number, refs_buf *location, refs_set **set,
                                refs_error *err) {
     refs_set_options options = REFS_SET_OPTIONS_INIT;
@@ -139,7 +143,15 @@ static refs_status open_source(build *all, size_t number, refs_buf *location, re
     location->size = 0;
     REFS_TRY(tool_location(all->names.items[number], location, err));
     REFS_TRY(refs_buf_append(location, "", 1, err));
+    if (number == 0 && all->grown != NULL) {
+        *set = all->grown;
+        return REFS_OK;
+    }
     return refs_set_open(all->session.vfs, (const char *)location->data, &options, set, err);
+}
+
+static void close_source(const build *all, refs_set *set) {
+    if (set != all->grown) refs_set_free(set);
 }
 
 static refs_status add_source(build *all, size_t number, refs_error *err) {
@@ -152,7 +164,9 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     if (status == REFS_OK && !was_kept) status = open_source(all, number, &location, &set, err);
     name = (const char *)location.data;
     if (status == REFS_OK) {
-        const refs_join_part part = {number, name, set};
+        const refs_join_values_from from =
+            set == all->grown ? REFS_JOIN_FROM_SET : REFS_JOIN_FROM_NAME;
+        const refs_join_part part = {number, name, set, from};
         status = was_kept ? refs_join_sources_add_file(all->sources, name, err)
                           : refs_join_sources_add(all->sources, &part, err);
         if (status == REFS_OK) status = refs_join_add(all->join, &part, err);
@@ -162,7 +176,7 @@ static refs_status add_source(build *all, size_t number, refs_error *err) {
     if (all->options.dims == NULL && status == REFS_OK)
         all->only = set;
     else
-        refs_set_free(set);
+        close_source(all, set);
     refs_buf_clear(&location);
     return status;
 }
@@ -261,8 +275,8 @@ static refs_status guess_dims(build *all, refs_error *err) {
     if (status == REFS_OK)
         status = refs_join_guess_dims(first, last, &all->options, &all->dim_names, err);
     if (status == REFS_OK && all->dim_names.size == 0) status = fail_no_dim(err);
-    refs_set_free(first);
-    refs_set_free(last);
+    close_source(all, first);
+    close_source(all, last);
     return status;
 }
 
@@ -467,6 +481,19 @@ static refs_status leave_out_output(build *all, const tool_list *given, refs_err
 
 /* -- all of it --------------------------------------------------------------------------------- */
 
+static refs_status note_relative(void *user, const refs_source_state *source, refs_error *err) {
+    (void)err;
+    if (refs_file_name_is_relative(source->url)) *(bool *)user = true;
+    return REFS_OK;
+}
+
+/* A set goes on naming files as it did. What cannot be read is told by who joins it. */
+static bool names_relatively(const refs_set *set) {
+    bool is_relative = false;
+    const refs_source_visitor visitor = {note_relative, &is_relative};
+    return set != NULL && refs_sources_read(set, &visitor, NULL) == REFS_OK && is_relative;
+}
+
 static refs_status set_options(build *all, refs_error *err) {
     const tool_arguments *given = all->arguments;
     all->options = (refs_join_options)REFS_JOIN_OPTIONS_INIT;
@@ -480,11 +507,11 @@ static refs_status set_options(build *all, refs_error *err) {
     all->options.http = all->session.http;
     all->options.go_on = tool_go_on;
     if (given->strict) all->options.unlike = REFS_JOIN_REFUSE;
-    if (all->grows) all->options.values = REFS_JOIN_VALUES_GROW;
+    if (all->keeps_chunks) all->options.values = REFS_JOIN_VALUES_GROW;
     all->options.urls.used = refs_calloc(given->rewrites.n + 1, 1);
     if (all->options.urls.used == NULL) return refs_fail_nomem(err);
     if (!given->quiet) all->options.notes = (refs_notes){tool_note, NULL};
-    if (!given->relative) return REFS_OK;
+    if (!given->relative && !names_relatively(all->grown)) return REFS_OK;
     REFS_TRY(find_folder(all, err));
     all->options.urls.relative_to = all->folder;
     return REFS_OK;
@@ -527,7 +554,8 @@ static refs_status run_build(build *all, refs_writer_options *options, refs_erro
 
 static void clear(build *all) {
     refs_join_free(all->join);
-    refs_set_free(all->only);
+    close_source(all, all->only);
+    refs_set_free(all->grown);
     refs_free(all->options.urls.used);
     tool_session_close(&all->session);
     tool_names_clear(&all->names);
@@ -550,10 +578,28 @@ static tool_exit finish(build *all, refs_status status, const refs_error *err) {
     return result;
 }
 
-static tool_exit make(const tool_arguments *arguments, const tool_list *names, const char *output,
+/* What the output is. */
+typedef enum output_kind { NEW_SET, GROWING_SET } output_kind;
+
+static refs_status open_sources(build *all, output_kind kind, refs_error *err) {
+    const tool_list *names = &all->arguments->names;
+    refs_buf location = REFS_BUF_INIT;
+    REFS_TRY(tool_session_open(&all->session, err));
+    REFS_TRY(tool_expand(&all->session, names, &all->names, err));
+    REFS_TRY(leave_out_output(all, names, err));
+    if (kind == NEW_SET) return REFS_OK;
+    refs_set *grown = NULL;
+    const refs_status status = open_source(all, 0, &location, &grown, err);
+    all->grown = grown;
+    refs_buf_clear(&location);
+    return status;
+}
+
+static tool_exit make(const tool_arguments *arguments, const char *output, output_kind kind,
                       refs_writer_options *options) {
-    build all = {
-        .arguments = arguments, .output = output, .grows = options->growth == REFS_WRITE_GROWING};
+    build all = {.arguments = arguments,
+                 .output = output,
+                 .keeps_chunks = options->growth == REFS_WRITE_GROWING};
     refs_error err = REFS_ERROR_INIT;
     if (output == NULL) {
         fprintf(stderr, "refs: where to write the set is to be said: -o NAME\n");
@@ -572,9 +618,7 @@ static tool_exit make(const tool_arguments *arguments, const tool_list *names, c
         return TOOL_USAGE;
     }
     pthread_mutex_init(&all.lock, NULL);
-    refs_status status = tool_session_open(&all.session, &err);
-    if (status == REFS_OK) status = tool_expand(&all.session, names, &all.names, &err);
-    if (status == REFS_OK) status = leave_out_output(&all, names, &err);
+    refs_status status = open_sources(&all, kind, &err);
     if (status == REFS_OK) status = run_build(&all, options, &err);
     return finish(&all, status, &err);
 }
@@ -598,7 +642,7 @@ static bool has_known_name(const char *output) {
 tool_exit tool_index(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
     if (arguments->output != NULL && !has_known_name(arguments->output)) return TOOL_USAGE;
-    return make(arguments, &arguments->names, arguments->output, &options);
+    return make(arguments, arguments->output, NEW_SET, &options);
 }
 
 tool_exit tool_combine(const tool_arguments *arguments) {
@@ -635,21 +679,12 @@ static void grow_parquet(const char *set, refs_writer_options *options) {
     refs_buf_clear(&text);
 }
 
-/* Two at a time would both add to what was there before: the second is told. Where there are no
- * locks, nothing is locked. */
-static bool lock_set(const char *set, int *folder) {
-    *folder = open(set, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*folder < 0 || flock(*folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
-    fprintf(stderr, "refs: %s: another program appends to it: try again when that is done\n", set);
-    close(*folder);
-    return false;
-}
-
 /* Who has a set open that was written anew would read record files of the new one behind metadata
  * of the old one. */
 static void tell_anew(const char *set, int folder) {
     struct stat was, is;
-    if (folder < 0 || fstat(folder, &was) != 0 || stat(set, &is) != 0 || was.st_ino == is.st_ino)
+    if (folder < 0 || fstat(folder, &was) != 0 || !S_ISDIR(was.st_mode) || stat(set, &is) != 0 ||
+        was.st_ino == is.st_ino)
         return;
     fprintf(
         stderr,
@@ -658,40 +693,24 @@ static void tell_anew(const char *set, int folder) {
         set);
 }
 
-static refs_status note_relative(void *user, const refs_source_state *source, refs_error *err) {
-    (void)err;
-    if (!refs_str_starts(source->url, "/") && refs_str_find(source->url, ':') == SIZE_MAX)
-        *(bool *)user = true;
-    return REFS_OK;
-}
-
-/* A set goes on naming files as it did. What cannot be read is told by who joins it. */
-static bool names_relatively(const char *name) {
-    const refs_set_options options = REFS_SET_OPTIONS_INIT;
-    bool is_relative = false;
-    const refs_source_visitor visitor = {note_relative, &is_relative};
-    refs_set *set = NULL;
-    if (refs_set_open(refs_vfs_posix(), name, &options, &set, NULL) != REFS_OK) return false;
-    const refs_status status = refs_sources_read(set, &visitor, NULL);
-    refs_set_free(set);
-    return status == REFS_OK && is_relative;
-}
-
 tool_exit tool_append_verb(const tool_arguments *arguments) {
     refs_writer_options options = REFS_WRITER_OPTIONS_INIT;
-    tool_arguments given = *arguments;
-    int folder;
+    int file;
     if (arguments->names.n < 2) {
         fprintf(stderr, "refs: append takes a set and what is to be added to it\n");
         return TOOL_USAGE;
     }
     const char *set = arguments->names.items[0];
-    if (refs_str_ends(refs_str_from(set), ".nca")) return tool_gather(arguments);
-    if (!lock_set(set, &folder)) return TOOL_FAILED;
-    grow_parquet(set, &options);
-    given.relative = arguments->relative || names_relatively(set);
-    tool_exit result = make(&given, &arguments->names, set, &options);
-    if (result == TOOL_OK && !arguments->quiet) tell_anew(set, folder);
-    if (folder >= 0) close(folder);
+    const bool is_master = refs_str_ends(refs_str_from(set), ".nca");
+    tool_exit result;
+    if (!tool_lock(set, &file)) return TOOL_FAILED;
+    if (is_master) {
+        result = tool_gather(arguments);
+    } else {
+        grow_parquet(set, &options);
+        result = make(arguments, set, GROWING_SET, &options);
+        if (result == TOOL_OK && !arguments->quiet) tell_anew(set, file);
+    }
+    tool_unlock(file);
     return result;
 }

@@ -78,18 +78,19 @@ static bool is_metadata(refs_str key) {
 
 static refs_status compare_document(void *user, refs_str key, refs_error *err) {
     comparison *at = user;
-    refs_buf texts[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
+    refs_buf strings[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
     bool is_there[2] = {false, false};
     if (refs_str_starts(key, REFS_SOURCES_GROUP "/") || !is_metadata(key)) return REFS_OK;
-    refs_status status = read_document(&at->sets[0], key, &texts[0], &is_there[0], err);
-    if (status == REFS_OK) status = read_document(&at->sets[1], key, &texts[1], &is_there[1], err);
+    refs_status status = read_document(&at->sets[0], key, &strings[0], &is_there[0], err);
+    if (status == REFS_OK)
+        status = read_document(&at->sets[1], key, &strings[1], &is_there[1], err);
     at->n_of_array = 0;
     if (status == REFS_OK && !is_there[1 - at->from])
         tell(at, key, at->from == 0 ? "only in the first" : "only in the second");
-    else if (status == REFS_OK && at->from == 0 && !same_text(&texts[0], &texts[1]))
+    else if (status == REFS_OK && at->from == 0 && !same_text(&strings[0], &strings[1]))
         tell(at, key, "other metadata");
-    refs_buf_clear(&texts[0]);
-    refs_buf_clear(&texts[1]);
+    refs_buf_clear(&strings[0]);
+    refs_buf_clear(&strings[1]);
     return status;
 }
 
@@ -135,7 +136,7 @@ static refs_status compare_chunk(void *user, const uint64_t *index, const refs_r
     comparison *at = user;
     refs_buf key = REFS_BUF_INIT;
     refs_ref other = {0};
-    REFS_TRY(tool_append_key(at->keys, index, &key, err));
+    REFS_TRY(refs_chunk_keys_append(at->keys, index, &key, err));
     refs_str text = refs_str_view((const char *)key.data, key.size);
     refs_status status = refs_set_find(at->sets[1 - at->from].set, text, &other, err);
     if (status == REFS_NOT_FOUND) {

@@ -4,12 +4,14 @@
  * values of its coordinates.
  */
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arrays.h"
 #include "refs/cf.h"
+#include "refs/join_aggregate.h"
 
 /* A source. */
 typedef struct part {
@@ -41,6 +43,7 @@ typedef struct axis {
 typedef struct member {
     size_t part, array;
     uint64_t index[REFS_MAX_RANK]; /* in names; then, in the grid */
+    size_t slices[REFS_MAX_RANK];  /* of the axes, before these are put in order */
 } member;
 
 typedef struct field {
@@ -48,7 +51,9 @@ typedef struct field {
     size_t rank;
     member *members;
     size_t n, capacity;
-    bool is_named;
+    bool is_named;                 /* by numbers */
+    bool has_told_units;           /* that they are not converted */
+    bool are_numbered;             /* names have such, if not each its own */
     size_t n_absent, first_absent; /* parts that do not have it, and have its coordinates */
     axis axes[REFS_MAX_RANK];
 } field;
@@ -215,8 +220,54 @@ static bool is_same_attribute(const refs_cfa_array *a, const refs_cfa_array *b, 
     return is_same;
 }
 
+static refs_cf_units units_of(const refs_cfa_variable *variable) {
+    return (refs_cf_units){refs_json_text(refs_json_get(variable->attributes, "units")),
+                           refs_json_text(refs_json_get(variable->attributes, "calendar"))};
+}
+
+static void tell_units(const gathering *all, field *of, size_t p, const refs_cf_units units[2]) {
+    const refs_notes notes = {tool_note, NULL};
+    if (!of->has_told_units && !all->arguments->quiet)
+        refs_note(
+            &notes, REFS_NOTE_WARNING,
+            "%s: its units are \"%.*s\" in %s and \"%.*s\" in %s, which are not converted into "
+            "each other: values are read as they are",
+            of->path, REFS_STR_ARG(units[0].units), all->parts[of->members[0].part].named,
+            REFS_STR_ARG(units[1].units), all->parts[p].named);
+    of->has_told_units = true;
+}
+
+static double number_of(const refs_cfa_variable *variable, const char *name, double otherwise) {
+    double number;
+    const refs_json *json = refs_json_get(variable->attributes, name);
+    return refs_json_double(json, &number) ? number : otherwise;
+}
+
+/* Elements that are integers, packed or not, are integers in the units of the first part, too,
+ * where units are multiples of each other. */
+static bool stay_whole(const refs_cfa_variable *first, double scale, double offset) {
+    const double step = number_of(first, "scale_factor", 1),
+                 zero = number_of(first, "add_offset", 0);
+    const double moved = (zero * scale + offset - zero) / step;
+    return first->dtype.type == REFS_TYPE_FLOAT ||
+           (fabs(scale - round(scale)) < 1e-9 && fabs(moved - round(moved)) < 1e-6);
+}
+
+static refs_status check_units(const gathering *all, field *of, size_t p, size_t i,
+                               refs_error *err) {
+    const refs_cfa_variable *first =
+        &array_of(all, of->members[0].part, of->members[0].array)->variable;
+    const refs_cf_units units[2] = {units_of(first), units_of(&array_of(all, p, i)->variable)};
+    double scale, offset;
+    const refs_cf_conversion found = refs_cf_convert_units(&units[1], &units[0], &scale, &offset);
+    if (found == REFS_CF_CONVERSION_UNKNOWN) tell_units(all, of, p, units);
+    if (found == REFS_CF_CONVERSION_LINEAR && !stay_whole(first, scale, offset))
+        return fail_alike(all, of, p, "unit", err);
+    return REFS_OK;
+}
+
 /* What tells which values elements stand for is told once, for all fragments. */
-static refs_status check_alike(const gathering *all, const field *of, size_t p, size_t i,
+static refs_status check_alike(const gathering *all, field *of, size_t p, size_t i,
                                refs_error *err) {
     static const char *const names[] = {"_FillValue", "missing_value", "scale_factor", "add_offset",
                                         "_Unsigned",  "valid_range",   "valid_min",    "valid_max"};
@@ -228,10 +279,10 @@ static refs_status check_alike(const gathering *all, const field *of, size_t p, 
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (!is_same_attribute(first, array, names[k]))
             return fail_alike(all, of, p, names[k], err);
-    return REFS_OK;
+    return check_units(all, of, p, i, err);
 }
 
-static refs_status check_member(const gathering *all, const field *of, size_t p, size_t i,
+static refs_status check_member(const gathering *all, field *of, size_t p, size_t i,
                                 refs_error *err) {
     const refs_cfa_array *array = array_of(all, p, i);
     const refs_cfa_array *first = array_of(all, of->members[0].part, of->members[0].array);
@@ -272,9 +323,71 @@ static refs_status find_fields(gathering *all, refs_error *err) {
         for (size_t i = 0; i < source->n_arrays; i++)
             if (refs_cfa_is_field(source, i)) REFS_TRY(add_member(all, p, i, err));
     }
-    return all->n_fields > 0
-               ? REFS_OK
+    if (all->n_fields > 0) return REFS_OK;
+    return all->names.n > 0 && is_filler(all, 0)
+               ? refs_fail(err, REFS_INVALID,
+                           "%s: stands for fragments that held nothing but the fill value, and no "
+                           "other fragment is given that tells where they were: split the source "
+                           "again",
+                           all->names.items[0])
                : refs_fail(err, REFS_INVALID, "the sources have no variables to aggregate");
+}
+
+/* -- places ------------------------------------------------------------------------------------ */
+
+/* A variable, and the first part that has it. */
+typedef struct seen {
+    const char *path;
+    size_t part, array;
+} seen;
+
+typedef struct seen_list {
+    seen *items;
+    size_t n, capacity;
+} seen_list;
+
+static refs_status fail_elsewhere(const gathering *all, const seen *first, size_t p,
+                                  const refs_buf *difference, refs_error *err) {
+    return refs_fail(
+        err, REFS_UNSUPPORTED,
+        "%s and %s do not lie in one place: %s: %.*s: files of one grid are aggregated",
+        all->parts[first->part].named, all->parts[p].named, first->path, (int)difference->size,
+        (const char *)difference->data);
+}
+
+static refs_status check_place(const gathering *all, seen_list *list, const seen *at,
+                               refs_error *err) {
+    const refs_cfa_variable *variable = &array_of(all, at->part, at->array)->variable;
+    size_t i = 0;
+    while (i < list->n && strcmp(list->items[i].path, at->path) != 0) i++;
+    if (i == list->n) {
+        if (!refs_grow((void **)&list->items, &list->capacity, list->n, sizeof *list->items))
+            return refs_fail_nomem(err);
+        list->items[list->n++] = *at;
+        return REFS_OK;
+    }
+    const seen *first = &list->items[i];
+    const refs_json *const both[2] = {array_of(all, first->part, first->array)->variable.attributes,
+                                      variable->attributes};
+    refs_buf difference = REFS_BUF_INIT;
+    refs_status status = refs_join_compare_places(both, variable->rank, &difference, err);
+    if (status == REFS_OK && difference.size > 0)
+        status = fail_elsewhere(all, first, at->part, &difference, err);
+    refs_buf_clear(&difference);
+    return status;
+}
+
+/* Of all grid mappings the master has that of the first part. */
+static refs_status check_places(const gathering *all, refs_error *err) {
+    seen_list list = {NULL, 0, 0};
+    refs_status status = REFS_OK;
+    for (size_t p = 0; p < all->names.n && status == REFS_OK; p++)
+        for (size_t i = 0; i < all->parts[p].arrays.source.n_arrays && status == REFS_OK; i++) {
+            const seen at = {array_of(all, p, i)->variable.path, p, i};
+            if (!is_filler(all, p)) status = check_place(all, &list, &at, err);
+        }
+    refs_free(list.items);
+    return status;
 }
 
 /* -- axes -------------------------------------------------------------------------------------- */
@@ -296,9 +409,13 @@ static const char *dim_path(const gathering *all, const member *of, size_t d) {
     return NULL;
 }
 
-static refs_cf_units units_of(const refs_cfa_variable *variable) {
-    return (refs_cf_units){refs_json_text(refs_json_get(variable->attributes, "units")),
-                           refs_json_text(refs_json_get(variable->attributes, "calendar"))};
+/* As the user calls it. */
+static const char *name_of(const gathering *all, size_t p) {
+    return p < all->names.n ? all->names.items[p] : all->output;
+}
+
+static refs_str calendar_shown(const refs_cf_units *units) {
+    return units->calendar.size > 0 ? units->calendar : refs_str_from("no calendar");
 }
 
 /* Units in which the master counts: those that the user wants of times, else the first part's. */
@@ -324,9 +441,12 @@ static refs_status read_values(gathering *all, const axis *along, size_t p, slic
     const refs_cf_units from = units_of(variable);
     const refs_cf_units to = wanted_units(all, &array_of(all, 0, along->coordinate)->variable);
     if (refs_cf_convert_units(&from, &to, &scale, &offset) == REFS_CF_CONVERSION_UNKNOWN)
-        return refs_fail(err, REFS_UNSUPPORTED, "%s: %s counts in \"%.*s\", not in \"%.*s\"",
-                         all->parts[p].named, along->name, REFS_STR_ARG(from.units),
-                         REFS_STR_ARG(to.units));
+        return refs_fail(err, REFS_UNSUPPORTED,
+                         "%s and %s have other units or calendars of %s: \"%.*s\" (%.*s) and "
+                         "\"%.*s\" (%.*s)",
+                         all->names.items[0], name_of(all, p), along->name, REFS_STR_ARG(to.units),
+                         REFS_STR_ARG(calendar_shown(&to)), REFS_STR_ARG(from.units),
+                         REFS_STR_ARG(calendar_shown(&from)));
     refs_array *array;
     REFS_TRY(
         refs_array_open(&all->parts[p].arrays.context, all->parts[p].arrays.metas[c], &array, err));
@@ -363,8 +483,29 @@ static refs_status add_slice(axis *along, const slice *made, refs_error *err) {
     return REFS_OK;
 }
 
-static refs_status take_slice(gathering *all, field *of, size_t d, const member *from,
-                              refs_error *err) {
+static bool differs(double a, double b) {
+    return !(a - b <= 1e-9 * (1 + (a < 0 ? -a : a)) && b - a <= 1e-9 * (1 + (a < 0 ? -a : a)));
+}
+
+/* Of doubles and floats those that are the same as floats do not. */
+static bool differs_as_float(double a, double b) {
+    return differs(a, b) && !(a - b <= 1.2e-7 * fabs(a) && b - a <= 1.2e-7 * fabs(a));
+}
+
+/* Fragments of one slice have one coordinate. */
+static refs_status check_values(const part *of, const axis *along, const slice *known,
+                                const slice *made, refs_error *err) {
+    for (uint64_t k = 0; known->values != NULL && made->values != NULL && k < made->size; k++)
+        if (differs_as_float(known->values[k], made->values[k]))
+            return refs_fail(err, REFS_INVALID,
+                             "%s: element %llu of %s is %.15g, and %.15g in another source: files "
+                             "of one grid are aggregated",
+                             of->named, (unsigned long long)k, along->name, made->values[k],
+                             known->values[k]);
+    return REFS_OK;
+}
+
+static refs_status take_slice(gathering *all, field *of, size_t d, member *from, refs_error *err) {
     axis *along = &of->axes[d];
     slice made = {.size = array_of(all, from->part, from->array)->shape[d]};
     REFS_TRY(read_values(all, along, from->part, &made, err));
@@ -376,11 +517,14 @@ static refs_status take_slice(gathering *all, field *of, size_t d, const member 
         along->descends = true;
     size_t known = find_slice(along, made.key);
     refs_status status = REFS_OK;
+    from->slices[d] = known != SIZE_MAX ? known : before;
     if (known == SIZE_MAX)
         status = add_slice(along, &made, err);
     else if (along->slices[known].size != made.size)
         status = fail_place(&all->parts[from->part], of, along,
                             "is cut otherwise than another source", err);
+    else
+        status = check_values(&all->parts[from->part], along, &along->slices[known], &made, err);
     if (status == REFS_OK && along->n > before)
         along->slices[before].values = made.values;
     else
@@ -561,16 +705,169 @@ static int by_index(const void *a, const void *b) {
 
 /* Names of two archives say the same of different fragments: then coordinates tell. */
 static void check_names(field *of) {
+    of->are_numbered = of->is_named;
     if (!of->is_named) return;
     qsort(of->members, of->n, sizeof *of->members, by_index);
     for (size_t m = 1; m < of->n; m++)
         if (by_index(&of->members[m - 1], &of->members[m]) == 0) of->is_named = false;
 }
 
+/* The axis along a dimension, of the first field that has it. */
+static const axis *find_axis(const gathering *all, const char *name, const field **of, size_t *d) {
+    for (size_t f = 0; f < all->n_fields; f++)
+        for (*d = 0; *d < all->fields[f].rank; (*d)++)
+            if (strcmp(all->fields[f].axes[*d].name, name) == 0) {
+                *of = &all->fields[f];
+                return &all->fields[f].axes[*d];
+            }
+    return NULL;
+}
+
+/* -- boxes of one grid --------------------------------------------------------------------------
+ */
+
+/* What refs_join compares of a field: the axes along which there are several slices. */
+typedef struct boxes {
+    gathering *all;
+    field *of;
+    refs_join *join;
+    size_t n_lines, line[REFS_MAX_RANK];
+    const char *dims[REFS_MAX_RANK + 1];
+    refs_str units[REFS_MAX_RANK];
+    slice read[REFS_MAX_RANK]; /* of a part that does not have the field */
+} boxes;
+
+static void find_lines(boxes *to) {
+    for (size_t d = 0; d < to->of->rank; d++) {
+        const axis *along = &to->of->axes[d];
+        if (along->n < 2 || along->coordinate == SIZE_MAX) continue;
+        to->units[to->n_lines] =
+            wanted_units(to->all, &array_of(to->all, 0, along->coordinate)->variable).units;
+        to->dims[to->n_lines] = along->name;
+        to->line[to->n_lines++] = d;
+    }
+}
+
+/* Of fields that have the same dimensions, what is missing is told once. */
+static bool is_first_along(const boxes *to) {
+    const field *of = NULL;
+    size_t d;
+    for (size_t i = 0; i < to->n_lines; i++) {
+        (void)find_axis(to->all, to->dims[i], &of, &d);
+        if (of == to->of) return true;
+    }
+    return false;
+}
+
+/* Whether the master that is added to is cut along all of them, too: it may have holes. */
+static bool is_cut_in_master(const boxes *to) {
+    const size_t m = to->all->names.n;
+    const size_t i =
+        to->all->has_master ? tool_arrays_find(&to->all->parts[m].arrays, to->of->path) : SIZE_MAX;
+    const refs_array_meta *meta = i != SIZE_MAX ? to->all->parts[m].arrays.metas[i] : NULL;
+    if (meta == NULL || meta->aggregation == NULL || meta->rank != to->of->rank) return false;
+    for (size_t k = 0; k < to->n_lines; k++)
+        if (end_of_partition(meta, to->line[k], 0) >= meta->shape[to->line[k]]) return false;
+    return true;
+}
+
+static refs_status add_box(boxes *to, size_t p, const char *name, const slice *const *slices,
+                           refs_error *err) {
+    refs_join_box box = {.name = name, .number = p};
+    for (size_t k = 0; k < to->n_lines; k++) {
+        box.sides[k].values = slices[k]->values;
+        box.sides[k].n = slices[k]->size;
+        box.sides[k].units = to->units[k];
+    }
+    return refs_join_add_box(to->join, &box, err);
+}
+
+static refs_status add_boxes_of_members(boxes *to, refs_error *err) {
+    const slice *slices[REFS_MAX_RANK];
+    for (size_t m = 0; m < to->of->n; m++) {
+        const member *from = &to->of->members[m];
+        for (size_t k = 0; k < to->n_lines; k++)
+            slices[k] = &to->of->axes[to->line[k]].slices[from->slices[to->line[k]]];
+        REFS_TRY(add_box(to, from->part, to->all->names.items[from->part], slices, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status add_box_of(boxes *to, size_t p, refs_error *err) {
+    const slice *slices[REFS_MAX_RANK];
+    for (size_t k = 0; k < to->n_lines; k++) {
+        const axis *along = &to->of->axes[to->line[k]];
+        const refs_cfa_array *array = array_of(to->all, p, coordinate_of(to->all, p, along->path));
+        if (array->variable.rank != 1) return REFS_OK;
+        to->read[k] = (slice){.size = array->shape[0]};
+        REFS_TRY(read_values(to->all, along, p, &to->read[k], err));
+        slices[k] = &to->read[k];
+    }
+    return add_box(to, p, to->all->names.items[p], slices, err);
+}
+
+static refs_status add_boxes_without_field(boxes *to, refs_error *err) {
+    refs_status status = REFS_OK;
+    for (size_t p = 0; p < to->all->names.n && status == REFS_OK; p++) {
+        if (is_filler(to->all, p) || has_field(to->of, p) || !has_axes(to->all, to->of, p))
+            continue;
+        status = add_box_of(to, p, err);
+        for (size_t k = 0; k < to->n_lines; k++) {
+            refs_free(to->read[k].values);
+            to->read[k].values = NULL;
+        }
+    }
+    return status;
+}
+
+/* Steps that nothing but the master has, beside the first member's along other dimensions. */
+static refs_status add_boxes_of_gaps(boxes *to, refs_error *err) {
+    const slice *slices[REFS_MAX_RANK];
+    for (size_t gap = 0; gap < to->n_lines; gap++) {
+        const axis *along = &to->of->axes[to->line[gap]];
+        for (size_t i = 0; i < along->n; i++) {
+            if (!along->slices[i].is_gap) continue;
+            for (size_t k = 0; k < to->n_lines; k++) {
+                const size_t d = to->line[k];
+                slices[k] = k == gap ? &along->slices[i]
+                                     : &to->of->axes[d].slices[to->of->members[0].slices[d]];
+            }
+            REFS_TRY(add_box(to, to->all->names.n, to->all->output, slices, err));
+        }
+    }
+    return REFS_OK;
+}
+
+static refs_status add_boxes(boxes *to, refs_error *err) {
+    REFS_TRY(add_boxes_of_members(to, err));
+    REFS_TRY(add_boxes_without_field(to, err));
+    return add_boxes_of_gaps(to, err);
+}
+
+/* Numbers in names say where fragments belong whatever their coordinates are like; else these are
+ * held to what refs index asks of them. */
+static refs_status check_boxes(gathering *all, field *of, refs_error *err) {
+    boxes to = {.all = all, .of = of};
+    refs_join_options options = REFS_JOIN_OPTIONS_INIT;
+    find_lines(&to);
+    if (of->is_named || to.n_lines == 0) return REFS_OK;
+    options.dims = to.dims;
+    if (all->arguments->along.n == 0 && !of->are_numbered && !is_cut_in_master(&to))
+        options.dims_are = REFS_JOIN_GUESSED;
+    if (!all->arguments->quiet && is_first_along(&to))
+        options.notes = (refs_notes){tool_note, NULL};
+    REFS_TRY(refs_join_open(&options, &to.join, err));
+    refs_status status = add_boxes(&to, err);
+    if (status == REFS_OK) status = refs_join_check_boxes(to.join, err);
+    refs_join_free(to.join);
+    return status;
+}
+
 static refs_status place_members(gathering *all, field *of, refs_error *err) {
     check_names(of);
     for (size_t d = 0; d < of->rank; d++) REFS_TRY(find_slices(all, of, d, err));
     REFS_TRY(add_gaps(all, of, err));
+    REFS_TRY(check_boxes(all, of, err));
     for (size_t d = 0; d < of->rank; d++) REFS_TRY(order_axis(of, d, err));
     for (size_t m = 0; m < of->n; m++) {
         uint64_t index[REFS_MAX_RANK];
@@ -588,24 +885,9 @@ static refs_status place_members(gathering *all, field *of, refs_error *err) {
 
 /* -- the master -------------------------------------------------------------------------------- */
 
-/* The axis along a dimension, of the first field that has it. */
-static const axis *find_axis(const gathering *all, const char *name, const field **of, size_t *d) {
-    for (size_t f = 0; f < all->n_fields; f++)
-        for (*d = 0; *d < all->fields[f].rank; (*d)++)
-            if (strcmp(all->fields[f].axes[*d].name, name) == 0) {
-                *of = &all->fields[f];
-                return &all->fields[f].axes[*d];
-            }
-    return NULL;
-}
-
 static uint64_t length_of(const axis *along) {
     const slice *last = &along->slices[along->n - 1];
     return last->begin + last->size;
-}
-
-static bool differs(double a, double b) {
-    return !(a - b <= 1e-9 * (1 + (a < 0 ? -a : a)) && b - a <= 1e-9 * (1 + (a < 0 ? -a : a)));
 }
 
 /* Whether two axes count alike: fragments of both may be cut as they want to be. */
@@ -703,7 +985,7 @@ static refs_status find_begin(gathering *all, size_t p, const char *name, uint64
 
 static void copy_box(const whole *to, const refs_cfa_array *from, const uint64_t *begin,
                      const uint8_t *values) {
-    size_t rank = from->variable.rank, size = from->variable.dtype.size;
+    size_t rank = from->variable.rank, size = to->array->variable.dtype.size;
     uint64_t index[REFS_MAX_RANK] = {0};
     for (size_t d = 0; d < rank; d++)
         if (from->shape[d] == 0) return;
@@ -719,12 +1001,44 @@ static void copy_box(const whole *to, const refs_cfa_array *from, const uint64_t
     }
 }
 
+static bool have_one_type(const refs_dtype *a, const refs_dtype *b) {
+    return a->type == b->type && a->size == b->size;
+}
+
+/* Floats as those of another size. */
+static refs_status resize_floats(refs_buf *values, const refs_dtype *from, const refs_dtype *to,
+                                 refs_error *err) {
+    const size_t n = values->size / from->size;
+    refs_buf made = REFS_BUF_INIT;
+    REFS_TRY(refs_buf_resize(&made, n * to->size, err));
+    for (size_t i = 0; i < n; i++) {
+        float single;
+        double number;
+        memcpy(from->size == 4 ? (void *)&single : &number, values->data + i * from->size,
+               from->size);
+        if (from->size == 4)
+            number = (double)single;
+        else
+            single = (float)number;
+        memcpy(made.data + i * to->size, to->size == 4 ? (const void *)&single : &number, to->size);
+    }
+    refs_buf_clear(values);
+    *values = made;
+    return REFS_OK;
+}
+
+static bool are_floats(const refs_dtype *a, const refs_dtype *b) {
+    return a->type == REFS_TYPE_FLOAT && b->type == REFS_TYPE_FLOAT && a->size >= 4 && b->size >= 4;
+}
+
 static refs_status copy_part(gathering *all, size_t p, size_t i, const whole *to, refs_error *err) {
     const refs_cfa_array *from = array_of(all, p, i);
     const refs_cfa_source *source = &all->parts[p].arrays.source;
     uint64_t begin[REFS_MAX_RANK], zero[REFS_MAX_RANK] = {0}, n = 1;
+    const refs_dtype *own = &from->variable.dtype, *wanted = &to->array->variable.dtype;
+    const bool is_one_type = have_one_type(own, wanted);
     if (from->variable.rank != to->array->variable.rank ||
-        from->variable.dtype.size != to->array->variable.dtype.size)
+        (!is_one_type && !are_floats(own, wanted)))
         return refs_fail(err, REFS_INVALID, "%s: %s has another type than in other sources",
                          all->parts[p].named, from->variable.path);
     for (size_t d = 0; d < from->variable.rank; d++) {
@@ -735,9 +1049,10 @@ static refs_status copy_part(gathering *all, size_t p, size_t i, const whole *to
                              all->parts[p].named, from->variable.path);
     }
     refs_buf values = REFS_BUF_INIT;
-    refs_status status = refs_buf_resize(&values, (size_t)n * from->variable.dtype.size, err);
+    refs_status status = refs_buf_resize(&values, (size_t)n * own->size, err);
     const refs_cfa_box box = {i, zero, from->shape};
     if (status == REFS_OK && n > 0) status = source->read(source->self, &box, values.data, err);
+    if (status == REFS_OK && !is_one_type) status = resize_floats(&values, own, wanted, err);
     if (status == REFS_OK) copy_box(to, from, begin, values.data);
     refs_buf_clear(&values);
     return status;
@@ -790,11 +1105,11 @@ static bool is_converted(const gathering *all, const char *path, const refs_cfa_
     return false;
 }
 
-static refs_status write_texts(gathering *all, refs_master *master, size_t p, size_t i,
-                               refs_error *err) {
+static refs_status write_strings(gathering *all, refs_master *master, size_t p, size_t i,
+                                 refs_error *err) {
     const refs_cfa_source *source = &all->parts[p].arrays.source;
     const refs_cfa_array *array = &source->arrays[i];
-    refs_buf texts = REFS_BUF_INIT;
+    refs_buf strings = REFS_BUF_INIT;
     for (size_t d = 0; d < array->variable.rank; d++) {
         const field *of;
         size_t k;
@@ -803,10 +1118,10 @@ static refs_status write_texts(gathering *all, refs_master *master, size_t p, si
             return refs_fail(err, REFS_UNSUPPORTED, "%s: strings along %s, which is split",
                              array->variable.path, array->variable.dims[d]);
     }
-    refs_status status = source->read_texts(source->self, i, &texts, err);
+    refs_status status = source->read_strings(source->self, i, &strings, err);
     if (status == REFS_OK)
-        status = refs_master_variable(master, &array->variable, refs_buf_view(&texts), err);
-    refs_buf_clear(&texts);
+        status = refs_master_variable(master, &array->variable, refs_buf_view(&strings), err);
+    refs_buf_clear(&strings);
     return status;
 }
 
@@ -875,9 +1190,14 @@ static refs_status write_whole(gathering *all, refs_master *master, size_t p, si
     REFS_TRY(refs_buf_resize(&made.values, size, err));
     memset(made.values.data, 0, size);
     refs_status status = REFS_OK;
-    for (size_t q = 0; status == REFS_OK && q < all->names.n; q++) {
+    /* Those of its own type come last, and hold. */
+    for (size_t k = 0; status == REFS_OK && k < 2 * all->names.n; k++) {
+        const size_t q = k % all->names.n;
         size_t c = tool_arrays_find(&all->parts[q].arrays, made.array->variable.path);
-        if (c != SIZE_MAX) status = copy_part(all, q, c, &made, err);
+        if (c == SIZE_MAX) continue;
+        const bool is_own =
+            have_one_type(&array_of(all, q, c)->variable.dtype, &made.array->variable.dtype);
+        if (is_own == (k >= all->names.n)) status = copy_part(all, q, c, &made, err);
     }
     if (status == REFS_OK) status = copy_gaps(all, &made, err);
     if (status == REFS_OK)
@@ -900,7 +1220,7 @@ static refs_status write_other(gathering *all, refs_master *master, size_t p, si
         return write_times(all, master, array, along, err);
     refs_type type = array->variable.dtype.type;
     if (type == REFS_TYPE_OBJECT || type == REFS_TYPE_BYTES || type == REFS_TYPE_UNICODE)
-        return write_texts(all, master, p, i, err);
+        return write_strings(all, master, p, i, err);
     return write_whole(all, master, p, i, err);
 }
 
@@ -944,6 +1264,17 @@ static void tell_gaps(const gathering *all, const field *of, const refs_cfa_frag
               of->path, of->n_absent, all->names.n, all->parts[of->first_absent].named);
 }
 
+/* Fragments that held nothing but the fill value were not written: names and coordinates of others
+ * tell of those in front of them, and nothing of those behind. */
+static void tell_end(const gathering *all, const field *of) {
+    const refs_notes notes = {tool_note, NULL};
+    if (!of->is_named || all->has_master || all->arguments->quiet) return;
+    refs_note(&notes, REFS_NOTE_WARNING,
+              "%s: is as long as the fragments that are there: whether others followed that held "
+              "nothing but the fill value, and were not written, nothing tells",
+              of->path);
+}
+
 static refs_status write_field(gathering *all, refs_master *master, const field *of,
                                refs_error *err) {
     const refs_cfa_array *array = array_of(all, of->members[0].part, of->members[0].array);
@@ -977,6 +1308,7 @@ static refs_status write_field(gathering *all, refs_master *master, const field 
     if (status == REFS_OK && all->options.version == REFS_CFA_CF_1_13)
         fill_gaps(all, of, fragments, n);
     if (status == REFS_OK) tell_gaps(all, of, fragments, n);
+    if (status == REFS_OK) tell_end(all, of);
     if (status == REFS_OK)
         status = refs_master_aggregation(master, &array->variable, &grid, fragments, err);
     for (size_t d = 0; d < of->rank; d++) refs_free(sizes[d]);
@@ -1121,6 +1453,16 @@ static refs_status move_fillers(tool_names *names, refs_error *err) {
 
 static refs_status read_options(gathering *all, refs_error *err) {
     const char *version = all->arguments->cfa_version, *format = all->arguments->format;
+    const char *date = all->arguments->common_date;
+    const refs_cf_units units = {refs_str_from(date != NULL ? date : ""), refs_str_from("")};
+    const refs_cf_units known = {refs_str_from("days since 1970-01-01"), refs_str_from("")};
+    double scale, offset;
+    if (date != NULL &&
+        refs_cf_convert_units(&units, &known, &scale, &offset) == REFS_CF_CONVERSION_UNKNOWN)
+        return refs_fail(err, REFS_INVALID,
+                         "--common-date is units of times, such as \"days since 1970-01-01\", not "
+                         "\"%s\"",
+                         date);
     if (format != NULL && strcmp(format, "cfa") != 0 && strcmp(format, "CFA") != 0)
         return refs_fail(err, REFS_INVALID, "--format of combine is cfa, not \"%s\"", format);
     if (version == NULL) return REFS_OK;
@@ -1155,6 +1497,7 @@ static refs_status gather(gathering *all, refs_error *err) {
     REFS_TRY(is_append ? REFS_OK : tool_check_output(all->output, &all->names, err));
     REFS_TRY(open_parts(all, err));
     REFS_TRY(find_fields(all, err));
+    REFS_TRY(check_places(all, err));
     for (size_t f = 0; f < all->n_fields; f++) REFS_TRY(place_members(all, &all->fields[f], err));
     for (size_t f = 1; f < all->n_fields; f++) REFS_TRY(check_axes(all, &all->fields[f], err));
     return make_master(all, err);

@@ -8,7 +8,7 @@ const tool_verb tool_verbs[] = {
     {"index", "SOURCE... -o SET", "make a set of data files, one or many", "oapvgirwtjsRTOGVSq",
      "Sources are NetCDF-4 and HDF5, NetCDF-3, TIFF and GRIB files, or sets: their names, patterns "
      "in "
-     "quotes, folders (all in them that can be read), URLs, and with \"-\" a list on standard "
+     "quotes, folders (the data files and sets in them), URLs, and with \"-\" a list on standard "
      "input. "
      "One source gives its set; many are joined, by the values of their coordinates.",
      tool_index},

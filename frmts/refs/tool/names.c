@@ -44,12 +44,13 @@ static bool is_hidden(refs_str url) {
 static refs_status add_object(void *user, const refs_listed *listed, refs_error *err) {
     const matching *at = user;
     if (!tool_go_on(NULL)) return refs_fail(err, REFS_CANCELLED, "interrupted");
-    if (listed->is_folder || listed->size == 0) return REFS_OK;
+    if (listed->is_folder) return REFS_OK;
     char *name = refs_str_copy(listed->url);
     if (name == NULL) return refs_fail_nomem(err);
+    const bool may_be_data = listed->size > 0 || refs_join_has_data_name(name);
     bool matches = at->pattern != NULL ? fnmatch(at->pattern, name, FNM_PATHNAME | FNM_PERIOD) == 0
                                        : !is_hidden(listed->url);
-    refs_status status = matches ? add(at->names, listed->url, err) : REFS_OK;
+    refs_status status = matches && may_be_data ? add(at->names, listed->url, err) : REFS_OK;
     refs_free(name);
     return status;
 }
@@ -92,8 +93,9 @@ static refs_status add_lines(tool_names *names, refs_error *err) {
 }
 
 static refs_status add_expanded(tool_names *names, const char *name, refs_error *err) {
-    const refs_names_host host = refs_names_posix();
+    refs_names_host host = refs_names_posix();
     refs_buf found = REFS_BUF_INIT;
+    host.notes = (refs_notes){tool_note, NULL};
     refs_status status = refs_join_expand(&host, name, &found, err);
     for (size_t at = 0; at < found.size && status == REFS_OK;) {
         const refs_str one = refs_str_from((const char *)found.data + at);

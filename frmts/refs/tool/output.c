@@ -1,6 +1,11 @@
 /* output.c -- what may be written over: whatever is neither a source nor data, and masters. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "refs/aggregation.h"
 #include "tool.h"
@@ -60,4 +65,31 @@ refs_status tool_check_output(const char *output, const tool_names *sources, ref
             return fail_source(output, err);
     if (!refs_join_is_data_file(refs_vfs_posix(), output) || tool_is_master(output)) return REFS_OK;
     return fail_data(output, err);
+}
+
+/* -- one at a time ----------------------------------------------------------------------------- */
+
+/* Whether the name is still that of what was opened: who held the lock may have exchanged it. */
+static bool is_still(const char *name, int file) {
+    struct stat was, is;
+    return fstat(file, &was) != 0 || stat(name, &is) != 0 ||
+           (was.st_dev == is.st_dev && was.st_ino == is.st_ino);
+}
+
+bool tool_lock(const char *name, int *file) {
+    *file = -1;
+    if (tool_is_remote(name)) return true;
+    for (;; close(*file)) {
+        *file = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        if (*file < 0) return true;
+        if (flock(*file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) break;
+        if (is_still(name, *file)) return true;
+    }
+    fprintf(stderr, "refs: %s: another program appends to it: try again when that is done\n", name);
+    close(*file);
+    return false;
+}
+
+void tool_unlock(int file) {
+    if (file >= 0) close(file);
 }

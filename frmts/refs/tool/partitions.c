@@ -176,6 +176,39 @@ static refs_status show_variable(const tool_arguments *arguments, const refs_arr
     return status;
 }
 
+/* Most names that are told. */
+#define MAX_TOLD 10
+
+static bool is_wanted(const tool_arguments *arguments, const refs_array_meta *array) {
+    return is_wanted_name(&arguments->variables, array->name) &&
+           is_wanted_group(arguments->group, array->group);
+}
+
+/* "m.nca: has no aggregation tsa: it has tas" */
+static refs_status fail_not_there(const tool_arguments *arguments, const tool_arrays *arrays,
+                                  const char *what, refs_error *err) {
+    const bool is_of_partitions = strcmp(what, "aggregation") == 0;
+    const tool_list *wanted = &arguments->variables;
+    refs_buf names = REFS_BUF_INIT;
+    refs_status status = REFS_OK;
+    size_t n = 0;
+    for (size_t i = 0; status == REFS_OK && i < arrays->source.n_arrays; i++) {
+        const refs_array_meta *array = arrays->metas[i];
+        if (is_of_partitions && array->aggregation == NULL) continue;
+        if (n++ < MAX_TOLD)
+            status = refs_buf_printf(&names, err, "%s%s", n > 1 ? ", " : "", array->path);
+    }
+    if (status == REFS_OK)
+        status = refs_fail(
+            err, REFS_NOT_FOUND, "%s: has no %s %s%s%s: it has %.*s%s", arguments->names.items[0],
+            what, wanted->n > 0 ? wanted->items[0] : "of that kind",
+            arguments->group != NULL ? " in group " : "",
+            arguments->group != NULL ? arguments->group : "", n > 0 ? (int)names.size : 4,
+            n > 0 ? (const char *)names.data : "none", n > MAX_TOLD ? ", ..." : "");
+    refs_buf_clear(&names);
+    return status;
+}
+
 /* Without --partition the attributes of other arrays are shown, too. */
 static refs_status show(const tool_arguments *arguments, const tool_arrays *arrays,
                         refs_error *err) {
@@ -188,17 +221,38 @@ static refs_status show(const tool_arguments *arguments, const tool_arrays *arra
     if (arguments->json) printf(",\"arrays\":[");
     for (size_t i = 0; i < arrays->source.n_arrays; i++) {
         const refs_array_meta *array = arrays->metas[i];
-        bool is_wanted = is_wanted_name(&arguments->variables, array->name) &&
-                         is_wanted_group(arguments->group, array->group);
-        if (!is_wanted || (is_of_partitions && array->aggregation == NULL)) continue;
+        if (!is_wanted(arguments, array) || (is_of_partitions && array->aggregation == NULL))
+            continue;
         if (arguments->json) printf(n > 0 ? ",\n" : "\n");
         REFS_TRY(show_variable(arguments, array, err));
         n++;
     }
     if (arguments->json) printf("]}\n");
     if (n > 0) return REFS_OK;
-    return refs_fail(err, REFS_NOT_FOUND, "%s: has no such %s", arguments->names.items[0],
-                     is_of_partitions ? "aggregation" : "variable");
+    return fail_not_there(arguments, arrays, is_of_partitions ? "aggregation" : "variable", err);
+}
+
+static refs_status check_arrays(const tool_arguments *arguments, const tool_arrays *arrays,
+                                refs_error *err) {
+    const char *which = arguments->partition;
+    const bool is_one = which != NULL && strcmp(which, "all") != 0;
+    size_t n = 0;
+    for (size_t i = 0; i < arrays->source.n_arrays; i++) {
+        listing all = {.array = arrays->metas[i]};
+        if (all.array->aggregation == NULL || !is_wanted(arguments, all.array)) continue;
+        n++;
+        if (is_one && read_wanted(which, &all)) REFS_TRY(check_wanted(&all, err));
+    }
+    return n > 0 ? REFS_OK : fail_not_there(arguments, arrays, "aggregation", err);
+}
+
+refs_status tool_check_partition(const tool_session *session, const tool_arguments *arguments,
+                                 refs_error *err) {
+    tool_arrays arrays;
+    REFS_TRY(tool_arrays_open(session, arguments->names.items[0], &arrays, err));
+    const refs_status status = check_arrays(arguments, &arrays, err);
+    tool_arrays_close(&arrays);
+    return status;
 }
 
 tool_exit tool_partitions(const tool_arguments *arguments) {

@@ -44,8 +44,9 @@ refs_status tool_session_open(tool_session *session, refs_error *err) {
     REFS_TRY(refs_host_open(&of_host, &session->host, err));
     const refs_http_options requests = refs_host_http_options(session->host);
     REFS_TRY(refs_http_open(refs_host_functions(session->host), &requests, &session->http, err));
-    REFS_TRY(refs_http_vfs_open(session->http, refs_vfs_posix(), MAX_WHOLE_BYTES,
-                                &session->http_vfs, err));
+    REFS_TRY(refs_watch_open(refs_vfs_posix(), &session->watch, err));
+    REFS_TRY(refs_http_vfs_open(session->http, refs_watch_functions(session->watch),
+                                MAX_WHOLE_BYTES, &session->http_vfs, err));
     session->vfs = refs_http_vfs_functions(session->http_vfs);
     options.http = session->http;
     options.changed = REFS_CHANGED_WARN;
@@ -58,6 +59,7 @@ void tool_session_close(tool_session *session) {
     refs_fetcher_free(session->fetcher);
     if (session->locations != NULL) refs_locations_free(session->locations);
     if (session->http_vfs != NULL) refs_http_vfs_free(session->http_vfs);
+    refs_watch_free(session->watch);
     refs_http_free(session->http);
     refs_host_free(session->host);
 }
@@ -134,16 +136,4 @@ refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n) {
     const refs_chunk_keys keys = {refs_str_from(array->key_prefix), array->separator, array->rank,
                                   n};
     return keys;
-}
-
-refs_status tool_append_key(const refs_chunk_keys *keys, const uint64_t *index, refs_buf *key,
-                            refs_error *err) {
-    REFS_TRY(refs_buf_append_str(key, keys->prefix, err));
-    if (keys->rank == 0 && refs_str_ends(keys->prefix, "/"))
-        return refs_buf_append(key, "0", 1, err);
-    for (size_t dim = 0; dim < keys->rank; dim++) {
-        REFS_TRY(refs_buf_append(key, &keys->separator, dim > 0, err));
-        REFS_TRY(refs_buf_printf(key, err, "%llu", (unsigned long long)index[dim]));
-    }
-    return REFS_OK;
 }

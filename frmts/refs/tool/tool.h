@@ -7,6 +7,7 @@
 #include "refs/http.h"
 #include "refs/join.h"
 #include "refs/store.h"
+#include "refs/watch.h"
 #include "refs/write.h"
 #include "refs/zarr.h"
 
@@ -82,6 +83,7 @@ tool_exit tool_print(const char *what);
 typedef struct tool_session {
     refs_host *host;
     refs_http *http;
+    refs_watch *watch; /**< what is replaced while it is read is an error, not a mixture */
     refs_http_vfs *http_vfs;
     const refs_vfs *vfs;
     refs_fetcher *fetcher;
@@ -130,10 +132,6 @@ refs_status tool_print_history(const refs_set *set, bool json, refs_error *err);
 /** The keys of an array's chunks; `n` has room for REFS_MAX_RANK. */
 refs_chunk_keys tool_keys(const refs_array_meta *array, uint64_t *n);
 
-/** Appends the key of the chunk at `index`. */
-refs_status tool_append_key(const refs_chunk_keys *keys, const uint64_t *index, refs_buf *key,
-                            refs_error *err);
-
 /* -- names.c --------------------------------------------------------------------------------------
  */
 
@@ -157,6 +155,12 @@ bool tool_is_master(const char *name);
 
 /** REFS_INVALID where `output` is one of the sources, or a data file that is not a master. */
 refs_status tool_check_output(const char *output, const tool_names *sources, refs_error *err);
+
+/** Two that add to one set or master would both add to what was there before: the second is told,
+ * and false. Nothing is locked in object stores, and where there are no locks: *file is -1, or to
+ * be given back. */
+bool tool_lock(const char *name, int *file);
+void tool_unlock(int file);
 
 /* -- sending.c ------------------------------------------------------------------------------------
  */
@@ -232,6 +236,10 @@ tool_exit tool_gather(const tool_arguments *arguments);
 
 /** info --partition: where fragments of a master are. */
 tool_exit tool_partitions(const tool_arguments *arguments);
+
+/** REFS_NOT_FOUND where a master does not have the variable or partition of the arguments. */
+refs_status tool_check_partition(const tool_session *session, const tool_arguments *arguments,
+                                 refs_error *err);
 
 /** Appends the key that a user means: a key, or "t2m[3,0,7]", the chunk of that element. */
 refs_status tool_resolve(const tool_set *set, const char *wanted, refs_buf *key, refs_error *err);

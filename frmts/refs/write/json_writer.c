@@ -50,6 +50,36 @@ static refs_status append_buf(json_writer *json, const refs_buf *text, refs_erro
     return refs_write__output_append(json->output, text->data, text->size, err);
 }
 
+/* Readers render "{{name}}" with jinja2, which gives its own words and what is no name another
+ * meaning. */
+static bool is_template_name(refs_str name) {
+    static const char *const words[] = {"and", "else", "elif", "False", "false", "for",
+                                        "if",  "in",   "is",   "None",  "none",  "not",
+                                        "or",  "True", "true", "self",  NULL};
+    for (const char *const *word = words; *word != NULL; word++)
+        if (refs_str_is(name, *word)) return false;
+    for (size_t i = 0; i < name.size; i++) {
+        const char c = name.data[i];
+        const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!is_letter && (i == 0 || c < '0' || c > '9')) return false;
+    }
+    return name.size > 0;
+}
+
+static refs_status check_template_name(const json_writer *json, size_t n, refs_error *err) {
+    const refs_str name = json->templates[n].name;
+    if (!is_template_name(name))
+        return refs_fail(err, REFS_INVALID,
+                         "template \"%.*s\": readers of sets take no such name: it is to be of "
+                         "letters, digits and \"_\", with no digit first, and no word of jinja2",
+                         REFS_STR_ARG(name));
+    for (size_t i = 0; i < n; i++)
+        if (refs_str_equal(json->templates[i].name, name))
+            return refs_fail(err, REFS_INVALID, "template \"%.*s\" is given twice",
+                             REFS_STR_ARG(name));
+    return REFS_OK;
+}
+
 static refs_status read_templates(json_writer *json, const char *const *templates,
                                   refs_error *err) {
     size_t n = 0;
@@ -64,6 +94,7 @@ static refs_status read_templates(json_writer *json, const char *const *template
                              templates[i]);
         json->templates[i] =
             (template){refs_str_part(text, 0, equals), refs_str_part(text, equals + 1, text.size)};
+        REFS_TRY(check_template_name(json, i, err));
     }
     json->n_templates = n;
     return REFS_OK;

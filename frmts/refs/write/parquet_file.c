@@ -119,7 +119,7 @@ static unsigned width_of(uint32_t largest) {
 
 /* Numbers in the dictionary, those of nulls left out, as one run of bits. */
 static refs_status append_numbers(refs_buf *page, const refs_rows *rows, refs_error *err) {
-    unsigned width = width_of((uint32_t)rows->paths.count - 1);
+    unsigned width = rows->paths.count > 0 ? width_of((uint32_t)rows->paths.count - 1) : 1;
     size_t count = 0;
     for (size_t i = 0; i < rows->n; i++) count += rows->path[i] != REFS_ROW_NULL;
     size_t groups = (count + 7) / 8;
@@ -155,11 +155,12 @@ static refs_status append_integers(refs_buf *page, const uint64_t *values, size_
     return REFS_OK;
 }
 
-/* A dictionary pays where paths come twice. */
+/* A dictionary pays where paths come twice. Where some are null, it is what lets fastparquet give
+ * None for them: of plain strings, pandas 3 makes NaN, which fsspec takes for a path. */
 static bool wants_dictionary(const refs_rows *rows) {
     size_t count = 0;
     for (size_t i = 0; i < rows->n; i++) count += rows->path[i] != REFS_ROW_NULL;
-    return rows->paths.count > 0 && count / 2 >= rows->paths.count;
+    return count < rows->n || count / 2 >= rows->paths.count;
 }
 
 static refs_status append_values(refs_buf *page, const refs_rows *rows, size_t column,
@@ -235,7 +236,9 @@ static refs_status append_dictionary(refs_parquet_file *file, const refs_rows *r
     file->page.size = 0;
     for (uint32_t i = 0; i < rows->paths.count; i++)
         REFS_TRY(append_text(&file->page, refs_intern_get(&rows->paths, i), err));
-    const page_kind kind = {true, PLAIN, rows->paths.count};
+    /* One that is empty is not read. */
+    if (rows->paths.count == 0) REFS_TRY(append_text(&file->page, refs_str_view("", 0), err));
+    const page_kind kind = {true, PLAIN, rows->paths.count > 0 ? rows->paths.count : 1};
     return append_page(file, &kind, place, err);
 }
 

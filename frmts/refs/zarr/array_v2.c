@@ -51,7 +51,7 @@ static refs_status add_field(const refs_json *field, size_t *size, refs_error *e
 static refs_status read_dtype(const refs_json *value, refs_dtype *dtype, refs_error *err) {
     if (refs_json_is_string(value)) return refs_dtype_parse(refs_json_text(value), dtype, err);
     if (!refs_json_is_array(value) || refs_json_size(value) == 0)
-        return refs_fail(err, REFS_INVALID, "dtype is missing or neither text nor list");
+        return refs_fail(err, REFS_INVALID, "dtype is missing or neither a string nor a list");
     *dtype = (refs_dtype){.type = REFS_TYPE_RAW};
     for (size_t i = 0; i < refs_json_size(value); i++)
         REFS_TRY(add_field(refs_json_at(value, i), &dtype->size, err));

@@ -72,17 +72,17 @@ static void close_codec(void *self) {
 
 /* -- decoding ---------------------------------------------------------------------------------- */
 
-/* The library's state for one image. Its errors jump back to decode_picture. */
-typedef struct picture {
+/* The library's state for one image. Its errors jump back to decode_image. */
+typedef struct image_state {
     struct jpeg_decompress_struct library;
     struct jpeg_error_mgr errors;
     jmp_buf back;
     char message[JMSG_LENGTH_MAX];
     refs_status status; /* of what failed outside the library */
-} picture;
+} image_state;
 
 static void fail_in_library(j_common_ptr library) {
-    picture *p = library->client_data;
+    image_state *p = library->client_data;
     p->errors.format_message(library, p->message);
     longjmp(p->back, 1);
 }
@@ -92,7 +92,7 @@ static void warn_in_library(j_common_ptr library, int level) {
     if (level < 0 && library->err->msg_code != JWRN_EXTRANEOUS_DATA) fail_in_library(library);
 }
 
-static void read_rows(picture *p, uint8_t *at) {
+static void read_rows(image_state *p, uint8_t *at) {
     size_t row_bytes = (size_t)p->library.output_width * (size_t)p->library.output_components;
     while (p->library.output_scanline < p->library.output_height) {
         JSAMPROW row = at + p->library.output_scanline * row_bytes;
@@ -100,8 +100,8 @@ static void read_rows(picture *p, uint8_t *at) {
     }
 }
 
-static void read_picture(const jpeg_codec *codec, refs_bytes encoded, picture *p,
-                         refs_codec_output *output, refs_error *err) {
+static void read_image(const jpeg_codec *codec, refs_bytes encoded, image_state *p,
+                       refs_codec_output *output, refs_error *err) {
     uint8_t *at;
     if (codec->tables.size > 0) {
         jpeg_mem_src(&p->library, codec->tables.data, (unsigned long)codec->tables.size);
@@ -124,15 +124,15 @@ static void read_picture(const jpeg_codec *codec, refs_bytes encoded, picture *p
 }
 
 /* `p` belongs to the caller, so that a jump leaves it as it is. */
-static refs_status decode_picture(const jpeg_codec *codec, refs_bytes encoded, picture *p,
-                                  refs_codec_output *output, refs_error *err) {
+static refs_status decode_image(const jpeg_codec *codec, refs_bytes encoded, image_state *p,
+                                refs_codec_output *output, refs_error *err) {
     p->library.err = jpeg_std_error(&p->errors);
     p->library.client_data = p;
     p->errors.error_exit = fail_in_library;
     p->errors.emit_message = warn_in_library;
     if (setjmp(p->back) == 0) {
         jpeg_create_decompress(&p->library);
-        read_picture(codec, encoded, p, output, err);
+        read_image(codec, encoded, p, output, err);
     } else {
         p->status = refs_fail(err, REFS_CORRUPT, "%s", p->message);
     }
@@ -151,11 +151,11 @@ static refs_status join(const jpeg_codec *codec, refs_bytes encoded, refs_buf *w
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
     const jpeg_codec *codec = self;
-    picture p = {.status = REFS_OK};
-    if (codec->header.size == 0) return decode_picture(codec, encoded, &p, output, err);
+    image_state p = {.status = REFS_OK};
+    if (codec->header.size == 0) return decode_image(codec, encoded, &p, output, err);
     refs_buf whole = REFS_BUF_INIT;
     refs_status status = join(codec, encoded, &whole, err);
-    if (status == REFS_OK) status = decode_picture(codec, refs_buf_view(&whole), &p, output, err);
+    if (status == REFS_OK) status = decode_image(codec, refs_buf_view(&whole), &p, output, err);
     refs_buf_clear(&whole);
     return status;
 }

@@ -112,14 +112,14 @@ static refs_status check_tiles(refs_bytes codestream, refs_error *err) {
 /* -- decoding ---------------------------------------------------------------------------------- */
 
 /* The library's objects for one image. */
-typedef struct picture {
+typedef struct image_state {
     opj_codec_t *library;
     opj_stream_t *stream;
     opj_image_t *image;
     refs_image size;
-} picture;
+} image_state;
 
-static void clear(picture *p) {
+static void clear(image_state *p) {
     if (p->image != NULL) opj_image_destroy(p->image);
     if (p->stream != NULL) opj_stream_destroy(p->stream);
     if (p->library != NULL) opj_destroy_codec(p->library);
@@ -129,7 +129,7 @@ static refs_status damaged(refs_bytes encoded, refs_error *err) {
     return refs_fail(err, REFS_CORRUPT, "the image of %zu bytes is cut or damaged", encoded.size);
 }
 
-static refs_status read_header(picture *p, refs_bytes encoded, refs_error *err) {
+static refs_status read_header(image_state *p, refs_bytes encoded, refs_error *err) {
     opj_dparameters_t parameters;
     opj_set_default_decoder_parameters(&parameters);
     if (!opj_setup_decoder(p->library, &parameters)) return refs_fail_nomem(err);
@@ -149,7 +149,7 @@ static refs_status read_header(picture *p, refs_bytes encoded, refs_error *err) 
 }
 
 /* Samples come as numbers of 32 bits, each kind by itself. */
-static void put_samples(const picture *p, const jpeg2k_codec *codec, uint8_t *at) {
+static void put_samples(const image_state *p, const jpeg2k_codec *codec, uint8_t *at) {
     const refs_number_type type = {REFS_NUMBER_UINT, p->size.sample_size, codec->swapped};
     size_t n = p->size.width * p->size.height, n_kinds = p->size.n_samples;
     for (size_t kind = 0; kind < n_kinds; kind++) {
@@ -161,8 +161,8 @@ static void put_samples(const picture *p, const jpeg2k_codec *codec, uint8_t *at
     }
 }
 
-static refs_status decode_picture(picture *p, const jpeg2k_codec *codec, refs_bytes encoded,
-                                  refs_codec_output *output, refs_error *err) {
+static refs_status decode_image(image_state *p, const jpeg2k_codec *codec, refs_bytes encoded,
+                                refs_codec_output *output, refs_error *err) {
     uint8_t *at;
     REFS_TRY(read_header(p, encoded, err));
     REFS_TRY(refs_codec__image_add(&p->size, output, &at, err));
@@ -190,10 +190,10 @@ static refs_status decode(const void *self, refs_bytes encoded, refs_codec_outpu
                           refs_error *err) {
     REFS_TRY(check_tiles(is_file(encoded) ? find_codestream(encoded) : encoded, err));
     source from = {encoded, 0};
-    picture p = {.library = opj_create_decompress(format_of(encoded)),
-                 .stream = open_stream(&from)};
+    image_state p = {.library = opj_create_decompress(format_of(encoded)),
+                     .stream = open_stream(&from)};
     refs_status status = p.library != NULL && p.stream != NULL
-                             ? decode_picture(&p, self, encoded, output, err)
+                             ? decode_image(&p, self, encoded, output, err)
                              : refs_fail_nomem(err);
     clear(&p);
     return status;

@@ -26,15 +26,15 @@ typedef enum lerc_info {
     INFO_COUNT
 } lerc_info;
 
-typedef struct picture {
+typedef struct image_state {
     refs_bytes blob;
     unsigned info[INFO_COUNT];
     refs_image image;
     uint8_t *samples;
     uint8_t *masks; /* one byte for each pixel, for one band or for each */
-} picture;
+} image_state;
 
-static refs_status read_info(picture *p, refs_error *err) {
+static refs_status read_info(image_state *p, refs_error *err) {
     static const size_t sizes[] = {1, 1, 2, 2, 4, 4, 4, 8};
     const unsigned *info = p->info;
     size_t n_samples;
@@ -57,7 +57,7 @@ static void put_nan(uint8_t *sample, size_t size) {
 }
 
 /* Samples of one pixel of one band lie side by side, bands behind one another. */
-static void mask_floats(const picture *p) {
+static void mask_floats(const image_state *p) {
     size_t n_pixels = p->image.width * p->image.height, depth = p->info[INFO_DEPTH];
     size_t size = p->image.sample_size;
     for (size_t band = 0; band < p->info[INFO_BANDS]; band++) {
@@ -68,7 +68,7 @@ static void mask_floats(const picture *p) {
     }
 }
 
-static refs_status decode_picture(picture *p, refs_codec_output *output, refs_error *err) {
+static refs_status decode_image(image_state *p, refs_codec_output *output, refs_error *err) {
     REFS_TRY(read_info(p, err));
     const unsigned *info = p->info;
     size_t n_pixels = (size_t)info[INFO_WIDTH] * info[INFO_HEIGHT];
@@ -118,12 +118,12 @@ static refs_status undo_outer(const refs_codec_type *outer, refs_bytes encoded, 
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
     (void)self;
-    picture p = {.blob = encoded};
+    image_state p = {.blob = encoded};
     refs_buf blob = REFS_BUF_INIT;
     const refs_codec_type *outer = outer_codec(encoded);
     refs_status status = outer != NULL ? undo_outer(outer, encoded, &blob, err) : REFS_OK;
     if (outer != NULL) p.blob = refs_buf_view(&blob);
-    if (status == REFS_OK) status = decode_picture(&p, output, err);
+    if (status == REFS_OK) status = decode_image(&p, output, err);
     refs_free(p.masks);
     refs_buf_clear(&blob);
     return status;

@@ -9,8 +9,8 @@ typedef struct png_codec {
     bool swapped;
 } png_codec;
 
-/* The library's state for one image. Its errors jump back to decode_picture. */
-typedef struct picture {
+/* The library's state for one image. Its errors jump back to decode_image. */
+typedef struct image_state {
     png_structp library;
     png_infop info;
     refs_bytes encoded; /* what is not read yet */
@@ -18,7 +18,7 @@ typedef struct picture {
     png_bytep *rows;
     uint8_t *samples;
     char message[128];
-} picture;
+} image_state;
 
 static refs_status open_codec(const refs_codec_context *context, void **self, size_t *encoded_size,
                               refs_error *err) {
@@ -33,7 +33,7 @@ static refs_status open_codec(const refs_codec_context *context, void **self, si
 /* -- what the library calls -- */
 
 static void fail_in_library(png_structp library, png_const_charp message) {
-    picture *p = png_get_error_ptr(library);
+    image_state *p = png_get_error_ptr(library);
     strncpy(p->message, message, sizeof p->message - 1);
     png_longjmp(library, 1);
 }
@@ -43,7 +43,7 @@ static void ignore_warning(png_structp library, png_const_charp message) {
 }
 
 static void read_bytes(png_structp library, png_bytep dst, size_t size) {
-    picture *p = png_get_io_ptr(library);
+    image_state *p = png_get_io_ptr(library);
     if (size > p->encoded.size) png_error(library, "the image is cut");
     memcpy(dst, p->encoded.data, size);
     p->encoded = refs_bytes_view(p->encoded.data + size, p->encoded.size - size);
@@ -62,7 +62,7 @@ static void release(png_structp library, png_voidp memory) {
 /* -- decoding -- */
 
 /* Whatever is stored, whole bytes of gray or colours are read. */
-static void read_header(picture *p) {
+static void read_header(image_state *p) {
     png_set_read_fn(p->library, p, read_bytes);
     png_read_info(p->library, p->info);
     if (png_get_color_type(p->library, p->info) == PNG_COLOR_TYPE_PALETTE)
@@ -80,7 +80,7 @@ static void read_header(picture *p) {
     p->image.sample_size = png_get_bit_depth(p->library, p->info) == 16 ? 2 : 1;
 }
 
-static refs_status make_room(picture *p, refs_codec_output *output, refs_error *err) {
+static refs_status make_room(image_state *p, refs_codec_output *output, refs_error *err) {
     REFS_TRY(refs_codec__image_add(&p->image, output, &p->samples, err));
     size_t row_bytes = p->image.width * p->image.n_samples * p->image.sample_size;
     p->rows = refs_calloc(p->image.height, sizeof *p->rows);
@@ -90,7 +90,7 @@ static refs_status make_room(picture *p, refs_codec_output *output, refs_error *
 }
 
 /* Two stops at which the library may jump back; nothing between them belongs to this function. */
-static refs_status decode_picture(picture *p, refs_codec_output *output, refs_error *err) {
+static refs_status decode_image(image_state *p, refs_codec_output *output, refs_error *err) {
     if (setjmp(png_jmpbuf(p->library)) != 0) return refs_fail(err, REFS_CORRUPT, "%s", p->message);
     read_header(p);
     REFS_TRY(make_room(p, output, err));
@@ -103,12 +103,12 @@ static refs_status decode_picture(picture *p, refs_codec_output *output, refs_er
 static refs_status decode(const void *self, refs_bytes encoded, refs_codec_output *output,
                           refs_error *err) {
     const png_codec *codec = self;
-    picture p = {.encoded = encoded};
+    image_state p = {.encoded = encoded};
     refs_status status = REFS_NOMEM;
     p.library = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &p, fail_in_library, ignore_warning,
                                          NULL, allocate, release);
     if (p.library != NULL) p.info = png_create_info_struct(p.library);
-    if (p.info != NULL) status = decode_picture(&p, output, err);
+    if (p.info != NULL) status = decode_image(&p, output, err);
     if (p.library != NULL) png_destroy_read_struct(&p.library, &p.info, NULL);
     if (status == REFS_OK && codec->swapped) refs_codec__image_swap(&p.image, p.samples);
     refs_free(p.rows);

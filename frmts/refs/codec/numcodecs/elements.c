@@ -61,7 +61,7 @@ static refs_status add_element(refs_element_writer *writer, size_t size, uint8_t
 static refs_status put_object(refs_element_writer *writer, refs_str text, refs_error *err) {
     uint8_t *at;
     REFS_TRY(add_element(writer, 4, &at, err));
-    if (text.size > UINT32_MAX) return refs_fail(err, REFS_LIMIT, "a text is too long");
+    if (text.size > UINT32_MAX) return refs_fail(err, REFS_LIMIT, "a string is too long");
     store_le32((uint32_t)text.size, at);
     REFS_TRY(refs_codec__output_add(writer->output, text.size, &at, err));
     if (text.size > 0) memcpy(at, text.data, text.size);
@@ -74,11 +74,11 @@ static refs_status put_unicode(const refs_element_writer *writer, refs_str text,
     for (size_t i = 0; i < n && text.size > 0; i++) {
         uint32_t point;
         if (!refs_utf8_take(&text, &point))
-            return refs_fail(err, REFS_CORRUPT, "a text is not UTF-8");
+            return refs_fail(err, REFS_CORRUPT, "a string is not UTF-8");
         refs_codec__store_uint(&writer->type->number, point, at + 4 * i);
     }
     if (text.size == 0) return REFS_OK;
-    return refs_fail(err, REFS_CORRUPT, "a text has more than %zu characters", n);
+    return refs_fail(err, REFS_CORRUPT, "a string has more than %zu characters", n);
 }
 
 refs_status refs_codec__put_text(refs_element_writer *writer, refs_str text, refs_error *err) {
@@ -86,12 +86,12 @@ refs_status refs_codec__put_text(refs_element_writer *writer, refs_str text, ref
     uint8_t *at;
     if (type->kind == REFS_ELEMENT_OBJECT) return put_object(writer, text, err);
     if (type->kind == REFS_ELEMENT_NUMBER)
-        return refs_fail(err, REFS_CORRUPT, "a text among numbers");
+        return refs_fail(err, REFS_CORRUPT, "a string among numbers");
     REFS_TRY(add_element(writer, type->size, &at, err));
     memset(at, 0, type->size);
     if (type->kind == REFS_ELEMENT_UNICODE) return put_unicode(writer, text, at, err);
     if (text.size > type->size)
-        return refs_fail(err, REFS_CORRUPT, "a text has %zu bytes, more than %zu", text.size,
+        return refs_fail(err, REFS_CORRUPT, "a string has %zu bytes, more than %zu", text.size,
                          type->size);
     if (text.size > 0) memcpy(at, text.data, text.size);
     return REFS_OK;

@@ -111,7 +111,7 @@ static int64_t int_of(const msgpack_item *item) {
 
 static refs_status take_text(refs_bytes *bytes, const msgpack_item *item, refs_str *text,
                              refs_error *err) {
-    if (item->bits > bytes->size) return refs_fail(err, REFS_CORRUPT, "a text is cut");
+    if (item->bits > bytes->size) return refs_fail(err, REFS_CORRUPT, "a string is cut");
     *text = refs_str_view((const char *)bytes->data, (size_t)item->bits);
     *bytes = behind(*bytes, text->size);
     return REFS_OK;

@@ -1,0 +1,44 @@
+/* fuzz_units.c -- units as UDUNITS writes them. Two lines: the units of values, and those that they
+ * are converted to. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cf_internal.h"
+#include "fuzz.h"
+#include "support.h"
+
+static refs_cf_conversion convert(refs_str from, refs_str to, double *scale, double *offset) {
+    const refs_cf_units one = {.units = from}, other = {.units = to};
+    *scale = 1;
+    *offset = 0;
+    return refs_cf_convert_units(&one, &other, scale, offset);
+}
+
+/* What is converted from one to the other is converted back, and by numbers. */
+static void check_pair(refs_str from, refs_str to) {
+    double scale, offset, back, back_offset;
+    const refs_cf_conversion there = convert(from, to, &scale, &offset);
+    if (there != REFS_CF_CONVERSION_LINEAR) return;
+    if (!isfinite(scale) || !isfinite(offset) || scale == 0) abort();
+    if (convert(to, from, &back, &back_offset) == REFS_CF_CONVERSION_NONE) abort();
+}
+
+/* Units are themselves. */
+static void check_one(refs_str text) {
+    double scale, offset;
+    if (convert(text, text, &scale, &offset) != REFS_CF_CONVERSION_NONE) abort();
+    refs_cf__unit unit;
+    if (!refs_cf__read_unit(text, &unit)) return;
+    if (unit.number == 0 || unit.divisor == 0 || isnan(unit.number) || isnan(unit.offset)) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    refs_str text = refs_str_view((const char *)data, size), lines[2];
+    for (size_t i = 0; i < 2; i++) {
+        lines[i] = refs_str_view("", 0);
+        fuzz_next_line(&text, &lines[i]);
+        check_one(lines[i]);
+    }
+    check_pair(lines[0], lines[1]);
+    return 0;
+}

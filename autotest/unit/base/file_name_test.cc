@@ -1,0 +1,25 @@
+// file_name_test.cc -- which names depend on a folder, and which do not.
+#include <gtest/gtest.h>
+
+#include "refs/file_name.h"
+
+namespace {
+
+TEST(FileName, IsAUrlWithASchemeAndTwoSlashes) {
+    for (const char *name : {"s3://b/k", "https://host/x.nc", "file:///x.nc", "x+y-1.z://a"})
+        EXPECT_TRUE(refs_file_name_is_url(refs_str_from(name))) << name;
+    for (const char *name : {"", "x.nc", "C:/x.nc", "/vsicurl/http://host/x.nc", "://x", "1s://x",
+                             "12:00.nc", "file:x.nc", "a/b://c"})
+        EXPECT_FALSE(refs_file_name_is_url(refs_str_from(name))) << name;
+}
+
+TEST(FileName, IsRelativeWhereAFolderDecides) {
+    for (const char *name :
+         {"", "x.nc", "../x.nc", "a/x.nc", "2020-01-01T00:00.nc", "a:b/c.nc", "a/b://c", "C:x"})
+        EXPECT_TRUE(refs_file_name_is_relative(refs_str_from(name))) << name;
+    for (const char *name : {"/x.nc", "s3://b/k", "file:x.nc", "file:///x.nc", "C:/x.nc", "C:\\x",
+                             "/vsis3/b/k", "simplecache::s3://b/k", "zip://a::b.zip"})
+        EXPECT_FALSE(refs_file_name_is_relative(refs_str_from(name))) << name;
+}
+
+} // namespace

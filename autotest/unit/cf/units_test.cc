@@ -1,0 +1,245 @@
+/* units_test.cc -- units as UDUNITS writes them, and what converts one into the other. */
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+extern "C" {
+#include "cf_internal.h"
+}
+
+namespace {
+
+struct Conversion {
+    refs_cf_conversion kind;
+    double scale, offset;
+};
+
+Conversion convert(const std::string &from, const std::string &to) {
+    const refs_cf_units a = {refs_str_from(from.c_str()), refs_str_view(nullptr, 0)};
+    const refs_cf_units b = {refs_str_from(to.c_str()), refs_str_view(nullptr, 0)};
+    Conversion made;
+    made.kind = refs_cf_convert_units(&a, &b, &made.scale, &made.offset);
+    return made;
+}
+
+void expectLinear(const std::string &from, const std::string &to, double scale, double offset = 0) {
+    SCOPED_TRACE(from + " -> " + to);
+    const Conversion made = convert(from, to);
+    EXPECT_EQ(made.kind,
+              scale == 1 && offset == 0 ? REFS_CF_CONVERSION_NONE : REFS_CF_CONVERSION_LINEAR);
+    EXPECT_EQ(made.scale, scale);
+    EXPECT_DOUBLE_EQ(made.offset, offset);
+}
+
+TEST(Units, HaveNamesInAnyCaseAndPlurals) {
+    for (const char *name :
+         {"Celsius", "CELSIUS", "degreeC", "degrees_celsius", "Degrees_Celsius", "degC", "deg_C",
+          "\xc2\xb0"
+          "C"})
+        expectLinear(name, "K", 1, 273.15);
+    for (const char *name :
+         {"hectopascal", "hectopascals", "Hectopascals", "hPa", "millibars", "mb"})
+        expectLinear(name, "Pa", 100);
+    expectLinear("inches", "cm", 2.54);
+    expectLinear("henries", "H", 1);
+    expectLinear("degree_F", "K", 5. / 9, 459.67 * 5 / 9);
+    expectLinear("degrees_west", "degrees_east", -1);
+}
+
+TEST(Units, HaveSymbolsInOneCase) {
+    expectLinear("mPa", "Pa", 1e-3);
+    expectLinear("MPa", "Pa", 1e6);
+    EXPECT_EQ(convert("HPa", "Pa").kind, REFS_CF_CONVERSION_UNKNOWN);
+    EXPECT_EQ(convert("k", "K").kind, REFS_CF_CONVERSION_UNKNOWN);
+    EXPECT_EQ(convert("pt", "kg").kind, REFS_CF_CONVERSION_UNKNOWN) << "a pint, not a picotonne";
+}
+
+TEST(Units, AreProductsAndPowers) {
+    for (const char *name :
+         {"m s-1", "m/s", "m s**-1", "m s^-1", "m.s-1", "meter second-1", "metres per second",
+          "m*s-1", "m \xc2\xb7 s^-1", "m s\xe2\x81\xbb\xc2\xb9",
+          "m s\xe2\x88\x92"
+          "1",
+          "(m)/(s)", "1/(s/m)", "m s-1 kg kg-1"})
+        expectLinear(name, "m s-1", 1);
+    expectLinear("kt", "m s-1", 1852. / 3600);
+    expectLinear("km h-1", "m s-1", 1 / 3.6);
+    expectLinear("km2", "m2", 1e6);
+    expectLinear("kW m-2", "W m-2", 1e3);
+    expectLinear("J m-2 s-1", "W/m2", 1);
+    expectLinear("kg/m2/s", "kg m-2 s-1", 1);
+    expectLinear("kg/m2 s", "kg m-2 s", 1);
+    expectLinear("J/(kg degC)", "J kg-1 K-1", 1);
+    expectLinear("degC m-1", "K km-1", 1e3);
+}
+
+TEST(Units, HaveFactorsAndOrigins) {
+    expectLinear("100 Pa", "Pa", 100);
+    expectLinear("0.01 K", "K", 0.01);
+    expectLinear("1e-3 kg kg-1", "kg kg-1", 1e-3);
+    expectLinear("1e-6", "mol mol-1", 1e-6);
+    expectLinear("10^-6", "1", 1e-6);
+    expectLinear("ppm", "1", 1e-6);
+    expectLinear("100 %", "1", 1);
+    expectLinear("K @ 273.15", "degC", 1);
+    expectLinear("mK", "K", 1e-3);
+    expectLinear("hours", "s", 3600);
+    expectLinear("days", "hours", 24);
+    expectLinear("degrees", "rad", 0.017453292519943295);
+    expectLinear("mm", "m", 1e-3);
+    expectLinear("mm day-1", "m s-1", 1. / 86400000);
+}
+
+TEST(Units, OfRainAreThoseOfItsWeight) {
+    expectLinear("mm day-1", "kg m-2 s-1", 1. / 86400);
+    expectLinear("kg m-2 s-1", "mm/h", 3600);
+    EXPECT_EQ(convert("m s-1", "kg m-2 s-1").kind, REFS_CF_CONVERSION_UNKNOWN);
+}
+
+TEST(Units, OfTemperatureMayHaveASpace) {
+    expectLinear("deg C", "K", 1, 273.15);
+    expectLinear("degrees C", "K", 1, 273.15);
+    expectLinear("Degrees Celsius", "K", 1, 273.15);
+    expectLinear("deg K", "K", 1);
+    expectLinear("degrees fahrenheit", "degF", 1);
+}
+
+TEST(Units, ThatAreNotConvertedAreUnknown) {
+    for (const auto &pair : std::vector<std::pair<const char *, const char *>>{
+             {"K", "m"},   {"K", "C"},     {"s", "Hz"},        {"dBZ", "1"},     {"gpm", "m"},
+             {"/s", "Hz"}, {"m s-", "m"},  {"m)", "m"},        {"(m", "m"},      {"m /", "m"},
+             {"m^", "m"},  {"m0.5", "m"},  {"0 m", "m"},       {"1e999 m", "m"}, {"m999", "m"},
+             {"K @", "K"}, {"K @ m", "K"}, {"m m99 m99", "m"}, {"months", "s"},  {"kkm", "m"},
+             {"k", "1"},   {"kg kg", "kg"}})
+        EXPECT_EQ(convert(pair.first, pair.second).kind, REFS_CF_CONVERSION_UNKNOWN)
+            << pair.first << " -> " << pair.second;
+    EXPECT_EQ(convert("0.1 degC", "K").kind, REFS_CF_CONVERSION_UNKNOWN)
+        << "tenths of degrees are not told from differences of them";
+    EXPECT_EQ(convert(std::string(500, '(') + "m", "m").kind, REFS_CF_CONVERSION_UNKNOWN);
+}
+
+/** libudunits2, where it is there. */
+class Udunits {
+  public:
+    Udunits() : library(dlopen("libudunits2.so.0", RTLD_NOW | RTLD_LOCAL)) {
+        if (library == nullptr) return;
+        find("ut_read_xml", readXml);
+        find("ut_parse", parse);
+        find("ut_get_converter", getConverter);
+        find("cv_convert_double", convertDouble);
+        find("ut_set_error_message_handler", setHandler);
+        find("ut_free_system", freeSystem);
+        find("ut_free", freeUnit);
+        find("cv_free", freeConverter);
+        setHandler(dlsym(library, "ut_ignore"));
+        system = readXml(nullptr);
+    }
+    ~Udunits() {
+        // The library stays: what it never frees is leaked only where it is closed.
+        if (system != nullptr) freeSystem(system);
+    }
+    Udunits(const Udunits &) = delete;
+    Udunits &operator=(const Udunits &) = delete;
+
+    bool isThere() const { return system != nullptr; }
+
+    /** What 0 and 1 of one unit are in the other; false where there is no conversion. */
+    bool convert(const std::string &from, const std::string &to, double values[3]) const {
+        void *a = parse(system, from.c_str(), 2), *b = parse(system, to.c_str(), 2);
+        void *by = a != nullptr && b != nullptr ? getConverter(a, b) : nullptr;
+        for (int i = 0; i < 3 && by != nullptr; i++) values[i] = convertDouble(by, i);
+        if (by != nullptr) freeConverter(by);
+        if (a != nullptr) freeUnit(a);
+        if (b != nullptr) freeUnit(b);
+        return by != nullptr &&
+               std::fabs(values[2] - 2 * values[1] + values[0]) <= 1e-9 * std::fabs(values[2]);
+    }
+
+  private:
+    template <class Function> void find(const char *name, Function &function) {
+        function = reinterpret_cast<Function>(dlsym(library, name));
+    }
+
+    void *library;
+    void *system = nullptr;
+    void *(*readXml)(const char *) = nullptr;
+    void *(*parse)(void *, const char *, int) = nullptr;
+    void *(*getConverter)(void *, void *) = nullptr;
+    double (*convertDouble)(void *, double) = nullptr;
+    void *(*setHandler)(void *) = nullptr;
+    void (*freeSystem)(void *) = nullptr;
+    void (*freeUnit)(void *) = nullptr;
+    void (*freeConverter)(void *) = nullptr;
+};
+
+/** What UDUNITS does not know, or as another unit: millibars, rain, and "100 percent", in which it
+ * reads "per". */
+bool isOwn(const std::string &unit) {
+    return unit.find("mb") != std::string::npos || unit.find("mm") == 0 || unit == "100 percent";
+}
+
+void compare(const Udunits &udunits, const std::string &from, const std::string &to) {
+    double values[3];
+    const Conversion made = convert(from, to);
+    const bool isKnown = made.kind != REFS_CF_CONVERSION_UNKNOWN;
+    if (isOwn(from) || isOwn(to)) return;
+    if (!udunits.convert(from, to, values)) {
+        EXPECT_FALSE(isKnown) << from << " -> " << to;
+        return;
+    }
+    if (!isKnown) return;
+    /* Zero degrees are rounded to 1e-13 of 273.15 by both. */
+    const bool isTemperature = convert(to, "K").kind != REFS_CF_CONVERSION_UNKNOWN;
+    const double size = std::fabs(values[0]) + std::fabs(values[1]) + (isTemperature ? 273.15 : 0);
+    EXPECT_NEAR(made.offset, values[0], 1e-12 * size) << from << " -> " << to;
+    EXPECT_NEAR(made.scale + made.offset, values[1], 1e-12 * size) << from << " -> " << to;
+}
+
+TEST(Units, AreThoseOfUdunits) {
+    Udunits udunits;
+    if (!udunits.isThere()) GTEST_SKIP() << "libudunits2 and its database are not installed";
+    std::vector<std::string> bases;
+    for (size_t i = 0; refs_cf__unit_at(i) != nullptr; i++) {
+        const refs_cf__known_unit *unit = refs_cf__unit_at(i);
+        for (const char *list : {unit->names, unit->symbols}) {
+            refs_str all = refs_str_from(list != nullptr ? list : ""), word;
+            while (refs_str_next_word(&all, " ", &word))
+                bases.emplace_back(word.data, word.size - refs_str_ends(word, "!"));
+        }
+    }
+    ASSERT_GT(bases.size(), 200u);
+    const std::vector<std::string> plain = {
+        "m", "kg", "s",  "A",  "K",     "mol",  "cd",     "1",  "Pa", "J", "W", "N", "V",
+        "C", "m2", "m3", "Hz", "m s-1", "degC", "m2 s-2", "lx", "T",  "F", "S", "H", "ohm"};
+    for (const std::string &base : bases) {
+        for (const std::string &to : plain) compare(udunits, base, to);
+        double values[3];
+        EXPECT_TRUE(isOwn(base) || udunits.convert(base, base, values)) << base;
+        for (const char *form : {"s", "es", "2", "-1", "^2", " m-1", "/s"})
+            for (const std::string &to : plain) compare(udunits, base + form, to);
+        for (const char *before : {"k", "m", "d", "da", "h", "c", "u", "p", "n", "P", "kilo",
+                                   "Milli", "mk", "100 ", "1e-3 m/"})
+            compare(udunits, before + base, before[0] == '1' ? base : "m");
+        for (const char *before : {"k", "m", "h", "da", "kilo", "micro"})
+            compare(udunits, before + base, base);
+    }
+}
+
+/** Of symbols of a few letters none is taken for another unit than it is. */
+TEST(Units, OfFewLettersAreThoseOfUdunits) {
+    Udunits udunits;
+    if (!udunits.isThere()) GTEST_SKIP() << "libudunits2 and its database are not installed";
+    const std::string letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    for (char a : letters)
+        for (char b : letters) {
+            const std::string two = {a, b};
+            for (const std::string &word : {two, two + "m", "k" + two})
+                for (const char *to : {"m", "kg", "s", "m3", "Pa"}) compare(udunits, word, to);
+        }
+}
+
+} // namespace

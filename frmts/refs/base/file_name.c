@@ -1,0 +1,36 @@
+/* file_name.c -- see file_name.h. */
+#include "file_name.h"
+
+bool refs_file_name_split(refs_str name, refs_str *scheme, refs_str *rest) {
+    size_t end = refs_str_find(name, ':');
+    if (end == 0 || end == SIZE_MAX) return false;
+    for (size_t i = 0; i < end; i++) {
+        char c = name.data[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && (i == 0 || ((c < '0' || c > '9') && c != '+' && c != '-' && c != '.')))
+            return false;
+    }
+    *scheme = refs_str_part(name, 0, end);
+    *rest = refs_str_part(name, end + 1, name.size);
+    if (end == 1) return rest->size > 0 && (rest->data[0] == '/' || rest->data[0] == '\\');
+    if (!refs_str_starts(*rest, "//")) return false;
+    *rest = refs_str_part(*rest, 2, rest->size);
+    return true;
+}
+
+bool refs_file_name_is_url(refs_str name) {
+    refs_str scheme, rest;
+    return refs_file_name_split(name, &scheme, &rest) && scheme.size > 1;
+}
+
+static bool holds_chain(refs_str name) {
+    for (size_t i = 1; i < name.size; i++)
+        if (name.data[i - 1] == ':' && name.data[i] == ':') return true;
+    return false;
+}
+
+bool refs_file_name_is_relative(refs_str name) {
+    refs_str scheme, rest;
+    return !refs_str_starts(name, "/") && !refs_str_starts(name, "file:") &&
+           !refs_file_name_split(name, &scheme, &rest) && !holds_chain(name);
+}

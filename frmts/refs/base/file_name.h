@@ -1,0 +1,29 @@
+/* file_name.h -- what the name of a file, as sets, masters and users write it, begins with.
+ *
+ * Read before this: bytes.h.
+ */
+#ifndef REFS_FILE_NAME_H
+#define REFS_FILE_NAME_H
+
+#include "refs/bytes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Splits "scheme://rest" (RFC 3986, section 3.1) or "C:/rest", whose scheme has one letter and
+ * whose rest begins behind the colon; false for neither. */
+bool refs_file_name_split(refs_str name, refs_str *scheme, refs_str *rest);
+
+/** Whether it is a URL: "s3://bucket/key". */
+bool refs_file_name_is_url(refs_str name);
+
+/** Whether it depends on a folder which file it names: it is neither a URL, nor a path from the
+ * root or a drive on, nor a chain of file systems ("simplecache::…"). A colon alone makes no URL:
+ * "12:00.nc" is relative. */
+bool refs_file_name_is_relative(refs_str name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,203 @@
+/* same_state.c -- see same_state.h. */
+#include "same_state.h"
+
+#include <time.h>
+
+#include "metadata_file.h"
+#include "refs/fork.h"
+#include "refs/intern.h"
+
+#define SOURCES_KEY REFS_SOURCES_GROUP "/.zattrs"
+
+/* Seconds after which an object that is written again has another date. */
+#define SETTLED_S 2
+
+static int64_t settled(int64_t modified_s) {
+    return time(NULL) - modified_s >= SETTLED_S ? modified_s : modified_s - 1;
+}
+
+/* -- the metadata that the set was opened with ------------------------------------------------- */
+
+static refs_status note_sources(refs_set_state *state, const refs_json *document, refs_error *err) {
+    const refs_json *sources = refs_json_get(refs_json_get(document, "metadata"), SOURCES_KEY);
+    refs_buf text = REFS_BUF_INIT;
+    if (sources == NULL) return REFS_OK;
+    refs_status status = refs_json_write(sources, &text, err);
+    if (status == REFS_OK && (state->sources = refs_buf_take_text(&text)) == NULL)
+        status = refs_fail_nomem(err);
+    refs_buf_clear(&text);
+    return status;
+}
+
+refs_status refs_refset__state_note(refs_set_state *state, const refs_vfs *vfs, const char *folder,
+                                    const refs_json *document, refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    if (vfs->validators == NULL || !refs_location_is_remote(refs_str_from(folder))) return REFS_OK;
+    REFS_TRY(refs_buf_printf(&name, err, "%s/.zmetadata", folder));
+    state->metadata = refs_buf_take_text(&name);
+    refs_buf_clear(&name);
+    if (state->metadata == NULL) return refs_fail_nomem(err);
+    if (vfs->validators(vfs->self, state->metadata, &state->known, NULL) != REFS_OK ||
+        (state->known.modified_s == 0 && state->known.etag[0] == '\0'))
+        return REFS_OK;
+    (void)refs_json_u64(refs_json_get(document, "record_size"), &state->record_size);
+    REFS_TRY(note_sources(state, document, err));
+    state->trusted_s = settled(state->known.modified_s);
+    pthread_mutex_init(&state->lock, NULL);
+    state->vfs = vfs;
+    return REFS_OK;
+}
+
+void refs_refset__state_clear(refs_set_state *state) {
+    refs_free(state->metadata);
+    refs_free(state->sources);
+    if (state->vfs != NULL) pthread_mutex_destroy(&state->lock);
+    *state = (refs_set_state){.vfs = NULL};
+}
+
+static bool is_same(const refs_vfs_validators *one, const refs_vfs_validators *other) {
+    if (one->etag[0] != '\0' && other->etag[0] != '\0') return strcmp(one->etag, other->etag) == 0;
+    return one->modified_s == other->modified_s && one->size == other->size;
+}
+
+/* -- growth ------------------------------------------------------------------------------------ */
+
+static refs_status note_source(const refs_json *source, refs_intern *strings, bool *is_new,
+                               refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    const size_t n = strings->count;
+    uint32_t id;
+    refs_status status = refs_json_write(source, &text, err);
+    if (status == REFS_OK)
+        status =
+            refs_intern_add(strings, refs_str_view((const char *)text.data, text.size), &id, err);
+    *is_new = strings->count > n;
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* Whether each of the sources is one of the others, in the state that it had. */
+static refs_status holds_sources(const refs_json *sources, const refs_json *others, bool *holds,
+                                 refs_error *err) {
+    refs_intern strings = {0};
+    refs_status status = REFS_OK;
+    bool is_new = false;
+    *holds = refs_json_size(sources) > 0;
+    for (size_t i = 0; i < refs_json_size(others) && status == REFS_OK; i++)
+        status = note_source(refs_json_at(others, i), &strings, &is_new, err);
+    for (size_t i = 0; i < refs_json_size(sources) && status == REFS_OK && *holds; i++) {
+        status = note_source(refs_json_at(sources, i), &strings, &is_new, err);
+        *holds = !is_new;
+    }
+    refs_intern_clear(&strings);
+    return status;
+}
+
+/* Whether each chunk has the number that it had: the slowest dimension alone may be longer. */
+static bool keeps_numbers(const refs_chunk_grids *grids, const refs_chunk_grids *others) {
+    for (uint32_t i = 0; i < grids->prefixes.count; i++) {
+        const uint32_t at =
+            refs_intern_find(&others->prefixes, refs_intern_get(&grids->prefixes, i));
+        if (at == REFS_INTERN_NONE) return false;
+        const struct refs_grid_entry *one = &grids->entries[i], *other = &others->entries[at];
+        if (one->status != other->status || one->grid.rank != other->grid.rank) return false;
+        for (size_t dim = 0; dim < one->grid.rank; dim++) {
+            const uint64_t was = one->grid.n_chunks[dim], is = other->grid.n_chunks[dim];
+            if (dim == 0 ? is < was : is != was) return false;
+        }
+    }
+    return true;
+}
+
+static refs_status read_grids(const refs_json *document, refs_chunk_grids *grids, refs_error *err) {
+    const refs_json *metadata = refs_json_get(document, "metadata");
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < refs_json_size(metadata) && status == REFS_OK; i++) {
+        refs_buf text = REFS_BUF_INIT;
+        status = refs_json_write(refs_json_at(metadata, i), &text, err);
+        if (status == REFS_OK)
+            status = refs_refset__chunk_grids_add(grids, refs_json_name_at(metadata, i),
+                                                  refs_str_view((const char *)text.data, text.size),
+                                                  err);
+        refs_buf_clear(&text);
+    }
+    return status;
+}
+
+static refs_status compare(const refs_set_state *state, const refs_json *document,
+                           const refs_chunk_grids *grids, bool *has_grown, refs_error *err) {
+    refs_chunk_grids others = {.entries = NULL};
+    refs_json_doc *old = NULL;
+    uint64_t record_size = 0;
+    *has_grown = false;
+    if (state->sources == NULL ||
+        !refs_json_u64(refs_json_get(document, "record_size"), &record_size) ||
+        record_size != state->record_size)
+        return REFS_OK;
+    REFS_TRY(refs_json_parse(refs_str_from(state->sources), &old, err));
+    const refs_json *now = refs_json_get(refs_json_get(document, "metadata"), SOURCES_KEY);
+    refs_status status = holds_sources(refs_json_get(refs_json_root(old), "sources"),
+                                       refs_json_get(now, "sources"), has_grown, err);
+    if (status == REFS_OK && *has_grown) status = read_grids(document, &others, err);
+    *has_grown = *has_grown && status == REFS_OK && keeps_numbers(grids, &others);
+    refs_refset__chunk_grids_clear(&others);
+    refs_json_doc_free(old);
+    return status;
+}
+
+static refs_status read_growth(const refs_set_state *state, const refs_chunk_grids *grids,
+                               bool *has_grown, refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_json_doc *document = NULL;
+    refs_status status =
+        refs_vfs_read_whole(state->vfs, state->metadata, REFS_MAX_METADATA_BYTES, &text, err);
+    if (status == REFS_OK)
+        status = refs_json_parse(refs_str_view((const char *)text.data, text.size), &document, err);
+    if (status == REFS_OK) status = compare(state, refs_json_root(document), grids, has_grown, err);
+    refs_json_doc_free(document);
+    refs_buf_clear(&text);
+    return status;
+}
+
+/* -- checking ---------------------------------------------------------------------------------- */
+
+static refs_status ask(refs_set_state *state, refs_vfs_validators *now, refs_error *err) {
+    const refs_vfs *vfs = state->vfs;
+    if (vfs->forget != NULL) vfs->forget(vfs->self, state->metadata);
+    const refs_status status = vfs->validators(vfs->self, state->metadata, now, err);
+    if (status != REFS_NOT_FOUND) return status;
+    refs_error_clear(err);
+    return refs_fail(err, REFS_CORRUPT, "%s: the set is not there any more: open it again",
+                     state->metadata);
+}
+
+static refs_status check_metadata(refs_set_state *state, const refs_chunk_grids *grids,
+                                  refs_error *err) {
+    refs_vfs_validators now;
+    bool has_grown = true;
+    REFS_TRY(ask(state, &now, err));
+    if (is_same(&state->known, &now)) return REFS_OK;
+    REFS_TRY(read_growth(state, grids, &has_grown, err));
+    if (!has_grown)
+        return refs_fail(err, REFS_CORRUPT,
+                         "%s: the set was written anew since it was opened: open it again",
+                         state->metadata);
+    state->known = now;
+    return REFS_OK;
+}
+
+refs_status refs_refset__state_check(refs_set_state *state, const char *location,
+                                     const refs_chunk_grids *grids, refs_error *err) {
+    const refs_vfs *vfs = state->vfs;
+    refs_vfs_validators record = {0};
+    if (vfs == NULL) return REFS_OK;
+    if (location != NULL && vfs->validators(vfs->self, location, &record, NULL) != REFS_OK)
+        record.modified_s = 0;
+    refs_lock(&state->lock);
+    const bool is_old = record.modified_s != 0 && record.modified_s <= state->trusted_s;
+    const refs_status status = is_old ? REFS_OK : check_metadata(state, grids, err);
+    const int64_t trusted_s = settled(record.modified_s);
+    if (status == REFS_OK && trusted_s > state->trusted_s) state->trusted_s = trusted_s;
+    refs_unlock(&state->lock);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* same_state.h -- whether the record files of a set on a server still belong to the metadata that
+ * were read when it was opened.
+ *
+ * Names of record files do not tell which state of a set they are of. A record file that is not
+ * younger than ".zmetadata" was when the set was opened is of that state, or of one before, and
+ * nothing is asked. For a younger one the validators of ".zmetadata" are asked for: they shall be
+ * as they were, or the set has only grown: all its sources are sources of the new one, and all its
+ * chunks have the numbers in it that they had.
+ */
+#ifndef REFS_REFSET_SAME_STATE_H
+#define REFS_REFSET_SAME_STATE_H
+
+#include <pthread.h>
+
+#include "chunk_grids.h"
+#include "refs/vfs.h"
+
+/** What is known of the metadata. Zeroed: nothing, and nothing is checked. */
+typedef struct refs_set_state {
+    const refs_vfs *vfs; /**< NULL: nothing is known */
+    char *metadata;      /**< location of ".zmetadata" */
+    char *sources;       /**< value of ".zsources/.zattrs", or NULL */
+    uint64_t record_size;
+    pthread_mutex_t lock; /**< guards what follows, and is held while a server is asked */
+    refs_vfs_validators known;
+    int64_t trusted_s; /**< record files that were modified up to then belong to the metadata */
+} refs_set_state;
+
+/** Takes note of the metadata of the set in `folder`, which were just read from there. Does nothing
+ * where the folder is of this machine, or nothing tells one state of it from another. */
+refs_status refs_refset__state_note(refs_set_state *state, const refs_vfs *vfs, const char *folder,
+                                    const refs_json *document, refs_error *err);
+void refs_refset__state_clear(refs_set_state *state);
+
+/** Checks the record file at `location`, which was just read; NULL: it was not there.
+ * REFS_CORRUPT where the set was written anew. `grids` are those of the metadata. */
+refs_status refs_refset__state_check(refs_set_state *state, const char *location,
+                                     const refs_chunk_grids *grids, refs_error *err);
+
+#endif
