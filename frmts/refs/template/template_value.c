@@ -96,6 +96,19 @@ static void write_float(double number, char *text, size_t size) {
                  digits + exponent + 1);
 }
 
+/* Generators write millions of integers, at a fifth of what snprintf takes where a library of the
+ * process has registered formats of its own, as those of Fortran do. */
+static refs_str write_integer(int64_t integer, char *end) {
+    uint64_t left = integer < 0 ? 0 - (uint64_t)integer : (uint64_t)integer;
+    char *begin = end;
+    do {
+        *--begin = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (integer < 0) *--begin = '-';
+    return (refs_str){begin, (size_t)(end - begin)};
+}
+
 refs_status refs_value_to_text(const refs_value *value, refs_template_scratch *scratch,
                                refs_str *text, refs_error *err) {
     char written[64];
@@ -110,8 +123,8 @@ refs_status refs_value_to_text(const refs_value *value, refs_template_scratch *s
         *text = refs_str_from(value->integer != 0 ? "True" : "False");
         return REFS_OK;
     case REFS_VALUE_INTEGER:
-        snprintf(written, sizeof written, "%lld", (long long)value->integer);
-        break;
+        return refs_value_scratch_copy(
+            scratch, write_integer(value->integer, written + sizeof written), text, err);
     case REFS_VALUE_FLOAT:
         write_float(value->number, written, sizeof written);
         break;
