@@ -3,6 +3,7 @@
 
 #include <strings.h>
 
+#include "host_list.h"
 #include "http_redirect.h"
 
 #define CURL_PREFIX "/vsicurl/"
@@ -40,30 +41,16 @@ refs_http_login refs_earthdata_login(const refs_setting_lookup *settings, const 
     return login;
 }
 
-/* Whether `host` is one of the list, or of a domain in it; ports of the list do not count. */
-static bool is_of_any(refs_str host, const char *list) {
-    refs_str rest = refs_str_from(list != NULL ? list : "");
-    while (rest.size > 0) {
-        refs_str item = refs_str_part(rest, 0, refs_str_find(rest, ','));
-        rest = refs_str_part(rest, item.size + 1, rest.size);
-        item = refs_str_trim(item, " ");
-        item = refs_str_part(item, 0, refs_str_find(item, ':'));
-        if (item.size == 0 || item.size > host.size) continue;
-        size_t begin = host.size - item.size;
-        if (strncasecmp(host.data + begin, item.data, item.size) == 0 &&
-            (begin == 0 || host.data[begin - 1] == '.'))
-            return true;
-    }
-    return false;
-}
-
 bool refs_earthdata_is_in_the_clear(const refs_http_login *login, const char *url) {
     if (strncmp(url, CURL_PREFIX, sizeof CURL_PREFIX - 1) == 0) url += sizeof CURL_PREFIX - 1;
     if (strncasecmp(url, "http://", 7) != 0) return false;
+    const char *const lists[] = {login->hosts, login->login_host, REFS_EARTHDATA_HOSTS,
+                                 REFS_EARTHDATA_LOGIN};
     char *name = refs_redirect__host(url);
-    refs_str host = refs_str_from(name != NULL ? name : "");
-    bool is_one = is_of_any(host, login->hosts) || is_of_any(host, login->login_host) ||
-                  is_of_any(host, REFS_EARTHDATA_HOSTS) || is_of_any(host, REFS_EARTHDATA_LOGIN);
+    const refs_str host = refs_str_from(name != NULL ? name : "");
+    bool is_one = false;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        is_one = is_one || refs_host_list__has(lists[i], host, REFS_HOST_PORTS_DROPPED);
     refs_free(name);
     return is_one;
 }

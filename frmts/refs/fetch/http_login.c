@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "earthdata.h"
+#include "host_list.h"
 #include "http_redirect.h"
 
 /* "host:port" of an absolute URL, or "host", without a user. */
@@ -19,37 +20,16 @@ static refs_str authority_of(const char *url) {
     return refs_str_part(authority, at == SIZE_MAX ? 0 : at + 1, authority.size);
 }
 
-static bool ends_with(refs_str text, refs_str end) {
-    return end.size > 0 && text.size >= end.size &&
-           strncasecmp(text.data + text.size - end.size, end.data, end.size) == 0;
-}
-
-/* Whether `authority` is `host`, or a host of that domain. */
-static bool is_of(refs_str authority, refs_str host) {
-    if (!ends_with(authority, host)) return false;
-    return authority.size == host.size || authority.data[authority.size - host.size - 1] == '.';
-}
-
-static bool is_of_any(refs_str authority, refs_str hosts) {
-    while (hosts.size > 0) {
-        refs_str host = refs_str_part(hosts, 0, refs_str_find(hosts, ','));
-        hosts = refs_str_part(hosts, host.size + 1, hosts.size);
-        if (is_of(authority, refs_str_trim(host, " "))) return true;
-    }
-    return false;
-}
-
 static bool is_the_login(const refs_http_login *login, refs_str authority) {
     if (login->login_host == NULL) return false;
     refs_str host = refs_str_from(login->login_host);
-    return authority.size == host.size && ends_with(authority, host);
+    return authority.size == host.size && strncasecmp(authority.data, host.data, host.size) == 0;
 }
 
 refs_login_part refs_login__part(const refs_http_login *login, const char *url) {
     if (strncasecmp(url, "https://", 8) != 0) return REFS_LOGIN_NOTHING;
     refs_str authority = authority_of(url);
-    if (login->token != NULL && login->hosts != NULL &&
-        is_of_any(authority, refs_str_from(login->hosts)))
+    if (login->token != NULL && refs_host_list__has(login->hosts, authority, REFS_HOST_PORTS_COUNT))
         return REFS_LOGIN_TOKEN;
     if (login->user == NULL || login->password == NULL) return REFS_LOGIN_NOTHING;
     return is_the_login(login, authority) ? REFS_LOGIN_PASSWORD : REFS_LOGIN_NOTHING;

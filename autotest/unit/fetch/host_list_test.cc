@@ -1,0 +1,42 @@
+/* host_list_test.cc -- which hosts lists of hosts and domains have. */
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "host_list.h"
+}
+
+namespace {
+
+bool has(const char *list, const char *authority, refs_host_ports ports = REFS_HOST_PORTS_COUNT) {
+    return refs_host_list__has(list, refs_str_from(authority), ports);
+}
+
+TEST(HostList, HasItsHostsAndThoseOfItsDomains) {
+    for (const char *host : {"a.org", "x.a.org", "x.y.a.org", "A.Org", "b.net", "x.b.net"})
+        EXPECT_TRUE(has("a.org , b.net,", host)) << host;
+    for (const char *host : {"org", "xa.org", "a.org.x", "a.org.", "b.netx", "", ".", "a.orgb.net"})
+        EXPECT_FALSE(has("a.org , b.net,", host)) << host;
+}
+
+TEST(HostList, MayBeEmpty) {
+    for (const char *list : {"", " ", ",", " , ,"}) EXPECT_FALSE(has(list, "a.org")) << list;
+    EXPECT_FALSE(has(nullptr, "a.org"));
+    EXPECT_FALSE(has("a.org", ""));
+}
+
+TEST(HostList, HasPortsThatCount) {
+    EXPECT_TRUE(has("a.org:8443,b.net", "x.a.org:8443"));
+    for (const char *authority : {"a.org", "a.org:443", "b.net:8443"})
+        EXPECT_FALSE(has("a.org:8443,b.net", authority)) << authority;
+}
+
+TEST(HostList, HasPortsThatAreDropped) {
+    for (const char *authority : {"a.org", "x.a.org:443", "b.net", "b.net:80", "[::1]", "[::1]:80"})
+        EXPECT_TRUE(has("a.org:8443,b.net,[::1]:8080", authority, REFS_HOST_PORTS_DROPPED))
+            << authority;
+    for (const char *authority : {"org:8443", "", ":8443", "[::2]", "[::1"})
+        EXPECT_FALSE(has("a.org:8443,:80,[::1]:8080", authority, REFS_HOST_PORTS_DROPPED))
+            << authority;
+}
+
+} // namespace
