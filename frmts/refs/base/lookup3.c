@@ -1,6 +1,7 @@
 /* lookup3.c -- see refs/lookup3.h.
  *
- * Source: http://burtleburtle.net/bob/c/lookup3.c, hashlittle, which is in the public domain.
+ * Source: http://burtleburtle.net/bob/c/lookup3.c, hashlittle and hashlittle2, which are in the
+ * public domain.
  */
 #include "refs/lookup3.h"
 
@@ -30,22 +31,26 @@ static void finish(hash *h) {
 }
 
 /* Three words at a time; the last ones, which may be incomplete but not none, are mixed otherwise.
- */
-uint32_t refs_lookup3(refs_bytes bytes, uint32_t initial) {
-    uint32_t begin = 0xdeadbeef + (uint32_t)bytes.size + initial;
-    hash h = {begin, begin, begin};
+ * Both halves of the hash are words: the one that is returned by itself comes low. */
+uint64_t refs_lookup3_64(refs_bytes bytes, uint64_t initial) {
+    uint32_t begin = 0xdeadbeef + (uint32_t)bytes.size + (uint32_t)initial;
+    hash h = {begin, begin, begin + (uint32_t)(initial >> 32)};
     for (; bytes.size > 12; bytes = refs_bytes_view(bytes.data + 12, bytes.size - 12)) {
         h.a += refs_load_le32(bytes.data);
         h.b += refs_load_le32(bytes.data + 4);
         h.c += refs_load_le32(bytes.data + 8);
         mix(&h);
     }
-    if (bytes.size == 0) return h.c;
+    if (bytes.size == 0) return (uint64_t)h.b << 32 | h.c;
     uint8_t last[12] = {0};
     memcpy(last, bytes.data, bytes.size);
     h.a += refs_load_le32(last);
     h.b += refs_load_le32(last + 4);
     h.c += refs_load_le32(last + 8);
     finish(&h);
-    return h.b;
+    return (uint64_t)h.a << 32 | h.b;
+}
+
+uint32_t refs_lookup3(refs_bytes bytes, uint32_t initial) {
+    return (uint32_t)refs_lookup3_64(bytes, initial);
 }

@@ -1,21 +1,16 @@
 /* earthdata.h -- the login of NASA's Earthdata, as settings tell it.
  *
- * Read before this: http.h.
+ * Read before this: http.h, identity.h.
  */
 #ifndef REFS_EARTHDATA_H
 #define REFS_EARTHDATA_H
 
 #include "refs/http.h"
+#include "refs/identity.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** Looks up a setting; NULL where it is not set. */
-typedef struct refs_setting_lookup {
-    const char *(*get)(const void *user, const char *name);
-    const void *user;
-} refs_setting_lookup;
 
 /** The login for "/vsicurl/http…", by EARTHDATA_TOKEN, or EARTHDATA_USERNAME and
  * EARTHDATA_PASSWORD; zeroed for other locations. Where settings of GDAL say who asks it has hosts

@@ -9,6 +9,7 @@
 #include "earthdata.h"
 #include "host_list.h"
 #include "http_redirect.h"
+#include "refs/lookup3.h"
 
 /* "host:port" of an absolute URL, or "host", without a user. */
 static refs_str authority_of(const char *url) {
@@ -37,43 +38,28 @@ refs_login_part refs_login__part(const refs_http_login *login, const char *url) 
 
 /* -- who was refused --------------------------------------------------------------------------- */
 
-#define FIRST_KEY 0xcbf29ce484222325u
-
-/* FNV-1a, of 64 bits; letters of hosts are the same in either case. */
-static uint64_t add_byte(uint64_t key, uint8_t byte) {
-    return (key ^ byte) * 0x100000001b3u;
-}
-
-static uint64_t add_host(uint64_t key, refs_str authority) {
-    for (size_t i = 0; i < authority.size; i++) {
-        char c = authority.data[i];
-        key = add_byte(key, (uint8_t)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c));
-    }
-    return add_byte(key, 0);
-}
-
 static uint64_t add_text(uint64_t key, const char *text) {
-    for (; *text != '\0'; text++) key = add_byte(key, (uint8_t)*text);
-    return add_byte(key, 0);
+    return refs_lookup3_64(refs_bytes_view(text, strlen(text)), key);
 }
 
-static uint64_t add_number(uint64_t key, uint64_t number) {
-    for (int i = 0; i < 8; i++, number >>= 8) key = add_byte(key, (uint8_t)number);
-    return key;
+static uint64_t key_of(const refs_http_login *login, refs_login_part part) {
+    return part == REFS_LOGIN_TOKEN ? add_text(0, login->token)
+                                    : add_text(add_text(0, login->user), login->password);
+}
+
+static bool is_left_to_netrc(const refs_http_login *login, const char *url) {
+    return login->user == NULL && strncasecmp(url, "https://", 8) == 0 &&
+           is_the_login(login, authority_of(url));
 }
 
 uint64_t refs_login__key(const refs_http_login *login, uint64_t netrc, const char *url) {
-    refs_str authority = authority_of(url);
-    uint64_t key = add_host(FIRST_KEY, authority);
-    switch (refs_login__part(login, url)) {
-    case REFS_LOGIN_TOKEN:
-        return add_text(key, login->token);
-    case REFS_LOGIN_PASSWORD:
-        return add_text(add_text(key, login->user), login->password);
-    default:
-        if (netrc == 0 || login->user != NULL || strncasecmp(url, "https://", 8) != 0) return 0;
-        return is_the_login(login, authority) ? add_number(key, netrc) : 0;
-    }
+    const refs_login_part part = refs_login__part(login, url);
+    if (part == REFS_LOGIN_NOTHING && (netrc == 0 || !is_left_to_netrc(login, url))) return 0;
+    char *origin = refs_redirect__origin(url);
+    const uint64_t key = part != REFS_LOGIN_NOTHING ? key_of(login, part) : netrc;
+    const uint64_t at_origin = origin != NULL ? add_text(key, origin) : 0;
+    refs_free(origin);
+    return at_origin;
 }
 
 uint64_t refs_login__netrc_state(const char *file) {
@@ -86,9 +72,9 @@ uint64_t refs_login__netrc_state(const char *file) {
         file = name;
     }
     if (stat(file, &status) != 0) return 0;
-    uint64_t key = add_number(add_text(FIRST_KEY, file), (uint64_t)status.st_mtime);
-    key = add_number(key, (uint64_t)status.st_size);
-    return add_number(key, (uint64_t)status.st_ino);
+    const uint64_t state[] = {(uint64_t)status.st_mtime, (uint64_t)status.st_size,
+                              (uint64_t)status.st_ino};
+    return refs_lookup3_64(refs_bytes_view(state, sizeof state), add_text(0, file));
 }
 
 /* -- .netrc ------------------------------------------------------------------------------------ */

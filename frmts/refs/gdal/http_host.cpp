@@ -274,23 +274,6 @@ unsigned milliseconds(const char *seconds, unsigned otherwise) {
     return seconds != nullptr ? static_cast<unsigned>(1000 * CPLAtof(seconds)) : otherwise;
 }
 
-/** Options that say who asks. */
-constexpr const char *credentialOptions[] = {
-    "GDAL_HTTP_USERPWD", "GDAL_HTTP_BEARER",     "GDAL_HTTP_HEADERS", "GDAL_HTTP_HEADER_FILE",
-    "GDAL_HTTP_NETRC",   "GDAL_HTTP_NETRC_FILE", "GDAL_HTTP_COOKIE",  "GDAL_HTTP_SSLCERT",
-    "EARTHDATA_TOKEN",   "EARTHDATA_USERNAME",   "EARTHDATA_PASSWORD"};
-
-/** FNV-1a, of 64 bits, of their values. */
-uint64_t credentialsOf(const char *location) {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (const char *name : credentialOptions)
-        for (const char *c = pathOption(location, name, "");; c++) {
-            hash = (hash ^ static_cast<unsigned char>(*c)) * 0x100000001b3u;
-            if (*c == '\0') break;
-        }
-    return hash;
-}
-
 /** Those that GDAL heeds itself in later versions alone. */
 refs_http_proofs proofsOf(const char *location) {
     const auto option = [&](const char *name) { return pathOption(location, name, nullptr); };
@@ -321,7 +304,7 @@ void setRules(void *, const char *location, refs_http_rules *rules) {
     if (const RefsS3ncHost *host = RefsS3ncHostOf(location))
         if (host->readTimeout > 0 && option("REFS_HTTP_STALL") == nullptr)
             rules->stall_ms = static_cast<unsigned>(1000 * host->readTimeout);
-    rules->credentials = credentialsOf(location);
+    rules->credentials = RefsIdentity(location);
     rules->proofs = proofsOf(location);
     rules->cookie_file = pathOption(location, "GDAL_HTTP_COOKIEFILE", nullptr);
     rules->cookie_jar = pathOption(location, "GDAL_HTTP_COOKIEJAR", nullptr);

@@ -21,6 +21,13 @@ const char *option(const char *location, const char *name) {
     return VSIGetPathSpecificOption(location, name, nullptr);
 }
 
+refs_setting_lookup optionsOf(const char *location) {
+    return {[](const void *of, const char *name) {
+                return option(static_cast<const char *>(of), name);
+            },
+            location};
+}
+
 bool isSet(const char *text) {
     return text != nullptr && *text != '\0';
 }
@@ -28,11 +35,13 @@ bool isSet(const char *text) {
 } // namespace
 
 refs_http_login RefsEarthdataLogin(const char *location) {
-    const refs_setting_lookup options = {[](const void *of, const char *name) {
-                                             return option(static_cast<const char *>(of), name);
-                                         },
-                                         location};
+    const refs_setting_lookup options = optionsOf(location);
     return refs_earthdata_login(&options, location);
+}
+
+uint64_t RefsIdentity(const char *location) {
+    const refs_setting_lookup options = optionsOf(location);
+    return refs_identity_number(&options);
 }
 
 bool RefsIsLoginInTheClear(const char *location) {

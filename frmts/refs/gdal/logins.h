@@ -12,6 +12,9 @@
  */
 refs_http_login RefsEarthdataLogin(const char *location);
 
+/** A number for who asks for a location, as options of GDAL tell it. */
+uint64_t RefsIdentity(const char *location);
+
 /** Whether a location is of http and of a host that a login is for: nothing that says who asks goes
  * there. */
 bool RefsIsLoginInTheClear(const char *location);

@@ -20,23 +20,6 @@ static unsigned in_ms(const refs_settings *settings, const char *name, unsigned 
     return (unsigned)(1000 * refs_settings__number(settings, name, otherwise_ms / 1000.0));
 }
 
-/* FNV-1a, of 64 bits, of what says who asks. */
-static uint64_t credentials_of(const refs_settings *settings) {
-    static const char *const names[] = {
-        "GDAL_HTTP_USERPWD", "GDAL_HTTP_BEARER",     "GDAL_HTTP_HEADERS", "GDAL_HTTP_HEADER_FILE",
-        "GDAL_HTTP_NETRC",   "GDAL_HTTP_NETRC_FILE", "GDAL_HTTP_COOKIE",  "GDAL_HTTP_SSLCERT",
-        "EARTHDATA_TOKEN",   "EARTHDATA_USERNAME",   "EARTHDATA_PASSWORD"};
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *value = get(settings, names[i]);
-        for (const char *c = value != NULL ? value : "";; c++) {
-            hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
-            if (*c == '\0') break;
-        }
-    }
-    return hash;
-}
-
 static void set_proofs(const refs_settings *settings, refs_http_proofs *proofs) {
     const char *const authorities[] = {"GDAL_CURL_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE",
                                        NULL};
@@ -57,8 +40,12 @@ static const char *look_up(const void *settings, const char *name) {
     return get(settings, name);
 }
 
+static refs_setting_lookup lookup_in(const refs_settings *settings) {
+    return (refs_setting_lookup){look_up, settings};
+}
+
 static refs_http_login login_of(const refs_settings *settings, const char *location) {
-    const refs_setting_lookup lookup = {look_up, settings};
+    const refs_setting_lookup lookup = lookup_in(settings);
     return refs_earthdata_login(&lookup, location);
 }
 
@@ -69,6 +56,7 @@ const char *refs_host__login_advice(const refs_settings *settings, const char *l
 
 void refs_host__set_rules(const refs_settings *settings, const char *location,
                           refs_http_rules *rules) {
+    const refs_setting_lookup lookup = lookup_in(settings);
     rules->max_retries =
         (unsigned)refs_settings__number(settings, "GDAL_HTTP_MAX_RETRY", rules->max_retries);
     rules->retry_delay_ms = in_ms(settings, "GDAL_HTTP_RETRY_DELAY", rules->retry_delay_ms);
@@ -76,7 +64,7 @@ void refs_host__set_rules(const refs_settings *settings, const char *location,
     rules->retry_codes = get(settings, "GDAL_HTTP_RETRY_CODES");
     rules->trust_redirects =
         refs_settings__is_on(settings, "CPL_VSIL_CURL_AUTHORIZATION_HEADER_ALLOWED_IF_REDIRECT");
-    rules->credentials = credentials_of(settings);
+    rules->credentials = refs_identity_number(&lookup);
     rules->cookie_file = get(settings, "GDAL_HTTP_COOKIEFILE");
     rules->cookie_jar = get(settings, "GDAL_HTTP_COOKIEJAR");
     set_proofs(settings, &rules->proofs);
