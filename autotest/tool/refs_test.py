@@ -1724,6 +1724,18 @@ class Refusals(Folder):
 
 
 class Other(Folder):
+    def test_values_may_stand_behind_the_letter_of_an_option(self):
+        names = [self.write(f"{day}.nc", [24 * day]) for day in range(2)]
+        run("index", "-j1", "-atime", "-vt", *names, "-oall.json")
+        run("index", "-j=1", "-a=time", "-v=t", *names, "-o=again.json")
+        run("index", "-j", "1", "-a", "time", "-v", "t", *names, "-o", "apart.json")
+        self.assertEqual(content("all.json"), content("apart.json"))
+        self.assertEqual(content("again.json"), content("apart.json"))
+        self.assertIn("-x1", run("ls", "-x1", "all.json", status=2))
+        run("index", "-qr", *names, "-roagain.json")
+        self.assertNotIn(os.getcwd().encode(), content("again.json"))
+        self.assertIn("--relative", run("index", "-r=o", *names, status=2))
+
     def test_append_names_files_as_the_set_does(self):
         names = [self.write(f"{hour}.nc", [hour]) for hour in range(3)]
         for name in ("named.json", "named.parq"):

@@ -187,34 +187,50 @@ static bool set_value(tool_arguments *arguments, char letter, char *value) {
     }
 }
 
+static bool is_of(const tool_verb *verb, const tool_option *option) {
+    return option->letter == 'h' || strchr(verb->options, option->letter) != NULL;
+}
+
+/* By "--name", or by the letter behind one dash. */
 static const tool_option *find_option(const tool_verb *verb, const char *text, size_t size) {
     for (const tool_option *option = tool_options; option->name != NULL; option++) {
         bool is_it = text[1] == '-' ? strlen(option->name) == size - 2 &&
                                           strncmp(option->name, text + 2, size - 2) == 0
-                                    : size == 2 && !option->is_long && option->letter == text[1];
-        if (is_it && (option->letter == 'h' || strchr(verb->options, option->letter) != NULL))
-            return option;
+                                    : !option->is_long && option->letter == text[1];
+        if (is_it && is_of(verb, option)) return option;
     }
     fprintf(stderr, "refs: %s has no option %.*s; see refs %s --help\n", verb->name, (int)size,
             text, verb->name);
     return NULL;
 }
 
+/* The value behind "--name=", or behind the letter as in "-j8" and "-j=8"; NULL: none. */
+static char *attached_value(char *text) {
+    char *rest = text[1] == '-' ? strchr(text, '=') : text + 2;
+    if (rest == NULL || *rest == '\0') return NULL;
+    return *rest == '=' ? rest + 1 : rest;
+}
+
 /* How many arguments an option took; 0 after a message. */
 static int read_option(const tool_verb *verb, int argc, char **argv, tool_arguments *arguments) {
-    char *equals = argv[0][1] == '-' ? strchr(argv[0], '=') : NULL;
-    size_t size = equals != NULL ? (size_t)(equals - argv[0]) : strlen(argv[0]);
-    const tool_option *option = find_option(verb, argv[0], size);
+    char *text = argv[0], *attached = attached_value(text);
+    bool is_long = text[1] == '-';
+    size_t size = attached != NULL && is_long ? (size_t)(attached - text) - 1 : strlen(text);
+    const tool_option *option = find_option(verb, text, size);
     if (option == NULL) return 0;
-    if (option->value == NULL && equals == NULL) return set_flag(arguments, option->letter);
-    if (option->value == NULL || (equals == NULL && argc < 2)) {
+    if (option->value == NULL && attached == NULL) return set_flag(arguments, option->letter);
+    if (option->value == NULL && !is_long && text[2] != '=') {
+        set_flag(arguments, option->letter);
+        *++argv[0] = '-'; /* "-qr" goes on as "-r" */
+        return read_option(verb, argc, argv, arguments);
+    }
+    if (option->value == NULL || (attached == NULL && argc < 2)) {
         fprintf(stderr, "refs: --%s %s\n", option->name,
                 option->value == NULL ? "has no value" : "needs a value");
         return 0;
     }
-    char *value = equals != NULL ? equals + 1 : argv[1];
-    if (!set_value(arguments, option->letter, value)) return 0;
-    return equals != NULL ? 1 : 2;
+    if (!set_value(arguments, option->letter, attached != NULL ? attached : argv[1])) return 0;
+    return attached != NULL ? 1 : 2;
 }
 
 bool tool_read_arguments(const tool_verb *verb, int argc, char **argv, tool_arguments *arguments) {
