@@ -1879,6 +1879,18 @@ class Other(Folder):
                                                          status=1).splitlines()]
             self.assertGreaterEqual(len(problems), 4)
 
+    def test_sources_that_nothing_refers_to_are_checked_too(self):
+        names = [self.write(f"{hour}.nc", [hour]) for hour in range(3)]
+        for options in ((), ("--relative",)):
+            run("index", *names, *options, "-v", "time", "--inline", "4000", "-o", "times.json")
+            run("index", *names, *options, "-o", "all.json")
+            self.assertIn("3 sources, 0 problems", run("check", "all.json"))
+            self.assertIn("3 sources (3 of them recorded", run("check", "times.json"))
+        os.remove("1.nc")
+        said = run("check", "times.json", status=1)
+        self.assertIn("1.nc: ", said)
+        self.assertIn("1 problem\n", said)
+
     def test_sources_that_changed_are_not_read(self):
         self.write("a.nc", [0])
         for name in ("a.json", "a.parq"):

@@ -23,6 +23,7 @@ typedef struct checking {
     size_t capacity;
     uint32_t last;
     const refs_array_meta *array;
+    uint64_t n_unused; /* recorded sources that nothing refers to */
     uint64_t n_problems;
 } checking;
 
@@ -137,6 +138,16 @@ static refs_status check_target(checking *at, uint32_t id, refs_error *err) {
     return REFS_OK;
 }
 
+/* Of some sources all that the set has are values in it, or it took from others what they had. */
+static refs_status find_unused(checking *at, const char *location, refs_error *err) {
+    const size_t known = at->locations.count;
+    target *found;
+    REFS_TRY(target_of(at, refs_str_from(location), &found, err));
+    if (at->locations.count == known) return REFS_OK;
+    at->n_unused++;
+    return check_target(at, (uint32_t)known, err);
+}
+
 static refs_status compare_state(void *user, const refs_source_state *state, refs_error *err) {
     checking *at = user;
     const refs_url_context context = {.base = refs_set_location(at->set.set),
@@ -147,6 +158,7 @@ static refs_status compare_state(void *user, const refs_source_state *state, ref
     refs_status status = refs_url_map(state->url, &context, &location, err);
     if (status == REFS_OK) status = refs_buf_append(&location, "", 1, err);
     const char *name = (const char *)location.data;
+    if (status == REFS_OK) status = find_unused(at, name, err);
     char *etag = refs_str_copy(state->etag);
     if (status == REFS_OK && etag == NULL) status = refs_fail_nomem(err);
     const refs_expected was = {.etag = state->etag.size > 0 ? etag : NULL,
@@ -283,6 +295,15 @@ static refs_status check(checking *at, refs_error *err) {
     return at->arguments->deep || at->arguments->sample != NULL ? decode_all(at, err) : REFS_OK;
 }
 
+static void print_result(const checking *at) {
+    printf("%zu source%s", at->locations.count, at->locations.count == 1 ? "" : "s");
+    if (at->n_unused > 0)
+        printf(" (%llu of them recorded only: nothing refers to them)",
+               (unsigned long long)at->n_unused);
+    printf(", %llu problem%s\n", (unsigned long long)at->n_problems,
+           at->n_problems == 1 ? "" : "s");
+}
+
 tool_exit tool_check(const tool_arguments *arguments) {
     tool_session session;
     checking at = {.session = &session, .arguments = arguments};
@@ -294,8 +315,7 @@ tool_exit tool_check(const tool_arguments *arguments) {
     refs_status status = tool_session_open(&session, &err);
     if (status == REFS_OK) status = check(&at, &err);
     if (status == REFS_OK && !arguments->quiet && !arguments->json)
-        printf("%zu sources, %llu problems\n", at.locations.count,
-               (unsigned long long)at.n_problems);
+        print_result(&at);
     refs_intern_clear(&at.locations);
     refs_free(at.targets);
     tool_set_close(&at.set);
