@@ -513,6 +513,54 @@ class Index(Folder):
         run("index", "g.nc", "-o", "whole.parq")
         np.testing.assert_array_equal(read("whole.parq", "deep/er/v"), [1, 2, 3])
 
+    def write_groups(self, name, times, own_x=False):
+        with netCDF4.Dataset(name, "w") as file:
+            file.createDimension("time", None)
+            axis = file.createVariable("time", "f8", ("time",))
+            axis.units, axis.bounds = "hours since 2020-01-01", "time_bnds"
+            axis[:] = times
+            file.createDimension("bnds", 2)
+            file.createVariable("time_bnds", "f8", ("time", "bnds"))[:] = [[t, t + 1] for t in times]
+            file.createDimension("x", 3)
+            file.createVariable("x", "f4", ("x",))[:] = [1, 2, 3]
+            file.createVariable("unused", "f4", ("x",))[:] = [1, 2, 3]
+            file.createVariable("crs", "i4").grid_mapping_name = "latitude_longitude"
+            above = file.createGroup("above")
+            above.createDimension("y", 2)
+            above.createVariable("y", "f4", ("y",))[:] = [10, 20]
+            above.createGroup("beside").createVariable("other", "i4")
+            group = above.createGroup("group")
+            if own_x:
+                group.createDimension("x", 3)
+                group.createVariable("x", "f4", ("x",))[:] = [7, 8, 9]
+            v = group.createGroup("deep").createVariable("v", "i4", ("time", "y", "x"))
+            v.grid_mapping, v.coordinates = "crs", "/x"
+            v[:] = np.arange(len(times))[:, None, None] + np.zeros((2, 3))
+        return name
+
+    def test_takes_the_coordinates_that_a_group_sees(self):
+        names = [self.write_groups(f"{i}.nc", [2 * i, 2 * i + 1]) for i in range(2)]
+        for options in ((), ("-v", "deep/v")):
+            for name in ("g.json", "g.parq"):
+                run("index", names[0], "-g", "above/group", *options, "-o", name)
+                np.testing.assert_array_equal(read(name, "time"), [0, 1])
+                np.testing.assert_array_equal(read(name, "time_bnds"), [[0, 1], [1, 2]])
+                np.testing.assert_array_equal(read(name, "y"), [10, 20])
+                np.testing.assert_array_equal(read(name, "deep/v")[:, 0, 0], [0, 1])
+                keys = {line.split("/")[0] for line in json.loads(content("g.json"))["refs"]}
+                self.assertEqual(keys, {".zgroup", ".zsources", "crs", "deep", "time", "time_bnds",
+                                        "x", "y"})
+            run("index", *names, "-g", "/above/group/", *options, "-o", "all.json")
+            np.testing.assert_array_equal(read("all.json", "time"), range(4))
+            run("index", "g.json", "-g", "deep", "-o", "deep.json")
+            np.testing.assert_array_equal(read("deep.json", "time_bnds"), [[0, 1], [1, 2]])
+
+    def test_takes_the_coordinates_of_the_nearest_group(self):
+        self.write_groups("a.nc", [0], own_x=True)
+        run("index", "a.nc", "-g", "above/group", "-o", "g.json")
+        np.testing.assert_array_equal(read("g.json", "x"), [7, 8, 9])
+        np.testing.assert_array_equal(read("g.json", "y"), [10, 20])
+
     def test_files_may_be_called_as_chains_of_file_systems(self):
         self.write("::.nc", [0, 1])
         run("index", "::.nc", "-o", "a.json")

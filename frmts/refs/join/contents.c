@@ -57,18 +57,34 @@ static refs_status number_attribute(reader *in, const refs_array_meta *meta, con
 
 /* -- which arrays ------------------------------------------------------------------------------ */
 
-static refs_str relative(const reader *in, const char *path) {
-    return refs_str_part(refs_str_from(path), in->group.size, SIZE_MAX);
-}
-
 static bool is_in_group(const reader *in, const char *path) {
     return refs_str_starts(refs_str_from(path), (const char *)in->group.data);
 }
 
+/* Where a path begins that is relative to the group; of what lies above the group, and is put into
+ * it, to its own group. */
+static size_t size_of_group(const reader *in, const char *path) {
+    return is_in_group(in, path) ? in->group.size
+                                 : refs_str_find_last(refs_str_from(path), '/') + 1;
+}
+
+static refs_str relative(const reader *in, const char *path) {
+    return refs_str_part(refs_str_from(path), size_of_group(in, path), SIZE_MAX);
+}
+
+/* Whether an array is what the group sees by its name, as CF-1.11, section 2.7, has it. */
+static bool is_seen(const reader *in, const refs_array_meta *meta) {
+    char *group = refs_str_copy(refs_str_view((const char *)in->group.data, in->group.size - 1));
+    bool is = group != NULL && refs_hierarchy_resolve(in->source.hierarchy, group,
+                                                      refs_str_from(meta->name)) == meta;
+    refs_free(group);
+    return is;
+}
+
 static bool is_wanted(const reader *in, const refs_array_meta *meta) {
-    return is_in_group(in, meta->path) &&
-           (in->wanted.count == 0 ||
-            refs_intern_find(&in->wanted, refs_str_from(meta->path)) != REFS_INTERN_NONE);
+    if (in->wanted.count == 0) return is_in_group(in, meta->path);
+    return refs_intern_find(&in->wanted, refs_str_from(meta->path)) != REFS_INTERN_NONE &&
+           (is_in_group(in, meta->path) || is_seen(in, meta));
 }
 
 static refs_status want(reader *in, const refs_array_meta *meta, refs_error *err) {
@@ -133,6 +149,15 @@ static refs_status fail_without(const reader *in, const char *name, refs_error *
     return status;
 }
 
+/* All that is in the group: what describes that may lie in groups above. */
+static refs_status want_group(reader *in, refs_error *err) {
+    for (size_t i = 0; i < refs_hierarchy_n_arrays(in->source.hierarchy); i++) {
+        const refs_array_meta *meta = refs_hierarchy_array(in->source.hierarchy, i);
+        if (is_in_group(in, meta->path)) REFS_TRY(want(in, meta, err));
+    }
+    return REFS_OK;
+}
+
 static refs_status choose(reader *in, refs_error *err) {
     const char *const *names = in->join->options.variables;
     for (; names != NULL && *names != NULL; names++) {
@@ -146,6 +171,7 @@ static refs_status choose(reader *in, refs_error *err) {
             return refs_fail(err, meta->status, "%s: %s", meta->path, meta->problem);
         REFS_TRY(want(in, meta, err));
     }
+    if (in->wanted.count == 0 && in->group.size > 1) REFS_TRY(want_group(in, err));
     for (uint32_t i = 0; i < in->wanted.count; i++)
         REFS_TRY(want_others(
             in, refs_hierarchy_find_array(in->source.hierarchy, refs_intern_get(&in->wanted, i)),
@@ -252,8 +278,11 @@ static refs_status set_shape(reader *in, const refs_array_meta *meta, refs_join_
     }
     refs_join_n_keys(meta, array->n);
     array->separator = meta->separator;
-    const char *prefix = meta->key_prefix + (in->group.size - 1);
-    return number_text(in, refs_str_from(prefix), &array->prefix, err);
+    const refs_array_meta *container = container_of(in, meta->path);
+    const char *path = container != NULL ? container->path : meta->path;
+    REFS_TRY(number_text(in, refs_str_from(meta->key_prefix), &array->part_prefix, err));
+    return number_text(in, refs_str_from(meta->key_prefix + size_of_group(in, path) - 1),
+                       &array->prefix, err);
 }
 
 static refs_status add_array(reader *in, const refs_array_meta *meta, refs_error *err) {
@@ -366,10 +395,10 @@ static refs_status drop_masked(reader *in, refs_join_array *array, uint32_t mask
 }
 
 /* Keys as the part has them: its group included. */
-static refs_status each_chunk(reader *in, const refs_array_meta *meta, const refs_join_array *array,
+static refs_status each_chunk(reader *in, const refs_join_array *array,
                               const refs_chunk_visitor *visitor, refs_error *err) {
     refs_chunk_keys keys = refs_join__keys(in->strings, array);
-    keys.prefix = refs_str_from(meta->key_prefix);
+    keys.prefix = refs_intern_get(in->strings, array->part_prefix);
     return refs_set_each_chunk(in->part->set, &keys, visitor, err);
 }
 
@@ -383,7 +412,7 @@ static refs_status pack_array(reader *in, const refs_array_meta *meta, refs_join
                   .array = array};
     array->stream = in->member->streams.size;
     const refs_chunk_visitor visitor = {pack_one, &at};
-    refs_status status = each_chunk(in, meta, array, &visitor, err);
+    refs_status status = each_chunk(in, array, &visitor, err);
     array->stream_size = in->member->streams.size - array->stream;
     refs_join__packer_clear(&at.packer);
     if (status != REFS_OK) refs_error_prefix(err, "%s", meta->path);
@@ -394,7 +423,7 @@ static refs_status look_for_masks(reader *in, const refs_array_meta *meta, refs_
                                   refs_error *err) {
     packing at = {.array = array};
     const refs_chunk_visitor visitor = {mask_one, &at};
-    refs_status status = each_chunk(in, meta, array, &visitor, err);
+    refs_status status = each_chunk(in, array, &visitor, err);
     if (status != REFS_OK) refs_error_prefix(err, "%s", meta->path);
     return status == REFS_OK && at.mask != 0 ? drop_masked(in, array, at.mask, err) : status;
 }
@@ -652,6 +681,7 @@ static refs_join_array *clear_coordinate(refs_join_member *member, refs_join_axi
                                .bounds = REFS_JOIN_NONE,
                                .digest = REFS_JOIN_NONE,
                                .whole = REFS_JOIN_NONE,
+                               .part_prefix = REFS_JOIN_NONE,
                                .unpacking = {.scale = 1},
                                .rank = 1,
                                .is_thin = true,

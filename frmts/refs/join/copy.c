@@ -69,23 +69,11 @@ static refs_status copy_one(void *user, const uint64_t *index, const refs_ref *r
 static refs_status copy_array(copying *at, const refs_join_array *array, refs_error *err) {
     const refs_join *join = at->packer.join;
     refs_chunk_keys keys = refs_join__keys(&join->strings, array);
-    refs_buf prefix = REFS_BUF_INIT;
     REFS_TRY(at->sink->array(at->sink->self, &keys, err));
-    /* In the part the group stands before it. */
-    const char *group = join->options.group != NULL ? join->options.group : "";
-    while (*group == '/') group++;
-    size_t size = strlen(group);
-    while (size > 0 && group[size - 1] == '/') size--;
-    refs_status status =
-        refs_buf_printf(&prefix, err, size > 0 ? "%.*s/" : "%.*s", (int)size, group);
-    if (status == REFS_OK) status = refs_buf_append_str(&prefix, keys.prefix, err);
-    keys.prefix = refs_str_view((const char *)prefix.data, prefix.size);
+    keys.prefix = refs_join__text(join, array->part_prefix);
     at->array = array;
     const refs_chunk_visitor visitor = {copy_one, at};
-    if (status == REFS_OK)
-        status = refs_set_each_chunk(at->packer.member->set, &keys, &visitor, err);
-    refs_buf_clear(&prefix);
-    return status;
+    return refs_set_each_chunk(at->packer.member->set, &keys, &visitor, err);
 }
 
 static refs_status copy_member(refs_join *join, refs_join_member *member,

@@ -123,7 +123,7 @@ static refs_status translate_array(const translation *strings, refs_join_array *
     uint32_t *const ids[] = {&array->path,    &array->document, &array->attributes, &array->layout,
                              &array->packing, &array->units,    &array->calendar,   &array->bounds,
                              &array->values,  &array->prefix,   &array->whole,      &array->range,
-                             &array->flags,   &array->digest};
+                             &array->flags,   &array->digest,   &array->part_prefix};
     refs_join_holes *holes = array->holes;
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         REFS_TRY(translate(strings, ids[i], err));

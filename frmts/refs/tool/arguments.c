@@ -18,7 +18,8 @@ const tool_option tool_options[] = {
      "values of dimensions in the names of sources: 't2m_{time:%Y%m%d}.nc', {member:d}, {level:f}, "
      "{name}"},
     {'v', false, "variables", "NAME", "take this variable and what describes it; several times"},
-    {'g', false, "group", "GROUP", "take what is in this group, as the root of the set"},
+    {'g', false, "group", "GROUP",
+     "take what is in this group, as the root of the set, and what describes it in groups above"},
     {'i', false, "inline", "BYTES", "put chunks of no more bytes into the set itself"},
     {'r', false, "relative", NULL, "name local files relative to the folder that the set lies in"},
     {'w', false, "rewrite", "OLD=>NEW",
