@@ -434,6 +434,21 @@ class Index(Folder):
         np.testing.assert_array_equal(read("all.json", "q")[:, 0], [-9, -9, 5, 5, -9, -9])
         self.assertIn("say along", run("index", *names, "-o", "all.json", status=1))
 
+    def test_misspelt_dimensions_are_told_from_those_that_there_are(self):
+        names = [self.write(f"{i}.nc", [0]) for i in range(2)]
+        for asked in ("tme", "Time"):
+            said = run("index", *names, "--along", asked, "-o", "all.json", status=1)
+            self.assertIn(f'no source has a dimension "{asked}": did you mean time? there are ', said)
+            self.assertIn("bnds", said)
+        for pattern in ("*.nc", "0.n*"):
+            with self.assertRaisesRegex(RuntimeError, "did you mean time"):
+                gdal.OpenEx(f'REFS:"{pattern}"', gdal.OF_MULTIDIM_RASTER, open_options=["ALONG=tim"])
+        self.assertFalse(os.path.exists("all.json"))
+        done = subprocess.run([REFS, "index", *names, "--along", "run", "-o", "all.json"],
+                              capture_output=True, text=True, check=True)
+        self.assertIn('"run", which is added', done.stderr)
+        self.assertEqual(read("all.json", "t").shape, (2, 1, 6, 8))
+
     def test_a_scalar_becomes_the_coordinate_of_a_new_dimension(self):
         names = [self.write_run(f"{i}.nc", i) for i in (2, 0, 1)]
         run("index", *names, "--along", "run", "-o", "all.parq")
@@ -1559,7 +1574,7 @@ class Refusals(Folder):
         self.write("a.nc", [0, 1])
         self.write("b.nc", [1, 2])
         said = run("index", "a.nc", "b.nc", "-o", "all.json", status=1)
-        for part in ("a.nc", "b.nc", "both", "time 1"):
+        for part in ("a.nc", "b.nc", "both have step 1 of time (2020-01-01T01:00:00)"):
             self.assertIn(part, said)
 
     def test_values_in_the_set_that_two_files_have_are_named(self):
@@ -1574,7 +1589,7 @@ class Refusals(Folder):
         for name in ("all.json", "all.nc"):
             for names in (["0.nc", "1.nc", "2.nc"], ["1.nc", "0.nc", "2.nc"]):
                 said = run("index", *names, "-o", name, status=1)
-                self.assertIn(f"w: {names[0]} and {names[1]} both have what is at step time 0", said)
+                self.assertIn(f"w: {names[0]} and {names[1]} both have step 0 of time (2000-01-01T00:00:00)", said)
                 self.assertFalse(os.path.exists(name))
 
     def test_coordinates_that_do_not_agree_are_named(self):
@@ -1587,7 +1602,7 @@ class Refusals(Folder):
         names = [self.write(f"{hour}.nc", [hour]) for hour in (0, 1, 2, 5, 6, 7)]
         done = subprocess.run([REFS, "index", *names, "-o", "all.json"], capture_output=True,
                               text=True, check=True)
-        self.assertIn("time: 1 gap; the first between 2", done.stderr)
+        self.assertIn("time: 1 gap; the first between 2020-01-01T02:00:00 (2.nc)", done.stderr)
 
     def test_tiles_that_are_not_there_are_named(self):
         names = [self.write(f"{hour}{y}.nc", [hour], y=6 * y) for hour in (0, 1, 2, 5, 6, 7) for y in (0, 1)]
@@ -1596,7 +1611,7 @@ class Refusals(Folder):
             there = [name for name in names if name not in missing]
             done = subprocess.run([REFS, "index", *there, *along, "-o", "all.json"], capture_output=True, text=True,
                                   check=True)
-            self.assertIn("time: 1 gap; the first between " + "12"[missing[0] == "21.nc"], done.stderr)
+            self.assertIn("time: 1 gap; the first between 2020-01-01T0" + "12"[missing[0] == "21.nc"], done.stderr)
             self.assertEqual("no source has time 2, y 6 to 11" in done.stderr, missing[0] == "21.nc")
             self.assertEqual("; time 5, y 0 to 5 (2 of 12 tiles)" in done.stderr, missing[-1] == "50.nc")
         whole = subprocess.run([REFS, "index", *names, *along, "-o", "all.json"], capture_output=True,

@@ -485,6 +485,10 @@ bool refs_cf__read_clock(const refs_cf_band_axis *axis, refs_cf__clock *ticks);
 /** What a value means; false where it is not a time. */
 bool refs_cf__instant(const refs_cf__clock *ticks, double value, int64_t *milliseconds);
 
+/** Appends an instant as ISO 8601. */
+refs_status refs_cf__print_instant(refs_cf__calendar calendar, int64_t instant, refs_buf *text,
+                                   refs_error *err);
+
 /** From the first to the last millisecond. */
 typedef struct refs_cf__period {
     int64_t first;

@@ -21,6 +21,10 @@ typedef struct refs_cf_clock {
 /** Reads it; false where units and calendar are not those of times, or not understood. */
 bool refs_cf_clock_of(const refs_cf_units *of, refs_cf_clock *clock);
 
+/** Appends a time as ISO 8601, as refs_cf_time_text has it; nothing where it is none. */
+refs_status refs_cf_print_time(const refs_cf_units *of, double value, refs_buf *text,
+                               refs_error *err);
+
 #ifdef __cplusplus
 }
 #endif

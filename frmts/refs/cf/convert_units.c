@@ -20,6 +20,14 @@ bool refs_cf_clock_of(const refs_cf_units *of, refs_cf_clock *clock) {
     return true;
 }
 
+refs_status refs_cf_print_time(const refs_cf_units *of, double value, refs_buf *text,
+                               refs_error *err) {
+    refs_cf__clock ticks = {.scale = 1};
+    int64_t instant;
+    if (!read_clock(of, &ticks) || !refs_cf__instant(&ticks, value, &instant)) return REFS_OK;
+    return refs_cf__print_instant(ticks.calendar, instant, text, err);
+}
+
 /* Standard and proleptic Gregorian times are the same from 1582-10-15 on, which is where times lie
  * that count from there: both calendars number days from one day on. */
 static bool have_same_days(const refs_cf__clock *a, const refs_cf__clock *b) {

@@ -197,6 +197,17 @@ static refs_status print_time(refs_cf__date date, int milliseconds, refs_buf *te
     return refs_buf_printf(text, err, ".%03d", milliseconds % 1000);
 }
 
+refs_status refs_cf__print_instant(refs_cf__calendar calendar, int64_t instant, refs_buf *text,
+                                   refs_error *err) {
+    int64_t day = instant / REFS_CF__DAY_MILLISECONDS;
+    int64_t rest = instant % REFS_CF__DAY_MILLISECONDS;
+    if (rest < 0) {
+        rest += REFS_CF__DAY_MILLISECONDS;
+        day--;
+    }
+    return print_time(refs_cf__date_of_day(calendar, day), (int)rest, text, err);
+}
+
 refs_status refs_cf_time_text(const refs_cf_band_axis *axis, uint64_t index, refs_buf *text,
                               refs_error *err) {
     refs_cf__clock ticks;
@@ -204,11 +215,5 @@ refs_status refs_cf_time_text(const refs_cf_band_axis *axis, uint64_t index, ref
     if (index >= axis->n || !refs_cf__read_clock(axis, &ticks) ||
         !refs_cf__instant(&ticks, axis->values[index], &instant))
         return REFS_OK;
-    int64_t day = instant / REFS_CF__DAY_MILLISECONDS;
-    int64_t rest = instant % REFS_CF__DAY_MILLISECONDS;
-    if (rest < 0) {
-        rest += REFS_CF__DAY_MILLISECONDS;
-        day--;
-    }
-    return print_time(refs_cf__date_of_day(ticks.calendar, day), (int)rest, text, err);
+    return refs_cf__print_instant(ticks.calendar, instant, text, err);
 }

@@ -363,6 +363,12 @@ static int by_number(const void *left, const void *right) {
     return (a->member > b->member) - (a->member < b->member);
 }
 
+static refs_status print_step(const emission *at, size_t line, uint64_t step, refs_buf *text,
+                              refs_error *err) {
+    if (text->size > 0) REFS_TRY(refs_buf_append(text, ", ", 2, err));
+    return refs_join__print_step(at->join, line, step, text, err);
+}
+
 static refs_status fail_twice(const emission *at, const refs_joined *joined, const moved *one,
                               const moved *other, refs_error *err) {
     uint64_t number = one->number;
@@ -370,14 +376,11 @@ static refs_status fail_twice(const emission *at, const refs_joined *joined, con
     refs_status status = REFS_OK;
     for (size_t dim = joined->rank; dim-- > 0 && status == REFS_OK; number /= joined->n[dim])
         if (joined->line[dim] < REFS_JOIN_MAX_DIMS)
-            status =
-                refs_buf_printf(&text, err, "%s%s %llu", text.size > 0 ? ", " : "",
-                                at->join->options.dims[joined->line[dim]],
-                                (unsigned long long)(number % joined->n[dim] * joined->chunk[dim]));
+            status = print_step(at, joined->line[dim], number % joined->n[dim] * joined->chunk[dim],
+                                &text, err);
     if (status == REFS_OK)
         status = refs_fail(err, REFS_INVALID,
-                           "%.*s: %s and %s both have what is at step %.*s of the joined set: one "
-                           "of them is to be left out",
+                           "%.*s: %s and %s both have %.*s: one of them is to be left out",
                            REFS_STR_ARG(refs_join__text(at->join, joined->path)),
                            at->join->members[at->plan->order[one->member]].name,
                            at->join->members[at->plan->order[other->member]].name, (int)text.size,

@@ -132,8 +132,10 @@ struct refs_join {
     refs_join_options options;
     uint32_t dims[REFS_JOIN_MAX_DIMS];
     size_t n_dims;
-    bool is_aggregated;   /* parts are fragments, whatever they are like */
-    pthread_mutex_t lock; /* guards what follows */
+    size_t counted[REFS_JOIN_MAX_DIMS]; /* members in whose units joined coordinates are, once
+                                           these are planned */
+    bool is_aggregated;                 /* parts are fragments, whatever they are like */
+    pthread_mutex_t lock;               /* guards what follows */
     refs_intern strings;
     refs_join_member *members;
     size_t n_members, member_capacity;
@@ -354,6 +356,20 @@ refs_value refs_join__unpacked_at(const refs_values *values, uint64_t i);
 /** The first value that is not the same in both, unpacked, UINT64_MAX where all are; behind the end
  * of the shorter one where there are more in the other. */
 uint64_t refs_join__first_difference(const refs_values *a, const refs_values *b);
+
+/* -- dims.c -------------------------------------------------------------------------------------
+ */
+
+/** A dimension that no part has is told by a note. REFS_INVALID where it seems to be misspelt. */
+refs_status refs_join__check_dims(const refs_join *join, refs_error *err);
+
+/** Appends a value of a joined coordinate, a time as ISO 8601. */
+refs_status refs_join__print_place(const refs_join *join, size_t line, const refs_value *value,
+                                   refs_buf *text, refs_error *err);
+
+/** Appends "step 3 of time (2020-01-01T06:00:00)". */
+refs_status refs_join__print_step(const refs_join *join, size_t line, uint64_t step, refs_buf *text,
+                                  refs_error *err);
 
 /* -- plan.c -------------------------------------------------------------------------------------
  */

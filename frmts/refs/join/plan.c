@@ -293,6 +293,21 @@ static int by_size(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
+static void tell_first_gap(const line_steps *all, size_t n_gaps, size_t first, double usual) {
+    const refs_join *join = all->join;
+    const step *before = &all->steps[first], *after = &all->steps[first + 1];
+    refs_buf one = REFS_BUF_INIT, other = REFS_BUF_INIT;
+    if (refs_join__print_place(join, all->line, &before->value, &one, NULL) == REFS_OK &&
+        refs_join__print_place(join, all->line, &after->value, &other, NULL) == REFS_OK)
+        refs_note(&join->options.notes, REFS_NOTE_WARNING,
+                  "%s: %zu gap%s; the first between %.*s (%s) and %.*s (%s), where a step is %.15g",
+                  join->options.dims[all->line], n_gaps, n_gaps == 1 ? "" : "s", (int)one.size,
+                  (const char *)one.data, join->members[before->member].name, (int)other.size,
+                  (const char *)other.data, join->members[after->member].name, usual);
+    refs_buf_clear(&one);
+    refs_buf_clear(&other);
+}
+
 /* What is missing between steps that are equally far apart but for that. */
 static void tell_gaps(const line_steps *all, const double *widths, size_t n, double usual) {
     size_t n_gaps = 0, first = SIZE_MAX;
@@ -302,12 +317,7 @@ static void tell_gaps(const line_steps *all, const double *widths, size_t n, dou
         if (n_gaps++ == 0) first = i;
     }
     if (n_gaps == 0 || n_gaps > n / 2) return;
-    const step *before = &all->steps[first], *after = &all->steps[first + 1];
-    refs_note(&all->join->options.notes, REFS_NOTE_WARNING,
-              "%s: %zu gap%s; the first between %.15g (%s) and %.15g (%s), where a step is %.15g",
-              all->join->options.dims[all->line], n_gaps, n_gaps == 1 ? "" : "s",
-              before->value.number, all->join->members[before->member].name, after->value.number,
-              all->join->members[after->member].name, usual);
+    tell_first_gap(all, n_gaps, first, usual);
 }
 
 /* Tiles have the steps of each other. */
@@ -350,6 +360,7 @@ static refs_status plan_line(refs_join *join, size_t number, refs_join_line *lin
         line->has_coordinate = all.steps[0].value.kind != REFS_VALUE_NONE;
         qsort(all.steps, all.n, sizeof *all.steps, find_direction(&all) ? descending : ascending);
         if (line->first == SIZE_MAX) line->first = all.steps[0].member;
+        join->counted[number] = line->first;
         status = place(&all, line, err);
     }
     if (status == REFS_OK) status = look_for_gaps(&all, err);
@@ -434,6 +445,7 @@ static refs_status list_paths(const refs_join *join, refs_join_plan *plan, refs_
 }
 
 refs_status refs_join__plan(refs_join *join, refs_join_plan *plan, refs_error *err) {
+    REFS_TRY(refs_join__check_dims(join, err));
     for (size_t line = 0; line < join->n_dims; line++)
         REFS_TRY(plan_line(join, line, &plan->lines[line], err));
     if (join->options.dims_are == REFS_JOIN_GUESSED)

@@ -83,6 +83,20 @@ static int by_begin(const void *left, const void *right) {
     return (a->at.member > b->at.member) - (a->at.member < b->at.member);
 }
 
+static refs_status fail_twice(const refs_join *join, const refs_joined *joined,
+                              const refs_join_atom *one, const refs_join_atom *other,
+                              refs_error *err) {
+    refs_buf text = REFS_BUF_INIT;
+    refs_status status = refs_join__print_step(join, 0, other->begin, &text, err);
+    if (status == REFS_OK)
+        status = refs_fail(err, REFS_INVALID,
+                           "%.*s: %s and %s both have %.*s: one of them is to be left out",
+                           REFS_STR_ARG(refs_join__text(join, joined->path)), one->at.member->name,
+                           other->at.member->name, (int)text.size, (const char *)text.data);
+    refs_buf_clear(&text);
+    return status;
+}
+
 static refs_status collect(const refs_join *join, refs_joined *joined, refs_error *err) {
     refs_join_split *split = joined->split;
     for (size_t i = 0; i < join->n_members; i++) {
@@ -93,13 +107,7 @@ static refs_status collect(const refs_join *join, refs_joined *joined, refs_erro
     qsort(split->atoms, split->n_atoms, sizeof *split->atoms, by_begin);
     for (size_t i = 1; i < split->n_atoms; i++) {
         const refs_join_atom *before = &split->atoms[i - 1], *at = &split->atoms[i];
-        if (at->begin < before->end)
-            return refs_fail(err, REFS_INVALID,
-                             "%.*s: %s and %s both have what is at step %llu of %s of the joined "
-                             "set: one of them is to be left out",
-                             REFS_STR_ARG(refs_join__text(join, joined->path)),
-                             before->at.member->name, at->at.member->name,
-                             (unsigned long long)at->begin, join->options.dims[0]);
+        if (at->begin < before->end) return fail_twice(join, joined, before, at, err);
     }
     return REFS_OK;
 }

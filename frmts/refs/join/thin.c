@@ -77,15 +77,16 @@ static refs_status fail_twice(const gathered *to, const refs_join_place *at, con
         if (there.array != NULL && there.member != at->member && has_place(joined, &there, index))
             other = there.member;
     }
-    for (size_t dim = 0; dim < joined->rank && status == REFS_OK; dim++)
-        if (joined->line[dim] < REFS_JOIN_MAX_DIMS)
-            status = refs_buf_printf(&text, err, "%s%s %llu", text.size > 0 ? ", " : "",
-                                     join->options.dims[joined->line[dim]],
-                                     (unsigned long long)index[dim]);
+    for (size_t dim = 0; dim < joined->rank && status == REFS_OK; dim++) {
+        if (joined->line[dim] == REFS_JOIN_MAX_DIMS) continue;
+        if (text.size > 0) status = refs_buf_append(&text, ", ", 2, err);
+        if (status == REFS_OK)
+            status = refs_join__print_step(join, joined->line[dim], index[dim], &text, err);
+    }
     if (status == REFS_OK)
         status = refs_fail(err, REFS_INVALID,
-                           "%.*s: %s and %s both have what is at step %.*s of the joined set, and "
-                           "not the same: one of them is to be left out",
+                           "%.*s: %s and %s both have %.*s, and not the same: one of them is to "
+                           "be left out",
                            REFS_STR_ARG(refs_join__text(join, joined->path)), at->member->name,
                            other->name, (int)text.size, (const char *)text.data);
     refs_buf_clear(&text);
