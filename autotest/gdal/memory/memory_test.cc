@@ -5,6 +5,7 @@
  * library of its own here, and an allocation is the driver's if the code that asks for it lies
  * there.
  */
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -13,7 +14,9 @@
 #include <functional>
 #include <map>
 #include <new>
+#include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <dlfcn.h>
@@ -479,6 +482,105 @@ TEST(DriverMemory, IsTakenAFewTimesForAChunkAndHardlyForOneThatIsKept) {
     EXPECT_LE(kept, 16 * 10);
     GDALClose(dataset);
     CPLSetConfigOption("REFS_READ_AHEAD", nullptr);
+    VSIUnlink((name + ".json").c_str());
+    VSIUnlink((name + ".bin").c_str());
+}
+
+namespace {
+
+/** A window of some bands. */
+void readWindow(GDALDatasetH dataset, const std::array<int, 4> &window, int firstBand, int n) {
+    const auto [column, row, width, height] = window;
+    std::vector<int> bands(static_cast<size_t>(n));
+    std::iota(bands.begin(), bands.end(), firstBand);
+    std::string pixels(static_cast<size_t>(width) * height * n, '\0');
+    EXPECT_EQ(GDALDatasetRasterIO(dataset, GF_Read, column, row, width, height, pixels.data(),
+                                  width, height, GDT_Byte, n, bands.data(), 0, 0, 0),
+              CE_None);
+    EXPECT_EQ(pixels, std::string(pixels.size(), 'a'));
+}
+
+void readAllBands(GDALDatasetH dataset) {
+    readWindow(dataset, {0, 0, 1024, 1024}, 1, 32);
+}
+
+void readBandByBand(GDALDatasetH dataset) {
+    for (int band = 1; band <= 32; band++) readWindow(dataset, {0, 0, 1024, 1024}, band, 1);
+}
+
+void readSeries(GDALDatasetH dataset) {
+    readWindow(dataset, {500, 500, 1, 1}, 1, 32);
+}
+
+/** As writers of GTiff do. */
+void readLines(GDALDatasetH dataset) {
+    for (int row = 0; row < 1024; row++) readWindow(dataset, {0, row, 1024, 1}, 1, 1);
+}
+
+/** As tile servers do: anywhere, the same on each run. */
+void readTiles(GDALDatasetH dataset) {
+    for (unsigned i = 0; i < 256; i++) {
+        const unsigned where = i * 2654435761u;
+        const int column = static_cast<int>(where >> 22 & 511);
+        const int row = static_cast<int>(where >> 13 & 511);
+        readWindow(dataset, {column, row, 256, 256}, static_cast<int>(where >> 27) + 1, 1);
+    }
+}
+
+/** The same tiles in four threads, each with a dataset of its own. */
+void readTilesInThreads(GDALDatasetH dataset) {
+    const std::string name = GDALGetDescription(dataset);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++)
+        threads.emplace_back([&name] {
+            const GDALDatasetH own = GDALOpen(name.c_str(), GA_ReadOnly);
+            readTiles(own);
+            GDALClose(own);
+        });
+    for (std::thread &thread : threads) thread.join();
+}
+
+/** How often memory is taken for the whole of a pattern, where chunks are read for the first time
+ * and, of what the cache has room for, again. */
+struct Pattern {
+    const char *name;
+    void (*read)(GDALDatasetH dataset);
+    int64_t reads, mostPerRead, mostAgain;
+};
+
+const Pattern patterns[] = {
+    {"all bands at once", readAllBands, 1, 320, 16},
+    {"band by band", readBandByBand, 32, 48, 16},
+    {"series of a pixel", readSeries, 1, 320, 16},
+    {"lines", readLines, 1024, 10, 9},
+    {"tiles", readTiles, 256, 14, 9},
+    {"tiles in 4 threads", readTilesInThreads, 4 * 256, 12, 10},
+};
+
+int64_t allocationsOf(GDALDatasetH dataset, const Pattern &pattern) {
+    untilFailure = INT64_MAX;
+    counts = true;
+    pattern.read(dataset);
+    counts = false;
+    return INT64_MAX - untilFailure;
+}
+
+} // namespace
+
+TEST(DriverMemory, IsTakenAFewTimesForAReadOfAnyPattern) {
+    const std::string name = writeLargeChunks();
+    for (const Pattern &pattern : patterns) {
+        const GDALDatasetH dataset = GDALOpen((name + ".json").c_str(), GA_ReadOnly);
+        ASSERT_NE(dataset, nullptr);
+        const int64_t first = allocationsOf(dataset, pattern);
+        const int64_t again = allocationsOf(dataset, pattern);
+        std::printf("%-20s %6lld allocations for %5lld reads, %6lld again\n", pattern.name,
+                    static_cast<long long>(first), static_cast<long long>(pattern.reads),
+                    static_cast<long long>(again));
+        EXPECT_LE(first, pattern.reads * pattern.mostPerRead) << pattern.name;
+        EXPECT_LE(again, pattern.reads * pattern.mostAgain) << pattern.name;
+        GDALClose(dataset);
+    }
     VSIUnlink((name + ".json").c_str());
     VSIUnlink((name + ".bin").c_str());
 }
