@@ -13,11 +13,11 @@
 #include "refs/one_crs.h"
 
 /* What an attribute tells. */
-typedef enum meaning {
-    OF_NOTHING,   /* of where anything lies */
-    OF_REFERENCE, /* what coordinates are measured in */
-    OF_POSITION   /* where the raster lies in that, which coordinates tell better */
-} meaning;
+typedef enum attribute_role {
+    ROLE_NONE,      /* says nothing of where anything lies */
+    ROLE_REFERENCE, /* what coordinates are measured in */
+    ROLE_POSITION   /* where the raster lies in that, which coordinates tell better */
+} attribute_role;
 
 typedef enum subject { A_GROUP, AN_ARRAY, A_MAPPING } subject;
 
@@ -33,20 +33,20 @@ static const char *const crs_strings[] = {"crs_wkt",   "spatial_ref",  "esri_pe_
                                           "proj4text", "proj4_params", "proj4_string",   "srid",
                                           "epsg_code", "crs",          "_CRS",           NULL};
 
-static meaning meaning_of_mapping(refs_str name, const refs_json *value) {
+static attribute_role role_in_mapping(refs_str name, const refs_json *value) {
     static const char *const words[] = {"grid_mapping_name", "sweep_angle_axis", "fixed_angle_axis",
                                         NULL};
     static const char *const positions[] = {"GeoTransform",          "Westernmost_Easting",
                                             "Easternmost_Easting",   "Northernmost_Northing",
                                             "Southernmost_Northing", NULL};
-    if (is_among(name, positions)) return OF_POSITION;
-    if (is_among(name, words) || is_among(name, crs_strings)) return OF_REFERENCE;
+    if (is_among(name, positions)) return ROLE_POSITION;
+    if (is_among(name, words) || is_among(name, crs_strings)) return ROLE_REFERENCE;
     return !refs_str_starts(name, "_") && (refs_json_is_number(value) || refs_json_is_array(value))
-               ? OF_REFERENCE
-               : OF_NOTHING;
+               ? ROLE_REFERENCE
+               : ROLE_NONE;
 }
 
-static meaning meaning_of_grib(refs_str name) {
+static attribute_role role_in_grib(refs_str name) {
     static const char *const references[] = {"GRIB_gridType",
                                              "GRIB_LaDInDegrees",
                                              "GRIB_LoVInDegrees",
@@ -71,23 +71,23 @@ static meaning meaning_of_grib(refs_str name) {
                                             "GRIB_jScansPositively",
                                             "GRIB_jPointsAreConsecutive",
                                             NULL};
-    if (is_among(name, references)) return OF_REFERENCE;
-    return is_among(name, positions) ? OF_POSITION : OF_NOTHING;
+    if (is_among(name, references)) return ROLE_REFERENCE;
+    return is_among(name, positions) ? ROLE_POSITION : ROLE_NONE;
 }
 
 /* Citations are for people. */
-static meaning meaning_of(subject of, refs_str name, const refs_json *value) {
+static attribute_role role_of(subject of, refs_str name, const refs_json *value) {
     static const char *const own[] = {"crs", "_CRS", "grid_mapping", NULL};
     static const char *const positions[] = {"ModelPixelScale",     "ModelTiepoint",
                                             "ModelTransformation", "spatial:transform",
                                             "spatial:bbox",        NULL};
-    if (of == A_MAPPING) return meaning_of_mapping(name, value);
-    if (is_among(name, positions)) return OF_POSITION;
+    if (of == A_MAPPING) return role_in_mapping(name, value);
+    if (is_among(name, positions)) return ROLE_POSITION;
     if (refs_str_starts(name, "proj:") ||
         (refs_str_ends(name, "GeoKey") && !refs_str_ends(name, "CitationGeoKey")))
-        return OF_REFERENCE;
-    if (of == A_GROUP) return OF_NOTHING;
-    return is_among(name, own) ? OF_REFERENCE : meaning_of_grib(name);
+        return ROLE_REFERENCE;
+    if (of == A_GROUP) return ROLE_NONE;
+    return is_among(name, own) ? ROLE_REFERENCE : role_in_grib(name);
 }
 
 /* Whether an attribute that only one part has makes a difference: others say again what is told, or
@@ -133,17 +133,17 @@ static size_t read_numbers(const refs_json *value, double numbers[MAX_NUMBERS]) 
 }
 
 /* Parameters may have been single precision somewhere. */
-static bool are_near(double a, double b, meaning of) {
-    const double most = (of == OF_POSITION ? 1e-9 : 1e-7) * fmax(fabs(a), fabs(b));
+static bool are_near(double a, double b, attribute_role role) {
+    const double most = (role == ROLE_POSITION ? 1e-9 : 1e-7) * fmax(fabs(a), fabs(b));
     return fabs(a - b) <= most + 1e-12 || (isnan(a) && isnan(b));
 }
 
-static refs_status are_same(const refs_json *a, const refs_json *b, meaning of, bool *are,
+static refs_status are_same(const refs_json *a, const refs_json *b, attribute_role role, bool *are,
                             refs_error *err) {
     double one[MAX_NUMBERS], other[MAX_NUMBERS];
     const size_t n = read_numbers(a, one), n_other = read_numbers(b, other);
     *are = n == n_other && n != SIZE_MAX;
-    for (size_t i = 0; *are && i < n; i++) *are = are_near(one[i], other[i], of);
+    for (size_t i = 0; *are && i < n; i++) *are = are_near(one[i], other[i], role);
     if (*are || n != SIZE_MAX || n_other != SIZE_MAX) return REFS_OK;
     refs_buf strings[2] = {REFS_BUF_INIT, REFS_BUF_INIT};
     refs_status status = refs_json_write(a, &strings[0], err);
@@ -186,8 +186,8 @@ static refs_status tell(comparing *at, refs_str name, const refs_json *a, const 
     return append_value(b, &at->text, err);
 }
 
-static bool counts(const comparing *at, meaning of) {
-    return of == OF_REFERENCE || (of == OF_POSITION && at->has_positions);
+static bool counts(const comparing *at, attribute_role role) {
+    return role == ROLE_REFERENCE || (role == ROLE_POSITION && at->has_positions);
 }
 
 /* Whether both have one WKT: then nothing that only one of them has makes a difference. */
@@ -210,13 +210,13 @@ static refs_status compare_all(comparing *at, subject of, const refs_json *const
             const refs_str name = refs_json_name_at(both[k], i);
             const refs_json *value = refs_json_at(both[k], i);
             const refs_json *other = refs_json_get_str(both[1 - k], name);
-            const meaning means = meaning_of(of, name, value);
+            const attribute_role role = role_of(of, name, value);
             const bool is_raster_type = refs_str_is(name, "GTRasterTypeGeoKey");
             double number = 1; /* of a raster type that is not told */
             bool are = true;
-            if (!counts(at, means) || (other != NULL && k == 1)) continue;
+            if (!counts(at, role) || (other != NULL && k == 1)) continue;
             if (other != NULL)
-                REFS_TRY(are_same(value, other, means, &are, err));
+                REFS_TRY(are_same(value, other, role, &are, err));
             else if (is_raster_type)
                 are = !refs_json_double(value, &number) || number == 1;
             else

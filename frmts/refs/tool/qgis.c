@@ -300,21 +300,21 @@ static refs_status make(making *all, const char *set, const char *variable, refs
 static refs_status write_file(const making *all, const tool_arguments *arguments, refs_error *err) {
     char title[256];
     refs_buf xml = REFS_BUF_INIT;
-    const qgis_picture picture = {.source = (const char *)all->source.data,
-                                  .title = title_of(all->meta, title, sizeof title),
-                                  .unit = all->description.unit,
-                                  .crs = all->description.crs,
-                                  .least = all->least,
-                                  .most = all->most,
-                                  .periods = all->periods,
-                                  .n_periods = all->n_periods,
-                                  .time_dim = all->time != NULL ? all->time->name : NULL};
+    const qgis_raster raster = {.source = (const char *)all->source.data,
+                                .title = title_of(all->meta, title, sizeof title),
+                                .unit = all->description.unit,
+                                .crs = all->description.crs,
+                                .least = all->least,
+                                .most = all->most,
+                                .periods = all->periods,
+                                .n_periods = all->n_periods,
+                                .time_dim = all->time != NULL ? all->time->name : NULL};
     qgis_form form = arguments->layers ? QGIS_LAYER_OF_PERIOD : QGIS_ONE_LAYER;
     bool is_project = refs_str_ends(refs_str_from(arguments->output), ".qgs");
     const tool_names source = {(char **)(uintptr_t)arguments->names.items, 1, 1};
     REFS_TRY(tool_check_output(arguments->output, &source, err));
-    refs_status status = is_project ? qgis_write_project(&picture, form, &xml, err)
-                                    : qgis_write_definition(&picture, form, &xml, err);
+    refs_status status = is_project ? qgis_write_project(&raster, form, &xml, err)
+                                    : qgis_write_definition(&raster, form, &xml, err);
     if (status == REFS_OK) status = refs_place_replace(arguments->output, refs_buf_view(&xml), err);
     refs_buf_clear(&xml);
     return status;

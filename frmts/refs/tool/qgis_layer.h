@@ -14,7 +14,7 @@ typedef struct qgis_period {
 } qgis_period;
 
 /** What is shown. Strings are borrowed. */
-typedef struct qgis_picture {
+typedef struct qgis_raster {
     const char *source; /**< the name of the dataset */
     const char *title;
     const char *unit; /**< of its values, or NULL */
@@ -23,7 +23,7 @@ typedef struct qgis_picture {
     const qgis_period *periods; /**< of each band; NULL: it has no times */
     size_t n_periods;
     const char *time_dim; /**< that the bands are along */
-} qgis_picture;
+} qgis_raster;
 
 /** How bands become layers. */
 typedef enum qgis_form {
@@ -32,11 +32,11 @@ typedef enum qgis_form {
 } qgis_form;
 
 /** Appends a layer definition (.qlr). */
-refs_status qgis_write_definition(const qgis_picture *picture, qgis_form form, refs_buf *xml,
+refs_status qgis_write_definition(const qgis_raster *raster, qgis_form form, refs_buf *xml,
                                   refs_error *err);
 
 /** Appends a project (.qgs), whose temporal controller steps from period to period. */
-refs_status qgis_write_project(const qgis_picture *picture, qgis_form form, refs_buf *xml,
+refs_status qgis_write_project(const qgis_raster *raster, qgis_form form, refs_buf *xml,
                                refs_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "tool.h"
 
-/* Places in the picture of an array's chunks. */
+/* Places in the map of an array's chunks. */
 #define PICTURE_WIDTH 50
 
 /* What the references of an array, or of all, amount to. */
@@ -72,7 +72,7 @@ static const char *fullness(const totals *all, size_t part) {
     return marks[1 + 3 * all->held[part] / (n + 1)];
 }
 
-static void print_picture(const totals *all) {
+static void print_chunk_map(const totals *all) {
     size_t n = all->n_grid < PICTURE_WIDTH ? (size_t)all->n_grid : PICTURE_WIDTH;
     printf("    |");
     for (size_t i = 0; i < n; i++)
@@ -106,7 +106,7 @@ static void print_array(const refs_array_meta *array, const totals *all) {
     printf(", ");
     print_bytes(all->bytes + all->inline_bytes);
     printf("\n");
-    if (all->n_grid > 1) print_picture(all);
+    if (all->n_grid > 1) print_chunk_map(all);
 }
 
 static void print_numbers(const char *name, const uint64_t *numbers, size_t n) {
