@@ -1984,6 +1984,28 @@ class Other(Folder):
                               open_options=[f"URL_REWRITE={folder}/=>{folder}/moved/"])
         self.assertEqual(dataset.ReadAsArray()[-1, 1], 1)
 
+    def test_sources_that_changed_within_a_second_are_not_read(self):
+        self.write("a.nc", [0])
+        for name in ("a.json", "a.parq"):
+            os.utime("a.nc", ns=(10**18, 10**18 + 123456789))
+            run("index", "a.nc", "-o", name)
+            for same in (123456000, 123456999, 0):  # copies keep microseconds, or seconds
+                os.utime("a.nc", ns=(10**18, 10**18 + same))
+                self.assertIn("0 problems", run("check", name))
+                self.assertEqual(read(name, "t").ravel()[-1], 47)
+            os.utime("a.nc", ns=(10**18, 10**18 + 123455789))
+            said = "modified at 2001-09-09T01:46:40.123455Z, and before at 2001-09-09T01:46:40.123456Z"
+            self.assertIn(said, run("check", name, status=1))
+            with self.assertRaisesRegex(RuntimeError, r"01:46:40\.123455Z"):
+                read(name, "t")
+        # Sets of old have seconds alone.
+        text = content("a.json").replace(b',\\"modified_ns\\":123456789', b"")
+        self.assertNotEqual(text, content("a.json"))
+        with open("old.json", "wb") as file:
+            file.write(text)
+        self.assertIn("0 problems", run("check", "old.json"))
+        self.assertEqual(read("old.json", "t").ravel()[-1], 47)
+
     def test_sources_with_a_colon_in_their_names_may_be_copied_with_their_set(self):
         os.mkdir("set")
         self.write("set/12:00.nc", [0])

@@ -132,21 +132,24 @@ typedef refs_status (*refs_fetch_sink)(void *user, size_t index, refs_bytes byte
 
 /** The state in which the writer of a reference saw its location. */
 typedef struct refs_expected {
-    const char *etag;    /**< required, or NULL */
-    int64_t not_after_s; /**< it must not have been modified later, in seconds since 1970; 0: any
-                            time */
-    int64_t modified_s;  /**< required time of modification, unless both ETags are known; 0: any
-                            time */
-    uint64_t size;       /**< required size in bytes; 0: not known */
-    bool may_be_copied;  /**< it may have been copied together with what refers to it: another time
-                            of modification with an equal size is only a warning */
+    const char *etag;     /**< required, or NULL */
+    int64_t not_after_s;  /**< it must not have been modified later, in seconds since 1970; 0: any
+                             time */
+    int64_t modified_s;   /**< required time of modification, unless both ETags are known; 0: any
+                             time */
+    uint64_t size;        /**< required size in bytes; 0: not known */
+    bool may_be_copied;   /**< it may have been copied together with what refers to it: another time
+                             of modification with an equal size is only a warning */
+    uint32_t modified_ns; /**< and billionths of a second, of which microseconds are compared; 0:
+                             any */
 } refs_expected;
 
 /** What is known of a location. */
 typedef struct refs_known_state {
-    const char *etag;   /**< or "" */
-    int64_t modified_s; /**< or 0 */
-    uint64_t size;      /**< bytes, or 0 */
+    const char *etag;     /**< or "" */
+    int64_t modified_s;   /**< or 0 */
+    uint64_t size;        /**< bytes, or 0 */
+    uint32_t modified_ns; /**< or 0 */
 } refs_known_state;
 
 /** Writes how a location differs from what is expected, with both values; false if no difference is

@@ -299,15 +299,16 @@ bool refs_location_is_remote(refs_str location);
 
 /* The states of sources are stored in the attribute "sources" of a separate group, which other
  * readers show as an empty group: a list of objects with "url", "size", "modified" (seconds since
- * 1970) and "etag". */
+ * 1970), "modified_ns" (and billionths) and "etag". */
 #define REFS_SOURCES_GROUP ".zsources"
 
 /** A source as it was when it was indexed. */
 typedef struct refs_source_state {
-    refs_str url;       /**< as references have it */
-    uint64_t size;      /**< bytes, or REFS_SOURCE_UNKNOWN */
-    int64_t modified_s; /**< seconds since 1970; 0: not known */
-    refs_str etag;      /**< as HTTP sent it; empty: not known */
+    refs_str url;         /**< as references have it */
+    uint64_t size;        /**< bytes, or REFS_SOURCE_UNKNOWN */
+    int64_t modified_s;   /**< seconds since 1970; 0: not known */
+    refs_str etag;        /**< as HTTP sent it; empty: not known */
+    uint32_t modified_ns; /**< and billionths; 0: not known */
 } refs_source_state;
 
 #define REFS_SOURCE_UNKNOWN UINT64_MAX

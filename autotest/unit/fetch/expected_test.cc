@@ -76,44 +76,45 @@ class Expected : public testing::Test {
 };
 
 TEST_F(Expected, NothingIsNoReasonToRefuse) {
-    EXPECT_EQ(Read({nullptr, 0, 0, 0, false}), "34");
+    EXPECT_EQ(Read({nullptr, 0, 0, 0, false, 0}), "34");
 }
 
 TEST_F(Expected, TimesAreThoseUntilWhichAFileMayHaveChanged) {
-    EXPECT_EQ(Read({nullptr, seen, 0, 0, false}), "34");
-    EXPECT_EQ(Read({nullptr, seen + 1, 0, 0, false}), "34");
-    EXPECT_EQ(Read({nullptr, seen - 1, 0, 0, false}),
+    EXPECT_EQ(Read({nullptr, seen, 0, 0, false, 0}), "34");
+    EXPECT_EQ(Read({nullptr, seen + 1, 0, 0, false, 0}), "34");
+    EXPECT_EQ(Read({nullptr, seen - 1, 0, 0, false, 0}),
               "it changed since references to it were made: it was modified at "
               "2024-05-01T00:00:00Z, after 2024-04-30T23:59:59Z (index it again; the open option "
               "CHANGED=WARN or IGNORE reads it all the same)");
 }
 
 TEST_F(Expected, ETagsOfFilesAreMadeOfNumberTimeAndSize) {
-    EXPECT_EQ(Read({ETag().c_str(), 0, 0, 0, false}), "34");
-    EXPECT_EQ(Read({("\"" + ETag() + "\"").c_str(), 0, 0, 0, false}), "34");
-    EXPECT_NE(
-        Read({"other", 0, 0, 0, false}).find("its ETag is \"" + ETag() + "\", and was \"other\""),
-        std::string::npos);
+    EXPECT_EQ(Read({ETag().c_str(), 0, 0, 0, false, 0}), "34");
+    EXPECT_EQ(Read({("\"" + ETag() + "\"").c_str(), 0, 0, 0, false, 0}), "34");
+    EXPECT_NE(Read({"other", 0, 0, 0, false, 0})
+                  .find("its ETag is \"" + ETag() + "\", and was \"other\""),
+              std::string::npos);
 }
 
 TEST_F(Expected, CopiesOfAnotherTimeAreTold) {
-    EXPECT_NE(Read({nullptr, 0, seen - 9, 10, false}).find("it was modified"), std::string::npos);
+    EXPECT_NE(Read({nullptr, 0, seen - 9, 10, false, 0}).find("it was modified"),
+              std::string::npos);
     EXPECT_EQ(notes, "");
-    EXPECT_EQ(Read({nullptr, 0, seen - 9, 10, true}, REFS_CHANGED_ERROR, 3), "34");
+    EXPECT_EQ(Read({nullptr, 0, seen - 9, 10, true, 0}, REFS_CHANGED_ERROR, 3), "34");
     EXPECT_EQ(std::count(notes.begin(), notes.end(), '\n'), 1) << notes;
 }
 
 TEST_F(Expected, CopiesOfAnotherSizeAreRefused) {
-    EXPECT_NE(Read({nullptr, 0, seen - 9, 11, true}).find("it has 10 bytes, and had 11"),
+    EXPECT_NE(Read({nullptr, 0, seen - 9, 11, true, 0}).find("it has 10 bytes, and had 11"),
               std::string::npos);
-    EXPECT_NE(Read({nullptr, 0, seen - 9, 0, true}).find("it was modified"), std::string::npos);
+    EXPECT_NE(Read({nullptr, 0, seen - 9, 0, true, 0}).find("it was modified"), std::string::npos);
 }
 
 TEST_F(Expected, ChangesAreToldOnceOrNotAtAll) {
-    EXPECT_EQ(Read({"other", 0, 0, 0, false}, REFS_CHANGED_WARN, 3), "34");
+    EXPECT_EQ(Read({"other", 0, 0, 0, false, 0}, REFS_CHANGED_WARN, 3), "34");
     EXPECT_EQ(std::count(notes.begin(), notes.end(), '\n'), 1) << notes;
     notes.clear();
-    EXPECT_EQ(Read({"other", 0, 0, 0, false}, REFS_CHANGED_IGNORE), "34");
+    EXPECT_EQ(Read({"other", 0, 0, 0, false, 0}, REFS_CHANGED_IGNORE), "34");
     EXPECT_EQ(notes, "");
 }
 

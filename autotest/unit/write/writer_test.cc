@@ -142,9 +142,9 @@ TEST(Writer, KeepsStatesOfSources) {
     for (const char *name : {"a.json", "a.parq"}) {
         WriterUnderTest under(name);
         ASSERT_TRUE(under.Open());
-        const refs_source_state one = {refs_str_from("/d/x"), 12, 34, refs_str_from("\"e\"")};
+        const refs_source_state one = {refs_str_from("/d/x"), 12, 34, refs_str_from("\"e\""), 5678};
         const refs_source_state other = {refs_str_from("/d/y"), REFS_SOURCE_UNKNOWN, 0,
-                                         refs_str_from("")};
+                                         refs_str_from(""), 0};
         ASSERT_EQ(refs_writer_source(under.writer, &one, nullptr), REFS_OK);
         ASSERT_EQ(refs_writer_source(under.writer, &other, nullptr), REFS_OK);
         ASSERT_TRUE(under.Document(".zgroup", R"({"zarr_format":2})"));
@@ -155,13 +155,13 @@ TEST(Writer, KeepsStatesOfSources) {
                 *static_cast<std::string *>(user) +=
                     std::string(state->url.data, state->url.size) + " " +
                     (state->size == REFS_SOURCE_UNKNOWN ? "?" : std::to_string(state->size)) + " " +
-                    std::to_string(state->modified_s) + " " +
-                    std::string(state->etag.data, state->etag.size) + ";";
+                    std::to_string(state->modified_s) + "." + std::to_string(state->modified_ns) +
+                    " " + std::string(state->etag.data, state->etag.size) + ";";
                 return REFS_OK;
             },
             &seen};
         ASSERT_EQ(refs_sources_read(under.set, &visitor, &under.error), REFS_OK) << under.Message();
-        EXPECT_EQ(seen, "/d/x 12 34 \"e\";/d/y ? 0 ;") << name;
+        EXPECT_EQ(seen, "/d/x 12 34.5678 \"e\";/d/y ? 0.0 ;") << name;
     }
 }
 

@@ -23,6 +23,20 @@ static void format_time(int64_t seconds, char text[32]) {
         snprintf(text, 32, "%" PRId64, seconds);
 }
 
+/* Microseconds in the place of the Z. */
+static void format_fraction(uint32_t ns, char text[32]) {
+    const size_t size = strlen(text);
+    if (size > 0 && text[size - 1] == 'Z')
+        snprintf(text + size - 1, 32 - size + 1, ".%06uZ", (unsigned)ns / 1000);
+}
+
+/* What copies keep are microseconds, or whole seconds. */
+static bool is_other_fraction(const refs_expected *expected, const refs_known_state *known) {
+    return expected->modified_s != 0 && expected->modified_s == known->modified_s &&
+           expected->modified_ns != 0 && known->modified_ns != 0 &&
+           expected->modified_ns / 1000 != known->modified_ns / 1000;
+}
+
 bool refs_expected_differs(const refs_expected *expected, const refs_known_state *known, char *text,
                            size_t size) {
     char is[32], was[32];
@@ -40,9 +54,12 @@ bool refs_expected_differs(const refs_expected *expected, const refs_known_state
     const bool is_later = expected->not_after_s != 0 && known->modified_s > expected->not_after_s;
     const bool is_other = expected->modified_s != 0 && known->modified_s != 0 &&
                           known->modified_s != expected->modified_s;
-    if (!is_later && !is_other) return false;
+    const bool is_near = is_other_fraction(expected, known);
+    if (!is_later && !is_other && !is_near) return false;
     format_time(known->modified_s, is);
     format_time(is_later ? expected->not_after_s : expected->modified_s, was);
+    if (is_near) format_fraction(known->modified_ns, is);
+    if (is_near) format_fraction(expected->modified_ns, was);
     snprintf(text, size,
              is_later ? "it was modified at %s, after %s"
                       : "it was modified at %s, and before at %s",
@@ -62,6 +79,7 @@ static bool is_copy(const refs_expected *expected, const refs_known_state *known
     char difference[320];
     refs_expected undated = *expected;
     undated.modified_s = 0;
+    undated.modified_ns = 0;
     return expected->may_be_copied && expected->size > 0 && known->size > 0 &&
            !refs_expected_differs(&undated, known, difference, sizeof difference);
 }
@@ -103,7 +121,7 @@ refs_status refs_fetch__check_answered(const refs_fetch_job *job, size_t index, 
     const int64_t modified =
         answered.modified_s > answered.fresh_s ? answered.modified_s : answered.fresh_s;
     const refs_known_state known = {answered.etag, modified,
-                                    answered.has_total ? answered.total : 0};
+                                    answered.has_total ? answered.total : 0, 0};
     return refs_fetch__check_expected(job->fetcher, range, &expected, &known, err);
 }
 
@@ -140,7 +158,8 @@ refs_status refs_fetch__check_opened(const refs_fetch_job *job, size_t begin, si
         !look(job->fetcher->vfs, refs_fetch__first_range(job, begin)->location, handle, &file))
         return REFS_OK;
     format_file_etag(&file, etag, sizeof etag);
-    const refs_known_state known = {file.inode != 0 ? etag : file.etag, file.modified_s, file.size};
+    const refs_known_state known = {file.inode != 0 ? etag : file.etag, file.modified_s, file.size,
+                                    file.modified_ns};
     for (size_t i = first; i < last; i++) {
         const size_t index = job->plan->members[i];
         refs_expected expected;

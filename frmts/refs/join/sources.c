@@ -10,6 +10,7 @@ typedef struct recorded {
     char *url, *etag;
     uint64_t size;
     int64_t modified_s;
+    uint32_t modified_ns;
 } recorded;
 
 struct refs_join_sources {
@@ -53,7 +54,7 @@ static refs_status record(refs_join_sources *sources, const refs_source_state *s
     } else {
         recorded *source = &sources->items[sources->n++];
         *source = (recorded){refs_str_copy(state->url), refs_str_copy(state->etag), state->size,
-                             state->modified_s};
+                             state->modified_s, state->modified_ns};
         if (source->url == NULL || source->etag == NULL) status = refs_fail_nomem(err);
     }
     refs_unlock(&sources->lock);
@@ -91,7 +92,7 @@ refs_status refs_join_sources_add_file(refs_join_sources *sources, const char *l
     if (vfs->validators != NULL) (void)vfs->validators(vfs->self, location, &now, NULL);
     refs_status status = refs_join_url(sources->urls, refs_str_from(location), &url, err);
     const refs_source_state state = {refs_str_view((const char *)url.data, url.size), now.size,
-                                     now.modified_s, refs_str_from(now.etag)};
+                                     now.modified_s, refs_str_from(now.etag), now.modified_ns};
     if (status == REFS_OK) status = record(sources, &state, err);
     refs_buf_clear(&url);
     return status;
@@ -119,7 +120,8 @@ refs_status refs_join_sources_write(refs_join_sources *sources, refs_writer *wri
         const recorded *source = &sources->items[i];
         if (i > 0 && strcmp(source->url, source[-1].url) == 0) continue;
         const refs_source_state state = {refs_str_from(source->url), source->size,
-                                         source->modified_s, refs_str_from(source->etag)};
+                                         source->modified_s, refs_str_from(source->etag),
+                                         source->modified_ns};
         REFS_TRY(refs_writer_source(writer, &state, err));
     }
     return REFS_OK;

@@ -7,9 +7,12 @@ static refs_status show(const refs_json *list, const refs_source_visitor *visito
     for (size_t i = 0; i < refs_json_size(list); i++) {
         const refs_json *item = refs_json_at(list, i);
         refs_source_state state = {refs_json_text(refs_json_get(item, "url")), REFS_SOURCE_UNKNOWN,
-                                   0, refs_json_text(refs_json_get(item, "etag"))};
+                                   0, refs_json_text(refs_json_get(item, "etag")), 0};
+        uint64_t ns = 0;
         (void)refs_json_u64(refs_json_get(item, "size"), &state.size);
         (void)refs_json_i64(refs_json_get(item, "modified"), &state.modified_s);
+        if (refs_json_u64(refs_json_get(item, "modified_ns"), &ns) && ns < 1000000000)
+            state.modified_ns = (uint32_t)ns;
         REFS_TRY(visitor->visit(visitor->user, &state, err));
     }
     return REFS_OK;

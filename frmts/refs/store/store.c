@@ -79,6 +79,7 @@ static refs_status keep_source(void *user, const refs_source_state *state, refs_
         return refs_fail_nomem(err);
     all->recorded[id] =
         (refs_expected){.modified_s = state->modified_s,
+                        .modified_ns = state->modified_ns,
                         .size = state->size != REFS_SOURCE_UNKNOWN ? state->size : 0};
     return refs_intern_add(&all->strings, state->etag, &all->etags[id], err);
 }

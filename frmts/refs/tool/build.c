@@ -78,7 +78,7 @@ static refs_status keep_part(build *all, const refs_join_part *part, refs_error 
     if (all->session.vfs->validators != NULL)
         (void)all->session.vfs->validators(all->session.vfs->self, location, &now, NULL);
     const refs_source_state state = {refs_str_from(location), now.size, now.modified_s,
-                                     refs_str_from(now.etag)};
+                                     refs_str_from(now.etag), now.modified_ns};
     if (status == REFS_OK) status = refs_writer_source(writer, &state, err);
     const refs_join_sink sink = refs_join_sink_of_writer(writer);
     if (status == REFS_OK) status = refs_join_write(copy, &sink, err);
@@ -109,7 +109,9 @@ static refs_status compare_state(void *user, const refs_source_state *state, ref
     comparing *at = user;
     (void)err;
     at->is_same = refs_str_is(state->url, at->location) && state->size == at->now.size &&
-                  state->modified_s == at->now.modified_s && refs_str_is(state->etag, at->now.etag);
+                  state->modified_s == at->now.modified_s &&
+                  state->modified_ns == at->now.modified_ns &&
+                  refs_str_is(state->etag, at->now.etag);
     return REFS_OK;
 }
 

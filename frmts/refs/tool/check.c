@@ -163,9 +163,10 @@ static refs_status compare_state(void *user, const refs_source_state *state, ref
     if (status == REFS_OK && etag == NULL) status = refs_fail_nomem(err);
     const refs_expected was = {.etag = state->etag.size > 0 ? etag : NULL,
                                .modified_s = state->modified_s,
+                               .modified_ns = state->modified_ns,
                                .size = state->size != REFS_SOURCE_UNKNOWN ? state->size : 0};
     if (status == REFS_OK && measure(at, name, &now, NULL) == REFS_OK) {
-        const refs_known_state is = {now.etag, now.modified_s, now.size};
+        const refs_known_state is = {now.etag, now.modified_s, now.size, now.modified_ns};
         if (refs_expected_differs(&was, &is, text, sizeof text)) tell(at, name, text);
     }
     refs_free(etag);
@@ -314,8 +315,7 @@ tool_exit tool_check(const tool_arguments *arguments) {
     }
     refs_status status = tool_session_open(&session, &err);
     if (status == REFS_OK) status = check(&at, &err);
-    if (status == REFS_OK && !arguments->quiet && !arguments->json)
-        print_result(&at);
+    if (status == REFS_OK && !arguments->quiet && !arguments->json) print_result(&at);
     refs_intern_clear(&at.locations);
     refs_free(at.targets);
     tool_set_close(&at.set);

@@ -9,6 +9,8 @@ refs_status refs_write__source(const refs_source_state *source, refs_buf *list, 
         REFS_TRY(refs_buf_printf(list, err, ",\"size\":%llu", (unsigned long long)source->size));
     if (source->modified_s != 0)
         REFS_TRY(refs_buf_printf(list, err, ",\"modified\":%lld", (long long)source->modified_s));
+    if (source->modified_ns != 0)
+        REFS_TRY(refs_buf_printf(list, err, ",\"modified_ns\":%u", (unsigned)source->modified_ns));
     if (source->etag.size > 0) {
         REFS_TRY(refs_buf_printf(list, err, ",\"etag\":"));
         REFS_TRY(refs_json_write_string(source->etag, list, err));
