@@ -85,7 +85,7 @@ class Writing(Case):
             self.copy(raster(values()), name, CFA_VERSION=version, SUBARRAY_SHAPE="2,6,8")
             written = [path for _, method, path in first.requests()[before:] if method == "PUT"]
             self.assertEqual([path.rsplit("/", 1)[1] for path in written],
-                             ["m.tas.0.0.0.nc", "m.tas.1.0.0.nc", "m.nca"])
+                             ["m.tas.0.0.0.nc", "m.tas.1.0.0.nc", "m.outline.nca", "m.nca"])
             numpy.testing.assert_array_equal(self.read(name), values())
 
     def test_fragments_are_named_by_alias_as_S3netCDF4_names_them(self):

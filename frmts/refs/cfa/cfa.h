@@ -230,7 +230,13 @@ typedef struct refs_cfa_write_options {
  * as S3netCDF4 calls them, where the master is STEM.nca or STEM.nc; those that would hold the fill
  * value only are not written; CF-1.13, which has no missing fragments, names in their place one
  * small file for all of one shape. The master comes last; where anything fails nothing is left.
- * REFS_INVALID for options that make no sense. */
+ * REFS_INVALID for options that make no sense.
+ *
+ * What no fragment tells is in the outline, STEM/STEM.outline.nca: a master of 0.5, or of 0.4 in
+ * netCDF-3, of the same arrays, whose partitions are all there. Those that were not written have
+ * the file REFS_CFA_NOT_WRITTEN, which nobody writes. */
+#define REFS_CFA_OUTLINE     ".outline.nca"
+#define REFS_CFA_NOT_WRITTEN "not-written"
 refs_status refs_cfa_write(const char *path, const refs_cfa_source *source,
                            const refs_cfa_write_options *options, refs_error *err);
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "refs/cfa.h"
 #include "refs/place.h"
 
 /* Names that are tried. */
@@ -16,11 +17,12 @@ static refs_status fail_errno(const char *path, refs_error *err) {
     return refs_fail(err, REFS_IO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-/* "<stem>.….nc" */
+/* "<stem>.….nc", or the outline of these. */
 static bool is_fragment(const char *name, const char *stem) {
     size_t n = strlen(stem);
-    return strncmp(name, stem, n) == 0 && name[n] == '.' &&
-           refs_str_ends(refs_str_from(name), ".nc");
+    if (strncmp(name, stem, n) != 0) return false;
+    return strcmp(name + n, REFS_CFA_OUTLINE) == 0 ||
+           (name[n] == '.' && refs_str_ends(refs_str_from(name), ".nc"));
 }
 
 static refs_status check(const char *path, const char *stem, refs_error *err) {

@@ -18,6 +18,8 @@ typedef struct cfa_files {
     cfa_folder parts;   /* fragments, unless they are delivered */
     refs_buf delivered; /* names, with a NUL after each */
     refs_master *master;
+    char *outline_path; /* where that is written; NULL: nowhere */
+    refs_master *outline;
 } cfa_files;
 
 static const refs_cfa_delivery *delivery_of(const cfa_files *files) {
@@ -135,13 +137,19 @@ typedef struct cfa_field {
     size_t i;
     cfa_sizes sizes;
     refs_cfa_fragment *fragments;
+    refs_cfa_fragment *outlined; /* as the outline names them */
     size_t n;
 } cfa_field;
 
+static void clear_fragments(refs_cfa_fragment *fragments, size_t n) {
+    for (size_t i = 0; fragments != NULL && i < n; i++)
+        refs_free((void *)(uintptr_t)fragments[i].file);
+    refs_free(fragments);
+}
+
 static void clear_field(cfa_field *field) {
-    for (size_t i = 0; field->fragments != NULL && i < field->n; i++)
-        refs_free((void *)(uintptr_t)field->fragments[i].file);
-    refs_free(field->fragments);
+    clear_fragments(field->fragments, field->n);
+    clear_fragments(field->outlined, field->n);
     refs_free(field->sizes.all);
 }
 
@@ -158,6 +166,16 @@ static refs_status write_missing(cfa_files *files, const cfa_field *field, const
         status = write_fragment(files, &part, (const char *)name.data, named, err);
     refs_buf_clear(&name);
     return status;
+}
+
+/* `name` is NULL for a fragment that was not written. */
+static refs_status outline_spot(cfa_field *field, size_t number, const refs_buf *name,
+                                refs_error *err) {
+    refs_cfa_fragment *fragment = &field->outlined[number];
+    *fragment = field->fragments[number];
+    fragment->file = refs_str_copy(
+        refs_str_from(name != NULL ? (const char *)name->data : REFS_CFA_NOT_WRITTEN));
+    return fragment->file != NULL ? REFS_OK : refs_fail_nomem(err);
 }
 
 static refs_status write_spot(cfa_files *files, cfa_field *field, size_t number,
@@ -179,6 +197,7 @@ static refs_status write_spot(cfa_files *files, cfa_field *field, size_t number,
     refs_status status = append_name(files, variable, spot, &name, err);
     if (status == REFS_OK)
         status = write_fragment(files, &part, (const char *)name.data, &named, err);
+    if (status == REFS_OK) status = outline_spot(field, number, named != NULL ? &name : NULL, err);
     if (status == REFS_OK && named == NULL && files->writing.options->version == REFS_CFA_CF_1_13)
         status = write_missing(files, field, &part, &named, err);
     fragment->file = named;
@@ -194,7 +213,8 @@ static refs_status write_spots(cfa_files *files, cfa_field *field, refs_error *e
         if (!refs_mul_size(field->n, (size_t)field->sizes.grid.n[d], &field->n))
             return refs_fail(err, REFS_LIMIT, "there would be too many fragments");
     field->fragments = refs_calloc(field->n, sizeof *field->fragments);
-    if (field->fragments == NULL) return refs_fail_nomem(err);
+    field->outlined = refs_calloc(field->n, sizeof *field->outlined);
+    if (field->fragments == NULL || field->outlined == NULL) return refs_fail_nomem(err);
     refs_cfa__first(&field->sizes.grid, rank, &spot);
     for (size_t i = 0; i < field->n; i++) {
         REFS_TRY(write_spot(files, field, i, &spot, err));
@@ -211,6 +231,9 @@ static refs_status write_field(cfa_files *files, size_t i, refs_error *err) {
     if (status == REFS_OK)
         status = refs_master_aggregation(files->master, variable, &field.sizes.grid,
                                          field.fragments, err);
+    if (status == REFS_OK)
+        status = refs_master_aggregation(files->outline, variable, &field.sizes.grid,
+                                         field.outlined, err);
     clear_field(&field);
     if (status != REFS_OK) refs_error_prefix(err, "%s", variable->path);
     return status;
@@ -229,32 +252,80 @@ static refs_cfa_growth growth_of(const refs_cfa_source *source, const refs_cfa_d
     return REFS_CFA_FIXED;
 }
 
-static refs_status begin_master(cfa_files *files, refs_error *err) {
+/* What masters have but for their variables. */
+static refs_status begin(const cfa_files *files, refs_master *master, refs_error *err) {
     const refs_cfa_source *source = files->writing.source;
-    refs_master_options options = {sizeof options, files->writing.options->version,
-                                   files->writing.options->format};
-    REFS_TRY(refs_master_open(files->path, &options, &files->master, err));
     for (size_t i = 0; i < source->n_dims; i++)
-        REFS_TRY(refs_master_dimension(files->master, source->dims[i].path, source->dims[i].size,
+        REFS_TRY(refs_master_dimension(master, source->dims[i].path, source->dims[i].size,
                                        growth_of(source, &source->dims[i]), err));
     for (size_t i = 0; i < source->n_groups; i++)
-        REFS_TRY(refs_master_attributes(files->master, source->groups[i].path,
+        REFS_TRY(refs_master_attributes(master, source->groups[i].path,
                                         source->groups[i].attributes, err));
     return REFS_OK;
 }
 
+static refs_status begin_master(cfa_files *files, refs_error *err) {
+    refs_master_options options = {sizeof options, files->writing.options->version,
+                                   files->writing.options->format};
+    REFS_TRY(refs_master_open(files->path, &options, &files->master, err));
+    return begin(files, files->master, err);
+}
+
+/* Of an encoding that has words for fragments that are missing. */
+static refs_status begin_outline(cfa_files *files, refs_error *err) {
+    const refs_cfa_delivery *delivery = delivery_of(files);
+    const bool is_netcdf4 = files->writing.options->format == REFS_CFA_NETCDF4;
+    refs_master_options options = {sizeof options, is_netcdf4 ? REFS_CFA_0_5 : REFS_CFA_0_4,
+                                   files->writing.options->format};
+    char *name = join(files->stem, "", REFS_CFA_OUTLINE);
+    if (name != NULL)
+        files->outline_path =
+            join(delivery != NULL ? delivery->scratch : files->parts.written, "/", name);
+    refs_free(name);
+    if (files->outline_path == NULL) return refs_fail_nomem(err);
+    REFS_TRY(refs_master_open(files->outline_path, &options, &files->outline, err));
+    return begin(files, files->outline, err);
+}
+
+static refs_status write_variable(cfa_files *files, size_t i, refs_error *err) {
+    const refs_cfa_variable *variable = &files->writing.source->arrays[i].variable;
+    const refs_bytes values = refs_buf_view(&files->writing.values[i].bytes);
+    REFS_TRY(refs_master_variable(files->master, variable, values, err));
+    return refs_master_variable(files->outline, variable, values, err);
+}
+
 static refs_status write_arrays(cfa_files *files, refs_error *err) {
-    for (size_t i = 0; i < files->writing.source->n_arrays; i++) {
-        if (files->writing.is_field[i])
-            REFS_TRY(write_field(files, i, err));
-        else
-            REFS_TRY(refs_master_variable(files->master, &files->writing.source->arrays[i].variable,
-                                          refs_buf_view(&files->writing.values[i].bytes), err));
-    }
+    for (size_t i = 0; i < files->writing.source->n_arrays; i++)
+        REFS_TRY(files->writing.is_field[i] ? write_field(files, i, err)
+                                            : write_variable(files, i, err));
     return REFS_OK;
 }
 
+static bool has_fields(const cfa_files *files) {
+    for (size_t i = 0; i < files->writing.source->n_arrays; i++)
+        if (files->writing.is_field[i]) return true;
+    return false;
+}
+
+/* Beside the fragments; of none there is none. */
+static refs_status end_outline(cfa_files *files, refs_error *err) {
+    refs_master *outline = files->outline;
+    files->outline = NULL;
+    if (!has_fields(files)) {
+        refs_master_free(outline);
+        return REFS_OK;
+    }
+    REFS_TRY(refs_master_finish(outline, err));
+    if (delivery_of(files) == NULL) return REFS_OK;
+    char *within = join(files->stem, "/", strrchr(files->outline_path, '/') + 1);
+    refs_status status =
+        within != NULL ? deliver(files, files->outline_path, within, err) : refs_fail_nomem(err);
+    refs_free(within);
+    return status;
+}
+
 static refs_status end_master(cfa_files *files, refs_error *err) {
+    REFS_TRY(end_outline(files, err));
     if (delivery_of(files) == NULL) REFS_TRY(refs_cfa__folder_place(&files->parts, err));
     refs_master *master = files->master;
     files->master = NULL;
@@ -271,6 +342,7 @@ static refs_status write_fragments(cfa_files *files, refs_error *err) {
         refs_free(parts);
     }
     if (status == REFS_OK) status = begin_master(files, err);
+    if (status == REFS_OK) status = begin_outline(files, err);
     if (status == REFS_OK) status = write_arrays(files, err);
     return status == REFS_OK ? end_master(files, err) : status;
 }
@@ -321,6 +393,7 @@ refs_status refs_cfa_write(const char *path, const refs_cfa_source *source,
     if (status == REFS_OK) refs_cfa__folder_keep(&files.parts);
     if (status != REFS_OK) withdraw_all(&files);
     refs_master_free(files.master);
+    refs_master_free(files.outline);
     refs_cfa__folder_clear(&files.parts);
     refs_cfa__writing_clear(&files.writing);
     refs_buf_clear(&files.delivered);
@@ -328,5 +401,6 @@ refs_status refs_cfa_write(const char *path, const refs_cfa_source *source,
     refs_free(files.stem);
     refs_free(files.named);
     refs_free(files.path);
+    refs_free(files.outline_path);
     return status;
 }

@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "refs/cfa.h"
 #include "refs/join.h"
 #include "refs/scan.h"
 
@@ -153,6 +154,7 @@ static bool has_other_name(const char *path) {
 static bool is_part(const refs_vfs *vfs, const char *name) {
     uint8_t room[HEAD_SIZE];
     refs_bytes head;
+    if (refs_str_ends(refs_str_from(name), REFS_CFA_OUTLINE)) return false;
     if (refs_join_has_data_name(name)) return true;
     if (!read_head(vfs, name, room, &head)) return !has_other_name(name);
     return refs_scan_sniff(head) != NULL || refs_set_sniff(head);

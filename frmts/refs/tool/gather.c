@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
+#include "outline.h"
 #include "refs/cf.h"
 #include "refs/join_aggregate.h"
+#include "refs/unlimited.h"
 
 /* A source. */
 typedef struct part {
@@ -26,8 +27,9 @@ typedef struct slice {
     uint64_t size; /* elements */
     uint64_t begin;
     double *values; /* of the coordinate, in the units of the master; NULL: there is none */
-    bool is_gap;    /* nothing is there in the master that is added to, from this element on */
-    uint64_t in_master;
+    bool is_gap;    /* nothing is there, as the master that is added to says, or an outline */
+    size_t teller;  /* which part that is, and its element where this begins */
+    uint64_t in_teller;
 } slice;
 
 typedef struct axis {
@@ -55,6 +57,8 @@ typedef struct field {
     bool has_told_units;           /* that they are not converted */
     bool are_numbered;             /* names have such, if not each its own */
     size_t n_absent, first_absent; /* parts that do not have it, and have its coordinates */
+    size_t outline; /* part that says what was written, if numbers in names do; else SIZE_MAX */
+    tool_outlined outlined;
     axis axes[REFS_MAX_RANK];
 } field;
 
@@ -66,6 +70,7 @@ typedef struct gathering {
     bool has_master;
     field *fields;
     size_t n_fields, fields_capacity;
+    size_t n_aggregations; /* that are in the master */
     char folder[PATH_MAX]; /* of the master, where that is local */
     const char *output;
     refs_buf output_shown;
@@ -76,6 +81,17 @@ typedef struct gathering {
 static bool is_filler_name(const char *name) {
     const char *slash = strrchr(name, '/');
     return strstr(slash != NULL ? slash : name, ".fill.") != NULL;
+}
+
+/* Whether a part is the outline of others, and no fragment. */
+static bool is_outline(const gathering *all, size_t p) {
+    return p < all->names.n && tool_is_outline(all->names.items[p]);
+}
+
+/* The array of an outline that tells of a field, or SIZE_MAX. */
+static size_t find_outlined(const gathering *all, size_t p, const char *path) {
+    const size_t i = is_outline(all, p) ? tool_arrays_find(&all->parts[p].arrays, path) : SIZE_MAX;
+    return i != SIZE_MAX && all->parts[p].arrays.metas[i]->aggregation != NULL ? i : SIZE_MAX;
 }
 
 static const refs_cfa_array *array_of(const gathering *all, size_t p, size_t i) {
@@ -192,6 +208,7 @@ static field *add_field(gathering *all, const refs_cfa_array *array) {
         return NULL;
     field *added = &all->fields[all->n_fields++];
     memset(added, 0, sizeof *added);
+    added->outline = SIZE_MAX;
     added->path = array->variable.path;
     added->rank = array->variable.rank;
     added->is_named = true;
@@ -300,7 +317,7 @@ static bool is_filler(const gathering *all, size_t p) {
 
 static refs_status add_member(gathering *all, size_t p, size_t i, refs_error *err) {
     const refs_cfa_array *array = array_of(all, p, i);
-    if (is_filler(all, p)) return REFS_OK;
+    if (is_filler(all, p) || is_outline(all, p)) return REFS_OK;
     if (all->parts[p].arrays.metas[i]->aggregation != NULL)
         return refs_fail(err, REFS_UNSUPPORTED,
                          "%s: its %s is an aggregation, and aggregations of aggregations are not "
@@ -323,7 +340,7 @@ static refs_status find_fields(gathering *all, refs_error *err) {
         for (size_t i = 0; i < source->n_arrays; i++)
             if (refs_cfa_is_field(source, i)) REFS_TRY(add_member(all, p, i, err));
     }
-    if (all->n_fields > 0) return REFS_OK;
+    if (all->n_fields > 0 || is_outline(all, 0)) return REFS_OK;
     return all->names.n > 0 && is_filler(all, 0)
                ? refs_fail(err, REFS_INVALID,
                            "%s: stands for fragments that held nothing but the fill value, and no "
@@ -598,14 +615,16 @@ static uint64_t end_of_partition(const refs_array_meta *meta, size_t d, uint64_t
     return is_there && found.end[d] > element ? found.end[d] : element + 1;
 }
 
-static refs_status add_master_gap(axis *along, const double *values, slice made, refs_error *err) {
+/* Adds a slice in which nothing is; `values` are those of all elements of the teller. */
+static refs_status add_told_gap(axis *along, const double *values, slice made, refs_error *err) {
     const size_t bytes = (size_t)made.size * sizeof *made.values;
-    if (is_covered(along, values, made.size)) return REFS_OK;
-    made.values = refs_alloc(bytes);
-    if (made.values == NULL) return refs_fail_nomem(err);
-    memcpy(made.values, values, bytes);
-    made.key = values[0];
+    made.values = NULL;
     made.is_gap = true;
+    if (values != NULL) {
+        made.values = refs_alloc(bytes > 0 ? bytes : 1);
+        if (made.values == NULL) return refs_fail_nomem(err);
+        memcpy(made.values, values + made.in_teller, bytes);
+    }
     if (refs_grow((void **)&along->slices, &along->capacity, along->n, sizeof *along->slices)) {
         along->slices[along->n++] = made;
         return REFS_OK;
@@ -629,21 +648,117 @@ static refs_status add_master_gaps(gathering *all, field *of, size_t d, refs_err
     refs_status status = REFS_OK;
     for (uint64_t at = 0; whole.values != NULL && at < whole.size && status == REFS_OK;) {
         const uint64_t end = end_of_partition(meta, d, at);
-        const slice made = {.size = end - at, .in_master = at};
-        status = add_master_gap(along, whole.values + at, made, err);
+        const slice made = {
+            .size = end - at, .key = whole.values[at], .teller = m, .in_teller = at};
+        if (!is_covered(along, whole.values + at, made.size))
+            status = add_told_gap(along, whole.values, made, err);
         at = end;
     }
     refs_free(whole.values);
     return status;
 }
 
+/* -- outlines -----------------------------------------------------------------------------------
+ *
+ * They say which fragments held nothing but the fill value and were not written. Of slices of which
+ * any was written, and none is given, those are left out that nothing follows.
+ */
+
+/* The coordinate of an outline; values stay NULL where there is none. */
+static refs_status read_outlined(gathering *all, const field *of, size_t d, slice *whole,
+                                 refs_error *err) {
+    const axis *along = &of->axes[d];
+    const size_t c = along->path != NULL ? coordinate_of(all, of->outline, along->path) : SIZE_MAX;
+    whole->size = of->outlined.meta->shape[d];
+    if (c == SIZE_MAX || array_of(all, of->outline, c)->variable.rank != 1) return REFS_OK;
+    return read_values(all, along, of->outline, whole, err);
+}
+
+static size_t count_numbered(const axis *along) {
+    double n = 0;
+    for (size_t i = 0; i < along->n; i++)
+        if (along->slices[i].key >= n) n = along->slices[i].key + 1;
+    return (size_t)n;
+}
+
+/* `made` borrows the values of all elements of the outline. */
+static refs_status add_numbered_gap(const gathering *all, field *of, size_t d, const slice *made,
+                                    refs_error *err) {
+    axis *along = &of->axes[d];
+    const size_t known = find_slice(along, made->key);
+    if (known == SIZE_MAX) return add_told_gap(along, made->values, *made, err);
+    return along->slices[known].size == made->size
+               ? REFS_OK
+               : fail_place(&all->parts[of->outline], of, along,
+                            "is cut otherwise than another source", err);
+}
+
+static refs_status add_numbered_gaps(gathering *all, field *of, size_t d, refs_error *err) {
+    axis *along = &of->axes[d];
+    const size_t n = count_numbered(along);
+    slice whole = {.values = NULL};
+    REFS_TRY(read_outlined(all, of, d, &whole, err));
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < of->outlined.n[d] && status == REFS_OK; i++) {
+        const tool_outlined_slice *told = &of->outlined.slices[d][i];
+        const slice made = {.key = (double)i,
+                            .size = told->end - told->begin,
+                            .values = whole.values,
+                            .teller = of->outline,
+                            .in_teller = told->begin};
+        if (i >= n && told->is_written) break;
+        status = add_numbered_gap(all, of, d, &made, err);
+    }
+    refs_free(whole.values);
+    return status;
+}
+
+/* Slices of one of several outlines, by their coordinates. */
+static refs_status add_outlined_gaps(gathering *all, field *of, size_t d, refs_error *err) {
+    axis *along = &of->axes[d];
+    slice whole = {.values = NULL};
+    REFS_TRY(read_outlined(all, of, d, &whole, err));
+    refs_status status = REFS_OK;
+    for (size_t i = 0; whole.values != NULL && i < of->outlined.n[d] && status == REFS_OK; i++) {
+        const tool_outlined_slice *told = &of->outlined.slices[d][i];
+        const slice made = {.key = whole.values[told->begin],
+                            .size = told->end - told->begin,
+                            .teller = of->outline,
+                            .in_teller = told->begin};
+        if (told->is_written || is_covered(along, whole.values + told->begin, made.size)) continue;
+        status = add_told_gap(along, whole.values, made, err);
+    }
+    refs_free(whole.values);
+    return status;
+}
+
+static refs_status add_gaps_of_outlines(gathering *all, field *of, refs_error *err) {
+    refs_status status = REFS_OK;
+    for (size_t p = 0; p < all->names.n && status == REFS_OK; p++) {
+        const size_t i = find_outlined(all, p, of->path);
+        if (i == SIZE_MAX || all->parts[p].arrays.metas[i]->rank != of->rank) continue;
+        of->outline = p;
+        status = tool_outlined_open(all->parts[p].arrays.metas[i], &of->outlined, err);
+        for (size_t d = 0; d < of->rank && status == REFS_OK; d++)
+            status = add_outlined_gaps(all, of, d, err);
+        tool_outlined_clear(&of->outlined);
+        of->outline = SIZE_MAX;
+    }
+    return status;
+}
+
 static refs_status add_gaps(gathering *all, field *of, refs_error *err) {
-    for (size_t p = 0; p < all->names.n && !of->is_named; p++) {
-        if (is_filler(all, p) || has_field(of, p) || !has_axes(all, of, p)) continue;
+    for (size_t d = 0; d < of->rank && of->outline != SIZE_MAX; d++)
+        REFS_TRY(add_numbered_gaps(all, of, d, err));
+    if (of->is_named) return REFS_OK;
+    REFS_TRY(add_gaps_of_outlines(all, of, err));
+    for (size_t p = 0; p < all->names.n; p++) {
+        if (is_filler(all, p) || is_outline(all, p) || has_field(of, p) || !has_axes(all, of, p))
+            continue;
         if (of->n_absent++ == 0) of->first_absent = p;
         for (size_t d = 0; d < of->rank; d++) REFS_TRY(add_gap(all, &of->axes[d], p, err));
     }
-    for (size_t d = 0; d < of->rank && all->has_master && !of->is_named; d++)
+    for (size_t d = 0; d < of->rank && all->has_master; d++)
         REFS_TRY(add_master_gaps(all, of, d, err));
     return REFS_OK;
 }
@@ -703,13 +818,31 @@ static int by_index(const void *a, const void *b) {
     return 0;
 }
 
+/* Where one outline is there that tells of the field. */
+static refs_status take_outline(gathering *all, field *of, refs_error *err) {
+    size_t n = 0;
+    for (size_t p = 0; p < all->names.n; p++) {
+        const size_t i = find_outlined(all, p, of->path);
+        if (i == SIZE_MAX || all->parts[p].arrays.metas[i]->rank != of->rank) continue;
+        of->outline = p;
+        n++;
+    }
+    of->is_named = of->is_named && n < 2;
+    if (!of->is_named) of->outline = SIZE_MAX;
+    if (of->outline == SIZE_MAX) return REFS_OK;
+    const tool_arrays *arrays = &all->parts[of->outline].arrays;
+    return tool_outlined_open(arrays->metas[tool_arrays_find(arrays, of->path)], &of->outlined,
+                              err);
+}
+
 /* Names of two archives say the same of different fragments: then coordinates tell. */
-static void check_names(field *of) {
+static refs_status check_names(gathering *all, field *of, refs_error *err) {
     of->are_numbered = of->is_named;
-    if (!of->is_named) return;
+    if (!of->is_named) return REFS_OK;
     qsort(of->members, of->n, sizeof *of->members, by_index);
     for (size_t m = 1; m < of->n; m++)
         if (by_index(&of->members[m - 1], &of->members[m]) == 0) of->is_named = false;
+    return take_outline(all, of, err);
 }
 
 /* The axis along a dimension, of the first field that has it. */
@@ -809,7 +942,8 @@ static refs_status add_box_of(boxes *to, size_t p, refs_error *err) {
 static refs_status add_boxes_without_field(boxes *to, refs_error *err) {
     refs_status status = REFS_OK;
     for (size_t p = 0; p < to->all->names.n && status == REFS_OK; p++) {
-        if (is_filler(to->all, p) || has_field(to->of, p) || !has_axes(to->all, to->of, p))
+        if (is_filler(to->all, p) || is_outline(to->all, p) || has_field(to->of, p) ||
+            !has_axes(to->all, to->of, p))
             continue;
         status = add_box_of(to, p, err);
         for (size_t k = 0; k < to->n_lines; k++) {
@@ -820,7 +954,8 @@ static refs_status add_boxes_without_field(boxes *to, refs_error *err) {
     return status;
 }
 
-/* Steps that nothing but the master has, beside the first member's along other dimensions. */
+/* Steps that nothing but the master or an outline has, beside the first member's along other
+ * dimensions. */
 static refs_status add_boxes_of_gaps(boxes *to, refs_error *err) {
     const slice *slices[REFS_MAX_RANK];
     for (size_t gap = 0; gap < to->n_lines; gap++) {
@@ -832,7 +967,8 @@ static refs_status add_boxes_of_gaps(boxes *to, refs_error *err) {
                 slices[k] = k == gap ? &along->slices[i]
                                      : &to->of->axes[d].slices[to->of->members[0].slices[d]];
             }
-            REFS_TRY(add_box(to, to->all->names.n, to->all->output, slices, err));
+            const size_t p = along->slices[i].teller;
+            REFS_TRY(add_box(to, p, name_of(to->all, p), slices, err));
         }
     }
     return REFS_OK;
@@ -864,7 +1000,7 @@ static refs_status check_boxes(gathering *all, field *of, refs_error *err) {
 }
 
 static refs_status place_members(gathering *all, field *of, refs_error *err) {
-    check_names(of);
+    REFS_TRY(check_names(all, of, err));
     for (size_t d = 0; d < of->rank; d++) REFS_TRY(find_slices(all, of, d, err));
     REFS_TRY(add_gaps(all, of, err));
     REFS_TRY(check_boxes(all, of, err));
@@ -924,6 +1060,22 @@ static refs_status check_axes(const gathering *all, const field *of, refs_error 
     return REFS_OK;
 }
 
+/* Whether the master that is added to, or an outline, says that a dimension may grow. */
+static refs_cfa_growth growth_of(const gathering *all, const char *path) {
+    const char *name = strrchr(path, '/') + 1;
+    const refs_str group = refs_str_part(refs_str_from(path), 0, (size_t)(name - 1 - path));
+    for (size_t p = 0; p < all->names.n + all->has_master; p++) {
+        if (p < all->names.n && !is_outline(all, p)) continue;
+        const refs_group_meta *meta =
+            refs_hierarchy_find_group(all->parts[p].arrays.set.hierarchy, group);
+        const refs_json *list =
+            meta != NULL ? refs_json_get(meta->attributes, REFS_UNLIMITED_DIMENSIONS) : NULL;
+        for (size_t i = 0; i < refs_json_size(list); i++)
+            if (refs_str_is(refs_json_text(refs_json_at(list, i)), name)) return REFS_CFA_UNLIMITED;
+    }
+    return REFS_CFA_FIXED;
+}
+
 static refs_status write_dims(gathering *all, refs_master *master, refs_error *err) {
     for (size_t p = 0; p < all->names.n; p++) {
         const refs_cfa_source *source = &all->parts[p].arrays.source;
@@ -932,8 +1084,8 @@ static refs_status write_dims(gathering *all, refs_master *master, refs_error *e
             size_t d;
             const axis *along = find_axis(all, strrchr(source->dims[i].path, '/') + 1, &of, &d);
             uint64_t size = along != NULL ? length_of(along) : source->dims[i].size;
-            REFS_TRY(
-                refs_master_dimension(master, source->dims[i].path, size, REFS_CFA_FIXED, err));
+            const char *path = source->dims[i].path;
+            REFS_TRY(refs_master_dimension(master, path, size, growth_of(all, path), err));
         }
     }
     return REFS_OK;
@@ -1114,7 +1266,7 @@ static refs_status write_strings(gathering *all, refs_master *master, size_t p, 
         const field *of;
         size_t k;
         const axis *along = find_axis(all, array->variable.dims[d], &of, &k);
-        if (along != NULL && along->n > 1)
+        if (along != NULL && length_of(along) != array->shape[d])
             return refs_fail(err, REFS_UNSUPPORTED, "%s: strings along %s, which is split",
                              array->variable.path, array->variable.dims[d]);
     }
@@ -1142,7 +1294,7 @@ static refs_status copy_gap(gathering *all, size_t i, const whole *to, gap of, r
         if (!refs_mul_size(n, (size_t)count[d], &n)) return refs_fail_nomem(err);
     }
     begin[of.d] = of.at->begin;
-    start[of.d] = of.at->in_master;
+    start[of.d] = of.at->in_teller;
     from.shape = count;
     refs_buf values = REFS_BUF_INIT;
     refs_status status = refs_buf_resize(&values, n, err);
@@ -1168,8 +1320,113 @@ static refs_status copy_gaps(gathering *all, const whole *to, refs_error *err) {
         size_t k;
         const axis *along = find_axis(all, from.variable.dims[d], &of, &k);
         for (size_t s = 0; along != NULL && s < along->n; s++)
-            if (along->slices[s].is_gap)
+            if (along->slices[s].is_gap && along->slices[s].teller == m)
                 REFS_TRY(copy_gap(all, i, to, (gap){d, &along->slices[s]}, err));
+    }
+    return REFS_OK;
+}
+
+/* The element of an axis with a value of its coordinate, from the one at `near` on, around; or
+ * UINT64_MAX. */
+static uint64_t look_from(const axis *along, size_t *near, double value) {
+    for (size_t i = 0; i < along->n; i++) {
+        const slice *at = &along->slices[(*near + i) % along->n];
+        for (uint64_t k = 0; at->values != NULL && k < at->size; k++) {
+            if (differs_as_float(at->values[k], value)) continue;
+            *near = (*near + i) % along->n;
+            return at->begin + k;
+        }
+    }
+    return UINT64_MAX;
+}
+
+/* An array of an outline, and where its elements are in the master:
+ * UINT64_MAX for those that are not. */
+typedef struct mapped {
+    const refs_cfa_array *from;
+    uint64_t *map[REFS_MAX_RANK];
+    refs_buf values;
+} mapped;
+
+static refs_status map_dim(gathering *all, size_t p, mapped *made, size_t dim, refs_error *err) {
+    const uint64_t n = made->from->shape[dim];
+    const char *name = made->from->variable.dims[dim];
+    uint64_t *map = made->map[dim];
+    const field *of;
+    size_t d, near = 0;
+    slice read = {.size = n};
+    const axis *along = find_axis(all, name, &of, &d);
+    const size_t c =
+        along != NULL && along->path != NULL ? coordinate_of(all, p, along->path) : SIZE_MAX;
+    const bool has_values = c != SIZE_MAX && array_of(all, p, c)->variable.rank == 1 &&
+                            array_of(all, p, c)->shape[0] == n;
+    const bool is_whole = along == NULL || length_of(along) == n || of->outline == p;
+    const uint64_t end = along != NULL ? length_of(along) : n;
+    if (has_values && !is_whole) REFS_TRY(read_values(all, along, p, &read, err));
+    for (uint64_t k = 0; k < n; k++)
+        map[k] = read.values != NULL   ? look_from(along, &near, read.values[k])
+                 : is_whole && k < end ? k
+                                       : UINT64_MAX;
+    refs_free(read.values);
+    return REFS_OK;
+}
+
+static void copy_mapped(const whole *to, const mapped *of) {
+    const size_t rank = of->from->variable.rank, size = to->array->variable.dtype.size;
+    uint64_t index[REFS_MAX_RANK] = {0};
+    const uint8_t *value = of->values.data;
+    for (size_t done = 0; done < of->values.size; done += size, value += size) {
+        uint64_t at = 0;
+        bool is_in = true;
+        for (size_t d = 0; d < rank; d++) {
+            const uint64_t place = of->map[d][index[d]];
+            is_in = is_in && place < to->shape[d];
+            at = at * to->shape[d] + (is_in ? place : 0);
+        }
+        if (is_in) memcpy(to->values.data + at * size, value, size);
+        for (size_t d = rank; d-- > 0;) {
+            if (++index[d] < of->from->shape[d]) break;
+            index[d] = 0;
+        }
+    }
+}
+
+static refs_status read_mapped(gathering *all, size_t p, size_t i, mapped *of, refs_error *err) {
+    const refs_cfa_source *source = &all->parts[p].arrays.source;
+    size_t size = of->from->variable.dtype.size;
+    uint64_t zero[REFS_MAX_RANK] = {0};
+    for (size_t d = 0; d < of->from->variable.rank; d++) {
+        const uint64_t n = of->from->shape[d];
+        of->map[d] = refs_calloc((size_t)n + 1, sizeof *of->map[d]);
+        if (of->map[d] == NULL || !refs_mul_size(size, (size_t)n, &size))
+            return refs_fail_nomem(err);
+        REFS_TRY(map_dim(all, p, of, d, err));
+    }
+    REFS_TRY(refs_buf_resize(&of->values, size, err));
+    const refs_cfa_box box = {i, zero, of->from->shape};
+    return size > 0 ? source->read(source->self, &box, of->values.data, err) : REFS_OK;
+}
+
+/* What no fragment has is as the outline says; what fragments have replaces it. */
+static refs_status copy_outline(gathering *all, size_t p, size_t i, const whole *to,
+                                refs_error *err) {
+    mapped of = {.from = array_of(all, p, i)};
+    if (of.from->variable.rank != to->array->variable.rank ||
+        !have_one_type(&of.from->variable.dtype, &to->array->variable.dtype))
+        return REFS_OK;
+    refs_status status = read_mapped(all, p, i, &of, err);
+    if (status == REFS_OK) copy_mapped(to, &of);
+    for (size_t d = 0; d < REFS_MAX_RANK; d++) refs_free(of.map[d]);
+    refs_buf_clear(&of.values);
+    return status;
+}
+
+static refs_status copy_outlines(gathering *all, const whole *to, refs_error *err) {
+    for (size_t p = 0; p < all->names.n; p++) {
+        const size_t i = is_outline(all, p)
+                             ? tool_arrays_find(&all->parts[p].arrays, to->array->variable.path)
+                             : SIZE_MAX;
+        if (i != SIZE_MAX) REFS_TRY(copy_outline(all, p, i, to, err));
     }
     return REFS_OK;
 }
@@ -1189,12 +1446,12 @@ static refs_status write_whole(gathering *all, refs_master *master, size_t p, si
     }
     REFS_TRY(refs_buf_resize(&made.values, size, err));
     memset(made.values.data, 0, size);
-    refs_status status = REFS_OK;
+    refs_status status = copy_outlines(all, &made, err);
     /* Those of its own type come last, and hold. */
     for (size_t k = 0; status == REFS_OK && k < 2 * all->names.n; k++) {
         const size_t q = k % all->names.n;
         size_t c = tool_arrays_find(&all->parts[q].arrays, made.array->variable.path);
-        if (c == SIZE_MAX) continue;
+        if (c == SIZE_MAX || is_outline(all, q)) continue;
         const bool is_own =
             have_one_type(&array_of(all, q, c)->variable.dtype, &made.array->variable.dtype);
         if (is_own == (k >= all->names.n)) status = copy_part(all, q, c, &made, err);
@@ -1244,14 +1501,26 @@ static void fill_gaps(const gathering *all, const field *of, refs_cfa_fragment *
                 fragments[i] = (refs_cfa_fragment){all->parts[p].named, path, all->parts[p].format};
 }
 
+static bool is_known_to_be_nothing(const field *of, size_t number) {
+    uint64_t index[REFS_MAX_RANK];
+    for (size_t d = of->rank; d-- > 0; number /= of->axes[d].n) index[d] = number % of->axes[d].n;
+    return tool_outlined_is_nothing(&of->outlined, index);
+}
+
 /* What is missing of a field that some files do not have. */
 static void tell_gaps(const gathering *all, const field *of, const refs_cfa_fragment *fragments,
                       size_t n) {
     const refs_notes notes = {tool_note, NULL};
     size_t n_missing = 0;
-    for (size_t i = 0; i < n; i++) n_missing += fragments[i].file == NULL;
+    for (size_t i = 0; i < n; i++)
+        n_missing += fragments[i].file == NULL && !is_known_to_be_nothing(of, i);
     if (n_missing == 0 || all->arguments->quiet) return;
-    if (of->is_named)
+    if (of->outline != SIZE_MAX)
+        refs_note(&notes, REFS_NOTE_WARNING,
+                  "%s: %zu of %zu fragments were written, and are not given: their values are "
+                  "missing",
+                  of->path, n_missing, n);
+    else if (of->is_named)
         refs_note(
             &notes, REFS_NOTE_WARNING,
             "%s: %zu of %zu fragments are not there, and their values are missing: those that "
@@ -1264,11 +1533,26 @@ static void tell_gaps(const gathering *all, const field *of, const refs_cfa_frag
               of->path, of->n_absent, all->names.n, all->parts[of->first_absent].named);
 }
 
-/* Fragments that held nothing but the fill value were not written: names and coordinates of others
- * tell of those in front of them, and nothing of those behind. */
+static void tell_left_out(const field *of) {
+    const refs_notes notes = {tool_note, NULL};
+    for (size_t d = 0; d < of->rank; d++)
+        if (of->axes[d].n < of->outlined.n[d])
+            refs_note(&notes, REFS_NOTE_WARNING,
+                      "%s: of %zu fragments along %s the last %zu are left out: some of them were "
+                      "written, and none is given",
+                      of->path, of->outlined.n[d], of->axes[d].name,
+                      of->outlined.n[d] - of->axes[d].n);
+}
+
+/* Fragments that held nothing but the fill value were not written: without an outline, names and
+ * coordinates of others tell of those in front of them, and nothing of those behind. */
 static void tell_end(const gathering *all, const field *of) {
     const refs_notes notes = {tool_note, NULL};
     if (!of->is_named || all->has_master || all->arguments->quiet) return;
+    if (of->outline != SIZE_MAX) {
+        tell_left_out(of);
+        return;
+    }
     refs_note(&notes, REFS_NOTE_WARNING,
               "%s: is as long as the fragments that are there: whether others followed that held "
               "nothing but the fill value, and were not written, nothing tells",
@@ -1316,6 +1600,55 @@ static refs_status write_field(gathering *all, refs_master *master, const field 
     return status;
 }
 
+/* Its fragments as the outline says they are, or as those of other variables are along dimensions
+ * that have grown since. */
+static refs_status grid_of_nothing(const gathering *all, const refs_cfa_array *array,
+                                   const tool_outlined *outlined, refs_cfa_grid *grid,
+                                   refs_error *err) {
+    for (size_t d = 0; d < array->variable.rank; d++) {
+        const field *of;
+        size_t k;
+        const axis *along = find_axis(all, array->variable.dims[d], &of, &k);
+        if (along != NULL && length_of(along) == array->shape[d]) along = NULL;
+        grid->n[d] = along != NULL ? along->n : outlined->n[d];
+        uint64_t *sizes = refs_calloc((size_t)grid->n[d] + 1, sizeof *sizes);
+        grid->sizes[d] = sizes;
+        if (sizes == NULL) return refs_fail_nomem(err);
+        for (size_t i = 0; i < grid->n[d]; i++)
+            sizes[i] = along != NULL ? along->slices[i].size
+                                     : outlined->slices[d][i].end - outlined->slices[d][i].begin;
+    }
+    return REFS_OK;
+}
+
+/* A variable of an outline that has no fragment: there was none. Of one that had any, none is
+ * given: it is left out. */
+static refs_status write_nothing(gathering *all, refs_master *master, size_t p, size_t i,
+                                 refs_error *err) {
+    const refs_cfa_array *array = array_of(all, p, i);
+    refs_cfa_grid grid = {{0}, {NULL}};
+    refs_cfa_fragment *fragments = NULL;
+    tool_outlined outlined;
+    size_t n = 1;
+    REFS_TRY(tool_outlined_open(all->parts[p].arrays.metas[i], &outlined, err));
+    refs_status status = REFS_OK;
+    const bool is_nothing = !outlined.has_fragments;
+    if (is_nothing) status = grid_of_nothing(all, array, &outlined, &grid, err);
+    for (size_t d = 0; d < array->variable.rank && is_nothing && status == REFS_OK; d++)
+        if (!refs_mul_size(n, (size_t)grid.n[d], &n)) status = refs_fail_nomem(err);
+    if (is_nothing && status == REFS_OK) {
+        all->n_aggregations++;
+        fragments = refs_calloc(n, sizeof *fragments);
+        status = fragments != NULL
+                     ? refs_master_aggregation(master, &array->variable, &grid, fragments, err)
+                     : refs_fail_nomem(err);
+    }
+    refs_free(fragments);
+    for (size_t d = 0; d < REFS_MAX_RANK; d++) refs_free((void *)(uintptr_t)grid.sizes[d]);
+    tool_outlined_clear(&outlined);
+    return status;
+}
+
 /* Whether an earlier part has an array of this path. */
 static bool is_written(const gathering *all, size_t p, const char *path) {
     for (size_t q = 0; q < p; q++)
@@ -1330,11 +1663,16 @@ static refs_status write_arrays(gathering *all, refs_master *master, refs_error 
             const char *path = source->arrays[i].variable.path;
             if (is_written(all, p, path)) continue;
             const field *of = find_field(all, path);
+            all->n_aggregations += of != NULL;
             REFS_TRY(of != NULL ? write_field(all, master, of, err)
-                                : write_other(all, master, p, i, err));
+                     : find_outlined(all, p, path) != SIZE_MAX
+                         ? write_nothing(all, master, p, i, err)
+                         : write_other(all, master, p, i, err));
         }
     }
-    return REFS_OK;
+    if (all->n_aggregations > 0) return REFS_OK;
+    return refs_fail(err, REFS_INVALID, "%s: none of the fragments that it tells of is given",
+                     all->names.items[0]);
 }
 
 static refs_status write_master(gathering *all, refs_master *master, refs_error *err) {
@@ -1423,6 +1761,7 @@ static refs_status open_master(gathering *all, refs_error *err) {
 static refs_status add_sources(gathering *all, size_t first, refs_error *err) {
     const tool_list *given = &all->arguments->names;
     const tool_list list = {given->items + first, given->n - first, 0};
+    const size_t before = all->names.n;
     tool_names added = {NULL, 0, 0};
     refs_status status = tool_expand(&all->session, &list, &added, err);
     for (size_t i = 0; status == REFS_OK && i < added.n; i++) {
@@ -1435,7 +1774,7 @@ static refs_status add_sources(gathering *all, size_t first, refs_error *err) {
         added.items[i] = NULL;
     }
     tool_names_clear(&added);
-    return status;
+    return status == REFS_OK ? tool_add_outlines(&all->session, &all->names, before, err) : status;
 }
 
 /* Files without values come last: what others have in common is that of the first. */
@@ -1510,6 +1849,7 @@ static void clear(gathering *all) {
             for (size_t i = 0; i < along->n; i++) refs_free(along->slices[i].values);
             refs_free(along->slices);
         }
+        tool_outlined_clear(&all->fields[f].outlined);
         refs_free(all->fields[f].members);
     }
     refs_free(all->fields);

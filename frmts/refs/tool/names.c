@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refs/cfa.h"
 #include "tool.h"
 
 /* Longest line of a list. */
@@ -36,9 +37,11 @@ typedef struct matching {
     const char *pattern; /* or NULL: all but what is hidden */
 } matching;
 
+/* Outlines lie beside fragments, and are none. */
 static bool is_hidden(refs_str url) {
     size_t slash = refs_str_find_last(url, '/');
-    return slash + 1 >= url.size || url.data[slash + 1] == '.';
+    return refs_str_ends(url, REFS_CFA_OUTLINE) || slash + 1 >= url.size ||
+           url.data[slash + 1] == '.';
 }
 
 static refs_status add_object(void *user, const refs_listed *listed, refs_error *err) {

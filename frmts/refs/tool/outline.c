@@ -1,0 +1,183 @@
+/* outline.c -- see outline.h. */
+#include "outline.h"
+
+#include <string.h>
+
+/* Names that are looked for. */
+#define MAX_CANDIDATES 1000
+
+bool tool_is_outline(const char *name) {
+    return refs_str_ends(refs_str_from(name), REFS_CFA_OUTLINE);
+}
+
+/* -- finding ----------------------------------------------------------------------------------- */
+
+static bool has_name(const tool_names *names, const char *name) {
+    for (size_t i = 0; i < names->n; i++)
+        if (strcmp(names->items[i], name) == 0) return true;
+    return false;
+}
+
+static refs_status add(tool_names *names, refs_str name, refs_error *err) {
+    if (!refs_grow((void **)&names->items, &names->capacity, names->n, sizeof *names->items) ||
+        (names->items[names->n] = refs_str_copy(name)) == NULL)
+        return refs_fail_nomem(err);
+    names->n++;
+    return REFS_OK;
+}
+
+/* Cuts "m/m.group.tas.0.1.0.nc" to "m/m.group.tas"; false for a name without numbers. */
+static bool cut_index(refs_str *name) {
+    bool has_numbers = false;
+    uint64_t number;
+    if (!refs_str_ends(*name, ".nc")) return false;
+    for (name->size -= 3;; has_numbers = true) {
+        const size_t point = refs_str_find_last(*name, '.');
+        if (point == SIZE_MAX ||
+            !refs_str_to_u64(refs_str_part(*name, point + 1, name->size), &number))
+            return has_numbers;
+        name->size = point;
+    }
+}
+
+/* Cuts off what follows the last point of a file's name. */
+static bool cut_word(refs_str *name) {
+    const size_t point = refs_str_find_last(*name, '.'), slash = refs_str_find_last(*name, '/');
+    const size_t begin = slash == SIZE_MAX ? 0 : slash + 1;
+    if (point == SIZE_MAX || point <= begin) return false;
+    name->size = point;
+    return true;
+}
+
+/* Who may not list a store is refused what is not there, as if it were. */
+static bool is_there(const tool_session *session, const char *name) {
+    refs_buf location = REFS_BUF_INIT;
+    uint8_t head[4];
+    const refs_vfs_range range = {0, sizeof head, head};
+    size_t got = 0;
+    refs_status status = tool_location(name, &location, NULL);
+    if (status == REFS_OK) status = refs_buf_append(&location, "", 1, NULL);
+    if (status == REFS_OK)
+        status = refs_vfs_read_range(session->vfs, (const char *)location.data, &range, &got, NULL);
+    refs_buf_clear(&location);
+    return status == REFS_OK && got > 0;
+}
+
+/* Adds "STEM.outline.nca" to those that were looked for; and to `found` where it is there. */
+static refs_status look_for(const tool_session *session, refs_str stem, tool_names *looked,
+                            tool_names *found, refs_error *err) {
+    refs_buf name = REFS_BUF_INIT;
+    refs_status status = refs_buf_append_str(&name, stem, err);
+    if (status == REFS_OK)
+        status = refs_buf_append(&name, REFS_CFA_OUTLINE, sizeof REFS_CFA_OUTLINE, err);
+    const char *text = (const char *)name.data;
+    if (status == REFS_OK && !has_name(looked, text)) {
+        status = add(looked, refs_str_from(text), err);
+        if (status == REFS_OK && is_there(session, text))
+            status = add(found, refs_str_from(text), err);
+    }
+    refs_buf_clear(&name);
+    return status;
+}
+
+static refs_status find(const tool_session *session, const tool_names *names, size_t first,
+                        tool_names *found, refs_error *err) {
+    tool_names looked = {NULL, 0, 0};
+    refs_status status = REFS_OK;
+    for (size_t i = first; i < names->n && status == REFS_OK; i++) {
+        refs_str stem = refs_str_from(names->items[i]);
+        if (tool_is_outline(names->items[i]) && !has_name(found, names->items[i]))
+            status = add(found, stem, err);
+        if (!tool_go_on(NULL)) status = refs_fail(err, REFS_CANCELLED, "interrupted");
+        if (!cut_index(&stem)) continue;
+        while (status == REFS_OK && looked.n < MAX_CANDIDATES && cut_word(&stem))
+            status = look_for(session, stem, &looked, found, err);
+    }
+    tool_names_clear(&looked);
+    return status;
+}
+
+refs_status tool_add_outlines(const tool_session *session, tool_names *names, size_t first,
+                              refs_error *err) {
+    tool_names ordered = {NULL, 0, 0};
+    refs_status status = REFS_OK;
+    for (size_t i = 0; i < first && status == REFS_OK; i++)
+        status = add(&ordered, refs_str_from(names->items[i]), err);
+    tool_names found = {NULL, 0, 0};
+    if (status == REFS_OK) status = find(session, names, first, &found, err);
+    for (size_t i = 0; i < found.n && status == REFS_OK; i++)
+        status = add(&ordered, refs_str_from(found.items[i]), err);
+    for (size_t i = first; i < names->n && status == REFS_OK; i++)
+        if (!tool_is_outline(names->items[i]))
+            status = add(&ordered, refs_str_from(names->items[i]), err);
+    tool_names_clear(&found);
+    tool_names *unused = status == REFS_OK ? names : &ordered;
+    const tool_names taken = *unused;
+    if (status == REFS_OK) *names = ordered;
+    ordered = taken;
+    tool_names_clear(&ordered);
+    return status;
+}
+
+/* -- what it says ------------------------------------------------------------------------------ */
+
+static bool is_nothing(const refs_partition *partition) {
+    const size_t size = strlen(partition->file), wanted = strlen(REFS_CFA_NOT_WRITTEN);
+    return size >= wanted && strcmp(partition->file + size - wanted, REFS_CFA_NOT_WRITTEN) == 0;
+}
+
+/* Every partition is there: the first that begins where the one before ended is the next. */
+static refs_status find_slices(tool_outlined *outlined, size_t d, refs_error *err) {
+    uint64_t at[REFS_MAX_RANK] = {0};
+    refs_partition found;
+    size_t capacity = 0;
+    while (at[d] < outlined->meta->shape[d]) {
+        REFS_TRY(refs_aggregation_find(outlined->meta, at, &found, err));
+        if (found.end[d] <= at[d] || !refs_grow((void **)&outlined->slices[d], &capacity,
+                                                outlined->n[d], sizeof **outlined->slices))
+            return refs_fail_nomem(err);
+        outlined->slices[d][outlined->n[d]++] = (tool_outlined_slice){at[d], found.end[d], false};
+        at[d] = found.end[d];
+    }
+    return REFS_OK;
+}
+
+static refs_status mark(void *user, const refs_partition *partition, refs_error *err) {
+    tool_outlined *outlined = user;
+    (void)err;
+    if (is_nothing(partition)) return REFS_OK;
+    outlined->has_fragments = true;
+    for (size_t d = 0; d < outlined->meta->rank; d++)
+        if (partition->index[d] < outlined->n[d])
+            outlined->slices[d][partition->index[d]].is_written = true;
+    return REFS_OK;
+}
+
+refs_status tool_outlined_open(const refs_array_meta *meta, tool_outlined *outlined,
+                               refs_error *err) {
+    *outlined = (tool_outlined){.meta = meta};
+    refs_status status = REFS_OK;
+    for (size_t d = 0; d < meta->rank && status == REFS_OK; d++)
+        status = find_slices(outlined, d, err);
+    if (status == REFS_OK) status = refs_aggregation_each(meta, mark, outlined, err);
+    if (status == REFS_NOT_FOUND)
+        status = refs_fail(err, REFS_CORRUPT, "%s: the outline lacks partitions", meta->path);
+    if (status != REFS_OK) tool_outlined_clear(outlined);
+    return status;
+}
+
+void tool_outlined_clear(tool_outlined *outlined) {
+    for (size_t d = 0; d < REFS_MAX_RANK; d++) refs_free(outlined->slices[d]);
+    memset(outlined, 0, sizeof *outlined);
+}
+
+bool tool_outlined_is_nothing(const tool_outlined *outlined, const uint64_t *index) {
+    uint64_t at[REFS_MAX_RANK];
+    refs_partition found;
+    for (size_t d = 0; outlined->meta != NULL && d < outlined->meta->rank; d++) {
+        if (index[d] >= outlined->n[d]) return false;
+        at[d] = outlined->slices[d][index[d]].begin;
+    }
+    return outlined->meta != NULL &&
+           refs_aggregation_find(outlined->meta, at, &found, NULL) == REFS_OK && is_nothing(&found);
+}
