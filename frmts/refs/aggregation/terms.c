@@ -196,21 +196,24 @@ static refs_status fail_count(const refs_aggregation *aggregation, const refs_ar
                      (unsigned long long)n, (unsigned long long)aggregation->n_partitions);
 }
 
-/* What fragments have in a trailing dimension: the letters of netCDF-3, copies of CFA-0.6. */
+/* What fragments have in a trailing dimension: the letters of netCDF-3, copies of CFA-0.6. Nothing
+ * is read where there are too many or too few. */
 static refs_status read_each(const refs_aggregation *aggregation, const refs_array_meta *meta,
                              strings *all, refs_error *err) {
     uint64_t n;
-    REFS_TRY(refs_aggregation__read_strings(aggregation, meta, &all->buf, err));
-    all->at = (const char *)all->buf.data;
     bool letters = refs_aggregation__has_letters(aggregation, meta);
     if (!refs_array_meta_elements(meta, &n)) n = 0;
     if (letters && meta->shape[meta->rank - 1] > 0) n /= meta->shape[meta->rank - 1];
-    all->n_each =
-        n == 1 && aggregation->n_partitions != 1 ? 0 : (size_t)(n / aggregation->n_partitions);
-    if (n == 1) return REFS_OK;
-    if (n == 0 || n % aggregation->n_partitions != 0 || all->n_each > REFS_MAX_ALTERNATIVES)
-        return fail_count(aggregation, meta, n, err);
-    return refs_aggregation__check_matrix(aggregation, meta, err);
+    uint64_t n_each = n / aggregation->n_partitions;
+    if (n != 1) {
+        if (n == 0 || n % aggregation->n_partitions != 0 || n_each > REFS_MAX_ALTERNATIVES)
+            return fail_count(aggregation, meta, n, err);
+        REFS_TRY(refs_aggregation__check_matrix(aggregation, meta, err));
+    }
+    REFS_TRY(refs_aggregation__read_strings(aggregation, meta, &all->buf, err));
+    all->at = (const char *)all->buf.data;
+    all->n_each = (size_t)n_each;
+    return REFS_OK;
 }
 
 static refs_str next_text(strings *all) {
