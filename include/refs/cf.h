@@ -444,6 +444,16 @@ typedef struct refs_cf_units {
     refs_str calendar; /**< of times; empty: the standard one */
 } refs_cf_units;
 
+/** What a unit alone says that its numbers are (CF-1.13, sections 4.1 and 4.2). */
+typedef enum refs_cf_unit_kind {
+    REFS_CF_UNIT_OTHER,
+    REFS_CF_UNIT_LATITUDE, /**< "degrees_north" and its other names */
+    REFS_CF_UNIT_LONGITUDE /**< "degrees_east" likewise */
+} refs_cf_unit_kind;
+
+/** The kind of a unit, written in any case. */
+refs_cf_unit_kind refs_cf_unit_kind_of(refs_str unit);
+
 typedef enum refs_cf_conversion {
     REFS_CF_CONVERSION_NONE,   /**< both are the same, or are not known to differ */
     REFS_CF_CONVERSION_LINEAR, /**< y = x * scale + offset */

@@ -13,6 +13,7 @@ const Axes cases[] = {
     {"a", "b", R"("units":"degrees_north")", R"("units":"degrees_east")", true},
     {"a", "b", R"("units":"degree_north")", R"("units":"degree_east")", true},
     {"a", "b", R"("units":"degrees_N")", R"("units":"degrees_E")", true},
+    {"a", "b", R"("units":"degreeN")", R"("units":"Degree_E")", true},
     {"a", "b", R"("standard_name":"latitude")", R"("standard_name":"longitude")", true},
     {"a", "b", R"("long_name":"Latitude")", R"("long_name":"LONGITUDE")", true},
     {"a", "b", R"("axis":"Y")", R"("axis":"X")", true},

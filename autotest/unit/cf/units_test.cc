@@ -13,6 +13,22 @@ extern "C" {
 
 namespace {
 
+refs_cf_unit_kind kindOf(const char *units) {
+    return refs_cf_unit_kind_of(refs_str_from(units));
+}
+
+TEST(Units, TellLatitudesAndLongitudes) {
+    for (const char *north : {"degrees_north", "degree_north", "degrees_N", "degree_N", "degreesN",
+                              "degreeN", "Degrees_North"})
+        EXPECT_EQ(kindOf(north), REFS_CF_UNIT_LATITUDE) << north;
+    for (const char *east : {"degrees_east", "degree_east", "degrees_E", "degree_E", "degreesE",
+                             "degreeE", "DEGREES_EAST"})
+        EXPECT_EQ(kindOf(east), REFS_CF_UNIT_LONGITUDE) << east;
+    for (const char *other : {"degrees", "degree", "degrees_west", "degrees_true", "m", "",
+                              "degrees_norths", "degrees_east degrees_east"})
+        EXPECT_EQ(kindOf(other), REFS_CF_UNIT_OTHER) << other;
+}
+
 struct Conversion {
     refs_cf_conversion kind;
     double scale, offset;

@@ -2,21 +2,17 @@
 #include "cf_internal.h"
 
 /* An attribute that tells an axis, and its value in any case (CF 4, and what the netCDF driver
- * accepts besides). */
+ * accepts besides); units of longitude and latitude stand for all their names. */
 typedef struct sign {
     const char *attribute;
     const char *value;
 } sign;
 
 static const sign longitude_signs[] = {{"units", "degrees_east"},
-                                       {"units", "degree_east"},
-                                       {"units", "degrees_E"},
                                        {"standard_name", "longitude"},
                                        {"axis", "X"},
                                        {"long_name", "longitude"}};
 static const sign latitude_signs[] = {{"units", "degrees_north"},
-                                      {"units", "degree_north"},
-                                      {"units", "degrees_N"},
                                       {"standard_name", "latitude"},
                                       {"axis", "Y"},
                                       {"long_name", "latitude"}};
@@ -55,11 +51,17 @@ static const sign time_signs[] = {{"axis", "T"}, {"standard_name", "time"}};
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
+static bool fits(refs_str text, const sign *wanted) {
+    const bool is_unit = strcmp(wanted->attribute, "units") == 0;
+    const refs_cf_unit_kind kind =
+        is_unit ? refs_cf_unit_kind_of(refs_str_from(wanted->value)) : REFS_CF_UNIT_OTHER;
+    return kind != REFS_CF_UNIT_OTHER ? refs_cf_unit_kind_of(text) == kind
+                                      : refs_cf__same_word(text, wanted->value);
+}
+
 static bool shows(const refs_array_meta *variable, const sign *signs, size_t n) {
     for (size_t i = 0; variable != NULL && i < n; i++)
-        if (refs_cf__same_word(refs_cf__text(variable->attributes, signs[i].attribute),
-                               signs[i].value))
-            return true;
+        if (fits(refs_cf__text(variable->attributes, signs[i].attribute), &signs[i])) return true;
     return false;
 }
 
@@ -168,9 +170,7 @@ const char *refs_cf_axis_direction_of(const refs_array_meta *variable) {
         const char *direction;
     } rows[] = {
         {REFS_CF_AXIS_X, {"units", "degrees_east"}, "EAST"},
-        {REFS_CF_AXIS_X, {"units", "degree_east"}, "EAST"},
         {REFS_CF_AXIS_Y, {"units", "degrees_north"}, "NORTH"},
-        {REFS_CF_AXIS_Y, {"units", "degree_north"}, "NORTH"},
         {REFS_CF_AXIS_Z, {"positive", "up"}, "UP"},
         {REFS_CF_AXIS_Z, {"positive", "down"}, "DOWN"},
     };

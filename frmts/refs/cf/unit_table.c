@@ -6,6 +6,10 @@
  */
 #include "cf_internal.h"
 
+/* CF-1.13, sections 4.1 and 4.2. */
+#define DEGREES_NORTH "degree_north! degrees_north! degree_N! degrees_N! degreeN! degreesN!"
+#define DEGREES_EAST  "degree_east! degrees_east! degree_E! degrees_E! degreeE! degreesE!"
+
 /* Months and years are left out, too (time.c). */
 static const refs_cf__known_unit units[] = {
     /* SI */
@@ -49,11 +53,11 @@ static const refs_cf__known_unit units[] = {
     {"day", "d", "86400 s"},
     {"week", NULL, "604800 s"},
     {"pi", "\xcf\x80", "3.14159265358979323846"},
-    {"degree arc_degree angular_degree arcdeg degree_north! degrees_north! degree_N! degrees_N! "
-     "degreeN! "
-     "degreesN! degree_east! degrees_east! degree_E! degrees_E! degreeE! degreesE! degree_true! "
-     "degrees_true! degree_T! degrees_T! degreeT! degreesT!",
+    {"degree arc_degree angular_degree arcdeg degree_true! degrees_true! degree_T! degrees_T! "
+     "degreeT! degreesT!",
      "\xc2\xb0", "pi rad/180"},
+    {DEGREES_NORTH, NULL, "degree"},
+    {DEGREES_EAST, NULL, "degree"},
     {"degree_west! degrees_west! degree_W! degrees_W! degreeW! degreesW!", NULL, "-1 degree"},
     {"arc_minute angular_minute arcminute arcmin", "' \xe2\x80\xb2", "pi rad/10800"},
     {"arc_second angular_second arcsecond arcsec", "\" \xe2\x80\xb3", "pi rad/648000"},
@@ -195,6 +199,11 @@ static bool has_symbol(const char *symbols, refs_str text) {
     while (refs_str_next_word(&all, " ", &symbol))
         if (refs_str_equal(text, symbol)) return true;
     return false;
+}
+
+refs_cf_unit_kind refs_cf_unit_kind_of(refs_str unit) {
+    if (has_name(DEGREES_NORTH, unit)) return REFS_CF_UNIT_LATITUDE;
+    return has_name(DEGREES_EAST, unit) ? REFS_CF_UNIT_LONGITUDE : REFS_CF_UNIT_OTHER;
 }
 
 const refs_cf__known_unit *refs_cf__find_unit(refs_str text, size_t *number) {

@@ -484,17 +484,6 @@ static uint64_t row_bytes(const reader *in, const refs_array_meta *meta) {
     return bytes;
 }
 
-/* Longitudes and latitudes by their units, as CF-1.11, sections 4.1 and 4.2, has them. */
-static bool is_grid(const refs_array_meta *meta) {
-    static const char *const units[] = {
-        "degrees_north", "degree_north", "degrees_east", "degree_east", "degrees_N", "degree_N",
-        "degrees_E",     "degree_E",     "degreesN",     "degreeN",     "degreesE",  "degreeE"};
-    refs_str text = refs_cf_attribute_text(meta->attributes, "units");
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (refs_str_is(text, units[i])) return true;
-    return false;
-}
-
 /* As above, what cannot be decoded is taken from the first. */
 static refs_status take_digest(reader *in, const refs_array_meta *meta, refs_join_array *array,
                                refs_error *err) {
@@ -807,7 +796,8 @@ static refs_status read_array(reader *in, const refs_array_meta *meta, refs_erro
     if (in->join->n_dims == 0)
         return refs_set_is_file(in->part->set) ? look_for_masks(in, meta, array, err) : REFS_OK;
     array->gets_new = varies(in, meta);
-    array->is_grid = is_grid(meta);
+    array->is_grid = refs_cf_unit_kind_of(refs_cf_attribute_text(meta->attributes, "units")) !=
+                     REFS_CF_UNIT_OTHER;
     REFS_TRY(pack_array(in, meta, array, err));
     return want_what_is_small(in, meta, array, err);
 }
