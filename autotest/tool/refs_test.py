@@ -1511,6 +1511,8 @@ class ByGdal(Folder):
 class OverHttp(Folder):
     """Sources that a server has."""
 
+    advice = "where files moved, refs convert SET -o NEW --rewrite 'OLD=>NEW' writes a set that names them)"
+
     def setUp(self):
         super().setUp()
         self.names = [self.write(f"{hour}.nc", [hour]) for hour in range(4)]
@@ -1546,8 +1548,28 @@ class OverHttp(Folder):
         self.assertIn("gone.nc", said)
         self.assertIn("404", said)
 
+    def test_messages_name_urls_as_they_were_written_and_no_secret(self):
+        run("index", self.url + "0.nc", "-o", "a.json")
+        run("convert", "a.json", "--rewrite", f"{self.url}=>{self.url.replace('//', '//me:secret@')}gone/", "-o", "gone.json")
+        said = run("cat", "gone.json", "t/0.0.0", status=1)
+        self.assertIn(f": {self.url}gone/0.nc ", said)
+        self.assertIn(self.advice, said)
+        said = run("index", self.url + "0.nc", self.url + "gone.nc?key=secret", self.url + "1.nc", "--skip-errors", "-o", "b.json", status=1)
+        self.assertIn(f"left out: {self.url}gone.nc: ", said)
+        self.assertNotIn("secret", said)
+
 
 class Refusals(Folder):
+    def test_of_files_that_moved_the_verb_is_named_that_rewrites_their_names(self):
+        run("index", self.write("a.nc", [0]), "-o", "a.json")
+        os.rename("a.nc", "b.nc")
+        said = run("cat", "a.json", "t/0.0.0", status=1)
+        self.assertIn("No such file or directory (" + OverHttp.advice, said)
+        self.assertNotIn("-oo ", said)
+        folder = os.path.realpath(self.folder)
+        run("convert", "a.json", "-o", "b.json", "--rewrite", f"{folder}/a=>{folder}/b")
+        self.expect_hours("b.json", [0])
+
     def test_packing_that_differs_is_named(self):
         self.write("a.nc", [0])
         self.write("b.nc", [1], scale=0.25)
@@ -1966,7 +1988,8 @@ class Other(Folder):
             with open("a.nc", "ab") as file:
                 file.write(b"more")
             for _ in range(2):
-                with self.assertRaisesRegex(RuntimeError, r"has \d+ bytes, and had \d+"):
+                with self.assertRaisesRegex(RuntimeError, r"has \d+ bytes, and had \d+ \(index it again; the open "
+                                            r"option CHANGED=WARN or IGNORE reads it all the same\)"):
                     gdal.Open(f'REFS:"{name}":/t').ReadAsArray()
             messages = []
             gdal.PushErrorHandler(lambda _, __, text: messages.append(text))

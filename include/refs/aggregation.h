@@ -73,6 +73,8 @@ typedef struct refs_fragments_options {
     refs_status (*opened)(void *user, const char *location, uint32_t id, refs_error *err);
     void *user;
     refs_ranges ranges;
+    const char *advice; /**< what people can try where a file is missing, in the words of their
+                           program, or NULL; must outlive the fragments */
 } refs_fragments_options;
 
 /** Files of fragments that are open, and their arrays. */

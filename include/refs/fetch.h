@@ -69,6 +69,13 @@ typedef enum refs_changed {
     REFS_CHANGED_IGNORE /**< nothing */
 } refs_changed;
 
+/** What people can try, in the words of the program that they use. Members are NULL where it has
+ * nothing to offer. */
+typedef struct refs_fetch_advice {
+    const char *moved;   /**< where files moved: "-oo URL_REWRITE=old=>new" */
+    const char *changed; /**< what reads locations that changed all the same: "the open option …" */
+} refs_fetch_advice;
+
 typedef struct refs_fetch_options {
     size_t struct_size; /**< sizeof(refs_fetch_options) */
     refs_fetch_policy policy;
@@ -81,12 +88,14 @@ typedef struct refs_fetch_options {
     struct refs_http *http;    /**< for locations that have a URL; NULL: the vfs reads everything */
     refs_changed changed;
     refs_notes notes;
+    refs_fetch_advice advice; /**< of messages; its strings must outlive the fetcher */
 } refs_fetch_options;
 
 #define REFS_FETCH_OPTIONS_INIT                                                                    \
     {                                                                                              \
         sizeof(refs_fetch_options), REFS_FETCH_POLICY_INIT, 2 * (uint64_t)REFS_MIB,                \
-            2048 * (uint64_t)REFS_MIB, 64 * (uint64_t)REFS_MIB, NULL, REFS_CHANGED_ERROR, {        \
+            2048 * (uint64_t)REFS_MIB, 64 * (uint64_t)REFS_MIB, NULL, REFS_CHANGED_ERROR,          \
+            {NULL, NULL}, {                                                                        \
             NULL, NULL                                                                             \
         }                                                                                          \
     }

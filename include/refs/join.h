@@ -15,6 +15,7 @@
 #define REFS_JOIN_H
 
 #include "refs/bytes.h"
+#include "refs/fetch.h"
 #include "refs/refset.h"
 #include "refs/vfs.h"
 #include "refs/write.h"
@@ -75,12 +76,15 @@ typedef struct refs_join_options {
     void *user;                /**< of go_on */
     refs_notes notes;
     refs_join_values values;
+    refs_fetch_advice advice; /**< of messages about sources */
 } refs_join_options;
 
 #define REFS_JOIN_OPTIONS_INIT                                                                     \
     {                                                                                              \
         sizeof(refs_join_options), NULL, REFS_JOIN_ASKED, REFS_JOIN_FRAGMENTS, NULL, NULL, NULL,   \
-            0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL}, REFS_JOIN_VALUES_WHOLE    \
+            0, {NULL, NULL, NULL}, NULL, NULL, NULL, NULL, {NULL, NULL}, REFS_JOIN_VALUES_WHOLE, { \
+            NULL, NULL                                                                             \
+        }                                                                                          \
     }
 
 /* A pattern is the end of a name with dimensions in braces: "t2m_{time:%Y%m%d}.nc". The kind of

@@ -292,6 +292,11 @@ typedef struct refs_url_context {
 refs_status refs_url_map(refs_str url, const refs_url_context *context, refs_buf *location,
                          refs_error *err);
 
+/** Appends a text, such as a message, in which names that refs_url_map makes of URLs are URLs
+ * again:
+ * "/vsis3/bucket/key" is "s3://bucket/key", and "/vsicurl/https://…" is "https://…". */
+refs_status refs_url_append_shown(refs_str text, refs_buf *shown, refs_error *err);
+
 /** Whether a location is fetched from another machine. */
 bool refs_location_is_remote(refs_str location);
 

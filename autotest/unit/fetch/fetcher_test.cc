@@ -16,6 +16,7 @@ class Fetcher : public testing::Test {
         refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
         options.policy = {2, 8};
         options.max_whole_bytes = 64;
+        options.advice.moved = "do this";
         ASSERT_EQ(refs_fetcher_open(vfs.get(), &options, &fetcher, &error), REFS_OK);
     }
     void TearDown() override { refs_fetcher_free(fetcher); }
@@ -142,11 +143,17 @@ TEST_F(Fetcher, FailsForARangeOfAWholeLocationThatReachesBeyondTheEnd) {
     EXPECT_EQ(failed, 0u);
 }
 
+TEST_F(Fetcher, AdvisesNothingThatItsProgramDoesNotHave) {
+    refs_fetcher_free(fetcher);
+    ASSERT_EQ(refs_fetcher_open(vfs.get(), nullptr, &fetcher, &error), REFS_OK);
+    EXPECT_EQ(fetch({{0, "nowhere", 0, 1, 0, REFS_RANGE_REQUIRED}}), REFS_IO);
+    EXPECT_STREQ(error.message, "nowhere: there is no such file");
+}
+
 TEST_F(Fetcher, TakesAnAbsentLocationForAFailureAndNotForAbsence) {
     EXPECT_EQ(fetch({{0, "nowhere", 0, 1, 0, REFS_RANGE_REQUIRED}}), REFS_IO);
     EXPECT_EQ(error.status, REFS_IO);
-    EXPECT_STREQ(error.message,
-                 "nowhere: there is no such file (where files moved, -oo URL_REWRITE=old=>new)");
+    EXPECT_STREQ(error.message, "nowhere: there is no such file (where files moved, do this)");
     EXPECT_EQ(failed, 0u);
 }
 

@@ -338,6 +338,28 @@ TEST(RefsetUrl, IsRewrittenFirst) {
         << "what it is rewritten to is checked";
 }
 
+TEST(RefsetUrl, IsShownAsUsersWriteIt) {
+    const struct {
+        const char *text, *shown;
+    } rows[] = {
+        {"", ""},
+        {"a/b: HTTP 404 (x)", "a/b: HTTP 404 (x)"},
+        {"/vsis3/bucket/key", "s3://bucket/key"},
+        {"/vsis3/alias~1/bucket/k~2: gone", "s3://alias/bucket/k~2: gone"},
+        {"set: /t chunk t/0: /vsigs/b/k [0+4]: no", "set: /t chunk t/0: gs://b/k [0+4]: no"},
+        {"/vsiaz/c/k and /vsioss/b/k", "az://c/k and oss://b/k"},
+        {"/vsicurl/https://h/a: HTTP 404", "https://h/a: HTTP 404"},
+        {"\"/vsicurl/http://h/a\" and /vsicurl/ftp://h/b", "\"http://h/a\" and ftp://h/b"},
+        {"/vsicurl/x, /vsizip/a.zip/b, //", "/vsicurl/x, /vsizip/a.zip/b, //"},
+    };
+    for (const auto &row : rows) {
+        refs_buf shown = REFS_BUF_INIT;
+        ASSERT_EQ(refs_url_append_shown(View(row.text), &shown, nullptr), REFS_OK);
+        EXPECT_EQ(std::string(reinterpret_cast<char *>(shown.data), shown.size), row.shown);
+        refs_buf_clear(&shown);
+    }
+}
+
 TEST(RefsetUrl, IsAppended) {
     const refs_url_context context = {"d/refs.json", nullptr, false};
     refs_buf location = REFS_BUF_INIT;

@@ -527,7 +527,7 @@ void refs_fragments__leave(refs_agg_mosaic *mosaic) {
     refs_unlock(&mosaic->fragments->lock);
 }
 
-/* As the aggregation names it: what URL_REWRITE is held against. */
+/* As the aggregation names it: what rewrites are held against. */
 static const char *stored_name(const refs_aggregation *aggregation, uint64_t number) {
     const refs_agg_fragment *fragment = &aggregation->fragments[number];
     for (size_t k = 0; k < aggregation->n_alternatives; k++) {
@@ -545,14 +545,14 @@ static refs_status take_missing(refs_fragments *fragments, const refs_aggregatio
     char index[256];
     const char *where =
         refs_aggregation__print_index(aggregation, wanted->number, index, sizeof index);
+    const char *advice = fragments->options.advice;
     wanted->opened = NULL;
     if (missing == REFS_MISSING_ERROR)
         return refs_fail(err, REFS_NOT_FOUND,
-                         "%s: %s partition %s: there is no file %s (named \"%s\"; where files "
-                         "moved, -oo URL_REWRITE=old=>new changes how such names begin; -oo "
-                         "MISSING=FILL reads missing files as nodata)",
+                         "%s: %s partition %s: there is no file %s (named \"%s\"%s%s)",
                          fragments->options.location, aggregation->container.path, where,
-                         file->locations, stored_name(aggregation, wanted->number));
+                         file->locations, stored_name(aggregation, wanted->number),
+                         advice != NULL ? "; " : "", advice != NULL ? advice : "");
     if (refs_cf_all_bytes_are_valid(&aggregation->meta))
         return refs_fail(err, REFS_NOT_FOUND,
                          "%s: %s partition %s: there is no file %s, and no value of bytes of which "

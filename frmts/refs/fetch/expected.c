@@ -96,11 +96,11 @@ refs_status refs_fetch__check_expected(refs_fetcher *fetcher, const refs_range *
         warn(fetcher, range, difference);
         return REFS_OK;
     }
-    return refs_fail(
-        err, REFS_IO,
-        "it changed since references to it were made: %s (index it again; the open option "
-        "CHANGED=WARN or IGNORE reads it all the same)",
-        difference);
+    const char *advice = fetcher->options.advice.changed;
+    return refs_fail(err, REFS_IO,
+                     "it changed since references to it were made: %s (index it again%s%s%s)",
+                     difference, advice != NULL ? "; " : "", advice != NULL ? advice : "",
+                     advice != NULL ? " reads it all the same" : "");
 }
 
 /* False where nothing is expected of range `index`. */

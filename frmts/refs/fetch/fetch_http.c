@@ -120,6 +120,7 @@ static refs_status prepare(flights *self, flight *made, const char *url, refs_er
     transfer->offset = made->request->offset + made->begin;
     transfer->length = made->length;
     transfer->client = job->client;
+    transfer->moved = job->fetcher->options.advice.moved;
     transfer->members = job->plan->members + made->request->first_member;
     transfer->n_members = made->request->n_members;
     transfer->waiter = &job->waiter;

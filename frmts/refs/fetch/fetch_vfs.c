@@ -117,12 +117,14 @@ static refs_status read_all(refs_fetch_job *job, void *handle, size_t begin, siz
 }
 
 /* A reference promises the bytes: their absence is a failure, never a fill value. */
-static refs_status fail_absent(refs_error *err) {
+static refs_status fail_absent(const refs_fetcher *fetcher, refs_error *err) {
     if (err == NULL) return REFS_IO;
+    const char *advice = fetcher->options.advice.moved;
     refs_error absent = *err;
     refs_error_clear(err);
-    return refs_fail(err, REFS_IO, "%s (where files moved, -oo URL_REWRITE=old=>new)",
-                     absent.message);
+    return advice != NULL
+               ? refs_fail(err, REFS_IO, "%s (where files moved, %s)", absent.message, advice)
+               : refs_fail(err, REFS_IO, "%s", absent.message);
 }
 
 refs_status refs_fetch__by_vfs(refs_fetch_job *job, size_t begin, size_t end, refs_error *err) {
@@ -131,7 +133,7 @@ refs_status refs_fetch__by_vfs(refs_fetch_job *job, size_t begin, size_t end, re
     void *handle = NULL;
     refs_status status =
         vfs->open(vfs->self, refs_fetch__first_range(job, begin)->location, &handle, err);
-    if (status == REFS_NOT_FOUND) return fail_absent(err);
+    if (status == REFS_NOT_FOUND) return fail_absent(job->fetcher, err);
     if (status != REFS_OK) return status;
     status = refs_fetch__check_opened(job, begin, end, handle, err);
     if (status == REFS_OK) status = read_all(job, handle, begin, end, err);

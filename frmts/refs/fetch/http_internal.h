@@ -39,6 +39,7 @@ typedef struct refs_transfer {
     uint64_t max_size;
     uint64_t counted; /**< whole: bytes that the waiter counts for it, until somebody owns them */
     const refs_fetch_client *client; /**< or NULL: somebody waits for it */
+    const char *moved;               /**< what its users try where files moved, or NULL */
     const size_t *members;           /**< of the client's ranges, n_members of them */
     size_t n_members;
     bool compressible;    /**< whole: let the server compress them on their way */

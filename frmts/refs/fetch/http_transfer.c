@@ -419,11 +419,14 @@ static refs_status fail_status(const refs_transfer *transfer, long status, refs_
         refs_error_prefix(err, "HTTP %ld", status);
         return REFS_IO;
     }
+    char check[256];
     const char *advice = NULL;
-    if (status == 404 || status == 410)
-        advice = transfer->client != NULL
-                     ? "check the URL; where files moved, -oo URL_REWRITE=old=>new"
-                     : "check the URL"; /* of the set itself */
+    if (status == 404 || status == 410) {
+        const bool has_way = transfer->moved != NULL;
+        snprintf(check, sizeof check, "check the URL%s%s", has_way ? "; where files moved, " : "",
+                 has_way ? transfer->moved : "");
+        advice = check;
+    }
     char code[64];
     element_of(transfer, "Code", code, sizeof code);
     bool has_no_bucket = status == 404 && strcmp(code, REFS_NO_BUCKET) == 0;

@@ -300,6 +300,8 @@ refs_status RefsArchive::openFragments(refs_error *error) {
     options.arrays = arrayContext();
     options.sets = &sets;
     options.missing = index_->missing();
+    options.advice = "where files moved, -oo URL_REWRITE=old=>new changes how such names begin; "
+                     "-oo MISSING=FILL reads missing files as nodata";
     options.ranges = index_->ranges();
     options.max_files = static_cast<size_t>(index_->s3nc().maxFiles());
     options.max_memory = static_cast<size_t>(index_->s3nc().memory() / 4);
@@ -361,9 +363,8 @@ std::string RefsArchive::warnOfGoneTarget(const refs_array_meta *meta) {
     if (name.empty()) return name;
     const refs_notes notes = RefsReportNotes();
     refs_note(&notes, REFS_NOTE_WARNING,
-              "%s: there is no file %s with data of %s (where files moved, -oo "
-              "URL_REWRITE=old=>new)",
-              location_.c_str(), name.c_str(), meta->path);
+              "%s: there is no file %s with data of %s (where files moved, %s)", location_.c_str(),
+              name.c_str(), meta->path, RefsAdvice().moved);
     return name;
 }
 

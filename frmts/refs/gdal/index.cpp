@@ -148,6 +148,7 @@ RefsFetcherHandle RefsOpenFetcher(const RefsContext &context, const RefsS3nc *s3
     refs_fetch_options options = REFS_FETCH_OPTIONS_INIT;
     options.changed = changed;
     options.notes = RefsReportNotes();
+    options.advice = RefsAdvice();
     const uint64_t part = s3nc != nullptr ? s3nc->partBytes() : 0;
     options.policy.max_request_bytes = part > 0 ? part : maxRequestBytes;
     options.policy.max_gap_bytes = bytesOption("REFS_MAX_GAP", options.policy.max_gap_bytes);

@@ -171,6 +171,15 @@ class Parts {
     const Whole whole_;
 };
 
+/** How sources are read. */
+refs_join_options optionsOf(const RefsJoinJob &job) {
+    refs_join_options options = REFS_JOIN_OPTIONS_INIT;
+    options.vfs = job.targets;
+    options.http = job.http;
+    options.advice = RefsAdvice();
+    return options;
+}
+
 refs_status guessDims(const RefsJoinJob &job, const refs_set_options &options, CPLStringList &dims,
                       refs_error *error) {
     const Parts parts(job, options, {nullptr, nullptr});
@@ -178,9 +187,7 @@ refs_status guessDims(const RefsJoinJob &job, const refs_set_options &options, C
     RefsBuffer names;
     REFS_TRY(parts.open(0, first, error));
     REFS_TRY(parts.open(job.files.size() - 1, last, error));
-    refs_join_options joinOptions = REFS_JOIN_OPTIONS_INIT;
-    joinOptions.vfs = job.targets;
-    joinOptions.http = job.http;
+    const refs_join_options joinOptions = optionsOf(job);
     REFS_TRY(refs_join_guess_dims(first.get(), last.get(), &joinOptions, &names, error));
     for (const std::string &name : textsIn(names)) dims.AddString(name.c_str());
     if (dims.size() > 0) return REFS_OK;
@@ -307,12 +314,10 @@ refs_status RefsJoinFiles(const RefsJoinJob &job, const refs_set_options &option
     for (const std::string &name : textsIn(names)) dims.AddString(name.c_str());
     const bool isGuessed = dims.size() == 0;
     if (isGuessed) REFS_TRY(guessDims(job, options, dims, error));
-    refs_join_options joinOptions = REFS_JOIN_OPTIONS_INIT;
+    refs_join_options joinOptions = optionsOf(job);
     joinOptions.dims_are = isGuessed ? REFS_JOIN_GUESSED : REFS_JOIN_ASKED;
     joinOptions.dims = dims.List();
     joinOptions.pattern = pattern;
-    joinOptions.vfs = job.targets;
-    joinOptions.http = job.http;
     joinOptions.notes = options.notes;
     refs_join *opened = nullptr;
     REFS_TRY(refs_join_open(&joinOptions, &opened, error));
@@ -336,9 +341,7 @@ refs_status RefsSaveSet(const RefsJoinJob &job, const refs_set *set, refs_error 
     const char *save = savedAs(job);
     if (save == nullptr) return REFS_OK;
     REFS_TRY(checkSave(job, error));
-    refs_join_options options = REFS_JOIN_OPTIONS_INIT;
-    options.vfs = job.targets;
-    options.http = job.http;
+    refs_join_options options = optionsOf(job);
     options.notes = RefsReportNotes();
     return copySet({0, job.location.c_str(), set, REFS_JOIN_FROM_NAME}, options, save, error);
 }

@@ -75,6 +75,10 @@ CPLErr RefsReport(const refs_error &error) {
     return CE_Failure;
 }
 
+refs_fetch_advice RefsAdvice() {
+    return {"-oo URL_REWRITE=old=>new", "the open option CHANGED=WARN or IGNORE"};
+}
+
 refs_notes RefsReportNotes() {
     return refs_notes{showNote, nullptr};
 }

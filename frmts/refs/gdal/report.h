@@ -6,12 +6,16 @@
 
 #include "cpl_error.h"
 #include "refs/error.h"
+#include "refs/fetch.h"
 
 /** `text` with all that is secret taken out of its URLs. */
 std::string RefsHideSecrets(const char *text);
 
 /** Raises `error` as one CPLError and returns CE_Failure. */
 CPLErr RefsReport(const refs_error &error);
+
+/** What users of the driver can try. */
+refs_fetch_advice RefsAdvice();
 
 /** Notes of the core as warnings and debug messages of GDAL. */
 refs_notes RefsReportNotes();

@@ -82,6 +82,7 @@ static refs_status copy_member(refs_join *join, refs_join_member *member,
     refs_fetch_options fetching = REFS_FETCH_OPTIONS_INIT;
     at.packer.urls = &at.urls;
     fetching.http = join->options.http;
+    fetching.advice = join->options.advice;
     REFS_TRY(refs_fetcher_open(join->options.vfs, &fetching, &at.packer.fetcher, err));
     refs_status status = put_documents(join, member, sink, err);
     for (size_t i = 0; i < member->n_arrays && status == REFS_OK; i++) {

@@ -25,6 +25,7 @@ refs_status refs_join__source_open(const refs_join_options *options, const refs_
                                    refs_join_source *source, refs_error *err) {
     refs_fetch_options fetching = REFS_FETCH_OPTIONS_INIT;
     fetching.http = options->http;
+    fetching.advice = options->advice;
     memset(source, 0, sizeof *source);
     REFS_TRY(refs_fetcher_open(options->vfs, &fetching, &source->fetcher, err));
     REFS_TRY(refs_store_open(set, source->fetcher, &source->store, err));

@@ -178,6 +178,10 @@ static refs_status open_fragments(ncrefs_source *source, const refs_set_options 
                                             .arrays = arrays_of(source),
                                             .sets = sets,
                                             .missing = missing_fragments(),
+                                            .advice = "where files moved, NCREFS_URL_REWRITE="
+                                                      "old=>new changes how such names begin; "
+                                                      "NCREFS_MISSING=FILL reads missing files as "
+                                                      "fill values",
                                             .notes = notes()};
     return refs_fragments_open(&options, &source->fragments, err);
 }
@@ -213,6 +217,7 @@ static refs_status open_source(const char *location, const refs_set_options *set
     REFS_TRY(ncrefs_session_get(&source->session, err));
     const refs_vfs *vfs = ncrefs_session_vfs(source->session);
     options.http = source->session->http;
+    options.advice.moved = "NCREFS_URL_REWRITE=old=>new";
     REFS_TRY(open_set(vfs, location, sets, &source->set, err));
     REFS_TRY(refs_fetcher_open(vfs, &options, &source->fetcher, err));
     REFS_TRY(refs_store_open(source->set, source->fetcher, &source->store, err));

@@ -318,3 +318,53 @@ refs_status refs_url_map(refs_str url, const refs_url_context *context, refs_buf
     refs_buf_clear(&rewritten);
     return status;
 }
+
+/* -- for people -------------------------------------------------------------------------------- */
+
+/* The scheme that a text begins with the mapped name of, or N_SCHEMES. */
+static size_t find_mapped(refs_str text) {
+    for (size_t i = 0; i < N_SCHEMES; i++) {
+        if (!refs_str_starts(text, schemes[i].prefix)) continue;
+        const refs_str rest = refs_str_part(text, strlen(schemes[i].prefix), text.size);
+        const refs_str scheme = refs_str_part(rest, 0, refs_str_find(rest, ':'));
+        if (schemes[i].form != KEEP_URL || is_scheme(scheme, schemes[i].scheme)) return i;
+    }
+    return N_SCHEMES;
+}
+
+static size_t count_of(refs_str text, const char *wanted) {
+    size_t n = 0;
+    while (n < text.size && strchr(wanted, text.data[n]) != NULL) n++;
+    return n;
+}
+
+/* Buckets of hosts that have an alias are called "alias~1". */
+static refs_status append_bucket(refs_str *text, refs_buf *shown, refs_error *err) {
+    size_t size = 0;
+    while (size < text->size && strchr("~/ :", text->data[size]) == NULL) size++;
+    REFS_TRY(refs_buf_append_str(shown, refs_str_part(*text, 0, size), err));
+    *text = refs_str_part(*text, size, text->size);
+    if (refs_str_starts(*text, "~")) {
+        const refs_str number = refs_str_part(*text, 1, text->size);
+        *text = refs_str_part(number, count_of(number, "0123456789"), number.size);
+    }
+    return REFS_OK;
+}
+
+refs_status refs_url_append_shown(refs_str text, refs_buf *shown, refs_error *err) {
+    while (text.size > 0) {
+        const size_t i = find_mapped(text);
+        if (i == N_SCHEMES) {
+            const size_t slash = refs_str_find(refs_str_part(text, 1, text.size), '/');
+            const size_t size = slash == SIZE_MAX ? text.size : slash + 1;
+            REFS_TRY(refs_buf_append_str(shown, refs_str_part(text, 0, size), err));
+            text = refs_str_part(text, size, text.size);
+            continue;
+        }
+        text = refs_str_part(text, strlen(schemes[i].prefix), text.size);
+        if (schemes[i].form == KEEP_URL) continue;
+        REFS_TRY(refs_buf_printf(shown, err, "%s://", schemes[i].scheme));
+        REFS_TRY(append_bucket(&text, shown, err));
+    }
+    return REFS_OK;
+}

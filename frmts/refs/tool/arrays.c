@@ -174,6 +174,9 @@ static refs_status open_fragments(const tool_session *session, tool_arrays *arra
     options.locations = session->locations;
     options.arrays = arrays->context;
     options.missing = arrays->missing;
+    options.advice =
+        "where files moved, refs mv MASTER --rewrite 'OLD=>NEW' changes how such names "
+        "begin";
     return refs_fragments_open(&options, &arrays->fragments, err);
 }
 

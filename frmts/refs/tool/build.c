@@ -507,6 +507,7 @@ static refs_status set_options(build *all, refs_error *err) {
     all->options.urls.rewrites = given->rewrites.items;
     all->options.vfs = all->session.vfs;
     all->options.http = all->session.http;
+    all->options.advice = tool_advice;
     all->options.go_on = tool_go_on;
     if (given->strict) all->options.unlike = REFS_JOIN_REFUSE;
     if (all->keeps_chunks) all->options.values = REFS_JOIN_VALUES_GROW;
@@ -570,8 +571,7 @@ static void clear(build *all) {
 
 static tool_exit finish(build *all, refs_status status, const refs_error *err) {
     if (all->arguments->resume) remove_empty_kept(all);
-    for (size_t i = 0; i < all->skipped.n; i++)
-        fprintf(stderr, "refs: left out: %s\n", all->skipped.items[i]);
+    for (size_t i = 0; i < all->skipped.n; i++) tool_tell("left out: ", all->skipped.items[i]);
     if (status != REFS_OK) tool_complain(err);
     tool_exit result = status == REFS_CANCELLED                  ? tool_interrupted()
                        : status != REFS_OK || all->skipped.n > 0 ? TOOL_FAILED

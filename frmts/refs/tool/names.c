@@ -207,19 +207,15 @@ static refs_status add_argument(const tool_session *session, tool_names *names, 
 
 static refs_status add_of_gdal(const tool_session *session, tool_names *names, const char *name,
                                refs_error *err) {
-    static const char *const schemes[][2] = {
-        {"/vsis3/", "s3://"}, {"/vsigs/", "gs://"}, {"/vsiaz/", "az://"}, {"/vsicurl/", ""}};
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-        const size_t size = strlen(schemes[i][0]);
-        refs_buf url = REFS_BUF_INIT;
-        if (strncmp(name, schemes[i][0], size) != 0) continue;
-        refs_status status = refs_buf_printf(&url, err, "%s%s", schemes[i][1], name + size);
-        if (status == REFS_OK) status = refs_buf_append(&url, "", 1, err);
-        if (status == REFS_OK) status = add_argument(session, names, (const char *)url.data, err);
-        refs_buf_clear(&url);
-        return status;
-    }
-    return add_expanded(names, name, err);
+    refs_buf url = REFS_BUF_INIT;
+    refs_status status = refs_url_append_shown(refs_str_from(name), &url, err);
+    if (status == REFS_OK) status = refs_buf_append(&url, "", 1, err);
+    const char *shown = (const char *)url.data;
+    if (status == REFS_OK)
+        status = strncmp(shown, "/vsi", 4) != 0 ? add_argument(session, names, shown, err)
+                                                : add_expanded(names, name, err);
+    refs_buf_clear(&url);
+    return status;
 }
 
 refs_status tool_expand(const tool_session *session, const tool_list *arguments, tool_names *names,

@@ -4,10 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "refs/redact.h"
 #include "tool.h"
 
 /* Objects over HTTP that are read whole. */
 #define MAX_WHOLE_BYTES (4096 * (uint64_t)REFS_MIB)
+
+const refs_fetch_advice tool_advice = {
+    .moved = "refs convert SET -o NEW --rewrite 'OLD=>NEW' writes a set that names them"};
 
 static volatile sig_atomic_t interrupted_by;
 
@@ -50,6 +54,7 @@ refs_status tool_session_open(tool_session *session, refs_error *err) {
     session->vfs = refs_http_vfs_functions(session->http_vfs);
     options.http = session->http;
     options.changed = REFS_CHANGED_WARN;
+    options.advice = tool_advice;
     options.notes = (refs_notes){tool_note, NULL};
     REFS_TRY(refs_locations_open(&session->locations, err));
     return refs_fetcher_open(session->vfs, &options, &session->fetcher, err);
@@ -71,40 +76,27 @@ refs_status tool_location(const char *name, refs_buf *location, refs_error *err)
 }
 
 refs_status tool_append_shown(const char *text, refs_buf *shown) {
-    static const struct {
-        const char *inside, *scheme;
-    } stores[] = {{"/vsis3/", "s3://"}, {"/vsigs/", "gs://"}, {"/vsiaz/", "az://"}};
-    while (*text != '\0') {
-        size_t k = 0;
-        while (k < 3 && strncmp(text, stores[k].inside, strlen(stores[k].inside)) != 0) k++;
-        if (k == 3) {
-            REFS_TRY(refs_buf_append(shown, text++, 1, NULL));
-            continue;
-        }
-        text += strlen(stores[k].inside);
-        const size_t bucket = strcspn(text, "~/ :");
-        REFS_TRY(refs_buf_printf(shown, NULL, "%s%.*s", stores[k].scheme, (int)bucket, text));
-        text += bucket;
-        if (*text == '~') text += 1 + strspn(text + 1, "0123456789");
-    }
+    REFS_TRY(refs_url_append_shown(refs_str_from(text), shown, NULL));
     return refs_buf_append(shown, "", 1, NULL);
 }
 
 /* At once, as other threads may have something to say. */
-static void print_message(const char *before, const char *text) {
+void tool_tell(const char *before, const char *text) {
     refs_buf shown = REFS_BUF_INIT;
     const bool is_shown = tool_append_shown(text, &shown) == REFS_OK;
-    fprintf(stderr, "%s%s\n", before, is_shown ? (const char *)shown.data : text);
+    if (is_shown) refs_redact_secrets((char *)shown.data);
+    fprintf(stderr, "refs: %s%s\n", before,
+            is_shown ? (const char *)shown.data : refs_status_text(REFS_NOMEM));
     refs_buf_clear(&shown);
 }
 
 void tool_complain(const refs_error *err) {
-    print_message("refs: ", err->message[0] != '\0' ? err->message : refs_status_text(err->status));
+    tool_tell("", err->message[0] != '\0' ? err->message : refs_status_text(err->status));
 }
 
 void tool_note(void *user, refs_note_kind kind, const char *text) {
     (void)user;
-    if (kind == REFS_NOTE_WARNING) print_message("refs: warning: ", text);
+    if (kind == REFS_NOTE_WARNING) tool_tell("warning: ", text);
 }
 
 /* -- sets -------------------------------------------------------------------------------------- */

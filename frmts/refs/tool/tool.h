@@ -90,6 +90,9 @@ typedef struct tool_session {
     refs_locations *locations; /**< of the fetcher, which sets that are read together share */
 } tool_session;
 
+/** What users of the program can try. */
+extern const refs_fetch_advice tool_advice;
+
 refs_status tool_session_open(tool_session *session, refs_error *err);
 void tool_session_close(tool_session *session);
 
@@ -103,11 +106,13 @@ tool_exit tool_interrupted(void);
 /** Appends the name by which the session opens what a user calls `name`. */
 refs_status tool_location(const char *name, refs_buf *location, refs_error *err);
 
-/** Appends a text with a NUL behind it, in which names in object stores are as users write them:
- * "/vsis3/alias~1/key" is "s3://alias/key". */
+/** Appends a text with a NUL behind it, in which names are as users write them
+ * (refs_url_append_shown). */
 refs_status tool_append_shown(const char *text, refs_buf *shown);
 
-/** Prints "refs: message" on standard error. */
+/** Prints a line on standard error: "refs: ", what comes before, and a message as
+ * tool_append_shown has it, without secrets. Whatever the core says comes this way. */
+void tool_tell(const char *before, const char *message);
 void tool_complain(const refs_error *err);
 void tool_note(void *user, refs_note_kind kind, const char *text);
 
