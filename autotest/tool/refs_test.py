@@ -984,6 +984,27 @@ class Unlike(Folder):
                 said = run("index", first, write("c.nc", 1, change), "-o", output, status=1)
                 self.assertIn(f"the grids of a.nc and c.nc differ: lat is not the same in rows {rows}", said)
 
+    def test_large_grids_of_other_types_are_compared(self):
+        def write(name, step, dtype, rows=1100, shift=0):
+            with netCDF4.Dataset(name, "w") as file:
+                for dim, n in (("time", 1), ("y", rows), ("x", 1000)):
+                    file.createDimension(dim, n)
+                file.createVariable("time", "f8", ("time",))[:] = step
+                grid = np.add.outer(np.arange(rows) / 100, np.arange(1000) / 1000)
+                for axis, units in (("lon", "degrees_east"), ("lat", "degrees_north")):
+                    file.createVariable(axis, dtype, ("y", "x"), zlib=True).units = units
+                    file[axis][:] = grid + shift
+                file.createVariable("v", "i2", ("time", "y", "x"), zlib=True).coordinates = "lat lon"
+                file["v"][:] = step
+            return name
+
+        for rows in (1100, 2100):  # doubles are too large to be compared whole; floats, too
+            first = write("a.nc", 0, "f8", rows)
+            run("index", first, write("b.nc", 1, "f4", rows), "-o", "all.json")
+            for output in ("no.json", "no.nc"):
+                said = run("index", first, write("c.nc", 1, "f4", rows, 0.5), "-o", output, status=1)
+                self.assertIn("the grids of a.nc and c.nc differ: element 0 of lat is 0 and 0.5", said)
+
     def write_level(self, name, step, level, units, **attributes):
         with netCDF4.Dataset(name, "w") as file:
             for dim, n in (("time", 1), ("lat", 5), ("lon", 4)):

@@ -29,7 +29,10 @@
 /** Of larger ones that say where others lie, digests of samples are compared: of rows at the
  * beginning, in the middle and at the end, of so many bytes each or of one row. Reading all of them
  * would cost more than all else that joining reads. */
-#define REFS_JOIN_N_SAMPLES      3
+#define REFS_JOIN_N_SAMPLES    3
+#define REFS_JOIN_SPOTS_OF_ROW 32 /**< elements of a sample that those of other types are held to  \
+                                   */
+#define REFS_JOIN_N_SPOTS        (REFS_JOIN_N_SAMPLES * REFS_JOIN_SPOTS_OF_ROW)
 #define REFS_JOIN_DIGEST_BYTES   REFS_MIB
 #define REFS_JOIN_MAX_DIGEST_ROW (256 * REFS_MIB)
 
@@ -262,13 +265,18 @@ typedef struct refs_value_sink {
 refs_status refs_join__load(const refs_join_source *source, const refs_array_meta *const *metas,
                             size_t n, const refs_value_sink *sink, refs_error *err);
 
-/** Appends eight bytes for each sample of an array's rows, which tell these from others;
- * nothing where it would take too much memory. */
+/** Appends eight bytes for each sample of an array's rows, which tell these from others of their
+ * type, and then the elements at REFS_JOIN_N_SPOTS spots, in this machine's order; nothing where it
+ * would take too much memory. */
 refs_status refs_join__digest(const refs_join_source *source, const refs_array_meta *meta,
                               refs_buf *digest, refs_error *err);
 
 /** Rows that a sample of an array takes; none where one row has too many bytes. */
 refs_join_steps refs_join__digest_rows(uint64_t n_rows, uint64_t row_bytes, size_t sample);
+
+/** The element at a spot of an array of so many rows, none of them empty: in rows that samples
+ * take, whatever the type. */
+uint64_t refs_join__spot(uint64_t n_rows, uint64_t row_elements, size_t spot);
 
 /** Bytes of an array's values; false where they are not known, or overflow. */
 bool refs_join__value_bytes(const refs_array_meta *meta, uint64_t *bytes);

@@ -392,30 +392,87 @@ static refs_status tell_difference(const refs_join *join, const refs_joined *joi
     return status;
 }
 
-/* Of grids that are large, digests are known; of other types or packings they say nothing. */
-static refs_status compare_digests(const refs_join *join, const refs_joined *joined,
-                                   const refs_join_place *at, refs_error *err) {
-    const refs_join_array *mine = joined->like, *theirs = at->array;
-    const bool are_comparable =
-        mine->digest != REFS_JOIN_NONE && theirs->digest != REFS_JOIN_NONE &&
-        mine->dtype.type == theirs->dtype.type && mine->dtype.size == theirs->dtype.size &&
-        mine->packing == theirs->packing && mine->units == theirs->units;
-    if (!are_comparable || mine->digest == theirs->digest) return REFS_OK;
+static bool are_of_one_type(const refs_join_array *one, const refs_join_array *other) {
+    return one->dtype.type == other->dtype.type && one->dtype.size == other->dtype.size &&
+           one->packing == other->packing && one->units == other->units;
+}
+
+static uint64_t row_elements(const refs_join_array *array) {
+    uint64_t n = 1;
+    for (size_t dim = 1; dim < array->rank; dim++) n *= array->shape[dim];
+    return n;
+}
+
+/* Digests of values of one type are of the same rows. */
+static refs_status fail_rows(const refs_join *join, const refs_joined *joined,
+                             const refs_join_place *at, refs_error *err) {
+    const refs_join_array *mine = joined->like;
     const refs_str one = refs_join__text(join, mine->digest),
-                   other = refs_join__text(join, theirs->digest);
-    uint64_t row_bytes = mine->dtype.size;
-    for (size_t dim = 1; dim < mine->rank; dim++) row_bytes *= mine->shape[dim];
+                   other = refs_join__text(join, at->array->digest);
     size_t sample = 0;
-    while (8 * (sample + 1) < one.size && 8 * (sample + 1) < other.size &&
+    while (sample + 1 < REFS_JOIN_N_SAMPLES &&
            memcmp(one.data + 8 * sample, other.data + 8 * sample, 8) == 0)
         sample++;
-    const refs_join_steps rows = refs_join__digest_rows(mine->shape[0], row_bytes, sample);
+    const refs_join_steps rows =
+        refs_join__digest_rows(mine->shape[0], row_elements(mine) * mine->dtype.size, sample);
     return refs_fail(err, REFS_UNSUPPORTED,
                      "the grids of %s and %s differ: %.*s is not the same in rows %llu to %llu: "
                      "sources of one grid are joined",
                      join->members[joined->first].name, at->member->name,
                      REFS_STR_ARG(refs_join__text(join, joined->path)),
                      (unsigned long long)rows.begin, (unsigned long long)(rows.end - 1));
+}
+
+/* One element of an array that is known whole, or at its spots. */
+static refs_values value_at_spot(const refs_join *join, const refs_join_array *array, size_t spot) {
+    const size_t size = array->dtype.size;
+    refs_values value = values_of(join, array);
+    uint64_t begin = refs_join__spot(array->shape[0], row_elements(array), spot) * size;
+    if (array->values == REFS_JOIN_NONE) {
+        value.bytes = refs_join__text(join, array->digest);
+        begin = 8 * REFS_JOIN_N_SAMPLES + spot * size;
+    }
+    value.bytes = refs_str_part(value.bytes, (size_t)begin, (size_t)begin + size);
+    return value;
+}
+
+/* Of values in other types, packings or units, of which some are known. */
+static refs_status compare_spots(const refs_join *join, const refs_joined *joined,
+                                 const refs_join_place *at, refs_error *err) {
+    const refs_join_array *mine = joined->like, *theirs = at->array;
+    char shown[2][REFS_VALUE_TEXT];
+    for (size_t spot = 0; spot < REFS_JOIN_N_SPOTS; spot++) {
+        const refs_values one = value_at_spot(join, mine, spot);
+        refs_values other = value_at_spot(join, theirs, spot);
+        if (!convert_units(join, mine, theirs, &other.unpacking)) return REFS_OK;
+        if (refs_join__first_difference(&one, &other) == UINT64_MAX) continue;
+        const refs_value values[2] = {refs_join__unpacked_at(&one, 0),
+                                      refs_join__unpacked_at(&other, 0)};
+        return refs_fail(
+            err, REFS_UNSUPPORTED,
+            "the grids of %s and %s differ: element %llu of %.*s is %s and %s: "
+            "sources of one grid are joined",
+            join->members[joined->first].name, at->member->name,
+            (unsigned long long)refs_join__spot(mine->shape[0], row_elements(mine), spot),
+            REFS_STR_ARG(refs_join__text(join, joined->path)),
+            refs_join__print_value(&values[0], shown[0]),
+            refs_join__print_value(&values[1], shown[1]));
+    }
+    return REFS_OK;
+}
+
+/* Of grids that are large, digests are known. */
+static refs_status compare_digests(const refs_join *join, const refs_joined *joined,
+                                   const refs_join_place *at, refs_error *err) {
+    const refs_join_array *mine = joined->like, *theirs = at->array;
+    const bool have_mine = mine->digest != REFS_JOIN_NONE,
+               have_theirs = theirs->digest != REFS_JOIN_NONE;
+    if (!have_mine && !have_theirs) return REFS_OK;
+    if (have_mine && have_theirs && are_of_one_type(mine, theirs))
+        return mine->digest == theirs->digest ? REFS_OK : fail_rows(join, joined, at, err);
+    if (!have_mine && mine->values == REFS_JOIN_NONE) return REFS_OK;
+    if (!have_theirs && theirs->values == REFS_JOIN_NONE) return REFS_OK;
+    return compare_spots(join, joined, at, err);
 }
 
 /* Arrays that are not joined are taken from the first part. */

@@ -96,33 +96,64 @@ refs_join_steps refs_join__digest_rows(uint64_t n_rows, uint64_t row_bytes, size
     return (refs_join_steps){begin, begin + rows};
 }
 
-static refs_status digest_rows(refs_array *array, const refs_region *rows, refs_buf *values,
-                               refs_buf *digest, refs_error *err) {
-    REFS_TRY(refs_array_read(array, rows, values->data, NULL, err));
-    const uint32_t sums[2] = {refs_lookup3(refs_buf_view(values), 0),
-                              refs_lookup3(refs_buf_view(values), 1)};
-    return refs_buf_append(digest, sums, sizeof sums, err);
+uint64_t refs_join__spot(uint64_t n_rows, uint64_t row_elements, size_t spot) {
+    const uint64_t sample = spot / REFS_JOIN_SPOTS_OF_ROW, place = spot % REFS_JOIN_SPOTS_OF_ROW;
+    const uint64_t row = (n_rows - 1) * sample / (REFS_JOIN_N_SAMPLES - 1);
+    return row * row_elements + (row_elements - 1) * place / (REFS_JOIN_SPOTS_OF_ROW - 1);
+}
+
+typedef struct digesting {
+    refs_array *array;
+    const refs_array_meta *meta;
+    uint64_t row_bytes;
+    refs_buf values, spots; /* of the sample's rows; of all samples */
+    refs_buf *digest;
+} digesting;
+
+static refs_status add_sums(digesting *at, refs_error *err) {
+    const uint32_t sums[2] = {refs_lookup3(refs_buf_view(&at->values), 0),
+                              refs_lookup3(refs_buf_view(&at->values), 1)};
+    return refs_buf_append(at->digest, sums, sizeof sums, err);
+}
+
+static refs_status add_spots(digesting *at, size_t sample, uint64_t first_row, refs_error *err) {
+    const size_t size = at->meta->dtype.size;
+    for (size_t i = 0; i < REFS_JOIN_SPOTS_OF_ROW; i++) {
+        const size_t spot = sample * REFS_JOIN_SPOTS_OF_ROW + i;
+        const uint64_t element = refs_join__spot(at->meta->shape[0], at->row_bytes / size, spot);
+        const uint64_t begin = element * size - first_row * at->row_bytes;
+        REFS_TRY(refs_buf_append(&at->spots, at->values.data + begin, size, err));
+    }
+    return REFS_OK;
+}
+
+static refs_status digest_sample(digesting *at, size_t sample, refs_error *err) {
+    uint64_t start[REFS_MAX_RANK] = {0}, count[REFS_MAX_RANK];
+    const refs_region region = {start, count, NULL};
+    const refs_join_steps rows = refs_join__digest_rows(at->meta->shape[0], at->row_bytes, sample);
+    if (rows.end == rows.begin) return REFS_OK;
+    memcpy(count, at->meta->shape, at->meta->rank * sizeof *count);
+    start[0] = rows.begin;
+    count[0] = rows.end - rows.begin;
+    REFS_TRY(refs_buf_resize(&at->values, (size_t)(count[0] * at->row_bytes), err));
+    REFS_TRY(refs_array_read(at->array, &region, at->values.data, NULL, err));
+    REFS_TRY(add_sums(at, err));
+    return add_spots(at, sample, rows.begin, err);
 }
 
 static refs_status digest_samples(refs_array *array, refs_buf *digest, refs_error *err) {
-    const refs_array_meta *meta = refs_array_meta_of(array);
-    uint64_t start[REFS_MAX_RANK] = {0}, count[REFS_MAX_RANK], bytes = 0;
-    refs_buf values = REFS_BUF_INIT;
-    if (meta->rank == 0 || meta->shape[0] == 0 || !refs_join__value_bytes(meta, &bytes))
+    digesting at = {.array = array, .meta = refs_array_meta_of(array), .digest = digest};
+    uint64_t bytes = 0;
+    if (at.meta->rank == 0 || at.meta->shape[0] == 0 || !refs_join__value_bytes(at.meta, &bytes) ||
+        bytes == 0)
         return REFS_OK;
-    const uint64_t row_bytes = bytes / meta->shape[0];
-    memcpy(count, meta->shape, meta->rank * sizeof *count);
-    const refs_region region = {start, count, NULL};
+    at.row_bytes = bytes / at.meta->shape[0];
     refs_status status = REFS_OK;
-    for (size_t i = 0; i < REFS_JOIN_N_SAMPLES && status == REFS_OK; i++) {
-        const refs_join_steps rows = refs_join__digest_rows(meta->shape[0], row_bytes, i);
-        start[0] = rows.begin;
-        count[0] = rows.end - rows.begin;
-        if (count[0] == 0) break;
-        status = refs_buf_resize(&values, (size_t)(count[0] * row_bytes), err);
-        if (status == REFS_OK) status = digest_rows(array, &region, &values, digest, err);
-    }
-    refs_buf_clear(&values);
+    for (size_t i = 0; i < REFS_JOIN_N_SAMPLES && status == REFS_OK; i++)
+        status = digest_sample(&at, i, err);
+    if (status == REFS_OK) status = refs_buf_append(digest, at.spots.data, at.spots.size, err);
+    refs_buf_clear(&at.values);
+    refs_buf_clear(&at.spots);
     return status;
 }
 
